@@ -1,0 +1,131 @@
+#include "common/block.h"
+
+static void *keep(Model *model, int layer, const char *name, size_t bytes) {
+    return memory_alloc(model->memory, MEMORY_ACTIVATIONS, name, layer, bytes);
+}
+
+Block block_alloc(Model *model, int layer) {
+    size_t N = (size_t)model->pass.B * (size_t)model->pass.T;
+    size_t row = (size_t)model->config.C * precision_bytes(model->config.precision);
+    size_t heads = (size_t)model->config.NH, T = (size_t)model->pass.T;
+    bool plain = model->config.attention == ATTENTION_PLAIN;
+    Block block = {0};
+    block.ln1 = keep(model, layer, "ln1.out", N * row);
+    block.ln1_mean = keep(model, layer, "ln1.mean", N * sizeof(float));
+    block.ln1_rstd = keep(model, layer, "ln1.rstd", N * sizeof(float));
+    block.qkv = keep(model, layer, "attention.qkv", 3 * N * row);
+    if (plain) {
+        size_t element = precision_bytes(model->config.precision);
+        block.probs = keep(model, layer, "attention.probs", N * heads * T * element);
+    } else {
+        block.lse = keep(model, layer, "attention.lse", N * heads * sizeof(float));
+    }
+    block.attention = keep(model, layer, "attention.out", N * row);
+    block.mid = keep(model, layer, "residual.mid", N * row);
+    block.ln2 = keep(model, layer, "ln2.out", N * row);
+    block.ln2_mean = keep(model, layer, "ln2.mean", N * sizeof(float));
+    block.ln2_rstd = keep(model, layer, "ln2.rstd", N * sizeof(float));
+    block.fc = keep(model, layer, "mlp.fc", 4 * N * row);
+    block.gelu = keep(model, layer, "mlp.gelu", 4 * N * row);
+    return block;
+}
+
+void block_forward(Model *model, int layer, Real *out, const Real *in, Block *block) {
+    const Ops *ops = model->ops;
+    const Param *p = model_block_params(model, layer);
+    const Workspace *workspace = &model->workspace;
+    int B = model->pass.B, T = model->pass.T, C = model->config.C, NH = model->config.NH;
+    int N = B * T;
+    size_t n = (size_t)N * (size_t)C;
+
+    ops->layernorm_forward(block->ln1, block->ln1_mean, block->ln1_rstd, in, p[LN1_WEIGHT].weight,
+                           p[LN1_BIAS].weight, N, C);
+    ops->matmul_forward(block->qkv, block->ln1, p[QKV_WEIGHT].weight, p[QKV_BIAS].weight, N, C,
+                        3 * C, workspace);
+    if (model->config.attention == ATTENTION_PLAIN) {
+        ops->attention_forward(block->attention, block->probs, block->qkv, B, T, C, NH, workspace);
+    } else {
+        ops->flash_forward(block->attention, block->lse, block->qkv, B, T, C, NH, workspace);
+    }
+    ops->matmul_forward(block->mid, block->attention, p[PROJ_WEIGHT].weight, p[PROJ_BIAS].weight, N,
+                        C, C, workspace);
+    block->attention_dropout = model_draw_dropout(model, n);
+    ops->residual_forward(block->mid, in, block->mid, n, block->attention_dropout);
+
+    ops->layernorm_forward(block->ln2, block->ln2_mean, block->ln2_rstd, block->mid,
+                           p[LN2_WEIGHT].weight, p[LN2_BIAS].weight, N, C);
+    ops->matmul_forward(block->fc, block->ln2, p[FC_WEIGHT].weight, NULL, N, C, 4 * C, workspace);
+    ops->gelu_forward(block->gelu, block->fc, p[FC_BIAS].weight, N, 4 * C);
+    ops->matmul_forward(out, block->gelu, p[FCPROJ_WEIGHT].weight, p[FCPROJ_BIAS].weight, N, 4 * C,
+                        C, workspace);
+    block->mlp_dropout = model_draw_dropout(model, n);
+    ops->residual_forward(out, block->mid, out, n, block->mlp_dropout);
+    model->block_forwards += model->pass.train;
+}
+
+/* A gradient of an activation: zero, since ops add to it. `width` numbers per token. */
+static Real *gradient(Model *model, int layer, const char *name, int width) {
+    size_t N = (size_t)model->pass.B * (size_t)model->pass.T;
+    return memory_alloc_zero(model->memory, MEMORY_ACTIVATIONS, name, layer,
+                             N * (size_t)width * precision_bytes(model->config.precision));
+}
+
+static void mlp_backward(Model *model, int layer, Real *dmid, const Block *block) {
+    const Ops *ops = model->ops;
+    const Param *p = model_block_params(model, layer);
+    const Workspace *workspace = &model->workspace;
+    int C = model->config.C, N = model->pass.B * model->pass.T;
+
+    MemoryMark mark = memory_mark(model->memory);
+    Real *dfc = gradient(model, layer, "mlp.dfc", 4 * C);
+    MemoryMark above = memory_mark(model->memory);
+    Real *dbranch = gradient(model, layer, "mlp.dbranch", C);
+    ops->residual_backward(NULL, dbranch, dmid, (size_t)N * (size_t)C, block->mlp_dropout);
+    ops->matmul_backward(dfc, p[FCPROJ_WEIGHT].grad, p[FCPROJ_BIAS].grad, dbranch, block->gelu,
+                         p[FCPROJ_WEIGHT].weight, N, 4 * C, C, workspace);
+    memory_release(model->memory, above);
+    ops->gelu_backward(dfc, dfc, block->fc, N, 4 * C);
+    Real *dln2 = gradient(model, layer, "ln2.dout", C);
+    ops->matmul_backward(dln2, p[FC_WEIGHT].grad, p[FC_BIAS].grad, dfc, block->ln2,
+                         p[FC_WEIGHT].weight, N, C, 4 * C, workspace);
+    ops->layernorm_backward(dmid, p[LN2_WEIGHT].grad, p[LN2_BIAS].grad, dln2, block->mid,
+                            block->ln2_mean, block->ln2_rstd, p[LN2_WEIGHT].weight, N, C,
+                            workspace);
+    memory_release(model->memory, mark);
+}
+
+static void attention_backward(Model *model, int layer, Real *din, const Real *in,
+                               const Block *block) {
+    const Ops *ops = model->ops;
+    const Param *p = model_block_params(model, layer);
+    const Workspace *workspace = &model->workspace;
+    int B = model->pass.B, T = model->pass.T, C = model->config.C, NH = model->config.NH;
+    int N = B * T;
+
+    MemoryMark mark = memory_mark(model->memory);
+    Real *dqkv = gradient(model, layer, "attention.dqkv", 3 * C);
+    MemoryMark above = memory_mark(model->memory);
+    Real *dout = gradient(model, layer, "attention.dout", C);
+    Real *dbranch = gradient(model, layer, "attention.dbranch", C);
+    ops->residual_backward(NULL, dbranch, din, (size_t)N * (size_t)C, block->attention_dropout);
+    ops->matmul_backward(dout, p[PROJ_WEIGHT].grad, p[PROJ_BIAS].grad, dbranch, block->attention,
+                         p[PROJ_WEIGHT].weight, N, C, C, workspace);
+    if (model->config.attention == ATTENTION_PLAIN) {
+        ops->attention_backward(dqkv, dout, block->probs, block->qkv, B, T, C, NH, workspace);
+    } else {
+        ops->flash_backward(dqkv, dout, block->attention, block->lse, block->qkv, B, T, C, NH,
+                            workspace);
+    }
+    memory_release(model->memory, above);
+    Real *dln1 = gradient(model, layer, "ln1.dout", C);
+    ops->matmul_backward(dln1, p[QKV_WEIGHT].grad, p[QKV_BIAS].grad, dqkv, block->ln1,
+                         p[QKV_WEIGHT].weight, N, C, 3 * C, workspace);
+    ops->layernorm_backward(din, p[LN1_WEIGHT].grad, p[LN1_BIAS].grad, dln1, in, block->ln1_mean,
+                            block->ln1_rstd, p[LN1_WEIGHT].weight, N, C, workspace);
+    memory_release(model->memory, mark);
+}
+
+void block_backward(Model *model, int layer, Real *dx, const Real *in, const Block *block) {
+    mlp_backward(model, layer, dx, block);
+    attention_backward(model, layer, dx, in, block);
+}

@@ -1,0 +1,71 @@
+/**
+ * @file block.h
+ * @brief One transformer block: forward, and backward from what forward kept.
+ * @ingroup common
+ *
+ *     mid = in  + dropout(attention(ln_1(in)))
+ *     out = mid + dropout(mlp(ln_2(mid)))
+ *
+ * A block can be run by itself, as often as one likes: that is what gradient checkpointing does.
+ */
+#ifndef COMMON_BLOCK_H
+#define COMMON_BLOCK_H
+
+#include "common/model.h"
+
+/**
+ * What a block keeps between forward and backward: for each token 15 C numbers, the probabilities
+ * or the log-sum of each attention row, and four floats. Input and output are not among them; they
+ * belong to whoever runs the block.
+ */
+struct Block {
+    Real *ln1;                 /**< (B, T, C) first layer norm */
+    float *ln1_mean;           /**< (B, T) */
+    float *ln1_rstd;           /**< (B, T) */
+    Real *qkv;                 /**< (B, T, 3C) queries, keys, values */
+    Real *probs;               /**< (B, NH, T, T) with ATTENTION_PLAIN, else NULL */
+    float *lse;                /**< (B, NH, T) with ATTENTION_FLASH, else NULL */
+    Real *attention;           /**< (B, T, C) heads side by side */
+    Real *mid;                 /**< (B, T, C) residual stream between attention and MLP */
+    Real *ln2;                 /**< (B, T, C) second layer norm */
+    float *ln2_mean;           /**< (B, T) */
+    float *ln2_rstd;           /**< (B, T) */
+    Real *fc;                  /**< (B, T, 4C) before GELU, bias included */
+    Real *gelu;                /**< (B, T, 4C) after GELU */
+    Dropout attention_dropout; /**< the mask that forward drew for the first branch */
+    Dropout mlp_dropout;       /**< the mask of the second */
+};
+
+/**
+ * Allocates what a block keeps, for the batch of the present pass.
+ *
+ * @param model the model, between model_begin() and model_end()
+ * @param layer for which block
+ * @return tensors on top of the stack, activations, content undefined
+ */
+Block block_alloc(Model *model, int layer);
+
+/**
+ * Runs a block. Draws two dropout masks from model->rng if the model trains with dropout.
+ *
+ * @param         model the model, between model_begin() and model_end()
+ * @param         layer which block
+ * @param[out]    out   (B, T, C); not `in`
+ * @param[in]     in    (B, T, C)
+ * @param[in,out] block from block_alloc(); filled
+ */
+void block_forward(Model *model, int layer, Real *out, const Real *in, Block *block);
+
+/**
+ * Runs a block backward: adds to the gradients of its parameters and turns the gradient of its
+ * output into that of its input.
+ *
+ * @param         model the model, between model_begin() and model_end()
+ * @param         layer which block
+ * @param[in,out] dx    (B, T, C) gradient of the block's output; on return, of its input
+ * @param[in]     in    (B, T, C) as given to forward
+ * @param[in]     block as filled by forward
+ */
+void block_backward(Model *model, int layer, Real *dx, const Real *in, const Block *block);
+
+#endif

@@ -1,0 +1,277 @@
+#include "common/data.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/rng.h"
+#include "kernels/base.h"
+
+/* Inputs start ... start + length - 1 of the text, each with the byte after it as its target. */
+typedef struct Row {
+    size_t start;
+    int length;
+} Row;
+
+struct Data {
+    DataOptions options;
+    unsigned char *text;
+    size_t bytes;
+    Row *rows;
+    size_t row_count, train_rows;
+    uint32_t *order; /* of the training rows in this epoch */
+    DataPosition position;
+    int32_t *tokens, *targets; /* (B, T) */
+};
+
+/* A text longer than this is a mistake: row numbers are 32 bits wide. */
+#define MOST_BYTES ((size_t)UINT32_MAX)
+
+static unsigned char *read_text(const char *path, size_t *bytes) {
+    FILE *file = fopen(path, "rb");
+    struct stat status;
+    if (file == NULL || fstat(fileno(file), &status) != 0) {
+        fprintf(stderr, "%s: %s\n", path, strerror(errno));
+        if (file != NULL) {
+            fclose(file);
+        }
+        return NULL;
+    }
+    unsigned char *text = NULL;
+    if (!S_ISREG(status.st_mode)) {
+        fprintf(stderr, "%s: not a regular file\n", path);
+    } else if (status.st_size == 0) {
+        fprintf(stderr, "%s: the file is empty\n", path);
+    } else if ((size_t)status.st_size > MOST_BYTES) {
+        fprintf(stderr, "%s: %lld bytes are too many (at most 4294967295)\n", path,
+                (long long)status.st_size);
+    } else {
+        *bytes = (size_t)status.st_size;
+        text = malloc(*bytes);
+        if (text == NULL || fread(text, 1, *bytes, file) != *bytes) {
+            fprintf(stderr, "%s: cannot read %zu bytes: %s\n", path, *bytes, strerror(errno));
+            free(text);
+            text = NULL;
+        }
+    }
+    fclose(file);
+    return text;
+}
+
+/* The length of the document that begins at `start`: up to and with the first empty line, and
+   further empty lines. */
+static size_t document_bytes(const Data *data, size_t start) {
+    if (!data->options.documents) {
+        return data->bytes - start;
+    }
+    size_t end = start;
+    while (end < data->bytes) {
+        bool empty_line = end > start && data->text[end] == '\n' && data->text[end - 1] == '\n';
+        end++;
+        if (empty_line && (end == data->bytes || data->text[end] != '\n')) {
+            break;
+        }
+    }
+    return end - start;
+}
+
+/* Cuts the text into rows; with rows == NULL only counts them. */
+static size_t cut_rows(const Data *data, Row *rows) {
+    size_t count = 0, T = (size_t)data->options.T;
+    for (size_t start = 0; start < data->bytes;) {
+        size_t document = document_bytes(data, start);
+        for (size_t at = 0; at + 1 < document; at += T) {
+            size_t length = document - 1 - at < T ? document - 1 - at : T;
+            if (rows != NULL) {
+                rows[count] = (Row){.start = start + at, .length = (int)length};
+            }
+            count++;
+        }
+        start += document;
+    }
+    return count;
+}
+
+/* Fisher-Yates; the permutation is a function of seed and epoch. */
+static void shuffle(Data *data) {
+    Rng rng = rng_new(data->options.seed, RNG_DATA);
+    rng.offset = data->position.epoch << 34; /* room for 2^34 draws an epoch */
+    for (size_t i = 0; i < data->train_rows; i++) {
+        data->order[i] = (uint32_t)i;
+    }
+    for (size_t i = data->train_rows; i > 1; i--) {
+        size_t j = rng_below(&rng, i);
+        uint32_t swapped = data->order[i - 1];
+        data->order[i - 1] = data->order[j];
+        data->order[j] = swapped;
+    }
+}
+
+Data *data_new(DataOptions options) {
+    CHECK(options.B > 0 && options.T > 0, "B = %d, T = %d", options.B, options.T);
+    CHECK(options.eval_fraction >= 0 && options.eval_fraction < 1, "eval_fraction = %g",
+          options.eval_fraction);
+    Data *data = calloc(1, sizeof *data);
+    CHECK(data != NULL, "no memory for a few bytes");
+    data->options = options;
+    data->text = read_text(options.path, &data->bytes);
+    if (data->text == NULL) {
+        data_free(data);
+        return NULL;
+    }
+    data->row_count = cut_rows(data, NULL);
+    size_t eval_rows = (size_t)ceil(options.eval_fraction * (double)data->row_count);
+    if (data->row_count < eval_rows + 1) {
+        fprintf(stderr, "%s: %zu bytes are too few for training%s with sequences of %d\n",
+                options.path, data->bytes, options.eval_fraction > 0 ? " and validation" : "",
+                options.T);
+        data_free(data);
+        return NULL;
+    }
+    data->train_rows = data->row_count - eval_rows;
+    size_t batch = (size_t)options.B * (size_t)options.T;
+    data->rows = malloc(data->row_count * sizeof *data->rows);
+    data->order = malloc(data->train_rows * sizeof *data->order);
+    data->tokens = malloc(batch * sizeof *data->tokens);
+    data->targets = malloc(batch * sizeof *data->targets);
+    if (!data->rows || !data->order || !data->tokens || !data->targets) {
+        fprintf(stderr, "no memory for batches of %d x %d tokens\n", options.B, options.T);
+        data_free(data);
+        return NULL;
+    }
+    cut_rows(data, data->rows);
+    shuffle(data);
+    return data;
+}
+
+void data_free(Data *data) {
+    if (data == NULL) {
+        return;
+    }
+    free(data->text);
+    free(data->rows);
+    free(data->order);
+    free(data->tokens);
+    free(data->targets);
+    free(data);
+}
+
+/* Writes a row into line b of the batch; returns its valid targets. */
+static int fill_line(Data *data, int b, Row row) {
+    int T = data->options.T;
+    for (int t = 0; t < T; t++) {
+        bool inside = t < row.length;
+        size_t at = (size_t)b * (size_t)T + (size_t)t;
+        data->tokens[at] = inside ? data->text[row.start + (size_t)t] : 0;
+        data->targets[at] = inside ? data->text[row.start + (size_t)t + 1] : IGNORE_INDEX;
+    }
+    return row.length;
+}
+
+bool data_next(Data *data, Batch *batch) {
+    size_t left = data->train_rows - data->position.row;
+    if (left == 0) {
+        return false;
+    }
+    int B = left < (size_t)data->options.B ? (int)left : data->options.B, valid = 0;
+    for (int b = 0; b < B; b++) {
+        valid += fill_line(data, b, data->rows[data->order[data->position.row++]]);
+    }
+    *batch = (Batch){B, data->options.T, data->tokens, data->targets, valid};
+    return true;
+}
+
+size_t data_window_tokens(const Data *data, int batches) {
+    size_t rows = (size_t)batches * (size_t)data->options.B, tokens = 0;
+    for (size_t i = data->position.row; i < data->train_rows && rows > 0; i++, rows--) {
+        tokens += (size_t)data->rows[data->order[i]].length;
+    }
+    return tokens;
+}
+
+int data_batch_rows(const Data *data) {
+    size_t B = (size_t)data->options.B;
+    return (int)(data->train_rows < B ? data->train_rows : B);
+}
+
+size_t data_batches_left(const Data *data) {
+    size_t B = (size_t)data->options.B;
+    return (data->train_rows - data->position.row + B - 1) / B;
+}
+
+void data_next_epoch(Data *data) {
+    data->position = (DataPosition){.epoch = data->position.epoch + 1, .row = 0};
+    shuffle(data);
+}
+
+DataPosition data_position(const Data *data) {
+    return data->position;
+}
+
+int data_seek(Data *data, DataPosition position) {
+    if (position.row > data->train_rows || position.epoch >> 29 != 0) {
+        return -1;
+    }
+    data->position = position;
+    shuffle(data);
+    return 0;
+}
+
+bool data_eval(Data *data, size_t index, Batch *batch) {
+    size_t B = (size_t)data->options.B;
+    if (index >= (data->row_count - data->train_rows + B - 1) / B) {
+        return false;
+    }
+    size_t first = data->train_rows + index * B, end = first + B;
+    int valid = 0, lines = 0;
+    for (size_t row = first; row < end && row < data->row_count; row++) {
+        valid += fill_line(data, lines++, data->rows[row]);
+    }
+    *batch = (Batch){lines, data->options.T, data->tokens, data->targets, valid};
+    return true;
+}
+
+size_t data_epoch_tokens(const Data *data) {
+    size_t tokens = 0;
+    for (size_t row = 0; row < data->train_rows; row++) {
+        tokens += (size_t)data->rows[row].length;
+    }
+    return tokens;
+}
+
+double data_unigram_entropy(const Data *data) {
+    size_t count[256] = {0};
+    for (size_t i = 0; i < data->bytes; i++) {
+        count[data->text[i]]++;
+    }
+    double entropy = 0;
+    for (int byte = 0; byte < 256; byte++) {
+        if (count[byte] > 0) {
+            double p = (double)count[byte] / (double)data->bytes;
+            entropy -= p * log(p);
+        }
+    }
+    return entropy;
+}
+
+size_t data_bytes(const Data *data) {
+    return data->bytes;
+}
+
+uint64_t data_fingerprint(const Data *data) {
+    /* FNV-1a over the text, then over what decides how it is cut. */
+    uint64_t hash = 0xcbf29ce484222325u;
+    const uint64_t prime = 0x100000001b3u;
+    for (size_t i = 0; i < data->bytes; i++) {
+        hash = (hash ^ data->text[i]) * prime;
+    }
+    uint64_t cut[] = {(uint64_t)data->options.T, data->options.documents, data->train_rows,
+                      data->options.seed};
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
+        hash = (hash ^ cut[i]) * prime;
+    }
+    return hash;
+}

@@ -1,0 +1,118 @@
+/**
+ * @file data.h
+ * @brief A text file as batches of bytes and the bytes that follow them.
+ * @ingroup common
+ *
+ * The text is cut into rows of at most T inputs; target i is the byte after input i. Each byte but
+ * the first of its document is the target of exactly one row: nothing is repeated, nothing lost.
+ *
+ *  - *Windows*: the text is one document; its rows lie end to end, and only the last is short.
+ *  - *Documents*: a document ends at an empty line, so rows are ragged; one that is longer than T
+ *    takes several rows. Equal lengths would hide every mistake in how a loss is averaged.
+ *
+ * A row shorter than T is filled up with input 0 and target IGNORE_INDEX.
+ */
+#ifndef COMMON_DATA_H
+#define COMMON_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** A micro-batch in host memory. */
+typedef struct Batch {
+    int B;                  /**< sequences */
+    int T;                  /**< tokens per sequence */
+    const int32_t *tokens;  /**< (B, T) inputs */
+    const int32_t *targets; /**< (B, T) what follows each; IGNORE_INDEX takes no part */
+    int valid;              /**< targets that take part */
+} Batch;
+
+/** How a text becomes batches. */
+typedef struct DataOptions {
+    const char *path;     /**< the text file */
+    int B;                /**< sequences per batch; the last of an epoch may have fewer */
+    int T;                /**< tokens per sequence */
+    bool documents;       /**< ragged documents instead of windows */
+    double eval_fraction; /**< the last part of the rows, kept for validation; in [0, 1) */
+    uint64_t seed;        /**< of the order of rows */
+} DataOptions;
+
+/** A place in the data: all that is needed to go on from there. */
+typedef struct DataPosition {
+    uint64_t epoch; /**< complete passes so far; also the shuffle in use */
+    uint64_t row;   /**< rows handed out in this pass */
+} DataPosition;
+
+/** Text and rows. */
+typedef struct Data Data;
+
+/**
+ * Reads a text.
+ *
+ * @return to be given to data_free(); NULL (and one line on stderr) where the file cannot be read,
+ *         is no regular file, is empty, or has too little text for one row of training and, with
+ *         eval_fraction > 0, one of validation
+ */
+Data *data_new(DataOptions options);
+
+/** NULL is fine. */
+void data_free(Data *data);
+
+/**
+ * The next batch of the present epoch.
+ *
+ * @param      data  the data
+ * @param[out] batch borrowed; valid until the next call
+ * @return false at the end of the epoch, where `batch` is left alone
+ */
+bool data_next(Data *data, Batch *batch);
+
+/**
+ * Valid targets of the next `batches` batches, before any of them is handed out: what the losses
+ * of an accumulation window are to be divided by. Counts up to the end of the epoch.
+ */
+size_t data_window_tokens(const Data *data, int batches);
+
+/** Sequences of the largest batch: B, or fewer where the text has fewer rows. */
+int data_batch_rows(const Data *data);
+
+/** Batches that data_next() will still hand out in this epoch. */
+size_t data_batches_left(const Data *data);
+
+/** Begins the next epoch, in a new order. */
+void data_next_epoch(Data *data);
+
+/** Where we are. */
+DataPosition data_position(const Data *data);
+
+/**
+ * Goes to a place that data_position() gave for the same text and options.
+ *
+ * @return 0; -1 where no such place can be, and nothing changes
+ */
+int data_seek(Data *data, DataPosition position);
+
+/**
+ * Batch `index` of the validation rows, in the order of the text.
+ *
+ * @param      data  the data
+ * @param      index from 0 on
+ * @param[out] batch borrowed; valid until the next call
+ * @return false behind the last one
+ */
+bool data_eval(Data *data, size_t index, Batch *batch);
+
+/** Targets of one epoch of training. */
+size_t data_epoch_tokens(const Data *data);
+
+/** Entropy of the text's bytes taken one by one, in nats: what a model that counts would reach. */
+double data_unigram_entropy(const Data *data);
+
+/** Bytes of the text. */
+size_t data_bytes(const Data *data);
+
+/** A number made of the text and how it is cut: a saved position belongs to one such number. */
+uint64_t data_fingerprint(const Data *data);
+
+#endif

@@ -1,0 +1,107 @@
+/**
+ * @file device.h
+ * @brief Where tensors live and ops run.
+ * @ingroup common
+ *
+ * A device is a table of ops and a place for memory. Nothing above it knows which one it is: the
+ * model passes pointers that it cannot read, and copies between host and device explicitly.
+ *
+ *     Device *device = device_cpu_new(0);
+ *     device->ops[F32].gelu_forward(out, in, NULL, N, C);
+ *     device_free(device);
+ */
+#ifndef COMMON_DEVICE_H
+#define COMMON_DEVICE_H
+
+#include <stdbool.h>
+
+#include "common/config.h"
+#include "kernels/ops.h"
+
+/** Every tensor starts on a multiple of this many bytes. */
+enum { DEVICE_ALIGNMENT = 256 };
+
+/** The last bytes of a workspace are no scratch memory: single results, as a norm, stand there. */
+enum { WORKSPACE_RESULT_BYTES = 256 };
+
+/** One device. Read the fields freely; call the functions through the wrappers below. */
+typedef struct Device Device;
+struct Device {
+    const char *name;    /**< "cpu" or "gpu" */
+    const char *note;    /**< what every report says of it: threads, BLAS, core type */
+    const char *warning; /**< what keeps it from being as fast as it could, or NULL */
+    bool host_memory;    /**< whether the host can read its memory directly */
+    int threads;         /**< CPU: threads that share the work; else 0 */
+    const Ops *ops;      /**< (3) by Precision */
+    void *state;         /**< the device's own */
+
+    void *(*alloc)(Device *device, size_t bytes);
+    void (*release)(Device *device, void *data, size_t bytes);
+    void (*fill)(Device *device, void *data, int byte, size_t bytes);
+    void (*upload)(Device *device, void *to, const void *from, size_t bytes);
+    void (*download)(Device *device, void *to, const void *from, size_t bytes);
+    void (*synchronize)(Device *device);
+    size_t (*workspace_bytes)(const Device *device, const ModelConfig *config);
+    void (*destroy)(Device *device);
+};
+
+/**
+ * The CPU: its memory is one reserved range of addresses, of which pages are taken as they are
+ * first touched and kept when a tensor is freed, so that a training step costs no page faults.
+ *
+ * @param capacity bytes of the range; 0 for as much as the machine has memory
+ * @return a device, to be given to device_free(); NULL (and a line on stderr) if the range cannot
+ *         be had
+ */
+Device *device_cpu_new(size_t capacity);
+
+/** Gives the device back with all its memory. NULL is fine. */
+void device_free(Device *device);
+
+/**
+ * Memory for one tensor, aligned to DEVICE_ALIGNMENT. Tensors are released in the opposite order.
+ *
+ * @param device the device
+ * @param bytes  size; may be 0
+ * @return the memory, content undefined; NULL if there is no more
+ */
+static inline void *device_alloc(Device *device, size_t bytes) {
+    return device->alloc(device, bytes);
+}
+
+/** Takes back the newest tensor. `bytes` is what it was allocated with. */
+static inline void device_release(Device *device, void *data, size_t bytes) {
+    device->release(device, data, bytes);
+}
+
+/** Sets every byte of device memory. In the order of the ops; may return before it is done. */
+static inline void device_fill(Device *device, void *data, int byte, size_t bytes) {
+    device->fill(device, data, byte, bytes);
+}
+
+/** Copies from host to device, after the ops before it; `from` may be reused on return. */
+static inline void device_upload(Device *device, void *to, const void *from, size_t bytes) {
+    device->upload(device, to, from, bytes);
+}
+
+/** Copies from device to host, after the ops before it; complete on return. */
+static inline void device_download(Device *device, void *to, const void *from, size_t bytes) {
+    device->download(device, to, from, bytes);
+}
+
+/** Waits until everything that was started has ended. */
+static inline void device_synchronize(Device *device) {
+    device->synchronize(device);
+}
+
+/**
+ * Bytes of workspace that a step of this model takes on this device: the scratch memory of its ops
+ * and 256 bytes for single results. It is a line of its own in every count because, unlike weights,
+ * gradients, states and activations, it depends on the device (on a CPU on the number of threads).
+ *
+ * @param config the model
+ * @param device the device
+ */
+size_t workspace_bytes(const ModelConfig *config, const Device *device);
+
+#endif

@@ -1,0 +1,42 @@
+/**
+ * @file files.h
+ * @brief Files and folders: errors as one line on stderr, nothing half-written.
+ * @ingroup common
+ */
+#ifndef COMMON_FILES_H
+#define COMMON_FILES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/** Prints `path: what: reason of errno` on stderr. @return -1, so that it can be returned */
+int file_error(const char *path, const char *what);
+
+/** `folder/name` as a new string, to be given to free(). */
+char *path_join(const char *folder, const char *name);
+
+/** Creates a folder and the ones above it; an existing one is fine. @return 0, or -1 with a line */
+int folder_make(const char *path);
+
+/** Removes a file, or a folder with all that is in it; a missing one is fine. @return 0 or -1 */
+int tree_remove(const char *path);
+
+/** Waits until a file or a folder's entries are on the disk. @return 0, or -1 with a line */
+int path_sync(const char *path);
+
+/**
+ * Opens a file for writing under another name, `path.part`.
+ *
+ * @return the stream; NULL (and a line on stderr) if that cannot be done
+ */
+FILE *file_begin(const char *path);
+
+/**
+ * Ends what file_begin() began: where every write succeeded and `keep` holds, syncs and renames it
+ * to `path`; else removes it.
+ *
+ * @return 0; -1 (and a line on stderr, unless it was the caller who did not want to keep it)
+ */
+int file_end(FILE *file, const char *path, bool keep);
+
+#endif

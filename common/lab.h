@@ -1,0 +1,55 @@
+/**
+ * @file lab.h
+ * @brief What a lab file starts with: TODO(), and the exit statuses of every program of the kit.
+ * @ingroup common
+ */
+#ifndef COMMON_LAB_H
+#define COMMON_LAB_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How a program of the kit ends, where it does not end with 0. */
+enum {
+    EXIT_RUN = 1,   /**< something went wrong while it ran: a full disk, a budget too small */
+    EXIT_USAGE = 2, /**< it was asked for what cannot be done: a wrong option, a corrupt file */
+    EXIT_TODO = 77, /**< it reached a hole of a lab that is not filled yet */
+};
+
+/**
+ * Marks a hole: prints file, line and task on stderr and ends the program with EXIT_TODO.
+ *
+ *     TODO("task 2: add the gradients of the window (about 3 lines)");
+ */
+#define TODO(task) todo_reached(__FILE__, __LINE__, task)
+
+/**
+ * Prints `file:line: TODO: task` and exits with EXIT_TODO.
+ *
+ * @param file source file of the hole
+ * @param line its line
+ * @param task what is to be written there
+ */
+#if defined __GNUC__
+__attribute__((noreturn, cold))
+#endif
+void todo_reached(const char *file, int line, const char *task);
+
+/**
+ * Prints `needs lab NN (labs/NN_topic/file)` and exits with EXIT_USAGE: what an object calls that
+ * stands in for a lab file which is not there.
+ *
+ * @param lab  two digits
+ * @param file the missing file, as "03_accumulate/accumulate.c"
+ */
+#if defined __GNUC__
+__attribute__((noreturn, cold))
+#endif
+void lab_missing(const char *lab, const char *file);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

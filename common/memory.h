@@ -1,0 +1,164 @@
+/**
+ * @file memory.h
+ * @brief The one place that tensors come from: counted to the byte, named, under a budget.
+ * @ingroup common
+ *
+ * Memory is a stack. Weights, gradients and optimizer states are put down first and stay; the
+ * activations of a step come on top, and are released in the opposite order:
+ *
+ *     MemoryMark mark = memory_mark(memory);
+ *     Real *x = memory_alloc(memory, MEMORY_ACTIVATIONS, "attention.probs", layer, bytes);
+ *     ...
+ *     memory_release(memory, mark);     // x and all that came after it
+ *
+ * Counted are the bytes asked for. Each tensor starts on a multiple of 256 bytes; what that costs
+ * is padding, a line of its own outside of the budget.
+ */
+#ifndef COMMON_MEMORY_H
+#define COMMON_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/device.h"
+
+/** What a tensor is for, in the words of the literature (docs/glossary.md). */
+typedef enum MemoryKind {
+    MEMORY_WEIGHTS,     /**< parameters as the forward pass reads them */
+    MEMORY_GRADIENTS,   /**< one float per parameter */
+    MEMORY_OPTIMIZER,   /**< moments, and float masters where weights are stored in half */
+    MEMORY_ACTIVATIONS, /**< what forward leaves for backward, and gradients of the same */
+    MEMORY_WORKSPACE,   /**< scratch memory of the ops; depends on the device */
+    MEMORY_DATA,        /**< tokens and targets */
+    MEMORY_KINDS,       /**< how many kinds there are */
+} MemoryKind;
+
+/** "weights", "gradients", "optimizer", "activations", "workspace" or "data". */
+const char *memory_kind_name(MemoryKind kind);
+
+/** Bytes by kind. */
+typedef struct MemoryUse {
+    size_t bytes[MEMORY_KINDS]; /**< by MemoryKind */
+} MemoryUse;
+
+/** The sum over all kinds. */
+size_t memory_total(const MemoryUse *use);
+
+/** One tensor. */
+typedef struct Tensor {
+    const char *name; /**< what it is, as "attention.probs"; the string is not copied */
+    int layer;        /**< the layer that asked for it, or -1 */
+    MemoryKind kind;  /**< what it is for */
+    size_t bytes;     /**< as asked for */
+    void *data;       /**< where it is, on the device */
+} Tensor;
+
+/** What happened to memory, for a timeline. */
+typedef struct MemoryEvent {
+    double seconds;   /**< on the monotonic clock */
+    bool allocated;   /**< came, or else went */
+    Tensor tensor;    /**< which one */
+    MemoryUse in_use; /**< afterwards */
+} MemoryEvent;
+
+/** Tensors of one program on one device. */
+typedef struct Memory Memory;
+
+/** How many tensors there are, at a moment one can go back to. */
+typedef size_t MemoryMark;
+
+/** How memory behaves. */
+typedef struct MemoryOptions {
+    size_t budget; /**< bytes that may be in use at once; 0 for no limit */
+    bool checked;  /**< fresh and released memory is NaN, and guards stand between tensors */
+} MemoryOptions;
+
+/** Whether memory is checked unless somebody says otherwise: in sanitized and CHECKED=1 builds. */
+bool memory_checked_by_default(void);
+
+/**
+ * An empty stack of tensors.
+ *
+ * @param device  where they live; borrowed
+ * @param options budget and checks
+ * @return to be given to memory_free()
+ */
+Memory *memory_new(Device *device, MemoryOptions options);
+
+/** Releases all tensors. NULL is fine. */
+void memory_free(Memory *memory);
+
+/**
+ * A new tensor on top of the stack. Its content is undefined (NaN if memory is checked).
+ *
+ * Never returns NULL: what does not fit into the budget or the device ends the program with status
+ * 1 and a message that says what was asked for, by whom, and what is in use.
+ *
+ * @param memory the stack
+ * @param kind   what it is for
+ * @param name   what it is; the string must outlive the tensor
+ * @param layer  for which layer, or -1
+ * @param bytes  its size; may be 0
+ * @return device memory, aligned to 256 bytes, owned by `memory`
+ */
+void *memory_alloc(Memory *memory, MemoryKind kind, const char *name, int layer, size_t bytes);
+
+/** The same, with every byte zero: where a backward op will add. */
+void *memory_alloc_zero(Memory *memory, MemoryKind kind, const char *name, int layer, size_t bytes);
+
+/** The present height of the stack. */
+MemoryMark memory_mark(const Memory *memory);
+
+/** Releases all tensors that came after the mark. The mark must not lie above the stack. */
+void memory_release(Memory *memory, MemoryMark mark);
+
+/** The device that the tensors live on. */
+Device *memory_device(const Memory *memory);
+
+/** The limit in bytes, 0 if there is none. */
+size_t memory_budget(const Memory *memory);
+
+/** What is in use now. */
+MemoryUse memory_now(const Memory *memory);
+
+/** What was in use when the total was largest. */
+MemoryUse memory_peak(const Memory *memory);
+
+/** Bytes lost to alignment and guards at the peak; not part of any other number. */
+size_t memory_padding(const Memory *memory);
+
+/**
+ * The tensors that were alive at the peak, oldest first.
+ *
+ * @param      memory the stack
+ * @param[out] count  how many
+ * @return borrowed; valid until the next call of any function here
+ */
+const Tensor *memory_peak_tensors(Memory *memory, size_t *count);
+
+/** Forgets the peak: the present use is the new one. */
+void memory_peak_reset(Memory *memory);
+
+/** Starts to record events (and forgets those of before), or stops. */
+void memory_record(Memory *memory, bool on);
+
+/**
+ * What was recorded.
+ *
+ * @param      memory the stack
+ * @param[out] count  how many events
+ * @return borrowed; valid until something is allocated or released
+ */
+const MemoryEvent *memory_events(const Memory *memory, size_t *count);
+
+/**
+ * What to call instead of exiting when an allocation is refused; for tests and graders. It must not
+ * return.
+ *
+ * @param memory  the stack
+ * @param refused called with `context` after the message was printed; NULL for exit(1)
+ * @param context given to it
+ */
+void memory_on_refusal(Memory *memory, void (*refused)(void *context), void *context);
+
+#endif

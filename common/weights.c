@@ -1,0 +1,379 @@
+#include "common/weights.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/files.h"
+#include "common/safetensors.h"
+#include "kernels/half.h"
+
+enum { NAME_BYTES = 64 };
+
+/* "transformer.h.3.attn.c_attn.weight", with another prefix for moments. */
+static void file_name(char name[NAME_BYTES], const char *prefix, const Param *param) {
+    if (param->layer >= 0) {
+        snprintf(name, NAME_BYTES, "%sh.%d.%s", prefix, param->layer, param->name);
+    } else {
+        snprintf(name, NAME_BYTES, "%s%s", prefix, param->name);
+    }
+}
+
+static bool stored_transposed(const Param *param) {
+    return param->layer >= 0 && param_is_matrix(param);
+}
+
+static float *host_floats(size_t count) {
+    float *values = malloc(count * sizeof *values);
+    CHECK(values != NULL, "no host memory for %zu floats", count);
+    return values;
+}
+
+/* to (cols, rows) = from (rows, cols), transposed */
+static void transpose(float *to, const float *from, int rows, int cols) {
+    for (int row = 0; row < rows; row++) {
+        for (int col = 0; col < cols; col++) {
+            to[(size_t)col * (size_t)rows + (size_t)row] =
+                from[(size_t)row * (size_t)cols + (size_t)col];
+        }
+    }
+}
+
+static SafeTensor entry_of(const Param *param, const char *name, bool transposed) {
+    uint64_t rows = (uint64_t)param->rows, cols = (uint64_t)param->cols;
+    SafeTensor entry = {.name = name, .dtype = "F32", .bytes = param->count * sizeof(float)};
+    if (param_is_matrix(param)) {
+        entry.rank = 2;
+        entry.shape[0] = transposed ? cols : rows;
+        entry.shape[1] = transposed ? rows : cols;
+    } else {
+        entry.rank = 1;
+        entry.shape[0] = cols;
+    }
+    return entry;
+}
+
+static bool same_shape(const SafeTensor *a, const SafeTensor *b) {
+    return a->rank == b->rank &&
+           memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
+}
+
+/* -------------------------------------------------------------------------- config.json */
+
+int config_save(const ModelConfig *config, const char *path) {
+    FILE *file = file_begin(path);
+    if (file == NULL) {
+        return -1;
+    }
+    double dropout = (double)config->dropout;
+    json_t *json = json_pack(
+        "{s:[s], s:s, s:i, s:i, s:i, s:i, s:i, s:n, s:s, s:f, s:f, s:f, s:f, s:b, s:i, s:i}",
+        "architectures", "GPT2LMHeadModel", "model_type", "gpt2", "vocab_size", config->V,
+        "n_positions", config->T, "n_layer", config->L, "n_head", config->NH, "n_embd", config->C,
+        "n_inner", "activation_function", "gelu_new", "embd_pdrop", dropout, "resid_pdrop", dropout,
+        "attn_pdrop", 0.0, "layer_norm_epsilon", 1e-5, "tie_word_embeddings", 1, "bos_token_id", 10,
+        "eos_token_id", 10);
+    CHECK(json != NULL, "no memory for a config");
+    int failed = json_dumpf(json, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    json_decref(json);
+    fputc('\n', file);
+    (void)failed; /* the stream remembers */
+    return file_end(file, path, true);
+}
+
+static int refuse(const char *path, const char *what) {
+    fprintf(stderr, "%s: %s\n", path, what);
+    return -1;
+}
+
+/* A number of the shape; where it is missing or no int, the check of the shape will say so. */
+static int shape_number(const json_t *json, const char *key) {
+    json_int_t value = json_integer_value(json_object_get(json, key));
+    return value > 0 && value <= INT32_MAX ? (int)value : 0;
+}
+
+/* Whether `key` is absent or a number equal to `value`. */
+static bool number_is(const json_t *json, const char *key, double value) {
+    const json_t *entry = json_object_get(json, key);
+    return entry == NULL || (json_is_number(entry) && json_number_value(entry) == value);
+}
+
+static const char *unsupported(const json_t *json, int C) {
+    const char *model = json_string_value(json_object_get(json, "model_type"));
+    const char *activation = json_string_value(json_object_get(json, "activation_function"));
+    const json_t *inner = json_object_get(json, "n_inner");
+    if (model == NULL || strcmp(model, "gpt2") != 0) {
+        return "model_type is not \"gpt2\"";
+    }
+    if (activation != NULL && strcmp(activation, "gelu_new") != 0) {
+        return "activation_function is not \"gelu_new\"";
+    }
+    if (inner != NULL && !json_is_null(inner) && !number_is(json, "n_inner", 4.0 * C)) {
+        return "n_inner is not 4 * n_embd";
+    }
+    if (!number_is(json, "layer_norm_epsilon", 1e-5)) {
+        return "layer_norm_epsilon is not 1e-5";
+    }
+    if (json_is_false(json_object_get(json, "tie_word_embeddings")) ||
+        json_is_false(json_object_get(json, "scale_attn_weights")) ||
+        json_is_true(json_object_get(json, "scale_attn_by_inverse_layer_idx")) ||
+        json_is_true(json_object_get(json, "add_cross_attention"))) {
+        return "a kind of GPT-2 that this kit does not have (untied head, other attention)";
+    }
+    return NULL;
+}
+
+int config_load(ModelConfig *config, const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return file_error(path, "cannot read");
+    }
+    json_error_t error;
+    json_t *json = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+    fclose(file);
+    if (!json_is_object(json)) {
+        json_decref(json);
+        return refuse(path, "not a JSON object");
+    }
+    ModelConfig read = *config;
+    read.V = shape_number(json, "vocab_size");
+    read.T = shape_number(json, "n_positions");
+    read.L = shape_number(json, "n_layer");
+    read.NH = shape_number(json, "n_head");
+    read.C = shape_number(json, "n_embd");
+    const json_t *dropout = json_object_get(json, "resid_pdrop");
+    read.dropout = dropout == NULL ? 0 : (float)json_number_value(dropout);
+    const char *why = unsupported(json, read.C);
+    char wrong[ERROR_BYTES];
+    if (why == NULL && config_check(&read, wrong) != 0) {
+        why = wrong;
+    }
+    json_decref(json);
+    if (why != NULL) {
+        return refuse(path, why);
+    }
+    *config = read;
+    return 0;
+}
+
+/* -------------------------------------------------------------------- model.safetensors */
+
+static int save_failed(FILE *file, const char *path) {
+    return file_end(file, path, true); /* says why, from the stream's error */
+}
+
+int weights_save(const Model *model, const char *path) {
+    static const char *const metadata[] = {"format", "pt", NULL};
+    FILE *file = file_begin(path);
+    if (file == NULL) {
+        return -1;
+    }
+    size_t count = (size_t)model->param_count;
+    char(*names)[NAME_BYTES] = malloc(count * sizeof *names);
+    SafeTensor *entries = malloc(count * sizeof *entries);
+    CHECK(names && entries, "no memory for %zu entries", count);
+    for (size_t i = 0; i < count; i++) {
+        file_name(names[i], "transformer.", &model->params[i]);
+        entries[i] = entry_of(&model->params[i], names[i], stored_transposed(&model->params[i]));
+    }
+    int result = safetensors_write_header(file, entries, count, metadata);
+    for (size_t i = 0; i < count && result == 0; i++) {
+        const Param *param = &model->params[i];
+        float *values = host_floats(param->count), *stored = values;
+        model_download_weight(model, param, values);
+        if (stored_transposed(param)) {
+            stored = host_floats(param->count);
+            transpose(stored, values, param->rows, param->cols);
+            free(values);
+        }
+        result = fwrite(stored, sizeof(float), param->count, file) == param->count ? 0 : -1;
+        free(stored);
+    }
+    free(names);
+    free(entries);
+    return result == 0 ? file_end(file, path, true) : save_failed(file, path);
+}
+
+/* Element i of a stored tensor as a float. */
+static float stored_float(const SafeTensor *tensor, size_t i) {
+    if (strcmp(tensor->dtype, "F32") == 0) {
+        float value;
+        memcpy(&value, tensor->data + 4 * i, sizeof value);
+        return value;
+    }
+    uint16_t bits;
+    memcpy(&bits, tensor->data + 2 * i, sizeof bits);
+    return strcmp(tensor->dtype, "F16") == 0 ? half_to_float(bits) : bf16_to_float(bits);
+}
+
+static bool is_float(const SafeTensor *tensor) {
+    return strcmp(tensor->dtype, "F32") == 0 || strcmp(tensor->dtype, "F16") == 0 ||
+           strcmp(tensor->dtype, "BF16") == 0;
+}
+
+static int refuse_tensor(const char *path, const char *name, const char *what) {
+    fprintf(stderr, "%s: tensor \"%s\": %s\n", path, name, what);
+    return -1;
+}
+
+static const SafeTensor *find(const SafeFile *file, const char *name) {
+    const SafeTensor *tensor = safetensors_find(file, name);
+    return tensor != NULL ? tensor : safetensors_find(file, name + strlen("transformer."));
+}
+
+static int load_param(Model *model, Param *param, const SafeFile *file, const char *path) {
+    char name[NAME_BYTES];
+    file_name(name, "transformer.", param);
+    const SafeTensor *tensor = find(file, name);
+    if (tensor == NULL) {
+        return refuse_tensor(path, name, "is missing");
+    }
+    bool transposed = stored_transposed(param);
+    SafeTensor wanted = entry_of(param, name, transposed);
+    if (!same_shape(tensor, &wanted)) {
+        return refuse_tensor(path, name, "has another shape than the model");
+    }
+    if (!is_float(tensor)) {
+        return refuse_tensor(path, name, "is not stored as F32, F16 or BF16");
+    }
+    float *values = host_floats(param->count);
+    bool finite = true;
+    for (size_t i = 0; i < param->count; i++) {
+        values[i] = stored_float(tensor, i);
+        finite = finite && isfinite(values[i]);
+    }
+    if (finite && transposed) {
+        float *ours = host_floats(param->count);
+        transpose(ours, values, param->cols, param->rows);
+        free(values);
+        values = ours;
+    }
+    if (finite) {
+        model_upload_weight(model, param, values);
+    }
+    free(values);
+    return finite ? 0 : refuse_tensor(path, name, "has a number that is not finite");
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* A tensor that is no parameter: a mask buffer, or the head where it repeats the embedding. */
+static bool may_be_ignored(const SafeFile *file, const SafeTensor *tensor) {
+    if (ends_with(tensor->name, ".attn.bias") || ends_with(tensor->name, ".attn.masked_bias")) {
+        return true;
+    }
+    const SafeTensor *wte = find(file, "transformer.wte.weight");
+    return strcmp(tensor->name, "lm_head.weight") == 0 && wte != NULL &&
+           tensor->bytes == wte->bytes && memcmp(tensor->data, wte->data, wte->bytes) == 0;
+}
+
+static bool is_param(const Model *model, const char *name) {
+    const char *prefix = "transformer.";
+    if (strncmp(name, prefix, strlen(prefix)) == 0) {
+        name += strlen(prefix);
+    }
+    for (int i = 0; i < model->param_count; i++) {
+        char ours[NAME_BYTES];
+        file_name(ours, "", &model->params[i]);
+        if (strcmp(ours, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int weights_load(Model *model, const char *path) {
+    SafeFile *file = safetensors_open(path);
+    if (file == NULL) {
+        return -1;
+    }
+    int result = 0;
+    for (size_t i = 0; i < safetensors_count(file) && result == 0; i++) {
+        const SafeTensor *tensor = safetensors_at(file, i);
+        if (!is_param(model, tensor->name) && !may_be_ignored(file, tensor)) {
+            result = refuse(path, "has a tensor that the model does not have");
+        }
+    }
+    for (int i = 0; i < model->param_count && result == 0; i++) {
+        result = load_param(model, &model->params[i], file, path);
+    }
+    safetensors_close(file);
+    return result;
+}
+
+/* ---------------------------------------------------------------- optimizer.safetensors */
+
+int optimizer_save(const Optimizer *optimizer, const char *path) {
+    const Model *model = optimizer->model;
+    FILE *file = file_begin(path);
+    if (file == NULL) {
+        return -1;
+    }
+    char t[16];
+    snprintf(t, sizeof t, "%d", optimizer->t);
+    const char *const metadata[] = {"t", t, NULL};
+    size_t count = (size_t)model->param_count;
+    char(*names)[NAME_BYTES] = malloc(2 * count * sizeof *names);
+    SafeTensor *entries = malloc(2 * count * sizeof *entries);
+    CHECK(names && entries, "no memory for %zu entries", 2 * count);
+    for (size_t i = 0; i < 2 * count; i++) {
+        file_name(names[i], i < count ? "m." : "v.", &model->params[i % count]);
+        entries[i] = entry_of(&model->params[i % count], names[i], false);
+    }
+    int result = safetensors_write_header(file, entries, 2 * count, metadata);
+    for (size_t i = 0; i < 2 * count && result == 0; i++) {
+        size_t elements = model->params[i % count].count;
+        float *values = host_floats(elements);
+        device_download(model->device, values,
+                        i < count ? optimizer->m[i] : optimizer->v[i - count],
+                        elements * sizeof(float));
+        result = fwrite(values, sizeof(float), elements, file) == elements ? 0 : -1;
+        free(values);
+    }
+    free(names);
+    free(entries);
+    return result == 0 ? file_end(file, path, true) : save_failed(file, path);
+}
+
+static int load_moment(const Model *model, float *to, const Param *param, const char *prefix,
+                       const SafeFile *file, const char *path) {
+    char name[NAME_BYTES];
+    file_name(name, prefix, param);
+    const SafeTensor *tensor = safetensors_find(file, name);
+    SafeTensor wanted = entry_of(param, name, false);
+    if (tensor == NULL) {
+        return refuse_tensor(path, name, "is missing");
+    }
+    if (!same_shape(tensor, &wanted) || strcmp(tensor->dtype, "F32") != 0) {
+        return refuse_tensor(path, name, "has another shape or type than the model");
+    }
+    device_upload(model->device, to, tensor->data, tensor->bytes);
+    return 0;
+}
+
+int optimizer_load(Optimizer *optimizer, const char *path) {
+    const Model *model = optimizer->model;
+    SafeFile *file = safetensors_open(path);
+    if (file == NULL) {
+        return -1;
+    }
+    const char *t = safetensors_metadata(file, "t");
+    int result = t != NULL && atoi(t) >= 0 ? 0 : refuse(path, "no step count in its metadata");
+    for (int i = 0; i < model->param_count && result == 0; i++) {
+        const Param *param = &model->params[i];
+        result = load_moment(model, optimizer->m[i], param, "m.", file, path);
+        if (result == 0) {
+            result = load_moment(model, optimizer->v[i], param, "v.", file, path);
+        }
+    }
+    if (result == 0) {
+        optimizer->t = atoi(t);
+    }
+    safetensors_close(file);
+    return result;
+}

@@ -1,0 +1,46 @@
+/**
+ * @file weights.h
+ * @brief A model in the two files that Hugging Face `transformers` reads and writes for GPT-2.
+ * @ingroup common
+ *
+ * `config.json` has the shape, `model.safetensors` the weights in float, under GPT-2's names and in
+ * its layout: the matrices of a block are stored (input, output), the transpose of ours. The head
+ * is the token embedding and is not stored a second time.
+ */
+#ifndef COMMON_WEIGHTS_H
+#define COMMON_WEIGHTS_H
+
+#include "common/optimizer.h"
+
+/** Writes the shape. @return 0, or -1 with a line on stderr */
+int config_save(const ModelConfig *config, const char *path);
+
+/**
+ * Reads a shape.
+ *
+ * @param[in,out] config V, T, L, NH, C and dropout are set; precision and attention stay
+ * @param         path   a config.json of a GPT-2
+ * @return 0; -1 (and one line on stderr) where the file is none, or is a model that we do not have:
+ *         another activation, another epsilon, an untied head, scaled attention by layer
+ */
+int config_load(ModelConfig *config, const char *path);
+
+/** Writes the weights. @return 0, or -1 with a line on stderr */
+int weights_save(const Model *model, const char *path);
+
+/**
+ * Reads weights stored as F32, F16 or BF16, with or without "transformer." before the names.
+ * Buffers of causal masks are ignored; any other tensor that the model does not have is an error,
+ * and so are a missing one, a wrong shape, and a number that is not finite.
+ *
+ * @return 0; -1 (and one line on stderr), where the model's weights are partly changed
+ */
+int weights_load(Model *model, const char *path);
+
+/** Writes moments and step count. @return 0, or -1 with a line on stderr */
+int optimizer_save(const Optimizer *optimizer, const char *path);
+
+/** Reads what optimizer_save() wrote. @return 0, or -1 with a line on stderr */
+int optimizer_load(Optimizer *optimizer, const char *path);
+
+#endif

@@ -1,0 +1,77 @@
+/**
+ * @file compare.h
+ * @brief Is this tensor right? Two rules and one table of tolerances.
+ * @ingroup grader
+ *
+ *  - *Element rule*: every |got - want| <= relative * |want| + scaled * max |want|.
+ *  - *Norm rule*: ||got - want|| <= norm * ||want||, over the whole tensor.
+ *
+ * The limit of an element depends on the size of the tensor's numbers and never on 1: with an
+ * absolute tolerance a gradient of 1e-3 passes whatever it is. Both rules are written so that a NaN
+ * fails them, and non-finite numbers are counted by their bits.
+ */
+#ifndef GRADER_COMPARE_H
+#define GRADER_COMPARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernels/base.h"
+
+/** How far apart is equal. */
+typedef struct Tolerance {
+    double relative; /**< of the element itself */
+    double scaled;   /**< of the largest element of the tensor */
+    double norm;     /**< of the tensor's norm */
+} Tolerance;
+
+/**
+ * What a single op may differ from the same op in double on the same (rounded) inputs.
+ *
+ * @param precision storage type of the op
+ * @param terms     how many products are summed for one result; 1 for an element-wise op
+ */
+Tolerance tolerance_of_op(Precision precision, int terms);
+
+/** What the gradients of a whole model may differ from those of the reference. */
+Tolerance tolerance_of_model(Precision precision);
+
+/** The outcome of a comparison. */
+typedef struct Comparison {
+    bool pass;         /**< both rules hold, and every element is finite */
+    size_t count;      /**< elements */
+    size_t not_finite; /**< elements of `got` that are inf or NaN */
+    size_t worst;      /**< index of the element that used most of its limit */
+    double got, want;  /**< at `worst` */
+    double limit;      /**< of |got - want| at `worst` */
+    double share;      /**< of the limits, the largest of both rules; above 1 is a fail */
+    double norm_error; /**< ||got - want|| / ||want|| */
+    double cosine;     /**< of the angle between both; 1: the direction is right */
+    double ratio;      /**< ||got|| / ||want||; not 1: the scale is wrong */
+} Comparison;
+
+/**
+ * Compares a tensor with its reference.
+ *
+ * @param got       (n) floats
+ * @param want      (n) doubles, all finite
+ * @param n         elements
+ * @param tolerance how far apart is equal
+ */
+Comparison compare(const float *got, const double *want, size_t n, Tolerance tolerance);
+
+/** Longest text of comparison_text(). */
+enum { COMPARISON_TEXT = 256 };
+
+/**
+ * One line: worst element, what it is and should be, share of the limit; and where only the scale
+ * is wrong, by which factor.
+ *
+ * @param      comparison the outcome
+ * @param      name       of the tensor
+ * @param[out] text       (COMPARISON_TEXT)
+ * @return text
+ */
+const char *comparison_text(const Comparison *comparison, const char *name, char *text);
+
+#endif

@@ -1,0 +1,92 @@
+#include "grader/compare.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+static const Tolerance tolerance = {1e-4, 1e-5, 1e-5};
+enum { N = 100 };
+
+/* 100 numbers between 1e-3 and 1e-1. */
+static void fill(float *got, double *want) {
+    for (int i = 0; i < N; i++) {
+        got[i] = (float)(1e-3 * (i + 1));
+        want[i] = (double)got[i];
+    }
+}
+
+Test(compare, equal_passes) {
+    float got[N];
+    double want[N];
+    fill(got, want);
+    Comparison c = compare(got, want, N, tolerance);
+    cr_assert(c.pass && c.share == 0 && c.norm_error == 0);
+    cr_assert(compare(got, want, 0, tolerance).pass);
+}
+
+Test(compare, one_wrong_element_is_named) {
+    float got[N];
+    double want[N];
+    fill(got, want);
+    got[42] *= 1.01f;
+    Comparison c = compare(got, want, N, tolerance);
+    cr_assert(!c.pass && c.worst == 42 && c.share > 1);
+}
+
+Test(compare, a_zero_gradient_fails_whatever_its_size) {
+    float got[N] = {0};
+    double want[N];
+    for (int i = 0; i < N; i++) {
+        want[i] = 1e-9 * (i + 1);
+    }
+    cr_assert(!compare(got, want, N, tolerance).pass);
+}
+
+Test(compare, nan_and_infinity_fail) {
+    float bad[] = {NAN, INFINITY, -INFINITY};
+    for (int b = 0; b < 3; b++) {
+        float got[N];
+        double want[N];
+        fill(got, want);
+        got[7] = bad[b];
+        got[9] *= 2;
+        Comparison c = compare(got, want, N, tolerance);
+        cr_assert(!c.pass && c.not_finite == 1 && c.worst == 7, "%d: worst %zu", b, c.worst);
+    }
+    float nan = NAN;
+    double zero = 0;
+    cr_assert(!compare(&nan, &zero, 1, tolerance).pass);
+}
+
+/* Each element within its limit, all wrong in the same direction: the norm rule sees it. */
+Test(compare, a_small_common_error_fails_by_norm) {
+    float got[N];
+    double want[N];
+    fill(got, want);
+    for (int i = 0; i < N; i++) {
+        got[i] = (float)(want[i] * (1 + 5e-5));
+    }
+    Comparison c = compare(got, want, N, tolerance);
+    cr_assert(!c.pass && c.norm_error > 1e-5 && c.cosine > 0.999999);
+}
+
+Test(compare, a_wrong_scale_is_told) {
+    float got[N];
+    double want[N];
+    char text[COMPARISON_TEXT];
+    fill(got, want);
+    for (int i = 0; i < N; i++) {
+        got[i] *= 0.25f;
+    }
+    Comparison c = compare(got, want, N, tolerance);
+    comparison_text(&c, "wte.grad", text);
+    cr_assert(strstr(text, "wte.grad[") && strstr(text, "scale 0.25 times"), "%s", text);
+}
+
+Test(compare, zero_reference) {
+    float got[3] = {0, 0, 0};
+    double want[3] = {0, 0, 0};
+    cr_assert(compare(got, want, 3, tolerance).pass);
+    got[1] = 1e-30f;
+    cr_assert(!compare(got, want, 3, tolerance).pass);
+}

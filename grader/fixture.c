@@ -1,0 +1,175 @@
+#include "grader/fixture.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/half.h"
+
+const int awkward_size[AWKWARD_SIZES] = {1, 31, 33, 257};
+const double upstream_scale[UPSTREAM_SCALES] = {1, 1e-3};
+
+/* Enough for the largest shapes of the op tests. */
+enum { WORKSPACE_BYTES = 64 << 20, ARENA_BYTES = 512 << 20 };
+enum { PRECISIONS = 3, DEVICES = 1 };
+
+Fixture fixture_first(void) {
+    return (Fixture){.round = 0};
+}
+
+bool fixture_open(Fixture *fixture) {
+    if (fixture->round == PRECISIONS * DEVICES) {
+        return false;
+    }
+    fixture->precision = (Precision)(fixture->round % PRECISIONS);
+    fixture->device = device_cpu_new(ARENA_BYTES);
+    cr_assert_not_null(fixture->device);
+    fixture->ops = &fixture->device->ops[fixture->precision];
+    fixture->memory = memory_new(fixture->device, (MemoryOptions){.checked = true});
+    fixture->rng = rng_new(7, RNG_DATA);
+    fixture->workspace = (Workspace){
+        .data = memory_alloc(fixture->memory, MEMORY_WORKSPACE, "workspace", -1, WORKSPACE_BYTES),
+        .bytes = WORKSPACE_BYTES,
+        .threads = fixture->device->threads,
+    };
+    return true;
+}
+
+void fixture_next(Fixture *fixture) {
+    memory_free(fixture->memory);
+    device_free(fixture->device);
+    for (size_t i = 0; i < fixture->host_count; i++) {
+        free(fixture->host[i]);
+    }
+    free(fixture->host);
+    *fixture = (Fixture){.round = fixture->round + 1};
+}
+
+const char *fixture_name(const Fixture *fixture) {
+    static char name[32];
+    snprintf(name, sizeof name, "%s %s", fixture->device->name, precision_name(fixture->precision));
+    return name;
+}
+
+static void *host(Fixture *fixture, size_t bytes) {
+    void *memory = calloc(1, bytes > 0 ? bytes : 1);
+    fixture->host = realloc(fixture->host, (fixture->host_count + 1) * sizeof *fixture->host);
+    CHECK(memory != NULL && fixture->host != NULL, "no host memory for %zu bytes", bytes);
+    fixture->host[fixture->host_count++] = memory;
+    return memory;
+}
+
+double *fixture_zeros(Fixture *fixture, size_t n) {
+    return host(fixture, n * sizeof(double));
+}
+
+static float rounded(Precision precision, float x) {
+    return precision == F16    ? half_to_float(half_from_float(x))
+           : precision == BF16 ? bf16_to_float(bf16_from_float(x))
+                               : x;
+}
+
+static double *random_numbers(Fixture *fixture, size_t n, double scale, Precision precision) {
+    double *values = fixture_zeros(fixture, n);
+    float *normal = host(fixture, n * sizeof(float));
+    rng_normal(&fixture->rng, normal, n, (float)scale);
+    for (size_t i = 0; i < n; i++) {
+        values[i] = (double)rounded(precision, normal[i]);
+    }
+    return values;
+}
+
+double *fixture_random(Fixture *fixture, size_t n, double scale) {
+    return random_numbers(fixture, n, scale, fixture->precision);
+}
+
+double *fixture_random_float(Fixture *fixture, size_t n, double scale) {
+    return random_numbers(fixture, n, scale, F32);
+}
+
+double *fixture_copy(Fixture *fixture, const double *from, size_t n) {
+    double *values = fixture_zeros(fixture, n);
+    memcpy(values, from, n * sizeof *values);
+    return values;
+}
+
+static void *upload(Fixture *fixture, const void *values, size_t bytes) {
+    void *tensor = memory_alloc(fixture->memory, MEMORY_ACTIVATIONS, "test", -1, bytes);
+    if (values != NULL) {
+        device_upload(fixture->device, tensor, values, bytes);
+    }
+    return tensor;
+}
+
+float *fixture_float(Fixture *fixture, const double *values, size_t n) {
+    float *floats = NULL;
+    if (values != NULL) {
+        floats = host(fixture, n * sizeof *floats);
+        for (size_t i = 0; i < n; i++) {
+            floats[i] = (float)values[i];
+        }
+    }
+    return upload(fixture, floats, n * sizeof *floats);
+}
+
+Real *fixture_real(Fixture *fixture, const double *values, size_t n) {
+    if (fixture->precision == F32) {
+        return (Real *)fixture_float(fixture, values, n);
+    }
+    uint16_t *halves = NULL;
+    if (values != NULL) {
+        halves = host(fixture, n * sizeof *halves);
+        for (size_t i = 0; i < n; i++) {
+            halves[i] = fixture->precision == F16 ? half_from_float((float)values[i])
+                                                  : bf16_from_float((float)values[i]);
+        }
+    }
+    return upload(fixture, halves, n * sizeof *halves);
+}
+
+int32_t *fixture_ids(Fixture *fixture, const int32_t *values, size_t n) {
+    return upload(fixture, values, n * sizeof *values);
+}
+
+float *fixture_read_float(Fixture *fixture, const float *tensor, size_t n) {
+    float *values = host(fixture, n * sizeof *values);
+    device_download(fixture->device, values, tensor, n * sizeof *values);
+    return values;
+}
+
+float *fixture_read_real(Fixture *fixture, const Real *tensor, size_t n) {
+    if (fixture->precision == F32) {
+        return fixture_read_float(fixture, (const float *)tensor, n);
+    }
+    uint16_t *halves = host(fixture, n * sizeof *halves);
+    float *values = host(fixture, n * sizeof *values);
+    device_download(fixture->device, halves, tensor, n * sizeof *halves);
+    for (size_t i = 0; i < n; i++) {
+        values[i] = fixture->precision == F16 ? half_to_float(halves[i]) : bf16_to_float(halves[i]);
+    }
+    return values;
+}
+
+static void expect(const Fixture *fixture, const char *name, const float *got, const double *want,
+                   size_t n, Tolerance tolerance) {
+    char text[COMPARISON_TEXT];
+    Comparison comparison = compare(got, want, n, tolerance);
+    cr_assert(comparison.pass, "%s, n = %zu: %s", fixture_name(fixture), n,
+              comparison_text(&comparison, name, text));
+    const char *show = getenv("SHOW_SHARES");
+    if (show != NULL) {
+        fprintf(stderr, "share %.3f %s %s n=%zu\n", comparison.share, fixture_name(fixture), name,
+                n);
+    }
+}
+
+void fixture_expect_real(Fixture *fixture, const char *name, const Real *tensor, const double *want,
+                         size_t n, Tolerance tolerance) {
+    expect(fixture, name, fixture_read_real(fixture, tensor, n), want, n, tolerance);
+}
+
+void fixture_expect_float(Fixture *fixture, const char *name, const float *tensor,
+                          const double *want, size_t n, Tolerance tolerance) {
+    expect(fixture, name, fixture_read_float(fixture, tensor, n), want, n, tolerance);
+}

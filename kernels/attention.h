@@ -1,0 +1,70 @@
+/**
+ * @file attention.h
+ * @brief Causal multi-head attention that keeps its (T, T) probabilities.
+ * @ingroup ops
+ *
+ * Head h of token t has query, key and value at qkv[b][t][0 * C + h * HS], [1 * C + h * HS] and
+ * [2 * C + h * HS], HS = C / NH numbers each: the layout that the matrix product before it writes.
+ *
+ * Source: A. Vaswani et al., "Attention is all you need", arXiv 1706.03762, section 3.2.
+ */
+#ifndef KERNELS_ATTENTION_H
+#define KERNELS_ATTENTION_H
+
+#include "kernels/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Each token looks at itself and the ones before it.
+ *
+ *     score[t][s] = sum_i q[t][i] * k[s][i] / sqrt(HS)       for s <= t
+ *     probs[t][s] = exp(score[t][s]) / sum_r exp(score[t][r]),  0 for s > t
+ *     out[t][i]   = sum_s probs[t][s] * v[s][i]
+ *
+ * Scores and sums are float whatever the precision; there is no mask constant to overflow.
+ *
+ * @param[out] out       (B, T, C)
+ * @param[out] probs     (B, NH, T, T), kept for backward: the memory that grows with T squared
+ * @param[in]  qkv       (B, T, 3C)
+ * @param      B         sequences
+ * @param      T         tokens per sequence
+ * @param      C         channels, a multiple of NH
+ * @param      NH        heads
+ * @param[in]  workspace scratch memory, and on the GPU the cuBLAS handle
+ */
+OP(attention_forward, (Real * out, Real *probs, const Real *qkv, int B, int T, int C, int NH,
+                       const Workspace *workspace));
+
+/**
+ * Adds the gradient of queries, keys and values.
+ *
+ *     dprobs[t][s] = sum_i dout[t][i] * v[s][i]
+ *     dscore[t][s] = probs[t][s] * (dprobs[t][s] - sum_r probs[t][r] * dprobs[t][r])
+ *     dq[t] += sum_s dscore[t][s] * k[s] / sqrt(HS)
+ *     dk[s] += sum_t dscore[t][s] * q[t] / sqrt(HS)
+ *     dv[s] += sum_t probs[t][s] * dout[t]
+ *
+ * @param[in,out] dqkv      (B, T, 3C), added to
+ * @param[in]     dout      (B, T, C)
+ * @param[in]     probs     (B, NH, T, T) from forward
+ * @param[in]     qkv       (B, T, 3C)
+ * @param         B         sequences
+ * @param         T         tokens per sequence
+ * @param         C         channels, a multiple of NH
+ * @param         NH        heads
+ * @param[in]     workspace scratch memory, and on the GPU the cuBLAS handle
+ */
+OP(attention_backward, (Real * dqkv, const Real *dout, const Real *probs, const Real *qkv, int B,
+                        int T, int C, int NH, const Workspace *workspace));
+
+/** Scratch floats that each CPU thread needs for a head of T tokens of HS numbers; flash.h too. */
+size_t attention_scratch_cpu(int T, int HS);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

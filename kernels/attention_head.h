@@ -1,0 +1,108 @@
+/**
+ * @file attention_head.h
+ * @brief One head of attention on the CPU, a panel of query rows at a time; for attention.c and
+ *        flash.c, which differ only in what they keep of the probabilities.
+ * @ingroup kernels
+ */
+#ifndef KERNELS_ATTENTION_HEAD_H
+#define KERNELS_ATTENTION_HEAD_H
+
+#include <string.h>
+
+#include "kernels/blas.h"
+#include "kernels/real.h"
+#include "kernels/threads.h"
+#include "kernels/vectormath.h"
+
+/** Query rows that are handled together: their scores stay in the cache. */
+enum { HEAD_ROWS = 64 };
+
+/** A thread's scratch memory: one head's tensors as contiguous floats. */
+typedef struct Head {
+    int T, HS;           /**< tokens, numbers per head */
+    float *q, *k, *v;    /**< (T, HS) */
+    float *dq, *dk, *dv; /**< (T, HS), backward */
+    float *out;          /**< (T, HS): the output, or in backward its upstream gradient */
+    float *p, *dp;       /**< (HEAD_ROWS, T): probabilities and their gradient */
+} Head;
+
+/** Floats of a Head. */
+static inline size_t head_floats(int T, int HS) {
+    return 7 * (size_t)T * HS + 2 * (size_t)HEAD_ROWS * T;
+}
+
+/** Lays a Head out over the calling thread's slice of the workspace. */
+static inline Head head_new(const Workspace *workspace, int T, int HS) {
+    size_t matrix = (size_t)T * HS;
+    float *memory = thread_scratch(workspace, head_floats(T, HS));
+    return (Head){.T = T,
+                  .HS = HS,
+                  .q = memory,
+                  .k = memory + matrix,
+                  .v = memory + 2 * matrix,
+                  .dq = memory + 3 * matrix,
+                  .dk = memory + 4 * matrix,
+                  .dv = memory + 5 * matrix,
+                  .out = memory + 6 * matrix,
+                  .p = memory + 7 * matrix,
+                  .dp = memory + 7 * matrix + (size_t)HEAD_ROWS * T};
+}
+
+/** Reads a head's (T, HS) slice out of rows of `stride` numbers. */
+static inline void head_read(float *to, const Real *from, int T, int HS, int stride) {
+    for (int t = 0; t < T; t++) {
+#pragma omp simd
+        for (int i = 0; i < HS; i++) {
+            to[(size_t)t * HS + i] = to_float(from[(size_t)t * stride + i]);
+        }
+    }
+}
+
+/** Writes a head's (T, HS) slice back. */
+static inline void head_write(Real *to, const float *from, int T, int HS, int stride) {
+    for (int t = 0; t < T; t++) {
+#pragma omp simd
+        for (int i = 0; i < HS; i++) {
+            to[(size_t)t * stride + i] = real(from[(size_t)t * HS + i]);
+        }
+    }
+}
+
+/** Adds a head's (T, HS) slice. */
+static inline void head_add(Real *to, const float *from, int T, int HS, int stride) {
+    for (int t = 0; t < T; t++) {
+#pragma omp simd
+        for (int i = 0; i < HS; i++) {
+            Real *sum = &to[(size_t)t * stride + i];
+            *sum = real(to_float(*sum) + from[(size_t)t * HS + i]);
+        }
+    }
+}
+
+/** Scores of query rows first ... first + rows - 1 against keys 0 ... cols - 1, into head.p. */
+static inline void head_scores(Head head, int first, int rows, int cols) {
+    blas_sgemm(false, true, rows, cols, head.HS, head.q + (size_t)first * head.HS, head.HS, head.k,
+               head.HS, 0, head.p, head.T);
+}
+
+/**
+ * The backward products of a panel, with probabilities in head.p and (p * dp summed over a row) in
+ * `delta`: turns head.dp into dscore / sqrt(HS) and adds to head.dq, dk and dv.
+ */
+static inline void head_backward(Head head, int first, int rows, int cols, const float *delta) {
+    int HS = head.HS, T = head.T;
+    float scale = 1 / sqrtf((float)HS);
+    size_t at = (size_t)first * HS;
+    blas_sgemm(true, false, cols, HS, rows, head.p, T, head.out + at, HS, 1, head.dv, HS);
+    for (int row = 0; row < rows; row++) {
+        float *p = head.p + (size_t)row * T, *dp = head.dp + (size_t)row * T;
+#pragma omp simd
+        for (int s = 0; s < cols; s++) {
+            dp[s] = p[s] * (dp[s] - delta[row]) * scale;
+        }
+    }
+    blas_sgemm(false, false, rows, HS, cols, head.dp, T, head.k, HS, 1, head.dq + at, HS);
+    blas_sgemm(true, false, cols, HS, rows, head.dp, T, head.q + at, HS, 1, head.dk, HS);
+}
+
+#endif

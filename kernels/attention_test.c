@@ -1,0 +1,146 @@
+#include "kernels/attention.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "grader/fixture.h"
+#include "grader/reference.h"
+#include "kernels/flash.h"
+
+typedef struct Shape {
+    int B, T, C, NH;
+} Shape;
+
+/* One token; heads of 1, 11 and 31 numbers; T beyond one and beyond four panels of rows. */
+static const Shape shapes[] = {
+    {1, 1, 1, 1}, {2, 31, 33, 3}, {1, 33, 4, 4}, {2, 65, 62, 2}, {1, 257, 12, 3}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+typedef struct Case {
+    Shape shape;
+    size_t n, rows;
+    double *qkv, *out, *probs;
+} Case;
+
+static Case make(Fixture *f, Shape shape) {
+    size_t n = (size_t)shape.B * shape.T * shape.C;
+    size_t rows = (size_t)shape.B * shape.NH * shape.T;
+    Case c = {shape,
+              n,
+              rows,
+              fixture_random(f, 3 * n, 1),
+              fixture_zeros(f, n),
+              fixture_zeros(f, rows * shape.T)};
+    reference_attention_forward(c.out, c.probs, c.qkv, shape.B, shape.T, shape.C, shape.NH);
+    return c;
+}
+
+/* What flash attention keeps: the log of each row's sum of exponentials. */
+static double *lse_of(Fixture *f, const Case *c) {
+    double *lse = fixture_zeros(f, c->rows);
+    int T = c->shape.T, C = c->shape.C, HS = C / c->shape.NH;
+    for (size_t row = 0; row < c->rows; row++) {
+        int t = (int)(row % T), h = (int)(row / T) % c->shape.NH, b = (int)(row / T) / c->shape.NH;
+        /* From any visible key: lse = score - log(probability). The likeliest is exact enough. */
+        int best = 0;
+        for (int s = 1; s <= t; s++) {
+            best = c->probs[row * T + s] > c->probs[row * T + best] ? s : best;
+        }
+        double score = 0;
+        for (int i = 0; i < HS; i++) {
+            score += c->qkv[(b * T + t) * 3 * C + h * HS + i] *
+                     c->qkv[(b * T + best) * 3 * C + C + h * HS + i];
+        }
+        lse[row] = score / sqrt(HS) - log(c->probs[row * T + best]);
+    }
+    return lse;
+}
+
+Test(attention, forward) {
+    for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
+        for (int s = 0; s < SHAPES; s++) {
+            Case c = make(&f, shapes[s]);
+            Real *out = fixture_real(&f, NULL, c.n);
+            Real *probs = fixture_real(&f, NULL, c.rows * c.shape.T);
+            f.ops->attention_forward(out, probs, fixture_real(&f, c.qkv, 3 * c.n), c.shape.B,
+                                     c.shape.T, c.shape.C, c.shape.NH, &f.workspace);
+            Tolerance tolerance = tolerance_of_op(f.precision, c.shape.T);
+            fixture_expect_real(&f, "out", out, c.out, c.n, tolerance);
+            fixture_expect_real(&f, "probs", probs, c.probs, c.rows * c.shape.T, tolerance);
+        }
+    }
+}
+
+Test(flash, forward) {
+    for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
+        for (int s = 0; s < SHAPES; s++) {
+            Case c = make(&f, shapes[s]);
+            Real *out = fixture_real(&f, NULL, c.n);
+            float *lse = fixture_float(&f, NULL, c.rows);
+            f.ops->flash_forward(out, lse, fixture_real(&f, c.qkv, 3 * c.n), c.shape.B, c.shape.T,
+                                 c.shape.C, c.shape.NH, &f.workspace);
+            fixture_expect_real(&f, "out", out, c.out, c.n,
+                                tolerance_of_op(f.precision, c.shape.T));
+            fixture_expect_float(&f, "lse", lse, lse_of(&f, &c), c.rows,
+                                 tolerance_of_op(F32, c.shape.T));
+        }
+    }
+}
+
+/* Both kinds, from the same upstream gradient, onto the same pre-filled dqkv. */
+static void check_backward(Fixture *f, const Case *c, double scale, bool flash) {
+    const Shape *shape = &c->shape;
+    double *dout = fixture_random(f, c->n, scale), *want = fixture_random(f, 3 * c->n, scale);
+    Real *dqkv = fixture_real(f, want, 3 * c->n), *dout_real = fixture_real(f, dout, c->n);
+    Real *qkv = fixture_real(f, c->qkv, 3 * c->n);
+    reference_attention_backward(want, dout, c->probs, c->qkv, shape->B, shape->T, shape->C,
+                                 shape->NH);
+    if (flash) {
+        f->ops->flash_backward(dqkv, dout_real, fixture_real(f, c->out, c->n),
+                               fixture_float(f, lse_of(f, c), c->rows), qkv, shape->B, shape->T,
+                               shape->C, shape->NH, &f->workspace);
+    } else {
+        f->ops->attention_backward(dqkv, dout_real, fixture_real(f, c->probs, c->rows * shape->T),
+                                   qkv, shape->B, shape->T, shape->C, shape->NH, &f->workspace);
+    }
+    fixture_expect_real(f, flash ? "dqkv (flash)" : "dqkv", dqkv, want, 3 * c->n,
+                        tolerance_of_op(f->precision, shape->T));
+}
+
+Test(attention, backward_adds) {
+    for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
+        for (int s = 0; s < SHAPES * UPSTREAM_SCALES; s++) {
+            Case c = make(&f, shapes[s / UPSTREAM_SCALES]);
+            check_backward(&f, &c, upstream_scale[s % UPSTREAM_SCALES], false);
+        }
+    }
+}
+
+Test(flash, backward_adds) {
+    for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
+        for (int s = 0; s < SHAPES * UPSTREAM_SCALES; s++) {
+            Case c = make(&f, shapes[s / UPSTREAM_SCALES]);
+            check_backward(&f, &c, upstream_scale[s % UPSTREAM_SCALES], true);
+        }
+    }
+}
+
+/* Scores of some hundreds: exp overflows unless the row's largest is taken off first. */
+Test(attention, large_scores) {
+    for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
+        double qkv[] = {40, 1, 2, -40, 3, 4, 0.5, 5, 6}; /* T = 3, one head of one number */
+        double out[3], probs[9];
+        double rounded[9];
+        float *stored = fixture_read_real(&f, fixture_real(&f, qkv, 9), 9);
+        for (int i = 0; i < 9; i++) {
+            rounded[i] = (double)stored[i];
+        }
+        reference_attention_forward(out, probs, rounded, 1, 3, 1, 1);
+        Real *got = fixture_real(&f, NULL, 3), *p = fixture_real(&f, NULL, 9);
+        f.ops->attention_forward(got, p, fixture_real(&f, qkv, 9), 1, 3, 1, 1, &f.workspace);
+        fixture_expect_real(&f, "out", got, out, 3, tolerance_of_op(f.precision, 3));
+        float *lse = fixture_float(&f, NULL, 3);
+        f.ops->flash_forward(got, lse, fixture_real(&f, qkv, 9), 1, 3, 1, 1, &f.workspace);
+        fixture_expect_real(&f, "out (flash)", got, out, 3, tolerance_of_op(f.precision, 3));
+    }
+}

@@ -1,0 +1,43 @@
+#include "kernels/crossentropy.h"
+
+#include <stdbool.h>
+
+#include "kernels/real.h"
+#include "kernels/vectormath.h"
+
+void CPU(crossentropy_forward)(float *losses, float *lse, const Real *logits,
+                               const int32_t *targets, int N, int V) {
+#pragma omp parallel for
+    for (int row = 0; row < N; row++) {
+        const Real *x = logits + (size_t)row * V;
+        float max = -INFINITY, sum = 0;
+#pragma omp simd reduction(max : max)
+        for (int v = 0; v < V; v++) {
+            max = to_float(x[v]) > max ? to_float(x[v]) : max;
+        }
+#pragma omp simd reduction(+ : sum)
+        for (int v = 0; v < V; v++) {
+            sum += expf(to_float(x[v]) - max);
+        }
+        lse[row] = max + logf(sum);
+        losses[row] = targets[row] == IGNORE_INDEX ? 0 : lse[row] - to_float(x[targets[row]]);
+    }
+}
+
+void CPU(crossentropy_backward)(Real *dlogits, const Real *logits, const float *lse,
+                                const int32_t *targets, float dloss, int N, int V) {
+    bool in_place = dlogits == logits;
+#pragma omp parallel for
+    for (int row = 0; row < N; row++) {
+        const Real *x = logits + (size_t)row * V;
+        Real *dx = dlogits + (size_t)row * V;
+        bool ignored = targets[row] == IGNORE_INDEX;
+#pragma omp simd
+        for (int v = 0; v < V; v++) {
+            float before = in_place ? 0 : to_float(dx[v]);
+            float p = expf(to_float(x[v]) - lse[row]);
+            float y = v == targets[row] ? 1 : 0;
+            dx[v] = real(before + (ignored ? 0 : dloss * (p - y)));
+        }
+    }
+}

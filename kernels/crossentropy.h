@@ -1,0 +1,58 @@
+/**
+ * @file crossentropy.h
+ * @brief Softmax and cross-entropy in one: the loss of each token, and the gradient of its logits.
+ * @ingroup ops
+ *
+ * Rows are tokens; a row whose target is IGNORE_INDEX has loss 0 and gradient 0.
+ */
+#ifndef KERNELS_CROSSENTROPY_H
+#define KERNELS_CROSSENTROPY_H
+
+#include "kernels/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Loss of each token in nats.
+ *
+ *     lse    = max + log(sum_v exp(logits[v] - max)),   max = max_v logits[v]
+ *     losses = lse - logits[target]
+ *
+ * Without `max`, exp overflows from a logit of 89 on. No mean is taken here: what to divide by is
+ * the loop's business.
+ *
+ * @param[out] losses  (N) nats; 0 where ignored
+ * @param[out] lse     (N) log of the sum of exponentials, kept for backward
+ * @param[in]  logits  (N, V)
+ * @param[in]  targets (N), each in [0, V) or IGNORE_INDEX
+ * @param      N       rows
+ * @param      V       vocabulary
+ */
+OP(crossentropy_forward,
+   (float *losses, float *lse, const Real *logits, const int32_t *targets, int N, int V));
+
+/**
+ * Adds the gradient of the logits, or replaces them in place (so that no second (N, V) tensor is
+ * needed).
+ *
+ *     dlogits[v] += dloss * (exp(logits[v] - lse) - (v == target ? 1 : 0))
+ *
+ * @param[in,out] dlogits (N, V), added to; may be `logits`, which are then replaced
+ * @param[in]     logits  (N, V)
+ * @param[in]     lse     (N) from forward
+ * @param[in]     targets (N)
+ * @param         dloss   upstream gradient of every token's loss: 1 / (valid tokens) for a mean,
+ *                        times the loss scale where one is used
+ * @param         N       rows
+ * @param         V       vocabulary
+ */
+OP(crossentropy_backward, (Real * dlogits, const Real *logits, const float *lse,
+                           const int32_t *targets, float dloss, int N, int V));
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

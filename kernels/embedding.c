@@ -1,0 +1,39 @@
+#include "kernels/embedding.h"
+#include "kernels/real.h"
+
+void CPU(embedding_forward)(Real *out, const int32_t *tokens, const Real *wte, const Real *wpe,
+                            int B, int T, int C) {
+#pragma omp parallel for
+    for (int row = 0; row < B * T; row++) {
+        const Real *token = wte + (size_t)tokens[row] * C;
+        const Real *position = wpe + (size_t)(row % T) * C;
+        Real *to = out + (size_t)row * C;
+#pragma omp simd
+        for (int c = 0; c < C; c++) {
+            to[c] = real(to_float(token[c]) + to_float(position[c]));
+        }
+    }
+}
+
+/* Two sequences may hold the same token, so rows cannot be shared out among threads; channels can.
+ */
+enum { CHANNELS = 64 };
+
+void CPU(embedding_backward)(float *dwte, float *dwpe, const Real *dout, const int32_t *tokens,
+                             int B, int T, int C, int V, const Workspace *workspace) {
+    (void)V, (void)workspace;
+#pragma omp parallel for
+    for (int first = 0; first < C; first += CHANNELS) {
+        int last = first + CHANNELS < C ? first + CHANNELS : C;
+        for (int row = 0; row < B * T; row++) {
+            const Real *from = dout + (size_t)row * C;
+            float *dtoken = dwte + (size_t)tokens[row] * C;
+            float *dposition = dwpe + (size_t)(row % T) * C;
+#pragma omp simd
+            for (int c = first; c < last; c++) {
+                dtoken[c] += to_float(from[c]);
+                dposition[c] += to_float(from[c]);
+            }
+        }
+    }
+}

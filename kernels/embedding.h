@@ -1,0 +1,55 @@
+/**
+ * @file embedding.h
+ * @brief Token plus position embedding: out[b][t] = wte[tokens[b][t]] + wpe[t].
+ * @ingroup ops
+ */
+#ifndef KERNELS_EMBEDDING_H
+#define KERNELS_EMBEDDING_H
+
+#include "kernels/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Looks up token and position vectors and adds them.
+ *
+ *     out[b][t][c] = wte[tokens[b][t]][c] + wpe[t][c]
+ *
+ * @param[out] out    (B, T, C); no overlap
+ * @param[in]  tokens (B, T), each in [0, V); not checked here
+ * @param[in]  wte    (V, C) token embedding
+ * @param[in]  wpe    (at least T, C) position embedding
+ * @param      B      sequences
+ * @param      T      tokens per sequence
+ * @param      C      channels
+ */
+OP(embedding_forward,
+   (Real * out, const int32_t *tokens, const Real *wte, const Real *wpe, int B, int T, int C));
+
+/**
+ * Adds the gradients of both tables. Rows of one token are added in the order of (b, t), so that
+ * the sum has the same bits every time: no atomics.
+ *
+ *     dwte[tokens[b][t]][c] += dout[b][t][c]
+ *     dwpe[t][c]            += dout[b][t][c]
+ *
+ * @param[in,out] dwte   (V, C), added to
+ * @param[in,out] dwpe   (at least T, C), added to
+ * @param[in]     dout   (B, T, C)
+ * @param[in]     tokens (B, T)
+ * @param         B      sequences
+ * @param         T      tokens per sequence
+ * @param         C      channels
+ * @param         V      rows of dwte
+ * @param[in]     workspace scratch memory (GPU)
+ */
+OP(embedding_backward, (float *dwte, float *dwpe, const Real *dout, const int32_t *tokens, int B,
+                        int T, int C, int V, const Workspace *workspace));
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

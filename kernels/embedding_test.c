@@ -1,0 +1,46 @@
+#include "kernels/embedding.h"
+
+#include <criterion/criterion.h>
+
+#include "grader/fixture.h"
+#include "grader/reference.h"
+
+/* Few distinct ids, so that many rows add into the same one. */
+static int32_t *ids_of(Fixture *f, int32_t *host, int N, int V) {
+    for (int i = 0; i < N; i++) {
+        host[i] = (int32_t)rng_below(&f->rng, (uint64_t)V);
+    }
+    return fixture_ids(f, host, (size_t)N);
+}
+
+static void check(Fixture *f, int B, int T, int C, int V, double scale) {
+    size_t n = (size_t)B * T * C, rows = (size_t)V * C, positions = (size_t)(T + 2) * C;
+    int32_t host[257 * 3];
+    int32_t *tokens = ids_of(f, host, B * T, V);
+    double *wte = fixture_random(f, rows, 1), *wpe = fixture_random(f, positions, 1);
+    double *want = fixture_zeros(f, n), *dout = fixture_random(f, n, scale);
+    double *dwte = fixture_random_float(f, rows, scale);
+    double *dwpe = fixture_random_float(f, positions, scale);
+    Real *out = fixture_real(f, NULL, n);
+    float *dwte_got = fixture_float(f, dwte, rows), *dwpe_got = fixture_float(f, dwpe, positions);
+    reference_embedding_forward(want, host, wte, wpe, B, T, C);
+    reference_embedding_backward(dwte, dwpe, dout, host, B, T, C);
+    f->ops->embedding_forward(out, tokens, fixture_real(f, wte, rows),
+                              fixture_real(f, wpe, positions), B, T, C);
+    f->ops->embedding_backward(dwte_got, dwpe_got, fixture_real(f, dout, n), tokens, B, T, C, V,
+                               &f->workspace);
+    fixture_expect_real(f, "out", out, want, n, tolerance_of_op(f->precision, 1));
+    fixture_expect_float(f, "dwte", dwte_got, dwte, rows, tolerance_of_op(F32, B * T));
+    /* Rows behind T belong to no position of this batch: they keep what they had. */
+    fixture_expect_float(f, "dwpe", dwpe_got, dwpe, positions, tolerance_of_op(F32, B));
+}
+
+Test(embedding, forward_and_backward) {
+    for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
+        for (int s = 0; s < AWKWARD_SIZES * AWKWARD_SIZES; s++) {
+            int T = awkward_size[s % AWKWARD_SIZES], C = awkward_size[s / AWKWARD_SIZES];
+            check(&f, 3, T, C, 7, upstream_scale[s % UPSTREAM_SCALES]);
+            check(&f, 1, T, C, 300, upstream_scale[s % UPSTREAM_SCALES]);
+        }
+    }
+}

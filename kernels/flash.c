@@ -1,0 +1,108 @@
+/* On the CPU a panel's scores fit in the cache whole, so the softmax needs no running maximum: that
+   trick is for the GPU's tiles. What is the same is what is kept (one number a row) and that
+   backward forms the probabilities again. */
+#include "kernels/flash.h"
+#include "kernels/attention_head.h"
+
+/* exp(score - max) of one row, 0 where the future is; returns the sum and sets *max. */
+static float exponentials(float *p, int visible, int cols, float scale, float *max) {
+    float largest = -INFINITY, sum = 0;
+#pragma omp simd reduction(max : largest)
+    for (int s = 0; s < visible; s++) {
+        largest = p[s] > largest ? p[s] : largest;
+    }
+#pragma omp simd reduction(+ : sum)
+    for (int s = 0; s < visible; s++) {
+        p[s] = expf((p[s] - largest) * scale);
+        sum += p[s];
+    }
+    memset(p + visible, 0, (size_t)(cols - visible) * sizeof *p);
+    *max = largest * scale;
+    return sum;
+}
+
+void CPU(flash_forward)(Real *out, float *lse, const Real *qkv, int B, int T, int C, int NH,
+                        const Workspace *workspace) {
+    int HS = C / NH;
+    float scale = 1 / sqrtf((float)HS);
+#pragma omp parallel for
+    for (int index = 0; index < B * NH; index++) {
+        Head head = head_new(workspace, T, HS);
+        int b = index / NH, h = index % NH;
+        const Real *from = qkv + (size_t)b * T * 3 * C + h * HS;
+        head_read(head.q, from, T, HS, 3 * C);
+        head_read(head.k, from + C, T, HS, 3 * C);
+        head_read(head.v, from + 2 * C, T, HS, 3 * C);
+        for (int first = 0; first < T; first += HEAD_ROWS) {
+            int rows = T - first < HEAD_ROWS ? T - first : HEAD_ROWS, cols = first + rows;
+            float sum[HEAD_ROWS];
+            head_scores(head, first, rows, cols);
+            for (int row = 0; row < rows; row++) {
+                float max;
+                sum[row] =
+                    exponentials(head.p + (size_t)row * T, first + row + 1, cols, scale, &max);
+                lse[(size_t)index * T + first + row] = max + logf(sum[row]);
+            }
+            float *y = head.out + (size_t)first * HS;
+            blas_sgemm(false, false, rows, HS, cols, head.p, T, head.v, HS, 0, y, HS);
+            for (int row = 0; row < rows; row++) {
+#pragma omp simd
+                for (int i = 0; i < HS; i++) {
+                    y[row * HS + i] /= sum[row];
+                }
+            }
+        }
+        head_write(out + (size_t)b * T * C + h * HS, head.out, T, HS, C);
+    }
+}
+
+/* The probabilities of one row from its scores, again. */
+static void probabilities(float *p, int visible, int cols, float scale, float lse) {
+#pragma omp simd
+    for (int s = 0; s < visible; s++) {
+        p[s] = expf(p[s] * scale - lse);
+    }
+    memset(p + visible, 0, (size_t)(cols - visible) * sizeof *p);
+}
+
+void CPU(flash_backward)(Real *dqkv, const Real *dout, const Real *out, const float *lse,
+                         const Real *qkv, int B, int T, int C, int NH, const Workspace *workspace) {
+    int HS = C / NH;
+    float scale = 1 / sqrtf((float)HS);
+#pragma omp parallel for
+    for (int index = 0; index < B * NH; index++) {
+        Head head = head_new(workspace, T, HS);
+        int b = index / NH, h = index % NH;
+        const Real *from = qkv + (size_t)b * T * 3 * C + h * HS;
+        const Real *y = out + (size_t)b * T * C + h * HS;
+        head_read(head.q, from, T, HS, 3 * C);
+        head_read(head.k, from + C, T, HS, 3 * C);
+        head_read(head.v, from + 2 * C, T, HS, 3 * C);
+        head_read(head.out, dout + (size_t)b * T * C + h * HS, T, HS, C);
+        memset(head.dq, 0, 3 * (size_t)T * HS * sizeof(float));
+        for (int first = 0; first < T; first += HEAD_ROWS) {
+            int rows = T - first < HEAD_ROWS ? T - first : HEAD_ROWS, cols = first + rows;
+            blas_sgemm(false, true, rows, cols, HS, head.out + (size_t)first * HS, HS, head.v, HS,
+                       0, head.dp, T);
+            head_scores(head, first, rows, cols);
+            float delta[HEAD_ROWS];
+            for (int row = 0; row < rows; row++) {
+                int t = first + row;
+                const float *dy = head.out + (size_t)t * HS;
+                float sum = 0;
+#pragma omp simd reduction(+ : sum)
+                for (int i = 0; i < HS; i++) {
+                    sum += dy[i] * to_float(y[(size_t)t * C + i]);
+                }
+                delta[row] = sum;
+                probabilities(head.p + (size_t)row * T, t + 1, cols, scale,
+                              lse[(size_t)index * T + t]);
+            }
+            head_backward(head, first, rows, cols, delta);
+        }
+        Real *to = dqkv + (size_t)b * T * 3 * C + h * HS;
+        head_add(to, head.dq, T, HS, 3 * C);
+        head_add(to + C, head.dk, T, HS, 3 * C);
+        head_add(to + 2 * C, head.dv, T, HS, 3 * C);
+    }
+}

@@ -1,0 +1,78 @@
+/**
+ * @file half.h
+ * @brief fp16 and bf16 as bit patterns: conversion from and to float, round to nearest even.
+ * @ingroup kernels
+ *
+ * Our own code and not the compiler's `_Float16`: it is the same on every machine (clang 14 has
+ * none on x86-64), and being free of branches it becomes vector code inside a loop. Bit-exact for
+ * all 65,536 patterns and all floats (half_test.c): subnormals, infinities and NaN included.
+ */
+#ifndef KERNELS_HALF_H
+#define KERNELS_HALF_H
+
+#include <stdint.h>
+#include <string.h>
+
+/** The bits of a float. */
+static inline uint32_t float_bits(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/** The float with these bits. */
+static inline float float_from_bits(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/**
+ * fp16 to float; exact. A NaN keeps its sign and payload (and is made quiet).
+ *
+ * The exponent is moved from bias 15 to bias 127 by a multiplication with 2^112, which also
+ * normalises subnormals; only infinity and NaN need their exponent put in by hand.
+ */
+static inline float half_to_float(uint16_t half) {
+    uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
+    uint32_t magnitude = (uint32_t)(half & 0x7fffu) << 13;
+    uint32_t scaled = float_bits(float_from_bits(magnitude) * 0x1p112f);
+    uint32_t special = magnitude | 0x7f800000u | (magnitude > 0x0f800000u ? 0x00400000u : 0u);
+    return float_from_bits(sign | (magnitude >= 0x0f800000u ? special : scaled));
+}
+
+/**
+ * float to fp16, to the nearest, ties to even. From 65520 on the result is infinity; a NaN stays a
+ * NaN, with the top bits of its payload.
+ *
+ * Normal results round in integers: adding 0xfff plus the lowest kept bit carries exactly when
+ * the nearest neighbour lies above. For subnormal results the float adder rounds: next to 0.5 the
+ * spacing of floats is 2^-24, that of fp16's subnormals.
+ */
+static inline uint16_t half_from_float(float x) {
+    uint32_t bits = float_bits(x);
+    uint32_t sign = bits >> 16 & 0x8000u;
+    uint32_t magnitude = bits & 0x7fffffffu;
+    uint32_t normal = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
+    uint32_t subnormal = float_bits(float_from_bits(magnitude) + 0.5f) - 0x3f000000u;
+    uint32_t nan = 0x7e00u | (magnitude >> 13 & 0x3ffu);
+    uint32_t half = magnitude < 0x38800000u ? subnormal : normal;
+    half = magnitude >= 0x477ff000u ? 0x7c00u : half;
+    half = magnitude > 0x7f800000u ? nan : half;
+    return (uint16_t)(sign | half);
+}
+
+/** bf16 to float; exact: a bf16 is the upper half of a float. */
+static inline float bf16_to_float(uint16_t bf16) {
+    return float_from_bits((uint32_t)bf16 << 16);
+}
+
+/** float to bf16, to the nearest, ties to even; a NaN stays a (quiet) NaN. */
+static inline uint16_t bf16_from_float(float x) {
+    uint32_t bits = float_bits(x);
+    uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+    uint32_t nan = bits >> 16 | 0x0040u;
+    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
+}
+
+#endif

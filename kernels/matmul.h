@@ -1,0 +1,63 @@
+/**
+ * @file matmul.h
+ * @brief The linear layer: a matrix product with bias. Most of a training step's time is here.
+ * @ingroup ops
+ *
+ * Weights are stored (OC, C), a row for each output channel: the product is one of rows with rows,
+ * and the token embedding (V, C) serves as the head without being transposed.
+ */
+#ifndef KERNELS_MATMUL_H
+#define KERNELS_MATMUL_H
+
+#include "kernels/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * out[n][o] = bias[o] + sum_c in[n][c] * weight[o][c]
+ *
+ * Products are summed in float.
+ *
+ * @param[out] out       (N, OC); no overlap
+ * @param[in]  in        (N, C)
+ * @param[in]  weight    (OC, C)
+ * @param[in]  bias      (OC), or NULL for none
+ * @param      N         rows
+ * @param      C         input channels
+ * @param      OC        output channels
+ * @param[in]  workspace scratch memory, and on the GPU the cuBLAS handle
+ */
+OP(matmul_forward, (Real * out, const Real *in, const Real *weight, const Real *bias, int N, int C,
+                    int OC, const Workspace *workspace));
+
+/**
+ * Adds the gradients of input, weight and bias; any of the three may be NULL and is left out.
+ *
+ *     din[n][c]     += sum_o dout[n][o] * weight[o][c]
+ *     dweight[o][c] += sum_n dout[n][o] * in[n][c]
+ *     dbias[o]      += sum_n dout[n][o]
+ *
+ * @param[in,out] din       (N, C), added to; no overlap
+ * @param[in,out] dweight   (OC, C), added to
+ * @param[in,out] dbias     (OC), added to
+ * @param[in]     dout      (N, OC)
+ * @param[in]     in        (N, C)
+ * @param[in]     weight    (OC, C)
+ * @param         N         rows
+ * @param         C         input channels
+ * @param         OC        output channels
+ * @param[in]     workspace scratch memory, and on the GPU the cuBLAS handle
+ */
+OP(matmul_backward, (Real * din, float *dweight, float *dbias, const Real *dout, const Real *in,
+                     const Real *weight, int N, int C, int OC, const Workspace *workspace));
+
+/** Scratch floats that each CPU thread needs for products of half-precision matrices. */
+size_t matmul_scratch_cpu(Precision precision);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,74 @@
+/**
+ * @file ops.h
+ * @brief The table of all ops: choosing a device and a precision is choosing one of these.
+ * @ingroup kernels
+ */
+#ifndef KERNELS_OPS_H
+#define KERNELS_OPS_H
+
+#include "kernels/adamw.h"
+#include "kernels/attention.h"
+#include "kernels/cast.h"
+#include "kernels/crossentropy.h"
+#include "kernels/dropout.h"
+#include "kernels/embedding.h"
+#include "kernels/flash.h"
+#include "kernels/gelu.h"
+#include "kernels/layernorm.h"
+#include "kernels/matmul.h"
+#include "kernels/residual.h"
+#include "kernels/scale.h"
+#include "kernels/sumsq.h"
+
+/** The ops that exist once per precision. */
+#define EACH_OP(X)                                                                                 \
+    X(embedding_forward)                                                                           \
+    X(embedding_backward)                                                                          \
+    X(layernorm_forward)                                                                           \
+    X(layernorm_backward)                                                                          \
+    X(matmul_forward)                                                                              \
+    X(matmul_backward)                                                                             \
+    X(attention_forward)                                                                           \
+    X(attention_backward)                                                                          \
+    X(flash_forward)                                                                               \
+    X(flash_backward)                                                                              \
+    X(gelu_forward)                                                                                \
+    X(gelu_backward)                                                                               \
+    X(dropout_forward)                                                                             \
+    X(dropout_backward)                                                                            \
+    X(residual_forward)                                                                            \
+    X(residual_backward)                                                                           \
+    X(crossentropy_forward)                                                                        \
+    X(crossentropy_backward)                                                                       \
+    X(cast_from_float)                                                                             \
+    X(cast_to_float)
+
+/** The ops on floats, the same for every precision. */
+#define EACH_FLOAT_OP(X)                                                                           \
+    X(adamw)                                                                                       \
+    X(sumsq)                                                                                       \
+    X(scale)
+
+/** Function pointers, every one filled; each is described where its op is declared. */
+typedef struct Ops {
+#define FIELD(op) op##_fn *op;
+    EACH_OP(FIELD)
+    EACH_FLOAT_OP(FIELD)
+#undef FIELD
+} Ops;
+
+/** The CPU's ops, by precision: `&ops_cpu[F16]`. */
+extern const Ops ops_cpu[3];
+
+/**
+ * Bytes of workspace that the CPU's ops need for one step of a model of this shape.
+ *
+ * @param precision storage type
+ * @param T         tokens per sequence
+ * @param C         channels
+ * @param NH        heads
+ * @param threads   threads that share the work
+ */
+size_t ops_workspace_cpu(Precision precision, int T, int C, int NH, int threads);
+
+#endif

@@ -1,0 +1,76 @@
+/**
+ * @file real.h
+ * @brief What `Real` is in this compilation. Included by the sources of ops and by nobody else.
+ * @ingroup kernels
+ *
+ * Each op is compiled three times, with REAL_F32, REAL_F16 or REAL_BF16 defined. Nothing of the op
+ * changes but two conversions, so there is one text for three precisions:
+ *
+ *     out[i] = real(gelu(to_float(in[i])));
+ */
+#ifndef KERNELS_REAL_H
+#define KERNELS_REAL_H
+
+#include "kernels/base.h"
+#include "kernels/half.h"
+
+#if defined REAL_F16
+
+struct Real {
+    uint16_t bits; /**< fp16 */
+};
+enum { REAL_IS_FLOAT = 0 };
+#define REAL_SUFFIX f16
+
+static inline float to_float(Real x) {
+    return half_to_float(x.bits);
+}
+static inline Real real(float x) {
+    return (Real){half_from_float(x)};
+}
+
+#elif defined REAL_BF16
+
+struct Real {
+    uint16_t bits; /**< bf16 */
+};
+enum { REAL_IS_FLOAT = 0 };
+#define REAL_SUFFIX bf16
+
+static inline float to_float(Real x) {
+    return bf16_to_float(x.bits);
+}
+static inline Real real(float x) {
+    return (Real){bf16_from_float(x)};
+}
+
+#else
+
+struct Real {
+    float value; /**< the number itself */
+};
+/** Whether stored numbers are floats, so that no conversion is needed. */
+enum { REAL_IS_FLOAT = 1 };
+#define REAL_SUFFIX f32
+
+/** The value of a stored number. */
+static inline float to_float(Real x) {
+    return x.value;
+}
+/** A float, rounded to the storage type. */
+static inline Real real(float x) {
+    return (Real){x};
+}
+
+#endif
+
+#define REAL_JOIN(name, device, suffix) name##_##device##_##suffix
+#define REAL_NAME(name, device, suffix) REAL_JOIN(name, device, suffix)
+
+/** The name of an op's CPU function in this precision: CPU(gelu_forward) is gelu_forward_cpu_f32.
+ */
+#define CPU(name) REAL_NAME(name, cpu, REAL_SUFFIX)
+/** The name of an op's GPU function in this precision. */
+#define GPU(name) REAL_NAME(name, gpu, REAL_SUFFIX)
+
+#endif

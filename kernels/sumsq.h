@@ -1,0 +1,31 @@
+/**
+ * @file sumsq.h
+ * @brief Sum of squares: what the global gradient norm is made of.
+ * @ingroup ops
+ */
+#ifndef KERNELS_SUMSQ_H
+#define KERNELS_SUMSQ_H
+
+#include "kernels/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Adds the sum of squares to one number, in an order that depends on n alone.
+ *
+ *     out[0] += sum_i x[i]^2
+ *
+ * @param[in,out] out       (1), added to: the norm over many tensors is one chain of calls
+ * @param[in]     x         (n)
+ * @param         n         elements
+ * @param[in]     workspace scratch memory (GPU)
+ */
+FLOAT_OP(sumsq, (float *out, const float *x, size_t n, const Workspace *workspace));
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
