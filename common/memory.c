@@ -89,29 +89,31 @@ static double mib(size_t bytes) {
 }
 
 static void print_in_use(const Memory *memory) {
-    fprintf(stderr, "\n ");
+    bool any = false;
     for (int kind = 0; kind < MEMORY_KINDS; kind++) {
         if (memory->now.bytes[kind] > 0) {
-            fprintf(stderr, " %s %.1f ", memory_kind_name(kind), mib(memory->now.bytes[kind]));
+            fprintf(stderr, "%s  %s %.1f", any ? "" : ":\n", memory_kind_name((MemoryKind)kind),
+                    mib(memory->now.bytes[kind]));
+            any = true;
         }
     }
-    fprintf(stderr, "MiB\n");
+    fprintf(stderr, any ? " MiB\n" : "\n");
 }
 
 static void refuse(const Memory *memory, MemoryKind kind, const char *name, int layer,
                    size_t bytes) {
-    size_t total = memory_total(&memory->now);
+    size_t total = memory_total(&memory->now), budget = memory->options.budget;
     fflush(stdout);
     fprintf(stderr, "out of memory: %.1f MiB for \"%s\" (", mib(bytes), name);
     if (layer >= 0) {
         fprintf(stderr, "layer %d, ", layer);
     }
     fprintf(stderr, "%s); ", memory_kind_name(kind));
-    if (memory->options.budget > 0) {
-        fprintf(stderr, "%.1f of %.1f MiB in use (%zu bytes short):", mib(total),
-                mib(memory->options.budget), total + bytes - memory->options.budget);
+    if (budget > 0 && bytes > budget - total) {
+        fprintf(stderr, "%.1f of %.1f MiB in use, short by %zu bytes", mib(total), mib(budget),
+                bytes - (budget - total));
     } else {
-        fprintf(stderr, "the device has no more; %.1f MiB in use:", mib(total));
+        fprintf(stderr, "the device has no more, %.1f MiB in use", mib(total));
     }
     print_in_use(memory);
     if (memory->refused != NULL) {

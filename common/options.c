@@ -92,7 +92,7 @@ static const Option options_table[] = {
     {INT, "save_total_limit", AT(save_total_limit), "N", "0", "checkpoints to keep; 0: all", 0,
      MANY},
     {TEXT, "resume_from_checkpoint", AT(resume), "DIR", NULL,
-     "go on from a checkpoint-<step> folder, or from the \"latest\" of output_dir", 0, 0},
+     "go on from a checkpoint folder, or the \"latest\" one", 0, 0},
     {FLAG, "profile", AT(profile), NULL, NULL, "show where the time goes, op by op", 0, 0},
     {INT, "generate", AT(generate), "N", "0", "bytes of text to sample at the end", 0, 1e6},
     {TEXT, "prompt", AT(prompt), "TEXT", "The ", "what the sample goes on from", 0, 0},

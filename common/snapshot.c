@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/files.h"
@@ -81,11 +82,16 @@ static int write_folder(const Snapshot *snapshot, const char *folder) {
     return path_sync(folder);
 }
 
-/* Gives the folder `from` the name `to`. One that has the name already is exchanged for it in the
-   same moment where the system can do that, and then stands at `from`. */
+/* Gives the folder `from` the name `to`. A folder that has the name already is exchanged for it in
+   the same moment where the system can do that, and then stands at `from`. */
 static int take_name(const char *from, const char *to) {
+    struct stat status;
     if (rename(from, to) == 0) {
         return 0;
+    }
+    if (lstat(to, &status) == 0 && !S_ISDIR(status.st_mode)) {
+        errno = ENOTDIR; /* somebody's file: not ours to remove */
+        return file_error(to, "a finished checkpoint cannot take this name");
     }
 #ifdef RENAME_EXCHANGE
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) {
@@ -95,7 +101,7 @@ static int take_name(const char *from, const char *to) {
     if (tree_remove(to) == 0 && rename(from, to) == 0) {
         return 0;
     }
-    return file_error(to, "cannot rename a finished checkpoint to this");
+    return file_error(to, "a finished checkpoint cannot take this name");
 }
 
 /* The step in a folder's name, or -1. */

@@ -40,8 +40,9 @@ typedef struct AdamW {
  * @param         adamw  the numbers of this update
  * @param         t      step, from 1 on: the first moments are too small by 1 - beta^t
  */
-FLOAT_OP(adamw,
-         (float *weight, float *m, float *v, const float *grad, size_t n, AdamW adamw, int t));
+typedef void adamw_fn(float *weight, float *m, float *v, const float *grad, size_t n, AdamW adamw,
+                      int t);
+FLOAT_OP(adamw);
 
 #ifdef __cplusplus
 }

@@ -35,8 +35,9 @@ extern "C" {
  * @param      NH        heads
  * @param[in]  workspace scratch memory, and on the GPU the cuBLAS handle
  */
-OP(attention_forward, (Real * out, Real *probs, const Real *qkv, int B, int T, int C, int NH,
-                       const Workspace *workspace));
+typedef void attention_forward_fn(Real *out, Real *probs, const Real *qkv, int B, int T, int C,
+                                  int NH, const Workspace *workspace);
+OP(attention_forward);
 
 /**
  * Adds the gradient of queries, keys and values.
@@ -57,8 +58,9 @@ OP(attention_forward, (Real * out, Real *probs, const Real *qkv, int B, int T, i
  * @param         NH        heads
  * @param[in]     workspace scratch memory, and on the GPU the cuBLAS handle
  */
-OP(attention_backward, (Real * dqkv, const Real *dout, const Real *probs, const Real *qkv, int B,
-                        int T, int C, int NH, const Workspace *workspace));
+typedef void attention_backward_fn(Real *dqkv, const Real *dout, const Real *probs, const Real *qkv,
+                                   int B, int T, int C, int NH, const Workspace *workspace);
+OP(attention_backward);
 
 /** Scratch floats that each CPU thread needs for a head of T tokens of HS numbers; flash.h too. */
 size_t attention_scratch_cpu(int T, int HS);

@@ -83,19 +83,18 @@ typedef struct Workspace {
 enum { IGNORE_INDEX = -100 };
 
 /**
- * Declares one op for both devices and all three precisions: `OP(gelu_backward, (...))` declares
- * the type `gelu_backward_fn` and the functions `gelu_backward_cpu_f32`, `gelu_backward_gpu_f32`,
- * `..._f16` and `..._bf16`. The sources define them as CPU(gelu_backward) and GPU(gelu_backward).
+ * Declares one op for both devices and all three precisions. An op's header says once what it does,
+ * as a function type; the sources define the functions as CPU(name) and GPU(name):
+ *
+ *     typedef void gelu_backward_fn(Real *din, const Real *dout, const Real *in, int N, int C);
+ *     OP(gelu_backward);      // gelu_backward_cpu_f32, gelu_backward_gpu_f32, ..._f16, ..._bf16
  */
-#define OP(name, arguments)                                                                        \
-    typedef void name##_fn arguments;                                                              \
+#define OP(name)                                                                                   \
     name##_fn name##_cpu_f32, name##_cpu_f16, name##_cpu_bf16;                                     \
     name##_fn name##_gpu_f32, name##_gpu_f16, name##_gpu_bf16
 
 /** Declares an op that works on floats whatever the precision: `adamw_cpu`, `adamw_gpu`. */
-#define FLOAT_OP(name, arguments)                                                                  \
-    typedef void name##_fn arguments;                                                              \
-    name##_fn name##_cpu, name##_gpu
+#define FLOAT_OP(name) name##_fn name##_cpu, name##_gpu
 
 #ifdef __cplusplus
 }

@@ -20,7 +20,8 @@ extern "C" {
  * @param[in]  in  (n)
  * @param      n   elements
  */
-OP(cast_from_float, (Real * out, const float *in, size_t n));
+typedef void cast_from_float_fn(Real *out, const float *in, size_t n);
+OP(cast_from_float);
 
 /**
  * out[i] = in[i]; exact.
@@ -29,7 +30,8 @@ OP(cast_from_float, (Real * out, const float *in, size_t n));
  * @param[in]  in  (n)
  * @param      n   elements
  */
-OP(cast_to_float, (float *out, const Real *in, size_t n));
+typedef void cast_to_float_fn(float *out, const Real *in, size_t n);
+OP(cast_to_float);
 
 #ifdef __cplusplus
 }

@@ -30,8 +30,9 @@ extern "C" {
  * @param      N       rows
  * @param      V       vocabulary
  */
-OP(crossentropy_forward,
-   (float *losses, float *lse, const Real *logits, const int32_t *targets, int N, int V));
+typedef void crossentropy_forward_fn(float *losses, float *lse, const Real *logits,
+                                     const int32_t *targets, int N, int V);
+OP(crossentropy_forward);
 
 /**
  * Adds the gradient of the logits, or replaces them in place (so that no second (N, V) tensor is
@@ -48,8 +49,9 @@ OP(crossentropy_forward,
  * @param         N       rows
  * @param         V       vocabulary
  */
-OP(crossentropy_backward, (Real * dlogits, const Real *logits, const float *lse,
-                           const int32_t *targets, float dloss, int N, int V));
+typedef void crossentropy_backward_fn(Real *dlogits, const Real *logits, const float *lse,
+                                      const int32_t *targets, float dloss, int N, int V);
+OP(crossentropy_backward);
 
 #ifdef __cplusplus
 }

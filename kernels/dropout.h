@@ -45,7 +45,8 @@ static inline uint32_t dropout_threshold(float p) {
  * @param      n       elements
  * @param      dropout which mask
  */
-OP(dropout_forward, (Real * out, const Real *in, size_t n, Dropout dropout));
+typedef void dropout_forward_fn(Real *out, const Real *in, size_t n, Dropout dropout);
+OP(dropout_forward);
 
 /**
  * Adds dout under the same mask, or replaces the gradient in place.
@@ -55,7 +56,8 @@ OP(dropout_forward, (Real * out, const Real *in, size_t n, Dropout dropout));
  * @param         n       elements
  * @param         dropout the mask given to forward
  */
-OP(dropout_backward, (Real * din, const Real *dout, size_t n, Dropout dropout));
+typedef void dropout_backward_fn(Real *din, const Real *dout, size_t n, Dropout dropout);
+OP(dropout_backward);
 
 #ifdef __cplusplus
 }

@@ -25,8 +25,9 @@ extern "C" {
  * @param      T      tokens per sequence
  * @param      C      channels
  */
-OP(embedding_forward,
-   (Real * out, const int32_t *tokens, const Real *wte, const Real *wpe, int B, int T, int C));
+typedef void embedding_forward_fn(Real *out, const int32_t *tokens, const Real *wte,
+                                  const Real *wpe, int B, int T, int C);
+OP(embedding_forward);
 
 /**
  * Adds the gradients of both tables. Rows of one token are added in the order of (b, t), so that
@@ -45,8 +46,10 @@ OP(embedding_forward,
  * @param         V      rows of dwte
  * @param[in]     workspace scratch memory (GPU)
  */
-OP(embedding_backward, (float *dwte, float *dwpe, const Real *dout, const int32_t *tokens, int B,
-                        int T, int C, int V, const Workspace *workspace));
+typedef void embedding_backward_fn(float *dwte, float *dwpe, const Real *dout,
+                                   const int32_t *tokens, int B, int T, int C, int V,
+                                   const Workspace *workspace);
+OP(embedding_backward);
 
 #ifdef __cplusplus
 }

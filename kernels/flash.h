@@ -33,8 +33,9 @@ extern "C" {
  * @param      NH        heads
  * @param[in]  workspace scratch memory
  */
-OP(flash_forward, (Real * out, float *lse, const Real *qkv, int B, int T, int C, int NH,
-                   const Workspace *workspace));
+typedef void flash_forward_fn(Real *out, float *lse, const Real *qkv, int B, int T, int C, int NH,
+                              const Workspace *workspace);
+OP(flash_forward);
 
 /**
  * Adds the gradient of queries, keys and values, as attention_backward() does, with
@@ -53,8 +54,10 @@ OP(flash_forward, (Real * out, float *lse, const Real *qkv, int B, int T, int C,
  * @param         NH        heads
  * @param[in]     workspace scratch memory
  */
-OP(flash_backward, (Real * dqkv, const Real *dout, const Real *out, const float *lse,
-                    const Real *qkv, int B, int T, int C, int NH, const Workspace *workspace));
+typedef void flash_backward_fn(Real *dqkv, const Real *dout, const Real *out, const float *lse,
+                               const Real *qkv, int B, int T, int C, int NH,
+                               const Workspace *workspace);
+OP(flash_backward);
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,8 @@ extern "C" {
  * @param         N    rows
  * @param         C    channels
  */
-OP(gelu_forward, (Real * out, Real *in, const Real *bias, int N, int C));
+typedef void gelu_forward_fn(Real *out, Real *in, const Real *bias, int N, int C);
+OP(gelu_forward);
 
 /**
  * Adds dout * gelu'(in), or replaces the gradient in place. With s = 1 / (1 + exp(-2u)):
@@ -44,7 +45,8 @@ OP(gelu_forward, (Real * out, Real *in, const Real *bias, int N, int C));
  * @param         N    rows
  * @param         C    channels
  */
-OP(gelu_backward, (Real * din, const Real *dout, const Real *in, int N, int C));
+typedef void gelu_backward_fn(Real *din, const Real *dout, const Real *in, int N, int C);
+OP(gelu_backward);
 
 #ifdef __cplusplus
 }

@@ -39,8 +39,9 @@ enum { LAYERNORM_BLOCKS = 32 };
  * @param      N      rows
  * @param      C      channels
  */
-OP(layernorm_forward, (Real * out, float *mean, float *rstd, const Real *in, const Real *weight,
-                       const Real *bias, int N, int C));
+typedef void layernorm_forward_fn(Real *out, float *mean, float *rstd, const Real *in,
+                                  const Real *weight, const Real *bias, int N, int C);
+OP(layernorm_forward);
 
 /**
  * Adds the gradients of input, weight and bias. With x = (in - mean) * rstd and
@@ -62,9 +63,10 @@ OP(layernorm_forward, (Real * out, float *mean, float *rstd, const Real *in, con
  * @param         C         channels
  * @param[in]     workspace scratch memory: partial sums, 2 * LAYERNORM_BLOCKS * C floats
  */
-OP(layernorm_backward,
-   (Real * din, float *dweight, float *dbias, const Real *dout, const Real *in, const float *mean,
-    const float *rstd, const Real *weight, int N, int C, const Workspace *workspace));
+typedef void layernorm_backward_fn(Real *din, float *dweight, float *dbias, const Real *dout,
+                                   const Real *in, const float *mean, const float *rstd,
+                                   const Real *weight, int N, int C, const Workspace *workspace);
+OP(layernorm_backward);
 
 #ifdef __cplusplus
 }

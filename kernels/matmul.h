@@ -29,8 +29,9 @@ extern "C" {
  * @param      OC        output channels
  * @param[in]  workspace scratch memory, and on the GPU the cuBLAS handle
  */
-OP(matmul_forward, (Real * out, const Real *in, const Real *weight, const Real *bias, int N, int C,
-                    int OC, const Workspace *workspace));
+typedef void matmul_forward_fn(Real *out, const Real *in, const Real *weight, const Real *bias,
+                               int N, int C, int OC, const Workspace *workspace);
+OP(matmul_forward);
 
 /**
  * Adds the gradients of input, weight and bias; any of the three may be NULL and is left out.
@@ -50,8 +51,10 @@ OP(matmul_forward, (Real * out, const Real *in, const Real *weight, const Real *
  * @param         OC        output channels
  * @param[in]     workspace scratch memory, and on the GPU the cuBLAS handle
  */
-OP(matmul_backward, (Real * din, float *dweight, float *dbias, const Real *dout, const Real *in,
-                     const Real *weight, int N, int C, int OC, const Workspace *workspace));
+typedef void matmul_backward_fn(Real *din, float *dweight, float *dbias, const Real *dout,
+                                const Real *in, const Real *weight, int N, int C, int OC,
+                                const Workspace *workspace);
+OP(matmul_backward);
 
 /** Scratch floats that each CPU thread needs for products of half-precision matrices. */
 size_t matmul_scratch_cpu(Precision precision);

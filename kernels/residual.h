@@ -23,8 +23,9 @@ extern "C" {
  * @param      n       elements
  * @param      dropout mask of the branch; p = 0 for a plain sum
  */
-OP(residual_forward,
-   (Real * out, const Real *stream, const Real *branch, size_t n, Dropout dropout));
+typedef void residual_forward_fn(Real *out, const Real *stream, const Real *branch, size_t n,
+                                 Dropout dropout);
+OP(residual_forward);
 
 /**
  * Adds dout to the gradients of both sides.
@@ -38,7 +39,9 @@ OP(residual_forward,
  * @param         n       elements
  * @param         dropout the mask given to forward
  */
-OP(residual_backward, (Real * dstream, Real *dbranch, const Real *dout, size_t n, Dropout dropout));
+typedef void residual_backward_fn(Real *dstream, Real *dbranch, const Real *dout, size_t n,
+                                  Dropout dropout);
+OP(residual_backward);
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,8 @@ extern "C" {
  * @param         n      elements
  * @param         factor any float; a power of two is exact while nothing under- or overflows
  */
-FLOAT_OP(scale, (float *x, size_t n, float factor));
+typedef void scale_fn(float *x, size_t n, float factor);
+FLOAT_OP(scale);
 
 #ifdef __cplusplus
 }

@@ -22,7 +22,8 @@ extern "C" {
  * @param         n         elements
  * @param[in]     workspace scratch memory (GPU)
  */
-FLOAT_OP(sumsq, (float *out, const float *x, size_t n, const Workspace *workspace));
+typedef void sumsq_fn(float *out, const float *x, size_t n, const Workspace *workspace);
+FLOAT_OP(sumsq);
 
 #ifdef __cplusplus
 }
