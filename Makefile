@@ -38,14 +38,14 @@ space := $(empty) $(empty)
 DEFAULT_BLAS := $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
 FLAVOUR := $(subst $(space),-,$(strip \
   $(filter-out sim,$(BACKEND)) $(filter-out gcc,$(notdir $(CC))) $(if $(SAN),san) \
-  $(if $(CHECKED),checked) $(if $(COVERAGE),coverage) $(filter-out $(DEFAULT_BLAS),$(BLAS)) \
+  $(if $(CHECKED),checked) $(if $(COVERAGE),coverage) $(if $(FUZZ),fuzz) $(filter-out $(DEFAULT_BLAS),$(BLAS)) \
   $(if $(filter-out -O3,$(filter -O%,$(OPT))),$(subst -,,$(filter -O%,$(OPT))))))
 B := build$(if $(FLAVOUR),/$(FLAVOUR))
 
 WARN := -Wall -Wextra -Wshadow -Wundef -Wwrite-strings -Wdouble-promotion -Wvla \
         -Wstrict-prototypes -Wmissing-prototypes
 KIT_WARN := -Wconversion -Wno-sign-conversion
-SANITIZE := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+SANITIZE := $(if $(FUZZ),-fsanitize=fuzzer-no-link )$(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 BLAS_onednn   := -ldnnl
 BLAS_openblas := -lopenblas
 BLAS_none     :=
@@ -149,6 +149,106 @@ $(foreach l,$(LABS),$(eval $(call lab_rules,$l,$(firstword $(subst _, ,$l)))))
 
 setup:
 	@tools/setup.sh
+
+# Set-up first, then make anew: the tools that this file looks for may just have come.
+demo: setup
+	@$(MAKE) --no-print-directory demo-run
+demo-run: $B/bin/train
+	@tools/demo.sh $B/bin/train
+
+# ---- proofs ----------------------------------------------------------------------------
+# make test is what a user runs; make prove is what takes longer and CI runs as well. Threads that
+# wait must not spin: the tests run side by side.
+UNIT_ENV := OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2
+test: setup
+	@$(MAKE) --no-print-directory test-run
+test-run: $B/bin/unit $B/bin/train oracle
+	@echo "unit tests"
+	@$(UNIT_ENV) TRAIN=$B/bin/train $B/bin/unit
+
+# The kit's GPT-2 against Hugging Face's, where PyTorch and transformers are installed.
+PYTHON ?= python3
+.PHONY: oracle demo-run test-run
+oracle: $B/bin/oracle
+	@$(PYTHON) grader/oracle.py $B/bin/oracle
+$B/bin/oracle: $B/obj/grader/oracle/oracle.o $(SOLVED) $B/libkit.a
+	$(link)
+
+prove:
+	@tools/prove.sh
+
+# ---- check -----------------------------------------------------------------------------
+SOURCES := $(shell git ls-files '*.c' '*.h' '*.cu' '*.cuh' 2>/dev/null || find kernels common grader labs solutions -name '*.[ch]')
+FORMATTED := $(filter-out labs/%,$(SOURCES))
+check: check-format check-arrows check-stubs check-headers check-warnings
+	@echo "check: all good"
+.PHONY: check-format check-arrows check-stubs check-headers check-warnings
+check-format:
+	@clang-format --dry-run -Werror $(FORMATTED) && echo "format: good"
+check-arrows:
+	@awk -f tools/arrows.awk $(filter %.c %.h %.cu %.cuh,$(SOURCES)) && echo "arrows: good"
+check-headers:
+	@for h in $(filter %.h,$(SOURCES)); do \
+	    $(CC) -I. -std=gnu11 -fopenmp -fsyntax-only -Wall -Wextra -x c $$h || exit; done
+	@for h in $(filter-out %_mask.h %_head.h,$(filter kernels/%.h,$(SOURCES))); do \
+	    g++ -I. -std=c++17 -fopenmp -fsyntax-only -x c++ $$h || exit; done
+	@echo "headers: each compiles alone, those of kernels/ as C++ too"
+check-stubs:
+	@for s in $(STUBS); do unifdef -x2 -USOLUTION solutions/$${s#labs/} | diff -u $$s - \
+	    || { echo "$$s is not what its solution generates: make stubs"; exit 1; }; done
+	@! grep -rn SOLUTION labs || { echo "a marker leaked into labs/"; exit 1; }
+	@echo "stubs: current"
+check-warnings:
+	@tools/warnings.sh $(if $(filter none,$(BLAS)),,BLAS_$(shell echo $(BLAS) | tr a-z A-Z))
+
+format:
+	clang-format -i $(FORMATTED)
+
+# A student's work is never overwritten: labs/ must be as committed, or not there.
+stubs:
+	@git diff --quiet HEAD -- labs 2>/dev/null || { \
+	    echo "labs/ has changes that are not committed: not overwriting them"; exit 1; }
+	@for s in $(STUBS); do mkdir -p $$(dirname $$s); \
+	    unifdef -x2 -USOLUTION -o $$s solutions/$${s#labs/}; [ $$? -le 1 ] || exit 1; echo $$s; done
+
+# ---- measuring, documenting --------------------------------------------------------------
+$B/bin/bench: $B/obj/common/bench/bench.o $(SOLVED) $B/libkit.a
+	$(link)
+bench: $B/bin/bench
+	@$(PYTHON) common/bench/bench.py $B/bin/bench $(ARGS)
+
+docs:
+	@mkdir -p build/docs
+	@doxygen docs/Doxyfile && echo "build/docs/html/index.html"
+
+coverage:
+	@$(MAKE) --no-print-directory COVERAGE=1 OPT="-O1 -g" coverage-run
+.PHONY: coverage-run
+coverage-run: $B/bin/unit $B/bin/train
+	@find $B -name '*.gcda' -delete
+	@$(UNIT_ENV) TRAIN=$B/bin/train $B/bin/unit >/dev/null
+	@tools/coverage.sh $B
+
+# libFuzzer needs clang. SECONDS is per reader.
+SECONDS ?= 60
+FUZZED := safetensors options
+fuzz:
+	@$(MAKE) --no-print-directory CC=clang SAN=1 OPT="-O1 -g" FUZZ=1 fuzz-run
+.PHONY: fuzz-run replay
+fuzz-run: $(FUZZED:%=$B/bin/fuzz-%)
+	@for f in $(FUZZED); do mkdir -p build/corpus/$$f; \
+	    $B/bin/fuzz-$$f -max_total_time=$(SECONDS) -max_len=4096 -timeout=5 -print_final_stats=1 \
+	    build/corpus/$$f common/fuzz/corpus/$$f 2>build/corpus/$$f.log || { tail -40 build/corpus/$$f.log; exit 1; }; \
+	    echo "$$f: $$(grep number_of_executed build/corpus/$$f.log)"; done
+$B/bin/fuzz-%: $B/obj/common/fuzz/%.o $(SOLVED) $B/libkit.a
+	@mkdir -p $(@D)
+	$(CC) $(filter %.o %.a,$^) $(LDFLAGS) -fsanitize=fuzzer $(LDLIBS) -o $@
+# The same inputs once more, without libFuzzer.
+replay: $(FUZZED:%=$B/bin/replay-%)
+	@for f in $(FUZZED); do $B/bin/replay-$$f common/fuzz/corpus/$$f/*; done
+$B/bin/replay-%: $B/obj/common/fuzz/%.o $B/obj/common/fuzz/replay.o $(SOLVED) $B/libkit.a
+	$(link)
+
 clean:
 	$(RM) -r build
 

@@ -51,20 +51,14 @@ static inline Head head_new(const Workspace *workspace, int T, int HS) {
 /** Reads a head's (T, HS) slice out of rows of `stride` numbers. */
 static inline void head_read(float *to, const Real *from, int T, int HS, int stride) {
     for (int t = 0; t < T; t++) {
-#pragma omp simd
-        for (int i = 0; i < HS; i++) {
-            to[(size_t)t * HS + i] = to_float(from[(size_t)t * stride + i]);
-        }
+        to_floats(to + (size_t)t * HS, from + (size_t)t * stride, (size_t)HS);
     }
 }
 
 /** Writes a head's (T, HS) slice back. */
 static inline void head_write(Real *to, const float *from, int T, int HS, int stride) {
     for (int t = 0; t < T; t++) {
-#pragma omp simd
-        for (int i = 0; i < HS; i++) {
-            to[(size_t)t * stride + i] = real(from[(size_t)t * HS + i]);
-        }
+        reals(to + (size_t)t * stride, from + (size_t)t * HS, (size_t)HS);
     }
 }
 

@@ -1,7 +1,5 @@
 #include "kernels/crossentropy.h"
 
-#include <stdbool.h>
-
 #include "kernels/real.h"
 #include "kernels/vectormath.h"
 
@@ -26,18 +24,24 @@ void CPU(crossentropy_forward)(float *losses, float *lse, const Real *logits,
 
 void CPU(crossentropy_backward)(Real *dlogits, const Real *logits, const float *lse,
                                 const int32_t *targets, float dloss, int N, int V) {
-    bool in_place = dlogits == logits;
+    uint32_t keep = keep_mask(dlogits == logits);
 #pragma omp parallel for
     for (int row = 0; row < N; row++) {
         const Real *x = logits + (size_t)row * V;
         Real *dx = dlogits + (size_t)row * V;
-        bool ignored = targets[row] == IGNORE_INDEX;
+        int target = targets[row];
+        if (target == IGNORE_INDEX) {
+            for (int v = 0; v < V; v++) {
+                dx[v] = real(kept(dx[v], keep));
+            }
+            continue;
+        }
+        /* The target's own is set aside: in place, the loop below overwrites its logit. */
+        float before = kept(dx[target], keep), p = expf(to_float(x[target]) - lse[row]);
 #pragma omp simd
         for (int v = 0; v < V; v++) {
-            float before = in_place ? 0 : to_float(dx[v]);
-            float p = expf(to_float(x[v]) - lse[row]);
-            float y = v == targets[row] ? 1 : 0;
-            dx[v] = real(before + (ignored ? 0 : dloss * (p - y)));
+            dx[v] = real(kept(dx[v], keep) + dloss * expf(to_float(x[v]) - lse[row]));
         }
+        dx[target] = real(before + dloss * (p - 1));
     }
 }

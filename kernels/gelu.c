@@ -1,7 +1,5 @@
 #include "kernels/gelu.h"
 
-#include <stdbool.h>
-
 #include "kernels/real.h"
 #include "kernels/vectormath.h"
 
@@ -38,15 +36,14 @@ void CPU(gelu_forward)(Real *out, Real *in, const Real *bias, int N, int C) {
 }
 
 void CPU(gelu_backward)(Real *din, const Real *dout, const Real *in, int N, int C) {
-    bool in_place = din == dout;
+    uint32_t keep = keep_mask(din == dout);
 #pragma omp parallel for
     for (int row = 0; row < N; row++) {
         Real *dx = din + (size_t)row * C;
         const Real *dy = dout + (size_t)row * C, *x = in + (size_t)row * C;
 #pragma omp simd
         for (int c = 0; c < C; c++) {
-            float before = in_place ? 0 : to_float(dx[c]);
-            dx[c] = real(before + to_float(dy[c]) * slope(to_float(x[c])));
+            dx[c] = real(kept(dx[c], keep) + to_float(dy[c]) * slope(to_float(x[c])));
         }
     }
 }

@@ -91,3 +91,25 @@ Test(bf16, every_midpoint_and_its_neighbours) {
         cr_assert_eq(bf16_from_float(float_from_bits(midpoint | 0x80000000u)), even | 0x8000);
     }
 }
+
+/* The run conversions against the scalar ones: every half, and floats of every exponent. */
+Test(half, runs_have_the_same_bits) {
+    static uint16_t halves[65536 + 5], back[65536 + 5];
+    static float floats[65536 + 5];
+    for (uint32_t i = 0; i < 65536 + 5; i++) {
+        halves[i] = (uint16_t)i;
+    }
+    half_run_to_float(floats, halves, 65536 + 5);
+    half_run_from_float(back, floats, 65536 + 5);
+    for (uint32_t i = 0; i < 65536 + 5; i++) {
+        cr_assert_eq(float_bits(floats[i]), float_bits(half_to_float(halves[i])), "0x%04x", i);
+        cr_assert_eq(back[i], half_from_float(floats[i]), "0x%04x", i);
+    }
+    for (uint32_t i = 0; i < 65536 + 5; i++) {
+        floats[i] = float_from_bits(i * 65537u * 2654435761u);
+    }
+    half_run_from_float(back, floats, 65536 + 5);
+    for (uint32_t i = 0; i < 65536 + 5; i++) {
+        cr_assert_eq(back[i], half_from_float(floats[i]), "0x%08x", float_bits(floats[i]));
+    }
+}

@@ -38,10 +38,7 @@ static const float *factor_floats(Factor factor, int i, int size, int k, int dep
     }
     int rows = factor.transposed ? depth : size, cols = factor.transposed ? size : depth;
     for (int row = 0; row < rows; row++) {
-#pragma omp simd
-        for (int col = 0; col < cols; col++) {
-            scratch[(size_t)row * cols + col] = to_float(x[(size_t)row * factor.ld + col]);
-        }
+        to_floats(scratch + (size_t)row * cols, x + (size_t)row * factor.ld, (size_t)cols);
     }
     *ld = cols;
     return scratch;
@@ -90,10 +87,7 @@ static void product(Real *out, int M, int N, int K, Factor a, Factor b, const Re
         multiply(sum, ld, panel, K, a, b, scratch);
         if (!REAL_IS_FLOAT) {
             for (int row = 0; row < panel.rows; row++) {
-#pragma omp simd
-                for (int col = 0; col < panel.cols; col++) {
-                    to[(size_t)row * N + col] = real(sum[(size_t)row * ld + col]);
-                }
+                reals(to + (size_t)row * N, sum + (size_t)row * ld, (size_t)panel.cols);
             }
         }
     }

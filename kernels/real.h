@@ -11,6 +11,8 @@
 #ifndef KERNELS_REAL_H
 #define KERNELS_REAL_H
 
+#include <stdbool.h>
+
 #include "kernels/base.h"
 #include "kernels/half.h"
 
@@ -63,6 +65,40 @@ static inline Real real(float x) {
 }
 
 #endif
+
+/** What backward ops keep of a gradient that is there already: all of it where they add to it, nothing
+    where they work in place. A mask and no condition, so that the loop becomes vector code. */
+static inline uint32_t keep_mask(bool in_place) {
+    return in_place ? 0 : 0xffffffffu;
+}
+/** x under a keep_mask(). */
+static inline float kept(Real x, uint32_t mask) {
+    return float_from_bits(float_bits(to_float(x)) & mask);
+}
+
+/** A run of stored numbers as floats. */
+static inline void to_floats(float *to, const Real *from, size_t n) {
+#if defined REAL_F16
+    half_run_to_float(to, &from->bits, n);
+#else
+#pragma omp simd
+    for (size_t i = 0; i < n; i++) {
+        to[i] = to_float(from[i]);
+    }
+#endif
+}
+
+/** A run of floats, each rounded to the storage type. */
+static inline void reals(Real *to, const float *from, size_t n) {
+#if defined REAL_F16
+    half_run_from_float(&to->bits, from, n);
+#else
+#pragma omp simd
+    for (size_t i = 0; i < n; i++) {
+        to[i] = real(from[i]);
+    }
+#endif
+}
 
 #define REAL_JOIN(name, device, suffix) name##_##device##_##suffix
 #define REAL_NAME(name, device, suffix) REAL_JOIN(name, device, suffix)

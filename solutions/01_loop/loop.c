@@ -4,22 +4,34 @@
 #include "common/lab.h"
 
 StepReport loop_step(Trainer *trainer, const Batch *batch) {
-#ifdef SOLUTION
     Model *model = trainer->model;
     StepReport report = {.tokens = (size_t)batch->valid};
+
+    /* The gradient of the mean loss: each valid target counts 1 / valid. */
+#ifdef SOLUTION
     float share = batch->valid > 0 ? 1.0f / (float)batch->valid : 0;
     report.loss = model_forward(model, batch) * (double)share;
     model_backward(model, share);
+#else
+    TODO("task 1: forward, then backward of the mean loss over the valid targets (about 3 lines)");
+#endif
+
+    /* Clip by global norm, then update with the schedule's rate. */
+#ifdef SOLUTION
     report.grad_norm = optimizer_clip(model, trainer->max_grad_norm);
     report.learning_rate = schedule_rate(&trainer->schedule);
     optimizer_step(trainer->optimizer, report.learning_rate);
+#else
+    TODO("task 2: clip the gradients, then update with the schedule's rate (about 3 lines)");
+#endif
+
+    /* Leave everything ready for the next step. */
+#ifdef SOLUTION
     model_zero_grad(model);
     schedule_tick(&trainer->schedule);
-    return report;
 #else
-    (void)trainer, (void)batch;
-    TODO("task 1: forward and backward of the mean loss (about 3 lines)");
-    TODO("task 2: clip, then update with the schedule's rate (about 3 lines)");
-    TODO("task 3: leave the gradients zero, tick the schedule, fill the report (about 3 lines)");
+    (void)model;
+    TODO("task 3: gradients back to zero, one tick of the schedule (about 2 lines)");
 #endif
+    return report;
 }

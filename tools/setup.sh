@@ -1,0 +1,79 @@
+#!/bin/sh
+# Installs what the kit needs and this machine lacks, from Debian's or Ubuntu's packages: says what
+# and why, asks for root (or sudo) for just that, and does nothing when all is there.
+#
+#   tools/setup.sh          install what is missing
+#   tools/setup.sh --list   only say what is needed, and what of it is missing
+set -eu
+
+# package | how to see that it is there | why
+needs() {
+    cat <<'LIST'
+gcc|command -v gcc|compiles the kit
+make|command -v make|runs the Makefile
+libc6-dev|have_header stdio.h|the C library's headers
+libjansson-dev|have_header jansson.h|JSON: configurations, logs, records
+libcriterion-dev|have_header criterion/criterion.h|unit tests, and the frame of the judge
+gnuplot-nox|command -v gnuplot|pictures of loss and memory
+doxygen|command -v doxygen|the handbook
+doxygen-awesome-css|test -e /usr/share/doxygen-awesome-css/doxygen-awesome.css|the handbook's theme
+graphviz|command -v dot|the handbook's figures
+unifdef|command -v unifdef|cuts labs/ from solutions/
+clang|command -v clang|the second compiler of make check and make prove
+libomp-dev|have_clang_openmp|OpenMP for clang
+clang-format|command -v clang-format|make format, make check
+git|command -v git|make stubs looks whether your work would be overwritten
+python3|command -v python3|make bench
+LIST
+    case $(uname -m) in
+    x86_64) echo 'libdnnl-dev|have_header oneapi/dnnl/dnnl.h|matrix products on the CPU' ;;
+    *) echo 'libopenblas-openmp-dev|have_header cblas.h|matrix products on the CPU' ;;
+    esac
+    # Its name has clang's version in it, so it is asked for once clang is there.
+    if command -v clang >/dev/null; then
+        echo "libclang-rt-$(clang_major)-dev|have_clang_sanitizers|clang's sanitizers and fuzzer"
+    fi
+}
+
+clang_major() { clang -dumpversion | cut -d. -f1; }
+have_header() { echo "#include <$1>" | gcc -E - >/dev/null 2>&1; }
+have_clang_openmp() { echo '#include <omp.h>' | clang -fopenmp -E - >/dev/null 2>&1; }
+have_clang_sanitizers() { test -e "$(clang -print-file-name=libclang_rt.fuzzer-x86_64.a)" ||
+    ls "$(clang -print-runtime-dir 2>/dev/null)"/libclang_rt.fuzzer* >/dev/null 2>&1; }
+
+missing=
+while IFS='|' read -r package present why; do
+    if $present >/dev/null 2>&1; then
+        state=there
+    else
+        state=MISSING
+        missing="$missing $package"
+    fi
+    if [ "${1:-}" = --list ] || [ $state = MISSING ]; then
+        printf '  %-22s %-8s %s\n' "$package" "$state" "$why"
+    fi
+done <<LIST
+$(needs)
+LIST
+
+if [ -z "$missing" ] || [ "${1:-}" = --list ]; then
+    exit 0
+fi
+if ! command -v apt-get >/dev/null; then
+    echo "setup: this script knows Debian and Ubuntu; on other systems install the above by hand" >&2
+    exit 1
+fi
+root=
+if [ "$(id -u)" != 0 ]; then
+    if ! command -v sudo >/dev/null; then
+        echo "setup: needs root for: apt-get install$missing" >&2
+        exit 1
+    fi
+    root=sudo
+fi
+echo "setup: installing$missing"
+export DEBIAN_FRONTEND=noninteractive
+$root apt-get update -qq
+# shellcheck disable=SC2086 # the list is meant to be split
+$root apt-get install -y -qq --no-install-recommends $missing >/dev/null
+exec "$0" "$@"
