@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "kernels/blas.h"
 #include "kernels/real.h"
@@ -66,6 +67,18 @@ static float *scratch_of(const Workspace *workspace) {
     return REAL_IS_FLOAT ? NULL : thread_scratch(workspace, SCRATCH);
 }
 
+/* One row of a panel before the product: what is there already, the bias, or 0. */
+static void begin_row(float *sum, const Real *to, const Real *bias, bool add, int cols) {
+    if (add && REAL_IS_FLOAT) {
+        return; /* sum is that row */
+    }
+    if (add || bias != NULL) {
+        to_floats(sum, add ? to : bias, (size_t)cols);
+    } else {
+        memset(sum, 0, (size_t)cols * sizeof *sum);
+    }
+}
+
 /* out (M, N) = a b^T + (add ? out : bias or 0), in the storage type. */
 static void product(Real *out, int M, int N, int K, Factor a, Factor b, const Real *bias, bool add,
                     const Workspace *workspace) {
@@ -78,17 +91,12 @@ static void product(Real *out, int M, int N, int K, Factor a, Factor b, const Re
         float *sum = REAL_IS_FLOAT ? (float *)to : scratch + (ROWS + COLS) * DEPTH;
         int ld = REAL_IS_FLOAT ? N : panel.cols;
         for (int row = 0; row < panel.rows; row++) {
-            for (int col = 0; col < panel.cols; col++) {
-                sum[(size_t)row * ld + col] = add            ? to_float(to[(size_t)row * N + col])
-                                              : bias != NULL ? to_float(bias[panel.col + col])
-                                                             : 0;
-            }
+            begin_row(sum + (size_t)row * ld, to + (size_t)row * N,
+                      bias != NULL ? bias + panel.col : NULL, add, panel.cols);
         }
         multiply(sum, ld, panel, K, a, b, scratch);
-        if (!REAL_IS_FLOAT) {
-            for (int row = 0; row < panel.rows; row++) {
-                reals(to + (size_t)row * N, sum + (size_t)row * ld, (size_t)panel.cols);
-            }
+        for (int row = 0; row < panel.rows && !REAL_IS_FLOAT; row++) {
+            reals(to + (size_t)row * N, sum + (size_t)row * ld, (size_t)panel.cols);
         }
     }
 }
