@@ -54,6 +54,8 @@ CPPFLAGS += -I. -MMD -MP $(if $(filter none,$(BLAS)),,-DBLAS_$(shell echo $(BLAS
 CPPFLAGS += $(if $(CHECKED),-DCHECKED)
 CFLAGS   += -std=gnu11 $(OPT) $(ARCH) -fopenmp -fno-math-errno -fno-trapping-math $(WARN) \
             $(SANITIZE) $(if $(WERROR),-Werror) $(if $(COVERAGE),--coverage)
+# clang finds the vector math library by a flag, and warns of simd loops that it leaves as they are.
+CFLAGS   += $(if $(findstring clang,$(CC)),-Wno-pass-failed $(if $(filter x86_64,$(shell uname -m)),-fveclib=libmvec))
 LDFLAGS  += -fopenmp $(SANITIZE) $(if $(COVERAGE),--coverage)
 LDLIBS   += $(BLAS_$(BLAS)) -ljansson -lm
 

@@ -12,7 +12,8 @@
 
 enum { BYTES = 1009 };
 
-/* Printable bytes, with empty lines at awkward places: at the start, three in a row, twice close. */
+/* Printable bytes, with empty lines at awkward places: at the start, three in a row, twice close.
+ */
 static const char *text_file(unsigned char *text) {
     for (int i = 0; i < BYTES; i++) {
         text[i] = (unsigned char)(i % 97 + 33);
@@ -134,7 +135,8 @@ static void expect_same(Data *a, Data *b, int batches) {
 Test(data, a_position_can_be_gone_back_to) {
     unsigned char text[BYTES];
     const char *path = text_file(text);
-    Data *a = data_new(options_for(path, 4, 30, true)), *b = data_new(options_for(path, 4, 30, true));
+    Data *a = data_new(options_for(path, 4, 30, true)),
+         *b = data_new(options_for(path, 4, 30, true));
     Batch batch;
     for (int i = 0; i < 17; i++) {
         while (!data_next(a, &batch)) {

@@ -189,7 +189,8 @@ Test(model, predicted_bytes_are_counted_bytes) {
             got.bytes[MEMORY_OPTIMIZER] = 0; /* lab 05 adds these */
         }
         for (int kind = 0; kind < MEMORY_KINDS; kind++) {
-            cr_assert_eq(got.bytes[kind], want.bytes[kind], "shape %d (V %d T %d L %d NH %d C %d "
+            cr_assert_eq(got.bytes[kind], want.bytes[kind],
+                         "shape %d (V %d T %d L %d NH %d C %d "
                          "%s, B %d, length %d), %s: predicted %zu, counted %zu",
                          i, config.V, config.T, config.L, config.NH, config.C,
                          precision_name(config.precision), sequences, length,

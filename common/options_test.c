@@ -50,8 +50,8 @@ Test(options, sizes_have_units) {
     static const struct {
         const char *text;
         size_t bytes;
-    } sizes[] = {{"300", 300u << 20}, {"300M", 300u << 20}, {"2G", 2ull << 30}, {"1K", 1024},
-                 {"0.5K", 512},       {"77B", 77}};
+    } sizes[] = {{"300", 300u << 20}, {"300M", 300u << 20}, {"2G", 2ull << 30},
+                 {"1K", 1024},        {"0.5K", 512},        {"77B", 77}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         TrainOptions o;
         char line[64], text[64];
@@ -65,8 +65,8 @@ Test(options, help_names_every_group) {
     static char text[16384];
     TrainOptions o;
     cr_assert_eq(parse("--help", &o, text, sizeof text), PARSE_HELP);
-    const char *const words[] = {"Usage:", "--gradient_accumulation_steps K", "(lab 03)",
-                                 "--data FILE", "--resume_from_checkpoint DIR", "Exit status:"};
+    const char *const words[] = {"Usage:",      "--gradient_accumulation_steps K", "(lab 03)",
+                                 "--data FILE", "--resume_from_checkpoint DIR",    "Exit status:"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         cr_assert_not_null(strstr(text, words[i]), "%s", words[i]);
     }

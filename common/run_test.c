@@ -15,8 +15,7 @@
 #include "grader/scratch.h"
 
 /* A model that trains in no time. */
-#define TINY                                                                                       \
-    " --n_layer 2 --n_head 2 --n_embd 16 --n_positions 16 --per_device_train_batch_size 2 "
+#define TINY " --n_layer 2 --n_head 2 --n_embd 16 --n_positions 16 --per_device_train_batch_size 2 "
 #define DROPOUT " --dropout 0.1 --documents "
 
 static char output[1 << 16];
@@ -31,8 +30,8 @@ static const char *text_file(void) {
     static char text[6000];
     size_t length = 0;
     for (int i = 0; length < sizeof text - 64; i++) {
-        length += (size_t)snprintf(text + length, 64, "line %d of the text, %d more%s", i, i * i % 97,
-                                   i % 3 ? "\n" : "\n\n");
+        length += (size_t)snprintf(text + length, 64, "line %d of the text, %d more%s", i,
+                                   i * i % 97, i % 3 ? "\n" : "\n\n");
     }
     return scratch_file("text.txt", text, length);
 }
@@ -51,8 +50,9 @@ static int shell(const char *command) {
 /* Runs train; ARGUMENTS may use $S for the test's folder. */
 static int train(const char *arguments) {
     char command[1600];
-    snprintf(command, sizeof command, "S=%s; OMP_NUM_THREADS=${THREADS:-2} %s --data $S/text.txt %s",
-             scratch_folder(), train_program(), arguments);
+    snprintf(command, sizeof command,
+             "S=%s; OMP_NUM_THREADS=${THREADS:-2} %s --data $S/text.txt %s", scratch_folder(),
+             train_program(), arguments);
     return shell(command);
 }
 
@@ -140,9 +140,11 @@ static const Bad bad[] = {
     {NULL, BUDGET "1B", 1, "out of memory"},
     /* output folders */
     {NULL, TINY "--max_steps 1 --output_dir /dev/null", 2, "/dev/null: cannot create folder"},
-    {": > $S/file", TINY "--max_steps 1 --output_dir $S/file/x", 2, "file/x: cannot create folder: Not a directory"},
+    {": > $S/file", TINY "--max_steps 1 --output_dir $S/file/x", 2,
+     "file/x: cannot create folder: Not a directory"},
     {NULL, TINY "--max_steps 1 --output_dir /proc/nowhere", 2, "cannot create folder"},
-    {"mkdir -p $S/o/metrics.jsonl", TINY "--max_steps 1 --output_dir $S/o", 1, "metrics.jsonl: cannot"},
+    {"mkdir -p $S/o/metrics.jsonl", TINY "--max_steps 1 --output_dir $S/o", 1,
+     "metrics.jsonl: cannot"},
     {"mkdir -p $S/o; : > $S/o/checkpoint-1", TINY "--max_steps 1 --output_dir $S/o", 1,
      "checkpoint-1: a finished checkpoint cannot take this name: Not a directory"},
     {NULL, TINY "--max_steps 1 > /dev/full", 1, "standard output: cannot write: No space left"},
@@ -152,7 +154,8 @@ static const Bad bad[] = {
      "no checkpoint-<step> to go on from"},
     {NULL, "--model_name_or_path $S/none", 2, "none/config.json: cannot read"},
     {SAVED "rm $S/c/checkpoint-2/model.safetensors", RESUME, 2, "model.safetensors: No such file"},
-    {SAVED "rm $S/c/checkpoint-2/optimizer.safetensors", RESUME, 2, "optimizer.safetensors: No such"},
+    {SAVED "rm $S/c/checkpoint-2/optimizer.safetensors", RESUME, 2,
+     "optimizer.safetensors: No such"},
     {SAVED "rm $S/c/checkpoint-2/trainer_state.json", RESUME, 2, "trainer_state.json: cannot read"},
     {SAVED ": > $S/c/checkpoint-2/config.json", RESUME, 2, "config.json: not a JSON object"},
     {SAVED "sed -i s/gpt2/gptj/ $S/c/checkpoint-2/config.json", RESUME, 2, "is not \"gpt2\""},
@@ -161,7 +164,8 @@ static const Bad bad[] = {
     {SAVED "sed -i 's/\"n_embd\": 16/\"n_embd\": 32/' $S/c/checkpoint-2/config.json", RESUME, 2,
      "has another shape than the model"},
     {SAVED "truncate -s 5 $S/c/checkpoint-2/model.safetensors", RESUME, 2, "too short"},
-    {SAVED "truncate -s 100 $S/c/checkpoint-2/model.safetensors", RESUME, 2, "cut off in its header"},
+    {SAVED "truncate -s 100 $S/c/checkpoint-2/model.safetensors", RESUME, 2,
+     "cut off in its header"},
     {SAVED "truncate -s -1 $S/c/checkpoint-2/model.safetensors", RESUME, 2, "end behind the file"},
     {SAVED "printf '\\377\\377\\377\\377\\377\\003' | dd of=$S/c/checkpoint-2/model.safetensors "
            "conv=notrunc status=none",
@@ -252,15 +256,15 @@ Test(run, the_budget_fits_to_the_byte) {
 Test(run, a_full_disk_leaves_nothing_half_written, .timeout = 60) {
     char command[512];
     text_file();
-    snprintf(command, sizeof command,
-             "mkdir %s/disk && mount -t tmpfs -o size=400k none %s/disk", scratch_folder(),
-             scratch_folder());
+    snprintf(command, sizeof command, "mkdir %s/disk && mount -t tmpfs -o size=400k none %s/disk",
+             scratch_folder(), scratch_folder());
     if (shell(command) != 0) {
         cr_skip("no tmpfs can be mounted here");
     }
     int status = train(TINY "--max_steps 40 --save_steps 5 --output_dir $S/disk/run");
     const char *line = last_line();
-    cr_assert(status == 1 && strstr(line, "No space left on device"), "status %d: %s", status, line);
+    cr_assert(status == 1 && strstr(line, "No space left on device"), "status %d: %s", status,
+              line);
     /* What is there is whole: the newest checkpoint loads. */
     status = train(TINY "--max_steps 1 --resume_from_checkpoint $(ls -d $S/disk/run/checkpoint-* | "
                         "sort -V | tail -n 1)");
@@ -300,8 +304,8 @@ Test(run, same_seed_same_bits_with_one_and_two_threads, .timeout = 60) {
 /* Stopped in the middle of an epoch and across one; validation in between must not matter. */
 Test(run, resumed_is_uninterrupted_bit_for_bit, .timeout = 120) {
     text_file();
-    cr_assert_eq(train(TINY DROPOUT "--max_steps 120 --save_steps 1 --output_dir $S/whole"), 0, "%s",
-                 output);
+    cr_assert_eq(train(TINY DROPOUT "--max_steps 120 --save_steps 1 --output_dir $S/whole"), 0,
+                 "%s", output);
     static const int stops[] = {1, 7, 64, 119};
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
         char line[512], name[64];
@@ -321,15 +325,16 @@ Test(run, a_resumed_log_goes_on_where_it_was, .timeout = 60) {
     cr_assert_eq(train(TINY "--max_steps 9 --logging_steps 2 --save_steps 5 --output_dir $S/o"), 0);
     shell("true");
     char command[512];
-    snprintf(command, sizeof command, "grep -v seconds %s/o/metrics.jsonl | cut -d, -f1-3 > %s/want",
-             scratch_folder(), scratch_folder());
+    snprintf(command, sizeof command,
+             "grep -v seconds %s/o/metrics.jsonl | cut -d, -f1-3 > %s/want", scratch_folder(),
+             scratch_folder());
     shell(command);
     cr_assert_eq(train(TINY "--max_steps 9 --logging_steps 2 --output_dir $S/o "
                             "--resume_from_checkpoint $S/o/checkpoint-5"),
                  0, "%s", output);
     snprintf(command, sizeof command,
-             "grep -v seconds %s/o/metrics.jsonl | cut -d, -f1-3 | diff %s/want -", scratch_folder(),
-             scratch_folder());
+             "grep -v seconds %s/o/metrics.jsonl | cut -d, -f1-3 | diff %s/want -",
+             scratch_folder(), scratch_folder());
     cr_assert_eq(shell(command), 0, "%s", output);
     scratch_remove();
 }
@@ -358,21 +363,41 @@ static pid_t start(const char *const *arguments) {
     return child;
 }
 
+/* Until there is a first one: a slow build may take a while to start. */
+static void wait_for_checkpoint(const char *folder) {
+    for (int i = 0; i < 1000; i++) {
+        char *latest = snapshot_latest(folder);
+        free(latest);
+        if (latest != NULL) {
+            return;
+        }
+        usleep(10000);
+    }
+}
+
 /* Killed at any moment while it saves after every step: what is found is whole. */
 Test(run, kill_9_while_saving_leaves_a_loadable_state, .timeout = 300) {
     const char *folder = scratch_path("o");
-    const char *arguments[] = {
-        "train", "--data", text_file(), "--n_layer", "2", "--n_head", "2", "--n_embd", "16",
-        "--n_positions", "16", "--max_steps", "1000000", "--save_steps", "1", "--save_total_limit",
-        "2", "--logging_steps", "1000000", "--output_dir", folder, "--resume_from_checkpoint",
-        "latest", NULL};
+    const char *arguments[] = {"train",     "--data",
+                               text_file(), "--n_layer",
+                               "2",         "--n_head",
+                               "2",         "--n_embd",
+                               "16",        "--n_positions",
+                               "16",        "--max_steps",
+                               "1000000",   "--save_steps",
+                               "1",         "--save_total_limit",
+                               "2",         "--logging_steps",
+                               "1000000",   "--output_dir",
+                               folder,      "--resume_from_checkpoint",
+                               "latest",    NULL};
     enum { RESUME_AT = 21, KILLS = 50 };
     Rng rng = rng_new(8, RNG_DATA);
     long step = 0;
     for (int i = 0; i < KILLS; i++) {
         arguments[RESUME_AT] = i == 0 ? NULL : "--resume_from_checkpoint";
         pid_t child = start(arguments);
-        usleep(60000 + (useconds_t)rng_below(&rng, 60000));
+        wait_for_checkpoint(folder);
+        usleep((useconds_t)rng_below(&rng, 120000));
         kill(child, SIGKILL);
         int status;
         waitpid(child, &status, 0);
@@ -401,9 +426,11 @@ Test(run, writes_what_it_says, .timeout = 60) {
     cr_assert_eq(train(TINY "--max_steps 4 --logging_steps 1 --eval_steps 2 --output_dir $S/o "
                             "--profile --generate 20"),
                  0, "%s", output);
-    const char *const words[] = {"step 4/4", "Time:", "Samples/second:", "Memory occupied:",
-                                 "unigram entropy", "Where the time goes", "matmul_backward",
-                                 "The model goes on from", "o/memory.svg", "o/memory.trace.json",
+    const char *const words[] = {"step 4/4",        "Time:",
+                                 "Samples/second:", "Memory occupied:",
+                                 "unigram entropy", "Where the time goes",
+                                 "matmul_backward", "The model goes on from",
+                                 "o/memory.svg",    "o/memory.trace.json",
                                  "o/loss.svg"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         cr_assert_not_null(strstr(output, words[i]), "%s is missing in:\n%s", words[i], output);
@@ -425,8 +452,9 @@ Test(run, writes_what_it_says, .timeout = 60) {
 /* A learning rate that makes the loss NaN: data, not an error; the log stays JSON. */
 Test(run, a_loss_that_is_nan_is_reported_as_it_is, .timeout = 60) {
     text_file();
-    cr_assert_eq(train(TINY "--max_steps 30 --logging_steps 1 --learning_rate 1e6 --max_grad_norm 0 "
-                            "--weight_decay 1e6 --output_dir $S/o"),
+    cr_assert_eq(train(TINY
+                       "--max_steps 30 --logging_steps 1 --learning_rate 1e6 --max_grad_norm 0 "
+                       "--weight_decay 1e6 --output_dir $S/o"),
                  0, "%s", output);
     cr_assert_not_null(strstr(output, "nan"), "%s", output);
     char command[256];

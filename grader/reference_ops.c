@@ -109,7 +109,7 @@ void reference_attention_forward(double *out, double *probs, const double *qkv, 
     for (int b = 0; b < B; b++) {
         for (int h = 0; h < NH; h++) {
             for (int t = 0; t < T; t++) {
-                double *p = probs + ((b * NH + h) * T + t) * T, largest = -INFINITY, sum = 0;
+                double *p = probs + ((b * NH + h) * T + t) * T, largest = -HUGE_VAL, sum = 0;
                 const double *q = qkv + slot(b, t, 0, h, T, C, NH);
                 for (int s = 0; s <= t; s++) {
                     const double *k = qkv + slot(b, s, 1, h, T, C, NH);
@@ -211,7 +211,7 @@ double reference_crossentropy_forward(double *losses, double *probs, const doubl
     double total = 0;
     for (int n = 0; n < N; n++) {
         const double *x = logits + (size_t)n * V;
-        double *p = probs + (size_t)n * V, largest = -INFINITY, sum = 0;
+        double *p = probs + (size_t)n * V, largest = -HUGE_VAL, sum = 0;
         for (int v = 0; v < V; v++) {
             largest = fmax(largest, x[v]);
         }

@@ -4,8 +4,8 @@
 
 void adamw_cpu(float *weight, float *m, float *v, const float *grad, size_t n, AdamW adamw, int t) {
     CHECK(t >= 1, "t = %d, steps count from 1", t);
-    float correct1 = (float)(1 / (1 - pow(adamw.beta1, t)));
-    float correct2 = (float)(1 / (1 - pow(adamw.beta2, t)));
+    float correct1 = (float)(1 / (1 - pow((double)adamw.beta1, t)));
+    float correct2 = (float)(1 / (1 - pow((double)adamw.beta2, t)));
 #pragma omp parallel for simd
     for (size_t i = 0; i < n; i++) {
         m[i] = adamw.beta1 * m[i] + (1 - adamw.beta1) * grad[i];

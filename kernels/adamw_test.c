@@ -45,11 +45,11 @@ Test(adamw, bias_correction) {
 
 Test(adamw, nan_is_data) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
-        double ones[] = {1, 1}, grad[] = {NAN, 1};
+        double ones[] = {1, 1}, grad[] = {(double)NAN, 1};
         float *w = fixture_float(&f, ones, 2), *m = fixture_float(&f, ones, 2);
         f.ops->adamw(w, m, fixture_float(&f, ones, 2), fixture_float(&f, grad, 2), 2, settings[0],
                      1);
         float *got = fixture_read_float(&f, w, 2);
-        cr_assert(isnan(got[0]) && isfinite(got[1]));
+        cr_assert(isnan((double)got[0]) && isfinite((double)got[1]));
     }
 }

@@ -44,12 +44,12 @@ Test(cast, to_float_is_exact) {
 
 Test(cast, overflow_and_nan) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
-        double in[] = {70000, -INFINITY, NAN, 1e-8};
+        double in[] = {70000, (double)-INFINITY, (double)NAN, 1e-8};
         Real *out = fixture_real(&f, NULL, 4);
         f.ops->cast_from_float(out, fixture_float(&f, in, 4), 4);
         float *got = fixture_read_real(&f, out, 4);
-        cr_assert(f.precision == F16 ? isinf(got[0]) : isfinite(got[0]));
-        cr_assert(isinf(got[1]) && isnan(got[2]));
+        cr_assert(f.precision == F16 ? isinf((double)got[0]) : isfinite((double)got[0]));
+        cr_assert(isinf((double)got[1]) && isnan((double)got[2]));
         cr_assert(f.precision == F16 ? got[3] == 0 : got[3] > 0);
     }
 }

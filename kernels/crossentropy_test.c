@@ -90,12 +90,13 @@ Test(crossentropy, large_logits) {
 
 Test(crossentropy, nan_is_data) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
-        double logits[] = {1, NAN, 2, 1, 2, 3};
+        double logits[] = {1, (double)NAN, 2, 1, 2, 3};
         int32_t targets[] = {0, 1};
         float *losses = fixture_float(&f, NULL, 2), *lse = fixture_float(&f, NULL, 2);
         f.ops->crossentropy_forward(losses, lse, fixture_real(&f, logits, 6),
                                     fixture_ids(&f, targets, 2), 2, 3);
         float *got = fixture_read_float(&f, losses, 2);
-        cr_assert(isnan(got[0]) && isfinite(got[1]), "%g %g", (double)got[0], (double)got[1]);
+        cr_assert(isnan((double)got[0]) && isfinite((double)got[1]), "%g %g", (double)got[0],
+                  (double)got[1]);
     }
 }

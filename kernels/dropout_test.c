@@ -75,13 +75,14 @@ Test(dropout, drops_nan) {
         double in[64], factor[64];
         reference_dropout_factors(factor, 64, dropouts[1]);
         for (int i = 0; i < 64; i++) {
-            in[i] = NAN;
+            in[i] = (double)NAN;
         }
         Real *x = fixture_real(&f, in, 64);
         f.ops->dropout_forward(x, x, 64, dropouts[1]);
         float *got = fixture_read_real(&f, x, 64);
         for (int i = 0; i < 64; i++) {
-            cr_assert(factor[i] > 0 ? isnan(got[i]) : got[i] == 0, "[%d] = %g", i, (double)got[i]);
+            cr_assert(factor[i] > 0 ? isnan((double)got[i]) : got[i] == 0, "[%d] = %g", i,
+                      (double)got[i]);
         }
     }
 }

@@ -91,11 +91,11 @@ Test(gelu, large_inputs) {
 
 Test(gelu, nan_and_infinity_are_data) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
-        double in[] = {NAN, 1, INFINITY};
+        double in[] = {(double)NAN, 1, (double)INFINITY};
         Real *out = fixture_real(&f, NULL, 3);
         f.ops->gelu_forward(out, fixture_real(&f, in, 3), NULL, 1, 3);
         float *got = fixture_read_real(&f, out, 3);
-        cr_assert(isnan(got[0]) && isfinite(got[1]) && isinf(got[2]), "%g %g %g", (double)got[0],
-                  (double)got[1], (double)got[2]);
+        cr_assert(isnan((double)got[0]) && isfinite((double)got[1]) && isinf((double)got[2]),
+                  "%g %g %g", (double)got[0], (double)got[1], (double)got[2]);
     }
 }

@@ -66,8 +66,9 @@ static inline Real real(float x) {
 
 #endif
 
-/** What backward ops keep of a gradient that is there already: all of it where they add to it, nothing
-    where they work in place. A mask and no condition, so that the loop becomes vector code. */
+/** What backward ops keep of a gradient that is there already: all of it where they add to it,
+   nothing where they work in place. A mask and no condition, so that the loop becomes vector code.
+ */
 static inline uint32_t keep_mask(bool in_place) {
     return in_place ? 0 : 0xffffffffu;
 }

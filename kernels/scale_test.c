@@ -25,10 +25,10 @@ Test(scale, multiplies) {
 
 Test(scale, nan_and_infinity_are_data) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
-        double values[] = {NAN, INFINITY, 1};
+        double values[] = {(double)NAN, (double)INFINITY, 1};
         float *x = fixture_float(&f, values, 3);
         f.ops->scale(x, 3, 0);
         float *got = fixture_read_float(&f, x, 3);
-        cr_assert(isnan(got[0]) && isnan(got[1]) && got[2] == 0);
+        cr_assert(isnan((double)got[0]) && isnan((double)got[1]) && got[2] == 0);
     }
 }

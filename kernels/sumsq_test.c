@@ -30,11 +30,11 @@ Test(sumsq, adds) {
 
 Test(sumsq, nan_and_infinity_are_data) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
-        double zero[] = {0}, nan[] = {1, NAN}, infinity[] = {1, -INFINITY};
+        double zero[] = {0}, nan[] = {1, (double)NAN}, infinity[] = {1, (double)-INFINITY};
         float *a = fixture_float(&f, zero, 1), *b = fixture_float(&f, zero, 1);
         f.ops->sumsq(a, fixture_float(&f, nan, 2), 2, &f.workspace);
         f.ops->sumsq(b, fixture_float(&f, infinity, 2), 2, &f.workspace);
-        cr_assert(isnan(fixture_read_float(&f, a, 1)[0]));
-        cr_assert(isinf(fixture_read_float(&f, b, 1)[0]));
+        cr_assert(isnan((double)fixture_read_float(&f, a, 1)[0]));
+        cr_assert(isinf((double)fixture_read_float(&f, b, 1)[0]));
     }
 }

@@ -1,8 +1,8 @@
 /* Times full training steps (forward, backward, AdamW, zeroing) on one fixed batch; bench.py holds
    the outcome against a peer. Prints one line:
 
-   ms=<median ms per step> pass_ms=<forward and backward alone> peak_mib=<growth of the resident set>
-   counted_mib=<by memory.h> */
+   ms=<median ms per step> pass_ms=<forward and backward alone> peak_mib=<growth of the resident
+   set> counted_mib=<by memory.h> */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +48,11 @@ static double median(double *values, int count) {
 }
 
 static Setting parse(int argc, char **argv) {
-    static const struct option names[] = {
-        {"vocabulary", 1, NULL, 'V'}, {"layers", 1, NULL, 'L'},    {"heads", 1, NULL, 'N'},
-        {"width", 1, NULL, 'C'},      {"time", 1, NULL, 'T'},      {"batch", 1, NULL, 'B'},
-        {"steps", 1, NULL, 's'},      {"precision", 1, NULL, 'p'}, {"attention", 1, NULL, 'a'},
-        {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"vocabulary", 1, NULL, 'V'}, {"layers", 1, NULL, 'L'},
+                                          {"heads", 1, NULL, 'N'},      {"width", 1, NULL, 'C'},
+                                          {"time", 1, NULL, 'T'},       {"batch", 1, NULL, 'B'},
+                                          {"steps", 1, NULL, 's'},      {"precision", 1, NULL, 'p'},
+                                          {"attention", 1, NULL, 'a'},  {NULL, 0, NULL, 0}};
     Setting s = {.config = {.V = 256, .T = 128, .L = 4, .NH = 4, .C = 128}, .B = 8, .steps = 20};
     for (int found; (found = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         int number = atoi(optarg);

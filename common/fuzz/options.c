@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     }
     text[size] = '\0';
     words[count++] = program;
-    for (char *word = strtok(text, "\n"); word != NULL && count < WORDS; word = strtok(NULL, "\n")) {
+    for (char *word = strtok(text, "\n"); word != NULL && count < WORDS;
+         word = strtok(NULL, "\n")) {
         words[count++] = word;
     }
     words[count] = NULL;
