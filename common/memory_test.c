@@ -112,13 +112,13 @@ Test(memory, one_byte_too_many_ends_the_program, .init = cr_redirect_stderr, .ex
     cr_assert_fail("it came back");
 }
 
-Test(memory, an_absurd_size_ends_the_program, .exit_code = 1) {
+Test(memory, an_absurd_size_ends_the_program, .init = cr_redirect_stderr, .exit_code = 1) {
     open_memory(1000, false);
     memory_alloc(memory, MEMORY_WEIGHTS, "w", -1, 600);
     memory_alloc(memory, MEMORY_ACTIVATIONS, "a", -1, SIZE_MAX - 100);
 }
 
-Test(memory, a_full_device_ends_the_program, .exit_code = 1) {
+Test(memory, a_full_device_ends_the_program, .init = cr_redirect_stderr, .exit_code = 1) {
     open_memory(0, false);
     memory_alloc(memory, MEMORY_WEIGHTS, "w", -1, 65 << 20);
 }
@@ -142,14 +142,14 @@ Test(memory, fresh_and_released_memory_is_nan_if_checked) {
     close_memory();
 }
 
-Test(memory, writing_past_the_end_is_found, .signal = SIGABRT) {
+Test(memory, writing_past_the_end_is_found, .init = cr_redirect_stderr, .signal = SIGABRT) {
     open_memory(0, true);
     char *x = memory_alloc(memory, MEMORY_ACTIVATIONS, "x", -1, 100);
     x[100] = 1;
     memory_release(memory, 0);
 }
 
-Test(memory, a_mark_above_the_stack_is_a_bug, .signal = SIGABRT) {
+Test(memory, a_mark_above_the_stack_is_a_bug, .init = cr_redirect_stderr, .signal = SIGABRT) {
     open_memory(0, false);
     memory_alloc(memory, MEMORY_ACTIVATIONS, "x", -1, 100);
     memory_release(memory, 2);

@@ -70,6 +70,18 @@ Test(compare, a_small_common_error_fails_by_norm) {
     cr_assert(!c.pass && c.norm_error > 1e-5 && c.cosine > 0.999999);
 }
 
+/* One small element ten times too large: nothing to the norm. The element rule sees it. */
+Test(compare, a_wrong_small_element_fails_by_element) {
+    float got[N];
+    double want[N];
+    for (int i = 0; i < N; i++) {
+        want[i] = i == 50 ? 1e-8 : 1e-3;
+        got[i] = i == 50 ? 1e-7f : 1e-3f;
+    }
+    Comparison c = compare(got, want, N, tolerance);
+    cr_assert(!c.pass && c.worst == 50 && c.norm_error < 1e-5, "%g", c.norm_error);
+}
+
 Test(compare, a_wrong_scale_is_told) {
     float got[N];
     double want[N];

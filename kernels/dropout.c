@@ -16,8 +16,8 @@ static void apply(Real *to, const Real *from, size_t n, Dropout dropout, bool ad
 #pragma omp simd
         for (size_t i = 0; i < count; i++) {
             float before = add ? to_float(to[first + i]) : 0;
-            float kept = factor[i] > 0 ? factor[i] * to_float(from[first + i]) : 0;
-            to[first + i] = real(before + kept);
+            float kept_part = factor[i] > 0 ? factor[i] * to_float(from[first + i]) : 0;
+            to[first + i] = real(before + kept_part);
         }
     }
 }

@@ -12,8 +12,8 @@ void CPU(residual_forward)(Real *out, const Real *stream, const Real *branch, si
         size_t count = n - first < MASK_RUN ? n - first : MASK_RUN;
 #pragma omp simd
         for (size_t i = 0; i < count; i++) {
-            float kept = factor[i] > 0 ? factor[i] * to_float(branch[first + i]) : 0;
-            out[first + i] = real(to_float(stream[first + i]) + kept);
+            float kept_part = factor[i] > 0 ? factor[i] * to_float(branch[first + i]) : 0;
+            out[first + i] = real(to_float(stream[first + i]) + kept_part);
         }
     }
 }
@@ -28,8 +28,8 @@ void CPU(residual_backward)(Real *dstream, Real *dbranch, const Real *dout, size
         size_t count = n - first < MASK_RUN ? n - first : MASK_RUN;
 #pragma omp simd
         for (size_t i = 0; i < count; i++) {
-            float kept = factor[i] > 0 ? factor[i] * to_float(dout[first + i]) : 0;
-            dbranch[first + i] = real(to_float(dbranch[first + i]) + kept);
+            float kept_part = factor[i] > 0 ? factor[i] * to_float(dout[first + i]) : 0;
+            dbranch[first + i] = real(to_float(dbranch[first + i]) + kept_part);
         }
         if (dstream != NULL) {
 #pragma omp simd
