@@ -14,7 +14,7 @@
 #   make fuzz            feed the readers random files       make clean    remove build/
 #
 # Settings: CC=clang  SAN=1 (sanitizers)  CHECKED=1 (NaN in freed memory)  WERROR=1
-#           BLAS=onednn|openblas|none  OPT="-O0 -g"  FROM=labs|solutions|DIR
+#           BLAS=onednn|openblas|none  OPT="-O0 -g"  FROM=labs|solutions|DIR  V=1
 
 BACKEND ?= sim
 FROM    ?= solutions
@@ -85,9 +85,13 @@ $B/obj/kernels/%.f32.o:  CPPFLAGS += -DREAL_F32
 $B/obj/kernels/%.f16.o:  CPPFLAGS += -DREAL_F16
 $B/obj/kernels/%.bf16.o: CPPFLAGS += -DREAL_BF16
 $(KERNELS) $(COMMON): CFLAGS += $(KIT_WARN)
+# What is built is said in a word; V=1 shows the commands.
+Q := $(if $(V),,@)
+say = $(if $(V),,@echo "  $1 $(@:$B/%=%)")
 define compile
 @mkdir -p $(@D)
-$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+$(call say,compile)
+$Q$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 endef
 $B/obj/kernels/%.f32.o: kernels/%.c
 	$(compile)
@@ -100,7 +104,8 @@ $B/obj/%.o: %.c
 
 $B/libkit.a: $(KERNELS) $(COMMON)
 	@$(RM) $@
-	$(AR) rcs $@ $^
+	$(call say,archive)
+	$Q$(AR) rcs $@ $^
 
 # ---- lab files: from solutions/, from labs/, from any folder like it ---------------------
 # lab_objects FOLDERS: for each hole an object, compiled from the first of the folders that has the
@@ -109,16 +114,19 @@ in_folder    = $(firstword $(foreach f,$1,$(wildcard $f/$2)))
 lab_objects  = $(foreach h,$(HOLES),$B/$(if $(call in_folder,$1,$h),lab/$(basename $(call in_folder,$1,$h)),absent/$(basename $(notdir $h))).o)
 $B/lab/solutions/%.o: solutions/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -DSOLUTION $(CFLAGS) -c $< -o $@
+	$(call say,compile)
+	$Q$(CC) $(CPPFLAGS) -DSOLUTION $(CFLAGS) -c $< -o $@
 $B/lab/%.o: %.c
 	$(compile)
 $B/absent/%.o: common/absent.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -DABSENT_$* $(CFLAGS) -c $< -o $@
+	$(call say,compile)
+	$Q$(CC) $(CPPFLAGS) -DABSENT_$* $(CFLAGS) -c $< -o $@
 
 define link
 @mkdir -p $(@D)
-$(CC) $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LDLIBS) $(LIBS) -o $@
+$(call say,link   )
+$Q$(CC) $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LDLIBS) $(LIBS) -o $@
 endef
 SOLVED := $(call lab_objects,solutions)
 CHOSEN := $(call lab_objects,$(FROM))
@@ -170,7 +178,9 @@ test-run: $B/bin/unit $B/bin/train oracle
 
 # The kit's GPT-2 against Hugging Face's, where PyTorch and transformers are installed.
 PYTHON ?= python3
-.PHONY: oracle demo-run test-run
+.PHONY: oracle demo-run test-run print-build
+print-build:
+	@echo $B
 oracle: $B/bin/oracle
 	@$(PYTHON) grader/oracle.py $B/bin/oracle
 $B/bin/oracle: $B/obj/grader/oracle/oracle.o $(SOLVED) $B/libkit.a
@@ -221,7 +231,9 @@ bench: $B/bin/bench
 
 docs:
 	@mkdir -p build/docs
-	@doxygen docs/Doxyfile && echo "build/docs/html/index.html"
+	@doxygen docs/Doxyfile
+	@$(PYTHON) tools/links.py build/docs/html
+	@echo "build/docs/html/index.html"
 
 coverage:
 	@$(MAKE) --no-print-directory COVERAGE=1 OPT="-O1 -g" coverage-run
@@ -239,15 +251,16 @@ fuzz:
 .PHONY: fuzz-run replay
 fuzz-run: $(FUZZED:%=$B/bin/fuzz-%)
 	@for f in $(FUZZED); do mkdir -p build/corpus/$$f; \
-	    $B/bin/fuzz-$$f -max_total_time=$(SECONDS) -max_len=4096 -timeout=5 -print_final_stats=1 \
+	    $B/bin/fuzz-$$f -max_total_time=$(SECONDS) -max_len=4096 -timeout=5 -print_final_stats=1 -close_fd_mask=2 \
 	    build/corpus/$$f common/fuzz/corpus/$$f 2>build/corpus/$$f.log || { tail -40 build/corpus/$$f.log; exit 1; }; \
 	    echo "$$f: $$(grep number_of_executed build/corpus/$$f.log)"; done
 $B/bin/fuzz-%: $B/obj/common/fuzz/%.o $(SOLVED) $B/libkit.a
 	@mkdir -p $(@D)
-	$(CC) $(filter %.o %.a,$^) $(LDFLAGS) -fsanitize=fuzzer $(LDLIBS) -o $@
+	$(call say,link   )
+	$Q$(CC) $(filter %.o %.a,$^) $(LDFLAGS) -fsanitize=fuzzer $(LDLIBS) -o $@
 # The same inputs once more, without libFuzzer.
 replay: $(FUZZED:%=$B/bin/replay-%)
-	@for f in $(FUZZED); do $B/bin/replay-$$f common/fuzz/corpus/$$f/*; done
+	@for f in $(FUZZED); do $B/bin/replay-$$f common/fuzz/corpus/$$f/* 2>/dev/null || exit; done
 $B/bin/replay-%: $B/obj/common/fuzz/%.o $B/obj/common/fuzz/replay.o $(SOLVED) $B/libkit.a
 	$(link)
 

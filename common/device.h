@@ -26,6 +26,8 @@ enum { WORKSPACE_RESULT_BYTES = 256 };
 
 /** One device. Read the fields freely; call the functions through the wrappers below. */
 typedef struct Device Device;
+
+/** See #Device. */
 struct Device {
     const char *name;    /**< "cpu" or "gpu" */
     const char *note;    /**< what every report says of it: threads, BLAS, core type */
@@ -35,13 +37,21 @@ struct Device {
     const Ops *ops;      /**< (3) by Precision */
     void *state;         /**< the device's own */
 
+    /** device_alloc() */
     void *(*alloc)(Device *device, size_t bytes);
+    /** device_release() */
     void (*release)(Device *device, void *data, size_t bytes);
+    /** device_fill() */
     void (*fill)(Device *device, void *data, int byte, size_t bytes);
+    /** device_upload() */
     void (*upload)(Device *device, void *to, const void *from, size_t bytes);
+    /** device_download() */
     void (*download)(Device *device, void *to, const void *from, size_t bytes);
+    /** device_synchronize() */
     void (*synchronize)(Device *device);
+    /** Scratch memory of the ops; workspace_bytes() adds the place for results. */
     size_t (*workspace_bytes)(const Device *device, const ModelConfig *config);
+    /** device_free() */
     void (*destroy)(Device *device);
 };
 

@@ -25,7 +25,7 @@ enum {
 #define TODO(task) todo_reached(__FILE__, __LINE__, task)
 
 /**
- * Prints `file:line: TODO: task` and exits with EXIT_TODO.
+ * Prints `name.c:17: TODO: task` and exits with EXIT_TODO.
  *
  * @param file source file of the hole
  * @param line its line

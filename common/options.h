@@ -26,40 +26,42 @@ typedef enum Optim {
 
 /** All options, with what they were set to. Strings are the command line's. */
 typedef struct TrainOptions {
-    ModelConfig config;           /**< --vocab_size ... --attention */
-    const char *model;            /**< --model_name_or_path, or NULL */
-    const char *data;             /**< --data */
-    int T;                        /**< --block_size; 0 until defaulted to n_positions */
-    bool documents;               /**< --documents */
-    double eval_fraction;         /**< --eval_fraction */
-    int B;                        /**< --per_device_train_batch_size */
-    int accumulation;             /**< --gradient_accumulation_steps */
-    bool checkpointing;           /**< --gradient_checkpointing */
-    bool fp16;                    /**< --fp16 */
-    bool bf16;                    /**< --bf16 */
-    int optim;                    /**< --optim, an Optim */
-    double learning_rate;         /**< --learning_rate */
-    double weight_decay;          /**< --weight_decay */
-    double beta1, beta2, epsilon; /**< --adam_beta1, --adam_beta2, --adam_epsilon */
-    double max_grad_norm;         /**< --max_grad_norm; 0 for no clipping */
-    int decay;                    /**< --lr_scheduler_type, a Decay */
-    int warmup_steps;             /**< --warmup_steps */
-    int max_steps;                /**< --max_steps; 0 for as many as the epochs have */
-    int epochs;                   /**< --num_train_epochs */
-    long long seed;               /**< --seed */
-    int device;                   /**< --device, a DeviceChoice */
-    size_t budget;                /**< --memory_budget in bytes; 0 for none */
-    bool check;                   /**< --check_memory */
-    const char *output_dir;       /**< --output_dir, or NULL: then nothing is written */
-    int logging_steps;            /**< --logging_steps */
-    int eval_steps;               /**< --eval_steps; 0 for only at the end */
-    int save_steps;               /**< --save_steps; 0 for only at the end */
-    int save_total_limit;         /**< --save_total_limit; 0 for all */
-    const char *resume;           /**< --resume_from_checkpoint: a folder, "latest", or NULL */
-    bool profile;                 /**< --profile */
-    int generate;                 /**< --generate: bytes of text to sample at the end */
-    const char *prompt;           /**< --prompt */
-    double temperature;           /**< --temperature */
+    ModelConfig config;     /**< --vocab_size ... --attention */
+    const char *model;      /**< --model_name_or_path, or NULL */
+    const char *data;       /**< --data */
+    int T;                  /**< --block_size; 0 until defaulted to n_positions */
+    bool documents;         /**< --documents */
+    double eval_fraction;   /**< --eval_fraction */
+    int B;                  /**< --per_device_train_batch_size */
+    int accumulation;       /**< --gradient_accumulation_steps */
+    bool checkpointing;     /**< --gradient_checkpointing */
+    bool fp16;              /**< --fp16 */
+    bool bf16;              /**< --bf16 */
+    int optim;              /**< --optim, an Optim */
+    double learning_rate;   /**< --learning_rate */
+    double weight_decay;    /**< --weight_decay */
+    double beta1;           /**< --adam_beta1 */
+    double beta2;           /**< --adam_beta2 */
+    double epsilon;         /**< --adam_epsilon */
+    double max_grad_norm;   /**< --max_grad_norm; 0 for no clipping */
+    int decay;              /**< --lr_scheduler_type, a Decay */
+    int warmup_steps;       /**< --warmup_steps */
+    int max_steps;          /**< --max_steps; 0 for as many as the epochs have */
+    int epochs;             /**< --num_train_epochs */
+    long long seed;         /**< --seed */
+    int device;             /**< --device, a DeviceChoice */
+    size_t budget;          /**< --memory_budget in bytes; 0 for none */
+    bool check;             /**< --check_memory */
+    const char *output_dir; /**< --output_dir, or NULL: then nothing is written */
+    int logging_steps;      /**< --logging_steps */
+    int eval_steps;         /**< --eval_steps; 0 for only at the end */
+    int save_steps;         /**< --save_steps; 0 for only at the end */
+    int save_total_limit;   /**< --save_total_limit; 0 for all */
+    const char *resume;     /**< --resume_from_checkpoint: a folder, "latest", or NULL */
+    bool profile;           /**< --profile */
+    int generate;           /**< --generate: bytes of text to sample at the end */
+    const char *prompt;     /**< --prompt */
+    double temperature;     /**< --temperature */
 } TrainOptions;
 
 /** What became of a command line. */

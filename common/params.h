@@ -50,7 +50,9 @@ typedef enum ParamInit {
 
 /** Index of a parameter of the model. */
 typedef enum ModelParamId {
+/** @cond */
 #define PARAM_ID(id, name, rows, cols, init) id,
+    /** @endcond */
     EACH_MODEL_PARAM(PARAM_ID) MODEL_PARAMS /**< how many */
 } ModelParamId;
 
@@ -64,7 +66,8 @@ typedef enum BlockParamId {
 typedef struct Param {
     const char *name; /**< as in a file, without "h.<layer>." */
     int layer;        /**< block, or -1 */
-    int rows, cols;   /**< shape; a vector has 1 row */
+    int rows;         /**< shape; a vector has 1 row */
+    int cols;         /**< shape */
     size_t count;     /**< rows * cols */
     ParamInit init;   /**< start value */
     Real *weight;     /**< (rows, cols), device memory */

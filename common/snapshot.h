@@ -1,6 +1,6 @@
 /**
  * @file snapshot.h
- * @brief The folder `checkpoint-<step>/`: everything that a run needs to go on, bit for bit.
+ * @brief The folder `checkpoint-N/`: everything that a run needs to go on, bit for bit.
  * @ingroup common
  *
  *     config.json, model.safetensors      the model, as Hugging Face transformers reads it
@@ -24,7 +24,7 @@ typedef struct Snapshot {
 } Snapshot;
 
 /**
- * Writes `output_dir/checkpoint-<step>`, replacing one of the same step, and removes the oldest
+ * Writes `output_dir/checkpoint-N`, replacing one of the same step, and removes the oldest
  * ones beyond the limit.
  *
  * @param snapshot   what to save
@@ -38,13 +38,13 @@ int snapshot_save(const Snapshot *snapshot, const char *output_dir, int limit);
  * Restores what snapshot_save() wrote. The model must have the shape of the folder's config.json.
  *
  * @param snapshot with a trainer and data made from the same options; filled
- * @param folder   a checkpoint-<step> folder
+ * @param folder   a checkpoint-N folder
  * @return 0, or -1 with a line on stderr
  */
 int snapshot_load(Snapshot *snapshot, const char *folder);
 
 /**
- * The newest checkpoint-<step> in a folder.
+ * The newest checkpoint-N in a folder.
  *
  * @return its path, to be given to free(); NULL if there is none
  */

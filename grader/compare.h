@@ -42,7 +42,8 @@ typedef struct Comparison {
     size_t count;      /**< elements */
     size_t not_finite; /**< elements of `got` that are inf or NaN */
     size_t worst;      /**< index of the element that used most of its limit */
-    double got, want;  /**< at `worst` */
+    double got;        /**< at `worst` */
+    double want;       /**< at `worst` */
     double limit;      /**< of |got - want| at `worst` */
     double share;      /**< of the limits, the largest of both rules; above 1 is a fail */
     double norm_error; /**< ||got - want|| / ||want|| */

@@ -19,11 +19,17 @@ enum { HEAD_ROWS = 64 };
 
 /** A thread's scratch memory: one head's tensors as contiguous floats. */
 typedef struct Head {
-    int T, HS;           /**< tokens, numbers per head */
-    float *q, *k, *v;    /**< (T, HS) */
-    float *dq, *dk, *dv; /**< (T, HS), backward */
-    float *out;          /**< (T, HS): the output, or in backward its upstream gradient */
-    float *p, *dp;       /**< (HEAD_ROWS, T): probabilities and their gradient */
+    int T;      /**< tokens */
+    int HS;     /**< numbers of a head */
+    float *q;   /**< (T, HS) queries */
+    float *k;   /**< (T, HS) keys */
+    float *v;   /**< (T, HS) values */
+    float *dq;  /**< (T, HS) backward: gradient of the queries */
+    float *dk;  /**< (T, HS) of the keys */
+    float *dv;  /**< (T, HS) of the values */
+    float *out; /**< (T, HS) the output, or in backward its upstream gradient */
+    float *p;   /**< (HEAD_ROWS, T) probabilities */
+    float *dp;  /**< (HEAD_ROWS, T) their gradient */
 } Head;
 
 /** Floats of a Head. */

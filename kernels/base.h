@@ -30,7 +30,7 @@ extern "C" {
     } while (0)
 
 /**
- * Prints `file:line: CHECK(condition) failed: text` on stderr and aborts.
+ * Prints `name.c:17: CHECK(condition) failed: text` on stderr and aborts.
  *
  * @param file      source file of the CHECK
  * @param line      its line

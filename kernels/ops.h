@@ -51,10 +51,12 @@
 
 /** Function pointers, every one filled; each is described where its op is declared. */
 typedef struct Ops {
+/** @cond */
 #define FIELD(op) op##_fn *op;
     EACH_OP(FIELD)
     EACH_FLOAT_OP(FIELD)
 #undef FIELD
+    /** @endcond */
 } Ops;
 
 /** The CPU's ops, by precision: `&ops_cpu[F16]`. */

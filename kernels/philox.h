@@ -15,11 +15,13 @@
 
 #include <stdint.h>
 
+/** @cond */
 #if defined __CUDACC__
 #define PHILOX_FUNCTION static __host__ __device__ inline
 #else
 #define PHILOX_FUNCTION static inline
 #endif
+/** @endcond */
 
 /** Four random words: what one counter gives. */
 typedef struct Philox {

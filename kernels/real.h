@@ -48,12 +48,15 @@ static inline Real real(float x) {
 
 #else
 
+/** In f32 the number itself; in f16 and bf16 its 16 bits. */
 struct Real {
     float value; /**< the number itself */
 };
 /** Whether stored numbers are floats, so that no conversion is needed. */
 enum { REAL_IS_FLOAT = 1 };
+/** @cond */
 #define REAL_SUFFIX f32
+/** @endcond */
 
 /** The value of a stored number. */
 static inline float to_float(Real x) {
@@ -101,8 +104,10 @@ static inline void reals(Real *to, const float *from, size_t n) {
 #endif
 }
 
+/** @cond */
 #define REAL_JOIN(name, device, suffix) name##_##device##_##suffix
 #define REAL_NAME(name, device, suffix) REAL_JOIN(name, device, suffix)
+/** @endcond */
 
 /** The name of an op's CPU function in this precision: CPU(gelu_forward) is gelu_forward_cpu_f32.
  */

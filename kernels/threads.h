@@ -38,16 +38,20 @@ static inline float *thread_scratch(const Workspace *workspace, size_t floats) {
 
 /** A cut of an (M, N) matrix into panels of equal size, the last ones smaller. */
 typedef struct Panels {
-    int M, N;       /**< the matrix */
-    int rows, cols; /**< a full panel */
-    int down;       /**< panels on top of each other */
-    int count;      /**< panels in all */
+    int M;     /**< rows of the matrix */
+    int N;     /**< columns of the matrix */
+    int rows;  /**< rows of a full panel */
+    int cols;  /**< columns of a full panel */
+    int down;  /**< panels on top of each other */
+    int count; /**< panels in all */
 } Panels;
 
 /** One panel: where it begins, and its size. */
 typedef struct Panel {
-    int row, col;   /**< first row and column */
-    int rows, cols; /**< its size, at the edges smaller than others */
+    int row;  /**< its first row */
+    int col;  /**< its first column */
+    int rows; /**< its size, at the edges smaller than others */
+    int cols; /**< its size */
 } Panel;
 
 /** The integer quotient, rounded up. */
