@@ -449,6 +449,20 @@ Test(run, writes_what_it_says, .timeout = 60) {
     scratch_remove();
 }
 
+/* A picture is a convenience: without gnuplot the run says so, and is good all the same. */
+Test(run, without_gnuplot_there_are_no_pictures, .timeout = 60) {
+    char command[512];
+    text_file();
+    snprintf(command, sizeof command,
+             "PATH=/nowhere %s --data %s/text.txt" TINY "--max_steps 3 --output_dir %s/o",
+             train_program(), scratch_folder(), scratch_folder());
+    cr_assert_eq(shell(command), 0, "%s", output);
+    cr_assert_not_null(strstr(output, "memory.svg: no picture, because gnuplot cannot be run"),
+                       "%s", output);
+    cr_assert_not_null(strstr(output, "memory.trace.json"), "%s", output);
+    scratch_remove();
+}
+
 /* A learning rate that makes the loss NaN: data, not an error; the log stays JSON. */
 Test(run, a_loss_that_is_nan_is_reported_as_it_is, .timeout = 60) {
     text_file();

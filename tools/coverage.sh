@@ -3,13 +3,11 @@
 #
 #   tools/coverage.sh build/coverage
 set -eu
-root=$(pwd)
-cd "$1/obj"
-find kernels common -name '*.gcda' ! -name '*_test.*' | while read -r data; do
-    gcov --stdout --demangled-names --object-directory "$(dirname "$data")" "$data" 2>/dev/null
-done | awk -v root="$root/" '
+find "$1/obj/kernels" "$1/obj/common" -name '*.gcda' ! -name '*_test.*' | while read -r data; do
+    gcov --stdout --object-directory "$(dirname "$data")" "$data" 2>/dev/null
+done | awk '
     # An op is compiled three times: a line counts as run if it ran in any of them.
-    /^ *-: *0:Source:/ { file = $0; sub(/.*Source:/, "", file); sub(root, "", file); next }
+    /^ *-: *0:Source:/ { file = $0; sub(/.*Source:/, "", file); next }
     file !~ /^(kernels|common)\// || file ~ /_test\.c$/ { next }
     {
         split($0, part, ":"); count = part[1]; line = part[2] + 0; gsub(/ /, "", count)
@@ -19,7 +17,8 @@ done | awk -v root="$root/" '
     }
     END {
         for (key in seen) { all[seen[key]]++; total++; if (key in ran) { hit[seen[key]]++; run++ } }
-        for (file in all) printf "%6.1f %%  %4d of %4d  %s\n", 100 * hit[file] / all[file], hit[file], all[file], file | "sort -n"
+        for (file in all)
+            printf "%6.1f %%  %4d of %4d  %s\n", 100 * hit[file] / all[file], hit[file], all[file], file | "sort -n"
         close("sort -n")
         printf "%6.1f %%  %4d of %4d  kernels/ and common/ together\n", 100 * run / total, run, total
     }'
