@@ -224,7 +224,8 @@ static void draw_loss(const Report *report, double unigram_entropy) {
     write_curve(plot.data, &report->eval);
     fprintf(plot.script,
             "set title 'Loss'\nset xlabel 'updates'\nset ylabel 'nats per byte'\nset xrange [0:*]\n"
-            "set border 3\nset tics nomirror out\nset key outside top center horizontal\nset grid ytics lc '#dddddd'\n"
+            "set border 3\nset tics nomirror out\nset key outside top center horizontal\nset grid "
+            "ytics lc '#dddddd'\n"
             "plot data index 0 with lines lw 1.5 lc '#4c72b0' title 'training', \\\n"
             "     %s%g with lines dt 2 lc '#888888' title 'unigram entropy'\n",
             report->eval.count > 0

@@ -32,15 +32,16 @@ void CPU(crossentropy_backward)(Real *dlogits, const Real *logits, const float *
         int target = targets[row];
         if (target == IGNORE_INDEX) {
             for (int v = 0; v < V; v++) {
-                dx[v] = real(kept(dx[v], keep));
+                dx[v] = real(kept(to_float(dx[v]), keep));
             }
             continue;
         }
         /* The target's own is set aside: in place, the loop below overwrites its logit. */
-        float before = kept(dx[target], keep), p = expf(to_float(x[target]) - lse[row]);
+        float row_lse = lse[row], before = kept(to_float(dx[target]), keep);
+        float p = expf(to_float(x[target]) - row_lse);
 #pragma omp simd
         for (int v = 0; v < V; v++) {
-            dx[v] = real(kept(dx[v], keep) + dloss * expf(to_float(x[v]) - lse[row]));
+            dx[v] = real(kept(to_float(dx[v]), keep) + dloss * expf(to_float(x[v]) - row_lse));
         }
         dx[target] = real(before + dloss * (p - 1));
     }

@@ -5,20 +5,19 @@
 #include "kernels/dropout_mask.h"
 #include "kernels/real.h"
 
-/* to (n) = factor * from, on top of what `to` holds if `add`. A dropped NaN or infinity is 0 too:
-   the element takes no part, whatever it was. */
+/* to (n) = from under the mask, on top of what `to` holds if `add`. */
 static void apply(Real *to, const Real *from, size_t n, Dropout dropout, bool add) {
 #pragma omp parallel for
     for (size_t first = 0; first < n; first += MASK_RUN) {
-        float factor[MASK_RUN];
-        dropout_factors(factor, first, dropout);
+        float factor[MASK_RUN], x[MASK_RUN], sum[MASK_RUN] = {0};
         size_t count = n - first < MASK_RUN ? n - first : MASK_RUN;
-#pragma omp simd
-        for (size_t i = 0; i < count; i++) {
-            float before = add ? to_float(to[first + i]) : 0;
-            float kept_part = factor[i] > 0 ? factor[i] * to_float(from[first + i]) : 0;
-            to[first + i] = real(before + kept_part);
+        dropout_factors(factor, first, dropout);
+        to_floats(x, from + first, count);
+        if (add) {
+            to_floats(sum, to + first, count);
         }
+        dropout_add(sum, x, factor, count);
+        reals(to + first, sum, count);
     }
 }
 

@@ -38,4 +38,20 @@ static inline void dropout_factors(float factor[MASK_RUN], size_t first, Dropout
     }
 }
 
+/**
+ * Adds a run under its mask. A dropped NaN or infinity adds nothing: the element takes no part,
+ * whatever it is.
+ *
+ * @param[in,out] sum    (n), added to
+ * @param[in]     x      (n)
+ * @param[in]     factor (n) from dropout_factors()
+ * @param         n      elements, at most MASK_RUN
+ */
+static inline void dropout_add(float *sum, const float *x, const float *factor, size_t n) {
+#pragma omp simd
+    for (size_t i = 0; i < n; i++) {
+        sum[i] += factor[i] > 0 ? factor[i] * x[i] : 0;
+    }
+}
+
 #endif

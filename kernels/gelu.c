@@ -18,19 +18,35 @@ static inline float slope(float x) {
     return s + x * s * (1 - s) * 2 * du;
 }
 
+/* Numbers that are taken to float together, and back: in half a run converts much faster. */
+enum { RUN = 256 };
+
+static int run_length(int C, int first) {
+    return C - first < RUN ? C - first : RUN;
+}
+
 void CPU(gelu_forward)(Real *out, Real *in, const Real *bias, int N, int C) {
 #pragma omp parallel for
     for (int row = 0; row < N; row++) {
-        Real *x = in + (size_t)row * C, *y = out + (size_t)row * C;
-        if (bias != NULL) {
+        for (int first = 0; first < C; first += RUN) {
+            float x[RUN], b[RUN];
+            int n = run_length(C, first);
+            size_t at = (size_t)row * C + first;
+            to_floats(x, in + at, (size_t)n);
+            if (bias != NULL) {
+                to_floats(b, bias + first, (size_t)n);
 #pragma omp simd
-            for (int c = 0; c < C; c++) {
-                x[c] = real(to_float(x[c]) + to_float(bias[c]));
+                for (int c = 0; c < n; c++) {
+                    x[c] += b[c];
+                }
+                reals(in + at, x, (size_t)n);
+                to_floats(x, in + at, (size_t)n); /* what backward will see: the rounded sum */
             }
-        }
 #pragma omp simd
-        for (int c = 0; c < C; c++) {
-            y[c] = real(to_float(x[c]) * gate(to_float(x[c])));
+            for (int c = 0; c < n; c++) {
+                x[c] *= gate(x[c]);
+            }
+            reals(out + at, x, (size_t)n);
         }
     }
 }
@@ -39,11 +55,18 @@ void CPU(gelu_backward)(Real *din, const Real *dout, const Real *in, int N, int 
     uint32_t keep = keep_mask(din == dout);
 #pragma omp parallel for
     for (int row = 0; row < N; row++) {
-        Real *dx = din + (size_t)row * C;
-        const Real *dy = dout + (size_t)row * C, *x = in + (size_t)row * C;
+        for (int first = 0; first < C; first += RUN) {
+            float x[RUN], dy[RUN], dx[RUN];
+            int n = run_length(C, first);
+            size_t at = (size_t)row * C + first;
+            to_floats(x, in + at, (size_t)n);
+            to_floats(dy, dout + at, (size_t)n);
+            to_floats(dx, din + at, (size_t)n);
 #pragma omp simd
-        for (int c = 0; c < C; c++) {
-            dx[c] = real(kept(dx[c], keep) + to_float(dy[c]) * slope(to_float(x[c])));
+            for (int c = 0; c < n; c++) {
+                dx[c] = kept(dx[c], keep) + dy[c] * slope(x[c]);
+            }
+            reals(din + at, dx, (size_t)n);
         }
     }
 }

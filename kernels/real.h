@@ -76,8 +76,8 @@ static inline uint32_t keep_mask(bool in_place) {
     return in_place ? 0 : 0xffffffffu;
 }
 /** x under a keep_mask(). */
-static inline float kept(Real x, uint32_t mask) {
-    return float_from_bits(float_bits(to_float(x)) & mask);
+static inline float kept(float x, uint32_t mask) {
+    return float_from_bits(float_bits(x) & mask);
 }
 
 /** A run of stored numbers as floats. */

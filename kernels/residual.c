@@ -7,14 +7,13 @@ void CPU(residual_forward)(Real *out, const Real *stream, const Real *branch, si
                            Dropout dropout) {
 #pragma omp parallel for
     for (size_t first = 0; first < n; first += MASK_RUN) {
-        float factor[MASK_RUN];
-        dropout_factors(factor, first, dropout);
+        float factor[MASK_RUN], sum[MASK_RUN], x[MASK_RUN];
         size_t count = n - first < MASK_RUN ? n - first : MASK_RUN;
-#pragma omp simd
-        for (size_t i = 0; i < count; i++) {
-            float kept_part = factor[i] > 0 ? factor[i] * to_float(branch[first + i]) : 0;
-            out[first + i] = real(to_float(stream[first + i]) + kept_part);
-        }
+        dropout_factors(factor, first, dropout);
+        to_floats(sum, stream + first, count);
+        to_floats(x, branch + first, count);
+        dropout_add(sum, x, factor, count);
+        reals(out + first, sum, count);
     }
 }
 
@@ -23,19 +22,20 @@ void CPU(residual_backward)(Real *dstream, Real *dbranch, const Real *dout, size
     CHECK(dbranch != dout, "dbranch must not be dout");
 #pragma omp parallel for
     for (size_t first = 0; first < n; first += MASK_RUN) {
-        float factor[MASK_RUN];
-        dropout_factors(factor, first, dropout);
+        float factor[MASK_RUN], sum[MASK_RUN], dy[MASK_RUN];
         size_t count = n - first < MASK_RUN ? n - first : MASK_RUN;
-#pragma omp simd
-        for (size_t i = 0; i < count; i++) {
-            float kept_part = factor[i] > 0 ? factor[i] * to_float(dout[first + i]) : 0;
-            dbranch[first + i] = real(to_float(dbranch[first + i]) + kept_part);
-        }
+        dropout_factors(factor, first, dropout);
+        to_floats(dy, dout + first, count);
+        to_floats(sum, dbranch + first, count);
+        dropout_add(sum, dy, factor, count);
+        reals(dbranch + first, sum, count);
         if (dstream != NULL) {
+            to_floats(sum, dstream + first, count);
 #pragma omp simd
             for (size_t i = 0; i < count; i++) {
-                dstream[first + i] = real(to_float(dstream[first + i]) + to_float(dout[first + i]));
+                sum[i] += dy[i];
             }
+            reals(dstream + first, sum, count);
         }
     }
 }
