@@ -1,0 +1,73 @@
+/* GELU with the bias before it, on the GPU. */
+#include "kernels/gelu.h"
+
+#include "kernels/real.cuh"
+
+/* How threads map to data. The tensor is one row of N * C numbers, and a thread takes PACK of them,
+   16 bytes in one access: a warp moves 512 bytes in a row. */
+
+enum { THREADS = 256 };
+
+static __device__ inline float gate(float x) {
+    float u = 0.7978845608f * (x + 0.044715f * x * x * x);
+    return 1 / (1 + expf(-2 * u));
+}
+
+static __device__ inline float slope(float x) {
+    float s = gate(x);
+    float du = 0.7978845608f * (1 + 3 * 0.044715f * x * x);
+    return s + x * s * (1 - s) * 2 * du;
+}
+
+static __global__ void forward(Real *out, Real *in, const Real *bias, size_t n, int C) {
+    size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
+    if (first >= n) {
+        return;
+    }
+    float x[PACK];
+    load_pack(x, in + first, n - first);
+    if (bias != NULL) {
+        for (int i = 0; i < PACK; i++) {
+            /* Rounded, since backward will see what is stored. */
+            x[i] = to_float(real(x[i] + to_float(bias[(first + i) % C])));
+        }
+        store_pack(in + first, x, n - first);
+    }
+    for (int i = 0; i < PACK; i++) {
+        x[i] *= gate(x[i]);
+    }
+    store_pack(out + first, x, n - first);
+}
+
+static __global__ void backward(Real *din, const Real *dout, const Real *in, size_t n) {
+    size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
+    if (first >= n) {
+        return;
+    }
+    float x[PACK], dy[PACK], dx[PACK] = {0};
+    load_pack(x, in + first, n - first);
+    load_pack(dy, dout + first, n - first);
+    if (din != dout) {
+        load_pack(dx, din + first, n - first);
+    }
+    for (int i = 0; i < PACK; i++) {
+        dx[i] += dy[i] * slope(x[i]);
+    }
+    store_pack(din + first, dx, n - first);
+}
+
+extern "C" void GPU(gelu_forward)(Real *out, Real *in, const Real *bias, int N, int C) {
+    size_t n = (size_t)N * C;
+    if (n > 0) {
+        forward<<<blocks_for(n, THREADS * PACK), THREADS>>>(out, in, bias, n, C);
+        LAUNCHED("gelu_forward");
+    }
+}
+
+extern "C" void GPU(gelu_backward)(Real *din, const Real *dout, const Real *in, int N, int C) {
+    size_t n = (size_t)N * C;
+    if (n > 0) {
+        backward<<<blocks_for(n, THREADS * PACK), THREADS>>>(din, dout, in, n);
+        LAUNCHED("gelu_backward");
+    }
+}
