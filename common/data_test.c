@@ -218,3 +218,17 @@ Test(data, what_is_no_text_is_refused, .init = cr_redirect_stderr) {
     expect_refused(scratch_file("row", "abcd", 4), 8, "4 bytes are too few for training and");
     scratch_remove();
 }
+
+/* Every figure of the course that comes from a training run rests on this text. */
+Test(data, kit_text_is_frozen) {
+    FILE *file = fopen("common/data/kit.txt", "rb");
+    cr_assert_not_null(file, "the tests run in the root of the kit");
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    size_t bytes = 0;
+    for (int c; (c = getc(file)) != EOF; bytes++) {
+        hash = (hash ^ (unsigned char)c) * 0x100000001b3u;
+    }
+    fclose(file);
+    cr_assert_eq(bytes, 527667, "%zu bytes", bytes);
+    cr_assert_eq(hash, 0x790b5d1c5697e9b3u, "hash 0x%016llx", (unsigned long long)hash);
+}
