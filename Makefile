@@ -231,7 +231,7 @@ bench: $B/bin/bench
 
 docs:
 	@mkdir -p build/docs
-	@doxygen docs/Doxyfile
+	@(cat docs/Doxyfile; echo "ENABLED_SECTIONS = $(if $(INSTRUCTOR),instructor)") | doxygen -
 	@$(PYTHON) tools/links.py build/docs/html
 	@echo "build/docs/html/index.html"
 
