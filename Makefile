@@ -231,7 +231,7 @@ bench: $B/bin/bench
 
 docs:
 	@mkdir -p build/docs
-	@(cat docs/Doxyfile; echo "ENABLED_SECTIONS = $(if $(INSTRUCTOR),instructor)") | doxygen -
+	@doxygen docs/Doxyfile
 	@$(PYTHON) tools/links.py build/docs/html
 	@echo "build/docs/html/index.html"
 
