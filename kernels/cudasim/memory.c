@@ -1,0 +1,484 @@
+#define _GNU_SOURCE
+#include <sys/mman.h>
+
+#include "sim.h"
+
+/* Addresses are plenty, so each allocation has pages of its own with a closed page after them, and
+   freed pages rest for a while before they are given out again. */
+
+enum { MOST_ALLOCATIONS = 1 << 20, RESTING = 4096, HUGE = 2 << 20, WIDEST_ACCESS = 16 };
+
+/* A reserved range of addresses. */
+typedef struct Range {
+    char *begin, *end;
+    char *cursor;   /* where the search for free pages goes on */
+    int32_t *owner; /* for each page the allocation's number in the table, from 1 on; 0 is free */
+} Range;
+
+static Range device, pinned;
+static Allocation *table; /* [0, table_count) */
+static int table_count;
+static int32_t resting[RESTING]; /* ring of freed allocations */
+static unsigned freed_count;
+static int made_count;
+static size_t bytes_in_use, peak_bytes;
+static uint64_t release_threshold;
+
+static void *reserve(size_t bytes, int access) {
+    void *p = mmap(NULL, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        fprintf(stderr, "[cudasim] cannot reserve %zu MiB of addresses\n", bytes >> 20);
+        exit(1);
+    }
+    return p;
+}
+
+static Range reserve_range(size_t bytes) {
+    Range range = {.begin = reserve(bytes, PROT_NONE)};
+    range.end = range.begin + bytes;
+    range.cursor = range.begin;
+    range.owner = reserve(bytes / PAGE * sizeof *range.owner, PROT_READ | PROT_WRITE);
+    return range;
+}
+
+void sim_reserve_memory(void) {
+    device = reserve_range((size_t)128 << 30);
+    pinned = reserve_range((size_t)32 << 30);
+    table = reserve(MOST_ALLOCATIONS * sizeof *table, PROT_READ | PROT_WRITE);
+}
+
+/* ---- whose is this address? ------------------------------------------------------------------ */
+
+static bool in_range(const Range *range, const volatile void *p) {
+    return (const char *)p >= range->begin && (const char *)p < range->end;
+}
+
+bool sim_on_device(const volatile void *p) {
+    return in_range(&device, p);
+}
+
+static int32_t *owner_of(const volatile void *p) {
+    Range *range = in_range(&device, p) ? &device : in_range(&pinned, p) ? &pinned : NULL;
+    return range != NULL ? &range->owner[((const char *)p - range->begin) / PAGE] : NULL;
+}
+
+Allocation *sim_allocation(const volatile void *p) {
+    int32_t *owner = owner_of(p);
+    return owner != NULL && *owner > 0 ? &table[*owner - 1] : NULL;
+}
+
+/* Bytes between p and the allocation. */
+static size_t distance(const Allocation *allocation, const char *p) {
+    return p < allocation->base ? (size_t)(allocation->base - p)
+                                : (size_t)(p - allocation->base) - allocation->bytes;
+}
+
+Allocation *sim_nearest(const volatile void *p) {
+    Allocation *nearest = sim_allocation(p);
+    if (nearest != NULL || !sim_on_device(p)) {
+        return nearest;
+    }
+    for (Allocation *a = table; a < table + table_count; a++) {
+        bool candidate = a->number > 0 && !a->pinned;
+        if (candidate && (nearest == NULL ||
+                          distance(a, (const char *)p) < distance(nearest, (const char *)p))) {
+            nearest = a;
+        }
+    }
+    return nearest;
+}
+
+void sim_detail_address(const volatile void *p) {
+    const Allocation *a = sim_nearest(p);
+    if (a == NULL) {
+        sim_detail("address %p is not near any device allocation", (void *)(uintptr_t)p);
+        return;
+    }
+    ptrdiff_t offset = (const char *)p - a->base;
+    char what[200];
+    snprintf(what, sizeof what, "allocation #%d (%zu bytes, %s at %s:%d)", a->number, a->bytes,
+             a->maker, sim_file(a->made), a->made.line);
+    if (offset < 0) {
+        sim_detail("address is %td bytes before the start of %s", -offset, what);
+    } else if (offset >= (ptrdiff_t)a->bytes) {
+        sim_detail("address is %td bytes past the end of %s", offset - (ptrdiff_t)a->bytes, what);
+    } else {
+        sim_detail("address is byte %td of %s", offset, what);
+    }
+    if (a->given_back) {
+        sim_detail("which was freed at %s:%d", sim_file(a->freed), a->freed.line);
+    }
+}
+
+/* ---- pages ----------------------------------------------------------------------------------- */
+
+static void set_owner(Range *range, const Allocation *allocation, int32_t owner) {
+    int32_t *first = &range->owner[(allocation->pages - range->begin) / PAGE];
+    for (size_t i = 0; i <= allocation->length / PAGE; i++) {
+        first[i] = owner;
+    }
+}
+
+/* The next run of free pages, from the cursor on and once around. */
+static char *find_pages(Range *range, size_t length) {
+    size_t alignment = length >= HUGE ? HUGE : PAGE;
+    for (int round = 0; round < 2; round++, range->cursor = range->begin) {
+        char *p = range->cursor;
+        for (;;) {
+            p = (char *)(((uintptr_t)p + alignment - 1) & ~(uintptr_t)(alignment - 1));
+            if (p + length + PAGE > range->end) {
+                break;
+            }
+            char *end = p + length + PAGE, *page = p;
+            while (page < end && *owner_of(page) == 0) {
+                page += PAGE;
+            }
+            if (page >= end) {
+                range->cursor = end;
+                return p;
+            }
+            const Allocation *there = sim_allocation(page);
+            p = there->pages + there->length + PAGE;
+        }
+    }
+    return NULL;
+}
+
+static void forget(Allocation *allocation) {
+    set_owner(allocation->pinned ? &pinned : &device, allocation, 0);
+    memset(allocation, 0, sizeof *allocation);
+}
+
+static Allocation *new_record(void) {
+    if (freed_count >= RESTING) {
+        Allocation *oldest = &table[resting[freed_count % RESTING] - 1];
+        if (oldest->number > 0) {
+            forget(oldest);
+            return oldest;
+        }
+    }
+    return table_count < MOST_ALLOCATIONS ? &table[table_count++] : NULL;
+}
+
+Allocation *sim_allocate(size_t bytes, bool on_host, const char *maker, Place place) {
+    size_t length = (bytes + PAGE - 1) / PAGE * PAGE;
+    if (!on_host && bytes_in_use + length > sim_settings.memory) {
+        return NULL;
+    }
+    Range *range = on_host ? &pinned : &device;
+    Allocation *allocation = new_record();
+    char *pages = allocation != NULL ? find_pages(range, length) : NULL;
+    if (pages == NULL || mprotect(pages, length, PROT_READ | PROT_WRITE) != 0) {
+        return NULL;
+    }
+    /* The end lies against the closed page, as near as alignment allows. Check mode sees each byte,
+       and aligns as a GPU does. */
+    size_t alignment = sim_checking || on_host ? 256 : WIDEST_ACCESS;
+    *allocation = (Allocation){.base = pages + ((length - bytes) & ~(alignment - 1)),
+                               .bytes = bytes,
+                               .pages = pages,
+                               .length = length,
+                               .number = ++made_count,
+                               .pinned = on_host,
+                               .live = true,
+                               .open = true,
+                               .made = place,
+                               .maker = maker,
+                               .maker_stream = -1};
+    set_owner(range, allocation, (int32_t)(allocation - table) + 1);
+#ifdef MADV_HUGEPAGE
+    if (length >= HUGE) {
+        /* Opening and closing is then a hundred times cheaper. */
+        madvise(pages, length, MADV_HUGEPAGE);
+    }
+#endif
+    memset(pages, 0xFF, length);
+    if (!on_host) {
+        bytes_in_use += length;
+        peak_bytes = bytes_in_use > peak_bytes ? bytes_in_use : peak_bytes;
+        check_fresh(allocation->base, bytes);
+        mprotect(pages, length, PROT_NONE);
+        allocation->open = false;
+    }
+    return allocation;
+}
+
+void sim_retire(Allocation *allocation) {
+    allocation->live = allocation->open = false;
+    mmap(allocation->pages, allocation->length, PROT_NONE,
+         MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!allocation->pinned) {
+        bytes_in_use -= allocation->length;
+    }
+    resting[freed_count++ % RESTING] = (int32_t)(allocation - table) + 1;
+}
+
+/* ---- open while an operation runs, closed to the host ---------------------------------------- */
+
+static Allocation *opened[4096];
+static int opened_count;
+
+void sim_open(Allocation *allocation) {
+    static int busy;
+    while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE)) {
+    }
+    if (!allocation->open && allocation->live) {
+        mprotect(allocation->pages, allocation->length, PROT_READ | PROT_WRITE);
+        if (opened_count < (int)(sizeof opened / sizeof opened[0])) {
+            opened[opened_count++] = allocation;
+        }
+        allocation->open = true;
+    }
+    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+static void close_one(Allocation *allocation) {
+    if (allocation->open && !allocation->pinned) {
+        mprotect(allocation->pages, allocation->length, PROT_NONE);
+        allocation->open = false;
+    }
+}
+
+void sim_close_memory(void) {
+    if (opened_count == (int)(sizeof opened / sizeof opened[0])) {
+        for (int i = 0; i < table_count; i++) {
+            close_one(&table[i]);
+        }
+    }
+    while (opened_count > 0) {
+        close_one(opened[--opened_count]);
+    }
+    sim_guard_pending();
+}
+
+void sim_touch(const void *p, size_t bytes, bool write) {
+    Allocation *allocation = sim_allocation(p);
+    if (allocation != NULL && allocation->live && !allocation->pinned) {
+        sim_open(allocation);
+        check_range(p, bytes, write);
+    }
+}
+
+bool sim_check_range(const char *what, const void *p, size_t bytes, const char *file, int line) {
+    const Allocation *a = sim_allocation(p);
+    Place place = {file, line};
+    if (a != NULL && a->given_back) {
+        sim_report("use after free", "%s at %s:%d is freed device memory", what, sim_file(place),
+                   line);
+    } else if (a == NULL || (const char *)p < a->base || bytes > a->bytes ||
+               (const char *)p + bytes > a->base + a->bytes) {
+        sim_report("out-of-bounds access", "%s at %s:%d: %zu bytes from %p on do not fit", what,
+                   sim_file(place), line, bytes, p);
+    } else {
+        return true;
+    }
+    sim_detail_address(p);
+    if (a != NULL && a->live && bytes == 4 * a->bytes) {
+        sim_detail("the count is in bytes: was sizeof applied twice?");
+    }
+    return false;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
+
+static cudaError_t allocate(void **p, size_t bytes, bool on_host, const char *maker, Place place,
+                            Allocation **made) {
+    sim_begin();
+    if (sim_device_error() != cudaSuccess) {
+        return sim_device_error();
+    }
+    if (p == NULL) {
+        return sim_error(cudaErrorInvalidValue, maker, place, false);
+    }
+    *p = NULL;
+    if (bytes == 0) {
+        return cudaSuccess;
+    }
+    *made = sim_allocate(bytes, on_host, maker, place);
+    if (*made == NULL) {
+        return sim_error(cudaErrorMemoryAllocation, maker, place, false);
+    }
+    *p = (*made)->base;
+    return cudaSuccess;
+}
+
+cudaError_t cudasim_malloc(const char *file, int line, void **p, size_t bytes) {
+    Allocation *made;
+    return allocate(p, bytes, false, "cudaMalloc", (Place){file, line}, &made);
+}
+
+cudaError_t cudasim_malloc_host(const char *file, int line, void **p, size_t bytes) {
+    Allocation *made;
+    return allocate(p, bytes, true, "cudaMallocHost", (Place){file, line}, &made);
+}
+
+cudaError_t cudasim_malloc_async(const char *file, int line, void **p, size_t bytes,
+                                 cudaStream_t stream) {
+    Place place = {file, line};
+    Allocation *made = NULL;
+    sim_begin();
+    int slot = sim_stream_slot(stream, "cudaMallocAsync", place);
+    if (slot < 0) {
+        return sim_error(cudaErrorInvalidResourceHandle, "cudaMallocAsync", place, false);
+    }
+    cudaError_t error = allocate(p, bytes, false, "cudaMallocAsync", place, &made);
+    if (made != NULL) {
+        /* Nothing is left to do when the stream gets there; the order is what counts. */
+        const Operation *operation =
+            sim_submit_owned(stream, "cudaMallocAsync", place, NULL, NULL, NULL);
+        made->maker_stream = slot;
+        made->maker_number = operation->number;
+    }
+    return error;
+}
+
+/* Whether p may be freed by `call`; reports why not. */
+static bool may_free(const char *call, void *p, bool on_host, Place place) {
+    const Allocation *a = sim_allocation(p);
+    const char *file = sim_file(place);
+    if (a != NULL && a->given_back) {
+        sim_report("double free", "%s at %s:%d frees memory that was freed before", call, file,
+                   place.line);
+        sim_detail_address(p);
+    } else if (a == NULL || a->base != p) {
+        sim_report("invalid free", "%s at %s:%d: %s", call, file, place.line,
+                   a != NULL ? "not the start of an allocation" : "this is no device pointer");
+        if (a != NULL) {
+            sim_detail_address(p);
+        }
+    } else if (a->pinned != on_host) {
+        sim_report("invalid free", "%s at %s:%d: memory from %s", call, file, place.line, a->maker);
+        sim_detail("free it with %s", a->pinned ? "cudaFreeHost" : "cudaFree");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static cudaError_t free_now(const char *call, void *p, bool on_host, Place place) {
+    sim_begin();
+    if (p == NULL) {
+        return cudaSuccess;
+    }
+    if (!may_free(call, p, on_host, place)) {
+        return sim_error(cudaErrorInvalidValue, call, place, false);
+    }
+    sim_wait_device();
+    Allocation *allocation = sim_allocation(p);
+    allocation->given_back = true;
+    allocation->freed = place;
+    sim_retire(allocation);
+    return sim_device_error();
+}
+
+cudaError_t cudasim_free(const char *file, int line, void *p) {
+    return free_now("cudaFree", p, false, (Place){file, line});
+}
+
+cudaError_t cudasim_free_host(const char *file, int line, void *p) {
+    return free_now("cudaFreeHost", p, true, (Place){file, line});
+}
+
+static void retire_later(void *context) {
+    sim_retire(context);
+}
+
+cudaError_t cudasim_free_async(const char *file, int line, void *p, cudaStream_t stream) {
+    Place place = {file, line};
+    sim_begin();
+    int slot = sim_stream_slot(stream, "cudaFreeAsync", place);
+    if (p == NULL && slot >= 0) {
+        return cudaSuccess;
+    }
+    if (slot < 0 || !may_free("cudaFreeAsync", p, false, place)) {
+        return sim_error(cudaErrorInvalidValue, "cudaFreeAsync", place, false);
+    }
+    Allocation *allocation = sim_allocation(p);
+    sim_use(allocation, slot, "cudaFreeAsync", place);
+    Clock before = sim_clock_of(slot);
+    for (int other = 0; other < MAX_STREAMS; other++) {
+        if (other != slot && allocation->used.of[other] > before.of[other]) {
+            sim_report("stream race",
+                       "cudaFreeAsync at %s:%d frees memory that another stream may still use",
+                       sim_file(place), line);
+            sim_detail_address(p);
+            sim_detail("let this stream wait for an event of the other one first");
+            break;
+        }
+    }
+    allocation->given_back = true;
+    allocation->freed = place;
+    sim_submit_owned(stream, "cudaFreeAsync", place, retire_later, allocation, NULL);
+    return sim_device_error();
+}
+
+/* ---- what there is --------------------------------------------------------------------------- */
+
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
+    sim_begin();
+    *total_bytes = sim_settings.memory;
+    *free_bytes = sim_settings.memory - bytes_in_use;
+    return sim_device_error();
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *p) {
+    sim_begin();
+    const Allocation *a = sim_allocation(p);
+    *attributes =
+        (cudaPointerAttributes){cudaMemoryTypeUnregistered, 0, NULL, (void *)(uintptr_t)p};
+    if (a != NULL && a->live) {
+        attributes->type = a->pinned ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+        attributes->devicePointer = (void *)(uintptr_t)p;
+        attributes->hostPointer = a->pinned ? (void *)(uintptr_t)p : NULL;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device_number) {
+    *pool = (cudaMemPool_t)&release_threshold;
+    return device_number == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
+    if (pool == NULL || value == NULL) {
+        return cudaErrorInvalidValue;
+    }
+    if (attribute == cudaMemPoolAttrReleaseThreshold) {
+        release_threshold = *(uint64_t *)value;
+    } else if (attribute == cudaMemPoolAttrUsedMemHigh ||
+               attribute == cudaMemPoolAttrReservedMemHigh) {
+        /* Only 0 may be set: measure anew. */
+        peak_bytes = bytes_in_use;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
+    if (pool == NULL || value == NULL) {
+        return cudaErrorInvalidValue;
+    }
+    switch (attribute) {
+    case cudaMemPoolAttrReleaseThreshold:
+        *(uint64_t *)value = release_threshold;
+        return cudaSuccess;
+    case cudaMemPoolAttrReservedMemCurrent:
+    case cudaMemPoolAttrUsedMemCurrent:
+        *(uint64_t *)value = bytes_in_use;
+        return cudaSuccess;
+    case cudaMemPoolAttrReservedMemHigh:
+    case cudaMemPoolAttrUsedMemHigh:
+        *(uint64_t *)value = peak_bytes;
+        return cudaSuccess;
+    case cudaMemPoolReuseFollowEventDependencies:
+    case cudaMemPoolReuseAllowOpportunistic:
+    case cudaMemPoolReuseAllowInternalDependencies:
+        *(int *)value = 1;
+        return cudaSuccess;
+    }
+    return cudaErrorInvalidValue;
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep_bytes) {
+    (void)keep_bytes;
+    return pool != NULL ? cudaSuccess : cudaErrorInvalidValue;
+}

@@ -1,0 +1,155 @@
+#include "sim.h"
+
+/* Operations of a warp are meetings: the lanes that a mask names come, each with a value; when all
+   are there, each may look at the others' values and leaves. Lanes with different masks meet at
+   different places, so the halves of a diverged warp do not disturb each other. */
+
+static const char *const names[] = {"__syncwarp",       "__shfl_sync",    "__shfl_xor_sync",
+                                    "__shfl_down_sync", "__shfl_up_sync", "__ballot_sync",
+                                    "__reduce_sync",    "__match_sync"};
+
+static bool complete(const Worker *worker, int warp, const Meeting *meeting) {
+    return meeting->mask != 0 && meeting->inside < 0 &&
+           (meeting->mask & ~meeting->arrived & ~worker->gone[warp]) == 0;
+}
+
+/* Wakes all lanes but the one that runs. */
+static void hold(Worker *worker, int warp, Meeting *meeting) {
+    meeting->inside = __builtin_popcount(meeting->arrived);
+    worker->meetings[warp]++;
+    for (int i = 0; i < WARP; i++) {
+        int lane = sim_settings.schedule == REVERSE ? WARP - 1 - i : i;
+        int thread = warp * WARP + lane;
+        if (meeting->arrived >> lane & 1 && worker->thread[thread].state == MEETING &&
+            worker->thread[thread].meeting == meeting) {
+            sim_wake(worker, thread);
+        }
+    }
+}
+
+void sim_leave_warp(Worker *worker, int thread) {
+    int warp = thread / WARP;
+    worker->gone[warp] |= 1u << thread % WARP;
+    for (int i = 0; worker->met[warp] && i < MEETINGS; i++) {
+        if (complete(worker, warp, &worker->meeting[warp][i])) {
+            hold(worker, warp, &worker->meeting[warp][i]);
+        }
+    }
+}
+
+static Meeting *find_meeting(Worker *worker, int warp, unsigned mask, int operation, Place place) {
+    Meeting *vacant = NULL;
+    for (int i = 0; i < MEETINGS; i++) {
+        Meeting *meeting = &worker->meeting[warp][i];
+        if (meeting->mask == mask && meeting->inside < 0) {
+            return meeting;
+        }
+        if (meeting->mask == 0 && vacant == NULL) {
+            vacant = meeting;
+        }
+    }
+    if (vacant == NULL) {
+        sim_report("unsupported", "a warp is in more than %d operations at once, at %s:%d",
+                   MEETINGS, sim_file(place), place.line);
+        sim_detail_thread();
+        sim_abort_block();
+    }
+    *vacant = (Meeting){.mask = mask, .operation = operation, .inside = -1, .place = place};
+    worker->met[warp] = true;
+    return vacant;
+}
+
+static void check_mask(unsigned mask, int lane, int operation, Place place) {
+    if (!(mask >> lane & 1)) {
+        sim_report("undefined shuffle",
+                   "%s at %s:%d is called by lane %d, which its mask 0x%08x "
+                   "does not name",
+                   names[operation], sim_file(place), place.line, lane, mask);
+        sim_detail_thread();
+        sim_abort_block();
+    }
+}
+
+static void check_operation(const Meeting *meeting, int operation, Place place) {
+    if (meeting->operation != operation) {
+        sim_report("undefined shuffle",
+                   "lanes of one warp are in different operations: %s at %s:%d "
+                   "and %s at %s:%d",
+                   names[operation], sim_file(place), place.line, names[meeting->operation],
+                   sim_file(meeting->place), meeting->place.line);
+        sim_detail_thread();
+        sim_abort_block();
+    }
+}
+
+Meeting *cudasim_meet(int operation, unsigned mask, unsigned long long value, const char *file,
+                      int line) {
+    Place place = {file, line};
+    Worker *worker = sim_need_kernel(names[operation], place);
+    int thread = worker->fiber->thread, warp = thread / WARP, lane = thread % WARP;
+    int lanes = worker->threads - warp * WARP;
+    check_mask(mask, lane, operation, place);
+    /* A last warp may be short; the full mask is what everybody writes. */
+    mask &= lanes < WARP ? (1u << lanes) - 1 : 0xffffffffu;
+    Meeting *meeting = find_meeting(worker, warp, mask, operation, place);
+    check_operation(meeting, operation, place);
+    check_pause();
+    meeting->arrived |= 1u << lane;
+    meeting->value[lane] = value;
+    if (complete(worker, warp, meeting)) {
+        hold(worker, warp, meeting);
+    } else {
+        worker->thread[thread].state = MEETING;
+        worker->thread[thread].meeting = meeting;
+        worker->thread[thread].waits = place;
+        sim_suspend(worker);
+    }
+    return meeting;
+}
+
+unsigned cudasim_arrived(const Meeting *meeting) {
+    return meeting->arrived;
+}
+
+unsigned long long cudasim_value(const Meeting *meeting, int lane) {
+    return meeting->value[lane];
+}
+
+void cudasim_part(Meeting *meeting) {
+    if (--meeting->inside == 0) {
+        meeting->mask = 0;
+    }
+}
+
+void cudasim_undefined_lane(const Meeting *meeting, int lane, const char *file, int line) {
+    Place place = {file, line};
+    sim_report("undefined shuffle", "%s at %s:%d reads lane %d, which is not taking part",
+               names[meeting->operation], sim_file(place), line, lane);
+    sim_detail("lanes taking part: mask 0x%08x", meeting->arrived);
+    sim_detail_thread();
+}
+
+static const char *whereabouts(const Thread *thread) {
+    return thread->state == BARRED    ? "waits in __syncthreads()"
+           : thread->state == MEETING ? "waits in another operation of the warp"
+                                      : "has left the kernel";
+}
+
+void sim_report_stuck_meeting(Worker *worker, int waiting) {
+    const Meeting *meeting = worker->thread[waiting].meeting;
+    unsigned missing = meeting->mask & ~meeting->arrived;
+    int lane = __builtin_ctz(missing), absent = waiting / WARP * WARP + lane;
+    const Thread *other = &worker->thread[absent];
+    char waits[40], name[40];
+    sim_report("undefined shuffle", "%s(0x%08x) at %s:%d never completes: lanes 0x%08x do not come",
+               names[meeting->operation], meeting->mask, sim_file(meeting->place),
+               meeting->place.line, missing);
+    sim_detail("thread %s waits there; thread %s (lane %d) %s",
+               sim_thread_name(worker, waiting, waits), sim_thread_name(worker, absent, name), lane,
+               whereabouts(other));
+    if (other->state != GONE) {
+        sim_detail("at %s:%d", sim_file(other->waits), other->waits.line);
+    }
+    sim_detail_waiting(worker, waiting);
+    sim_abort_block();
+}
