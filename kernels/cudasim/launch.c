@@ -132,6 +132,11 @@ unsigned sim_first_block(void) {
     return first_block;
 }
 
+unsigned sim_new_operation(void) {
+    first_block = ++blocks_run;
+    return first_block;
+}
+
 static size_t common_divisor(size_t a, size_t b) {
     while (b != 0) {
         size_t rest = a % b;

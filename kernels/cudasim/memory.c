@@ -42,7 +42,7 @@ static Range reserve_range(size_t bytes) {
 }
 
 void sim_reserve_memory(void) {
-    device = reserve_range((size_t)128 << 30);
+    device = reserve_range((size_t)64 << 30);
     pinned = reserve_range((size_t)32 << 30);
     table = reserve(MOST_ALLOCATIONS * sizeof *table, PROT_READ | PROT_WRITE);
 }
@@ -55,6 +55,11 @@ static bool in_range(const Range *range, const volatile void *p) {
 
 bool sim_on_device(const volatile void *p) {
     return in_range(&device, p);
+}
+
+const char *sim_device_range(size_t *bytes) {
+    *bytes = (size_t)(device.end - device.begin);
+    return device.begin;
 }
 
 static int32_t *owner_of(const volatile void *p) {

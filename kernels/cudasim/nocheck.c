@@ -26,3 +26,7 @@ void check_launch(const Launch *launch, bool begins) {
 void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file, int line) {
     (void)p, (void)bytes, (void)file, (void)line;
 }
+
+void cudasim_fence(void) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}

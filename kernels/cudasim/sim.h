@@ -141,6 +141,9 @@ typedef struct Allocation {
 /** Whether p is in the range of device memory, valid or not. */
 bool sim_on_device(const volatile void *p);
 
+/** Where the range of device memory begins, and its length in bytes. */
+const char *sim_device_range(size_t *bytes);
+
 /** The allocation whose pages hold p, alive or freed, device or pinned; else NULL. */
 Allocation *sim_allocation(const volatile void *p);
 
@@ -364,6 +367,9 @@ Worker *sim_get_worker(void);
 
 /** The number of the first block of the launch that runs. */
 unsigned sim_first_block(void);
+
+/** Counts a copy among the launches; its number, as of a launch with one block. */
+unsigned sim_new_operation(void);
 
 /** Leaves the block that runs: the launch has failed. */
 _Noreturn void sim_abort_block(void);

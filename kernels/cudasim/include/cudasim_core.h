@@ -61,6 +61,7 @@ unsigned long long cudasim_value(const cudasim_meeting *meeting, int lane);
 void cudasim_part(cudasim_meeting *meeting);
 void cudasim_undefined_lane(const cudasim_meeting *meeting, int lane, const char *file, int line);
 void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file, int line);
+void cudasim_fence(void);
 void cudasim_trap(const char *file, int line);
 /** @endcond */
 

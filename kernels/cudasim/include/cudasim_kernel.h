@@ -103,9 +103,9 @@ inline cudasim_call<P...> cudasim_launch(const char *file, int line, const char 
 #define __syncthreads_count(p) cudasim_syncthreads_reduce(0, (p), __FILE__, __LINE__)
 #define __syncthreads_and(p) cudasim_syncthreads_reduce(1, (p), __FILE__, __LINE__)
 #define __syncthreads_or(p) cudasim_syncthreads_reduce(2, (p), __FILE__, __LINE__)
-#define __threadfence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
-#define __threadfence_block() __atomic_thread_fence(__ATOMIC_SEQ_CST)
-#define __threadfence_system() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define __threadfence() cudasim_fence()
+#define __threadfence_block() cudasim_fence()
+#define __threadfence_system() cudasim_fence()
 #define __trap() cudasim_trap(__FILE__, __LINE__)
 
 enum cudasim_warp_operation {
