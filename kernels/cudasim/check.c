@@ -92,12 +92,13 @@ static bool in_dynamic(const Worker *worker, const char *p) {
 
 void detail_memory(const char *p, bool shared) {
     const Worker *worker = sim_worker;
+    if (sim_on_device(p)) {
+        sim_detail_address(p);
+        return;
+    }
     if (!shared) {
-        if (sim_on_device(p)) {
-            sim_detail_address(p);
-        } else {
-            sim_detail("address is in a __device__ variable");
-        }
+        sim_detail("address is %p, in no memory of the device but perhaps a __device__ variable",
+                   p);
         return;
     }
     ptrdiff_t away;
@@ -131,15 +132,18 @@ static bool shared_bounds(const Worker *worker, const Access *access) {
 
 /* ---- the checks of one access ---------------------------------------------------------------- */
 
-static void report(const char *kind, const Access *access, const char *what) {
+/* False if the line has been reported before. */
+static bool report(const char *kind, const Access *access, const char *what) {
     char where[600];
-    if (first_report(kind, access->site, access->write)) {
-        describe_site(access->site, where, sizeof where);
-        sim_report(kind, "%s of %zu bytes%s at %s", access->write ? "write" : "read", access->bytes,
-                   what, where);
-        sim_detail_thread();
-        detail_memory(access->p, access->shared);
+    if (!first_report(kind, access->site, access->write)) {
+        return false;
     }
+    describe_site(access->site, where, sizeof where);
+    sim_report(kind, "%s of %zu bytes%s at %s", access->write ? "write" : "read", access->bytes,
+               what, where);
+    sim_detail_thread();
+    detail_memory(access->p, access->shared);
+    return true;
 }
 
 static bool device_bounds(const Access *access) {
@@ -158,10 +162,11 @@ static bool device_bounds(const Access *access) {
 static void check_written(const Access *access) {
     bool reads = !access->write || access->atomic;
     if (reads && !shadow_written(access->p, access->bytes)) {
-        report(access->shared ? "uninitialized shared memory" : "uninitialized device memory",
-               &(Access){access->p, access->bytes, false, false, access->shared, access->site},
-               " that nothing has written");
-        if (!access->shared) {
+        Access read = *access;
+        read.write = false;
+        if (report(access->shared ? "uninitialized shared memory" : "uninitialized device memory",
+                   &read, " that nothing has written") &&
+            !access->shared) {
             sim_detail("cudaMalloc does not clear memory: a forgotten cudaMemcpy or cudaMemset?");
         }
         shadow_mark(access->p, access->bytes, true);
@@ -219,8 +224,9 @@ static void check_access(const void *address, size_t bytes, bool write, bool ali
     } else if (in_image(p)) {
         race_access(&access);
     } else if ((uintptr_t)p >= PAGE && sim_allocation(p) == NULL) {
-        report("host memory in a kernel", &access, "");
-        sim_detail("a kernel can only use memory from cudaMalloc: copy the data there first");
+        if (report("host memory in a kernel", &access, "")) {
+            sim_detail("a kernel can only use memory from cudaMalloc: copy the data there first");
+        }
     }
 }
 
