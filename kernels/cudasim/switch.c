@@ -4,7 +4,7 @@
    other one and takes its registers back. The rest of the processor's state is the compiler's
    business, as in any function call. */
 
-#if defined __x86_64__ && defined __linux__
+#if defined __x86_64__ && defined __linux__ && !defined CUDASIM_UCONTEXT
 
 __asm__(".text\n"
         ".globl sim_stack_switch\n"
