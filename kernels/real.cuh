@@ -102,7 +102,7 @@ static __device__ inline void load_pack(float x[PACK], const Real *from, size_t 
         }
     } else {
         for (int i = 0; i < PACK; i++) {
-            x[i] = i < left ? to_float(from[i]) : 0;
+            x[i] = (size_t)i < left ? to_float(from[i]) : 0;
         }
     }
 }
@@ -116,8 +116,10 @@ static __device__ inline void store_pack(Real *to, const float x[PACK], size_t l
         }
         *(uint4 *)to = pack.bits;
     } else {
-        for (int i = 0; i < left; i++) {
-            to[i] = real(x[i]);
+        for (int i = 0; i < PACK; i++) {
+            if ((size_t)i < left) {
+                to[i] = real(x[i]);
+            }
         }
     }
 }

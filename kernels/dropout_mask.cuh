@@ -1,0 +1,53 @@
+/**
+ * @file dropout_mask.cuh
+ * @brief PACK neighbours under the dropout mask; for dropout.cu and residual.cu.
+ * @ingroup kernels
+ *
+ * The device's counterpart of kernels/dropout_mask.h.
+ */
+#ifndef KERNELS_DROPOUT_MASK_CUH
+#define KERNELS_DROPOUT_MASK_CUH
+
+#include "kernels/dropout.h"
+#include "kernels/philox.h"
+#include "kernels/real.cuh"
+
+/** A Dropout as a kernel takes it: what is the same for all elements is computed once, by the host.
+ */
+struct Mask {
+    uint64_t seed;      /**< Philox key */
+    uint64_t offset;    /**< Philox counter of elements 0 to 3 */
+    uint32_t threshold; /**< words below it drop their element; with 0 no mask is drawn */
+    float scale;        /**< 1 / (1 - p) */
+};
+
+/** The mask of a call. */
+static inline Mask mask_of(Dropout dropout) {
+    Mask mask = {dropout.seed, dropout.offset, dropout_threshold(dropout.p), 1 / (1 - dropout.p)};
+    return mask;
+}
+
+/**
+ * Adds PACK neighbours under their mask. A dropped NaN or infinity adds nothing.
+ *
+ * @param[in,out] sum   (PACK), added to
+ * @param[in]     x     (PACK)
+ * @param         first index of x[0] in its call, a multiple of 4
+ * @param         mask  which mask
+ */
+static __device__ inline void add_masked(float sum[PACK], const float x[PACK], size_t first,
+                                         Mask mask) {
+    for (int i = 0; i < PACK; i += 4) {
+        Philox random = {{0, 0, 0, 0}};
+        if (mask.threshold > 0) {
+            random = philox(mask.offset + (first + i) / 4, 0, mask.seed);
+        }
+        for (int j = 0; j < 4; j++) {
+            if (random.word[j] >= mask.threshold) {
+                sum[i + j] += mask.scale * x[i + j];
+            }
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* Token plus position embedding, on the GPU. */
+#include "kernels/embedding.h"
+
+#include "kernels/real.cuh"
+
+/* How threads map to data.
+
+   forward: `width` neighbours of one row, PACK of them in one 16-byte access. Where C is no
+   multiple of PACK, rows do not begin at multiples of 16 bytes; there the width is 1.
+
+   token_backward: a warp per position (b, t) and per SPAN channels. Two positions may hold the same
+   token, so their warps must not both add to its row. The one whose position is the token's first
+   adds for all of them, in the order of (b, t), and the others leave: no atomics, and the same bits
+   every time.
+
+   position_backward: a thread per element of dwpe, which it alone adds to. */
+
+enum { THREADS = 256, WARP = 32, PER_LANE = 8, SPAN = WARP * PER_LANE };
+#define ALL_LANES 0xffffffffu
+
+static __global__ void forward(Real *out, const int32_t *tokens, const Real *wte, const Real *wpe,
+                               size_t n, int T, int C, int width) {
+    size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * width;
+    if (first >= n) {
+        return;
+    }
+    int row = (int)(first / C), c = (int)(first % C);
+    float x[PACK], position[PACK];
+    load_pack(x, wte + (size_t)tokens[row] * C + c, width);
+    load_pack(position, wpe + (size_t)(row % T) * C + c, width);
+    for (int i = 0; i < PACK; i++) {
+        x[i] += position[i];
+    }
+    store_pack(out + first, x, width);
+}
+
+/* Which of the 32 positions from `start` on, one per lane, are below `end` and hold `token`: a bit
+   for each. All lanes must call. */
+static __device__ inline unsigned holders(const int32_t *tokens, int start, int end, int token) {
+    int at = start + (int)threadIdx.x % WARP;
+    return __ballot_sync(ALL_LANES, at < end && tokens[at] == token);
+}
+
+static __device__ inline bool is_first(const int32_t *tokens, int position, int token) {
+    for (int start = 0; start < position; start += WARP) {
+        if (holders(tokens, start, position, token) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static __global__ void token_backward(float *dwte, const Real *dout, const int32_t *tokens,
+                                      int positions, int C) {
+    int position = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP);
+    if (position >= positions || !is_first(tokens, position, tokens[position])) {
+        return;
+    }
+    int token = tokens[position];
+    int first = (int)(blockIdx.y * SPAN + threadIdx.x % WARP);
+    float *to = dwte + (size_t)token * C;
+    float sum[PER_LANE];
+    for (int i = 0; i < PER_LANE; i++) {
+        int c = first + i * WARP;
+        sum[i] = c < C ? to[c] : 0;
+    }
+    /* From a multiple of 32 on, which is a sector's begin: nothing before `position` is found. */
+    for (int start = position / WARP * WARP; start < positions; start += WARP) {
+        unsigned found = holders(tokens, start, positions, token);
+        for (; found != 0; found &= found - 1) { /* takes the lowest bit off */
+            const Real *from = dout + (size_t)(start + __ffs((int)found) - 1) * C;
+            for (int i = 0; i < PER_LANE; i++) {
+                int c = first + i * WARP;
+                sum[i] += c < C ? to_float(from[c]) : 0;
+            }
+        }
+    }
+    for (int i = 0; i < PER_LANE; i++) {
+        int c = first + i * WARP;
+        if (c < C) {
+            to[c] = sum[i];
+        }
+    }
+}
+
+static __global__ void position_backward(float *dwpe, const Real *dout, int B, size_t n) {
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) {
+        return;
+    }
+    float sum = dwpe[i];
+    for (int b = 0; b < B; b++) {
+        sum += to_float(dout[b * n + i]);
+    }
+    dwpe[i] = sum;
+}
+
+extern "C" void GPU(embedding_forward)(Real *out, const int32_t *tokens, const Real *wte,
+                                       const Real *wpe, int B, int T, int C) {
+    size_t n = (size_t)B * T * C;
+    int width = C % PACK == 0 ? PACK : 1;
+    if (n > 0) {
+        forward<<<blocks_for(n, THREADS * width), THREADS>>>(out, tokens, wte, wpe, n, T, C, width);
+        LAUNCHED("embedding_forward");
+    }
+}
+
+extern "C" void GPU(embedding_backward)(float *dwte, float *dwpe, const Real *dout,
+                                        const int32_t *tokens, int B, int T, int C, int V,
+                                        const Workspace *workspace) {
+    (void)V, (void)workspace;
+    int positions = B * T;
+    size_t n = (size_t)T * C; /* elements of one sequence, and of dwpe */
+    if (positions > 0 && C > 0) {
+        dim3 grid(blocks_for(positions, THREADS / WARP), blocks_for(C, SPAN));
+        token_backward<<<grid, THREADS>>>(dwte, dout, tokens, positions, C);
+        LAUNCHED("embedding_backward, tokens");
+        position_backward<<<blocks_for(n, THREADS), THREADS>>>(dwpe, dout, B, n);
+        LAUNCHED("embedding_backward, positions");
+    }
+}

@@ -1,0 +1,202 @@
+/* Lab 02: layer normalisation, on the GPU. The contract is in kernels/layernorm.h. */
+#include "kernels/layernorm.h"
+
+#include "common/lab.h"
+#include "kernels/real.cuh"
+
+/* How threads map to data.
+
+   forward and input_backward: a warp per row. Its lanes take `width` neighbours at a time, PACK of
+   them in one 16-byte access, and add up with warp_sum(): no barrier, no shared memory. Where C is
+   no multiple of PACK, rows do not begin at multiples of 16 bytes; there the width is 1. What a
+   load_pack() of width 1 leaves out is 0 and adds nothing to a sum.
+
+   parameter_partials: here the sum goes down a column, over rows. A block takes WARP columns of one
+   of LAYERNORM_BLOCKS row blocks: threadIdx.x is the column, so that a warp reads neighbours, and
+   threadIdx.y counts the rows in steps of PHASES.
+
+   add_partials: a thread per column adds up what the row blocks have left. */
+
+enum { THREADS = 256, WARP = 32, PHASES = THREADS / WARP };
+
+static __global__ void forward(Real *out, float *mean, float *rstd, const Real *in,
+                               const Real *weight, const Real *bias, int N, int C, int width) {
+    int row = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP);
+    if (row >= N) {
+        return;
+    }
+    size_t at = (size_t)row * C;
+    int lane = threadIdx.x % WARP;
+    float x[PACK], w[PACK], b[PACK], sum = 0, squares = 0;
+    for (int c = lane * width; c < C; c += WARP * width) {
+        load_pack(x, in + at + c, width);
+        for (int i = 0; i < PACK; i++) {
+            sum += x[i];
+        }
+    }
+    float m = warp_sum(sum) / C;
+    for (int c = lane * width; c < C; c += WARP * width) {
+        load_pack(x, in + at + c, width);
+        for (int i = 0; i < PACK; i++) {
+            float centred = i < width ? x[i] - m : 0;
+            squares += centred * centred;
+        }
+    }
+    float r = 1 / sqrtf(warp_sum(squares) / C + LAYERNORM_EPSILON);
+    for (int c = lane * width; c < C; c += WARP * width) {
+        load_pack(x, in + at + c, width);
+        load_pack(w, weight + c, width);
+        load_pack(b, bias + c, width);
+        for (int i = 0; i < PACK; i++) {
+            x[i] = (x[i] - m) * r * w[i] + b[i];
+        }
+        store_pack(out + at + c, x, width);
+    }
+    if (lane == 0) {
+        mean[row] = m;
+        rstd[row] = r;
+    }
+}
+
+/* A warp per row: din[row] += ..., with two sums over the row first:
+
+       static __global__ void input_backward(Real *din, const Real *dout, const Real *in,
+                                             const float *mean, const float *rstd,
+                                             const Real *weight, int N, int C, int width);
+ */
+#ifdef SOLUTION
+static __global__ void input_backward(Real *din, const Real *dout, const Real *in,
+                                      const float *mean, const float *rstd, const Real *weight,
+                                      int N, int C, int width) {
+    int row = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP);
+    if (row >= N) {
+        return;
+    }
+    size_t at = (size_t)row * C;
+    int lane = threadIdx.x % WARP;
+    float m = mean[row], r = rstd[row];
+    float x[PACK], g[PACK], w[PACK], dx[PACK], sum_g = 0, sum_gx = 0;
+    for (int c = lane * width; c < C; c += WARP * width) {
+        load_pack(x, in + at + c, width);
+        load_pack(g, dout + at + c, width);
+        load_pack(w, weight + c, width);
+        for (int i = 0; i < PACK; i++) {
+            sum_g += g[i] * w[i];
+            sum_gx += g[i] * w[i] * ((x[i] - m) * r);
+        }
+    }
+    float mean_g = warp_sum(sum_g) / C, mean_gx = warp_sum(sum_gx) / C;
+    for (int c = lane * width; c < C; c += WARP * width) {
+        load_pack(x, in + at + c, width);
+        load_pack(g, dout + at + c, width);
+        load_pack(w, weight + c, width);
+        load_pack(dx, din + at + c, width);
+        for (int i = 0; i < PACK; i++) {
+            dx[i] += r * (g[i] * w[i] - mean_g - (x[i] - m) * r * mean_gx);
+        }
+        store_pack(din + at + c, dx, width);
+    }
+}
+#endif
+
+/* partial (LAYERNORM_BLOCKS, 2, C): what each row block adds to dweight, then to dbias:
+
+       static __global__ void parameter_partials(float *partial, const Real *dout, const Real *in,
+                                                 const float *mean, const float *rstd, int N,
+                                                 int C);
+ */
+#ifdef SOLUTION
+static __global__ void parameter_partials(float *partial, const Real *dout, const Real *in,
+                                          const float *mean, const float *rstd, int N, int C) {
+    __shared__ float dweight[PHASES][WARP], dbias[PHASES][WARP];
+    int c = (int)(blockIdx.x * WARP + threadIdx.x);
+    int block_rows = (N + LAYERNORM_BLOCKS - 1) / LAYERNORM_BLOCKS;
+    int begin = blockIdx.y * block_rows;
+    int end = begin + block_rows < N ? begin + block_rows : N;
+    float sum_x = 0, sum = 0;
+    for (int row = begin + (int)threadIdx.y; row < end && c < C; row += PHASES) {
+        size_t at = (size_t)row * C + c;
+        float dy = to_float(dout[at]);
+        sum_x += dy * ((to_float(in[at]) - mean[row]) * rstd[row]);
+        sum += dy;
+    }
+    dweight[threadIdx.y][threadIdx.x] = sum_x;
+    dbias[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y == 0 && c < C) {
+        for (int phase = 1; phase < PHASES; phase++) {
+            sum_x += dweight[phase][threadIdx.x];
+            sum += dbias[phase][threadIdx.x];
+        }
+        partial += 2 * (size_t)blockIdx.y * C;
+        partial[c] = sum_x;
+        partial[C + c] = sum;
+    }
+}
+#endif
+
+/* A thread per column: dweight[c] and dbias[c] += what the row blocks have left, in their order:
+
+       static __global__ void add_partials(float *dweight, float *dbias, const float *partial,
+                                           int C);
+ */
+#ifdef SOLUTION
+static __global__ void add_partials(float *dweight, float *dbias, const float *partial, int C) {
+    int c = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (c >= C) {
+        return;
+    }
+    float sum_x = dweight[c], sum = dbias[c];
+    for (int block = 0; block < LAYERNORM_BLOCKS; block++, partial += 2 * C) {
+        sum_x += partial[c];
+        sum += partial[C + c];
+    }
+    dweight[c] = sum_x;
+    dbias[c] = sum;
+}
+#endif
+
+extern "C" void GPU(layernorm_forward)(Real *out, float *mean, float *rstd, const Real *in,
+                                       const Real *weight, const Real *bias, int N, int C) {
+    int width = C % PACK == 0 ? PACK : 1;
+    if (N > 0) {
+        forward<<<blocks_for(N, THREADS / WARP), THREADS>>>(out, mean, rstd, in, weight, bias, N, C,
+                                                            width);
+        LAUNCHED("layernorm_forward");
+    }
+}
+
+extern "C" void GPU(layernorm_backward)(Real *din, float *dweight, float *dbias, const Real *dout,
+                                        const Real *in, const float *mean, const float *rstd,
+                                        const Real *weight, int N, int C,
+                                        const Workspace *workspace) {
+    CHECK(workspace->bytes >= 2 * LAYERNORM_BLOCKS * (size_t)C * sizeof(float),
+          "workspace of %zu bytes, C = %d", workspace->bytes, C);
+    if (N == 0) {
+        return;
+    }
+#ifdef SOLUTION
+    int width = C % PACK == 0 ? PACK : 1;
+    input_backward<<<blocks_for(N, THREADS / WARP), THREADS>>>(din, dout, in, mean, rstd, weight, N,
+                                                               C, width);
+    LAUNCHED("layernorm_backward, input");
+#else
+    (void)din, (void)dout, (void)in, (void)mean, (void)rstd, (void)weight;
+    TODO("task 1: input_backward, and launch it (about 35 lines)");
+#endif
+#ifdef SOLUTION
+    float *partial = (float *)workspace->data;
+    dim3 grid(blocks_for(C, WARP), LAYERNORM_BLOCKS), threads(WARP, PHASES);
+    parameter_partials<<<grid, threads>>>(partial, dout, in, mean, rstd, N, C);
+    LAUNCHED("layernorm_backward, partial sums");
+#else
+    TODO("task 2: parameter_partials, and launch it (about 35 lines)");
+#endif
+#ifdef SOLUTION
+    add_partials<<<blocks_for(C, THREADS), THREADS>>>(dweight, dbias, partial, C);
+    LAUNCHED("layernorm_backward, their sum");
+#else
+    (void)dweight, (void)dbias;
+    TODO("task 3: add_partials, and launch it (about 15 lines)");
+#endif
+}
