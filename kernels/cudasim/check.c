@@ -453,9 +453,26 @@ void __tsan_atomic_thread_fence(int order) {
 /* ---- undefined behaviour -----------------------------------------------------------------------
  */
 
-/* The compiler's own checks (integer overflow, shifts, fixed arrays) are on too; they end the
-   program with the simulator's status. */
-const char *__ubsan_default_options(void);
-const char *__ubsan_default_options(void) {
-    return "exitcode=86:print_stacktrace=0";
+/* The compiler's own checks are on too: integer overflow, shifts, fixed arrays. Its library prints
+   what it found, then calls here, where it counts like any other problem. */
+
+void __ubsan_on_report(void);
+void __ubsan_get_current_report_data(const char **kind, const char **message, const char **file,
+                                     unsigned *line, unsigned *column, char **address);
+
+/* In CUDA's terms, where there are some. */
+static const char *class_of(const char *message) {
+    return strstr(message, "misaligned") != NULL      ? "misaligned access"
+           : strstr(message, "null pointer") != NULL  ? "null pointer"
+           : strstr(message, "out of bounds") != NULL ? "out-of-bounds access"
+                                                      : "undefined behaviour";
+}
+
+void __ubsan_on_report(void) {
+    const char *kind, *message, *file;
+    unsigned line, column;
+    char *address;
+    __ubsan_get_current_report_data(&kind, &message, &file, &line, &column, &address);
+    sim_report(class_of(message), "%s at %s:%u", message, sim_file((Place){file, (int)line}), line);
+    sim_detail_thread();
 }

@@ -1,4 +1,6 @@
 #define _GNU_SOURCE
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/time.h>
@@ -32,6 +34,40 @@ static bool was_write(void *context) {
     (void)context;
     return true;
 #endif
+}
+
+/* An x86 processor refuses a 16-byte access that is not aligned without saying which. */
+static bool is_misaligned(const siginfo_t *info) {
+#if defined __x86_64__ && defined __linux__
+    return info->si_signo == SIGSEGV && info->si_code == SI_KERNEL;
+#else
+    return info->si_signo == SIGBUS && info->si_code == BUS_ADRALN;
+#endif
+}
+
+/* Where the program was when a fault or a tick came: the innermost line of a kernel if one runs,
+   since the fault may be in a function of a library or of the simulator; else of the host's
+   program. */
+static void describe_fault(const void *pc, bool in_kernel, char *where, size_t size) {
+    void *frame[64];
+    char text[600];
+    Dl_info image, program;
+    int n = backtrace(frame, 64);
+    bool interrupted = false; /* frames before that are the handler's */
+    sim_describe_code(pc, where, size);
+    bool found = dladdr((const void *)(uintptr_t)describe_fault, &program) != 0 &&
+                 dladdr(pc, &image) != 0 &&
+                 (in_kernel ? strstr(where, ".cu") != NULL : image.dli_fbase == program.dli_fbase);
+    for (int i = 0; i < n && !found; i++) {
+        interrupted = interrupted || frame[i] == (const char *)pc - 1;
+        if (interrupted && dladdr(frame[i], &image) != 0 && image.dli_fbase == program.dli_fbase) {
+            sim_describe_code(frame[i], text, sizeof text);
+            found = !in_kernel || strstr(text, ".cu") != NULL;
+            if (found) {
+                snprintf(where, size, "%s", text);
+            }
+        }
+    }
 }
 
 static bool in_stacks(const Worker *worker, const char *p) {
@@ -86,11 +122,18 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
         return;
     }
     char where[600];
-    if (in_kernel) {
-        sim_describe_code(pc, where, sizeof where);
+    if (in_kernel && is_misaligned(info)) {
+        describe_fault(pc, true, where, sizeof where);
+        sim_report("misaligned access",
+                   "an access at %s to an address that is no multiple of its "
+                   "16 bytes",
+                   where);
+        sim_detail_thread();
+    } else if (in_kernel) {
+        describe_fault(pc, true, where, sizeof where);
         report_in_kernel(p, write, where);
     } else if (sim_on_device(p)) {
-        sim_describe_code(pc, where, sizeof where);
+        describe_fault(pc, false, where, sizeof where);
         sim_report("host access to device memory", "host code %s a device pointer at %s",
                    write ? "writes through" : "reads through", where);
         sim_detail_address(p);
@@ -100,7 +143,7 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
         sigaction(signal, signal == SIGSEGV ? &earlier_fault : &earlier_bus, NULL);
         return;
     } else if (!closed) {
-        sim_describe_code(pc, where, sizeof where);
+        describe_fault(pc, false, where, sizeof where);
         sim_report("out-of-bounds access", "host code at %s leaves pinned memory", where);
         sim_detail_address(p);
     }
@@ -126,7 +169,7 @@ static void on_tick(int signal, siginfo_t *info, void *context) {
         return;
     }
     char where[600];
-    sim_describe_code(program_counter(context), where, sizeof where);
+    describe_fault(program_counter(context), true, where, sizeof where);
     sim_report("timeout", "a block has run for %d s; it is at %s", sim_settings.timeout, where);
     sim_detail_thread();
     sim_detail("a loop that never ends, or one that waits for another thread: between barriers "

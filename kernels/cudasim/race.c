@@ -8,10 +8,10 @@
 
      two threads of a block     a barrier: the block's count of barriers differs
      two lanes of a warp        an operation of the warp: its count differs
-     two blocks of a launch     nothing, save a fence and an atomic on both sides
-     two launches, or copies    their streams: the clock of the later one
+     two blocks of a launch     nothing, save a fence and an atomic in the one, an atomic in the
+   other two launches, or copies    their streams: the clock of the later one
 
-   Two atomics do not race. */
+   Two atomics do not race: they are remembered beside the readers, apart from plain writes. */
 
 typedef struct Party {
     uint32_t block;    /* number of the block, or of the copy; 0: nobody */
@@ -24,7 +24,8 @@ typedef struct Party {
 } Party;
 
 typedef struct Cell {
-    Party writer, reader;
+    Party writer; /* the last that was no atomic */
+    Party reader; /* since then; or an atomic */
 } Cell;
 
 enum { WARP_OF = 0x8000, MANY = 0xFFFF };
@@ -128,10 +129,11 @@ void race_launch(void) {
 /* ---- fences ------------------------------------------------------------------------------------
  */
 
-/* "Write, fence, atomic" in one block and "atomic, fence, read" in another is how blocks may talk.
-   It is believed without looking at which atomic it was. */
+/* "Write, fence, atomic" in one block and then "atomic, read" in another is how blocks may talk. It
+   is believed without looking at which atomic it was. */
 
-static unsigned char *fenced; /* by block of this launch: 1 a fence, 2 an atomic after it */
+enum { FENCE = 1, RELEASE = 2 /* an atomic after a fence */, ACQUIRE = 4 /* an atomic */ };
+static unsigned char *fenced; /* by block of this launch */
 static uint32_t fenced_first, fenced_room;
 
 static unsigned char *fence_of(uint32_t block) {
@@ -157,17 +159,17 @@ static unsigned char *fence_of(uint32_t block) {
 
 void cudasim_fence(void) {
     if (sim_worker != NULL && sim_worker->in_kernel) {
-        *fence_of(sim_worker->block) |= 1;
+        *fence_of(sim_worker->block) |= FENCE;
     }
 }
 
 static void note_atomic(void) {
     unsigned char *fence = fence_of(sim_worker->block);
-    *fence |= *fence & 1 ? 2 : 0;
+    *fence |= *fence & FENCE ? RELEASE | ACQUIRE : ACQUIRE;
 }
 
 static bool fences_between(uint32_t other) {
-    return *fence_of(other) & 2 && *fence_of(sim_worker->block) & 2;
+    return *fence_of(other) & RELEASE && *fence_of(sim_worker->block) & ACQUIRE;
 }
 
 /* ---- order -------------------------------------------------------------------------------------
@@ -289,7 +291,8 @@ void race_flush(void) {
 }
 
 static void found(const Race *race) {
-    if (race->wrote && race->writes && !race->before.atomic && !race->now.atomic) {
+    bool in_launch = race->before.block >= sim_first_block();
+    if (in_launch && race->wrote && race->writes && !race->before.atomic && !race->now.atomic) {
         later.set = true;
         later.race = *race;
         memcpy(&later.value, word_of(race->p), sizeof later.value);
@@ -303,8 +306,8 @@ static void found(const Race *race) {
 
 static void remember_reader(Cell *cell, const Party *now) {
     Party *reader = &cell->reader;
-    bool together = reader->block == now->block && reader->barriers == now->barriers &&
-                    reader->thread != now->thread;
+    bool together =
+        reader->thread != now->thread && !ordered(reader, now) && reader->block == now->block;
     if (!together) {
         *reader = *now;
         return;
@@ -317,19 +320,21 @@ static void remember_reader(Cell *cell, const Party *now) {
     reader->bytes = bytes;
 }
 
+static bool conflict(const Party *before, const Party *now) {
+    return before->bytes & now->bytes && !ordered(before, now);
+}
+
 static void visit(Cell *cell, const char *p, const Party *now, bool write, bool shared) {
     const Party *writer = &cell->writer, *reader = &cell->reader;
-    bool both_atomic = writer->atomic && now->atomic;
-    if (writer->bytes & now->bytes && !both_atomic && !ordered(writer, now)) {
+    bool reader_matters = now->atomic ? !reader->atomic : write || reader->atomic;
+    if (conflict(writer, now)) {
         found(&(Race){p, *writer, *now, true, write, shared});
-    } else if (write && reader->bytes & now->bytes && !ordered(reader, now)) {
-        found(&(Race){p, *reader, *now, false, true, shared});
+    } else if (reader_matters && conflict(reader, now)) {
+        found(&(Race){p, *reader, *now, reader->atomic, write, shared});
     }
-    if (write) {
+    if (write && !now->atomic) {
         cell->writer = *now;
-        if (!now->atomic) {
-            cell->reader = (Party){0};
-        }
+        cell->reader = (Party){0};
     } else {
         remember_reader(cell, now);
     }

@@ -78,6 +78,7 @@ void sim_detail_thread(void) {
 
 /* "k(float*) at /home/ann/k.cu:12 (discriminator 2)" becomes "k.cu:12 (k(float*))". */
 static bool shorten(char *line, char *text, size_t size) {
+    static const char inlined[] = " (inlined by) ";
     line[strcspn(line, "\n")] = '\0';
     char *discriminator = strstr(line, " (discriminator");
     if (discriminator != NULL) {
@@ -89,8 +90,29 @@ static bool shorten(char *line, char *text, size_t size) {
     }
     *at = '\0';
     char *slash = strrchr(at + 4, '/');
-    snprintf(text, size, "%s (%s)", slash != NULL ? slash + 1 : at + 4, line);
+    char *function = strncmp(line, inlined, strlen(inlined)) == 0 ? line + strlen(inlined) : line;
+    snprintf(text, size, "%s (%s)", slash != NULL ? slash + 1 : at + 4, function);
     return true;
+}
+
+/* Of functions that were inlined into each other, the innermost one of a .cu file; else the
+   innermost. */
+static bool read_answer(FILE *answer, char *text, size_t size) {
+    char line[1200], shortened[1200];
+    bool known = false;
+    while (fgets(line, sizeof line, answer) != NULL) {
+        if (shorten(line, shortened, sizeof shortened)) {
+            bool in_kernel = strstr(shortened, ".cu") != NULL;
+            if (!known || in_kernel) {
+                snprintf(text, size, "%s", shortened);
+            }
+            known = true;
+            if (in_kernel) {
+                break;
+            }
+        }
+    }
+    return known;
 }
 
 void sim_describe_code(const void *pc, char *text, size_t size) {
@@ -99,13 +121,12 @@ void sim_describe_code(const void *pc, char *text, size_t size) {
     if (pc == NULL || dladdr(pc, &image) == 0 || image.dli_fname == NULL) {
         return;
     }
-    char command[1200], line[1200];
     /* A return address is one past the call. */
-    snprintf(command, sizeof command, "addr2line -Cfpe '%s' 0x%lx 2>/dev/null", image.dli_fname,
+    char command[1200];
+    snprintf(command, sizeof command, "addr2line -Cifpe '%s' 0x%lx 2>/dev/null", image.dli_fname,
              (unsigned long)((const char *)pc - (const char *)image.dli_fbase) - 1);
     FILE *answer = popen(command, "r");
-    bool known =
-        answer != NULL && fgets(line, sizeof line, answer) != NULL && shorten(line, text, size);
+    bool known = answer != NULL && read_answer(answer, text, size);
     if (answer != NULL) {
         pclose(answer);
     }

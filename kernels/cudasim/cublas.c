@@ -1,0 +1,289 @@
+#include "cublas_v2.h"
+
+#include "cublas_product.h"
+#include "kernels/blas.h"
+#include "sim.h"
+
+enum { MOST_HANDLES = 64 };
+
+struct cublasContext {
+    cudaStream_t stream;
+    cublasPointerMode_t pointers;
+    cublasMath_t math;
+};
+
+static struct cublasContext *handles[MOST_HANDLES];
+
+/* ---- statuses -------------------------------------------------------------------------------- */
+
+const char *cublasGetStatusName(cublasStatus_t status) {
+    switch (status) {
+    case CUBLAS_STATUS_SUCCESS:
+        return "CUBLAS_STATUS_SUCCESS";
+    case CUBLAS_STATUS_NOT_INITIALIZED:
+        return "CUBLAS_STATUS_NOT_INITIALIZED";
+    case CUBLAS_STATUS_ALLOC_FAILED:
+        return "CUBLAS_STATUS_ALLOC_FAILED";
+    case CUBLAS_STATUS_INVALID_VALUE:
+        return "CUBLAS_STATUS_INVALID_VALUE";
+    case CUBLAS_STATUS_EXECUTION_FAILED:
+        return "CUBLAS_STATUS_EXECUTION_FAILED";
+    case CUBLAS_STATUS_NOT_SUPPORTED:
+        return "CUBLAS_STATUS_NOT_SUPPORTED";
+    default:
+        return "CUBLAS_STATUS_UNKNOWN";
+    }
+}
+
+const char *cublasGetStatusString(cublasStatus_t status) {
+    switch (status) {
+    case CUBLAS_STATUS_SUCCESS:
+        return "success";
+    case CUBLAS_STATUS_NOT_INITIALIZED:
+        return "the library was not initialized";
+    case CUBLAS_STATUS_ALLOC_FAILED:
+        return "the resource allocation failed";
+    case CUBLAS_STATUS_INVALID_VALUE:
+        return "an invalid value was used as an argument";
+    case CUBLAS_STATUS_EXECUTION_FAILED:
+        return "the function failed to launch on the GPU";
+    case CUBLAS_STATUS_NOT_SUPPORTED:
+        return "the functionality is not supported";
+    default:
+        return "unknown status";
+    }
+}
+
+/* ---- handles --------------------------------------------------------------------------------- */
+
+static struct cublasContext **slot_of(cublasHandle_t handle) {
+    for (int i = 0; i < MOST_HANDLES; i++) {
+        if (handles[i] == handle) {
+            return &handles[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whether a call may go on with this handle. */
+static cublasStatus_t known(const char *function, Place place, cublasHandle_t handle) {
+    sim_begin();
+    if (handle == NULL || slot_of(handle) == NULL) {
+        sim_report("cuBLAS argument", "%s at %s:%d: this handle does not exist", function,
+                   sim_file(place), place.line);
+        sim_detail("cublasCreate(&handle) makes one, cublasDestroy(handle) ends it");
+        return CUBLAS_STATUS_NOT_INITIALIZED;
+    }
+    return sim_device_error() == cudaSuccess ? CUBLAS_STATUS_SUCCESS
+                                             : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+cublasStatus_t cudasim_blas_create(const char *file, int line, cublasHandle_t *handle) {
+    sim_begin();
+    if (handle == NULL) {
+        sim_report("cuBLAS argument", "cublasCreate at %s:%d: NULL instead of a handle's address",
+                   sim_file((Place){file, line}), line);
+        return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    struct cublasContext **slot = slot_of(NULL);
+    *handle = slot != NULL ? calloc(1, sizeof **handle) : NULL;
+    if (*handle == NULL) {
+        return CUBLAS_STATUS_ALLOC_FAILED;
+    }
+    *slot = *handle;
+    blas_init();
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cudasim_blas_destroy(const char *file, int line, cublasHandle_t handle) {
+    cublasStatus_t status = known("cublasDestroy", (Place){file, line}, handle);
+    if (status != CUBLAS_STATUS_NOT_INITIALIZED) {
+        sim_wait_device();
+        *slot_of(handle) = NULL;
+        free(handle);
+    }
+    return status;
+}
+
+cublasStatus_t cudasim_blas_version(const char *file, int line, cublasHandle_t handle,
+                                    int *version) {
+    *version = 120400;
+    return known("cublasGetVersion", (Place){file, line}, handle);
+}
+
+cublasStatus_t cudasim_blas_set_stream(const char *file, int line, cublasHandle_t handle,
+                                       cudaStream_t stream) {
+    Place place = {file, line};
+    cublasStatus_t status = known("cublasSetStream", place, handle);
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        if (sim_stream_slot(stream, "cublasSetStream", place) < 0) {
+            return CUBLAS_STATUS_INVALID_VALUE;
+        }
+        handle->stream = stream;
+    }
+    return status;
+}
+
+cublasStatus_t cudasim_blas_get_stream(const char *file, int line, cublasHandle_t handle,
+                                       cudaStream_t *stream) {
+    cublasStatus_t status = known("cublasGetStream", (Place){file, line}, handle);
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        *stream = handle->stream;
+    }
+    return status;
+}
+
+/* It is not used here, but it must be there. */
+cublasStatus_t cudasim_blas_set_workspace(const char *file, int line, cublasHandle_t handle,
+                                          void *workspace, size_t bytes) {
+    cublasStatus_t status = known("cublasSetWorkspace", (Place){file, line}, handle);
+    if (status == CUBLAS_STATUS_SUCCESS && bytes > 0 &&
+        !sim_check_range("cublasSetWorkspace, workspace,", workspace, bytes, file, line)) {
+        return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    return status;
+}
+
+cublasStatus_t cudasim_blas_set_pointers(const char *file, int line, cublasHandle_t handle,
+                                         cublasPointerMode_t mode) {
+    cublasStatus_t status = known("cublasSetPointerMode", (Place){file, line}, handle);
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        handle->pointers = mode;
+    }
+    return status;
+}
+
+cublasStatus_t cudasim_blas_get_pointers(const char *file, int line, cublasHandle_t handle,
+                                         cublasPointerMode_t *mode) {
+    cublasStatus_t status = known("cublasGetPointerMode", (Place){file, line}, handle);
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        *mode = handle->pointers;
+    }
+    return status;
+}
+
+cublasStatus_t cudasim_blas_set_math(const char *file, int line, cublasHandle_t handle,
+                                     cublasMath_t mode) {
+    cublasStatus_t status = known("cublasSetMathMode", (Place){file, line}, handle);
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        handle->math = mode;
+    }
+    return status;
+}
+
+cublasStatus_t cudasim_blas_get_math(const char *file, int line, cublasHandle_t handle,
+                                     cublasMath_t *mode) {
+    cublasStatus_t status = known("cublasGetMathMode", (Place){file, line}, handle);
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        *mode = handle->math;
+    }
+    return status;
+}
+
+cublasStatus_t cudasim_blas_set_atomics(const char *file, int line, cublasHandle_t handle,
+                                        cublasAtomicsMode_t mode) {
+    (void)mode;
+    return known("cublasSetAtomicsMode", (Place){file, line}, handle);
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+static BlasMatrix matrix(char name, const void *data, cudaDataType_t type,
+                         cublasOperation_t operation, int ld, long long stride) {
+    return (BlasMatrix){.name = name,
+                        .data = (void *)data,
+                        .type = type,
+                        .operation = operation,
+                        .ld = ld,
+                        .stride = stride};
+}
+
+static cublasStatus_t multiply(cublasHandle_t handle, Product product) {
+    cublasStatus_t status = known(product.function, product.place, handle);
+    if (status != CUBLAS_STATUS_SUCCESS) {
+        return status;
+    }
+    product.device_scalars = handle->pointers == CUBLAS_POINTER_MODE_DEVICE;
+    return product_submit(&product, handle->stream);
+}
+
+cublasStatus_t
+cudasim_gemm_batched_ex(const char *file, int line, cublasHandle_t handle, cublasOperation_t transa,
+                        cublasOperation_t transb, int m, int n, int k, const void *alpha,
+                        const void *A, cudaDataType_t Atype, int lda, long long strideA,
+                        const void *B, cudaDataType_t Btype, int ldb, long long strideB,
+                        const void *beta, void *C, cudaDataType_t Ctype, int ldc, long long strideC,
+                        int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
+    (void)algo;
+    return multiply(handle, (Product){.function = "cublasGemmStridedBatchedEx",
+                                      .place = {file, line},
+                                      .m = m,
+                                      .n = n,
+                                      .k = k,
+                                      .batch = batchCount,
+                                      .compute = computeType,
+                                      .alpha = alpha,
+                                      .beta = beta,
+                                      .A = matrix('A', A, Atype, transa, lda, strideA),
+                                      .B = matrix('B', B, Btype, transb, ldb, strideB),
+                                      .C = matrix('C', C, Ctype, CUBLAS_OP_N, ldc, strideC)});
+}
+
+cublasStatus_t cudasim_gemm_ex(const char *file, int line, cublasHandle_t handle,
+                               cublasOperation_t transa, cublasOperation_t transb, int m, int n,
+                               int k, const void *alpha, const void *A, cudaDataType_t Atype,
+                               int lda, const void *B, cudaDataType_t Btype, int ldb,
+                               const void *beta, void *C, cudaDataType_t Ctype, int ldc,
+                               cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
+    (void)algo;
+    return multiply(handle, (Product){.function = "cublasGemmEx",
+                                      .place = {file, line},
+                                      .m = m,
+                                      .n = n,
+                                      .k = k,
+                                      .batch = 1,
+                                      .compute = computeType,
+                                      .alpha = alpha,
+                                      .beta = beta,
+                                      .A = matrix('A', A, Atype, transa, lda, 0),
+                                      .B = matrix('B', B, Btype, transb, ldb, 0),
+                                      .C = matrix('C', C, Ctype, CUBLAS_OP_N, ldc, 0)});
+}
+
+cublasStatus_t cudasim_sgemm_batched(const char *file, int line, cublasHandle_t handle,
+                                     cublasOperation_t transa, cublasOperation_t transb, int m,
+                                     int n, int k, const float *alpha, const float *A, int lda,
+                                     long long strideA, const float *B, int ldb, long long strideB,
+                                     const float *beta, float *C, int ldc, long long strideC,
+                                     int batchCount) {
+    return multiply(handle, (Product){.function = "cublasSgemmStridedBatched",
+                                      .place = {file, line},
+                                      .m = m,
+                                      .n = n,
+                                      .k = k,
+                                      .batch = batchCount,
+                                      .compute = CUBLAS_COMPUTE_32F,
+                                      .alpha = alpha,
+                                      .beta = beta,
+                                      .A = matrix('A', A, CUDA_R_32F, transa, lda, strideA),
+                                      .B = matrix('B', B, CUDA_R_32F, transb, ldb, strideB),
+                                      .C = matrix('C', C, CUDA_R_32F, CUBLAS_OP_N, ldc, strideC)});
+}
+
+cublasStatus_t cudasim_sgemm(const char *file, int line, cublasHandle_t handle,
+                             cublasOperation_t transa, cublasOperation_t transb, int m, int n,
+                             int k, const float *alpha, const float *A, int lda, const float *B,
+                             int ldb, const float *beta, float *C, int ldc) {
+    return multiply(handle, (Product){.function = "cublasSgemm",
+                                      .place = {file, line},
+                                      .m = m,
+                                      .n = n,
+                                      .k = k,
+                                      .batch = 1,
+                                      .compute = CUBLAS_COMPUTE_32F,
+                                      .alpha = alpha,
+                                      .beta = beta,
+                                      .A = matrix('A', A, CUDA_R_32F, transa, lda, 0),
+                                      .B = matrix('B', B, CUDA_R_32F, transb, ldb, 0),
+                                      .C = matrix('C', C, CUDA_R_32F, CUBLAS_OP_N, ldc, 0)});
+}

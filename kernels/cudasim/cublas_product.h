@@ -1,0 +1,46 @@
+/**
+ * @file cublas_product.h
+ * @brief A product of matrices as cuBLAS was asked for it.
+ * @ingroup cudasim
+ */
+#ifndef CUDASIM_CUBLAS_PRODUCT_H
+#define CUDASIM_CUBLAS_PRODUCT_H
+
+#include "cublas_v2.h"
+#include "sim.h"
+
+/** A matrix, or one for each product of the batch, stored by columns. */
+typedef struct BlasMatrix {
+    char name;                   /**< 'A', 'B' or 'C' */
+    void *data;                  /**< device memory */
+    cudaDataType_t type;         /**< of its numbers */
+    cublasOperation_t operation; /**< what is taken of it */
+    int ld;                      /**< numbers from one stored column to the next */
+    long long stride;            /**< numbers from one matrix to the next */
+    int rows;                    /**< as stored; product_submit() fills it in */
+    int columns;                 /**< the same */
+} BlasMatrix;
+
+/** C = alpha op(A) op(B) + beta C for each of a batch. */
+typedef struct Product {
+    const char *function;        /**< that was called */
+    Place place;                 /**< where */
+    int m;                       /**< rows of C and op(A) */
+    int n;                       /**< columns of C and op(B) */
+    int k;                       /**< columns of op(A), rows of op(B) */
+    int batch;                   /**< number of products */
+    cublasComputeType_t compute; /**< in what is summed */
+    bool device_scalars;         /**< alpha and beta are in device memory */
+    const float *alpha;          /**< one number */
+    const float *beta;           /**< one number */
+    float alpha_read;            /**< its value, read at the call if in host memory */
+    float beta_read;             /**< the same */
+    BlasMatrix A;                /**< first factor */
+    BlasMatrix B;                /**< second factor */
+    BlasMatrix C;                /**< result */
+} Product;
+
+/** Checks the arguments, reports what is wrong, and gives the work to a stream. */
+cublasStatus_t product_submit(Product *product, cudaStream_t stream);
+
+#endif
