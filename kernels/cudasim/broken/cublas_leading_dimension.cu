@@ -1,0 +1,36 @@
+/* The leading dimension of a is its number of columns, but it must be at least its number of rows:
+   cuBLAS stores column by column. On a GPU the call fails with status 7. */
+#include <cublas_v2.h>
+
+#include "try.cuh"
+
+/* Column by column, as cuBLAS counts: out (m x n) = a (m x k) * b (k x n), all ones. */
+enum { M = 8, N = 4, K = 16 };
+
+int main(void) {
+    float ones[M * K], result[M * N], *a, *b, *out;
+    const float one = 1, zero = 0;
+    for (int i = 0; i < M * K; i++) {
+        ones[i] = 1;
+    }
+    TRY(cudaMalloc(&a, M * K * sizeof(float)));
+    TRY(cudaMalloc(&b, K * N * sizeof(float)));
+    TRY(cudaMalloc(&out, sizeof result));
+    TRY(cudaMemcpy(a, ones, M * K * sizeof(float), cudaMemcpyHostToDevice));
+    TRY(cudaMemcpy(b, ones, K * N * sizeof(float), cudaMemcpyHostToDevice));
+    TRY(cudaMemset(out, 0, sizeof result));
+    cublasHandle_t blas;
+    TRY(cublasCreate(&blas));
+#ifdef MENDED
+    int lda = M;
+#else
+    int lda = N;
+#endif
+    cublasOperation_t no = CUBLAS_OP_N;
+    /* expect: cuBLAS argument */
+    TRY(cublasSgemm(blas, no, no, M, N, K, &one, a, lda, b, K, &zero, out, M));
+    TRY(cublasDestroy(blas));
+    TRY(cudaMemcpy(result, out, sizeof result, cudaMemcpyDeviceToHost));
+    TRY(cudaFree(out));
+    return expect(checksum(result, M * N), 16 * 528);
+}

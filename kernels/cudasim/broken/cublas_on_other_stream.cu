@@ -1,0 +1,39 @@
+/* The handle works in a stream of its own, which does not wait for the default one, and the copy
+   back does not wait for it. On a GPU the copy may be faster than the product. */
+#include <cublas_v2.h>
+
+#include "try.cuh"
+
+/* Column by column, as cuBLAS counts: out (m x n) = a (m x k) * b (k x n), all ones. */
+enum { M = 8, N = 4, K = 16 };
+
+int main(void) {
+    float ones[M * K], result[M * N], *a, *b, *out;
+    const float one = 1, zero = 0;
+    for (int i = 0; i < M * K; i++) {
+        ones[i] = 1;
+    }
+    TRY(cudaMalloc(&a, M * K * sizeof(float)));
+    TRY(cudaMalloc(&b, K * N * sizeof(float)));
+    TRY(cudaMalloc(&out, sizeof result));
+    TRY(cudaMemcpy(a, ones, M * K * sizeof(float), cudaMemcpyHostToDevice));
+    TRY(cudaMemcpy(b, ones, K * N * sizeof(float), cudaMemcpyHostToDevice));
+    TRY(cudaMemset(out, 0, sizeof result));
+    cublasHandle_t blas;
+    TRY(cublasCreate(&blas));
+    cudaStream_t stream;
+    TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    TRY(cublasSetStream(blas, stream));
+    TRY(cudaDeviceSynchronize());
+    cublasOperation_t no = CUBLAS_OP_N;
+    TRY(cublasSgemm(blas, no, no, M, N, K, &one, a, M, b, K, &zero, out, M));
+#ifdef MENDED
+    TRY(cudaStreamSynchronize(stream));
+#endif
+    /* expect: stream race */
+    TRY(cudaMemcpy(result, out, sizeof result, cudaMemcpyDeviceToHost));
+    TRY(cudaDeviceSynchronize());
+    TRY(cublasDestroy(blas));
+    TRY(cudaFree(out));
+    return expect(checksum(result, M * N), 16 * 528);
+}

@@ -1,0 +1,31 @@
+/* Two fields of a float4 at an address that is no multiple of 16. The compiler may read just these
+   two floats, or all four and then a GPU stops with "misaligned address". */
+/* clang: not seen */
+#include "try.cuh"
+
+static __global__ void add(float *out, const float *x) {
+#ifdef MENDED
+    const float4 *v = (const float4 *)(x + 4 * threadIdx.x);
+#else
+    const float4 *v = (const float4 *)(x + 4 * threadIdx.x + 1);
+#endif
+    out[threadIdx.x] = v->x + v->y; /* expect: UBSan */
+}
+
+int main(void) {
+    enum { N = 32 };
+    float host[4 * N + 4], result[N];
+    float *x, *out;
+    for (int i = 0; i < 4 * N + 4; i++) {
+        host[i] = i % 4;
+    }
+    TRY(cudaMalloc(&x, sizeof host));
+    TRY(cudaMalloc(&out, sizeof result));
+    TRY(cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice));
+    add<<<1, N>>>(out, x);
+    TRY(cudaGetLastError());
+    TRY(cudaMemcpy(result, out, sizeof result, cudaMemcpyDeviceToHost));
+    TRY(cudaFree(out));
+    TRY(cudaFree(x));
+    return expect(checksum(result, N), 528);
+}
