@@ -10,15 +10,19 @@
 #
 #   make setup           only install what is missing        make check    format, warnings, arrows
 #   make stubs           cut labs/ from solutions/           make prove    the long proofs (CI)
+#   make cu FILE=x.cu    run any CUDA program (ARGS=...)     make lint     host/device mistakes in .cu
+#   make gpu-check       all checks that need a real GPU     make gpu-pack what it takes, for elsewhere
 #   make format          clang-format everything             make coverage lines that tests run
 #   make fuzz            feed the readers random files       make clean    remove build/
 #
 # Settings: CC=clang  SAN=1 (sanitizers)  CHECKED=1 (NaN in freed memory)  WERROR=1
 #           BLAS=onednn|openblas|none  OPT="-O0 -g"  FROM=labs|solutions|DIR  V=1
+# CUDA:     BACKEND=sim|cuda (simulated, or nvcc)  CUDA_ARCH=sm_90  CUDA_HOME=DIR
+#           CHECK=1 (the simulator looks at every access)  SCHED=reverse|random:N  DEBUG=1 (for gdb)
 
 BACKEND ?= sim
 FROM    ?= solutions
-OPT     ?= -O3 -g
+OPT     ?= $(if $(DEBUG),-O0 -g3,-O3 -g)
 ARCH    ?= -march=native
 ARGS    ?=
 ifeq ($(origin CC),default)
@@ -30,6 +34,7 @@ BLAS    ?= $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SECONDARY:
+MAKEFLAGS += --no-builtin-rules
 comma := ,
 empty :=
 space := $(empty) $(empty)
@@ -37,7 +42,7 @@ space := $(empty) $(empty)
 # Each flavour has a folder of its own, so none of them ever needs a clean.
 DEFAULT_BLAS := $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
 FLAVOUR := $(subst $(space),-,$(strip \
-  $(filter-out sim,$(BACKEND)) $(filter-out gcc,$(notdir $(CC))) $(if $(SAN),san) \
+  $(filter-out sim,$(BACKEND)) $(CUDA_ARCH) $(filter-out gcc,$(notdir $(CC))) $(if $(SAN),san) $(if $(CHECK),check) \
   $(if $(CHECKED),checked) $(if $(COVERAGE),coverage) $(if $(FUZZ),fuzz) $(filter-out $(DEFAULT_BLAS),$(BLAS)) \
   $(if $(filter-out -O3,$(filter -O%,$(OPT))),$(subst -,,$(filter -O%,$(OPT))))))
 B := build$(if $(FLAVOUR),/$(FLAVOUR))
@@ -59,16 +64,51 @@ CFLAGS   += $(if $(findstring clang,$(CC)),-Wno-pass-failed $(if $(filter x86_64
 LDFLAGS  += -fopenmp $(SANITIZE) $(if $(COVERAGE),--coverage)
 LDLIBS   += $(BLAS_$(BLAS)) -ljansson -lm
 
+# ---- CUDA: simulated by default, or by nvcc ------------------------------------------------
+CXX_FOR   = $(subst clang,clang++,$(subst gcc,g++,$1))
+CUCXX    := $(call CXX_FOR,$(CC))
+CU_WARN  := $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) -Wno-sign-compare -Wno-unknown-pragmas
+ifeq ($(BACKEND),cuda)
+CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc)))
+NVCC      := $(CUDA_HOME)/bin/nvcc
+ifeq ($(wildcard $(NVCC)),)
+$(error BACKEND=cuda needs nvcc: set CUDA_HOME to the folder of the CUDA toolkit, or build without BACKEND)
+endif
+CUDA_LIB  := $(firstword $(wildcard $(CUDA_HOME)/lib64 $(CUDA_HOME)/lib))
+CPPFLAGS  += -isystem $(CUDA_HOME)/include -DBACKEND_CUDA
+CUFLAGS   := -std=c++17 $(if $(DEBUG),-O0 -G,-O3 -lineinfo) $(if $(CUDA_ARCH),-arch=$(CUDA_ARCH)) \
+             -Xcompiler $(subst $(space),$(comma),-Wall -Wextra -Wno-sign-compare -Wno-unknown-pragmas) \
+             $(if $(WERROR),-Werror all-warnings) -ccbin $(CUCXX)
+LDLIBS    += -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcublas -lcudart -lstdc++
+else
+# Kernels run on stacks of their own, so a frame must not jump over the guard page below them. In
+# check mode the compiler calls the simulator at each access, by ThreadSanitizer's names; that
+# library itself is not linked.
+CPPFLAGS  += -Ikernels/cudasim/include
+CUFLAGS   := -std=c++17 $(if $(CHECK),-O1 -g -fsanitize=thread$(comma)undefined,$(OPT) $(ARCH)) \
+             -gdwarf-4 -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror)
+LDFLAGS   += $(if $(CHECK),-fsanitize=undefined)
+CUFLAGS   += $(if $(findstring clang,$(CC)),-Qunused-arguments)
+SIM       := $B/libcudasim.a
+LDLIBS    += -lstdc++
+CU_TOOL   := build/cu2cpp
+# clang copies structures with memcpy(), which check mode must see as well.
+see_copies = $(if $(CHECK),$Qobjcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f))
+endif
+
 # ---- what there is ---------------------------------------------------------------------
 # Ops are compiled once per precision; these work on floats or are no ops at all.
-PLAIN   := base blas ops adamw sumsq scale
+PLAIN   := base blas gemm ops adamw sumsq scale
 OPS     := $(filter-out $(PLAIN) %_test,$(basename $(notdir $(wildcard kernels/*.c))))
 KERNELS := $(PLAIN:%=$B/obj/kernels/%.o) $(foreach p,f32 f16 bf16,$(OPS:%=$B/obj/kernels/%.$p.o))
+# The same for the GPU: of an op.cu here or in a lab folder, one object or three.
+objects  = $(if $(filter $(PLAIN),$(notdir $1)),$1.o,$1.f32.o $1.f16.o $1.bf16.o)
+DEVICE  := $(foreach f,$(wildcard kernels/*.cu),$(call objects,$B/gpu/$(basename $f)))
 COMMON  := $(patsubst %.c,$B/obj/%.o,$(filter-out common/train.c common/absent.c %_test.c,$(wildcard common/*.c)))
 GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out %_test.c,$(wildcard grader/*.c)))
 TESTS   := $(patsubst %.c,$B/obj/%.o,$(wildcard kernels/*_test.c common/*_test.c grader/*_test.c))
-HOLES   := 00_bytes/bytes.c 01_loop/loop.c 03_accumulate/accumulate.c 04_checkpoint/checkpoint.c \
-           05_fp16/scaler.c
+HOLES   := 00_bytes/bytes.c 01_loop/loop.c $(addprefix 02_kernels/,adamw.cu crossentropy.cu layernorm.cu sumsq.cu) \
+           03_accumulate/accumulate.c 04_checkpoint/checkpoint.c 05_fp16/scaler.c
 LABS    := $(sort $(notdir $(wildcard labs/[0-9]*)))
 STUBS   := $(patsubst solutions/%,labs/%,$(wildcard solutions/*/*.c solutions/*/*.cu))
 
@@ -102,22 +142,86 @@ $B/obj/kernels/%.bf16.o: kernels/%.c
 $B/obj/%.o: %.c
 	$(compile)
 
-$B/libkit.a: $(KERNELS) $(COMMON)
+# A .cu is C++ once its launches and __shared__ variables are rewritten, after the preprocessor.
+# compile_cu FLAGS
+ifeq ($(BACKEND),cuda)
+define compile_cu
+@mkdir -p $(@D)
+$(call say,compile)
+$Q$(NVCC) $(CPPFLAGS:-MMD=-MMD -MF $(@:.o=.d)) $1 $(CUFLAGS) -c $< -o $@
+endef
+else
+define compile_cu
+@mkdir -p $(@D)
+$(call say,compile)
+$Q$(CUCXX) -E -x c++ $(CUFLAGS) -D__CUDACC__ $(CPPFLAGS) $1 -MF $(@:.o=.d) -MT $@ -include cuda_runtime.h $< -o $@.i
+$Qbuild/cu2cpp $@.i $(@:.o=.ii) && $(RM) $@.i
+$Q$(CUCXX) -x c++-cpp-output $(CUFLAGS) -c $(@:.o=.ii) -o $@
+$(if $(CHECK),$(see_copies) $@)
+endef
+endif
+$B/gpu/%.f32.o $B/lab/%.f32.o:   CPPFLAGS += -DREAL_F32
+$B/gpu/%.f16.o $B/lab/%.f16.o:   CPPFLAGS += -DREAL_F16
+$B/gpu/%.bf16.o $B/lab/%.bf16.o: CPPFLAGS += -DREAL_BF16
+$B/gpu/%.f32.o: %.cu $(CU_TOOL)
+	$(call compile_cu)
+$B/gpu/%.f16.o: %.cu $(CU_TOOL)
+	$(call compile_cu)
+$B/gpu/%.bf16.o: %.cu $(CU_TOOL)
+	$(call compile_cu)
+$B/gpu/%.o: %.cu $(CU_TOOL)
+	$(call compile_cu)
+
+# The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
+CU2CPP  := $(or $(wildcard kernels/cudasim/cu2cpp/*.c),kernels/cudasim/cu2cpp.c)
+CHECKER := $(addprefix kernels/cudasim/,check.c shadow.c race.c profile.c)
+SIM_SRC := $(filter-out kernels/cudasim/cu2cpp.c $(if $(CHECK),%/nocheck.c,$(CHECKER)),$(wildcard kernels/cudasim/*.c))
+SIM_OBJ := $(SIM_SRC:%.c=$B/obj/%.o)
+$(SIM_OBJ): SANITIZE :=
+$(SIM_OBJ): CFLAGS += $(KIT_WARN)
+$B/libcudasim.a: $(SIM_OBJ) | build/cu2cpp
+	@$(RM) $@
+	$(call say,archive)
+	$Q$(AR) rcs $@ $^
+build/cu2cpp: $(CU2CPP) $(wildcard kernels/cudasim/cu2cpp/*.h)
+	@mkdir -p $(@D)
+	$(call say,compile)
+	$Qgcc -std=gnu11 -O2 -g -I. $(WARN) $(CU2CPP) -o $@
+
+$B/libkit.a: $(KERNELS) $(COMMON) $(DEVICE)
 	@$(RM) $@
 	$(call say,archive)
 	$Q$(AR) rcs $@ $^
 
 # ---- lab files: from solutions/, from labs/, from any folder like it ---------------------
-# lab_objects FOLDERS: for each hole an object, compiled from the first of the folders that has the
-# file; where none has, what stands in for it. The solution's part is compiled in solutions/ only.
+# lab_objects FOLDERS: for each hole an object, or three of an op.cu, compiled from the first of the
+# folders that has the file; where none has, what stands in for it. The solution's part is compiled
+# in solutions/ only.
 in_folder    = $(firstword $(foreach f,$1,$(wildcard $f/$2)))
-lab_objects  = $(foreach h,$(HOLES),$B/$(if $(call in_folder,$1,$h),lab/$(basename $(call in_folder,$1,$h)),absent/$(basename $(notdir $h))).o)
+of_file      = $(if $(filter %.cu,$1),$(call objects,$B/lab/$(basename $1)),$B/lab/$(basename $1).o)
+lab_objects  = $(foreach h,$(HOLES),$(if $(call in_folder,$1,$h),$(call of_file,$(call in_folder,$1,$h)),$B/absent/$(basename $(notdir $h)).o))
 $B/lab/solutions/%.o: solutions/%.c
 	@mkdir -p $(@D)
 	$(call say,compile)
 	$Q$(CC) $(CPPFLAGS) -DSOLUTION $(CFLAGS) -c $< -o $@
 $B/lab/%.o: %.c
 	$(compile)
+$B/lab/solutions/%.f32.o: solutions/%.cu $(CU_TOOL)
+	$(call compile_cu,-DSOLUTION)
+$B/lab/solutions/%.f16.o: solutions/%.cu $(CU_TOOL)
+	$(call compile_cu,-DSOLUTION)
+$B/lab/solutions/%.bf16.o: solutions/%.cu $(CU_TOOL)
+	$(call compile_cu,-DSOLUTION)
+$B/lab/solutions/%.o: solutions/%.cu $(CU_TOOL)
+	$(call compile_cu,-DSOLUTION)
+$B/lab/%.f32.o: %.cu $(CU_TOOL)
+	$(call compile_cu)
+$B/lab/%.f16.o: %.cu $(CU_TOOL)
+	$(call compile_cu)
+$B/lab/%.bf16.o: %.cu $(CU_TOOL)
+	$(call compile_cu)
+$B/lab/%.o: %.cu $(CU_TOOL)
+	$(call compile_cu)
 $B/absent/%.o: common/absent.c
 	@mkdir -p $(@D)
 	$(call say,compile)
@@ -131,14 +235,14 @@ endef
 SOLVED := $(call lab_objects,solutions)
 CHOSEN := $(call lab_objects,$(FROM))
 TRAIN  := $B/bin/train$(if $(filter-out solutions,$(FROM)),-$(subst /,_,$(FROM)))
-$B/bin/train: $B/obj/common/train.o $(SOLVED) $B/libkit.a
+$B/bin/train: $B/obj/common/train.o $(SOLVED) $B/libkit.a $(SIM)
 	$(link)
 ifneq ($(TRAIN),$B/bin/train)
-$(TRAIN): $B/obj/common/train.o $(CHOSEN) $B/libkit.a
+$(TRAIN): $B/obj/common/train.o $(CHOSEN) $B/libkit.a $(SIM)
 	$(link)
 endif
 $B/bin/unit: LIBS := -lcriterion
-$B/bin/unit: $(TESTS) $(SOLVED) $(GRADER) $B/libkit.a
+$B/bin/unit: $(TESTS) $(SOLVED) $(GRADER) $B/libkit.a $(SIM)
 	$(link)
 
 # ---- running ---------------------------------------------------------------------------
@@ -152,10 +256,45 @@ define lab_rules
 .PHONY: lab$2
 lab$2: $B/bin/lab$2
 	@$$< --max_steps 20 --logging_steps 5 $$(ARGS) $$(quiet77)
-$B/bin/lab$2: $B/obj/common/train.o $$(foreach o,$(SOLVED),$$(if $$(filter $B/lab/solutions/$1/%,$$o),$$(subst lab/solutions/,lab/labs/,$$o),$$o)) $B/libkit.a
+$B/bin/lab$2: $B/obj/common/train.o $$(foreach o,$(SOLVED),$$(if $$(filter $B/lab/solutions/$1/%,$$o),$$(subst lab/solutions/,lab/labs/,$$o),$$o)) $B/libkit.a $$(SIM)
 	$$(link)
 endef
 $(foreach l,$(LABS),$(eval $(call lab_rules,$l,$(firstword $(subst _, ,$l)))))
+
+# Any CUDA program, with headers beside it: make cu FILE=path/x.cu. cu-build OUT=program only builds.
+# Made anew each time, for the headers of a file outside of the tree are not followed.
+CU_OUT = $(or $(OUT),$B/cu/$(basename $(FILE)))
+CU_LIB = $(SIM) $B/obj/kernels/base.o $B/obj/kernels/blas.o
+cu: cu-build
+	@$(if $(SCHED),CUDASIM_SCHED=$(SCHED)) $(abspath $(CU_OUT)) $(ARGS)
+cu-build: $(CU_LIB)
+	@$(if $(FILE),,echo "which one? make cu FILE=path/x.cu" >&2; exit 2)
+	@test -f "$(FILE)" || { echo "$(FILE): no such file" >&2; exit 2; }
+	@mkdir -p $(dir $(CU_OUT))
+ifeq ($(BACKEND),cuda)
+	$Q$(NVCC) $(filter-out -MMD -MP,$(CPPFLAGS)) $(DEFINES) -I$(dir $(FILE)) $(CUFLAGS) $(FILE) -o $(CU_OUT) \
+	    -Xcompiler -fopenmp $(filter-out -Wl%,$(LDLIBS)) -Xlinker -rpath,$(CUDA_LIB)
+else
+	$Q$(CUCXX) -E -x c++ $(filter-out $(CU_WARN),$(CUFLAGS)) -D__CUDACC__ $(filter-out -MMD -MP,$(CPPFLAGS)) $(DEFINES) -I$(dir $(FILE)) \
+	    -include cuda_runtime.h $(FILE) -o $(CU_OUT).i
+	$Qbuild/cu2cpp $(CU_OUT).i $(CU_OUT).ii
+	$Q$(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CUFLAGS)) -Wall -Wextra -Wno-sign-compare -c $(CU_OUT).ii -o $(CU_OUT).o
+	$(if $(CHECK),$(see_copies) $(CU_OUT).o)
+	$Q$(CUCXX) $(CU_OUT).o $(CU_LIB) $(LDFLAGS) $(BLAS_$(BLAS)) -lm -o $(CU_OUT)
+	@$(RM) $(CU_OUT).i $(CU_OUT).ii $(CU_OUT).o
+endif
+.PHONY: cu cu-build lint gpu-pack gpu-check
+
+# clang's own CUDA front end, for what a host compiler lets through: a kernel that calls a host
+# function, a kernel called without <<< >>>. Both sides of each file are looked at.
+LINTED ?= $(wildcard kernels/*.cu solutions/*/*.cu labs/*/*.cu)
+LINT   := clang -x cuda -std=c++17 -nocudainc -nocudalib -fsyntax-only -Ikernels/cudasim/include -I. \
+          --cuda-gpu-arch=sm_70 -include kernels/cudasim/lint.h -Wall -Wextra -Wno-sign-compare \
+          -Wno-unknown-cuda-version -Werror
+lint:
+	@for f in $(LINTED); do for side in host device; do \
+	    $(LINT) $(if $(findstring solutions/,$(LINTED)),-DSOLUTION) --cuda-$$side-only $$f || exit; done; done
+	@echo "lint: good"
 
 setup:
 	@tools/setup.sh
@@ -167,14 +306,12 @@ demo-run: $B/bin/train
 	@tools/demo.sh $B/bin/train
 
 # ---- proofs ----------------------------------------------------------------------------
-# make test is what a user runs; make prove is what takes longer and CI runs as well. Threads that
-# wait must not spin: the tests run side by side.
-UNIT_ENV := OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2
+# make test is what a user runs; make prove is what takes longer and CI runs as well.
 test: setup
 	@$(MAKE) --no-print-directory test-run
 test-run: $B/bin/unit $B/bin/train oracle
 	@echo "unit tests"
-	@$(UNIT_ENV) TRAIN=$B/bin/train $B/bin/unit
+	@tools/unit.sh $B
 
 # The kit's GPT-2 against Hugging Face's, where PyTorch and transformers are installed.
 PYTHON ?= python3
@@ -183,34 +320,38 @@ print-build:
 	@echo $B
 oracle: $B/bin/oracle
 	@$(PYTHON) grader/oracle.py $B/bin/oracle
-$B/bin/oracle: $B/obj/grader/oracle/oracle.o $(SOLVED) $B/libkit.a
+$B/bin/oracle: $B/obj/grader/oracle/oracle.o $(SOLVED) $B/libkit.a $(SIM)
 	$(link)
 
 prove:
 	@tools/prove.sh
 
 # ---- check -----------------------------------------------------------------------------
-SOURCES := $(shell git ls-files '*.c' '*.h' '*.cu' '*.cuh' 2>/dev/null || find kernels common grader labs solutions -name '*.[ch]')
+SOURCES := $(shell git ls-files '*.c' '*.h' '*.cu' '*.cuh' 2>/dev/null || \
+             find kernels common grader labs solutions -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 FORMATTED := $(filter-out labs/%,$(SOURCES))
 check: check-format check-arrows check-stubs check-headers check-warnings
 	@echo "check: all good"
 .PHONY: check-format check-arrows check-stubs check-headers check-warnings
 check-format:
 	@clang-format --dry-run -Werror $(FORMATTED) && echo "format: good"
+# The simulator includes its headers by the names that CUDA's have.
 check-arrows:
-	@awk -f tools/arrows.awk $(filter %.c %.h %.cu %.cuh,$(SOURCES)) && echo "arrows: good"
+	@awk -f tools/arrows.awk $(filter-out kernels/cudasim/%,$(filter %.c %.h %.cu %.cuh,$(SOURCES))) && echo "arrows: good"
+# What stands in for CUDA's headers is read by both languages; what is inside of them by one alone.
+CUDA_HEADERS := $(addprefix kernels/cudasim/include/,cuda_runtime.h cuda_fp16.h cuda_bf16.h cublas_v2.h)
 check-headers:
-	@for h in $(filter %.h,$(SOURCES)); do \
-	    $(CC) -I. -std=gnu11 -fopenmp -fsyntax-only -Wall -Wextra -x c $$h || exit; done
-	@for h in $(filter-out %_mask.h %_head.h,$(filter kernels/%.h,$(SOURCES))); do \
-	    g++ -I. -std=c++17 -fopenmp -fsyntax-only -x c++ $$h || exit; done
+	@for h in $(CUDA_HEADERS) $(filter-out kernels/cudasim/include/% kernels/cudasim/lint%,$(filter %.h,$(SOURCES))); do \
+	    $(CC) -I. -Ikernels/cudasim/include -std=gnu11 -fopenmp -fsyntax-only -Wall -Wextra -x c $$h || exit; done
+	@for h in $(CUDA_HEADERS) $(filter-out %_mask.h %_head.h kernels/cudasim/%,$(filter kernels/%.h,$(SOURCES))); do \
+	    g++ -I. -Ikernels/cudasim/include -std=c++17 -fopenmp -fsyntax-only -x c++ $$h || exit; done
 	@echo "headers: each compiles alone, those of kernels/ as C++ too"
 check-stubs:
 	@for s in $(STUBS); do unifdef -x2 -USOLUTION solutions/$${s#labs/} | diff -u $$s - \
 	    || { echo "$$s is not what its solution generates: make stubs"; exit 1; }; done
 	@! grep -rn SOLUTION labs || { echo "a marker leaked into labs/"; exit 1; }
 	@echo "stubs: current"
-check-warnings:
+check-warnings: $(CU_TOOL)
 	@tools/warnings.sh $(if $(filter none,$(BLAS)),,BLAS_$(shell echo $(BLAS) | tr a-z A-Z))
 
 format:
@@ -224,14 +365,14 @@ stubs:
 	    unifdef -x2 -USOLUTION -o $$s solutions/$${s#labs/}; [ $$? -le 1 ] || exit 1; echo $$s; done
 
 # ---- measuring, documenting --------------------------------------------------------------
-$B/bin/bench: $B/obj/common/bench/bench.o $(SOLVED) $B/libkit.a
+$B/bin/bench: $B/obj/common/bench/bench.o $(SOLVED) $B/libkit.a $(SIM)
 	$(link)
 bench: $B/bin/bench
 	@$(PYTHON) common/bench/bench.py $B/bin/bench $(ARGS)
 
 docs:
 	@mkdir -p build/docs
-	@doxygen docs/Doxyfile
+	@(cat docs/Doxyfile; echo "ENABLED_SECTIONS = $(if $(INSTRUCTOR),instructor)") | doxygen -
 	@$(PYTHON) tools/links.py build/docs/html
 	@echo "build/docs/html/index.html"
 
@@ -240,7 +381,7 @@ coverage:
 .PHONY: coverage-run
 coverage-run: $B/bin/unit $B/bin/train
 	@find $B -name '*.gcda' -delete
-	@$(UNIT_ENV) TRAIN=$B/bin/train $B/bin/unit >/dev/null
+	@tools/unit.sh $B >/dev/null 2>&1
 	@tools/coverage.sh $B
 
 # libFuzzer needs clang. SECONDS is per reader.
@@ -254,14 +395,14 @@ fuzz-run: $(FUZZED:%=$B/bin/fuzz-%)
 	    $B/bin/fuzz-$$f -max_total_time=$(SECONDS) -max_len=4096 -timeout=5 -print_final_stats=1 -close_fd_mask=2 \
 	    build/corpus/$$f common/fuzz/corpus/$$f 2>build/corpus/$$f.log || { tail -40 build/corpus/$$f.log; exit 1; }; \
 	    echo "$$f: $$(grep number_of_executed build/corpus/$$f.log)"; done
-$B/bin/fuzz-%: $B/obj/common/fuzz/%.o $(SOLVED) $B/libkit.a
+$B/bin/fuzz-%: $B/obj/common/fuzz/%.o $(SOLVED) $B/libkit.a $(SIM)
 	@mkdir -p $(@D)
 	$(call say,link   )
 	$Q$(CC) $(filter %.o %.a,$^) $(LDFLAGS) -fsanitize=fuzzer $(LDLIBS) -o $@
 # The same inputs once more, without libFuzzer.
 replay: $(FUZZED:%=$B/bin/replay-%)
 	@for f in $(FUZZED); do $B/bin/replay-$$f common/fuzz/corpus/$$f/* 2>/dev/null || exit; done
-$B/bin/replay-%: $B/obj/common/fuzz/%.o $B/obj/common/fuzz/replay.o $(SOLVED) $B/libkit.a
+$B/bin/replay-%: $B/obj/common/fuzz/%.o $B/obj/common/fuzz/replay.o $(SOLVED) $B/libkit.a $(SIM)
 	$(link)
 
 clean:

@@ -19,6 +19,63 @@ StepReport loop_step(Trainer *trainer, const Batch *batch) {
     lab_missing("01", "01_loop/loop.c");
 }
 
+/* The ops of lab 02, which exist for the GPU only; on the CPU everything runs without them. */
+#elif defined ABSENT_adamw
+#include "kernels/adamw.h"
+
+void adamw_gpu(float *weight, float *m, float *v, const float *grad, size_t n, AdamW adamw, int t) {
+    (void)weight, (void)m, (void)v, (void)grad, (void)n, (void)adamw, (void)t;
+    lab_missing("02", "02_kernels/adamw.cu");
+}
+
+#elif defined ABSENT_sumsq
+#include "kernels/sumsq.h"
+
+void sumsq_gpu(float *out, const float *x, size_t n, const Workspace *workspace) {
+    (void)out, (void)x, (void)n, (void)workspace;
+    lab_missing("02", "02_kernels/sumsq.cu");
+}
+
+#elif defined ABSENT_crossentropy
+#include "kernels/crossentropy.h"
+
+#define STAND_IN(precision)                                                                        \
+    void crossentropy_forward_gpu_##precision(float *losses, float *lse, const Real *logits,       \
+                                              const int32_t *targets, int N, int V) {              \
+        (void)losses, (void)lse, (void)logits, (void)targets, (void)N, (void)V;                    \
+        lab_missing("02", "02_kernels/crossentropy.cu");                                           \
+    }                                                                                              \
+    void crossentropy_backward_gpu_##precision(Real *dlogits, const Real *logits,                  \
+                                               const float *lse, const int32_t *targets,           \
+                                               float dloss, int N, int V) {                        \
+        (void)dlogits, (void)logits, (void)lse, (void)targets, (void)dloss, (void)N, (void)V;      \
+        lab_missing("02", "02_kernels/crossentropy.cu");                                           \
+    }
+STAND_IN(f32)
+STAND_IN(f16)
+STAND_IN(bf16)
+
+#elif defined ABSENT_layernorm
+#include "kernels/layernorm.h"
+
+#define STAND_IN(precision)                                                                        \
+    void layernorm_forward_gpu_##precision(Real *out, float *mean, float *rstd, const Real *in,    \
+                                           const Real *weight, const Real *bias, int N, int C) {   \
+        (void)out, (void)mean, (void)rstd, (void)in, (void)weight, (void)bias, (void)N, (void)C;   \
+        lab_missing("02", "02_kernels/layernorm.cu");                                              \
+    }                                                                                              \
+    void layernorm_backward_gpu_##precision(Real *din, float *dweight, float *dbias,               \
+                                            const Real *dout, const Real *in, const float *mean,   \
+                                            const float *rstd, const Real *weight, int N, int C,   \
+                                            const Workspace *workspace) {                          \
+        (void)din, (void)dweight, (void)dbias, (void)dout, (void)in, (void)mean, (void)rstd;       \
+        (void)weight, (void)N, (void)C, (void)workspace;                                           \
+        lab_missing("02", "02_kernels/layernorm.cu");                                              \
+    }
+STAND_IN(f32)
+STAND_IN(f16)
+STAND_IN(bf16)
+
 #elif defined ABSENT_accumulate
 #include "common/lab03.h"
 

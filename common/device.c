@@ -62,6 +62,11 @@ static size_t cpu_workspace_bytes(const Device *device, const ModelConfig *confi
     return ops_workspace_cpu(config->precision, config->T, config->C, config->NH, device->threads);
 }
 
+static size_t cpu_overhead(const Device *device) {
+    (void)device;
+    return 0;
+}
+
 static void cpu_destroy(Device *device) {
     Arena *arena = device->state;
     munmap(arena->base, arena->capacity);
@@ -114,6 +119,7 @@ Device *device_cpu_new(size_t capacity) {
         .download = cpu_copy,
         .synchronize = cpu_synchronize,
         .workspace_bytes = cpu_workspace_bytes,
+        .overhead = cpu_overhead,
         .destroy = cpu_destroy,
     };
     describe(arena, device->threads);

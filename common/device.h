@@ -33,7 +33,9 @@ struct Device {
     const char *note;    /**< what every report says of it: threads, BLAS, core type */
     const char *warning; /**< what keeps it from being as fast as it could, or NULL */
     bool host_memory;    /**< whether the host can read its memory directly */
+    bool simulated;      /**< a GPU that is none: its time means nothing */
     int threads;         /**< CPU: threads that share the work; else 0 */
+    void *blas;          /**< GPU: a cublasHandle_t, for Workspace; else NULL */
     const Ops *ops;      /**< (3) by Precision */
     void *state;         /**< the device's own */
 
@@ -51,6 +53,8 @@ struct Device {
     void (*synchronize)(Device *device);
     /** Scratch memory of the ops; workspace_bytes() adds the place for results. */
     size_t (*workspace_bytes)(const Device *device, const ModelConfig *config);
+    /** device_overhead() */
+    size_t (*overhead)(const Device *device);
     /** device_free() */
     void (*destroy)(Device *device);
 };
@@ -64,6 +68,19 @@ struct Device {
  *         be had
  */
 Device *device_cpu_new(size_t capacity);
+
+/**
+ * The GPU, the first one of the machine. In a build with BACKEND=sim, the default, it is simulated;
+ * with BACKEND=cuda it is a real one.
+ *
+ * Tensors come from CUDA's stream-ordered pool, which keeps what is freed; copies go through a
+ * pinned buffer; ops, copies and fills run one after the other in the default stream. Those calls
+ * may return before their work is done. Where the GPU reports an error, the program ends.
+ *
+ * @return a device, to be given to device_free(); NULL (and a line on stderr) where there is no GPU
+ *         or its driver does not fit
+ */
+Device *device_gpu_new(void);
 
 /** Gives the device back with all its memory. NULL is fine. */
 void device_free(Device *device);
@@ -102,6 +119,14 @@ static inline void device_download(Device *device, void *to, const void *from, s
 /** Waits until everything that was started has ended. */
 static inline void device_synchronize(Device *device) {
     device->synchronize(device);
+}
+
+/**
+ * Bytes that are taken on the device without being any tensor's: a GPU's context and loaded
+ * kernels, cuBLAS and its workspace, and what other programs hold there. 0 on the CPU.
+ */
+static inline size_t device_overhead(const Device *device) {
+    return device->overhead(device);
 }
 
 /**

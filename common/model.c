@@ -69,6 +69,7 @@ Model *model_new(const ModelConfig *config, Memory *memory, uint64_t seed) {
         .data = workspace,
         .bytes = bytes - WORKSPACE_RESULT_BYTES,
         .threads = model->device->threads,
+        .blas = model->device->blas,
     };
     model->result = (float *)(workspace + model->workspace.bytes);
     init_weights(model, seed);

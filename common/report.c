@@ -206,6 +206,10 @@ static void print_memory(const Summary *summary) {
     }
     printf("  (and %.2f MiB of padding between tensors, outside of the budget)\n",
            mib(summary->padding));
+    if (summary->overhead > 0) {
+        printf("  (and %.2f MiB of the GPU's own: context, loaded kernels, cuBLAS)\n",
+               mib(summary->overhead));
+    }
 }
 
 static void write_curve(FILE *data, const Curve *curve) {
@@ -256,12 +260,12 @@ int report_summary(Report *report, const Summary *summary) {
         json_object_set_new(kinds, memory_kind_name((MemoryKind)kind),
                             json_integer((json_int_t)summary->peak.bytes[kind]));
     }
-    int result =
-        write_line(report, json_pack("{s:f, s:f, s:I, s:o, s:o, s:f}", "seconds", summary->seconds,
-                                     "samples_per_second", speed, "memory_peak",
-                                     (json_int_t)memory_total(&summary->peak), "memory_by_kind",
-                                     kinds, "final_eval_loss", number(summary->eval_loss),
-                                     "unigram_entropy", summary->unigram_entropy));
+    int result = write_line(
+        report, json_pack("{s:f, s:f, s:I, s:o, s:I, s:o, s:f}", "seconds", summary->seconds,
+                          "samples_per_second", speed, "memory_peak",
+                          (json_int_t)memory_total(&summary->peak), "memory_by_kind", kinds,
+                          "device_overhead", (json_int_t)summary->overhead, "final_eval_loss",
+                          number(summary->eval_loss), "unigram_entropy", summary->unigram_entropy));
     if (report->metrics != NULL) {
         draw_loss(report, summary->unigram_entropy);
         printf("Metrics:         %s\n", report->metrics_path);

@@ -33,6 +33,7 @@ typedef struct Summary {
     MemoryUse peak;         /**< counted */
     MemoryUse predicted;    /**< what lab 00 says */
     size_t padding;         /**< bytes lost to alignment at the peak */
+    size_t overhead;        /**< bytes of the driver's own on the device */
     bool has_prediction;    /**< whether `predicted` is filled */
     double eval_loss;       /**< nats per token; NaN if there was no validation */
     double unigram_entropy; /**< of the text, nats per byte */

@@ -42,7 +42,7 @@ typedef struct Run {
     double profile_began; /* train_seconds when the profile was reset */
     double eval_loss;
     MemoryUse peak;
-    size_t padding;
+    size_t padding, overhead;
 } Run;
 
 static double now(void) {
@@ -77,12 +77,10 @@ static int check_labs(const TrainOptions *options) {
 }
 
 static int open_device(Run *run) {
-    if (run->options.device == DEVICE_GPU) {
-        return wrong("this build has no gpu device");
-    }
-    run->device = device_cpu_new(0);
+    bool gpu = run->options.device == DEVICE_GPU;
+    run->device = gpu ? device_gpu_new() : device_cpu_new(0);
     if (run->device == NULL) {
-        return EXIT_RUN;
+        return gpu ? EXIT_USAGE : EXIT_RUN;
     }
     if (run->device->warning != NULL) {
         fprintf(stderr, "warning: %s\n", run->device->warning);
@@ -317,7 +315,8 @@ static void write_timeline(Run *run) {
         return;
     }
     char title[96];
-    snprintf(title, sizeof title, "Memory of one training step (%s)", run->device->name);
+    snprintf(title, sizeof title, "Memory of one training step (%s%s)",
+             run->device->simulated ? "simulated " : "", run->device->name);
     char *picture = path_join(folder, "memory.svg");
     char *trace = path_join(folder, "memory.trace.json");
     if (timeline_picture(run->memory, title, picture) == 0) {
@@ -351,6 +350,7 @@ static int finish(Run *run) {
     int steps = run->last_step - run->first_step;
     run->peak = memory_peak(run->memory);
     run->padding = memory_padding(run->memory);
+    run->overhead = device_overhead(run->device);
     run->eval_loss = evaluate(run);
     Summary summary = {
         .seconds = run->train_seconds,
@@ -359,6 +359,7 @@ static int finish(Run *run) {
         .predicted = run->predicted,
         .has_prediction = steps > 0,
         .padding = run->padding,
+        .overhead = run->overhead,
         .eval_loss = run->eval_loss,
         .unigram_entropy = data_unigram_entropy(run->data),
     };

@@ -12,7 +12,7 @@ const double upstream_scale[UPSTREAM_SCALES] = {1, 1e-3};
 
 /* Enough for the largest shapes of the op tests. */
 enum { WORKSPACE_BYTES = 64 << 20, ARENA_BYTES = 512 << 20 };
-enum { PRECISIONS = 3, DEVICES = 1 };
+enum { PRECISIONS = 3, DEVICES = 2 };
 
 /* Read by LeakSanitizer: the test framework keeps a few objects of its own until the end. */
 const char *__lsan_default_suppressions(void);
@@ -28,16 +28,20 @@ bool fixture_open(Fixture *fixture) {
     if (fixture->round == PRECISIONS * DEVICES) {
         return false;
     }
+    bool gpu = fixture->round / PRECISIONS > 0;
     fixture->precision = (Precision)(fixture->round % PRECISIONS);
-    fixture->device = device_cpu_new(ARENA_BYTES);
+    fixture->device = gpu ? device_gpu_new() : device_cpu_new(ARENA_BYTES);
     cr_assert_not_null(fixture->device);
     fixture->ops = &fixture->device->ops[fixture->precision];
-    fixture->memory = memory_new(fixture->device, (MemoryOptions){.checked = true});
+    /* The simulated GPU has guards of its own, and sees more where we do not fill its memory. */
+    MemoryOptions options = {.checked = !fixture->device->simulated};
+    fixture->memory = memory_new(fixture->device, options);
     fixture->rng = rng_new(7, RNG_DATA);
     fixture->workspace = (Workspace){
         .data = memory_alloc(fixture->memory, MEMORY_WORKSPACE, "workspace", -1, WORKSPACE_BYTES),
         .bytes = WORKSPACE_BYTES,
         .threads = fixture->device->threads,
+        .blas = fixture->device->blas,
     };
     return true;
 }

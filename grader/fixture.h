@@ -3,7 +3,7 @@
  * @brief Tensors for tests, on any device and in any precision, between guards.
  * @ingroup grader
  *
- * The same test runs wherever a device can be had:
+ * The same test runs on the CPU and on the GPU, simulated or real, in three precisions:
  *
  *     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
  *         double *in = fixture_random(&f, n, 1);
@@ -12,7 +12,8 @@
  *         fixture_expect_real(&f, "out", out, want, n, tolerance_of_op(f.precision, 1));
  *     }
  *
- * Memory is checked: what an op writes beyond a tensor, or reads before it is written, shows.
+ * Memory is checked: what an op writes beyond a tensor, or reads before it is written, shows. On
+ * the simulated GPU the simulator does that: CHECK=1 for every access.
  */
 #ifndef GRADER_FIXTURE_H
 #define GRADER_FIXTURE_H

@@ -7,20 +7,20 @@
 
 /* How threads map to data. Sequences are handled one after the other, so the scores of one suffice
    as workspace. Within one, a warp takes a row of T scores, of any head: its lanes read
-   neighbouring keys. Half of the scores lie in the future. cuBLAS computes them with the rest; they
-   are not read.
- */
+   neighbouring keys. Half of the scores lie in the future: cuBLAS computes them with the rest, and
+   nobody reads them. */
 
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP };
 
-/* A row of its own for each warp; those beyond the last row leave together. */
-static __device__ inline size_t row_of_warp(void) {
-    return (size_t)blockIdx.x * WARPS + threadIdx.x / WARP;
+/* The warp's row, from the last to the first: late rows are the longest. Beyond the first row the
+   number wraps around, and is no row. */
+static __device__ inline size_t row_of_warp(size_t rows) {
+    return rows - 1 - ((size_t)blockIdx.x * WARPS + threadIdx.x / WARP);
 }
 
 /* probs (rows, T) from score (rows, T): 0 where the future is. */
 static __global__ void softmax(Real *probs, const float *score, size_t rows, int T) {
-    size_t row = row_of_warp();
+    size_t row = row_of_warp(rows);
     if (row >= rows) {
         return;
     }
@@ -44,7 +44,7 @@ static __global__ void softmax(Real *probs, const float *score, size_t rows, int
 /* dscore (rows, T) from the gradient of the probabilities. */
 static __global__ void softmax_backward(Real *dscore, const float *dprobs, const Real *probs,
                                         size_t rows, int T) {
-    size_t row = row_of_warp();
+    size_t row = row_of_warp(rows);
     if (row >= rows) {
         return;
     }

@@ -65,6 +65,15 @@ OP(attention_backward);
 /** Scratch floats that each CPU thread needs for a head of T tokens of HS numbers; flash.h too. */
 size_t attention_scratch_cpu(int T, int HS);
 
+/**
+ * Bytes of workspace that the GPU needs: for one sequence (NH, T, T) scores or gradients of
+ * probabilities in float, then (NH, T, T) gradients of scores in the storage type. Flash attention
+ * needs none.
+ */
+static inline size_t attention_scratch_gpu(Precision precision, int T, int NH) {
+    return (size_t)NH * T * T * (sizeof(float) + precision_bytes(precision));
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -59,6 +59,14 @@ OP(matmul_backward);
 /** Scratch floats that each CPU thread needs for products of half-precision matrices. */
 size_t matmul_scratch_cpu(Precision precision);
 
+/** Blocks of rows that the GPU sums for dbias before their sums; fixed, so that bits are. */
+enum { MATMUL_BLOCKS = 64 };
+
+/** Floats of workspace that matmul_backward() needs on the GPU for dbias; 0 without one. */
+static inline size_t matmul_scratch_gpu(int OC) {
+    return MATMUL_BLOCKS * (size_t)OC;
+}
+
 #ifdef __cplusplus
 }
 #endif

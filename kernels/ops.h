@@ -6,6 +6,8 @@
 #ifndef KERNELS_OPS_H
 #define KERNELS_OPS_H
 
+#include <stdbool.h>
+
 #include "kernels/adamw.h"
 #include "kernels/attention.h"
 #include "kernels/cast.h"
@@ -62,6 +64,9 @@ typedef struct Ops {
 /** The CPU's ops, by precision: `&ops_cpu[F16]`. */
 extern const Ops ops_cpu[3];
 
+/** The GPU's ops, by precision: `&ops_gpu[BF16]`. */
+extern const Ops ops_gpu[3];
+
 /**
  * Bytes of workspace that the CPU's ops need for one step of a model of this shape.
  *
@@ -72,5 +77,17 @@ extern const Ops ops_cpu[3];
  * @param threads   threads that share the work
  */
 size_t ops_workspace_cpu(Precision precision, int T, int C, int NH, int threads);
+
+/**
+ * Bytes of workspace that the GPU's ops need for one step of a model of this shape, whatever B is.
+ *
+ * @param precision storage type
+ * @param T         tokens per sequence
+ * @param C         channels
+ * @param NH        heads
+ * @param V         tokens of the vocabulary
+ * @param plain     attention with a (T, T) matrix for each head; else flash attention
+ */
+size_t ops_workspace_gpu(Precision precision, int T, int C, int NH, int V, bool plain);
 
 #endif

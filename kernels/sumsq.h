@@ -12,6 +12,9 @@
 extern "C" {
 #endif
 
+/** The most partial sums that the GPU keeps in the workspace, a float each. */
+enum { SUMSQ_BLOCKS = 1024 };
+
 /**
  * Adds the sum of squares to one number, in an order that depends on n alone.
  *

@@ -14,9 +14,9 @@ static double sum_of_squares(const double *x, size_t n) {
 }
 
 Test(sumsq, adds) {
-    static const size_t sizes[] = {0, 1, 31, 33, 257, 70001};
+    static const size_t sizes[] = {0, 1, 31, 33, 257, 70001, 1100003};
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
-        for (int s = 0; s < 6 * UPSTREAM_SCALES; s++) {
+        for (int s = 0; s < 7 * UPSTREAM_SCALES; s++) {
             size_t n = sizes[s / UPSTREAM_SCALES];
             double scale = upstream_scale[s % UPSTREAM_SCALES];
             double *x = fixture_random_float(&f, n, scale), want[] = {scale * scale};

@@ -3,10 +3,41 @@
 #
 #   tools/warnings.sh BLAS_ONEDNN
 set -eu
-blas=${1:+-D$1}
-common="-I. -std=gnu11 -O2 -march=native -fopenmp -fno-math-errno -fno-trapping-math -Werror
-    -Wall -Wextra -Wshadow -Wundef -Wwrite-strings -Wdouble-promotion -Wvla -Wstrict-prototypes
-    -Wmissing-prototypes $blas"
+
+common="-I. -Ikernels/cudasim/include -O2 -march=native -fopenmp -fno-math-errno
+    -fno-trapping-math -Werror -Wall -Wextra -Wshadow -Wundef -Wwrite-strings -Wdouble-promotion
+    -Wvla"
+
+# compile COMPILER SOURCE FLAGS...: C as it is, CUDA on the simulator's way (Makefile, compile_cu).
+compile() {
+    compiler=$1 source=$2
+    shift 2
+    case $compiler in
+    clang) own='-Wno-pass-failed -Qunused-arguments' ;; # simd loops that clang leaves as they are
+    *) own= ;;
+    esac
+    case $source in
+    *.cu)
+        case $compiler in gcc) compiler=g++ ;; *) compiler=clang++ ;; esac
+        flags="-std=c++17 $common $own -fstack-clash-protection -Wno-sign-compare -Wno-unknown-pragmas"
+        text=$(mktemp)
+        trap 'rm -f "$text" "$text.ii"' EXIT
+        # shellcheck disable=SC2086 # lists of words
+        $compiler -E -x c++ $flags -D__CUDACC__ "$@" -include cuda_runtime.h "$source" -o "$text" &&
+            build/cu2cpp "$text" "$text.ii" &&
+            $compiler -x c++-cpp-output $flags -c "$text.ii" -o /dev/null ;;
+    *)
+        # shellcheck disable=SC2086
+        $compiler -std=gnu11 $common -Wstrict-prototypes -Wmissing-prototypes $own "$@" \
+            -c "$source" -o /dev/null ;;
+    esac
+}
+
+if [ "${1:-}" = --compile ]; then
+    shift
+    compile "$@"
+    exit
+fi
 
 # One line for each compilation: source, then its own flags.
 list() {
@@ -18,27 +49,32 @@ list() {
         esac
         case $source in
         common/absent.c)
-            for hole in bytes loop accumulate checkpoint scaler; do
+            for hole in bytes loop adamw crossentropy layernorm sumsq accumulate checkpoint scaler; do
                 echo "$source -DABSENT_$hole $own"
             done ;;
-        kernels/*_test.c) echo "$source $own" ;;
+        kernels/*_test.c | kernels/cudasim/*) echo "$source $own" ;;
         kernels/*.c) for real in F32 F16 BF16; do echo "$source -DREAL_$real $own"; done ;;
         *) echo "$source $own" ;;
         esac
     done
     for source in $(find solutions -name '*.c'); do echo "$source -DSOLUTION"; done
     for source in $(find labs -name '*.c'); do echo "$source"; done
+    for real in F32 F16 BF16; do
+        for source in kernels/*.cu; do echo "$source -DREAL_$real"; done
+        for source in $(find solutions -name '*.cu'); do
+            echo "$source -DREAL_$real -DSOLUTION"
+            echo "$source -DREAL_$real"
+        done
+    done
 }
 
+blas=${1:+-D$1}
 jobs=$(nproc 2>/dev/null || echo 2)
 for compiler in gcc clang; do
     if ! command -v $compiler >/dev/null; then
         echo "warnings: $compiler is not installed: skipped"
         continue
     fi
-    own=
-    [ $compiler = gcc ] || own='-Wno-pass-failed' # simd loops that clang leaves as they are
-    # shellcheck disable=SC2086
-    list | xargs -P "$jobs" -I{} sh -c "$compiler $(echo $common) $own -c {} -o /dev/null"
+    list | xargs -P "$jobs" -I{} sh -c "tools/warnings.sh --compile $compiler {} $blas"
     echo "warnings: none with $($compiler --version | head -n 1)"
 done

@@ -98,7 +98,7 @@ static bool shorten(char *line, char *text, size_t size) {
 /* Of functions that were inlined into each other, the innermost one of a .cu file; else the
    innermost. */
 static bool read_answer(FILE *answer, char *text, size_t size) {
-    char line[1200], shortened[1200];
+    char line[1200], shortened[1210];
     bool known = false;
     while (fgets(line, sizeof line, answer) != NULL) {
         if (shorten(line, shortened, sizeof shortened)) {

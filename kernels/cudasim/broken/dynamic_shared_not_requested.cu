@@ -1,5 +1,6 @@
 /* The kernel uses dynamic shared memory, and the launch does not ask for any. On a GPU the kernel
    dies with "an illegal memory access". */
+/* more reports follow */
 #include "try.cuh"
 
 enum { N = 64 };

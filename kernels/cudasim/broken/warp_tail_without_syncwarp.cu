@@ -7,15 +7,16 @@ static __global__ void sum(float *x) {
     int lane = threadIdx.x;
     part[lane] = x[lane];
     part[lane + 32] = x[lane + 32];
+    __syncwarp();
     for (int step = 32; step > 0; step /= 2) {
 #ifdef MENDED
-        __syncwarp();
-#endif
         float other = part[lane + step];
-#ifdef MENDED
         __syncwarp();
+        part[lane] += other;
+        __syncwarp();
+#else
+        part[lane] += part[lane + step]; /* expect: race */
 #endif
-        part[lane] += other; /* expect: race */
     }
     if (lane == 0) {
         x[0] = part[0];

@@ -317,27 +317,9 @@ cudaError_t cudasim_memcpy_symbol(CUDASIM_PLACE, void *to, const void *from, siz
 #define cudaDeviceReset() cudasim_device_reset(CUDASIM_HERE)
 #define cudaFuncSetAttribute(kernel, attribute, value)                                             \
     cudasim_func_set_attribute(CUDASIM_HERE, (const void *)(kernel), (attribute), (value))
-
-/* What is not simulated stops the compiler in one line. */
-#define CUDASIM_UNSUPPORTED(message) __attribute__((error("cudasim: unsupported: " message)))
-#ifdef __cplusplus
-#define CUDASIM_NOT(name, message) CUDASIM_UNSUPPORTED(message) cudaError_t name(...);
-extern "C" {
-#else
-#define CUDASIM_NOT(name, message) CUDASIM_UNSUPPORTED(message) cudaError_t name();
-#endif
-CUDASIM_NOT(cudaMallocManaged, "managed memory; use cudaMalloc and cudaMemcpy")
-CUDASIM_NOT(cudaStreamBeginCapture, "CUDA graphs; launch the kernels one by one")
-CUDASIM_NOT(cudaGraphCreate, "CUDA graphs; launch the kernels one by one")
-CUDASIM_NOT(cudaGraphLaunch, "CUDA graphs; launch the kernels one by one")
-CUDASIM_NOT(cudaLaunchCooperativeKernel, "cooperative launches; use two kernels")
-CUDASIM_NOT(cudaCreateTextureObject, "textures; read global memory")
-CUDASIM_NOT(cudaOccupancyMaxPotentialBlockSize, "occupancy; choose the block size yourself")
-CUDASIM_NOT(cudaOccupancyMaxActiveBlocksPerMultiprocessor, "occupancy; it needs a GPU")
-#ifdef __cplusplus
-}
-#endif
 /** @endcond */
+
+#include "cudasim_unsupported.h"
 
 #ifdef __cplusplus
 #include "cudasim_kernel.h"

@@ -1,0 +1,88 @@
+#include <stdlib.h>
+
+#include "rewrite.h"
+#include "tokens.h"
+
+/* Words after which an expression begins. */
+static const char *const keywords[] = {"return", "else", "do", NULL};
+
+/* The first token of the kernel's name that ends before the <<< at i: a postfix expression as
+   ns::k<T>, s->k, table[2] or (*k). NONE if there is none. */
+static size_t callee_begin(size_t i) {
+    size_t begin = NONE;
+    for (size_t last = before(i); last != NONE; last = before(begin)) {
+        if (is_mark_of(last, ">])")) {
+            last = opening(last);
+            if (last == NONE) {
+                return NONE;
+            }
+            begin = last;
+            bool parenthesised = is(last, "(") && !is_kind(before(last), WORD);
+            if (!parenthesised) {
+                continue;
+            }
+        } else if (is_kind(last, WORD) && !is_one_of(last, keywords)) {
+            begin = last;
+        } else {
+            return begin;
+        }
+        if (is(before(begin), "::") || is(before(begin), ".") || is(before(begin), "->")) {
+            begin = before(begin);
+        } else {
+            return begin;
+        }
+    }
+    return begin;
+}
+
+/* The first > of the >>> that ends the <<< at i, or NONE. */
+static size_t launch_end(size_t i) {
+    for (i = after(i); i != NONE && !is(i, ";") && !is_mark_of(i, ")]}"); i = after(i)) {
+        if (is_mark_of(i, "([{")) {
+            i = closing(i);
+            if (i == NONE) {
+                return NONE;
+            }
+        }
+        /* Of >>>> the first ends template arguments. */
+        if (is(i, ">") && is(i + 1, ">") && is(i + 2, ">") && !is(i + 3, ">")) {
+            return i;
+        }
+    }
+    return NONE;
+}
+
+void rewrite_launch(size_t i) {
+    size_t begin = callee_begin(i), end = launch_end(i);
+    if (begin == NONE) {
+        error_at(i, "there is no kernel name before <<<");
+        return;
+    }
+    if (end == NONE) {
+        error_at(i, "<<< without >>>");
+        return;
+    }
+    size_t commas = 0;
+    for (size_t k = i; k < end; k++) {
+        commas += is(k, ",");
+    }
+    if (commas == 0) {
+        error_at(i, "a launch needs the grid and the block: <<<grid, block>>>");
+        return;
+    }
+    if (!is(after(end + 2), "(")) {
+        error_at(end, "the kernel's arguments must follow in parentheses after >>>");
+        return;
+    }
+    Text call = {0};
+    append_text(&call, "cudasim_launch(__builtin_FILE(), __builtin_LINE(), ");
+    append_quoted(&call, begin, i);
+    append_text(&call, ", ");
+    append(&call, tokens[begin].text, tokens[begin].length);
+    replace(begin, call.text);
+    free(call.text);
+    replace(i, ", ");
+    replace(end, ")");
+    replace(end + 1, "");
+    replace(end + 2, "");
+}

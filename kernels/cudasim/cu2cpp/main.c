@@ -1,0 +1,102 @@
+/**
+ * @file main.c
+ * @brief Turns preprocessed CUDA into C++ that a host compiler takes. A program of its own.
+ * @ingroup cudasim
+ *
+ *     g++ -E -x c++ -include cuda_runtime.h x.cu | cu2cpp - x.ii && g++ -x c++-cpp-output -c x.ii
+ *
+ * CUDA's language adds little to C++ that a header could not: three things are rewritten here.
+ *
+ *     k<<<g, b>>>(args)            cudasim_launch(FILE, LINE, "k", k, g, b)(args)
+ *     extern __shared__ float x[]; auto x = (float *)cudasim_dynamic_shared("x", FILE, LINE);
+ *     __shared__ float t[32][33];  struct cudasim_t { float t[32][33]; };
+ *                                  static cudasim_shared_variable cudasim_t_record = {...};
+ *                                  auto &t = ((cudasim_t *)cudasim_static_shared(&...))->t;
+ *
+ * The text is cut into tokens, and only tokens are replaced; the white space between them, with its
+ * newlines, is copied. So no line moves, and the compiler, the debugger and every report name the
+ * line that the student wrote. It works on preprocessed text because a launch may stand in a
+ * macro, and because line markers then come with it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite.h"
+#include "tokens.h"
+
+static void refuse_unsupported(size_t i) {
+    static const char *const asm_words[] = {"asm", "__asm", "__asm__", NULL};
+    if (is(i, "__managed__")) {
+        error_at(i, "unsupported: managed memory. Use cudaMalloc and cudaMemcpy");
+    } else if (is_one_of(i, asm_words) && is_mark_of(before(i), ";{})") && !in_system_header(i)) {
+        error_at(i, "unsupported: inline PTX. The simulator runs on the CPU");
+    }
+}
+
+static void rewrite(void) {
+    for (size_t i = 0; i < token_count; i++) {
+        if (is(i, "<<<") && !is(before(i), "operator")) {
+            rewrite_launch(i);
+        } else if (is(i, "__shared__")) {
+            rewrite_shared(i);
+        } else {
+            refuse_unsupported(i);
+        }
+    }
+}
+
+static char *read_all(FILE *file, const char *name) {
+    Text text = {0};
+    char buffer[1 << 16];
+    size_t length;
+    append_text(&text, "");
+    while ((length = fread(buffer, 1, sizeof buffer, file)) > 0) {
+        append(&text, buffer, length);
+    }
+    if (ferror(file)) {
+        perror(name);
+        exit(1);
+    }
+    return text.text;
+}
+
+static bool write_output(FILE *file) {
+    for (size_t i = 0; i < token_count; i++) {
+        const Token *token = &tokens[i];
+        if (token->instead != NULL) {
+            fputs(token->instead, file);
+        } else {
+            fwrite(token->text, 1, token->length, file);
+        }
+    }
+    return fflush(file) == 0 && !ferror(file);
+}
+
+static FILE *open_or_exit(const char *name, const char *mode, FILE *standard) {
+    FILE *file = name == NULL || strcmp(name, "-") == 0 ? standard : fopen(name, mode);
+    if (file == NULL) {
+        perror(name);
+        exit(1);
+    }
+    return file;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2 && argc != 3) {
+        fprintf(stderr, "usage: cu2cpp INPUT|- [OUTPUT]\n");
+        return 2;
+    }
+    const char *name = strcmp(argv[1], "-") == 0 ? "<stdin>" : argv[1];
+    cut_into_tokens(name, read_all(open_or_exit(argv[1], "rb", stdin), name));
+    rewrite();
+    if (error_count > 0) {
+        return 1;
+    }
+    const char *output_name = argc == 3 ? argv[2] : NULL;
+    if (!write_output(open_or_exit(output_name, "wb", stdout))) {
+        perror(output_name);
+        return 1;
+    }
+    return 0;
+}

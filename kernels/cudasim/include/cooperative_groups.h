@@ -1,0 +1,6 @@
+/**
+ * @file cooperative_groups.h
+ * @brief Stands in for NVIDIA's header, to say that it is not simulated.
+ * @ingroup cudasim
+ */
+#error "cudasim: unsupported: cooperative groups; use __syncthreads(), __syncwarp() and the __shfl_sync functions"
