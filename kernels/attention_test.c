@@ -12,8 +12,8 @@ typedef struct Shape {
 } Shape;
 
 /* One token; heads of 1, 11 and 31 numbers; T beyond one and beyond four panels of rows. */
-static const Shape shapes[] = {
-    {1, 1, 1, 1}, {2, 31, 33, 3}, {1, 33, 4, 4}, {2, 65, 62, 2}, {1, 257, 12, 3}};
+static const Shape shapes[] = {{1, 1, 1, 1},   {2, 31, 33, 3},  {1, 33, 4, 4},
+                               {2, 65, 62, 2}, {1, 257, 12, 3}, {1, 130, 128, 1}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 typedef struct Case {

@@ -10,8 +10,9 @@ typedef struct Shape {
 } Shape;
 
 /* Not square, no multiples of a tile, and beyond one panel and one slice in each direction. */
-static const Shape shapes[] = {{1, 1, 1},     {1, 31, 33},   {33, 1, 31},    {31, 257, 1},
-                               {33, 31, 257}, {257, 33, 31}, {270, 530, 33}, {33, 60, 600}};
+static const Shape shapes[] = {{1, 1, 1},      {1, 31, 33},   {33, 1, 31},
+                               {31, 257, 1},   {33, 31, 257}, {257, 33, 31},
+                               {270, 530, 33}, {33, 60, 600}, {1100, 3, 37}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 Test(matmul, forward) {

@@ -18,8 +18,8 @@ typedef struct Range {
 static Range device, pinned;
 static Allocation *table; /* [0, table_count) */
 static int table_count;
-static int32_t resting[RESTING]; /* ring of freed allocations */
-static unsigned freed_count;
+static int32_t *freed; /* ring (MOST_ALLOCATIONS): those that were freed, by number in the table */
+static size_t freed_count, forgotten_count;
 static int made_count;
 static size_t bytes_in_use, peak_bytes;
 static uint64_t release_threshold;
@@ -45,6 +45,7 @@ void sim_reserve_memory(void) {
     device = reserve_range((size_t)64 << 30);
     pinned = reserve_range((size_t)32 << 30);
     table = reserve(MOST_ALLOCATIONS * sizeof *table, PROT_READ | PROT_WRITE);
+    freed = reserve(MOST_ALLOCATIONS * sizeof *freed, PROT_READ | PROT_WRITE);
 }
 
 /* ---- whose is this address? ------------------------------------------------------------------ */
@@ -155,12 +156,10 @@ static void forget(Allocation *allocation) {
 }
 
 static Allocation *new_record(void) {
-    if (freed_count >= RESTING) {
-        Allocation *oldest = &table[resting[freed_count % RESTING] - 1];
-        if (oldest->number > 0) {
-            forget(oldest);
-            return oldest;
-        }
+    if (freed_count - forgotten_count > RESTING) {
+        Allocation *oldest = &table[freed[forgotten_count++ % MOST_ALLOCATIONS]];
+        forget(oldest);
+        return oldest;
     }
     return table_count < MOST_ALLOCATIONS ? &table[table_count++] : NULL;
 }
@@ -215,7 +214,7 @@ void sim_retire(Allocation *allocation) {
     if (!allocation->pinned) {
         bytes_in_use -= allocation->length;
     }
-    resting[freed_count++ % RESTING] = (int32_t)(allocation - table) + 1;
+    freed[freed_count++ % MOST_ALLOCATIONS] = (int32_t)(allocation - table);
 }
 
 /* ---- open while an operation runs, closed to the host ---------------------------------------- */

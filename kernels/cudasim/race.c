@@ -320,16 +320,18 @@ static void remember_reader(Cell *cell, const Party *now) {
     reader->bytes = bytes;
 }
 
-static bool conflict(const Party *before, const Party *now) {
-    return before->bytes & now->bytes && !ordered(before, now);
+/* Shared memory of another block is other memory, which only happened to lie here. */
+static bool conflict(const Party *before, const Party *now, bool shared) {
+    return before->bytes & now->bytes && !(shared && before->block != now->block) &&
+           !ordered(before, now);
 }
 
 static void visit(Cell *cell, const char *p, const Party *now, bool write, bool shared) {
     const Party *writer = &cell->writer, *reader = &cell->reader;
     bool reader_matters = now->atomic ? !reader->atomic : write || reader->atomic;
-    if (conflict(writer, now)) {
+    if (conflict(writer, now, shared)) {
         found(&(Race){p, *writer, *now, true, write, shared});
-    } else if (reader_matters && conflict(reader, now)) {
+    } else if (reader_matters && conflict(reader, now, shared)) {
         found(&(Race){p, *reader, *now, reader->atomic, write, shared});
     }
     if (write && !now->atomic) {

@@ -264,6 +264,25 @@ static void ask_streams(void) {
     CALL(cudaStreamDestroy(b));
 }
 
+/* What was allocated early stays what it was, however much comes and goes after it. */
+static void ask_memory(void) {
+    enum { ROUNDS = 10000 };
+    int *kept, *piece[3];
+    CALL(cudaMalloc(&kept, sizeof answer));
+    set<<<1, N>>>(kept, 17);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < 3; i++) {
+            CALL(cudaMallocAsync(&piece[i], 4096 * (size_t)(i + 1), 0));
+        }
+        for (int i = 0; i < 3; i++) {
+            CALL(cudaFreeAsync(piece[i], 0));
+        }
+    }
+    CALL(cudaMemcpy(answer, kept, sizeof answer, cudaMemcpyDeviceToHost));
+    expect("memory", 100, 17);
+    CALL(cudaFree(kept));
+}
+
 /* Errors are returned once, and are gone after cudaGetLastError(). */
 static void ask_errors(void) {
     void *p;
@@ -287,6 +306,7 @@ int main(void) {
     ask_arguments();
     ask_last_block();
     ask_streams();
+    ask_memory();
     ask_errors();
     CALL(cudaFree(device_answer));
     printf("%d of %d answers are right\n", questions - failures, questions);
