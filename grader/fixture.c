@@ -7,6 +7,14 @@
 
 #include "kernels/half.h"
 
+#ifdef BACKEND_CUDA
+static int cudasim_problems(void) {
+    return 0;
+}
+#else
+#include "cudasim_core.h"
+#endif
+
 const int awkward_size[AWKWARD_SIZES] = {1, 31, 33, 257};
 const double upstream_scale[UPSTREAM_SCALES] = {1, 1e-3};
 
@@ -53,6 +61,7 @@ void fixture_next(Fixture *fixture) {
         free(fixture->host[i]);
     }
     free(fixture->host);
+    cr_assert_eq(cudasim_problems(), 0, "the simulated GPU has reported a problem");
     *fixture = (Fixture){.round = fixture->round + 1};
 }
 

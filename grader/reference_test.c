@@ -112,7 +112,7 @@ static void check_gradients(const Model *model, const Reference *reference) {
         device_download(model->device, grad, param->grad, param->count * sizeof *grad);
         Comparison c = compare(grad, reference->grad[i], param->count,
                                tolerance_of_model(model->config.precision));
-        cr_assert(c.pass, "%s attention, %s, layer %d: %s",
+        cr_assert(c.pass, "%s, %s attention, %s, layer %d: %s", model->device->name,
                   model->config.attention == ATTENTION_PLAIN ? "plain" : "flash",
                   precision_name(model->config.precision), param->layer,
                   comparison_text(&c, param->name, text));
@@ -125,15 +125,16 @@ static void check_gradients(const Model *model, const Reference *reference) {
 }
 
 /* Two passes with different upstream gradients, so that what one leaves behind shows. */
-static void check_model(Precision precision, Attention attention, float dropout) {
+static void check_on(bool gpu, Precision precision, Attention attention, float dropout) {
     Batch batch = hostile_batch();
     ModelConfig shape = config;
     shape.precision = precision;
     shape.attention = attention;
     shape.dropout = dropout;
     Reference *reference = random_reference(&shape);
-    Device *device = device_cpu_new(256 << 20);
-    Memory *memory = memory_new(device, (MemoryOptions){.checked = true});
+    Device *device = gpu ? device_gpu_new() : device_cpu_new(256 << 20);
+    cr_assert_not_null(device);
+    Memory *memory = memory_new(device, (MemoryOptions){.checked = !device->simulated});
     Model *model = model_like(reference, memory, &shape);
     uint64_t counters = reference_pass_counters(&shape, B * T);
     for (int pass = 0; pass < 2; pass++) {
@@ -152,6 +153,11 @@ static void check_model(Precision precision, Attention attention, float dropout)
     model_free(model);
     memory_free(memory);
     device_free(device);
+}
+
+static void check_model(Precision precision, Attention attention, float dropout) {
+    check_on(false, precision, attention, dropout);
+    check_on(true, precision, attention, dropout);
 }
 
 Test(model, gradients_f32) {

@@ -50,6 +50,10 @@ void sim_note(const char *format, ...) {
     fputc('\n', stderr);
 }
 
+int cudasim_problems(void) {
+    return problems;
+}
+
 void sim_stop(void) {
     fprintf(stderr, "[cudasim] the program was stopped here\n");
     fflush(NULL);
@@ -115,15 +119,30 @@ static bool read_answer(FILE *answer, char *text, size_t size) {
     return known;
 }
 
+/* The file of an image. The program's own may have been started under any name. */
+static const char *image_file(const Dl_info *image, char path[512]) {
+    Dl_info program;
+    dladdr((const void *)(uintptr_t)image_file, &program);
+    ssize_t length =
+        image->dli_fbase == program.dli_fbase ? readlink("/proc/self/exe", path, 511) : 0;
+    if (length <= 0) {
+        return image->dli_fname;
+    }
+    path[length] = '\0';
+    return path;
+}
+
 void sim_describe_code(const void *pc, char *text, size_t size) {
     Dl_info image;
     snprintf(text, size, "%p", pc);
     if (pc == NULL || dladdr(pc, &image) == 0 || image.dli_fname == NULL) {
         return;
     }
+    char path[512];
     /* A return address is one past the call. */
     char command[1200];
-    snprintf(command, sizeof command, "addr2line -Cifpe '%s' 0x%lx 2>/dev/null", image.dli_fname,
+    snprintf(command, sizeof command, "addr2line -Cifpe '%s' 0x%lx 2>/dev/null",
+             image_file(&image, path),
              (unsigned long)((const char *)pc - (const char *)image.dli_fbase) - 1);
     FILE *answer = popen(command, "r");
     bool known = answer != NULL && read_answer(answer, text, size);

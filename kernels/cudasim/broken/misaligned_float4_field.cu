@@ -1,6 +1,5 @@
 /* Two fields of a float4 at an address that is no multiple of 16. The compiler may read just these
    two floats, or all four and then a GPU stops with "misaligned address". */
-/* clang: not seen */
 #include "try.cuh"
 
 static __global__ void add(float *out, const float *x) {

@@ -22,7 +22,7 @@ typedef struct Shared {
 /* The first token of the statement that has token i. */
 static size_t statement_begin(size_t i) {
     for (size_t previous = before(i); previous != NONE; previous = before(i)) {
-        if (is_mark_of(previous, ";{}:") || is_kind(previous, DIRECTIVE)) {
+        if (is_mark_of(previous, ";{}:")) {
             break;
         }
         if (is(previous, ")")) {
@@ -158,6 +158,15 @@ static void append_with_name(Text *out, const char *text, size_t name) {
     }
 }
 
+/* Whether = or { or ( follows the name or its dimensions. */
+static bool is_initialised(size_t name, size_t end) {
+    size_t i = after(name);
+    while (i < end && is(i, "[")) {
+        i = after(closing(i));
+    }
+    return i < end && is_mark_of(i, "={(");
+}
+
 /* The declaration itself goes into a struct, so that any type, declarator and alignment will do,
    and a size that is no constant is refused. */
 static bool declare_static(Text *out, const Shared *shared, size_t begin, size_t end) {
@@ -166,11 +175,9 @@ static bool declare_static(Text *out, const Shared *shared, size_t begin, size_t
         error_at(shared->begin, "this __shared__ declaration has no name");
         return false;
     }
-    for (size_t i = name; i < end; i++) {
-        if (is(i, "=") || (i == after(name) && is_mark_of(i, "({"))) {
-            error_at(i, "a __shared__ variable cannot be initialised: let a thread write it");
-            return false;
-        }
+    if (is_initialised(name, end)) {
+        error_at(name, "a __shared__ variable cannot be initialised: let a thread write it");
+        return false;
     }
     append_with_name(out, "struct cudasim_@ { ", name);
     append(out, shared->alignment.text, shared->alignment.length);
@@ -196,10 +203,8 @@ static void rewrite_declarators(const Shared *shared) {
         }
         i = end < shared->end ? after(end) : end;
     }
-    for (size_t i = shared->begin; i <= shared->end; i++) {
-        if (tokens[i].kind != SPACE) {
-            replace(i, "");
-        }
+    for (size_t i = shared->begin; i != NONE && i <= shared->end; i = after(i)) {
+        replace(i, "");
     }
     replace(shared->begin, out.text);
     free(out.text);

@@ -140,9 +140,14 @@ void cut_into_tokens(const char *name, const char *input) {
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
+/* A line marker may stand anywhere, since a macro of a system header has markers around it. */
+static bool is_gap(size_t i) {
+    return tokens[i].kind == SPACE || tokens[i].kind == DIRECTIVE;
+}
+
 size_t after(size_t i) {
     for (i++; i < token_count; i++) {
-        if (tokens[i].kind != SPACE) {
+        if (!is_gap(i)) {
             return i;
         }
     }
@@ -151,7 +156,7 @@ size_t after(size_t i) {
 
 size_t before(size_t i) {
     while (i > 0) {
-        if (tokens[--i].kind != SPACE) {
+        if (!is_gap(--i)) {
             return i;
         }
     }

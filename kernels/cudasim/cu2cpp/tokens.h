@@ -40,10 +40,10 @@ extern int error_count;    /**< calls of error_at() */
 /** Cuts `input`, which must live on; `name` is what messages call it. */
 void cut_into_tokens(const char *name, const char *input);
 
-/** The next token that is no SPACE. */
+/** The next token that is neither SPACE nor DIRECTIVE. */
 size_t after(size_t i);
 
-/** The previous token that is no SPACE. */
+/** The previous one. */
 size_t before(size_t i);
 
 /** Whether token i is this text, and no literal. */

@@ -3,4 +3,4 @@
  * @brief Stands in for NVIDIA's header, to say that it is not simulated.
  * @ingroup cudasim
  */
-#error "cudasim: unsupported: cooperative groups; use __syncthreads(), __syncwarp() and the __shfl_sync functions"
+#error "cudasim: unsupported: cooperative groups; use __syncthreads() and __shfl_sync()"

@@ -43,6 +43,9 @@ typedef struct cudasim_shared_variable {
     int id;           /**< 1, 2, ... given at first use; 0 before */
 } cudasim_shared_variable;
 
+/** How many problems have been reported so far: for tests of which many run in one program. */
+int cudasim_problems(void);
+
 /** What the lanes of a warp exchange in one operation. */
 typedef struct cudasim_meeting cudasim_meeting;
 

@@ -204,6 +204,8 @@ static __global__ void corners(unsigned *got) {
     *got++ = bits(__hfma(x, y, tiny));
     *got++ = bits(__hfma(x, y, __hneg(tiny)));
     *got++ = bits(__hfma(__hneg(x), y, tiny));
+    *got++ = bits(__hfma(x, __nv_bfloat16(1 + 3 * 0x1p-7f), none));
+    *got++ = bits(__hfma(x, __nv_bfloat16(1 + 3 * 0x1p-7f), tiny));
     *got++ = bits(__hfma(one, one, one));
     *got++ = bits(__hfma(infinity, one, one));
     *got++ = bits(__hfma(infinity, one, __hneg(infinity)));
@@ -223,6 +225,8 @@ static __global__ void corners(unsigned *got) {
     *got++ = __hltu(nan, a);
     *got++ = zero == minus;
     *got++ = bits(__hmax(nan, a));
+    *got++ = bits(__hmax(a, nan));
+    *got++ = bits(__hmin(nan, a));
     *got++ = bits(__hmin(a, nan));
     *got++ = bits(__hmax_nan(a, nan));
     *got++ = bits(__hmax(minus, zero));
@@ -250,6 +254,8 @@ static void ask_corners(void) {
                                      {"fma, bf16, above", 0x3fc2},
                                      {"fma, bf16, below", 0x3fc1},
                                      {"fma, bf16, -below", 0xbfc1},
+                                     {"fma, bf16, tie, even below", 0x3fc4},
+                                     {"fma, bf16, above, odd above", 0x3fc5},
                                      {"fma, bf16, exact", 0x4000},
                                      {"fma, bf16, infinity", 0x7f80},
                                      {"fma, bf16, NaN", 0x7fff},
@@ -266,6 +272,8 @@ static void ask_corners(void) {
                                      {"__hltu(NaN, 1)", 1},
                                      {"0 == -0", 1},
                                      {"__hmax(NaN, 1)", 0x3c00},
+                                     {"__hmax(1, NaN)", 0x3c00},
+                                     {"__hmin(NaN, 1)", 0x3c00},
                                      {"__hmin(1, NaN)", 0x3c00},
                                      {"__hmax_nan(1, NaN)", 0x7fff},
                                      {"__hmax(-0, 0)", 0},
