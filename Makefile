@@ -43,7 +43,7 @@ space := $(empty) $(empty)
 DEFAULT_BLAS := $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
 FLAVOUR := $(subst $(space),-,$(strip \
   $(filter-out sim,$(BACKEND)) $(CUDA_ARCH) $(filter-out gcc,$(notdir $(CC))) $(if $(SAN),san) $(if $(CHECK),check) \
-  $(if $(CHECKED),checked) $(if $(COVERAGE),coverage) $(if $(FUZZ),fuzz) $(filter-out $(DEFAULT_BLAS),$(BLAS)) \
+  $(if $(PACK),pack) $(if $(CHECKED),checked) $(if $(COVERAGE),coverage) $(if $(FUZZ),fuzz) $(filter-out $(DEFAULT_BLAS),$(BLAS)) \
   $(if $(filter-out -O3,$(filter -O%,$(OPT))),$(subst -,,$(filter -O%,$(OPT))))))
 B := build$(if $(FLAVOUR),/$(FLAVOUR))
 
@@ -79,7 +79,9 @@ CPPFLAGS  += -isystem $(CUDA_HOME)/include -DBACKEND_CUDA
 CUFLAGS   := -std=c++17 $(if $(DEBUG),-O0 -G,-O3 -lineinfo) $(if $(CUDA_ARCH),-arch=$(CUDA_ARCH)) \
              -Xcompiler $(subst $(space),$(comma),-Wall -Wextra -Wno-sign-compare -Wno-unknown-pragmas) \
              $(if $(WERROR),-Werror all-warnings) -ccbin $(CUCXX)
-LDLIBS    += -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcublas -lcudart -lstdc++
+# In a pack the libraries lie beside the program; what they need in turn is searched there too.
+RPATH     := $(if $(PACK),-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)'$$ORIGIN:$(CUDA_LIB)',-Wl$(comma)-rpath$(comma)$(CUDA_LIB))
+LDLIBS    += -L$(CUDA_LIB) $(RPATH) -lcublas -lcudart -lstdc++
 else
 # Kernels run on stacks of their own, so a frame must not jump over the guard page below them. In
 # check mode the compiler calls the simulator at each access, by ThreadSanitizer's names; that
@@ -103,7 +105,7 @@ OPS     := $(filter-out $(PLAIN) %_test,$(basename $(notdir $(wildcard kernels/*
 KERNELS := $(PLAIN:%=$B/obj/kernels/%.o) $(foreach p,f32 f16 bf16,$(OPS:%=$B/obj/kernels/%.$p.o))
 # The same for the GPU: of an op.cu here or in a lab folder, one object or three.
 objects  = $(if $(filter $(PLAIN),$(notdir $1)),$1.o,$1.f32.o $1.f16.o $1.bf16.o)
-DEVICE  := $(foreach f,$(wildcard kernels/*.cu),$(call objects,$B/gpu/$(basename $f)))
+GPU_OBJ := $(foreach f,$(wildcard kernels/*.cu),$(call objects,$B/gpu/$(basename $f)))
 COMMON  := $(patsubst %.c,$B/obj/%.o,$(filter-out common/train.c common/absent.c %_test.c,$(wildcard common/*.c)))
 GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out %_test.c,$(wildcard grader/*.c)))
 TESTS   := $(patsubst %.c,$B/obj/%.o,$(wildcard kernels/*_test.c common/*_test.c grader/*_test.c))
@@ -188,7 +190,7 @@ build/cu2cpp: $(CU2CPP) $(wildcard kernels/cudasim/cu2cpp/*.h)
 	$(call say,compile)
 	$Qgcc -std=gnu11 -O2 -g -I. $(WARN) $(CU2CPP) -o $@
 
-$B/libkit.a: $(KERNELS) $(COMMON) $(DEVICE)
+$B/libkit.a: $(KERNELS) $(COMMON) $(GPU_OBJ)
 	@$(RM) $@
 	$(call say,archive)
 	$Q$(AR) rcs $@ $^
@@ -255,7 +257,7 @@ train: $(TRAIN)
 define lab_rules
 .PHONY: lab$2
 lab$2: $B/bin/lab$2
-	@$$< --max_steps 20 --logging_steps 5 $$(ARGS) $$(quiet77)
+	@$$< $(if $(wildcard labs/$1/*.cu),--device gpu --eval_fraction 0) --max_steps 20 --logging_steps 5 $$(ARGS) $$(quiet77)
 $B/bin/lab$2: $B/obj/common/train.o $$(foreach o,$(SOLVED),$$(if $$(filter $B/lab/solutions/$1/%,$$o),$$(subst lab/solutions/,lab/labs/,$$o),$$o)) $B/libkit.a $$(SIM)
 	$$(link)
 endef
@@ -367,8 +369,36 @@ stubs:
 # ---- measuring, documenting --------------------------------------------------------------
 $B/bin/bench: $B/obj/common/bench/bench.o $(SOLVED) $B/libkit.a $(SIM)
 	$(link)
+# bench times steps, bench-ops each op by itself; DEVICE=gpu: on the GPU (BACKEND=cuda: a real one).
+$B/bin/bench-ops: $B/obj/common/bench/ops.o $B/obj/common/bench/cases.o $B/obj/common/bench/timing.o $(SOLVED) $B/libkit.a $(SIM)
+	$(link)
 bench: $B/bin/bench
-	@$(PYTHON) common/bench/bench.py $B/bin/bench $(ARGS)
+	@$(PYTHON) common/bench/bench.py $B/bin/bench $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
+bench-ops: $B/bin/bench-ops
+	@$B/bin/bench-ops $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
+bench-programs: $B/bin/bench $B/bin/bench-ops
+# That they run and count right, in the simulator as well.
+bench-check: $B/bin/bench $B/bin/bench-ops
+	@$(UNIT_ENV) $(PYTHON) common/bench/check.py $^
+# What the kernels ask of the memory, as check mode counts it.
+profile-check:
+	@$(MAKE) --no-print-directory CHECK=1 profile-check-run
+profile-check-run: $B/bin/train
+	@$(MAKE) --no-print-directory cu-build FILE=kernels/cudasim/tests/strided.cu OUT=$B/cu/strided
+	@tools/profile_test.py $B/bin/train $B/cu/strided
+.PHONY: bench-ops bench-programs bench-check profile-check profile-check-run
+
+# ---- a GPU ------------------------------------------------------------------------------
+# A pack is made where nvcc is, for a machine that has a GPU and nothing else of what a build takes.
+# It needs no BLAS of the CPU's: what is compared there is small.
+PACKED := unit train bench bench-ops
+gpu-pack:
+	@$(MAKE) --no-print-directory BACKEND=cuda CUDA_ARCH=$(or $(CUDA_ARCH),sm_90) BLAS=none ARCH=-march=x86-64-v3 PACK=1 gpu-pack-run
+.PHONY: gpu-pack-run
+gpu-pack-run: $(PACKED:%=$B/bin/%)
+	@tools/gpu_pack.sh $B build/gpu-pack
+gpu-check:
+	@tools/gpu_check.sh $(ARGS)
 
 docs:
 	@mkdir -p build/docs

@@ -9,7 +9,7 @@
 
 #include "common/lab00.h"
 #include "common/trainer.h"
-#include "grader/compare.h"
+#include "grader/fixture.h"
 #include "grader/scratch.h"
 
 /* Two sequences, the second of which ends early; a length that no tile divides. */
@@ -96,6 +96,7 @@ static Step *step_on(Device *device, const ModelConfig *config) {
     cr_assert_not_null(step);
     run_step(device, config, step);
     device_free(device);
+    cr_assert_eq(fixture_problems(), 0);
     return step;
 }
 
@@ -171,7 +172,7 @@ static Step *step_under(const char *schedule, const ModelConfig *config) {
         }
         run_step(device, config, step);
         device_free(device);
-        _exit(0);
+        _exit(fixture_problems() > 0);
     }
     int status;
     waitpid(child, &status, 0);
@@ -270,6 +271,7 @@ Test(gpu, copies_and_fills) {
     device_release(device, empty, 0);
     device_release(device, data, BYTES);
     device_free(device);
+    cr_assert_eq(fixture_problems(), 0);
     free(out);
     free(in);
 }

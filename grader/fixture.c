@@ -6,13 +6,8 @@
 #include <string.h>
 
 #include "kernels/half.h"
-
-#ifdef BACKEND_CUDA
-static int cudasim_problems(void) {
-    return 0;
-}
-#else
-#include "cudasim_core.h"
+#ifndef BACKEND_CUDA
+#include <cudasim_core.h>
 #endif
 
 const int awkward_size[AWKWARD_SIZES] = {1, 31, 33, 257};
@@ -26,6 +21,14 @@ enum { PRECISIONS = 3, DEVICES = 2 };
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
     return "leak:libcriterion";
+}
+
+int fixture_problems(void) {
+#ifdef BACKEND_CUDA
+    return 0;
+#else
+    return cudasim_problems();
+#endif
 }
 
 Fixture fixture_first(void) {
@@ -61,7 +64,7 @@ void fixture_next(Fixture *fixture) {
         free(fixture->host[i]);
     }
     free(fixture->host);
-    cr_assert_eq(cudasim_problems(), 0, "the simulated GPU has reported a problem");
+    cr_assert_eq(fixture_problems(), 0, "the simulated GPU has reported a problem");
     *fixture = (Fixture){.round = fixture->round + 1};
 }
 

@@ -44,6 +44,9 @@ bool fixture_open(Fixture *fixture);
 /** Ends the round: guards are checked, everything is freed. */
 void fixture_next(Fixture *fixture);
 
+/** How many problems the simulated GPU has reported in this process; 0 on a real one. */
+int fixture_problems(void);
+
 /** "cpu f16": for messages. */
 const char *fixture_name(const Fixture *fixture);
 

@@ -9,6 +9,7 @@
 #include "common/model.h"
 #include "common/trainer.h"
 #include "grader/compare.h"
+#include "grader/fixture.h"
 
 /* Hostile: odd sizes, ragged and masked targets, one sequence without any. */
 enum { B = 3, T = 19 };
@@ -153,6 +154,7 @@ static void check_on(bool gpu, Precision precision, Attention attention, float d
     model_free(model);
     memory_free(memory);
     device_free(device);
+    cr_assert_eq(fixture_problems(), 0);
 }
 
 static void check_model(Precision precision, Attention attention, float dropout) {

@@ -19,6 +19,18 @@ static __device__ inline float slope(float x) {
     return s + x * s * (1 - s) * 2 * du;
 }
 
+/* The bias of PACK neighbours from element `first` on. Only where C is a multiple of PACK do they
+   lie in one row, and at a multiple of 16 bytes. */
+static __device__ inline void load_bias(float b[PACK], const Real *bias, size_t first, int C) {
+    if (C % PACK == 0) {
+        load_pack(b, bias + first % C, PACK);
+        return;
+    }
+    for (int i = 0; i < PACK; i++) {
+        b[i] = to_float(bias[(first + i) % C]);
+    }
+}
+
 static __global__ void forward(Real *out, Real *in, const Real *bias, size_t n, int C) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
     if (first >= n) {
@@ -27,9 +39,11 @@ static __global__ void forward(Real *out, Real *in, const Real *bias, size_t n, 
     float x[PACK];
     load_pack(x, in + first, n - first);
     if (bias != NULL) {
+        float b[PACK];
+        load_bias(b, bias, first, C);
         for (int i = 0; i < PACK; i++) {
             /* Rounded, since backward will see what is stored. */
-            x[i] = to_float(real(x[i] + to_float(bias[(first + i) % C])));
+            x[i] = to_float(real(x[i] + b[i]));
         }
         store_pack(in + first, x, n - first);
     }

@@ -31,7 +31,39 @@ prove() {
 unit() {
     make -s -j"$(nproc)" "$@" all &&
         folder=$(make -s "$@" print-build) &&
-        OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2 TRAIN="$folder/bin/train" "$folder/bin/unit"
+        tools/unit.sh "$folder"
+}
+
+# Everything that runs on the simulated GPU, each access looked at, in the order SCHEDULE.
+checked() {
+    make -s -j"$(nproc)" CHECK=1 "$2" all &&
+        folder=$(make -s CHECK=1 "$2" print-build) &&
+        CUDASIM_SCHED=$1 tools/unit.sh "$folder" --filter \
+            '@(adamw|attention|cast|crossentropy|dropout|embedding|flash|gelu|gpu|layernorm|matmul|model|residual|scale|sumsq)/*'
+}
+
+# The simulator's own tests: programs that know what CUDA promises, in every build of it.
+simulator() {
+    for settings in CC=gcc CC=clang "CC=gcc CHECK=1" "CC=clang CHECK=1" "CC=gcc DEBUG=1"; do
+        for program in kernels/cudasim/tests/*.cu; do
+            for schedule in forward reverse random:1; do
+                # shellcheck disable=SC2086 # a list of words
+                make -s cu FILE="$program" SCHED=$schedule $settings || {
+                    echo "$program, $schedule, $settings"
+                    return 1
+                }
+            done
+        done
+    done
+    tools/cu2cpp_test.py build/cu2cpp && tools/unsupported_test.sh && tools/lint_test.sh
+}
+
+# With nvcc everything compiles and links, for two GPUs and the toolkit's default, without a warning.
+nvcc_builds() {
+    for arch in "" sm_80 sm_90; do
+        make -s -j"$(nproc)" BACKEND=cuda CUDA_ARCH=$arch WERROR=1 all bench-programs || return
+        echo "BACKEND=cuda CUDA_ARCH=$arch: built"
+    done
 }
 
 # Every page of the handbook, every link in it.
@@ -47,6 +79,18 @@ prove "unit tests: gcc, address and undefined behaviour sanitizers" unit SAN=1 O
 prove "unit tests: clang -O3" unit CC=clang
 prove "unit tests: NaN in freed memory" unit CHECKED=1
 prove "unit tests: no BLAS" unit BLAS=none
+prove "CUDA lint: what clang's own front end says of every .cu" make -s lint
+prove "simulator: its own tests, both compilers" simulator
+prove "simulator: broken programs, each caught" tools/broken.py
+prove "check mode: ops and whole steps, forward, gcc" checked forward CC=gcc
+prove "check mode: ops and whole steps, reverse, clang" checked reverse CC=clang
+prove "check mode: ops and whole steps, random:1, gcc" checked random:1 CC=gcc
+prove "what the GPU check does, in the simulator" tools/gpu_check.sh --dry-run
+if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+    prove "nvcc: sm_80, sm_90 and the default, without a warning" nvcc_builds
+else
+    echo "prove: left out  nvcc builds: there is no nvcc here"
+fi
 prove "fuzz corpora under sanitizers" corpus
 prove "mutants of the kit" tools/kit_mutants.py
 echo "prove: $passed passed, $failed failed"

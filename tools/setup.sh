@@ -10,6 +10,8 @@ set -eu
 needs() {
     cat <<'LIST'
 gcc|command -v gcc|compiles the kit
+g++|command -v g++|compiles CUDA for the simulator
+binutils|command -v addr2line|the simulator names lines of source
 make|command -v make|runs the Makefile
 libc6-dev|have_header stdio.h|the C library's headers
 libjansson-dev|have_header jansson.h|JSON: configurations, logs, records
@@ -19,7 +21,7 @@ doxygen|command -v doxygen|the handbook
 doxygen-awesome-css|test -e /usr/share/doxygen-awesome-css/doxygen-awesome.css|the handbook's theme
 graphviz|command -v dot|the handbook's figures
 unifdef|command -v unifdef|cuts labs/ from solutions/
-clang|command -v clang|the second compiler of make check and make prove
+clang|command -v clang|make lint; the second compiler of make check and make prove
 libomp-dev|have_clang_openmp|OpenMP for clang
 clang-format|command -v clang-format|make format, make check
 git|command -v git|make stubs looks whether your work would be overwritten

@@ -1,26 +1,29 @@
 /* Times full training steps (forward, backward, AdamW, zeroing) on one fixed batch; bench.py holds
    the outcome against a peer. Prints one line:
 
-   ms=<median ms per step> pass_ms=<forward and backward alone> peak_mib=<growth of the resident
-   set> counted_mib=<by memory.h> */
+   ms=<median ms per step> pass_ms=<forward and backward alone> tokens_per_s=<of the median step>
+   peak_mib=<growth of the resident set> counted_mib=<by memory.h> simulated=<a GPU that is none>
+
+   Weights in half are updated through float masters, so that a step is a whole one: AdamW on the
+   masters, then their rounding into the weights. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/bench/measure.h"
 #include "common/trainer.h"
 
 typedef struct Setting {
     ModelConfig config;
     int B, steps;
+    bool gpu;
 } Setting;
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
-}
+/* What updates weights in half: for each parameter its master and its moments, in float. */
+typedef struct Masters {
+    float *weight, *m, *v;
+} Masters;
 
 /* The largest resident set of this program. Not getrusage(): its figure begins with that of the
    process that started us. 0 where there is no /proc. */
@@ -37,22 +40,12 @@ static double peak_mib(void) {
     return (double)kib / 1024;
 }
 
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, by_size);
-    return values[count / 2];
-}
-
 static Setting parse(int argc, char **argv) {
-    static const struct option names[] = {{"vocabulary", 1, NULL, 'V'}, {"layers", 1, NULL, 'L'},
-                                          {"heads", 1, NULL, 'N'},      {"width", 1, NULL, 'C'},
-                                          {"time", 1, NULL, 'T'},       {"batch", 1, NULL, 'B'},
-                                          {"steps", 1, NULL, 's'},      {"precision", 1, NULL, 'p'},
-                                          {"attention", 1, NULL, 'a'},  {NULL, 0, NULL, 0}};
+    static const struct option names[] = {
+        {"vocabulary", 1, NULL, 'V'}, {"layers", 1, NULL, 'L'},    {"heads", 1, NULL, 'N'},
+        {"width", 1, NULL, 'C'},      {"time", 1, NULL, 'T'},      {"batch", 1, NULL, 'B'},
+        {"steps", 1, NULL, 's'},      {"precision", 1, NULL, 'p'}, {"attention", 1, NULL, 'a'},
+        {"device", 1, NULL, 'd'},     {NULL, 0, NULL, 0}};
     Setting s = {.config = {.V = 256, .T = 128, .L = 4, .NH = 4, .C = 128}, .B = 8, .steps = 20};
     for (int found; (found = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         int number = atoi(optarg);
@@ -84,6 +77,13 @@ static Setting parse(int argc, char **argv) {
         case 'a':
             s.config.attention = optarg[0] == 'f' ? ATTENTION_FLASH : ATTENTION_PLAIN;
             break;
+        case 'd':
+            s.gpu = strcmp(optarg, "gpu") == 0;
+            if (!s.gpu && strcmp(optarg, "cpu") != 0) {
+                fprintf(stderr, "--device gpu or cpu, not %s\n", optarg);
+                exit(2);
+            }
+            break;
         default:
             exit(2);
         }
@@ -91,19 +91,52 @@ static Setting parse(int argc, char **argv) {
     return s;
 }
 
+static const AdamW HYPER = {
+    .beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-8f, .weight_decay = 0.1f, .learning_rate = 3e-4f};
+
+static Masters *masters_new(const Model *model) {
+    Masters *masters = malloc((size_t)model->param_count * sizeof *masters);
+    CHECK(masters != NULL, "no memory for a few bytes");
+    for (int i = 0; i < model->param_count; i++) {
+        const Param *param = &model->params[i];
+        size_t bytes = param->count * sizeof(float);
+        Memory *memory = model->memory;
+        masters[i] = (Masters){
+            .weight = memory_alloc(memory, MEMORY_OPTIMIZER, "master", param->layer, bytes),
+            .m = memory_alloc_zero(memory, MEMORY_OPTIMIZER, "m", param->layer, bytes),
+            .v = memory_alloc_zero(memory, MEMORY_OPTIMIZER, "v", param->layer, bytes)};
+        model->ops->cast_to_float(masters[i].weight, param->weight, param->count);
+    }
+    return masters;
+}
+
+static void masters_step(const Model *model, const Masters *masters, int t) {
+    for (int i = 0; i < model->param_count; i++) {
+        const Param *param = &model->params[i];
+        AdamW adamw = HYPER;
+        adamw.weight_decay = param_is_matrix(param) ? HYPER.weight_decay : 0;
+        model->ops->adamw(masters[i].weight, masters[i].m, masters[i].v, param->grad, param->count,
+                          adamw, t);
+        model->ops->cast_from_float(param->weight, masters[i].weight, param->count);
+    }
+}
+
 int main(int argc, char **argv) {
     enum { WARM_UP = 2 };
     Setting s = parse(argc, argv);
     int N = s.B * s.config.T;
     double idle = peak_mib();
-    Device *device = device_cpu_new(0);
+    Device *device = s.gpu ? device_gpu_new() : device_cpu_new(0);
+    if (device == NULL) {
+        return 1;
+    }
     Memory *memory = memory_new(device, (MemoryOptions){0});
     Model *model = model_new(&s.config, memory, 1);
-    Optimizer *optimizer = NULL;
-    if (s.config.precision == F32) {
-        optimizer = optimizer_new(
-            model, (AdamW){.beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-8f, .weight_decay = 0.1f});
-    }
+    bool half = s.config.precision != F32;
+    Masters *masters = half ? masters_new(model) : NULL;
+    Optimizer *optimizer = half ? NULL : optimizer_new(model, HYPER);
+    /* Keeps gradients of f16 away from zero. AdamW divides it out again, up to its epsilon. */
+    float loss_scale = s.config.precision == F16 ? 1024 : 1;
     int32_t *ids = malloc((size_t)(N + 1) * sizeof *ids);
     double *step_ms = malloc((size_t)s.steps * sizeof *step_ms);
     double *pass_ms = malloc((size_t)s.steps * sizeof *pass_ms);
@@ -114,24 +147,28 @@ int main(int argc, char **argv) {
     Batch batch = {.B = s.B, .T = s.config.T, .tokens = ids, .targets = ids + 1, .valid = N};
     double loss = 0;
     for (int step = -WARM_UP; step < s.steps; step++) {
-        double begin = now();
+        double begin = now_ms();
         loss = model_forward(model, &batch) / N;
-        model_backward(model, 1.0f / (float)N);
+        model_backward(model, loss_scale / (float)N);
         device_synchronize(device);
-        double passed = now();
-        if (optimizer != NULL) {
-            optimizer_step(optimizer, 3e-4f);
+        double passed = now_ms();
+        if (half) {
+            masters_step(model, masters, step + WARM_UP + 1);
+        } else {
+            optimizer_step(optimizer, HYPER.learning_rate);
         }
         model_zero_grad(model);
         device_synchronize(device);
         if (step >= 0) {
             pass_ms[step] = passed - begin;
-            step_ms[step] = now() - begin;
+            step_ms[step] = now_ms() - begin;
         }
     }
     MemoryUse peak = memory_peak(memory);
-    printf("ms=%.3f pass_ms=%.3f peak_mib=%.1f counted_mib=%.1f loss=%.4f device=\"%s\"\n",
-           median(step_ms, s.steps), median(pass_ms, s.steps), peak_mib() - idle,
-           (double)memory_total(&peak) / (1024 * 1024), loss, device->note);
+    double ms = median(step_ms, s.steps);
+    printf("ms=%.3f pass_ms=%.3f tokens_per_s=%.0f peak_mib=%.1f counted_mib=%.1f simulated=%d "
+           "loss=%.4f device=\"%s\"\n",
+           ms, median(pass_ms, s.steps), 1e3 * N / ms, peak_mib() - idle,
+           (double)memory_total(&peak) / (1024 * 1024), device->simulated, loss, device->note);
     return 0;
 }

@@ -1,8 +1,15 @@
 #!/usr/bin/env python3
-"""The peer of `make bench`: the kit's GPT in PyTorch eager mode, timed step by step.
+"""The peer of `make bench`: the kit's GPT in PyTorch, timed step by step.
 
-Prints one line per run, `ms=<median ms per step> peak_mib=<growth of the resident set over idle>`.
-A step is forward, backward, AdamW and zeroing of the gradients, on one fixed batch.
+Prints one line per run, `ms=<median ms per step> peak_mib=<growth of the resident set over idle; on
+a GPU the most that tensors took>`. A step is forward, backward, AdamW and zeroing of the gradients,
+on one fixed batch.
+
+In bf16 and f16 all weights and activations are stored in half, without autocast, and AdamW updates
+float masters, which are then rounded into the weights, as the kit does it. Two things differ, for
+PyTorch has no other way: its gradients leave the backward pass in half and are copied to float,
+where the kit sums them in float from the start; and its loss comes from log-probabilities in half.
+Products of floats are in float: TF32 is off.
 """
 
 import argparse
@@ -65,32 +72,83 @@ def peak_mib():
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+TYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+
+
+class MasterWeights:
+    """Weights in half for the passes, and their float masters for the optimizer."""
+
+    def __init__(self, model, make_optimizer):
+        self.weights = list(model.parameters())
+        self.masters = [weight.detach().float() for weight in self.weights]
+        for master in self.masters:
+            master.grad = torch.empty_like(master)
+        self.optimizer = make_optimizer(self.masters)
+
+    @torch.no_grad()
+    def step(self):
+        torch._foreach_copy_([m.grad for m in self.masters], [w.grad for w in self.weights])
+        self.optimizer.step()
+        torch._foreach_copy_(self.weights, self.masters)
+
+    def zero_grad(self):
+        for weight in self.weights:
+            weight.grad = None
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("vocabulary", "layers", "heads", "width", "time", "batch", "steps", "threads"):
         parser.add_argument(f"--{name}", type=int, required=True)
     parser.add_argument("--optimizer", choices=("foreach", "fused"), default="fused")
-    options = parser.parse_args()
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--precision", choices=TYPES, default="f32")
+    parser.add_argument("--compile", action="store_true", help="through torch.compile")
+    return parser.parse_args()
 
+
+def main():
+    options = parse()
+    on_gpu = options.device == "cuda"
     torch.set_num_threads(options.threads)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
     torch.manual_seed(1)
     torch.ones(64, 64) @ torch.ones(64, 64)
     idle = peak_mib()
-    model = GPT(options.vocabulary, options.time, options.layers, options.heads, options.width)
+    with torch.device(options.device):
+        model = GPT(options.vocabulary, options.time, options.layers, options.heads, options.width)
+        tokens = torch.randint(options.vocabulary, (options.batch, options.time + 1))
     fused = {"fused": True} if options.optimizer == "fused" else {"foreach": True}
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, weight_decay=0.1, **fused)
-    tokens = torch.randint(options.vocabulary, (options.batch, options.time + 1))
+
+    def make_optimizer(parameters):
+        return torch.optim.AdamW(parameters, lr=3e-4, weight_decay=0.1, **fused)
+
+    if options.precision == "f32":
+        optimizer = make_optimizer(model.parameters())
+    else:
+        model.to(TYPES[options.precision])
+        optimizer = MasterWeights(model, make_optimizer)
+    # As in the kit: keeps f16's gradients away from zero; AdamW divides it out again.
+    scale = 1024 if options.precision == "f16" else 1
+    forward = torch.compile(model) if options.compile else model
+    inputs, targets = tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
 
     times = []
-    for step in range(options.steps + 2):
+    warm_up = 5 if on_gpu else 2
+    for step in range(options.steps + warm_up):
         start = time.perf_counter()
-        loss = model(tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous())
-        loss.backward()
+        loss = forward(inputs, targets)
+        (loss if scale == 1 else loss * scale).backward()
         optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-        if step >= 2:
+        optimizer.zero_grad()
+        if on_gpu:
+            torch.cuda.synchronize()
+        if step >= warm_up:
             times.append(1e3 * (time.perf_counter() - start))
-    print(f"ms={statistics.median(times):.3f} peak_mib={peak_mib() - idle:.1f} idle_mib={idle:.1f} "
+    peak = torch.cuda.max_memory_allocated() / 2**20 if on_gpu else peak_mib() - idle
+    print(f"ms={statistics.median(times):.3f} peak_mib={peak:.1f} idle_mib={idle:.1f} "
           f"loss={loss.item():.4f} torch={torch.__version__}")
 
 

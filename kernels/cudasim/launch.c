@@ -203,6 +203,12 @@ static void release_launch(void *context) {
 void cudasim_submit_launch(const LaunchSite *site, void (*thread)(void *), void *arguments,
                            void (*release)(void *)) {
     sim_begin();
+    if (sim_worker != NULL && sim_worker->in_kernel) {
+        sim_report("unsupported", "%s at %s:%d is launched by a kernel; let the host do that",
+                   site->name, sim_file(place_of(site)), site->line);
+        sim_detail_thread();
+        sim_abort_block();
+    }
     if (sim_device_error() != cudaSuccess || !possible(site)) {
         release(arguments);
         return;

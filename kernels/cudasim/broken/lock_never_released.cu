@@ -1,10 +1,12 @@
 /* A thread takes the lock and never gives it back. On a GPU all others wait for ever. */
 #include "try.cuh"
 
-static __global__ void add(int *lock, int *sum) {
+static __global__ void add(int *lock, volatile int *sum) {
     while (atomicCAS(lock, 0, 1) != 0) { /* expect: timeout */
     }
-    atomicAdd(sum, 1);
+    __threadfence();
+    *sum = *sum + 1;
+    __threadfence();
 #ifdef MENDED
     atomicExch(lock, 0);
 #endif

@@ -1,18 +1,18 @@
 /**
  * @file cuda_bf16.h
- * @brief bf16 as cudasim offers it: `__nv_bfloat16` and `__nv_bfloat162`, with the names of
- * NVIDIA's header.
+ * @brief bf16 as cudasim offers it: `__nv_bfloat16` and `__nv_bfloat162`, named as NVIDIA does.
  * @ingroup cudasim
  *
- *     conversions   __float2bfloat16[_rn] __bfloat162float __double2bfloat16 __int2bfloat16_rn
- * __uint2bfloat16_rn
- *                   __bfloat162int_rn|rz __bfloat162uint_rz __ushort_as_bfloat16
- * __bfloat16_as_ushort (and short)
- *                   __floats2bfloat162_rn __float22bfloat162_rn __float2bfloat162_rn
- * __bfloat1622float2 parts         __halves2bfloat162 __bfloat162bfloat162 __low2bfloat16
- * __high2bfloat16 __low2float __high2float
- *                   __low2bfloat162 __high2bfloat162 __lows2bfloat162 __highs2bfloat162
- * __lowhigh2highlow and all of    cudasim_narrow.h
+ *     from numbers  __float2bfloat16 __double2bfloat16
+ *                   __float2bfloat16_rn __int2bfloat16_rn __uint2bfloat16_rn
+ *     to numbers    __bfloat162float __bfloat162int_rn __bfloat162int_rz __bfloat162uint_rz
+ *     bits          __ushort_as_bfloat16 __bfloat16_as_ushort
+ *                   __short_as_bfloat16 __bfloat16_as_short
+ *     to pairs      __floats2bfloat162_rn __float22bfloat162_rn __float2bfloat162_rn
+ *                   __halves2bfloat162 __bfloat162bfloat162
+ *     from pairs    __bfloat1622float2 __low2bfloat16 __high2bfloat16
+ *     exchanges     __low2bfloat162 __high2bfloat162 __lows2bfloat162 __highs2bfloat162
+ *     and all of cudasim_narrow.h
  *
  * C sees plain structs. As in NVIDIA's header a mixed expression such as `h + 1.0f` is ambiguous:
  * say which of the two types is meant.
@@ -23,17 +23,15 @@
 #include "cudasim_round.h"
 
 /** The bits of a bf16. */
-typedef struct __align__(2) __nv_bfloat16_raw {
+typedef struct __nv_bfloat16_raw {
     unsigned short x; /**< sign, 8 bits of exponent, 7 of mantissa */
-}
-__nv_bfloat16_raw;
+} __align__(2) __nv_bfloat16_raw;
 
 /** The bits of two. */
-typedef struct __align__(4) __nv_bfloat162_raw {
+typedef struct __nv_bfloat162_raw {
     unsigned short x; /**< first */
     unsigned short y; /**< second */
-}
-__nv_bfloat162_raw;
+} __align__(4) __nv_bfloat162_raw;
 
 #ifndef __cplusplus
 typedef __nv_bfloat16_raw __nv_bfloat16;   /**< a bf16 */

@@ -1,14 +1,18 @@
 /**
  * @file cuda_fp16.h
- * @brief fp16 as cudasim offers it: `__half` and `__half2`, with the names of NVIDIA's header.
+ * @brief fp16 as cudasim offers it: `__half` and `__half2`, named as NVIDIA does.
  * @ingroup cudasim
  *
- *     conversions   __float2half[_rn] __half2float __double2half __int2half_rn __uint2half_rn
- *                   __half2int_rn|rz __half2uint_rz __ushort_as_half __half_as_ushort (and short)
- *                   __floats2half2_rn __float22half2_rn __float2half2_rn __half22float2
- *     parts         __halves2half2 __half2half2 __low2half __high2half __low2float __high2float
- *                   __low2half2 __high2half2 __lows2half2 __highs2half2 __lowhigh2highlow
- *     and all of    cudasim_narrow.h
+ *     from numbers  __float2half __double2half
+ *                   __float2half_rn __int2half_rn __uint2half_rn
+ *     to numbers    __half2float __half2int_rn __half2int_rz __half2uint_rz
+ *     bits          __ushort_as_half __half_as_ushort
+ *                   __short_as_half __half_as_short
+ *     to pairs      __floats2half2_rn __float22half2_rn __float2half2_rn
+ *                   __halves2half2 __half2half2
+ *     from pairs    __half22float2 __low2half __high2half
+ *     exchanges     __low2half2 __high2half2 __lows2half2 __highs2half2
+ *     and all of cudasim_narrow.h
  *
  * C sees plain structs. As in NVIDIA's header a mixed expression such as `h + 1.0f` is ambiguous:
  * say which of the two types is meant.
@@ -19,17 +23,15 @@
 #include "cudasim_round.h"
 
 /** The bits of an fp16. */
-typedef struct __align__(2) __half_raw {
+typedef struct __half_raw {
     unsigned short x; /**< sign, 5 bits of exponent, 10 of mantissa */
-}
-__half_raw;
+} __align__(2) __half_raw;
 
 /** The bits of two. */
-typedef struct __align__(4) __half2_raw {
+typedef struct __half2_raw {
     unsigned short x; /**< first */
     unsigned short y; /**< second */
-}
-__half2_raw;
+} __align__(4) __half2_raw;
 
 #ifndef __cplusplus
 typedef __half_raw __half;   /**< an fp16 */

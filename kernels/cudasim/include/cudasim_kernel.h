@@ -142,7 +142,7 @@ CUDASIM_DEVICE T cudasim_shuffle(int operation, unsigned mask, T mine, int from,
     }
     cudasim_part(meeting);
     T result;
-    __builtin_memcpy(&result, &bits, sizeof result);
+    __builtin_memcpy((void *)&result, &bits, sizeof result);
     return result;
 }
 /** @endcond */

@@ -7,19 +7,19 @@
  * narrow_to_float and narrow_from_float. Then there are:
  *
  *     numbers      + - * / += -= *= /= ++ -- and unary + -; == != < <= > >=
- *                  __hadd __hsub __hmul (and _rn, _sat) __hdiv __hfma (and _sat, _relu) __hneg
- * __habs
+ *                  __hadd __hsub __hmul (and _rn, _sat) __hdiv __hfma (and _sat, _relu)
+ *                  __hneg __habs
  *                  __heq __hne __hlt __hle __hgt __hge; with a u at the end true for a NaN
  *                  __hmin __hmax (and _nan) __hisnan __hisinf
- *                  hsqrt hrsqrt hrcp hexp hexp2 hexp10 hlog hlog2 hlog10 hsin hcos htanh
+ *     functions    hsqrt hrsqrt hrcp hexp hexp2 hexp10 hlog hlog2 hlog10 hsin hcos htanh
  *                  hfloor hceil htrunc hrint
  *     pairs        the same with a 2: __hadd2, __hfma2, __h2div, __hlt2 (1 or 0), __hblt2 (both?),
  *                  h2sqrt, ...; __low2float, __high2float, __lowhigh2highlow
  *     memory       atomicAdd; __ldg, __ldcs, __stcs and the like are templates for all types
  *
  * Each operation computes in float and rounds once, which for + - * / and square roots is the
- * correctly rounded result, as on a GPU. The functions of the third group may differ from a GPU's
- * in the last bit.
+ * correctly rounded result, as on a GPU. The other functions may differ from a GPU's in the last
+ * bit.
  *
  * All of them become part of the function that uses them, so check mode sees a load or store of a
  * pair as what it is on a GPU: one access of 4 bytes.

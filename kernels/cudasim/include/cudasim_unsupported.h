@@ -17,15 +17,11 @@
 #define CUDASIM_NO(message) __attribute__((error("cudasim: unsupported: " message)))
 #endif
 
+/* In all of them a pointer comes first. */
 #ifdef __cplusplus
 #define CUDASIM_NO_FUNCTION(name, message) extern "C" CUDASIM_NO(message) cudaError_t name(...);
 #else
 #define CUDASIM_NO_FUNCTION(name, message) CUDASIM_NO(message) cudaError_t name(const void *, ...);
-#endif
-
-#pragma GCC diagnostic push
-#ifndef __cplusplus
-#pragma GCC diagnostic ignored "-Wstrict-prototypes"
 #endif
 
 #define CUDASIM_MANAGED "managed memory; use cudaMalloc and cudaMemcpy"
@@ -76,8 +72,6 @@ CUDASIM_NO_FUNCTION(cudaLaunchKernel, CUDASIM_LAUNCHES)
 CUDASIM_NO_FUNCTION(cudaLaunchKernelEx, CUDASIM_LAUNCHES)
 CUDASIM_NO_FUNCTION(cudaLaunchCooperativeKernel,
                     "barriers over a whole grid; use two kernels, one after the other")
-
-#pragma GCC diagnostic pop
 
 #ifdef __cplusplus
 #define CUDASIM_FETCH(name)                                                                        \

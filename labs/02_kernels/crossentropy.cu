@@ -1,0 +1,57 @@
+/* Lab 02: softmax and cross-entropy, on the GPU. The contract is in kernels/crossentropy.h. */
+#include "kernels/crossentropy.h"
+
+#include <float.h>
+
+#include "common/lab.h"
+#include "kernels/real.cuh"
+
+/* How threads map to data. V need not be a multiple of PACK, so rows may begin anywhere; but the
+   tensor as a whole is a row of packs.
+
+   forward: a block per row. Its threads take the packs that the row touches, one after the other,
+   and leave out what belongs to the neighbours: each logit is read once, since the running sum is
+   scaled whenever a larger maximum comes.
+
+   backward: a thread per pack of the tensor, whichever rows it belongs to. lse is known, so no
+   element needs another. */
+
+enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP };
+
+/* sum of exp(x - max) over the logits seen so far; {-FLT_MAX, 0} before the first. A max of
+   -INFINITY would not do: -INFINITY - -INFINITY is NaN. */
+struct Seen {
+    float max;
+    float sum;
+};
+
+/* A block per row: losses[row] and lse[row]:
+
+       static __global__ void forward(float *losses, float *lse, const Real *logits,
+                                      const int32_t *targets, int N, int V);
+ */
+
+/* A thread per PACK logits: dlogits += ..., or = ... where it is logits:
+
+       static __global__ void backward(Real *dlogits, const Real *logits, const float *lse,
+                                       const int32_t *targets, float dloss, size_t n, int V);
+ */
+
+extern "C" void GPU(crossentropy_forward)(float *losses, float *lse, const Real *logits,
+                                          const int32_t *targets, int N, int V) {
+    if (N == 0) {
+        return;
+    }
+    (void)losses, (void)lse, (void)logits, (void)targets, (void)V;
+    TODO("task 1: forward, and launch it (about 60 lines)");
+}
+
+extern "C" void GPU(crossentropy_backward)(Real *dlogits, const Real *logits, const float *lse,
+                                           const int32_t *targets, float dloss, int N, int V) {
+    size_t n = (size_t)N * V;
+    if (n == 0) {
+        return;
+    }
+    (void)dlogits, (void)logits, (void)lse, (void)targets, (void)dloss;
+    TODO("task 2: backward, and launch it (about 30 lines)");
+}

@@ -1,0 +1,192 @@
+#!/bin/sh
+# Everything that only a GPU can tell, in one call of at most nine minutes, the most important first,
+# into one log. Uses the pack (make gpu-pack), from inside of it or out of build/; where there is none
+# but nvcc is, it makes one first.
+#
+#   tools/gpu_check.sh            ends with `gpu-check: N good, N FAILED, N skipped`
+#   tools/gpu_check.sh --dry-run  the same commands, smaller, in the simulator: is this script right?
+#
+# LOG=file (gpu-check.log in build/ or in the pack), PYTHON=python3 (with PyTorch, for the comparison), LIMIT=540 seconds.
+set -u
+python=${PYTHON:-python3}
+limit=${LIMIT:-540}
+dry=
+[ "${1:-}" != --dry-run ] || dry=yes
+
+here=$(cd "$(dirname "$0")/.." && pwd)
+cd "$here" || exit 1
+[ -d build ] && log=$here/build/gpu-check.log || log=$here/gpu-check.log
+log=${LOG:-$log}
+if [ $dry ]; then
+    make -s all build/bin/bench build/bin/bench-ops || exit 1
+    programs=build/bin
+elif [ -x ./unit ]; then
+    programs=.
+else
+    [ -x build/gpu-pack/unit ] || make gpu-pack || exit 1
+    cd build/gpu-pack && programs=.
+fi
+
+: >"$log" || exit 1
+results=$(dirname "$log")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+began=$(date +%s)
+good=0 failed=0 skipped=0 summary=
+
+say() { echo "$@" | tee -a "$log"; }
+left() { echo $((limit - $(date +%s) + began)); }
+verdict() { summary="$summary
+  $1"; }
+
+# bounded PROGRAM...: for as long as the present check may take.
+bounded() {
+    rest=$((end - $(date +%s)))
+    [ $rest -gt 0 ] || return 124
+    timeout $rest "$@"
+}
+
+# check NAME SECONDS FUNCTION...: runs it for at most so long, and as long as there is time at all.
+# Its programs are run by `bounded`. Status 77: it cannot be done here; the last line says why.
+check() {
+    name=$1 seconds=$2
+    shift 2
+    if [ "$(left)" -lt 5 ]; then
+        skipped=$((skipped + 1))
+        verdict "skipped  $name: the time is over"
+        return
+    fi
+    [ "$seconds" -le "$(left)" ] || seconds=$(left)
+    say ""
+    say "== $name"
+    start=$(date +%s)
+    end=$((start + seconds))
+    ("$@") >"$work/part.log" 2>&1
+    status=$?
+    cat "$work/part.log" >>"$log"
+    tail -n 60 "$work/part.log"
+    took="($(($(date +%s) - start)) s)"
+    if [ $status = 77 ]; then
+        skipped=$((skipped + 1))
+        verdict "skipped  $name $took: $(tail -n 1 "$work/part.log")"
+    elif [ $status = 0 ]; then
+        good=$((good + 1))
+        verdict "good     $name $took"
+    elif [ $status = 124 ]; then
+        failed=$((failed + 1))
+        verdict "FAILED   $name: not done after $seconds s"
+    else
+        failed=$((failed + 1))
+        verdict "FAILED   $name $took: status $status"
+    fi
+}
+
+# ---- what this machine has ------------------------------------------------------------------
+# cuBLAS comes with CUDA or with PyTorch; it is in no pack.
+find_cublas() {
+    ldd "$programs/unit" | grep -q 'libcublas.*not found' || return 0
+    for folder in /usr/local/cuda*/lib64 /usr/local/cuda*/targets/*/lib /usr/lib/x86_64-linux-gnu \
+        $("$python" -c 'import nvidia, glob
+for root in nvidia.__path__: print(*glob.glob(root + "/*/lib"))' 2>/dev/null); do
+        if [ -e "$folder/libcublas.so.13" ]; then
+            LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+            export LD_LIBRARY_PATH
+            return 0
+        fi
+    done
+    say "no libcublas.so.13 here: it comes with CUDA 13 and with PyTorch for it"
+    exit 1
+}
+
+describe() {
+    say "gpu-check $(date -u +%Y-%m-%dT%H:%MZ), commit $(cat COMMIT 2>/dev/null || git rev-parse --short HEAD)"
+    if [ $dry ]; then
+        say "DRY RUN in the simulator: no figure below means anything"
+    else
+        nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,power.limit --format=csv,noheader \
+            2>&1 | tee -a "$log"
+    fi
+    "$python" -c 'import torch; print("PyTorch", torch.__version__, torch.cuda.is_available() and torch.cuda.get_device_name())' \
+        2>/dev/null | tee -a "$log" || true
+}
+
+# ---- the checks -----------------------------------------------------------------------------
+# Threads that wait must not spin: the tests run side by side.
+export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2 TRAIN="$programs/train"
+train=$programs/train
+ops='@(adamw|attention|cast|crossentropy|dropout|embedding|flash|gelu|layernorm|matmul|residual|scale|sumsq)/*'
+small="--device gpu --n_layer 2 --n_head 4 --n_embd 64 --n_positions 65 --dropout 0.1
+    --per_device_train_batch_size 2 --eval_fraction 0 --max_steps 1"
+if [ $dry ]; then
+    large="$small"
+    bench_ops=--small
+else
+    large="--device gpu --n_layer 12 --n_head 12 --n_embd 768 --n_positions 1024 --vocab_size 50257
+        --per_device_train_batch_size 4 --eval_fraction 0 --max_steps 5 --logging_steps 1"
+    bench_ops=
+fi
+
+# both PROGRAM...: with plain and with flash attention.
+both() {
+    for attention in plain flash; do
+        bounded "$@" --attention $attention || return
+    done
+}
+
+# Counted is predicted, and what the driver takes for itself is a line of its own.
+memory() {
+    # shellcheck disable=SC2086 # lists of words
+    both "$train" $large >"$work/memory.log" 2>&1
+    status=$?
+    cat "$work/memory.log"
+    [ $status = 0 ] && ! grep -q differs "$work/memory.log"
+}
+
+# sanitizer TOOL: status 77 where the tool is not there, or not for this machine.
+sanitizer() {
+    command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer here"; return 77; }
+    # shellcheck disable=SC2086
+    both compute-sanitizer --tool "$1" --error-exitcode 99 "$train" $small >"$work/sanitizer.log" 2>&1
+    status=$?
+    cat "$work/sanitizer.log"
+    if grep -q 'not supported\|Failed to initialize' "$work/sanitizer.log"; then
+        echo "compute-sanitizer cannot work here"
+        return 77
+    fi
+    return $status
+}
+
+ops_bench() {
+    for precision in bf16 f16 f32; do
+        # shellcheck disable=SC2086
+        bounded "$programs/bench-ops" --device gpu --precision $precision $bench_ops --json "$results/ops-$precision.jsonl" || return 1
+    done
+}
+
+step_bench() {
+    if [ $dry ]; then
+        bounded "$programs/bench" --device gpu --layers 1 --width 32 --heads 2 --time 16 --batch 2 --steps 2 --precision bf16
+    else
+        bounded "$python" common/bench/bench.py "$programs/bench" --device gpu
+    fi
+}
+
+unit() { bounded "$programs/unit" -j4 --filter "$1"; }
+
+[ $dry ] || find_cublas
+describe
+check "op tests on CPU and GPU, three precisions" 150 unit "$ops"
+check "a training step against the CPU" 60 unit 'gpu/step*'
+check "gradients of a whole model against double" 60 unit 'model/gradients*'
+check "the same bits on each run" 60 unit 'gpu/same_bits*'
+check "peak bytes against predictions" 60 memory
+check "everything else of the device and of train" 60 unit 'gpu/!(same_bits*|step*)'
+check "compute-sanitizer memcheck" 60 sanitizer memcheck
+check "compute-sanitizer racecheck" 60 sanitizer racecheck
+check "bench: training steps, beside PyTorch" 200 step_bench
+check "bench: each op against the copy rate and the matmul rate" 120 ops_bench
+
+say ""
+say "gpu-check, $(($(date +%s) - began)) s:$summary"
+say "gpu-check: $good good, $failed FAILED, $skipped skipped; all of it in $log"
+[ $failed = 0 ]
