@@ -10,6 +10,7 @@
 #ifndef CUDASIM_LINT_H
 #define CUDASIM_LINT_H
 
+/** @cond */
 #define CUDASIM_LINT 1
 #define __CUDACC__
 
@@ -69,5 +70,6 @@ __device__ void cudasim_trap(const char *file, int line);
 extern "C" int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
 extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
                                                 void *stream = 0);
+/** @endcond */
 
 #endif

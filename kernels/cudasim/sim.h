@@ -59,9 +59,13 @@ extern Settings sim_settings; /**< valid after sim_begin() */
 /** Reads the settings, reserves memory, installs handlers; later calls do nothing. */
 void sim_begin(void);
 
-/** Its parts. */
+/** A part of sim_begin(): the environment. */
 void sim_read_settings(void);
+
+/** A part of sim_begin(): ranges of addresses. */
 void sim_reserve_memory(void);
+
+/** A part of sim_begin(): handlers of signals. */
 void sim_catch_faults(void);
 
 /** Gives this thread of the CPU a stack for signal handlers. */
@@ -267,8 +271,8 @@ typedef enum ThreadState {
     GONE,    /**< has returned */
 } ThreadState;
 
-typedef struct Fiber Fiber;
-typedef cudasim_meeting Meeting;
+typedef struct Fiber Fiber;      /**< a stack, see struct Fiber */
+typedef cudasim_meeting Meeting; /**< lanes of a warp that come together */
 
 /** A CUDA thread of the block that runs. */
 typedef struct Thread {
@@ -323,7 +327,8 @@ typedef struct Worker {
     int order_threads;               /**< threads for which order[] was made; 0: none */
     int begun;                       /**< of these, begun */
     uint16_t ready[2 * MAX_THREADS]; /**< ring of those that may go on */
-    unsigned ready_first, ready_end; /**< its ends */
+    unsigned ready_first;            /**< its first */
+    unsigned ready_end;              /**< one past its last */
     uint3 shape;                     /**< block size that thread[].index was made for */
 
     Fiber home;   /**< the worker's own stack */
@@ -332,10 +337,11 @@ typedef struct Worker {
     int fibers;   /**< made so far */
     char *stacks; /**< of MAX_THREADS + 1 fibers */
 
-    int barred;          /**< threads in the barrier */
-    unsigned barriers;   /**< that the block has passed */
-    Place barrier;       /**< where its first thread waits */
-    int reduced, result; /**< of __syncthreads_count() and the like */
+    int barred;        /**< threads in the barrier */
+    unsigned barriers; /**< that the block has passed */
+    Place barrier;     /**< where its first thread waits */
+    int reduced;       /**< of __syncthreads_count() and the like, so far */
+    int result;        /**< the same, when all have come */
 
     Meeting meeting[MAX_WARPS][MEETINGS]; /**< by warp */
     bool met[MAX_WARPS];                  /**< whether the warp has had any in this block */

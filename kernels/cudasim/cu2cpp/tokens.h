@@ -20,7 +20,7 @@ typedef enum TokenKind {
     NUMBER,    /**< 0x1p-3f and 1'000'000 */
     LITERAL,   /**< "text", 'c' and R"(raw)", without a prefix such as L */
     MARK,      /**< <<< :: -> or one character */
-    DIRECTIVE, /**< a line that begins with #: line markers, #pragma */
+    DIRECTIVE, /**< a line that begins with a hash: line markers, pragmas */
 } TokenKind;
 
 /** A piece of the input. */
