@@ -116,6 +116,7 @@ static void gpu_destroy(Device *device) {
         cublasDestroy(gpu->blas);
     }
     cudaFree(gpu->blas_workspace);
+    cudaMemPoolTrimTo(gpu->pool, 0);
     cudaFreeHost(gpu->staging);
     if (gpu->fetched != NULL) {
         cudaEventDestroy(gpu->fetched);

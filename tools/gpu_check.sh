@@ -120,10 +120,12 @@ small="--device gpu --n_layer 2 --n_head 4 --n_embd 64 --n_positions 65 --dropou
 if [ $dry ]; then
     large="$small"
     bench_ops=--small
+    bench_steps=
 else
     large="--device gpu --n_layer 12 --n_head 12 --n_embd 768 --n_positions 1024 --vocab_size 50257
         --per_device_train_batch_size 4 --eval_fraction 0 --max_steps 5 --logging_steps 1"
     bench_ops=
+    bench_steps="--only gpt2-124M --limit 170"
 fi
 
 # both PROGRAM...: with plain and with flash attention.
@@ -164,11 +166,8 @@ ops_bench() {
 }
 
 step_bench() {
-    if [ $dry ]; then
-        bounded "$programs/bench" --device gpu --layers 1 --width 32 --heads 2 --time 16 --batch 2 --steps 2 --precision bf16
-    else
-        bounded "$python" common/bench/bench.py "$programs/bench" --device gpu
-    fi
+    # shellcheck disable=SC2086
+    bounded "$python" common/bench/bench.py "$programs/bench" --device gpu $bench_steps
 }
 
 unit() { bounded "$programs/unit" -j4 --filter "$1"; }

@@ -85,6 +85,8 @@ prove "simulator: broken programs, each caught" tools/broken.py
 prove "check mode: ops and whole steps, forward, gcc" checked forward CC=gcc
 prove "check mode: ops and whole steps, reverse, clang" checked reverse CC=clang
 prove "check mode: ops and whole steps, random:1, gcc" checked random:1 CC=gcc
+prove "check mode: what the kernels ask of the memory" make -s profile-check
+prove "bench programs run and count right" make -s bench-check
 prove "what the GPU check does, in the simulator" tools/gpu_check.sh --dry-run
 if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     prove "nvcc: sm_80, sm_90 and the default, without a warning" nvcc_builds
