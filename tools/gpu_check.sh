@@ -98,6 +98,14 @@ for root in nvidia.__path__: print(*glob.glob(root + "/*/lib"))' 2>/dev/null); d
     exit 1
 }
 
+# Without a GPU nothing below says more than this does.
+find_gpu() {
+    "$programs/bench" --device gpu --layers 1 --width 32 --heads 2 --time 16 --batch 1 --steps 1 >"$work/part.log" 2>&1 &&
+        return
+    say "no step runs on a GPU here: $(tail -n 1 "$work/part.log")"
+    exit 1
+}
+
 describe() {
     say "gpu-check $(date -u +%Y-%m-%dT%H:%MZ), commit $(cat COMMIT 2>/dev/null || git rev-parse --short HEAD)"
     if [ $dry ]; then
@@ -174,6 +182,7 @@ unit() { bounded "$programs/unit" -j4 --filter "$1"; }
 
 [ $dry ] || find_cublas
 describe
+find_gpu
 check "op tests on CPU and GPU, three precisions" 150 unit "$ops"
 check "a training step against the CPU" 60 unit 'gpu/step*'
 check "gradients of a whole model against double" 60 unit 'model/gradients*'

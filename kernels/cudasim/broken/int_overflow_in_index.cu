@@ -8,7 +8,7 @@ static __global__ void offsets(long long *offset, int rows, int V) {
 #ifdef MENDED
         offset[row] = (long long)row * V;
 #else
-        offset[row] = row * V; /* expect: UBSan */
+        offset[row] = row * V; /* expect: undefined behaviour */
 #endif
     }
 }

@@ -8,7 +8,7 @@ static __global__ void add(float *out, const float *x) {
 #else
     const float4 *v = (const float4 *)(x + 4 * threadIdx.x + 1);
 #endif
-    out[threadIdx.x] = v->x + v->y; /* expect: UBSan */
+    out[threadIdx.x] = v->x + v->y; /* expect: misaligned access */
 }
 
 int main(void) {

@@ -11,7 +11,7 @@ static __global__ void shift(float *x) {
     __shared__ float copy[N];
 #endif
     int i = threadIdx.x;
-    copy[i + 1] = x[i]; /* expect: UBSan */
+    copy[i + 1] = x[i]; /* expect: out-of-bounds access */
     __syncthreads();
     if (i > 0) {
         x[i] = copy[i];
