@@ -175,7 +175,7 @@ $B/gpu/%.o: %.cu $(CU_TOOL)
 
 # The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
 CU2CPP  := $(wildcard kernels/cudasim/cu2cpp/*.c)
-CHECKER := $(addprefix kernels/cudasim/,check.c shadow.c race.c profile.c)
+CHECKER := $(addprefix kernels/cudasim/,hooks.c check.c shadow.c race.c profile.c)
 SIM_SRC := $(filter-out $(if $(CHECK),%/nocheck.c,$(CHECKER)),$(wildcard kernels/cudasim/*.c))
 SIM_OBJ := $(SIM_SRC:%.c=$B/obj/%.o)
 $(SIM_OBJ): SANITIZE :=

@@ -11,17 +11,7 @@ __thread uint3 threadIdx, blockIdx;
 __thread dim3 blockDim, gridDim;
 __thread int cudasim_lane;
 
-enum { ARENA = 256 << 10, APART = 64 /* bytes between shared variables, so that overruns show */ };
-
-/* ---- shared memory --------------------------------------------------------------------------- */
-
-/* A plain loop: sanitizers look at memset(). */
-static void poison(void *p, size_t bytes) {
-    volatile unsigned char *byte = p;
-    for (size_t i = 0; i < bytes; i++) {
-        byte[i] = 0xFF;
-    }
-}
+enum { ARENA = 256 << 10 /* bytes of shared memory, static and dynamic each */ };
 
 Worker *sim_need_kernel(const char *what, Place place) {
     Worker *worker = sim_worker;
@@ -33,85 +23,13 @@ Worker *sim_need_kernel(const char *what, Place place) {
     return worker;
 }
 
-static int new_variable(SharedVariable *variable) {
-    static int variables;
-    int id = __atomic_add_fetch(&variables, 1, __ATOMIC_RELAXED), none = 0;
-    if (id >= SHARED_VARIABLES) {
-        sim_report("unsupported", "more than %d __shared__ variables", SHARED_VARIABLES - 1);
-        sim_stop();
-    }
-    __atomic_compare_exchange_n(&variable->id, &none, id, false, __ATOMIC_RELAXED,
-                                __ATOMIC_RELAXED);
-    return variable->id;
-}
-
-static void check_static_size(Worker *worker, const SharedVariable *variable) {
-    if (worker->shared_bytes > STATIC_SHARED) {
-        sim_report("launch failed", "%s: __shared__ variables take %zu bytes, more than %d",
-                   worker->launch->site.name, worker->shared_bytes, STATIC_SHARED);
-        sim_detail("the last is %s at %s:%d; nvcc refuses to compile this", variable->name,
-                   sim_file((Place){variable->file, variable->line}), variable->line);
-        sim_stop();
-    }
-}
-
-void *cudasim_static_shared(SharedVariable *variable) {
-    Worker *worker = sim_need_kernel(variable->name, (Place){variable->file, variable->line});
-    int id = variable->id > 0 ? variable->id : new_variable(variable);
-    if (worker->variable_block[id] == worker->block) {
-        return worker->variable_at[id];
-    }
-    size_t offset = (worker->shared_used + APART + 127) / 128 * 128;
-    worker->shared_bytes += variable->size;
-    check_static_size(worker, variable);
-    char *at = worker->shared + offset;
-    worker->shared_used = offset + variable->size;
-    worker->variable[id] = variable;
-    worker->variable_at[id] = at;
-    worker->variable_block[id] = worker->block;
-    poison(at, variable->size);
-    check_fresh(at, variable->size);
-    return at;
-}
-
-void *cudasim_dynamic_shared(const char *name, const char *file, int line) {
-    Place place = {file, line};
-    Worker *worker = sim_need_kernel(name, place);
-    if (worker->launch->site.shared == 0 && !worker->no_dynamic_reported) {
-        worker->no_dynamic_reported = true;
-        sim_report("out-of-bounds access",
-                   "extern __shared__ %s at %s:%d, but the launch asks for 0 bytes of it", name,
-                   sim_file(place), line);
-        sim_detail("the third number between <<< and >>> is the size in bytes");
-        sim_detail_thread();
-    }
-    return worker->dynamic;
-}
-
-static void begin_dynamic(Worker *worker) {
-    size_t bytes = worker->launch->site.shared;
-    worker->dynamic = worker->dynamic_end - ((bytes + 15) & ~(size_t)15);
-    poison(worker->dynamic, bytes);
-    check_fresh(worker->dynamic, bytes);
-}
-
 /* ---- fibers ---------------------------------------------------------------------------------- */
 
 static void fiber_main(void);
 
-static void *map(size_t bytes) {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-    if (p == MAP_FAILED) {
-        fprintf(stderr, "[cudasim] out of memory\n");
-        exit(1);
-    }
-    return p;
-}
-
 /* Stacks below each other with a closed page between. */
 static char *new_stacks(void) {
-    char *stacks = map((size_t)(MAX_THREADS + 1) * STACK_BYTES);
+    char *stacks = sim_map((size_t)(MAX_THREADS + 1) * STACK_BYTES);
     for (int i = 0; i <= MAX_THREADS; i++) {
         mprotect(stacks + (size_t)i * STACK_BYTES, PAGE, PROT_NONE);
     }
@@ -126,7 +44,7 @@ static Fiber *take_fiber(Worker *worker) {
     }
     static __thread Fiber *pool;
     if (pool == NULL) {
-        pool = map((MAX_THREADS + 1) * sizeof *pool);
+        pool = sim_map((MAX_THREADS + 1) * sizeof *pool);
         worker->stacks = new_stacks();
     }
     int n = worker->fibers++;
@@ -363,13 +281,12 @@ void cudasim_trap(const char *file, int line) {
 
 /* Two arenas, each between closed pages. Dynamic shared memory ends against the last one. */
 static Worker *new_worker(void) {
-    Worker *worker = map(sizeof *worker);
-    char *memory = map(2 * ARENA + 3 * PAGE);
+    Worker *worker = sim_map(sizeof *worker);
+    char *memory = sim_map(2 * ARENA + 3 * PAGE);
     mprotect(memory, PAGE, PROT_NONE);
     mprotect(memory + PAGE + ARENA, PAGE, PROT_NONE);
     mprotect(memory + 2 * PAGE + 2 * ARENA, PAGE, PROT_NONE);
     worker->shared = memory + PAGE;
-    worker->shared_end = worker->shared + ARENA;
     worker->dynamic = worker->dynamic_end = memory + 2 * PAGE + 2 * ARENA;
     worker->random = sim_settings.seed * 2654435761u + 12345u;
     return worker;
@@ -442,7 +359,7 @@ void sim_run_block(Worker *worker, const Launch *launch, dim3 index, unsigned nu
     shape_threads(worker, shape);
     order_threads(worker);
     reset(worker);
-    begin_dynamic(worker);
+    sim_begin_dynamic_shared(worker);
     blockIdx = (uint3){index.x, index.y, index.z};
     worker->in_kernel = true;
     Fiber *fiber = take_fiber(worker);

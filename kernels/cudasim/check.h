@@ -5,7 +5,7 @@
  *
  * The `.cu` files are compiled with `-fsanitize=thread`, which makes the compiler call
  * `__tsan_read4(p)` and the like before each access. Usually a library answers that looks for
- * races between threads of the host; here check.c does.
+ * races between threads of the host; here hooks.c does.
  */
 #ifndef CUDASIM_CHECK_H
 #define CUDASIM_CHECK_H
@@ -33,6 +33,17 @@ Site site_of_place(Place place);
 
 /** "file.cu:12 (kernel)" */
 void describe_site(Site site, char *text, size_t size);
+
+/**
+ * Checks one load or store of the thread that runs: bounds, initialisation, races; and counts it.
+ *
+ * @param address first byte
+ * @param bytes   1 to 16, or a range
+ * @param write   a store
+ * @param aligned whether the address must be a multiple of `bytes`
+ * @param site    where
+ */
+void check_access(const void *address, size_t bytes, bool write, bool aligned, Site site);
 
 /** True once for each kind, site and other site: a loop would report the same line forever. */
 bool first_report(const char *kind, Site site, Site other);

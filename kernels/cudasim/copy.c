@@ -60,11 +60,7 @@ static void guard(const char *begin, size_t bytes, bool written, const Operation
     }
     if (pending_count == pending_room) {
         pending_room = 2 * pending_room + 16;
-        pending = realloc(pending, (size_t)pending_room * sizeof *pending);
-        if (pending == NULL) {
-            fprintf(stderr, "[cudasim] out of memory\n");
-            exit(1);
-        }
+        pending = sim_realloc(pending, (size_t)pending_room * sizeof *pending);
     }
     pending[pending_count++] =
         (Pending){allocation,        begin,           begin + bytes, written, operation->stream,
@@ -154,16 +150,10 @@ static void release_copy(void *context) {
 }
 
 static Copy *new_copy(Copy value, bool stage) {
-    Copy *copy = malloc(sizeof *copy);
-    if (copy != NULL) {
-        *copy = value;
-        copy->staged = stage ? malloc(value.bytes) : NULL;
-    }
-    if (copy == NULL || (stage && copy->staged == NULL)) {
-        fprintf(stderr, "[cudasim] out of memory\n");
-        exit(1);
-    }
+    Copy *copy = sim_realloc(NULL, sizeof *copy);
+    *copy = value;
     if (stage) {
+        copy->staged = sim_realloc(NULL, value.bytes);
         memcpy(copy->staged, copy->from, copy->bytes);
     }
     return copy;

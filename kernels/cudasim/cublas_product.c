@@ -166,15 +166,6 @@ static cublasStatus_t check(Product *p, int slot) {
 
 /* ---- the work -------------------------------------------------------------------------------- */
 
-static void *room_for(size_t floats) {
-    void *room = malloc(floats * sizeof(float));
-    if (room == NULL) {
-        fprintf(stderr, "[cudasim] out of memory\n");
-        exit(1);
-    }
-    return room;
-}
-
 /* Where column `column` of matrix z of the batch begins. */
 static void *column_of(const BlasMatrix *x, int z, int column) {
     size_t index = (size_t)z * (size_t)x->stride + (size_t)column * x->ld;
@@ -214,7 +205,7 @@ static void write_number(void *column, int row, cudaDataType_t type, float value
 
 /* A factor as floats, its columns with no gap. */
 static float *read_factor(const BlasMatrix *x, int z) {
-    float *factor = room_for((size_t)x->rows * x->columns);
+    float *factor = sim_realloc(NULL, ((size_t)x->rows * x->columns) * sizeof(float));
     touch(x, z, false);
     for (int column = 0; column < x->columns; column++) {
         const void *from = column_of(x, z, column);
@@ -229,7 +220,7 @@ static float *read_factor(const BlasMatrix *x, int z) {
    is its transpose: so it is asked for the product's transpose, op(B)^T op(A)^T. */
 static float *multiply(const Product *p, int z) {
     float *A = read_factor(&p->A, z), *B = read_factor(&p->B, z);
-    float *result = room_for((size_t)p->m * p->n);
+    float *result = sim_realloc(NULL, ((size_t)p->m * p->n) * sizeof(float));
     blas_sgemm(p->B.operation != CUBLAS_OP_N, p->A.operation != CUBLAS_OP_N, p->n, p->m, p->k, B,
                p->B.rows, A, p->A.rows, 0, result, p->m);
     free(A);

@@ -213,11 +213,7 @@ void cudasim_submit_launch(const LaunchSite *site, void (*thread)(void *), void 
         release(arguments);
         return;
     }
-    Launch *launch = malloc(sizeof *launch);
-    if (launch == NULL) {
-        fprintf(stderr, "[cudasim] out of memory\n");
-        exit(1);
-    }
+    Launch *launch = sim_realloc(NULL, sizeof *launch);
     *launch = (Launch){*site, thread, arguments, release};
     sim_submit_owned(site->stream, site->name, place_of(site), run_grid, launch, release_launch);
 }

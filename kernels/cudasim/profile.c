@@ -1,3 +1,6 @@
+#include <errno.h>
+#include <unistd.h>
+
 #include "check.h"
 
 /* How a warp's accesses look to the memory: for each line of source, how many 32-byte sectors one
@@ -182,13 +185,22 @@ static void write_line(FILE *file, const Line *line, const char *where) {
             line->ideal);
 }
 
-static void at_end(void) {
-    bool table = strcmp(sim_settings.profile, "1") == 0;
-    FILE *file = table ? NULL : fopen(sim_settings.profile, "a");
-    if (!table && file == NULL) {
-        perror(sim_settings.profile);
+static FILE *output; /* for JSON lines; NULL: the table goes to stderr */
+
+/* Before anything is counted, since at the end it is too late to complain. */
+static void open_output(void) {
+    if (strcmp(sim_settings.profile, "1") == 0) {
         return;
     }
+    output = fopen(sim_settings.profile, "a");
+    if (output == NULL) {
+        fprintf(stderr, "[cudasim] CUDASIM_PROFILE: %s: %s\n", sim_settings.profile,
+                strerror(errno));
+        _exit(2);
+    }
+}
+
+static void at_end(void) {
     const char *kernel = "";
     for (int i = 0; i < line_count; i++) {
         char where[600];
@@ -196,8 +208,8 @@ static void at_end(void) {
         if (lines[i].total == 0) {
             continue;
         }
-        if (!table) {
-            write_line(file, &lines[i], where);
+        if (output != NULL) {
+            write_line(output, &lines[i], where);
             continue;
         }
         if (strcmp(kernel, lines[i].kernel) != 0) {
@@ -206,8 +218,10 @@ static void at_end(void) {
         }
         print_line(&lines[i], where);
     }
-    if (file != NULL) {
-        fclose(file);
+    if (output != NULL && fclose(output) != 0) {
+        fprintf(stderr, "[cudasim] CUDASIM_PROFILE: %s: %s\n", sim_settings.profile,
+                strerror(errno));
+        _exit(1);
     }
 }
 
@@ -229,6 +243,7 @@ void profile_launch(const Launch *launch, bool begins) {
     }
     if (!registered) {
         registered = true;
+        open_output();
         atexit(at_end);
     }
     sampling = begins && wanted(launch->site.name);

@@ -34,13 +34,7 @@ static Cell *device_cells, *shared_cells, *global_cells;
 static const char *device_begin, *shared_begin, *global_begin;
 
 static Cell *reserve_cells(size_t bytes) {
-    void *p = mmap(NULL, bytes / 4 * sizeof(Cell), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) {
-        fprintf(stderr, "[cudasim] cannot reserve memory for race detection\n");
-        exit(1);
-    }
-    return p;
+    return sim_map(bytes / 4 * sizeof(Cell));
 }
 
 static Cell *cell_of(const char *p) {
@@ -99,11 +93,7 @@ static size_t period_count, period_room;
 static void begin_period(uint32_t first_block) {
     if (period_count == period_room) {
         period_room = 2 * period_room + 1024;
-        periods = realloc(periods, period_room * sizeof *periods);
-        if (periods == NULL) {
-            fprintf(stderr, "[cudasim] out of memory\n");
-            exit(1);
-        }
+        periods = sim_realloc(periods, period_room * sizeof *periods);
     }
     const Operation *operation = sim_operation();
     periods[period_count++] = (Period){first_block, operation->stream, operation->number};
@@ -146,11 +136,7 @@ static unsigned char *fence_of(uint32_t block) {
     uint32_t i = block - fenced_first;
     if (i >= fenced_room) {
         uint32_t room = 2 * i + 1024;
-        fenced = realloc(fenced, room);
-        if (fenced == NULL) {
-            fprintf(stderr, "[cudasim] out of memory\n");
-            exit(1);
-        }
+        fenced = sim_realloc(fenced, room);
         memset(fenced + fenced_room, 0, room - fenced_room);
         fenced_room = room;
     }

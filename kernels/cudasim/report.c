@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdarg.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "sim.h"
@@ -41,14 +43,28 @@ void sim_detail(const char *format, ...) {
     fputc('\n', stderr);
 }
 
-void sim_note(const char *format, ...) {
-    fputs("[cudasim] note: ", stderr);
-    va_list values;
-    va_start(values, format);
-    vfprintf(stderr, format, values);
-    va_end(values);
-    fputc('\n', stderr);
+/* ---- the simulator's own memory ---------------------------------------------------------------
+ */
+
+static void *or_end(void *p) {
+    if (p == NULL || p == MAP_FAILED) {
+        fprintf(stderr, "[cudasim] out of memory\n");
+        exit(1);
+    }
+    return p;
 }
+
+void *sim_realloc(void *old, size_t bytes) {
+    return or_end(realloc(old, bytes));
+}
+
+void *sim_map(size_t bytes) {
+    return or_end(mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+}
+
+/* ---- the end of a program ---------------------------------------------------------------------
+ */
 
 int cudasim_problems(void) {
     return problems;
@@ -256,9 +272,20 @@ static void at_end(void) {
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-static int number_setting(const char *name, int otherwise) {
+/* A whole number of at least `least`, or `otherwise` if the variable is not set. */
+static int number_setting(const char *name, int least, int otherwise) {
     const char *text = getenv(name);
-    return text != NULL && *text != '\0' ? atoi(text) : otherwise;
+    if (text == NULL || *text == '\0') {
+        return otherwise;
+    }
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno != 0 || *end != '\0' || value < least || value > 1 << 24) {
+        fprintf(stderr, "[cudasim] %s is a whole number from %d on, not %s\n", name, least, text);
+        _exit(2);
+    }
+    return (int)value;
 }
 
 static void read_schedule(const char *text) {
@@ -266,7 +293,8 @@ static void read_schedule(const char *text) {
         sim_settings.schedule = FORWARD;
     } else if (strcmp(text, "reverse") == 0) {
         sim_settings.schedule = REVERSE;
-    } else if (strncmp(text, "random:", 7) == 0 && text[7] != '\0') {
+    } else if (strncmp(text, "random:", 7) == 0 && text[7] != '\0' &&
+               text[7 + strspn(text + 7, "0123456789")] == '\0') {
         sim_settings.schedule = RANDOM;
         sim_settings.seed = (unsigned)strtoul(text + 7, NULL, 10);
     } else {
@@ -277,9 +305,9 @@ static void read_schedule(const char *text) {
 
 void sim_read_settings(void) {
     read_schedule(getenv("CUDASIM_SCHED"));
-    sim_settings.threads = sim_checking ? 1 : number_setting("CUDASIM_THREADS", 1);
-    sim_settings.timeout = number_setting("CUDASIM_TIMEOUT", 20);
-    sim_settings.memory = (size_t)number_setting("CUDASIM_MEMORY", 8192) << 20;
+    sim_settings.threads = sim_checking ? 1 : number_setting("CUDASIM_THREADS", 1, 1);
+    sim_settings.timeout = number_setting("CUDASIM_TIMEOUT", 0, 20);
+    sim_settings.memory = (size_t)number_setting("CUDASIM_MEMORY", 1, 8192) << 20;
     const char *profile = getenv("CUDASIM_PROFILE");
     sim_settings.profile = profile != NULL && *profile != '\0' ? profile : NULL;
     atexit(at_end);

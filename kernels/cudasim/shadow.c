@@ -1,5 +1,3 @@
-#include <sys/mman.h>
-
 #include "check.h"
 
 /* A bit for each byte of device memory and of a worker's shared memory: has anybody written it? */
@@ -7,23 +5,13 @@
 static unsigned char *device_bits, *shared_bits;
 static const char *device_begin, *shared_begin;
 
-static unsigned char *reserve_bits(size_t bytes) {
-    void *p = mmap(NULL, bytes / 8, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) {
-        fprintf(stderr, "[cudasim] out of memory\n");
-        exit(1);
-    }
-    return p;
-}
-
 /* The bits of the memory that p is in, and p's number in it; NULL for memory of other kinds. */
 static unsigned char *bits_of(const char *p, size_t *number) {
     if (sim_on_device(p)) {
         if (device_bits == NULL) {
             size_t bytes;
             device_begin = sim_device_range(&bytes);
-            device_bits = reserve_bits(bytes);
+            device_bits = sim_map(bytes / 8);
         }
         *number = (size_t)(p - device_begin);
         return device_bits;
@@ -34,7 +22,7 @@ static unsigned char *bits_of(const char *p, size_t *number) {
     }
     if (shared_bits == NULL) {
         shared_begin = worker->shared;
-        shared_bits = reserve_bits((size_t)(worker->dynamic_end - worker->shared) + 8);
+        shared_bits = sim_map((size_t)(worker->dynamic_end - worker->shared) / 8 + 1);
     }
     *number = (size_t)(p - shared_begin);
     return shared_bits;

@@ -4,18 +4,20 @@
  * @ingroup cudasim
  *
  *     report.c   messages, places, errors that a program has not looked at
- *     memory.c   device memory and pinned host memory
+ *     memory.c   ranges of addresses, pages, which of them are open
+ *     allocate.c what a program calls to get and to free memory
  *     stream.c   queues of work, events, and what waits for what
  *     copy.c     copies and fills
  *     fault.c    what happens when somebody touches memory that is not theirs, or never ends
  *     launch.c   is a launch possible? then its grid, block by block
- *     block.c    one block: fibers, barriers, shared memory
+ *     block.c    one block: fibers, barriers
+ *     shared.c   shared memory of a block
  *     warp.c     operations of a warp
  *     switch.c   from one stack to another
  *     cublas.c   matrix products
  *
- * In check mode check.c, shadow.c, race.c and profile.c look at every load and store; in other
- * builds nocheck.c stands in for them.
+ * In check mode hooks.c, check.c, shadow.c, race.c and profile.c look at every load and store; in
+ * other builds nocheck.c stands in for them.
  */
 #ifndef CUDASIM_SIM_H
 #define CUDASIM_SIM_H
@@ -84,9 +86,6 @@ void sim_report(const char *kind, const char *format, ...) __attribute__((format
 /** One more line of the last report. */
 void sim_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** Says nothing that affects the exit status. */
-void sim_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /** Ends the program, with status 86: what comes next could not be trusted. */
 _Noreturn void sim_stop(void);
 
@@ -141,6 +140,20 @@ typedef struct Allocation {
     uint64_t maker_number; /**< see maker_stream */
     Clock used;            /**< the last operation of each stream that was given it */
 } Allocation;
+
+/** Device memory in bytes, whole pages. */
+typedef struct SimUse {
+    size_t now;  /**< given out */
+    size_t peak; /**< most so far, or since a program has set it back */
+} SimUse;
+extern SimUse sim_use_of_memory; /**< what cudaMemGetInfo() and the pool's attributes tell */
+
+/** Memory for the simulator itself, zero, taken when it is touched. Ends the program if there is
+ * none. */
+void *sim_map(size_t bytes);
+
+/** As realloc(); ends the program if there is no memory. */
+void *sim_realloc(void *old, size_t bytes);
 
 /** Whether p is in the range of device memory, valid or not. */
 bool sim_on_device(const volatile void *p);
@@ -349,7 +362,6 @@ typedef struct Worker {
     uint16_t meetings[MAX_WARPS];         /**< that the warp has passed in this block */
 
     char *shared;        /**< where static shared memory begins */
-    char *shared_end;    /**< where its arena ends, against a guard page */
     size_t shared_used;  /**< of the arena */
     size_t shared_bytes; /**< of the block's variables */
     char *dynamic;       /**< dynamic shared memory, which ends against a guard page */
@@ -364,6 +376,9 @@ typedef struct Worker {
 
 /** This CPU thread's worker; NULL before its first block. */
 extern __thread Worker *sim_worker;
+
+/** Gives the block the dynamic shared memory that its launch asks for, full of ones. */
+void sim_begin_dynamic_shared(Worker *worker);
 
 /** Runs one block of a launch. */
 void sim_run_block(Worker *worker, const Launch *launch, dim3 index, unsigned number);
@@ -409,7 +424,8 @@ void *sim_stack_make(char *lowest, char *end, void (*begin)(void));
 /** Leaves this stack, noting where, and goes on where `to` was left. */
 void sim_stack_switch(void **from, void *to);
 
-/* ---- check.c, shadow.c, race.c, profile.c; nocheck.c ----------------------------------------- */
+/* ---- hooks.c, check.c, shadow.c, race.c, profile.c; nocheck.c
+ * ----------------------------------------- */
 
 /** Whether loads and stores are seen. */
 extern const bool sim_checking;

@@ -139,11 +139,7 @@ const Operation *sim_submit_owned(cudaStream_t stream, const char *what, Place p
     static uint64_t serial;
     int slot = sim_stream_slot(stream, what, place);
     Queue *queue = &queues[slot < 0 ? 0 : slot];
-    Operation *operation = malloc(sizeof *operation);
-    if (operation == NULL) {
-        fprintf(stderr, "[cudasim] out of memory\n");
-        exit(1);
-    }
+    Operation *operation = sim_realloc(NULL, sizeof *operation);
     *operation = (Operation){.what = what,
                              .place = place,
                              .stream = (int)(queue - queues),
@@ -170,11 +166,7 @@ const Operation *sim_submit_owned(cudaStream_t stream, const char *what, Place p
 
 void sim_submit(cudaStream_t stream, const char *what, const char *file, int line,
                 void (*run)(void *), const void *context, size_t bytes) {
-    void *copy = malloc(bytes);
-    if (copy == NULL) {
-        fprintf(stderr, "[cudasim] out of memory\n");
-        exit(1);
-    }
+    void *copy = sim_realloc(NULL, bytes);
     memcpy(copy, context, bytes);
     sim_submit_owned(stream, what, (Place){file, line}, run, copy, free);
 }

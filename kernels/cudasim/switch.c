@@ -45,11 +45,8 @@ void *sim_stack_make(char *lowest, char *end, void (*begin)(void)) {
 /* Slower, since it saves the signal mask with two system calls, and portable. */
 
 void *sim_stack_make(char *lowest, char *end, void (*begin)(void)) {
-    ucontext_t *context = malloc(sizeof *context);
-    if (context == NULL || getcontext(context) != 0) {
-        fprintf(stderr, "[cudasim] out of memory\n");
-        exit(1);
-    }
+    ucontext_t *context = sim_realloc(NULL, sizeof *context);
+    getcontext(context);
     context->uc_stack.ss_sp = lowest;
     context->uc_stack.ss_size = (size_t)(end - lowest);
     context->uc_link = NULL;
@@ -59,7 +56,7 @@ void *sim_stack_make(char *lowest, char *end, void (*begin)(void)) {
 
 void sim_stack_switch(void **from, void *to) {
     if (*from == NULL) {
-        *from = malloc(sizeof(ucontext_t));
+        *from = sim_realloc(NULL, sizeof(ucontext_t));
     }
     swapcontext(*from, to);
 }

@@ -6,7 +6,7 @@
 
 static const char *const names[] = {"__syncwarp",       "__shfl_sync",    "__shfl_xor_sync",
                                     "__shfl_down_sync", "__shfl_up_sync", "__ballot_sync",
-                                    "__reduce_sync",    "__match_sync"};
+                                    "__reduce_sync"};
 
 static bool complete(const Worker *worker, int warp, const Meeting *meeting) {
     return meeting->mask != 0 && meeting->inside < 0 &&

@@ -115,8 +115,7 @@ enum cudasim_warp_operation {
     CUDASIM_SHFL_DOWN,
     CUDASIM_SHFL_UP,
     CUDASIM_BALLOT,
-    CUDASIM_REDUCE,
-    CUDASIM_MATCH
+    CUDASIM_REDUCE
 };
 /** @endcond */
 
@@ -234,188 +233,13 @@ CUDASIM_WARP_REDUCE(__reduce_min_sync, int, a < b ? a : b)
 CUDASIM_WARP_REDUCE(__reduce_max_sync, int, a > b ? a : b)
 /** @endcond */
 
-/* ---- atomics -----------------------------------------------------------------------------------
+#include "cudasim_atomic.h"
+#include "cudasim_math.h"
+
+/* ---- memory -----------------------------------------------------------------------------------
  */
 
 /** @cond */
-/* A compare-and-swap loop, since blocks may run on several threads of the CPU. */
-template <class T, class F>
-CUDASIM_DEVICE T cudasim_rmw(T *p, F update, const char *file, int line) {
-    typedef std::conditional_t<sizeof(T) == 8, unsigned long long,
-                               std::conditional_t<sizeof(T) == 4, unsigned, unsigned short>>
-        Word;
-    static_assert(sizeof(T) == sizeof(Word), "atomics work on 2, 4 or 8 bytes");
-    cudasim_before_atomic(p, sizeof(T), file, line);
-    Word *word = (Word *)(void *)p;
-    Word old = __atomic_load_n(word, __ATOMIC_RELAXED), wanted;
-    T before, after;
-    do {
-        __builtin_memcpy(&before, &old, sizeof before);
-        after = update(before);
-        __builtin_memcpy(&wanted, &after, sizeof wanted);
-    } while (!__atomic_compare_exchange_n(word, &old, wanted, false, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
-    return before;
-}
-#define CUDASIM_ATOMIC(name, T, expression)                                                        \
-    CUDASIM_DEVICE T name(T *p, T value, CUDASIM_CALLER) {                                         \
-        return cudasim_rmw(                                                                        \
-            p,                                                                                     \
-            [value](T old) CUDASIM_UNCHECKED {                                                     \
-                (void)old;                                                                         \
-                return (T)(expression);                                                            \
-            },                                                                                     \
-            file, line);                                                                           \
-    }                                                                                              \
-    CUDASIM_DEVICE T name##_block(T *p, T value, CUDASIM_CALLER) {                                 \
-        return name(p, value, file, line);                                                         \
-    }                                                                                              \
-    CUDASIM_DEVICE T name##_system(T *p, T value, CUDASIM_CALLER) {                                \
-        return name(p, value, file, line);                                                         \
-    }
-#define CUDASIM_INTEGER_ATOMICS(T)                                                                 \
-    CUDASIM_ATOMIC(atomicAdd, T, old + value)                                                      \
-    CUDASIM_ATOMIC(atomicExch, T, value)                                                           \
-    CUDASIM_ATOMIC(atomicMax, T, old > value ? old : value)                                        \
-    CUDASIM_ATOMIC(atomicMin, T, old < value ? old : value)                                        \
-    CUDASIM_ATOMIC(atomicAnd, T, old &value)                                                       \
-    CUDASIM_ATOMIC(atomicOr, T, old | value)                                                       \
-    CUDASIM_ATOMIC(atomicXor, T, old ^ value)                                                      \
-    CUDASIM_DEVICE T atomicCAS(T *p, T compare, T value, CUDASIM_CALLER) {                         \
-        return cudasim_rmw(                                                                        \
-            p, [=](T old) CUDASIM_UNCHECKED { return old == compare ? value : old; }, file, line); \
-    }
-CUDASIM_INTEGER_ATOMICS(int)
-CUDASIM_INTEGER_ATOMICS(unsigned)
-CUDASIM_INTEGER_ATOMICS(unsigned long long)
-CUDASIM_ATOMIC(atomicSub, int, old - value)
-CUDASIM_ATOMIC(atomicSub, unsigned, old - value)
-CUDASIM_ATOMIC(atomicInc, unsigned, old >= value ? 0 : old + 1)
-CUDASIM_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
-CUDASIM_ATOMIC(atomicAdd, float, old + value)
-CUDASIM_ATOMIC(atomicAdd, double, old + value)
-CUDASIM_ATOMIC(atomicExch, float, value)
-/** @endcond */
-
-/* ---- arithmetic --------------------------------------------------------------------------------
- */
-
-/** @cond */
-CUDASIM_DEVICE int __popc(unsigned x) {
-    return __builtin_popcount(x);
-}
-CUDASIM_DEVICE int __popcll(unsigned long long x) {
-    return __builtin_popcountll(x);
-}
-CUDASIM_DEVICE int __clz(int x) {
-    return x ? __builtin_clz((unsigned)x) : 32;
-}
-CUDASIM_DEVICE int __clzll(long long x) {
-    return x ? __builtin_clzll((unsigned long long)x) : 64;
-}
-CUDASIM_DEVICE int __ffs(int x) {
-    return __builtin_ffs(x);
-}
-CUDASIM_DEVICE unsigned __brev(unsigned x) {
-    unsigned y = 0;
-    for (int i = 0; i < 32; i++) {
-        y |= (x >> i & 1) << (31 - i);
-    }
-    return y;
-}
-CUDASIM_DEVICE unsigned __umulhi(unsigned a, unsigned b) {
-    return (unsigned)((unsigned long long)a * b >> 32);
-}
-CUDASIM_DEVICE int __mulhi(int a, int b) {
-    return (int)((long long)a * b >> 32);
-}
-CUDASIM_DEVICE unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
-    return (unsigned long long)((unsigned __int128)a * b >> 64);
-}
-template <class To, class From> CUDASIM_DEVICE To cudasim_bits(From x) {
-    static_assert(sizeof(To) == sizeof(From), "as many bits");
-    To y;
-    __builtin_memcpy(&y, &x, sizeof y);
-    return y;
-}
-CUDASIM_DEVICE float __int_as_float(int x) {
-    return cudasim_bits<float>(x);
-}
-CUDASIM_DEVICE int __float_as_int(float x) {
-    return cudasim_bits<int>(x);
-}
-CUDASIM_DEVICE float __uint_as_float(unsigned x) {
-    return cudasim_bits<float>(x);
-}
-CUDASIM_DEVICE unsigned __float_as_uint(float x) {
-    return cudasim_bits<unsigned>(x);
-}
-CUDASIM_DEVICE double __longlong_as_double(long long x) {
-    return cudasim_bits<double>(x);
-}
-CUDASIM_DEVICE long long __double_as_longlong(double x) {
-    return cudasim_bits<long long>(x);
-}
-CUDASIM_DEVICE float rsqrtf(float x) {
-    return 1 / sqrtf(x);
-}
-CUDASIM_DEVICE double rsqrt(double x) {
-    return 1 / sqrt(x);
-}
-CUDASIM_DEVICE float fdividef(float a, float b) {
-    return a / b;
-}
-CUDASIM_DEVICE float __saturatef(float x) {
-    return x > 0 ? (x < 1 ? x : 1) : 0;
-}
-CUDASIM_DEVICE int __float2int_rn(float x) {
-    return (int)lrintf(x);
-}
-CUDASIM_DEVICE int __float2int_rd(float x) {
-    return (int)floorf(x);
-}
-CUDASIM_DEVICE int __float2int_ru(float x) {
-    return (int)ceilf(x);
-}
-CUDASIM_DEVICE int __float2int_rz(float x) {
-    return (int)x;
-}
-CUDASIM_DEVICE float __int2float_rn(int x) {
-    return (float)x;
-}
-CUDASIM_DEVICE float __uint2float_rn(unsigned x) {
-    return (float)x;
-}
-CUDASIM_DEVICE float __double2float_rn(double x) {
-    return (float)x;
-}
-CUDASIM_DEVICE void sincospif(float x, float *s, float *c) {
-    *s = (float)sin(3.14159265358979323846 * (double)x);
-    *c = (float)cos(3.14159265358979323846 * (double)x);
-}
-CUDASIM_DEVICE float normcdff(float x) {
-    return (float)(0.5 * erfc(-0.70710678118654752440 * (double)x));
-}
-/* The fast intrinsics of a GPU are less exact than these. */
-#define __expf(x) expf(x)
-#define __exp10f(x) powf(10, (x))
-#define __logf(x) logf(x)
-#define __log2f(x) log2f(x)
-#define __powf(x, y) powf((x), (y))
-#define __sinf(x) sinf(x)
-#define __cosf(x) cosf(x)
-#define __tanf(x) tanf(x)
-#define __fdividef(a, b) fdividef((a), (b))
-#define __fsqrt_rn(x) sqrtf(x)
-#define __frsqrt_rn(x) rsqrtf(x)
-#define __frcp_rn(x) (1.0f / (x))
-#define __fadd_rn(a, b) ((float)(a) + (float)(b))
-#define __fsub_rn(a, b) ((float)(a) - (float)(b))
-#define __fmul_rn(a, b) ((float)(a) * (float)(b))
-#define __fdiv_rn(a, b) ((float)(a) / (float)(b))
-#define __fmaf_rn(a, b, c) fmaf((a), (b), (c))
-#define __mul24(a, b) ((a) * (b))
-
 /* Loads and stores that only hint at caches must stay checked accesses. */
 #define CUDASIM_HINTED __attribute__((always_inline, unused)) static inline
 template <class T> CUDASIM_HINTED T __ldg(const T *p) {
@@ -438,44 +262,6 @@ template <class T> CUDASIM_HINTED void __stcg(T *p, T value) {
 }
 template <class T> CUDASIM_HINTED void __stwt(T *p, T value) {
     *p = value;
-}
-
-#define CUDASIM_MIN_MAX(T)                                                                         \
-    CUDASIM_DEVICE T min(T a, T b) {                                                               \
-        return a < b ? a : b;                                                                      \
-    }                                                                                              \
-    CUDASIM_DEVICE T max(T a, T b) {                                                               \
-        return a > b ? a : b;                                                                      \
-    }
-CUDASIM_MIN_MAX(int)
-CUDASIM_MIN_MAX(unsigned)
-CUDASIM_MIN_MAX(long)
-CUDASIM_MIN_MAX(unsigned long)
-CUDASIM_MIN_MAX(long long)
-CUDASIM_MIN_MAX(unsigned long long)
-CUDASIM_DEVICE unsigned min(unsigned a, int b) {
-    return min(a, (unsigned)b);
-}
-CUDASIM_DEVICE unsigned max(unsigned a, int b) {
-    return max(a, (unsigned)b);
-}
-CUDASIM_DEVICE unsigned min(int a, unsigned b) {
-    return min((unsigned)a, b);
-}
-CUDASIM_DEVICE unsigned max(int a, unsigned b) {
-    return max((unsigned)a, b);
-}
-CUDASIM_DEVICE float min(float a, float b) {
-    return fminf(a, b);
-}
-CUDASIM_DEVICE float max(float a, float b) {
-    return fmaxf(a, b);
-}
-CUDASIM_DEVICE double min(double a, double b) {
-    return fmin(a, b);
-}
-CUDASIM_DEVICE double max(double a, double b) {
-    return fmax(a, b);
 }
 
 /* __device__ and __constant__ variables are plain ones here. */

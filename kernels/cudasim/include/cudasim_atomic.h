@@ -1,0 +1,71 @@
+/**
+ * @file cudasim_atomic.h
+ * @brief CUDA's atomic functions. Included by cudasim_kernel.h.
+ * @ingroup cudasim
+ *
+ * atomicAdd on half and bf16 is in cuda_fp16.h and cuda_bf16.h.
+ */
+#ifndef CUDASIM_ATOMIC_H
+#define CUDASIM_ATOMIC_H
+
+/** @cond */
+/* A compare-and-swap loop, since blocks may run on several threads of the CPU. */
+template <class T, class F>
+CUDASIM_DEVICE T cudasim_rmw(T *p, F update, const char *file, int line) {
+    typedef std::conditional_t<sizeof(T) == 8, unsigned long long,
+                               std::conditional_t<sizeof(T) == 4, unsigned, unsigned short>>
+        Word;
+    static_assert(sizeof(T) == sizeof(Word), "atomics work on 2, 4 or 8 bytes");
+    cudasim_before_atomic(p, sizeof(T), file, line);
+    Word *word = (Word *)(void *)p;
+    Word old = __atomic_load_n(word, __ATOMIC_RELAXED), wanted;
+    T before, after;
+    do {
+        __builtin_memcpy(&before, &old, sizeof before);
+        after = update(before);
+        __builtin_memcpy(&wanted, &after, sizeof wanted);
+    } while (!__atomic_compare_exchange_n(word, &old, wanted, false, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    return before;
+}
+#define CUDASIM_ATOMIC(name, T, expression)                                                        \
+    CUDASIM_DEVICE T name(T *p, T value, CUDASIM_CALLER) {                                         \
+        return cudasim_rmw(                                                                        \
+            p,                                                                                     \
+            [value](T old) CUDASIM_UNCHECKED {                                                     \
+                (void)old;                                                                         \
+                return (T)(expression);                                                            \
+            },                                                                                     \
+            file, line);                                                                           \
+    }                                                                                              \
+    CUDASIM_DEVICE T name##_block(T *p, T value, CUDASIM_CALLER) {                                 \
+        return name(p, value, file, line);                                                         \
+    }                                                                                              \
+    CUDASIM_DEVICE T name##_system(T *p, T value, CUDASIM_CALLER) {                                \
+        return name(p, value, file, line);                                                         \
+    }
+#define CUDASIM_INTEGER_ATOMICS(T)                                                                 \
+    CUDASIM_ATOMIC(atomicAdd, T, old + value)                                                      \
+    CUDASIM_ATOMIC(atomicExch, T, value)                                                           \
+    CUDASIM_ATOMIC(atomicMax, T, old > value ? old : value)                                        \
+    CUDASIM_ATOMIC(atomicMin, T, old < value ? old : value)                                        \
+    CUDASIM_ATOMIC(atomicAnd, T, old &value)                                                       \
+    CUDASIM_ATOMIC(atomicOr, T, old | value)                                                       \
+    CUDASIM_ATOMIC(atomicXor, T, old ^ value)                                                      \
+    CUDASIM_DEVICE T atomicCAS(T *p, T compare, T value, CUDASIM_CALLER) {                         \
+        return cudasim_rmw(                                                                        \
+            p, [=](T old) CUDASIM_UNCHECKED { return old == compare ? value : old; }, file, line); \
+    }
+CUDASIM_INTEGER_ATOMICS(int)
+CUDASIM_INTEGER_ATOMICS(unsigned)
+CUDASIM_INTEGER_ATOMICS(unsigned long long)
+CUDASIM_ATOMIC(atomicSub, int, old - value)
+CUDASIM_ATOMIC(atomicSub, unsigned, old - value)
+CUDASIM_ATOMIC(atomicInc, unsigned, old >= value ? 0 : old + 1)
+CUDASIM_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
+CUDASIM_ATOMIC(atomicAdd, float, old + value)
+CUDASIM_ATOMIC(atomicAdd, double, old + value)
+CUDASIM_ATOMIC(atomicExch, float, value)
+/** @endcond */
+
+#endif

@@ -1,0 +1,165 @@
+/**
+ * @file cudasim_math.h
+ * @brief CUDA's functions of bits and numbers, beside those of math.h. Included by
+ * cudasim_kernel.h.
+ * @ingroup cudasim
+ */
+#ifndef CUDASIM_MATH_H
+#define CUDASIM_MATH_H
+
+/** @cond */
+CUDASIM_DEVICE int __popc(unsigned x) {
+    return __builtin_popcount(x);
+}
+CUDASIM_DEVICE int __popcll(unsigned long long x) {
+    return __builtin_popcountll(x);
+}
+CUDASIM_DEVICE int __clz(int x) {
+    return x ? __builtin_clz((unsigned)x) : 32;
+}
+CUDASIM_DEVICE int __clzll(long long x) {
+    return x ? __builtin_clzll((unsigned long long)x) : 64;
+}
+CUDASIM_DEVICE int __ffs(int x) {
+    return __builtin_ffs(x);
+}
+CUDASIM_DEVICE unsigned __brev(unsigned x) {
+    unsigned y = 0;
+    for (int i = 0; i < 32; i++) {
+        y |= (x >> i & 1) << (31 - i);
+    }
+    return y;
+}
+CUDASIM_DEVICE unsigned __umulhi(unsigned a, unsigned b) {
+    return (unsigned)((unsigned long long)a * b >> 32);
+}
+CUDASIM_DEVICE int __mulhi(int a, int b) {
+    return (int)((long long)a * b >> 32);
+}
+CUDASIM_DEVICE unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return (unsigned long long)((unsigned __int128)a * b >> 64);
+}
+template <class To, class From> CUDASIM_DEVICE To cudasim_bits(From x) {
+    static_assert(sizeof(To) == sizeof(From), "as many bits");
+    To y;
+    __builtin_memcpy(&y, &x, sizeof y);
+    return y;
+}
+CUDASIM_DEVICE float __int_as_float(int x) {
+    return cudasim_bits<float>(x);
+}
+CUDASIM_DEVICE int __float_as_int(float x) {
+    return cudasim_bits<int>(x);
+}
+CUDASIM_DEVICE float __uint_as_float(unsigned x) {
+    return cudasim_bits<float>(x);
+}
+CUDASIM_DEVICE unsigned __float_as_uint(float x) {
+    return cudasim_bits<unsigned>(x);
+}
+CUDASIM_DEVICE double __longlong_as_double(long long x) {
+    return cudasim_bits<double>(x);
+}
+CUDASIM_DEVICE long long __double_as_longlong(double x) {
+    return cudasim_bits<long long>(x);
+}
+CUDASIM_DEVICE float rsqrtf(float x) {
+    return 1 / sqrtf(x);
+}
+CUDASIM_DEVICE double rsqrt(double x) {
+    return 1 / sqrt(x);
+}
+CUDASIM_DEVICE float fdividef(float a, float b) {
+    return a / b;
+}
+CUDASIM_DEVICE float __saturatef(float x) {
+    return x > 0 ? (x < 1 ? x : 1) : 0;
+}
+CUDASIM_DEVICE int __float2int_rn(float x) {
+    return (int)lrintf(x);
+}
+CUDASIM_DEVICE int __float2int_rd(float x) {
+    return (int)floorf(x);
+}
+CUDASIM_DEVICE int __float2int_ru(float x) {
+    return (int)ceilf(x);
+}
+CUDASIM_DEVICE int __float2int_rz(float x) {
+    return (int)x;
+}
+CUDASIM_DEVICE float __int2float_rn(int x) {
+    return (float)x;
+}
+CUDASIM_DEVICE float __uint2float_rn(unsigned x) {
+    return (float)x;
+}
+CUDASIM_DEVICE float __double2float_rn(double x) {
+    return (float)x;
+}
+CUDASIM_DEVICE void sincospif(float x, float *s, float *c) {
+    *s = (float)sin(3.14159265358979323846 * (double)x);
+    *c = (float)cos(3.14159265358979323846 * (double)x);
+}
+CUDASIM_DEVICE float normcdff(float x) {
+    return (float)(0.5 * erfc(-0.70710678118654752440 * (double)x));
+}
+/* The fast intrinsics of a GPU are less exact than these. */
+#define __expf(x) expf(x)
+#define __exp10f(x) powf(10, (x))
+#define __logf(x) logf(x)
+#define __log2f(x) log2f(x)
+#define __powf(x, y) powf((x), (y))
+#define __sinf(x) sinf(x)
+#define __cosf(x) cosf(x)
+#define __tanf(x) tanf(x)
+#define __fdividef(a, b) fdividef((a), (b))
+#define __fsqrt_rn(x) sqrtf(x)
+#define __frsqrt_rn(x) rsqrtf(x)
+#define __frcp_rn(x) (1.0f / (x))
+#define __fadd_rn(a, b) ((float)(a) + (float)(b))
+#define __fsub_rn(a, b) ((float)(a) - (float)(b))
+#define __fmul_rn(a, b) ((float)(a) * (float)(b))
+#define __fdiv_rn(a, b) ((float)(a) / (float)(b))
+#define __fmaf_rn(a, b, c) fmaf((a), (b), (c))
+#define __mul24(a, b) ((a) * (b))
+
+#define CUDASIM_MIN_MAX(T)                                                                         \
+    CUDASIM_DEVICE T min(T a, T b) {                                                               \
+        return a < b ? a : b;                                                                      \
+    }                                                                                              \
+    CUDASIM_DEVICE T max(T a, T b) {                                                               \
+        return a > b ? a : b;                                                                      \
+    }
+CUDASIM_MIN_MAX(int)
+CUDASIM_MIN_MAX(unsigned)
+CUDASIM_MIN_MAX(long)
+CUDASIM_MIN_MAX(unsigned long)
+CUDASIM_MIN_MAX(long long)
+CUDASIM_MIN_MAX(unsigned long long)
+CUDASIM_DEVICE unsigned min(unsigned a, int b) {
+    return min(a, (unsigned)b);
+}
+CUDASIM_DEVICE unsigned max(unsigned a, int b) {
+    return max(a, (unsigned)b);
+}
+CUDASIM_DEVICE unsigned min(int a, unsigned b) {
+    return min((unsigned)a, b);
+}
+CUDASIM_DEVICE unsigned max(int a, unsigned b) {
+    return max((unsigned)a, b);
+}
+CUDASIM_DEVICE float min(float a, float b) {
+    return fminf(a, b);
+}
+CUDASIM_DEVICE float max(float a, float b) {
+    return fmaxf(a, b);
+}
+CUDASIM_DEVICE double min(double a, double b) {
+    return fmin(a, b);
+}
+CUDASIM_DEVICE double max(double a, double b) {
+    return fmax(a, b);
+}
+/** @endcond */
+
+#endif
