@@ -1,10 +1,11 @@
 /**
  * @file check.h
- * @brief What a lab's tests.c is written in: graded checks, each of which runs the probe and compares.
+ * @brief What a lab's tests.c is written in: graded checks, each of which runs the probe and
+ * compares.
  * @ingroup grader
  *
- * A check is a Criterion test with points. It makes inputs from a secret seed, starts the probe under
- * limits from outside, and compares what comes back with what the judge computes by itself:
+ * A check is a Criterion test with points. It makes inputs from a secret seed, starts the probe
+ * under limits from outside, and compares what comes back with what the judge computes by itself:
  *
  *     GRADED(00_bytes, params, 10, "numbers in all parameters") {
  *         ModelConfig config = check_config(check);
@@ -84,6 +85,9 @@ void check_give_config(Check *check, const ModelConfig *config);
 /** Wants a tensor back. */
 void check_want(Check *check, const char *name, WireType type, size_t count);
 
+/** Sets a variable of the probe's environment: "CUDASIM_SCHED=reverse". */
+void check_environment(Check *check, const char *setting);
+
 /* ---- the probe ------------------------------------------------------------------------------- */
 
 /**
@@ -91,7 +95,7 @@ void check_want(Check *check, const char *name, WireType type, size_t count);
  * run of the same.
  *
  * @param check     the check
- * @param probe_case its name in labs/NN/probe.c
+ * @param probe_case its name in grader/probes/NN_topic.c
  * @param seconds   wall time that it may take
  * @return whether it came to its end; if not, the check's state says why: not started, crashed,
  *         timeout, over budget, sandbox error
@@ -100,6 +104,9 @@ bool check_run(Check *check, const char *probe_case, double seconds);
 
 /** A tensor that came back. */
 const void *check_got(const Check *check, const char *name, WireType type);
+
+/** What the probe wrote in its last run, as text: feedback, never a verdict. */
+const char *check_text(const Check *check);
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 

@@ -3,8 +3,9 @@
  * @brief The probe: runs one case of a lab with the submission's objects, and hands back numbers.
  * @ingroup grader
  *
- * A program per lab: grader/probe.c, labs/NN/probe.c, the submission's objects, the kit. It knows no
- * expected value and gives no verdict. `make debug00 CHECK=name` starts the same program in gdb.
+ * A program per lab: grader/probe.c, grader/probes/NN_topic.c, the submission's objects, the kit.
+ * It knows no expected value and gives no verdict. `make debug00 CHECK=name` starts the same
+ * program in gdb.
  *
  *     static void params(const Wire *in, Wire *out) {
  *         const ModelConfig *config = ...from in...;
@@ -27,7 +28,7 @@ typedef struct ProbeCase {
     probe_case_fn *run; /**< does it */
 } ProbeCase;
 
-/** The lab's cases, ended by one without a name; defined in labs/NN/probe.c. */
+/** The lab's cases, ended by one without a name; defined in grader/probes/NN_topic.c. */
 extern const ProbeCase probe_cases[];
 
 /** A model's shape as it travels: the tensor "config" of check_give_config(). */

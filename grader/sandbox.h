@@ -10,8 +10,8 @@
  *     2  another user when started as root; a filter of system calls (libseccomp); a view of the
  *        file system that holds only what is listed (Landlock)
  *
- * Nothing that the program says about itself is believed: how it ended, how long it took and how much
- * memory it had is seen from outside.
+ * Nothing that the program says about itself is believed: how it ended, how long it took and how
+ * much memory it had is seen from outside.
  */
 #ifndef GRADER_SANDBOX_H
 #define GRADER_SANDBOX_H
@@ -21,17 +21,19 @@
 
 /** What may be run, and how. */
 typedef struct Sandbox {
-    const char *const *argv;    /**< program and arguments, ended by NULL; argv[0] is a path */
+    const char *const *argv;     /**< program and arguments, ended by NULL; argv[0] is a path */
     const char *const *readable; /**< files and folders that it may read and execute, ended by NULL;
                                       system libraries are always among them */
-    const char *folder;         /**< where it may write, and its working folder; NULL: nowhere, "/" */
-    int in;                     /**< becomes descriptor 3, or -1 */
-    int out;                    /**< becomes descriptor 4, or -1 */
-    double seconds;             /**< wall time */
-    double cpu_seconds;         /**< processor time of all its threads */
-    size_t memory;              /**< bytes of address space; 0: no limit */
-    size_t output;              /**< bytes of stdout and stderr together that are kept; more kills it */
-    bool may_execute;           /**< may start other programs: a compiler, not a probe */
+    const char *folder; /**< where it may write, and its working folder; NULL: nowhere, "/" */
+    const char *const
+        *environment;   /**< "NAME=value" beside the fixed ones, ended by NULL; or NULL */
+    int in;             /**< becomes descriptor 3, or -1 */
+    int out;            /**< becomes descriptor 4, or -1 */
+    double seconds;     /**< wall time */
+    double cpu_seconds; /**< processor time of all its threads */
+    size_t memory;      /**< bytes of address space; 0: no limit */
+    size_t output;      /**< bytes of stdout and stderr together that are kept; more kills it */
+    bool may_execute;   /**< may start other programs: a compiler, not a probe */
 } Sandbox;
 
 /** How it ended. */
@@ -45,14 +47,14 @@ typedef enum SandboxEnd {
 
 /** What was seen from outside. */
 typedef struct SandboxResult {
-    SandboxEnd end;      /**< how */
-    int status;          /**< exit status or signal */
-    int level;           /**< layers that were reached: 1 or 2 */
-    double seconds;      /**< wall time */
-    double cpu_seconds;  /**< processor time */
-    size_t peak_bytes;   /**< largest resident size that was seen */
-    char *text;          /**< what it wrote, cut at `output`, control characters replaced; to be freed */
-    char error[200];     /**< with SANDBOX_ERROR: what failed */
+    SandboxEnd end;     /**< how */
+    int status;         /**< exit status or signal */
+    int level;          /**< layers that were reached: 1 or 2 */
+    double seconds;     /**< wall time */
+    double cpu_seconds; /**< processor time */
+    size_t peak_bytes;  /**< largest resident size that was seen */
+    char *text; /**< what it wrote, cut at `output`, control characters replaced; to be freed */
+    char error[200]; /**< with SANDBOX_ERROR: what failed */
 } SandboxResult;
 
 /** Runs a program to its end, and kills all that it started. */
@@ -61,7 +63,8 @@ SandboxResult sandbox_run(const Sandbox *sandbox);
 /** The layers that this machine offers, found out by trying: 1 or 2. */
 int sandbox_level(void);
 
-/** One line that names the layers: "2: limits, system call filter (libseccomp), Landlock 7, uid 1234". */
+/** One line that names the layers: "2: limits, system call filter (libseccomp), Landlock 7, uid
+ * 1234". */
 const char *sandbox_describe(void);
 
 #endif

@@ -6,7 +6,8 @@
  * The judge plans two tables, one of what it gives and one of what it wants back. Each lies in a
  * sealed memory file: a header, entries, then the data, each tensor between guards. The probe maps
  * both and writes into the second. The judge never believes what it reads there about places and
- * sizes: it keeps its own plan, and copies the bytes once the probe and all its descendants are dead.
+ * sizes: it keeps its own plan, and copies the bytes once the probe and all its descendants are
+ * dead.
  */
 #ifndef GRADER_WIRE_H
 #define GRADER_WIRE_H
