@@ -36,7 +36,7 @@ CLASSES = (
 
 ASIDES = ("launched at", "address is", "the copy was begun")
 
-Program = namedtuple("Program", "name file kind line more clang_blind")
+Program = namedtuple("Program", "name file kind lines more clang_blind")
 Run = namedtuple("Run", "status stdout reports stderr")
 Report = namedtuple("Report", "kind text")
 
@@ -44,18 +44,21 @@ Report = namedtuple("Report", "kind text")
 # ---- the programs --------------------------------------------------------------------------------
 
 def read_program(path):
-    """The marker stands at the end of the line it means, or alone on the line before."""
+    """The marker stands at the end of the line it means, or alone on the line before. A loop that never
+    ends may have it on several lines: the time limit finds the block on any of them."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     markers = []
     for number, line in enumerate(text.split("\n"), 1):
         for kind in re.findall(r"/\* expect: (.+?) \*/", line):
             markers.append((kind, number + line.strip().startswith("/* expect:")))
-    if len(markers) != 1 or markers[0][0] not in CLASSES:
+    kinds = {kind for kind, _ in markers}
+    if len(kinds) != 1 or not kinds <= set(CLASSES) or (len(markers) > 1 and kinds != {"timeout"}):
         sys.exit(f"{path}: one marker /* expect: CLASS */ is wanted, with a class of tools/broken.py")
     if not re.match(r"/\* \w", text):
         sys.exit(f"{path}: the first thing must be a comment that says what is wrong")
-    return Program(os.path.basename(path)[:-3], path, markers[0][0], markers[0][1],
+    return Program(os.path.basename(path)[:-3], path, markers[0][0],
+                   [line for _, line in markers],
                    "/* more reports follow */" in text, "/* clang: not seen */" in text)
 
 
@@ -107,7 +110,8 @@ def run(path, schedule):
 def names_line(report, program):
     """Where the kernel was launched or the memory made is said too, but is not what is wrong."""
     lines = [line for line in report.text.split("\n") if not line.strip().startswith(ASIDES)]
-    return re.search(rf"\b{program.name}\.cu:{program.line}\b", "\n".join(lines)) is not None
+    numbers = "|".join(map(str, program.lines))
+    return re.search(rf"\b{program.name}\.cu:({numbers})\b", "\n".join(lines)) is not None
 
 
 def judge(result, program):
@@ -123,7 +127,7 @@ def judge(result, program):
     first = result.reports[:1] if program.more else result.reports
     strangers = [r for r in first if not names_line(r, program)]
     if strangers:
-        return "", f"expected line {program.line}, but: {strangers[0].text}"
+        return "", f"expected line {program.lines}, but: {strangers[0].text}"
     kinds = {r.kind for r in first}
     if program.kind not in kinds:
         return "", f"expected {program.kind}, but: {result.reports[0].text}"

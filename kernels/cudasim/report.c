@@ -89,7 +89,7 @@ static bool shorten(char *line, char *text, size_t size) {
         *discriminator = '\0';
     }
     char *at = strstr(line, " at ");
-    if (at == NULL || strstr(at, "??") != NULL) {
+    if (at == NULL || strchr(at, '?') != NULL) {
         return false;
     }
     *at = '\0';

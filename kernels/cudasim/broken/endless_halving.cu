@@ -7,9 +7,9 @@ static __global__ void count(int *out, int n) {
 #ifdef MENDED
     for (int s = n; s > 0; s = s / 2) {
 #else
-    for (int s = n; s > 0; s = (s + 1) / 2) {
+    for (int s = n; s > 0; s = (s + 1) / 2) { /* expect: timeout */
 #endif
-        steps++;
+        steps++; /* expect: timeout */
         __syncthreads(); /* expect: timeout */
     }
     out[threadIdx.x] = steps;
