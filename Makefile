@@ -107,7 +107,8 @@ KERNELS := $(PLAIN:%=$B/obj/kernels/%.o) $(foreach p,f32 f16 bf16,$(OPS:%=$B/obj
 objects  = $(if $(filter $(PLAIN),$(notdir $1)),$1.o,$1.f32.o $1.f16.o $1.bf16.o)
 GPU_OBJ := $(foreach f,$(wildcard kernels/*.cu),$(call objects,$B/gpu/$(basename $f)))
 COMMON  := $(patsubst %.c,$B/obj/%.o,$(filter-out common/train.c common/absent.c %_test.c,$(wildcard common/*.c)))
-GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out %_test.c,$(wildcard grader/*.c)))
+# Programs of their own, with a main(): the rest is a library.
+GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out grader/check.c grader/probe.c grader/grade.c %_test.c,$(wildcard grader/*.c)))
 TESTS   := $(patsubst %.c,$B/obj/%.o,$(wildcard kernels/*_test.c common/*_test.c grader/*_test.c))
 HOLES   := 00_bytes/bytes.c 01_loop/loop.c $(addprefix 02_kernels/,adamw.cu crossentropy.cu layernorm.cu sumsq.cu) \
            03_accumulate/accumulate.c 04_checkpoint/checkpoint.c 05_fp16/scaler.c
@@ -243,7 +244,7 @@ ifneq ($(TRAIN),$B/bin/train)
 $(TRAIN): $B/obj/common/train.o $(CHOSEN) $B/libkit.a $(SIM)
 	$(link)
 endif
-$B/bin/unit: LIBS := -lcriterion
+$B/bin/unit: LIBS := -lcriterion -lseccomp
 $B/bin/unit: $(TESTS) $(SOLVED) $(GRADER) $B/libkit.a $(SIM)
 	$(link)
 
@@ -306,6 +307,55 @@ demo: setup
 	@$(MAKE) --no-print-directory demo-run
 demo-run: $B/bin/train
 	@tools/demo.sh $B/bin/train
+
+# ---- grading -----------------------------------------------------------------------------
+# gradeNN: the judge (labs/NN/tests.c in Criterion) and the probe (the submission's objects with the
+# kit) are two programs. grade compiles the submission in its sandbox by the recipes written here.
+#   FROM=DIR a folder with the lab's files   CHECK_NAME through CHECK=name   SEED=hex   OWN=1
+SUBMITTED := $(if $(filter file default undefined,$(origin FROM)),labs,$(FROM))
+GRADE_LIB := $(addprefix $B/obj/grader/,wire.o record.o $(notdir $(patsubst %.c,%.o,$(filter-out %_test.c,$(wildcard grader/sandbox*.c)))))
+$B/bin/grade: LIBS := -lseccomp
+$B/bin/grade: $B/obj/grader/grade.o $B/obj/grader/submission.o $(GRADE_LIB) $(SOLVED) $B/libkit.a $(SIM)
+	$(link)
+$B/judge/%: LIBS := -lcriterion -lseccomp
+$B/judge/%: $B/obj/labs/%/tests.o $B/obj/grader/check.o $(addprefix $B/obj/grader/,compare.o reference.o reference_ops.o) $(GRADE_LIB) $(SOLVED) $B/libkit.a $(SIM)
+	$(link)
+HEADERS_SUM = $(shell cat kernels/*.h kernels/*.cuh common/*.h kernels/cudasim/include/*.h 2>/dev/null | sha256sum | cut -c1-16)
+GRADE_CPP   = $(filter-out -MMD -MP -I%,$(CPPFLAGS)) -I$(CURDIR) -I$(CURDIR)/kernels/cudasim/include $(if $(filter solutions,$(SUBMITTED)),-DSOLUTION)
+GRADE_C     = $(CC) $(GRADE_CPP) $(CFLAGS) {define} -c {in} -o {out}
+GRADE_CU    = $(CUCXX) -E -x c++ $(CUFLAGS) -D__CUDACC__ $(GRADE_CPP) {define} -include cuda_runtime.h {in} -o {out}.i && \
+              $(CURDIR)/build/cu2cpp {out}.i {out}.ii && $(CUCXX) -x c++-cpp-output $(CUFLAGS) -c {out}.ii -o {out} \
+              $(if $(CHECK_MODE),&& objcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f) {out})
+CHECK_MODE  = $(filter 1,$(CHECK))
+# grade_parts LAB: what a probe is linked from beside the submission.
+earlier      = $(if $(OWN),labs solutions,solutions)
+grade_parts  = $(addprefix $(CURDIR)/,$B/obj/grader/probe.o $B/obj/grader/wire.o $B/obj/grader/probes/$1.o \
+               $(filter-out $B/lab/%/$1/% $B/lab/$1/%,$(foreach o,$(call lab_objects,$(earlier)),$(if $(findstring /$1/,$o),,$o))) $B/libkit.a $(SIM))
+define grade_rules
+.PHONY: grade$2 debug$2 hint$2 grade$2-run
+$B/grade/$1.json: $B/bin/grade $B/judge/$1 $(patsubst $(CURDIR)/%,%,$(call grade_parts,$1)) FORCE
+	@mkdir -p $$(@D) build/cache
+	@printf '{"c": "%s",\n"cu": "%s",\n"link": "%s",\n"headers": "%s",\n"readable": [%s]}\n' '$$(GRADE_C)' '$$(GRADE_CU)' \
+	    '$$(CC) {objects} $(call grade_parts,$1) $$(LDFLAGS) $$(LDLIBS) -o {out}' '$$(HEADERS_SUM)' \
+	    '$$(subst $$(space),$$(comma),$$(foreach f,$(CURDIR)/kernels $(CURDIR)/common $(CURDIR)/build/cu2cpp $(call grade_parts,$1),"$$f"))' >$$@
+grade$2 debug$2:
+	@$$(MAKE) --no-print-directory $(if $(wildcard labs/$1/*.cu),CHECK=1) CHECK_NAME='$$(filter-out 1,$$(CHECK))' $$@-run
+grade$2-run: $B/grade/$1.json
+	@mkdir -p build/grades
+	@$B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
+	    --recipes $$< --cache build/cache --output build/grades/$$(if $$(filter labs,$$(SUBMITTED)),$1,other-$1).json $$(if $$(CHECK_NAME),--check '$$(CHECK_NAME)') \
+	    $$(if $$(SEED),--seed $$(SEED)) $$(if $$(JUNIT),--junit $$(JUNIT)) $$(if $$(MIN_SANDBOX),--min-sandbox $$(MIN_SANDBOX))
+debug$2-run: $B/grade/$1.json
+	@$$(if $$(CHECK_NAME),,echo "which check? make debug$2 CHECK=name" >&2; exit 2)
+	@$B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
+	    --recipes $$< --cache build/cache --output build/debug/record.json --check '$$(CHECK_NAME)' --debug build/debug $$(if $$(SEED),--seed $$(SEED))
+	@sh build/debug/command
+hint$2:
+	@tools/hint.sh $1 $$(TASK)
+endef
+$(foreach l,$(patsubst labs/%/tests.c,%,$(wildcard labs/*/tests.c)),$(eval $(call grade_rules,$l,$(firstword $(subst _, ,$l)))))
+.PHONY: FORCE
+FORCE:
 
 # ---- proofs ----------------------------------------------------------------------------
 # make test is what a user runs; make prove is what takes longer and CI runs as well.

@@ -38,7 +38,7 @@ typedef struct Options {
     const char *cache;   /* folder for objects */
     const char *output;  /* the record */
     const char *junit;   /* or NULL */
-    const char *keep;    /* only build, and leave the probe here, or NULL */
+    const char *debug;   /* leave probe and inputs of --check in this folder, for gdb; or NULL */
     uint64_t seed;
     int min_sandbox;
 } Options;
@@ -48,7 +48,7 @@ static int usage(const char *program) {
         stderr,
         "usage: %s --lab NN_topic --from DIR --judge PROGRAM --plan FILE --recipes FILE\n"
         "          --cache DIR --output FILE [--check NAME] [--seed HEX] [--min-sandbox LEVEL]\n"
-        "          [--junit FILE] [--build-only FILE]\n",
+        "          [--junit FILE] [--debug DIR]\n",
         program);
     return EXIT_USAGE;
 }
@@ -58,7 +58,7 @@ static bool read_options(Options *options, int argc, char **argv) {
         {"lab", 1, NULL, 'l'},   {"from", 1, NULL, 'f'},        {"check", 1, NULL, 'c'},
         {"judge", 1, NULL, 'j'}, {"plan", 1, NULL, 'p'},        {"recipes", 1, NULL, 'r'},
         {"cache", 1, NULL, 'a'}, {"output", 1, NULL, 'o'},      {"seed", 1, NULL, 's'},
-        {"junit", 1, NULL, 'u'}, {"min-sandbox", 1, NULL, 'm'}, {"build-only", 1, NULL, 'b'},
+        {"junit", 1, NULL, 'u'}, {"min-sandbox", 1, NULL, 'm'}, {"debug", 1, NULL, 'b'},
         {NULL, 0, NULL, 0},
     };
     if (getrandom(&options->seed, sizeof options->seed, 0) != sizeof options->seed) {
@@ -69,7 +69,7 @@ static bool read_options(Options *options, int argc, char **argv) {
             ['l'] = &options->lab,   ['f'] = &options->from,   ['c'] = &options->check,
             ['j'] = &options->judge, ['p'] = &options->plan,   ['r'] = &options->recipes,
             ['a'] = &options->cache, ['o'] = &options->output, ['u'] = &options->junit,
-            ['b'] = &options->keep};
+            ['b'] = &options->debug};
         char *end = "";
         if (c == 's') {
             options->seed = strtoull(optarg, &end, 16);
@@ -210,21 +210,26 @@ static bool grade(const Options *options, const char *folder, json_t *record) {
     Submission submission = {lab, recipes, options->from, folder, options->cache};
     Built built = submission_build(&submission);
     json_object_set(record, "objects", built.objects);
-    if (built.good && options->keep != NULL) {
+    if (built.good && options->debug != NULL) {
         char command[3 * PATH];
-        snprintf(command, sizeof command, "cp '%s' '%s'", built.probe, options->keep);
-        built.good = system(command) == 0;
-    } else if (built.good) {
+        snprintf(command, sizeof command, "mkdir -p '%s' && cp '%s' '%s/probe'", options->debug,
+                 built.probe, options->debug);
+        built.good = system(command) == 0 && setenv("GRADE_DEBUG", options->debug, 1) == 0;
+    }
+    if (built.good) {
         run_checks(options, record, folder, built.probe);
     } else {
         set_all(record, ROW_BUILD_ERROR, built.message != NULL ? built.message : "");
+    }
+    if (!built.good && options->debug != NULL) {
+        fprintf(stderr, "%s\n", built.message != NULL ? built.message : "it does not build");
     }
     bool good = built.good;
     free(built.message);
     json_decref(built.objects);
     json_decref(lab);
     json_decref(recipes);
-    return good || options->keep == NULL;
+    return good || options->debug == NULL;
 }
 
 static void remove_folder(const char *folder) {
@@ -264,12 +269,12 @@ int main(int argc, char **argv) {
     if (options.junit != NULL) {
         good = record_write_junit(record, options.junit) && good;
     }
-    if (options.keep == NULL) {
+    if (options.debug == NULL) {
         record_print(record, stdout);
     }
     bool full = json_is_true(json_object_get(record, "full"));
     json_decref(plan);
     json_decref(record);
     remove_folder(folder);
-    return !good ? EXIT_RUN : full || options.keep != NULL ? 0 : EXIT_RUN;
+    return !good ? EXIT_RUN : full || options.debug != NULL ? 0 : EXIT_RUN;
 }

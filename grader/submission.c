@@ -221,10 +221,12 @@ static bool check_symbol(const json_t *lab, const char *file, const char *symbol
                fail(built, "%s: `%s` is not available in this lab: %s", file, symbol,
                     instead_of(lab, symbol));
     }
-    if (local || kind == 'W' || kind == 'V' || kind == 'u') {
-        return !(kind == 'i') || fail(built, "%s: `%s` would run before main()", file, symbol);
+    if (local && kind != 'i' && kind != 'u') {
+        return true;
     }
+    bool weak = kind == 'W' || kind == 'V' || kind == 'u';
     return allowed(json_object_get(lab, "defines"), symbol) ||
+           (weak && allowed(json_object_get(lab, "weak"), symbol)) ||
            fail(built, "%s: `%s` is not one of the lab's functions; make it static, or take it out",
                 file, symbol);
 }
@@ -278,7 +280,7 @@ static bool build_file(const Submission *submission, const json_t *entry, FILE *
     const char *name = json_string_value(json_object_get(entry, "file"));
     const json_t *ways = json_object_get(entry, "defines");
     char source[PATH], source_sum[65], object_sum[65], object[PATH];
-    snprintf(source, sizeof source, "%s/submitted_%s", submission->folder, name);
+    snprintf(source, sizeof source, "%s/submission/%s", submission->folder, name);
     if (!take(submission, name, source, built)) {
         return false;
     }
@@ -317,6 +319,9 @@ static bool link_probe(const Submission *submission, const char *objects, Built 
 
 Built submission_build(const Submission *submission) {
     Built built = {.good = true, .objects = json_object()};
+    char folder[PATH];
+    snprintf(folder, sizeof folder, "%s/submission", submission->folder);
+    CHECK(mkdir(folder, 0755) == 0, "cannot make %s", folder);
     char *objects = NULL;
     size_t size;
     FILE *list = open_memstream(&objects, &size);

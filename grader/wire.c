@@ -96,14 +96,23 @@ static bool write_all(int file, const void *from, size_t bytes, off_t at) {
     return true;
 }
 
+static bool write_table(int file, const Wire *wire) {
+    Header header = {MAGIC, 0, (uint64_t)wire->entries, wire->bytes};
+    return write_all(file, wire->data, wire->bytes, 0) &&
+           write_all(file, &header, sizeof header, 0) &&
+           write_all(file, wire->entry, sizeof wire->entry, sizeof header);
+}
+
+bool wire_save(const Wire *wire, const char *path) {
+    int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool good = file >= 0 && write_table(file, wire);
+    return file >= 0 && close(file) == 0 && good;
+}
+
 int wire_file(const Wire *wire, bool constant) {
     int file = memfd_create("wire", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    Header header = {MAGIC, 0, (uint64_t)wire->entries, wire->bytes};
     int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | (constant ? F_SEAL_WRITE : 0);
-    bool good = file >= 0 && write_all(file, wire->data, wire->bytes, 0) &&
-                write_all(file, &header, sizeof header, 0) &&
-                write_all(file, wire->entry, sizeof wire->entry, sizeof header) &&
-                fcntl(file, F_ADD_SEALS, seals) == 0;
+    bool good = file >= 0 && write_table(file, wire) && fcntl(file, F_ADD_SEALS, seals) == 0;
     if (!good) {
         perror("memory file for the probe");
         if (file >= 0) {

@@ -81,6 +81,9 @@ void wire_add(Wire *wire, const char *name, WireType type, const void *values, s
  */
 int wire_file(const Wire *wire, bool constant);
 
+/** Writes the table into a file of that name: what wire_file() holds, for a debugger's probe. */
+bool wire_save(const Wire *wire, const char *path);
+
 /** Copies the data of a file back into the table, by the judge's own plan. False if it cannot. */
 bool wire_fetch(Wire *wire, int descriptor);
 

@@ -190,6 +190,21 @@ static void run_crossentropy_backward(const Call *call) {
     real_out(call, "dlogits", dlogits);
 }
 
+/* Forward, and backward with what comes out of it. */
+static void run_crossentropy(const Call *call) {
+    size_t N = (size_t)call->c->N;
+    float *losses = float_new(call, N), *lse = float_new(call, N);
+    Real *logits = real_in(call, "logits");
+    Real *dlogits = call->c->in_place ? logits : real_in(call, "dlogits");
+    const int32_t *targets = ids_in(call, "targets");
+    call->ops->crossentropy_forward(losses, lse, logits, targets, call->c->N, call->c->C);
+    call->ops->crossentropy_backward(dlogits, logits, lse, targets, call->c->dloss, call->c->N,
+                                     call->c->C);
+    float_out(call, "losses", losses);
+    float_out(call, "lse", lse);
+    real_out(call, "dlogits", dlogits);
+}
+
 static void call_layernorm(const Call *call, int later) {
     Workspace scratch = workspace(call, 2 * LAYERNORM_BLOCKS * (size_t)call->c->C);
     Real *din = real_in(call, "din");
@@ -202,11 +217,12 @@ static void call_layernorm(const Call *call, int later) {
         call->ops->layernorm_backward(din, dweight, dbias, dout, in, mean, rstd, weight, call->c->N,
                                       call->c->C, &scratch);
     }
-    if (later == 7) {
-        real_out(call, "din", din);
-    } else if (later == 8) {
+    if (later == 8) {
         float_out(call, "partial", scratch.data);
-    } else {
+        return;
+    }
+    real_out(call, "din", din);
+    if (later == 0) {
         float_out(call, "dweight", dweight);
         float_out(call, "dbias", dbias);
     }
@@ -220,7 +236,7 @@ static void run_layernorm_partials(const Call *call) {
     call_layernorm(call, 8);
 }
 
-static void run_layernorm_parameters(const Call *call) {
+static void run_layernorm(const Call *call) {
     call_layernorm(call, 0);
 }
 
@@ -284,9 +300,10 @@ CASE(sumsq)
 CASE(adamw)
 CASE(crossentropy_forward)
 CASE(crossentropy_backward)
+CASE(crossentropy)
 CASE(layernorm_din)
 CASE(layernorm_partials)
-CASE(layernorm_parameters)
+CASE(layernorm)
 
 const ProbeCase probe_cases[] = {
     {"sumsq_partials", sumsq_partials},
@@ -294,8 +311,9 @@ const ProbeCase probe_cases[] = {
     {"adamw", adamw},
     {"crossentropy_forward", crossentropy_forward},
     {"crossentropy_backward", crossentropy_backward},
+    {"crossentropy", crossentropy},
     {"layernorm_din", layernorm_din},
     {"layernorm_partials", layernorm_partials},
-    {"layernorm_parameters", layernorm_parameters},
+    {"layernorm", layernorm},
     {NULL, NULL},
 };

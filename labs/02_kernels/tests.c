@@ -7,7 +7,7 @@
 #include "grader/probes/02_kernels.h"
 #include "grader/reference.h"
 
-enum { CALLS = 40, EXPECTED = 120, SUSPECTS = 8, SECONDS = 20 };
+enum { CALLS = 32, EXPECTED = 120, SUSPECTS = 8, SECONDS = 20 };
 
 /* A tensor that should come back. */
 typedef struct Expected {
@@ -45,7 +45,8 @@ static int call_add(Calls *calls, Precision precision, int N, int C) {
     return calls->count++;
 }
 
-/* ---- inputs and what should come back ---------------------------------------------------------- */
+/* ---- inputs and what should come back ----------------------------------------------------------
+ */
 
 static double *doubles(Calls *calls, const float *from, size_t n) {
     double *values = check_doubles(calls->check, n);
@@ -101,12 +102,10 @@ static double *suspect(Calls *calls, Expected *expected, const char *sentence, c
     return values;
 }
 
-/* ---- the judge --------------------------------------------------------------------------------- */
+/* ---- the judge ---------------------------------------------------------------------------------
+ */
 
 static bool run(Calls *calls) {
-    if (calls->op == NULL) {
-        return false;
-    }
     return check_run(calls->check, calls->op, SECONDS);
 }
 
@@ -207,8 +206,9 @@ static void grade_clean(Calls *calls) {
     if (problems != 0) {
         char line[300];
         first_report(calls->check, line);
-        check_fail(calls->check, "the numbers are right, but the simulator has seen %d problem%s: %s",
-                   problems, problems == 1 ? "" : "s", line);
+        check_fail(calls->check,
+                   "the numbers are right, but the simulator has seen %d problem%s: %s", problems,
+                   problems == 1 ? "" : "s", line);
     }
 }
 
@@ -280,7 +280,8 @@ static void grade_traffic(Calls *calls) {
     }
 }
 
-/* ---- sumsq ------------------------------------------------------------------------------------- */
+/* ---- sumsq -------------------------------------------------------------------------------------
+ */
 
 static void add_sumsq(Calls *calls, int n, double scale, bool partials) {
     int i = call_add(calls, F32, n, 1);
@@ -350,7 +351,8 @@ GRADED(02_kernels, sumsq_traffic, 2, "sumsq: sectors per request") {
     grade_traffic(calls);
 }
 
-/* ---- adamw ------------------------------------------------------------------------------------- */
+/* ---- adamw -------------------------------------------------------------------------------------
+ */
 
 /* An update with a mistake; reference_adamw() is the right one. */
 typedef enum Slip {
@@ -449,5 +451,465 @@ GRADED(02_kernels, adamw_schedules, 1, "adamw: the same bits in three orders") {
 GRADED(02_kernels, adamw_traffic, 2, "adamw: sectors per request") {
     Calls *calls = calls_new(check, "adamw");
     add_adamw(calls, 4096, (AdamW){1e-2f, 0.9f, 0.95f, 1e-3f, 0.1f}, 1);
+    grade_traffic(calls);
+}
+
+/* ---- crossentropy ------------------------------------------------------------------------------
+ */
+
+/* A case's host side. */
+typedef struct Tokens {
+    int N, V;
+    double *logits, *probs, *losses, *lse;
+    int32_t *targets;
+} Tokens;
+
+/* Every third row is ignored; with `all` every row. */
+static Tokens give_tokens(Calls *calls, int i, double spread, bool all) {
+    Precision precision = (Precision)calls->c[i].precision;
+    Tokens t = {.N = calls->c[i].N, .V = calls->c[i].C};
+    size_t rows = (size_t)t.N, n = rows * (size_t)t.V;
+    char name[WIRE_NAME];
+    t.logits = give_normal(calls, i, "logits", n, spread, precision);
+    t.probs = check_doubles(calls->check, n);
+    t.losses = check_doubles(calls->check, rows);
+    t.lse = check_doubles(calls->check, rows);
+    t.targets = (int32_t *)check_doubles(calls->check, rows);
+    for (int row = 0; row < t.N; row++) {
+        t.targets[row] = all || row % 3 == 1 ? IGNORE_INDEX : check_int(calls->check, 0, t.V - 1);
+    }
+    reference_crossentropy_forward(t.losses, t.probs, t.logits, t.targets, t.N, t.V);
+    for (int row = 0; row < t.N; row++) {
+        size_t at = (size_t)row * (size_t)t.V, best = at;
+        for (size_t v = at; v < at + (size_t)t.V; v++) {
+            best = t.logits[v] > t.logits[best] ? v : best;
+        }
+        t.lse[row] = t.logits[best] - log(t.probs[best]);
+    }
+    check_give(calls->check, kernel_tensor(name, "targets", i, &calls->c[i]), WIRE_I32, t.targets,
+               rows);
+    return t;
+}
+
+static void expect_losses(Calls *calls, int i, Tokens t) {
+    int N = t.N, V = t.V;
+    size_t n = (size_t)N;
+    Tolerance tolerance = tolerance_of_op(F32, V);
+    Expected *lse = expect(calls, i, "lse", t.lse, n, 0, tolerance);
+    Expected *losses = expect(calls, i, "losses", t.losses, n, 0, tolerance);
+    double *shifted = suspect(calls, lse, "the maximum is not added again after the log", t.lse);
+    double *largest = suspect(calls, lse, "only the maximum: log(sum) is not added", t.lse);
+    double *minus = suspect(calls, losses, "the sign: a loss is lse - logits[target]", t.losses);
+    double *by_rows = suspect(calls, losses, "divided by N: no mean is taken here", t.losses);
+    double *by_V = suspect(calls, losses, "divided by V: no mean is taken here", t.losses);
+    double *counted = suspect(calls, losses, "ignored rows are counted: their loss is 0", t.losses);
+    for (size_t row = 0; row < n; row++) {
+        const double *x = t.logits + row * (size_t)V;
+        double max = x[0];
+        for (int v = 1; v < V; v++) {
+            max = x[v] > max ? x[v] : max;
+        }
+        shifted[row] = t.lse[row] - max;
+        largest[row] = max;
+        minus[row] = -t.losses[row];
+        by_rows[row] = t.losses[row] / N;
+        by_V[row] = t.losses[row] / V;
+        counted[row] = t.targets[row] == IGNORE_INDEX ? t.lse[row] : t.losses[row];
+    }
+}
+
+static void add_forward(Calls *calls, Precision precision, int N, int V, double spread, bool all) {
+    int i = call_add(calls, precision, N, V);
+    expect_losses(calls, i, give_tokens(calls, i, spread, all));
+}
+
+/* dlogits with a mistake. */
+typedef enum Flaw {
+    NO_DLOSS,
+    ASSIGNED,
+    MEAN_OVER_V,
+    MEAN_OVER_N,
+    IGNORED_COUNT,
+    NO_TARGET,
+    TARGET_UNSCALED,
+    WRONG_SIGN,
+    FLAWS,
+} Flaw;
+
+static const char *const flaw_sentence[FLAWS] = {
+    [NO_DLOSS] = "dloss is left out",
+    [ASSIGNED] = "= where += is meant: the logits have another gradient already",
+    [MEAN_OVER_V] = "divided by V: a mean over the vocabulary is taken nowhere",
+    [MEAN_OVER_N] = "divided by N: dloss holds the mean already",
+    [IGNORED_COUNT] = "ignored rows get a gradient: theirs is 0",
+    [NO_TARGET] = "the target's 1 is not subtracted",
+    [TARGET_UNSCALED] = "the target's 1 is subtracted without dloss",
+    [WRONG_SIGN] = "the sign: softmax minus one-hot, not the other way round",
+};
+
+static double flawed(Flaw flaw, double before, double p, bool target, bool ignored, double dloss,
+                     int N, int V) {
+    before = flaw == ASSIGNED ? 0 : before;
+    if (ignored) {
+        return before + (flaw == IGNORED_COUNT ? dloss * p : 0);
+    }
+    double hot = target && flaw != NO_TARGET ? 1 : 0;
+    double scale = flaw == NO_DLOSS      ? 1
+                   : flaw == MEAN_OVER_V ? dloss / V
+                   : flaw == MEAN_OVER_N ? dloss / N
+                                         : dloss;
+    double gradient = flaw == TARGET_UNSCALED ? scale * p - hot : scale * (p - hot);
+    return before + (flaw == WRONG_SIGN ? -gradient : gradient);
+}
+
+static void expect_dlogits(Calls *calls, int i, Tokens t, double dloss, bool in_place) {
+    Precision precision = (Precision)calls->c[i].precision;
+    int N = t.N, V = t.V;
+    size_t n = (size_t)N * (size_t)V;
+    calls->c[i].in_place = in_place;
+    calls->c[i].dloss = (float)dloss;
+    double *before = give_normal(calls, i, "dlogits", n, dloss, precision);
+    double *want = check_doubles(calls->check, n);
+    if (!in_place) {
+        memcpy(want, before, n * sizeof *want);
+    }
+    Expected *e = expect(calls, i, "dlogits", want, n, 0, tolerance_of_op(precision, V));
+    for (Flaw flaw = 0; flaw < FLAWS; flaw++) {
+        double *wrong = suspect(calls, e, flaw_sentence[flaw], NULL);
+        for (size_t k = 0; k < n; k++) {
+            int row = (int)(k / (size_t)V), v = (int)(k % (size_t)V);
+            wrong[k] = flawed(flaw, want[k], t.probs[k], v == t.targets[row],
+                              t.targets[row] == IGNORE_INDEX, dloss, N, V);
+        }
+    }
+    reference_crossentropy_backward(want, t.probs, t.targets, dloss, N, V);
+}
+
+static void add_backward(Calls *calls, Precision precision, int N, int V, double dloss,
+                         bool in_place, bool all) {
+    int i = call_add(calls, precision, N, V);
+    Tokens t = give_tokens(calls, i, 2, all);
+    give_doubles(calls, i, "lse", t.lse, (size_t)N);
+    expect_dlogits(calls, i, t, dloss, in_place);
+}
+
+/* Forward, then backward with the lse that came out of it. */
+static void add_both(Calls *calls, Precision precision, int N, int V, bool in_place) {
+    int i = call_add(calls, precision, N, V);
+    Tokens t = give_tokens(calls, i, 2, false);
+    expect_losses(calls, i, t);
+    expect_dlogits(calls, i, t, 0.125, in_place);
+}
+
+/* No size of these is a multiple of a block's; V is often none of PACK's. */
+static const int token_shapes[][2] = {{1, 257}, {33, 31}, {31, 33}, {257, 33}, {3, 1030}, {5, 8}};
+enum { TOKEN_SHAPES = 6, PRECISIONS = 3 };
+
+static Calls *plan_forward(Check *check) {
+    Calls *calls = calls_new(check, "crossentropy_forward");
+    for (int s = 0; s < TOKEN_SHAPES * PRECISIONS; s++) {
+        const int *shape = token_shapes[s % TOKEN_SHAPES];
+        add_forward(calls, (Precision)(s / TOKEN_SHAPES), shape[0], shape[1], 2, false);
+    }
+    add_forward(calls, F32, check_int(check, 2, 40), check_int(check, 258, 1500), 2, false);
+    add_forward(calls, F32, 7, 33, 2, true);
+    return calls;
+}
+
+GRADED(02_kernels, crossentropy_forward, 10, "task 4: losses and lse") {
+    Calls *calls = plan_forward(check);
+    add_forward(calls, F32, 0, 33, 2, false);
+    grade_numbers(calls);
+}
+
+GRADED(02_kernels, crossentropy_large, 4, "task 4: logits of some hundreds") {
+    Calls *calls = calls_new(check, "crossentropy_forward");
+    for (Precision precision = F32; precision <= BF16; precision++) {
+        add_forward(calls, precision, 31, 33, 300, false);
+        add_forward(calls, precision, 3, check_int(check, 258, 1500), 300, false);
+    }
+    plan_done(calls);
+    if (!run(calls)) {
+        return;
+    }
+    for (int i = 0; i < calls->expecteds; i++) {
+        const Expected *e = &calls->expected[i];
+        Comparison comparison =
+            compare(check_got(check, e->name, WIRE_F32), e->want, e->n, e->tolerance);
+        if (comparison.not_finite > 0) {
+            char text[COMPARISON_TEXT];
+            check_fail(check, "%s; likely: exp() overflows from 89 on: softmax without the maximum",
+                       comparison_text(&comparison, e->name, text));
+            return;
+        }
+    }
+    judge(calls);
+}
+
+static Calls *plan_backward(Check *check) {
+    Calls *calls = calls_new(check, "crossentropy_backward");
+    for (int s = 0; s < TOKEN_SHAPES * PRECISIONS; s++) {
+        const int *shape = token_shapes[s % TOKEN_SHAPES];
+        add_backward(calls, (Precision)(s / TOKEN_SHAPES), shape[0], shape[1],
+                     s % 2 == 0 ? 1e-3 : 1, s % 4 == 3, false);
+    }
+    add_backward(calls, F32, check_int(check, 2, 40), check_int(check, 258, 700), 0.125, false,
+                 false);
+    add_backward(calls, F32, 7, 33, 1, true, true);
+    return calls;
+}
+
+GRADED(02_kernels, crossentropy_backward, 10, "task 5: dlogits, added or in place") {
+    Calls *calls = plan_backward(check);
+    add_backward(calls, F32, 0, 33, 1, false, false);
+    grade_numbers(calls);
+}
+
+static Calls *plan_both(Check *check) {
+    Calls *calls = calls_new(check, "crossentropy");
+    for (Precision precision = F32; precision <= BF16; precision++) {
+        add_both(calls, precision, 9, check_int(check, 258, 600), false);
+        add_both(calls, precision, 33, 31, true);
+    }
+    return calls;
+}
+
+GRADED(02_kernels, crossentropy_clean, 4,
+       "crossentropy: bounds, initialisation, races, divergence") {
+    grade_clean(plan_both(check));
+}
+
+GRADED(02_kernels, crossentropy_schedules, 2, "crossentropy: the same bits in three orders") {
+    grade_schedules(plan_both(check));
+}
+
+GRADED(02_kernels, crossentropy_traffic, 3, "crossentropy: sectors per request") {
+    Calls *calls = calls_new(check, "crossentropy");
+    add_both(calls, F32, 4, 2048, false);
+    add_both(calls, F16, 4, 2048, false);
+    grade_traffic(calls);
+}
+
+/* ---- layernorm ---------------------------------------------------------------------------------
+ */
+
+/* What backward gets and should add to. */
+typedef struct Rows {
+    int N, C;
+    double *in, *weight, *mean, *rstd, *dout, *din, *dweight, *dbias;
+} Rows;
+
+/* With `lift`, all of dout is near 64 and weight is 1: a sum of these in half loses its digits. */
+static Rows give_rows(Calls *calls, int i, double scale, bool lift) {
+    Precision precision = (Precision)calls->c[i].precision;
+    Rows r = {.N = calls->c[i].N, .C = calls->c[i].C};
+    size_t rows = (size_t)r.N, columns = (size_t)r.C, n = rows * columns;
+    r.in = give_normal(calls, i, "in", n, 1, precision);
+    float *weight = check_normal(calls->check, columns, 1, precision);
+    float *dout = check_normal(calls->check, n, scale, precision);
+    for (size_t c = 0; c < columns && lift; c++) {
+        weight[c] = 1;
+    }
+    for (size_t k = 0; k < n && lift; k++) {
+        dout[k] = 64 + rintf(dout[k] * 2) / 2; /* of these every precision knows each */
+    }
+    give(calls, i, "weight", weight, columns);
+    give(calls, i, "dout", dout, n);
+    r.weight = doubles(calls, weight, columns);
+    r.dout = doubles(calls, dout, n);
+    r.mean = check_doubles(calls->check, rows);
+    r.rstd = check_doubles(calls->check, rows);
+    reference_layernorm_forward(check_doubles(calls->check, n), r.mean, r.rstd, r.in, r.weight,
+                                r.weight, r.N, r.C);
+    give_doubles(calls, i, "mean", r.mean, rows);
+    give_doubles(calls, i, "rstd", r.rstd, rows);
+    r.din = give_normal(calls, i, "din", n, scale, precision);
+    r.dweight = give_normal(calls, i, "dweight", columns, scale, F32);
+    r.dbias = give_normal(calls, i, "dbias", columns, scale, F32);
+    return r;
+}
+
+/* din with a mistake. */
+typedef enum Lapse {
+    DIN_ASSIGNED,
+    NO_MEAN_G,
+    NO_MEAN_GX,
+    NO_MEANS,
+    NO_RSTD,
+    NO_WEIGHT,
+    RAW_X,
+    LAPSES,
+} Lapse;
+
+static const char *const lapse_sentence[LAPSES] = {
+    [DIN_ASSIGNED] = "= where += is meant: din has the residual's gradient already",
+    [NO_MEAN_G] = "mean_c(g) is not subtracted: the mean depends on each input",
+    [NO_MEAN_GX] = "x * mean_c(g * x) is not subtracted: the variance depends on each input",
+    [NO_MEANS] = "neither mean is subtracted: mean and variance depend on each input",
+    [NO_RSTD] = "rstd is left out",
+    [NO_WEIGHT] = "g is dout * weight, not dout",
+    [RAW_X] = "x is the normalised input, (in - mean) * rstd, not in",
+};
+
+static void lapsed_row(double *din, Lapse lapse, const Rows *r, int row) {
+    double sum_g = 0, sum_gx = 0;
+    size_t at = (size_t)row * (size_t)r->C;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int c = 0; c < r->C; c++) {
+            double x = r->in[at + (size_t)c];
+            x = lapse == RAW_X ? x : (x - r->mean[row]) * r->rstd[row];
+            double g = r->dout[at + (size_t)c] * (lapse == NO_WEIGHT ? 1 : r->weight[c]);
+            if (pass == 0) {
+                sum_g += g;
+                sum_gx += g * x;
+                continue;
+            }
+            g -= lapse == NO_MEAN_G || lapse == NO_MEANS ? 0 : sum_g / r->C;
+            g -= lapse == NO_MEAN_GX || lapse == NO_MEANS ? 0 : x * sum_gx / r->C;
+            din[at + (size_t)c] += g * (lapse == NO_RSTD ? 1 : r->rstd[row]);
+        }
+    }
+}
+
+static void expect_din(Calls *calls, int i, const Rows *r, const double *want) {
+    Tolerance tolerance = tolerance_of_op((Precision)calls->c[i].precision, r->C);
+    if (r->C == 1) {
+        /* No variance: rstd is 316, and so many times larger is the rounding error of 0. */
+        tolerance.scaled += 316 * 0x1p-23;
+        tolerance.norm += 316 * 0x1p-23;
+    }
+    Expected *e = expect(calls, i, "din", want, (size_t)r->N * (size_t)r->C, 0, tolerance);
+    for (Lapse lapse = 0; lapse < LAPSES; lapse++) {
+        double *wrong =
+            suspect(calls, e, lapse_sentence[lapse], lapse == DIN_ASSIGNED ? NULL : r->din);
+        for (int row = 0; row < r->N; row++) {
+            lapsed_row(wrong, lapse, r, row);
+        }
+    }
+}
+
+/* What should be added to dweight, with x or, by mistake, with something else in its place. */
+static void add_dweight(double *dweight, const Rows *r, bool raw, bool weighted) {
+    for (int row = 0; row < r->N; row++) {
+        for (int c = 0; c < r->C; c++) {
+            size_t at = (size_t)row * (size_t)r->C + (size_t)c;
+            double x = raw ? r->in[at] : (r->in[at] - r->mean[row]) * r->rstd[row];
+            dweight[c] += r->dout[at] * x * (weighted ? r->weight[c] : 1);
+        }
+    }
+}
+
+static void expect_parameters(Calls *calls, int i, const Rows *r, const double *dweight,
+                              const double *dbias) {
+    size_t n = (size_t)r->C;
+    Tolerance tolerance = tolerance_of_op(F32, r->N);
+    Expected *e = expect(calls, i, "dweight", dweight, n, 0, tolerance);
+    add_dweight(suspect(calls, e, "= where += is meant: gradients add up over micro-batches", NULL),
+                r, false, false);
+    add_dweight(suspect(calls, e, "dout * in is summed; x is (in - mean) * rstd", r->dweight), r,
+                true, false);
+    e = expect(calls, i, "dbias", dbias, n, 0, tolerance);
+    double *assigned =
+        suspect(calls, e, "= where += is meant: gradients add up over micro-batches", dbias);
+    for (size_t c = 0; c < n; c++) {
+        assigned[c] -= r->dbias[c];
+    }
+}
+
+/* What the row blocks leave: (LAYERNORM_BLOCKS, 2, C). */
+static void expect_partials(Calls *calls, int i, const Rows *r, const double *dweight,
+                            const double *dbias) {
+    size_t n = (size_t)r->C;
+    double *want = check_doubles(calls->check, 2 * n);
+    for (size_t c = 0; c < n; c++) {
+        want[c] = dweight[c] - r->dweight[c];
+        want[n + c] = dbias[c] - r->dbias[c];
+    }
+    Expected *e =
+        expect(calls, i, "partial", want, 2 * n, LAYERNORM_BLOCKS, tolerance_of_op(F32, r->N));
+    double *raw = suspect(calls, e, "dout * in is summed; x is (in - mean) * rstd", want);
+    double *weighted = suspect(calls, e, "weight takes no part in its own gradient", want);
+    double *swapped = suspect(calls, e, "dweight comes first, then dbias", want);
+    memset(raw, 0, n * sizeof *raw);
+    memset(weighted, 0, n * sizeof *weighted);
+    add_dweight(raw, r, true, false);
+    add_dweight(weighted, r, false, true);
+    memcpy(swapped, want + n, n * sizeof *swapped);
+    memcpy(swapped + n, want, n * sizeof *swapped);
+}
+
+/* What is expected back: by the bits. */
+enum { DIN = 1, PARTIALS = 2, PARAMETERS = 4 };
+
+static void add_rows(Calls *calls, Precision precision, int N, int C, double scale, bool lift,
+                     int back) {
+    int i = call_add(calls, precision, N, C);
+    Rows r = give_rows(calls, i, scale, lift);
+    size_t n = (size_t)N * (size_t)C, columns = (size_t)C;
+    double *din = check_doubles(calls->check, n), *dweight = check_doubles(calls->check, columns);
+    double *dbias = check_doubles(calls->check, columns);
+    memcpy(din, r.din, n * sizeof *din);
+    memcpy(dweight, r.dweight, columns * sizeof *dweight);
+    memcpy(dbias, r.dbias, columns * sizeof *dbias);
+    reference_layernorm_backward(din, dweight, dbias, r.dout, r.in, r.mean, r.rstd, r.weight, N, C);
+    if (back & DIN) {
+        expect_din(calls, i, &r, din);
+    }
+    if (back & PARTIALS) {
+        expect_partials(calls, i, &r, dweight, dbias);
+    }
+    if (back & PARAMETERS) {
+        expect_parameters(calls, i, &r, dweight, dbias);
+    }
+}
+
+static Calls *plan_rows(Check *check, const char *op, int back) {
+    static const int shapes[][2] = {{33, 31}, {31, 257}, {257, 33}, {1, 40}, {70, 64}, {3, 1}};
+    Calls *calls = calls_new(check, op);
+    for (Precision precision = F32; precision <= BF16; precision++) {
+        for (int s = 0; s < 6; s++) {
+            add_rows(calls, precision, shapes[s][0], shapes[s][1], s % 2 == 0 ? 1e-3 : 1, false,
+                     back);
+        }
+        add_rows(calls, precision, check_int(check, 258, 400), 256, 1, precision != BF16, back);
+    }
+    return calls;
+}
+
+GRADED(02_kernels, layernorm_din, 10, "task 6: the gradient of the input") {
+    grade_numbers(plan_rows(check, "layernorm_din", DIN));
+}
+
+GRADED(02_kernels, layernorm_partials, 8, "task 7: partial sums of dweight and dbias") {
+    grade_numbers(plan_rows(check, "layernorm_partials", PARTIALS));
+}
+
+GRADED(02_kernels, layernorm_parameters, 6, "task 8: dweight and dbias, added") {
+    Calls *calls = plan_rows(check, "layernorm", DIN | PARAMETERS);
+    add_rows(calls, F32, 0, 33, 1, false, DIN | PARAMETERS);
+    grade_numbers(calls);
+}
+
+static Calls *few_rows(Check *check) {
+    Calls *calls = calls_new(check, "layernorm");
+    for (Precision precision = F32; precision <= BF16; precision++) {
+        add_rows(calls, precision, 37, 67, 1, false, DIN | PARAMETERS);
+        add_rows(calls, precision, check_int(check, 65, 130), 72, 1, false, DIN | PARAMETERS);
+    }
+    return calls;
+}
+
+GRADED(02_kernels, layernorm_clean, 4, "layernorm: bounds, initialisation, races, divergence") {
+    grade_clean(few_rows(check));
+}
+
+GRADED(02_kernels, layernorm_schedules, 2, "layernorm: the same bits in three orders") {
+    grade_schedules(few_rows(check));
+}
+
+GRADED(02_kernels, layernorm_traffic, 3, "layernorm: sectors per request") {
+    Calls *calls = calls_new(check, "layernorm");
+    add_rows(calls, F32, 300, 512, 1, false, DIN | PARAMETERS);
+    add_rows(calls, F16, 300, 512, 1, false, DIN | PARAMETERS);
     grade_traffic(calls);
 }
