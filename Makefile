@@ -65,8 +65,7 @@ LDFLAGS  += -fopenmp $(SANITIZE) $(if $(COVERAGE),--coverage)
 LDLIBS   += $(BLAS_$(BLAS)) -ljansson -lm
 
 # ---- CUDA: simulated by default, or by nvcc ------------------------------------------------
-CXX_FOR   = $(subst clang,clang++,$(subst gcc,g++,$1))
-CUCXX    := $(call CXX_FOR,$(CC))
+CUCXX    := $(subst clang,clang++,$(subst gcc,g++,$(CC)))
 CU_WARN  := $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) -Wno-sign-compare -Wno-unknown-pragmas
 ifeq ($(BACKEND),cuda)
 CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc)))
@@ -176,9 +175,9 @@ $B/gpu/%.o: %.cu $(CU_TOOL)
 	$(call compile_cu)
 
 # The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
-CU2CPP  := $(or $(wildcard kernels/cudasim/cu2cpp/*.c),kernels/cudasim/cu2cpp.c)
+CU2CPP  := $(wildcard kernels/cudasim/cu2cpp/*.c)
 CHECKER := $(addprefix kernels/cudasim/,check.c shadow.c race.c profile.c)
-SIM_SRC := $(filter-out kernels/cudasim/cu2cpp.c $(if $(CHECK),%/nocheck.c,$(CHECKER)),$(wildcard kernels/cudasim/*.c))
+SIM_SRC := $(filter-out $(if $(CHECK),%/nocheck.c,$(CHECKER)),$(wildcard kernels/cudasim/*.c))
 SIM_OBJ := $(SIM_SRC:%.c=$B/obj/%.o)
 $(SIM_OBJ): SANITIZE :=
 $(SIM_OBJ): CFLAGS += $(KIT_WARN)

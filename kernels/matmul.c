@@ -49,11 +49,11 @@ static const float *factor_floats(Factor factor, int i, int size, int k, int dep
 static void multiply(float *sum, int sum_ld, Panel panel, int K, Factor a, Factor b,
                      float *scratch) {
     int step = REAL_IS_FLOAT ? K : DEPTH;
+    float *b_scratch = REAL_IS_FLOAT ? NULL : scratch + ROWS * DEPTH;
     for (int k = 0; k < K; k += step) {
         int depth = K - k < step ? K - k : step, a_ld, b_ld;
         const float *A = factor_floats(a, panel.row, panel.rows, k, depth, scratch, &a_ld);
-        const float *B =
-            factor_floats(b, panel.col, panel.cols, k, depth, scratch + ROWS * DEPTH, &b_ld);
+        const float *B = factor_floats(b, panel.col, panel.cols, k, depth, b_scratch, &b_ld);
         blas_sgemm(a.transposed, !b.transposed, panel.rows, panel.cols, depth, A, a_ld, B, b_ld, 1,
                    sum, sum_ld);
     }

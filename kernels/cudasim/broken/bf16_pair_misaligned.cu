@@ -7,7 +7,8 @@
 enum { N = 64 };
 
 static __global__ void widen(float *out, const __nv_bfloat16 *x) {
-    __nv_bfloat162 pair = *(const __nv_bfloat162 *)(x + 2 * threadIdx.x); /* expect: misaligned access */
+    __nv_bfloat162 pair =
+        *(const __nv_bfloat162 *)(x + 2 * threadIdx.x); /* expect: misaligned access */
     out[2 * threadIdx.x] = __bfloat162float(pair.x);
     out[2 * threadIdx.x + 1] = __bfloat162float(pair.y);
 }

@@ -9,7 +9,7 @@ static __global__ void count(int *out, int n) {
 #else
     for (int s = n; s > 0; s = (s + 1) / 2) { /* expect: timeout */
 #endif
-        steps++; /* expect: timeout */
+        steps++;         /* expect: timeout */
         __syncthreads(); /* expect: timeout */
     }
     out[threadIdx.x] = steps;
