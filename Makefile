@@ -352,8 +352,14 @@ debug$2-run: $B/grade/$1.json
 hint$2:
 	@tools/hint.sh $1 $$(TASK)
 endef
-$(foreach l,$(patsubst labs/%/tests.c,%,$(wildcard labs/*/tests.c)),$(eval $(call grade_rules,$l,$(firstword $(subst _, ,$l)))))
-.PHONY: FORCE
+GRADED := $(patsubst labs/%/tests.c,%,$(wildcard labs/*/tests.c))
+$(foreach l,$(GRADED),$(eval $(call grade_rules,$l,$(firstword $(subst _, ,$l)))))
+# Everything that tools/grader_proof.py runs.
+graders:
+	@$(MAKE) --no-print-directory graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(wildcard labs/$l/*.cu),,$l))'
+	@$(MAKE) --no-print-directory CHECK=1 graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(wildcard labs/$l/*.cu),$l))'
+graders-run: $(foreach l,$(GRADED_LABS),$B/grade/$l.json)
+.PHONY: FORCE graders graders-run
 FORCE:
 
 # ---- proofs ----------------------------------------------------------------------------

@@ -70,7 +70,7 @@ static bool read_options(Options *options, int argc, char **argv) {
             ['j'] = &options->judge, ['p'] = &options->plan,   ['r'] = &options->recipes,
             ['a'] = &options->cache, ['o'] = &options->output, ['u'] = &options->junit,
             ['b'] = &options->debug};
-        char *end = "";
+        char none[] = "", *end = none;
         if (c == 's') {
             options->seed = strtoull(optarg, &end, 16);
         } else if (c == 'm') {
@@ -118,7 +118,7 @@ static json_t *load_plan(const char *judge) {
 }
 
 static bool write_seed(const char *folder, uint64_t seed) {
-    char path[PATH];
+    char path[PATH + 10];
     snprintf(path, sizeof path, "%s/seed", folder);
     FILE *file = fopen(path, "w");
     bool good = file != NULL && fprintf(file, "%016llx\n", (unsigned long long)seed) > 0;
@@ -149,8 +149,8 @@ static void run_judge(const Options *options, const char *folder, const char *pr
 
 /* Takes over what the check has left, if it has. */
 static void take_row(json_t *record, const char *folder, const char *check) {
-    char path[PATH];
-    snprintf(path, sizeof path, "%s/row-%s.json", folder, check);
+    char path[PATH + 300];
+    snprintf(path, sizeof path, "%s/row-%.200s.json", folder, check);
     json_t *row = json_load_file(path, 0, NULL);
     if (row != NULL) {
         json_object_update(record_row(record, check), row);
@@ -202,12 +202,27 @@ static bool only(json_t *record, const char *check) {
     return true;
 }
 
-static bool grade(const Options *options, const char *folder, json_t *record) {
+/* Two folders: one in which a submission is built, one that it never sees. */
+static bool make_folders(char *folder, char work[PATH], char secret[PATH]) {
+    if (mkdtemp(folder) == NULL || chmod(folder, 0711) != 0) {
+        perror(folder);
+        return false;
+    }
+    snprintf(work, PATH, "%s/work", folder);
+    snprintf(secret, PATH, "%s/secret", folder);
+    if (mkdir(work, 0755) != 0 || mkdir(secret, 0700) != 0) {
+        perror(folder);
+        return false;
+    }
+    return true;
+}
+
+static bool grade(const Options *options, const char *work, const char *secret, json_t *record) {
     json_t *lab = load(options->plan), *recipes = load(options->recipes);
     if (lab == NULL || recipes == NULL) {
         return false;
     }
-    Submission submission = {lab, recipes, options->from, folder, options->cache};
+    Submission submission = {lab, recipes, options->from, work, options->cache};
     Built built = submission_build(&submission);
     json_object_set(record, "objects", built.objects);
     if (built.good && options->debug != NULL) {
@@ -217,7 +232,7 @@ static bool grade(const Options *options, const char *folder, json_t *record) {
         built.good = system(command) == 0 && setenv("GRADE_DEBUG", options->debug, 1) == 0;
     }
     if (built.good) {
-        run_checks(options, record, folder, built.probe);
+        run_checks(options, record, secret, built.probe);
     } else {
         set_all(record, ROW_BUILD_ERROR, built.message != NULL ? built.message : "");
     }
@@ -252,9 +267,9 @@ int main(int argc, char **argv) {
                 sandbox_describe(), options.min_sandbox);
         return EXIT_RUN;
     }
-    char folder[] = "/tmp/grade-XXXXXX";
+    char folder[] = "/tmp/grade-XXXXXX", work[PATH], secret[PATH];
     json_t *plan = load_plan(options.judge);
-    if (plan == NULL || mkdtemp(folder) == NULL || !write_seed(folder, options.seed)) {
+    if (plan == NULL || !make_folders(folder, work, secret) || !write_seed(secret, options.seed)) {
         return EXIT_RUN;
     }
     json_t *record = record_new(options.lab, options.from, plan);
@@ -263,7 +278,7 @@ int main(int argc, char **argv) {
     json_object_set_new(record, "seed", json_string(seed));
     json_object_set_new(record, "sandbox", json_string(sandbox_describe()));
     bool good = only(record, options.check) && record_write(record, options.output) &&
-                grade(&options, folder, record);
+                grade(&options, work, secret, record);
     record_add_up(record);
     good = record_write(record, options.output) && good;
     if (options.junit != NULL) {

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 /* Three processes: the caller, a watcher, the program. The watcher is the parent of all orphans
    that the program leaves, so it can kill what it starts and nothing else, and when it dies,
    whoever kills it, the program dies too. What it saw goes back in shared memory that ends with
@@ -21,6 +22,8 @@
 #include <unistd.h>
 
 #include "grader/sandbox_layers.h"
+
+enum { FILTER_BYTES = 8 << 20 };
 
 /* What the watcher saw. */
 typedef struct Seen {
@@ -161,13 +164,15 @@ static double processor_time(pid_t pid) {
 }
 
 /* The resource usage of the end. Its peak includes the process before execve(), which was as large
-   as the judge: it says something only where it is larger than that. */
+   as the judge and what making the filter took: it counts where it is larger, or where
+   a program was too quick to be looked at. */
 static void note_usage(Watch *watch, const struct rusage *usage) {
     SandboxResult *result = &watch->seen->result;
     result->cpu_seconds = (double)usage->ru_utime.tv_sec + 1e-6 * (double)usage->ru_utime.tv_usec +
                           (double)usage->ru_stime.tv_sec + 1e-6 * (double)usage->ru_stime.tv_usec;
     size_t peak = 1024 * (size_t)usage->ru_maxrss;
-    if (peak > watch->own_bytes && peak > result->peak_bytes) {
+    bool own = peak <= watch->own_bytes + FILTER_BYTES && result->peak_bytes > 0;
+    if (!own && peak > result->peak_bytes) {
         result->peak_bytes = peak;
     }
 }
@@ -200,6 +205,7 @@ static SandboxEnd end_of(const Watch *watch) {
 /* Looks every few milliseconds, until the program ends or is over a limit. */
 static SandboxEnd watch_until_end(Watch *watch) {
     const Sandbox *sandbox = watch->sandbox;
+    look_at_memory(watch);
     for (int pause = 1;; pause = pause < 10 ? pause + 1 : 10) {
         struct pollfd output = {watch->output, POLLIN, 0};
         poll(&output, 1, pause);

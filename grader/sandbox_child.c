@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 /* Between fork() and exec(): the process that will be the program gives up what it has, in an order
    that matters. What needs root comes first, the filter of system calls last. */
 #include <errno.h>
@@ -21,7 +22,7 @@
 enum {
     FILE_BYTES = 256 << 20, /* the largest file that a compiler may write */
     STACK_BYTES = 8 << 20,  /* of a probe; threads of the C library take as much */
-    PROCESSES = 512,        /* of the user that a program becomes */
+    PROCESSES = 512,        /* and threads, of the program and all that it starts */
     FAILED = 125,           /* exit status; the line in the pipe is what counts */
     VARIABLES = 32,         /* in the environment */
 };
@@ -95,11 +96,8 @@ static void set_limits(const Sandbox *sandbox, bool other_user) {
     limit(RLIMIT_FSIZE, sandbox->folder != NULL ? FILE_BYTES : 0);
     limit(RLIMIT_NOFILE, sandbox->may_execute ? 256 : 64);
     limit(RLIMIT_STACK, sandbox->may_execute ? 8 * STACK_BYTES : STACK_BYTES);
-    /* All processes of a user count, so the student's own must not: only a fresh user is limited.
-     */
-    if (other_user) {
-        limit(RLIMIT_NPROC, PROCESSES);
-    }
+    /* All processes of a user count: none of a fresh one, the student's own otherwise. */
+    limit(RLIMIT_NPROC, PROCESSES + (other_user ? 0 : tasks_of_user()));
 }
 
 static void become_user(uid_t user) {

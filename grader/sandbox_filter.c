@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 /* The filter of system calls. What is not named here is refused, so a call that a kernel of next
    year brings is refused as well. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 /* Landlock: a process gives up all of the file system but what it lists. The kernel's header may be
    older than the kernel, so the few numbers of the interface stand here; they never change. */
 #include <errno.h>

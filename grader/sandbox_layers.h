@@ -6,6 +6,7 @@
 #ifndef GRADER_SANDBOX_LAYERS_H
 #define GRADER_SANDBOX_LAYERS_H
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "grader/sandbox.h"
@@ -60,6 +61,9 @@ const char *landlock_restrict(const Sandbox *sandbox);
  */
 __attribute__((noreturn)) void child_become(const Sandbox *sandbox, const Layers *layers,
                                             uid_t user, int output, int failure);
+
+/** Threads of all processes of this user. */
+rlim_t tasks_of_user(void);
 
 /** Kills everything that descends from this process, and waits until it is gone. False: it is not.
  */

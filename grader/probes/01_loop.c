@@ -29,9 +29,15 @@ static struct Watch {
 } watch;
 
 static void note(LoopEvent event) {
-    bool again = watch.events > 0 && watch.trace[watch.events - 1] == event;
-    if (!again && watch.events < TRACE_LENGTH) {
+    if (watch.events < TRACE_LENGTH) {
         watch.trace[watch.events++] = event;
+    }
+}
+
+/* For what is called once for each parameter. */
+static void note_run(LoopEvent event) {
+    if (watch.events == 0 || watch.trace[watch.events - 1] != event) {
+        note(event);
     }
 }
 
@@ -59,26 +65,20 @@ static void see_crossentropy(Real *dlogits, const Real *logits, const float *lse
 }
 
 static void see_sumsq(float *out, const float *x, size_t n, const Workspace *workspace) {
-    note(EVENT_NORM);
+    note_run(EVENT_NORM);
     watch.real_ops.sumsq(out, x, n, workspace);
 }
 
 static void see_scale(float *x, size_t n, float factor) {
-    note(EVENT_SCALE);
+    note_run(EVENT_SCALE);
     watch.real_ops.scale(x, n, factor);
-}
-
-static void see_adamw(float *weight, float *m, float *v, const float *grad, size_t n, AdamW adamw,
-                      int t) {
-    note(EVENT_STEP);
-    watch.real_ops.adamw(weight, m, v, grad, n, adamw, t);
 }
 
 static void see_fill(Device *device, void *data, int byte, size_t bytes) {
     const Model *model = watch.trainer.model;
     for (int i = 0; model != NULL && i < model->param_count; i++) {
         if (data == model->params[i].grad) {
-            note(EVENT_ZERO);
+            note_run(EVENT_ZERO);
         }
     }
     watch.real_fill(device, data, byte, bytes);
@@ -107,6 +107,7 @@ static void give_gradients(const char *what) {
 
 static void see_step(void *context, const Model *model) {
     (void)context, (void)model;
+    note(EVENT_STEP);
     if (wanted(WANT_GRADIENTS)) {
         give_gradients(NAME_GRADIENT);
     }
@@ -164,7 +165,6 @@ static void put_under_watch(Model *model) {
     watch.ops.crossentropy_backward = see_crossentropy;
     watch.ops.sumsq = see_sumsq;
     watch.ops.scale = see_scale;
-    watch.ops.adamw = see_adamw;
     watch.device->fill = see_fill;
     model->ops = &watch.ops;
 }

@@ -1,4 +1,6 @@
-/* Whoever is left when a program has ended: killed before anybody reads what it has written. */
+#define _GNU_SOURCE
+/* The processes of this machine: how many a user has, and whoever is left when a program has ended,
+   which is killed before anybody reads what it has written. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -16,21 +18,28 @@ enum { MOST = 1 << 16, PASSES = 2000 };
 /* A process and its parent. */
 typedef struct Process {
     pid_t pid, parent;
+    uid_t user;
+    int threads;
     bool ours;
 } Process;
 
-static pid_t parent_of(pid_t pid) {
+/* False if it is gone. */
+static bool look_at(Process *process) {
     char path[40], line[128];
-    int parent = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    snprintf(path, sizeof path, "/proc/%d/status", (int)process->pid);
     FILE *file = fopen(path, "re");
     if (file == NULL) {
-        return 0;
+        return false;
     }
-    while (fgets(line, sizeof line, file) != NULL && sscanf(line, "PPid: %d", &parent) != 1) {
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "PPid: %d", &process->parent) != 1 &&
+            sscanf(line, "Uid: %u", &process->user) != 1 &&
+            sscanf(line, "Threads: %d", &process->threads) == 1) {
+            break;
+        }
     }
     fclose(file);
-    return parent;
+    return true;
 }
 
 static int list_processes(Process *list) {
@@ -39,14 +48,24 @@ static int list_processes(Process *list) {
     const struct dirent *entry;
     while (proc != NULL && count < MOST && (entry = readdir(proc)) != NULL) {
         if (isdigit((unsigned char)entry->d_name[0])) {
-            pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-            list[count++] = (Process){pid, parent_of(pid), false};
+            list[count] = (Process){.pid = (pid_t)strtol(entry->d_name, NULL, 10)};
+            count += look_at(&list[count]);
         }
     }
     if (proc != NULL) {
         closedir(proc);
     }
     return count;
+}
+
+rlim_t tasks_of_user(void) {
+    static Process list[MOST];
+    int count = list_processes(list);
+    rlim_t tasks = 0;
+    for (int i = 0; i < count; i++) {
+        tasks += list[i].user == getuid() ? (rlim_t)list[i].threads : 0;
+    }
+    return tasks;
 }
 
 /* Marks the children of this process, then theirs, until there are no more. */
