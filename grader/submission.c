@@ -128,11 +128,16 @@ static bool take(const Submission *submission, const char *name, const char *to,
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
+/* Copied aside, then renamed: another run may be doing the same. */
 static bool copy_file(const char *from, const char *to) {
-    char aside[PATH + 20], command[3 * PATH];
-    snprintf(aside, sizeof aside, "%s.%d", to, (int)getpid());
-    snprintf(command, sizeof command, "cp '%s' '%s' 2>/dev/null", from, aside);
-    return system(command) == 0 && rename(aside, to) == 0;
+    char *aside = NULL, *command = NULL;
+    CHECK(asprintf(&aside, "%s.%d", to, (int)getpid()) > 0 &&
+              asprintf(&command, "cp '%s' '%s' 2>/dev/null", from, aside) > 0,
+          "no memory for a command");
+    bool good = system(command) == 0 && rename(aside, to) == 0;
+    free(aside);
+    free(command);
+    return good;
 }
 
 /* Compiles one source in one way. The same bytes with the same flags give the same object. */

@@ -30,6 +30,7 @@ typedef struct Calls {
     int count;
     Expected expected[EXPECTED];
     int expecteds;
+    bool large; /* numbers so large that nearly right says nothing */
 } Calls;
 
 static Calls *calls_new(Check *check, const char *op) {
@@ -130,48 +131,52 @@ static void add_parts(float *sum, const float *part, size_t n, size_t parts) {
     }
 }
 
-static bool close_parts(Calls *calls, const Expected *expected) {
-    float *sum = check_normal(calls->check, expected->n, 0, F32);
-    add_parts(sum, check_got(calls->check, expected->name, WIRE_F32), expected->n, expected->parts);
-    Comparison comparison = compare(sum, expected->want, expected->n, expected->tolerance);
+/* The sentence of the known mistake that would give these numbers, or NULL. */
+static const char *known_mistake(const Expected *e, const float *got) {
+    for (int s = 0; s < e->suspects; s++) {
+        if (compare(got, e->suspect[s].values, e->n, e->tolerance).pass) {
+            return e->suspect[s].sentence;
+        }
+    }
+    return NULL;
+}
+
+static bool close_parts(Calls *calls, const Expected *e) {
+    float *sum = check_normal(calls->check, e->n, 0, F32);
+    add_parts(sum, check_got(calls->check, e->name, WIRE_F32), e->n, e->parts);
+    Comparison comparison = compare(sum, e->want, e->n, e->tolerance);
     if (comparison.pass) {
         check_good(calls->check);
         return true;
     }
-    const char *likely = "look at which elements each thread and block takes";
-    for (int s = expected->suspects - 1; s >= 0; s--) {
-        if (compare(sum, expected->suspect[s].values, expected->n, expected->tolerance).pass) {
-            likely = expected->suspect[s].sentence;
-        }
-    }
+    const char *likely = known_mistake(e, sum);
     char text[COMPARISON_TEXT];
-    check_fail(calls->check, "the partial sums added up: %s; likely: %s",
-               comparison_text(&comparison, expected->name, text), likely);
+    check_fail(calls->check, "the partial sums added up: %s; %s%s",
+               comparison_text(&comparison, e->name, text), likely != NULL ? "likely: " : "",
+               likely != NULL ? likely : "look at what each thread and block takes");
     return false;
 }
 
-/* In half, nearly right where f32 is right: the numbers were rounded once too often. */
-static bool rounded_sum(Calls *calls, const Expected *expected) {
-    if (expected->precision == F32 || expected->parts > 0) {
+/* Nearly right: rounded once too often. */
+static bool rounded_sum(Calls *calls, const Expected *e) {
+    const float *got = check_got(calls->check, e->name, WIRE_F32);
+    Comparison comparison = compare(got, e->want, e->n, e->tolerance);
+    bool nearly = !comparison.pass && comparison.not_finite == 0 &&
+                  comparison.norm_error < (e->precision == F32 ? 2e-3 : 5e-2);
+    if (!nearly || known_mistake(e, got) != NULL) {
         return false;
     }
-    Comparison comparison = compare(check_got(calls->check, expected->name, WIRE_F32),
-                                    expected->want, expected->n, expected->tolerance);
-    bool nearly = !comparison.pass && comparison.not_finite == 0 && comparison.norm_error < 0.05;
-    if (nearly) {
-        char text[COMPARISON_TEXT];
-        check_fail(calls->check,
-                   "%s; likely: a sum is kept in half. f32 is right, and this nearly: sums are "
-                   "float whatever the precision",
-                   comparison_text(&comparison, expected->name, text));
-    }
-    return nearly;
+    char text[COMPARISON_TEXT];
+    check_fail(calls->check,
+               "%s; nearly right. Is a sum kept in half? Sums are float whatever the precision",
+               comparison_text(&comparison, e->name, text));
+    return true;
 }
 
 static bool judge(Calls *calls) {
     for (int i = 0; i < calls->expecteds; i++) {
         const Expected *e = &calls->expected[i];
-        if (rounded_sum(calls, e)) {
+        if (e->parts == 0 && !calls->large && rounded_sum(calls, e)) {
             return false;
         }
         bool right = e->parts > 0 ? close_parts(calls, e)
@@ -198,19 +203,21 @@ static void first_report(const Check *check, char line[300]) {
              found != NULL ? found : "");
 }
 
+/* A report comes before the numbers: it says why they are wrong. */
 static void grade_clean(Calls *calls) {
     plan_done(calls);
-    if (!run(calls) || !judge(calls)) {
+    if (!run(calls)) {
         return;
     }
     int32_t problems = *(const int32_t *)check_got(calls->check, "problems", WIRE_I32);
     if (problems != 0) {
         char line[300];
         first_report(calls->check, line);
-        check_fail(calls->check,
-                   "the numbers are right, but the simulator has seen %d problem%s: %s", problems,
+        check_fail(calls->check, "the simulator has reported %d problem%s: %s", problems,
                    problems == 1 ? "" : "s", line);
+        return;
     }
+    judge(calls);
 }
 
 /* All that came back, one after the other. */
@@ -310,7 +317,7 @@ static void add_sumsq(Calls *calls, int n, double scale, bool partials) {
 }
 
 static Calls *plan_sumsq(Check *check, bool partials) {
-    static const int sizes[] = {1, 31, 33, 257, 70001, 1100003};
+    static const int sizes[] = {257, 1, 31, 33, 70001, 1100003};
     Calls *calls = calls_new(check, partials ? "sumsq_partials" : "sumsq");
     for (int s = 0; s < 6; s++) {
         add_sumsq(calls, sizes[s], s % 2 == 0 ? 1 : 1e-3, partials);
@@ -409,9 +416,12 @@ static void add_adamw(Calls *calls, int n, AdamW a, int t) {
     Expected *of_v = expect(calls, i, "v", v, count, 0, tolerance_of_op(F32, 1));
     Expected *of_weight = expect(calls, i, "weight", weight, count, 0, tolerance_of_op(F32, 1));
     double *whole = suspect(calls, of_m, "g is added whole, not (1 - beta1) of it", m);
+    double *decayed = suspect(calls, of_m, slip_sentence[COUPLED], m);
     double *plain = suspect(calls, of_v, "v takes g where it should take its square", v);
     for (size_t k = 0; k < count; k++) {
+        double pulled = grad[k] + (double)a.weight_decay * weight[k];
         whole[k] = (double)a.beta1 * m[k] + grad[k];
+        decayed[k] = (double)a.beta1 * m[k] + (1 - (double)a.beta1) * pulled;
         plain[k] = (double)a.beta2 * v[k] + (1 - (double)a.beta2) * grad[k];
     }
     for (Slip slip = 0; slip < SLIPS; slip++) {
@@ -603,7 +613,7 @@ static void add_both(Calls *calls, Precision precision, int N, int V, bool in_pl
 }
 
 /* No size of these is a multiple of a block's; V is often none of PACK's. */
-static const int token_shapes[][2] = {{1, 257}, {33, 31}, {31, 33}, {257, 33}, {3, 1030}, {5, 8}};
+static const int token_shapes[][2] = {{31, 33}, {1, 257}, {33, 31}, {257, 33}, {3, 1030}, {5, 8}};
 enum { TOKEN_SHAPES = 6, PRECISIONS = 3 };
 
 static Calls *plan_forward(Check *check) {
@@ -633,7 +643,9 @@ GRADED(02_kernels, crossentropy_large, 4, "task 4: logits of some hundreds") {
     if (!run(calls)) {
         return;
     }
-    for (int i = 0; i < calls->expecteds; i++) {
+    calls->large = true;
+    int32_t problems = *(const int32_t *)check_got(check, "problems", WIRE_I32);
+    for (int i = 0; i < calls->expecteds && problems == 0; i++) {
         const Expected *e = &calls->expected[i];
         Comparison comparison =
             compare(check_got(check, e->name, WIRE_F32), e->want, e->n, e->tolerance);
