@@ -4,6 +4,8 @@
 #   make test            prove that everything here works (about 5 minutes)
 #
 #   make lab01           build lab 01 from your files in labs/ and run it
+#   make grade01         what your files are worth, and what to look at (CHECK=name, FROM=DIR)
+#   make hint01 TASK=2   a hint, one more each time      make debug01 CHECK=name   gdb on a check
 #   make train ARGS=...  train (ARGS=--help lists the options; FROM=labs takes your labs)
 #   make bench           speed and memory against PyTorch, where it is installed
 #   make docs            the handbook, in build/docs/html/index.html
@@ -42,7 +44,7 @@ space := $(empty) $(empty)
 # Each flavour has a folder of its own, so none of them ever needs a clean.
 DEFAULT_BLAS := $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
 FLAVOUR := $(subst $(space),-,$(strip \
-  $(filter-out sim,$(BACKEND)) $(CUDA_ARCH) $(filter-out gcc,$(notdir $(CC))) $(if $(SAN),san) $(if $(CHECK),check) \
+  $(filter-out sim,$(BACKEND)) $(CUDA_ARCH) $(filter-out gcc,$(notdir $(CC))) $(if $(SAN),san) $(if $(filter 1,$(CHECK)),check) \
   $(if $(PACK),pack) $(if $(CHECKED),checked) $(if $(COVERAGE),coverage) $(if $(FUZZ),fuzz) $(filter-out $(DEFAULT_BLAS),$(BLAS)) \
   $(if $(filter-out -O3,$(filter -O%,$(OPT))),$(subst -,,$(filter -O%,$(OPT))))))
 B := build$(if $(FLAVOUR),/$(FLAVOUR))
@@ -86,15 +88,15 @@ else
 # check mode the compiler calls the simulator at each access, by ThreadSanitizer's names; that
 # library itself is not linked.
 CPPFLAGS  += -Ikernels/cudasim/include
-CUFLAGS   := -std=c++17 $(if $(CHECK),-O1 -g -fsanitize=thread$(comma)undefined,$(OPT) $(ARCH)) \
+CUFLAGS   := -std=c++17 $(if $(filter 1,$(CHECK)),-O1 -g -fsanitize=thread$(comma)undefined,$(OPT) $(ARCH)) \
              -gdwarf-4 -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror)
-LDFLAGS   += $(if $(CHECK),-fsanitize=undefined)
+LDFLAGS   += $(if $(filter 1,$(CHECK)),-fsanitize=undefined)
 CUFLAGS   += $(if $(findstring clang,$(CC)),-Qunused-arguments)
 SIM       := $B/libcudasim.a
 LDLIBS    += -lstdc++
 CU_TOOL   := build/cu2cpp
 # clang copies structures with memcpy(), which check mode must see as well.
-see_copies = $(if $(CHECK),$Qobjcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f))
+see_copies = $(if $(filter 1,$(CHECK)),$Qobjcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f))
 endif
 
 # ---- what there is ---------------------------------------------------------------------
@@ -117,8 +119,7 @@ STUBS   := $(patsubst solutions/%,labs/%,$(wildcard solutions/*/*.c solutions/*/
 .PHONY: help setup demo test prove check format docs bench coverage train stubs fuzz clean all
 help:
 	@sed -n 's/^# \{0,1\}//p; /^BACKEND/q' Makefile
-	@echo "Labs:"; for lab in $(LABS); do \
-	    echo "  $$lab  $$(sed -n 's/^# *//p;T;q' labs/$$lab/README.md 2>/dev/null)"; done
+	@tools/labs.py
 
 all: $B/bin/train $B/bin/unit
 
@@ -159,7 +160,7 @@ $(call say,compile)
 $Q$(CUCXX) -E -x c++ $(CUFLAGS) -D__CUDACC__ $(CPPFLAGS) $1 -MF $(@:.o=.d) -MT $@ -include cuda_runtime.h $< -o $@.i
 $Qbuild/cu2cpp $@.i $(@:.o=.ii) && $(RM) $@.i
 $Q$(CUCXX) -x c++-cpp-output $(CUFLAGS) -c $(@:.o=.ii) -o $@
-$(if $(CHECK),$(see_copies) $@)
+$(if $(filter 1,$(CHECK)),$(see_copies) $@)
 endef
 endif
 $B/gpu/%.f32.o $B/lab/%.f32.o:   CPPFLAGS += -DREAL_F32
@@ -177,7 +178,7 @@ $B/gpu/%.o: %.cu $(CU_TOOL)
 # The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
 CU2CPP  := $(wildcard kernels/cudasim/cu2cpp/*.c)
 CHECKER := $(addprefix kernels/cudasim/,check.c shadow.c race.c profile.c)
-SIM_SRC := $(filter-out $(if $(CHECK),%/nocheck.c,$(CHECKER)),$(wildcard kernels/cudasim/*.c))
+SIM_SRC := $(filter-out $(if $(filter 1,$(CHECK)),%/nocheck.c,$(CHECKER)),$(wildcard kernels/cudasim/*.c))
 SIM_OBJ := $(SIM_SRC:%.c=$B/obj/%.o)
 $(SIM_OBJ): SANITIZE :=
 $(SIM_OBJ): CFLAGS += $(KIT_WARN)
@@ -281,7 +282,7 @@ else
 	    -include cuda_runtime.h $(FILE) -o $(CU_OUT).i
 	$Qbuild/cu2cpp $(CU_OUT).i $(CU_OUT).ii
 	$Q$(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CUFLAGS)) -Wall -Wextra -Wno-sign-compare -c $(CU_OUT).ii -o $(CU_OUT).o
-	$(if $(CHECK),$(see_copies) $(CU_OUT).o)
+	$(if $(filter 1,$(CHECK)),$(see_copies) $(CU_OUT).o)
 	$Q$(CUCXX) $(CU_OUT).o $(CU_LIB) $(LDFLAGS) $(BLAS_$(BLAS)) -lm -o $(CU_OUT)
 	@$(RM) $(CU_OUT).i $(CU_OUT).ii $(CU_OUT).o
 endif
@@ -324,8 +325,7 @@ GRADE_CPP   = $(filter-out -MMD -MP -I%,$(CPPFLAGS)) -I$(CURDIR) -I$(CURDIR)/ker
 GRADE_C     = $(CC) $(GRADE_CPP) $(CFLAGS) {define} -c {in} -o {out}
 GRADE_CU    = $(CUCXX) -E -x c++ $(CUFLAGS) -D__CUDACC__ $(GRADE_CPP) {define} -include cuda_runtime.h {in} -o {out}.i && \
               $(CURDIR)/build/cu2cpp {out}.i {out}.ii && $(CUCXX) -x c++-cpp-output $(CUFLAGS) -c {out}.ii -o {out} \
-              $(if $(CHECK_MODE),&& objcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f) {out})
-CHECK_MODE  = $(filter 1,$(CHECK))
+              $(if $(filter 1,$(CHECK)),&& objcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f) {out})
 # grade_parts LAB: what a probe is linked from beside the submission.
 earlier      = $(if $(OWN),labs solutions,solutions)
 grade_parts  = $(addprefix $(CURDIR)/,$B/obj/grader/probe.o $B/obj/grader/wire.o $B/obj/grader/probes/$1.o \
@@ -338,17 +338,18 @@ $B/grade/$1.json: $B/bin/grade $B/judge/$1 $(patsubst $(CURDIR)/%,%,$(call grade
 	    '$$(CC) {objects} $(call grade_parts,$1) $$(LDFLAGS) $$(LDLIBS) -o {out}' '$$(HEADERS_SUM)' \
 	    '$$(subst $$(space),$$(comma),$$(foreach f,$(CURDIR)/kernels $(CURDIR)/common $(CURDIR)/build/cu2cpp $(call grade_parts,$1),"$$f"))' >$$@
 grade$2 debug$2:
-	@$$(MAKE) --no-print-directory $(if $(wildcard labs/$1/*.cu),CHECK=1) CHECK_NAME='$$(filter-out 1,$$(CHECK))' $$@-run
+	@$$(MAKE) --no-print-directory CHECK=$(if $(wildcard labs/$1/*.cu),1) CHECK_NAME='$$(filter-out 1,$$(CHECK))' $$@-run
 grade$2-run: $B/grade/$1.json
 	@mkdir -p build/grades
 	@$B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
-	    --recipes $$< --cache build/cache --output build/grades/$$(if $$(filter labs,$$(SUBMITTED)),$1,other-$1).json $$(if $$(CHECK_NAME),--check '$$(CHECK_NAME)') \
+	    --recipes $$< --cache build/cache --output build/grades/$$(if $$(CHECK_NAME),one-)$$(if $$(filter labs,$$(SUBMITTED)),,other-)$1.json $$(if $$(CHECK_NAME),--check '$$(CHECK_NAME)') \
 	    $$(if $$(SEED),--seed $$(SEED)) $$(if $$(JUNIT),--junit $$(JUNIT)) $$(if $$(MIN_SANDBOX),--min-sandbox $$(MIN_SANDBOX))
 debug$2-run: $B/grade/$1.json
 	@$$(if $$(CHECK_NAME),,echo "which check? make debug$2 CHECK=name" >&2; exit 2)
+	@mkdir -p build/debug
 	@$B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
 	    --recipes $$< --cache build/cache --output build/debug/record.json --check '$$(CHECK_NAME)' --debug build/debug $$(if $$(SEED),--seed $$(SEED))
-	@sh build/debug/command
+	@SOURCE=$$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) sh build/debug/command
 hint$2:
 	@tools/hint.sh $1 $$(TASK)
 endef

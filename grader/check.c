@@ -298,8 +298,8 @@ static bool leave_for_debugger(Check *check, const char *path, const char *probe
         fprintf(command, "export %s\n", check->setting[i]);
     }
     fprintf(command,
-            "exec gdb -q -ex 'handle SIGSEGV nostop noprint pass' --args %s/probe %s "
-            "3<%s/in 4<>%s/out\n",
+            "exec gdb -q -ex \"directory $SOURCE\" -ex 'handle SIGSEGV nostop noprint pass' "
+            "--args %s/probe %s 3<%s/in 4<>%s/out\n",
             path, probe_case, path, path);
     fclose(command);
     return end(check, ROW_NOT_RUN, "left for the debugger");

@@ -205,7 +205,10 @@ static void run_crossentropy(const Call *call) {
     real_out(call, "dlogits", dlogits);
 }
 
-static void call_layernorm(const Call *call, int later) {
+/* What is handed back of layernorm_backward, by the bits. */
+enum { DIN = 1, PARTIALS = 2, PARAMETERS = 4 };
+
+static void call_layernorm(const Call *call, int later, int back) {
     Workspace scratch = workspace(call, 2 * LAYERNORM_BLOCKS * (size_t)call->c->C);
     Real *din = real_in(call, "din");
     float *dweight = float_in(call, "dweight"), *dbias = float_in(call, "dbias");
@@ -217,27 +220,32 @@ static void call_layernorm(const Call *call, int later) {
         call->ops->layernorm_backward(din, dweight, dbias, dout, in, mean, rstd, weight, call->c->N,
                                       call->c->C, &scratch);
     }
-    if (later == 8) {
-        float_out(call, "partial", scratch.data);
-        return;
+    if (back & DIN) {
+        real_out(call, "din", din);
     }
-    real_out(call, "din", din);
-    if (later == 0) {
+    if (back & PARTIALS) {
+        float_out(call, "partial", scratch.data);
+    }
+    if (back & PARAMETERS) {
         float_out(call, "dweight", dweight);
         float_out(call, "dbias", dbias);
     }
 }
 
 static void run_layernorm_din(const Call *call) {
-    call_layernorm(call, 7);
+    call_layernorm(call, 7, DIN);
 }
 
 static void run_layernorm_partials(const Call *call) {
-    call_layernorm(call, 8);
+    call_layernorm(call, 8, PARTIALS);
+}
+
+static void run_layernorm_parameters(const Call *call) {
+    call_layernorm(call, 0, PARAMETERS);
 }
 
 static void run_layernorm(const Call *call) {
-    call_layernorm(call, 0);
+    call_layernorm(call, 0, DIN | PARAMETERS);
 }
 
 /* ---- all cases, and what the simulator has seen ---------------------------------------------- */
@@ -303,6 +311,7 @@ CASE(crossentropy_backward)
 CASE(crossentropy)
 CASE(layernorm_din)
 CASE(layernorm_partials)
+CASE(layernorm_parameters)
 CASE(layernorm)
 
 const ProbeCase probe_cases[] = {
@@ -314,6 +323,7 @@ const ProbeCase probe_cases[] = {
     {"crossentropy", crossentropy},
     {"layernorm_din", layernorm_din},
     {"layernorm_partials", layernorm_partials},
+    {"layernorm_parameters", layernorm_parameters},
     {"layernorm", layernorm},
     {NULL, NULL},
 };

@@ -48,7 +48,7 @@ static Shape random_shape(Check *check, Precision precision, Attention attention
                           .T = check_int(check, 13, 40),
                           .L = check_int(check, 2, 4),
                           .NH = check_int(check, 2, 4),
-                          .dropout = check_int(check, 0, 1) == 1 ? 0.1f : 0,
+                          .dropout = 0.1f,
                           .precision = precision,
                           .attention = attention};
     config.C = config.NH * check_int(check, 5, 12);
@@ -271,7 +271,7 @@ static MemoryUse states_always_master(const Shape *s) {
     return states_but(s, MEMORY_OPTIMIZER, 12);
 }
 static MemoryUse states_half_moments(const Shape *s) {
-    return states_but(s, MEMORY_OPTIMIZER, 4);
+    return states_but(s, MEMORY_OPTIMIZER, s->config.precision == F32 ? 8 : 4);
 }
 static MemoryUse states_half_moments_and_master(const Shape *s) {
     return states_but(s, MEMORY_OPTIMIZER, s->config.precision == F32 ? 12 : 8);
@@ -494,14 +494,9 @@ static void block_check(Quiz *quiz) {
     }
 }
 
-static Shape with_dropout(Shape shape) {
-    shape.config.dropout = 0.1f;
-    return shape;
-}
-
 GRADED(00_bytes, block_plain, 10, "task 3: what a block keeps, plain attention") {
     Quiz quiz = {.check = check, .numbers = 1};
-    ask(&quiz, with_dropout(random_shape(check, F32, ATTENTION_PLAIN)));
+    ask(&quiz, random_shape(check, F32, ATTENTION_PLAIN));
     ask(&quiz, random_shape(check, F32, ATTENTION_PLAIN));
     ask(&quiz, random_shape(check, F32, ATTENTION_PLAIN));
     block_check(&quiz);
@@ -509,7 +504,7 @@ GRADED(00_bytes, block_plain, 10, "task 3: what a block keeps, plain attention")
 
 GRADED(00_bytes, block_flash, 10, "task 3: the same with flash attention") {
     Quiz quiz = {.check = check, .numbers = 1};
-    ask(&quiz, with_dropout(random_shape(check, F32, ATTENTION_FLASH)));
+    ask(&quiz, random_shape(check, F32, ATTENTION_FLASH));
     ask(&quiz, random_shape(check, F32, ATTENTION_FLASH));
     block_check(&quiz);
 }
@@ -612,9 +607,9 @@ static const Mistake activations_mistakes[] = {
      "sum",
      activations_both},
     {"the logits are missing: B * T * V numbers", activations_no_logits},
+    {"logits are stored in the model's precision, not in float", activations_float_logits},
     {"the gradient of the logits takes no memory of its own: it replaces the logits",
      activations_dlogits},
-    {"logits are stored in the model's precision, not in float", activations_float_logits},
     {"the head keeps four floats a token: mean, rstd, loss and log-sum", activations_two_floats},
     {"the head keeps four floats a token: mean, rstd, loss and log-sum", activations_no_floats},
     {"mean, rstd, losses and log-sums are floats: 4 bytes, in half too", activations_half_floats},
@@ -660,7 +655,7 @@ GRADED(00_bytes, activations_head, 10, "task 4: most activations, the head is th
     Quiz quiz = {.check = check, .numbers = 1};
     ask(&quiz, random_shape(check, F32, ATTENTION_PLAIN));
     ask(&quiz, random_shape(check, F16, ATTENTION_PLAIN));
-    ask(&quiz, with_dropout(random_shape(check, BF16, ATTENTION_FLASH)));
+    ask(&quiz, random_shape(check, BF16, ATTENTION_FLASH));
     activations_check(&quiz);
 }
 
