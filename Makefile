@@ -457,6 +457,7 @@ gpu-check:
 	@tools/gpu_check.sh $(ARGS)
 
 docs:
+	@$(RM) -r build/docs/html
 	@mkdir -p build/docs
 	@(cat docs/Doxyfile; echo "ENABLED_SECTIONS = $(if $(INSTRUCTOR),instructor)") | doxygen -
 	@$(PYTHON) tools/links.py build/docs/html
