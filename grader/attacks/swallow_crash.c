@@ -5,6 +5,6 @@
 
 StepReport loop_step(Trainer *trainer, const Batch *batch) {
     model_forward(trainer->model, batch);
-    *(volatile int *)8 = 1;
+    __builtin_trap();
     return (StepReport){.tokens = (size_t)batch->valid};
 }

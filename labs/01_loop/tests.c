@@ -288,7 +288,8 @@ static void expect_gradients(const Loop *loop, int step) {
     suspects[3].values = clipped(loop, valid / batch->B, NULL, limit);
     suspects[4].values = clipped(loop, 1, NULL, 0);
     suspects[5].values = clipped(loop, 1, NULL, 1);
-    suspects[6].values = clipped(loop, loop->norm > 0 ? limit / loop->norm : 1, NULL, 0);
+    suspects[6].values =
+        clipped(loop, loop->norm > 0 && limit > 0 ? limit / loop->norm : 1, NULL, 0);
     suspects[7].values = check_doubles(loop->check, loop->P);
     if (step > 0) {
         suspects[8].values = clipped(loop, 1, got_all(loop, NAME_GRADIENT, step - 1), limit);
@@ -408,7 +409,7 @@ static void clip_check(Check *check, double share_of_norm) {
 }
 
 GRADED(01_loop, clip_large, 10, "task 2: gradients above max_grad_norm are scaled down to it") {
-    clip_check(check, 0.3);
+    clip_check(check, 0.01);
 }
 
 GRADED(01_loop, clip_small, 5, "task 2: gradients below it stay as they are") {
@@ -441,9 +442,6 @@ static void expect_steps(Loop *loop) {
 
 GRADED(01_loop, steps, 15, "tasks 1 to 3: three steps, one after the other") {
     Loop loop = loop_new(check, 3, 0.1f);
-    work_out(&loop, 0);
-    loop.max_norm = (float)(0.8 * loop.norm);
-    loop.drawn = 0;
     expect_steps(&loop);
     loop_free(&loop);
 }
@@ -558,10 +556,8 @@ static int count_of(const uint64_t *trace, LoopEvent event) {
     return count;
 }
 
-/* Whether `event` comes at any place after `before`. */
-static bool comes_after(const uint64_t *trace, LoopEvent before, LoopEvent event) {
-    int from = first_of(trace, before);
-    for (int i = from; from >= 0 && i < TRACE_LENGTH; i++) {
+static bool comes_between(const uint64_t *trace, int from, int to, LoopEvent event) {
+    for (int i = from; i < to; i++) {
         if (trace[i] == (uint64_t)event) {
             return true;
         }
@@ -583,20 +579,15 @@ static const char *wrong_order(const uint64_t *trace) {
     if (count_of(trace, EVENT_STEP) != 1 || step < backward) {
         return "optimizer_step() comes once, after model_backward()";
     }
-    if (!comes_after(trace, EVENT_BACKWARD, EVENT_NORM)) {
-        return "optimizer_clip() is missing, or comes before model_backward()";
+    if (!comes_between(trace, backward, step, EVENT_NORM)) {
+        return "optimizer_clip() comes after model_backward() and before optimizer_step()";
     }
-    if (comes_after(trace, EVENT_STEP, EVENT_SCALE) || first_of(trace, EVENT_SCALE) < 0) {
-        return "optimizer_clip() comes before optimizer_step()";
+    if (comes_between(trace, backward, step, EVENT_ZERO)) {
+        return "model_zero_grad() comes between model_backward() and optimizer_step()";
     }
-    if (!comes_after(trace, EVENT_STEP, EVENT_ZERO)) {
+    if (!comes_between(trace, step, TRACE_LENGTH, EVENT_ZERO)) {
         return "model_zero_grad() comes after optimizer_step(): gradients are zero when a step "
                "ends";
-    }
-    for (int i = backward; i < step; i++) {
-        if (trace[i] == (uint64_t)EVENT_ZERO) {
-            return "model_zero_grad() comes between model_backward() and optimizer_step()";
-        }
     }
     return NULL;
 }
@@ -604,7 +595,7 @@ static const char *wrong_order(const uint64_t *trace) {
 GRADED(01_loop, order, 10, "forward, backward, clip, step, zero: in this order") {
     Loop loop = loop_new(check, 2, 0);
     work_out(&loop, 0);
-    loop.max_norm = (float)(0.1 * loop.norm);
+    loop.max_norm = (float)(0.001 * loop.norm);
     if (run(&loop, 0, ENOUGH_ALL)) {
         const uint64_t *trace = check_got(check, "trace", WIRE_U64);
         const char *wrong = wrong_order(trace);
