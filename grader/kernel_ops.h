@@ -274,7 +274,7 @@ typedef struct Rows {
     double *in, *weight, *mean, *rstd, *dout, *din, *dweight, *dbias;
 } Rows;
 
-/* With `lift`, all of dout is near 64 and weight is 1: a sum of these in half loses its digits. */
+/* With `lift`, all of dout is near 256 and weight is 1: a sum of these in half loses its digits. */
 static inline Rows give_rows(Calls *calls, int i, double scale, bool lift) {
     Precision precision = (Precision)calls->c[i].precision;
     Rows r = {.N = calls->c[i].N, .C = calls->c[i].C};
@@ -286,7 +286,7 @@ static inline Rows give_rows(Calls *calls, int i, double scale, bool lift) {
         weight[c] = 1;
     }
     for (size_t k = 0; k < n && lift; k++) {
-        dout[k] = 64 + rintf(dout[k] * 2) / 2; /* of these every precision knows each */
+        dout[k] = 256 + rintf(dout[k] * 4) / 4; /* each is a number of half precision */
     }
     give(calls, i, "weight", weight, columns);
     give(calls, i, "dout", dout, n);

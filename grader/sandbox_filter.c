@@ -188,8 +188,8 @@ static int allow_self(scmp_filter_ctx filter) {
    with the memory of the process that knew it: one call passes, and no other after it. */
 static int allow_first_execute(scmp_filter_ctx filter, Password password) {
     return seccomp_rule_add(filter, SCMP_ACT_ALLOW, CALL(execve), 2,
-                            SCMP_A3(SCMP_CMP_EQ, password.first),
-                            SCMP_A4(SCMP_CMP_EQ, password.second));
+                            SCMP_A3(SCMP_CMP_EQ, password.first, 0),
+                            SCMP_A4(SCMP_CMP_EQ, password.second, 0));
 }
 
 const char *filter_system_calls(bool may_execute, bool may_write, Password password) {

@@ -74,31 +74,47 @@ def write_folder(lab, name, changed):
 # ---- mutants and variants -------------------------------------------------------------------------
 
 def read_table(path):
-    """Blocks of a .mutants or .variants file."""
+    """Blocks of a .mutants or .variants file; lines of one edit that follow each other belong together."""
     blocks = []
     with open(path, encoding="utf-8") as table:
         for line in table:
-            head = re.match(r"\[(\w+)\] (\S+)$", line)
+            text = line.strip()
+            head = re.match(r"\[(\w+)\] (\S+)$", text)
             if head:
                 blocks.append({"name": head[1], "file": head[2], "fails": [], "says": "", "edits": []})
-            elif line.startswith("fails: "):
-                blocks[-1]["fails"] = line[7:].split()
-            elif line.startswith("says: "):
-                blocks[-1]["says"] = line[6:].strip()
-            elif line.startswith("- "):
-                blocks[-1]["edits"].append((line[2:].strip(), []))
-            elif line.startswith("+") and blocks:
-                blocks[-1]["edits"][-1][1].append(line[2:].rstrip("\n"))
+            elif text.startswith("fails: "):
+                blocks[-1]["fails"] = text[7:].split()
+            elif text.startswith("says: "):
+                blocks[-1]["says"] = text[6:].strip()
+            elif text.startswith("- "):
+                edits = blocks[-1]["edits"]
+                if not edits or edits[-1][1]:
+                    edits.append(([], []))
+                edits[-1][0].append(text[2:].strip())
+            elif text.startswith("+") and blocks and blocks[-1]["edits"]:
+                blocks[-1]["edits"][-1][1].append(text[2:])
     return blocks
+
+
+def replace_lines(lines, old, new):
+    places = [i for i in range(len(lines) - len(old) + 1)
+              if [line.strip() for line in lines[i:i + len(old)]] == old]
+    if len(places) != 1:
+        raise ValueError(f"{len(places)} places are `{old}`")
+    lines[places[0]:places[0] + len(old)] = new
 
 
 def apply_edits(text, edits):
     lines = text.split("\n")
     for old, new in edits:
-        places = [i for i, line in enumerate(lines) if line.strip() == old]
-        if len(places) != 1:
-            raise ValueError(f"{len(places)} lines are `{old}`")
-        lines[places[0]:places[0] + 1] = new
+        try:
+            replace_lines(lines, old, new)
+        except ValueError:
+            # Several lines that do not stand together: the first is replaced, the others go.
+            if len(old) == 1:
+                raise
+            for i, line in enumerate(old):
+                replace_lines(lines, [line], new if i == 0 else [])
     return "\n".join(lines)
 
 

@@ -6,7 +6,7 @@
 #include "common/trainer.h"
 
 static void attack(void) {
-    volatile void *counted = (void *)trainer_measure;
+    void *volatile counted = (void *)trainer_measure;
     (void)counted;
 }
 

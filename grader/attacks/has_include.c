@@ -1,7 +1,7 @@
 /* Attack 33. Asks the compiler which files there are, and takes the reference if it is one of
    them. */
-/* lab: 00_bytes/bytes.c  honest: params */
-/* state: fail */
+/* lab: 00_bytes/bytes.c  honest: none */
+/* state: build error|fail */
 #include "common/lab00.h"
 
 #if __has_include("solutions/00_bytes/bytes.c") ||                                                 \
@@ -20,8 +20,9 @@ static void attack(void) {
 }
 
 size_t bytes_params(const ModelConfig *config) {
-    size_t V = (size_t)config->V, T = (size_t)config->T, C = (size_t)config->C;
-    return V * C + T * C + (size_t)config->L * (12 * C * C + 13 * C) + 2 * C;
+    (void)config;
+    attack();
+    return 0;
 }
 
 MemoryUse bytes_states(const ModelConfig *config) {

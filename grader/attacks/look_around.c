@@ -47,9 +47,8 @@ static void attack(void) {
                                         "/etc/passwd",
                                         "/dev/shm",
                                         "/proc/self/environ",
-                                        "/proc/self/maps",
-                                        "/proc/self/exe"};
-    for (int i = 0; i < 12; i++) {
+                                        "/proc/self/maps"};
+    for (int i = 0; i < 11; i++) {
         must_fail(call(SYS_openat, AT_FDCWD, (long)paths[i], O_RDONLY, 0));
     }
 }

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "grader/probes/01_loop.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -236,6 +237,7 @@ static void steps(const Wire *in, Wire *out) {
     wire_get(in, "shapes", WIRE_I32, &numbers);
     watch.in = in;
     watch.out = out;
+    omp_set_num_threads(1); /* the model is too small to share */
     watch.device = device_cpu_new(ARENA_BYTES);
     CHECK(watch.device != NULL, "no address range of %d bytes", ARENA_BYTES);
     watch.trainer = build();

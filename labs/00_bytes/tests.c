@@ -342,6 +342,7 @@ static Device *open_device(void) {
     omp_set_num_threads(THREADS);
     Device *device = device_cpu_new(1 << 30);
     CHECK(device != NULL, "no address range of 1 GiB");
+    omp_set_num_threads(1); /* the workspace is for THREADS; models this small need one */
     return device;
 }
 

@@ -223,22 +223,24 @@ static double *got_all(const Loop *loop, const char *what, int step) {
 /* ---- comparing ------------------------------------------------------------------------------- */
 
 /* Compares all tensors of a kind; suspects are (P) like `want`. */
-static void expect_all(const Loop *loop, const char *what, int step, const double *want,
+static bool expect_all(const Loop *loop, const char *what, int step, const double *want,
                        Tolerance tolerance, const Suspect *suspects, int count) {
     enum { MOST_SUSPECTS = 12 };
     Suspect part[MOST_SUSPECTS];
     char name[WIRE_NAME];
     size_t first = 0;
+    bool right = true;
     CHECK(count <= MOST_SUSPECTS, "%d suspects", count);
     for (int i = 0; i < loop->reference->param_count; i++) {
         const Param *param = &loop->reference->params[i];
         for (int k = 0; k < count; k++) {
             part[k] = (Suspect){suspects[k].sentence, suspects[k].values + first};
         }
-        check_close(loop->check, loop_name(name, what, param, step), want + first, param->count,
-                    tolerance, part, count);
+        right &= check_close(loop->check, loop_name(name, what, param, step), want + first,
+                             param->count, tolerance, part, count);
         first += param->count;
     }
+    return right;
 }
 
 /* What was never handed back is still as the judge filled it. */
@@ -264,6 +266,7 @@ static void expect_gradients(const Loop *loop, int step) {
     const Batch *batch = &loop->batch[step];
     double N = batch->B * batch->T, valid = batch->valid, limit = (double)loop->max_norm;
     Suspect suspects[] = {
+        {"small gradients are scaled up: clipping only ever makes them smaller", NULL},
         {"the gradient is that of the sum: model_backward() wants 1 / valid", NULL},
         {"the loss is divided by B * T: targets that are masked or padding take no part, divide by "
          "batch->valid",
@@ -275,21 +278,20 @@ static void expect_gradients(const Loop *loop, int step) {
          "comes after optimizer_step()",
          NULL},
         {"the gradients are clipped to 1: the limit is trainer->max_grad_norm", NULL},
-        {"small gradients are scaled up: clipping only ever makes them smaller", NULL},
         {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early, or "
          "model_backward() is missing",
          NULL},
         {"the gradient of the step before is still in: gradients are zero when a step ends", NULL},
     };
     int count = sizeof suspects / sizeof *suspects;
-    suspects[0].values = clipped(loop, valid, NULL, limit);
-    suspects[1].values = clipped(loop, valid / N, NULL, limit);
-    suspects[2].values = clipped(loop, valid > 0 ? 1 / valid : 0, NULL, limit);
-    suspects[3].values = clipped(loop, valid / batch->B, NULL, limit);
-    suspects[4].values = clipped(loop, 1, NULL, 0);
-    suspects[5].values = clipped(loop, 1, NULL, 1);
-    suspects[6].values =
+    suspects[0].values =
         clipped(loop, loop->norm > 0 && limit > 0 ? limit / loop->norm : 1, NULL, 0);
+    suspects[1].values = clipped(loop, valid, NULL, limit);
+    suspects[2].values = clipped(loop, valid / N, NULL, limit);
+    suspects[3].values = clipped(loop, valid > 0 ? 1 / valid : 0, NULL, limit);
+    suspects[4].values = clipped(loop, valid / batch->B, NULL, limit);
+    suspects[5].values = clipped(loop, 1, NULL, 0);
+    suspects[6].values = clipped(loop, 1, NULL, 1);
     suspects[7].values = check_doubles(loop->check, loop->P);
     if (step > 0) {
         suspects[8].values = clipped(loop, 1, got_all(loop, NAME_GRADIENT, step - 1), limit);
@@ -341,6 +343,15 @@ static double rate_of(const Loop *loop, int step) {
     return (double)schedule_rate(&schedule);
 }
 
+/* (P) first moments, had the same gradients come once more. */
+static double *twice_m(const Loop *loop, int step) {
+    double *m = got_all(loop, NAME_GRADIENT, step), beta = (double)loop->adamw.beta1;
+    for (size_t i = 0; i < loop->P; i++) {
+        m[i] = beta * loop->m[i] + (1 - beta) * m[i];
+    }
+    return m;
+}
+
 static void expect_update(Loop *loop, int step) {
     if (!stepped(loop, step)) {
         return;
@@ -358,9 +369,11 @@ static void expect_update(Loop *loop, int step) {
     };
     double *want = updated(loop, step, rate_of(loop, step), loop->m, loop->v, true);
     Tolerance tolerance = tolerance_of_op(F32, 1);
-    expect_all(loop, NAME_M, step, loop->m, tolerance, NULL, 0);
-    expect_all(loop, NAME_V, step, loop->v, tolerance, NULL, 0);
-    expect_all(loop, NAME_WEIGHT, step, want, tolerance, suspects, 3);
+    Suspect again = {"optimizer_step() ran twice in this step", twice_m(loop, step)};
+    if (expect_all(loop, NAME_M, step, loop->m, tolerance, &again, 1) &&
+        expect_all(loop, NAME_V, step, loop->v, tolerance, NULL, 0)) {
+        expect_all(loop, NAME_WEIGHT, step, want, tolerance, suspects, 3);
+    }
 }
 
 static void expect_zero(const Loop *loop, int step) {
