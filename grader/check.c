@@ -369,6 +369,9 @@ void check_good(Check *check) {
 void check_fail(Check *check, const char *sentence, ...) {
     if (check->state == ROW_PASS) {
         check->state = ROW_FAIL;
+    }
+    /* After a comparison that found nothing likely, this is the sentence. */
+    if (check->state == ROW_FAIL && check->mistake[0] == '\0') {
         va_list values;
         va_start(values, sentence);
         vsnprintf(check->mistake, sizeof check->mistake, sentence, values);

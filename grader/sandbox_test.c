@@ -162,7 +162,12 @@ Test(sandbox, a_probe_has_threads) {
     free(result.text);
 }
 
+/* The kernel counts no processes of root: where root cannot become another user, all would suffer.
+ */
 Test(sandbox, a_fork_bomb_ends) {
+    if (geteuid() == 0 && strstr(sandbox_describe(), "same user") != NULL) {
+        return;
+    }
     Sandbox sandbox = small();
     sandbox.may_execute = true;
     sandbox.seconds = 0.5;
