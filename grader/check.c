@@ -25,6 +25,7 @@ struct Check {
     char message[TEXT];   /* what was seen */
     char mistake[TEXT];   /* the likely mistake */
     char *text;           /* what the probe wrote */
+    size_t memory_limit;  /* bytes of the probe's address space; 0: none */
     char setting[8][100]; /* of the probe's environment */
     int settings;
     double seconds, cpu_seconds;
@@ -109,6 +110,7 @@ Check *check_begin(const CheckPlan *plan) {
     check->out = wire_new();
     check->rng = rng_new(read_seed() ^ hash(plan->name), RNG_DATA);
     check->state = ROW_PASS;
+    check->memory_limit = (size_t)2 << 30;
     return check;
 }
 
@@ -205,6 +207,10 @@ void check_environment(Check *check, const char *setting) {
     CHECK(i < 8, "more than 8 settings");
     snprintf(check->setting[i], sizeof check->setting[i], "%s", setting);
     check->settings = i < check->settings ? check->settings : i + 1;
+}
+
+void check_memory(Check *check, size_t bytes) {
+    check->memory_limit = bytes;
 }
 
 /* ---- the probe ------------------------------------------------------------------------------- */
@@ -327,6 +333,7 @@ bool check_run(Check *check, const char *probe_case, double seconds) {
                        .out = out,
                        .seconds = seconds,
                        .cpu_seconds = 2 * seconds,
+                       .memory = check->memory_limit,
                        .output = OUTPUT};
     SandboxResult result = sandbox_run(&sandbox);
     free(check->text);

@@ -105,6 +105,15 @@ bool check_run(Check *check, const char *probe_case, double seconds);
 /** A tensor that came back. */
 const void *check_got(const Check *check, const char *name, WireType type);
 
+/**
+ * Bounds the probe's address space: 2 GiB unless something else is said.
+ *
+ * @param check the check
+ * @param bytes limit; 0 for none, which the simulated GPU needs, since it reserves ranges of
+ * addresses
+ */
+void check_memory(Check *check, size_t bytes);
+
 /** What the probe wrote in its last run, as text: feedback, never a verdict. */
 const char *check_text(const Check *check);
 

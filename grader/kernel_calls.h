@@ -115,6 +115,7 @@ static inline double *suspect(Calls *calls, Expected *expected, const char *sent
 /* ---- the judge ------------------------------------------------------------------------------- */
 
 static inline bool run(Calls *calls) {
+    check_memory(calls->check, 0);
     return check_run(calls->check, calls->op, SECONDS);
 }
 

@@ -16,7 +16,8 @@
 #include "kernels/base.h"
 
 enum { PATH = 4096, MOST_SOURCE = 1 << 20, OUTPUT = 256 << 10, MOST_READABLE = 32 };
-enum { COMPILE_SECONDS = 120 };
+enum { COMPILE_SECONDS = 60 };
+static const size_t MOST_MEMORY = (size_t)4 << 30;
 
 __attribute__((format(printf, 2, 3))) static bool fail(Built *built, const char *format, ...) {
     va_list values;
@@ -53,6 +54,7 @@ static SandboxResult run(const Submission *submission, const char *command) {
                        .out = -1,
                        .seconds = COMPILE_SECONDS,
                        .cpu_seconds = COMPILE_SECONDS,
+                       .memory = MOST_MEMORY,
                        .output = OUTPUT,
                        .may_execute = true};
     return sandbox_run(&sandbox);
