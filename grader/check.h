@@ -44,8 +44,10 @@ typedef struct CheckPlan {
 /** Registers a plan before main(); GRADED() calls it. */
 void check_register(const CheckPlan *plan);
 
-/** Begins and ends a check; GRADED() calls them. */
+/** Begins a check; GRADED() calls it. */
 Check *check_begin(const CheckPlan *plan);
+
+/** Writes the check's row and frees it; GRADED() calls it. */
 void check_end(Check *check);
 
 /** Defines a check: the lab's folder, a name, points, a title; then the body, with `check`. */
