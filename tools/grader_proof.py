@@ -96,25 +96,31 @@ def read_table(path):
     return blocks
 
 
-def replace_lines(lines, old, new):
-    places = [i for i in range(len(lines) - len(old) + 1)
-              if [line.strip() for line in lines[i:i + len(old)]] == old]
+def places_of(lines, old):
+    """Where the lines `old` stand, one after the other."""
+    return [i for i in range(len(lines) - len(old) + 1)
+            if [line.strip() for line in lines[i:i + len(old)]] == old]
+
+
+def find(lines, old):
+    places = places_of(lines, old)
     if len(places) != 1:
         raise ValueError(f"{len(places)} places are `{old}`")
-    lines[places[0]:places[0] + len(old)] = new
+    return places[0]
 
 
 def apply_edits(text, edits):
-    lines = text.split("\n")
+    """All places are looked up in the solution, before any is changed."""
+    lines, changes = text.split("\n"), []
     for old, new in edits:
-        try:
-            replace_lines(lines, old, new)
-        except ValueError:
-            # Several lines that do not stand together: the first is replaced, the others go.
-            if len(old) == 1:
-                raise
-            for i, line in enumerate(old):
-                replace_lines(lines, [line], new if i == 0 else [])
+        if len(places_of(lines, old)) == 1 or len(old) == 1:
+            changes.append((find(lines, old), len(old), new))
+        else:
+            # Lines that do not stand together: the last is replaced, the others go.
+            changes += [(find(lines, [line]), 1, []) for line in old[:-1]]
+            changes.append((find(lines, old[-1:]), 1, new))
+    for place, count, new in sorted(changes, reverse=True):
+        lines[place:place + count] = new
     return "\n".join(lines)
 
 
