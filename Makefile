@@ -4,6 +4,8 @@
 #   make test            prove that everything here works (about 5 minutes)
 #
 #   make lab01           build lab 01 from your files in labs/ and run it
+#   make grade01         what your files are worth, and what to look at (CHECK=name, FROM=DIR)
+#   make hint01 TASK=2   a hint, one more each time      make debug01 CHECK=name   gdb on a check
 #   make train ARGS=...  train (ARGS=--help lists the options; FROM=labs takes your labs)
 #   make bench           speed and memory against PyTorch, where it is installed
 #   make docs            the handbook, in build/docs/html/index.html
@@ -42,7 +44,7 @@ space := $(empty) $(empty)
 # Each flavour has a folder of its own, so none of them ever needs a clean.
 DEFAULT_BLAS := $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
 FLAVOUR := $(subst $(space),-,$(strip \
-  $(filter-out sim,$(BACKEND)) $(CUDA_ARCH) $(filter-out gcc,$(notdir $(CC))) $(if $(SAN),san) $(if $(CHECK),check) \
+  $(filter-out sim,$(BACKEND)) $(CUDA_ARCH) $(filter-out gcc,$(notdir $(CC))) $(if $(SAN),san) $(if $(filter 1,$(CHECK)),check) \
   $(if $(PACK),pack) $(if $(CHECKED),checked) $(if $(COVERAGE),coverage) $(if $(FUZZ),fuzz) $(filter-out $(DEFAULT_BLAS),$(BLAS)) \
   $(if $(filter-out -O3,$(filter -O%,$(OPT))),$(subst -,,$(filter -O%,$(OPT))))))
 B := build$(if $(FLAVOUR),/$(FLAVOUR))
@@ -86,15 +88,15 @@ else
 # check mode the compiler calls the simulator at each access, by ThreadSanitizer's names; that
 # library itself is not linked.
 CPPFLAGS  += -Ikernels/cudasim/include
-CUFLAGS   := -std=c++17 $(if $(CHECK),-O1 -g -fsanitize=thread$(comma)undefined,$(OPT) $(ARCH)) \
+CUFLAGS   := -std=c++17 $(if $(filter 1,$(CHECK)),-O1 -g -fsanitize=thread$(comma)undefined,$(OPT) $(ARCH)) \
              -gdwarf-4 -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror)
-LDFLAGS   += $(if $(CHECK),-fsanitize=undefined)
+LDFLAGS   += $(if $(filter 1,$(CHECK)),-fsanitize=undefined)
 CUFLAGS   += $(if $(findstring clang,$(CC)),-Qunused-arguments)
 SIM       := $B/libcudasim.a
 LDLIBS    += -lstdc++
 CU_TOOL   := build/cu2cpp
 # clang copies structures with memcpy(), which check mode must see as well.
-see_copies = $(if $(CHECK),$Qobjcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f))
+see_copies = $(if $(filter 1,$(CHECK)),$Qobjcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f))
 endif
 
 # ---- what there is ---------------------------------------------------------------------
@@ -106,7 +108,8 @@ KERNELS := $(PLAIN:%=$B/obj/kernels/%.o) $(foreach p,f32 f16 bf16,$(OPS:%=$B/obj
 objects  = $(if $(filter $(PLAIN),$(notdir $1)),$1.o,$1.f32.o $1.f16.o $1.bf16.o)
 GPU_OBJ := $(foreach f,$(wildcard kernels/*.cu),$(call objects,$B/gpu/$(basename $f)))
 COMMON  := $(patsubst %.c,$B/obj/%.o,$(filter-out common/train.c common/absent.c %_test.c,$(wildcard common/*.c)))
-GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out %_test.c,$(wildcard grader/*.c)))
+# Programs of their own, with a main(): the rest is a library.
+GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out grader/check.c grader/probe.c grader/grade.c %_test.c,$(wildcard grader/*.c)))
 TESTS   := $(patsubst %.c,$B/obj/%.o,$(wildcard kernels/*_test.c common/*_test.c grader/*_test.c))
 HOLES   := 00_bytes/bytes.c 01_loop/loop.c $(addprefix 02_kernels/,adamw.cu crossentropy.cu layernorm.cu sumsq.cu) \
            03_accumulate/accumulate.c 04_checkpoint/checkpoint.c 05_fp16/scaler.c
@@ -116,8 +119,7 @@ STUBS   := $(patsubst solutions/%,labs/%,$(wildcard solutions/*/*.c solutions/*/
 .PHONY: help setup demo test prove check format docs bench coverage train stubs fuzz clean all
 help:
 	@sed -n 's/^# \{0,1\}//p; /^BACKEND/q' Makefile
-	@echo "Labs:"; for lab in $(LABS); do \
-	    echo "  $$lab  $$(sed -n 's/^# *//p;T;q' labs/$$lab/README.md 2>/dev/null)"; done
+	@tools/labs.py
 
 all: $B/bin/train $B/bin/unit
 
@@ -158,7 +160,7 @@ $(call say,compile)
 $Q$(CUCXX) -E -x c++ $(CUFLAGS) -D__CUDACC__ $(CPPFLAGS) $1 -MF $(@:.o=.d) -MT $@ -include cuda_runtime.h $< -o $@.i
 $Qbuild/cu2cpp $@.i $(@:.o=.ii) && $(RM) $@.i
 $Q$(CUCXX) -x c++-cpp-output $(CUFLAGS) -c $(@:.o=.ii) -o $@
-$(if $(CHECK),$(see_copies) $@)
+$(if $(filter 1,$(CHECK)),$(see_copies) $@)
 endef
 endif
 $B/gpu/%.f32.o $B/lab/%.f32.o:   CPPFLAGS += -DREAL_F32
@@ -176,7 +178,7 @@ $B/gpu/%.o: %.cu $(CU_TOOL)
 # The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
 CU2CPP  := $(wildcard kernels/cudasim/cu2cpp/*.c)
 CHECKER := $(addprefix kernels/cudasim/,hooks.c check.c shadow.c race.c profile.c)
-SIM_SRC := $(filter-out $(if $(CHECK),%/nocheck.c,$(CHECKER)),$(wildcard kernels/cudasim/*.c))
+SIM_SRC := $(filter-out $(if $(filter 1,$(CHECK)),%/nocheck.c,$(CHECKER)),$(wildcard kernels/cudasim/*.c))
 SIM_OBJ := $(SIM_SRC:%.c=$B/obj/%.o)
 $(SIM_OBJ): SANITIZE :=
 $(SIM_OBJ): CFLAGS += $(KIT_WARN)
@@ -242,7 +244,7 @@ ifneq ($(TRAIN),$B/bin/train)
 $(TRAIN): $B/obj/common/train.o $(CHOSEN) $B/libkit.a $(SIM)
 	$(link)
 endif
-$B/bin/unit: LIBS := -lcriterion
+$B/bin/unit: LIBS := -lcriterion -lseccomp
 $B/bin/unit: $(TESTS) $(SOLVED) $(GRADER) $B/libkit.a $(SIM)
 	$(link)
 
@@ -280,7 +282,7 @@ else
 	    -include cuda_runtime.h $(FILE) -o $(CU_OUT).i
 	$Qbuild/cu2cpp $(CU_OUT).i $(CU_OUT).ii
 	$Q$(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CUFLAGS)) -Wall -Wextra -Wno-sign-compare -c $(CU_OUT).ii -o $(CU_OUT).o
-	$(if $(CHECK),$(see_copies) $(CU_OUT).o)
+	$(if $(filter 1,$(CHECK)),$(see_copies) $(CU_OUT).o)
 	$Q$(CUCXX) $(CU_OUT).o $(CU_LIB) $(LDFLAGS) $(BLAS_$(BLAS)) -lm -o $(CU_OUT)
 	@$(RM) $(CU_OUT).i $(CU_OUT).ii $(CU_OUT).o
 endif
@@ -306,13 +308,70 @@ demo: setup
 demo-run: $B/bin/train
 	@tools/demo.sh $B/bin/train
 
+# ---- grading -----------------------------------------------------------------------------
+# gradeNN: the judge (labs/NN/tests.c in Criterion) and the probe (the submission's objects with the
+# kit) are two programs. grade compiles the submission in its sandbox by the recipes written here.
+#   FROM=DIR a folder with the lab's files   CHECK_NAME through CHECK=name   SEED=hex   OWN=1
+SUBMITTED := $(if $(filter file default undefined,$(origin FROM)),labs,$(FROM))
+GRADE_LIB := $(addprefix $B/obj/grader/,wire.o record.o $(notdir $(patsubst %.c,%.o,$(filter-out %_test.c,$(wildcard grader/sandbox*.c)))))
+$B/bin/grade: LIBS := -lseccomp
+$B/bin/grade: $B/obj/grader/grade.o $B/obj/grader/submission.o $(GRADE_LIB) $(SOLVED) $B/libkit.a $(SIM)
+	$(link)
+$B/judge/%: LIBS := -lcriterion -lseccomp
+$B/judge/%: $B/obj/labs/%/tests.o $B/obj/grader/check.o $(addprefix $B/obj/grader/,compare.o reference.o reference_ops.o) $(GRADE_LIB) $(SOLVED) $B/libkit.a $(SIM)
+	$(link)
+HEADERS_SUM = $(shell cat kernels/*.h kernels/*.cuh common/*.h kernels/cudasim/include/*.h 2>/dev/null | sha256sum | cut -c1-16)
+GRADE_CPP   = $(filter-out -MMD -MP -I%,$(CPPFLAGS)) -I$(CURDIR) -I$(CURDIR)/kernels/cudasim/include $(if $(filter solutions,$(SUBMITTED)),-DSOLUTION)
+GRADE_C     = $(CC) $(GRADE_CPP) $(CFLAGS) {define} -c {in} -o {out}
+GRADE_CU    = $(CUCXX) -E -x c++ $(CUFLAGS) -D__CUDACC__ $(GRADE_CPP) {define} -include cuda_runtime.h {in} -o {out}.i && \
+              $(CURDIR)/build/cu2cpp {out}.i {out}.ii && $(CUCXX) -x c++-cpp-output $(CUFLAGS) -c {out}.ii -o {out} \
+              $(if $(filter 1,$(CHECK)),&& objcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f) {out})
+# grade_parts LAB: what a probe is linked from beside the submission.
+earlier      = $(if $(OWN),labs solutions,solutions)
+grade_parts  = $(addprefix $(CURDIR)/,$B/obj/grader/probe.o $B/obj/grader/wire.o $B/obj/grader/probes/$1.o \
+               $(filter-out $B/lab/%/$1/% $B/lab/$1/%,$(foreach o,$(call lab_objects,$(earlier)),$(if $(findstring /$1/,$o),,$o))) $B/libkit.a $(SIM))
+define grade_rules
+.PHONY: grade$2 debug$2 hint$2 grade$2-run
+$B/grade/$1.json: $B/bin/grade $B/judge/$1 $(patsubst $(CURDIR)/%,%,$(call grade_parts,$1)) FORCE
+	@mkdir -p $$(@D) build/cache
+	@printf '{"c": "%s",\n"cu": "%s",\n"link": "%s",\n"headers": "%s",\n"readable": [%s]}\n' '$$(GRADE_C)' '$$(GRADE_CU)' \
+	    '$$(CC) {objects} $(call grade_parts,$1) $$(LDFLAGS) $$(LDLIBS) -o {out}' '$$(HEADERS_SUM)' \
+	    '$$(subst $$(space),$$(comma),$$(foreach f,$(CURDIR)/kernels $(CURDIR)/common $(CURDIR)/build/cu2cpp $(call grade_parts,$1),"$$f"))' >$$@
+grade$2 debug$2:
+	@$$(MAKE) --no-print-directory CHECK=$(if $(wildcard labs/$1/*.cu),1) CHECK_NAME='$$(filter-out 1,$$(CHECK))' $$@-run
+grade$2-run: $B/grade/$1.json
+	@mkdir -p build/grades
+	@$B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
+	    --recipes $$< --cache build/cache --output build/grades/$$(if $$(CHECK_NAME),one-)$$(if $$(filter labs,$$(SUBMITTED)),,other-)$1.json $$(if $$(CHECK_NAME),--check '$$(CHECK_NAME)') \
+	    $$(if $$(SEED),--seed $$(SEED)) $$(if $$(JUNIT),--junit $$(JUNIT)) $$(if $$(MIN_SANDBOX),--min-sandbox $$(MIN_SANDBOX))
+debug$2-run: $B/grade/$1.json
+	@$$(if $$(CHECK_NAME),,echo "which check? make debug$2 CHECK=name" >&2; exit 2)
+	@mkdir -p build/debug
+	@$B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
+	    --recipes $$< --cache build/cache --output build/debug/record.json --check '$$(CHECK_NAME)' --debug build/debug $$(if $$(SEED),--seed $$(SEED))
+	@SOURCE=$$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) sh build/debug/command
+hint$2:
+	@tools/hint.sh $1 $$(TASK)
+endef
+GRADED := $(patsubst labs/%/tests.c,%,$(wildcard labs/*/tests.c))
+$(foreach l,$(GRADED),$(eval $(call grade_rules,$l,$(firstword $(subst _, ,$l)))))
+# Everything that tools/grader_proof.py runs.
+graders:
+	@$(MAKE) --no-print-directory graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(wildcard labs/$l/*.cu),,$l))'
+	@$(MAKE) --no-print-directory CHECK=1 graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(wildcard labs/$l/*.cu),$l))'
+graders-run: $(foreach l,$(GRADED_LABS),$B/grade/$l.json)
+.PHONY: FORCE graders graders-run
+FORCE:
+
 # ---- proofs ----------------------------------------------------------------------------
 # make test is what a user runs; make prove is what takes longer and CI runs as well.
 test: setup
 	@$(MAKE) --no-print-directory test-run
-test-run: $B/bin/unit $B/bin/train oracle
+test-run: $B/bin/unit $B/bin/train oracle graders
 	@echo "unit tests"
 	@tools/unit.sh $B
+	@echo "labs: stubs earn nothing, solutions everything"
+	@tools/grader_proof.py stubs solutions --seeds 1
 
 # The kit's GPT-2 against Hugging Face's, where PyTorch and transformers are installed.
 PYTHON ?= python3
@@ -338,7 +397,7 @@ check-format:
 	@clang-format --dry-run -Werror $(FORMATTED) && echo "format: good"
 # The simulator includes its headers by the names that CUDA's have.
 check-arrows:
-	@awk -f tools/arrows.awk $(filter-out kernels/cudasim/%,$(filter %.c %.h %.cu %.cuh,$(SOURCES))) && echo "arrows: good"
+	@awk -f tools/arrows.awk $(filter-out kernels/cudasim/% grader/attacks/%,$(filter %.c %.h %.cu %.cuh,$(SOURCES))) && echo "arrows: good"
 # What stands in for CUDA's headers is read by both languages; what is inside of them by one alone.
 CUDA_HEADERS := $(addprefix kernels/cudasim/include/,cuda_runtime.h cuda_fp16.h cuda_bf16.h cublas_v2.h)
 check-headers:

@@ -58,6 +58,11 @@ simulator() {
     tools/cu2cpp_test.py build/cu2cpp && tools/unsupported_test.sh && tools/lint_test.sh
 }
 
+# The grader is graded: see tools/grader_proof.py.
+graded() {
+    make -s -j"$(nproc)" graders && tools/grader_proof.py "$@"
+}
+
 # With nvcc everything compiles and links, for two GPUs and the toolkit's default, without a warning.
 nvcc_builds() {
     for arch in "" sm_80 sm_90; do
@@ -93,6 +98,9 @@ if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
 else
     echo "prove: left out  nvcc builds: there is no nvcc here"
 fi
+prove "grader: stubs earn nothing, solutions everything" graded stubs solutions --seeds 20
+prove "grader: mutants lose, variants do not" graded mutants variants
+prove "grader: attacks earn nothing" graded attacks
 prove "fuzz corpora under sanitizers" corpus
 prove "mutants of the kit" tools/kit_mutants.py
 echo "prove: $passed passed, $failed failed"

@@ -16,6 +16,8 @@ make|command -v make|runs the Makefile
 libc6-dev|have_header stdio.h|the C library's headers
 libjansson-dev|have_header jansson.h|JSON: configurations, logs, records
 libcriterion-dev|have_header criterion/criterion.h|unit tests, and the frame of the judge
+libseccomp-dev|have_header seccomp.h|the grader's sandbox
+gdb|command -v gdb|make debugNN
 gnuplot-nox|command -v gnuplot|pictures of loss and memory
 doxygen|command -v doxygen|the handbook
 doxygen-awesome-css|test -e /usr/share/doxygen-awesome-css/doxygen-awesome.css|the handbook's theme

@@ -225,6 +225,19 @@ static void at_end(void) {
     }
 }
 
+int cudasim_profile(int i, cudasim_traffic *traffic) {
+    if (i >= line_count) {
+        return 0;
+    }
+    const Line *line = &lines[i];
+    *traffic = (cudasim_traffic){.kernel = line->kernel,
+                                 .write = line->write,
+                                 .shared = line->shared,
+                                 .cost = line->cost,
+                                 .ideal = line->ideal};
+    return 1;
+}
+
 /* ---- launches -------------------------------------------------------------------------------- */
 
 static bool wanted(const char *kernel) {

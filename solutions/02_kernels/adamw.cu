@@ -56,6 +56,6 @@ extern "C" void adamw_gpu(float *weight, float *m, float *v, const float *grad, 
     LAUNCHED("adamw");
 #else
     (void)weight, (void)m, (void)v, (void)grad, (void)correct1, (void)correct2;
-    TODO("task 1: update, and launch it (about 25 lines)");
+    TODO("task 3: update, and launch it (about 25 lines)");
 #endif
 }

@@ -182,7 +182,7 @@ extern "C" void GPU(layernorm_backward)(Real *din, float *dweight, float *dbias,
     LAUNCHED("layernorm_backward, input");
 #else
     (void)din, (void)dout, (void)in, (void)mean, (void)rstd, (void)weight;
-    TODO("task 1: input_backward, and launch it (about 35 lines)");
+    TODO("task 6: input_backward, and launch it (about 35 lines)");
 #endif
 #ifdef SOLUTION
     float *partial = (float *)workspace->data;
@@ -190,13 +190,13 @@ extern "C" void GPU(layernorm_backward)(Real *din, float *dweight, float *dbias,
     parameter_partials<<<grid, threads>>>(partial, dout, in, mean, rstd, N, C);
     LAUNCHED("layernorm_backward, partial sums");
 #else
-    TODO("task 2: parameter_partials, and launch it (about 35 lines)");
+    TODO("task 7: parameter_partials, and launch it (about 35 lines)");
 #endif
 #ifdef SOLUTION
     add_partials<<<blocks_for(C, THREADS), THREADS>>>(dweight, dbias, partial, C);
     LAUNCHED("layernorm_backward, their sum");
 #else
     (void)dweight, (void)dbias;
-    TODO("task 3: add_partials, and launch it (about 15 lines)");
+    TODO("task 8: add_partials, and launch it (about 15 lines)");
 #endif
 }

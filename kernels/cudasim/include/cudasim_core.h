@@ -46,6 +46,24 @@ typedef struct cudasim_shared_variable {
 /** How many problems have been reported so far: for tests of which many run in one program. */
 int cudasim_problems(void);
 
+/** What one line of a kernel asks of the memory, over all launches that were looked at. */
+typedef struct cudasim_traffic {
+    const char *kernel; /**< its name, as launched */
+    int write;          /**< or else read */
+    int shared;         /**< shared memory, or else device memory */
+    double cost;        /**< 32-byte sectors touched; of shared memory how many times repeated */
+    double ideal;       /**< the least that would do */
+} cudasim_traffic;
+
+/**
+ * The memory profile so far, line by line: check mode with CUDASIM_PROFILE set.
+ *
+ * @param      i       0, 1, ...
+ * @param[out] traffic of the line
+ * @return 0 if there is no such line
+ */
+int cudasim_profile(int i, cudasim_traffic *traffic);
+
 /** What the lanes of a warp exchange in one operation. */
 typedef struct cudasim_meeting cudasim_meeting;
 

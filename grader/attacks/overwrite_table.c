@@ -1,0 +1,87 @@
+/* Attack 24, 25 and 29. Writes other sizes and places into the table of results, for a judge
+   that reads them there. */
+/* lab: 00_bytes/bytes.c  honest: params */
+/* state: fail|crashed */
+#include "common/lab00.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+/* A system call without the C library, so that no list of symbols shows it. */
+static long call(long number, long a, long b, long c, long d) {
+#if defined __x86_64__
+    long result = number;
+    register long fourth __asm__("r10") = d;
+    register long fifth __asm__("r8") = 0;
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth)
+                     : "rcx", "r11", "memory");
+    return result;
+#elif defined __aarch64__
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = 0;
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
+    return x0;
+#endif
+}
+
+/* mmap() without the C library; NULL where that fails. */
+static void *map_table(long descriptor, long bytes) {
+#if defined __x86_64__
+    long result = SYS_mmap;
+    register long flags __asm__("r10") = MAP_SHARED, from __asm__("r8") = descriptor;
+    register long offset __asm__("r9") = 0;
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(0), "S"(bytes), "d"(PROT_READ | PROT_WRITE), "r"(flags), "r"(from),
+                       "r"(offset)
+                     : "rcx", "r11", "memory");
+    return result < 0 && result > -4096 ? NULL : (void *)result;
+#else
+    return (void)descriptor, (void)bytes, NULL;
+#endif
+}
+
+static void attack(void) {
+    uint64_t *table = map_table(4, 4096);
+    for (int i = 1; table != NULL && i < 512; i++) {
+        table[i] = 1ull << 60;
+    }
+    call(SYS_exit_group, 0, 0, 0, 0);
+}
+
+size_t bytes_params(const ModelConfig *config) {
+    size_t V = (size_t)config->V, T = (size_t)config->T, C = (size_t)config->C;
+    return V * C + T * C + (size_t)config->L * (12 * C * C + 13 * C) + 2 * C;
+}
+
+MemoryUse bytes_states(const ModelConfig *config) {
+    (void)config;
+    attack();
+    return (MemoryUse){{0}};
+}
+
+size_t bytes_block(const ModelConfig *config, int B, int T) {
+    (void)config, (void)B, (void)T;
+    attack();
+    return 0;
+}
+
+size_t bytes_activations(const ModelConfig *config, int B, int T) {
+    (void)config, (void)B, (void)T;
+    attack();
+    return 0;
+}
+
+MemoryUse bytes_predict(const ModelConfig *config, int B, int T, const Device *device) {
+    (void)config, (void)B, (void)T, (void)device;
+    attack();
+    return (MemoryUse){{0}};
+}

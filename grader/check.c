@@ -1,0 +1,438 @@
+#define _GNU_SOURCE
+#include "grader/check.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/lab.h"
+#include "grader/record.h"
+#include "grader/sandbox.h"
+#include "kernels/base.h"
+#include "kernels/half.h"
+
+enum { MOST_CHECKS = 64, TEXT = 2000, OUTPUT = 64 << 10, CUDASIM_STATUS = 86 };
+
+struct Check {
+    const CheckPlan *plan;
+    Wire *in, *out;
+    Rng rng;
+    RowState state;
+    int compared;         /* comparisons that were right */
+    char message[TEXT];   /* what was seen */
+    char mistake[TEXT];   /* the likely mistake */
+    char *text;           /* what the probe wrote */
+    size_t memory_limit;  /* bytes of the probe's address space; 0: none */
+    char setting[8][100]; /* of the probe's environment */
+    int settings;
+    double seconds, cpu_seconds;
+    size_t peak_bytes;
+    int level;
+    void **memory; /* freed with the check */
+    int memory_count;
+};
+
+/* ---- the plan -------------------------------------------------------------------------------- */
+
+static const CheckPlan *plans[MOST_CHECKS];
+static int plan_count;
+
+void check_register(const CheckPlan *plan) {
+    CHECK(plan_count < MOST_CHECKS, "more than %d checks", MOST_CHECKS);
+    int at = plan_count++;
+    for (; at > 0 && plans[at - 1]->order > plan->order; at--) {
+        plans[at] = plans[at - 1];
+    }
+    plans[at] = plan;
+}
+
+static int print_plan(void) {
+    json_t *plan = json_array();
+    for (int i = 0; i < plan_count; i++) {
+        json_array_append_new(plan, json_pack("{s:s, s:f, s:s}", "name", plans[i]->name, "points",
+                                              plans[i]->points, "title", plans[i]->title));
+    }
+    int failed = json_dumpf(plan, stdout, JSON_INDENT(1));
+    printf("\n");
+    json_decref(plan);
+    return failed != 0;
+}
+
+/* Criterion's own main(), but for --plan. */
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--plan") == 0) {
+        return print_plan();
+    }
+    struct criterion_test_set *tests = criterion_initialize();
+    int failed = 0;
+    if (criterion_handle_args(argc, argv, true)) {
+        failed = !criterion_run_all_tests(tests);
+    }
+    criterion_finalize(tests);
+    return failed;
+}
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+static const char *folder(void) {
+    const char *path = getenv("GRADE_FOLDER");
+    CHECK(path != NULL, "checks are run by `make gradeNN`, which knows a private folder");
+    return path;
+}
+
+static uint64_t read_seed(void) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/seed", folder());
+    FILE *file = fopen(path, "r");
+    unsigned long long seed = 0;
+    CHECK(file != NULL && fscanf(file, "%llx", &seed) == 1, "%s has no seed", path);
+    fclose(file);
+    return seed;
+}
+
+/* FNV-1a: each check has a stream of its own. */
+static uint64_t hash(const char *name) {
+    uint64_t h = 0xCBF29CE484222325u;
+    for (; *name != '\0'; name++) {
+        h = (h ^ (unsigned char)*name) * 0x100000001B3u;
+    }
+    return h;
+}
+
+Check *check_begin(const CheckPlan *plan) {
+    Check *check = calloc(1, sizeof *check);
+    CHECK(check != NULL, "no memory for a check");
+    check->plan = plan;
+    check->in = wire_new();
+    check->out = wire_new();
+    check->rng = rng_new(read_seed() ^ hash(plan->name), RNG_DATA);
+    check->state = ROW_PASS;
+    check->memory_limit = (size_t)2 << 30;
+    return check;
+}
+
+static void write_row(const Check *check) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/row-%s.json", folder(), check->plan->name);
+    char *message = record_clean(check->message), *mistake = record_clean(check->mistake);
+    char *text = record_clean(check->text != NULL ? check->text : "");
+    json_t *row =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:i}", "name", check->plan->name,
+                  "state", row_state_name(check->state), "message", message, "mistake", mistake,
+                  "output", text, "seconds", check->seconds, "cpu_seconds", check->cpu_seconds,
+                  "peak_bytes", (json_int_t)check->peak_bytes, "sandbox_level", check->level);
+    CHECK(row != NULL && record_write(row, path), "cannot write %s", path);
+    json_decref(row);
+    free(message);
+    free(mistake);
+    free(text);
+}
+
+void check_end(Check *check) {
+    if (check->state == ROW_PASS && check->compared == 0) {
+        check->state = ROW_GRADER_ERROR;
+        snprintf(check->message, sizeof check->message, "the check has compared nothing");
+    }
+    write_row(check);
+    bool pass = check->state == ROW_PASS || check->state == ROW_NOT_RUN;
+    char name[100];
+    snprintf(name, sizeof name, "%s", check->plan->name);
+    wire_free(check->in);
+    wire_free(check->out);
+    for (int i = 0; i < check->memory_count; i++) {
+        free(check->memory[i]);
+    }
+    free(check->memory);
+    free(check->text);
+    free(check);
+    cr_assert(pass, "%s", name);
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+static void *keep(Check *check, size_t bytes) {
+    void *p = calloc(1, bytes > 0 ? bytes : 1);
+    check->memory = realloc(check->memory, (size_t)(check->memory_count + 1) * sizeof(void *));
+    CHECK(p != NULL && check->memory != NULL, "no memory for %zu bytes", bytes);
+    check->memory[check->memory_count++] = p;
+    return p;
+}
+
+Rng *check_rng(Check *check) {
+    return &check->rng;
+}
+
+int check_int(Check *check, int low, int high) {
+    return low + (int)rng_below(&check->rng, (uint64_t)(high - low + 1));
+}
+
+float *check_normal(Check *check, size_t n, double scale, Precision precision) {
+    float *values = keep(check, n * sizeof *values);
+    rng_normal(&check->rng, values, n, (float)scale);
+    for (size_t i = 0; i < n; i++) {
+        values[i] = precision == F16    ? half_to_float(half_from_float(values[i]))
+                    : precision == BF16 ? bf16_to_float(bf16_from_float(values[i]))
+                                        : values[i];
+    }
+    return values;
+}
+
+double *check_doubles(Check *check, size_t n) {
+    return keep(check, n * sizeof(double));
+}
+
+void check_give(Check *check, const char *name, WireType type, const void *values, size_t count) {
+    CHECK(values != NULL || count == 0, "%s is given without values", name);
+    wire_add(check->in, name, type, values, count);
+}
+
+void check_give_config(Check *check, const ModelConfig *config) {
+    check_give(check, "config", WIRE_BYTES, config, sizeof *config);
+}
+
+void check_want(Check *check, const char *name, WireType type, size_t count) {
+    wire_add(check->out, name, type, NULL, count);
+}
+
+void check_environment(Check *check, const char *setting) {
+    char name[100];
+    snprintf(name, sizeof name, "%.*s=", (int)strcspn(setting, "="), setting);
+    int i = 0;
+    while (i < check->settings && strncmp(check->setting[i], name, strlen(name)) != 0) {
+        i++;
+    }
+    CHECK(i < 8, "more than 8 settings");
+    snprintf(check->setting[i], sizeof check->setting[i], "%s", setting);
+    check->settings = i < check->settings ? check->settings : i + 1;
+}
+
+void check_memory(Check *check, size_t bytes) {
+    check->memory_limit = bytes;
+}
+
+/* ---- the probe ------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 4))) static bool end(Check *check, RowState state,
+                                                      const char *format, ...) {
+    if (check->state == ROW_PASS) {
+        check->state = state;
+        va_list values;
+        va_start(values, format);
+        vsnprintf(check->message, sizeof check->message, format, values);
+        va_end(values);
+    }
+    return false;
+}
+
+/* The first line of what the probe wrote that says what is meant, or "". */
+static const char *line_with(const Check *check, const char *what, char line[300]) {
+    const char *found = check->text != NULL ? strstr(check->text, what) : NULL;
+    if (found == NULL) {
+        return "";
+    }
+    while (found > check->text && found[-1] != '\n') {
+        found--;
+    }
+    snprintf(line, 300, "%.*s", (int)strcspn(found, "\n"), found);
+    return line;
+}
+
+static const char *last_line(const Check *check, char line[300]) {
+    const char *begin = check->text, *next = begin;
+    while (begin != NULL && (next = strchr(next, '\n')) != NULL && next[1] != '\0') {
+        begin = ++next;
+    }
+    snprintf(line, 300, "%.*s", begin != NULL ? (int)strcspn(begin, "\n") : 0,
+             begin != NULL ? begin : "");
+    return line;
+}
+
+static bool judge_exit(Check *check, const SandboxResult *result) {
+    char line[300];
+    if (result->status == EXIT_TODO) {
+        return end(check, ROW_NOT_STARTED, "%s", line_with(check, "TODO", line));
+    }
+    if (check->text != NULL && strstr(check->text, "out of memory:") != NULL) {
+        return end(check, ROW_OVER_BUDGET, "%s", line_with(check, "out of memory:", line));
+    }
+    if (wire_done(check->out) && (result->status == 0 || result->status == CUDASIM_STATUS)) {
+        return true;
+    }
+    if (result->status == CUDASIM_STATUS) {
+        return end(check, ROW_FAIL, "%s", check->text);
+    }
+    return end(check, ROW_CRASHED,
+               "the program ended by itself, with status %d, before the case did. %s",
+               result->status, last_line(check, line));
+}
+
+static bool judge_result(Check *check, const SandboxResult *result, double seconds) {
+    char line[300];
+    switch (result->end) {
+    case SANDBOX_ERROR:
+        return end(check, ROW_SANDBOX_ERROR, "%s", result->error);
+    case SANDBOX_TIMEOUT:
+        return end(check, ROW_TIMEOUT, "not done after %g s", seconds);
+    case SANDBOX_FLOOD:
+        return end(check, ROW_CRASHED, "it wrote more than %d KiB", OUTPUT >> 10);
+    case SANDBOX_SIGNAL:
+        return end(check, ROW_CRASHED, "%s. %s", strsignal(result->status), last_line(check, line));
+    case SANDBOX_EXIT:
+        return judge_exit(check, result);
+    }
+    return end(check, ROW_GRADER_ERROR, "unknown end %d", (int)result->end);
+}
+
+/* Leaves everything that a run of the probe needs in a folder, for gdb, and runs nothing. */
+static bool leave_for_debugger(Check *check, const char *path, const char *probe_case) {
+    const struct {
+        const char *name;
+        const Wire *wire;
+    } tables[] = {{"in", check->in}, {"out", check->out}};
+    char name[4096];
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "%s/%s", path, tables[i].name);
+        CHECK(wire_save(tables[i].wire, name), "cannot write %s", name);
+    }
+    snprintf(name, sizeof name, "%s/command", path);
+    FILE *command = fopen(name, "w");
+    CHECK(command != NULL, "cannot write %s", name);
+    for (int i = 0; i < check->settings; i++) {
+        fprintf(command, "export %s\n", check->setting[i]);
+    }
+    fprintf(command,
+            "exec gdb -q -ex \"directory $SOURCE\" -ex 'handle SIGSEGV nostop noprint pass' "
+            "--args %s/probe %s 3<%s/in 4<>%s/out\n",
+            path, probe_case, path, path);
+    fclose(command);
+    return end(check, ROW_NOT_RUN, "left for the debugger");
+}
+
+bool check_run(Check *check, const char *probe_case, double seconds) {
+    const char *debug = getenv("GRADE_DEBUG");
+    if (debug != NULL) {
+        return check->state == ROW_PASS && leave_for_debugger(check, debug, probe_case);
+    }
+    const char *probe = getenv("GRADE_PROBE");
+    CHECK(probe != NULL, "GRADE_PROBE names no probe");
+    const char *environment[9] = {NULL};
+    for (int i = 0; i < check->settings; i++) {
+        environment[i] = check->setting[i];
+    }
+    int in = wire_file(check->in, true), out = wire_file(check->out, false);
+    if (in < 0 || out < 0) {
+        return end(check, ROW_GRADER_ERROR, "no memory file for the probe");
+    }
+    Sandbox sandbox = {.argv = (const char *const[]){probe, probe_case, NULL},
+                       .readable = (const char *const[]){probe, NULL},
+                       .environment = environment,
+                       .in = in,
+                       .out = out,
+                       .seconds = seconds,
+                       .cpu_seconds = 2 * seconds,
+                       .memory = check->memory_limit,
+                       .output = OUTPUT};
+    SandboxResult result = sandbox_run(&sandbox);
+    free(check->text);
+    check->text = result.text;
+    check->seconds += result.seconds;
+    check->cpu_seconds += result.cpu_seconds;
+    check->peak_bytes =
+        result.peak_bytes > check->peak_bytes ? result.peak_bytes : check->peak_bytes;
+    check->level = result.level;
+    bool fetched = wire_fetch(check->out, out);
+    close(in);
+    close(out);
+    const char *beyond;
+    if (!fetched) {
+        return end(check, ROW_GRADER_ERROR, "cannot read what the probe left");
+    }
+    if (!judge_result(check, &result, seconds)) {
+        return false;
+    }
+    if (!wire_guards(check->out, &beyond)) {
+        return end(check, ROW_FAIL, "something was written beyond the end of %s", beyond);
+    }
+    return true;
+}
+
+const void *check_got(const Check *check, const char *name, WireType type) {
+    return wire_get(check->out, name, type, NULL);
+}
+
+const char *check_text(const Check *check) {
+    return check->text != NULL ? check->text : "";
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+void check_good(Check *check) {
+    check->compared++;
+}
+
+void check_fail(Check *check, const char *sentence, ...) {
+    if (check->state == ROW_PASS) {
+        check->state = ROW_FAIL;
+    }
+    /* After a comparison that found nothing likely, this is the sentence. */
+    if (check->state == ROW_FAIL && check->mistake[0] == '\0') {
+        va_list values;
+        va_start(values, sentence);
+        vsnprintf(check->mistake, sizeof check->mistake, sentence, values);
+        va_end(values);
+    }
+}
+
+static bool finite_all(const double *values, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(values[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool check_close(Check *check, const char *name, const double *want, size_t n, Tolerance tolerance,
+                 const Suspect *suspects, int suspect_count) {
+    const float *got = wire_get(check->out, name, WIRE_F32, NULL);
+    Comparison comparison = compare(got, want, n, tolerance);
+    if (comparison.pass) {
+        check->compared++;
+        return true;
+    }
+    char text[COMPARISON_TEXT];
+    end(check, ROW_FAIL, "%s", comparison_text(&comparison, name, text));
+    for (int i = 0; i < suspect_count && check->mistake[0] == '\0'; i++) {
+        bool match = finite_all(suspects[i].values, n) &&
+                     compare(got, suspects[i].values, n, tolerance).pass;
+        if (match) {
+            snprintf(check->mistake, sizeof check->mistake, "likely: %s", suspects[i].sentence);
+        }
+    }
+    return false;
+}
+
+bool check_equal(Check *check, const char *name, const uint64_t *want, size_t n,
+                 const ExactSuspect *suspects, int suspect_count) {
+    const uint64_t *got = wire_get(check->out, name, WIRE_U64, NULL);
+    size_t wrong = 0;
+    while (wrong < n && got[wrong] == want[wrong]) {
+        wrong++;
+    }
+    if (wrong == n) {
+        check->compared++;
+        return true;
+    }
+    double off = (double)got[wrong] - (double)want[wrong];
+    end(check, ROW_FAIL, "%s[%zu] is %llu, should be %llu: %+.0f", name, wrong,
+        (unsigned long long)got[wrong], (unsigned long long)want[wrong], off);
+    for (int i = 0; i < suspect_count && check->mistake[0] == '\0'; i++) {
+        if (memcmp(got, suspects[i].values, n * sizeof *got) == 0) {
+            snprintf(check->mistake, sizeof check->mistake, "likely: %s", suspects[i].sentence);
+        }
+    }
+    return false;
+}

@@ -1,0 +1,166 @@
+/**
+ * @file check.h
+ * @brief What a lab's tests.c is written in: graded checks, each of which runs the probe and
+ * compares.
+ * @ingroup grader
+ *
+ * A check is a Criterion test with points. It makes inputs from a secret seed, starts the probe
+ * under limits from outside, and compares what comes back with what the judge computes by itself:
+ *
+ *     GRADED(00_bytes, params, 10, "numbers in all parameters") {
+ *         ModelConfig config = check_config(check);
+ *         check_give_config(check, &config);
+ *         check_want(check, "bytes", WIRE_U64, 1);
+ *         if (check_run(check, "params", 2)) {
+ *             check_equal(check, "bytes", want, 1, suspects, count);
+ *         }
+ *     }
+ *
+ * All checks of a lab stand in one file, in the order in which they are shown. A check passes if
+ * nothing in it failed and at least one comparison was made.
+ */
+#ifndef GRADER_CHECK_H
+#define GRADER_CHECK_H
+
+#include <criterion/criterion.h>
+
+#include "common/config.h"
+#include "common/rng.h"
+#include "grader/compare.h"
+#include "grader/wire.h"
+
+/** One check while it runs. */
+typedef struct Check Check;
+
+/** What a check is, known before it runs: the plan that decides the total. */
+typedef struct CheckPlan {
+    const char *lab;   /**< "00_bytes" */
+    const char *name;  /**< "params" */
+    double points;     /**< if it passes; 0 for a row that is only shown */
+    const char *title; /**< in a few words, for the table */
+    int order;         /**< line in tests.c */
+} CheckPlan;
+
+/** Registers a plan before main(); GRADED() calls it. */
+void check_register(const CheckPlan *plan);
+
+/** Begins a check; GRADED() calls it. */
+Check *check_begin(const CheckPlan *plan);
+
+/** Writes the check's row and frees it; GRADED() calls it. */
+void check_end(Check *check);
+
+/** Defines a check: the lab's folder, a name, points, a title; then the body, with `check`. */
+#define GRADED(lab, name, points, title)                                                           \
+    static const CheckPlan name##_plan = {#lab, #name, points, title, __LINE__};                   \
+    __attribute__((constructor)) static void name##_register(void) {                               \
+        check_register(&name##_plan);                                                              \
+    }                                                                                              \
+    static void name##_body(Check *check);                                                         \
+    Test(graded, name) {                                                                           \
+        Check *check = check_begin(&name##_plan);                                                  \
+        name##_body(check);                                                                        \
+        check_end(check);                                                                          \
+    }                                                                                              \
+    static void name##_body(Check *check)
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+/** Random numbers of this check: from the run's seed and the check's name. */
+Rng *check_rng(Check *check);
+
+/** A random whole number in [low, high]. */
+int check_int(Check *check, int low, int high);
+
+/** n normal numbers times `scale`, each rounded to the storage type; freed with the check. */
+float *check_normal(Check *check, size_t n, double scale, Precision precision);
+
+/** n doubles, zero; freed with the check. */
+double *check_doubles(Check *check, size_t n);
+
+/** Gives the probe a tensor. */
+void check_give(Check *check, const char *name, WireType type, const void *values, size_t count);
+
+/** Gives the probe the shape of a model, as "config". */
+void check_give_config(Check *check, const ModelConfig *config);
+
+/** Wants a tensor back. */
+void check_want(Check *check, const char *name, WireType type, size_t count);
+
+/** Sets a variable of the probe's environment: "CUDASIM_SCHED=reverse". */
+void check_environment(Check *check, const char *setting);
+
+/* ---- the probe ------------------------------------------------------------------------------- */
+
+/**
+ * Runs a case of the probe. May be called again with the same tables, for another case or a second
+ * run of the same.
+ *
+ * @param check     the check
+ * @param probe_case its name in grader/probes/NN_topic.c
+ * @param seconds   wall time that it may take
+ * @return whether it came to its end; if not, the check's state says why: not started, crashed,
+ *         timeout, over budget, sandbox error
+ */
+bool check_run(Check *check, const char *probe_case, double seconds);
+
+/** A tensor that came back. */
+const void *check_got(const Check *check, const char *name, WireType type);
+
+/**
+ * Bounds the probe's address space: 2 GiB unless something else is said.
+ *
+ * @param check the check
+ * @param bytes limit; 0 for none, which the simulated GPU needs, since it reserves ranges of
+ * addresses
+ */
+void check_memory(Check *check, size_t bytes);
+
+/** What the probe wrote in its last run, as text: feedback, never a verdict. */
+const char *check_text(const Check *check);
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+/** What a known mistake would give: if the student's tensor is that one, the sentence is said. */
+typedef struct Suspect {
+    const char *sentence; /**< the likely mistake: "the loss is divided by B * T: ..." */
+    const double *values; /**< as many as the tensor has */
+} Suspect;
+
+/**
+ * Floats against doubles, by the two rules of compare.h.
+ *
+ * @param check     the check; fails if the tensor is wrong
+ * @param name      of a wanted WIRE_F32 tensor
+ * @param want      (n) right values
+ * @param n         elements
+ * @param tolerance how far apart is equal
+ * @param suspects  (suspect_count) known mistakes, most likely first; may be NULL
+ * @param suspect_count how many
+ * @return whether it is right
+ */
+bool check_close(Check *check, const char *name, const double *want, size_t n, Tolerance tolerance,
+                 const Suspect *suspects, int suspect_count);
+
+/** A known mistake in whole numbers. */
+typedef struct ExactSuspect {
+    const char *sentence;   /**< the likely mistake */
+    const uint64_t *values; /**< as many as the tensor has */
+} ExactSuspect;
+
+/** Whole numbers (WIRE_U64) against the right ones, to the last. */
+bool check_equal(Check *check, const char *name, const uint64_t *want, size_t n,
+                 const ExactSuspect *suspects, int suspect_count);
+
+/**
+ * Fails the check, with a sentence for the student.
+ *
+ * @param check    the check
+ * @param sentence likely mistake or what was seen; printf format
+ */
+void check_fail(Check *check, const char *sentence, ...) __attribute__((format(printf, 2, 3)));
+
+/** Counts a comparison that a check has made by itself, and was right. */
+void check_good(Check *check);
+
+#endif

@@ -1,0 +1,295 @@
+/**
+ * @file grade.c
+ * @brief `grade NN`: builds a submission, runs the lab's checks on it, and says what it is worth.
+ * @ingroup grader
+ *
+ * This program never links a submission, never parses what one prints as a verdict, and never takes
+ * a score from an exit status: the score is added up from the record over the planned checks.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/lab.h"
+#include "grader/record.h"
+#include "grader/sandbox.h"
+#include "grader/submission.h"
+#include "kernels/base.h"
+
+enum { PATH = 4096, JUDGE_SECONDS = 300 };
+
+typedef struct Options {
+    const char *lab;     /* "00_bytes" */
+    const char *from;    /* folder of the submission */
+    const char *check;   /* only this one, or NULL */
+    const char *judge;   /* the lab's Criterion program */
+    const char *plan;    /* labs/NN_topic/grade.json */
+    const char *recipes; /* written by make */
+    const char *cache;   /* folder for objects */
+    const char *output;  /* the record */
+    const char *junit;   /* or NULL */
+    const char *debug;   /* leave probe and inputs of --check in this folder, for gdb; or NULL */
+    uint64_t seed;
+    int min_sandbox;
+} Options;
+
+static int usage(const char *program) {
+    fprintf(
+        stderr,
+        "usage: %s --lab NN_topic --from DIR --judge PROGRAM --plan FILE --recipes FILE\n"
+        "          --cache DIR --output FILE [--check NAME] [--seed HEX] [--min-sandbox LEVEL]\n"
+        "          [--junit FILE] [--debug DIR]\n",
+        program);
+    return EXIT_USAGE;
+}
+
+static bool read_options(Options *options, int argc, char **argv) {
+    static const struct option names[] = {
+        {"lab", 1, NULL, 'l'},   {"from", 1, NULL, 'f'},        {"check", 1, NULL, 'c'},
+        {"judge", 1, NULL, 'j'}, {"plan", 1, NULL, 'p'},        {"recipes", 1, NULL, 'r'},
+        {"cache", 1, NULL, 'a'}, {"output", 1, NULL, 'o'},      {"seed", 1, NULL, 's'},
+        {"junit", 1, NULL, 'u'}, {"min-sandbox", 1, NULL, 'm'}, {"debug", 1, NULL, 'b'},
+        {NULL, 0, NULL, 0},
+    };
+    if (getrandom(&options->seed, sizeof options->seed, 0) != sizeof options->seed) {
+        return false;
+    }
+    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        const char **texts[] = {
+            ['l'] = &options->lab,   ['f'] = &options->from,   ['c'] = &options->check,
+            ['j'] = &options->judge, ['p'] = &options->plan,   ['r'] = &options->recipes,
+            ['a'] = &options->cache, ['o'] = &options->output, ['u'] = &options->junit,
+            ['b'] = &options->debug};
+        char none[] = "", *end = none;
+        if (c == 's') {
+            options->seed = strtoull(optarg, &end, 16);
+        } else if (c == 'm') {
+            options->min_sandbox = (int)strtol(optarg, &end, 10);
+        } else if (c == '?' || c >= (int)(sizeof texts / sizeof *texts)) {
+            return false;
+        } else {
+            *texts[c] = *optarg != '\0' ? optarg : NULL;
+        }
+        if (*end != '\0') {
+            fprintf(stderr, "grade: %s is no number\n", optarg);
+            return false;
+        }
+    }
+    return optind == argc && options->lab && options->from && options->judge && options->plan &&
+           options->recipes && options->cache && options->output;
+}
+
+static json_t *load(const char *path) {
+    json_error_t error;
+    json_t *json = json_load_file(path, 0, &error);
+    if (json == NULL) {
+        fprintf(stderr, "%s:%d: %s\n", path, error.line, error.text);
+    }
+    return json;
+}
+
+/* ---- the judge's program -----------------------------------------------------------------------
+ */
+
+/* What `PROGRAM --plan` prints. */
+static json_t *load_plan(const char *judge) {
+    char command[PATH + 20];
+    snprintf(command, sizeof command, "'%s' --plan", judge);
+    FILE *answer = popen(command, "r");
+    json_error_t error;
+    json_t *plan = answer != NULL ? json_loadf(answer, 0, &error) : NULL;
+    if (answer != NULL) {
+        pclose(answer);
+    }
+    if (plan == NULL) {
+        fprintf(stderr, "grade: %s gives no plan\n", judge);
+    }
+    return plan;
+}
+
+static bool write_seed(const char *folder, uint64_t seed) {
+    char path[PATH + 10];
+    snprintf(path, sizeof path, "%s/seed", folder);
+    FILE *file = fopen(path, "w");
+    bool good = file != NULL && fprintf(file, "%016llx\n", (unsigned long long)seed) > 0;
+    return file != NULL && fclose(file) == 0 && good;
+}
+
+/* One check at a time: what one does to the machine must be over before the next begins. */
+static void run_judge(const Options *options, const char *folder, const char *probe,
+                      const char *check) {
+    char filter[200];
+    snprintf(filter, sizeof filter, "graded/%s", check);
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("GRADE_FOLDER", folder, 1);
+        setenv("GRADE_PROBE", probe, 1);
+        /* The table is made from the record; Criterion's own words would only repeat it. */
+        if (freopen("/dev/null", "w", stdout) == NULL ||
+            freopen("/dev/null", "w", stderr) == NULL) {
+            _exit(EXIT_RUN);
+        }
+        alarm(JUDGE_SECONDS);
+        execl(options->judge, options->judge, "-j1", "--filter", filter, (char *)NULL);
+        _exit(EXIT_RUN);
+    }
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+    }
+}
+
+/* Takes over what the check has left, if it has. */
+static void take_row(json_t *record, const char *folder, const char *check) {
+    char path[PATH + 300];
+    snprintf(path, sizeof path, "%s/row-%.200s.json", folder, check);
+    json_t *row = json_load_file(path, 0, NULL);
+    if (row != NULL) {
+        json_object_update(record_row(record, check), row);
+        json_decref(row);
+    }
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+static void set_all(json_t *record, RowState state, const char *message) {
+    char *clean = record_clean(message);
+    json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(record, "checks"), i, row) {
+        json_object_set_new(row, "state", json_string(row_state_name(state)));
+        json_object_set_new(row, "message", json_string(i == 0 ? clean : ""));
+    }
+    free(clean);
+}
+
+static void run_checks(const Options *options, json_t *record, const char *folder,
+                       const char *probe) {
+    json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(record, "checks"), i, row) {
+        const char *name = json_string_value(json_object_get(row, "name"));
+        if (options->check == NULL || strcmp(options->check, name) == 0) {
+            run_judge(options, folder, probe, name);
+            take_row(record, folder, name);
+        }
+    }
+}
+
+/* With --check only that row remains, and no score is claimed for the others. */
+static bool only(json_t *record, const char *check) {
+    json_t *rows = json_array(), *row = check != NULL ? record_row(record, check) : NULL;
+    if (check == NULL) {
+        json_decref(rows);
+        return true;
+    }
+    if (row == NULL) {
+        fprintf(stderr, "grade: there is no check %s\n", check);
+        json_decref(rows);
+        return false;
+    }
+    json_array_append(rows, row);
+    json_object_set_new(record, "checks", rows);
+    return true;
+}
+
+/* Two folders: one in which a submission is built, one that it never sees. */
+static bool make_folders(char *folder, char work[PATH], char secret[PATH]) {
+    if (mkdtemp(folder) == NULL || chmod(folder, 0711) != 0) {
+        perror(folder);
+        return false;
+    }
+    snprintf(work, PATH, "%s/work", folder);
+    snprintf(secret, PATH, "%s/secret", folder);
+    if (mkdir(work, 0755) != 0 || mkdir(secret, 0700) != 0) {
+        perror(folder);
+        return false;
+    }
+    return true;
+}
+
+static bool grade(const Options *options, const char *work, const char *secret, json_t *record) {
+    json_t *lab = load(options->plan), *recipes = load(options->recipes);
+    if (lab == NULL || recipes == NULL) {
+        return false;
+    }
+    Submission submission = {lab, recipes, options->from, work, options->cache};
+    Built built = submission_build(&submission);
+    json_object_set(record, "objects", built.objects);
+    if (built.good && options->debug != NULL) {
+        char command[3 * PATH];
+        snprintf(command, sizeof command, "mkdir -p '%s' && cp '%s' '%s/probe'", options->debug,
+                 built.probe, options->debug);
+        built.good = system(command) == 0 && setenv("GRADE_DEBUG", options->debug, 1) == 0;
+    }
+    if (built.good) {
+        run_checks(options, record, secret, built.probe);
+    } else {
+        set_all(record, ROW_BUILD_ERROR, built.message != NULL ? built.message : "");
+    }
+    if (!built.good && options->debug != NULL) {
+        fprintf(stderr, "%s\n", built.message != NULL ? built.message : "it does not build");
+    }
+    bool good = built.good;
+    free(built.message);
+    json_decref(built.objects);
+    json_decref(lab);
+    json_decref(recipes);
+    return good || options->debug == NULL;
+}
+
+static void remove_folder(const char *folder) {
+    char command[PATH + 20];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    if (system(command) != 0) {
+        fprintf(stderr, "grade: %s is left behind\n", folder);
+    }
+}
+
+int main(int argc, char **argv) {
+    Options options = {0};
+    if (!read_options(&options, argc, argv)) {
+        return usage(argv[0]);
+    }
+    /* Nobody of the same user may look into this process. */
+    prctl(PR_SET_DUMPABLE, 0);
+    if (sandbox_level() < options.min_sandbox) {
+        fprintf(stderr, "grade: the sandbox reaches level %s, but level %d is asked for\n",
+                sandbox_describe(), options.min_sandbox);
+        return EXIT_RUN;
+    }
+    char folder[] = "/tmp/grade-XXXXXX", work[PATH], secret[PATH];
+    json_t *plan = load_plan(options.judge);
+    if (plan == NULL || !make_folders(folder, work, secret) || !write_seed(secret, options.seed)) {
+        return EXIT_RUN;
+    }
+    json_t *record = record_new(options.lab, options.from, plan);
+    char seed[20];
+    snprintf(seed, sizeof seed, "%016llx", (unsigned long long)options.seed);
+    json_object_set_new(record, "seed", json_string(seed));
+    json_object_set_new(record, "sandbox", json_string(sandbox_describe()));
+    bool good = only(record, options.check) && record_write(record, options.output) &&
+                grade(&options, work, secret, record);
+    record_add_up(record);
+    good = record_write(record, options.output) && good;
+    if (options.junit != NULL) {
+        good = record_write_junit(record, options.junit) && good;
+    }
+    if (options.debug == NULL) {
+        record_print(record, stdout);
+    }
+    bool full = json_is_true(json_object_get(record, "full"));
+    json_decref(plan);
+    json_decref(record);
+    remove_folder(folder);
+    return !good ? EXIT_RUN : full || options.debug != NULL ? 0 : EXIT_RUN;
+}

@@ -1,0 +1,441 @@
+/**
+ * @file kernel_ops.h
+ * @brief Judge of lab 02: for each op its inputs, what should come back, and what known mistakes
+ * give.
+ * @ingroup grader
+ */
+#ifndef GRADER_KERNEL_OPS_H
+#define GRADER_KERNEL_OPS_H
+
+#include <math.h>
+
+#include "grader/kernel_calls.h"
+#include "grader/reference.h"
+#include "kernels/layernorm.h"
+
+/* ---- sumsq ----------------------------------------------------------------------------------- */
+
+static inline void add_sumsq(Calls *calls, int n, double scale, bool partials) {
+    int i = call_add(calls, F32, n, 1);
+    double *x = give_normal(calls, i, "x", (size_t)n, scale, F32);
+    double squares = 0, sum = 0, without_tail = 0;
+    for (int k = 0; k < n; k++) {
+        squares += x[k] * x[k];
+        sum += x[k];
+        without_tail += k < n / 4 * 4 ? x[k] * x[k] : 0;
+    }
+    double *out = check_doubles(calls->check, 1), *want = check_doubles(calls->check, 1);
+    out[0] = (double)(float)(partials ? 0 : (n > 0 ? squares : 1) * (0.5 + 0.1 * i));
+    give_doubles(calls, i, "out", out, 1);
+    want[0] = out[0] + squares;
+    Tolerance tolerance = tolerance_of_op(F32, n > 0 ? n : 1);
+    Expected *e = expect(calls, i, partials ? "partial" : "out", want, 1,
+                         partials ? KERNEL_PARTIALS : 0, tolerance);
+    *suspect(calls, e, "the numbers are added, not their squares", NULL) = out[0] + sum;
+    *suspect(calls, e, "the last n % PACK numbers are left out", NULL) = out[0] + without_tail;
+    if (!partials) {
+        *suspect(calls, e, "= where += is meant: out is a chain over many tensors", NULL) = squares;
+        *suspect(calls, e, "the root is taken here; it belongs to the caller", NULL) =
+            out[0] + sqrt(squares);
+    }
+}
+
+/* ---- adamw ----------------------------------------------------------------------------------- */
+
+/* An update with a mistake; reference_adamw() is the right one. */
+typedef enum Slip {
+    EPSILON_INSIDE,
+    NO_CORRECTION,
+    CORRECTS_M_ONLY,
+    LATE_T,
+    COUPLED,
+    DECAY_WITHOUT_RATE,
+    NO_DECAY,
+    SLIPS,
+} Slip;
+
+static const char *const slip_sentence[SLIPS] = {
+    [EPSILON_INSIDE] = "epsilon is inside of the root; it is added to the root",
+    [NO_CORRECTION] = "the bias correction is missing: m and v are too small by 1 - beta^t",
+    [CORRECTS_M_ONLY] = "m is corrected and v is not",
+    [LATE_T] = "t is one too large: steps count from 1, and t is this one",
+    [COUPLED] = "the weight decay goes into the gradient: that is Adam with L2, not AdamW",
+    [DECAY_WITHOUT_RATE] = "the weight decay is not multiplied by the learning rate",
+    [NO_DECAY] = "the weight decay is missing",
+};
+
+static inline double slipped(Slip slip, double w, double m, double v, double g, AdamW a, int t) {
+    double lr = (double)a.learning_rate, b1 = (double)a.beta1, b2 = (double)a.beta2;
+    double epsilon = (double)a.epsilon, decay = (double)a.weight_decay;
+    g += slip == COUPLED ? decay * w : 0;
+    m = b1 * m + (1 - b1) * g;
+    v = b2 * v + (1 - b2) * g * g;
+    t += slip == LATE_T;
+    m /= slip == NO_CORRECTION ? 1 : 1 - pow(b1, t);
+    v /= slip == NO_CORRECTION || slip == CORRECTS_M_ONLY ? 1 : 1 - pow(b2, t);
+    double step = m / (slip == EPSILON_INSIDE ? sqrt(v + epsilon) : sqrt(v) + epsilon);
+    double shrink = slip == COUPLED || slip == NO_DECAY ? 0 : decay * w;
+    return w - (slip == DECAY_WITHOUT_RATE ? lr * step + shrink : lr * (step + shrink));
+}
+
+static inline void add_adamw(Calls *calls, int n, AdamW a, int t) {
+    int i = call_add(calls, F32, n, 1);
+    size_t count = (size_t)n;
+    calls->c[i].t = t;
+    calls->c[i].adamw = a;
+    double *weight = give_normal(calls, i, "weight", count, 1, F32);
+    double *grad = give_normal(calls, i, "grad", count, 0.1, F32);
+    double *m = give_normal(calls, i, "m", count, 0.05, F32);
+    float *squares = check_normal(calls->check, count, 0.1, F32);
+    for (size_t k = 0; k < count; k++) {
+        squares[k] *= squares[k];
+    }
+    give(calls, i, "v", squares, count);
+    double *v = doubles(calls, squares, count);
+    Expected *of_m = expect(calls, i, "m", m, count, 0, tolerance_of_op(F32, 1));
+    Expected *of_v = expect(calls, i, "v", v, count, 0, tolerance_of_op(F32, 1));
+    Expected *of_weight = expect(calls, i, "weight", weight, count, 0, tolerance_of_op(F32, 1));
+    double *whole = suspect(calls, of_m, "g is added whole, not (1 - beta1) of it", m);
+    double *decayed = suspect(calls, of_m, slip_sentence[COUPLED], m);
+    double *plain = suspect(calls, of_v, "v takes g where it should take its square", v);
+    for (size_t k = 0; k < count; k++) {
+        double pulled = grad[k] + (double)a.weight_decay * weight[k];
+        whole[k] = (double)a.beta1 * m[k] + grad[k];
+        decayed[k] = (double)a.beta1 * m[k] + (1 - (double)a.beta1) * pulled;
+        plain[k] = (double)a.beta2 * v[k] + (1 - (double)a.beta2) * grad[k];
+    }
+    for (Slip slip = 0; slip < SLIPS; slip++) {
+        double *wrong = suspect(calls, of_weight, slip_sentence[slip], weight);
+        for (size_t k = 0; k < count; k++) {
+            wrong[k] = slipped(slip, weight[k], m[k], v[k], grad[k], a, t);
+        }
+    }
+    reference_adamw(weight, m, v, grad, count, (double)a.learning_rate, (double)a.beta1,
+                    (double)a.beta2, (double)a.epsilon, (double)a.weight_decay, t);
+}
+
+/* ---- crossentropy ---------------------------------------------------------------------------- */
+
+/* A case's host side. */
+typedef struct Tokens {
+    int N, V;
+    double *logits, *probs, *losses, *lse;
+    int32_t *targets;
+} Tokens;
+
+/* Every third row is ignored; with `all` every row. */
+static inline Tokens give_tokens(Calls *calls, int i, double spread, bool all) {
+    Precision precision = (Precision)calls->c[i].precision;
+    Tokens t = {.N = calls->c[i].N, .V = calls->c[i].C};
+    size_t rows = (size_t)t.N, n = rows * (size_t)t.V;
+    char name[WIRE_NAME];
+    t.logits = give_normal(calls, i, "logits", n, spread, precision);
+    t.probs = check_doubles(calls->check, n);
+    t.losses = check_doubles(calls->check, rows);
+    t.lse = check_doubles(calls->check, rows);
+    t.targets = (int32_t *)check_doubles(calls->check, rows);
+    for (int row = 0; row < t.N; row++) {
+        t.targets[row] = all || row % 3 == 1 ? IGNORE_INDEX : check_int(calls->check, 0, t.V - 1);
+    }
+    reference_crossentropy_forward(t.losses, t.probs, t.logits, t.targets, t.N, t.V);
+    for (int row = 0; row < t.N; row++) {
+        size_t at = (size_t)row * (size_t)t.V, best = at;
+        for (size_t v = at; v < at + (size_t)t.V; v++) {
+            best = t.logits[v] > t.logits[best] ? v : best;
+        }
+        t.lse[row] = t.logits[best] - log(t.probs[best]);
+    }
+    check_give(calls->check, kernel_tensor(name, "targets", i, &calls->c[i]), WIRE_I32, t.targets,
+               rows);
+    return t;
+}
+
+static inline void expect_losses(Calls *calls, int i, Tokens t) {
+    int N = t.N, V = t.V;
+    size_t n = (size_t)N;
+    Tolerance tolerance = tolerance_of_op(F32, V);
+    Expected *lse = expect(calls, i, "lse", t.lse, n, 0, tolerance);
+    Expected *losses = expect(calls, i, "losses", t.losses, n, 0, tolerance);
+    double *shifted = suspect(calls, lse, "the maximum is not added again after the log", t.lse);
+    double *largest = suspect(calls, lse, "only the maximum: log(sum) is not added", t.lse);
+    double *minus = suspect(calls, losses, "the sign: a loss is lse - logits[target]", t.losses);
+    double *by_rows = suspect(calls, losses, "divided by N: no mean is taken here", t.losses);
+    double *by_V = suspect(calls, losses, "divided by V: no mean is taken here", t.losses);
+    double *counted = suspect(calls, losses, "ignored rows are counted: their loss is 0", t.losses);
+    for (size_t row = 0; row < n; row++) {
+        const double *x = t.logits + row * (size_t)V;
+        double max = x[0];
+        for (int v = 1; v < V; v++) {
+            max = x[v] > max ? x[v] : max;
+        }
+        shifted[row] = t.lse[row] - max;
+        largest[row] = max;
+        minus[row] = -t.losses[row];
+        by_rows[row] = t.losses[row] / N;
+        by_V[row] = t.losses[row] / V;
+        counted[row] = t.targets[row] == IGNORE_INDEX ? t.lse[row] : t.losses[row];
+    }
+}
+
+static inline void add_forward(Calls *calls, Precision precision, int N, int V, double spread,
+                               bool all) {
+    int i = call_add(calls, precision, N, V);
+    expect_losses(calls, i, give_tokens(calls, i, spread, all));
+}
+
+/* dlogits with a mistake. */
+typedef enum Flaw {
+    NO_DLOSS,
+    ASSIGNED,
+    MEAN_OVER_V,
+    MEAN_OVER_N,
+    IGNORED_COUNT,
+    NO_TARGET,
+    TARGET_UNSCALED,
+    WRONG_SIGN,
+    FLAWS,
+} Flaw;
+
+static const char *const flaw_sentence[FLAWS] = {
+    [NO_DLOSS] = "dloss is left out",
+    [ASSIGNED] = "= where += is meant: the logits have another gradient already",
+    [MEAN_OVER_V] = "divided by V: a mean over the vocabulary is taken nowhere",
+    [MEAN_OVER_N] = "divided by N: dloss holds the mean already",
+    [IGNORED_COUNT] = "ignored rows get a gradient: theirs is 0",
+    [NO_TARGET] = "the target's 1 is not subtracted",
+    [TARGET_UNSCALED] = "the target's 1 is subtracted without dloss",
+    [WRONG_SIGN] = "the sign: softmax minus one-hot, not the other way round",
+};
+
+static inline double flawed(Flaw flaw, double before, double p, bool target, bool ignored,
+                            double dloss, int N, int V) {
+    before = flaw == ASSIGNED ? 0 : before;
+    if (ignored) {
+        return before + (flaw == IGNORED_COUNT ? dloss * p : 0);
+    }
+    double hot = target && flaw != NO_TARGET ? 1 : 0;
+    double scale = flaw == NO_DLOSS      ? 1
+                   : flaw == MEAN_OVER_V ? dloss / V
+                   : flaw == MEAN_OVER_N ? dloss / N
+                                         : dloss;
+    double gradient = flaw == TARGET_UNSCALED ? scale * p - hot : scale * (p - hot);
+    return before + (flaw == WRONG_SIGN ? -gradient : gradient);
+}
+
+static inline void expect_dlogits(Calls *calls, int i, Tokens t, double dloss, bool in_place) {
+    Precision precision = (Precision)calls->c[i].precision;
+    int N = t.N, V = t.V;
+    size_t n = (size_t)N * (size_t)V;
+    calls->c[i].in_place = in_place;
+    calls->c[i].dloss = (float)dloss;
+    double *before = give_normal(calls, i, "dlogits", n, dloss, precision);
+    double *want = check_doubles(calls->check, n);
+    if (!in_place) {
+        memcpy(want, before, n * sizeof *want);
+    }
+    Expected *e = expect(calls, i, "dlogits", want, n, 0, tolerance_of_op(precision, V));
+    for (Flaw flaw = 0; flaw < FLAWS; flaw++) {
+        double *wrong = suspect(calls, e, flaw_sentence[flaw], NULL);
+        for (size_t k = 0; k < n; k++) {
+            int row = (int)(k / (size_t)V), v = (int)(k % (size_t)V);
+            wrong[k] = flawed(flaw, want[k], t.probs[k], v == t.targets[row],
+                              t.targets[row] == IGNORE_INDEX, dloss, N, V);
+        }
+    }
+    if (in_place) {
+        double *added =
+            suspect(calls, e, "dlogits is logits here: they are replaced, not added to", t.logits);
+        reference_crossentropy_backward(added, t.probs, t.targets, dloss, N, V);
+    }
+    reference_crossentropy_backward(want, t.probs, t.targets, dloss, N, V);
+}
+
+static inline void add_backward(Calls *calls, Precision precision, int N, int V, double dloss,
+                                bool in_place, bool all) {
+    int i = call_add(calls, precision, N, V);
+    Tokens t = give_tokens(calls, i, 2, all);
+    give_doubles(calls, i, "lse", t.lse, (size_t)N);
+    expect_dlogits(calls, i, t, dloss, in_place);
+}
+
+/* Forward, then backward with the lse that came out of it. */
+static inline void add_both(Calls *calls, Precision precision, int N, int V, bool in_place) {
+    int i = call_add(calls, precision, N, V);
+    Tokens t = give_tokens(calls, i, 2, false);
+    expect_losses(calls, i, t);
+    expect_dlogits(calls, i, t, 0.125, in_place);
+}
+
+/* ---- layernorm ------------------------------------------------------------------------------- */
+
+/* What backward gets and should add to. */
+typedef struct Rows {
+    int N, C;
+    double *in, *weight, *mean, *rstd, *dout, *din, *dweight, *dbias;
+} Rows;
+
+/* With `lift`, all of dout is near 256 and weight is 1: a sum of these in half loses its digits. */
+static inline Rows give_rows(Calls *calls, int i, double scale, bool lift) {
+    Precision precision = (Precision)calls->c[i].precision;
+    Rows r = {.N = calls->c[i].N, .C = calls->c[i].C};
+    size_t rows = (size_t)r.N, columns = (size_t)r.C, n = rows * columns;
+    r.in = give_normal(calls, i, "in", n, 1, precision);
+    float *weight = check_normal(calls->check, columns, 1, precision);
+    float *dout = check_normal(calls->check, n, scale, precision);
+    for (size_t c = 0; c < columns && lift; c++) {
+        weight[c] = 1;
+    }
+    for (size_t k = 0; k < n && lift; k++) {
+        dout[k] = 256 + rintf(dout[k] * 4) / 4; /* each is a number of half precision */
+    }
+    give(calls, i, "weight", weight, columns);
+    give(calls, i, "dout", dout, n);
+    r.weight = doubles(calls, weight, columns);
+    r.dout = doubles(calls, dout, n);
+    r.mean = check_doubles(calls->check, rows);
+    r.rstd = check_doubles(calls->check, rows);
+    reference_layernorm_forward(check_doubles(calls->check, n), r.mean, r.rstd, r.in, r.weight,
+                                r.weight, r.N, r.C);
+    give_doubles(calls, i, "mean", r.mean, rows);
+    give_doubles(calls, i, "rstd", r.rstd, rows);
+    r.din = give_normal(calls, i, "din", n, scale, precision);
+    r.dweight = give_normal(calls, i, "dweight", columns, scale, F32);
+    r.dbias = give_normal(calls, i, "dbias", columns, scale, F32);
+    return r;
+}
+
+/* din with a mistake. */
+typedef enum Lapse {
+    DIN_ASSIGNED,
+    NO_MEAN_G,
+    NO_MEAN_GX,
+    NO_MEANS,
+    NO_RSTD,
+    NO_WEIGHT,
+    RAW_X,
+    LAPSES,
+} Lapse;
+
+static const char *const lapse_sentence[LAPSES] = {
+    [DIN_ASSIGNED] = "= where += is meant: din has the residual's gradient already",
+    [NO_MEAN_G] = "mean_c(g) is not subtracted: the mean depends on each input",
+    [NO_MEAN_GX] = "x * mean_c(g * x) is not subtracted: the variance depends on each input",
+    [NO_MEANS] = "neither mean is subtracted: mean and variance depend on each input",
+    [NO_RSTD] = "rstd is left out",
+    [NO_WEIGHT] = "g is dout * weight, not dout",
+    [RAW_X] = "x is the normalised input, (in - mean) * rstd, not in",
+};
+
+static inline void lapsed_row(double *din, Lapse lapse, const Rows *r, int row) {
+    double sum_g = 0, sum_gx = 0;
+    size_t at = (size_t)row * (size_t)r->C;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int c = 0; c < r->C; c++) {
+            double x = r->in[at + (size_t)c];
+            x = lapse == RAW_X ? x : (x - r->mean[row]) * r->rstd[row];
+            double g = r->dout[at + (size_t)c] * (lapse == NO_WEIGHT ? 1 : r->weight[c]);
+            if (pass == 0) {
+                sum_g += g;
+                sum_gx += g * x;
+                continue;
+            }
+            g -= lapse == NO_MEAN_G || lapse == NO_MEANS ? 0 : sum_g / r->C;
+            g -= lapse == NO_MEAN_GX || lapse == NO_MEANS ? 0 : x * sum_gx / r->C;
+            din[at + (size_t)c] += g * (lapse == NO_RSTD ? 1 : r->rstd[row]);
+        }
+    }
+}
+
+static inline void expect_din(Calls *calls, int i, const Rows *r, const double *want) {
+    Tolerance tolerance = tolerance_of_op((Precision)calls->c[i].precision, r->C);
+    if (r->C == 1) {
+        /* No variance: rstd is 316, and so many times larger is the rounding error of 0. */
+        tolerance.scaled += 316 * 0x1p-23;
+        tolerance.norm += 316 * 0x1p-23;
+    }
+    Expected *e = expect(calls, i, "din", want, (size_t)r->N * (size_t)r->C, 0, tolerance);
+    for (Lapse lapse = 0; lapse < LAPSES; lapse++) {
+        double *wrong =
+            suspect(calls, e, lapse_sentence[lapse], lapse == DIN_ASSIGNED ? NULL : r->din);
+        for (int row = 0; row < r->N; row++) {
+            lapsed_row(wrong, lapse, r, row);
+        }
+    }
+}
+
+/* What should be added to dweight, with x or, by mistake, with something else in its place. */
+static inline void add_dweight(double *dweight, const Rows *r, bool raw, bool weighted) {
+    for (int row = 0; row < r->N; row++) {
+        for (int c = 0; c < r->C; c++) {
+            size_t at = (size_t)row * (size_t)r->C + (size_t)c;
+            double x = raw ? r->in[at] : (r->in[at] - r->mean[row]) * r->rstd[row];
+            dweight[c] += r->dout[at] * x * (weighted ? r->weight[c] : 1);
+        }
+    }
+}
+
+static inline void expect_parameters(Calls *calls, int i, const Rows *r, const double *dweight,
+                                     const double *dbias) {
+    size_t n = (size_t)r->C;
+    Tolerance tolerance = tolerance_of_op(F32, r->N);
+    Expected *e = expect(calls, i, "dweight", dweight, n, 0, tolerance);
+    add_dweight(suspect(calls, e, "= where += is meant: gradients add up over micro-batches", NULL),
+                r, false, false);
+    add_dweight(suspect(calls, e, "dout * in is summed; x is (in - mean) * rstd", r->dweight), r,
+                true, false);
+    e = expect(calls, i, "dbias", dbias, n, 0, tolerance);
+    double *assigned =
+        suspect(calls, e, "= where += is meant: gradients add up over micro-batches", dbias);
+    for (size_t c = 0; c < n; c++) {
+        assigned[c] -= r->dbias[c];
+    }
+}
+
+/* What the row blocks leave: (LAYERNORM_BLOCKS, 2, C). */
+static inline void expect_partials(Calls *calls, int i, const Rows *r, const double *dweight,
+                                   const double *dbias) {
+    size_t n = (size_t)r->C;
+    double *want = check_doubles(calls->check, 2 * n);
+    for (size_t c = 0; c < n; c++) {
+        want[c] = dweight[c] - r->dweight[c];
+        want[n + c] = dbias[c] - r->dbias[c];
+    }
+    Expected *e =
+        expect(calls, i, "partial", want, 2 * n, LAYERNORM_BLOCKS, tolerance_of_op(F32, r->N));
+    double *raw = suspect(calls, e, "dout * in is summed; x is (in - mean) * rstd", want);
+    double *weighted = suspect(calls, e, "weight takes no part in its own gradient", want);
+    double *swapped = suspect(calls, e, "dweight comes first, then dbias", want);
+    memset(raw, 0, n * sizeof *raw);
+    memset(weighted, 0, n * sizeof *weighted);
+    add_dweight(raw, r, true, false);
+    add_dweight(weighted, r, false, true);
+    memcpy(swapped, want + n, n * sizeof *swapped);
+    memcpy(swapped + n, want, n * sizeof *swapped);
+}
+
+/* What is expected back: by the bits. */
+enum { DIN = 1, PARTIALS = 2, PARAMETERS = 4 };
+
+static inline void add_rows(Calls *calls, Precision precision, int N, int C, double scale,
+                            bool lift, int back) {
+    int i = call_add(calls, precision, N, C);
+    Rows r = give_rows(calls, i, scale, lift);
+    size_t n = (size_t)N * (size_t)C, columns = (size_t)C;
+    double *din = check_doubles(calls->check, n), *dweight = check_doubles(calls->check, columns);
+    double *dbias = check_doubles(calls->check, columns);
+    memcpy(din, r.din, n * sizeof *din);
+    memcpy(dweight, r.dweight, columns * sizeof *dweight);
+    memcpy(dbias, r.dbias, columns * sizeof *dbias);
+    reference_layernorm_backward(din, dweight, dbias, r.dout, r.in, r.mean, r.rstd, r.weight, N, C);
+    if (back & DIN) {
+        expect_din(calls, i, &r, din);
+    }
+    if (back & PARTIALS) {
+        expect_partials(calls, i, &r, dweight, dbias);
+    }
+    if (back & PARAMETERS) {
+        expect_parameters(calls, i, &r, dweight, dbias);
+    }
+}
+
+#endif

@@ -1,0 +1,32 @@
+#include "grader/probe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base.h"
+
+/* The main program of every probe: `probe CASE`, with the two tables behind descriptors 3 and 4. */
+
+ModelConfig probe_config(const Wire *in) {
+    size_t bytes;
+    const void *given = wire_get(in, "config", WIRE_BYTES, &bytes);
+    ModelConfig config;
+    CHECK(bytes == sizeof config, "a config of %zu bytes", bytes);
+    memcpy(&config, given, sizeof config);
+    return config;
+}
+
+int main(int argc, char **argv) {
+    const ProbeCase *probe_case = probe_cases;
+    while (argc == 2 && probe_case->name != NULL && strcmp(probe_case->name, argv[1]) != 0) {
+        probe_case++;
+    }
+    if (argc != 2 || probe_case->name == NULL) {
+        fprintf(stderr, "probe: there is no case %s\n", argc == 2 ? argv[1] : "(one is wanted)");
+        return 2;
+    }
+    Wire *in = wire_open(WIRE_IN, false), *out = wire_open(WIRE_OUT, true);
+    probe_case->run(in, out);
+    wire_finish(out);
+    return 0;
+}

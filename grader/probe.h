@@ -1,0 +1,37 @@
+/**
+ * @file probe.h
+ * @brief The probe: runs one case of a lab with the submission's objects, and hands back numbers.
+ * @ingroup grader
+ *
+ * A program per lab: grader/probe.c, grader/probes/NN_topic.c, the submission's objects, the kit.
+ * It knows no expected value and gives no verdict. `make debug00 CHECK=name` starts the same
+ * program in gdb.
+ *
+ *     static void params(const Wire *in, Wire *out) {
+ *         const ModelConfig *config = ...from in...;
+ *         *(uint64_t *)wire_get(out, "bytes", WIRE_U64, NULL) = bytes_params(config);
+ *     }
+ *     const ProbeCase probe_cases[] = {{"params", params}, {NULL, NULL}};
+ */
+#ifndef GRADER_PROBE_H
+#define GRADER_PROBE_H
+
+#include "common/config.h"
+#include "grader/wire.h"
+
+/** Runs a case: reads what is given, calls the hole, writes what is wanted. */
+typedef void probe_case_fn(const Wire *in, Wire *out);
+
+/** A case by name. */
+typedef struct ProbeCase {
+    const char *name;   /**< as the judge asks for it */
+    probe_case_fn *run; /**< does it */
+} ProbeCase;
+
+/** The lab's cases, ended by one without a name; defined in grader/probes/NN_topic.c. */
+extern const ProbeCase probe_cases[];
+
+/** A model's shape as it travels: the tensor "config" of check_give_config(). */
+ModelConfig probe_config(const Wire *in);
+
+#endif

@@ -1,0 +1,246 @@
+#include "grader/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/base.h"
+
+static const char *const names[] = {
+    [ROW_GRADER_ERROR] = "grader error",
+    [ROW_PASS] = "pass",
+    [ROW_FAIL] = "fail",
+    [ROW_NOT_STARTED] = "not started",
+    [ROW_CRASHED] = "crashed",
+    [ROW_TIMEOUT] = "timeout",
+    [ROW_OVER_BUDGET] = "over budget",
+    [ROW_BUILD_ERROR] = "build error",
+    [ROW_SANDBOX_ERROR] = "sandbox error",
+    [ROW_NOT_RUN] = "not run",
+};
+enum { STATES = sizeof names / sizeof names[0] };
+
+const char *row_state_name(RowState state) {
+    return names[state];
+}
+
+RowState row_state_of(const char *name) {
+    for (int i = 0; i < STATES; i++) {
+        if (name != NULL && strcmp(names[i], name) == 0) {
+            return (RowState)i;
+        }
+    }
+    return ROW_GRADER_ERROR;
+}
+
+json_t *record_new(const char *lab, const char *from, const json_t *plan) {
+    json_t *rows = json_array(), *planned;
+    size_t i;
+    json_array_foreach(plan, i, planned) {
+        json_t *row = json_deep_copy(planned);
+        json_object_set_new(row, "state", json_string(names[ROW_GRADER_ERROR]));
+        json_array_append_new(rows, row);
+    }
+    json_t *record =
+        json_pack("{s:i, s:s, s:s, s:o}", "version", 1, "lab", lab, "from", from, "checks", rows);
+    CHECK(record != NULL, "no memory for a record");
+    record_add_up(record);
+    return record;
+}
+
+json_t *record_row(json_t *record, const char *name) {
+    json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(record, "checks"), i, row) {
+        if (strcmp(json_string_value(json_object_get(row, "name")), name) == 0) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+static const char *text_of(const json_t *row, const char *key) {
+    const char *text = json_string_value(json_object_get(row, key));
+    return text != NULL ? text : "";
+}
+
+static double number_of(const json_t *row, const char *key) {
+    return json_number_value(json_object_get(row, key));
+}
+
+void record_add_up(json_t *record) {
+    double score = 0, total = 0;
+    bool full = true;
+    json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(record, "checks"), i, row) {
+        RowState state = row_state_of(text_of(row, "state"));
+        double points = number_of(row, "points");
+        double earned = state == ROW_PASS ? points : 0;
+        json_object_set_new(row, "earned", json_real(earned));
+        score += earned;
+        total += points;
+        full = full && (state == ROW_PASS || state == ROW_NOT_RUN);
+    }
+    json_object_set_new(record, "score", json_real(score));
+    json_object_set_new(record, "total", json_real(total));
+    json_object_set_new(record, "full", json_boolean(full));
+}
+
+static bool complain(const char *path) {
+    fprintf(stderr, "%s: %s\n", path, strerror(errno));
+    return false;
+}
+
+/* Opens `path` with something appended, to be renamed by finish(). */
+static FILE *begin(const char *path, char aside[4096]) {
+    snprintf(aside, 4096, "%s.%d", path, (int)getpid());
+    FILE *file = fopen(aside, "w");
+    if (file == NULL) {
+        complain(aside);
+    }
+    return file;
+}
+
+static bool finish(FILE *file, const char *aside, const char *path) {
+    bool good = fflush(file) == 0 && !ferror(file) && fsync(fileno(file)) == 0;
+    good = fclose(file) == 0 && good;
+    if (!good || rename(aside, path) != 0) {
+        complain(path);
+        unlink(aside);
+        return false;
+    }
+    return true;
+}
+
+bool record_write(const json_t *json, const char *path) {
+    char aside[4096];
+    FILE *file = begin(path, aside);
+    if (file == NULL) {
+        return false;
+    }
+    bool good = json_dumpf(json, file, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0;
+    return finish(file, aside, path) && good;
+}
+
+/* ---- what is shown --------------------------------------------------------------------------- */
+
+char *record_clean(const char *text) {
+    char *copy = strdup(text);
+    CHECK(copy != NULL, "no memory for a text");
+    for (unsigned char *c = (unsigned char *)copy; *c != '\0'; c++) {
+        if ((*c < 0x20 && *c != '\n' && *c != '\t') || *c >= 0x7F) {
+            *c = '?';
+        }
+    }
+    return copy;
+}
+
+/* A text that may have several lines, each behind the indent. */
+static void print_indented(FILE *to, const char *text) {
+    char *clean = record_clean(text), *rest = clean;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
+        if (*line != '\0') {
+            fprintf(to, "        %s\n", line);
+        }
+    }
+    free(clean);
+}
+
+static void print_row(const json_t *row, FILE *to) {
+    char points[40];
+    double worth = number_of(row, "points");
+    if (worth > 0) {
+        snprintf(points, sizeof points, "%g/%g", number_of(row, "earned"), worth);
+    } else {
+        snprintf(points, sizeof points, "-");
+    }
+    fprintf(to, "  %-22s %7s  %-13s %6.2f s   %s\n", text_of(row, "name"), points,
+            text_of(row, "state"), number_of(row, "seconds"), text_of(row, "title"));
+    if (row_state_of(text_of(row, "state")) != ROW_PASS) {
+        print_indented(to, text_of(row, "message"));
+        print_indented(to, text_of(row, "mistake"));
+    }
+}
+
+void record_print(const json_t *record, FILE *to) {
+    json_t *row;
+    size_t i;
+    fprintf(to, "Lab %s, from %s\n", text_of(record, "lab"), text_of(record, "from"));
+    json_array_foreach(json_object_get(record, "checks"), i, row) {
+        print_row(row, to);
+    }
+    fprintf(to, "Sandbox: %s\n", text_of(record, "sandbox"));
+    fprintf(to, "Score:   %g of %g points\n", number_of(record, "score"),
+            number_of(record, "total"));
+}
+
+/* ---- JUnit XML ------------------------------------------------------------------------------- */
+
+static void print_xml(FILE *to, const char *text) {
+    char *clean = record_clean(text);
+    for (const char *c = clean; *c != '\0'; c++) {
+        switch (*c) {
+        case '<':
+            fputs("&lt;", to);
+            break;
+        case '>':
+            fputs("&gt;", to);
+            break;
+        case '&':
+            fputs("&amp;", to);
+            break;
+        case '"':
+            fputs("&quot;", to);
+            break;
+        default:
+            fputc(*c, to);
+        }
+    }
+    free(clean);
+}
+
+static void print_case(const json_t *row, const char *lab, FILE *to) {
+    RowState state = row_state_of(text_of(row, "state"));
+    fprintf(to, "  <testcase classname=\"%s\" name=\"%s\" time=\"%.3f\">", lab,
+            text_of(row, "name"), number_of(row, "seconds"));
+    if (state == ROW_NOT_RUN) {
+        fputs("<skipped/>", to);
+    } else if (state != ROW_PASS) {
+        bool error = state == ROW_GRADER_ERROR || state == ROW_SANDBOX_ERROR;
+        fprintf(to, "<%s message=\"%s\">", error ? "error" : "failure", row_state_name(state));
+        print_xml(to, text_of(row, "message"));
+        fputc('\n', to);
+        print_xml(to, text_of(row, "mistake"));
+        fprintf(to, "</%s>", error ? "error" : "failure");
+    }
+    fputs("</testcase>\n", to);
+}
+
+bool record_write_junit(const json_t *record, const char *path) {
+    char aside[4096];
+    FILE *file = begin(path, aside);
+    if (file == NULL) {
+        return false;
+    }
+    json_t *row, *rows = json_object_get(record, "checks");
+    int failures = 0, errors = 0, skipped = 0;
+    size_t i;
+    json_array_foreach(rows, i, row) {
+        RowState state = row_state_of(text_of(row, "state"));
+        bool error = state == ROW_GRADER_ERROR || state == ROW_SANDBOX_ERROR;
+        errors += error;
+        skipped += state == ROW_NOT_RUN;
+        failures += !error && state != ROW_PASS && state != ROW_NOT_RUN;
+    }
+    fprintf(file, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    fprintf(file,
+            "<testsuite name=\"%s\" tests=\"%zu\" failures=\"%d\" errors=\"%d\" skipped=\"%d\">\n",
+            text_of(record, "lab"), json_array_size(rows), failures, errors, skipped);
+    json_array_foreach(rows, i, row) {
+        print_case(row, text_of(record, "lab"), file);
+    }
+    fprintf(file, "</testsuite>\n");
+    return finish(file, aside, path);
+}

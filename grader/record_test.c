@@ -1,0 +1,92 @@
+#include "grader/record.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "grader/scratch.h"
+
+static json_t *plan(void) {
+    return json_pack("[{s:s, s:f, s:s}, {s:s, s:f, s:s}, {s:s, s:f, s:s}]", "name", "a", "points",
+                     60.0, "title", "first", "name", "b", "points", 40.0, "title", "second <&>",
+                     "name", "gpu", "points", 0.0, "title", "only shown");
+}
+
+static void set(json_t *record, const char *name, RowState state) {
+    json_object_set_new(record_row(record, name), "state", json_string(row_state_name(state)));
+}
+
+Test(record, begins_with_a_grader_error_everywhere) {
+    json_t *planned = plan(), *record = record_new("00_bytes", "here", planned);
+    cr_assert_eq(json_number_value(json_object_get(record, "score")), 0);
+    cr_assert_eq(json_number_value(json_object_get(record, "total")), 100);
+    cr_assert(json_is_false(json_object_get(record, "full")));
+    cr_assert_str_eq(json_string_value(json_object_get(record_row(record, "b"), "state")),
+                     "grader error");
+    cr_assert_null(record_row(record, "c"));
+    json_decref(planned);
+    json_decref(record);
+}
+
+Test(record, adds_up_over_the_plan) {
+    json_t *planned = plan(), *record = record_new("00_bytes", "here", planned);
+    set(record, "a", ROW_PASS);
+    set(record, "b", ROW_CRASHED);
+    set(record, "gpu", ROW_NOT_RUN);
+    record_add_up(record);
+    cr_assert_eq(json_number_value(json_object_get(record, "score")), 60);
+    cr_assert(json_is_false(json_object_get(record, "full")));
+    set(record, "b", ROW_PASS);
+    record_add_up(record);
+    cr_assert_eq(json_number_value(json_object_get(record, "score")), 100);
+    cr_assert(json_is_true(json_object_get(record, "full")));
+    /* A row without points that fails is still no success. */
+    set(record, "gpu", ROW_FAIL);
+    record_add_up(record);
+    cr_assert_eq(json_number_value(json_object_get(record, "score")), 100);
+    cr_assert(json_is_false(json_object_get(record, "full")));
+    json_decref(planned);
+    json_decref(record);
+}
+
+Test(record, state_names_go_both_ways) {
+    for (int state = ROW_GRADER_ERROR; state <= ROW_NOT_RUN; state++) {
+        cr_assert_eq(row_state_of(row_state_name((RowState)state)), state);
+    }
+    cr_assert_eq(row_state_of("passed!"), ROW_GRADER_ERROR);
+    cr_assert_eq(row_state_of(NULL), ROW_GRADER_ERROR);
+}
+
+Test(record, hostile_text_stays_text) {
+    char *clean = record_clean("\033[2Ja\tb\nc\r\x7f\xff");
+    cr_assert_str_eq(clean, "?[2Ja\tb\nc???");
+    free(clean);
+}
+
+Test(record, junit_is_escaped) {
+    char text[4000] = "";
+    scratch_folder();
+    const char *path = scratch_path("junit.xml");
+    json_t *planned = plan(), *record = record_new("00_bytes", "here", planned);
+    set(record, "a", ROW_PASS);
+    set(record, "b", ROW_FAIL);
+    json_object_set_new(record_row(record, "b"), "message", json_string("</failure>]]>&\"\033"));
+    cr_assert(record_write_junit(record, path));
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file);
+    cr_assert(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    cr_assert_not_null(strstr(text, "tests=\"3\" failures=\"1\" errors=\"1\" skipped=\"0\""));
+    cr_assert_not_null(strstr(text, "&lt;/failure&gt;]]&gt;&amp;&quot;?"));
+    json_decref(planned);
+    json_decref(record);
+    scratch_remove();
+}
+
+Test(record, a_full_disk_or_a_missing_folder_is_an_error) {
+    json_t *planned = plan(), *record = record_new("00_bytes", "here", planned);
+    cr_assert_not(record_write(record, "/nowhere/at/all.json"));
+    json_decref(planned);
+    json_decref(record);
+}

@@ -1,0 +1,310 @@
+#define _GNU_SOURCE
+#include "grader/sandbox.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where the helper is compiled, and where a program may write. */
+static char folder[64], program[80];
+
+/* Milliseconds after a kill for what was killed to be seen gone. */
+enum { A_SECOND = 1000000 };
+
+static SandboxResult run_shell(const char *command) {
+    const char *const argv[] = {"/bin/sh", "-c", command, NULL};
+    char kit[4096];
+    const char *const readable[] = {getcwd(kit, sizeof kit), NULL};
+    return sandbox_run(&(Sandbox){.argv = argv,
+                                  .readable = readable,
+                                  .folder = folder,
+                                  .in = -1,
+                                  .out = -1,
+                                  .seconds = 20,
+                                  .cpu_seconds = 20,
+                                  .output = 10000,
+                                  .may_execute = true});
+}
+
+/* The helper is compiled as a submission is: in the sandbox. */
+static void compile_helper(void) {
+    snprintf(folder, sizeof folder, "/tmp/sandbox_test_XXXXXX");
+    cr_assert_not_null(mkdtemp(folder));
+    cr_assert_eq(chmod(folder, 0755), 0);
+    snprintf(program, sizeof program, "%s/inside", folder);
+    char command[4400], kit[4096];
+    snprintf(command, sizeof command,
+             "gcc -w -pthread '%s'/grader/attacks/inside/inside.c -o inside",
+             getcwd(kit, sizeof kit));
+    SandboxResult result = run_shell(command);
+    cr_assert_eq(result.end, SANDBOX_EXIT, "%s%s", result.error, result.text);
+    cr_assert_eq(result.status, 0, "%s", result.text);
+    free(result.text);
+}
+
+static void remove_folder(void) {
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(sandbox, .init = compile_helper, .fini = remove_folder);
+
+/* A probe's limits. */
+static Sandbox small(void) {
+    return (Sandbox){.in = -1, .out = -1, .seconds = 5, .cpu_seconds = 5, .output = 10000};
+}
+
+/* The helper at one task; path may be NULL. */
+static SandboxResult inside(Sandbox sandbox, const char *task, const char *path) {
+    const char *const argv[] = {program, task, path, NULL};
+    sandbox.argv = argv;
+    SandboxResult result = sandbox_run(&sandbox);
+    cr_expect_eq(result.level, sandbox_level());
+    cr_expect_not_null(result.text);
+    return result;
+}
+
+/* It tried some things, and came to its end without success at any. */
+static void all_refused(SandboxResult result) {
+    cr_expect_eq(result.end, SANDBOX_EXIT, "%d %d %s", (int)result.end, result.status,
+                 result.error);
+    cr_expect_not_null(strstr(result.text, "refused"), "%s", result.text);
+    if (sandbox_level() >= 2) {
+        cr_expect_null(strstr(result.text, "GOT THROUGH"), "%s", result.text);
+    }
+    free(result.text);
+}
+
+/* Another user or no right to open for writing is not a list of paths: that takes Landlock. */
+static bool lists_paths(void) {
+    return strstr(sandbox_describe(), "no Landlock") == NULL;
+}
+
+Test(sandbox, exit_status_is_seen) {
+    SandboxResult result = inside(small(), "exit", NULL);
+    cr_expect_eq(result.end, SANDBOX_EXIT);
+    cr_expect_eq(result.status, 7);
+    cr_expect(result.seconds > 0 && result.seconds < 5);
+    cr_expect_gt(result.peak_bytes, 0);
+    free(result.text);
+}
+
+Test(sandbox, signal_is_seen) {
+    SandboxResult result = inside(small(), "abort", NULL);
+    cr_expect_eq(result.end, SANDBOX_SIGNAL);
+    cr_expect_eq(result.status, SIGABRT);
+    free(result.text);
+}
+
+Test(sandbox, a_missing_program_is_an_error_of_the_sandbox) {
+    Sandbox sandbox = small();
+    sandbox.argv = (const char *const[]){"/nowhere/probe", NULL};
+    SandboxResult result = sandbox_run(&sandbox);
+    cr_expect_eq(result.end, SANDBOX_ERROR);
+    cr_expect_not_null(strstr(result.error, "/nowhere/probe"), "%s", result.error);
+    free(result.text);
+}
+
+Test(sandbox, wall_time_ends_what_ignores_signals) {
+    Sandbox sandbox = small();
+    sandbox.seconds = 0.3;
+    SandboxResult result = inside(sandbox, "spin", NULL);
+    cr_expect_eq(result.end, SANDBOX_TIMEOUT);
+    cr_expect(result.seconds >= 0.3 && result.seconds < 3, "%g", result.seconds);
+    free(result.text);
+}
+
+Test(sandbox, processor_time_is_limited) {
+    Sandbox sandbox = small();
+    sandbox.seconds = 20;
+    sandbox.cpu_seconds = 0.2;
+    SandboxResult result = inside(sandbox, "spin", NULL);
+    cr_expect_eq(result.end, SANDBOX_TIMEOUT);
+    cr_expect(result.cpu_seconds >= 0.2 && result.cpu_seconds < 3, "%g", result.cpu_seconds);
+    free(result.text);
+}
+
+Test(sandbox, what_stops_itself_is_timed_out) {
+    Sandbox sandbox = small();
+    sandbox.seconds = 0.3;
+    SandboxResult result = inside(sandbox, "stop", NULL);
+    cr_expect_eq(result.end, SANDBOX_TIMEOUT);
+    free(result.text);
+}
+
+Test(sandbox, output_is_cut) {
+    SandboxResult result = inside(small(), "flood", NULL);
+    cr_expect_eq(result.end, SANDBOX_FLOOD);
+    cr_expect_eq(strlen(result.text), 10000);
+    free(result.text);
+}
+
+Test(sandbox, a_terminal_is_not_steered) {
+    SandboxResult result = inside(small(), "escape", NULL);
+    cr_expect_str_eq(result.text, "?[2J?red ?? \t|\n");
+    free(result.text);
+}
+
+Test(sandbox, a_probe_starts_no_process) {
+    all_refused(inside(small(), "programs", NULL));
+}
+
+Test(sandbox, a_probe_has_threads) {
+    SandboxResult result = inside(small(), "thread", NULL);
+    cr_expect_str_eq(result.text, "thread: 42\n");
+    free(result.text);
+}
+
+/* The kernel counts no processes of root: where root cannot become another user, all would suffer.
+ */
+Test(sandbox, a_fork_bomb_ends) {
+    if (geteuid() == 0 && strstr(sandbox_describe(), "same user") != NULL) {
+        return;
+    }
+    Sandbox sandbox = small();
+    sandbox.may_execute = true;
+    sandbox.seconds = 0.5;
+    SandboxResult result = inside(sandbox, "bomb", NULL);
+    cr_expect_neq(result.end, SANDBOX_ERROR, "%s", result.error);
+    free(result.text);
+}
+
+Test(sandbox, a_daemon_does_not_outlive_its_program) {
+    Sandbox sandbox = small();
+    sandbox.may_execute = true;
+    sandbox.folder = folder;
+    char late[80];
+    snprintf(late, sizeof late, "%s/late", folder);
+    SandboxResult result = inside(sandbox, "daemon", late);
+    cr_expect_eq(result.end, SANDBOX_EXIT);
+    cr_expect_lt(result.seconds, 1);
+    usleep(A_SECOND + A_SECOND / 5);
+    cr_expect_neq(access(late, F_OK), 0, "it was still there to write");
+    free(result.text);
+}
+
+Test(sandbox, no_network) {
+    all_refused(inside(small(), "network", NULL));
+}
+
+Test(sandbox, parent_is_out_of_reach) {
+    all_refused(inside(small(), "parent", NULL));
+}
+
+Test(sandbox, rare_system_calls_are_refused) {
+    all_refused(inside(small(), "exotic", NULL));
+}
+
+Test(sandbox, nothing_is_written_outside) {
+    if (!lists_paths()) {
+        return;
+    }
+    all_refused(inside(small(), "files", folder));
+}
+
+Test(sandbox, no_links_and_pipes_in_the_folder) {
+    if (!lists_paths()) {
+        return;
+    }
+    Sandbox sandbox = small();
+    sandbox.folder = folder;
+    SandboxResult result = inside(sandbox, "files", folder);
+    cr_expect_not_null(strstr(result.text, "GOT THROUGH create"), "%s", result.text);
+    cr_expect_not_null(strstr(result.text, "refused symlink"), "%s", result.text);
+    cr_expect_not_null(strstr(result.text, "refused fifo"), "%s", result.text);
+    cr_expect_not_null(strstr(result.text, "refused /tmp"), "%s", result.text);
+    free(result.text);
+}
+
+Test(sandbox, only_listed_files_are_read) {
+    if (!lists_paths()) {
+        return;
+    }
+    char secret[80];
+    snprintf(secret, sizeof secret, "%s/secret", folder);
+    FILE *file = fopen(secret, "w");
+    cr_assert_not_null(file);
+    fclose(file);
+    cr_assert_eq(chmod(secret, 0644), 0);
+    all_refused(inside(small(), "read", secret));
+    Sandbox sandbox = small();
+    sandbox.readable = (const char *const[]){secret, NULL};
+    SandboxResult result = inside(sandbox, "read", secret);
+    cr_expect_not_null(strstr(result.text, "GOT THROUGH"), "%s", result.text);
+    free(result.text);
+}
+
+Test(sandbox, memory_is_limited) {
+    Sandbox sandbox = small();
+    sandbox.memory = 256 << 20;
+    all_refused(inside(sandbox, "memory", NULL));
+}
+
+Test(sandbox, peak_cannot_be_wiped) {
+    SandboxResult result = inside(small(), "reset", NULL);
+    cr_expect_gt(result.peak_bytes, 64 << 20);
+    all_refused(result);
+}
+
+Test(sandbox, peak_is_not_the_judges) {
+    size_t bytes = 256 << 20;
+    char *large = malloc(bytes);
+    cr_assert_not_null(large);
+    memset(large, 1, bytes);
+    SandboxResult result = inside(small(), "thread", NULL);
+    cr_expect(result.peak_bytes > 0 && result.peak_bytes < bytes / 8, "%zu", result.peak_bytes);
+    cr_expect_eq(large[bytes / 2], 1);
+    free(large);
+    free(result.text);
+}
+
+Test(sandbox, no_descriptor_is_inherited) {
+    int open_one = open("/dev/null", O_RDONLY);
+    SandboxResult result = inside(small(), "descriptors", NULL);
+    cr_expect_str_eq(result.text, "0 1 2 ");
+    close(open_one);
+    free(result.text);
+}
+
+Test(sandbox, two_descriptors_are_given) {
+    Sandbox sandbox = small();
+    sandbox.in = memfd_create("in", MFD_CLOEXEC);
+    sandbox.out = memfd_create("out", MFD_CLOEXEC);
+    cr_assert_eq(write(sandbox.in, "hello", 5), 5);
+    cr_assert_eq(ftruncate(sandbox.out, 16), 0);
+    lseek(sandbox.in, 0, SEEK_SET);
+    SandboxResult result = inside(sandbox, "descriptors", NULL);
+    cr_expect_str_eq(result.text, "0 1 2 3 4 ");
+    free(result.text);
+    result = inside(sandbox, "given", NULL);
+    char back[16] = "";
+    cr_expect_eq(pread(sandbox.out, back, sizeof back, 0), (ssize_t)sizeof back);
+    cr_expect_str_eq(back, "hello");
+    cr_expect_not_null(strstr(result.text, "refused grown"), "%s", result.text);
+    close(sandbox.in);
+    close(sandbox.out);
+    free(result.text);
+}
+
+Test(sandbox, environment_is_a_list) {
+    Sandbox sandbox = small();
+    sandbox.environment = (const char *const[]){"OMP_NUM_THREADS=2", NULL};
+    setenv("GRADE_SEED", "12345", 1);
+    SandboxResult result = inside(sandbox, "environment", NULL);
+    cr_expect_str_eq(result.text, "PATH=/usr/bin:/bin\nHOME=/\nLC_ALL=C\nOMP_NUM_THREADS=2\n");
+    free(result.text);
+}
+
+Test(sandbox, level_is_described) {
+    const char *text = sandbox_describe();
+    cr_expect(sandbox_level() == 1 || sandbox_level() == 2);
+    cr_expect_eq(text[0], '0' + sandbox_level(), "%s", text);
+    cr_expect_eq(text[1], ':');
+}

@@ -1,0 +1,333 @@
+#define _GNU_SOURCE
+#include "grader/submission.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "grader/record.h"
+#include "grader/sandbox.h"
+#include "kernels/base.h"
+
+enum { PATH = 4096, MOST_SOURCE = 1 << 20, OUTPUT = 256 << 10, MOST_READABLE = 32 };
+enum { COMPILE_SECONDS = 60 };
+static const size_t MOST_MEMORY = (size_t)4 << 30;
+
+__attribute__((format(printf, 2, 3))) static bool fail(Built *built, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    free(built->message);
+    if (vasprintf(&built->message, format, values) < 0) {
+        built->message = NULL;
+    }
+    va_end(values);
+    return false;
+}
+
+static const char *recipe(const Submission *submission, const char *name) {
+    const char *text = json_string_value(json_object_get(submission->recipes, name));
+    CHECK(text != NULL, "make wrote no recipe %s", name);
+    return text;
+}
+
+/* ---- running tools --------------------------------------------------------------------------- */
+
+/* A command line for the shell, in the sandbox, in the private folder. Its output is given back. */
+static SandboxResult run(const Submission *submission, const char *command) {
+    const char *readable[MOST_READABLE + 1] = {NULL};
+    const json_t *listed = json_object_get(submission->recipes, "readable");
+    int n = 0;
+    for (; n < MOST_READABLE - 1 && (size_t)n < json_array_size(listed); n++) {
+        readable[n] = json_string_value(json_array_get(listed, (size_t)n));
+    }
+    readable[n] = submission->folder;
+    Sandbox sandbox = {.argv = (const char *const[]){"/bin/sh", "-c", command, NULL},
+                       .readable = readable,
+                       .folder = submission->folder,
+                       .in = -1,
+                       .out = -1,
+                       .seconds = COMPILE_SECONDS,
+                       .cpu_seconds = COMPILE_SECONDS,
+                       .memory = MOST_MEMORY,
+                       .output = OUTPUT,
+                       .may_execute = true};
+    return sandbox_run(&sandbox);
+}
+
+/* The recipe with {in}, {out} and {define} filled in; to be freed. */
+static char *fill(const char *text, const char *in, const char *out, const char *define) {
+    const struct {
+        const char *name, *value;
+    } places[] = {{"{in}", in}, {"{out}", out}, {"{define}", define}, {"{objects}", in}};
+    char *result = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&result, &size);
+    CHECK(to != NULL, "no memory for a command");
+    while (*text != '\0') {
+        size_t length = 0;
+        for (size_t i = 0; i < sizeof places / sizeof *places && length == 0; i++) {
+            if (strncmp(text, places[i].name, strlen(places[i].name)) == 0) {
+                length = strlen(places[i].name);
+                fputs(places[i].value, to);
+            }
+        }
+        if (length == 0) {
+            fputc(*text, to);
+            length = 1;
+        }
+        text += length;
+    }
+    fclose(to);
+    return result;
+}
+
+/* sha256 of a file as hexadecimal text, by the system's own tool. */
+static bool sum(const char *path, char hex[65]) {
+    char command[PATH + 40];
+    snprintf(command, sizeof command, "sha256sum '%s' 2>/dev/null", path);
+    FILE *answer = popen(command, "r");
+    bool good = answer != NULL && fscanf(answer, "%64s", hex) == 1 && strlen(hex) == 64;
+    if (answer != NULL) {
+        good = pclose(answer) == 0 && good;
+    }
+    return good;
+}
+
+/* ---- the files ------------------------------------------------------------------------------- */
+
+/* Copies a regular file of modest size under a name of ours. No link is followed. */
+static bool take(const Submission *submission, const char *name, const char *to, Built *built) {
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/%s", submission->from, name);
+    int from = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat file;
+    if (from < 0 || fstat(from, &file) != 0) {
+        built->missing = errno == ENOENT;
+        fail(built, "%s: %s", path, strerror(errno));
+        if (from >= 0) {
+            close(from);
+        }
+        return false;
+    }
+    bool good = S_ISREG(file.st_mode) && file.st_size <= MOST_SOURCE;
+    char *text = good ? malloc((size_t)file.st_size + 1) : NULL;
+    good = text != NULL && read(from, text, (size_t)file.st_size) == file.st_size;
+    close(from);
+    int out = good ? open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
+    good = out >= 0 && write(out, text, (size_t)file.st_size) == file.st_size;
+    if (out >= 0) {
+        good = close(out) == 0 && good;
+    }
+    free(text);
+    return good || fail(built, "%s: not a regular file of at most %d KiB", path, MOST_SOURCE >> 10);
+}
+
+/* ---- compiling ------------------------------------------------------------------------------- */
+
+/* Copied aside, then renamed: another run may be doing the same. */
+static bool copy_file(const char *from, const char *to) {
+    char *aside = NULL, *command = NULL;
+    CHECK(asprintf(&aside, "%s.%d", to, (int)getpid()) > 0 &&
+              asprintf(&command, "cp '%s' '%s' 2>/dev/null", from, aside) > 0,
+          "no memory for a command");
+    bool good = system(command) == 0 && rename(aside, to) == 0;
+    free(aside);
+    free(command);
+    return good;
+}
+
+/* Compiles one source in one way. The same bytes with the same flags give the same object. */
+static bool compile(const Submission *submission, const char *name, const char *source,
+                    const char *define, const char *object, Built *built) {
+    bool cuda = strstr(name, ".cu") != NULL;
+    char source_sum[65], key[PATH], cached[2 * PATH];
+    /* In its folder, so that compilers and TODO() name the file as the student does. */
+    char *filled = fill(recipe(submission, cuda ? "cu" : "c"), name, object, define), *command;
+    CHECK(asprintf(&command, "cd '%s/submission' && %s", submission->folder, filled) > 0,
+          "no memory for a command");
+    free(filled);
+    if (!sum(source, source_sum)) {
+        free(command);
+        return fail(built, "%s: cannot be read", source);
+    }
+    char *flags = fill(recipe(submission, cuda ? "cu" : "c"), "", "", define);
+    unsigned long long h = 0xCBF29CE484222325u;
+    for (const char *c = flags; *c != '\0'; c++) {
+        h = (h ^ (unsigned char)*c) * 0x100000001B3u;
+    }
+    free(flags);
+    snprintf(key, sizeof key, "%.64s-%016llx-%s", source_sum, h,
+             json_string_value(json_object_get(submission->recipes, "headers")));
+    snprintf(cached, sizeof cached, "%s/%s.o", submission->cache, key);
+    if (access(cached, R_OK) == 0 && copy_file(cached, object)) {
+        free(command);
+        return true;
+    }
+    SandboxResult result = run(submission, command);
+    free(command);
+    bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(object, R_OK) == 0;
+    if (!good) {
+        fail(built, "%s%s",
+             result.end == SANDBOX_TIMEOUT ? "the compiler was stopped: it took too long\n"
+             : result.end == SANDBOX_ERROR ? result.error
+                                           : "",
+             result.text != NULL ? result.text : "");
+    } else {
+        copy_file(object, cached);
+    }
+    free(result.text);
+    return good;
+}
+
+/* ---- what an object may define and use --------------------------------------------------------
+ */
+
+static bool allowed(const json_t *patterns, const char *symbol) {
+    const json_t *pattern;
+    size_t i;
+    json_array_foreach(patterns, i, pattern) {
+        if (fnmatch(json_string_value(pattern), symbol, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What to say to somebody who used a symbol that is not on the list. */
+static const char *instead_of(const json_t *lab, const char *symbol) {
+    const char *text = json_string_value(json_object_get(json_object_get(lab, "instead"), symbol));
+    return text != NULL ? text : "use what the lab's header and the kit's headers offer";
+}
+
+/* One line of `nm -P`: name, kind, ... */
+static bool check_symbol(const json_t *lab, const char *file, const char *symbol, char kind,
+                         Built *built) {
+    bool undefined = kind == 'U' || kind == 'w' || kind == 'v';
+    bool local = kind >= 'a' && kind <= 'z';
+    if (undefined) {
+        return allowed(json_object_get(lab, "uses"), symbol) ||
+               allowed(json_object_get(lab, "defines"), symbol) ||
+               fail(built, "%s: `%s` is not available in this lab: %s", file, symbol,
+                    instead_of(lab, symbol));
+    }
+    if (local && kind != 'i' && kind != 'u') {
+        return true;
+    }
+    bool weak = kind == 'W' || kind == 'V' || kind == 'u';
+    return allowed(json_object_get(lab, "defines"), symbol) ||
+           (weak && allowed(json_object_get(lab, "weak"), symbol)) ||
+           fail(built, "%s: `%s` is not one of the lab's functions; make it static, or take it out",
+                file, symbol);
+}
+
+static bool check_symbols(const Submission *submission, const char *file, const char *object,
+                          Built *built) {
+    char *command = fill("nm -P {in} && echo : && size -A {in}", object, "", "");
+    SandboxResult result = run(submission, command);
+    free(command);
+    if (result.end != SANDBOX_EXIT || result.status != 0 || result.text == NULL) {
+        free(result.text);
+        return fail(built, "%s: its object cannot be read", file);
+    }
+    bool good = true, sections = false;
+    size_t bytes = 0;
+    char *rest = result.text;
+    for (char *line; good && (line = strsep(&rest, "\n")) != NULL;) {
+        char name[400], kind;
+        unsigned long long size;
+        if (strcmp(line, ":") == 0) {
+            sections = true;
+        } else if (!sections && sscanf(line, "%399s %c", name, &kind) == 2) {
+            good = check_symbol(submission->lab, file, name, kind, built);
+        } else if (sections && sscanf(line, "%399s %llu", name, &size) == 2) {
+            bool data = strncmp(name, ".data", 5) == 0 || strncmp(name, ".bss", 4) == 0 ||
+                        strncmp(name, ".tbss", 5) == 0 || strncmp(name, ".tdata", 6) == 0;
+            bytes += data ? size : 0;
+            bool runs = strncmp(name, ".init_array", 11) == 0 ||
+                        strncmp(name, ".fini_array", 11) == 0 || strncmp(name, ".ctors", 6) == 0 ||
+                        strncmp(name, ".preinit_array", 14) == 0 || strcmp(name, ".init") == 0;
+            if (runs && !json_is_true(json_object_get(submission->lab, "constructors"))) {
+                good =
+                    fail(built, "%s: code that runs before or after main() is not allowed", file);
+            }
+        }
+    }
+    free(result.text);
+    size_t limit = (size_t)json_integer_value(json_object_get(submission->lab, "static_bytes"));
+    if (good && bytes > limit) {
+        return fail(built, "%s: %zu bytes of static data; at most %zu are allowed", file, bytes,
+                    limit);
+    }
+    return good;
+}
+
+/* ---- the probe --------------------------------------------------------------------------------
+ */
+
+static bool build_file(const Submission *submission, const json_t *entry, FILE *objects,
+                       Built *built) {
+    const char *name = json_string_value(json_object_get(entry, "file"));
+    const json_t *ways = json_object_get(entry, "defines");
+    char source[PATH], source_sum[65], object_sum[65], object[PATH];
+    snprintf(source, sizeof source, "%s/submission/%s", submission->folder, name);
+    if (!take(submission, name, source, built)) {
+        return false;
+    }
+    json_t *sums = json_array();
+    for (size_t i = 0; i < json_array_size(ways); i++) {
+        snprintf(object, sizeof object, "%s/%s.%zu.o", submission->folder, name, i);
+        const char *define = json_string_value(json_array_get(ways, i));
+        if (!compile(submission, name, source, define, object, built) ||
+            !check_symbols(submission, name, object, built) || !sum(object, object_sum)) {
+            json_decref(sums);
+            return false;
+        }
+        fprintf(objects, "%s ", object);
+        json_array_append_new(sums, json_string(object_sum));
+    }
+    bool good = sum(source, source_sum);
+    json_object_set_new(
+        built->objects, name,
+        json_pack("{s:s, s:o}", "source", good ? source_sum : "?", "objects", sums));
+    return good;
+}
+
+static bool link_probe(const Submission *submission, const char *objects, Built *built) {
+    snprintf(built->probe, sizeof built->probe, "%s/probe", submission->folder);
+    char *command = fill(recipe(submission, "link"), objects, built->probe, "");
+    SandboxResult result = run(submission, command);
+    free(command);
+    bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(built->probe, X_OK) == 0;
+    if (!good) {
+        fail(built, "the probe does not link:\n%s%s", result.error,
+             result.text != NULL ? result.text : "");
+    }
+    free(result.text);
+    return good;
+}
+
+Built submission_build(const Submission *submission) {
+    Built built = {.good = true, .objects = json_object()};
+    char folder[PATH];
+    snprintf(folder, sizeof folder, "%s/submission", submission->folder);
+    CHECK(mkdir(folder, 0755) == 0, "cannot make %s", folder);
+    char *objects = NULL;
+    size_t size;
+    FILE *list = open_memstream(&objects, &size);
+    CHECK(list != NULL, "no memory for a list");
+    const json_t *entry;
+    size_t i;
+    json_array_foreach(json_object_get(submission->lab, "files"), i, entry) {
+        built.good = built.good && build_file(submission, entry, list, &built);
+    }
+    fclose(list);
+    built.good = built.good && link_probe(submission, objects, &built);
+    free(objects);
+    return built;
+}

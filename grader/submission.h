@@ -1,0 +1,40 @@
+/**
+ * @file submission.h
+ * @brief From the files of a hand-in to a probe: copied, compiled in the sandbox, looked at,
+ * linked.
+ * @ingroup grader
+ *
+ * Only the files that the lab lists are taken, and only if they are regular and small. They are
+ * compiled with the grader's flags, each in the sandbox. The objects may define exactly what the
+ * lab asks for and use only what it allows, so nothing of the kit can be replaced. What was
+ * compiled before, from the same bytes with the same flags, is taken from a cache of objects;
+ * results are never cached.
+ */
+#ifndef GRADER_SUBMISSION_H
+#define GRADER_SUBMISSION_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/** How a lab is built. */
+typedef struct Submission {
+    const json_t *lab;     /**< labs/NN_topic/grade.json: files, defines, uses, static_bytes */
+    const json_t *recipes; /**< written by make: "c", "cu", "link", "readable" */
+    const char *from;      /**< folder with the lab's files */
+    const char *folder;    /**< private folder of this run */
+    const char *cache;     /**< folder for objects that may serve again */
+} Submission;
+
+/** What came of it. */
+typedef struct Built {
+    bool good;        /**< there is a probe */
+    bool missing;     /**< a file of the lab is not there */
+    char probe[4096]; /**< its path */
+    char *message;    /**< if not good: compiler messages or what is not allowed; to be freed */
+    json_t *objects;  /**< {file: {"source": sha256, "object": sha256}}; to be released */
+} Built;
+
+/** Builds the probe. */
+Built submission_build(const Submission *submission);
+
+#endif

@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""The grader is graded: wrong solutions must lose the points they should, right ones none, attacks earn nothing.
+
+    tools/grader_proof.py stubs|solutions|mutants|variants|attacks ... [--lab 00] [--only NAME]
+                          [--seeds N] [--table FILE]
+
+Ends with a line `grader: N passed, N failed`. Programs must be built: `make graders`.
+"""
+import argparse
+import concurrent.futures
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+OUT = "build/proof"
+JOBS = int(os.environ.get("JOBS", "2"))
+KINDS = ("stubs", "solutions", "mutants", "variants", "attacks")
+
+
+# ---- grading one folder ---------------------------------------------------------------------------
+
+def labs():
+    return sorted(path.split("/")[1] for path in glob.glob("labs/*/tests.c"))
+
+
+def build_of(lab):
+    return "build/check" if glob.glob(f"labs/{lab}/*.cu") else "build"
+
+
+def grade(lab, folder, seed=None):
+    """The record of a folder with the lab's files."""
+    build, output = build_of(lab), folder.rstrip("/") + ".json"
+    command = [f"{build}/bin/grade", "--lab", lab, "--from", folder, "--judge", f"{build}/judge/{lab}",
+               "--plan", f"labs/{lab}/grade.json", "--recipes", f"{build}/grade/{lab}.json",
+               "--cache", "build/cache", "--output", output]
+    if seed is not None:
+        command += ["--seed", f"{seed:x}"]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=600,
+                          check=False)
+    with open(output, encoding="utf-8") as file:
+        record = json.load(file)
+    record["status"] = done.returncode
+    record["rows"] = {row["name"]: row for row in record["checks"]}
+    return record
+
+
+def solution(lab, name):
+    """The file of the solution, without its stub."""
+    done = subprocess.run(["unifdef", "-x2", "-DSOLUTION", f"solutions/{lab}/{name}"], text=True,
+                          capture_output=True, check=False)
+    return done.stdout
+
+
+def files(lab):
+    with open(f"labs/{lab}/grade.json", encoding="utf-8") as plan:
+        return [entry["file"] for entry in json.load(plan)["files"]]
+
+
+def write_folder(lab, name, changed):
+    """A hand-in: the solution's files, but for those in `changed`."""
+    folder = f"{OUT}/{lab}/{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    for file in files(lab):
+        with open(f"{folder}/{file}", "w", encoding="utf-8") as to:
+            to.write(changed.get(file) or solution(lab, file))
+    return folder
+
+
+# ---- mutants and variants -------------------------------------------------------------------------
+
+def read_table(path):
+    """Blocks of a .mutants or .variants file; lines of one edit that follow each other belong together."""
+    blocks = []
+    with open(path, encoding="utf-8") as table:
+        for line in table:
+            text = line.strip()
+            head = re.match(r"\[(\w+)\] (\S+)$", text)
+            if head:
+                blocks.append({"name": head[1], "file": head[2], "fails": [], "says": "", "edits": []})
+            elif text.startswith("fails: "):
+                blocks[-1]["fails"] = text[7:].split()
+            elif text.startswith("says: "):
+                blocks[-1]["says"] = text[6:].strip()
+            elif text.startswith("- "):
+                edits = blocks[-1]["edits"]
+                if not edits or edits[-1][1]:
+                    edits.append(([], []))
+                edits[-1][0].append(text[2:].strip())
+            elif text.startswith("+") and blocks and blocks[-1]["edits"]:
+                blocks[-1]["edits"][-1][1].append(text[2:])
+    return blocks
+
+
+def places_of(lines, old):
+    """Where the lines `old` stand, one after the other."""
+    return [i for i in range(len(lines) - len(old) + 1)
+            if [line.strip() for line in lines[i:i + len(old)]] == old]
+
+
+def find(lines, old):
+    places = places_of(lines, old)
+    if len(places) != 1:
+        raise ValueError(f"{len(places)} places are `{old}`")
+    return places[0]
+
+
+def apply_edits(text, edits):
+    """All places are looked up in the solution, before any is changed."""
+    lines, changes = text.split("\n"), []
+    for old, new in edits:
+        if len(places_of(lines, old)) == 1 or len(old) == 1:
+            changes.append((find(lines, old), len(old), new))
+        else:
+            # Lines that do not stand together: the last is replaced, the others go.
+            changes += [(find(lines, [line]), 1, []) for line in old[:-1]]
+            changes.append((find(lines, old[-1:]), 1, new))
+    for place, count, new in sorted(changes, reverse=True):
+        lines[place:place + count] = new
+    return "\n".join(lines)
+
+
+def hand_in(lab, block):
+    return write_folder(lab, block["name"],
+                        {block["file"]: apply_edits(solution(lab, block["file"]), block["edits"])})
+
+
+def lost_rows(record):
+    return {name: row for name, row in record["rows"].items() if row["state"] not in ("pass", "not run")}
+
+
+def try_mutant(lab, block):
+    record = grade(lab, hand_in(lab, block))
+    lost = lost_rows(record)
+    passed = [name for name in block["fails"] if name not in lost]
+    if not block["fails"] or passed:
+        return f"earns the points of {passed or 'everything: no check is named'}; lost: {sorted(lost)}"
+    if any(row["state"] == "build error" for row in lost.values()):
+        return "does not compile: " + next(iter(lost.values()))["message"][:400]
+    said = " ".join(row.get("mistake", "") + " " + row.get("message", "") for row in lost.values())
+    if block["says"] and block["says"] not in said:
+        return f"was not told `{block['says']}`, but: {said[:400]}"
+    return None if record["status"] != 0 else "the exit status is 0"
+
+
+def all_points(record):
+    lost = lost_rows(record)
+    if lost:
+        name, row = next(iter(lost.items()))
+        return f"loses {sorted(lost)}: {name}: {row['state']}: {row.get('message', '')[:300]} {row.get('mistake', '')[:200]}"
+    return None if record["status"] == 0 else f"full points, but the exit status is {record['status']}"
+
+
+# ---- what is tried ----------------------------------------------------------------------------------
+
+def stub_cases(lab, _):
+    def run():
+        folder = f"{OUT}/{lab}/stub"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(f"labs/{lab}", folder)
+        passed = [name for name, row in grade(lab, folder)["rows"].items()
+                  if row["state"] == "pass" and row["points"] > 0]
+        return f"the stub earns {passed}" if passed else None
+    return [("stub", run)]
+
+
+def solution_cases(lab, options):
+    def run(seed):
+        return all_points(grade(lab, write_folder(lab, f"solution{seed}", {}), 0x1234567 * (seed + 1)))
+    return [(f"solution, seed {seed}", lambda seed=seed: run(seed)) for seed in range(options.seeds)]
+
+
+def mutant_cases(lab, _):
+    path = f"grader/mutants/{lab}/lab.mutants"
+    blocks = read_table(path) if os.path.exists(path) else []
+    return [(block["name"], lambda block=block: try_mutant(lab, block)) for block in blocks]
+
+
+def variant_cases(lab, _):
+    path = f"grader/mutants/{lab}/lab.variants"
+    blocks = read_table(path) if os.path.exists(path) else []
+    return [(block["name"], lambda block=block: all_points(grade(lab, hand_in(lab, block))))
+            for block in blocks]
+
+
+ATTACKS = []
+
+
+def read_attack(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    what = re.match(r"/\*\s*(.*?)\*/", text, re.S)
+    lab = re.search(r"/\* lab: (\w+)/(\S+)\s+honest: (.*?) \*/", text)
+    state = re.search(r"/\* state: (.*?) \*/", text)
+    if not (what and lab and state):
+        sys.exit(f"{path}: wants a comment, a lab line and a state line")
+    honest = [] if lab[3] == "none" else lab[3].replace(",", " ").split()
+    return {"name": os.path.basename(path)[:-2], "what": " ".join(what[1].split()), "lab": lab[1],
+            "file": lab[2], "honest": honest, "states": state[1].split("|"), "text": text}
+
+
+def try_attack(attack):
+    folder = write_folder(attack["lab"], "attack_" + attack["name"], {attack["file"]: attack["text"]})
+    record = grade(attack["lab"], folder)
+    rows = record["rows"].values()
+    earned = [row["name"] for row in rows if row["earned"] > 0]
+    states = sorted({row["state"] for row in rows if row["name"] not in attack["honest"]})
+    ATTACKS.append((attack, states, record["score"]))
+    stolen = sorted(set(earned) - set(attack["honest"]))
+    if stolen:
+        return f"earns {stolen}"
+    strange = [state for state in states if state.strip() not in [s.strip() for s in attack["states"]]]
+    if strange:
+        return f"is reported as {strange}, not {attack['states']}"
+    left = subprocess.run(["pgrep", "-f", f"{OUT}|/tmp/grade-.*/probe"], capture_output=True, check=False)
+    mine = [pid for pid in left.stdout.decode().split() if int(pid) != os.getpid()]
+    alive = [pid for pid in mine if b"grade-" in open(f"/proc/{pid}/cmdline", "rb").read()
+             ] if JOBS == 1 else []
+    return f"processes are left: {alive}" if alive else None
+
+
+def attack_cases(lab, _):
+    attacks = [read_attack(path) for path in sorted(glob.glob("grader/attacks/*.c"))]
+    return [(attack["name"], lambda attack=attack: try_attack(attack)) for attack in attacks
+            if attack["lab"] == lab]
+
+
+CASES = dict(zip(KINDS, (stub_cases, solution_cases, mutant_cases, variant_cases, attack_cases)))
+
+PAGE = """# Attacks and what they earned {{#cheating_table}}
+
+Written by `tools/grader_proof.py attacks --table`: do not edit. Each program in `grader/attacks/` is a hand-in that tries to get points
+without the work. Its honest part may earn what it is worth; the rest must not.
+
+| attack | what it tries | points of its honest part | points it got | reported as |
+|---|---|---|---|---|
+{rows}
+"""
+
+
+def write_attacks(path):
+    rows = [f"| `{attack['name']}` | {attack['what'].replace('|', '/')} | "
+            f"{' '.join(attack['honest']) or 'none'} | {score:g} | {', '.join(states)} |"
+            for attack, states, score in sorted(ATTACKS, key=lambda entry: entry[0]["name"])]
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(PAGE.format(rows="\n".join(rows)))
+    os.replace(path + ".new", path)
+
+
+def guarded(run):
+    try:
+        return run()
+    except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("kinds", nargs="*", default=[], help=", ".join(KINDS))
+    parser.add_argument("--lab", default="", help="two digits: only that lab")
+    parser.add_argument("--only", default="", help="only cases with this in their name")
+    parser.add_argument("--seeds", type=int, default=3, help="random seeds for each solution")
+    parser.add_argument("--table", help="write the table of attacks to this file")
+    options = parser.parse_args()
+    cases = [(kind, lab, name, run) for kind in options.kinds or KINDS for lab in labs()
+             if lab.startswith(options.lab) for name, run in CASES[kind](lab, options)
+             if options.only in name]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        futures = [(case, pool.submit(guarded, case[3])) for case in cases]
+        for (kind, lab, name, _), future in futures:
+            problem = future.result()
+            failed += problem is not None
+            if problem:
+                print(f"{kind[:-1]} {lab} {name}: {problem}")
+    if options.table:
+        write_attacks(options.table)
+    print(f"grader: {len(cases) - failed} passed, {failed} failed")
+    sys.exit(1 if failed or not cases else 0)
+
+
+if __name__ == "__main__":
+    main()
