@@ -9,6 +9,11 @@
 #   make train ARGS=...  train (ARGS=--help lists the options; FROM=labs takes your labs)
 #   make bench           speed and memory against PyTorch, where it is installed
 #   make docs            the handbook, in build/docs/html/index.html
+#   make handin01        pack your files to hand them in  make reset01   the stub again; yours is kept
+#
+#   make grade-all LAB=01 IN=DIR OUT=DIR   grade a class (JOBS=n, SLURM=1): docs/instructors.md
+#   make report OUT=DIR  its pages and scores.csv        make gradescope LAB=01  autograder.zip (also: autolab, classroom)
+#   make handout LAB=01  what a student of that lab gets: no solution of it, no mutants, no hidden checks
 #
 #   make setup           only install what is missing        make check    format, warnings, arrows
 #   make stubs           cut labs/ from solutions/           make prove    the long proofs (CI)
@@ -109,7 +114,7 @@ objects  = $(if $(filter $(PLAIN),$(notdir $1)),$1.o,$1.f32.o $1.f16.o $1.bf16.o
 GPU_OBJ := $(foreach f,$(wildcard kernels/*.cu),$(call objects,$B/gpu/$(basename $f)))
 COMMON  := $(patsubst %.c,$B/obj/%.o,$(filter-out common/train.c common/absent.c %_test.c,$(wildcard common/*.c)))
 # Programs of their own, with a main(): the rest is a library.
-GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out grader/check.c grader/probe.c grader/grade.c %_test.c,$(wildcard grader/*.c)))
+GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out grader/check.c grader/probe.c grader/grade.c grader/show.c %_test.c,$(wildcard grader/*.c)))
 TESTS   := $(patsubst %.c,$B/obj/%.o,$(wildcard kernels/*_test.c common/*_test.c grader/*_test.c))
 HOLES   := 00_bytes/bytes.c 01_loop/loop.c $(addprefix 02_kernels/,adamw.cu crossentropy.cu layernorm.cu sumsq.cu) \
            03_accumulate/accumulate.c 04_checkpoint/checkpoint.c 05_fp16/scaler.c
@@ -197,12 +202,12 @@ $B/libkit.a: $(KERNELS) $(COMMON) $(GPU_OBJ)
 	$Q$(AR) rcs $@ $^
 
 # ---- lab files: from solutions/, from labs/, from any folder like it ---------------------
-# lab_objects FOLDERS: for each hole an object, or three of an op.cu, compiled from the first of the
-# folders that has the file; where none has, what stands in for it. The solution's part is compiled
+# lab_objects FOLDERS [HOLES]: for each hole an object, or three of an op.cu, compiled from the first of
+# the folders that has the file; where none has, what stands in for it. The solution's part is compiled
 # in solutions/ only.
 in_folder    = $(firstword $(foreach f,$1,$(wildcard $f/$2)))
 of_file      = $(if $(filter %.cu,$1),$(call objects,$B/lab/$(basename $1)),$B/lab/$(basename $1).o)
-lab_objects  = $(foreach h,$(HOLES),$(if $(call in_folder,$1,$h),$(call of_file,$(call in_folder,$1,$h)),$B/absent/$(basename $(notdir $h)).o))
+lab_objects  = $(foreach h,$(or $2,$(HOLES)),$(if $(call in_folder,$1,$h),$(call of_file,$(call in_folder,$1,$h)),$B/absent/$(basename $(notdir $h)).o))
 $B/lab/solutions/%.o: solutions/%.c
 	@mkdir -p $(@D)
 	$(call say,compile)
@@ -254,12 +259,16 @@ quiet77 = ; status=$$?; [ $$status -eq 77 ] || exit $$status
 train: $(TRAIN)
 	@$(TRAIN) $(ARGS) $(quiet77)
 
-# labNN takes the student's file for lab NN and the solutions for all others.
+# labNN takes the student's file for lab NN and the solutions for all others; those of the student too,
+# with OWN=1 or where there are no solutions.
+OWN    ?= $(if $(wildcard solutions/*/*),,1)
+earlier = $(if $(OWN),labs solutions,solutions)
+others  = $(call lab_objects,$(earlier),$(filter-out $1/%,$(HOLES)))
 define lab_rules
 .PHONY: lab$2
 lab$2: $B/bin/lab$2
 	@$$< $(if $(wildcard labs/$1/*.cu),--device gpu --eval_fraction 0) --max_steps 20 --logging_steps 5 $$(ARGS) $$(quiet77)
-$B/bin/lab$2: $B/obj/common/train.o $$(foreach o,$(SOLVED),$$(if $$(filter $B/lab/solutions/$1/%,$$o),$$(subst lab/solutions/,lab/labs/,$$o),$$o)) $B/libkit.a $$(SIM)
+$B/bin/lab$2: $B/obj/common/train.o $(call lab_objects,labs,$(filter $1/%,$(HOLES))) $(call others,$1) $B/libkit.a $$(SIM)
 	$$(link)
 endef
 $(foreach l,$(LABS),$(eval $(call lab_rules,$l,$(firstword $(subst _, ,$l)))))
@@ -313,9 +322,12 @@ demo-run: $B/bin/train
 # kit) are two programs. grade compiles the submission in its sandbox by the recipes written here.
 #   FROM=DIR a folder with the lab's files   CHECK_NAME through CHECK=name   SEED=hex   OWN=1
 SUBMITTED := $(if $(filter file default undefined,$(origin FROM)),labs,$(FROM))
-GRADE_LIB := $(addprefix $B/obj/grader/,wire.o record.o $(notdir $(patsubst %.c,%.o,$(filter-out %_test.c,$(wildcard grader/sandbox*.c)))))
+GRADE_LIB := $(addprefix $B/obj/grader/,wire.o picture.o record.o $(notdir $(patsubst %.c,%.o,$(filter-out %_test.c,$(wildcard grader/sandbox*.c)))))
 $B/bin/grade: LIBS := -lseccomp
 $B/bin/grade: $B/obj/grader/grade.o $B/obj/grader/submission.o $(GRADE_LIB) $(SOLVED) $B/libkit.a $(SIM)
+	$(link)
+# Shows a record again, or writes it as JUnit XML: build/bin/record FILE [--junit FILE]
+$B/bin/record: $(addprefix $B/obj/grader/,show.o record.o record_read.o) $B/obj/kernels/base.o
 	$(link)
 $B/judge/%: LIBS := -lcriterion -lseccomp
 $B/judge/%: $B/obj/labs/%/tests.o $B/obj/grader/check.o $(addprefix $B/obj/grader/,compare.o reference.o reference_ops.o) $(GRADE_LIB) $(SOLVED) $B/libkit.a $(SIM)
@@ -327,11 +339,22 @@ GRADE_CU    = $(CUCXX) -E -x c++ $(CUFLAGS) -D__CUDACC__ $(GRADE_CPP) {define} -
               $(CURDIR)/build/cu2cpp {out}.i {out}.ii && $(CUCXX) -x c++-cpp-output $(CUFLAGS) -c {out}.ii -o {out} \
               $(if $(filter 1,$(CHECK)),&& objcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f) {out})
 # grade_parts LAB: what a probe is linked from beside the submission.
-earlier      = $(if $(OWN),labs solutions,solutions)
-grade_parts  = $(addprefix $(CURDIR)/,$B/obj/grader/probe.o $B/obj/grader/wire.o $B/obj/grader/probes/$1.o \
-               $(filter-out $B/lab/%/$1/% $B/lab/$1/%,$(foreach o,$(call lab_objects,$(earlier)),$(if $(findstring /$1/,$o),,$o))) $B/libkit.a $(SIM))
+grade_parts  = $(addprefix $(CURDIR)/,$B/obj/grader/probe.o $B/obj/grader/wire.o $B/obj/grader/picture.o $B/obj/grader/probes/$1.o \
+               $(call others,$1) $B/libkit.a $(SIM))
+# hidden_of LAB: the instructor's own checks of it, where there are some (HIDDEN=DIR: kept elsewhere).
+HIDDEN   ?= grader/hidden
+hidden_of = $(patsubst %.c,$B/obj/%.o,$(wildcard $(HIDDEN)/$1.c))
 define grade_rules
-.PHONY: grade$2 debug$2 hint$2 grade$2-run
+.PHONY: grade$2 debug$2 hint$2 grade$2-run handin$2 reset$2
+$B/judge/$1: $(call hidden_of,$1) $B/judge/$1.hidden
+# Changes with the list, so that checks which are taken away are gone from the judge too.
+$B/judge/$1.hidden: FORCE
+	@mkdir -p $$(@D)
+	@echo '$(call hidden_of,$1)' | cmp -s - $$@ || echo '$(call hidden_of,$1)' >$$@
+handin$2:
+	@tools/handin.py --lab $1 $$(if $$(NAME),--name '$$(NAME)') $$(if $$(ANYWAY),--anyway)
+reset$2:
+	@tools/reset.sh $1 $$(FILE)
 $B/grade/$1.json: $B/bin/grade $B/judge/$1 $(patsubst $(CURDIR)/%,%,$(call grade_parts,$1)) FORCE
 	@mkdir -p $$(@D) build/cache
 	@printf '{"c": "%s",\n"cu": "%s",\n"link": "%s",\n"headers": "%s",\n"readable": [%s]}\n' '$$(GRADE_C)' '$$(GRADE_CU)' \
@@ -355,6 +378,45 @@ hint$2:
 endef
 GRADED := $(patsubst labs/%/tests.c,%,$(wildcard labs/*/tests.c))
 $(foreach l,$(GRADED),$(eval $(call grade_rules,$l,$(firstword $(subst _, ,$l)))))
+# ---- a class -------------------------------------------------------------------------------
+#   LAB=03 IN=DIR OUT=DIR   JOBS=n  ONLY=failed  REGRADE=name|all  MIN_SANDBOX=1  SECRET=FILE
+#   SLURM=1  SHARDS=n  SBATCH='--partition=x'
+lab_of = $(notdir $(firstword $(wildcard labs/$1 labs/$1_*)))
+GRADED_LAB = $(if $(LAB),$(call lab_of,$(LAB)))
+.PHONY: grade-all grade-all-run handout class-test handout-test bench-class class-test-programs
+grade-all:
+	@$(if $(and $(GRADED_LAB),$(IN),$(OUT)),,echo "make grade-all LAB=01 IN=folder OUT=folder, for a lab of labs/" >&2; exit 2)
+	@$(MAKE) --no-print-directory CHECK=$(if $(wildcard labs/$(GRADED_LAB)/*.cu),1) grade-all-run
+grade-all-run: $(if $(GRADED_LAB),$B/bin/grade $B/judge/$(GRADED_LAB) $B/grade/$(GRADED_LAB).json)
+	@tools/grade_all.py --lab $(GRADED_LAB) --build $B --in '$(IN)' --out '$(OUT)' $(if $(JOBS),--jobs $(JOBS)) \
+	    $(if $(ONLY),--only $(ONLY)) $(if $(REGRADE),--regrade '$(REGRADE)') $(if $(MIN_SANDBOX),--min-sandbox $(MIN_SANDBOX)) \
+	    $(if $(SECRET),--secret '$(SECRET)') $(if $(SLURM),--slurm $(or $(SHARDS),8) --sbatch '$(SBATCH)')
+handout:
+	@$(if $(GRADED_LAB),,echo "make handout LAB=01 [SOLUTIONS=none] [OUT=folder]" >&2; exit 2)
+	@tools/handout.py --lab $(GRADED_LAB) --out '$(or $(OUT),build/handout/$(GRADED_LAB))' $(if $(filter none,$(SOLUTIONS)),--no-solutions)
+# What another system grades with: build/gradescope/autograder.zip and the like, for LAB=. SECRET=FILE
+.PHONY: gradescope autolab classroom report
+gradescope autolab classroom:
+	@$(if $(GRADED_LAB),,echo "make $@ LAB=01, for a lab of labs/" >&2; exit 2)
+	@tools/pack_grader.py $@ $(GRADED_LAB) --out '$(or $(OUT),build/$@)' $(if $(SECRET),--secret '$(SECRET)') $(if $(MIN_SANDBOX),--min-sandbox $(MIN_SANDBOX))
+# Pages of a class that was graded into OUT, and scores.csv beside them.
+report:
+	@$(if $(OUT),,echo "make report OUT=folder of make grade-all" >&2; exit 2)
+	@tools/export.py scores '$(OUT)/records' --output '$(OUT)/scores.csv'
+	@tools/report.py '$(OUT)' $(ARGS)
+# A class of hand-ins with known scores, graded twice, once with kill -9 every few seconds.
+class-test: class-test-programs
+	@tools/class_test.py $(ARGS)
+# What goes out and comes back: handout, hand-in, reset, hidden checks.
+handout-test: class-test-programs
+	@tools/hand_in_reader_test.py
+	@tools/handout_test.py
+# Hand-ins a minute, and what a judge has at most.
+bench-class: class-test-programs
+	@tools/class_test.py --once --lab 00_bytes --hand-ins 40 --out build/class-bench
+class-test-programs:
+	@$(MAKE) --no-print-directory graders-run GRADED_LABS='00_bytes 01_loop'
+
 # Everything that tools/grader_proof.py runs.
 graders:
 	@$(MAKE) --no-print-directory graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(wildcard labs/$l/*.cu),,$l))'
@@ -390,9 +452,9 @@ prove:
 SOURCES := $(shell git ls-files '*.c' '*.h' '*.cu' '*.cuh' 2>/dev/null || \
              find kernels common grader labs solutions -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 FORMATTED := $(filter-out labs/%,$(SOURCES))
-check: check-format check-arrows check-stubs check-headers check-warnings
+check: check-format check-arrows check-stubs check-headers check-warnings check-table
 	@echo "check: all good"
-.PHONY: check-format check-arrows check-stubs check-headers check-warnings
+.PHONY: check-format check-arrows check-stubs check-headers check-warnings check-table
 check-format:
 	@clang-format --dry-run -Werror $(FORMATTED) && echo "format: good"
 # The simulator includes its headers by the names that CUDA's have.
@@ -406,6 +468,9 @@ check-headers:
 	@for h in $(CUDA_HEADERS) $(filter-out %_mask.h %_head.h kernels/cudasim/%,$(filter kernels/%.h,$(SOURCES))); do \
 	    g++ -I. -Ikernels/cudasim/include -std=c++17 -fopenmp -fsyntax-only -x c++ $$h || exit; done
 	@echo "headers: each compiles alone, those of kernels/ as C++ too"
+# A handout has neither the page nor what it is made from.
+check-table:
+	@! test -e docs/instructors_table.md || tools/check_table.py --check
 check-stubs:
 	@for s in $(STUBS); do unifdef -x2 -USOLUTION solutions/$${s#labs/} | diff -u $$s - \
 	    || { echo "$$s is not what its solution generates: make stubs"; exit 1; }; done
@@ -432,6 +497,7 @@ $B/bin/bench-ops: $B/obj/common/bench/ops.o $B/obj/common/bench/cases.o $B/obj/c
 	$(link)
 bench: $B/bin/bench
 	@$(PYTHON) common/bench/bench.py $B/bin/bench $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
+	@$(if $(ARGS)$(DEVICE),,$(MAKE) --no-print-directory bench-class)
 bench-ops: $B/bin/bench-ops
 	@$B/bin/bench-ops $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 bench-programs: $B/bin/bench $B/bin/bench-ops
@@ -475,23 +541,24 @@ coverage-run: $B/bin/unit $B/bin/train
 
 # libFuzzer needs clang. SECONDS is per reader.
 SECONDS ?= 60
-FUZZED := safetensors options
+FUZZED := $(patsubst %.c,%,$(filter-out %/replay.c,$(wildcard common/fuzz/*.c grader/fuzz/*.c)))
 fuzz:
 	@$(MAKE) --no-print-directory CC=clang SAN=1 OPT="-O1 -g" FUZZ=1 fuzz-run
 .PHONY: fuzz-run replay
-fuzz-run: $(FUZZED:%=$B/bin/fuzz-%)
-	@for f in $(FUZZED); do mkdir -p build/corpus/$$f; \
-	    $B/bin/fuzz-$$f -max_total_time=$(SECONDS) -max_len=4096 -timeout=5 -print_final_stats=1 -close_fd_mask=2 \
-	    build/corpus/$$f common/fuzz/corpus/$$f 2>build/corpus/$$f.log || { tail -40 build/corpus/$$f.log; exit 1; }; \
+fuzz-run: $(FUZZED:%=$B/bin/%)
+	@for path in $(FUZZED); do f=$${path##*/}; corpus=$${path%/*}/corpus/$$f; mkdir -p build/corpus/$$f; \
+	    $B/bin/$$path -max_total_time=$(SECONDS) -max_len=4096 -timeout=5 -print_final_stats=1 -close_fd_mask=2 \
+	    build/corpus/$$f $$corpus 2>build/corpus/$$f.log || { tail -40 build/corpus/$$f.log; exit 1; }; \
 	    echo "$$f: $$(grep number_of_executed build/corpus/$$f.log)"; done
-$B/bin/fuzz-%: $B/obj/common/fuzz/%.o $(SOLVED) $B/libkit.a $(SIM)
+FUZZ_LIB := $(addprefix $B/obj/grader/,record.o record_read.o wire.o) $(SOLVED) $B/libkit.a $(SIM)
+$(FUZZED:%=$B/bin/%): $B/bin/%: $B/obj/%.o $(FUZZ_LIB)
 	@mkdir -p $(@D)
 	$(call say,link   )
 	$Q$(CC) $(filter %.o %.a,$^) $(LDFLAGS) -fsanitize=fuzzer $(LDLIBS) -o $@
 # The same inputs once more, without libFuzzer.
-replay: $(FUZZED:%=$B/bin/replay-%)
-	@for f in $(FUZZED); do $B/bin/replay-$$f common/fuzz/corpus/$$f/* 2>/dev/null || exit; done
-$B/bin/replay-%: $B/obj/common/fuzz/%.o $B/obj/common/fuzz/replay.o $(SOLVED) $B/libkit.a $(SIM)
+replay: $(FUZZED:%=$B/replay/%)
+	@for path in $(FUZZED); do $B/replay/$$path $${path%/*}/corpus/$${path##*/}/* 2>/dev/null || exit; done
+$(FUZZED:%=$B/replay/%): $B/replay/%: $B/obj/%.o $B/obj/common/fuzz/replay.o $(FUZZ_LIB)
 	$(link)
 
 clean:

@@ -5,10 +5,12 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/lab.h"
+#include "grader/picture.h"
 #include "grader/record.h"
 #include "grader/sandbox.h"
 #include "kernels/base.h"
@@ -30,6 +32,7 @@ struct Check {
     int settings;
     double seconds, cpu_seconds;
     size_t peak_bytes;
+    json_t *pictures; /* of memory */
     int level;
     void **memory; /* freed with the check */
     int memory_count;
@@ -49,11 +52,16 @@ void check_register(const CheckPlan *plan) {
     plans[at] = plan;
 }
 
+static const char *const visibilities[] = {[VISIBLE_ALWAYS] = "always",
+                                           [VISIBLE_AFTER_DUE_DATE] = "after_due_date",
+                                           [VISIBLE_NEVER] = "never"};
+
 static int print_plan(void) {
     json_t *plan = json_array();
     for (int i = 0; i < plan_count; i++) {
-        json_array_append_new(plan, json_pack("{s:s, s:f, s:s}", "name", plans[i]->name, "points",
-                                              plans[i]->points, "title", plans[i]->title));
+        json_array_append_new(plan, json_pack("{s:s, s:f, s:s, s:s}", "name", plans[i]->name,
+                                              "points", plans[i]->points, "title", plans[i]->title,
+                                              "visibility", visibilities[plans[i]->visibility]));
     }
     int failed = json_dumpf(plan, stdout, JSON_INDENT(1));
     printf("\n");
@@ -108,10 +116,17 @@ Check *check_begin(const CheckPlan *plan) {
     check->plan = plan;
     check->in = wire_new();
     check->out = wire_new();
+    check->pictures = json_array();
     check->rng = rng_new(read_seed() ^ hash(plan->name), RNG_DATA);
     check->state = ROW_PASS;
     check->memory_limit = (size_t)2 << 30;
     return check;
+}
+
+/* Of the judge, not of the probe: it must not grow with the class. */
+static json_int_t own_peak_bytes(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024 * (json_int_t)usage.ru_maxrss : 0;
 }
 
 static void write_row(const Check *check) {
@@ -120,10 +135,12 @@ static void write_row(const Check *check) {
     char *message = record_clean(check->message), *mistake = record_clean(check->mistake);
     char *text = record_clean(check->text != NULL ? check->text : "");
     json_t *row =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:i}", "name", check->plan->name,
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:i}", "name", check->plan->name,
                   "state", row_state_name(check->state), "message", message, "mistake", mistake,
                   "output", text, "seconds", check->seconds, "cpu_seconds", check->cpu_seconds,
-                  "peak_bytes", (json_int_t)check->peak_bytes, "sandbox_level", check->level);
+                  "peak_bytes", (json_int_t)check->peak_bytes, "judge_bytes", own_peak_bytes(),
+                  "sandbox_level", check->level);
+    json_object_set(row, "timelines", check->pictures);
     CHECK(row != NULL && record_write(row, path), "cannot write %s", path);
     json_decref(row);
     free(message);
@@ -147,6 +164,7 @@ void check_end(Check *check) {
     }
     free(check->memory);
     free(check->text);
+    json_decref(check->pictures);
     free(check);
     cr_assert(pass, "%s", name);
 }
@@ -365,6 +383,17 @@ const void *check_got(const Check *check, const char *name, WireType type) {
 
 const char *check_text(const Check *check) {
     return check->text != NULL ? check->text : "";
+}
+
+void check_want_picture(Check *check) {
+    check_want(check, "memory", WIRE_U64, PICTURE_NUMBERS);
+}
+
+void check_picture(Check *check, const char *title, size_t budget) {
+    json_t *picture = picture_json(check_got(check, "memory", WIRE_U64), title, budget);
+    if (picture != NULL) {
+        json_array_append_new(check->pictures, picture);
+    }
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */

@@ -32,13 +32,21 @@
 /** One check while it runs. */
 typedef struct Check Check;
 
+/** When a student may see the row of a check. The instructor's record has them all. */
+typedef enum CheckVisibility {
+    VISIBLE_ALWAYS,         /**< at once: "always" */
+    VISIBLE_AFTER_DUE_DATE, /**< once nobody can hand in any more: "after_due_date" */
+    VISIBLE_NEVER,          /**< only the instructor: "never" */
+} CheckVisibility;
+
 /** What a check is, known before it runs: the plan that decides the total. */
 typedef struct CheckPlan {
-    const char *lab;   /**< "00_bytes" */
-    const char *name;  /**< "params" */
-    double points;     /**< if it passes; 0 for a row that is only shown */
-    const char *title; /**< in a few words, for the table */
-    int order;         /**< line in tests.c */
+    const char *lab;            /**< "00_bytes" */
+    const char *name;           /**< "params" */
+    double points;              /**< if it passes; 0 for a row that is only shown */
+    const char *title;          /**< in a few words, for the table */
+    int order;                  /**< line in tests.c; behind all of them for a hidden check */
+    CheckVisibility visibility; /**< whether students see its row */
 } CheckPlan;
 
 /** Registers a plan before main(); GRADED() calls it. */
@@ -52,7 +60,21 @@ void check_end(Check *check);
 
 /** Defines a check: the lab's folder, a name, points, a title; then the body, with `check`. */
 #define GRADED(lab, name, points, title)                                                           \
-    static const CheckPlan name##_plan = {#lab, #name, points, title, __LINE__};                   \
+    CHECK_PLANNED(lab, name, points, title, __LINE__, VISIBLE_ALWAYS)
+
+/**
+ * The same in grader/hidden/NN_topic.c, which is compiled into the judge where it is present: such
+ * checks are no part of what students get. Shown behind the others, to whom `visibility` says.
+ */
+#define HIDDEN(lab, name, points, title, visibility)                                               \
+    CHECK_PLANNED(lab, name, points, title, CHECK_HIDDEN + __LINE__, visibility)
+
+/** Lines of a tests.c are fewer. */
+enum { CHECK_HIDDEN = 1 << 20 };
+
+/** What GRADED() and HIDDEN() are made of. */
+#define CHECK_PLANNED(lab, name, points, title, order, visibility)                                 \
+    static const CheckPlan name##_plan = {#lab, #name, points, title, order, visibility};          \
     __attribute__((constructor)) static void name##_register(void) {                               \
         check_register(&name##_plan);                                                              \
     }                                                                                              \
@@ -115,6 +137,12 @@ const void *check_got(const Check *check, const char *name, WireType type);
  * addresses
  */
 void check_memory(Check *check, size_t bytes);
+
+/** Asks the probe for memory over a step: picture_give() into the tensor "memory". */
+void check_want_picture(Check *check);
+
+/** Puts the picture that came back into the row. Shown to the student, never judged. */
+void check_picture(Check *check, const char *title, size_t budget);
 
 /** What the probe wrote in its last run, as text: feedback, never a verdict. */
 const char *check_text(const Check *check);

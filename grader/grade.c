@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,8 +40,10 @@ typedef struct Options {
     const char *output;  /* the record */
     const char *junit;   /* or NULL */
     const char *debug;   /* leave probe and inputs of --check in this folder, for gdb; or NULL */
+    const char *refuse;  /* run nothing: the hand-in could not be read, for this reason; or NULL */
     uint64_t seed;
     int min_sandbox;
+    int parent; /* process to end with, or 0 */
 } Options;
 
 static int usage(const char *program) {
@@ -48,18 +51,35 @@ static int usage(const char *program) {
         stderr,
         "usage: %s --lab NN_topic --from DIR --judge PROGRAM --plan FILE --recipes FILE\n"
         "          --cache DIR --output FILE [--check NAME] [--seed HEX] [--min-sandbox LEVEL]\n"
-        "          [--junit FILE] [--debug DIR]\n",
+        "          [--junit FILE] [--debug DIR] [--refuse REASON]\n"
+        "          [--parent PID]\n"
+        "  --seed - reads the seed from standard input: arguments can be seen by everybody\n",
         program);
     return EXIT_USAGE;
 }
 
+/* 64 bits in hexadecimal: the text, or for "-" a line of standard input. */
+static bool read_seed(Options *options, const char *text) {
+    char line[40], *end = line;
+    if (strcmp(text, "-") == 0) {
+        text = fgets(line, sizeof line, stdin) != NULL ? line : "";
+    }
+    errno = 0;
+    options->seed = strtoull(text, &end, 16);
+    bool good = errno == 0 && end != text && strspn(end, "\n") == strlen(end);
+    if (!good) {
+        fprintf(stderr, "grade: the seed is no hexadecimal number of 64 bits\n");
+    }
+    return good;
+}
+
 static bool read_options(Options *options, int argc, char **argv) {
     static const struct option names[] = {
-        {"lab", 1, NULL, 'l'},   {"from", 1, NULL, 'f'},        {"check", 1, NULL, 'c'},
-        {"judge", 1, NULL, 'j'}, {"plan", 1, NULL, 'p'},        {"recipes", 1, NULL, 'r'},
-        {"cache", 1, NULL, 'a'}, {"output", 1, NULL, 'o'},      {"seed", 1, NULL, 's'},
-        {"junit", 1, NULL, 'u'}, {"min-sandbox", 1, NULL, 'm'}, {"debug", 1, NULL, 'b'},
-        {NULL, 0, NULL, 0},
+        {"lab", 1, NULL, 'l'},    {"from", 1, NULL, 'f'},        {"check", 1, NULL, 'c'},
+        {"judge", 1, NULL, 'j'},  {"plan", 1, NULL, 'p'},        {"recipes", 1, NULL, 'r'},
+        {"cache", 1, NULL, 'a'},  {"output", 1, NULL, 'o'},      {"seed", 1, NULL, 's'},
+        {"junit", 1, NULL, 'u'},  {"min-sandbox", 1, NULL, 'm'}, {"debug", 1, NULL, 'b'},
+        {"refuse", 1, NULL, 'e'}, {"parent", 1, NULL, 'P'},      {NULL, 0, NULL, 0},
     };
     if (getrandom(&options->seed, sizeof options->seed, 0) != sizeof options->seed) {
         return false;
@@ -69,12 +89,14 @@ static bool read_options(Options *options, int argc, char **argv) {
             ['l'] = &options->lab,   ['f'] = &options->from,   ['c'] = &options->check,
             ['j'] = &options->judge, ['p'] = &options->plan,   ['r'] = &options->recipes,
             ['a'] = &options->cache, ['o'] = &options->output, ['u'] = &options->junit,
-            ['b'] = &options->debug};
+            ['b'] = &options->debug, ['e'] = &options->refuse};
         char none[] = "", *end = none;
         if (c == 's') {
-            options->seed = strtoull(optarg, &end, 16);
-        } else if (c == 'm') {
-            options->min_sandbox = (int)strtol(optarg, &end, 10);
+            if (!read_seed(options, optarg)) {
+                return false;
+            }
+        } else if (c == 'm' || c == 'P') {
+            *(c == 'm' ? &options->min_sandbox : &options->parent) = (int)strtol(optarg, &end, 10);
         } else if (c == '?' || c >= (int)(sizeof texts / sizeof *texts)) {
             return false;
         } else {
@@ -132,6 +154,7 @@ static void run_judge(const Options *options, const char *folder, const char *pr
     snprintf(filter, sizeof filter, "graded/%s", check);
     pid_t child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read what it finds */
         setenv("GRADE_FOLDER", folder, 1);
         setenv("GRADE_PROBE", probe, 1);
         /* The table is made from the record; Criterion's own words would only repeat it. */
@@ -202,15 +225,17 @@ static bool only(json_t *record, const char *check) {
     return true;
 }
 
-/* Two folders: one in which a submission is built, one that it never sees. */
-static bool make_folders(char *folder, char work[PATH], char secret[PATH]) {
+/* Two folders, in $TMPDIR: one in which a submission is built, one that it never sees. */
+static bool make_folders(char folder[PATH], char work[PATH], char secret[PATH]) {
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, PATH, "%s/grade-XXXXXX", temporary != NULL ? temporary : "/tmp");
     if (mkdtemp(folder) == NULL || chmod(folder, 0711) != 0) {
         perror(folder);
         return false;
     }
-    snprintf(work, PATH, "%s/work", folder);
-    snprintf(secret, PATH, "%s/secret", folder);
-    if (mkdir(work, 0755) != 0 || mkdir(secret, 0700) != 0) {
+    bool fits = snprintf(work, PATH, "%s/work", folder) < PATH &&
+                snprintf(secret, PATH, "%s/secret", folder) < PATH;
+    if (!fits || mkdir(work, 0755) != 0 || mkdir(secret, 0700) != 0) {
         perror(folder);
         return false;
     }
@@ -218,6 +243,10 @@ static bool make_folders(char *folder, char work[PATH], char secret[PATH]) {
 }
 
 static bool grade(const Options *options, const char *work, const char *secret, json_t *record) {
+    if (options->refuse != NULL) {
+        set_all(record, ROW_BUILD_ERROR, options->refuse);
+        return true;
+    }
     json_t *lab = load(options->plan), *recipes = load(options->recipes);
     if (lab == NULL || recipes == NULL) {
         return false;
@@ -255,10 +284,18 @@ static void remove_folder(const char *folder) {
     }
 }
 
+/* Ends when the process that grades a class does, however that ends; it may be gone already. */
+static bool ends_with(pid_t parent) {
+    return parent == 0 || (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent);
+}
+
 int main(int argc, char **argv) {
     Options options = {0};
     if (!read_options(&options, argc, argv)) {
         return usage(argv[0]);
+    }
+    if (!ends_with(options.parent)) {
+        return EXIT_RUN;
     }
     /* Nobody of the same user may look into this process. */
     prctl(PR_SET_DUMPABLE, 0);
@@ -267,7 +304,7 @@ int main(int argc, char **argv) {
                 sandbox_describe(), options.min_sandbox);
         return EXIT_RUN;
     }
-    char folder[] = "/tmp/grade-XXXXXX", work[PATH], secret[PATH];
+    char folder[PATH], work[PATH], secret[PATH];
     json_t *plan = load_plan(options.judge);
     if (plan == NULL || !make_folders(folder, work, secret) || !write_seed(secret, options.seed)) {
         return EXIT_RUN;

@@ -149,6 +149,8 @@ static void print_indented(FILE *to, const char *text) {
 }
 
 static void print_row(const json_t *row, FILE *to) {
+    const char *seen = text_of(row, "visibility");
+    bool hidden = *seen != '\0' && strcmp(seen, "always") != 0;
     char points[40];
     double worth = number_of(row, "points");
     if (worth > 0) {
@@ -156,8 +158,9 @@ static void print_row(const json_t *row, FILE *to) {
     } else {
         snprintf(points, sizeof points, "-");
     }
-    fprintf(to, "  %-22s %7s  %-13s %6.2f s   %s\n", text_of(row, "name"), points,
-            text_of(row, "state"), number_of(row, "seconds"), text_of(row, "title"));
+    fprintf(to, "  %-22s %7s  %-13s %6.2f s   %s%s%s\n", text_of(row, "name"), points,
+            text_of(row, "state"), number_of(row, "seconds"), text_of(row, "title"),
+            hidden ? "; students see this: " : "", hidden ? seen : "");
     if (row_state_of(text_of(row, "state")) != ROW_PASS) {
         print_indented(to, text_of(row, "message"));
         print_indented(to, text_of(row, "mistake"));
@@ -218,12 +221,7 @@ static void print_case(const json_t *row, const char *lab, FILE *to) {
     fputs("</testcase>\n", to);
 }
 
-bool record_write_junit(const json_t *record, const char *path) {
-    char aside[4096];
-    FILE *file = begin(path, aside);
-    if (file == NULL) {
-        return false;
-    }
+void record_print_junit(const json_t *record, FILE *to) {
     json_t *row, *rows = json_object_get(record, "checks");
     int failures = 0, errors = 0, skipped = 0;
     size_t i;
@@ -234,13 +232,22 @@ bool record_write_junit(const json_t *record, const char *path) {
         skipped += state == ROW_NOT_RUN;
         failures += !error && state != ROW_PASS && state != ROW_NOT_RUN;
     }
-    fprintf(file, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    fprintf(file,
+    fprintf(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    fprintf(to,
             "<testsuite name=\"%s\" tests=\"%zu\" failures=\"%d\" errors=\"%d\" skipped=\"%d\">\n",
             text_of(record, "lab"), json_array_size(rows), failures, errors, skipped);
     json_array_foreach(rows, i, row) {
-        print_case(row, text_of(record, "lab"), file);
+        print_case(row, text_of(record, "lab"), to);
     }
-    fprintf(file, "</testsuite>\n");
+    fprintf(to, "</testsuite>\n");
+}
+
+bool record_write_junit(const json_t *record, const char *path) {
+    char aside[4096];
+    FILE *file = begin(path, aside);
+    if (file == NULL) {
+        return false;
+    }
+    record_print_junit(record, file);
     return finish(file, aside, path);
 }

@@ -38,7 +38,7 @@ RowState row_state_of(const char *name);
  *
  * @param lab  "00_bytes"
  * @param from the folder that was graded
- * @param plan array of {name, points, title}; borrowed
+ * @param plan array of {name, points, title, visibility}; borrowed
  */
 json_t *record_new(const char *lab, const char *from, const json_t *plan);
 
@@ -53,6 +53,9 @@ bool record_write(const json_t *json, const char *path);
 
 /** The table that a student sees, and the score. */
 void record_print(const json_t *record, FILE *to);
+
+/** JUnit XML. Lab and checks must have names of letters, digits and `_`, as planned ones do. */
+void record_print_junit(const json_t *record, FILE *to);
 
 /** JUnit XML, written aside and renamed. False after a line on stderr. */
 bool record_write_junit(const json_t *record, const char *path);

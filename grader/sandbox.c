@@ -202,6 +202,14 @@ static SandboxEnd end_of(const Watch *watch) {
     return by_kernel && watch->seen->result.cpu_seconds >= limit ? SANDBOX_TIMEOUT : SANDBOX_SIGNAL;
 }
 
+/* Set when the caller is gone: nobody waits for the result, but what was started must end. */
+static volatile sig_atomic_t alone;
+
+static void note_alone(int number) {
+    (void)number;
+    alone = 1;
+}
+
 /* Looks every few milliseconds, until the program ends or is over a limit. */
 static SandboxEnd watch_until_end(Watch *watch) {
     const Sandbox *sandbox = watch->sandbox;
@@ -217,6 +225,9 @@ static SandboxEnd watch_until_end(Watch *watch) {
             return end_of(watch);
         }
         watch->seen->result.cpu_seconds = processor_time(watch->pid);
+        if (alone) {
+            return SANDBOX_ERROR;
+        }
         if (now() - watch->begin > sandbox->seconds ||
             watch->seen->result.cpu_seconds > sandbox->cpu_seconds) {
             return SANDBOX_TIMEOUT;
@@ -263,9 +274,19 @@ static bool start(Watch *watch, uid_t user) {
     return true;
 }
 
-static void watch_program(const Sandbox *sandbox, Seen *seen, uid_t user) {
+/* The program of a dead watcher dies too, but what that has started, as a compiler does, would not:
+   so this one is told that it is alone, and kills them. */
+static void die_with(pid_t caller) {
+    signal(SIGTERM, note_alone);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != caller) {
+        alone = 1;
+    }
+}
+
+static void watch_program(const Sandbox *sandbox, Seen *seen, uid_t user, pid_t caller) {
     Watch watch = {.sandbox = sandbox, .seen = seen, .begin = now(), .own_bytes = resident_bytes()};
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    die_with(caller);
     signal(SIGCHLD, SIG_DFL);
     SandboxEnd end = SANDBOX_ERROR;
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
@@ -313,9 +334,9 @@ static void run_watcher(const Sandbox *sandbox, Seen *seen) {
         set_error(seen, "cannot lend the folder");
         return;
     }
-    pid_t watcher = fork();
+    pid_t caller = getpid(), watcher = fork();
     if (watcher == 0) {
-        watch_program(sandbox, seen, user);
+        watch_program(sandbox, seen, user, caller);
     }
     int status;
     while (watcher > 0 && waitpid(watcher, &status, 0) < 0 && errno == EINTR) {

@@ -190,6 +190,24 @@ Test(sandbox, a_daemon_does_not_outlive_its_program) {
     free(result.text);
 }
 
+/* As when a class is graded and somebody ends the grader while a compiler runs. */
+Test(sandbox, what_a_compiler_started_ends_with_the_caller) {
+    const char *look = "sleep 0.3; pgrep -f '^sleep 71[.]125' >/dev/null";
+    pid_t caller = fork();
+    if (caller == 0) {
+        run_shell("sleep 71.125 & sleep 71.125");
+        _exit(0);
+    }
+    int tries = 0;
+    while (system(look) != 0 && tries < 50) {
+        tries++;
+    }
+    cr_assert_lt(tries, 50, "it has not begun");
+    cr_assert_eq(kill(caller, SIGKILL), 0);
+    usleep(A_SECOND);
+    cr_assert_neq(system(look), 0, "it goes on without its caller");
+}
+
 Test(sandbox, no_network) {
     all_refused(inside(small(), "network", NULL));
 }

@@ -109,7 +109,7 @@ static bool take(const Submission *submission, const char *name, const char *to,
     struct stat file;
     if (from < 0 || fstat(from, &file) != 0) {
         built->missing = errno == ENOENT;
-        fail(built, "%s: %s", path, strerror(errno));
+        fail(built, "%s: %s", name, strerror(errno));
         if (from >= 0) {
             close(from);
         }
@@ -125,7 +125,7 @@ static bool take(const Submission *submission, const char *name, const char *to,
         good = close(out) == 0 && good;
     }
     free(text);
-    return good || fail(built, "%s: not a regular file of at most %d KiB", path, MOST_SOURCE >> 10);
+    return good || fail(built, "%s: not a regular file of at most %d KiB", name, MOST_SOURCE >> 10);
 }
 
 /* ---- compiling ------------------------------------------------------------------------------- */

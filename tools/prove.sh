@@ -63,6 +63,16 @@ graded() {
     make -s -j"$(nproc)" graders && tools/grader_proof.py "$@"
 }
 
+# Two hundred hand-ins, as `make class-test` has them.
+class() { make -s class-test ARGS="--hand-ins ${HAND_INS:-200}"; }
+class_on_slurm() {
+    make -s class-test-programs &&
+        tools/slurm_local.sh tools/class_test.py --slurm 3 --lab 00_bytes --hand-ins 40 --out build/class-slurm
+}
+
+# Exports against their schemas.
+exports() { make -s build/bin/record && tools/export_test.py; }
+
 # With nvcc everything compiles and links, for two GPUs and the toolkit's default, without a warning.
 nvcc_builds() {
     for arch in "" sm_80 sm_90; do
@@ -101,6 +111,20 @@ fi
 prove "grader: stubs earn nothing, solutions everything" graded stubs solutions --seeds 20
 prove "grader: mutants lose, variants do not" graded mutants variants
 prove "grader: attacks earn nothing" graded attacks
+prove "a class with known scores, graded twice, once with kill -9" class
+prove "handout, hand-in, reset, hidden checks" make -s handout-test
+if command -v slurmctld >/dev/null || [ -x /usr/sbin/slurmctld ]; then
+    prove "the same class by a Slurm array" class_on_slurm
+else
+    echo "prove: left out  a Slurm array: slurm-wlm and munge are not installed"
+fi
+prove "exports: every format, every hostile text, against its schema" exports
+prove "packs for Gradescope and Autolab grade by themselves" tools/pack_test.sh
+if command -v chromium >/dev/null; then
+    prove "reports in headless Chromium, narrow and wide, light and dark" tools/html_test.py
+else
+    echo "prove: left out  reports in Chromium: chromium is not installed"
+fi
 prove "fuzz corpora under sanitizers" corpus
 prove "mutants of the kit" tools/kit_mutants.py
 echo "prove: $passed passed, $failed failed"

@@ -27,7 +27,9 @@ clang|command -v clang|make lint; the second compiler of make check and make pro
 libomp-dev|have_clang_openmp|OpenMP for clang
 clang-format|command -v clang-format|make format, make check
 git|command -v git|make stubs looks whether your work would be overwritten
-python3|command -v python3|make bench
+python3|command -v python3|make bench, make grade-all
+python3-jinja2|have_python jinja2|make report
+python3-jsonschema|have_python jsonschema|the tests of what grades are exported to
 LIST
     case $(uname -m) in
     x86_64) echo 'libdnnl-dev|have_header oneapi/dnnl/dnnl.h|matrix products on the CPU' ;;
@@ -40,6 +42,8 @@ LIST
 }
 
 clang_major() { clang -dumpversion | cut -d. -f1; }
+# Debian's Python counts too, where another one comes first.
+have_python() { python3 -c "import $1" || /usr/bin/python3 -c "import $1"; }
 have_header() { echo "#include <$1>" | gcc -E - >/dev/null 2>&1; }
 have_clang_openmp() { echo '#include <omp.h>' | clang -fopenmp -E - >/dev/null 2>&1; }
 have_clang_sanitizers() { test -e "$(clang -print-file-name=libclang_rt.fuzzer-x86_64.a)" ||

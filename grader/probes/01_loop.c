@@ -11,6 +11,7 @@
 
 #include "common/lab.h"
 #include "common/lab01.h"
+#include "grader/picture.h"
 #include "grader/probe.h"
 
 enum { ARENA_BYTES = 256 << 20 };
@@ -222,7 +223,9 @@ static void one_step(int step) {
     watch.step = step;
     watch.events = 0;
     memset(watch.trace, 0, sizeof watch.trace);
+    memory_record(watch.trainer.model->memory, true);
     StepReport report = loop_step(&watch.trainer, &batch);
+    picture_give(watch.trainer.model->memory, wire_get(watch.out, "memory", WIRE_U64, NULL));
     give_report(&report);
     if (wanted(WANT_UPDATE)) {
         give_update();

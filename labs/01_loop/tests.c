@@ -148,6 +148,7 @@ static bool run(const Loop *loop, int wants, LoopEnough enough) {
     check_want(check, "tokens", WIRE_U64, steps);
     check_want(check, "schedule.step", WIRE_U64, steps);
     check_want(check, "trace", WIRE_U64, steps * TRACE_LENGTH);
+    check_want_picture(check);
     if (wants & WANT_GRADIENTS) {
         want_tensors(loop, NAME_GRADIENT);
     }
@@ -510,6 +511,7 @@ GRADED(01_loop, report, 10, "loss, norm before clipping and tokens are reported"
     loop.max_norm = (float)(0.5 * loop.norm);
     loop.drawn = 0;
     if (run(&loop, WANT_UPDATE, ENOUGH_ALL)) {
+        check_picture(check, "memory of one step", 0);
         for (int i = 0; i < loop.steps; i++) {
             const Batch *batch = &loop.batch[i];
             double valid = batch->valid, N = batch->B * batch->T;

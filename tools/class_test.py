@@ -1,0 +1,368 @@
+#!/usr/bin/env python3
+"""A class with known scores is graded twice, once with kill -9 every few seconds: same records, every score as known.
+
+    tools/class_test.py [--hand-ins N] [--jobs N] [--kill SECONDS] [--slurm N] [--once] [--lab 00_bytes]
+
+Hand-ins are solutions, stubs, mutants, variants and attacks (none that forks) of labs that are built, as folders, .zip
+and .tar.gz, and archives that are no honest hand-in. Ends with a line `class: all good`.
+"""
+import argparse
+import io
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+
+import grader_proof as proof
+
+OUT = "build/class"
+LEFT_OUT = ("fork", "memory_bomb")   # a test must not endanger the machine it runs on
+SLOW = "sleep_long"                  # of those that time out one is enough
+MEASURED = ("seconds", "cpu_seconds", "peak_bytes", "judge_bytes")
+# Lost or not with the inputs: there the gradient is so small that the epsilon of clipping shows.
+CHANCE = {"mutant divided_twice": {"clip_large"}}
+FAILED = []
+
+
+def expect(good, text):
+    print(f"{'good' if good else 'WRONG'}: {text}", flush=True)
+    if not good:
+        FAILED.append(text)
+
+
+# ---- hand-ins and what they are worth ---------------------------------------------------------------
+
+def points_of(lab):
+    done = subprocess.run([f"build/judge/{lab}", "--plan"], capture_output=True, check=True)
+    return {row["name"]: row["points"] for row in json.loads(done.stdout)}
+
+
+def right_files(lab):
+    return {name: proof.solution(lab, name) for name in proof.files(lab)}
+
+
+def stub_files(lab):
+    return {name: open(f"labs/{lab}/{name}", encoding="utf-8").read() for name in proof.files(lab)}
+
+
+def table(lab, kind):
+    path = f"grader/mutants/{lab}/lab.{kind}"
+    return proof.read_table(path) if os.path.exists(path) else []
+
+
+def edited(lab, block):
+    return {**right_files(lab), block["file"]: proof.apply_edits(proof.solution(lab, block["file"]), block["edits"])}
+
+
+def attacks(lab):
+    found = (proof.read_attack(f"grader/attacks/{name}") for name in sorted(os.listdir("grader/attacks"))
+             if name.endswith(".c") and not name.startswith(LEFT_OUT))
+    return [attack for attack in found if attack["lab"] == lab
+            and (attack["name"] == SLOW or not any("timeout" in state for state in attack["states"]))]
+
+
+def known(lab):
+    """(what it is, files, names of the checks that it earns) of all hand-ins there are."""
+    every = set(points_of(lab))
+    cases = [("solution", right_files(lab), every), ("stub", stub_files(lab), set())]
+    cases += [(f"variant {block['name']}", edited(lab, block), every) for block in table(lab, "variants")]
+    cases += [(f"mutant {block['name']}", edited(lab, block), every - set(block["fails"]))
+              for block in table(lab, "mutants")]
+    cases += [(f"attack {attack['name']}", {**right_files(lab), attack["file"]: attack["text"]}, set(attack["honest"]))
+              for attack in attacks(lab)]
+    return cases
+
+
+# ---- as folders and archives ------------------------------------------------------------------------
+
+def pack_folder(path, files):
+    os.makedirs(path)
+    for name, text in files.items():
+        with open(f"{path}/{name}", "w", encoding="utf-8") as to:
+            to.write(text)
+
+
+def pack_zip(path, files):
+    with zipfile.ZipFile(path + ".zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr("some folder/" + name, text)
+
+
+def tar_entry(name, kind=tarfile.REGTYPE, size=0, link=""):
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.size, entry.linkname = kind, size, link
+    return entry
+
+
+def pack_tar(path, files):
+    with tarfile.open(path + ".tar.gz", "w:gz") as archive:
+        for name, text in files.items():
+            data = text.encode()
+            archive.addfile(tar_entry(name, size=len(data)), io.BytesIO(data))
+
+
+def write_hostile(folder, name):
+    """What no honest hand-in is. All of it must be refused by name, and take nothing with it."""
+    def zipped(path, *entries):
+        with zipfile.ZipFile(f"{folder}/{path}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            for entry, data in entries:
+                archive.writestr(entry, data)
+
+    def tarred(path, *entries):
+        with tarfile.open(f"{folder}/{path}.tar.gz", "w:gz") as archive:
+            for entry in entries:
+                archive.addfile(entry, io.BytesIO(bytes(entry.size)))
+
+    link = zipfile.ZipInfo(name)
+    link.external_attr = 0o120777 << 16
+    zipped("x_slip", (f"../../{name}", "int x;"), (name, ""))
+    zipped("x_absolute", (f"/tmp/{name}", "int x;"))
+    zipped("x_backslash", (f"..\\..\\{name}", "int x;"))
+    zipped("x_link", (link, "/etc/passwd"))
+    zipped("x_bomb", (name, bytes(64 << 20)))
+    zipped("x_twice", (f"a/{name}", "int x;"), (f"b/{name}", "int x;"))
+    zipped("x_entries", *((f"{i}", "") for i in range(20000)))
+    tarred("x_symlink", tar_entry(name, tarfile.SYMTYPE, link="/etc/passwd"))
+    tarred("x_hardlink", tar_entry(name, tarfile.LNKTYPE, link="/etc/passwd"))
+    tarred("x_device", tar_entry(name, tarfile.CHRTYPE))
+    tarred("x_pipe", tar_entry(name, tarfile.FIFOTYPE))
+    tarred("x_tarbomb", tar_entry("other", size=200 << 20), tar_entry(name))
+    for path, data in (("x_garbage.zip", b"PK\3\4 is how they begin"), ("x_garbage2.tar.gz", b"\x1f\x8b and no more"),
+                       ("x_empty.zip", b""), ("x_what.rar", b"Rar!")):
+        with open(f"{folder}/{path}", "wb") as file:
+            file.write(data)
+    os.makedirs(f"{folder}/x_folder_link")
+    os.symlink("/etc/passwd", f"{folder}/x_folder_link/{name}")
+    os.makedirs(f"{folder}/x_folder_pipe")
+    os.mkfifo(f"{folder}/x_folder_pipe/{name}")
+    os.symlink("student 000", f"{folder}/x_somebody_else")
+
+
+def make_class(lab, count):
+    """Writes a class; {name: (what it is, checks that it earns)}."""
+    folder, cases, right = f"{OUT}/{lab}/in", known(lab), {}
+    shutil.rmtree(f"{OUT}/{lab}", ignore_errors=True)
+    os.makedirs(folder)
+    write_hostile(folder, proof.files(lab)[0])
+    for entry in os.listdir(folder):
+        right[entry.removesuffix(".zip").removesuffix(".tar.gz")] = ("refused", set())
+    for i in range(max(0, count - len(right))):
+        what, files, earned = cases[i % len(cases)]
+        name = f"student {i:03d}"
+        (pack_folder, pack_zip, pack_tar)[i % 3](f"{folder}/{name}", files)
+        right[name] = (what, earned)
+    return right
+
+
+# ---- grading ----------------------------------------------------------------------------------------
+
+def command(lab, out, options):
+    return [sys.executable, "tools/grade_all.py", "--lab", lab, "--in", f"{OUT}/{lab}/in", "--out", out, "--jobs",
+            str(options.jobs)]
+
+
+def records_of(out):
+    records = {}
+    for name in sorted(os.listdir(f"{out}/records")):
+        if name.endswith(".json"):
+            with open(f"{out}/records/{name}", encoding="utf-8") as file:
+                record = json.load(file)
+            records[record["name"]] = record
+    return records
+
+
+def lasting(record):
+    """A record without what is measured, and without the names that compilers give their files for a moment."""
+    rows = [{key: re.sub(r"\bcc\w{6}\.", "", value) if isinstance(value, str) else value
+             for key, value in row.items() if key not in MEASURED} for row in record["checks"]]
+    return {**record, "checks": rows}
+
+
+def whole_files(out):
+    """{record: what changes when it is written again}."""
+    folder, found = f"{out}/records", {}
+    for name in os.listdir(folder) if os.path.isdir(folder) else []:
+        if name.endswith(".json"):
+            state = os.stat(f"{folder}/{name}")
+            found[name] = (state.st_ino, state.st_mtime_ns)
+    return found
+
+
+def processes_of(work):
+    """Command lines that have the work folder in them."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
+                line = file.read().replace("\0", " ")
+        except OSError:
+            continue
+        found += [line] if work in line else []
+    return found
+
+
+def left_behind(out):
+    """What a killed run has left running. The process that unpacks has half a minute at most, a grader ends at once."""
+    try:
+        with open(f"{out}/.work", encoding="utf-8") as file:
+            work = file.read().strip().partition(":")[2]
+    except OSError:
+        return []
+    begin = time.monotonic()
+    left = processes_of(work)
+    while left and time.monotonic() - begin < (40 if all("hand_in_reader" in line for line in left) else 5):
+        time.sleep(0.05)
+        left = processes_of(work)
+    return left
+
+
+def wait_to_kill(running, out, seen, seconds):
+    """Every other time at any moment, else when a record is new: so the class comes to its end. False if that is over."""
+    deadline = time.monotonic() + seconds
+    while running.poll() is None:
+        if (time.monotonic() > deadline) if seconds else whole_files(out).keys() != seen.keys():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def grade_with_kills(lab, out, options):
+    """kill -9 every few seconds, until the class is through."""
+    chance, kills, left, seen, changed = random.Random(1), 0, [], {}, []
+    while True:
+        with subprocess.Popen(command(lab, out, options), stdout=subprocess.DEVNULL) as running:
+            killed = wait_to_kill(running, out, seen, options.kill * chance.uniform(0.2, 1.5) if kills % 2 else 0)
+            if killed:
+                running.kill()
+        kills += killed
+        left += left_behind(out)
+        now = whole_files(out)
+        changed += [name for name, state in seen.items() if now.get(name) != state]
+        seen = now
+        if not killed:
+            break
+    expect(kills > 0 and running.returncode == 0, f"{lab}: killed {kills} times on the way")
+    expect(not changed, f"{lab}: no record was lost or written twice {changed[:3]}")
+    expect(not left, f"{lab}: a killed run leaves no process {left[:3]}")
+
+
+def check_scores(lab, out, right):
+    records, points = records_of(out), points_of(lab)
+    expect(set(records) == set(right), f"{lab}: {len(records)} of {len(right)} hand-ins have a record")
+    wrong = []
+    for name, (what, earned) in right.items():
+        record = records.get(name, {"checks": [], "score": -1, "hand_in": {}})
+        got = {row["name"] for row in record["checks"] if row["earned"] > 0}
+        earned = earned - (CHANCE.get(what, set()) - got)
+        if (got != {check for check in earned if points[check] > 0}
+                or abs(record["score"] - sum(points[check] for check in earned)) > 1e-9
+                or (what == "refused") != ("refused" in record["hand_in"])):
+            wrong.append(f"{name}, {what}: {record['score']:g}, earns {sorted(got ^ earned)} otherwise")
+    expect(not wrong, f"{lab}: every score as known" + "".join(f"\n    {line}" for line in wrong))
+
+
+def check_same(lab, one, other):
+    first, second = records_of(one), records_of(other)
+    different = [name for name in first if name not in second or lasting(first[name]) != lasting(second[name])]
+    for name in different[:3]:
+        print(json.dumps(lasting(first[name]))[:1500], json.dumps(lasting(second.get(name, first[name])))[:1500], sep="\n")
+    expect(first.keys() == second.keys() and not different, f"{lab}: both times the same records {different[:5]}")
+
+
+# ---- a full disk ------------------------------------------------------------------------------------
+
+def on_small_disk(lab, place):
+    """Room for a few records, then none, then enough."""
+    few = f"{OUT}/{lab}/few"
+    for i in range(8):
+        pack_folder(f"{few}/student {i}", stub_files(lab))
+    with open(f"{place}/filler", "wb") as file:
+        file.write(bytes(230 << 10))
+    start = [sys.executable, "tools/grade_all.py", "--lab", lab, "--in", few, "--out", f"{place}/out", "--jobs", "1"]
+    done = subprocess.run(start, capture_output=True, text=True, check=False)
+    before = whole_files(f"{place}/out")
+    expect(done.returncode != 0 and "the disk is full" in done.stderr, f"{lab}: a full disk stops it: {done.stderr.strip()}")
+    expect(0 < len(before) < 8 and len(records_of(f"{place}/out")) == len(before),
+           f"{lab}: {len(before)} records are whole, and there is no part of one")
+    os.unlink(f"{place}/filler")
+    done = subprocess.run(start, capture_output=True, text=True, check=False)
+    after = whole_files(f"{place}/out")
+    expect(done.returncode == 0 and len(after) == 8 and all(after[name] == before[name] for name in before),
+           f"{lab}: with room again it goes on")
+
+
+def check_full_disk(lab):
+    place = os.path.abspath(f"{OUT}/{lab}/small")
+    os.makedirs(place)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", place], capture_output=True,
+                      check=False).returncode != 0:
+        print("left out: a full disk needs the right to mount one")
+        return
+    try:
+        on_small_disk(lab, place)
+    finally:
+        subprocess.run(["umount", place], check=False)
+
+
+# ---- the whole --------------------------------------------------------------------------------------
+
+def check_memory(lab, out):
+    """What all have together must not depend on how many they are."""
+    with open(f"{out}/summary.json", encoding="utf-8") as file:
+        summary = json.load(file)
+    own, judge = summary["own_bytes"] >> 20, summary["judge_bytes"] >> 20
+    expect(own < 64 and judge < 96, f"{lab}: {own} MiB for all, {judge} MiB for a judge at most")
+
+
+def check_class(lab, options):
+    right = make_class(lab, options.hand_ins)
+    plain, other = f"{OUT}/{lab}/plain", f"{OUT}/{lab}/{'slurm' if options.slurm else 'killed'}"
+    done = subprocess.run(command(lab, plain, options), capture_output=True, text=True, check=False)
+    print("\n".join(done.stdout.splitlines()[-6:]) + "\n" + done.stderr, end="")
+    expect(done.returncode == 0, f"{lab}: {len(right)} hand-ins graded")
+    check_scores(lab, plain, right)
+    check_memory(lab, plain)
+    if options.once:
+        return
+    os.makedirs(other)
+    shutil.copy(f"{plain}/secret", f"{other}/secret")
+    if options.slurm:
+        done = subprocess.run(command(lab, other, options) + ["--slurm", str(options.slurm), "--poll", "0.5"],
+                              capture_output=True, text=True, check=False)
+        print(done.stdout + done.stderr, end="")
+        expect(done.returncode == 0, f"{lab}: graded by Slurm in {options.slurm} shards")
+    else:
+        grade_with_kills(lab, other, options)
+        check_full_disk(lab)
+    check_same(lab, plain, other)
+    seeds = {record["seed"] for record in records_of(plain).values()}
+    expect(len(seeds) == len(right), f"{lab}: everybody has a seed of their own")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--hand-ins", type=int, default=60, help="all labs together")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--kill", type=float, default=4, help="seconds between two kills")
+    parser.add_argument("--slurm", type=int, default=0, help="instead of kills: this many shards")
+    parser.add_argument("--once", action="store_true", help="grade once: how fast is it?")
+    parser.add_argument("--lab", default="", help="only this one")
+    parser.add_argument("--out", default=OUT, help="folder to work in")
+    options = parser.parse_args()
+    globals()["OUT"] = options.out
+    labs = [options.lab] if options.lab else ["00_bytes", "01_loop"]
+    options.hand_ins //= len(labs)
+    for lab in labs:
+        check_class(lab, options)
+    print(f"class: {'all good' if not FAILED else str(len(FAILED)) + ' failed'}")
+    sys.exit(1 if FAILED else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Formats that grades are taken to, each made from one record."""

@@ -1,0 +1,166 @@
+"""A record as the formats see it: read, cleaned, and cut down to what a student may see.
+
+A record is written by the grader, but names and texts in it come from a student. Here they become plain text; each
+format then escapes them in its own way.
+"""
+import json
+import re
+
+STATES = ("grader error", "pass", "fail", "not started", "crashed", "timeout", "over budget", "build error",
+          "sandbox error", "not run")
+UNDECIDED = ("grader error", "sandbox error")   # they say nothing about the hand-in
+MOST_TEXT = 4000                                # characters of one text: a results file must stay below 1 MB
+MOST_CHECKS = 1000
+
+# Control characters, halves of characters, what turns the direction of writing, what XML does not have.
+NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]")
+
+
+class BadRecord(Exception):
+    """What is not right about a record, in one line."""
+
+
+def clean(text, most=MOST_TEXT):
+    """Text that is only text, of modest length."""
+    text = NO_TEXT.sub("\ufffd", text.replace("\r\n", "\n"))
+    return text if len(text) <= most else text[:most] + "\n[...]"
+
+
+def one_line(text):
+    """For a name or a title."""
+    return " ".join(clean(text, 200).split())
+
+
+# ---- reading ----------------------------------------------------------------------------------------
+
+def want(condition, what):
+    if not condition:
+        raise BadRecord(what)
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1e15
+
+
+def number(entry, key):
+    value = entry.get(key, 0)
+    want(is_number(value), f"{key} is no number")
+    return float(value)
+
+
+def text(entry, key, default=""):
+    value = entry.get(key, default)
+    want(isinstance(value, str), f"{key} is no text")
+    return value
+
+
+def read_row(entry):
+    want(isinstance(entry, dict), "a check is no object")
+    name = text(entry, "name")
+    want(re.fullmatch(r"\w{1,100}", name, re.ASCII), f"{name[:40]!a} is no name of a check")
+    state = text(entry, "state")
+    want(state in STATES, f"check {name}: {state[:40]!a} is no state")
+    points = number(entry, "points")
+    row = {"name": name, "state": state, "points": points, "earned": points if state == "pass" else 0.0,
+           "title": one_line(text(entry, "title")), "visibility": text(entry, "visibility", "always"),
+           "seconds": number(entry, "seconds"), "peak_bytes": number(entry, "peak_bytes"),
+           "timelines": read_timelines(entry.get("timelines", []))}
+    want(row["visibility"] in ("always", "after_due_date", "never"), f"check {name}: no such visibility")
+    return row | {key: clean(text(entry, key)).strip() for key in ("message", "mistake", "output")}
+
+
+def read_timelines(entries):
+    """Bytes in use over a step, by kind: each of {title, kinds: [name], bytes: [[bytes of each kind]], budget}."""
+    want(isinstance(entries, list) and len(entries) <= 16, "timelines are no list")
+    return [read_timeline(entry) for entry in entries]
+
+
+def read_timeline(entry):
+    want(isinstance(entry, dict), "a timeline is no object")
+    kinds, moments = entry.get("kinds"), entry.get("bytes")
+    want(isinstance(kinds, list) and 0 < len(kinds) <= 16 and all(isinstance(kind, str) for kind in kinds),
+         "a timeline has no kinds")
+    want(isinstance(moments, list) and 0 < len(moments) <= 100000
+         and all(isinstance(moment, list) and len(moment) == len(kinds) and all(map(is_number, moment))
+                 for moment in moments), "a timeline has no bytes for each kind")
+    return {"title": one_line(text(entry, "title")), "kinds": [one_line(kind) for kind in kinds], "bytes": moments,
+            "budget": number(entry, "budget")}
+
+
+def read(data):
+    """A record from what JSON gave. The score is added up again, never believed."""
+    want(isinstance(data, dict) and isinstance(data.get("checks"), list), "this is no record")
+    want(0 < len(data["checks"]) <= MOST_CHECKS, "it has no checks, or too many")
+    lab = text(data, "lab")
+    want(re.fullmatch(r"\w{1,100}", lab, re.ASCII), f"{lab[:40]!a} is no lab")
+    rows = [read_row(entry) for entry in data["checks"]]
+    hand_in = data.get("hand_in", {})
+    want(isinstance(hand_in, dict), "its hand_in is no object")
+    return {"lab": lab, "name": one_line(text(data, "name")), "sandbox": one_line(text(data, "sandbox")), "rows": rows,
+            "score": sum(row["earned"] for row in rows), "total": sum(row["points"] for row in rows),
+            "seconds": sum(row["seconds"] for row in rows), "refused": one_line(text(hand_in, "refused")),
+            "undecided": any(row["state"] in UNDECIDED for row in rows)}
+
+
+def no_number(word):
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def load(path):
+    """The record in a file. BadRecord or OSError if there is none."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        try:
+            return read(json.load(file, parse_constant=no_number))
+        except (ValueError, RecursionError, BadRecord) as error:
+            raise BadRecord(f"{path}: {error}") from None
+
+
+# ---- what a student may see -------------------------------------------------------------------------
+
+def may_see(row, after_due_date):
+    return row["visibility"] == "always" or (after_due_date and row["visibility"] == "after_due_date")
+
+
+def for_student(record, after_due_date):
+    """The rows for formats that know no hidden rows: those that may be seen, the others as one sum without a word."""
+    shown = [row for row in record["rows"] if may_see(row, after_due_date)]
+    hidden = [row for row in record["rows"] if not may_see(row, after_due_date)]
+    if hidden:
+        points, earned = (sum(row[key] for row in hidden) for key in ("points", "earned"))
+        undecided = any(row["state"] in UNDECIDED for row in hidden)
+        state = "grader error" if undecided else "pass" if earned == points else "fail"
+        shown.append({"name": "hidden", "title": "checks that are not shown", "state": state, "points": points,
+                      "earned": earned, "seconds": 0.0, "peak_bytes": 0.0, "message": "", "mistake": "", "output": "",
+                      "timelines": [], "visibility": "always"})
+    return shown
+
+
+def passed(row):
+    """Whether a row is nothing to look at. One that was not run for want of a GPU has no points to lose."""
+    return row["state"] in ("pass", "not run")
+
+
+def diagnosis(row):
+    """How a check ended, what was seen, and the likely mistake; "" where nothing is wrong."""
+    return "" if passed(row) else "\n".join(filter(None, (row["state"], row["message"], row["mistake"])))
+
+
+def written(row):
+    """What the program wrote, where that may help and has not been said."""
+    return "" if passed(row) or row["output"] in row["message"] else row["output"]
+
+
+def explain(row):
+    """Both together, as one text."""
+    output = written(row)
+    return clean(diagnosis(row) + (f"\n\nThe program wrote:\n{output}" if output else ""))
+
+
+def headline(record, rows):
+    """What comes first, above all rows."""
+    if record["undecided"]:
+        return "The grader itself failed. This says nothing about your work: it will be graded again."
+    if record["refused"]:
+        return f"The hand-in was refused: {record['refused']}"
+    lost = [row["name"] for row in rows if not passed(row)]
+    return f"{len(lost)} checks lost points: {', '.join(lost)}" if lost else "Every check passed."

@@ -1,0 +1,359 @@
+#!/usr/bin/env python3
+"""Grades every hand-in of a folder: `make grade-all LAB=03 IN=folder OUT=folder`.
+
+One record each in OUT/records. Killed at any moment and started again, it goes on where it was: a hand-in that has a
+whole record is not graded again, unless its files have changed. A hand-in has a name of its own, NAME or NAME.zip or
+NAME.tar.gz, and a seed made from that name and the secret of the class, in OUT/secret.
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zlib
+
+import hand_in_reader
+from class_folder import Class, Stopped, lock, undecided, work_folder, write_json
+
+LIMIT_SECONDS = 3600        # for one hand-in: only a fault of the grader reaches it
+WORK_ROOM, OUT_ROOM = 64 << 20, 256 << 10   # bytes that must be free, or results are not believed
+ENDINGS = (".tar.gz", ".tgz", ".zip")
+
+
+# ---- the hand-ins -----------------------------------------------------------------------------------
+
+class HandIn:
+    """A name and where it lies."""
+
+    def __init__(self, path, number):
+        base = os.path.basename(path)
+        ending = next((e for e in ENDINGS if base.lower().endswith(e) and not os.path.isdir(path)), "")
+        name = base[:len(base) - len(ending)]
+        self.name = name.removeprefix(number + "-") or name   # as `make handin03` calls it
+        self.path = path
+
+    def stamp(self):
+        """Changes when the hand-in might have."""
+        seen = hashlib.sha256()
+        places = [self.path]
+        if os.path.isdir(self.path):
+            places += sorted(os.path.join(folder, name) for folder, _, files in os.walk(self.path) for name in files)
+        for place in places:
+            found = os.lstat(place)
+            seen.update(f"{place.removeprefix(self.path)!a} {found.st_size} {found.st_mtime_ns}\n".encode())
+        return seen.hexdigest()[:32]
+
+
+def find_hand_ins(folder, lab):
+    """All of them by name. A name that is there twice is the instructor's to settle."""
+    found = {}
+    for entry in sorted(os.listdir(folder)):
+        if entry.startswith(".") or entry == "__MACOSX":
+            continue
+        hand_in = HandIn(os.path.join(folder, entry), lab.split("_")[0])
+        if hand_in.name in found:
+            raise Stopped(f"{shown(hand_in.name)} has handed in twice: "
+                          f"{shown(found[hand_in.name].path)} and {shown(hand_in.path)}; keep one")
+        found[hand_in.name] = hand_in
+    return list(found.values())
+
+
+def of_shard(hand_ins, shard):
+    """A part that does not change when others hand in."""
+    if shard is None:
+        return hand_ins
+    part, parts = (int(number) for number in shard.split("/"))
+    return [each for each in hand_ins if zlib.crc32(os.fsencode(each.name)) % parts == part]
+
+
+# ---- one hand-in ------------------------------------------------------------------------------------
+
+class Grader:
+    """How hand-ins of one lab are graded. Judge and recipes are copied, so that a `make` meanwhile changes nothing."""
+
+    def __init__(self, course, options, work):
+        self.course, self.work, self.min_sandbox = course, work, options.min_sandbox
+        self.program = f"{options.build}/bin/grade"
+        self.plan, self.cache = f"labs/{course.lab}/grade.json", "build/cache"
+        self.judge, self.recipes = f"{work}/judge", f"{work}/recipes.json"
+        shutil.copy(f"{options.build}/judge/{course.lab}", self.judge)
+        shutil.copy(f"{options.build}/grade/{course.lab}.json", self.recipes)
+        os.makedirs(self.cache, exist_ok=True)
+        # What a compiler calls the folder it worked in is of no use to anybody.
+        self.built_in = re.compile(re.escape(work) + r"/grade-\w+/(work/)?(submission/)?")
+        with open(self.plan, encoding="utf-8") as file:
+            text = file.read()
+        with open(self.judge, "rb") as file:
+            self.checks = hashlib.sha256(file.read() + text.encode()).hexdigest()[:16]
+        self.files = [entry["file"] for entry in json.loads(text)["files"]]
+
+    def unpack(self, hand_in, folder):
+        """What the reader says: {"files", "notes"}, or {"refused"}."""
+        done = subprocess.run([sys.executable, "-I", hand_in_reader.__file__, hand_in.path, folder, self.course.lab,
+                               *self.files], capture_output=True, check=False, timeout=LIMIT_SECONDS)
+        if done.returncode == 0:
+            return json.loads(done.stdout)
+        if done.returncode == hand_in_reader.REFUSED:
+            return {"refused": done.stdout.decode(errors="replace").strip()}
+        return {"refused": "it cannot be unpacked within the limits of time and memory"}
+
+    def run(self, name, folder, refused):
+        """Runs the sandboxed grader; its record. The seed goes through a pipe: arguments can be seen by everybody."""
+        output = f"{folder}.json"
+        command = [self.program, "--parent", str(os.getpid()), "--lab", self.course.lab, "--from", folder,
+                   "--judge", self.judge, "--plan", self.plan, "--recipes", self.recipes, "--cache", self.cache,
+                   "--output", output, "--min-sandbox", str(self.min_sandbox), "--seed", "-"]
+        command += ["--refuse", f"refused: {refused}"] if refused else []
+        try:
+            done = subprocess.run(command, input=self.course.seed(name) + "\n", text=True, errors="replace", check=False,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=LIMIT_SECONDS,
+                                  env={**os.environ, "TMPDIR": self.work})
+            said = done.stderr.strip()
+        except subprocess.TimeoutExpired:
+            said = f"no end after {LIMIT_SECONDS} s"
+        try:
+            with open(output, encoding="utf-8") as file:
+                return json.loads(self.built_in.sub("", file.read()))
+        except (OSError, ValueError):
+            raise Stopped(f"{shown(name)} has no record: {said or 'the grader said nothing'}") from None
+
+    def check_room(self):
+        """A compiler on a full disk fails as for a student's mistake."""
+        for folder, room in ((self.work, WORK_ROOM), (self.course.out, OUT_ROOM)):
+            disk = os.statvfs(folder)
+            if disk.f_bavail * disk.f_frsize < room:
+                raise Stopped(f"{folder}: the disk is full: less than {room >> 10} KiB are free")
+
+    def grade(self, hand_in, again):
+        """The record of a hand-in, and whether it was made now: not if the one that is there is of the same files."""
+        before = None if again else self.course.load(hand_in.name)
+        stamp = hand_in.stamp()
+        if before and before["hand_in"]["stamp"] == stamp:
+            return before, False
+        self.check_room()
+        folder = tempfile.mkdtemp(prefix="in-", dir=self.work)
+        try:
+            taken = self.unpack(hand_in, folder)
+            if before and all(before["hand_in"].get(key) == taken.get(key) for key in ("files", "refused")):
+                return before, False
+            record = self.run(hand_in.name, folder, taken.get("refused"))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        self.check_room()
+        record.update(name=hand_in.name, judge=self.checks, hand_in={"stamp": stamp, **taken})
+        record["from"] = os.path.basename(hand_in.path)
+        self.course.save(record)
+        return record, True
+
+
+# ---- all of them ------------------------------------------------------------------------------------
+
+def shown(name):
+    """Nothing that a terminal could take for more than text."""
+    return "".join(c if c.isprintable() else "?" for c in name)
+
+
+class Progress:
+    """One line, written over on a terminal. Records that are there already say nothing of the time that is left."""
+
+    def __init__(self, total):
+        self.total, self.done, self.fresh = total, 0, 0
+        self.begin, self.terminal = time.monotonic(), sys.stdout.isatty()
+
+    def line(self, name, record, fresh):
+        self.done, self.fresh = self.done + 1, self.fresh + fresh
+        if fresh:
+            left = (time.monotonic() - self.begin) / self.fresh * (self.total - self.done)
+            text = (f"{self.done}/{self.total}  left {int(left // 60)}:{int(left % 60):02d}  {shown(name)}: "
+                    f"{record['score']:g} of {record['total']:g}{', not decided' if undecided(record) else ''}")
+            print(f"\r\033[K{text}" if self.terminal else text, end="" if self.terminal else "\n", flush=True)
+
+    def end(self):
+        seconds = max(time.monotonic() - self.begin, 1e-3)
+        print(f"{chr(10) if self.terminal and self.fresh else ''}{self.fresh} graded, {self.done - self.fresh} had a record"
+              + (f"; {60 * self.fresh / seconds:.0f} a minute" if self.fresh else ""))
+
+
+def grade_them(grader, hand_ins, again, jobs):
+    """Side by side. The first trouble of the grader's own stops all."""
+    stop, progress = threading.Event(), Progress(len(hand_ins))
+
+    def one(hand_in):
+        return (None, False) if stop.is_set() else grader.grade(hand_in, again)
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        futures = {pool.submit(one, hand_in): hand_in for hand_in in hand_ins}
+        try:
+            for future in concurrent.futures.as_completed(futures):
+                record, fresh = future.result()
+                if record is not None:
+                    progress.line(futures[future].name, record, fresh)
+        finally:
+            stop.set()
+            progress.end()
+
+
+def choose(course, hand_ins, options):
+    """Which to look at, and whether to grade them even if they have a record."""
+    if options.regrade:
+        return [each for each in hand_ins if each.name in options.regrade], True
+    if options.only == "failed":
+        records = ((each, course.load(each.name)) for each in hand_ins)
+        return [each for each, record in records if record is None or undecided(record)], True
+    return hand_ins, False
+
+
+# ---- the summary ------------------------------------------------------------------------------------
+
+def summarize(course, hand_ins):
+    """Reads one record after the other, and keeps a few numbers of each."""
+    scores, lost, again, refused, missing, judges, judge_bytes = {}, {}, [], [], [], set(), 0
+    for hand_in in hand_ins:
+        record = course.load(hand_in.name)
+        if record is None:
+            missing.append(hand_in.name)
+            continue
+        scores[hand_in.name] = record["score"]
+        judges.add(record["judge"])
+        (again if undecided(record) else refused if "refused" in record["hand_in"] else []).append(hand_in.name)
+        for row in record["checks"]:
+            judge_bytes = max(judge_bytes, row.get("judge_bytes", 0))
+            lost[row["name"]] = lost.get(row["name"], 0) + (row["state"] not in ("pass", "not run"))
+    values = list(scores.values())
+    return {"version": 1, "lab": course.lab, "hand_ins": len(hand_ins), "graded": len(scores), "missing": missing,
+            "undecided": again, "refused": refused, "judges": sorted(judges), "lost": lost, "judge_bytes": judge_bytes,
+            "own_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10,
+            "mean": statistics.fmean(values) if values else None,
+            "median": statistics.median(values) if values else None, "scores": scores}
+
+
+def print_summary(summary, out):
+    print(f"{summary['graded']} of {summary['hand_ins']} hand-ins have a record in {out}/records")
+    if summary["graded"]:
+        print(f"mean {summary['mean']:.1f}, median {summary['median']:g}; lost by: " + ", ".join(
+            f"{name} {count}" for name, count in sorted(summary["lost"].items(), key=lambda entry: -entry[1])[:5]))
+    for key, text in (("refused", "refused, 0 points (the record says why)"), ("missing", "not graded: start again"),
+                      ("undecided", "the grader's own fault, not decided: start again with ONLY=failed")):
+        if summary[key]:
+            names = ", ".join(shown(name) for name in summary[key][:8])
+            print(f"{len(summary[key])} {text}: {names}{', ...' if len(summary[key]) > 8 else ''}")
+    if len(summary["judges"]) > 1:
+        print("the checks have changed since some were graded: REGRADE=all grades everybody by the same")
+    print(f"peak memory: {summary['own_bytes'] / 1048576:.0f} MiB for all, {summary['judge_bytes'] / 1048576:.0f} MiB for a judge")
+
+
+# ---- more than one machine --------------------------------------------------------------------------
+
+def still_runs(job):
+    """Slurm forgets a job some time after its end. Where it gives no answer at all, it is asked again."""
+    done = subprocess.run(["squeue", "--noheader", "--jobs", job], capture_output=True, text=True, check=False)
+    return bool(done.stdout.strip()) if done.returncode == 0 else "Invalid job id" not in done.stderr
+
+
+def on_slurm(course, hand_ins, options, arguments):
+    """The same command once for each shard, in an array of jobs; waits for all of them."""
+    parts = min(options.slurm, max(1, len(hand_ins)))
+    submit = ["sbatch", "--parsable", f"--array=0-{parts - 1}", "--job-name", f"grade-{course.lab}",
+              "--output", os.path.join(course.out, "slurm-%a.log"), "--chdir", os.getcwd(), *options.sbatch.split(),
+              "tools/slurm_shard.sh", *arguments]
+    try:
+        done = subprocess.run(submit, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise Stopped("there is no sbatch here: Slurm's packages are called slurm-wlm and munge") from None
+    if done.returncode != 0:
+        raise Stopped(f"sbatch: {done.stderr.strip()}")
+    job = done.stdout.strip().split(";")[0]
+    print(f"Slurm job {job}: {parts} shards, logs in {course.out}/slurm-*.log", flush=True)
+    before = -1
+    while still_runs(job):
+        graded = sum(os.path.exists(course.path(each.name)) for each in hand_ins)
+        if graded != before:
+            print(f"{graded}/{len(hand_ins)}", flush=True)
+        before = graded
+        time.sleep(options.poll)
+
+
+# ---- the command line -------------------------------------------------------------------------------
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--lab", required=True, help="folder in labs/")
+    parser.add_argument("--build", default="build", help="where the programs are")
+    parser.add_argument("--in", dest="folder", required=True, help="folder with the hand-ins")
+    parser.add_argument("--out", required=True, help="folder for secret, records, summary")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="hand-ins side by side")
+    parser.add_argument("--min-sandbox", type=int, default=2, help="refuse to grade below this level")
+    parser.add_argument("--secret", help="file with the secret of the class; OUT/secret")
+    parser.add_argument("--only", choices=["failed"], help="only what the grader itself has not decided")
+    parser.add_argument("--regrade", action="append", default=[], help="grade this one again; `all` for everybody")
+    parser.add_argument("--seed-of", metavar="NAME", help="print the seed of a student, and grade nothing")
+    parser.add_argument("--shard", metavar="I/N", help="only this part of the class")
+    parser.add_argument("--slurm", type=int, default=0, metavar="N", help="as a Slurm array of N shards")
+    parser.add_argument("--sbatch", default="", help="more options for sbatch")
+    parser.add_argument("--poll", type=float, default=2, help="seconds between two looks at Slurm's queue")
+    return parser.parse_args()
+
+
+def shard_arguments(options):
+    """What a shard is started with, beside its number."""
+    pairs = [("--lab", options.lab), ("--build", options.build), ("--in", os.path.abspath(options.folder)),
+             ("--out", os.path.abspath(options.out)), ("--jobs", str(options.jobs)),
+             ("--min-sandbox", str(options.min_sandbox)), ("--only", options.only)]
+    pairs += [("--secret", options.secret and os.path.abspath(options.secret))]
+    pairs += [("--regrade", name) for name in options.regrade]
+    return [word for option, value in pairs if value for word in (option, value)]
+
+
+def grade_here(course, hand_ins, options):
+    """Everything that is to be done on this machine."""
+    shard = options.shard and options.shard.replace("/", "-of-")
+    chosen, again = choose(course, of_shard(hand_ins, options.shard), options)
+    with lock(course.out, shard), work_folder(course.out, shard) as work:
+        grade_them(Grader(course, options, work), chosen, again, max(1, options.jobs))
+
+
+def run(options):
+    course = Class(options.out, options.lab, options.secret)
+    if options.seed_of is not None:
+        print(course.seed(options.seed_of))
+        return 0
+    hand_ins = find_hand_ins(options.folder, options.lab)
+    names = [each.name for each in hand_ins]
+    if options.regrade == ["all"]:
+        options.regrade = names
+    for name in set(options.regrade) - set(names):
+        raise Stopped(f"nobody called {shown(name)} has handed in")
+    if options.slurm:
+        on_slurm(course, hand_ins, options, shard_arguments(options))
+    else:
+        grade_here(course, hand_ins, options)
+    if options.shard:
+        return 0
+    summary = summarize(course, hand_ins)
+    write_json(os.path.join(course.out, "summary.json"), summary)
+    print_summary(summary, course.out)
+    return 1 if summary["missing"] or summary["undecided"] else 0
+
+
+def main():
+    options = parse()
+    sys.stdout.reconfigure(errors="replace")
+    try:
+        sys.exit(run(options))
+    except (Stopped, OSError) as error:
+        sys.exit(f"grade-all: {error}; what is graded stays, start again to go on")
+    except KeyboardInterrupt:
+        sys.exit("grade-all: stopped; what is graded stays, start again to go on")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Takes the lab's files out of a hand-in that nobody trusts: a folder, a .zip or a .tar.gz.
+
+    tools/hand_in_reader.py HAND-IN FOLDER LAB FILE...
+
+Copies the listed files, where they are there, into FOLDER and prints what it knows as JSON: sha256 sums, and notes from
+a manifest. Only regular files of modest size are taken, whatever else is in there is left. What no honest hand-in has is
+refused by name, with exit status 3: a path that climbs out, a link in place of a file, a bomb.
+
+It is a program of its own, so that a hand-in which breaks Python's readers costs one process under limits of its own.
+"""
+import gzip
+import hashlib
+import json
+import os
+import re
+import resource
+import stat
+import sys
+import tarfile
+import zipfile
+
+MOST_FILE = 1 << 20        # bytes of one file: what the grader takes
+MOST_ARCHIVE = 16 << 20    # bytes of an archive as it was handed in
+MOST_UNPACKED = 64 << 20   # bytes of all that is in it
+MOST_ENTRIES = 10000
+MEMORY, SECONDS = 512 << 20, 30
+REFUSED = 3
+MANIFEST = "manifest.json"
+
+
+class Refused(Exception):
+    """Why a hand-in is not looked at any further."""
+
+
+def shown(name):
+    return ascii(name)[1:-1][:100]
+
+
+def size_of(size):
+    return f"{size / 1048576:.1f} MiB" if size >= 1 << 20 else f"{size} bytes"
+
+
+# ---- which entries are the lab's files --------------------------------------------------------------
+
+def parts_of(path):
+    """The folders and the name of an entry. Windows' own packers write backslashes."""
+    path = path.replace("\\", "/")
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if path.startswith("/") or re.match(r"[A-Za-z]:", path) or ".." in parts:
+        raise Refused(f"{shown(path)} climbs out of the folder it is unpacked in")
+    return parts
+
+
+class Chosen:
+    """The entries that are the lab's files: by name, and of two the one that is less deep."""
+
+    def __init__(self, names):
+        self.names, self.found, self.entries = set(names), {}, 0
+
+    def look(self, path, entry):
+        """Notes an entry if it is one of the files. Whether it is."""
+        self.entries += 1
+        if self.entries > MOST_ENTRIES:
+            raise Refused(f"more than {MOST_ENTRIES} entries")
+        parts = parts_of(path)
+        if not parts or parts[-1] not in self.names or "__MACOSX" in parts:
+            return False
+        name, depth = parts[-1], len(parts)
+        before = self.found.get(name)
+        if before and before[0] == depth:
+            raise Refused(f"{name} is there twice: {shown(before[1])} and {shown(path)}")
+        if before and before[0] < depth:
+            return False
+        self.found[name] = (depth, path, entry)
+        return True
+
+
+def bounded(file, name):
+    """All of a file that says nothing true about its size."""
+    data = file.read(MOST_FILE + 1)
+    if len(data) > MOST_FILE:
+        raise Refused(f"{shown(name)} has more than {size_of(MOST_FILE)}")
+    return data
+
+
+# ---- the three kinds of hand-in ---------------------------------------------------------------------
+
+def read_regular(path, name):
+    """No link is followed, and no pipe waited for."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise Refused(f"{shown(name)} is a link or cannot be read: {error.strerror}") from error
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise Refused(f"{shown(name)} is no regular file")
+        return bounded(file, name)
+
+
+def read_folder(path, names):
+    chosen = Chosen(names)
+    for folder, folders, files in os.walk(path):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        inside = os.path.relpath(folder, path)
+        for name in files + [name for name in folders if name in chosen.names]:
+            chosen.look(os.path.join(inside, name), os.path.join(folder, name))
+    return {name: read_regular(entry, where) for name, (_, where, entry) in chosen.found.items()}
+
+
+def read_zip(path, names):
+    chosen, files = Chosen(names), {}
+    with zipfile.ZipFile(path) as archive:
+        for entry in archive.infolist():
+            if not entry.is_dir():
+                chosen.look(entry.filename, entry)
+        for name, (_, where, entry) in chosen.found.items():
+            kind = stat.S_IFMT(entry.external_attr >> 16)
+            if kind not in (0, stat.S_IFREG):
+                raise Refused(f"{shown(where)} is a link or no regular file")
+            if entry.flag_bits & 1:
+                raise Refused(f"{shown(where)} is encrypted")
+            with archive.open(entry) as file:
+                files[name] = bounded(file, where)
+    return files
+
+
+class Counted:
+    """A stream that ends with a word when it gives more than it should."""
+
+    def __init__(self, stream):
+        self.stream, self.left = stream, MOST_UNPACKED
+
+    def read(self, size):
+        data = self.stream.read(min(size, self.left + 1))
+        self.left -= len(data)
+        if self.left < 0:
+            raise Refused(f"unpacks to more than {size_of(MOST_UNPACKED)}")
+        return data
+
+
+def read_tar(path, names):
+    """A stream cannot go back, so each file is read as it comes by."""
+    chosen, files = Chosen(names), {}
+    with gzip.open(path) as stream, tarfile.open(fileobj=Counted(stream), mode="r|") as archive:
+        for entry in archive:
+            if entry.isdir() or not chosen.look(entry.name, None):
+                continue
+            if not entry.isreg() or entry.issparse():
+                raise Refused(f"{shown(entry.name)} is a link or no regular file")
+            files[os.path.basename(entry.name)] = bounded(archive.extractfile(entry), entry.name)
+    return files
+
+
+def reader_of(path):
+    name = os.path.basename(path).lower()
+    if os.path.islink(path):
+        raise Refused(f"{shown(os.path.basename(path))} is a link")
+    if os.path.isdir(path):
+        return read_folder
+    if not os.path.isfile(path):
+        raise Refused(f"{shown(os.path.basename(path))} is no regular file")
+    reader = read_zip if name.endswith(".zip") else read_tar if name.endswith((".tar.gz", ".tgz")) else None
+    if reader is None:
+        raise Refused(f"{shown(os.path.basename(path))} is neither a folder nor a .zip nor a .tar.gz")
+    size = os.path.getsize(path)
+    if size > MOST_ARCHIVE:
+        raise Refused(f"the archive has {size_of(size)}, more than {size_of(MOST_ARCHIVE)}")
+    return reader
+
+
+def read(path, names):
+    """{name: bytes} of the listed files that a hand-in has."""
+    try:
+        return reader_of(path)(path, list(names) + [MANIFEST])
+    except Refused:
+        raise
+    except Exception as error:  # pylint: disable=broad-except # broken archives break Python's readers in many ways
+        raise Refused(f"it cannot be unpacked: {type(error).__name__}: {shown(str(error))}") from error
+
+
+# ---- the manifest that `make handinNN` writes -------------------------------------------------------
+
+def check_manifest(files, lab):
+    """What the manifest says, as far as it matters: notes. It is the student's word, nothing more."""
+    text = files.pop(MANIFEST, None)
+    if text is None:
+        return []
+    try:
+        manifest = json.loads(text)
+        packed_for, kit, sums = str(manifest["lab"]), str(manifest["kit"]), dict(manifest["files"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ["its manifest cannot be read"]
+    if packed_for != lab:
+        raise Refused(f"it was packed for lab {shown(packed_for)}, not for {lab}")
+    changed = [name for name, data in sorted(files.items())
+               if sums.get(name) != hashlib.sha256(data).hexdigest()]
+    return [f"packed with kit {shown(kit)}"] + [f"{name} was changed after it was packed" for name in changed]
+
+
+# ---- as a program -----------------------------------------------------------------------------------
+
+def unpack(path, folder, lab, names):
+    files = read(path, names)
+    notes = check_manifest(files, lab)
+    if not files:
+        raise Refused("none of the lab's files is in it: " + " ".join(names))
+    for name, data in files.items():
+        with open(os.path.join(folder, name), "xb") as to:
+            to.write(data)
+    return {"files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}, "notes": notes}
+
+
+def main():
+    if len(sys.argv) < 5:
+        sys.exit(__doc__)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    path, folder, lab, *names = sys.argv[1:]
+    try:
+        print(json.dumps(unpack(path, folder, lab, names)))
+    except Refused as reason:
+        print(reason)
+        sys.exit(REFUSED)
+
+
+if __name__ == "__main__":
+    main()

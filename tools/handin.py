@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Packs a lab's files to hand them in: `make handin03 [NAME=anna] [ANYWAY=1]`.
+
+Grades them first, and says what would be a pity: a file that is missing or still the stub, one that does not compile,
+fewer points than last time. Then nothing is packed, unless ANYWAY=1 is said. Writes build/handin/03-NAME.tar.gz: the
+files, and a manifest with lab, kit version and sha256 sums. The same files always give the same bytes.
+"""
+import argparse
+import getpass
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+
+OUT = "build/handin"
+
+
+def output_of(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def kit_version():
+    """What a handout says of itself, or git."""
+    if os.path.exists("VERSION"):
+        with open("VERSION", encoding="utf-8") as file:
+            return file.read().strip()
+    return output_of("git", "describe", "--always", "--dirty") or "unknown"
+
+
+def load(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
+def files_of(lab):
+    return [entry["file"] for entry in load(f"labs/{lab}/grade.json")["files"]]
+
+
+# ---- what would be a pity ---------------------------------------------------------------------------
+
+def missing(lab, number):
+    return [f"labs/{lab}/{name} is missing: make reset{number} FILE={name} puts the stub there"
+            for name in files_of(lab) if not os.path.isfile(f"labs/{lab}/{name}")]
+
+
+def unchanged(lab):
+    stubs = {name: subprocess.run(["tools/stub.sh", lab, name], capture_output=True, check=False) for name in files_of(lab)}
+    return [f"labs/{lab}/{name} is still the stub" for name, stub in stubs.items()
+            if stub.returncode == 0 and read(lab, name) == stub.stdout]
+
+
+def graded(number, before, after):
+    """Problems that grading has found. `before`: the best that a record of earlier has."""
+    if after is None:
+        return [f"make grade{number} has left no record"]
+    if any(row["state"] == "build error" for row in after["checks"]):
+        return ["it does not compile, or uses what the lab does not allow: see above"]
+    if after["score"] < before:
+        return [f"{after['score']:g} points; you had {before:g} before"]
+    return []
+
+
+def try_out(lab, number):
+    """Grades, with the table on the screen."""
+    place = f"build/grades/{lab}.json"
+    before = max((record["score"] for record in (load(place), load(f"{OUT}/{lab}.json")) if record), default=0)
+    if os.path.exists(place):
+        os.unlink(place)
+    subprocess.run(["make", "--no-print-directory", f"grade{number}"], check=False,
+                   env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")})
+    after = load(place)
+    return graded(number, before, after), after
+
+
+# ---- packing ----------------------------------------------------------------------------------------
+
+def read(lab, name):
+    with open(f"labs/{lab}/{name}", "rb") as file:
+        return file.read()
+
+
+def pack(lab, path):
+    files = {name: read(lab, name) for name in files_of(lab)}
+    manifest = {"manifest": 1, "lab": lab, "kit": kit_version(),
+                "files": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}}
+    files["manifest.json"] = (json.dumps(manifest, indent=2) + "\n").encode()
+    with open(path + ".new", "wb") as to:
+        with gzip.GzipFile("", "wb", fileobj=to, mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
+            for name, data in sorted(files.items()):
+                entry = tarfile.TarInfo(name)
+                entry.size = len(data)
+                archive.addfile(entry, io.BytesIO(data))
+    os.replace(path + ".new", path)
+
+
+def stop_at(problems, anyway):
+    for problem in problems:
+        print(f"handin: {problem}", file=sys.stderr)
+    if problems and not anyway:
+        sys.exit("handin: nothing is packed; ANYWAY=1 packs it as it is")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--lab", required=True)
+    parser.add_argument("--name", default=getpass.getuser(), help="yours, for the name of the file")
+    parser.add_argument("--anyway", action="store_true", help="pack in spite of what was found")
+    options = parser.parse_args()
+    lab, number = options.lab, options.lab.split("_")[0]
+    name = re.sub(r"[^\w.-]+", "-", options.name).strip("-.")
+    if not name:
+        sys.exit("handin: what is your name? NAME=...")
+    stop_at(missing(lab, number), False)
+    stop_at(unchanged(lab), options.anyway)
+    problems, record = try_out(lab, number)
+    stop_at(problems, options.anyway)
+    os.makedirs(OUT, exist_ok=True)
+    pack(lab, f"{OUT}/{number}-{name}.tar.gz")
+    if record:
+        with open(f"{OUT}/{lab}.json", "w", encoding="utf-8") as file:
+            json.dump({"score": record["score"]}, file)
+    print(f"{OUT}/{number}-{name}.tar.gz: {' '.join(files_of(lab))}")
+
+
+if __name__ == "__main__":
+    main()

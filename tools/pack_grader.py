@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""What another system needs to grade a lab: `make gradescope LAB=01`, `make autolab LAB=01`, `make classroom LAB=01`.
+
+    gradescope   autograder.zip: the kit, setup.sh, run_autograder
+    autolab      autograde.tar: the kit, setup.sh, grade_one; autograde-Makefile
+    classroom    a workflow for the students' repositories, without the kit
+
+A kit that is packed has its solutions and hidden checks in it. It is for the instructor alone; students get `make handout`.
+"""
+import argparse
+import glob
+import io
+import os
+import secrets
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+from class_folder import Stopped, write_whole
+
+SCRIPTS = "tools/pack"
+# For any x86-64 machine, not the one that made the image; without a BLAS: the checks' matrices are small.
+SETTINGS = "BLAS=none ARCH=-march=x86-64-v2"
+LEFT_OUT = (".", "build/", "docs/", "labs/", "common/fuzz/", "common/bench/", "grader/attacks/", "grader/mutants/",
+            "grader/oracle/", "grader/fuzz/", "grader/schemas/")
+
+
+def kit_files(lab):
+    """What building and running the judge of a lab takes. Hidden checks may be unknown to git."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True,
+                            check=False)
+    names = listed.stdout.decode().split("\0") if listed.returncode == 0 else glob.glob("**", recursive=True)
+    wanted = [name for name in names if not name.startswith(LEFT_OUT)] + glob.glob(f"labs/{lab}/*")
+    wanted += glob.glob("solutions/*/*.c*") + glob.glob("grader/hidden/*")
+    return sorted({name for name in wanted if os.path.isfile(name)})
+
+
+def settings(lab, options):
+    """Read by the scripts that are packed."""
+    make = SETTINGS + (" CHECK=1" if glob.glob(f"labs/{lab}/*.cu") else "")
+    build = subprocess.run(["make", "-s", *make.split(), "print-build"], capture_output=True, text=True, check=True)
+    return (f"LAB={lab}\nMAKE_SETTINGS='{make}'\nJUDGE_BUILD={build.stdout.strip()}\nSECONDS_LIMIT={options.seconds}\n"
+            f"MIN_SANDBOX={options.min_sandbox}\n")
+
+
+def secret(path):
+    """Of the class: seeds are made from it. A new one, unless there is one to keep."""
+    if path is None:
+        return (secrets.token_hex(32) + "\n").encode()
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def entries(lab, scripts, options):
+    """(name, mode, bytes) of all that is packed."""
+    places = [(script, f"{SCRIPTS}/{script}") for script in scripts] + [(name, name) for name in kit_files(lab)]
+    packed = [("pack.conf", 0o644, settings(lab, options).encode()), ("secret", 0o600, secret(options.secret))]
+    for name, path in places:
+        with open(path, "rb") as file:
+            packed.append((name, 0o755 if os.access(path, os.X_OK) else 0o644, file.read()))
+    return packed
+
+
+def zipped(packed):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, mode, data in packed:
+            entry = zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0))
+            entry.external_attr, entry.compress_type = (0o100000 | mode) << 16, zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+    return out.getvalue()
+
+
+def tarred(packed):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, mode, data in packed:
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(data), mode
+            archive.addfile(entry, io.BytesIO(data))
+    return out.getvalue()
+
+
+def script_for(lab, name):
+    with open(f"{SCRIPTS}/{name}", encoding="utf-8") as file:
+        return file.read().replace("@LAB@", lab).replace("@NUMBER@", lab.split("_")[0]).encode()
+
+
+def files(options):
+    """{name: (bytes, mode)} of what this system is given."""
+    lab = options.lab
+    if options.system == "gradescope":
+        return {"autograder.zip": (zipped(entries(lab, ["setup.sh", "run_autograder", "grade_one"], options)), 0o600)}
+    if options.system == "autolab":
+        return {"autograde.tar": (tarred(entries(lab, ["setup.sh", "grade_one"], options)), 0o600),
+                "autograde-Makefile": (script_for(lab, "autograde-Makefile"), 0o644)}
+    return {"classroom.yml": (script_for(lab, "autograding.yml"), 0o644)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("system", choices=["gradescope", "autolab", "classroom"])
+    parser.add_argument("lab", help="folder in labs/")
+    parser.add_argument("--out", required=True, help="folder to write into")
+    parser.add_argument("--secret", help="file with the secret of the class; otherwise a new one")
+    parser.add_argument("--seconds", type=int, default=540, help="limit for one submission: below that of the machine")
+    parser.add_argument("--min-sandbox", type=int, default=2, help="refuse to grade below this level")
+    options = parser.parse_args()
+    try:
+        os.makedirs(options.out, exist_ok=True)
+        for name, (data, mode) in files(options).items():
+            path = os.path.join(options.out, name)
+            write_whole(path, data, mode)
+            note = ", with solutions in it: not for students" if mode == 0o600 else ""
+            print(f"{path}: {len(data) / 1024:.0f} KiB{note}")
+    except (OSError, Stopped, subprocess.CalledProcessError) as error:
+        sys.exit(f"pack: {error}")
+
+
+if __name__ == "__main__":
+    main()
