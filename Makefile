@@ -86,14 +86,14 @@ LDLIBS    += -L$(CUDA_LIB) $(RPATH) -lcublas -lcudart -lstdc++
 else
 # Kernels run on stacks of their own, so a frame must not jump over the guard page below them. In
 # check mode the compiler calls the simulator at each access, by ThreadSanitizer's names; that
-# library itself is not linked.
+# library itself is not linked. The simulator finds lines of source by the index of addresses.
 CPPFLAGS  += -Ikernels/cudasim/include
 CUFLAGS   := -std=c++17 $(if $(filter 1,$(CHECK)),-O1 -g -fsanitize=thread$(comma)undefined,$(OPT) $(ARCH)) \
              -gdwarf-4 -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror)
 LDFLAGS   += $(if $(filter 1,$(CHECK)),-fsanitize=undefined)
-CUFLAGS   += $(if $(findstring clang,$(CC)),-Qunused-arguments)
+CUFLAGS   += $(if $(findstring clang,$(CC)),-Qunused-arguments -gdwarf-aranges)
 SIM       := $B/libcudasim.a
-LDLIBS    += -lstdc++
+LDLIBS    += -ldw -lstdc++
 CU_TOOL   := build/cu2cpp
 # clang copies structures with memcpy(), which check mode must see as well.
 see_copies = $(if $(filter 1,$(CHECK)),$Qobjcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f))
@@ -283,7 +283,7 @@ else
 	$Qbuild/cu2cpp $(CU_OUT).i $(CU_OUT).ii
 	$Q$(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CUFLAGS)) -Wall -Wextra -Wno-sign-compare -c $(CU_OUT).ii -o $(CU_OUT).o
 	$(if $(filter 1,$(CHECK)),$(see_copies) $(CU_OUT).o)
-	$Q$(CUCXX) $(CU_OUT).o $(CU_LIB) $(LDFLAGS) $(BLAS_$(BLAS)) -lm -o $(CU_OUT)
+	$Q$(CUCXX) $(CU_OUT).o $(CU_LIB) $(LDFLAGS) $(BLAS_$(BLAS)) -ldw -lm -o $(CU_OUT)
 	@$(RM) $(CU_OUT).i $(CU_OUT).ii $(CU_OUT).o
 endif
 .PHONY: cu cu-build lint gpu-pack gpu-check
