@@ -326,29 +326,36 @@ GRADE_C     = $(CC) $(GRADE_CPP) $(CFLAGS) {define} -c {in} -o {out}
 GRADE_CU    = $(CUCXX) -E -x c++ $(CUFLAGS) -D__CUDACC__ $(GRADE_CPP) {define} -include cuda_runtime.h {in} -o {out}.i && \
               $(CURDIR)/build/cu2cpp {out}.i {out}.ii && $(CUCXX) -x c++-cpp-output $(CUFLAGS) -c {out}.ii -o {out} \
               $(if $(filter 1,$(CHECK)),&& objcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f) {out})
+ifeq ($(BACKEND),cuda)
+GRADE_CU    = $(NVCC) $(GRADE_CPP) $(CUFLAGS) {define} -c {in} -o {out}
+endif
+# A machine with a GPU and nvcc grades on it as well, in rows without points; GPU= leaves that out.
+GPU ?= $(if $(wildcard /dev/nvidiactl),$(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc))
 # grade_parts LAB: what a probe is linked from beside the submission.
 earlier      = $(if $(OWN),labs solutions,solutions)
 grade_parts  = $(addprefix $(CURDIR)/,$B/obj/grader/probe.o $B/obj/grader/wire.o $B/obj/grader/probes/$1.o \
                $(filter-out $B/lab/%/$1/% $B/lab/$1/%,$(foreach o,$(call lab_objects,$(earlier)),$(if $(findstring /$1/,$o),,$o))) $B/libkit.a $(SIM))
 define grade_rules
 .PHONY: grade$2 debug$2 hint$2 grade$2-run
-$B/grade/$1.json: $B/bin/grade $B/judge/$1 $(patsubst $(CURDIR)/%,%,$(call grade_parts,$1)) FORCE
+$B/grade/$1.json: $(patsubst $(CURDIR)/%,%,$(call grade_parts,$1)) FORCE
 	@mkdir -p $$(@D) build/cache
 	@printf '{"c": "%s",\n"cu": "%s",\n"link": "%s",\n"headers": "%s",\n"readable": [%s]}\n' '$$(GRADE_C)' '$$(GRADE_CU)' \
 	    '$$(CC) {objects} $(call grade_parts,$1) $$(LDFLAGS) $$(LDLIBS) -o {out}' '$$(HEADERS_SUM)' \
-	    '$$(subst $$(space),$$(comma),$$(foreach f,$(CURDIR)/kernels $(CURDIR)/common $(CURDIR)/build/cu2cpp $(call grade_parts,$1),"$$f"))' >$$@
+	    '$$(subst $$(space),$$(comma),$$(foreach f,$(CURDIR)/kernels $(CURDIR)/common $(CURDIR)/build/cu2cpp $(CUDA_HOME) $(call grade_parts,$1),"$$f"))' >$$@
 grade$2 debug$2:
+	@$(if $(wildcard labs/$1/*.cu),$$(if $$(GPU),$$(MAKE) --no-print-directory BACKEND=cuda build/cuda/grade/$1.json))
 	@$$(MAKE) --no-print-directory CHECK=$(if $(wildcard labs/$1/*.cu),1) CHECK_NAME='$$(filter-out 1,$$(CHECK))' $$@-run
-grade$2-run: $B/grade/$1.json
+grade$2-run: $B/bin/grade $B/judge/$1 $B/grade/$1.json
 	@mkdir -p build/grades
 	@$B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
-	    --recipes $$< --cache build/cache --output build/grades/$$(if $$(CHECK_NAME),one-)$$(if $$(filter labs,$$(SUBMITTED)),,other-)$1.json $$(if $$(CHECK_NAME),--check '$$(CHECK_NAME)') \
-	    $$(if $$(SEED),--seed $$(SEED)) $$(if $$(JUNIT),--junit $$(JUNIT)) $$(if $$(MIN_SANDBOX),--min-sandbox $$(MIN_SANDBOX))
-debug$2-run: $B/grade/$1.json
+	    --recipes $B/grade/$1.json --cache build/cache --output build/grades/$$(if $$(CHECK_NAME),one-)$$(if $$(filter labs,$$(SUBMITTED)),,other-)$1.json $$(if $$(CHECK_NAME),--check '$$(CHECK_NAME)') \
+	    $$(if $$(SEED),--seed $$(SEED)) $$(if $$(JUNIT),--junit $$(JUNIT)) $$(if $$(MIN_SANDBOX),--min-sandbox $$(MIN_SANDBOX)) \
+	    $(if $(wildcard labs/$1/*.cu),$$(if $$(GPU),--gpu-recipes build/cuda/grade/$1.json))
+debug$2-run: $B/bin/grade $B/judge/$1 $B/grade/$1.json
 	@$$(if $$(CHECK_NAME),,echo "which check? make debug$2 CHECK=name" >&2; exit 2)
 	@mkdir -p build/debug
 	@$B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
-	    --recipes $$< --cache build/cache --output build/debug/record.json --check '$$(CHECK_NAME)' --debug build/debug $$(if $$(SEED),--seed $$(SEED))
+	    --recipes $B/grade/$1.json --cache build/cache --output build/debug/record.json --check '$$(CHECK_NAME)' --debug build/debug $$(if $$(SEED),--seed $$(SEED))
 	@SOURCE=$$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) sh build/debug/command
 hint$2:
 	@tools/hint.sh $1 $$(TASK)
@@ -359,7 +366,7 @@ $(foreach l,$(GRADED),$(eval $(call grade_rules,$l,$(firstword $(subst _, ,$l)))
 graders:
 	@$(MAKE) --no-print-directory graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(wildcard labs/$l/*.cu),,$l))'
 	@$(MAKE) --no-print-directory CHECK=1 graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(wildcard labs/$l/*.cu),$l))'
-graders-run: $(foreach l,$(GRADED_LABS),$B/grade/$l.json)
+graders-run: $B/bin/grade $(foreach l,$(GRADED_LABS),$B/judge/$l $B/grade/$l.json)
 .PHONY: FORCE graders graders-run
 FORCE:
 

@@ -311,13 +311,8 @@ static bool leave_for_debugger(Check *check, const char *path, const char *probe
     return end(check, ROW_NOT_RUN, "left for the debugger");
 }
 
-bool check_run(Check *check, const char *probe_case, double seconds) {
-    const char *debug = getenv("GRADE_DEBUG");
-    if (debug != NULL) {
-        return check->state == ROW_PASS && leave_for_debugger(check, debug, probe_case);
-    }
-    const char *probe = getenv("GRADE_PROBE");
-    CHECK(probe != NULL, "GRADE_PROBE names no probe");
+static bool run_probe(Check *check, const char *probe, bool gpu, const char *probe_case,
+                      double seconds) {
     const char *environment[9] = {NULL};
     for (int i = 0; i < check->settings; i++) {
         environment[i] = check->setting[i];
@@ -334,7 +329,8 @@ bool check_run(Check *check, const char *probe_case, double seconds) {
                        .seconds = seconds,
                        .cpu_seconds = 2 * seconds,
                        .memory = check->memory_limit,
-                       .output = OUTPUT};
+                       .output = OUTPUT,
+                       .uses_gpu = gpu};
     SandboxResult result = sandbox_run(&sandbox);
     free(check->text);
     check->text = result.text;
@@ -357,6 +353,22 @@ bool check_run(Check *check, const char *probe_case, double seconds) {
         return end(check, ROW_FAIL, "something was written beyond the end of %s", beyond);
     }
     return true;
+}
+
+bool check_run(Check *check, const char *probe_case, double seconds) {
+    const char *debug = getenv("GRADE_DEBUG"), *probe = getenv("GRADE_PROBE");
+    if (debug != NULL) {
+        return check->state == ROW_PASS && leave_for_debugger(check, debug, probe_case);
+    }
+    CHECK(probe != NULL, "GRADE_PROBE names no probe");
+    return run_probe(check, probe, false, probe_case, seconds);
+}
+
+bool check_run_on_gpu(Check *check, const char *probe_case, double seconds) {
+    const char *probe = getenv("GRADE_GPU_PROBE");
+    check_memory(check, 0);
+    return probe != NULL ? run_probe(check, probe, true, probe_case, seconds)
+                         : end(check, ROW_NOT_RUN, "no GPU");
 }
 
 const void *check_got(const Check *check, const char *name, WireType type) {

@@ -35,6 +35,7 @@ typedef struct Options {
     const char *judge;   /* the lab's Criterion program */
     const char *plan;    /* labs/NN_topic/grade.json */
     const char *recipes; /* written by make */
+    const char *gpu;     /* the same for a real GPU, or NULL */
     const char *cache;   /* folder for objects */
     const char *output;  /* the record */
     const char *junit;   /* or NULL */
@@ -48,18 +49,20 @@ static int usage(const char *program) {
         stderr,
         "usage: %s --lab NN_topic --from DIR --judge PROGRAM --plan FILE --recipes FILE\n"
         "          --cache DIR --output FILE [--check NAME] [--seed HEX] [--min-sandbox LEVEL]\n"
-        "          [--junit FILE] [--debug DIR]\n",
+        "          [--junit FILE] [--debug DIR] [--gpu-recipes FILE]\n",
         program);
     return EXIT_USAGE;
 }
 
 static bool read_options(Options *options, int argc, char **argv) {
     static const struct option names[] = {
-        {"lab", 1, NULL, 'l'},   {"from", 1, NULL, 'f'},        {"check", 1, NULL, 'c'},
-        {"judge", 1, NULL, 'j'}, {"plan", 1, NULL, 'p'},        {"recipes", 1, NULL, 'r'},
-        {"cache", 1, NULL, 'a'}, {"output", 1, NULL, 'o'},      {"seed", 1, NULL, 's'},
-        {"junit", 1, NULL, 'u'}, {"min-sandbox", 1, NULL, 'm'}, {"debug", 1, NULL, 'b'},
-        {NULL, 0, NULL, 0},
+        {"lab", 1, NULL, 'l'},         {"from", 1, NULL, 'f'},
+        {"check", 1, NULL, 'c'},       {"judge", 1, NULL, 'j'},
+        {"plan", 1, NULL, 'p'},        {"recipes", 1, NULL, 'r'},
+        {"cache", 1, NULL, 'a'},       {"output", 1, NULL, 'o'},
+        {"seed", 1, NULL, 's'},        {"junit", 1, NULL, 'u'},
+        {"min-sandbox", 1, NULL, 'm'}, {"debug", 1, NULL, 'b'},
+        {"gpu-recipes", 1, NULL, 'g'}, {NULL, 0, NULL, 0},
     };
     if (getrandom(&options->seed, sizeof options->seed, 0) != sizeof options->seed) {
         return false;
@@ -69,7 +72,7 @@ static bool read_options(Options *options, int argc, char **argv) {
             ['l'] = &options->lab,   ['f'] = &options->from,   ['c'] = &options->check,
             ['j'] = &options->judge, ['p'] = &options->plan,   ['r'] = &options->recipes,
             ['a'] = &options->cache, ['o'] = &options->output, ['u'] = &options->junit,
-            ['b'] = &options->debug};
+            ['b'] = &options->debug, ['g'] = &options->gpu};
         char none[] = "", *end = none;
         if (c == 's') {
             options->seed = strtoull(optarg, &end, 16);
@@ -217,12 +220,32 @@ static bool make_folders(char *folder, char work[PATH], char secret[PATH]) {
     return true;
 }
 
+/* The probe for a real GPU. Where it cannot be built, the rows that need it say so by crashing. */
+static void build_for_gpu(const Options *options, const json_t *lab, const char *work) {
+    char folder[PATH + 10];
+    snprintf(folder, sizeof folder, "%s/gpu", work);
+    json_t *recipes = load(options->gpu);
+    if (recipes == NULL || mkdir(folder, 0755) != 0) {
+        json_decref(recipes);
+        return;
+    }
+    Submission submission = {lab, recipes, options->from, folder, options->cache, true};
+    Built built = submission_build(&submission);
+    if (!built.good) {
+        fprintf(stderr, "grade: with nvcc: %s\n", built.message != NULL ? built.message : "");
+    }
+    setenv("GRADE_GPU_PROBE", built.probe, 1);
+    free(built.message);
+    json_decref(built.objects);
+    json_decref(recipes);
+}
+
 static bool grade(const Options *options, const char *work, const char *secret, json_t *record) {
     json_t *lab = load(options->plan), *recipes = load(options->recipes);
     if (lab == NULL || recipes == NULL) {
         return false;
     }
-    Submission submission = {lab, recipes, options->from, work, options->cache};
+    Submission submission = {lab, recipes, options->from, work, options->cache, false};
     Built built = submission_build(&submission);
     json_object_set(record, "objects", built.objects);
     if (built.good && options->debug != NULL) {
@@ -230,6 +253,9 @@ static bool grade(const Options *options, const char *work, const char *secret, 
         snprintf(command, sizeof command, "mkdir -p '%s' && cp '%s' '%s/probe'", options->debug,
                  built.probe, options->debug);
         built.good = system(command) == 0 && setenv("GRADE_DEBUG", options->debug, 1) == 0;
+    }
+    if (built.good && options->gpu != NULL && options->debug == NULL) {
+        build_for_gpu(options, lab, work);
     }
     if (built.good) {
         run_checks(options, record, secret, built.probe);

@@ -4,25 +4,13 @@
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "sim.h"
 
-static Dwfl *program;
-static pthread_once_t opened = PTHREAD_ONCE_INIT;
-
-static int find_elf(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-                    char **found, Elf **elf) {
-    if (strcmp(name, "/proc/self/exe") == 0) {
-        return open(name, O_RDONLY | O_CLOEXEC);
-    }
-    return dwfl_linux_proc_find_elf(module, user, name, base, found, elf);
-}
-
-/* Debugging information lies in the file itself or is not there. */
+/* Debugging information lies in the program itself or is not there. */
 static int find_no_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
                               const char *file, const char *link, GElf_Word sum, char **found) {
     (void)module, (void)user, (void)name, (void)base, (void)file, (void)link, (void)sum;
@@ -30,14 +18,41 @@ static int find_no_debug_file(Dwfl_Module *module, void **user, const char *name
     return -1;
 }
 
-static void open_program(void) {
-    static const Dwfl_Callbacks callbacks = {.find_elf = find_elf,
+static Dwfl *library(void) {
+    static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
                                              .find_debuginfo = find_no_debug_file};
-    Dwfl *dwfl = dwfl_begin(&callbacks);
-    if (dwfl != NULL && dwfl_linux_proc_report(dwfl, getpid()) == 0 &&
-        dwfl_report_end(dwfl, NULL, NULL) == 0) {
-        program = dwfl;
+    static Dwfl *dwfl;
+    if (dwfl == NULL) {
+        dwfl = dwfl_begin(&callbacks);
     }
+    return dwfl;
+}
+
+/* The file of an image. The program's own may have been started under any name. */
+static const char *image_file(const Dl_info *image, char path[512]) {
+    Dl_info own;
+    dladdr((const void *)(uintptr_t)image_file, &own);
+    ssize_t length = image->dli_fbase == own.dli_fbase ? readlink("/proc/self/exe", path, 511) : 0;
+    if (length <= 0) {
+        return image->dli_fname;
+    }
+    path[length] = '\0';
+    return path;
+}
+
+/* No list of the process's mappings is asked for: in a sandbox, /proc may be shut. */
+static Dwfl_Module *module_of(const Dl_info *image, Dwarf_Addr address) {
+    Dwfl *dwfl = library();
+    Dwfl_Module *module = dwfl != NULL ? dwfl_addrmodule(dwfl, address) : NULL;
+    if (dwfl != NULL && module == NULL) {
+        char path[512];
+        const char *file = image_file(image, path);
+        dwfl_report_begin_add(dwfl);
+        module =
+            dwfl_report_elf(dwfl, file, file, -1, (GElf_Addr)(uintptr_t)image->dli_fbase, true);
+        dwfl_report_end(dwfl, NULL, NULL);
+    }
+    return module;
 }
 
 /* Where and in which function an instruction stands. */
@@ -114,28 +129,33 @@ typedef struct Question {
 
 static void *answer(void *context) {
     const Question *question = context;
-    pthread_once(&opened, open_program);
+    Dl_info image;
+    if (dladdr(question->pc, &image) == 0) {
+        return NULL;
+    }
     /* A return address is one past the call. */
     Dwarf_Addr address = (Dwarf_Addr)(uintptr_t)question->pc - 1;
-    Dwfl_Module *module = program != NULL ? dwfl_addrmodule(program, address) : NULL;
+    Dwfl_Module *module = module_of(&image, address);
     Line line;
-    Dl_info image;
     if (module != NULL && find_line(module, address, &line)) {
         snprintf(question->text, question->size, "%s:%d (%s)",
                  sim_file((Place){line.file, line.line}), line.line, line.function);
-    } else if (dladdr(question->pc, &image) != 0 && image.dli_sname != NULL) {
+    } else if (image.dli_sname != NULL) {
         snprintf(question->text, question->size, "%s+0x%lx", image.dli_sname,
                  (unsigned long)((const char *)question->pc - (const char *)image.dli_saddr));
     }
     return NULL;
 }
 
-/* The library takes more stack than a CUDA thread has. */
+/* The library takes more stack than a CUDA thread has, and one caller at a time. */
 void sim_describe_code(const void *pc, char *text, size_t size) {
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
     Question question = {pc, text, size};
     pthread_t thread;
     snprintf(text, size, "%p", pc);
+    pthread_mutex_lock(&one);
     if (pc != NULL && pthread_create(&thread, NULL, answer, &question) == 0) {
         pthread_join(thread, NULL);
     }
+    pthread_mutex_unlock(&one);
 }
