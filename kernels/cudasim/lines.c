@@ -89,6 +89,20 @@ static const char *name_of(Dwarf_Die *scope) {
     return name != NULL ? name : "?";
 }
 
+/* The functions around an instruction, from the innermost on, as they were inlined; to be freed.
+   libdw's first answer goes over to where an inlined function is defined, so it is asked again for
+   the scopes around the innermost one. */
+static int scopes_of(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes) {
+    Dwarf_Die *nearest = NULL;
+    int count = unit != NULL ? dwarf_getscopes(unit, address, &nearest) : 0;
+    *scopes = NULL;
+    if (count > 0) {
+        count = dwarf_getscopes_die(&nearest[0], scopes);
+    }
+    free(nearest);
+    return count;
+}
+
 /* Of functions that were inlined into each other, the innermost one of a .cu file; else the
    innermost. */
 static bool find_line(Dwfl_Module *module, Dwarf_Addr address, Line *found) {
@@ -98,9 +112,9 @@ static bool find_line(Dwfl_Module *module, Dwarf_Addr address, Line *found) {
     if (here.file == NULL) {
         return false;
     }
-    Dwarf_Addr bias;
-    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes = NULL;
-    int count = unit != NULL ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes;
+    int count = scopes_of(unit, address - bias, &scopes);
     *found = here;
     found->function = "?";
     for (int i = 0, functions = 0; i < count; i++) {
