@@ -172,6 +172,7 @@ void record_print(const json_t *record, FILE *to) {
         print_row(row, to);
     }
     fprintf(to, "Sandbox: %s\n", text_of(record, "sandbox"));
+    fprintf(to, "Inputs:  SEED=%s\n", text_of(record, "seed"));
     fprintf(to, "Score:   %g of %g points\n", number_of(record, "score"),
             number_of(record, "total"));
 }
