@@ -31,7 +31,7 @@ enum { PATH = 4096, JUDGE_SECONDS = 300 };
 typedef struct Options {
     const char *lab;     /* "00_bytes" */
     const char *from;    /* folder of the submission */
-    const char *check;   /* only this one, or NULL */
+    const char *check;   /* only this one, or these, with commas between; or NULL */
     const char *judge;   /* the lab's Criterion program */
     const char *plan;    /* labs/NN_topic/grade.json */
     const char *recipes; /* written by make */
@@ -175,34 +175,46 @@ static void set_all(json_t *record, RowState state, const char *message) {
     free(clean);
 }
 
+/* Whether a check is among those that were asked for. */
+static bool asked(const char *checks, const char *name) {
+    size_t length = strlen(name);
+    for (const char *p = checks; p != NULL; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (strncmp(p, name, length) == 0 && (p[length] == ',' || p[length] == '\0')) {
+            return true;
+        }
+    }
+    return checks == NULL;
+}
+
 static void run_checks(const Options *options, json_t *record, const char *folder,
                        const char *probe) {
     json_t *row;
     size_t i;
     json_array_foreach(json_object_get(record, "checks"), i, row) {
         const char *name = json_string_value(json_object_get(row, "name"));
-        if (options->check == NULL || strcmp(options->check, name) == 0) {
+        if (asked(options->check, name)) {
             run_judge(options, folder, probe, name);
             take_row(record, folder, name);
         }
     }
 }
 
-/* With --check only that row remains, and no score is claimed for the others. */
-static bool only(json_t *record, const char *check) {
-    json_t *rows = json_array(), *row = check != NULL ? record_row(record, check) : NULL;
-    if (check == NULL) {
-        json_decref(rows);
-        return true;
+/* With --check only those rows remain, and no score is claimed for the others. */
+static bool only(json_t *record, const char *checks) {
+    json_t *rows = json_array(), *row;
+    size_t i;
+    json_array_foreach(json_object_get(record, "checks"), i, row) {
+        if (asked(checks, json_string_value(json_object_get(row, "name")))) {
+            json_array_append(rows, row);
+        }
     }
-    if (row == NULL) {
-        fprintf(stderr, "grade: there is no check %s\n", check);
-        json_decref(rows);
-        return false;
-    }
-    json_array_append(rows, row);
+    bool some = json_array_size(rows) > 0;
     json_object_set_new(record, "checks", rows);
-    return true;
+    if (!some) {
+        fprintf(stderr, "grade: there is no check %s\n", checks);
+    }
+    return some;
 }
 
 /* Two folders: one in which a submission is built, one that it never sees. */
