@@ -112,7 +112,7 @@ COMMON  := $(patsubst %.c,$B/obj/%.o,$(filter-out common/train.c common/absent.c
 GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out grader/check.c grader/probe.c grader/grade.c %_test.c,$(wildcard grader/*.c)))
 TESTS   := $(patsubst %.c,$B/obj/%.o,$(wildcard kernels/*_test.c common/*_test.c grader/*_test.c))
 HOLES   := 00_bytes/bytes.c 01_loop/loop.c $(addprefix 02_kernels/,adamw.cu crossentropy.cu layernorm.cu sumsq.cu) \
-           03_accumulate/accumulate.c 04_checkpoint/checkpoint.c 05_fp16/scaler.c
+           03_accumulate/accumulate.c 04_checkpoint/checkpoint.c 05_fp16/scaler.c 05_fp16/mixed.c 06_fit/plan.c
 LABS    := $(sort $(notdir $(wildcard labs/[0-9]*)))
 STUBS   := $(patsubst solutions/%,labs/%,$(wildcard solutions/*/*.c solutions/*/*.cu))
 

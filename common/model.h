@@ -28,6 +28,12 @@
 #include "common/params.h"
 #include "common/rng.h"
 
+/** What backward runs again instead of forward keeping it (lab 04); {0} for nothing. */
+typedef struct Checkpoint {
+    int segment;         /**< blocks between two kept inputs; 0 for no segments */
+    bool attention_only; /**< the probabilities of attention, and nothing else */
+} Checkpoint;
+
 /** What a block keeps (common/block.h). */
 typedef struct Block Block;
 
@@ -71,6 +77,7 @@ typedef struct Model {
     Workspace workspace;     /**< scratch memory of the ops */
     float *result;           /**< device memory for one float: a norm on its way to the host */
     Rng rng;                 /**< dropout masks are drawn from here */
+    Checkpoint checkpoint;   /**< what backward runs again; nothing, unless somebody sets it */
     uint64_t block_forwards; /**< how often a block ran forward while training, since model_new() */
     Pass pass;               /**< the micro-batch in flight */
 } Model;

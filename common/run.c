@@ -60,8 +60,7 @@ static int wrong(const char *text) {
    there, what stands in for it ends the program here. */
 static int check_labs(const TrainOptions *options) {
     if (options->accumulation > 1) {
-        Accumulator accumulator;
-        accumulator_init(&accumulator, NULL, options->accumulation);
+        train_epoch(NULL, NULL, options->accumulation, NULL, NULL);
     }
     if (options->checkpointing) {
         checkpoint_segment(&options->config, options->B, options->T, 0);

@@ -2,6 +2,28 @@
 
 #include <stdlib.h>
 
+#include "common/lab04.h"
+#include "common/lab05.h"
+
+static bool checkpointed(const Model *model) {
+    return model->checkpoint.segment > 0 || model->checkpoint.attention_only;
+}
+
+double trainer_forward(Trainer *trainer, const Batch *batch) {
+    Model *model = trainer->model;
+    return checkpointed(model) ? checkpoint_forward(model, batch) : model_forward(model, batch);
+}
+
+void trainer_backward(Trainer *trainer, float share) {
+    Model *model = trainer->model;
+    float dloss = trainer->mixed != NULL ? mixed_scale(trainer->mixed, share) : share;
+    if (checkpointed(model)) {
+        checkpoint_backward(model, dloss);
+    } else {
+        model_backward(model, dloss);
+    }
+}
+
 void trainer_measure(const ModelConfig *config, int B, int T, Device *device, MemoryUse *peak) {
     size_t N = (size_t)B * (size_t)T;
     int32_t *ids = calloc(N, sizeof *ids);

@@ -9,12 +9,16 @@
 #include "common/data.h"
 #include "common/optimizer.h"
 
+/** The state of mixed precision (common/lab05.h). */
+typedef struct Mixed Mixed;
+
 /** Everything that a training step touches. */
 typedef struct Trainer {
     Model *model;         /**< weights and gradients; gradients are zero between steps */
     Optimizer *optimizer; /**< moments */
     Schedule schedule;    /**< learning rate; one tick per optimizer step */
     float max_grad_norm;  /**< clipping; 0 for none */
+    Mixed *mixed;         /**< loss scaler, with weights in half (lab 05); NULL in float */
 } Trainer;
 
 /** What a step tells of itself. */
@@ -23,7 +27,25 @@ typedef struct StepReport {
     float grad_norm;     /**< global norm before clipping */
     float learning_rate; /**< the rate that the update used */
     size_t tokens;       /**< valid targets that were learned from */
+    bool skipped;        /**< a gradient was not finite: no update, no tick (lab 05) */
 } StepReport;
+
+/**
+ * Forward of a micro-batch: model_forward(), or checkpoint_forward() of lab 04 where
+ * model->checkpoint asks for it.
+ *
+ * @return sum of the losses of the valid targets, in nats
+ */
+double trainer_forward(Trainer *trainer, const Batch *batch);
+
+/**
+ * Backward of the micro-batch in flight: adds to the gradients. The loss is scaled (lab 05) where
+ * there is a loss scaler.
+ *
+ * @param trainer the same
+ * @param share   what each valid target's loss counts in the gradient
+ */
+void trainer_backward(Trainer *trainer, float share);
 
 /**
  * Counts the bytes of one step: allocates a model with its optimizer, runs forward, backward and an
