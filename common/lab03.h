@@ -89,7 +89,7 @@ StepReport accumulator_step(Accumulator *accumulator);
  * @param trainer model, optimizer, schedule
  * @param data    handed out up to the end of its epoch, or until `report` says stop
  * @param steps   micro-batches per window, at least 1
- * @param report  called after each window; returns false to stop
+ * @param report  called after each window and its tick; returns false to stop
  * @param context given to it
  */
 void train_epoch(Trainer *trainer, Data *data, int steps,

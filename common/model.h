@@ -63,6 +63,7 @@ typedef struct Pass {
     Real **x;                  /**< (L + 1) plain pass: input of each block, output of the last */
     Block *blocks;             /**< (L) plain pass: what each block kept */
     MemoryMark *marks;         /**< (L) plain pass: the stack below each block's output */
+    Rng *rngs;                 /**< (L) for lab 04: the dropout stream where a segment began */
     double loss;               /**< sum of the losses of the valid targets, nats */
 } Pass;
 

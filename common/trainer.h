@@ -31,6 +31,15 @@ typedef struct StepReport {
 } StepReport;
 
 /**
+ * Mixed precision as it starts: fp16 with the scaler of scaler_init(), bf16, which has the range of
+ * float, with a scale of 1 that stays.
+ *
+ * @param[out] mixed     to prepare; trainer->mixed points to it
+ * @param      precision F16 or BF16
+ */
+void mixed_init(Mixed *mixed, Precision precision);
+
+/**
  * Forward of a micro-batch: model_forward(), or checkpoint_forward() of lab 04 where
  * model->checkpoint asks for it.
  *
@@ -52,12 +61,14 @@ void trainer_backward(Trainer *trainer, float share);
  * update once, and frees everything. No loop is needed, so lab 00 can compare its formulas before
  * lab 01 exists.
  *
- * @param      config the model; with weights in half there is no update, and no optimizer state
- * @param      B      sequences
- * @param      T      tokens per sequence, at most config->T
- * @param      device where
- * @param[out] peak   bytes by kind when the total was largest
+ * @param      config     the model; with weights in half the update is that of the masters alone
+ * @param      checkpoint what backward runs again (lab 04); {0} for a plain step
+ * @param      B          sequences
+ * @param      T          tokens per sequence, at most config->T
+ * @param      device     where
+ * @param[out] peak       bytes by kind when the total was largest
  */
-void trainer_measure(const ModelConfig *config, int B, int T, Device *device, MemoryUse *peak);
+void trainer_measure(const ModelConfig *config, Checkpoint checkpoint, int B, int T, Device *device,
+                     MemoryUse *peak);
 
 #endif
