@@ -7,6 +7,8 @@
 #   make grade01         what your files are worth, and what to look at (CHECK=name, FROM=DIR)
 #   make hint01 TASK=2   a hint, one more each time      make debug01 CHECK=name   gdb on a check
 #   make train ARGS=...  train (ARGS=--help lists the options; FROM=labs takes your labs)
+#   make table           time and memory of each technique, beside the published figures
+#   make pareto          bytes and speed of every plan of lab 06, as a picture (FROM=labs: your choice)
 #   make bench           speed and memory against PyTorch, where it is installed
 #   make docs            the handbook, in build/docs/html/index.html
 #
@@ -101,7 +103,7 @@ endif
 
 # ---- what there is ---------------------------------------------------------------------
 # Ops are compiled once per precision; these work on floats or are no ops at all.
-PLAIN   := base blas gemm ops adamw sumsq scale
+PLAIN   := base blas gemm ops adamw sumsq scale unscale
 OPS     := $(filter-out $(PLAIN) %_test,$(basename $(notdir $(wildcard kernels/*.c))))
 KERNELS := $(PLAIN:%=$B/obj/kernels/%.o) $(foreach p,f32 f16 bf16,$(OPS:%=$B/obj/kernels/%.$p.o))
 # The same for the GPU: of an op.cu here or in a lab folder, one object or three.
@@ -112,11 +114,11 @@ COMMON  := $(patsubst %.c,$B/obj/%.o,$(filter-out common/train.c common/absent.c
 GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out grader/check.c grader/probe.c grader/grade.c %_test.c,$(wildcard grader/*.c)))
 TESTS   := $(patsubst %.c,$B/obj/%.o,$(wildcard kernels/*_test.c common/*_test.c grader/*_test.c))
 HOLES   := 00_bytes/bytes.c 01_loop/loop.c $(addprefix 02_kernels/,adamw.cu crossentropy.cu layernorm.cu sumsq.cu) \
-           03_accumulate/accumulate.c 04_checkpoint/checkpoint.c 05_fp16/scaler.c
+           03_accumulate/accumulate.c 04_checkpoint/checkpoint.c $(addprefix 05_fp16/,cast.cu unscale.cu scaler.c mixed.c) 06_fit/plan.c
 LABS    := $(sort $(notdir $(wildcard labs/[0-9]*)))
 STUBS   := $(patsubst solutions/%,labs/%,$(wildcard solutions/*/*.c solutions/*/*.cu))
 
-.PHONY: help setup demo test prove check format docs bench coverage train stubs fuzz clean all
+.PHONY: help setup demo test prove check format docs bench table coverage train stubs fuzz clean all
 help:
 	@sed -n 's/^# \{0,1\}//p; /^BACKEND/q' Makefile
 	@tools/labs.py
@@ -228,7 +230,7 @@ $B/lab/%.o: %.cu $(CU_TOOL)
 $B/absent/%.o: common/absent.c
 	@mkdir -p $(@D)
 	$(call say,compile)
-	$Q$(CC) $(CPPFLAGS) -DABSENT_$* $(CFLAGS) -c $< -o $@
+	$Q$(CC) $(CPPFLAGS) -DABSENT_$* -DABSENT=$* $(CFLAGS) -c $< -o $@
 
 define link
 @mkdir -p $(@D)
@@ -244,6 +246,10 @@ ifneq ($(TRAIN),$B/bin/train)
 $(TRAIN): $B/obj/common/train.o $(CHOSEN) $B/libkit.a $(SIM)
 	$(link)
 endif
+# What a student has after lab 02, for the tests: options that need later labs say so.
+after_02 = $(foreach h,$(HOLES),$(if $(filter 00_% 01_% 02_%,$h),$(filter $(call of_file,solutions/$h),$(SOLVED)),$B/absent/$(basename $(notdir $h)).o))
+$B/bin/train-02: $B/obj/common/train.o $(after_02) $B/libkit.a $(SIM)
+	$(link)
 $B/bin/unit: LIBS := -lcriterion -lseccomp
 $B/bin/unit: $(TESTS) $(SOLVED) $(GRADER) $B/libkit.a $(SIM)
 	$(link)
@@ -255,11 +261,15 @@ train: $(TRAIN)
 	@$(TRAIN) $(ARGS) $(quiet77)
 
 # labNN takes the student's file for lab NN and the solutions for all others.
+own = $(foreach o,$(SOLVED),$(if $(filter $B/lab/solutions/$1/%,$o),$(subst lab/solutions/,lab/labs/,$o),$o))
+ARGS_03 := --documents --per_device_train_batch_size 2 --gradient_accumulation_steps 4
+ARGS_04 := --gradient_checkpointing
+ARGS_05 := --fp16
 define lab_rules
 .PHONY: lab$2
 lab$2: $B/bin/lab$2
-	@$$< $(if $(wildcard labs/$1/*.cu),--device gpu --eval_fraction 0) --max_steps 20 --logging_steps 5 $$(ARGS) $$(quiet77)
-$B/bin/lab$2: $B/obj/common/train.o $$(foreach o,$(SOLVED),$$(if $$(filter $B/lab/solutions/$1/%,$$o),$$(subst lab/solutions/,lab/labs/,$$o),$$o)) $B/libkit.a $$(SIM)
+	@$$< $(if $(wildcard labs/$1/*.cu),--device gpu --eval_fraction 0) $(ARGS_$2) --max_steps 20 --logging_steps 5 $$(ARGS) $$(quiet77)
+$B/bin/lab$2: $B/obj/common/train.o $$(call own,$1) $B/libkit.a $$(SIM)
 	$$(link)
 endef
 $(foreach l,$(LABS),$(eval $(call lab_rules,$l,$(firstword $(subst _, ,$l)))))
@@ -374,7 +384,7 @@ FORCE:
 # make test is what a user runs; make prove is what takes longer and CI runs as well.
 test: setup
 	@$(MAKE) --no-print-directory test-run
-test-run: $B/bin/unit $B/bin/train oracle graders
+test-run: $B/bin/unit $B/bin/train $B/bin/train-02 oracle graders
 	@echo "unit tests"
 	@tools/unit.sh $B
 	@echo "labs: stubs earn nothing, solutions everything"
@@ -437,13 +447,28 @@ $B/bin/bench: $B/obj/common/bench/bench.o $(SOLVED) $B/libkit.a $(SIM)
 # bench times steps, bench-ops each op by itself; DEVICE=gpu: on the GPU (BACKEND=cuda: a real one).
 $B/bin/bench-ops: $B/obj/common/bench/ops.o $B/obj/common/bench/cases.o $B/obj/common/bench/timing.o $(SOLVED) $B/libkit.a $(SIM)
 	$(link)
-bench: $B/bin/bench
+# The series of experiments, each row a run: SHORT=1, DEVICE=gpu, SIZE=seeds (on a real GPU).
+table: $B/bin/train
+	@tools/table.py $B/bin/train $(if $(SHORT),--short) $(if $(DEVICE),--device $(DEVICE)) $(if $(SIZE),--size $(SIZE)) $(ARGS)
+# Every plan of lab 06, and which of them plan.c of FROM chooses: ARGS="--fit 24 --effective_batch 16".
+PARETO := $B/bin/pareto$(if $(filter-out solutions,$(FROM)),-$(subst /,_,$(FROM)))
+$(PARETO): $B/obj/common/bench/pareto.o $(CHOSEN) $B/libkit.a $(SIM)
+	$(link)
+pareto: $(PARETO)
+	@tools/pareto.py $(PARETO) $(if $(DEVICE),--device $(DEVICE)) $(ARGS) $(quiet77)
+.PHONY: pareto
+$B/bin/bench-techniques: $B/obj/common/bench/techniques.o $(SOLVED) $B/libkit.a $(SIM)
+	$(link)
+bench: $B/bin/bench bench-techniques
 	@$(PYTHON) common/bench/bench.py $B/bin/bench $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
+# What accumulation and checkpointing cost.
+bench-techniques: $B/bin/bench-techniques
+	@$B/bin/bench-techniques $(if $(DEVICE),--device $(DEVICE))
 bench-ops: $B/bin/bench-ops
 	@$B/bin/bench-ops $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 bench-programs: $B/bin/bench $B/bin/bench-ops
 # That they run and count right, in the simulator as well.
-bench-check: $B/bin/bench $B/bin/bench-ops
+bench-check: $B/bin/bench $B/bin/bench-ops $B/bin/bench-techniques
 	@OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2 $(PYTHON) common/bench/check.py $^
 # What the kernels ask of the memory, as check mode counts it.
 profile-check:
@@ -451,7 +476,35 @@ profile-check:
 profile-check-run: $B/bin/train
 	@$(MAKE) --no-print-directory cu-build FILE=kernels/cudasim/tests/strided.cu OUT=$B/cu/strided
 	@tools/profile_test.py $B/bin/train $B/cu/strided
-.PHONY: bench-ops bench-programs bench-check profile-check profile-check-run
+.PHONY: bench-ops bench-techniques bench-programs bench-check profile-check profile-check-run
+
+# Lab 03: the student's loop beside two with a mistake in the divisor.
+.PHONY: planted03
+planted03: $B/bin/planted
+	@$< $(quiet77)
+$B/bin/planted: $B/obj/common/bench/planted.o $(call own,03_accumulate) $B/libkit.a $(SIM)
+	$(link)
+
+# Lab 04: a chain of allocations of chosen sizes; every segment of a small model, with the timelines
+# of a plain and a checkpointed step.
+.PHONY: chain04 picture04
+chain04: $B/bin/chain
+	@$< $(ARGS)
+$B/bin/chain: $B/obj/common/show/chain.o $(SOLVED) $B/libkit.a $(SIM)
+	$(link)
+picture04: $B/bin/checkpoint
+	@$< $(ARGS) $(quiet77)
+$B/bin/checkpoint: $B/obj/common/show/checkpoint.o $(call own,04_checkpoint) $B/libkit.a $(SIM)
+	$(link)
+
+# What lab 05 is about, as numbers and pictures.
+SHOW05 := histogram05 frozen05 crossover05
+SHOW   := $B/bin/fp16$(if $(filter-out solutions,$(FROM)),-$(subst /,_,$(FROM)))
+.PHONY: $(SHOW05)
+$(SHOW): $B/obj/common/show/fp16.o $(CHOSEN) $B/libkit.a $(SIM)
+	$(link)
+$(SHOW05): $(SHOW)
+	@$< $(@:05=) build/pictures $(quiet77)
 
 # ---- a GPU ------------------------------------------------------------------------------
 # A pack is made where nvcc is, for a machine that has a GPU and nothing else of what a build takes.

@@ -389,13 +389,27 @@ void check_fail(Check *check, const char *sentence, ...) {
     if (check->state == ROW_PASS) {
         check->state = ROW_FAIL;
     }
-    /* After a comparison that found nothing likely, this is the sentence. */
-    if (check->state == ROW_FAIL && check->mistake[0] == '\0') {
+    /* After a comparison that found nothing likely, or a budget that was too small, this is the
+       sentence. */
+    bool wanted = check->state == ROW_FAIL || check->state == ROW_OVER_BUDGET;
+    if (wanted && check->mistake[0] == '\0') {
         va_list values;
         va_start(values, sentence);
         vsnprintf(check->mistake, sizeof check->mistake, sentence, values);
         va_end(values);
     }
+}
+
+void check_tell(Check *check, const char *text, ...) {
+    size_t length = strlen(check->message);
+    va_list values;
+    va_start(values, text);
+    vsnprintf(check->message + length, sizeof check->message - length, text, values);
+    va_end(values);
+}
+
+void check_not_run(Check *check, const char *reason) {
+    end(check, ROW_NOT_RUN, "%s", reason);
 }
 
 static bool finite_all(const double *values, size_t n) {

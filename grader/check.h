@@ -166,6 +166,12 @@ bool check_equal(Check *check, const char *name, const uint64_t *want, size_t n,
  */
 void check_fail(Check *check, const char *sentence, ...) __attribute__((format(printf, 2, 3)));
 
+/** Adds to what is shown under the check's row, whatever becomes of it; printf format. */
+void check_tell(Check *check, const char *text, ...) __attribute__((format(printf, 2, 3)));
+
+/** Ends a check without points that needs what is not here; `reason` says what. */
+void check_not_run(Check *check, const char *reason);
+
 /** Counts a comparison that a check has made by itself, and was right. */
 void check_good(Check *check);
 

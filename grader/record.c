@@ -158,8 +158,8 @@ static void print_row(const json_t *row, FILE *to) {
     }
     fprintf(to, "  %-22s %7s  %-13s %6.2f s   %s\n", text_of(row, "name"), points,
             text_of(row, "state"), number_of(row, "seconds"), text_of(row, "title"));
+    print_indented(to, text_of(row, "message"));
     if (row_state_of(text_of(row, "state")) != ROW_PASS) {
-        print_indented(to, text_of(row, "message"));
         print_indented(to, text_of(row, "mistake"));
     }
 }

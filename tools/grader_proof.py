@@ -83,7 +83,9 @@ def read_table(path):
             text = line.strip()
             head = re.match(r"\[(\w+)\] (\S+)$", text)
             if head:
-                blocks.append({"name": head[1], "file": head[2], "fails": [], "says": "", "edits": []})
+                blocks.append({"name": head[1], "file": head[2], "id": "", "fails": [], "says": "", "edits": []})
+            elif text.startswith("id: "):
+                blocks[-1]["id"] = text[4:].strip()
             elif text.startswith("fails: "):
                 blocks[-1]["fails"] = text[7:].split()
             elif text.startswith("says: "):
@@ -203,11 +205,11 @@ def read_attack(path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
     what = re.match(r"/\*\s*(.*?)\*/", text, re.S)
-    lab = re.search(r"/\* lab: (\w+)/(\S+)\s+honest: (.*?) \*/", text)
+    lab = re.search(r"/\* lab: (\w+)/(\S+)\s+honest: (.*?) \*/", text, re.S)
     state = re.search(r"/\* state: (.*?) \*/", text)
     if not (what and lab and state):
         sys.exit(f"{path}: wants a comment, a lab line and a state line")
-    honest = [] if lab[3] == "none" else lab[3].replace(",", " ").split()
+    honest = [] if lab[3] == "none" else re.findall(r"\w+", lab[3])
     return {"name": os.path.basename(path)[:-2], "what": " ".join(what[1].split()), "lab": lab[1],
             "file": lab[2], "honest": honest, "states": state[1].split("|"), "text": text}
 
