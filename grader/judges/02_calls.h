@@ -1,14 +1,14 @@
 /**
- * @file kernel_calls.h
+ * @file 02_calls.h
  * @brief Judge of lab 02: many calls of one op in one run of the probe, and how they are graded.
  * @ingroup grader
  *
  *     Calls *calls = calls_new(check, "sumsq");
- *     add_sumsq(calls, 257, 1, false);        // grader/kernel_ops.h: inputs, what should come back
+ *     add_sumsq(calls, 257, 1, false);        // grader/judges/02_ops.h: inputs, what should come back
  *     grade_numbers(calls);                   // or grade_clean, grade_schedules, grade_traffic
  */
-#ifndef GRADER_KERNEL_CALLS_H
-#define GRADER_KERNEL_CALLS_H
+#ifndef GRADER_JUDGES_02_CALLS_H
+#define GRADER_JUDGES_02_CALLS_H
 
 #include <string.h>
 
