@@ -264,7 +264,7 @@ train: $(TRAIN)
 own = $(foreach o,$(SOLVED),$(if $(filter $B/lab/solutions/$1/%,$o),$(subst lab/solutions/,lab/labs/,$o),$o))
 ARGS_03 := --documents --per_device_train_batch_size 2 --gradient_accumulation_steps 4
 ARGS_04 := --gradient_checkpointing
-ARGS_05 := --fp16
+ARGS_05 := --fp16 --n_layer 2 --n_head 2 --n_embd 32 --n_positions 32 --per_device_train_batch_size 4
 define lab_rules
 .PHONY: lab$2
 lab$2: $B/bin/lab$2
@@ -504,7 +504,7 @@ SHOW   := $B/bin/fp16$(if $(filter-out solutions,$(FROM)),-$(subst /,_,$(FROM)))
 $(SHOW): $B/obj/common/show/fp16.o $(CHOSEN) $B/libkit.a $(SIM)
 	$(link)
 $(SHOW05): $(SHOW)
-	@$< $(@:05=) build/pictures $(quiet77)
+	@OMP_NUM_THREADS=1 $< $(@:05=) build/pictures $(quiet77)
 
 # ---- a GPU ------------------------------------------------------------------------------
 # A pack is made where nvcc is, for a machine that has a GPU and nothing else of what a build takes.

@@ -33,7 +33,7 @@ void scaler_init(Scaler *scaler);
  */
 void scaler_update(Scaler *scaler, bool found_inf);
 
-/** The state of mixed precision: see Trainer. */
+/** The state of mixed precision: see Trainer, and mixed_init() in common/trainer.h. */
 struct Mixed {
     Scaler scaler; /**< fp16's; with bf16 its scale is 1 */
     bool dynamic;  /**< whether scaler_update() is called: fp16, not bf16 */
@@ -46,12 +46,12 @@ float mixed_scale(const Mixed *mixed, float share);
  * Ends a window in mixed precision, all of whose gradients have been added up, still scaled:
  * unscales them once and looks for inf and NaN; if there is one, nothing is learned and the report
  * says skipped; else clips, updates the float masters with the schedule's rate, and writes them,
- * rounded, into the weights. Gradients are zero again; the scaler has seen what happened. Does not
- * tick the schedule.
+ * rounded, into the weights. Gradients are zero again; the scaler, where it is dynamic, has seen
+ * what happened. Does not tick the schedule: the caller does, unless the report says skipped.
  *
  * @param         trainer with trainer->mixed set
- * @param[in,out] report  norm (of the unscaled gradients, before clipping), rate, skipped are
- *                        written
+ * @param[in,out] report  norm (of the unscaled gradients, before clipping; not finite where the
+ *                        step is skipped), rate, skipped are written
  */
 void mixed_update(Trainer *trainer, StepReport *report);
 

@@ -308,6 +308,59 @@ Test(mixed, the_scale_leaves_no_trace, .fini = close_all) {
     seen = NULL;
 }
 
+/* Gradient of the same window by a model in float with the weights of the one that is open. */
+static float *float_gradients(void) {
+    ModelConfig config = trainer.model->config;
+    config.precision = F32;
+    Device *host = device_cpu_new(64 << 20);
+    Memory *floats = memory_new(host, (MemoryOptions){0});
+    Model *model = model_new(&config, floats, 7);
+    int valid = 0;
+    for (int i = 0; i < model->param_count; i++) {
+        float *weight = malloc(model->params[i].count * sizeof *weight);
+        model_download_weight(trainer.model, &trainer.model->params[i], weight);
+        model_upload_weight(model, &model->params[i], weight);
+        free(weight);
+    }
+    for (int i = 0; i < MICROS; i++) {
+        valid += batches[i].valid;
+    }
+    for (int i = 0; i < MICROS; i++) {
+        model_forward(model, &batches[i]);
+        model_backward(model, 1.0f / (float)valid);
+    }
+    float *gradients = gradients_of(model);
+    model_free(model);
+    memory_free(floats);
+    device_free(host);
+    return gradients;
+}
+
+Test(mixed, gradients_are_those_of_a_float_model, .init = open_cpu, .fini = close_all) {
+    char text[COMPARISON_TEXT];
+    float *want = float_gradients(), *got = NULL;
+    size_t first = 0;
+    trainer.optimizer->before_step = see;
+    trainer.max_grad_norm = 0;
+    mixed.scaler.scale = 0x1p12f;
+    good_window();
+    got = seen;
+    for (int i = 0; i < trainer.model->param_count; i++) {
+        const Param *param = &trainer.model->params[i];
+        double *doubles = malloc(param->count * sizeof *doubles);
+        for (size_t j = 0; j < param->count; j++) {
+            doubles[j] = (double)want[first + j];
+        }
+        Comparison c = compare(got + first, doubles, param->count, tolerance_of_model(F16));
+        cr_assert(c.pass, "%s", comparison_text(&c, param->name, text));
+        first += param->count;
+        free(doubles);
+    }
+    free(want);
+    free(seen);
+    seen = NULL;
+}
+
 /* ---- with everything on ---------------------------------------------------------------------- */
 
 /* Levels 1 and 2 of lab 03 and checkpointing of lab 04 leave the bits as they are. */

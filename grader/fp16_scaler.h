@@ -48,8 +48,9 @@ static inline void automaton_step(Automaton *a, bool bad, Slip slip) {
         return;
     }
     if (bad) {
-        a->scale *= slip == SLIP_SWAPPED ? a->growth : a->backoff;
-        a->scale = slip == SLIP_FLOOR ? a->scale : fmax(a->scale, a->floor);
+        double smaller = a->scale * (slip == SLIP_SWAPPED ? a->growth : a->backoff);
+        /* As a float holds it: what falls and falls becomes 0. */
+        a->scale = slip == SLIP_FLOOR ? (double)(float)smaller : fmax(smaller, a->floor);
         a->good_steps = slip == SLIP_KEPT ? a->good_steps : 0;
         return;
     }

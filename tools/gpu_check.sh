@@ -122,7 +122,7 @@ describe() {
 # Threads that wait must not spin: the tests run side by side.
 export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2 TRAIN="$programs/train"
 train=$programs/train
-ops='@(adamw|attention|cast|crossentropy|dropout|embedding|flash|gelu|layernorm|matmul|residual|scale|sumsq)/*'
+ops='@(adamw|attention|cast|crossentropy|dropout|embedding|flash|gelu|layernorm|matmul|residual|scale|sumsq|unscale)/*'
 small="--device gpu --n_layer 2 --n_head 4 --n_embd 64 --n_positions 65 --dropout 0.1
     --per_device_train_batch_size 2 --eval_fraction 0 --max_steps 1"
 if [ $dry ]; then

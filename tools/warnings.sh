@@ -50,7 +50,7 @@ list() {
         esac
         case $source in
         common/absent.c)
-            for hole in bytes loop adamw crossentropy layernorm sumsq accumulate checkpoint scaler mixed plan; do
+            for hole in bytes loop adamw crossentropy layernorm sumsq accumulate checkpoint cast unscale scaler mixed plan; do
                 echo "$source -DABSENT_$hole -DABSENT=$hole $own"
             done ;;
         kernels/*_test.c | kernels/cudasim/*) echo "$source $own" ;;

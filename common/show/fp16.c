@@ -12,6 +12,7 @@
 #include "common/files.h"
 #include "common/lab.h"
 #include "common/lab00.h"
+#include "common/lab04.h"
 #include "common/lab05.h"
 #include "common/plot.h"
 
@@ -180,82 +181,122 @@ static int show_histogram(const char *path) {
 
 /* ---- frozen ---------------------------------------------------------------------------------- */
 
-enum { FROZEN_STEPS = 400, MEAN_OF = 20 };
+enum { FROZEN_STEPS = 200, EVERY = 10, POINTS = FROZEN_STEPS / EVERY + 1, RATES = 3 };
+
+/* How a model in half has learned. */
+typedef struct Learned {
+    double loss[POINTS]; /* of one batch that stays the same, per target */
+    double moved;        /* share of the weights that are not what they were, in percent */
+} Learned;
+
+/* All weights, as floats; to be freed. */
+static float *weights_of(const Model *model) {
+    float *all = malloc(model_param_elements(model) * sizeof *all), *to = all;
+    CHECK(all != NULL, "no host memory for the weights");
+    for (int i = 0; i < model->param_count; i++) {
+        model_download_weight(model, &model->params[i], to);
+        to += model->params[i].count;
+    }
+    return all;
+}
+
+static double moved(const Model *model, const float *before) {
+    float *after = weights_of(model);
+    size_t count = 0, all = model_param_elements(model);
+    for (size_t i = 0; i < all; i++) {
+        count += before[i] != after[i];
+    }
+    free(after);
+    return 100 * (double)count / (double)all;
+}
 
 /* Trains with masters or, by rounding them after each step, as if there were none. */
-static void train_half(bool masters, float rate, double loss[FROZEN_STEPS]) {
+static Learned train_half(bool masters, float rate) {
     static const ModelConfig config = {
         .V = 256, .T = 32, .L = 2, .NH = 2, .C = 32, .precision = F16};
+    Learned learned;
     Setup setup;
-    Data *data = text(8, config.T);
+    Data *data = text(8, config.T), *same = text(8, config.T);
+    Batch looked_at = next(same);
     setup_open(&setup, &config, rate);
-    for (int step = 0; step < FROZEN_STEPS; step++) {
+    Model *model = setup.trainer.model;
+    float *before = weights_of(model);
+    for (int step = 0; step <= FROZEN_STEPS; step++) {
         Batch batch = next(data);
         StepReport report = {0};
-        loss[step] = trainer_forward(&setup.trainer, &batch) / batch.valid;
+        if (step % EVERY == 0) {
+            learned.loss[step / EVERY] = model_evaluate(model, &looked_at) / looked_at.valid;
+        }
+        trainer_forward(&setup.trainer, &batch);
         trainer_backward(&setup.trainer, 1.0f / (float)batch.valid);
         mixed_update(&setup.trainer, &report);
         if (!masters) {
             optimizer_take_weights(setup.trainer.optimizer);
         }
     }
+    learned.moved = moved(model, before);
+    free(before);
     setup_close(&setup);
     data_free(data);
-}
-
-static double mean_of(const double *loss) {
-    double sum = 0;
-    for (int i = 0; i < MEAN_OF; i++) {
-        sum += loss[i];
-    }
-    return sum / MEAN_OF;
+    data_free(same);
+    return learned;
 }
 
 static int show_frozen(const char *path) {
-    static const float rates[] = {1e-4f, 1e-5f, 3e-6f};
-    static double loss[6][FROZEN_STEPS];
+    static const float rates[RATES] = {1e-5f, 1e-6f, 3e-7f};
+    Learned with[RATES], without[RATES];
     Plot plot;
-    printf("fp16, %d steps; loss of the first and of the last %d:\n\n"
-           "  learning rate   first    with masters   without\n",
-           FROZEN_STEPS, MEAN_OF);
-    for (int i = 0; i < 3; i++) {
-        train_half(true, rates[i], loss[2 * i]);
-        train_half(false, rates[i], loss[2 * i + 1]);
-        printf("  %-13g   %.4f   %.4f         %.4f\n", (double)rates[i], mean_of(loss[2 * i]),
-               mean_of(loss[2 * i] + FROZEN_STEPS - MEAN_OF),
-               mean_of(loss[2 * i + 1] + FROZEN_STEPS - MEAN_OF));
+    printf("fp16, %d steps, with float masters and without:\n\n"
+           "  learning rate   loss falls by       weights that have moved\n",
+           FROZEN_STEPS);
+    for (int i = 0; i < RATES; i++) {
+        with[i] = train_half(true, rates[i]);
+        without[i] = train_half(false, rates[i]);
+        printf("  %-13g   %.4f and %.4f   %5.1f %% and %5.1f %%\n", (double)rates[i],
+               with[i].loss[0] - with[i].loss[POINTS - 1],
+               without[i].loss[0] - without[i].loss[POINTS - 1], with[i].moved, without[i].moved);
     }
     if (plot_begin(&plot, path, 900, 420) != 0) {
         return -1;
     }
-    for (int step = 0; step + MEAN_OF <= FROZEN_STEPS; step += 5) {
-        fprintf(plot.data, "%d", step);
-        for (int i = 0; i < 6; i++) {
-            fprintf(plot.data, " %.6f", mean_of(loss[i] + step));
+    for (int point = 0; point < POINTS; point++) {
+        fprintf(plot.data, "%d", point * EVERY);
+        for (int i = 0; i < RATES; i++) {
+            /* As a share of what was learned with masters: all rates in one picture. */
+            double all = with[i].loss[0] - with[i].loss[POINTS - 1];
+            fprintf(plot.data, " %.6f %.6f", (with[i].loss[0] - with[i].loss[point]) / all,
+                    (without[i].loss[0] - without[i].loss[point]) / all);
         }
         fprintf(plot.data, "\n");
     }
     fprintf(plot.script,
-            "set title 'Training in fp16, with float masters and without'\nset xlabel 'step'\n"
-            "set ylabel 'loss'\nset tics nomirror out\nset border 3\nset key left bottom\n"
+            "set title 'What is learned in fp16: with float masters, and without (dashed)'\n"
+            "set xlabel 'step'\nset ylabel 'fall of the loss (1: with masters, at the end)'\n"
+            "set tics nomirror out\nset border 3\nset key left top\n"
             "plot for [i=0:2] data using 1:(column(2+2*i)) with lines lw 2 lc i+1 "
-            "title word('1e-4 1e-5 3e-6', i+1).' with', "
+            "title word('1e-5 1e-6 3e-7', i+1), "
             "for [i=0:2] data using 1:(column(3+2*i)) with lines lw 2 dt 2 lc i+1 "
-            "title word('1e-4 1e-5 3e-6', i+1).' without'\n");
+            "title word('1e-5 1e-6 3e-7', i+1).', no masters'\n");
     return plot_end(&plot);
 }
 
 /* ---- crossover ------------------------------------------------------------------------------- */
 
-static const ModelConfig shape = {
-    .V = 256, .T = 64, .L = 6, .NH = 4, .C = 128, .attention = ATTENTION_FLASH};
+static ModelConfig shape_of(int C, Precision precision) {
+    return (ModelConfig){.V = 256,
+                         .T = 64,
+                         .L = 4,
+                         .NH = 4,
+                         .C = C,
+                         .precision = precision,
+                         .attention = ATTENTION_FLASH};
+}
 
-/* Bytes without workspace of a step that has been run, checkpointed or not. */
-static double counted(Precision precision, int B, int segment) {
-    ModelConfig config = shape;
+/* Bytes without workspace of a step that has been run, with that many blocks to a segment. */
+static double counted(int C, Precision precision, int B, int segment) {
+    ModelConfig config = shape_of(C, precision);
     Setup setup;
-    Data *data = text(B, shape.T);
-    config.precision = precision;
+    Data *data = text(B, config.T);
     setup_open(&setup, &config, 0);
     setup.trainer.model->checkpoint.segment = segment;
     Batch batch = next(data);
@@ -267,62 +308,91 @@ static double counted(Precision precision, int B, int segment) {
     return (double)(memory_total(&peak) - peak.bytes[MEMORY_WORKSPACE]);
 }
 
-/* Bytes of half's states less those of float's: 18 - 16 for each parameter, or, where gradients are
-   half as well, 16 - 16. */
-static double states_more(void) {
-    ModelConfig half = shape;
-    half.precision = F16;
-    MemoryUse f32 = bytes_states(&shape), f16 = bytes_states(&half);
-    return (double)memory_total(&f16) - (double)memory_total(&f32);
+/* The same by labs 00 and 04. Of half's states, `less` bytes for each parameter are left out. */
+static double by_formula(int C, Precision precision, int B, int segment, size_t less) {
+    ModelConfig config = shape_of(C, precision);
+    MemoryUse states = bytes_states(&config);
+    size_t tokens = (size_t)B * (size_t)config.T, ids = 2 * tokens * sizeof(int32_t);
+    size_t activations = checkpoint_bytes(&config, B, config.T, (Checkpoint){.segment = segment});
+    size_t left_out = precision == F32 ? 0 : less * bytes_params(&config);
+    return (double)(memory_total(&states) + activations + ids - left_out);
 }
 
-/* Bytes of activations that half saves in a plain step. */
-static double saved(int B) {
-    ModelConfig half = shape;
-    half.precision = F16;
-    return (double)bytes_activations(&shape, B, shape.T) -
-           (double)bytes_activations(&half, B, shape.T);
+/* What half takes more, in percent of what float takes: 18-byte states and 16-byte ones. */
+typedef struct Crossing {
+    double counted, formula, sixteen;
+    bool exact; /* counted is predicted, to the byte */
+} Crossing;
+
+static Crossing crossing_at(int C, int B, int segment) {
+    double f32 = counted(C, F32, B, segment), f16 = counted(C, F16, B, segment);
+    double f32_formula = by_formula(C, F32, B, segment, 0);
+    double f16_formula = by_formula(C, F16, B, segment, 0);
+    return (Crossing){.counted = 100 * (f16 / f32 - 1),
+                      .formula = 100 * (f16_formula / f32_formula - 1),
+                      .sixteen = 100 * (by_formula(C, F16, B, segment, 2) / f32_formula - 1),
+                      .exact = f32 == f32_formula && f16 == f16_formula};
+}
+
+/* The fewest tokens, in sequences of one, with which half takes less than float. */
+static int crossover(int C, int segment) {
+    int B = 1;
+    ModelConfig config = shape_of(C, F32);
+    while (by_formula(C, F16, B, segment, 0) >= by_formula(C, F32, B, segment, 0)) {
+        B++;
+    }
+    return B * config.T;
+}
+
+static int draw_crossover(const char *path, FILE *numbers) {
+    Plot plot;
+    int letter;
+    if (plot_begin(&plot, path, 900, 460) != 0) {
+        return -1;
+    }
+    rewind(numbers);
+    while ((letter = fgetc(numbers)) != EOF) {
+        fputc(letter, plot.data);
+    }
+    fprintf(plot.script,
+            "set title 'Memory of a step in fp16, compared with float'\n"
+            "set xlabel 'tokens in a micro-batch'\nset ylabel '%% more (above 0) or less'\n"
+            "set tics nomirror out\nset border 3\nset key outside right top\n"
+            "set xzeroaxis lw 2 lt -1\nset logscale x 2\n"
+            "names = '\"64 channels\" \"256 channels\" \"64, checkpointed\" "
+            "\"256, checkpointed\"'\n"
+            "plot for [i=0:3] data index i using 1:3 with lines lw 2 lc i+1 title word(names,i+1), "
+            "for [i=0:3] data index i using 1:2 with points pt 7 lc i+1 notitle, "
+            "data index 1 using 1:4 with lines dt 2 lc 2 title '256, 16-byte states'\n");
+    return plot_end(&plot);
 }
 
 static int show_crossover(const char *path) {
-    static const int batches[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
-    enum { SIZES = 10, MIB = 1024 * 1024 };
-    double difference[2][SIZES];
-    Plot plot;
-    printf("Bytes in fp16 less those in float, %d layers of %d channels; MiB:\n\n"
-           "  tokens   plain, counted   by formula   16-byte states   checkpointed, counted\n",
-           shape.L, shape.C);
-    for (int i = 0; i < SIZES; i++) {
-        int B = batches[i];
-        double formula = states_more() - saved(B);
-        for (int segment = 0; segment < 2; segment++) {
-            difference[segment][i] = counted(F16, B, segment) - counted(F32, B, segment);
+    static const int widths[] = {64, 256};
+    FILE *numbers = tmpfile();
+    CHECK(numbers != NULL, "no temporary file");
+    printf("What fp16 takes more than float, or less, in percent; a row for each number of tokens "
+           "in a\nmicro-batch. Lines of the picture: formulas; points: counted.\n");
+    for (int panel = 0; panel < 4; panel++) {
+        int C = widths[panel % 2], segment = panel / 2, wrong = 0;
+        printf("\n  %d channels%s\n  tokens   counted   16-byte states\n", C,
+               segment == 1 ? ", checkpointed" : "");
+        for (int B = 1; B <= 32; B *= 2) {
+            Crossing at = crossing_at(C, B, segment);
+            ModelConfig config = shape_of(C, F32);
+            printf("  %-6d   %+6.1f    %+6.1f\n", B * config.T, at.counted, at.sixteen);
+            fprintf(numbers, "%d %.6f %.6f %.6f\n", B * config.T, at.counted, at.formula,
+                    at.sixteen);
+            wrong += !at.exact;
         }
-        printf("  %-6d   %+8.3f         %+8.3f     %+8.3f         %+8.3f%s\n", B * shape.T,
-               difference[0][i] / MIB, formula / MIB, -saved(B) / MIB, difference[1][i] / MIB,
-               difference[0][i] == formula ? "" : "   (the formula is wrong)");
+        fprintf(numbers, "\n\n");
+        printf("  saves from %d tokens on; %s\n", crossover(C, segment),
+               wrong == 0 ? "every count is as the formulas say, to the byte"
+                          : "the formulas do not give what was counted");
     }
-    double per_token = (saved(32) - saved(16)) / (16 * shape.T);
-    printf("\nHalf saves from %.0f tokens on: 2 bytes for each of %zu parameters, %.0f bytes less "
-           "for each token.\n",
-           states_more() / per_token, bytes_params(&shape), per_token);
-    if (plot_begin(&plot, path, 900, 420) != 0) {
-        return -1;
-    }
-    for (int i = 0; i < SIZES; i++) {
-        int B = batches[i];
-        fprintf(plot.data, "%d %.6f %.6f %.6f %.6f\n", B * shape.T, difference[0][i] / MIB,
-                (states_more() - saved(B)) / MIB, -saved(B) / MIB, difference[1][i] / MIB);
-    }
-    fprintf(plot.script,
-            "set title 'Memory of fp16 less that of float'\nset xlabel 'tokens in a "
-            "micro-batch'\nset ylabel 'MiB'\nset tics nomirror out\nset border 3\n"
-            "set key left bottom\nset xzeroaxis lt -1\nset logscale x 2\n"
-            "plot data using 1:3 with lines lw 2 lc 1 title 'formula, 18-byte states', "
-            "data using 1:2 with points pt 7 lc 1 title 'counted', "
-            "data using 1:4 with lines lw 2 dt 2 lc 2 title 'formula, 16-byte states', "
-            "data using 1:5 with linespoints pt 6 lc 3 title 'counted, checkpointed'\n");
-    return plot_end(&plot);
+    int result = draw_crossover(path, numbers);
+    fclose(numbers);
+    return result;
 }
 
 int main(int argc, char **argv) {

@@ -431,7 +431,6 @@ static inline MemoryUse activations_with_block(const Shape *shape, size_t block)
     return one(activations_right(shape).bytes[0] + more);
 }
 
-/* Few tokens and many channels: the peak is in the last block. */
 static inline MemoryUse predict_but(const Shape *s, MemoryKind kind, size_t bytes) {
     MemoryUse use = predict_right(s);
     use.bytes[kind] = bytes;

@@ -80,7 +80,7 @@ static void say_what_is_held(void *context) {
     memory_peak_reset(memory);
     const Tensor *tensor = memory_peak_tensors(memory, &count);
     for (size_t i = 0; i < count; i++) {
-        blocks += strcmp(tensor[i].name, "mlp.gelu") == 0;
+        blocks += strcmp(tensor[i].name, "ln1.out") == 0;
         probs += strcmp(tensor[i].name, "attention.probs") == 0;
         inputs += strcmp(tensor[i].name, "residual.out") == 0;
     }

@@ -101,6 +101,37 @@ static inline void mistaken_pass(Model *model, const Batch *batch, float share, 
     model_end(model);
 }
 
+/* A model as the judge opens it, in memory enough for everything. */
+static inline Model *judge_model(const ModelConfig *config, uint64_t seed) {
+    CHECK(config->L <= MOST_LAYERS, "%d layers", config->L);
+    omp_set_num_threads(1);
+    Device *device = device_cpu_new((size_t)1 << 30);
+    CHECK(device != NULL, "no address range of 1 GiB");
+    return model_new(config, memory_new(device, (MemoryOptions){0}), seed);
+}
+
+static inline void judge_model_free(Model *model) {
+    Memory *memory = model->memory;
+    Device *device = model->device;
+    model_free(model);
+    memory_free(memory);
+    device_free(device);
+}
+
+/** The loss of a pass whose head comes after the first `blocks` blocks. */
+static inline double short_loss(const ModelConfig *config, uint64_t seed, const Batch *batch,
+                                int blocks) {
+    Model *model = judge_model(config, seed);
+    Kept kept;
+    model_begin(model, batch, true);
+    kept.x[0] = model_embed(model);
+    run_blocks(model, 0, blocks, &kept);
+    double loss = model_head_forward(model, kept.x[blocks]);
+    model_end(model);
+    judge_model_free(model);
+    return loss;
+}
+
 /**
  * The gradients of a first step.
  *
@@ -116,20 +147,14 @@ static inline void mistaken_pass(Model *model, const Batch *batch, float share, 
 static inline void mistaken_step(const ModelConfig *config, int segment, uint64_t seed,
                                  const Batch *batch, int passes, float share, Mistake mistake,
                                  float *const *to) {
-    CHECK(config->L <= MOST_LAYERS, "%d layers", config->L);
-    omp_set_num_threads(1);
-    Device *device = device_cpu_new((size_t)1 << 30);
-    Memory *memory = memory_new(device, (MemoryOptions){0});
-    Model *model = model_new(config, memory, seed);
+    Model *model = judge_model(config, seed);
     for (int i = mistake == LAST_PASS ? passes - 1 : 0; i < passes; i++) {
         mistaken_pass(model, &batch[i], share, segment > 0 ? segment : config->L, mistake);
     }
     for (int i = 0; i < model->param_count; i++) {
         memcpy(to[i], model->params[i].grad, model->params[i].count * sizeof(float));
     }
-    model_free(model);
-    memory_free(memory);
-    device_free(device);
+    judge_model_free(model);
 }
 
 #endif

@@ -227,10 +227,20 @@ static const Rule rules[] = {
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
-/* The mistake that would have chosen this plan (NULL: nothing) for this budget; "" for none. */
-static inline const char *likely(const Space *space, size_t budget, const Measured *chosen) {
+static inline bool alike(const Measured *a, const Measured *b) {
+    return a == b || (a != NULL && b != NULL && a->cost == b->cost && a->bytes == b->bytes);
+}
+
+/* The mistake that explains every choice (NULL: nothing was found), or "". */
+static inline const char *likely(const Space *space, const uint64_t *budgets,
+                                 const Measured *const *chosen, int count) {
     for (int i = 0; i < RULES; i++) {
-        if (choose_by(space, budget, &rules[i]) == chosen) {
+        int explained = 0;
+        while (explained < count &&
+               alike(choose_by(space, budgets[explained], &rules[i]), chosen[explained])) {
+            explained++;
+        }
+        if (explained == count) {
             return rules[i].sentence;
         }
     }

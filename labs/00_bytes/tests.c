@@ -78,6 +78,7 @@ static void activations_check(Quiz *quiz) {
     }
 }
 
+/* Few tokens and many channels: the peak is in the last block. */
 static Shape wide_shape(Check *check, Precision precision, Attention attention) {
     Shape shape = random_shape(check, precision, attention);
     shape.config.V = check_int(check, 257, 300);
