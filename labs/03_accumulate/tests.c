@@ -1,7 +1,7 @@
 /* Lab 03, judged: windows of micro-batches against a model in double. What a check gives is in
-   grader/probes/03_case.h, what known mistakes would give in grader/probes/03_mistakes.h, how what
-   comes back is compared in grader/probes/03_judge.h. */
-#include "grader/probes/03_judge.h"
+   grader/judges/03_case.h, what known mistakes would give in grader/judges/03_mistakes.h, how what
+   comes back is compared in grader/judges/03_judge.h. */
+#include "grader/judges/03_judge.h"
 
 enum { EVERYTHING = WANT_GRADIENTS | WANT_UPDATE | WANT_LEFT };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "grader/check.h"
-#include "grader/probes/04_expect.h"
+#include "grader/judges/04_expect.h"
 
 enum { MOST_SHAPES = 12 };
 

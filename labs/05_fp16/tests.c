@@ -3,8 +3,8 @@
    what is said of a mistake is in the four headers. */
 #include "common/lab00.h"
 #include "common/lab04.h"
-#include "grader/fp16_expect.h"
-#include "grader/fp16_ops.h"
+#include "grader/judges/05_expect.h"
+#include "grader/judges/05_ops.h"
 
 /* ---- tasks 1 and 2: the ops ------------------------------------------------------------------ */
 

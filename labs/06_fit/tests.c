@@ -1,16 +1,19 @@
 /* Lab 06, judged: plans against all plans of a small model, whose bytes are counted by running the
-   kit's own step (grader/probes/06_space.h); what known mistakes give is in 06_mistakes.h. Budgets come from the secret seed. */
-#include "grader/probes/06_mistakes.h"
-#include "grader/probes/06_train.h"
+   kit's own step (grader/judges/06_space.h); what known mistakes give is in 06_mistakes.h. Budgets
+   come from the secret seed. */
+#include "grader/judges/06_mistakes.h"
+#include "grader/judges/06_train.h"
 
 enum { MOST_ASKED = 12, SENTENCE = 400 };
 
 static const double WITHIN_BYTES = 0.01, WITHIN_COST = 0.10;
 
 static void give_space(const Space *space, int most) {
-    int32_t ask[ASKS] = {
-        [ASK_T] = space->T, [ASK_BATCH] = space->batch, [ASK_MOST] = most, [ASK_THREADS] = THREADS,
-        [ASK_GPU] = space->gpu != NULL};
+    int32_t ask[ASKS] = {[ASK_T] = space->T,
+                         [ASK_BATCH] = space->batch,
+                         [ASK_MOST] = most,
+                         [ASK_THREADS] = THREADS,
+                         [ASK_GPU] = space->gpu != NULL};
     check_give_config(space->check, &space->config);
     check_give(space->check, "ask", WIRE_I32, ask, ASKS);
 }
@@ -41,8 +44,9 @@ static void expect_bytes(const Space *space, const char *name, const Plan *plan)
         suspects[i] = (ExactSuspect){sentences[i], values[i]};
     }
     check_equal(space->check, name, want, MEMORY_KINDS, suspects, count);
-    check_fail(space->check, "the kinds are, from 0 on: weights, gradients, optimizer, activations, "
-                             "workspace, data");
+    check_fail(space->check,
+               "the kinds are, from 0 on: weights, gradients, optimizer, activations, "
+               "workspace, data");
 }
 
 static void check_bytes(Check *check, const Plan *plans, int count) {
@@ -71,7 +75,8 @@ GRADED(06_fit, bytes_float, 10, "task 1: bytes by kind of plans in float, within
 }
 
 GRADED(06_fit, bytes_half, 10, "task 1: the same in f16 and bf16") {
-    check_bytes(check, (Plan[]){{.precision = F16}, {.precision = BF16, .attention = ATTENTION_FLASH}}, 2);
+    check_bytes(check,
+                (Plan[]){{.precision = F16}, {.precision = BF16, .attention = ATTENTION_FLASH}}, 2);
 }
 
 GRADED(06_fit, bytes_checkpoint, 10, "task 1: the same with blocks that run again") {
@@ -187,8 +192,8 @@ static void expect_choice(const Space *space, const Quiz *quiz, int i) {
     if (chosen == NULL) {
         snprintf(what, sizeof what, "nothing was found; %s takes %zu", other, best->bytes);
     } else if (chosen->bytes > quiz->budget[i]) {
-        snprintf(what, sizeof what, "%s takes %zu: it does not fit",
-                 plan_text(&chosen->plan, text), chosen->bytes);
+        snprintf(what, sizeof what, "%s takes %zu: it does not fit", plan_text(&chosen->plan, text),
+                 chosen->bytes);
     } else if (!(chosen->cost <= (1 + WITHIN_COST) * best->cost)) {
         snprintf(what, sizeof what, "%s costs %.0f %% more than %s, which fits too",
                  plan_text(&chosen->plan, text), 100 * (chosen->cost / best->cost - 1), other);
@@ -257,7 +262,8 @@ GRADED(06_fit, nothing_fits, 5, "task 2: -1 where nothing fits, and a plan where
     space_free(space);
 }
 
-/* ---- the chosen plan at work ------------------------------------------------------------------ */
+/* ---- the chosen plan at work ------------------------------------------------------------------
+ */
 
 /* A budget in the middle of the front, and the plan that was chosen for it; NULL if it is none. */
 static const Measured *choose_one(const Space *space, Quiz *quiz) {
@@ -278,7 +284,8 @@ static void train_by_plan(Check *check, bool gpu) {
     if (chosen != NULL) {
         Batch rows = random_rows(space);
         round_weights(check, reference);
-        check_tell(check, "%s in %zu bytes", plan_text(&chosen->plan, text), (size_t)quiz.budget[0]);
+        check_tell(check, "%s in %zu bytes", plan_text(&chosen->plan, text),
+                   (size_t)quiz.budget[0]);
         if (run_plan(space, reference, &chosen->plan, quiz.budget[0])) {
             expect_gradients(space, reference, &chosen->plan, rows);
         }
@@ -298,8 +305,8 @@ GRADED(06_fit, trains_gpu, 5, "task 2: the same on the (simulated) GPU, where ha
 /* ---- task 3 ---------------------------------------------------------------------------------- */
 
 /* Asks for a budget that `most` sequences take, and `spare` more bytes. */
-static void ask_largest(const Space *space, Plan *plan, int sequences, size_t spare, int32_t *numbers,
-                        uint64_t *budget) {
+static void ask_largest(const Space *space, Plan *plan, int sequences, size_t spare,
+                        int32_t *numbers, uint64_t *budget) {
     plan->micro_batch = sequences;
     plan->window = 1;
     *budget = counted_bytes(space, plan) + spare;
@@ -307,8 +314,8 @@ static void ask_largest(const Space *space, Plan *plan, int sequences, size_t sp
     plan_numbers(plan, numbers);
 }
 
-static void expect_largest(const Space *space, const uint64_t *budgets, const uint64_t *want, int count,
-                           int most) {
+static void expect_largest(const Space *space, const uint64_t *budgets, const uint64_t *want,
+                           int count, int most) {
     uint64_t less[MOST_ASKED], doubled[MOST_ASKED], more[MOST_ASKED];
     const uint64_t *got = check_got(space->check, "largest", WIRE_U64);
     for (int i = 0; i < count; i++) {
@@ -375,7 +382,8 @@ GRADED(06_fit, largest_ends, 5, "task 3: 0 where not even one fits, and never mo
     check_largest(check, true);
 }
 
-/* ---- shown, without points -------------------------------------------------------------------- */
+/* ---- shown, without points --------------------------------------------------------------------
+ */
 
 /* One step away from the plan, in the direction `way`; false if there is nothing. */
 static bool step_away(const Space *space, int way, Plan *plan) {

@@ -1,16 +1,16 @@
 /**
- * @file fp16_windows.h
+ * @file 05_windows.h
  * @brief Lab 05 in the judge: windows in half precision, what is given, what is right, what is
  * said.
  * @ingroup grader
  */
-#ifndef GRADER_FP16_WINDOWS_H
-#define GRADER_FP16_WINDOWS_H
+#ifndef GRADER_JUDGES_05_WINDOWS_H
+#define GRADER_JUDGES_05_WINDOWS_H
 
 #include <stdlib.h>
 
 #include "common/optimizer.h"
-#include "grader/fp16_scaler.h"
+#include "grader/judges/05_scaler.h"
 #include "grader/probes/05_fp16.h"
 #include "grader/reference.h"
 #include "kernels/half.h"

@@ -3,10 +3,10 @@
  * @brief The judge's part of lab 06: what known mistakes would predict, and what they would choose.
  * @ingroup grader
  */
-#ifndef GRADER_PROBES_06_MISTAKES_H
-#define GRADER_PROBES_06_MISTAKES_H
+#ifndef GRADER_JUDGES_06_MISTAKES_H
+#define GRADER_JUDGES_06_MISTAKES_H
 
-#include "grader/probes/06_space.h"
+#include "grader/judges/06_space.h"
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 

@@ -4,12 +4,12 @@
  * micro-batches, and from the same sums what every known mistake would give.
  * @ingroup grader
  */
-#ifndef GRADER_PROBES_03_MISTAKES_H
-#define GRADER_PROBES_03_MISTAKES_H
+#ifndef GRADER_JUDGES_03_MISTAKES_H
+#define GRADER_JUDGES_03_MISTAKES_H
 
 #include <math.h>
 
-#include "grader/probes/03_case.h"
+#include "grader/judges/03_case.h"
 
 /* One window, worked out. */
 typedef struct Window {

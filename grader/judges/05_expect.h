@@ -1,12 +1,12 @@
 /**
- * @file fp16_expect.h
+ * @file 05_expect.h
  * @brief Lab 05 in the judge: what a window must have done, and the sentence where it has not.
  * @ingroup grader
  */
-#ifndef GRADER_FP16_EXPECT_H
-#define GRADER_FP16_EXPECT_H
+#ifndef GRADER_JUDGES_05_EXPECT_H
+#define GRADER_JUDGES_05_EXPECT_H
 
-#include "grader/fp16_windows.h"
+#include "grader/judges/05_windows.h"
 
 /* ---- gradients ------------------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
 /**
- * @file fp16_scaler.h
+ * @file 05_scaler.h
  * @brief Lab 05 in the judge: a loss scaler of its own, right and with known mistakes.
  * @ingroup grader
  */
-#ifndef GRADER_FP16_SCALER_H
-#define GRADER_FP16_SCALER_H
+#ifndef GRADER_JUDGES_05_SCALER_H
+#define GRADER_JUDGES_05_SCALER_H
 
 #include <math.h>
 #include <string.h>

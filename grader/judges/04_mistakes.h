@@ -5,8 +5,8 @@
  *
  * A pass that runs segments again, in all the memory that it wants, and wrong in one known way.
  */
-#ifndef GRADER_PROBES_04_MISTAKES_H
-#define GRADER_PROBES_04_MISTAKES_H
+#ifndef GRADER_JUDGES_04_MISTAKES_H
+#define GRADER_JUDGES_04_MISTAKES_H
 
 #include <omp.h>
 #include <string.h>

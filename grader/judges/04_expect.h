@@ -3,14 +3,14 @@
  * @brief The judge's part of lab 04: is a run what the plain step is, and if not, why?
  * @ingroup grader
  */
-#ifndef GRADER_PROBES_04_EXPECT_H
-#define GRADER_PROBES_04_EXPECT_H
+#ifndef GRADER_JUDGES_04_EXPECT_H
+#define GRADER_JUDGES_04_EXPECT_H
 
 #include <math.h>
 #include <stdio.h>
 
-#include "grader/probes/04_mistakes.h"
-#include "grader/probes/04_run.h"
+#include "grader/judges/04_mistakes.h"
+#include "grader/judges/04_run.h"
 #include "kernels/half.h"
 
 enum { SECONDS = 20 };

@@ -3,8 +3,8 @@
  * @brief The judge's part of lab 04: what a check gives to the probe, and wants back.
  * @ingroup grader
  */
-#ifndef GRADER_PROBES_04_RUN_H
-#define GRADER_PROBES_04_RUN_H
+#ifndef GRADER_JUDGES_04_RUN_H
+#define GRADER_JUDGES_04_RUN_H
 
 #include <omp.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * @brief The judge's part of lab 03: what a check gives to the probe, and wants back.
  * @ingroup grader
  */
-#ifndef GRADER_PROBES_03_CASE_H
-#define GRADER_PROBES_03_CASE_H
+#ifndef GRADER_JUDGES_03_CASE_H
+#define GRADER_JUDGES_03_CASE_H
 
 #include <string.h>
 

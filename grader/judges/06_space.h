@@ -4,8 +4,8 @@
  * it.
  * @ingroup grader
  */
-#ifndef GRADER_PROBES_06_SPACE_H
-#define GRADER_PROBES_06_SPACE_H
+#ifndef GRADER_JUDGES_06_SPACE_H
+#define GRADER_JUDGES_06_SPACE_H
 
 #include <math.h>
 #include <omp.h>

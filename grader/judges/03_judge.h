@@ -6,10 +6,10 @@
  * Each window is judged from where the one before really ended, so that a mistake is counted once:
  * gradients at the weights that came back, weights and moments from the gradients that came back.
  */
-#ifndef GRADER_PROBES_03_JUDGE_H
-#define GRADER_PROBES_03_JUDGE_H
+#ifndef GRADER_JUDGES_03_JUDGE_H
+#define GRADER_JUDGES_03_JUDGE_H
 
-#include "grader/probes/03_mistakes.h"
+#include "grader/judges/03_mistakes.h"
 
 enum { MOST_SUSPECTS = MISTAKES + 8 };
 

@@ -3,10 +3,10 @@
  * @brief The judge's part of lab 06: an update by a plan, against a model in double.
  * @ingroup grader
  */
-#ifndef GRADER_PROBES_06_TRAIN_H
-#define GRADER_PROBES_06_TRAIN_H
+#ifndef GRADER_JUDGES_06_TRAIN_H
+#define GRADER_JUDGES_06_TRAIN_H
 
-#include "grader/probes/06_space.h"
+#include "grader/judges/06_space.h"
 #include "grader/reference.h"
 #include "kernels/half.h"
 

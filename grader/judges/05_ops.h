@@ -1,10 +1,10 @@
 /**
- * @file fp16_ops.h
+ * @file 05_ops.h
  * @brief Lab 05 in the judge: calls of cast_from_float() and unscale() on the simulated GPU.
  * @ingroup grader
  */
-#ifndef GRADER_FP16_OPS_H
-#define GRADER_FP16_OPS_H
+#ifndef GRADER_JUDGES_05_OPS_H
+#define GRADER_JUDGES_05_OPS_H
 
 #include <math.h>
 #include <string.h>
