@@ -2,7 +2,7 @@
 """The grader is graded: wrong solutions must lose the points they should, right ones none, attacks earn nothing.
 
     tools/grader_proof.py stubs|solutions|mutants|variants|attacks ... [--lab 00] [--only NAME]
-                          [--seeds N] [--table FILE]
+                          [--seeds N] [--flavour clang] [--table FILE]
 
 Ends with a line `grader: N passed, N failed`. Programs must be built: `make graders`.
 """
@@ -27,8 +27,12 @@ def labs():
     return sorted(path.split("/")[1] for path in glob.glob("labs/*/tests.c"))
 
 
+FLAVOUR = ""  # folder of the build, within build/; check mode has "-check" behind it
+
+
 def build_of(lab):
-    return "build/check" if glob.glob(f"labs/{lab}/*.cu") else "build"
+    check = "check" if glob.glob(f"labs/{lab}/*.cu") else ""
+    return os.path.join("build", "-".join(filter(None, (FLAVOUR, check))))
 
 
 def grade(lab, folder, seed=None, checks=None):
@@ -275,8 +279,11 @@ def main():
     parser.add_argument("--lab", default="", help="two digits: only that lab")
     parser.add_argument("--only", default="", help="only cases with this in their name")
     parser.add_argument("--seeds", type=int, default=3, help="random seeds for each solution")
+    parser.add_argument("--flavour", default="", help="of the build, as `clang`")
     parser.add_argument("--table", help="write the table of attacks to this file")
     options = parser.parse_args()
+    global FLAVOUR
+    FLAVOUR = options.flavour
     cases = [(kind, lab, name, run) for kind in options.kinds or KINDS for lab in labs()
              if lab.startswith(options.lab) for name, run in CASES[kind](lab, options)
              if options.only in name]

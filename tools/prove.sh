@@ -63,6 +63,10 @@ graded() {
     make -s -j"$(nproc)" graders && tools/grader_proof.py "$@"
 }
 
+graded_clang() {
+    make -s -j"$(nproc)" CC=clang graders && tools/grader_proof.py solutions --flavour clang --seeds 2
+}
+
 # With nvcc everything compiles and links, for two GPUs and the toolkit's default, without a warning.
 nvcc_builds() {
     for arch in "" sm_80 sm_90; do
@@ -98,9 +102,11 @@ if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
 else
     echo "prove: left out  nvcc builds: there is no nvcc here"
 fi
-prove "grader: stubs earn nothing, solutions everything" graded stubs solutions --seeds 20
+prove "grader: stubs earn nothing, solutions everything" graded stubs solutions --seeds 8
+prove "grader: solutions compiled by clang" graded_clang
 prove "grader: mutants lose, variants do not" graded mutants variants
 prove "grader: attacks earn nothing" graded attacks
+prove "every known mistake is a mutant, or has a reason" tools/mutant_ids.py
 prove "fuzz corpora under sanitizers" corpus
 prove "mutants of the kit" tools/kit_mutants.py
 echo "prove: $passed passed, $failed failed"
