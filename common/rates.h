@@ -40,6 +40,7 @@ int rates_save(const PlanRates *rates, const char *path);
  * Reads such a file.
  *
  * @param[out] rates the table; left alone where the file is not good
+ * @param      path  of the file
  * @return 0, or -1 with a line on stderr
  */
 int rates_load(PlanRates *rates, const char *path);
