@@ -265,6 +265,7 @@ own = $(foreach o,$(SOLVED),$(if $(filter $B/lab/solutions/$1/%,$o),$(subst lab/
 ARGS_03 := --documents --per_device_train_batch_size 2 --gradient_accumulation_steps 4
 ARGS_04 := --gradient_checkpointing
 ARGS_05 := --fp16 --n_layer 2 --n_head 2 --n_embd 32 --n_positions 32 --per_device_train_batch_size 4
+ARGS_06 := --fit 24 --effective_batch 16
 define lab_rules
 .PHONY: lab$2
 lab$2: $B/bin/lab$2

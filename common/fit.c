@@ -25,6 +25,14 @@ static void describe(const TrainOptions *options, const Plan *plan, const PlanRa
            mib(options->fit), tokens / seconds);
 }
 
+/* What there is to be gained. */
+static void describe_whole(const TrainOptions *options, const Device *device) {
+    Plan whole = {.micro_batch = options->effective_batch, .window = 1};
+    MemoryUse use = plan_bytes(&options->config, options->T, &whole, device);
+    printf("Fit:    %d sequences at once, plain and in float, would take %.2f MiB\n",
+           options->effective_batch, mib(memory_total(&use)));
+}
+
 static void adopt(TrainOptions *options, const Plan *plan) {
     options->B = plan->micro_batch;
     options->accumulation = plan->window;
@@ -46,6 +54,7 @@ int fit_options(TrainOptions *options, Device *device) {
     } else if (rates_load(&rates, options->rates) != 0) {
         return EXIT_USAGE;
     }
+    describe_whole(options, device);
     if (plan_choose(config, options->effective_batch, options->T, options->fit, device, &rates,
                     &plan) != 0) {
         fprintf(stderr, "train: --fit %.2f MiB: no plan of %d sequences of %d tokens fits\n",

@@ -1,7 +1,7 @@
 /* Attack 47. Copies what blocks keep into memory that is there for something else, the gradients,
    and back for backward: nothing runs again. */
 /* lab: 04_checkpoint/checkpoint.c  honest: none */
-/* state: over budget | fail */
+/* state: over budget | fail | crashed */
 #include "common/lab04.h"
 
 #include <string.h>

@@ -98,7 +98,8 @@ static void ask(Quiz *quiz, Precision precision, Attention attention, bool wide,
                           .dropout = 0.1f,
                           .precision = precision,
                           .attention = attention};
-    config.C = config.NH * check_int(check, wide ? 60 : 8, wide ? 70 : 16);
+    config.C =
+        config.NH * (wide ? 108 / config.NH + check_int(check, 0, 4) : check_int(check, 8, 16));
     quiz->shape[quiz->count++] =
         (Shape){config, check_int(check, 2, 4), check_int(check, 11, config.T - 2), checkpoint};
 }
@@ -270,7 +271,7 @@ GRADED(04_checkpoint, segment, 5, "task 5: the segment for budgets that nobody h
     for (int i = 0; i < 7; i++) {
         ask(&quiz, i == 5 ? F16 : F32, (Attention)(i % 2), i % 3 > 0, (Checkpoint){0});
         Shape *shape = &quiz.shape[i];
-        shape->config.L = check_int(check, 7, 11);
+        shape->config.L = check_int(check, 6, 9);
         size_t least = bytes_of(*shape, 1), most = bytes_of(*shape, shape->config.L);
         budget[i] = least + (most - least) / 6 * (size_t)i + (size_t)check_int(check, 0, 999);
     }
