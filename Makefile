@@ -358,14 +358,14 @@ grade$2 debug$2:
 	@$$(MAKE) --no-print-directory CHECK=$(if $(wildcard labs/$1/*.cu),1) CHECK_NAME='$$(filter-out 1,$$(CHECK))' $$@-run
 grade$2-run: $B/bin/grade $B/judge/$1 $B/grade/$1.json
 	@mkdir -p build/grades
-	@$B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
+	@$$(if $$(DEVICE),GRADE_DEVICE=$$(DEVICE)) $B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
 	    --recipes $B/grade/$1.json --cache build/cache --output build/grades/$$(if $$(CHECK_NAME),one-)$$(if $$(filter labs,$$(SUBMITTED)),,other-)$1.json $$(if $$(CHECK_NAME),--check '$$(CHECK_NAME)') \
 	    $$(if $$(SEED),--seed $$(SEED)) $$(if $$(JUNIT),--junit $$(JUNIT)) $$(if $$(MIN_SANDBOX),--min-sandbox $$(MIN_SANDBOX)) \
 	    $(if $(wildcard labs/$1/*.cu),$$(if $$(GPU),--gpu-recipes build/cuda/grade/$1.json))
 debug$2-run: $B/bin/grade $B/judge/$1 $B/grade/$1.json
 	@$$(if $$(CHECK_NAME),,echo "which check? make debug$2 CHECK=name" >&2; exit 2)
 	@mkdir -p build/debug
-	@$B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
+	@$$(if $$(DEVICE),GRADE_DEVICE=$$(DEVICE)) $B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
 	    --recipes $B/grade/$1.json --cache build/cache --output build/debug/record.json --check '$$(CHECK_NAME)' --debug build/debug $$(if $$(SEED),--seed $$(SEED))
 	@SOURCE=$$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) sh build/debug/command
 hint$2:

@@ -105,6 +105,12 @@ void check_environment(Check *check, const char *setting);
 bool check_run(Check *check, const char *probe_case, double seconds);
 
 /**
+ * Whether the checks are to run on the simulated GPU: `make gradeNN DEVICE=gpu`. It has no arena,
+ * so budgets are the kit's own there, and each run may take twenty times as long.
+ */
+bool check_on_gpu(void);
+
+/**
  * The same on a real GPU, for checks without points. Where there is none, the check's state is "not
  * run", and the result false. The driver is beyond what a sandbox can filter: level 1.
  */

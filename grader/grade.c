@@ -26,7 +26,7 @@
 #include "grader/submission.h"
 #include "kernels/base.h"
 
-enum { PATH = 4096, JUDGE_SECONDS = 300 };
+enum { PATH = 4096, JUDGE_SECONDS = 300, JUDGE_SECONDS_GPU = 3000 };
 
 typedef struct Options {
     const char *lab;     /* "00_bytes" */
@@ -142,7 +142,7 @@ static void run_judge(const Options *options, const char *folder, const char *pr
             freopen("/dev/null", "w", stderr) == NULL) {
             _exit(EXIT_RUN);
         }
-        alarm(JUDGE_SECONDS);
+        alarm(getenv("GRADE_DEVICE") != NULL ? JUDGE_SECONDS_GPU : JUDGE_SECONDS);
         execl(options->judge, options->judge, "-j1", "--filter", filter, (char *)NULL);
         _exit(EXIT_RUN);
     }

@@ -84,6 +84,7 @@ static inline void random_weights(Case *it) {
 /* Windows of `steps` of so many micro-batches, whose sizes differ by more than ten times. */
 static inline Case case_of(Check *check, ModelConfig config, int micros, int steps) {
     Case it = {.check = check,
+               .gpu = check_on_gpu(),
                .config = config,
                .steps = steps,
                .epochs = 1,

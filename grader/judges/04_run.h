@@ -106,7 +106,7 @@ static inline void set_budget(Run *run, size_t gap) {
 static inline Run *small_run(Check *check, int L, Checkpoint checkpoint, float dropout, bool gpu) {
     ModelConfig config = {.V = 256, .T = 16, .L = L, .NH = 4, .C = 32, .dropout = dropout};
     Run *run = run_new(check, config, checkpoint);
-    run->gpu = gpu;
+    run->gpu = gpu || check_on_gpu();
     run->passes = 4;
     run->window = 2;
     run->batch[0] = random_batch(check, config.V, 3, config.T, false);
@@ -121,17 +121,20 @@ static inline Run *small_run(Check *check, int L, Checkpoint checkpoint, float d
 /* One step of two micro-batches, in memory that is closed. */
 static inline Run *large_run(Check *check, ModelConfig config, Checkpoint checkpoint) {
     Run *run = run_new(check, config, checkpoint);
-    run->closed = true;
+    run->gpu = check_on_gpu();
+    run->closed = !run->gpu;
     run->passes = run->window = 2;
     for (int i = 0; i < run->passes; i++) {
         run->batch[i] = random_batch(check, config.V, 4, config.T, false);
     }
-    set_budget(run, 8 << 20);
+    set_budget(run, run->gpu ? 1 << 20 : 8 << 20);
     return run;
 }
 
+/* In the simulator shorter, for the time it takes. */
 static inline ModelConfig large_config(void) {
-    return (ModelConfig){.V = 256, .T = 256, .L = 8, .NH = 4, .C = 128};
+    int T = check_on_gpu() ? 64 : 256;
+    return (ModelConfig){.V = 256, .T = T, .L = 8, .NH = 4, .C = 128};
 }
 
 static inline void give(Run *run) {

@@ -226,7 +226,7 @@ static Trainer new_trainer(Memory *memory) {
     return trainer;
 }
 
-/* Everything that is given; a device of `arena` bytes where it is the CPU. */
+/* Everything that is given; a device of `arena` bytes where it is the CPU, else a budget. */
 static Memory *open_case(const Wire *in, Wire *out, size_t arena) {
     watch.in = in;
     watch.out = out;
@@ -236,7 +236,9 @@ static Memory *open_case(const Wire *in, Wire *out, size_t arena) {
     watch.device = watch.plan[PLAN_GPU] ? device_gpu_new() : device_cpu_new(arena);
     CHECK(watch.device != NULL, "no device with %zu bytes", arena);
     load_batches();
-    Memory *memory = memory_new(watch.device, (MemoryOptions){.checked = !watch.plan[PLAN_GPU]});
+    bool gpu = watch.plan[PLAN_GPU];
+    Memory *memory =
+        memory_new(watch.device, (MemoryOptions){.budget = gpu ? arena : 0, .checked = !gpu});
     watch.trainer = new_trainer(memory);
     if (!watch.plan[PLAN_GPU]) {
         put_under_watch(watch.trainer.model);
