@@ -67,6 +67,13 @@ graded_clang() {
     make -s -j"$(nproc)" CC=clang graders && tools/grader_proof.py solutions --flavour clang --seeds 2
 }
 
+# Budgets and bits hold on the other device too.
+graded_gpu() {
+    make -s -j"$(nproc)" graders &&
+        GRADE_DEVICE=gpu tools/grader_proof.py solutions --lab 03 --seeds 1 &&
+        GRADE_DEVICE=gpu tools/grader_proof.py solutions --lab 04 --seeds 1
+}
+
 # With nvcc everything compiles and links, for two GPUs and the toolkit's default, without a warning.
 nvcc_builds() {
     for arch in "" sm_80 sm_90; do
@@ -104,6 +111,7 @@ else
 fi
 prove "grader: stubs earn nothing, solutions everything" graded stubs solutions --seeds 8
 prove "grader: solutions compiled by clang" graded_clang
+prove "grader: labs 03 and 04 on the simulated GPU" graded_gpu
 prove "grader: mutants lose, variants do not" graded mutants variants
 prove "grader: attacks earn nothing" graded attacks
 prove "every known mistake is a mutant, or has a reason" tools/mutant_ids.py
