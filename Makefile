@@ -7,6 +7,8 @@
 #   make grade01         what your files are worth, and what to look at (CHECK=name, FROM=DIR)
 #   make hint01 TASK=2   a hint, one more each time      make debug01 CHECK=name   gdb on a check
 #   make train ARGS=...  train (ARGS=--help lists the options; FROM=labs takes your labs)
+#   make table           time and memory of each technique, beside the published figures
+#   make pareto          bytes and speed of every plan of lab 06, as a picture (FROM=labs: your choice)
 #   make bench           speed and memory against PyTorch, where it is installed
 #   make docs            the handbook, in build/docs/html/index.html
 #   make handin01        pack your files to hand them in  make reset01   the stub again; yours is kept
@@ -91,14 +93,14 @@ LDLIBS    += -L$(CUDA_LIB) $(RPATH) -lcublas -lcudart -lstdc++
 else
 # Kernels run on stacks of their own, so a frame must not jump over the guard page below them. In
 # check mode the compiler calls the simulator at each access, by ThreadSanitizer's names; that
-# library itself is not linked.
+# library itself is not linked. The simulator finds lines of source by the index of addresses.
 CPPFLAGS  += -Ikernels/cudasim/include
 CUFLAGS   := -std=c++17 $(if $(filter 1,$(CHECK)),-O1 -g -fsanitize=thread$(comma)undefined,$(OPT) $(ARCH)) \
              -gdwarf-4 -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror)
 LDFLAGS   += $(if $(filter 1,$(CHECK)),-fsanitize=undefined)
-CUFLAGS   += $(if $(findstring clang,$(CC)),-Qunused-arguments)
+CUFLAGS   += $(if $(findstring clang,$(CC)),-Qunused-arguments -gdwarf-aranges)
 SIM       := $B/libcudasim.a
-LDLIBS    += -lstdc++
+LDLIBS    += -ldw -lstdc++
 CU_TOOL   := build/cu2cpp
 # clang copies structures with memcpy(), which check mode must see as well.
 see_copies = $(if $(filter 1,$(CHECK)),$Qobjcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f))
@@ -106,7 +108,7 @@ endif
 
 # ---- what there is ---------------------------------------------------------------------
 # Ops are compiled once per precision; these work on floats or are no ops at all.
-PLAIN   := base blas gemm ops adamw sumsq scale
+PLAIN   := base blas gemm ops adamw sumsq scale unscale
 OPS     := $(filter-out $(PLAIN) %_test,$(basename $(notdir $(wildcard kernels/*.c))))
 KERNELS := $(PLAIN:%=$B/obj/kernels/%.o) $(foreach p,f32 f16 bf16,$(OPS:%=$B/obj/kernels/%.$p.o))
 # The same for the GPU: of an op.cu here or in a lab folder, one object or three.
@@ -117,11 +119,11 @@ COMMON  := $(patsubst %.c,$B/obj/%.o,$(filter-out common/train.c common/absent.c
 GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out grader/check.c grader/probe.c grader/grade.c grader/show.c %_test.c,$(wildcard grader/*.c)))
 TESTS   := $(patsubst %.c,$B/obj/%.o,$(wildcard kernels/*_test.c common/*_test.c grader/*_test.c))
 HOLES   := 00_bytes/bytes.c 01_loop/loop.c $(addprefix 02_kernels/,adamw.cu crossentropy.cu layernorm.cu sumsq.cu) \
-           03_accumulate/accumulate.c 04_checkpoint/checkpoint.c 05_fp16/scaler.c
+           03_accumulate/accumulate.c 04_checkpoint/checkpoint.c $(addprefix 05_fp16/,cast.cu unscale.cu scaler.c mixed.c) 06_fit/plan.c
 LABS    := $(sort $(notdir $(wildcard labs/[0-9]*)))
 STUBS   := $(patsubst solutions/%,labs/%,$(wildcard solutions/*/*.c solutions/*/*.cu))
 
-.PHONY: help setup demo test prove check format docs bench coverage train stubs fuzz clean all
+.PHONY: help setup demo test prove check format docs bench table coverage train stubs fuzz clean all
 help:
 	@sed -n 's/^# \{0,1\}//p; /^BACKEND/q' Makefile
 	@tools/labs.py
@@ -233,7 +235,7 @@ $B/lab/%.o: %.cu $(CU_TOOL)
 $B/absent/%.o: common/absent.c
 	@mkdir -p $(@D)
 	$(call say,compile)
-	$Q$(CC) $(CPPFLAGS) -DABSENT_$* $(CFLAGS) -c $< -o $@
+	$Q$(CC) $(CPPFLAGS) -DABSENT_$* -DABSENT=$* $(CFLAGS) -c $< -o $@
 
 define link
 @mkdir -p $(@D)
@@ -249,6 +251,10 @@ ifneq ($(TRAIN),$B/bin/train)
 $(TRAIN): $B/obj/common/train.o $(CHOSEN) $B/libkit.a $(SIM)
 	$(link)
 endif
+# What a student has after lab 02, for the tests: options that need later labs say so.
+after_02 = $(foreach h,$(HOLES),$(if $(filter 00_% 01_% 02_%,$h),$(filter $(call of_file,solutions/$h),$(SOLVED)),$B/absent/$(basename $(notdir $h)).o))
+$B/bin/train-02: $B/obj/common/train.o $(after_02) $B/libkit.a $(SIM)
+	$(link)
 $B/bin/unit: LIBS := -lcriterion -lseccomp
 $B/bin/unit: $(TESTS) $(SOLVED) $(GRADER) $B/libkit.a $(SIM)
 	$(link)
@@ -264,11 +270,16 @@ train: $(TRAIN)
 OWN    ?= $(if $(wildcard solutions/*/*),,1)
 earlier = $(if $(OWN),labs solutions,solutions)
 others  = $(call lab_objects,$(earlier),$(filter-out $1/%,$(HOLES)))
+own     = $(call lab_objects,labs,$(filter $1/%,$(HOLES))) $(call others,$1)
+ARGS_03 := --documents --per_device_train_batch_size 2 --gradient_accumulation_steps 4
+ARGS_04 := --gradient_checkpointing
+ARGS_05 := --fp16 --n_layer 2 --n_head 2 --n_embd 32 --n_positions 32 --per_device_train_batch_size 4
+ARGS_06 := --fit 24 --effective_batch 16
 define lab_rules
 .PHONY: lab$2
 lab$2: $B/bin/lab$2
-	@$$< $(if $(wildcard labs/$1/*.cu),--device gpu --eval_fraction 0) --max_steps 20 --logging_steps 5 $$(ARGS) $$(quiet77)
-$B/bin/lab$2: $B/obj/common/train.o $(call lab_objects,labs,$(filter $1/%,$(HOLES))) $(call others,$1) $B/libkit.a $$(SIM)
+	@$$< $(if $(wildcard labs/$1/*.cu),--device gpu --eval_fraction 0) $(ARGS_$2) --max_steps 20 --logging_steps 5 $$(ARGS) $$(quiet77)
+$B/bin/lab$2: $B/obj/common/train.o $(call own,$1) $B/libkit.a $$(SIM)
 	$$(link)
 endef
 $(foreach l,$(LABS),$(eval $(call lab_rules,$l,$(firstword $(subst _, ,$l)))))
@@ -292,7 +303,7 @@ else
 	$Qbuild/cu2cpp $(CU_OUT).i $(CU_OUT).ii
 	$Q$(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CUFLAGS)) -Wall -Wextra -Wno-sign-compare -c $(CU_OUT).ii -o $(CU_OUT).o
 	$(if $(filter 1,$(CHECK)),$(see_copies) $(CU_OUT).o)
-	$Q$(CUCXX) $(CU_OUT).o $(CU_LIB) $(LDFLAGS) $(BLAS_$(BLAS)) -lm -o $(CU_OUT)
+	$Q$(CUCXX) $(CU_OUT).o $(CU_LIB) $(LDFLAGS) $(BLAS_$(BLAS)) -ldw -lm -o $(CU_OUT)
 	@$(RM) $(CU_OUT).i $(CU_OUT).ii $(CU_OUT).o
 endif
 .PHONY: cu cu-build lint gpu-pack gpu-check
@@ -338,6 +349,11 @@ GRADE_C     = $(CC) $(GRADE_CPP) $(CFLAGS) {define} -c {in} -o {out}
 GRADE_CU    = $(CUCXX) -E -x c++ $(CUFLAGS) -D__CUDACC__ $(GRADE_CPP) {define} -include cuda_runtime.h {in} -o {out}.i && \
               $(CURDIR)/build/cu2cpp {out}.i {out}.ii && $(CUCXX) -x c++-cpp-output $(CUFLAGS) -c {out}.ii -o {out} \
               $(if $(filter 1,$(CHECK)),&& objcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f) {out})
+ifeq ($(BACKEND),cuda)
+GRADE_CU    = $(NVCC) $(GRADE_CPP) $(CUFLAGS) {define} -c {in} -o {out}
+endif
+# A machine with a GPU and nvcc grades on it as well, in rows without points; GPU= leaves that out.
+GPU ?= $(if $(wildcard /dev/nvidiactl),$(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc))
 # grade_parts LAB: what a probe is linked from beside the submission.
 grade_parts  = $(addprefix $(CURDIR)/,$B/obj/grader/probe.o $B/obj/grader/wire.o $B/obj/grader/picture.o $B/obj/grader/probes/$1.o \
                $(call others,$1) $B/libkit.a $(SIM))
@@ -355,23 +371,25 @@ handin$2:
 	@tools/handin.py --lab $1 $$(if $$(NAME),--name '$$(NAME)') $$(if $$(ANYWAY),--anyway)
 reset$2:
 	@tools/reset.sh $1 $$(FILE)
-$B/grade/$1.json: $B/bin/grade $B/judge/$1 $(patsubst $(CURDIR)/%,%,$(call grade_parts,$1)) FORCE
+$B/grade/$1.json: $(patsubst $(CURDIR)/%,%,$(call grade_parts,$1)) FORCE
 	@mkdir -p $$(@D) build/cache
 	@printf '{"c": "%s",\n"cu": "%s",\n"link": "%s",\n"headers": "%s",\n"readable": [%s]}\n' '$$(GRADE_C)' '$$(GRADE_CU)' \
 	    '$$(CC) {objects} $(call grade_parts,$1) $$(LDFLAGS) $$(LDLIBS) -o {out}' '$$(HEADERS_SUM)' \
-	    '$$(subst $$(space),$$(comma),$$(foreach f,$(CURDIR)/kernels $(CURDIR)/common $(CURDIR)/build/cu2cpp $(call grade_parts,$1),"$$f"))' >$$@
+	    '$$(subst $$(space),$$(comma),$$(foreach f,$(CURDIR)/kernels $(CURDIR)/common $(CURDIR)/build/cu2cpp $(CUDA_HOME) $(call grade_parts,$1),"$$f"))' >$$@
 grade$2 debug$2:
+	@$(if $(wildcard labs/$1/*.cu),$$(if $$(GPU),$$(MAKE) --no-print-directory BACKEND=cuda build/cuda/grade/$1.json))
 	@$$(MAKE) --no-print-directory CHECK=$(if $(wildcard labs/$1/*.cu),1) CHECK_NAME='$$(filter-out 1,$$(CHECK))' $$@-run
-grade$2-run: $B/grade/$1.json
+grade$2-run: $B/bin/grade $B/judge/$1 $B/grade/$1.json
 	@mkdir -p build/grades
-	@$B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
-	    --recipes $$< --cache build/cache --output build/grades/$$(if $$(CHECK_NAME),one-)$$(if $$(filter labs,$$(SUBMITTED)),,other-)$1.json $$(if $$(CHECK_NAME),--check '$$(CHECK_NAME)') \
-	    $$(if $$(SEED),--seed $$(SEED)) $$(if $$(JUNIT),--junit $$(JUNIT)) $$(if $$(MIN_SANDBOX),--min-sandbox $$(MIN_SANDBOX))
-debug$2-run: $B/grade/$1.json
+	@$$(if $$(DEVICE),GRADE_DEVICE=$$(DEVICE)) $B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
+	    --recipes $B/grade/$1.json --cache build/cache --output build/grades/$$(if $$(CHECK_NAME),one-)$$(if $$(filter labs,$$(SUBMITTED)),,other-)$1.json $$(if $$(CHECK_NAME),--check '$$(CHECK_NAME)') \
+	    $$(if $$(SEED),--seed $$(SEED)) $$(if $$(JUNIT),--junit $$(JUNIT)) $$(if $$(MIN_SANDBOX),--min-sandbox $$(MIN_SANDBOX)) \
+	    $(if $(wildcard labs/$1/*.cu),$$(if $$(GPU),--gpu-recipes build/cuda/grade/$1.json))
+debug$2-run: $B/bin/grade $B/judge/$1 $B/grade/$1.json
 	@$$(if $$(CHECK_NAME),,echo "which check? make debug$2 CHECK=name" >&2; exit 2)
 	@mkdir -p build/debug
-	@$B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
-	    --recipes $$< --cache build/cache --output build/debug/record.json --check '$$(CHECK_NAME)' --debug build/debug $$(if $$(SEED),--seed $$(SEED))
+	@$$(if $$(DEVICE),GRADE_DEVICE=$$(DEVICE)) $B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
+	    --recipes $B/grade/$1.json --cache build/cache --output build/debug/record.json --check '$$(CHECK_NAME)' --debug build/debug $$(if $$(SEED),--seed $$(SEED))
 	@SOURCE=$$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) sh build/debug/command
 hint$2:
 	@tools/hint.sh $1 $$(TASK)
@@ -421,7 +439,7 @@ class-test-programs:
 graders:
 	@$(MAKE) --no-print-directory graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(wildcard labs/$l/*.cu),,$l))'
 	@$(MAKE) --no-print-directory CHECK=1 graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(wildcard labs/$l/*.cu),$l))'
-graders-run: $(foreach l,$(GRADED_LABS),$B/grade/$l.json)
+graders-run: $B/bin/grade $(foreach l,$(GRADED_LABS),$B/judge/$l $B/grade/$l.json)
 .PHONY: FORCE graders graders-run
 FORCE:
 
@@ -429,7 +447,7 @@ FORCE:
 # make test is what a user runs; make prove is what takes longer and CI runs as well.
 test: setup
 	@$(MAKE) --no-print-directory test-run
-test-run: $B/bin/unit $B/bin/train oracle graders
+test-run: $B/bin/unit $B/bin/train $B/bin/train-02 oracle graders
 	@echo "unit tests"
 	@tools/unit.sh $B
 	@echo "labs: stubs earn nothing, solutions everything"
@@ -495,14 +513,29 @@ $B/bin/bench: $B/obj/common/bench/bench.o $(SOLVED) $B/libkit.a $(SIM)
 # bench times steps, bench-ops each op by itself; DEVICE=gpu: on the GPU (BACKEND=cuda: a real one).
 $B/bin/bench-ops: $B/obj/common/bench/ops.o $B/obj/common/bench/cases.o $B/obj/common/bench/timing.o $(SOLVED) $B/libkit.a $(SIM)
 	$(link)
-bench: $B/bin/bench
+# The series of experiments, each row a run: SHORT=1, DEVICE=gpu, SIZE=seeds (on a real GPU).
+table: $B/bin/train
+	@tools/table.py $B/bin/train $(if $(SHORT),--short) $(if $(DEVICE),--device $(DEVICE)) $(if $(SIZE),--size $(SIZE)) $(ARGS)
+# Every plan of lab 06, and which of them plan.c of FROM chooses: ARGS="--fit 24 --effective_batch 16".
+PARETO := $B/bin/pareto$(if $(filter-out solutions,$(FROM)),-$(subst /,_,$(FROM)))
+$(PARETO): $B/obj/common/bench/pareto.o $(CHOSEN) $B/libkit.a $(SIM)
+	$(link)
+pareto: $(PARETO)
+	@tools/pareto.py $(PARETO) $(if $(DEVICE),--device $(DEVICE)) $(ARGS) $(quiet77)
+.PHONY: pareto
+$B/bin/bench-techniques: $B/obj/common/bench/techniques.o $(SOLVED) $B/libkit.a $(SIM)
+	$(link)
+bench: $B/bin/bench bench-techniques
 	@$(PYTHON) common/bench/bench.py $B/bin/bench $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 	@$(if $(ARGS)$(DEVICE),,$(MAKE) --no-print-directory bench-class)
+# What accumulation and checkpointing cost.
+bench-techniques: $B/bin/bench-techniques
+	@$B/bin/bench-techniques $(if $(DEVICE),--device $(DEVICE))
 bench-ops: $B/bin/bench-ops
 	@$B/bin/bench-ops $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 bench-programs: $B/bin/bench $B/bin/bench-ops
 # That they run and count right, in the simulator as well.
-bench-check: $B/bin/bench $B/bin/bench-ops
+bench-check: $B/bin/bench $B/bin/bench-ops $B/bin/bench-techniques
 	@OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2 $(PYTHON) common/bench/check.py $^
 # What the kernels ask of the memory, as check mode counts it.
 profile-check:
@@ -510,7 +543,35 @@ profile-check:
 profile-check-run: $B/bin/train
 	@$(MAKE) --no-print-directory cu-build FILE=kernels/cudasim/tests/strided.cu OUT=$B/cu/strided
 	@tools/profile_test.py $B/bin/train $B/cu/strided
-.PHONY: bench-ops bench-programs bench-check profile-check profile-check-run
+.PHONY: bench-ops bench-techniques bench-programs bench-check profile-check profile-check-run
+
+# Lab 03: the student's loop beside two with a mistake in the divisor.
+.PHONY: planted03
+planted03: $B/bin/planted
+	@$< $(quiet77)
+$B/bin/planted: $B/obj/common/bench/planted.o $(call own,03_accumulate) $B/libkit.a $(SIM)
+	$(link)
+
+# Lab 04: a chain of allocations of chosen sizes; every segment of a small model, with the timelines
+# of a plain and a checkpointed step.
+.PHONY: chain04 picture04
+chain04: $B/bin/chain
+	@$< $(ARGS)
+$B/bin/chain: $B/obj/common/show/chain.o $(SOLVED) $B/libkit.a $(SIM)
+	$(link)
+picture04: $B/bin/checkpoint
+	@$< $(ARGS) $(quiet77)
+$B/bin/checkpoint: $B/obj/common/show/checkpoint.o $(call own,04_checkpoint) $B/libkit.a $(SIM)
+	$(link)
+
+# What lab 05 is about, as numbers and pictures.
+SHOW05 := histogram05 frozen05 crossover05
+SHOW   := $B/bin/fp16$(if $(filter-out solutions,$(FROM)),-$(subst /,_,$(FROM)))
+.PHONY: $(SHOW05)
+$(SHOW): $B/obj/common/show/fp16.o $(CHOSEN) $B/libkit.a $(SIM)
+	$(link)
+$(SHOW05): $(SHOW)
+	@OMP_NUM_THREADS=1 $< $(@:05=) build/pictures $(quiet77)
 
 # ---- a GPU ------------------------------------------------------------------------------
 # A pack is made where nvcc is, for a machine that has a GPU and nothing else of what a build takes.

@@ -4,20 +4,19 @@ static void *keep(Model *model, int layer, const char *name, size_t bytes) {
     return memory_alloc(model->memory, MEMORY_ACTIVATIONS, name, layer, bytes);
 }
 
-Block block_alloc(Model *model, int layer) {
+static Block alloc(Model *model, int layer, bool with_probs) {
     size_t N = (size_t)model->pass.B * (size_t)model->pass.T;
     size_t row = (size_t)model->config.C * precision_bytes(model->config.precision);
-    size_t heads = (size_t)model->config.NH, T = (size_t)model->pass.T;
-    bool plain = model->config.attention == ATTENTION_PLAIN;
+    size_t heads = (size_t)model->config.NH;
     Block block = {0};
     block.ln1 = keep(model, layer, "ln1.out", N * row);
     block.ln1_mean = keep(model, layer, "ln1.mean", N * sizeof(float));
     block.ln1_rstd = keep(model, layer, "ln1.rstd", N * sizeof(float));
     block.qkv = keep(model, layer, "attention.qkv", 3 * N * row);
-    if (plain) {
-        size_t element = precision_bytes(model->config.precision);
-        block.probs = keep(model, layer, "attention.probs", N * heads * T * element);
-    } else {
+    if (with_probs) {
+        block_alloc_probs(model, layer, &block);
+    }
+    if (model->config.attention == ATTENTION_FLASH) {
         block.lse = keep(model, layer, "attention.lse", N * heads * sizeof(float));
     }
     block.attention = keep(model, layer, "attention.out", N * row);
@@ -30,23 +29,53 @@ Block block_alloc(Model *model, int layer) {
     return block;
 }
 
+Block block_alloc(Model *model, int layer) {
+    return alloc(model, layer, true);
+}
+
+Block block_alloc_without_probs(Model *model, int layer) {
+    return alloc(model, layer, false);
+}
+
+void block_alloc_probs(Model *model, int layer, Block *block) {
+    if (model->config.attention == ATTENTION_PLAIN) {
+        size_t T = (size_t)model->pass.T, rows = (size_t)model->pass.B * T;
+        size_t row = (size_t)model->config.NH * T * precision_bytes(model->config.precision);
+        block->probs = keep(model, layer, "attention.probs", rows * row);
+    }
+}
+
+static void attention_forward(Model *model, Block *block) {
+    const Ops *ops = model->ops;
+    int B = model->pass.B, T = model->pass.T, C = model->config.C, NH = model->config.NH;
+    if (model->config.attention == ATTENTION_PLAIN) {
+        CHECK(block->probs != NULL, "the probabilities have no memory: block_alloc_probs()");
+        ops->attention_forward(block->attention, block->probs, block->qkv, B, T, C, NH,
+                               &model->workspace);
+    } else {
+        ops->flash_forward(block->attention, block->lse, block->qkv, B, T, C, NH,
+                           &model->workspace);
+    }
+}
+
+void block_recompute_probs(Model *model, Block *block) {
+    if (model->config.attention == ATTENTION_PLAIN) {
+        attention_forward(model, block);
+    }
+}
+
 void block_forward(Model *model, int layer, Real *out, const Real *in, Block *block) {
     const Ops *ops = model->ops;
     const Param *p = model_block_params(model, layer);
     const Workspace *workspace = &model->workspace;
-    int B = model->pass.B, T = model->pass.T, C = model->config.C, NH = model->config.NH;
-    int N = B * T;
+    int C = model->config.C, N = model->pass.B * model->pass.T;
     size_t n = (size_t)N * (size_t)C;
 
     ops->layernorm_forward(block->ln1, block->ln1_mean, block->ln1_rstd, in, p[LN1_WEIGHT].weight,
                            p[LN1_BIAS].weight, N, C);
     ops->matmul_forward(block->qkv, block->ln1, p[QKV_WEIGHT].weight, p[QKV_BIAS].weight, N, C,
                         3 * C, workspace);
-    if (model->config.attention == ATTENTION_PLAIN) {
-        ops->attention_forward(block->attention, block->probs, block->qkv, B, T, C, NH, workspace);
-    } else {
-        ops->flash_forward(block->attention, block->lse, block->qkv, B, T, C, NH, workspace);
-    }
+    attention_forward(model, block);
     ops->matmul_forward(block->mid, block->attention, p[PROJ_WEIGHT].weight, p[PROJ_BIAS].weight, N,
                         C, C, workspace);
     block->attention_dropout = model_draw_dropout(model, n);
@@ -111,6 +140,7 @@ static void attention_backward(Model *model, int layer, Real *din, const Real *i
     ops->matmul_backward(dout, p[PROJ_WEIGHT].grad, p[PROJ_BIAS].grad, dbranch, block->attention,
                          p[PROJ_WEIGHT].weight, N, C, C, workspace);
     if (model->config.attention == ATTENTION_PLAIN) {
+        CHECK(block->probs != NULL, "the probabilities are not there: block_recompute_probs()");
         ops->attention_backward(dqkv, dout, block->probs, block->qkv, B, T, C, NH, workspace);
     } else {
         ops->flash_backward(dqkv, dout, block->attention, block->lse, block->qkv, B, T, C, NH,

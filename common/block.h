@@ -23,7 +23,7 @@ struct Block {
     float *ln1_mean;           /**< (B, T) */
     float *ln1_rstd;           /**< (B, T) */
     Real *qkv;                 /**< (B, T, 3C) queries, keys, values */
-    Real *probs;               /**< (B, NH, T, T) with ATTENTION_PLAIN, else NULL */
+    Real *probs;               /**< (B, NH, T, T) with ATTENTION_PLAIN, else NULL; may be dropped */
     float *lse;                /**< (B, NH, T) with ATTENTION_FLASH, else NULL */
     Real *attention;           /**< (B, T, C) heads side by side */
     Real *mid;                 /**< (B, T, C) residual stream between attention and MLP */
@@ -45,14 +45,37 @@ struct Block {
  */
 Block block_alloc(Model *model, int layer);
 
+/** The same without the probabilities of attention: block.probs is NULL. */
+Block block_alloc_without_probs(Model *model, int layer);
+
+/**
+ * Allocates the probabilities that block_alloc_without_probs() left out. Does nothing where
+ * attention keeps none (ATTENTION_FLASH).
+ *
+ * @param         model the model, between model_begin() and model_end()
+ * @param         layer for which block
+ * @param[in,out] block gets block->probs: on top of the stack, content undefined. Who releases them
+ *                      sets block->probs to NULL again
+ */
+void block_alloc_probs(Model *model, int layer, Block *block);
+
+/**
+ * Fills block->probs once more, from the queries and keys that the block has kept: the same bits as
+ * in block_forward(). Counts as no run of a block. Does nothing with ATTENTION_FLASH.
+ *
+ * @param         model the model, between model_begin() and model_end()
+ * @param[in,out] block as filled by forward; probs from block_alloc_probs()
+ */
+void block_recompute_probs(Model *model, Block *block);
+
 /**
  * Runs a block. Draws two dropout masks from model->rng if the model trains with dropout.
  *
  * @param         model the model, between model_begin() and model_end()
  * @param         layer which block
- * @param[out]    out   (B, T, C); not `in`
+ * @param[out]    out   (B, T, C); may be `in` where no backward will need that
  * @param[in]     in    (B, T, C)
- * @param[in,out] block from block_alloc(); filled
+ * @param[in,out] block from block_alloc(), probabilities included; filled
  */
 void block_forward(Model *model, int layer, Real *out, const Real *in, Block *block);
 
@@ -64,7 +87,7 @@ void block_forward(Model *model, int layer, Real *out, const Real *in, Block *bl
  * @param         layer which block
  * @param[in,out] dx    (B, T, C) gradient of the block's output; on return, of its input
  * @param[in]     in    (B, T, C) as given to forward
- * @param[in]     block as filled by forward
+ * @param[in]     block as filled by forward, probabilities included
  */
 void block_backward(Model *model, int layer, Real *dx, const Real *in, const Block *block);
 

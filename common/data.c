@@ -10,7 +10,8 @@
 #include "common/rng.h"
 #include "kernels/base.h"
 
-/* Inputs start ... start + length - 1 of the text, each with the byte after it as its target. */
+/* Inputs start ... start + length - 1 of the text, each with the byte after it as its target. Where
+   batches were given, a row is a whole batch and its length the batch's valid targets. */
 typedef struct Row {
     size_t start;
     int length;
@@ -20,6 +21,7 @@ struct Data {
     DataOptions options;
     unsigned char *text;
     size_t bytes;
+    Batch *given; /* (row_count) by data_from_batches(); NULL for a text */
     Row *rows;
     size_t row_count, train_rows;
     uint32_t *order; /* of the training rows in this epoch */
@@ -95,12 +97,15 @@ static size_t cut_rows(const Data *data, Row *rows) {
     return count;
 }
 
-/* Fisher-Yates; the permutation is a function of seed and epoch. */
+/* Fisher-Yates; the permutation is a function of seed and epoch. Given batches stay in order. */
 static void shuffle(Data *data) {
     Rng rng = rng_new(data->options.seed, RNG_DATA);
     rng.offset = data->position.epoch << 34; /* room for 2^34 draws an epoch */
     for (size_t i = 0; i < data->train_rows; i++) {
         data->order[i] = (uint32_t)i;
+    }
+    if (data->given != NULL) {
+        return;
     }
     for (size_t i = data->train_rows; i > 1; i--) {
         size_t j = rng_below(&rng, i);
@@ -147,11 +152,36 @@ Data *data_new(DataOptions options) {
     return data;
 }
 
+Data *data_from_batches(const Batch *batches, int count) {
+    CHECK(count >= 1, "%d batches", count);
+    size_t rows = (size_t)count, most = 0;
+    Data *data = calloc(1, sizeof *data);
+    CHECK(data != NULL, "no memory for a few bytes");
+    data->options = (DataOptions){.B = 1, .T = 1};
+    data->row_count = data->train_rows = rows;
+    data->given = malloc(rows * sizeof *data->given);
+    data->rows = malloc(rows * sizeof *data->rows);
+    data->order = malloc(rows * sizeof *data->order);
+    CHECK(data->given && data->rows && data->order, "no memory for %d batches", count);
+    for (size_t i = 0; i < rows; i++) {
+        size_t N = (size_t)batches[i].B * (size_t)batches[i].T;
+        data->given[i] = batches[i];
+        data->rows[i] = (Row){.start = 0, .length = batches[i].valid};
+        most = N > most ? N : most;
+    }
+    data->tokens = malloc(most * sizeof *data->tokens);
+    data->targets = malloc(most * sizeof *data->targets);
+    CHECK(data->tokens && data->targets, "no memory for a batch of %zu tokens", most);
+    shuffle(data);
+    return data;
+}
+
 void data_free(Data *data) {
     if (data == NULL) {
         return;
     }
     free(data->text);
+    free(data->given);
     free(data->rows);
     free(data->order);
     free(data->tokens);
@@ -171,10 +201,24 @@ static int fill_line(Data *data, int b, Row row) {
     return row.length;
 }
 
+/* A copy, so that a batch ends here as well when the next one comes. */
+static void copy_given(Data *data, const Batch *given, Batch *batch) {
+    size_t N = (size_t)given->B * (size_t)given->T;
+    memcpy(data->tokens, given->tokens, N * sizeof *data->tokens);
+    memcpy(data->targets, given->targets, N * sizeof *data->targets);
+    *batch = *given;
+    batch->tokens = data->tokens;
+    batch->targets = data->targets;
+}
+
 bool data_next(Data *data, Batch *batch) {
     size_t left = data->train_rows - data->position.row;
     if (left == 0) {
         return false;
+    }
+    if (data->given != NULL) {
+        copy_given(data, &data->given[data->order[data->position.row++]], batch);
+        return true;
     }
     int B = left < (size_t)data->options.B ? (int)left : data->options.B, valid = 0;
     for (int b = 0; b < B; b++) {
@@ -194,7 +238,11 @@ size_t data_window_tokens(const Data *data, int batches) {
 
 int data_batch_rows(const Data *data) {
     size_t B = (size_t)data->options.B;
-    return (int)(data->train_rows < B ? data->train_rows : B);
+    int rows = (int)(data->train_rows < B ? data->train_rows : B);
+    for (size_t i = 0; data->given != NULL && i < data->row_count; i++) {
+        rows = data->given[i].B > rows ? data->given[i].B : rows;
+    }
+    return rows;
 }
 
 size_t data_batches_left(const Data *data) {
@@ -221,7 +269,7 @@ int data_seek(Data *data, DataPosition position) {
 }
 
 bool data_eval(Data *data, size_t index, Batch *batch) {
-    size_t B = (size_t)data->options.B;
+    size_t B = (size_t)data->options.B; /* no rows are left for this where batches were given */
     if (index >= (data->row_count - data->train_rows + B - 1) / B) {
         return false;
     }

@@ -56,6 +56,17 @@ typedef struct Data Data;
  */
 Data *data_new(DataOptions options);
 
+/**
+ * Data that are in memory already: micro-batches of any shape, which come in this order in every
+ * epoch. There is no text, so there are no validation rows and no entropy.
+ *
+ * @param batches (count) the structures are copied; their tokens and targets are borrowed and must
+ *                outlive the data
+ * @param count   at least 1
+ * @return to be given to data_free()
+ */
+Data *data_from_batches(const Batch *batches, int count);
+
 /** NULL is fine. */
 void data_free(Data *data);
 

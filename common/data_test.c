@@ -116,6 +116,40 @@ Test(data, window_tokens_are_told_before) {
     scratch_remove();
 }
 
+/* Of any shapes, in their order, and each only until the next one comes. */
+Test(data, batches_can_be_given) {
+    static const int32_t tokens[] = {1, 2, 3, 4, 5, 6};
+    static const int32_t targets[] = {2, 3, IGNORE_INDEX, 5, IGNORE_INDEX, 7};
+    const Batch given[] = {
+        {.B = 2, .T = 1, .tokens = tokens, .targets = targets, .valid = 2},
+        {.B = 1, .T = 1, .tokens = tokens + 2, .targets = targets + 2},
+        {.B = 1, .T = 3, .tokens = tokens + 3, .targets = targets + 3, .valid = 2}};
+    Data *data = data_from_batches(given, 3);
+    cr_assert_eq(data_batch_rows(data), 2);
+    cr_assert_eq(data_epoch_tokens(data), 4);
+    for (int epoch = 0; epoch < 2; epoch++) {
+        Batch batch = {0};
+        cr_assert_eq(data_window_tokens(data, 2), 2);
+        cr_assert_eq(data_window_tokens(data, 9), 4);
+        for (size_t i = 0; i < 3; i++) {
+            cr_assert_eq(data_batches_left(data), 3 - i);
+            cr_assert(data_next(data, &batch));
+            cr_assert_eq(batch.B, given[i].B);
+            cr_assert_eq(batch.T, given[i].T);
+            cr_assert_eq(batch.valid, given[i].valid);
+            size_t bytes = (size_t)(batch.B * batch.T) * sizeof *tokens;
+            cr_assert_arr_eq(batch.tokens, given[i].tokens, bytes);
+            cr_assert_arr_eq(batch.targets, given[i].targets, bytes);
+        }
+        cr_assert_not(data_next(data, &batch));
+        cr_assert_not(data_eval(data, 0, &batch));
+        data_next_epoch(data);
+    }
+    cr_assert_eq(data_seek(data, (DataPosition){.epoch = 1, .row = 2}), 0);
+    cr_assert_eq(data_window_tokens(data, 9), 2);
+    data_free(data);
+}
+
 static void expect_same(Data *a, Data *b, int batches) {
     Batch x, y;
     for (int i = 0; i < batches; i++) {

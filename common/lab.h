@@ -6,6 +6,8 @@
 #ifndef COMMON_LAB_H
 #define COMMON_LAB_H
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -47,6 +49,15 @@ void todo_reached(const char *file, int line, const char *task);
 __attribute__((noreturn, cold))
 #endif
 void lab_missing(const char *lab, const char *file);
+
+/**
+ * Does the same before anything is begun, if an object stands in for one of the files of a lab that
+ * the run will need.
+ *
+ * @param lab two digits
+ * @param gpu whether the run needs the lab's .cu files as well
+ */
+void lab_need(const char *lab, bool gpu);
 
 #ifdef __cplusplus
 }

@@ -59,7 +59,9 @@ Model *model_new(const ModelConfig *config, Memory *memory, uint64_t seed) {
     model->pass.x = calloc((size_t)config->L + 1, sizeof *model->pass.x);
     model->pass.blocks = calloc((size_t)config->L, sizeof *model->pass.blocks);
     model->pass.marks = calloc((size_t)config->L, sizeof *model->pass.marks);
-    CHECK(model->params && model->pass.x && model->pass.blocks && model->pass.marks,
+    model->pass.rngs = calloc((size_t)config->L, sizeof *model->pass.rngs);
+    CHECK(model->params && model->pass.x && model->pass.blocks && model->pass.marks &&
+              model->pass.rngs,
           "no memory for %d layers", config->L);
     params_describe(model->params, config);
     alloc_params(model);
@@ -84,6 +86,7 @@ void model_free(Model *model) {
     free(model->pass.x);
     free(model->pass.blocks);
     free(model->pass.marks);
+    free(model->pass.rngs);
     free(model);
 }
 
@@ -231,6 +234,7 @@ double model_head_forward(Model *model, const Real *x) {
     const Param *params = model->params;
     int C = model->config.C, V = model->config.V, N = pass->B * pass->T;
     size_t element = element_bytes(model);
+    CHECK(x != NULL, "the head comes after the last block, whose output is not there");
     head->mark = memory_mark(model->memory);
     head->lnf = pass_alloc(model, MEMORY_ACTIVATIONS, "lnf.out", -1, (size_t)C * element);
     head->mean = pass_alloc(model, MEMORY_ACTIVATIONS, "lnf.mean", -1, sizeof(float));
@@ -340,8 +344,12 @@ void model_next_logits(Model *model, const Batch *batch, float *logits) {
     for (int b = 0; b < batch->B; b++) {
         size_t last = ((size_t)b * T + T - 1) * V * element_bytes(model);
         const Real *from = (const Real *)((const char *)model->pass.head.logits + last);
-        model->ops->cast_to_float(row, from, V);
-        device_download(model->device, logits + (size_t)b * V, row, V * sizeof(float));
+        if (model->config.precision != F32) {
+            model->ops->cast_to_float(row, from, V);
+        }
+        device_download(model->device, logits + (size_t)b * V,
+                        model->config.precision == F32 ? (const float *)from : row,
+                        V * sizeof(float));
     }
     model_end(model);
 }

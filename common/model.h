@@ -28,6 +28,12 @@
 #include "common/params.h"
 #include "common/rng.h"
 
+/** What backward runs again instead of forward keeping it (lab 04); {0} for nothing. */
+typedef struct Checkpoint {
+    int segment;         /**< blocks between two kept inputs; 0 for no segments */
+    bool attention_only; /**< the probabilities of attention, and nothing else */
+} Checkpoint;
+
 /** What a block keeps (common/block.h). */
 typedef struct Block Block;
 
@@ -57,6 +63,7 @@ typedef struct Pass {
     Real **x;                  /**< (L + 1) plain pass: input of each block, output of the last */
     Block *blocks;             /**< (L) plain pass: what each block kept */
     MemoryMark *marks;         /**< (L) plain pass: the stack below each block's output */
+    Rng *rngs;                 /**< (L) for lab 04: the dropout stream where a segment began */
     double loss;               /**< sum of the losses of the valid targets, nats */
 } Pass;
 
@@ -71,6 +78,7 @@ typedef struct Model {
     Workspace workspace;     /**< scratch memory of the ops */
     float *result;           /**< device memory for one float: a norm on its way to the host */
     Rng rng;                 /**< dropout masks are drawn from here */
+    Checkpoint checkpoint;   /**< what backward runs again; nothing, unless somebody sets it */
     uint64_t block_forwards; /**< how often a block ran forward while training, since model_new() */
     Pass pass;               /**< the micro-batch in flight */
 } Model;

@@ -3,26 +3,38 @@
 #include <math.h>
 #include <stdlib.h>
 
-Optimizer *optimizer_new(Model *model, AdamW adamw) {
-    CHECK(model->config.precision == F32, "weights in %s need float masters",
-          precision_name(model->config.precision));
-    Optimizer *optimizer = calloc(1, sizeof *optimizer);
-    CHECK(optimizer != NULL, "no memory for a few bytes");
+static float **state_new(const Model *model, const char *name) {
     size_t count = (size_t)model->param_count;
-    optimizer->model = model;
-    optimizer->adamw = adamw;
-    optimizer->m = calloc(count, sizeof *optimizer->m);
-    optimizer->v = calloc(count, sizeof *optimizer->v);
-    CHECK(optimizer->m && optimizer->v, "no memory for %zu pointers", count);
+    float **state = calloc(count, sizeof *state);
+    CHECK(state != NULL, "no memory for %zu pointers", count);
     for (size_t i = 0; i < count; i++) {
         const Param *param = &model->params[i];
-        size_t bytes = param->count * sizeof(float);
-        optimizer->m[i] =
-            memory_alloc_zero(model->memory, MEMORY_OPTIMIZER, param->name, param->layer, bytes);
-        optimizer->v[i] =
-            memory_alloc_zero(model->memory, MEMORY_OPTIMIZER, param->name, param->layer, bytes);
+        state[i] = memory_alloc_zero(model->memory, MEMORY_OPTIMIZER, name, param->layer,
+                                     param->count * sizeof(float));
+    }
+    return state;
+}
+
+Optimizer *optimizer_new(Model *model, AdamW adamw) {
+    Optimizer *optimizer = calloc(1, sizeof *optimizer);
+    CHECK(optimizer != NULL, "no memory for a few bytes");
+    optimizer->model = model;
+    optimizer->adamw = adamw;
+    optimizer->m = state_new(model, "m");
+    optimizer->v = state_new(model, "v");
+    if (model->config.precision != F32) {
+        optimizer->master = state_new(model, "master");
+        optimizer_take_weights(optimizer);
     }
     return optimizer;
+}
+
+void optimizer_take_weights(Optimizer *optimizer) {
+    const Model *model = optimizer->model;
+    for (int i = 0; optimizer->master != NULL && i < model->param_count; i++) {
+        const Param *param = &model->params[i];
+        model->ops->cast_to_float(optimizer->master[i], param->weight, param->count);
+    }
 }
 
 void optimizer_free(Optimizer *optimizer) {
@@ -31,6 +43,7 @@ void optimizer_free(Optimizer *optimizer) {
     }
     free(optimizer->m);
     free(optimizer->v);
+    free(optimizer->master);
     free(optimizer);
 }
 
@@ -42,13 +55,14 @@ void optimizer_step(Optimizer *optimizer, float learning_rate) {
     optimizer->t++;
     for (int i = 0; i < model->param_count; i++) {
         const Param *param = &model->params[i];
+        float *weight = optimizer->master != NULL ? optimizer->master[i] : (float *)param->weight;
         AdamW adamw = optimizer->adamw;
         adamw.learning_rate = learning_rate;
         if (!param_is_matrix(param)) {
             adamw.weight_decay = 0;
         }
-        model->ops->adamw((float *)param->weight, optimizer->m[i], optimizer->v[i], param->grad,
-                          param->count, adamw, optimizer->t);
+        model->ops->adamw(weight, optimizer->m[i], optimizer->v[i], param->grad, param->count,
+                          adamw, optimizer->t);
     }
 }
 

@@ -58,6 +58,10 @@ static const Option options_table[] = {
      "micro-batches per update (lab 03)", 1, MANY},
     {FLAG, "gradient_checkpointing", AT(checkpointing), NULL, NULL,
      "recompute blocks in backward (lab 04)", 0, 0},
+    {INT, "checkpoint_segment", AT(checkpoint.segment), "N", NULL,
+     "blocks between two kept inputs (default: 1)", 1, MANY},
+    {FLAG, "checkpoint_attention", AT(checkpoint.attention_only), NULL, NULL,
+     "recompute the attention's probabilities only", 0, 0},
     {FLAG, "fp16", AT(fp16), NULL, NULL, "half precision with a loss scaler (lab 05)", 0, 0},
     {FLAG, "bf16", AT(bf16), NULL, NULL, "bfloat16 (lab 05)", 0, 0},
     {CHOICE, "optim", AT(optim), "adamw|adafactor|adamw_8bit", "adamw", "the optimizer", 0, 0},
@@ -78,8 +82,14 @@ static const Option options_table[] = {
     {CHOICE, "device", AT(device), "cpu|gpu", "cpu", "where the ops run", 0, 0},
     {BYTES, "memory_budget", AT(budget), "MIB", NULL,
      "refuse to use more (MiB; or with a unit: 300M, 2G, 1048576B)", 0, 0},
+    {BYTES, "fit", AT(fit), "MIB", NULL, "choose how to train within this memory (lab 06)", 0, 0},
+    {INT, "effective_batch", AT(effective_batch), "N", "8", "sequences per update, for --fit", 1,
+     1 << 20},
+    {TEXT, "rates", AT(rates), "FILE", NULL, "rates.json of --profile, for --fit (measured)", 0, 0},
     {FLAG, "check_memory", AT(check), NULL, NULL,
      "NaN in fresh and freed memory, guards between tensors", 0, 0},
+    {FLAG, "predict_only", AT(predict_only), NULL, NULL,
+     "print the bytes that training would take, and stop", 0, 0},
 
     {HEADING, "Output", 0, NULL, NULL, NULL, 0, 0},
     {TEXT, "output_dir", AT(output_dir), "DIR", NULL,
@@ -258,6 +268,22 @@ __attribute__((format(printf, 2, 3))) static ParseResult wrong(FILE *err, const 
     return PARSE_ERROR;
 }
 
+/* The three options that say what backward runs again. */
+static ParseResult check_checkpoint(TrainOptions *options, FILE *err) {
+    Checkpoint *checkpoint = &options->checkpoint;
+    if (!options->checkpointing && (checkpoint->segment > 0 || checkpoint->attention_only)) {
+        return wrong(err, "--checkpoint_%s needs --gradient_checkpointing",
+                     checkpoint->segment > 0 ? "segment" : "attention");
+    }
+    if (checkpoint->segment > 0 && checkpoint->attention_only) {
+        return wrong(err, "--checkpoint_segment and --checkpoint_attention exclude each other");
+    }
+    if (options->checkpointing && !checkpoint->attention_only && checkpoint->segment == 0) {
+        checkpoint->segment = 1;
+    }
+    return PARSE_RUN;
+}
+
 /* What no single option can know. */
 static ParseResult check_together(TrainOptions *options, FILE *err) {
     char reason[ERROR_BYTES];
@@ -271,9 +297,6 @@ static ParseResult check_together(TrainOptions *options, FILE *err) {
         if (config_check(&options->config, reason) != 0) {
             return wrong(err, "--%s", reason);
         }
-        if (options->T > options->config.T) {
-            return wrong(err, "--block_size: sequences are longer than n_positions");
-        }
     }
     if (options->model != NULL && options->resume != NULL) {
         return wrong(err, "--model_name_or_path and --resume_from_checkpoint exclude each other");
@@ -282,7 +305,35 @@ static ParseResult check_together(TrainOptions *options, FILE *err) {
         options->output_dir == NULL) {
         return wrong(err, "--resume_from_checkpoint latest needs --output_dir");
     }
-    return PARSE_RUN;
+    if (options->fit > 0 && options->resume != NULL) {
+        return wrong(err, "--fit and --resume_from_checkpoint exclude each other");
+    }
+    if (options->rates != NULL && options->fit == 0) {
+        return wrong(err, "--rates needs --fit");
+    }
+    return check_checkpoint(options, err);
+}
+
+int options_check_model(const TrainOptions *options, char *error) {
+    const ModelConfig *config = &options->config;
+    const Checkpoint *checkpoint = &options->checkpoint;
+    if (options->T > config->T) {
+        snprintf(error, ERROR_BYTES, "--block_size: sequences are longer than n_positions");
+    } else if ((double)options->B * options->T > 1 << 30) {
+        snprintf(error, ERROR_BYTES,
+                 "--per_device_train_batch_size: more than 2^30 tokens in a micro-batch");
+    } else if (options->fit > 0 && (double)options->effective_batch * options->T > 1 << 30) {
+        snprintf(error, ERROR_BYTES, "--effective_batch: more than 2^30 tokens in an update");
+    } else if (checkpoint->segment > config->L) {
+        snprintf(error, ERROR_BYTES, "--checkpoint_segment %d: the model has %d blocks",
+                 checkpoint->segment, config->L);
+    } else if (checkpoint->attention_only && config->attention == ATTENTION_FLASH) {
+        snprintf(error, ERROR_BYTES,
+                 "--checkpoint_attention: flash attention keeps no probabilities");
+    } else {
+        return 0;
+    }
+    return -1;
 }
 
 ParseResult options_parse(int argc, char **argv, TrainOptions *options, FILE *out, FILE *err) {

@@ -35,6 +35,8 @@ typedef struct TrainOptions {
     int B;                  /**< --per_device_train_batch_size */
     int accumulation;       /**< --gradient_accumulation_steps */
     bool checkpointing;     /**< --gradient_checkpointing */
+    Checkpoint checkpoint;  /**< --checkpoint_segment, --checkpoint_attention; {0} for neither
+                                 unless `checkpointing`, and then never {0} */
     bool fp16;              /**< --fp16 */
     bool bf16;              /**< --bf16 */
     int optim;              /**< --optim, an Optim */
@@ -51,7 +53,11 @@ typedef struct TrainOptions {
     long long seed;         /**< --seed */
     int device;             /**< --device, a DeviceChoice */
     size_t budget;          /**< --memory_budget in bytes; 0 for none */
+    size_t fit;             /**< --fit in bytes: choose a plan (lab 06); 0 for no choice */
+    int effective_batch;    /**< --effective_batch: sequences per update, for --fit */
+    const char *rates;      /**< --rates, or NULL: then measured, for --fit */
     bool check;             /**< --check_memory */
+    bool predict_only;      /**< --predict_only */
     const char *output_dir; /**< --output_dir, or NULL: then nothing is written */
     int logging_steps;      /**< --logging_steps */
     int eval_steps;         /**< --eval_steps; 0 for only at the end */
@@ -80,5 +86,14 @@ typedef enum ParseResult {
  * @param      err       where the one line on an error goes
  */
 ParseResult options_parse(int argc, char **argv, TrainOptions *options, FILE *out, FILE *err);
+
+/**
+ * Says whether the options fit the model, whose shape may have come from a folder.
+ *
+ * @param      options the shape is in options->config, and T is no longer 0
+ * @param[out] error   (ERROR_BYTES) one line without newline, where the result is -1
+ * @return 0, or -1
+ */
+int options_check_model(const TrainOptions *options, char *error);
 
 #endif

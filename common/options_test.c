@@ -46,6 +46,51 @@ Test(options, are_read) {
     cr_assert(o.budget == 1000 && strcmp(o.output_dir, "out") == 0);
 }
 
+/* Segments of one block, unless somebody says more; nothing where nothing was asked for. */
+Test(options, checkpointing_is_settled) {
+    static const struct {
+        const char *line;
+        ParseResult result;
+        int segment;
+        bool attention_only;
+    } cases[] = {{"", PARSE_RUN, 0, false},
+                 {"--gradient_checkpointing", PARSE_RUN, 1, false},
+                 {"--gradient_checkpointing --checkpoint_segment 3", PARSE_RUN, 3, false},
+                 {"--gradient_checkpointing --checkpoint_attention", PARSE_RUN, 0, true},
+                 {"--checkpoint_attention", PARSE_ERROR, 0, true},
+                 {"--checkpoint_segment 3", PARSE_ERROR, 3, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        TrainOptions o;
+        char text[128];
+        cr_assert_eq(parse(cases[i].line, &o, text, sizeof text), cases[i].result, "%s: %s",
+                     cases[i].line, text);
+        cr_assert(o.checkpoint.segment == cases[i].segment &&
+                      o.checkpoint.attention_only == cases[i].attention_only,
+                  "%s", cases[i].line);
+    }
+}
+
+Test(options, are_held_against_the_model) {
+    static const struct {
+        const char *line, *want;
+    } cases[] = {{"--block_size 129", "longer than n_positions"},
+                 {"--block_size 128 --per_device_train_batch_size 8388609", "more than 2^30"},
+                 {"--block_size 1 --gradient_checkpointing --checkpoint_segment 5", "has 4 blocks"},
+                 {"--block_size 1 --gradient_checkpointing --checkpoint_attention "
+                  "--attention flash",
+                  "keeps no probabilities"},
+                 {"--block_size 128 --per_device_train_batch_size 8388608", NULL},
+                 {"--block_size 1 --gradient_checkpointing --checkpoint_segment 4", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        TrainOptions o;
+        char text[128], error[ERROR_BYTES] = "";
+        cr_assert_eq(parse(cases[i].line, &o, text, sizeof text), PARSE_RUN, "%s", text);
+        int result = options_check_model(&o, error);
+        cr_assert(result == (cases[i].want != NULL ? -1 : 0), "%s: %s", cases[i].line, error);
+        cr_assert(cases[i].want == NULL || strstr(error, cases[i].want), "%s", error);
+    }
+}
+
 Test(options, sizes_have_units) {
     static const struct {
         const char *text;

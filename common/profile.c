@@ -134,6 +134,8 @@ TIMED(adamw, (float *weight, float *m, float *v, const float *grad, size_t n, Ad
 TIMED(sumsq, (float *out, const float *x, size_t n, const Workspace *workspace),
       (out, x, n, workspace), 0, 4 * (double)n)
 TIMED(scale, (float *x, size_t n, float factor), (x, n, factor), 0, 8 * (double)n)
+TIMED(unscale, (float *grad, size_t n, float inv_scale, float *found_inf),
+      (grad, n, inv_scale, found_inf), 0, 8 * (double)n)
 
 void profile_begin(Model *model) {
     profile.inner = model->ops;

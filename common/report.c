@@ -155,25 +155,43 @@ char *report_duration(char text[16], double seconds) {
 }
 
 int report_progress(Report *report, const Progress *progress) {
-    char left[16];
+    char left[16], scale[32] = "";
     int done = progress->step - report->first_step, to_do = progress->steps - progress->step;
     double seconds = done > 0 ? (now() - report->began) / done * to_do : (double)NAN;
-    printf("%sstep %d/%d  loss %.4f  norm %.3f  lr %.2e  %.0f tokens/s  memory %.1f/%.1f MiB  "
+    if (progress->loss_scale > 0) {
+        snprintf(scale, sizeof scale, "  scale %g", (double)progress->loss_scale);
+    }
+    printf("%sstep %d/%d  loss %.4f  norm %.3f  lr %.2e%s  %.0f tokens/s  memory %.1f/%.1f MiB  "
            "left %s%s",
            report->terminal ? "\r\033[K" : "", progress->step, progress->steps, progress->loss,
-           (double)progress->grad_norm, (double)progress->learning_rate,
+           (double)progress->grad_norm, (double)progress->learning_rate, scale,
            progress->tokens_per_second, mib(progress->memory_now), mib(progress->memory_peak),
            report_duration(left, seconds), report->terminal ? "" : "\n");
     fflush(stdout);
     report->line_open = report->terminal;
     add_point(&report->train, progress->step, progress->loss);
-    return write_line(report, json_pack("{s:i, s:o, s:o, s:f, s:f, s:I, s:I}", "step",
-                                        progress->step, "loss", number(progress->loss), "grad_norm",
-                                        number((double)progress->grad_norm), "learning_rate",
-                                        (double)progress->learning_rate, "tokens_per_second",
-                                        progress->tokens_per_second, "memory_now",
-                                        (json_int_t)progress->memory_now, "memory_peak",
-                                        (json_int_t)progress->memory_peak));
+    json_t *json =
+        json_pack("{s:i, s:o, s:o, s:f, s:f, s:I, s:I}", "step", progress->step, "loss",
+                  number(progress->loss), "grad_norm", number((double)progress->grad_norm),
+                  "learning_rate", (double)progress->learning_rate, "tokens_per_second",
+                  progress->tokens_per_second, "memory_now", (json_int_t)progress->memory_now,
+                  "memory_peak", (json_int_t)progress->memory_peak);
+    if (progress->loss_scale > 0) {
+        json_object_set_new(json, "loss_scale", number((double)progress->loss_scale));
+    }
+    return write_line(report, json);
+}
+
+int report_skip(Report *report, int step, double scale) {
+    report_break(report);
+    printf("step %d  skipped: a gradient is not finite", step);
+    if (scale > 0) {
+        printf("; the loss scale is now %g", scale);
+    }
+    putchar('\n');
+    fflush(stdout);
+    return write_line(
+        report, json_pack("{s:i, s:b, s:f}", "step", step, "skipped", 1, "loss_scale", scale));
 }
 
 int report_eval(Report *report, int step, double loss) {
@@ -210,6 +228,24 @@ static void print_memory(const Summary *summary) {
         printf("  (and %.2f MiB of the GPU's own: context, loaded kernels, cuBLAS)\n",
                mib(summary->overhead));
     }
+}
+
+void report_prediction(const MemoryUse *use) {
+    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
+        printf("  %-12s %9.2f MiB  %16zu bytes\n", memory_kind_name((MemoryKind)kind),
+               mib(use->bytes[kind]), use->bytes[kind]);
+    }
+    printf("  %-12s %9.2f MiB  %16zu bytes\n", "total", mib(memory_total(use)), memory_total(use));
+}
+
+/* Bytes by kind, as an object. */
+static json_t *by_kind(const MemoryUse *use) {
+    json_t *kinds = json_object();
+    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
+        json_object_set_new(kinds, memory_kind_name((MemoryKind)kind),
+                            json_integer((json_int_t)use->bytes[kind]));
+    }
+    return kinds;
 }
 
 static void write_curve(FILE *data, const Curve *curve) {
@@ -255,17 +291,15 @@ int report_summary(Report *report, const Summary *summary) {
             fabs(summary->unigram_entropy - summary->eval_loss),
             summary->eval_loss < summary->unigram_entropy ? "below" : "above");
     }
-    json_t *kinds = json_object();
-    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
-        json_object_set_new(kinds, memory_kind_name((MemoryKind)kind),
-                            json_integer((json_int_t)summary->peak.bytes[kind]));
+    json_t *json = json_pack(
+        "{s:f, s:f, s:I, s:o, s:I, s:o, s:f}", "seconds", summary->seconds, "samples_per_second",
+        speed, "memory_peak", (json_int_t)memory_total(&summary->peak), "memory_by_kind",
+        by_kind(&summary->peak), "device_overhead", (json_int_t)summary->overhead,
+        "final_eval_loss", number(summary->eval_loss), "unigram_entropy", summary->unigram_entropy);
+    if (summary->has_prediction) {
+        json_object_set_new(json, "predicted_by_kind", by_kind(&summary->predicted));
     }
-    int result = write_line(
-        report, json_pack("{s:f, s:f, s:I, s:o, s:I, s:o, s:f}", "seconds", summary->seconds,
-                          "samples_per_second", speed, "memory_peak",
-                          (json_int_t)memory_total(&summary->peak), "memory_by_kind", kinds,
-                          "device_overhead", (json_int_t)summary->overhead, "final_eval_loss",
-                          number(summary->eval_loss), "unigram_entropy", summary->unigram_entropy));
+    int result = write_line(report, json);
     if (report->metrics != NULL) {
         draw_loss(report, summary->unigram_entropy);
         printf("Metrics:         %s\n", report->metrics_path);

@@ -21,6 +21,7 @@ typedef struct Progress {
     double loss;              /**< mean since the last line, nats per token */
     float grad_norm;          /**< of the last step, before clipping */
     float learning_rate;      /**< of the last step */
+    float loss_scale;         /**< of the next step (lab 05); 0 for none */
     double tokens_per_second; /**< since the last line */
     size_t memory_now;        /**< bytes */
     size_t memory_peak;       /**< bytes */
@@ -31,7 +32,7 @@ typedef struct Summary {
     double seconds;         /**< of training, validation and saving left out */
     size_t samples;         /**< sequences trained on */
     MemoryUse peak;         /**< counted */
-    MemoryUse predicted;    /**< what lab 00 says */
+    MemoryUse predicted;    /**< what labs 00 and 04 say */
     size_t padding;         /**< bytes lost to alignment at the peak */
     size_t overhead;        /**< bytes of the driver's own on the device */
     bool has_prediction;    /**< whether `predicted` is filled */
@@ -59,6 +60,16 @@ void report_free(Report *report);
 /** One line of progress. @return 0, or -1 with a line on stderr where it could not be written */
 int report_progress(Report *report, const Progress *progress);
 
+/**
+ * An update that was skipped because a gradient was not finite (lab 05).
+ *
+ * @param report the report
+ * @param step   the update that was tried, and will be again
+ * @param scale  of the loss, from now on; 0 for none
+ * @return 0, or -1 with a line on stderr
+ */
+int report_skip(Report *report, int step, double scale);
+
 /** A validation. @return 0, or -1 with a line on stderr */
 int report_eval(Report *report, int step, double loss);
 
@@ -72,6 +83,9 @@ void report_break(Report *report);
  * @return 0, or -1 with a line on stderr; a picture that could not be drawn is only a line
  */
 int report_summary(Report *report, const Summary *summary);
+
+/** Prints bytes by kind, and their sum. */
+void report_prediction(const MemoryUse *use);
 
 /** "1.5 s", "2:03", "1:02:03". Writes into `text` (16 bytes) and returns it. */
 char *report_duration(char text[16], double seconds);

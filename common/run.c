@@ -5,71 +5,42 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/files.h"
+#include "common/fit.h"
 #include "common/lab.h"
 #include "common/lab00.h"
-#include "common/lab01.h"
-#include "common/lab03.h"
 #include "common/lab04.h"
-#include "common/lab05.h"
 #include "common/profile.h"
-#include "common/report.h"
+#include "common/rates.h"
+#include "common/run_state.h"
 #include "common/sample.h"
-#include "common/snapshot.h"
 #include "common/timeline.h"
 #include "common/weights.h"
-
-/* The step whose memory is drawn: the first one pays for what is done once. */
-enum { RECORDED_STEP = 2 };
-
-typedef struct Run {
-    TrainOptions options;
-    Device *device;
-    Memory *memory;
-    Data *data;
-    Trainer trainer;
-    Report *report;
-    Snapshot snapshot;
-    char *resume_folder;
-    int first_step, last_step;
-    size_t samples;
-    MemoryUse predicted;
-    double train_seconds; /* in steps only */
-    double line_began;    /* train_seconds at the last line */
-    size_t line_tokens;   /* tokens since then */
-    double profile_began; /* train_seconds when the profile was reset */
-    double eval_loss;
-    MemoryUse peak;
-    size_t padding, overhead;
-} Run;
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static int wrong(const char *text) {
     fprintf(stderr, "train: %s\n", text);
     return EXIT_USAGE;
 }
 
-/* Options that need a lab call into it before anything is touched: where the lab's file is not
-   there, what stands in for it ends the program here. */
+/* Says which lab is missing before anything is begun: of several the last one, which wakes it. */
 static int check_labs(const TrainOptions *options) {
-    if (options->accumulation > 1) {
-        Accumulator accumulator;
-        accumulator_init(&accumulator, NULL, options->accumulation);
+    bool gpu = options->device == DEVICE_GPU, fit = options->fit > 0;
+    if (fit) {
+        lab_need("06", gpu);
+        lab_need("01", gpu); /* for all plans, whichever it will be */
     }
-    if (options->checkpointing) {
-        checkpoint_segment(&options->config, options->B, options->T, 0);
+    if (fit || options->config.precision != F32) {
+        lab_need("05", gpu);
     }
-    if (options->fp16 || options->bf16) {
-        Scaler scaler;
-        scaler_init(&scaler);
+    if (fit || options->checkpointing) {
+        lab_need("04", gpu);
     }
+    lab_need(fit || run_needs_windows(options) ? "03" : "01", gpu);
+    if (gpu) {
+        lab_need("02", gpu);
+    }
+    lab_need("00", gpu);
     if (options->optim != OPTIM_ADAMW) {
         return wrong("needs lab 07 (07_optimizers is not here)");
     }
@@ -114,13 +85,8 @@ static int settle_config(Run *run) {
     if (options->T == 0) {
         options->T = options->config.T;
     }
-    if (options->T > options->config.T) {
-        return wrong("--block_size: sequences are longer than n_positions");
-    }
-    if ((double)options->B * options->T > 1 << 30) {
-        return wrong("--per_device_train_batch_size: more than 2^30 tokens in a micro-batch");
-    }
-    return 0;
+    char error[ERROR_BYTES];
+    return options_check_model(options, error) == 0 ? 0 : wrong(error);
 }
 
 static int open_data(Run *run) {
@@ -136,9 +102,24 @@ static int open_data(Run *run) {
     if (run->data == NULL) {
         return EXIT_USAGE;
     }
-    double steps = (double)options->epochs * (double)data_batches_left(run->data);
+    size_t k = (size_t)options->accumulation;
+    double steps = (double)options->epochs * (double)((data_batches_left(run->data) + k - 1) / k);
     run->last_step = options->max_steps > 0 ? options->max_steps : (int)fmin(steps, INT32_MAX);
     return 0;
+}
+
+/* Bytes by kind at the peak. A window is done in micro-batches, each of which frees what it took:
+   how many there are makes no difference. */
+static MemoryUse predict(const Run *run) {
+    const TrainOptions *options = &run->options;
+    const ModelConfig *config = &options->config;
+    int B = data_batch_rows(run->data);
+    MemoryUse use = bytes_predict(config, B, options->T, run->device);
+    if (options->checkpointing) {
+        use.bytes[MEMORY_ACTIVATIONS] =
+            checkpoint_bytes(config, B, options->T, options->checkpoint);
+    }
+    return use;
 }
 
 static void build(Run *run) {
@@ -151,6 +132,11 @@ static void build(Run *run) {
                    .weight_decay = (float)options->weight_decay};
     run->memory = memory_new(run->device, memory);
     run->trainer.model = model_new(&options->config, run->memory, (uint64_t)options->seed);
+    run->trainer.model->checkpoint = options->checkpoint;
+    if (options->config.precision != F32) {
+        mixed_init(&run->mixed, options->config.precision);
+        run->trainer.mixed = &run->mixed;
+    }
     run->trainer.optimizer = optimizer_new(run->trainer.model, adamw);
     run->trainer.max_grad_norm = (float)options->max_grad_norm;
     run->trainer.schedule = (Schedule){.decay = (Decay)options->decay,
@@ -169,6 +155,7 @@ static int restore(Run *run) {
         char *path = path_join(run->options.model, "model.safetensors");
         result = weights_load(run->trainer.model, path);
         free(path);
+        optimizer_take_weights(run->trainer.optimizer);
     }
     return result == 0 ? 0 : EXIT_USAGE;
 }
@@ -185,125 +172,45 @@ static int open_output(Run *run) {
     return run->report != NULL ? 0 : EXIT_RUN;
 }
 
+static size_t param_elements(const ModelConfig *config) {
+    size_t elements = 0;
+    Param *params = malloc((size_t)params_count(config) * sizeof *params);
+    CHECK(params != NULL, "no memory for %d layers", config->L);
+    params_describe(params, config);
+    for (int i = 0; i < params_count(config); i++) {
+        elements += params[i].count;
+    }
+    free(params);
+    return elements;
+}
+
 static void print_header(const Run *run) {
     const TrainOptions *options = &run->options;
     const ModelConfig *config = &options->config;
+    int segment = options->checkpoint.segment;
     printf("Model:  %.2f M parameters (%d layers, %d heads, %d channels, vocabulary %d), %s, "
            "%s attention\n",
-           1e-6 * (double)model_param_elements(run->trainer.model), config->L, config->NH,
-           config->C, config->V, precision_name(config->precision),
+           1e-6 * (double)param_elements(config), config->L, config->NH, config->C, config->V,
+           precision_name(config->precision),
            config->attention == ATTENTION_PLAIN ? "plain" : "flash");
     printf("Data:   %s, %zu bytes as %s of up to %d, %zu tokens an epoch\n", options->data,
            data_bytes(run->data), options->documents ? "documents" : "windows", options->T,
            data_epoch_tokens(run->data));
-    printf("Memory: %.2f MiB predicted\n", (double)memory_total(&run->predicted) / (1024 * 1024));
-    printf("Run:    %d updates of %d sequences", run->last_step - run->first_step, options->B);
+    printf("Memory: %.2f MiB predicted", (double)memory_total(&run->predicted) / (1024 * 1024));
+    if (options->checkpoint.attention_only) {
+        printf("; backward runs attention's softmax again");
+    } else if (segment > 0) {
+        printf("; backward runs every block again, %d at a time", segment);
+    }
+    printf("\nRun:    %d updates of ", run->last_step - run->first_step);
+    if (options->accumulation > 1) {
+        printf("%d x ", options->accumulation);
+    }
+    printf("%d sequences", options->B);
     if (run->resume_folder != NULL) {
         printf(", going on from %s", run->resume_folder);
     }
     printf("\n\n");
-}
-
-static int print_progress(Run *run, const StepReport *step) {
-    double seconds = run->train_seconds - run->line_began;
-    MemoryUse peak = memory_peak(run->memory), in_use = memory_now(run->memory);
-    size_t tokens = run->snapshot.loss_tokens;
-    Progress progress = {
-        .step = run->trainer.schedule.step,
-        .steps = run->last_step,
-        .loss = tokens > 0 ? run->snapshot.loss_sum / (double)tokens : 0,
-        .grad_norm = step->grad_norm,
-        .learning_rate = step->learning_rate,
-        .tokens_per_second = seconds > 0 ? (double)run->line_tokens / seconds : 0,
-        .memory_now = memory_total(&in_use),
-        .memory_peak = memory_total(&peak),
-    };
-    run->snapshot.loss_sum = 0;
-    run->snapshot.loss_tokens = 0;
-    run->line_tokens = 0;
-    run->line_began = run->train_seconds;
-    return report_progress(run->report, &progress);
-}
-
-static double evaluate(Run *run) {
-    Batch batch;
-    double loss = 0;
-    size_t tokens = 0;
-    for (size_t i = 0; data_eval(run->data, i, &batch); i++) {
-        loss += model_evaluate(run->trainer.model, &batch);
-        tokens += (size_t)batch.valid;
-    }
-    return tokens > 0 ? loss / (double)tokens : (double)NAN;
-}
-
-static int save(Run *run) {
-    report_break(run->report);
-    return snapshot_save(&run->snapshot, run->options.output_dir, run->options.save_total_limit);
-}
-
-static bool due(int step, int every) {
-    return every > 0 && step % every == 0;
-}
-
-/* What happens between steps: lines, validations, checkpoints. */
-static int after_step(Run *run, const StepReport *step) {
-    const TrainOptions *options = &run->options;
-    int number = run->trainer.schedule.step;
-    bool last = number == run->last_step;
-    run->snapshot.loss_sum += step->loss * (double)step->tokens;
-    run->snapshot.loss_tokens += step->tokens;
-    run->line_tokens += step->tokens;
-    if ((due(number, options->logging_steps) || last) && print_progress(run, step) != 0) {
-        return EXIT_RUN;
-    }
-    if (due(number, options->eval_steps) && !last) {
-        if (report_eval(run->report, number, evaluate(run)) != 0) {
-            return EXIT_RUN;
-        }
-    }
-    if (options->output_dir != NULL && (due(number, options->save_steps) || last)) {
-        return save(run) == 0 ? 0 : EXIT_RUN;
-    }
-    return 0;
-}
-
-static int one_step(Run *run) {
-    Batch batch;
-    while (!data_next(run->data, &batch)) {
-        data_next_epoch(run->data);
-    }
-    int number = run->trainer.schedule.step + 1;
-    bool recorded = number == run->first_step + RECORDED_STEP ||
-                    (number == run->last_step && number < run->first_step + RECORDED_STEP);
-    memory_record(run->memory, recorded);
-    double start = now();
-    StepReport step = loop_step(&run->trainer, &batch);
-    device_synchronize(run->device);
-    run->train_seconds += now() - start;
-    run->samples += (size_t)batch.B;
-    return after_step(run, &step);
-}
-
-static int train(Run *run) {
-    int result = 0;
-    if (run->options.profile) {
-        profile_begin(run->trainer.model);
-    }
-    for (int done = 0; run->trainer.schedule.step < run->last_step && result == 0; done++) {
-        if (run->options.profile && done == 1) {
-            profile_reset();
-            run->profile_began = run->train_seconds;
-        }
-        result = one_step(run);
-        if (run->trainer.schedule.step <= run->first_step + done) {
-            fprintf(stderr, "train: the training step did not tick the schedule\n");
-            return EXIT_RUN;
-        }
-    }
-    if (run->options.profile) {
-        profile_end(run->trainer.model);
-    }
-    return result;
 }
 
 static void write_timeline(Run *run) {
@@ -347,27 +254,27 @@ static void print_sample(Run *run) {
 
 static int finish(Run *run) {
     const TrainOptions *options = &run->options;
-    int steps = run->last_step - run->first_step;
-    run->peak = memory_peak(run->memory);
-    run->padding = memory_padding(run->memory);
-    run->overhead = device_overhead(run->device);
-    run->eval_loss = evaluate(run);
     Summary summary = {
         .seconds = run->train_seconds,
         .samples = run->samples,
-        .peak = run->peak,
+        .peak = memory_peak(run->memory),
         .predicted = run->predicted,
-        .has_prediction = steps > 0,
-        .padding = run->padding,
-        .overhead = run->overhead,
-        .eval_loss = run->eval_loss,
+        .has_prediction = run->windows > 0,
+        .padding = memory_padding(run->memory),
+        .overhead = device_overhead(run->device),
+        .eval_loss = run_evaluate(run),
         .unigram_entropy = data_unigram_entropy(run->data),
     };
     int result = report_summary(run->report, &summary);
     write_timeline(run);
-    if (options->profile && steps > 1) {
-        profile_print(run->trainer.model, run->train_seconds - run->profile_began, steps - 1,
+    if (options->profile && run->windows > 1) {
+        profile_print(run->trainer.model, run->train_seconds - run->profile_began, run->windows - 1,
                       stdout);
+    }
+    if (options->profile &&
+        rates_report(run->device, &options->config, options->B * options->accumulation * options->T,
+                     options->output_dir) != 0) {
+        result = EXIT_RUN;
     }
     if (options->generate > 0) {
         print_sample(run);
@@ -388,6 +295,26 @@ static void close_run(Run *run) {
     free(run->resume_folder);
 }
 
+/* The work itself, once it is known what there is to do and what it will take. */
+static int train(Run *run) {
+    build(run);
+    int result = restore(run);
+    if (result == 0) {
+        result = open_output(run);
+    }
+    if (result == 0) {
+        print_header(run);
+        result = run_steps(run);
+    }
+    return result == 0 ? finish(run) : result;
+}
+
+static int only_predict(const Run *run) {
+    print_header(run);
+    report_prediction(&run->predicted);
+    return 0;
+}
+
 int run_training(const TrainOptions *options) {
     Run run = {.options = *options};
     int result = check_labs(options);
@@ -395,26 +322,17 @@ int run_training(const TrainOptions *options) {
         result = settle_config(&run);
     }
     if (result == 0) {
-        result = open_data(&run);
-    }
-    if (result == 0) {
         result = open_device(&run);
     }
     if (result == 0) {
-        run.predicted = bytes_predict(&run.options.config, data_batch_rows(run.data), run.options.T,
-                                      run.device);
-        build(&run);
-        result = restore(&run);
+        result = fit_options(&run.options, run.device);
     }
     if (result == 0) {
-        result = open_output(&run);
+        result = open_data(&run);
     }
     if (result == 0) {
-        print_header(&run);
-        result = train(&run);
-    }
-    if (result == 0) {
-        result = finish(&run);
+        run.predicted = predict(&run);
+        result = options->predict_only ? only_predict(&run) : train(&run);
     }
     close_run(&run);
     return result;

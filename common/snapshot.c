@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <float.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/files.h"
+#include "common/lab05.h"
 #include "common/weights.h"
 
 static const char *const PREFIX = "checkpoint-";
@@ -36,6 +38,32 @@ static bool read_hex(const json_t *json, const char *key, uint64_t *value) {
     return *end == '\0';
 }
 
+/* The loss scaler's place: {"scale": 65536.0, "good_steps": 17}; null with weights in float. Its
+   other numbers are settings. */
+static json_t *scaler_json(const Trainer *trainer) {
+    if (trainer->mixed == NULL) {
+        return json_null();
+    }
+    const Scaler *scaler = &trainer->mixed->scaler;
+    return json_pack("{s:f, s:i}", "scale", (double)scaler->scale, "good_steps",
+                     scaler->good_steps);
+}
+
+static bool read_scaler(const json_t *json, Scaler *scaler) {
+    double scale = json_real_value(json_object_get(json, "scale"));
+    json_int_t good_steps = json_integer_value(json_object_get(json, "good_steps"));
+    if (!(scale > 0 && scale <= (double)FLT_MAX) || good_steps < 0 || good_steps > INT32_MAX) {
+        return false;
+    }
+    scaler->scale = (float)scale;
+    scaler->good_steps = (int)good_steps;
+    return true;
+}
+
+static const char *precision_of(const Trainer *trainer) {
+    return precision_name(trainer->model->config.precision);
+}
+
 static int save_state(const Snapshot *snapshot, const char *path) {
     const Trainer *trainer = snapshot->trainer;
     DataPosition position = data_position(snapshot->data);
@@ -44,11 +72,12 @@ static int save_state(const Snapshot *snapshot, const char *path) {
         return -1;
     }
     json_t *json =
-        json_pack("{s:s, s:i, s:{s:o, s:o, s:o}, s:{s:o, s:o, s:o}, s:f, s:I}", "format",
-                  "gradus 1", "step", trainer->schedule.step, "rng", "seed",
-                  hex(trainer->model->rng.seed), "stream", hex(trainer->model->rng.stream),
-                  "offset", hex(trainer->model->rng.offset), "data", "epoch", hex(position.epoch),
-                  "row", hex(position.row), "fingerprint", hex(data_fingerprint(snapshot->data)),
+        json_pack("{s:s, s:i, s:s, s:o, s:{s:o, s:o, s:o}, s:{s:o, s:o, s:o}, s:f, s:I}", "format",
+                  "gradus 1", "step", trainer->schedule.step, "precision", precision_of(trainer),
+                  "scaler", scaler_json(trainer), "rng", "seed", hex(trainer->model->rng.seed),
+                  "stream", hex(trainer->model->rng.stream), "offset",
+                  hex(trainer->model->rng.offset), "data", "epoch", hex(position.epoch), "row",
+                  hex(position.row), "fingerprint", hex(data_fingerprint(snapshot->data)),
                   "loss_sum", snapshot->loss_sum, "loss_tokens", (json_int_t)snapshot->loss_tokens);
     CHECK(json != NULL, "no memory for a state");
     json_dumpf(json, file, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
@@ -202,6 +231,10 @@ static bool read_state(Snapshot *snapshot, const json_t *json, const char **why)
     const json_t *rng = json_object_get(json, "rng"), *data = json_object_get(json, "data");
     json_int_t step = json_integer_value(json_object_get(json, "step"));
     json_int_t tokens = json_integer_value(json_object_get(json, "loss_tokens"));
+    const json_t *saved = json_object_get(json, "precision");
+    const char *precision = saved == NULL ? "f32" : json_string_value(saved);
+    Mixed *mixed = trainer->mixed;
+    Scaler scaler = mixed != NULL ? mixed->scaler : (Scaler){0};
     Rng stream;
     DataPosition position;
     uint64_t fingerprint;
@@ -217,6 +250,17 @@ static bool read_state(Snapshot *snapshot, const json_t *json, const char **why)
     if (fingerprint != data_fingerprint(snapshot->data) ||
         data_seek(snapshot->data, position) != 0) {
         return false;
+    }
+    *why = "was saved in another precision: --fp16 and --bf16 as then";
+    if (precision == NULL || strcmp(precision, precision_of(trainer)) != 0) {
+        return false;
+    }
+    *why = "has no loss scaler";
+    if (mixed != NULL && !read_scaler(json_object_get(json, "scaler"), &scaler)) {
+        return false;
+    }
+    if (mixed != NULL) {
+        mixed->scaler = scaler;
     }
     trainer->schedule.step = (int)step;
     trainer->model->rng = stream;

@@ -4,8 +4,9 @@
  * @ingroup common
  *
  *     config.json, model.safetensors      the model, as Hugging Face transformers reads it
- *     optimizer.safetensors               moments and step count
- *     trainer_state.json                  schedule, place in the data, place in the random stream
+ *     optimizer.safetensors               moments, float masters of weights in half, step count
+ *     trainer_state.json                  schedule, loss scaler, place in the data, place in the
+ *                                         random stream
  *
  * A folder is written under another name, synced, and renamed once: whoever finds one, finds all of
  * it, whenever the writer was killed.
@@ -35,7 +36,8 @@ typedef struct Snapshot {
 int snapshot_save(const Snapshot *snapshot, const char *output_dir, int limit);
 
 /**
- * Restores what snapshot_save() wrote. The model must have the shape of the folder's config.json.
+ * Restores what snapshot_save() wrote. The model must have the shape of the folder's config.json,
+ * and the precision that was saved. Weights in half become what their masters round to.
  *
  * @param snapshot with a trainer and data made from the same options; filled
  * @param folder   a checkpoint-N folder

@@ -1,6 +1,7 @@
 #include "common/timeline.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,28 +73,47 @@ static void tensor_text(char *text, size_t bytes, const Tensor *tensor) {
     plot_escape(text, bytes, line);
 }
 
-static void write_script(FILE *script, Memory *memory, const char *title) {
+/* What is to be drawn of one memory. */
+typedef struct Panel {
+    Memory *memory;
+    const MemoryEvent *events;
+    size_t count, peak; /* events; index of the one after which most was in use */
+} Panel;
+
+static double milliseconds(const Panel *panel, size_t i) {
+    return 1e3 * (panel->events[i].seconds - panel->events[0].seconds);
+}
+
+static double peak_mib(const Panel *panel) {
+    return mib(memory_total(&panel->events[panel->peak].in_use));
+}
+
+/* The same scales for all panels, so that they can be compared. */
+static void write_scales(FILE *script, const Panel *panels, int count) {
+    double end = 0, top = 0;
+    for (int i = 0; i < count; i++) {
+        end = fmax(end, milliseconds(&panels[i], panels[i].count - 1));
+        top = fmax(top, peak_mib(&panels[i]));
+    }
+    fprintf(script,
+            "set ylabel \"MiB in use\"\nset key outside right top invert reverse Left\n"
+            "set xrange [0:%.6f]\nset yrange [0:%.6f]\nset tics nomirror out\nset border 3\n"
+            "set style fill solid 1.0 noborder\nset rmargin 36\n",
+            end > 0 ? end : 1, top * 1.15);
+}
+
+static void write_panel(FILE *script, const Panel *panel, const char *title, int index) {
     static const char *const colours[MEMORY_KINDS] = {"#4c72b0", "#8172b3", "#937860",
                                                       "#dd8452", "#c7c7c7", "#55a868"};
     char text[256];
-    size_t count;
-    const MemoryEvent *events = memory_events(memory, &count);
-    size_t peak = peak_of(events, count);
-    double at = 1e3 * (events[peak].seconds - events[0].seconds);
-    double top = mib(memory_total(&events[peak].in_use));
-    double end = 1e3 * (events[count - 1].seconds - events[0].seconds);
+    double at = milliseconds(panel, panel->peak), top = peak_mib(panel);
     plot_escape(text, sizeof text, title);
-    fprintf(script,
-            "set title \"%s\"\nset xlabel \"milliseconds since the step began\"\n"
-            "set ylabel \"MiB in use\"\nset key outside right top invert reverse Left\n"
-            "set xrange [0:%.6f]\nset yrange [0:%.6f]\nset tics nomirror out\nset border 3\n"
-            "set style fill solid 1.0 noborder\n",
-            text, end > 0 ? end : 1, top * 1.15);
+    fprintf(script, "unset label\nset title \"%s\"\n", text);
     fprintf(script,
             "set label 1 \"peak %.2f MiB\" at %.6f,%.6f point pt 7 ps 0.6 offset 0.5,0.7 front\n",
             top, at, top);
     Tensor largest[LARGEST];
-    int found = largest_alive(memory, largest);
+    int found = largest_alive(panel->memory, largest);
     fprintf(script, "set label 2 \"the largest tensors\\nalive at the peak:\" "
                     "at graph 1.03,0.42 font ',11'\n");
     for (int i = 0; i < found; i++) {
@@ -101,27 +121,48 @@ static void write_script(FILE *script, Memory *memory, const char *title) {
         fprintf(script, "set label %d \"%s\" at graph 1.03,%.3f font ',10'\n", 3 + i, text,
                 0.32 - 0.05 * i);
     }
-    fprintf(script, "set rmargin 36\nplot ");
+    fprintf(script, "plot ");
     for (int kind = MEMORY_KINDS - 1; kind >= 0; kind--) {
-        fprintf(script, "data using 1:%d with filledcurves x1 lc rgb '%s' title '%s'%s", kind + 2,
-                colours[kind], memory_kind_name(kind), kind > 0 ? ", \\\n     " : "\n");
+        fprintf(script, "data index %d using 1:%d with filledcurves x1 lc rgb '%s' title '%s'%s",
+                index, kind + 2, colours[kind], memory_kind_name((MemoryKind)kind),
+                kind > 0 ? ", \\\n     " : "\n");
     }
 }
 
-int timeline_picture(Memory *memory, const char *title, const char *path) {
-    size_t count;
-    const MemoryEvent *events = memory_events(memory, &count);
+int timeline_pictures(Memory *const *memory, const char *const *title, int count,
+                      const char *path) {
+    enum { MOST_PANELS = 4 };
+    Panel panels[MOST_PANELS];
     Plot plot;
-    if (count == 0) {
-        fprintf(stderr, "%s: no picture, because nothing was recorded\n", path);
+    CHECK(count >= 1 && count <= MOST_PANELS, "%d pictures in one", count);
+    for (int i = 0; i < count; i++) {
+        panels[i].memory = memory[i];
+        panels[i].events = memory_events(memory[i], &panels[i].count);
+        if (panels[i].count == 0) {
+            fprintf(stderr, "%s: no picture, because nothing was recorded\n", path);
+            return -1;
+        }
+        panels[i].peak = peak_of(panels[i].events, panels[i].count);
+    }
+    if (plot_begin(&plot, path, 1100, 480 * count - 60 * (count - 1)) != 0) {
         return -1;
     }
-    if (plot_begin(&plot, path, 1100, 480) != 0) {
-        return -1;
+    write_scales(plot.script, panels, count);
+    if (count > 1) {
+        fprintf(plot.script, "set multiplot layout %d,1\n", count);
     }
-    write_data(plot.data, events, count);
-    write_script(plot.script, memory, title);
+    for (int i = 0; i < count; i++) {
+        write_data(plot.data, panels[i].events, panels[i].count);
+        fprintf(plot.data, "\n\n");
+        fprintf(plot.script, i == count - 1 ? "set xlabel \"milliseconds since the step began\"\n"
+                                            : "unset xlabel\n");
+        write_panel(plot.script, &panels[i], title[i], i);
+    }
     return plot_end(&plot);
+}
+
+int timeline_picture(Memory *memory, const char *title, const char *path) {
+    return timeline_pictures(&memory, &title, 1, path);
 }
 
 static json_t *counter(const MemoryEvent *event, double microseconds) {

@@ -20,6 +20,17 @@
 int timeline_picture(Memory *memory, const char *title, const char *path);
 
 /**
+ * The same for several memories, one above the other on the same scales: what a technique changes.
+ *
+ * @param memory (count) as above
+ * @param title  (count) one line above each
+ * @param count  1 to 4
+ * @param path   of the SVG
+ * @return 0, or -1 with a line on stderr
+ */
+int timeline_pictures(Memory *const *memory, const char *const *title, int count, const char *path);
+
+/**
  * Writes the same events as a trace: one counter for each kind, one slice for each tensor's life.
  * Open it in chrome://tracing or ui.perfetto.dev.
  *

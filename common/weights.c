@@ -308,6 +308,19 @@ int weights_load(Model *model, const char *path) {
 
 /* ---------------------------------------------------------------- optimizer.safetensors */
 
+/* The states of an optimizer, each with one tensor for every parameter. */
+enum { MOST_STATES = 3 };
+static const char *const state_prefix[MOST_STATES] = {"m.", "v.", "master."};
+
+static size_t state_count(const Optimizer *optimizer) {
+    return optimizer->master != NULL ? 3 : 2;
+}
+
+static float *state_tensor(const Optimizer *optimizer, size_t state, size_t param) {
+    float **const states[MOST_STATES] = {optimizer->m, optimizer->v, optimizer->master};
+    return states[state][param];
+}
+
 int optimizer_save(const Optimizer *optimizer, const char *path) {
     const Model *model = optimizer->model;
     FILE *file = file_begin(path);
@@ -317,20 +330,19 @@ int optimizer_save(const Optimizer *optimizer, const char *path) {
     char t[16];
     snprintf(t, sizeof t, "%d", optimizer->t);
     const char *const metadata[] = {"t", t, NULL};
-    size_t count = (size_t)model->param_count;
-    char(*names)[NAME_BYTES] = malloc(2 * count * sizeof *names);
-    SafeTensor *entries = malloc(2 * count * sizeof *entries);
-    CHECK(names && entries, "no memory for %zu entries", 2 * count);
-    for (size_t i = 0; i < 2 * count; i++) {
-        file_name(names[i], i < count ? "m." : "v.", &model->params[i % count]);
+    size_t count = (size_t)model->param_count, all = state_count(optimizer) * count;
+    char(*names)[NAME_BYTES] = malloc(all * sizeof *names);
+    SafeTensor *entries = malloc(all * sizeof *entries);
+    CHECK(names && entries, "no memory for %zu entries", all);
+    for (size_t i = 0; i < all; i++) {
+        file_name(names[i], state_prefix[i / count], &model->params[i % count]);
         entries[i] = entry_of(&model->params[i % count], names[i], false);
     }
-    int result = safetensors_write_header(file, entries, 2 * count, metadata);
-    for (size_t i = 0; i < 2 * count && result == 0; i++) {
+    int result = safetensors_write_header(file, entries, all, metadata);
+    for (size_t i = 0; i < all && result == 0; i++) {
         size_t elements = model->params[i % count].count;
         float *values = host_floats(elements);
-        device_download(model->device, values,
-                        i < count ? optimizer->m[i] : optimizer->v[i - count],
+        device_download(model->device, values, state_tensor(optimizer, i / count, i % count),
                         elements * sizeof(float));
         result = fwrite(values, sizeof(float), elements, file) == elements ? 0 : -1;
         free(values);
@@ -340,8 +352,9 @@ int optimizer_save(const Optimizer *optimizer, const char *path) {
     return result == 0 ? file_end(file, path, true) : save_failed(file, path);
 }
 
-static int load_moment(const Model *model, float *to, const Param *param, const char *prefix,
-                       const SafeFile *file, const char *path) {
+/* Reads a state of a parameter: to the device, and to `host` where that is not NULL. */
+static int load_state(const Model *model, float *to, float *host, const Param *param,
+                      const char *prefix, const SafeFile *file, const char *path) {
     char name[NAME_BYTES];
     file_name(name, prefix, param);
     const SafeTensor *tensor = safetensors_find(file, name);
@@ -353,7 +366,23 @@ static int load_moment(const Model *model, float *to, const Param *param, const 
         return refuse_tensor(path, name, "has another shape or type than the model");
     }
     device_upload(model->device, to, tensor->data, tensor->bytes);
+    if (host != NULL) {
+        memcpy(host, tensor->data, tensor->bytes);
+    }
     return 0;
+}
+
+/* A master, and the weight that is its rounded copy. */
+static int load_master(Optimizer *optimizer, int i, const SafeFile *file, const char *path) {
+    Model *model = optimizer->model;
+    Param *param = &model->params[i];
+    float *values = host_floats(param->count);
+    int result = load_state(model, optimizer->master[i], values, param, "master.", file, path);
+    if (result == 0) {
+        model_upload_weight(model, param, values);
+    }
+    free(values);
+    return result;
 }
 
 int optimizer_load(Optimizer *optimizer, const char *path) {
@@ -366,9 +395,12 @@ int optimizer_load(Optimizer *optimizer, const char *path) {
     int result = t != NULL && atoi(t) >= 0 ? 0 : refuse(path, "no step count in its metadata");
     for (int i = 0; i < model->param_count && result == 0; i++) {
         const Param *param = &model->params[i];
-        result = load_moment(model, optimizer->m[i], param, "m.", file, path);
+        result = load_state(model, optimizer->m[i], NULL, param, "m.", file, path);
         if (result == 0) {
-            result = load_moment(model, optimizer->v[i], param, "v.", file, path);
+            result = load_state(model, optimizer->v[i], NULL, param, "v.", file, path);
+        }
+        if (result == 0 && optimizer->master != NULL) {
+            result = load_master(optimizer, i, file, path);
         }
     }
     if (result == 0) {

@@ -37,10 +37,16 @@ int weights_save(const Model *model, const char *path);
  */
 int weights_load(Model *model, const char *path);
 
-/** Writes moments and step count. @return 0, or -1 with a line on stderr */
+/** Writes moments, masters where there are any, and step count. @return 0, or -1 with a line on
+ * stderr */
 int optimizer_save(const Optimizer *optimizer, const char *path);
 
-/** Reads what optimizer_save() wrote. @return 0, or -1 with a line on stderr */
+/**
+ * Reads what optimizer_save() wrote. Where there are masters, the model's weights become their
+ * rounded copies.
+ *
+ * @return 0, or -1 with a line on stderr
+ */
 int optimizer_load(Optimizer *optimizer, const char *path);
 
 #endif

@@ -329,16 +329,20 @@ static bool leave_for_debugger(Check *check, const char *path, const char *probe
     return end(check, ROW_NOT_RUN, "left for the debugger");
 }
 
-bool check_run(Check *check, const char *probe_case, double seconds) {
-    const char *debug = getenv("GRADE_DEBUG");
-    if (debug != NULL) {
-        return check->state == ROW_PASS && leave_for_debugger(check, debug, probe_case);
-    }
-    const char *probe = getenv("GRADE_PROBE");
-    CHECK(probe != NULL, "GRADE_PROBE names no probe");
+bool check_on_gpu(void) {
+    const char *device = getenv("GRADE_DEVICE");
+    return device != NULL && strcmp(device, "gpu") == 0;
+}
+
+static bool run_probe(Check *check, const char *probe, bool gpu, const char *probe_case,
+                      double seconds) {
     const char *environment[9] = {NULL};
     for (int i = 0; i < check->settings; i++) {
         environment[i] = check->setting[i];
+    }
+    if (check_on_gpu()) {
+        check_memory(check, 0);
+        seconds *= 20;
     }
     int in = wire_file(check->in, true), out = wire_file(check->out, false);
     if (in < 0 || out < 0) {
@@ -352,7 +356,8 @@ bool check_run(Check *check, const char *probe_case, double seconds) {
                        .seconds = seconds,
                        .cpu_seconds = 2 * seconds,
                        .memory = check->memory_limit,
-                       .output = OUTPUT};
+                       .output = OUTPUT,
+                       .uses_gpu = gpu};
     SandboxResult result = sandbox_run(&sandbox);
     free(check->text);
     check->text = result.text;
@@ -375,6 +380,22 @@ bool check_run(Check *check, const char *probe_case, double seconds) {
         return end(check, ROW_FAIL, "something was written beyond the end of %s", beyond);
     }
     return true;
+}
+
+bool check_run(Check *check, const char *probe_case, double seconds) {
+    const char *debug = getenv("GRADE_DEBUG"), *probe = getenv("GRADE_PROBE");
+    if (debug != NULL) {
+        return check->state == ROW_PASS && leave_for_debugger(check, debug, probe_case);
+    }
+    CHECK(probe != NULL, "GRADE_PROBE names no probe");
+    return run_probe(check, probe, false, probe_case, seconds);
+}
+
+bool check_run_on_gpu(Check *check, const char *probe_case, double seconds) {
+    const char *probe = getenv("GRADE_GPU_PROBE");
+    check_memory(check, 0);
+    return probe != NULL ? run_probe(check, probe, true, probe_case, seconds)
+                         : end(check, ROW_NOT_RUN, "no GPU");
 }
 
 const void *check_got(const Check *check, const char *name, WireType type) {
@@ -406,13 +427,27 @@ void check_fail(Check *check, const char *sentence, ...) {
     if (check->state == ROW_PASS) {
         check->state = ROW_FAIL;
     }
-    /* After a comparison that found nothing likely, this is the sentence. */
-    if (check->state == ROW_FAIL && check->mistake[0] == '\0') {
+    /* After a comparison that found nothing likely, or a budget that was too small, this is the
+       sentence. */
+    bool wanted = check->state == ROW_FAIL || check->state == ROW_OVER_BUDGET;
+    if (wanted && check->mistake[0] == '\0') {
         va_list values;
         va_start(values, sentence);
         vsnprintf(check->mistake, sizeof check->mistake, sentence, values);
         va_end(values);
     }
+}
+
+void check_tell(Check *check, const char *text, ...) {
+    size_t length = strlen(check->message);
+    va_list values;
+    va_start(values, text);
+    vsnprintf(check->message + length, sizeof check->message - length, text, values);
+    va_end(values);
+}
+
+void check_not_run(Check *check, const char *reason) {
+    end(check, ROW_NOT_RUN, "%s", reason);
 }
 
 static bool finite_all(const double *values, size_t n) {

@@ -126,6 +126,18 @@ void check_environment(Check *check, const char *setting);
  */
 bool check_run(Check *check, const char *probe_case, double seconds);
 
+/**
+ * Whether the checks are to run on the simulated GPU: `make gradeNN DEVICE=gpu`. It has no arena,
+ * so budgets are the kit's own there, and each run may take twenty times as long.
+ */
+bool check_on_gpu(void);
+
+/**
+ * The same on a real GPU, for checks without points. Where there is none, the check's state is "not
+ * run", and the result false. The driver is beyond what a sandbox can filter: level 1.
+ */
+bool check_run_on_gpu(Check *check, const char *probe_case, double seconds);
+
 /** A tensor that came back. */
 const void *check_got(const Check *check, const char *name, WireType type);
 
@@ -187,6 +199,12 @@ bool check_equal(Check *check, const char *name, const uint64_t *want, size_t n,
  * @param sentence likely mistake or what was seen; printf format
  */
 void check_fail(Check *check, const char *sentence, ...) __attribute__((format(printf, 2, 3)));
+
+/** Adds to what is shown under the check's row, whatever becomes of it; printf format. */
+void check_tell(Check *check, const char *text, ...) __attribute__((format(printf, 2, 3)));
+
+/** Ends a check without points that needs what is not here; `reason` says what. */
+void check_not_run(Check *check, const char *reason);
 
 /** Counts a comparison that a check has made by itself, and was right. */
 void check_good(Check *check);

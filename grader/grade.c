@@ -27,15 +27,16 @@
 #include "grader/submission.h"
 #include "kernels/base.h"
 
-enum { PATH = 4096, JUDGE_SECONDS = 300 };
+enum { PATH = 4096, JUDGE_SECONDS = 300, JUDGE_SECONDS_GPU = 3000 };
 
 typedef struct Options {
     const char *lab;     /* "00_bytes" */
     const char *from;    /* folder of the submission */
-    const char *check;   /* only this one, or NULL */
+    const char *check;   /* only this one, or these, with commas between; or NULL */
     const char *judge;   /* the lab's Criterion program */
     const char *plan;    /* labs/NN_topic/grade.json */
     const char *recipes; /* written by make */
+    const char *gpu;     /* the same for a real GPU, or NULL */
     const char *cache;   /* folder for objects */
     const char *output;  /* the record */
     const char *junit;   /* or NULL */
@@ -51,7 +52,7 @@ static int usage(const char *program) {
         stderr,
         "usage: %s --lab NN_topic --from DIR --judge PROGRAM --plan FILE --recipes FILE\n"
         "          --cache DIR --output FILE [--check NAME] [--seed HEX] [--min-sandbox LEVEL]\n"
-        "          [--junit FILE] [--debug DIR] [--refuse REASON]\n"
+        "          [--junit FILE] [--debug DIR] [--gpu-recipes FILE] [--refuse REASON]\n"
         "          [--parent PID]\n"
         "  --seed - reads the seed from standard input: arguments can be seen by everybody\n",
         program);
@@ -75,11 +76,14 @@ static bool read_seed(Options *options, const char *text) {
 
 static bool read_options(Options *options, int argc, char **argv) {
     static const struct option names[] = {
-        {"lab", 1, NULL, 'l'},    {"from", 1, NULL, 'f'},        {"check", 1, NULL, 'c'},
-        {"judge", 1, NULL, 'j'},  {"plan", 1, NULL, 'p'},        {"recipes", 1, NULL, 'r'},
-        {"cache", 1, NULL, 'a'},  {"output", 1, NULL, 'o'},      {"seed", 1, NULL, 's'},
-        {"junit", 1, NULL, 'u'},  {"min-sandbox", 1, NULL, 'm'}, {"debug", 1, NULL, 'b'},
-        {"refuse", 1, NULL, 'e'}, {"parent", 1, NULL, 'P'},      {NULL, 0, NULL, 0},
+        {"lab", 1, NULL, 'l'},         {"from", 1, NULL, 'f'},
+        {"check", 1, NULL, 'c'},       {"judge", 1, NULL, 'j'},
+        {"plan", 1, NULL, 'p'},        {"recipes", 1, NULL, 'r'},
+        {"cache", 1, NULL, 'a'},       {"output", 1, NULL, 'o'},
+        {"seed", 1, NULL, 's'},        {"junit", 1, NULL, 'u'},
+        {"min-sandbox", 1, NULL, 'm'}, {"debug", 1, NULL, 'b'},
+        {"gpu-recipes", 1, NULL, 'g'}, {"refuse", 1, NULL, 'e'},
+        {"parent", 1, NULL, 'P'},      {NULL, 0, NULL, 0},
     };
     if (getrandom(&options->seed, sizeof options->seed, 0) != sizeof options->seed) {
         return false;
@@ -89,7 +93,7 @@ static bool read_options(Options *options, int argc, char **argv) {
             ['l'] = &options->lab,   ['f'] = &options->from,   ['c'] = &options->check,
             ['j'] = &options->judge, ['p'] = &options->plan,   ['r'] = &options->recipes,
             ['a'] = &options->cache, ['o'] = &options->output, ['u'] = &options->junit,
-            ['b'] = &options->debug, ['e'] = &options->refuse};
+            ['b'] = &options->debug, ['e'] = &options->refuse, ['g'] = &options->gpu};
         char none[] = "", *end = none;
         if (c == 's') {
             if (!read_seed(options, optarg)) {
@@ -162,7 +166,7 @@ static void run_judge(const Options *options, const char *folder, const char *pr
             freopen("/dev/null", "w", stderr) == NULL) {
             _exit(EXIT_RUN);
         }
-        alarm(JUDGE_SECONDS);
+        alarm(getenv("GRADE_DEVICE") != NULL ? JUDGE_SECONDS_GPU : JUDGE_SECONDS);
         execl(options->judge, options->judge, "-j1", "--filter", filter, (char *)NULL);
         _exit(EXIT_RUN);
     }
@@ -195,34 +199,46 @@ static void set_all(json_t *record, RowState state, const char *message) {
     free(clean);
 }
 
+/* Whether a check is among those that were asked for. */
+static bool asked(const char *checks, const char *name) {
+    size_t length = strlen(name);
+    for (const char *p = checks; p != NULL; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (strncmp(p, name, length) == 0 && (p[length] == ',' || p[length] == '\0')) {
+            return true;
+        }
+    }
+    return checks == NULL;
+}
+
 static void run_checks(const Options *options, json_t *record, const char *folder,
                        const char *probe) {
     json_t *row;
     size_t i;
     json_array_foreach(json_object_get(record, "checks"), i, row) {
         const char *name = json_string_value(json_object_get(row, "name"));
-        if (options->check == NULL || strcmp(options->check, name) == 0) {
+        if (asked(options->check, name)) {
             run_judge(options, folder, probe, name);
             take_row(record, folder, name);
         }
     }
 }
 
-/* With --check only that row remains, and no score is claimed for the others. */
-static bool only(json_t *record, const char *check) {
-    json_t *rows = json_array(), *row = check != NULL ? record_row(record, check) : NULL;
-    if (check == NULL) {
-        json_decref(rows);
-        return true;
+/* With --check only those rows remain, and no score is claimed for the others. */
+static bool only(json_t *record, const char *checks) {
+    json_t *rows = json_array(), *row;
+    size_t i;
+    json_array_foreach(json_object_get(record, "checks"), i, row) {
+        if (asked(checks, json_string_value(json_object_get(row, "name")))) {
+            json_array_append(rows, row);
+        }
     }
-    if (row == NULL) {
-        fprintf(stderr, "grade: there is no check %s\n", check);
-        json_decref(rows);
-        return false;
-    }
-    json_array_append(rows, row);
+    bool some = json_array_size(rows) > 0;
     json_object_set_new(record, "checks", rows);
-    return true;
+    if (!some) {
+        fprintf(stderr, "grade: there is no check %s\n", checks);
+    }
+    return some;
 }
 
 /* Two folders, in $TMPDIR: one in which a submission is built, one that it never sees. */
@@ -242,6 +258,26 @@ static bool make_folders(char folder[PATH], char work[PATH], char secret[PATH]) 
     return true;
 }
 
+/* The probe for a real GPU. Where it cannot be built, the rows that need it say so by crashing. */
+static void build_for_gpu(const Options *options, const json_t *lab, const char *work) {
+    char folder[PATH + 10];
+    snprintf(folder, sizeof folder, "%s/gpu", work);
+    json_t *recipes = load(options->gpu);
+    if (recipes == NULL || mkdir(folder, 0755) != 0) {
+        json_decref(recipes);
+        return;
+    }
+    Submission submission = {lab, recipes, options->from, folder, options->cache, true};
+    Built built = submission_build(&submission);
+    if (!built.good) {
+        fprintf(stderr, "grade: with nvcc: %s\n", built.message != NULL ? built.message : "");
+    }
+    setenv("GRADE_GPU_PROBE", built.probe, 1);
+    free(built.message);
+    json_decref(built.objects);
+    json_decref(recipes);
+}
+
 static bool grade(const Options *options, const char *work, const char *secret, json_t *record) {
     if (options->refuse != NULL) {
         set_all(record, ROW_BUILD_ERROR, options->refuse);
@@ -251,7 +287,7 @@ static bool grade(const Options *options, const char *work, const char *secret, 
     if (lab == NULL || recipes == NULL) {
         return false;
     }
-    Submission submission = {lab, recipes, options->from, work, options->cache};
+    Submission submission = {lab, recipes, options->from, work, options->cache, false};
     Built built = submission_build(&submission);
     json_object_set(record, "objects", built.objects);
     if (built.good && options->debug != NULL) {
@@ -259,6 +295,9 @@ static bool grade(const Options *options, const char *work, const char *secret, 
         snprintf(command, sizeof command, "mkdir -p '%s' && cp '%s' '%s/probe'", options->debug,
                  built.probe, options->debug);
         built.good = system(command) == 0 && setenv("GRADE_DEBUG", options->debug, 1) == 0;
+    }
+    if (built.good && options->gpu != NULL && options->debug == NULL) {
+        build_for_gpu(options, lab, work);
     }
     if (built.good) {
         run_checks(options, record, secret, built.probe);

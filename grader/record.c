@@ -161,8 +161,8 @@ static void print_row(const json_t *row, FILE *to) {
     fprintf(to, "  %-22s %7s  %-13s %6.2f s   %s%s%s\n", text_of(row, "name"), points,
             text_of(row, "state"), number_of(row, "seconds"), text_of(row, "title"),
             hidden ? "; students see this: " : "", hidden ? seen : "");
+    print_indented(to, text_of(row, "message"));
     if (row_state_of(text_of(row, "state")) != ROW_PASS) {
-        print_indented(to, text_of(row, "message"));
         print_indented(to, text_of(row, "mistake"));
     }
 }
@@ -175,6 +175,7 @@ void record_print(const json_t *record, FILE *to) {
         print_row(row, to);
     }
     fprintf(to, "Sandbox: %s\n", text_of(record, "sandbox"));
+    fprintf(to, "Inputs:  SEED=%s\n", text_of(record, "seed"));
     fprintf(to, "Score:   %g of %g points\n", number_of(record, "score"),
             number_of(record, "total"));
 }

@@ -36,6 +36,7 @@ Test(record, adds_up_over_the_plan) {
     set(record, "gpu", ROW_NOT_RUN);
     record_add_up(record);
     cr_assert_eq(json_number_value(json_object_get(record, "score")), 60);
+    cr_assert_eq(json_number_value(json_object_get(record, "total")), 100);
     cr_assert(json_is_false(json_object_get(record, "full")));
     set(record, "b", ROW_PASS);
     record_add_up(record);
@@ -52,7 +53,7 @@ Test(record, adds_up_over_the_plan) {
 
 Test(record, state_names_go_both_ways) {
     for (int state = ROW_GRADER_ERROR; state <= ROW_NOT_RUN; state++) {
-        cr_assert_eq(row_state_of(row_state_name((RowState)state)), state);
+        cr_assert_eq((int)row_state_of(row_state_name((RowState)state)), state);
     }
     cr_assert_eq(row_state_of("passed!"), ROW_GRADER_ERROR);
     cr_assert_eq(row_state_of(NULL), ROW_GRADER_ERROR);

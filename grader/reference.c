@@ -1,5 +1,6 @@
 #include "grader/reference.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static double *zeros(size_t n) {
@@ -19,6 +20,7 @@ Reference *reference_new(const ModelConfig *config) {
     reference->grad = calloc(count, sizeof *reference->grad);
     CHECK(reference->params && reference->weight && reference->grad, "no memory for %zu", count);
     params_describe(reference->params, config);
+    reference->smallest = HUGE_VAL;
     for (size_t i = 0; i < count; i++) {
         reference->weight[i] = zeros(reference->params[i].count);
         reference->grad[i] = zeros(reference->params[i].count);
@@ -44,6 +46,19 @@ void reference_zero_grad(Reference *reference) {
     for (int i = 0; i < reference->param_count; i++) {
         for (size_t j = 0; j < reference->params[i].count; j++) {
             reference->grad[i][j] = 0;
+        }
+    }
+    reference->smallest = HUGE_VAL;
+    reference->largest = 0;
+}
+
+/* Keeps in mind how small and how large gradients of activations get. */
+static void seen(Reference *reference, const double *gradient, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        double size = fabs(gradient[i]);
+        if (size > 0) {
+            reference->smallest = fmin(reference->smallest, size);
+            reference->largest = fmax(reference->largest, size);
         }
     }
 }
@@ -162,6 +177,8 @@ static void block_backward64(const Pass64 *pass, int layer, double *dx, const do
                               4 * C);
     reference_layernorm_backward(dx, G(LN2_WEIGHT), G(LN2_BIAS), dln2, kept->mid, kept->mean2,
                                  kept->rstd2, W(LN2_WEIGHT), N, C);
+    seen(reference, dbranch, n), seen(reference, dgelu, 4 * n), seen(reference, dfc, 4 * n);
+    seen(reference, dln2, n), seen(reference, dx, n);
     free(dbranch);
     dbranch = masked(dx, kept->mask1, n);
     reference_matmul_backward(dattention, G(PROJ_WEIGHT), G(PROJ_BIAS), dbranch, kept->attention,
@@ -171,6 +188,8 @@ static void block_backward64(const Pass64 *pass, int layer, double *dx, const do
                               C, 3 * C);
     reference_layernorm_backward(dx, G(LN1_WEIGHT), G(LN1_BIAS), dln1, in, kept->mean1, kept->rstd1,
                                  W(LN1_WEIGHT), N, C);
+    seen(reference, dbranch, n), seen(reference, dattention, n), seen(reference, dqkv, 3 * n);
+    seen(reference, dln1, n), seen(reference, dx, n);
     free(dbranch), free(dgelu), free(dfc), free(dln2), free(dattention), free(dqkv), free(dln1);
 }
 
@@ -191,6 +210,7 @@ static double head64(const Pass64 *pass, const Batch *batch, const double *x, do
         reference_matmul_backward(dlnf, G(WTE), NULL, dlogits, lnf, W(WTE), N, C, V);
         reference_layernorm_backward(dx, G(LNF_WEIGHT), G(LNF_BIAS), dlnf, x, mean, rstd,
                                      W(LNF_WEIGHT), N, C);
+        seen(reference, dlogits, logits_count), seen(reference, dlnf, n), seen(reference, dx, n);
         free(dlogits), free(dlnf);
     }
     free(lnf), free(mean), free(rstd), free(logits), free(probs), free(losses);
@@ -229,6 +249,7 @@ double reference_pass(Reference *reference, const Batch *batch, double dloss, ui
     }
     if (dloss != 0) {
         double *dembedding = masked(dx, embedding_mask, n);
+        seen(reference, dembedding, n);
         reference_embedding_backward(G(WTE), G(WPE), dembedding, batch->tokens, pass.B, pass.T, C);
         free(dembedding);
     }

@@ -69,6 +69,8 @@ typedef struct Reference {
     Param *params;      /**< names and shapes; no device memory */
     double **weight;    /**< (param_count) host memory */
     double **grad;      /**< (param_count) host memory, added to */
+    double smallest;    /**< of all activation gradients so far that are not 0, by absolute value */
+    double largest;     /**< of the same; see reference_zero_grad() */
 } Reference;
 
 /** A reference with zero weights and gradients, to be given to reference_free(). */
@@ -77,11 +79,12 @@ Reference *reference_new(const ModelConfig *config);
 /** NULL is fine. */
 void reference_free(Reference *reference);
 
-/** Sets all gradients to zero. */
+/** Sets all gradients to zero, and forgets how small and large activation gradients were. */
 void reference_zero_grad(Reference *reference);
 
 /**
- * Forward, and backward where dloss is not 0: adds to the gradients.
+ * Forward, and backward where dloss is not 0: adds to the gradients, and looks at each activation
+ * gradient that a model in half would store, so that one can tell which of them do not fit.
  *
  * @param reference the model
  * @param batch     tokens and targets

@@ -359,7 +359,7 @@ SandboxResult sandbox_run(const Sandbox *sandbox) {
 #endif
     run_watcher(sandbox, seen);
     SandboxResult result = seen->result;
-    result.level = sandbox_level();
+    result.level = sandbox->uses_gpu ? 1 : sandbox_level();
     result.text = plain_text(seen->text, seen->length);
     munmap(seen, bytes);
     if (result.text == NULL) {

@@ -34,6 +34,8 @@ typedef struct Sandbox {
     size_t memory;      /**< bytes of address space; 0: no limit */
     size_t output;      /**< bytes of stdout and stderr together that are kept; more kills it */
     bool may_execute;   /**< may start other programs: a compiler, not a probe */
+    bool uses_gpu;      /**< talks to a GPU's driver, in ways that no list of system calls and files
+                             can hold: level 1 */
 } Sandbox;
 
 /** How it ended. */

@@ -94,7 +94,7 @@ static void set_limits(const Sandbox *sandbox, bool other_user) {
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, (rlim_t)ceil(sandbox->cpu_seconds) + 1);
     limit(RLIMIT_FSIZE, sandbox->folder != NULL ? FILE_BYTES : 0);
-    limit(RLIMIT_NOFILE, sandbox->may_execute ? 256 : 64);
+    limit(RLIMIT_NOFILE, sandbox->may_execute || sandbox->uses_gpu ? 256 : 64);
     limit(RLIMIT_STACK, sandbox->may_execute ? 8 * STACK_BYTES : STACK_BYTES);
     /* All processes of a user count: none of a fresh one, the student's own otherwise. */
     limit(RLIMIT_NPROC, PROCESSES + (other_user ? 0 : tasks_of_user()));
@@ -165,11 +165,12 @@ void child_become(const Sandbox *sandbox, const Layers *layers, uid_t user, int 
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
         fail("cannot give up", "privileges");
     }
-    const char *failed = layers->landlock > 0 ? landlock_restrict(sandbox) : NULL;
+    bool filtered = !sandbox->uses_gpu;
+    const char *failed = filtered && layers->landlock > 0 ? landlock_restrict(sandbox) : NULL;
     if (failed != NULL) {
         fail(failed, "");
     }
-    failed = layers->filter
+    failed = filtered && layers->filter
                  ? filter_system_calls(sandbox->may_execute, sandbox->folder != NULL, password)
                  : NULL;
     if (failed != NULL) {

@@ -21,6 +21,7 @@
 #include "kernels/residual.h"
 #include "kernels/scale.h"
 #include "kernels/sumsq.h"
+#include "kernels/unscale.h"
 
 /** The ops that exist once per precision. */
 #define EACH_OP(X)                                                                                 \
@@ -49,7 +50,8 @@
 #define EACH_FLOAT_OP(X)                                                                           \
     X(adamw)                                                                                       \
     X(sumsq)                                                                                       \
-    X(scale)
+    X(scale)                                                                                       \
+    X(unscale)
 
 /** Function pointers, every one filled; each is described where its op is declared. */
 typedef struct Ops {

@@ -1,6 +1,6 @@
 /**
  * @file scale.h
- * @brief Multiplies a float tensor by a number: clipping by norm, taking a loss scale back.
+ * @brief Multiplies a float tensor by a number: clipping by norm.
  * @ingroup ops
  */
 #ifndef KERNELS_SCALE_H

@@ -122,18 +122,20 @@ describe() {
 # Threads that wait must not spin: the tests run side by side.
 export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2 TRAIN="$programs/train"
 train=$programs/train
-ops='@(adamw|attention|cast|crossentropy|dropout|embedding|flash|gelu|layernorm|matmul|residual|scale|sumsq)/*'
+ops='@(adamw|attention|cast|crossentropy|dropout|embedding|flash|gelu|layernorm|matmul|residual|scale|sumsq|unscale)/*'
 small="--device gpu --n_layer 2 --n_head 4 --n_embd 64 --n_positions 65 --dropout 0.1
     --per_device_train_batch_size 2 --eval_fraction 0 --max_steps 1"
 if [ $dry ]; then
     large="$small"
     bench_ops=--small
     bench_steps=
+    series="--size tiny"
 else
     large="--device gpu --n_layer 12 --n_head 12 --n_embd 768 --n_positions 1024 --vocab_size 50257
         --per_device_train_batch_size 4 --eval_fraction 0 --max_steps 5 --logging_steps 1"
     bench_ops=
     bench_steps="--only gpt2-124M --limit 170"
+    series="--size seeds"
 fi
 
 # both PROGRAM...: with plain and with flash attention.
@@ -178,6 +180,12 @@ step_bench() {
     bounded "$python" common/bench/bench.py "$programs/bench" --device gpu $bench_steps
 }
 
+# Vanilla, accumulation, checkpointing, fp16 at the published size, to the byte.
+series() {
+    # shellcheck disable=SC2086
+    bounded "$python" tools/table.py "$train" --device gpu $series
+}
+
 unit() { bounded "$programs/unit" -j4 --filter "$1"; }
 
 [ $dry ] || find_cublas
@@ -189,6 +197,7 @@ check "gradients of a whole model against double" 60 unit 'model/gradients*'
 check "the same bits on each run" 60 unit 'gpu/same_bits*'
 check "peak bytes against predictions" 60 memory
 check "everything else of the device and of train" 60 unit 'gpu/!(same_bits*|step*)'
+check "the series, to the byte" 120 series
 check "compute-sanitizer memcheck" 60 sanitizer memcheck
 check "compute-sanitizer racecheck" 60 sanitizer racecheck
 check "bench: training steps, beside PyTorch" 200 step_bench

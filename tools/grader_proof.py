@@ -2,7 +2,7 @@
 """The grader is graded: wrong solutions must lose the points they should, right ones none, attacks earn nothing.
 
     tools/grader_proof.py stubs|solutions|mutants|variants|attacks ... [--lab 00] [--only NAME]
-                          [--seeds N] [--table FILE]
+                          [--seeds N] [--flavour clang] [--table FILE]
 
 Ends with a line `grader: N passed, N failed`. Programs must be built: `make graders`.
 """
@@ -27,16 +27,22 @@ def labs():
     return sorted(path.split("/")[1] for path in glob.glob("labs/*/tests.c"))
 
 
+FLAVOUR = ""  # folder of the build, within build/; check mode has "-check" behind it
+
+
 def build_of(lab):
-    return "build/check" if glob.glob(f"labs/{lab}/*.cu") else "build"
+    check = "check" if glob.glob(f"labs/{lab}/*.cu") else ""
+    return os.path.join("build", "-".join(filter(None, (FLAVOUR, check))))
 
 
-def grade(lab, folder, seed=None):
-    """The record of a folder with the lab's files."""
+def grade(lab, folder, seed=None, checks=None):
+    """The record of a folder with the lab's files; of some checks only, where they are given."""
     build, output = build_of(lab), folder.rstrip("/") + ".json"
     command = [f"{build}/bin/grade", "--lab", lab, "--from", folder, "--judge", f"{build}/judge/{lab}",
                "--plan", f"labs/{lab}/grade.json", "--recipes", f"{build}/grade/{lab}.json",
                "--cache", "build/cache", "--output", output]
+    if checks:
+        command += ["--check", ",".join(checks)]
     if seed is not None:
         command += ["--seed", f"{seed:x}"]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=600,
@@ -81,7 +87,9 @@ def read_table(path):
             text = line.strip()
             head = re.match(r"\[(\w+)\] (\S+)$", text)
             if head:
-                blocks.append({"name": head[1], "file": head[2], "fails": [], "says": "", "edits": []})
+                blocks.append({"name": head[1], "file": head[2], "id": "", "fails": [], "says": "", "edits": []})
+            elif text.startswith("id: "):
+                blocks[-1]["id"] = text[4:].strip()
             elif text.startswith("fails: "):
                 blocks[-1]["fails"] = text[7:].split()
             elif text.startswith("says: "):
@@ -133,15 +141,22 @@ def lost_rows(record):
     return {name: row for name, row in record["rows"].items() if row["state"] not in ("pass", "not run")}
 
 
+def said_of(rows):
+    return " ".join(row.get("mistake", "") + " " + row.get("message", "") for row in rows.values())
+
+
 def try_mutant(lab, block):
-    record = grade(lab, hand_in(lab, block))
+    folder = hand_in(lab, block)
+    record = grade(lab, folder, checks=block["fails"])
+    if block["says"] and block["says"] not in said_of(lost_rows(record)):
+        record = grade(lab, folder)  # another check may say it
     lost = lost_rows(record)
     passed = [name for name in block["fails"] if name not in lost]
     if not block["fails"] or passed:
         return f"earns the points of {passed or 'everything: no check is named'}; lost: {sorted(lost)}"
     if any(row["state"] == "build error" for row in lost.values()):
         return "does not compile: " + next(iter(lost.values()))["message"][:400]
-    said = " ".join(row.get("mistake", "") + " " + row.get("message", "") for row in lost.values())
+    said = said_of(lost)
     if block["says"] and block["says"] not in said:
         return f"was not told `{block['says']}`, but: {said[:400]}"
     return None if record["status"] != 0 else "the exit status is 0"
@@ -194,11 +209,11 @@ def read_attack(path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
     what = re.match(r"/\*\s*(.*?)\*/", text, re.S)
-    lab = re.search(r"/\* lab: (\w+)/(\S+)\s+honest: (.*?) \*/", text)
+    lab = re.search(r"/\* lab: (\w+)/(\S+)\s+honest: (.*?) \*/", text, re.S)
     state = re.search(r"/\* state: (.*?) \*/", text)
     if not (what and lab and state):
         sys.exit(f"{path}: wants a comment, a lab line and a state line")
-    honest = [] if lab[3] == "none" else lab[3].replace(",", " ").split()
+    honest = [] if lab[3] == "none" else re.findall(r"\w+", lab[3])
     return {"name": os.path.basename(path)[:-2], "what": " ".join(what[1].split()), "lab": lab[1],
             "file": lab[2], "honest": honest, "states": state[1].split("|"), "text": text}
 
@@ -264,8 +279,11 @@ def main():
     parser.add_argument("--lab", default="", help="two digits: only that lab")
     parser.add_argument("--only", default="", help="only cases with this in their name")
     parser.add_argument("--seeds", type=int, default=3, help="random seeds for each solution")
+    parser.add_argument("--flavour", default="", help="of the build, as `clang`")
     parser.add_argument("--table", help="write the table of attacks to this file")
     options = parser.parse_args()
+    global FLAVOUR
+    FLAVOUR = options.flavour
     cases = [(kind, lab, name, run) for kind in options.kinds or KINDS for lab in labs()
              if lab.startswith(options.lab) for name, run in CASES[kind](lab, options)
              if options.only in name]

@@ -14,6 +14,23 @@ def title(lab):
         return re.sub(r"^#\s*(Lab \d+:\s*)?", "", handout.readline()).strip()
 
 
+def points(lab):
+    """The sum over the planned checks."""
+    try:
+        with open(f"labs/{lab}/tests.c", encoding="utf-8") as tests:
+            return sum(float(worth) for worth in re.findall(r"^GRADED\(\w+,\s*\w+,\s*([\d.]+)", tests.read(), re.M))
+    except OSError:
+        return 0
+
+
+def has_holes(lab):
+    for path in glob.glob(f"labs/{lab}/*.c") + glob.glob(f"labs/{lab}/*.cu"):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            if re.search(r"^\s*TODO\(", file.read(), re.M):
+                return True
+    return False
+
+
 def state(lab):
     """What the last `make gradeNN` of the student's files has found."""
     path = f"build/grades/{lab}.json"
@@ -21,11 +38,11 @@ def state(lab):
         with open(path, encoding="utf-8") as file:
             record = json.load(file)
     except (OSError, ValueError):
-        return "not graded yet"
+        return "not started" if has_holes(lab) else "not graded yet"
     if len(record["checks"]) > 1 and all(row["state"] == "not started" for row in record["checks"]):
         return "not started"
     if record["full"]:
-        return f"done, {record['total']:g} points"
+        return "done"
     return f"{record['score']:g}/{record['total']:g}"
 
 
@@ -33,7 +50,7 @@ def main():
     print("Labs:")
     for path in sorted(glob.glob("labs/[0-9]*")):
         lab = os.path.basename(path)
-        print(f"  {lab:<14} {title(lab):<44} {state(lab)}")
+        print(f"  {lab:<14} {title(lab):<40} {points(lab):>4g} points  {state(lab)}")
 
 
 if __name__ == "__main__":

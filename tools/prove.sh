@@ -39,7 +39,7 @@ checked() {
     make -s -j"$(nproc)" CHECK=1 "$2" all &&
         folder=$(make -s CHECK=1 "$2" print-build) &&
         CUDASIM_SCHED=$1 tools/unit.sh "$folder" --filter \
-            '@(adamw|attention|cast|crossentropy|dropout|embedding|flash|gelu|gpu|layernorm|matmul|model|residual|scale|sumsq)/*'
+            '@(adamw|attention|cast|crossentropy|dropout|embedding|flash|gelu|gpu|layernorm|matmul|model|residual|scale|sumsq|unscale)/*'
 }
 
 # The simulator's own tests: programs that know what CUDA promises, in every build of it.
@@ -72,6 +72,16 @@ class_on_slurm() {
 
 # Exports against their schemas.
 exports() { make -s build/bin/record && tools/export_test.py; }
+graded_clang() {
+    make -s -j"$(nproc)" CC=clang graders && tools/grader_proof.py solutions --flavour clang --seeds 2
+}
+
+# Budgets and bits hold on the other device too.
+graded_gpu() {
+    make -s -j"$(nproc)" graders &&
+        GRADE_DEVICE=gpu tools/grader_proof.py solutions --lab 03 --seeds 1 &&
+        GRADE_DEVICE=gpu tools/grader_proof.py solutions --lab 04 --seeds 1
+}
 
 # With nvcc everything compiles and links, for two GPUs and the toolkit's default, without a warning.
 nvcc_builds() {
@@ -108,7 +118,9 @@ if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
 else
     echo "prove: left out  nvcc builds: there is no nvcc here"
 fi
-prove "grader: stubs earn nothing, solutions everything" graded stubs solutions --seeds 20
+prove "grader: stubs earn nothing, solutions everything" graded stubs solutions --seeds 8
+prove "grader: solutions compiled by clang" graded_clang
+prove "grader: labs 03 and 04 on the simulated GPU" graded_gpu
 prove "grader: mutants lose, variants do not" graded mutants variants
 prove "grader: attacks earn nothing" graded attacks
 prove "a class with known scores, graded twice, once with kill -9" class
@@ -125,6 +137,7 @@ if command -v chromium >/dev/null; then
 else
     echo "prove: left out  reports in Chromium: chromium is not installed"
 fi
+prove "every known mistake is a mutant, or has a reason" tools/mutant_ids.py
 prove "fuzz corpora under sanitizers" corpus
 prove "mutants of the kit" tools/kit_mutants.py
 echo "prove: $passed passed, $failed failed"

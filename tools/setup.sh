@@ -11,7 +11,8 @@ needs() {
     cat <<'LIST'
 gcc|command -v gcc|compiles the kit
 g++|command -v g++|compiles CUDA for the simulator
-binutils|command -v addr2line|the simulator names lines of source
+binutils|command -v objcopy|check mode
+libdw-dev|have_header elfutils/libdwfl.h|the simulator names lines of source
 make|command -v make|runs the Makefile
 libc6-dev|have_header stdio.h|the C library's headers
 libjansson-dev|have_header jansson.h|JSON: configurations, logs, records

@@ -50,8 +50,8 @@ list() {
         esac
         case $source in
         common/absent.c)
-            for hole in bytes loop adamw crossentropy layernorm sumsq accumulate checkpoint scaler; do
-                echo "$source -DABSENT_$hole $own"
+            for hole in bytes loop adamw crossentropy layernorm sumsq accumulate checkpoint cast unscale scaler mixed plan; do
+                echo "$source -DABSENT_$hole -DABSENT=$hole $own"
             done ;;
         kernels/*_test.c | kernels/cudasim/*) echo "$source $own" ;;
         kernels/*.c) for real in F32 F16 BF16; do echo "$source -DREAL_$real $own"; done ;;

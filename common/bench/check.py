@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Do the bench programs run, and do they time what there is? No time is judged.
 
-    common/bench/check.py build/bin/bench build/bin/bench-ops
+    common/bench/check.py build/bin/bench build/bin/bench-ops build/bin/bench-techniques
 """
 
 import json
@@ -86,8 +86,18 @@ def check_step(program, device):
             expect(loss and abs(float(loss[1]) - math.log(256)) < 0.1, f"{name}: {result.stdout}")
 
 
+def check_techniques(program):
+    """Each technique is timed, and checkpointing keeps the bytes that it should."""
+    result = run(program, "--rounds", "1")
+    expect(result.returncode == 0, f"bench-techniques: {result.stderr}")
+    expect(len(re.findall(r"ratio \d", result.stdout)) == 3, f"three ratios: {result.stdout}")
+    kept = re.search(r"one block +ratio ([\d.]+), aim ([\d.]+)", result.stdout)
+    expect(kept and float(kept[1]) <= float(kept[2]), f"activations: {result.stdout}")
+
+
 def main():
-    bench, bench_ops = sys.argv[1:]
+    bench, bench_ops, techniques = sys.argv[1:]
+    check_techniques(techniques)
     for device in ("cpu", "gpu"):
         check_ops(bench_ops, device)
         check_step(bench, device)

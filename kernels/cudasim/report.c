@@ -1,5 +1,4 @@
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <sys/mman.h>
@@ -92,83 +91,6 @@ void sim_detail_thread(void) {
     sim_detail("launched at %s:%d with <<<(%u,%u,%u), (%u,%u,%u), %zu>>>",
                sim_file((Place){site->file, site->line}), site->line, site->grid.x, site->grid.y,
                site->grid.z, site->block.x, site->block.y, site->block.z, site->shared);
-}
-
-/* ---- places ---------------------------------------------------------------------------------- */
-
-/* "k(float*) at /home/ann/k.cu:12 (discriminator 2)" becomes "k.cu:12 (k(float*))". */
-static bool shorten(char *line, char *text, size_t size) {
-    static const char inlined[] = " (inlined by) ";
-    line[strcspn(line, "\n")] = '\0';
-    char *discriminator = strstr(line, " (discriminator");
-    if (discriminator != NULL) {
-        *discriminator = '\0';
-    }
-    char *at = strstr(line, " at ");
-    if (at == NULL || strchr(at, '?') != NULL) {
-        return false;
-    }
-    *at = '\0';
-    char *slash = strrchr(at + 4, '/');
-    char *function = strncmp(line, inlined, strlen(inlined)) == 0 ? line + strlen(inlined) : line;
-    snprintf(text, size, "%s (%s)", slash != NULL ? slash + 1 : at + 4, function);
-    return true;
-}
-
-/* Of functions that were inlined into each other, the innermost one of a .cu file; else the
-   innermost. */
-static bool read_answer(FILE *answer, char *text, size_t size) {
-    char line[1200], shortened[1210];
-    bool known = false;
-    while (fgets(line, sizeof line, answer) != NULL) {
-        if (shorten(line, shortened, sizeof shortened)) {
-            bool in_kernel = strstr(shortened, ".cu") != NULL;
-            if (!known || in_kernel) {
-                snprintf(text, size, "%s", shortened);
-            }
-            known = true;
-            if (in_kernel) {
-                break;
-            }
-        }
-    }
-    return known;
-}
-
-/* The file of an image. The program's own may have been started under any name. */
-static const char *image_file(const Dl_info *image, char path[512]) {
-    Dl_info program;
-    dladdr((const void *)(uintptr_t)image_file, &program);
-    ssize_t length =
-        image->dli_fbase == program.dli_fbase ? readlink("/proc/self/exe", path, 511) : 0;
-    if (length <= 0) {
-        return image->dli_fname;
-    }
-    path[length] = '\0';
-    return path;
-}
-
-void sim_describe_code(const void *pc, char *text, size_t size) {
-    Dl_info image;
-    snprintf(text, size, "%p", pc);
-    if (pc == NULL || dladdr(pc, &image) == 0 || image.dli_fname == NULL) {
-        return;
-    }
-    char path[512];
-    /* A return address is one past the call. */
-    char command[1200];
-    snprintf(command, sizeof command, "addr2line -Cifpe '%s' 0x%lx 2>/dev/null",
-             image_file(&image, path),
-             (unsigned long)((const char *)pc - (const char *)image.dli_fbase) - 1);
-    FILE *answer = popen(command, "r");
-    bool known = answer != NULL && read_answer(answer, text, size);
-    if (answer != NULL) {
-        pclose(answer);
-    }
-    if (!known && image.dli_sname != NULL) {
-        snprintf(text, size, "%s+0x%lx", image.dli_sname,
-                 (unsigned long)((const char *)pc - (const char *)image.dli_saddr));
-    }
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* Lab 02: what is graded. Each check makes many calls of one op in one run of the probe: awkward
    sizes, three precisions, buffers that hold something before. Inputs and known mistakes are in
-   grader/kernel_ops.h. */
-#include "grader/kernel_ops.h"
+   grader/judges/02_ops.h. */
+#include "grader/judges/02_ops.h"
 
 /* ---- sumsq ----------------------------------------------------------------------------------- */
 
@@ -225,4 +225,22 @@ GRADED(02_kernels, layernorm_traffic, 3, "layernorm: sectors per request") {
     add_rows(calls, F32, 300, 512, 1, false, DIN | PARAMETERS);
     add_rows(calls, F16, 300, 512, 1, false, DIN | PARAMETERS);
     grade_traffic(calls);
+}
+
+/* ---- a real GPU, where there is one ---------------------------------------------------------- */
+
+GRADED(02_kernels, sumsq_gpu, 0, "sumsq on a GPU") {
+    grade_on_gpu(plan_sumsq(check, false));
+}
+
+GRADED(02_kernels, adamw_gpu, 0, "adamw on a GPU") {
+    grade_on_gpu(plan_adamw(check));
+}
+
+GRADED(02_kernels, crossentropy_gpu, 0, "crossentropy on a GPU") {
+    grade_on_gpu(plan_both(check));
+}
+
+GRADED(02_kernels, layernorm_gpu, 0, "layernorm on a GPU") {
+    grade_on_gpu(plan_rows(check, "layernorm", DIN | PARAMETERS));
 }

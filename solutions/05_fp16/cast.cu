@@ -1,12 +1,13 @@
-/* Between the storage type and float, on the GPU. */
+/* Lab 05: between the storage type and float, on the GPU. The contract is in kernels/cast.h. */
 #include "kernels/cast.h"
 
+#include "common/lab.h"
 #include "kernels/real.cuh"
 
 /* How threads map to data. A thread takes four neighbours, whatever the precision: 16 bytes of
    floats, and 16 or 8 bytes of stored numbers. With PACK of them, eight in half, the floats of two
    neighbouring threads would lie 32 bytes apart, and each access of a warp would move half of the
-   sectors that it touches. */
+   sectors that it touches. What is left at the end, fewer than four, is taken one by one. */
 
 enum { THREADS = 256, FOUR = 4 };
 
@@ -28,6 +29,11 @@ union Floats {
     float value[FOUR];
 };
 
+/* real() rounds a float to the storage type, to_float() is exact: kernels/real.cuh has both.
+
+       static __global__ void from_float(Real *out, const float *in, size_t n);
+ */
+#ifdef SOLUTION
 static __global__ void from_float(Real *out, const float *in, size_t n) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * FOUR;
     if (first + FOUR <= n) {
@@ -44,6 +50,7 @@ static __global__ void from_float(Real *out, const float *in, size_t n) {
         }
     }
 }
+#endif
 
 static __global__ void to_floats(float *out, const Real *in, size_t n) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * FOUR;
@@ -63,12 +70,19 @@ static __global__ void to_floats(float *out, const Real *in, size_t n) {
 }
 
 extern "C" void GPU(cast_from_float)(Real *out, const float *in, size_t n) {
-    if (n > 0) {
-        from_float<<<blocks_for(n, THREADS * FOUR), THREADS>>>(out, in, n);
-        LAUNCHED("cast_from_float");
+    if (n == 0) {
+        return;
     }
+#ifdef SOLUTION
+    from_float<<<blocks_for(n, THREADS * FOUR), THREADS>>>(out, in, n);
+    LAUNCHED("cast_from_float");
+#else
+    (void)out, (void)in;
+    TODO("task 1: the kernel that rounds floats to the storage type (about 16 lines)");
+#endif
 }
 
+/* This direction is given: the other one is like it. */
 extern "C" void GPU(cast_to_float)(float *out, const Real *in, size_t n) {
     if (n > 0) {
         to_floats<<<blocks_for(n, THREADS * FOUR), THREADS>>>(out, in, n);

@@ -1,15 +1,15 @@
 /**
- * @file kernel_ops.h
+ * @file 02_ops.h
  * @brief Judge of lab 02: for each op its inputs, what should come back, and what known mistakes
  * give.
  * @ingroup grader
  */
-#ifndef GRADER_KERNEL_OPS_H
-#define GRADER_KERNEL_OPS_H
+#ifndef GRADER_JUDGES_02_OPS_H
+#define GRADER_JUDGES_02_OPS_H
 
 #include <math.h>
 
-#include "grader/kernel_calls.h"
+#include "grader/judges/02_calls.h"
 #include "grader/reference.h"
 #include "kernels/layernorm.h"
 

@@ -1,0 +1,296 @@
+/**
+ * @file 03_judge.h
+ * @brief The judge's part of lab 03: compares what came back.
+ * @ingroup grader
+ *
+ * Each window is judged from where the one before really ended, so that a mistake is counted once:
+ * gradients at the weights that came back, weights and moments from the gradients that came back.
+ */
+#ifndef GRADER_JUDGES_03_JUDGE_H
+#define GRADER_JUDGES_03_JUDGE_H
+
+#include "grader/judges/03_mistakes.h"
+
+enum { MOST_SUSPECTS = MISTAKES + 8 };
+
+/* ---- what came back -------------------------------------------------------------------------- */
+
+static const float *got_tensor(const Case *it, const char *what, int i, int window) {
+    char name[WIRE_NAME];
+    const Param *param = &it->reference->params[i];
+    return check_got(it->check, window_name(name, what, param, window), WIRE_F32);
+}
+
+/* (P) the tensors of that kind that came back. */
+static inline double *got_all(const Case *it, const char *what, int window) {
+    double *values = check_doubles(it->check, it->P), *to = values;
+    for (int i = 0; i < it->reference->param_count; i++) {
+        const float *got = got_tensor(it, what, i, window);
+        for (size_t j = 0; j < it->reference->params[i].count; j++) {
+            *to++ = (double)got[j];
+        }
+    }
+    return values;
+}
+
+/* Compares all tensors of a kind; suspects are (P) like `want`. */
+static inline bool expect_all(const Case *it, const char *what, int window, const double *want,
+                              Tolerance tolerance, const Suspect *suspects, int count) {
+    Suspect part[MOST_SUSPECTS];
+    char name[WIRE_NAME];
+    size_t first = 0;
+    bool good = true;
+    for (int i = 0; i < it->reference->param_count; i++) {
+        const Param *param = &it->reference->params[i];
+        for (int k = 0; k < count; k++) {
+            part[k] = (Suspect){suspects[k].sentence, suspects[k].values + first};
+        }
+        good &= check_close(it->check, window_name(name, what, param, window), want + first,
+                            param->count, tolerance, part, count);
+        first += param->count;
+    }
+    return good;
+}
+
+/* As many windows as there should be, and one step of the optimizer in each. */
+static inline bool expect_windows(const Case *it) {
+    uint64_t want = (uint64_t)windows_of(it), next = want + 1;
+    uint64_t full = (uint64_t)(it->epochs * (it->micros / it->steps));
+    uint64_t micros = (uint64_t)(it->epochs * it->micros);
+    ExactSuspect counts[] = {
+        {"there is one window too many: report() says stop by returning false", &next},
+        {"the last window of an epoch is dropped: it has fewer micro-batches, and steps all the "
+         "same",
+         &full},
+        {"each micro-batch is a window of its own: the optimizer steps once for all of a window",
+         &micros}};
+    uint64_t ones[MOST_WINDOWS], none[MOST_WINDOWS] = {0}, each[MOST_WINDOWS], some[MOST_WINDOWS];
+    if (!check_equal(it->check, "windows", &want, 1, counts, 3)) {
+        return false;
+    }
+    for (int i = 0; i < (int)want; i++) {
+        int first = first_of(it, i), count = count_of(it, i), valid = 0;
+        for (int k = first; k < first + count; k++) {
+            valid += it->batch[k].valid;
+        }
+        ones[i] = 1;
+        each[i] = (uint64_t)count;
+        some[i] = valid > 0;
+    }
+    ExactSuspect steps[] = {
+        {"a window without any valid target is skipped: its gradient is 0, and it steps all the "
+         "same",
+         some},
+        {"optimizer_step() runs after each micro-batch: it comes once, when the window is complete",
+         each},
+        {"optimizer_step() was not called", none}};
+    return check_equal(it->check, "optimizer.steps", ones, (size_t)want, steps, 3);
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static inline bool has_nan(const double *values, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(values[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* (P) right values, and those of the window before once more. */
+static inline double *with_the_last(const Case *it, const Window *w) {
+    double *values = combine(it, w, right), *before = got_all(it, NAME_GRADIENT, w->number - 1);
+    for (size_t i = 0; i < it->P; i++) {
+        values[i] += before[i];
+    }
+    clip(it, values);
+    return values;
+}
+
+static inline void expect_gradients(const Case *it, const Window *w) {
+    Suspect suspects[MOST_SUSPECTS] = {{NULL, NULL}};
+    int count = 0;
+    double *want = combine(it, w, right);
+    if (it->max_norm > 0) {
+        for (EarlyClip when = AFTER_EACH; when <= BEFORE_LAST; when++) {
+            suspects[count++] = (Suspect){
+                "the gradients are clipped before the window is complete: optimizer_clip() comes "
+                "once, for the sum of all its micro-batches",
+                clipped_early(it, w, when)};
+        }
+        suspects[count++] = (Suspect){"the gradients are not clipped when the optimizer steps",
+                                      combine(it, w, right)};
+    }
+    clip(it, want);
+    for (int i = 0; i < MISTAKES; i++) {
+        double *values = combine(it, w, mistakes[i].weight);
+        clip(it, values);
+        suspects[count++] = (Suspect){mistakes[i].sentence, values};
+    }
+    if (w->number > 0) {
+        suspects[count++] = (Suspect){"the gradients of the window before are still in: "
+                                      "model_zero_grad() comes after each update",
+                                      with_the_last(it, w)};
+    }
+    suspects[count++] = (Suspect){
+        "all gradients are zero when the optimizer steps: model_zero_grad() comes too early",
+        check_doubles(it->check, it->P)};
+    if (has_nan(got_all(it, NAME_GRADIENT, w->number), it->P)) {
+        check_fail(it->check,
+                   "likely: 0 / 0: where a window or a micro-batch has no valid target, its "
+                   "part of the gradient is 0, not NaN");
+    }
+    expect_all(it, NAME_GRADIENT, w->number, want, tolerance_of_model(F32), suspects, count);
+}
+
+static inline double rate_of(const Case *it, int step) {
+    Schedule schedule = it->schedule;
+    schedule.step = step;
+    return (double)schedule_rate(&schedule);
+}
+
+/* (P) weights after AdamW's step t by the gradients that came back, after `decays` more decays;
+   moments as they were before it, or with `keep` as they are then. */
+static inline double *updated(const Case *it, const Window *w, double rate, int t, int decays,
+                              bool keep) {
+    const Reference *reference = it->reference;
+    const AdamW *a = &it->adamw;
+    double *gradient = got_all(it, NAME_GRADIENT, w->number);
+    double *weights = check_doubles(it->check, it->P);
+    double *m = check_doubles(it->check, it->P), *v = check_doubles(it->check, it->P);
+    memcpy(m, it->m, it->P * sizeof *m);
+    memcpy(v, it->v, it->P * sizeof *v);
+    size_t first = 0;
+    for (int i = 0; i < reference->param_count; i++) {
+        const Param *param = &reference->params[i];
+        double decay = param_is_matrix(param) ? (double)a->weight_decay : 0;
+        for (size_t j = 0; j < param->count; j++) {
+            weights[first + j] = reference->weight[i][j] * pow(1 - rate * decay, decays);
+        }
+        reference_adamw(weights + first, m + first, v + first, gradient + first, param->count, rate,
+                        (double)a->beta1, (double)a->beta2, (double)a->epsilon, decay, t);
+        first += param->count;
+    }
+    if (keep) {
+        memcpy(it->m, m, it->P * sizeof *m);
+        memcpy(it->v, v, it->P * sizeof *v);
+    }
+    return weights;
+}
+
+static inline void expect_update(const Case *it, const Window *w) {
+    int number = w->number, micros = w->count;
+    for (int i = 0; i < number; i++) {
+        micros += count_of(it, i);
+    }
+    double rate = rate_of(it, number), base = (double)it->schedule.learning_rate;
+    Suspect suspects[] = {
+        {"the optimizer counts micro-batches: its t goes up by one for each window",
+         updated(it, w, rate, micros, 0, false)},
+        {"weights decay after each micro-batch: they do so once for each window",
+         updated(it, w, rate, number + 1, w->count - 1, false)},
+        {"the update used the rate of the next window: schedule_tick() comes after it",
+         updated(it, w, rate_of(it, number + 1), number + 1, 0, false)},
+        {"the schedule ticks for each micro-batch: it ticks once for each window",
+         updated(it, w, rate_of(it, micros - w->count), number + 1, 0, false)},
+        {"the update used the largest rate: ask schedule_rate() for that of this window",
+         updated(it, w, base, number + 1, 0, false)},
+    };
+    double *want = updated(it, w, rate, number + 1, 0, true);
+    Tolerance tolerance = tolerance_of_op(F32, 1);
+    if (expect_all(it, NAME_M, number, it->m, tolerance, NULL, 0) &&
+        expect_all(it, NAME_V, number, it->v, tolerance, NULL, 0)) {
+        expect_all(it, NAME_WEIGHT, number, want, tolerance, suspects, 5);
+    }
+}
+
+static inline void expect_zero(const Case *it, const Window *w) {
+    Suspect left = {"the gradients are still there when the window ends: model_zero_grad()",
+                    got_all(it, NAME_GRADIENT, w->number)};
+    expect_all(it, NAME_LEFT, w->number, check_doubles(it->check, it->P), tolerance_of_model(F32),
+               &left, 1);
+}
+
+/* The next window begins at the weights that came back. */
+static inline void go_on(Case *it, const Window *w) {
+    const Reference *reference = it->reference;
+    for (int i = 0; i < reference->param_count; i++) {
+        const float *got = got_tensor(it, NAME_WEIGHT, i, w->number);
+        for (size_t j = 0; j < reference->params[i].count; j++) {
+            reference->weight[i][j] = (double)got[j];
+        }
+    }
+}
+
+/* What the reports should say, window by window, and what known mistakes would. */
+typedef struct Reports {
+    double loss[MOST_WINDOWS], norm[MOST_WINDOWS], after[MOST_WINDOWS], kept[MOST_WINDOWS];
+    double wrong[MISTAKES][MOST_WINDOWS];
+    uint64_t tokens[MOST_WINDOWS], all[MOST_WINDOWS], last[MOST_WINDOWS];
+    double sum; /* of all losses so far */
+} Reports;
+
+static inline void add_report(const Case *it, const Window *w, Reports *r) {
+    int i = w->number;
+    r->sum += loss_of(w, not_divided);
+    r->loss[i] = loss_of(w, right);
+    r->kept[i] = w->valid > 0 ? r->sum / w->valid : 0;
+    r->norm[i] = norm_of(combine(it, w, right), it->P);
+    r->after[i] = fmin(r->norm[i], (double)it->max_norm);
+    for (int k = 0; k < MISTAKES; k++) {
+        r->wrong[k][i] = loss_of(w, mistakes[k].weight);
+    }
+    r->tokens[i] = (uint64_t)w->valid;
+    r->all[i] = (uint64_t)w->padded;
+    r->last[i] = (uint64_t)w->n[w->count - 1];
+}
+
+static inline void expect_report(const Case *it, const Reports *r) {
+    size_t n = (size_t)windows_of(it);
+    double zero[MOST_WINDOWS] = {0};
+    Suspect losses[MISTAKES + 2] = {{"the loss is not set in the report", zero},
+                                    {"the losses of the windows before are still in", r->kept}};
+    for (int k = 0; k < MISTAKES; k++) {
+        losses[k + 2] = (Suspect){mistakes[k].sentence, r->wrong[k]};
+    }
+    Suspect norms[] = {
+        {"this is the norm after clipping; optimizer_clip() returns the one before", r->after},
+        {"grad_norm is not set in the report", zero}};
+    ExactSuspect counts[] = {{"these are all targets; only the valid ones count", r->all},
+                             {"these are the targets of the last micro-batch only", r->last}};
+    check_close(it->check, "loss", r->loss, n, tolerance_of_model(F32), losses, MISTAKES + 2);
+    check_close(it->check, "grad_norm", r->norm, n, tolerance_of_model(F32), norms, 2);
+    check_equal(it->check, "tokens", r->tokens, n, counts, 2);
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* Runs a case and judges all that it wants back. */
+static inline void judge(Case *it, const char *probe_case, int wants) {
+    Reports reports = {.sum = 0};
+    prepare(it, wants);
+    bool ran = check_run(it->check, probe_case, SECONDS) && expect_windows(it);
+    for (int number = 0; ran && number < windows_of(it); number++) {
+        Window window = work_out(it, number);
+        add_report(it, &window, &reports);
+        if (wants & WANT_GRADIENTS) {
+            expect_gradients(it, &window);
+        }
+        if (wants & WANT_UPDATE) {
+            if (wants & WANT_GRADIENTS) {
+                expect_update(it, &window);
+            }
+            go_on(it, &window);
+        }
+        if (wants & WANT_LEFT) {
+            expect_zero(it, &window);
+        }
+    }
+    if (ran && (wants & WANT_REPORT)) {
+        expect_report(it, &reports);
+    }
+    reference_free(it->reference);
+}
+
+#endif

@@ -1,0 +1,160 @@
+/**
+ * @file 04_mistakes.h
+ * @brief The judge's part of lab 04: what known mistakes make of the gradients.
+ * @ingroup grader
+ *
+ * A pass that runs segments again, in all the memory that it wants, and wrong in one known way.
+ */
+#ifndef GRADER_JUDGES_04_MISTAKES_H
+#define GRADER_JUDGES_04_MISTAKES_H
+
+#include <omp.h>
+#include <string.h>
+
+#include "common/block.h"
+
+enum { MOST_LAYERS = 16 };
+
+/** Each is made alone. */
+typedef enum Mistake {
+    FRESH_MASKS,    /**< new masks for the second run */
+    NO_MASKS,       /**< the second run is one without dropout */
+    INPUT_BEFORE,   /**< from the input of the segment before */
+    INPUT_BEHIND,   /**< from the output of the segment itself */
+    OVERWRITTEN,    /**< from an input that the first run has overwritten, block by block */
+    LAST_SEGMENT,   /**< backward of the last segment only */
+    BACKWARD_TWICE, /**< each block runs backward twice */
+    LAST_PASS,      /**< the gradients of the last micro-batch alone */
+    MISTAKES,
+} Mistake;
+
+/** What is said of each. */
+static const char *const mistake_sentence[MISTAKES] = {
+    [FRESH_MASKS] = "blocks that run again draw new dropout masks: put the dropout stream back to "
+                    "where it stood when they ran first",
+    [NO_MASKS] = "blocks run again without dropout: the masks of the first run are wanted",
+    [INPUT_BEFORE] = "a segment runs again from the input of the segment before it",
+    [INPUT_BEHIND] = "a segment runs again from its own output: its input is x[first]",
+    [OVERWRITTEN] =
+        "the input of a segment is overwritten when the segment runs first: only its own "
+        "scratch may be",
+    [LAST_SEGMENT] = "only the blocks of the last segment run backward",
+    [BACKWARD_TWICE] = "each block runs backward twice",
+    [LAST_PASS] = "the gradients are those of the last micro-batch alone: backward adds",
+};
+
+/* What a pass keeps: everything, and of each segment the place in the dropout stream. */
+typedef struct Kept {
+    Real *x[MOST_LAYERS + 1];
+    Block block[MOST_LAYERS];
+    Rng rng[MOST_LAYERS];
+} Kept;
+
+static inline void run_blocks(Model *model, int first, int end, Kept *kept) {
+    kept->rng[first] = model->rng;
+    for (int layer = first; layer < end; layer++) {
+        kept->x[layer + 1] = model_boundary(model, layer);
+        kept->block[layer] = block_alloc(model, layer);
+        block_forward(model, layer, kept->x[layer + 1], kept->x[layer], &kept->block[layer]);
+    }
+}
+
+static inline void run_blocks_again(Model *model, int first, int end, const Kept *kept,
+                                    Mistake mistake, Kept *again) {
+    int before = mistake == INPUT_BEFORE && first > 0 ? first - (end - first)
+                 : mistake == INPUT_BEHIND            ? end
+                 : mistake == OVERWRITTEN             ? end - 1
+                                                      : first;
+    again->x[first] = kept->x[before];
+    Rng rng = model->rng;
+    model->rng = mistake == FRESH_MASKS ? rng : kept->rng[first];
+    model->pass.train = mistake != NO_MASKS;
+    run_blocks(model, first, end, again);
+    model->pass.train = true;
+    model->rng = mistake == FRESH_MASKS ? model->rng : rng;
+}
+
+static inline void mistaken_pass(Model *model, const Batch *batch, float share, int S,
+                                 Mistake mistake) {
+    int L = model->config.L, last = (L - 1) / S * S;
+    Kept kept, again;
+    model_begin(model, batch, true);
+    kept.x[0] = model_embed(model);
+    for (int first = 0; first < L; first += S) {
+        run_blocks(model, first, first + S < L ? first + S : L, &kept);
+    }
+    model_head_forward(model, kept.x[L]);
+    model_head_backward(model, kept.x[L], share);
+    for (int first = last; first >= (mistake == LAST_SEGMENT ? last : 0); first -= S) {
+        int end = first + S < L ? first + S : L;
+        if (first < last) {
+            run_blocks_again(model, first, end, &kept, mistake, &again);
+        }
+        const Kept *from = first < last ? &again : &kept;
+        for (int layer = end - 1; layer >= first; layer--) {
+            for (int i = 0; i < (mistake == BACKWARD_TWICE ? 2 : 1); i++) {
+                block_backward(model, layer, model->pass.dx, from->x[layer], &from->block[layer]);
+            }
+        }
+    }
+    model_embed_backward(model);
+    model_end(model);
+}
+
+/* A model as the judge opens it, in memory enough for everything. */
+static inline Model *judge_model(const ModelConfig *config, uint64_t seed) {
+    CHECK(config->L <= MOST_LAYERS, "%d layers", config->L);
+    omp_set_num_threads(1);
+    Device *device = device_cpu_new((size_t)1 << 30);
+    CHECK(device != NULL, "no address range of 1 GiB");
+    return model_new(config, memory_new(device, (MemoryOptions){0}), seed);
+}
+
+static inline void judge_model_free(Model *model) {
+    Memory *memory = model->memory;
+    Device *device = model->device;
+    model_free(model);
+    memory_free(memory);
+    device_free(device);
+}
+
+/** The loss of a pass whose head comes after the first `blocks` blocks. */
+static inline double short_loss(const ModelConfig *config, uint64_t seed, const Batch *batch,
+                                int blocks) {
+    Model *model = judge_model(config, seed);
+    Kept kept;
+    model_begin(model, batch, true);
+    kept.x[0] = model_embed(model);
+    run_blocks(model, 0, blocks, &kept);
+    double loss = model_head_forward(model, kept.x[blocks]);
+    model_end(model);
+    judge_model_free(model);
+    return loss;
+}
+
+/**
+ * The gradients of a first step.
+ *
+ * @param      config  the model, with at most MOST_LAYERS layers
+ * @param      segment blocks per segment; 0 for all
+ * @param      seed    of the model
+ * @param      batch   (passes) its micro-batches
+ * @param      passes  how many
+ * @param      share   what each valid target counts
+ * @param      mistake made in each pass
+ * @param[out] to      for each parameter its gradient
+ */
+static inline void mistaken_step(const ModelConfig *config, int segment, uint64_t seed,
+                                 const Batch *batch, int passes, float share, Mistake mistake,
+                                 float *const *to) {
+    Model *model = judge_model(config, seed);
+    for (int i = mistake == LAST_PASS ? passes - 1 : 0; i < passes; i++) {
+        mistaken_pass(model, &batch[i], share, segment > 0 ? segment : config->L, mistake);
+    }
+    for (int i = 0; i < model->param_count; i++) {
+        memcpy(to[i], model->params[i].grad, model->params[i].count * sizeof(float));
+    }
+    judge_model_free(model);
+}
+
+#endif

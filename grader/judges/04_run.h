@@ -1,0 +1,188 @@
+/**
+ * @file 04_run.h
+ * @brief The judge's part of lab 04: what a check gives to the probe, and wants back.
+ * @ingroup grader
+ */
+#ifndef GRADER_JUDGES_04_RUN_H
+#define GRADER_JUDGES_04_RUN_H
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/lab04.h"
+#include "grader/check.h"
+#include "grader/probes/04_checkpoint.h"
+
+enum { MOST_PASSES = 6 };
+static const double SHARE = 1.0 / 64;
+
+/* What a check gives, and what the plain step made of it. */
+typedef struct Run {
+    Check *check;
+    ModelConfig config;
+    Checkpoint checkpoint;
+    bool gpu;
+    int passes, window; /* a step every `window` passes */
+    Batch batch[MOST_PASSES];
+    uint64_t seed;
+    size_t budget; /* bytes of everything */
+    bool closed;   /* memory is closed, else checked */
+    size_t choose; /* bytes of activations that checkpoint_segment() is asked for; 0: it is not */
+    Param *params;
+    int param_count;
+    float **plain; /* (steps * param_count) gradients */
+    uint64_t loss[MOST_PASSES], stream[MOST_PASSES];
+} Run;
+
+/* ---- what is given --------------------------------------------------------------------------- */
+
+/* Rows of very different lengths, some targets masked; or none valid at all. */
+static inline Batch random_batch(Check *check, int V, int B, int T, bool empty) {
+    Batch batch = {.B = B, .T = T};
+    /* Room that is freed with the check. */
+    int32_t *tokens = (int32_t *)check_doubles(check, (size_t)(B * T));
+    int32_t *targets = (int32_t *)check_doubles(check, (size_t)(B * T));
+    for (int i = 0; i < B * T; i++) {
+        int length = T >> 2 * (i / T);
+        bool valid = !empty && i % T < length && check_int(check, 0, 9) > 0;
+        tokens[i] = check_int(check, 0, V - 1);
+        targets[i] = valid ? check_int(check, 0, V - 1) : IGNORE_INDEX;
+        batch.valid += valid;
+    }
+    batch.tokens = tokens;
+    batch.targets = targets;
+    return batch;
+}
+
+static inline Run *run_new(Check *check, ModelConfig config, Checkpoint checkpoint) {
+    Run *run = (Run *)check_doubles(check, sizeof(Run));
+    *run = (Run){.check = check,
+                 .config = config,
+                 .checkpoint = checkpoint,
+                 .seed = (uint64_t)check_int(check, 1, 1 << 30)};
+    run->param_count = params_count(&config);
+    run->params = (Param *)check_doubles(check, (size_t)run->param_count * sizeof(Param));
+    params_describe(run->params, &config);
+    return run;
+}
+
+/* What everything takes at the peak of the kit's own step; moments are those of AdamW, or none. */
+static inline size_t kit_peak(const ModelConfig *config, int B, int T, Checkpoint checkpoint,
+                              bool gpu, MemoryUse *use) {
+    int32_t *ids = calloc((size_t)B * (size_t)T, sizeof *ids);
+    Batch batch = {.B = B, .T = T, .tokens = ids, .targets = ids, .valid = B * T};
+    omp_set_num_threads(1);
+    Device *device = gpu ? device_gpu_new() : device_cpu_new((size_t)1 << 30);
+    CHECK(ids != NULL && device != NULL, "no memory for %d tokens", B * T);
+    Memory *memory = memory_new(device, (MemoryOptions){0});
+    Model *model = model_new(config, memory, 0);
+    model->checkpoint = checkpoint;
+    checkpoint_forward(model, &batch);
+    checkpoint_backward(model, 0);
+    *use = memory_peak(memory);
+    model_free(model);
+    memory_free(memory);
+    device_free(device);
+    free(ids);
+    return memory_total(use);
+}
+
+/* What the kit's own step takes at the most, and a few tensors more; a plain step takes `gap` bytes
+   more than that, or more. */
+static inline void set_budget(Run *run, size_t gap) {
+    const ModelConfig *config = &run->config;
+    const Batch *largest = &run->batch[0];
+    MemoryUse use;
+    size_t stream = (size_t)(largest->B * largest->T * config->C) * sizeof(float);
+    size_t plain = kit_peak(config, largest->B, largest->T, (Checkpoint){0}, run->gpu, &use);
+    size_t states = run->passes > run->window ? 2 * use.bytes[MEMORY_GRADIENTS] : 0;
+    run->budget =
+        kit_peak(config, largest->B, largest->T, run->checkpoint, run->gpu, &use) + states + stream;
+    CHECK(run->budget + gap < plain + states, "a plain step nearly fits");
+}
+
+/* Two steps of two micro-batches: ragged, of several shapes, one without any target. */
+static inline Run *small_run(Check *check, int L, Checkpoint checkpoint, float dropout, bool gpu) {
+    ModelConfig config = {.V = 256, .T = 16, .L = L, .NH = 4, .C = 32, .dropout = dropout};
+    Run *run = run_new(check, config, checkpoint);
+    run->gpu = gpu || check_on_gpu();
+    run->passes = 4;
+    run->window = 2;
+    run->batch[0] = random_batch(check, config.V, 3, config.T, false);
+    for (int i = 1; i < run->passes; i++) {
+        int B = check_int(check, 2, 3), T = check_int(check, 9, config.T);
+        run->batch[i] = random_batch(check, config.V, B, T, i == 2);
+    }
+    set_budget(run, 0);
+    return run;
+}
+
+/* One step of two micro-batches, in memory that is closed. */
+static inline Run *large_run(Check *check, ModelConfig config, Checkpoint checkpoint) {
+    Run *run = run_new(check, config, checkpoint);
+    run->gpu = check_on_gpu();
+    run->closed = !run->gpu;
+    run->passes = run->window = 2;
+    for (int i = 0; i < run->passes; i++) {
+        run->batch[i] = random_batch(check, config.V, 4, config.T, false);
+    }
+    set_budget(run, run->gpu ? 1 << 20 : 8 << 20);
+    return run;
+}
+
+/* In the simulator shorter, for the time it takes. */
+static inline ModelConfig large_config(void) {
+    int T = check_on_gpu() ? 64 : 256;
+    return (ModelConfig){.V = 256, .T = T, .L = 8, .NH = 4, .C = 128};
+}
+
+static inline void give(Run *run) {
+    int32_t shapes[2 * MOST_PASSES];
+    size_t count = 0;
+    for (int i = 0; i < run->passes; i++) {
+        shapes[2 * i] = run->batch[i].B;
+        shapes[2 * i + 1] = run->batch[i].T;
+        count += (size_t)(shapes[2 * i] * shapes[2 * i + 1]);
+    }
+    int32_t *tokens = malloc(2 * count * sizeof *tokens), *targets = tokens + count;
+    CHECK(tokens != NULL, "no memory for %zu tokens", count);
+    for (int i = 0, at = 0; i < run->passes; i++) {
+        size_t N = (size_t)(run->batch[i].B * run->batch[i].T);
+        memcpy(tokens + at, run->batch[i].tokens, N * sizeof *tokens);
+        memcpy(targets + at, run->batch[i].targets, N * sizeof *targets);
+        at += (int)N;
+    }
+    int32_t options[OPTIONS] = {[OPTION_GPU] = run->gpu,
+                                [OPTION_SEGMENT] = run->checkpoint.segment,
+                                [OPTION_ATTENTION] = run->checkpoint.attention_only,
+                                [OPTION_WINDOW] = run->window,
+                                [OPTION_CLOSED] = run->closed,
+                                [OPTION_ASK_SEGMENT] = run->choose > 0};
+    uint64_t budget = run->budget, choose = run->choose;
+    check_give_config(run->check, &run->config);
+    check_give(run->check, "shapes", WIRE_I32, shapes, 2 * (size_t)run->passes);
+    check_give(run->check, "tokens", WIRE_I32, tokens, count);
+    check_give(run->check, "targets", WIRE_I32, targets, count);
+    check_give(run->check, "options", WIRE_I32, options, OPTIONS);
+    check_give(run->check, "budget", WIRE_U64, &budget, 1);
+    check_give(run->check, "choose", WIRE_U64, &choose, 1);
+    check_give(run->check, "seed", WIRE_U64, &run->seed, 1);
+    check_give(run->check, "share", WIRE_F32, (float[]){(float)SHARE}, 1);
+    free(tokens);
+}
+
+static inline void want(Run *run) {
+    char name[WIRE_NAME];
+    check_want(run->check, "loss", WIRE_U64, (size_t)run->passes);
+    check_want(run->check, "stream", WIRE_U64, (size_t)run->passes);
+    check_want(run->check, "forwards", WIRE_U64, (size_t)run->passes);
+    for (int step = 0; step < run->passes / run->window; step++) {
+        for (int i = 0; i < run->param_count; i++) {
+            gradient_name(name, &run->params[i], step);
+            check_want(run->check, name, WIRE_F32, run->params[i].count);
+        }
+    }
+}
+
+#endif

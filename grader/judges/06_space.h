@@ -1,0 +1,216 @@
+/**
+ * @file 06_space.h
+ * @brief The judge's part of lab 06: every plan of a small model, its bytes counted by running
+ * it.
+ * @ingroup grader
+ */
+#ifndef GRADER_JUDGES_06_SPACE_H
+#define GRADER_JUDGES_06_SPACE_H
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/trainer.h"
+#include "grader/check.h"
+#include "grader/probes/06_fit.h"
+
+enum { MOST_PLANS = 512, PLAN_TEXT = WIRE_NAME, THREADS = 3 };
+
+/* A plan, what it costs, and what it takes. */
+typedef struct Measured {
+    Plan plan;
+    double cost;
+    MemoryUse use;
+    size_t bytes;
+} Measured;
+
+/* All plans of a model on a machine. */
+typedef struct Space {
+    Check *check;
+    ModelConfig config; /* its precision and attention are those of no plan in particular */
+    int T, batch;
+    PlanRates rates;
+    Device *device; /* where bytes are counted */
+    Device *gpu;    /* where the plans are to run, NULL where that is the same: only the workspace
+                       depends on it */
+    Measured plan[MOST_PLANS];
+    int count;
+    const Measured *front[MOST_PLANS]; /* bytes rise, cost falls: no other plan is ever chosen */
+    int fronts;
+} Space;
+
+/* "3 x 2 f16 plain segment 1": the window comes first. Numbers that are none of ours are cut off.
+ */
+static inline const char *plan_text(const Plan *plan, char text[PLAN_TEXT]) {
+    char full[2 * PLAN_TEXT];
+    snprintf(full, sizeof full, "%d x %d %s %s segment %d%s", plan->window, plan->micro_batch,
+             precision_name(plan->precision),
+             plan->attention == ATTENTION_PLAIN ? "plain" : "flash", plan->checkpoint.segment,
+             plan->checkpoint.attention_only ? " attention_only" : "");
+    snprintf(text, PLAN_TEXT, "%.*s", PLAN_TEXT - 1, full);
+    return text;
+}
+
+/* ---- a model, a machine ---------------------------------------------------------------------- */
+
+/* Either the head takes most, or, with many heads and long sequences, attention does. */
+static inline ModelConfig random_model(Check *check, bool attention) {
+    ModelConfig config = {.V = 256 + check_int(check, 1, attention ? 20 : 120),
+                          .T = attention ? check_int(check, 50, 56) : check_int(check, 25, 32),
+                          .L = check_int(check, 3, 4),
+                          .NH = attention ? 6 : check_int(check, 2, 3),
+                          .dropout = 0.1f};
+    config.C = attention ? 36 : config.NH * check_int(check, 8, 12);
+    return config;
+}
+
+/* On a GPU few rows are slow, and half is fast: the micro-batch decides. On a CPU the rows matter
+   little, and half is emulated: what runs again decides. */
+static inline PlanRates random_rates(Check *check, bool gpu) {
+    PlanRates rates = {.count = 9, .overhead = 1e-6 * check_int(check, gpu ? 10 : 1, gpu ? 40 : 2)};
+    double rate = 1e9 * check_int(check, 1, 4);
+    double growth = (gpu ? 1.4 : 1.01) + 0.01 * check_int(check, 0, gpu ? 30 : 3);
+    double half = gpu ? 1.5 + 0.1 * check_int(check, 0, 10) : 0.4 + 0.01 * check_int(check, 0, 20);
+    for (int i = 0; i < rates.count; i++) {
+        rates.rows[i] = 8 << i;
+        rates.rate[F32][i] = rate;
+        rates.rate[F16][i] = rate * half;
+        rates.rate[BF16][i] = rate * half * (check_int(check, 0, 1) ? 0.9 : 1.1);
+        rate *= growth;
+    }
+    return rates;
+}
+
+/* Room enough for one measurement. The workspace is for THREADS; models this small need one. */
+static inline Device *open_device(void) {
+    omp_set_num_threads(THREADS);
+    Device *device = device_cpu_new(1 << 30);
+    CHECK(device != NULL, "no address range of 1 GiB");
+    omp_set_num_threads(1);
+    return device;
+}
+
+/* Counted while the kit's own step runs. */
+static inline MemoryUse counted(const Space *space, const Plan *plan) {
+    ModelConfig config = plan_config(&space->config, plan);
+    MemoryUse use;
+    trainer_measure(&config, plan->checkpoint, plan->micro_batch, space->T, space->device, &use);
+    if (space->gpu != NULL) {
+        use.bytes[MEMORY_WORKSPACE] = workspace_bytes(&config, space->gpu);
+    }
+    return use;
+}
+
+static inline size_t counted_bytes(const Space *space, const Plan *plan) {
+    MemoryUse use = counted(space, plan);
+    return memory_total(&use);
+}
+
+/* ---- all plans ------------------------------------------------------------------------------- */
+
+static inline bool same_plan(const Plan *a, const Plan *b) {
+    return a->micro_batch == b->micro_batch && a->window == b->window &&
+           a->checkpoint.segment == b->checkpoint.segment &&
+           a->checkpoint.attention_only == b->checkpoint.attention_only &&
+           a->precision == b->precision && a->attention == b->attention;
+}
+
+/* The entry of a plan, NULL if it is none. Several ways to say the same are one entry. */
+static inline const Measured *find_plan(const Space *space, const Plan *plan) {
+    Plan normal = *plan;
+    if (normal.checkpoint.segment == space->config.L) {
+        normal.checkpoint.segment = 0;
+    }
+    if (normal.attention == ATTENTION_FLASH) {
+        normal.checkpoint.attention_only = false;
+    }
+    for (int i = 0; i < space->count; i++) {
+        if (same_plan(&space->plan[i].plan, &normal)) {
+            return &space->plan[i];
+        }
+    }
+    return NULL;
+}
+
+static inline void add_plan(Space *space, Plan plan) {
+    CHECK(space->count < MOST_PLANS, "more than %d plans", MOST_PLANS);
+    Plan half = plan;
+    half.precision = F16;
+    /* Both halves take the same bytes. */
+    const Measured *twin = plan.precision == BF16 ? find_plan(space, &half) : NULL;
+    Measured *to = &space->plan[space->count++];
+    to->plan = plan;
+    to->cost = plan_cost(&space->config, space->T, &plan, &space->rates);
+    to->use = twin != NULL ? twin->use : counted(space, &plan);
+    to->bytes = memory_total(&to->use);
+}
+
+static inline void add_checkpoints(Space *space, Plan plan) {
+    int most = plan.attention == ATTENTION_PLAIN;
+    for (int segment = 0; segment < space->config.L; segment++) {
+        for (int attention_only = 0; attention_only <= most; attention_only++) {
+            plan.checkpoint = (Checkpoint){segment, attention_only != 0};
+            add_plan(space, plan);
+        }
+    }
+}
+
+static inline int by_bytes(const void *a, const void *b) {
+    const Measured *x = *(const Measured *const *)a, *y = *(const Measured *const *)b;
+    int bytes = (x->bytes > y->bytes) - (x->bytes < y->bytes);
+    return bytes != 0 ? bytes : (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+/* Keeps the plans that no smaller one beats. */
+static inline void find_front(Space *space) {
+    const Measured *all[MOST_PLANS];
+    for (int i = 0; i < space->count; i++) {
+        all[i] = &space->plan[i];
+    }
+    qsort(all, (size_t)space->count, sizeof *all, by_bytes);
+    for (int i = 0; i < space->count; i++) {
+        if (space->fronts == 0 || all[i]->cost < space->front[space->fronts - 1]->cost) {
+            space->front[space->fronts++] = all[i];
+        }
+    }
+}
+
+static inline Space *space_without_plans(Check *check, bool gpu) {
+    static const int batches[] = {6, 10};
+    Space *space = (Space *)check_doubles(check, sizeof(Space) / sizeof(double) + 1);
+    *space = (Space){.check = check, .config = random_model(check, !gpu)};
+    space->rates = random_rates(check, gpu);
+    space->batch = batches[check_int(check, 0, 1)];
+    space->T = space->config.T - check_int(check, 2, 9);
+    space->device = open_device();
+    if (gpu) {
+        check_memory(check, 0);
+        space->gpu = device_gpu_new();
+        CHECK(space->gpu != NULL, "there is no GPU");
+    }
+    return space;
+}
+
+static inline Space *space_new(Check *check, bool gpu) {
+    static const Precision precisions[] = {F32, F16, BF16};
+    Space *space = space_without_plans(check, gpu);
+    for (int micro = 1; micro <= space->batch; micro++) {
+        for (int i = 0; i < 6 && space->batch % micro == 0; i++) {
+            add_checkpoints(space, (Plan){.micro_batch = micro,
+                                          .window = space->batch / micro,
+                                          .precision = precisions[i / 2],
+                                          .attention = i % 2 ? ATTENTION_FLASH : ATTENTION_PLAIN});
+        }
+    }
+    find_front(space);
+    return space;
+}
+
+static inline void space_free(Space *space) {
+    device_free(space->device);
+    device_free(space->gpu);
+}
+
+#endif

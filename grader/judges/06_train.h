@@ -1,0 +1,95 @@
+/**
+ * @file 06_train.h
+ * @brief The judge's part of lab 06: an update by a plan, against a model in double.
+ * @ingroup grader
+ */
+#ifndef GRADER_JUDGES_06_TRAIN_H
+#define GRADER_JUDGES_06_TRAIN_H
+
+#include "grader/judges/06_space.h"
+#include "grader/reference.h"
+#include "kernels/half.h"
+
+enum { SECONDS = 20 };
+
+/* Weights that all three precisions hold exactly, in the order of the parameters. */
+static inline float *round_weights(Check *check, Reference *reference) {
+    size_t P = 0;
+    for (int i = 0; i < reference->param_count; i++) {
+        P += reference->params[i].count;
+    }
+    float *weights = check_normal(check, P, 0.1, F32), *to = weights;
+    for (int i = 0; i < reference->param_count; i++) {
+        for (size_t j = 0; j < reference->params[i].count; j++, to++) {
+            float x = *to + (reference->params[i].init == INIT_ONE ? 1.0f : 0.0f);
+            *to = half_to_float(half_from_float(bf16_to_float(bf16_from_float(x))));
+            reference->weight[i][j] = (double)*to;
+        }
+    }
+    check_give(check, "weights", WIRE_F32, weights, P);
+    return weights;
+}
+
+/* Rows that end early, and masked targets between. */
+static inline Batch random_rows(const Space *space) {
+    Check *check = space->check;
+    int N = space->batch * space->T;
+    int32_t *tokens = (int32_t *)check_doubles(check, (size_t)N);
+    int32_t *targets = (int32_t *)check_doubles(check, (size_t)N);
+    Batch rows = {space->batch, space->T, tokens, targets, 0};
+    for (int b = 0; b < space->batch; b++) {
+        int length = check_int(check, 1, space->T);
+        for (int t = 0; t < space->T; t++) {
+            int i = b * space->T + t;
+            bool valid = t < length && (t == 0 || check_int(check, 0, 9) > 0);
+            tokens[i] = t < length ? check_int(check, 0, space->config.V - 1) : 0;
+            targets[i] = valid ? check_int(check, 0, space->config.V - 1) : IGNORE_INDEX;
+            rows.valid += valid;
+        }
+    }
+    check_give(check, "tokens", WIRE_I32, tokens, (size_t)N);
+    check_give(check, "targets", WIRE_I32, targets, (size_t)N);
+    return rows;
+}
+
+/* In double: the micro-batches of the plan one after the other, each with its own masks. */
+static inline void work_out(const Space *space, Reference *reference, const Plan *plan,
+                            Batch rows) {
+    int N = plan->micro_batch * space->T;
+    uint64_t drawn = 0;
+    for (int k = 0; k < plan->window; k++) {
+        Batch micro = {plan->micro_batch, space->T, rows.tokens + k * N, rows.targets + k * N, 0};
+        reference_pass(reference, &micro, 1.0 / rows.valid, 1, drawn);
+        drawn += reference_pass_counters(&space->config, N);
+    }
+}
+
+/* A second run of the probe, in which nothing of plan.c is called: the budget is the limit. */
+static inline bool run_plan(const Space *space, const Reference *reference, const Plan *plan,
+                            uint64_t budget) {
+    char name[WIRE_NAME];
+    int32_t numbers[PLAN_NUMBERS];
+    plan_numbers(plan, numbers);
+    check_give(space->check, "plan", WIRE_I32, numbers, PLAN_NUMBERS);
+    check_give(space->check, "budget", WIRE_U64, &budget, 1);
+    check_want(space->check, "peak", WIRE_U64, 1);
+    for (int i = 0; i < reference->param_count; i++) {
+        const Param *param = &reference->params[i];
+        check_want(space->check, gradient_name(name, param), WIRE_F32, param->count);
+    }
+    return check_run(space->check, "train", SECONDS);
+}
+
+/* Each micro-batch draws its masks after the one before, in the plan's order. */
+static inline void expect_gradients(const Space *space, Reference *reference, const Plan *plan,
+                                    Batch rows) {
+    char name[WIRE_NAME];
+    work_out(space, reference, plan, rows);
+    for (int i = 0; i < reference->param_count; i++) {
+        const Param *param = &reference->params[i];
+        check_close(space->check, gradient_name(name, param), reference->grad[i], param->count,
+                    tolerance_of_model(plan->precision), NULL, 0);
+    }
+}
+
+#endif

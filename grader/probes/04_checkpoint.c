@@ -1,0 +1,228 @@
+/* Lab 04 in the probe: a few steps of a model, by the submission or by the kit alone, in as much
+   memory as the judge allows. */
+#define _GNU_SOURCE
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "common/lab04.h"
+#include "common/optimizer.h"
+#include "grader/probe.h"
+#include "grader/probes/04_checkpoint.h"
+
+/* Beside the budget: what tensors lose to alignment, and what libraries may still ask for. */
+enum { PADDING_BYTES = 256 << 10, SLACK_BYTES = 2 << 20, ARENA_BYTES = 256 << 20 };
+
+typedef double forward_fn(Model *model, const Batch *batch);
+typedef void backward_fn(Model *model, float dloss);
+
+static int32_t option(const Wire *in, int which) {
+    return ((const int32_t *)wire_get(in, "options", WIRE_I32, NULL))[which];
+}
+
+/* ---- a closed room --------------------------------------------------------------------------- */
+
+/* Whether one more page can be had under this limit. */
+static bool page_fits(rlim_t bytes, rlim_t most) {
+    CHECK(setrlimit(RLIMIT_AS, &(struct rlimit){bytes, most}) == 0, "no limit of memory");
+    void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED) {
+        munmap(page, 4096);
+    }
+    return page != MAP_FAILED;
+}
+
+/* From here on the process gets no memory beside what it has: tensors come from the arena, and
+   there is no other place for them. How much it has is found by asking, for /proc is not there. */
+static void seal_memory(void) {
+#ifndef __SANITIZE_ADDRESS__ /* which reserves the whole address space */
+    struct rlimit limit;
+    getrlimit(RLIMIT_AS, &limit);
+    rlim_t most = limit.rlim_max, low = 0, high = most == RLIM_INFINITY ? (rlim_t)1 << 40 : most;
+    while (high - low > 4096) {
+        rlim_t middle = low + (high - low) / 2;
+        if (page_fits(middle, most)) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    high += SLACK_BYTES;
+    CHECK(setrlimit(RLIMIT_AS, &(struct rlimit){high, high}) == 0, "no limit of memory");
+#endif
+}
+
+/* Each kind of matrix product runs once, so that libraries have allocated what they keep. */
+static void warm_up(Model *model, const Batch *batch) {
+    Rng rng = model->rng;
+    model_begin(model, batch, true);
+    Real *in = model_embed(model), *out = model_boundary(model, 0);
+    Block block = block_alloc(model, 0);
+    block_forward(model, 0, out, in, &block);
+    model_head_forward(model, out);
+    model_head_backward(model, out, 0);
+    block_backward(model, 0, model->pass.dx, in, &block);
+    model_embed_backward(model);
+    model_end(model);
+    model_zero_grad(model);
+    model->rng = rng;
+    model->block_forwards = 0;
+}
+
+/* Why it did not fit, for the judge's advice: what lies on the stack. */
+static void say_what_is_held(void *context) {
+    Memory *memory = context;
+    int blocks = 0, probs = 0, inputs = 0;
+    size_t count;
+    memory_peak_reset(memory);
+    const Tensor *tensor = memory_peak_tensors(memory, &count);
+    for (size_t i = 0; i < count; i++) {
+        blocks += strcmp(tensor[i].name, "ln1.out") == 0;
+        probs += strcmp(tensor[i].name, "attention.probs") == 0;
+        inputs += strcmp(tensor[i].name, "residual.out") == 0;
+    }
+    fprintf(stderr, HELD "\n", blocks, probs, inputs);
+    exit(1);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* Batches lie one after the other: their shapes in "shapes", (B, T) each. */
+static Batch batch_at(const Wire *in, int i) {
+    const int32_t *shape = wire_get(in, "shapes", WIRE_I32, NULL);
+    Batch batch = {.tokens = wire_get(in, "tokens", WIRE_I32, NULL),
+                   .targets = wire_get(in, "targets", WIRE_I32, NULL)};
+    for (; i > 0; i--, shape += 2) {
+        batch.tokens += (size_t)shape[0] * (size_t)shape[1];
+        batch.targets += (size_t)shape[0] * (size_t)shape[1];
+    }
+    batch.B = shape[0];
+    batch.T = shape[1];
+    for (int j = 0; j < batch.B * batch.T; j++) {
+        batch.valid += batch.targets[j] != IGNORE_INDEX;
+    }
+    return batch;
+}
+
+static void give_gradients(Wire *out, const Model *model, int step) {
+    for (int i = 0; i < model->param_count; i++) {
+        char name[WIRE_NAME];
+        size_t count;
+        const Param *param = &model->params[i];
+        float *to = wire_get(out, gradient_name(name, param, step), WIRE_F32, &count);
+        CHECK(count == param->count, "%s: %zu numbers", name, count);
+        device_download(model->device, to, param->grad, count * sizeof *to);
+    }
+}
+
+/* One pass; its loss (as bits), where the dropout stream stands, and how many blocks have run. */
+static void one_pass(const Wire *in, Wire *out, Model *model, int i, forward_fn *forward,
+                     backward_fn *backward) {
+    Batch batch = batch_at(in, i);
+    double loss = forward(model, &batch);
+    backward(model, *(const float *)wire_get(in, "share", WIRE_F32, NULL));
+    memcpy((uint64_t *)wire_get(out, "loss", WIRE_U64, NULL) + i, &loss, sizeof loss);
+    ((uint64_t *)wire_get(out, "stream", WIRE_U64, NULL))[i] = model->rng.offset;
+    ((uint64_t *)wire_get(out, "forwards", WIRE_U64, NULL))[i] = model->block_forwards;
+}
+
+static Checkpoint checkpoint_of(const Wire *in, const ModelConfig *config, bool by_lab) {
+    Checkpoint checkpoint = {option(in, OPTION_SEGMENT), option(in, OPTION_ATTENTION) != 0};
+    if (by_lab && option(in, OPTION_ASK_SEGMENT)) {
+        Batch batch = batch_at(in, 0);
+        checkpoint.segment =
+            checkpoint_segment(config, batch.B, batch.T,
+                               (size_t) * (const uint64_t *)wire_get(in, "choose", WIRE_U64, NULL));
+    }
+    return checkpoint;
+}
+
+static Device *open_device(const Wire *in, bool closed, size_t budget) {
+    if (option(in, OPTION_GPU)) {
+        return device_gpu_new();
+    }
+    return device_cpu_new(closed ? budget + PADDING_BYTES : ARENA_BYTES);
+}
+
+/* Steps by the kit alone have no budget. An optimizer is there where the steps are more than one.
+ */
+static void run(const Wire *in, Wire *out, bool by_lab) {
+    omp_set_num_threads(1);
+    size_t numbers, budget = (size_t) * (const uint64_t *)wire_get(in, "budget", WIRE_U64, NULL);
+    wire_get(in, "shapes", WIRE_I32, &numbers);
+    int passes = (int)numbers / 2, window = option(in, OPTION_WINDOW);
+    bool closed = by_lab && option(in, OPTION_CLOSED);
+    ModelConfig config = probe_config(in);
+    Device *device = open_device(in, closed, budget);
+    CHECK(device != NULL, "no device");
+    Memory *memory = memory_new(device, (MemoryOptions){.budget = by_lab ? budget : 0,
+                                                        .checked = !closed && !device->simulated});
+    memory_on_refusal(memory, say_what_is_held, memory);
+    Model *model =
+        model_new(&config, memory, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL));
+    Optimizer *optimizer = NULL;
+    if (passes > window) {
+        optimizer = optimizer_new(model, (AdamW){.beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 1e-8f});
+    }
+    if (closed) {
+        Batch batch = batch_at(in, 0);
+        warm_up(model, &batch);
+        seal_memory();
+    }
+    model->checkpoint = checkpoint_of(in, &config, by_lab); /* first call of the submission */
+    for (int i = 0; i < passes; i++) {
+        one_pass(in, out, model, i, by_lab ? checkpoint_forward : model_forward,
+                 by_lab ? checkpoint_backward : model_backward);
+        if ((i + 1) % window == 0) {
+            give_gradients(out, model, i / window);
+            if (optimizer != NULL) {
+                optimizer_step(optimizer, 1e-2f);
+            }
+            model_zero_grad(model);
+        }
+    }
+}
+
+static void plain(const Wire *in, Wire *out) {
+    run(in, out, false);
+}
+
+static void checkpointed(const Wire *in, Wire *out) {
+    run(in, out, true);
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static int shape_count(const Wire *in) {
+    size_t numbers;
+    wire_get(in, "shapes", WIRE_I32, &numbers);
+    return (int)(numbers / SHAPE_NUMBERS);
+}
+
+static void bytes(const Wire *in, Wire *out) {
+    uint64_t *answer = wire_get(out, "bytes", WIRE_U64, NULL);
+    for (int i = 0; i < shape_count(in); i++) {
+        Shape shape =
+            shape_of((const int32_t *)wire_get(in, "shapes", WIRE_I32, NULL) + i * SHAPE_NUMBERS);
+        answer[i] = checkpoint_bytes(&shape.config, shape.B, shape.T, shape.checkpoint);
+    }
+}
+
+static void segment(const Wire *in, Wire *out) {
+    const uint64_t *budget = wire_get(in, "budgets", WIRE_U64, NULL);
+    uint64_t *answer = wire_get(out, "segment", WIRE_U64, NULL);
+    for (int i = 0; i < shape_count(in); i++) {
+        Shape shape =
+            shape_of((const int32_t *)wire_get(in, "shapes", WIRE_I32, NULL) + i * SHAPE_NUMBERS);
+        answer[i] =
+            (uint64_t)checkpoint_segment(&shape.config, shape.B, shape.T, (size_t)budget[i]);
+    }
+}
+
+const ProbeCase probe_cases[] = {
+    {"plain", plain}, {"checkpointed", checkpointed}, {"bytes", bytes}, {"segment", segment},
+    {NULL, NULL},
+};

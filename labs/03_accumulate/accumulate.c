@@ -1,0 +1,85 @@
+/* Lab 03: one large batch as several small ones. The contracts are in common/lab03.h. */
+#include "common/lab03.h"
+
+#include "common/lab.h"
+#include "common/lab05.h"
+
+/* What each valid target of a window counts in its gradient: the mean of all of them. */
+static float share_of(size_t tokens) {
+    float share = 0;
+    (void)tokens;
+    TODO("task 1: the share of one of the window's valid targets (about 1 line)");
+    return share;
+}
+
+/* Once for each window, when its gradients are complete. */
+static void update(Trainer *trainer, StepReport *report) {
+    if (trainer->mixed != NULL) { /* weights in half: lab 05 */
+        mixed_update(trainer, report);
+        return;
+    }
+    TODO("task 1: clip, update with the schedule's rate, gradients back to zero (about 4 lines)");
+}
+
+/* ---- level 1: by hand ------------------------------------------------------------------------ */
+
+StepReport accumulate_window(Trainer *trainer, const Batch *batches, int count) {
+    StepReport report = {0};
+    CHECK(count >= 1, "a window of %d micro-batches", count);
+
+    /* Count first: the share must be known before the first backward. */
+    (void)batches;
+    TODO("task 1: the valid targets of the whole window (about 3 lines)");
+
+    /* Backward adds: after the last micro-batch, the gradient is the window's. */
+    float share = share_of(report.tokens);
+    (void)share;
+    TODO("task 1: forward and backward of each micro-batch, the mean loss (about 5 lines)");
+
+    update(trainer, &report);
+    if (!report.skipped) {
+        schedule_tick(&trainer->schedule);
+    }
+    return report;
+}
+
+/* ---- level 2: an object that keeps count ------------------------------------------------------
+ */
+
+void accumulator_init(Accumulator *accumulator, Trainer *trainer, int steps) {
+    CHECK(steps >= 1, "a window of %d micro-batches", steps);
+    *accumulator = (Accumulator){.trainer = trainer, .steps = steps};
+}
+
+bool accumulator_open(Accumulator *accumulator, const Data *data) {
+    CHECK(accumulator->window == 0, "the window before has not ended");
+    (void)data;
+    TODO("task 2: how many micro-batches and valid targets will the window have? (about 6 lines)");
+    return true;
+}
+
+void accumulator_micro(Accumulator *accumulator, const Batch *batch) {
+    CHECK(accumulator->window > 0, "no window is open");
+    CHECK(!accumulator->sync_gradients, "the window is complete: accumulator_step() comes next");
+    (void)batch;
+    TODO("task 2: forward, backward with the window's share, keep count (about 4 lines)");
+}
+
+StepReport accumulator_step(Accumulator *accumulator) {
+    CHECK(accumulator->sync_gradients, "%d of %d micro-batches are done", accumulator->micro,
+          accumulator->window);
+    StepReport report = {.tokens = accumulator->tokens};
+    (void)update;
+    TODO("task 2: the window's mean loss, the update, and no window is open (about 3 lines)");
+    return report;
+}
+
+/* ---- level 3: by arguments ------------------------------------------------------------------- */
+
+void train_epoch(Trainer *trainer, Data *data, int steps,
+                 bool (*report)(void *context, const StepReport *step), void *context) {
+    Accumulator accumulator;
+    accumulator_init(&accumulator, trainer, steps);
+    (void)data, (void)report, (void)context;
+    TODO("task 3: a window at a time: open, micro-batches, step, tick, report (about 12 lines)");
+}

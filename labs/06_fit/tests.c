@@ -1,0 +1,447 @@
+/* Lab 06, judged: plans against all plans of a small model, whose bytes are counted by running the
+   kit's own step (grader/judges/06_space.h); what known mistakes give is in 06_mistakes.h. Budgets
+   come from the secret seed. */
+#include "grader/judges/06_mistakes.h"
+#include "grader/judges/06_train.h"
+
+enum { MOST_ASKED = 12, SENTENCE = 400 };
+
+static const double WITHIN_BYTES = 0.01, WITHIN_COST = 0.10;
+
+static void give_space(const Space *space, int most) {
+    int32_t ask[ASKS] = {[ASK_T] = space->T,
+                         [ASK_BATCH] = space->batch,
+                         [ASK_MOST] = most,
+                         [ASK_THREADS] = THREADS,
+                         [ASK_GPU] = space->gpu != NULL};
+    check_give_config(space->check, &space->config);
+    check_give(space->check, "ask", WIRE_I32, ask, ASKS);
+}
+
+/* ---- task 1 ---------------------------------------------------------------------------------- */
+
+static void expect_bytes(const Space *space, const char *name, const Plan *plan) {
+    enum { MOST = 16 };
+    const uint64_t *got = check_got(space->check, name, WIRE_U64);
+    uint64_t want[MEMORY_KINDS], values[MOST][MEMORY_KINDS];
+    ExactSuspect suspects[MOST];
+    const char *sentences[MOST];
+    MemoryUse right = counted(space, plan), uses[MOST];
+    bool close = true;
+    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
+        want[kind] = right.bytes[kind];
+        close &= fabs((double)got[kind] - (double)want[kind]) <= WITHIN_BYTES * (double)want[kind];
+    }
+    if (close) {
+        check_good(space->check);
+        return;
+    }
+    int count = bytes_mistakes(space, plan, right, sentences, uses);
+    for (int i = 0; i < count; i++) {
+        for (int kind = 0; kind < MEMORY_KINDS; kind++) {
+            values[i][kind] = uses[i].bytes[kind];
+        }
+        suspects[i] = (ExactSuspect){sentences[i], values[i]};
+    }
+    check_equal(space->check, name, want, MEMORY_KINDS, suspects, count);
+    check_fail(space->check,
+               "the kinds are, from 0 on: weights, gradients, optimizer, activations, "
+               "workspace, data");
+}
+
+static void check_bytes(Check *check, const Plan *plans, int count) {
+    Space *space = space_without_plans(check, false);
+    int32_t numbers[MOST_ASKED * PLAN_NUMBERS];
+    char names[MOST_ASKED][WIRE_NAME] = {{0}};
+    Plan asked[MOST_ASKED];
+    for (int i = 0; i < count; i++) {
+        asked[i] = plans[i];
+        asked[i].micro_batch = i % 2 ? space->batch / 2 : 2;
+        asked[i].window = space->batch / asked[i].micro_batch;
+        plan_numbers(&asked[i], numbers + i * PLAN_NUMBERS);
+        check_want(check, plan_text(&asked[i], names[i]), WIRE_U64, MEMORY_KINDS);
+    }
+    give_space(space, 0);
+    check_give(check, "plans", WIRE_I32, numbers, (size_t)(count * PLAN_NUMBERS));
+    check_give(check, "names", WIRE_BYTES, names, (size_t)count * WIRE_NAME);
+    for (int i = 0, good = check_run(check, "bytes", SECONDS); i < count && good; i++) {
+        expect_bytes(space, names[i], &asked[i]);
+    }
+    space_free(space);
+}
+
+GRADED(06_fit, bytes_float, 10, "task 1: bytes by kind of plans in float, within 1 %") {
+    check_bytes(check, (Plan[]){{.attention = ATTENTION_PLAIN}, {.attention = ATTENTION_FLASH}}, 2);
+}
+
+GRADED(06_fit, bytes_half, 10, "task 1: the same in f16 and bf16") {
+    check_bytes(check,
+                (Plan[]){{.precision = F16}, {.precision = BF16, .attention = ATTENTION_FLASH}}, 2);
+}
+
+GRADED(06_fit, bytes_checkpoint, 10, "task 1: the same with blocks that run again") {
+    check_bytes(check,
+                (Plan[]){{.checkpoint = {.segment = 1}, .precision = F16},
+                         {.checkpoint = {.segment = 2}, .attention = ATTENTION_FLASH},
+                         {.checkpoint = {.attention_only = true}},
+                         {.checkpoint = {.segment = 1, .attention_only = true}, .precision = BF16}},
+                4);
+}
+
+/* ---- task 2 ---------------------------------------------------------------------------------- */
+
+/* Budgets that are asked about in one run. */
+typedef struct Quiz {
+    uint64_t budget[MOST_ASKED];
+    int count;
+    const Measured *chosen[MOST_ASKED]; /* what came back; NULL: nothing was found */
+    const char *mistake;                /* that explains all of it, or "" */
+} Quiz;
+
+static void ask(Quiz *quiz, size_t budget) {
+    if (quiz->count < MOST_ASKED) {
+        quiz->budget[quiz->count++] = budget;
+    }
+}
+
+/* Places of the front where the next smaller plan costs much more: to miss such a plan shows. */
+static int cliffs_of(const Space *space, int cliffs[MOST_PLANS]) {
+    int count = 0;
+    for (int i = 1; i < space->fronts; i++) {
+        if (space->front[i - 1]->cost > 1.12 * space->front[i]->cost) {
+            cliffs[count++] = i;
+        }
+    }
+    return count;
+}
+
+/* Budgets at some of the cliffs, from the smallest to the largest, plus `more` bytes. */
+static void ask_at_cliffs(Quiz *quiz, const Space *space, long more) {
+    enum { MOST = MOST_ASKED - 2 };
+    int cliffs[MOST_PLANS], count = cliffs_of(space, cliffs), asked = count < MOST ? count : MOST;
+    for (int i = 0; i < asked; i++) {
+        int at = asked > 1 ? i * (count - 1) / (asked - 1) : 0;
+        ask(quiz, space->front[cliffs[at]]->bytes + (size_t)more);
+    }
+}
+
+/* The entry of a choice that is a plan at all; else NULL, and the check has failed. */
+static const Measured *read_choice(const Space *space, const Plan *plan) {
+    char text[PLAN_TEXT];
+    const Measured *chosen = find_plan(space, plan);
+    if (plan->micro_batch < 1 || (int64_t)plan->micro_batch * plan->window != space->batch) {
+        check_fail(space->check,
+                   "%d micro-batches of %d sequences were chosen; an update has %d sequences, so "
+                   "the window is batch / micro_batch",
+                   plan->window, plan->micro_batch, space->batch);
+    } else if (chosen == NULL) {
+        check_fail(space->check, "%s is no plan of this model", plan_text(plan, text));
+    }
+    return chosen;
+}
+
+/* Asks the hole. @return whether each answer is -1, with *plan left alone, or a plan */
+static bool run_choose(const Space *space, Quiz *quiz) {
+    Check *check = space->check;
+    bool good = true;
+    give_space(space, 0);
+    check_give(check, "rates", WIRE_BYTES, &space->rates, sizeof space->rates);
+    check_give(check, "budgets", WIRE_U64, quiz->budget, (size_t)quiz->count);
+    check_want(check, "results", WIRE_I32, (size_t)quiz->count);
+    check_want(check, "choices", WIRE_I32, (size_t)(quiz->count * PLAN_NUMBERS));
+    if (!check_run(check, "choose", SECONDS)) {
+        return false;
+    }
+    const int32_t *results = check_got(check, "results", WIRE_I32);
+    const int32_t *choices = check_got(check, "choices", WIRE_I32);
+    for (int i = 0; i < quiz->count; i++) {
+        Plan plan = plan_of(choices + i * PLAN_NUMBERS);
+        if (results[i] == 0) {
+            quiz->chosen[i] = read_choice(space, &plan);
+            good &= quiz->chosen[i] != NULL;
+        } else if (results[i] != -1 || plan.micro_batch != -1) {
+            check_fail(check, "where nothing fits, -1 is returned and *plan is left alone");
+            good = false;
+        }
+    }
+    quiz->mistake = good ? likely(space, quiz->budget, quiz->chosen, quiz->count) : "";
+    return good;
+}
+
+/* Says what is wrong with a choice, and the mistake that would have made it. */
+static void blame(const Space *space, const Quiz *quiz, int i, const char *what) {
+    check_fail(space->check, "in a budget of %zu bytes %s%s%s", (size_t)quiz->budget[i], what,
+               quiz->mistake[0] != '\0' ? "; likely: " : "", quiz->mistake);
+}
+
+static void expect_nothing(const Space *space, const Quiz *quiz, int i) {
+    char text[PLAN_TEXT], what[SENTENCE];
+    if (quiz->chosen[i] == NULL) {
+        check_good(space->check);
+        return;
+    }
+    snprintf(what, sizeof what, "%s was chosen: it does not fit; nothing does, from %zu bytes on",
+             plan_text(&quiz->chosen[i]->plan, text), space->front[0]->bytes);
+    blame(space, quiz, i, what);
+}
+
+static void expect_choice(const Space *space, const Quiz *quiz, int i) {
+    const Measured *best = choose_by(space, quiz->budget[i], &(Rule){0}), *chosen = quiz->chosen[i];
+    char text[PLAN_TEXT], other[PLAN_TEXT], what[SENTENCE];
+    plan_text(&best->plan, other);
+    if (chosen == NULL) {
+        snprintf(what, sizeof what, "nothing was found; %s takes %zu", other, best->bytes);
+    } else if (chosen->bytes > quiz->budget[i]) {
+        snprintf(what, sizeof what, "%s takes %zu: it does not fit", plan_text(&chosen->plan, text),
+                 chosen->bytes);
+    } else if (!(chosen->cost <= (1 + WITHIN_COST) * best->cost)) {
+        snprintf(what, sizeof what, "%s costs %.0f %% more than %s, which fits too",
+                 plan_text(&chosen->plan, text), 100 * (chosen->cost / best->cost - 1), other);
+    } else {
+        check_good(space->check);
+        return;
+    }
+    blame(space, quiz, i, what);
+}
+
+static void expect_choices(const Space *space, Quiz *quiz) {
+    if (run_choose(space, quiz)) {
+        for (int i = 0; i < quiz->count; i++) {
+            expect_choice(space, quiz, i);
+        }
+    }
+}
+
+static void check_roomy(Check *check, bool gpu) {
+    Space *space = space_new(check, gpu);
+    Quiz quiz = {.count = 0};
+    ask(&quiz, space->front[space->fronts - 1]->bytes);
+    ask(&quiz, (size_t)1 << 40);
+    expect_choices(space, &quiz);
+    space_free(space);
+}
+
+/* Budgets that the best plan takes to the byte, and `more`. */
+static void check_cliffs(Check *check, bool gpu, long more) {
+    Space *space = space_new(check, gpu);
+    Quiz quiz = {.count = 0};
+    ask_at_cliffs(&quiz, space, more);
+    ask(&quiz, space->front[0]->bytes);
+    ask(&quiz, space->front[space->fronts - 1]->bytes);
+    expect_choices(space, &quiz);
+    space_free(space);
+}
+
+GRADED(06_fit, choose_roomy, 5, "task 2: everything fits: the least cost of all") {
+    check_roomy(check, true);
+}
+
+GRADED(06_fit, choose_exact, 10, "task 2: budgets that the best plan takes to the byte") {
+    check_cliffs(check, true, 0);
+}
+
+GRADED(06_fit, choose_short, 5, "task 2: one byte less: that plan does not fit any more") {
+    check_cliffs(check, true, -1);
+}
+
+GRADED(06_fit, choose_cpu, 10, "task 2: where half is slower, and its workspace large") {
+    check_cliffs(check, false, 0);
+}
+
+GRADED(06_fit, nothing_fits, 5, "task 2: -1 where nothing fits, and a plan where just one does") {
+    Space *space = space_new(check, false);
+    Quiz quiz = {.count = 0};
+    ask(&quiz, space->front[0]->bytes - 1);
+    ask(&quiz, 0);
+    ask(&quiz, space->front[0]->bytes);
+    if (run_choose(space, &quiz)) {
+        expect_nothing(space, &quiz, 0);
+        expect_nothing(space, &quiz, 1);
+        expect_choice(space, &quiz, 2);
+    }
+    space_free(space);
+}
+
+/* ---- the chosen plan at work ------------------------------------------------------------------
+ */
+
+/* A budget in the middle of the front, and the plan that was chosen for it; NULL if it is none. */
+static const Measured *choose_one(const Space *space, Quiz *quiz) {
+    int cliffs[MOST_PLANS], count = cliffs_of(space, cliffs);
+    ask(quiz, space->front[count > 0 ? cliffs[count / 2] : space->fronts / 2]->bytes + 64);
+    if (run_choose(space, quiz) && quiz->chosen[0] == NULL) {
+        expect_choice(space, quiz, 0);
+    }
+    return quiz->chosen[0];
+}
+
+static void train_by_plan(Check *check, bool gpu) {
+    Space *space = space_new(check, gpu);
+    Quiz quiz = {.count = 0};
+    char text[PLAN_TEXT];
+    const Measured *chosen = choose_one(space, &quiz);
+    Reference *reference = reference_new(&space->config);
+    if (chosen != NULL) {
+        Batch rows = random_rows(space);
+        round_weights(check, reference);
+        check_tell(check, "%s in %zu bytes", plan_text(&chosen->plan, text),
+                   (size_t)quiz.budget[0]);
+        if (run_plan(space, reference, &chosen->plan, quiz.budget[0])) {
+            expect_gradients(space, reference, &chosen->plan, rows);
+        }
+    }
+    reference_free(reference);
+    space_free(space);
+}
+
+GRADED(06_fit, trains, 10, "task 2: an update by your plan, in that budget: right gradients") {
+    train_by_plan(check, false);
+}
+
+GRADED(06_fit, trains_gpu, 5, "task 2: the same on the (simulated) GPU, where half is faster") {
+    train_by_plan(check, true);
+}
+
+/* ---- task 3 ---------------------------------------------------------------------------------- */
+
+/* Asks for a budget that `most` sequences take, and `spare` more bytes. */
+static void ask_largest(const Space *space, Plan *plan, int sequences, size_t spare,
+                        int32_t *numbers, uint64_t *budget) {
+    plan->micro_batch = sequences;
+    plan->window = 1;
+    *budget = counted_bytes(space, plan) + spare;
+    plan->micro_batch = plan->window = check_int(space->check, 1, 40); /* means nothing */
+    plan_numbers(plan, numbers);
+}
+
+static void expect_largest(const Space *space, const uint64_t *budgets, const uint64_t *want,
+                           int count, int most) {
+    uint64_t less[MOST_ASKED], doubled[MOST_ASKED], more[MOST_ASKED];
+    const uint64_t *got = check_got(space->check, "largest", WIRE_U64);
+    for (int i = 0; i < count; i++) {
+        less[i] = want[i] - (i % 2 == 0 && want[i] > 0); /* every other one is exact */
+        more[i] = want[i] + 1;
+        for (doubled[i] = want[i] > 0; doubled[i] > 0 && doubled[i] * 2 <= want[i];) {
+            doubled[i] *= 2;
+        }
+    }
+    ExactSuspect suspects[] = {
+        {"one more would still fit: a budget that is taken to the byte is enough", less},
+        {"only powers of two are tried", doubled},
+        {"one more than fits: the last that fits is asked for, not the first that does not", more}};
+    check_equal(space->check, "largest", want, (size_t)count, suspects, 3);
+    for (int i = 0; i < count; i++) {
+        if (got[i] > (uint64_t)most) {
+            check_fail(space->check, "the answer is at most `most`, %d, and 0 or more", most);
+        } else if (got[i] != want[i]) {
+            check_fail(space->check, "in a budget of %zu bytes, %d sequences fit",
+                       (size_t)budgets[i], (int)want[i]);
+        }
+    }
+}
+
+static void check_largest(Check *check, bool ends) {
+    enum { COUNT = 4, MOST = 37 };
+    Space *space = space_without_plans(check, false);
+    Plan plans[COUNT] = {{.precision = F32},
+                         {.precision = F16, .attention = ATTENTION_FLASH},
+                         {.precision = BF16, .checkpoint = {.segment = 1}},
+                         {.precision = F32, .checkpoint = {.segment = 2, .attention_only = true}}};
+    int32_t numbers[COUNT * PLAN_NUMBERS];
+    uint64_t budgets[COUNT], want[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        want[i] = !ends ? (uint64_t)check_int(check, 2 + 2 * i, MOST - 2) : i % 2 ? MOST : 1;
+        if (!ends && (want[i] & (want[i] - 1)) == 0) {
+            want[i]++; /* no power of two */
+        }
+        ask_largest(space, &plans[i], (int)want[i], 0, numbers + i * PLAN_NUMBERS, &budgets[i]);
+        if (!ends && i % 2) { /* most of one sequence is left over, and too little for it */
+            Plan next = plans[i];
+            next.micro_batch = (int)want[i] + 1;
+            budgets[i] = counted_bytes(space, &next) - 1;
+        } else if (ends) { /* one byte too few for the first, and far too much */
+            budgets[i] = i % 2 ? (uint64_t)1 << 40 : budgets[i] - 1;
+            want[i] = i % 2 ? MOST : 0;
+        }
+    }
+    give_space(space, MOST);
+    check_give(check, "plans", WIRE_I32, numbers, COUNT * PLAN_NUMBERS);
+    check_give(check, "budgets", WIRE_U64, budgets, COUNT);
+    check_want(check, "largest", WIRE_U64, COUNT);
+    if (check_run(check, "largest", SECONDS)) {
+        expect_largest(space, budgets, want, COUNT, MOST);
+    }
+    space_free(space);
+}
+
+GRADED(06_fit, largest, 15, "task 3: the most sequences that fit, in four ways to run a step") {
+    check_largest(check, false);
+}
+
+GRADED(06_fit, largest_ends, 5, "task 3: 0 where not even one fits, and never more than `most`") {
+    check_largest(check, true);
+}
+
+/* ---- shown, without points --------------------------------------------------------------------
+ */
+
+/* One step away from the plan, in the direction `way`; false if there is nothing. */
+static bool step_away(const Space *space, int way, Plan *plan) {
+    int micro = plan->micro_batch, by = way == 0 ? 1 : -1;
+    switch (way) {
+    case 0:
+    case 1:
+        for (micro += by; micro >= 1 && micro <= space->batch && space->batch % micro != 0;) {
+            micro += by;
+        }
+        plan->micro_batch = micro;
+        plan->window = micro > 0 ? space->batch / micro : 0;
+        return micro >= 1 && micro <= space->batch;
+    case 2:
+    case 3:
+        plan->checkpoint.segment += way == 2 ? 1 : -1;
+        return true;
+    case 4:
+        plan->checkpoint.attention_only = !plan->checkpoint.attention_only;
+        return plan->attention == ATTENTION_PLAIN;
+    case 5:
+        plan->attention = plan->attention == ATTENTION_PLAIN ? ATTENTION_FLASH : ATTENTION_PLAIN;
+        return true;
+    default:
+        plan->precision = (Precision)(((int)plan->precision + way) % 3);
+        return true;
+    }
+}
+
+GRADED(06_fit, neighbours, 0, "your plan and its neighbours, counted") {
+    enum { WAYS = 8 };
+    Space *space = space_new(check, true);
+    Quiz quiz = {.count = 0};
+    char text[PLAN_TEXT];
+    const Measured *chosen = choose_one(space, &quiz);
+    if (chosen != NULL) {
+        size_t budget = quiz.budget[0];
+        check_tell(check, "%-44s %8zu bytes of %zu: chosen\n", plan_text(&chosen->plan, text),
+                   chosen->bytes, budget);
+        for (int way = 0; way < WAYS; way++) {
+            Plan plan = chosen->plan;
+            const Measured *near = step_away(space, way, &plan) ? find_plan(space, &plan) : NULL;
+            if (near != NULL && near != chosen) {
+                check_tell(check, "%-44s %8zu bytes, %s, cost %+.0f %%\n",
+                           plan_text(&near->plan, text), near->bytes,
+                           near->bytes <= budget ? "fits" : "too many",
+                           100 * (near->cost / chosen->cost - 1));
+            }
+        }
+        check_good(check);
+    }
+    space_free(space);
+}
+
+GRADED(06_fit, own, 0, "the same with your own labs 01 to 05 (OWN=1 CHECK=own)") {
+    if (getenv("OWN") != NULL && getenv("OWN")[0] != '\0') {
+        train_by_plan(check, true);
+    } else {
+        check_not_run(check, "make grade06 OWN=1 CHECK=own");
+    }
+}
