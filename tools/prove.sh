@@ -64,7 +64,7 @@ graded() {
 }
 
 graded_clang() {
-    make -s -j"$(nproc)" CC=clang graders && tools/grader_proof.py solutions --flavour clang --seeds 2
+    make -s -j"$(nproc)" GRADE_CC=clang graders && tools/grader_proof.py solutions --compiler clang --seeds 2
 }
 
 # Budgets and bits hold on the other device too.
