@@ -332,7 +332,7 @@ $B/judge/%: LIBS := -lcriterion -lseccomp
 $B/judge/%: $B/obj/labs/%/tests.o $B/obj/grader/check.o $(addprefix $B/obj/grader/,compare.o reference.o reference_ops.o) $(GRADE_LIB) $(SOLVED) $B/libkit.a $(SIM)
 	$(link)
 HEADERS_SUM = $(shell cat kernels/*.h kernels/*.cuh common/*.h kernels/cudasim/include/*.h 2>/dev/null | sha256sum | cut -c1-16)
-GRADE_CPP   = $(filter-out -MMD -MP -I%,$(CPPFLAGS)) -I$(CURDIR) -I$(CURDIR)/kernels/cudasim/include $(if $(filter solutions,$(SUBMITTED)),-DSOLUTION)
+GRADE_CPP   = $(filter-out -MMD -MP -I%,$(CPPFLAGS)) -I$(CURDIR) $(if $(filter cuda,$(BACKEND)),,-I$(CURDIR)/kernels/cudasim/include) $(if $(filter solutions,$(SUBMITTED)),-DSOLUTION)
 # GRADE_CC compiles the submission, where it is to be another compiler than that of the kit.
 GRADE_CC   ?= $(CC)
 GRADE_CXX   = $(subst clang,clang++ -Qunused-arguments -gdwarf-aranges,$(subst gcc,g++,$(GRADE_CC)))
