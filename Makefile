@@ -344,10 +344,14 @@ $B/judge/%: LIBS := -lcriterion -lseccomp
 $B/judge/%: $B/obj/labs/%/tests.o $B/obj/grader/check.o $(addprefix $B/obj/grader/,compare.o reference.o reference_ops.o) $(GRADE_LIB) $(SOLVED) $B/libkit.a $(SIM)
 	$(link)
 HEADERS_SUM = $(shell cat kernels/*.h kernels/*.cuh common/*.h kernels/cudasim/include/*.h 2>/dev/null | sha256sum | cut -c1-16)
-GRADE_CPP   = $(filter-out -MMD -MP -I%,$(CPPFLAGS)) -I$(CURDIR) -I$(CURDIR)/kernels/cudasim/include $(if $(filter solutions,$(SUBMITTED)),-DSOLUTION)
-GRADE_C     = $(CC) $(GRADE_CPP) $(CFLAGS) {define} -c {in} -o {out}
-GRADE_CU    = $(CUCXX) -E -x c++ $(CUFLAGS) -D__CUDACC__ $(GRADE_CPP) {define} -include cuda_runtime.h {in} -o {out}.i && \
-              $(CURDIR)/build/cu2cpp {out}.i {out}.ii && $(CUCXX) -x c++-cpp-output $(CUFLAGS) -c {out}.ii -o {out} \
+GRADE_CPP   = $(filter-out -MMD -MP -I%,$(CPPFLAGS)) -I$(CURDIR) $(if $(filter cuda,$(BACKEND)),,-I$(CURDIR)/kernels/cudasim/include) $(if $(filter solutions,$(SUBMITTED)),-DSOLUTION)
+# GRADE_CC compiles the submission, where it is to be another compiler than that of the kit.
+GRADE_CC   ?= $(CC)
+GRADE_CXX   = $(subst clang,clang++ -Qunused-arguments -gdwarf-aranges,$(subst gcc,g++,$(GRADE_CC)))
+RECIPES    := $B/grade$(if $(filter-out $(CC),$(GRADE_CC)),-$(GRADE_CC))
+GRADE_C     = $(GRADE_CC) $(GRADE_CPP) $(CFLAGS) {define} -c {in} -o {out}
+GRADE_CU    = $(GRADE_CXX) -E -x c++ $(CUFLAGS) -D__CUDACC__ $(GRADE_CPP) {define} -include cuda_runtime.h {in} -o {out}.i && \
+              $(CURDIR)/build/cu2cpp {out}.i {out}.ii && $(GRADE_CXX) -x c++-cpp-output $(CUFLAGS) $(if $(findstring clang,$(GRADE_CC)),-fno-sanitize=function) -c {out}.ii -o {out} \
               $(if $(filter 1,$(CHECK)),&& objcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f) {out})
 ifeq ($(BACKEND),cuda)
 GRADE_CU    = $(NVCC) $(GRADE_CPP) $(CUFLAGS) {define} -c {in} -o {out}
@@ -371,7 +375,7 @@ handin$2:
 	@tools/handin.py --lab $1 $$(if $$(NAME),--name '$$(NAME)') $$(if $$(ANYWAY),--anyway)
 reset$2:
 	@tools/reset.sh $1 $$(FILE)
-$B/grade/$1.json: $(patsubst $(CURDIR)/%,%,$(call grade_parts,$1)) FORCE
+$(RECIPES)/$1.json: $(patsubst $(CURDIR)/%,%,$(call grade_parts,$1)) FORCE
 	@mkdir -p $$(@D) build/cache
 	@printf '{"c": "%s",\n"cu": "%s",\n"link": "%s",\n"headers": "%s",\n"readable": [%s]}\n' '$$(GRADE_C)' '$$(GRADE_CU)' \
 	    '$$(CC) {objects} $(call grade_parts,$1) $$(LDFLAGS) $$(LDLIBS) -o {out}' '$$(HEADERS_SUM)' \
@@ -379,17 +383,17 @@ $B/grade/$1.json: $(patsubst $(CURDIR)/%,%,$(call grade_parts,$1)) FORCE
 grade$2 debug$2:
 	@$(if $(wildcard labs/$1/*.cu),$$(if $$(GPU),$$(MAKE) --no-print-directory BACKEND=cuda build/cuda/grade/$1.json))
 	@$$(MAKE) --no-print-directory CHECK=$(if $(wildcard labs/$1/*.cu),1) CHECK_NAME='$$(filter-out 1,$$(CHECK))' $$@-run
-grade$2-run: $B/bin/grade $B/judge/$1 $B/grade/$1.json
+grade$2-run: $B/bin/grade $B/judge/$1 $(RECIPES)/$1.json
 	@mkdir -p build/grades
 	@$$(if $$(DEVICE),GRADE_DEVICE=$$(DEVICE)) $B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
-	    --recipes $B/grade/$1.json --cache build/cache --output build/grades/$$(if $$(CHECK_NAME),one-)$$(if $$(filter labs,$$(SUBMITTED)),,other-)$1.json $$(if $$(CHECK_NAME),--check '$$(CHECK_NAME)') \
+	    --recipes $(RECIPES)/$1.json --cache build/cache --output build/grades/$$(if $$(CHECK_NAME),one-)$$(if $$(filter labs,$$(SUBMITTED)),,other-)$1.json $$(if $$(CHECK_NAME),--check '$$(CHECK_NAME)') \
 	    $$(if $$(SEED),--seed $$(SEED)) $$(if $$(JUNIT),--junit $$(JUNIT)) $$(if $$(MIN_SANDBOX),--min-sandbox $$(MIN_SANDBOX)) \
 	    $(if $(wildcard labs/$1/*.cu),$$(if $$(GPU),--gpu-recipes build/cuda/grade/$1.json))
-debug$2-run: $B/bin/grade $B/judge/$1 $B/grade/$1.json
+debug$2-run: $B/bin/grade $B/judge/$1 $(RECIPES)/$1.json
 	@$$(if $$(CHECK_NAME),,echo "which check? make debug$2 CHECK=name" >&2; exit 2)
 	@mkdir -p build/debug
 	@$$(if $$(DEVICE),GRADE_DEVICE=$$(DEVICE)) $B/bin/grade --lab $1 --from $$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) --judge $B/judge/$1 --plan labs/$1/grade.json \
-	    --recipes $B/grade/$1.json --cache build/cache --output build/debug/record.json --check '$$(CHECK_NAME)' --debug build/debug $$(if $$(SEED),--seed $$(SEED))
+	    --recipes $(RECIPES)/$1.json --cache build/cache --output build/debug/record.json --check '$$(CHECK_NAME)' --debug build/debug $$(if $$(SEED),--seed $$(SEED))
 	@SOURCE=$$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) sh build/debug/command
 hint$2:
 	@tools/hint.sh $1 $$(TASK)
@@ -439,7 +443,7 @@ class-test-programs:
 graders:
 	@$(MAKE) --no-print-directory graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(wildcard labs/$l/*.cu),,$l))'
 	@$(MAKE) --no-print-directory CHECK=1 graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(wildcard labs/$l/*.cu),$l))'
-graders-run: $B/bin/grade $(foreach l,$(GRADED_LABS),$B/judge/$l $B/grade/$l.json)
+graders-run: $B/bin/grade $(foreach l,$(GRADED_LABS),$B/judge/$l $(RECIPES)/$l.json)
 .PHONY: FORCE graders graders-run
 FORCE:
 

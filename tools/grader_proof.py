@@ -2,7 +2,7 @@
 """The grader is graded: wrong solutions must lose the points they should, right ones none, attacks earn nothing.
 
     tools/grader_proof.py stubs|solutions|mutants|variants|attacks ... [--lab 00] [--only NAME]
-                          [--seeds N] [--flavour clang] [--table FILE]
+                          [--seeds N] [--compiler clang] [--table FILE]
 
 Ends with a line `grader: N passed, N failed`. Programs must be built: `make graders`.
 """
@@ -27,19 +27,22 @@ def labs():
     return sorted(path.split("/")[1] for path in glob.glob("labs/*/tests.c"))
 
 
-FLAVOUR = ""  # folder of the build, within build/; check mode has "-check" behind it
+COMPILER = ""  # of the submission, where it is not the kit's
 
 
 def build_of(lab):
-    check = "check" if glob.glob(f"labs/{lab}/*.cu") else ""
-    return os.path.join("build", "-".join(filter(None, (FLAVOUR, check))))
+    return "build/check" if glob.glob(f"labs/{lab}/*.cu") else "build"
+
+
+def recipes_of(lab):
+    return f"{build_of(lab)}/grade{'-' + COMPILER if COMPILER else ''}/{lab}.json"
 
 
 def grade(lab, folder, seed=None, checks=None):
     """The record of a folder with the lab's files; of some checks only, where they are given."""
     build, output = build_of(lab), folder.rstrip("/") + ".json"
     command = [f"{build}/bin/grade", "--lab", lab, "--from", folder, "--judge", f"{build}/judge/{lab}",
-               "--plan", f"labs/{lab}/grade.json", "--recipes", f"{build}/grade/{lab}.json",
+               "--plan", f"labs/{lab}/grade.json", "--recipes", recipes_of(lab),
                "--cache", "build/cache", "--output", output]
     if checks:
         command += ["--check", ",".join(checks)]
@@ -279,11 +282,11 @@ def main():
     parser.add_argument("--lab", default="", help="two digits: only that lab")
     parser.add_argument("--only", default="", help="only cases with this in their name")
     parser.add_argument("--seeds", type=int, default=3, help="random seeds for each solution")
-    parser.add_argument("--flavour", default="", help="of the build, as `clang`")
+    parser.add_argument("--compiler", default="", help="of the hand-ins: `make graders GRADE_CC=clang`")
     parser.add_argument("--table", help="write the table of attacks to this file")
     options = parser.parse_args()
-    global FLAVOUR
-    FLAVOUR = options.flavour
+    global COMPILER
+    COMPILER = options.compiler
     cases = [(kind, lab, name, run) for kind in options.kinds or KINDS for lab in labs()
              if lab.startswith(options.lab) for name, run in CASES[kind](lab, options)
              if options.only in name]

@@ -19,8 +19,8 @@ MODEL = ["--device", "gpu", "--n_layer", "1", "--n_embd", "64", "--n_head", "2",
          "--n_positions", "64", "--per_device_train_batch_size", "2", "--max_steps", "1",
          "--dropout", "0.1", "--eval_fraction", "0.01"]
 # Each source with kernels of its own must have been seen, or the test would see nothing.
-SOURCES = {"real.cuh", "embedding.cu", "layernorm.cu", "matmul.cu", "attention.cu", "flash.cu",
-           "crossentropy.cu", "sumsq.cu"}
+SOURCES = {"gelu.cu", "residual.cu", "adamw.cu", "embedding.cu", "layernorm.cu", "matmul.cu", "attention.cu",
+           "flash.cu", "crossentropy.cu", "sumsq.cu"}
 
 
 def profile(command):

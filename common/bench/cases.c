@@ -82,6 +82,9 @@ RUN(sumsq) {
 RUN(scale) {
     place->ops->scale(t[0], self->arguments[0].count, 0.999f);
 }
+RUN(unscale) {
+    place->ops->unscale(t[0], self->arguments[0].count, 0.5f, t[1]);
+}
 RUN(matmul_forward) {
     place->ops->matmul_forward(t[0], t[1], t[2], t[3], TOKENS, self->C, self->OC,
                                &place->workspace);
@@ -247,6 +250,13 @@ static void append_streaming(List *list, Shape s, double r) {
          .arguments = {dwte},
          .bytes = 8 * dt,
          .flops = dt},
+        {.op = "unscale",
+         .where = "wte",
+         .run = unscale,
+         .is_float = true,
+         .arguments = {dwte, one},
+         .bytes = 8 * dt,
+         .flops = 2 * dt},
     };
     APPEND(list, cases);
 }

@@ -1,7 +1,6 @@
 /* Attacks 47 and 49. Copies what blocks keep out of the arena, into memory that it asks the system
    for by itself, and back for backward: nothing runs again. Before, it takes its limit away. */
-/* lab: 04_checkpoint/checkpoint.c  honest: whole_blocks, segments, dropout, stream,
- * attention, forwards */
+/* lab: 04_checkpoint/checkpoint.c  honest: none */
 /* state: over budget | fail */
 #include "common/lab04.h"
 

@@ -201,6 +201,11 @@ static const Rule rules[] = {
     {.sentence = "a micro-batch of one sequence is never tried", .considers = not_single},
     {.sentence = "only powers of two are tried: every divisor of the batch is a micro-batch",
      .considers = powers_of_two},
+    {.sentence = "no segments are tried", .considers = no_segments},
+    {.sentence = "attention_only is never tried", .considers = keeps_probs},
+    {.sentence = "only float is tried", .considers = in_float},
+    {.sentence = "bf16 is never tried", .considers = no_bf16},
+    {.sentence = "flash attention is never tried", .considers = plain},
     {.sentence = "the bytes are those of the whole batch; only a micro-batch is there at a time",
      .bytes = bytes_of_batch},
     {.sentence = "the float masters of weights in half are not counted",
@@ -213,11 +218,6 @@ static const Rule rules[] = {
     {.sentence = "half counts as float: the bytes are those of the plan's precision",
      .bytes = bytes_in_float},
     {.sentence = "the kind of attention is not seen in the bytes", .bytes = bytes_of_plain},
-    {.sentence = "no segments are tried", .considers = no_segments},
-    {.sentence = "attention_only is never tried", .considers = keeps_probs},
-    {.sentence = "only float is tried", .considers = in_float},
-    {.sentence = "bf16 is never tried", .considers = no_bf16},
-    {.sentence = "flash attention is never tried", .considers = plain},
     {.sentence = "a plan that takes exactly the budget fits", .budget = less_one},
     {.sentence = "the budget is rounded down to whole MiB; it is in bytes", .budget = whole_mib},
     {.sentence = "the budget is taken for MB, 10^6 bytes, and turned into MiB; it is in bytes",
@@ -227,8 +227,27 @@ static const Rule rules[] = {
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
+/* The budget in which this mistake is worst: it finds nothing, what does not fit, or what costs
+   most of all. 0 where it does no harm in any. */
+static inline size_t worst_budget(const Space *space, const Rule *rule) {
+    size_t worst = 0;
+    double most = 1;
+    for (int i = 0; i < space->fronts; i++) {
+        size_t budget = space->front[i]->bytes;
+        const Measured *chosen = choose_by(space, budget, rule);
+        bool fits = chosen != NULL && chosen->bytes <= budget;
+        double harm = fits ? chosen->cost / space->front[i]->cost : (double)INFINITY;
+        if (harm > most) {
+            most = harm;
+            worst = budget;
+        }
+    }
+    return worst;
+}
+
+/* Plans of equal cost differ in nothing that a rule looks at. */
 static inline bool alike(const Measured *a, const Measured *b) {
-    return a == b || (a != NULL && b != NULL && a->cost == b->cost && a->bytes == b->bytes);
+    return a == b || (a != NULL && b != NULL && a->cost == b->cost);
 }
 
 /* The mistake that explains every choice (NULL: nothing was found), or "". */

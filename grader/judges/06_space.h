@@ -71,7 +71,7 @@ static inline ModelConfig random_model(Check *check, bool attention) {
 static inline PlanRates random_rates(Check *check, bool gpu) {
     PlanRates rates = {.count = 9, .overhead = 1e-6 * check_int(check, gpu ? 10 : 1, gpu ? 40 : 2)};
     double rate = 1e9 * check_int(check, 1, 4);
-    double growth = (gpu ? 1.4 : 1.01) + 0.01 * check_int(check, 0, gpu ? 30 : 3);
+    double growth = (gpu ? 1.4 : 1.01) + 0.01 * check_int(check, 0, gpu ? 30 : 1);
     double half = gpu ? 1.5 + 0.1 * check_int(check, 0, 10) : 0.4 + 0.01 * check_int(check, 0, 20);
     for (int i = 0; i < rates.count; i++) {
         rates.rows[i] = 8 << i;

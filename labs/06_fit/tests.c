@@ -4,7 +4,7 @@
 #include "grader/judges/06_mistakes.h"
 #include "grader/judges/06_train.h"
 
-enum { MOST_ASKED = 12, SENTENCE = 400 };
+enum { MOST_ASKED = 40, SENTENCE = 400 };
 
 static const double WITHIN_BYTES = 0.01, WITHIN_COST = 0.10;
 
@@ -117,11 +117,21 @@ static int cliffs_of(const Space *space, int cliffs[MOST_PLANS]) {
 
 /* Budgets at some of the cliffs, from the smallest to the largest, plus `more` bytes. */
 static void ask_at_cliffs(Quiz *quiz, const Space *space, long more) {
-    enum { MOST = MOST_ASKED - 2 };
+    enum { MOST = 10 };
     int cliffs[MOST_PLANS], count = cliffs_of(space, cliffs), asked = count < MOST ? count : MOST;
     for (int i = 0; i < asked; i++) {
         int at = asked > 1 ? i * (count - 1) / (asked - 1) : 0;
         ask(quiz, space->front[cliffs[at]]->bytes + (size_t)more);
+    }
+}
+
+/* Budgets in which known mistakes show most. */
+static void ask_at_worst(Quiz *quiz, const Space *space) {
+    for (int i = 0; i < RULES; i++) {
+        size_t budget = worst_budget(space, &rules[i]);
+        if (budget > 0) {
+            ask(quiz, budget);
+        }
     }
 }
 
@@ -221,11 +231,12 @@ static void check_roomy(Check *check, bool gpu) {
     space_free(space);
 }
 
-/* Budgets that the best plan takes to the byte, and `more`. */
-static void check_cliffs(Check *check, bool gpu, long more) {
+/* Budgets that the best plan takes to the byte. */
+static void check_exact(Check *check, bool gpu) {
     Space *space = space_new(check, gpu);
     Quiz quiz = {.count = 0};
-    ask_at_cliffs(&quiz, space, more);
+    ask_at_cliffs(&quiz, space, 0);
+    ask_at_worst(&quiz, space);
     ask(&quiz, space->front[0]->bytes);
     ask(&quiz, space->front[space->fronts - 1]->bytes);
     expect_choices(space, &quiz);
@@ -237,15 +248,20 @@ GRADED(06_fit, choose_roomy, 5, "task 2: everything fits: the least cost of all"
 }
 
 GRADED(06_fit, choose_exact, 10, "task 2: budgets that the best plan takes to the byte") {
-    check_cliffs(check, true, 0);
+    check_exact(check, true);
 }
 
 GRADED(06_fit, choose_short, 5, "task 2: one byte less: that plan does not fit any more") {
-    check_cliffs(check, true, -1);
+    Space *space = space_new(check, true);
+    Quiz quiz = {.count = 0};
+    ask_at_cliffs(&quiz, space, -1);
+    ask(&quiz, space->front[space->fronts - 1]->bytes - 1);
+    expect_choices(space, &quiz);
+    space_free(space);
 }
 
 GRADED(06_fit, choose_cpu, 10, "task 2: where half is slower, and its workspace large") {
-    check_cliffs(check, false, 0);
+    check_exact(check, false);
 }
 
 GRADED(06_fit, nothing_fits, 5, "task 2: -1 where nothing fits, and a plan where just one does") {
