@@ -243,9 +243,10 @@ $(call say,link   )
 $Q$(CC) $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LDLIBS) $(LIBS) -o $@
 endef
 SOLVED := $(call lab_objects,solutions)
-CHOSEN := $(call lab_objects,$(FROM))
+# In a handout the labs that have no solution are the student's own.
+CHOSEN := $(call lab_objects,$(FROM:solutions=solutions labs))
 TRAIN  := $B/bin/train$(if $(filter-out solutions,$(FROM)),-$(subst /,_,$(FROM)))
-$B/bin/train: $B/obj/common/train.o $(SOLVED) $B/libkit.a $(SIM)
+$B/bin/train: $B/obj/common/train.o $(call lab_objects,solutions labs) $B/libkit.a $(SIM)
 	$(link)
 ifneq ($(TRAIN),$B/bin/train)
 $(TRAIN): $B/obj/common/train.o $(CHOSEN) $B/libkit.a $(SIM)
@@ -271,6 +272,7 @@ OWN    ?= $(if $(wildcard solutions/*/*),,1)
 earlier = $(if $(OWN),labs solutions,solutions)
 others  = $(call lab_objects,$(earlier),$(filter-out $1/%,$(HOLES)))
 own     = $(call lab_objects,labs,$(filter $1/%,$(HOLES))) $(call others,$1)
+ARGS_00 := --measure_only
 ARGS_03 := --documents --per_device_train_batch_size 2 --gradient_accumulation_steps 4
 ARGS_04 := --gradient_checkpointing
 ARGS_05 := --fp16 --n_layer 2 --n_head 2 --n_embd 32 --n_positions 32 --per_device_train_batch_size 4
@@ -336,6 +338,10 @@ SUBMITTED := $(if $(filter file default undefined,$(origin FROM)),labs,$(FROM))
 GRADE_LIB := $(addprefix $B/obj/grader/,wire.o picture.o record.o $(notdir $(patsubst %.c,%.o,$(filter-out %_test.c,$(wildcard grader/sandbox*.c)))))
 $B/bin/grade: LIBS := -lseccomp
 $B/bin/grade: $B/obj/grader/grade.o $B/obj/grader/submission.o $(GRADE_LIB) $(SOLVED) $B/libkit.a $(SIM)
+	$(link)
+# Runs a program as a container would, for tests.
+$B/bin/contained: LIBS := -lseccomp
+$B/bin/contained: $B/obj/grader/contained.o $B/obj/kernels/base.o
 	$(link)
 # Shows a record again, or writes it as JUnit XML: build/bin/record FILE [--junit FILE]
 $B/bin/record: $(addprefix $B/obj/grader/,show.o record.o record_read.o) $B/obj/kernels/base.o
@@ -443,7 +449,7 @@ class-test-programs:
 graders:
 	@$(MAKE) --no-print-directory graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(wildcard labs/$l/*.cu),,$l))'
 	@$(MAKE) --no-print-directory CHECK=1 graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(wildcard labs/$l/*.cu),$l))'
-graders-run: $B/bin/grade $(foreach l,$(GRADED_LABS),$B/judge/$l $(RECIPES)/$l.json)
+graders-run: $B/bin/grade $B/bin/contained $(foreach l,$(GRADED_LABS),$B/judge/$l $(RECIPES)/$l.json)
 .PHONY: FORCE graders graders-run
 FORCE:
 

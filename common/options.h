@@ -58,6 +58,7 @@ typedef struct TrainOptions {
     const char *rates;      /**< --rates, or NULL: then measured, for --fit */
     bool check;             /**< --check_memory */
     bool predict_only;      /**< --predict_only */
+    bool measure_only;      /**< --measure_only */
     const char *output_dir; /**< --output_dir, or NULL: then nothing is written */
     int logging_steps;      /**< --logging_steps */
     int eval_steps;         /**< --eval_steps; 0 for only at the end */

@@ -208,26 +208,37 @@ void report_break(Report *report) {
     }
 }
 
-static void print_memory(const Summary *summary) {
-    size_t counted = memory_total(&summary->peak);
-    printf("Memory occupied: %.2f MiB at its peak", mib(counted));
-    printf(summary->has_prediction ? "            counted        predicted (bytes)\n" : "\n");
+/* A line for each kind, with its share; `predicted` may be NULL. */
+static void print_kinds(const MemoryUse *counted, const MemoryUse *predicted) {
+    size_t total = memory_total(counted);
+    printf(": %.2f MiB at its peak", mib(total));
+    printf(predicted != NULL ? "            counted        predicted (bytes)\n" : "\n");
     for (int kind = 0; kind < MEMORY_KINDS; kind++) {
-        size_t bytes = summary->peak.bytes[kind];
+        size_t bytes = counted->bytes[kind];
         printf("  %-12s %9.2f MiB %5.1f %%", memory_kind_name((MemoryKind)kind), mib(bytes),
-               counted > 0 ? 100.0 * (double)bytes / (double)counted : 0.0);
-        if (summary->has_prediction) {
-            printf("  %16zu %16zu%s", bytes, summary->predicted.bytes[kind],
-                   bytes == summary->predicted.bytes[kind] ? "" : "  differs");
+               total > 0 ? 100.0 * (double)bytes / (double)total : 0.0);
+        if (predicted != NULL) {
+            printf("  %16zu %16zu%s", bytes, predicted->bytes[kind],
+                   bytes == predicted->bytes[kind] ? "" : "  differs");
         }
         putchar('\n');
     }
+}
+
+static void print_memory(const Summary *summary) {
+    printf("Memory occupied");
+    print_kinds(&summary->peak, summary->has_prediction ? &summary->predicted : NULL);
     printf("  (and %.2f MiB of padding between tensors, outside of the budget)\n",
            mib(summary->padding));
     if (summary->overhead > 0) {
         printf("  (and %.2f MiB of the GPU's own: context, loaded kernels, cuBLAS)\n",
                mib(summary->overhead));
     }
+}
+
+void report_measured(const MemoryUse *counted, const MemoryUse *predicted) {
+    printf("Memory of one step");
+    print_kinds(counted, predicted);
 }
 
 void report_prediction(const MemoryUse *use) {

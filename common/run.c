@@ -36,7 +36,9 @@ static int check_labs(const TrainOptions *options) {
     if (fit || options->checkpointing) {
         lab_need("04", gpu);
     }
-    lab_need(fit || run_needs_windows(options) ? "03" : "01", gpu);
+    if (!options->measure_only) {
+        lab_need(fit || run_needs_windows(options) ? "03" : "01", gpu);
+    }
     if (gpu) {
         lab_need("02", gpu);
     }
@@ -315,6 +317,17 @@ static int only_predict(const Run *run) {
     return 0;
 }
 
+/* Without a loop: lab 00 needs no later lab. */
+static int only_measure(const Run *run) {
+    const TrainOptions *options = &run->options;
+    MemoryUse counted;
+    print_header(run);
+    trainer_measure(&options->config, options->checkpoint, data_batch_rows(run->data), options->T,
+                    run->device, &counted);
+    report_measured(&counted, &run->predicted);
+    return 0;
+}
+
 int run_training(const TrainOptions *options) {
     Run run = {.options = *options};
     int result = check_labs(options);
@@ -332,7 +345,9 @@ int run_training(const TrainOptions *options) {
     }
     if (result == 0) {
         run.predicted = predict(&run);
-        result = options->predict_only ? only_predict(&run) : train(&run);
+        result = options->predict_only   ? only_predict(&run)
+                 : options->measure_only ? only_measure(&run)
+                                         : train(&run);
     }
     close_run(&run);
     return result;

@@ -64,6 +64,21 @@ Test(run, predict_only_prints_what_a_run_takes) {
     scratch_remove();
 }
 
+Test(run, measure_only_counts_one_step) {
+    static const char *const options[] = {"", "--gradient_checkpointing", "--fp16",
+                                          "--gradient_accumulation_steps 2 --documents"};
+    text_file();
+    for (int i = 0; i < 4; i++) {
+        char line[256];
+        snprintf(line, sizeof line, TINY ALL "--measure_only --output_dir $S/o %s", options[i]);
+        cr_assert_eq(train(line), 0, "%s", output);
+        cr_assert_not_null(strstr(output, "Memory of one step: "), "%s", output);
+        cr_assert_null(strstr(output, "differs"), "%s", output);
+        cr_assert_neq(shell("test -e $S/o"), 0, "an output folder was made");
+    }
+    scratch_remove();
+}
+
 /* 4 sequences at once, or 2 x 2 of them: ragged, so that a mean of means would show. */
 Test(run, a_window_learns_what_one_batch_learns, .timeout = 60) {
     static const char *const splits[] = {

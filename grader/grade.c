@@ -151,26 +151,49 @@ static bool write_seed(const char *folder, uint64_t seed) {
     return file != NULL && fclose(file) == 0 && good;
 }
 
+/* Criterion listens at a socket that is called after its process, and one that was killed leaves it
+   there. Ours are taken away; where another user has left one, the judge could not start. */
+static bool clear_socket(pid_t judge) {
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/criterion_%d.sock", (int)judge);
+    return unlink(path) == 0 || errno == ENOENT;
+}
+
+__attribute__((noreturn)) static void become_judge(const Options *options, const char *folder,
+                                                   const char *probe, const char *check) {
+    char filter[200];
+    snprintf(filter, sizeof filter, "graded/%s", check);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read what it finds */
+    setenv("GRADE_FOLDER", folder, 1);
+    setenv("GRADE_PROBE", probe, 1);
+    /* The table is made from the record; Criterion's own words would only repeat it. */
+    if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL) {
+        _exit(EXIT_RUN);
+    }
+    alarm(getenv("GRADE_DEVICE") != NULL ? JUDGE_SECONDS_GPU : JUDGE_SECONDS);
+    execl(options->judge, options->judge, "-j1", "--filter", filter, (char *)NULL);
+    _exit(EXIT_RUN);
+}
+
 /* One check at a time: what one does to the machine must be over before the next begins. */
 static void run_judge(const Options *options, const char *folder, const char *probe,
                       const char *check) {
-    char filter[200];
-    snprintf(filter, sizeof filter, "graded/%s", check);
-    pid_t child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read what it finds */
-        setenv("GRADE_FOLDER", folder, 1);
-        setenv("GRADE_PROBE", probe, 1);
-        /* The table is made from the record; Criterion's own words would only repeat it. */
-        if (freopen("/dev/null", "w", stdout) == NULL ||
-            freopen("/dev/null", "w", stderr) == NULL) {
-            _exit(EXIT_RUN);
+    enum { TAKEN = 100, TRIES = 100 };
+    int status = TAKEN << 8;
+    for (int i = 0; i < TRIES && WIFEXITED(status) && WEXITSTATUS(status) == TAKEN; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            if (!clear_socket(getpid())) {
+                _exit(TAKEN); /* another process has another number */
+            }
+            become_judge(options, folder, probe, check);
         }
-        alarm(getenv("GRADE_DEVICE") != NULL ? JUDGE_SECONDS_GPU : JUDGE_SECONDS);
-        execl(options->judge, options->judge, "-j1", "--filter", filter, (char *)NULL);
-        _exit(EXIT_RUN);
-    }
-    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+        if (child < 0) {
+            return;
+        }
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
+        clear_socket(child);
     }
 }
 

@@ -83,7 +83,8 @@ static const Layers *layers(void) {
 }
 
 int layers_level(const Layers *found) {
-    return found->filter && (found->landlock > 0 || found->other_user) ? 2 : 1;
+    /* Another user alone keeps no file apart that all may read, a solution for one. */
+    return found->filter && found->landlock > 0 ? 2 : 1;
 }
 
 int sandbox_level(void) {

@@ -7,8 +7,10 @@
  *
  *     1  limits of time, memory, output, files; no new privileges; no inherited descriptors; a
  *        session of its own; all descendants killed before the call returns
- *     2  another user when started as root; a filter of system calls (libseccomp); a view of the
- *        file system that holds only what is listed (Landlock)
+ *     2  a filter of system calls (libseccomp); a view of the file system that holds only what is
+ *        listed (Landlock)
+ *
+ * Started as root it is another user as well, at both levels.
  *
  * Nothing that the program says about itself is believed: how it ended, how long it took and how
  * much memory it had is seen from outside.

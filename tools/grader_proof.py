@@ -2,7 +2,10 @@
 """The grader is graded: wrong solutions must lose the points they should, right ones none, attacks earn nothing.
 
     tools/grader_proof.py stubs|solutions|mutants|variants|attacks ... [--lab 00] [--only NAME]
-                          [--seeds N] [--compiler clang] [--table FILE]
+                          [--seeds N] [--compiler clang] [--setting user] [--table FILE]
+
+Settings: as it is started; `user`: without privileges (started as root); `contained`: without the system calls that
+containers deny. The layers that the sandbox has then are fixed, and each record must name them.
 
 Ends with a line `grader: N passed, N failed`. Programs must be built: `make graders`.
 """
@@ -30,6 +33,29 @@ def labs():
 COMPILER = ""  # of the submission, where it is not the kit's
 
 
+# How the grader is started, and what its sandbox then has and has not.
+UNTRUSTED = 65534
+SETTINGS = {
+    "": ([], []),
+    "root": ([], ["2: ", "system call filter", ", another user"]),
+    "user": (["setpriv", f"--reuid={UNTRUSTED}", f"--regid={UNTRUSTED}", "--clear-groups"],
+             ["2: ", "system call filter", ", Landlock ", ", same user"]),
+    "contained": (["build/bin/contained"], ["2: ", "system call filter", ", Landlock ", ", another user"]),
+}
+SETTING = ""
+
+
+def cache():
+    return f"{OUT}/cache" if SETTING == "user" else "build/cache"
+
+
+def give_to_user(folder):
+    """Where the grader may write, when it has no privileges."""
+    for path in (folder, cache()):
+        os.makedirs(path, exist_ok=True)
+        os.chown(path, UNTRUSTED, UNTRUSTED)
+
+
 def build_of(lab):
     return "build/check" if glob.glob(f"labs/{lab}/*.cu") else "build"
 
@@ -41,9 +67,12 @@ def recipes_of(lab):
 def grade(lab, folder, seed=None, checks=None):
     """The record of a folder with the lab's files; of some checks only, where they are given."""
     build, output = build_of(lab), folder.rstrip("/") + ".json"
-    command = [f"{build}/bin/grade", "--lab", lab, "--from", folder, "--judge", f"{build}/judge/{lab}",
+    prefix, layers = SETTINGS[SETTING]
+    if SETTING == "user":
+        give_to_user(os.path.dirname(output))
+    command = prefix + [f"{build}/bin/grade", "--lab", lab, "--from", folder, "--judge", f"{build}/judge/{lab}",
                "--plan", f"labs/{lab}/grade.json", "--recipes", recipes_of(lab),
-               "--cache", "build/cache", "--output", output]
+               "--cache", cache(), "--output", output]
     if checks:
         command += ["--check", ",".join(checks)]
     if seed is not None:
@@ -52,6 +81,9 @@ def grade(lab, folder, seed=None, checks=None):
                           check=False)
     with open(output, encoding="utf-8") as file:
         record = json.load(file)
+    missing = [layer for layer in layers if layer not in record["sandbox"]]
+    if missing:
+        raise ValueError(f"the sandbox is '{record['sandbox']}', without '{missing[0]}'")
     record["status"] = done.returncode
     record["rows"] = {row["name"]: row for row in record["checks"]}
     return record
@@ -284,9 +316,11 @@ def main():
     parser.add_argument("--seeds", type=int, default=3, help="random seeds for each solution")
     parser.add_argument("--compiler", default="", help="of the hand-ins: `make graders GRADE_CC=clang`")
     parser.add_argument("--table", help="write the table of attacks to this file")
+    parser.add_argument("--setting", default="", choices=SETTINGS, help="how the grader is started")
     options = parser.parse_args()
-    global COMPILER
-    COMPILER = options.compiler
+    global COMPILER, SETTING, OUT
+    COMPILER, SETTING = options.compiler, options.setting
+    OUT += f"-{SETTING}" if SETTING else ""
     cases = [(kind, lab, name, run) for kind in options.kinds or KINDS for lab in labs()
              if lab.startswith(options.lab) for name, run in CASES[kind](lab, options)
              if options.only in name]

@@ -18,8 +18,9 @@ import sys
 NOT_THEIRS = (".ci/", "grader/oracle.py", "common/fuzz/", "kernels/cudasim/broken/", "docs/instructors", "docs/exports",
               "labs/.stubs/")
 TOOLS = {"class_folder.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py", "exports/record.py", "handin.py",
-         "hint.sh", "labs.py", "links.py", "reset.sh", "setup.sh", "stub.sh"}
+         "hint.sh", "labs.py", "links.py", "pareto.py", "reset.sh", "setup.sh", "stub.sh", "table.py"}
 UNLINKED = ("instructors", "exports")   # pages that the main page has a line about
+FOR_LABS = ("grader/probes/", "grader/judges/")
 WINDOW = 3   # lines of a solution in a row that may not be anywhere
 
 PAGE = """# Lab {lab}
@@ -48,11 +49,11 @@ def tracked():
 
 
 def lab_of(path):
-    """The lab that a file belongs to: "03" of labs/03_x/y, solutions/03_x/y, grader/probes/03_x.c; or ""."""
+    """The lab that a file belongs to: "03" of labs/03_x/y, solutions/03_x/y, grader/probes/03_x.c; or "" of what serves all."""
     parts = path.split("/")
     if parts[0] in ("labs", "solutions") and len(parts) > 2:
         return parts[1][:2]
-    return parts[2][:2] if path.startswith("grader/probes/") else ""
+    return parts[2][:2] if path.startswith(FOR_LABS) and parts[2][:2].isdigit() else ""
 
 
 def theirs(path, number, solutions):
@@ -60,7 +61,7 @@ def theirs(path, number, solutions):
         return False
     if path.startswith("tools/"):
         return path[len("tools/"):] in TOOLS
-    if path.startswith("grader/") and path.count("/") > 1 and not path.startswith("grader/probes/"):
+    if path.startswith("grader/") and path.count("/") > 1 and not path.startswith(FOR_LABS):
         return False
     lab = lab_of(path)
     if path.startswith("solutions/"):

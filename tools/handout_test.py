@@ -15,7 +15,8 @@ import grader_proof as proof
 
 OUT = os.path.abspath("build/handout-test")
 LAB, NUMBER = "01_loop", "01"
-BUILT = ("obj", "gpu", "lab", "absent", "libkit.a", "libcudasim.a", "cu2cpp")
+BUILT = ("obj", "gpu", "lab", "absent", "libkit.a", "libcudasim.a", "cu2cpp", "check/obj", "check/gpu", "check/lab",
+         "check/absent", "check/libkit.a", "check/libcudasim.a")
 FAILED = []
 
 
@@ -77,10 +78,14 @@ def check_leak():
 
 
 def give_objects(folder):
-    os.makedirs(f"{folder}/build")
+    os.makedirs(f"{folder}/build/check")
     for name in BUILT:
         if os.path.exists(f"build/{name}"):
             run("cp", "-a", f"build/{name}", f"{folder}/build/{name}")
+    # What is compiled from the labs' own files must be: a file that was not cut would not be missed otherwise.
+    for name in ("obj/labs", "obj/grader", "lab/labs"):
+        shutil.rmtree(f"{folder}/build/{name}", ignore_errors=True)
+        shutil.rmtree(f"{folder}/build/check/{name}", ignore_errors=True)
 
 
 # ---- a student --------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 /* Attack 38. Takes memory until the machine has none; here, at most 4 GiB. */
 /* lab: 00_bytes/bytes.c  honest: params */
-/* state: fail */
+/* state: fail|timeout */
 #include "common/lab00.h"
 
 #include <stddef.h>

@@ -223,6 +223,7 @@ static float *multiply(const Product *p, int z) {
     float *result = sim_realloc(NULL, ((size_t)p->m * p->n) * sizeof(float));
     blas_sgemm(p->B.operation != CUBLAS_OP_N, p->A.operation != CUBLAS_OP_N, p->n, p->m, p->k, B,
                p->B.rows, A, p->A.rows, 0, result, p->m);
+    sim_end_early();
     free(A);
     free(B);
     return result;

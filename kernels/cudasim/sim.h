@@ -64,6 +64,13 @@ void sim_begin(void);
 /** A part of sim_begin(): the environment. */
 void sim_read_settings(void);
 
+/**
+ * Has what is still queued when the program ends done before all that now exists is taken down. To
+ * be called when a library has been used for the first time: what it keeps is younger than
+ * sim_begin(), so it would be gone first. Later calls do nothing.
+ */
+void sim_end_early(void);
+
 /** A part of sim_begin(): ranges of addresses. */
 void sim_reserve_memory(void);
 

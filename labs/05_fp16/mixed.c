@@ -32,5 +32,5 @@ void mixed_update(Trainer *trainer, StepReport *report) {
     TODO("task 5: skip, or clip, step, and write the weights (about 6 lines)");
 
     /* Whatever happened, the next window starts clean, with the scale that this one has taught. */
-    TODO("task 6: gradients back to zero, and the scaler (about 4 lines)");
+    TODO("task 5: gradients back to zero, and the scaler (about 4 lines)");
 }

@@ -164,7 +164,7 @@ GRADED(05_fp16, scaler_resumed, 4,
                  "gggggggbggggggggggbbggggg");
 }
 
-/* ---- tasks 4 to 6: windows ------------------------------------------------------------------- */
+/* ---- tasks 4 and 5: windows ------------------------------------------------------------------- */
 
 GRADED(05_fp16, gradients, 7, "task 4: unscaled gradients against those of a float model") {
     Job job = job_new(check, 2, 16);
@@ -238,7 +238,7 @@ static Job job_that_fits(Check *check) {
     CHECK(false, "no inputs whose gradients half can hold");
 }
 
-GRADED(05_fp16, scales, 7, "task 4: scales 2^10, 2^12 and 2^14 give the same bits") {
+GRADED(05_fp16, scales, 7, "task 5: scales 2^10, 2^12 and 2^14 give the same bits") {
     Job job = job_that_fits(check);
     job.schedule.learning_rate = 0; /* the weights stay */
     job.adamw.weight_decay = 0;
@@ -291,7 +291,7 @@ GRADED(05_fp16, bad_numbers, 8, "task 5: inf and NaN in each tensor and micro-ba
     job_free(&job);
 }
 
-GRADED(05_fp16, trace, 6, "task 6: scale, skipped, t and schedule over 30 windows, exactly") {
+GRADED(05_fp16, trace, 6, "task 5: scale, skipped, t and schedule over 30 windows, exactly") {
     static const char script[] = "ggggggggggbggggbggggggbbgggggb";
     Job job = job_new(check, 1, 8);
     job.scaler.interval = 5;

@@ -70,6 +70,6 @@ void mixed_update(Trainer *trainer, StepReport *report) {
         scaler_update(&mixed->scaler, report->skipped);
     }
 #else
-    TODO("task 6: gradients back to zero, and the scaler (about 4 lines)");
+    TODO("task 5: gradients back to zero, and the scaler (about 4 lines)");
 #endif
 }
