@@ -123,7 +123,7 @@ static inline void plan_done(Calls *calls) {
     check_give(calls->check, "cases", WIRE_BYTES, calls->c,
                (size_t)calls->count * sizeof calls->c[0]);
     check_want(calls->check, "problems", WIRE_I32, 1);
-    check_want(calls->check, "profile", WIRE_BYTES, KERNEL_LINES * sizeof(KernelLine));
+    check_want(calls->check, "profile", WIRE_BYTES, PROFILE_LINES * sizeof(ProfileLine));
 }
 
 /* Adds up the parts that somebody has written: fresh memory is 0xFF. */
@@ -301,7 +301,7 @@ static inline void grade_schedules(Calls *calls) {
     }
 }
 
-static inline void judge_line(Calls *calls, const KernelLine *line) {
+static inline void judge_line(Calls *calls, const ProfileLine *line) {
     if (line->ideal > 0 && line->sectors <= 1.15 * line->ideal) {
         return;
     }
@@ -317,11 +317,11 @@ static inline void grade_traffic(Calls *calls) {
     if (!run(calls) || !judge(calls)) {
         return;
     }
-    KernelLine line[KERNEL_LINES];
+    ProfileLine line[PROFILE_LINES];
     memcpy(line, check_got(calls->check, "profile", WIRE_BYTES), sizeof line);
     bool reads = false, writes = false;
-    for (int i = 0; i < KERNEL_LINES && line[i].used == 1; i++) {
-        line[i].kernel[KERNEL_LINE_NAME - 1] = '\0';
+    for (int i = 0; i < PROFILE_LINES && line[i].used == 1; i++) {
+        line[i].kernel[PROFILE_NAME - 1] = '\0';
         judge_line(calls, &line[i]);
         reads = reads || line[i].write == 0;
         writes = writes || line[i].write == 1;

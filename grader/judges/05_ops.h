@@ -40,7 +40,7 @@ static inline void ops_planned(Ops05 *ops) {
     check_memory(check, 0);
     check_give(check, "cases", WIRE_BYTES, ops->c, (size_t)ops->count * sizeof *ops->c);
     check_want(check, "problems", WIRE_I32, 1);
-    check_want(check, "profile", WIRE_BYTES, OP_LINES * sizeof(OpLine));
+    check_want(check, "profile", WIRE_BYTES, PROFILE_LINES * sizeof(ProfileLine));
     if (!ops->cast) {
         check_want(check, "found_inf", WIRE_F32, (size_t)ops->count);
     }
@@ -107,10 +107,10 @@ static inline void judge_cast(const Ops05 *ops) {
 /* Of the first warp of each kernel: lanes take neighbours, and for so many bytes written, no more
    than so many are read. */
 static inline void judge_traffic(const Ops05 *ops, double read, double written) {
-    OpLine line[OP_LINES];
+    ProfileLine line[PROFILE_LINES];
     double sectors[2] = {0, 0};
     memcpy(line, check_got(ops->check, "profile", WIRE_BYTES), sizeof line);
-    for (int i = 0; i < OP_LINES && line[i].used == 1; i++) {
+    for (int i = 0; i < PROFILE_LINES && line[i].used == 1; i++) {
         const char *what = line[i].write ? "write" : "read";
         sectors[line[i].write != 0] += line[i].sectors;
         if (!(line[i].sectors <= 1.15 * line[i].ideal)) {
