@@ -39,6 +39,14 @@ Tolerance tolerance_of_model(Precision precision) {
     return model_tolerance[precision];
 }
 
+double norm_of(const double *values, size_t n) {
+    double squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        squares += values[i] * values[i];
+    }
+    return sqrt(squares);
+}
+
 /* By the bits: a compiler may be told that no float is ever infinite, an integer cannot be. */
 static bool is_finite(float x) {
     return (float_bits(x) & 0x7f800000u) != 0x7f800000u;

@@ -61,6 +61,9 @@ typedef struct Comparison {
  */
 Comparison compare(const float *got, const double *want, size_t n, Tolerance tolerance);
 
+/** @return ||values||, the root of the sum of squares; 0 for n = 0 */
+double norm_of(const double *values, size_t n);
+
 /** Longest text of comparison_text(). */
 enum { COMPARISON_TEXT = 256 };
 

@@ -169,14 +169,6 @@ static inline bool run(const Loop *loop, int wants, LoopEnough enough) {
 
 /* ---- what is right --------------------------------------------------------------------------- */
 
-static inline double norm_of(const double *values, size_t n) {
-    double squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        squares += values[i] * values[i];
-    }
-    return sqrt(squares);
-}
-
 /* Gradient, loss and norm of a step, at the weights that the reference has. */
 static inline void work_out(Loop *loop, int step) {
     const Batch *batch = &loop->batch[step];

@@ -78,6 +78,13 @@ static inline double slipped(Slip slip, double w, double m, double v, double g, 
     return w - (slip == DECAY_WITHOUT_RATE ? lr * step + shrink : lr * (step + shrink));
 }
 
+/* An update may cancel most of the number that it starts from, and keeps that number's rounding. */
+static inline void allow_cancelling(Expected *expected, double norm_before) {
+    double condition = fmax(1, norm_before / norm_of(expected->want, expected->n));
+    expected->tolerance.scaled *= condition;
+    expected->tolerance.norm *= condition;
+}
+
 static inline void add_adamw(Calls *calls, int n, AdamW a, int t) {
     int i = call_add(calls, F32, n, 1);
     size_t count = (size_t)n;
@@ -110,8 +117,13 @@ static inline void add_adamw(Calls *calls, int n, AdamW a, int t) {
             wrong[k] = slipped(slip, weight[k], m[k], v[k], grad[k], a, t);
         }
     }
+    double norm_of_m = norm_of(m, count), norm_of_weight = norm_of(weight, count);
     reference_adamw(weight, m, v, grad, count, (double)a.learning_rate, (double)a.beta1,
                     (double)a.beta2, (double)a.epsilon, (double)a.weight_decay, t);
+    if (count > 0) {
+        allow_cancelling(of_m, norm_of_m);
+        allow_cancelling(of_weight, norm_of_weight);
+    }
 }
 
 /* ---- crossentropy ---------------------------------------------------------------------------- */

@@ -186,14 +186,6 @@ static const struct {
 };
 enum { MISTAKES = sizeof mistakes / sizeof *mistakes };
 
-static inline double norm_of(const double *values, size_t n) {
-    double squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        squares += values[i] * values[i];
-    }
-    return sqrt(squares);
-}
-
 static inline void clip(const Case *it, double *values) {
     double norm = norm_of(values, it->P), limit = (double)it->max_norm;
     double factor = limit > 0 && norm > limit ? limit / (norm + 1e-6) : 1;

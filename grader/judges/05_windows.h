@@ -189,14 +189,6 @@ static inline bool run(Job *job, int wants) {
 
 /* ---- what is right --------------------------------------------------------------------------- */
 
-static inline double norm_of(const double *values, size_t n) {
-    double squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        squares += values[i] * values[i];
-    }
-    return sqrt(squares);
-}
-
 static inline double share_of(const Job *job) {
     int valid = 0;
     for (int k = 0; k < 3; k++) {
