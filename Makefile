@@ -348,7 +348,7 @@ endif
 GPU ?= $(if $(wildcard /dev/nvidiactl),$(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc))
 # grade_parts LAB: what a probe is linked from beside the submission.
 earlier      = $(if $(OWN),labs solutions,solutions)
-grade_parts  = $(addprefix $(CURDIR)/,$B/obj/grader/probe.o $B/obj/grader/wire.o $B/obj/grader/probes/$1.o \
+grade_parts  = $(addprefix $(CURDIR)/,$(addprefix $B/obj/grader/,probe.o wire.o $(addprefix probes/,$1.o training.o watch.o profile.o)) \
                $(filter-out $B/lab/%/$1/% $B/lab/$1/%,$(foreach o,$(call lab_objects,$(earlier)),$(if $(findstring /$1/,$o),,$o))) $B/libkit.a $(SIM))
 define grade_rules
 .PHONY: grade$2 debug$2 hint$2 grade$2-run

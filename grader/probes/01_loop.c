@@ -1,5 +1,5 @@
-/* Lab 01 in the probe: a trainer made of what the judge gives takes a few steps, and what happens is
-   seen from beside (grader/probes/at.h). */
+/* Lab 01 in the probe: a trainer made of what the judge gives takes a few steps, and what happens
+   is seen from beside (grader/probes/watch.h). */
 #define _GNU_SOURCE
 #include "grader/probes/01_loop.h"
 
@@ -35,7 +35,7 @@ static void give_gradients(const char *what) {
 static void give_back(const char *what, const Param *param, const float *values) {
     char name[WIRE_NAME];
     hand_back(at.out, at.trainer.model->device, param_name(name, what, param, "step", at.step),
-              values);
+              values, param->count);
 }
 
 static void see_step(void *context, const Model *model) {
@@ -76,7 +76,8 @@ static void after_hole(int status, void *context) {
     if (status != EXIT_TODO || at.step > 0) {
         return;
     }
-    if (enough == ENOUGH_ALL || !watch_noted(enough == ENOUGH_UPDATE ? EVENT_STEP : EVENT_BACKWARD)) {
+    if (enough == ENOUGH_ALL ||
+        !watch_noted(enough == ENOUGH_UPDATE ? EVENT_STEP : EVENT_BACKWARD)) {
         return;
     }
     if (!watch_noted(EVENT_STEP)) {

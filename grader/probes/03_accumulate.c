@@ -1,5 +1,5 @@
 /* Lab 03 in the probe: windows of micro-batches, on each of the three levels. What happens is seen
-   from beside (grader/probes/at.h). */
+   from beside (grader/probes/watch.h). */
 #include "grader/probes/03_accumulate.h"
 
 #include <omp.h>
@@ -36,7 +36,7 @@ static void give_float(const char *name, float value) {
 static void give_tensor(const char *what, const Param *param, const float *values) {
     char name[WIRE_NAME];
     hand_back(at.out, at.trainer.model->device,
-              param_name(name, what, param, "window", (int)at.window), values);
+              param_name(name, what, param, "window", (int)at.window), values, param->count);
 }
 
 static void give_gradients(const char *what) {

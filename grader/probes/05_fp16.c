@@ -13,9 +13,6 @@
 #include "common/lab03.h"
 #include "common/lab05.h"
 #include "grader/probe.h"
-#ifndef BACKEND_CUDA
-#include <cudasim_core.h>
-#endif
 
 enum { ARENA_BYTES = 256 << 20 };
 
@@ -163,7 +160,7 @@ static struct Watch {
 static void give_back(const char *what, const Param *param, const float *values) {
     char name[WIRE_NAME];
     hand_back(watch.out, watch.device, param_name(name, what, param, "window", watch.number),
-              values);
+              values, param->count);
 }
 
 static void give_weight(const Param *param) {

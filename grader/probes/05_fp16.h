@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "common/params.h"
-#include "grader/wire.h"
+#include "grader/probes/profile.h"
+#include "grader/probes/training.h"
 
 /** A number that backward is made to leave in a gradient. */
 typedef enum Bad {

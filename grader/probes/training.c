@@ -51,9 +51,10 @@ Trainer given_trainer(const Wire *in, Memory *memory) {
     return trainer;
 }
 
-void hand_back(Wire *out, Device *device, const char *name, const float *values) {
-    size_t count;
-    float *to = wire_get(out, name, WIRE_F32, &count);
+void hand_back(Wire *out, Device *device, const char *name, const float *values, size_t count) {
+    size_t wanted;
+    float *to = wire_get(out, name, WIRE_F32, &wanted);
+    CHECK(count == wanted, "%s: %zu numbers, not %zu", name, wanted, count);
     device_download(device, to, values, count * sizeof *to);
 }
 
@@ -61,6 +62,7 @@ void hand_back_gradients(Wire *out, const Model *model, const char *what, const 
     for (int k = 0; k < model->param_count; k++) {
         char name[WIRE_NAME];
         const Param *param = &model->params[k];
-        hand_back(out, model->device, param_name(name, what, param, when, i), param->grad);
+        hand_back(out, model->device, param_name(name, what, param, when, i), param->grad,
+                  param->count);
     }
 }

@@ -5,8 +5,8 @@
  * @ingroup grader
  *
  * Given are "config", "weights" (P floats, end to end), "adamw" (beta1, beta2, epsilon, decay),
- * "rate" (learning rate, clipping norm), "schedule" (decay, warm-up, steps), "seed", and batches one
- * after the other: "shapes" (B, T of each), "tokens", "targets".
+ * "rate" (learning rate, clipping norm), "schedule" (decay, warm-up, steps), "seed", and batches
+ * one after the other: "shapes" (B, T of each), "tokens", "targets".
  */
 #ifndef GRADER_PROBES_TRAINING_H
 #define GRADER_PROBES_TRAINING_H
@@ -31,8 +31,7 @@ static inline const char *param_name(char name[WIRE_NAME], const char *what, con
     if (param->layer >= 0) {
         snprintf(block, sizeof block, "h.%d.", param->layer);
     }
-    int length =
-        snprintf(name, WIRE_NAME, "%s%s%s, %s %d", what, block, param->name, when, i + 1);
+    int length = snprintf(name, WIRE_NAME, "%s%s%s, %s %d", what, block, param->name, when, i + 1);
     CHECK(length < WIRE_NAME, "the name %s is too long", name);
     return name;
 }
@@ -52,8 +51,8 @@ Batch given_batch(const Wire *in, int i);
  */
 Trainer given_trainer(const Wire *in, Memory *memory);
 
-/** Copies device memory into the wanted tensor of that name, whose size says how much. */
-void hand_back(Wire *out, Device *device, const char *name, const float *values);
+/** Copies device memory into the wanted tensor of that name, which has as many numbers. */
+void hand_back(Wire *out, Device *device, const char *name, const float *values, size_t count);
 
 /** Hands back all gradients of a model, by param_name(). */
 void hand_back_gradients(Wire *out, const Model *model, const char *what, const char *when, int i);

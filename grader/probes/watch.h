@@ -13,13 +13,13 @@
 
 /** What a step does, as its trace tells. */
 typedef enum Event {
-    EVENT_NONE,           /**< the trace is over */
-    EVENT_LOOK,           /**< a forward pass that keeps nothing: model_evaluate() */
-    EVENT_BACKWARD,       /**< gradients are added */
-    EVENT_NORM,           /**< the norm of the gradients: optimizer_clip() begins with it */
-    EVENT_SCALE,          /**< the gradients are scaled: where they are too large, it ends with this */
-    EVENT_STEP,           /**< optimizer_step() */
-    EVENT_ZERO,           /**< model_zero_grad() */
+    EVENT_NONE,     /**< the trace is over */
+    EVENT_LOOK,     /**< a forward pass that keeps nothing: model_evaluate() */
+    EVENT_BACKWARD, /**< gradients are added */
+    EVENT_NORM,     /**< the norm of the gradients: optimizer_clip() begins with it */
+    EVENT_SCALE,    /**< the gradients are scaled: where they are too large, it ends with this */
+    EVENT_STEP,     /**< optimizer_step() */
+    EVENT_ZERO,     /**< model_zero_grad() */
     EVENT_FORWARD = 100,  /**< forward of batch 0; the next numbers are the next ones */
     EVENT_STRANGER = 999, /**< forward of something that was not given */
 } Event;
