@@ -21,15 +21,6 @@ typedef struct Case {
 
 /* ---- what is given --------------------------------------------------------------------------- */
 
-/* Rows of any lengths. */
-static inline Batch random_batch(Check *check, const ModelConfig *config, int B, int T) {
-    Batch batch = full_batch(check, config->V, B, T);
-    for (int b = 0; b < B; b++) {
-        cut_row(check, &batch, b, check_int(check, 1, T));
-    }
-    return batch;
-}
-
 /* Windows of `steps` of so many micro-batches, whose sizes differ by more than ten times. */
 static inline Case case_of(Check *check, ModelConfig config, int micros, int steps) {
     Case it = {.given = given_new(check, config, "window"),
@@ -38,7 +29,7 @@ static inline Case case_of(Check *check, ModelConfig config, int micros, int ste
                .epochs = 1};
     for (int i = 0; i < micros; i++) {
         bool small = i % 3 == 0;
-        it.given.batch[i] = random_batch(check, &config, small ? 1 : check_int(check, 3, 4),
+        it.given.batch[i] = uneven_batch(check, config.V, small ? 1 : check_int(check, 3, 4),
                                          small ? check_int(check, 2, 3) : config.T);
     }
     it.given.batches = micros;

@@ -6,10 +6,10 @@
 #ifndef GRADER_JUDGES_04_RUN_H
 #define GRADER_JUDGES_04_RUN_H
 
-#include <omp.h>
 #include <stdlib.h>
 
 #include "common/lab04.h"
+#include "grader/judges/kit.h"
 #include "grader/judges/training.h"
 #include "grader/probes/04_checkpoint.h"
 
@@ -62,18 +62,13 @@ static inline size_t kit_peak(const ModelConfig *config, int B, int T, Checkpoin
                               bool gpu, MemoryUse *use) {
     int32_t *ids = calloc((size_t)B * (size_t)T, sizeof *ids);
     Batch batch = {.B = B, .T = T, .tokens = ids, .targets = ids, .valid = B * T};
-    omp_set_num_threads(1);
-    Device *device = gpu ? device_gpu_new() : device_cpu_new((size_t)1 << 30);
-    CHECK(ids != NULL && device != NULL, "no memory for %d tokens", B * T);
-    Memory *memory = memory_new(device, (MemoryOptions){0});
-    Model *model = model_new(config, memory, 0);
+    CHECK(ids != NULL, "no memory for %d tokens", B * T);
+    Model *model = open_model(gpu ? device_gpu_new() : open_device(1), config, 0);
     model->checkpoint = checkpoint;
     checkpoint_forward(model, &batch);
     checkpoint_backward(model, 0);
-    *use = memory_peak(memory);
-    model_free(model);
-    memory_free(memory);
-    device_free(device);
+    *use = memory_peak(model->memory);
+    close_model(model);
     free(ids);
     return memory_total(use);
 }

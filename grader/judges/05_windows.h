@@ -8,6 +8,7 @@
 #define GRADER_JUDGES_05_WINDOWS_H
 
 #include "grader/judges/05_scaler.h"
+#include "grader/judges/kit.h"
 #include "grader/judges/training.h"
 #include "grader/probes/05_fp16.h"
 
@@ -123,10 +124,7 @@ static inline void work_out(Job *job) {
 static inline float *kit_gradient(const Job *job, float scale) {
     float *all = check_normal(job->given.check, job->given.P, 0, F32), *to = all;
     const float *from = job->given.start;
-    Device *device = device_cpu_new(64 << 20);
-    CHECK(device != NULL, "no memory for a small model");
-    Memory *memory = memory_new(device, (MemoryOptions){0});
-    Model *model = model_new(&job->given.config, memory, job->given.seed);
+    Model *model = open_model(open_device(1), &job->given.config, job->given.seed);
     for (int i = 0; i < model->param_count; i++) {
         model_upload_weight(model, &model->params[i], from);
         from += model->params[i].count;
@@ -140,9 +138,7 @@ static inline float *kit_gradient(const Job *job, float scale) {
             *to++ = model->params[i].grad[j] / scale;
         }
     }
-    model_free(model);
-    memory_free(memory);
-    device_free(device);
+    close_model(model);
     return all;
 }
 

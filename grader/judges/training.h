@@ -80,6 +80,15 @@ static inline Batch ragged_batch(Check *check, int V, int B, int T, int shorter)
     return batch;
 }
 
+/* The same with rows of any lengths. */
+static inline Batch uneven_batch(Check *check, int V, int B, int T) {
+    Batch batch = full_batch(check, V, B, T);
+    for (int b = 0; b < B; b++) {
+        cut_row(check, &batch, b, check_int(check, 1, T));
+    }
+    return batch;
+}
+
 /* A batch without any valid target. */
 static inline Batch all_masked(Batch batch) {
     for (int i = 0; i < batch.B * batch.T; i++) {

@@ -24,7 +24,7 @@ Batch given_batch(const Wire *in, int i) {
     return batch;
 }
 
-static void load_weights(const Wire *in, Model *model) {
+void given_weights(const Wire *in, Model *model) {
     const float *weights = wire_get(in, "weights", WIRE_F32, NULL);
     for (int i = 0; i < model->param_count; i++) {
         model_upload_weight(model, &model->params[i], weights);
@@ -39,7 +39,7 @@ Trainer given_trainer(const Wire *in, Memory *memory) {
     const int32_t *schedule = wire_get(in, "schedule", WIRE_I32, NULL);
     uint64_t seed = *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL);
     Trainer trainer = {.model = model_new(&config, memory, seed), .max_grad_norm = rate[1]};
-    load_weights(in, trainer.model);
+    given_weights(in, trainer.model);
     trainer.optimizer = optimizer_new(trainer.model, (AdamW){.beta1 = adamw[0],
                                                              .beta2 = adamw[1],
                                                              .epsilon = adamw[2],

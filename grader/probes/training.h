@@ -42,6 +42,9 @@ int given_batches(const Wire *in);
 /** Batch i of those that are given; borrowed from the table. */
 Batch given_batch(const Wire *in, int i);
 
+/** Uploads the weights that are given. */
+void given_weights(const Wire *in, Model *model);
+
 /**
  * A trainer of what is given: a model with its weights, the optimizer, the schedule, the clipping
  * norm.

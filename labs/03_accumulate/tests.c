@@ -64,7 +64,7 @@ GRADED(03_accumulate, window, 8, "task 2: size and targets of each window, and w
 
 GRADED(03_accumulate, accumulate, 12, "task 2: gradients; one micro-batch has no valid target") {
     Case it = case_new(check, 5, 3, 0.1f);
-    it.given.batch[1] = all_masked(random_batch(check, &it.given.config, 2, 9));
+    it.given.batch[1] = all_masked(uneven_batch(check, it.given.config.V, 2, 9));
     judge(&it, "accumulator", EVERYTHING);
 }
 
@@ -151,9 +151,9 @@ GRADED(03_accumulate, epoch, 8, "task 3: two epochs whose last window is short, 
 
 GRADED(03_accumulate, empty, 5, "task 3: micro-batches and a window without valid targets") {
     Case it = case_new(check, 6, 2, 0);
-    it.given.batch[0] = all_masked(random_batch(check, &it.given.config, 2, 7));
-    it.given.batch[2] = all_masked(random_batch(check, &it.given.config, 1, 5));
-    it.given.batch[3] = all_masked(random_batch(check, &it.given.config, 3, 4));
+    it.given.batch[0] = all_masked(uneven_batch(check, it.given.config.V, 2, 7));
+    it.given.batch[2] = all_masked(uneven_batch(check, it.given.config.V, 1, 5));
+    it.given.batch[3] = all_masked(uneven_batch(check, it.given.config.V, 3, 4));
     judge(&it, "epochs", EVERYTHING);
     const float *loss = check_got(check, "loss", WIRE_F32);
     if (!(loss[1] == 0)) {
@@ -261,7 +261,7 @@ static void expect_order(const Case *it) {
 GRADED(03_accumulate, order, 3, "task 3: each micro-batch once, then clip, step, zero, once") {
     Case it = case_new(check, 5, 2, 0);
     for (int i = 0; i < it.given.batches; i++) {
-        it.given.batch[i] = random_batch(check, &it.given.config, 3, 8);
+        it.given.batch[i] = uneven_batch(check, it.given.config.V, 3, 8);
     }
     prepare(&it, WANT_GRADIENTS | WANT_UPDATE);
     if (check_run(check, "epochs", SECONDS) && expect_windows(&it)) {
