@@ -8,7 +8,8 @@
 /* A real GPU reports nothing. */
 void hand_back_profile(Wire *out) {
     size_t bytes;
-    memset(wire_get(out, "profile", WIRE_BYTES, &bytes), 0, bytes);
+    void *profile = wire_get(out, "profile", WIRE_BYTES, &bytes);
+    memset(profile, 0, bytes);
     *(int32_t *)wire_get(out, "problems", WIRE_I32, NULL) = 0;
 }
 
