@@ -365,7 +365,7 @@ endif
 # A machine with a GPU and nvcc grades on it as well, in rows without points; GPU= leaves that out.
 GPU ?= $(if $(wildcard /dev/nvidiactl),$(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc))
 # grade_parts LAB: what a probe is linked from beside the submission.
-grade_parts  = $(addprefix $(CURDIR)/,$B/obj/grader/probe.o $B/obj/grader/wire.o $B/obj/grader/picture.o $B/obj/grader/probes/$1.o \
+grade_parts  = $(addprefix $(CURDIR)/,$(addprefix $B/obj/grader/,probe.o wire.o picture.o $(addprefix probes/,$1.o training.o watch.o profile.o)) \
                $(call others,$1) $B/libkit.a $(SIM))
 # hidden_of LAB: the instructor's own checks of it, where there are some (HIDDEN=DIR: kept elsewhere).
 HIDDEN   ?= grader/hidden

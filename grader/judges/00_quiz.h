@@ -7,7 +7,6 @@
 #ifndef GRADER_JUDGES_00_QUIZ_H
 #define GRADER_JUDGES_00_QUIZ_H
 
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "grader/check.h"
+#include "grader/judges/profile.h"
 #include "grader/probes/02_kernels.h"
 
 enum { CALLS = 32, EXPECTED = 120, SUSPECTS = 9, SECONDS = 20 };
@@ -122,8 +122,7 @@ static inline bool run(Calls *calls) {
 static inline void plan_done(Calls *calls) {
     check_give(calls->check, "cases", WIRE_BYTES, calls->c,
                (size_t)calls->count * sizeof calls->c[0]);
-    check_want(calls->check, "problems", WIRE_I32, 1);
-    check_want(calls->check, "profile", WIRE_BYTES, KERNEL_LINES * sizeof(KernelLine));
+    want_profile(calls->check);
 }
 
 /* Adds up the parts that somebody has written: fresh memory is 0xFF. */
@@ -212,55 +211,12 @@ static inline void grade_on_gpu(Calls *calls) {
     }
 }
 
-enum { CLASSES = 4, LINE = 200 };
-
-static const char report_mark[] = "[cudasim] ";
-
-/* Whether a line of text is "[cudasim] race: ..." with another class than those before it. */
-static inline bool new_class(const char *line, char seen[CLASSES][LINE], int count) {
-    size_t length = strlen(line), kind = strcspn(line, ":");
-    bool report = strncmp(line, report_mark, strlen(report_mark)) == 0 && kind < length &&
-                  strncmp(line, "[cudasim] note", strlen("[cudasim] note")) != 0;
-    for (int i = 0; i < count; i++) {
-        report = report && strncmp(line, seen[i], kind + 1) != 0;
-    }
-    return report;
-}
-
-/* The first report of each class, side by side: "[cudasim] race: shared memory is read here ...".
- */
-static inline void first_reports(const Check *check, char *text, size_t size) {
-    char seen[CLASSES][LINE];
-    int count = 0;
-    text[0] = '\0';
-    for (const char *p = check_text(check); *p != '\0' && count < CLASSES; p += *p == '\n') {
-        size_t length = strcspn(p, "\n");
-        snprintf(seen[count], LINE, "%.*s", (int)(length < LINE ? length : LINE - 1), p);
-        if (new_class(seen[count], seen, count)) {
-            size_t used = strlen(text);
-            snprintf(text + used, size - used, "%s%s", count > 0 ? "; " : "",
-                     seen[count] + strlen(report_mark));
-            count++;
-        }
-        p += length;
-    }
-}
-
 /* A report comes before the numbers: it says why they are wrong. */
 static inline void grade_clean(Calls *calls) {
     plan_done(calls);
-    if (!run(calls)) {
-        return;
+    if (run(calls) && expect_clean(calls->check)) {
+        judge(calls);
     }
-    int32_t problems = *(const int32_t *)check_got(calls->check, "problems", WIRE_I32);
-    if (problems != 0) {
-        char text[CLASSES * LINE];
-        first_reports(calls->check, text, sizeof text);
-        check_fail(calls->check, "the simulator has reported %d problem%s: %s", problems,
-                   problems == 1 ? "" : "s", text);
-        return;
-    }
-    judge(calls);
 }
 
 /* All that came back, one after the other. */
@@ -301,33 +257,12 @@ static inline void grade_schedules(Calls *calls) {
     }
 }
 
-static inline void judge_line(Calls *calls, const KernelLine *line) {
-    if (line->ideal > 0 && line->sectors <= 1.15 * line->ideal) {
-        return;
-    }
-    check_fail(calls->check,
-               "in %.31s, a %s touches %.2f times the fewest sectors that would do (1.15 is "
-               "allowed): do the lanes of a warp take neighbours?",
-               line->kernel, line->write ? "write" : "read", line->sectors / line->ideal);
-}
-
 static inline void grade_traffic(Calls *calls) {
     plan_done(calls);
     check_environment(calls->check, "CUDASIM_PROFILE=1");
-    if (!run(calls) || !judge(calls)) {
-        return;
-    }
-    KernelLine line[KERNEL_LINES];
-    memcpy(line, check_got(calls->check, "profile", WIRE_BYTES), sizeof line);
-    bool reads = false, writes = false;
-    for (int i = 0; i < KERNEL_LINES && line[i].used == 1; i++) {
-        line[i].kernel[KERNEL_LINE_NAME - 1] = '\0';
-        judge_line(calls, &line[i]);
-        reads = reads || line[i].write == 0;
-        writes = writes || line[i].write == 1;
-    }
-    if (!reads || !writes) {
-        check_fail(calls->check, "no kernel was seen to read and to write device memory");
+    if (run(calls) && judge(calls)) {
+        double sectors[2];
+        expect_neighbours(calls->check, sectors);
     }
 }
 

@@ -11,52 +11,11 @@
 
 #include "grader/judges/03_mistakes.h"
 
-enum { MOST_SUSPECTS = MISTAKES + 8 };
-
-/* ---- what came back -------------------------------------------------------------------------- */
-
-static const float *got_tensor(const Case *it, const char *what, int i, int window) {
-    char name[WIRE_NAME];
-    const Param *param = &it->reference->params[i];
-    return check_got(it->check, window_name(name, what, param, window), WIRE_F32);
-}
-
-/* (P) the tensors of that kind that came back. */
-static inline double *got_all(const Case *it, const char *what, int window) {
-    double *values = check_doubles(it->check, it->P), *to = values;
-    for (int i = 0; i < it->reference->param_count; i++) {
-        const float *got = got_tensor(it, what, i, window);
-        for (size_t j = 0; j < it->reference->params[i].count; j++) {
-            *to++ = (double)got[j];
-        }
-    }
-    return values;
-}
-
-/* Compares all tensors of a kind; suspects are (P) like `want`. */
-static inline bool expect_all(const Case *it, const char *what, int window, const double *want,
-                              Tolerance tolerance, const Suspect *suspects, int count) {
-    Suspect part[MOST_SUSPECTS];
-    char name[WIRE_NAME];
-    size_t first = 0;
-    bool good = true;
-    for (int i = 0; i < it->reference->param_count; i++) {
-        const Param *param = &it->reference->params[i];
-        for (int k = 0; k < count; k++) {
-            part[k] = (Suspect){suspects[k].sentence, suspects[k].values + first};
-        }
-        good &= check_close(it->check, window_name(name, what, param, window), want + first,
-                            param->count, tolerance, part, count);
-        first += param->count;
-    }
-    return good;
-}
-
 /* As many windows as there should be, and one step of the optimizer in each. */
 static inline bool expect_windows(const Case *it) {
     uint64_t want = (uint64_t)windows_of(it), next = want + 1;
-    uint64_t full = (uint64_t)(it->epochs * (it->micros / it->steps));
-    uint64_t micros = (uint64_t)(it->epochs * it->micros);
+    uint64_t full = (uint64_t)(it->epochs * (it->given.batches / it->steps));
+    uint64_t micros = (uint64_t)(it->epochs * it->given.batches);
     ExactSuspect counts[] = {
         {"there is one window too many: report() says stop by returning false", &next},
         {"the last window of an epoch is dropped: it has fewer micro-batches, and steps all the "
@@ -65,13 +24,13 @@ static inline bool expect_windows(const Case *it) {
         {"each micro-batch is a window of its own: the optimizer steps once for all of a window",
          &micros}};
     uint64_t ones[MOST_WINDOWS], none[MOST_WINDOWS] = {0}, each[MOST_WINDOWS], some[MOST_WINDOWS];
-    if (!check_equal(it->check, "windows", &want, 1, counts, 3)) {
+    if (!check_equal(it->given.check, "windows", &want, 1, counts, 3)) {
         return false;
     }
     for (int i = 0; i < (int)want; i++) {
         int first = first_of(it, i), count = count_of(it, i), valid = 0;
         for (int k = first; k < first + count; k++) {
-            valid += it->batch[k].valid;
+            valid += it->given.batch[k].valid;
         }
         ones[i] = 1;
         each[i] = (uint64_t)count;
@@ -84,35 +43,28 @@ static inline bool expect_windows(const Case *it) {
         {"optimizer_step() runs after each micro-batch: it comes once, when the window is complete",
          each},
         {"optimizer_step() was not called", none}};
-    return check_equal(it->check, "optimizer.steps", ones, (size_t)want, steps, 3);
+    return check_equal(it->given.check, "optimizer.steps", ones, (size_t)want, steps, 3);
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-static inline bool has_nan(const double *values, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (isnan(values[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* (P) right values, and those of the window before once more. */
 static inline double *with_the_last(const Case *it, const Window *w) {
-    double *values = combine(it, w, right), *before = got_all(it, NAME_GRADIENT, w->number - 1);
-    for (size_t i = 0; i < it->P; i++) {
+    double *values = combine(it, w, right),
+           *before = got_all(&it->given, NAME_GRADIENT, w->number - 1);
+    for (size_t i = 0; i < it->given.P; i++) {
         values[i] += before[i];
     }
-    clip(it, values);
+    clip_sum(it, values);
     return values;
 }
 
 static inline void expect_gradients(const Case *it, const Window *w) {
+    _Static_assert(MISTAKES + 6 <= MOST_SUSPECTS, "no room for all suspects");
     Suspect suspects[MOST_SUSPECTS] = {{NULL, NULL}};
     int count = 0;
     double *want = combine(it, w, right);
-    if (it->max_norm > 0) {
+    if (it->given.max_norm > 0) {
         for (EarlyClip when = AFTER_EACH; when <= BEFORE_LAST; when++) {
             suspects[count++] = (Suspect){
                 "the gradients are clipped before the window is complete: optimizer_clip() comes "
@@ -122,10 +74,10 @@ static inline void expect_gradients(const Case *it, const Window *w) {
         suspects[count++] = (Suspect){"the gradients are not clipped when the optimizer steps",
                                       combine(it, w, right)};
     }
-    clip(it, want);
+    clip_sum(it, want);
     for (int i = 0; i < MISTAKES; i++) {
         double *values = combine(it, w, mistakes[i].weight);
-        clip(it, values);
+        clip_sum(it, values);
         suspects[count++] = (Suspect){mistakes[i].sentence, values};
     }
     if (w->number > 0) {
@@ -135,46 +87,37 @@ static inline void expect_gradients(const Case *it, const Window *w) {
     }
     suspects[count++] = (Suspect){
         "all gradients are zero when the optimizer steps: model_zero_grad() comes too early",
-        check_doubles(it->check, it->P)};
-    if (has_nan(got_all(it, NAME_GRADIENT, w->number), it->P)) {
-        check_fail(it->check,
+        check_doubles(it->given.check, it->given.P)};
+    if (has_nan(got_all(&it->given, NAME_GRADIENT, w->number), it->given.P)) {
+        check_fail(it->given.check,
                    "likely: 0 / 0: where a window or a micro-batch has no valid target, its "
                    "part of the gradient is 0, not NaN");
     }
-    expect_all(it, NAME_GRADIENT, w->number, want, tolerance_of_model(F32), suspects, count);
-}
-
-static inline double rate_of(const Case *it, int step) {
-    Schedule schedule = it->schedule;
-    schedule.step = step;
-    return (double)schedule_rate(&schedule);
+    expect_all(&it->given, NAME_GRADIENT, w->number, want, tolerance_of_model(F32), suspects,
+               count);
 }
 
 /* (P) weights after AdamW's step t by the gradients that came back, after `decays` more decays;
    moments as they were before it, or with `keep` as they are then. */
 static inline double *updated(const Case *it, const Window *w, double rate, int t, int decays,
                               bool keep) {
-    const Reference *reference = it->reference;
-    const AdamW *a = &it->adamw;
-    double *gradient = got_all(it, NAME_GRADIENT, w->number);
-    double *weights = check_doubles(it->check, it->P);
-    double *m = check_doubles(it->check, it->P), *v = check_doubles(it->check, it->P);
-    memcpy(m, it->m, it->P * sizeof *m);
-    memcpy(v, it->v, it->P * sizeof *v);
-    size_t first = 0;
-    for (int i = 0; i < reference->param_count; i++) {
-        const Param *param = &reference->params[i];
-        double decay = param_is_matrix(param) ? (double)a->weight_decay : 0;
+    const Given *given = &it->given;
+    size_t bytes = given->P * sizeof(double);
+    double *weights = end_to_end(given, given->reference->weight), *weight = weights;
+    double *m = check_doubles(given->check, given->P), *v = check_doubles(given->check, given->P);
+    memcpy(m, it->m, bytes);
+    memcpy(v, it->v, bytes);
+    for (int i = 0; i < given->reference->param_count; i++) {
+        const Param *param = &given->reference->params[i];
+        double decay = param_is_matrix(param) ? (double)given->adamw.weight_decay : 0;
         for (size_t j = 0; j < param->count; j++) {
-            weights[first + j] = reference->weight[i][j] * pow(1 - rate * decay, decays);
+            *weight++ *= pow(1 - rate * decay, decays);
         }
-        reference_adamw(weights + first, m + first, v + first, gradient + first, param->count, rate,
-                        (double)a->beta1, (double)a->beta2, (double)a->epsilon, decay, t);
-        first += param->count;
     }
+    adamw_all(given, weights, m, v, got_all(given, NAME_GRADIENT, w->number), rate, t);
     if (keep) {
-        memcpy(it->m, m, it->P * sizeof *m);
-        memcpy(it->v, v, it->P * sizeof *v);
+        memcpy(it->m, m, bytes);
+        memcpy(it->v, v, bytes);
     }
     return weights;
 }
@@ -184,43 +127,32 @@ static inline void expect_update(const Case *it, const Window *w) {
     for (int i = 0; i < number; i++) {
         micros += count_of(it, i);
     }
-    double rate = rate_of(it, number), base = (double)it->schedule.learning_rate;
+    double rate = rate_of(&it->given, number), base = (double)it->given.schedule.learning_rate;
     Suspect suspects[] = {
         {"the optimizer counts micro-batches: its t goes up by one for each window",
          updated(it, w, rate, micros, 0, false)},
         {"weights decay after each micro-batch: they do so once for each window",
          updated(it, w, rate, number + 1, w->count - 1, false)},
         {"the update used the rate of the next window: schedule_tick() comes after it",
-         updated(it, w, rate_of(it, number + 1), number + 1, 0, false)},
+         updated(it, w, rate_of(&it->given, number + 1), number + 1, 0, false)},
         {"the schedule ticks for each micro-batch: it ticks once for each window",
-         updated(it, w, rate_of(it, micros - w->count), number + 1, 0, false)},
+         updated(it, w, rate_of(&it->given, micros - w->count), number + 1, 0, false)},
         {"the update used the largest rate: ask schedule_rate() for that of this window",
          updated(it, w, base, number + 1, 0, false)},
     };
     double *want = updated(it, w, rate, number + 1, 0, true);
     Tolerance tolerance = tolerance_of_op(F32, 1);
-    if (expect_all(it, NAME_M, number, it->m, tolerance, NULL, 0) &&
-        expect_all(it, NAME_V, number, it->v, tolerance, NULL, 0)) {
-        expect_all(it, NAME_WEIGHT, number, want, tolerance, suspects, 5);
+    if (expect_all(&it->given, NAME_M, number, it->m, tolerance, NULL, 0) &&
+        expect_all(&it->given, NAME_V, number, it->v, tolerance, NULL, 0)) {
+        expect_all(&it->given, NAME_WEIGHT, number, want, tolerance, suspects, 5);
     }
 }
 
 static inline void expect_zero(const Case *it, const Window *w) {
     Suspect left = {"the gradients are still there when the window ends: model_zero_grad()",
-                    got_all(it, NAME_GRADIENT, w->number)};
-    expect_all(it, NAME_LEFT, w->number, check_doubles(it->check, it->P), tolerance_of_model(F32),
-               &left, 1);
-}
-
-/* The next window begins at the weights that came back. */
-static inline void go_on(Case *it, const Window *w) {
-    const Reference *reference = it->reference;
-    for (int i = 0; i < reference->param_count; i++) {
-        const float *got = got_tensor(it, NAME_WEIGHT, i, w->number);
-        for (size_t j = 0; j < reference->params[i].count; j++) {
-            reference->weight[i][j] = (double)got[j];
-        }
-    }
+                    got_all(&it->given, NAME_GRADIENT, w->number)};
+    expect_all(&it->given, NAME_LEFT, w->number, check_doubles(it->given.check, it->given.P),
+               tolerance_of_model(F32), &left, 1);
 }
 
 /* What the reports should say, window by window, and what known mistakes would. */
@@ -236,8 +168,8 @@ static inline void add_report(const Case *it, const Window *w, Reports *r) {
     r->sum += loss_of(w, not_divided);
     r->loss[i] = loss_of(w, right);
     r->kept[i] = w->valid > 0 ? r->sum / w->valid : 0;
-    r->norm[i] = norm_of(combine(it, w, right), it->P);
-    r->after[i] = fmin(r->norm[i], (double)it->max_norm);
+    r->norm[i] = norm_of(combine(it, w, right), it->given.P);
+    r->after[i] = fmin(r->norm[i], (double)it->given.max_norm);
     for (int k = 0; k < MISTAKES; k++) {
         r->wrong[k][i] = loss_of(w, mistakes[k].weight);
     }
@@ -259,9 +191,9 @@ static inline void expect_report(const Case *it, const Reports *r) {
         {"grad_norm is not set in the report", zero}};
     ExactSuspect counts[] = {{"these are all targets; only the valid ones count", r->all},
                              {"these are the targets of the last micro-batch only", r->last}};
-    check_close(it->check, "loss", r->loss, n, tolerance_of_model(F32), losses, MISTAKES + 2);
-    check_close(it->check, "grad_norm", r->norm, n, tolerance_of_model(F32), norms, 2);
-    check_equal(it->check, "tokens", r->tokens, n, counts, 2);
+    check_close(it->given.check, "loss", r->loss, n, tolerance_of_model(F32), losses, MISTAKES + 2);
+    check_close(it->given.check, "grad_norm", r->norm, n, tolerance_of_model(F32), norms, 2);
+    check_equal(it->given.check, "tokens", r->tokens, n, counts, 2);
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -270,7 +202,7 @@ static inline void expect_report(const Case *it, const Reports *r) {
 static inline void judge(Case *it, const char *probe_case, int wants) {
     Reports reports = {.sum = 0};
     prepare(it, wants);
-    bool ran = check_run(it->check, probe_case, SECONDS) && expect_windows(it);
+    bool ran = check_run(it->given.check, probe_case, SECONDS) && expect_windows(it);
     for (int number = 0; ran && number < windows_of(it); number++) {
         Window window = work_out(it, number);
         add_report(it, &window, &reports);
@@ -281,7 +213,7 @@ static inline void judge(Case *it, const char *probe_case, int wants) {
             if (wants & WANT_GRADIENTS) {
                 expect_update(it, &window);
             }
-            go_on(it, &window);
+            go_on(&it->given, number);
         }
         if (wants & WANT_LEFT) {
             expect_zero(it, &window);
@@ -290,7 +222,7 @@ static inline void judge(Case *it, const char *probe_case, int wants) {
     if (ran && (wants & WANT_REPORT)) {
         expect_report(it, &reports);
     }
-    reference_free(it->reference);
+    reference_free(it->given.reference);
 }
 
 #endif

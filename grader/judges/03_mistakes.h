@@ -7,8 +7,6 @@
 #ifndef GRADER_JUDGES_03_MISTAKES_H
 #define GRADER_JUDGES_03_MISTAKES_H
 
-#include <math.h>
-
 #include "grader/judges/03_case.h"
 
 /* One window, worked out. */
@@ -18,9 +16,9 @@ typedef struct Window {
     int steps;                  /* of a full window */
     double left;                /* valid targets from here to the end of the epoch */
     double valid, padded, rows; /* in the whole window: valid targets, all targets, sequences */
-    double n[MOST_MICROS];      /* valid targets of each micro-batch */
-    double loss[MOST_MICROS];   /* sum of losses of each */
-    double *sum[MOST_MICROS];   /* (P) gradient of that sum */
+    double n[MOST_BATCHES];     /* valid targets of each micro-batch */
+    double loss[MOST_BATCHES];  /* sum of losses of each */
+    double *sum[MOST_BATCHES];  /* (P) gradient of that sum */
 } Window;
 
 /* ---- what is right, and what known mistakes give --------------------------------------------- */
@@ -30,20 +28,14 @@ static inline Window work_out(Case *it, int number) {
     int first = first_of(it, number);
     Window window = {
         .number = number, .first = first, .count = count_of(it, number), .steps = it->steps};
-    for (int i = first; i < it->micros; i++) {
-        window.left += it->batch[i].valid;
+    for (int i = first; i < it->given.batches; i++) {
+        window.left += it->given.batch[i].valid;
     }
     for (int k = 0; k < window.count; k++) {
-        const Batch *batch = &it->batch[first + k];
-        Reference *reference = it->reference;
-        reference_zero_grad(reference);
-        window.loss[k] = reference_pass(reference, batch, 1, it->seed, it->drawn);
-        it->drawn += reference_pass_counters(&it->config, batch->B * batch->T);
-        double *to = window.sum[k] = check_doubles(it->check, it->P);
-        for (int i = 0; i < reference->param_count; i++) {
-            memcpy(to, reference->grad[i], reference->params[i].count * sizeof *to);
-            to += reference->params[i].count;
-        }
+        const Batch *batch = &it->given.batch[first + k];
+        reference_zero_grad(it->given.reference);
+        window.loss[k] = pass(&it->given, batch, 1);
+        window.sum[k] = end_to_end(&it->given, it->given.reference->grad);
         window.n[k] = batch->valid;
         window.valid += batch->valid;
         window.padded += batch->B * batch->T;
@@ -186,12 +178,9 @@ static const struct {
 };
 enum { MISTAKES = sizeof mistakes / sizeof *mistakes };
 
-static inline void clip(const Case *it, double *values) {
-    double norm = norm_of(values, it->P), limit = (double)it->max_norm;
-    double factor = limit > 0 && norm > limit ? limit / (norm + 1e-6) : 1;
-    for (size_t i = 0; i < it->P; i++) {
-        values[i] *= factor;
-    }
+/* By the limit that is given. */
+static inline void clip_sum(const Case *it, double *values) {
+    clip(&it->given, values, (double)it->given.max_norm);
 }
 
 /* (P) adds micro-batches `from` to `to` with their weights. */
@@ -199,7 +188,7 @@ static inline void add_micros(const Case *it, const Window *w, Weight *weight, i
                               double *values) {
     for (int k = from; k < to; k++) {
         double factor = weight(w, k);
-        for (size_t i = 0; i < it->P; i++) {
+        for (size_t i = 0; i < it->given.P; i++) {
             values[i] += factor * w->sum[k][i];
         }
     }
@@ -207,7 +196,7 @@ static inline void add_micros(const Case *it, const Window *w, Weight *weight, i
 
 /* (P) the window's gradient with these weights, not clipped. */
 static inline double *combine(const Case *it, const Window *w, Weight *weight) {
-    double *values = check_doubles(it->check, it->P);
+    double *values = check_doubles(it->given.check, it->given.P);
     add_micros(it, w, weight, 0, w->count, values);
     return values;
 }
@@ -225,14 +214,14 @@ typedef enum EarlyClip { AFTER_EACH, BEFORE_EACH, BEFORE_LAST } EarlyClip;
 
 /* (P) the window's gradient where what has been added so far is clipped within the window. */
 static inline double *clipped_early(const Case *it, const Window *w, EarlyClip when) {
-    double *values = check_doubles(it->check, it->P);
+    double *values = check_doubles(it->given.check, it->given.P);
     for (int k = 0; k < w->count; k++) {
         if (when == BEFORE_EACH || (when == BEFORE_LAST && k == w->count - 1)) {
-            clip(it, values);
+            clip_sum(it, values);
         }
         add_micros(it, w, right, k, k + 1, values);
         if (when == AFTER_EACH) {
-            clip(it, values);
+            clip_sum(it, values);
         }
     }
     return values;

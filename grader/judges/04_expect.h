@@ -6,20 +6,17 @@
 #ifndef GRADER_JUDGES_04_EXPECT_H
 #define GRADER_JUDGES_04_EXPECT_H
 
-#include <math.h>
 #include <stdio.h>
 
 #include "grader/judges/04_mistakes.h"
 #include "grader/judges/04_run.h"
-#include "kernels/half.h"
-
-enum { SECONDS = 20 };
 
 /* ---- what is right --------------------------------------------------------------------------- */
 
 static const float *got_gradient(const Run *run, int step, int i) {
     char name[WIRE_NAME];
-    return check_got(run->check, gradient_name(name, &run->params[i], step), WIRE_F32);
+    return check_got(run->check, param_name(name, NAME_GRADIENT, &run->params[i], "step", step),
+                     WIRE_F32);
 }
 
 /* What the plain step left, before the table is used again. */
@@ -69,8 +66,8 @@ static inline bool run_both(Run *run) {
     if (run->gpu) {
         check_memory(run->check, 0);
     }
-    give(run);
-    want(run);
+    give_run(run);
+    want_run(run);
     if (!check_run(run->check, "plain", SECONDS)) {
         return false;
     }
@@ -144,8 +141,8 @@ static inline bool expect_gradients(const Run *run) {
         for (size_t j = 0; j < count; j++) {
             want_values[j] = (double)run->plain[at][j];
         }
-        check_close(run->check, gradient_name(name, &run->params[i], step), want_values, count,
-                    (Tolerance){0, 0, 0}, NULL, 0);
+        check_close(run->check, param_name(name, NAME_GRADIENT, &run->params[i], "step", step),
+                    want_values, count, (Tolerance){0, 0, 0}, NULL, 0);
         if (step > 0) {
             check_fail(run->check, "the first step is right, a later one is not: something of the "
                                    "pass before is still used, or the dropout stream was not left "

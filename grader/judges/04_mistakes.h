@@ -8,10 +8,10 @@
 #ifndef GRADER_JUDGES_04_MISTAKES_H
 #define GRADER_JUDGES_04_MISTAKES_H
 
-#include <omp.h>
 #include <string.h>
 
 #include "common/block.h"
+#include "grader/judges/kit.h"
 
 enum { MOST_LAYERS = 16 };
 
@@ -101,21 +101,10 @@ static inline void mistaken_pass(Model *model, const Batch *batch, float share, 
     model_end(model);
 }
 
-/* A model as the judge opens it, in memory enough for everything. */
+/* A model as the judge opens it. */
 static inline Model *judge_model(const ModelConfig *config, uint64_t seed) {
     CHECK(config->L <= MOST_LAYERS, "%d layers", config->L);
-    omp_set_num_threads(1);
-    Device *device = device_cpu_new((size_t)1 << 30);
-    CHECK(device != NULL, "no address range of 1 GiB");
-    return model_new(config, memory_new(device, (MemoryOptions){0}), seed);
-}
-
-static inline void judge_model_free(Model *model) {
-    Memory *memory = model->memory;
-    Device *device = model->device;
-    model_free(model);
-    memory_free(memory);
-    device_free(device);
+    return open_model(open_device(1), config, seed);
 }
 
 /** The loss of a pass whose head comes after the first `blocks` blocks. */
@@ -128,7 +117,7 @@ static inline double short_loss(const ModelConfig *config, uint64_t seed, const 
     run_blocks(model, 0, blocks, &kept);
     double loss = model_head_forward(model, kept.x[blocks]);
     model_end(model);
-    judge_model_free(model);
+    close_model(model);
     return loss;
 }
 
@@ -154,7 +143,7 @@ static inline void mistaken_step(const ModelConfig *config, int segment, uint64_
     for (int i = 0; i < model->param_count; i++) {
         memcpy(to[i], model->params[i].grad, model->params[i].count * sizeof(float));
     }
-    judge_model_free(model);
+    close_model(model);
 }
 
 #endif

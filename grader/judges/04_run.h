@@ -6,12 +6,11 @@
 #ifndef GRADER_JUDGES_04_RUN_H
 #define GRADER_JUDGES_04_RUN_H
 
-#include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/lab04.h"
-#include "grader/check.h"
+#include "grader/judges/kit.h"
+#include "grader/judges/training.h"
 #include "grader/probes/04_checkpoint.h"
 
 enum { MOST_PASSES = 6 };
@@ -37,21 +36,12 @@ typedef struct Run {
 
 /* ---- what is given --------------------------------------------------------------------------- */
 
-/* Rows of very different lengths, some targets masked; or none valid at all. */
-static inline Batch random_batch(Check *check, int V, int B, int T, bool empty) {
-    Batch batch = {.B = B, .T = T};
-    /* Room that is freed with the check. */
-    int32_t *tokens = (int32_t *)check_doubles(check, (size_t)(B * T));
-    int32_t *targets = (int32_t *)check_doubles(check, (size_t)(B * T));
-    for (int i = 0; i < B * T; i++) {
-        int length = T >> 2 * (i / T);
-        bool valid = !empty && i % T < length && check_int(check, 0, 9) > 0;
-        tokens[i] = check_int(check, 0, V - 1);
-        targets[i] = valid ? check_int(check, 0, V - 1) : IGNORE_INDEX;
-        batch.valid += valid;
+/* Rows of very different lengths. */
+static inline Batch random_batch(Check *check, int V, int B, int T) {
+    Batch batch = full_batch(check, V, B, T);
+    for (int b = 0; b < B; b++) {
+        cut_row(check, &batch, b, T >> 2 * b);
     }
-    batch.tokens = tokens;
-    batch.targets = targets;
     return batch;
 }
 
@@ -72,18 +62,13 @@ static inline size_t kit_peak(const ModelConfig *config, int B, int T, Checkpoin
                               bool gpu, MemoryUse *use) {
     int32_t *ids = calloc((size_t)B * (size_t)T, sizeof *ids);
     Batch batch = {.B = B, .T = T, .tokens = ids, .targets = ids, .valid = B * T};
-    omp_set_num_threads(1);
-    Device *device = gpu ? device_gpu_new() : device_cpu_new((size_t)1 << 30);
-    CHECK(ids != NULL && device != NULL, "no memory for %d tokens", B * T);
-    Memory *memory = memory_new(device, (MemoryOptions){0});
-    Model *model = model_new(config, memory, 0);
+    CHECK(ids != NULL, "no memory for %d tokens", B * T);
+    Model *model = open_model(gpu ? device_gpu_new() : open_device(1), config, 0);
     model->checkpoint = checkpoint;
     checkpoint_forward(model, &batch);
     checkpoint_backward(model, 0);
-    *use = memory_peak(memory);
-    model_free(model);
-    memory_free(memory);
-    device_free(device);
+    *use = memory_peak(model->memory);
+    close_model(model);
     free(ids);
     return memory_total(use);
 }
@@ -113,11 +98,12 @@ static inline Run *small_run(Check *check, int L, Checkpoint checkpoint, float d
     run->closed = !small;
     run->passes = 4;
     run->window = 2;
-    run->batch[0] = random_batch(check, config.V, small ? 3 : 4, config.T, false);
+    run->batch[0] = random_batch(check, config.V, small ? 3 : 4, config.T);
     for (int i = 1; i < run->passes; i++) {
         int B = check_int(check, 2, 3), T = check_int(check, config.T / 2 + 1, config.T);
-        run->batch[i] = random_batch(check, config.V, B, T, i == 2);
+        run->batch[i] = random_batch(check, config.V, B, T);
     }
+    run->batch[2] = all_masked(run->batch[2]);
     set_budget(run, small ? 0 : 3 << 20);
     return run;
 }
@@ -129,7 +115,7 @@ static inline Run *large_run(Check *check, ModelConfig config, Checkpoint checkp
     run->closed = !run->gpu;
     run->passes = run->window = 2;
     for (int i = 0; i < run->passes; i++) {
-        run->batch[i] = random_batch(check, config.V, 4, config.T, false);
+        run->batch[i] = random_batch(check, config.V, 4, config.T);
     }
     set_budget(run, run->gpu ? 1 << 20 : 8 << 20);
     return run;
@@ -141,22 +127,7 @@ static inline ModelConfig large_config(void) {
     return (ModelConfig){.V = 256, .T = T, .L = 8, .NH = 4, .C = 128};
 }
 
-static inline void give(Run *run) {
-    int32_t shapes[2 * MOST_PASSES];
-    size_t count = 0;
-    for (int i = 0; i < run->passes; i++) {
-        shapes[2 * i] = run->batch[i].B;
-        shapes[2 * i + 1] = run->batch[i].T;
-        count += (size_t)(shapes[2 * i] * shapes[2 * i + 1]);
-    }
-    int32_t *tokens = malloc(2 * count * sizeof *tokens), *targets = tokens + count;
-    CHECK(tokens != NULL, "no memory for %zu tokens", count);
-    for (int i = 0, at = 0; i < run->passes; i++) {
-        size_t N = (size_t)(run->batch[i].B * run->batch[i].T);
-        memcpy(tokens + at, run->batch[i].tokens, N * sizeof *tokens);
-        memcpy(targets + at, run->batch[i].targets, N * sizeof *targets);
-        at += (int)N;
-    }
+static inline void give_run(const Run *run) {
     int32_t options[OPTIONS] = {[OPTION_GPU] = run->gpu,
                                 [OPTION_SEGMENT] = run->checkpoint.segment,
                                 [OPTION_ATTENTION] = run->checkpoint.attention_only,
@@ -165,26 +136,24 @@ static inline void give(Run *run) {
                                 [OPTION_ASK_SEGMENT] = run->choose > 0};
     uint64_t budget = run->budget, choose = run->choose;
     check_give_config(run->check, &run->config);
-    check_give(run->check, "shapes", WIRE_I32, shapes, 2 * (size_t)run->passes);
-    check_give(run->check, "tokens", WIRE_I32, tokens, count);
-    check_give(run->check, "targets", WIRE_I32, targets, count);
+    give_batches(run->check, run->batch, run->passes);
     check_give(run->check, "options", WIRE_I32, options, OPTIONS);
     check_give(run->check, "budget", WIRE_U64, &budget, 1);
     check_give(run->check, "choose", WIRE_U64, &choose, 1);
     check_give(run->check, "seed", WIRE_U64, &run->seed, 1);
     check_give(run->check, "share", WIRE_F32, (float[]){(float)SHARE}, 1);
-    free(tokens);
 }
 
-static inline void want(Run *run) {
+static inline void want_run(const Run *run) {
     char name[WIRE_NAME];
     check_want(run->check, "loss", WIRE_U64, (size_t)run->passes);
     check_want(run->check, "stream", WIRE_U64, (size_t)run->passes);
     check_want(run->check, "forwards", WIRE_U64, (size_t)run->passes);
     for (int step = 0; step < run->passes / run->window; step++) {
         for (int i = 0; i < run->param_count; i++) {
-            gradient_name(name, &run->params[i], step);
-            check_want(run->check, name, WIRE_F32, run->params[i].count);
+            const Param *param = &run->params[i];
+            check_want(run->check, param_name(name, NAME_GRADIENT, param, "step", step), WIRE_F32,
+                       param->count);
         }
     }
 }

@@ -26,21 +26,22 @@ static inline bool expect_gradients(const Job *job, int w, double scale, double 
          "same",
          scaled(job, factor / scale)},
     };
-    return stepped(job, w) && expect_all(job, NAME_GRADIENT, w, scaled(job, factor),
-                                         tolerance_of_model(job->config.precision), suspects, 6);
+    return stepped(job, w) &&
+           expect_all(&job->given, NAME_GRADIENT, w, scaled(job, factor),
+                      tolerance_of_model(job->given.config.precision), suspects, 6);
 }
 
 /* At most three times as far from the reference as the kit's own half is. A norm that is off by no
    more than 0.01 has a cosine above 0.9999. */
 static inline void expect_small_error(const Job *job, int w, float scale) {
     const float *kit = kit_gradient(job, scale);
-    double *got = got_all(job, NAME_GRADIENT, w), kit_error = 0, error = 0;
-    for (size_t i = 0; i < job->P; i++) {
+    double *got = got_all(&job->given, NAME_GRADIENT, w), kit_error = 0, error = 0;
+    for (size_t i = 0; i < job->given.P; i++) {
         kit_error += pow((double)kit[i] - job->gradient[i], 2);
         error += pow(got[i] - job->gradient[i], 2);
     }
     if (!(error <= 9 * kit_error)) {
-        check_fail(job->check,
+        check_fail(job->given.check,
                    "all gradients together are %.1f times as far from those of a float model as "
                    "rounding to half explains (3 is allowed)",
                    sqrt(error / kit_error));
@@ -48,15 +49,16 @@ static inline void expect_small_error(const Job *job, int w, float scale) {
 }
 
 static inline void expect_report(const Job *job, double scale) {
-    double norm[] = {job->norm}, wrong[] = {job->norm * scale}, after[] = {(double)job->max_norm};
-    double none[] = {0}, rate[] = {(double)schedule_rate(&job->schedule)};
+    double norm[] = {job->norm}, wrong[] = {job->norm * scale},
+           after[] = {(double)job->given.max_norm};
+    double none[] = {0}, rate[] = {(double)schedule_rate(&job->given.schedule)};
     Suspect norms[] = {
         {"this is the norm of the scaled gradients: unscale first", wrong},
         {"this is the norm after clipping; optimizer_clip() returns the one before", after},
         {"report->grad_norm is not set", none}};
     Suspect rates[] = {{"report->learning_rate is not set", none}};
-    check_close(job->check, "grad_norm", norm, 1, tolerance_of_model(F16), norms, 3);
-    check_close(job->check, "learning_rate", rate, 1, tolerance_of_op(F32, 1), rates, 1);
+    check_close(job->given.check, "grad_norm", norm, 1, tolerance_of_model(F16), norms, 3);
+    check_close(job->given.check, "learning_rate", rate, 1, tolerance_of_op(F32, 1), rates, 1);
 }
 
 /* ---- numbers that are not finite ------------------------------------------------------------- */
@@ -65,15 +67,15 @@ static const char *const bad_name[] = {"nothing", "+inf", "-inf", "NaN"};
 
 static const float *states(const Job *job, int w) {
     char name[WIRE_NAME];
-    return check_got(job->check, op_name(name, NAME_STATES, w), WIRE_F32);
+    return check_got(job->given.check, op_name(name, NAME_STATES, w), WIRE_F32);
 }
 
 /* Which of weights, masters, m, v differ between two windows; NULL if none does. */
 static const char *changed(const Job *job, int a, int b) {
     static const char *const kind[] = {"weights", "masters", "m", "v"};
     for (size_t k = 0; k < 4; k++) {
-        if (memcmp(states(job, a) + k * job->P, states(job, b) + k * job->P,
-                   job->P * sizeof(float)) != 0) {
+        if (memcmp(states(job, a) + k * job->given.P, states(job, b) + k * job->given.P,
+                   job->given.P * sizeof(float)) != 0) {
             return kind[k];
         }
     }
@@ -81,8 +83,8 @@ static const char *changed(const Job *job, int a, int b) {
 }
 
 static inline bool gradients_left(const Job *job, int w) {
-    const float *gradients = states(job, w) + 4 * job->P;
-    for (size_t i = 0; i < job->P; i++) {
+    const float *gradients = states(job, w) + 4 * job->given.P;
+    for (size_t i = 0; i < job->given.P; i++) {
         if (!(gradients[i] == 0)) {
             return true;
         }
@@ -125,32 +127,34 @@ static const char *wrong_with_bad(const Job *job, int w, int before) {
 
 static inline void expect_bad_skipped(const Job *job, int w, int before) {
     const Window *window = &job->window[w];
-    const Param *param = &job->reference->params[window->param];
+    const Param *param = &job->given.reference->params[window->param];
     const char *wrong = wrong_with_bad(job, w, before);
     if (wrong != NULL) {
-        check_fail(job->check, "%s in the gradient of %s (layer %d), after micro-batch %d of 3, %s",
+        check_fail(job->given.check,
+                   "%s in the gradient of %s (layer %d), after micro-batch %d of 3, %s",
                    bad_name[window->bad], param->name, param->layer, window->micro + 1, wrong);
     } else {
-        check_good(job->check);
+        check_good(job->given.check);
     }
 }
 
 static inline void expect_good_taken(const Job *job, int w, int before) {
     if (traced(job, w, SKIPPED) != 0 || traced(job, w, STEPPED) != 1) {
-        check_fail(job->check,
+        check_fail(job->given.check,
                    "window %d had finite gradients, but its step was skipped (or taken "
                    "more than once)",
                    w + 1);
     } else if (before >= 0 && changed(job, w, before) == NULL) {
-        check_fail(job->check, "nothing was learned from window %d", w + 1);
+        check_fail(job->given.check, "nothing was learned from window %d", w + 1);
     } else if (gradients_left(job, w)) {
-        check_fail(job->check, "gradients are left when window %d ends: model_zero_grad()", w + 1);
+        check_fail(job->given.check, "gradients are left when window %d ends: model_zero_grad()",
+                   w + 1);
     }
 }
 
 /* (6 * windows) what the trace should be. */
 static inline uint64_t *right_trace(const Job *job, Slip slip, bool skip_counts) {
-    uint64_t *trace = (uint64_t *)check_doubles(job->check, COLUMNS * (size_t)job->windows);
+    uint64_t *trace = (uint64_t *)check_doubles(job->given.check, COLUMNS * (size_t)job->windows);
     Automaton a = job->scaler;
     uint64_t t = 0, ticks = 0;
     for (int w = 0; w < job->windows; w++) {
@@ -167,59 +171,44 @@ static inline uint64_t *right_trace(const Job *job, Slip slip, bool skip_counts)
 
 /* ---- masters --------------------------------------------------------------------------------- */
 
-/* (P) masters after an update by the gradients that came back; all moments move on. */
-static inline double *updated(const Job *job, int w, double *master, double *m, double *v) {
-    const AdamW *a = &job->adamw;
-    double *gradient = got_all(job, NAME_GRADIENT, w);
-    Schedule schedule = job->schedule;
-    schedule.step = w;
-    size_t first = 0;
-    for (int i = 0; i < job->reference->param_count; i++) {
-        const Param *param = &job->reference->params[i];
-        double decay = param_is_matrix(param) ? (double)a->weight_decay : 0;
-        reference_adamw(master + first, m + first, v + first, gradient + first, param->count,
-                        (double)schedule_rate(&schedule), (double)a->beta1, (double)a->beta2,
-                        (double)a->epsilon, decay, w + 1);
-        first += param->count;
-    }
-    return master;
-}
-
 /* (P) as half can hold it */
 static inline double *halves_of(const Job *job, const double *values) {
-    double *to = check_doubles(job->check, job->P);
-    for (size_t i = 0; i < job->P; i++) {
-        to[i] = (double)rounded((float)values[i], job->config.precision);
+    double *to = check_doubles(job->given.check, job->given.P);
+    for (size_t i = 0; i < job->given.P; i++) {
+        to[i] = (double)rounded((float)values[i], job->given.config.precision);
     }
     return to;
 }
 
 /* Masters by AdamW in double, weights by rounding the masters that came back: exactly. */
 static inline void expect_updates(Job *job) {
-    double *master = check_doubles(job->check, job->P), *m = check_doubles(job->check, job->P);
-    double *v = check_doubles(job->check, job->P), *weights = check_doubles(job->check, job->P);
-    for (size_t i = 0; i < job->P; i++) {
-        master[i] = weights[i] = (double)job->start[i];
+    double *master = check_doubles(job->given.check, job->given.P),
+           *m = check_doubles(job->given.check, job->given.P);
+    double *v = check_doubles(job->given.check, job->given.P),
+           *weights = check_doubles(job->given.check, job->given.P);
+    for (size_t i = 0; i < job->given.P; i++) {
+        master[i] = weights[i] = (double)job->given.start[i];
     }
     for (int w = 0; w < job->windows && stepped(job, w); w++) {
         Tolerance tolerance = tolerance_of_op(F32, 1), exactly = {0, 0, 0};
-        updated(job, w, master, m, v);
+        adamw_all(&job->given, master, m, v, got_all(&job->given, NAME_GRADIENT, w),
+                  rate_of(&job->given, w), w + 1);
         Suspect masters[] = {{"the masters are rounded as well: weights come from masters, never "
                               "masters from weights",
                               halves_of(job, master)}};
         Suspect stale[] = {{"the weights are those of the window before: after optimizer_step(), "
                             "write the masters, rounded, into the weights",
                             weights}};
-        expect_all(job, NAME_M, w, m, tolerance, NULL, 0);
-        expect_all(job, NAME_V, w, v, tolerance, NULL, 0);
-        if (!expect_all(job, NAME_MASTER, w, master, tolerance, masters, 1)) {
+        expect_all(&job->given, NAME_M, w, m, tolerance, NULL, 0);
+        expect_all(&job->given, NAME_V, w, v, tolerance, NULL, 0);
+        if (!expect_all(&job->given, NAME_MASTER, w, master, tolerance, masters, 1)) {
             return;
         }
-        master = got_all(job, NAME_MASTER, w);
-        if (!expect_all(job, NAME_WEIGHT, w, halves_of(job, master), exactly, stale, 1)) {
+        master = got_all(&job->given, NAME_MASTER, w);
+        if (!expect_all(&job->given, NAME_WEIGHT, w, halves_of(job, master), exactly, stale, 1)) {
             return;
         }
-        weights = got_all(job, NAME_WEIGHT, w);
+        weights = got_all(&job->given, NAME_WEIGHT, w);
     }
 }
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "grader/check.h"
+#include "grader/judges/profile.h"
 #include "grader/probes/05_fp16.h"
 #include "kernels/half.h"
 
@@ -39,8 +39,7 @@ static inline void ops_planned(Ops05 *ops) {
     Check *check = ops->check;
     check_memory(check, 0);
     check_give(check, "cases", WIRE_BYTES, ops->c, (size_t)ops->count * sizeof *ops->c);
-    check_want(check, "problems", WIRE_I32, 1);
-    check_want(check, "profile", WIRE_BYTES, OP_LINES * sizeof(OpLine));
+    want_profile(check);
     if (!ops->cast) {
         check_want(check, "found_inf", WIRE_F32, (size_t)ops->count);
     }
@@ -48,16 +47,8 @@ static inline void ops_planned(Ops05 *ops) {
 
 /* Runs all calls. What the simulator has reported is a mistake by itself. */
 static inline bool ops_run(const Ops05 *ops) {
-    Check *check = ops->check;
-    if (!check_run(check, ops->cast ? "cast" : "unscale", OP_SECONDS)) {
-        return false;
-    }
-    int32_t problems = *(const int32_t *)check_got(check, "problems", WIRE_I32);
-    if (problems != 0) {
-        check_fail(check, "the simulator has reported %d problem%s: %.200s", problems,
-                   problems == 1 ? "" : "s", check_text(check));
-    }
-    return problems == 0;
+    return check_run(ops->check, ops->cast ? "cast" : "unscale", OP_SECONDS) &&
+           expect_clean(ops->check);
 }
 
 static inline uint16_t truncated_bits(float x, Precision precision) {
@@ -104,25 +95,11 @@ static inline void judge_cast(const Ops05 *ops) {
     check_good(ops->check);
 }
 
-/* Of the first warp of each kernel: lanes take neighbours, and for so many bytes written, no more
-   than so many are read. */
+/* For so many bytes written, no more than so many are read. */
 static inline void judge_traffic(const Ops05 *ops, double read, double written) {
-    OpLine line[OP_LINES];
-    double sectors[2] = {0, 0};
-    memcpy(line, check_got(ops->check, "profile", WIRE_BYTES), sizeof line);
-    for (int i = 0; i < OP_LINES && line[i].used == 1; i++) {
-        const char *what = line[i].write ? "write" : "read";
-        sectors[line[i].write != 0] += line[i].sectors;
-        if (!(line[i].sectors <= 1.15 * line[i].ideal)) {
-            check_fail(ops->check,
-                       "a %s touches %.2f times the fewest sectors that would do (1.15 is "
-                       "allowed): do the lanes of a warp take neighbours?",
-                       what, line[i].sectors / line[i].ideal);
-        }
-    }
-    if (!(sectors[0] > 0 && sectors[1] > 0)) {
-        check_fail(ops->check, "no kernel was seen to read and to write device memory");
-    } else if (!(sectors[0] / sectors[1] <= 1.15 * read / written)) {
+    double sectors[2];
+    if (expect_neighbours(ops->check, sectors) &&
+        !(sectors[0] / sectors[1] <= 1.15 * read / written)) {
         check_fail(ops->check,
                    "for each sector written, %.2f are read, where %.2f would do: one pass over "
                    "memory",

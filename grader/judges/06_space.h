@@ -8,12 +8,12 @@
 #define GRADER_JUDGES_06_SPACE_H
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/trainer.h"
 #include "grader/check.h"
+#include "grader/judges/kit.h"
 #include "grader/probes/06_fit.h"
 
 enum { MOST_PLANS = 512, PLAN_TEXT = WIRE_NAME, THREADS = 3 };
@@ -81,15 +81,6 @@ static inline PlanRates random_rates(Check *check, bool gpu) {
         rate *= growth;
     }
     return rates;
-}
-
-/* Room enough for one measurement. The workspace is for THREADS; models this small need one. */
-static inline Device *open_device(void) {
-    omp_set_num_threads(THREADS);
-    Device *device = device_cpu_new(1 << 30);
-    CHECK(device != NULL, "no address range of 1 GiB");
-    omp_set_num_threads(1);
-    return device;
 }
 
 /* Counted while the kit's own step runs. */
@@ -184,7 +175,7 @@ static inline Space *space_without_plans(Check *check, bool gpu) {
     space->rates = random_rates(check, gpu);
     space->batch = batches[check_int(check, 0, 1)];
     space->T = space->config.T - check_int(check, 2, 9);
-    space->device = open_device();
+    space->device = open_device(THREADS);
     if (gpu) {
         check_memory(check, 0);
         space->gpu = device_gpu_new();

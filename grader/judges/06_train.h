@@ -7,10 +7,7 @@
 #define GRADER_JUDGES_06_TRAIN_H
 
 #include "grader/judges/06_space.h"
-#include "grader/reference.h"
-#include "kernels/half.h"
-
-enum { SECONDS = 20 };
+#include "grader/judges/training.h"
 
 /* Weights that all three precisions hold exactly, in the order of the parameters. */
 static inline float *round_weights(Check *check, Reference *reference) {
@@ -30,25 +27,12 @@ static inline float *round_weights(Check *check, Reference *reference) {
     return weights;
 }
 
-/* Rows that end early, and masked targets between. */
 static inline Batch random_rows(const Space *space) {
     Check *check = space->check;
-    int N = space->batch * space->T;
-    int32_t *tokens = (int32_t *)check_doubles(check, (size_t)N);
-    int32_t *targets = (int32_t *)check_doubles(check, (size_t)N);
-    Batch rows = {space->batch, space->T, tokens, targets, 0};
-    for (int b = 0; b < space->batch; b++) {
-        int length = check_int(check, 1, space->T);
-        for (int t = 0; t < space->T; t++) {
-            int i = b * space->T + t;
-            bool valid = t < length && (t == 0 || check_int(check, 0, 9) > 0);
-            tokens[i] = t < length ? check_int(check, 0, space->config.V - 1) : 0;
-            targets[i] = valid ? check_int(check, 0, space->config.V - 1) : IGNORE_INDEX;
-            rows.valid += valid;
-        }
-    }
-    check_give(check, "tokens", WIRE_I32, tokens, (size_t)N);
-    check_give(check, "targets", WIRE_I32, targets, (size_t)N);
+    Batch rows = uneven_batch(check, space->config.V, space->batch, space->T);
+    size_t N = (size_t)(space->batch * space->T);
+    check_give(check, "tokens", WIRE_I32, rows.tokens, N);
+    check_give(check, "targets", WIRE_I32, rows.targets, N);
     return rows;
 }
 
@@ -75,7 +59,8 @@ static inline bool run_plan(const Space *space, const Reference *reference, cons
     check_want(space->check, "peak", WIRE_U64, 1);
     for (int i = 0; i < reference->param_count; i++) {
         const Param *param = &reference->params[i];
-        check_want(space->check, gradient_name(name, param), WIRE_F32, param->count);
+        check_want(space->check, param_name(name, NAME_GRADIENT, param, "update", 0), WIRE_F32,
+                   param->count);
     }
     return check_run(space->check, "train", SECONDS);
 }
@@ -87,8 +72,8 @@ static inline void expect_gradients(const Space *space, Reference *reference, co
     work_out(space, reference, plan, rows);
     for (int i = 0; i < reference->param_count; i++) {
         const Param *param = &reference->params[i];
-        check_close(space->check, gradient_name(name, param), reference->grad[i], param->count,
-                    tolerance_of_model(plan->precision), NULL, 0);
+        check_close(space->check, param_name(name, NAME_GRADIENT, param, "update", 0),
+                    reference->grad[i], param->count, tolerance_of_model(plan->precision), NULL, 0);
     }
 }
 

@@ -10,9 +10,6 @@
 #include "common/memory.h"
 #include "grader/probe.h"
 #include "kernels/half.h"
-#ifndef BACKEND_CUDA
-#include <cudasim_core.h>
-#endif
 
 /* One call of an op. */
 typedef struct Call {
@@ -250,30 +247,6 @@ static void run_layernorm(const Call *call) {
 
 /* ---- all cases, and what the simulator has seen ---------------------------------------------- */
 
-static void hand_back_profile(Wire *out) {
-    size_t bytes;
-    KernelLine *line = wire_get(out, "profile", WIRE_BYTES, &bytes);
-    memset(line, 0, bytes);
-#ifndef BACKEND_CUDA
-    cudasim_traffic traffic;
-    for (int i = 0, n = 0; n < KERNEL_LINES && cudasim_profile(i, &traffic); i++) {
-        if (!traffic.shared) {
-            line[n] = (KernelLine){
-                .write = traffic.write, .used = 1, .sectors = traffic.cost, .ideal = traffic.ideal};
-            snprintf(line[n++].kernel, KERNEL_LINE_NAME, "%s", traffic.kernel);
-        }
-    }
-#endif
-}
-
-static int problems(void) {
-#ifdef BACKEND_CUDA
-    return 0;
-#else
-    return cudasim_problems();
-#endif
-}
-
 static void each(const Wire *in, Wire *out, void (*run)(const Call *call)) {
     size_t bytes;
     const KernelCase *cases = wire_get(in, "cases", WIRE_BYTES, &bytes);
@@ -296,7 +269,6 @@ static void each(const Wire *in, Wire *out, void (*run)(const Call *call)) {
     memory_free(memory);
     device_free(device);
     hand_back_profile(out);
-    *(int32_t *)wire_get(out, "problems", WIRE_I32, NULL) = problems();
 }
 
 #define CASE(op)                                                                                   \

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#include "grader/wire.h"
+#include "grader/probes/profile.h"
 #include "kernels/adamw.h"
 
 /** One call. The ops on floats have N elements, and C = 1. */
@@ -27,18 +27,7 @@ typedef struct KernelCase {
 
 enum {
     KERNEL_PARTIALS = 1024, /**< sumsq: floats of the workspace */
-    KERNEL_LINES = 64,      /**< lines of the memory profile that travel */
-    KERNEL_LINE_NAME = 32,  /**< bytes of a kernel's name there */
 };
-
-/** What one line of a kernel asks of device memory: "profile", an array as WIRE_BYTES. */
-typedef struct KernelLine {
-    char kernel[KERNEL_LINE_NAME]; /**< name, with its NUL */
-    int32_t write;                 /**< or else read */
-    int32_t used;                  /**< 0 behind the last one */
-    double sectors;                /**< of 32 bytes that were touched */
-    double ideal;                  /**< the fewest that would do */
-} KernelLine;
 
 /** "dlogits 3: f16 (33, 257)" in name[WIRE_NAME]. */
 static inline const char *kernel_tensor(char *name, const char *tensor, int i,

@@ -7,10 +7,7 @@
 #ifndef GRADER_PROBES_03_ACCUMULATE_H
 #define GRADER_PROBES_03_ACCUMULATE_H
 
-#include <stdio.h>
-
-#include "common/params.h"
-#include "grader/wire.h"
+#include "grader/probes/training.h"
 
 /** The tensor "plan": whole numbers that say what is to be run. */
 typedef enum Plan {
@@ -29,40 +26,5 @@ enum {
     WANT_LEFT = 4,      /**< gradients after each window */
     WANT_REPORT = 8,    /**< always handed back; says to the judge that it is looked at */
 };
-
-/** What a window does, as its trace tells. */
-typedef enum WindowEvent {
-    EVENT_NONE,           /**< the trace is over */
-    EVENT_BACKWARD,       /**< gradients are added */
-    EVENT_NORM,           /**< the norm of the gradients: optimizer_clip() begins with it */
-    EVENT_SCALE,          /**< the gradients are scaled */
-    EVENT_STEP,           /**< optimizer_step() */
-    EVENT_ZERO,           /**< model_zero_grad() */
-    EVENT_FORWARD = 100,  /**< forward of micro-batch 0; the next numbers are the next ones */
-    EVENT_STRANGER = 999, /**< forward of something else */
-} WindowEvent;
-
-/** Events of one window that are kept. */
-enum { TRACE_LENGTH = 48 };
-
-/** "gradient of h.1.ln_2.bias, window 3", where `what` is "gradient of ". */
-static inline const char *window_name(char name[WIRE_NAME], const char *what, const Param *param,
-                                      int window) {
-    char full[WIRE_NAME];
-    if (param->layer < 0) {
-        snprintf(full, sizeof full, "%s", param->name);
-    } else {
-        snprintf(full, sizeof full, "h.%d.%s", param->layer, param->name);
-    }
-    int length = snprintf(name, WIRE_NAME, "%s%s, window %d", what, full, window + 1);
-    CHECK(length < WIRE_NAME, "the name %s is too long", name);
-    return name;
-}
-
-#define NAME_GRADIENT "gradient of "
-#define NAME_WEIGHT "new "
-#define NAME_M "m of "
-#define NAME_V "v of "
-#define NAME_LEFT "left in grad "
 
 #endif

@@ -91,38 +91,10 @@ static void say_what_is_held(void *context) {
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Batches lie one after the other: their shapes in "shapes", (B, T) each. */
-static Batch batch_at(const Wire *in, int i) {
-    const int32_t *shape = wire_get(in, "shapes", WIRE_I32, NULL);
-    Batch batch = {.tokens = wire_get(in, "tokens", WIRE_I32, NULL),
-                   .targets = wire_get(in, "targets", WIRE_I32, NULL)};
-    for (; i > 0; i--, shape += 2) {
-        batch.tokens += (size_t)shape[0] * (size_t)shape[1];
-        batch.targets += (size_t)shape[0] * (size_t)shape[1];
-    }
-    batch.B = shape[0];
-    batch.T = shape[1];
-    for (int j = 0; j < batch.B * batch.T; j++) {
-        batch.valid += batch.targets[j] != IGNORE_INDEX;
-    }
-    return batch;
-}
-
-static void give_gradients(Wire *out, const Model *model, int step) {
-    for (int i = 0; i < model->param_count; i++) {
-        char name[WIRE_NAME];
-        size_t count;
-        const Param *param = &model->params[i];
-        float *to = wire_get(out, gradient_name(name, param, step), WIRE_F32, &count);
-        CHECK(count == param->count, "%s: %zu numbers", name, count);
-        device_download(model->device, to, param->grad, count * sizeof *to);
-    }
-}
-
 /* One pass; its loss (as bits), where the dropout stream stands, and how many blocks have run. */
 static void one_pass(const Wire *in, Wire *out, Model *model, int i, forward_fn *forward,
                      backward_fn *backward) {
-    Batch batch = batch_at(in, i);
+    Batch batch = given_batch(in, i);
     double loss = forward(model, &batch);
     backward(model, *(const float *)wire_get(in, "share", WIRE_F32, NULL));
     memcpy((uint64_t *)wire_get(out, "loss", WIRE_U64, NULL) + i, &loss, sizeof loss);
@@ -133,7 +105,7 @@ static void one_pass(const Wire *in, Wire *out, Model *model, int i, forward_fn 
 static Checkpoint checkpoint_of(const Wire *in, const ModelConfig *config, bool by_lab) {
     Checkpoint checkpoint = {option(in, OPTION_SEGMENT), option(in, OPTION_ATTENTION) != 0};
     if (by_lab && option(in, OPTION_ASK_SEGMENT)) {
-        Batch batch = batch_at(in, 0);
+        Batch batch = given_batch(in, 0);
         checkpoint.segment =
             checkpoint_segment(config, batch.B, batch.T,
                                (size_t) * (const uint64_t *)wire_get(in, "choose", WIRE_U64, NULL));
@@ -170,7 +142,7 @@ static void run(const Wire *in, Wire *out, bool by_lab) {
     }
     if (closed) {
         for (int i = 0; i < passes; i++) {
-            Batch batch = batch_at(in, i);
+            Batch batch = given_batch(in, i);
             warm_up(model, &batch);
         }
         seal_memory();
@@ -180,7 +152,7 @@ static void run(const Wire *in, Wire *out, bool by_lab) {
         one_pass(in, out, model, i, by_lab ? checkpoint_forward : model_forward,
                  by_lab ? checkpoint_backward : model_backward);
         if ((i + 1) % window == 0) {
-            give_gradients(out, model, i / window);
+            hand_back_gradients(out, model, NAME_GRADIENT, "step", i / window);
             if (optimizer != NULL) {
                 optimizer_step(optimizer, 1e-2f);
             }

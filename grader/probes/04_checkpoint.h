@@ -6,11 +6,10 @@
 #ifndef GRADER_PROBES_04_CHECKPOINT_H
 #define GRADER_PROBES_04_CHECKPOINT_H
 
-#include <stdio.h>
 #include <string.h>
 
 #include "common/model.h"
-#include "grader/wire.h"
+#include "grader/probes/training.h"
 
 /** What a formula is asked about. */
 typedef struct Shape {
@@ -65,18 +64,6 @@ enum {
     OPTION_ASK_SEGMENT, /**< checkpoint_segment() chooses the segment, for "choose" bytes */
     OPTIONS,
 };
-
-/** "gradient of h.1.ln_2.bias, step 2" */
-static inline const char *gradient_name(char name[WIRE_NAME], const Param *param, int step) {
-    char layer[16] = "";
-    if (param->layer >= 0) {
-        snprintf(layer, sizeof layer, "h.%d.", param->layer);
-    }
-    int length =
-        snprintf(name, WIRE_NAME, "gradient of %s%s, step %d", layer, param->name, step + 1);
-    CHECK(length < WIRE_NAME, "the name %s is too long", name);
-    return name;
-}
 
 /** What the probe says of the stack when memory is refused: the judge reads it as advice. */
 #define HELD "held: %d blocks, %d of them with probabilities, %d inputs"

@@ -13,22 +13,11 @@
 #include "common/lab03.h"
 #include "common/lab05.h"
 #include "grader/probe.h"
-#ifndef BACKEND_CUDA
-#include <cudasim_core.h>
-#endif
 
 enum { ARENA_BYTES = 256 << 20 };
 
 static float *floats(const Wire *wire, const char *name) {
     return wire_get(wire, name, WIRE_F32, NULL);
-}
-
-static int problems(void) {
-#ifdef BACKEND_CUDA
-    return 0;
-#else
-    return cudasim_problems();
-#endif
 }
 
 /* ---- the ops --------------------------------------------------------------------------------- */
@@ -83,22 +72,6 @@ static void call_unscale(const OpCall *call) {
     device_download(call->device, floats(call->out, "found_inf") + call->i, found, sizeof *found);
 }
 
-static void hand_back_profile(Wire *out) {
-    size_t bytes;
-    OpLine *line = wire_get(out, "profile", WIRE_BYTES, &bytes);
-    memset(line, 0, bytes);
-#ifndef BACKEND_CUDA
-    cudasim_traffic traffic;
-    for (int i = 0, n = 0; n < OP_LINES && cudasim_profile(i, &traffic); i++) {
-        if (!traffic.shared) {
-            line[n] = (OpLine){
-                .write = traffic.write, .used = 1, .sectors = traffic.cost, .ideal = traffic.ideal};
-            snprintf(line[n++].kernel, OP_LINE_NAME, "%s", traffic.kernel);
-        }
-    }
-#endif
-}
-
 static void each(const Wire *in, Wire *out, void (*run)(const OpCall *call)) {
     size_t bytes;
     const OpCase *cases = wire_get(in, "cases", WIRE_BYTES, &bytes);
@@ -115,7 +88,6 @@ static void each(const Wire *in, Wire *out, void (*run)(const OpCall *call)) {
     memory_free(memory);
     device_free(device);
     hand_back_profile(out);
-    *(int32_t *)wire_get(out, "problems", WIRE_I32, NULL) = problems();
 }
 
 static void cast(const Wire *in, Wire *out) {
@@ -185,23 +157,20 @@ static struct Watch {
     bool unscaled; /* whether it has been unscaled */
 } watch;
 
-static void give_back(const char *what, const Param *param, const void *values) {
+static void give_back(const char *what, const Param *param, const float *values) {
     char name[WIRE_NAME];
-    device_download(watch.device, floats(watch.out, window_name(name, what, param, watch.number)),
-                    values, param->count * sizeof(float));
+    hand_back(watch.out, watch.device, param_name(name, what, param, "window", watch.number),
+              values, param->count);
 }
 
 static void give_weight(const Param *param) {
     char name[WIRE_NAME];
-    float *to = floats(watch.out, window_name(name, NAME_WEIGHT, param, watch.number));
+    float *to = floats(watch.out, param_name(name, NAME_WEIGHT, param, "window", watch.number));
     model_download_weight(watch.trainer.model, param, to);
 }
 
 static void give_gradients(void) {
-    const Model *model = watch.trainer.model;
-    for (int i = 0; i < model->param_count; i++) {
-        give_back(NAME_GRADIENT, &model->params[i], model->params[i].grad);
-    }
+    hand_back_gradients(watch.out, watch.trainer.model, NAME_GRADIENT, "window", watch.number);
 }
 
 static void give_update(void) {
@@ -285,57 +254,19 @@ static void after_hole(int status, void *context) {
     _exit(0);
 }
 
-static void load_weights(Model *model) {
-    const float *weights = floats(watch.in, "weights");
-    for (int i = 0; i < model->param_count; i++) {
-        model_upload_weight(model, &model->params[i], weights);
-        weights += model->params[i].count;
-    }
-}
-
 static void build(void) {
-    ModelConfig config = probe_config(watch.in);
-    const float *adamw = floats(watch.in, "adamw"), *rate = floats(watch.in, "rate");
-    const int32_t *schedule = wire_get(watch.in, "schedule", WIRE_I32, NULL);
-    uint64_t seed = *(const uint64_t *)wire_get(watch.in, "seed", WIRE_U64, NULL);
-    Model *model = model_new(&config, watch.memory, seed);
-    load_weights(model);
+    watch.mixed = (Mixed){.scaler = scaler_of(watch.in)};
+    watch.trainer = given_trainer(watch.in, watch.memory);
+    watch.trainer.mixed = &watch.mixed;
+    watch.trainer.optimizer->before_step = see_step;
+    Model *model = watch.trainer.model;
+    watch.mixed.dynamic = model->config.precision == F16;
     model->checkpoint.segment = watch.option[OPTION_SEGMENT];
     watch.real_ops = watch.ops = *model->ops;
     watch.ops.embedding_backward = see_embedding;
     watch.ops.crossentropy_backward = see_crossentropy;
     watch.ops.unscale = see_unscale;
     model->ops = &watch.ops;
-    watch.mixed = (Mixed){.scaler = scaler_of(watch.in), .dynamic = config.precision == F16};
-    watch.trainer = (Trainer){.model = model,
-                              .mixed = &watch.mixed,
-                              .max_grad_norm = rate[1],
-                              .schedule = {.learning_rate = rate[0],
-                                           .decay = (Decay)schedule[0],
-                                           .warmup_steps = schedule[1],
-                                           .max_steps = schedule[2]}};
-    watch.trainer.optimizer = optimizer_new(model, (AdamW){.beta1 = adamw[0],
-                                                           .beta2 = adamw[1],
-                                                           .epsilon = adamw[2],
-                                                           .weight_decay = adamw[3]});
-    watch.trainer.optimizer->before_step = see_step;
-}
-
-/* Micro-batches lie one after the other: their shapes in "shapes", (B, T) each. */
-static Batch batch_at(int k) {
-    const int32_t *shape = wire_get(watch.in, "shapes", WIRE_I32, NULL);
-    Batch batch = {.tokens = wire_get(watch.in, "tokens", WIRE_I32, NULL),
-                   .targets = wire_get(watch.in, "targets", WIRE_I32, NULL)};
-    for (; k > 0; k--, shape += 2) {
-        batch.tokens += (size_t)shape[0] * (size_t)shape[1];
-        batch.targets += (size_t)shape[0] * (size_t)shape[1];
-    }
-    batch.B = shape[0];
-    batch.T = shape[1];
-    for (int i = 0; i < batch.B * batch.T; i++) {
-        batch.valid += batch.targets[i] != IGNORE_INDEX;
-    }
-    return batch;
 }
 
 /* Level 1 of lab 03, written here, so that this lab does not stand on that one. */
@@ -377,7 +308,7 @@ static void one_window(void) {
     const Window *window = &watch.window;
     CHECK(window->count <= MOST, "a window of %d micro-batches", window->count);
     for (int i = 0; i < window->count; i++) {
-        batches[i] = batch_at(window->first + i);
+        batches[i] = given_batch(watch.in, window->first + i);
     }
     if (window->scale > 0) {
         watch.mixed.scaler.scale = window->scale;

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "common/params.h"
-#include "grader/wire.h"
+#include "grader/probes/profile.h"
+#include "grader/probes/training.h"
 
 /** A number that backward is made to leave in a gradient. */
 typedef enum Bad {
@@ -55,45 +55,12 @@ typedef struct OpCase {
     float found_inf;   /**< unscale: before the call */
 } OpCase;
 
-enum {
-    OP_LINES = 32,     /**< lines of the memory profile that travel */
-    OP_LINE_NAME = 32, /**< bytes of a kernel's name there */
-};
-
-/** What one line of a kernel asks of device memory: "profile", an array as WIRE_BYTES. */
-typedef struct OpLine {
-    char kernel[OP_LINE_NAME]; /**< name, with its NUL */
-    int32_t write;             /**< or else read */
-    int32_t used;              /**< 0 behind the last one */
-    double sectors;            /**< of 32 bytes that were touched */
-    double ideal;              /**< the fewest that would do */
-} OpLine;
-
 /** "in 3", where `what` is "in". */
 static inline const char *op_name(char name[WIRE_NAME], const char *what, int i) {
     snprintf(name, WIRE_NAME, "%s %d", what, i);
     return name;
 }
 
-/** "gradient of h.1.ln_2.bias, window 3", where `what` is "gradient of ". */
-static inline const char *window_name(char name[WIRE_NAME], const char *what, const Param *param,
-                                      int window) {
-    char full[WIRE_NAME];
-    if (param->layer < 0) {
-        snprintf(full, sizeof full, "%s", param->name);
-    } else {
-        snprintf(full, sizeof full, "h.%d.%s", param->layer, param->name);
-    }
-    int length = snprintf(name, WIRE_NAME, "%s%s, window %d", what, full, window + 1);
-    CHECK(length < WIRE_NAME, "the name %s is too long", name);
-    return name;
-}
-
-#define NAME_GRADIENT "gradient of "
-#define NAME_WEIGHT "new "
-#define NAME_MASTER "master of "
-#define NAME_M "m of "
-#define NAME_V "v of "
 #define NAME_STATES "states, window"
 
 #endif

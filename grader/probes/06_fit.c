@@ -91,22 +91,7 @@ static Wire *gradients_to;
 
 static void see_gradients(void *context, const Model *model) {
     (void)context;
-    char name[WIRE_NAME];
-    for (int i = 0; i < model->param_count; i++) {
-        const Param *param = &model->params[i];
-        float *to = wire_get(gradients_to, gradient_name(name, param), WIRE_F32, NULL);
-        device_download(model->device, to, param->grad, param->count * sizeof *to);
-    }
-}
-
-static void load_weights(const Wire *in, Trainer *trainer) {
-    const float *weights = wire_get(in, "weights", WIRE_F32, NULL);
-    for (int i = 0; i < trainer->model->param_count; i++) {
-        Param *param = &trainer->model->params[i];
-        model_upload_weight(trainer->model, param, weights);
-        weights += param->count;
-    }
-    optimizer_take_weights(trainer->optimizer);
+    hand_back_gradients(gradients_to, model, NAME_GRADIENT, "update", 0);
 }
 
 /* The rows of a batch as the micro-batches of a window. */
@@ -142,7 +127,8 @@ static void train(const Wire *in, Wire *out) {
         mixed_init(&mixed, plan.precision);
         trainer.mixed = &mixed;
     }
-    load_weights(in, &trainer);
+    given_weights(in, model);
+    optimizer_take_weights(trainer.optimizer);
     model->checkpoint = plan.checkpoint;
     gradients_to = out;
     trainer.optimizer->before_step = see_gradients;

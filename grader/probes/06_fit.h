@@ -6,10 +6,8 @@
 #ifndef GRADER_PROBES_06_FIT_H
 #define GRADER_PROBES_06_FIT_H
 
-#include <stdio.h>
-
 #include "common/lab06.h"
-#include "grader/wire.h"
+#include "grader/probes/training.h"
 
 /** A plan travels as that many whole numbers. */
 enum { PLAN_NUMBERS = 6 };
@@ -42,16 +40,5 @@ enum {
     ASK_GPU,     /**< on the simulated GPU, whose workspace is another */
     ASKS,        /**< how many numbers */
 };
-
-/** "gradient of h.1.ln_2.bias" */
-static inline const char *gradient_name(char name[WIRE_NAME], const Param *param) {
-    char layer[16] = "";
-    if (param->layer >= 0) {
-        snprintf(layer, sizeof layer, "h.%d.", param->layer);
-    }
-    int length = snprintf(name, WIRE_NAME, "gradient of %s%s", layer, param->name);
-    CHECK(length < WIRE_NAME, "the name %s is too long", name);
-    return name;
-}
 
 #endif

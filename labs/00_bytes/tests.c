@@ -1,7 +1,8 @@
 /* Lab 00, judged: what the student predicts against what the kit counts, on shapes that nobody has
    seen. Nothing here is a formula of the solution: parameters are counted from their list,
    activations by running a step and looking at the peak. */
-#include "grader/judges/00_mistakes.h"
+#include "grader/judges/00_activations.h"
+#include "grader/judges/00_states.h"
 
 /* ---- task 1 ---------------------------------------------------------------------------------- */
 

@@ -20,7 +20,7 @@ GRADED(01_loop, gradients, 20, "task 1: gradients of the mean loss, ragged rows,
 static void clip_check(Check *check, double share_of_norm) {
     Loop loop = loop_new(check, 1, 0);
     work_out(&loop, 0);
-    loop.max_norm = (float)(share_of_norm * loop.norm);
+    loop.given.max_norm = (float)(share_of_norm * loop.norm);
     if (run(&loop, WANT_GRADIENTS | WANT_UPDATE, ENOUGH_UPDATE)) {
         expect_gradients(&loop, 0);
     }
@@ -50,12 +50,12 @@ static void expect_steps(Loop *loop) {
     if (!run(loop, WANT_GRADIENTS | WANT_UPDATE | WANT_LEFT, ENOUGH_ALL)) {
         return;
     }
-    for (int step = 0; step < loop->steps; step++) {
+    for (int step = 0; step < loop->given.batches; step++) {
         work_out(loop, step);
         expect_gradients(loop, step);
         expect_update(loop, step);
         expect_zero(loop, step);
-        go_on(loop, step);
+        go_on(&loop->given, step);
     }
 }
 
@@ -67,7 +67,7 @@ GRADED(01_loop, steps, 15, "tasks 1 to 3: three steps, one after the other") {
 
 GRADED(01_loop, no_targets, 5, "a batch without valid targets: gradient 0, and a step") {
     Loop loop = loop_new(check, 3, 0);
-    loop.batch[1] = random_batch(check, &loop.config, true);
+    loop.given.batch[1] = all_masked(random_batch(check, &loop.given.config));
     expect_steps(&loop);
     const float *loss = check_got(check, "loss", WIRE_F32);
     if (!(loss[1] == 0)) {
@@ -80,15 +80,15 @@ GRADED(01_loop, no_targets, 5, "a batch without valid targets: gradient 0, and a
 GRADED(01_loop, schedule, 10, "task 3: warm-up and decay, one tick a step") {
     enum { STEPS = 7 };
     Loop loop = loop_new(check, STEPS, 0);
-    loop.schedule.warmup_steps = 3;
-    loop.schedule.max_steps = STEPS + 1;
+    loop.given.schedule.warmup_steps = 3;
+    loop.given.schedule.max_steps = STEPS + 1;
     if (run(&loop, 0, ENOUGH_ALL)) {
         double rate[STEPS], next[STEPS], largest[STEPS], zero[STEPS] = {0};
         uint64_t ticks[STEPS], none[STEPS] = {0}, twice[STEPS];
         for (int i = 0; i < STEPS; i++) {
-            rate[i] = rate_of(&loop, i);
-            next[i] = rate_of(&loop, i + 1);
-            largest[i] = (double)loop.schedule.learning_rate;
+            rate[i] = rate_of(&loop.given, i);
+            next[i] = rate_of(&loop.given, i + 1);
+            largest[i] = (double)loop.given.schedule.learning_rate;
             ticks[i] = (uint64_t)i + 1;
             twice[i] = 2 * ticks[i];
         }
@@ -113,20 +113,20 @@ GRADED(01_loop, report, 10, "loss, norm before clipping and tokens are reported"
     double zero[LOOP_STEPS] = {0};
     uint64_t tokens[LOOP_STEPS], all[LOOP_STEPS];
     work_out(&loop, 0);
-    loop.max_norm = (float)(0.5 * loop.norm);
-    loop.drawn = 0;
+    loop.given.max_norm = (float)(0.5 * loop.norm);
+    loop.given.drawn = 0;
     if (run(&loop, WANT_UPDATE, ENOUGH_ALL)) {
         check_picture(check, "memory of one step", 0);
-        for (int i = 0; i < loop.steps; i++) {
-            const Batch *batch = &loop.batch[i];
+        for (int i = 0; i < loop.given.batches; i++) {
+            const Batch *batch = &loop.given.batch[i];
             double valid = batch->valid, N = batch->B * batch->T;
-            loop.reference->config.dropout = 0;
-            double sure = reference_pass(loop.reference, batch, 0, 0, 0) / valid;
-            loop.reference->config.dropout = loop.config.dropout;
+            loop.given.reference->config.dropout = 0;
+            double sure = reference_pass(loop.given.reference, batch, 0, 0, 0) / valid;
+            loop.given.reference->config.dropout = loop.given.config.dropout;
             work_out(&loop, i);
             loss[i] = loop.loss;
             norm[i] = loop.norm;
-            after[i] = fmin(loop.norm, (double)loop.max_norm);
+            after[i] = fmin(loop.norm, (double)loop.given.max_norm);
             wrong[0][i] = loop.loss * valid;
             wrong[1][i] = loop.loss * valid / N;
             wrong[2][i] = loop.loss / valid;
@@ -134,7 +134,7 @@ GRADED(01_loop, report, 10, "loss, norm before clipping and tokens are reported"
             wrong[4][i] = sure;
             tokens[i] = (uint64_t)batch->valid;
             all[i] = (uint64_t)(batch->B * batch->T);
-            go_on(&loop, i);
+            go_on(&loop.given, i);
         }
         Suspect losses[] = {
             {"model_forward() gives the sum of the losses; the report wants their mean", wrong[0]},
@@ -158,27 +158,32 @@ GRADED(01_loop, report, 10, "loss, norm before clipping and tokens are reported"
 
 /* ---- the order of calls ---------------------------------------------------------------------- */
 
-/* The first or last place of an event in a trace; -1 where it is not. */
-static int first_of(const uint64_t *trace, LoopEvent event) {
+/* Which of its batches a forward pass runs is no matter here. */
+static bool is(uint64_t noted, Event event) {
+    return noted == (uint64_t)event || (event == EVENT_FORWARD && noted > EVENT_FORWARD);
+}
+
+/* The first place of an event in a trace; -1 where it is not. */
+static int first_of(const uint64_t *trace, Event event) {
     for (int i = 0; i < TRACE_LENGTH; i++) {
-        if (trace[i] == (uint64_t)event) {
+        if (is(trace[i], event)) {
             return i;
         }
     }
     return -1;
 }
 
-static int count_of(const uint64_t *trace, LoopEvent event) {
+static int count_of(const uint64_t *trace, Event event) {
     int count = 0;
     for (int i = 0; i < TRACE_LENGTH; i++) {
-        count += trace[i] == (uint64_t)event;
+        count += is(trace[i], event);
     }
     return count;
 }
 
-static bool comes_between(const uint64_t *trace, int from, int to, LoopEvent event) {
+static bool comes_between(const uint64_t *trace, int from, int to, Event event) {
     for (int i = from; i < to; i++) {
-        if (trace[i] == (uint64_t)event) {
+        if (is(trace[i], event)) {
             return true;
         }
     }
@@ -215,7 +220,7 @@ static const char *wrong_order(const uint64_t *trace) {
 GRADED(01_loop, order, 10, "forward, backward, clip, step, zero: in this order") {
     Loop loop = loop_new(check, 2, 0);
     work_out(&loop, 0);
-    loop.max_norm = (float)(0.001 * loop.norm);
+    loop.given.max_norm = (float)(0.001 * loop.norm);
     if (run(&loop, 0, ENOUGH_ALL)) {
         const uint64_t *trace = check_got(check, "trace", WIRE_U64);
         const char *wrong = wrong_order(trace);

@@ -8,8 +8,8 @@ enum { EVERYTHING = WANT_GRADIENTS | WANT_UPDATE | WANT_LEFT };
 /* A limit that clips: well below the norm of the first window. */
 static float clipping_norm(Case *it) {
     Window window = work_out(it, 0);
-    it->drawn = 0;
-    return (float)(0.3 * norm_of(combine(it, &window, right), it->P));
+    it->given.drawn = 0;
+    return (float)(0.3 * norm_of(combine(it, &window, right), it->given.P));
 }
 
 GRADED(03_accumulate, by_hand, 15, "task 1: the gradient of one window, ragged, with dropout") {
@@ -19,7 +19,7 @@ GRADED(03_accumulate, by_hand, 15, "task 1: the gradient of one window, ragged, 
 
 GRADED(03_accumulate, by_hand_steps, 10, "task 1: three windows, clipped; weights, m and v") {
     Case it = case_new(check, 8, 3, 0);
-    it.max_norm = clipping_norm(&it);
+    it.given.max_norm = clipping_norm(&it);
     judge(&it, "by_hand", EVERYTHING | WANT_REPORT);
 }
 
@@ -28,7 +28,7 @@ GRADED(03_accumulate, by_hand_steps, 10, "task 1: three windows, clipped; weight
 GRADED(03_accumulate, window, 8, "task 2: size and targets of each window, and where it ends") {
     Case it = case_new(check, check_int(check, 2, 3) * 3 + 2, 3, 0);
     uint64_t size[MOST_WINDOWS], steps[MOST_WINDOWS], tokens[MOST_WINDOWS], rest[MOST_WINDOWS];
-    uint64_t first[MOST_WINDOWS], sync[MOST_MICROS] = {0}, early[MOST_MICROS], all[MOST_WINDOWS];
+    uint64_t first[MOST_WINDOWS], sync[MOST_BATCHES] = {0}, early[MOST_BATCHES], all[MOST_WINDOWS];
     prepare(&it, 0);
     if (check_run(check, "accumulator", SECONDS) && expect_windows(&it)) {
         for (int i = 0; i < windows_of(&it); i++) {
@@ -41,7 +41,7 @@ GRADED(03_accumulate, window, 8, "task 2: size and targets of each window, and w
             all[i] = (uint64_t)w.padded;
             sync[w.first + w.count - 1] = 1;
         }
-        for (int i = 0; i < it.micros; i++) {
+        for (int i = 0; i < it.given.batches; i++) {
             early[i] = i % it.steps == 0;
         }
         size_t windows = (size_t)windows_of(&it);
@@ -57,20 +57,20 @@ GRADED(03_accumulate, window, 8, "task 2: size and targets of each window, and w
              early}};
         check_equal(check, "open.window", size, windows, sizes, 1);
         check_equal(check, "open.tokens", tokens, windows, counts, 3);
-        check_equal(check, "sync_gradients", sync, (size_t)it.micros, syncs, 1);
+        check_equal(check, "sync_gradients", sync, (size_t)it.given.batches, syncs, 1);
     }
-    reference_free(it.reference);
+    reference_free(it.given.reference);
 }
 
 GRADED(03_accumulate, accumulate, 12, "task 2: gradients; one micro-batch has no valid target") {
     Case it = case_new(check, 5, 3, 0.1f);
-    it.batch[1] = random_batch(check, &it.config, 2, 9, true);
+    it.given.batch[1] = all_masked(uneven_batch(check, it.given.config.V, 2, 9));
     judge(&it, "accumulator", EVERYTHING);
 }
 
 GRADED(03_accumulate, clip, 6, "task 2: one clip for each window, of the sum") {
     Case it = case_new(check, 6, 3, 0);
-    it.max_norm = clipping_norm(&it);
+    it.given.max_norm = clipping_norm(&it);
     judge(&it, "accumulator", WANT_GRADIENTS | WANT_UPDATE);
 }
 
@@ -83,10 +83,10 @@ GRADED(03_accumulate, update, 8, "task 2: weights, m and v: one step and one t f
 
 /* The bits of all tensors of a kind, for comparison with another run. */
 static float *bits_of(const Case *it, const char *what, int window) {
-    float *values = check_normal(it->check, it->P, 0, F32), *to = values;
-    for (int i = 0; i < it->reference->param_count; i++) {
-        size_t count = it->reference->params[i].count;
-        memcpy(to, got_tensor(it, what, i, window), count * sizeof *to);
+    float *values = check_normal(it->given.check, it->given.P, 0, F32), *to = values;
+    for (int i = 0; i < it->given.reference->param_count; i++) {
+        size_t count = it->given.reference->params[i].count;
+        memcpy(to, got_param(&it->given, what, i, window), count * sizeof *to);
         to += count;
     }
     return values;
@@ -96,21 +96,22 @@ static float *bits_of(const Case *it, const char *what, int window) {
 static void expect_bits(const Case *it, float *const *gradient, float *const *weight) {
     for (int i = 0; i < windows_of(it); i++) {
         bool same_gradient =
-            memcmp(bits_of(it, NAME_GRADIENT, i), gradient[i], it->P * sizeof(float)) == 0;
+            memcmp(bits_of(it, NAME_GRADIENT, i), gradient[i], it->given.P * sizeof(float)) == 0;
         bool same_weight =
-            memcmp(bits_of(it, NAME_WEIGHT, i), weight[i], it->P * sizeof(float)) == 0;
+            memcmp(bits_of(it, NAME_WEIGHT, i), weight[i], it->given.P * sizeof(float)) == 0;
         if (!same_gradient || !same_weight) {
-            check_fail(it->check, "%s after window %d are not those of the plain step, bit for bit",
+            check_fail(it->given.check,
+                       "%s after window %d are not those of the plain step, bit for bit",
                        same_gradient ? "weights" : "gradients", i + 1);
             return;
         }
     }
-    check_good(it->check);
+    check_good(it->given.check);
 }
 
 /* Runs the plain step first; then the submission, which must give the same bits. */
 static void same_bits(Case *it, const char *probe_case) {
-    Check *check = it->check;
+    Check *check = it->given.check;
     float *gradient[MOST_WINDOWS], *weight[MOST_WINDOWS];
     uint64_t arena = 0;
     prepare(it, WANT_GRADIENTS | WANT_UPDATE);
@@ -127,15 +128,15 @@ static void same_bits(Case *it, const char *probe_case) {
             expect_bits(it, gradient, weight);
         }
     }
-    reference_free(it->reference);
+    reference_free(it->given.reference);
 }
 
 /* Dividing by a power of two is exact, so every right order of scaling gives the same bits. */
 GRADED(03_accumulate, one, 6,
        "task 2: windows of one micro-batch are the plain step, bit for bit") {
     Case it = case_new(check, 3, 1, 0.1f);
-    for (int i = 0; i < it.micros; i++) {
-        it.batch[i] = full_batch(check, &it.config, 8, 8);
+    for (int i = 0; i < it.given.batches; i++) {
+        it.given.batch[i] = full_batch(check, it.given.config.V, 8, 8);
     }
     same_bits(&it, "accumulator");
 }
@@ -150,9 +151,9 @@ GRADED(03_accumulate, epoch, 8, "task 3: two epochs whose last window is short, 
 
 GRADED(03_accumulate, empty, 5, "task 3: micro-batches and a window without valid targets") {
     Case it = case_new(check, 6, 2, 0);
-    it.batch[0] = random_batch(check, &it.config, 2, 7, true);
-    it.batch[2] = random_batch(check, &it.config, 1, 5, true);
-    it.batch[3] = random_batch(check, &it.config, 3, 4, true);
+    it.given.batch[0] = all_masked(uneven_batch(check, it.given.config.V, 2, 7));
+    it.given.batch[2] = all_masked(uneven_batch(check, it.given.config.V, 1, 5));
+    it.given.batch[3] = all_masked(uneven_batch(check, it.given.config.V, 3, 4));
     judge(&it, "epochs", EVERYTHING);
     const float *loss = check_got(check, "loss", WIRE_F32);
     if (!(loss[1] == 0)) {
@@ -169,8 +170,8 @@ GRADED(03_accumulate, longer, 3, "task 3: a window that is longer than the data"
 
 GRADED(03_accumulate, schedule, 4, "task 3: one tick of the schedule for each window") {
     Case it = case_new(check, 7, 2, 0);
-    it.schedule.warmup_steps = 2;
-    it.schedule.max_steps = 6;
+    it.given.schedule.warmup_steps = 2;
+    it.given.schedule.max_steps = 6;
     prepare(&it, 0);
     if (check_run(check, "epochs", SECONDS) && expect_windows(&it)) {
         enum { WINDOWS = 4 };
@@ -182,9 +183,9 @@ GRADED(03_accumulate, schedule, 4, "task 3: one tick of the schedule for each wi
             late[i] = (uint64_t)i;
             twice[i] = 2 * ticks[i];
             micros[i] = (uint64_t)(i < WINDOWS - 1 ? 2 * (i + 1) : 7);
-            rate[i] = rate_of(&it, i);
-            next[i] = rate_of(&it, i + 1);
-            by_micro[i] = rate_of(&it, 2 * i);
+            rate[i] = rate_of(&it.given, i);
+            next[i] = rate_of(&it.given, i + 1);
+            by_micro[i] = rate_of(&it.given, 2 * i);
         }
         ExactSuspect counts[] = {
             {"the schedule ticks for each micro-batch: it ticks once for each window", micros},
@@ -197,13 +198,13 @@ GRADED(03_accumulate, schedule, 4, "task 3: one tick of the schedule for each wi
                            {"learning_rate is not set in the report", zero}};
         check_close(check, "learning_rate", rate, WINDOWS, tolerance_of_op(F32, 1), rates, 3);
     }
-    reference_free(it.reference);
+    reference_free(it.given.reference);
 }
 
 GRADED(03_accumulate, report, 5, "task 3: loss, norm, targets of each window; report() can stop") {
     Case it = case_new(check, 8, 2, 0.1f);
     it.stop = 3;
-    it.max_norm = clipping_norm(&it);
+    it.given.max_norm = clipping_norm(&it);
     judge(&it, "epochs", WANT_UPDATE | WANT_REPORT);
 }
 
@@ -214,7 +215,7 @@ static const char *wrong_order(const uint64_t *trace, int first, int count) {
     int forwards = 0, backwards = 0, steps = 0;
     bool norm = false, zero = false;
     for (int i = 0; i < TRACE_LENGTH && trace[i] != EVENT_NONE; i++) {
-        if (trace[i] >= EVENT_FORWARD) {
+        if (trace[i] >= EVENT_FORWARD || trace[i] == EVENT_LOOK) {
             if (trace[i] != (uint64_t)(EVENT_FORWARD + first + forwards)) {
                 return "the micro-batches are not run one by one, in the order in which they come";
             }
@@ -244,36 +245,36 @@ static const char *wrong_order(const uint64_t *trace, int first, int count) {
 }
 
 static void expect_order(const Case *it) {
-    const uint64_t *trace = check_got(it->check, "trace", WIRE_U64);
+    const uint64_t *trace = check_got(it->given.check, "trace", WIRE_U64);
     const char *wrong = NULL;
     for (int i = 0; i < windows_of(it) && wrong == NULL; i++) {
         wrong = wrong_order(trace + i * TRACE_LENGTH, first_of(it, i), count_of(it, i));
     }
     if (wrong != NULL) {
-        check_fail(it->check, "%s", wrong);
+        check_fail(it->given.check, "%s", wrong);
     } else {
-        check_good(it->check);
+        check_good(it->given.check);
     }
 }
 
 /* Micro-batches of one shape: one that is used in place of another gives no other sign. */
 GRADED(03_accumulate, order, 3, "task 3: each micro-batch once, then clip, step, zero, once") {
     Case it = case_new(check, 5, 2, 0);
-    for (int i = 0; i < it.micros; i++) {
-        it.batch[i] = random_batch(check, &it.config, 3, 8, false);
+    for (int i = 0; i < it.given.batches; i++) {
+        it.given.batch[i] = uneven_batch(check, it.given.config.V, 3, 8);
     }
     prepare(&it, WANT_GRADIENTS | WANT_UPDATE);
     if (check_run(check, "epochs", SECONDS) && expect_windows(&it)) {
         for (int i = 0; i < windows_of(&it); i++) {
             Window window = work_out(&it, i);
             expect_gradients(&it, &window);
-            go_on(&it, &window);
+            go_on(&it.given, i);
         }
         if (!it.gpu) { /* only on the CPU are all calls seen */
             expect_order(&it);
         }
     }
-    reference_free(it.reference);
+    reference_free(it.given.reference);
 }
 
 /* ---- memory, and the other device ------------------------------------------------------------ */
@@ -281,8 +282,8 @@ GRADED(03_accumulate, order, 3, "task 3: each micro-batch once, then clip, step,
 GRADED(03_accumulate, memory, 4, "task 3: four micro-batches where memory has room for one") {
     ModelConfig config = {.V = 256, .T = 256, .L = 4, .NH = 4, .C = 64};
     Case it = case_of(check, config, 4, 4);
-    for (int i = 0; i < it.micros; i++) {
-        it.batch[i] = full_batch(check, &config, 1, 256);
+    for (int i = 0; i < it.given.batches; i++) {
+        it.given.batch[i] = full_batch(check, config.V, 1, 256);
     }
     same_bits(&it, "tight");
 }

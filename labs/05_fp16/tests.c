@@ -168,7 +168,7 @@ GRADED(05_fp16, scaler_resumed, 4,
 
 GRADED(05_fp16, gradients, 7, "task 4: unscaled gradients against those of a float model") {
     Job job = job_new(check, 2, 16);
-    job.config.dropout = job.reference->config.dropout = 0.1f;
+    job.given.config.dropout = job.given.reference->config.dropout = 0.1f;
     job.option[OPTION_FIRST] = 1;
     float scale = (float)(1 << check_int(check, 10, 13));
     add_window(&job, scale);
@@ -182,10 +182,10 @@ GRADED(05_fp16, gradients, 7, "task 4: unscaled gradients against those of a flo
 GRADED(05_fp16, clipped, 5, "task 5: clipping by the norm of the unscaled gradients") {
     Job job = job_new(check, 1, 16);
     work_out(&job);
-    job.max_norm = (float)(0.3 * job.norm);
+    job.given.max_norm = (float)(0.3 * job.norm);
     add_window(&job, 2048);
     if (run(&job, WANT_GRADIENTS)) {
-        expect_gradients(&job, 0, 2048, (double)job.max_norm);
+        expect_gradients(&job, 0, 2048, (double)job.given.max_norm);
         expect_report(&job, 2048);
     }
     job_free(&job);
@@ -198,8 +198,8 @@ static const float scales[] = {0x1p10f, 0x1p12f, 0x1p14f};
 /* Whether each tensor of `got` (P) is as close to the window's gradient as that. */
 static bool params_close(const Job *job, const float *got, Tolerance tolerance) {
     const double *want = job->gradient;
-    for (int i = 0; i < job->reference->param_count; i++) {
-        size_t n = job->reference->params[i].count;
+    for (int i = 0; i < job->given.reference->param_count; i++) {
+        size_t n = job->given.reference->params[i].count;
         if (!compare(got, want, n, tolerance).pass) {
             return false;
         }
@@ -214,14 +214,14 @@ static bool params_close(const Job *job, const float *got, Tolerance tolerance) 
    the kit's gradients are then within the tolerance: of so few tokens some cancel. */
 static bool fits_half(Job *job) {
     work_out(job);
-    if (!(job->reference->smallest * 0x1p10 >= 0x1p-13 &&
-          job->reference->largest * 0x1p14 <= 0x1p15)) {
+    if (!(job->given.reference->smallest * 0x1p10 >= 0x1p-13 &&
+          job->given.reference->largest * 0x1p14 <= 0x1p15)) {
         return false;
     }
     const float *first = kit_gradient(job, scales[0]);
     return params_close(job, first, tolerance_of_model(F16)) &&
-           memcmp(first, kit_gradient(job, scales[1]), job->P * sizeof *first) == 0 &&
-           memcmp(first, kit_gradient(job, scales[2]), job->P * sizeof *first) == 0;
+           memcmp(first, kit_gradient(job, scales[1]), job->given.P * sizeof *first) == 0 &&
+           memcmp(first, kit_gradient(job, scales[2]), job->given.P * sizeof *first) == 0;
 }
 
 /* Weights and batches with which it does. Few tokens: the more numbers, the smaller the smallest.
@@ -229,7 +229,7 @@ static bool fits_half(Job *job) {
 static Job job_that_fits(Check *check) {
     for (int tries = 0; tries < 400; tries++) {
         Job job = job_new(check, 1, 4);
-        job.config.NH = job.reference->config.NH = 1;
+        job.given.config.NH = job.given.reference->config.NH = 1;
         if (fits_half(&job)) {
             return job;
         }
@@ -240,26 +240,26 @@ static Job job_that_fits(Check *check) {
 
 GRADED(05_fp16, scales, 7, "task 5: scales 2^10, 2^12 and 2^14 give the same bits") {
     Job job = job_that_fits(check);
-    job.schedule.learning_rate = 0; /* the weights stay */
-    job.adamw.weight_decay = 0;
+    job.given.schedule.learning_rate = 0; /* the weights stay */
+    job.given.adamw.weight_decay = 0;
     for (int w = 0; w < 3; w++) {
         add_window(&job, scales[w]);
     }
     if (run(&job, WANT_GRADIENTS) && stepped(&job, 0) && stepped(&job, 1) && stepped(&job, 2)) {
-        double *first = got_all(&job, NAME_GRADIENT, 0);
+        double *first = got_all(&job.given, NAME_GRADIENT, 0);
         if (expect_gradients(&job, 0, (double)scales[0], 0) &&
-            !(expect_all(&job, NAME_GRADIENT, 1, first, (Tolerance){0, 0, 0}, NULL, 0) &&
-              expect_all(&job, NAME_GRADIENT, 2, first, (Tolerance){0, 0, 0}, NULL, 0))) {
+            !(expect_all(&job.given, NAME_GRADIENT, 1, first, (Tolerance){0, 0, 0}, NULL, 0) &&
+              expect_all(&job.given, NAME_GRADIENT, 2, first, (Tolerance){0, 0, 0}, NULL, 0))) {
             check_fail(check, "scales 2^10, 2^12 and 2^14 give other bits: with powers of two "
                               "nothing is rounded, unless 1 / scale is not one");
         }
         /* What half would round away at scale 1 is there. */
         const float *kit = kit_gradient(&job, scales[0]);
-        double *bits = check_doubles(check, job.P);
-        for (size_t i = 0; i < job.P; i++) {
+        double *bits = check_doubles(check, job.given.P);
+        for (size_t i = 0; i < job.given.P; i++) {
             bits[i] = (double)kit[i];
         }
-        if (!expect_all(&job, NAME_GRADIENT, 0, bits, (Tolerance){0, 0, 0}, NULL, 0)) {
+        if (!expect_all(&job.given, NAME_GRADIENT, 0, bits, (Tolerance){0, 0, 0}, NULL, 0)) {
             check_fail(check, "these are not the bits of a backward at scale 2^10: is dloss scaled "
                               "before anything is rounded to half?");
         }
@@ -270,13 +270,13 @@ GRADED(05_fp16, scales, 7, "task 5: scales 2^10, 2^12 and 2^14 give the same bit
 GRADED(05_fp16, bad_numbers, 8, "task 5: inf and NaN in each tensor and micro-batch in turn") {
     Job job = job_new(check, 1, 8);
     add_window(&job, 1024);
-    for (int param = 0; param < job.reference->param_count; param++) {
+    for (int param = 0; param < job.given.reference->param_count; param++) {
         for (int k = 0; k < 6; k++) {
             Window *window = add_window(&job, 1024);
             window->bad = k % 2 == 0 ? BAD_NAN : k == 1 ? BAD_MINUS : BAD_PLUS;
             window->micro = k / 2;
             window->param = param;
-            window->index = check_int(check, 0, (int)job.reference->params[param].count - 1);
+            window->index = check_int(check, 0, (int)job.given.reference->params[param].count - 1);
         }
     }
     int last = job.windows;
@@ -299,7 +299,7 @@ GRADED(05_fp16, trace, 6, "task 5: scale, skipped, t and schedule over 30 window
         Window *window = add_window(&job, 0);
         window->bad = script[i] == 'b' ? check_int(check, BAD_PLUS, BAD_NAN) : BAD_NONE;
         window->micro = check_int(check, 0, 2);
-        window->param = check_int(check, 0, job.reference->param_count - 1);
+        window->param = check_int(check, 0, job.given.reference->param_count - 1);
     }
     if (run(&job, 0)) {
         ExactSuspect suspects[SLIPS + 1];
@@ -338,9 +338,9 @@ GRADED(05_fp16, update, 6, "task 5: masters by AdamW, weights = round(master), t
 
 GRADED(05_fp16, bf16, 3, "bf16: no scale, masters and a skipped step all the same") {
     Job job = job_new(check, 1, 8);
-    job.config.precision = BF16;
+    job.given.config.precision = BF16;
     job.scaler = (Automaton){1, 2, 0.5, 1, 1, 0}; /* one good step, and a scaler would grow */
-    random_weights(&job);
+    random_weights(&job.given);
     add_window(&job, 0);
     add_window(&job, 0);
     work_out(&job);
@@ -366,10 +366,11 @@ static void right_bytes_of(const Job *job, uint64_t *want) {
     device->threads = 1;
     memset(want, 0, MEMORY_KINDS * sizeof *want);
     for (int k = 0; k < 3; k++) {
-        const Batch *batch = &job->batch[k];
-        MemoryUse use = bytes_predict(&job->config, batch->B, batch->T, device);
-        use.bytes[MEMORY_ACTIVATIONS] = checkpoint_bytes(
-            &job->config, batch->B, batch->T, (Checkpoint){.segment = job->option[OPTION_SEGMENT]});
+        const Batch *batch = &job->given.batch[k];
+        MemoryUse use = bytes_predict(&job->given.config, batch->B, batch->T, device);
+        use.bytes[MEMORY_ACTIVATIONS] =
+            checkpoint_bytes(&job->given.config, batch->B, batch->T,
+                             (Checkpoint){.segment = job->option[OPTION_SEGMENT]});
         if (use.bytes[MEMORY_ACTIVATIONS] > want[MEMORY_ACTIVATIONS]) {
             for (int kind = 0; kind < MEMORY_KINDS; kind++) {
                 want[kind] = use.bytes[kind];
@@ -382,15 +383,15 @@ static void right_bytes_of(const Job *job, uint64_t *want) {
 GRADED(05_fp16, together, 3, "accumulated, checkpointed, dropout, clipped: gradients and bytes") {
     Job job = job_new(check, 3, 16);
     uint64_t want[MEMORY_KINDS];
-    job.config.dropout = job.reference->config.dropout = 0.1f;
+    job.given.config.dropout = job.given.reference->config.dropout = 0.1f;
     job.option[OPTION_LEVEL] = 1;
     job.option[OPTION_SEGMENT] = 2;
     work_out(&job);
-    job.max_norm = (float)(0.5 * job.norm);
+    job.given.max_norm = (float)(0.5 * job.norm);
     add_window(&job, 0);
     right_bytes_of(&job, want);
     if (run(&job, WANT_GRADIENTS | WANT_UPDATE)) {
-        expect_gradients(&job, 0, job.scaler.scale, (double)job.max_norm);
+        expect_gradients(&job, 0, job.scaler.scale, (double)job.given.max_norm);
         expect_updates(&job);
         check_equal(check, "bytes", want, MEMORY_KINDS, NULL, 0);
     }

@@ -1,0 +1,301 @@
+/**
+ * @file training.h
+ * @brief Judges of labs that train: what a check gives to the probe, the model in double beside it,
+ * and how tensors that came back are compared, one for each parameter.
+ * @ingroup grader
+ *
+ * What is given is named in grader/probes/training.h. Arrays of P numbers hold all parameters, end
+ * to end; they and all batches are freed with the check.
+ */
+#ifndef GRADER_JUDGES_TRAINING_H
+#define GRADER_JUDGES_TRAINING_H
+
+#include <math.h>
+#include <string.h>
+
+#include "common/optimizer.h"
+#include "grader/check.h"
+#include "grader/probes/training.h"
+#include "grader/reference.h"
+#include "kernels/half.h"
+
+enum { MOST_BATCHES = 16, MOST_SUSPECTS = 32, SECONDS = 20 };
+
+/** What a check gives, and where its steps have come to. */
+typedef struct Given {
+    Check *check;
+    const char *when; /**< what gradients are of: "step" or "window" */
+    ModelConfig config;
+    Batch batch[MOST_BATCHES];
+    int batches;
+    AdamW adamw;
+    Schedule schedule;
+    float max_norm;
+    uint64_t seed;
+    size_t P;             /**< numbers in all parameters */
+    float *start;         /**< (P) weights that are given */
+    Reference *reference; /**< at the weights where the present step began */
+    uint64_t drawn;       /**< counters of the dropout stream */
+} Given;
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+/* B rows of T targets that all count. */
+static inline Batch full_batch(Check *check, int V, int B, int T) {
+    int N = B * T;
+    int32_t *tokens = (int32_t *)check_doubles(check, (size_t)N);
+    int32_t *targets = (int32_t *)check_doubles(check, (size_t)N);
+    for (int i = 0; i < N; i++) {
+        tokens[i] = check_int(check, 0, V - 1);
+        targets[i] = check_int(check, 0, V - 1);
+    }
+    return (Batch){.B = B, .T = T, .tokens = tokens, .targets = targets, .valid = N};
+}
+
+static inline void mask(Batch *batch, int i) {
+    int32_t *targets = (int32_t *)batch->targets;
+    batch->valid -= targets[i] != IGNORE_INDEX;
+    targets[i] = IGNORE_INDEX;
+}
+
+/* Row b ends after `length` tokens, and a tenth of its targets are masked; the first stays. */
+static inline void cut_row(Check *check, Batch *batch, int b, int length) {
+    for (int t = 0; t < batch->T; t++) {
+        int i = b * batch->T + t;
+        if (t >= length) {
+            ((int32_t *)batch->tokens)[i] = 0; /* padding */
+        }
+        if (t >= length || (t > 0 && check_int(check, 0, 9) == 0)) {
+            mask(batch, i);
+        }
+    }
+}
+
+/* As data.h makes of documents: row b has T - b * shorter tokens, and what cut_row() leaves. */
+static inline Batch ragged_batch(Check *check, int V, int B, int T, int shorter) {
+    Batch batch = full_batch(check, V, B, T);
+    for (int b = 0; b < B; b++) {
+        cut_row(check, &batch, b, T - b * shorter);
+    }
+    return batch;
+}
+
+/* The same with rows of any lengths. */
+static inline Batch uneven_batch(Check *check, int V, int B, int T) {
+    Batch batch = full_batch(check, V, B, T);
+    for (int b = 0; b < B; b++) {
+        cut_row(check, &batch, b, check_int(check, 1, T));
+    }
+    return batch;
+}
+
+/* A batch without any valid target. */
+static inline Batch all_masked(Batch batch) {
+    for (int i = 0; i < batch.B * batch.T; i++) {
+        mask(&batch, i);
+    }
+    return batch;
+}
+
+static inline void give_batches(Check *check, const Batch *batch, int batches) {
+    int32_t shapes[2 * MOST_BATCHES];
+    size_t count = 0, at = 0;
+    CHECK(batches <= MOST_BATCHES, "%d batches", batches);
+    for (int i = 0; i < batches; i++) {
+        shapes[2 * i] = batch[i].B;
+        shapes[2 * i + 1] = batch[i].T;
+        count += (size_t)(batch[i].B * batch[i].T);
+    }
+    int32_t *tokens = (int32_t *)check_doubles(check, count);
+    int32_t *targets = (int32_t *)check_doubles(check, count);
+    for (int i = 0; i < batches; i++) {
+        size_t N = (size_t)(batch[i].B * batch[i].T);
+        memcpy(tokens + at, batch[i].tokens, N * sizeof *tokens);
+        memcpy(targets + at, batch[i].targets, N * sizeof *targets);
+        at += N;
+    }
+    check_give(check, "shapes", WIRE_I32, shapes, 2 * (size_t)batches);
+    check_give(check, "tokens", WIRE_I32, tokens, count);
+    check_give(check, "targets", WIRE_I32, targets, count);
+}
+
+/* ---- what is given --------------------------------------------------------------------------- */
+
+/* As the storage type can hold it. */
+static inline float rounded(float x, Precision precision) {
+    return precision == F16    ? half_to_float(half_from_float(x))
+           : precision == BF16 ? bf16_to_float(bf16_from_float(x))
+                               : x;
+}
+
+/* Scales near 1, everything else near 0, nothing exactly there. */
+static inline void random_weights(Given *given) {
+    const Reference *reference = given->reference;
+    float *weight = given->start = check_normal(given->check, given->P, 0.1, F32);
+    for (int i = 0; i < reference->param_count; i++) {
+        for (size_t j = 0; j < reference->params[i].count; j++, weight++) {
+            *weight += reference->params[i].init == INIT_ONE ? 1.0f : 0.0f;
+            *weight = rounded(*weight, given->config.precision);
+            reference->weight[i][j] = (double)*weight;
+        }
+    }
+}
+
+/* No clipping, the first step in a warm-up of 4; there are no batches yet. */
+static inline Given given_new(Check *check, ModelConfig config, const char *when) {
+    Given given = {.check = check,
+                   .when = when,
+                   .config = config,
+                   .adamw = {.beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 1e-8f, .weight_decay = 0.1f},
+                   .schedule = {.learning_rate = 1e-2f, .warmup_steps = 4, .max_steps = 20},
+                   .seed = (uint64_t)check_int(check, 1, 1 << 30),
+                   .reference = reference_new(&config)};
+    for (int i = 0; i < given.reference->param_count; i++) {
+        given.P += given.reference->params[i].count;
+    }
+    random_weights(&given);
+    return given;
+}
+
+static inline void give(const Given *given) {
+    Check *check = given->check;
+    const AdamW *a = &given->adamw;
+    const Schedule *s = &given->schedule;
+    check_give_config(check, &given->config);
+    give_batches(check, given->batch, given->batches);
+    check_give(check, "weights", WIRE_F32, given->start, given->P);
+    check_give(check, "adamw", WIRE_F32, (float[]){a->beta1, a->beta2, a->epsilon, a->weight_decay},
+               4);
+    check_give(check, "rate", WIRE_F32, (float[]){s->learning_rate, given->max_norm}, 2);
+    check_give(check, "schedule", WIRE_I32,
+               (int32_t[]){(int32_t)s->decay, s->warmup_steps, s->max_steps}, 3);
+    check_give(check, "seed", WIRE_U64, &given->seed, 1);
+}
+
+/* Of `times` steps or windows the tensors of that kind. */
+static inline void want_params(const Given *given, const char *what, int times) {
+    char name[WIRE_NAME];
+    for (int time = 0; time < times; time++) {
+        for (int i = 0; i < given->reference->param_count; i++) {
+            const Param *param = &given->reference->params[i];
+            check_want(given->check, param_name(name, what, param, given->when, time), WIRE_F32,
+                       param->count);
+        }
+    }
+}
+
+/* ---- what came back -------------------------------------------------------------------------- */
+
+static inline const float *got_param(const Given *given, const char *what, int i, int time) {
+    char name[WIRE_NAME];
+    const Param *param = &given->reference->params[i];
+    return check_got(given->check, param_name(name, what, param, given->when, time), WIRE_F32);
+}
+
+/* (P) the tensors of that kind that came back. */
+static inline double *got_all(const Given *given, const char *what, int time) {
+    double *values = check_doubles(given->check, given->P), *to = values;
+    for (int i = 0; i < given->reference->param_count; i++) {
+        const float *got = got_param(given, what, i, time);
+        for (size_t j = 0; j < given->reference->params[i].count; j++) {
+            *to++ = (double)got[j];
+        }
+    }
+    return values;
+}
+
+/* What was never handed back is still as the judge filled it. */
+static inline bool came_back(const Given *given, const char *what, int time) {
+    return float_bits(got_param(given, what, 0, time)[0]) != 0xFFFFFFFFu;
+}
+
+/* Compares all tensors of a kind; suspects are (P) like `want`. */
+static inline bool expect_all(const Given *given, const char *what, int time, const double *want,
+                              Tolerance tolerance, const Suspect *suspects, int count) {
+    Suspect part[MOST_SUSPECTS];
+    char name[WIRE_NAME];
+    size_t first = 0;
+    bool right = true;
+    CHECK(count <= MOST_SUSPECTS, "%d suspects", count);
+    for (int i = 0; i < given->reference->param_count; i++) {
+        const Param *param = &given->reference->params[i];
+        for (int k = 0; k < count; k++) {
+            part[k] = (Suspect){suspects[k].sentence, suspects[k].values + first};
+        }
+        right &= check_close(given->check, param_name(name, what, param, given->when, time),
+                             want + first, param->count, tolerance, part, count);
+        first += param->count;
+    }
+    return right;
+}
+
+/* The next step begins at the weights that came back. */
+static inline void go_on(Given *given, int time) {
+    for (int i = 0; i < given->reference->param_count; i++) {
+        const float *got = got_param(given, NAME_WEIGHT, i, time);
+        for (size_t j = 0; j < given->reference->params[i].count; j++) {
+            given->reference->weight[i][j] = (double)got[j];
+        }
+    }
+}
+
+/* ---- what is right --------------------------------------------------------------------------- */
+
+/* Adds a batch to the reference's gradients, each valid target with `share`; the sum of losses. */
+static inline double pass(Given *given, const Batch *batch, double share) {
+    double loss = reference_pass(given->reference, batch, share, given->seed, given->drawn);
+    given->drawn += reference_pass_counters(&given->config, batch->B * batch->T);
+    return loss;
+}
+
+/* (P) the reference's weights or gradients, end to end. */
+static inline double *end_to_end(const Given *given, double *const *tensor) {
+    double *values = check_doubles(given->check, given->P), *to = values;
+    for (int i = 0; i < given->reference->param_count; i++) {
+        size_t count = given->reference->params[i].count;
+        memcpy(to, tensor[i], count * sizeof *to);
+        to += count;
+    }
+    return values;
+}
+
+/* Scales (P) gradients whose norm is above the limit down to it; 0 for no limit. */
+static inline void clip(const Given *given, double *gradient, double limit) {
+    double norm = norm_of(gradient, given->P);
+    double factor = limit > 0 && norm > limit ? limit / (norm + 1e-6) : 1;
+    for (size_t i = 0; i < given->P; i++) {
+        gradient[i] *= factor;
+    }
+}
+
+/* What the schedule says after so many ticks. */
+static inline double rate_of(const Given *given, int ticks) {
+    Schedule schedule = given->schedule;
+    schedule.step = ticks;
+    return (double)schedule_rate(&schedule);
+}
+
+/* AdamW's step t in double: (P) weights, m and v move on by the (P) gradients. */
+static inline void adamw_all(const Given *given, double *weights, double *m, double *v,
+                             const double *gradient, double rate, int t) {
+    const AdamW *a = &given->adamw;
+    size_t first = 0;
+    for (int i = 0; i < given->reference->param_count; i++) {
+        const Param *param = &given->reference->params[i];
+        double decay = param_is_matrix(param) ? (double)a->weight_decay : 0;
+        reference_adamw(weights + first, m + first, v + first, gradient + first, param->count, rate,
+                        (double)a->beta1, (double)a->beta2, (double)a->epsilon, decay, t);
+        first += param->count;
+    }
+}
+
+static inline bool has_nan(const double *values, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(values[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#endif

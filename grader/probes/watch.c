@@ -1,0 +1,99 @@
+#include "grader/probes/watch.h"
+
+#include <string.h>
+
+/* Ops and devices have no place for a context of their own. */
+static struct {
+    const Model *model;
+    const Batch *batches;
+    int count;
+    Ops ops;      /* as the model sees them */
+    Ops real_ops; /* what they are */
+    void (*real_fill)(Device *device, void *data, int byte, size_t bytes);
+    int events;
+    uint64_t trace[TRACE_LENGTH];
+} watch;
+
+void watch_note(Event event) {
+    if (watch.events < TRACE_LENGTH) {
+        watch.trace[watch.events++] = event;
+    }
+}
+
+bool watch_noted(Event event) {
+    for (int i = 0; i < watch.events; i++) {
+        if (watch.trace[i] == event) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void watch_take(uint64_t trace[TRACE_LENGTH]) {
+    memcpy(trace, watch.trace, sizeof watch.trace);
+    memset(watch.trace, 0, sizeof watch.trace);
+    watch.events = 0;
+}
+
+/* For what is called once for each parameter. */
+static void note_run(Event event) {
+    if (watch.events == 0 || watch.trace[watch.events - 1] != event) {
+        watch_note(event);
+    }
+}
+
+static Event which_forward(const int32_t *tokens, int B, int T) {
+    for (int i = 0; i < watch.count; i++) {
+        const Batch *batch = &watch.batches[i];
+        size_t bytes = (size_t)B * (size_t)T * sizeof *tokens;
+        if (batch->B == B && batch->T == T && memcmp(batch->tokens, tokens, bytes) == 0) {
+            return EVENT_FORWARD + (Event)i;
+        }
+    }
+    return EVENT_STRANGER;
+}
+
+static void see_embedding(Real *out, const int32_t *tokens, const Real *wte, const Real *wpe, int B,
+                          int T, int C) {
+    watch_note(watch.model->pass.train ? which_forward(tokens, B, T) : EVENT_LOOK);
+    watch.real_ops.embedding_forward(out, tokens, wte, wpe, B, T, C);
+}
+
+static void see_crossentropy(Real *dlogits, const Real *logits, const float *lse,
+                             const int32_t *targets, float dloss, int N, int V) {
+    watch_note(EVENT_BACKWARD);
+    watch.real_ops.crossentropy_backward(dlogits, logits, lse, targets, dloss, N, V);
+}
+
+static void see_sumsq(float *out, const float *x, size_t n, const Workspace *workspace) {
+    note_run(EVENT_NORM);
+    watch.real_ops.sumsq(out, x, n, workspace);
+}
+
+static void see_scale(float *x, size_t n, float factor) {
+    note_run(EVENT_SCALE);
+    watch.real_ops.scale(x, n, factor);
+}
+
+static void see_fill(Device *device, void *data, int byte, size_t bytes) {
+    for (int i = 0; i < watch.model->param_count; i++) {
+        if (data == watch.model->params[i].grad) {
+            note_run(EVENT_ZERO);
+        }
+    }
+    watch.real_fill(device, data, byte, bytes);
+}
+
+void watch_model(Model *model, const Batch *batches, int count) {
+    watch.model = model;
+    watch.batches = batches;
+    watch.count = count;
+    watch.real_ops = watch.ops = *model->ops;
+    watch.real_fill = model->device->fill;
+    watch.ops.embedding_forward = see_embedding;
+    watch.ops.crossentropy_backward = see_crossentropy;
+    watch.ops.sumsq = see_sumsq;
+    watch.ops.scale = see_scale;
+    model->device->fill = see_fill;
+    model->ops = &watch.ops;
+}
