@@ -277,7 +277,7 @@ static void expect_close(const char *name, const char *other, int w, Precision p
     cr_expect(comparison.pass, "%s, window %d, is not %s: %s", name, w, other,
               comparison_text(&comparison, param, text));
     if (getenv("SHOW_SHARES") != NULL) {
-        fprintf(stderr, "share %.4f %s, window %d: %s, %s\n", comparison.share, name, w, other,
+        fprintf(stderr, "share %.2g %s, window %d: %s, %s\n", comparison.share, name, w, other,
                 param);
     }
 }
