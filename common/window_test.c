@@ -31,8 +31,8 @@ Test(run, every_combination_is_predicted_to_the_byte, .timeout = 300) {
     static const char *const again[] = {"", "--gradient_checkpointing",
                                         "--gradient_checkpointing --checkpoint_segment 2",
                                         "--gradient_checkpointing --checkpoint_attention",
-                                        "--gradient_checkpointing --checkpoint_segment 2 "
-                                        "--checkpoint_attention"};
+                                        ("--gradient_checkpointing --checkpoint_segment 2 "
+                                         "--checkpoint_attention")};
     static const char *const precisions[] = {"", "--fp16", "--bf16"};
     static const char *const attentions[] = {"", "--attention flash"};
     text_file();
