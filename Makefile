@@ -272,6 +272,8 @@ OWN    ?= $(if $(wildcard solutions/*/*),,1)
 earlier = $(if $(OWN),labs solutions,solutions)
 others  = $(call lab_objects,$(earlier),$(filter-out $1/%,$(HOLES)))
 own     = $(call lab_objects,labs,$(filter $1/%,$(HOLES))) $(call others,$1)
+# For the programs of a lab: FROM=labs takes that lab's files from labs/, and the others' solutions.
+mine    = $(if $(filter labs,$(FROM)),$(call own,$1),$(CHOSEN))
 ARGS_00 := --measure_only
 ARGS_03 := --documents --per_device_train_batch_size 2 --gradient_accumulation_steps 4
 ARGS_04 := --gradient_checkpointing
@@ -528,7 +530,7 @@ table: $B/bin/train
 	@tools/table.py $B/bin/train $(if $(SHORT),--short) $(if $(DEVICE),--device $(DEVICE)) $(if $(SIZE),--size $(SIZE)) $(ARGS)
 # Every plan of lab 06, and which of them plan.c of FROM chooses: ARGS="--fit 24 --effective_batch 16".
 PARETO := $B/bin/pareto$(if $(filter-out solutions,$(FROM)),-$(subst /,_,$(FROM)))
-$(PARETO): $B/obj/common/bench/pareto.o $(CHOSEN) $B/libkit.a $(SIM)
+$(PARETO): $B/obj/common/bench/pareto.o $(call mine,06_fit) $B/libkit.a $(SIM)
 	$(link)
 pareto: $(PARETO)
 	@tools/pareto.py $(PARETO) $(if $(DEVICE),--device $(DEVICE)) $(ARGS) $(quiet77)
@@ -578,7 +580,7 @@ $B/bin/checkpoint: $B/obj/common/show/checkpoint.o $(call own,04_checkpoint) $B/
 SHOW05 := histogram05 frozen05 crossover05
 SHOW   := $B/bin/fp16$(if $(filter-out solutions,$(FROM)),-$(subst /,_,$(FROM)))
 .PHONY: $(SHOW05)
-$(SHOW): $B/obj/common/show/fp16.o $(CHOSEN) $B/libkit.a $(SIM)
+$(SHOW): $B/obj/common/show/fp16.o $(call mine,05_fp16) $B/libkit.a $(SIM)
 	$(link)
 $(SHOW05): $(SHOW)
 	@OMP_NUM_THREADS=1 $< $(@:05=) build/pictures $(quiet77)

@@ -1,15 +1,13 @@
 /* Lab 03's solution: windows on each of the three levels, on both devices, against the plain step
    where that is the same to the bit, and against a model in double where it is not. */
 #include <criterion/criterion.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/lab01.h"
 #include "common/lab03.h"
-#include "grader/compare.h"
-#include "grader/reference.h"
+#include "grader/replay.h"
 
 enum { MICROS = 7, MOST = 48, SEED = 17 };
 
@@ -55,78 +53,33 @@ typedef struct Bench {
     Device *device;
     Memory *memory;
     Trainer trainer;
-    Reference *reference; /* has the trainer's weights where a window begins */
-    uint64_t drawn;       /* counters of the dropout stream */
-    int first, count;     /* micro-batches of the present window */
-    int windows, stop;    /* that are done; after which report() says stop */
+    Replay replay;     /* what the trainer does, in double */
+    int first, count;  /* micro-batches of the present window */
+    int windows, stop; /* that are done; after which report() says stop */
     StepReport last;
 } Bench;
 
-static void read_weights(Bench *bench) {
-    const Model *model = bench->trainer.model;
-    for (int i = 0; i < model->param_count; i++) {
-        const Param *param = &model->params[i];
-        float *values = malloc(param->count * sizeof *values);
-        cr_assert_not_null(values);
-        model_download_weight(model, param, values);
-        for (size_t j = 0; j < param->count; j++) {
-            bench->reference->weight[i][j] = (double)values[j];
-        }
-        free(values);
-    }
-}
-
 /* What the gradients of the present window are, in double; returns the window's loss. */
 static double work_out(Bench *bench) {
-    Reference *reference = bench->reference;
-    double loss = 0, valid = 0;
-    for (int k = bench->first; k < bench->first + bench->count; k++) {
-        valid += batches[k].valid;
-    }
-    double share = valid > 0 ? 1 / valid : 0;
-    reference_zero_grad(reference);
-    for (int k = bench->first; k < bench->first + bench->count; k++) {
-        loss += share * reference_pass(reference, &batches[k], share, SEED, bench->drawn);
-        bench->drawn += reference_pass_counters(&shape, batches[k].B * batches[k].T);
-    }
-    return loss;
-}
-
-static double clip_reference(const Reference *reference, double limit) {
-    double squares = 0;
-    for (int i = 0; i < reference->param_count; i++) {
-        for (size_t j = 0; j < reference->params[i].count; j++) {
-            squares += reference->grad[i][j] * reference->grad[i][j];
-        }
-    }
-    double norm = sqrt(squares);
-    double factor = limit > 0 && norm > limit ? limit / (norm + 1e-6) : 1;
-    for (int i = 0; i < reference->param_count; i++) {
-        for (size_t j = 0; j < reference->params[i].count; j++) {
-            reference->grad[i][j] *= factor;
-        }
-    }
-    return norm;
+    replay_weights(&bench->replay, bench->trainer.model);
+    reference_zero_grad(bench->replay.reference);
+    return replay_window(&bench->replay, batches + bench->first, bench->count);
 }
 
 /* Called by optimizer_step(): the gradients are complete and clipped. */
 static void expect_gradients(void *context, const Model *model) {
     Bench *bench = context;
-    read_weights(bench);
     work_out(bench);
-    clip_reference(bench->reference, (double)bench->trainer.max_grad_norm);
-    for (int i = 0; i < model->param_count; i++) {
-        const Param *param = &model->params[i];
-        float *values = malloc(param->count * sizeof *values);
-        cr_assert_not_null(values);
-        device_download(model->device, values, param->grad, param->count * sizeof *values);
-        Comparison comparison =
-            compare(values, bench->reference->grad[i], param->count, tolerance_of_model(F32));
-        char text[COMPARISON_TEXT];
-        cr_assert(comparison.pass, "%s, window %d: %s", bench->device->name, bench->windows,
-                  comparison_text(&comparison, param->name, text));
-        free(values);
-    }
+    replay_clip(&bench->replay, (double)bench->trainer.max_grad_norm);
+    float *got = gradients_of(model);
+    double *want = replay_gradients(&bench->replay);
+    const char *name;
+    char text[COMPARISON_TEXT];
+    Comparison comparison = compare_gradients(&shape, got, want, &name);
+    cr_assert(comparison.pass, "%s, window %d: %s", bench->device->name, bench->windows,
+              comparison_text(&comparison, name, text));
+    free(got);
+    free(want);
 }
 
 static Bench open_bench(bool gpu, ModelConfig config) {
@@ -138,12 +91,12 @@ static Bench open_bench(bool gpu, ModelConfig config) {
     bench.trainer.optimizer = optimizer_new(bench.trainer.model, adamw);
     bench.trainer.schedule = (Schedule){.learning_rate = 1e-2f, .warmup_steps = 3, .max_steps = 40};
     bench.trainer.max_grad_norm = 0.5f;
-    bench.reference = reference_new(&shape);
+    bench.replay = replay_new(&shape, SEED);
     return bench;
 }
 
 static void close_bench(Bench *bench) {
-    reference_free(bench->reference);
+    replay_free(&bench->replay);
     optimizer_free(bench->trainer.optimizer);
     model_free(bench->trainer.model);
     memory_free(bench->memory);
@@ -240,8 +193,7 @@ Test(accumulate, report_is_the_windows) {
     Bench bench = open_bench(false, shape);
     bench.first = 0;
     bench.count = 5;
-    read_weights(&bench);
-    double loss = work_out(&bench), norm = clip_reference(bench.reference, 0.5);
+    double loss = work_out(&bench), norm = replay_clip(&bench.replay, 0.5);
     StepReport report = accumulate_window(&bench.trainer, batches, 5);
     cr_assert_float_eq(report.loss, loss, 1e-5 * loss, "%g, not %g", report.loss, loss);
     cr_assert_float_eq(report.grad_norm, norm, 1e-4 * norm, "%g, not %g", (double)report.grad_norm,

@@ -67,8 +67,6 @@ static const Bad bad[] = {
     {NULL, "--gradient_checkpointing --checkpoint_segment 0", 2, "'0' is not a whole number"},
     {NULL, "--gradient_checkpointing --checkpoint_segment 5", 2,
      "--checkpoint_segment 5: the model has 4 blocks"},
-    {NULL, "--gradient_checkpointing --checkpoint_segment 2 --checkpoint_attention", 2,
-     "--checkpoint_segment and --checkpoint_attention exclude each other"},
     {NULL, "--gradient_checkpointing --checkpoint_attention --attention flash", 2,
      "flash attention keeps no probabilities"},
     {NULL, "--predict_only=1", 2, "unknown or ambiguous option --predict_only=1"},

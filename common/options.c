@@ -61,7 +61,7 @@ static const Option options_table[] = {
     {INT, "checkpoint_segment", AT(checkpoint.segment), "N", NULL,
      "blocks between two kept inputs (default: 1)", 1, MANY},
     {FLAG, "checkpoint_attention", AT(checkpoint.attention_only), NULL, NULL,
-     "recompute the attention's probabilities only", 0, 0},
+     "recompute the attention's probabilities; alone, only these", 0, 0},
     {FLAG, "fp16", AT(fp16), NULL, NULL, "half precision with a loss scaler (lab 05)", 0, 0},
     {FLAG, "bf16", AT(bf16), NULL, NULL, "bfloat16 (lab 05)", 0, 0},
     {CHOICE, "optim", AT(optim), "adamw|adafactor|adamw_8bit", "adamw", "the optimizer", 0, 0},
@@ -276,9 +276,6 @@ static ParseResult check_checkpoint(TrainOptions *options, FILE *err) {
     if (!options->checkpointing && (checkpoint->segment > 0 || checkpoint->attention_only)) {
         return wrong(err, "--checkpoint_%s needs --gradient_checkpointing",
                      checkpoint->segment > 0 ? "segment" : "attention");
-    }
-    if (checkpoint->segment > 0 && checkpoint->attention_only) {
-        return wrong(err, "--checkpoint_segment and --checkpoint_attention exclude each other");
     }
     if (options->checkpointing && !checkpoint->attention_only && checkpoint->segment == 0) {
         checkpoint->segment = 1;

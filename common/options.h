@@ -35,8 +35,8 @@ typedef struct TrainOptions {
     int B;                  /**< --per_device_train_batch_size */
     int accumulation;       /**< --gradient_accumulation_steps */
     bool checkpointing;     /**< --gradient_checkpointing */
-    Checkpoint checkpoint;  /**< --checkpoint_segment, --checkpoint_attention; {0} for neither
-                                 unless `checkpointing`, and then never {0} */
+    Checkpoint checkpoint;  /**< --checkpoint_segment, --checkpoint_attention, or both; {0} for
+                                 neither unless `checkpointing`, and then never {0} */
     bool fp16;              /**< --fp16 */
     bool bf16;              /**< --bf16 */
     int optim;              /**< --optim, an Optim */

@@ -57,6 +57,8 @@ Test(options, checkpointing_is_settled) {
                  {"--gradient_checkpointing", PARSE_RUN, 1, false},
                  {"--gradient_checkpointing --checkpoint_segment 3", PARSE_RUN, 3, false},
                  {"--gradient_checkpointing --checkpoint_attention", PARSE_RUN, 0, true},
+                 {"--gradient_checkpointing --checkpoint_segment 3 --checkpoint_attention",
+                  PARSE_RUN, 3, true},
                  {"--checkpoint_attention", PARSE_ERROR, 0, true},
                  {"--checkpoint_segment 3", PARSE_ERROR, 3, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -199,10 +199,12 @@ static void print_header(const Run *run) {
            data_bytes(run->data), options->documents ? "documents" : "windows", options->T,
            data_epoch_tokens(run->data));
     printf("Memory: %.2f MiB predicted", (double)memory_total(&run->predicted) / (1024 * 1024));
+    if (segment > 0) {
+        printf("; backward runs blocks again, %d at a time", segment);
+    }
     if (options->checkpoint.attention_only) {
-        printf("; backward runs attention's softmax again");
-    } else if (segment > 0) {
-        printf("; backward runs every block again, %d at a time", segment);
+        printf("%s", segment > 0 ? ", and of each attention's softmax"
+                                 : "; backward runs attention's softmax again");
     }
     printf("\nRun:    %d updates of ", run->last_step - run->first_step);
     if (options->accumulation > 1) {
