@@ -39,7 +39,7 @@ checked() {
     make -s -j"$(nproc)" CHECK=1 "$2" all &&
         folder=$(make -s CHECK=1 "$2" print-build) &&
         CUDASIM_SCHED=$1 tools/unit.sh "$folder" --filter \
-            '@(adamw|attention|cast|crossentropy|dropout|embedding|flash|gelu|gpu|layernorm|matmul|model|residual|scale|sumsq|unscale)/*'
+            '@(adamw|attention|cast|crossentropy|dropout|embedding|flash|gelu|gpu|layernorm|matmul|matrix|model|residual|scale|sumsq|unscale)/*'
 }
 
 # The simulator's own tests: programs that know what CUDA promises, in every build of it.
