@@ -8,7 +8,7 @@
 #define GRADER_JUDGES_05_WINDOWS_H
 
 #include "grader/judges/05_scaler.h"
-#include "grader/judges/kit.h"
+#include "grader/judges/peak.h"
 #include "grader/judges/training.h"
 #include "grader/probes/05_fp16.h"
 

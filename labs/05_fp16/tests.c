@@ -1,8 +1,6 @@
 /* Lab 05, judged. The two ops run on the simulated GPU, the scaler against an automaton, windows
    against a model in double whose weights are those that half can hold. How inputs are made and
    what is said of a mistake is in the four headers. */
-#include "common/lab00.h"
-#include "common/lab04.h"
 #include "grader/judges/05_expect.h"
 #include "grader/judges/05_ops.h"
 
@@ -359,17 +357,16 @@ GRADED(05_fp16, bf16, 3, "bf16: no scale, masters and a skipped step all the sam
 
 /* ---- everything at once ---------------------------------------------------------------------- */
 
-/* Bytes of the largest micro-batch's step, by lab 00 and lab 04. */
+/* Bytes of the largest micro-batch's step. */
 static void right_bytes_of(const Job *job, uint64_t *want) {
-    Device *device = device_cpu_new(1 << 20);
-    CHECK(device != NULL, "no device");
-    device->threads = 1;
+    Device *device = open_device(1);
     memset(want, 0, MEMORY_KINDS * sizeof *want);
     for (int k = 0; k < 3; k++) {
         const Batch *batch = &job->given.batch[k];
-        MemoryUse use = bytes_predict(&job->given.config, batch->B, batch->T, device);
+        MemoryUse use;
+        trainer_measure(&job->given.config, (Checkpoint){0}, batch->B, batch->T, device, &use);
         use.bytes[MEMORY_ACTIVATIONS] =
-            checkpoint_bytes(&job->given.config, batch->B, batch->T,
+            peak_activations(&job->given.config, batch->B, batch->T,
                              (Checkpoint){.segment = job->option[OPTION_SEGMENT]});
         if (use.bytes[MEMORY_ACTIVATIONS] > want[MEMORY_ACTIVATIONS]) {
             for (int kind = 0; kind < MEMORY_KINDS; kind++) {
