@@ -1,5 +1,5 @@
-/* A program that ends while a kernel and a product are still queued: CUDA does not wait for them, the
-   simulator runs them for what they may report. It must end as if it had waited. */
+/* A program that ends while a kernel and a product are still queued: CUDA does not wait for them,
+   the simulator runs them for what they may report. It must end as if it had waited. */
 #include <cublas_v2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ int main() {
                  (int)cudaMemset(x, 0, 2 * N * N * sizeof(float));
     for (int i = 0; i < 2; i++) {
         add_one<<<N, N>>>(x);
-        status += (int)cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, x, N, x, N, &zero,
-                                   x + N * N, N);
+        status += (int)cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, x, N, x, N,
+                                   &zero, x + N * N, N);
         status += i == 0 ? (int)cudaDeviceSynchronize() : (int)cudaGetLastError();
     }
     printf("%s\n", status == 0 ? "good" : "a call has failed");
