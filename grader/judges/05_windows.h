@@ -41,6 +41,7 @@ static inline Job job_new(Check *check, int L, int C) {
     ModelConfig config = {.V = 256, .T = 8, .L = L, .NH = 2, .C = C, .precision = F16};
     Job job = {.given = given_new(check, config, "window"), .scaler = {4096, 2, 0.5, 1, 2000, 0}};
     job.given.schedule.max_steps = 200;
+    job.option[OPTION_GPU] = check_on_gpu();
     add_batches(&job.given);
     return job;
 }
@@ -124,7 +125,7 @@ static inline void work_out(Job *job) {
 static inline float *kit_gradient(const Job *job, float scale) {
     float *all = check_normal(job->given.check, job->given.P, 0, F32), *to = all;
     const float *from = job->given.start;
-    Model *model = open_model(open_device(1), &job->given.config, job->given.seed);
+    Model *model = open_model(graded_device(1), &job->given.config, job->given.seed);
     for (int i = 0; i < model->param_count; i++) {
         model_upload_weight(model, &model->params[i], from);
         from += model->params[i].count;
@@ -134,8 +135,10 @@ static inline float *kit_gradient(const Job *job, float scale) {
         model_backward(model, (float)share_of(job) * scale);
     }
     for (int i = 0; i < model->param_count; i++) {
-        for (size_t j = 0; j < model->params[i].count; j++) {
-            *to++ = model->params[i].grad[j] / scale;
+        size_t count = model->params[i].count;
+        device_download(model->device, to, model->params[i].grad, count * sizeof *to);
+        for (size_t j = 0; j < count; j++) {
+            *to++ /= scale;
         }
     }
     close_model(model);

@@ -9,6 +9,7 @@
 #include <omp.h>
 
 #include "common/model.h"
+#include "grader/check.h"
 
 /* A CPU with room enough for one measurement. Its workspace is for that many threads; models this
    small need one. */
@@ -18,6 +19,11 @@ static inline Device *open_device(int threads) {
     CHECK(device != NULL, "no address range of 1 GiB");
     omp_set_num_threads(1);
     return device;
+}
+
+/* Where the checks run: that CPU, or with DEVICE=gpu the simulated GPU. */
+static inline Device *graded_device(int threads) {
+    return check_on_gpu() ? device_gpu_new() : open_device(threads);
 }
 
 /* A model of its own on a device, in all the memory that it wants. */

@@ -335,8 +335,7 @@ static void windows(const Wire *in, Wire *out) {
     watch.out = out;
     watch.option = wire_get(in, "options", WIRE_I32, NULL);
     omp_set_num_threads(1); /* the model is too small to share */
-    watch.device = watch.option[OPTION_GPU] ? device_gpu_new() : device_cpu_new(ARENA_BYTES);
-    CHECK(watch.device != NULL, "the device cannot be had");
+    watch.device = probe_device(watch.option[OPTION_GPU], ARENA_BYTES);
     watch.memory = memory_new(watch.device, (MemoryOptions){.checked = !watch.device->simulated});
     build();
     on_exit(after_hole, NULL);

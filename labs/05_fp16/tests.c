@@ -359,6 +359,15 @@ GRADED(05_fp16, bf16, 3, "bf16: no scale, masters and a skipped step all the sam
 
 /* ---- everything at once ---------------------------------------------------------------------- */
 
+/* Of the device that the window runs on. */
+static size_t workspace_of(const Job *job) {
+    Device *device = graded_device(1);
+    CHECK(device != NULL, "there is no device");
+    size_t bytes = workspace_bytes(&job->given.config, device);
+    device_free(device);
+    return bytes;
+}
+
 /* Bytes of the largest micro-batch's step, by lab 00 and lab 04. */
 static void right_bytes_of(const Job *job, uint64_t *want) {
     Device *device = device_cpu_new(1 << 20);
@@ -378,6 +387,7 @@ static void right_bytes_of(const Job *job, uint64_t *want) {
         }
     }
     device_free(device);
+    want[MEMORY_WORKSPACE] = workspace_of(job);
 }
 
 GRADED(05_fp16, together, 3, "accumulated, checkpointed, dropout, clipped: gradients and bytes") {
