@@ -116,7 +116,7 @@ objects  = $(if $(filter $(PLAIN),$(notdir $1)),$1.o,$1.f32.o $1.f16.o $1.bf16.o
 GPU_OBJ := $(foreach f,$(wildcard kernels/*.cu),$(call objects,$B/gpu/$(basename $f)))
 COMMON  := $(patsubst %.c,$B/obj/%.o,$(filter-out common/train.c common/absent.c %_test.c,$(wildcard common/*.c)))
 # Programs of their own, with a main(): the rest is a library.
-GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out grader/check.c grader/probe.c grader/grade.c grader/show.c %_test.c,$(wildcard grader/*.c)))
+GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out grader/check.c grader/probe.c grader/grade.c grader/show.c grader/contained.c %_test.c,$(wildcard grader/*.c)))
 TESTS   := $(patsubst %.c,$B/obj/%.o,$(wildcard kernels/*_test.c common/*_test.c grader/*_test.c))
 HOLES   := 00_bytes/bytes.c 01_loop/loop.c $(addprefix 02_kernels/,adamw.cu crossentropy.cu layernorm.cu sumsq.cu) \
            03_accumulate/accumulate.c 04_checkpoint/checkpoint.c $(addprefix 05_fp16/,cast.cu unscale.cu scaler.c mixed.c) 06_fit/plan.c
@@ -338,8 +338,10 @@ demo-run: $B/bin/train
 #   FROM=DIR a folder with the lab's files   CHECK_NAME through CHECK=name   SEED=hex   OWN=1
 SUBMITTED := $(if $(filter file default undefined,$(origin FROM)),labs,$(FROM))
 GRADE_LIB := $(addprefix $B/obj/grader/,wire.o picture.o record.o $(notdir $(patsubst %.c,%.o,$(filter-out %_test.c,$(wildcard grader/sandbox*.c)))))
+# No lab's file is in a judge, neither a student's nor a solution: a handout has none of those to come.
+NO_LABS := $(call lab_objects,)
 $B/bin/grade: LIBS := -lseccomp
-$B/bin/grade: $B/obj/grader/grade.o $B/obj/grader/submission.o $(GRADE_LIB) $(SOLVED) $B/libkit.a $(SIM)
+$B/bin/grade: $B/obj/grader/grade.o $B/obj/grader/submission.o $(GRADE_LIB) $(NO_LABS) $B/libkit.a $(SIM)
 	$(link)
 # Runs a program as a container would, for tests.
 $B/bin/contained: LIBS := -lseccomp
@@ -349,7 +351,7 @@ $B/bin/contained: $B/obj/grader/contained.o $B/obj/kernels/base.o
 $B/bin/record: $(addprefix $B/obj/grader/,show.o record.o record_read.o) $B/obj/kernels/base.o
 	$(link)
 $B/judge/%: LIBS := -lcriterion -lseccomp
-$B/judge/%: $B/obj/labs/%/tests.o $B/obj/grader/check.o $(addprefix $B/obj/grader/,compare.o reference.o reference_ops.o) $(GRADE_LIB) $(SOLVED) $B/libkit.a $(SIM)
+$B/judge/%: $B/obj/labs/%/tests.o $B/obj/grader/check.o $(addprefix $B/obj/grader/,compare.o reference.o reference_ops.o) $(GRADE_LIB) $(NO_LABS) $B/libkit.a $(SIM)
 	$(link)
 HEADERS_SUM = $(shell cat kernels/*.h kernels/*.cuh common/*.h kernels/cudasim/include/*.h 2>/dev/null | sha256sum | cut -c1-16)
 GRADE_CPP   = $(filter-out -MMD -MP -I%,$(CPPFLAGS)) -I$(CURDIR) $(if $(filter cuda,$(BACKEND)),,-I$(CURDIR)/kernels/cudasim/include) $(if $(filter solutions,$(SUBMITTED)),-DSOLUTION)

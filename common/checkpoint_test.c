@@ -6,6 +6,7 @@
 #include "common/lab04.h"
 #include "common/optimizer.h"
 #include "grader/fixture.h"
+#include "grader/judges/peak.h"
 
 enum { L = 5, MOST_B = 3, MOST_T = 24, MICRO_BATCHES = 3, STEPS = 2 };
 
@@ -215,6 +216,18 @@ Test(checkpoint, without_segments_the_bytes_are_those_of_lab_00) {
     cr_assert_eq(checkpoint_bytes(&config, 3, 20, (Checkpoint){0}), plain);
     cr_assert_eq(checkpoint_bytes(&config, 3, 20, (Checkpoint){.segment = L}), plain);
     cr_assert_lt(checkpoint_bytes(&config, 3, 20, (Checkpoint){.attention_only = true}), plain);
+}
+
+/* Judges have no solution to ask. */
+Test(checkpoint, judges_work_out_the_same_bytes) {
+    for (int i = 0; i < 2 * 3 * 2 * (L + 1); i++) {
+        int j = i / (L + 1);
+        ModelConfig config = config_of((Precision)(j / 2 % 3), (Attention)(j / 6));
+        Checkpoint checkpoint = {.segment = i % (L + 1), .attention_only = j % 2 != 0};
+        config.C = i % 3 == 0 ? 120 : 32; /* a block's backward is larger than the head, or not */
+        cr_assert_eq(peak_activations(&config, 2, 17, checkpoint),
+                     checkpoint_bytes(&config, 2, 17, checkpoint), "case %d", i);
+    }
 }
 
 /* GPT-2's largest shape does not overflow. */

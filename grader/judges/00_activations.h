@@ -13,7 +13,7 @@
 
 /* What block_alloc() puts on the stack. */
 static inline MemoryUse block_right(const Shape *shape) {
-    Model *model = open_model(graded_device(THREADS), &shape->config, 0);
+    Model *model = open_model(open_device(THREADS), &shape->config, 0);
     int N = shape->B * shape->T;
     int32_t *ids = calloc((size_t)N, sizeof *ids);
     CHECK(ids != NULL, "no memory for %d ids", N);
@@ -153,11 +153,13 @@ static const Mistake block_mistakes[] = {
 
 /* Everything, as a step counts it. */
 static inline MemoryUse predict_right(const Shape *shape) {
-    Device *device = graded_device(THREADS);
-    CHECK(device != NULL, "there is no device");
+    Device *device = open_device(THREADS);
     MemoryUse use;
     trainer_measure(&shape->config, (Checkpoint){0}, shape->B, shape->T, device, &use);
     device_free(device);
+    if (check_on_gpu()) {
+        use.bytes[MEMORY_WORKSPACE] = gpu_workspace(&shape->config);
+    }
     return use;
 }
 

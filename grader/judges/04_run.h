@@ -6,10 +6,8 @@
 #ifndef GRADER_JUDGES_04_RUN_H
 #define GRADER_JUDGES_04_RUN_H
 
-#include <stdlib.h>
-
 #include "common/lab04.h"
-#include "grader/judges/kit.h"
+#include "grader/judges/peak.h"
 #include "grader/judges/training.h"
 #include "grader/probes/04_checkpoint.h"
 
@@ -57,33 +55,28 @@ static inline Run *run_new(Check *check, ModelConfig config, Checkpoint checkpoi
     return run;
 }
 
-/* What everything takes at the peak of the kit's own step; moments are those of AdamW, or none. */
-static inline size_t kit_peak(const ModelConfig *config, int B, int T, Checkpoint checkpoint,
-                              bool gpu, MemoryUse *use) {
-    int32_t *ids = calloc((size_t)B * (size_t)T, sizeof *ids);
-    Batch batch = {.B = B, .T = T, .tokens = ids, .targets = ids, .valid = B * T};
-    CHECK(ids != NULL, "no memory for %d tokens", B * T);
-    Model *model = open_model(gpu ? device_gpu_new() : open_device(1), config, 0);
-    model->checkpoint = checkpoint;
-    checkpoint_forward(model, &batch);
-    checkpoint_backward(model, 0);
-    *use = memory_peak(model->memory);
-    close_model(model);
-    free(ids);
+/* What everything takes at the peak of a step, moments apart. */
+static inline size_t peak_of(const ModelConfig *config, int B, int T, Checkpoint checkpoint,
+                             bool gpu, MemoryUse *use) {
+    *use = plain_use(config, B, T, open_device(1));
+    use->bytes[MEMORY_ACTIVATIONS] = peak_activations(config, B, T, checkpoint);
+    if (gpu) {
+        use->bytes[MEMORY_WORKSPACE] = gpu_workspace(config);
+    }
     return memory_total(use);
 }
 
-/* What the kit's own step takes at the most, and a few tensors more; a plain step takes `gap` bytes
+/* What a step takes at the most, and a few tensors more; a plain step takes `gap` bytes
    more than that, or more. */
 static inline void set_budget(Run *run, size_t gap) {
     const ModelConfig *config = &run->config;
     const Batch *largest = &run->batch[0];
     MemoryUse use;
     size_t stream = (size_t)(largest->B * largest->T * config->C) * sizeof(float);
-    size_t plain = kit_peak(config, largest->B, largest->T, (Checkpoint){0}, run->gpu, &use);
+    size_t plain = peak_of(config, largest->B, largest->T, (Checkpoint){0}, run->gpu, &use);
     size_t states = run->passes > run->window ? 2 * use.bytes[MEMORY_GRADIENTS] : 0;
     run->budget =
-        kit_peak(config, largest->B, largest->T, run->checkpoint, run->gpu, &use) + states + stream;
+        peak_of(config, largest->B, largest->T, run->checkpoint, run->gpu, &use) + states + stream;
     CHECK(run->budget + gap < plain + states, "a plain step nearly fits");
 }
 

@@ -8,7 +8,7 @@
 #define GRADER_JUDGES_05_WINDOWS_H
 
 #include "grader/judges/05_scaler.h"
-#include "grader/judges/kit.h"
+#include "grader/judges/peak.h"
 #include "grader/judges/training.h"
 #include "grader/probes/05_fp16.h"
 
@@ -79,7 +79,7 @@ static inline void want_all(const Job *job, int wants) {
     }
 }
 
-static inline bool run(Job *job, int wants) {
+static inline void prepare(Job *job, int wants) {
     Check *check = job->given.check;
     const Automaton *scaler = &job->scaler;
     job->option[OPTION_WANTS] = wants;
@@ -96,7 +96,15 @@ static inline bool run(Job *job, int wants) {
                (size_t)job->windows * sizeof *job->window);
     check_give(check, "options", WIRE_I32, job->option, OPTIONS);
     want_all(job, wants);
-    return check_run(check, "windows", SECONDS);
+}
+
+static inline bool run_windows(const Job *job) {
+    return check_run(job->given.check, "windows", SECONDS);
+}
+
+static inline bool run(Job *job, int wants) {
+    prepare(job, wants);
+    return run_windows(job);
 }
 
 /* ---- what is right --------------------------------------------------------------------------- */
@@ -125,7 +133,7 @@ static inline void work_out(Job *job) {
 static inline float *kit_gradient(const Job *job, float scale) {
     float *all = check_normal(job->given.check, job->given.P, 0, F32), *to = all;
     const float *from = job->given.start;
-    Model *model = open_model(graded_device(1), &job->given.config, job->given.seed);
+    Model *model = open_model(open_device(1), &job->given.config, job->given.seed);
     for (int i = 0; i < model->param_count; i++) {
         model_upload_weight(model, &model->params[i], from);
         from += model->params[i].count;
@@ -135,14 +143,30 @@ static inline float *kit_gradient(const Job *job, float scale) {
         model_backward(model, (float)share_of(job) * scale);
     }
     for (int i = 0; i < model->param_count; i++) {
-        size_t count = model->params[i].count;
-        device_download(model->device, to, model->params[i].grad, count * sizeof *to);
-        for (size_t j = 0; j < count; j++) {
-            *to++ /= scale;
+        for (size_t j = 0; j < model->params[i].count; j++) {
+            *to++ = model->params[i].grad[j] / scale;
         }
     }
     close_model(model);
     return all;
+}
+
+/* (P) of the first window, at its scale and on the device that it runs on; NULL if the probe did
+   not come to an end. On the GPU the probe has to run it: kernels of labs are in no judge. */
+static inline double *kit_bits(const Job *job) {
+    Check *check = job->given.check;
+    float scale = job->window[0].scale;
+    bool gpu = job->option[OPTION_GPU];
+    if (gpu && !check_run(check, "plain", SECONDS)) {
+        return NULL;
+    }
+    const float *kit = gpu ? NULL : kit_gradient(job, scale);
+    double *bits =
+        gpu ? got_all(&job->given, NAME_GRADIENT, 0) : check_doubles(check, job->given.P);
+    for (size_t i = 0; i < job->given.P; i++) {
+        bits[i] = gpu ? bits[i] / (double)scale : (double)kit[i];
+    }
+    return bits;
 }
 
 /* (P) factor * gradient */

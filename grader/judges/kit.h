@@ -9,7 +9,6 @@
 #include <omp.h>
 
 #include "common/model.h"
-#include "grader/check.h"
 
 /* A CPU with room enough for one measurement. Its workspace is for that many threads; models this
    small need one. */
@@ -21,9 +20,14 @@ static inline Device *open_device(int threads) {
     return device;
 }
 
-/* Where the checks run: that CPU, or with DEVICE=gpu the simulated GPU. */
-static inline Device *graded_device(int threads) {
-    return check_on_gpu() ? device_gpu_new() : open_device(threads);
+/* Bytes of workspace on the simulated GPU. Nothing runs there: its kernels are files of labs, and a
+   judge has none of those. All other bytes of a step are as on the CPU (common/gpu_test.c). */
+static inline size_t gpu_workspace(const ModelConfig *config) {
+    Device *device = device_gpu_new();
+    CHECK(device != NULL, "there is no GPU");
+    size_t bytes = workspace_bytes(config, device);
+    device_free(device);
+    return bytes;
 }
 
 /* A model of its own on a device, in all the memory that it wants. */

@@ -83,7 +83,7 @@ typedef struct Quiz {
 
 static size_t counted(const Shape *shape) {
     MemoryUse use;
-    kit_peak(&shape->config, shape->B, shape->T, shape->checkpoint, false, &use);
+    peak_of(&shape->config, shape->B, shape->T, shape->checkpoint, false, &use);
     return use.bytes[MEMORY_ACTIVATIONS];
 }
 

@@ -1,8 +1,6 @@
 /* Lab 05, judged. The two ops run on the simulated GPU, the scaler against an automaton, windows
    against a model in double whose weights are those that half can hold. How inputs are made and
    what is said of a mistake is in the four headers. */
-#include "common/lab00.h"
-#include "common/lab04.h"
 #include "grader/judges/05_expect.h"
 #include "grader/judges/05_ops.h"
 
@@ -245,7 +243,10 @@ GRADED(05_fp16, scales, 7, "task 5: scales 2^10, 2^12 and 2^14 give the same bit
     for (int w = 0; w < 3; w++) {
         add_window(&job, scales[w]);
     }
-    if (run(&job, WANT_GRADIENTS) && stepped(&job, 0) && stepped(&job, 1) && stepped(&job, 2)) {
+    prepare(&job, WANT_GRADIENTS);
+    const double *kit = kit_bits(&job);
+    if (kit != NULL && run_windows(&job) && stepped(&job, 0) && stepped(&job, 1) &&
+        stepped(&job, 2)) {
         double *first = got_all(&job.given, NAME_GRADIENT, 0);
         if (expect_gradients(&job, 0, (double)scales[0], 0) &&
             !(expect_all(&job.given, NAME_GRADIENT, 1, first, (Tolerance){0, 0, 0}, NULL, 0) &&
@@ -254,12 +255,7 @@ GRADED(05_fp16, scales, 7, "task 5: scales 2^10, 2^12 and 2^14 give the same bit
                               "nothing is rounded, unless 1 / scale is not one");
         }
         /* What half would round away at scale 1 is there. */
-        const float *kit = kit_gradient(&job, scales[0]);
-        double *bits = check_doubles(check, job.given.P);
-        for (size_t i = 0; i < job.given.P; i++) {
-            bits[i] = (double)kit[i];
-        }
-        if (!expect_all(&job.given, NAME_GRADIENT, 0, bits, (Tolerance){0, 0, 0}, NULL, 0)) {
+        if (!expect_all(&job.given, NAME_GRADIENT, 0, kit, (Tolerance){0, 0, 0}, NULL, 0)) {
             check_fail(check, "these are not the bits of a backward at scale 2^10: is dloss scaled "
                               "before anything is rounded to half?");
         }
@@ -359,26 +355,16 @@ GRADED(05_fp16, bf16, 3, "bf16: no scale, masters and a skipped step all the sam
 
 /* ---- everything at once ---------------------------------------------------------------------- */
 
-/* Of the device that the window runs on. */
-static size_t workspace_of(const Job *job) {
-    Device *device = graded_device(1);
-    CHECK(device != NULL, "there is no device");
-    size_t bytes = workspace_bytes(&job->given.config, device);
-    device_free(device);
-    return bytes;
-}
-
-/* Bytes of the largest micro-batch's step, by lab 00 and lab 04. */
+/* Bytes of the largest micro-batch's step. */
 static void right_bytes_of(const Job *job, uint64_t *want) {
-    Device *device = device_cpu_new(1 << 20);
-    CHECK(device != NULL, "no device");
-    device->threads = 1;
+    Device *device = open_device(1);
     memset(want, 0, MEMORY_KINDS * sizeof *want);
     for (int k = 0; k < 3; k++) {
         const Batch *batch = &job->given.batch[k];
-        MemoryUse use = bytes_predict(&job->given.config, batch->B, batch->T, device);
+        MemoryUse use;
+        trainer_measure(&job->given.config, (Checkpoint){0}, batch->B, batch->T, device, &use);
         use.bytes[MEMORY_ACTIVATIONS] =
-            checkpoint_bytes(&job->given.config, batch->B, batch->T,
+            peak_activations(&job->given.config, batch->B, batch->T,
                              (Checkpoint){.segment = job->option[OPTION_SEGMENT]});
         if (use.bytes[MEMORY_ACTIVATIONS] > want[MEMORY_ACTIVATIONS]) {
             for (int kind = 0; kind < MEMORY_KINDS; kind++) {
@@ -387,7 +373,9 @@ static void right_bytes_of(const Job *job, uint64_t *want) {
         }
     }
     device_free(device);
-    want[MEMORY_WORKSPACE] = workspace_of(job);
+    if (job->option[OPTION_GPU]) {
+        want[MEMORY_WORKSPACE] = gpu_workspace(&job->given.config);
+    }
 }
 
 GRADED(05_fp16, together, 3, "accumulated, checkpointed, dropout, clipped: gradients and bytes") {
