@@ -466,6 +466,8 @@ test-run: $B/bin/unit $B/bin/train $B/bin/train-02 oracle graders
 	@tools/unit.sh $B
 	@echo "labs: stubs earn nothing, solutions everything"
 	@tools/grader_proof.py stubs solutions --seeds 1
+	@echo "labs: solutions everything on the simulated GPU too"
+	@tools/grader_proof.py solutions --seeds 1 --device gpu
 
 # The kit's GPT-2 against Hugging Face's, where PyTorch and transformers are installed.
 PYTHON ?= python3
