@@ -91,7 +91,7 @@ static const Option options_table[] = {
     {FLAG, "predict_only", AT(predict_only), NULL, NULL,
      "print the bytes that training would take, and stop", 0, 0},
     {FLAG, "measure_only", AT(measure_only), NULL, NULL,
-     "count the bytes of one step beside the predicted ones, and stop", 0, 0},
+     "print the bytes that one step takes, counted, and stop", 0, 0},
 
     {HEADING, "Output", 0, NULL, NULL, NULL, 0, 0},
     {TEXT, "output_dir", AT(output_dir), "DIR", NULL,
