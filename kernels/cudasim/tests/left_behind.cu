@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { N = 64, M = 24, FORMS = 4 };
+enum { N = 256, M = 16, FORMS = 4 };
 
 static const cublasOperation_t form[FORMS][2] = {{CUBLAS_OP_N, CUBLAS_OP_N},
                                                  {CUBLAS_OP_T, CUBLAS_OP_N},
@@ -62,6 +62,10 @@ int main() {
     int status = (int)cudaMalloc(&x, 3 * N * N * sizeof(float)) + (int)cublasCreate(&handle) +
                  (int)cudaMallocHost((void **)&product, FORMS * M * N * sizeof(float)) +
                  (int)cudaMemcpy(x, factors, sizeof factors, cudaMemcpyHostToDevice);
+    /* For this shape oneDNN has a way of its own: what the others need it makes later. */
+    status += (int)cublasSgemm(handle, CUBLAS_OP_T, CUBLAS_OP_N, N, 36, 16, &one, x, 16, x, 16,
+                               &zero, x + 2 * N * N, N) +
+              (int)cudaDeviceSynchronize();
     add_one<<<2 * N, N>>>(x);
     /* Each form has been used and waited for, one after the other; then all are left behind. */
     for (int i = 0; i < 2 * FORMS; i++) {
