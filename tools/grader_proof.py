@@ -228,7 +228,7 @@ def solution_cases(lab, options):
 def mutant_cases(lab, _):
     path = f"grader/mutants/{lab}/lab.mutants"
     blocks = read_table(path) if os.path.exists(path) else []
-    return [(block["name"], lambda block=block: try_mutant(lab, block)) for block in blocks]
+    return [(f"{block['file']} {block['name']}", lambda block=block: try_mutant(lab, block)) for block in blocks]
 
 
 def variant_cases(lab, _):
