@@ -627,6 +627,8 @@ fuzz-run: $(FUZZED:%=$B/bin/%)
 	    $B/bin/$$path -max_total_time=$(SECONDS) -max_len=4096 -timeout=5 -print_final_stats=1 -close_fd_mask=2 \
 	    build/corpus/$$f $$corpus 2>build/corpus/$$f.log || { tail -40 build/corpus/$$f.log; exit 1; }; \
 	    echo "$$f: $$(grep number_of_executed build/corpus/$$f.log)"; done
+	@mkdir -p build/corpus/hand_in; if ! $(PYTHON) -c 'import atheris' 2>/dev/null; then echo "hand_in: left out, Python has no atheris"; else \
+	    $(PYTHON) grader/fuzz/hand_in.py build/corpus/hand_in grader/fuzz/corpus/hand_in -max_total_time=$(SECONDS) -max_len=8192 -timeout=10; fi
 FUZZ_LIB := $(addprefix $B/obj/grader/,record.o record_read.o wire.o) $(SOLVED) $B/libkit.a $(SIM)
 $(FUZZED:%=$B/bin/%): $B/bin/%: $B/obj/%.o $(FUZZ_LIB)
 	@mkdir -p $(@D)

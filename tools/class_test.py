@@ -310,6 +310,32 @@ def check_full_disk(lab):
         subprocess.run(["umount", place], check=False)
 
 
+# ---- more than one machine --------------------------------------------------------------------------
+
+def cancel_a_shard(out):
+    """Once there are some records. True if a shard was at work."""
+    while len(whole_files(out)) < 3:
+        time.sleep(0.2)
+    queue = subprocess.run(["squeue", "-h", "-r", "-t", "RUNNING", "-o", "%i"], capture_output=True, text=True, check=True)
+    running = queue.stdout.split()
+    return bool(running) and subprocess.run(["scancel", "--signal=KILL", "--full", running[0]], check=False).returncode == 0
+
+
+def grade_on_slurm(lab, out, options):
+    """One shard is killed. The same line again grades what it has left, and nothing else."""
+    start = command(lab, out, options) + ["--slurm", str(options.slurm), "--poll", "0.5"]
+    with subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as first:
+        expect(cancel_a_shard(out), f"{lab}: a shard is killed")
+        said = first.communicate()[0]
+    before = whole_files(out)
+    expect(first.returncode != 0, f"{lab}: {len(before)} have a record, and it is said that some have none: {said[-200:]}")
+    done = subprocess.run(start, capture_output=True, text=True, check=False)
+    after = whole_files(out)
+    print(done.stdout + done.stderr, end="")
+    expect(done.returncode == 0, f"{lab}: graded by Slurm in {options.slurm} shards")
+    expect(all(after[name] == before[name] for name in before), f"{lab}: what had a record was not graded again")
+
+
 # ---- the whole --------------------------------------------------------------------------------------
 
 def check_memory(lab, out):
@@ -333,10 +359,7 @@ def check_class(lab, options):
     os.makedirs(other)
     shutil.copy(f"{plain}/secret", f"{other}/secret")
     if options.slurm:
-        done = subprocess.run(command(lab, other, options) + ["--slurm", str(options.slurm), "--poll", "0.5"],
-                              capture_output=True, text=True, check=False)
-        print(done.stdout + done.stderr, end="")
-        expect(done.returncode == 0, f"{lab}: graded by Slurm in {options.slurm} shards")
+        grade_on_slurm(lab, other, options)
     else:
         grade_with_kills(lab, other, options)
         check_full_disk(lab)

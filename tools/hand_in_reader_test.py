@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Hand-ins with bytes changed, cut and doubled: each is read or refused, within its limits, and nothing else happens.
+Before them those that fuzzing found worth keeping: grader/fuzz/hand_in.py.
 
     tools/hand_in_reader_test.py [--seconds N] [--seed N]
 """
 import argparse
+import glob
 import io
 import os
 import random
@@ -16,6 +18,7 @@ import zipfile
 
 import hand_in_reader as reader
 
+CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../grader/fuzz/corpus/hand_in")
 NAMES = ["loop.c", "other.c"]
 TEXT = "int loop;\n" * 40
 
@@ -68,6 +71,26 @@ def compressed(data):
     return packed.getvalue()
 
 
+def archive_of(data):
+    """What an input of the fuzzer stands for: (ending, bytes)."""
+    kind, rest = data[:1], data[1:]
+    return (".zip", rest) if kind <= b"U" else (".tar.gz", rest) if kind <= b"f" else (".tar.gz", compressed(rest))
+
+
+def inputs_of_seeds():
+    """The honest archives as such inputs."""
+    return [(b"A" if ending == ".zip" else b"t") + data for ending, data in seeds()]
+
+
+def kept_inputs():
+    paths = sorted(glob.glob(os.path.join(CORPUS, "*")))
+    if not paths:
+        sys.exit(f"{CORPUS} is empty")
+    for path in paths:
+        with open(path, "rb") as file:
+            yield path, file.read()
+
+
 def try_one(folder, ending, data):
     """What went wrong, or None."""
     path = os.path.join(folder, "hand-in" + ending)
@@ -94,6 +117,10 @@ def main():
     options = parser.parse_args()
     chance, tried, begin, start = random.Random(options.seed), 0, time.monotonic(), seeds()
     with tempfile.TemporaryDirectory() as folder:
+        for path, data in kept_inputs():
+            problem = try_one(folder, *archive_of(data))
+            if problem:
+                sys.exit(f"{path}: {problem}")
         while time.monotonic() - begin < options.seconds:
             ending, data = chance.choice(start)
             data = changed(data, chance)

@@ -4,6 +4,7 @@
 #
 #   tools/setup.sh          install what is missing
 #   tools/setup.sh --list   only say what is needed, and what of it is missing
+#   tools/setup.sh --prove  also what only make prove has a use for
 set -eu
 
 # package | how to see that it is there | why
@@ -36,6 +37,13 @@ LIST
     x86_64) echo 'libdnnl-dev|have_header oneapi/dnnl/dnnl.h|matrix products on the CPU' ;;
     *) echo 'libopenblas-openmp-dev|have_header cblas.h|matrix products on the CPU' ;;
     esac
+    if [ "$1" = --prove ]; then
+        cat <<'LIST'
+chromium|command -v chromium|opens the reports of make report
+slurm-wlm|have_daemon slurmctld|make grade-all SLURM=1, on one machine
+munge|have_daemon munged|the same
+LIST
+    fi
     # Its name has clang's version in it, so it is asked for once clang is there.
     if command -v clang >/dev/null; then
         echo "libclang-rt-$(clang_major)-dev|have_clang_sanitizers|clang's sanitizers and fuzzer"
@@ -45,6 +53,7 @@ LIST
 clang_major() { clang -dumpversion | cut -d. -f1; }
 # Debian's Python counts too, where another one comes first.
 have_python() { python3 -c "import $1" || /usr/bin/python3 -c "import $1"; }
+have_daemon() { PATH=$PATH:/usr/sbin command -v "$1"; }
 have_header() { echo "#include <$1>" | gcc -E - >/dev/null 2>&1; }
 have_clang_openmp() { echo '#include <omp.h>' | clang -fopenmp -E - >/dev/null 2>&1; }
 have_clang_sanitizers() { test -e "$(clang -print-file-name=libclang_rt.fuzzer-x86_64.a)" ||
@@ -62,7 +71,7 @@ while IFS='|' read -r package present why; do
         printf '  %-22s %-8s %s\n' "$package" "$state" "$why"
     fi
 done <<LIST
-$(needs)
+$(needs "${1:-}")
 LIST
 
 if [ -z "$missing" ] || [ "${1:-}" = --list ]; then

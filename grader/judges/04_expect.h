@@ -72,11 +72,12 @@ static inline bool run_both(Run *run) {
         return false;
     }
     keep_plain(run);
-    if (!check_run(run->check, "checkpointed", SECONDS)) {
+    bool good = check_run(run->check, "checkpointed", SECONDS);
+    check_picture(run->check, "memory of one micro-batch", run->budget);
+    if (!good) {
         advise(run);
-        return false;
     }
-    return true;
+    return good;
 }
 
 /* Whether a gradient is what a mistake would give: not to the bit, for there are many ways. */

@@ -142,6 +142,7 @@ static inline void want_run(const Run *run) {
     check_want(run->check, "loss", WIRE_U64, (size_t)run->passes);
     check_want(run->check, "stream", WIRE_U64, (size_t)run->passes);
     check_want(run->check, "forwards", WIRE_U64, (size_t)run->passes);
+    check_want_picture(run->check);
     for (int step = 0; step < run->passes / run->window; step++) {
         for (int i = 0; i < run->param_count; i++) {
             const Param *param = &run->params[i];

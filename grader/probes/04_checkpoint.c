@@ -10,6 +10,7 @@
 
 #include "common/lab04.h"
 #include "common/optimizer.h"
+#include "grader/picture.h"
 #include "grader/probe.h"
 #include "grader/probes/04_checkpoint.h"
 
@@ -73,9 +74,21 @@ static void warm_up(Model *model, const Batch *batch) {
     model->block_forwards = 0;
 }
 
+/* The step as far as it came. */
+static void give_picture(Memory *memory, Wire *out) {
+    picture_give(memory, wire_get(out, "memory", WIRE_U64, NULL));
+    memory_record(memory, false);
+}
+
+typedef struct Step {
+    Memory *memory;
+    Wire *out;
+} Step;
+
 /* Why it did not fit, for the judge's advice: what lies on the stack. */
 static void say_what_is_held(void *context) {
-    Memory *memory = context;
+    const Step *step = context;
+    Memory *memory = step->memory;
     int blocks = 0, probs = 0, inputs = 0;
     size_t count;
     memory_peak_reset(memory);
@@ -85,6 +98,7 @@ static void say_what_is_held(void *context) {
         probs += strcmp(tensor[i].name, "attention.probs") == 0;
         inputs += strcmp(tensor[i].name, "residual.out") == 0;
     }
+    give_picture(memory, step->out);
     fprintf(stderr, HELD "\n", blocks, probs, inputs);
     exit(1);
 }
@@ -129,7 +143,8 @@ static void run(const Wire *in, Wire *out, bool by_lab) {
     Device *device = open_device(in, closed, budget);
     Memory *memory = memory_new(
         device, (MemoryOptions){.budget = by_lab ? budget : 0, .checked = !device->simulated});
-    memory_on_refusal(memory, say_what_is_held, memory);
+    Step step = {memory, out};
+    memory_on_refusal(memory, say_what_is_held, &step);
     Model *model =
         model_new(&config, memory, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL));
     Optimizer *optimizer = NULL;
@@ -143,10 +158,14 @@ static void run(const Wire *in, Wire *out, bool by_lab) {
         }
         seal_memory();
     }
+    memory_record(memory, by_lab);
     model->checkpoint = checkpoint_of(in, &config, by_lab); /* first call of the submission */
     for (int i = 0; i < passes; i++) {
         one_pass(in, out, model, i, by_lab ? checkpoint_forward : model_forward,
                  by_lab ? checkpoint_backward : model_backward);
+        if (i == 0) {
+            give_picture(memory, out);
+        }
         if ((i + 1) % window == 0) {
             hand_back_gradients(out, model, NAME_GRADIENT, "step", i / window);
             if (optimizer != NULL) {

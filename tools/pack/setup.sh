@@ -14,9 +14,9 @@ if [ -z "${INSTALLED:-}" ]; then
 fi
 
 # shellcheck disable=SC2086 # a list of settings
-make $MAKE_SETTINGS "$JUDGE_BUILD/grade/$LAB.json" "$JUDGE_BUILD/bin/grade"
+make $MAKE_SETTINGS "$JUDGE_BUILD/grade/$LAB.json" "$JUDGE_BUILD/judge/$LAB" "$JUDGE_BUILD/bin/grade"
 
 # A submission runs as another user, and the sandbox shows it only what it needs. This is for a
 # machine whose sandbox can do less than that.
 chmod 600 secret
-chmod -R go-rwx solutions grader labs "$JUDGE_BUILD/judge" "$JUDGE_BUILD/lab/solutions/$LAB"
+chmod -R go-rwx solutions grader labs "$JUDGE_BUILD/judge"
