@@ -4,7 +4,7 @@
 #   make test            prove that everything here works (about 5 minutes)
 #
 #   make lab01           build lab 01 from your files in labs/ and run it
-#   make grade01         what your files are worth, and what to look at (CHECK=name, FROM=DIR)
+#   make grade01         what your files are worth, and what to look at (CHECK=name, FROM=DIR, DEVICE=gpu)
 #   make hint01 TASK=2   a hint, one more each time      make debug01 CHECK=name   gdb on a check
 #   make train ARGS=...  train (ARGS=--help lists the options; FROM=labs takes your labs)
 #   make table           time and memory of each technique, beside the published figures
@@ -466,6 +466,8 @@ test-run: $B/bin/unit $B/bin/train $B/bin/train-02 oracle graders
 	@tools/unit.sh $B
 	@echo "labs: stubs earn nothing, solutions everything"
 	@tools/grader_proof.py stubs solutions --seeds 1
+	@echo "labs: solutions everything on the simulated GPU too"
+	@tools/grader_proof.py solutions --seeds 1 --device gpu
 
 # The kit's GPT-2 against Hugging Face's, where PyTorch and transformers are installed.
 PYTHON ?= python3

@@ -16,6 +16,12 @@ ModelConfig probe_config(const Wire *in) {
     return config;
 }
 
+Device *probe_device(bool gpu, size_t arena) {
+    Device *device = gpu ? device_gpu_new() : device_cpu_new(arena);
+    CHECK(device != NULL, "no %s with %zu bytes", gpu ? "GPU" : "CPU", arena);
+    return device;
+}
+
 int main(int argc, char **argv) {
     const ProbeCase *probe_case = probe_cases;
     while (argc == 2 && probe_case->name != NULL && strcmp(probe_case->name, argv[1]) != 0) {

@@ -16,7 +16,7 @@
 #ifndef GRADER_PROBE_H
 #define GRADER_PROBE_H
 
-#include "common/config.h"
+#include "common/device.h"
 #include "grader/wire.h"
 
 /** Runs a case: reads what is given, calls the hole, writes what is wanted. */
@@ -33,5 +33,11 @@ extern const ProbeCase probe_cases[];
 
 /** A model's shape as it travels: the tensor "config" of check_give_config(). */
 ModelConfig probe_config(const Wire *in);
+
+/**
+ * The device that the judge asks for: the GPU, or the CPU with an arena of so many bytes. Where it
+ * cannot be had, the probe ends.
+ */
+Device *probe_device(bool gpu, size_t arena);
 
 #endif

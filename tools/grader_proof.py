@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The grader is graded: wrong solutions must lose the points they should, right ones none, attacks earn nothing.
 
-    tools/grader_proof.py stubs|solutions|mutants|variants|attacks ... [--lab 00] [--only NAME]
-                          [--seeds N] [--compiler clang] [--setting user] [--table FILE]
+    tools/grader_proof.py stubs|solutions|mutants|variants|attacks ... [--lab 00,01] [--only NAME]
+                          [--seeds N] [--device gpu] [--compiler clang] [--setting user] [--table FILE]
 
 Settings: as it is started; `user`: without privileges (started as root); `contained`: without the system calls that
 containers deny. The layers that the sandbox has then are fixed, and each record must name them.
@@ -31,6 +31,7 @@ def labs():
 
 
 COMPILER = ""  # of the submission, where it is not the kit's
+FIXED_SEED = 0x1234567  # of stubs and solutions: the same inputs each time; mutants get random ones
 
 
 # How the grader is started, and what its sandbox then has and has not.
@@ -212,7 +213,7 @@ def stub_cases(lab, _):
         folder = f"{OUT}/{lab}/stub"
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(f"labs/{lab}", folder)
-        passed = [name for name, row in grade(lab, folder)["rows"].items()
+        passed = [name for name, row in grade(lab, folder, FIXED_SEED)["rows"].items()
                   if row["state"] == "pass" and row["points"] > 0]
         return f"the stub earns {passed}" if passed else None
     return [("stub", run)]
@@ -220,14 +221,14 @@ def stub_cases(lab, _):
 
 def solution_cases(lab, options):
     def run(seed):
-        return all_points(grade(lab, write_folder(lab, f"solution{seed}", {}), 0x1234567 * (seed + 1)))
+        return all_points(grade(lab, write_folder(lab, f"solution{seed}", {}), FIXED_SEED * (seed + 1)))
     return [(f"solution, seed {seed}", lambda seed=seed: run(seed)) for seed in range(options.seeds)]
 
 
 def mutant_cases(lab, _):
     path = f"grader/mutants/{lab}/lab.mutants"
     blocks = read_table(path) if os.path.exists(path) else []
-    return [(block["name"], lambda block=block: try_mutant(lab, block)) for block in blocks]
+    return [(f"{block['file']} {block['name']}", lambda block=block: try_mutant(lab, block)) for block in blocks]
 
 
 def variant_cases(lab, _):
@@ -311,9 +312,10 @@ def guarded(run):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("kinds", nargs="*", default=[], help=", ".join(KINDS))
-    parser.add_argument("--lab", default="", help="two digits: only that lab")
+    parser.add_argument("--lab", default="", help="two digits: only that lab; several: 01,03")
     parser.add_argument("--only", default="", help="only cases with this in their name")
     parser.add_argument("--seeds", type=int, default=3, help="random seeds for each solution")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "gpu"), help="gpu: as DEVICE=gpu grades")
     parser.add_argument("--compiler", default="", help="of the hand-ins: `make graders GRADE_CC=clang`")
     parser.add_argument("--table", help="write the table of attacks to this file")
     parser.add_argument("--setting", default="", choices=SETTINGS, help="how the grader is started")
@@ -321,8 +323,11 @@ def main():
     global COMPILER, SETTING, OUT
     COMPILER, SETTING = options.compiler, options.setting
     OUT += f"-{SETTING}" if SETTING else ""
+    if options.device == "gpu":
+        os.environ["GRADE_DEVICE"] = "gpu"
+        OUT += "-gpu"
     cases = [(kind, lab, name, run) for kind in options.kinds or KINDS for lab in labs()
-             if lab.startswith(options.lab) for name, run in CASES[kind](lab, options)
+             if lab.startswith(tuple(options.lab.split(","))) for name, run in CASES[kind](lab, options)
              if options.only in name]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:

@@ -157,6 +157,9 @@ static inline MemoryUse predict_right(const Shape *shape) {
     MemoryUse use;
     trainer_measure(&shape->config, (Checkpoint){0}, shape->B, shape->T, device, &use);
     device_free(device);
+    if (check_on_gpu()) {
+        use.bytes[MEMORY_WORKSPACE] = gpu_workspace(&shape->config);
+    }
     return use;
 }
 

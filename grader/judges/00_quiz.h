@@ -73,7 +73,8 @@ static inline void ask(Quiz *quiz, Shape shape) {
 }
 
 static inline bool run(Quiz *quiz, const char *probe_case) {
-    int32_t numbers[MOST_SHAPES * SHAPE_NUMBERS], *n = numbers, threads = THREADS;
+    int32_t numbers[MOST_SHAPES * SHAPE_NUMBERS], *n = numbers;
+    int32_t threads = check_on_gpu() ? 0 : THREADS;
     float dropout[MOST_SHAPES];
     for (int i = 0; i < quiz->count; i++) {
         const Shape *s = &quiz->shape[i];

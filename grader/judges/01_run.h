@@ -43,10 +43,11 @@ static inline bool run(const Loop *loop, int wants, LoopEnough enough) {
     Check *check = loop->given.check;
     int batches = loop->given.batches;
     size_t steps = (size_t)batches;
-    int32_t flags[] = {wants, (int32_t)enough};
+    int32_t flags[] = {wants, (int32_t)enough, check_on_gpu()};
     give(&loop->given);
     check_give(check, "wants", WIRE_I32, &flags[0], 1);
     check_give(check, "enough", WIRE_I32, &flags[1], 1);
+    check_give(check, "gpu", WIRE_I32, &flags[2], 1);
     check_want(check, "loss", WIRE_F32, steps);
     check_want(check, "grad_norm", WIRE_F32, steps);
     check_want(check, "learning_rate", WIRE_F32, steps);

@@ -60,10 +60,8 @@ static inline size_t peak_of(const ModelConfig *config, int B, int T, Checkpoint
                              bool gpu, MemoryUse *use) {
     *use = plain_use(config, B, T, open_device(1));
     use->bytes[MEMORY_ACTIVATIONS] = peak_activations(config, B, T, checkpoint);
-    if (gpu) { /* all else is the same there */
-        Device *device = device_gpu_new();
-        use->bytes[MEMORY_WORKSPACE] = workspace_bytes(config, device);
-        device_free(device);
+    if (gpu) {
+        use->bytes[MEMORY_WORKSPACE] = gpu_workspace(config);
     }
     return memory_total(use);
 }

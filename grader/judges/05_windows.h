@@ -41,6 +41,7 @@ static inline Job job_new(Check *check, int L, int C) {
     ModelConfig config = {.V = 256, .T = 8, .L = L, .NH = 2, .C = C, .precision = F16};
     Job job = {.given = given_new(check, config, "window"), .scaler = {4096, 2, 0.5, 1, 2000, 0}};
     job.given.schedule.max_steps = 200;
+    job.option[OPTION_GPU] = check_on_gpu();
     add_batches(&job.given);
     return job;
 }
@@ -78,7 +79,7 @@ static inline void want_all(const Job *job, int wants) {
     }
 }
 
-static inline bool run(Job *job, int wants) {
+static inline void prepare(Job *job, int wants) {
     Check *check = job->given.check;
     const Automaton *scaler = &job->scaler;
     job->option[OPTION_WANTS] = wants;
@@ -95,7 +96,15 @@ static inline bool run(Job *job, int wants) {
                (size_t)job->windows * sizeof *job->window);
     check_give(check, "options", WIRE_I32, job->option, OPTIONS);
     want_all(job, wants);
-    return check_run(check, "windows", SECONDS);
+}
+
+static inline bool run_windows(const Job *job) {
+    return check_run(job->given.check, "windows", SECONDS);
+}
+
+static inline bool run(Job *job, int wants) {
+    prepare(job, wants);
+    return run_windows(job);
 }
 
 /* ---- what is right --------------------------------------------------------------------------- */
@@ -140,6 +149,24 @@ static inline float *kit_gradient(const Job *job, float scale) {
     }
     close_model(model);
     return all;
+}
+
+/* (P) of the first window, at its scale and on the device that it runs on; NULL if the probe did
+   not come to an end. On the GPU the probe has to run it: kernels of labs are in no judge. */
+static inline double *kit_bits(const Job *job) {
+    Check *check = job->given.check;
+    float scale = job->window[0].scale;
+    bool gpu = job->option[OPTION_GPU];
+    if (gpu && !check_run(check, "plain", SECONDS)) {
+        return NULL;
+    }
+    const float *kit = gpu ? NULL : kit_gradient(job, scale);
+    double *bits =
+        gpu ? got_all(&job->given, NAME_GRADIENT, 0) : check_doubles(check, job->given.P);
+    for (size_t i = 0; i < job->given.P; i++) {
+        bits[i] = gpu ? bits[i] / (double)scale : (double)kit[i];
+    }
+    return bits;
 }
 
 /* (P) factor * gradient */

@@ -178,7 +178,7 @@ static inline Space *space_without_plans(Check *check, bool gpu) {
     space->batch = batches[check_int(check, 0, 1)];
     space->T = space->config.T - check_int(check, 2, 9);
     space->device = open_device(THREADS);
-    if (gpu) {
+    if (gpu || check_on_gpu()) {
         check_memory(check, 0);
         space->gpu = device_gpu_new();
         CHECK(space->gpu != NULL, "there is no GPU");

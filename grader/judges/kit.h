@@ -20,6 +20,16 @@ static inline Device *open_device(int threads) {
     return device;
 }
 
+/* Bytes of workspace on the simulated GPU. Nothing runs there: its kernels are files of labs, and a
+   judge has none of those. All other bytes of a step are as on the CPU (common/gpu_test.c). */
+static inline size_t gpu_workspace(const ModelConfig *config) {
+    Device *device = device_gpu_new();
+    CHECK(device != NULL, "there is no GPU");
+    size_t bytes = workspace_bytes(config, device);
+    device_free(device);
+    return bytes;
+}
+
 /* A model of its own on a device, in all the memory that it wants. */
 static inline Model *open_model(Device *device, const ModelConfig *config, uint64_t seed) {
     CHECK(device != NULL, "there is no device");

@@ -71,11 +71,11 @@ static void activations(const Wire *in, Wire *out) {
     }
 }
 
-/* The workspace depends on the device's threads: the judge says how many. */
+/* The workspace depends on the device: the judge says how many threads, or none for the GPU. */
 static void predict(const Wire *in, Wire *out) {
-    omp_set_num_threads(*(const int32_t *)wire_get(in, "threads", WIRE_I32, NULL));
-    Device *device = device_cpu_new(1 << 20);
-    CHECK(device != NULL, "no address range of 1 MiB");
+    int threads = *(const int32_t *)wire_get(in, "threads", WIRE_I32, NULL);
+    omp_set_num_threads(threads > 0 ? threads : 1);
+    Device *device = probe_device(threads == 0, 1 << 20);
     for (int i = 0; i < shape_count(in); i++) {
         Shape shape = shape_at(in, out, i);
         answer_use(&shape, bytes_predict(&shape.config, shape.B, shape.T, device));

@@ -118,8 +118,8 @@ static void steps(const Wire *in, Wire *out) {
     at.in = in;
     at.out = out;
     omp_set_num_threads(1); /* the model is too small to share */
-    Device *device = device_cpu_new(ARENA_BYTES);
-    CHECK(device != NULL, "no address range of %d bytes", ARENA_BYTES);
+    bool gpu = *(const int32_t *)wire_get(in, "gpu", WIRE_I32, NULL);
+    Device *device = probe_device(gpu, ARENA_BYTES);
     at.trainer = given_trainer(in, memory_new(device, (MemoryOptions){.checked = true}));
     at.trainer.optimizer->before_step = see_step;
     watch_model(at.trainer.model, batches, count);

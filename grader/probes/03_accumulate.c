@@ -107,16 +107,13 @@ static Memory *open_case(const Wire *in, Wire *out, size_t arena) {
     wire_get(out, "loss", WIRE_F32, &at.windows);
     omp_set_num_threads(1); /* the models are too small to share */
     bool gpu = at.plan[PLAN_GPU];
-    Device *device = gpu ? device_gpu_new() : device_cpu_new(arena);
-    CHECK(device != NULL, "no device with %zu bytes", arena);
+    Device *device = probe_device(gpu, arena);
     load_batches();
     Memory *memory =
         memory_new(device, (MemoryOptions){.budget = gpu ? arena : 0, .checked = !gpu});
     at.trainer = given_trainer(in, memory);
     at.trainer.optimizer->before_step = see_step;
-    if (!gpu) {
-        watch_model(at.trainer.model, at.batch, at.micros);
-    }
+    watch_model(at.trainer.model, at.batch, at.micros);
     return memory;
 }
 

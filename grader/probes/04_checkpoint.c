@@ -128,10 +128,7 @@ static Checkpoint checkpoint_of(const Wire *in, const ModelConfig *config, bool 
 }
 
 static Device *open_device(const Wire *in, bool closed, size_t budget) {
-    if (option(in, OPTION_GPU)) {
-        return device_gpu_new();
-    }
-    return device_cpu_new(closed ? budget + PADDING_BYTES : ARENA_BYTES);
+    return probe_device(option(in, OPTION_GPU), closed ? budget + PADDING_BYTES : ARENA_BYTES);
 }
 
 /* Steps by the kit alone have no budget. An optimizer is there where the steps are more than one.
@@ -144,7 +141,6 @@ static void run(const Wire *in, Wire *out, bool by_lab) {
     bool closed = by_lab && option(in, OPTION_CLOSED);
     ModelConfig config = probe_config(in);
     Device *device = open_device(in, closed, budget);
-    CHECK(device != NULL, "no device");
     Memory *memory = memory_new(
         device, (MemoryOptions){.budget = by_lab ? budget : 0, .checked = !device->simulated});
     Step step = {memory, out};

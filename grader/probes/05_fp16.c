@@ -328,17 +328,36 @@ static void one_window(void) {
     }
 }
 
-static void windows(const Wire *in, Wire *out) {
-    size_t bytes;
-    const Window *all = wire_get(in, "windows", WIRE_BYTES, &bytes);
+static void open_case(const Wire *in, Wire *out) {
     watch.in = in;
     watch.out = out;
     watch.option = wire_get(in, "options", WIRE_I32, NULL);
     omp_set_num_threads(1); /* the model is too small to share */
-    watch.device = watch.option[OPTION_GPU] ? device_gpu_new() : device_cpu_new(ARENA_BYTES);
-    CHECK(watch.device != NULL, "the device cannot be had");
+    watch.device = probe_device(watch.option[OPTION_GPU], ARENA_BYTES);
     watch.memory = memory_new(watch.device, (MemoryOptions){.checked = !watch.device->simulated});
     build();
+}
+
+/* Without the submission's part of a step: backward of the first window at its scale. */
+static void plain(const Wire *in, Wire *out) {
+    const Window *window = wire_get(in, "windows", WIRE_BYTES, NULL);
+    size_t valid = 0;
+    open_case(in, out);
+    for (int i = 0; i < window->count; i++) {
+        valid += (size_t)given_batch(in, i).valid;
+    }
+    for (int i = 0; i < window->count; i++) {
+        Batch batch = given_batch(in, i);
+        model_forward(watch.trainer.model, &batch);
+        model_backward(watch.trainer.model, 1.0f / (float)valid * window->scale);
+    }
+    give_gradients();
+}
+
+static void windows(const Wire *in, Wire *out) {
+    size_t bytes;
+    const Window *all = wire_get(in, "windows", WIRE_BYTES, &bytes);
+    open_case(in, out);
     on_exit(after_hole, NULL);
     for (size_t i = 0; i < bytes / sizeof *all; i++) {
         watch.number = (int)i;
@@ -353,4 +372,5 @@ static void windows(const Wire *in, Wire *out) {
 }
 
 const ProbeCase probe_cases[] = {{"cast", cast},     {"unscale", unscale}, {"start", start},
-                                 {"script", script}, {"windows", windows}, {NULL, NULL}};
+                                 {"script", script}, {"plain", plain},     {"windows", windows},
+                                 {NULL, NULL}};

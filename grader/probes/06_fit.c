@@ -22,14 +22,8 @@ static int asked(const Wire *in, int which) {
 
 /* The workspace is for so many threads; models this small need one. */
 static Device *open_device(const Wire *in) {
-    if (asked(in, ASK_GPU)) {
-        Device *gpu = device_gpu_new();
-        CHECK(gpu != NULL, "there is no GPU");
-        return gpu;
-    }
     omp_set_num_threads(asked(in, ASK_THREADS));
-    Device *device = device_cpu_new(ARENA_BYTES);
-    CHECK(device != NULL, "no address range of %d MiB", ARENA_BYTES >> 20);
+    Device *device = probe_device(asked(in, ASK_GPU), ARENA_BYTES);
     omp_set_num_threads(1);
     return device;
 }

@@ -1,5 +1,6 @@
 #include "grader/probes/watch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Ops and devices have no place for a context of their own. */
@@ -42,15 +43,21 @@ static void note_run(Event event) {
     }
 }
 
+/* `tokens` lie on the device. */
 static Event which_forward(const int32_t *tokens, int B, int T) {
-    for (int i = 0; i < watch.count; i++) {
+    Event event = EVENT_STRANGER;
+    size_t bytes = (size_t)B * (size_t)T * sizeof *tokens;
+    int32_t *ids = malloc(bytes);
+    CHECK(ids != NULL, "no host memory for %zu bytes", bytes);
+    device_download(watch.model->device, ids, tokens, bytes);
+    for (int i = 0; i < watch.count && event == EVENT_STRANGER; i++) {
         const Batch *batch = &watch.batches[i];
-        size_t bytes = (size_t)B * (size_t)T * sizeof *tokens;
-        if (batch->B == B && batch->T == T && memcmp(batch->tokens, tokens, bytes) == 0) {
-            return EVENT_FORWARD + (Event)i;
+        if (batch->B == B && batch->T == T && memcmp(batch->tokens, ids, bytes) == 0) {
+            event = EVENT_FORWARD + (Event)i;
         }
     }
-    return EVENT_STRANGER;
+    free(ids);
+    return event;
 }
 
 static void see_embedding(Real *out, const int32_t *tokens, const Real *wte, const Real *wpe, int B,

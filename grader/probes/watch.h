@@ -4,7 +4,7 @@
  * those put there write down what they are called for before they do it.
  * @ingroup grader
  *
- * On the CPU only: what a forward pass gets is looked at.
+ * On every device: the tokens of a forward pass are fetched from it, to tell which batch they are.
  */
 #ifndef GRADER_PROBES_WATCH_H
 #define GRADER_PROBES_WATCH_H
@@ -30,7 +30,7 @@ enum { TRACE_LENGTH = 48 };
 /**
  * Watches a model. One at a time.
  *
- * @param model   on the CPU; its table of ops and its device's are changed
+ * @param model   its table of ops and its device's are changed
  * @param batches (count) what forward may be called with; borrowed
  * @param count   how many
  */

@@ -216,14 +216,33 @@ static float *read_factor(const BlasMatrix *x, int z) {
     return factor;
 }
 
+/* The same as multiply(), without a library. */
+static void multiply_plainly(const Product *p, const float *A, const float *B, float *result) {
+    bool turn_A = p->A.operation != CUBLAS_OP_N, turn_B = p->B.operation != CUBLAS_OP_N;
+    size_t A_row = turn_A ? p->A.rows : 1, A_column = turn_A ? 1 : p->A.rows;
+    size_t B_row = turn_B ? p->B.rows : 1, B_column = turn_B ? 1 : p->B.rows;
+    for (int column = 0; column < p->n; column++) {
+        for (int row = 0; row < p->m; row++) {
+            float sum = 0;
+            for (int i = 0; i < p->k; i++) {
+                sum += A[row * A_row + i * A_column] * B[i * B_row + column * B_column];
+            }
+            result[(size_t)column * p->m + row] = sum;
+        }
+    }
+}
+
 /* op(A) op(B), m by n by columns. To blas_sgemm(), which counts by rows, a matrix stored by columns
    is its transpose: so it is asked for the product's transpose, op(B)^T op(A)^T. */
 static float *multiply(const Product *p, int z) {
     float *A = read_factor(&p->A, z), *B = read_factor(&p->B, z);
     float *result = sim_realloc(NULL, ((size_t)p->m * p->n) * sizeof(float));
-    blas_sgemm(p->B.operation != CUBLAS_OP_N, p->A.operation != CUBLAS_OP_N, p->n, p->m, p->k, B,
-               p->B.rows, A, p->A.rows, 0, result, p->m);
-    sim_end_early();
+    if (sim_ending()) {
+        multiply_plainly(p, A, B, result);
+    } else {
+        blas_sgemm(p->B.operation != CUBLAS_OP_N, p->A.operation != CUBLAS_OP_N, p->n, p->m, p->k,
+                   B, p->B.rows, A, p->A.rows, 0, result, p->m);
+    }
     free(A);
     free(B);
     return result;

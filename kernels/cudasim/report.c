@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -175,7 +174,10 @@ const char *cudaGetErrorString(cudaError_t error) {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+static bool ending;
+
 static void at_end(void) {
+    ending = true;
     /* A kernel that nobody waited for may still have something to report. */
     sim_wait_device();
     if (error_state.unseen) {
@@ -193,11 +195,8 @@ static void at_end(void) {
     }
 }
 
-void sim_end_early(void) {
-    static atomic_flag registered = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&registered)) {
-        atexit(at_end);
-    }
+bool sim_ending(void) {
+    return ending;
 }
 
 /* ---- the beginning --------------------------------------------------------------------------- */

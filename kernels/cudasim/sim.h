@@ -65,11 +65,10 @@ void sim_begin(void);
 void sim_read_settings(void);
 
 /**
- * Has what is still queued when the program ends done before all that now exists is taken down. To
- * be called when a library has been used for the first time: what it keeps is younger than
- * sim_begin(), so it would be gone first. Later calls do nothing.
+ * Whether the program has ended, and only what was still queued is being done. Libraries may be
+ * gone then: what they have made since sim_begin() is taken down first.
  */
-void sim_end_early(void);
+bool sim_ending(void);
 
 /** A part of sim_begin(): ranges of addresses. */
 void sim_reserve_memory(void);

@@ -290,7 +290,9 @@ GRADED(04_checkpoint, segment, 5, "task 5: the segment for budgets that nobody h
 }
 
 GRADED(04_checkpoint, fits, 3, "task 5: the chosen segment runs in its budget") {
-    ModelConfig config = {.V = 256, .T = 256, .L = 9, .NH = 4, .C = 64};
+    ModelConfig config = large_config();
+    config.L = 9;
+    config.C = 64;
     Shape shape = {config, 4, config.T, {.segment = check_int(check, 3, 5)}};
     Run *run = large_run(check, config, shape.checkpoint);
     run->choose = counted(&shape) + (size_t)check_int(check, 0, 9999);
