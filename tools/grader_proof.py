@@ -2,7 +2,7 @@
 """The grader is graded: wrong solutions must lose the points they should, right ones none, attacks earn nothing.
 
     tools/grader_proof.py stubs|solutions|mutants|variants|attacks ... [--lab 00,01] [--only NAME]
-                          [--seeds N] [--device gpu] [--compiler clang] [--setting user] [--table FILE]
+                          [--seeds N] [--device gpu] [--compiler clang] [--setting user] [--random] [--table FILE]
 
 Settings: as it is started; `user`: without privileges (started as root); `contained`: without the system calls that
 containers deny. The layers that the sandbox has then are fixed, and each record must name them.
@@ -31,7 +31,8 @@ def labs():
 
 
 COMPILER = ""  # of the submission, where it is not the kit's
-FIXED_SEED = 0x1234567  # of stubs and solutions: the same inputs each time; mutants get random ones
+FIXED_SEED = 0x1234567  # the same inputs each time, so that what passes here passes elsewhere
+RANDOM = False
 
 
 # How the grader is started, and what its sandbox then has and has not.
@@ -76,8 +77,8 @@ def grade(lab, folder, seed=None, checks=None):
                "--cache", cache(), "--output", output]
     if checks:
         command += ["--check", ",".join(checks)]
-    if seed is not None:
-        command += ["--seed", f"{seed:x}"]
+    if not RANDOM:
+        command += ["--seed", f"{seed or FIXED_SEED:x}"]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=600,
                           check=False)
     with open(output, encoding="utf-8") as file:
@@ -213,7 +214,7 @@ def stub_cases(lab, _):
         folder = f"{OUT}/{lab}/stub"
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(f"labs/{lab}", folder)
-        passed = [name for name, row in grade(lab, folder, FIXED_SEED)["rows"].items()
+        passed = [name for name, row in grade(lab, folder)["rows"].items()
                   if row["state"] == "pass" and row["points"] > 0]
         return f"the stub earns {passed}" if passed else None
     return [("stub", run)]
@@ -314,14 +315,15 @@ def main():
     parser.add_argument("kinds", nargs="*", default=[], help=", ".join(KINDS))
     parser.add_argument("--lab", default="", help="two digits: only that lab; several: 01,03")
     parser.add_argument("--only", default="", help="only cases with this in their name")
-    parser.add_argument("--seeds", type=int, default=3, help="random seeds for each solution")
+    parser.add_argument("--seeds", type=int, default=3, help="seeds for each solution")
+    parser.add_argument("--random", action="store_true", help="inputs that nobody has seen yet: other ones each time")
     parser.add_argument("--device", default="cpu", choices=("cpu", "gpu"), help="gpu: as DEVICE=gpu grades")
     parser.add_argument("--compiler", default="", help="of the hand-ins: `make graders GRADE_CC=clang`")
     parser.add_argument("--table", help="write the table of attacks to this file")
     parser.add_argument("--setting", default="", choices=SETTINGS, help="how the grader is started")
     options = parser.parse_args()
-    global COMPILER, SETTING, OUT
-    COMPILER, SETTING = options.compiler, options.setting
+    global COMPILER, SETTING, RANDOM, OUT
+    COMPILER, SETTING, RANDOM = options.compiler, options.setting, options.random
     OUT += f"-{SETTING}" if SETTING else ""
     if options.device == "gpu":
         os.environ["GRADE_DEVICE"] = "gpu"
