@@ -116,7 +116,7 @@ objects  = $(if $(filter $(PLAIN),$(notdir $1)),$1.o,$1.f32.o $1.f16.o $1.bf16.o
 GPU_OBJ := $(foreach f,$(wildcard kernels/*.cu),$(call objects,$B/gpu/$(basename $f)))
 COMMON  := $(patsubst %.c,$B/obj/%.o,$(filter-out common/train.c common/absent.c %_test.c,$(wildcard common/*.c)))
 # Programs of their own, with a main(): the rest is a library.
-GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out grader/check.c grader/probe.c grader/grade.c grader/show.c grader/contained.c %_test.c,$(wildcard grader/*.c)))
+GRADER  := $(patsubst %.c,$B/obj/%.o,$(filter-out grader/check.c grader/check_run.c grader/probe.c grader/grade.c grader/show.c grader/contained.c %_test.c,$(wildcard grader/*.c)))
 TESTS   := $(patsubst %.c,$B/obj/%.o,$(wildcard kernels/*_test.c common/*_test.c grader/*_test.c))
 HOLES   := 00_bytes/bytes.c 01_loop/loop.c $(addprefix 02_kernels/,adamw.cu crossentropy.cu layernorm.cu sumsq.cu) \
            03_accumulate/accumulate.c 04_checkpoint/checkpoint.c $(addprefix 05_fp16/,cast.cu unscale.cu scaler.c mixed.c) 06_fit/plan.c
@@ -351,7 +351,7 @@ $B/bin/contained: $B/obj/grader/contained.o $B/obj/kernels/base.o
 $B/bin/record: $(addprefix $B/obj/grader/,show.o record.o record_read.o) $B/obj/kernels/base.o
 	$(link)
 $B/judge/%: LIBS := -lcriterion -lseccomp
-$B/judge/%: $B/obj/labs/%/tests.o $B/obj/grader/check.o $(addprefix $B/obj/grader/,compare.o reference.o reference_ops.o) $(GRADE_LIB) $(NO_LABS) $B/libkit.a $(SIM)
+$B/judge/%: $B/obj/labs/%/tests.o $(addprefix $B/obj/grader/,check.o check_run.o compare.o reference.o reference_ops.o) $(GRADE_LIB) $(NO_LABS) $B/libkit.a $(SIM)
 	$(link)
 HEADERS_SUM = $(shell cat kernels/*.h kernels/*.cuh common/*.h kernels/cudasim/include/*.h 2>/dev/null | sha256sum | cut -c1-16)
 GRADE_CPP   = $(filter-out -MMD -MP -I%,$(CPPFLAGS)) -I$(CURDIR) $(if $(filter cuda,$(BACKEND)),,-I$(CURDIR)/kernels/cudasim/include) $(if $(filter solutions,$(SUBMITTED)),-DSOLUTION)

@@ -70,6 +70,7 @@ static const Bad bad[] = {
     {NULL, "--gradient_checkpointing --checkpoint_attention --attention flash", 2,
      "flash attention keeps no probabilities"},
     {NULL, "--predict_only=1", 2, "unknown or ambiguous option --predict_only=1"},
+    {NULL, "--predict_only --measure_only", 2, "exclude each other"},
     {NULL, "--predict_only --block_size 200", 2, "sequences are longer"},
     {NULL, "--optim adafactor", 2, "needs lab 07"},
     /* texts */

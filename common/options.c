@@ -307,6 +307,9 @@ static ParseResult check_together(TrainOptions *options, FILE *err) {
     if (options->fit > 0 && options->resume != NULL) {
         return wrong(err, "--fit and --resume_from_checkpoint exclude each other");
     }
+    if (options->predict_only && options->measure_only) {
+        return wrong(err, "--predict_only and --measure_only exclude each other");
+    }
     if (options->rates != NULL && options->fit == 0) {
         return wrong(err, "--rates needs --fit");
     }

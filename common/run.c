@@ -327,6 +327,11 @@ static int only_measure(const Run *run) {
     trainer_measure(&options->config, options->checkpoint, data_batch_rows(run->data), options->T,
                     run->device, &counted);
     report_measured(&counted, &run->predicted);
+    if (options->budget > 0 && memory_total(&counted) > options->budget) {
+        fprintf(stderr, "train: one step takes %zu bytes, more than --memory_budget: %zu bytes\n",
+                memory_total(&counted), options->budget);
+        return EXIT_RUN;
+    }
     return 0;
 }
 

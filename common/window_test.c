@@ -78,6 +78,8 @@ Test(run, measure_only_counts_one_step) {
         cr_assert_null(strstr(output, "differs"), "%s", output);
         cr_assert_neq(shell("test -e $S/o"), 0, "an output folder was made");
     }
+    cr_assert_eq(train(TINY "--measure_only --memory_budget 1024B"), 1, "%s", output);
+    cr_assert_not_null(strstr(output, "more than --memory_budget: 1024 bytes"), "%s", output);
     scratch_remove();
 }
 

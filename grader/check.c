@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "grader/check.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -10,33 +9,12 @@
 #include <unistd.h>
 
 #include "common/lab.h"
-#include "grader/picture.h"
+#include "grader/check_state.h"
 #include "grader/record.h"
-#include "grader/sandbox.h"
 #include "kernels/base.h"
 #include "kernels/half.h"
 
-enum { MOST_CHECKS = 64, TEXT = 2000, OUTPUT = 64 << 10, CUDASIM_STATUS = 86 };
-
-struct Check {
-    const CheckPlan *plan;
-    Wire *in, *out;
-    Rng rng;
-    RowState state;
-    int compared;         /* comparisons that were right */
-    char message[TEXT];   /* what was seen */
-    char mistake[TEXT];   /* the likely mistake */
-    char *text;           /* what the probe wrote */
-    size_t memory_limit;  /* bytes of the probe's address space; 0: none */
-    char setting[8][100]; /* of the probe's environment */
-    int settings;
-    double seconds, cpu_seconds;
-    size_t peak_bytes;
-    json_t *pictures; /* of memory */
-    int level;
-    void **memory; /* freed with the check */
-    int memory_count;
-};
+enum { MOST_CHECKS = 64 };
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
@@ -231,192 +209,6 @@ void check_memory(Check *check, size_t bytes) {
     check->memory_limit = bytes;
 }
 
-/* ---- the probe ------------------------------------------------------------------------------- */
-
-__attribute__((format(printf, 3, 4))) static bool end(Check *check, RowState state,
-                                                      const char *format, ...) {
-    if (check->state == ROW_PASS) {
-        check->state = state;
-        va_list values;
-        va_start(values, format);
-        vsnprintf(check->message, sizeof check->message, format, values);
-        va_end(values);
-    }
-    return false;
-}
-
-/* The first line of what the probe wrote that says what is meant, or "". */
-static const char *line_with(const Check *check, const char *what, char line[300]) {
-    const char *found = check->text != NULL ? strstr(check->text, what) : NULL;
-    if (found == NULL) {
-        return "";
-    }
-    while (found > check->text && found[-1] != '\n') {
-        found--;
-    }
-    snprintf(line, 300, "%.*s", (int)strcspn(found, "\n"), found);
-    return line;
-}
-
-static const char *last_line(const Check *check, char line[300]) {
-    const char *begin = check->text, *next = begin;
-    while (begin != NULL && (next = strchr(next, '\n')) != NULL && next[1] != '\0') {
-        begin = ++next;
-    }
-    snprintf(line, 300, "%.*s", begin != NULL ? (int)strcspn(begin, "\n") : 0,
-             begin != NULL ? begin : "");
-    return line;
-}
-
-static bool judge_exit(Check *check, const SandboxResult *result) {
-    char line[300];
-    if (result->status == EXIT_TODO) {
-        return end(check, ROW_NOT_STARTED, "%s", line_with(check, "TODO", line));
-    }
-    if (check->text != NULL && strstr(check->text, "out of memory:") != NULL) {
-        return end(check, ROW_OVER_BUDGET, "%s", line_with(check, "out of memory:", line));
-    }
-    if (wire_done(check->out) && (result->status == 0 || result->status == CUDASIM_STATUS)) {
-        return true;
-    }
-    if (result->status == CUDASIM_STATUS) {
-        return end(check, ROW_FAIL, "%s", check->text);
-    }
-    return end(check, ROW_CRASHED,
-               "the program ended by itself, with status %d, before the case did. %s",
-               result->status, last_line(check, line));
-}
-
-static bool judge_result(Check *check, const SandboxResult *result, double seconds) {
-    char line[300];
-    switch (result->end) {
-    case SANDBOX_ERROR:
-        return end(check, ROW_SANDBOX_ERROR, "%s", result->error);
-    case SANDBOX_TIMEOUT:
-        return end(check, ROW_TIMEOUT, "not done after %g s", seconds);
-    case SANDBOX_FLOOD:
-        return end(check, ROW_CRASHED, "it wrote more than %d KiB", OUTPUT >> 10);
-    case SANDBOX_SIGNAL:
-        return end(check, ROW_CRASHED, "%s. %s", strsignal(result->status), last_line(check, line));
-    case SANDBOX_EXIT:
-        return judge_exit(check, result);
-    }
-    return end(check, ROW_GRADER_ERROR, "unknown end %d", (int)result->end);
-}
-
-/* Leaves everything that a run of the probe needs in a folder, for gdb, and runs nothing. */
-static bool leave_for_debugger(Check *check, const char *path, const char *probe_case) {
-    const struct {
-        const char *name;
-        const Wire *wire;
-    } tables[] = {{"in", check->in}, {"out", check->out}};
-    char name[4096];
-    for (int i = 0; i < 2; i++) {
-        snprintf(name, sizeof name, "%s/%s", path, tables[i].name);
-        CHECK(wire_save(tables[i].wire, name), "cannot write %s", name);
-    }
-    snprintf(name, sizeof name, "%s/command", path);
-    FILE *command = fopen(name, "w");
-    CHECK(command != NULL, "cannot write %s", name);
-    for (int i = 0; i < check->settings; i++) {
-        fprintf(command, "export %s\n", check->setting[i]);
-    }
-    fprintf(command,
-            "exec gdb -q -ex \"directory $SOURCE\" -ex 'handle SIGSEGV nostop noprint pass' "
-            "--args %s/probe %s 3<%s/in 4<>%s/out\n",
-            path, probe_case, path, path);
-    fclose(command);
-    return end(check, ROW_NOT_RUN, "left for the debugger");
-}
-
-bool check_on_gpu(void) {
-    const char *device = getenv("GRADE_DEVICE");
-    return device != NULL && strcmp(device, "gpu") == 0;
-}
-
-static bool run_probe(Check *check, const char *probe, bool gpu, const char *probe_case,
-                      double seconds) {
-    const char *environment[9] = {NULL};
-    for (int i = 0; i < check->settings; i++) {
-        environment[i] = check->setting[i];
-    }
-    if (check_on_gpu()) {
-        check_memory(check, 0);
-        seconds *= 20;
-    }
-    int in = wire_file(check->in, true), out = wire_file(check->out, false);
-    if (in < 0 || out < 0) {
-        return end(check, ROW_GRADER_ERROR, "no memory file for the probe");
-    }
-    Sandbox sandbox = {.argv = (const char *const[]){probe, probe_case, NULL},
-                       .readable = (const char *const[]){probe, NULL},
-                       .environment = environment,
-                       .in = in,
-                       .out = out,
-                       .seconds = seconds,
-                       .cpu_seconds = 2 * seconds,
-                       .memory = check->memory_limit,
-                       .output = OUTPUT,
-                       .uses_gpu = gpu};
-    SandboxResult result = sandbox_run(&sandbox);
-    free(check->text);
-    check->text = result.text;
-    check->seconds += result.seconds;
-    check->cpu_seconds += result.cpu_seconds;
-    check->peak_bytes =
-        result.peak_bytes > check->peak_bytes ? result.peak_bytes : check->peak_bytes;
-    check->level = result.level;
-    bool fetched = wire_fetch(check->out, out);
-    close(in);
-    close(out);
-    const char *beyond;
-    if (!fetched) {
-        return end(check, ROW_GRADER_ERROR, "cannot read what the probe left");
-    }
-    if (!judge_result(check, &result, seconds)) {
-        return false;
-    }
-    if (!wire_guards(check->out, &beyond)) {
-        return end(check, ROW_FAIL, "something was written beyond the end of %s", beyond);
-    }
-    return true;
-}
-
-bool check_run(Check *check, const char *probe_case, double seconds) {
-    const char *debug = getenv("GRADE_DEBUG"), *probe = getenv("GRADE_PROBE");
-    if (debug != NULL) {
-        return check->state == ROW_PASS && leave_for_debugger(check, debug, probe_case);
-    }
-    CHECK(probe != NULL, "GRADE_PROBE names no probe");
-    return run_probe(check, probe, false, probe_case, seconds);
-}
-
-bool check_run_on_gpu(Check *check, const char *probe_case, double seconds) {
-    const char *probe = getenv("GRADE_GPU_PROBE");
-    check_memory(check, 0);
-    return probe != NULL ? run_probe(check, probe, true, probe_case, seconds)
-                         : end(check, ROW_NOT_RUN, "no GPU");
-}
-
-const void *check_got(const Check *check, const char *name, WireType type) {
-    return wire_get(check->out, name, type, NULL);
-}
-
-const char *check_text(const Check *check) {
-    return check->text != NULL ? check->text : "";
-}
-
-void check_want_picture(Check *check) {
-    check_want(check, "memory", WIRE_U64, PICTURE_NUMBERS);
-}
-
-void check_picture(Check *check, const char *title, size_t budget) {
-    json_t *picture = picture_json(check_got(check, "memory", WIRE_U64), title, budget);
-    if (picture != NULL) {
-        json_array_append_new(check->pictures, picture);
-    }
-}
-
 /* ---- comparing ------------------------------------------------------------------------------- */
 
 void check_good(Check *check) {
@@ -447,7 +239,7 @@ void check_tell(Check *check, const char *text, ...) {
 }
 
 void check_not_run(Check *check, const char *reason) {
-    end(check, ROW_NOT_RUN, "%s", reason);
+    check_conclude(check, ROW_NOT_RUN, "%s", reason);
 }
 
 static bool finite_all(const double *values, size_t n) {
@@ -468,7 +260,7 @@ bool check_close(Check *check, const char *name, const double *want, size_t n, T
         return true;
     }
     char text[COMPARISON_TEXT];
-    end(check, ROW_FAIL, "%s", comparison_text(&comparison, name, text));
+    check_conclude(check, ROW_FAIL, "%s", comparison_text(&comparison, name, text));
     for (int i = 0; i < suspect_count && check->mistake[0] == '\0'; i++) {
         bool match = finite_all(suspects[i].values, n) &&
                      compare(got, suspects[i].values, n, tolerance).pass;
@@ -491,8 +283,8 @@ bool check_equal(Check *check, const char *name, const uint64_t *want, size_t n,
         return true;
     }
     double off = (double)got[wrong] - (double)want[wrong];
-    end(check, ROW_FAIL, "%s[%zu] is %llu, should be %llu: %+.0f", name, wrong,
-        (unsigned long long)got[wrong], (unsigned long long)want[wrong], off);
+    check_conclude(check, ROW_FAIL, "%s[%zu] is %llu, should be %llu: %+.0f", name, wrong,
+                   (unsigned long long)got[wrong], (unsigned long long)want[wrong], off);
     for (int i = 0; i < suspect_count && check->mistake[0] == '\0'; i++) {
         if (memcmp(got, suspects[i].values, n * sizeof *got) == 0) {
             snprintf(check->mistake, sizeof check->mistake, "likely: %s", suspects[i].sentence);

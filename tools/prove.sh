@@ -6,8 +6,10 @@ set -u
 passed=0
 failed=0
 log=build/prove.log
+failures=build/prove-failed.log
 mkdir -p build
 : >$log
+: >$failures
 
 # prove NAME COMMAND...: runs a proof, keeps its output for the case that it fails.
 prove() {
@@ -24,7 +26,10 @@ prove() {
     echo "== $name" >>$log
     cat build/proof.log >>$log
     echo "prove: $verdict  $name ($(($(date +%s) - started)) s)"
-    [ $verdict = good ] || tail -n 40 build/proof.log
+    if [ $verdict = FAILED ]; then
+        tail -n 40 build/proof.log
+        { echo "prove: FAILED  $name:" && tail -n 12 build/proof.log; } >>$failures
+    fi
 }
 
 # The unit tests in another build of the kit.
@@ -157,5 +162,7 @@ fi
 prove "every known mistake is a mutant, or has a reason" tools/mutant_ids.py
 prove "fuzz corpora under sanitizers" corpus
 prove "mutants of the kit" tools/kit_mutants.py
+# Once more: of a long output often only the end is kept.
+cat $failures
 echo "prove: $passed passed, $failed failed"
 [ $failed = 0 ]

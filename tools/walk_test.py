@@ -128,7 +128,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--lab", default="05", help="two digits")
     options = parser.parse_args()
-    lab = next(lab for lab in proof.labs() if lab.startswith(options.lab))
+    lab = next((lab for lab in proof.labs() if lab[:2] == options.lab), None)
+    if lab is None:
+        parser.error(f"there is no lab {options.lab}")
     folder = f"{OUT}/{lab}"
     shutil.rmtree(folder, ignore_errors=True)
     status, said = make("handout", f"LAB={options.lab}", f"OUT={folder}")

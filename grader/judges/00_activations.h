@@ -285,9 +285,6 @@ static inline MemoryUse predict_no_targets(const Shape *s) {
 static inline MemoryUse predict_wide_ids(const Shape *s) {
     return predict_but(s, MEMORY_DATA, 16 * (size_t)s->B * (size_t)s->T);
 }
-static inline MemoryUse predict_half_ids(const Shape *s) {
-    return predict_but(s, MEMORY_DATA, 4 * (size_t)s->B * (size_t)s->T);
-}
 static inline MemoryUse predict_longest_data(const Shape *s) {
     return predict_but(s, MEMORY_DATA, 8 * (size_t)s->B * (size_t)s->config.T);
 }
@@ -305,7 +302,6 @@ static const Mistake predict_mistakes[] = {
     {"the data is missing: a token and a target of 4 bytes each", predict_no_data},
     {"data is a token and a target: 2 * 4 bytes for each of the B * T", predict_no_targets},
     {"tokens and targets are int32_t: 4 bytes, not 8", predict_wide_ids},
-    {"tokens and targets are int32_t: 4 bytes, whatever the precision", predict_half_ids},
     {"the sequences have T tokens (the argument), not config->T", predict_longest_data},
     {"weights, gradients and states are missing: begin with bytes_states()", predict_no_states},
     {"the sequences have T tokens (the argument), not config->T", predict_longest},

@@ -4,8 +4,8 @@
  * @ingroup grader
  *
  *     Calls *calls = calls_new(check, "sumsq");
- *     add_sumsq(calls, 257, 1, false);        // grader/judges/02_ops.h: inputs, what should come
- * back grade_numbers(calls);                   // or grade_clean, grade_schedules, grade_traffic
+ *     add_sumsq(calls, 257, 1, false); // 02_update.h, 02_rows.h: inputs, and what should come back
+ *     grade_numbers(calls);            // or grade_clean, grade_schedules, grade_traffic
  */
 #ifndef GRADER_JUDGES_02_CALLS_H
 #define GRADER_JUDGES_02_CALLS_H

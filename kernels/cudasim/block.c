@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 
-#include "sim.h"
+#include "block.h"
 
 /* One block. Its CUDA threads are run by fibers, lazily: a fiber runs thread after thread in a
    plain loop, until one of them has to wait. Then the fiber is parked with that thread on it, and

@@ -249,7 +249,7 @@ void cudasim_before_atomic(const volatile void *address, size_t bytes, const cha
     }
 }
 
-/* ---- what sim.h asks for --------------------------------------------------------------------- */
+/* ---- what sim.h and block.h ask for ---------------------------------------------------------- */
 
 void check_fresh(const void *p, size_t bytes) {
     shadow_mark(p, bytes, false);

@@ -10,7 +10,7 @@
 #ifndef CUDASIM_CHECK_H
 #define CUDASIM_CHECK_H
 
-#include "sim.h"
+#include "block.h"
 
 /** A line of source in 32 bits: an address of code, or a number in the table of places. */
 typedef uint32_t Site;

@@ -7,7 +7,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "sim.h"
+#include "block.h"
 
 /* Device memory is closed, and opened one allocation at a time when an operation touches it. So
    every fault comes here: most open something and go on, the others are somebody's mistake. */

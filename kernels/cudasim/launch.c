@@ -1,6 +1,6 @@
 #include <stdarg.h>
 
-#include "sim.h"
+#include "block.h"
 
 /* A launch is looked at when it is written, as CUDA does, and runs when its stream does. */
 

@@ -1,4 +1,4 @@
-#include "sim.h"
+#include "block.h"
 
 /* In builds without check mode nobody looks at loads and stores. */
 

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim.h"
+#include "block.h"
 
 enum { MOST_REPORTS = 20, STATUS = 86 };
 

@@ -1,4 +1,4 @@
-#include "sim.h"
+#include "block.h"
 
 /* Shared memory of the block that runs. A variable gets its place when a thread first comes to it,
    with a gap before the next one, so that overruns show. */

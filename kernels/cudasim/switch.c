@@ -1,4 +1,4 @@
-#include "sim.h"
+#include "block.h"
 
 /* A switch saves the registers that a called function must keep, notes the stack pointer, loads the
    other one and takes its registers back. The rest of the processor's state is the compiler's

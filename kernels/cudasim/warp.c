@@ -1,4 +1,4 @@
-#include "sim.h"
+#include "block.h"
 
 /* Operations of a warp are meetings: the lanes that a mask names come, each with a value; when all
    are there, each may look at the others' values and leaves. Lanes with different masks meet at

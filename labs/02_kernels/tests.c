@@ -1,7 +1,8 @@
 /* Lab 02: what is graded. Each check makes many calls of one op in one run of the probe: awkward
    sizes, three precisions, buffers that hold something before. Inputs and known mistakes are in
-   grader/judges/02_ops.h. */
-#include "grader/judges/02_ops.h"
+   grader/judges/02_update.h and 02_rows.h. */
+#include "grader/judges/02_rows.h"
+#include "grader/judges/02_update.h"
 
 /* ---- sumsq ----------------------------------------------------------------------------------- */
 
