@@ -103,17 +103,56 @@ static int scopes_of(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes) {
     return count;
 }
 
+static bool in_function(Dwarf_Die *scopes, int count, Dwarf_Addr address) {
+    for (int i = 0; i < count; i++) {
+        if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram) {
+            return dwarf_haspc(&scopes[i], address) > 0;
+        }
+    }
+    return false;
+}
+
+/* Compilers give line 0 to an instruction that is of no line, or of several; mostly it prepares the
+   next. Then this is the address of the next instruction of the function that has a line; else of
+   the last before; else the address itself. */
+static Dwarf_Addr with_line(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Addr bias) {
+    Dwarf_Die *scopes;
+    int count = scopes_of(unit, address - bias, &scopes);
+    Dwarf_Addr nearest = address;
+    size_t rows = 0;
+    dwfl_getsrclines(unit, &rows);
+    for (size_t i = 0; i < rows && nearest <= address; i++) {
+        Dwarf_Addr at = 0;
+        int line = 0;
+        dwfl_lineinfo(dwfl_onesrcline(unit, i), &at, &line, NULL, NULL, NULL);
+        if (line > 0 && in_function(scopes, count, at - bias)) {
+            nearest = at;
+        }
+    }
+    free(scopes);
+    return nearest;
+}
+
+static Line line_at(Dwfl_Module *module, Dwarf_Addr address) {
+    Dwfl_Line *source = dwfl_module_getsrc(module, address);
+    Line line = {0};
+    line.file = source ? dwfl_lineinfo(source, NULL, &line.line, NULL, NULL, NULL) : NULL;
+    return line;
+}
+
 /* Of functions that were inlined into each other, the innermost one of a .cu file; else the
    innermost. */
 static bool find_line(Dwfl_Module *module, Dwarf_Addr address, Line *found) {
-    Dwfl_Line *source = dwfl_module_getsrc(module, address);
-    Line here = {0};
-    here.file = source ? dwfl_lineinfo(source, NULL, &here.line, NULL, NULL, NULL) : NULL;
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes;
+    Line here = line_at(module, address);
+    if (here.file != NULL && here.line == 0 && unit != NULL) {
+        address = with_line(unit, address, bias);
+        here = line_at(module, address);
+    }
     if (here.file == NULL) {
         return false;
     }
-    Dwarf_Addr bias = 0;
-    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes;
     int count = scopes_of(unit, address - bias, &scopes);
     *found = here;
     found->function = "?";
