@@ -348,7 +348,7 @@ $B/bin/contained: LIBS := -lseccomp
 $B/bin/contained: $B/obj/grader/contained.o $B/obj/kernels/base.o
 	$(link)
 # Shows a record again, or writes it as JUnit XML: build/bin/record FILE [--junit FILE]
-$B/bin/record: $(addprefix $B/obj/grader/,show.o record.o record_read.o) $B/obj/kernels/base.o
+$B/bin/record: $(addprefix $B/obj/grader/,show.o record.o record_read.o) $B/obj/common/files.o $B/obj/kernels/base.o
 	$(link)
 $B/judge/%: LIBS := -lcriterion -lseccomp
 $B/judge/%: $B/obj/labs/%/tests.o $(addprefix $B/obj/grader/,check.o check_run.o compare.o reference.o reference_ops.o) $(GRADE_LIB) $(NO_LABS) $B/libkit.a $(SIM)

@@ -95,6 +95,8 @@ static const Bad bad[] = {
     {"mkdir -p $S/o; : > $S/o/checkpoint-1", TINY "--max_steps 1 --output_dir $S/o", 1,
      "checkpoint-1: a finished checkpoint cannot take this name: Not a directory"},
     {NULL, TINY "--max_steps 1 > /dev/full", 1, "standard output: cannot write: No space left"},
+    {NULL, TINY "--predict_only > /dev/full", 1, "standard output: cannot write: No space left"},
+    {NULL, "--help > /dev/full", 1, "standard output: cannot write: "},
     /* checkpoints and models from elsewhere */
     {NULL, TINY "--resume_from_checkpoint $S/none", 2, "none/config.json: cannot read"},
     {"mkdir -p $S/o", TINY "--resume_from_checkpoint latest --output_dir $S/o", 2,

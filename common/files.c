@@ -77,6 +77,12 @@ int path_sync(const char *path) {
     return result;
 }
 
+int stdout_flush(void) {
+    errno = EIO; /* for what was lost earlier, whose reason nobody kept */
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0
+                                                  : file_error("standard output", "cannot write");
+}
+
 FILE *file_begin(const char *path) {
     char *part = joined(path, ".part", "");
     FILE *file = fopen(part, "wb");

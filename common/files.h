@@ -12,6 +12,10 @@
 /** Prints `path: what: reason of errno` on stderr. @return -1, so that it can be returned */
 int file_error(const char *path, const char *what);
 
+/** Writes what standard output still holds. @return 0; -1 with a line if anything printed is lost
+ */
+int stdout_flush(void);
+
 /** `folder/name` as a new string, to be given to free(). */
 char *path_join(const char *folder, const char *name);
 

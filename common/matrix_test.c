@@ -129,8 +129,7 @@ static void expect_rounded(const CellRun *run) {
         device_download(model->device, master, optimizer->master[i], param->count * sizeof *master);
         size_t wrong = 0;
         for (size_t j = 0; j < param->count; j++) {
-            float want = run->config.precision == F16 ? half_to_float(half_from_float(master[j]))
-                                                      : bf16_to_float(bf16_from_float(master[j]));
+            float want = precision_round(run->config.precision, master[j]);
             wrong += float_bits(weight[j]) != float_bits(want);
         }
         cr_expect_eq(wrong, 0, "%s: %zu of %zu numbers of %s are not their masters, rounded",

@@ -12,6 +12,7 @@
 #include "common/weights.h"
 #include "grader/compare.h"
 #include "grader/mixed_trial.h"
+#include "grader/replay.h"
 #include "grader/scratch.h"
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -154,7 +155,7 @@ static float *float_gradients(void) {
         model_forward(model, &trial.batch[i]);
         model_backward(model, 1.0f / (float)valid);
     }
-    float *gradients = trial_gradients(model);
+    float *gradients = gradients_of(model);
     model_free(model);
     memory_free(floats);
     device_free(host);

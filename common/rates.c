@@ -88,14 +88,13 @@ void rates_measure(Device *device, const ModelConfig *config, int most, PlanRate
     device_release(device, bench.in, in_bytes);
 }
 
-void rates_print(const PlanRates *rates, FILE *out) {
-    fprintf(out,
-            "\nWhat products of matrices reach here, by their rows; each costs %.2f us besides\n\n"
-            "      rows  f32 GFLOP/s  f16 GFLOP/s  bf16 GFLOP/s\n",
-            1e6 * rates->overhead);
+static void print_rates(const PlanRates *rates) {
+    printf("\nWhat products of matrices reach here, by their rows; each costs %.2f us besides\n\n"
+           "      rows  f32 GFLOP/s  f16 GFLOP/s  bf16 GFLOP/s\n",
+           1e6 * rates->overhead);
     for (int i = 0; i < rates->count; i++) {
-        fprintf(out, "  %8d %12.1f %12.1f %13.1f\n", rates->rows[i], 1e-9 * rates->rate[F32][i],
-                1e-9 * rates->rate[F16][i], 1e-9 * rates->rate[BF16][i]);
+        printf("  %8d %12.1f %12.1f %13.1f\n", rates->rows[i], 1e-9 * rates->rate[F32][i],
+               1e-9 * rates->rate[F16][i], 1e-9 * rates->rate[BF16][i]);
     }
 }
 
@@ -192,7 +191,7 @@ int rates_load(PlanRates *rates, const char *path) {
 int rates_report(Device *device, const ModelConfig *config, int most, const char *folder) {
     PlanRates rates;
     rates_measure(device, config, most, &rates);
-    rates_print(&rates, stdout);
+    print_rates(&rates);
     if (folder == NULL) {
         return 0;
     }

@@ -25,9 +25,6 @@
  */
 void rates_measure(Device *device, const ModelConfig *config, int most, PlanRates *rates);
 
-/** Prints the table for people. */
-void rates_print(const PlanRates *rates, FILE *out);
-
 /**
  * Writes the table as JSON: {"rows": [...], "f32": [...], "f16": [...], "bf16": [...],
  * "overhead": x}, rates in FLOP per second.

@@ -140,7 +140,8 @@ static json_t *number(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-char *report_duration(char text[16], double seconds) {
+/* "1.5 s", "2:03", "1:02:03" */
+static char *duration_text(char text[16], double seconds) {
     if (!(seconds < 360000)) {
         snprintf(text, 16, "-");
     } else if (seconds < 60) {
@@ -166,7 +167,7 @@ int report_progress(Report *report, const Progress *progress) {
            report->terminal ? "\r\033[K" : "", progress->step, progress->steps, progress->loss,
            (double)progress->grad_norm, (double)progress->learning_rate, scale,
            progress->tokens_per_second, mib(progress->memory_now), mib(progress->memory_peak),
-           report_duration(left, seconds), report->terminal ? "" : "\n");
+           duration_text(left, seconds), report->terminal ? "" : "\n");
     fflush(stdout);
     report->line_open = report->terminal;
     add_point(&report->train, progress->step, progress->loss);
@@ -292,7 +293,7 @@ int report_summary(Report *report, const Summary *summary) {
     char duration[16];
     double speed = summary->seconds > 0 ? (double)summary->samples / summary->seconds : 0;
     report_break(report);
-    printf("\nTime:            %s\n", report_duration(duration, summary->seconds));
+    printf("\nTime:            %s\n", duration_text(duration, summary->seconds));
     printf("Samples/second:  %.2f\n", speed);
     print_memory(summary);
     if (isfinite(summary->eval_loss)) {

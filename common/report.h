@@ -90,7 +90,4 @@ void report_prediction(const MemoryUse *use);
 /** Prints bytes by kind as they were counted in one step, beside those that were predicted. */
 void report_measured(const MemoryUse *counted, const MemoryUse *predicted);
 
-/** "1.5 s", "2:03", "1:02:03". Writes into `text` (16 bytes) and returns it. */
-char *report_duration(char text[16], double seconds);
-
 #endif

@@ -283,9 +283,6 @@ static int finish(Run *run) {
     if (options->generate > 0) {
         print_sample(run);
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        result = file_error("standard output", "cannot write");
-    }
     return result == 0 ? 0 : EXIT_RUN;
 }
 

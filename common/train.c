@@ -1,15 +1,18 @@
 /* The program `train`; run.h has what it does, options.h what it can be told. */
+#include "common/files.h"
 #include "common/lab.h"
 #include "common/run.h"
 
 int main(int argc, char **argv) {
     TrainOptions options;
+    int status = 0;
     switch (options_parse(argc, argv, &options, stdout, stderr)) {
     case PARSE_HELP:
-        return 0;
+        break;
     case PARSE_ERROR:
         return EXIT_USAGE;
     default:
-        return run_training(&options);
+        status = run_training(&options);
     }
+    return stdout_flush() != 0 && status == 0 ? EXIT_RUN : status;
 }

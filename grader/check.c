@@ -157,10 +157,6 @@ static void *keep(Check *check, size_t bytes) {
     return p;
 }
 
-Rng *check_rng(Check *check) {
-    return &check->rng;
-}
-
 int check_int(Check *check, int low, int high) {
     return low + (int)rng_below(&check->rng, (uint64_t)(high - low + 1));
 }
@@ -169,9 +165,7 @@ float *check_normal(Check *check, size_t n, double scale, Precision precision) {
     float *values = keep(check, n * sizeof *values);
     rng_normal(&check->rng, values, n, (float)scale);
     for (size_t i = 0; i < n; i++) {
-        values[i] = precision == F16    ? half_to_float(half_from_float(values[i]))
-                    : precision == BF16 ? bf16_to_float(bf16_from_float(values[i]))
-                                        : values[i];
+        values[i] = precision_round(precision, values[i]);
     }
     return values;
 }

@@ -88,10 +88,7 @@ enum { CHECK_HIDDEN = 1 << 20 };
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-/** Random numbers of this check: from the run's seed and the check's name. */
-Rng *check_rng(Check *check);
-
-/** A random whole number in [low, high]. */
+/** A random whole number in [low, high], from the run's seed and the check's name. */
 int check_int(Check *check, int low, int high);
 
 /** n normal numbers times `scale`, each rounded to the storage type; freed with the check. */

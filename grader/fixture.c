@@ -86,18 +86,12 @@ double *fixture_zeros(Fixture *fixture, size_t n) {
     return host(fixture, n * sizeof(double));
 }
 
-static float rounded(Precision precision, float x) {
-    return precision == F16    ? half_to_float(half_from_float(x))
-           : precision == BF16 ? bf16_to_float(bf16_from_float(x))
-                               : x;
-}
-
 static double *random_numbers(Fixture *fixture, size_t n, double scale, Precision precision) {
     double *values = fixture_zeros(fixture, n);
     float *normal = host(fixture, n * sizeof(float));
     rng_normal(&fixture->rng, normal, n, (float)scale);
     for (size_t i = 0; i < n; i++) {
-        values[i] = (double)rounded(precision, normal[i]);
+        values[i] = (double)precision_round(precision, normal[i]);
     }
     return values;
 }
@@ -108,12 +102,6 @@ double *fixture_random(Fixture *fixture, size_t n, double scale) {
 
 double *fixture_random_float(Fixture *fixture, size_t n, double scale) {
     return random_numbers(fixture, n, scale, F32);
-}
-
-double *fixture_copy(Fixture *fixture, const double *from, size_t n) {
-    double *values = fixture_zeros(fixture, n);
-    memcpy(values, from, n * sizeof *values);
-    return values;
 }
 
 static void *upload(Fixture *fixture, const void *values, size_t bytes) {

@@ -59,9 +59,6 @@ double *fixture_random(Fixture *fixture, size_t n, double scale);
 /** n normal numbers times `scale`, each exactly representable in float. */
 double *fixture_random_float(Fixture *fixture, size_t n, double scale);
 
-/** A copy of host doubles. */
-double *fixture_copy(Fixture *fixture, const double *from, size_t n);
-
 /** A tensor in the storage type, from doubles or, with NULL, undefined (NaN). */
 Real *fixture_real(Fixture *fixture, const double *values, size_t n);
 

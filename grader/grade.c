@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "common/lab.h"
 #include "grader/record.h"
 #include "grader/sandbox.h"
@@ -143,12 +144,15 @@ static json_t *load_plan(const char *judge) {
     return plan;
 }
 
-static bool write_seed(const char *folder, uint64_t seed) {
+static bool write_seed(const char *folder, const char *seed) {
     char path[PATH + 10];
     snprintf(path, sizeof path, "%s/seed", folder);
-    FILE *file = fopen(path, "w");
-    bool good = file != NULL && fprintf(file, "%016llx\n", (unsigned long long)seed) > 0;
-    return file != NULL && fclose(file) == 0 && good;
+    FILE *file = file_begin(path);
+    if (file == NULL) {
+        return false;
+    }
+    fprintf(file, "%s\n", seed);
+    return file_end(file, path, true) == 0;
 }
 
 /* Criterion listens at a socket that is called after its process, and one that was killed leaves it
@@ -264,18 +268,28 @@ static bool only(json_t *record, const char *checks) {
     return some;
 }
 
+/* By rm, which stops at nothing that a submission may have made in it, however deep. */
+static void remove_folder(const char *folder) {
+    char command[PATH + 20];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    if (system(command) != 0) {
+        fprintf(stderr, "grade: %s is left behind\n", folder);
+    }
+}
+
 /* Two folders, in $TMPDIR: one in which a submission is built, one that it never sees. */
 static bool make_folders(char folder[PATH], char work[PATH], char secret[PATH]) {
     const char *temporary = getenv("TMPDIR");
     snprintf(folder, PATH, "%s/grade-XXXXXX", temporary != NULL ? temporary : "/tmp");
-    if (mkdtemp(folder) == NULL || chmod(folder, 0711) != 0) {
-        perror(folder);
+    if (mkdtemp(folder) == NULL) {
+        file_error(folder, "cannot make this folder");
         return false;
     }
     bool fits = snprintf(work, PATH, "%s/work", folder) < PATH &&
                 snprintf(secret, PATH, "%s/secret", folder) < PATH;
-    if (!fits || mkdir(work, 0755) != 0 || mkdir(secret, 0700) != 0) {
-        perror(folder);
+    if (!fits || chmod(folder, 0711) != 0 || mkdir(work, 0755) != 0 || mkdir(secret, 0700) != 0) {
+        file_error(folder, "cannot make folders in it");
+        remove_folder(folder);
         return false;
     }
     return true;
@@ -308,6 +322,8 @@ static bool grade(const Options *options, const char *work, const char *secret, 
     }
     json_t *lab = load(options->plan), *recipes = load(options->recipes);
     if (lab == NULL || recipes == NULL) {
+        json_decref(lab);
+        json_decref(recipes);
         return false;
     }
     Submission submission = {lab, recipes, options->from, work, options->cache, false};
@@ -338,17 +354,33 @@ static bool grade(const Options *options, const char *work, const char *secret, 
     return good || options->debug == NULL;
 }
 
-static void remove_folder(const char *folder) {
-    char command[PATH + 20];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0) {
-        fprintf(stderr, "grade: %s is left behind\n", folder);
-    }
-}
-
 /* Ends when the process that grades a class does, however that ends; it may be gone already. */
 static bool ends_with(pid_t parent) {
     return parent == 0 || (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent);
+}
+
+/* Everything, once there are folders to work in. @return whether there are full points, or with
+   --debug whether the probe is there */
+static bool grade_in(const Options *options, const char *work, const char *secret,
+                     const json_t *plan) {
+    char seed[20];
+    snprintf(seed, sizeof seed, "%016llx", (unsigned long long)options->seed);
+    json_t *record = record_new(options->lab, options->from, plan);
+    json_object_set_new(record, "seed", json_string(seed));
+    json_object_set_new(record, "sandbox", json_string(sandbox_describe()));
+    bool good = write_seed(secret, seed) && only(record, options->check) &&
+                record_write(record, options->output) && grade(options, work, secret, record);
+    record_add_up(record);
+    good = record_write(record, options->output) && good;
+    if (options->junit != NULL) {
+        good = record_write_junit(record, options->junit) && good;
+    }
+    if (options->debug == NULL) {
+        record_print(record, stdout);
+        good = stdout_flush() == 0 && json_is_true(json_object_get(record, "full")) && good;
+    }
+    json_decref(record);
+    return good;
 }
 
 int main(int argc, char **argv) {
@@ -368,27 +400,11 @@ int main(int argc, char **argv) {
     }
     char folder[PATH], work[PATH], secret[PATH];
     json_t *plan = load_plan(options.judge);
-    if (plan == NULL || !make_folders(folder, work, secret) || !write_seed(secret, options.seed)) {
+    if (plan == NULL || !make_folders(folder, work, secret)) {
         return EXIT_RUN;
     }
-    json_t *record = record_new(options.lab, options.from, plan);
-    char seed[20];
-    snprintf(seed, sizeof seed, "%016llx", (unsigned long long)options.seed);
-    json_object_set_new(record, "seed", json_string(seed));
-    json_object_set_new(record, "sandbox", json_string(sandbox_describe()));
-    bool good = only(record, options.check) && record_write(record, options.output) &&
-                grade(&options, work, secret, record);
-    record_add_up(record);
-    good = record_write(record, options.output) && good;
-    if (options.junit != NULL) {
-        good = record_write_junit(record, options.junit) && good;
-    }
-    if (options.debug == NULL) {
-        record_print(record, stdout);
-    }
-    bool full = json_is_true(json_object_get(record, "full"));
+    bool good = grade_in(&options, work, secret, plan);
     json_decref(plan);
-    json_decref(record);
     remove_folder(folder);
-    return !good ? EXIT_RUN : full || options.debug != NULL ? 0 : EXIT_RUN;
+    return good ? 0 : EXIT_RUN;
 }

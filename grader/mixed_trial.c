@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "grader/replay.h"
 #include "kernels/half.h"
 
 Trial trial;
@@ -69,18 +70,8 @@ float *trial_states(void) {
     return all;
 }
 
-float *trial_gradients(const Model *model) {
-    float *all = malloc(trial.P * sizeof *all), *to = all;
-    for (int i = 0; i < model->param_count; i++) {
-        device_download(model->device, to, model->params[i].grad,
-                        model->params[i].count * sizeof *to);
-        to += model->params[i].count;
-    }
-    return all;
-}
-
 void trial_expect_clean(void) {
-    float *grad = trial_gradients(trial.trainer.model);
+    float *grad = gradients_of(trial.trainer.model);
     for (size_t i = 0; i < trial.P; i++) {
         cr_assert_eq(grad[i], 0.0f, "gradient %zu is %g", i, (double)grad[i]);
     }
@@ -96,8 +87,7 @@ void trial_expect_rounded(void) {
         model_download_weight(model, param, weight);
         device_download(trial.device, master, trial.trainer.optimizer->master[i], bytes);
         for (size_t j = 0; j < param->count; j++) {
-            float want = model->config.precision == F16 ? half_to_float(half_from_float(master[j]))
-                                                        : bf16_to_float(bf16_from_float(master[j]));
+            float want = precision_round(model->config.precision, master[j]);
             cr_assert_eq(float_bits(weight[j]), float_bits(want), "%s[%zu]", param->name, j);
         }
         free(weight);
@@ -108,7 +98,7 @@ void trial_expect_rounded(void) {
 void trial_see(void *context, const Model *model) {
     (void)context;
     free(trial.seen);
-    trial.seen = trial_gradients(model);
+    trial.seen = gradients_of(model);
 }
 
 StepReport trial_window(int k, int param, size_t index, float bad) {

@@ -50,9 +50,6 @@ void trial_close(void);
 /** Everything that a step may change: (4 P) weights, masters, m, v, by parameter. To be freed. */
 float *trial_states(void);
 
-/** (P) gradients of a model, end to end; to be freed. */
-float *trial_gradients(const Model *model);
-
 /** For Optimizer.before_step: keeps the gradients in `seen`. */
 void trial_see(void *context, const Model *model);
 

@@ -1,10 +1,9 @@
 #include "grader/record.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "common/files.h"
 #include "kernels/base.h"
 
 static const char *const names[] = {
@@ -88,40 +87,17 @@ void record_add_up(json_t *record) {
     json_object_set_new(record, "full", json_boolean(full));
 }
 
-static bool complain(const char *path) {
-    fprintf(stderr, "%s: %s\n", path, strerror(errno));
-    return false;
-}
-
-/* Opens `path` with something appended, to be renamed by finish(). */
-static FILE *begin(const char *path, char aside[4096]) {
-    snprintf(aside, 4096, "%s.%d", path, (int)getpid());
-    FILE *file = fopen(aside, "w");
-    if (file == NULL) {
-        complain(aside);
-    }
-    return file;
-}
-
-static bool finish(FILE *file, const char *aside, const char *path) {
-    bool good = fflush(file) == 0 && !ferror(file) && fsync(fileno(file)) == 0;
-    good = fclose(file) == 0 && good;
-    if (!good || rename(aside, path) != 0) {
-        complain(path);
-        unlink(aside);
-        return false;
-    }
-    return true;
-}
-
 bool record_write(const json_t *json, const char *path) {
-    char aside[4096];
-    FILE *file = begin(path, aside);
+    FILE *file = file_begin(path);
     if (file == NULL) {
         return false;
     }
-    bool good = json_dumpf(json, file, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0;
-    return finish(file, aside, path) && good;
+    bool whole = json_dumpf(json, file, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0;
+    if (!whole && !ferror(file)) {
+        fprintf(stderr, "%s: cannot write: this is no JSON\n", path);
+        return file_end(file, path, false) == 0;
+    }
+    return file_end(file, path, true) == 0;
 }
 
 /* ---- what is shown --------------------------------------------------------------------------- */
@@ -244,11 +220,10 @@ void record_print_junit(const json_t *record, FILE *to) {
 }
 
 bool record_write_junit(const json_t *record, const char *path) {
-    char aside[4096];
-    FILE *file = begin(path, aside);
+    FILE *file = file_begin(path);
     if (file == NULL) {
         return false;
     }
     record_print_junit(record, file);
-    return finish(file, aside, path);
+    return file_end(file, path, true) == 0;
 }

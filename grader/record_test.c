@@ -85,6 +85,23 @@ Test(record, junit_is_escaped) {
     scratch_remove();
 }
 
+/* A list that is in itself has no end, which is found out halfway. */
+Test(record, what_cannot_be_written_leaves_what_was_there) {
+    scratch_folder();
+    const char *path = scratch_file("record.json", "{}", 2);
+    json_t *outer = json_array(), *inner = json_array();
+    json_array_append(outer, inner);
+    json_array_append(inner, outer);
+    cr_assert_not(record_write(outer, path));
+    json_array_clear(inner);
+    json_decref(inner);
+    json_decref(outer);
+    json_t *kept = json_load_file(path, 0, NULL);
+    cr_assert(json_is_object(kept));
+    json_decref(kept);
+    scratch_remove();
+}
+
 Test(record, a_full_disk_or_a_missing_folder_is_an_error) {
     json_t *planned = plan(), *record = record_new("00_bytes", "here", planned);
     cr_assert_not(record_write(record, "/nowhere/at/all.json"));

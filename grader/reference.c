@@ -260,6 +260,19 @@ double reference_pass(Reference *reference, const Batch *batch, double dloss, ui
     return loss;
 }
 
+size_t reference_elements(const Reference *reference) {
+    size_t elements = 0;
+    for (int i = 0; i < reference->param_count; i++) {
+        elements += reference->params[i].count;
+    }
+    return elements;
+}
+
+double reference_clip(double norm, double limit) {
+    /* The small number is PyTorch's, and the kit's: optimizer.h. */
+    return limit > 0 && norm > limit ? limit / (norm + 1e-6) : 1;
+}
+
 uint64_t reference_pass_counters(const ModelConfig *config, int N) {
     uint64_t masks = 1 + 2 * (uint64_t)config->L;
     return config->dropout > 0 ? masks * dropout_counters((size_t)N * (size_t)config->C) : 0;

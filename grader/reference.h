@@ -96,6 +96,12 @@ void reference_zero_grad(Reference *reference);
 double reference_pass(Reference *reference, const Batch *batch, double dloss, uint64_t seed,
                       uint64_t offset);
 
+/** Numbers in all parameters. */
+size_t reference_elements(const Reference *reference);
+
+/** What gradients of that norm are multiplied by, so that it is at most `limit`; 0 for no limit. */
+double reference_clip(double norm, double limit);
+
 /** Counters that a pass over N tokens takes from the dropout stream. */
 uint64_t reference_pass_counters(const ModelConfig *config, int N);
 

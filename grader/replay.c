@@ -57,8 +57,7 @@ double replay_clip(Replay *replay, double limit) {
         double norm = norm_of(reference->grad[i], reference->params[i].count);
         squares += norm * norm;
     }
-    double norm = sqrt(squares);
-    double factor = limit > 0 && norm > limit ? limit / (norm + 1e-6) : 1;
+    double norm = sqrt(squares), factor = reference_clip(norm, limit);
     for (int i = 0; i < reference->param_count; i++) {
         for (size_t j = 0; j < reference->params[i].count; j++) {
             reference->grad[i][j] *= factor;
@@ -69,11 +68,8 @@ double replay_clip(Replay *replay, double limit) {
 
 double *replay_gradients(const Replay *replay) {
     const Reference *reference = replay->reference;
-    size_t total = 0, at = 0;
-    for (int i = 0; i < reference->param_count; i++) {
-        total += reference->params[i].count;
-    }
-    double *all = room(total, sizeof *all);
+    size_t at = 0;
+    double *all = room(reference_elements(reference), sizeof *all);
     for (int i = 0; i < reference->param_count; i++) {
         for (size_t j = 0; j < reference->params[i].count; j++) {
             all[at++] = reference->grad[i][j];

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/files.h"
 #include "common/lab.h"
 #include "grader/record.h"
 #include "grader/record_read.h"
@@ -25,6 +26,7 @@ int main(int argc, char **argv) {
         good = record_write_junit(record, argv[3]);
     } else {
         record_print(record, stdout);
+        good = stdout_flush() == 0;
     }
     json_decref(record);
     return good ? 0 : EXIT_RUN;

@@ -108,7 +108,6 @@ static bool take(const Submission *submission, const char *name, const char *to,
     int from = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat file;
     if (from < 0 || fstat(from, &file) != 0) {
-        built->missing = errno == ENOENT;
         fail(built, "%s: %s", name, strerror(errno));
         if (from >= 0) {
             close(from);
@@ -226,9 +225,66 @@ static bool check_symbol(const json_t *lab, const char *file, const char *symbol
                 file, symbol);
 }
 
+/* What `readelf -SW` prints of a section behind its name, which may have anything in it. */
+enum {
+    SECTION_SIZE,
+    SECTION_ENTRY,
+    SECTION_FLAGS,
+    SECTION_LINK,
+    SECTION_INFO,
+    SECTION_ALIGN,
+    WORDS
+};
+
+/* Bytes of memory that a section brings and that can be written, whatever it is called. What the
+   linker leaves free to align it is such memory too. Cuts the line into words. */
+static size_t writable_bytes(char *line) {
+    char *word[WORDS], *end = line + strlen(line);
+    for (int i = WORDS - 1; i >= 0; i--) {
+        while (end > line && end[-1] == ' ') {
+            *--end = '\0';
+        }
+        while (end > line && end[-1] != ' ') {
+            end--;
+        }
+        word[i] = end;
+    }
+    /* Where a section has no flags, its entry size stands there: a number has no W. */
+    if (strchr(word[SECTION_FLAGS], 'W') == NULL) {
+        return 0;
+    }
+    size_t size = strtoull(word[SECTION_SIZE], NULL, 16);
+    size_t align = strtoull(word[SECTION_ALIGN], NULL, 10);
+    return size > align ? size : align;
+}
+
+/* Whether a section's code or addresses are run before or after main(). */
+static bool runs_by_itself(const char *name) {
+    static const char *const begins[] = {".init", ".preinit_array", ".ctors", ".fini", ".dtors"};
+    bool runs = false;
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        runs |= strncmp(name, begins[i], strlen(begins[i])) == 0;
+    }
+    return runs;
+}
+
+static bool check_section(const json_t *lab, const char *file, char *line, size_t *bytes,
+                          Built *built) {
+    const char *name = strstr(line, "] ");
+    if (strncmp(line, "  [", 3) != 0 || name == NULL) {
+        return true; /* around the table */
+    }
+    if (runs_by_itself(name + 2)) {
+        return json_is_true(json_object_get(lab, "constructors")) ||
+               fail(built, "%s: code that runs before or after main() is not allowed", file);
+    }
+    *bytes += writable_bytes(line);
+    return true;
+}
+
 static bool check_symbols(const Submission *submission, const char *file, const char *object,
                           Built *built) {
-    char *command = fill("nm -P {in} && echo : && size -A {in}", object, "", "");
+    char *command = fill("nm -P {in} && echo : && readelf -SW {in}", object, "", "");
     SandboxResult result = run(submission, command);
     free(command);
     if (result.end != SANDBOX_EXIT || result.status != 0 || result.text == NULL) {
@@ -240,22 +296,12 @@ static bool check_symbols(const Submission *submission, const char *file, const 
     char *rest = result.text;
     for (char *line; good && (line = strsep(&rest, "\n")) != NULL;) {
         char name[400], kind;
-        unsigned long long size;
         if (strcmp(line, ":") == 0) {
             sections = true;
-        } else if (!sections && sscanf(line, "%399s %c", name, &kind) == 2) {
+        } else if (sections) {
+            good = check_section(submission->lab, file, line, &bytes, built);
+        } else if (sscanf(line, "%399s %c", name, &kind) == 2) {
             good = check_symbol(submission->lab, file, name, kind, built);
-        } else if (sections && sscanf(line, "%399s %llu", name, &size) == 2) {
-            bool data = strncmp(name, ".data", 5) == 0 || strncmp(name, ".bss", 4) == 0 ||
-                        strncmp(name, ".tbss", 5) == 0 || strncmp(name, ".tdata", 6) == 0;
-            bytes += data ? size : 0;
-            bool runs = strncmp(name, ".init_array", 11) == 0 ||
-                        strncmp(name, ".fini_array", 11) == 0 || strncmp(name, ".ctors", 6) == 0 ||
-                        strncmp(name, ".preinit_array", 14) == 0 || strcmp(name, ".init") == 0;
-            if (runs && !json_is_true(json_object_get(submission->lab, "constructors"))) {
-                good =
-                    fail(built, "%s: code that runs before or after main() is not allowed", file);
-            }
         }
     }
     free(result.text);

@@ -30,7 +30,6 @@ typedef struct Submission {
 /** What came of it. */
 typedef struct Built {
     bool good;        /**< there is a probe */
-    bool missing;     /**< a file of the lab is not there */
     char probe[4096]; /**< its path */
     char *message;    /**< if not good: compiler messages or what is not allowed; to be freed */
     json_t *objects;  /**< {file: {"source": sha256, "object": sha256}}; to be released */

@@ -21,12 +21,12 @@ typedef struct Header {
     uint64_t bytes;
 } Header;
 
-size_t wire_size(WireType type) {
+static size_t element_bytes(WireType type) {
     return type == WIRE_BYTES ? 1 : type == WIRE_F64 || type == WIRE_U64 ? 8 : 4;
 }
 
 static size_t entry_bytes(const WireEntry *entry) {
-    return (size_t)entry->count * wire_size((WireType)entry->type);
+    return (size_t)entry->count * element_bytes((WireType)entry->type);
 }
 
 static size_t up(size_t bytes) {

@@ -51,9 +51,6 @@ typedef struct Wire {
     unsigned char *data;        /**< the mapped file (probe), or a private copy (judge) */
 } Wire;
 
-/** Bytes of one element. */
-size_t wire_size(WireType type);
-
 /* ---- the judge ------------------------------------------------------------------------------- */
 
 /** An empty table. To be given to wire_free(). */

@@ -14,10 +14,7 @@ Test(cast, from_float_rounds) {
             double *in = fixture_random_float(&f, n, s == 1 ? 1e-6 : s == 2 ? 3e4 : 1);
             double *want = fixture_zeros(&f, n);
             for (size_t i = 0; i < n; i++) {
-                float x = (float)in[i];
-                want[i] = (double)(f.precision == F16    ? half_to_float(half_from_float(x))
-                                   : f.precision == BF16 ? bf16_to_float(bf16_from_float(x))
-                                                         : x);
+                want[i] = (double)precision_round(f.precision, (float)in[i]);
             }
             Real *out = fixture_real(&f, NULL, n);
             f.ops->cast_from_float(out, fixture_float(&f, in, n), n);

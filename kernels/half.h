@@ -17,6 +17,8 @@
 #include <immintrin.h>
 #endif
 
+#include "kernels/base.h"
+
 /** The bits of a float. */
 static inline uint32_t float_bits(float x) {
     uint32_t bits;
@@ -107,6 +109,13 @@ static inline void half_run_from_float(uint16_t *to, const float *from, size_t n
     for (; i < n; i++) {
         to[i] = half_from_float(from[i]);
     }
+}
+
+/** x as a Real of that precision holds it. */
+static inline float precision_round(Precision precision, float x) {
+    return precision == F16    ? half_to_float(half_from_float(x))
+           : precision == BF16 ? bf16_to_float(bf16_from_float(x))
+                               : x;
 }
 
 #endif

@@ -12,6 +12,7 @@ import re
 import sys
 
 import grader_proof as proof
+from class_folder import write_whole
 
 PAGE = "docs/instructors_table.md"
 HEAD = """What the checks catch {#instructors_table}
@@ -69,9 +70,7 @@ def main():
         found = problems()
         print("\n".join(found) or "table of checks: current")
         sys.exit(1 if found else 0)
-    with open(PAGE + ".new", "w", encoding="utf-8") as file:
-        file.write(page())
-    os.replace(PAGE + ".new", PAGE)
+    write_whole(PAGE, page().encode())
     print(PAGE)
 
 

@@ -17,7 +17,7 @@ import socket
 import stat
 import tempfile
 
-SHOWN_STATES = ("grader error", "sandbox error")   # they say nothing about the hand-in
+from exports.record import UNDECIDED
 
 
 class Stopped(Exception):
@@ -98,7 +98,7 @@ class Class:
 
 def undecided(record):
     """Whether a check ended for a reason that is not the student's."""
-    return any(row["state"] in SHOWN_STATES for row in record["checks"])
+    return any(row["state"] in UNDECIDED for row in record["checks"])
 
 
 # ---- one grader at a time, and nothing left behind --------------------------------------------------

@@ -19,6 +19,8 @@ import shutil
 import subprocess
 import sys
 
+from class_folder import write_whole
+
 OUT = "build/proof"
 JOBS = int(os.environ.get("JOBS", "2"))
 KINDS = ("stubs", "solutions", "mutants", "variants", "attacks")
@@ -298,9 +300,7 @@ def write_attacks(path):
     rows = [f"| `{attack['name']}` | {attack['what'].replace('|', '/')} | "
             f"{' '.join(attack['honest']) or 'none'} | {score:g} | {', '.join(states)} |"
             for attack, states, score in sorted(ATTACKS, key=lambda entry: entry[0]["name"])]
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write(PAGE.format(rows="\n".join(rows)))
-    os.replace(path + ".new", path)
+    write_whole(path, PAGE.format(rows="\n".join(rows)).encode())
 
 
 def guarded(run):

@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tarfile
 
+from class_folder import Stopped, write_json, write_whole
+
 OUT = "build/handin"
 
 
@@ -93,13 +95,13 @@ def pack(lab, path):
     manifest = {"manifest": 1, "lab": lab, "kit": kit_version(),
                 "files": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}}
     files["manifest.json"] = (json.dumps(manifest, indent=2) + "\n").encode()
-    with open(path + ".new", "wb") as to:
-        with gzip.GzipFile("", "wb", fileobj=to, mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
-            for name, data in sorted(files.items()):
-                entry = tarfile.TarInfo(name)
-                entry.size = len(data)
-                archive.addfile(entry, io.BytesIO(data))
-    os.replace(path + ".new", path)
+    out = io.BytesIO()
+    with gzip.GzipFile("", "wb", fileobj=out, mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, data in sorted(files.items()):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    write_whole(path, out.getvalue())
 
 
 def stop_at(problems, anyway):
@@ -123,11 +125,13 @@ def main():
     stop_at(unchanged(lab), options.anyway)
     problems, record = try_out(lab, number)
     stop_at(problems, options.anyway)
-    os.makedirs(OUT, exist_ok=True)
-    pack(lab, f"{OUT}/{number}-{name}.tar.gz")
-    if record:
-        with open(f"{OUT}/{lab}.json", "w", encoding="utf-8") as file:
-            json.dump({"score": record["score"]}, file)
+    try:
+        os.makedirs(OUT, exist_ok=True)
+        pack(lab, f"{OUT}/{number}-{name}.tar.gz")
+        if record:
+            write_json(f"{OUT}/{lab}.json", {"score": record["score"]})
+    except (Stopped, OSError) as error:
+        sys.exit(f"handin: {error}")
     print(f"{OUT}/{number}-{name}.tar.gz: {' '.join(files_of(lab))}")
 
 

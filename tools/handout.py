@@ -7,11 +7,12 @@ checks, no tests of the kit. What is in the folder is looked through for lines o
 """
 import argparse
 import glob
-import json
 import os
 import shutil
 import subprocess
 import sys
+
+from handin import files_of, kit_version
 
 # What students have no use for. Of tools/ and of the folders in grader/ what they get is listed, so that what comes to
 # lie there later is not theirs.
@@ -69,11 +70,6 @@ def theirs(path, number, solutions):
     return lab <= number
 
 
-def files_of(lab):
-    with open(f"labs/{lab}/grade.json", encoding="utf-8") as plan:
-        return [entry["file"] for entry in json.load(plan)["files"]]
-
-
 def write(folder, path, data):
     place = os.path.join(folder, path)
     os.makedirs(os.path.dirname(place), exist_ok=True)
@@ -87,11 +83,6 @@ def cut_stubs(folder, lab):
         stub = subprocess.run(["tools/stub.sh", lab, name], stdout=subprocess.PIPE, check=True).stdout
         write(folder, f"labs/{lab}/{name}", stub)
         write(folder, f"labs/.stubs/{lab}/{name}", stub)
-
-
-def version():
-    done = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
 
 
 # ---- looking through it -----------------------------------------------------------------------------
@@ -148,7 +139,7 @@ def cut(folder, lab, solutions):
     with open(page, encoding="utf-8") as file:
         text = "".join(line for line in file if not any(f"@ref {name}" in line for name in UNLINKED))
     write(folder, "docs/mainpage.md", text.encode())
-    write(folder, "VERSION", (version() + "\n").encode())
+    write(folder, "VERSION", (kit_version() + "\n").encode())
     page = PAGE.format(lab=lab, number=number, earlier=SOLVED if solutions else UNSOLVED)
     write(folder, "HANDOUT.md", page.encode())
 

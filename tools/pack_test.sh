@@ -52,6 +52,19 @@ chmod +x "$work/autograder/source/setup.sh" "$work/autograder/source/run_autogra
     "$work"/autograder/source/tools/*.py "$work"/autograder/source/tools/*.sh
 INSTALLED=1 "$work/autograder/source/setup.sh" >"$work/setup.log" 2>&1 || { tail "$work/setup.log"; fail "setup.sh failed"; }
 
+# A machine with nothing on it gets all whose headers the packed sources ask for, by Debian's own word.
+wanted=$("$work/autograder/source/tools/setup.sh" --grade --list | awk '{ print $1 }')
+for header in $(cd "$work/autograder/source" && cat grader/*.c grader/*.h common/*.c common/*.h kernels/*.c kernels/cudasim/*.c |
+    sed -n 's/^#include <\(.*\)>.*/\1/p' | sort -u); do
+    path=$(ls "/usr/include/$header" "/usr/include/$(gcc -dumpmachine)/$header" 2>/dev/null | head -n 1)
+    package=$(dpkg -S "$path" 2>/dev/null | cut -d: -f1)
+    case " $package " in
+    "  " | " linux-libc-dev ") ;;            # the compiler's own, or what libc6-dev brings along
+    " libdnnl-dev " | " libopenblas"*) ;;    # left out by BLAS=none
+    *) echo "$wanted" | grep -qx "$package" || fail "setup.sh does not install $package, for <$header>" ;;
+    esac
+done
+
 # submit SCORE: grades what lies in autograder/submission
 submit() {
     begin=$(date +%s)

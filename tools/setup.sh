@@ -5,10 +5,19 @@
 #   tools/setup.sh          install what is missing
 #   tools/setup.sh --list   only say what is needed, and what of it is missing
 #   tools/setup.sh --prove  also what only make prove has a use for
+#   tools/setup.sh --grade  nothing but what it takes to build a judge (with BLAS=none) and to grade
 set -eu
+list='' part=''
+for option in "$@"; do
+    case $option in
+    --list) list=1 ;;
+    --prove | --grade) part=$option ;;
+    *) echo "setup: there is no $option, but --list, --prove, --grade" >&2; exit 2 ;;
+    esac
+done
 
 # package | how to see that it is there | why
-needs() {
+needs_to_grade() {
     cat <<'LIST'
 gcc|command -v gcc|compiles the kit
 g++|command -v g++|compiles CUDA for the simulator
@@ -19,6 +28,15 @@ libc6-dev|have_header stdio.h|the C library's headers
 libjansson-dev|have_header jansson.h|JSON: configurations, logs, records
 libcriterion-dev|have_header criterion/criterion.h|unit tests, and the frame of the judge
 libseccomp-dev|have_header seccomp.h|the grader's sandbox
+python3|command -v python3|make bench, make grade-all
+LIST
+}
+needs() {
+    needs_to_grade
+    if [ "$part" = --grade ]; then
+        return
+    fi
+    cat <<'LIST'
 gdb|command -v gdb|make debugNN
 gnuplot-nox|command -v gnuplot|pictures of loss and memory
 doxygen|command -v doxygen|the handbook
@@ -29,7 +47,6 @@ clang|command -v clang|make lint; the second compiler of make check and make pro
 libomp-dev|have_clang_openmp|OpenMP for clang
 clang-format|command -v clang-format|make format, make check
 git|command -v git|make stubs looks whether your work would be overwritten
-python3|command -v python3|make bench, make grade-all
 python3-jinja2|have_python jinja2|make report
 python3-jsonschema|have_python jsonschema|the tests of what grades are exported to
 LIST
@@ -37,7 +54,7 @@ LIST
     x86_64) echo 'libdnnl-dev|have_header oneapi/dnnl/dnnl.h|matrix products on the CPU' ;;
     *) echo 'libopenblas-openmp-dev|have_header cblas.h|matrix products on the CPU' ;;
     esac
-    if [ "$1" = --prove ]; then
+    if [ "$part" = --prove ]; then
         cat <<'LIST'
 chromium|command -v chromium|opens the reports of make report
 slurm-wlm|have_daemon slurmctld|make grade-all SLURM=1, on one machine
@@ -67,15 +84,19 @@ while IFS='|' read -r package present why; do
         state=MISSING
         missing="$missing $package"
     fi
-    if [ "${1:-}" = --list ] || [ $state = MISSING ]; then
+    if [ -n "$list" ] || [ $state = MISSING ]; then
         printf '  %-22s %-8s %s\n' "$package" "$state" "$why"
     fi
 done <<LIST
-$(needs "${1:-}")
+$(needs)
 LIST
 
-if [ -z "$missing" ] || [ "${1:-}" = --list ]; then
+if [ -z "$missing" ] || [ -n "$list" ]; then
     exit 0
+fi
+if [ "$missing" = "${INSTALLED_JUST_NOW:-}" ]; then
+    echo "setup: still missing, although the packages are installed:$missing" >&2
+    exit 1
 fi
 if ! command -v apt-get >/dev/null; then
     echo "setup: this script knows Debian and Ubuntu; on other systems install the above by hand" >&2
@@ -94,4 +115,4 @@ export DEBIAN_FRONTEND=noninteractive
 $root apt-get update -qq
 # shellcheck disable=SC2086 # the list is meant to be split
 $root apt-get install -y -qq --no-install-recommends $missing >/dev/null
-exec "$0" "$@"
+INSTALLED_JUST_NOW=$missing exec "$0" "$@"

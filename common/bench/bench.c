@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "common/bench/measure.h"
+#include "common/files.h"
+#include "common/lab.h"
 #include "common/trainer.h"
 
 typedef struct Setting {
@@ -40,6 +42,49 @@ static double peak_mib(void) {
     return (double)kib / 1024;
 }
 
+/* The number that an option sets; NULL for those that take a word. */
+static int *number_of(Setting *s, int option) {
+    switch (option) {
+    case 'V':
+        return &s->config.V;
+    case 'L':
+        return &s->config.L;
+    case 'N':
+        return &s->config.NH;
+    case 'C':
+        return &s->config.C;
+    case 'T':
+        return &s->config.T;
+    case 'B':
+        return &s->B;
+    case 's':
+        return &s->steps;
+    default:
+        return NULL;
+    }
+}
+
+/* Whether the value of an option is one. */
+static bool set(Setting *s, int option, const char *value) {
+    char *end;
+    int *number = number_of(s, option);
+    if (number != NULL) {
+        *number = (int)strtol(value, &end, 10);
+        return *end == '\0' && *number > 0;
+    }
+    switch (option) {
+    case 'p':
+        s->config.precision = value[0] == 'b' ? BF16 : strcmp(value, "f16") == 0 ? F16 : F32;
+        return true;
+    case 'a':
+        s->config.attention = value[0] == 'f' ? ATTENTION_FLASH : ATTENTION_PLAIN;
+        return true;
+    default:
+        s->gpu = strcmp(value, "gpu") == 0;
+        return s->gpu || strcmp(value, "cpu") == 0;
+    }
+}
+
 static Setting parse(int argc, char **argv) {
     static const struct option names[] = {
         {"vocabulary", 1, NULL, 'V'}, {"layers", 1, NULL, 'L'},    {"heads", 1, NULL, 'N'},
@@ -48,44 +93,12 @@ static Setting parse(int argc, char **argv) {
         {"device", 1, NULL, 'd'},     {NULL, 0, NULL, 0}};
     Setting s = {.config = {.V = 256, .T = 128, .L = 4, .NH = 4, .C = 128}, .B = 8, .steps = 20};
     for (int found; (found = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        int number = atoi(optarg);
-        switch (found) {
-        case 'V':
-            s.config.V = number;
-            break;
-        case 'L':
-            s.config.L = number;
-            break;
-        case 'N':
-            s.config.NH = number;
-            break;
-        case 'C':
-            s.config.C = number;
-            break;
-        case 'T':
-            s.config.T = number;
-            break;
-        case 'B':
-            s.B = number;
-            break;
-        case 's':
-            s.steps = number;
-            break;
-        case 'p':
-            s.config.precision = optarg[0] == 'b' ? BF16 : strcmp(optarg, "f16") == 0 ? F16 : F32;
-            break;
-        case 'a':
-            s.config.attention = optarg[0] == 'f' ? ATTENTION_FLASH : ATTENTION_PLAIN;
-            break;
-        case 'd':
-            s.gpu = strcmp(optarg, "gpu") == 0;
-            if (!s.gpu && strcmp(optarg, "cpu") != 0) {
-                fprintf(stderr, "--device gpu or cpu, not %s\n", optarg);
-                exit(2);
-            }
-            break;
-        default:
-            exit(2);
+        if (found == '?') {
+            exit(EXIT_USAGE); /* it has been said */
+        }
+        if (!set(&s, found, optarg)) {
+            fprintf(stderr, "bench: %s: no value of its option\n", optarg);
+            exit(EXIT_USAGE);
         }
     }
     return s;
@@ -170,5 +183,5 @@ int main(int argc, char **argv) {
            "loss=%.4f device=\"%s\"\n",
            ms, median(pass_ms, s.steps), 1e3 * N / ms, peak_mib() - idle,
            (double)memory_total(&peak) / (1024 * 1024), device->simulated, loss, device->note);
-    return 0;
+    return stdout_flush() == 0 ? 0 : EXIT_RUN;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/bench/timing.h"
+#include "common/files.h"
 
 /* GPT-2 124M on a GPU; less of it on a CPU; a few thousand numbers where only the run counts. */
 static const Shape FULL = {.B = 8, .T = 1024, .C = 768, .NH = 12, .V = 50257};
@@ -225,5 +226,5 @@ int main(int argc, char **argv) {
         fprintf(stderr, "cannot write %s\n", s->json);
     }
     device_free(bench.device);
-    return !written;
+    return stdout_flush() != 0 || !written;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "common/bench/measure.h"
+#include "common/files.h"
 #include "common/lab.h"
 #include "common/lab03.h"
 #include "common/lab05.h"
@@ -142,5 +143,5 @@ int main(int argc, char **argv) {
     print_all(&course);
     device_free(course.device);
     free(course.ids);
-    return 0;
+    return stdout_flush() == 0 ? 0 : EXIT_RUN;
 }

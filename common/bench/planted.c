@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/files.h"
 #include "common/lab.h"
 #include "common/lab03.h"
 
@@ -209,5 +210,5 @@ int main(void) {
     print_table(sides);
     print_memory(&sides[0]);
     device_free(device);
-    return 0;
+    return stdout_flush() == 0 ? 0 : EXIT_RUN;
 }

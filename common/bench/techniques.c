@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/bench/measure.h"
+#include "common/files.h"
 #include "common/lab.h"
 #include "common/lab03.h"
 
@@ -150,5 +151,5 @@ int main(int argc, char **argv) {
     model_free(model);
     memory_free(memory);
     device_free(device);
-    return 0;
+    return stdout_flush() == 0 ? 0 : EXIT_RUN;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/files.h"
 #include "common/lab.h"
 #include "common/memory.h"
 
@@ -104,5 +105,5 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     }
     print_all(&chain);
-    return 0;
+    return stdout_flush() == 0 ? 0 : EXIT_RUN;
 }

@@ -151,5 +151,5 @@ int main(int argc, char **argv) {
     print_segments(device, segment);
     int failed = draw(device, show.folder, segment);
     device_free(device);
-    return failed ? EXIT_RUN : 0;
+    return stdout_flush() != 0 || failed ? EXIT_RUN : 0;
 }

@@ -411,7 +411,7 @@ int main(int argc, char **argv) {
                 printf("\nPicture: %s\n", path);
             }
             free(path);
-            return result == 0 ? 0 : EXIT_RUN;
+            return stdout_flush() == 0 && result == 0 ? 0 : EXIT_RUN;
         }
     }
     fprintf(stderr, "usage: %s histogram|frozen|crossover FOLDER\n", argv[0]);

@@ -250,8 +250,7 @@ static const Mistake activations_mistakes[] = {
      "gradient dx, ln_f's output and the gradient of that",
      activations_one_stream_less},
     {"two tensors of the residual stream (B, T, C) are missing: look for the embedding's output, "
-     "the "
-     "gradient dx, ln_f's output and the gradient of that",
+     "the gradient dx, ln_f's output and the gradient of that",
      activations_two_streams_less},
     {"the output of each block is kept too: it is the next one's input", activations_no_boundaries},
     {"there are L blocks; the embedding and the head are none", activations_one_block_more},

@@ -123,8 +123,8 @@ static inline double last_each_time(const Window *w, int k) {
 static inline double last_twice(const Window *w, int k) {
     return right(w, k) * (k == w->count - 1 ? 2 : 1);
 }
-static inline double seen_so_far(const Window *w,
-                                 int k) { /* by the count so far: 1 / (n_0 + ... + n_k) */
+/* 1 / (n_0 + ... + n_k) */
+static inline double seen_so_far(const Window *w, int k) {
     double seen = 0;
     for (int i = 0; i <= k; i++) {
         seen += w->n[i];

@@ -205,8 +205,7 @@ static inline void expect_stream(const Run *run) {
          "masks that were drawn before. Put back what it was before anything ran again",
          rewound},
         {"the stream has moved on for the blocks that ran again: they must draw what was drawn, "
-         "and "
-         "leave no trace",
+         "and leave no trace",
          twice},
         {"the stream is left where the first segment began", to_start}};
     check_equal(run->check, "stream", run->stream, (size_t)run->passes, suspects, 3);

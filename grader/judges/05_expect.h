@@ -12,7 +12,7 @@
 
 static inline bool expect_gradients(const Job *job, int w, double scale, double limit) {
     bool clips = limit > 0 && job->norm > limit;
-    double factor = clips ? limit / (job->norm + 1e-6) : 1;
+    double factor = reference_clip(job->norm, limit);
     Suspect suspects[] = {
         {"the gradients are still scaled when the optimizer steps: they were never unscaled",
          scaled(job, scale)},
@@ -175,7 +175,7 @@ static inline uint64_t *right_trace(const Job *job, Slip slip, bool skip_counts)
 static inline double *halves_of(const Job *job, const double *values) {
     double *to = check_doubles(job->given.check, job->given.P);
     for (size_t i = 0; i < job->given.P; i++) {
-        to[i] = (double)rounded((float)values[i], job->given.config.precision);
+        to[i] = (double)precision_round(job->given.config.precision, (float)values[i]);
     }
     return to;
 }

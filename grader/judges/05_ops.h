@@ -100,7 +100,7 @@ static inline void judge_cast(const Ops05 *ops) {
 static inline void judge_traffic(const Ops05 *ops, double read, double written) {
     double sectors[2];
     if (expect_neighbours(ops->check, sectors) &&
-        !(sectors[0] / sectors[1] <= 1.15 * read / written)) {
+        !(sectors[0] / sectors[1] <= MOST_SECTORS * read / written)) {
         check_fail(ops->check,
                    "for each sector written, %.2f are read, where %.2f would do: one pass over "
                    "memory",

@@ -11,15 +11,12 @@
 
 /* Weights that all three precisions hold exactly, in the order of the parameters. */
 static inline float *round_weights(Check *check, Reference *reference) {
-    size_t P = 0;
-    for (int i = 0; i < reference->param_count; i++) {
-        P += reference->params[i].count;
-    }
+    size_t P = reference_elements(reference);
     float *weights = check_normal(check, P, 0.1, F32), *to = weights;
     for (int i = 0; i < reference->param_count; i++) {
         for (size_t j = 0; j < reference->params[i].count; j++, to++) {
             float x = *to + (reference->params[i].init == INIT_ONE ? 1.0f : 0.0f);
-            *to = half_to_float(half_from_float(bf16_to_float(bf16_from_float(x))));
+            *to = precision_round(F16, precision_round(BF16, x));
             reference->weight[i][j] = (double)*to;
         }
     }

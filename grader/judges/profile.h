@@ -67,6 +67,9 @@ static inline bool expect_clean(Check *check) {
 
 /* ---- traffic --------------------------------------------------------------------------------- */
 
+/* So many times the fewest sectors may be touched: rows need not begin where a sector does. */
+static const double MOST_SECTORS = 1.15;
+
 /* Of the first warp of each kernel: lanes take neighbours. sectors[0] are read, [1] written. */
 static inline bool expect_neighbours(Check *check, double sectors[2]) {
     ProfileLine line[PROFILE_LINES];
@@ -74,12 +77,12 @@ static inline bool expect_neighbours(Check *check, double sectors[2]) {
     sectors[0] = sectors[1] = 0;
     for (int i = 0; i < PROFILE_LINES && line[i].used == 1; i++) {
         sectors[line[i].write != 0] += line[i].sectors;
-        if (!(line[i].ideal > 0 && line[i].sectors <= 1.15 * line[i].ideal)) {
+        if (!(line[i].ideal > 0 && line[i].sectors <= MOST_SECTORS * line[i].ideal)) {
             check_fail(check,
-                       "in %.31s, a %s touches %.2f times the fewest sectors that would do (1.15 "
+                       "in %.31s, a %s touches %.2f times the fewest sectors that would do (%.2f "
                        "is allowed): do the lanes of a warp take neighbours?",
                        line[i].kernel, line[i].write ? "write" : "read",
-                       line[i].sectors / line[i].ideal);
+                       line[i].sectors / line[i].ideal, MOST_SECTORS);
         }
     }
     bool seen = sectors[0] > 0 && sectors[1] > 0;

@@ -121,13 +121,6 @@ static inline void give_batches(Check *check, const Batch *batch, int batches) {
 
 /* ---- what is given --------------------------------------------------------------------------- */
 
-/* As the storage type can hold it. */
-static inline float rounded(float x, Precision precision) {
-    return precision == F16    ? half_to_float(half_from_float(x))
-           : precision == BF16 ? bf16_to_float(bf16_from_float(x))
-                               : x;
-}
-
 /* Scales near 1, everything else near 0, nothing exactly there. */
 static inline void random_weights(Given *given) {
     const Reference *reference = given->reference;
@@ -135,7 +128,7 @@ static inline void random_weights(Given *given) {
     for (int i = 0; i < reference->param_count; i++) {
         for (size_t j = 0; j < reference->params[i].count; j++, weight++) {
             *weight += reference->params[i].init == INIT_ONE ? 1.0f : 0.0f;
-            *weight = rounded(*weight, given->config.precision);
+            *weight = precision_round(given->config.precision, *weight);
             reference->weight[i][j] = (double)*weight;
         }
     }
@@ -150,9 +143,7 @@ static inline Given given_new(Check *check, ModelConfig config, const char *when
                    .schedule = {.learning_rate = 1e-2f, .warmup_steps = 4, .max_steps = 20},
                    .seed = (uint64_t)check_int(check, 1, 1 << 30),
                    .reference = reference_new(&config)};
-    for (int i = 0; i < given.reference->param_count; i++) {
-        given.P += given.reference->params[i].count;
-    }
+    given.P = reference_elements(given.reference);
     random_weights(&given);
     return given;
 }
@@ -261,8 +252,7 @@ static inline double *end_to_end(const Given *given, double *const *tensor) {
 
 /* Scales (P) gradients whose norm is above the limit down to it; 0 for no limit. */
 static inline void clip(const Given *given, double *gradient, double limit) {
-    double norm = norm_of(gradient, given->P);
-    double factor = limit > 0 && norm > limit ? limit / (norm + 1e-6) : 1;
+    double factor = reference_clip(norm_of(gradient, given->P), limit);
     for (size_t i = 0; i < given->P; i++) {
         gradient[i] *= factor;
     }

@@ -7,10 +7,7 @@ cd "$(dirname "$0")"
 . ./pack.conf
 
 if [ -z "${INSTALLED:-}" ]; then
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get update -qq
-    apt-get install -y -qq --no-install-recommends gcc g++ binutils make libc6-dev libjansson-dev \
-        libcriterion-dev libseccomp-dev python3 util-linux
+    tools/setup.sh --grade
 fi
 
 # shellcheck disable=SC2086 # a list of settings

@@ -1,0 +1,78 @@
+#include "grader/submission.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "grader/scratch.h"
+
+/* The message for a hand-in of one file, compiled as a lab would be that allows 4096 bytes; NULL if
+   it is built. To be freed. */
+static char *build(const char *source) {
+    scratch_folder();
+    const char *work = scratch_path("work"), *cache = scratch_path("cache");
+    mkdir(work, 0755);
+    mkdir(cache, 0755);
+    chmod(scratch_folder(), 0711);
+    scratch_file("x.c", source, strlen(source));
+    json_t *lab =
+        json_pack("{s:[{s:s, s:[s]}], s:[s], s:[s], s:i}", "files", "file", "x.c", "defines", "",
+                  "defines", "f", "uses", "_GLOBAL_OFFSET_TABLE_", "static_bytes", 4096);
+    json_t *recipes =
+        json_pack("{s:s, s:s, s:s, s:s, s:[]}", "c", "gcc {define} -c {in} -o {out}", "cu", "",
+                  "link", "gcc -shared {objects} -o {out}", "headers", "", "readable");
+    Submission submission = {lab, recipes, scratch_folder(), work, cache, false};
+    Built built = submission_build(&submission);
+    json_decref(built.objects);
+    json_decref(recipes);
+    json_decref(lab);
+    scratch_remove();
+    cr_assert_eq(built.good, built.message == NULL);
+    return built.message;
+}
+
+static void expect_refused(const char *source, const char *why) {
+    char *message = build(source);
+    cr_expect(message != NULL && strstr(message, why) != NULL, "%s\n  is answered: %s", source,
+              message != NULL ? message : "nothing");
+    free(message);
+}
+
+Test(submission, what_is_honest_is_built) {
+    char *message = build("static int calls[64]; int f(int i) { return calls[i]++; }\n");
+    cr_assert_null(message, "%s", message);
+}
+
+/* Memory that no limit of the kit sees, by every name and without one. */
+Test(submission, static_data_counts_wherever_it_is) {
+    const char *why = "bytes of static data";
+    expect_refused("static char a[5000]; char *f(int i) { return a + i; }\n", why);
+    expect_refused("static __thread char a[5000]; char *f(int i) { return a + i; }\n", why);
+    expect_refused("__attribute__((section(\"mine\"))) static char a[5000];\n"
+                   "char *f(int i) { return a + i; }\n",
+                   why);
+    expect_refused("__asm__(\".section \\\"m x\\\",\\\"aw\\\"\\n.zero 5000\\n.text\");\n"
+                   "int f(void) { return 0; }\n",
+                   why);
+    expect_refused("_Alignas(1 << 16) static char a[8]; char *f(int i) { return a + i; }\n", why);
+}
+
+Test(submission, nothing_runs_by_itself) {
+    const char *why = "before or after main()";
+    expect_refused(
+        "__attribute__((constructor)) static void g(void) {}\nint f(void) { return 0; }\n", why);
+    expect_refused(
+        "__attribute__((destructor)) static void g(void) {}\nint f(void) { return 0; }\n", why);
+    expect_refused("__asm__(\".section \\\".init_array. x\\\",\\\"aw\\\"\\n.quad 0\\n.text\");\n"
+                   "int f(void) { return 0; }\n",
+                   why);
+}
+
+Test(submission, only_the_labs_functions) {
+    expect_refused("int g(void) { return 0; } int f(void) { return 0; }\n",
+                   "`g` is not one of the lab's functions");
+    expect_refused("int puts(const char *); int f(void) { return puts(\"\"); }\n",
+                   "`puts` is not available in this lab");
+}
