@@ -194,7 +194,7 @@ void check_environment(Check *check, const char *setting) {
     while (i < check->settings && strncmp(check->setting[i], name, strlen(name)) != 0) {
         i++;
     }
-    CHECK(i < 8, "more than 8 settings");
+    CHECK(i < CHECK_SETTINGS, "more than %d settings", CHECK_SETTINGS);
     snprintf(check->setting[i], sizeof check->setting[i], "%s", setting);
     check->settings = i < check->settings ? check->settings : i + 1;
 }

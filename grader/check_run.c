@@ -116,7 +116,7 @@ bool check_on_gpu(void) {
 
 static bool run_probe(Check *check, const char *probe, bool gpu, const char *probe_case,
                       double seconds) {
-    const char *environment[9] = {NULL};
+    const char *environment[CHECK_SETTINGS + 1] = {NULL};
     for (int i = 0; i < check->settings; i++) {
         environment[i] = check->setting[i];
     }

@@ -11,33 +11,39 @@
 #include "grader/check.h"
 #include "grader/record.h"
 
-/** Bytes of a message, with its NUL. */
-enum { CHECK_TEXT = 2000 };
+enum {
+    CHECK_TEXT = 2000,  /**< bytes of a message, with its NUL */
+    CHECK_SETTINGS = 8, /**< most settings of the probe's environment */
+};
 
 /** A check from check_begin() to check_end(), which frees it and all that it owns. */
 struct Check {
-    const CheckPlan *plan;
-    Wire *in, *out;
-    Rng rng;
-    RowState state;
-    int compared;             /* comparisons that were right */
-    char message[CHECK_TEXT]; /* what was seen */
-    char mistake[CHECK_TEXT]; /* the likely mistake */
-    char *text;               /* what the probe wrote */
-    size_t memory_limit;      /* bytes of the probe's address space; 0: none */
-    char setting[8][100];     /* of the probe's environment */
-    int settings;
-    double seconds, cpu_seconds;
-    size_t peak_bytes;
-    json_t *pictures; /* of memory */
-    int level;
-    void **memory; /* freed with the check */
-    int memory_count;
+    const CheckPlan *plan;             /**< borrowed */
+    Wire *in;                          /**< what the probe is given */
+    Wire *out;                         /**< what it hands back */
+    Rng rng;                           /**< of the inputs */
+    RowState state;                    /**< ROW_PASS until something is known */
+    int compared;                      /**< comparisons that were right */
+    char message[CHECK_TEXT];          /**< what was seen */
+    char mistake[CHECK_TEXT];          /**< the likely mistake */
+    char *text;                        /**< what the probe wrote; NULL before it has run */
+    size_t memory_limit;               /**< bytes of the probe's address space; 0: none */
+    char setting[CHECK_SETTINGS][100]; /**< of the probe's environment: "NAME=value" */
+    int settings;                      /**< how many */
+    double seconds;                    /**< wall time of all runs of the probe */
+    double cpu_seconds;                /**< processor time of the same */
+    size_t peak_bytes;                 /**< of the largest of them */
+    int level;                         /**< of the sandbox of the last */
+    json_t *pictures;                  /**< of memory */
+    void **memory;                     /**< (memory_count) inputs and right values */
+    int memory_count;                  /**< how many */
 };
 
 /**
  * Notes how a check has ended, unless it is known already: what came first counts.
  *
+ * @param check  the check
+ * @param state  how it has ended
  * @param format printf format of what was seen, then its values
  * @return false, so that a caller can hand it on
  */
