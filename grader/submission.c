@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include "grader/record.h"
 #include "grader/sandbox.h"
+#include "grader/symbols.h"
 #include "kernels/base.h"
 
 enum { PATH = 4096, MOST_SOURCE = 1 << 20, OUTPUT = 256 << 10, MOST_READABLE = 32 };
@@ -38,10 +38,12 @@ static const char *recipe(const Submission *submission, const char *name) {
 
 /* ---- running tools --------------------------------------------------------------------------- */
 
-/* A command line for the shell, in the sandbox, in the private folder. Its output is given back. */
-static SandboxResult run(const Submission *submission, const char *command) {
+/* A command line for the shell, in the sandbox, in the private folder; it may read the files of a
+   list in the recipes. A compiler gets headers and no objects: those of other labs' solutions,
+   which are linked, could be copied into a hand-in. Its output is given back. */
+static SandboxResult run(const Submission *submission, const char *command, const char *files) {
     const char *readable[MOST_READABLE + 1] = {NULL};
-    const json_t *listed = json_object_get(submission->recipes, "readable");
+    const json_t *listed = json_object_get(submission->recipes, files);
     int n = 0;
     for (; n < MOST_READABLE - 1 && (size_t)n < json_array_size(listed); n++) {
         readable[n] = json_string_value(json_array_get(listed, (size_t)n));
@@ -169,7 +171,7 @@ static bool compile(const Submission *submission, const char *name, const char *
         free(command);
         return true;
     }
-    SandboxResult result = run(submission, command);
+    SandboxResult result = run(submission, command, "read");
     free(command);
     bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(object, R_OK) == 0;
     if (!good) {
@@ -188,82 +190,33 @@ static bool compile(const Submission *submission, const char *name, const char *
 /* ---- what an object may define and use --------------------------------------------------------
  */
 
-static bool allowed(const json_t *patterns, const char *symbol) {
-    const json_t *pattern;
-    size_t i;
-    json_array_foreach(patterns, i, pattern) {
-        if (fnmatch(json_string_value(pattern), symbol, 0) == 0) {
-            return true;
-        }
+/* What a tool prints about an object, to be freed; NULL if it cannot read it. */
+static char *list(const Submission *submission, const char *tool, const char *object) {
+    char *command = fill(tool, object, "", "");
+    SandboxResult result = run(submission, command, "read");
+    free(command);
+    if (result.end != SANDBOX_EXIT || result.status != 0) {
+        free(result.text);
+        return NULL;
     }
-    return false;
-}
-
-/* What to say to somebody who used a symbol that is not on the list. */
-static const char *instead_of(const json_t *lab, const char *symbol) {
-    const char *text = json_string_value(json_object_get(json_object_get(lab, "instead"), symbol));
-    return text != NULL ? text : "use what the lab's header and the kit's headers offer";
-}
-
-/* One line of `nm -P`: name, kind, ... */
-static bool check_symbol(const json_t *lab, const char *file, const char *symbol, char kind,
-                         Built *built) {
-    bool undefined = kind == 'U' || kind == 'w' || kind == 'v';
-    bool local = kind >= 'a' && kind <= 'z';
-    if (undefined) {
-        return allowed(json_object_get(lab, "uses"), symbol) ||
-               allowed(json_object_get(lab, "defines"), symbol) ||
-               fail(built, "%s: `%s` is not available in this lab: %s", file, symbol,
-                    instead_of(lab, symbol));
-    }
-    if (local && kind != 'i' && kind != 'u') {
-        return true;
-    }
-    bool weak = kind == 'W' || kind == 'V' || kind == 'u';
-    return allowed(json_object_get(lab, "defines"), symbol) ||
-           (weak && allowed(json_object_get(lab, "weak"), symbol)) ||
-           fail(built, "%s: `%s` is not one of the lab's functions; make it static, or take it out",
-                file, symbol);
+    return result.text;
 }
 
 static bool check_symbols(const Submission *submission, const char *file, const char *object,
                           Built *built) {
-    char *command = fill("nm -P {in} && echo : && size -A {in}", object, "", "");
-    SandboxResult result = run(submission, command);
-    free(command);
-    if (result.end != SANDBOX_EXIT || result.status != 0 || result.text == NULL) {
-        free(result.text);
-        return fail(built, "%s: its object cannot be read", file);
+    char *symbols = list(submission, "nm -P {in}", object);
+    char *sections = list(submission, "objdump -hw {in}", object);
+    bool listed = symbols != NULL && sections != NULL;
+    char *refused = listed ? symbols_refused(submission->lab, file, symbols, sections) : NULL;
+    if (!listed) {
+        fail(built, "%s: its object cannot be read", file);
+    } else if (refused != NULL) {
+        fail(built, "%s", refused);
     }
-    bool good = true, sections = false;
-    size_t bytes = 0;
-    char *rest = result.text;
-    for (char *line; good && (line = strsep(&rest, "\n")) != NULL;) {
-        char name[400], kind;
-        unsigned long long size;
-        if (strcmp(line, ":") == 0) {
-            sections = true;
-        } else if (!sections && sscanf(line, "%399s %c", name, &kind) == 2) {
-            good = check_symbol(submission->lab, file, name, kind, built);
-        } else if (sections && sscanf(line, "%399s %llu", name, &size) == 2) {
-            bool data = strncmp(name, ".data", 5) == 0 || strncmp(name, ".bss", 4) == 0 ||
-                        strncmp(name, ".tbss", 5) == 0 || strncmp(name, ".tdata", 6) == 0;
-            bytes += data ? size : 0;
-            bool runs = strncmp(name, ".init_array", 11) == 0 ||
-                        strncmp(name, ".fini_array", 11) == 0 || strncmp(name, ".ctors", 6) == 0 ||
-                        strncmp(name, ".preinit_array", 14) == 0 || strcmp(name, ".init") == 0;
-            if (runs && !json_is_true(json_object_get(submission->lab, "constructors"))) {
-                good =
-                    fail(built, "%s: code that runs before or after main() is not allowed", file);
-            }
-        }
-    }
-    free(result.text);
-    size_t limit = (size_t)json_integer_value(json_object_get(submission->lab, "static_bytes"));
-    if (good && bytes > limit) {
-        return fail(built, "%s: %zu bytes of static data; at most %zu are allowed", file, bytes,
-                    limit);
-    }
+    bool good = listed && refused == NULL;
+    free(refused);
+    free(symbols);
+    free(sections);
     return good;
 }
 
@@ -302,7 +255,7 @@ static bool build_file(const Submission *submission, const json_t *entry, FILE *
 static bool link_probe(const Submission *submission, const char *objects, Built *built) {
     snprintf(built->probe, sizeof built->probe, "%s/probe", submission->folder);
     char *command = fill(recipe(submission, "link"), objects, built->probe, "");
-    SandboxResult result = run(submission, command);
+    SandboxResult result = run(submission, command, "linked");
     free(command);
     bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(built->probe, X_OK) == 0;
     if (!good) {
