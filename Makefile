@@ -341,7 +341,7 @@ GRADE_LIB := $(addprefix $B/obj/grader/,wire.o picture.o record.o $(notdir $(pat
 # No lab's file is in a judge, neither a student's nor a solution: a handout has none of those to come.
 NO_LABS := $(call lab_objects,)
 $B/bin/grade: LIBS := -lseccomp
-$B/bin/grade: $B/obj/grader/grade.o $B/obj/grader/submission.o $(GRADE_LIB) $(NO_LABS) $B/libkit.a $(SIM)
+$B/bin/grade: $(addprefix $B/obj/grader/,grade.o submission.o symbols.o) $(GRADE_LIB) $(NO_LABS) $B/libkit.a $(SIM)
 	$(link)
 # Runs a program as a container would, for tests.
 $B/bin/contained: LIBS := -lseccomp
@@ -368,9 +368,13 @@ GRADE_CU    = $(NVCC) $(GRADE_CPP) $(CUFLAGS) {define} -c {in} -o {out}
 endif
 # A machine with a GPU and nvcc grades on it as well, in rows without points; GPU= leaves that out.
 GPU ?= $(if $(wildcard /dev/nvidiactl),$(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc))
-# grade_parts LAB: what a probe is linked from beside the submission.
-grade_parts  = $(addprefix $(CURDIR)/,$(addprefix $B/obj/grader/,probe.o wire.o picture.o $(addprefix probes/,$1.o training.o watch.o profile.o)) \
-               $(call others,$1) $B/libkit.a $(SIM))
+# What a probe is linked from beside the submission: always of objects, of the rest in libraries what is
+# used. So nothing is in a probe that can do or count what the lab asks for, and is not needed there.
+probe_always = $(addprefix $B/obj/grader/,probe.o wire.o picture.o probes/$1.o)
+probe_rest   = $(addprefix $B/obj/grader/probes/,training.o watch.o profile.o) $(call others,$1)
+probe_libs   = $B/grade/$1$(if $(OWN),-own).a $B/libkit.a $(SIM)
+grade_parts  = $(addprefix $(CURDIR)/,$(call probe_always,$1) $(call probe_libs,$1))
+quoted       = $(subst $(space),$(comma),$(foreach f,$1,"$f"))
 # hidden_of LAB: the instructor's own checks of it, where there are some (HIDDEN=DIR: kept elsewhere).
 HIDDEN   ?= grader/hidden
 hidden_of = $(patsubst %.c,$B/obj/%.o,$(wildcard $(HIDDEN)/$1.c))
@@ -385,11 +389,16 @@ handin$2:
 	@tools/handin.py --lab $1 $$(if $$(NAME),--name '$$(NAME)') $$(if $$(ANYWAY),--anyway)
 reset$2:
 	@tools/reset.sh $1 $$(FILE)
+$B/grade/$1$(if $(OWN),-own).a: $(call probe_rest,$1)
+	@mkdir -p $$(@D)
+	@$$(RM) $$@
+	$$(call say,archive)
+	$$Q$$(AR) rcs $$@ $$^
 $(RECIPES)/$1.json: $(patsubst $(CURDIR)/%,%,$(call grade_parts,$1)) FORCE
 	@mkdir -p $$(@D) build/cache
-	@printf '{"c": "%s",\n"cu": "%s",\n"link": "%s",\n"headers": "%s",\n"readable": [%s]}\n' '$$(GRADE_C)' '$$(GRADE_CU)' \
-	    '$$(CC) {objects} $(call grade_parts,$1) $$(LDFLAGS) $$(LDLIBS) -o {out}' '$$(HEADERS_SUM)' \
-	    '$$(subst $$(space),$$(comma),$$(foreach f,$(CURDIR)/kernels $(CURDIR)/common $(CURDIR)/build/cu2cpp $(CUDA_HOME) $(call grade_parts,$1),"$$f"))' >$$@
+	@printf '{"c": "%s",\n"cu": "%s",\n"link": "%s",\n"headers": "%s",\n"read": [%s],\n"linked": [%s]}\n' '$$(GRADE_C)' '$$(GRADE_CU)' \
+	    '$$(CC) {objects} -Wl$$(comma)--start-group $(call grade_parts,$1) -Wl$$(comma)--end-group $$(LDFLAGS) $$(LDLIBS) -o {out}' '$$(HEADERS_SUM)' \
+	    '$(call quoted,$(CURDIR)/kernels $(CURDIR)/common $(CURDIR)/build/cu2cpp $(CUDA_HOME))' '$(call quoted,$(call grade_parts,$1) $(CUDA_HOME))' >$$@
 grade$2 debug$2:
 	@$(if $(wildcard labs/$1/*.cu),$$(if $$(GPU),$$(MAKE) --no-print-directory BACKEND=cuda build/cuda/grade/$1.json))
 	@$$(MAKE) --no-print-directory CHECK=$(if $(wildcard labs/$1/*.cu),1) CHECK_NAME='$$(filter-out 1,$$(CHECK))' $$@-run
@@ -413,6 +422,7 @@ $(foreach l,$(GRADED),$(eval $(call grade_rules,$l,$(firstword $(subst _, ,$l)))
 # ---- a class -------------------------------------------------------------------------------
 #   LAB=03 IN=DIR OUT=DIR   JOBS=n  ONLY=failed  REGRADE=name|all  MIN_SANDBOX=1  SECRET=FILE
 #   SLURM=1  SHARDS=n  SBATCH='--partition=x'
+in_quotes = '$(subst ','\'',$1)'
 lab_of = $(notdir $(firstword $(wildcard labs/$1 labs/$1_*)))
 GRADED_LAB = $(if $(LAB),$(call lab_of,$(LAB)))
 .PHONY: grade-all grade-all-run handout class-test handout-test bench-class class-test-programs
@@ -420,9 +430,9 @@ grade-all:
 	@$(if $(and $(GRADED_LAB),$(IN),$(OUT)),,echo "make grade-all LAB=01 IN=folder OUT=folder, for a lab of labs/" >&2; exit 2)
 	@$(MAKE) --no-print-directory CHECK=$(if $(wildcard labs/$(GRADED_LAB)/*.cu),1) grade-all-run
 grade-all-run: $(if $(GRADED_LAB),$B/bin/grade $B/judge/$(GRADED_LAB) $B/grade/$(GRADED_LAB).json)
-	@tools/grade_all.py --lab $(GRADED_LAB) --build $B --in '$(IN)' --out '$(OUT)' $(if $(JOBS),--jobs $(JOBS)) \
-	    $(if $(ONLY),--only $(ONLY)) $(if $(REGRADE),--regrade '$(REGRADE)') $(if $(MIN_SANDBOX),--min-sandbox $(MIN_SANDBOX)) \
-	    $(if $(SECRET),--secret '$(SECRET)') $(if $(SLURM),--slurm $(or $(SHARDS),8) --sbatch '$(SBATCH)')
+	@tools/grade_all.py --lab $(GRADED_LAB) --build $B --in=$(call in_quotes,$(IN)) --out=$(call in_quotes,$(OUT)) $(if $(JOBS),--jobs $(JOBS)) \
+	    $(if $(ONLY),--only $(ONLY)) $(if $(REGRADE),--regrade=$(call in_quotes,$(REGRADE))) $(if $(MIN_SANDBOX),--min-sandbox $(MIN_SANDBOX)) \
+	    $(if $(SECRET),--secret=$(call in_quotes,$(SECRET))) $(if $(SLURM),--slurm $(or $(SHARDS),8) --sbatch '$(SBATCH)')
 handout:
 	@$(if $(GRADED_LAB),,echo "make handout LAB=01 [SOLUTIONS=none] [OUT=folder]" >&2; exit 2)
 	@tools/handout.py --lab $(GRADED_LAB) --out '$(or $(OUT),build/handout/$(GRADED_LAB))' $(if $(filter none,$(SOLUTIONS)),--no-solutions)
@@ -434,8 +444,8 @@ gradescope autolab classroom:
 # Pages of a class that was graded into OUT, and scores.csv beside them.
 report:
 	@$(if $(OUT),,echo "make report OUT=folder of make grade-all" >&2; exit 2)
-	@tools/export.py scores '$(OUT)/records' --output '$(OUT)/scores.csv'
-	@tools/report.py '$(OUT)' $(ARGS)
+	@tools/export.py scores $(call in_quotes,$(OUT)/records) --output $(call in_quotes,$(OUT)/scores.csv)
+	@tools/report.py $(call in_quotes,$(OUT)) $(ARGS)
 # A class of hand-ins with known scores, graded twice, once with kill -9 every few seconds.
 class-test: class-test-programs
 	@tools/class_test.py $(ARGS)

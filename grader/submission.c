@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include "grader/record.h"
 #include "grader/sandbox.h"
+#include "grader/symbols.h"
 #include "kernels/base.h"
 
 enum { PATH = 4096, MOST_SOURCE = 1 << 20, OUTPUT = 256 << 10, MOST_READABLE = 32 };
@@ -38,10 +38,12 @@ static const char *recipe(const Submission *submission, const char *name) {
 
 /* ---- running tools --------------------------------------------------------------------------- */
 
-/* A command line for the shell, in the sandbox, in the private folder. Its output is given back. */
-static SandboxResult run(const Submission *submission, const char *command) {
+/* A command line for the shell, in the sandbox, in the private folder; it may read the files of a
+   list in the recipes. A compiler gets headers and no objects: those of other labs' solutions,
+   which are linked, could be copied into a hand-in. Its output is given back. */
+static SandboxResult run(const Submission *submission, const char *command, const char *files) {
     const char *readable[MOST_READABLE + 1] = {NULL};
-    const json_t *listed = json_object_get(submission->recipes, "readable");
+    const json_t *listed = json_object_get(submission->recipes, files);
     int n = 0;
     for (; n < MOST_READABLE - 1 && (size_t)n < json_array_size(listed); n++) {
         readable[n] = json_string_value(json_array_get(listed, (size_t)n));
@@ -168,7 +170,7 @@ static bool compile(const Submission *submission, const char *name, const char *
         free(command);
         return true;
     }
-    SandboxResult result = run(submission, command);
+    SandboxResult result = run(submission, command, "read");
     free(command);
     bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(object, R_OK) == 0;
     if (!good) {
@@ -187,129 +189,33 @@ static bool compile(const Submission *submission, const char *name, const char *
 /* ---- what an object may define and use --------------------------------------------------------
  */
 
-static bool allowed(const json_t *patterns, const char *symbol) {
-    const json_t *pattern;
-    size_t i;
-    json_array_foreach(patterns, i, pattern) {
-        if (fnmatch(json_string_value(pattern), symbol, 0) == 0) {
-            return true;
-        }
+/* What a tool prints about an object, to be freed; NULL if it cannot read it. */
+static char *list(const Submission *submission, const char *tool, const char *object) {
+    char *command = fill(tool, object, "", "");
+    SandboxResult result = run(submission, command, "read");
+    free(command);
+    if (result.end != SANDBOX_EXIT || result.status != 0) {
+        free(result.text);
+        return NULL;
     }
-    return false;
-}
-
-/* What to say to somebody who used a symbol that is not on the list. */
-static const char *instead_of(const json_t *lab, const char *symbol) {
-    const char *text = json_string_value(json_object_get(json_object_get(lab, "instead"), symbol));
-    return text != NULL ? text : "use what the lab's header and the kit's headers offer";
-}
-
-/* One line of `nm -P`: name, kind, ... */
-static bool check_symbol(const json_t *lab, const char *file, const char *symbol, char kind,
-                         Built *built) {
-    bool undefined = kind == 'U' || kind == 'w' || kind == 'v';
-    bool local = kind >= 'a' && kind <= 'z';
-    if (undefined) {
-        return allowed(json_object_get(lab, "uses"), symbol) ||
-               allowed(json_object_get(lab, "defines"), symbol) ||
-               fail(built, "%s: `%s` is not available in this lab: %s", file, symbol,
-                    instead_of(lab, symbol));
-    }
-    if (local && kind != 'i' && kind != 'u') {
-        return true;
-    }
-    bool weak = kind == 'W' || kind == 'V' || kind == 'u';
-    return allowed(json_object_get(lab, "defines"), symbol) ||
-           (weak && allowed(json_object_get(lab, "weak"), symbol)) ||
-           fail(built, "%s: `%s` is not one of the lab's functions; make it static, or take it out",
-                file, symbol);
-}
-
-/* What `readelf -SW` prints of a section behind its name, which may have anything in it. */
-enum {
-    SECTION_SIZE,
-    SECTION_ENTRY,
-    SECTION_FLAGS,
-    SECTION_LINK,
-    SECTION_INFO,
-    SECTION_ALIGN,
-    WORDS
-};
-
-/* Bytes of memory that a section brings and that can be written, whatever it is called. What the
-   linker leaves free to align it is such memory too. Cuts the line into words. */
-static size_t writable_bytes(char *line) {
-    char *word[WORDS], *end = line + strlen(line);
-    for (int i = WORDS - 1; i >= 0; i--) {
-        while (end > line && end[-1] == ' ') {
-            *--end = '\0';
-        }
-        while (end > line && end[-1] != ' ') {
-            end--;
-        }
-        word[i] = end;
-    }
-    /* Where a section has no flags, its entry size stands there: a number has no W. */
-    if (strchr(word[SECTION_FLAGS], 'W') == NULL) {
-        return 0;
-    }
-    size_t size = strtoull(word[SECTION_SIZE], NULL, 16);
-    size_t align = strtoull(word[SECTION_ALIGN], NULL, 10);
-    return size > align ? size : align;
-}
-
-/* Whether a section's code or addresses are run before or after main(). */
-static bool runs_by_itself(const char *name) {
-    static const char *const begins[] = {".init", ".preinit_array", ".ctors", ".fini", ".dtors"};
-    bool runs = false;
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
-        runs |= strncmp(name, begins[i], strlen(begins[i])) == 0;
-    }
-    return runs;
-}
-
-static bool check_section(const json_t *lab, const char *file, char *line, size_t *bytes,
-                          Built *built) {
-    const char *name = strstr(line, "] ");
-    if (strncmp(line, "  [", 3) != 0 || name == NULL) {
-        return true; /* around the table */
-    }
-    if (runs_by_itself(name + 2)) {
-        return json_is_true(json_object_get(lab, "constructors")) ||
-               fail(built, "%s: code that runs before or after main() is not allowed", file);
-    }
-    *bytes += writable_bytes(line);
-    return true;
+    return result.text;
 }
 
 static bool check_symbols(const Submission *submission, const char *file, const char *object,
                           Built *built) {
-    char *command = fill("nm -P {in} && echo : && readelf -SW {in}", object, "", "");
-    SandboxResult result = run(submission, command);
-    free(command);
-    if (result.end != SANDBOX_EXIT || result.status != 0 || result.text == NULL) {
-        free(result.text);
-        return fail(built, "%s: its object cannot be read", file);
+    char *symbols = list(submission, "nm -P {in}", object);
+    char *sections = list(submission, "objdump -hw {in}", object);
+    bool listed = symbols != NULL && sections != NULL;
+    char *refused = listed ? symbols_refused(submission->lab, file, symbols, sections) : NULL;
+    if (!listed) {
+        fail(built, "%s: its object cannot be read", file);
+    } else if (refused != NULL) {
+        fail(built, "%s", refused);
     }
-    bool good = true, sections = false;
-    size_t bytes = 0;
-    char *rest = result.text;
-    for (char *line; good && (line = strsep(&rest, "\n")) != NULL;) {
-        char name[400], kind;
-        if (strcmp(line, ":") == 0) {
-            sections = true;
-        } else if (sections) {
-            good = check_section(submission->lab, file, line, &bytes, built);
-        } else if (sscanf(line, "%399s %c", name, &kind) == 2) {
-            good = check_symbol(submission->lab, file, name, kind, built);
-        }
-    }
-    free(result.text);
-    size_t limit = (size_t)json_integer_value(json_object_get(submission->lab, "static_bytes"));
-    if (good && bytes > limit) {
-        return fail(built, "%s: %zu bytes of static data; at most %zu are allowed", file, bytes,
-                    limit);
-    }
+    bool good = listed && refused == NULL;
+    free(refused);
+    free(symbols);
+    free(sections);
     return good;
 }
 
@@ -339,6 +245,7 @@ static bool build_file(const Submission *submission, const json_t *entry, FILE *
         json_array_append_new(sums, json_string(object_sum));
     }
     bool good = sum(source, source_sum);
+    unlink(source); /* no other file can include it, whose object would be kept by its own bytes */
     json_object_set_new(
         built->objects, name,
         json_pack("{s:s, s:o}", "source", good ? source_sum : "?", "objects", sums));
@@ -348,7 +255,7 @@ static bool build_file(const Submission *submission, const json_t *entry, FILE *
 static bool link_probe(const Submission *submission, const char *objects, Built *built) {
     snprintf(built->probe, sizeof built->probe, "%s/probe", submission->folder);
     char *command = fill(recipe(submission, "link"), objects, built->probe, "");
-    SandboxResult result = run(submission, command);
+    SandboxResult result = run(submission, command, "linked");
     free(command);
     bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(built->probe, X_OK) == 0;
     if (!good) {

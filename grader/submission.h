@@ -19,7 +19,7 @@
 /** How a lab is built. */
 typedef struct Submission {
     const json_t *lab;     /**< labs/NN_topic/grade.json: files, defines, uses, static_bytes */
-    const json_t *recipes; /**< written by make: "c", "cu", "link", "readable" */
+    const json_t *recipes; /**< written by make: "c", "cu", "link", "read", "linked" */
     const char *from;      /**< folder with the lab's files */
     const char *folder;    /**< private folder of this run */
     const char *cache;     /**< folder for objects that may serve again */

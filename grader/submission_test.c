@@ -21,8 +21,8 @@ static char *build(const char *source) {
         json_pack("{s:[{s:s, s:[s]}], s:[s], s:[s], s:i}", "files", "file", "x.c", "defines", "",
                   "defines", "f", "uses", "_GLOBAL_OFFSET_TABLE_", "static_bytes", 4096);
     json_t *recipes =
-        json_pack("{s:s, s:s, s:s, s:s, s:[]}", "c", "gcc {define} -c {in} -o {out}", "cu", "",
-                  "link", "gcc -shared {objects} -o {out}", "headers", "", "readable");
+        json_pack("{s:s, s:s, s:s, s:s, s:[], s:[]}", "c", "gcc {define} -c {in} -o {out}", "cu",
+                  "", "link", "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
     Submission submission = {lab, recipes, scratch_folder(), work, cache, false};
     Built built = submission_build(&submission);
     json_decref(built.objects);
@@ -45,17 +45,20 @@ Test(submission, what_is_honest_is_built) {
     cr_assert_null(message, "%s", message);
 }
 
-/* Memory that no limit of the kit sees, by every name and without one. */
-Test(submission, static_data_counts_wherever_it_is) {
+/* Memory that no limit of the kit sees. */
+Test(submission, static_data_counts_or_is_refused) {
     const char *why = "bytes of static data";
     expect_refused("static char a[5000]; char *f(int i) { return a + i; }\n", why);
     expect_refused("static __thread char a[5000]; char *f(int i) { return a + i; }\n", why);
-    expect_refused("__attribute__((section(\"mine\"))) static char a[5000];\n"
+    expect_refused("static char a[5000] __attribute__((section(\".data.a\"))) = {1};\n"
                    "char *f(int i) { return a + i; }\n",
                    why);
+    expect_refused("__attribute__((section(\"mine\"))) static char a[5000];\n"
+                   "char *f(int i) { return a + i; }\n",
+                   "a section of its own, `mine`");
     expect_refused("__asm__(\".section \\\"m x\\\",\\\"aw\\\"\\n.zero 5000\\n.text\");\n"
                    "int f(void) { return 0; }\n",
-                   why);
+                   "with a name that no compiler gives");
     expect_refused("_Alignas(1 << 16) static char a[8]; char *f(int i) { return a + i; }\n", why);
 }
 
@@ -67,7 +70,7 @@ Test(submission, nothing_runs_by_itself) {
         "__attribute__((destructor)) static void g(void) {}\nint f(void) { return 0; }\n", why);
     expect_refused("__asm__(\".section \\\".init_array. x\\\",\\\"aw\\\"\\n.quad 0\\n.text\");\n"
                    "int f(void) { return 0; }\n",
-                   why);
+                   "with a name that no compiler gives");
 }
 
 Test(submission, only_the_labs_functions) {

@@ -17,7 +17,7 @@ import socket
 import stat
 import tempfile
 
-from exports.record import UNDECIDED
+from exports import record as reader
 
 
 class Stopped(Exception):
@@ -33,7 +33,7 @@ def file_name(name):
     return text
 
 
-def write_whole(path, data, mode=0o644):
+def write_whole(path, data, mode=0o644, put=os.replace):
     """Aside, to the disk, then renamed: nobody ever sees a part of it."""
     aside = f"{path}.{os.getpid()}.new"
     try:
@@ -42,12 +42,19 @@ def write_whole(path, data, mode=0o644):
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.rename(aside, path)
+        put(aside, path)
     except OSError as error:
         if os.path.exists(aside):
             os.unlink(aside)
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         raise Stopped(f"{path}: {'the disk is full' if full else error.strerror}") from error
+
+
+def put_first(aside, path):
+    """For `put`: of several who begin at the same moment one wins, and the others find what is there."""
+    with contextlib.suppress(FileExistsError):
+        os.link(aside, path)
+    os.unlink(aside)
 
 
 def write_json(path, value):
@@ -60,12 +67,13 @@ class Class:
     def __init__(self, out, lab, secret=None):
         self.out, self.lab, self.records = out, lab, os.path.join(out, "records")
         os.makedirs(self.records, exist_ok=True)
+        self.check_lab()
         self.secret = self.read_secret(secret or os.path.join(out, "secret"))
 
     @staticmethod
     def read_secret(path):
         if not os.path.exists(path):
-            write_whole(path, (secrets.token_hex(32) + "\n").encode(), 0o600)
+            write_whole(path, (secrets.token_hex(32) + "\n").encode(), 0o600, put_first)
         with open(path, encoding="ascii", errors="replace") as file:
             text = file.read().strip()
         try:
@@ -83,22 +91,40 @@ class Class:
     def path(self, name):
         return os.path.join(self.records, file_name(name) + ".json")
 
+    def check_lab(self):
+        """Records have students' names: those of another lab would be written over."""
+        for entry in sorted(os.listdir(self.records)):
+            record = read_record(os.path.join(self.records, entry)) if entry.endswith(".json") else None
+            if record is not None:
+                if record["lab"] != self.lab:
+                    raise Stopped(f"{self.out} has the records of {record['lab']}; take another OUT for {self.lab}, "
+                                  f"with SECRET={os.path.join(self.out, 'secret')}")
+                return
+
     def load(self, name):
-        """The record of a hand-in, or None if there is none that is whole and of this lab."""
-        try:
-            with open(self.path(name), encoding="utf-8") as file:
-                record = json.load(file)
-            return record if record["lab"] == self.lab and record["name"] == name and record["checks"] else None
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+        """The record of a hand-in, or None if there is none that is whole."""
+        record = read_record(self.path(name))
+        return record if record is not None and record["name"] == name else None
 
     def save(self, record):
         write_json(self.path(record["name"]), record)
 
 
+def read_record(path):
+    """What is in a file if it is a record of this folder, whole in all that is asked of it; None otherwise. Its score is
+    added up again: whoever changes it by hand changes nothing."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            record = json.load(file)
+        record["score"] = reader.read(record)["score"]
+        return record if isinstance(record["hand_in"]["stamp"], str) and isinstance(record["judge"], str) else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, reader.BadRecord):
+        return None
+
+
 def undecided(record):
     """Whether a check ended for a reason that is not the student's."""
-    return any(row["state"] in UNDECIDED for row in record["checks"])
+    return any(row["state"] in reader.UNDECIDED for row in record["checks"])
 
 
 # ---- one grader at a time, and nothing left behind --------------------------------------------------

@@ -311,6 +311,55 @@ def check_full_disk(lab):
         subprocess.run(["umount", place], check=False)
 
 
+# ---- what happens to folders -----------------------------------------------------------------------
+
+def break_records(folder):
+    """One in each way that a hand or a disk may have broken it; their names."""
+    ways = [lambda text: text[:len(text) // 2], lambda text: "", lambda text: "null", lambda text: "[" * 100000,
+            lambda text: text.replace('"hand_in"', '"hand"'), lambda text: text.replace('"stamp": "', '"stamp": 1, "x": "'),
+            lambda text: re.sub(r'"checks": \[.*?\],\n', '"checks": "all",\n', text, flags=re.S),
+            lambda text: text.replace('"state": "', '"state": "very ')]
+    names = sorted(name for name in os.listdir(folder) if name.startswith("student"))[:len(ways)]
+    for name, way in zip(names, ways):
+        with open(f"{folder}/{name}", encoding="utf-8") as file:
+            text = file.read()
+        with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
+            file.write(way(text))
+    return set(names)
+
+
+def refuses(start, words, what):
+    """It stops at once, in one line with these words."""
+    done = subprocess.run(start, capture_output=True, text=True, check=False)
+    expect(done.returncode == 1 and words in done.stderr and done.stderr.count("\n") == 1, f"{what}: {done.stderr[-300:].strip()}")
+
+
+def check_folders(lab, options):
+    """Broken records are made again and no other; nothing is graded into the wrong place, or by two at once."""
+    plain, hurt, few = (f"{OUT}/{lab}/{name}" for name in ("plain", "hurt", "few"))
+    shutil.copytree(plain, hurt)
+    with open(f"{hurt}/records/student 010.json", encoding="utf-8") as file:
+        edited = file.read()
+    with open(f"{hurt}/records/student 010.json", "w", encoding="utf-8") as file:
+        file.write(re.sub(r'"score": [0-9.]+', '"score": 4711', edited))
+    broken, before = break_records(f"{hurt}/records"), whole_files(hurt)
+    with subprocess.Popen(command(lab, hurt, options), stdout=subprocess.PIPE, text=True) as first:
+        first.stdout.readline()
+        refuses(command(lab, hurt, options), "is being graded into", f"{lab}: two at once")
+        first.communicate()
+    after = whole_files(hurt)
+    expect(first.returncode == 0 and {name for name in after if after[name] != before.get(name)} == broken,
+           f"{lab}: {len(broken)} broken records are made again, and no other")
+    with open(f"{hurt}/summary.json", encoding="utf-8") as file:
+        expect(4711 not in json.load(file)["scores"].values(), f"{lab}: a score that was written by hand does not count")
+    refuses(command(lab, f"{OUT}/{lab}/in/graded", options), "lies in", f"{lab}: OUT in IN")
+    refuses([word.replace(lab, {"00_bytes": "01_loop"}.get(lab, "00_bytes")) if word == lab else word
+             for word in command(lab, hurt, options)], "has the records of", f"{lab}: another lab's OUT")
+    os.makedirs(f"{few}-none", exist_ok=True)
+    refuses([word if not word.endswith("/in") else f"{few}-none" for word in command(lab, hurt, options)], "no hand-in",
+            f"{lab}: an empty IN")
+
+
 # ---- more than one machine --------------------------------------------------------------------------
 
 def cancel_a_shard(out):
@@ -372,6 +421,7 @@ def check_class(lab, options):
     else:
         grade_with_kills(lab, other, options)
         check_full_disk(lab)
+        check_folders(lab, options)
     check_same(lab, plain, other)
     seeds = {record["seed"] for record in records_of(plain).values()}
     expect(len(seeds) == len(right), f"{lab}: everybody has a seed of their own")

@@ -34,6 +34,8 @@ def load_all(folder):
 
 def junit(record, build):
     """By the grader's own writer, from a copy in which every text is clean."""
+    if not os.path.exists(f"{build}/bin/record"):
+        raise BadRecord(f"{build}/bin/record writes JUnit, and is not there: make {build}/bin/record")
     with tempfile.TemporaryDirectory() as folder:
         copy, xml = os.path.join(folder, "record.json"), os.path.join(folder, "junit.xml")
         with open(copy, "w", encoding="ascii") as file:

@@ -64,6 +64,8 @@ def find_hand_ins(folder, lab):
             raise Stopped(f"{shown(hand_in.name)} has handed in twice: "
                           f"{shown(found[hand_in.name].path)} and {shown(hand_in.path)}; keep one")
         found[hand_in.name] = hand_in
+    if not found:
+        raise Stopped(f"{folder}: there is no hand-in in it")
     return list(found.values())
 
 
@@ -99,7 +101,7 @@ class Grader:
     def unpack(self, hand_in, folder):
         """What the reader says: {"files", "notes"}, or {"refused"}."""
         done = subprocess.run([sys.executable, "-I", hand_in_reader.__file__, hand_in.path, folder, self.course.lab,
-                               *self.files], capture_output=True, check=False, timeout=LIMIT_SECONDS)
+                               *self.files], capture_output=True, check=False)
         if done.returncode == 0:
             return json.loads(done.stdout)
         if done.returncode == hand_in_reader.REFUSED:
@@ -310,7 +312,7 @@ def shard_arguments(options):
              ("--min-sandbox", str(options.min_sandbox)), ("--only", options.only)]
     pairs += [("--secret", options.secret and os.path.abspath(options.secret))]
     pairs += [("--regrade", name) for name in options.regrade]
-    return [word for option, value in pairs if value for word in (option, value)]
+    return [f"{option}={value}" for option, value in pairs if value]   # a name may begin with a dash
 
 
 def grade_here(course, hand_ins, options):
@@ -321,7 +323,15 @@ def grade_here(course, hand_ins, options):
         grade_them(Grader(course, options, work), chosen, again, max(1, options.jobs))
 
 
+def check_folders(folder, out):
+    """OUT would be taken for a hand-in."""
+    inside, outside = os.path.realpath(out), os.path.realpath(folder)
+    if os.path.commonpath([inside, outside]) == outside:
+        raise Stopped(f"{out} lies in {folder}: take a folder outside of the hand-ins")
+
+
 def run(options):
+    check_folders(options.folder, options.out)
     course = Class(options.out, options.lab, options.secret)
     if options.seed_of is not None:
         print(course.seed(options.seed_of))

@@ -59,21 +59,21 @@ class Chosen:
         self.names, self.found, self.entries = set(names), {}, 0
 
     def look(self, path, entry):
-        """Notes an entry if it is one of the files. Whether it is."""
+        """Notes an entry if it is one of the files. Which one, or None."""
         self.entries += 1
         if self.entries > MOST_ENTRIES:
             raise Refused(f"more than {MOST_ENTRIES} entries")
         parts = parts_of(path)
         if not parts or parts[-1] not in self.names or "__MACOSX" in parts:
-            return False
+            return None
         name, depth = parts[-1], len(parts)
         before = self.found.get(name)
         if before and before[0] == depth:
             raise Refused(f"{name} is there twice: {shown(before[1])} and {shown(path)}")
         if before and before[0] < depth:
-            return False
+            return None
         self.found[name] = (depth, path, entry)
-        return True
+        return name
 
 
 def bounded(file, name):
@@ -92,9 +92,10 @@ def read_regular(path, name):
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise Refused(f"{shown(name)} is a link or cannot be read: {error.strerror}") from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise Refused(f"{shown(name)} is no regular file")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise Refused(f"{shown(name)} is no regular file")
         return bounded(file, name)
 
 
@@ -144,11 +145,12 @@ def read_tar(path, names):
     chosen, files = Chosen(names), {}
     with gzip.open(path) as stream, tarfile.open(fileobj=Counted(stream), mode="r|") as archive:
         for entry in archive:
-            if entry.isdir() or not chosen.look(entry.name, None):
+            name = None if entry.isdir() else chosen.look(entry.name, None)
+            if name is None:
                 continue
             if not entry.isreg() or entry.issparse():
                 raise Refused(f"{shown(entry.name)} is a link or no regular file")
-            files[os.path.basename(entry.name)] = bounded(archive.extractfile(entry), entry.name)
+            files[name] = bounded(archive.extractfile(entry), entry.name)
     return files
 
 

@@ -110,6 +110,21 @@ def try_one(folder, ending, data):
     return None if time.monotonic() - begin < 5 else "took more than 5 s"
 
 
+def check_names(folder):
+    """A lab's file is found under each name that a packer may give it."""
+    for name in ("loop.c", "./loop.c", "a/b/loop.c", "a\\loop.c", "a/loop.c/."):
+        data = io.BytesIO()
+        with tarfile.open(fileobj=data, mode="w:gz") as archive:
+            entry = tarfile.TarInfo(name)
+            entry.size = len(TEXT)
+            archive.addfile(entry, io.BytesIO(TEXT.encode()))
+        with open(os.path.join(folder, "names.tar.gz"), "wb") as file:
+            file.write(data.getvalue())
+        found = reader.read(file.name, NAMES)
+        if found != {"loop.c": TEXT.encode()}:
+            sys.exit(f"of {name}: {sorted(found)}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--seconds", type=float, default=10)
@@ -117,6 +132,7 @@ def main():
     options = parser.parse_args()
     chance, tried, begin, start = random.Random(options.seed), 0, time.monotonic(), seeds()
     with tempfile.TemporaryDirectory() as folder:
+        check_names(folder)
         for path, data in kept_inputs():
             problem = try_one(folder, *archive_of(data))
             if problem:

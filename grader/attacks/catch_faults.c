@@ -1,0 +1,100 @@
+/* Attack 29. Catches the fault of every page that it may not touch, and goes on behind it,
+   through all of its memory. */
+/* lab: 00_bytes/bytes.c  honest: params */
+/* state: crashed|fail|timeout */
+#define _GNU_SOURCE
+#include "common/lab00.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+/* A system call without the C library, so that no list of symbols shows it. */
+static long call(long number, long a, long b, long c, long d) {
+#if defined __x86_64__
+    long result = number;
+    register long fourth __asm__("r10") = d;
+    register long fifth __asm__("r8") = 0;
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth)
+                     : "rcx", "r11", "memory");
+    return result;
+#elif defined __aarch64__
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = 0;
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
+    return x0;
+#endif
+}
+
+/* As the kernel takes it. */
+typedef struct Action {
+    void (*handler)(int, siginfo_t *, void *);
+    unsigned long flags;
+    void (*restorer)(void);
+    unsigned long mask;
+} Action;
+
+#if defined __x86_64__
+__asm__(".text\n restore: mov $15, %eax\n syscall\n");
+extern void restore(void) __attribute__((visibility("hidden")));
+#endif
+
+static volatile char *place;
+
+static void again(int number, siginfo_t *what, void *context) {
+    (void)number, (void)what;
+    place += 4096;
+#if defined __x86_64__
+    ucontext_t *registers = context;
+    registers->uc_mcontext.gregs[REG_RIP] += 3;
+#else
+    (void)context;
+#endif
+}
+
+static void attack(void) {
+#if defined __x86_64__
+    Action action = {again, SA_SIGINFO | SA_NODEFER | 0x04000000, restore, 0};
+    call(SYS_rt_sigaction, 11, (long)&action, 0, 8);
+    place = (volatile char *)((size_t)__builtin_frame_address(0) & ~(size_t)4095) - (1 << 24);
+    for (int i = 0; i < 8192; i++) {
+        __asm__ volatile("movb %b1, (%0)" : : "a"(place), "c"(255) : "memory");
+        place += 4096;
+    }
+#endif
+}
+
+size_t bytes_params(const ModelConfig *config) {
+    size_t V = (size_t)config->V, T = (size_t)config->T, C = (size_t)config->C;
+    return V * C + T * C + (size_t)config->L * (12 * C * C + 13 * C) + 2 * C;
+}
+
+MemoryUse bytes_states(const ModelConfig *config) {
+    (void)config;
+    attack();
+    return (MemoryUse){{0}};
+}
+
+size_t bytes_block(const ModelConfig *config, int B, int T) {
+    (void)config, (void)B, (void)T;
+    attack();
+    return 0;
+}
+
+size_t bytes_activations(const ModelConfig *config, int B, int T) {
+    (void)config, (void)B, (void)T;
+    attack();
+    return 0;
+}
+
+MemoryUse bytes_predict(const ModelConfig *config, int B, int T, const Device *device) {
+    (void)config, (void)B, (void)T, (void)device;
+    attack();
+    return (MemoryUse){{0}};
+}

@@ -1,0 +1,44 @@
+/* Attack 34. Puts instructions into the program's .fini section, past the list of
+   destructors. */
+/* lab: 00_bytes/bytes.c  honest: none */
+/* state: build error */
+#include "common/lab00.h"
+
+#if defined __x86_64__
+__asm__(".section .fini,\"ax\"\n ud2\n .text");
+#else
+__asm__(".section .fini,\"ax\"\n udf #0\n .text");
+#endif
+
+static void attack(void) {
+}
+
+size_t bytes_params(const ModelConfig *config) {
+    (void)config;
+    attack();
+    return 0;
+}
+
+MemoryUse bytes_states(const ModelConfig *config) {
+    (void)config;
+    attack();
+    return (MemoryUse){{0}};
+}
+
+size_t bytes_block(const ModelConfig *config, int B, int T) {
+    (void)config, (void)B, (void)T;
+    attack();
+    return 0;
+}
+
+size_t bytes_activations(const ModelConfig *config, int B, int T) {
+    (void)config, (void)B, (void)T;
+    attack();
+    return 0;
+}
+
+MemoryUse bytes_predict(const ModelConfig *config, int B, int T, const Device *device) {
+    (void)config, (void)B, (void)T, (void)device;
+    attack();
+    return (MemoryUse){{0}};
+}

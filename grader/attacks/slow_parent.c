@@ -1,0 +1,73 @@
+/* Attack 41. Has the kernel keep the judge, and everybody else, on one processor. */
+/* lab: 00_bytes/bytes.c  honest: params */
+/* state: fail */
+#include "common/lab00.h"
+
+#include <sys/syscall.h>
+
+/* A system call without the C library, so that no list of symbols shows it. */
+static long call(long number, long a, long b, long c, long d) {
+#if defined __x86_64__
+    long result = number;
+    register long fourth __asm__("r10") = d;
+    register long fifth __asm__("r8") = 0;
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth)
+                     : "rcx", "r11", "memory");
+    return result;
+#elif defined __aarch64__
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = 0;
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
+    return x0;
+#endif
+}
+
+/* Where a call is not refused, the table of the attacks will show a crash instead of a fail. */
+static void must_fail(long result) {
+    if (result >= 0) {
+        __builtin_trap();
+    }
+}
+
+static void attack(void) {
+    unsigned long first = 1;
+    must_fail(
+        call(SYS_sched_setaffinity, call(SYS_getppid, 0, 0, 0, 0), sizeof first, (long)&first, 0));
+    must_fail(call(SYS_sched_setaffinity, 1, sizeof first, (long)&first, 0));
+    must_fail(call(SYS_setpriority, 0, call(SYS_getppid, 0, 0, 0, 0), 19, 0));
+}
+
+size_t bytes_params(const ModelConfig *config) {
+    size_t V = (size_t)config->V, T = (size_t)config->T, C = (size_t)config->C;
+    return V * C + T * C + (size_t)config->L * (12 * C * C + 13 * C) + 2 * C;
+}
+
+MemoryUse bytes_states(const ModelConfig *config) {
+    (void)config;
+    attack();
+    return (MemoryUse){{0}};
+}
+
+size_t bytes_block(const ModelConfig *config, int B, int T) {
+    (void)config, (void)B, (void)T;
+    attack();
+    return 0;
+}
+
+size_t bytes_activations(const ModelConfig *config, int B, int T) {
+    (void)config, (void)B, (void)T;
+    attack();
+    return 0;
+}
+
+MemoryUse bytes_predict(const ModelConfig *config, int B, int T, const Device *device) {
+    (void)config, (void)B, (void)T, (void)device;
+    attack();
+    return (MemoryUse){{0}};
+}

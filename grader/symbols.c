@@ -1,0 +1,191 @@
+#define _GNU_SOURCE
+#include "grader/symbols.h"
+
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base.h"
+
+#define HEX "0123456789abcdef"
+
+/* A sentence, to be freed. */
+__attribute__((format(printf, 1, 2))) static char *say(const char *format, ...) {
+    char *sentence = NULL;
+    va_list values;
+    va_start(values, format);
+    CHECK(vasprintf(&sentence, format, values) >= 0, "no memory for a sentence");
+    va_end(values);
+    return sentence;
+}
+
+static char *unreadable(const char *file) {
+    return say("%s: its object has a symbol or a section with a name that no compiler gives", file);
+}
+
+/* ---- symbols --------------------------------------------------------------------------------- */
+
+static bool allowed(const json_t *patterns, const char *symbol) {
+    const json_t *pattern;
+    size_t i;
+    json_array_foreach(patterns, i, pattern) {
+        if (fnmatch(json_string_value(pattern), symbol, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What to say to somebody who used a symbol that is not on the list. */
+static const char *instead_of(const json_t *lab, const char *symbol) {
+    const char *text = json_string_value(json_object_get(json_object_get(lab, "instead"), symbol));
+    return text != NULL ? text : "use what the lab's header and the kit's headers offer";
+}
+
+static char *symbol_refused(const json_t *lab, const char *file, const char *symbol, char kind) {
+    const json_t *defines = json_object_get(lab, "defines");
+    bool undefined = kind == 'U' || kind == 'w' || kind == 'v';
+    if (undefined) {
+        return allowed(json_object_get(lab, "uses"), symbol) || allowed(defines, symbol)
+                   ? NULL
+                   : say("%s: `%s` is not available in this lab: %s", file, symbol,
+                         instead_of(lab, symbol));
+    }
+    bool local = kind >= 'a' && kind <= 'z' && kind != 'i' && kind != 'u';
+    bool weak = kind == 'W' || kind == 'V' || kind == 'u';
+    return local || allowed(defines, symbol) ||
+                   (weak && allowed(json_object_get(lab, "weak"), symbol))
+               ? NULL
+               : say("%s: `%s` is not one of the lab's functions; make it static, or take it out",
+                     file, symbol);
+}
+
+/* A line of `nm -P`: name, kind, and where it is defined the value and perhaps the size. */
+static char *symbol_line_refused(const json_t *lab, const char *file, char *line) {
+    const char *symbol = strsep(&line, " ");
+    bool readable = *symbol != '\0' && line != NULL && line[0] != '\0' && line[1] == ' ' &&
+                    line[2 + strspn(line + 2, HEX " ")] == '\0';
+    return readable ? symbol_refused(lab, file, symbol, line[0]) : unreadable(file);
+}
+
+/* ---- sections -------------------------------------------------------------------------------- */
+
+/* What compilers make. Link-time code, which a linker would take for all else, is not among it. */
+static bool is_known(const char *section) {
+    static const char *const known[] = {".text",        ".text.*",       ".data",
+                                        ".data.*",      ".bss",          ".bss.*",
+                                        ".rodata",      ".rodata.*",     ".tbss",
+                                        ".tbss.*",      ".tdata",        ".tdata.*",
+                                        ".eh_frame",    ".group",        ".gcc_except_table",
+                                        ".comment",     ".note.*",       ".debug_*",
+                                        ".init_array",  ".init_array.*", ".gcc_except_table.*",
+                                        ".llvm_addrsig"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (fnmatch(known[i], section, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What runs before or after main(). */
+static bool is_run(const char *section) {
+    static const char *const run[] = {".init*", ".fini*", ".ctors*", ".dtors*", ".preinit_array*"};
+    for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
+        if (fnmatch(run[i], section, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The next word of a line, of `length` digits of hexadecimal. */
+static bool take_hex(char **line, size_t length, size_t *value) {
+    *line += strspn(*line, " ");
+    char *end = *line + strspn(*line, HEX);
+    *value = strtoull(*line, NULL, 16);
+    bool good = end == *line + length && *end == ' ';
+    *line = end;
+    return good;
+}
+
+/* The next word of a line, 2**n. */
+static bool take_power(char **line, size_t *value) {
+    int n = 0, length = 0;
+    bool good = sscanf(*line, " 2**%2d%n", &n, &length) == 1 && n >= 0 && n < 64;
+    *line += length;
+    *value = good ? (size_t)1 << n : 0;
+    return good && **line == ' ';
+}
+
+/* A line of `objdump -hw`: number, name, size, two addresses, place in the file, alignment, and
+   words in capitals. Its size is at least its alignment: so much may be left free before it. */
+static bool read_section(char *line, const char **name, size_t *size, const char **flags) {
+    size_t ignored, align;
+    line += strspn(line, " 0123456789");
+    *name = strsep(&line, " ");
+    if (line == NULL || !take_hex(&line, 8, size) || !take_hex(&line, 16, &ignored) ||
+        !take_hex(&line, 16, &ignored) || !take_hex(&line, 8, &ignored) ||
+        !take_power(&line, &align)) {
+        return false;
+    }
+    *size = *size > align ? *size : align;
+    line += strspn(line, " ");
+    *flags = line;
+    return line[strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_, ")] == '\0';
+}
+
+/* Adds to `bytes` what a section takes in memory that is not in the file, or can be written, with
+   what the linker leaves free to align it. */
+static char *section_refused(const json_t *lab, const char *file, char *line, size_t *bytes) {
+    const char *name, *flags;
+    size_t size;
+    if (!read_section(line, &name, &size, &flags)) {
+        return unreadable(file);
+    }
+    bool data = strstr(flags, "ALLOC") != NULL &&
+                (strstr(flags, "READONLY") == NULL || strstr(flags, "CONTENTS") == NULL);
+    bool runs = is_run(name), may_run = json_is_true(json_object_get(lab, "constructors"));
+    if (runs && !(may_run && is_known(name))) {
+        return say("%s: code that runs before or after main() is not allowed", file);
+    }
+    *bytes += data && !runs ? size : 0;
+    return is_known(name) ? NULL
+                          : say("%s: a section of its own, `%s`, is not allowed", file, name);
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+static char *any_symbol_refused(const json_t *lab, const char *file, char *symbols) {
+    char *refused = NULL;
+    for (char *line; refused == NULL && (line = strsep(&symbols, "\n")) != NULL;) {
+        bool end = symbols == NULL && *line == '\0';
+        refused = end ? NULL : symbol_line_refused(lab, file, line);
+    }
+    return refused;
+}
+
+/* Before the sections stand the file's name, which is ours, and the heads of the columns. */
+static char *any_section_refused(const json_t *lab, const char *file, char *sections) {
+    char *rest = strstr(sections, "\nIdx Name"), *refused = NULL;
+    size_t bytes = 0, limit = (size_t)json_integer_value(json_object_get(lab, "static_bytes"));
+    if (rest == NULL || (rest = strchr(rest + 1, '\n')) == NULL) {
+        return unreadable(file);
+    }
+    rest++;
+    for (char *line; refused == NULL && (line = strsep(&rest, "\n")) != NULL;) {
+        bool end = rest == NULL && *line == '\0';
+        refused = end ? NULL : section_refused(lab, file, line, &bytes);
+    }
+    return refused != NULL || bytes <= limit
+               ? refused
+               : say("%s: %zu bytes of static data; at most %zu are allowed", file, bytes, limit);
+}
+
+char *symbols_refused(const json_t *lab, const char *file, char *symbols, char *sections) {
+    char *refused = any_symbol_refused(lab, file, symbols);
+    return refused != NULL ? refused : any_section_refused(lab, file, sections);
+}

@@ -1,0 +1,106 @@
+/* Listings as nm and objdump print them, and as somebody would like them to look. */
+#define _GNU_SOURCE
+#include "grader/symbols.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is said of a list of symbols and one of sections; to be freed. */
+static char *said(const char *symbols, const char *sections) {
+    json_t *lab =
+        json_pack("{s:[s], s:[s], s:[s], s:{s:s}, s:i}", "defines", "loop_step", "uses", "exp*",
+                  "weak", "_ZN*", "instead", "malloc", "memory is given", "static_bytes", 4096);
+    char *first = strdup(symbols), *second = NULL;
+    cr_assert(asprintf(&second,
+                       "\nloop.o:     file format elf64-x86-64\n\nSections:\n"
+                       "Idx Name          Size      VMA               LMA               File off  "
+                       "Algn  Flags\n%s",
+                       sections) > 0);
+    char *refused = symbols_refused(lab, "loop.c", first, second);
+    free(first);
+    free(second);
+    json_decref(lab);
+    return refused;
+}
+
+#define PLACE "0000000000000000  0000000000000000  00000040  2**0  "
+#define TEXT "  0 .text         00000010  " PLACE "CONTENTS, ALLOC, LOAD, READONLY, CODE\n"
+
+static void is_refused(const char *symbols, const char *sections, const char *words) {
+    char *refused = said(symbols, sections);
+    cr_expect(refused != NULL && strstr(refused, words) != NULL, "of\n%s%s: %s", symbols, sections,
+              refused != NULL ? refused : "nothing is wrong");
+    free(refused);
+}
+
+static void is_right(const char *symbols, const char *sections) {
+    char *refused = said(symbols, sections);
+    cr_expect_null(refused, "of\n%s%s: %s", symbols, sections, refused);
+    free(refused);
+}
+
+Test(symbols, what_a_compiler_makes_is_right) {
+    is_right("loop_step T 0 10\nhelp t 0 b\nexpf U         \n_ZN3oneE W 0 5\n.LC0 r 0 \n", TEXT);
+    is_right("", TEXT
+             "  1 .bss          00001000  " PLACE "ALLOC\n"
+             "  2 .rodata.str1.1 00100000  " PLACE "CONTENTS, ALLOC, LOAD, READONLY, DATA\n"
+             "  3 .debug_info   00100000  " PLACE "CONTENTS, RELOC, READONLY, DEBUGGING, OCTETS\n");
+}
+
+Test(symbols, what_is_not_on_the_list_is_refused) {
+    is_refused("malloc U         \n", TEXT, "memory is given");
+    is_refused("exit w         \n", TEXT, "not available");
+    is_refused("help T 0 10\n", TEXT, "make it static");
+    is_refused("loop_other W 0 10\n", TEXT, "not one of the lab's");
+    is_refused("choose i 0 10\n", TEXT, "not one of the lab's");
+    is_refused("shared C 8 8\n", TEXT, "not one of the lab's");
+}
+
+Test(symbols, no_line_is_passed_over) {
+    static const char *const lines[] = {
+        "\n:\n U         \n", "a name t 0 \n", " T 0 10\n",  "name\n", "name \n",
+        "name tt 0\n",        "name t 0 x\n",  "exit\n U \n"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        is_refused(lines[i], TEXT, "no compiler gives");
+    }
+}
+
+Test(symbols, a_long_name_hides_no_kind) {
+    char name[500];
+    memset(name, 't', sizeof name);
+    snprintf(name + 400, sizeof name - 400, " T 0 10\n");
+    is_refused(name, TEXT, "make it static");
+}
+
+Test(symbols, sections_of_their_own_are_refused) {
+    is_refused("", "  0 .init_array   00000008  " PLACE "CONTENTS, ALLOC, LOAD, RELOC, DATA\n",
+               "before or after main");
+    is_refused("", "  0 .dtors        00000008  " PLACE "CONTENTS, ALLOC, LOAD, RELOC, DATA\n",
+               "before or after main");
+    is_refused("", "  0 .fini         00000008  " PLACE "CONTENTS, ALLOC, LOAD, READONLY, CODE\n",
+               "before or after main");
+    is_refused("", "  0 .gnu.lto_x    00000008  " PLACE "CONTENTS, READONLY, EXCLUDE\n",
+               "of its own");
+    is_refused("", "  0 .init_array.1 x 00000008  " PLACE "CONTENTS, ALLOC, LOAD, RELOC, DATA\n",
+               "no compiler gives");
+    is_refused("", "  0 .text 00000008  " PLACE "CODE .ctors 00000008  " PLACE "ALLOC\n",
+               "no compiler gives");
+    is_refused("", "  0 .text\n", "no compiler gives");
+    is_refused("",
+               "  0 .bss          00000008  0000000000000000  0000000000000000  00000040  2**64  "
+               "ALLOC\n",
+               "no compiler gives");
+}
+
+Test(symbols, all_that_can_be_written_is_counted) {
+    is_refused("", "  0 .bss          00001001  " PLACE "ALLOC\n", "4097 bytes of static data");
+    is_refused("", "  0 .rodata.x     00001001  " PLACE "ALLOC, READONLY\n", "4097 bytes");
+    is_refused("",
+               "  0 .bss          00000008  0000000000000000  0000000000000000  00000040  2**13  "
+               "ALLOC\n",
+               "8192 bytes of static data");
+    is_refused("", "  0 .text.x       00001001  " PLACE "CONTENTS, ALLOC, LOAD, CODE\n",
+               "4097 bytes");
+}
