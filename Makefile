@@ -13,16 +13,16 @@
 #   make docs            the handbook, in build/docs/html/index.html
 #   make handin01        pack your files to hand them in  make reset01   the stub again; yours is kept
 #
+#   make setup           only install what is missing        make clean    remove build/
+#   make cu FILE=x.cu    run any CUDA program (ARGS=...)     make lint     host/device mistakes in .cu
+#   make format          clang-format everything             make check    format, warnings, arrows
+#
 #   make grade-all LAB=01 IN=DIR OUT=DIR   grade a class (JOBS=n, SLURM=1): docs/instructors.md
 #   make report OUT=DIR  its pages and scores.csv        make gradescope LAB=01  autograder.zip (also: autolab, classroom)
 #   make handout LAB=01  what a student of that lab gets: no solution of it, no mutants, no hidden checks
-#
-#   make setup           only install what is missing        make check    format, warnings, arrows
 #   make stubs           cut labs/ from solutions/           make prove    the long proofs (CI)
-#   make cu FILE=x.cu    run any CUDA program (ARGS=...)     make lint     host/device mistakes in .cu
 #   make gpu-check       all checks that need a real GPU     make gpu-pack what it takes, for elsewhere
-#   make format          clang-format everything             make coverage lines that tests run
-#   make fuzz            feed the readers random files       make clean    remove build/
+#   make coverage        lines that tests run                make fuzz     feed the readers random files
 #
 # Settings: CC=clang  SAN=1 (sanitizers)  CHECKED=1 (NaN in freed memory)  WERROR=1
 #           BLAS=onednn|openblas|none  OPT="-O0 -g"  FROM=labs|solutions|DIR  V=1
@@ -47,6 +47,19 @@ MAKEFLAGS += --no-builtin-rules
 comma := ,
 empty :=
 space := $(empty) $(empty)
+
+# A setting that is mistyped is refused, not taken for none.
+one_of = $(if $(filter-out $2,$($1)),$(error $1=$($1): one of $2))
+$(call one_of,BACKEND,sim cuda)
+$(call one_of,BLAS,onednn openblas none)
+$(call one_of,DEVICE,cpu gpu)
+$(if $(wildcard $(FROM)),,$(if $(filter labs solutions,$(FROM)),,$(error FROM=$(FROM): there is no such folder)))
+
+# A handout has no part of these, and does not list them.
+KITS_OWN := test prove check stubs grade-all report gradescope autolab classroom handout gpu-check gpu-pack coverage fuzz
+ifneq ($(wildcard HANDOUT.md),)
+$(if $(filter $(KITS_OWN),$(MAKECMDGOALS)),$(error make $(filter $(KITS_OWN),$(MAKECMDGOALS)): the whole kit can, a handout cannot))
+endif
 
 # Each flavour has a folder of its own, so none of them ever needs a clean.
 DEFAULT_BLAS := $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
@@ -125,7 +138,7 @@ STUBS   := $(patsubst solutions/%,labs/%,$(wildcard solutions/*/*.c solutions/*/
 
 .PHONY: help setup demo test prove check format docs bench table coverage train stubs fuzz clean all
 help:
-	@sed -n 's/^# \{0,1\}//p; /^BACKEND/q' Makefile
+	@sed -n '$(if $(wildcard HANDOUT.md),/^#   make test/d; /^#   make grade-all/$(comma)/^#$$/d; s/ *make check .*//; )s/^# \{0,1\}//p; /^BACKEND/q' Makefile
 	@tools/labs.py
 
 all: $B/bin/train $B/bin/unit
@@ -244,9 +257,10 @@ $Q$(CC) $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LDLIBS) $(LIBS) -o $@
 endef
 SOLVED := $(call lab_objects,solutions)
 # In a handout the labs that have no solution are the student's own.
+ALL_LABS := $(call lab_objects,solutions labs)
 CHOSEN := $(call lab_objects,$(FROM:solutions=solutions labs))
 TRAIN  := $B/bin/train$(if $(filter-out solutions,$(FROM)),-$(subst /,_,$(FROM)))
-$B/bin/train: $B/obj/common/train.o $(call lab_objects,solutions labs) $B/libkit.a $(SIM)
+$B/bin/train: $B/obj/common/train.o $(ALL_LABS) $B/libkit.a $(SIM)
 	$(link)
 ifneq ($(TRAIN),$B/bin/train)
 $(TRAIN): $B/obj/common/train.o $(CHOSEN) $B/libkit.a $(SIM)
@@ -415,7 +429,7 @@ debug$2-run: $B/bin/grade $B/judge/$1 $(RECIPES)/$1.json
 	    --recipes $(RECIPES)/$1.json --cache build/cache --output build/debug/record.json --check '$$(CHECK_NAME)' --debug build/debug $$(if $$(SEED),--seed $$(SEED))
 	@SOURCE=$$(or $$(wildcard $$(SUBMITTED)/$1),$$(SUBMITTED)) sh build/debug/command
 hint$2:
-	@tools/hint.sh $1 $$(TASK)
+	@tools/hint.sh $1 '$$(TASK)'
 endef
 GRADED := $(patsubst labs/%/tests.c,%,$(wildcard labs/*/tests.c))
 $(foreach l,$(GRADED),$(eval $(call grade_rules,$l,$(firstword $(subst _, ,$l)))))
@@ -519,6 +533,8 @@ check-stubs:
 	@for s in $(STUBS); do unifdef -x2 -USOLUTION solutions/$${s#labs/} | diff -u $$s - \
 	    || { echo "$$s is not what its solution generates: make stubs"; exit 1; }; done
 	@! grep -rn SOLUTION labs || { echo "a marker leaked into labs/"; exit 1; }
+	@grep -oh 'labs/[^:]*:[0-9]*: TODO: task [0-9]' labs/*/README.md | while IFS=': ' read -r file line _ _ task; do \
+	    sed -n $${line}p $$file | grep -q "task $$task:" || { echo "$$file:$$line is not of task $$task, as its page says"; exit 1; }; done
 	@echo "stubs: current"
 check-warnings: $(CU_TOOL)
 	@tools/warnings.sh $(if $(filter none,$(BLAS)),,BLAS_$(shell echo $(BLAS) | tr a-z A-Z))
@@ -534,10 +550,10 @@ stubs:
 	    unifdef -x2 -USOLUTION -o $$s solutions/$${s#labs/}; [ $$? -le 1 ] || exit 1; echo $$s; done
 
 # ---- measuring, documenting --------------------------------------------------------------
-$B/bin/bench: $B/obj/common/bench/bench.o $(SOLVED) $B/libkit.a $(SIM)
+$B/bin/bench: $B/obj/common/bench/bench.o $(ALL_LABS) $B/libkit.a $(SIM)
 	$(link)
 # bench times steps, bench-ops each op by itself; DEVICE=gpu: on the GPU (BACKEND=cuda: a real one).
-$B/bin/bench-ops: $B/obj/common/bench/ops.o $B/obj/common/bench/cases.o $B/obj/common/bench/timing.o $(SOLVED) $B/libkit.a $(SIM)
+$B/bin/bench-ops: $B/obj/common/bench/ops.o $B/obj/common/bench/cases.o $B/obj/common/bench/timing.o $(ALL_LABS) $B/libkit.a $(SIM)
 	$(link)
 # The series of experiments, each row a run: SHORT=1, DEVICE=gpu, SIZE=seeds (on a real GPU).
 table: $B/bin/train
@@ -549,11 +565,11 @@ $(PARETO): $B/obj/common/bench/pareto.o $(call mine,06_fit) $B/libkit.a $(SIM)
 pareto: $(PARETO)
 	@tools/pareto.py $(PARETO) $(if $(DEVICE),--device $(DEVICE)) $(ARGS) $(quiet77)
 .PHONY: pareto
-$B/bin/bench-techniques: $B/obj/common/bench/techniques.o $(SOLVED) $B/libkit.a $(SIM)
+$B/bin/bench-techniques: $B/obj/common/bench/techniques.o $(ALL_LABS) $B/libkit.a $(SIM)
 	$(link)
 bench: $B/bin/bench bench-techniques
 	@$(PYTHON) common/bench/bench.py $B/bin/bench $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
-	@$(if $(ARGS)$(DEVICE),,$(MAKE) --no-print-directory bench-class)
+	@$(if $(ARGS)$(DEVICE)$(wildcard HANDOUT.md),,$(MAKE) --no-print-directory bench-class)
 # What accumulation and checkpointing cost.
 bench-techniques: $B/bin/bench-techniques
 	@$B/bin/bench-techniques $(if $(DEVICE),--device $(DEVICE))

@@ -261,10 +261,14 @@ static bool only(json_t *record, const char *checks) {
         }
     }
     bool some = json_array_size(rows) > 0;
-    json_object_set_new(record, "checks", rows);
     if (!some) {
-        fprintf(stderr, "grade: there is no check %s\n", checks);
+        fprintf(stderr, "grade: there is no check %s; there are", checks);
+        json_array_foreach(json_object_get(record, "checks"), i, row) {
+            fprintf(stderr, " %s", json_string_value(json_object_get(row, "name")));
+        }
+        fprintf(stderr, "\n");
     }
+    json_object_set_new(record, "checks", rows);
     return some;
 }
 

@@ -258,9 +258,15 @@ static bool link_probe(const Submission *submission, const char *objects, Built 
     SandboxResult result = run(submission, command, "linked");
     free(command);
     bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(built->probe, X_OK) == 0;
-    if (!good) {
-        fail(built, "the probe does not link:\n%s%s", result.error,
-             result.text != NULL ? result.text : "");
+    /* What else it uses was on the list: only a function of the lab can be missing. */
+    static const char missing[] = "undefined reference to `";
+    const char *text = result.text != NULL ? result.text : "", *name = strstr(text, missing);
+    if (!good && name != NULL) {
+        name += sizeof missing - 1;
+        fail(built, "`%.*s` is missing: it is one of the lab's functions", (int)strcspn(name, "'"),
+             name);
+    } else if (!good) {
+        fail(built, "the probe does not link:\n%s%s", result.error, text);
     }
     free(result.text);
     return good;

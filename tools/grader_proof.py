@@ -193,9 +193,10 @@ def try_mutant(lab, block):
     passed = [name for name in block["fails"] if name not in lost]
     if not block["fails"] or passed:
         return f"earns the points of {passed or 'everything: no check is named'}; lost: {sorted(lost)}"
-    if any(row["state"] == "build error" for row in lost.values()):
-        return "does not compile: " + next(iter(lost.values()))["message"][:400]
     said = said_of(lost)
+    refused = block["says"] and block["says"] in said  # a function that the lab does not have
+    if not refused and any(row["state"] == "build error" for row in lost.values()):
+        return "does not compile: " + next(iter(lost.values()))["message"][:400]
     if block["says"] and block["says"] not in said:
         return f"was not told `{block['says']}`, but: {said[:400]}"
     return None if record["status"] != 0 else "the exit status is 0"

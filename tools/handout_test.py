@@ -90,6 +90,18 @@ def give_objects(folder):
 
 # ---- a student --------------------------------------------------------------------------------------
 
+def check_make(folder):
+    """`make` lists what a handout can do; what it cannot, and what is mistyped, is refused in a line."""
+    status, said = make(folder=folder)
+    listed = {word for word in ("test", "check", "prove", "stubs", "grade-all", "gpu-check") if f"make {word} " in said}
+    expect(status == 0 and "make grade01 " in said and not listed, f"make lists nothing that is not there: {listed}")
+    status, said = make("grade01", "CHECK=nix", folder=folder)
+    expect(status == 2 and "there is no check nix; there are gradients" in said, "a check that is not there is named")
+    for words in (("prove",), ("test",), ("grade01", "DEVICE=tpu"), ("grade01", "FROM=nowhere"), ("lab01", "BLAS=mine")):
+        status, said = make(*words, folder=folder)
+        expect(status == 2 and said.count("\n") == 1 and words[-1] in said, f"refused: {said.strip()}")
+
+
 def check_student(folder):
     source, solution = f"{folder}/labs/{LAB}/loop.c", proof.solution(LAB, "loop.c")
     packed = f"{folder}/build/handin/01-anna.tar.gz"
@@ -101,6 +113,9 @@ def check_student(folder):
     write(source, stub.replace("TODO(", "TODO ((", 1))
     status, said = make("handin01", "NAME=anna", folder=folder)
     expect(status != 0 and "does not compile" in said, "nor what does not compile")
+    write(source, "")
+    status, said = make("grade01", "CHECK=gradients", folder=folder)
+    expect(status != 0 and "`loop_step` is missing" in said and "collect2" not in said, "an empty file lacks a function")
     write(source, solution)
     status, said = make("handin01", "NAME=anna", folder=folder)
     expect(status == 0 and "Score:   100 of 100" in said and os.path.exists(packed), "what is good is packed")
@@ -186,6 +201,7 @@ def main():
         check_handout(f"{OUT}/{name}", name == "with")
     check_leak()
     give_objects(f"{OUT}/with")
+    check_make(f"{OUT}/with")
     check_collected(check_student(f"{OUT}/with"))
     give_objects(f"{OUT}/without")
     shutil.copy("solutions/00_bytes/bytes.c", f"{OUT}/without/labs/00_bytes/bytes.c")

@@ -4,6 +4,7 @@ set -eu
 lab=${1:?a lab} task=${2:-}
 file=labs/$lab/hints.md
 number=${lab%%_*}
+case $task in *[!0-9]*) task= ;; esac
 if [ -z "$task" ] || ! grep -q "^## Task $task\b" "$file"; then
     echo "which task? make hint$number TASK=n, for n in:" $(sed -n 's/^## Task \([0-9]*\).*/\1/p' "$file") >&2
     exit 2

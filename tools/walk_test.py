@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A student's walk through a lab: from the handout, one task after the other, to full points.
 
-    tools/walk_test.py [--lab 05]        any but 04, whose tasks share parts
+    tools/walk_test.py [--lab 05]        any lab
 
 Works in build/walk, in a handout that is given the objects of this build, so that little is compiled. The tasks are
 filled with the solution's parts in their order. Points must come as the lab's README says, and what is printed must
@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -24,16 +25,17 @@ OUT = os.path.abspath("build/walk")
 # ---- a file with the first tasks filled ---------------------------------------------------------------
 
 def tasks_of_blocks(lines):
-    """The task of each `#ifdef SOLUTION`: of the TODO in it, or, for a part without one, of the next that has one."""
+    """The task of each `#ifdef SOLUTION`: of the last TODO or comment in it that names one, or else of the next part
+    that has one."""
     tasks, open_parts, inside = [], [], False
     for line in lines:
-        todo = re.search(r'TODO\("task (\d+)', line)
+        named = re.search(r'(?:TODO\("|/\* )task (\d+)', line)
         if line.startswith("#ifdef SOLUTION"):
             tasks.append(None)
             open_parts.append(len(tasks) - 1)
-        if todo:
+        if named:
             for part in open_parts:
-                tasks[part] = max(int(todo[1]), tasks[part] or 0)
+                tasks[part] = max(int(named[1]), tasks[part] or 0)
         inside = inside or line.startswith("#ifdef SOLUTION")
         if line.startswith("#endif") and inside:
             inside = False
@@ -68,6 +70,15 @@ def state(folder, lab):
     """What `make` says of a lab: "not started", "35/60", "done"."""
     line = next(line for line in make(folder=folder)[1].splitlines() if line.split()[:1] == [lab])
     return re.search(r"points\s+(.*)", line)[1].strip()
+
+
+def shown(folder, lab):
+    """Each command that the README shows runs, now that the lab is solved; grades and hints have been looked at."""
+    for line in read(f"labs/{lab}/README.md").splitlines():
+        command = re.match(r"    (make (?!grade|hint|lab|debug).*?)\s*(#.*)?$", line)
+        if command:
+            status, said = make(*shlex.split(command[1])[1:], folder=folder)
+            expect(status == 0, f"{command[1]}: {'runs' if status == 0 else said[-300:]}")
 
 
 # ---- the walk -----------------------------------------------------------------------------------------
@@ -107,6 +118,7 @@ def walk(folder, lab):
         expect((status == 0) == last, "the exit status is 0 for full points only")
         if not last:
             expect("not started" in said, "what is not there yet is called not started")
+    shown(folder, lab)
     for name in proof.files(lab):
         expect(read(f"{folder}/labs/{lab}/{name}") == proof.solution(lab, name), f"{name} is the solution's now")
 

@@ -61,8 +61,11 @@ static inline double *with_the_last(const Case *it, const Window *w) {
 
 static inline void expect_gradients(const Case *it, const Window *w) {
     _Static_assert(MISTAKES + 6 <= MOST_SUSPECTS, "no room for all suspects");
-    Suspect suspects[MOST_SUSPECTS] = {{NULL, NULL}};
-    int count = 0;
+    Suspect suspects[MOST_SUSPECTS] = {
+        {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early, or "
+         "the share is 0, as 1 / tokens is in whole numbers",
+         check_doubles(it->given.check, it->given.P)}};
+    int count = 1;
     double *want = combine(it, w, right);
     if (it->given.max_norm > 0) {
         for (EarlyClip when = AFTER_EACH; when <= BEFORE_LAST; when++) {
@@ -85,9 +88,6 @@ static inline void expect_gradients(const Case *it, const Window *w) {
                                       "model_zero_grad() comes after each update",
                                       with_the_last(it, w)};
     }
-    suspects[count++] = (Suspect){
-        "all gradients are zero when the optimizer steps: model_zero_grad() comes too early",
-        check_doubles(it->given.check, it->given.P)};
     if (has_nan(got_all(&it->given, NAME_GRADIENT, w->number), it->given.P)) {
         check_fail(it->given.check,
                    "likely: 0 / 0: where a window or a micro-batch has no valid target, its "

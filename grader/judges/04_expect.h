@@ -176,7 +176,10 @@ static inline bool expect_losses(const Run *run, int passes) {
     const char *why =
         "forward itself is not the same; does every block run, once, on the output of "
         "the one before?";
-    if (fabs(loss - 2 * right) < 1e-6 * fabs(right)) {
+    if (isnan(loss)) {
+        why = "something is read after it was released (such memory is NaN here); does x[end] lie "
+              "below the mark that run_segment() goes back to?";
+    } else if (fabs(loss - 2 * right) < 1e-6 * fabs(right)) {
         why = "it is counted twice";
     } else if (i == 0 && S > 0 && L % S != 0 &&
                fabs(loss - short_loss(&run->config, run->seed, &run->batch[0], L / S * S)) <

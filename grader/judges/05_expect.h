@@ -19,6 +19,9 @@ static inline bool expect_gradients(const Job *job, int w, double scale, double 
         {"the gradients were clipped while they were still scaled: unscale first, then clip",
          scaled(job, clips ? factor / scale : 0)},
         {"the gradients were unscaled twice", scaled(job, 1 / scale)},
+        {"the gradients are multiplied by the scale, not divided: 1 / scale is what unscale() "
+         "wants",
+         scaled(job, clips ? factor : scale * scale)},
         {"the gradients are not clipped when the optimizer steps", scaled(job, 1)},
         {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early",
          scaled(job, 0)},
@@ -28,7 +31,7 @@ static inline bool expect_gradients(const Job *job, int w, double scale, double 
     };
     return stepped(job, w) &&
            expect_all(&job->given, NAME_GRADIENT, w, scaled(job, factor),
-                      tolerance_of_model(job->given.config.precision), suspects, 6);
+                      tolerance_of_model(job->given.config.precision), suspects, 7);
 }
 
 /* At most three times as far from the reference as the kit's own half is. A norm that is off by no
@@ -93,6 +96,10 @@ static inline bool gradients_left(const Job *job, int w) {
 }
 
 /* What is wrong with a window that had a bad number, or NULL. `before` is the good one before. */
+static float reported(const Job *job, const char *what, int w) {
+    return ((const float *)check_got(job->given.check, what, WIRE_F32))[w];
+}
+
 static const char *wrong_with_bad(const Job *job, int w, int before) {
     static char text[200];
     const char *what = changed(job, w, before);
@@ -109,6 +116,10 @@ static const char *wrong_with_bad(const Job *job, int w, int before) {
     }
     if (traced(job, w, SKIPPED) != 1) {
         return "kept the step from being taken, but report->skipped is not set";
+    }
+    if (isfinite(reported(job, "grad_norm", w)) || !(reported(job, "learning_rate", w) > 0)) {
+        return "skipped the step, but the report lacks its norm or its rate: they are told either "
+               "way";
     }
     if (traced(job, w, T_STEPS) != traced(job, before, T_STEPS)) {
         return "was a step for the optimizer's t";

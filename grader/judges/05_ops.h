@@ -127,9 +127,12 @@ static inline void wrong_found(const Ops05 *ops, int i, float bad, float got) {
     const char *why = ops->again ? "right in another order, but threads, warps and blocks come in "
                                    "any: is there a barrier between clearing a flag and setting it?"
                       : bad == 0 && c->found_inf == 0 ? "all of them were finite"
-                      : c->found_inf == 1             ? "it is set to 1, and never back to 0"
-                      : isnan(bad) ? "isinf() is false for NaN: isfinite() looks for both"
-                                   : "every element must be looked at, as it comes";
+                      : got > 1
+                          ? "it is 1, however many blocks have found something: store, and do "
+                            "not add"
+                      : c->found_inf == 1 ? "it is set to 1, and never back to 0"
+                      : isnan(bad)        ? "isinf() is false for NaN: isfinite() looks for both"
+                                          : "every element must be looked at, as it comes";
     check_fail(ops->check, "found_inf was %g before %d elements%s, and is %g afterwards: %s",
                (double)c->found_inf, c->n, held, (double)got, why);
 }

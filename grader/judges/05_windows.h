@@ -182,7 +182,8 @@ static inline bool stepped(const Job *job, int w) {
     bool stepped = came_back(&job->given, NAME_GRADIENT, w);
     if (!stepped) {
         check_fail(job->given.check,
-                   "window %d: all gradients were finite, but optimizer_step() was not called",
+                   "window %d: all gradients were finite, but optimizer_step() was not called: is "
+                   "what unscale() stores into 0 before the first tensor?",
                    w + 1);
     }
     return stepped;

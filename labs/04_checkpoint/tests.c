@@ -276,6 +276,10 @@ GRADED(04_checkpoint, segment, 5, "task 5: the segment for budgets that nobody h
         budget[i] = least + (most - least) / 6 * (size_t)i + (size_t)check_int(check, 0, 999);
     }
     budget[0] = least_bytes(quiz.shape[0]) - 1;
+    /* To the byte; and room for two segments that run as many blocks again. */
+    budget[6] = bytes_of(quiz.shape[6], quiz.shape[6].config.L);
+    quiz.shape[1].config.L = 9;
+    budget[1] = bytes_of(quiz.shape[1], 2);
     give_shapes(&quiz);
     check_give(check, "budgets", WIRE_U64, budget, (size_t)quiz.count);
     check_want(check, "segment", WIRE_U64, (size_t)quiz.count);

@@ -82,6 +82,12 @@ static Ops05 plan_bad(Check *check) {
         }
         add_op(&ops, in, (OpCase){.n = n, .inv_scale = 0x1p-10f});
     }
+    float *many = check_normal(check, 4100, 1, F32); /* one in every block */
+    for (int i = 0; i < 4100; i += 250) {
+        many[i] = NAN;
+    }
+    add_op(&ops, many, (OpCase){.n = 4100, .inv_scale = 0x1p-10f});
+    add_op(&ops, many, (OpCase){.n = 4100, .inv_scale = 0x1p-10f, .found_inf = 1});
     float *large = check_normal(check, 300, 0, F32);
     for (int i = 0; i < 300; i++) {
         large[i] = 3.4e38f; /* the sum of two is infinite, and so is the square of one */
@@ -163,7 +169,8 @@ GRADED(05_fp16, scaler_resumed, 4,
                  "gggggggbggggggggggbbggggg");
 }
 
-/* ---- tasks 4 and 5: windows ------------------------------------------------------------------- */
+/* ---- tasks 4 and 5: windows -------------------------------------------------------------------
+ */
 
 GRADED(05_fp16, gradients, 7, "task 4: unscaled gradients against those of a float model") {
     Job job = job_new(check, 2, 16);

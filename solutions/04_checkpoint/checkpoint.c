@@ -123,16 +123,21 @@ static void run_again(Model *model, int first, int end) {
 #ifdef SOLUTION
     Rng after = model->rng;
     model->rng = model->pass.rngs[first];
-    /* x[end] goes as well: its reader has run backward, and the segment writes a new one. */
-    memory_release(model->memory, model->pass.marks[first]);
-    keep_segment(model, first, end);
-    model->rng = after;
 #else
     if (model->config.dropout > 0) {
         TODO("task 3: the same masks again, and the stream as if nothing had happened (3 lines)");
     }
+#endif
+#ifdef SOLUTION
+    /* x[end] goes as well: its reader has run backward, and the segment writes a new one. */
+    memory_release(model->memory, model->pass.marks[first]);
+    keep_segment(model, first, end);
+#else
     (void)first, (void)end;
     TODO("task 1: run the segment again, keep what backward needs (about 2 lines)");
+#endif
+#ifdef SOLUTION /* task 3 */
+    model->rng = after;
 #endif
 }
 
