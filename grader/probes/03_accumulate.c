@@ -117,6 +117,11 @@ static Memory *open_case(const Wire *in, Wire *out, size_t arena) {
     return memory;
 }
 
+/* Looks for what was written past the end of a tensor. */
+static void close_case(void) {
+    memory_free(at.trainer.model->memory);
+}
+
 /* ---- cases ----------------------------------------------------------------------------------- */
 
 /* Level 1: windows of `steps` micro-batches, the last with what is left. */
@@ -129,6 +134,7 @@ static void by_hand(const Wire *in, Wire *out) {
             accumulate_window(&at.trainer, at.batch + first, left < steps ? left : steps);
         give_window(&report);
     }
+    close_case();
 }
 
 static void one_window(Accumulator *accumulator, Data *data, uint64_t *sync) {
@@ -160,6 +166,7 @@ static void accumulator(const Wire *in, Wire *out) {
         data_next_epoch(data);
     }
     data_free(data);
+    close_case();
 }
 
 static bool after_window(void *context, const StepReport *report) {
@@ -175,6 +182,7 @@ static void run_epochs(void) {
         data_next_epoch(data);
     }
     data_free(data);
+    close_case();
 }
 
 /* Level 3. */

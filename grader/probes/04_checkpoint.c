@@ -174,6 +174,7 @@ static void run(const Wire *in, Wire *out, bool by_lab) {
             model_zero_grad(model);
         }
     }
+    memory_free(memory); /* looks for what was written past the end of a tensor */
 }
 
 static void plain(const Wire *in, Wire *out) {
