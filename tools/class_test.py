@@ -364,10 +364,11 @@ def check_folders(lab, options):
 
 def cancel_a_shard(out):
     """Once there are some records. True if a shard was at work."""
-    while len(whole_files(out)) < 3:
+    running, deadline = [], time.monotonic() + 60
+    while (len(whole_files(out)) < 3 or not running) and time.monotonic() < deadline:
         time.sleep(0.2)
-    queue = subprocess.run(["squeue", "-h", "-r", "-t", "RUNNING", "-o", "%i"], capture_output=True, text=True, check=True)
-    running = queue.stdout.split()
+        queue = subprocess.run(["squeue", "-h", "-r", "-t", "RUNNING", "-o", "%i"], capture_output=True, text=True, check=True)
+        running = queue.stdout.split()
     return bool(running) and subprocess.run(["scancel", "--signal=KILL", "--full", running[0]], check=False).returncode == 0
 
 
@@ -384,6 +385,10 @@ def grade_on_slurm(lab, out, options):
     print(done.stdout + done.stderr, end="")
     expect(done.returncode == 0, f"{lab}: graded by Slurm in {options.slurm} shards")
     expect(all(after[name] == before[name] for name in before), f"{lab}: what had a record was not graded again")
+    with subprocess.Popen(start + ["--regrade", "all"], stdout=subprocess.PIPE, text=True) as again:
+        cancel_a_shard(out)
+        said = again.communicate()[0]
+    expect(again.returncode == 1 and "did not come to their end" in said, f"{lab}: a shard that dies while all are graded again is said")
 
 
 # ---- the whole --------------------------------------------------------------------------------------

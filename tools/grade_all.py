@@ -22,7 +22,7 @@ import time
 import zlib
 
 import hand_in_reader
-from class_folder import Class, Stopped, lock, undecided, work_folder, write_json
+from class_folder import Class, Stopped, lock, undecided, work_folder, write_json, write_whole
 
 LIMIT_SECONDS = 3600        # for one hand-in: only a fault of the grader reaches it
 WORK_ROOM, OUT_ROOM = 64 << 20, 256 << 10   # bytes that must be free, or results are not believed
@@ -261,9 +261,18 @@ def still_runs(job):
     return bool(done.stdout.strip()) if done.returncode == 0 else "Invalid job id" not in done.stderr
 
 
+def done_note(out, shard):
+    """The file that a shard leaves as its last act."""
+    return os.path.join(out, ".done-" + shard.replace("/", "-of-"))
+
+
 def on_slurm(course, hand_ins, options, arguments):
-    """The same command once for each shard, in an array of jobs; waits for all of them."""
-    parts = min(options.slurm, max(1, len(hand_ins)))
+    """The same command once for each shard, in an array of jobs; waits for all of them. Those that did not come to their
+    end: whoever is graded again has a record all the same."""
+    parts = min(options.slurm, len(hand_ins))
+    notes = [done_note(course.out, f"{part}/{parts}") for part in range(parts)]
+    for note in filter(os.path.exists, notes):
+        os.unlink(note)
     submit = ["sbatch", "--parsable", f"--array=0-{parts - 1}", "--job-name", f"grade-{course.lab}",
               "--output", os.path.join(course.out, "slurm-%a.log"), "--chdir", os.getcwd(), *options.sbatch.split(),
               "tools/slurm_shard.sh", *arguments]
@@ -282,6 +291,7 @@ def on_slurm(course, hand_ins, options, arguments):
             print(f"{graded}/{len(hand_ins)}", flush=True)
         before = graded
         time.sleep(options.poll)
+    return [str(part) for part, note in enumerate(notes) if not os.path.exists(note)]
 
 
 # ---- the command line -------------------------------------------------------------------------------
@@ -342,16 +352,20 @@ def run(options):
         options.regrade = names
     for name in set(options.regrade) - set(names):
         raise Stopped(f"nobody called {shown(name)} has handed in")
+    ended_early = []
     if options.slurm:
-        on_slurm(course, hand_ins, options, shard_arguments(options))
+        ended_early = on_slurm(course, hand_ins, options, shard_arguments(options))
     else:
         grade_here(course, hand_ins, options)
     if options.shard:
+        write_whole(done_note(course.out, options.shard), b"")
         return 0
     summary = summarize(course, hand_ins)
     write_json(os.path.join(course.out, "summary.json"), summary)
     print_summary(summary, course.out)
-    return 1 if summary["missing"] or summary["undecided"] else 0
+    if ended_early:
+        print(f"shards that did not come to their end: {', '.join(ended_early)}; see {course.out}/slurm-*.log, and start again")
+    return 1 if summary["missing"] or summary["undecided"] or ended_early else 0
 
 
 def main():

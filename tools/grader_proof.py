@@ -18,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from class_folder import write_whole
 
@@ -68,6 +69,17 @@ def recipes_of(lab):
     return f"{build_of(lab)}/grade{'-' + COMPILER if COMPILER else ''}/{lab}.json"
 
 
+def left_behind(folder):
+    """What is still in a folder after the grader that worked there has ended, and which programs of it still run."""
+    left = os.listdir(folder)
+    for process in glob.glob("/proc/[0-9]*"):
+        try:
+            left += [process] if os.readlink(f"{process}/exe").startswith(folder) else []
+        except OSError:
+            pass   # it has ended meanwhile
+    return left
+
+
 def grade(lab, folder, seed=None, checks=None):
     """The record of a folder with the lab's files; of some checks only, where they are given."""
     build, output = build_of(lab), folder.rstrip("/") + ".json"
@@ -81,10 +93,17 @@ def grade(lab, folder, seed=None, checks=None):
         command += ["--check", ",".join(checks)]
     if not RANDOM:
         command += ["--seed", f"{seed or FIXED_SEED:x}"]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=600,
-                          check=False)
+    with tempfile.TemporaryDirectory(prefix="proof-") as temporary:
+        os.chmod(temporary, 0o711)
+        if SETTING == "user":
+            os.chown(temporary, UNTRUSTED, UNTRUSTED)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=600, check=False,
+                              env={**os.environ, "TMPDIR": temporary})
+        left = left_behind(temporary)
     with open(output, encoding="utf-8") as file:
         record = json.load(file)
+    if left:
+        raise ValueError(f"left behind: {left}")
     missing = [layer for layer in layers if layer not in record["sandbox"]]
     if missing:
         raise ValueError(f"the sandbox is '{record['sandbox']}', without '{missing[0]}'")
@@ -271,11 +290,7 @@ def try_attack(attack):
     strange = [state for state in states if state.strip() not in [s.strip() for s in attack["states"]]]
     if strange:
         return f"is reported as {strange}, not {attack['states']}"
-    left = subprocess.run(["pgrep", "-f", f"{OUT}|/tmp/grade-.*/probe"], capture_output=True, check=False)
-    mine = [pid for pid in left.stdout.decode().split() if int(pid) != os.getpid()]
-    alive = [pid for pid in mine if b"grade-" in open(f"/proc/{pid}/cmdline", "rb").read()
-             ] if JOBS == 1 else []
-    return f"processes are left: {alive}" if alive else None
+    return None
 
 
 def attack_cases(lab, _):
