@@ -374,7 +374,7 @@ GRADE_CC   ?= $(CC)
 GRADE_CXX   = $(subst clang,clang++ -Qunused-arguments -gdwarf-aranges,$(subst gcc,g++,$(GRADE_CC)))
 RECIPES    := $B/grade$(if $(filter-out $(CC),$(GRADE_CC)),-$(GRADE_CC))
 GRADE_C     = $(GRADE_CC) $(GRADE_CPP) $(CFLAGS) {define} -c {in} -o {out}
-GRADE_CU    = $(GRADE_CXX) -E -x c++ $(CUFLAGS) -D__CUDACC__ $(GRADE_CPP) {define} -include cuda_runtime.h {in} -o {out}.i && \
+GRADE_CU    = $(GRADE_CXX) -E -x c++ $(CUFLAGS) -D__CUDACC__ $(GRADE_CPP) {define} -include cudasim_sealed.h {in} -o {out}.i && \
               $(CURDIR)/build/cu2cpp {out}.i {out}.ii && $(GRADE_CXX) -x c++-cpp-output $(CUFLAGS) $(if $(findstring clang,$(GRADE_CC)),-fno-sanitize=function) -c {out}.ii -o {out} \
               $(if $(filter 1,$(CHECK)),&& objcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f) {out})
 ifeq ($(BACKEND),cuda)
