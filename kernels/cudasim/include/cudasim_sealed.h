@@ -14,9 +14,11 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+/** @cond */
 /* What a macro of the simulator makes from here on is the program's. */
 #undef CUDASIM_UNCHECKED
 #define CUDASIM_UNCHECKED
+/** @endcond */
 
 #pragma GCC poison no_sanitize __no_sanitize__ no_sanitize_thread __no_sanitize_thread__
 #pragma GCC poison no_sanitize_undefined __no_sanitize_undefined__ no_sanitize_memory
