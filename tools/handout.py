@@ -16,7 +16,7 @@ from handin import files_of, kit_version
 
 # What students have no use for. Of tools/ and of the folders in grader/ what they get is listed, so that what comes to
 # lie there later is not theirs.
-NOT_THEIRS = (".ci/", "grader/oracle.py", "common/fuzz/", "kernels/cudasim/broken/", "docs/instructors", "docs/exports",
+NOT_THEIRS = (".ci/", "CONTRIBUTING.md", "grader/oracle.py", "common/fuzz/", "kernels/cudasim/broken/", "docs/instructors", "docs/exports",
               "labs/.stubs/")
 TOOLS = {"class_folder.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py", "exports/record.py", "handin.py",
          "hint.sh", "labs.py", "links.py", "pareto.py", "reset.sh", "setup.sh", "stub.sh", "table.py"}
@@ -26,12 +26,18 @@ WINDOW = 3   # lines of a solution in a row that may not be anywhere
 
 PAGE = """# Lab {lab}
 
+    make setup                 # install what is missing, on Debian or Ubuntu
     make                       # what there is
     make lab{number}                 # build it from your files in labs/{lab}/, and run it
     make grade{number}               # what your files are worth, and what to look at
     make hint{number} TASK=1         # a hint, one more each time
     make handin{number} NAME=anna    # pack your files to hand them in
     make reset{number}               # the stub again; what you wrote is kept beside it
+    make demo                  # train a GPT of a million parameters for a minute, show what it did
+    make train ARGS=--help     # train on a text of yours
+    make docs                  # the handbook
+
+Nothing asks for a GPU.
 
 Begin with [labs/{lab}/README.md](labs/{lab}/README.md). {earlier}
 """
@@ -141,7 +147,7 @@ def cut(folder, lab, solutions):
     write(folder, "docs/mainpage.md", text.encode())
     write(folder, "VERSION", (kit_version() + "\n").encode())
     page = PAGE.format(lab=lab, number=number, earlier=SOLVED if solutions else UNSOLVED)
-    write(folder, "HANDOUT.md", page.encode())
+    write(folder, "README.md", page.encode())
 
 
 def main():
@@ -151,7 +157,7 @@ def main():
     parser.add_argument("--no-solutions", action="store_true", help="not even of the labs before")
     options = parser.parse_args()
     out, aside = options.out.rstrip("/"), options.out.rstrip("/") + ".new"
-    if os.path.exists(out) and not os.path.exists(f"{out}/HANDOUT.md"):
+    if os.path.exists(out) and not os.path.exists(f"{out}/VERSION"):
         sys.exit(f"handout: {out} is there and is no handout")
     shutil.rmtree(aside, ignore_errors=True)
     os.makedirs(aside)

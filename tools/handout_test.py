@@ -60,7 +60,7 @@ def check_handout(folder, solutions):
               "grader/mutants", "grader/attacks", "grader/hidden")) or path.endswith("_test.c")]
     expect(not secret, f"nothing is in it that should not be {secret[:3]}")
     expect(("solutions/00_bytes/bytes.c" in there) == solutions, "solutions of earlier labs as was asked for")
-    expect({"Makefile", "HANDOUT.md", "VERSION", f"labs/{LAB}/loop.c", f"labs/{LAB}/tests.c"} <= there, "what is needed is")
+    expect({"Makefile", "README.md", "VERSION", f"labs/{LAB}/loop.c", f"labs/{LAB}/tests.c"} <= there, "what is needed is")
     expect("TODO(" in read(f"{folder}/labs/{LAB}/loop.c"), "the stub is a stub")
 
 
