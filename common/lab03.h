@@ -8,7 +8,9 @@
  *
  * The divisor is the window's, not a micro-batch's, and it is known before the first backward:
  * data_window_tokens() counts ahead. A window without any valid target has gradient 0, loss 0, and
- * steps all the same. One clip, one update, one tick of the schedule for each window.
+ * steps all the same. A micro-batch without any adds nothing and may be left out; with dropout,
+ * those behind it then draw other masks. One clip, one update, one tick of the schedule for each
+ * window.
  *
  * With weights in half (trainer->mixed), mixed_update() of lab 05 takes the place of clip and
  * update; the given code around the holes sees to that.
