@@ -69,6 +69,14 @@ def find_hand_ins(folder, lab):
     return list(found.values())
 
 
+def shard(text):
+    """"0/3", and so on to "2/3"."""
+    part, parts = (int(number) for number in text.split("/"))
+    if not 0 <= part < parts:
+        raise ValueError(text)
+    return text
+
+
 def of_shard(hand_ins, shard):
     """A part that does not change when others hand in."""
     if shard is None:
@@ -308,7 +316,7 @@ def parse():
     parser.add_argument("--only", choices=["failed"], help="only what the grader itself has not decided")
     parser.add_argument("--regrade", action="append", default=[], help="grade this one again; `all` for everybody")
     parser.add_argument("--seed-of", metavar="NAME", help="print the seed of a student, and grade nothing")
-    parser.add_argument("--shard", metavar="I/N", help="only this part of the class")
+    parser.add_argument("--shard", type=shard, metavar="I/N", help="only this part of the class")
     parser.add_argument("--slurm", type=int, default=0, metavar="N", help="as a Slurm array of N shards")
     parser.add_argument("--sbatch", default="", help="more options for sbatch")
     parser.add_argument("--poll", type=float, default=2, help="seconds between two looks at Slurm's queue")
@@ -327,9 +335,9 @@ def shard_arguments(options):
 
 def grade_here(course, hand_ins, options):
     """Everything that is to be done on this machine."""
-    shard = options.shard and options.shard.replace("/", "-of-")
+    part = options.shard and options.shard.replace("/", "-of-")
     chosen, again = choose(course, of_shard(hand_ins, options.shard), options)
-    with lock(course.out, shard), work_folder(course.out, shard) as work:
+    with lock(course.out, part), work_folder(course.out, part) as work:
         grade_them(Grader(course, options, work), chosen, again, max(1, options.jobs))
 
 
