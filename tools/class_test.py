@@ -153,7 +153,7 @@ def make_class(lab, count):
     write_hostile(folder, proof.files(lab)[0])
     for entry in os.listdir(folder):
         right[entry.removesuffix(".zip").removesuffix(".tar.gz")] = ("refused", set())
-    for i in range(max(0, count - len(right))):
+    for i in range(max(10, count - len(right))):
         what, files, earned = cases[i % len(cases)]
         name = f"student {i:03d}"
         (pack_folder, pack_zip, pack_tar)[i % 3](f"{folder}/{name}", files)
@@ -313,13 +313,18 @@ def check_full_disk(lab):
 
 # ---- what happens to folders -----------------------------------------------------------------------
 
+def students(folder):
+    """The records of those who are not hostile."""
+    return sorted(name for name in os.listdir(folder) if name.startswith("student"))
+
+
 def break_records(folder):
     """One in each way that a hand or a disk may have broken it; their names."""
     ways = [lambda text: text[:len(text) // 2], lambda text: "", lambda text: "null", lambda text: "[" * 100000,
             lambda text: text.replace('"hand_in"', '"hand"'), lambda text: text.replace('"stamp": "', '"stamp": 1, "x": "'),
             lambda text: re.sub(r'"checks": \[.*?\],\n', '"checks": "all",\n', text, flags=re.S),
             lambda text: text.replace('"state": "', '"state": "very ')]
-    names = sorted(name for name in os.listdir(folder) if name.startswith("student"))[:len(ways)]
+    names = students(folder)[:-1][:len(ways)]
     for name, way in zip(names, ways):
         with open(f"{folder}/{name}", encoding="utf-8") as file:
             text = file.read()
@@ -338,9 +343,10 @@ def check_folders(lab, options):
     """Broken records are made again and no other; nothing is graded into the wrong place, or by two at once."""
     plain, hurt, few = (f"{OUT}/{lab}/{name}" for name in ("plain", "hurt", "few"))
     shutil.copytree(plain, hurt)
-    with open(f"{hurt}/records/student 010.json", encoding="utf-8") as file:
+    last = f"{hurt}/records/{students(f'{hurt}/records')[-1]}"
+    with open(last, encoding="utf-8") as file:
         edited = file.read()
-    with open(f"{hurt}/records/student 010.json", "w", encoding="utf-8") as file:
+    with open(last, "w", encoding="utf-8") as file:
         file.write(re.sub(r'"score": [0-9.]+', '"score": 4711', edited))
     broken, before = break_records(f"{hurt}/records"), whole_files(hurt)
     with subprocess.Popen(command(lab, hurt, options), stdout=subprocess.PIPE, text=True) as first:
@@ -434,7 +440,7 @@ def check_class(lab, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--hand-ins", type=int, default=60, help="all labs together")
+    parser.add_argument("--hand-ins", type=int, default=60, help="all labs together; of each lab all hostile ones and ten more at least")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--kill", type=float, default=4, help="seconds between two kills")
     parser.add_argument("--slurm", type=int, default=0, help="instead of kills: this many shards")
