@@ -57,7 +57,7 @@ $(if $(wildcard $(FROM)),,$(if $(filter labs solutions,$(FROM)),,$(error FROM=$(
 
 # A handout has no part of these, and does not list them.
 KITS_OWN := test prove check stubs grade-all report gradescope autolab classroom handout gpu-check gpu-pack coverage fuzz
-ifneq ($(wildcard VERSION),)
+ifneq ($(wildcard labs/.stubs),)
 $(if $(filter $(KITS_OWN),$(MAKECMDGOALS)),$(error make $(filter $(KITS_OWN),$(MAKECMDGOALS)): the whole kit can, a handout cannot))
 endif
 
@@ -138,7 +138,7 @@ STUBS   := $(patsubst solutions/%,labs/%,$(wildcard solutions/*/*.c solutions/*/
 
 .PHONY: help setup demo test prove check format docs bench table coverage train stubs fuzz clean all
 help:
-	@sed -n '$(if $(wildcard VERSION),/^#   make test/d; /^#   make grade-all/$(comma)/^#$$/d; s/ *make check .*//; )s/^# \{0,1\}//p; /^BACKEND/q' Makefile
+	@sed -n '$(if $(wildcard labs/.stubs),/^#   make test/d; /^#   make grade-all/$(comma)/^#$$/d; s/ *make check .*//; )s/^# \{0,1\}//p; /^BACKEND/q' Makefile
 	@tools/labs.py
 
 all: $B/bin/train $B/bin/unit
@@ -569,7 +569,7 @@ $B/bin/bench-techniques: $B/obj/common/bench/techniques.o $(ALL_LABS) $B/libkit.
 	$(link)
 bench: $B/bin/bench bench-techniques
 	@$(PYTHON) common/bench/bench.py $B/bin/bench $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
-	@$(if $(ARGS)$(DEVICE)$(wildcard VERSION),,$(MAKE) --no-print-directory bench-class)
+	@$(if $(ARGS)$(DEVICE)$(wildcard labs/.stubs),,$(MAKE) --no-print-directory bench-class)
 # What accumulation and checkpointing cost.
 bench-techniques: $B/bin/bench-techniques
 	@$B/bin/bench-techniques $(if $(DEVICE),--device $(DEVICE))

@@ -370,10 +370,14 @@ static bool grade_in(const Options *options, const char *work, const char *secre
     char seed[20];
     snprintf(seed, sizeof seed, "%016llx", (unsigned long long)options->seed);
     json_t *record = record_new(options->lab, options->from, plan);
+    if (!only(record, options->check)) {
+        json_decref(record);
+        return false;
+    }
     json_object_set_new(record, "seed", json_string(seed));
     json_object_set_new(record, "sandbox", json_string(sandbox_describe()));
-    bool good = write_seed(secret, seed) && only(record, options->check) &&
-                record_write(record, options->output) && grade(options, work, secret, record);
+    bool good = write_seed(secret, seed) && record_write(record, options->output) &&
+                grade(options, work, secret, record);
     record_add_up(record);
     good = record_write(record, options->output) && good;
     if (options->junit != NULL) {

@@ -8,9 +8,9 @@
 
 #include "grader/scratch.h"
 
-/* The message for a hand-in of one file, compiled as a lab would be that allows 4096 bytes; NULL if
-   it is built. To be freed. */
-static char *build(const char *source) {
+/* The message for a hand-in of one file or two, compiled as a lab would be that allows 4096 bytes;
+   NULL if it is built. To be freed. */
+static char *build_both(const char *source, const char *second) {
     scratch_folder();
     const char *work = scratch_path("work"), *cache = scratch_path("cache");
     mkdir(work, 0755);
@@ -20,6 +20,11 @@ static char *build(const char *source) {
     json_t *lab =
         json_pack("{s:[{s:s, s:[s]}], s:[s], s:[s], s:i}", "files", "file", "x.c", "defines", "",
                   "defines", "f", "uses", "_GLOBAL_OFFSET_TABLE_", "static_bytes", 4096);
+    if (second != NULL) {
+        scratch_file("y.c", second, strlen(second));
+        json_array_append_new(json_object_get(lab, "files"),
+                              json_pack("{s:s, s:[s]}", "file", "y.c", "defines", ""));
+    }
     json_t *recipes =
         json_pack("{s:s, s:s, s:s, s:s, s:[], s:[]}", "c", "gcc {define} -c {in} -o {out}", "cu",
                   "", "link", "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
@@ -31,6 +36,10 @@ static char *build(const char *source) {
     scratch_remove();
     cr_assert_eq(built.good, built.message == NULL);
     return built.message;
+}
+
+static char *build(const char *source) {
+    return build_both(source, NULL);
 }
 
 static void expect_refused(const char *source, const char *why) {
@@ -78,4 +87,16 @@ Test(submission, only_the_labs_functions) {
                    "`g` is not one of the lab's functions");
     expect_refused("int puts(const char *); int f(void) { return puts(\"\"); }\n",
                    "`puts` is not available in this lab");
+}
+
+/* An object is kept by its own source: what it includes beside the kit must not change it. */
+Test(submission, no_file_includes_another) {
+    const char *first = "static int one(void) { return 1; } int f(void) { return one(); }\n";
+    char *message = build_both(first, "static int two; int *f2(void);\n");
+    cr_expect_null(message, "%s", message);
+    free(message);
+    message = build_both(first, "#define f g\n#include \"x.c\"\n");
+    cr_expect(message != NULL && strstr(message, "x.c: No such file") != NULL, "%s",
+              message != NULL ? message : "nothing");
+    free(message);
 }

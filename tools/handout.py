@@ -157,7 +157,7 @@ def main():
     parser.add_argument("--no-solutions", action="store_true", help="not even of the labs before")
     options = parser.parse_args()
     out, aside = options.out.rstrip("/"), options.out.rstrip("/") + ".new"
-    if os.path.exists(out) and not os.path.exists(f"{out}/VERSION"):
+    if os.path.exists(out) and not os.path.exists(f"{out}/labs/.stubs"):
         sys.exit(f"handout: {out} is there and is no handout")
     shutil.rmtree(aside, ignore_errors=True)
     os.makedirs(aside)

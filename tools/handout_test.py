@@ -77,6 +77,14 @@ def check_leak():
     expect(not os.path.exists(f"{OUT}/leak"), "and no handout made")
 
 
+def check_other_folder():
+    """A folder that is no handout is not written over."""
+    os.makedirs(f"{OUT}/other")
+    write(f"{OUT}/other/VERSION", "2.1\n")
+    status, said = make("handout", "LAB=01", f"OUT={OUT}/other")
+    expect(status != 0 and "is no handout" in said and os.listdir(f"{OUT}/other") == ["VERSION"], "other folders are left alone")
+
+
 def give_objects(folder):
     os.makedirs(f"{folder}/build/check")
     for name in BUILT:
@@ -96,7 +104,8 @@ def check_make(folder):
     listed = {word for word in ("test", "check", "prove", "stubs", "grade-all", "gpu-check") if f"make {word} " in said}
     expect(status == 0 and "make grade01 " in said and not listed, f"make lists nothing that is not there: {listed}")
     status, said = make("grade01", "CHECK=nix", folder=folder)
-    expect(status == 2 and "there is no check nix; there are gradients" in said, "a check that is not there is named")
+    expect(status == 2 and "there is no check nix; there are gradients" in said and "Score" not in said,
+           "a check that is not there is named, and nothing graded")
     for words in (("prove",), ("test",), ("grade01", "DEVICE=tpu"), ("grade01", "FROM=nowhere"), ("lab01", "BLAS=mine")):
         status, said = make(*words, folder=folder)
         expect(status == 2 and said.count("\n") == 1 and words[-1] in said, f"refused: {said.strip()}")
@@ -200,6 +209,7 @@ def main():
         expect(status == 0 and os.path.exists(f"{OUT}/{name}.tar.gz"), f"handout {name} solutions: {said.strip()[-80:]}")
         check_handout(f"{OUT}/{name}", name == "with")
     check_leak()
+    check_other_folder()
     give_objects(f"{OUT}/with")
     check_make(f"{OUT}/with")
     check_collected(check_student(f"{OUT}/with"))

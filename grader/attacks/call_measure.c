@@ -1,6 +1,7 @@
 /* Attack 56. Asks the kit to count what is to be predicted. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
+/* then: no_answer.c */
 #include "common/lab00.h"
 
 #include "common/trainer.h"
@@ -8,34 +9,4 @@
 static void attack(void) {
     void *volatile counted = (void *)trainer_measure;
     (void)counted;
-}
-
-size_t bytes_params(const ModelConfig *config) {
-    (void)config;
-    attack();
-    return 0;
-}
-
-MemoryUse bytes_states(const ModelConfig *config) {
-    (void)config;
-    attack();
-    return (MemoryUse){{0}};
-}
-
-size_t bytes_block(const ModelConfig *config, int B, int T) {
-    (void)config, (void)B, (void)T;
-    attack();
-    return 0;
-}
-
-size_t bytes_activations(const ModelConfig *config, int B, int T) {
-    (void)config, (void)B, (void)T;
-    attack();
-    return 0;
-}
-
-MemoryUse bytes_predict(const ModelConfig *config, int B, int T, const Device *device) {
-    (void)config, (void)B, (void)T, (void)device;
-    attack();
-    return (MemoryUse){{0}};
 }

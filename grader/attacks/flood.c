@@ -1,6 +1,7 @@
 /* Attack 39. Writes without end. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: crashed */
+/* then: honest_params.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>
@@ -33,33 +34,4 @@ static void attack(void) {
     for (;;) {
         call(SYS_write, 1, (long)text, sizeof text, 0);
     }
-}
-
-size_t bytes_params(const ModelConfig *config) {
-    size_t V = (size_t)config->V, T = (size_t)config->T, C = (size_t)config->C;
-    return V * C + T * C + (size_t)config->L * (12 * C * C + 13 * C) + 2 * C;
-}
-
-MemoryUse bytes_states(const ModelConfig *config) {
-    (void)config;
-    attack();
-    return (MemoryUse){{0}};
-}
-
-size_t bytes_block(const ModelConfig *config, int B, int T) {
-    (void)config, (void)B, (void)T;
-    attack();
-    return 0;
-}
-
-size_t bytes_activations(const ModelConfig *config, int B, int T) {
-    (void)config, (void)B, (void)T;
-    attack();
-    return 0;
-}
-
-MemoryUse bytes_predict(const ModelConfig *config, int B, int T, const Device *device) {
-    (void)config, (void)B, (void)T, (void)device;
-    attack();
-    return (MemoryUse){{0}};
 }

@@ -1,6 +1,7 @@
 /* Attack 40. Stops itself, so that no processor time goes by. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: timeout */
+/* then: honest_params.c */
 #include "common/lab00.h"
 
 #include <signal.h>
@@ -31,33 +32,4 @@ static long call(long number, long a, long b, long c, long d) {
 
 static void attack(void) {
     call(SYS_kill, call(SYS_getpid, 0, 0, 0, 0), SIGSTOP, 0, 0);
-}
-
-size_t bytes_params(const ModelConfig *config) {
-    size_t V = (size_t)config->V, T = (size_t)config->T, C = (size_t)config->C;
-    return V * C + T * C + (size_t)config->L * (12 * C * C + 13 * C) + 2 * C;
-}
-
-MemoryUse bytes_states(const ModelConfig *config) {
-    (void)config;
-    attack();
-    return (MemoryUse){{0}};
-}
-
-size_t bytes_block(const ModelConfig *config, int B, int T) {
-    (void)config, (void)B, (void)T;
-    attack();
-    return 0;
-}
-
-size_t bytes_activations(const ModelConfig *config, int B, int T) {
-    (void)config, (void)B, (void)T;
-    attack();
-    return 0;
-}
-
-MemoryUse bytes_predict(const ModelConfig *config, int B, int T, const Device *device) {
-    (void)config, (void)B, (void)T, (void)device;
-    attack();
-    return (MemoryUse){{0}};
 }

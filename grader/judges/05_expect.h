@@ -95,11 +95,11 @@ static inline bool gradients_left(const Job *job, int w) {
     return false;
 }
 
-/* What is wrong with a window that had a bad number, or NULL. `before` is the good one before. */
 static float reported(const Job *job, const char *what, int w) {
     return ((const float *)check_got(job->given.check, what, WIRE_F32))[w];
 }
 
+/* What is wrong with a window that had a bad number, or NULL. `before` is the good one before. */
 static const char *wrong_with_bad(const Job *job, int w, int before) {
     static char text[200];
     const char *what = changed(job, w, before);
