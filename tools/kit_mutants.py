@@ -77,17 +77,17 @@ def main():
             shutil.copytree(part, os.path.join(COPY, part))
         elif os.path.exists(part):
             shutil.copy(part, COPY)
-    results = []
+    results = {}
     with open("build/mutants.log", "w", encoding="utf-8") as log:
         if build(log) != 0:
             sys.exit("kit mutants: the tree itself does not build (build/mutants.log)")
         for mutant in mutants:
             result = outcome(mutant, log)
-            results.append(result)
+            results[mutant["name"]] = result
             print(f"  {result:<9} {mutant['name']:<34} {mutant['test']}", flush=True)
-    killed = results.count("killed")
-    print(f"kit mutants: {killed} killed, {len(results) - killed} survived")
-    sys.exit(killed != len(results))
+    alive = [name for name, result in results.items() if result != "killed"]
+    print(f"kit mutants: {len(results) - len(alive)} killed, {len(alive)} survived" + "".join(f"\n    {name}" for name in alive))
+    sys.exit(1 if alive else 0)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,11 @@ prove() {
     echo "prove: $verdict  $name ($(($(date +%s) - started)) s)"
     if [ $verdict = FAILED ]; then
         tail -n 40 build/proof.log
-        { echo "prove: FAILED  $name:" && tail -n 12 build/proof.log; } >>$failures
+        {
+            echo "prove: FAILED  $name:"
+            grep -aE 'FAIL|WRONG|survived|error:' build/proof.log | head -n 12
+            tail -n 12 build/proof.log
+        } >>$failures
     fi
 }
 
