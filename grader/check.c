@@ -131,6 +131,9 @@ void check_end(Check *check) {
         check->state = ROW_GRADER_ERROR;
         snprintf(check->message, sizeof check->message, "the check has compared nothing");
     }
+    if (check->state == ROW_FAIL && check->mistake[0] == '\0') {
+        memcpy(check->mistake, check->shape, sizeof check->shape);
+    }
     write_row(check);
     bool pass = check->state == ROW_PASS || check->state == ROW_NOT_RUN;
     char name[100];
@@ -261,6 +264,9 @@ bool check_close(Check *check, const char *name, const double *want, size_t n, T
         if (match) {
             snprintf(check->mistake, sizeof check->mistake, "likely: %s", suspects[i].sentence);
         }
+    }
+    if (check->shape[0] == '\0' && comparison_shape(got, want, n, tolerance, text)[0] != '\0') {
+        snprintf(check->shape, sizeof check->shape, "%s: %s", name, text);
     }
     return false;
 }

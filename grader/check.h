@@ -165,7 +165,8 @@ typedef struct Suspect {
 } Suspect;
 
 /**
- * Floats against doubles, by the two rules of compare.h.
+ * Floats against doubles, by the two rules of compare.h. Where no suspect fits, comparison_shape()
+ * says what the difference looks like.
  *
  * @param check     the check; fails if the tensor is wrong
  * @param name      of a wanted WIRE_F32 tensor

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "kernels/half.h"
 
@@ -47,6 +48,19 @@ double norm_of(const double *values, size_t n) {
     return sqrt(squares);
 }
 
+/* How far an element may be off where the largest of all has this size. */
+static double limit_of(double want, double largest, Tolerance tolerance) {
+    return tolerance.relative * fabs(want) + tolerance.scaled * largest;
+}
+
+static double largest_of(const double *values, size_t n) {
+    double largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        largest = fmax(largest, fabs(values[i]));
+    }
+    return largest;
+}
+
 /* By the bits: a compiler may be told that no float is ever infinite, an integer cannot be. */
 static bool is_finite(float x) {
     return (float_bits(x) & 0x7f800000u) != 0x7f800000u;
@@ -54,13 +68,11 @@ static bool is_finite(float x) {
 
 Comparison compare(const float *got, const double *want, size_t n, Tolerance tolerance) {
     Comparison result = {.count = n};
-    double largest = 0, dot = 0, got_squares = 0, want_squares = 0, error_squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        largest = fmax(largest, fabs(want[i]));
-    }
+    double largest = largest_of(want, n);
+    double dot = 0, got_squares = 0, want_squares = 0, error_squares = 0;
     for (size_t i = 0; i < n; i++) {
         double error = fabs((double)got[i] - want[i]);
-        double limit = tolerance.relative * fabs(want[i]) + tolerance.scaled * largest;
+        double limit = limit_of(want[i], largest, tolerance);
         bool finite = is_finite(got[i]);
         double share = !finite ? HUGE_VAL : error == 0 ? 0 : error / limit;
         result.not_finite += !finite;
@@ -87,6 +99,71 @@ Comparison compare(const float *got, const double *want, size_t n, Tolerance tol
     }
     result.pass = result.not_finite == 0 && elements_hold && result.norm_error <= tolerance.norm;
     return result;
+}
+
+/* ---- what a difference looks like --------------------------------------------------------------
+ */
+
+static bool is_multiple(const float *got, const double *want, size_t n, double factor,
+                        Tolerance tolerance) {
+    double *multiple = malloc(n * sizeof *multiple);
+    CHECK(multiple != NULL, "no memory for %zu numbers", n);
+    for (size_t i = 0; i < n; i++) {
+        multiple[i] = factor * want[i];
+    }
+    bool good = compare(got, multiple, n, tolerance).pass;
+    free(multiple);
+    return good;
+}
+
+/* Right up to some element and wrong from there on, or the other way round. */
+static void read_border(const float *got, const double *want, size_t n, Tolerance tolerance,
+                        char *text) {
+    enum { MANY = 16 }; /* of few, that half are right says nothing */
+    double largest = largest_of(want, n);
+    size_t borders = 0, border = 0;
+    bool begins_right = false, holds = false;
+    for (size_t i = 0; i < n; i++) {
+        bool before = holds;
+        holds = fabs((double)got[i] - want[i]) <= limit_of(want[i], largest, tolerance);
+        if (i == 0) {
+            begins_right = holds;
+        } else if (holds != before) {
+            borders++;
+            border = i;
+        }
+    }
+    if (borders == 1 && begins_right && border >= MANY) {
+        snprintf(text, COMPARISON_TEXT,
+                 "the first %zu of %zu are right, and none behind them: what ends too early?",
+                 border, n);
+    } else if (borders == 1 && !begins_right && n - border >= MANY) {
+        snprintf(text, COMPARISON_TEXT,
+                 "the first %zu of %zu are wrong, and none behind them: what begins too late?",
+                 border, n);
+    }
+}
+
+const char *comparison_shape(const float *got, const double *want, size_t n, Tolerance tolerance,
+                             char *text) {
+    Comparison c = compare(got, want, n, tolerance);
+    text[0] = '\0';
+    if (c.not_finite > 0) {
+        snprintf(text, COMPARISON_TEXT,
+                 "inf and NaN come from dividing by 0, from log(0), from what is too large for its "
+                 "type, or from memory that nobody has written");
+    } else if (c.ratio == 0) {
+        snprintf(text, COMPARISON_TEXT, "all of it is 0: never computed, or cleared since");
+    } else if (is_multiple(got, want, n, -1, tolerance)) {
+        snprintf(text, COMPARISON_TEXT, "right but for its sign, which is the opposite one");
+    } else if (n > 1 && is_multiple(got, want, n, copysign(c.ratio, c.cosine), tolerance)) {
+        snprintf(text, COMPARISON_TEXT,
+                 "all of it is %.4g times what it should be: a factor or a divisor is wrong",
+                 copysign(c.ratio, c.cosine));
+    } else {
+        read_border(got, want, n, tolerance, text);
+    }
+    return text;
 }
 
 const char *comparison_text(const Comparison *comparison, const char *name, char *text) {

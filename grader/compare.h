@@ -64,7 +64,7 @@ Comparison compare(const float *got, const double *want, size_t n, Tolerance tol
 /** @return ||values||, the root of the sum of squares; 0 for n = 0 */
 double norm_of(const double *values, size_t n);
 
-/** Longest text of comparison_text(). */
+/** Longest text of comparison_text() and comparison_shape(). */
 enum { COMPARISON_TEXT = 256 };
 
 /**
@@ -77,5 +77,19 @@ enum { COMPARISON_TEXT = 256 };
  * @return text
  */
 const char *comparison_text(const Comparison *comparison, const char *name, char *text);
+
+/**
+ * What a difference looks like, for mistakes that nobody has thought of: not finite, all zero, the
+ * opposite sign, a common factor, right or wrong up to some element.
+ *
+ * @param      got       (n) floats that compare() does not pass
+ * @param      want      (n) doubles
+ * @param      n         elements
+ * @param      tolerance of the comparison
+ * @param[out] text      (COMPARISON_TEXT) a sentence; empty where it has none of these shapes
+ * @return text
+ */
+const char *comparison_shape(const float *got, const double *want, size_t n, Tolerance tolerance,
+                             char *text);
 
 #endif

@@ -102,3 +102,57 @@ Test(compare, zero_reference) {
     got[1] = 1e-30f;
     cr_assert(!compare(got, want, 3, tolerance).pass);
 }
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+/* Numbers of both signs that are changed in one way, and words of what is said of it. */
+typedef struct Shape {
+    const char *words;
+    float factor;   /* of the changed elements; NaN is put in as it is */
+    int from, to;   /* these are changed */
+    float addition; /* to the changed elements */
+} Shape;
+
+Test(compare, shapes_are_told) {
+    static const Shape shapes[] = {
+        {"all of it is 0", 0, 0, N, 0},
+        {"its sign", -1, 0, N, 0},
+        {"0.25 times", 0.25f, 0, N, 0},
+        {"-3 times", -3, 0, N, 0},
+        {"dividing by 0", NAN, 7, 8, 0},
+        {"the first 64 of 100 are right", 0, 64, N, 0},
+        {"the first 99 of 100 are right", 2, 99, N, 0},
+        {"the first 1 of 100 are wrong", 2, 0, 1, 0},
+        {"the first 30 of 100 are wrong", 1, 0, 30, 1},
+        {"", 2, 0, N - 1, 1}, /* one element right at the end: no border that says anything */
+        {"", 1, 0, N, 0.01f}, /* an addition is no factor */
+        {"", 2, 30, 60, 0},   /* right at both ends */
+    };
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        const Shape *shape = &shapes[s];
+        float got[N];
+        double want[N];
+        char text[COMPARISON_TEXT];
+        fill(got, want);
+        for (int i = 0; i < N; i++) {
+            got[i] *= i % 3 == 0 ? -1.0f : 1.0f;
+            want[i] = (double)got[i];
+        }
+        for (int i = shape->from; i < shape->to; i++) {
+            got[i] = shape->factor * got[i] + shape->addition;
+        }
+        comparison_shape(got, want, N, tolerance, text);
+        bool told = shape->words[0] == '\0' ? text[0] == '\0' : strstr(text, shape->words) != NULL;
+        cr_expect(told, "case %zu: '%s'", s, text);
+    }
+}
+
+/* Of a single number, any other is some factor away. */
+Test(compare, one_number_has_no_factor) {
+    char text[COMPARISON_TEXT];
+    double want = 2;
+    cr_expect_str_eq(comparison_shape(&(float){3}, &want, 1, tolerance, text), "");
+    cr_expect(strstr(comparison_shape(&(float){-2}, &want, 1, tolerance, text), "sign") != NULL);
+    want = 0;
+    cr_expect_str_eq(comparison_shape(&(float){3}, &want, 1, tolerance, text), "");
+}

@@ -191,13 +191,15 @@ static inline void expect_update(Loop *loop, int step) {
          updated(loop, step, base, false)},
         {"the weights did not change: the rate was 0, or optimizer_step() did not see gradients",
          none},
+        {OTHER_RATE,
+         at_own_rate(&loop->given, NAME_WEIGHT, step, none, updated(loop, step, 1, false))},
     };
     double *want = updated(loop, step, rate_of(&loop->given, step), true);
     Tolerance tolerance = tolerance_of_op(F32, 1);
     Suspect again = {"optimizer_step() ran twice in this step", twice_m(loop, step)};
     if (expect_all(&loop->given, NAME_M, step, loop->m, tolerance, &again, 1) &&
         expect_all(&loop->given, NAME_V, step, loop->v, tolerance, NULL, 0)) {
-        expect_all(&loop->given, NAME_WEIGHT, step, want, tolerance, suspects, 3);
+        expect_all(&loop->given, NAME_WEIGHT, step, want, tolerance, suspects, 4);
     }
 }
 

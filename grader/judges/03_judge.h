@@ -139,12 +139,15 @@ static inline void expect_update(const Case *it, const Window *w) {
          updated(it, w, rate_of(&it->given, micros - w->count), number + 1, 0, false)},
         {"the update used the largest rate: ask schedule_rate() for that of this window",
          updated(it, w, base, number + 1, 0, false)},
+        {OTHER_RATE,
+         at_own_rate(&it->given, NAME_WEIGHT, number, updated(it, w, 0, number + 1, 0, false),
+                     updated(it, w, 1, number + 1, 0, false))},
     };
     double *want = updated(it, w, rate, number + 1, 0, true);
     Tolerance tolerance = tolerance_of_op(F32, 1);
     if (expect_all(&it->given, NAME_M, number, it->m, tolerance, NULL, 0) &&
         expect_all(&it->given, NAME_V, number, it->v, tolerance, NULL, 0)) {
-        expect_all(&it->given, NAME_WEIGHT, number, want, tolerance, suspects, 5);
+        expect_all(&it->given, NAME_WEIGHT, number, want, tolerance, suspects, 6);
     }
 }
 

@@ -123,6 +123,14 @@ static inline double last_each_time(const Window *w, int k) {
 static inline double last_twice(const Window *w, int k) {
     return right(w, k) * (k == w->count - 1 ? 2 : 1);
 }
+static inline double first_not_counted(const Window *w, int k) {
+    (void)k;
+    return over(1, w->valid - w->n[0]);
+}
+static inline double last_not_counted(const Window *w, int k) {
+    (void)k;
+    return over(1, w->valid - w->n[w->count - 1]);
+}
 /* 1 / (n_0 + ... + n_k) */
 static inline double seen_so_far(const Window *w, int k) {
     double seen = 0;
@@ -165,6 +173,10 @@ static const struct {
     {"each micro-batch is divided by the targets seen so far: the window's total must be known "
      "before the first backward",
      seen_so_far},
+    {"the first micro-batch's targets are not counted in what the sum is divided by",
+     first_not_counted},
+    {"the last micro-batch's targets are not counted in what the sum is divided by",
+     last_not_counted},
     {"only the last micro-batch is in it: the gradients are zeroed between micro-batches",
      last_only},
     {"only the last micro-batch is in it, divided by its own valid targets", last_mean},

@@ -191,6 +191,21 @@ static inline double *halves_of(const Job *job, const double *values) {
     return to;
 }
 
+/* (P) masters after a window, had its rate been this one. */
+static inline double *masters_at(const Job *job, int w, const double *master, const double *m,
+                                 const double *v, double rate) {
+    size_t bytes = job->given.P * sizeof(double);
+    double *values[3];
+    const double *from[] = {master, m, v};
+    for (int i = 0; i < 3; i++) {
+        values[i] = check_doubles(job->given.check, job->given.P);
+        memcpy(values[i], from[i], bytes);
+    }
+    adamw_all(&job->given, values[0], values[1], values[2], got_all(&job->given, NAME_GRADIENT, w),
+              rate, w + 1);
+    return values[0];
+}
+
 /* Masters by AdamW in double, weights by rounding the masters that came back: exactly. */
 static inline void expect_updates(Job *job) {
     double *master = check_doubles(job->given.check, job->given.P),
@@ -202,17 +217,21 @@ static inline void expect_updates(Job *job) {
     }
     for (int w = 0; w < job->windows && stepped(job, w); w++) {
         Tolerance tolerance = tolerance_of_op(F32, 1), exactly = {0, 0, 0};
+        double *own_rate =
+            at_own_rate(&job->given, NAME_MASTER, w, masters_at(job, w, master, m, v, 0),
+                        masters_at(job, w, master, m, v, 1));
         adamw_all(&job->given, master, m, v, got_all(&job->given, NAME_GRADIENT, w),
                   rate_of(&job->given, w), w + 1);
         Suspect masters[] = {{"the masters are rounded as well: weights come from masters, never "
                               "masters from weights",
-                              halves_of(job, master)}};
+                              halves_of(job, master)},
+                             {OTHER_RATE, own_rate}};
         Suspect stale[] = {{"the weights are those of the window before: after optimizer_step(), "
                             "write the masters, rounded, into the weights",
                             weights}};
         expect_all(&job->given, NAME_M, w, m, tolerance, NULL, 0);
         expect_all(&job->given, NAME_V, w, v, tolerance, NULL, 0);
-        if (!expect_all(&job->given, NAME_MASTER, w, master, tolerance, masters, 1)) {
+        if (!expect_all(&job->given, NAME_MASTER, w, master, tolerance, masters, 2)) {
             return;
         }
         master = got_all(&job->given, NAME_MASTER, w);

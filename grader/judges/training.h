@@ -97,6 +97,14 @@ static inline Batch all_masked(Batch batch) {
     return batch;
 }
 
+/* A batch with a single valid target. */
+static inline Batch one_target(Batch batch) {
+    for (int i = 1; i < batch.B * batch.T; i++) {
+        mask(&batch, i);
+    }
+    return batch;
+}
+
 static inline void give_batches(Check *check, const Batch *batch, int batches) {
     int32_t shapes[2 * MOST_BATCHES];
     size_t count = 0, at = 0;
@@ -278,6 +286,26 @@ static inline void adamw_all(const Given *given, double *weights, double *m, dou
         first += param->count;
     }
 }
+
+/* (P) what `name` would be after an update at the rate that explains best what came back, from what
+   it would be at rates 0 and 1: how far an update goes is proportional to its rate. */
+static inline double *at_own_rate(const Given *given, const char *name, int step,
+                                  const double *at_zero, const double *at_one) {
+    double *values = got_all(given, name, step), gone = 0, way = 0;
+    for (size_t i = 0; i < given->P; i++) {
+        double unit = at_one[i] - at_zero[i];
+        gone += (values[i] - at_zero[i]) * unit;
+        way += unit * unit;
+    }
+    double rate = way > 0 ? gone / way : 0;
+    for (size_t i = 0; i < given->P; i++) {
+        values[i] = at_zero[i] + rate * (at_one[i] - at_zero[i]);
+    }
+    return values;
+}
+
+static const char OTHER_RATE[] =
+    "the update used a rate that is not the schedule's: ask schedule_rate() each time";
 
 static inline bool has_nan(const double *values, size_t n) {
     for (size_t i = 0; i < n; i++) {

@@ -65,9 +65,11 @@ GRADED(01_loop, steps, 15, "tasks 1 to 3: three steps, one after the other") {
     loop_free(&loop);
 }
 
-GRADED(01_loop, no_targets, 5, "a batch without valid targets: gradient 0, and a step") {
+GRADED(01_loop, no_targets, 5,
+       "batches with no valid target (gradient 0, and a step) and with one") {
     Loop loop = loop_new(check, 3, 0);
     loop.given.batch[1] = all_masked(random_batch(check, &loop.given.config));
+    loop.given.batch[2] = one_target(random_batch(check, &loop.given.config));
     expect_steps(&loop);
     const float *loss = check_got(check, "loss", WIRE_F32);
     if (!(loss[1] == 0)) {
@@ -83,12 +85,14 @@ GRADED(01_loop, schedule, 10, "task 3: warm-up and decay, one tick a step") {
     loop.given.schedule.warmup_steps = 3;
     loop.given.schedule.max_steps = STEPS + 1;
     if (run(&loop, 0, ENOUGH_ALL)) {
-        double rate[STEPS], next[STEPS], largest[STEPS], zero[STEPS] = {0};
+        const float *got = check_got(check, "learning_rate", WIRE_F32);
+        double rate[STEPS], next[STEPS], largest[STEPS], zero[STEPS] = {0}, first[STEPS];
         uint64_t ticks[STEPS], none[STEPS] = {0}, twice[STEPS];
         for (int i = 0; i < STEPS; i++) {
             rate[i] = rate_of(&loop.given, i);
             next[i] = rate_of(&loop.given, i + 1);
             largest[i] = (double)loop.given.schedule.learning_rate;
+            first[i] = (double)got[0];
             ticks[i] = (uint64_t)i + 1;
             twice[i] = 2 * ticks[i];
         }
@@ -98,8 +102,9 @@ GRADED(01_loop, schedule, 10, "task 3: warm-up and decay, one tick a step") {
         Suspect rates[] = {
             {"this is the rate of the next step: ask schedule_rate() before schedule_tick()", next},
             {"this is the largest rate: ask schedule_rate() for that of this step", largest},
-            {"report.learning_rate is not set", zero}};
-        check_close(check, "learning_rate", rate, STEPS, tolerance_of_op(F32, 1), rates, 3);
+            {"report.learning_rate is not set", zero},
+            {"this is one rate for all steps: ask schedule_rate() in each step", first}};
+        check_close(check, "learning_rate", rate, STEPS, tolerance_of_op(F32, 1), rates, 4);
     }
     loop_free(&loop);
 }

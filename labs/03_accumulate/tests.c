@@ -150,9 +150,11 @@ GRADED(03_accumulate, epoch, 8, "task 3: two epochs whose last window is short, 
     judge(&it, "epochs", EVERYTHING);
 }
 
-GRADED(03_accumulate, empty, 5, "task 3: micro-batches and a window without valid targets") {
+GRADED(03_accumulate, empty, 5,
+       "task 3: micro-batches and windows with no valid target, and with one") {
     Case it = case_new(check, 6, 2, 0);
     it.given.batch[0] = all_masked(uneven_batch(check, it.given.config.V, 2, 7));
+    it.given.batch[1] = one_target(uneven_batch(check, it.given.config.V, 2, 6));
     it.given.batch[2] = all_masked(uneven_batch(check, it.given.config.V, 1, 5));
     it.given.batch[3] = all_masked(uneven_batch(check, it.given.config.V, 3, 4));
     judge(&it, "epochs", EVERYTHING);
@@ -178,7 +180,8 @@ GRADED(03_accumulate, schedule, 4, "task 3: one tick of the schedule for each wi
         enum { WINDOWS = 4 };
         uint64_t ticks[WINDOWS], micros[WINDOWS], none[WINDOWS] = {0}, late[WINDOWS],
                                                   twice[WINDOWS];
-        double rate[WINDOWS], next[WINDOWS], by_micro[WINDOWS], zero[WINDOWS] = {0};
+        const float *got = check_got(check, "learning_rate", WIRE_F32);
+        double rate[WINDOWS], next[WINDOWS], by_micro[WINDOWS], zero[WINDOWS] = {0}, first[WINDOWS];
         for (int i = 0; i < WINDOWS; i++) {
             ticks[i] = (uint64_t)i + 1;
             late[i] = (uint64_t)i;
@@ -187,6 +190,7 @@ GRADED(03_accumulate, schedule, 4, "task 3: one tick of the schedule for each wi
             rate[i] = rate_of(&it.given, i);
             next[i] = rate_of(&it.given, i + 1);
             by_micro[i] = rate_of(&it.given, 2 * i);
+            first[i] = (double)got[0];
         }
         ExactSuspect counts[] = {
             {"the schedule ticks for each micro-batch: it ticks once for each window", micros},
@@ -194,10 +198,12 @@ GRADED(03_accumulate, schedule, 4, "task 3: one tick of the schedule for each wi
             {"the tick comes after report(), which wants to see it", late},
             {"the schedule ticks twice for each window", twice}};
         check_equal(check, "schedule.step", ticks, WINDOWS, counts, 4);
-        Suspect rates[] = {{"this is the rate of the next window: tick after the update", next},
-                           {"the schedule has ticked for each micro-batch", by_micro},
-                           {"learning_rate is not set in the report", zero}};
-        check_close(check, "learning_rate", rate, WINDOWS, tolerance_of_op(F32, 1), rates, 3);
+        Suspect rates[] = {
+            {"this is the rate of the next window: tick after the update", next},
+            {"the schedule has ticked for each micro-batch", by_micro},
+            {"learning_rate is not set in the report", zero},
+            {"this is one rate for all windows: ask schedule_rate() in each window", first}};
+        check_close(check, "learning_rate", rate, WINDOWS, tolerance_of_op(F32, 1), rates, 4);
     }
     reference_free(it.given.reference);
 }
