@@ -81,8 +81,9 @@ CPPFLAGS += -I. -MMD -MP $(if $(filter none,$(BLAS)),,-DBLAS_$(shell echo $(BLAS
 CPPFLAGS += $(if $(CHECKED),-DCHECKED)
 CFLAGS   += -std=gnu11 $(OPT) $(ARCH) -fopenmp -fno-math-errno -fno-trapping-math $(WARN) \
             $(SANITIZE) $(if $(WERROR),-Werror) $(if $(COVERAGE),--coverage)
-# clang finds the vector math library by a flag, and warns of simd loops that it leaves as they are.
-CFLAGS   += $(if $(findstring clang,$(CC)),-Wno-pass-failed $(if $(filter x86_64,$(shell uname -m)),-fveclib=libmvec))
+# clang finds the vector math library by a flag, writes the index by which lines are found only when
+# told to, and warns of simd loops that it leaves as they are.
+CFLAGS   += $(if $(findstring clang,$(CC)),-Wno-pass-failed -gdwarf-aranges $(if $(filter x86_64,$(shell uname -m)),-fveclib=libmvec))
 LDFLAGS  += -fopenmp $(SANITIZE) $(if $(COVERAGE),--coverage)
 LDLIBS   += $(BLAS_$(BLAS)) -ljansson -lm
 
@@ -373,7 +374,7 @@ GRADE_CPP   = $(filter-out -MMD -MP -I%,$(CPPFLAGS)) -I$(CURDIR) $(if $(filter c
 GRADE_CC   ?= $(CC)
 GRADE_CXX   = $(subst clang,clang++ -Qunused-arguments -gdwarf-aranges,$(subst gcc,g++,$(GRADE_CC)))
 RECIPES    := $B/grade$(if $(filter-out $(CC),$(GRADE_CC)),-$(GRADE_CC))
-GRADE_C     = $(GRADE_CC) $(GRADE_CPP) $(CFLAGS) {define} -c {in} -o {out}
+GRADE_C     = $(GRADE_CC) $(GRADE_CPP) $(CFLAGS) $(if $(findstring clang,$(GRADE_CC)),-gdwarf-aranges) {define} -c {in} -o {out}
 GRADE_CU    = $(GRADE_CXX) -E -x c++ $(CUFLAGS) -D__CUDACC__ $(GRADE_CPP) {define} -include cudasim_sealed.h {in} -o {out}.i && \
               $(CURDIR)/build/cu2cpp {out}.i {out}.ii && $(GRADE_CXX) -x c++-cpp-output $(CUFLAGS) $(if $(findstring clang,$(GRADE_CC)),-fno-sanitize=function) -c {out}.ii -o {out} \
               $(if $(filter 1,$(CHECK)),&& objcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f) {out})

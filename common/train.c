@@ -1,10 +1,12 @@
 /* The program `train`; run.h has what it does, options.h what it can be told. */
+#include "common/crash.h"
 #include "common/files.h"
 #include "common/lab.h"
 #include "common/run.h"
 
 int main(int argc, char **argv) {
     TrainOptions options;
+    crash_tell();
     int status = 0;
     switch (options_parse(argc, argv, &options, stdout, stderr)) {
     case PARSE_HELP:

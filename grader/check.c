@@ -248,6 +248,22 @@ static bool finite_all(const double *values, size_t n) {
     return true;
 }
 
+/* What the first tensor that is wrong looks like, for the case that no known mistake fits. */
+static void note_shape(Check *check, const char *name, const float *got, const double *want,
+                       size_t n, Tolerance tolerance) {
+    char text[COMPARISON_TEXT];
+    if (check->shape[0] != '\0') {
+        return;
+    }
+    bool as_given = wire_has(check->in, name, WIRE_F32, n) &&
+                    memcmp(got, wire_get(check->in, name, WIRE_F32, NULL), n * sizeof *got) == 0;
+    if (as_given) {
+        snprintf(check->shape, sizeof check->shape, "%s is still as it was given", name);
+    } else if (comparison_shape(got, want, n, tolerance, text)[0] != '\0') {
+        snprintf(check->shape, sizeof check->shape, "%s: %s", name, text);
+    }
+}
+
 bool check_close(Check *check, const char *name, const double *want, size_t n, Tolerance tolerance,
                  const Suspect *suspects, int suspect_count) {
     const float *got = wire_get(check->out, name, WIRE_F32, NULL);
@@ -265,9 +281,7 @@ bool check_close(Check *check, const char *name, const double *want, size_t n, T
             snprintf(check->mistake, sizeof check->mistake, "likely: %s", suspects[i].sentence);
         }
     }
-    if (check->shape[0] == '\0' && comparison_shape(got, want, n, tolerance, text)[0] != '\0') {
-        snprintf(check->shape, sizeof check->shape, "%s: %s", name, text);
-    }
+    note_shape(check, name, got, want, n, tolerance);
     return false;
 }
 

@@ -123,6 +123,9 @@ void check_environment(Check *check, const char *setting);
  */
 bool check_run(Check *check, const char *probe_case, double seconds);
 
+/** The same for a case that runs the kit's own code, to compare with: a debugger passes it by. */
+bool check_run_kit(Check *check, const char *probe_case, double seconds);
+
 /**
  * Whether the checks are to run on the simulated GPU: `make gradeNN DEVICE=gpu`. It has no arena,
  * so budgets are the kit's own there, and each run may take twenty times as long.

@@ -1,5 +1,6 @@
 /* A check and the probe: it is run in the sandbox, and how it ended says what the row says. */
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +11,7 @@
 #include "grader/sandbox.h"
 #include "kernels/base.h"
 
-enum { OUTPUT = 64 << 10, CUDASIM_STATUS = 86 };
+enum { OUTPUT = 64 << 10, CUDASIM_STATUS = 86, LINE = 800 };
 
 bool check_conclude(Check *check, RowState state, const char *format, ...) {
     if (check->state == ROW_PASS) {
@@ -24,7 +25,7 @@ bool check_conclude(Check *check, RowState state, const char *format, ...) {
 }
 
 /* The first line of what the probe wrote that says what is meant, or "". */
-static const char *line_with(const Check *check, const char *what, char line[300]) {
+static const char *line_with(const Check *check, const char *what, char line[LINE]) {
     const char *found = check->text != NULL ? strstr(check->text, what) : NULL;
     if (found == NULL) {
         return "";
@@ -32,22 +33,22 @@ static const char *line_with(const Check *check, const char *what, char line[300
     while (found > check->text && found[-1] != '\n') {
         found--;
     }
-    snprintf(line, 300, "%.*s", (int)strcspn(found, "\n"), found);
+    snprintf(line, LINE, "%.*s", (int)strcspn(found, "\n"), found);
     return line;
 }
 
-static const char *last_line(const Check *check, char line[300]) {
+static const char *last_line(const Check *check, char line[LINE]) {
     const char *begin = check->text, *next = begin;
     while (begin != NULL && (next = strchr(next, '\n')) != NULL && next[1] != '\0') {
         begin = ++next;
     }
-    snprintf(line, 300, "%.*s", begin != NULL ? (int)strcspn(begin, "\n") : 0,
+    snprintf(line, LINE, "%.*s", begin != NULL ? (int)strcspn(begin, "\n") : 0,
              begin != NULL ? begin : "");
     return line;
 }
 
 static bool judge_exit(Check *check, const SandboxResult *result) {
-    char line[300];
+    char line[LINE];
     if (result->status == EXIT_TODO) {
         return check_conclude(check, ROW_NOT_STARTED, "%s", line_with(check, "TODO", line));
     }
@@ -66,16 +67,35 @@ static bool judge_exit(Check *check, const SandboxResult *result) {
                           result->status, last_line(check, line));
 }
 
+/* What a debugger is for. */
+static void hint(Check *check, const char *likely, const char *then) {
+    if (check->mistake[0] == '\0') {
+        snprintf(check->mistake, sizeof check->mistake,
+                 "likely: %s. To look at it: make debug%.2s CHECK=%s, run%s", likely,
+                 check->plan->lab, check->plan->name, then);
+    }
+}
+
+static void hint_at_signal(Check *check, int signal) {
+    if (signal == SIGSEGV || signal == SIGBUS) {
+        hint(check, "an index outside of its array, or a pointer to nothing", ", bt");
+    } else if (signal == SIGFPE || signal == SIGILL) {
+        hint(check, "a whole number is divided by 0", ", bt");
+    }
+}
+
 static bool judge_result(Check *check, const SandboxResult *result, double seconds) {
-    char line[300];
+    char line[LINE];
     switch (result->end) {
     case SANDBOX_ERROR:
         return check_conclude(check, ROW_SANDBOX_ERROR, "%s", result->error);
     case SANDBOX_TIMEOUT:
+        hint(check, "a loop that does not end, or much more work than is needed", ", and Ctrl-C");
         return check_conclude(check, ROW_TIMEOUT, "not done after %g s", seconds);
     case SANDBOX_FLOOD:
         return check_conclude(check, ROW_CRASHED, "it wrote more than %d KiB", OUTPUT >> 10);
     case SANDBOX_SIGNAL:
+        hint_at_signal(check, result->status);
         return check_conclude(check, ROW_CRASHED, "%s. %s", strsignal(result->status),
                               last_line(check, line));
     case SANDBOX_EXIT:
@@ -103,7 +123,7 @@ static bool leave_for_debugger(Check *check, const char *path, const char *probe
     }
     fprintf(command,
             "exec gdb -q -ex \"directory $SOURCE\" -ex 'handle SIGSEGV nostop noprint pass' "
-            "--args %s/probe %s 3<%s/in 4<>%s/out\n",
+            "-ex 'break crash_told' --args %s/probe %s 3<%s/in 4<>%s/out\n",
             path, probe_case, path, path);
     fclose(command);
     return check_conclude(check, ROW_NOT_RUN, "left for the debugger");
@@ -163,13 +183,18 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
     return true;
 }
 
+bool check_run_kit(Check *check, const char *probe_case, double seconds) {
+    const char *probe = getenv("GRADE_PROBE");
+    CHECK(probe != NULL, "GRADE_PROBE names no probe");
+    return run_probe(check, probe, false, probe_case, seconds);
+}
+
 bool check_run(Check *check, const char *probe_case, double seconds) {
-    const char *debug = getenv("GRADE_DEBUG"), *probe = getenv("GRADE_PROBE");
+    const char *debug = getenv("GRADE_DEBUG");
     if (debug != NULL) {
         return check->state == ROW_PASS && leave_for_debugger(check, debug, probe_case);
     }
-    CHECK(probe != NULL, "GRADE_PROBE names no probe");
-    return run_probe(check, probe, false, probe_case, seconds);
+    return check_run_kit(check, probe_case, seconds);
 }
 
 bool check_run_on_gpu(Check *check, const char *probe_case, double seconds) {

@@ -106,7 +106,7 @@ Comparison compare(const float *got, const double *want, size_t n, Tolerance tol
 
 static bool is_multiple(const float *got, const double *want, size_t n, double factor,
                         Tolerance tolerance) {
-    double *multiple = malloc(n * sizeof *multiple);
+    double *multiple = calloc(n, sizeof *multiple);
     CHECK(multiple != NULL, "no memory for %zu numbers", n);
     for (size_t i = 0; i < n; i++) {
         multiple[i] = factor * want[i];

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/crash.h"
 #include "kernels/base.h"
 
 /* The main program of every probe: `probe CASE`, with the two tables behind descriptors 3 and 4. */
@@ -31,6 +32,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "probe: there is no case %s\n", argc == 2 ? argv[1] : "(one is wanted)");
         return 2;
     }
+    crash_tell();
     Wire *in = wire_open(WIRE_IN, false), *out = wire_open(WIRE_OUT, true);
     probe_case->run(in, out);
     wire_finish(out);

@@ -172,6 +172,11 @@ void *wire_get(const Wire *wire, const char *name, WireType type, size_t *count)
     return wire->data + entry->offset;
 }
 
+bool wire_has(const Wire *wire, const char *name, WireType type, size_t count) {
+    const WireEntry *entry = find(wire, name);
+    return entry != NULL && entry->type == type && entry->count == count;
+}
+
 /* ---- the probe ------------------------------------------------------------------------------- */
 
 Wire *wire_open(int descriptor, bool writable) {

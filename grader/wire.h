@@ -102,6 +102,9 @@ bool wire_done(const Wire *wire);
  */
 void *wire_get(const Wire *wire, const char *name, WireType type, size_t *count);
 
+/** Whether there is a tensor of that name, type and number of elements. */
+bool wire_has(const Wire *wire, const char *name, WireType type, size_t count);
+
 /* ---- the probe ------------------------------------------------------------------------------- */
 
 /** Maps the table behind a descriptor. Ends the program if it cannot. */

@@ -105,6 +105,20 @@ def check_make(folder):
         expect(status == 2 and said.count("\n") == 1 and words[-1] in said, f"refused: {said.strip()}")
 
 
+def check_crash(folder):
+    """A crash is told with the student's line, and the debugger stops there."""
+    source, solution = f"{folder}/labs/{LAB}/loop.c", proof.solution(LAB, "loop.c")
+    stub, right = read(source), "float share ="
+    line = next(number for number, text in enumerate(solution.split("\n"), 1) if right in text)
+    write(source, solution.replace(right, "float share = ((const float *)(size_t)batch->B)[1000] +"))
+    status, said = make("grade01", "CHECK=gradients", folder=folder)
+    expect(status != 0 and f"at loop.c:{line}" in said and "make debug01 CHECK=gradients" in said, f"a crash has a line: {said[:200]}")
+    if shutil.which("gdb"):
+        status, said = run("sh", "-c", "printf 'run\\nbt\\n' | make debug01 CHECK=gradients", folder=folder)
+        expect(f"loop.c:{line}" in said, f"gdb stops at the crash: {said[-120:]}")
+    write(source, stub)
+
+
 def check_student(folder):
     source, solution = f"{folder}/labs/{LAB}/loop.c", proof.solution(LAB, "loop.c")
     packed = f"{folder}/build/handin/01-anna.tar.gz"
@@ -206,6 +220,7 @@ def main():
     check_other_folder()
     give_objects(f"{OUT}/with")
     check_make(f"{OUT}/with")
+    check_crash(f"{OUT}/with")
     check_collected(check_student(f"{OUT}/with"))
     give_objects(f"{OUT}/without")
     shutil.copy("solutions/00_bytes/bytes.c", f"{OUT}/without/labs/00_bytes/bytes.c")

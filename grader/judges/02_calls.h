@@ -157,7 +157,10 @@ static inline bool close_parts(Calls *calls, const Expected *e) {
         return true;
     }
     const char *likely = known_mistake(e, sum);
-    char text[COMPARISON_TEXT];
+    char text[COMPARISON_TEXT], shape[COMPARISON_TEXT];
+    if (likely == NULL && comparison_shape(sum, e->want, e->n, e->tolerance, shape)[0] != '\0') {
+        likely = shape;
+    }
     check_fail(calls->check, "the partial sums added up: %s; %s%s",
                comparison_text(&comparison, e->name, text), likely != NULL ? "likely: " : "",
                likely != NULL ? likely : "look at what each thread and block takes");

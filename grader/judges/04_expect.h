@@ -68,7 +68,7 @@ static inline bool run_both(Run *run) {
     }
     give_run(run);
     want_run(run);
-    if (!check_run(run->check, "plain", SECONDS)) {
+    if (!check_run_kit(run->check, "plain", SECONDS)) {
         return false;
     }
     keep_plain(run);

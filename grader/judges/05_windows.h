@@ -157,7 +157,7 @@ static inline double *kit_bits(const Job *job) {
     Check *check = job->given.check;
     float scale = job->window[0].scale;
     bool gpu = job->option[OPTION_GPU];
-    if (gpu && !check_run(check, "plain", SECONDS)) {
+    if (gpu && !check_run_kit(check, "plain", SECONDS)) {
         return NULL;
     }
     const float *kit = gpu ? NULL : kit_gradient(job, scale);

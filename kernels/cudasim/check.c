@@ -42,7 +42,7 @@ void describe_site(Site site, char *text, size_t size) {
         Place place = places[site & ~IS_PLACE];
         snprintf(text, size, "%s:%d", sim_file(place), place.line);
     } else {
-        sim_describe_code(image_base() + site, text, size);
+        cudasim_describe_code(image_base() + site, text, size);
     }
 }
 

@@ -73,7 +73,7 @@ bool sim_pending_copy(const char *p, bool write, const void *pc) {
         const Pending *copy = &pending[i];
         if (p >= copy->begin && p < copy->end && (write || copy->written)) {
             char where[600];
-            sim_describe_code(pc, where, sizeof where);
+            cudasim_describe_code(pc, where, sizeof where);
             sim_report("pending copy",
                        "host code at %s %s memory of a copy that may still be on its "
                        "way",

@@ -54,14 +54,14 @@ static void describe_fault(const void *pc, bool in_kernel, char *where, size_t s
     Dl_info image, program;
     int n = backtrace(frame, 64);
     bool interrupted = false; /* frames before that are the handler's */
-    sim_describe_code(pc, where, size);
+    cudasim_describe_code(pc, where, size);
     bool found = dladdr((const void *)(uintptr_t)describe_fault, &program) != 0 &&
                  dladdr(pc, &image) != 0 &&
                  (in_kernel ? strstr(where, ".cu") != NULL : image.dli_fbase == program.dli_fbase);
     for (int i = 0; i < n && !found; i++) {
         interrupted = interrupted || frame[i] == (const char *)pc - 1;
         if (interrupted && dladdr(frame[i], &image) != 0 && image.dli_fbase == program.dli_fbase) {
-            sim_describe_code(frame[i], text, sizeof text);
+            cudasim_describe_code(frame[i], text, sizeof text);
             found = !in_kernel || strstr(text, ".cu") != NULL;
             if (found) {
                 snprintf(where, size, "%s", text);

@@ -59,7 +59,7 @@ static Dwfl_Module *module_of(const Dl_info *image, Dwarf_Addr address) {
 typedef struct Line {
     const char *file;
     int line;
-    const char *function;
+    const char *function; /* NULL if it is not known */
 } Line;
 
 static bool in_kernel_file(const Line *line) {
@@ -86,7 +86,7 @@ static Line call_of(Dwarf_Die *unit, Dwarf_Die *scope) {
 static const char *name_of(Dwarf_Die *scope) {
     Dwarf_Attribute attribute;
     const char *name = dwarf_formstring(dwarf_attr_integrate(scope, DW_AT_name, &attribute));
-    return name != NULL ? name : "?";
+    return name;
 }
 
 /* The functions around an instruction, from the innermost on, as they were inlined; to be freed.
@@ -155,7 +155,7 @@ static bool find_line(Dwfl_Module *module, Dwarf_Addr address, Line *found) {
     }
     int count = scopes_of(unit, address - bias, &scopes);
     *found = here;
-    found->function = "?";
+    found->function = NULL;
     for (int i = 0, functions = 0; i < count; i++) {
         int tag = dwarf_tag(&scopes[i]);
         if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) {
@@ -191,8 +191,12 @@ static void *answer(void *context) {
     Dwfl_Module *module = module_of(&image, address);
     Line line;
     if (module != NULL && find_line(module, address, &line)) {
-        snprintf(question->text, question->size, "%s:%d (%s)",
-                 sim_file((Place){line.file, line.line}), line.line, line.function);
+        const char *file = sim_file((Place){line.file, line.line});
+        int length = snprintf(question->text, question->size, "%s:%d", file, line.line);
+        if (line.function != NULL && length > 0 && (size_t)length < question->size) {
+            snprintf(question->text + length, question->size - (size_t)length, " (%s)",
+                     line.function);
+        }
     } else if (image.dli_sname != NULL) {
         snprintf(question->text, question->size, "%s+0x%lx", image.dli_sname,
                  (unsigned long)((const char *)question->pc - (const char *)image.dli_saddr));
@@ -201,7 +205,7 @@ static void *answer(void *context) {
 }
 
 /* The library takes more stack than a CUDA thread has, and one caller at a time. */
-void sim_describe_code(const void *pc, char *text, size_t size) {
+void cudasim_describe_code(const void *pc, char *text, size_t size) {
     static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
     Question question = {pc, text, size};
     pthread_t thread;

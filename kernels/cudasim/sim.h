@@ -100,9 +100,6 @@ _Noreturn void sim_stop(void);
 /** Which kernel, block and thread is running; nothing if none is. */
 void sim_detail_thread(void);
 
-/** The source line of a machine address: "file.cu:12 (kernel)". */
-void sim_describe_code(const void *pc, char *text, size_t size);
-
 /** The file's name without its folders. */
 const char *sim_file(Place place);
 

@@ -116,7 +116,7 @@ static void same_bits(Case *it, const char *probe_case) {
     float *gradient[MOST_WINDOWS], *weight[MOST_WINDOWS];
     uint64_t arena = 0;
     prepare(it, WANT_GRADIENTS | WANT_UPDATE);
-    if (check_run(check, "plain", SECONDS)) {
+    if (check_run_kit(check, "plain", SECONDS)) {
         for (int i = 0; i < windows_of(it); i++) {
             gradient[i] = bits_of(it, NAME_GRADIENT, i);
             weight[i] = bits_of(it, NAME_WEIGHT, i);

@@ -135,10 +135,19 @@ GRADED(05_fp16, unscale_traffic, 3, "task 2: one pass over memory") {
 /* ---- task 3: the scaler ---------------------------------------------------------------------- */
 
 GRADED(05_fp16, scaler_init, 3, "task 3: where the scaler starts") {
+    static const char *const names[] = {"scale", "growth",   "backoff",
+                                        "floor", "interval", "good_steps"};
     static const double want[] = {65536, 2, 0.5, 1, 2000, 0};
-    check_want(check, "init", WIRE_F32, 6);
+    enum { NUMBERS = sizeof want / sizeof *want };
+    check_want(check, "init", WIRE_F32, NUMBERS);
     if (check_run(check, "start", 20)) {
-        check_close(check, "init", want, 6, (Tolerance){0, 0, 0}, NULL, 0);
+        const float *got = check_got(check, "init", WIRE_F32);
+        check_close(check, "init", want, NUMBERS, (Tolerance){0, 0, 0}, NULL, 0);
+        for (int i = 0; i < NUMBERS; i++) {
+            if (!((double)got[i] == want[i])) {
+                check_fail(check, "%s starts as %g, not as %g", names[i], want[i], (double)got[i]);
+            }
+        }
     }
 }
 

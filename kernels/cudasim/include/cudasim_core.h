@@ -64,6 +64,16 @@ typedef struct cudasim_traffic {
  */
 int cudasim_profile(int i, cudasim_traffic *traffic);
 
+/**
+ * The line of source that an address of code belongs to: "blur.cu:12 (blur)"; the nearest symbol or
+ * the bare address where nothing is known of lines.
+ *
+ * @param      pc   a return address: one past the instruction that is meant
+ * @param[out] text (size) the line
+ * @param      size of text, bytes
+ */
+void cudasim_describe_code(const void *pc, char *text, size_t size);
+
 /** What the lanes of a warp exchange in one operation. */
 typedef struct cudasim_meeting cudasim_meeting;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern "C" void sim_describe_code(const void *pc, char *text, size_t size);
+extern "C" void cudasim_describe_code(const void *pc, char *text, size_t size);
 
 enum { N = 8, FIRST = __LINE__ + 1 };
 static __global__ void last(int *out, const int *next) {
@@ -41,7 +41,7 @@ int main(void) {
     int seen = 0, wrong = 0;
     for (const char *pc = (const char *)last + 1;; pc++, seen++) {
         char text[600];
-        sim_describe_code(pc, text, sizeof text);
+        cudasim_describe_code(pc, text, sizeof text);
         if (strstr(text, "(last)") == NULL) {
             break;
         }

@@ -1,0 +1,111 @@
+#define _GNU_SOURCE
+#include "common/crash.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef BACKEND_CUDA
+#include "kernels/cudasim/include/cudasim_core.h"
+#endif
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+enum { SIGNALS = sizeof signals / sizeof *signals, FRAMES = 64, TOLD = 4, PAGE = 4096 };
+enum { STACK = 256 << 10, RESERVE = 64 << 20 };
+
+/* Addresses that are given back when a crash is told: then there may be no other memory. */
+static void *reserve = MAP_FAILED;
+
+/* ---- where ----------------------------------------------------------------------------------- */
+
+#ifdef BACKEND_CUDA
+static void print_lines(void) {
+}
+#else
+static bool in_program(const void *pc) {
+    Dl_info program, image;
+    return dladdr((const void *)(uintptr_t)in_program, &program) != 0 && dladdr(pc, &image) != 0 &&
+           image.dli_fbase == program.dli_fbase;
+}
+
+/* The lines of the program itself, from the innermost on: what is in libraries is nobody's line. */
+static void print_lines(void) {
+    void *frame[FRAMES];
+    char text[600], last[600] = "";
+    int n = backtrace(frame, FRAMES), told = 0;
+    /* This function and the handler; then the system's return from it, which is no program's. */
+    for (int i = 2; i < n && told < TOLD; i++) {
+        if (!in_program(frame[i])) {
+            continue;
+        }
+        /* The innermost is where it stopped, the others are where a call returns to. */
+        cudasim_describe_code((const char *)frame[i] + (told == 0), text, sizeof text);
+        bool known = strncmp(text, "0x", 2) != 0 && strcmp(text, last) != 0;
+        if (known) {
+            fprintf(stderr, told++ == 0 ? ", at %s" : ", called from %s", text);
+            strcpy(last, text);
+        }
+    }
+}
+#endif
+
+/* ---- what ------------------------------------------------------------------------------------ */
+
+__attribute__((noinline)) void crash_told(void) {
+    __asm__ volatile(""); /* a call to it stays a call */
+}
+
+/* Where telling comes to no end, the program ends all the same. */
+static void give_up(int number) {
+    (void)number;
+    _exit(128 + SIGSEGV);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+    (void)context;
+    signal(SIGALRM, give_up);
+    alarm(5);
+    if (reserve != MAP_FAILED) {
+        munmap(reserve, RESERVE);
+    }
+    if (number == SIGFPE) {
+        fprintf(stderr, "crash: a whole number is divided by 0");
+    } else if (number == SIGILL) {
+        fprintf(stderr, "crash: the compiler saw that nothing right can come here (a division by "
+                        "0, a function that does not return a value)");
+    } else if (info->si_addr == NULL) {
+        fprintf(stderr, "crash: a NULL pointer");
+    } else if ((uintptr_t)info->si_addr < PAGE) {
+        fprintf(stderr, "crash: a bad address, %lu bytes behind NULL",
+                (unsigned long)(uintptr_t)info->si_addr);
+    } else { /* it is another one each time, and says nothing */
+        fprintf(stderr, "crash: a bad address");
+    }
+    print_lines();
+    fprintf(stderr, "\n");
+    crash_told();
+    raise(number); /* ends the program: SA_RESETHAND */
+}
+
+void crash_tell(void) {
+    void *frame[1];
+    backtrace(frame, 1); /* loads what it needs now; a sandbox may forbid it later */
+    reserve = mmap(NULL, RESERVE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack != MAP_FAILED) { /* a stack that is full leaves no room for its handler */
+        sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = STACK}, NULL);
+    }
+    for (int i = 0; i < SIGNALS; i++) {
+        struct sigaction before, action = {.sa_sigaction = on_signal,
+                                           .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND};
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) {
+            sigaction(signals[i], &action, NULL);
+        }
+    }
+}

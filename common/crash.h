@@ -1,0 +1,24 @@
+/**
+ * @file crash.h
+ * @brief Where a program was when a signal ended it.
+ * @ingroup common
+ */
+#ifndef COMMON_CRASH_H
+#define COMMON_CRASH_H
+
+/**
+ * From here on, what ends the program by SIGSEGV, SIGBUS, SIGFPE or SIGILL is told on stderr before
+ * it does, in one line:
+ *
+ *     crash: a bad address, 32 bytes behind NULL, at checkpoint.c:44 (rerun), called from ...
+ *
+ * Signals for which there is a handler already (a sanitizer's) are left to it. To be called before
+ * the GPU is used: the simulator hands on the faults that are not its own. Lines are known where it
+ * is linked; with BACKEND=cuda only the signal is told.
+ */
+void crash_tell(void);
+
+/** Called when a crash has been told, so that a debugger can stop there. */
+void crash_told(void);
+
+#endif

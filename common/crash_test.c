@@ -1,0 +1,99 @@
+#include "common/crash.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined __SANITIZE_ADDRESS__
+#define SANITIZED true
+#elif defined __has_feature
+#define SANITIZED __has_feature(address_sanitizer)
+#else
+#define SANITIZED false
+#endif
+
+static volatile int zero = 0;
+static int *volatile nowhere = (int *)24;
+
+static void read_nowhere(void) {
+    zero = *nowhere;
+}
+#ifdef __x86_64__ /* elsewhere the result is 0 */
+static void divide(void) {
+    zero = 100 / zero;
+}
+#endif
+/* Each call keeps what the next one looks at, so that none of them can become a loop. */
+static int descend(volatile int *before) {
+    volatile int room[1000] = {*before};
+    return room[0] == 0 ? descend(room) + room[0] : 0;
+}
+static void overflow_stack(void) {
+    zero = descend(&zero);
+}
+
+/* Runs it in a process of its own; how that ended, and what it said. */
+static int end_of(void (*mistake)(void), char *text, size_t size) {
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        crash_tell();
+        mistake();
+        _exit(0);
+    }
+    close(ends[1]);
+    size_t length = 0;
+    for (ssize_t n;
+         length < size - 1 && (n = read(ends[0], text + length, size - 1 - length)) > 0;) {
+        length += (size_t)n;
+    }
+    text[length] = '\0';
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    return status;
+}
+
+Test(crash, says_where) {
+    static const struct {
+        void (*mistake)(void);
+        int signal;
+        const char *words, *function;
+    } cases[] = {
+        {read_nowhere, SIGSEGV,
+         "crash: a bad address, 24 bytes behind NULL, at crash_test.c:", "read_nowhere"},
+#ifdef __x86_64__
+        {divide, SIGFPE, "crash: a whole number is divided by 0, at crash_test.c:", "divide"},
+#endif
+        {overflow_stack, SIGSEGV, "crash: a bad address, at crash_test.c:", "descend"},
+    };
+    if (SANITIZED) {
+        return; /* whose own report is longer */
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[4000];
+        int status = end_of(cases[i].mistake, text, sizeof text);
+        cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == cases[i].signal, "%zu: %x", i, status);
+        cr_expect(strstr(text, cases[i].words) && strstr(text, cases[i].function), "%zu: %s", i,
+                  text);
+        cr_expect(strchr(text, '\n') == text + strlen(text) - 1, "one line, not '%s'", text);
+    }
+}
+
+/* Somebody's own handler stays. */
+static void own_handler(int number) {
+    (void)number;
+    _exit(7);
+}
+
+Test(crash, leaves_other_handlers) {
+    char text[4000];
+    signal(SIGSEGV, own_handler);
+    int status = end_of(read_nowhere, text, sizeof text);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 7 && text[0] == '\0', "%x %s", status,
+              text);
+}
