@@ -29,8 +29,9 @@ OUT = "build/class"
 LEFT_OUT = ("fork", "memory_bomb")   # a test must not endanger the machine it runs on
 SLOW = "sleep_long"                  # of those that time out one is enough
 MEASURED = ("seconds", "cpu_seconds", "peak_bytes", "judge_bytes")
-# What of a message is measured too: names that compilers give their files for a moment, bytes that they had.
-MEASURED_TEXT = re.compile(r"\bcc\w{6}\.|(?<=after a total of )\d+")
+# What of a message is so too: names that compilers give their files for a moment, bytes that they had, the thread that
+# is the first to crash.
+MEASURED_TEXT = re.compile(r"\bcc\w{6}\.|(?<=after a total of )\d+|(?<=crash: ).*")
 # Lost or not with the inputs: there the gradient is so small that the epsilon of clipping shows.
 CHANCE = {"mutant divided_twice": {"clip_large"}}
 
