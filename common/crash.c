@@ -38,14 +38,17 @@ static bool in_program(const void *pc) {
 static void print_lines(void) {
     void *frame[FRAMES];
     char text[600], last[600] = "";
-    int n = backtrace(frame, FRAMES), told = 0;
-    /* This function and the handler; then the system's return from it, which is no program's. */
-    for (int i = 2; i < n && told < TOLD; i++) {
+    int n = backtrace(frame, FRAMES), told = 0, stopped = 0;
+    while (stopped < n && in_program(frame[stopped])) {
+        stopped++; /* the handler's own; then the system's return from it */
+    }
+    stopped++;
+    for (int i = stopped; i < n && told < TOLD; i++) {
         if (!in_program(frame[i])) {
             continue;
         }
-        /* The innermost is where it stopped, the others are where a call returns to. */
-        cudasim_describe_code((const char *)frame[i] + (told == 0), text, sizeof text);
+        /* The innermost is the instruction that stopped it, the others are those behind a call. */
+        cudasim_describe_code((const char *)frame[i] + (i == stopped), text, sizeof text);
         bool known = strncmp(text, "0x", 2) != 0 && strcmp(text, last) != 0;
         if (known) {
             fprintf(stderr, told++ == 0 ? ", at %s" : ", called from %s", text);

@@ -101,8 +101,7 @@ Comparison compare(const float *got, const double *want, size_t n, Tolerance tol
     return result;
 }
 
-/* ---- what a difference looks like --------------------------------------------------------------
- */
+/* ---- what a difference looks like ------------------------------------------------------------ */
 
 static bool is_multiple(const float *got, const double *want, size_t n, double factor,
                         Tolerance tolerance) {
