@@ -61,6 +61,12 @@ ifneq ($(wildcard labs/.stubs),)
 $(if $(filter $(KITS_OWN),$(MAKECMDGOALS)),$(error make $(filter $(KITS_OWN),$(MAKECMDGOALS)): the whole kit can, a handout cannot))
 endif
 
+# Of several goals that start a make of their own, each waits for the one before: they make the same files.
+STARTS_MAKE := grade% debug% handin% demo test bench class-test handout-test profile-check
+ifneq ($(and $(filter $(STARTS_MAKE),$(MAKECMDGOALS)),$(word 2,$(MAKECMDGOALS))),)
+.NOTPARALLEL:
+endif
+
 # Each flavour has a folder of its own, so none of them ever needs a clean.
 DEFAULT_BLAS := $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
 FLAVOUR := $(subst $(space),-,$(strip \
