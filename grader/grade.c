@@ -28,7 +28,7 @@
 #include "grader/submission.h"
 #include "kernels/base.h"
 
-enum { PATH = 4096, JUDGE_SECONDS = 300, JUDGE_SECONDS_GPU = 3000 };
+enum { PATH = 4096, JUDGE_SECONDS = 300, JUDGE_SECONDS_GPU = 3000, TAKEN = 100, TRIES = 100 };
 
 typedef struct Options {
     const char *lab;     /* "00_bytes" */
@@ -179,16 +179,24 @@ __attribute__((noreturn)) static void become_judge(const Options *options, const
     _exit(EXIT_RUN);
 }
 
+/* Whether another process, which has another number, may do better: the name of the socket is
+   taken, or that of the shared memory of Criterion's own child, which a killed judge of another
+   user has left; then Criterion aborts. A check that aborts is not that: it does so in the child.
+ */
+static bool name_is_taken(int status) {
+    return (WIFEXITED(status) && WEXITSTATUS(status) == TAKEN) ||
+           (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
 /* One check at a time: what one does to the machine must be over before the next begins. */
 static void run_judge(const Options *options, const char *folder, const char *probe,
                       const char *check) {
-    enum { TAKEN = 100, TRIES = 100 };
     int status = TAKEN << 8;
-    for (int i = 0; i < TRIES && WIFEXITED(status) && WEXITSTATUS(status) == TAKEN; i++) {
+    for (int i = 0; i < TRIES && name_is_taken(status); i++) {
         pid_t child = fork();
         if (child == 0) {
             if (!clear_socket(getpid())) {
-                _exit(TAKEN); /* another process has another number */
+                _exit(TAKEN);
             }
             become_judge(options, folder, probe, check);
         }

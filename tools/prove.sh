@@ -81,6 +81,16 @@ old_container() {
         grep 'level 1' build/old.log && build/bin/contained --old make -s grade00 FROM=solutions
 }
 
+# Every second name that a judge's own process may take is there already, and another user's: as after
+# many that were killed.
+taken_names() {
+    graded solutions --lab 00 &&
+        # shellcheck disable=SC2016 # for the inner shell
+        unshare -m sh -c 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm &&
+            seq -f /dev/shm/bxfi_%.0f $$ 2 $(($$ + 20000)) | xargs touch &&
+            tools/grader_proof.py solutions --lab 00 --setting user'
+}
+
 # Two hundred hand-ins, as `make class-test` has them.
 class() { make -s class-test ARGS="--hand-ins ${HAND_INS:-200}"; }
 class_on_slurm() {
@@ -155,6 +165,11 @@ if [ "$(id -u)" = 0 ]; then
     prove "grader: attacks, graded by a user without rights" attacks --setting user
     prove "grader: attacks, graded where a container denies system calls" attacks --setting contained
     prove "grader: no grade where Landlock is denied" old_container
+    if unshare -m mount -t tmpfs tmpfs /dev/shm 2>/dev/null; then
+        prove "grader: what killed judges have left is in nobody's way" taken_names
+    else
+        echo "prove: left out  what killed judges have left: it needs the right to mount"
+    fi
 else
     echo "prove: left out  attacks in the other settings: they are started as root"
 fi
