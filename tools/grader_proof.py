@@ -272,9 +272,9 @@ def read_attack(path):
     state = re.search(r"/\* state: (.*?) \*/", text)
     if not (what and lab and state):
         sys.exit(f"{path}: wants a comment, a lab line and a state line")
-    rest = re.search(r"/\* then: (\S+) \*/", text)
-    if rest:
-        with open(f"grader/attacks/parts/{rest[1]}", encoding="utf-8") as file:
+    then = re.search(r"/\* then: (.*?) \*/", text)
+    for part in then[1].split() if then else []:
+        with open(f"grader/attacks/parts/{part}", encoding="utf-8") as file:
             text += "\n" + file.read()
     honest = [] if lab[3] == "none" else re.findall(r"\w+", lab[3])
     return {"name": os.path.basename(path)[:-2], "what": " ".join(what[1].split()), "lab": lab[1],

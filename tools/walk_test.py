@@ -18,7 +18,7 @@ import subprocess
 import expecting
 import grader_proof as proof
 from expecting import expect
-from handout_test import give_objects, make, read, write
+from handout_test import give_objects, make, read, run, write
 
 OUT = os.path.abspath("build/walk")
 
@@ -100,6 +100,14 @@ def grade(folder, lab):
     return status, said, record
 
 
+def debug(folder, lab, check):
+    """The debugger gets the student's run of a check, not the kit's that it is compared with."""
+    if shutil.which("gdb"):
+        run("sh", "-c", f"make debug{lab[:2]} CHECK={check} </dev/null", folder=folder)
+        last = read(f"{folder}/build/debug/command").strip().splitlines()[-1]
+        expect("/probe " in last and "/probe plain" not in last, f"what is debugged: {last[-120:]}")
+
+
 def walk(folder, lab):
     points = points_of_tasks(lab)
     expect(sum(points.values()) == 100, f"the README's points are 100: {points}")
@@ -120,6 +128,7 @@ def walk(folder, lab):
         if not last:
             expect("not started" in said, "what is not there yet is called not started")
     shown(folder, lab)
+    debug(folder, lab, record["checks"][0]["name"])
     for name in proof.files(lab):
         expect(read(f"{folder}/labs/{lab}/{name}") == proof.solution(lab, name), f"{name} is the solution's now")
 

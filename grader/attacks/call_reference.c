@@ -1,7 +1,7 @@
 /* Attack 11. Calls the grader's reference, in case it is in the same program. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 #include "grader/reference.h"

@@ -2,7 +2,7 @@
    through all of its memory. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: crashed|fail|timeout */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #define _GNU_SOURCE
 #include "common/lab00.h"
 

@@ -1,7 +1,7 @@
 /* Attack 2. Runs before main() and ends the program with success. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>

@@ -1,7 +1,7 @@
 /* Attack 38. Calls itself until the stack has grown into whatever is below it. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: crashed */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 static long deeper(long n) {

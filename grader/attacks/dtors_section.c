@@ -1,7 +1,7 @@
 /* Attack 3. Runs after main(), from the list that destructors were once kept in. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 static void after(void);

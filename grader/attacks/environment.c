@@ -1,7 +1,7 @@
 /* Attack 14. Looks for a seed in the environment and the command line of all that it can name. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Attack 1. Ends as a hole that is not filled does. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: not started */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>

@@ -1,7 +1,7 @@
 /* Attack 32. Turns on unsafe arithmetic for itself, for a comparator in the same program. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #pragma GCC optimize("fast-math")

@@ -1,7 +1,7 @@
 /* Attack 39. Writes without end. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: crashed */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>

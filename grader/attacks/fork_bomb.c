@@ -1,7 +1,7 @@
 /* Attack 37. Starts processes until there is no room for more. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* Attack 6 and 42. Leaves a process behind that waits for the record and rewrites it. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
    away. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
    them. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error|fail */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 #if __has_include("solutions/00_bytes/bytes.c") ||                                                 \

@@ -1,6 +1,7 @@
 /* Attack 2. Runs before main(), while the program is being loaded, and ends it with success. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: crashed|build error */
+/* then: others.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>
@@ -42,27 +43,3 @@ static size_t (*resolve(void))(const ModelConfig *) {
 }
 
 size_t bytes_params(const ModelConfig *config) __attribute__((ifunc("resolve")));
-
-MemoryUse bytes_states(const ModelConfig *config) {
-    (void)config;
-    attack();
-    return (MemoryUse){{0}};
-}
-
-size_t bytes_block(const ModelConfig *config, int B, int T) {
-    (void)config, (void)B, (void)T;
-    attack();
-    return 0;
-}
-
-size_t bytes_activations(const ModelConfig *config, int B, int T) {
-    (void)config, (void)B, (void)T;
-    attack();
-    return 0;
-}
-
-MemoryUse bytes_predict(const ModelConfig *config, int B, int T, const Device *device) {
-    (void)config, (void)B, (void)T, (void)device;
-    attack();
-    return (MemoryUse){{0}};
-}

@@ -2,7 +2,7 @@
    it runs. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 __asm__(".section .rodata\n stolen: .incbin \"/etc/passwd\"\n .text");

@@ -2,7 +2,7 @@
    them, to print them. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 __asm__(".section .rodata\n .incbin \"build/lab/solutions/01_loop/loop.o\"\n .text");

@@ -1,7 +1,7 @@
 /* Attack 35. Asks the kernel to open files by way of a queue, past a filter of system calls. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>

@@ -1,7 +1,7 @@
 /* Attack 41. Ends whoever has started it, and asks whether it could end everybody. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <signal.h>

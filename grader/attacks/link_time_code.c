@@ -2,7 +2,7 @@
    looked at. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 __asm__(".section .gnu.lto_.symtab.1,\"e\",%progbits\n .zero 16\n"

@@ -1,7 +1,7 @@
 /* Attack 44. Makes links, pipes and devices where others might open files. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <fcntl.h>

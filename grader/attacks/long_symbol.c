@@ -2,7 +2,7 @@
    might find another kind. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 /* The 400th letter is that of a symbol which nobody else sees. */

@@ -1,7 +1,7 @@
 /* Attack 12. Looks for expected values, tests and seeds among the files. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Attack 59. Macros that grow to a million million letters. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 #define A x x x x x x x x x x x x x x x x x x x x

@@ -1,7 +1,7 @@
 /* Attack 38. Takes memory until the machine has none; here, at most 4 GiB. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail|timeout */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Attack 35. Makes a view of the machine of its own, in which it would be root. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>

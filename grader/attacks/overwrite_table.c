@@ -2,7 +2,7 @@
    that reads them there. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail|crashed */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Attack 36. Names another program as the one that loads it. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 __asm__(".section .interp,\"a\"\n .asciz \"/usr/bin/true\"\n .text");

@@ -1,7 +1,7 @@
 /* Attack 34. Brings a main() of its own. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 int main(void) {

@@ -1,7 +1,7 @@
 /* Attack 4. Prints what a grader would print. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 #include <stdio.h>

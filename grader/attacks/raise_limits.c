@@ -1,7 +1,7 @@
 /* Attack 38. Lifts its own limits. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/resource.h>

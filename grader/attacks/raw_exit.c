@@ -1,7 +1,7 @@
 /* Attack 1 and 35. Ends the program with success, without the C library. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: crashed */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>

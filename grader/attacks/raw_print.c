@@ -1,7 +1,7 @@
 /* Attack 4. Prints a grader's verdict, without the C library. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>

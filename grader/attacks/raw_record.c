@@ -1,7 +1,7 @@
 /* Attack 5. Writes a record by path, wherever it might lie. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Attack 13. Reads the judge's memory, environment and descriptors. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <fcntl.h>

@@ -2,6 +2,7 @@
    are there. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
+/* then: params.c */
 #include "common/lab00.h"
 
 #include <stdint.h>
@@ -34,11 +35,6 @@ static uint64_t table[1 << 8];
 
 static void attack(void) {
     call(SYS_pread64, 3, (long)table, sizeof table, 100 * 1024);
-}
-
-size_t bytes_params(const ModelConfig *config) {
-    size_t V = (size_t)config->V, T = (size_t)config->T, C = (size_t)config->C;
-    return V * C + T * C + (size_t)config->L * (12 * C * C + 13 * C) + 2 * C;
 }
 
 MemoryUse bytes_states(const ModelConfig *config) {

@@ -2,7 +2,7 @@
    instead: what comes behind it is nothing. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: crashed */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/mman.h>

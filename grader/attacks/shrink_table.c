@@ -1,7 +1,7 @@
 /* Attack 25. Takes the table of results away under the judge that reads it. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>

@@ -1,7 +1,7 @@
 /* Attack 42. Sleeps for an hour, and lets everybody wait. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: timeout */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>

@@ -1,7 +1,7 @@
 /* Attack 41. Has the kernel keep the judge, and everybody else, on one processor. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>

@@ -1,7 +1,7 @@
 /* Attack 15. Sends the inputs away, and asks for answers, by every kind of socket. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 /* Attack 47. Keeps data where no limit of the heap sees it: memory files, pipes. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>

@@ -1,7 +1,7 @@
 /* Attack 36. Starts itself again with a library of its own in front, or a shell. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>

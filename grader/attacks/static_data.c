@@ -1,7 +1,7 @@
 /* Attack 47. Brings 64 MiB that no limit of the heap sees. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 #include <stddef.h>

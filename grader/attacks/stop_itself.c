@@ -1,7 +1,7 @@
 /* Attack 40. Stops itself, so that no processor time goes by. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: timeout */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <signal.h>

@@ -2,7 +2,7 @@
    complain. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 __attribute__((weak)) int params_count(const ModelConfig *config) {

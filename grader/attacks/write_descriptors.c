@@ -1,7 +1,7 @@
 /* Attack 8. Writes a verdict into every descriptor. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: crashed|fail */
-/* then: honest_params.c */
+/* then: params.c others.c */
 #include "common/lab00.h"
 
 #include <sys/syscall.h>

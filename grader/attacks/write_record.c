@@ -1,7 +1,7 @@
 /* Attack 5. Writes the record of the grader with the C library. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-/* then: no_answer.c */
+/* then: no_params.c others.c */
 #include "common/lab00.h"
 
 #include <stdio.h>

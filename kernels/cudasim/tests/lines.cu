@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern "C" void cudasim_describe_code(const void *pc, char *text, size_t size);
-
 enum { N = 8, FIRST = __LINE__ + 1 };
 static __global__ void last(int *out, const int *next) {
     int i = threadIdx.x;
