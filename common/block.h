@@ -14,9 +14,9 @@
 #include "common/model.h"
 
 /**
- * What a block keeps between forward and backward: for each token 15 C numbers, the probabilities
- * or the log-sum of each attention row, and four floats. Input and output are not among them; they
- * belong to whoever runs the block.
+ * The tensors that a block keeps between forward and backward: for each token 15 C numbers, the
+ * probabilities or the log-sum of each attention row, and four floats. Input and output are not
+ * among them; they belong to the caller.
  */
 struct Block {
     Real *ln1;                 /**< (B, T, C) first layer norm */

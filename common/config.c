@@ -1,3 +1,4 @@
+/* Which shapes a model may have. The contract is in config.h. */
 #include "common/config.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "kernels/base.h"
 
-/** What attention keeps for backward. */
+/** The tensors that attention keeps for backward. */
 typedef enum Attention {
     ATTENTION_PLAIN, /**< the probabilities: B * NH * T * T numbers a layer (kernels/attention.h) */
     ATTENTION_FLASH, /**< one float per row: B * NH * T (kernels/flash.h) */

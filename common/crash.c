@@ -1,3 +1,5 @@
+/* A signal handler that tells where the program was: file and line of its frames, from the debug
+   information. The contract is in crash.h. */
 #define _GNU_SOURCE
 #include "common/crash.h"
 
@@ -12,14 +14,14 @@
 #include <unistd.h>
 
 #ifndef BACKEND_CUDA
-#include "kernels/cudasim/include/cudasim_core.h"
+#include <cudasim.h>
 #endif
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 enum { SIGNALS = sizeof signals / sizeof *signals, FRAMES = 64, TOLD = 4, PAGE = 4096 };
 enum { STACK = 256 << 10, RESERVE = 64 << 20 };
 
-/* Addresses that are given back when a crash is told: then there may be no other memory. */
+/* Addresses that are released before a crash is reported: there may be no other memory then. */
 static void *reserve = MAP_FAILED;
 
 /* ---- where ----------------------------------------------------------------------------------- */
@@ -34,7 +36,7 @@ static bool in_program(const void *pc) {
            image.dli_fbase == program.dli_fbase;
 }
 
-/* The lines of the program itself, from the innermost on: what is in libraries is nobody's line. */
+/* The lines of the program itself, innermost first; frames in libraries are left out. */
 static void print_lines(void) {
     void *frame[FRAMES];
     char text[600], last[600] = "";
@@ -47,7 +49,7 @@ static void print_lines(void) {
         if (!in_program(frame[i])) {
             continue;
         }
-        /* The innermost is the instruction that stopped it, the others are those behind a call. */
+        /* The innermost is the faulting instruction, the others are return addresses. */
         cudasim_describe_code((const char *)frame[i] + (i == stopped), text, sizeof text);
         bool known = strncmp(text, "0x", 2) != 0 && strcmp(text, last) != 0;
         if (known) {
@@ -64,7 +66,7 @@ __attribute__((noinline)) void crash_told(void) {
     __asm__ volatile(""); /* a call to it stays a call */
 }
 
-/* Where telling comes to no end, the program ends all the same. */
+/* If printing the report hangs, exit anyway. */
 static void give_up(int number) {
     (void)number;
     _exit(128 + SIGSEGV);
@@ -78,16 +80,16 @@ static void on_signal(int number, siginfo_t *info, void *context) {
         munmap(reserve, RESERVE);
     }
     if (number == SIGFPE) {
-        fprintf(stderr, "crash: a whole number is divided by 0");
+        fprintf(stderr, "crash: integer division by 0");
     } else if (number == SIGILL) {
-        fprintf(stderr, "crash: the compiler saw that nothing right can come here (a division by "
-                        "0, a function that does not return a value)");
+        fprintf(stderr, "crash: reached code that the compiler had proved unreachable (a division "
+                        "by 0, a function that does not return a value)");
     } else if (info->si_addr == NULL) {
         fprintf(stderr, "crash: a NULL pointer");
     } else if ((uintptr_t)info->si_addr < PAGE) {
-        fprintf(stderr, "crash: a bad address, %lu bytes behind NULL",
+        fprintf(stderr, "crash: a bad address, %lu bytes past NULL",
                 (unsigned long)(uintptr_t)info->si_addr);
-    } else { /* it is another one each time, and says nothing */
+    } else { /* its value differs from run to run and says nothing */
         fprintf(stderr, "crash: a bad address");
     }
     print_lines();

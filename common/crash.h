@@ -7,18 +7,18 @@
 #define COMMON_CRASH_H
 
 /**
- * From here on, what ends the program by SIGSEGV, SIGBUS, SIGFPE or SIGILL is told on stderr before
- * it does, in one line:
+ * From here on, what ends the program by SIGSEGV, SIGBUS, SIGFPE or SIGILL is reported on stderr
+ * before it does, in one line:
  *
- *     crash: a bad address, 32 bytes behind NULL, at checkpoint.c:44 (rerun), called from ...
+ *     crash: a bad address, 32 bytes past NULL, at checkpoint.c:44 (rerun), called from ...
  *
  * Signals for which there is a handler already (a sanitizer's) are left to it. To be called before
  * the GPU is used: the simulator hands on the faults that are not its own. Lines are known where it
- * is linked; with BACKEND=cuda only the signal is told.
+ * is linked; with BACKEND=cuda only the signal is reported.
  */
 void crash_tell(void);
 
-/** Called when a crash has been told, so that a debugger can stop there. */
+/** Called when a crash has been reported, so that a debugger can stop there. */
 void crash_told(void);
 
 #endif

@@ -65,9 +65,9 @@ Test(crash, says_where) {
         const char *words, *function;
     } cases[] = {
         {read_nowhere, SIGSEGV,
-         "crash: a bad address, 24 bytes behind NULL, at crash_test.c:", "read_nowhere"},
+         "crash: a bad address, 24 bytes past NULL, at crash_test.c:", "read_nowhere"},
 #ifdef __x86_64__
-        {divide, SIGFPE, "crash: a whole number is divided by 0, at crash_test.c:", "divide"},
+        {divide, SIGFPE, "crash: integer division by 0, at crash_test.c:", "divide"},
 #endif
         {overflow_stack, SIGSEGV, "crash: a bad address, at crash_test.c:", "descend"},
     };
@@ -84,7 +84,7 @@ Test(crash, says_where) {
     }
 }
 
-/* Somebody's own handler stays. */
+/* A handler that the program has set stays. */
 static void own_handler(int number) {
     (void)number;
     _exit(7);

@@ -1,3 +1,5 @@
+/* A text file as batches: rows are cut once, and an epoch draws their order. The contract, with
+   both ways to cut, is in data.h. */
 #include "common/data.h"
 
 #include <errno.h>
@@ -8,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "common/rng.h"
+#include "common/text.h"
 #include "kernels/base.h"
 
 /* Inputs start ... start + length - 1 of the text, each with the byte after it as its target. Where
@@ -310,16 +313,15 @@ size_t data_bytes(const Data *data) {
 }
 
 uint64_t data_fingerprint(const Data *data) {
-    /* FNV-1a over the text, then over what decides how it is cut. */
-    uint64_t hash = 0xcbf29ce484222325u;
-    const uint64_t prime = 0x100000001b3u;
+    /* Of the text, then of what decides how it is cut. */
+    uint64_t hash = HASH_BEGIN;
     for (size_t i = 0; i < data->bytes; i++) {
-        hash = (hash ^ data->text[i]) * prime;
+        hash = hash_add(hash, data->text[i]);
     }
     uint64_t cut[] = {(uint64_t)data->options.T, data->options.documents, data->train_rows,
                       data->options.seed};
     for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
-        hash = (hash ^ cut[i]) * prime;
+        hash = hash_add(hash, cut[i]);
     }
     return hash;
 }

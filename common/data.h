@@ -6,7 +6,7 @@
  * The text is cut into rows of at most T inputs; target i is the byte after input i. Each byte but
  * the first of its document is the target of exactly one row: nothing is repeated, nothing lost.
  *
- *  - *Windows*: the text is one document; its rows lie end to end, and only the last is short.
+ *  - *Rows*: the text is one document; its rows lie end to end, and only the last is short.
  *  - *Documents*: a document ends at an empty line, so rows are ragged; one that is longer than T
  *    takes several rows. Equal lengths would hide every mistake in how a loss is averaged.
  *
@@ -24,7 +24,7 @@ typedef struct Batch {
     int B;                  /**< sequences */
     int T;                  /**< tokens per sequence */
     const int32_t *tokens;  /**< (B, T) inputs */
-    const int32_t *targets; /**< (B, T) what follows each; IGNORE_INDEX takes no part */
+    const int32_t *targets; /**< (B, T) the token after each; IGNORE_INDEX takes no part */
     int valid;              /**< targets that take part */
 } Batch;
 
@@ -33,12 +33,12 @@ typedef struct DataOptions {
     const char *path;     /**< the text file */
     int B;                /**< sequences per batch; the last of an epoch may have fewer */
     int T;                /**< tokens per sequence */
-    bool documents;       /**< ragged documents instead of windows */
+    bool documents;       /**< ragged documents instead of rows end to end */
     double eval_fraction; /**< the last part of the rows, kept for validation; in [0, 1) */
     uint64_t seed;        /**< of the order of rows */
 } DataOptions;
 
-/** A place in the data: all that is needed to go on from there. */
+/** A place in the data: all that is needed to resume there. */
 typedef struct DataPosition {
     uint64_t epoch; /**< complete passes so far; also the shuffle in use */
     uint64_t row;   /**< rows handed out in this pass */
@@ -51,7 +51,7 @@ typedef struct Data Data;
  * Reads a text.
  *
  * @return to be given to data_free(); NULL (and one line on stderr) where the file cannot be read,
- *         is no regular file, is empty, or has too little text for one row of training and, with
+ *         is not a regular file, is empty, or has too little text for one row of training and, with
  *         eval_fraction > 0, one of validation
  */
 Data *data_new(DataOptions options);
@@ -80,8 +80,8 @@ void data_free(Data *data);
 bool data_next(Data *data, Batch *batch);
 
 /**
- * Valid targets of the next `batches` batches, before any of them is handed out: what the losses
- * of an accumulation window are to be divided by. Counts up to the end of the epoch.
+ * Valid targets of the next `batches` batches, before any of them is handed out: the divisor of
+ * the losses of an accumulation window. Counts up to the end of the epoch.
  */
 size_t data_window_tokens(const Data *data, int batches);
 
@@ -110,14 +110,15 @@ int data_seek(Data *data, DataPosition position);
  * @param      data  the data
  * @param      index from 0 on
  * @param[out] batch borrowed; valid until the next call
- * @return false behind the last one
+ * @return false after the last one
  */
 bool data_eval(Data *data, size_t index, Batch *batch);
 
 /** Targets of one epoch of training. */
 size_t data_epoch_tokens(const Data *data);
 
-/** Entropy of the text's bytes taken one by one, in nats: what a model that counts would reach. */
+/** Entropy of the text's bytes taken one by one, in nats: the loss of a model that only counts
+ * bytes. */
 double data_unigram_entropy(const Data *data);
 
 /** Bytes of the text. */

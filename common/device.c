@@ -1,3 +1,5 @@
+/* The CPU as a device: an arena of aligned pages, and the CPU's table of ops. The contract is in
+   device.h; device_gpu.c is the other device. */
 #include "common/device.h"
 
 #include <stdio.h>
@@ -6,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/params.h"
 #include "kernels/blas.h"
 #include "kernels/threads.h"
 
@@ -59,7 +62,8 @@ static void cpu_synchronize(Device *device) {
 }
 
 static size_t cpu_workspace_bytes(const Device *device, const ModelConfig *config) {
-    return ops_workspace_cpu(config->precision, config->T, config->C, config->NH, device->threads);
+    return ops_workspace_cpu(config->precision, config->T, config->C, config->NH,
+                             params_length(config), device->threads);
 }
 
 static size_t cpu_overhead(const Device *device) {
@@ -133,6 +137,11 @@ void device_free(Device *device) {
     }
 }
 
+size_t workspace_list_bytes(const ModelConfig *config) {
+    return padded((size_t)params_count(config) * sizeof(TensorEntry));
+}
+
 size_t workspace_bytes(const ModelConfig *config, const Device *device) {
-    return padded(device->workspace_bytes(device, config)) + WORKSPACE_RESULT_BYTES;
+    return padded(device->workspace_bytes(device, config)) +
+           WORKSPACE_LISTS * workspace_list_bytes(config) + WORKSPACE_RESULT_BYTES;
 }

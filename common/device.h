@@ -21,8 +21,11 @@
 /** Every tensor starts on a multiple of this many bytes. */
 enum { DEVICE_ALIGNMENT = 256 };
 
-/** The last bytes of a workspace are no scratch memory: single results, as a norm, stand there. */
+/** The last bytes of a workspace are not scratch: they hold single results, such as a norm. */
 enum { WORKSPACE_RESULT_BYTES = 256 };
+
+/** Lists of all parameters that a step needs: gradients, weights, and the two moments. */
+enum { WORKSPACE_LISTS = 4 };
 
 /** One device. Read the fields freely; call the functions through the wrappers below. */
 typedef struct Device Device;
@@ -30,10 +33,10 @@ typedef struct Device Device;
 /** See #Device. */
 struct Device {
     const char *name;    /**< "cpu" or "gpu" */
-    const char *note;    /**< what every report says of it: threads, BLAS, core type */
-    const char *warning; /**< what keeps it from being as fast as it could, or NULL */
+    const char *note;    /**< part of every report: threads, BLAS, core type */
+    const char *warning; /**< why it is slower than it could be, or NULL */
     bool host_memory;    /**< whether the host can read its memory directly */
-    bool simulated;      /**< a GPU that is none: its time means nothing */
+    bool simulated;      /**< not a real GPU: its time means nothing */
     int threads;         /**< CPU: threads that share the work; else 0 */
     void *blas;          /**< GPU: a cublasHandle_t, for Workspace; else NULL */
     const Ops *ops;      /**< (3) by Precision */
@@ -51,7 +54,7 @@ struct Device {
     void (*download)(Device *device, void *to, const void *from, size_t bytes);
     /** device_synchronize() */
     void (*synchronize)(Device *device);
-    /** Scratch memory of the ops; workspace_bytes() adds the place for results. */
+    /** Scratch memory of the ops; workspace_bytes() adds lists and results. */
     size_t (*workspace_bytes)(const Device *device, const ModelConfig *config);
     /** device_overhead() */
     size_t (*overhead)(const Device *device);
@@ -65,7 +68,7 @@ struct Device {
  *
  * @param capacity bytes of the range; 0 for as much as the machine has memory
  * @return a device, to be given to device_free(); NULL (and a line on stderr) if the range cannot
- *         be had
+ *         be reserved
  */
 Device *device_cpu_new(size_t capacity);
 
@@ -77,10 +80,12 @@ Device *device_cpu_new(size_t capacity);
  * pinned buffer; ops, copies and fills run one after the other in the default stream. Those calls
  * may return before their work is done. Where the GPU reports an error, the program ends.
  *
+ * @param ops (3) the GPU's ops by precision: `ops_gpu` of kernels/ops.h, an object outside of the
+ *            library, for labs write some of them; NULL where nothing runs and only bytes are asked
  * @return a device, to be given to device_free(); NULL (and a line on stderr) where there is no GPU
  *         or its driver does not fit
  */
-Device *device_gpu_new(void);
+Device *device_gpu_new(const Ops *ops);
 
 /** Gives the device back with all its memory. NULL is fine. */
 void device_free(Device *device);
@@ -96,7 +101,7 @@ static inline void *device_alloc(Device *device, size_t bytes) {
     return device->alloc(device, bytes);
 }
 
-/** Takes back the newest tensor. `bytes` is what it was allocated with. */
+/** Takes back the newest tensor. `bytes` is its size as allocated. */
 static inline void device_release(Device *device, void *data, size_t bytes) {
     device->release(device, data, bytes);
 }
@@ -122,17 +127,22 @@ static inline void device_synchronize(Device *device) {
 }
 
 /**
- * Bytes that are taken on the device without being any tensor's: a GPU's context and loaded
+ * Bytes in use on the device that belong to no tensor: a GPU's context and loaded
  * kernels, cuBLAS and its workspace, and what other programs hold there. 0 on the CPU.
  */
 static inline size_t device_overhead(const Device *device) {
     return device->overhead(device);
 }
 
+/** Bytes of one list of a model's parameters: a TensorEntry each, rounded up to 256. */
+size_t workspace_list_bytes(const ModelConfig *config);
+
 /**
- * Bytes of workspace that a step of this model takes on this device: the scratch memory of its ops
- * and 256 bytes for single results. It is a line of its own in every count because, unlike weights,
- * gradients, states and activations, it depends on the device (on a CPU on the number of threads).
+ * Bytes of workspace that a step of this model takes on this device: the scratch memory of its ops,
+ * WORKSPACE_LISTS lists of its parameters, of which the model makes one and the optimizer the
+ * others, and 256 bytes for single results. It is a line of its own in every count because, unlike
+ * weights, gradients, states and activations, it depends on the device (on a CPU on the number of
+ * threads).
  *
  * @param config the model
  * @param device the device

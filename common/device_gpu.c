@@ -1,5 +1,6 @@
-/* The GPU, real or simulated: the same calls of the CUDA runtime. Everything goes into the default
-   stream, so copies, fills and ops happen in the order they were asked for. */
+/* The GPU as a device, real or simulated: the same calls of the CUDA runtime. The contract is in
+   device.h. Everything goes into the default stream, so copies, fills and ops happen in the order
+   they were asked for. */
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "common/device.h"
+#include "common/params.h"
 
 /* Copies go through a pinned buffer of this size, in pieces where it is too small: only from pinned
    memory can the GPU fetch by itself, while the host goes on. */
@@ -93,11 +95,11 @@ static void gpu_synchronize(Device *device) {
 
 static size_t gpu_workspace_bytes(const Device *device, const ModelConfig *config) {
     (void)device;
-    return ops_workspace_gpu(config->precision, config->T, config->C, config->NH, config->V,
-                             config->attention == ATTENTION_PLAIN);
+    return ops_workspace_gpu(config->precision, config->T, config->C, config->NH,
+                             params_length(config), config->attention == ATTENTION_PLAIN);
 }
 
-/* What is taken on the GPU and is not the pool's. */
+/* GPU memory in use outside of the pool. */
 static size_t gpu_overhead(const Device *device) {
     const Gpu *gpu = device->state;
     size_t available, total;
@@ -132,7 +134,7 @@ static void describe(Gpu *gpu) {
     EXPECT(cudaRuntimeGetVersion(&runtime));
 #ifdef CUDASIM
     snprintf(gpu->note, sizeof gpu->note,
-             "SIMULATED on the CPU: what it computes counts, its time means nothing");
+             "SIMULATED on the CPU: its results count, its times mean nothing");
 #else
     snprintf(gpu->note, sizeof gpu->note, "%s (sm_%d%d), %.1f GiB, CUDA %d.%d", properties.name,
              properties.major, properties.minor,
@@ -189,13 +191,13 @@ static const char *open_gpu(Gpu *gpu) {
     return open_blas(gpu) ? NULL : "cuBLAS cannot start";
 }
 
-Device *device_gpu_new(void) {
+Device *device_gpu_new(const Ops *ops) {
     Gpu *gpu = calloc(1, sizeof *gpu);
     Device *device = calloc(1, sizeof *device);
     CHECK(gpu != NULL && device != NULL, "no memory for a few bytes");
     const char *missing = open_gpu(gpu);
     if (missing != NULL) {
-        /* What it has opened goes with the program, which cannot do much without. */
+        /* Anything opened so far is left to the end of the program, which is near. */
         fprintf(stderr, "no GPU: %s\n", missing);
         free(gpu);
         free(device);
@@ -208,7 +210,7 @@ Device *device_gpu_new(void) {
 #ifdef CUDASIM
         .simulated = true,
 #endif
-        .ops = ops_gpu,
+        .ops = ops,
         .blas = gpu->blas,
         .state = gpu,
         .alloc = gpu_alloc,

@@ -1,3 +1,5 @@
+/* Files and folders: every error is one line with the path and the reason, and a file appears whole
+   or not at all. The contract is in files.h. */
 #define _GNU_SOURCE /* nftw */
 #include "common/files.h"
 
@@ -9,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/text.h"
 #include "kernels/base.h"
 
 int file_error(const char *path, const char *what) {
@@ -78,7 +81,7 @@ int path_sync(const char *path) {
 }
 
 int stdout_flush(void) {
-    errno = EIO; /* for what was lost earlier, whose reason nobody kept */
+    errno = EIO; /* an earlier write failed, and its reason was not kept */
     return fflush(stdout) == 0 && !ferror(stdout) ? 0
                                                   : file_error("standard output", "cannot write");
 }
@@ -114,4 +117,63 @@ int file_end(FILE *file, const char *path, bool keep) {
     }
     free(part);
     return good && keep ? 0 : -1;
+}
+
+json_t *file_load_json(const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        file_error(path, "cannot read");
+        return NULL;
+    }
+    json_error_t error = {0};
+    json_t *json = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+    fclose(file);
+    if (json == NULL) {
+        text_plain(error.text, strlen(error.text), "");
+        fprintf(stderr, "%s: not a JSON object: line %d: %s\n", path, error.line, error.text);
+    } else if (!json_is_object(json)) {
+        fprintf(stderr, "%s: not a JSON object\n", path);
+        json_decref(json);
+        json = NULL;
+    }
+    return json;
+}
+
+/* All bytes from one open file to another. */
+static bool copy_bytes(int from, int to) {
+    char piece[1 << 14];
+    ssize_t got;
+    while ((got = read(from, piece, sizeof piece)) > 0) {
+        for (ssize_t done = 0, put; done < got; done += put) {
+            put = write(to, piece + done, (size_t)(got - done));
+            if (put < 0) {
+                return false;
+            }
+        }
+    }
+    return got == 0;
+}
+
+int file_copy(const char *from, const char *to) {
+    char process[20];
+    snprintf(process, sizeof process, ".%d", (int)getpid());
+    char *aside = joined(to, process, "");
+    struct stat status;
+    int in = open(from, O_RDONLY | O_CLOEXEC), out = -1;
+    if (in >= 0 && fstat(in, &status) == 0) {
+        unlink(aside); /* left by a process that was killed */
+        out = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0777);
+    }
+    bool good = out >= 0 && copy_bytes(in, out);
+    good = out >= 0 && close(out) == 0 && good && rename(aside, to) == 0;
+    int reason = errno;
+    if (in >= 0) {
+        close(in);
+    }
+    if (!good && out >= 0) {
+        unlink(aside);
+    }
+    free(aside);
+    errno = reason;
+    return good ? 0 : -1;
 }

@@ -6,13 +6,15 @@
 #ifndef COMMON_FILES_H
 #define COMMON_FILES_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-/** Prints `path: what: reason of errno` on stderr. @return -1, so that it can be returned */
+/** Prints path, what failed, and the reason in errno. @return -1, so that it can be returned */
 int file_error(const char *path, const char *what);
 
-/** Writes what standard output still holds. @return 0; -1 with a line if anything printed is lost
+/**
+ * Writes what standard output still holds. @return 0; -1 with a line if anything printed is lost
  */
 int stdout_flush(void);
 
@@ -42,5 +44,20 @@ FILE *file_begin(const char *path);
  * @return 0; -1 (and a line on stderr, unless it was the caller who did not want to keep it)
  */
 int file_end(FILE *file, const char *path, bool keep);
+
+/**
+ * The JSON object in a file; one in which a key stands twice is refused.
+ *
+ * @return to be given to json_decref(); NULL (and a line on stderr) if there is none
+ */
+json_t *file_load_json(const char *path);
+
+/**
+ * Copies a file, aside and then renamed: other processes may do the same. Who may read, write and
+ * run it stays, as far as the umask allows.
+ *
+ * @return 0; -1 with the reason in errno and nothing printed
+ */
+int file_copy(const char *from, const char *to);
 
 #endif

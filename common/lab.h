@@ -6,8 +6,6 @@
 #ifndef COMMON_LAB_H
 #define COMMON_LAB_H
 
-#include <stdbool.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -39,8 +37,8 @@ __attribute__((noreturn, cold))
 void todo_reached(const char *file, int line, const char *task);
 
 /**
- * Prints `needs lab NN (labs/NN_topic/file)` and exits with EXIT_USAGE: what an object calls that
- * stands in for a lab file which is not there.
+ * Prints `needs lab NN (NN_topic/file is not here)` and exits with EXIT_USAGE. Called by the object
+ * that stands in for a lab file that is missing.
  *
  * @param lab  two digits
  * @param file the missing file, as "03_accumulate/accumulate.c"
@@ -49,15 +47,6 @@ void todo_reached(const char *file, int line, const char *task);
 __attribute__((noreturn, cold))
 #endif
 void lab_missing(const char *lab, const char *file);
-
-/**
- * Does the same before anything is begun, if an object stands in for one of the files of a lab that
- * the run will need.
- *
- * @param lab two digits
- * @param gpu whether the run needs the lab's .cu files as well
- */
-void lab_need(const char *lab, bool gpu);
 
 #ifdef __cplusplus
 }

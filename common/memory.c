@@ -1,15 +1,17 @@
+/* A stack of named tensors with a budget, and the counts of it: now, at the peak, over time. The
+   contract is in memory.h. */
 #include "common/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/clock.h"
 #include "common/lab.h"
 
 /* Checked memory: NaN in every precision, and -1 as an index. */
 enum { POISON = 0xff };
-/* Between checked tensors: bytes that nobody should write. */
+/* Between checked tensors: bytes that must not be written. */
 enum { GUARD = 0xa5, GUARD_BYTES = DEVICE_ALIGNMENT };
 
 struct Memory {
@@ -43,6 +45,10 @@ size_t memory_total(const MemoryUse *use) {
         total += use->bytes[kind];
     }
     return total;
+}
+
+double memory_mib(size_t bytes) {
+    return (double)bytes / (1024 * 1024);
 }
 
 bool memory_checked_by_default(void) {
@@ -84,16 +90,12 @@ void memory_free(Memory *memory) {
     free(memory);
 }
 
-static double mib(size_t bytes) {
-    return (double)bytes / (1024 * 1024);
-}
-
 static void print_in_use(const Memory *memory) {
     bool any = false;
     for (int kind = 0; kind < MEMORY_KINDS; kind++) {
         if (memory->now.bytes[kind] > 0) {
             fprintf(stderr, "%s  %s %.1f", any ? "" : ":\n", memory_kind_name((MemoryKind)kind),
-                    mib(memory->now.bytes[kind]));
+                    memory_mib(memory->now.bytes[kind]));
             any = true;
         }
     }
@@ -104,16 +106,16 @@ static void refuse(const Memory *memory, MemoryKind kind, const char *name, int 
                    size_t bytes) {
     size_t total = memory_total(&memory->now), budget = memory->options.budget;
     fflush(stdout);
-    fprintf(stderr, "out of memory: %.1f MiB for \"%s\" (", mib(bytes), name);
+    fprintf(stderr, "out of memory: %.1f MiB for \"%s\" (", memory_mib(bytes), name);
     if (layer >= 0) {
         fprintf(stderr, "layer %d, ", layer);
     }
     fprintf(stderr, "%s); ", memory_kind_name(kind));
     if (budget > 0 && bytes > budget - total) {
-        fprintf(stderr, "%.1f of %.1f MiB in use, short by %zu bytes", mib(total), mib(budget),
-                bytes - (budget - total));
+        fprintf(stderr, "%.1f of %.1f MiB in use, short by %zu bytes", memory_mib(total),
+                memory_mib(budget), bytes - (budget - total));
     } else {
-        fprintf(stderr, "the device has no more, %.1f MiB in use", mib(total));
+        fprintf(stderr, "the device has no more, %.1f MiB in use", memory_mib(total));
     }
     print_in_use(memory);
     if (memory->refused != NULL) {
@@ -126,12 +128,10 @@ static void record(Memory *memory, bool allocated, const Tensor *tensor) {
     if (!memory->recording) {
         return;
     }
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     memory->events =
         grown(memory->events, memory->event_count, &memory->event_room, sizeof *memory->events);
     memory->events[memory->event_count++] = (MemoryEvent){
-        .seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec,
+        .seconds = now(),
         .allocated = allocated,
         .tensor = *tensor,
         .in_use = memory->now,
@@ -195,8 +195,8 @@ static void check_guard(const Memory *memory, const Tensor *tensor) {
     unsigned char guard[GUARD_BYTES];
     device_download(memory->device, guard, (char *)tensor->data + tensor->bytes, GUARD_BYTES);
     for (int i = 0; i < GUARD_BYTES; i++) {
-        CHECK(guard[i] == GUARD, "somebody wrote %d bytes past the end of \"%s\" (%zu bytes)",
-              i + 1, tensor->name, tensor->bytes);
+        CHECK(guard[i] == GUARD, "%d bytes were written past the end of \"%s\" (%zu bytes)", i + 1,
+              tensor->name, tensor->bytes);
     }
 }
 

@@ -11,8 +11,8 @@
  *     ...
  *     memory_release(memory, mark);     // x and all that came after it
  *
- * Counted are the bytes asked for. Each tensor starts on a multiple of 256 bytes; what that costs
- * is padding, a line of its own outside of the budget.
+ * Only the bytes asked for are counted. Each tensor starts on a multiple of 256 bytes; the cost of
+ * that is padding, a line of its own outside of the budget.
  */
 #ifndef COMMON_MEMORY_H
 #define COMMON_MEMORY_H
@@ -22,12 +22,12 @@
 
 #include "common/device.h"
 
-/** What a tensor is for, in the words of the literature (docs/glossary.md). */
+/** The use of a tensor, in the words of the literature (docs/glossary.md). */
 typedef enum MemoryKind {
     MEMORY_WEIGHTS,     /**< parameters as the forward pass reads them */
     MEMORY_GRADIENTS,   /**< one float per parameter */
     MEMORY_OPTIMIZER,   /**< moments, and float masters where weights are stored in half */
-    MEMORY_ACTIVATIONS, /**< what forward leaves for backward, and gradients of the same */
+    MEMORY_ACTIVATIONS, /**< tensors that forward leaves for backward, and their gradients */
     MEMORY_WORKSPACE,   /**< scratch memory of the ops; depends on the device */
     MEMORY_DATA,        /**< tokens and targets */
     MEMORY_KINDS,       /**< how many kinds there are */
@@ -44,16 +44,19 @@ typedef struct MemoryUse {
 /** The sum over all kinds. */
 size_t memory_total(const MemoryUse *use);
 
+/** Bytes in MiB, for messages. */
+double memory_mib(size_t bytes);
+
 /** One tensor. */
 typedef struct Tensor {
-    const char *name; /**< what it is, as "attention.probs"; the string is not copied */
+    const char *name; /**< its name, as "attention.probs"; the string is not copied */
     int layer;        /**< the layer that asked for it, or -1 */
-    MemoryKind kind;  /**< what it is for */
+    MemoryKind kind;  /**< its use */
     size_t bytes;     /**< as asked for */
     void *data;       /**< where it is, on the device */
 } Tensor;
 
-/** What happened to memory, for a timeline. */
+/** A change of memory, for a timeline. */
 typedef struct MemoryEvent {
     double seconds;   /**< on the monotonic clock */
     bool allocated;   /**< came, or else went */
@@ -73,7 +76,7 @@ typedef struct MemoryOptions {
     bool checked;  /**< fresh and released memory is NaN, and guards stand between tensors */
 } MemoryOptions;
 
-/** Whether memory is checked unless somebody says otherwise: in sanitized and CHECKED=1 builds. */
+/** Whether memory is checked by default: in sanitized and CHECKED=1 builds. */
 bool memory_checked_by_default(void);
 
 /**
@@ -91,12 +94,12 @@ void memory_free(Memory *memory);
 /**
  * A new tensor on top of the stack. Its content is undefined (NaN if memory is checked).
  *
- * Never returns NULL: what does not fit into the budget or the device ends the program with status
- * 1 and a message that says what was asked for, by whom, and what is in use.
+ * Never returns NULL: if it does not fit into the budget or the device, the program ends with
+ * status 1 and a message that names the tensor, its layer, and the bytes in use by kind.
  *
  * @param memory the stack
- * @param kind   what it is for
- * @param name   what it is; the string must outlive the tensor
+ * @param kind   its use
+ * @param name   its name; the string must outlive the tensor
  * @param layer  for which layer, or -1
  * @param bytes  its size; may be 0
  * @return device memory, aligned to 256 bytes, owned by `memory`
@@ -118,10 +121,10 @@ Device *memory_device(const Memory *memory);
 /** The limit in bytes, 0 if there is none. */
 size_t memory_budget(const Memory *memory);
 
-/** What is in use now. */
+/** The bytes in use now. */
 MemoryUse memory_now(const Memory *memory);
 
-/** What was in use when the total was largest. */
+/** The bytes in use when the total was largest. */
 MemoryUse memory_peak(const Memory *memory);
 
 /** Bytes lost to alignment and guards at the peak; not part of any other number. */
@@ -143,7 +146,7 @@ void memory_peak_reset(Memory *memory);
 void memory_record(Memory *memory, bool on);
 
 /**
- * What was recorded.
+ * The recorded events.
  *
  * @param      memory the stack
  * @param[out] count  how many events
@@ -152,8 +155,8 @@ void memory_record(Memory *memory, bool on);
 const MemoryEvent *memory_events(const Memory *memory, size_t *count);
 
 /**
- * What to call instead of exiting when an allocation is refused; for tests and graders. It must not
- * return.
+ * A function to call instead of exiting when an allocation is refused; for tests and graders. It
+ * must not return.
  *
  * @param memory  the stack
  * @param refused called with `context` after the message was printed; NULL for exit(1)

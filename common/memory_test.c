@@ -1,10 +1,12 @@
 #include "common/memory.h"
 
 #include <criterion/criterion.h>
-#include <criterion/redirect.h>
 #include <math.h>
 #include <signal.h>
-#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/testkit/ending.h"
 
 static Device *device;
 static Memory *memory;
@@ -86,41 +88,44 @@ Test(memory, the_budget_fits_to_the_byte) {
     close_memory();
 }
 
-static char message[1024];
-
-static void expect_message(const char *want) {
-    fflush(stderr);
-    FILE *file = cr_get_redirected_stderr();
-    size_t length = fread(message, 1, sizeof message - 1, file);
-    message[length] = '\0';
-    cr_assert_str_eq(message, want);
-}
-
 static void stop(void *context) {
-    (void)context;
-    expect_message("out of memory: 0.0 MiB for \"attention.probs\" (layer 3, activations); 1.2 of "
-                   "1.2 MiB in use, short by 1 bytes:\n  weights 1.0  activations 0.2 MiB\n");
-    exit(1);
+    fprintf(stderr, "refused on %s\n", ((const Device *)context)->name);
+    exit(7);
 }
 
-Test(memory, one_byte_too_many_ends_the_program, .init = cr_redirect_stderr, .exit_code = 1) {
+static void exceed_by_one(void) {
     open_memory(1258292 + 400, false);
     memory_alloc(memory, MEMORY_WEIGHTS, "w", -1, 1 << 20);
     memory_alloc(memory, MEMORY_ACTIVATIONS, "a", 2, 209716);
-    memory_on_refusal(memory, stop, NULL);
+    memory_on_refusal(memory, stop, device);
     memory_alloc(memory, MEMORY_ACTIVATIONS, "attention.probs", 3, 401);
-    cr_assert_fail("it came back");
 }
 
-Test(memory, an_absurd_size_ends_the_program, .init = cr_redirect_stderr, .exit_code = 1) {
+Test(memory, one_byte_too_many_ends_the_program) {
+    expect_ending(exceed_by_one, 7,
+                  "out of memory: 0.0 MiB for \"attention.probs\" (layer 3, activations); 1.2 of "
+                  "1.2 MiB in use, short by 1 bytes:\n  weights 1.0  activations 0.2 MiB\n"
+                  "refused on cpu\n");
+}
+
+/* In use + bytes wraps around. */
+static void ask_for_everything(void) {
     open_memory(1000, false);
     memory_alloc(memory, MEMORY_WEIGHTS, "w", -1, 600);
     memory_alloc(memory, MEMORY_ACTIVATIONS, "a", -1, SIZE_MAX - 100);
 }
 
-Test(memory, a_full_device_ends_the_program, .init = cr_redirect_stderr, .exit_code = 1) {
+Test(memory, an_absurd_size_ends_the_program) {
+    expect_ending(ask_for_everything, 1, "in use, short by 18446744073709551115 bytes");
+}
+
+static void fill_the_device(void) {
     open_memory(0, false);
     memory_alloc(memory, MEMORY_WEIGHTS, "w", -1, 65 << 20);
+}
+
+Test(memory, a_full_device_ends_the_program) {
+    expect_ending(fill_the_device, 1, "the device has no more, 0.0 MiB in use");
 }
 
 Test(memory, fresh_and_released_memory_is_nan_if_checked) {
@@ -142,17 +147,25 @@ Test(memory, fresh_and_released_memory_is_nan_if_checked) {
     close_memory();
 }
 
-Test(memory, writing_past_the_end_is_found, .init = cr_redirect_stderr, .signal = SIGABRT) {
+static void write_past_the_end(void) {
     open_memory(0, true);
     char *x = memory_alloc(memory, MEMORY_ACTIVATIONS, "x", -1, 100);
     x[100] = 1;
     memory_release(memory, 0);
 }
 
-Test(memory, a_mark_above_the_stack_is_a_bug, .init = cr_redirect_stderr, .signal = SIGABRT) {
+Test(memory, writing_past_the_end_is_found) {
+    expect_ending(write_past_the_end, -SIGABRT, "past the end of \"x\" (100 bytes)");
+}
+
+static void release_what_is_not_there(void) {
     open_memory(0, false);
     memory_alloc(memory, MEMORY_ACTIVATIONS, "x", -1, 100);
     memory_release(memory, 2);
+}
+
+Test(memory, a_mark_above_the_stack_is_a_bug) {
+    expect_ending(release_what_is_not_there, -SIGABRT, "above the stack of 1 tensors");
 }
 
 Test(memory, records_what_happens) {

@@ -1,3 +1,5 @@
+/* A GPT-2: its parameters, and a pass over one micro-batch. The contract is in model.h, the layers
+   are in block.c; every tensor comes from memory.h and is released in the opposite order. */
 #include "common/model.h"
 
 #include <math.h>
@@ -9,6 +11,7 @@ static size_t element_bytes(const Model *model) {
     return precision_bytes(model->config.precision);
 }
 
+/* All weights, then all gradients. Gradients are float whatever the precision. */
 static void alloc_params(Model *model) {
     for (int i = 0; i < model->param_count; i++) {
         Param *param = &model->params[i];
@@ -22,6 +25,31 @@ static void alloc_params(Model *model) {
     }
 }
 
+/* Scratch memory, the list of gradients, and the place for single results. The other lists are the
+   optimizer's. */
+static void alloc_workspace(Model *model) {
+    size_t list = workspace_list_bytes(&model->config);
+    size_t bytes = workspace_bytes(&model->config, model->device) - (WORKSPACE_LISTS - 1) * list;
+    size_t scratch = bytes - list - WORKSPACE_RESULT_BYTES;
+    char *workspace = memory_alloc(model->memory, MEMORY_WORKSPACE, "workspace", -1, bytes);
+    model->workspace = (Workspace){
+        .data = workspace,
+        .bytes = scratch,
+        .threads = model->device->threads,
+        .blas = model->device->blas,
+    };
+    float **grads = calloc((size_t)model->param_count, sizeof *grads);
+    CHECK(grads != NULL, "no memory for %d pointers", model->param_count);
+    for (int i = 0; i < model->param_count; i++) {
+        grads[i] = model->params[i].grad;
+    }
+    model->grads = model_list(model, grads, workspace + scratch);
+    model->result = (float *)(workspace + scratch + list);
+    free(grads);
+}
+
+/* GPT-2's start: normal with deviation 0.02. The two matrices of a block that add to the residual
+   stream start smaller, since the stream sums 2 L of them. */
 static void init_weights(Model *model, uint64_t seed) {
     Rng rng = rng_new(seed, RNG_WEIGHTS);
     for (int i = 0; i < model->param_count; i++) {
@@ -65,17 +93,25 @@ Model *model_new(const ModelConfig *config, Memory *memory, uint64_t seed) {
           "no memory for %d layers", config->L);
     params_describe(model->params, config);
     alloc_params(model);
-    size_t bytes = workspace_bytes(config, model->device);
-    char *workspace = memory_alloc(memory, MEMORY_WORKSPACE, "workspace", -1, bytes);
-    model->workspace = (Workspace){
-        .data = workspace,
-        .bytes = bytes - WORKSPACE_RESULT_BYTES,
-        .threads = model->device->threads,
-        .blas = model->device->blas,
-    };
-    model->result = (float *)(workspace + model->workspace.bytes);
+    alloc_workspace(model);
     init_weights(model, seed);
     return model;
+}
+
+TensorList model_list(const Model *model, float *const *data, void *entry) {
+    int count = model->param_count;
+    TensorEntry *entries = calloc((size_t)count, sizeof *entries);
+    CHECK(entries != NULL, "no memory for a list of %d tensors", count);
+    for (int i = 0; i < count; i++) {
+        const Param *param = &model->params[i];
+        entries[i].data = data[i];
+        entries[i].n = param->count;
+        entries[i].decays = param_is_matrix(param);
+    }
+    TensorList list = {entry, count, model_param_elements(model), tensors_index(entries, count)};
+    device_upload(model->device, entry, entries, (size_t)count * sizeof *entries);
+    free(entries);
+    return list;
 }
 
 void model_free(Model *model) {
@@ -98,8 +134,8 @@ size_t model_param_elements(const Model *model) {
     return count;
 }
 
-/* Weights in half pass through the workspace as floats, a piece at a time: the device has the cast.
- */
+/* Weights in half pass through the workspace as floats, a piece at a time:
+   the device has the cast. */
 static size_t piece_elements(const Model *model) {
     return model->workspace.bytes / sizeof(float);
 }
@@ -142,22 +178,19 @@ void model_zero_grad(Model *model) {
 }
 
 void model_scale_grad(Model *model, float factor) {
-    for (int i = 0; i < model->param_count; i++) {
-        model->ops->scale(model->params[i].grad, model->params[i].count, factor);
-    }
+    model->ops->scale(model->grads, factor);
 }
 
 float model_grad_norm(Model *model) {
     float sum;
     device_fill(model->device, model->result, 0, sizeof sum);
-    for (int i = 0; i < model->param_count; i++) {
-        const Param *param = &model->params[i];
-        model->ops->sumsq(model->result, param->grad, param->count, &model->workspace);
-    }
+    /* sum over all parameters and elements of grad^2, in one number on the device */
+    model->ops->sumsq(model->result, model->grads, &model->workspace);
     device_download(model->device, &sum, model->result, sizeof sum);
     return sqrtf(sum);
 }
 
+/* A tensor with one row per token of the pass. */
 static void *pass_alloc(Model *model, MemoryKind kind, const char *name, int layer,
                         size_t bytes_per_token) {
     size_t N = (size_t)model->pass.B * (size_t)model->pass.T;
@@ -165,7 +198,7 @@ static void *pass_alloc(Model *model, MemoryKind kind, const char *name, int lay
 }
 
 void model_begin(Model *model, const Batch *batch, bool train) {
-    CHECK(!model->pass.active, "the pass before has not ended");
+    CHECK(!model->pass.active, "the previous pass has not ended");
     CHECK(batch->B >= 1 && batch->T >= 1 && batch->T <= model->config.T,
           "batch of (%d, %d), the model has %d positions", batch->B, batch->T, model->config.T);
     CHECK((size_t)batch->B * (size_t)batch->T <= INT32_MAX, "batch of (%d, %d)", batch->B,
@@ -188,6 +221,7 @@ void model_begin(Model *model, const Batch *batch, bool train) {
 Dropout model_draw_dropout(Model *model, size_t n) {
     Dropout dropout = {0};
     if (model->pass.train && model->config.dropout > 0) {
+        /* with seed and offset, backward and a second run can draw the mask again */
         dropout.p = model->config.dropout;
         dropout.seed = model->rng.seed;
         dropout.offset = rng_take(&model->rng, dropout_counters(n));
@@ -201,6 +235,7 @@ Real *model_embed(Model *model) {
     size_t n = (size_t)pass->B * (size_t)pass->T * (size_t)C;
     Real *x =
         pass_alloc(model, MEMORY_ACTIVATIONS, "embedding", -1, (size_t)C * element_bytes(model));
+    /* x[0] = dropout(wte[token] + wpe[position]) */
     model->ops->embedding_forward(x, pass->tokens, model->params[WTE].weight,
                                   model->params[WPE].weight, pass->B, pass->T, C);
     pass->embedding_dropout = model_draw_dropout(model, n);
@@ -215,6 +250,7 @@ Real *model_boundary(Model *model, int layer) {
                       (size_t)model->config.C * element_bytes(model));
 }
 
+/* Here the host waits for the device. The sum is in double, in the order of the tokens. */
 static double sum_of_losses(Model *model) {
     size_t N = (size_t)model->pass.B * (size_t)model->pass.T;
     float *losses = malloc(N * sizeof *losses);
@@ -233,20 +269,24 @@ double model_head_forward(Model *model, const Real *x) {
     Head *head = &pass->head;
     const Param *params = model->params;
     int C = model->config.C, V = model->config.V, N = pass->B * pass->T;
+    int stride = logits_stride(V);
     size_t element = element_bytes(model);
-    CHECK(x != NULL, "the head comes after the last block, whose output is not there");
+    CHECK(x != NULL, "the head needs the output of the last block, which is NULL");
     head->mark = memory_mark(model->memory);
     head->lnf = pass_alloc(model, MEMORY_ACTIVATIONS, "lnf.out", -1, (size_t)C * element);
     head->mean = pass_alloc(model, MEMORY_ACTIVATIONS, "lnf.mean", -1, sizeof(float));
     head->rstd = pass_alloc(model, MEMORY_ACTIVATIONS, "lnf.rstd", -1, sizeof(float));
-    head->logits = pass_alloc(model, MEMORY_ACTIVATIONS, "logits", -1, (size_t)V * element);
+    head->logits = pass_alloc(model, MEMORY_ACTIVATIONS, "logits", -1, (size_t)stride * element);
     head->losses = pass_alloc(model, MEMORY_ACTIVATIONS, "losses", -1, sizeof(float));
     head->lse = pass_alloc(model, MEMORY_ACTIVATIONS, "losses.lse", -1, sizeof(float));
+    /* logits = ln_f(x) wte^T: the head shares the embedding's weight */
     model->ops->layernorm_forward(head->lnf, head->mean, head->rstd, x, params[LNF_WEIGHT].weight,
                                   params[LNF_BIAS].weight, N, C);
-    model->ops->matmul_forward(head->logits, head->lnf, params[WTE].weight, NULL, N, C, V,
+    model->ops->matmul_forward(head->logits, head->lnf, params[WTE].weight, NULL, N, C, V, stride,
                                &model->workspace);
-    model->ops->crossentropy_forward(head->losses, head->lse, head->logits, pass->targets, N, V);
+    /* losses = -log softmax(logits)[target], 0 where ignored */
+    model->ops->crossentropy_forward(head->losses, head->lse, head->logits, pass->targets, N, V,
+                                     stride);
     pass->loss = sum_of_losses(model);
     return pass->loss;
 }
@@ -256,14 +296,18 @@ void model_head_backward(Model *model, const Real *x, float dloss) {
     Head *head = &pass->head;
     const Param *params = model->params;
     int C = model->config.C, V = model->config.V, N = pass->B * pass->T;
+    int stride = logits_stride(V);
     size_t bytes = (size_t)N * (size_t)C * element_bytes(model);
     CHECK(pass->train, "a pass without `train` has no backward");
     Real *dlnf = memory_alloc_zero(model->memory, MEMORY_ACTIVATIONS, "lnf.dout", -1, bytes);
+    /* dlogits = dloss * (softmax(logits) - one_hot(target)), in place of the logits */
     model->ops->crossentropy_backward(head->logits, head->logits, head->lse, pass->targets, dloss,
-                                      N, V);
+                                      N, V, stride);
+    /* dlnf = dlogits wte, dwte += dlogits^T lnf: the first half of the shared weight's gradient */
     model->ops->matmul_backward(dlnf, params[WTE].grad, NULL, head->logits, head->lnf,
-                                params[WTE].weight, N, C, V, &model->workspace);
+                                params[WTE].weight, N, C, V, stride, &model->workspace);
     device_fill(model->device, pass->dx, 0, bytes);
+    /* dx = the gradient through ln_f, the start of the residual stream's gradient */
     model->ops->layernorm_backward(pass->dx, params[LNF_WEIGHT].grad, params[LNF_BIAS].grad, dlnf,
                                    x, head->mean, head->rstd, params[LNF_WEIGHT].weight, N, C,
                                    &model->workspace);
@@ -276,6 +320,7 @@ void model_embed_backward(Model *model) {
     if (pass->embedding_dropout.p > 0) {
         model->ops->dropout_backward(pass->dx, pass->dx, n, pass->embedding_dropout);
     }
+    /* the second half of dwte, and dwpe */
     model->ops->embedding_backward(model->params[WTE].grad, model->params[WPE].grad, pass->dx,
                                    pass->tokens, pass->B, pass->T, model->config.C, model->config.V,
                                    &model->workspace);
@@ -292,6 +337,7 @@ double model_forward(Model *model, const Batch *batch) {
     int L = model->config.L;
     model_begin(model, batch, true);
     pass->x[0] = model_embed(model);
+    /* x[l + 1] = block l of x[l]; everything stays on the stack for backward */
     for (int layer = 0; layer < L; layer++) {
         pass->marks[layer] = memory_mark(model->memory);
         pass->x[layer + 1] = model_boundary(model, layer);
@@ -306,6 +352,7 @@ void model_backward(Model *model, float dloss) {
     int L = model->config.L;
     CHECK(pass->active && pass->train, "model_backward() comes after model_forward()");
     model_head_backward(model, pass->x[L], dloss);
+    /* from the last block to the first, each released as soon as its gradients are added */
     for (int layer = L - 1; layer >= 0; layer--) {
         block_backward(model, layer, pass->dx, pass->x[layer], &pass->blocks[layer]);
         memory_release(model->memory, pass->marks[layer]);
@@ -318,6 +365,7 @@ void model_backward(Model *model, float dloss) {
 static void look(Model *model, const Batch *batch) {
     model_begin(model, batch, false);
     Real *x = model_embed(model), *out = model_boundary(model, -1);
+    /* two streams that change places: nothing of a block outlives it */
     for (int layer = 0; layer < model->config.L; layer++) {
         MemoryMark mark = memory_mark(model->memory);
         Block block = block_alloc(model, layer);
@@ -339,10 +387,11 @@ double model_evaluate(Model *model, const Batch *batch) {
 void model_next_logits(Model *model, const Batch *batch, float *logits) {
     look(model, batch);
     size_t V = (size_t)model->config.V, T = (size_t)batch->T;
+    size_t stride = (size_t)logits_stride(model->config.V);
     float *row =
         memory_alloc(model->memory, MEMORY_WORKSPACE, "logits.float", -1, V * sizeof(float));
     for (int b = 0; b < batch->B; b++) {
-        size_t last = ((size_t)b * T + T - 1) * V * element_bytes(model);
+        size_t last = ((size_t)b * T + T - 1) * stride * element_bytes(model);
         const Real *from = (const Real *)((const char *)model->pass.head.logits + last);
         if (model->config.precision != F32) {
             model->ops->cast_to_float(row, from, V);

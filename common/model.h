@@ -28,24 +28,24 @@
 #include "common/params.h"
 #include "common/rng.h"
 
-/** What backward runs again instead of forward keeping it (lab 04); {0} for nothing. */
+/** The part of forward that backward runs again (lab 04); {0} for nothing. */
 typedef struct Checkpoint {
     int segment;         /**< blocks between two kept inputs; 0 for no segments */
     bool attention_only; /**< the probabilities of attention, and nothing else */
 } Checkpoint;
 
-/** What a block keeps (common/block.h). */
+/** The tensors that a block keeps (common/block.h). */
 typedef struct Block Block;
 
-/** What the head keeps: the last layer norm, the logits, the losses. */
+/** The tensors that the head keeps: the last layer norm, the logits, the losses. */
 typedef struct Head {
     MemoryMark mark; /**< the stack below the head */
     Real *lnf;       /**< (B, T, C) */
     float *mean;     /**< (B, T) */
     float *rstd;     /**< (B, T) */
-    Real *logits;    /**< (B, T, V); backward turns them into their gradient */
-    float *losses;   /**< (B, T) nats */
-    float *lse;      /**< (B, T) */
+    Real *logits; /**< (B, T, V), rows logits_stride(V) apart; backward makes them their gradient */
+    float *losses; /**< (B, T) nats */
+    float *lse;    /**< (B, T) */
 } Head;
 
 /** One micro-batch on its way forward and backward. */
@@ -75,10 +75,11 @@ typedef struct Model {
     const Ops *ops;          /**< the device's ops in the model's precision */
     Param *params;           /**< (param_count) in the order of params.h */
     int param_count;         /**< how many */
+    TensorList grads;        /**< all gradients, in the order of params: for ops on all of them */
     Workspace workspace;     /**< scratch memory of the ops */
     float *result;           /**< device memory for one float: a norm on its way to the host */
     Rng rng;                 /**< dropout masks are drawn from here */
-    Checkpoint checkpoint;   /**< what backward runs again; nothing, unless somebody sets it */
+    Checkpoint checkpoint;   /**< what backward runs again; nothing unless set */
     uint64_t block_forwards; /**< how often a block ran forward while training, since model_new() */
     Pass pass;               /**< the micro-batch in flight */
 } Model;
@@ -93,6 +94,15 @@ typedef struct Model {
  */
 Model *model_new(const ModelConfig *config, Memory *memory, uint64_t seed);
 
+/**
+ * A list of tensors of the shapes of the parameters, in their order.
+ *
+ * @param      model the model
+ * @param      data  (param_count) the tensors, device memory
+ * @param[out] entry workspace_list_bytes() of device memory, which the list borrows
+ */
+TensorList model_list(const Model *model, float *const *data, void *entry);
+
 /** Frees the host side; device memory goes with the stack. NULL is fine. */
 void model_free(Model *model);
 
@@ -101,7 +111,7 @@ static inline Param *model_block_params(const Model *model, int layer) {
     return model->params + MODEL_PARAMS + (size_t)layer * BLOCK_PARAMS;
 }
 
-/** Numbers in all parameters together. */
+/** The parameter count: elements of all parameters together. */
 size_t model_param_elements(const Model *model);
 
 /**
@@ -139,8 +149,8 @@ double model_forward(Model *model, const Batch *batch);
  * memory.
  *
  * @param model the model, after model_forward()
- * @param dloss what each valid target's loss counts: 1 / (valid targets) gives the gradient of the
- *              mean of this batch
+ * @param dloss the weight of each valid target's loss: 1 / (valid targets) gives the gradient of
+ *              the mean of this batch
  */
 void model_backward(Model *model, float dloss);
 

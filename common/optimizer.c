@@ -1,3 +1,5 @@
+/* AdamW over all parameters of a model, clipping by the global norm, and the schedule of the
+   learning rate. The contract is in optimizer.h; one element's update is in kernels/adamw.h. */
 #include "common/optimizer.h"
 
 #include <math.h>
@@ -15,6 +17,25 @@ static float **state_new(const Model *model, const char *name) {
     return state;
 }
 
+static TensorList list_new(const Model *model, float *const *data, const char *name) {
+    void *entry = memory_alloc(model->memory, MEMORY_WORKSPACE, name, -1,
+                               workspace_list_bytes(&model->config));
+    return model_list(model, data, entry);
+}
+
+static TensorList weights_list(const Optimizer *optimizer) {
+    const Model *model = optimizer->model;
+    float **weights = calloc((size_t)model->param_count, sizeof *weights);
+    CHECK(weights != NULL, "no memory for %d pointers", model->param_count);
+    for (int i = 0; i < model->param_count; i++) {
+        weights[i] =
+            optimizer->master != NULL ? optimizer->master[i] : (float *)model->params[i].weight;
+    }
+    TensorList list = list_new(model, weights, "list.weights");
+    free(weights);
+    return list;
+}
+
 Optimizer *optimizer_new(Model *model, AdamW adamw) {
     Optimizer *optimizer = calloc(1, sizeof *optimizer);
     CHECK(optimizer != NULL, "no memory for a few bytes");
@@ -26,6 +47,9 @@ Optimizer *optimizer_new(Model *model, AdamW adamw) {
         optimizer->master = state_new(model, "master");
         optimizer_take_weights(optimizer);
     }
+    optimizer->weights = weights_list(optimizer);
+    optimizer->m_list = list_new(model, optimizer->m, "list.m");
+    optimizer->v_list = list_new(model, optimizer->v, "list.v");
     return optimizer;
 }
 
@@ -52,18 +76,11 @@ void optimizer_step(Optimizer *optimizer, float learning_rate) {
     if (optimizer->before_step != NULL) {
         optimizer->before_step(optimizer->context, model);
     }
+    AdamW adamw = optimizer->adamw;
+    adamw.learning_rate = learning_rate;
     optimizer->t++;
-    for (int i = 0; i < model->param_count; i++) {
-        const Param *param = &model->params[i];
-        float *weight = optimizer->master != NULL ? optimizer->master[i] : (float *)param->weight;
-        AdamW adamw = optimizer->adamw;
-        adamw.learning_rate = learning_rate;
-        if (!param_is_matrix(param)) {
-            adamw.weight_decay = 0;
-        }
-        model->ops->adamw(weight, optimizer->m[i], optimizer->v[i], param->grad, param->count,
-                          adamw, optimizer->t);
-    }
+    model->ops->adamw(optimizer->weights, optimizer->m_list, optimizer->v_list, model->grads, adamw,
+                      optimizer->t);
 }
 
 float optimizer_clip(Model *model, float max_norm) {

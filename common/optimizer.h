@@ -10,21 +10,25 @@
 
 /** The states of every parameter, and how many steps they have seen. */
 typedef struct Optimizer {
-    Model *model;   /**< borrowed */
-    AdamW adamw;    /**< betas, epsilon, decay; the learning rate comes with each step */
-    float **m;      /**< (param_count) first moments, device memory */
-    float **v;      /**< (param_count) second moments, device memory */
-    float **master; /**< (param_count) weights in float, of which the model has a rounded copy:
-                       device memory; NULL where its weights are floats themselves */
-    int t;          /**< steps done */
+    Model *model;       /**< borrowed */
+    AdamW adamw;        /**< betas, epsilon, decay; the learning rate comes with each step */
+    float **m;          /**< (param_count) first moments, device memory */
+    float **v;          /**< (param_count) second moments, device memory */
+    float **master;     /**< (param_count) weights in float, of which the model has a rounded copy:
+                           device memory; NULL where its weights are floats themselves */
+    TensorList weights; /**< what an update changes: weights, or their masters */
+    TensorList m_list;  /**< all first moments */
+    TensorList v_list;  /**< all second moments */
+    int t;              /**< steps done */
     void (*before_step)(void *context, const Model *model); /**< sees the gradients of each step;
-                                                                 NULL for nobody */
+                                                                 NULL for none */
     void *context;                                          /**< given to before_step */
 } Optimizer;
 
 /**
  * Moments of zero for every parameter, 8 bytes for each number in the model; where weights are
- * stored in half, a float master of each as well, 4 bytes more, which starts as the weight is.
+ * stored in half, a float master of each as well, 4 bytes more, which starts as the weight is. The
+ * lists that adamw() takes are workspace: workspace_bytes() counts them.
  *
  * @param model borrowed
  * @param adamw betas, epsilon and weight decay; its learning rate is not looked at
@@ -33,8 +37,7 @@ typedef struct Optimizer {
 Optimizer *optimizer_new(Model *model, AdamW adamw);
 
 /**
- * Masters become what the weights are: after weights came from elsewhere. Nothing happens where
- * there are none.
+ * Copies the weights into the masters, if there are any; call it after loading weights.
  */
 void optimizer_take_weights(Optimizer *optimizer);
 
@@ -42,9 +45,9 @@ void optimizer_take_weights(Optimizer *optimizer);
 void optimizer_free(Optimizer *optimizer);
 
 /**
- * One update of every parameter from its gradient. Weight decay pulls on matrices only: on a scale
- * or a bias it would pull towards a wrong place. Where there are masters, they are what is updated,
- * and the weights stay as they were: to write them is a task of lab 05.
+ * One update of every parameter from its gradient, in one call of adamw(). Weight decay pulls on
+ * matrices only: on a scale or a bias it would pull towards a wrong place. Where there are masters,
+ * they are what is updated, and the weights stay as they were: to write them is a task of lab 05.
  *
  * @param optimizer     the moments; t goes up by one
  * @param learning_rate of this step

@@ -77,6 +77,9 @@ typedef struct Param {
 /** Parameters that a model of this shape has: MODEL_PARAMS + L * BLOCK_PARAMS. */
 int params_count(const ModelConfig *config);
 
+/** Length of the flat index over all parameters, in their order (kernels/tensors.h). */
+size_t params_length(const ModelConfig *config);
+
 /**
  * Fills in everything but the memory. The order is that of the model, then block after block:
  * parameter `id` of block l is params[MODEL_PARAMS + l * BLOCK_PARAMS + id].

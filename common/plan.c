@@ -1,31 +1,23 @@
-/* What an update costs by a plan. The contract is in common/lab06.h; the plan itself is chosen in
-   solutions/06_fit/plan.c. */
-#include "common/lab06.h"
+/* The cost of an update by a plan; solutions/06_fit/plan.c chooses the plan. The contract is in
+   plan.h. */
+#include "common/plan.h"
 
-/* Products and their FLOPs, added up. */
-typedef struct Work {
-    double products, flops;
-} Work;
+#include "kernels/cost.h"
 
-/* A linear layer from C to OC channels for N tokens: `products` times its size (1 forward, 2
-   backward: gradients of the input and of the weights). */
-static void add_linear(Work *work, double products, double N, double C, double OC) {
-    work->products += products;
-    work->flops += products * 2 * N * C * OC;
+/* Bytes of a stored number. Costs in FLOPs do not depend on it. */
+static const double r = 4;
+
+/* A linear layer from C to OC channels for N tokens,
+   with how many products forward and backward. */
+static void add_linear(Cost *sum, double forward, double backward, double N, double C, double OC) {
+    cost_add(sum, forward, matmul_forward_cost(N, C, OC, true, r));
+    cost_add(sum, backward, matmul_backward_cost(N, C, OC, true, true, true, r));
 }
 
-/* Products of attention: each multiplies N rows of C numbers with T others. Half of it is masked,
-   and computed all the same. */
-static void add_attention(Work *work, double products, double N, double T, double C) {
-    work->products += products;
-    work->flops += products * 2 * N * T * C;
-}
-
-static void add_block(Work *work, double passes, double N, double C) {
-    add_linear(work, passes, N, C, 3 * C);
-    add_linear(work, passes, N, C, C);
-    add_linear(work, passes, N, C, 4 * C);
-    add_linear(work, passes, N, 4 * C, C);
+/* Attention: what is masked, half of each square, is computed too. */
+static void add_attention(Cost *sum, double times, Cost cost) {
+    cost.flops *= 2;
+    cost_add(sum, times, cost);
 }
 
 /* Blocks that run forward a second time: those before the last segment. */
@@ -35,20 +27,25 @@ static int blocks_again(int L, int segment) {
 }
 
 /* One micro-batch, forward and backward. */
-static Work work_of(const ModelConfig *config, int T_, const Plan *plan) {
-    double T = T_, N = T * plan->micro_batch, C = config->C, L = config->L;
-    double again = blocks_again(config->L, plan->checkpoint.segment);
-    bool flash = plan->attention == ATTENTION_FLASH;
-    Work work = {0};
-    add_block(&work, L + again + 2 * L, N, C);
-    /* Queries times keys, probabilities times values: 2 forward, twice as many backward. Flash
-       attention has kept no probabilities, so its backward multiplies queries and keys again. */
-    add_attention(&work, 2 * (L + again) + (flash ? 5 : 4) * L, N, T, C);
-    if (plan->checkpoint.attention_only && !flash) {
-        add_attention(&work, L, N, T, C);
+static Cost cost_of_micro_batch(const ModelConfig *config, int T, const Plan *plan) {
+    double B = plan->micro_batch, N = B * T, C = config->C, L = config->L, NH = config->NH;
+    double forward = L + blocks_again(config->L, plan->checkpoint.segment);
+    Cost sum = {0};
+    add_linear(&sum, forward, L, N, C, 3 * C);
+    add_linear(&sum, forward, L, N, C, C);
+    add_linear(&sum, forward, L, N, C, 4 * C);
+    add_linear(&sum, forward, L, N, 4 * C, C);
+    add_linear(&sum, 1, 1, N, C, config->V);
+    if (plan->attention == ATTENTION_FLASH) {
+        add_attention(&sum, forward, flash_forward_cost(B, T, C, NH, r));
+        add_attention(&sum, L, flash_backward_cost(B, T, C, NH, r));
+        return sum;
     }
-    add_linear(&work, 3, N, C, config->V);
-    return work;
+    /* Queries by keys, one of two products, is what attention_only runs again. */
+    forward += plan->checkpoint.attention_only ? L / 2 : 0;
+    add_attention(&sum, forward, attention_forward_cost(B, T, C, NH, r));
+    add_attention(&sum, L, attention_backward_cost(B, T, C, NH, r));
+    return sum;
 }
 
 static double rate_at(const PlanRates *rates, Precision precision, double rows) {
@@ -71,7 +68,7 @@ double plan_cost(const ModelConfig *config, int T, const Plan *plan, const PlanR
     CHECK(rates->count >= 1 && rates->count <= PLAN_POINTS, "a table of %d rates", rates->count);
     CHECK(plan->micro_batch >= 1 && plan->window >= 1 && T >= 1, "%d x %d sequences of %d tokens",
           plan->window, plan->micro_batch, T);
-    Work work = work_of(config, T, plan);
+    Cost cost = cost_of_micro_batch(config, T, plan);
     double rate = rate_at(rates, plan->precision, (double)plan->micro_batch * T);
-    return plan->window * (work.flops / rate + work.products * rates->overhead);
+    return plan->window * (cost.flops / rate + cost.products * rates->overhead);
 }

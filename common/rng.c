@@ -1,3 +1,5 @@
+/* Random streams over Philox. The contract is in rng.h; the words themselves come from
+   kernels/philox.h. */
 #include "common/rng.h"
 
 #include <math.h>

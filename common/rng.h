@@ -3,9 +3,8 @@
  * @brief Random streams whose whole state is three numbers: save them, and the draws come again.
  * @ingroup common
  *
- *     Rng saved = model->rng;      // before a block runs
- *     ...
- *     model->rng = saved;          // the block will see the same dropout masks
+ *     Rng rng = rng_new(seed, RNG_DATA);
+ *     uint64_t first = rng_below(&rng, rows);   // the stream moves on
  */
 #ifndef COMMON_RNG_H
 #define COMMON_RNG_H
@@ -13,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What a stream is for. Streams of one seed never meet: each has its own half of the counter. */
+/** The use of a stream. Streams of one seed never meet: each has its own half of the counter. */
 typedef enum RngStream {
     RNG_DROPOUT, /**< the masks (kernels/dropout.h counts in this stream) */
     RNG_WEIGHTS, /**< initial weights */
@@ -32,7 +31,7 @@ typedef struct Rng {
 Rng rng_new(uint64_t seed, RngStream stream);
 
 /**
- * Takes counters out of the stream for somebody who draws from them by himself, such as dropout.
+ * Takes counters out of the stream for a caller that draws from them itself, such as dropout.
  *
  * @param rng      the stream, which moves on
  * @param counters how many

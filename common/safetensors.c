@@ -1,3 +1,5 @@
+/* The safetensors format, read with distrust: every number of a header is checked before it is
+   used. The contract and the format are in safetensors.h. */
 #include "common/safetensors.h"
 
 #include <errno.h>
@@ -11,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/text.h"
 #include "kernels/base.h"
 
 /* The format's own limit of a header. */
@@ -45,14 +48,10 @@ static uint64_t dtype_bytes(const char *dtype) {
 
 static bool refuse(const SafeFile *file, const char *tensor, const char *why) {
     if (tensor != NULL) {
-        /* A name is part of the file: at most 80 bytes of it, and nothing that moves a cursor. */
+        /* A name is part of the file: at most 80 bytes of it. */
         char shown[81];
-        size_t length = 0;
-        for (; tensor[length] != '\0' && length < sizeof shown - 1; length++) {
-            bool printable = tensor[length] >= ' ' && tensor[length] <= '~';
-            shown[length] = printable ? tensor[length] : '?';
-        }
-        shown[length] = '\0';
+        snprintf(shown, sizeof shown, "%s", tensor);
+        text_plain(shown, strlen(shown), "");
         fprintf(stderr, "%s: tensor \"%s\": %s\n", file->name, shown, why);
     } else {
         fprintf(stderr, "%s: %s\n", file->name, why);
@@ -69,7 +68,7 @@ static bool natural(const json_t *value, uint64_t *number) {
     return true;
 }
 
-/* Reads one entry of the header; `rest` is the number of bytes behind the header. */
+/* Reads one entry of the header; `rest` is the number of bytes after the header. */
 static bool parse_tensor(const SafeFile *file, const char *name, const json_t *entry,
                          const unsigned char *base, uint64_t rest, SafeTensor *tensor) {
     const char *dtype = json_string_value(json_object_get(entry, "dtype"));
@@ -90,14 +89,14 @@ static bool parse_tensor(const SafeFile *file, const char *name, const json_t *e
         return refuse(file, name, "data_offsets are not two numbers in order");
     }
     if (end > rest) {
-        return refuse(file, name, "its data would end behind the file");
+        return refuse(file, name, "its data would end past the end of the file");
     }
     *tensor = (SafeTensor){.name = name, .dtype = dtype, .rank = (int)json_array_size(shape)};
     uint64_t bytes = dtype_bytes(dtype);
     for (int i = 0; i < tensor->rank; i++) {
         if (!natural(json_array_get(shape, (size_t)i), &tensor->shape[i]) ||
             __builtin_mul_overflow(bytes, tensor->shape[i], &bytes)) {
-            return refuse(file, name, "the shape is not one of a tensor");
+            return refuse(file, name, "the shape is invalid");
         }
     }
     if (bytes != end - begin) {
@@ -139,7 +138,7 @@ static bool parse_tensors(SafeFile *file, const unsigned char *base, uint64_t re
         end += file->tensors[i].bytes;
     }
     if ((uint64_t)(end - base) != rest) {
-        return refuse(file, NULL, "there is data behind the last tensor");
+        return refuse(file, NULL, "there is data after the last tensor");
     }
     return true;
 }

@@ -3,9 +3,9 @@
  * @brief The file format for tensors that Hugging Face models come in: reading and writing.
  * @ingroup common
  *
- *     8 bytes        length of the header, little endian
- *     header         JSON: {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
- * ...} the rest       the tensors' bytes; offsets count from here, without gap or overlap
+ *     8 bytes     length of the header, little endian
+ *     header      JSON: {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
+ *     the rest    the tensors' bytes; offsets count from here, without gap or overlap
  *
  * A file comes from the outside: nothing in it is believed before it is checked, and nothing is
  * allocated for what it only claims.
@@ -39,7 +39,7 @@ typedef struct SafeFile SafeFile;
  * Maps a file into memory and checks all of its header.
  *
  * @return to be given to safetensors_close(); NULL (and one line on stderr) where it cannot be read
- *         or is not what it should be
+ *         or is invalid
  */
 SafeFile *safetensors_open(const char *path);
 
@@ -48,7 +48,7 @@ SafeFile *safetensors_open(const char *path);
  *
  * @param bytes the file's content
  * @param size  how many bytes
- * @param name  what messages call it
+ * @param name  its name in messages
  */
 SafeFile *safetensors_parse(const void *bytes, size_t size, const char *name);
 

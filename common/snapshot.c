@@ -1,3 +1,5 @@
+/* A run saved to a folder `checkpoint-N/`, and read back bit for bit. The contract is in
+   snapshot.h; the model's own two files are those of weights.h. */
 #define _GNU_SOURCE /* renameat2 */
 #include "common/snapshot.h"
 
@@ -14,7 +16,6 @@
 #include <unistd.h>
 
 #include "common/files.h"
-#include "common/lab05.h"
 #include "common/weights.h"
 
 static const char *const PREFIX = "checkpoint-";
@@ -119,8 +120,8 @@ static int take_name(const char *from, const char *to) {
         return 0;
     }
     if (lstat(to, &status) == 0 && !S_ISDIR(status.st_mode)) {
-        errno = ENOTDIR; /* somebody's file: not ours to remove */
-        return file_error(to, "a finished checkpoint cannot take this name");
+        errno = ENOTDIR; /* a file of the user's: not ours to remove */
+        return file_error(to, "cannot give the finished checkpoint this name");
     }
 #ifdef RENAME_EXCHANGE
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) {
@@ -130,7 +131,7 @@ static int take_name(const char *from, const char *to) {
     if (tree_remove(to) == 0 && rename(from, to) == 0) {
         return 0;
     }
-    return file_error(to, "a finished checkpoint cannot take this name");
+    return file_error(to, "cannot give the finished checkpoint this name");
 }
 
 /* The step in a folder's name, or -1. */
@@ -251,7 +252,7 @@ static bool read_state(Snapshot *snapshot, const json_t *json, const char **why)
         data_seek(snapshot->data, position) != 0) {
         return false;
     }
-    *why = "was saved in another precision: --fp16 and --bf16 as then";
+    *why = "was saved in another precision: set --fp16 or --bf16 as it was then";
     if (precision == NULL || strcmp(precision, precision_of(trainer)) != 0) {
         return false;
     }
@@ -270,13 +271,10 @@ static bool read_state(Snapshot *snapshot, const json_t *json, const char **why)
 }
 
 static int load_state(Snapshot *snapshot, const char *path) {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return file_error(path, "cannot read");
+    json_t *json = file_load_json(path);
+    if (json == NULL) {
+        return -1;
     }
-    json_error_t error;
-    json_t *json = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
-    fclose(file);
     const char *why;
     bool good = read_state(snapshot, json, &why);
     json_decref(json);

@@ -8,15 +8,15 @@
  *     trainer_state.json                  schedule, loss scaler, place in the data, place in the
  *                                         random stream
  *
- * A folder is written under another name, synced, and renamed once: whoever finds one, finds all of
- * it, whenever the writer was killed.
+ * A folder is written under another name, synced, and renamed once: one that is found is
+ * complete, whenever the writer was killed.
  */
 #ifndef COMMON_SNAPSHOT_H
 #define COMMON_SNAPSHOT_H
 
 #include "common/trainer.h"
 
-/** What a snapshot is of. */
+/** The objects that a snapshot saves. */
 typedef struct Snapshot {
     Trainer *trainer;   /**< model, optimizer, schedule */
     Data *data;         /**< its position */

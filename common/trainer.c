@@ -1,39 +1,32 @@
+/* A training step with its three pointers, and the memory of one step, measured. The contract is in
+   trainer.h. */
 #include "common/trainer.h"
 
 #include <stdlib.h>
 
-#include "common/lab04.h"
-#include "common/lab05.h"
-
-static bool checkpointed(const Model *model) {
-    return model->checkpoint.segment > 0 || model->checkpoint.attention_only;
-}
-
-void mixed_init(Mixed *mixed, Precision precision) {
-    scaler_init(&mixed->scaler);
-    mixed->dynamic = precision == F16;
-    if (!mixed->dynamic) {
-        mixed->scaler.scale = 1;
-    }
-}
-
 double trainer_forward(Trainer *trainer, const Batch *batch) {
-    Model *model = trainer->model;
-    return checkpointed(model) ? checkpoint_forward(model, batch) : model_forward(model, batch);
+    return trainer->forward != NULL ? trainer->forward(trainer, batch)
+                                    : model_forward(trainer->model, batch);
 }
 
 void trainer_backward(Trainer *trainer, float share) {
-    Model *model = trainer->model;
-    float dloss = trainer->mixed != NULL ? mixed_scale(trainer->mixed, share) : share;
-    if (checkpointed(model)) {
-        checkpoint_backward(model, dloss);
+    if (trainer->backward != NULL) {
+        trainer->backward(trainer, share);
     } else {
-        model_backward(model, dloss);
+        model_backward(trainer->model, share);
     }
 }
 
 void trainer_measure(const ModelConfig *config, Checkpoint checkpoint, int B, int T, Device *device,
                      MemoryUse *peak) {
+    trainer_measure_as(NULL, config, checkpoint, B, T, device, peak);
+}
+
+void trainer_measure_as(const Trainer *way, const ModelConfig *config, Checkpoint checkpoint, int B,
+                        int T, Device *device, MemoryUse *peak) {
+    bool plain = way == NULL || way->forward == NULL;
+    CHECK(!plain || (checkpoint.segment == 0 && !checkpoint.attention_only),
+          "a plain forward with segments of %d", checkpoint.segment);
     size_t N = (size_t)B * (size_t)T;
     int32_t *ids = calloc(N, sizeof *ids);
     CHECK(ids != NULL, "no host memory for %zu tokens", N);
@@ -43,7 +36,9 @@ void trainer_measure(const ModelConfig *config, Checkpoint checkpoint, int B, in
     Model *model = model_new(config, memory, 0);
     Optimizer *optimizer =
         optimizer_new(model, (AdamW){.beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 1e-8f});
-    Trainer trainer = {.model = model, .optimizer = optimizer};
+    Trainer trainer = way != NULL ? *way : (Trainer){0};
+    trainer.model = model;
+    trainer.optimizer = optimizer;
     model->checkpoint = checkpoint;
     trainer_forward(&trainer, &batch);
     trainer_backward(&trainer, 1.0f / (float)N);

@@ -9,58 +9,83 @@
 #include "common/data.h"
 #include "common/optimizer.h"
 
-/** The state of mixed precision (common/lab05.h). */
-typedef struct Mixed Mixed;
+/** The state of a dynamic loss scaler. */
+typedef struct Scaler {
+    float scale;    /**< what the loss is multiplied by; a power of two */
+    float growth;   /**< factor after `interval` good steps */
+    float backoff;  /**< factor after a step with an inf or NaN */
+    float floor;    /**< the scale never falls below */
+    int interval;   /**< good steps in a row before the scale grows */
+    int good_steps; /**< how many there have been */
+} Scaler;
 
-/** Everything that a training step touches. */
-typedef struct Trainer {
+/** The state of mixed precision: lab 05 fills it with life. */
+typedef struct Mixed {
+    Scaler scaler; /**< fp16's; with bf16 its scale is 1 */
+    bool dynamic;  /**< whether scaler_update() is called: fp16, not bf16 */
+} Mixed;
+
+typedef struct Trainer Trainer;       /**< below */
+typedef struct StepReport StepReport; /**< below */
+
+/**
+ * Everything that a training step touches, and the three places where a technique changes it. Those
+ * are set by the program that knows the techniques (train/techniques.h); the runtime knows none.
+ */
+struct Trainer {
     Model *model;         /**< weights and gradients; gradients are zero between steps */
     Optimizer *optimizer; /**< moments */
     Schedule schedule;    /**< learning rate; one tick per optimizer step */
     float max_grad_norm;  /**< clipping; 0 for none */
     Mixed *mixed;         /**< loss scaler, with weights in half (lab 05); NULL in float */
-} Trainer;
 
-/** What a step tells of itself. */
-typedef struct StepReport {
+    /** trainer_forward(); NULL for model_forward() */
+    double (*forward)(Trainer *trainer, const Batch *batch);
+    /** trainer_backward(); NULL for model_backward() */
+    void (*backward)(Trainer *trainer, float share);
+    /** Ends a window in place of clip, update and zero: writes norm, rate and skipped of the
+        report, and leaves the tick to its caller. NULL where nothing takes their place. */
+    void (*update)(Trainer *trainer, StepReport *report);
+};
+
+/** The outcome of a step. */
+struct StepReport {
     double loss;         /**< mean over the valid targets, in nats */
     float grad_norm;     /**< global norm before clipping */
     float learning_rate; /**< the rate that the update used */
     size_t tokens;       /**< valid targets that were learned from */
     bool skipped;        /**< a gradient was not finite: no update, no tick (lab 05) */
-} StepReport;
+};
 
 /**
- * Mixed precision as it starts: fp16 with the scaler of scaler_init(), bf16, which has the range of
- * float, with a scale of 1 that stays.
- *
- * @param[out] mixed     to prepare; trainer->mixed points to it
- * @param      precision F16 or BF16
- */
-void mixed_init(Mixed *mixed, Precision precision);
-
-/**
- * Forward of a micro-batch: model_forward(), or checkpoint_forward() of lab 04 where
- * model->checkpoint asks for it.
+ * Forward of a micro-batch: trainer->forward, or model_forward() where there is none.
  *
  * @return sum of the losses of the valid targets, in nats
  */
 double trainer_forward(Trainer *trainer, const Batch *batch);
 
 /**
- * Backward of the micro-batch in flight: adds to the gradients. The loss is scaled (lab 05) where
- * there is a loss scaler.
+ * Backward of the micro-batch in flight: adds to the gradients. trainer->backward, or
+ * model_backward() where there is none.
  *
  * @param trainer the same
- * @param share   what each valid target's loss counts in the gradient
+ * @param share   the weight of each valid target's loss in the gradient
  */
 void trainer_backward(Trainer *trainer, float share);
+
+/**
+ * Counts the bytes of one plain step: trainer_measure_as() without a technique. `checkpoint` is
+ * {0}.
+ */
+void trainer_measure(const ModelConfig *config, Checkpoint checkpoint, int B, int T, Device *device,
+                     MemoryUse *peak);
 
 /**
  * Counts the bytes of one step: allocates a model with its optimizer, runs forward, backward and an
  * update once, and frees everything. No loop is needed, so lab 00 can compare its formulas before
  * lab 01 exists.
  *
+ * @param      way        its forward and backward are taken, and no more; NULL for a plain step
  * @param      config     the model; with weights in half the update is that of the masters alone
  * @param      checkpoint what backward runs again (lab 04); {0} for a plain step
  * @param      B          sequences
@@ -68,7 +93,7 @@ void trainer_backward(Trainer *trainer, float share);
  * @param      device     where
  * @param[out] peak       bytes by kind when the total was largest
  */
-void trainer_measure(const ModelConfig *config, Checkpoint checkpoint, int B, int T, Device *device,
-                     MemoryUse *peak);
+void trainer_measure_as(const Trainer *way, const ModelConfig *config, Checkpoint checkpoint, int B,
+                        int T, Device *device, MemoryUse *peak);
 
 #endif

@@ -1,3 +1,5 @@
+/* A model from and to the files of Hugging Face `transformers`: config.json and model.safetensors.
+   The contract is in weights.h. */
 #include "common/weights.h"
 
 #include <jansson.h>
@@ -60,7 +62,7 @@ static bool same_shape(const SafeTensor *a, const SafeTensor *b) {
            memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
 }
 
-/* -------------------------------------------------------------------------- config.json */
+/* ---- config.json ----------------------------------------------------------------------------- */
 
 int config_save(const ModelConfig *config, const char *path) {
     FILE *file = file_begin(path);
@@ -120,22 +122,15 @@ static const char *unsupported(const json_t *json, int C) {
         json_is_false(json_object_get(json, "scale_attn_weights")) ||
         json_is_true(json_object_get(json, "scale_attn_by_inverse_layer_idx")) ||
         json_is_true(json_object_get(json, "add_cross_attention"))) {
-        return "a kind of GPT-2 that this kit does not have (untied head, other attention)";
+        return "a variant of GPT-2 that this kit does not support (untied head, other attention)";
     }
     return NULL;
 }
 
 int config_load(ModelConfig *config, const char *path) {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return file_error(path, "cannot read");
-    }
-    json_error_t error;
-    json_t *json = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
-    fclose(file);
-    if (!json_is_object(json)) {
-        json_decref(json);
-        return refuse(path, "not a JSON object");
+    json_t *json = file_load_json(path);
+    if (json == NULL) {
+        return -1;
     }
     ModelConfig read = *config;
     read.V = shape_number(json, "vocab_size");
@@ -158,11 +153,7 @@ int config_load(ModelConfig *config, const char *path) {
     return 0;
 }
 
-/* -------------------------------------------------------------------- model.safetensors */
-
-static int save_failed(FILE *file, const char *path) {
-    return file_end(file, path, true); /* says why, from the stream's error */
-}
+/* ---- model.safetensors ----------------------------------------------------------------------- */
 
 int weights_save(const Model *model, const char *path) {
     static const char *const metadata[] = {"format", "pt", NULL};
@@ -193,7 +184,7 @@ int weights_save(const Model *model, const char *path) {
     }
     free(names);
     free(entries);
-    return result == 0 ? file_end(file, path, true) : save_failed(file, path);
+    return file_end(file, path, true); /* the stream remembers a write that failed */
 }
 
 /* Element i of a stored tensor as a float. */
@@ -233,7 +224,7 @@ static int load_param(Model *model, Param *param, const SafeFile *file, const ch
     bool transposed = stored_transposed(param);
     SafeTensor wanted = entry_of(param, name, transposed);
     if (!same_shape(tensor, &wanted)) {
-        return refuse_tensor(path, name, "has another shape than the model");
+        return refuse_tensor(path, name, "differs in shape from the model");
     }
     if (!is_float(tensor)) {
         return refuse_tensor(path, name, "is not stored as F32, F16 or BF16");
@@ -262,7 +253,7 @@ static bool ends_with(const char *text, const char *end) {
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* A tensor that is no parameter: a mask buffer, or the head where it repeats the embedding. */
+/* A tensor that is not a parameter: a mask buffer, or the head where it repeats the embedding. */
 static bool may_be_ignored(const SafeFile *file, const SafeTensor *tensor) {
     if (ends_with(tensor->name, ".attn.bias") || ends_with(tensor->name, ".attn.masked_bias")) {
         return true;
@@ -306,7 +297,7 @@ int weights_load(Model *model, const char *path) {
     return result;
 }
 
-/* ---------------------------------------------------------------- optimizer.safetensors */
+/* ---- optimizer.safetensors ------------------------------------------------------------------- */
 
 /* The states of an optimizer, each with one tensor for every parameter. */
 enum { MOST_STATES = 3 };
@@ -349,7 +340,7 @@ int optimizer_save(const Optimizer *optimizer, const char *path) {
     }
     free(names);
     free(entries);
-    return result == 0 ? file_end(file, path, true) : save_failed(file, path);
+    return file_end(file, path, true); /* the stream remembers a write that failed */
 }
 
 /* Reads a state of a parameter: to the device, and to `host` where that is not NULL. */
@@ -363,7 +354,7 @@ static int load_state(const Model *model, float *to, float *host, const Param *p
         return refuse_tensor(path, name, "is missing");
     }
     if (!same_shape(tensor, &wanted) || strcmp(tensor->dtype, "F32") != 0) {
-        return refuse_tensor(path, name, "has another shape or type than the model");
+        return refuse_tensor(path, name, "differs in shape or type from the model");
     }
     device_upload(model->device, to, tensor->data, tensor->bytes);
     if (host != NULL) {

@@ -20,8 +20,8 @@ int config_save(const ModelConfig *config, const char *path);
  *
  * @param[in,out] config V, T, L, NH, C and dropout are set; precision and attention stay
  * @param         path   a config.json of a GPT-2
- * @return 0; -1 (and one line on stderr) where the file is none, or is a model that we do not have:
- *         another activation, another epsilon, an untied head, scaled attention by layer
+ * @return 0; -1 (and one line on stderr) where the file is not one, or is a model that we do not
+ *         support: another activation, another epsilon, an untied head, scaled attention by layer
  */
 int config_load(ModelConfig *config, const char *path);
 

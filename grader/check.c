@@ -1,3 +1,5 @@
+/* One check, from its inputs to its row: seeds, tensors to give and to expect, verdicts. The
+   contract is in check.h; check_run.c runs the probe. */
 #define _GNU_SOURCE
 #include "grader/check.h"
 
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/lab.h"
+#include "common/text.h"
 #include "grader/check_state.h"
 #include "grader/record.h"
 #include "kernels/base.h"
@@ -34,23 +37,60 @@ static const char *const visibilities[] = {[VISIBLE_ALWAYS] = "always",
                                            [VISIBLE_AFTER_DUE_DATE] = "after_due_date",
                                            [VISIBLE_NEVER] = "never"};
 
-static int print_plan(void) {
-    json_t *plan = json_array();
-    for (int i = 0; i < plan_count; i++) {
-        json_array_append_new(plan, json_pack("{s:s, s:f, s:s, s:s}", "name", plans[i]->name,
-                                              "points", plans[i]->points, "title", plans[i]->title,
-                                              "visibility", visibilities[plans[i]->visibility]));
+/* Where a check brings its points along, those; otherwise those of the lab's lab.json. */
+static double points_of(const CheckPlan *plan, const json_t *listed, const char *path) {
+    const json_t *points = json_object_get(listed, plan->name);
+    if (plan->points < 0 && !json_is_number(points)) {
+        fprintf(stderr, "judge: %s gives no points for the check %s\n", path, plan->name);
+        exit(EXIT_USAGE);
     }
+    return plan->points < 0 ? json_number_value(points) : plan->points;
+}
+
+/* A name in lab.json that no check has: its points could never be earned. */
+static void expect_checks(const json_t *plan, json_t *listed, const char *path) {
+    const char *name;
+    json_t *points, *row;
+    json_object_foreach(listed, name, points) {
+        size_t i;
+        bool found = false;
+        json_array_foreach(plan, i, row) {
+            found = found || strcmp(json_string_value(json_object_get(row, "name")), name) == 0;
+        }
+        if (!found) {
+            fprintf(stderr, "judge: %s gives points for %s, and no check has that name\n", path,
+                    name);
+            exit(EXIT_USAGE);
+        }
+    }
+}
+
+static int print_plan(const char *path) {
+    json_error_t error;
+    json_t *lab = json_load_file(path, 0, &error), *plan = json_array();
+    json_t *listed = json_object_get(lab, "points");
+    if (listed == NULL) {
+        fprintf(stderr, "judge: %s has no points: %s\n", path, lab == NULL ? error.text : "");
+        return EXIT_USAGE;
+    }
+    for (int i = 0; i < plan_count; i++) {
+        json_array_append_new(plan,
+                              json_pack("{s:s, s:f, s:s, s:s}", "name", plans[i]->name, "points",
+                                        points_of(plans[i], listed, path), "title", plans[i]->title,
+                                        "visibility", visibilities[plans[i]->visibility]));
+    }
+    expect_checks(plan, listed, path);
     int failed = json_dumpf(plan, stdout, JSON_INDENT(1));
     printf("\n");
     json_decref(plan);
+    json_decref(lab);
     return failed != 0;
 }
 
-/* Criterion's own main(), but for --plan. */
+/* Criterion's own main(), but for --plan LAB.JSON. */
 int main(int argc, char **argv) {
-    if (argc == 2 && strcmp(argv[1], "--plan") == 0) {
-        return print_plan();
+    if (argc == 3 && strcmp(argv[1], "--plan") == 0) {
+        return print_plan(argv[2]);
     }
     struct criterion_test_set *tests = criterion_initialize();
     int failed = 0;
@@ -79,23 +119,21 @@ static uint64_t read_seed(void) {
     return seed;
 }
 
-/* FNV-1a: each check has a stream of its own. */
-static uint64_t hash(const char *name) {
-    uint64_t h = 0xCBF29CE484222325u;
-    for (; *name != '\0'; name++) {
-        h = (h ^ (unsigned char)*name) * 0x100000001B3u;
-    }
-    return h;
+/* A check that comes to no end leaves no row. */
+static void limit_time(void) {
+    const char *seconds = getenv("GRADE_SECONDS");
+    alarm(seconds != NULL ? (unsigned)strtoul(seconds, NULL, 10) : 0);
 }
 
 Check *check_begin(const CheckPlan *plan) {
     Check *check = calloc(1, sizeof *check);
     CHECK(check != NULL, "no memory for a check");
+    limit_time();
     check->plan = plan;
     check->in = wire_new();
     check->out = wire_new();
     check->pictures = json_array();
-    check->rng = rng_new(read_seed() ^ hash(plan->name), RNG_DATA);
+    check->rng = rng_new(read_seed() ^ hash_text(plan->name), RNG_DATA); /* each has its own */
     check->state = ROW_PASS;
     check->memory_limit = (size_t)2 << 30;
     return check;
@@ -248,7 +286,7 @@ static bool finite_all(const double *values, size_t n) {
     return true;
 }
 
-/* What the first tensor that is wrong looks like, for the case that no known mistake fits. */
+/* The shape of the first wrong tensor's difference, in case no known mistake fits. */
 static void note_shape(Check *check, const char *name, const float *got, const double *want,
                        size_t n, Tolerance tolerance) {
     char text[COMPARISON_TEXT];

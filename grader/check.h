@@ -1,13 +1,12 @@
 /**
  * @file check.h
- * @brief What a lab's tests.c is written in: graded checks, each of which runs the probe and
- * compares.
+ * @brief The language of a lab's tests.c: graded checks, each of which runs the probe and compares.
  * @ingroup grader
  *
  * A check is a Criterion test with points. It makes inputs from a secret seed, starts the probe
  * under limits from outside, and compares what comes back with what the judge computes by itself:
  *
- *     GRADED(00_bytes, params, 10, "numbers in all parameters") {
+ *     GRADED(00_bytes, params, "elements of all parameters") {
  *         ModelConfig config = check_config(check);
  *         check_give_config(check, &config);
  *         check_want(check, "bytes", WIRE_U64, 1);
@@ -26,7 +25,7 @@
 
 #include "common/config.h"
 #include "common/rng.h"
-#include "grader/compare.h"
+#include "common/testkit/compare.h"
 #include "grader/wire.h"
 
 /** One check while it runs. */
@@ -35,17 +34,18 @@ typedef struct Check Check;
 /** When a student may see the row of a check. The instructor's record has them all. */
 typedef enum CheckVisibility {
     VISIBLE_ALWAYS,         /**< at once: "always" */
-    VISIBLE_AFTER_DUE_DATE, /**< once nobody can hand in any more: "after_due_date" */
+    VISIBLE_AFTER_DUE_DATE, /**< once the due date has passed: "after_due_date" */
     VISIBLE_NEVER,          /**< only the instructor: "never" */
 } CheckVisibility;
 
-/** What a check is, known before it runs: the plan that decides the total. */
+/** A check as it is known before it runs: the plan that decides the total. */
 typedef struct CheckPlan {
     const char *lab;            /**< "00_bytes" */
     const char *name;           /**< "params" */
-    double points;              /**< if it passes; 0 for a row that is only shown */
+    double points;              /**< if it passes; 0 for a row that is only shown; negative: they
+                                     stand in the lab's lab.json */
     const char *title;          /**< in a few words, for the table */
-    int order;                  /**< line in tests.c; behind all of them for a hidden check */
+    int order;                  /**< line in tests.c; after all of them for a hidden check */
     CheckVisibility visibility; /**< whether students see its row */
 } CheckPlan;
 
@@ -58,13 +58,22 @@ Check *check_begin(const CheckPlan *plan);
 /** Writes the check's row and frees it; GRADED() calls it. */
 void check_end(Check *check);
 
-/** Defines a check: the lab's folder, a name, points, a title; then the body, with `check`. */
-#define GRADED(lab, name, points, title)                                                           \
+/**
+ * Defines a check: the lab's folder, a name, a title; then the body, with `check`. Its points stand
+ * in the lab's lab.json, under its name; or, as in former releases, between name and title.
+ */
+#define GRADED(lab, name, ...)                                                                     \
+    CHECK_CHOSEN(__VA_ARGS__, CHECK_WITH_POINTS, CHECK_WITHOUT)(lab, name, __VA_ARGS__)
+/** @cond */
+#define CHECK_CHOSEN(first, second, chosen, ...) chosen
+#define CHECK_WITHOUT(lab, name, title) CHECK_WITH_POINTS(lab, name, -1, title)
+#define CHECK_WITH_POINTS(lab, name, points, title)                                                \
     CHECK_PLANNED(lab, name, points, title, __LINE__, VISIBLE_ALWAYS)
+/** @endcond */
 
 /**
  * The same in grader/hidden/NN_topic.c, which is compiled into the judge where it is present: such
- * checks are no part of what students get. Shown behind the others, to whom `visibility` says.
+ * checks are not part of a handout. Shown after the others; `visibility` says to whom.
  */
 #define HIDDEN(lab, name, points, title, visibility)                                               \
     CHECK_PLANNED(lab, name, points, title, CHECK_HIDDEN + __LINE__, visibility)
@@ -72,7 +81,7 @@ void check_end(Check *check);
 /** Lines of a tests.c are fewer. */
 enum { CHECK_HIDDEN = 1 << 20 };
 
-/** What GRADED() and HIDDEN() are made of. */
+/** The common part of GRADED() and HIDDEN(). */
 #define CHECK_PLANNED(lab, name, points, title, order, visibility)                                 \
     static const CheckPlan name##_plan = {#lab, #name, points, title, order, visibility};          \
     __attribute__((constructor)) static void name##_register(void) {                               \
@@ -116,9 +125,9 @@ void check_environment(Check *check, const char *setting);
  * run of the same.
  *
  * @param check     the check
- * @param probe_case its name in grader/probes/NN_topic.c
+ * @param probe_case its name in grader/labs/NN_topic/probe.c
  * @param seconds   wall time that it may take
- * @return whether it came to its end; if not, the check's state says why: not started, crashed,
+ * @return whether it finished; if not, the check's state says why: not started, crashed,
  *         timeout, over budget, sandbox error
  */
 bool check_run(Check *check, const char *probe_case, double seconds);
@@ -156,12 +165,12 @@ void check_want_picture(Check *check);
 /** Puts the picture that came back into the row. Shown to the student, never judged. */
 void check_picture(Check *check, const char *title, size_t budget);
 
-/** What the probe wrote in its last run, as text: feedback, never a verdict. */
+/** The text that the probe wrote in its last run: feedback, never a verdict. */
 const char *check_text(const Check *check);
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-/** What a known mistake would give: if the student's tensor is that one, the sentence is said. */
+/** The result of a known mistake: if the student's tensor equals it, the sentence is printed. */
 typedef struct Suspect {
     const char *sentence; /**< the likely mistake: "the loss is divided by B * T: ..." */
     const double *values; /**< as many as the tensor has */
@@ -204,10 +213,10 @@ void check_fail(Check *check, const char *sentence, ...) __attribute__((format(p
 /** Adds to what is shown under the check's row, whatever becomes of it; printf format. */
 void check_tell(Check *check, const char *text, ...) __attribute__((format(printf, 2, 3)));
 
-/** Ends a check without points that needs what is not here; `reason` says what. */
+/** Ends a check without points, for lack of something that it needs; `reason` says what. */
 void check_not_run(Check *check, const char *reason);
 
-/** Counts a comparison that a check has made by itself, and was right. */
+/** Records one passed comparison that the check made without check_close(). */
 void check_good(Check *check);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "common/lab.h"
 #include "grader/check_state.h"
+#include "grader/command.h"
 #include "grader/picture.h"
 #include "grader/sandbox.h"
 #include "kernels/base.h"
@@ -67,7 +68,7 @@ static bool judge_exit(Check *check, const SandboxResult *result) {
                           result->status, last_line(check, line));
 }
 
-/* What a debugger is for. */
+/* A mistake that a debugger can show. */
 static void hint(Check *check, const char *likely, const char *then) {
     if (check->mistake[0] == '\0') {
         snprintf(check->mistake, sizeof check->mistake,
@@ -80,7 +81,7 @@ static void hint_at_signal(Check *check, int signal) {
     if (signal == SIGSEGV || signal == SIGBUS) {
         hint(check, "an index outside of its array, or a pointer to nothing", ", bt");
     } else if (signal == SIGFPE || signal == SIGILL) {
-        hint(check, "a whole number is divided by 0", ", bt");
+        hint(check, "integer division by 0", ", bt");
     }
 }
 
@@ -91,7 +92,7 @@ static bool judge_result(Check *check, const SandboxResult *result, double secon
         return check_conclude(check, ROW_SANDBOX_ERROR, "%s", result->error);
     case SANDBOX_TIMEOUT:
         hint(check, "a loop that does not end, or much more work than is needed", ", and Ctrl-C");
-        return check_conclude(check, ROW_TIMEOUT, "not done after %g s", seconds);
+        return check_conclude(check, ROW_TIMEOUT, "not finished after %g s", seconds);
     case SANDBOX_FLOOD:
         return check_conclude(check, ROW_CRASHED, "it wrote more than %d KiB", OUTPUT >> 10);
     case SANDBOX_SIGNAL:
@@ -121,10 +122,14 @@ static bool leave_for_debugger(Check *check, const char *path, const char *probe
     for (int i = 0; i < check->settings; i++) {
         fprintf(command, "export %s\n", check->setting[i]);
     }
-    fprintf(command,
-            "exec gdb -q -ex \"directory $SOURCE\" -ex 'handle SIGSEGV nostop noprint pass' "
-            "-ex 'break crash_told' --args %s/probe %s 3<%s/in 4<>%s/out\n",
-            path, probe_case, path, path);
+    fprintf(command, "exec gdb -q -ex \"directory $SOURCE\" "
+                     "-ex 'handle SIGSEGV nostop noprint pass' -ex 'break crash_told' --args ");
+    command_quote(command, path);
+    fprintf(command, "/probe %s 3<", probe_case);
+    command_quote(command, path);
+    fprintf(command, "/in 4<>");
+    command_quote(command, path);
+    fprintf(command, "/out\n");
     fclose(command);
     return check_conclude(check, ROW_NOT_RUN, "left for the debugger");
 }

@@ -18,29 +18,29 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/files.h"
 #include "common/lab.h"
+#include "grader/command.h"
+#include "grader/criterion.h"
 #include "grader/record.h"
 #include "grader/sandbox.h"
 #include "grader/submission.h"
 #include "kernels/base.h"
 
-enum { PATH = 4096, JUDGE_SECONDS = 300, JUDGE_SECONDS_GPU = 3000, TAKEN = 100, TRIES = 100 };
+enum { PATH = 4096, MOST_CHECKS = 64, CHECK_SECONDS = 300, CHECK_SECONDS_GPU = 3000 };
 
 typedef struct Options {
     const char *lab;     /* "00_bytes" */
     const char *from;    /* folder of the submission */
     const char *check;   /* only this one, or these, with commas between; or NULL */
     const char *judge;   /* the lab's Criterion program */
-    const char *plan;    /* labs/NN_topic/grade.json */
+    const char *plan;    /* labs/NN_topic/lab.json */
     const char *recipes; /* written by make */
     const char *gpu;     /* the same for a real GPU, or NULL */
     const char *cache;   /* folder for objects */
     const char *output;  /* the record */
-    const char *junit;   /* or NULL */
     const char *debug;   /* leave probe and inputs of --check in this folder, for gdb; or NULL */
     const char *refuse;  /* run nothing: the hand-in could not be read, for this reason; or NULL */
     uint64_t seed;
@@ -48,96 +48,161 @@ typedef struct Options {
     int parent; /* process to end with, or 0 */
 } Options;
 
-static int usage(const char *program) {
-    fprintf(
-        stderr,
-        "usage: %s --lab NN_topic --from DIR --judge PROGRAM --plan FILE --recipes FILE\n"
-        "          --cache DIR --output FILE [--check NAME] [--seed HEX] [--min-sandbox LEVEL]\n"
-        "          [--junit FILE] [--debug DIR] [--gpu-recipes FILE] [--refuse REASON]\n"
-        "          [--parent PID]\n"
-        "  --seed - reads the seed from standard input: arguments can be seen by everybody\n",
-        program);
-    return EXIT_USAGE;
+static bool grade_in(const Options *options, const char *work, const char *secret,
+                     const json_t *plan);
+static bool grade(const Options *options, const char *work, const char *secret, json_t *record);
+static void run_checks(const Options *options, json_t *record, const char *folder,
+                       const char *probe);
+static void take_row(json_t *record, const Judge *judge, const char *check);
+static void set_all(json_t *record, RowState state, const char *message);
+static json_t *load_plan(const char *judge, const char *lab);
+static bool write_seed(const char *folder, const char *seed);
+static bool only(json_t *record, const char *checks);
+static bool asked(const char *checks, const char *name);
+static void build_for_gpu(const Options *options, const json_t *lab, const char *work);
+static bool leave_probe(const char *probe, const char *folder);
+static bool make_folders(char folder[PATH], char work[PATH], char secret[PATH]);
+static void remove_folder(const char *folder);
+static bool ends_with(pid_t parent);
+static bool read_options(Options *options, int argc, char **argv);
+static bool read_seed(Options *options, const char *text);
+static int usage(const char *program);
+
+int main(int argc, char **argv) {
+    Options options = {0};
+    if (!read_options(&options, argc, argv)) {
+        return usage(argv[0]);
+    }
+    if (!ends_with(options.parent)) {
+        return EXIT_RUN;
+    }
+    /* Nobody of the same user may look into this process. */
+    prctl(PR_SET_DUMPABLE, 0);
+    if (sandbox_level() < options.min_sandbox) {
+        fprintf(stderr, "grade: the sandbox reaches level %s, but level %d is required\n",
+                sandbox_describe(), options.min_sandbox);
+        return EXIT_RUN;
+    }
+    char folder[PATH], work[PATH], secret[PATH];
+    json_t *plan = load_plan(options.judge, options.plan);
+    if (plan == NULL || !make_folders(folder, work, secret)) {
+        return EXIT_RUN;
+    }
+    bool good = grade_in(&options, work, secret, plan);
+    json_decref(plan);
+    remove_folder(folder);
+    return good ? 0 : EXIT_RUN;
 }
 
-/* 64 bits in hexadecimal: the text, or for "-" a line of standard input. */
-static bool read_seed(Options *options, const char *text) {
-    char line[40], *end = line;
-    if (strcmp(text, "-") == 0) {
-        text = fgets(line, sizeof line, stdin) != NULL ? line : "";
+/* Everything, once there are folders to work in. @return whether there are full points, or with
+   --debug whether the probe is there */
+static bool grade_in(const Options *options, const char *work, const char *secret,
+                     const json_t *plan) {
+    char seed[20];
+    snprintf(seed, sizeof seed, "%016llx", (unsigned long long)options->seed);
+    json_t *record = record_new(options->lab, options->from, plan);
+    if (!only(record, options->check)) {
+        json_decref(record);
+        return false;
     }
-    errno = 0;
-    options->seed = strtoull(text, &end, 16);
-    bool good = errno == 0 && end != text && strspn(end, "\n") == strlen(end);
-    if (!good) {
-        fprintf(stderr, "grade: the seed is no hexadecimal number of 64 bits\n");
+    json_object_set_new(record, "seed", json_string(seed));
+    json_object_set_new(record, "sandbox", json_string(sandbox_describe()));
+    bool good = write_seed(secret, seed) && record_write(record, options->output) &&
+                grade(options, work, secret, record);
+    record_add_up(record);
+    good = record_write(record, options->output) && good;
+    if (options->debug == NULL) {
+        record_print(record, stdout);
+        good = stdout_flush() == 0 && json_is_true(json_object_get(record, "full")) && good;
     }
+    json_decref(record);
     return good;
 }
 
-static bool read_options(Options *options, int argc, char **argv) {
-    static const struct option names[] = {
-        {"lab", 1, NULL, 'l'},         {"from", 1, NULL, 'f'},
-        {"check", 1, NULL, 'c'},       {"judge", 1, NULL, 'j'},
-        {"plan", 1, NULL, 'p'},        {"recipes", 1, NULL, 'r'},
-        {"cache", 1, NULL, 'a'},       {"output", 1, NULL, 'o'},
-        {"seed", 1, NULL, 's'},        {"junit", 1, NULL, 'u'},
-        {"min-sandbox", 1, NULL, 'm'}, {"debug", 1, NULL, 'b'},
-        {"gpu-recipes", 1, NULL, 'g'}, {"refuse", 1, NULL, 'e'},
-        {"parent", 1, NULL, 'P'},      {NULL, 0, NULL, 0},
-    };
-    if (getrandom(&options->seed, sizeof options->seed, 0) != sizeof options->seed) {
+static bool grade(const Options *options, const char *work, const char *secret, json_t *record) {
+    if (options->refuse != NULL) {
+        set_all(record, ROW_BUILD_ERROR, options->refuse);
+        return true;
+    }
+    json_t *lab = file_load_json(options->plan), *recipes = file_load_json(options->recipes);
+    if (lab == NULL || recipes == NULL) {
+        json_decref(lab);
+        json_decref(recipes);
         return false;
     }
-    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        const char **texts[] = {
-            ['l'] = &options->lab,   ['f'] = &options->from,   ['c'] = &options->check,
-            ['j'] = &options->judge, ['p'] = &options->plan,   ['r'] = &options->recipes,
-            ['a'] = &options->cache, ['o'] = &options->output, ['u'] = &options->junit,
-            ['b'] = &options->debug, ['e'] = &options->refuse, ['g'] = &options->gpu};
-        char none[] = "", *end = none;
-        if (c == 's') {
-            if (!read_seed(options, optarg)) {
-                return false;
-            }
-        } else if (c == 'm' || c == 'P') {
-            *(c == 'm' ? &options->min_sandbox : &options->parent) = (int)strtol(optarg, &end, 10);
-        } else if (c == '?' || c >= (int)(sizeof texts / sizeof *texts)) {
-            return false;
-        } else {
-            *texts[c] = *optarg != '\0' ? optarg : NULL;
-        }
-        if (*end != '\0') {
-            fprintf(stderr, "grade: %s is no number\n", optarg);
-            return false;
-        }
+    Submission submission = {lab, recipes, options->from, work, options->cache, false};
+    Built built = submission_build(&submission);
+    json_object_set(record, "objects", built.objects);
+    if (built.good && options->debug != NULL) {
+        built.good = leave_probe(built.probe, options->debug);
     }
-    return optind == argc && options->lab && options->from && options->judge && options->plan &&
-           options->recipes && options->cache && options->output;
+    if (built.good && options->gpu != NULL && options->debug == NULL) {
+        build_for_gpu(options, lab, work);
+    }
+    if (built.good) {
+        run_checks(options, record, secret, built.probe);
+    } else {
+        set_all(record, ROW_BUILD_ERROR, built.message != NULL ? built.message : "");
+    }
+    if (!built.good && options->debug != NULL) {
+        fprintf(stderr, "%s\n", built.message != NULL ? built.message : "it does not build");
+    }
+    bool good = built.good;
+    free(built.message);
+    json_decref(built.objects);
+    json_decref(lab);
+    json_decref(recipes);
+    return good || options->debug == NULL;
 }
 
-static json_t *load(const char *path) {
-    json_error_t error;
-    json_t *json = json_load_file(path, 0, &error);
-    if (json == NULL) {
-        fprintf(stderr, "%s:%d: %s\n", path, error.line, error.text);
+/* Runs the checks whose rows are in the record. */
+static void run_checks(const Options *options, json_t *record, const char *folder,
+                       const char *probe) {
+    const char *checks[MOST_CHECKS];
+    bool gpu = getenv("GRADE_DEVICE") != NULL;
+    Judge judge = {options->judge, folder, probe, gpu ? CHECK_SECONDS_GPU : CHECK_SECONDS};
+    int count = 0;
+    json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(record, "checks"), i, row) {
+        CHECK(count < MOST_CHECKS, "more than %d checks", MOST_CHECKS);
+        checks[count++] = json_string_value(json_object_get(row, "name"));
     }
-    return json;
+    criterion_run(&judge, checks, count);
+    for (int k = 0; k < count; k++) {
+        take_row(record, &judge, checks[k]);
+    }
 }
 
-/* ---- the judge's program -----------------------------------------------------------------------
- */
-
-/* What `PROGRAM --plan` prints. */
-static json_t *load_plan(const char *judge) {
-    char command[PATH + 20];
-    snprintf(command, sizeof command, "'%s' --plan", judge);
-    FILE *answer = popen(command, "r");
-    json_error_t error;
-    json_t *plan = answer != NULL ? json_loadf(answer, 0, &error) : NULL;
-    if (answer != NULL) {
-        pclose(answer);
+/* Takes over what a check has left, if it has. */
+static void take_row(json_t *record, const Judge *judge, const char *check) {
+    char path[PATH];
+    json_t *row = json_load_file(criterion_row(judge, check, path, sizeof path), 0, NULL);
+    if (row != NULL) {
+        json_object_update(record_row(record, check), row);
+        json_decref(row);
     }
+}
+
+static void set_all(json_t *record, RowState state, const char *message) {
+    char *clean = record_clean(message);
+    json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(record, "checks"), i, row) {
+        json_object_set_new(row, "state", json_string(row_state_name(state)));
+        json_object_set_new(row, "message", json_string(i == 0 ? clean : ""));
+    }
+    free(clean);
+}
+
+/* ---- the judge's plan ------------------------------------------------------------------------ */
+
+/* The plan, as `JUDGE --plan LAB.JSON` prints it. */
+static json_t *load_plan(const char *judge, const char *lab) {
+    char *text;
+    bool good = command_run((const char *const[]){judge, "--plan", lab, NULL}, &text);
+    json_t *plan = good ? json_loads(text, 0, NULL) : NULL;
+    free(text);
     if (plan == NULL) {
         fprintf(stderr, "grade: %s gives no plan\n", judge);
     }
@@ -153,110 +218,6 @@ static bool write_seed(const char *folder, const char *seed) {
     }
     fprintf(file, "%s\n", seed);
     return file_end(file, path, true) == 0;
-}
-
-/* Criterion listens at a socket that is called after its process, and one that was killed leaves it
-   there. Ours are taken away; where another user has left one, the judge could not start. */
-static bool clear_socket(pid_t judge) {
-    char path[64];
-    snprintf(path, sizeof path, "/tmp/criterion_%d.sock", (int)judge);
-    return unlink(path) == 0 || errno == ENOENT;
-}
-
-__attribute__((noreturn)) static void become_judge(const Options *options, const char *folder,
-                                                   const char *probe, const char *check) {
-    char filter[200];
-    snprintf(filter, sizeof filter, "graded/%s", check);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read what it finds */
-    setenv("GRADE_FOLDER", folder, 1);
-    setenv("GRADE_PROBE", probe, 1);
-    /* The table is made from the record; Criterion's own words would only repeat it. */
-    if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL) {
-        _exit(EXIT_RUN);
-    }
-    alarm(getenv("GRADE_DEVICE") != NULL ? JUDGE_SECONDS_GPU : JUDGE_SECONDS);
-    execl(options->judge, options->judge, "-j1", "--filter", filter, (char *)NULL);
-    _exit(EXIT_RUN);
-}
-
-/* Whether another process, which has another number, may do better: the name of the socket is
-   taken, or that of the shared memory of Criterion's own child, which a killed judge of another
-   user has left; then Criterion aborts. A check that aborts is not that: it does so in the child.
- */
-static bool name_is_taken(int status) {
-    return (WIFEXITED(status) && WEXITSTATUS(status) == TAKEN) ||
-           (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-}
-
-/* One check at a time: what one does to the machine must be over before the next begins. */
-static void run_judge(const Options *options, const char *folder, const char *probe,
-                      const char *check) {
-    int status = TAKEN << 8;
-    for (int i = 0; i < TRIES && name_is_taken(status); i++) {
-        pid_t child = fork();
-        if (child == 0) {
-            if (!clear_socket(getpid())) {
-                _exit(TAKEN);
-            }
-            become_judge(options, folder, probe, check);
-        }
-        if (child < 0) {
-            return;
-        }
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        }
-        clear_socket(child);
-    }
-}
-
-/* Takes over what the check has left, if it has. */
-static void take_row(json_t *record, const char *folder, const char *check) {
-    char path[PATH + 300];
-    snprintf(path, sizeof path, "%s/row-%.200s.json", folder, check);
-    json_t *row = json_load_file(path, 0, NULL);
-    if (row != NULL) {
-        json_object_update(record_row(record, check), row);
-        json_decref(row);
-    }
-}
-
-/* ---- the whole ---------------------------------------------------------------------------------
- */
-
-static void set_all(json_t *record, RowState state, const char *message) {
-    char *clean = record_clean(message);
-    json_t *row;
-    size_t i;
-    json_array_foreach(json_object_get(record, "checks"), i, row) {
-        json_object_set_new(row, "state", json_string(row_state_name(state)));
-        json_object_set_new(row, "message", json_string(i == 0 ? clean : ""));
-    }
-    free(clean);
-}
-
-/* Whether a check is among those that were asked for. */
-static bool asked(const char *checks, const char *name) {
-    size_t length = strlen(name);
-    for (const char *p = checks; p != NULL; p = strchr(p, ',')) {
-        p += *p == ',';
-        if (strncmp(p, name, length) == 0 && (p[length] == ',' || p[length] == '\0')) {
-            return true;
-        }
-    }
-    return checks == NULL;
-}
-
-static void run_checks(const Options *options, json_t *record, const char *folder,
-                       const char *probe) {
-    json_t *row;
-    size_t i;
-    json_array_foreach(json_object_get(record, "checks"), i, row) {
-        const char *name = json_string_value(json_object_get(row, "name"));
-        if (asked(options->check, name)) {
-            run_judge(options, folder, probe, name);
-            take_row(record, folder, name);
-        }
-    }
 }
 
 /* With --check only those rows remain, and no score is claimed for the others. */
@@ -280,14 +241,48 @@ static bool only(json_t *record, const char *checks) {
     return some;
 }
 
-/* By rm, which stops at nothing that a submission may have made in it, however deep. */
-static void remove_folder(const char *folder) {
-    char command[PATH + 20];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0) {
-        fprintf(stderr, "grade: %s is left behind\n", folder);
+/* Whether a check is among those that were asked for. */
+static bool asked(const char *checks, const char *name) {
+    size_t length = strlen(name);
+    for (const char *p = checks; p != NULL; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (strncmp(p, name, length) == 0 && (p[length] == ',' || p[length] == '\0')) {
+            return true;
+        }
     }
+    return checks == NULL;
 }
+
+/* ---- more probes ----------------------------------------------------------------------------- */
+
+/* The probe for a real GPU. Where it cannot be built, the rows that need it say so by crashing. */
+static void build_for_gpu(const Options *options, const json_t *lab, const char *work) {
+    char folder[PATH + 10];
+    snprintf(folder, sizeof folder, "%s/gpu", work);
+    json_t *recipes = file_load_json(options->gpu);
+    if (recipes == NULL || mkdir(folder, 0755) != 0) {
+        json_decref(recipes);
+        return;
+    }
+    Submission submission = {lab, recipes, options->from, folder, options->cache, true};
+    Built built = submission_build(&submission);
+    if (!built.good) {
+        fprintf(stderr, "grade: with nvcc: %s\n", built.message != NULL ? built.message : "");
+    }
+    setenv("GRADE_GPU_PROBE", built.probe, 1);
+    free(built.message);
+    json_decref(built.objects);
+    json_decref(recipes);
+}
+
+/* Puts the probe where gdb is started: check_run() leaves the rest there. */
+static bool leave_probe(const char *probe, const char *folder) {
+    char path[PATH];
+    return snprintf(path, sizeof path, "%s/probe", folder) < PATH && folder_make(folder) == 0 &&
+           file_copy(probe, path) == 0 && setenv("GRADE_DEBUG", folder, 1) == 0;
+}
+
+/* ---- folders --------------------------------------------------------------------------------- */
 
 /* Two folders, in $TMPDIR: one in which a submission is built, one that it never sees. */
 static bool make_folders(char folder[PATH], char work[PATH], char secret[PATH]) {
@@ -307,63 +302,10 @@ static bool make_folders(char folder[PATH], char work[PATH], char secret[PATH]) 
     return true;
 }
 
-/* The probe for a real GPU. Where it cannot be built, the rows that need it say so by crashing. */
-static void build_for_gpu(const Options *options, const json_t *lab, const char *work) {
-    char folder[PATH + 10];
-    snprintf(folder, sizeof folder, "%s/gpu", work);
-    json_t *recipes = load(options->gpu);
-    if (recipes == NULL || mkdir(folder, 0755) != 0) {
-        json_decref(recipes);
-        return;
+static void remove_folder(const char *folder) {
+    if (!command_remove(folder)) {
+        fprintf(stderr, "grade: could not remove %s\n", folder);
     }
-    Submission submission = {lab, recipes, options->from, folder, options->cache, true};
-    Built built = submission_build(&submission);
-    if (!built.good) {
-        fprintf(stderr, "grade: with nvcc: %s\n", built.message != NULL ? built.message : "");
-    }
-    setenv("GRADE_GPU_PROBE", built.probe, 1);
-    free(built.message);
-    json_decref(built.objects);
-    json_decref(recipes);
-}
-
-static bool grade(const Options *options, const char *work, const char *secret, json_t *record) {
-    if (options->refuse != NULL) {
-        set_all(record, ROW_BUILD_ERROR, options->refuse);
-        return true;
-    }
-    json_t *lab = load(options->plan), *recipes = load(options->recipes);
-    if (lab == NULL || recipes == NULL) {
-        json_decref(lab);
-        json_decref(recipes);
-        return false;
-    }
-    Submission submission = {lab, recipes, options->from, work, options->cache, false};
-    Built built = submission_build(&submission);
-    json_object_set(record, "objects", built.objects);
-    if (built.good && options->debug != NULL) {
-        char command[3 * PATH];
-        snprintf(command, sizeof command, "mkdir -p '%s' && cp '%s' '%s/probe'", options->debug,
-                 built.probe, options->debug);
-        built.good = system(command) == 0 && setenv("GRADE_DEBUG", options->debug, 1) == 0;
-    }
-    if (built.good && options->gpu != NULL && options->debug == NULL) {
-        build_for_gpu(options, lab, work);
-    }
-    if (built.good) {
-        run_checks(options, record, secret, built.probe);
-    } else {
-        set_all(record, ROW_BUILD_ERROR, built.message != NULL ? built.message : "");
-    }
-    if (!built.good && options->debug != NULL) {
-        fprintf(stderr, "%s\n", built.message != NULL ? built.message : "it does not build");
-    }
-    bool good = built.good;
-    free(built.message);
-    json_decref(built.objects);
-    json_decref(lab);
-    json_decref(recipes);
-    return good || options->debug == NULL;
 }
 
 /* Ends when the process that grades a class does, however that ends; it may be gone already. */
@@ -371,56 +313,74 @@ static bool ends_with(pid_t parent) {
     return parent == 0 || (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent);
 }
 
-/* Everything, once there are folders to work in. @return whether there are full points, or with
-   --debug whether the probe is there */
-static bool grade_in(const Options *options, const char *work, const char *secret,
-                     const json_t *plan) {
-    char seed[20];
-    snprintf(seed, sizeof seed, "%016llx", (unsigned long long)options->seed);
-    json_t *record = record_new(options->lab, options->from, plan);
-    if (!only(record, options->check)) {
-        json_decref(record);
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static bool read_options(Options *options, int argc, char **argv) {
+    static const struct option names[] = {
+        {"lab", 1, NULL, 'l'},         {"from", 1, NULL, 'f'},
+        {"check", 1, NULL, 'c'},       {"judge", 1, NULL, 'j'},
+        {"plan", 1, NULL, 'p'},        {"recipes", 1, NULL, 'r'},
+        {"cache", 1, NULL, 'a'},       {"output", 1, NULL, 'o'},
+        {"seed", 1, NULL, 's'},        {"junit", 1, NULL, 'u'},
+        {"min-sandbox", 1, NULL, 'm'}, {"debug", 1, NULL, 'b'},
+        {"gpu-recipes", 1, NULL, 'g'}, {"refuse", 1, NULL, 'e'},
+        {"parent", 1, NULL, 'P'},      {NULL, 0, NULL, 0},
+    };
+    if (getrandom(&options->seed, sizeof options->seed, 0) != sizeof options->seed) {
         return false;
     }
-    json_object_set_new(record, "seed", json_string(seed));
-    json_object_set_new(record, "sandbox", json_string(sandbox_describe()));
-    bool good = write_seed(secret, seed) && record_write(record, options->output) &&
-                grade(options, work, secret, record);
-    record_add_up(record);
-    good = record_write(record, options->output) && good;
-    if (options->junit != NULL) {
-        good = record_write_junit(record, options->junit) && good;
+    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        const char **texts[] = {
+            ['l'] = &options->lab,    ['f'] = &options->from,   ['c'] = &options->check,
+            ['j'] = &options->judge,  ['p'] = &options->plan,   ['r'] = &options->recipes,
+            ['a'] = &options->cache,  ['o'] = &options->output, ['b'] = &options->debug,
+            ['e'] = &options->refuse, ['g'] = &options->gpu};
+        char none[] = "", *end = none;
+        if (c == 's') {
+            if (!read_seed(options, optarg)) {
+                return false;
+            }
+        } else if (c == 'm' || c == 'P') {
+            *(c == 'm' ? &options->min_sandbox : &options->parent) = (int)strtol(optarg, &end, 10);
+        } else if (c == 'u') {
+            fprintf(stderr, "grade: --junit is gone: tools/export.py junit RECORD --output FILE\n");
+            exit(EXIT_USAGE);
+        } else if (c == '?' || c >= (int)(sizeof texts / sizeof *texts)) {
+            return false;
+        } else {
+            *texts[c] = *optarg != '\0' ? optarg : NULL;
+        }
+        if (*end != '\0') {
+            fprintf(stderr, "grade: %s is not a number\n", optarg);
+            return false;
+        }
     }
-    if (options->debug == NULL) {
-        record_print(record, stdout);
-        good = stdout_flush() == 0 && json_is_true(json_object_get(record, "full")) && good;
+    return optind == argc && options->lab && options->from && options->judge && options->plan &&
+           options->recipes && options->cache && options->output;
+}
+
+/* 64 bits in hexadecimal: the text, or for "-" a line of standard input. */
+static bool read_seed(Options *options, const char *text) {
+    char line[40], *end = line;
+    if (strcmp(text, "-") == 0) {
+        text = fgets(line, sizeof line, stdin) != NULL ? line : "";
     }
-    json_decref(record);
+    errno = 0;
+    options->seed = strtoull(text, &end, 16);
+    bool good = errno == 0 && end != text && strspn(end, "\n") == strlen(end);
+    if (!good) {
+        fprintf(stderr, "grade: the seed is not a hexadecimal number of 64 bits\n");
+    }
     return good;
 }
 
-int main(int argc, char **argv) {
-    Options options = {0};
-    if (!read_options(&options, argc, argv)) {
-        return usage(argv[0]);
-    }
-    if (!ends_with(options.parent)) {
-        return EXIT_RUN;
-    }
-    /* Nobody of the same user may look into this process. */
-    prctl(PR_SET_DUMPABLE, 0);
-    if (sandbox_level() < options.min_sandbox) {
-        fprintf(stderr, "grade: the sandbox reaches level %s, but level %d is asked for\n",
-                sandbox_describe(), options.min_sandbox);
-        return EXIT_RUN;
-    }
-    char folder[PATH], work[PATH], secret[PATH];
-    json_t *plan = load_plan(options.judge);
-    if (plan == NULL || !make_folders(folder, work, secret)) {
-        return EXIT_RUN;
-    }
-    bool good = grade_in(&options, work, secret, plan);
-    json_decref(plan);
-    remove_folder(folder);
-    return good ? 0 : EXIT_RUN;
+static int usage(const char *program) {
+    fprintf(
+        stderr,
+        "usage: %s --lab NN_topic --from DIR --judge PROGRAM --plan FILE --recipes FILE\n"
+        "          --cache DIR --output FILE [--check NAME] [--seed HEX] [--min-sandbox LEVEL]\n"
+        "          [--debug DIR] [--gpu-recipes FILE] [--refuse REASON] [--parent PID]\n"
+        "  --seed - reads the seed from standard input: anyone can see arguments\n",
+        program);
+    return EXIT_USAGE;
 }

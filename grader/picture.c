@@ -1,3 +1,4 @@
+/* Memory over a step, from the probe's events to the record. The contract is in picture.h. */
 #include "grader/picture.h"
 
 /* More than any machine has, and a sum of kinds stays far from the largest number. */

@@ -5,7 +5,7 @@
 
 enum { CPU_BYTES = 64 << 20 };
 
-/* What comes out of `count` tensors, each larger than the one before, all gone at the end. */
+/* The picture of `count` tensors, each larger than the one before, all gone at the end. */
 static json_t *picture_of(int count) {
     static uint64_t numbers[PICTURE_NUMBERS];
     memset(numbers, WIRE_FILL, sizeof numbers);

@@ -6,7 +6,7 @@
 #include "common/crash.h"
 #include "kernels/base.h"
 
-/* The main program of every probe: `probe CASE`, with the two tables behind descriptors 3 and 4. */
+/* The main program of every probe: `probe CASE`, with the two tables of descriptors 3 and 4. */
 
 ModelConfig probe_config(const Wire *in) {
     size_t bytes;
@@ -18,7 +18,7 @@ ModelConfig probe_config(const Wire *in) {
 }
 
 Device *probe_device(bool gpu, size_t arena) {
-    Device *device = gpu ? device_gpu_new() : device_cpu_new(arena);
+    Device *device = gpu ? device_gpu_new(ops_gpu) : device_cpu_new(arena);
     CHECK(device != NULL, "no %s with %zu bytes", gpu ? "GPU" : "CPU", arena);
     return device;
 }

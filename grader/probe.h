@@ -3,8 +3,8 @@
  * @brief The probe: runs one case of a lab with the submission's objects, and hands back numbers.
  * @ingroup grader
  *
- * A program per lab: grader/probe.c, grader/probes/NN_topic.c, the submission's objects, the kit.
- * It knows no expected value and gives no verdict. `make debug00 CHECK=name` starts the same
+ * A program per lab: grader/probe.c, grader/labs/NN_topic/probe.c, the submission's objects, the
+ * kit. It knows no expected value and gives no verdict. `make debug00 CHECK=name` starts the same
  * program in gdb.
  *
  *     static void params(const Wire *in, Wire *out) {
@@ -28,14 +28,14 @@ typedef struct ProbeCase {
     probe_case_fn *run; /**< does it */
 } ProbeCase;
 
-/** The lab's cases, ended by one without a name; defined in grader/probes/NN_topic.c. */
+/** The lab's cases, ended by one without a name; defined in grader/labs/NN_topic/probe.c. */
 extern const ProbeCase probe_cases[];
 
 /** A model's shape as it travels: the tensor "config" of check_give_config(). */
 ModelConfig probe_config(const Wire *in);
 
 /**
- * The device that the judge asks for: the GPU, or the CPU with an arena of so many bytes. Where it
+ * The device that the judge asks for: the GPU, or the CPU with an arena of that size. Where it
  * cannot be had, the probe ends.
  */
 Device *probe_device(bool gpu, size_t arena);

@@ -1,9 +1,11 @@
+/* The record of a graded hand-in, as JSON and as a table. The contract is in record.h. */
 #include "grader/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/files.h"
+#include "common/text.h"
 #include "kernels/base.h"
 
 static const char *const names[] = {
@@ -94,7 +96,7 @@ bool record_write(const json_t *json, const char *path) {
     }
     bool whole = json_dumpf(json, file, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0;
     if (!whole && !ferror(file)) {
-        fprintf(stderr, "%s: cannot write: this is no JSON\n", path);
+        fprintf(stderr, "%s: cannot write: this is not JSON\n", path);
         return file_end(file, path, false) == 0;
     }
     return file_end(file, path, true) == 0;
@@ -105,15 +107,11 @@ bool record_write(const json_t *json, const char *path) {
 char *record_clean(const char *text) {
     char *copy = strdup(text);
     CHECK(copy != NULL, "no memory for a text");
-    for (unsigned char *c = (unsigned char *)copy; *c != '\0'; c++) {
-        if ((*c < 0x20 && *c != '\n' && *c != '\t') || *c >= 0x7F) {
-            *c = '?';
-        }
-    }
+    text_plain(copy, strlen(copy), "\n\t");
     return copy;
 }
 
-/* A text that may have several lines, each behind the indent. */
+/* A text that may have several lines, each indented. */
 static void print_indented(FILE *to, const char *text) {
     char *clean = record_clean(text), *rest = clean;
     for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
@@ -154,76 +152,4 @@ void record_print(const json_t *record, FILE *to) {
     fprintf(to, "Inputs:  SEED=%s\n", text_of(record, "seed"));
     fprintf(to, "Score:   %g of %g points\n", number_of(record, "score"),
             number_of(record, "total"));
-}
-
-/* ---- JUnit XML ------------------------------------------------------------------------------- */
-
-static void print_xml(FILE *to, const char *text) {
-    char *clean = record_clean(text);
-    for (const char *c = clean; *c != '\0'; c++) {
-        switch (*c) {
-        case '<':
-            fputs("&lt;", to);
-            break;
-        case '>':
-            fputs("&gt;", to);
-            break;
-        case '&':
-            fputs("&amp;", to);
-            break;
-        case '"':
-            fputs("&quot;", to);
-            break;
-        default:
-            fputc(*c, to);
-        }
-    }
-    free(clean);
-}
-
-static void print_case(const json_t *row, const char *lab, FILE *to) {
-    RowState state = row_state_of(text_of(row, "state"));
-    fprintf(to, "  <testcase classname=\"%s\" name=\"%s\" time=\"%.3f\">", lab,
-            text_of(row, "name"), number_of(row, "seconds"));
-    if (state == ROW_NOT_RUN) {
-        fputs("<skipped/>", to);
-    } else if (state != ROW_PASS) {
-        bool error = state == ROW_GRADER_ERROR || state == ROW_SANDBOX_ERROR;
-        fprintf(to, "<%s message=\"%s\">", error ? "error" : "failure", row_state_name(state));
-        print_xml(to, text_of(row, "message"));
-        fputc('\n', to);
-        print_xml(to, text_of(row, "mistake"));
-        fprintf(to, "</%s>", error ? "error" : "failure");
-    }
-    fputs("</testcase>\n", to);
-}
-
-void record_print_junit(const json_t *record, FILE *to) {
-    json_t *row, *rows = json_object_get(record, "checks");
-    int failures = 0, errors = 0, skipped = 0;
-    size_t i;
-    json_array_foreach(rows, i, row) {
-        RowState state = row_state_of(text_of(row, "state"));
-        bool error = state == ROW_GRADER_ERROR || state == ROW_SANDBOX_ERROR;
-        errors += error;
-        skipped += state == ROW_NOT_RUN;
-        failures += !error && state != ROW_PASS && state != ROW_NOT_RUN;
-    }
-    fprintf(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    fprintf(to,
-            "<testsuite name=\"%s\" tests=\"%zu\" failures=\"%d\" errors=\"%d\" skipped=\"%d\">\n",
-            text_of(record, "lab"), json_array_size(rows), failures, errors, skipped);
-    json_array_foreach(rows, i, row) {
-        print_case(row, text_of(record, "lab"), to);
-    }
-    fprintf(to, "</testsuite>\n");
-}
-
-bool record_write_junit(const json_t *record, const char *path) {
-    FILE *file = file_begin(path);
-    if (file == NULL) {
-        return false;
-    }
-    record_print_junit(record, file);
-    return file_end(file, path, true) == 0;
 }

@@ -54,13 +54,7 @@ bool record_write(const json_t *json, const char *path);
 /** The table that a student sees, and the score. */
 void record_print(const json_t *record, FILE *to);
 
-/** JUnit XML. Lab and checks must have names of letters, digits and `_`, as planned ones do. */
-void record_print_junit(const json_t *record, FILE *to);
-
-/** JUnit XML, written aside and renamed. False after a line on stderr. */
-bool record_write_junit(const json_t *record, const char *path);
-
-/** A copy in which everything that a terminal or XML could take for more than text is replaced. */
+/** A copy made safe by text_plain(), in several lines; to be given to free(). */
 char *record_clean(const char *text);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "grader/scratch.h"
+#include "common/testkit/scratch.h"
 
 static json_t *plan(void) {
     return json_pack("[{s:s, s:f, s:s}, {s:s, s:f, s:s}, {s:s, s:f, s:s}]", "name", "a", "points",
@@ -63,26 +63,6 @@ Test(record, hostile_text_stays_text) {
     char *clean = record_clean("\033[2Ja\tb\nc\r\x7f\xff");
     cr_assert_str_eq(clean, "?[2Ja\tb\nc???");
     free(clean);
-}
-
-Test(record, junit_is_escaped) {
-    char text[4000] = "";
-    scratch_folder();
-    const char *path = scratch_path("junit.xml");
-    json_t *planned = plan(), *record = record_new("00_bytes", "here", planned);
-    set(record, "a", ROW_PASS);
-    set(record, "b", ROW_FAIL);
-    json_object_set_new(record_row(record, "b"), "message", json_string("</failure>]]>&\"\033"));
-    cr_assert(record_write_junit(record, path));
-    FILE *file = fopen(path, "r");
-    cr_assert_not_null(file);
-    cr_assert(fread(text, 1, sizeof text - 1, file) > 0);
-    fclose(file);
-    cr_assert_not_null(strstr(text, "tests=\"3\" failures=\"1\" errors=\"1\" skipped=\"0\""));
-    cr_assert_not_null(strstr(text, "&lt;/failure&gt;]]&gt;&amp;&quot;?"));
-    json_decref(planned);
-    json_decref(record);
-    scratch_remove();
 }
 
 /* A list that is in itself has no end, which is found out halfway. */

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 /* Three processes: the caller, a watcher, the program. The watcher is the parent of all orphans
-   that the program leaves, so it can kill what it starts and nothing else, and when it dies,
-   whoever kills it, the program dies too. What it saw goes back in shared memory that ends with
+   that the program leaves, so it can kill what it starts and nothing else; if the watcher
+   dies, the program dies too. What it saw goes back in shared memory that ends with
    execve(). */
 #include "grader/sandbox.h"
 
@@ -18,36 +18,31 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
+#include "common/text.h"
 #include "grader/sandbox_layers.h"
 
 enum { FILTER_BYTES = 8 << 20 };
 
-/* What the watcher saw. */
-typedef struct Seen {
+/* The watcher's findings. */
+typedef struct Watched {
     SandboxResult result;
     size_t length; /* of text */
     char text[];   /* (output + 1) */
-} Seen;
+} Watched;
 
 /* The program while it runs. */
-typedef struct Watch {
+typedef struct SandboxWatch {
     const Sandbox *sandbox;
-    Seen *seen;
+    Watched *seen;
     pid_t pid;
     int output;       /* pipe, or -1 once all writers are gone */
     double begin;     /* seconds */
     size_t own_bytes; /* resident size of the process before it became the program */
     int status;       /* as wait4() gives it */
-} Watch;
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
+} SandboxWatch;
 
 /* ---- which layers there are ------------------------------------------------------------------ */
 
@@ -104,7 +99,7 @@ const char *sandbox_describe(void) {
     return line;
 }
 
-/* A user that nobody is, and that no other sandbox of this moment has. */
+/* A uid that has no passwd entry and that no concurrent sandbox uses. */
 static uid_t free_user(void) {
     enum { FIRST = 20000, COUNT = 40000 };
     uid_t user = FIRST + (uid_t)getpid() % COUNT;
@@ -117,7 +112,7 @@ static uid_t free_user(void) {
 /* ---- watching -------------------------------------------------------------------------------- */
 
 /* Takes what there is to read. False if that is too much. */
-static bool take_output(Watch *watch) {
+static bool take_output(SandboxWatch *watch) {
     char piece[65536];
     ssize_t got;
     while (watch->output >= 0 && (got = read(watch->output, piece, sizeof piece)) != -1) {
@@ -139,7 +134,7 @@ static bool take_output(Watch *watch) {
 
 /* The largest resident size so far. A program can lower what the kernel says of it: never what was
    read before. */
-static void look_at_memory(Watch *watch) {
+static void look_at_memory(SandboxWatch *watch) {
     char path[40], text[4096];
     snprintf(path, sizeof path, "/proc/%d/status", (int)watch->pid);
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -167,7 +162,7 @@ static double processor_time(pid_t pid) {
 /* The resource usage of the end. Its peak includes the process before execve(), which was as large
    as the judge and what making the filter took: it counts where it is larger, or where
    a program was too quick to be looked at. */
-static void note_usage(Watch *watch, const struct rusage *usage) {
+static void note_usage(SandboxWatch *watch, const struct rusage *usage) {
     SandboxResult *result = &watch->seen->result;
     result->cpu_seconds = (double)usage->ru_utime.tv_sec + 1e-6 * (double)usage->ru_utime.tv_usec +
                           (double)usage->ru_stime.tv_sec + 1e-6 * (double)usage->ru_stime.tv_usec;
@@ -179,7 +174,7 @@ static void note_usage(Watch *watch, const struct rusage *usage) {
 }
 
 /* Whether the program has ended. */
-static bool ended(Watch *watch) {
+static bool ended(SandboxWatch *watch) {
     struct rusage usage;
     pid_t pid;
     while ((pid = wait4(-1, &watch->status, WNOHANG, &usage)) > 0) {
@@ -191,7 +186,7 @@ static bool ended(Watch *watch) {
     return false;
 }
 
-static SandboxEnd end_of(const Watch *watch) {
+static SandboxEnd end_of(const SandboxWatch *watch) {
     double limit = watch->sandbox->cpu_seconds;
     if (WIFEXITED(watch->status)) {
         watch->seen->result.status = WEXITSTATUS(watch->status);
@@ -212,7 +207,7 @@ static void note_alone(int number) {
 }
 
 /* Looks every few milliseconds, until the program ends or is over a limit. */
-static SandboxEnd watch_until_end(Watch *watch) {
+static SandboxEnd watch_until_end(SandboxWatch *watch) {
     const Sandbox *sandbox = watch->sandbox;
     look_at_memory(watch);
     for (int pause = 1;; pause = pause < 10 ? pause + 1 : 10) {
@@ -243,13 +238,13 @@ static size_t resident_bytes(void) {
 
 /* ---- the watcher ----------------------------------------------------------------------------- */
 
-static void set_error(Seen *seen, const char *error) {
+static void set_error(Watched *seen, const char *error) {
     seen->result.end = SANDBOX_ERROR;
     snprintf(seen->result.error, sizeof seen->result.error, "%s", error);
 }
 
 /* Starts the program. False if it did not come to be one. */
-static bool start(Watch *watch, uid_t user) {
+static bool start(SandboxWatch *watch, uid_t user) {
     int output[2], failure[2];
     if (pipe2(output, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0) {
         set_error(watch->seen, "no pipes");
@@ -276,7 +271,7 @@ static bool start(Watch *watch, uid_t user) {
 }
 
 /* The program of a dead watcher dies too, but what that has started, as a compiler does, would not:
-   so this one is told that it is alone, and kills them. */
+   so this one learns that it is alone, and kills them. */
 static void die_with(pid_t caller) {
     signal(SIGTERM, note_alone);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -285,8 +280,9 @@ static void die_with(pid_t caller) {
     }
 }
 
-static void watch_program(const Sandbox *sandbox, Seen *seen, uid_t user, pid_t caller) {
-    Watch watch = {.sandbox = sandbox, .seen = seen, .begin = now(), .own_bytes = resident_bytes()};
+static void watch_program(const Sandbox *sandbox, Watched *seen, uid_t user, pid_t caller) {
+    SandboxWatch watch = {
+        .sandbox = sandbox, .seen = seen, .begin = now(), .own_bytes = resident_bytes()};
     die_with(caller);
     signal(SIGCHLD, SIG_DFL);
     SandboxEnd end = SANDBOX_ERROR;
@@ -307,16 +303,14 @@ static void watch_program(const Sandbox *sandbox, Seen *seen, uid_t user, pid_t 
 
 /* ---- the caller ------------------------------------------------------------------------------ */
 
-/* What is shown to a student must not steer a terminal: plain text stays, all else is a '?'. */
+/* Text that a student is shown must not steer a terminal. */
 static char *plain_text(const char *text, size_t length) {
     char *plain = malloc(length + 1);
     if (plain == NULL) {
         return NULL;
     }
-    for (size_t i = 0; i < length; i++) {
-        bool shown = (text[i] >= ' ' && text[i] <= '~') || text[i] == '\n' || text[i] == '\t';
-        plain[i] = text[i] == '\0' || !shown ? '?' : text[i];
-    }
+    memcpy(plain, text, length);
+    text_plain(plain, length, "\n\t");
     plain[length] = '\0';
     return plain;
 }
@@ -328,7 +322,7 @@ static bool lend(const Sandbox *sandbox, uid_t user) {
 }
 
 /* Runs the watcher, and waits for it. */
-static void run_watcher(const Sandbox *sandbox, Seen *seen) {
+static void run_watcher(const Sandbox *sandbox, Watched *seen) {
     set_error(seen, "the watcher died");
     uid_t user = layers()->other_user ? free_user() : 0;
     if (!lend(sandbox, user)) {
@@ -349,9 +343,9 @@ static void run_watcher(const Sandbox *sandbox, Seen *seen) {
 
 SandboxResult sandbox_run(const Sandbox *sandbox) {
     SandboxResult failed = {.end = SANDBOX_ERROR, .error = "no memory"};
-    size_t bytes = sizeof(Seen) + sandbox->output;
-    Seen *seen = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    size_t bytes = sizeof(Watched) + sandbox->output;
+    Watched *seen = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (seen == MAP_FAILED) {
         return failed;
     }

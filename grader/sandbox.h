@@ -1,6 +1,6 @@
 /**
  * @file sandbox.h
- * @brief Runs a program that nobody trusts, under limits that it cannot change.
+ * @brief Runs an untrusted program, under limits that it cannot change.
  * @ingroup grader
  *
  * In layers, as many as the machine offers:
@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What may be run, and how. */
+/** The program to run, and its limits. */
 typedef struct Sandbox {
     const char *const *argv;     /**< program and arguments, ended by NULL; argv[0] is a path */
     const char *const *readable; /**< files and folders that it may read and execute, ended by NULL;
@@ -49,7 +49,7 @@ typedef enum SandboxEnd {
     SANDBOX_ERROR,   /**< the sandbox itself failed: says nothing about the program */
 } SandboxEnd;
 
-/** What was seen from outside. */
+/** The outcome, as seen from outside. */
 typedef struct SandboxResult {
     SandboxEnd end;     /**< how */
     int status;         /**< exit status or signal */

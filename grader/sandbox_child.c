@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 /* Between fork() and exec(): the process that will be the program gives up what it has, in an order
-   that matters. What needs root comes first, the filter of system calls last. */
+   that matters. The steps that need root come first, the filter of system calls last. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -107,8 +107,8 @@ static void become_user(uid_t user) {
     }
 }
 
-/* Root that may not become somebody else, as in a container without that right, gives up the rest.
- */
+/* Root that may not become another user, as in a container without that right,
+   gives up the rest. */
 static void drop_capabilities(void) {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct none[2] = {{0}};

@@ -15,7 +15,7 @@
 
 #define CALL(name) SCMP_SYS(name)
 
-/* What numbers, memory, threads, reading and printing take. */
+/* The calls that numbers, memory, threads, reading and printing need. */
 static const int plain_calls[] = {
     /* files that are open, and reading */
     CALL(read),
@@ -97,7 +97,8 @@ static const int plain_calls[] = {
     CALL(arch_prctl),
 };
 
-/* What a compiler takes besides: other programs, pipes between them, files that come and go. */
+/* The calls that a compiler needs besides: other programs, pipes between them, files that come and
+ * go. */
 static const int compiler_calls[] = {
     CALL(fork),     CALL(vfork),     CALL(execve),    CALL(wait4),     CALL(waitid),
     CALL(pipe),     CALL(pipe2),     CALL(dup),       CALL(dup2),      CALL(dup3),
@@ -131,8 +132,8 @@ static int allow_if(scmp_filter_ctx filter, int call, unsigned at, unsigned long
                                   SCMP_CMP(at, SCMP_CMP_MASKED_EQ, mask, value)));
 }
 
-/* Opening: of files to be read, unless there is a folder to write in; Landlock sees to the paths.
- */
+/* Opening: of files to be read, unless there is a folder to write in;
+   Landlock sees to the paths. */
 static int allow_open(scmp_filter_ctx filter, bool may_write) {
     const unsigned long writing =
         may_write ? 0 : O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY);

@@ -32,17 +32,17 @@ enum {
     OF_FILES = EXECUTE | READ_FILE | WRITE_FILE | TRUNCATE,
 };
 
-/* What the kernel is given; it grew by a field with some versions. */
+/* The kernel's argument; it grew by a field with some versions. */
 typedef struct Ruleset {
     uint64_t files;
     uint64_t tcp;    /* since 4: bind, connect */
     uint64_t scoped; /* since 6: abstract sockets, signals */
 } Ruleset;
 
-typedef struct __attribute__((packed)) Rule {
+typedef struct __attribute__((packed)) PathRule {
     uint64_t allowed;
     int32_t folder;
-} Rule;
+} PathRule;
 
 int landlock_version(void) {
     long version = syscall(CREATE_RULESET, NULL, 0, ASK_VERSION);
@@ -78,7 +78,7 @@ static bool give(int ruleset, const char *path, uint64_t rights) {
     if (fstat(at, &status) == 0 && !S_ISDIR(status.st_mode)) {
         rights &= OF_FILES;
     }
-    Rule rule = {rights, at};
+    PathRule rule = {rights, at};
     bool good = syscall(ADD_RULE, ruleset, RULE_PATH_BENEATH, &rule, 0) == 0;
     close(at);
     return good;

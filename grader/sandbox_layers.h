@@ -13,13 +13,12 @@
 
 /** The layers of this machine, as they were found by trying. */
 typedef struct Layers {
-    bool other_user; /**< root, and may become somebody else */
+    bool other_user; /**< root, and may become another user */
     bool filter;     /**< system calls can be filtered */
     int landlock;    /**< version of Landlock; 0: none */
 } Layers;
 
-/** 2 if system calls are filtered and files are kept apart, by Landlock or by another user; else 1.
- */
+/** 2 if system calls are filtered and Landlock keeps files apart; else 1. */
 int layers_level(const Layers *layers);
 
 /** Two numbers that execve() must be given in arguments that it does not have. */
@@ -51,7 +50,7 @@ int landlock_version(void);
 const char *landlock_restrict(const Sandbox *sandbox);
 
 /**
- * What a forked process does: puts on all layers and becomes the program.
+ * Runs in the forked process: puts on all layers and becomes the program.
  *
  * @param sandbox what is run, and how
  * @param layers  which ones to put on
@@ -65,7 +64,8 @@ __attribute__((noreturn)) void child_become(const Sandbox *sandbox, const Layers
 /** Threads of all processes of this user. */
 rlim_t tasks_of_user(void);
 
-/** Kills everything that descends from this process, and waits until it is gone. False: it is not.
+/**
+ * Kills everything that descends from this process, and waits until it is gone. False: it is not.
  */
 bool kill_descendants(void);
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-/* The processes of this machine: how many a user has, and whoever is left when a program has ended,
+/* The processes of this machine: how many a user has, and which are left when a program has ended,
    which is killed before anybody reads what it has written. */
 #include <ctype.h>
 #include <dirent.h>

@@ -1,3 +1,5 @@
+/* From the files of a hand-in to a probe: copied, compiled in the sandbox, checked, linked. The
+   contract is in submission.h. */
 #define _GNU_SOURCE
 #include "grader/submission.h"
 
@@ -10,6 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/files.h"
+#include "common/text.h"
+#include "grader/command.h"
 #include "grader/record.h"
 #include "grader/sandbox.h"
 #include "grader/symbols.h"
@@ -62,11 +67,20 @@ static SandboxResult run(const Submission *submission, const char *command, cons
     return sandbox_run(&sandbox);
 }
 
-/* The recipe with {in}, {out} and {define} filled in; to be freed. */
+static void put(FILE *to, const char *text) {
+    fputs(text, to);
+}
+
+/* The recipe with {in} and {out} filled in as words of a shell, {define} and {objects} as they are;
+   to be freed. */
 static char *fill(const char *text, const char *in, const char *out, const char *define) {
     const struct {
         const char *name, *value;
-    } places[] = {{"{in}", in}, {"{out}", out}, {"{define}", define}, {"{objects}", in}};
+        bool word;
+    } places[] = {{"{in}", in, true},
+                  {"{out}", out, true},
+                  {"{define}", define, false},
+                  {"{objects}", in, false}};
     char *result = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&result, &size);
@@ -76,7 +90,7 @@ static char *fill(const char *text, const char *in, const char *out, const char 
         for (size_t i = 0; i < sizeof places / sizeof *places && length == 0; i++) {
             if (strncmp(text, places[i].name, strlen(places[i].name)) == 0) {
                 length = strlen(places[i].name);
-                fputs(places[i].value, to);
+                (places[i].word ? command_quote : put)(to, places[i].value);
             }
         }
         if (length == 0) {
@@ -87,18 +101,6 @@ static char *fill(const char *text, const char *in, const char *out, const char 
     }
     fclose(to);
     return result;
-}
-
-/* sha256 of a file as hexadecimal text, by the system's own tool. */
-static bool sum(const char *path, char hex[65]) {
-    char command[PATH + 40];
-    snprintf(command, sizeof command, "sha256sum '%s' 2>/dev/null", path);
-    FILE *answer = popen(command, "r");
-    bool good = answer != NULL && fscanf(answer, "%64s", hex) == 1 && strlen(hex) == 64;
-    if (answer != NULL) {
-        good = pclose(answer) == 0 && good;
-    }
-    return good;
 }
 
 /* ---- the files ------------------------------------------------------------------------------- */
@@ -131,16 +133,11 @@ static bool take(const Submission *submission, const char *name, const char *to,
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* Copied aside, then renamed: another run may be doing the same. */
-static bool copy_file(const char *from, const char *to) {
-    char *aside = NULL, *command = NULL;
-    CHECK(asprintf(&aside, "%s.%d", to, (int)getpid()) > 0 &&
-              asprintf(&command, "cp '%s' '%s' 2>/dev/null", from, aside) > 0,
-          "no memory for a command");
-    bool good = system(command) == 0 && rename(aside, to) == 0;
-    free(aside);
-    free(command);
-    return good;
+/* The sentence for a file that was written for the contract of an earlier release: it declares a
+   function as the header no longer does, which gcc and clang call "conflicting". */
+static const char *contract_changed(const json_t *lab, const char *name, const char *text) {
+    const char *changed = json_string_value(json_object_get(json_object_get(lab, "changed"), name));
+    return changed != NULL && text != NULL && strstr(text, "conflicting ") != NULL ? changed : NULL;
 }
 
 /* Compiles one source in one way. The same bytes with the same flags give the same object. */
@@ -150,23 +147,19 @@ static bool compile(const Submission *submission, const char *name, const char *
     char source_sum[65], key[PATH], cached[2 * PATH];
     /* In its folder, so that compilers and TODO() name the file as the student does. */
     char *filled = fill(recipe(submission, cuda ? "cu" : "c"), name, object, define), *command;
-    CHECK(asprintf(&command, "cd '%s/submission' && %s", submission->folder, filled) > 0,
-          "no memory for a command");
+    CHECK(asprintf(&command, "cd submission && %s", filled) > 0, "no memory for a command");
     free(filled);
-    if (!sum(source, source_sum)) {
+    if (!command_sha256(source, source_sum)) {
         free(command);
         return fail(built, "%s: cannot be read", source);
     }
     char *flags = fill(recipe(submission, cuda ? "cu" : "c"), "", "", define);
-    unsigned long long h = 0xCBF29CE484222325u;
-    for (const char *c = flags; *c != '\0'; c++) {
-        h = (h ^ (unsigned char)*c) * 0x100000001B3u;
-    }
+    unsigned long long flags_sum = hash_text(flags);
     free(flags);
-    snprintf(key, sizeof key, "%.64s-%016llx-%s", source_sum, h,
+    snprintf(key, sizeof key, "%.64s-%016llx-%s", source_sum, flags_sum,
              json_string_value(json_object_get(submission->recipes, "headers")));
     snprintf(cached, sizeof cached, "%s/%s.o", submission->cache, key);
-    if (access(cached, R_OK) == 0 && copy_file(cached, object)) {
+    if (file_copy(cached, object) == 0) {
         free(command);
         return true;
     }
@@ -174,22 +167,22 @@ static bool compile(const Submission *submission, const char *name, const char *
     free(command);
     bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(object, R_OK) == 0;
     if (!good) {
-        fail(built, "%s%s",
+        const char *changed = contract_changed(submission->lab, name, result.text);
+        fail(built, "%s%s%s%s", changed != NULL ? changed : "", changed != NULL ? "\n" : "",
              result.end == SANDBOX_TIMEOUT ? "the compiler was stopped: it took too long\n"
              : result.end == SANDBOX_ERROR ? result.error
                                            : "",
              result.text != NULL ? result.text : "");
     } else {
-        copy_file(object, cached);
+        file_copy(object, cached); /* or not: it only saves time */
     }
     free(result.text);
     return good;
 }
 
-/* ---- what an object may define and use --------------------------------------------------------
- */
+/* ---- what an object may define and use ------------------------------------------------------- */
 
-/* What a tool prints about an object, to be freed; NULL if it cannot read it. */
+/* The output of a tool about an object, to be freed; NULL if it cannot read it. */
 static char *list(const Submission *submission, const char *tool, const char *object) {
     char *command = fill(tool, object, "", "");
     SandboxResult result = run(submission, command, "read");
@@ -219,32 +212,33 @@ static bool check_symbols(const Submission *submission, const char *file, const 
     return good;
 }
 
-/* ---- the probe --------------------------------------------------------------------------------
- */
+/* ---- the probe ------------------------------------------------------------------------------- */
 
-static bool build_file(const Submission *submission, const json_t *entry, FILE *objects,
+static bool build_file(const Submission *submission, const json_t *hole, FILE *objects,
                        Built *built) {
-    const char *name = json_string_value(json_object_get(entry, "file"));
-    const json_t *ways = json_object_get(entry, "defines");
+    const char *name = json_string_value(json_object_get(hole, "file"));
+    static const char *const precisions[] = {"-DREAL_F32", "-DREAL_F16", "-DREAL_BF16"};
+    bool each = json_is_true(json_object_get(hole, "precisions"));
     char source[PATH], source_sum[65], object_sum[65], object[PATH];
     snprintf(source, sizeof source, "%s/submission/%s", submission->folder, name);
     if (!take(submission, name, source, built)) {
         return false;
     }
     json_t *sums = json_array();
-    for (size_t i = 0; i < json_array_size(ways); i++) {
+    for (size_t i = 0; i < (each ? 3 : 1); i++) {
         snprintf(object, sizeof object, "%s/%s.%zu.o", submission->folder, name, i);
-        const char *define = json_string_value(json_array_get(ways, i));
+        const char *define = each ? precisions[i] : "";
         if (!compile(submission, name, source, define, object, built) ||
             (!submission->symbols_seen && !check_symbols(submission, name, object, built)) ||
-            !sum(object, object_sum)) {
+            !command_sha256(object, object_sum)) {
             json_decref(sums);
             return false;
         }
-        fprintf(objects, "%s ", object);
+        command_quote(objects, object);
+        fputc(' ', objects);
         json_array_append_new(sums, json_string(object_sum));
     }
-    bool good = sum(source, source_sum);
+    bool good = command_sha256(source, source_sum);
     unlink(source); /* no other file can include it, whose object would be kept by its own bytes */
     json_object_set_new(
         built->objects, name,
@@ -258,7 +252,7 @@ static bool link_probe(const Submission *submission, const char *objects, Built 
     SandboxResult result = run(submission, command, "linked");
     free(command);
     bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(built->probe, X_OK) == 0;
-    /* What else it uses was on the list: only a function of the lab can be missing. */
+    /* Everything else that it uses was on the list: only a function of the lab can be missing. */
     static const char missing[] = "undefined reference to `";
     const char *text = result.text != NULL ? result.text : "", *name = strstr(text, missing);
     if (!good && name != NULL) {
@@ -281,10 +275,10 @@ Built submission_build(const Submission *submission) {
     size_t size;
     FILE *list = open_memstream(&objects, &size);
     CHECK(list != NULL, "no memory for a list");
-    const json_t *entry;
+    const json_t *hole;
     size_t i;
-    json_array_foreach(json_object_get(submission->lab, "files"), i, entry) {
-        built.good = built.good && build_file(submission, entry, list, &built);
+    json_array_foreach(json_object_get(submission->lab, "holes"), i, hole) {
+        built.good = built.good && build_file(submission, hole, list, &built);
     }
     fclose(list);
     built.good = built.good && link_probe(submission, objects, &built);

@@ -18,7 +18,7 @@
 
 /** How a lab is built. */
 typedef struct Submission {
-    const json_t *lab;     /**< labs/NN_topic/grade.json: files, defines, uses, static_bytes */
+    const json_t *lab;     /**< labs/NN_topic/lab.json: holes, uses, static_bytes ... */
     const json_t *recipes; /**< written by make: "c", "cu", "link", "read", "linked" */
     const char *from;      /**< folder with the lab's files */
     const char *folder;    /**< private folder of this run */
@@ -27,7 +27,7 @@ typedef struct Submission {
                                 nvcc's objects have others */
 } Submission;
 
-/** What came of it. */
+/** The outcome. */
 typedef struct Built {
     bool good;        /**< there is a probe */
     char probe[4096]; /**< its path */

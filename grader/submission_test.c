@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "grader/scratch.h"
+#include "common/testkit/scratch.h"
 
 /* The message for a hand-in of one file or two, compiled as a lab would be that allows 4096 bytes;
    NULL if it is built. To be freed. */
@@ -17,13 +17,12 @@ static char *build_both(const char *source, const char *second) {
     mkdir(cache, 0755);
     chmod(scratch_folder(), 0711);
     scratch_file("x.c", source, strlen(source));
-    json_t *lab =
-        json_pack("{s:[{s:s, s:[s]}], s:[s], s:[s], s:i}", "files", "file", "x.c", "defines", "",
-                  "defines", "f", "uses", "_GLOBAL_OFFSET_TABLE_", "static_bytes", 4096);
+    json_t *lab = json_pack("{s:[{s:s, s:[s]}], s:[s], s:i}", "holes", "file", "x.c", "functions",
+                            "f", "uses", "_GLOBAL_OFFSET_TABLE_", "static_bytes", 4096);
     if (second != NULL) {
         scratch_file("y.c", second, strlen(second));
-        json_array_append_new(json_object_get(lab, "files"),
-                              json_pack("{s:s, s:[s]}", "file", "y.c", "defines", ""));
+        json_array_append_new(json_object_get(lab, "holes"),
+                              json_pack("{s:s, s:[s]}", "file", "y.c", "functions", "f"));
     }
     json_t *recipes =
         json_pack("{s:s, s:s, s:s, s:s, s:[], s:[]}", "c", "gcc {define} -c {in} -o {out}", "cu",

@@ -1,3 +1,5 @@
+/* The symbols and sections of a hand-in's object, against the lab's list. The contract is in
+   symbols.h. */
 #define _GNU_SOURCE
 #include "grader/symbols.h"
 
@@ -39,24 +41,53 @@ static bool allowed(const json_t *patterns, const char *symbol) {
     return false;
 }
 
-/* What to say to somebody who used a symbol that is not on the list. */
+/* Whether `symbol` is `function`, or that with the name of a precision after it. */
+static bool is_named(const char *symbol, const char *function, bool precisions) {
+    static const char *const suffixes[] = {"_f32", "_f16", "_bf16"};
+    size_t length = strlen(function);
+    if (strncmp(symbol, function, length) != 0) {
+        return false;
+    }
+    for (size_t i = 0; precisions && i < sizeof suffixes / sizeof *suffixes; i++) {
+        if (strcmp(symbol + length, suffixes[i]) == 0) {
+            return true;
+        }
+    }
+    return !precisions && symbol[length] == '\0';
+}
+
+/* Whether it is one of the functions that the lab asks for. */
+static bool asked_for(const json_t *lab, const char *symbol) {
+    const json_t *hole, *function;
+    size_t i, j;
+    json_array_foreach(json_object_get(lab, "holes"), i, hole) {
+        bool precisions = json_is_true(json_object_get(hole, "precisions"));
+        json_array_foreach(json_object_get(hole, "functions"), j, function) {
+            if (is_named(symbol, json_string_value(function), precisions)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The message about a symbol that is not on the list. */
 static const char *instead_of(const json_t *lab, const char *symbol) {
     const char *text = json_string_value(json_object_get(json_object_get(lab, "instead"), symbol));
     return text != NULL ? text : "use what the lab's header and the kit's headers offer";
 }
 
 static char *symbol_refused(const json_t *lab, const char *file, const char *symbol, char kind) {
-    const json_t *defines = json_object_get(lab, "defines");
     bool undefined = kind == 'U' || kind == 'w' || kind == 'v';
     if (undefined) {
-        return allowed(json_object_get(lab, "uses"), symbol) || allowed(defines, symbol)
+        return allowed(json_object_get(lab, "uses"), symbol) || asked_for(lab, symbol)
                    ? NULL
                    : say("%s: `%s` is not available in this lab: %s", file, symbol,
                          instead_of(lab, symbol));
     }
     bool local = kind >= 'a' && kind <= 'z' && kind != 'i' && kind != 'u';
     bool weak = kind == 'W' || kind == 'V' || kind == 'u';
-    return local || allowed(defines, symbol) ||
+    return local || asked_for(lab, symbol) ||
                    (weak && allowed(json_object_get(lab, "weak"), symbol))
                ? NULL
                : say("%s: `%s` is not one of the lab's functions; make it static, or take it out",
@@ -73,7 +104,8 @@ static char *symbol_line_refused(const json_t *lab, const char *file, char *line
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
-/* What compilers make. Link-time code, which a linker would take for all else, is not among it. */
+/* The sections that compilers make. Link-time code, which a linker would prefer,
+   is not among them. */
 static bool is_known(const char *section) {
     static const char *const known[] = {".text",        ".text.*",       ".data",
                                         ".data.*",      ".bss",          ".bss.*",
@@ -91,7 +123,7 @@ static bool is_known(const char *section) {
     return false;
 }
 
-/* What runs before or after main(). */
+/* Sections of code that runs before or after main(). */
 static bool is_run(const char *section) {
     static const char *const run[] = {".init*", ".fini*", ".ctors*", ".dtors*", ".preinit_array*"};
     for (size_t i = 0; i < sizeof run / sizeof *run; i++) {

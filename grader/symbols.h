@@ -3,13 +3,13 @@
  * @brief What the object of a hand-in may define, use and be made of.
  * @ingroup grader
  *
- * Two listings are read, made in the sandbox by the system's own tools: an object is not looked
- * into here. Whoever writes assembly gives symbols and sections any name, one with spaces and
+ * Two listings are read, made in the sandbox by the system's own tools: objects are not
+ * parsed here. Assembly can give symbols and sections any name, one with spaces and
  * newlines as well, that looks like a line of a listing. So a line that is not exactly of the form
  * it should have is refused; none is passed over.
  *
- * It makes for friendly messages, and keeps a hand-in from what it should do by itself. What keeps
- * the machine safe is the sandbox.
+ * It gives friendly messages and stops a hand-in from delegating its work to the kit. The sandbox
+ * keeps the machine safe.
  */
 #ifndef GRADER_SYMBOLS_H
 #define GRADER_SYMBOLS_H
@@ -19,8 +19,7 @@
 /**
  * Says what is wrong with an object.
  *
- * @param lab      labs/NN_topic/grade.json: defines, uses, instead, weak, constructors,
- * static_bytes
+ * @param lab      labs/NN_topic/lab.json: holes, uses, instead, weak, constructors, static_bytes
  * @param file     the source's name, for the message
  * @param symbols  what `nm -P` prints; is changed
  * @param sections what `objdump -hw` prints; is changed

@@ -1,4 +1,4 @@
-/* Listings as nm and objdump print them, and as somebody would like them to look. */
+/* Listings as nm and objdump print them, and as an intruder would forge them. */
 #define _GNU_SOURCE
 #include "grader/symbols.h"
 
@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is said of a list of symbols and one of sections; to be freed. */
+/* The message about a list of symbols and one of sections; to be freed. */
 static char *said(const char *symbols, const char *sections) {
-    json_t *lab =
-        json_pack("{s:[s], s:[s], s:[s], s:{s:s}, s:i}", "defines", "loop_step", "uses", "exp*",
-                  "weak", "_ZN*", "instead", "malloc", "memory is given", "static_bytes", 4096);
+    json_t *lab = json_pack("{s:[{s:s, s:[s]}, {s:s, s:[s], s:b}], s:[s], s:[s], s:{s:s}, s:i}",
+                            "holes", "file", "loop.c", "functions", "loop_step", "file", "cast.cu",
+                            "functions", "cast_gpu", "precisions", 1, "uses", "exp*", "weak",
+                            "_ZN*", "instead", "malloc", "memory is given", "static_bytes", 4096);
     char *first = strdup(symbols), *second = NULL;
     cr_assert(asprintf(&second,
                        "\nloop.o:     file format elf64-x86-64\n\nSections:\n"
@@ -47,6 +48,14 @@ Test(symbols, what_a_compiler_makes_is_right) {
              "  1 .bss          00001000  " PLACE "ALLOC\n"
              "  2 .rodata.str1.1 00100000  " PLACE "CONTENTS, ALLOC, LOAD, READONLY, DATA\n"
              "  3 .debug_info   00100000  " PLACE "CONTENTS, RELOC, READONLY, DEBUGGING, OCTETS\n");
+}
+
+/* A file that is compiled once for each precision defines each function three times. */
+Test(symbols, functions_of_the_precisions) {
+    is_right("cast_gpu_f32 T 0 10\ncast_gpu_bf16 U         \n", TEXT);
+    is_refused("cast_gpu T 0 10\n", TEXT, "not one of the lab's");
+    is_refused("cast_gpu_f64 T 0 10\n", TEXT, "not one of the lab's");
+    is_refused("loop_step_f32 T 0 10\n", TEXT, "not one of the lab's");
 }
 
 Test(symbols, what_is_not_on_the_list_is_refused) {

@@ -1,3 +1,4 @@
+/* Tables of named tensors in shared memory, between judge and probe. The contract is in wire.h. */
 #define _GNU_SOURCE
 #include "grader/wire.h"
 
@@ -13,10 +14,10 @@
 
 enum { MAGIC = 0x47574952, DONE = 0x444F4E45 };
 
-/* What a file begins with; the entries follow, then the data. */
+/* The head of a file; the entries follow, then the data. */
 typedef struct Header {
     uint32_t magic;
-    uint32_t done; /* DONE once the probe has come to its end */
+    uint32_t done; /* DONE once the probe has finished */
     uint64_t entries;
     uint64_t bytes;
 } Header;
@@ -182,7 +183,7 @@ bool wire_has(const Wire *wire, const char *name, WireType type, size_t count) {
 Wire *wire_open(int descriptor, bool writable) {
     struct stat file;
     CHECK(fstat(descriptor, &file) == 0 && (size_t)file.st_size >= data_begin(),
-          "descriptor %d is no table; the probe is started by `make gradeNN` or `make debugNN`",
+          "descriptor %d is not a table; the probe is started by `make gradeNN` or `make debugNN`",
           descriptor);
     int access = writable ? PROT_READ | PROT_WRITE : PROT_READ;
     void *data = mmap(NULL, (size_t)file.st_size, access, writable ? MAP_SHARED : MAP_PRIVATE,
@@ -190,7 +191,7 @@ Wire *wire_open(int descriptor, bool writable) {
     CHECK(data != MAP_FAILED, "cannot map descriptor %d", descriptor);
     Header header;
     memcpy(&header, data, sizeof header);
-    CHECK(header.magic == MAGIC && header.entries <= WIRE_MOST, "descriptor %d is no table",
+    CHECK(header.magic == MAGIC && header.entries <= WIRE_MOST, "descriptor %d is not a table",
           descriptor);
     Wire *wire = calloc(1, sizeof *wire);
     CHECK(wire != NULL, "no memory for a table");

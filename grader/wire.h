@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What one element is. */
+/** The type of an element. */
 typedef enum WireType {
     WIRE_F32,   /**< float */
     WIRE_F64,   /**< double */
@@ -87,7 +87,7 @@ bool wire_fetch(Wire *wire, int descriptor);
 /** Whether all guards of a fetched table still hold WIRE_FILL; else *name is whose do not. */
 bool wire_guards(const Wire *wire, const char **name);
 
-/** Whether the probe has come to its end and said so. */
+/** Whether the probe has finished and said so. */
 bool wire_done(const Wire *wire);
 
 /* ---- both ------------------------------------------------------------------------------------ */
@@ -107,7 +107,7 @@ bool wire_has(const Wire *wire, const char *name, WireType type, size_t count);
 
 /* ---- the probe ------------------------------------------------------------------------------- */
 
-/** Maps the table behind a descriptor. Ends the program if it cannot. */
+/** Maps the table of a descriptor. Ends the program if it cannot. */
 Wire *wire_open(int descriptor, bool writable);
 
 /** Says that all that was wanted is there. */

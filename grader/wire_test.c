@@ -16,7 +16,7 @@ Test(wire, carries_what_is_given_and_brings_back_what_is_wanted) {
     int in_file = wire_file(in, true), out_file = wire_file(out, false);
     cr_assert(in_file >= 0 && out_file >= 0);
 
-    /* What the probe does. */
+    /* The probe's part. */
     Wire *from = wire_open(in_file, false), *to = wire_open(out_file, true);
     size_t n;
     const float *x = wire_get(from, "x", WIRE_F32, &n);

@@ -1,19 +1,25 @@
+/* Causal attention on the CPU that keeps its probabilities, one head after the other. The contract
+   is in attention.h; attention_head.h has the products of a head that flash.c uses too. */
 #include "kernels/attention.h"
 #include "kernels/attention_head.h"
 
 /* The probabilities of one row from its scores, 0 where the future is. */
 static void softmax(float *p, int visible, int cols, float scale) {
+    /* p[s] holds q[t] . k[s]. Less the largest, no exponential can overflow. */
     float max = -INFINITY, sum = 0;
+    /* max = the largest score of s <= t */
 #pragma omp simd reduction(max : max)
     for (int s = 0; s < visible; s++) {
         max = p[s] > max ? p[s] : max;
     }
+    /* p[s] = exp((score[s] - max) / sqrt(HS)), and their sum */
 #pragma omp simd reduction(+ : sum)
     for (int s = 0; s < visible; s++) {
         p[s] = expf((p[s] - max) * scale);
         sum += p[s];
     }
     float norm = 1 / sum;
+    /* probs[s] = p[s] / sum */
 #pragma omp simd
     for (int s = 0; s < visible; s++) {
         p[s] *= norm;
@@ -25,17 +31,20 @@ void CPU(attention_forward)(Real *out, Real *probs, const Real *qkv, int B, int 
                             const Workspace *workspace) {
     int HS = C / NH;
     float scale = 1 / sqrtf((float)HS);
+    /* each (sequence, head) is a task of its own: no two write to the same numbers */
 #pragma omp parallel for
     for (int index = 0; index < B * NH; index++) {
-        Head head = head_new(workspace, T, HS);
+        AttentionHead head = head_new(workspace, T, HS);
         int b = index / NH, h = index % NH;
         const Real *from = qkv + (size_t)b * T * 3 * C + h * HS;
-        head_read(head.q, from, T, HS, 3 * C);
-        head_read(head.k, from + C, T, HS, 3 * C);
-        head_read(head.v, from + 2 * C, T, HS, 3 * C);
+        /* query, key and value of a token lie C numbers apart in its row of qkv */
+        head_read_qkv(head, from, C);
+        /* a panel of queries sees the keys up to its last row; later keys are never computed */
         for (int first = 0; first < T; first += HEAD_ROWS) {
             int rows = T - first < HEAD_ROWS ? T - first : HEAD_ROWS, cols = first + rows;
+            /* score[t][s] = q[t] . k[s] */
             head_scores(head, first, rows, cols);
+            /* probs[t] = softmax(score[t] / sqrt(HS)), kept for backward: 0 for s > t */
             for (int row = 0; row < rows; row++) {
                 float *p = head.p + (size_t)row * T;
                 Real *kept = probs + ((size_t)index * T + first + row) * T;
@@ -44,6 +53,7 @@ void CPU(attention_forward)(Real *out, Real *probs, const Real *qkv, int B, int 
                     kept[s] = real(s < cols ? p[s] : 0);
                 }
             }
+            /* out[t] = sum_s probs[t][s] * v[s] */
             blas_sgemm(false, false, rows, HS, cols, head.p, T, head.v, HS, 0,
                        head.out + (size_t)first * HS, HS);
         }
@@ -56,19 +66,21 @@ void CPU(attention_backward)(Real *dqkv, const Real *dout, const Real *probs, co
     int HS = C / NH;
 #pragma omp parallel for
     for (int index = 0; index < B * NH; index++) {
-        Head head = head_new(workspace, T, HS);
+        AttentionHead head = head_new(workspace, T, HS);
         int b = index / NH, h = index % NH;
         const Real *from = qkv + (size_t)b * T * 3 * C + h * HS;
-        head_read(head.q, from, T, HS, 3 * C);
-        head_read(head.k, from + C, T, HS, 3 * C);
-        head_read(head.v, from + 2 * C, T, HS, 3 * C);
+        head_read_qkv(head, from, C);
         head_read(head.out, dout + (size_t)b * T * C + h * HS, T, HS, C);
+        /* dq, dk and dv lie one after the other */
         memset(head.dq, 0, 3 * (size_t)T * HS * sizeof(float));
+        /* panels as in forward; each adds to dk and dv of all the keys that it sees */
         for (int first = 0; first < T; first += HEAD_ROWS) {
             int rows = T - first < HEAD_ROWS ? T - first : HEAD_ROWS, cols = first + rows;
+            /* dprobs[t][s] = dout[t] . v[s] */
             blas_sgemm(false, true, rows, cols, HS, head.out + (size_t)first * HS, HS, head.v, HS,
                        0, head.dp, T);
             float delta[HEAD_ROWS];
+            /* delta[t] = sum_r probs[t][r] * dprobs[t][r], the softmax's part that all s share */
             for (int row = 0; row < rows; row++) {
                 const Real *kept = probs + ((size_t)index * T + first + row) * T;
                 float *p = head.p + (size_t)row * T, *dp = head.dp + (size_t)row * T, sum = 0;
@@ -79,12 +91,14 @@ void CPU(attention_backward)(Real *dqkv, const Real *dout, const Real *probs, co
                 }
                 delta[row] = sum;
             }
+            /* dscore[t][s] = probs[t][s] * (dprobs[t][s] - delta[t]) / sqrt(HS)
+               dq[t] += sum_s dscore[t][s] * k[s]
+               dk[s] += sum_t dscore[t][s] * q[t]
+               dv[s] += sum_t probs[t][s] * dout[t] */
             head_backward(head, first, rows, cols, delta);
         }
         Real *to = dqkv + (size_t)b * T * 3 * C + h * HS;
-        head_add(to, head.dq, T, HS, 3 * C);
-        head_add(to + C, head.dk, T, HS, 3 * C);
-        head_add(to + 2 * C, head.dv, T, HS, 3 * C);
+        head_add_dqkv(to, head, C);
     }
 }
 

@@ -1,5 +1,6 @@
 /* Plain causal attention on the GPU: cuBLAS for the products, a batch of all heads at once, and one
-   kernel for each pass over the rows of scores. */
+   kernel for each pass over the rows of scores. The contract is in attention.h, the C twin
+   attention.c. */
 #include "kernels/attention.h"
 
 #include "kernels/gemm.h"
@@ -8,12 +9,12 @@
 /* How threads map to data. Sequences are handled one after the other, so the scores of one suffice
    as workspace. Within one, a warp takes a row of T scores, of any head: its lanes read
    neighbouring keys. Half of the scores lie in the future: cuBLAS computes them with the rest, and
-   nobody reads them. */
+   they are never read. */
 
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP };
 
 /* The warp's row, from the last to the first: late rows are the longest. Beyond the first row the
-   number wraps around, and is no row. */
+   number wraps around to none. */
 static __device__ inline size_t row_of_warp(size_t rows) {
     return rows - 1 - ((size_t)blockIdx.x * WARPS + threadIdx.x / WARP);
 }
@@ -28,14 +29,17 @@ static __global__ void softmax(Real *probs, const float *score, size_t rows, int
     Real *p = probs + row * T;
     int lane = threadIdx.x % WARP, t = (int)(row % T);
     float max = -INFINITY, sum = 0;
+    /* max = the largest score of s <= t */
     for (int s = lane; s <= t; s += WARP) {
         max = fmaxf(max, x[s]);
     }
     max = warp_max(max);
+    /* sum = sum_s exp(score[s] - max) */
     for (int s = lane; s <= t; s += WARP) {
         sum += expf(x[s] - max);
     }
     float norm = 1 / warp_sum(sum);
+    /* probs[s] = exp(score[s] - max) / sum, 0 for s > t */
     for (int s = lane; s < T; s += WARP) {
         p[s] = real(s <= t ? expf(x[s] - max) * norm : 0);
     }
@@ -53,10 +57,12 @@ static __global__ void softmax_backward(Real *dscore, const float *dprobs, const
     Real *dx = dscore + row * T;
     int lane = threadIdx.x % WARP, t = (int)(row % T);
     float sum = 0;
+    /* sum = sum_r probs[r] * dprobs[r] */
     for (int s = lane; s <= t; s += WARP) {
         sum += to_float(p[s]) * dp[s];
     }
     sum = warp_sum(sum);
+    /* dscore[s] = probs[s] * (dprobs[s] - sum) */
     for (int s = lane; s < T; s += WARP) {
         dx[s] = real(s <= t ? to_float(p[s]) * (dp[s] - sum) : 0);
     }
@@ -74,9 +80,8 @@ static Matrix squares(const void *x, Precision precision, int T) {
 
 static void check(int T, int C, int NH, const Workspace *workspace) {
     size_t bytes = attention_scratch_gpu(REAL_PRECISION, T, NH);
-    CHECK(C % NH == 0, "C = %d is no multiple of NH = %d", C, NH);
-    CHECK(workspace->bytes >= bytes, "workspace of %zu bytes, needed are %zu", workspace->bytes,
-          bytes);
+    CHECK(C % NH == 0, "C = %d is not a multiple of NH = %d", C, NH);
+    CHECK(workspace->bytes >= bytes, "workspace of %zu bytes, needs %zu", workspace->bytes, bytes);
 }
 
 extern "C" void GPU(attention_forward)(Real *out, Real *probs, const Real *qkv, int B, int T, int C,
@@ -92,9 +97,11 @@ extern "C" void GPU(attention_forward)(Real *out, Real *probs, const Real *qkv, 
         Matrix y = heads(out + (size_t)b * T * C, C, HS);
         Real *p = probs + b * rows * T;
 
+        /* score = q k^T / sqrt(HS) */
         gemm(squares(score, F32, T), 1 / sqrtf(HS), q, transpose(k), 0, T, T, HS, NH, workspace);
         softmax<<<blocks_for(rows, WARPS), THREADS>>>(p, score, rows, T);
         LAUNCHED("attention_forward");
+        /* out = probs v */
         gemm(y, 1, squares(p, REAL_PRECISION, T), v, 0, T, HS, T, NH, workspace);
     }
 }
@@ -119,10 +126,12 @@ extern "C" void GPU(attention_backward)(Real *dqkv, const Real *dout, const Real
         Matrix dy = heads(dout + (size_t)b * T * C, C, HS);
         Matrix p = squares(kept, REAL_PRECISION, T);
 
+        /* dv += probs^T dout, dprobs = dout v^T */
         gemm(dv, 1, transpose(p), dy, 1, T, HS, T, NH, workspace);
         gemm(squares(dprobs, F32, T), 1, dy, transpose(v), 0, T, T, HS, NH, workspace);
         softmax_backward<<<blocks_for(rows, WARPS), THREADS>>>(dscore, dprobs, kept, rows, T);
         LAUNCHED("attention_backward");
+        /* dq += dscore k / sqrt(HS), dk += dscore^T q / sqrt(HS) */
         gemm(dq, scale, dx, k, 1, T, HS, T, NH, workspace);
         gemm(dk, scale, transpose(dx), q, 1, T, HS, T, NH, workspace);
     }

@@ -18,7 +18,7 @@
 enum { HEAD_ROWS = 64 };
 
 /** A thread's scratch memory: one head's tensors as contiguous floats. */
-typedef struct Head {
+typedef struct AttentionHead {
     int T;      /**< tokens */
     int HS;     /**< numbers of a head */
     float *q;   /**< (T, HS) queries */
@@ -30,28 +30,28 @@ typedef struct Head {
     float *out; /**< (T, HS) the output, or in backward its upstream gradient */
     float *p;   /**< (HEAD_ROWS, T) probabilities */
     float *dp;  /**< (HEAD_ROWS, T) their gradient */
-} Head;
+} AttentionHead;
 
-/** Floats of a Head. */
+/** Floats of an AttentionHead. */
 static inline size_t head_floats(int T, int HS) {
     return 7 * (size_t)T * HS + 2 * (size_t)HEAD_ROWS * T;
 }
 
-/** Lays a Head out over the calling thread's slice of the workspace. */
-static inline Head head_new(const Workspace *workspace, int T, int HS) {
+/** Lays an AttentionHead out over the calling thread's slice of the workspace. */
+static inline AttentionHead head_new(const Workspace *workspace, int T, int HS) {
     size_t matrix = (size_t)T * HS;
     float *memory = thread_scratch(workspace, head_floats(T, HS));
-    return (Head){.T = T,
-                  .HS = HS,
-                  .q = memory,
-                  .k = memory + matrix,
-                  .v = memory + 2 * matrix,
-                  .dq = memory + 3 * matrix,
-                  .dk = memory + 4 * matrix,
-                  .dv = memory + 5 * matrix,
-                  .out = memory + 6 * matrix,
-                  .p = memory + 7 * matrix,
-                  .dp = memory + 7 * matrix + (size_t)HEAD_ROWS * T};
+    return (AttentionHead){.T = T,
+                           .HS = HS,
+                           .q = memory,
+                           .k = memory + matrix,
+                           .v = memory + 2 * matrix,
+                           .dq = memory + 3 * matrix,
+                           .dk = memory + 4 * matrix,
+                           .dv = memory + 5 * matrix,
+                           .out = memory + 6 * matrix,
+                           .p = memory + 7 * matrix,
+                           .dp = memory + 7 * matrix + (size_t)HEAD_ROWS * T};
 }
 
 /** Reads a head's (T, HS) slice out of rows of `stride` numbers. */
@@ -79,8 +79,22 @@ static inline void head_add(Real *to, const float *from, int T, int HS, int stri
     }
 }
 
+/** Reads the head's queries, keys and values: in a token's row of qkv they lie C numbers apart. */
+static inline void head_read_qkv(AttentionHead head, const Real *from, int C) {
+    head_read(head.q, from, head.T, head.HS, 3 * C);
+    head_read(head.k, from + C, head.T, head.HS, 3 * C);
+    head_read(head.v, from + 2 * C, head.T, head.HS, 3 * C);
+}
+
+/** Adds head.dq, dk and dv to the gradients of queries, keys and values. */
+static inline void head_add_dqkv(Real *to, AttentionHead head, int C) {
+    head_add(to, head.dq, head.T, head.HS, 3 * C);
+    head_add(to + C, head.dk, head.T, head.HS, 3 * C);
+    head_add(to + 2 * C, head.dv, head.T, head.HS, 3 * C);
+}
+
 /** Scores of query rows first ... first + rows - 1 against keys 0 ... cols - 1, into head.p. */
-static inline void head_scores(Head head, int first, int rows, int cols) {
+static inline void head_scores(AttentionHead head, int first, int rows, int cols) {
     blas_sgemm(false, true, rows, cols, head.HS, head.q + (size_t)first * head.HS, head.HS, head.k,
                head.HS, 0, head.p, head.T);
 }
@@ -89,7 +103,8 @@ static inline void head_scores(Head head, int first, int rows, int cols) {
  * The backward products of a panel, with probabilities in head.p and (p * dp summed over a row) in
  * `delta`: turns head.dp into dscore / sqrt(HS) and adds to head.dq, dk and dv.
  */
-static inline void head_backward(Head head, int first, int rows, int cols, const float *delta) {
+static inline void head_backward(AttentionHead head, int first, int rows, int cols,
+                                 const float *delta) {
     int HS = head.HS, T = head.T;
     float scale = 1 / sqrtf((float)HS);
     size_t at = (size_t)first * HS;

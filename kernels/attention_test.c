@@ -3,40 +3,40 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "grader/fixture.h"
-#include "grader/reference.h"
+#include "common/testkit/fixture.h"
+#include "common/testkit/reference.h"
 #include "kernels/flash.h"
 
-typedef struct Shape {
+typedef struct AttentionShape {
     int B, T, C, NH;
-} Shape;
+} AttentionShape;
 
 /* One token; heads of 1, 11 and 31 numbers; T beyond one and beyond four panels of rows. */
-static const Shape shapes[] = {{1, 1, 1, 1},   {2, 31, 33, 3},  {1, 33, 4, 4},
-                               {2, 65, 62, 2}, {1, 257, 12, 3}, {1, 130, 128, 1}};
+static const AttentionShape shapes[] = {{1, 1, 1, 1},   {2, 31, 33, 3},  {1, 33, 4, 4},
+                                        {2, 65, 62, 2}, {1, 257, 12, 3}, {1, 130, 128, 1}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-typedef struct Case {
-    Shape shape;
+typedef struct AttentionCase {
+    AttentionShape shape;
     size_t n, rows;
     double *qkv, *out, *probs;
-} Case;
+} AttentionCase;
 
-static Case make(Fixture *f, Shape shape) {
+static AttentionCase make(Fixture *f, AttentionShape shape) {
     size_t n = (size_t)shape.B * shape.T * shape.C;
     size_t rows = (size_t)shape.B * shape.NH * shape.T;
-    Case c = {shape,
-              n,
-              rows,
-              fixture_random(f, 3 * n, 1),
-              fixture_zeros(f, n),
-              fixture_zeros(f, rows * shape.T)};
+    AttentionCase c = {shape,
+                       n,
+                       rows,
+                       fixture_random(f, 3 * n, 1),
+                       fixture_zeros(f, n),
+                       fixture_zeros(f, rows * shape.T)};
     reference_attention_forward(c.out, c.probs, c.qkv, shape.B, shape.T, shape.C, shape.NH);
     return c;
 }
 
-/* What flash attention keeps: the log of each row's sum of exponentials. */
-static double *lse_of(Fixture *f, const Case *c) {
+/* The one number per row that flash attention keeps: the log of each row's sum of exponentials. */
+static double *lse_of(Fixture *f, const AttentionCase *c) {
     double *lse = fixture_zeros(f, c->rows);
     int T = c->shape.T, C = c->shape.C, HS = C / c->shape.NH;
     for (size_t row = 0; row < c->rows; row++) {
@@ -59,7 +59,7 @@ static double *lse_of(Fixture *f, const Case *c) {
 Test(attention, forward) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
         for (int s = 0; s < SHAPES; s++) {
-            Case c = make(&f, shapes[s]);
+            AttentionCase c = make(&f, shapes[s]);
             Real *out = fixture_real(&f, NULL, c.n);
             Real *probs = fixture_real(&f, NULL, c.rows * c.shape.T);
             f.ops->attention_forward(out, probs, fixture_real(&f, c.qkv, 3 * c.n), c.shape.B,
@@ -74,7 +74,7 @@ Test(attention, forward) {
 Test(flash, forward) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
         for (int s = 0; s < SHAPES; s++) {
-            Case c = make(&f, shapes[s]);
+            AttentionCase c = make(&f, shapes[s]);
             Real *out = fixture_real(&f, NULL, c.n);
             float *lse = fixture_float(&f, NULL, c.rows);
             f.ops->flash_forward(out, lse, fixture_real(&f, c.qkv, 3 * c.n), c.shape.B, c.shape.T,
@@ -88,8 +88,8 @@ Test(flash, forward) {
 }
 
 /* Both kinds, from the same upstream gradient, onto the same pre-filled dqkv. */
-static void check_backward(Fixture *f, const Case *c, double scale, bool flash) {
-    const Shape *shape = &c->shape;
+static void check_backward(Fixture *f, const AttentionCase *c, double scale, bool flash) {
+    const AttentionShape *shape = &c->shape;
     double *dout = fixture_random(f, c->n, scale), *want = fixture_random(f, 3 * c->n, scale);
     Real *dqkv = fixture_real(f, want, 3 * c->n), *dout_real = fixture_real(f, dout, c->n);
     Real *qkv = fixture_real(f, c->qkv, 3 * c->n);
@@ -110,7 +110,7 @@ static void check_backward(Fixture *f, const Case *c, double scale, bool flash) 
 Test(attention, backward_adds) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
         for (int s = 0; s < SHAPES * UPSTREAM_SCALES; s++) {
-            Case c = make(&f, shapes[s / UPSTREAM_SCALES]);
+            AttentionCase c = make(&f, shapes[s / UPSTREAM_SCALES]);
             check_backward(&f, &c, upstream_scale[s % UPSTREAM_SCALES], false);
         }
     }
@@ -119,7 +119,7 @@ Test(attention, backward_adds) {
 Test(flash, backward_adds) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
         for (int s = 0; s < SHAPES * UPSTREAM_SCALES; s++) {
-            Case c = make(&f, shapes[s / UPSTREAM_SCALES]);
+            AttentionCase c = make(&f, shapes[s / UPSTREAM_SCALES]);
             check_backward(&f, &c, upstream_scale[s % UPSTREAM_SCALES], true);
         }
     }

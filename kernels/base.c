@@ -1,3 +1,5 @@
+/* The end of every failed CHECK(): one line with the place, the condition and the values. The
+   contract is in base.h. */
 #include "kernels/base.h"
 
 #include <stdarg.h>

@@ -20,7 +20,7 @@ extern "C" {
  * Ends the program where the *caller* is wrong (a bad shape, a NULL, a wrong order of calls), in
  * every build. For what the outside world gets wrong, return an error instead.
  *
- *     CHECK(C % NH == 0, "C = %d is no multiple of NH = %d", C, NH);
+ *     CHECK(C % NH == 0, "C = %d is not a multiple of NH = %d", C, NH);
  */
 #define CHECK(condition, ...)                                                                      \
     do {                                                                                           \
@@ -30,7 +30,7 @@ extern "C" {
     } while (0)
 
 /**
- * Prints `name.c:17: CHECK(condition) failed: text` on stderr and aborts.
+ * Prints `name.c:17: CHECK(condition) failed:` and the text on stderr, and aborts.
  *
  * @param file      source file of the CHECK
  * @param line      its line
@@ -69,8 +69,8 @@ static inline const char *precision_name(Precision precision) {
 }
 
 /**
- * What an op may borrow while it runs. The sizes come from workspace_bytes() (kernels/ops.h); the
- * contents mean nothing before or after the call.
+ * Memory that an op may borrow while it runs. The sizes come from workspace_bytes()
+ * (kernels/ops.h); the contents mean nothing before or after the call.
  */
 typedef struct Workspace {
     void *data;   /**< scratch memory on the op's device, aligned to 256 bytes */

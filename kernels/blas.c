@@ -1,3 +1,5 @@
+/* One matrix product by one thread, from oneDNN, OpenBLAS or plain loops, as the build chose. The
+   contract is in blas.h; the kit divides larger products among threads by itself (threads.h). */
 #include "kernels/blas.h"
 
 #include <stdio.h>
@@ -96,9 +98,11 @@ void blas_sgemm(bool transpose_a, bool transpose_b, int M, int N, int K, const f
                 const float *B, int ldb, float beta, float *C, int ldc) {
     for (int m = 0; m < M; m++) {
         float *c = C + (size_t)m * ldc;
+        /* not 0 * c[n]: C may be undefined, and NaN times 0 is NaN */
         for (int n = 0; n < N; n++) {
             c[n] = beta > 0 ? beta * c[n] : 0;
         }
+        /* C[m] += sum_k A[m][k] * B[k] */
         for (int k = 0; k < K; k++) {
             float a = transpose_a ? A[(size_t)k * lda + m] : A[(size_t)m * lda + k];
             if (transpose_b) {

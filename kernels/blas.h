@@ -4,7 +4,7 @@
  * @ingroup kernels
  *
  * `make BLAS=onednn` (the default on x86-64), `BLAS=openblas`, or `BLAS=none` for a plain loop.
- * What each reaches is in docs/performance.md.
+ * The speed of each is in docs/performance.md.
  */
 #ifndef KERNELS_BLAS_H
 #define KERNELS_BLAS_H
@@ -32,7 +32,7 @@ void blas_sgemm(bool transpose_a, bool transpose_b, int M, int N, int K, const f
 /** Makes each call run on its calling thread alone. Call once, before the first product. */
 void blas_init(void);
 
-/** What computes the products. */
+/** The library that computes the products. */
 typedef struct BlasInfo {
     const char *name;     /**< "oneDNN 2.6.3", "OpenBLAS 0.3.21", "plain loops" */
     const char *core;     /**< the kernels in use: "avx512_core_vnni", "Haswell" */

@@ -1,3 +1,5 @@
+/* Between the storage type and float, on the CPU. The contract is in cast.h. In float both are
+   plain copies. */
 #include "kernels/cast.h"
 #include "kernels/real.h"
 

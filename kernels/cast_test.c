@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "grader/fixture.h"
+#include "common/testkit/fixture.h"
 #include "kernels/half.h"
 
 /* Exactly what the scalar conversion gives, vector loop and tail alike. */

@@ -1,4 +1,5 @@
-/* Dropout, on the GPU. */
+/* Dropout on the GPU: each thread draws the mask of the elements that it handles. The contract is
+   in dropout.h, the C twin is dropout.c. */
 #include "kernels/dropout.h"
 
 #include "kernels/dropout_mask.cuh"
@@ -19,6 +20,7 @@ static __global__ void apply(Real *to, const Real *from, size_t n, Mask mask, bo
     if (add) {
         load_pack(sum, to + first, n - first);
     }
+    /* to[i] = (add ? to[i] : 0) + (word_i < threshold ? 0 : from[i] / (1 - p)) */
     add_masked(sum, x, first, mask);
     store_pack(to + first, sum, n - first);
 }

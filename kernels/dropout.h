@@ -4,7 +4,7 @@
  * @ingroup ops
  *
  * The mask is never stored. Element i of a call uses word i % 4 of philox(offset + i / 4), on every
- * device, so backward draws the mask that forward drew, and so may anybody who knows seed and
+ * device, so backward draws the mask that forward drew, and so may any caller that knows seed and
  * offset. A call over n elements takes dropout_counters(n) counters of the stream.
  *
  * Source: N. Srivastava et al., "Dropout", JMLR 15 (2014), section 10 ("inverted" form).

@@ -12,7 +12,8 @@
 #include "kernels/philox.h"
 #include "kernels/real.cuh"
 
-/** A Dropout as a kernel takes it: what is the same for all elements is computed once, by the host.
+/**
+ * A Dropout as a kernel takes it: what is the same for all elements is computed once, by the host.
  */
 struct Mask {
     uint64_t seed;      /**< Philox key */

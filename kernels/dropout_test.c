@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "grader/fixture.h"
-#include "grader/reference.h"
+#include "common/testkit/fixture.h"
+#include "common/testkit/reference.h"
 
 /* Beyond one run of masks; the offset is one that does not fit into 32 bits. */
 static const size_t sizes[] = {1, 31, 33, 257, 3001};
@@ -69,7 +69,7 @@ Test(dropout, counters) {
     cr_assert_eq(dropout_counters(5), 2);
 }
 
-/* What is dropped takes no part, even where it is no number. */
+/* A dropped element takes no part, even where it is NaN. */
 Test(dropout, drops_nan) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
         double in[64], factor[64];

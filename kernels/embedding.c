@@ -1,3 +1,5 @@
+/* Token plus position embedding on the CPU. The contract is in embedding.h. A row is one token of
+   one sequence: row = b * T + t. */
 #include "kernels/embedding.h"
 #include "kernels/real.h"
 
@@ -8,6 +10,7 @@ void CPU(embedding_forward)(Real *out, const int32_t *tokens, const Real *wte, c
         const Real *token = wte + (size_t)tokens[row] * C;
         const Real *position = wpe + (size_t)(row % T) * C;
         Real *to = out + (size_t)row * C;
+        /* out[b][t] = wte[tokens[b][t]] + wpe[t] */
 #pragma omp simd
         for (int c = 0; c < C; c++) {
             to[c] = real(to_float(token[c]) + to_float(position[c]));
@@ -15,8 +18,8 @@ void CPU(embedding_forward)(Real *out, const int32_t *tokens, const Real *wte, c
     }
 }
 
-/* Two sequences may hold the same token, so rows cannot be shared out among threads; channels can.
- */
+/* Two sequences may hold the same token, so rows cannot be shared out among threads;
+   channels can. */
 enum { CHANNELS = 64 };
 
 void CPU(embedding_backward)(float *dwte, float *dwpe, const Real *dout, const int32_t *tokens,
@@ -29,6 +32,7 @@ void CPU(embedding_backward)(float *dwte, float *dwpe, const Real *dout, const i
             const Real *from = dout + (size_t)row * C;
             float *dtoken = dwte + (size_t)tokens[row] * C;
             float *dposition = dwpe + (size_t)(row % T) * C;
+            /* dwte[tokens[b][t]] += dout[b][t], dwpe[t] += dout[b][t] */
 #pragma omp simd
             for (int c = first; c < last; c++) {
                 dtoken[c] += to_float(from[c]);

@@ -1,12 +1,13 @@
-/* Token plus position embedding, on the GPU. */
+/* Token plus position embedding on the GPU, without atomics. The contract is in embedding.h, the C
+   twin is embedding.c. */
 #include "kernels/embedding.h"
 
 #include "kernels/real.cuh"
 
 /* How threads map to data.
 
-   forward: `width` neighbours of one row, PACK of them in one 16-byte access. Where C is no
-   multiple of PACK, rows do not begin at multiples of 16 bytes; there the width is 1.
+   forward: `width` neighbours of one row, PACK of them in one 16-byte access. Where C is not
+   a multiple of PACK, rows do not begin at multiples of 16 bytes; there the width is 1.
 
    token_backward: a warp per position (b, t) and per SPAN channels. Two positions may hold the same
    token, so their warps must not both add to its row. The one whose position is the token's first
@@ -28,6 +29,7 @@ static __global__ void forward(Real *out, const int32_t *tokens, const Real *wte
     float x[PACK], position[PACK];
     load_pack(x, wte + (size_t)tokens[row] * C + c, width);
     load_pack(position, wpe + (size_t)(row % T) * C + c, width);
+    /* out[b][t][c] = wte[tokens[b][t]][c] + wpe[t][c] */
     for (int i = 0; i < PACK; i++) {
         x[i] += position[i];
     }
@@ -41,6 +43,7 @@ static __device__ inline unsigned holders(const int32_t *tokens, int start, int 
     return __ballot_sync(ALL_LANES, at < end && tokens[at] == token);
 }
 
+/* Whether no earlier position holds this token. All lanes must call. */
 static __device__ inline bool is_first(const int32_t *tokens, int position, int token) {
     for (int start = 0; start < position; start += WARP) {
         if (holders(tokens, start, position, token) != 0) {
@@ -67,6 +70,7 @@ static __global__ void token_backward(float *dwte, const Real *dout, const int32
     /* From a multiple of 32 on, which is a sector's begin: nothing before `position` is found. */
     for (int start = position / WARP * WARP; start < positions; start += WARP) {
         unsigned found = holders(tokens, start, positions, token);
+        /* dwte[token][c] += dout[b][t][c] for every position found, in order */
         for (; found != 0; found &= found - 1) { /* takes the lowest bit off */
             const Real *from = dout + (size_t)(start + __ffs((int)found) - 1) * C;
             for (int i = 0; i < PER_LANE; i++) {
@@ -89,6 +93,7 @@ static __global__ void position_backward(float *dwpe, const Real *dout, int B, s
         return;
     }
     float sum = dwpe[i];
+    /* dwpe[t][c] += sum_b dout[b][t][c] */
     for (int b = 0; b < B; b++) {
         sum += to_float(dout[b * n + i]);
     }

@@ -2,8 +2,8 @@
 
 #include <criterion/criterion.h>
 
-#include "grader/fixture.h"
-#include "grader/reference.h"
+#include "common/testkit/fixture.h"
+#include "common/testkit/reference.h"
 
 /* Few distinct ids, so that many rows add into the same one. */
 static int32_t *ids_of(Fixture *f, int32_t *host, int N, int V) {
@@ -31,7 +31,7 @@ static void check(Fixture *f, int B, int T, int C, int V, double scale) {
                                &f->workspace);
     fixture_expect_real(f, "out", out, want, n, tolerance_of_op(f->precision, 1));
     fixture_expect_float(f, "dwte", dwte_got, dwte, rows, tolerance_of_op(F32, B * T));
-    /* Rows behind T belong to no position of this batch: they keep what they had. */
+    /* Rows from T on belong to no position of this batch: they keep their values. */
     fixture_expect_float(f, "dwpe", dwpe_got, dwpe, positions, tolerance_of_op(F32, B));
 }
 

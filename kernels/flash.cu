@@ -1,4 +1,5 @@
-/* Attention in tiles on the GPU: the (T, T) scores exist 64 x 64 at a time, in registers. */
+/* Attention in tiles on the GPU: the (T, T) scores exist 64 x 64 at a time, in registers. The
+   contract is in flash.h, the C twin is flash.c. */
 #include "kernels/flash.h"
 
 #include "kernels/real.cuh"
@@ -25,10 +26,10 @@ typedef struct Tiles {
 } Tiles;
 
 /* Where a head lies in a tensor of rows of `stride` numbers. */
-typedef struct Head {
+typedef struct HeadView {
     Real *x; /* row 0 */
     int stride, T, HS;
-} Head;
+} HeadView;
 
 static __device__ inline int thread_y(void) {
     return threadIdx.x / SIDE;
@@ -38,13 +39,13 @@ static __device__ inline int thread_x(void) {
 }
 
 /* Number (row, i) of a head, 0 outside. */
-static __device__ inline float head_at(Head head, int row, int i) {
+static __device__ inline float head_at(HeadView head, int row, int i) {
     return row < head.T && i < head.HS ? to_float(head.x[(size_t)row * head.stride + i]) : 0;
 }
 
 /* Both factors of a product from memory: rows of `a` to the left, of `b` to the right, a chunk of
-   each. The barriers: nobody may read the old tiles any more, and all must have written the new. */
-static __device__ void load(Tiles *tiles, Head a, int a_row, Head b, int b_row, int chunk) {
+   each. The barriers: no thread may still read the old tiles, and all must have written the new. */
+static __device__ void load(Tiles *tiles, HeadView a, int a_row, HeadView b, int b_row, int chunk) {
     __syncthreads();
     for (int at = threadIdx.x; at < TILE * TILE; at += THREADS) {
         int row = at / TILE, i = at % TILE;
@@ -55,7 +56,7 @@ static __device__ void load(Tiles *tiles, Head a, int a_row, Head b, int b_row, 
 }
 
 /* The same with numbers of the threads' registers to the left. */
-static __device__ void load_right(Tiles *tiles, const float x[EACH][EACH], Head b, int b_row,
+static __device__ void load_right(Tiles *tiles, const float x[EACH][EACH], HeadView b, int b_row,
                                   int chunk) {
     __syncthreads();
     for (int i = 0; i < EACH; i++) {
@@ -103,8 +104,8 @@ static __device__ void add_product(float sum[EACH][EACH], const Tiles *tiles) {
 }
 
 /* dots = a b^T for a tile of rows of each, over whole heads. */
-static __device__ void head_dots(float dots[EACH][EACH], Tiles *tiles, Head a, int a_row, Head b,
-                                 int b_row) {
+static __device__ void head_dots(float dots[EACH][EACH], Tiles *tiles, HeadView a, int a_row,
+                                 HeadView b, int b_row) {
     for (int i = 0; i < EACH; i++) {
         for (int j = 0; j < EACH; j++) {
             dots[i][j] = 0;
@@ -118,7 +119,7 @@ static __device__ void head_dots(float dots[EACH][EACH], Tiles *tiles, Head a, i
 
 /* sum += x b for a tile of rows of b; sum is cut into chunks like the rows of b. */
 static __device__ void head_product(float sum[CHUNKS][EACH][EACH], Tiles *tiles,
-                                    const float x[EACH][EACH], Head b, int b_row) {
+                                    const float x[EACH][EACH], HeadView b, int b_row) {
 #pragma unroll /* else the compiler keeps `sum` in memory: registers cannot be indexed */
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
         if (chunk * TILE < b.HS) {
@@ -143,21 +144,22 @@ static __device__ inline float row_max(float x) {
 }
 
 /* Part 0, 1 or 2 of a (B, T, 3C) tensor, or part 0 of 1, for this block's head and sequence. */
-static __device__ inline Head head_of(const Real *x, int parts, int part, int T, int C, int NH) {
+static __device__ inline HeadView head_of(const Real *x, int parts, int part, int T, int C,
+                                          int NH) {
     int HS = C / NH, h = blockIdx.y, b = blockIdx.z;
     size_t first = ((size_t)b * T * parts + part) * C + (size_t)h * HS;
-    Head head = {(Real *)x + first, parts * C, T, HS};
+    HeadView head = {(Real *)x + first, parts * C, T, HS};
     return head;
 }
 
-static __device__ inline void head_write(Head head, int row, int i, float x) {
+static __device__ inline void head_write(HeadView head, int row, int i, float x) {
     if (row < head.T && i < head.HS) {
         head.x[(size_t)row * head.stride + i] = real(x);
     }
 }
 
 /* Adds factor * sum to a tile of rows of a head. */
-static __device__ void head_add(Head head, int first, const float sum[CHUNKS][EACH][EACH],
+static __device__ void head_add(HeadView head, int first, const float sum[CHUNKS][EACH][EACH],
                                 float factor) {
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
         for (int i = 0; i < EACH; i++) {
@@ -170,19 +172,21 @@ static __device__ void head_add(Head head, int first, const float sum[CHUNKS][EA
     }
 }
 
-/* What forward computed of the rows of a tile of queries. */
-typedef struct Rows {
+/* Results of forward for the rows of a tile of queries. */
+typedef struct FlashRows {
     float lse[TILE];   /* log of the sum of exponentials */
     float delta[TILE]; /* sum_r probs[t][r] * dprobs[t][r] */
-} Rows;
+} FlashRows;
 
 /* Fills rows, 0 beyond the last one; a warp takes every eighth. No barrier. */
-static __device__ void load_rows(Rows *rows, const float *lse, Head dy, Head y, int first) {
+static __device__ void load_rows(FlashRows *rows, const float *lse, HeadView dy, HeadView y,
+                                 int first) {
     enum { WARP = 32 };
     const float *lse_of_head = lse + ((size_t)blockIdx.z * gridDim.y + blockIdx.y) * y.T;
     int lane = threadIdx.x % WARP;
     for (int row = threadIdx.x / WARP; row < TILE; row += THREADS / WARP) {
         float sum = 0;
+        /* delta[t] = sum_i dout[t][i] * out[t][i] */
         for (int i = lane; i < y.HS; i += WARP) {
             sum += head_at(dy, first + row, i) * head_at(y, first + row, i);
         }
@@ -218,8 +222,8 @@ static __device__ float online_softmax(float p[EACH], float *largest, float *tot
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
     forward(Real *out, float *lse, const Real *qkv, int T, int C, int NH) {
     __shared__ Tiles tiles;
-    Head q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
-    Head v = head_of(qkv, 3, 2, T, C, NH), y = head_of(out, 1, 0, T, C, NH);
+    HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
+    HeadView v = head_of(qkv, 3, 2, T, C, NH), y = head_of(out, 1, 0, T, C, NH);
     float scale = 1 / sqrtf(q.HS);
     /* Late queries see the most keys. They begin first, so that no long block is left for last. */
     int first_t = (gridDim.x - 1 - blockIdx.x) * TILE;
@@ -229,6 +233,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     }
     for (int first_s = 0; first_s <= first_t; first_s += TILE) {
         float p[EACH][EACH];
+        /* score = q k^T, then its part of the softmax */
         head_dots(p, &tiles, q, first_t, k, first_s);
         for (int i = 0; i < EACH; i++) {
             for (int j = 0; j < EACH; j++) {
@@ -242,12 +247,14 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
                 }
             }
         }
+        /* out[t] += sum over this tile of exp(score - largest) * v[s] */
         head_product(sum, &tiles, p, v, first_s);
     }
     float *lse_of_head = lse + ((size_t)blockIdx.z * NH + blockIdx.y) * T;
     for (int i = 0; i < EACH; i++) {
         int t = first_t + thread_y() + SIDE * i;
         if (t < T && thread_x() == 0) {
+            /* kept for backward */
             lse_of_head[t] = largest[i] + logf(total[i]);
         }
         for (int chunk = 0; chunk < CHUNKS; chunk++) {
@@ -263,46 +270,50 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     backward_queries(Real *dqkv, const Real *dout, const Real *out, const float *lse,
                      const Real *qkv, int T, int C, int NH) {
     __shared__ Tiles tiles;
-    __shared__ Rows rows;
-    Head q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
-    Head v = head_of(qkv, 3, 2, T, C, NH), dy = head_of(dout, 1, 0, T, C, NH);
+    __shared__ FlashRows rows;
+    HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
+    HeadView v = head_of(qkv, 3, 2, T, C, NH), dy = head_of(dout, 1, 0, T, C, NH);
     float scale = 1 / sqrtf(q.HS);
     int first_t = (gridDim.x - 1 - blockIdx.x) * TILE;
     float dq[CHUNKS][EACH][EACH] = {};
     load_rows(&rows, lse, dy, head_of(out, 1, 0, T, C, NH), first_t);
     for (int first_s = 0; first_s <= first_t; first_s += TILE) {
         float p[EACH][EACH], dscore[EACH][EACH];
+        /* score = q k^T, dprobs = dout v^T */
         head_dots(p, &tiles, q, first_t, k, first_s);
         head_dots(dscore, &tiles, dy, first_t, v, first_s);
         for (int i = 0; i < EACH; i++) {
             for (int j = 0; j < EACH; j++) {
                 int row = thread_y() + SIDE * i, col = thread_x() + SIDE * j;
+                /* probs = exp(score - lse), dscore = probs * (dprobs - delta) */
                 bool visible = first_s + col <= first_t + row;
                 p[i][j] = visible ? expf(p[i][j] * scale - rows.lse[row]) : 0;
                 dscore[i][j] = p[i][j] * (dscore[i][j] - rows.delta[row]);
             }
         }
+        /* dq += dscore k, / sqrt(HS) at the end */
         head_product(dq, &tiles, dscore, k, first_s);
     }
     head_add(head_of(dqkv, 3, 0, T, C, NH), first_t, dq, scale);
 }
 
 /* A block has a tile of keys and walks along the queries that see them: dk and dv. Here a row of
-   the square is a key, a column a query. No two blocks add to the same row, so nothing is atomic.
- */
+   the square is a key, a column a query. No two blocks add to the same row,
+   so nothing is atomic. */
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
     backward_keys(Real *dqkv, const Real *dout, const Real *out, const float *lse, const Real *qkv,
                   int T, int C, int NH) {
     __shared__ Tiles tiles;
-    __shared__ Rows rows;
-    Head q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
-    Head v = head_of(qkv, 3, 2, T, C, NH), dy = head_of(dout, 1, 0, T, C, NH);
+    __shared__ FlashRows rows;
+    HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
+    HeadView v = head_of(qkv, 3, 2, T, C, NH), dy = head_of(dout, 1, 0, T, C, NH);
     float scale = 1 / sqrtf(q.HS);
     int first_s = blockIdx.x * TILE;
     float dk[CHUNKS][EACH][EACH] = {}, dv[CHUNKS][EACH][EACH] = {};
     for (int first_t = first_s; first_t < T; first_t += TILE) {
         float p[EACH][EACH], dscore[EACH][EACH];
         load_rows(&rows, lse, dy, head_of(out, 1, 0, T, C, NH), first_t);
+        /* the same, transposed: score^T = k q^T, dprobs^T = v dout^T */
         head_dots(p, &tiles, k, first_s, q, first_t);
         head_dots(dscore, &tiles, v, first_s, dy, first_t);
         for (int i = 0; i < EACH; i++) {
@@ -313,6 +324,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
                 dscore[i][j] = p[i][j] * (dscore[i][j] - rows.delta[col]);
             }
         }
+        /* dv += probs^T dout, dk += dscore^T q */
         head_product(dv, &tiles, p, dy, first_t);
         head_product(dk, &tiles, dscore, q, first_t);
     }
@@ -321,8 +333,8 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
 }
 
 static dim3 grid_of(int B, int T, int C, int NH) {
-    CHECK(C % NH == 0, "C = %d is no multiple of NH = %d", C, NH);
-    CHECK(C / NH <= LARGEST_HEAD, "heads of %d numbers, at most %d fit", C / NH, LARGEST_HEAD);
+    CHECK(C % NH == 0, "C = %d is not a multiple of NH = %d", C, NH);
+    CHECK(C / NH <= LARGEST_HEAD, "heads of %d elements, at most %d fit", C / NH, LARGEST_HEAD);
     return dim3(blocks_for(T, TILE), NH, B);
 }
 

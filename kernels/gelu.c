@@ -1,3 +1,5 @@
+/* GELU on the CPU, tanh form, together with the bias before it. The contract is in gelu.h; rows are
+   handled in runs, since half-precision numbers convert much faster in runs than one by one. */
 #include "kernels/gelu.h"
 
 #include "kernels/real.h"
@@ -12,6 +14,7 @@ static inline float gate(float x) {
     return 1 / (1 + expf(-2 * u));
 }
 
+/* gelu'(x) = s + x * s * (1 - s) * 2u'(x), where s = gate(x) */
 static inline float slope(float x) {
     float s = gate(x);
     float du = SQRT_2_OVER_PI * (1 + 3 * CUBIC * x * x);
@@ -35,6 +38,7 @@ void CPU(gelu_forward)(Real *out, Real *in, const Real *bias, int N, int C) {
             to_floats(x, in + at, (size_t)n);
             if (bias != NULL) {
                 to_floats(b, bias + first, (size_t)n);
+                /* in[c] += bias[c] */
 #pragma omp simd
                 for (int c = 0; c < n; c++) {
                     x[c] += b[c];
@@ -42,6 +46,7 @@ void CPU(gelu_forward)(Real *out, Real *in, const Real *bias, int N, int C) {
                 reals(in + at, x, (size_t)n);
                 to_floats(x, in + at, (size_t)n); /* what backward will see: the rounded sum */
             }
+            /* out[c] = x * gate(x) */
 #pragma omp simd
             for (int c = 0; c < n; c++) {
                 x[c] *= gate(x[c]);
@@ -62,6 +67,7 @@ void CPU(gelu_backward)(Real *din, const Real *dout, const Real *in, int N, int 
             to_floats(x, in + at, (size_t)n);
             to_floats(dy, dout + at, (size_t)n);
             to_floats(dx, din + at, (size_t)n);
+            /* din[c] += dout[c] * gelu'(in[c]); in place there is nothing to add to */
 #pragma omp simd
             for (int c = 0; c < n; c++) {
                 dx[c] = kept(dx[c], keep) + dy[c] * slope(x[c]);

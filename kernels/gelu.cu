@@ -1,4 +1,5 @@
-/* GELU with the bias before it, on the GPU. */
+/* GELU on the GPU, tanh form, together with the bias before it. The contract is in gelu.h, the C
+   twin is gelu.c. */
 #include "kernels/gelu.h"
 
 #include "kernels/real.cuh"
@@ -8,11 +9,13 @@
 
 enum { THREADS = 256 };
 
+/* 1 / (1 + exp(-2u)) with u = sqrt(2/pi) * (x + 0.044715 x^3), the factor of x. */
 static __device__ inline float gate(float x) {
     float u = 0.7978845608f * (x + 0.044715f * x * x * x);
     return 1 / (1 + expf(-2 * u));
 }
 
+/* gelu'(x) = s + x * s * (1 - s) * 2u'(x), where s = gate(x). */
 static __device__ inline float slope(float x) {
     float s = gate(x);
     float du = 0.7978845608f * (1 + 3 * 0.044715f * x * x);
@@ -38,6 +41,7 @@ static __global__ void forward(Real *out, Real *in, const Real *bias, size_t n, 
     }
     float x[PACK];
     load_pack(x, in + first, n - first);
+    /* in[c] += bias[c] */
     if (bias != NULL) {
         float b[PACK];
         load_bias(b, bias, first, C);
@@ -47,6 +51,7 @@ static __global__ void forward(Real *out, Real *in, const Real *bias, size_t n, 
         }
         store_pack(in + first, x, n - first);
     }
+    /* out[c] = x * gate(x) */
     for (int i = 0; i < PACK; i++) {
         x[i] *= gate(x[i]);
     }
@@ -64,6 +69,7 @@ static __global__ void backward(Real *din, const Real *dout, const Real *in, siz
     if (din != dout) {
         load_pack(dx, din + first, n - first);
     }
+    /* din[c] += dout[c] * gelu'(in[c]); in place there is nothing to add to */
     for (int i = 0; i < PACK; i++) {
         dx[i] += dy[i] * slope(x[i]);
     }

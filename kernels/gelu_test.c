@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "grader/fixture.h"
-#include "grader/reference.h"
+#include "common/testkit/fixture.h"
+#include "common/testkit/reference.h"
 
 /* The input with its bias, as storage rounds it. */
 static double *biased(Fixture *f, const double *in, const double *bias, int N, int C) {

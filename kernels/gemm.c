@@ -1,3 +1,5 @@
+/* Matrix products on the GPU by cuBLAS, which stores columns: what is C = A B to us is C^T = B^T
+   A^T to it. So A and B change places. The contract is in gemm.h. */
 #include "kernels/gemm.h"
 
 #include <cublas_v2.h>
@@ -21,8 +23,8 @@ void gemm(Matrix C, float alpha, Matrix A, Matrix B, float beta, int M, int N, i
           const Workspace *workspace) {
     CHECK(!C.transposed, "the result of a product cannot be transposed");
     CHECK(A.precision == B.precision && (C.precision == A.precision || C.precision == F32),
-          "no product of %s and %s in %s", precision_name(A.precision), precision_name(B.precision),
-          precision_name(C.precision));
+          "cannot multiply %s by %s into %s", precision_name(A.precision),
+          precision_name(B.precision), precision_name(C.precision));
     CHECK(workspace->blas != NULL, "a product needs a cuBLAS handle");
     if (M == 0 || N == 0 || batch == 0) {
         return;

@@ -1,6 +1,7 @@
-/* The output is cut into fixed panels, and each panel is one single-threaded product. Where storage
-   is half, the panel's operands are converted to float in the thread's scratch memory on the way.
- */
+/* The linear layer on the CPU; the contract is in matmul.h. The output is cut into fixed
+   panels, and each panel is one single-threaded product, so bits do not depend on the number
+   of threads. Where storage is half, a panel's operands are converted to float in the thread's
+   scratch memory. */
 #include "kernels/matmul.h"
 
 #include <limits.h>
@@ -50,6 +51,8 @@ static void multiply(float *sum, int sum_ld, Panel panel, int K, Factor a, Facto
                      float *scratch) {
     int step = REAL_IS_FLOAT ? K : DEPTH;
     float *b_scratch = REAL_IS_FLOAT ? NULL : scratch + ROWS * DEPTH;
+    /* sum += a[:, k ... k + depth] b[:, k ... k + depth]^T, a slice of the inner dimension at a
+       time */
     for (int k = 0; k < K; k += step) {
         int depth = K - k < step ? K - k : step, a_ld, b_ld;
         const float *A = factor_floats(a, panel.row, panel.rows, k, depth, scratch, &a_ld);
@@ -79,37 +82,41 @@ static void begin_row(float *sum, const Real *to, const Real *bias, bool add, in
     }
 }
 
-/* out (M, N) = a b^T + (add ? out : bias or 0), in the storage type. */
-static void product(Real *out, int M, int N, int K, Factor a, Factor b, const Real *bias, bool add,
-                    const Workspace *workspace) {
+/* out (M, N) = a b^T + (add ? out : bias or 0), in the storage type; `stride` elements from row to
+   row. */
+static void product(Real *out, int M, int N, int stride, int K, Factor a, Factor b,
+                    const Real *bias, bool add, const Workspace *workspace) {
     Panels panels = cut(M, N);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int index = 0; index < panels.count; index++) {
         Panel panel = panels_at(panels, index);
         float *scratch = scratch_of(workspace);
-        Real *to = out + (size_t)panel.row * N + panel.col;
+        Real *to = out + (size_t)panel.row * stride + panel.col;
         float *sum = REAL_IS_FLOAT ? (float *)to : scratch + (ROWS + COLS) * DEPTH;
-        int ld = REAL_IS_FLOAT ? N : panel.cols;
+        int ld = REAL_IS_FLOAT ? stride : panel.cols;
         for (int row = 0; row < panel.rows; row++) {
-            begin_row(sum + (size_t)row * ld, to + (size_t)row * N,
+            begin_row(sum + (size_t)row * ld, to + (size_t)row * stride,
                       bias != NULL ? bias + panel.col : NULL, add, panel.cols);
         }
         multiply(sum, ld, panel, K, a, b, scratch);
         for (int row = 0; row < panel.rows && !REAL_IS_FLOAT; row++) {
-            reals(to + (size_t)row * N, sum + (size_t)row * ld, (size_t)panel.cols);
+            reals(to + (size_t)row * stride, sum + (size_t)row * ld, (size_t)panel.cols);
         }
     }
 }
 
 void CPU(matmul_forward)(Real *out, const Real *in, const Real *weight, const Real *bias, int N,
-                         int C, int OC, const Workspace *workspace) {
-    product(out, N, OC, C, (Factor){in, C, false}, (Factor){weight, C, false}, bias, false,
+                         int C, int OC, int stride, const Workspace *workspace) {
+    CHECK(stride == OC || (stride > OC && bias == NULL), "stride = %d, OC = %d", stride, OC);
+    /* out[n][o] = sum_c in[n][c] * weight[o][c] + bias[o] */
+    product(out, N, OC, stride, C, (Factor){in, C, false}, (Factor){weight, C, false}, bias, false,
             workspace);
 }
 
 static void weight_backward(float *dweight, const Real *dout, const Real *in, int N, int C, int OC,
-                            const Workspace *workspace) {
-    Factor a = {dout, OC, true}, b = {in, C, true};
+                            int stride, const Workspace *workspace) {
+    /* dweight[o][c] += sum_n dout[n][o] * in[n][c] */
+    Factor a = {dout, stride, true}, b = {in, C, true};
     Panels panels = cut(OC, C);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int index = 0; index < panels.count; index++) {
@@ -120,14 +127,15 @@ static void weight_backward(float *dweight, const Real *dout, const Real *in, in
 }
 
 /* Sums of columns: threads share out the columns, so each sum has one order. */
-static void bias_backward(float *dbias, const Real *dout, int N, int OC) {
+static void bias_backward(float *dbias, const Real *dout, int N, int OC, int stride) {
     enum { CHANNELS = 64 };
 #pragma omp parallel for
     for (int first = 0; first < OC; first += CHANNELS) {
         int count = OC - first < CHANNELS ? OC - first : CHANNELS;
         float sum[CHANNELS] = {0};
+        /* dbias[o] += sum_n dout[n][o] */
         for (int row = 0; row < N; row++) {
-            const Real *from = dout + (size_t)row * OC + first;
+            const Real *from = dout + (size_t)row * stride + first;
 #pragma omp simd
             for (int c = 0; c < count; c++) {
                 sum[c] += to_float(from[c]);
@@ -140,16 +148,19 @@ static void bias_backward(float *dbias, const Real *dout, int N, int OC) {
 }
 
 void CPU(matmul_backward)(Real *din, float *dweight, float *dbias, const Real *dout, const Real *in,
-                          const Real *weight, int N, int C, int OC, const Workspace *workspace) {
+                          const Real *weight, int N, int C, int OC, int stride,
+                          const Workspace *workspace) {
+    CHECK(stride >= OC, "stride = %d, OC = %d", stride, OC);
     if (din != NULL) {
-        product(din, N, C, OC, (Factor){dout, OC, false}, (Factor){weight, C, true}, NULL, true,
-                workspace);
+        /* din[n][c] += sum_o dout[n][o] * weight[o][c] */
+        product(din, N, C, C, OC, (Factor){dout, stride, false}, (Factor){weight, C, true}, NULL,
+                true, workspace);
     }
     if (dweight != NULL) {
-        weight_backward(dweight, dout, in, N, C, OC, workspace);
+        weight_backward(dweight, dout, in, N, C, OC, stride, workspace);
     }
     if (dbias != NULL) {
-        bias_backward(dbias, dout, N, OC);
+        bias_backward(dbias, dout, N, OC, stride);
     }
 }
 

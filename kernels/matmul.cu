@@ -1,4 +1,5 @@
-/* The linear layer on the GPU: cuBLAS for the products, two small kernels for the bias. */
+/* The linear layer on the GPU: cuBLAS for the products, two small kernels for the bias. The
+   contract is in matmul.h, the C twin is matmul.c. */
 #include "kernels/matmul.h"
 
 #include "kernels/gemm.h"
@@ -13,6 +14,7 @@
 
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP };
 
+/* out (N, OC) = the bias in every row. */
 static __global__ void broadcast(Real *out, const Real *bias, size_t n, int OC) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
     if (first >= n) {
@@ -31,7 +33,7 @@ static __global__ void broadcast(Real *out, const Real *bias, size_t n, int OC) 
 }
 
 /* sums (MATMUL_BLOCKS, OC): of each block of rows. */
-static __global__ void sum_blocks(float *sums, const Real *dout, int N, int OC) {
+static __global__ void sum_blocks(float *sums, const Real *dout, int N, int OC, int stride) {
     __shared__ float of_warp[WARPS][WARP];
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int column = blockIdx.x * WARP + lane;
@@ -39,8 +41,9 @@ static __global__ void sum_blocks(float *sums, const Real *dout, int N, int OC) 
     int first = blockIdx.y * rows, end = min(first + rows, N);
     float sum = 0;
     if (column < OC) {
+        /* this warp's rows of the block, every eighth */
         for (int row = first + warp; row < end; row += WARPS) {
-            sum += to_float(dout[(size_t)row * OC + column]);
+            sum += to_float(dout[(size_t)row * stride + column]);
         }
     }
     of_warp[warp][lane] = sum;
@@ -53,6 +56,7 @@ static __global__ void sum_blocks(float *sums, const Real *dout, int N, int OC) 
     }
 }
 
+/* dbias[o] += the sum of the blocks' sums, in order. */
 static __global__ void add_blocks(float *dbias, const float *sums, int OC) {
     int column = blockIdx.x * blockDim.x + threadIdx.x;
     if (column >= OC) {
@@ -66,25 +70,26 @@ static __global__ void add_blocks(float *dbias, const float *sums, int OC) {
 }
 
 extern "C" void GPU(matmul_forward)(Real *out, const Real *in, const Real *weight, const Real *bias,
-                                    int N, int C, int OC, const Workspace *workspace) {
+                                    int N, int C, int OC, int stride, const Workspace *workspace) {
+    CHECK(stride == OC || (stride > OC && bias == NULL), "stride = %d, OC = %d", stride, OC);
     size_t n = (size_t)N * OC;
     if (bias != NULL && n > 0) {
         broadcast<<<blocks_for(n, THREADS * PACK), THREADS>>>(out, bias, n, OC);
         LAUNCHED("matmul_forward");
     }
     Matrix x = matrix(in, REAL_PRECISION, C, 0), w = matrix(weight, REAL_PRECISION, C, 0);
-    Matrix y = matrix(out, REAL_PRECISION, OC, 0);
+    Matrix y = matrix(out, REAL_PRECISION, stride, 0);
+    /* out = in weight^T + (bias or 0) */
     gemm(y, 1, x, transpose(w), bias != NULL ? 1 : 0, N, OC, C, 1, workspace);
 }
 
-static void bias_backward(float *dbias, const Real *dout, int N, int OC,
+static void bias_backward(float *dbias, const Real *dout, int N, int OC, int stride,
                           const Workspace *workspace) {
     size_t bytes = matmul_scratch_gpu(OC) * sizeof(float);
-    CHECK(workspace->bytes >= bytes, "workspace of %zu bytes, needed are %zu", workspace->bytes,
-          bytes);
+    CHECK(workspace->bytes >= bytes, "workspace of %zu bytes, needs %zu", workspace->bytes, bytes);
     float *sums = (float *)workspace->data;
     dim3 grid(blocks_for(OC, WARP), MATMUL_BLOCKS);
-    sum_blocks<<<grid, THREADS>>>(sums, dout, N, OC);
+    sum_blocks<<<grid, THREADS>>>(sums, dout, N, OC, stride);
     LAUNCHED("matmul_backward");
     add_blocks<<<blocks_for(OC, THREADS), THREADS>>>(dbias, sums, OC);
     LAUNCHED("matmul_backward");
@@ -92,16 +97,19 @@ static void bias_backward(float *dbias, const Real *dout, int N, int OC,
 
 extern "C" void GPU(matmul_backward)(Real *din, float *dweight, float *dbias, const Real *dout,
                                      const Real *in, const Real *weight, int N, int C, int OC,
-                                     const Workspace *workspace) {
+                                     int stride, const Workspace *workspace) {
+    CHECK(stride >= OC, "stride = %d, OC = %d", stride, OC);
     Matrix x = matrix(in, REAL_PRECISION, C, 0), w = matrix(weight, REAL_PRECISION, C, 0);
-    Matrix dy = matrix(dout, REAL_PRECISION, OC, 0);
+    Matrix dy = matrix(dout, REAL_PRECISION, stride, 0);
     if (din != NULL) {
+        /* din += dout weight */
         gemm(matrix(din, REAL_PRECISION, C, 0), 1, dy, w, 1, N, C, OC, 1, workspace);
     }
     if (dweight != NULL) {
+        /* dweight += dout^T in */
         gemm(matrix(dweight, F32, C, 0), 1, transpose(dy), x, 1, OC, C, N, 1, workspace);
     }
     if (dbias != NULL && OC > 0) {
-        bias_backward(dbias, dout, N, OC, workspace);
+        bias_backward(dbias, dout, N, OC, stride, workspace);
     }
 }

@@ -5,6 +5,9 @@
  *
  * Weights are stored (OC, C), a row for each output channel: the product is one of rows with rows,
  * and the token embedding (V, C) serves as the head without being transposed.
+ *
+ * Rows of the output begin `stride` numbers apart, OC or more: the head's are padded
+ * (logits_stride() in crossentropy.h). What lies between two rows is neither read nor written.
  */
 #ifndef KERNELS_MATMUL_H
 #define KERNELS_MATMUL_H
@@ -20,17 +23,19 @@ extern "C" {
  *
  * Products are summed in float.
  *
- * @param[out] out       (N, OC); no overlap
+ * @param[out] out       (N, OC), rows `stride` apart; no overlap
  * @param[in]  in        (N, C)
  * @param[in]  weight    (OC, C)
  * @param[in]  bias      (OC), or NULL for none
  * @param      N         rows
  * @param      C         input channels
  * @param      OC        output channels
+ * @param      stride    numbers from one row of out to the next, at least OC; OC where bias is
+ * given
  * @param[in]  workspace scratch memory, and on the GPU the cuBLAS handle
  */
 typedef void matmul_forward_fn(Real *out, const Real *in, const Real *weight, const Real *bias,
-                               int N, int C, int OC, const Workspace *workspace);
+                               int N, int C, int OC, int stride, const Workspace *workspace);
 OP(matmul_forward);
 
 /**
@@ -43,17 +48,18 @@ OP(matmul_forward);
  * @param[in,out] din       (N, C), added to; no overlap
  * @param[in,out] dweight   (OC, C), added to
  * @param[in,out] dbias     (OC), added to
- * @param[in]     dout      (N, OC)
+ * @param[in]     dout      (N, OC), rows `stride` apart
  * @param[in]     in        (N, C)
  * @param[in]     weight    (OC, C)
  * @param         N         rows
  * @param         C         input channels
  * @param         OC        output channels
+ * @param         stride    numbers from one row of dout to the next, at least OC
  * @param[in]     workspace scratch memory, and on the GPU the cuBLAS handle
  */
 typedef void matmul_backward_fn(Real *din, float *dweight, float *dbias, const Real *dout,
                                 const Real *in, const Real *weight, int N, int C, int OC,
-                                const Workspace *workspace);
+                                int stride, const Workspace *workspace);
 OP(matmul_backward);
 
 /** Scratch floats that each CPU thread needs for products of half-precision matrices. */

@@ -66,7 +66,7 @@ typedef struct Ops {
 /** The CPU's ops, by precision: `&ops_cpu[F16]`. */
 extern const Ops ops_cpu[3];
 
-/** The GPU's ops, by precision: `&ops_gpu[BF16]`. */
+/** The GPU's ops, by precision: `&ops_gpu[BF16]`. Not in libkit.a: labs write some of them. */
 extern const Ops ops_gpu[3];
 
 /**
@@ -76,9 +76,10 @@ extern const Ops ops_gpu[3];
  * @param T         tokens per sequence
  * @param C         channels
  * @param NH        heads
+ * @param length    of the flat index of its parameters (params_length())
  * @param threads   threads that share the work
  */
-size_t ops_workspace_cpu(Precision precision, int T, int C, int NH, int threads);
+size_t ops_workspace_cpu(Precision precision, int T, int C, int NH, size_t length, int threads);
 
 /**
  * Bytes of workspace that the GPU's ops need for one step of a model of this shape, whatever B is.
@@ -87,9 +88,9 @@ size_t ops_workspace_cpu(Precision precision, int T, int C, int NH, int threads)
  * @param T         tokens per sequence
  * @param C         channels
  * @param NH        heads
- * @param V         tokens of the vocabulary
+ * @param length    of the flat index of its parameters (params_length())
  * @param plain     attention with a (T, T) matrix for each head; else flash attention
  */
-size_t ops_workspace_gpu(Precision precision, int T, int C, int NH, int V, bool plain);
+size_t ops_workspace_gpu(Precision precision, int T, int C, int NH, size_t length, bool plain);
 
 #endif

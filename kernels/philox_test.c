@@ -6,8 +6,8 @@ typedef struct Vector {
     uint32_t counter[4], key[2], want[4];
 } Vector;
 
-/* Known answers of Philox4x32-10, as published with the authors' Random123 library (kat_vectors).
- */
+/* Known answers of Philox4x32-10, as published with the authors'
+   Random123 library (kat_vectors). */
 static const Vector vectors[] = {
     {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
     {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},

@@ -137,6 +137,14 @@ static __device__ inline float warp_sum(float x) {
     return x;
 }
 
+/** The same for doubles. */
+static __device__ inline double warp_sum_double(double x) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+        x += __shfl_xor_sync(0xffffffffu, x, distance);
+    }
+    return x;
+}
+
 /** Maximum over the 32 lanes of a warp, on every lane; all lanes must call. */
 static __device__ inline float warp_max(float x) {
     for (int distance = 16; distance > 0; distance /= 2) {
@@ -150,7 +158,8 @@ static __device__ inline float warp_max(float x) {
 #define REAL_NAME(name, suffix) REAL_JOIN(name, suffix)
 /** @endcond */
 
-/** The name of an op's GPU function in this precision: GPU(gelu_forward) is gelu_forward_gpu_f32.
+/**
+ * The name of an op's GPU function in this precision: GPU(gelu_forward) is gelu_forward_gpu_f32.
  */
 #define GPU(name) REAL_NAME(name, REAL_SUFFIX)
 

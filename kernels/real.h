@@ -1,6 +1,6 @@
 /**
  * @file real.h
- * @brief What `Real` is in this compilation. Included by the sources of ops and by nobody else.
+ * @brief What `Real` is in this compilation. Included by the sources of ops alone.
  * @ingroup kernels
  *
  * Each op is compiled three times, with REAL_F32, REAL_F16 or REAL_BF16 defined. Nothing of the op
@@ -69,9 +69,9 @@ static inline Real real(float x) {
 
 #endif
 
-/** What backward ops keep of a gradient that is there already: all of it where they add to it,
-   nothing where they work in place. A mask and no condition, so that the loop becomes vector code.
- */
+/** The mask by which backward ops keep a gradient that is there already: all of it where they add
+   to it, nothing where they work in place. A mask, not a condition,
+   so that the loop is vectorised. */
 static inline uint32_t keep_mask(bool in_place) {
     return in_place ? 0 : 0xffffffffu;
 }
@@ -109,7 +109,8 @@ static inline void reals(Real *to, const float *from, size_t n) {
 #define REAL_NAME(name, device, suffix) REAL_JOIN(name, device, suffix)
 /** @endcond */
 
-/** The name of an op's CPU function in this precision: CPU(gelu_forward) is gelu_forward_cpu_f32.
+/**
+ * The name of an op's CPU function in this precision: CPU(gelu_forward) is gelu_forward_cpu_f32.
  */
 #define CPU(name) REAL_NAME(name, cpu, REAL_SUFFIX)
 /** The name of an op's GPU function in this precision. */

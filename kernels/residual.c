@@ -1,3 +1,5 @@
+/* The residual connection on the CPU: a branch is added to the stream, through dropout. The
+   contract is in residual.h; the mask comes from dropout_mask.h, MASK_RUN elements at a time. */
 #include "kernels/residual.h"
 
 #include "kernels/dropout_mask.h"
@@ -12,6 +14,7 @@ void CPU(residual_forward)(Real *out, const Real *stream, const Real *branch, si
         dropout_factors(factor, first, dropout);
         to_floats(sum, stream + first, count);
         to_floats(x, branch + first, count);
+        /* out[i] = stream[i] + branch[i] * factor[i], the factor being 0 or 1 / (1 - p) */
         dropout_add(sum, x, factor, count);
         reals(out + first, sum, count);
     }
@@ -27,10 +30,12 @@ void CPU(residual_backward)(Real *dstream, Real *dbranch, const Real *dout, size
         dropout_factors(factor, first, dropout);
         to_floats(dy, dout + first, count);
         to_floats(sum, dbranch + first, count);
+        /* dbranch[i] += dout[i] * factor[i] */
         dropout_add(sum, dy, factor, count);
         reals(dbranch + first, sum, count);
         if (dstream != NULL) {
             to_floats(sum, dstream + first, count);
+            /* dstream[i] += dout[i]: the stream passes its gradient on unchanged */
 #pragma omp simd
             for (size_t i = 0; i < count; i++) {
                 sum[i] += dy[i];

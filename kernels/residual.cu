@@ -1,4 +1,5 @@
-/* Residual connection, on the GPU. */
+/* The residual connection on the GPU, with dropout on the branch. The contract is in residual.h,
+   the C twin is residual.c. */
 #include "kernels/residual.h"
 
 #include "kernels/dropout_mask.cuh"
@@ -17,6 +18,7 @@ static __global__ void forward(Real *out, const Real *stream, const Real *branch
     float sum[PACK], x[PACK];
     load_pack(sum, stream + first, n - first);
     load_pack(x, branch + first, n - first);
+    /* out[i] = stream[i] + dropout(branch[i]) */
     add_masked(sum, x, first, mask);
     store_pack(out + first, sum, n - first);
 }
@@ -30,10 +32,12 @@ static __global__ void backward(Real *dstream, Real *dbranch, const Real *dout, 
     float dy[PACK], sum[PACK];
     load_pack(dy, dout + first, n - first);
     load_pack(sum, dbranch + first, n - first);
+    /* dbranch[i] += dropout(dout[i]) */
     add_masked(sum, dy, first, mask);
     store_pack(dbranch + first, sum, n - first);
     if (dstream != NULL) {
         load_pack(sum, dstream + first, n - first);
+        /* dstream[i] += dout[i] */
         for (int i = 0; i < PACK; i++) {
             sum[i] += dy[i];
         }

@@ -2,8 +2,8 @@
 
 #include <criterion/criterion.h>
 
-#include "grader/fixture.h"
-#include "grader/reference.h"
+#include "common/testkit/fixture.h"
+#include "common/testkit/reference.h"
 
 static const size_t sizes[] = {1, 31, 33, 257, 3001};
 static const Dropout dropouts[] = {{0, 5, 9}, {0.3f, 5, 11}};

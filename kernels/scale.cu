@@ -1,29 +1,32 @@
-/* A float tensor times a number, on the GPU. */
+/* Float tensors times a number, on the GPU. */
 #include "kernels/scale.h"
 
 #include "kernels/real.cuh"
 
-/* How threads map to data. The tensor is a row of n numbers, and a thread takes PACK neighbours, 16
-   bytes in one access. Compiled once, without a precision: Real is a float. */
+/* How threads map to data. A thread takes PACK neighbours of the list's flat index, 16 bytes in one
+   access: TENSOR_BLOCK is a multiple of PACK, so they are neighbours in one tensor. Compiled once,
+   without a precision: Real is a float. */
 
 enum { THREADS = 256 };
 
-static __global__ void scale(Real *x, size_t n, float factor) {
-    size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
-    if (first >= n) {
+static __global__ void scale(TensorList list, float factor) {
+    size_t index = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
+    TensorPlace at = tensor_find(list, index);
+    if (at.left == 0) {
         return;
     }
+    Real *x = (Real *)tensor_at(list, at);
     float y[PACK];
-    load_pack(y, x + first, n - first);
+    load_pack(y, x, at.left);
     for (int i = 0; i < PACK; i++) {
         y[i] *= factor;
     }
-    store_pack(x + first, y, n - first);
+    store_pack(x, y, at.left);
 }
 
-extern "C" void scale_gpu(float *x, size_t n, float factor) {
-    if (n > 0) {
-        scale<<<blocks_for(n, THREADS * PACK), THREADS>>>((Real *)x, n, factor);
+extern "C" void scale_gpu(TensorList list, float factor) {
+    if (list.length > 0) {
+        scale<<<blocks_for(list.length, THREADS * PACK), THREADS>>>(list, factor);
         LAUNCHED("scale");
     }
 }

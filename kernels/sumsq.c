@@ -1,25 +1,28 @@
+/* The sum of squares on the CPU: partial sums of fixed pieces, in double, then their sum, so that
+   bits do not depend on the number of threads. The contract is in sumsq.h. */
 #include "kernels/sumsq.h"
 
-enum { PARTS = 64 };
-
-void sumsq_cpu(float *out, const float *x, size_t n, const Workspace *workspace) {
-    (void)workspace;
-    double part[PARTS];
-    size_t length = (n + PARTS - 1) / PARTS;
+void sumsq_cpu(float *out, TensorList x, const Workspace *workspace) {
+    CHECK(workspace->bytes >= sumsq_scratch(x.length), "workspace of %zu bytes, %zu indices",
+          workspace->bytes, x.length);
+    double *partial = workspace->data, total = 0;
+    size_t blocks = x.length / TENSOR_BLOCK;
 #pragma omp parallel for
-    for (int p = 0; p < PARTS; p++) {
-        size_t begin = p * length < n ? p * length : n;
-        size_t end = begin + length < n ? begin + length : n;
+    for (size_t block = 0; block < blocks; block++) {
+        TensorPlace at = tensor_find(x, block * TENSOR_BLOCK);
+        const float *y = tensor_at(x, at);
+        size_t n = tensor_run(at);
         double sum = 0;
+        /* sum of x_i^2 over this piece */
 #pragma omp simd reduction(+ : sum)
-        for (size_t i = begin; i < end; i++) {
-            sum += (double)x[i] * (double)x[i];
+        for (size_t i = 0; i < n; i++) {
+            sum += (double)y[i] * (double)y[i];
         }
-        part[p] = sum;
+        partial[block] = sum;
     }
-    double total = 0;
-    for (int p = 0; p < PARTS; p++) {
-        total += part[p];
+    /* the pieces, always in the same order */
+    for (size_t block = 0; block < blocks; block++) {
+        total += partial[block];
     }
     out[0] += (float)total;
 }

@@ -6,27 +6,34 @@
 #ifndef KERNELS_SUMSQ_H
 #define KERNELS_SUMSQ_H
 
-#include "kernels/base.h"
+#include "kernels/tensors.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** The most partial sums that the GPU keeps in the workspace, a float each. */
-enum { SUMSQ_BLOCKS = 1024 };
-
 /**
- * Adds the sum of squares to one number, in an order that depends on n alone.
+ * Adds the sum of squares of all numbers of a list to one number.
  *
  *     out[0] += sum_i x[i]^2
  *
- * @param[in,out] out       (1), added to: the norm over many tensors is one chain of calls
- * @param[in]     x         (n)
- * @param         n         elements
- * @param[in]     workspace scratch memory (GPU)
+ * The order of the sum is fixed. Each block of TENSOR_BLOCK indices leaves one partial sum in
+ * double, the first thing in the workspace: double partial[length / TENSOR_BLOCK], in the order of
+ * the blocks. Then these are added up in double, in an order that depends on nothing but how many
+ * there are (on the CPU from the first to the last), and rounded to float once. So the bits depend
+ * neither on threads nor on where a list is cut, as long as blocks stay whole.
+ *
+ * @param[in,out] out       (1), added to
+ * @param[in]     x         the tensors; the list may be empty
+ * @param[in]     workspace sumsq_scratch() bytes
  */
-typedef void sumsq_fn(float *out, const float *x, size_t n, const Workspace *workspace);
+typedef void sumsq_fn(float *out, TensorList x, const Workspace *workspace);
 FLOAT_OP(sumsq);
+
+/** Bytes of workspace for a flat index of that length: a double for each block. */
+static inline size_t sumsq_scratch(size_t length) {
+    return length / TENSOR_BLOCK * sizeof(double);
+}
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,13 @@
  *
  * How work is *cut* depends on shapes alone; threads only take the pieces. So results have the same
  * bits with 1 thread as with 16.
+ *
+ * In every program that links threads.c, threads that wait soon sleep instead of spinning for
+ * milliseconds: on a machine that others use too, a thread that spins keeps the core from the one
+ * it waits for (`make bench-busy`, docs/performance.md). threads.c sees to it before main(), by
+ * GOMP_SPINCOUNT=1000 for gcc's OpenMP, some 50 microseconds, and OMP_WAIT_POLICY=passive for
+ * clang's. Where the user has set one of the two, it does nothing. It needs glibc and a PATH in the
+ * environment; elsewhere OpenMP's own choice stands.
  */
 #ifndef KERNELS_THREADS_H
 #define KERNELS_THREADS_H
@@ -16,13 +23,7 @@
 #include "kernels/base.h"
 
 /** Threads that a parallel loop may use. */
-static inline int thread_count(void) {
-#ifdef _OPENMP
-    return omp_get_max_threads();
-#else
-    return 1;
-#endif
-}
+int thread_count(void);
 
 /** The calling thread's own slice of the workspace: at least `floats` floats. */
 static inline float *thread_scratch(const Workspace *workspace, size_t floats) {

@@ -1,3 +1,5 @@
+/* Takes the loss scale out of gradients on the CPU, and notes inf and NaN on the way. The contract
+   is in unscale.h. */
 #include "kernels/unscale.h"
 
 #include "kernels/half.h"

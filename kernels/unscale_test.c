@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "grader/fixture.h"
+#include "common/testkit/fixture.h"
 #include "kernels/half.h"
 
 static const size_t sizes[] = {0, 1, 31, 33, 257, 70001};
@@ -32,7 +32,7 @@ Test(unscale, multiplies_exactly) {
     }
 }
 
-/* One bad number, wherever it stands: the first, the last, in the tail behind the vectors. */
+/* One bad number, wherever it stands: the first, the last, in the tail after the vectors. */
 Test(unscale, finds_every_bad_number) {
     static const size_t n = 1031;
     static const size_t places[] = {0, 1, 3, 4, 31, 32, 255, 256, 1023, 1024, 1028, 1029, 1030};

@@ -5,7 +5,7 @@
  *
  * glibc has vector versions of expf (within 4 units in the last place, inf and NaN as in the plain
  * one), but its headers tell the compiler of them only under -ffast-math, which would also declare
- * that no number is ever inf or NaN. Here gcc is told of them and of nothing else. Elsewhere a loop
+ * that no number is ever inf or NaN. Here gcc learns of them and of nothing else. Elsewhere a loop
  * calls the plain expf.
  */
 #ifndef KERNELS_VECTORMATH_H

@@ -25,7 +25,7 @@ class Stopped(Exception):
 
 
 def file_name(name):
-    """A name for files, different for different students. What a file system might not take is written as %41."""
+    """A name for files, different for different students. Characters that a file system might not take are written as %41."""
     text = "".join(c if c.isalnum() or c in "-_.,@+=() '" else "".join(f"%{byte:02X}" for byte in os.fsencode(c))
                    for c in name)
     if len(os.fsencode(text)) > 200:
@@ -34,7 +34,7 @@ def file_name(name):
 
 
 def write_whole(path, data, mode=0o644, put=os.replace):
-    """Aside, to the disk, then renamed: nobody ever sees a part of it."""
+    """Aside, to the disk, then renamed: it is never seen in part."""
     aside = f"{path}.{os.getpid()}.new"
     try:
         handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
@@ -112,7 +112,7 @@ class Class:
 
 def read_record(path):
     """What is in a file if it is a record of this folder, whole in all that is asked of it; None otherwise. Its score is
-    added up again: whoever changes it by hand changes nothing."""
+    added up again: a change by hand has no effect."""
     try:
         with open(path, encoding="utf-8") as file:
             record = json.load(file)
@@ -156,7 +156,7 @@ def is_left_by_us(path):
 
 @contextlib.contextmanager
 def work_folder(out, shard):
-    """A new private folder on a local disk. What a killed run has left of its own is removed."""
+    """A new private folder on a local disk. The leftovers of a killed run are removed."""
     note = os.path.join(out, ".work" + ("" if shard is None else f"-{shard}"))
     if os.path.exists(note):
         with open(note, encoding="utf-8", errors="replace") as file:

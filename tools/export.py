@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Takes grades to where they are kept: from one record, or for `scores` from all records of a folder.
 
-    tools/export.py gradescope|classroom|autolab|prairielearn|junit RECORD [--output FILE] [--after-due-date]
+    tools/export.py gradescope|classroom|autolab|prairielearn|junit|text RECORD
+                    [--output FILE] [--after-due-date]
     tools/export.py scores RECORDS-FOLDER [--output FILE]
     tools/export.py pending LAB            what lies at Gradescope until a record does
 
@@ -9,11 +10,8 @@ Without --output it writes to standard output. See docs/exports.md.
 """
 import argparse
 import glob
-import json
 import os
-import subprocess
 import sys
-import tempfile
 
 from class_folder import Stopped, write_whole
 from exports import formats
@@ -32,21 +30,6 @@ def load_all(folder):
     return records, bad
 
 
-def junit(record, build):
-    """By the grader's own writer, from a copy in which every text is clean."""
-    if not os.path.exists(f"{build}/bin/record"):
-        raise BadRecord(f"{build}/bin/record writes JUnit, and is not there: make {build}/bin/record")
-    with tempfile.TemporaryDirectory() as folder:
-        copy, xml = os.path.join(folder, "record.json"), os.path.join(folder, "junit.xml")
-        with open(copy, "w", encoding="ascii") as file:
-            json.dump({"version": 1, "lab": record["lab"], "from": record["name"], "checks": record["rows"]}, file)
-        done = subprocess.run([f"{build}/bin/record", copy, "--junit", xml], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise BadRecord(done.stderr.strip())
-        with open(xml, encoding="utf-8") as file:
-            return file.read()
-
-
 def export(options):
     """The text, and what to complain of."""
     if options.format == "pending":
@@ -56,19 +39,16 @@ def export(options):
         if not records and not bad:
             raise BadRecord(f"{options.path}: there are no records")
         return formats.scores(records), bad
-    record = load(options.path)
-    if options.format == "junit":
-        return junit(record, options.build), []
-    return formats.FORMATS[options.format](record, options.after_due_date), []
+    return formats.FORMATS[options.format](load(options.path), options.after_due_date), []
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("format", choices=[*formats.FORMATS, "junit", "scores", "pending"])
+    parser.add_argument("format", choices=[*formats.FORMATS, "scores", "pending"])
     parser.add_argument("path", help="a record; for scores a folder of them; for pending a lab")
     parser.add_argument("--output", help="write to this file, whole or not at all")
     parser.add_argument("--after-due-date", action="store_true", help="show what students may see from then on")
-    parser.add_argument("--build", default="build", help="where the programs are")
+    parser.add_argument("--build", help=argparse.SUPPRESS)   # named the program that wrote JUnit; no longer needed
     options = parser.parse_args()
     try:
         written, bad = export(options)

@@ -53,7 +53,7 @@ check() {
     shift 2
     if [ "$(left)" -lt 5 ]; then
         skipped=$((skipped + 1))
-        verdict "skipped  $name: the time is over"
+        verdict "skipped  $name: time is up"
         return
     fi
     [ "$seconds" -le "$(left)" ] || seconds=$(left)
@@ -119,8 +119,7 @@ describe() {
 }
 
 # ---- the checks -----------------------------------------------------------------------------
-# Threads that wait must not spin: the tests run side by side.
-export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2 TRAIN="$programs/train"
+export OMP_NUM_THREADS=2 TRAIN="$programs/train"
 train=$programs/train
 ops='@(adamw|attention|cast|crossentropy|dropout|embedding|flash|gelu|layernorm|matmul|residual|scale|sumsq|unscale)/*'
 small="--device gpu --n_layer 2 --n_head 4 --n_embd 64 --n_positions 65 --dropout 0.1
@@ -177,7 +176,7 @@ ops_bench() {
 
 step_bench() {
     # shellcheck disable=SC2086
-    bounded "$python" common/bench/bench.py "$programs/bench" --device gpu $bench_steps
+    bounded "$python" tools/bench/bench.py "$programs/bench" --device gpu $bench_steps
 }
 
 # Vanilla, accumulation, checkpointing, fp16 at the published size, to the byte.

@@ -8,10 +8,10 @@ build=$1 pack=$2
 most_mib=60
 
 rm -rf "$pack"
-mkdir -p "$pack/common/data" "$pack/common/bench" "$pack/tools"
+mkdir -p "$pack/common/data" "$pack/tools/bench" "$pack/tools"
 cp "$build"/bin/unit "$build"/bin/train "$build"/bin/bench "$build"/bin/bench-ops "$pack/"
 cp common/data/kit.txt "$pack/common/data/"
-cp common/bench/*.py "$pack/common/bench/"
+cp tools/bench/*.py "$pack/tools/bench/"
 cp tools/gpu_check.sh tools/table.py "$pack/tools/"
 { git rev-parse --short HEAD && { git diff --quiet HEAD || echo "with changes"; }; } \
     2>/dev/null | tr '\n' ' ' >"$pack/COMMIT" || true

@@ -22,6 +22,7 @@ import time
 import zlib
 
 import hand_in_reader
+from lab_files import path_of
 from class_folder import Class, Stopped, lock, undecided, work_folder, write_json, write_whole
 
 LIMIT_SECONDS = 3600        # for one hand-in: only a fault of the grader reaches it
@@ -93,18 +94,18 @@ class Grader:
     def __init__(self, course, options, work):
         self.course, self.work, self.min_sandbox = course, work, options.min_sandbox
         self.program = f"{options.build}/bin/grade"
-        self.plan, self.cache = f"labs/{course.lab}/grade.json", "build/cache"
+        self.plan, self.cache = path_of(course.lab, "lab.json"), "build/cache"
         self.judge, self.recipes = f"{work}/judge", f"{work}/recipes.json"
         shutil.copy(f"{options.build}/judge/{course.lab}", self.judge)
         shutil.copy(f"{options.build}/grade/{course.lab}.json", self.recipes)
         os.makedirs(self.cache, exist_ok=True)
-        # What a compiler calls the folder it worked in is of no use to anybody.
+        # A compiler's name for the folder it worked in is of no use.
         self.built_in = re.compile(re.escape(work) + r"/grade-\w+/(work/)?(submission/)?")
         with open(self.plan, encoding="utf-8") as file:
             text = file.read()
         with open(self.judge, "rb") as file:
             self.checks = hashlib.sha256(file.read() + text.encode()).hexdigest()[:16]
-        self.files = [entry["file"] for entry in json.loads(text)["files"]]
+        self.files = [hole["file"] for hole in json.loads(text)["holes"]]
 
     def unpack(self, hand_in, folder):
         """What the reader says: {"files", "notes"}, or {"refused"}."""
@@ -117,7 +118,7 @@ class Grader:
         return {"refused": "it cannot be unpacked within the limits of time and memory"}
 
     def run(self, name, folder, refused):
-        """Runs the sandboxed grader; its record. The seed goes through a pipe: arguments can be seen by everybody."""
+        """Runs the sandboxed grader; its record. The seed goes through a pipe: anyone can see arguments."""
         output = f"{folder}.json"
         command = [self.program, "--parent", str(os.getpid()), "--lab", self.course.lab, "--from", folder,
                    "--judge", self.judge, "--plan", self.plan, "--recipes", self.recipes, "--cache", self.cache,
@@ -129,7 +130,7 @@ class Grader:
                                   env={**os.environ, "TMPDIR": self.work})
             said = done.stderr.strip()
         except subprocess.TimeoutExpired:
-            said = f"no end after {LIMIT_SECONDS} s"
+            said = f"not finished after {LIMIT_SECONDS} s"
         try:
             with open(output, encoding="utf-8") as file:
                 return json.loads(self.built_in.sub("", file.read()))
@@ -257,7 +258,7 @@ def print_summary(summary, out):
             names = ", ".join(shown(name) for name in summary[key][:8])
             print(f"{len(summary[key])} {text}: {names}{', ...' if len(summary[key]) > 8 else ''}")
     if len(summary["judges"]) > 1:
-        print("the checks have changed since some were graded: REGRADE=all grades everybody by the same")
+        print("the checks have changed since some were graded: REGRADE=all grades all hand-ins by the same")
     print(f"peak memory: {summary['own_bytes'] / 1048576:.0f} MiB for all, {summary['judge_bytes'] / 1048576:.0f} MiB for a judge")
 
 
@@ -276,7 +277,7 @@ def done_note(out, shard):
 
 def on_slurm(course, hand_ins, options, arguments):
     """The same command once for each shard, in an array of jobs; waits for all of them. Those that did not come to their
-    end: whoever is graded again has a record all the same."""
+    end: a hand-in that is graded again has a record in any case."""
     parts = min(options.slurm, len(hand_ins))
     notes = [done_note(course.out, f"{part}/{parts}") for part in range(parts)]
     for note in filter(os.path.exists, notes):
@@ -313,13 +314,13 @@ def parse():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="hand-ins side by side")
     parser.add_argument("--min-sandbox", type=int, default=2, help="refuse to grade below this level")
     parser.add_argument("--secret", help="file with the secret of the class; OUT/secret")
-    parser.add_argument("--only", choices=["failed"], help="only what the grader itself has not decided")
-    parser.add_argument("--regrade", action="append", default=[], help="grade this one again; `all` for everybody")
+    parser.add_argument("--only", choices=["failed"], help="only hand-ins that the grader did not decide")
+    parser.add_argument("--regrade", action="append", default=[], help="grade this one again; `all` for all hand-ins")
     parser.add_argument("--seed-of", metavar="NAME", help="print the seed of a student, and grade nothing")
     parser.add_argument("--shard", type=shard, metavar="I/N", help="only this part of the class")
     parser.add_argument("--slurm", type=int, default=0, metavar="N", help="as a Slurm array of N shards")
     parser.add_argument("--sbatch", default="", help="more options for sbatch")
-    parser.add_argument("--poll", type=float, default=2, help="seconds between two looks at Slurm's queue")
+    parser.add_argument("--poll", type=float, default=2, help="seconds between two polls of Slurm's queue")
     return parser.parse_args()
 
 
@@ -359,7 +360,7 @@ def run(options):
     if options.regrade == ["all"]:
         options.regrade = names
     for name in set(options.regrade) - set(names):
-        raise Stopped(f"nobody called {shown(name)} has handed in")
+        raise Stopped(f"no hand-in is called {shown(name)}")
     ended_early = []
     if options.slurm:
         ended_early = on_slurm(course, hand_ins, options, shard_arguments(options))
@@ -372,7 +373,7 @@ def run(options):
     write_json(os.path.join(course.out, "summary.json"), summary)
     print_summary(summary, course.out)
     if ended_early:
-        print(f"shards that did not come to their end: {', '.join(ended_early)}; see {course.out}/slurm-*.log, and start again")
+        print(f"shards that did not finish: {', '.join(ended_early)}; see {course.out}/slurm-*.log, and start again")
     return 1 if summary["missing"] or summary["undecided"] or ended_early else 0
 
 

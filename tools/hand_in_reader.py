@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the lab's files out of a hand-in that nobody trusts: a folder, a .zip or a .tar.gz.
+"""Takes the lab's files out of an untrusted hand-in: a folder, a .zip or a .tar.gz.
 
     tools/hand_in_reader.py HAND-IN FOLDER LAB FILE...
 
@@ -94,7 +94,7 @@ def read_regular(path, name):
         raise Refused(f"{shown(name)} is a link or cannot be read: {error.strerror}") from error
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise Refused(f"{shown(name)} is no regular file")
+        raise Refused(f"{shown(name)} is not a regular file")
     with os.fdopen(handle, "rb") as file:
         return bounded(file, name)
 
@@ -118,7 +118,7 @@ def read_zip(path, names):
         for name, (_, where, entry) in chosen.found.items():
             kind = stat.S_IFMT(entry.external_attr >> 16)
             if kind not in (0, stat.S_IFREG):
-                raise Refused(f"{shown(where)} is a link or no regular file")
+                raise Refused(f"{shown(where)} is a link or not a regular file")
             if entry.flag_bits & 1:
                 raise Refused(f"{shown(where)} is encrypted")
             with archive.open(entry) as file:
@@ -149,7 +149,7 @@ def read_tar(path, names):
             if name is None:
                 continue
             if not entry.isreg() or entry.issparse():
-                raise Refused(f"{shown(entry.name)} is a link or no regular file")
+                raise Refused(f"{shown(entry.name)} is a link or not a regular file")
             files[name] = bounded(archive.extractfile(entry), entry.name)
     return files
 
@@ -161,7 +161,7 @@ def reader_of(path):
     if os.path.isdir(path):
         return read_folder
     if not os.path.isfile(path):
-        raise Refused(f"{shown(os.path.basename(path))} is no regular file")
+        raise Refused(f"{shown(os.path.basename(path))} is not a regular file")
     reader = read_zip if name.endswith(".zip") else read_tar if name.endswith((".tar.gz", ".tgz")) else None
     if reader is None:
         raise Refused(f"{shown(os.path.basename(path))} is neither a folder nor a .zip nor a .tar.gz")

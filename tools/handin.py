@@ -18,6 +18,7 @@ import sys
 import tarfile
 
 from class_folder import Stopped, write_json, write_whole
+from lab_files import files_of, path_of
 
 OUT = "build/handin"
 
@@ -43,20 +44,16 @@ def load(path):
         return None
 
 
-def files_of(lab):
-    return [entry["file"] for entry in load(f"labs/{lab}/grade.json")["files"]]
-
-
 # ---- what would be a pity ---------------------------------------------------------------------------
 
 def missing(lab, number):
-    return [f"labs/{lab}/{name} is missing: make reset{number} FILE={name} puts the stub there"
-            for name in files_of(lab) if not os.path.isfile(f"labs/{lab}/{name}")]
+    return [f"{path_of(lab, name)} is missing: make reset{number} FILE={name} puts the stub there"
+            for name in files_of(lab) if not os.path.isfile(path_of(lab, name))]
 
 
 def unchanged(lab):
     stubs = {name: subprocess.run(["tools/stub.sh", lab, name], capture_output=True, check=False) for name in files_of(lab)}
-    return [f"labs/{lab}/{name} is still the stub" for name, stub in stubs.items()
+    return [f"{path_of(lab, name)} is still the stub" for name, stub in stubs.items()
             if stub.returncode == 0 and read(lab, name) == stub.stdout]
 
 
@@ -86,7 +83,7 @@ def try_out(lab, number):
 # ---- packing ----------------------------------------------------------------------------------------
 
 def read(lab, name):
-    with open(f"labs/{lab}/{name}", "rb") as file:
+    with open(path_of(lab, name), "rb") as file:
         return file.read()
 
 
@@ -115,7 +112,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--lab", required=True)
     parser.add_argument("--name", default=getpass.getuser(), help="yours, for the name of the file")
-    parser.add_argument("--anyway", action="store_true", help="pack in spite of what was found")
+    parser.add_argument("--anyway", action="store_true", help="pack despite the problems found")
     options = parser.parse_args()
     lab, number = options.lab, options.lab.split("_")[0]
     name = re.sub(r"[^\w.-]+", "-", options.name).strip("-.")

@@ -1,28 +1,31 @@
 #!/usr/bin/env python3
-"""Cuts what a student of a lab gets: `make handout LAB=03 [SOLUTIONS=none] [OUT=folder]`.
+"""Cuts what a student of a lab gets: `make handout LAB=03 [SOLUTIONS=none] [OUT=folder] [BUILT=folder]`.
 
 A folder and an archive of it with the kit, the labs up to this one, and the solutions of the labs before it (none with
 SOLUTIONS=none: students go on with their own). No solution of this lab or a later one, no mutants, no attacks, no hidden
-checks, no tests of the kit. What is in the folder is looked through for lines of the solutions before it is there.
+checks, no tests of the kit. The folder is searched for lines of the solutions before it is put in place.
 """
 import argparse
 import glob
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 
-from handin import files_of, kit_version
+import leaks
+from handin import kit_version
+from lab_files import all_labs, files_of, package_files, read_lab
 
 # What students have no use for. Of tools/ and of the folders in grader/ what they get is listed, so that what comes to
 # lie there later is not theirs.
-NOT_THEIRS = (".ci/", "CONTRIBUTING.md", "grader/oracle.py", "common/fuzz/", "kernels/cudasim/broken/", "docs/instructors", "docs/exports",
+NOT_THEIRS = (".ci/", "CONTRIBUTING.md", "common/fuzz/", "train/fuzz/", "cudasim/broken/", "docs/instructors", "docs/exports",
               "labs/.stubs/")
 TOOLS = {"class_folder.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py", "exports/record.py", "handin.py",
-         "hint.sh", "labs.py", "links.py", "pareto.py", "reset.sh", "setup.sh", "stub.sh", "table.py"}
+         "hint.sh", "lab_files.py", "labs.py", "labs_mk.py", "link.sh", "links.py", "pareto.py", "reset.sh", "setup.sh", "stub.sh", "table.py"}
 UNLINKED = ("instructors", "exports")   # pages that the main page has a line about
-FOR_LABS = ("grader/probes/", "grader/judges/")
-WINDOW = 3   # lines of a solution in a row that may not be anywhere
+FOR_LABS = "grader/labs/"
 
 PAGE = """# Lab {lab}
 
@@ -37,7 +40,7 @@ PAGE = """# Lab {lab}
     make train ARGS=--help     # train on a text of yours
     make docs                  # the handbook
 
-Nothing asks for a GPU.
+Nothing asks for a GPU. Grading runs on {platforms}: the judges are built for it, and come without their source.
 
 Begin with [labs/{lab}/README.md](labs/{lab}/README.md). {earlier}
 """
@@ -46,7 +49,11 @@ UNSOLVED = "Your own files of the labs before this one belong into `labs/`; the 
 
 
 def tracked():
-    """The files of the kit: as git knows them, or all but what make has made."""
+    """{path: where it is} of the files of the kit, as git knows them, or all but what make has made; and of LABS=."""
+    return {**{path: path for path in kit_files()}, **package_files()}
+
+
+def kit_files():
     done = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True,
                           text=True, check=False)
     if done.returncode == 0:
@@ -56,17 +63,21 @@ def tracked():
 
 
 def lab_of(path):
-    """The lab that a file belongs to: "03" of labs/03_x/y, solutions/03_x/y, grader/probes/03_x.c; or "" of what serves all."""
+    """The lab that a file belongs to: "03" of labs/03_x/y, solutions/03_x/y, grader/labs/03_x/y; or "" of what serves all."""
     parts = path.split("/")
     if parts[0] in ("labs", "solutions") and len(parts) > 2:
         return parts[1][:2]
-    return parts[2][:2] if path.startswith(FOR_LABS) and parts[2][:2].isdigit() else ""
+    return parts[2][:2] if path.startswith(FOR_LABS) and len(parts) > 3 else ""
 
 
 def theirs(path, number, solutions):
-    if path.startswith(NOT_THEIRS) or path.endswith("_test.c") or ".kept-" in path:
+    if path.startswith(NOT_THEIRS) or path.endswith(("_test.c", ".mutants", ".variants")) or ".kept-" in path:
         return False
-    if path.startswith("tools/"):
+    if path.startswith("labs/") and path.endswith("/contract.h"):
+        return True
+    if judge_is_built(path):
+        return False
+    if path.startswith("tools/") and not path.startswith("tools/bench/"):
         return path[len("tools/"):] in TOOLS
     if path.startswith("grader/") and path.count("/") > 1 and not path.startswith(FOR_LABS):
         return False
@@ -76,6 +87,11 @@ def theirs(path, number, solutions):
     return lab <= number
 
 
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
 def write(folder, path, data):
     place = os.path.join(folder, path)
     os.makedirs(os.path.dirname(place), exist_ok=True)
@@ -83,8 +99,33 @@ def write(folder, path, data):
         to.write(data)
 
 
+def cut_out(path, flag):
+    return subprocess.run(["unifdef", "-x2", flag, path], stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def solution(path):
+    """As it is printed in a handout: without its stub."""
+    return cut_out(path, "-USTUB")
+
+
+def later_lab(name):
+    """What the kit must know of a lab that is not there yet, to say that something waits for it."""
+    lab = read_lab(name)
+    return (json.dumps({key: lab[key] for key in ("holes", "train") if key in lab}, indent=2) + "\n").encode()
+
+
+def shown(path, source):
+    """The text of a file as it comes into a handout."""
+    lab = path.split("/")[1] if path.startswith("labs/") else ""
+    if path.startswith("solutions/"):
+        return solution(source)
+    if lab in all_labs() and os.path.basename(path) in files_of(lab):
+        return subprocess.run(["tools/stub.sh", lab, os.path.basename(path)], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return read(source)
+
+
 def cut_stubs(folder, lab):
-    """Stubs as they are made from the solutions, not as somebody has tried them out in labs/; each twice, for `make reset`."""
+    """Stubs as they are made from the solutions, not from what is in labs/; each twice, for `make reset`."""
     for name in files_of(lab):
         stub = subprocess.run(["tools/stub.sh", lab, name], stdout=subprocess.PIPE, check=True).stdout
         write(folder, f"labs/{lab}/{name}", stub)
@@ -93,60 +134,102 @@ def cut_stubs(folder, lab):
 
 # ---- looking through it -----------------------------------------------------------------------------
 
-def lines_of(text):
-    """Lines that could be of interest, without their indent."""
-    return [line for line in (line.strip() for line in text.splitlines()) if len(line) > 8]
+# Who says the same for a reason: (a shipped file, a solution).
+ALLOWED = {
+    ("grader/labs/03_accumulate/probe.c", "solutions/01_loop/loop.c"): "the plain step beside the window",
+    ("grader/labs/05_fp16/probe.c", "solutions/03_accumulate/accumulate.c"): "the windows in which an update is tried",
+    ("grader/labs/05_fp16/probe.c", "solutions/02_kernels/crossentropy.cu"): "parameters of the op that it watches",
+    ("tools/bench/bench.c", "solutions/05_fp16/mixed.c"): "a walk over the parameters of an optimizer",
+}
 
 
-def windows(lines):
-    return ["\n".join(lines[i:i + WINDOW]) for i in range(len(lines) - WINDOW + 1)]
+def search_of(number, solutions):
+    """For all solutions that are not theirs. What the kit itself or an earlier solution has in the same words, they have."""
+    search = leaks.Search()
+    every = {path: source for path, source in tracked().items() if path.startswith("solutions/")}
+    secret = {path: source for path, source in every.items() if not theirs(path, number, solutions)}
+    for path, source in secret.items():
+        search.keep_secret(path, solution(source), cut_out(source, "-DSTUB"))
+    for path in glob.glob("kernels/*.c*") + glob.glob("kernels/*.h") + glob.glob("common/*.[ch]"):
+        search.keep_public(read(path))
+    for path in every.keys() - secret.keys():
+        search.keep_public(solution(every[path]))
+    return search
 
 
-def solved_windows(path):
-    """Each few lines in a row that a solution has and its stub has not."""
-    cut = [subprocess.run(["unifdef", "-x2", flag, path], stdout=subprocess.PIPE, text=True, check=True).stdout
-           for flag in ("-DSOLUTION", "-USOLUTION")]
-    return set(windows(lines_of(cut[0]))) - set(windows(lines_of(cut[1])))
+def leak_in(search, path, text):
+    """What leaks.py finds in a file that is shipped, if nothing allows it."""
+    if path.startswith("common/data/") or path.endswith("/hints.md"):
+        return None
+    leak = search.leak(text)
+    return leak if leak and (path, leak[0]) not in ALLOWED else None
 
 
-def leaks(folder, number, solutions):
-    """Where something of a solution that is not theirs stands."""
-    secret = {}
-    for path in glob.glob("solutions/*/*"):
-        if not theirs(path, number, solutions):
-            secret.update((window, path) for window in solved_windows(path))
-    found = []
+def found_leaks(folder, number, solutions):
+    """Where something of a solution that is not theirs stands. A third hint shows a line or two on purpose, and the
+    text to train on is old sources of the kit."""
+    search, found = search_of(number, solutions), []
     for place, _, names in os.walk(folder):
         for name in names:
             path = os.path.relpath(os.path.join(place, name), folder)
-            with open(os.path.join(place, name), encoding="utf-8", errors="replace") as file:
-                text = file.read()
-            # What the kit's C twin of an op says in the same words is no secret; kit.txt has those twins.
-            if path.startswith(("kernels/", "common/data/")):
-                continue
-            found += [f"{path} has lines of {secret[w]}" for w in windows(lines_of(text)) if w in secret][:1]
-            if path.startswith("labs/") and "SOLUTION" in text:
-                found.append(f"{path} has a marker of the solution")
+            text = read(os.path.join(place, name))
+            leak = leak_in(search, path, text)
+            if leak:
+                found.append(f"{path} has a part of {leak[0]}: {leak[1]}")
+            if path.startswith(("labs/", "solutions/")) and re.search(r"^#.*\bSTUB\b", text, re.M):
+                found.append(f"{path} has a marker of the stub")
     return found
+
+
+# ---- what is shipped built --------------------------------------------------------------------------
+
+def judge_is_built(path):
+    """A judge holds right versions of what its lab asks, and what each mistake makes of them: it is shipped as objects.
+    Its checks, its probe and its headers are there to be read."""
+    shared = ("grader/judge_peak.c", "train/show/planted.c", "train/show/pareto.c")   # tasks of labs 04, 03 and 06
+    return path in shared or (path.startswith(FOR_LABS) and path.endswith(".c") and not path.endswith(("/probe.c", "/protocol.c")))
+
+
+def build_judges(folder, labs, others):
+    """Objects for this platform, of the oldest processors that the kit knows; `others` has those of other platforms."""
+    machine = os.uname()
+    settings = ["OPT=-O2", "BLAS=none", "CC=gcc", "ARCH=" + ("-march=x86-64-v2" if machine.machine == "x86_64" else "-mtune=generic")]
+    make = ["make", "--no-print-directory", "-s", f"-j{len(os.sched_getaffinity(0))}", *settings]
+    clean = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    subprocess.run([*make, "built", f"BUILT_LABS={' '.join(labs)}"], check=True, env=clean, stdout=subprocess.DEVNULL)
+    build = subprocess.run([*make, "print-build"], check=True, env=clean, stdout=subprocess.PIPE, text=True).stdout.strip()
+    place = f"{folder}/grader/built/{machine.machine}-{machine.sysname}"
+    os.makedirs(place)
+    for name in [f"{lab}.a" for lab in labs] + ["shared.a", "planted.o", "pareto.o"]:
+        shutil.copy(f"{build}/built/{name}", place)
+    if others:
+        shutil.copytree(others, f"{folder}/grader/built", dirs_exist_ok=True)
+    return sorted(os.listdir(f"{folder}/grader/built"))
 
 
 # ---- the whole --------------------------------------------------------------------------------------
 
-def cut(folder, lab, solutions):
+def cut(folder, lab, solutions, built):
     number = lab[:2]
-    for path in tracked():
+    for path, source in tracked().items():
         if theirs(path, number, solutions):
             os.makedirs(os.path.dirname(os.path.join(folder, path)) or folder, exist_ok=True)
-            shutil.copy2(path, os.path.join(folder, path))
-    for path in glob.glob("labs/[0-9]*/grade.json"):
-        if lab_of(path) <= number:
-            cut_stubs(folder, path.split("/")[1])
+            if path.startswith("solutions/"):
+                write(folder, path, solution(source).encode())
+            else:
+                shutil.copy2(source, os.path.join(folder, path))
+    for each in all_labs():
+        if each[:2] <= number:
+            cut_stubs(folder, each)
+        else:
+            write(folder, f"labs/{each}/lab.json", later_lab(each))
     page = os.path.join(folder, "docs/mainpage.md")
     with open(page, encoding="utf-8") as file:
         text = "".join(line for line in file if not any(f"@ref {name}" in line for name in UNLINKED))
     write(folder, "docs/mainpage.md", text.encode())
     write(folder, "VERSION", (kit_version() + "\n").encode())
-    page = PAGE.format(lab=lab, number=number, earlier=SOLVED if solutions else UNSOLVED)
+    platforms = build_judges(folder, [each for each in all_labs("tests.c") if each[:2] <= number], built)
+    page = PAGE.format(lab=lab, number=number, platforms=" and ".join(name.replace("-", " ") for name in platforms), earlier=SOLVED if solutions else UNSOLVED)
     write(folder, "README.md", page.encode())
 
 
@@ -155,14 +238,15 @@ def main():
     parser.add_argument("--lab", required=True)
     parser.add_argument("--out", required=True, help="folder, made anew; an archive comes to lie beside it")
     parser.add_argument("--no-solutions", action="store_true", help="not even of the labs before")
+    parser.add_argument("--built", help="folder with judges that are built for other platforms")
     options = parser.parse_args()
     out, aside = options.out.rstrip("/"), options.out.rstrip("/") + ".new"
     if os.path.exists(out) and not os.path.exists(f"{out}/labs/.stubs"):
-        sys.exit(f"handout: {out} is there and is no handout")
+        sys.exit(f"handout: {out} exists and is not a handout")
     shutil.rmtree(aside, ignore_errors=True)
     os.makedirs(aside)
-    cut(aside, options.lab, not options.no_solutions)
-    found = leaks(aside, options.lab[:2], not options.no_solutions)
+    cut(aside, options.lab, not options.no_solutions, options.built)
+    found = found_leaks(aside, options.lab[:2], not options.no_solutions)
     if found:
         shutil.rmtree(aside)
         sys.exit("handout: not made\n" + "\n".join(found))

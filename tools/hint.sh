@@ -3,6 +3,7 @@
 set -eu
 lab=${1:?a lab} task=${2:-}
 file=labs/$lab/hints.md
+[ -f "$file" ] || file=$LABS/$file
 number=${lab%%_*}
 case $task in *[!0-9]*) task= ;; esac
 if [ -z "$task" ] || ! grep -q "^## Task $task\b" "$file"; then

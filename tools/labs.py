@@ -2,29 +2,23 @@
 """The table of labs that `make` prints: title, points, state; from the handouts and the last records."""
 import glob
 import json
-import os
 import re
+
+from lab_files import all_labs, path_of, read_lab
 
 
 def title(lab):
-    path = f"labs/{lab}/README.md"
-    if not os.path.exists(path):
-        return ""
-    with open(path, encoding="utf-8") as handout:
+    with open(path_of(lab, "README.md"), encoding="utf-8") as handout:
         return re.sub(r"^#\s*(Lab \d+:\s*)?", "", handout.readline()).strip()
 
 
 def points(lab):
-    """The sum over the planned checks."""
-    try:
-        with open(f"labs/{lab}/tests.c", encoding="utf-8") as tests:
-            return sum(float(worth) for worth in re.findall(r"^GRADED\(\w+,\s*\w+,\s*([\d.]+)", tests.read(), re.M))
-    except OSError:
-        return 0
+    """The sum over the checks."""
+    return sum(read_lab(lab)["points"].values())
 
 
 def has_holes(lab):
-    for path in glob.glob(f"labs/{lab}/*.c") + glob.glob(f"labs/{lab}/*.cu"):
+    for path in glob.glob(path_of(lab, "*.c")) + glob.glob(path_of(lab, "*.cu")):
         with open(path, encoding="utf-8", errors="replace") as file:
             if re.search(r"^\s*TODO\(", file.read(), re.M):
                 return True
@@ -48,8 +42,7 @@ def state(lab):
 
 def main():
     print("Labs:")
-    for path in sorted(glob.glob("labs/[0-9]*")):
-        lab = os.path.basename(path)
+    for lab in all_labs("README.md"):
         print(f"  {lab:<14} {title(lab):<40} {points(lab):>4g} points  {state(lab)}")
 
 

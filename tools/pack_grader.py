@@ -18,27 +18,28 @@ import tarfile
 import zipfile
 
 from class_folder import Stopped, write_whole
+from lab_files import has_cuda, package_files
 
 SCRIPTS = "tools/pack"
 # For any x86-64 machine, not the one that made the image; without a BLAS: the checks' matrices are small.
 SETTINGS = "BLAS=none ARCH=-march=x86-64-v2"
-LEFT_OUT = (".", "build/", "docs/", "labs/", "common/fuzz/", "common/bench/", "grader/attacks/", "grader/mutants/",
-            "grader/oracle/", "grader/fuzz/", "grader/schemas/")
+LEFT_OUT = (".", "build/", "docs/", "labs/", "common/fuzz/", "tools/bench/", "grader/attacks/",
+            "grader/proof/", "grader/fuzz/", "grader/schemas/", "train/fuzz/")
 
 
 def kit_files(lab):
-    """What building and running the judge of a lab takes. Hidden checks may be unknown to git."""
+    """{name: where it is} of what building and running the judge of a lab takes. Hidden checks may be unknown to git."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True,
                             check=False)
     names = listed.stdout.decode().split("\0") if listed.returncode == 0 else glob.glob("**", recursive=True)
-    wanted = [name for name in names if not name.startswith(LEFT_OUT)] + glob.glob(f"labs/{lab}/*")
-    wanted += glob.glob("solutions/*/*.c*") + glob.glob("grader/hidden/*")
-    return sorted({name for name in wanted if os.path.isfile(name)})
+    wanted = [name for name in names if not name.startswith(LEFT_OUT) and not name.endswith((".mutants", ".variants", "_test.c"))] + glob.glob(f"labs/{lab}/*") + glob.glob("labs/*/contract.h")
+    wanted += glob.glob("labs/*/lab.json") + glob.glob("solutions/*/*.c*") + glob.glob("grader/hidden/*")
+    return {**{name: name for name in wanted if os.path.isfile(name)}, **package_files()}
 
 
 def settings(lab, options):
     """Read by the scripts that are packed."""
-    make = SETTINGS + (" CHECK=1" if glob.glob(f"labs/{lab}/*.cu") else "")
+    make = SETTINGS + (" ACCESS=1" if has_cuda(lab) else "")
     build = subprocess.run(["make", "-s", *make.split(), "print-build"], capture_output=True, text=True, check=True)
     return (f"LAB={lab}\nMAKE_SETTINGS='{make}'\nJUDGE_BUILD={build.stdout.strip()}\nSECONDS_LIMIT={options.seconds}\n"
             f"MIN_SANDBOX={options.min_sandbox}\n")
@@ -54,7 +55,7 @@ def secret(path):
 
 def entries(lab, scripts, options):
     """(name, mode, bytes) of all that is packed."""
-    places = [(script, f"{SCRIPTS}/{script}") for script in scripts] + [(name, name) for name in kit_files(lab)]
+    places = [(script, f"{SCRIPTS}/{script}") for script in scripts] + sorted(kit_files(lab).items())
     packed = [("pack.conf", 0o644, settings(lab, options).encode()), ("secret", 0o600, secret(options.secret))]
     for name, path in places:
         with open(path, "rb") as file:

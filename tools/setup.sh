@@ -56,7 +56,9 @@ LIST
     esac
     if [ "$part" = --prove ]; then
         cat <<'LIST'
+codespell|command -v codespell|make check looks for misspelt words
 chromium|command -v chromium|opens the reports of make report
+gcovr|command -v gcovr|make coverage
 slurm-wlm|have_daemon slurmctld|make grade-all SLURM=1, on one machine
 munge|have_daemon munged|the same
 LIST

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs a command where a real Slurm is: munged, slurmctld and slurmd of this machine, started for it
-# in a folder of their own and stopped behind it. Wants root, and Debian's slurm-wlm and munge.
+# in a folder of their own and stopped after it. Wants root, and Debian's slurm-wlm and munge.
 #
-#   tools/slurm_local.sh tools/class_test.py --slurm 3 --lab 00_bytes --hand-ins 24
+#   tools/slurm_local.sh grader/proof/class_test.py --slurm 3 --lab 00_bytes --hand-ins 24
 set -u
 PATH=$PATH:/usr/sbin:/sbin
 for program in munged slurmctld slurmd sbatch; do

@@ -3,11 +3,13 @@
 # a handout brought along, else cut from the solution.
 set -eu
 lab=$1 file=$2
-if [ -f "labs/.stubs/$lab/$file" ]; then
-    cat "labs/.stubs/$lab/$file"
-elif [ -f "solutions/$lab/$file" ]; then
-    unifdef -x2 -USOLUTION "solutions/$lab/$file"
-else
-    echo "stub.sh: there is no stub of $lab/$file here" >&2
-    exit 1
-fi
+for root in . ${LABS:+"$LABS"}; do
+    if [ -f "$root/labs/.stubs/$lab/$file" ]; then
+        exec cat "$root/labs/.stubs/$lab/$file"
+    elif [ -f "$root/solutions/$lab/$file" ]; then
+        unifdef -x2 -DSTUB "$root/solutions/$lab/$file"
+        exit
+    fi
+done
+echo "stub.sh: there is no stub of $lab/$file here" >&2
+exit 1

@@ -13,9 +13,11 @@ bytes are printed in any case.
 """
 
 import argparse
-import re
+import json
+import os
 import subprocess
 import sys
+import tempfile
 
 MIB = 1024 * 1024
 KINDS = ("weights", "gradients", "optimizer", "activations", "workspace", "data")
@@ -44,23 +46,17 @@ class Missing(Exception):
 
 
 def run(command):
-    """What a run of train printed. Ends the program where it failed for a reason of its own."""
-    result = subprocess.run(command, capture_output=True, text=True)
+    """The last line of a run's metrics: its summary. Ends the program where train failed for a reason of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        metrics = os.path.join(folder, "metrics.jsonl")
+        result = subprocess.run([*command, "--metrics", metrics], capture_output=True, text=True)
+        if result.returncode == 0:
+            with open(metrics, encoding="utf-8") as file:
+                return json.loads(file.readlines()[-1])
     said = (result.stderr.strip().splitlines() or [""])[-1]
     if result.returncode == 77 or (result.returncode == 2 and said.startswith("needs lab")):
         raise Missing(said)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(command)}\nfailed with status {result.returncode}: {said}")
-    return result.stdout
-
-
-def number(pattern, text):
-    found = re.search(pattern, text)
-    return float(found[1]) if found else 0.0
-
-
-def bytes_by_kind(text, pattern):
-    return {kind: int(re.search(rf"^  {kind} {pattern}", text, re.M)[1]) for kind in KINDS}
+    sys.exit(f"{' '.join(command)}\nfailed with status {result.returncode}: {said}")
 
 
 def command_of(options, shape, batch, row):
@@ -72,21 +68,19 @@ def command_of(options, shape, batch, row):
 
 def measure(options, shape, batch, sequences, row):
     updates = sequences // batch
-    text = run([*command_of(options, shape, batch, row), "--max_steps", str(updates)])
-    speed = number(r"Samples/second: +([\d.]+)", text)
-    return {  # times are told by the speed, which has more digits
-        "device": re.match("Device: (.*)", text)[1],
-        "seconds": updates * batch / speed,
-        "speed": speed,
-        "counted": bytes_by_kind(text, r".*% +(\d+) +\d+"),
-        "predicted": bytes_by_kind(text, r".*% +\d+ +(\d+)"),
-        "overhead": number(r"([\d.]+) MiB of the GPU's own", text),
+    got = run([*command_of(options, shape, batch, row), "--max_steps", str(updates)])
+    return {
+        "device": f"{got['device']['name']}, {got['device']['note']}",
+        "seconds": got["seconds"],
+        "speed": got["samples_per_second"],
+        "counted": got["memory_by_kind"],
+        "predicted": got["predicted_by_kind"],
+        "overhead": got["device_overhead"] / MIB,
     }
 
 
 def predict(options, shape, batch, row):
-    text = run([*command_of(options, shape, batch, row), "--predict_only"])
-    return bytes_by_kind(text, r".*MiB +(\d+) bytes")
+    return run([*command_of(options, shape, batch, row), "--predict_only"])["predicted_by_kind"]
 
 
 def total(use, kinds=KINDS):
@@ -146,7 +140,7 @@ def series(options, size, batch):
     emulated = options.device == "cpu"
     mistakes = print_speeds(rows, batch, emulated)
     if emulated:
-        print("* the CPU stores half in 2 bytes and computes in float: its time is no GPU's")
+        print("* the CPU stores half in 2 bytes and computes in float: its time is not a GPU's")
     if not options.short:
         print_kinds(rows, batch)
     return mistakes
@@ -173,9 +167,8 @@ def predicted_series(options):
 
 
 def refuse_without_gpu(options):
-    """A step of that size takes minutes on a CPU, and for ever in the simulator."""
-    text = run([options.train, "--device", options.device, "--predict_only"])
-    if not text.startswith("Device: gpu") or "SIMULATED" in text:
+    """A step of that size takes minutes on a CPU, and forever in the simulator."""
+    if options.device != "gpu" or run([options.train, "--device", "gpu", "--predict_only"])["device"]["simulated"]:
         sys.exit("--size seeds: on a real GPU only (make table BACKEND=cuda DEVICE=gpu SIZE=seeds)")
 
 

@@ -57,8 +57,7 @@ StepReport accumulate_window(Trainer *trainer, const Batch *batches, int count) 
     return report;
 }
 
-/* ---- level 2: an object that keeps count ------------------------------------------------------
- */
+/* ---- level 2: an object that keeps count ----------------------------------------------------- */
 
 void accumulator_init(Accumulator *accumulator, Trainer *trainer, int steps) {
     CHECK(steps >= 1, "a window of %d micro-batches", steps);

@@ -1,5 +1,4 @@
 /* Attack 33. Includes the solution. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: build error */
-#define SOLUTION
 #include "solutions/00_bytes/bytes.c"

@@ -4,7 +4,7 @@
     grader/fuzz/hand_in.py CORPUS... [-max_total_time=600]
 
 The first byte says what the rest is: a .zip, a .tar.gz, or a tar that is packed here, so that its inside is reached. Each
-must be read or refused, as tools/hand_in_reader_test.py has it, which looks at the kept corpus again without atheris.
+must be read or refused, as grader/proof/hand_in_reader_test.py has it, which looks at the kept corpus again without atheris.
 """
 import os
 import sys
@@ -12,7 +12,8 @@ import tempfile
 
 import atheris
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "../proof"), os.path.join(HERE, "../../tools")]
 with atheris.instrument_imports(include=["hand_in_reader", "tarfile", "zipfile"]):
     import hand_in_reader_test as test
 

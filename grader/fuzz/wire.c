@@ -20,7 +20,7 @@ static Wire *plan(void) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     Wire *wire = plan();
     int file = memfd_create("fuzz", MFD_CLOEXEC);
-    /* The first byte says how much of the right file stays, behind what was written. */
+    /* The first byte says how much of the right file stays, after what was written. */
     size_t length = size > 0 ? wire->bytes * bytes[0] / 255 : 0;
     if (file >= 0 && ftruncate(file, (off_t)(length > size ? length : size)) == 0 &&
         pwrite(file, bytes, size, 0) == (ssize_t)size && wire_fetch(wire, file)) {

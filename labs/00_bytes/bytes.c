@@ -1,11 +1,12 @@
-/* Lab 00: how many bytes does a training step take? The contracts are in common/lab00.h. */
-#include "common/lab00.h"
+/* Lab 00: how many bytes does a training step take?
+   The contracts are in labs/00_bytes/contract.h. */
+#include "labs/00_bytes/contract.h"
 
 #include "common/lab.h"
 
 size_t bytes_params(const ModelConfig *config) {
     (void)config;
-    TODO("task 1: count the numbers in all parameters (about 5 lines)");
+    TODO("task 1: count the elements of all parameters (about 5 lines)");
 }
 
 MemoryUse bytes_states(const ModelConfig *config) {

@@ -1,5 +1,5 @@
-/* Lab 01: one plain training step. The contract is in common/lab01.h. */
-#include "common/lab01.h"
+/* Lab 01: one plain training step. The contract is in labs/01_loop/contract.h. */
+#include "labs/01_loop/contract.h"
 
 #include "common/lab.h"
 

@@ -1,96 +1,97 @@
 /* Lab 01, judged: a few steps of the student's loop against a model and an AdamW in double. Each
    step is judged from where the one before really ended, so that a mistake is counted once:
-   gradients at the weights that came back, weights and moments from the gradients that came back.
- */
-#include "grader/judges/01_run.h"
+   gradients at the weights that came back, weights and moments from the gradients
+   that came back. */
+#include <math.h>
+
+#include "grader/labs/01_loop/loop.h"
 
 /* ---- task 1 ---------------------------------------------------------------------------------- */
 
-GRADED(01_loop, gradients, 20, "task 1: gradients of the mean loss, ragged rows, dropout") {
-    Loop loop = loop_new(check, 1, 0.1f);
-    work_out(&loop, 0);
-    if (run(&loop, WANT_GRADIENTS, ENOUGH_BACKWARD)) {
-        expect_gradients(&loop, 0);
+GRADED(01_loop, gradients, "task 1: gradients of the mean loss, ragged rows, dropout") {
+    Windows loop = loop_new(check, 1, 0.1f);
+    Window step = windows_work_out(&loop, 0);
+    if (loop_run(&loop, WANT_GRADIENTS, ENOUGH_BACKWARD)) {
+        loop_expect_gradients(&loop, &step);
     }
-    loop_free(&loop);
+    windows_free(&loop);
 }
 
 /* ---- task 2 ---------------------------------------------------------------------------------- */
 
-static void clip_check(Check *check, double share_of_norm) {
-    Loop loop = loop_new(check, 1, 0);
-    work_out(&loop, 0);
-    loop.given.max_norm = (float)(share_of_norm * loop.norm);
-    if (run(&loop, WANT_GRADIENTS | WANT_UPDATE, ENOUGH_UPDATE)) {
-        expect_gradients(&loop, 0);
+static void loop_check_clip(Check *check, double share_of_norm) {
+    Windows loop = loop_new(check, 1, 0);
+    Window step = windows_work_out(&loop, 0);
+    loop.given.max_norm = (float)(share_of_norm * loop_norm(&loop, &step));
+    if (loop_run(&loop, WANT_GRADIENTS | WANT_UPDATE, ENOUGH_UPDATE)) {
+        loop_expect_gradients(&loop, &step);
     }
-    loop_free(&loop);
+    windows_free(&loop);
 }
 
-GRADED(01_loop, clip_large, 10, "task 2: gradients above max_grad_norm are scaled down to it") {
-    clip_check(check, 0.01);
+GRADED(01_loop, clip_large, "task 2: gradients above max_grad_norm are scaled down to it") {
+    loop_check_clip(check, 0.01);
 }
 
-GRADED(01_loop, clip_small, 5, "task 2: gradients below it stay as they are") {
-    clip_check(check, 1.7);
+GRADED(01_loop, clip_small, "task 2: gradients below it stay as they are") {
+    loop_check_clip(check, 1.7);
 }
 
-GRADED(01_loop, update, 15, "task 2: weights, m and v after one step") {
-    Loop loop = loop_new(check, 1, 0);
-    work_out(&loop, 0);
-    if (run(&loop, WANT_GRADIENTS | WANT_UPDATE, ENOUGH_UPDATE)) {
-        expect_update(&loop, 0);
+GRADED(01_loop, update, "task 2: weights, m and v after one step") {
+    Windows loop = loop_new(check, 1, 0);
+    Window step = windows_work_out(&loop, 0);
+    if (loop_run(&loop, WANT_GRADIENTS | WANT_UPDATE, ENOUGH_UPDATE)) {
+        loop_expect_update(&loop, &step);
     }
-    loop_free(&loop);
+    windows_free(&loop);
 }
 
 /* ---- task 3 ---------------------------------------------------------------------------------- */
 
-static void expect_steps(Loop *loop) {
-    if (!run(loop, WANT_GRADIENTS | WANT_UPDATE | WANT_LEFT, ENOUGH_ALL)) {
+static void loop_expect_steps(Windows *loop) {
+    if (!loop_run(loop, WANT_GRADIENTS | WANT_UPDATE | WANT_LEFT, ENOUGH_ALL)) {
         return;
     }
-    for (int step = 0; step < loop->given.batches; step++) {
-        work_out(loop, step);
-        expect_gradients(loop, step);
-        expect_update(loop, step);
-        expect_zero(loop, step);
-        go_on(&loop->given, step);
+    for (int i = 0; i < loop->given.batches; i++) {
+        Window step = windows_work_out(loop, i);
+        loop_expect_gradients(loop, &step);
+        loop_expect_update(loop, &step);
+        windows_expect_zero(loop, i);
+        given_go_on(&loop->given, i);
     }
 }
 
-GRADED(01_loop, steps, 15, "tasks 1 to 3: three steps, one after the other") {
-    Loop loop = loop_new(check, 3, 0.1f);
-    expect_steps(&loop);
-    loop_free(&loop);
+GRADED(01_loop, steps, "tasks 1 to 3: three steps, one after the other") {
+    Windows loop = loop_new(check, 3, 0.1f);
+    loop_expect_steps(&loop);
+    windows_free(&loop);
 }
 
-GRADED(01_loop, no_targets, 5,
-       "batches with no valid target (gradient 0, and a step) and with one") {
-    Loop loop = loop_new(check, 3, 0);
-    loop.given.batch[1] = all_masked(random_batch(check, &loop.given.config));
-    loop.given.batch[2] = one_target(random_batch(check, &loop.given.config));
-    expect_steps(&loop);
+GRADED(01_loop, no_targets, "batches with no valid target (gradient 0, and a step) and with one") {
+    Windows loop = loop_new(check, 3, 0);
+    loop.given.batch[1] = batch_all_masked(loop_batch(check, &loop.given.config));
+    loop.given.batch[2] = batch_one_target(loop_batch(check, &loop.given.config));
+    loop_expect_steps(&loop);
     const float *loss = check_got(check, "loss", WIRE_F32);
     if (!(loss[1] == 0)) {
         check_fail(check, "the loss of a batch without any valid target is 0, not %g",
                    (double)loss[1]);
     }
-    loop_free(&loop);
+    windows_free(&loop);
 }
 
-GRADED(01_loop, schedule, 10, "task 3: warm-up and decay, one tick a step") {
+GRADED(01_loop, schedule, "task 3: warm-up and decay, one tick a step") {
     enum { STEPS = 7 };
-    Loop loop = loop_new(check, STEPS, 0);
+    Windows loop = loop_new(check, STEPS, 0);
     loop.given.schedule.warmup_steps = 3;
     loop.given.schedule.max_steps = STEPS + 1;
-    if (run(&loop, 0, ENOUGH_ALL)) {
+    if (loop_run(&loop, 0, ENOUGH_ALL)) {
         const float *got = check_got(check, "learning_rate", WIRE_F32);
         double rate[STEPS], next[STEPS], largest[STEPS], zero[STEPS] = {0}, first[STEPS];
         uint64_t ticks[STEPS], none[STEPS] = {0}, twice[STEPS];
         for (int i = 0; i < STEPS; i++) {
-            rate[i] = rate_of(&loop.given, i);
-            next[i] = rate_of(&loop.given, i + 1);
+            rate[i] = given_rate(&loop.given, i);
+            next[i] = given_rate(&loop.given, i + 1);
             largest[i] = (double)loop.given.schedule.learning_rate;
             first[i] = (double)got[0];
             ticks[i] = (uint64_t)i + 1;
@@ -106,40 +107,39 @@ GRADED(01_loop, schedule, 10, "task 3: warm-up and decay, one tick a step") {
             {"this is one rate for all steps: ask schedule_rate() in each step", first}};
         check_close(check, "learning_rate", rate, STEPS, tolerance_of_op(F32, 1), rates, 4);
     }
-    loop_free(&loop);
+    windows_free(&loop);
 }
 
 /* ---- what the step tells --------------------------------------------------------------------- */
 
-GRADED(01_loop, report, 10, "loss, norm before clipping and tokens are reported") {
+GRADED(01_loop, report, "loss, norm before clipping and tokens are reported") {
     enum { LOOP_STEPS = 2, WRONG = 5 };
-    Loop loop = loop_new(check, LOOP_STEPS, 0.1f);
+    Windows loop = loop_new(check, LOOP_STEPS, 0.1f);
     double loss[LOOP_STEPS], norm[LOOP_STEPS], wrong[WRONG][LOOP_STEPS], after[LOOP_STEPS];
     double zero[LOOP_STEPS] = {0};
     uint64_t tokens[LOOP_STEPS], all[LOOP_STEPS];
-    work_out(&loop, 0);
-    loop.given.max_norm = (float)(0.5 * loop.norm);
+    Window first = windows_work_out(&loop, 0);
+    loop.given.max_norm = (float)(0.5 * loop_norm(&loop, &first));
     loop.given.drawn = 0;
-    if (run(&loop, WANT_UPDATE, ENOUGH_ALL)) {
+    if (loop_run(&loop, WANT_UPDATE, ENOUGH_ALL)) {
         check_picture(check, "memory of one step", 0);
         for (int i = 0; i < loop.given.batches; i++) {
             const Batch *batch = &loop.given.batch[i];
-            double valid = batch->valid, N = batch->B * batch->T;
             loop.given.reference->config.dropout = 0;
-            double sure = reference_pass(loop.given.reference, batch, 0, 0, 0) / valid;
+            double sure = reference_pass(loop.given.reference, batch, 0, 0, 0) / batch->valid;
             loop.given.reference->config.dropout = loop.given.config.dropout;
-            work_out(&loop, i);
-            loss[i] = loop.loss;
-            norm[i] = loop.norm;
-            after[i] = fmin(loop.norm, (double)loop.given.max_norm);
-            wrong[0][i] = loop.loss * valid;
-            wrong[1][i] = loop.loss * valid / N;
-            wrong[2][i] = loop.loss / valid;
-            wrong[3][i] = loop.loss * valid / batch->B;
+            Window step = windows_work_out(&loop, i);
+            loss[i] = window_loss(&step, weight_right);
+            norm[i] = loop_norm(&loop, &step);
+            after[i] = fmin(norm[i], (double)loop.given.max_norm);
+            wrong[0][i] = window_loss(&step, weight_one);
+            wrong[1][i] = window_loss(&step, weight_by_padded);
+            wrong[2][i] = window_loss(&step, weight_divided_twice);
+            wrong[3][i] = window_loss(&step, weight_by_rows);
             wrong[4][i] = sure;
             tokens[i] = (uint64_t)batch->valid;
             all[i] = (uint64_t)(batch->B * batch->T);
-            go_on(&loop.given, i);
+            given_go_on(&loop.given, i);
         }
         Suspect losses[] = {
             {"model_forward() gives the sum of the losses; the report wants their mean", wrong[0]},
@@ -158,79 +158,79 @@ GRADED(01_loop, report, 10, "loss, norm before clipping and tokens are reported"
         check_close(check, "grad_norm", norm, LOOP_STEPS, tolerance_of_model(F32), norms, 2);
         check_equal(check, "tokens", tokens, LOOP_STEPS, counts, 1);
     }
-    loop_free(&loop);
+    windows_free(&loop);
 }
 
 /* ---- the order of calls ---------------------------------------------------------------------- */
 
-/* Which of its batches a forward pass runs is no matter here. */
-static bool is(uint64_t noted, Event event) {
+/* It does not matter here which of its batches a forward pass runs. */
+static bool event_is(uint64_t noted, Event event) {
     return noted == (uint64_t)event || (event == EVENT_FORWARD && noted > EVENT_FORWARD);
 }
 
 /* The first place of an event in a trace; -1 where it is not. */
-static int first_of(const uint64_t *trace, Event event) {
+static int trace_first(const uint64_t *trace, Event event) {
     for (int i = 0; i < TRACE_LENGTH; i++) {
-        if (is(trace[i], event)) {
+        if (event_is(trace[i], event)) {
             return i;
         }
     }
     return -1;
 }
 
-static int count_of(const uint64_t *trace, Event event) {
+static int trace_count(const uint64_t *trace, Event event) {
     int count = 0;
     for (int i = 0; i < TRACE_LENGTH; i++) {
-        count += is(trace[i], event);
+        count += event_is(trace[i], event);
     }
     return count;
 }
 
-static bool comes_between(const uint64_t *trace, int from, int to, Event event) {
+static bool trace_between(const uint64_t *trace, int from, int to, Event event) {
     for (int i = from; i < to; i++) {
-        if (is(trace[i], event)) {
+        if (event_is(trace[i], event)) {
             return true;
         }
     }
     return false;
 }
 
-/* What is wrong with the order, or NULL. Any order that is right passes: gradients may be zeroed
+/* The mistake in the order, or NULL. Any order that is right passes: gradients may be zeroed
    more often than needed, norms computed more often. */
-static const char *wrong_order(const uint64_t *trace) {
-    int backward = first_of(trace, EVENT_BACKWARD), step = first_of(trace, EVENT_STEP);
-    if (count_of(trace, EVENT_FORWARD) != 1 || count_of(trace, EVENT_LOOK) != 0) {
+static const char *loop_wrong_order(const uint64_t *trace) {
+    int backward = trace_first(trace, EVENT_BACKWARD), step = trace_first(trace, EVENT_STEP);
+    if (trace_count(trace, EVENT_FORWARD) != 1 || trace_count(trace, EVENT_LOOK) != 0) {
         return "a step runs forward once: model_forward() gives the loss and keeps what "
                "model_backward() needs";
     }
-    if (count_of(trace, EVENT_BACKWARD) != 1 || backward < first_of(trace, EVENT_FORWARD)) {
+    if (trace_count(trace, EVENT_BACKWARD) != 1 || backward < trace_first(trace, EVENT_FORWARD)) {
         return "model_backward() comes once, after model_forward()";
     }
-    if (count_of(trace, EVENT_STEP) != 1 || step < backward) {
+    if (trace_count(trace, EVENT_STEP) != 1 || step < backward) {
         return "optimizer_step() comes once, after model_backward()";
     }
-    if (!comes_between(trace, backward, step, EVENT_NORM)) {
+    if (!trace_between(trace, backward, step, EVENT_NORM)) {
         return "optimizer_clip() comes after model_backward() and before optimizer_step()";
     }
-    if (comes_between(trace, backward, step, EVENT_ZERO)) {
+    if (trace_between(trace, backward, step, EVENT_ZERO)) {
         return "model_zero_grad() comes between model_backward() and optimizer_step()";
     }
-    if (!comes_between(trace, step, TRACE_LENGTH, EVENT_ZERO)) {
+    if (!trace_between(trace, step, TRACE_LENGTH, EVENT_ZERO)) {
         return "model_zero_grad() comes after optimizer_step(): gradients are zero when a step "
                "ends";
     }
     return NULL;
 }
 
-GRADED(01_loop, order, 10, "forward, backward, clip, step, zero: in this order") {
-    Loop loop = loop_new(check, 2, 0);
-    work_out(&loop, 0);
-    loop.given.max_norm = (float)(0.001 * loop.norm);
-    if (run(&loop, 0, ENOUGH_ALL)) {
+GRADED(01_loop, order, "forward, backward, clip, step, zero: in this order") {
+    Windows loop = loop_new(check, 2, 0);
+    Window step = windows_work_out(&loop, 0);
+    loop.given.max_norm = (float)(0.001 * loop_norm(&loop, &step));
+    if (loop_run(&loop, 0, ENOUGH_ALL)) {
         const uint64_t *trace = check_got(check, "trace", WIRE_U64);
-        const char *wrong = wrong_order(trace);
+        const char *wrong = loop_wrong_order(trace);
         if (wrong == NULL) {
-            wrong = wrong_order(trace + TRACE_LENGTH);
+            wrong = loop_wrong_order(trace + TRACE_LENGTH);
         }
         if (wrong != NULL) {
             check_fail(check, "%s", wrong);
@@ -238,5 +238,5 @@ GRADED(01_loop, order, 10, "forward, backward, clip, step, zero: in this order")
             check_good(check);
         }
     }
-    loop_free(&loop);
+    windows_free(&loop);
 }

@@ -6,15 +6,14 @@
 #include "common/lab.h"
 #include "kernels/real.cuh"
 
-/* How threads map to data. V need not be a multiple of PACK, so rows may begin anywhere; but the
-   tensor as a whole is a row of packs.
+/* How threads map to data. Rows begin `stride` numbers apart, a multiple of PACK: so each begins
+   with a whole pack. V need not be a multiple of PACK: the last pack of a row may be a part of one,
+   and what lies after it is padding, which is nobody's.
 
-   forward: a block per row. Its threads take the packs that the row touches, one after the other,
-   and leave out what belongs to the neighbours: each logit is read once, since the running sum is
-   scaled whenever a larger maximum comes.
+   forward: a block per row. Its threads take the row's packs, one after the other: each logit is
+   read once, since the running sum is scaled whenever a larger maximum comes.
 
-   backward: a thread per pack of the tensor, whichever rows it belongs to. lse is known, so no
-   element needs another. */
+   backward: a thread per pack, row after row. lse is known, so no element needs another. */
 
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP };
 
@@ -28,28 +27,31 @@ struct Seen {
 /* A block per row: losses[row] and lse[row]:
 
        static __global__ void forward(float *losses, float *lse, const Real *logits,
-                                      const int32_t *targets, int N, int V);
+                                      const int32_t *targets, int V, int stride);
  */
 
 /* A thread per PACK logits: dlogits += ..., or = ... where it is logits:
 
        static __global__ void backward(Real *dlogits, const Real *logits, const float *lse,
-                                       const int32_t *targets, float dloss, size_t n, int V);
+                                       const int32_t *targets, float dloss, int N, int V,
+                                       int stride);
  */
 
 extern "C" void GPU(crossentropy_forward)(float *losses, float *lse, const Real *logits,
-                                          const int32_t *targets, int N, int V) {
+                                          const int32_t *targets, int N, int V, int stride) {
+    CHECK(stride >= V && stride % PACK == 0, "stride = %d, V = %d", stride, V);
     if (N == 0) {
         return;
     }
-    (void)losses, (void)lse, (void)logits, (void)targets, (void)V;
+    (void)losses, (void)lse, (void)logits, (void)targets;
     TODO("task 4: forward, and launch it (about 60 lines)");
 }
 
 extern "C" void GPU(crossentropy_backward)(Real *dlogits, const Real *logits, const float *lse,
-                                           const int32_t *targets, float dloss, int N, int V) {
-    size_t n = (size_t)N * V;
-    if (n == 0) {
+                                           const int32_t *targets, float dloss, int N, int V,
+                                           int stride) {
+    CHECK(stride >= V && stride % PACK == 0, "stride = %d, V = %d", stride, V);
+    if (N == 0) {
         return;
     }
     (void)dlogits, (void)logits, (void)lse, (void)targets, (void)dloss;

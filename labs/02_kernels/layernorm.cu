@@ -8,7 +8,7 @@
 
    forward and input_backward: a warp per row. Its lanes take `width` neighbours at a time, PACK of
    them in one 16-byte access, and add up with warp_sum(): no barrier, no shared memory. Where C is
-   no multiple of PACK, rows do not begin at multiples of 16 bytes; there the width is 1. What a
+   not a multiple of PACK, rows do not begin at multiples of 16 bytes; there the width is 1. What a
    load_pack() of width 1 leaves out is 0 and adds nothing to a sum.
 
    parameter_partials: here the sum goes down a column, over rows. A block takes WARP columns of one
@@ -28,6 +28,7 @@ static __global__ void forward(Real *out, float *mean, float *rstd, const Real *
     size_t at = (size_t)row * C;
     int lane = threadIdx.x % WARP;
     float x[PACK], w[PACK], b[PACK], sum = 0, squares = 0;
+    /* mean = sum_c in[c] / C */
     for (int c = lane * width; c < C; c += WARP * width) {
         load_pack(x, in + at + c, width);
         for (int i = 0; i < PACK; i++) {
@@ -35,6 +36,7 @@ static __global__ void forward(Real *out, float *mean, float *rstd, const Real *
         }
     }
     float m = warp_sum(sum) / C;
+    /* rstd = 1 / sqrt(sum_c (in[c] - mean)^2 / C + epsilon) */
     for (int c = lane * width; c < C; c += WARP * width) {
         load_pack(x, in + at + c, width);
         for (int i = 0; i < PACK; i++) {
@@ -43,6 +45,7 @@ static __global__ void forward(Real *out, float *mean, float *rstd, const Real *
         }
     }
     float r = 1 / sqrtf(warp_sum(squares) / C + LAYERNORM_EPSILON);
+    /* out[c] = (in[c] - mean) * rstd * weight[c] + bias[c] */
     for (int c = lane * width; c < C; c += WARP * width) {
         load_pack(x, in + at + c, width);
         load_pack(w, weight + c, width);

@@ -1,43 +1,43 @@
-/* Lab 02: the sum of squares of a tensor, on the GPU. The contract is in kernels/sumsq.h. */
+/* Lab 02: the sum of squares of a list of tensors, on the GPU.
+   The contract is in kernels/sumsq.h. */
 #include "kernels/sumsq.h"
 
 #include "common/lab.h"
 #include "kernels/real.cuh"
 
-/* How threads map to data. At most BLOCKS blocks walk over the tensor together: each thread takes
-   PACK neighbours, 16 bytes in one access, then jumps over all that the grid has taken. Each block
-   leaves one partial sum in the workspace, and a single block adds those up. How many blocks there
-   are, and who adds what, depends on n alone: so do the bits of the sum. Compiled once, without a
-   precision: Real is a float. */
+/* How threads map to data. A block of threads takes a block of TENSOR_BLOCK indices of the list's
+   flat index (kernels/tensors.h): each thread PACK neighbours, 16 bytes in one access. It leaves
+   their sum in the workspace, and then a single block of ADDERS threads adds up all those sums. Who
+   adds what depends on their number alone: so do the bits. Compiled once, without a precision: Real
+   is a float. */
 
-enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP, BLOCKS = 1024 };
+enum { THREADS = TENSOR_BLOCK / PACK, ADDERS = 256, WARP = 32 };
 
-/* Sum over the threads of a block, on every thread; all must call, once in a kernel:
+/* Sum over the threads of a block, at most ADDERS, on every thread; all must call, once in a
+   kernel:
 
-       static __device__ float block_sum(float x);
+       static __device__ double block_sum(double x);
  */
 
-/* partial[block] = sum of squares of what the block has walked over:
+/* partial[block] = sum of squares of the block's numbers:
 
-       static __global__ void partial_sums(float *partial, const Real *x, size_t n);
+       static __global__ void partial_sums(double *partial, TensorList list);
  */
 
 /* One block: out[0] += all partial sums.
 
-       static __global__ void add_partials(float *out, const float *partial, int count);
+       static __global__ void add_partials(float *out, const double *partial, size_t count);
  */
 
-extern "C" void sumsq_gpu(float *out, const float *x, size_t n, const Workspace *workspace) {
-    if (n == 0) {
+extern "C" void sumsq_gpu(float *out, TensorList x, const Workspace *workspace) {
+    CHECK(workspace->bytes >= sumsq_scratch(x.length), "workspace of %zu bytes, %zu indices",
+          workspace->bytes, x.length);
+    if (x.length == 0) {
         return;
     }
-    unsigned blocks = blocks_for(n, THREADS * PACK);
-    if (blocks > BLOCKS) {
-        blocks = BLOCKS;
-    }
-    CHECK(workspace->bytes >= blocks * sizeof(float), "workspace of %zu bytes", workspace->bytes);
-    (void)x;
-    TODO("task 1: block_sum and partial_sums, and launch it (about 30 lines)");
+    size_t blocks = x.length / TENSOR_BLOCK;
+    (void)blocks;
+    TODO("task 1: block_sum and partial_sums, and launch it (about 25 lines)");
     (void)out;
     TODO("task 2: add_partials, and launch it (about 12 lines)");
 }

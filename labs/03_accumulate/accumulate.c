@@ -1,10 +1,9 @@
-/* Lab 03: one large batch as several small ones. The contracts are in common/lab03.h. */
-#include "common/lab03.h"
+/* Lab 03: one large batch as several small ones. Contracts: labs/03_accumulate/contract.h. */
+#include "labs/03_accumulate/contract.h"
 
 #include "common/lab.h"
-#include "common/lab05.h"
 
-/* What each valid target of a window counts in its gradient: the mean of all of them. */
+/* The weight of each valid target in the gradient of a window, for the mean of all of them. */
 static float share_of(size_t tokens) {
     float share = 0;
     (void)tokens;
@@ -14,8 +13,8 @@ static float share_of(size_t tokens) {
 
 /* Once for each window, when its gradients are complete. */
 static void update(Trainer *trainer, StepReport *report) {
-    if (trainer->mixed != NULL) { /* weights in half: lab 05 */
-        mixed_update(trainer, report);
+    if (trainer->update != NULL) { /* a technique has its own end of a window: lab 05 */
+        trainer->update(trainer, report);
         return;
     }
     TODO("task 1: clip, update with the schedule's rate, gradients back to zero (about 4 lines)");
@@ -43,12 +42,11 @@ StepReport accumulate_window(Trainer *trainer, const Batch *batches, int count) 
     return report;
 }
 
-/* ---- level 2: an object that keeps count ------------------------------------------------------
- */
+/* ---- level 2: an object that keeps count ----------------------------------------------------- */
 
-void accumulator_init(Accumulator *accumulator, Trainer *trainer, int steps) {
-    CHECK(steps >= 1, "a window of %d micro-batches", steps);
-    *accumulator = (Accumulator){.trainer = trainer, .steps = steps};
+void accumulator_init(Accumulator *accumulator, Trainer *trainer, int micros) {
+    CHECK(micros >= 1, "a window of %d micro-batches", micros);
+    *accumulator = (Accumulator){.trainer = trainer, .micros = micros};
 }
 
 bool accumulator_open(Accumulator *accumulator, const Data *data) {
@@ -76,10 +74,10 @@ StepReport accumulator_step(Accumulator *accumulator) {
 
 /* ---- level 3: by arguments ------------------------------------------------------------------- */
 
-void train_epoch(Trainer *trainer, Data *data, int steps,
+void train_epoch(Trainer *trainer, Data *data, int micros,
                  bool (*report)(void *context, const StepReport *step), void *context) {
     Accumulator accumulator;
-    accumulator_init(&accumulator, trainer, steps);
+    accumulator_init(&accumulator, trainer, micros);
     (void)data, (void)report, (void)context;
     TODO("task 3: a window at a time: open, micro-batches, step, tick, report (about 12 lines)");
 }

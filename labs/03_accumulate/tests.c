@@ -1,50 +1,51 @@
-/* Lab 03, judged: windows of micro-batches against a model in double. What a check gives is in
-   grader/judges/03_case.h, what known mistakes would give in grader/judges/03_mistakes.h, how what
-   comes back is compared in grader/judges/03_judge.h. */
-#include "grader/judges/03_judge.h"
+/* Lab 03, judged: windows of micro-batches against a model in double (grader/windows.h). What a
+   check gives and how what comes back is compared is in grader/labs/03_accumulate/accumulate.c,
+   what known mistakes would give in mistakes.c beside it. */
+#include "grader/labs/03_accumulate/accumulate.h"
 
 enum { EVERYTHING = WANT_GRADIENTS | WANT_UPDATE | WANT_LEFT };
 
 /* A limit that clips: well below the norm of the first window. */
-static float clipping_norm(Case *it) {
-    Window window = work_out(it, 0);
-    it->given.drawn = 0;
-    return (float)(0.3 * norm_of(combine(it, &window, right), it->given.P));
+static float accumulate_clipping_norm(Windows *windows) {
+    Window window = windows_work_out(windows, 0);
+    windows->given.drawn = 0;
+    return (float)(0.3 *
+                   norm_of(window_gradient(windows, &window, weight_right, 0), windows->given.P));
 }
 
-GRADED(03_accumulate, by_hand, 15, "task 1: the gradient of one window, ragged, with dropout") {
-    Case it = case_new(check, 4, 4, 0.1f);
-    judge(&it, "by_hand", WANT_GRADIENTS);
+GRADED(03_accumulate, by_hand, "task 1: the gradient of one window, ragged, with dropout") {
+    Windows windows = accumulate_new(check, 4, 4, 0.1f);
+    accumulate_judge(&windows, "by_hand", WANT_GRADIENTS);
 }
 
-GRADED(03_accumulate, by_hand_steps, 10, "task 1: three windows, clipped; weights, m and v") {
-    Case it = case_new(check, 8, 3, 0);
-    it.given.max_norm = clipping_norm(&it);
-    judge(&it, "by_hand", EVERYTHING | WANT_REPORT);
+GRADED(03_accumulate, by_hand_steps, "task 1: three windows, clipped; weights, m and v") {
+    Windows windows = accumulate_new(check, 8, 3, 0);
+    windows.given.max_norm = accumulate_clipping_norm(&windows);
+    accumulate_judge(&windows, "by_hand", EVERYTHING | WANT_REPORT);
 }
 
-/* What accumulator_open() knows of each window, and after which micro-batches the gradients sync.
- */
-GRADED(03_accumulate, window, 8, "task 2: size and targets of each window, and where it ends") {
-    Case it = case_new(check, check_int(check, 2, 3) * 3 + 2, 3, 0);
+/* The window that accumulator_open() finds, and after which micro-batches
+   the gradients sync. */
+GRADED(03_accumulate, window, "task 2: size and targets of each window, and where it ends") {
+    Windows windows = accumulate_new(check, check_int(check, 2, 3) * 3 + 2, 3, 0);
     uint64_t size[MOST_WINDOWS], steps[MOST_WINDOWS], tokens[MOST_WINDOWS], rest[MOST_WINDOWS];
     uint64_t first[MOST_WINDOWS], sync[MOST_BATCHES] = {0}, early[MOST_BATCHES], all[MOST_WINDOWS];
-    prepare(&it, 0);
-    if (check_run(check, "accumulator", SECONDS) && expect_windows(&it)) {
-        for (int i = 0; i < windows_of(&it); i++) {
-            Window w = work_out(&it, i);
+    accumulate_give(&windows, 0);
+    if (check_run(check, "accumulator", SECONDS) && accumulate_expect_count(&windows)) {
+        for (int i = 0; i < windows_count(&windows); i++) {
+            Window w = windows_work_out(&windows, i);
             size[i] = (uint64_t)w.count;
-            steps[i] = (uint64_t)w.steps;
+            steps[i] = (uint64_t)w.micros;
             tokens[i] = (uint64_t)w.valid;
             rest[i] = (uint64_t)w.left;
             first[i] = (uint64_t)w.n[0];
             all[i] = (uint64_t)w.padded;
             sync[w.first + w.count - 1] = 1;
         }
-        for (int i = 0; i < it.given.batches; i++) {
-            early[i] = i % it.steps == 0;
+        for (int i = 0; i < windows.given.batches; i++) {
+            early[i] = i % windows.micros == 0;
         }
-        size_t windows = (size_t)windows_of(&it);
+        size_t count = (size_t)windows_count(&windows);
         ExactSuspect sizes[] = {
             {"the last window has fewer micro-batches: data_batches_left()", steps}};
         ExactSuspect counts[] = {
@@ -55,109 +56,109 @@ GRADED(03_accumulate, window, 8, "task 2: size and targets of each window, and w
         ExactSuspect syncs[] = {
             {"off by one: a window ends after its last micro-batch, not after the next one's first",
              early}};
-        check_equal(check, "open.window", size, windows, sizes, 1);
-        check_equal(check, "open.tokens", tokens, windows, counts, 3);
-        check_equal(check, "sync_gradients", sync, (size_t)it.given.batches, syncs, 1);
+        check_equal(check, "open.window", size, count, sizes, 1);
+        check_equal(check, "open.tokens", tokens, count, counts, 3);
+        check_equal(check, "sync_gradients", sync, (size_t)windows.given.batches, syncs, 1);
     }
-    reference_free(it.given.reference);
+    windows_free(&windows);
 }
 
-GRADED(03_accumulate, accumulate, 12, "task 2: gradients; one micro-batch has no valid target") {
-    Case it = case_new(check, 5, 3, 0.1f);
-    /* The last of all: to skip it is right, but gives those behind it other dropout masks. */
-    it.given.batch[4] = all_masked(uneven_batch(check, it.given.config.V, 2, 9));
-    judge(&it, "accumulator", EVERYTHING);
+GRADED(03_accumulate, accumulate, "task 2: gradients; one micro-batch has no valid target") {
+    Windows windows = accumulate_new(check, 5, 3, 0.1f);
+    /* The last of all: to skip it is right, but gives those after it other dropout masks. */
+    windows.given.batch[4] = batch_all_masked(batch_uneven(check, windows.given.config.V, 2, 9));
+    accumulate_judge(&windows, "accumulator", EVERYTHING);
 }
 
-GRADED(03_accumulate, clip, 6, "task 2: one clip for each window, of the sum") {
-    Case it = case_new(check, 6, 3, 0);
-    it.given.max_norm = clipping_norm(&it);
-    judge(&it, "accumulator", WANT_GRADIENTS | WANT_UPDATE);
+GRADED(03_accumulate, clip, "task 2: one clip for each window, of the sum") {
+    Windows windows = accumulate_new(check, 6, 3, 0);
+    windows.given.max_norm = accumulate_clipping_norm(&windows);
+    accumulate_judge(&windows, "accumulator", WANT_GRADIENTS | WANT_UPDATE);
 }
 
-GRADED(03_accumulate, update, 8, "task 2: weights, m and v: one step and one t for each window") {
-    Case it = case_new(check, 7, 3, 0);
-    judge(&it, "accumulator", EVERYTHING);
+GRADED(03_accumulate, update, "task 2: weights, m and v: one step and one t for each window") {
+    Windows windows = accumulate_new(check, 7, 3, 0);
+    accumulate_judge(&windows, "accumulator", EVERYTHING);
 }
 
 /* ---- bit for bit ----------------------------------------------------------------------------- */
 
 /* The bits of all tensors of a kind, for comparison with another run. */
-static float *bits_of(const Case *it, const char *what, int window) {
-    float *values = check_normal(it->given.check, it->given.P, 0, F32), *to = values;
-    for (int i = 0; i < it->given.reference->param_count; i++) {
-        size_t count = it->given.reference->params[i].count;
-        memcpy(to, got_param(&it->given, what, i, window), count * sizeof *to);
+static float *windows_bits(const Windows *windows, const char *what, int window) {
+    float *values = check_normal(windows->given.check, windows->given.P, 0, F32), *to = values;
+    for (int i = 0; i < windows->given.reference->param_count; i++) {
+        size_t count = windows->given.reference->params[i].count;
+        memcpy(to, given_got(&windows->given, what, i, window), count * sizeof *to);
         to += count;
     }
     return values;
 }
 
 /* Gradients and weights are those of the kit's own plain step, to the last bit. */
-static void expect_bits(const Case *it, float *const *gradient, float *const *weight) {
-    for (int i = 0; i < windows_of(it); i++) {
-        bool same_gradient =
-            memcmp(bits_of(it, NAME_GRADIENT, i), gradient[i], it->given.P * sizeof(float)) == 0;
-        bool same_weight =
-            memcmp(bits_of(it, NAME_WEIGHT, i), weight[i], it->given.P * sizeof(float)) == 0;
+static void accumulate_expect_bits(const Windows *windows, float *const *gradient,
+                                   float *const *weight) {
+    for (int i = 0; i < windows_count(windows); i++) {
+        bool same_gradient = memcmp(windows_bits(windows, NAME_GRADIENT, i), gradient[i],
+                                    windows->given.P * sizeof(float)) == 0;
+        bool same_weight = memcmp(windows_bits(windows, NAME_WEIGHT, i), weight[i],
+                                  windows->given.P * sizeof(float)) == 0;
         if (!same_gradient || !same_weight) {
-            check_fail(it->given.check,
+            check_fail(windows->given.check,
                        "%s after window %d are not those of the plain step, bit for bit",
                        same_gradient ? "weights" : "gradients", i + 1);
             return;
         }
     }
-    check_good(it->given.check);
+    check_good(windows->given.check);
 }
 
 /* Runs the plain step first; then the submission, which must give the same bits. */
-static void same_bits(Case *it, const char *probe_case) {
-    Check *check = it->given.check;
+static void accumulate_same_bits(Windows *windows, const char *probe_case) {
+    Check *check = windows->given.check;
     float *gradient[MOST_WINDOWS], *weight[MOST_WINDOWS];
     uint64_t arena = 0;
-    prepare(it, WANT_GRADIENTS | WANT_UPDATE);
+    accumulate_give(windows, WANT_GRADIENTS | WANT_UPDATE);
     if (check_run_kit(check, "plain", SECONDS)) {
-        for (int i = 0; i < windows_of(it); i++) {
-            gradient[i] = bits_of(it, NAME_GRADIENT, i);
-            weight[i] = bits_of(it, NAME_WEIGHT, i);
+        for (int i = 0; i < windows_count(windows); i++) {
+            gradient[i] = windows_bits(windows, NAME_GRADIENT, i);
+            weight[i] = windows_bits(windows, NAME_WEIGHT, i);
         }
         /* A little more than the plain step needs, and much less than two micro-batches. */
         enum { SLACK = 256 << 10 };
         arena = *(const uint64_t *)check_got(check, "peak", WIRE_U64) + SLACK;
         check_give(check, "arena", WIRE_U64, &arena, 1);
-        if (check_run(check, probe_case, SECONDS) && expect_windows(it)) {
-            expect_bits(it, gradient, weight);
+        if (check_run(check, probe_case, SECONDS) && accumulate_expect_count(windows)) {
+            accumulate_expect_bits(windows, gradient, weight);
         }
     }
-    reference_free(it->given.reference);
+    windows_free(windows);
 }
 
 /* Dividing by a power of two is exact, so every right order of scaling gives the same bits. */
-GRADED(03_accumulate, one, 6,
-       "task 2: windows of one micro-batch are the plain step, bit for bit") {
-    Case it = case_new(check, 3, 1, 0.1f);
-    for (int i = 0; i < it.given.batches; i++) {
-        it.given.batch[i] = full_batch(check, it.given.config.V, 8, 8);
+GRADED(03_accumulate, one, "task 2: windows of one micro-batch are the plain step, bit for bit") {
+    Windows windows = accumulate_new(check, 3, 1, 0.1f);
+    for (int i = 0; i < windows.given.batches; i++) {
+        windows.given.batch[i] = batch_full(check, windows.given.config.V, 8, 8);
     }
-    same_bits(&it, "accumulator");
+    accumulate_same_bits(&windows, "accumulator");
 }
 
 /* ---- task 3 ---------------------------------------------------------------------------------- */
 
-GRADED(03_accumulate, epoch, 8, "task 3: two epochs whose last window is short, with dropout") {
-    Case it = case_new(check, 5, 3, 0.1f);
-    it.epochs = 2;
-    judge(&it, "epochs", EVERYTHING);
+GRADED(03_accumulate, epoch, "task 3: two epochs whose last window is short, with dropout") {
+    Windows windows = accumulate_new(check, 5, 3, 0.1f);
+    windows.epochs = 2;
+    accumulate_judge(&windows, "epochs", EVERYTHING);
 }
 
-GRADED(03_accumulate, empty, 5,
+GRADED(03_accumulate, empty,
        "task 3: micro-batches and windows with no valid target, and with one") {
-    Case it = case_new(check, 6, 2, 0);
-    it.given.batch[0] = all_masked(uneven_batch(check, it.given.config.V, 2, 7));
-    it.given.batch[1] = one_target(uneven_batch(check, it.given.config.V, 2, 6));
-    it.given.batch[2] = all_masked(uneven_batch(check, it.given.config.V, 1, 5));
-    it.given.batch[3] = all_masked(uneven_batch(check, it.given.config.V, 3, 4));
-    judge(&it, "epochs", EVERYTHING);
+    Windows windows = accumulate_new(check, 6, 2, 0);
+    windows.given.batch[0] = batch_all_masked(batch_uneven(check, windows.given.config.V, 2, 7));
+    windows.given.batch[1] = batch_one_target(batch_uneven(check, windows.given.config.V, 2, 6));
+    windows.given.batch[2] = batch_all_masked(batch_uneven(check, windows.given.config.V, 1, 5));
+    windows.given.batch[3] = batch_all_masked(batch_uneven(check, windows.given.config.V, 3, 4));
+    accumulate_judge(&windows, "epochs", EVERYTHING);
     const float *loss = check_got(check, "loss", WIRE_F32);
     if (!(loss[1] == 0)) {
         check_fail(check, "the loss of a window without any valid target is 0, not %g",
@@ -165,18 +166,18 @@ GRADED(03_accumulate, empty, 5,
     }
 }
 
-GRADED(03_accumulate, longer, 3, "task 3: a window that is longer than the data") {
-    Case it = case_new(check, 3, 9, 0);
-    it.epochs = 2;
-    judge(&it, "epochs", EVERYTHING);
+GRADED(03_accumulate, longer, "task 3: a window that is longer than the data") {
+    Windows windows = accumulate_new(check, 3, 9, 0);
+    windows.epochs = 2;
+    accumulate_judge(&windows, "epochs", EVERYTHING);
 }
 
-GRADED(03_accumulate, schedule, 4, "task 3: one tick of the schedule for each window") {
-    Case it = case_new(check, 7, 2, 0);
-    it.given.schedule.warmup_steps = 2;
-    it.given.schedule.max_steps = 6;
-    prepare(&it, 0);
-    if (check_run(check, "epochs", SECONDS) && expect_windows(&it)) {
+GRADED(03_accumulate, schedule, "task 3: one tick of the schedule for each window") {
+    Windows windows = accumulate_new(check, 7, 2, 0);
+    windows.given.schedule.warmup_steps = 2;
+    windows.given.schedule.max_steps = 6;
+    accumulate_give(&windows, 0);
+    if (check_run(check, "epochs", SECONDS) && accumulate_expect_count(&windows)) {
         enum { WINDOWS = 4 };
         uint64_t ticks[WINDOWS], micros[WINDOWS], none[WINDOWS] = {0}, late[WINDOWS],
                                                   twice[WINDOWS];
@@ -187,9 +188,9 @@ GRADED(03_accumulate, schedule, 4, "task 3: one tick of the schedule for each wi
             late[i] = (uint64_t)i;
             twice[i] = 2 * ticks[i];
             micros[i] = (uint64_t)(i < WINDOWS - 1 ? 2 * (i + 1) : 7);
-            rate[i] = rate_of(&it.given, i);
-            next[i] = rate_of(&it.given, i + 1);
-            by_micro[i] = rate_of(&it.given, 2 * i);
+            rate[i] = given_rate(&windows.given, i);
+            next[i] = given_rate(&windows.given, i + 1);
+            by_micro[i] = given_rate(&windows.given, 2 * i);
             first[i] = (double)got[0];
         }
         ExactSuspect counts[] = {
@@ -205,20 +206,20 @@ GRADED(03_accumulate, schedule, 4, "task 3: one tick of the schedule for each wi
             {"this is one rate for all windows: ask schedule_rate() in each window", first}};
         check_close(check, "learning_rate", rate, WINDOWS, tolerance_of_op(F32, 1), rates, 4);
     }
-    reference_free(it.given.reference);
+    windows_free(&windows);
 }
 
-GRADED(03_accumulate, report, 5, "task 3: loss, norm, targets of each window; report() can stop") {
-    Case it = case_new(check, 8, 2, 0.1f);
-    it.stop = 3;
-    it.given.max_norm = clipping_norm(&it);
-    judge(&it, "epochs", WANT_UPDATE | WANT_REPORT);
+GRADED(03_accumulate, report, "task 3: loss, norm, targets of each window; report() can stop") {
+    Windows windows = accumulate_new(check, 8, 2, 0.1f);
+    windows.stop = 3;
+    windows.given.max_norm = accumulate_clipping_norm(&windows);
+    accumulate_judge(&windows, "epochs", WANT_UPDATE | WANT_REPORT);
 }
 
 /* ---- the order of calls ---------------------------------------------------------------------- */
 
-/* What is wrong with the order of a window, or NULL. Any order that is right passes. */
-static const char *wrong_order(const uint64_t *trace, int first, int count) {
+/* The mistake in the order of a window, or NULL. Any order that is right passes. */
+static const char *accumulate_wrong_order(const uint64_t *trace, int first, int count) {
     int forwards = 0, backwards = 0, steps = 0;
     bool norm = false, zero = false;
     for (int i = 0; i < TRACE_LENGTH && trace[i] != EVENT_NONE; i++) {
@@ -251,51 +252,52 @@ static const char *wrong_order(const uint64_t *trace, int first, int count) {
     return NULL;
 }
 
-static void expect_order(const Case *it) {
-    const uint64_t *trace = check_got(it->given.check, "trace", WIRE_U64);
+static void accumulate_expect_order(const Windows *windows) {
+    const uint64_t *trace = check_got(windows->given.check, "trace", WIRE_U64);
     const char *wrong = NULL;
-    for (int i = 0; i < windows_of(it) && wrong == NULL; i++) {
-        wrong = wrong_order(trace + i * TRACE_LENGTH, first_of(it, i), count_of(it, i));
+    for (int i = 0; i < windows_count(windows) && wrong == NULL; i++) {
+        wrong = accumulate_wrong_order(trace + i * TRACE_LENGTH, windows_first(windows, i),
+                                       windows_size(windows, i));
     }
     if (wrong != NULL) {
-        check_fail(it->given.check, "%s", wrong);
+        check_fail(windows->given.check, "%s", wrong);
     } else {
-        check_good(it->given.check);
+        check_good(windows->given.check);
     }
 }
 
 /* Micro-batches of one shape: one that is used in place of another gives no other sign. */
-GRADED(03_accumulate, order, 3, "task 3: each micro-batch once, then clip, step, zero, once") {
-    Case it = case_new(check, 5, 2, 0);
-    for (int i = 0; i < it.given.batches; i++) {
-        it.given.batch[i] = uneven_batch(check, it.given.config.V, 3, 8);
+GRADED(03_accumulate, order, "task 3: each micro-batch once, then clip, step, zero, once") {
+    Windows windows = accumulate_new(check, 5, 2, 0);
+    for (int i = 0; i < windows.given.batches; i++) {
+        windows.given.batch[i] = batch_uneven(check, windows.given.config.V, 3, 8);
     }
-    prepare(&it, WANT_GRADIENTS | WANT_UPDATE);
-    if (check_run(check, "epochs", SECONDS) && expect_windows(&it)) {
-        for (int i = 0; i < windows_of(&it); i++) {
-            Window window = work_out(&it, i);
-            expect_gradients(&it, &window);
-            go_on(&it.given, i);
+    accumulate_give(&windows, WANT_GRADIENTS | WANT_UPDATE);
+    if (check_run(check, "epochs", SECONDS) && accumulate_expect_count(&windows)) {
+        for (int i = 0; i < windows_count(&windows); i++) {
+            Window window = windows_work_out(&windows, i);
+            accumulate_expect_gradients(&windows, &window);
+            given_go_on(&windows.given, i);
         }
-        expect_order(&it);
+        accumulate_expect_order(&windows);
     }
-    reference_free(it.given.reference);
+    windows_free(&windows);
 }
 
 /* ---- memory, and the other device ------------------------------------------------------------ */
 
-GRADED(03_accumulate, memory, 4, "task 3: four micro-batches where memory has room for one") {
+GRADED(03_accumulate, memory, "task 3: four micro-batches where memory has room for one") {
     ModelConfig config = {.V = 256, .T = 256, .L = 4, .NH = 4, .C = 64};
-    Case it = case_of(check, config, 4, 4);
-    for (int i = 0; i < it.given.batches; i++) {
-        it.given.batch[i] = full_batch(check, config.V, 1, 256);
+    Windows windows = accumulate_of(check, config, 4, 4);
+    for (int i = 0; i < windows.given.batches; i++) {
+        windows.given.batch[i] = batch_full(check, config.V, 1, 256);
     }
-    same_bits(&it, "tight");
+    accumulate_same_bits(&windows, "tight");
 }
 
-GRADED(03_accumulate, gpu, 3, "task 3: the same on the simulated GPU") {
-    Case it = case_new(check, 3, 2, 0.1f);
-    it.gpu = true;
+GRADED(03_accumulate, gpu, "task 3: the same on the simulated GPU") {
+    Windows windows = accumulate_new(check, 3, 2, 0.1f);
+    windows.option[OPTION_GPU] = true;
     check_memory(check, 0);
-    judge(&it, "epochs", EVERYTHING);
+    accumulate_judge(&windows, "epochs", EVERYTHING);
 }

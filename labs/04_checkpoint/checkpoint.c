@@ -1,9 +1,9 @@
-/* Lab 04: keep the input of some blocks, run the rest again. The contracts are in common/lab04.h.
- */
-#include "common/lab04.h"
+/* Lab 04: keep the input of some blocks, run the rest again. The contracts are
+   in labs/04_checkpoint/contract.h. */
+#include "labs/04_checkpoint/contract.h"
 
 #include "common/lab.h"
-#include "common/lab00.h"
+#include "labs/00_bytes/contract.h"
 
 /* ---- segments: segment s has the blocks segment_first(s) ... segment_end(s) - 1 -------------- */
 
@@ -45,7 +45,7 @@ static void keep_block(Model *model, int layer) {
     TODO("task 4: keep everything but the probabilities of attention (about 6 lines)");
 }
 
-/* Backward of a kept block. What it kept is released, its output too. */
+/* Backward of a kept block. Its tensors are released, its output too. */
 static void spend_block(Model *model, int layer) {
     Pass *pass = &model->pass;
     Block *block = &pass->blocks[layer];

@@ -7,7 +7,7 @@
 /* How threads map to data. A thread takes four neighbours, whatever the precision: 16 bytes of
    floats, and 16 or 8 bytes of stored numbers. With PACK of them, eight in half, the floats of two
    neighbouring threads would lie 32 bytes apart, and each access of a warp would move half of the
-   sectors that it touches. What is left at the end, fewer than four, is taken one by one. */
+   sectors that it touches. The rest at the end, fewer than four, is taken one by one. */
 
 enum { THREADS = 256, FOUR = 4 };
 

@@ -1,12 +1,12 @@
-/* Lab 05: the end of a window in mixed precision. The contract is in common/lab05.h. */
+/* Lab 05: the end of a window in mixed precision. The contract is in labs/05_fp16/contract.h. */
 #include "common/lab.h"
-#include "common/lab05.h"
+#include "labs/05_fp16/contract.h"
 
 /* Divides every gradient by the scale. Whether one of them is inf or NaN: model->result is a float
    on the device, where the answer can stand until it is downloaded. */
 static bool unscale(Model *model, float scale) {
     (void)model, (void)scale;
-    TODO("task 4: unscale every gradient, and tell what was found (about 8 lines)");
+    TODO("task 4: unscale every gradient, and say whether one was not finite (about 8 lines)");
 }
 
 /* Writes the float masters, rounded, into the weights. */

@@ -1,77 +1,80 @@
 /* Lab 05, judged. The two ops run on the simulated GPU, the scaler against an automaton, windows
    against a model in double whose weights are those that half can hold. How inputs are made and
-   what is said of a mistake is in the four headers. */
-#include "grader/judges/05_expect.h"
-#include "grader/judges/05_ops.h"
+   what is said of a mistake is in grader/labs/05_fp16/. */
+#include <math.h>
+#include <string.h>
+
+#include "grader/labs/05_fp16/expect.h"
+#include "grader/labs/05_fp16/ops.h"
 
 /* ---- tasks 1 and 2: the ops ------------------------------------------------------------------ */
 
-static Ops05 plan_cast(Check *check) {
+static OpCalls ops_cast_calls(Check *check) {
     static const int sizes[] = {257, 1, 31, 33, 4, 3, 1030};
-    Ops05 ops = {.check = check, .cast = true};
+    OpCalls ops = {.check = check, .cast = true};
     for (int precision = F32; precision <= BF16; precision++) {
         for (int s = 0; s < 7; s++) {
             float *in = check_normal(check, (size_t)sizes[s], s % 2 == 0 ? 1 : 1e-5, F32);
-            add_op(&ops, in, (OpCase){.precision = precision, .n = sizes[s]});
+            ops_add(&ops, in, (OpCase){.precision = precision, .n = sizes[s]});
         }
-        add_op(&ops, NULL, (OpCase){.precision = precision, .n = 0});
+        ops_add(&ops, NULL, (OpCase){.precision = precision, .n = 0});
     }
     return ops;
 }
 
-GRADED(05_fp16, cast, 7, "task 1: float to f32, f16 and bf16, rounded to the nearest") {
+GRADED(05_fp16, cast, "task 1: float to f32, f16 and bf16, rounded to the nearest") {
     /* Ties, the largest, the first that is infinite, subnormals, half of the smallest. */
     static const float special[] = {65504,  65519,    65520,     70000, -65520,    INFINITY,
                                     NAN,    0x1p-14f, 0x1p-24f,  6e-8f, 0x1p-25f,  0x1.8p-25f,
                                     1e-10f, -0.0f,    1.000488f, 2049,  2051,      0x1.004p0f,
                                     -1e-8f, 3.3e38f,  1e38f,     257,   0x1.02p0f, 0x1.06p0f};
-    Ops05 ops = plan_cast(check);
+    OpCalls ops = ops_cast_calls(check);
     for (int precision = F32; precision <= BF16; precision++) {
-        add_op(&ops, special,
-               (OpCase){.precision = precision, .n = sizeof special / sizeof *special});
+        ops_add(&ops, special,
+                (OpCase){.precision = precision, .n = sizeof special / sizeof *special});
     }
     ops_planned(&ops);
     if (ops_run(&ops)) {
-        judge_cast(&ops);
+        ops_judge_cast(&ops);
     }
 }
 
-GRADED(05_fp16, cast_traffic, 3, "task 1: sectors per request") {
-    Ops05 ops = {.check = check, .cast = true};
-    add_op(&ops, check_normal(check, 1 << 14, 1, F32), (OpCase){.precision = F16, .n = 1 << 14});
+GRADED(05_fp16, cast_traffic, "task 1: sectors per request") {
+    OpCalls ops = {.check = check, .cast = true};
+    ops_add(&ops, check_normal(check, 1 << 14, 1, F32), (OpCase){.precision = F16, .n = 1 << 14});
     ops_planned(&ops);
     check_environment(check, "CUDASIM_PROFILE=1");
     if (ops_run(&ops)) {
-        judge_cast(&ops);
-        judge_traffic(&ops, 4, 2);
+        ops_judge_cast(&ops);
+        ops_judge_traffic(&ops, 4, 2);
     }
 }
 
-static Ops05 plan_unscale(Check *check) {
+static OpCalls ops_unscale_calls(Check *check) {
     static const int sizes[] = {257, 1, 31, 33, 1030, 4100};
-    Ops05 ops = {.check = check};
+    OpCalls ops = {.check = check};
     for (int s = 0; s < 6; s++) {
         float inv_scale = (float)ldexp(1, -check_int(check, 0, 16));
-        add_op(&ops, check_normal(check, (size_t)sizes[s], 100, F32),
-               (OpCase){.n = sizes[s], .inv_scale = inv_scale, .found_inf = (float)(s % 2)});
+        ops_add(&ops, check_normal(check, (size_t)sizes[s], 100, F32),
+                (OpCase){.n = sizes[s], .inv_scale = inv_scale, .found_inf = (float)(s % 2)});
     }
     return ops;
 }
 
-GRADED(05_fp16, unscale, 7, "task 2: every element times inv_scale") {
-    Ops05 ops = plan_unscale(check);
-    add_op(&ops, NULL, (OpCase){.n = 0, .inv_scale = 1});
-    add_op(&ops, NULL, (OpCase){.n = 0, .inv_scale = 1, .found_inf = 1});
+GRADED(05_fp16, unscale, "task 2: every element times inv_scale") {
+    OpCalls ops = ops_unscale_calls(check);
+    ops_add(&ops, NULL, (OpCase){.n = 0, .inv_scale = 1});
+    ops_add(&ops, NULL, (OpCase){.n = 0, .inv_scale = 1, .found_inf = 1});
     ops_planned(&ops);
     if (ops_run(&ops)) {
-        judge_unscale(&ops);
+        ops_judge_unscale(&ops);
     }
 }
 
 /* inf, -inf and NaN: first, last, and anywhere. Large numbers whose sum or square overflows. */
-static Ops05 plan_bad(Check *check) {
+static OpCalls ops_bad_calls(Check *check) {
     static const float bad[] = {INFINITY, -INFINITY, NAN};
-    Ops05 ops = {.check = check};
+    OpCalls ops = {.check = check};
     for (int i = 0; i < 27; i++) {
         int n = i % 4 == 0 ? 1030 : check_int(check, 2, 2500);
         float *in = check_normal(check, (size_t)n, 1, F32);
@@ -80,33 +83,33 @@ static Ops05 plan_bad(Check *check) {
         if (i % 9 == 8) { /* the sum of these two is NaN, that of -inf and inf might be hidden */
             in[(at + 1) % n] = -in[at];
         }
-        add_op(&ops, in, (OpCase){.n = n, .inv_scale = 0x1p-10f});
+        ops_add(&ops, in, (OpCase){.n = n, .inv_scale = 0x1p-10f});
     }
     float *many = check_normal(check, 4100, 1, F32); /* one in every block */
     for (int i = 0; i < 4100; i += 250) {
         many[i] = NAN;
     }
-    add_op(&ops, many, (OpCase){.n = 4100, .inv_scale = 0x1p-10f});
-    add_op(&ops, many, (OpCase){.n = 4100, .inv_scale = 0x1p-10f, .found_inf = 1});
+    ops_add(&ops, many, (OpCase){.n = 4100, .inv_scale = 0x1p-10f});
+    ops_add(&ops, many, (OpCase){.n = 4100, .inv_scale = 0x1p-10f, .found_inf = 1});
     float *large = check_normal(check, 300, 0, F32);
     for (int i = 0; i < 300; i++) {
         large[i] = 3.4e38f; /* the sum of two is infinite, and so is the square of one */
     }
-    add_op(&ops, large, (OpCase){.n = 300, .inv_scale = 0x1p-16f});
-    add_op(&ops, large, (OpCase){.n = 299, .inv_scale = 1});
+    ops_add(&ops, large, (OpCase){.n = 300, .inv_scale = 0x1p-16f});
+    ops_add(&ops, large, (OpCase){.n = 299, .inv_scale = 1});
     return ops;
 }
 
-GRADED(05_fp16, unscale_found, 7, "task 2: inf and NaN are found, wherever they stand") {
-    Ops05 ops = plan_bad(check);
+GRADED(05_fp16, unscale_found, "task 2: inf and NaN are found, wherever they stand") {
+    OpCalls ops = ops_bad_calls(check);
     ops_planned(&ops);
     if (ops_run(&ops)) {
-        judge_unscale(&ops);
+        ops_judge_unscale(&ops);
     }
 }
 
-GRADED(05_fp16, unscale_schedules, 3, "task 2: the same in three orders of threads") {
-    Ops05 ops = plan_bad(check);
+GRADED(05_fp16, unscale_schedules, "task 2: the same in three orders of threads") {
+    OpCalls ops = ops_bad_calls(check);
     ops_planned(&ops);
     static const char *const schedule[] = {"CUDASIM_SCHED=forward", "CUDASIM_SCHED=reverse",
                                            "CUDASIM_SCHED=random:7"};
@@ -116,25 +119,25 @@ GRADED(05_fp16, unscale_schedules, 3, "task 2: the same in three orders of threa
         if (!ops_run(&ops)) {
             return;
         }
-        judge_unscale(&ops);
+        ops_judge_unscale(&ops);
     }
 }
 
-GRADED(05_fp16, unscale_traffic, 3, "task 2: one pass over memory") {
-    Ops05 ops = {.check = check};
-    add_op(&ops, check_normal(check, 1 << 14, 1, F32),
-           (OpCase){.n = 1 << 14, .inv_scale = 0x1p-10f});
+GRADED(05_fp16, unscale_traffic, "task 2: one pass over memory") {
+    OpCalls ops = {.check = check};
+    ops_add(&ops, check_normal(check, 1 << 14, 1, F32),
+            (OpCase){.n = 1 << 14, .inv_scale = 0x1p-10f});
     ops_planned(&ops);
     check_environment(check, "CUDASIM_PROFILE=1");
     if (ops_run(&ops)) {
-        judge_unscale(&ops);
-        judge_traffic(&ops, 4, 4);
+        ops_judge_unscale(&ops);
+        ops_judge_traffic(&ops, 4, 4);
     }
 }
 
 /* ---- task 3: the scaler ---------------------------------------------------------------------- */
 
-GRADED(05_fp16, scaler_init, 3, "task 3: where the scaler starts") {
+GRADED(05_fp16, scaler_init, "task 3: where the scaler starts") {
     static const char *const names[] = {"scale", "growth",   "backoff",
                                         "floor", "interval", "good_steps"};
     static const double want[] = {65536, 2, 0.5, 1, 2000, 0};
@@ -151,57 +154,55 @@ GRADED(05_fp16, scaler_init, 3, "task 3: where the scaler starts") {
     }
 }
 
-GRADED(05_fp16, scaler_trace, 10, "task 3: scale and good steps over a script, exactly") {
+GRADED(05_fp16, scaler_trace, "task 3: scale and good steps over a script, exactly") {
     char script[MOST_STEPS + 1] = "gggggggggggbggggbggggggbb";
     for (size_t i = strlen(script); i < MOST_STEPS; i++) {
         script[i] = check_int(check, 0, 7) == 0 ? 'b' : 'g';
     }
-    judge_script(check, (Automaton){1024, 2, 0.5, 1, 5, 0}, script);
+    scaler_judge_script(check, (Automaton){1024, 2, 0.5, 1, 5, 0}, script);
 }
 
-GRADED(05_fp16, scaler_factors, 4, "task 3: other factors, another interval") {
-    judge_script(check, (Automaton){64, 4, 0.125, 0.25, 3, 0}, "gggggggbgggggbbggggggggbg");
+GRADED(05_fp16, scaler_factors, "task 3: other factors, another interval") {
+    scaler_judge_script(check, (Automaton){64, 4, 0.125, 0.25, 3, 0}, "gggggggbgggggbbggggggggbg");
 }
 
-GRADED(05_fp16, scaler_limits, 4, "task 3: never below the floor, never infinite") {
+GRADED(05_fp16, scaler_limits, "task 3: never below the floor, never infinite") {
     int up = check_int(check, 5, 9); /* the fourth would make it infinite */
     char script[MOST_STEPS + 1] = "";
     memset(script, 'g', (size_t)up);
     memset(script + up, 'b', (size_t)(MOST_STEPS - 10 - up));
     memset(script + MOST_STEPS - 10, 'g', 10);
-    judge_script(check, (Automaton){0x1p126, 2, 0x1p-6, 3, 2, 0}, script);
+    scaler_judge_script(check, (Automaton){0x1p126, 2, 0x1p-6, 3, 2, 0}, script);
 }
 
-GRADED(05_fp16, scaler_resumed, 4,
-       "task 3: goes on where a saved one was; all state is in Scaler") {
-    judge_script(check, (Automaton){4096, 2, 0.5, 1, 5, check_int(check, 2, 4)},
-                 "gggggggbggggggggggbbggggg");
+GRADED(05_fp16, scaler_resumed, "task 3: goes on where a saved one was; all state is in Scaler") {
+    scaler_judge_script(check, (Automaton){4096, 2, 0.5, 1, 5, check_int(check, 2, 4)},
+                        "gggggggbggggggggggbbggggg");
 }
 
-/* ---- tasks 4 and 5: windows -------------------------------------------------------------------
- */
+/* ---- tasks 4 and 5: windows ------------------------------------------------------------------ */
 
-GRADED(05_fp16, gradients, 7, "task 4: unscaled gradients against those of a float model") {
+GRADED(05_fp16, gradients, "task 4: unscaled gradients against those of a float model") {
     Job job = job_new(check, 2, 16);
-    job.given.config.dropout = job.given.reference->config.dropout = 0.1f;
-    job.option[OPTION_FIRST] = 1;
+    job.windows.given.config.dropout = job.windows.given.reference->config.dropout = 0.1f;
+    job.windows.option[OPTION_FIRST] = 1;
     float scale = (float)(1 << check_int(check, 10, 13));
-    add_window(&job, scale);
-    work_out(&job);
-    if (run(&job, WANT_GRADIENTS) && expect_gradients(&job, 0, (double)scale, 0)) {
-        expect_small_error(&job, 0, scale);
+    job_add_window(&job, scale);
+    job_work_out(&job);
+    if (job_run(&job, WANT_GRADIENTS) && job_expect_gradients(&job, 0, (double)scale, 0)) {
+        job_expect_small_error(&job, 0, scale);
     }
     job_free(&job);
 }
 
-GRADED(05_fp16, clipped, 5, "task 5: clipping by the norm of the unscaled gradients") {
+GRADED(05_fp16, clipped, "task 5: clipping by the norm of the unscaled gradients") {
     Job job = job_new(check, 1, 16);
-    work_out(&job);
-    job.given.max_norm = (float)(0.3 * job.norm);
-    add_window(&job, 2048);
-    if (run(&job, WANT_GRADIENTS)) {
-        expect_gradients(&job, 0, 2048, (double)job.given.max_norm);
-        expect_report(&job, 2048);
+    job_work_out(&job);
+    job.windows.given.max_norm = (float)(0.3 * job.norm);
+    job_add_window(&job, 2048);
+    if (job_run(&job, WANT_GRADIENTS)) {
+        job_expect_gradients(&job, 0, 2048, (double)job.windows.given.max_norm);
+        job_expect_report(&job, 2048);
     }
     job_free(&job);
 }
@@ -211,10 +212,10 @@ GRADED(05_fp16, clipped, 5, "task 5: clipping by the norm of the unscaled gradie
 static const float scales[] = {0x1p10f, 0x1p12f, 0x1p14f};
 
 /* Whether each tensor of `got` (P) is as close to the window's gradient as that. */
-static bool params_close(const Job *job, const float *got, Tolerance tolerance) {
+static bool job_params_close(const Job *job, const float *got, Tolerance tolerance) {
     const double *want = job->gradient;
-    for (int i = 0; i < job->given.reference->param_count; i++) {
-        size_t n = job->given.reference->params[i].count;
+    for (int i = 0; i < job->windows.given.reference->param_count; i++) {
+        size_t n = job->windows.given.reference->params[i].count;
         if (!compare(got, want, n, tolerance).pass) {
             return false;
         }
@@ -227,25 +228,27 @@ static bool params_close(const Job *job, const float *got, Tolerance tolerance) 
 /* Whether half holds every activation gradient of the window at all three scales: by the reference,
    and, since rounding moves those next to the border, by the kit's own half as well; and whether
    the kit's gradients are then within the tolerance: of so few tokens some cancel. */
-static bool fits_half(Job *job) {
-    work_out(job);
-    if (!(job->given.reference->smallest * 0x1p10 >= 0x1p-13 &&
-          job->given.reference->largest * 0x1p14 <= 0x1p15)) {
+static bool job_fits_half(Job *job) {
+    job_work_out(job);
+    if (!(job->windows.given.reference->smallest * 0x1p10 >= 0x1p-13 &&
+          job->windows.given.reference->largest * 0x1p14 <= 0x1p15)) {
         return false;
     }
-    const float *first = kit_gradient(job, scales[0]);
-    return params_close(job, first, tolerance_of_model(F16)) &&
-           memcmp(first, kit_gradient(job, scales[1]), job->given.P * sizeof *first) == 0 &&
-           memcmp(first, kit_gradient(job, scales[2]), job->given.P * sizeof *first) == 0;
+    const float *first = job_kit_gradient(job, scales[0]);
+    return job_params_close(job, first, tolerance_of_model(F16)) &&
+           memcmp(first, job_kit_gradient(job, scales[1]), job->windows.given.P * sizeof *first) ==
+               0 &&
+           memcmp(first, job_kit_gradient(job, scales[2]), job->windows.given.P * sizeof *first) ==
+               0;
 }
 
-/* Weights and batches with which it does. Few tokens: the more numbers, the smaller the smallest.
- */
+/* Weights and batches with which it does. Few tokens:
+   the more numbers, the smaller the smallest. */
 static Job job_that_fits(Check *check) {
     for (int tries = 0; tries < 400; tries++) {
         Job job = job_new(check, 1, 4);
-        job.given.config.NH = job.given.reference->config.NH = 1;
-        if (fits_half(&job)) {
+        job.windows.given.config.NH = job.windows.given.reference->config.NH = 1;
+        if (job_fits_half(&job)) {
             return job;
         }
         job_free(&job);
@@ -253,26 +256,29 @@ static Job job_that_fits(Check *check) {
     CHECK(false, "no inputs whose gradients half can hold");
 }
 
-GRADED(05_fp16, scales, 7, "task 5: scales 2^10, 2^12 and 2^14 give the same bits") {
+GRADED(05_fp16, scales, "task 5: scales 2^10, 2^12 and 2^14 give the same bits") {
     Job job = job_that_fits(check);
-    job.given.schedule.learning_rate = 0; /* the weights stay */
-    job.given.adamw.weight_decay = 0;
+    job.windows.given.schedule.learning_rate = 0; /* the weights stay */
+    job.windows.given.adamw.weight_decay = 0;
     for (int w = 0; w < 3; w++) {
-        add_window(&job, scales[w]);
+        job_add_window(&job, scales[w]);
     }
-    prepare(&job, WANT_GRADIENTS);
-    const double *kit = kit_bits(&job);
-    if (kit != NULL && run_windows(&job) && stepped(&job, 0) && stepped(&job, 1) &&
-        stepped(&job, 2)) {
-        double *first = got_all(&job.given, NAME_GRADIENT, 0);
-        if (expect_gradients(&job, 0, (double)scales[0], 0) &&
-            !(expect_all(&job.given, NAME_GRADIENT, 1, first, (Tolerance){0, 0, 0}, NULL, 0) &&
-              expect_all(&job.given, NAME_GRADIENT, 2, first, (Tolerance){0, 0, 0}, NULL, 0))) {
+    job_give(&job, WANT_GRADIENTS);
+    const double *kit = job_kit_bits(&job);
+    if (kit != NULL && job_run_windows(&job) && job_stepped(&job, 0) && job_stepped(&job, 1) &&
+        job_stepped(&job, 2)) {
+        double *first = given_got_all(&job.windows.given, NAME_GRADIENT, 0);
+        if (job_expect_gradients(&job, 0, (double)scales[0], 0) &&
+            !(given_expect(&job.windows.given, NAME_GRADIENT, 1, first, (Tolerance){0, 0, 0}, NULL,
+                           0) &&
+              given_expect(&job.windows.given, NAME_GRADIENT, 2, first, (Tolerance){0, 0, 0}, NULL,
+                           0))) {
             check_fail(check, "scales 2^10, 2^12 and 2^14 give other bits: with powers of two "
                               "nothing is rounded, unless 1 / scale is not one");
         }
-        /* What half would round away at scale 1 is there. */
-        if (!expect_all(&job.given, NAME_GRADIENT, 0, kit, (Tolerance){0, 0, 0}, NULL, 0)) {
+        /* Small numbers, which half would round away at scale 1, are there. */
+        if (!given_expect(&job.windows.given, NAME_GRADIENT, 0, kit, (Tolerance){0, 0, 0}, NULL,
+                          0)) {
             check_fail(check, "these are not the bits of a backward at scale 2^10: is dloss scaled "
                               "before anything is rounded to half?");
         }
@@ -280,53 +286,54 @@ GRADED(05_fp16, scales, 7, "task 5: scales 2^10, 2^12 and 2^14 give the same bit
     job_free(&job);
 }
 
-GRADED(05_fp16, bad_numbers, 8, "task 5: inf and NaN in each tensor and micro-batch in turn") {
+GRADED(05_fp16, bad_numbers, "task 5: inf and NaN in each tensor and micro-batch in turn") {
     Job job = job_new(check, 1, 8);
-    add_window(&job, 1024);
-    for (int param = 0; param < job.given.reference->param_count; param++) {
+    job_add_window(&job, 1024);
+    for (int param = 0; param < job.windows.given.reference->param_count; param++) {
         for (int k = 0; k < 6; k++) {
-            Window *window = add_window(&job, 1024);
+            MixedWindow *window = job_add_window(&job, 1024);
             window->bad = k % 2 == 0 ? BAD_NAN : k == 1 ? BAD_MINUS : BAD_PLUS;
             window->micro = k / 2;
             window->param = param;
-            window->index = check_int(check, 0, (int)job.given.reference->params[param].count - 1);
+            window->index =
+                check_int(check, 0, (int)job.windows.given.reference->params[param].count - 1);
         }
     }
-    int last = job.windows;
-    add_window(&job, 1024);
-    if (run(&job, WANT_STATES)) {
-        expect_good_taken(&job, 0, -1);
+    int last = job.windows.stop;
+    job_add_window(&job, 1024);
+    if (job_run(&job, WANT_STATES)) {
+        job_expect_good_taken(&job, 0, -1);
         for (int w = 1; w < last; w++) {
-            expect_bad_skipped(&job, w, 0);
+            job_expect_bad_skipped(&job, w, 0);
         }
-        expect_good_taken(&job, last, 0);
+        job_expect_good_taken(&job, last, 0);
     }
     job_free(&job);
 }
 
-GRADED(05_fp16, trace, 6, "task 5: scale, skipped, t and schedule over 30 windows, exactly") {
+GRADED(05_fp16, trace, "task 5: scale, skipped, t and schedule over 30 windows, exactly") {
     static const char script[] = "ggggggggggbggggbggggggbbgggggb";
     Job job = job_new(check, 1, 8);
     job.scaler.interval = 5;
     for (size_t i = 0; i < sizeof script - 1; i++) {
-        Window *window = add_window(&job, 0);
+        MixedWindow *window = job_add_window(&job, 0);
         window->bad = script[i] == 'b' ? check_int(check, BAD_PLUS, BAD_NAN) : BAD_NONE;
         window->micro = check_int(check, 0, 2);
-        window->param = check_int(check, 0, job.given.reference->param_count - 1);
+        window->param = check_int(check, 0, job.windows.given.reference->param_count - 1);
     }
-    if (run(&job, 0)) {
+    if (job_run(&job, 0)) {
         ExactSuspect suspects[SLIPS + 1];
         for (int slip = SLIP_KEPT; slip < SLIPS; slip++) {
-            suspects[slip - 1] =
-                (ExactSuspect){slip_sentence[slip], right_trace(&job, (Slip)slip, false)};
+            suspects[slip - 1] = (ExactSuspect){scaler_slip_sentence[slip],
+                                                job_right_trace(&job, (ScalerSlip)slip, false)};
         }
         suspects[SLIPS - 1] = (ExactSuspect){"a skipped step still calls optimizer_step()",
-                                             right_trace(&job, SLIP_NONE, true)};
-        check_equal(check, "trace", right_trace(&job, SLIP_NONE, false),
-                    COLUMNS * (size_t)job.windows, suspects, SLIPS);
+                                             job_right_trace(&job, SLIP_NONE, true)};
+        check_equal(check, "trace", job_right_trace(&job, SLIP_NONE, false),
+                    COLUMNS * (size_t)job.windows.stop, suspects, SLIPS);
         const float *dloss = check_got(check, "dloss", WIRE_F32);
         for (int k = 0; k < 3; k++) {
-            double want = share_of(&job) * job.scaler.scale;
+            double want = job_share(&job) * job.scaler.scale;
             if (!(fabs((double)dloss[k] / want - 1) <= 1e-6)) {
                 check_fail(check,
                            "backward of micro-batch %d was given %g, not share * scale = %g: the "
@@ -338,33 +345,33 @@ GRADED(05_fp16, trace, 6, "task 5: scale, skipped, t and schedule over 30 window
     job_free(&job);
 }
 
-GRADED(05_fp16, update, 6, "task 5: masters by AdamW, weights = round(master), three windows") {
+GRADED(05_fp16, update, "task 5: masters by AdamW, weights = round(master), three windows") {
     Job job = job_new(check, 1, 16);
     for (int w = 0; w < 3; w++) {
-        add_window(&job, 0);
+        job_add_window(&job, 0);
     }
-    if (run(&job, WANT_GRADIENTS | WANT_UPDATE)) {
-        expect_updates(&job);
+    if (job_run(&job, WANT_GRADIENTS | WANT_UPDATE)) {
+        job_expect_updates(&job);
     }
     job_free(&job);
 }
 
-GRADED(05_fp16, bf16, 3, "bf16: no scale, masters and a skipped step all the same") {
+GRADED(05_fp16, bf16, "bf16: no scale, but masters and skipped steps") {
     Job job = job_new(check, 1, 8);
-    job.given.config.precision = BF16;
+    job.windows.given.config.precision = BF16;
     job.scaler = (Automaton){1, 2, 0.5, 1, 1, 0}; /* one good step, and a scaler would grow */
-    random_weights(&job.given);
-    add_window(&job, 0);
-    add_window(&job, 0);
-    work_out(&job);
-    if (run(&job, WANT_GRADIENTS | WANT_UPDATE)) {
-        expect_gradients(&job, 0, 1, 0);
-        expect_updates(&job);
-        if (traced(&job, 1, SCALE) != 1) {
+    given_random_weights(&job.windows.given);
+    job_add_window(&job, 0);
+    job_add_window(&job, 0);
+    job_work_out(&job);
+    if (job_run(&job, WANT_GRADIENTS | WANT_UPDATE)) {
+        job_expect_gradients(&job, 0, 1, 0);
+        job_expect_updates(&job);
+        if (job_traced(&job, 1, SCALE) != 1) {
             check_fail(check,
                        "bf16's scale has become %llu: where `dynamic` is not set, "
                        "scaler_update() is not called",
-                       (unsigned long long)traced(&job, 1, SCALE));
+                       (unsigned long long)job_traced(&job, 1, SCALE));
         }
     }
     job_free(&job);
@@ -373,16 +380,17 @@ GRADED(05_fp16, bf16, 3, "bf16: no scale, masters and a skipped step all the sam
 /* ---- everything at once ---------------------------------------------------------------------- */
 
 /* Bytes of the largest micro-batch's step. */
-static void right_bytes_of(const Job *job, uint64_t *want) {
-    Device *device = open_device(1);
+static void job_right_bytes(const Job *job, uint64_t *want) {
+    Device *device = judge_device(1);
     memset(want, 0, MEMORY_KINDS * sizeof *want);
     for (int k = 0; k < 3; k++) {
-        const Batch *batch = &job->given.batch[k];
+        const Batch *batch = &job->windows.given.batch[k];
         MemoryUse use;
-        trainer_measure(&job->given.config, (Checkpoint){0}, batch->B, batch->T, device, &use);
+        trainer_measure(&job->windows.given.config, (Checkpoint){0}, batch->B, batch->T, device,
+                        &use);
         use.bytes[MEMORY_ACTIVATIONS] =
-            peak_activations(&job->given.config, batch->B, batch->T,
-                             (Checkpoint){.segment = job->option[OPTION_SEGMENT]});
+            peak_activations(&job->windows.given.config, batch->B, batch->T,
+                             (Checkpoint){.segment = job->windows.option[OPTION_SEGMENT]});
         if (use.bytes[MEMORY_ACTIVATIONS] > want[MEMORY_ACTIVATIONS]) {
             for (int kind = 0; kind < MEMORY_KINDS; kind++) {
                 want[kind] = use.bytes[kind];
@@ -390,45 +398,45 @@ static void right_bytes_of(const Job *job, uint64_t *want) {
         }
     }
     device_free(device);
-    if (job->option[OPTION_GPU]) {
-        want[MEMORY_WORKSPACE] = gpu_workspace(&job->given.config);
+    if (job->windows.option[OPTION_GPU]) {
+        want[MEMORY_WORKSPACE] = judge_gpu_workspace(&job->windows.given.config);
     }
 }
 
-GRADED(05_fp16, together, 3, "accumulated, checkpointed, dropout, clipped: gradients and bytes") {
+GRADED(05_fp16, together, "accumulated, checkpointed, dropout, clipped: gradients and bytes") {
     Job job = job_new(check, 3, 16);
     uint64_t want[MEMORY_KINDS];
-    job.given.config.dropout = job.given.reference->config.dropout = 0.1f;
-    job.option[OPTION_LEVEL] = 1;
-    job.option[OPTION_SEGMENT] = 2;
-    work_out(&job);
-    job.given.max_norm = (float)(0.5 * job.norm);
-    add_window(&job, 0);
-    right_bytes_of(&job, want);
-    if (run(&job, WANT_GRADIENTS | WANT_UPDATE)) {
-        expect_gradients(&job, 0, job.scaler.scale, (double)job.given.max_norm);
-        expect_updates(&job);
+    job.windows.given.config.dropout = job.windows.given.reference->config.dropout = 0.1f;
+    job.windows.option[OPTION_LEVEL] = 1;
+    job.windows.option[OPTION_SEGMENT] = 2;
+    job_work_out(&job);
+    job.windows.given.max_norm = (float)(0.5 * job.norm);
+    job_add_window(&job, 0);
+    job_right_bytes(&job, want);
+    if (job_run(&job, WANT_GRADIENTS | WANT_UPDATE)) {
+        job_expect_gradients(&job, 0, job.scaler.scale, (double)job.windows.given.max_norm);
+        job_expect_updates(&job);
         check_equal(check, "bytes", want, MEMORY_KINDS, NULL, 0);
     }
     job_free(&job);
 }
 
-GRADED(05_fp16, on_the_gpu, 0, "a window on the simulated GPU, with your cast and unscale") {
+GRADED(05_fp16, on_the_gpu, "a window on the simulated GPU, with your cast and unscale") {
     Job job = job_new(check, 1, 8);
-    job.option[OPTION_GPU] = 1;
-    add_window(&job, 1024);
-    Window *bad = add_window(&job, 0);
+    job.windows.option[OPTION_GPU] = 1;
+    job_add_window(&job, 1024);
+    MixedWindow *bad = job_add_window(&job, 0);
     bad->bad = BAD_NAN;
     bad->micro = 2;
-    add_window(&job, 1024);
-    work_out(&job);
-    if (run(&job, WANT_GRADIENTS | WANT_UPDATE | WANT_STATES)) {
-        expect_gradients(&job, 0, 1024, 0);
-        expect_good_taken(&job, 0, -1);
-        if (traced(&job, 1, SKIPPED) != 1 || changed(&job, 1, 0) != NULL) {
+    job_add_window(&job, 1024);
+    job_work_out(&job);
+    if (job_run(&job, WANT_GRADIENTS | WANT_UPDATE | WANT_STATES)) {
+        job_expect_gradients(&job, 0, 1024, 0);
+        job_expect_good_taken(&job, 0, -1);
+        if (job_traced(&job, 1, SKIPPED) != 1 || job_changed(&job, 1, 0) != NULL) {
             check_fail(check, "a window with NaN in a gradient was not skipped");
         }
-        expect_good_taken(&job, 2, 1);
+        job_expect_good_taken(&job, 2, 1);
     }
     job_free(&job);
 }

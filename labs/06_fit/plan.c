@@ -1,8 +1,8 @@
-/* Lab 06: make a training run fit into a budget. The contracts are in common/lab06.h. */
+/* Lab 06: make a training run fit into a budget. The contracts are in labs/06_fit/contract.h. */
 #include "common/lab.h"
-#include "common/lab00.h"
-#include "common/lab04.h"
-#include "common/lab06.h"
+#include "labs/00_bytes/contract.h"
+#include "labs/04_checkpoint/contract.h"
+#include "labs/06_fit/contract.h"
 
 /* ---- what a plan takes ----------------------------------------------------------------------- */
 

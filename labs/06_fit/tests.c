@@ -1,20 +1,23 @@
 /* Lab 06, judged: plans against all plans of a small model, whose bytes are counted by running the
-   kit's own step (grader/judges/06_space.h); what known mistakes give is in 06_mistakes.h, how a
-   choice is asked for and judged in 06_choice.h. Budgets come from the secret seed. */
-#include "grader/judges/06_choice.h"
-#include "grader/judges/06_train.h"
+   kit's own step (grader/labs/06_fit/space.c); what known mistakes give is in mistakes.c beside it,
+   how a choice is asked for and judged in choice.c. Budgets come from the secret seed. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "grader/labs/06_fit/choice.h"
+#include "grader/labs/06_fit/train.h"
 
 static const double WITHIN_BYTES = 0.01;
 
 /* ---- task 1 ---------------------------------------------------------------------------------- */
 
-static void expect_bytes(const Space *space, const char *name, const Plan *plan) {
+static void space_expect_bytes(const Space *space, const char *name, const Plan *plan) {
     enum { MOST = 16 };
     const uint64_t *got = check_got(space->check, name, WIRE_U64);
     uint64_t want[MEMORY_KINDS], values[MOST][MEMORY_KINDS];
     ExactSuspect suspects[MOST];
     const char *sentences[MOST];
-    MemoryUse right = counted(space, plan), uses[MOST];
+    MemoryUse right = space_counted(space, plan), uses[MOST];
     bool close = true;
     for (int kind = 0; kind < MEMORY_KINDS; kind++) {
         want[kind] = right.bytes[kind];
@@ -24,7 +27,7 @@ static void expect_bytes(const Space *space, const char *name, const Plan *plan)
         check_good(space->check);
         return;
     }
-    int count = bytes_mistakes(space, plan, right, sentences, uses);
+    int count = space_bytes_mistakes(space, plan, right, sentences, uses);
     for (int i = 0; i < count; i++) {
         for (int kind = 0; kind < MEMORY_KINDS; kind++) {
             values[i][kind] = uses[i].bytes[kind];
@@ -37,7 +40,7 @@ static void expect_bytes(const Space *space, const char *name, const Plan *plan)
                "workspace, data");
 }
 
-static void check_bytes(Check *check, const Plan *plans, int count) {
+static void check_plan_bytes(Check *check, const Plan *plans, int count) {
     Space *space = space_without_plans(check, false);
     int32_t numbers[MOST_ASKED * PLAN_NUMBERS];
     char names[MOST_ASKED][WIRE_NAME] = {{0}};
@@ -49,136 +52,137 @@ static void check_bytes(Check *check, const Plan *plans, int count) {
         plan_numbers(&asked[i], numbers + i * PLAN_NUMBERS);
         check_want(check, plan_text(&asked[i], names[i]), WIRE_U64, MEMORY_KINDS);
     }
-    give_space(space, 0);
+    space_give(space, 0);
     check_give(check, "plans", WIRE_I32, numbers, (size_t)(count * PLAN_NUMBERS));
     check_give(check, "names", WIRE_BYTES, names, (size_t)count * WIRE_NAME);
     for (int i = 0, good = check_run(check, "bytes", SECONDS); i < count && good; i++) {
-        expect_bytes(space, names[i], &asked[i]);
+        space_expect_bytes(space, names[i], &asked[i]);
     }
     space_free(space);
 }
 
-GRADED(06_fit, bytes_float, 10, "task 1: bytes by kind of plans in float, within 1 %") {
-    check_bytes(check, (Plan[]){{.attention = ATTENTION_PLAIN}, {.attention = ATTENTION_FLASH}}, 2);
+GRADED(06_fit, bytes_float, "task 1: bytes by kind of plans in float, within 1 %") {
+    check_plan_bytes(check,
+                     (Plan[]){{.attention = ATTENTION_PLAIN}, {.attention = ATTENTION_FLASH}}, 2);
 }
 
-GRADED(06_fit, bytes_half, 10, "task 1: the same in f16 and bf16") {
-    check_bytes(check,
-                (Plan[]){{.precision = F16}, {.precision = BF16, .attention = ATTENTION_FLASH}}, 2);
+GRADED(06_fit, bytes_half, "task 1: the same in f16 and bf16") {
+    check_plan_bytes(
+        check, (Plan[]){{.precision = F16}, {.precision = BF16, .attention = ATTENTION_FLASH}}, 2);
 }
 
-GRADED(06_fit, bytes_checkpoint, 10, "task 1: the same with blocks that run again") {
-    check_bytes(check,
-                (Plan[]){{.checkpoint = {.segment = 1}, .precision = F16},
-                         {.checkpoint = {.segment = 2}, .attention = ATTENTION_FLASH},
-                         {.checkpoint = {.attention_only = true}},
-                         {.checkpoint = {.segment = 1, .attention_only = true}, .precision = BF16}},
-                4);
+GRADED(06_fit, bytes_checkpoint, "task 1: the same with blocks that run again") {
+    check_plan_bytes(
+        check,
+        (Plan[]){{.checkpoint = {.segment = 1}, .precision = F16},
+                 {.checkpoint = {.segment = 2}, .attention = ATTENTION_FLASH},
+                 {.checkpoint = {.attention_only = true}},
+                 {.checkpoint = {.segment = 1, .attention_only = true}, .precision = BF16}},
+        4);
 }
 
 /* ---- task 2 ---------------------------------------------------------------------------------- */
 
-static void check_roomy(Check *check, bool gpu) {
+static void check_choose_roomy(Check *check, bool gpu) {
     Space *space = space_new(check, gpu);
-    Quiz quiz = {.count = 0};
-    ask(&quiz, space->front[space->fronts - 1]->bytes);
-    ask(&quiz, (size_t)1 << 40);
-    expect_choices(space, &quiz);
+    Budgets budgets = {.count = 0};
+    budgets_ask(&budgets, space->front[space->fronts - 1]->bytes);
+    budgets_ask(&budgets, (size_t)1 << 40);
+    choices_expect(space, &budgets);
     space_free(space);
 }
 
 /* Budgets that the best plan takes to the byte. */
-static void check_exact(Check *check, bool gpu) {
+static void check_choose_exact(Check *check, bool gpu) {
     Space *space = space_new(check, gpu);
-    Quiz quiz = {.count = 0};
-    ask_at_cliffs(&quiz, space, 0);
-    ask_at_worst(&quiz, space);
-    ask(&quiz, space->front[0]->bytes);
-    ask(&quiz, space->front[space->fronts - 1]->bytes);
-    expect_choices(space, &quiz);
+    Budgets budgets = {.count = 0};
+    budgets_ask_at_cliffs(&budgets, space, 0);
+    budgets_ask_at_worst(&budgets, space);
+    budgets_ask(&budgets, space->front[0]->bytes);
+    budgets_ask(&budgets, space->front[space->fronts - 1]->bytes);
+    choices_expect(space, &budgets);
     space_free(space);
 }
 
-GRADED(06_fit, choose_roomy, 5, "task 2: everything fits: the least cost of all") {
-    check_roomy(check, true);
+GRADED(06_fit, choose_roomy, "task 2: everything fits: the least cost of all") {
+    check_choose_roomy(check, true);
 }
 
-GRADED(06_fit, choose_exact, 10, "task 2: budgets that the best plan takes to the byte") {
-    check_exact(check, true);
+GRADED(06_fit, choose_exact, "task 2: budgets that the best plan takes to the byte") {
+    check_choose_exact(check, true);
 }
 
-GRADED(06_fit, choose_short, 5, "task 2: one byte less: that plan does not fit any more") {
+GRADED(06_fit, choose_short, "task 2: one byte less: that plan does not fit any more") {
     Space *space = space_new(check, true);
-    Quiz quiz = {.count = 0};
-    ask_at_cliffs(&quiz, space, -1);
-    ask(&quiz, space->front[space->fronts - 1]->bytes - 1);
-    expect_choices(space, &quiz);
+    Budgets budgets = {.count = 0};
+    budgets_ask_at_cliffs(&budgets, space, -1);
+    budgets_ask(&budgets, space->front[space->fronts - 1]->bytes - 1);
+    choices_expect(space, &budgets);
     space_free(space);
 }
 
-GRADED(06_fit, choose_cpu, 10, "task 2: where half is slower, and its workspace large") {
-    check_exact(check, false);
+GRADED(06_fit, choose_cpu, "task 2: where half is slower, and its workspace large") {
+    check_choose_exact(check, false);
 }
 
-GRADED(06_fit, nothing_fits, 5, "task 2: -1 where nothing fits, and a plan where just one does") {
+GRADED(06_fit, nothing_fits, "task 2: -1 where nothing fits, and a plan where just one does") {
     Space *space = space_new(check, false);
-    Quiz quiz = {.count = 0};
-    ask(&quiz, space->front[0]->bytes - 1);
-    ask(&quiz, 0);
-    ask(&quiz, space->front[0]->bytes);
-    if (run_choose(space, &quiz)) {
-        expect_nothing(space, &quiz, 0);
-        expect_nothing(space, &quiz, 1);
-        expect_choice(space, &quiz, 2);
+    Budgets budgets = {.count = 0};
+    budgets_ask(&budgets, space->front[0]->bytes - 1);
+    budgets_ask(&budgets, 0);
+    budgets_ask(&budgets, space->front[0]->bytes);
+    if (choices_run(space, &budgets)) {
+        choice_expect_nothing(space, &budgets, 0);
+        choice_expect_nothing(space, &budgets, 1);
+        choice_expect(space, &budgets, 2);
     }
     space_free(space);
 }
 
-/* ---- the chosen plan at work ------------------------------------------------------------------
- */
+/* ---- the chosen plan at work ----------------------------------------------------------------- */
 
-static void train_by_plan(Check *check, bool gpu) {
+static void check_trains(Check *check, bool gpu) {
     Space *space = space_new(check, gpu);
-    Quiz quiz = {.count = 0};
+    Budgets budgets = {.count = 0};
     char text[PLAN_TEXT];
-    const Measured *chosen = choose_one(space, &quiz);
+    const Measured *chosen = choice_one(space, &budgets);
     Reference *reference = reference_new(&space->config);
     if (chosen != NULL) {
-        Batch rows = random_rows(space);
-        round_weights(check, reference);
+        Batch rows = train_rows(space);
+        train_weights(check, reference);
         check_tell(check, "%s in %zu bytes", plan_text(&chosen->plan, text),
-                   (size_t)quiz.budget[0]);
-        if (run_plan(space, reference, &chosen->plan, quiz.budget[0])) {
-            expect_gradients(space, reference, &chosen->plan, rows);
+                   (size_t)budgets.budget[0]);
+        if (train_run(space, reference, &chosen->plan, budgets.budget[0])) {
+            train_expect_gradients(space, reference, &chosen->plan, rows);
         } else {
-            expect_choice(space, &quiz, 0); /* says why it ran out of memory */
+            choice_expect(space, &budgets, 0); /* says why it ran out of memory */
         }
     }
     reference_free(reference);
     space_free(space);
 }
 
-GRADED(06_fit, trains, 10, "task 2: an update by your plan, in that budget: right gradients") {
-    train_by_plan(check, false);
+GRADED(06_fit, trains, "task 2: an update by your plan, in that budget: right gradients") {
+    check_trains(check, false);
 }
 
-GRADED(06_fit, trains_gpu, 5, "task 2: the same on the (simulated) GPU, where half is faster") {
-    train_by_plan(check, true);
+GRADED(06_fit, trains_gpu, "task 2: the same on the (simulated) GPU, where half is faster") {
+    check_trains(check, true);
 }
 
 /* ---- task 3 ---------------------------------------------------------------------------------- */
 
 /* Asks for a budget that `most` sequences take, and `spare` more bytes. */
-static void ask_largest(const Space *space, Plan *plan, int sequences, size_t spare,
+static void largest_ask(const Space *space, Plan *plan, int sequences, size_t spare,
                         int32_t *numbers, uint64_t *budget) {
     plan->micro_batch = sequences;
     plan->window = 1;
-    *budget = counted_bytes(space, plan) + spare;
+    *budget = space_counted_bytes(space, plan) + spare;
     plan->micro_batch = plan->window = check_int(space->check, 1, 40); /* means nothing */
     plan_numbers(plan, numbers);
 }
 
-static void expect_largest(const Space *space, const uint64_t *budgets, const uint64_t *want,
+static void largest_expect(const Space *space, const uint64_t *budgets, const uint64_t *want,
                            int count, int most) {
     uint64_t less[MOST_ASKED], doubled[MOST_ASKED], more[MOST_ASKED];
     const uint64_t *got = check_got(space->check, "largest", WIRE_U64);
@@ -218,39 +222,38 @@ static void check_largest(Check *check, bool ends) {
         if (!ends && (want[i] & (want[i] - 1)) == 0) {
             want[i]++; /* no power of two */
         }
-        ask_largest(space, &plans[i], (int)want[i], 0, numbers + i * PLAN_NUMBERS, &budgets[i]);
+        largest_ask(space, &plans[i], (int)want[i], 0, numbers + i * PLAN_NUMBERS, &budgets[i]);
         if (!ends && i % 2) { /* most of one sequence is left over, and too little for it */
             Plan next = plans[i];
             next.micro_batch = (int)want[i] + 1;
-            budgets[i] = counted_bytes(space, &next) - 1;
+            budgets[i] = space_counted_bytes(space, &next) - 1;
         } else if (ends) { /* one byte too few for the first, and far too much */
             budgets[i] = i % 2 ? (uint64_t)1 << 40 : budgets[i] - 1;
             want[i] = i % 2 ? MOST : 0;
         }
     }
-    give_space(space, MOST);
+    space_give(space, MOST);
     check_give(check, "plans", WIRE_I32, numbers, COUNT * PLAN_NUMBERS);
     check_give(check, "budgets", WIRE_U64, budgets, COUNT);
     check_want(check, "largest", WIRE_U64, COUNT);
     if (check_run(check, "largest", SECONDS)) {
-        expect_largest(space, budgets, want, COUNT, MOST);
+        largest_expect(space, budgets, want, COUNT, MOST);
     }
     space_free(space);
 }
 
-GRADED(06_fit, largest, 15, "task 3: the most sequences that fit, in four ways to run a step") {
+GRADED(06_fit, largest, "task 3: the most sequences that fit, in four ways to run a step") {
     check_largest(check, false);
 }
 
-GRADED(06_fit, largest_ends, 5, "task 3: 0 where not even one fits, and never more than `most`") {
+GRADED(06_fit, largest_ends, "task 3: 0 where not even one fits, and never more than `most`") {
     check_largest(check, true);
 }
 
-/* ---- shown, without points --------------------------------------------------------------------
- */
+/* ---- shown, without points ------------------------------------------------------------------- */
 
 /* One step away from the plan, in the direction `way`; false if there is nothing. */
-static bool step_away(const Space *space, int way, Plan *plan) {
+static bool plan_step_away(const Space *space, int way, Plan *plan) {
     int micro = plan->micro_batch, by = way == 0 ? 1 : -1;
     switch (way) {
     case 0:
@@ -277,19 +280,20 @@ static bool step_away(const Space *space, int way, Plan *plan) {
     }
 }
 
-GRADED(06_fit, neighbours, 0, "your plan and its neighbours, counted") {
+GRADED(06_fit, neighbours, "your plan and its neighbours, counted") {
     enum { WAYS = 8 };
     Space *space = space_new(check, true);
-    Quiz quiz = {.count = 0};
+    Budgets budgets = {.count = 0};
     char text[PLAN_TEXT];
-    const Measured *chosen = choose_one(space, &quiz);
+    const Measured *chosen = choice_one(space, &budgets);
     if (chosen != NULL) {
-        size_t budget = quiz.budget[0];
+        size_t budget = budgets.budget[0];
         check_tell(check, "%-44s %8zu bytes of %zu: chosen\n", plan_text(&chosen->plan, text),
                    chosen->bytes, budget);
         for (int way = 0; way < WAYS; way++) {
             Plan plan = chosen->plan;
-            const Measured *near = step_away(space, way, &plan) ? find_plan(space, &plan) : NULL;
+            const Measured *near =
+                plan_step_away(space, way, &plan) ? space_find(space, &plan) : NULL;
             if (near != NULL && near != chosen) {
                 check_tell(check, "%-44s %8zu bytes, %s, cost %+.0f %%\n",
                            plan_text(&near->plan, text), near->bytes,
@@ -297,14 +301,14 @@ GRADED(06_fit, neighbours, 0, "your plan and its neighbours, counted") {
                            100 * (near->cost / chosen->cost - 1));
             }
         }
-        expect_choice(space, &quiz, 0);
+        choice_expect(space, &budgets, 0);
     }
     space_free(space);
 }
 
-GRADED(06_fit, own, 0, "the same with your own labs 01 to 05 (OWN=1 CHECK=own)") {
+GRADED(06_fit, own, "the same with your own labs 01 to 05 (OWN=1 CHECK=own)") {
     if (getenv("OWN") != NULL && getenv("OWN")[0] != '\0') {
-        train_by_plan(check, true);
+        check_trains(check, true);
     } else {
         check_not_run(check, "make grade06 OWN=1 CHECK=own");
     }

@@ -1,25 +1,27 @@
-/* Lab 00: how many bytes does a training step take? The contracts are in common/lab00.h. */
-#include "common/lab00.h"
+/* Lab 00: how many bytes does a training step take?
+   The contracts are in labs/00_bytes/contract.h. */
+#include "labs/00_bytes/contract.h"
 
 #include "common/lab.h"
 
 size_t bytes_params(const ModelConfig *config) {
-#ifdef SOLUTION
+#ifndef STUB
     size_t V = (size_t)config->V, T = (size_t)config->T, C = (size_t)config->C;
     size_t L = (size_t)config->L;
+    /* matrices and biases: query, key, value and the projection; C to 4C and back */
     size_t attention = 3 * C * C + 3 * C + C * C + C;
     size_t mlp = 4 * C * C + 4 * C + 4 * C * C + C;
     size_t norm = 2 * C;
     return V * C + T * C + L * (norm + attention + norm + mlp) + norm;
 #else
     (void)config;
-    TODO("task 1: count the numbers in all parameters (about 5 lines)");
+    TODO("task 1: count the elements of all parameters (about 5 lines)");
 #endif
 }
 
 MemoryUse bytes_states(const ModelConfig *config) {
     size_t P = bytes_params(config);
-#ifdef SOLUTION
+#ifndef STUB
     MemoryUse use = {{0}};
     size_t floats = config->precision == F32 ? 2 : 3; /* m, v, and a master of half weights */
     use.bytes[MEMORY_WEIGHTS] = P * precision_bytes(config->precision);
@@ -33,7 +35,7 @@ MemoryUse bytes_states(const ModelConfig *config) {
 }
 
 size_t bytes_block(const ModelConfig *config, int B, int T) {
-#ifdef SOLUTION
+#ifndef STUB
     size_t N = (size_t)B * (size_t)T, C = (size_t)config->C, NH = (size_t)config->NH;
     /* ln1 C, qkv 3C, attention C, mid C, ln2 C, fc 4C, gelu 4C; mean and rstd of two norms */
     size_t numbers = 15 * C, floats = 4;
@@ -51,13 +53,14 @@ size_t bytes_block(const ModelConfig *config, int B, int T) {
 
 size_t bytes_activations(const ModelConfig *config, int B, int T) {
     size_t each = bytes_block(config, B, T);
-#ifdef SOLUTION
-    size_t N = (size_t)B * (size_t)T, C = (size_t)config->C, V = (size_t)config->V;
+#ifndef STUB
+    size_t N = (size_t)B * (size_t)T, C = (size_t)config->C;
+    size_t row = (size_t)logits_stride(config->V); /* of logits: V numbers, and padding */
     size_t number = precision_bytes(config->precision);
     size_t stream = N * C * number; /* one tensor of the residual stream */
     size_t kept = 2 * stream + (size_t)config->L * (stream + each);
     /* The head: ln_f and its gradient, logits, and four floats a token. */
-    size_t head = 2 * stream + N * (V * number + 4 * sizeof(float));
+    size_t head = 2 * stream + N * (row * number + 4 * sizeof(float));
     /* A block backward: the gradient of fc (4C) and of one branch (C), or of qkv (3C) and two. */
     size_t block = 5 * stream;
     return kept + (head > block ? head : block);
@@ -70,7 +73,7 @@ size_t bytes_activations(const ModelConfig *config, int B, int T) {
 MemoryUse bytes_predict(const ModelConfig *config, int B, int T, const Device *device) {
     MemoryUse use = bytes_states(config);
     use.bytes[MEMORY_ACTIVATIONS] = bytes_activations(config, B, T);
-#ifdef SOLUTION
+#ifndef STUB
     use.bytes[MEMORY_DATA] = 2 * (size_t)B * (size_t)T * sizeof(int32_t);
     use.bytes[MEMORY_WORKSPACE] = workspace_bytes(config, device);
 #else

@@ -1,5 +1,5 @@
-/* Lab 01: one plain training step. The contract is in common/lab01.h. */
-#include "common/lab01.h"
+/* Lab 01: one plain training step. The contract is in labs/01_loop/contract.h. */
+#include "labs/01_loop/contract.h"
 
 #include "common/lab.h"
 
@@ -8,7 +8,7 @@ StepReport loop_step(Trainer *trainer, const Batch *batch) {
     StepReport report = {.tokens = (size_t)batch->valid};
 
     /* The gradient of the mean loss: each valid target counts 1 / valid. */
-#ifdef SOLUTION
+#ifndef STUB
     float share = batch->valid > 0 ? 1.0f / (float)batch->valid : 0;
     report.loss = model_forward(model, batch) * (double)share;
     model_backward(model, share);
@@ -17,7 +17,7 @@ StepReport loop_step(Trainer *trainer, const Batch *batch) {
 #endif
 
     /* Clip by global norm, then update with the schedule's rate. */
-#ifdef SOLUTION
+#ifndef STUB
     report.grad_norm = optimizer_clip(model, trainer->max_grad_norm);
     report.learning_rate = schedule_rate(&trainer->schedule);
     optimizer_step(trainer->optimizer, report.learning_rate);
@@ -26,7 +26,7 @@ StepReport loop_step(Trainer *trainer, const Batch *batch) {
 #endif
 
     /* Leave everything ready for the next step. */
-#ifdef SOLUTION
+#ifndef STUB
     model_zero_grad(model);
     schedule_tick(&trainer->schedule);
 #else

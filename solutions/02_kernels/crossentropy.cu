@@ -6,15 +6,14 @@
 #include "common/lab.h"
 #include "kernels/real.cuh"
 
-/* How threads map to data. V need not be a multiple of PACK, so rows may begin anywhere; but the
-   tensor as a whole is a row of packs.
+/* How threads map to data. Rows begin `stride` numbers apart, a multiple of PACK: so each begins
+   with a whole pack. V need not be a multiple of PACK: the last pack of a row may be a part of one,
+   and what lies after it is padding, which is nobody's.
 
-   forward: a block per row. Its threads take the packs that the row touches, one after the other,
-   and leave out what belongs to the neighbours: each logit is read once, since the running sum is
-   scaled whenever a larger maximum comes.
+   forward: a block per row. Its threads take the row's packs, one after the other: each logit is
+   read once, since the running sum is scaled whenever a larger maximum comes.
 
-   backward: a thread per pack of the tensor, whichever rows it belongs to. lse is known, so no
-   element needs another. */
+   backward: a thread per pack, row after row. lse is known, so no element needs another. */
 
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP };
 
@@ -28,9 +27,9 @@ struct Seen {
 /* A block per row: losses[row] and lse[row]:
 
        static __global__ void forward(float *losses, float *lse, const Real *logits,
-                                      const int32_t *targets, int N, int V);
+                                      const int32_t *targets, int V, int stride);
  */
-#ifdef SOLUTION
+#ifndef STUB
 /* With PACK more logits; -INFINITY adds nothing. */
 static __device__ inline Seen with_pack(Seen seen, const float x[PACK]) {
     float max = seen.max;
@@ -44,14 +43,14 @@ static __device__ inline Seen with_pack(Seen seen, const float x[PACK]) {
     return more;
 }
 
-/* What all lanes of a warp have seen, on every lane. */
+/* The logits seen by all lanes of a warp, on every lane. */
 static __device__ inline Seen by_warp(Seen seen) {
     float max = warp_max(seen.max);
     Seen all = {max, warp_sum(seen.sum * expf(seen.max - max))};
     return all;
 }
 
-/* What all threads of a block have seen, on the threads of its first warp. */
+/* The logits seen by all threads of a block, on the threads of its first warp. */
 static __device__ inline Seen by_block(Seen seen) {
     __shared__ float max[WARPS], sum[WARPS];
     int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
@@ -70,18 +69,15 @@ static __device__ inline Seen by_block(Seen seen) {
 }
 
 static __global__ void forward(float *losses, float *lse, const Real *logits,
-                               const int32_t *targets, int N, int V) {
+                               const int32_t *targets, int V, int stride) {
     int row = blockIdx.x;
-    size_t n = (size_t)N * V, begin = (size_t)row * V, end = begin + V;
-    size_t first = begin / PACK * PACK + threadIdx.x * PACK;
+    const Real *of_row = logits + (size_t)row * stride;
     Seen seen = {-FLT_MAX, 0};
-    for (; first < end; first += THREADS * PACK) {
+    for (int first = threadIdx.x * PACK; first < V; first += THREADS * PACK) {
         float x[PACK];
-        load_pack(x, logits + first, n - first);
-        for (int i = 0; i < PACK; i++) {
-            if (first + i < begin || first + i >= end) {
-                x[i] = -INFINITY;
-            }
+        load_pack(x, of_row + first, V - first);
+        for (int i = V - first; i < PACK; i++) {
+            x[i] = -INFINITY;
         }
         seen = with_pack(seen, x);
     }
@@ -90,7 +86,7 @@ static __global__ void forward(float *losses, float *lse, const Real *logits,
         int target = targets[row];
         float row_lse = seen.max + logf(seen.sum);
         lse[row] = row_lse;
-        losses[row] = target == IGNORE_INDEX ? 0 : row_lse - to_float(logits[begin + target]);
+        losses[row] = target == IGNORE_INDEX ? 0 : row_lse - to_float(of_row[target]);
     }
 }
 #endif
@@ -98,61 +94,59 @@ static __global__ void forward(float *losses, float *lse, const Real *logits,
 /* A thread per PACK logits: dlogits += ..., or = ... where it is logits:
 
        static __global__ void backward(Real *dlogits, const Real *logits, const float *lse,
-                                       const int32_t *targets, float dloss, size_t n, int V);
+                                       const int32_t *targets, float dloss, int N, int V,
+                                       int stride);
  */
-#ifdef SOLUTION
+#ifndef STUB
 static __global__ void backward(Real *dlogits, const Real *logits, const float *lse,
-                                const int32_t *targets, float dloss, size_t n, int V) {
-    size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
-    if (first >= n) {
+                                const int32_t *targets, float dloss, int N, int V, int stride) {
+    size_t pack = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    int packs = (V + PACK - 1) / PACK; /* of a row */
+    int row = (int)(pack / packs), first = (int)(pack % packs) * PACK;
+    if (row >= N) {
         return;
     }
+    size_t at = (size_t)row * stride + first;
     float x[PACK], dx[PACK] = {0};
-    load_pack(x, logits + first, n - first);
+    load_pack(x, logits + at, V - first);
     if (dlogits != logits) {
-        load_pack(dx, dlogits + first, n - first);
+        load_pack(dx, dlogits + at, V - first);
     }
-    int row = (int)(first / V), v = (int)(first % V);
     int target = targets[row];
     float row_lse = lse[row];
-    for (int i = 0; i < PACK; i++, v++) {
-        if (v == V && first + i < n) { /* the pack goes on in the next row */
-            row++;
-            v = 0;
-            target = targets[row];
-            row_lse = lse[row];
-        }
-        if (target != IGNORE_INDEX) {
-            dx[i] += dloss * (expf(x[i] - row_lse) - (v == target ? 1 : 0));
-        }
+    for (int i = 0; i < PACK && target != IGNORE_INDEX; i++) {
+        dx[i] += dloss * (expf(x[i] - row_lse) - (first + i == target ? 1 : 0));
     }
-    store_pack(dlogits + first, dx, n - first);
+    store_pack(dlogits + at, dx, V - first);
 }
 #endif
 
 extern "C" void GPU(crossentropy_forward)(float *losses, float *lse, const Real *logits,
-                                          const int32_t *targets, int N, int V) {
+                                          const int32_t *targets, int N, int V, int stride) {
+    CHECK(stride >= V && stride % PACK == 0, "stride = %d, V = %d", stride, V);
     if (N == 0) {
         return;
     }
-#ifdef SOLUTION
-    forward<<<N, THREADS>>>(losses, lse, logits, targets, N, V);
+#ifndef STUB
+    forward<<<N, THREADS>>>(losses, lse, logits, targets, V, stride);
     LAUNCHED("crossentropy_forward");
 #else
-    (void)losses, (void)lse, (void)logits, (void)targets, (void)V;
+    (void)losses, (void)lse, (void)logits, (void)targets;
     TODO("task 4: forward, and launch it (about 60 lines)");
 #endif
 }
 
 extern "C" void GPU(crossentropy_backward)(Real *dlogits, const Real *logits, const float *lse,
-                                           const int32_t *targets, float dloss, int N, int V) {
-    size_t n = (size_t)N * V;
-    if (n == 0) {
+                                           const int32_t *targets, float dloss, int N, int V,
+                                           int stride) {
+    CHECK(stride >= V && stride % PACK == 0, "stride = %d, V = %d", stride, V);
+    if (N == 0) {
         return;
     }
-#ifdef SOLUTION
-    backward<<<blocks_for(n, THREADS * PACK), THREADS>>>(dlogits, logits, lse, targets, dloss, n,
-                                                         V);
+#ifndef STUB
+    size_t packs = (size_t)N * ((V + PACK - 1) / PACK);
+    backward<<<blocks_for(packs, THREADS), THREADS>>>(dlogits, logits, lse, targets, dloss, N, V,
+                                                      stride);
     LAUNCHED("crossentropy_backward");
 #else
     (void)dlogits, (void)logits, (void)lse, (void)targets, (void)dloss;

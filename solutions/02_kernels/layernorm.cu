@@ -8,7 +8,7 @@
 
    forward and input_backward: a warp per row. Its lanes take `width` neighbours at a time, PACK of
    them in one 16-byte access, and add up with warp_sum(): no barrier, no shared memory. Where C is
-   no multiple of PACK, rows do not begin at multiples of 16 bytes; there the width is 1. What a
+   not a multiple of PACK, rows do not begin at multiples of 16 bytes; there the width is 1. What a
    load_pack() of width 1 leaves out is 0 and adds nothing to a sum.
 
    parameter_partials: here the sum goes down a column, over rows. A block takes WARP columns of one
@@ -28,6 +28,7 @@ static __global__ void forward(Real *out, float *mean, float *rstd, const Real *
     size_t at = (size_t)row * C;
     int lane = threadIdx.x % WARP;
     float x[PACK], w[PACK], b[PACK], sum = 0, squares = 0;
+    /* mean = sum_c in[c] / C */
     for (int c = lane * width; c < C; c += WARP * width) {
         load_pack(x, in + at + c, width);
         for (int i = 0; i < PACK; i++) {
@@ -35,6 +36,7 @@ static __global__ void forward(Real *out, float *mean, float *rstd, const Real *
         }
     }
     float m = warp_sum(sum) / C;
+    /* rstd = 1 / sqrt(sum_c (in[c] - mean)^2 / C + epsilon) */
     for (int c = lane * width; c < C; c += WARP * width) {
         load_pack(x, in + at + c, width);
         for (int i = 0; i < PACK; i++) {
@@ -43,6 +45,7 @@ static __global__ void forward(Real *out, float *mean, float *rstd, const Real *
         }
     }
     float r = 1 / sqrtf(warp_sum(squares) / C + LAYERNORM_EPSILON);
+    /* out[c] = (in[c] - mean) * rstd * weight[c] + bias[c] */
     for (int c = lane * width; c < C; c += WARP * width) {
         load_pack(x, in + at + c, width);
         load_pack(w, weight + c, width);
@@ -64,7 +67,7 @@ static __global__ void forward(Real *out, float *mean, float *rstd, const Real *
                                              const float *mean, const float *rstd,
                                              const Real *weight, int N, int C, int width);
  */
-#ifdef SOLUTION
+#ifndef STUB
 static __global__ void input_backward(Real *din, const Real *dout, const Real *in,
                                       const float *mean, const float *rstd, const Real *weight,
                                       int N, int C, int width) {
@@ -76,6 +79,7 @@ static __global__ void input_backward(Real *din, const Real *dout, const Real *i
     int lane = threadIdx.x % WARP;
     float m = mean[row], r = rstd[row];
     float x[PACK], g[PACK], w[PACK], dx[PACK], sum_g = 0, sum_gx = 0;
+    /* with g = dout * weight and x = (in - mean) * rstd: sums of g and of g * x over the row */
     for (int c = lane * width; c < C; c += WARP * width) {
         load_pack(x, in + at + c, width);
         load_pack(g, dout + at + c, width);
@@ -86,6 +90,7 @@ static __global__ void input_backward(Real *din, const Real *dout, const Real *i
         }
     }
     float mean_g = warp_sum(sum_g) / C, mean_gx = warp_sum(sum_gx) / C;
+    /* din[c] += rstd * (g[c] - mean_c(g) - x[c] * mean_c(g * x)) */
     for (int c = lane * width; c < C; c += WARP * width) {
         load_pack(x, in + at + c, width);
         load_pack(g, dout + at + c, width);
@@ -105,7 +110,7 @@ static __global__ void input_backward(Real *din, const Real *dout, const Real *i
                                                  const float *mean, const float *rstd, int N,
                                                  int C);
  */
-#ifdef SOLUTION
+#ifndef STUB
 static __global__ void parameter_partials(float *partial, const Real *dout, const Real *in,
                                           const float *mean, const float *rstd, int N, int C) {
     __shared__ float dweight[PHASES][WARP], dbias[PHASES][WARP];
@@ -114,12 +119,14 @@ static __global__ void parameter_partials(float *partial, const Real *dout, cons
     int begin = blockIdx.y * block_rows;
     int end = begin + block_rows < N ? begin + block_rows : N;
     float sum_x = 0, sum = 0;
+    /* this thread's rows: sum_x = sum of dout * x, sum = sum of dout */
     for (int row = begin + (int)threadIdx.y; row < end && c < C; row += PHASES) {
         size_t at = (size_t)row * C + c;
         float dy = to_float(dout[at]);
         sum_x += dy * ((to_float(in[at]) - mean[row]) * rstd[row]);
         sum += dy;
     }
+    /* then the sums of all threads of a column, in order */
     dweight[threadIdx.y][threadIdx.x] = sum_x;
     dbias[threadIdx.y][threadIdx.x] = sum;
     __syncthreads();
@@ -140,7 +147,7 @@ static __global__ void parameter_partials(float *partial, const Real *dout, cons
        static __global__ void add_partials(float *dweight, float *dbias, const float *partial,
                                            int C);
  */
-#ifdef SOLUTION
+#ifndef STUB
 static __global__ void add_partials(float *dweight, float *dbias, const float *partial, int C) {
     int c = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (c >= C) {
@@ -175,7 +182,7 @@ extern "C" void GPU(layernorm_backward)(Real *din, float *dweight, float *dbias,
     if (N == 0) {
         return;
     }
-#ifdef SOLUTION
+#ifndef STUB
     int width = C % PACK == 0 ? PACK : 1;
     input_backward<<<blocks_for(N, THREADS / WARP), THREADS>>>(din, dout, in, mean, rstd, weight, N,
                                                                C, width);
@@ -184,7 +191,7 @@ extern "C" void GPU(layernorm_backward)(Real *din, float *dweight, float *dbias,
     (void)din, (void)dout, (void)in, (void)mean, (void)rstd, (void)weight;
     TODO("task 6: input_backward, and launch it (about 35 lines)");
 #endif
-#ifdef SOLUTION
+#ifndef STUB
     float *partial = (float *)workspace->data;
     dim3 grid(blocks_for(C, WARP), LAYERNORM_BLOCKS), threads(WARP, PHASES);
     parameter_partials<<<grid, threads>>>(partial, dout, in, mean, rstd, N, C);
@@ -192,7 +199,7 @@ extern "C" void GPU(layernorm_backward)(Real *din, float *dweight, float *dbias,
 #else
     TODO("task 7: parameter_partials, and launch it (about 35 lines)");
 #endif
-#ifdef SOLUTION
+#ifndef STUB
     add_partials<<<blocks_for(C, THREADS), THREADS>>>(dweight, dbias, partial, C);
     LAUNCHED("layernorm_backward, their sum");
 #else

@@ -1,52 +1,52 @@
-/* Lab 02: the sum of squares of a tensor, on the GPU. The contract is in kernels/sumsq.h. */
+/* Lab 02: the sum of squares of a list of tensors, on the GPU.
+   The contract is in kernels/sumsq.h. */
 #include "kernels/sumsq.h"
 
 #include "common/lab.h"
 #include "kernels/real.cuh"
 
-/* How threads map to data. At most BLOCKS blocks walk over the tensor together: each thread takes
-   PACK neighbours, 16 bytes in one access, then jumps over all that the grid has taken. Each block
-   leaves one partial sum in the workspace, and a single block adds those up. How many blocks there
-   are, and who adds what, depends on n alone: so do the bits of the sum. Compiled once, without a
-   precision: Real is a float. */
+/* How threads map to data. A block of threads takes a block of TENSOR_BLOCK indices of the list's
+   flat index (kernels/tensors.h): each thread PACK neighbours, 16 bytes in one access. It leaves
+   their sum in the workspace, and then a single block of ADDERS threads adds up all those sums. Who
+   adds what depends on their number alone: so do the bits. Compiled once, without a precision: Real
+   is a float. */
 
-enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP, BLOCKS = 1024 };
+enum { THREADS = TENSOR_BLOCK / PACK, ADDERS = 256, WARP = 32 };
 
-/* Sum over the threads of a block, on every thread; all must call, once in a kernel:
+/* Sum over the threads of a block, at most ADDERS, on every thread; all must call, once in a
+   kernel:
 
-       static __device__ float block_sum(float x);
+       static __device__ double block_sum(double x);
  */
-#ifdef SOLUTION
-static __device__ float block_sum(float x) {
-    __shared__ float of_warp[WARPS];
-    x = warp_sum(x);
+#ifndef STUB
+static __device__ double block_sum(double x) {
+    __shared__ double of_warp[ADDERS / WARP];
+    x = warp_sum_double(x);
     if (threadIdx.x % WARP == 0) {
         of_warp[threadIdx.x / WARP] = x;
     }
     __syncthreads();
-    float sum = 0;
-    for (int warp = 0; warp < WARPS; warp++) {
+    double sum = 0;
+    for (int warp = 0; warp < (int)blockDim.x / WARP; warp++) {
         sum += of_warp[warp];
     }
     return sum;
 }
 #endif
 
-/* partial[block] = sum of squares of what the block has walked over:
+/* partial[block] = sum of squares of the block's numbers:
 
-       static __global__ void partial_sums(float *partial, const Real *x, size_t n);
+       static __global__ void partial_sums(double *partial, TensorList list);
  */
-#ifdef SOLUTION
-static __global__ void partial_sums(float *partial, const Real *x, size_t n) {
-    size_t step = (size_t)gridDim.x * THREADS * PACK;
-    size_t first = ((size_t)blockIdx.x * THREADS + threadIdx.x) * PACK;
-    float sum = 0;
-    for (; first < n; first += step) {
-        float y[PACK];
-        load_pack(y, x + first, n - first);
-        for (int i = 0; i < PACK; i++) {
-            sum += y[i] * y[i];
-        }
+#ifndef STUB
+static __global__ void partial_sums(double *partial, TensorList list) {
+    size_t index = ((size_t)blockIdx.x * THREADS + threadIdx.x) * PACK;
+    TensorPlace at = tensor_find(list, index);
+    float x[PACK];
+    load_pack(x, (Real *)tensor_at(list, at), at.left);
+    double sum = 0;
+    for (int i = 0; i < PACK; i++) {
+        sum += (double)x[i] * (double)x[i];
     }
     sum = block_sum(sum);
     if (threadIdx.x == 0) {
@@ -57,40 +57,38 @@ static __global__ void partial_sums(float *partial, const Real *x, size_t n) {
 
 /* One block: out[0] += all partial sums.
 
-       static __global__ void add_partials(float *out, const float *partial, int count);
+       static __global__ void add_partials(float *out, const double *partial, size_t count);
  */
-#ifdef SOLUTION
-static __global__ void add_partials(float *out, const float *partial, int count) {
-    float sum = 0;
-    for (int i = threadIdx.x; i < count; i += THREADS) {
+#ifndef STUB
+static __global__ void add_partials(float *out, const double *partial, size_t count) {
+    double sum = 0;
+    for (size_t i = threadIdx.x; i < count; i += ADDERS) {
         sum += partial[i];
     }
     sum = block_sum(sum);
     if (threadIdx.x == 0) {
-        out[0] += sum;
+        out[0] += (float)sum;
     }
 }
 #endif
 
-extern "C" void sumsq_gpu(float *out, const float *x, size_t n, const Workspace *workspace) {
-    if (n == 0) {
+extern "C" void sumsq_gpu(float *out, TensorList x, const Workspace *workspace) {
+    CHECK(workspace->bytes >= sumsq_scratch(x.length), "workspace of %zu bytes, %zu indices",
+          workspace->bytes, x.length);
+    if (x.length == 0) {
         return;
     }
-    unsigned blocks = blocks_for(n, THREADS * PACK);
-    if (blocks > BLOCKS) {
-        blocks = BLOCKS;
-    }
-    CHECK(workspace->bytes >= blocks * sizeof(float), "workspace of %zu bytes", workspace->bytes);
-#ifdef SOLUTION
-    float *partial = (float *)workspace->data;
-    partial_sums<<<blocks, THREADS>>>(partial, (const Real *)x, n);
+    size_t blocks = x.length / TENSOR_BLOCK;
+#ifndef STUB
+    double *partial = (double *)workspace->data;
+    partial_sums<<<(unsigned)blocks, THREADS>>>(partial, x);
     LAUNCHED("sumsq, partial sums");
 #else
-    (void)x;
-    TODO("task 1: block_sum and partial_sums, and launch it (about 30 lines)");
+    (void)blocks;
+    TODO("task 1: block_sum and partial_sums, and launch it (about 25 lines)");
 #endif
-#ifdef SOLUTION
-    add_partials<<<1, THREADS>>>(out, partial, blocks);
+#ifndef STUB
+    add_partials<<<1, ADDERS>>>(out, partial, blocks);
     LAUNCHED("sumsq, their sum");
 #else
     (void)out;

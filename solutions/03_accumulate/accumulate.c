@@ -1,13 +1,12 @@
-/* Lab 03: one large batch as several small ones. The contracts are in common/lab03.h. */
-#include "common/lab03.h"
+/* Lab 03: one large batch as several small ones. Contracts: labs/03_accumulate/contract.h. */
+#include "labs/03_accumulate/contract.h"
 
 #include "common/lab.h"
-#include "common/lab05.h"
 
-/* What each valid target of a window counts in its gradient: the mean of all of them. */
+/* The weight of each valid target in the gradient of a window, for the mean of all of them. */
 static float share_of(size_t tokens) {
     float share = 0;
-#ifdef SOLUTION
+#ifndef STUB
     share = tokens > 0 ? 1.0f / (float)tokens : 0;
 #else
     (void)tokens;
@@ -18,11 +17,11 @@ static float share_of(size_t tokens) {
 
 /* Once for each window, when its gradients are complete. */
 static void update(Trainer *trainer, StepReport *report) {
-    if (trainer->mixed != NULL) { /* weights in half: lab 05 */
-        mixed_update(trainer, report);
+    if (trainer->update != NULL) { /* a technique has its own end of a window: lab 05 */
+        trainer->update(trainer, report);
         return;
     }
-#ifdef SOLUTION
+#ifndef STUB
     report->grad_norm = optimizer_clip(trainer->model, trainer->max_grad_norm);
     report->learning_rate = schedule_rate(&trainer->schedule);
     optimizer_step(trainer->optimizer, report->learning_rate);
@@ -39,7 +38,7 @@ StepReport accumulate_window(Trainer *trainer, const Batch *batches, int count) 
     CHECK(count >= 1, "a window of %d micro-batches", count);
 
     /* Count first: the share must be known before the first backward. */
-#ifdef SOLUTION
+#ifndef STUB
     for (int i = 0; i < count; i++) {
         report.tokens += (size_t)batches[i].valid;
     }
@@ -50,7 +49,7 @@ StepReport accumulate_window(Trainer *trainer, const Batch *batches, int count) 
 
     /* Backward adds: after the last micro-batch, the gradient is the window's. */
     float share = share_of(report.tokens);
-#ifdef SOLUTION
+#ifndef STUB
     for (int i = 0; i < count; i++) {
         report.loss += trainer_forward(trainer, &batches[i]);
         trainer_backward(trainer, share);
@@ -68,22 +67,21 @@ StepReport accumulate_window(Trainer *trainer, const Batch *batches, int count) 
     return report;
 }
 
-/* ---- level 2: an object that keeps count ------------------------------------------------------
- */
+/* ---- level 2: an object that keeps count ----------------------------------------------------- */
 
-void accumulator_init(Accumulator *accumulator, Trainer *trainer, int steps) {
-    CHECK(steps >= 1, "a window of %d micro-batches", steps);
-    *accumulator = (Accumulator){.trainer = trainer, .steps = steps};
+void accumulator_init(Accumulator *accumulator, Trainer *trainer, int micros) {
+    CHECK(micros >= 1, "a window of %d micro-batches", micros);
+    *accumulator = (Accumulator){.trainer = trainer, .micros = micros};
 }
 
 bool accumulator_open(Accumulator *accumulator, const Data *data) {
     CHECK(accumulator->window == 0, "the window before has not ended");
-#ifdef SOLUTION
+#ifndef STUB
     size_t left = data_batches_left(data);
     if (left == 0) {
         return false;
     }
-    accumulator->window = left < (size_t)accumulator->steps ? (int)left : accumulator->steps;
+    accumulator->window = left < (size_t)accumulator->micros ? (int)left : accumulator->micros;
     accumulator->tokens = data_window_tokens(data, accumulator->window);
 #else
     (void)data;
@@ -95,7 +93,7 @@ bool accumulator_open(Accumulator *accumulator, const Data *data) {
 void accumulator_micro(Accumulator *accumulator, const Batch *batch) {
     CHECK(accumulator->window > 0, "no window is open");
     CHECK(!accumulator->sync_gradients, "the window is complete: accumulator_step() comes next");
-#ifdef SOLUTION
+#ifndef STUB
     accumulator->loss += trainer_forward(accumulator->trainer, batch);
     trainer_backward(accumulator->trainer, share_of(accumulator->tokens));
     accumulator->micro++;
@@ -110,10 +108,10 @@ StepReport accumulator_step(Accumulator *accumulator) {
     CHECK(accumulator->sync_gradients, "%d of %d micro-batches are done", accumulator->micro,
           accumulator->window);
     StepReport report = {.tokens = accumulator->tokens};
-#ifdef SOLUTION
+#ifndef STUB
     report.loss = accumulator->loss * (double)share_of(accumulator->tokens);
     update(accumulator->trainer, &report);
-    accumulator_init(accumulator, accumulator->trainer, accumulator->steps);
+    accumulator_init(accumulator, accumulator->trainer, accumulator->micros);
 #else
     (void)update;
     TODO("task 2: the window's mean loss, the update, and no window is open (about 3 lines)");
@@ -123,11 +121,11 @@ StepReport accumulator_step(Accumulator *accumulator) {
 
 /* ---- level 3: by arguments ------------------------------------------------------------------- */
 
-void train_epoch(Trainer *trainer, Data *data, int steps,
+void train_epoch(Trainer *trainer, Data *data, int micros,
                  bool (*report)(void *context, const StepReport *step), void *context) {
     Accumulator accumulator;
-    accumulator_init(&accumulator, trainer, steps);
-#ifdef SOLUTION
+    accumulator_init(&accumulator, trainer, micros);
+#ifndef STUB
     bool go_on = true;
     while (go_on && accumulator_open(&accumulator, data)) {
         Batch batch;

@@ -1,9 +1,9 @@
-/* Lab 04: keep the input of some blocks, run the rest again. The contracts are in common/lab04.h.
- */
-#include "common/lab04.h"
+/* Lab 04: keep the input of some blocks, run the rest again. The contracts are
+   in labs/04_checkpoint/contract.h. */
+#include "labs/04_checkpoint/contract.h"
 
 #include "common/lab.h"
-#include "common/lab00.h"
+#include "labs/00_bytes/contract.h"
 
 /* ---- segments: segment s has the blocks segment_first(s) ... segment_end(s) - 1 -------------- */
 
@@ -13,7 +13,7 @@ static int segment_blocks(int L, Checkpoint checkpoint) {
 }
 
 static int segment_count(int L, int S) {
-#ifdef SOLUTION
+#ifndef STUB
     return (L + S - 1) / S;
 #else
     if (S > 1 && S < L) {
@@ -29,7 +29,7 @@ static int segment_first(int S, int s) {
 
 static int segment_end(int L, int S, int s) {
     int end = (s + 1) * S;
-#ifdef SOLUTION
+#ifndef STUB
     return end < L ? end : L;
 #else
     (void)L;
@@ -50,7 +50,7 @@ static void keep_block(Model *model, int layer) {
         block_forward(model, layer, pass->x[layer + 1], pass->x[layer], block);
         return;
     }
-#ifdef SOLUTION
+#ifndef STUB
     *block = block_alloc_without_probs(model, layer);
     MemoryMark below_probs = memory_mark(model->memory);
     block_alloc_probs(model, layer, block);
@@ -62,12 +62,12 @@ static void keep_block(Model *model, int layer) {
 #endif
 }
 
-/* Backward of a kept block. What it kept is released, its output too. */
+/* Backward of a kept block. Its tensors are released, its output too. */
 static void spend_block(Model *model, int layer) {
     Pass *pass = &model->pass;
     Block *block = &pass->blocks[layer];
     if (model->checkpoint.attention_only) {
-#ifdef SOLUTION
+#ifndef STUB
         block_alloc_probs(model, layer, block);
         block_recompute_probs(model, block);
 #else
@@ -95,7 +95,7 @@ static void spend_segment(Model *model, int first, int end) {
 /* Forward of a segment. Only the output of its last block stays, x[end]. */
 static void run_segment(Model *model, int first, int end) {
     Pass *pass = &model->pass;
-#ifdef SOLUTION
+#ifndef STUB
     pass->rngs[first] = model->rng;
 #else
     if (model->config.dropout > 0) {
@@ -104,7 +104,7 @@ static void run_segment(Model *model, int first, int end) {
 #endif
     pass->marks[first] = memory_mark(model->memory);
     pass->x[end] = model_boundary(model, end - 1);
-#ifdef SOLUTION
+#ifndef STUB
     const Real *in = pass->x[first];
     MemoryMark mark = memory_mark(model->memory);
     for (int layer = first; layer < end; layer++) {
@@ -120,7 +120,7 @@ static void run_segment(Model *model, int first, int end) {
 
 /* The same segment once more, from x[first], and now everything stays. */
 static void run_again(Model *model, int first, int end) {
-#ifdef SOLUTION
+#ifndef STUB
     Rng after = model->rng;
     model->rng = model->pass.rngs[first];
 #else
@@ -128,7 +128,7 @@ static void run_again(Model *model, int first, int end) {
         TODO("task 3: the same masks again, and the stream as if nothing had happened (3 lines)");
     }
 #endif
-#ifdef SOLUTION
+#ifndef STUB
     /* x[end] goes as well: its reader has run backward, and the segment writes a new one. */
     memory_release(model->memory, model->pass.marks[first]);
     keep_segment(model, first, end);
@@ -136,7 +136,7 @@ static void run_again(Model *model, int first, int end) {
     (void)first, (void)end;
     TODO("task 1: run the segment again, keep what backward needs (about 2 lines)");
 #endif
-#ifdef SOLUTION /* task 3 */
+#ifndef STUB /* task 3 */
     model->rng = after;
 #endif
 }
@@ -174,7 +174,7 @@ void checkpoint_backward(Model *model, float dloss) {
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-#ifdef SOLUTION
+#ifndef STUB
 static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
@@ -182,8 +182,9 @@ static size_t larger(size_t a, size_t b) {
 #endif
 size_t checkpoint_bytes(const ModelConfig *config, int B, int T, Checkpoint checkpoint) {
     int L = config->L, S = segment_blocks(L, checkpoint), count = segment_count(L, S);
-#ifdef SOLUTION
-    size_t N = (size_t)B * (size_t)T, C = (size_t)config->C, V = (size_t)config->V;
+#ifndef STUB
+    size_t N = (size_t)B * (size_t)T, C = (size_t)config->C;
+    size_t row = (size_t)logits_stride(config->V);
     size_t number = precision_bytes(config->precision), stream = N * C * number;
     size_t each = bytes_block(config, B, T), probs = 0;
     if (checkpoint.attention_only && config->attention == ATTENTION_PLAIN) {
@@ -191,7 +192,7 @@ size_t checkpoint_bytes(const ModelConfig *config, int B, int T, Checkpoint chec
     }
     size_t block = stream + each - probs; /* kept, its output included */
     size_t backward = probs + 5 * stream; /* what one block's backward takes */
-    size_t head = 2 * stream + N * (V * number + 4 * sizeof(float));
+    size_t head = 2 * stream + N * (row * number + 4 * sizeof(float));
     /* dx, x[0], and the outputs of all segments but the last; then the last segment. */
     size_t inputs = 2 * stream + (size_t)(count - 1) * stream;
     size_t last = (size_t)(L - (count - 1) * S) * block;
@@ -207,7 +208,7 @@ size_t checkpoint_bytes(const ModelConfig *config, int B, int T, Checkpoint chec
 }
 
 int checkpoint_segment(const ModelConfig *config, int B, int T, size_t budget) {
-#ifdef SOLUTION
+#ifndef STUB
     int best = 0, best_again = 0;
     size_t best_bytes = 0;
     for (int S = 1; S <= config->L; S++) {

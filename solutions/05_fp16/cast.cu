@@ -7,7 +7,7 @@
 /* How threads map to data. A thread takes four neighbours, whatever the precision: 16 bytes of
    floats, and 16 or 8 bytes of stored numbers. With PACK of them, eight in half, the floats of two
    neighbouring threads would lie 32 bytes apart, and each access of a warp would move half of the
-   sectors that it touches. What is left at the end, fewer than four, is taken one by one. */
+   sectors that it touches. The rest at the end, fewer than four, is taken one by one. */
 
 enum { THREADS = 256, FOUR = 4 };
 
@@ -33,7 +33,7 @@ union Floats {
 
        static __global__ void from_float(Real *out, const float *in, size_t n);
  */
-#ifdef SOLUTION
+#ifndef STUB
 static __global__ void from_float(Real *out, const float *in, size_t n) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * FOUR;
     if (first + FOUR <= n) {
@@ -73,7 +73,7 @@ extern "C" void GPU(cast_from_float)(Real *out, const float *in, size_t n) {
     if (n == 0) {
         return;
     }
-#ifdef SOLUTION
+#ifndef STUB
     from_float<<<blocks_for(n, THREADS * FOUR), THREADS>>>(out, in, n);
     LAUNCHED("cast_from_float");
 #else

@@ -1,11 +1,11 @@
-/* Lab 05: the end of a window in mixed precision. The contract is in common/lab05.h. */
+/* Lab 05: the end of a window in mixed precision. The contract is in labs/05_fp16/contract.h. */
 #include "common/lab.h"
-#include "common/lab05.h"
+#include "labs/05_fp16/contract.h"
 
 /* Divides every gradient by the scale. Whether one of them is inf or NaN: model->result is a float
    on the device, where the answer can stand until it is downloaded. */
 static bool unscale(Model *model, float scale) {
-#ifdef SOLUTION
+#ifndef STUB
     float found = 0;
     device_fill(model->device, model->result, 0, sizeof found);
     for (int i = 0; i < model->param_count; i++) {
@@ -16,13 +16,13 @@ static bool unscale(Model *model, float scale) {
     return found != 0;
 #else
     (void)model, (void)scale;
-    TODO("task 4: unscale every gradient, and tell what was found (about 8 lines)");
+    TODO("task 4: unscale every gradient, and say whether one was not finite (about 8 lines)");
 #endif
 }
 
 /* Writes the float masters, rounded, into the weights. */
 static void write_weights(const Optimizer *optimizer) {
-#ifdef SOLUTION
+#ifndef STUB
     const Model *model = optimizer->model;
     for (int i = 0; i < model->param_count; i++) {
         const Param *param = &model->params[i];
@@ -35,7 +35,7 @@ static void write_weights(const Optimizer *optimizer) {
 }
 
 float mixed_scale(const Mixed *mixed, float share) {
-#ifdef SOLUTION
+#ifndef STUB
     return share * mixed->scaler.scale;
 #else
     (void)mixed, (void)share;
@@ -51,7 +51,7 @@ void mixed_update(Trainer *trainer, StepReport *report) {
     report->skipped = unscale(model, mixed->scaler.scale);
 
     /* The norm is reported either way; a step is taken only with finite gradients. */
-#ifdef SOLUTION
+#ifndef STUB
     report->grad_norm = optimizer_clip(model, trainer->max_grad_norm);
     report->learning_rate = schedule_rate(&trainer->schedule);
     if (!report->skipped) {
@@ -64,7 +64,7 @@ void mixed_update(Trainer *trainer, StepReport *report) {
 #endif
 
     /* Whatever happened, the next window starts clean, with the scale that this one has taught. */
-#ifdef SOLUTION
+#ifndef STUB
     model_zero_grad(model);
     if (mixed->dynamic) {
         scaler_update(&mixed->scaler, report->skipped);

@@ -7,8 +7,8 @@
 
 /* How threads map to data. As in kernels/scale.cu: a thread takes PACK neighbours, 16 bytes in one
    access. A block whose threads have seen inf or NaN says so with one store. Several blocks may
-   store the same 1: that is no race, and needs no atomic. Compiled once, without a precision: Real
-   is a float. */
+   store the same 1: that is not a race, and needs no atomic. Compiled once, without a precision:
+   Real is a float. */
 
 enum { THREADS = 256 };
 
@@ -16,7 +16,7 @@ enum { THREADS = 256 };
 
        static __global__ void unscale(Real *grad, size_t n, float inv_scale, float *found_inf);
  */
-#ifdef SOLUTION
+#ifndef STUB
 static __global__ void unscale(Real *grad, size_t n, float inv_scale, float *found_inf) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
     bool found = false;
@@ -39,7 +39,7 @@ extern "C" void unscale_gpu(float *grad, size_t n, float inv_scale, float *found
     if (n == 0) {
         return;
     }
-#ifdef SOLUTION
+#ifndef STUB
     unscale<<<blocks_for(n, THREADS * PACK), THREADS>>>((Real *)grad, n, inv_scale, found_inf);
     LAUNCHED("unscale");
 #else

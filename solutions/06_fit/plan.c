@@ -1,15 +1,15 @@
-/* Lab 06: make a training run fit into a budget. The contracts are in common/lab06.h. */
+/* Lab 06: make a training run fit into a budget. The contracts are in labs/06_fit/contract.h. */
 #include "common/lab.h"
-#include "common/lab00.h"
-#include "common/lab04.h"
-#include "common/lab06.h"
+#include "labs/00_bytes/contract.h"
+#include "labs/04_checkpoint/contract.h"
+#include "labs/06_fit/contract.h"
 
 /* ---- what a plan takes ----------------------------------------------------------------------- */
 
 MemoryUse plan_bytes(const ModelConfig *config, int T, const Plan *plan, const Device *device) {
     ModelConfig planned = plan_config(config, plan);
     MemoryUse use = bytes_states(&planned);
-#ifdef SOLUTION
+#ifndef STUB
     size_t N = (size_t)plan->micro_batch * (size_t)T;
     use.bytes[MEMORY_ACTIVATIONS] =
         checkpoint_bytes(&planned, plan->micro_batch, T, plan->checkpoint);
@@ -47,7 +47,7 @@ typedef struct Search {
 static void consider(Search *search, const Plan *plan) {
     size_t bytes = total_bytes(search->config, search->T, plan, search->device);
     double cost = plan_cost(search->config, search->T, plan, search->rates);
-#ifdef SOLUTION
+#ifndef STUB
     if (bytes > search->budget) {
         return;
     }
@@ -67,7 +67,7 @@ static void consider(Search *search, const Plan *plan) {
 
 /* All that backward can run again, for one way to store numbers. */
 static void consider_checkpoints(Search *search, Plan plan) {
-#ifdef SOLUTION
+#ifndef STUB
     for (int segment = 0; segment <= search->config->L; segment++) {
         for (int attention_only = 0; attention_only < 2; attention_only++) {
             plan.checkpoint = (Checkpoint){segment, attention_only != 0};
@@ -96,7 +96,7 @@ static void consider_storage(Search *search, Plan plan) {
 int plan_choose(const ModelConfig *config, int batch, int T, size_t budget, const Device *device,
                 const PlanRates *rates, Plan *plan) {
     Search search = {config, batch, T, budget, device, rates, {0}, 0, 0, false};
-#ifdef SOLUTION
+#ifndef STUB
     for (int micro_batch = 1; micro_batch <= batch; micro_batch++) {
         if (batch % micro_batch == 0) {
             int window = batch / micro_batch;
@@ -119,7 +119,7 @@ int plan_choose(const ModelConfig *config, int batch, int T, size_t budget, cons
 int plan_largest(const ModelConfig *config, int T, size_t budget, const Device *device,
                  const Plan *plan, int most) {
     Plan trial = *plan;
-#ifdef SOLUTION
+#ifndef STUB
     int fits = 0, too_many = most + 1; /* more sequences never take less */
     while (too_many - fits > 1) {
         trial.micro_batch = fits + (too_many - fits) / 2;

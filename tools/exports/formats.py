@@ -3,8 +3,9 @@ import base64
 import csv
 import io
 import json
+from xml.etree import ElementTree
 
-from exports.record import diagnosis, explain, for_student, headline, passed, written
+from exports.record import UNDECIDED, diagnosis, explain, for_student, headline, passed, written
 
 MOST_BYTES = 1 << 20   # PrairieLearn takes no more
 
@@ -38,9 +39,9 @@ def gradescope(record, _):
 
 
 def gradescope_pending(lab):
-    """What lies there until a record does: if the grader is killed, the student reads this and not nothing."""
-    return as_json({"score": 0, "output": f"Grading {lab} did not come to an end: the time or the memory of this machine "
-                    "was used up, or the grader failed. Your instructor can run it again.",
+    """Stands in for the record until there is one: what the student reads if the grader is killed."""
+    return as_json({"score": 0, "output": f"Grading {lab} did not finish: this machine ran out of time or memory, or the "
+                    "grader failed. Your instructor can run it again.",
                     "output_format": "text", "stdout_visibility": "hidden", "extra_data": {"undecided": True}})
 
 
@@ -79,7 +80,7 @@ def autolab(record, after_due_date):
 # ---- PrairieLearn -----------------------------------------------------------------------------------
 
 def prairielearn(record, after_due_date):
-    """results.json. What does not build, or was not decided, costs no attempt."""
+    """results.json. A hand-in that does not build, or was not decided, costs no attempt."""
     rows = for_student(record, after_due_date)
     unbuilt = all(row["state"] == "build error" for row in record["rows"])
     tests = [{"name": row["name"], "description": row["title"], "points": row["earned"], "max_points": row["points"],
@@ -88,6 +89,44 @@ def prairielearn(record, after_due_date):
     if not result["gradable"]:
         return as_json(result | {"format_errors": [explain(rows[0]) if unbuilt else headline(record, rows)], "tests": []})
     return as_json(result | {"score": record["score"] / record["total"] if record["total"] else 0.0})
+
+
+# ---- JUnit ------------------------------------------------------------------------------------------
+
+def outcome(row):
+    """The element that says how a test ended; None for one that passed."""
+    return {"pass": None, "not run": "skipped"}.get(row["state"], "error" if row["state"] in UNDECIDED else "failure")
+
+
+def junit(record, _):
+    """One test suite for the record, one test case for each check."""
+    outcomes = [outcome(row) for row in record["rows"]]
+    suite = ElementTree.Element("testsuite", name=record["lab"], tests=str(len(outcomes)), failures=str(outcomes.count("failure")),
+                                errors=str(outcomes.count("error")), skipped=str(outcomes.count("skipped")))
+    for row, tag in zip(record["rows"], outcomes):
+        case = ElementTree.SubElement(suite, "testcase", classname=record["lab"], name=row["name"], time=f"{row['seconds']:.3f}")
+        if tag == "skipped":
+            ElementTree.SubElement(case, tag)
+        elif tag:
+            ElementTree.SubElement(case, tag, message=row["state"]).text = f"{row['message']}\n{row['mistake']}"
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+# ---- text -------------------------------------------------------------------------------------------
+
+def text_row(row):
+    points = f"{row['earned']:g}/{row['points']:g}" if row["points"] else "-"
+    hidden = "" if row["visibility"] == "always" else f"; students see this: {row['visibility']}"
+    lines = "" if passed(row) else f"{row['message']}\n{row['mistake']}"
+    return (f"  {row['name']:22} {points:>7}  {row['state']:13} {row['seconds']:6.2f} s   {row['title']}{hidden}\n"
+            + "".join(f"        {line}\n" for line in lines.splitlines() if line))
+
+
+def text(record, _):
+    """The table that grading printed, for a terminal."""
+    return (f"Lab {record['lab']}, from {record['from']}\n" + "".join(map(text_row, record["rows"]))
+            + f"Sandbox: {record['sandbox']}\nScore:   {record['score']:g} of {record['total']:g} points\n")
 
 
 # ---- scores.csv -------------------------------------------------------------------------------------
@@ -115,4 +154,5 @@ def scores(records):
     return out.getvalue()
 
 
-FORMATS = {"gradescope": gradescope, "classroom": classroom, "autolab": autolab, "prairielearn": prairielearn}
+FORMATS = {"gradescope": gradescope, "classroom": classroom, "autolab": autolab, "prairielearn": prairielearn, "junit": junit,
+           "text": text}

@@ -11,6 +11,7 @@ STATES = ("grader error", "pass", "fail", "not started", "crashed", "timeout", "
 UNDECIDED = ("grader error", "sandbox error")   # they say nothing about the hand-in
 MOST_TEXT = 4000                                # characters of one text: a results file must stay below 1 MB
 MOST_CHECKS = 1000
+MOST_BYTES = 64 << 20                           # of a record
 
 # Control characters, halves of characters, what turns the direction of writing, what XML does not have.
 NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]")
@@ -44,22 +45,23 @@ def is_number(value):
 
 def number(entry, key):
     value = entry.get(key, 0)
-    want(is_number(value), f"{key} is no number")
+    want(is_number(value), f"{key} is not a number")
     return float(value)
 
 
 def text(entry, key, default=""):
     value = entry.get(key, default)
-    want(isinstance(value, str), f"{key} is no text")
+    want(isinstance(value, str), f"{key} is not text")
     return value
 
 
 def read_row(entry):
-    want(isinstance(entry, dict), "a check is no object")
+    want(isinstance(entry, dict), "a check is not an object")
     name = text(entry, "name")
-    want(re.fullmatch(r"\w{1,100}", name, re.ASCII), f"{name[:40]!a} is no name of a check")
+    want(re.fullmatch(r"\w{1,100}", name, re.ASCII), f"{name[:40]!a} is not the name of a check")
     state = text(entry, "state")
-    want(state in STATES, f"check {name}: {state[:40]!a} is no state")
+    want(state in STATES, f"check {name}: {state[:40]!a} is not a state")
+    want("points" in entry, f"check {name} has no points")
     points = number(entry, "points")
     row = {"name": name, "state": state, "points": points, "earned": points if state == "pass" else 0.0,
            "title": one_line(text(entry, "title")), "visibility": text(entry, "visibility", "always"),
@@ -71,12 +73,12 @@ def read_row(entry):
 
 def read_timelines(entries):
     """Bytes in use over a step, by kind: each of {title, kinds: [name], bytes: [[bytes of each kind]], budget}."""
-    want(isinstance(entries, list) and len(entries) <= 16, "timelines are no list")
+    want(isinstance(entries, list) and len(entries) <= 16, "timelines is not a list")
     return [read_timeline(entry) for entry in entries]
 
 
 def read_timeline(entry):
-    want(isinstance(entry, dict), "a timeline is no object")
+    want(isinstance(entry, dict), "a timeline is not an object")
     kinds, moments = entry.get("kinds"), entry.get("bytes")
     want(isinstance(kinds, list) and 0 < len(kinds) <= 16 and all(isinstance(kind, str) for kind in kinds),
          "a timeline has no kinds")
@@ -89,29 +91,46 @@ def read_timeline(entry):
 
 def read(data):
     """A record from what JSON gave. The score is added up again, never believed."""
-    want(isinstance(data, dict) and isinstance(data.get("checks"), list), "this is no record")
+    want(isinstance(data, dict) and isinstance(data.get("checks"), list), "this is not a record")
     want(0 < len(data["checks"]) <= MOST_CHECKS, "it has no checks, or too many")
     lab = text(data, "lab")
-    want(re.fullmatch(r"\w{1,100}", lab, re.ASCII), f"{lab[:40]!a} is no lab")
+    want(re.fullmatch(r"\w{1,100}", lab, re.ASCII), f"{lab[:40]!a} is not a lab")
     rows = [read_row(entry) for entry in data["checks"]]
     hand_in = data.get("hand_in", {})
-    want(isinstance(hand_in, dict), "its hand_in is no object")
-    return {"lab": lab, "name": one_line(text(data, "name")), "sandbox": one_line(text(data, "sandbox")), "rows": rows,
+    want(isinstance(hand_in, dict), "its hand_in is not an object")
+    return {"lab": lab, "name": one_line(text(data, "name")), "from": one_line(text(data, "from")),
+            "sandbox": one_line(text(data, "sandbox")), "rows": rows,
             "score": sum(row["earned"] for row in rows), "total": sum(row["points"] for row in rows),
             "seconds": sum(row["seconds"] for row in rows), "refused": one_line(text(hand_in, "refused")),
             "undecided": any(row["state"] in UNDECIDED for row in rows)}
 
 
 def no_number(word):
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a number in JSON")
+
+
+def no_name_twice(pairs):
+    names = dict(pairs)
+    if len(names) < len(pairs):
+        raise ValueError("a name is there twice")
+    return names
+
+
+def parse(data):
+    """A record from the bytes of a file. BadRecord with one line if they hold none."""
+    try:
+        want(len(data) <= MOST_BYTES, "it is too large")
+        return read(json.loads(data.decode(errors="replace"), object_pairs_hook=no_name_twice, parse_constant=no_number))
+    except (ValueError, RecursionError) as error:
+        raise BadRecord(str(error)) from None
 
 
 def load(path):
     """The record in a file. BadRecord or OSError if there is none."""
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with open(path, "rb") as file:
         try:
-            return read(json.load(file, parse_constant=no_number))
-        except (ValueError, RecursionError, BadRecord) as error:
+            return parse(file.read(MOST_BYTES + 1))
+        except BadRecord as error:
             raise BadRecord(f"{path}: {error}") from None
 
 

@@ -1,0 +1,107 @@
+# How the kit is compiled: flavours, flags, a rule for each kind of source; libkit.a, the objects of labs.
+
+# ---- flavours: each set of settings has a folder of its own, so none of them ever needs a clean ----
+DEFAULT_BLAS := $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
+# What no word stands for is in the folder's name by a checksum.
+UNNAMED := $(strip $(filter-out -march=native,$(or $(ARCH),-)) $(CFLAGS) $(CPPFLAGS:%=cpp%) $(LDFLAGS:%=ld%) $(LDLIBS:%=lib%) \
+  $(if $(DEBUG),$(filter-out -O0 -g3,$(OPT)),$(filter-out -O% -g,$(OPT))) $(filter-out gcc clang,$(CC)) \
+  $(if $(filter-out file undefined,$(origin CUDA_HOME)),$(if $(filter cuda,$(BACKEND)),$(CUDA_HOME))))
+FLAVOUR := $(subst $(space),-,$(strip \
+  $(filter-out sim,$(BACKEND)) $(CUDA_ARCH) $(filter-out gcc,$(notdir $(CC))) $(if $(SAN),san) $(if $(ACCESS),access) \
+  $(if $(PACK),pack) $(if $(CHECKED),checked) $(if $(COVERAGE),coverage) $(if $(FUZZ),fuzz) $(filter-out $(DEFAULT_BLAS),$(BLAS)) \
+  $(if $(DEBUG),debug) $(subst -,,$(filter-out $(if $(DEBUG),-O0,-O3),$(filter -O%,$(OPT)))) \
+  $(if $(UNNAMED),$(shell printf %s $(call in_quotes,$(UNNAMED)) | cksum | cut -d' ' -f1))))
+B := build$(if $(FLAVOUR),/$(FLAVOUR))
+PLATFORM := $(shell uname -m)-$(shell uname -s)
+# The simulator, if it is what CUDA is here.
+SIM := $(if $(filter sim,$(BACKEND)),$B/libcudasim.a)
+
+# ---- flags: the kit's, then yours (CPPFLAGS, CFLAGS, LDFLAGS, LDLIBS) -------------------------------
+WARN   := -Wall -Wextra -Wshadow -Wundef -Wwrite-strings -Wdouble-promotion -Wvla -Wstrict-prototypes -Wmissing-prototypes
+STRICT := -Wconversion -Wno-sign-conversion
+SANITIZE := $(if $(FUZZ),-fsanitize=fuzzer-no-link )$(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+BLAS_onednn   := -ldnnl
+BLAS_openblas := -lopenblas
+INCLUDES := -I. $(LABS_DIR:%/=-I%)
+DEFINES_OF_KIT := $(if $(filter none,$(BLAS)),,-DBLAS_$(shell echo $(BLAS) | tr a-z A-Z)) $(if $(CHECKED),-DCHECKED)
+C_FLAGS = -std=gnu11 $(OPT) $(ARCH) -fopenmp -fno-math-errno -fno-trapping-math $(WARN) \
+          $(SANITIZE) $(if $(WERROR),-Werror) $(if $(COVERAGE),--coverage) $(CLANG_FLAGS) $(CFLAGS)
+# clang finds the vector math library by a flag, writes the index by which lines are found only when
+# told to, and warns of simd loops that it leaves as they are.
+CLANG_FLAGS = $(if $(findstring clang,$(CC)),-Wno-pass-failed -gdwarf-aranges $(if $(filter x86_64,$(shell uname -m)),-fveclib=libmvec))
+LINK_FLAGS = -fopenmp $(SANITIZE) $(if $(COVERAGE),--coverage) $(LINK_CUDA) $(LDFLAGS)
+LINK_LIBS  = $(BLAS_$(BLAS)) -ljansson -lm $(LIBS_CUDA) $(LDLIBS)
+
+# ---- rules: what is built is said in a word; V=1 shows the commands ---------------------------------
+Q := $(if $(V),,@)
+say = $(if $(V),,@echo "  $1 $(@:$B/%=%)")
+define compile
+@mkdir -p $(@D)
+$(call say,compile)
+$Q$(CC) $(INCLUDES) $(INCLUDES_CUDA) -MMD -MP $(DEFINES_OF_KIT) $(CPPFLAGS) $(REAL) $(C_FLAGS) $(MORE_WARN) -c $< -o $@
+endef
+define link
+@mkdir -p $(@D)
+$(call say,link   )
+$Q$(CC) $(filter %.o,$^) $(filter %.a,$^) $(LINK_FLAGS) $(LINK_LIBS) $(LIBS) -o $@
+endef
+define archive
+@mkdir -p $(@D)
+@$(RM) $@
+$(call say,archive)
+$Q$(AR) rcs $@ $^
+endef
+# From a .c and a .cu one object, or for a source that is compiled once for each precision one of each.
+# compile_cu is in cudasim/cudasim.mk.
+define object_rules
+$B/obj/%$1.o: %.c
+	$$(compile)
+$B/gpu/%$1.o: %.cu build/cu2cpp
+	$$(compile_cu)
+endef
+$(foreach p,.f32 .f16 .bf16,$(eval $(call object_rules,$p)))
+$(eval $(call object_rules,))
+$B/obj/%.f32.o $B/gpu/%.f32.o:   private REAL := -DREAL_F32
+$B/obj/%.f16.o $B/gpu/%.f16.o:   private REAL := -DREAL_F16
+$B/obj/%.bf16.o $B/gpu/%.bf16.o: private REAL := -DREAL_BF16
+each_precision = $1.f32.o $1.f16.o $1.bf16.o
+c_objects = $(patsubst %.c,$B/obj/%.o,$1)
+
+# ---- libkit.a: kernels and common, no lab; libtestkit.a: what unit tests and judges share -----------
+# Ops are compiled once for each precision; these work on floats, or are not ops.
+PLAIN   := base blas gemm ops threads adamw sumsq scale unscale
+OPS     := $(filter-out $(PLAIN) ops_gpu %_test,$(basename $(notdir $(wildcard kernels/*.c))))
+KERNELS := $(PLAIN:%=$B/obj/kernels/%.o) $(foreach op,$(OPS),$(call each_precision,$B/obj/kernels/$(op)))
+GPU_OPS := $(foreach op,$(basename $(notdir $(wildcard kernels/*.cu))),\
+             $(if $(filter $(PLAIN),$(op)),$B/gpu/kernels/$(op).o,$(call each_precision,$B/gpu/kernels/$(op))))
+COMMON  := $(call c_objects,$(filter-out %_test.c,$(wildcard common/*.c)))
+# Labs write some of the GPU's ops, so its table is outside of the kit's own library.
+GPU_TABLE := $B/obj/kernels/ops_gpu.o
+$(KERNELS) $(COMMON) $(GPU_TABLE): private MORE_WARN := $(STRICT)
+$B/libkit.a: $(KERNELS) $(COMMON) $(GPU_OPS)
+	$(archive)
+$B/libtestkit.a: $(call c_objects,$(filter-out %/alone.c %_test.c,$(wildcard common/testkit/*.c)))
+	$(archive)
+# The runtime with all that is in it, and no lab: that it links is a test by itself.
+$B/bin/alone: $B/obj/common/testkit/alone.o $B/libkit.a $(SIM)
+	@mkdir -p $(@D)
+	$(call say,link   )
+	$Q$(CC) $< -Wl,--whole-archive $B/libkit.a -Wl,--no-whole-archive $(SIM) $(LINK_FLAGS) $(LINK_LIBS) -o $@
+
+# ---- lab files: from solutions/, from labs/, from any folder like it --------------------------------
+# place_of FOLDER,HOLE   the file, if it is there; those of a lab of LABS= are in that folder
+# lab_objects FOLDERS[,HOLES]   for each hole the objects of the first folder that has the file; where
+#                               none has, what stands in for it, made from lab.json by tools/labs_mk.py
+place_of    = $(wildcard $(if $(filter labs solutions,$1),$(ROOT_$(firstword $(subst /, ,$2))))$1/$2)
+first_place = $(firstword $(foreach f,$1,$(call place_of,$f,$2)))
+hole_path   = $B/$(if $(filter %.cu,$1),gpu,obj)/$(basename $1)
+hole_object = $(if $(filter $(PRECISE),$2),$(call each_precision,$(call hole_path,$1)),$(call hole_path,$1).o)
+stand_in    = $B/absent/$(basename $1).o
+lab_objects = $(foreach h,$(or $2,$(HOLES)),$(if $(call first_place,$1,$h),$(call hole_object,$(call first_place,$1,$h),$h),$(call stand_in,$h)))
+$B/absent/%.o: $(LABS_MADE)/absent/%.c
+	$(compile)
+# In a handout the labs that have no solution are the student's own.
+SOLVED   := $(call lab_objects,solutions)
+ALL_LABS := $(call lab_objects,solutions labs,$(KNOWN))
+
+-include $(shell find $B/obj $B/gpu $B/absent -name '*.d' 2>/dev/null)

@@ -1,0 +1,110 @@
+/**
+ * @file compare.h
+ * @brief Is this tensor right? Two rules and one table of tolerances.
+ * @ingroup grader
+ *
+ *  - *Element rule*: every |got - want| <= relative * |want| + scaled * max |want|.
+ *  - *Norm rule*: ||got - want|| <= norm * ||want||, over the whole tensor.
+ *
+ * The limit of an element depends on the size of the tensor's numbers and never on 1: with an
+ * absolute tolerance a gradient of 1e-3 passes whatever it is. Both rules are written so that a NaN
+ * fails them, and non-finite numbers are counted by their bits.
+ */
+#ifndef COMMON_TESTKIT_COMPARE_H
+#define COMMON_TESTKIT_COMPARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernels/base.h"
+
+/** How far apart is equal. */
+typedef struct Tolerance {
+    double relative; /**< of the element itself */
+    double scaled;   /**< of the largest element of the tensor */
+    double norm;     /**< of the tensor's norm */
+} Tolerance;
+
+/**
+ * The tolerance of a single op, against the same op in double on the same (rounded) inputs.
+ *
+ * @param precision storage type of the op
+ * @param terms     how many products are summed for one result; 1 for an element-wise op
+ */
+Tolerance tolerance_of_op(Precision precision, int terms);
+
+/**
+ * The tolerance of an op on inputs that magnify a rounding of float: a difference of large numbers,
+ * the exp of one.
+ *
+ * @param tolerance of the op on other inputs
+ * @param times     how many times larger a rounding comes out than it went in
+ */
+Tolerance tolerance_magnified(Tolerance tolerance, double times);
+
+/** The tolerance of a whole model's gradients, against those of the reference. */
+Tolerance tolerance_of_model(Precision precision);
+
+/** Of the loss, relatively: a mean over many targets, so that most of their rounding cancels. */
+double tolerance_of_loss(Precision precision);
+
+/** Of a sum in double, relatively, against the same sum in another order. */
+double tolerance_of_double(void);
+
+/** The outcome of a comparison. */
+typedef struct Comparison {
+    bool pass;         /**< both rules hold, and every element is finite */
+    size_t count;      /**< elements */
+    size_t not_finite; /**< elements of `got` that are inf or NaN */
+    size_t worst;      /**< index of the element that used most of its limit */
+    double got;        /**< at `worst` */
+    double want;       /**< at `worst` */
+    double limit;      /**< of |got - want| at `worst` */
+    double share;      /**< of the limits, the largest of both rules; above 1 is a fail */
+    double norm_error; /**< ||got - want|| / ||want|| */
+    double cosine;     /**< of the angle between both; 1: the direction is right */
+    double ratio;      /**< ||got|| / ||want||; not 1: the scale is wrong */
+} Comparison;
+
+/**
+ * Compares a tensor with its reference.
+ *
+ * @param got       (n) floats
+ * @param want      (n) doubles, all finite
+ * @param n         elements
+ * @param tolerance how far apart is equal
+ */
+Comparison compare(const float *got, const double *want, size_t n, Tolerance tolerance);
+
+/** @return ||values||, the root of the sum of squares; 0 for n = 0 */
+double norm_of(const double *values, size_t n);
+
+/** Longest text of comparison_text() and comparison_shape(). */
+enum { COMPARISON_TEXT = 256 };
+
+/**
+ * One line: the worst element, its value and the right one, how many times its limit it is off; and
+ * by which factor the tensor is off where only its size is wrong.
+ *
+ * @param      comparison the outcome
+ * @param      name       of the tensor
+ * @param[out] text       (COMPARISON_TEXT)
+ * @return text
+ */
+const char *comparison_text(const Comparison *comparison, const char *name, char *text);
+
+/**
+ * The shape of a difference, for mistakes that were not foreseen: not finite, all zero, the
+ * opposite sign, a common factor, right or wrong up to some element.
+ *
+ * @param      got       (n) floats that compare() does not pass
+ * @param      want      (n) doubles
+ * @param      n         elements
+ * @param      tolerance of the comparison
+ * @param[out] text      (COMPARISON_TEXT) a sentence; empty where it has none of these shapes
+ * @return text
+ */
+const char *comparison_shape(const float *got, const double *want, size_t n, Tolerance tolerance,
+                             char *text);
+
+#endif

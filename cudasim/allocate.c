@@ -1,0 +1,207 @@
+#include "sim.h"
+
+/* The calls that get memory, give it back, and ask about it. */
+
+static uint64_t release_threshold; /* of the pool; kept for cudaMemPoolGetAttribute() */
+
+static cudaError_t allocate(void **p, size_t bytes, bool on_host, const char *maker, Place place,
+                            Allocation **made) {
+    sim_begin();
+    if (sim_device_error() != cudaSuccess) {
+        return sim_device_error();
+    }
+    if (p == NULL) {
+        return sim_error(cudaErrorInvalidValue, maker, place, false);
+    }
+    *p = NULL;
+    if (bytes == 0) {
+        return cudaSuccess;
+    }
+    *made = sim_allocate(bytes, on_host, maker, place);
+    if (*made == NULL) {
+        return sim_error(cudaErrorMemoryAllocation, maker, place, false);
+    }
+    *p = (*made)->base;
+    return cudaSuccess;
+}
+
+cudaError_t cudasim_malloc(const char *file, int line, void **p, size_t bytes) {
+    Allocation *made;
+    return allocate(p, bytes, false, "cudaMalloc", (Place){file, line}, &made);
+}
+
+cudaError_t cudasim_malloc_host(const char *file, int line, void **p, size_t bytes) {
+    Allocation *made;
+    return allocate(p, bytes, true, "cudaMallocHost", (Place){file, line}, &made);
+}
+
+cudaError_t cudasim_malloc_async(const char *file, int line, void **p, size_t bytes,
+                                 cudaStream_t stream) {
+    Place place = {file, line};
+    Allocation *made = NULL;
+    sim_begin();
+    int slot = sim_stream_slot(stream, "cudaMallocAsync", place);
+    if (slot < 0) {
+        return sim_error(cudaErrorInvalidResourceHandle, "cudaMallocAsync", place, false);
+    }
+    cudaError_t error = allocate(p, bytes, false, "cudaMallocAsync", place, &made);
+    if (made != NULL) {
+        /* Nothing is left to do when the stream gets there; the order is what counts. */
+        const Operation *operation =
+            sim_submit_owned(stream, "cudaMallocAsync", place, NULL, NULL, NULL);
+        made->maker_stream = slot;
+        made->maker_number = operation->number;
+    }
+    return error;
+}
+
+/* Whether p may be freed by `call`; reports why not. */
+static bool may_free(const char *call, void *p, bool on_host, Place place) {
+    const Allocation *a = sim_allocation(p);
+    const char *file = sim_file(place);
+    if (a != NULL && a->given_back) {
+        sim_report("double free", "%s at %s:%d frees memory that was freed before", call, file,
+                   place.line);
+        sim_detail_address(p);
+    } else if (a == NULL || a->base != p) {
+        sim_report("invalid free", "%s at %s:%d: %s", call, file, place.line,
+                   a != NULL ? "not the start of an allocation" : "this is not a device pointer");
+        if (a != NULL) {
+            sim_detail_address(p);
+        }
+    } else if (a->pinned != on_host) {
+        sim_report("invalid free", "%s at %s:%d: memory from %s", call, file, place.line, a->maker);
+        sim_detail("free it with %s", a->pinned ? "cudaFreeHost" : "cudaFree");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static cudaError_t free_now(const char *call, void *p, bool on_host, Place place) {
+    sim_begin();
+    if (p == NULL) {
+        return cudaSuccess;
+    }
+    if (!may_free(call, p, on_host, place)) {
+        return sim_error(cudaErrorInvalidValue, call, place, false);
+    }
+    sim_wait_device();
+    Allocation *allocation = sim_allocation(p);
+    allocation->given_back = true;
+    allocation->freed = place;
+    sim_retire(allocation);
+    return sim_device_error();
+}
+
+cudaError_t cudasim_free(const char *file, int line, void *p) {
+    return free_now("cudaFree", p, false, (Place){file, line});
+}
+
+cudaError_t cudasim_free_host(const char *file, int line, void *p) {
+    return free_now("cudaFreeHost", p, true, (Place){file, line});
+}
+
+static void retire_later(void *context) {
+    sim_retire(context);
+}
+
+cudaError_t cudasim_free_async(const char *file, int line, void *p, cudaStream_t stream) {
+    Place place = {file, line};
+    sim_begin();
+    int slot = sim_stream_slot(stream, "cudaFreeAsync", place);
+    if (p == NULL && slot >= 0) {
+        return cudaSuccess;
+    }
+    if (slot < 0 || !may_free("cudaFreeAsync", p, false, place)) {
+        return sim_error(cudaErrorInvalidValue, "cudaFreeAsync", place, false);
+    }
+    Allocation *allocation = sim_allocation(p);
+    sim_use(allocation, slot, "cudaFreeAsync", place);
+    Clock before = sim_clock_of(slot);
+    for (int other = 0; other < MAX_STREAMS; other++) {
+        if (other != slot && allocation->used.of[other] > before.of[other]) {
+            sim_report("stream race",
+                       "cudaFreeAsync at %s:%d frees memory that another stream may still use",
+                       sim_file(place), line);
+            sim_detail_address(p);
+            sim_detail("let this stream wait for an event of the other one first");
+            break;
+        }
+    }
+    allocation->given_back = true;
+    allocation->freed = place;
+    sim_submit_owned(stream, "cudaFreeAsync", place, retire_later, allocation, NULL);
+    return sim_device_error();
+}
+
+/* ---- what there is --------------------------------------------------------------------------- */
+
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
+    sim_begin();
+    *total_bytes = sim_settings.memory;
+    *free_bytes = sim_settings.memory - sim_use_of_memory.now;
+    return sim_device_error();
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *p) {
+    sim_begin();
+    const Allocation *a = sim_allocation(p);
+    *attributes =
+        (cudaPointerAttributes){cudaMemoryTypeUnregistered, 0, NULL, (void *)(uintptr_t)p};
+    if (a != NULL && a->live) {
+        attributes->type = a->pinned ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+        attributes->devicePointer = (void *)(uintptr_t)p;
+        attributes->hostPointer = a->pinned ? (void *)(uintptr_t)p : NULL;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device_number) {
+    *pool = (cudaMemPool_t)&release_threshold;
+    return device_number == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
+    if (pool == NULL || value == NULL) {
+        return cudaErrorInvalidValue;
+    }
+    if (attribute == cudaMemPoolAttrReleaseThreshold) {
+        release_threshold = *(uint64_t *)value;
+    } else if (attribute == cudaMemPoolAttrUsedMemHigh ||
+               attribute == cudaMemPoolAttrReservedMemHigh) {
+        /* Only 0 may be set: measure anew. */
+        sim_use_of_memory.peak = sim_use_of_memory.now;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
+    if (pool == NULL || value == NULL) {
+        return cudaErrorInvalidValue;
+    }
+    switch (attribute) {
+    case cudaMemPoolAttrReleaseThreshold:
+        *(uint64_t *)value = release_threshold;
+        return cudaSuccess;
+    case cudaMemPoolAttrReservedMemCurrent:
+    case cudaMemPoolAttrUsedMemCurrent:
+        *(uint64_t *)value = sim_use_of_memory.now;
+        return cudaSuccess;
+    case cudaMemPoolAttrReservedMemHigh:
+    case cudaMemPoolAttrUsedMemHigh:
+        *(uint64_t *)value = sim_use_of_memory.peak;
+        return cudaSuccess;
+    case cudaMemPoolReuseFollowEventDependencies:
+    case cudaMemPoolReuseAllowOpportunistic:
+    case cudaMemPoolReuseAllowInternalDependencies:
+        *(int *)value = 1;
+        return cudaSuccess;
+    }
+    return cudaErrorInvalidValue;
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep_bytes) {
+    (void)keep_bytes;
+    return pool != NULL ? cudaSuccess : cudaErrorInvalidValue;
+}

@@ -1,0 +1,167 @@
+/**
+ * @file block.h
+ * @brief The inside of cudasim, how a kernel runs: launches, the block of a worker, its threads and
+ * warps.
+ * @ingroup cudasim
+ */
+#ifndef CUDASIM_BLOCK_H
+#define CUDASIM_BLOCK_H
+
+#include "sim.h"
+
+/** The state of a CUDA thread. */
+typedef enum ThreadState {
+    FRESH,   /**< not begun */
+    RUNNING, /**< has the processor */
+    READY,   /**< may go on */
+    BARRED,  /**< waits in __syncthreads() */
+    MEETING, /**< waits in an operation of its warp */
+    GONE,    /**< has returned */
+} ThreadState;
+
+typedef struct Fiber Fiber;      /**< a stack, see struct Fiber */
+typedef cudasim_meeting Meeting; /**< lanes of a warp that come together */
+
+/** A CUDA thread of the block that runs. */
+typedef struct Thread {
+    uint3 index;       /**< threadIdx */
+    ThreadState state; /**< what it does */
+    Fiber *fiber;      /**< the stack it is on, once begun */
+    Meeting *meeting;  /**< if MEETING, which */
+    Place waits;       /**< if BARRED or MEETING, where */
+} Thread;
+
+/** A stack on which threads run, one after the other; parked while its thread waits. */
+struct Fiber {
+    void *stack_pointer; /**< where it was left */
+    int thread;          /**< the thread on it, or -1 */
+    Fiber *next;         /**< in the list of free ones */
+    char *stack;         /**< lowest address */
+};
+
+enum { MEETINGS = 8 /**< groups of one warp that may be in different operations at once */ };
+
+/** A place in the warp where the lanes of a mask come together. */
+struct cudasim_meeting {
+    unsigned mask;                  /**< lanes that must come; 0: not in use */
+    unsigned arrived;               /**< lanes that have */
+    int operation;                  /**< enum cudasim_warp_operation */
+    int inside;                     /**< lanes that have not left; -1 before all have come */
+    Place place;                    /**< of the first to arrive */
+    unsigned long long value[WARP]; /**< what each lane brought */
+};
+
+/** A launch that was accepted. */
+typedef struct Launch {
+    cudasim_launch_site site; /**< how it was written */
+    void (*thread)(void *);   /**< runs one CUDA thread */
+    void *arguments;          /**< of the kernel */
+    void (*release)(void *);  /**< frees them */
+} Launch;
+typedef cudasim_launch_site LaunchSite;         /**< a launch as it was written */
+typedef cudasim_shared_variable SharedVariable; /**< a `__shared__` variable */
+
+/** One thread of the CPU, and the block that it runs. */
+typedef struct Worker {
+    const Launch *launch; /**< whose block this is */
+    bool in_kernel;       /**< a CUDA thread is running */
+    bool aborted;         /**< the block could not be finished */
+    unsigned block;       /**< number of the block among all that ever ran, from 1 on */
+
+    Thread thread[MAX_THREADS];      /**< of the block */
+    int threads;                     /**< how many */
+    int alive;                       /**< of these, not GONE */
+    uint16_t order[MAX_THREADS];     /**< in which they begin */
+    int order_threads;               /**< threads for which order[] was made; 0: none */
+    int begun;                       /**< of these, begun */
+    uint16_t ready[2 * MAX_THREADS]; /**< ring of those that may go on */
+    unsigned ready_first;            /**< its first */
+    unsigned ready_end;              /**< one past its last */
+    uint3 shape;                     /**< block size that thread[].index was made for */
+
+    Fiber home;   /**< the worker's own stack */
+    Fiber *fiber; /**< that runs now */
+    Fiber *spare; /**< without a thread */
+    int fibers;   /**< made so far */
+    char *stacks; /**< of MAX_THREADS + 1 fibers */
+
+    int barred;        /**< threads in the barrier */
+    unsigned barriers; /**< that the block has passed */
+    Place barrier;     /**< where its first thread waits */
+    int reduced;       /**< of __syncthreads_count() and the like, so far */
+    int result;        /**< the same, when all have come */
+
+    Meeting meeting[MAX_WARPS][MEETINGS]; /**< by warp */
+    bool met[MAX_WARPS];                  /**< whether the warp has had any in this block */
+    unsigned gone[MAX_WARPS];             /**< lanes that have returned */
+    uint16_t meetings[MAX_WARPS];         /**< that the warp has passed in this block */
+
+    char *shared;        /**< where static shared memory begins */
+    size_t shared_used;  /**< of the arena */
+    size_t shared_bytes; /**< of the block's variables */
+    char *dynamic;       /**< dynamic shared memory, which ends against a guard page */
+    char *dynamic_end;   /**< that page */
+    SharedVariable *variable[SHARED_VARIABLES]; /**< by id */
+    char *variable_at[SHARED_VARIABLES];        /**< by id */
+    unsigned variable_block[SHARED_VARIABLES];  /**< by id: the block that has it */
+    bool no_dynamic_reported;                   /**< in this launch */
+
+    unsigned random; /**< state of the random schedule */
+} Worker;
+
+/** This CPU thread's worker; NULL before its first block. */
+extern __thread Worker *sim_worker;
+
+/** Gives the block the dynamic shared memory that its launch asks for, full of ones. */
+void sim_begin_dynamic_shared(Worker *worker);
+
+/** Runs one block of a launch. */
+void sim_run_block(Worker *worker, const Launch *launch, dim3 index, unsigned number);
+
+/** This CPU thread's worker, made at its first call. */
+Worker *sim_get_worker(void);
+
+/** The number of the first block of the launch that runs. */
+unsigned sim_first_block(void);
+
+/** Counts a copy among the launches; its number, as of a launch with one block. */
+unsigned sim_new_operation(void);
+
+/** Leaves the block that runs: the launch has failed. */
+_Noreturn void sim_abort_block(void);
+
+/** The worker, if a kernel runs; else a report that `what` was called by the host, and the end. */
+Worker *sim_need_kernel(const char *what, Place place);
+
+/** Puts the running thread aside until sim_wake() is called. */
+void sim_suspend(Worker *worker);
+
+/** A waiting thread may go on. */
+void sim_wake(Worker *worker, int thread);
+
+/** When all threads wait: reports a meeting that never completes, and leaves the block. */
+_Noreturn void sim_report_stuck_meeting(Worker *worker, int thread);
+
+/** A thread has returned; its warp waits for it no longer. */
+void sim_leave_warp(Worker *worker, int thread);
+
+/** "(1,0,0)" */
+const char *sim_thread_name(const Worker *worker, int thread, char text[40]);
+
+/** Adds "in kernel ..., thread ..." for one that waits. */
+void sim_detail_waiting(Worker *worker, int thread);
+
+/* ---- switch.c -------------------------------------------------------------------------------- */
+
+/** Prepares a stack on which `begin` will run, and must never return. */
+void *sim_stack_make(char *lowest, char *end, void (*begin)(void));
+
+/** Leaves this stack, noting where, and goes on where `to` was left. */
+void sim_stack_switch(void **from, void *to);
+
+/* ---- check.c; nocheck.c ---------------------------------------------------------------------- */
+
+/** A launch begins, or has ended. */
+void check_launch(const Launch *launch, bool begins);
+
+#endif

@@ -1,0 +1,95 @@
+/**
+ * @file check.h
+ * @brief Check mode: what is done with every load and store of a kernel.
+ * @ingroup cudasim
+ *
+ * The `.cu` files are compiled with `-fsanitize=thread`, which makes the compiler call
+ * `__tsan_read4(p)` and the like before each access. Usually a library answers that looks for
+ * races between threads of the host; here hooks.c does.
+ */
+#ifndef CUDASIM_CHECK_H
+#define CUDASIM_CHECK_H
+
+#include "block.h"
+
+/** A line of source in 32 bits: an address of code, or a number in the table of places. */
+typedef uint32_t Site;
+
+/** One load, store or atomic of the thread that runs. */
+typedef struct Access {
+    const char *p; /**< first byte */
+    size_t bytes;  /**< 1 to 16, or a range */
+    bool write;    /**< a store or an atomic */
+    bool atomic;   /**< an atomic */
+    bool shared;   /**< to shared memory */
+    Site site;     /**< where */
+} Access;
+
+/** The site of an address of code. */
+Site site_of_code(const void *pc);
+
+/** The site of a line. */
+Site site_of_place(Place place);
+
+/** "file.cu:12 (kernel)" */
+void describe_site(Site site, char *text, size_t size);
+
+/**
+ * Checks one load or store of the thread that runs: bounds, initialisation, races; and counts it.
+ *
+ * @param address first byte
+ * @param bytes   1 to 16, or a range
+ * @param write   a store
+ * @param aligned whether the address must be a multiple of `bytes`
+ * @param site    where
+ */
+void check_access(const void *address, size_t bytes, bool write, bool aligned, Site site);
+
+/** True once for each kind, site and other site: a loop would report the same line forever. */
+bool first_report(const char *kind, Site site, Site other);
+
+/** Says which shared variable, or which allocation, holds p. */
+void detail_memory(const char *p, bool shared);
+
+/* ---- shadow.c: which bytes have been written? ------------------------------------------------ */
+
+/** Marks bytes of device or shared memory. */
+void shadow_mark(const void *p, size_t bytes, bool written);
+
+/** Whether all of them were written. */
+bool shadow_written(const void *p, size_t bytes);
+
+/** Gives the bytes at `to` the marks of those at `from`. */
+void shadow_copy(const void *to, const void *from, size_t bytes);
+
+/* ---- race.c ---------------------------------------------------------------------------------- */
+
+/** Compares an access with those before it, and remembers it. */
+void race_access(const Access *access);
+
+/** A copy or a matrix product, for other streams to be compared with. */
+void race_range(const void *p, size_t bytes, bool write);
+
+/** The thread's last store is done: was it another value than the one that it raced with? */
+void race_flush(void);
+
+/** Nobody has used this memory yet. */
+void race_forget(const void *p, size_t bytes);
+
+/** A launch begins; its blocks have numbers from sim_first_block() on. */
+void race_launch(void);
+
+/* ---- profile.c ------------------------------------------------------------------------------- */
+
+/** Counts an access of the sampled warp. */
+void profile_access(const Access *access);
+
+/** Adds up what a launch did. */
+void profile_launch(const Launch *launch, bool begins);
+
+/* ---- traffic.c ------------------------------------------------------------------------------- */
+
+/** Counts bytes of device memory that the operation in hand touches. */
+void traffic_access(const char *p, size_t bytes, bool write);
+
+#endif

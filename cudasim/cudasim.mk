@@ -1,0 +1,102 @@
+# CUDA: the simulator and its compiler's front end, or nvcc (BACKEND=cuda); `make cu`, `make lint`.
+.PHONY: cu cu-build lint profile-check profile-check-run
+
+CUCXX   := $(subst clang,clang++,$(subst gcc,g++,$(CC)))
+CU_WARN := $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) -Wno-sign-compare -Wno-unknown-pragmas
+CU_INPUT = $(INCLUDES) $(INCLUDES_CUDA) $(DEFINES_OF_KIT) $(CPPFLAGS)
+ifeq ($(BACKEND),cuda)
+CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc)))
+NVCC      := $(CUDA_HOME)/bin/nvcc
+ifeq ($(wildcard $(NVCC)),)
+$(error BACKEND=cuda needs nvcc: set CUDA_HOME to the folder of the CUDA toolkit, or build without BACKEND)
+endif
+CUDA_LIB  := $(firstword $(wildcard $(CUDA_HOME)/lib64 $(CUDA_HOME)/lib))
+INCLUDES_CUDA := -isystem $(CUDA_HOME)/include -DBACKEND_CUDA
+CU_FLAGS  := -std=c++17 $(if $(DEBUG),-O0 -G,-O3 -lineinfo) $(if $(CUDA_ARCH),-arch=$(CUDA_ARCH)) \
+             -Xcompiler $(subst $(space),$(comma),-Wall -Wextra -Wno-sign-compare -Wno-unknown-pragmas) \
+             $(if $(WERROR),-Werror all-warnings) -ccbin $(CUCXX)
+# In a pack the libraries lie beside the program; what they need in turn is searched there too.
+RPATH     := $(if $(PACK),-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)'$$ORIGIN:$(CUDA_LIB)',-Wl$(comma)-rpath$(comma)$(CUDA_LIB))
+LIBS_CUDA := -L$(CUDA_LIB) $(RPATH) -lcublas -lcudart -lstdc++
+define compile_cu
+@mkdir -p $(@D)
+$(call say,compile)
+$Q$(NVCC) $(CU_INPUT) $(REAL) -MMD -MP -MF $(@:.o=.d) $(CU_FLAGS) -c $< -o $@
+endef
+else
+# Kernels run on stacks of their own, so a frame must not jump over the guard page below them. With
+# ACCESS=1 the compiler calls the simulator at each access, by ThreadSanitizer's names; that library
+# itself is not linked. The simulator finds lines of source by the index of addresses.
+INCLUDES_CUDA := -Icudasim/include
+CU_FLAGS  := -std=c++17 $(if $(ACCESS),-O1 -g -fsanitize=thread$(comma)undefined,$(OPT) $(ARCH)) \
+             -gdwarf-4 -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror) \
+             $(if $(findstring clang,$(CC)),-Qunused-arguments -gdwarf-aranges)
+LINK_CUDA := $(if $(ACCESS),-fsanitize=undefined)
+LIBS_CUDA := -ldw -lstdc++
+# clang copies structures with memcpy(), which must be seen as well.
+see_copies = $(if $(ACCESS),objcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f))
+# A .cu is C++ once its launches and __shared__ variables are rewritten, after the preprocessor.
+define compile_cu
+@mkdir -p $(@D)
+$(call say,compile)
+$Q$(CUCXX) -E -x c++ $(CU_FLAGS) -D__CUDACC__ $(CU_INPUT) $(REAL) -MMD -MP -MF $(@:.o=.d) -MT $@ -include cuda_runtime.h $< -o $@.i
+$Qbuild/cu2cpp $@.i $(@:.o=.ii) && $(RM) $@.i
+$Q$(CUCXX) -x c++-cpp-output $(CU_FLAGS) -c $(@:.o=.ii) -o $@
+$(if $(ACCESS),$Q$(see_copies) $@)
+endef
+endif
+
+# The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
+SIM_LOOKS := $(addprefix cudasim/,hooks.c check.c shadow.c race.c profile.c traffic.c)
+SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)),$(wildcard cudasim/*.c)))
+$(SIM_OBJ): private SANITIZE :=
+$(SIM_OBJ): private MORE_WARN := $(STRICT)
+$B/libcudasim.a: $(SIM_OBJ) | build/cu2cpp
+	$(archive)
+CU2CPP := $(wildcard cudasim/cu2cpp/*.c)
+build/cu2cpp: $(CU2CPP) $(wildcard cudasim/cu2cpp/*.h)
+	@mkdir -p $(@D)
+	$(call say,compile)
+	$Qgcc -std=gnu11 -O2 -g -I. $(WARN) $(CU2CPP) -o $@
+
+# Any CUDA program, with headers beside it: make cu FILE=path/x.cu. cu-build OUT=program only builds.
+# Made anew each time, for the headers of a file outside of the tree are not followed.
+cu_source = $(call without_space,$(FILE))
+cu_out    = $(if $(OUT),$(call without_space,$(OUT)),$B/cu/$(basename $(cu_source)))
+CU_LIB     = $(SIM) $(addprefix $B/obj/kernels/,base.o blas.o threads.o)
+cu: cu-build
+	@$(if $(SCHED),CUDASIM_SCHED=$(SCHED)) $(if $(filter /%,$(cu_out)),,./)$(cu_out) $(ARGS)
+cu-build: $(CU_LIB)
+	@$(if $(FILE),,echo "which one? make cu FILE=path/x.cu" >&2; exit 2)
+	@test -f "$(cu_source)" || { echo "$(FILE): no such file" >&2; exit 2; }
+	@mkdir -p $(dir $(cu_out))
+ifeq ($(BACKEND),cuda)
+	$Q$(NVCC) $(CU_INPUT) $(DEFINES) -I$(dir $(cu_source)) $(CU_FLAGS) $(cu_source) -o $(cu_out) \
+	    -Xcompiler -fopenmp $(filter-out -Wl%,$(LINK_LIBS)) -Xlinker -rpath,$(CUDA_LIB)
+else
+	$Q$(CUCXX) -E -x c++ $(filter-out $(CU_WARN),$(CU_FLAGS)) -D__CUDACC__ $(CU_INPUT) $(DEFINES) -I$(dir $(cu_source)) \
+	    -include cuda_runtime.h $(cu_source) -o $(cu_out).i
+	$Qbuild/cu2cpp $(cu_out).i $(cu_out).ii
+	$Q$(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CU_FLAGS)) -Wall -Wextra -Wno-sign-compare -c $(cu_out).ii -o $(cu_out).o
+	$(if $(ACCESS),$Q$(see_copies) $(cu_out).o)
+	$Q$(CUCXX) $(cu_out).o $(CU_LIB) $(LINK_FLAGS) $(BLAS_$(BLAS)) -ldw -lm -o $(cu_out)
+	@$(RM) $(cu_out).i $(cu_out).ii $(cu_out).o
+endif
+
+# clang's own CUDA front end, for what a host compiler lets through: a kernel that calls a host
+# function, a kernel called without <<< >>>. Both sides of each file are looked at.
+LINTED ?= $(wildcard kernels/*.cu solutions/*/*.cu labs/*/*.cu)
+LINT   := clang -x cuda -std=c++17 -nocudainc -nocudalib -fsyntax-only -Icudasim/include -I. \
+          --cuda-gpu-arch=sm_70 -include cudasim/lint.h -Wall -Wextra -Wno-sign-compare \
+          -Wno-unknown-cuda-version -Werror
+lint:
+	@for f in $(LINTED); do for side in host device; do $(LINT) --cuda-$$side-only $$f || exit; done; done
+	@echo "lint: good"
+
+# What the kernels ask of the memory, as the simulator counts it; and that ops move what kernels/cost.h says.
+profile-check:
+	@$(MAKE) --no-print-directory ACCESS=1 profile-check-run
+profile-check-run: $B/bin/train $B/bin/unit
+	@$(MAKE) --no-print-directory cu-build FILE=cudasim/tests/strided.cu OUT=$B/cu/strided
+	@cudasim/tests/profile_test.py $B/bin/train $B/cu/strided
+	@tools/unit.sh $B --filter 'cost/*'

@@ -1,0 +1,225 @@
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "block.h"
+
+/* Device memory is closed, and opened one allocation at a time when an operation touches it. So
+   every fault comes here: most open something and go on, the others are mistakes. */
+
+enum { SIGNAL_STACK = 128 << 10, RETRIES = 100 };
+static struct sigaction earlier_fault, earlier_bus;
+
+static const void *program_counter(void *context) {
+#if defined __x86_64__ && defined __linux__
+    /* As if it were a return address. */
+    return (const char *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] + 1;
+#elif defined __aarch64__ && defined __linux__
+    return (const char *)((ucontext_t *)context)->uc_mcontext.pc + 1;
+#else
+    (void)context;
+    return NULL;
+#endif
+}
+
+static bool was_write(void *context) {
+#if defined __x86_64__ && defined __linux__
+    return ((ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2;
+#else
+    (void)context;
+    return true;
+#endif
+}
+
+/* An x86 processor refuses a 16-byte access that is not aligned without saying which. */
+static bool is_misaligned(const siginfo_t *info) {
+#if defined __x86_64__ && defined __linux__
+    return info->si_signo == SIGSEGV && info->si_code == SI_KERNEL;
+#else
+    return info->si_signo == SIGBUS && info->si_code == BUS_ADRALN;
+#endif
+}
+
+/* Where the program was when a fault or a tick came: the innermost line of a kernel if one runs,
+   since the fault may be in a function of a library or of the simulator; else of the host's
+   program. */
+static void describe_fault(const void *pc, bool in_kernel, char *where, size_t size) {
+    void *frame[64];
+    char text[600];
+    Dl_info image, program;
+    int n = backtrace(frame, 64);
+    bool interrupted = false; /* frames before that are the handler's */
+    cudasim_describe_code(pc, where, size);
+    bool found = dladdr((const void *)(uintptr_t)describe_fault, &program) != 0 &&
+                 dladdr(pc, &image) != 0 &&
+                 (in_kernel ? strstr(where, ".cu") != NULL : image.dli_fbase == program.dli_fbase);
+    for (int i = 0; i < n && !found; i++) {
+        interrupted = interrupted || frame[i] == (const char *)pc - 1;
+        if (interrupted && dladdr(frame[i], &image) != 0 && image.dli_fbase == program.dli_fbase) {
+            cudasim_describe_code(frame[i], text, sizeof text);
+            found = !in_kernel || strstr(text, ".cu") != NULL;
+            if (found) {
+                snprintf(where, size, "%s", text);
+            }
+        }
+    }
+}
+
+static bool in_stacks(const Worker *worker, const char *p) {
+    return worker->stacks != NULL && p >= worker->stacks - (1 << 20) &&
+           p < worker->stacks + (size_t)(MAX_THREADS + 1) * STACK_BYTES;
+}
+
+static bool in_dynamic_shared(const Worker *worker, const char *p) {
+    return p >= worker->dynamic_end - DYNAMIC_SHARED - PAGE && p < worker->dynamic_end + PAGE;
+}
+
+static void report_in_kernel(const char *p, bool write, const char *where) {
+    const Worker *worker = sim_worker;
+    const char *verb = write ? "write" : "read";
+    const Allocation *a = sim_on_device(p) ? sim_nearest(p) : NULL;
+    if ((uintptr_t)p < PAGE) {
+        sim_report("null pointer", "%s of address %p at %s", verb, p, where);
+    } else if (a != NULL && !a->live && p >= a->base && p < a->base + a->bytes) {
+        sim_report("use after free", "%s of freed device memory at %s", verb, where);
+    } else if (sim_on_device(p)) {
+        sim_report("out-of-bounds access", "%s at %s", verb, where);
+    } else if (in_stacks(worker, p)) {
+        sim_report("stack overflow", "a thread has more than %d KiB of local variables, at %s",
+                   STACK_BYTES >> 10, where);
+    } else if (in_dynamic_shared(worker, p)) {
+        sim_report("out-of-bounds access", "%s of dynamic shared memory at %s", verb, where);
+        sim_detail("address is %td bytes past the %zu bytes that the launch asked for",
+                   p - (worker->dynamic + worker->launch->site.shared),
+                   worker->launch->site.shared);
+    } else {
+        sim_report("out-of-bounds access", "%s of address %p at %s", verb, p, where);
+    }
+    sim_detail_thread();
+    if (sim_on_device(p)) {
+        sim_detail_address(p);
+    }
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context) {
+    const char *p = info->si_addr;
+    const void *pc = program_counter(context);
+    bool write = was_write(context);
+    bool in_kernel = sim_worker != NULL && sim_worker->in_kernel;
+    Allocation *a = sim_allocation(p);
+
+    bool closed = a != NULL && a->live && !a->open && p < a->pages + a->length;
+    if (closed && sim_operation() != NULL) {
+        sim_open(a);
+        return;
+    }
+    if (closed && a->pinned && !sim_pending_copy(p, write, pc)) {
+        return;
+    }
+    char where[600];
+    if (in_kernel && is_misaligned(info)) {
+        describe_fault(pc, true, where, sizeof where);
+        sim_report("misaligned access",
+                   "an access at %s to an address that is not a multiple of its "
+                   "16 bytes",
+                   where);
+        sim_detail_thread();
+    } else if (in_kernel) {
+        describe_fault(pc, true, where, sizeof where);
+        report_in_kernel(p, write, where);
+    } else if (sim_on_device(p)) {
+        describe_fault(pc, false, where, sizeof where);
+        sim_report("host access to device memory", "host code %s a device pointer at %s",
+                   write ? "writes through" : "reads through", where);
+        sim_detail_address(p);
+        sim_detail("the host cannot touch a GPU's memory: use cudaMemcpy");
+    } else if (a == NULL) {
+        /* Not ours: the handler that was there before us decides. */
+        sigaction(signal, signal == SIGSEGV ? &earlier_fault : &earlier_bus, NULL);
+        return;
+    } else if (!closed) {
+        describe_fault(pc, false, where, sizeof where);
+        sim_report("out-of-bounds access", "host code at %s leaves pinned memory", where);
+        sim_detail_address(p);
+    }
+    sim_stop();
+}
+
+/* ---- blocks that never end ------------------------------------------------------------------- */
+
+static volatile sig_atomic_t ticks;
+static unsigned watched_block;
+
+static void on_tick(int signal, siginfo_t *info, void *context) {
+    (void)signal, (void)info;
+    Worker *worker = sim_worker;
+    if (worker == NULL || !worker->in_kernel) {
+        return;
+    }
+    if (worker->block != watched_block) {
+        watched_block = worker->block;
+        ticks = 0;
+    }
+    if (++ticks < sim_settings.timeout) {
+        return;
+    }
+    char where[600];
+    describe_fault(program_counter(context), true, where, sizeof where);
+    if (strstr(where, ".cu") == NULL && ticks < sim_settings.timeout + RETRIES) {
+        /* Just now it switches stacks, where no line is known: look again in a millisecond. */
+        setitimer(ITIMER_REAL, &(struct itimerval){{1, 0}, {0, 1000}}, NULL);
+        return;
+    }
+    sim_report("timeout", "a block has run for %d s; it is at %s", sim_settings.timeout, where);
+    sim_detail_thread();
+    sim_detail("a loop that never ends, or one that waits for another thread: between barriers "
+               "threads run one at a time");
+    sim_stop();
+}
+
+void sim_watch(bool on) {
+    if (sim_settings.timeout > 0) {
+        struct itimerval second = {{on, 0}, {on, 0}};
+        ticks = 0;
+        setitimer(ITIMER_REAL, &second, NULL);
+    }
+}
+
+/* ---- installing ------------------------------------------------------------------------------ */
+
+/* A stack overflow leaves no stack for its handler. */
+void sim_signal_stack(void) {
+    void *stack =
+        mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack != MAP_FAILED) {
+        sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = SIGNAL_STACK}, NULL);
+    }
+}
+
+void sim_catch_faults(void) {
+    sim_signal_stack();
+    struct sigaction action = {.sa_sigaction = on_fault,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigaction(SIGSEGV, &action, &earlier_fault);
+    sigaction(SIGBUS, &action, &earlier_bus);
+    action = (struct sigaction){.sa_sigaction = on_tick,
+                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    if (sim_settings.timeout > 0) {
+        sigaction(SIGALRM, &action, NULL);
+    }
+}
+
+void sim_begin(void) {
+    static bool begun;
+    if (!begun) {
+        begun = true;
+        sim_read_settings();
+        sim_reserve_memory();
+        sim_catch_faults();
+    }
+}

@@ -1,0 +1,186 @@
+#include "check.h"
+
+/* The functions that the compiler calls, under the names of ThreadSanitizer's and UBSan's. */
+
+static inline void seen(const void *p, size_t bytes, bool write, bool aligned, const void *pc) {
+    if (sim_worker != NULL && sim_worker->in_kernel) {
+        race_flush();
+        check_access(p, bytes, write, aligned, site_of_code(pc));
+    }
+}
+
+#define HERE __builtin_return_address(0)
+#define HOOKS(n)                                                                                   \
+    void __tsan_read##n(void *p);                                                                  \
+    void __tsan_write##n(void *p);                                                                 \
+    void __tsan_unaligned_read##n(void *p);                                                        \
+    void __tsan_unaligned_write##n(void *p);                                                       \
+    void __tsan_volatile_read##n(void *p);                                                         \
+    void __tsan_volatile_write##n(void *p);                                                        \
+    void __tsan_read_write##n(void *p);                                                            \
+    void __tsan_unaligned_read_write##n(void *p);                                                  \
+    void __tsan_read##n(void *p) {                                                                 \
+        seen(p, n, false, true, HERE);                                                             \
+    }                                                                                              \
+    void __tsan_write##n(void *p) {                                                                \
+        seen(p, n, true, true, HERE);                                                              \
+    }                                                                                              \
+    void __tsan_unaligned_read##n(void *p) {                                                       \
+        seen(p, n, false, false, HERE);                                                            \
+    }                                                                                              \
+    void __tsan_unaligned_write##n(void *p) {                                                      \
+        seen(p, n, true, false, HERE);                                                             \
+    }                                                                                              \
+    void __tsan_volatile_read##n(void *p) {                                                        \
+        seen(p, n, false, true, HERE);                                                             \
+    }                                                                                              \
+    void __tsan_volatile_write##n(void *p) {                                                       \
+        seen(p, n, true, true, HERE);                                                              \
+    }                                                                                              \
+    void __tsan_read_write##n(void *p) {                                                           \
+        seen(p, n, false, true, HERE);                                                             \
+        seen(p, n, true, true, HERE);                                                              \
+    }                                                                                              \
+    void __tsan_unaligned_read_write##n(void *p) {                                                 \
+        seen(p, n, false, false, HERE);                                                            \
+        seen(p, n, true, false, HERE);                                                             \
+    }
+HOOKS(1)
+HOOKS(2)
+HOOKS(4)
+HOOKS(8)
+HOOKS(16)
+
+void __tsan_init(void);
+void __tsan_func_entry(void *pc);
+void __tsan_func_exit(void);
+void __tsan_read_range(void *p, size_t bytes);
+void __tsan_write_range(void *p, size_t bytes);
+void __tsan_vptr_update(void **p, void *value);
+void __tsan_vptr_read(void **p);
+void *__tsan_memcpy(void *to, const void *from, size_t bytes);
+void *__tsan_memmove(void *to, const void *from, size_t bytes);
+void *__tsan_memset(void *to, int value, size_t bytes);
+
+void __tsan_init(void) {
+}
+
+void __tsan_func_entry(void *pc) {
+    (void)pc;
+}
+
+void __tsan_func_exit(void) {
+}
+
+void __tsan_vptr_update(void **p, void *value) {
+    (void)p, (void)value;
+}
+
+void __tsan_vptr_read(void **p) {
+    (void)p;
+}
+
+void __tsan_read_range(void *p, size_t bytes) {
+    seen(p, bytes, false, false, HERE);
+}
+
+void __tsan_write_range(void *p, size_t bytes) {
+    seen(p, bytes, true, false, HERE);
+}
+
+void *__tsan_memcpy(void *to, const void *from, size_t bytes) {
+    seen(from, bytes, false, false, HERE);
+    seen(to, bytes, true, false, HERE);
+    return memcpy(to, from, bytes);
+}
+
+void *__tsan_memmove(void *to, const void *from, size_t bytes) {
+    seen(from, bytes, false, false, HERE);
+    seen(to, bytes, true, false, HERE);
+    return memmove(to, from, bytes);
+}
+
+void *__tsan_memset(void *to, int value, size_t bytes) {
+    seen(to, bytes, true, false, HERE);
+    return memset(to, value, bytes);
+}
+
+/* C++'s own atomics, of which a program may have some;
+   CUDA's come through cudasim_before_atomic. */
+#define ATOMICS(bits, T)                                                                           \
+    T __tsan_atomic##bits##_load(const volatile T *p, int order);                                  \
+    void __tsan_atomic##bits##_store(volatile T *p, T value, int order);                           \
+    T __tsan_atomic##bits##_exchange(volatile T *p, T value, int order);                           \
+    T __tsan_atomic##bits##_fetch_add(volatile T *p, T value, int order);                          \
+    int __tsan_atomic##bits##_compare_exchange_strong(volatile T *p, T *old, T value, int order,   \
+                                                      int failed);                                 \
+    int __tsan_atomic##bits##_compare_exchange_weak(volatile T *p, T *old, T value, int order,     \
+                                                    int failed);                                   \
+    T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T old, T value, int order,         \
+                                                 int failed);                                      \
+    T __tsan_atomic##bits##_load(const volatile T *p, int order) {                                 \
+        (void)order;                                                                               \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                               \
+    }                                                                                              \
+    void __tsan_atomic##bits##_store(volatile T *p, T value, int order) {                          \
+        (void)order;                                                                               \
+        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                              \
+    }                                                                                              \
+    T __tsan_atomic##bits##_exchange(volatile T *p, T value, int order) {                          \
+        (void)order;                                                                               \
+        return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);                                    \
+    }                                                                                              \
+    T __tsan_atomic##bits##_fetch_add(volatile T *p, T value, int order) {                         \
+        (void)order;                                                                               \
+        return __atomic_fetch_add(p, value, __ATOMIC_SEQ_CST);                                     \
+    }                                                                                              \
+    int __tsan_atomic##bits##_compare_exchange_strong(volatile T *p, T *old, T value, int order,   \
+                                                      int failed) {                                \
+        (void)order, (void)failed;                                                                 \
+        return __atomic_compare_exchange_n(p, old, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
+    }                                                                                              \
+    int __tsan_atomic##bits##_compare_exchange_weak(volatile T *p, T *old, T value, int order,     \
+                                                    int failed) {                                  \
+        return __tsan_atomic##bits##_compare_exchange_strong(p, old, value, order, failed);        \
+    }                                                                                              \
+    T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T old, T value, int order,         \
+                                                 int failed) {                                     \
+        __tsan_atomic##bits##_compare_exchange_strong(p, &old, value, order, failed);              \
+        return old;                                                                                \
+    }
+ATOMICS(8, unsigned char)
+ATOMICS(16, unsigned short)
+ATOMICS(32, unsigned)
+ATOMICS(64, unsigned long long)
+
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order) {
+    (void)order;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* ---- undefined behaviour --------------------------------------------------------------------- */
+
+/* The compiler's own checks are on too: integer overflow, shifts, fixed arrays. Its library prints
+   what it found, then calls here, where it counts like any other problem. */
+
+void __ubsan_on_report(void);
+void __ubsan_get_current_report_data(const char **kind, const char **message, const char **file,
+                                     unsigned *line, unsigned *column, char **address);
+
+/* In CUDA's terms, where there are some. */
+static const char *class_of(const char *message) {
+    return strstr(message, "misaligned") != NULL      ? "misaligned access"
+           : strstr(message, "null pointer") != NULL  ? "null pointer"
+           : strstr(message, "out of bounds") != NULL ? "out-of-bounds access"
+                                                      : "undefined behaviour";
+}
+
+void __ubsan_on_report(void) {
+    const char *kind, *message, *file;
+    unsigned line, column;
+    char *address;
+    __ubsan_get_current_report_data(&kind, &message, &file, &line, &column, &address);
+    sim_report(class_of(message), "%s at %s:%u", message, sim_file((Place){file, (int)line}), line);
+    sim_detail_thread();
+}

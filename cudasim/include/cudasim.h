@@ -1,0 +1,60 @@
+/**
+ * @file cudasim.h
+ * @brief What a program may ask of the simulator itself, beyond CUDA's own calls.
+ * @ingroup cudasim
+ */
+#ifndef CUDASIM_H
+#define CUDASIM_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How many problems have been reported so far: for tests of which many run in one program. */
+int cudasim_problems(void);
+
+/** The memory traffic of one line of a kernel, over all launches that were looked at. */
+typedef struct cudasim_traffic {
+    const char *kernel; /**< its name, as launched */
+    int write;          /**< or else read */
+    int shared;         /**< shared memory, or else device memory */
+    double cost;        /**< 32-byte sectors touched; of shared memory how many times repeated */
+    double ideal;       /**< the least that would do */
+} cudasim_traffic;
+
+/**
+ * The memory profile so far, line by line: check mode with CUDASIM_PROFILE set.
+ *
+ * @param      i       0, 1, ...
+ * @param[out] traffic of the line
+ * @return 0 if there is no such line
+ */
+int cudasim_profile(int i, cudasim_traffic *traffic);
+
+/**
+ * Bytes that kernels, copies and products have moved since the last call: 32-byte sectors of device
+ * memory, each counted once per operation that reads it and once per operation that writes it, as
+ * if all that an operation reads again were found in a cache. The first call begins to count. Wait
+ * for the device before each.
+ *
+ * @return bytes; 0 from the first call, and without check mode from all of them
+ */
+double cudasim_traffic_bytes(void);
+
+/**
+ * The line of source that an address of code belongs to: "blur.cu:12 (blur)"; the nearest symbol or
+ * the bare address where nothing is known of lines.
+ *
+ * @param      pc   a return address: one past the instruction that is meant
+ * @param[out] text (size) the line
+ * @param      size of text, bytes
+ */
+void cudasim_describe_code(const void *pc, char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

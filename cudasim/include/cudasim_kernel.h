@@ -1,0 +1,287 @@
+/**
+ * @file cudasim_kernel.h
+ * @brief The device side of the simulator: what a kernel may use, in C++17.
+ * @ingroup cudasim
+ *
+ * Included by cuda_runtime.h. A CUDA thread is a function call on a stack of its own; it waits by
+ * calling into block.c and warp.c. Nothing in here is instrumented in check mode
+ * (CUDASIM_UNCHECKED): checked is what the student wrote.
+ */
+#ifndef CUDASIM_KERNEL_H
+#define CUDASIM_KERNEL_H
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "cudasim_core.h"
+
+/** @cond */
+#ifdef CUDASIM_LINT
+#define CUDASIM_UNCHECKED
+#pragma clang force_cuda_host_device begin
+#else
+#define __global__ __attribute__((noinline))
+#define __device__
+#define __host__
+#define __constant__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define CUDASIM_UNCHECKED __attribute__((no_sanitize("thread", "undefined")))
+#endif
+#define __forceinline__ inline __attribute__((always_inline))
+#define CUDASIM_CALLER const char *file = __builtin_FILE(), int line = __builtin_LINE()
+#define CUDASIM_DEVICE CUDASIM_UNCHECKED __attribute__((unused)) static inline
+/** @endcond */
+
+/* ---- who am I -------------------------------------------------------------------------------- */
+
+/** @cond */
+#ifdef CUDASIM_LINT
+extern const __device__ uint3 threadIdx, blockIdx;
+extern const __device__ dim3 blockDim, gridDim;
+extern __device__ int cudasim_lane;
+#endif
+/** @endcond */
+static const int warpSize = 32; /**< threads of a warp */
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+/** @cond */
+/* k<<<...>>>(args) becomes this: operator() has exactly the kernel's parameters, so numbers and
+   NULL convert as in CUDA. The arguments are copied, since the kernel runs when its stream does. */
+template <class... P> struct cudasim_call {
+    cudasim_launch_site site;
+    void (*kernel)(P...);
+
+    struct arguments {
+        void (*kernel)(P...);
+        std::tuple<P...> values;
+    };
+    template <size_t... I>
+    CUDASIM_UNCHECKED static void call(arguments *a, std::index_sequence<I...>) {
+        a->kernel(std::get<I>(a->values)...);
+    }
+    CUDASIM_UNCHECKED static void thread(void *a) {
+        call((arguments *)a, std::index_sequence_for<P...>{});
+    }
+    CUDASIM_UNCHECKED static void release(void *a) {
+        delete (arguments *)a;
+    }
+    template <class T> CUDASIM_UNCHECKED int check(int number, const T &value) const {
+        if constexpr (std::is_pointer<T>::value &&
+                      !std::is_function<std::remove_pointer_t<T>>::value) {
+            return cudasim_pointer_argument(&site, number, (const volatile void *)value);
+        }
+        return (void)number, (void)value, 1;
+    }
+    CUDASIM_UNCHECKED void operator()(P... values) const {
+        int number = 0;
+        bool good = true;
+        ((good = check(++number, values) && good), ...);
+        (void)number;
+        if (good) {
+            cudasim_submit_launch(&site, thread, new arguments{kernel, {values...}}, release);
+        }
+    }
+};
+template <class... P>
+inline cudasim_call<P...> cudasim_launch(const char *file, int line, const char *name,
+                                         void (*kernel)(P...), dim3 grid, dim3 block,
+                                         size_t shared = 0, cudaStream_t stream = 0) {
+    return {{file, line, name, (const void *)kernel, grid, block, shared, stream}, kernel};
+}
+/** @endcond */
+
+/* ---- barriers -------------------------------------------------------------------------------- */
+
+/** @cond */
+#define __syncthreads() cudasim_syncthreads(__FILE__, __LINE__)
+#define __syncthreads_count(p) cudasim_syncthreads_reduce(0, (p), __FILE__, __LINE__)
+#define __syncthreads_and(p) cudasim_syncthreads_reduce(1, (p), __FILE__, __LINE__)
+#define __syncthreads_or(p) cudasim_syncthreads_reduce(2, (p), __FILE__, __LINE__)
+#define __threadfence() cudasim_fence()
+#define __threadfence_block() cudasim_fence()
+#define __threadfence_system() cudasim_fence()
+#define __trap() cudasim_trap(__FILE__, __LINE__)
+
+enum cudasim_warp_operation {
+    CUDASIM_SYNCWARP,
+    CUDASIM_SHFL,
+    CUDASIM_SHFL_XOR,
+    CUDASIM_SHFL_DOWN,
+    CUDASIM_SHFL_UP,
+    CUDASIM_BALLOT,
+    CUDASIM_REDUCE
+};
+/** @endcond */
+
+/** Waits for the lanes that the mask names. */
+CUDASIM_DEVICE void __syncwarp(unsigned mask = 0xffffffffu, CUDASIM_CALLER) {
+    cudasim_part(cudasim_meet(CUDASIM_SYNCWARP, mask, 0, file, line));
+}
+
+/** @cond */
+template <class T>
+CUDASIM_DEVICE T cudasim_shuffle(int operation, unsigned mask, T mine, int from, const char *file,
+                                 int line) {
+    static_assert(sizeof(T) <= 8, "a shuffle moves values of at most 8 bytes");
+    unsigned long long bits = 0;
+    __builtin_memcpy(&bits, &mine, sizeof mine);
+    cudasim_meeting *meeting = cudasim_meet(operation, mask, bits, file, line);
+    if (from != cudasim_lane) {
+        if (cudasim_arrived(meeting) >> from & 1) {
+            bits = cudasim_value(meeting, from);
+        } else {
+            cudasim_undefined_lane(meeting, from, file, line);
+        }
+    }
+    cudasim_part(meeting);
+    T result;
+    __builtin_memcpy((void *)&result, &bits, sizeof result);
+    return result;
+}
+/** @endcond */
+
+/** The value of lane `from` of each group of `width` lanes. */
+template <class T>
+CUDASIM_DEVICE T __shfl_sync(unsigned mask, T value, int from, int width = 32, CUDASIM_CALLER) {
+    int source = (cudasim_lane & ~(width - 1)) + (from & (width - 1));
+    return cudasim_shuffle(CUDASIM_SHFL, mask, value, source, file, line);
+}
+
+/** The value of the lane whose number differs in the bits of `bits`. */
+template <class T>
+CUDASIM_DEVICE T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32, CUDASIM_CALLER) {
+    int source = cudasim_lane ^ bits;
+    bool beyond = (source & ~(width - 1)) > (cudasim_lane & ~(width - 1));
+    return cudasim_shuffle(CUDASIM_SHFL_XOR, mask, value, beyond ? cudasim_lane : source, file,
+                           line);
+}
+
+/** The value of the lane `distance` further; one's own where the group ends. */
+template <class T>
+CUDASIM_DEVICE T __shfl_down_sync(unsigned mask, T value, unsigned distance, int width = 32,
+                                  CUDASIM_CALLER) {
+    bool beyond = (cudasim_lane & (width - 1)) + (int)distance >= width;
+    int source = beyond ? cudasim_lane : cudasim_lane + (int)distance;
+    return cudasim_shuffle(CUDASIM_SHFL_DOWN, mask, value, source, file, line);
+}
+
+/** The value of the lane `distance` before; one's own where the group begins. */
+template <class T>
+CUDASIM_DEVICE T __shfl_up_sync(unsigned mask, T value, unsigned distance, int width = 32,
+                                CUDASIM_CALLER) {
+    bool beyond = (cudasim_lane & (width - 1)) < (int)distance;
+    int source = beyond ? cudasim_lane : cudasim_lane - (int)distance;
+    return cudasim_shuffle(CUDASIM_SHFL_UP, mask, value, source, file, line);
+}
+
+/** A bit for each lane of the mask whose predicate is not 0. */
+CUDASIM_DEVICE unsigned __ballot_sync(unsigned mask, int predicate, CUDASIM_CALLER) {
+    cudasim_meeting *meeting = cudasim_meet(CUDASIM_BALLOT, mask, predicate != 0, file, line);
+    unsigned result = 0;
+    for (int lane = 0; lane < 32; lane++) {
+        if (cudasim_arrived(meeting) >> lane & 1 && cudasim_value(meeting, lane)) {
+            result |= 1u << lane;
+        }
+    }
+    cudasim_part(meeting);
+    return result;
+}
+
+/** Whether any lane's predicate is not 0. */
+CUDASIM_DEVICE int __any_sync(unsigned mask, int predicate, CUDASIM_CALLER) {
+    return __ballot_sync(mask, predicate, file, line) != 0;
+}
+
+/** Whether every lane's predicate is not 0. */
+CUDASIM_DEVICE int __all_sync(unsigned mask, int predicate, CUDASIM_CALLER) {
+    return __ballot_sync(mask, !predicate, file, line) == 0;
+}
+
+/** The lanes that happen to be together: here always just this one, which CUDA allows. */
+CUDASIM_DEVICE unsigned __activemask() {
+    return 1u << cudasim_lane;
+}
+
+/** @cond */
+#define CUDASIM_WARP_REDUCE(name, T, expression)                                                   \
+    CUDASIM_DEVICE T name(unsigned mask, T value, CUDASIM_CALLER) {                                \
+        cudasim_meeting *meeting =                                                                 \
+            cudasim_meet(CUDASIM_REDUCE, mask, (unsigned)value, file, line);                       \
+        T a = value;                                                                               \
+        for (int lane = 0; lane < 32; lane++) {                                                    \
+            if (lane != cudasim_lane && cudasim_arrived(meeting) >> lane & 1) {                    \
+                T b = (T)cudasim_value(meeting, lane);                                             \
+                a = expression;                                                                    \
+            }                                                                                      \
+        }                                                                                          \
+        cudasim_part(meeting);                                                                     \
+        return a;                                                                                  \
+    }
+CUDASIM_WARP_REDUCE(__reduce_add_sync, unsigned, a + b)
+CUDASIM_WARP_REDUCE(__reduce_min_sync, unsigned, a < b ? a : b)
+CUDASIM_WARP_REDUCE(__reduce_max_sync, unsigned, a > b ? a : b)
+CUDASIM_WARP_REDUCE(__reduce_and_sync, unsigned, a &b)
+CUDASIM_WARP_REDUCE(__reduce_or_sync, unsigned, a | b)
+CUDASIM_WARP_REDUCE(__reduce_add_sync, int, a + b)
+CUDASIM_WARP_REDUCE(__reduce_min_sync, int, a < b ? a : b)
+CUDASIM_WARP_REDUCE(__reduce_max_sync, int, a > b ? a : b)
+/** @endcond */
+
+#include "cudasim_atomic.h"
+#include "cudasim_math.h"
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/** @cond */
+/* Loads and stores that only hint at caches must stay checked accesses. */
+#define CUDASIM_HINTED __attribute__((always_inline, unused)) static inline
+template <class T> CUDASIM_HINTED T __ldg(const T *p) {
+    return *p;
+}
+template <class T> CUDASIM_HINTED T __ldcs(const T *p) {
+    return *p;
+}
+template <class T> CUDASIM_HINTED T __ldcg(const T *p) {
+    return *p;
+}
+template <class T> CUDASIM_HINTED T __ldca(const T *p) {
+    return *p;
+}
+template <class T> CUDASIM_HINTED void __stcs(T *p, T value) {
+    *p = value;
+}
+template <class T> CUDASIM_HINTED void __stcg(T *p, T value) {
+    *p = value;
+}
+template <class T> CUDASIM_HINTED void __stwt(T *p, T value) {
+    *p = value;
+}
+
+/* __device__ and __constant__ variables are plain ones here. */
+#define cudaMemcpyToSymbol(symbol, from, bytes, ...)                                               \
+    cudasim_to_symbol(CUDASIM_HERE, #symbol, symbol, from, bytes, ##__VA_ARGS__)
+#define cudaMemcpyFromSymbol(to, symbol, bytes, ...)                                               \
+    cudasim_from_symbol(CUDASIM_HERE, #symbol, symbol, to, bytes, ##__VA_ARGS__)
+template <class T>
+inline cudaError_t cudasim_to_symbol(CUDASIM_PLACE, const char *name, T &symbol, const void *from,
+                                     size_t bytes, size_t offset = 0,
+                                     cudaMemcpyKind = cudaMemcpyHostToDevice) {
+    size_t room = offset < sizeof symbol ? sizeof symbol - offset : 0;
+    return cudasim_memcpy_symbol(file, line, (char *)&symbol + offset, from, bytes, room, name);
+}
+template <class T>
+inline cudaError_t cudasim_from_symbol(CUDASIM_PLACE, const char *name, const T &symbol, void *to,
+                                       size_t bytes, size_t offset = 0,
+                                       cudaMemcpyKind = cudaMemcpyDeviceToHost) {
+    size_t room = offset < sizeof symbol ? sizeof symbol - offset : 0;
+    return cudasim_memcpy_symbol(file, line, to, (const char *)&symbol + offset, bytes, room, name);
+}
+#ifdef CUDASIM_LINT
+#pragma clang force_cuda_host_device end
+#endif
+/** @endcond */
+
+#endif

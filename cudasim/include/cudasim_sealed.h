@@ -1,0 +1,27 @@
+/**
+ * @file cudasim_sealed.h
+ * @brief Included before a program that is graded: no kernel of it can hide from check mode.
+ * @ingroup cudasim
+ *
+ * Compilers leave out their instrumentation where a function says no_sanitize, in any spelling.
+ * Only the simulator's own headers may, so all of them come first; then the word is taken away.
+ */
+#ifndef CUDASIM_SEALED_H
+#define CUDASIM_SEALED_H
+
+#include <cublas_v2.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+/** @cond */
+/* From here on, the expansion of the simulator's macros counts as the program's code. */
+#undef CUDASIM_UNCHECKED
+#define CUDASIM_UNCHECKED
+/** @endcond */
+
+#pragma GCC poison no_sanitize __no_sanitize__ no_sanitize_thread __no_sanitize_thread__
+#pragma GCC poison no_sanitize_undefined __no_sanitize_undefined__ no_sanitize_memory
+#pragma GCC poison disable_sanitizer_instrumentation __disable_sanitizer_instrumentation__
+
+#endif

@@ -1,0 +1,41 @@
+#include "block.h"
+
+/* In builds without check mode, loads and stores are not looked at. */
+
+const bool sim_checking = false;
+
+void check_fresh(const void *p, size_t bytes) {
+    (void)p, (void)bytes;
+}
+
+void check_range(const void *p, size_t bytes, bool write) {
+    (void)p, (void)bytes, (void)write;
+}
+
+void check_copied(void *to, const void *from, size_t bytes) {
+    (void)to, (void)from, (void)bytes;
+}
+
+void check_pause(void) {
+}
+
+void check_launch(const Launch *launch, bool begins) {
+    (void)launch, (void)begins;
+}
+
+void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file, int line) {
+    (void)p, (void)bytes, (void)file, (void)line;
+}
+
+void cudasim_fence(void) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+double cudasim_traffic_bytes(void) {
+    return 0;
+}
+
+int cudasim_profile(int i, cudasim_traffic *traffic) {
+    (void)i, (void)traffic;
+    return 0;
+}

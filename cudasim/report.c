@@ -1,0 +1,242 @@
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "block.h"
+
+enum { MOST_REPORTS = 20, STATUS = 86 };
+
+Settings sim_settings;
+static int problems;
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+void sim_report(const char *kind, const char *format, ...) {
+    problems++;
+    if (problems > MOST_REPORTS) {
+        if (problems == MOST_REPORTS + 1) {
+            fprintf(stderr, "[cudasim] further reports are not shown\n");
+        }
+        return;
+    }
+    fflush(stdout);
+    fprintf(stderr, "[cudasim] %s: ", kind);
+    va_list values;
+    va_start(values, format);
+    vfprintf(stderr, format, values);
+    va_end(values);
+    fputc('\n', stderr);
+}
+
+void sim_detail(const char *format, ...) {
+    if (problems > MOST_REPORTS) {
+        return;
+    }
+    fputs("          ", stderr);
+    va_list values;
+    va_start(values, format);
+    vfprintf(stderr, format, values);
+    va_end(values);
+    fputc('\n', stderr);
+}
+
+/* ---- the simulator's own memory -------------------------------------------------------------- */
+
+static void *or_end(void *p) {
+    if (p == NULL || p == MAP_FAILED) {
+        fprintf(stderr, "[cudasim] out of memory\n");
+        exit(1);
+    }
+    return p;
+}
+
+void *sim_realloc(void *old, size_t bytes) {
+    return or_end(realloc(old, bytes));
+}
+
+void *sim_map(size_t bytes) {
+    return or_end(mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+}
+
+/* ---- the end of a program -------------------------------------------------------------------- */
+
+int cudasim_problems(void) {
+    return problems;
+}
+
+void sim_stop(void) {
+    fprintf(stderr, "[cudasim] the program was stopped here\n");
+    fflush(NULL);
+    _exit(STATUS);
+}
+
+const char *sim_file(Place place) {
+    const char *slash = place.file != NULL ? strrchr(place.file, '/') : NULL;
+    return slash != NULL ? slash + 1 : place.file != NULL ? place.file : "?";
+}
+
+void sim_detail_thread(void) {
+    Worker *worker = sim_worker;
+    if (worker == NULL || !worker->in_kernel) {
+        return;
+    }
+    const LaunchSite *site = &worker->launch->site;
+    sim_detail("in kernel %s, block (%u,%u,%u), thread (%u,%u,%u)", site->name, blockIdx.x,
+               blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z);
+    sim_detail("launched at %s:%d with <<<(%u,%u,%u), (%u,%u,%u), %zu>>>",
+               sim_file((Place){site->file, site->line}), site->line, site->grid.x, site->grid.y,
+               site->grid.z, site->block.x, site->block.y, site->block.z, site->shared);
+}
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+static struct {
+    cudaError_t last;   /* for cudaGetLastError() */
+    cudaError_t device; /* every call returns this one */
+    bool unseen;        /* the program has had no chance to see `last` but did not ask */
+    const char *what;
+    Place place;
+} error_state;
+
+cudaError_t sim_error(cudaError_t error, const char *what, Place place, bool silent) {
+    if (error != cudaSuccess) {
+        error_state.last = error;
+        error_state.unseen = silent;
+        error_state.what = what;
+        error_state.place = place;
+    }
+    return error;
+}
+
+void sim_fail_device(cudaError_t error) {
+    error_state.device = error_state.last = error;
+    error_state.unseen = false;
+}
+
+cudaError_t sim_device_error(void) {
+    return error_state.device;
+}
+
+cudaError_t cudaPeekAtLastError(void) {
+    error_state.unseen = false;
+    return error_state.device != cudaSuccess ? error_state.device : error_state.last;
+}
+
+cudaError_t cudaGetLastError(void) {
+    cudaError_t error = cudaPeekAtLastError();
+    error_state.last = cudaSuccess;
+    return error;
+}
+
+static const struct {
+    cudaError_t error;
+    const char *name, *text;
+} errors[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
+     "invalid configuration argument"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection",
+     "invalid copy direction for memcpy"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
+     "an illegal memory access was encountered"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+};
+
+static int error_index(cudaError_t error) {
+    for (int i = 0; i < (int)(sizeof errors / sizeof errors[0]); i++) {
+        if (errors[i].error == error) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+const char *cudaGetErrorName(cudaError_t error) {
+    int i = error_index(error);
+    return i >= 0 ? errors[i].name : "unrecognized error code";
+}
+
+const char *cudaGetErrorString(cudaError_t error) {
+    int i = error_index(error);
+    return i >= 0 ? errors[i].text : "unrecognized error code";
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static bool ending;
+
+static void at_end(void) {
+    ending = true;
+    /* A kernel that nobody waited for may still have something to report. */
+    sim_wait_device();
+    if (error_state.unseen) {
+        sim_report("unchecked error",
+                   "%s failed at %s:%d with \"%s\", and the program never checked",
+                   error_state.what, sim_file(error_state.place), error_state.place.line,
+                   cudaGetErrorString(error_state.last));
+        sim_detail("check the status of every call, and cudaGetLastError() after every launch");
+    }
+    if (problems > 0) {
+        fprintf(stderr, "[cudasim] %d problem%s reported\n", problems, problems == 1 ? "" : "s");
+        fflush(NULL);
+        _exit(STATUS);
+    }
+}
+
+bool sim_ending(void) {
+    return ending;
+}
+
+/* ---- the beginning --------------------------------------------------------------------------- */
+
+/* A whole number of at least `least`, or `otherwise` if the variable is not set. */
+static int number_setting(const char *name, int least, int otherwise) {
+    const char *text = getenv(name);
+    if (text == NULL || *text == '\0') {
+        return otherwise;
+    }
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno != 0 || *end != '\0' || value < least || value > 1 << 24) {
+        fprintf(stderr, "[cudasim] %s must be a whole number of at least %d, not %s\n", name, least,
+                text);
+        _exit(2);
+    }
+    return (int)value;
+}
+
+static void read_schedule(const char *text) {
+    if (text == NULL || strcmp(text, "forward") == 0 || *text == '\0') {
+        sim_settings.schedule = FORWARD;
+    } else if (strcmp(text, "reverse") == 0) {
+        sim_settings.schedule = REVERSE;
+    } else if (strncmp(text, "random:", 7) == 0 && text[7] != '\0' &&
+               text[7 + strspn(text + 7, "0123456789")] == '\0') {
+        sim_settings.schedule = RANDOM;
+        sim_settings.seed = (unsigned)strtoul(text + 7, NULL, 10);
+    } else {
+        fprintf(stderr, "[cudasim] CUDASIM_SCHED must be forward, reverse or random:N, not %s\n",
+                text);
+        _exit(2);
+    }
+}
+
+void sim_read_settings(void) {
+    read_schedule(getenv("CUDASIM_SCHED"));
+    sim_settings.threads = sim_checking ? 1 : number_setting("CUDASIM_THREADS", 1, 1);
+    sim_settings.timeout = number_setting("CUDASIM_TIMEOUT", 0, 20);
+    sim_settings.memory = (size_t)number_setting("CUDASIM_MEMORY", 1, 8192) << 20;
+    const char *profile = getenv("CUDASIM_PROFILE");
+    sim_settings.profile = profile != NULL && *profile != '\0' ? profile : NULL;
+    atexit(at_end);
+}

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Tests of `make lint`: each file in cudasim/lint is one mistake. Its line ends with what
+# clang must say of it, "lint: text"; clang must say it of that line and of no other.
+cd "$(dirname "$0")/../.." || exit
+command -v clang >/dev/null || { echo "lint test: not run, there is no clang"; exit 0; }
+
+lint() { # file
+    for side in host device; do
+        clang -x cuda -std=c++17 -nocudainc -nocudalib -fsyntax-only --cuda-gpu-arch=sm_70 \
+            -Wno-unknown-cuda-version -Wall -Wextra -Icudasim/include -I. \
+            -include cudasim/lint.h --cuda-$side-only "$1" 2>&1
+    done | sed -nE 's/^([^: ]+):([0-9]+):[0-9]+: (error|warning): (.*)/\1:\2 \4/p' | sort -u
+}
+
+failed=0 count=0
+for file in cudasim/lint/*.cu; do
+    count=$((count + 1))
+    said=$(lint "$file")
+    wanted=$(sed -nE '/lint: / { =; s/.*lint: (.*) \*\/.*/\1/p }' "$file" |
+        paste -d' ' - - | sed "s|^|$file:|")
+    # One answer more or less than wanted, or another text at the line.
+    if [ "$(echo "$said" | cut -d' ' -f1 | sort -u)" != "$(echo "$wanted" | cut -d' ' -f1)" ] ||
+        { [ -n "$wanted" ] && ! echo "$said" | grep -qF "$(echo "$wanted" | cut -d" " -f2-)"; }; then
+        echo "lint test: FAILED: $file"
+        echo "  wanted: $wanted"
+        echo "  said:   $said"
+        failed=1
+    fi
+done
+echo "lint test: $count files$([ $failed = 0 ] && echo ", all as they should be")"
+[ "$count" -ge 10 ] && exit $failed

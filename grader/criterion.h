@@ -1,0 +1,26 @@
+/**
+ * @file criterion.h
+ * @brief Starts a judge: the checks of a lab as tests of Criterion, each in a worker of its own.
+ * @ingroup grader
+ *
+ * The row that a check leaves is all that counts. What Criterion prints and how it ends is not
+ * looked at: a check that crashed has left no row, which is a grader error.
+ */
+#ifndef GRADER_CRITERION_H
+#define GRADER_CRITERION_H
+
+/** A judge to be run. */
+typedef struct Judge {
+    const char *program; /**< built of labs/NN_topic/tests.c */
+    const char *folder;  /**< private: its seed, and where rows are left */
+    const char *probe;   /**< the submission, linked */
+    int seconds;         /**< that a check may take */
+} Judge;
+
+/** Runs checks (count), one at a time: what one does to the machine is over before the next. */
+void criterion_run(const Judge *judge, const char *const *checks, int count);
+
+/** Where a check leaves its row; in path[size]. @return path */
+const char *criterion_row(const Judge *judge, const char *check, char *path, int size);
+
+#endif

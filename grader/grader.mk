@@ -1,0 +1,110 @@
+# gradeNN: the judge (labs/NN_topic/tests.c in Criterion) and the probe (the submission's objects with
+# the kit) are two programs. grade compiles the submission in its sandbox by a recipe written here.
+#   FROM=DIR a folder with the lab's files   CHECK=name   SEED=hex   OWN=1   DEVICE=gpu   JUNIT=FILE
+.PHONY: graders graders-run $B/bin/record
+SUBMITTED := $(if $(filter file default undefined,$(origin FROM)),labs,$(FROM_DIR))
+
+# ---- grade and judge --------------------------------------------------------------------------------
+# What has a main() of its own is in no library; nor is anything that belongs to one lab.
+GRADER_MAINS := grader/check.c grader/grade.c grader/contained.c
+$B/libgrader.a: $(call c_objects,$(filter-out $(GRADER_MAINS) grader/probe% %_test.c,$(wildcard grader/*.c)))
+	$(archive)
+GRADER_LIBS := $B/libgrader.a $B/libtestkit.a $B/libkit.a $(SIM)
+$B/bin/grade: private LIBS := -lseccomp
+$B/bin/grade: $B/obj/grader/grade.o $(GRADER_LIBS)
+	$(link)
+# Runs a program as a container would, for tests.
+$B/bin/contained: private LIBS := -lseccomp
+$B/bin/contained: $B/obj/grader/contained.o $B/obj/kernels/base.o
+	$(link)
+$B/bin/record:
+	@echo "$@ is gone: 'tools/export.py text RECORD' shows a record, 'tools/export.py junit RECORD' writes JUnit XML" >&2; exit 2
+$B/judge/%: private LIBS := -lcriterion -lseccomp
+
+# ---- the recipe -------------------------------------------------------------------------------------
+# GRADE_CC compiles the submission, where it is to be another compiler than that of the kit. {kit} is
+# this folder, {in}, {out}, {define}, {objects} are filled in by grade. Hand-ins see copies of the headers.
+GRADE_CC  ?= $(CC)
+GRADE_CXX  = $(subst clang,clang++ -Qunused-arguments -gdwarf-aranges,$(subst gcc,g++,$(GRADE_CC)))
+RECIPES   := $B/grade$(if $(filter-out $(CC),$(GRADE_CC)),-$(GRADE_CC))
+HEADERS   := build/headers$(LABS_MADE:build/labs%=%)
+GRADE_SEES = -I{kit}/$(HEADERS) $(if $(filter cuda,$(BACKEND)),$(INCLUDES_CUDA),-I{kit}/$(HEADERS)/cudasim/include) $(DEFINES_OF_KIT) $(CPPFLAGS)
+GRADE_C    = $(GRADE_CC) $(GRADE_SEES) $(C_FLAGS) $(if $(findstring clang,$(GRADE_CC)),-gdwarf-aranges) {define} -c {in} -o {out}
+ifeq ($(BACKEND),cuda)
+GRADE_CU   = $(NVCC) $(GRADE_SEES) $(CU_FLAGS) {define} -c {in} -o {out}
+else
+GRADE_CU   = $(GRADE_CXX) -E -x c++ $(CU_FLAGS) -D__CUDACC__ $(GRADE_SEES) {define} -include cudasim_sealed.h {in} -o {out}.i && \
+             {kit}/build/cu2cpp {out}.i {out}.ii && \
+             $(GRADE_CXX) -x c++-cpp-output $(CU_FLAGS) $(if $(findstring clang,$(GRADE_CC)),-fno-sanitize=function) -c {out}.ii -o {out} \
+             $(if $(ACCESS),&& $(see_copies) {out})
+endif
+GRADE_LINK = $(CC) {objects} -Wl,--start-group $(addprefix {kit}/,$(probe_parts)) -Wl,--end-group $(LINK_FLAGS) $(LINK_LIBS) -o {out}
+$(HEADERS)/.sum: FORCE
+	@$(PYTHON) grader/headers.py $(HEADERS) $(LABS_DIR)
+
+# ---- the probe --------------------------------------------------------------------------------------
+# What it is linked from beside the submission: always of objects, of the rest in libraries what is
+# used. So nothing is in a probe that can do or count what the lab asks for, and is not needed there.
+probe_always = $(addprefix $B/obj/grader/,probe.o wire.o picture.o) $B/obj/$(ROOT_$1)grader/labs/$1/probe.o
+probe_rest   = $(call c_objects,grader/shape.c grader/param_name.c $(filter-out %_test.c,$(wildcard grader/probe_*.c $(ROOT_$1)grader/labs/$1/protocol.c))) $(GPU_TABLE) $(call other_labs,$1,$(KNOWN))
+probe_libs   = $B/grade/$1$(if $(OWN),-own).a $B/libkit.a $(SIM)
+# A machine with a GPU and nvcc grades on it as well, in rows without points; GPU= leaves that out.
+gpu_build = $(shell $(MAKE) -s --no-print-directory BACKEND=cuda ACCESS= print-build)
+GPU ?= $(if $(wildcard /dev/nvidiactl),$(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc))
+
+# ---- one lab ----------------------------------------------------------------------------------------
+# The instructor's own checks of a lab, where there are some (HIDDEN=DIR: kept elsewhere).
+HIDDEN    ?= grader/hidden
+hidden_of  = $(wildcard $(call without_space,$(HIDDEN))/$1.c)
+judge_sources = $(filter-out %/probe.c %/protocol.c %_test.c,$(wildcard $(ROOT_$1)grader/labs/$1/*.c))
+judge_of   = $(call c_objects,$(ROOT_$1)labs/$1/tests.c $(call judge_sources,$1) $(wildcard $(ROOT_$1)grader/labs/$1/protocol.c) $(call hidden_of,$1))
+# In a handout judges are objects: their sources say what is right.
+judge_built = $(wildcard grader/built/$(PLATFORM)/$1.a grader/built/$(PLATFORM)/shared.a)
+record_of  = build/grades/$(if $(CHECK),one-)$(if $(filter labs,$(SUBMITTED)),,other-)$1.json
+# The hand-in is FROM, or the lab's folder in it.
+run_grade  = from=$(if $(filter labs solutions,$(SUBMITTED)),$(ROOT_$1))$(SUBMITTED); [ ! -d $$from/$1 ] || from=$$from/$1; \
+             $(if $(DEVICE),GRADE_DEVICE=$(DEVICE)) $B/bin/grade --lab $1 --from $$from --judge $B/judge/$1 --plan $(ROOT_$1)labs/$1/lab.json \
+             --recipes $(RECIPES)/$1.json --cache build/cache $(if $(CHECK),--check $(call in_quotes,$(CHECK))) $(if $(SEED),--seed $(SEED))
+define grade_rules
+.PHONY: grade$2 debug$2 hint$2 grade$2-run debug$2-run handin$2 reset$2
+$B/judge/$1: $(call judge_of,$1) $B/obj/grader/check.o $(call judge_built,$1) $(GRADER_LIBS) $B/judge/$1.parts
+	$$(link)
+# Changes with the list, so that checks which are taken away are gone from the judge too.
+$B/judge/$1.parts: FORCE
+	@mkdir -p $$(@D)
+	@echo '$(call judge_of,$1)' | cmp -s - $$@ || echo '$(call judge_of,$1)' >$$@
+$B/grade/$1$(if $(OWN),-own).a: $(call probe_rest,$1)
+	$$(archive)
+$(RECIPES)/$1.json: probe_parts = $(call probe_always,$1) $(call probe_libs,$1)
+$(RECIPES)/$1.json: $(call probe_always,$1) $(call probe_libs,$1) $(HEADERS)/.sum FORCE
+	@printf '%s\n' $$(call in_quotes,c $$(GRADE_C)) $$(call in_quotes,cu $$(GRADE_CU)) $$(call in_quotes,link $$(GRADE_LINK)) \
+	    'read $(HEADERS) build/cu2cpp $(CUDA_HOME)' 'linked $$(probe_parts) $(CUDA_HOME)' | $(PYTHON) grader/recipe.py $$@ $(HEADERS)/.sum
+grade$2 debug$2:
+	@$(if $(HANDOUT),$(if $(call judge_built,$1),,echo "this handout grades on $(notdir $(wildcard grader/built/*)): here is $(PLATFORM)" >&2; exit 2))
+	@$(if $(call has_cu,$1),$$(if $$(GPU),$$(MAKE) --no-print-directory BACKEND=cuda $$(gpu_build)/grade/$1.json))
+	@$$(MAKE) --no-print-directory ACCESS=$(if $(call has_cu,$1),1) $$@-run
+grade$2-run: $B/bin/grade $B/judge/$1 $(RECIPES)/$1.json
+	@mkdir -p build/grades build/cache
+	@$$(if $$(JUNIT),$$(RM) $$(call record_of,$1))
+	@$$(call run_grade,$1) --output $$(call record_of,$1) $$(if $$(MIN_SANDBOX),--min-sandbox $$(MIN_SANDBOX)) \
+	    $(if $(call has_cu,$1),$$(if $$(GPU),--gpu-recipes $$(gpu_build)/grade/$1.json)) \
+	    $$(if $$(JUNIT),; status=$$$$?; [ -e $$(call record_of,$1) ] || exit $$$$status; tools/export.py junit $$(call record_of,$1) --output '$$(JUNIT)' && exit $$$$status)
+debug$2-run: $B/bin/grade $B/judge/$1 $(RECIPES)/$1.json
+	@$$(if $$(CHECK),,echo "which check? make debug$2 CHECK=name" >&2; exit 2)
+	@mkdir -p build/debug build/cache
+	@$$(call run_grade,$1) --output build/debug/record.json --debug build/debug && SOURCE=$$$$from sh build/debug/command
+handin$2:
+	@tools/handin.py --lab $1 $$(if $$(NAME),--name $$(call in_quotes,$$(NAME))) $$(if $$(ANYWAY),--anyway)
+reset$2:
+	@tools/reset.sh $1 $$(FILE)
+hint$2:
+	@tools/hint.sh $1 '$$(TASK)'
+endef
+GRADED := $(foreach l,$(LAB_NAMES),$(if $(wildcard $(ROOT_$l)labs/$l/tests.c),$l))
+$(foreach l,$(GRADED),$(eval $(call grade_rules,$l,$(call number_of,$l))))
+
+# Everything that grader/proof/grader_proof.py runs.
+graders:
+	@$(MAKE) --no-print-directory graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(call has_cu,$l),,$l))'
+	@$(MAKE) --no-print-directory ACCESS=1 graders-run GRADED_LABS='$(foreach l,$(GRADED),$(if $(call has_cu,$l),$l))'
+graders-run: $B/bin/grade $B/bin/contained $(foreach l,$(GRADED_LABS),$B/judge/$l $(RECIPES)/$l.json)

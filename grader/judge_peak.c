@@ -1,0 +1,46 @@
+/* The peak of a checkpointed step, computed from plain steps. The contract is in judge_peak.h. */
+#include "grader/judge_peak.h"
+
+#include <stdlib.h>
+
+MemoryUse peak_plain(const ModelConfig *config, int B, int T, Device *device) {
+    int32_t *ids = calloc((size_t)B * (size_t)T, sizeof *ids);
+    Batch batch = {.B = B, .T = T, .tokens = ids, .targets = ids, .valid = B * T};
+    CHECK(ids != NULL, "no memory for %d tokens", B * T);
+    Model *model = judge_model_open(device, config, 0);
+    model_forward(model, &batch);
+    model_backward(model, 0);
+    MemoryUse use = memory_peak(model->memory);
+    judge_model_close(model);
+    free(ids);
+    return use;
+}
+
+static size_t peak_plain_activations(ModelConfig config, int L, int B, int T) {
+    config.L = L;
+    return peak_plain(&config, B, T, judge_device(1)).bytes[MEMORY_ACTIVATIONS];
+}
+
+size_t peak_activations(const ModelConfig *config, int B, int T, Checkpoint checkpoint) {
+    size_t number = precision_bytes(config->precision), N = (size_t)B * (size_t)T;
+    size_t output = N * (size_t)config->C * number;
+    size_t one = peak_plain_activations(*config, 1, B, T);
+    size_t kept = peak_plain_activations(*config, 2, B, T) - one;
+    /* Beside the blocks: dx, the first input, and what the head or the backward of a block takes,
+       whichever is more. The latter are five tensors of an output's size (block_backward()). */
+    size_t above = one - kept, backward = 7 * output;
+    if (checkpoint.attention_only && config->attention == ATTENTION_PLAIN) {
+        size_t probs = N * (size_t)config->NH * (size_t)T * number;
+        kept -= probs;
+        backward += probs;
+    }
+    int S = checkpoint.segment > 0 ? checkpoint.segment : config->L;
+    int before = (config->L - 1) / S; /* segments before the last */
+    size_t at_last = (size_t)before * output + (size_t)(config->L - before * S) * kept +
+                     (above > backward ? above : backward);
+    if (before == 0) {
+        return at_last;
+    }
+    size_t at_full = (size_t)(before - 1) * output + (size_t)S * kept + backward;
+    return at_full > at_last ? at_full : at_last;
+}

@@ -1,0 +1,21 @@
+/**
+ * @file judge_peak.h
+ * @brief What a checkpointed step takes, from plain steps of the kit: for judges, which link no
+ * lab's solution that a handout may not have.
+ * @ingroup grader
+ *
+ * A plain step is measured, by running the kit's own model. One block more adds what a block keeps
+ * and its output. Segments then take a few blocks at once instead of all.
+ */
+#ifndef GRADER_JUDGE_PEAK_H
+#define GRADER_JUDGE_PEAK_H
+
+#include "grader/judge_kit.h"
+
+/** Bytes at the peak of a plain step, without an optimizer. Closes the device. */
+MemoryUse peak_plain(const ModelConfig *config, int B, int T, Device *device);
+
+/** Activations at the peak of a step, with segments or attention's probabilities run again. */
+size_t peak_activations(const ModelConfig *config, int B, int T, Checkpoint checkpoint);
+
+#endif

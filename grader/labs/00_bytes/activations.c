@@ -1,0 +1,322 @@
+#include "grader/labs/00_bytes/activations.h"
+
+/* ---- task 3 ---------------------------------------------------------------------------------- */
+
+/* The bytes that block_alloc() puts on the stack. */
+static MemoryUse block_right(const Shape *shape) {
+    Model *model = judge_model_open(judge_device(THREADS), &shape->config, 0);
+    int N = shape->B * shape->T;
+    int32_t *ids = calloc((size_t)N, sizeof *ids);
+    CHECK(ids != NULL, "no memory for %d ids", N);
+    model_begin(model, &(Batch){shape->B, shape->T, ids, ids, N}, true);
+    MemoryUse before = memory_now(model->memory);
+    block_alloc(model, 0);
+    MemoryUse after = memory_now(model->memory);
+    model_end(model);
+    judge_model_close(model);
+    free(ids);
+    return answer_one(memory_total(&after) - memory_total(&before));
+}
+
+/* So many more numbers, floats and bytes for each token. */
+static MemoryUse block_and(const Shape *s, long numbers, long floats, long bytes) {
+    long number = (long)precision_bytes(s->config.precision);
+    long more = numbers * number + floats * 4 + bytes;
+    return answer_one(block_right(s).bytes[0] + (size_t)(more * s->B * s->T));
+}
+
+/* Numbers of the probabilities, for each token; 0 with flash attention. */
+static long block_probs(const Shape *s) {
+    return s->config.attention == ATTENTION_PLAIN ? (long)s->config.NH * s->T : 0;
+}
+static long block_lse(const Shape *s) {
+    return s->config.attention == ATTENTION_FLASH ? s->config.NH : 0;
+}
+
+static MemoryUse block_half_statistics(const Shape *s) {
+    return block_and(s, 0, 0, -4 * 2);
+}
+static MemoryUse block_half_floats(const Shape *s) {
+    return block_and(s, 0, 0, -2 * (4 + block_lse(s)));
+}
+static MemoryUse block_half_lse(const Shape *s) {
+    return block_and(s, 0, 0, -2 * block_lse(s));
+}
+static MemoryUse block_no_statistics(const Shape *s) {
+    return block_and(s, 0, -4, 0);
+}
+static MemoryUse block_half_of_statistics(const Shape *s) {
+    return block_and(s, 0, -2, 0);
+}
+static MemoryUse block_no_probs(const Shape *s) {
+    return block_and(s, -block_probs(s), 0, 0);
+}
+static MemoryUse block_float_probs(const Shape *s) {
+    return block_and(s, -block_probs(s), block_probs(s), 0);
+}
+static MemoryUse block_one_head(const Shape *s) {
+    return block_and(s, s->T - block_probs(s), 0, 0);
+}
+static MemoryUse block_scores_too(const Shape *s) {
+    return block_and(s, block_probs(s), 0, 0);
+}
+static MemoryUse block_longest_rows(const Shape *s) {
+    return block_and(s, (long)s->config.NH * (s->config.T - s->T), 0, 0);
+}
+static MemoryUse block_always_plain(const Shape *s) {
+    return block_and(s, (long)s->config.NH * s->T, -block_lse(s), 0);
+}
+static MemoryUse block_plain_and_flash(const Shape *s) {
+    return block_and(s, block_lse(s) ? (long)s->config.NH * s->T : 0, 0, 0);
+}
+static MemoryUse block_lse_always(const Shape *s) {
+    return block_and(s, 0, s->config.NH - block_lse(s), 0);
+}
+static MemoryUse block_no_lse(const Shape *s) {
+    return block_and(s, 0, -block_lse(s), 0);
+}
+static MemoryUse block_one_lse(const Shape *s) {
+    return block_and(s, 0, 1 - block_lse(s), 0);
+}
+static MemoryUse block_one_sequence(const Shape *s) {
+    return block_right(&(Shape){.config = s->config, .B = 1, .T = s->T});
+}
+static MemoryUse block_longest(const Shape *s) {
+    return block_right(&(Shape){.config = s->config, .B = s->B, .T = s->config.T});
+}
+static MemoryUse block_masks(const Shape *s) {
+    return block_and(s, 2L * s->config.C, 0, 0);
+}
+static MemoryUse block_byte_masks(const Shape *s) {
+    return block_and(s, 0, 0, 2L * s->config.C);
+}
+static MemoryUse block_no_gelu(const Shape *s) {
+    return block_and(s, -4L * s->config.C, 0, 0);
+}
+static MemoryUse block_and_input(const Shape *s) {
+    return block_and(s, s->config.C, 0, 0);
+}
+static MemoryUse block_minus_one(const Shape *s) {
+    return block_and(s, -(long)s->config.C, 0, 0);
+}
+static MemoryUse block_no_qkv(const Shape *s) {
+    return block_and(s, -2L * s->config.C, 0, 0);
+}
+static MemoryUse block_all_blocks(const Shape *s) {
+    return answer_one(block_right(s).bytes[0] * (size_t)s->config.L);
+}
+
+static const Mistake block_mistakes[] = {
+    {"mean and rstd of the layer norms are floats: 4 bytes, in half too", block_half_statistics},
+    {"mean, rstd and the log-sums are floats: 4 bytes, in half too", block_half_floats},
+    {"the log-sums of flash attention are floats: 4 bytes, in half too", block_half_lse},
+    {"mean and rstd of the two layer norms are missing: 4 floats a token", block_no_statistics},
+    {"each of the two layer norms keeps mean and rstd: 4 floats a token", block_half_of_statistics},
+    {"the (T, T) probabilities of plain attention are missing: B * NH * T * T numbers",
+     block_no_probs},
+    {"the probabilities are stored in the model's precision, not in float", block_float_probs},
+    {"there is a (T, T) matrix of probabilities for each of the NH heads", block_one_head},
+    {"the scores before the softmax are not kept, only the probabilities", block_scores_too},
+    {"the rows of probabilities are as long as the sequences of the batch (T), not as long as they "
+     "may be (config->T)",
+     block_longest_rows},
+    {"flash attention keeps no probabilities: one float for each row of each head",
+     block_always_plain},
+    {"with flash attention the (T, T) probabilities are not kept", block_plain_and_flash},
+    {"the log-sums belong to flash attention; plain attention keeps probabilities instead",
+     block_lse_always},
+    {"flash attention keeps the log-sum of each row: B * NH * T floats", block_no_lse},
+    {"flash attention keeps a log-sum for each of the NH heads", block_one_lse},
+    {"this is for T tokens; a micro-batch has B * T", block_one_sequence},
+    {"the sequences have T tokens (the argument); config->T is only the longest that they may have",
+     block_longest},
+    {"dropout masks are never stored: they are drawn again", block_masks},
+    {"dropout masks are never stored: they are drawn again", block_byte_masks},
+    {"both fc and gelu are kept: 4 C numbers each", block_no_gelu},
+    {"input and output of a block are not counted here (task 4 has them)", block_and_input},
+    {"one tensor of C numbers a token is missing: ln1, attention, mid and ln2 are all kept",
+     block_minus_one},
+    {"queries, keys and values are kept: 3 C numbers, not C", block_no_qkv},
+    {"this is for all blocks; task 3 asks for one", block_all_blocks},
+};
+
+void block_expect(const Quiz *quiz) {
+    const Mistakes own = MISTAKES(block_mistakes, NULL);
+    answers_expect(quiz, block_right, &own, 1);
+}
+
+/* ---- tasks 4 and 5 --------------------------------------------------------------------------- */
+
+/* Everything, as a step counts it. */
+static MemoryUse predict_right(const Shape *shape) {
+    Device *device = judge_device(THREADS);
+    MemoryUse use;
+    trainer_measure(&shape->config, (Checkpoint){0}, shape->B, shape->T, device, &use);
+    device_free(device);
+    if (check_on_gpu()) {
+        use.bytes[MEMORY_WORKSPACE] = judge_gpu_workspace(&shape->config);
+    }
+    return use;
+}
+
+static MemoryUse activations_right(const Shape *shape) {
+    return answer_one(predict_right(shape).bytes[MEMORY_ACTIVATIONS]);
+}
+
+static MemoryUse activations_and(const Shape *s, long numbers, long floats) {
+    long more = numbers * (long)precision_bytes(s->config.precision) + floats * 4;
+    return answer_one(activations_right(s).bytes[0] + (size_t)(more * s->B * s->T));
+}
+
+/* Numbers of a row of logits, padding included. */
+static long row_of_logits(const Shape *s) {
+    return logits_stride(s->config.V);
+}
+
+long activations_head_minus_block(const Shape *s) {
+    long number = (long)precision_bytes(s->config.precision);
+    return (row_of_logits(s) - 3L * s->config.C) * number + 16;
+}
+
+static MemoryUse activations_other_peak(const Shape *s) {
+    long more = -labs(activations_head_minus_block(s)) * s->B * s->T;
+    return answer_one(activations_right(s).bytes[0] + (size_t)more);
+}
+static MemoryUse activations_both(const Shape *s) {
+    long C = s->config.C, V = row_of_logits(s);
+    return activations_head_minus_block(s) > 0 ? activations_and(s, 5 * C, 0)
+                                               : activations_and(s, 2 * C + V, 4);
+}
+static MemoryUse activations_no_logits(const Shape *s) {
+    return activations_and(s, -row_of_logits(s), 0);
+}
+static MemoryUse activations_unpadded(const Shape *s) {
+    return activations_and(s, s->config.V - row_of_logits(s), 0);
+}
+static MemoryUse activations_dlogits(const Shape *s) {
+    return activations_and(s, row_of_logits(s), 0);
+}
+static MemoryUse activations_float_logits(const Shape *s) {
+    return activations_and(s, -row_of_logits(s), row_of_logits(s));
+}
+static MemoryUse activations_two_floats(const Shape *s) {
+    return activations_and(s, 0, -2);
+}
+static MemoryUse activations_no_floats(const Shape *s) {
+    return activations_and(s, 0, -4);
+}
+static MemoryUse activations_half_floats(const Shape *s) {
+    return activations_and(s, 4, -4);
+}
+static MemoryUse activations_one_stream_less(const Shape *s) {
+    return activations_and(s, -(long)s->config.C, 0);
+}
+static MemoryUse activations_two_streams_less(const Shape *s) {
+    return activations_and(s, -2L * s->config.C, 0);
+}
+static MemoryUse activations_no_boundaries(const Shape *s) {
+    return activations_and(s, -(long)s->config.L * s->config.C, 0);
+}
+static MemoryUse activations_one_block_more(const Shape *s) {
+    size_t stream = (size_t)s->B * (size_t)s->T * (size_t)s->config.C;
+    return answer_one(activations_right(s).bytes[0] + block_right(s).bytes[0] +
+                      stream * precision_bytes(s->config.precision));
+}
+static MemoryUse activations_forward_only(const Shape *s) {
+    long C = s->config.C;
+    return activations_and(s, activations_head_minus_block(s) > 0 ? -C : row_of_logits(s) - 4 * C,
+                           activations_head_minus_block(s) > 0 ? 0 : 4);
+}
+static MemoryUse activations_longest(const Shape *s) {
+    return activations_right(&(Shape){.config = s->config, .B = s->B, .T = s->config.T});
+}
+static MemoryUse activations_one_sequence(const Shape *s) {
+    return activations_right(&(Shape){.config = s->config, .B = 1, .T = s->T});
+}
+
+static const Mistake activations_mistakes[] = {
+    {"the peak is the larger of two moments, the head's backward and the last block's: which is "
+     "larger depends on V and C",
+     activations_other_peak},
+    {"the head and the last block do not run backward at the same time: the larger counts, not the "
+     "sum",
+     activations_both},
+    {"the logits are missing: B * T rows of logits_stride(V) numbers", activations_no_logits},
+    {"a row of logits takes V numbers rounded up to a multiple of 64: logits_stride(V)",
+     activations_unpadded},
+    {"logits are stored in the model's precision, not in float", activations_float_logits},
+    {"the gradient of the logits takes no memory of its own: it replaces the logits",
+     activations_dlogits},
+    {"the head keeps four floats a token: mean, rstd, loss and log-sum", activations_two_floats},
+    {"the head keeps four floats a token: mean, rstd, loss and log-sum", activations_no_floats},
+    {"mean, rstd, losses and log-sums are floats: 4 bytes, in half too", activations_half_floats},
+    {"one tensor of the residual stream (B, T, C) is missing: look for the embedding's output, the "
+     "gradient dx, ln_f's output and its gradient",
+     activations_one_stream_less},
+    {"two tensors of the residual stream (B, T, C) are missing: look for the embedding's output, "
+     "the gradient dx, ln_f's output and its gradient",
+     activations_two_streams_less},
+    {"the output of each block is kept too: it is the next one's input", activations_no_boundaries},
+    {"there are L blocks; the embedding and the head are not blocks", activations_one_block_more},
+    {"this is the peak of forward; backward needs gradients of activations on top",
+     activations_forward_only},
+    {"the sequences have T tokens (the argument); config->T is only the longest that they may have",
+     activations_longest},
+    {"this is for T tokens; a micro-batch has B * T", activations_one_sequence},
+};
+
+static MemoryUse activations_with_block(const Shape *shape, size_t block) {
+    size_t more = (size_t)shape->config.L * (block - block_right(shape).bytes[0]);
+    return answer_one(activations_right(shape).bytes[0] + more);
+}
+
+void activations_expect(const Quiz *quiz) {
+    const Mistakes lists[] = {MISTAKES(activations_mistakes, NULL),
+                              MISTAKES(block_mistakes, activations_with_block)};
+    answers_expect(quiz, activations_right, lists, 2);
+}
+
+static MemoryUse predict_but(const Shape *s, MemoryKind kind, size_t bytes) {
+    MemoryUse use = predict_right(s);
+    use.bytes[kind] = bytes;
+    return use;
+}
+
+static MemoryUse predict_no_workspace(const Shape *s) {
+    return predict_but(s, MEMORY_WORKSPACE, 0);
+}
+static MemoryUse predict_no_data(const Shape *s) {
+    return predict_but(s, MEMORY_DATA, 0);
+}
+static MemoryUse predict_no_targets(const Shape *s) {
+    return predict_but(s, MEMORY_DATA, 4 * (size_t)s->B * (size_t)s->T);
+}
+static MemoryUse predict_wide_ids(const Shape *s) {
+    return predict_but(s, MEMORY_DATA, 16 * (size_t)s->B * (size_t)s->T);
+}
+static MemoryUse predict_longest_data(const Shape *s) {
+    return predict_but(s, MEMORY_DATA, 8 * (size_t)s->B * (size_t)s->config.T);
+}
+static MemoryUse predict_no_states(const Shape *s) {
+    MemoryUse use = predict_right(s);
+    use.bytes[MEMORY_WEIGHTS] = use.bytes[MEMORY_GRADIENTS] = use.bytes[MEMORY_OPTIMIZER] = 0;
+    return use;
+}
+static MemoryUse predict_longest(const Shape *s) {
+    return predict_right(&(Shape){.config = s->config, .B = s->B, .T = s->config.T});
+}
+
+static const Mistake predict_mistakes[] = {
+    {"the workspace is missing: workspace_bytes() gives its size", predict_no_workspace},
+    {"the data is missing: a token and a target of 4 bytes each", predict_no_data},
+    {"data is a token and a target: 2 * 4 bytes for each of the B * T", predict_no_targets},
+    {"tokens and targets are int32_t: 4 bytes, not 8", predict_wide_ids},
+    {"the sequences have T tokens (the argument), not config->T", predict_longest_data},
+    {"weights, gradients and states are missing: begin with bytes_states()", predict_no_states},
+    {"the sequences have T tokens (the argument), not config->T", predict_longest},
+};
+
+void predict_expect(const Quiz *quiz) {
+    const Mistakes own = MISTAKES(predict_mistakes, NULL);
+    answers_expect(quiz, predict_right, &own, 1);
+}

@@ -1,0 +1,167 @@
+#include "grader/labs/00_bytes/states.h"
+
+/* ---- task 1 ---------------------------------------------------------------------------------- */
+
+static MemoryUse params_right(const Shape *shape) {
+    Param params[MODEL_PARAMS + 8 * BLOCK_PARAMS];
+    size_t count = 0;
+    CHECK(shape->config.L <= 8, "%d layers", shape->config.L);
+    params_describe(params, &shape->config);
+    for (int i = 0; i < params_count(&shape->config); i++) {
+        count += params[i].count;
+    }
+    return answer_one(count);
+}
+
+/* The right number plus `more`. */
+static MemoryUse params_and(const Shape *shape, long more) {
+    return answer_one(params_right(shape).bytes[0] + (size_t)more);
+}
+
+static MemoryUse params_untied(const Shape *s) {
+    return params_and(s, (long)s->config.V * s->config.C);
+}
+static MemoryUse params_no_biases(const Shape *s) {
+    return params_and(s, -9L * s->config.L * s->config.C);
+}
+static MemoryUse params_no_lnf(const Shape *s) {
+    return params_and(s, -2L * s->config.C);
+}
+static MemoryUse params_half_norms(const Shape *s) {
+    return params_and(s, -(2L * s->config.L + 1) * s->config.C);
+}
+static MemoryUse params_one_norm(const Shape *s) {
+    return params_and(s, -2L * s->config.L * s->config.C);
+}
+static MemoryUse params_no_positions(const Shape *s) {
+    return params_and(s, -(long)s->config.T * s->config.C);
+}
+static MemoryUse params_padded(const Shape *s) {
+    return params_and(s, (64 - s->config.V % 64) * (long)s->config.C);
+}
+static MemoryUse params_head_bias(const Shape *s) {
+    return params_and(s, s->config.V);
+}
+static MemoryUse params_matrices(const Shape *s) {
+    return params_and(s, -(13L * s->config.L + 2) * s->config.C);
+}
+static MemoryUse params_no_proj(const Shape *s) {
+    return params_and(s, -(long)s->config.L * (s->config.C + 1) * s->config.C);
+}
+static MemoryUse params_one_block(const Shape *s) {
+    long L = s->config.L, C = s->config.C;
+    return params_and(s, -(L - 1) * (12 * C + 13) * C);
+}
+static MemoryUse params_as_bytes(const Shape *s) {
+    return answer_one(params_right(s).bytes[0] * precision_bytes(s->config.precision));
+}
+
+static const Mistake params_mistakes[] = {
+    {"the head counts as a matrix of its own; it is wte.weight once more (the weights are tied), "
+     "so "
+     "V * C counts once",
+     params_untied},
+    {"the biases of the four matrices of a block are missing: 9 C for each block",
+     params_no_biases},
+    {"the last layer norm, ln_f, is missing: 2 C", params_no_lnf},
+    {"a layer norm has a scale and a bias: 2 C, not C", params_half_norms},
+    {"a block has two layer norms, ln_1 and ln_2", params_one_norm},
+    {"the positions, wpe.weight, are missing: T * C", params_no_positions},
+    {"V counts as it is: this kit does not round the vocabulary up to a multiple of 64",
+     params_padded},
+    {"the head has no bias", params_head_bias},
+    {"only matrices are counted: biases and layer norms are parameters too", params_matrices},
+    {"attention's second matrix, attn.c_proj, is missing: C * C + C", params_no_proj},
+    {"there are L blocks, not one", params_one_block},
+    {"these are bytes; task 1 asks for elements", params_as_bytes},
+};
+
+void params_expect(const Quiz *quiz) {
+    const Mistakes own = MISTAKES(params_mistakes, NULL);
+    answers_expect(quiz, params_right, &own, 1);
+}
+
+/* ---- task 2 ---------------------------------------------------------------------------------- */
+
+/* 16 or 18 bytes for each of P parameters. */
+static MemoryUse states_of(const Shape *shape, size_t P) {
+    bool master = shape->config.precision != F32;
+    MemoryUse use = {{0}};
+    use.bytes[MEMORY_WEIGHTS] = P * precision_bytes(shape->config.precision);
+    use.bytes[MEMORY_GRADIENTS] = P * 4;
+    use.bytes[MEMORY_OPTIMIZER] = P * (master ? 12 : 8);
+    return use;
+}
+
+static MemoryUse states_right(const Shape *shape) {
+    return states_of(shape, params_right(shape).bytes[0]);
+}
+
+/* The right bytes, except for one kind: `bytes` for each parameter. */
+static MemoryUse states_but(const Shape *shape, MemoryKind kind, size_t bytes) {
+    MemoryUse use = states_right(shape);
+    use.bytes[kind] = params_right(shape).bytes[0] * bytes;
+    return use;
+}
+
+static MemoryUse states_half_gradients(const Shape *s) {
+    return states_but(s, MEMORY_GRADIENTS, 2);
+}
+static MemoryUse states_no_master(const Shape *s) {
+    return states_but(s, MEMORY_OPTIMIZER, 8);
+}
+static MemoryUse states_always_master(const Shape *s) {
+    return states_but(s, MEMORY_OPTIMIZER, 12);
+}
+static MemoryUse states_half_moments(const Shape *s) {
+    return states_but(s, MEMORY_OPTIMIZER, s->config.precision == F32 ? 8 : 4);
+}
+static MemoryUse states_half_moments_and_master(const Shape *s) {
+    return states_but(s, MEMORY_OPTIMIZER, s->config.precision == F32 ? 12 : 8);
+}
+static MemoryUse states_half_everything(const Shape *s) {
+    return states_but(s, MEMORY_OPTIMIZER, 6);
+}
+static MemoryUse states_one_moment(const Shape *s) {
+    return states_but(s, MEMORY_OPTIMIZER, s->config.precision == F32 ? 4 : 8);
+}
+static MemoryUse states_float_weights(const Shape *s) {
+    return states_but(s, MEMORY_WEIGHTS, 4);
+}
+static MemoryUse states_half_weights(const Shape *s) {
+    return states_but(s, MEMORY_WEIGHTS, 2);
+}
+static MemoryUse states_master_is_weight(const Shape *s) {
+    MemoryUse use = states_but(s, MEMORY_WEIGHTS, 6);
+    use.bytes[MEMORY_OPTIMIZER] = params_right(s).bytes[0] * 8;
+    return use;
+}
+static MemoryUse states_no_bytes(const Shape *s) {
+    MemoryUse use = states_right(s);
+    size_t P = params_right(s).bytes[0];
+    use.bytes[MEMORY_GRADIENTS] = P;
+    use.bytes[MEMORY_OPTIMIZER] /= 4;
+    use.bytes[MEMORY_WEIGHTS] = P;
+    return use;
+}
+
+static const Mistake states_mistakes[] = {
+    {"gradients of weights are floats, 4 bytes, whatever the precision", states_half_gradients},
+    {"where weights are stored in half, the optimizer keeps a float master of each: 4 bytes more",
+     states_no_master},
+    {"float weights need no master: it is for weights stored in half", states_always_master},
+    {"the moments m and v are floats, 4 bytes each, whatever the precision", states_half_moments},
+    {"the moments m and v are floats, and the master is one more", states_half_moments_and_master},
+    {"moments and master are floats, 4 bytes each, whatever the precision", states_half_everything},
+    {"AdamW keeps two moments for each parameter, m and v", states_one_moment},
+    {"weights are stored in the model's precision: precision_bytes()", states_float_weights},
+    {"weights are stored in the model's precision: precision_bytes()", states_half_weights},
+    {"the float master counts with the optimizer, not with the weights", states_master_is_weight},
+    {"these are numbers; a float has 4 bytes", states_no_bytes},
+};
+
+void states_expect(const Quiz *quiz) {
+    const Mistakes lists[] = {MISTAKES(states_mistakes, NULL),
+                              MISTAKES(params_mistakes, states_of)};
+    answers_expect(quiz, states_right, lists, 2);
+}

@@ -1,0 +1,135 @@
+#include "grader/labs/01_loop/loop.h"
+
+#include <string.h>
+
+/* ---- what is given --------------------------------------------------------------------------- */
+
+Batch loop_batch(Check *check, const ModelConfig *config) {
+    int B = check_int(check, 2, 4), T = check_int(check, 6, config->T);
+    return batch_ragged(check, config->V, B, T, 2);
+}
+
+Windows loop_new(Check *check, int steps, float dropout) {
+    ModelConfig config = {.V = 256, .T = 12, .L = 2, .NH = 2, .C = 16, .dropout = dropout};
+    Windows loop = windows_new(check, config, "step", 1);
+    for (int i = 0; i < steps; i++) {
+        loop.given.batch[i] = loop_batch(check, &config);
+    }
+    loop.given.batches = steps;
+    return loop;
+}
+
+bool loop_run(Windows *loop, int wants, LoopEnough enough) {
+    Check *check = loop->given.check;
+    loop->option[OPTION_ENOUGH] = (int32_t)enough;
+    windows_give(loop, wants);
+    windows_want_reports(loop);
+    check_want_picture(check);
+    return check_run(check, "steps", SECONDS);
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static bool loop_stepped(const Windows *loop, int step) {
+    return windows_stepped(loop, step,
+                           "step %d returned, but optimizer_step() was not called in it", step + 1);
+}
+
+double loop_norm(Windows *loop, const Window *step) {
+    return norm_of(window_gradient(loop, step, weight_right, 0), loop->given.P);
+}
+
+/* (P) scale * gradient + more, then clipped. */
+static double *loop_clipped(const Windows *loop, double scale, const double *gradient,
+                            const double *more, double limit) {
+    double *values = windows_scaled(loop, scale, gradient, more);
+    given_clip(&loop->given, values, limit);
+    return values;
+}
+
+/* Small gradients scaled up, or down to 1; the step before in this one. `suspects` has room. */
+static int loop_suspects(const Windows *loop, const Window *step, Suspect *suspects) {
+    const Given *given = &loop->given;
+    double limit = (double)given->max_norm;
+    const double *gradient = window_gradient(loop, step, weight_right, 0);
+    double norm = norm_of(gradient, given->P);
+    const Suspect list[] = {
+        {"small gradients are scaled up: clipping only ever makes them smaller",
+         windows_scaled(loop, norm > 0 && limit > 0 ? limit / norm : 1, gradient, NULL)},
+        {"the gradient is that of the sum: model_backward() wants 1 / valid",
+         window_gradient(loop, step, weight_one, limit)},
+        {"the loss is divided by B * T: targets that are masked or padding take no part, divide by "
+         "batch->valid",
+         window_gradient(loop, step, weight_by_padded, limit)},
+        {"the gradient is divided by the valid targets twice",
+         window_gradient(loop, step, weight_divided_twice, limit)},
+        {"the loss is divided by the number of sequences: each valid target counts 1 / valid",
+         window_gradient(loop, step, weight_by_rows, limit)},
+        {"the gradients are not clipped when the optimizer steps: optimizer_clip() is missing, or "
+         "comes after optimizer_step()",
+         gradient},
+        {"the gradients are clipped to 1: the limit is trainer->max_grad_norm",
+         window_gradient(loop, step, weight_right, 1)},
+        {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early, or "
+         "model_backward() is missing",
+         check_doubles(given->check, given->P)},
+    };
+    int count = sizeof list / sizeof *list;
+    memcpy(suspects, list, sizeof list);
+    if (step->number > 0) {
+        const double *before = given_got_all(given, NAME_GRADIENT, step->number - 1);
+        suspects[count++] = (Suspect){
+            "the gradient of the previous step is still in: gradients are zero when a step ends",
+            loop_clipped(loop, 1, gradient, before, limit)};
+    }
+    return count;
+}
+
+void loop_expect_gradients(const Windows *loop, const Window *step) {
+    const Given *given = &loop->given;
+    Suspect suspects[MOST_SUSPECTS];
+    int count = loop_suspects(loop, step, suspects);
+    if (!loop_stepped(loop, step->number)) {
+        return;
+    }
+    if (!(step->valid > 0) &&
+        values_have_nan(given_got_all(given, NAME_GRADIENT, step->number), given->P)) {
+        check_fail(given->check, "likely: 1 / valid where valid is 0: a batch without any valid "
+                                 "target has gradient 0");
+    }
+    given_expect(given, NAME_GRADIENT, step->number,
+                 window_gradient(loop, step, weight_right, (double)given->max_norm),
+                 tolerance_of_model(F32), suspects, count);
+}
+
+/* (P) first moments, had the same gradients come once more. */
+static double *loop_twice_m(const Windows *loop, int step) {
+    double beta = (double)loop->given.adamw.beta1;
+    double *gradient = given_got_all(&loop->given, NAME_GRADIENT, step);
+    return windows_scaled(loop, beta, loop->m, windows_scaled(loop, 1 - beta, gradient, NULL));
+}
+
+void loop_expect_update(Windows *loop, const Window *step) {
+    int i = step->number;
+    if (!loop_stepped(loop, i)) {
+        return;
+    }
+    const Given *given = &loop->given;
+    const double *before = windows_weights(loop);
+    double next = given_rate(given, i + 1), largest = (double)given->schedule.learning_rate;
+    Suspect suspects[] = {
+        {"the update used the rate of the next step: schedule_tick() comes after "
+         "optimizer_step()",
+         windows_updated(loop, i, before, next, i + 1, false)},
+        {"the update used the largest rate: ask schedule_rate() for that of this step",
+         windows_updated(loop, i, before, largest, i + 1, false)},
+        {"the weights did not change: the rate was 0, or optimizer_step() did not see gradients",
+         before},
+        windows_other_rate(loop, i, NAME_WEIGHT, before),
+    };
+    double *want = windows_updated(loop, i, before, given_rate(given, i), i + 1, true);
+    Suspect again = {"optimizer_step() ran twice in this step", loop_twice_m(loop, i)};
+    if (windows_expect_moments(loop, i, &again, 1)) {
+        given_expect(given, NAME_WEIGHT, i, want, tolerance_of_op(F32, 1), suspects, 4);
+    }
+}

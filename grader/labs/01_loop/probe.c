@@ -1,0 +1,45 @@
+/* Lab 01 in the probe: a trainer made of what the judge gives takes a few steps, and what happens
+   is seen from beside (grader/probe_watch.h). */
+#define _GNU_SOURCE
+#include <stdlib.h>
+
+#include "common/lab.h"
+#include "grader/labs/01_loop/protocol.h"
+#include "grader/picture.h"
+#include "grader/probe.h"
+#include "grader/probe_watch.h"
+#include "labs/01_loop/contract.h"
+
+enum { ARENA_BYTES = 256 << 20 };
+
+/* A later hole ends the program in the first step; what the tasks before it did is judged. */
+static void loop_after_hole(int status, void *context) {
+    (void)context;
+    LoopEnough enough = (LoopEnough)window_run.option[OPTION_ENOUGH];
+    if (status != EXIT_TODO || window_run.number > 0 || enough == ENOUGH_ALL) {
+        return;
+    }
+    if (!watch_noted(enough == ENOUGH_UPDATE ? EVENT_STEP : EVENT_BACKWARD)) {
+        return;
+    }
+    if (window_wanted(WANT_UPDATE)) {
+        window_give_update();
+    }
+    window_end_early();
+}
+
+static void loop_steps(const Wire *in, Wire *out) {
+    window_run_open(in, out, "step", (WindowDevice){.arena = ARENA_BYTES, .gpu_checked = true});
+    Memory *memory = window_run.trainer.model->memory;
+    on_exit(loop_after_hole, NULL);
+    for (int step = 0; step < window_run.batches; step++) {
+        memory_record(memory, true);
+        StepReport report = loop_step(&window_run.trainer, &window_run.batch[step]);
+        picture_give(memory, wire_get(out, "memory", WIRE_U64, NULL));
+        window_give_report(&report);
+        window_done();
+    }
+    window_run_close();
+}
+
+const ProbeCase probe_cases[] = {{"steps", loop_steps}, {NULL, NULL}};

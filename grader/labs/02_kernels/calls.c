@@ -1,0 +1,252 @@
+#include "grader/labs/02_kernels/calls.h"
+
+#include <stdio.h>
+#include <string.h>
+
+Calls *calls_new(Check *check, const char *op) {
+    static Calls calls;
+    memset(&calls, 0, sizeof calls);
+    calls.check = check;
+    calls.op = op;
+    return &calls;
+}
+
+int calls_add(Calls *calls, Precision precision, int N, int C) {
+    CHECK(calls->count < CALLS, "more than %d calls", CALLS);
+    calls->c[calls->count] = (KernelCase){.precision = (int32_t)precision, .N = N, .C = C};
+    return calls->count++;
+}
+
+/* ---- inputs and what should come back -------------------------------------------------------- */
+
+double *calls_doubles(Calls *calls, const float *from, size_t n) {
+    double *values = check_doubles(calls->check, n);
+    for (size_t i = 0; i < n; i++) {
+        values[i] = (double)from[i];
+    }
+    return values;
+}
+
+void calls_give(Calls *calls, int i, const char *tensor, const float *values, size_t n) {
+    char name[WIRE_NAME];
+    check_give(calls->check, kernel_tensor(name, tensor, i, &calls->c[i]), WIRE_F32, values, n);
+}
+
+double *calls_give_normal(Calls *calls, int i, const char *tensor, size_t n, double scale,
+                          Precision precision) {
+    float *values = check_normal(calls->check, n, scale, precision);
+    calls_give(calls, i, tensor, values, n);
+    return calls_doubles(calls, values, n);
+}
+
+void calls_give_doubles(Calls *calls, int i, const char *tensor, const double *from, size_t n) {
+    float *values = check_normal(calls->check, n, 1, F32);
+    for (size_t k = 0; k < n; k++) {
+        values[k] = (float)from[k];
+    }
+    calls_give(calls, i, tensor, values, n);
+}
+
+Expected *calls_expect(Calls *calls, int i, const char *tensor, const double *want, size_t n,
+                       size_t parts, Tolerance tolerance) {
+    CHECK(calls->expecteds < EXPECTED, "more than %d tensors", EXPECTED);
+    Expected *expected = &calls->expected[calls->expecteds++];
+    *expected = (Expected){.precision = (Precision)calls->c[i].precision,
+                           .want = want,
+                           .n = n,
+                           .parts = parts,
+                           .tolerance = tolerance};
+    kernel_tensor(expected->name, tensor, i, &calls->c[i]);
+    check_want(calls->check, expected->name, WIRE_F32, parts > 0 ? parts * n : n);
+    return expected;
+}
+
+double *expected_suspect(Calls *calls, Expected *expected, const char *sentence,
+                         const double *from) {
+    CHECK(expected->suspects < SUSPECTS, "more than %d suspects", SUSPECTS);
+    double *values = check_doubles(calls->check, expected->n);
+    if (from != NULL) {
+        memcpy(values, from, expected->n * sizeof *values);
+    }
+    expected->suspect[expected->suspects++] = (Suspect){sentence, values};
+    return values;
+}
+
+/* ---- the judge ------------------------------------------------------------------------------- */
+
+bool calls_run(Calls *calls) {
+    check_memory(calls->check, 0);
+    return check_run(calls->check, calls->op, SECONDS);
+}
+
+void calls_planned(Calls *calls) {
+    check_give(calls->check, "cases", WIRE_BYTES, calls->c,
+               (size_t)calls->count * sizeof calls->c[0]);
+    if (calls->padded) {
+        check_want(calls->check, "padding", WIRE_U64, (size_t)calls->count);
+    }
+    profile_want(calls->check);
+}
+
+/* Adds up the parts that were written: fresh memory is 0xFF. */
+static void parts_add_up(float *sum, const float *part, size_t n, size_t parts) {
+    for (size_t i = 0; i < n; i++) {
+        double total = 0;
+        for (size_t p = 0; p < parts; p++) {
+            uint32_t bits;
+            memcpy(&bits, &part[p * n + i], sizeof bits);
+            total += bits != 0xFFFFFFFFu ? (double)part[p * n + i] : 0;
+        }
+        sum[i] = (float)total;
+    }
+}
+
+/* The sentence of the known mistake that would give these numbers, or NULL. */
+static const char *expected_mistake(const Expected *e, const float *got) {
+    for (int s = 0; s < e->suspects; s++) {
+        if (compare(got, e->suspect[s].values, e->n, e->tolerance).pass) {
+            return e->suspect[s].sentence;
+        }
+    }
+    return NULL;
+}
+
+static bool calls_judge_parts(Calls *calls, const Expected *e) {
+    float *sum = check_normal(calls->check, e->n, 0, F32);
+    parts_add_up(sum, check_got(calls->check, e->name, WIRE_F32), e->n, e->parts);
+    Comparison comparison = compare(sum, e->want, e->n, e->tolerance);
+    if (comparison.pass) {
+        check_good(calls->check);
+        return true;
+    }
+    const char *likely = expected_mistake(e, sum);
+    char text[COMPARISON_TEXT], shape[COMPARISON_TEXT];
+    if (likely == NULL && comparison_shape(sum, e->want, e->n, e->tolerance, shape)[0] != '\0') {
+        likely = shape;
+    }
+    check_fail(calls->check, "the partial sums added up: %s; %s%s",
+               comparison_text(&comparison, e->name, text), likely != NULL ? "likely: " : "",
+               likely != NULL ? likely : "look at what each thread and block takes");
+    return false;
+}
+
+/* Nearly right: rounded once too often. */
+static bool calls_rounded_sum(Calls *calls, const Expected *e) {
+    const float *got = check_got(calls->check, e->name, WIRE_F32);
+    Comparison comparison = compare(got, e->want, e->n, e->tolerance);
+    bool nearly = !comparison.pass && comparison.not_finite == 0 &&
+                  comparison.norm_error < (e->precision == F32 ? 2e-3 : 1e-1);
+    if (!nearly || expected_mistake(e, got) != NULL) {
+        return false;
+    }
+    char text[COMPARISON_TEXT];
+    check_fail(calls->check,
+               "%s; nearly right. Is a sum kept in half? Sums are float whatever the precision",
+               comparison_text(&comparison, e->name, text));
+    return true;
+}
+
+/* Whether nothing was written between two rows of dlogits. */
+static bool calls_padding_kept(Calls *calls) {
+    const uint64_t *written = check_got(calls->check, "padding", WIRE_U64);
+    for (int i = 0; i < calls->count; i++) {
+        if (written[i] > 0) {
+            char name[WIRE_NAME];
+            check_fail(calls->check,
+                       "%s: %llu bytes between two rows are written: rows begin `stride` numbers "
+                       "apart, and what lies after V is padding, neither read nor written",
+                       kernel_tensor(name, "dlogits", i, &calls->c[i]),
+                       (unsigned long long)written[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool calls_judge(Calls *calls) {
+    if (calls->padded && !calls_padding_kept(calls)) {
+        return false;
+    }
+    for (int i = 0; i < calls->expecteds; i++) {
+        const Expected *e = &calls->expected[i];
+        if (e->parts == 0 && !calls->large && calls_rounded_sum(calls, e)) {
+            return false;
+        }
+        bool right = e->parts > 0 ? calls_judge_parts(calls, e)
+                                  : check_close(calls->check, e->name, e->want, e->n, e->tolerance,
+                                                e->suspect, e->suspects);
+        if (!right) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void calls_grade_numbers(Calls *calls) {
+    calls_planned(calls);
+    if (calls_run(calls)) {
+        calls_judge(calls);
+    }
+}
+
+void calls_grade_on_gpu(Calls *calls) {
+    calls_planned(calls);
+    if (check_run_on_gpu(calls->check, calls->op, SECONDS)) {
+        calls_judge(calls);
+    }
+}
+
+void calls_grade_clean(Calls *calls) {
+    calls_planned(calls);
+    if (calls_run(calls) && profile_expect_clean(calls->check)) {
+        calls_judge(calls);
+    }
+}
+
+/* All that came back, one after the other. */
+static size_t calls_keep(const Calls *calls, float *to) {
+    size_t n = 0;
+    for (int i = 0; i < calls->expecteds; i++) {
+        const Expected *e = &calls->expected[i];
+        if (to != NULL) {
+            memcpy(to + n, check_got(calls->check, e->name, WIRE_F32), e->n * sizeof *to);
+        }
+        n += e->n;
+    }
+    return n;
+}
+
+void calls_grade_schedules(Calls *calls) {
+    calls_planned(calls);
+    char random[100];
+    snprintf(random, sizeof random, "CUDASIM_SCHED=random:%d", check_int(calls->check, 1, 1 << 20));
+    const char *schedule[] = {"CUDASIM_SCHED=forward", "CUDASIM_SCHED=reverse", random};
+    size_t n = calls_keep(calls, NULL);
+    float *first = check_normal(calls->check, n, 0, F32);
+    float *next = check_normal(calls->check, n, 0, F32);
+    for (int s = 0; s < 3; s++) {
+        check_environment(calls->check, schedule[s]);
+        /* The first run's numbers are judged, the others' must be the same: by the bits. */
+        if (!calls_run(calls) || (s == 0 && !calls_judge(calls))) {
+            return;
+        }
+        calls_keep(calls, s == 0 ? first : next);
+        if (s > 0 && memcmp(first, next, n * sizeof *first) != 0) {
+            check_fail(calls->check,
+                       "with %s the bits are not those of a run forward: threads, warps and blocks "
+                       "may come in any order. Look for a sum whose order nothing fixes (atomics), "
+                       "or a missing barrier",
+                       schedule[s]);
+            return;
+        }
+    }
+}
+
+void calls_grade_traffic(Calls *calls) {
+    calls_planned(calls);
+    check_environment(calls->check, "CUDASIM_PROFILE=1");
+    if (calls_run(calls) && calls_judge(calls)) {
+        double sectors[2];
+        profile_expect_neighbours(calls->check, sectors);
+    }
+}

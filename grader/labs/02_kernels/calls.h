@@ -1,0 +1,98 @@
+/**
+ * @file calls.h
+ * @brief Judge of lab 02: many calls of one op in one run of the probe, and how they are graded.
+ * @ingroup grader
+ *
+ *     Calls *calls = calls_new(check, "sumsq");
+ *     sumsq_add(calls, 257, 1, false); // update.h, rows.h: inputs, and what should come back
+ *     calls_grade_numbers(calls);      // or _clean, _schedules, _traffic
+ */
+#ifndef GRADER_LABS_02_KERNELS_CALLS_H
+#define GRADER_LABS_02_KERNELS_CALLS_H
+
+#include "grader/judge_profile.h"
+#include "grader/labs/02_kernels/protocol.h"
+
+enum { CALLS = 32, EXPECTED = 120, SUSPECTS = 9, SECONDS = 20 };
+
+/** A tensor that should come back. */
+typedef struct Expected {
+    char name[WIRE_NAME];
+    Precision precision; /**< of the call */
+    const double *want;  /**< (n) */
+    size_t n;
+    size_t parts; /**< number of partial sums of it that come back; 0: the tensor itself */
+    Tolerance tolerance;
+    Suspect suspect[SUSPECTS];
+    int suspects;
+} Expected;
+
+/** All calls of a check. */
+typedef struct Calls {
+    Check *check;
+    const char *op; /**< case of the probe */
+    KernelCase c[CALLS];
+    int count;
+    Expected expected[EXPECTED];
+    int expecteds;
+    bool padded; /**< what lies between two rows of dlogits comes back too */
+    bool large;  /**< numbers so large that nearly right says nothing */
+} Calls;
+
+/** No calls of an op yet, a case of the probe; one at a time: it is static. */
+Calls *calls_new(Check *check, const char *op);
+
+/** One call more, of (N, C) elements in that precision. @return its number, for what follows */
+int calls_add(Calls *calls, Precision precision, int N, int C);
+
+/* ---- inputs and what should come back -------------------------------------------------------- */
+
+/** (n) The same numbers as doubles; freed with the check. */
+double *calls_doubles(Calls *calls, const float *from, size_t n);
+
+/** Gives call i (n) numbers, under the name of a tensor of the op. */
+void calls_give(Calls *calls, int i, const char *tensor, const float *values, size_t n);
+
+/** Gives random numbers, and returns them as doubles. */
+double *calls_give_normal(Calls *calls, int i, const char *tensor, size_t n, double scale,
+                          Precision precision);
+
+/** The same, rounded to float. */
+void calls_give_doubles(Calls *calls, int i, const char *tensor, const double *from, size_t n);
+
+/** Wants a tensor of call i back, which should be (n) `want`, or add up to it from `parts` parts.
+   To it known mistakes are added by expected_suspect(); valid as long as the calls are. */
+Expected *calls_expect(Calls *calls, int i, const char *tensor, const double *want, size_t n,
+                       size_t parts, Tolerance tolerance);
+
+/** A copy of `from` that a mistake will be made of. */
+double *expected_suspect(Calls *calls, Expected *expected, const char *sentence,
+                         const double *from);
+
+/* ---- the judge ------------------------------------------------------------------------------- */
+
+/** Whether the probe has made all calls. */
+bool calls_run(Calls *calls);
+
+/** Gives the calls, once all of them are there; then calls_run(). */
+void calls_planned(Calls *calls);
+
+/** Compares all that came back, up to the first tensor that is wrong. */
+bool calls_judge(Calls *calls);
+
+/** The whole of a check: gives, runs, judges the numbers. */
+void calls_grade_numbers(Calls *calls);
+
+/** Without points: nobody loses any for having no GPU. */
+void calls_grade_on_gpu(Calls *calls);
+
+/** A report comes before the numbers: it says why they are wrong. */
+void calls_grade_clean(Calls *calls);
+
+/** The same bits in three orders of threads, warps and blocks. */
+void calls_grade_schedules(Calls *calls);
+
+/** Right numbers, and lanes that take neighbours. */
+void calls_grade_traffic(Calls *calls);
+
+#endif

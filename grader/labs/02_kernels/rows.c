@@ -1,0 +1,330 @@
+#include "grader/labs/02_kernels/rows.h"
+
+#include <math.h>
+
+/* ---- crossentropy ---------------------------------------------------------------------------- */
+
+/* A case's host side. */
+typedef struct Tokens {
+    int N, V;
+    double *logits, *probs, *losses, *lse;
+    int32_t *targets;
+} Tokens;
+
+/* Every third row is ignored; with `all` every row. */
+static Tokens tokens_give(Calls *calls, int i, double spread, bool all) {
+    Precision precision = (Precision)calls->c[i].precision;
+    Tokens t = {.N = calls->c[i].N, .V = calls->c[i].C};
+    size_t rows = (size_t)t.N, n = rows * (size_t)t.V;
+    char name[WIRE_NAME];
+    t.logits = calls_give_normal(calls, i, "logits", n, spread, precision);
+    t.probs = check_doubles(calls->check, n);
+    t.losses = check_doubles(calls->check, rows);
+    t.lse = check_doubles(calls->check, rows);
+    t.targets = (int32_t *)check_doubles(calls->check, rows);
+    for (int row = 0; row < t.N; row++) {
+        t.targets[row] = all || row % 3 == 1 ? IGNORE_INDEX : check_int(calls->check, 0, t.V - 1);
+    }
+    reference_crossentropy_forward(t.losses, t.probs, t.logits, t.targets, t.N, t.V);
+    for (int row = 0; row < t.N; row++) {
+        size_t at = (size_t)row * (size_t)t.V, best = at;
+        for (size_t v = at; v < at + (size_t)t.V; v++) {
+            best = t.logits[v] > t.logits[best] ? v : best;
+        }
+        t.lse[row] = t.logits[best] - log(t.probs[best]);
+    }
+    check_give(calls->check, kernel_tensor(name, "targets", i, &calls->c[i]), WIRE_I32, t.targets,
+               rows);
+    return t;
+}
+
+static void tokens_expect_losses(Calls *calls, int i, Tokens t) {
+    int N = t.N, V = t.V;
+    size_t n = (size_t)N;
+    Tolerance tolerance = tolerance_of_op(F32, V);
+    Expected *lse = calls_expect(calls, i, "lse", t.lse, n, 0, tolerance);
+    Expected *losses = calls_expect(calls, i, "losses", t.losses, n, 0, tolerance);
+    double *shifted =
+        expected_suspect(calls, lse, "the maximum is not added again after the log", t.lse);
+    double *largest =
+        expected_suspect(calls, lse, "only the maximum: log(sum) is not added", t.lse);
+    double *minus =
+        expected_suspect(calls, losses, "the sign: a loss is lse - logits[target]", t.losses);
+    double *by_rows =
+        expected_suspect(calls, losses, "divided by N: no mean is taken here", t.losses);
+    double *by_V = expected_suspect(calls, losses, "divided by V: no mean is taken here", t.losses);
+    double *counted =
+        expected_suspect(calls, losses, "ignored rows are counted: their loss is 0", t.losses);
+    for (size_t row = 0; row < n; row++) {
+        const double *x = t.logits + row * (size_t)V;
+        double max = x[0];
+        for (int v = 1; v < V; v++) {
+            max = x[v] > max ? x[v] : max;
+        }
+        shifted[row] = t.lse[row] - max;
+        largest[row] = max;
+        minus[row] = -t.losses[row];
+        by_rows[row] = t.losses[row] / N;
+        by_V[row] = t.losses[row] / V;
+        counted[row] = t.targets[row] == IGNORE_INDEX ? t.lse[row] : t.losses[row];
+    }
+}
+
+void crossentropy_add_forward(Calls *calls, Precision precision, int N, int V, double spread,
+                              bool all) {
+    int i = calls_add(calls, precision, N, V);
+    tokens_expect_losses(calls, i, tokens_give(calls, i, spread, all));
+}
+
+/* dlogits with a mistake. */
+typedef enum Flaw {
+    NO_DLOSS,
+    ASSIGNED,
+    MEAN_OVER_V,
+    MEAN_OVER_N,
+    IGNORED_COUNT,
+    NO_TARGET,
+    TARGET_UNSCALED,
+    WRONG_SIGN,
+    FLAWS,
+} Flaw;
+
+static const char *const flaw_sentence[FLAWS] = {
+    [NO_DLOSS] = "dloss is left out",
+    [ASSIGNED] = "= where += is meant: the logits have another gradient already",
+    [MEAN_OVER_V] = "divided by V: a mean over the vocabulary is taken nowhere",
+    [MEAN_OVER_N] = "divided by N: dloss holds the mean already",
+    [IGNORED_COUNT] = "ignored rows get a gradient: theirs is 0",
+    [NO_TARGET] = "the target's 1 is not subtracted",
+    [TARGET_UNSCALED] = "the target's 1 is subtracted without dloss",
+    [WRONG_SIGN] = "the sign: softmax minus one-hot, not the other way round",
+};
+
+static double dlogits_flawed(Flaw flaw, double before, double p, bool target, bool ignored,
+                             double dloss, int N, int V) {
+    before = flaw == ASSIGNED ? 0 : before;
+    if (ignored) {
+        return before + (flaw == IGNORED_COUNT ? dloss * p : 0);
+    }
+    double hot = target && flaw != NO_TARGET ? 1 : 0;
+    double scale = flaw == NO_DLOSS      ? 1
+                   : flaw == MEAN_OVER_V ? dloss / V
+                   : flaw == MEAN_OVER_N ? dloss / N
+                                         : dloss;
+    double gradient = flaw == TARGET_UNSCALED ? scale * p - hot : scale * (p - hot);
+    return before + (flaw == WRONG_SIGN ? -gradient : gradient);
+}
+
+static void tokens_expect_dlogits(Calls *calls, int i, Tokens t, double dloss, bool in_place) {
+    Precision precision = (Precision)calls->c[i].precision;
+    int N = t.N, V = t.V;
+    size_t n = (size_t)N * (size_t)V;
+    calls->c[i].in_place = in_place;
+    calls->padded = strcmp(calls->op, "crossentropy_backward") == 0;
+    calls->c[i].dloss = (float)dloss;
+    double *before = calls_give_normal(calls, i, "dlogits", n, dloss, precision);
+    double *want = check_doubles(calls->check, n);
+    if (!in_place) {
+        memcpy(want, before, n * sizeof *want);
+    }
+    Expected *e = calls_expect(calls, i, "dlogits", want, n, 0, tolerance_of_op(precision, V));
+    for (Flaw flaw = 0; flaw < FLAWS; flaw++) {
+        double *wrong = expected_suspect(calls, e, flaw_sentence[flaw], NULL);
+        for (size_t k = 0; k < n; k++) {
+            int row = (int)(k / (size_t)V), v = (int)(k % (size_t)V);
+            wrong[k] = dlogits_flawed(flaw, want[k], t.probs[k], v == t.targets[row],
+                                      t.targets[row] == IGNORE_INDEX, dloss, N, V);
+        }
+    }
+    if (in_place) {
+        double *added = expected_suspect(
+            calls, e, "dlogits is logits here: they are replaced, not added to", t.logits);
+        reference_crossentropy_backward(added, t.probs, t.targets, dloss, N, V);
+    }
+    reference_crossentropy_backward(want, t.probs, t.targets, dloss, N, V);
+}
+
+void crossentropy_add_backward(Calls *calls, Precision precision, int N, int V, double dloss,
+                               bool in_place, bool all) {
+    int i = calls_add(calls, precision, N, V);
+    Tokens t = tokens_give(calls, i, 2, all);
+    calls_give_doubles(calls, i, "lse", t.lse, (size_t)N);
+    tokens_expect_dlogits(calls, i, t, dloss, in_place);
+}
+
+void crossentropy_add_both(Calls *calls, Precision precision, int N, int V, bool in_place) {
+    int i = calls_add(calls, precision, N, V);
+    Tokens t = tokens_give(calls, i, 2, false);
+    tokens_expect_losses(calls, i, t);
+    tokens_expect_dlogits(calls, i, t, 0.125, in_place);
+}
+
+/* ---- layernorm ------------------------------------------------------------------------------- */
+
+/* The inputs of backward, and the gradients that it should add to. */
+typedef struct Rows {
+    int N, C;
+    double *in, *weight, *mean, *rstd, *dout, *din, *dweight, *dbias;
+} Rows;
+
+/* With `lift`, all of dout is near 256 and weight is 1: a sum of these in half loses its digits. */
+static Rows rows_give(Calls *calls, int i, double scale, bool lift) {
+    Precision precision = (Precision)calls->c[i].precision;
+    Rows r = {.N = calls->c[i].N, .C = calls->c[i].C};
+    size_t rows = (size_t)r.N, columns = (size_t)r.C, n = rows * columns;
+    r.in = calls_give_normal(calls, i, "in", n, 1, precision);
+    float *weight = check_normal(calls->check, columns, 1, precision);
+    float *dout = check_normal(calls->check, n, scale, precision);
+    for (size_t c = 0; c < columns && lift; c++) {
+        weight[c] = 1;
+    }
+    for (size_t k = 0; k < n && lift; k++) {
+        dout[k] = 256 + rintf(dout[k] * 4) / 4; /* each is a number of half precision */
+    }
+    calls_give(calls, i, "weight", weight, columns);
+    calls_give(calls, i, "dout", dout, n);
+    r.weight = calls_doubles(calls, weight, columns);
+    r.dout = calls_doubles(calls, dout, n);
+    r.mean = check_doubles(calls->check, rows);
+    r.rstd = check_doubles(calls->check, rows);
+    reference_layernorm_forward(check_doubles(calls->check, n), r.mean, r.rstd, r.in, r.weight,
+                                r.weight, r.N, r.C);
+    calls_give_doubles(calls, i, "mean", r.mean, rows);
+    calls_give_doubles(calls, i, "rstd", r.rstd, rows);
+    r.din = calls_give_normal(calls, i, "din", n, scale, precision);
+    r.dweight = calls_give_normal(calls, i, "dweight", columns, scale, F32);
+    r.dbias = calls_give_normal(calls, i, "dbias", columns, scale, F32);
+    return r;
+}
+
+/* din with a mistake. */
+typedef enum Lapse {
+    DIN_ASSIGNED,
+    NO_MEAN_G,
+    NO_MEAN_GX,
+    NO_MEANS,
+    NO_RSTD,
+    NO_WEIGHT,
+    RAW_X,
+    LAPSES,
+} Lapse;
+
+static const char *const lapse_sentence[LAPSES] = {
+    [DIN_ASSIGNED] = "= where += is meant: din has the residual's gradient already",
+    [NO_MEAN_G] = "mean_c(g) is not subtracted: the mean depends on each input",
+    [NO_MEAN_GX] = "x * mean_c(g * x) is not subtracted: the variance depends on each input",
+    [NO_MEANS] = "neither mean is subtracted: mean and variance depend on each input",
+    [NO_RSTD] = "rstd is left out",
+    [NO_WEIGHT] = "g is dout * weight, not dout",
+    [RAW_X] = "x is the normalised input, (in - mean) * rstd, not in",
+};
+
+static void rows_lapsed_din(double *din, Lapse lapse, const Rows *r, int row) {
+    double sum_g = 0, sum_gx = 0;
+    size_t at = (size_t)row * (size_t)r->C;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int c = 0; c < r->C; c++) {
+            double x = r->in[at + (size_t)c];
+            x = lapse == RAW_X ? x : (x - r->mean[row]) * r->rstd[row];
+            double g = r->dout[at + (size_t)c] * (lapse == NO_WEIGHT ? 1 : r->weight[c]);
+            if (pass == 0) {
+                sum_g += g;
+                sum_gx += g * x;
+                continue;
+            }
+            g -= lapse == NO_MEAN_G || lapse == NO_MEANS ? 0 : sum_g / r->C;
+            g -= lapse == NO_MEAN_GX || lapse == NO_MEANS ? 0 : x * sum_gx / r->C;
+            din[at + (size_t)c] += g * (lapse == NO_RSTD ? 1 : r->rstd[row]);
+        }
+    }
+}
+
+static void rows_expect_din(Calls *calls, int i, const Rows *r, const double *want) {
+    Tolerance tolerance = tolerance_of_op((Precision)calls->c[i].precision, r->C);
+    if (r->C == 1) { /* no variance: rstd is 316, by which the rounding of 0 is multiplied */
+        tolerance = tolerance_magnified(tolerance, 316);
+    }
+    Expected *e = calls_expect(calls, i, "din", want, (size_t)r->N * (size_t)r->C, 0, tolerance);
+    for (Lapse lapse = 0; lapse < LAPSES; lapse++) {
+        double *wrong = expected_suspect(calls, e, lapse_sentence[lapse],
+                                         lapse == DIN_ASSIGNED ? NULL : r->din);
+        for (int row = 0; row < r->N; row++) {
+            rows_lapsed_din(wrong, lapse, r, row);
+        }
+    }
+}
+
+/* The right addition to dweight, with x or, by mistake, with something else in its place. */
+static void rows_add_dweight(double *dweight, const Rows *r, bool raw, bool weighted) {
+    for (int row = 0; row < r->N; row++) {
+        for (int c = 0; c < r->C; c++) {
+            size_t at = (size_t)row * (size_t)r->C + (size_t)c;
+            double x = raw ? r->in[at] : (r->in[at] - r->mean[row]) * r->rstd[row];
+            dweight[c] += r->dout[at] * x * (weighted ? r->weight[c] : 1);
+        }
+    }
+}
+
+static void rows_expect_parameters(Calls *calls, int i, const Rows *r, const double *dweight,
+                                   const double *dbias) {
+    size_t n = (size_t)r->C;
+    Tolerance tolerance = tolerance_of_op(F32, r->N);
+    Expected *e = calls_expect(calls, i, "dweight", dweight, n, 0, tolerance);
+    rows_add_dweight(expected_suspect(calls, e,
+                                      "= where += is meant: gradients add up over micro-batches",
+                                      NULL),
+                     r, false, false);
+    rows_add_dweight(
+        expected_suspect(calls, e, "dout * in is summed; x is (in - mean) * rstd", r->dweight), r,
+        true, false);
+    e = calls_expect(calls, i, "dbias", dbias, n, 0, tolerance);
+    double *assigned = expected_suspect(
+        calls, e, "= where += is meant: gradients add up over micro-batches", dbias);
+    for (size_t c = 0; c < n; c++) {
+        assigned[c] -= r->dbias[c];
+    }
+}
+
+/* The partial sums of the row blocks: (LAYERNORM_BLOCKS, 2, C). */
+static void rows_expect_partials(Calls *calls, int i, const Rows *r, const double *dweight,
+                                 const double *dbias) {
+    size_t n = (size_t)r->C;
+    double *want = check_doubles(calls->check, 2 * n);
+    for (size_t c = 0; c < n; c++) {
+        want[c] = dweight[c] - r->dweight[c];
+        want[n + c] = dbias[c] - r->dbias[c];
+    }
+    Expected *e = calls_expect(calls, i, "partial", want, 2 * n, LAYERNORM_BLOCKS,
+                               tolerance_of_op(F32, r->N));
+    double *raw = expected_suspect(calls, e, "dout * in is summed; x is (in - mean) * rstd", want);
+    double *weighted = expected_suspect(calls, e, "weight takes no part in its own gradient", want);
+    double *swapped = expected_suspect(calls, e, "dweight comes first, then dbias", want);
+    memset(raw, 0, n * sizeof *raw);
+    memset(weighted, 0, n * sizeof *weighted);
+    rows_add_dweight(raw, r, true, false);
+    rows_add_dweight(weighted, r, false, true);
+    memcpy(swapped, want + n, n * sizeof *swapped);
+    memcpy(swapped + n, want, n * sizeof *swapped);
+}
+
+void layernorm_add(Calls *calls, Precision precision, int N, int C, double scale, bool lift,
+                   int back) {
+    int i = calls_add(calls, precision, N, C);
+    Rows r = rows_give(calls, i, scale, lift);
+    size_t n = (size_t)N * (size_t)C, columns = (size_t)C;
+    double *din = check_doubles(calls->check, n), *dweight = check_doubles(calls->check, columns);
+    double *dbias = check_doubles(calls->check, columns);
+    memcpy(din, r.din, n * sizeof *din);
+    memcpy(dweight, r.dweight, columns * sizeof *dweight);
+    memcpy(dbias, r.dbias, columns * sizeof *dbias);
+    reference_layernorm_backward(din, dweight, dbias, r.dout, r.in, r.mean, r.rstd, r.weight, N, C);
+    if (back & DIN) {
+        rows_expect_din(calls, i, &r, din);
+    }
+    if (back & PARTIALS) {
+        rows_expect_partials(calls, i, &r, dweight, dbias);
+    }
+    if (back & PARAMETERS) {
+        rows_expect_parameters(calls, i, &r, dweight, dbias);
+    }
+}

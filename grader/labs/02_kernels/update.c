@@ -1,0 +1,181 @@
+#include "grader/labs/02_kernels/update.h"
+
+#include <math.h>
+
+/* ---- sumsq ----------------------------------------------------------------------------------- */
+
+/* Blocks of the flat index of the cut: partial sums of sumsq. */
+static size_t sumsq_blocks(int N) {
+    size_t n[KERNEL_TENSORS], blocks = 0;
+    kernel_cut(N, n);
+    for (int i = 0; i < KERNEL_TENSORS; i++) {
+        blocks += tensor_indices(n[i]) / TENSOR_BLOCK;
+    }
+    return blocks;
+}
+
+/* Sums over a block: of squares, and what known mistakes leave. */
+typedef struct BlockSums {
+    double *squares, *sum, *without_tail;
+    size_t count;
+} BlockSums;
+
+static BlockSums sumsq_block_sums(Calls *calls, const double *x, int N) {
+    size_t n[KERNEL_TENSORS], block = 0;
+    BlockSums of = {.count = sumsq_blocks(N)};
+    of.squares = check_doubles(calls->check, of.count);
+    of.sum = check_doubles(calls->check, of.count);
+    of.without_tail = check_doubles(calls->check, of.count);
+    kernel_cut(N, n);
+    for (int i = 0; i < KERNEL_TENSORS; block += tensor_indices(n[i++]) / TENSOR_BLOCK) {
+        for (size_t k = 0; k < n[i]; k++, x++) {
+            size_t to = block + k / TENSOR_BLOCK;
+            of.squares[to] += *x * *x;
+            of.sum[to] += *x;
+            of.without_tail[to] += k < n[i] / 4 * 4 ? *x * *x : 0;
+        }
+    }
+    return of;
+}
+
+static double sumsq_total(const double *values, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += values[i];
+    }
+    return sum;
+}
+
+static const char *const not_squares = "the numbers are added, not their squares";
+static const char *const no_tail = "the last n % PACK numbers of a tensor are left out";
+
+void sumsq_add(Calls *calls, int n, double scale, bool partials) {
+    int i = calls_add(calls, F32, n, 1);
+    double *x = calls_give_normal(calls, i, "x", (size_t)n, scale, F32);
+    BlockSums of = sumsq_block_sums(calls, x, n);
+    double squares = sumsq_total(of.squares, of.count);
+    double *out = check_doubles(calls->check, 1), *want = check_doubles(calls->check, 1);
+    out[0] = (double)(float)(partials ? 0 : (n > 0 ? squares : 1) * (0.5 + 0.1 * i));
+    calls_give_doubles(calls, i, "out", out, 1);
+    Tolerance tolerance = tolerance_of_op(F32, TENSOR_BLOCK);
+    if (partials) {
+        Expected *e = calls_expect(calls, i, "partial", of.squares, of.count, 0, tolerance);
+        expected_suspect(calls, e, not_squares, of.sum);
+        expected_suspect(calls, e, no_tail, of.without_tail);
+        return;
+    }
+    want[0] = out[0] + squares;
+    Expected *e = calls_expect(calls, i, "out", want, 1, 0, tolerance);
+    *expected_suspect(calls, e, not_squares, NULL) = out[0] + sumsq_total(of.sum, of.count);
+    *expected_suspect(calls, e, no_tail, NULL) = out[0] + sumsq_total(of.without_tail, of.count);
+    *expected_suspect(calls, e, "= where += is meant: out may hold the sum of another list", NULL) =
+        squares;
+    *expected_suspect(calls, e, "the root is taken here; it belongs to the caller", NULL) =
+        out[0] + sqrt(squares);
+}
+
+/* ---- adamw ----------------------------------------------------------------------------------- */
+
+/* An update with a mistake; reference_adamw() is the right one. */
+typedef enum Slip {
+    EPSILON_INSIDE,
+    NO_CORRECTION,
+    CORRECTS_M_ONLY,
+    LATE_T,
+    COUPLED,
+    DECAY_WITHOUT_RATE,
+    NO_DECAY,
+    ALL_DECAY,
+    SLIPS,
+} Slip;
+
+static const char *const slip_sentence[SLIPS] = {
+    [EPSILON_INSIDE] = "epsilon is inside of the root; it is added to the root",
+    [NO_CORRECTION] = "the bias correction is missing: m and v are too small by 1 - beta^t",
+    [CORRECTS_M_ONLY] = "m is corrected and v is not",
+    [LATE_T] = "t is one too large: steps count from 1, and t is this one",
+    [COUPLED] = "the weight decay goes into the gradient: that is Adam with L2, not AdamW",
+    [DECAY_WITHOUT_RATE] = "the weight decay is not multiplied by the learning rate",
+    [NO_DECAY] = "the weight decay is missing",
+    [ALL_DECAY] = "weight decay pulls on all tensors; it should on those whose entry has `decays`",
+};
+
+static double adamw_slipped(Slip slip, double w, double m, double v, double g, AdamW a, bool decays,
+                            int t) {
+    double lr = (double)a.learning_rate, b1 = (double)a.beta1, b2 = (double)a.beta2;
+    double epsilon = (double)a.epsilon;
+    double decay = decays || slip == ALL_DECAY ? (double)a.weight_decay : 0;
+    g += slip == COUPLED ? decay * w : 0;
+    m = b1 * m + (1 - b1) * g;
+    v = b2 * v + (1 - b2) * g * g;
+    t += slip == LATE_T;
+    m /= slip == NO_CORRECTION ? 1 : 1 - pow(b1, t);
+    v /= slip == NO_CORRECTION || slip == CORRECTS_M_ONLY ? 1 : 1 - pow(b2, t);
+    double step = m / (slip == EPSILON_INSIDE ? sqrt(v + epsilon) : sqrt(v) + epsilon);
+    double shrink = slip == COUPLED || slip == NO_DECAY ? 0 : decay * w;
+    return w - (slip == DECAY_WITHOUT_RATE ? lr * step + shrink : lr * (step + shrink));
+}
+
+/* An update may cancel most of the number that it starts from, and keeps that number's rounding. */
+static void expected_allow_cancelling(Expected *expected, double norm_before) {
+    double condition = fmax(1, norm_before / norm_of(expected->want, expected->n));
+    expected->tolerance.scaled *= condition;
+    expected->tolerance.norm *= condition;
+}
+
+/* Whether weight decay pulls on number k of N. */
+static bool adamw_decays_at(int N, size_t k) {
+    size_t n[KERNEL_TENSORS];
+    int i = 0;
+    for (kernel_cut(N, n); k >= n[i]; i++) {
+        k -= n[i];
+    }
+    return kernel_decays(i);
+}
+
+void adamw_add(Calls *calls, int n, AdamW a, int t) {
+    int i = calls_add(calls, F32, n, 1);
+    size_t count = (size_t)n;
+    calls->c[i].t = t;
+    calls->c[i].adamw = a;
+    double *weight = calls_give_normal(calls, i, "weight", count, 1, F32);
+    double *grad = calls_give_normal(calls, i, "grad", count, 0.1, F32);
+    double *m = calls_give_normal(calls, i, "m", count, 0.05, F32);
+    float *squares = check_normal(calls->check, count, 0.1, F32);
+    for (size_t k = 0; k < count; k++) {
+        squares[k] *= squares[k];
+    }
+    calls_give(calls, i, "v", squares, count);
+    double *v = calls_doubles(calls, squares, count);
+    Expected *of_m = calls_expect(calls, i, "m", m, count, 0, tolerance_of_op(F32, 1));
+    Expected *of_v = calls_expect(calls, i, "v", v, count, 0, tolerance_of_op(F32, 1));
+    Expected *of_weight =
+        calls_expect(calls, i, "weight", weight, count, 0, tolerance_of_op(F32, 1));
+    double *whole = expected_suspect(calls, of_m, "g is added whole, not (1 - beta1) of it", m);
+    double *decayed = expected_suspect(calls, of_m, slip_sentence[COUPLED], m);
+    double *plain = expected_suspect(calls, of_v, "v takes g where it should take its square", v);
+    for (size_t k = 0; k < count; k++) {
+        double decay = adamw_decays_at(n, k) ? (double)a.weight_decay : 0;
+        double pulled = grad[k] + decay * weight[k];
+        whole[k] = (double)a.beta1 * m[k] + grad[k];
+        decayed[k] = (double)a.beta1 * m[k] + (1 - (double)a.beta1) * pulled;
+        plain[k] = (double)a.beta2 * v[k] + (1 - (double)a.beta2) * grad[k];
+    }
+    for (Slip slip = 0; slip < SLIPS; slip++) {
+        double *wrong = expected_suspect(calls, of_weight, slip_sentence[slip], weight);
+        for (size_t k = 0; k < count; k++) {
+            wrong[k] =
+                adamw_slipped(slip, weight[k], m[k], v[k], grad[k], a, adamw_decays_at(n, k), t);
+        }
+    }
+    double norm_of_m = norm_of(m, count), norm_of_weight = norm_of(weight, count);
+    for (size_t k = 0; k < count; k++) {
+        reference_adamw(weight + k, m + k, v + k, grad + k, 1, (double)a.learning_rate,
+                        (double)a.beta1, (double)a.beta2, (double)a.epsilon,
+                        adamw_decays_at(n, k) ? (double)a.weight_decay : 0, t);
+    }
+    if (count > 0) {
+        expected_allow_cancelling(of_m, norm_of_m);
+        expected_allow_cancelling(of_weight, norm_of_weight);
+    }
+}

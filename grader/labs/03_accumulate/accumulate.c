@@ -1,0 +1,270 @@
+#include "grader/labs/03_accumulate/accumulate.h"
+
+#include <math.h>
+
+#include "grader/labs/03_accumulate/mistakes.h"
+
+/* ---- what is given --------------------------------------------------------------------------- */
+
+Windows accumulate_of(Check *check, ModelConfig config, int batches, int micros) {
+    Windows windows = windows_new(check, config, "window", micros);
+    for (int i = 0; i < batches; i++) {
+        bool small = i % 3 == 0;
+        windows.given.batch[i] = batch_uneven(check, config.V, small ? 1 : check_int(check, 3, 4),
+                                              small ? check_int(check, 2, 3) : config.T);
+    }
+    windows.given.batches = batches;
+    return windows;
+}
+
+Windows accumulate_new(Check *check, int batches, int micros, float dropout) {
+    ModelConfig config = {.V = 256, .T = 12, .L = 2, .NH = 2, .C = 16, .dropout = dropout};
+    return accumulate_of(check, config, batches, micros);
+}
+
+void accumulate_give(Windows *windows, int wants) {
+    Check *check = windows->given.check;
+    size_t count = (size_t)windows_count(windows);
+    windows->option[OPTION_MICROS] = windows->micros;
+    windows->option[OPTION_EPOCHS] = windows->epochs;
+    windows->option[OPTION_STOP] = windows->stop;
+    windows_give(windows, wants);
+    windows_want_reports(windows);
+    check_want(check, "windows", WIRE_U64, 1);
+    check_want(check, "peak", WIRE_U64, 1);
+    check_want(check, "optimizer.steps", WIRE_U64, count);
+    check_want(check, "open.window", WIRE_U64, count);
+    check_want(check, "open.tokens", WIRE_U64, count);
+    check_want(check, "sync_gradients", WIRE_U64, (size_t)windows->given.batches);
+}
+
+/* ---- how many -------------------------------------------------------------------------------- */
+
+/* Of each window one step of the optimizer. */
+static bool accumulate_expect_steps(const Windows *windows) {
+    const Given *given = &windows->given;
+    int count = windows_count(windows);
+    uint64_t ones[MOST_WINDOWS], none[MOST_WINDOWS] = {0}, each[MOST_WINDOWS], some[MOST_WINDOWS];
+    for (int i = 0; i < count; i++) {
+        int first = windows_first(windows, i), size = windows_size(windows, i), valid = 0;
+        for (int k = first; k < first + size; k++) {
+            valid += given->batch[k].valid;
+        }
+        ones[i] = 1;
+        each[i] = (uint64_t)size;
+        some[i] = valid > 0;
+    }
+    ExactSuspect steps[] = {
+        {"a window without any valid target is skipped: its gradient is 0, and it steps even so",
+         some},
+        {"optimizer_step() runs after each micro-batch: it comes once, when the window is complete",
+         each},
+        {"optimizer_step() was not called", none}};
+    return check_equal(given->check, "optimizer.steps", ones, (size_t)count, steps, 3);
+}
+
+bool accumulate_expect_count(const Windows *windows) {
+    int batches = windows->given.batches;
+    uint64_t want = (uint64_t)windows_count(windows), next = want + 1;
+    uint64_t full = (uint64_t)(windows->epochs * (batches / windows->micros));
+    uint64_t micros = (uint64_t)(windows->epochs * batches);
+    ExactSuspect counts[] = {
+        {"there is one window too many: report() says stop by returning false", &next},
+        {"the last window of an epoch is dropped: it has fewer micro-batches, and steps even so",
+         &full},
+        {"each micro-batch is a window of its own: the optimizer steps once for all of a window",
+         &micros}};
+    return check_equal(windows->given.check, "windows", &want, 1, counts, 3) &&
+           accumulate_expect_steps(windows);
+}
+
+/* ---- gradients ------------------------------------------------------------------------------- */
+
+/* Where a clip can come too early. */
+typedef enum EarlyClip { AFTER_EACH, BEFORE_EACH, BEFORE_LAST } EarlyClip;
+
+/* (P) the window's gradient where what has been added so far is clipped within the window. */
+static double *accumulate_clipped_early(const Windows *windows, const Window *w, EarlyClip when) {
+    const Given *given = &windows->given;
+    double *values = check_doubles(given->check, given->P), limit = (double)given->max_norm;
+    for (int k = 0; k < w->count; k++) {
+        if (when == BEFORE_EACH || (when == BEFORE_LAST && k == w->count - 1)) {
+            given_clip(given, values, limit);
+        }
+        window_add(windows, w, weight_right, k, k + 1, values);
+        if (when == AFTER_EACH) {
+            given_clip(given, values, limit);
+        }
+    }
+    return values;
+}
+
+/* (P) right values, and those of the window before once more. */
+static double *accumulate_with_the_last(const Windows *windows, const Window *w) {
+    const Given *given = &windows->given;
+    double *values = windows_scaled(windows, 1, window_gradient(windows, w, weight_right, 0),
+                                    given_got_all(given, NAME_GRADIENT, w->number - 1));
+    given_clip(given, values, (double)given->max_norm);
+    return values;
+}
+
+void accumulate_expect_gradients(const Windows *windows, const Window *w) {
+    _Static_assert(ACCUMULATE_MISTAKES + 6 <= MOST_SUSPECTS, "no room for all suspects");
+    const Given *given = &windows->given;
+    double limit = (double)given->max_norm;
+    Suspect suspects[MOST_SUSPECTS] = {
+        {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early, or "
+         "the share is 0, as 1 / tokens is in whole numbers",
+         check_doubles(given->check, given->P)}};
+    int count = 1;
+    if (limit > 0) {
+        for (EarlyClip when = AFTER_EACH; when <= BEFORE_LAST; when++) {
+            suspects[count++] = (Suspect){
+                "the gradients are clipped before the window is complete: optimizer_clip() comes "
+                "once, for the sum of all its micro-batches",
+                accumulate_clipped_early(windows, w, when)};
+        }
+        suspects[count++] = (Suspect){"the gradients are not clipped when the optimizer steps",
+                                      window_gradient(windows, w, weight_right, 0)};
+    }
+    for (int i = 0; i < ACCUMULATE_MISTAKES; i++) {
+        const AccumulateMistake *mistake = &accumulate_mistakes[i];
+        suspects[count++] =
+            (Suspect){mistake->sentence, window_gradient(windows, w, mistake->weight, limit)};
+    }
+    if (w->number > 0) {
+        suspects[count++] = (Suspect){"the gradients of the previous window are still in: "
+                                      "model_zero_grad() comes after each update",
+                                      accumulate_with_the_last(windows, w)};
+    }
+    if (values_have_nan(given_got_all(given, NAME_GRADIENT, w->number), given->P)) {
+        check_fail(given->check,
+                   "likely: 0 / 0: where a window or a micro-batch has no valid target, its "
+                   "part of the gradient is 0, not NaN");
+    }
+    given_expect(given, NAME_GRADIENT, w->number, window_gradient(windows, w, weight_right, limit),
+                 tolerance_of_model(F32), suspects, count);
+}
+
+/* ---- updates --------------------------------------------------------------------------------- */
+
+/* (P) the weights after `decays` more decays. */
+static double *accumulate_decayed(const Windows *windows, double rate, int decays) {
+    const Given *given = &windows->given;
+    double *weights = windows_weights(windows), *weight = weights;
+    for (int i = 0; i < given->reference->param_count; i++) {
+        const Param *param = &given->reference->params[i];
+        double decay = param_is_matrix(param) ? (double)given->adamw.weight_decay : 0;
+        for (size_t j = 0; j < param->count; j++) {
+            *weight++ *= pow(1 - rate * decay, decays);
+        }
+    }
+    return weights;
+}
+
+static void accumulate_expect_update(Windows *windows, const Window *w) {
+    const Given *given = &windows->given;
+    int i = w->number, t = i + 1, before = 0;
+    for (int k = 0; k < i; k++) {
+        before += windows_size(windows, k);
+    }
+    double rate = given_rate(given, i), largest = (double)given->schedule.learning_rate;
+    const double *weights = windows_weights(windows);
+    const double *decayed = accumulate_decayed(windows, rate, w->count - 1);
+    Suspect suspects[] = {
+        {"the optimizer counts micro-batches: its t goes up by one for each window",
+         windows_updated(windows, i, weights, rate, before + w->count, false)},
+        {"weights decay after each micro-batch: they do so once for each window",
+         windows_updated(windows, i, decayed, rate, t, false)},
+        {"the update used the rate of the next window: schedule_tick() comes after it",
+         windows_updated(windows, i, weights, given_rate(given, i + 1), t, false)},
+        {"the schedule ticks for each micro-batch: it ticks once for each window",
+         windows_updated(windows, i, weights, given_rate(given, before), t, false)},
+        {"the update used the largest rate: ask schedule_rate() for that of this window",
+         windows_updated(windows, i, weights, largest, t, false)},
+        windows_other_rate(windows, i, NAME_WEIGHT, weights),
+    };
+    double *want = windows_updated(windows, i, weights, rate, t, true);
+    if (windows_expect_moments(windows, i, NULL, 0)) {
+        given_expect(given, NAME_WEIGHT, i, want, tolerance_of_op(F32, 1), suspects, 6);
+    }
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+/* The right reports, window by window, and those of known mistakes. */
+typedef struct Reports {
+    double loss[MOST_WINDOWS], norm[MOST_WINDOWS], after[MOST_WINDOWS], kept[MOST_WINDOWS];
+    double wrong[ACCUMULATE_MISTAKES][MOST_WINDOWS];
+    uint64_t tokens[MOST_WINDOWS], all[MOST_WINDOWS], last[MOST_WINDOWS];
+    double sum; /* of all losses so far */
+} Reports;
+
+static void reports_add(Reports *r, const Windows *windows, const Window *w) {
+    int i = w->number;
+    r->sum += window_loss(w, weight_one);
+    r->loss[i] = window_loss(w, weight_right);
+    r->kept[i] = w->valid > 0 ? r->sum / w->valid : 0;
+    r->norm[i] = norm_of(window_gradient(windows, w, weight_right, 0), windows->given.P);
+    r->after[i] = fmin(r->norm[i], (double)windows->given.max_norm);
+    for (int k = 0; k < ACCUMULATE_MISTAKES; k++) {
+        r->wrong[k][i] = window_loss(w, accumulate_mistakes[k].weight);
+    }
+    r->tokens[i] = (uint64_t)w->valid;
+    r->all[i] = (uint64_t)w->padded;
+    r->last[i] = (uint64_t)w->n[w->count - 1];
+}
+
+static void reports_expect(const Reports *r, const Windows *windows) {
+    Check *check = windows->given.check;
+    size_t n = (size_t)windows_count(windows);
+    double zero[MOST_WINDOWS] = {0};
+    Suspect losses[ACCUMULATE_MISTAKES + 2] = {
+        {"the loss is not set in the report", zero},
+        {"the losses of earlier windows are still in", r->kept}};
+    for (int k = 0; k < ACCUMULATE_MISTAKES; k++) {
+        losses[k + 2] = (Suspect){accumulate_mistakes[k].sentence, r->wrong[k]};
+    }
+    Suspect norms[] = {
+        {"this is the norm after clipping; optimizer_clip() returns the one before", r->after},
+        {"grad_norm is not set in the report", zero}};
+    ExactSuspect counts[] = {{"these are all targets; only the valid ones count", r->all},
+                             {"these are the targets of the last micro-batch only", r->last}};
+    check_close(check, "loss", r->loss, n, tolerance_of_model(F32), losses,
+                ACCUMULATE_MISTAKES + 2);
+    check_close(check, "grad_norm", r->norm, n, tolerance_of_model(F32), norms, 2);
+    check_equal(check, "tokens", r->tokens, n, counts, 2);
+}
+
+/* ---- the whole of a check -------------------------------------------------------------------- */
+
+static void accumulate_judge_window(Windows *windows, const Window *w, int wants) {
+    if (wants & WANT_GRADIENTS) {
+        accumulate_expect_gradients(windows, w);
+    }
+    if (wants & WANT_UPDATE) {
+        if (wants & WANT_GRADIENTS) {
+            accumulate_expect_update(windows, w);
+        }
+        given_go_on(&windows->given, w->number);
+    }
+    if (wants & WANT_LEFT) {
+        windows_expect_zero(windows, w->number);
+    }
+}
+
+void accumulate_judge(Windows *windows, const char *probe_case, int wants) {
+    Reports reports = {.sum = 0};
+    accumulate_give(windows, wants);
+    bool ran =
+        check_run(windows->given.check, probe_case, SECONDS) && accumulate_expect_count(windows);
+    for (int i = 0; ran && i < windows_count(windows); i++) {
+        Window window = windows_work_out(windows, i);
+        reports_add(&reports, windows, &window);
+        accumulate_judge_window(windows, &window, wants);
+    }
+    if (ran && (wants & WANT_REPORT)) {
+        reports_expect(&reports, windows);
+    }
+    windows_free(windows);
+}

@@ -1,0 +1,117 @@
+#include "grader/labs/03_accumulate/mistakes.h"
+
+static double weight_and_by_micros(const Window *w, int k) {
+    return weight_right(w, k) / w->count;
+}
+static double weight_and_by_steps(const Window *w, int k) {
+    return weight_right(w, k) / w->micros;
+}
+static double weight_mean_of_means(const Window *w, int k) {
+    return weight_over(1, w->n[k]) / w->count;
+}
+static double weight_mean_of_full_means(const Window *w, int k) {
+    return weight_over(1, w->n[k]) / w->micros;
+}
+static double weight_sum_of_means(const Window *w, int k) {
+    return weight_over(1, w->n[k]);
+}
+static double weight_partial_as_full(const Window *w, int k) {
+    return weight_right(w, k) * w->count / w->micros;
+}
+static double weight_times_micros(const Window *w, int k) {
+    return weight_right(w, k) * w->count;
+}
+static double weight_by_micros(const Window *w, int k) {
+    (void)k;
+    return 1.0 / w->count;
+}
+static double weight_by_epoch(const Window *w, int k) {
+    (void)k;
+    return weight_over(1, w->left);
+}
+static double weight_last_only(const Window *w, int k) {
+    return k == w->count - 1 ? weight_right(w, k) : 0;
+}
+static double weight_last_mean(const Window *w, int k) {
+    return k == w->count - 1 ? weight_over(1, w->n[k]) : 0;
+}
+static double weight_first_only(const Window *w, int k) {
+    return k == 0 ? weight_right(w, k) : 0;
+}
+static double weight_all_but_last(const Window *w, int k) {
+    return k < w->count - 1 ? weight_right(w, k) : 0;
+}
+static double weight_all_but_first(const Window *w, int k) {
+    return k > 0 ? weight_right(w, k) : 0;
+}
+static double weight_first_each_time(const Window *w, int k) {
+    return k == 0 ? weight_right(w, k) * w->count : 0;
+}
+static double weight_last_each_time(const Window *w, int k) {
+    return k == w->count - 1 ? weight_right(w, k) * w->count : 0;
+}
+static double weight_last_twice(const Window *w, int k) {
+    return weight_right(w, k) * (k == w->count - 1 ? 2 : 1);
+}
+static double weight_first_not_counted(const Window *w, int k) {
+    (void)k;
+    return weight_over(1, w->valid - w->n[0]);
+}
+static double weight_last_not_counted(const Window *w, int k) {
+    (void)k;
+    return weight_over(1, w->valid - w->n[w->count - 1]);
+}
+/* 1 / (n_0 + ... + n_k) */
+static double weight_seen_so_far(const Window *w, int k) {
+    double seen = 0;
+    for (int i = 0; i <= k; i++) {
+        seen += w->n[i];
+    }
+    return weight_over(1, seen);
+}
+
+const AccumulateMistake accumulate_mistakes[ACCUMULATE_MISTAKES] = {
+    {"the sum is not divided: each valid target counts 1 / (valid targets of the window)",
+     weight_one},
+    {"it is divided by the window's valid targets twice", weight_divided_twice},
+    {"it is a mean of means: each micro-batch is divided by its own valid targets and by their "
+     "number, so a target in a short one counts more. Divide by the window's valid targets",
+     weight_mean_of_means},
+    {"each micro-batch is divided by its own valid targets only: these are the means added up, not "
+     "the window's mean",
+     weight_sum_of_means},
+    {"it is divided by the number of micro-batches once more: the window's valid targets are all "
+     "that it is divided by",
+     weight_and_by_micros},
+    {"the last window is shorter, and still scaled as a full one: its sum is divided by its own "
+     "valid targets, and by nothing else",
+     weight_partial_as_full},
+    {"means of micro-batches divided by `steps`, although this window has fewer",
+     weight_mean_of_full_means},
+    {"it is divided by `steps` once more: divide by the window's valid targets alone",
+     weight_and_by_steps},
+    {"it is multiplied by the number of micro-batches", weight_times_micros},
+    {"padding and masked targets are counted: divide by the valid targets, not by B * T",
+     weight_by_padded},
+    {"it is divided by the number of sequences, not by the valid targets", weight_by_rows},
+    {"the sum is divided by the number of micro-batches, not by the valid targets",
+     weight_by_micros},
+    {"it is divided by the valid targets of the whole epoch from here on, not of this window",
+     weight_by_epoch},
+    {"each micro-batch is divided by the targets seen so far: the window's total must be known "
+     "before the first backward",
+     weight_seen_so_far},
+    {"the first micro-batch's targets are not counted in the divisor", weight_first_not_counted},
+    {"the last micro-batch's targets are not counted in the divisor", weight_last_not_counted},
+    {"only the last micro-batch is in it: the gradients are zeroed between micro-batches",
+     weight_last_only},
+    {"only the last micro-batch is in it, divided by its own valid targets", weight_last_mean},
+    {"only the first micro-batch is in it", weight_first_only},
+    {"the last micro-batch of the window is missing", weight_all_but_last},
+    {"the first micro-batch of the window is missing", weight_all_but_first},
+    {"the first micro-batch was used each time: ask data_next() for each one",
+     weight_first_each_time},
+    {"the last micro-batch was used each time: a batch is valid only until the next data_next()",
+     weight_last_each_time},
+    {"the last micro-batch is counted twice", weight_last_twice},
+};

@@ -1,0 +1,22 @@
+/**
+ * @file mistakes.h
+ * @brief Judge of lab 03: what each micro-batch of a window counts by a known mistake.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_03_ACCUMULATE_MISTAKES_H
+#define GRADER_LABS_03_ACCUMULATE_MISTAKES_H
+
+#include "grader/windows.h"
+
+enum { ACCUMULATE_MISTAKES = 24 };
+
+/** A known mistake. */
+typedef struct AccumulateMistake {
+    const char *sentence;
+    Weight *weight;
+} AccumulateMistake;
+
+/** Most likely first. */
+extern const AccumulateMistake accumulate_mistakes[ACCUMULATE_MISTAKES];
+
+#endif

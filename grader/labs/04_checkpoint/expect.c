@@ -1,0 +1,233 @@
+#include "grader/labs/04_checkpoint/expect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what is right --------------------------------------------------------------------------- */
+
+static const float *run_got_gradient(const CheckpointRun *run, int step, int i) {
+    char name[WIRE_NAME];
+    return check_got(run->check, param_name(name, NAME_GRADIENT, &run->params[i], "step", step),
+                     WIRE_F32);
+}
+
+/* Keeps the plain step's results, before the table is used again. */
+static void run_keep_plain(CheckpointRun *run) {
+    int steps = run->passes / run->window;
+    size_t bytes = (size_t)run->passes * sizeof(uint64_t);
+    run->plain = (float **)check_doubles(run->check, (size_t)(steps * run->param_count));
+    for (int at = 0; at < steps * run->param_count; at++) {
+        int step = at / run->param_count, i = at % run->param_count;
+        size_t count = run->params[i].count;
+        run->plain[at] = (float *)check_doubles(run->check, count / 2 + 1);
+        memcpy(run->plain[at], run_got_gradient(run, step, i), count * sizeof(float));
+    }
+    memcpy(run->loss, check_got(run->check, "loss", WIRE_U64), bytes);
+    memcpy(run->stream, check_got(run->check, "stream", WIRE_U64), bytes);
+}
+
+/* Where a budget was too small: what lay on the stack says why. */
+static void run_advise(CheckpointRun *run) {
+    const Checkpoint *c = &run->checkpoint;
+    const char *line = strstr(check_text(run->check), "held: ");
+    int blocks, probs, inputs, L = run->config.L;
+    int S = c->segment > 0 && c->segment < L ? c->segment : L;
+    if (line == NULL || sscanf(line, HELD, &blocks, &probs, &inputs) != 3) {
+        return;
+    }
+    if (c->attention_only && probs > 1) {
+        check_fail(run->check,
+                   "the probabilities of %d blocks are kept: only the one that is being "
+                   "worked on needs its own",
+                   probs);
+    } else if (blocks > S) {
+        check_fail(run->check,
+                   "what %d blocks keep is in memory at once, a segment has %d: release "
+                   "what a block has kept when forward leaves it, and when its backward "
+                   "is done",
+                   blocks, S);
+    } else {
+        check_fail(run->check,
+                   "no more blocks than allowed are in memory (%d of %d), but %d outputs "
+                   "of blocks: one for each segment is enough",
+                   blocks, S, inputs);
+    }
+}
+
+bool run_both(CheckpointRun *run) {
+    if (run->gpu) {
+        check_memory(run->check, 0);
+    }
+    run_give(run);
+    run_want(run);
+    if (!check_run_kit(run->check, "plain", SECONDS)) {
+        return false;
+    }
+    run_keep_plain(run);
+    bool good = check_run(run->check, "checkpointed", SECONDS);
+    check_picture(run->check, "memory of one micro-batch", run->budget);
+    if (!good) {
+        run_advise(run);
+    }
+    return good;
+}
+
+/* Whether a gradient is what a mistake would give: not to the bit, for there are many ways. */
+static bool run_matches(const CheckpointRun *run, float *const *mistaken) {
+    for (int i = 0; i < run->param_count; i++) {
+        size_t count = run->params[i].count;
+        double *values = check_doubles(run->check, count);
+        for (size_t j = 0; j < count; j++) {
+            values[j] = (double)mistaken[i][j];
+        }
+        if (!compare(run_got_gradient(run, 0, i), values, count, tolerance_of_model(F32)).pass) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run_finite(const CheckpointRun *run) {
+    for (int i = 0; i < run->param_count; i++) {
+        const float *got = run_got_gradient(run, 0, i);
+        for (size_t j = 0; j < run->params[i].count; j++) {
+            if ((float_bits(got[j]) & 0x7f800000u) == 0x7f800000u) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Names the mistake that the gradients of the first step are those of. */
+static void run_diagnose(const CheckpointRun *run) {
+    if (!run_finite(run)) {
+        check_fail(run->check, "likely: something is read after it was released, or before it was "
+                               "written (such memory is NaN here)");
+        return;
+    }
+    float **values = (float **)check_doubles(run->check, (size_t)run->param_count);
+    for (int i = 0; i < run->param_count; i++) {
+        values[i] = (float *)check_doubles(run->check, run->params[i].count / 2 + 1);
+    }
+    for (int mistake = 0; mistake < CHECKPOINT_MISTAKES; mistake++) {
+        mistaken_step(&run->config, run->checkpoint.segment, run->seed, run->batch, run->window,
+                      (float)RUN_SHARE, (CheckpointMistake)mistake, values);
+        if (run_matches(run, values)) {
+            check_fail(run->check, "likely: %s", checkpoint_mistake_sentence[mistake]);
+            return;
+        }
+    }
+}
+
+/* Bit for bit: where the first step is right and a later one is not, something was left over. */
+static bool run_expect_gradients(const CheckpointRun *run) {
+    char name[WIRE_NAME];
+    for (int at = 0; at < run->passes / run->window * run->param_count; at++) {
+        int step = at / run->param_count, i = at % run->param_count;
+        size_t count = run->params[i].count;
+        const float *got = run_got_gradient(run, step, i);
+        if (memcmp(got, run->plain[at], count * sizeof *got) == 0) {
+            continue;
+        }
+        double *want_values = check_doubles(run->check, count);
+        for (size_t j = 0; j < count; j++) {
+            want_values[j] = (double)run->plain[at][j];
+        }
+        check_close(run->check, param_name(name, NAME_GRADIENT, &run->params[i], "step", step),
+                    want_values, count, (Tolerance){0, 0, 0}, NULL, 0);
+        if (step > 0) {
+            check_fail(run->check,
+                       "the first step is right, a later one is not: something of the "
+                       "previous pass is still used, or the dropout stream was not left "
+                       "where a plain step leaves it");
+        } else {
+            run_diagnose(run);
+        }
+        check_fail(run->check, "the bits of a plain step are wanted: what runs again must run on "
+                               "the same input, with the same ops and masks");
+        return false;
+    }
+    check_good(run->check);
+    return true;
+}
+
+/* The losses of the first `passes`, bit for bit. */
+static bool run_expect_losses(const CheckpointRun *run, int passes) {
+    const uint64_t *got = check_got(run->check, "loss", WIRE_U64);
+    int i = 0, L = run->config.L, S = run->checkpoint.segment;
+    while (i < passes && got[i] == run->loss[i]) {
+        i++;
+    }
+    if (i == passes) {
+        check_good(run->check);
+        return true;
+    }
+    double loss, right;
+    memcpy(&loss, &got[i], sizeof loss);
+    memcpy(&right, &run->loss[i], sizeof right);
+    const char *why =
+        "forward itself is not the same; does every block run, once, on the output of "
+        "the one before?";
+    if (isnan(loss)) {
+        why = "something is read after it was released (such memory is NaN here); does x[end] lie "
+              "below the mark that run_segment() goes back to?";
+    } else if (fabs(loss - 2 * right) < 1e-6 * fabs(right)) {
+        why = "it is counted twice";
+    } else if (i == 0 && S > 0 && L % S != 0 &&
+               fabs(loss - mistaken_short_loss(&run->config, run->seed, &run->batch[0],
+                                               L / S * S)) < 1e-6 * fabs(loss)) {
+        why = "not all blocks run: where segments do not divide them, the last segment is short";
+    }
+    check_fail(run->check, "pass %d: the loss is %.9g, a plain step's is %.9g: %s", i + 1, loss,
+               right, why);
+    return false;
+}
+
+void run_expect_stream(const CheckpointRun *run) {
+    int L = run->config.L, S = run->checkpoint.segment, again = (L - 1) / S * S;
+    uint64_t rewound[MOST_PASSES], twice[MOST_PASSES], to_start[MOST_PASSES];
+    uint64_t at[3] = {0};
+    for (int i = 0; i < run->passes; i++) {
+        const Batch *batch = &run->batch[i];
+        uint64_t mask = dropout_counters((size_t)(batch->B * batch->T * run->config.C));
+        rewound[i] = at[0] += mask + 2 * mask * (uint64_t)S;
+        twice[i] = at[1] += mask + 2 * mask * (uint64_t)(L + again);
+        to_start[i] = at[2] += mask;
+    }
+    ExactSuspect suspects[] = {
+        {"the stream is left where the segment ended that ran again last: the next pass would draw "
+         "masks that were drawn before. Put back its state from before anything ran again",
+         rewound},
+        {"the stream has moved on for the blocks that ran again: they must draw what was drawn, "
+         "and leave no trace",
+         twice},
+        {"the stream is left where the first segment began", to_start}};
+    check_equal(run->check, "stream", run->stream, (size_t)run->passes, suspects, 3);
+}
+
+void run_expect_forwards(const CheckpointRun *run, int most) {
+    const uint64_t *got = check_got(run->check, "forwards", WIRE_U64);
+    for (int i = 0; i < run->passes; i++) {
+        uint64_t ran = got[i] - (i > 0 ? got[i - 1] : 0);
+        if (!(ran <= (uint64_t)most)) {
+            check_fail(
+                run->check,
+                "blocks run forward %llu times in a pass, and %d are enough for %d "
+                "blocks%s",
+                (unsigned long long)ran, most, run->config.L,
+                run->checkpoint.attention_only
+                    ? ": attention alone runs again, not the whole block"
+                    : ": a segment runs again once, not for each of its blocks, and the last "
+                      "need not run again at all");
+            return;
+        }
+    }
+    check_good(run->check);
+}
+
+bool run_same_as_plain(CheckpointRun *run) {
+    return run_both(run) && run_expect_losses(run, 1) && run_expect_gradients(run) &&
+           run_expect_losses(run, run->passes);
+}

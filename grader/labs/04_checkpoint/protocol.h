@@ -1,0 +1,28 @@
+/**
+ * @file protocol.h
+ * @brief What the judge and the probe of lab 04 say to each other.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_04_CHECKPOINT_PROTOCOL_H
+#define GRADER_LABS_04_CHECKPOINT_PROTOCOL_H
+
+#include <string.h>
+
+#include "common/model.h"
+#include "grader/probe_training.h"
+
+/** The "options" of a step. */
+enum {
+    OPTION_GPU,         /**< on the GPU */
+    OPTION_SEGMENT,     /**< Checkpoint */
+    OPTION_ATTENTION,   /**< Checkpoint */
+    OPTION_WINDOW,      /**< micro-batches of a step */
+    OPTION_CLOSED,      /**< memory is closed, not checked: there is no place beside the budget */
+    OPTION_ASK_SEGMENT, /**< checkpoint_segment() chooses the segment, for "choose" bytes */
+    OPTIONS,
+};
+
+/** The probe's line about the stack when memory is refused: the judge reads it as advice. */
+#define HELD "held: %d blocks, %d of them with probabilities, %d inputs"
+
+#endif

@@ -1,0 +1,215 @@
+#include "grader/labs/05_fp16/expect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- gradients ------------------------------------------------------------------------------- */
+
+bool job_expect_gradients(const Job *job, int w, double scale, double limit) {
+    bool clips = limit > 0 && job->norm > limit;
+    double factor = reference_clip(job->norm, limit);
+    Suspect suspects[] = {
+        {"the gradients are still scaled when the optimizer steps: they were never unscaled",
+         job_scaled(job, scale)},
+        {"the gradients were clipped while they were still scaled: unscale first, then clip",
+         job_scaled(job, clips ? factor / scale : 0)},
+        {"the gradients were unscaled twice", job_scaled(job, 1 / scale)},
+        {"the gradients are multiplied by the scale, not divided: 1 / scale is what unscale() "
+         "wants",
+         job_scaled(job, clips ? factor : scale * scale)},
+        {"the gradients are not clipped when the optimizer steps", job_scaled(job, 1)},
+        {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early",
+         job_scaled(job, 0)},
+        {"backward was given `share`, not share * scale, and the gradients were unscaled "
+         "anyway",
+         job_scaled(job, factor / scale)},
+    };
+    return job_stepped(job, w) &&
+           given_expect(&job->windows.given, NAME_GRADIENT, w, job_scaled(job, factor),
+                        tolerance_of_model(job->windows.given.config.precision), suspects, 7);
+}
+
+void job_expect_small_error(const Job *job, int w, float scale) {
+    const float *kit = job_kit_gradient(job, scale);
+    double *got = given_got_all(&job->windows.given, NAME_GRADIENT, w), kit_error = 0, error = 0;
+    for (size_t i = 0; i < job->windows.given.P; i++) {
+        kit_error += pow((double)kit[i] - job->gradient[i], 2);
+        error += pow(got[i] - job->gradient[i], 2);
+    }
+    if (!(error <= 9 * kit_error)) {
+        check_fail(job->windows.given.check,
+                   "all gradients together are %.1f times as far from those of a float model as "
+                   "rounding to half explains (3 is allowed)",
+                   sqrt(error / kit_error));
+    }
+}
+
+void job_expect_report(const Job *job, double scale) {
+    double norm[] = {job->norm}, wrong[] = {job->norm * scale},
+           after[] = {(double)job->windows.given.max_norm};
+    double none[] = {0}, rate[] = {(double)schedule_rate(&job->windows.given.schedule)};
+    Suspect norms[] = {
+        {"this is the norm of the scaled gradients: unscale first", wrong},
+        {"this is the norm after clipping; optimizer_clip() returns the one before", after},
+        {"report->grad_norm is not set", none}};
+    Suspect rates[] = {{"report->learning_rate is not set", none}};
+    check_close(job->windows.given.check, "grad_norm", norm, 1, tolerance_of_model(F16), norms, 3);
+    check_close(job->windows.given.check, "learning_rate", rate, 1, tolerance_of_op(F32, 1), rates,
+                1);
+}
+
+/* ---- numbers that are not finite ------------------------------------------------------------- */
+
+static const char *const bad_name[] = {"nothing", "+inf", "-inf", "NaN"};
+
+static const float *job_states(const Job *job, int w) {
+    char name[WIRE_NAME];
+    return check_got(job->windows.given.check, op_name(name, NAME_STATES, w), WIRE_F32);
+}
+
+const char *job_changed(const Job *job, int a, int b) {
+    static const char *const kind[] = {"weights", "masters", "m", "v"};
+    for (size_t k = 0; k < 4; k++) {
+        if (memcmp(job_states(job, a) + k * job->windows.given.P,
+                   job_states(job, b) + k * job->windows.given.P,
+                   job->windows.given.P * sizeof(float)) != 0) {
+            return kind[k];
+        }
+    }
+    return NULL;
+}
+
+static bool job_gradients_left(const Job *job, int w) {
+    const float *gradients = job_states(job, w) + 4 * job->windows.given.P;
+    for (size_t i = 0; i < job->windows.given.P; i++) {
+        if (!(gradients[i] == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static float job_reported(const Job *job, const char *what, int w) {
+    return ((const float *)check_got(job->windows.given.check, what, WIRE_F32))[w];
+}
+
+/* The mistake in a window that had a bad number, or NULL. `before` is the good one before. */
+static const char *job_wrong_with_bad(const Job *job, int w, int before) {
+    static char text[200];
+    const char *what = job_changed(job, w, before);
+    if (job_traced(job, w, SKIPPED) == 0 && job_traced(job, w, STEPPED) != 0) {
+        return "was not noticed, and the step was taken";
+    }
+    if (job_traced(job, w, STEPPED) != 0) {
+        return "was noticed, but optimizer_step() was called anyway";
+    }
+    if (what != NULL) {
+        snprintf(text, sizeof text, "has changed the %s: a skipped step leaves all as it was",
+                 what);
+        return text;
+    }
+    if (job_traced(job, w, SKIPPED) != 1) {
+        return "kept the step from being taken, but report->skipped is not set";
+    }
+    if (isfinite(job_reported(job, "grad_norm", w)) ||
+        !(job_reported(job, "learning_rate", w) > 0)) {
+        return "skipped the step, but the report lacks its norm or its rate: both are reported "
+               "either "
+               "way";
+    }
+    if (job_traced(job, w, T_STEPS) != job_traced(job, before, T_STEPS)) {
+        return "was a step for the optimizer's t";
+    }
+    if (job_traced(job, w, TICKS) != job_traced(job, before, TICKS)) {
+        return "was a tick of the schedule: mixed_update() leaves that to its caller";
+    }
+    if (job_gradients_left(job, w)) {
+        return "is still in the gradients when the window ends: zero them after a skipped step too";
+    }
+    if (job_traced(job, w, SCALE) != (uint64_t)job->window[w].scale / 2) {
+        return "did not halve the scale (or not once): scaler_update() comes once in each window";
+    }
+    return NULL;
+}
+
+void job_expect_bad_skipped(const Job *job, int w, int before) {
+    const MixedWindow *window = &job->window[w];
+    const Param *param = &job->windows.given.reference->params[window->param];
+    const char *wrong = job_wrong_with_bad(job, w, before);
+    if (wrong != NULL) {
+        check_fail(job->windows.given.check,
+                   "%s in the gradient of %s (layer %d), after micro-batch %d of 3, %s",
+                   bad_name[window->bad], param->name, param->layer, window->micro + 1, wrong);
+    } else {
+        check_good(job->windows.given.check);
+    }
+}
+
+void job_expect_good_taken(const Job *job, int w, int before) {
+    if (job_traced(job, w, SKIPPED) != 0 || job_traced(job, w, STEPPED) != 1) {
+        check_fail(job->windows.given.check,
+                   "window %d had finite gradients, but its step was skipped (or taken "
+                   "more than once)",
+                   w + 1);
+    } else if (before >= 0 && job_changed(job, w, before) == NULL) {
+        check_fail(job->windows.given.check, "nothing was learned from window %d", w + 1);
+    } else if (job_gradients_left(job, w)) {
+        check_fail(job->windows.given.check,
+                   "gradients are left when window %d ends: model_zero_grad()", w + 1);
+    }
+}
+
+uint64_t *job_right_trace(const Job *job, ScalerSlip slip, bool skip_counts) {
+    uint64_t *trace =
+        (uint64_t *)check_doubles(job->windows.given.check, COLUMNS * (size_t)job->windows.stop);
+    Automaton a = job->scaler;
+    uint64_t t = 0, ticks = 0;
+    for (int w = 0; w < job->windows.stop; w++) {
+        bool bad = job->window[w].bad != BAD_NONE;
+        automaton_step(&a, bad, slip);
+        t += !bad || skip_counts;
+        ticks += !bad;
+        const uint64_t row[] = {(uint64_t)a.scale,  (uint64_t)a.good_steps, bad, t, ticks,
+                                !bad || skip_counts};
+        memcpy(trace + COLUMNS * w, row, sizeof row);
+    }
+    return trace;
+}
+
+/* ---- masters --------------------------------------------------------------------------------- */
+
+/* (P) as half can hold it */
+static double *job_halves(const Job *job, const double *values) {
+    double *to = check_doubles(job->windows.given.check, job->windows.given.P);
+    for (size_t i = 0; i < job->windows.given.P; i++) {
+        to[i] = (double)precision_round(job->windows.given.config.precision, (float)values[i]);
+    }
+    return to;
+}
+
+void job_expect_updates(Job *job) {
+    const Given *given = &job->windows.given;
+    double *master = windows_weights(&job->windows), *weights = master;
+    for (int w = 0; w < job->windows.stop && job_stepped(job, w); w++) {
+        Tolerance tolerance = tolerance_of_op(F32, 1), exactly = {0, 0, 0};
+        Suspect other_rate = windows_other_rate(&job->windows, w, NAME_MASTER, master);
+        master = windows_updated(&job->windows, w, master, given_rate(given, w), w + 1, true);
+        Suspect masters[] = {{"the masters are rounded as well: weights come from masters, never "
+                              "masters from weights",
+                              job_halves(job, master)},
+                             other_rate};
+        Suspect stale[] = {{"the weights are those of the previous window: after optimizer_step(), "
+                            "write the masters, rounded, into the weights",
+                            weights}};
+        windows_expect_moments(&job->windows, w, NULL, 0);
+        if (!given_expect(given, NAME_MASTER, w, master, tolerance, masters, 2)) {
+            return;
+        }
+        master = given_got_all(given, NAME_MASTER, w);
+        if (!given_expect(given, NAME_WEIGHT, w, job_halves(job, master), exactly, stale, 1)) {
+            return;
+        }
+        weights = given_got_all(given, NAME_WEIGHT, w);
+    }
+}

@@ -1,0 +1,44 @@
+/**
+ * @file expect.h
+ * @brief Lab 05 in the judge: what a window must have done, and the sentence where it has not.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_05_FP16_EXPECT_H
+#define GRADER_LABS_05_FP16_EXPECT_H
+
+#include "grader/labs/05_fp16/job.h"
+
+/* ---- gradients ------------------------------------------------------------------------------- */
+
+/**
+ * Compares the gradients that the optimizer saw: unscaled, then clipped to the limit; 0 for none.
+ */
+bool job_expect_gradients(const Job *job, int w, double scale, double limit);
+
+/** At most three times as far from the reference as the kit's own half is. A norm that is off by no
+   more than 0.01 has a cosine above 0.9999. */
+void job_expect_small_error(const Job *job, int w, float scale);
+
+/** Compares norm and rate in the report of the first window. */
+void job_expect_report(const Job *job, double scale);
+
+/* ---- numbers that are not finite ------------------------------------------------------------- */
+
+/** Which of weights, masters, m, v differ between two windows; NULL if none does. */
+const char *job_changed(const Job *job, int a, int b);
+
+/** That a window with a bad number was skipped; `before` is the good one before it. */
+void job_expect_bad_skipped(const Job *job, int w, int before);
+
+/** That a good window was a step; `before` is the good one before it, -1 if there is none. */
+void job_expect_good_taken(const Job *job, int w, int before);
+
+/** (6 * windows) what the trace should be. */
+uint64_t *job_right_trace(const Job *job, ScalerSlip slip, bool skip_counts);
+
+/* ---- masters --------------------------------------------------------------------------------- */
+
+/** Masters by AdamW in double, weights by rounding the masters that came back: exactly. */
+void job_expect_updates(Job *job);
+
+#endif

@@ -1,0 +1,315 @@
+/* Lab 05 in the probe: the two ops on the simulated GPU, the scaler by itself, and windows in half
+   precision, some with a number in a gradient that is not finite. */
+#define _GNU_SOURCE
+#include "grader/labs/05_fp16/protocol.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/lab.h"
+#include "grader/probe.h"
+#include "grader/probe_techniques.h"
+#include "labs/03_accumulate/contract.h"
+#include "labs/05_fp16/contract.h"
+
+enum { ARENA_BYTES = 256 << 20 };
+
+static float *wire_floats(const Wire *wire, const char *name) {
+    return wire_get(wire, name, WIRE_F32, NULL);
+}
+
+/* ---- the ops --------------------------------------------------------------------------------- */
+
+typedef struct OpCall {
+    const Wire *in;
+    Wire *out;
+    int i;
+    OpCase c;
+    Device *device;
+    Memory *memory;
+} OpCall;
+
+static void *op_tensor(const OpCall *call, const void *values, size_t bytes) {
+    void *data = memory_alloc(call->memory, MEMORY_ACTIVATIONS, "probe", -1, bytes);
+    if (values != NULL) {
+        device_upload(call->device, data, values, bytes);
+    }
+    return data;
+}
+
+static float *op_given(const OpCall *call) {
+    char name[WIRE_NAME];
+    return op_tensor(call, wire_floats(call->in, op_name(name, "in", call->i)),
+                     (size_t)call->c.n * sizeof(float));
+}
+
+static void op_call_cast(const OpCall *call) {
+    char name[WIRE_NAME];
+    Precision precision = (Precision)call->c.precision;
+    size_t n = (size_t)call->c.n, bytes = precision_bytes(precision);
+    Real *to = op_tensor(call, NULL, n * bytes);
+    call->device->ops[precision].cast_from_float(to, op_given(call), n);
+    unsigned char *raw = malloc(n * bytes + 1);
+    CHECK(raw != NULL, "no host memory for %zu numbers", n);
+    device_download(call->device, raw, to, n * bytes);
+    uint64_t *bits = wire_get(call->out, op_name(name, "bits", call->i), WIRE_U64, NULL);
+    for (size_t i = 0; i < n; i++) {
+        bits[i] = 0;
+        memcpy(&bits[i], raw + i * bytes, bytes); /* as on any little-endian machine */
+    }
+    free(raw);
+}
+
+static void op_call_unscale(const OpCall *call) {
+    char name[WIRE_NAME];
+    size_t n = (size_t)call->c.n;
+    float *grad = op_given(call), *found = op_tensor(call, &call->c.found_inf, sizeof(float));
+    call->device->ops[F32].unscale(grad, n, call->c.inv_scale, found);
+    device_download(call->device, wire_floats(call->out, op_name(name, "out", call->i)), grad,
+                    n * sizeof *grad);
+    device_download(call->device, wire_floats(call->out, "found_inf") + call->i, found,
+                    sizeof *found);
+}
+
+static void op_cases_run(const Wire *in, Wire *out, void (*run)(const OpCall *call)) {
+    size_t bytes;
+    const OpCase *cases = wire_get(in, "cases", WIRE_BYTES, &bytes);
+    Device *device = device_gpu_new(ops_gpu);
+    CHECK(device != NULL, "there is no GPU");
+    Memory *memory = memory_new(device, (MemoryOptions){.checked = !device->simulated});
+    for (int i = 0; i < (int)(bytes / sizeof *cases); i++) {
+        MemoryMark mark = memory_mark(memory);
+        OpCall call = {in, out, i, cases[i], device, memory};
+        run(&call);
+        memory_release(memory, mark);
+    }
+    device_synchronize(device);
+    memory_free(memory);
+    device_free(device);
+    hand_back_profile(out);
+}
+
+static void op_cast(const Wire *in, Wire *out) {
+    op_cases_run(in, out, op_call_cast);
+}
+
+static void op_unscale(const Wire *in, Wire *out) {
+    op_cases_run(in, out, op_call_unscale);
+}
+
+/* ---- the scaler ------------------------------------------------------------------------------ */
+
+static Scaler given_scaler(const Wire *in) {
+    const float *f = wire_floats(in, "scaler");
+    const int32_t *counts = wire_get(in, "counts", WIRE_I32, NULL);
+    return (Scaler){.scale = f[0],
+                    .growth = f[1],
+                    .backoff = f[2],
+                    .floor = f[3],
+                    .interval = counts[0],
+                    .good_steps = counts[1]};
+}
+
+static void scaler_start(const Wire *in, Wire *out) {
+    (void)in;
+    Scaler scaler = {-1, -1, -1, -1, -1, -1};
+    scaler_init(&scaler);
+    float *values = wire_floats(out, "init");
+    const float got[] = {scaler.scale, scaler.growth,          scaler.backoff,
+                         scaler.floor, (float)scaler.interval, (float)scaler.good_steps};
+    memcpy(values, got, sizeof got);
+}
+
+/* Two scalers take turns: the second sees the script from its end. All that one knows stands in its
+   structure, so neither knows of the other. */
+static void scaler_script(const Wire *in, Wire *out) {
+    size_t steps;
+    const int32_t *found = wire_get(in, "found_inf", WIRE_I32, &steps);
+    float *scale = wire_floats(out, "scale");
+    uint64_t *good = wire_get(out, "good_steps", WIRE_U64, NULL);
+    Scaler scaler = given_scaler(in), other = given_scaler(in);
+    for (size_t i = 0; i < steps; i++) {
+        scaler_update(&scaler, found[i] != 0);
+        scaler_update(&other, found[steps - 1 - i] != 0);
+        scale[i] = scaler.scale;
+        good[i] = (uint64_t)(int64_t)scaler.good_steps;
+    }
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+/* Ops have no place for a context of their own. */
+static struct MixedRun {
+    Mixed mixed;
+    Ops ops;      /* as the model sees them */
+    Ops real_ops; /* what they are */
+    MixedWindow window;
+    int micros;    /* backwards so far, in this window */
+    bool unscaled; /* whether it has been unscaled */
+} mixed_run;
+
+/* Weights, masters, m, v, gradients, each of all parameters. */
+static void mixed_give_states(void) {
+    char name[WIRE_NAME];
+    size_t count;
+    const Optimizer *optimizer = window_run.trainer.optimizer;
+    const Model *model = optimizer->model;
+    op_name(name, NAME_STATES, (int)window_run.number);
+    float *to = wire_get(window_run.out, name, WIRE_F32, &count);
+    size_t P = count / 5;
+    for (int i = 0; i < model->param_count; i++) {
+        const Param *param = &model->params[i];
+        size_t bytes = param->count * sizeof *to;
+        model_download_weight(model, param, to);
+        device_download(model->device, to + P, optimizer->master[i], bytes);
+        device_download(model->device, to + 2 * P, optimizer->m[i], bytes);
+        device_download(model->device, to + 3 * P, optimizer->v[i], bytes);
+        device_download(model->device, to + 4 * P, param->grad, bytes);
+        to += param->count;
+    }
+}
+
+/* The last op of a backward pass: what it leaves is what the window may get to see. */
+static void mixed_see_embedding(float *dwte, float *dwpe, const Real *dout, const int32_t *tokens,
+                                int B, int T, int C, int V, const Workspace *workspace) {
+    static const float bad[] = {0, INFINITY, -INFINITY, NAN};
+    const MixedWindow *window = &mixed_run.window;
+    Model *model = window_run.trainer.model;
+    mixed_run.real_ops.embedding_backward(dwte, dwpe, dout, tokens, B, T, C, V, workspace);
+    if (window->bad != BAD_NONE && window->micro == mixed_run.micros) {
+        device_upload(model->device, model->params[window->param].grad + window->index,
+                      &bad[window->bad], sizeof(float));
+    }
+    mixed_run.micros++;
+}
+
+/* The share that backward was given in the first window, seen from its first op. */
+static void mixed_see_crossentropy(Real *dlogits, const Real *logits, const float *lse,
+                                   const int32_t *targets, float dloss, int N, int V, int stride) {
+    size_t most;
+    float *to = wire_get(window_run.out, "dloss", WIRE_F32, &most);
+    if (window_run.number == 0 && (size_t)mixed_run.micros < most) {
+        to[mixed_run.micros] = dloss;
+    }
+    mixed_run.real_ops.crossentropy_backward(dlogits, logits, lse, targets, dloss, N, V, stride);
+}
+
+static void mixed_see_unscale(float *grad, size_t n, float inv_scale, float *found_inf) {
+    mixed_run.unscaled = true;
+    mixed_run.real_ops.unscale(grad, n, inv_scale, found_inf);
+}
+
+/* A later hole ends the program in the first window; what the task before it did is judged. */
+static void mixed_after_hole(int status, void *context) {
+    (void)context;
+    if (status == EXIT_TODO && window_run.option[OPTION_FIRST] && mixed_run.unscaled) {
+        window_end_early();
+    }
+}
+
+static void mixed_open(const Wire *in, Wire *out) {
+    window_run_open(in, out, "window", (WindowDevice){.arena = ARENA_BYTES, .unwatched = true});
+    Model *model = window_run.trainer.model;
+    mixed_run.mixed =
+        (Mixed){.scaler = given_scaler(in), .dynamic = model->config.precision == F16};
+    window_run.trainer.mixed = &mixed_run.mixed;
+    probe_techniques(&window_run.trainer);
+    model->checkpoint.segment = window_run.option[OPTION_SEGMENT];
+    mixed_run.real_ops = mixed_run.ops = *model->ops;
+    mixed_run.ops.embedding_backward = mixed_see_embedding;
+    mixed_run.ops.crossentropy_backward = mixed_see_crossentropy;
+    mixed_run.ops.unscale = mixed_see_unscale;
+    model->ops = &mixed_run.ops;
+}
+
+/* Level 1 of lab 03, written here, so that this lab does not stand on that one. */
+static StepReport mixed_by_hand(const Batch *batches, int count) {
+    Trainer *trainer = &window_run.trainer;
+    StepReport report = {0};
+    for (int i = 0; i < count; i++) {
+        report.tokens += (size_t)batches[i].valid;
+    }
+    float share = report.tokens > 0 ? 1.0f / (float)report.tokens : 0;
+    for (int i = 0; i < count; i++) {
+        report.loss += trainer_forward(trainer, &batches[i]);
+        trainer_backward(trainer, share);
+    }
+    mixed_update(trainer, &report);
+    if (!report.skipped) {
+        schedule_tick(&trainer->schedule);
+    }
+    return report;
+}
+
+static void mixed_give_report(const StepReport *report) {
+    const Scaler *scaler = &mixed_run.mixed.scaler;
+    uint64_t *counts = wire_get(window_run.out, "trace", WIRE_U64, NULL);
+    const uint64_t now[] = {(uint64_t)scaler->scale,
+                            (uint64_t)(int64_t)scaler->good_steps,
+                            report->skipped,
+                            (uint64_t)window_run.trainer.optimizer->t,
+                            (uint64_t)window_run.trainer.schedule.step,
+                            (uint64_t)window_run.steps};
+    memcpy(counts + 6 * window_run.number, now, sizeof now);
+    window_give_float("grad_norm", report->grad_norm);
+    window_give_float("learning_rate", report->learning_rate);
+}
+
+static void mixed_window(void) {
+    const MixedWindow *window = &mixed_run.window;
+    const Batch *batches = window_run.batch + window->first;
+    if (window->scale > 0) {
+        mixed_run.mixed.scaler.scale = window->scale;
+        mixed_run.mixed.scaler.good_steps = 0;
+    }
+    mixed_run.micros = 0;
+    StepReport report = window_run.option[OPTION_LEVEL] == 1
+                            ? accumulate_window(&window_run.trainer, batches, window->count)
+                            : mixed_by_hand(batches, window->count);
+    mixed_give_report(&report);
+    if (window_wanted(WANT_STATES)) {
+        mixed_give_states();
+    }
+    window_done();
+}
+
+/* Without the submission's part of a step: backward of the first window at its scale. */
+static void mixed_plain(const Wire *in, Wire *out) {
+    const MixedWindow *window = wire_get(in, "windows", WIRE_BYTES, NULL);
+    size_t valid = 0;
+    mixed_open(in, out);
+    for (int i = 0; i < window->count; i++) {
+        valid += (size_t)window_run.batch[i].valid;
+    }
+    for (int i = 0; i < window->count; i++) {
+        model_forward(window_run.trainer.model, &window_run.batch[i]);
+        model_backward(window_run.trainer.model, 1.0f / (float)valid * window->scale);
+    }
+    window_give_gradients(NAME_GRADIENT);
+}
+
+static void mixed_windows(const Wire *in, Wire *out) {
+    size_t bytes;
+    const MixedWindow *all = wire_get(in, "windows", WIRE_BYTES, &bytes);
+    mixed_open(in, out);
+    on_exit(mixed_after_hole, NULL);
+    for (size_t i = 0; i < bytes / sizeof *all; i++) {
+        mixed_run.window = all[i];
+        mixed_window();
+    }
+    MemoryUse peak = memory_peak(window_run.trainer.model->memory);
+    uint64_t *use = wire_get(out, "bytes", WIRE_U64, NULL);
+    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
+        use[kind] = peak.bytes[kind];
+    }
+    window_run_close();
+}
+
+const ProbeCase probe_cases[] = {{"cast", op_cast},
+                                 {"unscale", op_unscale},
+                                 {"start", scaler_start},
+                                 {"script", scaler_script},
+                                 {"plain", mixed_plain},
+                                 {"windows", mixed_windows},
+                                 {NULL, NULL}};

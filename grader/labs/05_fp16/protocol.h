@@ -1,0 +1,51 @@
+/**
+ * @file protocol.h
+ * @brief What the judge and the probe of lab 05 say to each other.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_05_FP16_PROTOCOL_H
+#define GRADER_LABS_05_FP16_PROTOCOL_H
+
+#include "grader/probe_profile.h"
+#include "grader/probe_windows.h"
+
+/** A number that backward is made to leave in a gradient. */
+typedef enum Bad {
+    BAD_NONE,  /**< nothing */
+    BAD_PLUS,  /**< +inf */
+    BAD_MINUS, /**< -inf */
+    BAD_NAN,   /**< NaN */
+} Bad;
+
+/** One window of micro-batches: "windows", an array of these as WIRE_BYTES. */
+typedef struct MixedWindow {
+    int32_t first; /**< its first micro-batch */
+    int32_t count; /**< micro-batches */
+    int32_t bad;   /**< a Bad */
+    int32_t micro; /**< after whose backward it appears, of this window's */
+    int32_t param; /**< in whose gradient */
+    int32_t index; /**< at which place of it */
+    float scale;   /**< the scaler is set to this scale, no good step yet; 0: it stays as it is */
+} MixedWindow;
+
+/** How the probe runs windows, beside what all windows have. */
+enum {
+    OPTION_LEVEL = OPTION_OWN, /**< 1: by accumulate_window() of lab 03; 0: by its own loop */
+    OPTION_SEGMENT,            /**< of gradient checkpointing; 0: none */
+    OPTION_FIRST,              /**< a hole after the unscaling of the first window does not count */
+};
+
+/** One call of an op: "cases", an array of these as WIRE_BYTES. */
+typedef struct OpCase {
+    int32_t precision; /**< cast: a Precision */
+    int32_t n;         /**< elements */
+    float inv_scale;   /**< unscale */
+    float found_inf;   /**< unscale: before the call */
+} OpCase;
+
+/** "in 3", where `what` is "in". */
+const char *op_name(char name[WIRE_NAME], const char *what, int i);
+
+#define NAME_STATES "states, window"
+
+#endif

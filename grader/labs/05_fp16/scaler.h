@@ -1,0 +1,41 @@
+/**
+ * @file scaler.h
+ * @brief Lab 05 in the judge: a loss scaler of its own, right and with known mistakes.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_05_FP16_SCALER_H
+#define GRADER_LABS_05_FP16_SCALER_H
+
+#include "grader/check.h"
+
+enum { MOST_STEPS = 64 };
+
+/** A scaler of one's own. */
+typedef struct Automaton {
+    double scale, growth, backoff, floor;
+    int interval, good_steps;
+} Automaton;
+
+/** The mistakes that it may have. */
+typedef enum ScalerSlip {
+    SLIP_NONE,
+    SLIP_KEPT,    /**< a bad step leaves the count of good ones */
+    SLIP_LATE,    /**< grows one step late */
+    SLIP_EARLY,   /**< and one early */
+    SLIP_SWAPPED, /**< grows on a bad step, falls after good ones */
+    SLIP_FLOOR,   /**< no floor */
+    SLIP_GROWN,   /**< good steps go on counting after it has grown */
+    SLIP_NEVER,   /**< never changes */
+    SLIPS
+} ScalerSlip;
+
+/** The sentence about each. */
+extern const char *const scaler_slip_sentence[SLIPS];
+
+/** Its state after a good or bad step. */
+void automaton_step(Automaton *a, bool bad, ScalerSlip slip);
+
+/** Runs a script, a letter for each step, b for a bad one, and compares both traces exactly. */
+void scaler_judge_script(Check *check, Automaton start, const char *script);
+
+#endif

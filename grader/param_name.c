@@ -1,0 +1,17 @@
+/* Names of the tensors that belong to a parameter. The contract is in param_name.h. */
+#include "grader/param_name.h"
+
+#include <stdio.h>
+
+#include "kernels/base.h"
+
+const char *param_name(char name[WIRE_NAME], const char *what, const Param *param, const char *when,
+                       int i) {
+    char block[16] = "";
+    if (param->layer >= 0) {
+        snprintf(block, sizeof block, "h.%d.", param->layer);
+    }
+    int length = snprintf(name, WIRE_NAME, "%s%s%s, %s %d", what, block, param->name, when, i + 1);
+    CHECK(length < WIRE_NAME, "the name %s is too long", name);
+    return name;
+}

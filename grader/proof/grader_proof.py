@@ -1,0 +1,383 @@
+#!/usr/bin/env python3
+"""The grader is graded: wrong solutions must lose the points they should, right ones none, attacks earn nothing.
+
+    grader/proof/grader_proof.py stubs|solutions|mutants|variants|attacks ... [--lab 00,01] [--only NAME] [--part 1/2]
+                          [--seeds N] [--device gpu] [--compiler clang] [--setting user] [--random] [--table FILE]
+
+Settings: as it is started; `user`: without privileges (started as root); `contained`: without the system calls that
+containers deny. The layers that the sandbox has then are fixed, and each record must name them.
+
+Ends with a line `grader: N passed, N failed`. Programs must be built: `make graders`.
+"""
+import argparse
+import concurrent.futures
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../tools"))
+import lab_files
+from class_folder import write_whole
+
+
+OUT = "build/proof"
+JOBS = int(os.environ.get("JOBS", "2"))
+KINDS = ("stubs", "solutions", "mutants", "variants", "attacks")
+
+
+# ---- grading one folder ---------------------------------------------------------------------------
+
+def labs():
+    return lab_files.all_labs("tests.c")
+
+
+COMPILER = ""  # of the submission, where it is not the kit's
+FIXED_SEED = 0x1234567  # the same inputs each time, so that what passes here passes elsewhere
+RANDOM = False
+
+
+# How the grader is started, and what its sandbox then has and has not.
+UNTRUSTED = 65534
+SETTINGS = {
+    "": ([], []),
+    "root": ([], ["2: ", "system call filter", ", another user"]),
+    "user": (["setpriv", f"--reuid={UNTRUSTED}", f"--regid={UNTRUSTED}", "--clear-groups"],
+             ["2: ", "system call filter", ", Landlock ", ", same user"]),
+    "contained": (["build/bin/contained"], ["2: ", "system call filter", ", Landlock ", ", another user"]),
+}
+SETTING = ""
+
+
+def cache():
+    return f"{OUT}/cache" if SETTING == "user" else "build/cache"
+
+
+def give_to_user(folder):
+    """Where the grader may write, when it has no privileges."""
+    for path in (folder, cache()):
+        os.makedirs(path, exist_ok=True)
+        os.chown(path, UNTRUSTED, UNTRUSTED)
+
+
+def build_of(lab):
+    return "build/access" if lab_files.has_cuda(lab) else "build"
+
+
+def recipes_of(lab):
+    return f"{build_of(lab)}/grade{'-' + COMPILER if COMPILER else ''}/{lab}.json"
+
+
+def left_behind(folder):
+    """What is still in a folder after the grader that worked there has ended, and which programs of it still run."""
+    left = os.listdir(folder)
+    for process in glob.glob("/proc/[0-9]*"):
+        try:
+            left += [process] if os.readlink(f"{process}/exe").startswith(folder) else []
+        except OSError:
+            pass   # it has ended meanwhile
+    return left
+
+
+def grade(lab, folder, seed=None, checks=None):
+    """The record of a folder with the lab's files; of some checks only, where they are given."""
+    build, output = build_of(lab), folder.rstrip("/") + ".json"
+    prefix, layers = SETTINGS[SETTING]
+    if SETTING == "user":
+        give_to_user(os.path.dirname(output))
+    command = prefix + [f"{build}/bin/grade", "--lab", lab, "--from", folder, "--judge", f"{build}/judge/{lab}",
+               "--plan", lab_files.path_of(lab, "lab.json"), "--recipes", recipes_of(lab),
+               "--cache", cache(), "--output", output]
+    if checks:
+        command += ["--check", ",".join(checks)]
+    if not RANDOM:
+        command += ["--seed", f"{seed or FIXED_SEED:x}"]
+    with tempfile.TemporaryDirectory(prefix="proof-") as temporary:
+        os.chmod(temporary, 0o711)
+        if SETTING == "user":
+            os.chown(temporary, UNTRUSTED, UNTRUSTED)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=600, check=False,
+                              env={**os.environ, "TMPDIR": temporary})
+        left = left_behind(temporary)
+    with open(output, encoding="utf-8") as file:
+        record = json.load(file)
+    if left:
+        raise ValueError(f"left behind: {left}")
+    missing = [layer for layer in layers if layer not in record["sandbox"]]
+    if missing:
+        raise ValueError(f"the sandbox is '{record['sandbox']}', without '{missing[0]}'")
+    record["status"] = done.returncode
+    record["rows"] = {row["name"]: row for row in record["checks"]}
+    return record
+
+
+def solution(lab, name):
+    """The file of the solution, without its stub."""
+    done = subprocess.run(["unifdef", "-x2", "-USTUB", lab_files.path_of(lab, name, kind="solutions")], text=True,
+                          capture_output=True, check=False)
+    return done.stdout
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def files(lab):
+    return lab_files.files_of(lab)
+
+
+def write_folder(lab, name, changed):
+    """A hand-in: the solution's files, but for those in `changed`."""
+    folder = f"{OUT}/{lab}/{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    for file in files(lab):
+        with open(f"{folder}/{file}", "w", encoding="utf-8") as to:
+            to.write(changed.get(file) or solution(lab, file))
+    return folder
+
+
+# ---- mutants and variants -------------------------------------------------------------------------
+
+def read_table(path):
+    """Blocks of a .mutants or .variants file; lines of one edit that follow each other belong together."""
+    blocks = []
+    with open(path, encoding="utf-8") as table:
+        for line in table:
+            text = line.strip()
+            head = re.match(r"\[(\w+)\] (\S+)$", text)
+            if head:
+                blocks.append({"name": head[1], "file": head[2], "id": "", "fails": [], "says": "", "edits": []})
+            elif text.startswith("id: "):
+                blocks[-1]["id"] = text[4:].strip()
+            elif text.startswith("fails: "):
+                blocks[-1]["fails"] = text[7:].split()
+            elif text.startswith("says: "):
+                blocks[-1]["says"] = text[6:].strip()
+            elif text.startswith("- "):
+                edits = blocks[-1]["edits"]
+                if not edits or edits[-1][1]:
+                    edits.append(([], []))
+                edits[-1][0].append(text[2:].strip())
+            elif text.startswith("+") and blocks and blocks[-1]["edits"]:
+                blocks[-1]["edits"][-1][1].append(text[2:])
+    return blocks
+
+
+def blocks_of(lab, kind):
+    """Those of all the lab's tables of a kind, "mutants" or "variants"."""
+    tables = sorted(glob.glob(lab_files.path_of(lab, f"*.{kind}", kind="grader/labs")))
+    return [block for path in tables for block in read_table(path)]
+
+
+def places_of(lines, old):
+    """Where the lines `old` stand, one after the other."""
+    return [i for i in range(len(lines) - len(old) + 1)
+            if [line.strip() for line in lines[i:i + len(old)]] == old]
+
+
+def find(lines, old):
+    places = places_of(lines, old)
+    if len(places) != 1:
+        raise ValueError(f"{len(places)} places are `{old}`")
+    return places[0]
+
+
+def apply_edits(text, edits):
+    """All places are looked up in the solution, before any is changed."""
+    lines, changes = text.split("\n"), []
+    for old, new in edits:
+        if len(places_of(lines, old)) == 1 or len(old) == 1:
+            changes.append((find(lines, old), len(old), new))
+        else:
+            # Lines that do not stand together: the last is replaced, the others go.
+            changes += [(find(lines, [line]), 1, []) for line in old[:-1]]
+            changes.append((find(lines, old[-1:]), 1, new))
+    for place, count, new in sorted(changes, reverse=True):
+        lines[place:place + count] = new
+    return "\n".join(lines)
+
+
+def hand_in(lab, block):
+    return write_folder(lab, block["name"],
+                        {block["file"]: apply_edits(solution(lab, block["file"]), block["edits"])})
+
+
+def lost_rows(record):
+    return {name: row for name, row in record["rows"].items() if row["state"] not in ("pass", "not run")}
+
+
+def said_of(rows):
+    return " ".join(row.get("mistake", "") + " " + row.get("message", "") for row in rows.values())
+
+
+def try_mutant(lab, block):
+    folder = hand_in(lab, block)
+    record = grade(lab, folder, checks=block["fails"])
+    if block["says"] and block["says"] not in said_of(lost_rows(record)):
+        record = grade(lab, folder)  # another check may say it
+    lost = lost_rows(record)
+    passed = [name for name in block["fails"] if name not in lost]
+    if not block["fails"] or passed:
+        return f"earns the points of {passed or 'everything: no check is named'}; lost: {sorted(lost)}"
+    said = said_of(lost)
+    refused = block["says"] and block["says"] in said  # a function that the lab does not have
+    if not refused and any(row["state"] == "build error" for row in lost.values()):
+        return "does not compile: " + next(iter(lost.values()))["message"][:400]
+    if block["says"] and block["says"] not in said:
+        return f"the report lacks `{block['says']}`: {said[:400]}"
+    return None if record["status"] != 0 else "the exit status is 0"
+
+
+def all_points(record):
+    lost = lost_rows(record)
+    if lost:
+        name, row = next(iter(lost.items()))
+        return f"loses {sorted(lost)}: {name}: {row['state']}: {row.get('message', '')[:300]} {row.get('mistake', '')[:200]}"
+    return None if record["status"] == 0 else f"full points, but the exit status is {record['status']}"
+
+
+# ---- what is tried ----------------------------------------------------------------------------------
+
+def stub_cases(lab, _):
+    def run():
+        folder = f"{OUT}/{lab}/stub"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(lab_files.path_of(lab), folder)
+        passed = [name for name, row in grade(lab, folder)["rows"].items()
+                  if row["state"] == "pass" and row["points"] > 0]
+        return f"the stub earns {passed}" if passed else None
+    return [("stub", run)]
+
+
+def solution_cases(lab, options):
+    def run(seed):
+        """The first time the files as they stand, stub and all: they are the solution."""
+        as_they_stand = {} if seed else {name: read(lab_files.path_of(lab, name, kind="solutions")) for name in files(lab)}
+        return all_points(grade(lab, write_folder(lab, f"solution{seed}", as_they_stand), FIXED_SEED * (seed + 1)))
+    return [(f"solution, seed {seed}", lambda seed=seed: run(seed)) for seed in range(options.seeds)]
+
+
+def mutant_cases(lab, _):
+    return [(f"{block['file']} {block['name']}", lambda block=block: try_mutant(lab, block))
+            for block in blocks_of(lab, "mutants")]
+
+
+def variant_cases(lab, _):
+    return [(block["name"], lambda block=block: all_points(grade(lab, hand_in(lab, block))))
+            for block in blocks_of(lab, "variants")]
+
+
+ATTACKS = []
+
+
+def read_attack(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    what = re.match(r"/\*\s*(.*?)\*/", text, re.S)
+    lab = re.search(r"/\* lab: (\w+)/(\S+)\s+honest: (.*?) \*/", text, re.S)
+    state = re.search(r"/\* state: (.*?) \*/", text)
+    if not (what and lab and state):
+        sys.exit(f"{path}: wants a comment, a lab line and a state line")
+    then = re.search(r"/\* then: (.*?) \*/", text)
+    for part in then[1].split() if then else []:
+        with open(f"grader/attacks/parts/{part}", encoding="utf-8") as file:
+            text += "\n" + file.read()
+    honest = [] if lab[3] == "none" else re.findall(r"\w+", lab[3])
+    return {"name": os.path.basename(path)[:-2], "what": " ".join(what[1].split()), "lab": lab[1],
+            "file": lab[2], "honest": honest, "states": state[1].split("|"), "text": text}
+
+
+def try_attack(attack):
+    folder = write_folder(attack["lab"], "attack_" + attack["name"], {attack["file"]: attack["text"]})
+    record = grade(attack["lab"], folder)
+    rows = record["rows"].values()
+    earned = [row["name"] for row in rows if row["earned"] > 0]
+    states = sorted({row["state"] for row in rows if row["name"] not in attack["honest"]})
+    ATTACKS.append((attack, states, record["score"]))
+    stolen = sorted(set(earned) - set(attack["honest"]))
+    if stolen:
+        return f"earns {stolen}"
+    strange = [state for state in states if state.strip() not in [s.strip() for s in attack["states"]]]
+    if strange:
+        return f"is reported as {strange}, not {attack['states']}"
+    return None
+
+
+def attack_cases(lab, _):
+    attacks = [read_attack(path) for path in sorted(glob.glob("grader/attacks/*.c"))]
+    return [(attack["name"], lambda attack=attack: try_attack(attack)) for attack in attacks
+            if attack["lab"] == lab]
+
+
+CASES = dict(zip(KINDS, (stub_cases, solution_cases, mutant_cases, variant_cases, attack_cases)))
+
+PAGE = """# Attacks and what they earned {{#cheating_table}}
+
+Written by `grader/proof/grader_proof.py attacks --table`: do not edit. Each program in `grader/attacks/` is a hand-in that tries to get points
+without the work. Its honest part may earn what it is worth; the rest must not.
+
+| attack | what it tries | points of its honest part | points it got | reported as |
+|---|---|---|---|---|
+{rows}
+"""
+
+
+def write_attacks(path):
+    rows = [f"| `{attack['name']}` | {attack['what'].replace('|', '/')} | "
+            f"{' '.join(attack['honest']) or 'none'} | {score:g} | {', '.join(states)} |"
+            for attack, states, score in sorted(ATTACKS, key=lambda entry: entry[0]["name"])]
+    write_whole(path, PAGE.format(rows="\n".join(rows)).encode())
+
+
+def guarded(run):
+    try:
+        return run()
+    except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("kinds", nargs="*", default=[], help=", ".join(KINDS))
+    parser.add_argument("--lab", default="", help="two digits: only that lab; several: 01,03")
+    parser.add_argument("--only", default="", help="only cases with this in their name")
+    parser.add_argument("--part", default="1/1", help="2/3: the second of three parts of the cases")
+    parser.add_argument("--seeds", type=int, default=3, help="seeds for each solution")
+    parser.add_argument("--random", action="store_true", help="unseen inputs, new ones each time")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "gpu"), help="gpu: as DEVICE=gpu grades")
+    parser.add_argument("--compiler", default="", help="of the hand-ins: `make graders GRADE_CC=clang`")
+    parser.add_argument("--table", help="write the table of attacks to this file")
+    parser.add_argument("--setting", default="", choices=SETTINGS, help="how the grader is started")
+    options = parser.parse_args()
+    global COMPILER, SETTING, RANDOM, OUT
+    COMPILER, SETTING, RANDOM = options.compiler, options.setting, options.random
+    OUT += f"-{SETTING}" if SETTING else ""
+    if options.device == "gpu":
+        os.environ["GRADE_DEVICE"] = "gpu"
+        OUT += "-gpu"
+    cases = [(kind, lab, name, run) for kind in options.kinds or KINDS for lab in labs()
+             if lab.startswith(tuple(options.lab.split(","))) for name, run in CASES[kind](lab, options)
+             if options.only in name]
+    part, count = map(int, options.part.split("/"))
+    cases, failed = cases[part - 1::count], 0
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        futures = [(case, pool.submit(guarded, case[3])) for case in cases]
+        for (kind, lab, name, _), future in futures:
+            problem = future.result()
+            failed += problem is not None
+            if problem:
+                print(f"{kind[:-1]} {lab} {name}: {problem}")
+    if options.table:
+        write_attacks(options.table)
+    print(f"grader: {len(cases) - failed} passed, {failed} failed")
+    sys.exit(1 if failed or not cases else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+/**
+ * @file contract.h
+ * @brief The holes of lab 05: half precision with a loss scaler and float masters.
+ * @ingroup labs
+ *
+ * cast.cu and unscale.cu are the other two: their contracts are kernels/cast.h and
+ * kernels/unscale.h.
+ */
+#ifndef LABS_05_FP16_CONTRACT_H
+#define LABS_05_FP16_CONTRACT_H
+
+#include "common/trainer.h"
+
+/** Scale 2^16, growth 2, backoff 0.5, floor 1, interval 2000, no good step yet. */
+void scaler_init(Scaler *scaler);
+
+/**
+ * Updates the scale after a step: grows it after `interval` good steps in a row (unless that would
+ * be infinite), lowers it, not below the floor, after a bad one.
+ *
+ * @param scaler    its state
+ * @param found_inf whether a gradient of the step was not finite
+ */
+void scaler_update(Scaler *scaler, bool found_inf);
+
+/**
+ * The state is Mixed, of common/trainer.h. The share to give to backward, for the gradients of the
+ * scaled loss.
+ */
+float mixed_scale(const Mixed *mixed, float share);
+
+/**
+ * Ends a window in mixed precision, all of whose gradients have been added up, still scaled:
+ * unscales them once and looks for inf and NaN; if there is one, nothing is learned and the report
+ * says skipped; else clips, updates the float masters with the schedule's rate, and writes them,
+ * rounded, into the weights. Gradients are zero again; the scaler, where it is dynamic, has been
+ * updated. Does not tick the schedule: the caller does, unless the report says skipped.
+ *
+ * @param         trainer with trainer->mixed set
+ * @param[in,out] report  norm (of the unscaled gradients, before clipping; not finite where the
+ *                        step is skipped), rate, skipped are written
+ */
+void mixed_update(Trainer *trainer, StepReport *report);
+
+#endif

@@ -1,0 +1,24 @@
+# How fast and in how much memory: steps, techniques, each op by itself.
+.PHONY: bench bench-ops bench-busy bench-techniques bench-programs bench-check
+$B/bin/bench: $B/obj/tools/bench/bench.o $(call train_with,$(ALL_LABS))
+	$(link)
+$B/bin/bench-ops: $(addprefix $B/obj/tools/bench/,ops.o cases.o timing.o) $(call train_with,$(ALL_LABS))
+	$(link)
+$B/bin/bench-techniques: $B/obj/tools/bench/techniques.o $(call train_with,$(ALL_LABS))
+	$(link)
+# bench times steps, bench-ops each op by itself; DEVICE=gpu: on the GPU (BACKEND=cuda: a real one).
+bench: $B/bin/bench bench-techniques
+	@$(PYTHON) tools/bench/bench.py $B/bin/bench $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
+	@$(if $(ARGS)$(DEVICE)$(HANDOUT),,$(MAKE) --no-print-directory bench-class)
+# What other programs on the same cores cost a step, against its fair share.
+bench-busy: $B/bin/bench
+	@$(PYTHON) tools/bench/busy.py $< $(ARGS)
+bench-ops: $B/bin/bench-ops
+	@$B/bin/bench-ops $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
+# What accumulation and checkpointing cost.
+bench-techniques: $B/bin/bench-techniques
+	@$B/bin/bench-techniques $(if $(DEVICE),--device $(DEVICE))
+bench-programs: $B/bin/bench $B/bin/bench-ops
+# That they run and count right, in the simulator as well.
+bench-check: $B/bin/bench $B/bin/bench-ops $B/bin/bench-techniques
+	@OMP_NUM_THREADS=2 $(PYTHON) tools/bench/check.py $^

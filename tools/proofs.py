@@ -1,0 +1,185 @@
+"""The proofs that tools/prove.py runs: of each its name, the files on which it depends, and its command.
+
+A proof takes some three minutes at most on two cores; one that takes longer is cut in parts, so that a sample is one of
+all that it proves. A lab in labs/ gets its proofs by being there.
+"""
+import collections
+import glob
+import os
+
+Proof = collections.namedtuple("Proof", "name files command needs reason", defaults=("", ""))
+
+# ---- what a proof can depend on -----------------------------------------------------------------------
+
+BUILD = ("Makefile", "*/*.mk", "*/*/*.mk", "*/*/*/*.mk", "tools/labs_mk.py", "tools/setup.sh", "tools/prove.py", "tools/proofs.py")
+KIT = BUILD + ("kernels/", "common/")
+SIMULATOR = BUILD + ("cudasim/",)
+HOLES = ("labs/", "solutions/")
+TRAIN = KIT + SIMULATOR + HOLES + ("train/",)
+GRADE = KIT + SIMULATOR + ("solutions/", "grader/*.c", "grader/*.h", "train/", "grader/headers.py", "grader/recipe.py",
+                             "grader/proof/grader_proof.py", "tools/class_folder.py", "tools/lab_files.py", "tools/labs_mk.py", "tools/link.sh")
+GRADERS = GRADE + ("labs/", "grader/labs/")
+UNIT = TRAIN + ("grader/*.c", "grader/*.h", "grader/labs/", "grader/fuzz/", "grader/schemas/", "grader/attacks/", "tools/unit.sh")
+PAGES = ("docs/", "README.md", "CONTRIBUTING.md", "*/README.md")
+CLASS = GRADERS + ("grader/attacks/", "grader/hidden/", "grader/proof/expecting.py", "tools/grade_all.py", "tools/hand_in_reader.py",
+                   "tools/slurm_shard.sh")
+HANDOUT = CLASS + PAGES + ("tools/", "grader/proof/handout_test.py", "grader/proof/hand_in_reader_test.py", "LICENSE",
+                           ".clang-format", ".editorconfig", ".gitattributes", ".gitignore")
+EXPORTS = GRADERS + ("grader/schemas/", "tools/export.py", "tools/exports/", "tools/report.py", "tools/report/", "tools/pack_grader.py",
+                     "tools/pack/", "tools/hand_in_reader.py", "tools/grade_all.py", "grader/proof/expecting.py")
+
+
+def of_lab(lab):
+    """What grades one lab: of the others only the solutions, which are linked."""
+    return GRADE + (f"labs/{lab}/", f"grader/labs/{lab}/")
+
+
+# ---- commands -----------------------------------------------------------------------------------------
+
+MAKE = f"make -s -j{len(os.sched_getaffinity(0))}"
+CHECKED = "@(adamw|attention|cast|crossentropy|dropout|embedding|flash|gelu|gpu|layernorm|matmul|matrix|model|residual|scale|sumsq|unscale)/*"
+
+
+def unit(settings):
+    """The unit tests in another build of the kit."""
+    return f"{MAKE} {settings} all\n tools/unit.sh $(make -s {settings} print-build)"
+
+
+def checked(schedule, compiler):
+    """Everything that runs on the simulated GPU, each access looked at."""
+    settings = f"ACCESS=1 CC={compiler}"
+    return f"{MAKE} {settings} all\n CUDASIM_SCHED={schedule} tools/unit.sh $(make -s {settings} print-build) --filter '{CHECKED}'"
+
+
+def simulator(settings):
+    return f"""
+        for program in cudasim/tests/*.cu; do for schedule in forward reverse random:1; do
+            make -s cu FILE=$program SCHED=$schedule {settings} || {{ echo "$program, $schedule: FAILED"; exit 1; }}
+        done; done"""
+
+
+def graded(words, settings="", before=""):
+    return f"{MAKE} {settings} graders\n {before} grader/proof/grader_proof.py {words}"
+
+
+OLD_CONTAINER = """
+    make -s build/bin/contained; make -s grade00 FROM=solutions
+    if build/bin/contained --old make -s grade00 FROM=solutions MIN_SANDBOX=2 >build/old.log 2>&1; then exit 1; fi
+    grep 'level 1' build/old.log
+    build/bin/contained --old make -s grade00 FROM=solutions"""
+
+# Every second name that a judge's own process may take is there already, and another user's: as after many that were
+# killed.
+TAKEN_NAMES = graded("solutions --lab 00") + """
+    unshare -m sh -c 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm &&
+        seq -f /dev/shm/bxfi_%.0f $$ 2 $(($$ + 20000)) | xargs touch &&
+        grader/proof/grader_proof.py solutions --lab 00 --setting user'"""
+
+NVCC = "command -v nvcc || test -x /usr/local/cuda/bin/nvcc"
+ROOT = ('test "$(id -u)" = 0', "it is started as root")
+MOUNT = ("test \"$(id -u)\" = 0 && unshare -m mount -t tmpfs tmpfs /dev/shm", "it needs the right to mount")
+SLURM = ("tools/slurm_local.sh true", "slurm-wlm and munge are not installed, or do not start here")
+CHROMIUM = ("timeout 60 chromium --headless --no-sandbox --disable-gpu --dump-dom about:blank",
+            "chromium is not installed, or does not start here")
+FORMER = ("git cat-file -e b74ce47^{commit}", "the history of this checkout does not have it")
+
+
+# ---- the list -----------------------------------------------------------------------------------------
+
+def parts(count, name, files, command, *needs):
+    """One proof as several: `{part}` in its command is 1/n, 2/n and so on."""
+    return [Proof(f"{name}, part {k} of {count}", files, command.replace("{part}", f"{k}/{count}"), *needs) for k in range(1, count + 1)]
+
+
+def kit_proofs():
+    return [
+        Proof("make check", UNIT + PAGES + ("tools/", "cudasim/", "grader/", "LICENSE", ".ci/", ".clang-format", ".editorconfig",
+                                            ".gitattributes", ".gitignore"), "make -s check"),
+        Proof("handbook without a warning, every link followed", TRAIN + PAGES + ("grader/", "tools/links.py"), "make -s docs"),
+        Proof("unit tests: clang -O0", UNIT, unit("CC=clang 'OPT=-O0 -g'")),
+        Proof("unit tests: gcc, address and undefined behaviour sanitizers", UNIT, unit("SAN=1 'OPT=-O1 -g'")),
+        Proof("unit tests: clang -O3, NaN in freed memory", UNIT, unit("CC=clang CHECKED=1")),
+        Proof("unit tests: no BLAS", UNIT, unit("BLAS=none")),
+        Proof("CUDA lint: what clang's own front end says of every .cu", KIT + SIMULATOR + HOLES, "make -s lint"),
+        *(Proof(f"simulator: its own tests, {settings.replace('CC=', '')}", KIT + SIMULATOR, simulator(settings))
+          for settings in ("CC=gcc", "CC=clang", "CC=gcc ACCESS=1", "CC=clang ACCESS=1", "CC=gcc DEBUG=1")),
+        Proof("simulator: cu2cpp, what is unsupported, lint", KIT + SIMULATOR,
+              "make -s build/cu2cpp\n cudasim/tests/cu2cpp_test.py build/cu2cpp\n cudasim/tests/unsupported_test.sh\n cudasim/tests/lint_test.sh"),
+        *(proof for compiler in ("gcc", "clang") for proof in
+          parts(2, f"simulator: broken programs, each caught, {compiler}", KIT + SIMULATOR,
+                f"cudasim/tests/broken.py --cc {compiler} --part {{part}}")),
+        Proof("check mode: ops and whole steps, reverse, clang", UNIT, checked("reverse", "clang")),
+        Proof("check mode: ops and whole steps, random:1, gcc", UNIT, checked("random:1", "gcc")),
+        Proof("check mode: what the kernels ask of the memory", TRAIN, "make -s profile-check"),
+        Proof("bench programs run and count right", TRAIN + ("tools/bench/",), "make -s bench-check"),
+        Proof("what the GPU check does, in the simulator", UNIT + ("tools/gpu_check.sh", "tools/gpu_pack.sh", "tools/bench/"),
+              "tools/gpu_check.sh --dry-run"),
+        *(Proof(f"nvcc: {arch or 'its default'}, without a warning", TRAIN + ("tools/bench/",),
+                f"{MAKE} BACKEND=cuda CUDA_ARCH={arch} WERROR=1 all bench-programs", NVCC, "there is no nvcc here")
+          for arch in ("", "sm_80", "sm_90")),
+        Proof("fuzz corpora under sanitizers", UNIT + ("grader/schemas/",), "make -s SAN=1 'OPT=-O1 -g' replay"),
+        *parts(6, "mutants of the kit", UNIT + PAGES + ("tools/", "grader/proof/kit/", "grader/proof/kit_mutants.py"),
+               "grader/proof/kit_mutants.py --part {part}"),
+    ]
+
+
+def grader_proofs():
+    labs = sorted(path.split("/")[1] for path in glob.glob("labs/*/tests.c"))
+    attacks = "JOBS=4"  # they mostly wait for the limit that ends them
+    proofs = [
+        Proof("grader: stubs earn nothing, solutions everything", GRADERS, graded("stubs solutions --seeds 4")),
+        Proof("grader: solutions compiled by clang", GRADERS, graded("solutions --compiler clang --seeds 2", "GRADE_CC=clang")),
+        # Of lab 05 those whose windows train there: its ops run in the simulator anyway, and its scaler on no device.
+        *(Proof(f"grader: mutants of {lab} lose on the simulated GPU", of_lab(lab), graded(f"mutants --lab {lab[:2]} --device gpu {only}"))
+          for number, only in (("01", ""), ("03", ""), ("05", "--only mixed.c")) for lab in labs if lab[:2] == number),
+    ]
+    for lab in labs:
+        proofs += parts(2, f"grader: mutants of {lab} lose, variants do not", of_lab(lab),
+                        graded(f"mutants variants --lab {lab[:2]} --part {{part}}"))
+    files = GRADERS + ("grader/attacks/",)
+    proofs += parts(2, "grader: attacks earn nothing", files, graded("attacks --part {part}", "", attacks))
+    proofs += parts(2, "grader: attacks, graded by a user without rights", files,
+                    graded("attacks --setting user --part {part}", "", attacks), *ROOT)
+    proofs += parts(2, "grader: attacks, graded where a container denies system calls", files,
+                    graded("attacks --setting contained --part {part}", "", attacks), *ROOT)
+    former = files + ("grader/proof/former_test.py",)
+    return proofs + [
+        Proof("grader: solutions and variants of the former release", former,
+              f"{MAKE} graders\n grader/proof/former_test.py solutions variants", *FORMER),
+        *parts(3, "grader: attacks of the former release", former,
+               f"{MAKE} graders\n grader/proof/former_test.py attacks --part {{part}}", *FORMER),
+        Proof("grader: no grade where Landlock is denied", of_lab("00_bytes"), OLD_CONTAINER, *ROOT),
+        Proof("grader: leftovers of killed judges block no other grader", of_lab("00_bytes"), TAKEN_NAMES, *MOUNT),
+        Proof("every known mistake is a mutant, or has a reason", ("docs/", "grader/proof/", "grader/labs/", "kernels/", "common/", "train/"),
+              "grader/proof/mutant_ids.py"),
+    ]
+
+
+def class_proofs():
+    """Two hundred hand-ins in all, as `make class-test` has them."""
+    files, of_class = CLASS + ("grader/proof/class_test.py", "grader/proof/class_hand_ins.py"), "make -s class-test-programs\n"
+    return [
+        *(Proof(f"a class of {lab} with known scores, graded twice, once with kill -9", files,
+                f"{of_class} grader/proof/class_test.py --lab {lab} --hand-ins 100 --out build/class-{lab}")
+          for lab in ("00_bytes", "01_loop")),
+        Proof("the same class by a Slurm array", files + ("tools/slurm_local.sh",),
+              f"{of_class} tools/slurm_local.sh grader/proof/class_test.py --slurm 3 --lab 00_bytes --hand-ins 40 --out build/class-slurm",
+              *SLURM),
+        Proof("handout, hand-in, reset, hidden checks", HANDOUT, "make -s handout-test"),
+        Proof("the Makefile: flavours, new names, a machine without Python", BUILD + ("grader/proof/make_test.py", "labs/", "tools/"),
+              "grader/proof/make_test.py"),
+        Proof("a lab is a package: in a folder of its own, and copied into a clone", HANDOUT + ("grader/proof/package_test.py", "grader/proof/example/"),
+              f"{MAKE} graders\n grader/proof/package_test.py"),
+        *(Proof(f"a student's walk through lab {lab}, from the handout", HANDOUT + ("grader/proof/walk_test.py",),
+                f"{of_class} grader/proof/walk_test.py --lab {lab}") for lab in ("04", "05")),
+        Proof("exports: every format, every hostile text, against its schema", EXPORTS + ("grader/proof/export_test.py",),
+              "grader/proof/export_test.py"),
+        Proof("packs for Gradescope and Autolab grade by themselves", EXPORTS + HANDOUT + ("grader/proof/pack_test.sh",),
+              "grader/proof/pack_test.sh"),
+        Proof("reports in headless Chromium, narrow and wide, light and dark", EXPORTS + ("grader/proof/html_test.py",),
+              "grader/proof/html_test.py", *CHROMIUM),
+    ]
+
+
+def all_proofs():
+    return kit_proofs() + grader_proofs() + class_proofs()

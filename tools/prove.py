@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""The long proofs: what make test leaves out because it takes too long for every day. CI runs both.
+
+    tools/prove.py [--minutes 30]       what has changed since the last full proof first, then a sample of the rest
+    tools/prove.py --all [--shard 2/3]  every proof, or every third one; goes on where it stopped
+    tools/prove.py --list               what --minutes would run, in which order
+
+.ci/proved names the commit at which all was proved last. A proof whose files have changed since comes before the
+others; within both the order is another one for each commit, so that what time cuts off is not always the same. When
+the minutes are over no proof is started; those not run are listed, and have not passed.
+
+What passed is kept in build/prove/, by the tree: --all leaves that out. When all have passed at a tree that is
+committed, it writes .ci/proved. Ends with `prove: N passed, N failed`.
+"""
+import argparse
+import fnmatch
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+PROVED = ".ci/proved"
+OUT = "build/prove"
+KEPT = 40  # lines of a proof that failed
+
+
+# ---- what has changed ---------------------------------------------------------------------------------
+
+def git(*words):
+    done = subprocess.run(["git", *words], capture_output=True, check=False)
+    return done.stdout.decode(errors="replace") if done.returncode == 0 else None
+
+
+def not_committed():
+    """Files of the tree that differ from the commit, or are not in it."""
+    listed = (git("diff", "--name-only", "-z", "HEAD") or "") + (git("ls-files", "-oz", "--exclude-standard") or "")
+    return {path for path in listed.split("\0") if path and path != PROVED}
+
+
+def tree():
+    """A name for the contents of all files: that of git, with those not committed added."""
+    name = hashlib.sha256()
+    for line in (git("ls-tree", "-r", "HEAD") or "").splitlines(keepends=True):
+        if not line.endswith(f"\t{PROVED}\n"):
+            name.update(line.encode())
+    for path in sorted(not_committed()):
+        name.update(path.encode())
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                name.update(hashlib.sha256(file.read()).digest())
+    return name.hexdigest()[:16]
+
+
+def changed_files():
+    """The files that differ from the last full proof; None where that is not known."""
+    if not os.path.exists(PROVED):
+        return None
+    with open(PROVED, encoding="utf-8") as file:
+        commit = file.read().strip()
+    if not re.fullmatch(r"[0-9a-f]{40}", commit):
+        return None
+    listed = git("diff", "--name-only", "-z", commit, "HEAD")
+    return None if listed is None else {path for path in listed.split("\0") if path} - {PROVED} | not_committed()
+
+
+def names(pattern, path):
+    """`folder/` is all that is in it, `folder/*.c` only what is right in it."""
+    if pattern.endswith("/"):
+        return path.startswith(pattern)
+    return pattern.count("/") == path.count("/") and fnmatch.fnmatchcase(path, pattern)
+
+
+def depends(proof, path):
+    return any(names(pattern, path) for pattern in proof.files)
+
+
+def touched(proofs, changed):
+    """The names of the proofs that the changed files can have touched. A file that no proof names touches all."""
+    if changed is None or any(not any(depends(proof, path) for proof in proofs) for path in changed):
+        return {proof.name for proof in proofs}
+    return {proof.name for proof in proofs if any(depends(proof, path) for path in changed)}
+
+
+def in_order(proofs, changed):
+    commit = (git("rev-parse", "HEAD") or "").strip()
+    first = touched(proofs, changed)
+    return sorted(proofs, key=lambda proof: (proof.name not in first,
+                                             hashlib.sha256(f"{commit} {proof.name}".encode()).digest()))
+
+
+# ---- what has passed ----------------------------------------------------------------------------------
+
+class State:
+    """What was proved at one tree: a line of JSON for each proof, of which the last one counts."""
+
+    def __init__(self):
+        self.tree = tree()
+        self.path = f"{OUT}/{self.tree}.jsonl"
+        self.lines = {}
+        if os.path.exists(self.path):
+            with open(self.path, encoding="utf-8") as file:
+                self.lines = {line["name"]: line for line in map(json.loads, file)}
+
+    def verdict(self, proof):
+        return self.lines.get(proof.name, {}).get("verdict", "not run")
+
+    def add(self, proof, verdict, seconds=0.0):
+        if tree() != self.tree:
+            return  # the files were changed meanwhile: of which it is true is not known
+        line = {"name": proof.name, "verdict": verdict, "seconds": round(seconds, 1)}
+        self.lines[proof.name] = line
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+# ---- running ------------------------------------------------------------------------------------------
+
+class Run:
+    def __init__(self, state):
+        self.state = state
+        self.passed, self.failed, self.failures = 0, 0, []
+        os.makedirs(OUT, exist_ok=True)
+        # A proof's own make is not part of the one that started us, and has none of its settings.
+        self.environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")}
+
+    def shell(self, command, output):
+        return subprocess.run(["sh", "-ec", command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                              env=self.environment, check=False).returncode
+
+    def prove(self, proof):
+        if proof.needs and self.shell(proof.needs, subprocess.DEVNULL) != 0:
+            self.state.add(proof, "left out")
+            print(f"prove: left out  {proof.name}: {proof.reason}", flush=True)
+            return
+        log = f"{OUT}/{re.sub(r'[^a-z0-9]+', '-', proof.name.lower()).strip('-')}.log"
+        started = time.monotonic()
+        with open(log, "wb") as output:
+            good = self.shell(proof.command, output) == 0
+        seconds = time.monotonic() - started
+        verdict = "good" if good else "FAILED"
+        self.state.add(proof, verdict, seconds)
+        self.passed += good
+        self.failed += not good
+        print(f"prove: {verdict}  {proof.name} ({seconds:.0f} s)", flush=True)
+        if not good:
+            self.tell(proof, log)
+
+    def tell(self, proof, log):
+        """The end of what a proof has said, and for the end of all what matters of it."""
+        with open(log, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+        print(*lines[-KEPT:], sep="\n", flush=True)
+        matters = [line for line in lines if re.search("FAIL|WRONG|survived|error:", line)]
+        self.failures += [f"prove: FAILED  {proof.name}:", *matters[:12], *lines[-12:]]
+
+    def some(self, proofs, minutes):
+        """Starts none when the time is over. Returns those not run."""
+        end = time.monotonic() + 60 * minutes
+        for i, proof in enumerate(proofs):
+            if time.monotonic() >= end:
+                return proofs[i:]
+            self.prove(proof)
+        return []
+
+    def every(self, proofs):
+        for proof in proofs:
+            if self.state.verdict(proof) == "good":
+                self.passed += 1
+                print(f"prove: good  {proof.name} ({self.state.lines[proof.name]['seconds']:.0f} s, before)", flush=True)
+            else:
+                self.prove(proof)
+
+    def end(self, not_run):
+        # Once more: of a long output often only the end is kept.
+        print(*self.failures, sep="\n", end="\n" if self.failures else "")
+        if not_run:
+            print(f"prove: not run, for the time is over: {len(not_run)}")
+            print(*(f"    {proof.name}" for proof in not_run), sep="\n")
+        print(f"prove: {self.passed} passed, {self.failed} failed", flush=True)
+        return 1 if self.failed or not self.passed else 0
+
+
+def write_proved(proofs, run):
+    """Where all have passed at this tree, and it is that of a commit."""
+    missing = [proof.name for proof in proofs if run.state.verdict(proof) not in ("good", "left out")]
+    if missing:
+        print(f"prove: of all proofs {len(missing)} have not passed at this tree: {PROVED} stays")
+    elif not_committed() or tree() != run.state.tree:
+        print(f"prove: all have passed, but the tree is not that of a commit: {PROVED} stays")
+    else:
+        os.makedirs(os.path.dirname(PROVED), exist_ok=True)
+        with open(PROVED, "w", encoding="utf-8") as file:
+            file.write(git("rev-parse", "HEAD"))
+        print(f"prove: all have passed: {PROVED} is to be committed")
+
+
+# ---- the command line ---------------------------------------------------------------------------------
+
+def shard(text):
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise argparse.ArgumentTypeError(f"{text}: k/n is wanted, with k from 1 to n")
+    return int(found[1]), int(found[2])
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location("proofs", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    proofs = module.all_proofs()
+    twice = [proof.name for i, proof in enumerate(proofs) if proof.name in (other.name for other in proofs[:i])]
+    if twice:
+        sys.exit(f"prove: two proofs have one name: {twice[0]}")
+    return proofs
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=30, help="start no proof after so long")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--shard", type=shard, metavar="K/N", help="with --all: this part of the proofs")
+    parser.add_argument("--only", default="", help="proofs with this in their name")
+    parser.add_argument("--list", action="store_true", help="run nothing")
+    parser.add_argument("--proofs", default=os.path.join(os.path.dirname(__file__), "proofs.py"), metavar="FILE")
+    options = parser.parse_args()
+    if options.shard and not options.all:
+        parser.error("--shard is a part of --all")
+    proofs, changed = load(options.proofs), changed_files()
+    chosen = [proof for proof in (proofs if options.all else in_order(proofs, changed)) if options.only in proof.name]
+    if options.shard:
+        chosen = chosen[options.shard[0] - 1::options.shard[1]]
+    if options.list:
+        first = touched(proofs, changed)
+        print(*(f"{'touched' if proof.name in first else 'sample '}  {proof.name}" for proof in chosen), sep="\n")
+        return 0
+    if not options.all:
+        since = "everything counts as changed" if changed is None else f"{len(changed)} files have changed"
+        print(f"prove: {since} since the last full proof: {len(touched(proofs, changed))} of {len(proofs)} proofs first", flush=True)
+    run = Run(State())
+    if not options.all:
+        return run.end(run.some(chosen, options.minutes))
+    run.every(chosen)
+    if not options.only:
+        write_proved(proofs, run)
+    return run.end([])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+/**
+ * @file report.h
+ * @brief What a training run tells while it goes on, and the summary at its end.
+ * @ingroup train
+ *
+ * On a terminal the progress is one line that renews itself, elsewhere a plain line each time.
+ * With an output folder, each of these lines is also a JSON object in `metrics.jsonl`, or in the
+ * file that --metrics names, and the loss becomes a picture, `loss.svg`.
+ */
+#ifndef TRAIN_REPORT_H
+#define TRAIN_REPORT_H
+
+#include <stdio.h>
+
+#include "common/device.h"
+#include "common/memory.h"
+
+/** The content of a line of progress. */
+typedef struct Progress {
+    int step;                 /**< updates done */
+    int steps;                /**< updates in all */
+    double loss;              /**< mean since the last line, nats per token */
+    float grad_norm;          /**< of the last step, before clipping */
+    float learning_rate;      /**< of the last step */
+    float loss_scale;         /**< of the next step (lab 05); 0 for none */
+    double tokens_per_second; /**< since the last line */
+    size_t memory_now;        /**< bytes */
+    size_t memory_peak;       /**< bytes */
+} Progress;
+
+/** The figures that the summary compares, in every lab and every table. */
+typedef struct Summary {
+    const Device *device;   /**< what it ran on */
+    double seconds;         /**< of training, validation and saving left out */
+    size_t samples;         /**< sequences trained on */
+    MemoryUse peak;         /**< counted */
+    MemoryUse predicted;    /**< what labs 00 and 04 say */
+    size_t padding;         /**< bytes lost to alignment at the peak */
+    size_t overhead;        /**< bytes of the driver's own on the device */
+    bool has_prediction;    /**< whether `predicted` is filled */
+    double eval_loss;       /**< nats per token; NaN if there was no validation */
+    double unigram_entropy; /**< of the text, nats per byte */
+} Summary;
+
+/** A report in progress. */
+typedef struct Report Report;
+
+/**
+ * Begins a report.
+ *
+ * @param output_dir for metrics.jsonl and loss.svg, or NULL for neither; must exist
+ * @param metrics    a file in the place of that metrics.jsonl, or NULL
+ * @param first_step 0, or the step that a resumed run goes on from: later lines of older metrics
+ *                   are dropped, earlier ones kept
+ * @return to be given to report_free(); NULL (and a line on stderr) if the metrics cannot be
+ *         written
+ */
+Report *report_new(const char *output_dir, const char *metrics, int first_step);
+
+/** NULL is fine. */
+void report_free(Report *report);
+
+/** One line of progress. @return 0, or -1 with a line on stderr where it could not be written */
+int report_progress(Report *report, const Progress *progress);
+
+/**
+ * An update that was skipped because a gradient was not finite (lab 05).
+ *
+ * @param report the report
+ * @param step   the update that was tried, and will be again
+ * @param scale  of the loss, from now on; 0 for none
+ * @return 0, or -1 with a line on stderr
+ */
+int report_skip(Report *report, int step, double scale);
+
+/** A validation. @return 0, or -1 with a line on stderr */
+int report_eval(Report *report, int step, double loss);
+
+/** Ends the renewing line, so that something else can be printed. */
+void report_break(Report *report);
+
+/**
+ * Prints the summary and, with an output folder, draws loss.svg and adds a last object to
+ * metrics.jsonl.
+ *
+ * @return 0, or -1 with a line on stderr; a picture that could not be drawn is only a line
+ */
+int report_summary(Report *report, const Summary *summary);
+
+/** Prints the predicted bytes by kind, and their sum. @return 0, or -1 with a line on stderr */
+int report_prediction(Report *report, const Device *device, const MemoryUse *use);
+
+/** Prints bytes by kind as counted in one step, beside the predicted ones. @return as above */
+int report_measured(Report *report, const Device *device, const MemoryUse *counted,
+                    const MemoryUse *predicted);
+
+#endif

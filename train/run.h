@@ -1,0 +1,20 @@
+/**
+ * @file run.h
+ * @brief A whole training run: from options to summary.
+ * @ingroup train
+ */
+#ifndef TRAIN_RUN_H
+#define TRAIN_RUN_H
+
+#include "train/options.h"
+
+/**
+ * Trains, validates, saves, samples, reports.
+ *
+ * @param options what options_parse() gave
+ * @return exit status: 0; EXIT_RUN; EXIT_USAGE where the options ask for what cannot be done. A
+ * line on stderr says why
+ */
+int run_training(const TrainOptions *options);
+
+#endif

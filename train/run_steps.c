@@ -1,0 +1,177 @@
+/* The steps of a run: windows, the update, progress, saves. Its contract, with the run's state, is
+   in run_state.h. */
+#include <math.h>
+#include <stdio.h>
+
+#include "common/clock.h"
+#include "common/lab.h"
+#include "labs/01_loop/contract.h"
+#include "labs/03_accumulate/contract.h"
+#include "train/profile.h"
+#include "train/run_state.h"
+
+enum {
+    /* The step whose memory is drawn: the first one pays for what is done once. */
+    RECORDED_STEP = 2,
+    /* A scale of 2^16 is 1 after 16 of them; after that many in a row, nothing will be learned any
+       more. */
+    MOST_SKIPPED = 40,
+};
+
+/* 0 where there is no scaler. */
+static float loss_scale(const Run *run) {
+    return run->mixed.dynamic ? run->mixed.scaler.scale : 0;
+}
+
+static int print_progress(Run *run, const StepReport *step) {
+    double seconds = run->train_seconds - run->line_began;
+    MemoryUse peak = memory_peak(run->memory), in_use = memory_now(run->memory);
+    size_t tokens = run->snapshot.loss_tokens;
+    Progress progress = {
+        .step = run->trainer.schedule.step,
+        .steps = run->last_step,
+        .loss = tokens > 0 ? run->snapshot.loss_sum / (double)tokens : 0,
+        .grad_norm = step->grad_norm,
+        .learning_rate = step->learning_rate,
+        .loss_scale = loss_scale(run),
+        .tokens_per_second = seconds > 0 ? (double)run->line_tokens / seconds : 0,
+        .memory_now = memory_total(&in_use),
+        .memory_peak = memory_total(&peak),
+    };
+    run->snapshot.loss_sum = 0;
+    run->snapshot.loss_tokens = 0;
+    run->line_tokens = 0;
+    run->line_began = run->train_seconds;
+    return report_progress(run->report, &progress);
+}
+
+double run_evaluate(Run *run) {
+    Batch batch;
+    double loss = 0;
+    size_t tokens = 0;
+    for (size_t i = 0; data_eval(run->data, i, &batch); i++) {
+        loss += model_evaluate(run->trainer.model, &batch);
+        tokens += (size_t)batch.valid;
+    }
+    return tokens > 0 ? loss / (double)tokens : (double)NAN;
+}
+
+static bool due(int step, int every) {
+    return every > 0 && step % every == 0;
+}
+
+/* Between updates: lines, validations, checkpoints. */
+static int after_update(Run *run, const StepReport *step) {
+    const TrainOptions *options = &run->options;
+    int number = run->trainer.schedule.step;
+    bool last = number == run->last_step;
+    run->skipped = 0;
+    run->snapshot.loss_sum += step->loss * (double)step->tokens;
+    run->snapshot.loss_tokens += step->tokens;
+    if ((due(number, options->logging_steps) || last) && print_progress(run, step) != 0) {
+        return EXIT_RUN;
+    }
+    if (due(number, options->eval_steps) && !last) {
+        if (report_eval(run->report, number, run_evaluate(run)) != 0) {
+            return EXIT_RUN;
+        }
+    }
+    if (options->output_dir != NULL && (due(number, options->save_steps) || last)) {
+        report_break(run->report);
+        int saved = snapshot_save(&run->snapshot, options->output_dir, options->save_total_limit);
+        return saved == 0 ? 0 : EXIT_RUN;
+    }
+    return 0;
+}
+
+/* Nothing was learned, so nothing is due: the same update is tried again with other data. */
+static int after_skip(Run *run) {
+    int update = run->trainer.schedule.step + 1;
+    if (report_skip(run->report, update, (double)loss_scale(run)) != 0) {
+        return EXIT_RUN;
+    }
+    if (++run->skipped == MOST_SKIPPED) {
+        fprintf(stderr, "train: update %d was skipped %d times in a row: giving up\n", update,
+                MOST_SKIPPED);
+        return EXIT_RUN;
+    }
+    return 0;
+}
+
+static void begin_window(Run *run) {
+    int number = run->trainer.schedule.step + 1;
+    bool recorded = number == run->first_step + RECORDED_STEP ||
+                    (number == run->last_step && number < run->first_step + RECORDED_STEP);
+    memory_record(run->memory, recorded);
+    run->row = data_position(run->data).row;
+    run->window_began = now();
+}
+
+/* Called by train_epoch() after each window. @return whether to go on */
+static bool end_window(void *context, const StepReport *step) {
+    Run *run = context;
+    const Schedule *schedule = &run->trainer.schedule;
+    int updates = schedule->step - run->first_step;
+    device_synchronize(run->device);
+    memory_record(run->memory, false);
+    run->train_seconds += now() - run->window_began;
+    run->samples += data_position(run->data).row - run->row;
+    run->line_tokens += step->tokens;
+    if (++run->windows == 1 && run->options.profile) {
+        profile_reset();
+        run->profile_began = run->train_seconds;
+    }
+    if (!step->skipped && updates <= run->updates) {
+        fprintf(stderr, "train: the training step did not tick the schedule\n");
+        run->result = EXIT_RUN;
+        return false;
+    }
+    run->updates = updates;
+    run->result = step->skipped ? after_skip(run) : after_update(run, step);
+    bool more = run->result == 0 && schedule->step < run->last_step;
+    if (more) {
+        begin_window(run);
+    }
+    return more;
+}
+
+bool run_needs_windows(const TrainOptions *options) {
+    return options->accumulation > 1 || options->checkpointing || options->config.precision != F32;
+}
+
+/* train_epoch(), with nothing but lab 01. */
+static void plain_epoch(Run *run) {
+    Batch batch;
+    bool more = true;
+    while (more && data_next(run->data, &batch)) {
+        StepReport step = loop_step(&run->trainer, &batch);
+        more = end_window(run, &step);
+    }
+}
+
+int run_steps(Run *run) {
+    const TrainOptions *options = &run->options;
+    if (options->profile) {
+        profile_begin(run->trainer.model);
+    }
+    while (run->result == 0 && run->trainer.schedule.step < run->last_step) {
+        int windows = run->windows;
+        if (data_batches_left(run->data) == 0) {
+            data_next_epoch(run->data);
+        }
+        begin_window(run);
+        if (run_needs_windows(options)) {
+            train_epoch(&run->trainer, run->data, options->accumulation, end_window, run);
+        } else {
+            plain_epoch(run);
+        }
+        if (run->result == 0 && run->windows == windows) {
+            fprintf(stderr, "train: train_epoch() returned without running a window\n");
+            run->result = EXIT_RUN;
+        }
+    }
+    if (options->profile) {
+        profile_end(run->trainer.model);
+    }
+    return run->result;
+}

@@ -1,0 +1,90 @@
+# The program `train` with one set of labs or another, and labNN.
+.PHONY: all train pareto
+all: $B/bin/train
+
+PROGRAM := $(call c_objects,$(filter-out train/main.c %_test.c,$(wildcard train/*.c)))
+$(PROGRAM): private MORE_WARN := $(STRICT)
+$B/libtrain.a: $(PROGRAM) $(GPU_TABLE)
+	$(archive)
+
+# A hole that is not filled in is not an error of the build: status 77 ends quietly.
+quiet77 = ; status=$$?; [ $$status -eq 77 ] || exit $$status
+
+# train_with LABS'OBJECTS: what a program of the kit is linked from, beside its own object.
+train_with = $1 $B/libtrain.a $B/libkit.a $(SIM)
+$B/bin/train: $B/obj/train/main.o $(call train_with,$(ALL_LABS))
+	$(link)
+# FROM=DIR: that folder's files, and nothing in place of those that it lacks.
+FROM_NAME := $(if $(filter-out solutions,$(FROM)),-$(subst /,_,$(FROM_DIR)))
+FROM_LABS := $(call lab_objects,$(FROM_DIR:solutions=solutions labs),$(KNOWN))
+ifneq ($(FROM_NAME),)
+$B/bin/train$(FROM_NAME): $B/obj/train/main.o $(call train_with,$(FROM_LABS))
+	$(link)
+endif
+train: $B/bin/train$(FROM_NAME)
+	@$< $(ARGS) $(quiet77)
+# What a student has after lab 02, for the tests: options that need later labs say so.
+AFTER_02 := $(foreach h,$(KNOWN),$(if $(filter 00_% 01_% 02_%,$h),$(call lab_objects,solutions,$h),$(call stand_in,$h)))
+$B/bin/train-02: $B/obj/train/main.o $(call train_with,$(AFTER_02))
+	$(link)
+
+# ---- labNN: the student's files of that lab, and the solutions of all others; with OWN=1, or where
+# there are no solutions, the student's of those too ---------------------------------------------------
+OWN ?= $(if $(wildcard solutions/*/*),,1)
+other_labs   = $(call lab_objects,$(if $(OWN),labs )solutions,$(filter-out $1/%,$2))
+student_labs = $(call lab_objects,labs,$(filter $1/%,$(HOLES))) $(call other_labs,$1,$(KNOWN))
+# For the programs of a lab: FROM=labs takes that lab's files from labs/, and the others' solutions.
+chosen_labs  = $(if $(filter labs,$(FROM)),$(call student_labs,$1),$(FROM_LABS))
+has_cu       = $(filter $1/%.cu,$(HOLES))
+define lab_rules
+.PHONY: lab$2
+lab$2: $B/bin/lab$2
+	@$$< $(if $(call has_cu,$1),--device gpu --eval_fraction 0) $(RUN_$1) $$(ARGS) $$(quiet77)
+$B/bin/lab$2: $B/obj/train/main.o $(call train_with,$(call student_labs,$1))
+	$$(link)
+endef
+# One that `train` has no use for says nothing about it in its lab.json.
+define untrained_rules
+.PHONY: lab$2
+lab$2: $(call lab_objects,labs,$(filter $1/%,$(HOLES)))
+	@echo "lab $2 is compiled; make grade$2 runs it"
+endef
+$(foreach l,$(LAB_NAMES),$(if $(wildcard $(ROOT_$l)labs/$l/README.md),\
+  $(eval $(call $(if $(RUN_$l),lab_rules,untrained_rules),$l,$(call number_of,$l)))))
+
+# ---- what labs show ---------------------------------------------------------------------------------
+# In a handout two of the programs are objects: they hold what a lab asks for.
+show_object = $(or $(wildcard grader/built/$(PLATFORM)/$1.o),$B/obj/train/show/$1.o)
+# Every plan of lab 06, and which of them plan.c of FROM chooses: ARGS="--fit 24 --effective_batch 16".
+PARETO := $B/bin/pareto$(FROM_NAME)
+$(PARETO): $(call show_object,pareto) $(call train_with,$(call chosen_labs,06_fit))
+	$(link)
+pareto: $(PARETO)
+	@tools/pareto.py $(PARETO) $(if $(DEVICE),--device $(DEVICE)) $(ARGS) $(quiet77)
+
+# Lab 03: the student's loop beside two with a mistake in the divisor.
+.PHONY: planted03
+planted03: $B/bin/planted
+	@$< $(quiet77)
+$B/bin/planted: $(call show_object,planted) $(call train_with,$(call student_labs,03_accumulate))
+	$(link)
+
+# Lab 04: a chain of allocations of chosen sizes; every segment of a small model, with the timelines
+# of a plain and a checkpointed step.
+.PHONY: chain04 picture04
+chain04: $B/bin/chain
+	@$< $(ARGS)
+$B/bin/chain: $B/obj/train/show/chain.o $(call train_with,$(SOLVED))
+	$(link)
+picture04: $B/bin/checkpoint
+	@$< $(ARGS) $(quiet77)
+$B/bin/checkpoint: $B/obj/train/show/checkpoint.o $(call train_with,$(call student_labs,04_checkpoint))
+	$(link)
+
+# Lab 05, as numbers and pictures.
+SHOW05 := histogram05 frozen05 crossover05
+.PHONY: $(SHOW05)
+$B/bin/fp16$(FROM_NAME): $B/obj/train/show/fp16.o $(call train_with,$(call chosen_labs,05_fp16))
+	$(link)
+$(SHOW05): $B/bin/fp16$(FROM_NAME)
+	@OMP_NUM_THREADS=1 $< $(@:05=) build/pictures $(quiet77)
