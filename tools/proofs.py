@@ -11,7 +11,7 @@ Proof = collections.namedtuple("Proof", "name files command needs reason", defau
 
 # ---- what a proof can depend on -----------------------------------------------------------------------
 
-BUILD = ("Makefile", "*/*.mk", "*/*/*.mk", "*/*/*/*.mk", "tools/labs_mk.py", "tools/setup.sh", "tools/prove.py", "tools/proofs.py")
+BUILD = ("Makefile", "*/*.mk", "*/*/*.mk", "*/*/*/*.mk", "tools/labs_mk.py", "tools/setup.sh")
 KIT = BUILD + ("kernels/", "common/")
 SIMULATOR = BUILD + ("cudasim/",)
 HOLES = ("labs/", "solutions/")

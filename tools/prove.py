@@ -9,11 +9,12 @@
 others; within both the order is another one for each commit, so that what time cuts off is not always the same. When
 the minutes are over no proof is started; those not run are listed, and have not passed.
 
-What passed is kept in build/prove/, by the tree: --all leaves that out. When all have passed at a tree that is
-committed, it writes .ci/proved. Ends with `prove: N passed, N failed`.
+What passed is kept in build/prove/, by the contents of the files on which it depends: --all leaves that out. When all
+have passed at a tree that is committed, it writes .ci/proved. Ends with `prove: N passed, N failed`.
 """
 import argparse
 import fnmatch
+import glob
 import hashlib
 import importlib.util
 import json
@@ -42,17 +43,16 @@ def not_committed():
 
 
 def tree():
-    """A name for the contents of all files: that of git, with those not committed added."""
-    name = hashlib.sha256()
-    for line in (git("ls-tree", "-r", "HEAD") or "").splitlines(keepends=True):
-        if not line.endswith(f"\t{PROVED}\n"):
-            name.update(line.encode())
-    for path in sorted(not_committed()):
-        name.update(path.encode())
+    """The files, each with a word that changes with its contents: that of git, also where it is not committed."""
+    files = {}
+    for line in (git("ls-tree", "-rz", "HEAD") or "").split("\0")[:-1]:
+        entry, path = line.split("\t", 1)
+        files[path] = entry.split()[2]
+    for path in not_committed():
+        files.pop(path, None)
         if os.path.isfile(path):
-            with open(path, "rb") as file:
-                name.update(hashlib.sha256(file.read()).digest())
-    return name.hexdigest()[:16]
+            files[path] = (git("hash-object", "--", path) or "").strip()
+    return files
 
 
 def changed_files():
@@ -95,24 +95,33 @@ def in_order(proofs, changed):
 # ---- what has passed ----------------------------------------------------------------------------------
 
 class State:
-    """What was proved at one tree: a line of JSON for each proof, of which the last one counts."""
+    """What was proved, and of which contents: lines of JSON, of which the last one for a proof and contents counts."""
 
-    def __init__(self):
+    def __init__(self, proofs):
         self.tree = tree()
-        self.path = f"{OUT}/{self.tree}.jsonl"
+        self.unnamed = {path for path in self.tree if path != PROVED and not any(depends(proof, path) for proof in proofs)}
+        self.path = f"{OUT}/proved.jsonl"
         self.lines = {}
-        if os.path.exists(self.path):
-            with open(self.path, encoding="utf-8") as file:
-                self.lines = {line["name"]: line for line in map(json.loads, file)}
+        for path in sorted(glob.glob(f"{OUT}/*.jsonl")):
+            with open(path, encoding="utf-8") as file:
+                self.lines.update({(line["name"], line["of"]): line for line in map(json.loads, file)})
 
-    def verdict(self, proof):
-        return self.lines.get(proof.name, {}).get("verdict", "not run")
+    def contents(self, proof):
+        """A name for what a proof runs and all files on which it depends; one that no proof names is one of them."""
+        name = hashlib.sha256(f"{proof.command}\0{proof.needs}\0".encode())
+        for path, word in sorted(self.tree.items()):
+            if path in self.unnamed or path != PROVED and depends(proof, path):
+                name.update(f"{path}\0{word}\0".encode())
+        return name.hexdigest()[:16]
+
+    def line(self, proof):
+        return self.lines.get((proof.name, self.contents(proof)), {"verdict": "not run", "seconds": 0.0})
 
     def add(self, proof, verdict, seconds=0.0):
         if tree() != self.tree:
             return  # the files were changed meanwhile: of which it is true is not known
-        line = {"name": proof.name, "verdict": verdict, "seconds": round(seconds, 1)}
-        self.lines[proof.name] = line
+        line = {"name": proof.name, "of": self.contents(proof), "verdict": verdict, "seconds": round(seconds, 1)}
+        self.lines[proof.name, line["of"]] = line
         with open(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
@@ -168,9 +177,9 @@ class Run:
 
     def every(self, proofs):
         for proof in proofs:
-            if self.state.verdict(proof) == "good":
+            if self.state.line(proof)["verdict"] == "good":
                 self.passed += 1
-                print(f"prove: good  {proof.name} ({self.state.lines[proof.name]['seconds']:.0f} s, before)", flush=True)
+                print(f"prove: good  {proof.name} ({self.state.line(proof)['seconds']:.0f} s, before)", flush=True)
             else:
                 self.prove(proof)
 
@@ -186,7 +195,7 @@ class Run:
 
 def write_proved(proofs, run):
     """Where all have passed at this tree, and it is that of a commit."""
-    missing = [proof.name for proof in proofs if run.state.verdict(proof) not in ("good", "left out")]
+    missing = [proof.name for proof in proofs if run.state.line(proof)["verdict"] not in ("good", "left out")]
     if missing:
         print(f"prove: of all proofs {len(missing)} have not passed at this tree: {PROVED} stays")
     elif not_committed() or tree() != run.state.tree:
@@ -240,7 +249,7 @@ def main():
     if not options.all:
         since = "everything counts as changed" if changed is None else f"{len(changed)} files have changed"
         print(f"prove: {since} since the last full proof: {len(touched(proofs, changed))} of {len(proofs)} proofs first", flush=True)
-    run = Run(State())
+    run = Run(State(proofs))
     if not options.all:
         return run.end(run.some(chosen, options.minutes))
     run.every(chosen)

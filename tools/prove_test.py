@@ -120,7 +120,12 @@ def check_all():
     os.remove(".ci/proved")
     write("a/dirty")
     status, said, ran = prove("--all")
-    expect(len(ran) == 3 and status == 0 and not os.path.exists(".ci/proved"), "another tree is proved anew; of no commit, it is not written")
+    expect(ran == ["a"] and status == 0 and not os.path.exists(".ci/proved"), f"what a new file touches is proved anew; of no commit, it is not written: {ran}")
+    commit()
+    ran = prove("--all")[2]
+    expect(ran == [] and os.path.exists(".ci/proved"), f"the same contents, now in a commit: {ran}")
+    commit("unknown/y")
+    expect(prove("--all")[2] == ["a", "b", "bad"], "a file that no proof names is one of all")
     expect(prove("--shard", "4/3", "--all")[0] == 2 and prove("--shard", "1/3")[0] == 2, "a shard that is none")
 
 
