@@ -23,9 +23,9 @@ UNIT = TRAIN + ("grader/*.c", "grader/*.h", "grader/labs/", "grader/fuzz/", "gra
 PAGES = ("docs/", "README.md", "CONTRIBUTING.md", "*/README.md")
 CLASS = GRADERS + ("grader/attacks/", "grader/hidden/", "grader/proof/expecting.py", "tools/grade_all.py", "tools/hand_in_reader.py",
                    "tools/slurm_shard.sh")
-HANDOUT = CLASS + PAGES + ("tools/", "grader/proof/handout_test.py", "grader/proof/hand_in_reader_test.py", "LICENSE",
+HANDOUT = CLASS + PAGES + ("tools/", "grader/proof/handout_test.py", "grader/proof/leaving_test.py", "grader/proof/hand_in_reader_test.py", "LICENSE",
                            ".clang-format", ".editorconfig", ".gitattributes", ".gitignore")
-EXPORTS = GRADERS + ("grader/schemas/", "tools/export.py", "tools/exports/", "tools/report.py", "tools/report/", "tools/pack_grader.py",
+EXPORTS = GRADERS + ("grader/schemas/", "tools/export.py", "tools/exports/", "tools/report.py", "tools/report/", "tools/pack_grader.py", "tools/kit_files.py",
                      "tools/pack/", "tools/hand_in_reader.py", "tools/grade_all.py", "grader/proof/expecting.py")
 
 

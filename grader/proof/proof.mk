@@ -35,6 +35,7 @@ class-test: class-test-programs
 # What goes out and comes back: handout, hand-in, reset, hidden checks.
 handout-test: class-test-programs
 	@grader/proof/hand_in_reader_test.py
+	@grader/proof/leaving_test.py
 	@grader/proof/handout_test.py
 # Hand-ins a minute, and what a judge has at most.
 bench-class: class-test-programs
