@@ -45,6 +45,9 @@ PAGE = """# Lab {lab}
 
 Nothing asks for a GPU. Grading runs on {platforms}: the judges are built for it, and come without their source.
 
+What is here is yours to read: the kit, the probes and the checks{earlier_too}. The hints are in `labs/{lab}/hints.md`,
+{tiers} for each task.
+
 Begin with [labs/{lab}/README.md](labs/{lab}/README.md). {earlier}
 """
 SOLVED = "The labs before this one are solved in `solutions/`; with `OWN=1` yours in `labs/` are taken instead."
@@ -264,7 +267,8 @@ def make(folder, options):
         sys.exit("handout: not made\n" + "\n".join(found))
     platforms = build_judges(folder, [each for each in all_labs("tests.c") if each[:2] <= number], options.built)
     page = PAGE.format(lab=options.lab, number=number, platforms=" and ".join(name.replace("-", " ") for name in platforms),
-                       earlier=SOLVED if solutions else UNSOLVED)
+                       earlier=SOLVED if solutions else UNSOLVED, earlier_too=", the solutions of the labs before" if solutions else "",
+                       tiers=("one", "two", "three")[options.hints - 1])
     write(folder, "README.md", page.encode())
 
 
