@@ -132,7 +132,8 @@ static bool grade(const Options *options, const char *work, const char *secret, 
         json_decref(recipes);
         return false;
     }
-    Submission submission = {lab, recipes, options->from, work, options->cache, now() + BUILD_SECONDS, false};
+    Submission submission = {
+        lab, recipes, options->from, work, options->cache, now() + BUILD_SECONDS, false};
     Built built = submission_build(&submission);
     json_object_set(record, "objects", built.objects);
     if (built.good && options->debug != NULL) {
@@ -266,7 +267,8 @@ static void build_for_gpu(const Options *options, const json_t *lab, const char 
         json_decref(recipes);
         return;
     }
-    Submission submission = {lab, recipes, options->from, folder, options->cache, now() + BUILD_SECONDS, true};
+    Submission submission = {
+        lab, recipes, options->from, folder, options->cache, now() + BUILD_SECONDS, true};
     Built built = submission_build(&submission);
     if (!built.good) {
         fprintf(stderr, "grade: with nvcc: %s\n", built.message != NULL ? built.message : "");

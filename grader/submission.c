@@ -72,7 +72,7 @@ static SandboxResult run(const Submission *submission, const char *command, cons
     return sandbox_run(&sandbox);
 }
 
-/* What to say of a tool that was stopped. */
+/* The sentence for a tool that was stopped. */
 static const char *stopped(const Submission *submission) {
     return now() < submission->until
                ? "the compiler was stopped: it took too long\n"

@@ -25,7 +25,7 @@ typedef struct Submission {
     const char *cache;     /**< folder for objects that may serve again */
     double until; /**< on the clock of now(): when all files must be built. A compiler has its own
                        limit as well, but a lab compiles a file several times */
-    bool symbols_seen;     /**< the same files have been built before, and their symbols looked at:
+    bool symbols_seen; /**< the same files have been built before, and their symbols looked at:
                                 nvcc's objects have others */
 } Submission;
 

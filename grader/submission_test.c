@@ -10,7 +10,7 @@
 #include "common/testkit/scratch.h"
 
 /* The message for a hand-in of one file or two, compiled as a lab would be that allows 4096 bytes,
-   within so many seconds; NULL if it is built. To be freed. */
+   within some seconds; NULL if it is built. To be freed. */
 static char *build_within(double seconds, const char *compiler, const char *source,
                           const char *second) {
     scratch_folder();
@@ -26,9 +26,8 @@ static char *build_within(double seconds, const char *compiler, const char *sour
         json_array_append_new(json_object_get(lab, "holes"),
                               json_pack("{s:s, s:[s]}", "file", "y.c", "functions", "f"));
     }
-    json_t *recipes =
-        json_pack("{s:s, s:s, s:s, s:s, s:[], s:[]}", "c", compiler, "cu", "", "link",
-                  "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
+    json_t *recipes = json_pack("{s:s, s:s, s:s, s:s, s:[], s:[]}", "c", compiler, "cu", "", "link",
+                                "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
     Submission submission = {lab, recipes, scratch_folder(), work, cache, now() + seconds, false};
     Built built = submission_build(&submission);
     json_decref(built.objects);

@@ -60,7 +60,7 @@ def is_hand_in(entry):
 
 
 def left_out(folder):
-    """What is in the folder and not looked at. Somebody's work might be called so."""
+    """What is in the folder and not looked at. A student's work might be called so."""
     return sorted(entry for entry in os.listdir(folder) if not is_hand_in(entry))
 
 

@@ -229,7 +229,7 @@ def take_built(folder, others):
         for name in names:
             platform = os.path.relpath(place, others)
             if "/" in platform or platform == "." or not name.endswith((".a", ".o")):
-                raise Stays(f"{place}/{name} is no object: BUILT= is the folder grader/built of another handout")
+                raise Stays(f"{place}/{name} is not an object: BUILT= is the folder grader/built of another handout")
             os.makedirs(f"{folder}/grader/built/{platform}", exist_ok=True)
             shutil.copy(f"{place}/{name}", f"{folder}/grader/built/{platform}")
 

@@ -166,6 +166,7 @@ def class_proofs():
               f"{of_class} tools/slurm_local.sh grader/proof/class_test.py --slurm 3 --lab 00_bytes --hand-ins 40 --out build/class-slurm",
               *SLURM),
         Proof("handout, hand-in, reset, hidden checks", HANDOUT, "make -s handout-test"),
+        Proof("the compiler of a hand-in sees headers and nothing else", HANDOUT + ("grader/proof/headers_test.py",), "make -s headers-test"),
         Proof("the Makefile: flavours, new names, a machine without Python", BUILD + ("grader/proof/make_test.py", "labs/", "tools/"),
               "grader/proof/make_test.py"),
         Proof("a lab is a package: in a folder of its own, and copied into a clone", HANDOUT + ("grader/proof/package_test.py", "grader/proof/example/"),

@@ -1,4 +1,5 @@
-/* Attack 33. Asks the compiler for sources of the kit, the judge, the plan, the seed, by their names in the kit and by ways up from its own folder. */
+/* Attack 33. Asks the compiler for sources of the kit, the judge, the plan, the seed, by their
+   names and by ways up from its own folder. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: fail */
 /* then: no_params.c others.c */

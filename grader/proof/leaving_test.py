@@ -75,7 +75,7 @@ def expect_refused(what, words, text):
 
 
 def check_committed():
-    """What somebody has added to git all the same."""
+    """What an instructor has added to git by mistake."""
     for path, text in [(path, "is of a graded class") for path in OF_A_CLASS[:2]] + [(path, "is a student's hand-in") for path in HANDED_IN]:
         run("git", "add", "-f", path, folder=KIT)
         expect_refused("committed", (), f"{path} {text}")
@@ -209,7 +209,7 @@ def check_built():
     expect(status == 0 and os.path.exists(f"{KIT}/build/handout/00_bytes/grader/built/arm64-Linux/00_bytes.a"), f"BUILT=: {said.strip()[-120:]}")
     write(f"{OUT}/built/arm64-Linux/notes.txt", MARK)
     status, said = make(*words, folder=KIT)
-    expect(status == 2 and "notes.txt is no object" in said, "BUILT= with something else is refused")
+    expect(status == 2 and "notes.txt is not an object" in said, "BUILT= with something else is refused")
 
 
 def main():
