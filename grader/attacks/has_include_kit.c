@@ -1,5 +1,4 @@
-/* Attack 33. Asks the compiler for sources of the kit, the judge, the plan, the seed, by their
-   names and by ways up from its own folder. */
+/* Attack 33. Asks the compiler for sources of the kit, the judge and the plan, by their names. */
 /* lab: 00_bytes/bytes.c  honest: none */
 /* state: fail */
 /* then: no_params.c others.c */
@@ -51,15 +50,6 @@
 #define SEEN
 #endif
 #if __has_include("Makefile")
-#define SEEN
-#endif
-#if __has_include("../../secret/seed")
-#define SEEN
-#endif
-#if __has_include("../secret/seed")
-#define SEEN
-#endif
-#if __has_include("../../kernels/adamw.c")
 #define SEEN
 #endif
 #if __has_include("../probe")
