@@ -6,11 +6,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/clock.h"
 #include "common/testkit/scratch.h"
 
-/* The message for a hand-in of one file or two, compiled as a lab would be that allows 4096 bytes;
-   NULL if it is built. To be freed. */
-static char *build_both(const char *source, const char *second) {
+/* The message for a hand-in of one file or two, compiled as a lab would be that allows 4096 bytes,
+   within some seconds; NULL if it is built. To be freed. */
+static char *build_within(double seconds, const char *compiler, const char *source,
+                          const char *second) {
     scratch_folder();
     const char *work = scratch_path("work"), *cache = scratch_path("cache");
     mkdir(work, 0755);
@@ -24,10 +26,9 @@ static char *build_both(const char *source, const char *second) {
         json_array_append_new(json_object_get(lab, "holes"),
                               json_pack("{s:s, s:[s]}", "file", "y.c", "functions", "f"));
     }
-    json_t *recipes =
-        json_pack("{s:s, s:s, s:s, s:s, s:[], s:[]}", "c", "gcc {define} -c {in} -o {out}", "cu",
-                  "", "link", "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
-    Submission submission = {lab, recipes, scratch_folder(), work, cache, false};
+    json_t *recipes = json_pack("{s:s, s:s, s:s, s:s, s:[], s:[]}", "c", compiler, "cu", "", "link",
+                                "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
+    Submission submission = {lab, recipes, scratch_folder(), work, cache, now() + seconds, false};
     Built built = submission_build(&submission);
     json_decref(built.objects);
     json_decref(recipes);
@@ -35,6 +36,10 @@ static char *build_both(const char *source, const char *second) {
     scratch_remove();
     cr_assert_eq(built.good, built.message == NULL);
     return built.message;
+}
+
+static char *build_both(const char *source, const char *second) {
+    return build_within(60, "gcc {define} -c {in} -o {out}", source, second);
 }
 
 static char *build(const char *source) {
@@ -97,5 +102,16 @@ Test(submission, no_file_includes_another) {
     message = build_both(first, "#define f g\n#include \"x.c\"\n");
     cr_expect(message != NULL && strstr(message, "x.c: No such file") != NULL, "%s",
               message != NULL ? message : "nothing");
+    free(message);
+}
+
+/* Two files, each compiled well within a compiler's own limit. */
+Test(submission, all_files_together_have_a_limit) {
+    const char *slowly = "sleep 2; gcc {define} -c {in} -o {out}";
+    double begin = now();
+    char *message = build_within(3, slowly, "int f(void) { return 0; }\n", "int f2(void);\n");
+    cr_expect(message != NULL && strstr(message, "all files together took too long") != NULL, "%s",
+              message != NULL ? message : "nothing");
+    cr_expect(now() - begin < 5, "after %g s", now() - begin);
     free(message);
 }
