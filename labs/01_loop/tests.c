@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "grader/labs/01_loop/loop.h"
+#include "grader/labs/01_loop/suite.h"
 
 /* ---- task 1 ---------------------------------------------------------------------------------- */
 
@@ -239,4 +240,47 @@ GRADED(01_loop, order, "forward, backward, clip, step, zero: in this order") {
         }
     }
     windows_free(&loop);
+}
+
+/* ---- loop_test.c: tests, judged by what they say of loops that they have not seen ------------- */
+
+/* Both sides count: a test that always says the same earns nothing. */
+static void suite_tells(Check *check, LoopKind kind) {
+    Suite suite = suite_new(check);
+    suite_add(&suite, LOOP_RIGHT, 3);
+    suite_add(&suite, kind, 3);
+    suite_ask(&suite, kind);
+    suite_judge(&suite);
+}
+
+GRADED(01_loop, tells_clip, "task 4: test_clip() passes right loops and fails unclipped ones") {
+    suite_tells(check, LOOP_CLIP);
+}
+
+GRADED(01_loop, tells_zero,
+       "task 5: test_zero() passes right loops and fails what leaves gradients") {
+    suite_tells(check, LOOP_ZERO);
+}
+
+GRADED(01_loop, tells_mean, "task 6: test_mean() passes right loops and fails other divisors") {
+    suite_tells(check, LOOP_MEAN);
+}
+
+GRADED(01_loop, tells_rate, "task 7: test_rate() passes right loops and fails other rates") {
+    suite_tells(check, LOOP_RATE);
+}
+
+GRADED(01_loop, tells_no_targets, "task 8: test_no_targets() passes right loops and fails others") {
+    suite_tells(check, LOOP_NO_TARGETS);
+}
+
+GRADED(01_loop, names, "tasks 4 to 8: of five tests only that of the mistake fails") {
+    Suite suite = suite_new(check);
+    for (int kind = LOOP_RIGHT; kind < LOOP_KINDS; kind++) {
+        suite_add(&suite, (LoopKind)kind, 1);
+        if (kind != LOOP_RIGHT) {
+            suite_ask(&suite, (LoopKind)kind);
+        }
+    }
+    suite_judge(&suite);
 }
