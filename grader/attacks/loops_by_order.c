@@ -1,6 +1,7 @@
-/* Answers by the order in which the loops under test come, after an experiment whose reply it does not
-   look at. */
-/* lab: 01_loop/loop_test.c  honest: gradients clip_large clip_small update steps no_targets schedule report order */
+/* Answers by the order in which the loops under test come, after an experiment whose reply it
+   does not look at. */
+/* lab: 01_loop/loop_test.c  honest: gradients clip_large clip_small update steps no_targets
+   schedule report order */
 /* state: fail */
 /* then: five_guesses.c */
 #include "labs/01_loop/contract.h"

@@ -1,5 +1,6 @@
 /* Tells loops under test apart by how long they take. */
-/* lab: 01_loop/loop_test.c  honest: gradients clip_large clip_small update steps no_targets schedule report order */
+/* lab: 01_loop/loop_test.c  honest: gradients clip_large clip_small update steps no_targets
+   schedule report order */
 /* state: fail */
 /* then: five_guesses.c */
 #include "labs/01_loop/contract.h"

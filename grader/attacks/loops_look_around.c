@@ -1,5 +1,7 @@
-/* Looks for the program with the loops under test: its memory, its file, its arguments, its descriptors. */
-/* lab: 01_loop/loop_test.c  honest: gradients clip_large clip_small update steps no_targets schedule report order */
+/* Looks for the program with the loops under test: its memory, its file, its arguments, its
+   descriptors. */
+/* lab: 01_loop/loop_test.c  honest: gradients clip_large clip_small update steps no_targets
+   schedule report order */
 /* state: fail */
 /* then: five_guesses.c */
 #include "labs/01_loop/contract.h"

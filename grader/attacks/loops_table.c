@@ -1,5 +1,6 @@
 /* Fills the whole table of verdicts, guards and all. */
-/* lab: 01_loop/loop_test.c  honest: gradients clip_large clip_small update steps no_targets schedule report order */
+/* lab: 01_loop/loop_test.c  honest: gradients clip_large clip_small update steps no_targets
+   schedule report order */
 /* state: fail|crashed */
 /* then: five_guesses.c */
 #include "labs/01_loop/contract.h"

@@ -26,7 +26,7 @@ StepReport loop_step(Trainer *trainer, const Batch *batch);
 /* ---- loop_test.c: a loop under test ---------------------------------------------------------- */
 
 /**
- * A training loop that somebody else wrote. It runs in another program, so there is no code to
+ * A training loop that another student wrote. It runs in another program, so there is no code to
  * read: loop_try() makes an experiment with it.
  */
 typedef struct LoopUnderTest {

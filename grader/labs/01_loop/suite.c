@@ -1,4 +1,4 @@
-/* What a student's tests must say of loops that nobody has seen. */
+/* Tests of a student's, judged by loops that they have not seen. */
 #include "grader/labs/01_loop/suite.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@ enum { SUITE_SECONDS = 30, MOST_VARIANTS = 8 };
 
 /* ---- which loops there are ------------------------------------------------------------------- */
 
-/* What the loops of each kind do, by variant: loops.c has them. */
+/* The deeds of the loops of each kind, by variant: loops.c has them. */
 static const char *const deeds[LOOP_KINDS][MOST_VARIANTS] = {
     [LOOP_RIGHT] = {"is right", "is right, and sums row by row", "is right, and clips by hand",
                     "is right, and sets the gradients to zero twice",
@@ -43,7 +43,7 @@ static int variants_of(LoopKind kind) {
     return count;
 }
 
-/* ---- which of them ---------------------------------------------------------------------------- */
+/* ---- which of them --------------------------------------------------------------------------- */
 
 Suite suite_new(Check *check) {
     return (Suite){.check = check};
@@ -80,10 +80,10 @@ static void suite_shuffle(Suite *suite) {
 static const char *const test_name[LOOP_TESTS] = {"test_clip", "test_zero", "test_mean",
                                                   "test_rate", "test_no_targets"};
 
-static void suite_tell_wrong(Suite *suite, int loop, int test, bool said_right) {
+static void suite_tell_wrong(Suite *suite, int loop, int test) {
     LoopSpec spec = suite->loop[loop];
     const char *deed = deeds[spec.kind][spec.variant], *name = test_name[test];
-    if (said_right) {
+    if ((int)spec.kind - 1 == test) {
         check_fail(suite->check, "%s() passes a loop that %s", name, deed);
     } else if (spec.kind == LOOP_RIGHT) {
         check_fail(suite->check, "%s() fails a loop that %s", name, deed);
@@ -93,20 +93,36 @@ static void suite_tell_wrong(Suite *suite, int loop, int test, bool said_right) 
     }
 }
 
-/* Every verdict; each loop was looked at in at least one experiment. */
-static void suite_compare(Suite *suite, const uint64_t *verdicts, const uint64_t *experiments) {
-    int wrong = 0, blind = 0;
+/* Whether loop i comes before j in the list of kinds, so that one hand-in gets one sentence, in
+   whatever order its loops come. */
+static bool suite_before(const Suite *suite, int i, int j) {
+    const LoopSpec *a = &suite->loop[i], *b = &suite->loop[j];
+    return a->kind != b->kind ? a->kind < b->kind : a->variant < b->variant;
+}
+
+/* The number of wrong verdicts, and the first loop and test of them. */
+static int suite_wrong(const Suite *suite, const uint64_t *verdicts, int *loop, int *test) {
+    int wrong = 0;
     for (int i = 0; i < suite->loops; i++) {
-        blind += experiments[i] == 0;
         for (int k = 0; k < suite->tests; k++) {
-            int test = suite->test[k];
-            bool right = (int)suite->loop[i].kind - 1 != test;
-            uint64_t verdict = verdicts[i * suite->tests + k];
-            if (verdict != (right ? 1 : 0)) {
-                wrong++;
-                suite_tell_wrong(suite, i, test, verdict == 1);
+            bool right = (int)suite->loop[i].kind - 1 != suite->test[k];
+            if (verdicts[i * suite->tests + k] == (right ? 1 : 0)) {
+                continue;
+            }
+            if (wrong++ == 0 || suite_before(suite, i, *loop)) {
+                *loop = i;
+                *test = suite->test[k];
             }
         }
+    }
+    return wrong;
+}
+
+/* Every verdict; each loop was looked at in at least one experiment. */
+static void suite_compare(Suite *suite, const uint64_t *verdicts, const uint64_t *experiments) {
+    int blind = 0, loop = 0, test = 0, wrong = suite_wrong(suite, verdicts, &loop, &test);
+    for (int i = 0; i < suite->loops; i++) {
+        blind += experiments[i] == 0;
     }
     if (blind > 0) {
         check_tell(suite->check, "%d of %d loops were judged without an experiment", blind,
@@ -114,6 +130,7 @@ static void suite_compare(Suite *suite, const uint64_t *verdicts, const uint64_t
         check_fail(suite->check, "a test looks at a loop: loop_try() makes an experiment with it");
     } else if (wrong > 0) {
         check_tell(suite->check, "%d of %d verdicts are wrong", wrong, suite->loops * suite->tests);
+        suite_tell_wrong(suite, loop, test);
     } else {
         check_good(suite->check);
     }

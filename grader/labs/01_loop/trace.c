@@ -1,4 +1,4 @@
-/* What the trace of a step says of its mistakes. */
+/* Mistakes that the trace of a step shows. */
 #include "grader/labs/01_loop/trace.h"
 
 #include <stddef.h>

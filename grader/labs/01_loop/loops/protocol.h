@@ -39,7 +39,7 @@ typedef struct LoopSpec {
     float amount;  /**< in [0, 1): how much, where a variant has a magnitude */
 } LoopSpec;
 
-/** What travels to the loops. */
+/** A question to the loops. */
 typedef struct LoopRequest {
     int32_t number;            /**< of the loop */
     int32_t unused;            /**< zero */
