@@ -185,7 +185,7 @@ GRADED(01_loop, order, "forward, backward, clip, step, zero: in this order") {
     windows_free(&loop);
 }
 
-/* ---- loop_test.c: tests, judged by loops that they have not seen ------------------------------- */
+/* ---- loop_test.c: tests, judged by loops that they have not seen --------------------------- */
 
 /* Both sides count: a test that always says the same earns nothing. */
 static void suite_tells(Check *check, LoopKind kind) {
