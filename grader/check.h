@@ -136,6 +136,22 @@ bool check_run(Check *check, const char *probe_case, double seconds);
 bool check_run_kit(Check *check, const char *probe_case, double seconds);
 
 /**
+ * Runs a case of another probe, made of the holes that have `"probe": name` in lab.json, and beside
+ * it a program of the kit, without the submission: grader/labs/NN_topic/NAME/NAME.c. The two are
+ * connected by a socket, descriptor WIRE_BESIDE of both.
+ *
+ * @param check      the check, with what the probe is given and wanted
+ * @param name       of probe and program
+ * @param probe_case of the probe
+ * @param in         what the program beside it is given
+ * @param out        what it hands back; fetched
+ * @param seconds    wall time of both
+ * @return as check_run()
+ */
+bool check_run_beside(Check *check, const char *name, const char *probe_case, const Wire *in,
+                      Wire *out, double seconds);
+
+/**
  * Whether the checks are to run on the simulated GPU: `make gradeNN DEVICE=gpu`. It has no arena,
  * so budgets are the kit's own there, and each run may take twenty times as long.
  */

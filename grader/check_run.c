@@ -10,6 +10,7 @@
 #include "grader/command.h"
 #include "grader/picture.h"
 #include "grader/sandbox.h"
+#include "grader/submission.h"
 #include "kernels/base.h"
 
 enum { OUTPUT = 64 << 10, CUDASIM_STATUS = 86, LINE = 800 };
@@ -105,6 +106,17 @@ static bool judge_result(Check *check, const SandboxResult *result, double secon
     return check_conclude(check, ROW_GRADER_ERROR, "unknown end %d", (int)result->end);
 }
 
+/* The debugger is started with the program that runs beside the probe. */
+static void debug_beside(const Check *check, const char *path, FILE *command) {
+    fprintf(command, "exec ");
+    command_quote(command, check->beside->starter);
+    fprintf(command, " ");
+    command_quote(command, check->beside->program);
+    fprintf(command, " ");
+    command_quote(command, path);
+    fprintf(command, " ");
+}
+
 /* Leaves everything that a run of the probe needs in a folder, for gdb, and runs nothing. */
 static bool leave_for_debugger(Check *check, const char *path, const char *probe_case) {
     const struct {
@@ -122,10 +134,16 @@ static bool leave_for_debugger(Check *check, const char *path, const char *probe
     for (int i = 0; i < check->settings; i++) {
         fprintf(command, "export %s\n", check->setting[i]);
     }
-    fprintf(command, "exec gdb -q -ex \"directory $SOURCE\" "
-                     "-ex 'handle SIGSEGV nostop noprint pass' -ex 'break crash_told' --args ");
+    if (check->beside != NULL) {
+        debug_beside(check, path, command);
+    }
+    fprintf(command,
+            "%sgdb -q -ex \"directory $SOURCE\" "
+            "-ex 'handle SIGSEGV nostop noprint pass' -ex 'break crash_told' --args ",
+            check->beside != NULL ? "" : "exec ");
     command_quote(command, path);
-    fprintf(command, "/probe %s 3<", probe_case);
+    fprintf(command, "/probe%s%s %s 3<", check->beside != NULL ? "-" : "",
+            check->beside != NULL ? check->beside->name : "", probe_case);
     command_quote(command, path);
     fprintf(command, "/in 4<>");
     command_quote(command, path);
@@ -158,6 +176,7 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
                        .environment = environment,
                        .in = in,
                        .out = out,
+                       .beside = check->beside_end,
                        .seconds = seconds,
                        .cpu_seconds = 2 * seconds,
                        .memory = check->memory_limit,
@@ -191,7 +210,9 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
 bool check_run_kit(Check *check, const char *probe_case, double seconds) {
     const char *probe = getenv("GRADE_PROBE");
     CHECK(probe != NULL, "GRADE_PROBE names no probe");
-    return run_probe(check, probe, false, probe_case, seconds);
+    char path[SUBMISSION_PATH];
+    submission_probe(probe, check->beside != NULL ? check->beside->name : "", path);
+    return run_probe(check, path, false, probe_case, seconds);
 }
 
 bool check_run(Check *check, const char *probe_case, double seconds) {

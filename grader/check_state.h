@@ -16,9 +16,18 @@ enum {
     CHECK_SETTINGS = 8, /**< most settings of the probe's environment */
 };
 
+/** A program of the kit's that runs beside a probe. */
+typedef struct CheckBeside {
+    const char *name;   /**< of its folder in the lab's, and of the probe's file */
+    char program[4096]; /**< its path */
+    char starter[4096]; /**< of grader/beside.c, by which a debugger's run has it */
+} CheckBeside;
+
 /** A check from check_begin() to check_end(), which frees it and all that it owns. */
 struct Check {
     const CheckPlan *plan;             /**< borrowed */
+    const CheckBeside *beside;         /**< the program that runs beside the probe, or NULL */
+    int beside_end;                    /**< the probe's end of the socket to it */
     Wire *in;                          /**< what the probe is given */
     Wire *out;                         /**< what it hands back */
     Rng rng;                           /**< of the inputs */

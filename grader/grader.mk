@@ -6,7 +6,7 @@ SUBMITTED := $(if $(filter file default undefined,$(origin FROM)),labs,$(FROM_DI
 
 # ---- grade and judge --------------------------------------------------------------------------------
 # What has a main() of its own is in no library; nor is anything that belongs to one lab.
-GRADER_MAINS := grader/check.c grader/grade.c grader/contained.c
+GRADER_MAINS := grader/check.c grader/grade.c grader/contained.c grader/beside.c
 $B/libgrader.a: $(call c_objects,$(filter-out $(GRADER_MAINS) grader/probe% %_test.c,$(wildcard grader/*.c)))
 	$(archive)
 GRADER_LIBS := $B/libgrader.a $B/libtestkit.a $B/libkit.a $(SIM)
@@ -38,7 +38,8 @@ GRADE_CU   = $(GRADE_CXX) -E -x c++ $(CU_FLAGS) -D__CUDACC__ $(GRADE_SEES) {defi
              $(GRADE_CXX) -x c++-cpp-output $(CU_FLAGS) $(if $(findstring clang,$(GRADE_CC)),-fno-sanitize=function) -c {out}.ii -o {out} \
              $(if $(ACCESS),&& $(see_copies) {out})
 endif
-GRADE_LINK = $(CC) {objects} -Wl,--start-group $(addprefix {kit}/,$(probe_parts)) -Wl,--end-group $(LINK_FLAGS) $(LINK_LIBS) -o {out}
+link_of    = $(CC) {objects} -Wl,--start-group $(addprefix {kit}/,$1) -Wl,--end-group $(LINK_FLAGS) $(LINK_LIBS) -o {out}
+GRADE_LINK = $(call link_of,$(probe_parts))
 $(HEADERS)/.sum: FORCE
 	@$(PYTHON) grader/headers.py $(HEADERS) $(LABS_DIR)
 
@@ -48,6 +49,14 @@ $(HEADERS)/.sum: FORCE
 probe_always = $(addprefix $B/obj/grader/,probe.o wire.o picture.o) $B/obj/$(ROOT_$1)grader/labs/$1/probe.o
 probe_rest   = $(call c_objects,grader/shape.c grader/param_name.c $(filter-out %_test.c,$(wildcard grader/probe_*.c $(ROOT_$1)grader/labs/$1/protocol.c))) $(GPU_TABLE) $(call other_labs,$1,$(KNOWN))
 probe_libs   = $B/grade/$1$(if $(OWN),-own).a $B/libkit.a $(SIM)
+# Another probe of a lab: holes that have its name, and what stands in a folder of that name. It has no
+# model. Beside it runs a program of the kit, which in a handout comes built.
+apart_parts = $(addprefix $B/obj/,grader/wire.o common/lab.o common/crash.o kernels/base.o $(ROOT_$1)grader/labs/$1/$2/probe.o $(ROOT_$1)grader/labs/$1/$2/protocol.o) $(SIM)
+all_apart   = $(foreach p,$(PROBES_$1),$(call apart_parts,$1,$p))
+beside_of   = $(if $(PROBES_$1),$(PROBES_$1:%=$B/judge/$1-%) $B/judge/beside)
+beside_object = $(or $(wildcard grader/built/$(PLATFORM)/$1-$2.o),$B/obj/$(ROOT_$1)grader/labs/$1/$2/$2.o)
+$B/judge/beside: $B/obj/grader/beside.o $B/obj/kernels/base.o
+	$(link)
 # A machine with a GPU and nvcc grades on it as well, in rows without points; GPU= leaves that out.
 gpu_build = $(shell $(MAKE) -s --no-print-directory BACKEND=cuda ACCESS= print-build)
 GPU ?= $(if $(wildcard /dev/nvidiactl),$(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc))
@@ -65,9 +74,22 @@ record_of  = build/grades/$(if $(CHECK),one-)$(if $(filter labs,$(SUBMITTED)),,o
 run_grade  = from=$(if $(filter labs solutions,$(SUBMITTED)),$(ROOT_$1))$(SUBMITTED); [ ! -d $$from/$1 ] || from=$$from/$1; \
              $(if $(DEVICE),GRADE_DEVICE=$(DEVICE)) $B/bin/grade --lab $1 --from $$from --judge $B/judge/$1 --plan $(ROOT_$1)labs/$1/lab.json \
              --recipes $(RECIPES)/$1.json --cache build/cache $(if $(CHECK),--check $(call in_quotes,$(CHECK))) $(if $(SEED),--seed $(SEED))
+# Which are built of each lab that has another probe.
+define apart_rules
+$B/judge/$1-$2: $(call beside_object,$1,$2) $B/obj/$(ROOT_$1)grader/labs/$1/$2/protocol.o $B/obj/grader/wire.o $B/libkit.a $(SIM)
+	$$(link)
+endef
+$(foreach l,$(LAB_NAMES),$(foreach p,$(PROBES_$l),$(eval $(call apart_rules,$l,$p))))
+# Lab 01: what the tests of FROM, labs/ unless it is given, say of six loops.
+.PHONY: loops01
+LOOPS01 := $B/bin/loops01-$(subst /,_,$(SUBMITTED))
+loops01: $(LOOPS01) $(call beside_of,01_loop)
+	@$B/judge/beside $B/judge/01_loop-loops home $(LOOPS01) home $(quiet77)
+$(LOOPS01): $(call lab_objects,$(SUBMITTED),$(filter 01_loop/%,$(APART))) $(call all_apart,01_loop)
+	$(link)
 define grade_rules
 .PHONY: grade$2 debug$2 hint$2 grade$2-run debug$2-run handin$2 reset$2
-$B/judge/$1: $(call judge_of,$1) $B/obj/grader/check.o $(call judge_built,$1) $(GRADER_LIBS) $B/judge/$1.parts
+$B/judge/$1: $(call judge_of,$1) $B/obj/grader/check.o $(call judge_built,$1) $(GRADER_LIBS) $B/judge/$1.parts $(call beside_of,$1)
 	$$(link)
 # Changes with the list, so that checks which are taken away are gone from the judge too.
 $B/judge/$1.parts: FORCE
@@ -76,9 +98,10 @@ $B/judge/$1.parts: FORCE
 $B/grade/$1$(if $(OWN),-own).a: $(call probe_rest,$1)
 	$$(archive)
 $(RECIPES)/$1.json: probe_parts = $(call probe_always,$1) $(call probe_libs,$1)
-$(RECIPES)/$1.json: $(call probe_always,$1) $(call probe_libs,$1) $(HEADERS)/.sum FORCE
+$(RECIPES)/$1.json: $(call probe_always,$1) $(call probe_libs,$1) $(call all_apart,$1) $(HEADERS)/.sum FORCE
 	@printf '%s\n' $$(call in_quotes,c $$(GRADE_C)) $$(call in_quotes,cu $$(GRADE_CU)) $$(call in_quotes,link $$(GRADE_LINK)) \
-	    'read $(HEADERS) build/cu2cpp $(CUDA_HOME)' 'linked $$(probe_parts) $(CUDA_HOME)' | $(PYTHON) grader/recipe.py $$@ $(HEADERS)/.sum
+	    $(foreach p,$(PROBES_$1),$$(call in_quotes,link-$p $$(call link_of,$(call apart_parts,$1,$p)))) \
+	    'read $(HEADERS) build/cu2cpp $(CUDA_HOME)' 'linked $$(sort $$(probe_parts) $(call all_apart,$1)) $(CUDA_HOME)' | $(PYTHON) grader/recipe.py $$@ $(HEADERS)/.sum
 grade$2 debug$2:
 	@$(if $(HANDOUT),$(if $(call judge_built,$1),,echo "this handout grades on $(notdir $(wildcard grader/built/*)): here is $(PLATFORM)" >&2; exit 2))
 	@$(if $(call has_cu,$1),$$(if $$(GPU),$$(MAKE) --no-print-directory BACKEND=cuda $$(gpu_build)/grade/$1.json))

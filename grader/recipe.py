@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the recipe by which `grade` compiles and links a hand-in: recipe.py FILE.json HEADERS.sum, from lines of make.
 
-Each line is a name and a text: `c`, `cu` and `link` are command lines with {kit} for this folder; `read` and `linked`
-are lists of paths.
+Each line is a name and a text: `c`, `cu`, `link` and `link-NAME` are command lines with {kit} for this folder; `read` and
+`linked` are lists of paths.
 """
 import json
 import os

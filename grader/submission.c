@@ -21,7 +21,7 @@
 #include "kernels/base.h"
 
 enum { PATH = 4096, MOST_SOURCE = 1 << 20, OUTPUT = 256 << 10, MOST_READABLE = 32 };
-enum { COMPILE_SECONDS = 60 };
+enum { COMPILE_SECONDS = 60, MOST_PROBES = 4 };
 static const size_t MOST_MEMORY = (size_t)4 << 30;
 
 __attribute__((format(printf, 2, 3))) static bool fail(Built *built, const char *format, ...) {
@@ -246,12 +246,45 @@ static bool build_file(const Submission *submission, const json_t *hole, FILE *o
     return good;
 }
 
-static bool link_probe(const Submission *submission, const char *objects, Built *built) {
-    snprintf(built->probe, sizeof built->probe, "%s/probe", submission->folder);
-    char *command = fill(recipe(submission, "link"), objects, built->probe, "");
+/* The objects that one probe is linked from, as words of a shell. */
+typedef struct ProbeParts {
+    const char *name; /* as the holes have it; "" for the lab's first */
+    FILE *list;
+    char *objects;
+    size_t size;
+} ProbeParts;
+
+/* Those of the probe to which a hole belongs. */
+static ProbeParts *parts_for(ProbeParts parts[MOST_PROBES], const json_t *hole) {
+    const char *named = json_string_value(json_object_get(hole, "probe"));
+    const char *name = named != NULL ? named : "";
+    int i = 0;
+    while (i < MOST_PROBES && parts[i].name != NULL && strcmp(parts[i].name, name) != 0) {
+        i++;
+    }
+    CHECK(i < MOST_PROBES, "more than %d probes in a lab", MOST_PROBES);
+    if (parts[i].name == NULL) {
+        parts[i].name = name;
+        parts[i].list = open_memstream(&parts[i].objects, &parts[i].size);
+        CHECK(parts[i].list != NULL, "no memory for a list");
+    }
+    return &parts[i];
+}
+
+void submission_probe(const char *first, const char *name, char path[SUBMISSION_PATH]) {
+    int length = snprintf(path, SUBMISSION_PATH, "%s%s%s", first, name[0] != '\0' ? "-" : "", name);
+    CHECK(length < SUBMISSION_PATH, "the path of a probe is too long");
+}
+
+static bool link_probe(const Submission *submission, const ProbeParts *parts, Built *built) {
+    char how[64], probe[SUBMISSION_PATH];
+    submission_probe("link", parts->name, probe);
+    snprintf(how, sizeof how, "%.60s", probe);
+    submission_probe(built->probe, parts->name, probe);
+    char *command = fill(recipe(submission, how), parts->objects, probe, "");
     SandboxResult result = run(submission, command, "linked");
     free(command);
-    bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(built->probe, X_OK) == 0;
+    bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(probe, X_OK) == 0;
     /* Everything else that it uses was on the list: only a function of the lab can be missing. */
     static const char missing[] = "undefined reference to `";
     const char *text = result.text != NULL ? result.text : "", *name = strstr(text, missing);
@@ -271,17 +304,18 @@ Built submission_build(const Submission *submission) {
     char folder[PATH];
     snprintf(folder, sizeof folder, "%s/submission", submission->folder);
     CHECK(mkdir(folder, 0755) == 0, "cannot make %s", folder);
-    char *objects = NULL;
-    size_t size;
-    FILE *list = open_memstream(&objects, &size);
-    CHECK(list != NULL, "no memory for a list");
+    ProbeParts parts[MOST_PROBES] = {0};
     const json_t *hole;
     size_t i;
     json_array_foreach(json_object_get(submission->lab, "holes"), i, hole) {
-        built.good = built.good && build_file(submission, hole, list, &built);
+        built.good =
+            built.good && build_file(submission, hole, parts_for(parts, hole)->list, &built);
     }
-    fclose(list);
-    built.good = built.good && link_probe(submission, objects, &built);
-    free(objects);
+    snprintf(built.probe, sizeof built.probe, "%s/probe", submission->folder);
+    for (i = 0; i < MOST_PROBES && parts[i].name != NULL; i++) {
+        fclose(parts[i].list);
+        built.good = built.good && link_probe(submission, &parts[i], &built);
+        free(parts[i].objects);
+    }
     return built;
 }

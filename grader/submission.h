@@ -16,10 +16,13 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+/** Bytes of a path with its NUL. */
+enum { SUBMISSION_PATH = 4096 };
+
 /** How a lab is built. */
 typedef struct Submission {
     const json_t *lab;     /**< labs/NN_topic/lab.json: holes, uses, static_bytes ... */
-    const json_t *recipes; /**< written by make: "c", "cu", "link", "read", "linked" */
+    const json_t *recipes; /**< written by make: "c", "cu", "link", "link-NAME", "read", "linked" */
     const char *from;      /**< folder with the lab's files */
     const char *folder;    /**< private folder of this run */
     const char *cache;     /**< folder for objects that may serve again */
@@ -29,13 +32,16 @@ typedef struct Submission {
 
 /** The outcome. */
 typedef struct Built {
-    bool good;        /**< there is a probe */
-    char probe[4096]; /**< its path */
-    char *message;    /**< if not good: compiler messages or what is not allowed; to be freed */
-    json_t *objects;  /**< {file: {"source": sha256, "object": sha256}}; to be released */
+    bool good;                   /**< each probe of the lab is there */
+    char probe[SUBMISSION_PATH]; /**< its path; others of the lab: submission_probe() */
+    char *message;   /**< if not good: compiler messages or what is not allowed; to be freed */
+    json_t *objects; /**< {file: {"source": sha256, "object": sha256}}; to be released */
 } Built;
 
-/** Builds the probe. */
+/** Builds the probe; and one more for each name that holes have as their "probe" in lab.json. */
 Built submission_build(const Submission *submission);
+
+/** The path of another probe of the lab, from that of the first. */
+void submission_probe(const char *first, const char *name, char path[SUBMISSION_PATH]);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* The message for a hand-in of one file or two, compiled as a lab would be that allows 4096 bytes;
    NULL if it is built. To be freed. */
-static char *build_both(const char *source, const char *second) {
+static char *build_in(const char *source, const char *second, const char *probe) {
     scratch_folder();
     const char *work = scratch_path("work"), *cache = scratch_path("cache");
     mkdir(work, 0755);
@@ -21,12 +21,14 @@ static char *build_both(const char *source, const char *second) {
                             "f", "uses", "_GLOBAL_OFFSET_TABLE_", "static_bytes", 4096);
     if (second != NULL) {
         scratch_file("y.c", second, strlen(second));
-        json_array_append_new(json_object_get(lab, "holes"),
-                              json_pack("{s:s, s:[s]}", "file", "y.c", "functions", "f"));
+        json_array_append_new(
+            json_object_get(lab, "holes"),
+            json_pack("{s:s, s:[s], s:s*}", "file", "y.c", "functions", "f", "probe", probe));
     }
     json_t *recipes =
-        json_pack("{s:s, s:s, s:s, s:s, s:[], s:[]}", "c", "gcc {define} -c {in} -o {out}", "cu",
-                  "", "link", "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:[], s:[]}", "c", "gcc {define} -c {in} -o {out}",
+                  "cu", "", "link", "gcc -shared {objects} -o {out}", "link-apart",
+                  "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
     Submission submission = {lab, recipes, scratch_folder(), work, cache, false};
     Built built = submission_build(&submission);
     json_decref(built.objects);
@@ -37,6 +39,10 @@ static char *build_both(const char *source, const char *second) {
     return built.message;
 }
 
+static char *build_both(const char *source, const char *second) {
+    return build_in(source, second, NULL);
+}
+
 static char *build(const char *source) {
     return build_both(source, NULL);
 }
@@ -44,6 +50,18 @@ static char *build(const char *source) {
 static void expect_refused(const char *source, const char *why) {
     char *message = build(source);
     cr_expect(message != NULL && strstr(message, why) != NULL, "%s\n  is answered: %s", source,
+              message != NULL ? message : "nothing");
+    free(message);
+}
+
+/* Both define f: two files of one probe could not be linked. */
+Test(submission, a_file_may_be_of_another_probe) {
+    const char *one = "int f(void) { return 1; }\n", *two = "int f(void) { return 2; }\n";
+    char *message = build_in(one, two, "apart");
+    cr_expect_null(message, "%s", message);
+    free(message);
+    message = build_in(one, two, NULL);
+    cr_expect(message != NULL && strstr(message, "multiple definition") != NULL, "%s",
               message != NULL ? message : "nothing");
     free(message);
 }

@@ -200,7 +200,8 @@ def build_judges(folder, labs, others):
     build = subprocess.run([*make, "print-build"], check=True, env=clean, stdout=subprocess.PIPE, text=True).stdout.strip()
     place = f"{folder}/grader/built/{machine.machine}-{machine.sysname}"
     os.makedirs(place)
-    for name in [f"{lab}.a" for lab in labs] + ["shared.a", "planted.o", "pareto.o"]:
+    beside = [f"{lab}-{hole['probe']}.o" for lab in labs for hole in read_lab(lab)["holes"] if "probe" in hole]
+    for name in [f"{lab}.a" for lab in labs] + ["shared.a", "planted.o", "pareto.o", *beside]:
         shutil.copy(f"{build}/built/{name}", place)
     if others:
         shutil.copytree(others, f"{folder}/grader/built", dirs_exist_ok=True)
