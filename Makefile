@@ -61,6 +61,7 @@ one_of = $(if $(filter-out $2,$($1)),$(error $1=$($1): must be one of $2))
 $(call one_of,BACKEND,sim cuda)
 $(call one_of,BLAS,onednn openblas none)
 $(call one_of,DEVICE,cpu gpu)
+$(call one_of,HINTS,1 2 3)
 FROM_DIR := $(call without_space,$(FROM))
 $(if $(wildcard $(FROM_DIR)),,$(if $(filter labs solutions,$(FROM)),,$(error FROM=$(FROM): there is no such folder)))
 LABS_DIR := $(if $(LABS),$(patsubst %/,%,$(call without_space,$(LABS)))/)
@@ -102,7 +103,7 @@ HANDOUT := $(wildcard labs/.stubs)
 include common/build.mk cudasim/cudasim.mk train/train.mk grader/grader.mk
 include $(wildcard tools/*.mk tools/bench/*.mk grader/proof/*.mk common/fuzz/*.mk)
 
-KITS_OWN := test prove check stubs grade-all report gradescope autolab classroom handout gpu-check gpu-pack coverage fuzz
+KITS_OWN := test prove check stubs grade-all report gradescope autolab classroom handout manifest gpu-check gpu-pack coverage fuzz
 $(if $(and $(HANDOUT),$(filter $(KITS_OWN),$(MAKECMDGOALS))),$(error \
   'make $(filter $(KITS_OWN),$(MAKECMDGOALS))' is not available in a handout))
 

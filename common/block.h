@@ -14,9 +14,8 @@
 #include "common/model.h"
 
 /**
- * The tensors that a block keeps between forward and backward: for each token 15 C numbers, the
- * probabilities or the log-sum of each attention row, and four floats. Input and output are not
- * among them; they belong to the caller.
+ * The tensors that a block keeps between forward and backward. Input and output are not among them;
+ * they belong to the caller.
  */
 struct Block {
     Real *ln1;                 /**< (B, T, C) first layer norm */

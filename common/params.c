@@ -1,7 +1,36 @@
-/* The list of a model's parameters, from the one table in params.h: the contract is there. */
+/* The list of a model's parameters, from one table: the contract is in params.h. */
 #include "common/params.h"
 
 #include "kernels/tensors.h"
+
+/* X(id, name in a file, rows, columns, start). A vector has 1 row. GPT-2's files store the matrices
+   of a block the other way round. */
+#define EACH_MODEL_PARAM(X)                                                                        \
+    X(WTE, "wte.weight", V, C, INIT_NORMAL)                                                        \
+    X(WPE, "wpe.weight", T, C, INIT_NORMAL)                                                        \
+    X(LNF_WEIGHT, "ln_f.weight", 1, C, INIT_ONE)                                                   \
+    X(LNF_BIAS, "ln_f.bias", 1, C, INIT_ZERO)
+
+/* Of each block; in a file "h.<layer>." stands before the name. */
+#define EACH_BLOCK_PARAM(X)                                                                        \
+    X(LN1_WEIGHT, "ln_1.weight", 1, C, INIT_ONE)                                                   \
+    X(LN1_BIAS, "ln_1.bias", 1, C, INIT_ZERO)                                                      \
+    X(QKV_WEIGHT, "attn.c_attn.weight", 3 * C, C, INIT_NORMAL)                                     \
+    X(QKV_BIAS, "attn.c_attn.bias", 1, 3 * C, INIT_ZERO)                                           \
+    X(PROJ_WEIGHT, "attn.c_proj.weight", C, C, INIT_RESIDUAL)                                      \
+    X(PROJ_BIAS, "attn.c_proj.bias", 1, C, INIT_ZERO)                                              \
+    X(LN2_WEIGHT, "ln_2.weight", 1, C, INIT_ONE)                                                   \
+    X(LN2_BIAS, "ln_2.bias", 1, C, INIT_ZERO)                                                      \
+    X(FC_WEIGHT, "mlp.c_fc.weight", 4 * C, C, INIT_NORMAL)                                         \
+    X(FC_BIAS, "mlp.c_fc.bias", 1, 4 * C, INIT_ZERO)                                               \
+    X(FCPROJ_WEIGHT, "mlp.c_proj.weight", C, 4 * C, INIT_RESIDUAL)                                 \
+    X(FCPROJ_BIAS, "mlp.c_proj.bias", 1, C, INIT_ZERO)
+
+/* As many as there are ids. */
+#define ONE(id, name, rows, cols, init) +1
+_Static_assert(EACH_MODEL_PARAM(ONE) == MODEL_PARAMS, "a parameter of the model");
+_Static_assert(EACH_BLOCK_PARAM(ONE) == BLOCK_PARAMS, "a parameter of a block");
+#undef ONE
 
 int params_count(const ModelConfig *config) {
     return MODEL_PARAMS + config->L * BLOCK_PARAMS;
@@ -32,9 +61,10 @@ static Param describe(const char *name, int layer, int rows, int cols, ParamInit
 
 void params_describe(Param *params, const ModelConfig *config) {
     int V = config->V, T = config->T, C = config->C, layer = -1;
-#define DESCRIBE(id, name, rows, cols, init) *params++ = describe(name, layer, rows, cols, init);
+#define DESCRIBE(id, name, rows, cols, init) params[id] = describe(name, layer, rows, cols, init);
     EACH_MODEL_PARAM(DESCRIBE)
-    for (layer = 0; layer < config->L; layer++) {
+    params += MODEL_PARAMS;
+    for (layer = 0; layer < config->L; layer++, params += BLOCK_PARAMS) {
         EACH_BLOCK_PARAM(DESCRIBE)
     }
 #undef DESCRIBE

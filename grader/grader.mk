@@ -63,7 +63,9 @@ GPU ?= $(if $(wildcard /dev/nvidiactl),$(wildcard /usr/local/cuda/bin/nvcc) $(sh
 
 # ---- one lab ----------------------------------------------------------------------------------------
 # The instructor's own checks of a lab, where there are some (HIDDEN=DIR: kept elsewhere).
+HIDDEN_SAID := $(HIDDEN)
 HIDDEN    ?= grader/hidden
+$(if $(HIDDEN_SAID),$(if $(wildcard $(call without_space,$(HIDDEN))/.),,$(error HIDDEN=$(HIDDEN): there is no such folder)))
 hidden_of  = $(wildcard $(call without_space,$(HIDDEN))/$1.c)
 judge_sources = $(filter-out %/probe.c %/protocol.c %_test.c,$(wildcard $(ROOT_$1)grader/labs/$1/*.c))
 judge_of   = $(call c_objects,$(ROOT_$1)labs/$1/tests.c $(call judge_sources,$1) $(wildcard $(ROOT_$1)grader/labs/$1/protocol.c) $(call hidden_of,$1))

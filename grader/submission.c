@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/files.h"
 #include "common/text.h"
 #include "grader/command.h"
@@ -54,17 +55,28 @@ static SandboxResult run(const Submission *submission, const char *command, cons
         readable[n] = json_string_value(json_array_get(listed, (size_t)n));
     }
     readable[n] = submission->folder;
+    double left = submission->until - now();
+    if (left <= 0) {
+        return (SandboxResult){.end = SANDBOX_TIMEOUT};
+    }
     Sandbox sandbox = {.argv = (const char *const[]){"/bin/sh", "-c", command, NULL},
                        .readable = readable,
                        .folder = submission->folder,
                        .in = -1,
                        .out = -1,
-                       .seconds = COMPILE_SECONDS,
+                       .seconds = left < COMPILE_SECONDS ? left : COMPILE_SECONDS,
                        .cpu_seconds = COMPILE_SECONDS,
                        .memory = MOST_MEMORY,
                        .output = OUTPUT,
                        .may_execute = true};
     return sandbox_run(&sandbox);
+}
+
+/* The sentence for a tool that was stopped. */
+static const char *stopped(const Submission *submission) {
+    return now() < submission->until
+               ? "the compiler was stopped: it took too long\n"
+               : "the compiler was stopped: all files together took too long to build\n";
 }
 
 static void put(FILE *to, const char *text) {
@@ -169,7 +181,7 @@ static bool compile(const Submission *submission, const char *name, const char *
     if (!good) {
         const char *changed = contract_changed(submission->lab, name, result.text);
         fail(built, "%s%s%s%s", changed != NULL ? changed : "", changed != NULL ? "\n" : "",
-             result.end == SANDBOX_TIMEOUT ? "the compiler was stopped: it took too long\n"
+             result.end == SANDBOX_TIMEOUT ? stopped(submission)
              : result.end == SANDBOX_ERROR ? result.error
                                            : "",
              result.text != NULL ? result.text : "");
@@ -201,7 +213,8 @@ static bool check_symbols(const Submission *submission, const char *file, const 
     bool listed = symbols != NULL && sections != NULL;
     char *refused = listed ? symbols_refused(submission->lab, file, symbols, sections) : NULL;
     if (!listed) {
-        fail(built, "%s: its object cannot be read", file);
+        fail(built, "%s: %s", file,
+             now() < submission->until ? "its object cannot be read" : stopped(submission));
     } else if (refused != NULL) {
         fail(built, "%s", refused);
     }
@@ -293,7 +306,8 @@ static bool link_probe(const Submission *submission, const ProbeParts *parts, Bu
         fail(built, "`%.*s` is missing: it is one of the lab's functions", (int)strcspn(name, "'"),
              name);
     } else if (!good) {
-        fail(built, "the probe does not link:\n%s%s", result.error, text);
+        fail(built, "the probe does not link:\n%s%s%s", result.error,
+             result.end == SANDBOX_TIMEOUT ? stopped(submission) : "", text);
     }
     free(result.text);
     return good;

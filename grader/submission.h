@@ -26,7 +26,9 @@ typedef struct Submission {
     const char *from;      /**< folder with the lab's files */
     const char *folder;    /**< private folder of this run */
     const char *cache;     /**< folder for objects that may serve again */
-    bool symbols_seen;     /**< the same files have been built before, and their symbols looked at:
+    double until; /**< on the clock of now(): when all files must be built. A compiler has its own
+                       limit as well, but a lab compiles a file several times */
+    bool symbols_seen; /**< the same files have been built before, and their symbols looked at:
                                 nvcc's objects have others */
 } Submission;
 

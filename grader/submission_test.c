@@ -6,11 +6,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/clock.h"
 #include "common/testkit/scratch.h"
 
-/* The message for a hand-in of one file or two, compiled as a lab would be that allows 4096 bytes;
-   NULL if it is built. To be freed. */
-static char *build_in(const char *source, const char *second, const char *probe) {
+static const char COMPILER[] = "gcc {define} -c {in} -o {out}";
+
+/* The message for a hand-in of one file or two, compiled as a lab would be that allows 4096 bytes,
+   within some seconds; NULL if it is built. To be freed. */
+static char *build_within(double seconds, const char *compiler, const char *source,
+                          const char *second, const char *probe) {
     scratch_folder();
     const char *work = scratch_path("work"), *cache = scratch_path("cache");
     mkdir(work, 0755);
@@ -25,11 +29,10 @@ static char *build_in(const char *source, const char *second, const char *probe)
             json_object_get(lab, "holes"),
             json_pack("{s:s, s:[s], s:s*}", "file", "y.c", "functions", "f", "probe", probe));
     }
-    json_t *recipes =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:[], s:[]}", "c", "gcc {define} -c {in} -o {out}",
-                  "cu", "", "link", "gcc -shared {objects} -o {out}", "link-apart",
-                  "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
-    Submission submission = {lab, recipes, scratch_folder(), work, cache, false};
+    json_t *recipes = json_pack("{s:s, s:s, s:s, s:s, s:s, s:[], s:[]}", "c", compiler, "cu", "",
+                                "link", "gcc -shared {objects} -o {out}", "link-apart",
+                                "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
+    Submission submission = {lab, recipes, scratch_folder(), work, cache, now() + seconds, false};
     Built built = submission_build(&submission);
     json_decref(built.objects);
     json_decref(recipes);
@@ -40,7 +43,7 @@ static char *build_in(const char *source, const char *second, const char *probe)
 }
 
 static char *build_both(const char *source, const char *second) {
-    return build_in(source, second, NULL);
+    return build_within(60, COMPILER, source, second, NULL);
 }
 
 static char *build(const char *source) {
@@ -57,10 +60,10 @@ static void expect_refused(const char *source, const char *why) {
 /* Both define f: two files of one probe could not be linked. */
 Test(submission, a_file_may_be_of_another_probe) {
     const char *one = "int f(void) { return 1; }\n", *two = "int f(void) { return 2; }\n";
-    char *message = build_in(one, two, "apart");
+    char *message = build_within(60, COMPILER, one, two, "apart");
     cr_expect_null(message, "%s", message);
     free(message);
-    message = build_in(one, two, NULL);
+    message = build_within(60, COMPILER, one, two, NULL);
     cr_expect(message != NULL && strstr(message, "multiple definition") != NULL, "%s",
               message != NULL ? message : "nothing");
     free(message);
@@ -115,5 +118,16 @@ Test(submission, no_file_includes_another) {
     message = build_both(first, "#define f g\n#include \"x.c\"\n");
     cr_expect(message != NULL && strstr(message, "x.c: No such file") != NULL, "%s",
               message != NULL ? message : "nothing");
+    free(message);
+}
+
+/* Two files, each compiled well within a compiler's own limit. */
+Test(submission, all_files_together_have_a_limit) {
+    const char *slowly = "sleep 2; gcc {define} -c {in} -o {out}";
+    double begin = now();
+    char *message = build_within(3, slowly, "int f(void) { return 0; }\n", "int f2(void);\n", NULL);
+    cr_expect(message != NULL && strstr(message, "all files together took too long") != NULL, "%s",
+              message != NULL ? message : "nothing");
+    cr_expect(now() - begin < 5, "after %g s", now() - begin);
     free(message);
 }

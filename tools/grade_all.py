@@ -54,19 +54,28 @@ class HandIn:
         return seen.hexdigest()[:32]
 
 
+def is_hand_in(entry):
+    """What a system or an editor leaves beside hand-ins is called so."""
+    return not entry.startswith(".") and entry != "__MACOSX"
+
+
+def left_out(folder):
+    """What is in the folder and not looked at. A student's work might be called so."""
+    return sorted(entry for entry in os.listdir(folder) if not is_hand_in(entry))
+
+
 def find_hand_ins(folder, lab):
     """All of them by name. A name that is there twice is the instructor's to settle."""
     found = {}
-    for entry in sorted(os.listdir(folder)):
-        if entry.startswith(".") or entry == "__MACOSX":
-            continue
+    for entry in sorted(filter(is_hand_in, os.listdir(folder))):
         hand_in = HandIn(os.path.join(folder, entry), lab.split("_")[0])
         if hand_in.name in found:
             raise Stopped(f"{shown(hand_in.name)} has handed in twice: "
                           f"{shown(found[hand_in.name].path)} and {shown(hand_in.path)}; keep one")
         found[hand_in.name] = hand_in
     if not found:
-        raise Stopped(f"{folder}: there is no hand-in in it")
+        others = ", ".join(map(shown, left_out(folder)))
+        raise Stopped(f"{folder}: there is no hand-in in it" + (f"; not looked at, by its name: {others}" if others else ""))
     return list(found.values())
 
 
@@ -252,7 +261,8 @@ def print_summary(summary, out):
     if summary["graded"]:
         print(f"mean {summary['mean']:.1f}, median {summary['median']:g}; lost by: " + ", ".join(
             f"{name} {count}" for name, count in sorted(summary["lost"].items(), key=lambda entry: -entry[1])[:5]))
-    for key, text in (("refused", "refused, 0 points (the record says why)"), ("missing", "not graded: start again"),
+    for key, text in (("left_out", "not looked at, by its name"), ("refused", "refused, 0 points (the record says why)"),
+                      ("missing", "not graded: start again"),
                       ("undecided", "the grader's own fault, not decided: start again with ONLY=failed")):
         if summary[key]:
             names = ", ".join(shown(name) for name in summary[key][:8])
@@ -369,7 +379,7 @@ def run(options):
     if options.shard:
         write_whole(done_note(course.out, options.shard), b"")
         return 0
-    summary = summarize(course, hand_ins)
+    summary = {**summarize(course, hand_ins), "left_out": left_out(options.folder)}
     write_json(os.path.join(course.out, "summary.json"), summary)
     print_summary(summary, course.out)
     if ended_early:

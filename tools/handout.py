@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Cuts what a student of a lab gets: `make handout LAB=03 [SOLUTIONS=none] [OUT=folder] [BUILT=folder]`.
+"""Cuts what a student of a lab gets: `make handout LAB=03 [SOLUTIONS=none] [HINTS=2] [OUT=folder] [BUILT=folder]`.
 
 A folder and an archive of it with the kit, the labs up to this one, and the solutions of the labs before it (none with
 SOLUTIONS=none: students go on with their own). No solution of this lab or a later one, no mutants, no attacks, no hidden
-checks, no tests of the kit. The folder is searched for lines of the solutions before it is put in place.
+checks, no tests of the kit, and nothing that git does not track (tools/kit_files.py). HINTS=2 leaves the third of three hints
+out, which is nearly the line. The folder is searched for lines of the solutions before it is put in place.
 """
 import argparse
 import glob
@@ -16,7 +17,8 @@ import sys
 
 import leaks
 from handin import kit_version
-from lab_files import all_labs, files_of, package_files, read_lab
+from kit_files import Stays, check_labs, leaving, stop
+from lab_files import all_labs, files_of, read_lab
 
 # What students have no use for. Of tools/ and of the folders in grader/ what they get is listed, so that what comes to
 # lie there later is not theirs.
@@ -26,6 +28,7 @@ TOOLS = {"class_folder.py", "demo.sh", "export.py", "exports/__init__.py", "expo
          "hint.sh", "lab_files.py", "labs.py", "labs_mk.py", "link.sh", "links.py", "pareto.py", "reset.sh", "setup.sh", "stub.sh", "table.py"}
 UNLINKED = ("instructors", "exports")   # pages that the main page has a line about
 FOR_LABS = "grader/labs/"
+MOST_HINTS = 3   # for a task: a question, where to look, nearly the line
 
 PAGE = """# Lab {lab}
 
@@ -42,24 +45,13 @@ PAGE = """# Lab {lab}
 
 Nothing asks for a GPU. Grading runs on {platforms}: the judges are built for it, and come without their source.
 
+What is here is yours to read: the kit, the probes and the checks{earlier_too}. The hints are in `labs/{lab}/hints.md`,
+{tiers} for each task.
+
 Begin with [labs/{lab}/README.md](labs/{lab}/README.md). {earlier}
 """
 SOLVED = "The labs before this one are solved in `solutions/`; with `OWN=1` yours in `labs/` are taken instead."
 UNSOLVED = "Your own files of the labs before this one belong into `labs/`; the kit is built with them."
-
-
-def tracked():
-    """{path: where it is} of the files of the kit, as git knows them, or all but what make has made; and of LABS=."""
-    return {**{path: path for path in kit_files()}, **package_files()}
-
-
-def kit_files():
-    done = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True,
-                          text=True, check=False)
-    if done.returncode == 0:
-        return [path for path in done.stdout.split("\0") if path and os.path.isfile(path)]
-    return [os.path.normpath(os.path.join(folder, name)) for folder, _, names in os.walk(".") for name in names
-            if not os.path.normpath(folder).startswith(("build", ".git", "runs"))]
 
 
 def lab_of(path):
@@ -108,14 +100,27 @@ def solution(path):
     return cut_out(path, "-USTUB")
 
 
+def fewer_hints(text, tiers):
+    """A page of hints with that many for each task. One begins with its number and goes on to the next, or to the next task."""
+    kept, taken = [], True
+    for line in text.splitlines(keepends=True):
+        number = re.match(r"(\d)\. |#", line)
+        if number:
+            taken = int(number[1] or 0) <= tiers
+        kept += [line] if taken else []
+    return "".join(kept)
+
+
 def later_lab(name):
     """What the kit must know of a lab that is not there yet, to say that something waits for it."""
     lab = read_lab(name)
     return (json.dumps({key: lab[key] for key in ("holes", "train") if key in lab}, indent=2) + "\n").encode()
 
 
-def shown(path, source):
+def shown(path, source, hints=MOST_HINTS):
     """The text of a file as it comes into a handout."""
+    if path.endswith("/hints.md"):
+        return fewer_hints(read(source), hints)
     lab = path.split("/")[1] if path.startswith("labs/") else ""
     if path.startswith("solutions/"):
         return solution(source)
@@ -134,48 +139,59 @@ def cut_stubs(folder, lab):
 
 # ---- looking through it -----------------------------------------------------------------------------
 
-# Who says the same for a reason: (a shipped file, a solution).
+# Who says the same for a reason: (a shipped file, a solution). Everything else that is shipped is searched, the kit's own
+# sources too: an answer does not become public by standing in one of them.
+WALK = "a walk over all parameters of a model"
+PACKS = "how every kernel reads packs, or how its function begins"
 ALLOWED = {
+    ("common/model.c", "solutions/05_fp16/mixed.c"): WALK,
+    ("common/optimizer.c", "solutions/05_fp16/mixed.c"): WALK,
+    ("common/testkit/replay.c", "solutions/05_fp16/mixed.c"): WALK,
+    ("tools/bench/bench.c", "solutions/05_fp16/mixed.c"): WALK,
+    ("grader/labs/05_fp16/probe.c", "solutions/05_fp16/mixed.c"): WALK,
+    ("common/data/kit.txt", "solutions/05_fp16/mixed.c"): WALK,
+    ("common/data/kit.txt", "solutions/02_kernels/adamw.cu"): "the op of the CPU",
+    ("kernels/adamw.c", "solutions/02_kernels/adamw.cu"): "the op of the CPU",
+    ("kernels/embedding.cu", "solutions/02_kernels/crossentropy.cu"): PACKS,
+    ("kernels/embedding.cu", "solutions/02_kernels/layernorm.cu"): PACKS,
+    ("kernels/matmul.cu", "solutions/02_kernels/layernorm.cu"): PACKS,
+    ("kernels/residual.cu", "solutions/05_fp16/unscale.cu"): PACKS,
+    ("kernels/scale.cu", "solutions/02_kernels/adamw.cu"): "the example of a kernel over a list of tensors",
+    ("kernels/scale.cu", "solutions/02_kernels/sumsq.cu"): "the example of a kernel over a list of tensors",
     ("grader/labs/03_accumulate/probe.c", "solutions/01_loop/loop.c"): "the plain step beside the window",
     ("grader/labs/05_fp16/probe.c", "solutions/03_accumulate/accumulate.c"): "the windows in which an update is tried",
     ("grader/labs/05_fp16/probe.c", "solutions/02_kernels/crossentropy.cu"): "parameters of the op that it watches",
-    ("tools/bench/bench.c", "solutions/05_fp16/mixed.c"): "a walk over the parameters of an optimizer",
+    ("grader/labs/05_fp16/probe.c", "solutions/05_fp16/scaler.c"): "a scaler is filled from the inputs and sent back, field by field",
 }
 
 
 def search_of(number, solutions):
-    """For all solutions that are not theirs. What the kit itself or an earlier solution has in the same words, they have."""
+    """For all solutions that are not theirs. What an earlier solution has in the same words, they have."""
     search = leaks.Search()
-    every = {path: source for path, source in tracked().items() if path.startswith("solutions/")}
+    every = {path: source for path, source in leaving().items() if path.startswith("solutions/")}
     secret = {path: source for path, source in every.items() if not theirs(path, number, solutions)}
     for path, source in secret.items():
         search.keep_secret(path, solution(source), cut_out(source, "-DSTUB"))
-    for path in glob.glob("kernels/*.c*") + glob.glob("kernels/*.h") + glob.glob("common/*.[ch]"):
-        search.keep_public(read(path))
     for path in every.keys() - secret.keys():
         search.keep_public(solution(every[path]))
     return search
 
 
-def leak_in(search, path, text):
-    """What leaks.py finds in a file that is shipped, if nothing allows it."""
-    if path.startswith("common/data/") or path.endswith("/hints.md"):
-        return None
-    leak = search.leak(text)
-    return leak if leak and (path, leak[0]) not in ALLOWED else None
+def leaks_in(search, path, text, hints=MOST_HINTS):
+    """[(a solution, what of it)] that a file is shipped with and nothing allows. A third hint shows a line or two."""
+    if path.endswith("/hints.md") and hints == MOST_HINTS:
+        return []
+    return [leak for leak in search.leaks(text).items() if (path, leak[0]) not in ALLOWED]
 
 
-def found_leaks(folder, number, solutions):
-    """Where something of a solution that is not theirs stands. A third hint shows a line or two on purpose, and the
-    text to train on is old sources of the kit."""
+def found_leaks(folder, number, solutions, hints):
+    """Where something of a solution that is not theirs stands."""
     search, found = search_of(number, solutions), []
     for place, _, names in os.walk(folder):
         for name in names:
             path = os.path.relpath(os.path.join(place, name), folder)
             text = read(os.path.join(place, name))
-            leak = leak_in(search, path, text)
-            if leak:
-                found.append(f"{path} has a part of {leak[0]}: {leak[1]}")
+            found += [f"{path} has a part of {secret}: {part}" for secret, part in leaks_in(search, path, text, hints)]
             if path.startswith(("labs/", "solutions/")) and re.search(r"^#.*\bSTUB\b", text, re.M):
                 found.append(f"{path} has a marker of the stub")
     return found
@@ -204,19 +220,31 @@ def build_judges(folder, labs, others):
     for name in [f"{lab}.a" for lab in labs] + ["shared.a", "planted.o", "pareto.o", *beside]:
         shutil.copy(f"{build}/built/{name}", place)
     if others:
-        shutil.copytree(others, f"{folder}/grader/built", dirs_exist_ok=True)
+        take_built(folder, others)
     return sorted(os.listdir(f"{folder}/grader/built"))
+
+
+def take_built(folder, others):
+    """Those of other platforms: in each folder objects, and archives of objects."""
+    for place, _, names in os.walk(others):
+        for name in names:
+            platform = os.path.relpath(place, others)
+            if "/" in platform or platform == "." or not name.endswith((".a", ".o")):
+                raise Stays(f"{place}/{name} is not an object: BUILT= is the folder grader/built of another handout")
+            os.makedirs(f"{folder}/grader/built/{platform}", exist_ok=True)
+            shutil.copy(f"{place}/{name}", f"{folder}/grader/built/{platform}")
 
 
 # ---- the whole --------------------------------------------------------------------------------------
 
-def cut(folder, lab, solutions, built):
-    number = lab[:2]
-    for path, source in tracked().items():
+def cut(folder, lab, solutions, hints):
+    number, files = lab[:2], leaving()
+    check_labs([each for each in all_labs() if each[:2] <= number], files)
+    for path, source in files.items():
         if theirs(path, number, solutions):
             os.makedirs(os.path.dirname(os.path.join(folder, path)) or folder, exist_ok=True)
-            if path.startswith("solutions/"):
-                write(folder, path, solution(source).encode())
+            if path.startswith("solutions/") or path.endswith("/hints.md"):
+                write(folder, path, shown(path, source, hints).encode())
             else:
                 shutil.copy2(source, os.path.join(folder, path))
     for each in all_labs():
@@ -229,8 +257,19 @@ def cut(folder, lab, solutions, built):
         text = "".join(line for line in file if not any(f"@ref {name}" in line for name in UNLINKED))
     write(folder, "docs/mainpage.md", text.encode())
     write(folder, "VERSION", (kit_version() + "\n").encode())
-    platforms = build_judges(folder, [each for each in all_labs("tests.c") if each[:2] <= number], built)
-    page = PAGE.format(lab=lab, number=number, platforms=" and ".join(name.replace("-", " ") for name in platforms), earlier=SOLVED if solutions else UNSOLVED)
+
+
+def make(folder, options):
+    """The whole, in a new folder. What is searched for leaks is all but what is built."""
+    number, solutions = options.lab[:2], not options.no_solutions
+    cut(folder, options.lab, solutions, options.hints)
+    found = found_leaks(folder, number, solutions, options.hints)
+    if found:
+        sys.exit("handout: not made\n" + "\n".join(found))
+    platforms = build_judges(folder, [each for each in all_labs("tests.c") if each[:2] <= number], options.built)
+    page = PAGE.format(lab=options.lab, number=number, platforms=" and ".join(name.replace("-", " ") for name in platforms),
+                       earlier=SOLVED if solutions else UNSOLVED, earlier_too=", the solutions of the labs before" if solutions else "",
+                       tiers=("one", "two", "three")[options.hints - 1])
     write(folder, "README.md", page.encode())
 
 
@@ -240,19 +279,21 @@ def main():
     parser.add_argument("--out", required=True, help="folder, made anew; an archive comes to lie beside it")
     parser.add_argument("--no-solutions", action="store_true", help="not even of the labs before")
     parser.add_argument("--built", help="folder with judges that are built for other platforms")
+    parser.add_argument("--hints", type=int, default=MOST_HINTS, choices=range(1, MOST_HINTS + 1), help="of each task")
     options = parser.parse_args()
     out, aside = options.out.rstrip("/"), options.out.rstrip("/") + ".new"
     if os.path.exists(out) and not os.path.exists(f"{out}/labs/.stubs"):
         sys.exit(f"handout: {out} exists and is not a handout")
     shutil.rmtree(aside, ignore_errors=True)
     os.makedirs(aside)
-    cut(aside, options.lab, not options.no_solutions, options.built)
-    found = found_leaks(aside, options.lab[:2], not options.no_solutions)
-    if found:
-        shutil.rmtree(aside)
-        sys.exit("handout: not made\n" + "\n".join(found))
-    shutil.rmtree(out, ignore_errors=True)
-    os.rename(aside, out)
+    try:
+        make(aside, options)
+        shutil.rmtree(out, ignore_errors=True)
+        os.rename(aside, out)
+    except Stays as error:
+        stop("handout", error)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
     shutil.make_archive(out, "gztar", os.path.dirname(out) or ".", os.path.basename(out))
     print(f"{out}: {sum(len(names) for _, _, names in os.walk(out))} files, and {out}.tar.gz")
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The next hint for a task: hint.sh 00_bytes 2. Three of them, one more each time; then again from the first.
+# The next hint for a task: hint.sh 00_bytes 2. Three of them, or as many as the handout has, one more each time; then again
+# from the first.
 set -eu
 lab=${1:?a lab} task=${2:-}
 file=labs/$lab/hints.md
@@ -12,9 +13,10 @@ if [ -z "$task" ] || ! grep -q "^## Task $task\b" "$file"; then
 fi
 mkdir -p build/hints
 seen=$(cat "build/hints/$lab-$task" 2>/dev/null || echo 0)
-tier=$((seen % 3 + 1))
+tiers=$(awk -v task="$task" '/^## Task/ { here = $3 + 0 == task } here && /^[123]\. / { n++ } END { print n }' "$file")
+tier=$((seen % tiers + 1))
 echo "$tier" >"build/hints/$lab-$task"
-echo "Lab $number, task $task, hint $tier of 3:"
+echo "Lab $number, task $task, hint $tier of $tiers:"
 awk -v task="$task" -v tier="$tier" '
     /^## Task/ { here = $3 + 0 == task; next }
     here && /^[123]\. / { shown = $1 + 0 == tier; sub(/^[123]\. /, "") }

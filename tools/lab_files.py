@@ -35,13 +35,6 @@ def files_of(lab):
     return [hole["file"] for hole in read_lab(lab)["holes"]]
 
 
-def package_files():
-    """{path as it would be in the kit: where it is} of all labs in the folder that LABS= names."""
-    folders = [f"{OWN}/{kind}/{lab}" for lab in all_labs() if root_of(lab) != "." for kind in ("labs", "solutions", "grader/labs")]
-    return {os.path.relpath(path, OWN): path for folder in folders for path in glob.glob(f"{folder}/**", recursive=True)
-            if os.path.isfile(path)}
-
-
 def has_cuda(lab):
     """Whether its checks run with every access of a kernel looked at."""
     return any(name.endswith(".cu") for name in files_of(lab))

@@ -8,9 +8,9 @@
 A kit that is packed has its solutions and hidden checks in it. It is for the instructor alone; students get `make handout`.
 """
 import argparse
-import glob
 import io
 import os
+import re
 import secrets
 import subprocess
 import sys
@@ -18,23 +18,36 @@ import tarfile
 import zipfile
 
 from class_folder import Stopped, write_whole
-from lab_files import has_cuda, package_files
+from kit_files import Stays, check_labs, leaving, stop
+from lab_files import has_cuda
 
 SCRIPTS = "tools/pack"
 # For any x86-64 machine, not the one that made the image; without a BLAS: the checks' matrices are small.
 SETTINGS = "BLAS=none ARCH=-march=x86-64-v2"
-LEFT_OUT = (".", "build/", "docs/", "labs/", "common/fuzz/", "tools/bench/", "grader/attacks/",
-            "grader/proof/", "grader/fuzz/", "grader/schemas/", "train/fuzz/")
+HIDDEN = "grader/hidden"
+LEFT_OUT = (".", "docs/", "labs/", "common/fuzz/", "tools/bench/", "grader/attacks/", "grader/proof/", "grader/fuzz/", "grader/hidden/",
+            "grader/schemas/", "train/fuzz/")
+NOT_PACKED = (".mutants", ".variants", "_test.c")
 
 
-def kit_files(lab):
+def packed_files(lab, hidden):
     """{name: where it is} of what building and running the judge of a lab takes. Hidden checks may be unknown to git."""
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True,
-                            check=False)
-    names = listed.stdout.decode().split("\0") if listed.returncode == 0 else glob.glob("**", recursive=True)
-    wanted = [name for name in names if not name.startswith(LEFT_OUT) and not name.endswith((".mutants", ".variants", "_test.c"))] + glob.glob(f"labs/{lab}/*") + glob.glob("labs/*/contract.h")
-    wanted += glob.glob("labs/*/lab.json") + glob.glob("solutions/*/*.c*") + glob.glob("grader/hidden/*")
-    return {**{name: name for name in wanted if os.path.isfile(name)}, **package_files()}
+    files = leaving()
+    check_labs([lab], files)
+    wanted = {name: path for name, path in files.items() if not name.endswith(NOT_PACKED) and
+              (not name.startswith(LEFT_OUT) or name.startswith(f"labs/{lab}/") or re.fullmatch(r"labs/\w+/(contract.h|lab.json)", name))}
+    return {**wanted, **hidden_files(lab, hidden)}
+
+
+def hidden_files(lab, hidden):
+    """The instructor's own checks of a lab, where the packed kit looks for them. Who names a folder wants what is in it."""
+    path = os.path.join(hidden or HIDDEN, f"{lab}.c")
+    if os.path.isfile(path):
+        return {f"{HIDDEN}/{name}": os.path.join(os.path.dirname(path), name) for name in sorted(os.listdir(os.path.dirname(path)))
+                if name == f"{lab}.c" or name.endswith(".h")}
+    if hidden:
+        raise Stays(f"HIDDEN={hidden}: there is no {lab}.c in it")
+    return {}
 
 
 def settings(lab, options):
@@ -55,7 +68,7 @@ def secret(path):
 
 def entries(lab, scripts, options):
     """(name, mode, bytes) of all that is packed."""
-    places = [(script, f"{SCRIPTS}/{script}") for script in scripts] + sorted(kit_files(lab).items())
+    places = [(script, f"{SCRIPTS}/{script}") for script in scripts] + sorted(packed_files(lab, options.hidden).items())
     packed = [("pack.conf", 0o644, settings(lab, options).encode()), ("secret", 0o600, secret(options.secret))]
     for name, path in places:
         with open(path, "rb") as file:
@@ -96,6 +109,8 @@ def files(options):
     if options.system == "autolab":
         return {"autograde.tar": (tarred(entries(lab, ["setup.sh", "grade_one"], options)), 0o600),
                 "autograde-Makefile": (script_for(lab, "autograde-Makefile"), 0o644)}
+    if options.hidden:
+        raise Stays(f"HIDDEN={options.hidden}: a workflow stands where students read it, and has no hidden checks")
     return {"classroom.yml": (script_for(lab, "autograding.yml"), 0o644)}
 
 
@@ -105,6 +120,7 @@ def main():
     parser.add_argument("lab", help="folder in labs/")
     parser.add_argument("--out", required=True, help="folder to write into")
     parser.add_argument("--secret", help="file with the secret of the class; otherwise a new one")
+    parser.add_argument("--hidden", help=f"folder with the instructor's own checks; {HIDDEN}, where there are some")
     parser.add_argument("--seconds", type=int, default=540, help="limit for one submission: below that of the machine")
     parser.add_argument("--min-sandbox", type=int, default=2, help="refuse to grade below this level")
     options = parser.parse_args()
@@ -115,6 +131,8 @@ def main():
             write_whole(path, data, mode)
             note = ", with solutions in it: not for students" if mode == 0o600 else ""
             print(f"{path}: {len(data) / 1024:.0f} KiB{note}")
+    except Stays as error:
+        stop("pack", error)
     except (OSError, Stopped, subprocess.CalledProcessError) as error:
         sys.exit(f"pack: {error}")
 

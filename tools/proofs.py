@@ -23,9 +23,9 @@ UNIT = TRAIN + ("grader/*.c", "grader/*.h", "grader/labs/", "grader/fuzz/", "gra
 PAGES = ("docs/", "README.md", "CONTRIBUTING.md", "*/README.md")
 CLASS = GRADERS + ("grader/attacks/", "grader/hidden/", "grader/proof/expecting.py", "tools/grade_all.py", "tools/hand_in_reader.py",
                    "tools/slurm_shard.sh")
-HANDOUT = CLASS + PAGES + ("tools/", "grader/proof/handout_test.py", "grader/proof/hand_in_reader_test.py", "LICENSE",
+HANDOUT = CLASS + PAGES + ("tools/", "grader/proof/handout_test.py", "grader/proof/leaving_test.py", "grader/proof/hand_in_reader_test.py", "LICENSE",
                            ".clang-format", ".editorconfig", ".gitattributes", ".gitignore")
-EXPORTS = GRADERS + ("grader/schemas/", "tools/export.py", "tools/exports/", "tools/report.py", "tools/report/", "tools/pack_grader.py",
+EXPORTS = GRADERS + ("grader/schemas/", "tools/export.py", "tools/exports/", "tools/report.py", "tools/report/", "tools/pack_grader.py", "tools/kit_files.py",
                      "tools/pack/", "tools/hand_in_reader.py", "tools/grade_all.py", "grader/proof/expecting.py")
 
 
@@ -166,6 +166,7 @@ def class_proofs():
               f"{of_class} tools/slurm_local.sh grader/proof/class_test.py --slurm 3 --lab 00_bytes --hand-ins 40 --out build/class-slurm",
               *SLURM),
         Proof("handout, hand-in, reset, hidden checks", HANDOUT, "make -s handout-test"),
+        Proof("the compiler of a hand-in sees headers and nothing else", HANDOUT + ("grader/proof/headers_test.py",), "make -s headers-test"),
         Proof("the Makefile: flavours, new names, a machine without Python", BUILD + ("grader/proof/make_test.py", "labs/", "tools/"),
               "grader/proof/make_test.py"),
         Proof("a lab is a package: in a folder of its own, and copied into a clone", HANDOUT + ("grader/proof/package_test.py", "grader/proof/example/"),

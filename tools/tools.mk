@@ -18,9 +18,13 @@ report:
 	@tools/report.py $(call in_quotes,$(OUT)) $(ARGS)
 
 handout:
-	@$(if $(GRADED_LAB),,echo "make handout LAB=01 [SOLUTIONS=none] [OUT=folder] [BUILT=folder]" >&2; exit 2)
+	@$(if $(GRADED_LAB),,echo "make handout LAB=01 [SOLUTIONS=none] [HINTS=2] [OUT=folder] [BUILT=folder]" >&2; exit 2)
 	@tools/handout.py --lab $(GRADED_LAB) --out $(call in_quotes,$(or $(OUT),build/handout/$(GRADED_LAB))) \
-	    $(if $(filter none,$(SOLUTIONS)),--no-solutions) $(if $(BUILT),--built $(call in_quotes,$(BUILT)))
+	    $(if $(filter none,$(SOLUTIONS)),--no-solutions) $(if $(HINTS),--hints $(HINTS)) $(if $(BUILT),--built $(call in_quotes,$(BUILT)))
+# What a copy without git makes handouts and packs of: a list of the files that git tracks here.
+.PHONY: manifest
+manifest:
+	@tools/kit_files.py
 # For a handout: the judges of BUILT_LABS as objects, and what else holds an answer (tools/handout.py).
 .PHONY: built
 built: $(BUILT_LABS:%=$B/built/%.a) $B/built/shared.a $B/built/planted.o $B/built/pareto.o $(foreach l,$(BUILT_LABS),$(PROBES_$l:%=$B/built/$l-%.o))
@@ -38,11 +42,11 @@ $B/built/%.o: $B/obj/train/show/%.o
 	@mkdir -p $(@D)
 	@cp $< $@
 
-# What another system grades with: build/gradescope/autograder.zip and the like, for LAB=. SECRET=FILE
+# What another system grades with: build/gradescope/autograder.zip and the like, for LAB=. SECRET=FILE  HIDDEN=DIR
 gradescope autolab classroom:
 	@$(if $(GRADED_LAB),,echo "make $@ LAB=01, for a lab of labs/" >&2; exit 2)
 	@tools/pack_grader.py $@ $(GRADED_LAB) --out $(call in_quotes,$(or $(OUT),build/$@)) $(if $(SECRET),--secret $(call in_quotes,$(SECRET))) \
-	    $(if $(MIN_SANDBOX),--min-sandbox $(MIN_SANDBOX))
+	    $(if $(HIDDEN_SAID),--hidden $(call in_quotes,$(HIDDEN))) $(if $(MIN_SANDBOX),--min-sandbox $(MIN_SANDBOX))
 
 # A student's work is never overwritten: labs/ must be as committed, or not there.
 STUBS := $(foreach h,$(KNOWN) $(APART),$(if $(wildcard solutions/$h),$h))

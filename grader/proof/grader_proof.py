@@ -288,6 +288,7 @@ def read_attack(path):
     for part in then[1].split() if then else []:
         with open(f"grader/attacks/parts/{part}", encoding="utf-8") as file:
             text += "\n" + file.read()
+    text = text.replace("@KIT@", os.getcwd())   # a student knows the path, or guesses it
     honest = [] if lab[3] == "none" else re.findall(r"\w+", lab[3])
     return {"name": os.path.basename(path)[:-2], "what": " ".join(what[1].split()), "lab": lab[1],
             "file": lab[2], "honest": honest, "states": state[1].split("|"), "text": text}

@@ -1,5 +1,5 @@
 # make test is what a user runs; make prove is what takes longer and CI runs as well.
-.PHONY: test test-run oracle prove class-test handout-test bench-class class-test-programs
+.PHONY: test test-run oracle prove class-test handout-test headers-test bench-class class-test-programs
 all: $B/bin/unit $B/bin/alone
 
 # Every unit test, in one program.
@@ -35,7 +35,11 @@ class-test: class-test-programs
 # What goes out and comes back: handout, hand-in, reset, hidden checks.
 handout-test: class-test-programs
 	@grader/proof/hand_in_reader_test.py
+	@grader/proof/leaving_test.py
 	@grader/proof/handout_test.py
+# What the compiler of a hand-in sees.
+headers-test: graders
+	@grader/proof/headers_test.py
 # Hand-ins a minute, and what a judge has at most.
 bench-class: class-test-programs
 	@grader/proof/class_test.py --once --lab 00_bytes --hand-ins 40 --out build/class-bench

@@ -1,0 +1,10 @@
+/* Attack 33. Includes a source of the kit by a way up from the folder of headers. */
+/* lab: 00_bytes/bytes.c  honest: none */
+/* state: build error */
+/* then: no_params.c others.c */
+#include "labs/00_bytes/contract.h"
+
+#include "../../common/params.c"
+
+static void attack(void) {
+}
