@@ -60,7 +60,7 @@ static void check_plan_bytes(Check *check, const Plan *plans, int count) {
     space_free(space);
 }
 
-GRADED(06_fit, bytes_float, "task 1: bytes by kind of plans in float, within 1 %") {
+GRADED(06_fit, bytes_float, "task 1: bytes by kind of plans in float, to the byte") {
     check_plan_bytes(check,
                      (Plan[]){{.attention = ATTENTION_PLAIN}, {.attention = ATTENTION_FLASH}}, 2);
 }
