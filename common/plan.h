@@ -44,7 +44,7 @@ static inline ModelConfig plan_config(const ModelConfig *config, const Plan *pla
 /** Most blocks of a model with a choice for each. */
 enum { PLAN_BLOCKS = 24 };
 
-/** What is done with one block. */
+/** The ways to run one block. */
 typedef enum PlanWay {
     WAY_KEEP,      /**< all that its backward needs is kept */
     WAY_ATTENTION, /**< the same without the probabilities of attention, which are made again */

@@ -11,9 +11,9 @@
 #include "train/rates.h"
 #include "train/window.h"
 
-/* ---- the plans of the kit's own blocks, as options ---------------------------------------------- */
+/* ---- the plans of the kit's own blocks, as options ----------------------------------------- */
 
-/* What the options are made of; nothing is left to choose in any of them. */
+/* The sources of the options; nothing is left to choose in any of them. */
 typedef struct Offer {
     const ModelConfig *config;
     int T;
@@ -56,7 +56,7 @@ int fit_choose(const ModelConfig *config, int batch, int T, size_t budget, const
     return result;
 }
 
-/* ---- --fit --------------------------------------------------------------------------------------- */
+/* ---- --fit ----------------------------------------------------------------------------------- */
 
 static void describe(const TrainOptions *options, const Plan *plan, const PlanRates *rates,
                      const Device *device) {

@@ -47,7 +47,7 @@ static void *zeros(Device *device, size_t bytes) {
     return data;
 }
 
-/* ---- the ops that are no products of the model's own layers ------------------------------------ */
+/* ---- attention, and the ops that memory limits ----------------------------------------------- */
 
 /* Seconds and costs of one step, attention apart from what memory limits. */
 typedef struct StepTimes {

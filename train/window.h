@@ -8,7 +8,7 @@
 
 #include "common/plan.h"
 
-/** What a plan is tried on. */
+/** The model and the tokens of an update. */
 typedef struct Course {
     ModelConfig config; /**< its precision and attention are the plan's */
     int T;              /**< tokens per sequence */
@@ -37,8 +37,11 @@ double course_run(const Course *course, const Plan *plan, int repeat, MemoryUse 
 /** A plan of the course, for course_each(). */
 typedef void course_plan_fn(void *context, const Plan *plan);
 
-/** Calls `see` with every plan of the kit's own blocks: each micro-batch that divides the batch, each precision
- *  and attention, each segment below L, with attention_only and, where that makes no difference, without. */
+/**
+ * Calls `see` with every plan of the kit's own blocks: each micro-batch that divides the batch,
+ * each precision and attention, each segment below L, with attention_only where that makes a difference,
+ * and without.
+ */
 void course_each(int L, int batch, course_plan_fn *see, void *context);
 
 #endif

@@ -1,5 +1,6 @@
-/* Attack 59. Writes into the options that it is given, so that the one it has chosen costs nothing and fits. */
-/* lab: 06_fit/choose.c  honest: bytes_float bytes_half bytes_checkpoint bytes_large largest largest_ends cost_parts cost_again cost_measured cost_order peak */
+/* Attack 59. Writes into the options, so that the one it chooses costs nothing and fits. */
+/* lab: 06_fit/choose.c  honest: bytes_float bytes_half bytes_checkpoint bytes_large largest
+   largest_ends cost_parts cost_again cost_measured cost_order peak */
 /* state: fail | not run | pass */
 #include "labs/06_fit/contract.h"
 

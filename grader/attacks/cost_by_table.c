@@ -1,5 +1,7 @@
-/* Attack 57. Knows the seconds that were measured, which anyone can read, by the model and the plan. */
-/* lab: 06_fit/cost.c  honest: bytes_float bytes_half bytes_checkpoint bytes_large largest largest_ends peak choose_roomy choose_exact choose_short choose_wide choose_ties nothing_fits trains trains_gpu */
+/* Attack 57. Knows the measured seconds, which anyone can read, by the model and the plan. */
+/* lab: 06_fit/cost.c  honest: bytes_float bytes_half bytes_checkpoint bytes_large largest
+   largest_ends peak choose_roomy choose_exact choose_short choose_wide choose_ties
+   nothing_fits trains trains_gpu */
 /* state: fail | not run | pass */
 #include "labs/06_fit/contract.h"
 

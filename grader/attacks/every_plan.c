@@ -1,5 +1,7 @@
 /* Attack 58. Looks at every plan, which is right for few blocks, and hopes that 24 are few. */
-/* lab: 06_fit/choose.c  honest: bytes_float bytes_half bytes_checkpoint bytes_large largest largest_ends cost_parts cost_again cost_measured cost_order peak choose_roomy choose_exact choose_short choose_ties nothing_fits trains trains_gpu */
+/* lab: 06_fit/choose.c  honest: bytes_float bytes_half bytes_checkpoint bytes_large largest
+   largest_ends cost_parts cost_again cost_measured cost_order peak choose_roomy choose_exact
+   choose_short choose_ties nothing_fits trains trains_gpu */
 /* state: timeout | not run | pass */
 #include <string.h>
 

@@ -23,7 +23,7 @@ typedef struct Front {
     size_t count, room;
 } Front;
 
-/* What a search asks for. */
+/* The budget, and two fronts that take turns. */
 typedef struct Search {
     size_t budget;
     Front from, to;

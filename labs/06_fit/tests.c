@@ -33,8 +33,8 @@ static void space_expect_bytes(const Space *space, const char *name, const Plan 
         }
         likely = same && likely < 0 ? i : likely;
     }
-    check_fail(space->check, "%s: %s takes %llu bytes, not %llu%s%s", name,
-               memory_kind_name((MemoryKind)wrong), (unsigned long long)right.bytes[wrong],
+    check_fail(space->check, "%s: %llu bytes of %s, not %llu%s%s", name,
+               (unsigned long long)right.bytes[wrong], memory_kind_name((MemoryKind)wrong),
                (unsigned long long)got[wrong], likely >= 0 ? "; likely: " : "",
                likely >= 0 ? sentences[likely] : "");
 }
@@ -94,14 +94,14 @@ GRADED(06_fit, cost_again, "task 2: the same with blocks and probabilities that 
     quote_costs(check, true);
 }
 
-GRADED(06_fit, cost_measured, "task 2: seconds on machines that were measured, within 40 %") {
+GRADED(06_fit, cost_measured, "task 2: seconds on machines that were measured, within 50 %") {
     if (quote_measured(check)) {
         quote_expect_near(check);
     }
 }
 
 GRADED(06_fit, cost_order,
-       "task 2: which of two plans is faster there, where 40 % lie between them") {
+       "task 2: which of two plans is faster there, where 50 % lie between them") {
     if (quote_measured(check)) {
         quote_expect_order(check);
     }
@@ -161,9 +161,10 @@ GRADED(06_fit, choose_ties, "task 4: of plans that cost the same the one with th
     Stack *stack = stack_draw_ties(check);
     Budgets budgets = {.count = 0};
     size_t least = stack_least(stack), most = stack_most(stack);
-    for (int i = 0; i <= 8; i++) {
-        Priced best = stack_best(stack, least + (most - least) / 8 * (size_t)i);
-        budgets_ask(stack, &budgets, best.peak + 4096 * 9); /* the worse one of two fits as well */
+    for (size_t i = 0; i < 16; i++) {
+        Priced best = stack_best(stack, least + (most - least) / 16 * i);
+        /* just below the next cheaper plan, so that all plans of one cost fit */
+        budgets_ask(stack, &budgets, stack_before_cheaper(stack, &best));
     }
     choices_expect(stack, &budgets);
 }

@@ -33,7 +33,7 @@ typedef struct Front {
     size_t count, room;
 } Front;
 
-/* What a search asks for. */
+/* The budget, and two fronts that take turns. */
 typedef struct Search {
     size_t budget;
     Front from, to;
@@ -44,8 +44,8 @@ static int way_of(uint64_t ways, int block) {
 }
 
 #ifndef STUB
-/* A front that has grown too long is thinned: a plan goes if one that keeps less costs hardly more. With 24 blocks
-   that adds up to 1.2 %. */
+/* A front that has grown too long is thinned: a plan goes if one that keeps less costs hardly more.
+   With 24 blocks that adds up to 1.2 %. */
 static void front_thin(Front *front) {
     const double hardly = 1.0005;
     size_t kept = 1;
@@ -57,7 +57,7 @@ static void front_thin(Front *front) {
     front->count = kept;
 }
 
-/* The plans of `from`, each with block i in this way, from place *at on; NULL if none is left that fits. */
+/* The plan of `from` at *at, with block i in this way; false if none is left that fits. */
 static bool front_next(const Search *search, const PlanBlock *block, int i, int way, size_t *at,
                        Partial *next) {
     if (*at == search->from.count) {
@@ -162,14 +162,15 @@ int plan_choose(const PlanOption *options, int count, size_t budget, void *scrat
     }
 #ifndef STUB
     /* A lower peak for the same cost: the same search in a budget with one byte less. */
-    for (Best lower = best; lower.found && lower.seconds == best.seconds;) {
+    Best lower = best;
+    do {
         best = lower;
         lower = (Best){.found = false};
         search.budget = best.peak - 1;
-        for (int i = 0; i < count && best.peak > 0; i++) {
+        for (int i = 0; i < count; i++) {
             consider(&search, &options[i], i, &lower);
         }
-    }
+    } while (lower.found && lower.seconds == best.seconds && lower.peak < best.peak);
     *choice = best.choice;
     return 0;
 #else

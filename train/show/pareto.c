@@ -15,12 +15,12 @@
 #include "train/rates.h"
 #include "train/window.h"
 
-/* What is shown of each plan. */
-typedef struct Show {
+/* The course, and the plan that is marked. */
+typedef struct Pareto {
     Course course;
     PlanRates rates;
     Plan chosen;
-} Show;
+} Pareto;
 
 static bool same_plan(const Plan *a, const Plan *b, int L) {
     return a->micro_batch == b->micro_batch && a->precision == b->precision &&
@@ -29,7 +29,7 @@ static bool same_plan(const Plan *a, const Plan *b, int L) {
 }
 
 static void print_plan(void *context, const Plan *plan) {
-    const Show *show = context;
+    const Pareto *show = context;
     const Course *course = &show->course;
     MemoryUse predicted = plan_bytes(&course->config, course->T, plan, course->device), peak;
     double tokens = (double)course->batch * course->T;
@@ -42,7 +42,7 @@ static void print_plan(void *context, const Plan *plan) {
     fflush(stdout);
 }
 
-static bool measure(Show *show, const TrainOptions *options) {
+static bool measure(Pareto *show, const TrainOptions *options) {
     const Course *course = &show->course;
     if (options->rates != NULL) {
         return rates_load(&show->rates, options->rates) == 0;
@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "pareto: %s\n", error);
         return EXIT_USAGE;
     }
-    Show show = {.course = {options.config, options.T, options.effective_batch, NULL, NULL}};
+    Pareto show = {.course = {options.config, options.T, options.effective_batch, NULL, NULL}};
     Course *course = &show.course;
     course->device = options.device == DEVICE_GPU ? device_gpu_new(ops_gpu) : device_cpu_new(0);
     if (course->device == NULL || !measure(&show, &options)) {

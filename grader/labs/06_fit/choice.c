@@ -122,7 +122,7 @@ static bool priced_alike(const Priced *a, const Priced *b) {
     return a->found == b->found && (!a->found || (a->cost == b->cost && a->peak == b->peak));
 }
 
-/* The one known mistake that makes all of these choices; "" where there is none, or where several do. */
+/* The one known mistake that makes all of these choices; "" where none does, or several. */
 static const char *choices_mistake(const Stack *stack, const Budgets *budgets) {
     const char *found = "";
     for (const StackRule *rule = stack_rules; rule->sentence != NULL; rule++) {
@@ -143,7 +143,7 @@ static const char *choices_mistake(const Stack *stack, const Budgets *budgets) {
     return found;
 }
 
-/* What is wrong with choice i, or "". */
+/* The mistake in choice i, or "". */
 static const char *choice_wrong(const Stack *stack, const Budgets *budgets, int i,
                                 char what[SENTENCE]) {
     const Priced *best = &budgets->best[i], *chosen = &budgets->chosen[i];

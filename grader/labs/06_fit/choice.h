@@ -34,7 +34,7 @@ void stack_give(const Stack *stack);
 /** Asks, and judges each choice. */
 void choices_expect(const Stack *stack, Budgets *budgets);
 
-/** Asks about one budget where nothing is left to choose in any option. @return the option, or -1 */
+/** Asks about options in which nothing is left to choose. @return the option, or -1 */
 int choice_option(Check *check, const PlanOption *options, int count, uint64_t budget);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a plan costs. The contract is in costs.h. */
+/* The cost of a plan. The contract is in costs.h. */
 #include "grader/labs/06_fit/costs.h"
 
 #include "kernels/cost.h"
@@ -8,7 +8,7 @@ const char *const cost_flaws[COST_FLAWS] = {
     [FLAW_BEYOND_THE_TABLE] = "outside of the table the rate is that of the nearest point",
     [FLAW_NO_OVERHEAD] = "each op costs rates->overhead as well",
     [FLAW_ATTENTION_AS_PRODUCT] = "attention has a rate of its own: rates->attention",
-    [FLAW_NO_STREAM] = "ops that are no products cost bytes / rates->stream",
+    [FLAW_NO_STREAM] = "ops that memory limits cost bytes / rates->stream",
     [FLAW_FLOATS_IN_HALF] = "a number in half has 2 bytes: precision_bytes() of the plan",
     [FLAW_RATES_OF_FLOAT] = "the rates are those of the plan's precision",
     [FLAW_NO_BACKWARD] = "the blocks run backward too",
@@ -76,7 +76,7 @@ static void sum_stream(CostSum *sum, double times, Precision precision, Cost cos
     }
 }
 
-static double again(const ModelConfig *config, const Plan *plan, CostFlaw flaw) {
+static double blocks_again(const ModelConfig *config, const Plan *plan, CostFlaw flaw) {
     int L = config->L, S = plan->checkpoint.segment;
     if (S == 0 || S >= L || flaw == FLAW_AGAIN_FREE) {
         return 0;
@@ -90,7 +90,7 @@ static void sum_blocks(CostSum *sum, const ModelConfig *config, int T, const Pla
     bool flash = plan->attention == ATTENTION_FLASH && sum->flaw != FLAW_ALWAYS_PLAIN;
     double r = sum->flaw == FLAW_FLOATS_IN_HALF ? 4 : (double)precision_bytes(plan->precision);
     double N = sum->rows, C = config->C, NH = config->NH, B = N / T, L = config->L;
-    double forward = L + again(config, plan, sum->flaw);
+    double forward = L + blocks_again(config, plan, sum->flaw);
     double backward = sum->flaw == FLAW_NO_BACKWARD ? 0 : L, probs = 0;
     if (plan->checkpoint.attention_only &&
         (plan->attention == ATTENTION_PLAIN || sum->flaw == FLAW_ATTENTION_ONLY_FLASH)) {

@@ -35,7 +35,7 @@ typedef enum CostFlaw {
     COST_FLAWS,
 } CostFlaw;
 
-/** What is said of each. */
+/** The sentence for each. */
 extern const char *const cost_flaws[COST_FLAWS];
 
 /** Seconds of an update, as labs/06_fit/contract.h says; or what a mistake makes of it. */

@@ -47,6 +47,14 @@ int space_bytes_mistakes(const Space *space, const Plan *plan, MemoryUse right,
     uses[n++] = space_use_activations(space, right, plain);
     sentences[n] = "the activations are those of the other kind of attention: take plan->attention";
     uses[n++] = space_use_activations(space, right, kept);
+    sentences[n] = "the workspace is that of the config's precision: ask about the planned model";
+    MemoryUse as_it_is = space_counted(space, &own);
+    uses[n++] = space_use_but(right, MEMORY_WORKSPACE, as_it_is.bytes[MEMORY_WORKSPACE]);
+    sentences[n] =
+        "the activations are those of the longest sequence: there are T tokens, not config->T";
+    Space longest = *space;
+    longest.T = space->config.T;
+    uses[n++] = space_use_activations(&longest, right, *plan);
     sentences[n] = "precision and attention are the plan's, not the config's: see plan_config()";
     uses[n++] = space_counted(space, &own);
     return n;

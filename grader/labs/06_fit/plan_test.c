@@ -28,7 +28,7 @@ enum { T = 19, BATCH = 6 };
 
 /* ---- cost ------------------------------------------------------------------------------------ */
 
-/* What a step of the kit calls, op by op: the cost of each, and how often it was called. */
+/* The sum over the ops that a step of the kit calls. */
 typedef struct Called {
     const PlanRates *rates;
     Precision precision;
@@ -59,7 +59,7 @@ static void price(void *context, const char *op, Cost cost) {
 static double step_seconds(Device *device, const Plan *plan) {
     enum { MOST = 6 * T };
     ModelConfig planned = plan_config(&config, plan);
-    planned.dropout = 0; /* masks are no work that the formula knows */
+    planned.dropout = 0; /* masks are not in the formula */
     Memory *memory = memory_new(device, (MemoryOptions){0});
     Trainer trainer = {.model = model_new(&planned, memory, 1)};
     techniques_set(&trainer);
@@ -78,7 +78,7 @@ static double step_seconds(Device *device, const Plan *plan) {
     return called.seconds;
 }
 
-/* What does not belong to a micro-batch, from two windows. */
+/* The part that belongs to no micro-batch, from two windows. */
 static double update_seconds(Plan plan) {
     plan.window = 1;
     double one = plan_cost(&config, T, &plan, &rates);
@@ -89,7 +89,6 @@ static double update_seconds(Plan plan) {
 static void expect_called(const Plan *plan, void *context) {
     double want = update_seconds(*plan) + plan->window * step_seconds(context, plan);
     double got = plan_cost(&config, T, plan, &rates);
-    /* the residual's backward of a step without dropout, and the bias that gelu adds, are the same */
     cr_assert(fabs(got - want) <= 0.01 * want, "%s %d x %d segment %d only %d attention %d: %g, %g",
               precision_name(plan->precision), plan->window, plan->micro_batch,
               plan->checkpoint.segment, plan->checkpoint.attention_only, (int)plan->attention, got,

@@ -17,10 +17,10 @@ void quote_costs(Check *check, bool again);
 /** Asks about the machines that were measured, all of them slowed down by a drawn factor. */
 bool quote_measured(Check *check);
 
-/** How near each is: within 40 %. */
+/** How near each is: within 50 %. */
 void quote_expect_near(Check *check);
 
-/** Of two plans of a model on a machine the slower is the slower, if it takes 40 % more. */
+/** Of two plans of a model on a machine the slower is the slower, if it takes 50 % more. */
 void quote_expect_order(Check *check);
 
 /** Peaks of drawn plans of stacks. */

@@ -119,15 +119,19 @@ Stack *stack_draw_ties(Check *check) {
     Stack *stack = stack_new(check);
     Drawn m = draw_model(check, STACK_SMALL);
     m.L = 5;
-    m.heads[2] = m.heads[1] = m.heads[0];
-    m.hidden[2] = m.hidden[1] = m.hidden[0];
-    m.speed[2] = m.speed[1] = m.speed[0];
+    for (int i = 2; i < m.L - 1; i++) { /* the last three are alike */
+        m.heads[i + 1] = m.heads[2];
+        m.hidden[i + 1] = m.hidden[2];
+        m.speed[i + 1] = m.speed[2];
+    }
     fill(stack, &m);
     /* Each comes twice, the one with more bytes first. */
     stack->count = 6;
     for (int i = stack->count - 2; i >= 0; i -= 2) {
         stack->option[i + 1] = stack->option[i / 2];
         stack->option[i] = stack->option[i / 2];
+        stack->option[i].head = stack->option[i + 1].head =
+            0; /* so that it matters where bytes are kept */
         stack->option[i].bytes += 4096 * (size_t)check_int(check, 1, 9);
     }
     return stack;

@@ -36,17 +36,20 @@ typedef enum StackSize {
 /** Draws a stack; freed with the check. */
 Stack *stack_draw(Check *check, StackSize size);
 
-/** The same with equals: each option comes twice, once with more bytes, and two neighbouring blocks are alike. */
+/** With equals: each option comes twice, once with more bytes; three blocks are alike. */
 Stack *stack_draw_ties(Check *check);
 
 /** Cost and peak of a choice. */
 Priced stack_price(const Stack *stack, const PlanChoice *choice);
 
-/** "2 x 4 f16 plain KKPA": the window, the micro-batch, and keep, probabilities or again by block. */
+/** "2 x 4 f16 plain KKPA": window, micro-batch; keep, probabilities or again by block. */
 const char *stack_text(const Stack *stack, const PlanChoice *choice, char text[100]);
 
 /** Of all plans that fit the cheapest, and of equals the one with the lowest peak: exactly. */
 Priced stack_best(const Stack *stack, size_t budget);
+
+/** The largest budget in which nothing is cheaper than this plan. */
+size_t stack_before_cheaper(const Stack *stack, const Priced *best);
 
 /** The lowest peak of all plans. */
 size_t stack_least(const Stack *stack);

@@ -30,8 +30,8 @@ static void nodes_add(Nodes *nodes, Node node) {
     nodes->at[nodes->count++] = node;
 }
 
-/* What the blocks from i on cost at least. */
-static double rest(const PlanOption *option, int i) {
+/* The least cost of the blocks from i on. */
+static double rest_least(const PlanOption *option, int i) {
     double sum = 0;
     for (; i < option->blocks; i++) {
         sum += option->block[i].seconds[WAY_KEEP]; /* no other way is cheaper */
@@ -44,7 +44,7 @@ static void nodes_extend(const Nodes *from, Nodes *to, const PlanOption *option,
                          size_t budget, double most) {
     const PlanBlock *block = &option->block[i];
     size_t at[PLAN_WAYS] = {0};
-    double later = rest(option, i + 1);
+    double later = rest_least(option, i + 1);
     for (to->count = 0;;) {
         int next = -1;
         Node best = {0};
@@ -124,6 +124,20 @@ Priced stack_best(const Stack *stack, size_t budget) {
         best = lower;
     }
     return best;
+}
+
+size_t stack_before_cheaper(const Stack *stack, const Priced *best) {
+    size_t same = best->peak, cheaper = stack_most(stack);
+    while (cheaper > same + 1) {
+        size_t middle = same + (cheaper - same) / 2;
+        Priced there = best_of_options(stack, middle, (double)INFINITY);
+        if (there.cost < best->cost) {
+            cheaper = middle;
+        } else {
+            same = middle;
+        }
+    }
+    return same;
 }
 
 size_t stack_least(const Stack *stack) {

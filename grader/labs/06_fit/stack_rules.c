@@ -1,9 +1,9 @@
-/* What known mistakes choose. The contract is in stack.h. */
+/* The choices of known mistakes. The contract is in stack.h. */
 #include <string.h>
 
 #include "grader/labs/06_fit/stack.h"
 
-/* ---- mistakes in what is known about a block: the exact search, of a changed stack ------------- */
+/* ---- mistakes about a block: the exact search of a changed stack ----------------------------- */
 
 typedef void change_fn(PlanOption *option, PlanBlock *block);
 
@@ -37,11 +37,6 @@ static void without_keeping(PlanOption *option, PlanBlock *block) {
 static void with_free_again(PlanOption *option, PlanBlock *block) {
     for (int i = 0; i < option->blocks; i++) {
         block[i].seconds[WAY_AGAIN] = block[i].seconds[WAY_KEEP];
-    }
-}
-static void with_dear_attention(PlanOption *option, PlanBlock *block) {
-    for (int i = 0; i < option->blocks; i++) {
-        block[i].seconds[WAY_ATTENTION] = block[i].seconds[WAY_AGAIN];
     }
 }
 static void without_working(PlanOption *option, PlanBlock *block) {
@@ -83,7 +78,6 @@ CHANGED(without_attention)
 CHANGED(without_again)
 CHANGED(without_keeping)
 CHANGED(with_free_again)
-CHANGED(with_dear_attention)
 CHANGED(without_working)
 CHANGED(kept_twice)
 CHANGED(without_head)
@@ -147,7 +141,7 @@ static Priced last_again(const Stack *stack, int option, size_t budget) {
     return by_count(stack, option, budget, true);
 }
 
-/* One step at a time, the one with the most bytes, or the most bytes for its seconds, until it fits. */
+/* One step at a time until it fits: the one with the most bytes, or the most for its seconds. */
 static Priced greedy(const Stack *stack, int option, size_t budget, bool ratio) {
     const PlanOption *o = &stack->option[option];
     PlanChoice choice = {.option = option};
@@ -228,7 +222,6 @@ const StackRule stack_rules[] = {
     {"WAY_AGAIN is never taken", choose_without_again},
     {"WAY_KEEP is never taken", choose_without_keeping},
     {"what runs again costs nothing: count seconds[WAY_AGAIN]", choose_with_free_again},
-    {"WAY_ATTENTION has seconds of its own: seconds[WAY_ATTENTION]", choose_with_dear_attention},
     {"while a block runs backward it takes working[], not kept[]", choose_without_working},
     {"what a block has kept is among its working[] already: it counts once", choose_kept_twice},
     {"the head comes on top of what all blocks have kept", choose_without_head},
