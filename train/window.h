@@ -39,8 +39,8 @@ typedef void course_plan_fn(void *context, const Plan *plan);
 
 /**
  * Calls `see` with every plan of the kit's own blocks: each micro-batch that divides the batch,
- * each precision and attention, each segment below L, with attention_only where that makes a difference,
- * and without.
+ * each precision and attention, each segment below L, without attention_only and, where it makes a
+ * difference, with it.
  */
 void course_each(int L, int batch, course_plan_fn *see, void *context);
 
