@@ -1,4 +1,4 @@
-/* Lab 06 in the probe: the three holes, and, without them, a plan that is trained by under a hard
+/* Lab 06 in the probe: the holes, and, without them, a plan that is trained by under a hard
    budget. */
 #include "grader/labs/06_fit/protocol.h"
 
@@ -46,22 +46,63 @@ static void plan_bytes_case(const Wire *in, Wire *out) {
     device_free(device);
 }
 
-static void plan_choose_case(const Wire *in, Wire *out) {
-    ModelConfig config = probe_config(in);
-    PlanRates rates;
-    size_t count;
-    memcpy(&rates, wire_get(in, "rates", WIRE_BYTES, NULL), sizeof rates);
-    const uint64_t *budgets = wire_get(in, "budgets", WIRE_U64, &count);
-    int32_t *results = wire_get(out, "results", WIRE_I32, NULL);
-    int32_t *plans = wire_get(out, "choices", WIRE_I32, NULL);
-    Device *device = plan_device(in);
-    for (size_t i = 0; i < count; i++) {
-        Plan plan = {.micro_batch = -1, .window = -1}; /* stays, where nothing fits */
-        results[i] = plan_choose(&config, given_asked(in, ASK_BATCH), given_asked(in, ASK_T),
-                                 budgets[i], device, &rates, &plan);
-        plan_numbers(&plan, plans + i * PLAN_NUMBERS);
+static void plan_cost_case(const Wire *in, Wire *out) {
+    size_t bytes;
+    const CostAsk *asks = wire_get(in, "costs", WIRE_BYTES, &bytes);
+    double *seconds = wire_get(out, "seconds", WIRE_F64, NULL);
+    for (size_t i = 0; i < bytes / sizeof *asks; i++) {
+        seconds[i] = plan_cost(&asks[i].config, asks[i].T, &asks[i].plan, &asks[i].rates);
     }
-    device_free(device);
+}
+
+/* ---- blocks that differ ---------------------------------------------------------------------- */
+
+/* The options, each with its blocks; freed by the caller. */
+static PlanOption *given_options(const Wire *in, int *count) {
+    size_t bytes;
+    const void *options = wire_get(in, "options", WIRE_BYTES, &bytes);
+    const PlanBlock *blocks = wire_get(in, "blocks", WIRE_BYTES, NULL);
+    PlanOption *copy = malloc(bytes);
+    CHECK(copy != NULL, "no host memory for options");
+    memcpy(copy, options, bytes);
+    *count = (int)(bytes / sizeof *copy);
+    for (int i = 0; i < *count; i++) {
+        copy[i].block = copy[i].blocks > 0 ? blocks + (size_t)i * PLAN_BLOCKS : NULL;
+    }
+    return copy;
+}
+
+static void plan_peak_case(const Wire *in, Wire *out) {
+    int count;
+    PlanOption *options = given_options(in, &count);
+    const unsigned char *ways = wire_get(in, "ways", WIRE_BYTES, NULL);
+    uint64_t *peaks = wire_get(out, "peaks", WIRE_U64, NULL);
+    for (int i = 0; i < count; i++) {
+        peaks[i] = plan_peak(&options[i], ways + (size_t)i * PLAN_BLOCKS);
+    }
+    free(options);
+}
+
+static void plan_choose_case(const Wire *in, Wire *out) {
+    int count;
+    size_t asked;
+    PlanOption *options = given_options(in, &count);
+    const uint64_t *budgets = wire_get(in, "budgets", WIRE_U64, &asked);
+    int32_t *results = wire_get(out, "results", WIRE_I32, NULL);
+    int32_t *choices = wire_get(out, "choices", WIRE_I32, NULL);
+    void *scratch = malloc(PLAN_SCRATCH);
+    CHECK(scratch != NULL, "no host memory");
+    for (size_t i = 0; i < asked; i++) {
+        PlanChoice choice = {.option = CHOICE_UNTOUCHED}; /* stays, where nothing fits */
+        int32_t *to = choices + i * CHOICE_NUMBERS;
+        results[i] = plan_choose(options, count, budgets[i], scratch, PLAN_SCRATCH, &choice);
+        *to++ = choice.option;
+        for (int k = 0; k < PLAN_BLOCKS; k++) {
+            to[k] = choice.way[k];
+        }
+    }
+    free(scratch);
+    free(options);
 }
 
 static void plan_largest_case(const Wire *in, Wire *out) {
@@ -149,6 +190,8 @@ static void plan_train_case(const Wire *in, Wire *out) {
 
 const ProbeCase probe_cases[] = {
     {"bytes", plan_bytes_case},
+    {"cost", plan_cost_case},
+    {"peak", plan_peak_case},
     {"choose", plan_choose_case},
     {"largest", plan_largest_case},
     {"train", plan_train_case},
