@@ -105,8 +105,8 @@ GRADED(00_bytes, block_half, "task 3: both in half: numbers 2 bytes, floats 4") 
 static void draw_wide(Quiz *quiz, Precision precision, Attention attention) {
     Shape shape = shape_random(quiz->check, precision, attention);
     shape.config.L = 2 + quiz->count % 4;
-    shape.config.V = check_int(quiz->check, 65, 120);
-    shape.config.C = shape.config.NH * (120 / shape.config.NH + check_int(quiz->check, 0, 6));
+    shape.config.V = check_int(quiz->check, 257, 300);
+    shape.config.C = shape.config.NH * (170 / shape.config.NH + check_int(quiz->check, 0, 6));
     CHECK(activations_head_minus_block(&shape) < 0, "V %d, C %d", shape.config.V, shape.config.C);
     quiz_add(quiz, shape);
 }
