@@ -126,7 +126,7 @@ static MemoryUse states_but(const Shape *shape, MemoryKind kind, size_t bytes) {
 }
 
 static MemoryUse states_half_gradients(const Shape *s) {
-    return states_but(s, MEMORY_GRADIENTS, 2);
+    return states_but(s, MEMORY_GRADIENTS, precision_bytes(s->config.precision));
 }
 static MemoryUse states_no_master(const Shape *s) {
     return states_but(s, MEMORY_OPTIMIZER, 8);
@@ -141,7 +141,7 @@ static MemoryUse states_half_moments_and_master(const Shape *s) {
     return states_but(s, MEMORY_OPTIMIZER, 8);
 }
 static MemoryUse states_half_everything(const Shape *s) {
-    return states_but(s, MEMORY_OPTIMIZER, 6);
+    return states_but(s, MEMORY_OPTIMIZER, s->config.precision == F32 ? 8 : 6);
 }
 static MemoryUse states_one_moment(const Shape *s) {
     return states_but(s, MEMORY_OPTIMIZER, s->config.precision == F32 ? 4 : 8);
@@ -153,6 +153,9 @@ static MemoryUse states_half_weights(const Shape *s) {
     return states_but(s, MEMORY_WEIGHTS, 2);
 }
 static MemoryUse states_master_is_weight(const Shape *s) {
+    if (s->config.precision == F32) {
+        return states_right(s);
+    }
     MemoryUse use = states_but(s, MEMORY_WEIGHTS, 6);
     use.bytes[MEMORY_OPTIMIZER] = params_right(s).bytes[0] * 8;
     return use;

@@ -88,14 +88,15 @@ void calls_planned(Calls *calls) {
     profile_want(calls->check);
 }
 
-/* Adds up the parts that were written: fresh memory is 0xFF. */
+/* Adds up the parts that were written: the probe has filled them all (PARTS_FILL). A NaN is none
+   of those. */
 static void parts_add_up(float *sum, const float *part, size_t n, size_t parts) {
     for (size_t i = 0; i < n; i++) {
         double total = 0;
         for (size_t p = 0; p < parts; p++) {
             uint32_t bits;
             memcpy(&bits, &part[p * n + i], sizeof bits);
-            total += bits != 0xFFFFFFFFu ? (double)part[p * n + i] : 0;
+            total += bits != PARTS_FILL * 0x01010101u ? (double)part[p * n + i] : 0;
         }
         sum[i] = (float)total;
     }
