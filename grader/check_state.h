@@ -20,24 +20,24 @@ enum {
 
 /** A check from check_begin() to check_end(), which frees it and all that it owns. */
 struct Check {
-    const CheckPlan *plan;             /**< borrowed */
-    Wire *in;                          /**< what the probe is given */
-    Wire *out;                         /**< what it hands back */
-    Rng rng;                           /**< of the inputs */
-    RowState state;                    /**< ROW_PASS until something is known */
-    int compared;                      /**< comparisons that were right */
-    char message[CHECK_TEXT];          /**< what was seen */
-    char mistake[CHECK_TEXT];          /**< the likely mistake */
-    Suspicion *suspicion;              /**< which known mistakes explain what was compared */
-    bool own_right;                    /**< the check's own comparison that was made last */
-    int failed_after;                  /**< comparisons before check_fail() gave the mistake */
-    char as_given[WIRE_NAME];          /**< tensor that came back as it was given, or "" */
-    char shaped[WIRE_NAME];            /**< the first tensor that is wrong; "" while there is none */
-    DifferenceShape shape;             /**< what all that are wrong look like */
-    int shapes;                        /**< how many these are */
-    char after[CHECK_AFTER];           /**< checks on which it stands, with blanks between */
-    char *text;                        /**< what the probe wrote; NULL before it has run */
-    size_t memory_limit;               /**< bytes of the probe's address space; 0: none */
+    const CheckPlan *plan;    /**< borrowed */
+    Wire *in;                 /**< what the probe is given */
+    Wire *out;                /**< what it hands back */
+    Rng rng;                  /**< of the inputs */
+    RowState state;           /**< ROW_PASS until something is known */
+    int compared;             /**< comparisons that were right */
+    char message[CHECK_TEXT]; /**< what was seen */
+    char mistake[CHECK_TEXT]; /**< the likely mistake */
+    Suspicion *suspicion;     /**< which known mistakes explain what was compared */
+    bool own_right;           /**< the check's own comparison that was made last */
+    int failed_after;         /**< comparisons before check_fail() gave the mistake */
+    char as_given[WIRE_NAME]; /**< tensor that came back as it was given, or "" */
+    char shaped[WIRE_NAME];   /**< the first tensor that is wrong; "" while there is none */
+    DifferenceShape shape;    /**< what all that are wrong look like */
+    int shapes;               /**< how many these are */
+    char after[CHECK_AFTER];  /**< checks on which it stands, with blanks between */
+    char *text;               /**< what the probe wrote; NULL before it has run */
+    size_t memory_limit;      /**< bytes of the probe's address space; 0: none */
     char setting[CHECK_SETTINGS][100]; /**< of the probe's environment: "NAME=value" */
     int settings;                      /**< how many */
     double seconds;                    /**< wall time of all runs of the probe */

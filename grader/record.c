@@ -143,7 +143,8 @@ static void print_story(const json_t *record, FILE *to) {
 /* Whether a row's mistake is what the story tells. */
 static bool is_told(const json_t *record, const char *mistake) {
     const char *story = text_of(json_object_get(record, "story"), "mistake");
-    return *story != '\0' && strncmp(mistake, "likely: ", 8) == 0 && strcmp(mistake + 8, story) == 0;
+    return *story != '\0' && strncmp(mistake, "likely: ", 8) == 0 &&
+           strcmp(mistake + 8, story) == 0;
 }
 
 static void print_row(const json_t *record, const json_t *row, FILE *to) {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 static json_t *row(const char *name, const char *state, json_t *suspects, const char *after) {
-    return json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", name, "state", state, "mistake", "likely: a",
-                     "suspects", suspects, "after", after);
+    return json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", name, "state", state, "mistake",
+                     "likely: a", "suspects", suspects, "after", after);
 }
 
 static const char *mistake_of(const json_t *record, size_t i) {
@@ -17,8 +17,8 @@ static const char *mistake_of(const json_t *record, size_t i) {
 Test(story, a_mistake_that_explains_all_is_told_once) {
     json_t *record = json_pack(
         "{s:[o, o, o, o]}", "checks", row("one", "fail", json_pack("[s, s]", "a", "b"), ""),
-        row("two", "fail", json_pack("[s, s]", "c", "b"), ""), row("three", "pass", json_array(), ""),
-        row("four", "fail", json_array(), "three two"));
+        row("two", "fail", json_pack("[s, s]", "c", "b"), ""),
+        row("three", "pass", json_array(), ""), row("four", "fail", json_array(), "three two"));
     story_tell(record);
     const json_t *story = json_object_get(record, "story");
     cr_assert_str_eq(json_string_value(json_object_get(story, "mistake")), "b");

@@ -22,7 +22,8 @@ typedef struct Suspected {
 
 struct Suspicion {
     Suspected *suspected;
-    int count, room, last; /* `last` was voted on last: the next vote is often on the one after it */
+    int count, room,
+        last; /* `last` was voted on last: the next vote is often on the one after it */
     int comparisons;
 };
 

@@ -22,11 +22,11 @@ typedef struct Suspicion Suspicion;
 
 /** What is known when all votes are in. */
 typedef struct Verdict {
-    int count;                            /**< mistakes that explain everything; above VERDICT_MOST: too
+    int count; /**< mistakes that explain everything; above VERDICT_MOST: too
                                                many to be told */
-    const char *sentence[VERDICT_MOST];   /**< of each; valid as long as the votes are */
-    char text[VERDICT_TEXT];              /**< "likely: ..."; empty where nothing is known */
-    int since;                            /**< number of the first comparison that the first of them explains */
+    const char *sentence[VERDICT_MOST]; /**< of each; valid as long as the votes are */
+    char text[VERDICT_TEXT];            /**< "likely: ..."; empty where nothing is known */
+    int since; /**< number of the first comparison that the first of them explains */
 } Verdict;
 
 /** No votes. To be given to suspicion_free(). */

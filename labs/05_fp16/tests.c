@@ -330,7 +330,7 @@ GRADED(05_fp16, trace, "task 5: scale, skipped, t and schedule over 30 windows, 
         suspects[SLIPS - 1] = (ExactSuspect){"a skipped step still calls optimizer_step()",
                                              job_right_trace(&job, SLIP_NONE, true)};
         check_equal_of(check, "trace", job_label, job_right_trace(&job, SLIP_NONE, false),
-                    COLUMNS * (size_t)job.windows.stop, suspects, SLIPS);
+                       COLUMNS * (size_t)job.windows.stop, suspects, SLIPS);
         const float *dloss = check_got(check, "dloss", WIRE_F32);
         for (int k = 0; k < 3; k++) {
             double want = job_share(&job) * job.scaler.scale;

@@ -153,7 +153,8 @@ static const Mistake block_list[] = {
     {"the rows of probabilities are as long as the sequences of the batch (T), not as long as they "
      "may be (config->T)",
      block_longest_rows},
-    {"the matrices of probabilities are (T, T), the argument; config->T is only the most that T may "
+    {"the matrices of probabilities are (T, T), the argument; config->T is only the most that T "
+     "may "
      "be",
      block_longest_square},
     {"flash attention keeps no probabilities: one float for each row of each head",
@@ -179,7 +180,8 @@ static const Mistake block_list[] = {
 };
 
 const Task *task_block(void) {
-    static Task task = {.probe_case = "block", .numbers = 1, .right = block_right, .counted = block_counted};
+    static Task task = {
+        .probe_case = "block", .numbers = 1, .right = block_right, .counted = block_counted};
     task.lists[0] = MISTAKES(block_list, NULL, NULL);
     task.list_count = 1;
     return &task;
@@ -332,7 +334,8 @@ static const Mistake activations_list[] = {
      activations_forward_only},
     {"backward of the MLP needs the gradient of one branch (C) beside that of fc (4 C)",
      activations_block_of_four},
-    {"backward of the MLP and of attention take turns: 4 C and one branch, or 3 C and two, are there "
+    {"backward of the MLP and of attention take turns: 4 C and one branch, or 3 C and two, are "
+     "there "
      "at a time, not 8 C",
      activations_block_of_eight},
     {"backward of the MLP and of attention take turns: the larger of both counts, not the sum",
@@ -348,7 +351,10 @@ static MemoryUse activations_with_block(const Shape *shape, MemoryUse block) {
 }
 
 const Task *task_activations(void) {
-    static Task task = {.probe_case = "activations", .numbers = 1, .right = activations_right, .counted = activations_counted};
+    static Task task = {.probe_case = "activations",
+                        .numbers = 1,
+                        .right = activations_right,
+                        .counted = activations_counted};
     task.lists[0] = MISTAKES(activations_list, NULL, NULL);
     task.lists[1] = MISTAKES(block_list, activations_with_block, NULL);
     task.list_count = 2;
@@ -386,7 +392,8 @@ static const Mistake predict_list[] = {
     {"the data is missing: a token and a target of 4 bytes each", predict_no_data},
     {"data is a token and a target: 2 * 4 bytes for each of the B * T", predict_no_targets},
     {"tokens and targets are int32_t: 4 bytes, not 8", predict_wide_ids},
-    {"a micro-batch has B * T tokens, T the argument: config->T is not in the data", predict_longest_data},
+    {"a micro-batch has B * T tokens, T the argument: config->T is not in the data",
+     predict_longest_data},
     {"weights, gradients and states are missing: begin with bytes_states()", predict_no_states},
 };
 
@@ -402,7 +409,10 @@ static MemoryUse predict_with_states(const Shape *s, MemoryUse states) {
 
 /* What was wrong in an earlier task is wrong here too. */
 const Task *task_predict(void) {
-    static Task task = {.probe_case = "predict", .numbers = MEMORY_KINDS, .right = predict_right, .counted = step_counted};
+    static Task task = {.probe_case = "predict",
+                        .numbers = MEMORY_KINDS,
+                        .right = predict_right,
+                        .counted = step_counted};
     task.lists[0] = MISTAKES(predict_list, NULL, NULL);
     task.lists[1] = params_mistakes(states_of, predict_with_states);
     task.lists[2] = states_mistakes(predict_with_states);

@@ -56,10 +56,10 @@ typedef struct Mistakes {
 /** All that is known of a task. */
 typedef struct Task {
     const char *probe_case;
-    size_t numbers;    /**< of an answer */
-    answer_fn *right;  /**< what should be answered, however large the shape */
+    size_t numbers;     /**< of an answer */
+    answer_fn *right;   /**< what should be answered, however large the shape */
     answer_fn *counted; /**< the same by running it; NULL where there is nothing to run */
-    Mistakes lists[6]; /**< known mistakes, this task's own first */
+    Mistakes lists[6];  /**< known mistakes, this task's own first */
     int list_count;
 } Task;
 

@@ -117,7 +117,8 @@ void accumulate_expect_gradients(const Windows *windows, const Window *w) {
     const double *right = window_gradient(windows, w, weight_right, limit);
     const double *zero = check_doubles(given->check, given->P);
     Suspect suspects[MOST_SUSPECTS] = {
-        {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early", zero},
+        {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early",
+         zero},
         {"the share is 0, as 1 / tokens is in whole numbers", one ? right : zero},
         {"a single valid target is taken for none: its share is 1", one ? zero : right}};
     int count = 3;

@@ -130,7 +130,8 @@ static const char *job_wrong_with_bad(const Job *job, int w, int before) {
     }
     bool dynamic = job->windows.given.config.precision == F16;
     if (!dynamic && job_traced(job, w, SCALE) != (uint64_t)job->scaler.scale) {
-        return "has changed bf16's scale: where `dynamic` is not set, scaler_update() is not called";
+        return "has changed bf16's scale: where `dynamic` is not set, scaler_update() is not "
+               "called";
     }
     if (dynamic && job_traced(job, w, SCALE) != (uint64_t)job->window[w].scale / 2) {
         return "did not halve the scale (or not once): scaler_update() comes once in each window";
@@ -144,8 +145,9 @@ void job_expect_bad_skipped(const Job *job, int w, int before) {
     const char *wrong = job_wrong_with_bad(job, w, before);
     char name[WIRE_NAME];
     if (wrong != NULL) {
-        check_fail(job->windows.given.check, "%s in the gradient of %s, after micro-batch %d of 3, %s",
-                   bad_name[window->bad], param_scope(name, param), window->micro + 1, wrong);
+        check_fail(job->windows.given.check,
+                   "%s in the gradient of %s, after micro-batch %d of 3, %s", bad_name[window->bad],
+                   param_scope(name, param), window->micro + 1, wrong);
     } else {
         check_good(job->windows.given.check);
     }
@@ -166,8 +168,8 @@ void job_expect_good_taken(const Job *job, int w, int before) {
 }
 
 const char *job_label(size_t i, char *text) {
-    static const char *const column[COLUMNS] = {"the scale", "good_steps", "skipped",
-                                                "t",         "ticks",      "optimizer_step() calls"};
+    static const char *const column[COLUMNS] = {
+        "the scale", "good_steps", "skipped", "t", "ticks", "optimizer_step() calls"};
     snprintf(text, CHECK_LABEL, "window %zu: %s", i / COLUMNS + 1, column[i % COLUMNS]);
     return text;
 }
@@ -208,13 +210,14 @@ void job_expect_updates(Job *job) {
         Tolerance tolerance = tolerance_of_op(F32, 1), exactly = {0, 0, 0};
         Suspect other_rate = windows_other_rate(&job->windows, w, NAME_MASTER, master);
         master = windows_updated(&job->windows, w, master, given_rate(given, w), w + 1, true);
-        Suspect masters[] = {{"the masters are rounded as well: weights come from masters, never "
-                              "masters from weights",
-                              job_halves(job, master)},
-                             {"the masters are the weights of before: cast_from_float() goes from a "
-                              "master to its weight, never back",
-                              weights},
-                             other_rate};
+        Suspect masters[] = {
+            {"the masters are rounded as well: weights come from masters, never "
+             "masters from weights",
+             job_halves(job, master)},
+            {"the masters are the weights of before: cast_from_float() goes from a "
+             "master to its weight, never back",
+             weights},
+            other_rate};
         Suspect stale[] = {{"the weights are those of the previous window: after optimizer_step(), "
                             "write the masters, rounded, into the weights",
                             weights}};

@@ -24,7 +24,6 @@ void ops_planned(OpCalls *ops) {
     }
 }
 
-
 static uint16_t bits_truncated(float x, Precision precision) {
     uint32_t toward_zero = precision == BF16 ? 0xffff0000u : 0xffffe000u;
     float cut = float_from_bits(float_bits(x) & toward_zero);

@@ -12,7 +12,8 @@ const char *const scaler_slip_sentence[SLIPS] = {
     [SLIP_FLOOR] = "the scale falls below the floor",
     [SLIP_GROWN] = "after the scale has grown, good_steps starts again at 0",
     [SLIP_NEVER] = "the scale never changes",
-    [SLIP_EACH] = "the scale grows with every good step: it should after `interval` of them in a row",
+    [SLIP_EACH] =
+        "the scale grows with every good step: it should after `interval` of them in a row",
     [SLIP_INF] = "the scale grows to infinity: where that is next, it stays",
     [SLIP_ONE] = "the floor is 1, whatever scaler->floor says",
     [SLIP_TWO] = "the scale is doubled and halved, whatever scaler->growth and backoff say",
@@ -51,8 +52,9 @@ static void scaler_expect_scale(Check *check, double (*scale)[MOST_STEPS], const
         wrong++;
     }
     size_t at = wrong < n ? wrong : n - 1;
-    check_compared(check, wrong == n, "after step %zu (%.*s; b is a bad one) the scale is %g, should be %g",
-                   at + 1, (int)at + 1, script, (double)got[at], scale[SLIP_NONE][at]);
+    check_compared(check, wrong == n,
+                   "after step %zu (%.*s; b is a bad one) the scale is %g, should be %g", at + 1,
+                   (int)at + 1, script, (double)got[at], scale[SLIP_NONE][at]);
     for (int slip = SLIP_NONE + 1; slip < SLIPS; slip++) {
         size_t same = 0;
         while (same < n && (double)got[same] == scale[slip][same]) {
