@@ -170,8 +170,8 @@ const char *check_text(const Check *check);
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-/* A known mistake is told only if it explains every comparison in which it stands among the
-   suspects, of all in the check (grader/suspicion.h). So tensors that are right have suspects too. */
+/* A known mistake is reported only if it explains every comparison of the check in which it is a
+   suspect (grader/suspicion.h). So tensors that are right have suspects too. */
 
 /** The result of a known mistake. The same sentence is the same mistake, in whichever tensor. */
 typedef struct Suspect {
@@ -212,7 +212,7 @@ bool check_equal(Check *check, const char *name, const uint64_t *want, size_t n,
 
 enum { CHECK_LABEL = 80 };
 
-/** What number i of a tensor is, in words: "window 15: t". @return text, (CHECK_LABEL) */
+/** The meaning of number i of a tensor, in words: "window 15: t". @return text, (CHECK_LABEL) */
 typedef const char *CheckLabel(size_t i, char *text);
 
 /** The same where the numbers have names of their own. */

@@ -18,7 +18,7 @@ void check_fail(Check *check, const char *sentence, ...) {
     if (check->state == ROW_PASS) {
         check->state = ROW_FAIL;
     }
-    /* After a comparison that found nothing, or a budget that was too small, this is the sentence. */
+    /* After a comparison that found nothing, or too small a budget, this is the sentence. */
     bool wanted = check->state == ROW_FAIL || check->state == ROW_OVER_BUDGET;
     if (wanted && check->mistake[0] == '\0') {
         va_list values;
@@ -57,7 +57,7 @@ static bool shapes_agree(DifferenceShape a, DifferenceShape b) {
     return a.kind == b.kind && fabs(a.factor - b.factor) * PERCENT <= fabs(a.factor);
 }
 
-/* What is wrong has a shape if all that is wrong has it. */
+/* A difference has a shape if all wrong tensors have it. */
 static void note_shape(Check *check, const char *name, const float *got, const double *want,
                        size_t n, Tolerance tolerance) {
     DifferenceShape shape = comparison_kind(got, want, n, tolerance);

@@ -1,4 +1,4 @@
-/* What lost checks have in common. The contract is in story.h. */
+/* The mistake that lost checks have in common. The contract is in story.h. */
 #include "grader/story.h"
 
 #include <stdio.h>

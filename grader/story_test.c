@@ -1,4 +1,4 @@
-/* What lost checks have in common. */
+/* The mistake that lost checks have in common. */
 #include "grader/story.h"
 
 #include <criterion/criterion.h>

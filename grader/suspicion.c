@@ -100,7 +100,7 @@ static bool is_first(const Suspicion *suspicion, int i) {
     return true;
 }
 
-/* What a mistake explains, over all of its scopes. */
+/* All that a mistake explains, over its scopes. */
 typedef struct Account {
     bool known; /* everything, or everything of some tensors */
     bool part;  /* some tensors only */

@@ -3,11 +3,11 @@
  * @brief Which known mistakes explain everything that a check has compared.
  * @ingroup grader
  *
- * Each comparison asks every mistake of its list what it would give, whether the tensor is right or
- * wrong. A mistake is known only if it gives what came back each time. One that explains all of some
- * tensors, and none of the others, which are right, is known of these tensors.
+ * Each comparison asks every mistake of its list what it would give, be the tensor right or wrong. A
+ * mistake is known only if it gives what came back each time. One that explains all of some tensors,
+ * while the others are right, is known of these tensors.
  *
- *     suspicion_vote(suspicion, sentence, 0, "", !right, fits); // for each mistake, each comparison
+ *     suspicion_vote(suspicion, sentence, 0, "", !right, fits); // of each mistake, each time
  *     Verdict verdict = suspicion_settle(suspicion);            // when all is compared
  */
 #ifndef GRADER_SUSPICION_H
@@ -20,7 +20,7 @@ enum { VERDICT_MOST = 4, VERDICT_TEXT = 800 };
 /** The votes of one check. */
 typedef struct Suspicion Suspicion;
 
-/** What is known when all votes are in. */
+/** The mistakes that are known when all votes are in. */
 typedef struct Verdict {
     int count; /**< mistakes that explain everything; above VERDICT_MOST: too
                                                many to be told */
@@ -54,7 +54,7 @@ int suspicion_count(const Suspicion *suspicion);
 void suspicion_vote(Suspicion *suspicion, const char *sentence, int variant, const char *scope,
                     bool wrong, bool fits);
 
-/** What is known now. */
+/** The mistakes that are known now. */
 Verdict suspicion_settle(const Suspicion *suspicion);
 
 #endif

@@ -93,7 +93,7 @@ enum { COMPARISON_TEXT = 256 };
  */
 const char *comparison_text(const Comparison *comparison, const char *name, char *text);
 
-/** What a difference looks like, for mistakes that were not foreseen. */
+/** The looks of a difference, for mistakes that were not foreseen. */
 typedef enum ShapeKind {
     SHAPE_NONE,       /**< like nothing */
     SHAPE_NOT_FINITE, /**< inf or NaN in it */
@@ -105,7 +105,7 @@ typedef enum ShapeKind {
 /** A shape, and the factor that goes with it. */
 typedef struct DifferenceShape {
     ShapeKind kind;
-    double factor; /**< of SHAPE_FACTOR: every element is so many times the right one */
+    double factor; /**< of SHAPE_FACTOR: every element is the right one times this */
 } DifferenceShape;
 
 /**

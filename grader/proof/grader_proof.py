@@ -237,7 +237,7 @@ def note_words(lab, block, lost):
 
 
 def print_words():
-    """How many mutants of each lab are named, get numbers only, or are told another mistake."""
+    """How many mutants of each lab are named, get numbers only, or report another mistake."""
     for lab in sorted({told[0] for told in TOLD}):
         count = collections.Counter(told[2] for told in TOLD if told[0] == lab)
         print(f"words {lab}: {count['named']} named, {count['numbers']} numbers, {count['silent']} numbers without a "

@@ -4,8 +4,7 @@
 #include "grader/labs/00_bytes/activations.h"
 #include "grader/labs/00_bytes/states.h"
 
-/* Shapes of one kind, which differ in L: what is off by some of each block is not off by some of the
-   whole model. */
+/* Shapes of one kind, which differ in L: an error in each block is not one of the whole model. */
 static void draw(Quiz *quiz, Precision precision, Attention attention) {
     Shape shape = shape_random(quiz->check, precision, attention);
     shape.config.L = 2 + (quiz->count + check_int(quiz->check, 0, 1) * 3) % 4;

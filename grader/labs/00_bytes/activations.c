@@ -23,8 +23,8 @@ static MemoryUse block_counted(const Shape *shape) {
     return answer_one(memory_total(&after) - memory_total(&before));
 }
 
-/* However large a shape is: bytes of a token grow with the tokens of its sequence by the same number
-   each time, so one sequence of 1 token and one of 2 say it for all. */
+/* However large a shape is: with each token of a sequence, the bytes of a token grow by the same
+   number, so one sequence of 1 token and one of 2 say it for all. */
 static MemoryUse by_the_token(answer_fn *counted, const Shape *shape) {
     Shape one = *shape, two = *shape;
     one.B = two.B = one.T = 1;
@@ -39,7 +39,7 @@ static MemoryUse block_right(const Shape *shape) {
     return by_the_token(block_counted, shape);
 }
 
-/* So many more numbers, floats and bytes for each token. */
+/* That many more numbers, floats and bytes for each token. */
 static MemoryUse block_and(const Shape *s, long numbers, long floats, long bytes) {
     long number = (long)precision_bytes(s->config.precision);
     long more = numbers * number + floats * 4 + bytes;
@@ -234,9 +234,13 @@ long activations_head_minus_block(const Shape *s) {
     return (row_of_logits(s) - 3L * s->config.C) * number + 16;
 }
 
-static MemoryUse activations_other_peak(const Shape *s) {
-    long more = -labs(activations_head_minus_block(s)) * s->B * s->T;
-    return answer_one(activations_right(s).bytes[0] + (size_t)more);
+static MemoryUse activations_head_only(const Shape *s) {
+    long more = activations_head_minus_block(s) * s->B * s->T;
+    return answer_one(activations_right(s).bytes[0] + (size_t)(more < 0 ? more : 0));
+}
+static MemoryUse activations_block_only(const Shape *s) {
+    long less = activations_head_minus_block(s) * s->B * s->T;
+    return answer_one(activations_right(s).bytes[0] - (size_t)(less > 0 ? less : 0));
 }
 static MemoryUse activations_both(const Shape *s) {
     long C = s->config.C, V = row_of_logits(s);
@@ -283,7 +287,7 @@ static MemoryUse activations_forward_only(const Shape *s) {
     return activations_and(s, activations_head_minus_block(s) > 0 ? -C : row_of_logits(s) - 4 * C,
                            activations_head_minus_block(s) > 0 ? 0 : 4);
 }
-/* The block's backward with so many tensors of C numbers a token in place of 5. */
+/* The block's backward with that many tensors of C numbers a token in place of 5. */
 static MemoryUse activations_block_of(const Shape *s, long tensors) {
     long number = (long)precision_bytes(s->config.precision);
     long head = activations_head_minus_block(s), other = (tensors - 5) * s->config.C * number;
@@ -309,7 +313,10 @@ static MemoryUse activations_one_sequence(const Shape *s) {
 static const Mistake activations_list[] = {
     {"the peak is the larger of two moments, the head's backward and the last block's: which is "
      "larger depends on V and C",
-     activations_other_peak},
+     activations_head_only},
+    {"the peak is the larger of two moments, the head's backward and the last block's: which is "
+     "larger depends on V and C",
+     activations_block_only},
     {"the head and the last block do not run backward at the same time: the larger counts, not the "
      "sum",
      activations_both},
@@ -407,7 +414,7 @@ static MemoryUse predict_with_states(const Shape *s, MemoryUse states) {
     return use;
 }
 
-/* What was wrong in an earlier task is wrong here too. */
+/* The mistakes of earlier tasks are mistakes here too. */
 const Task *task_predict(void) {
     static Task task = {.probe_case = "predict",
                         .numbers = MEMORY_KINDS,

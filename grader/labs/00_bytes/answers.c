@@ -64,7 +64,7 @@ MemoryUse answer_once(answer_fn *work_out, const Shape *shape) {
 
 enum { MOST_MISTAKES = 112 };
 
-/* What all known mistakes of a task answer about one shape. */
+/* The answers of all known mistakes of a task about one shape. */
 typedef struct Wrong {
     const char *sentence[MOST_MISTAKES];
     uint64_t value[MOST_MISTAKES][MEMORY_KINDS];
@@ -142,7 +142,7 @@ static int coincidences(const Quiz *quiz, const Task *task) {
 static const char OVERFLOWS[] = "small shapes are right, and large ones are not: an int overflows "
                                 "at 2^31, a float loses digits from 2^24 on. Multiply as size_t";
 
-/* What is right: counted, where the shape is small enough to be run. */
+/* The right answer: counted, where the shape is small enough to be run. */
 static MemoryUse answer_counted(const Shape *shape, const Task *task) {
     MemoryUse right = task->right(shape);
     if (task->counted == NULL || shape_is_large(shape)) {

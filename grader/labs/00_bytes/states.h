@@ -14,7 +14,7 @@ MemoryUse params_right(const Shape *shape);
 /** Weights, gradients and states: task 2, rightly. */
 MemoryUse states_right(const Shape *shape);
 
-/** These for so many parameters, mistaken or not. */
+/** These for that many parameters, mistaken or not. */
 MemoryUse states_of(const Shape *shape, MemoryUse params);
 
 /** Known mistakes of task 1, as its answers. */

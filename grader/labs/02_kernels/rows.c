@@ -254,7 +254,7 @@ static void rows_expect_din(Calls *calls, int i, const Rows *r, const double *wa
     }
 }
 
-/* What stands where the normalised x should. */
+/* The number in the place of the normalised x. */
 typedef enum InPlaceOfX { THE_X, THE_INPUT, WITHOUT_RSTD } InPlaceOfX;
 
 /* The right addition to dweight, with x or, by mistake, with something else in its place. */
