@@ -76,8 +76,8 @@ static bool judge_exit(Check *check, const SandboxResult *result) {
 static void hint(Check *check, const char *likely, const char *then) {
     if (check->mistake[0] == '\0') {
         snprintf(check->mistake, sizeof check->mistake,
-                 "%s? To look at it: make debug%.2s CHECK=%s, run%s", likely,
-                 check->plan->lab, check->plan->name, then);
+                 "%s? To look at it: make debug%.2s CHECK=%s, run%s", likely, check->plan->lab,
+                 check->plan->name, then);
     }
 }
 

@@ -13,8 +13,8 @@
 #include <jansson.h>
 
 /**
- * Adds "story" to a record: {"mistake", "checks": [names], "lost": number of all lost checks}. It is
- * absent where no mistake explains two of them. Rows of which several mistakes could be true are left with
+ * Adds "story" to a record: {"mistake", "checks": [names], "lost": number of all lost checks}.
+ * It is absent where no mistake explains two of them. Rows of which several mistakes could be true are left with
  * the one that the story tells; rows without any say on which lost check they stand.
  */
 void story_tell(json_t *record);

@@ -3,9 +3,9 @@
  * @brief Which known mistakes explain everything that a check has compared.
  * @ingroup grader
  *
- * Each comparison asks every mistake of its list what it would give, be the tensor right or wrong. A
- * mistake is known only if it gives what came back each time. One that explains all of some tensors,
- * while the others are right, is known of these tensors.
+ * Each comparison asks every mistake of its list what it would give, be the tensor right or
+ * wrong. A mistake is known only if it gives what came back each time. One that explains all of
+ * some tensors, while the others are right, is known of these tensors.
  *
  *     suspicion_vote(suspicion, sentence, 0, "", !right, fits); // of each mistake, each time
  *     Verdict verdict = suspicion_settle(suspicion);            // when all is compared
