@@ -186,15 +186,18 @@ const char *check_text(const Check *check);
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-/** The result of a known mistake: if the student's tensor equals it, the sentence is printed. */
+/* A known mistake is reported only if it explains every comparison of the check in which it is a
+   suspect (grader/suspicion.h). So tensors that are right have suspects too. */
+
+/** The result of a known mistake. The same sentence is the same mistake, in whichever tensor. */
 typedef struct Suspect {
-    const char *sentence; /**< the likely mistake: "the loss is divided by B * T: ..." */
+    const char *sentence; /**< the mistake: "the loss is divided by B * T: ..." */
     const double *values; /**< as many as the tensor has */
 } Suspect;
 
 /**
- * Floats against doubles, by the two rules of compare.h. Where no suspect fits, comparison_shape()
- * says what the difference looks like.
+ * Floats against doubles, by the two rules of compare.h. Where no suspect fits, shape_text() says
+ * what all the differences of a check look like.
  *
  * @param check     the check; fails if the tensor is wrong
  * @param name      of a wanted WIRE_F32 tensor
@@ -208,15 +211,48 @@ typedef struct Suspect {
 bool check_close(Check *check, const char *name, const double *want, size_t n, Tolerance tolerance,
                  const Suspect *suspects, int suspect_count);
 
+/** The same for one of several tensors of a kind, of which a mistake may be made in some alone.
+    `scope` names it: "wte.weight". */
+bool check_close_in(Check *check, const char *scope, const char *name, const double *want, size_t n,
+                    Tolerance tolerance, const Suspect *suspects, int suspect_count);
+
 /** A known mistake in whole numbers. */
 typedef struct ExactSuspect {
-    const char *sentence;   /**< the likely mistake */
+    const char *sentence;   /**< the mistake */
     const uint64_t *values; /**< as many as the tensor has */
 } ExactSuspect;
 
 /** Whole numbers (WIRE_U64) against the right ones, to the last. */
 bool check_equal(Check *check, const char *name, const uint64_t *want, size_t n,
                  const ExactSuspect *suspects, int suspect_count);
+
+enum { CHECK_LABEL = 80 };
+
+/** The meaning of number i of a tensor, in words: "window 15: t". @return text, (CHECK_LABEL) */
+typedef const char *CheckLabel(size_t i, char *text);
+
+/** The same where the numbers have names of their own. */
+bool check_equal_of(Check *check, const char *name, CheckLabel *label, const uint64_t *want,
+                    size_t n, const ExactSuspect *suspects, int suspect_count);
+
+/**
+ * A comparison that the check makes by itself; each of its known mistakes follows by
+ * check_suspect().
+ *
+ * @param check the check
+ * @param right the result
+ * @param seen  what is shown where it is wrong; printf format
+ * @return right
+ */
+bool check_compared(Check *check, bool right, const char *seen, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Whether a known mistake would give what was compared last. */
+void check_suspect(Check *check, const char *sentence, bool fits);
+
+/** Names checks, with blanks between, on which this one stands: where they are lost and nothing is
+    known here, the report says "see ...". */
+void check_after(Check *check, const char *names);
 
 /**
  * Fails the check, with a sentence for the student.

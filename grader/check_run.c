@@ -61,6 +61,10 @@ static bool judge_exit(Check *check, const SandboxResult *result) {
     if (wire_done(check->out) && (result->status == 0 || result->status == CUDASIM_STATUS)) {
         return true;
     }
+    /* A report of the simulator about what is there does not hide that the rest is not. */
+    if (result->status == CUDASIM_STATUS && line_with(check, "TODO: task", line)[0] != '\0') {
+        return check_conclude(check, ROW_NOT_STARTED, "%s", line);
+    }
     if (result->status == CUDASIM_STATUS) {
         return check_conclude(check, ROW_FAIL, "%s", check->text);
     }
@@ -73,16 +77,18 @@ static bool judge_exit(Check *check, const SandboxResult *result) {
 static void hint(Check *check, const char *likely, const char *then) {
     if (check->mistake[0] == '\0') {
         snprintf(check->mistake, sizeof check->mistake,
-                 "likely: %s. To look at it: make debug%.2s CHECK=%s, run%s", likely,
-                 check->plan->lab, check->plan->name, then);
+                 "%s? To look at it: make debug%.2s CHECK=%s, run%s", likely, check->plan->lab,
+                 check->plan->name, then);
     }
 }
 
 static void hint_at_signal(Check *check, int signal) {
     if (signal == SIGSEGV || signal == SIGBUS) {
         hint(check, "an index outside of its array, or a pointer to nothing", ", bt");
-    } else if (signal == SIGFPE || signal == SIGILL) {
-        hint(check, "integer division by 0", ", bt");
+    } else if (signal == SIGFPE) {
+        hint(check, "a whole number divided by 0", ", bt");
+    } else if (signal == SIGILL) {
+        hint(check, "a trap, which compilers put where a program cannot go", ", bt");
     }
 }
 

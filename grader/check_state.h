@@ -1,6 +1,6 @@
 /**
  * @file check_state.h
- * @brief The inside of a check: what grader/check.c and grader/check_run.c share.
+ * @brief The inside of a check: what grader/check.c, check_compare.c and check_run.c share.
  * @ingroup grader
  */
 #ifndef GRADER_CHECK_STATE_H
@@ -10,9 +10,11 @@
 
 #include "grader/check.h"
 #include "grader/record.h"
+#include "grader/suspicion.h"
 
 enum {
     CHECK_TEXT = 2000,  /**< bytes of a message, with its NUL */
+    CHECK_AFTER = 200,  /**< bytes of the names of checks */
     CHECK_SETTINGS = 8, /**< most settings of the probe's environment */
 };
 
@@ -25,19 +27,26 @@ typedef struct CheckBeside {
 
 /** A check from check_begin() to check_end(), which frees it and all that it owns. */
 struct Check {
-    const CheckPlan *plan;             /**< borrowed */
-    const CheckBeside *beside;         /**< the program that runs beside the probe, or NULL */
-    int beside_end;                    /**< the probe's end of the socket to it */
-    Wire *in;                          /**< what the probe is given */
-    Wire *out;                         /**< what it hands back */
-    Rng rng;                           /**< of the inputs */
-    RowState state;                    /**< ROW_PASS until something is known */
-    int compared;                      /**< comparisons that were right */
-    char message[CHECK_TEXT];          /**< what was seen */
-    char mistake[CHECK_TEXT];          /**< the likely mistake */
-    char shape[CHECK_TEXT];            /**< of the first tensor that differs in a simple way */
-    char *text;                        /**< what the probe wrote; NULL before it has run */
-    size_t memory_limit;               /**< bytes of the probe's address space; 0: none */
+    const CheckPlan *plan;     /**< borrowed */
+    const CheckBeside *beside; /**< the program that runs beside the probe, or NULL */
+    int beside_end;            /**< the probe's end of the socket to it */
+    Wire *in;                  /**< what the probe is given */
+    Wire *out;                 /**< what it hands back */
+    Rng rng;                   /**< of the inputs */
+    RowState state;            /**< ROW_PASS until something is known */
+    int compared;              /**< comparisons that were right */
+    char message[CHECK_TEXT];  /**< what was seen */
+    char mistake[CHECK_TEXT];  /**< the likely mistake */
+    Suspicion *suspicion;      /**< which known mistakes explain what was compared */
+    bool own_right;            /**< the check's own comparison that was made last */
+    int failed_after;          /**< comparisons before check_fail() gave the mistake */
+    char as_given[WIRE_NAME];  /**< tensor that came back as it was given, or "" */
+    char shaped[WIRE_NAME];    /**< the first tensor that is wrong; "" while there is none */
+    DifferenceShape shape;     /**< what all that are wrong look like */
+    int shapes;                /**< how many these are */
+    char after[CHECK_AFTER];   /**< checks on which it stands, with blanks between */
+    char *text;                /**< what the probe wrote; NULL before it has run */
+    size_t memory_limit;       /**< bytes of the probe's address space; 0: none */
     char setting[CHECK_SETTINGS][100]; /**< of the probe's environment: "NAME=value" */
     int settings;                      /**< how many */
     double seconds;                    /**< wall time of all runs of the probe */
@@ -59,5 +68,13 @@ struct Check {
  */
 bool check_conclude(Check *check, RowState state, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/**
+ * Settles what the mistake is, from all comparisons, if nothing was said before.
+ *
+ * @param check the check
+ * @return array of the sentences of all mistakes that explain everything
+ */
+json_t *check_settle(Check *check);
 
 #endif

@@ -27,6 +27,7 @@
 #include "grader/criterion.h"
 #include "grader/record.h"
 #include "grader/sandbox.h"
+#include "grader/story.h"
 #include "grader/submission.h"
 #include "kernels/base.h"
 
@@ -175,6 +176,7 @@ static void run_checks(const Options *options, json_t *record, const char *folde
     for (int k = 0; k < count; k++) {
         take_row(record, &judge, checks[k]);
     }
+    story_tell(record);
 }
 
 /* Takes over what a check has left, if it has. */

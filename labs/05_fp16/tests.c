@@ -329,8 +329,8 @@ GRADED(05_fp16, trace, "task 5: scale, skipped, t and schedule over 30 windows, 
         }
         suspects[SLIPS - 1] = (ExactSuspect){"a skipped step still calls optimizer_step()",
                                              job_right_trace(&job, SLIP_NONE, true)};
-        check_equal(check, "trace", job_right_trace(&job, SLIP_NONE, false),
-                    COLUMNS * (size_t)job.windows.stop, suspects, SLIPS);
+        check_equal_of(check, "trace", job_label, job_right_trace(&job, SLIP_NONE, false),
+                       COLUMNS * (size_t)job.windows.stop, suspects, SLIPS);
         const float *dloss = check_got(check, "dloss", WIRE_F32);
         for (int k = 0; k < 3; k++) {
             double want = job_share(&job) * job.scaler.scale;
@@ -363,10 +363,15 @@ GRADED(05_fp16, bf16, "bf16: no scale, but masters and skipped steps") {
     given_random_weights(&job.windows.given);
     job_add_window(&job, 0);
     job_add_window(&job, 0);
+    MixedWindow *bad = job_add_window(&job, 0);
+    bad->bad = check_int(check, BAD_PLUS, BAD_NAN);
+    bad->micro = check_int(check, 0, 2);
+    bad->param = check_int(check, 0, job.windows.given.reference->param_count - 1);
     job_work_out(&job);
-    if (job_run(&job, WANT_GRADIENTS | WANT_UPDATE)) {
+    if (job_run(&job, WANT_GRADIENTS | WANT_UPDATE | WANT_STATES)) {
         job_expect_gradients(&job, 0, 1, 0);
         job_expect_updates(&job);
+        job_expect_bad_skipped(&job, 2, 1);
         if (job_traced(&job, 1, SCALE) != 1) {
             check_fail(check,
                        "bf16's scale has become %llu: where `dynamic` is not set, "

@@ -23,6 +23,9 @@ typedef struct KernelCase {
     AdamW adamw;       /**< adamw: its numbers */
 } KernelCase;
 
+/** Every byte of partial sums before a call; as a float it is not a sum of anything. */
+enum { PARTS_FILL = 0xA5 };
+
 /** Tensors that the N numbers of a case of sumsq or adamw are cut into, one after the other. */
 enum { KERNEL_TENSORS = 5 };
 

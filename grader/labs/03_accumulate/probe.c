@@ -61,6 +61,9 @@ static void accumulate_accumulator(const Wire *in, Wire *out) {
         Accumulator window;
         accumulator_init(&window, &window_run.trainer, window_run.option[OPTION_MICROS]);
         while (accumulator_open(&window, data)) {
+            CHECK(!window.sync_gradients && window.micro == 0,
+                  "a window opens, and is marked complete: accumulator_step() leaves none open, "
+                  "with micro 0 and sync_gradients false");
             accumulator_window(&window, data, sync);
         }
         data_next_epoch(data);

@@ -24,11 +24,6 @@ void ops_planned(OpCalls *ops) {
     }
 }
 
-bool ops_run(const OpCalls *ops) {
-    return check_run(ops->check, ops->cast ? "cast" : "unscale", OP_SECONDS) &&
-           profile_expect_clean(ops->check);
-}
-
 static uint16_t bits_truncated(float x, Precision precision) {
     uint32_t toward_zero = precision == BF16 ? 0xffff0000u : 0xffffe000u;
     float cut = float_from_bits(float_bits(x) & toward_zero);
@@ -47,30 +42,103 @@ static bool bits_are_nan(uint64_t bits, Precision precision) {
     return (bits & ~sign) > infinity;
 }
 
-void ops_judge_cast(const OpCalls *ops) {
+static bool bits_same(uint64_t bits, uint64_t want, float x, Precision precision) {
+    return bits == want || (isnan(x) && bits_are_nan(bits, precision));
+}
+
+/* Whether element j of call i is as a mistake would have it. */
+typedef bool CastMistake(const OpCalls *ops, int i, int j, uint64_t bits);
+
+static bool cast_right(const OpCalls *ops, int i, int j, uint64_t bits) {
+    float x = ops->in[i][j];
+    Precision precision = (Precision)ops->c[i].precision;
+    return bits_same(bits, bits_right(x, precision), x, precision);
+}
+static bool cast_cut_off(const OpCalls *ops, int i, int j, uint64_t bits) {
+    float x = ops->in[i][j];
+    Precision precision = (Precision)ops->c[i].precision;
+    return precision == F32 ? cast_right(ops, i, j, bits)
+                            : bits_same(bits, bits_truncated(x, precision), x, precision);
+}
+static bool cast_other_half(const OpCalls *ops, int i, int j, uint64_t bits) {
+    float x = ops->in[i][j];
+    Precision precision = (Precision)ops->c[i].precision;
+    Precision other = precision == F16 ? BF16 : precision == BF16 ? F16 : F32;
+    return bits_same(bits, bits_right(x, other), x, other);
+}
+static bool cast_saturated(const OpCalls *ops, int i, int j, uint64_t bits) {
+    float x = ops->in[i][j];
+    bool beyond = ops->c[i].precision == F16 && !isnan(x) && fabsf(x) > 65504;
+    return beyond ? bits == (x > 0 ? 0x7bffu : 0xfbffu) : cast_right(ops, i, j, bits);
+}
+static bool cast_without_tail(const OpCalls *ops, int i, int j, uint64_t bits) {
+    return j >= ops->c[i].n / 4 * 4 ? !cast_right(ops, i, j, bits) : cast_right(ops, i, j, bits);
+}
+
+static const struct {
+    const char *sentence;
+    CastMistake *fits;
+} cast_mistakes[] = {
+    {"numbers are cut off, not rounded: real() rounds to the nearest", cast_cut_off},
+    {"f16 and bf16 are swapped: real() knows which one it is compiled for", cast_other_half},
+    {"what is too large for f16 becomes inf, not the largest number", cast_saturated},
+    {"the last n % 4 elements, which no group of four has, are left out", cast_without_tail},
+};
+
+/* One mistake over all elements of all calls. */
+static bool cast_explained(const OpCalls *ops, CastMistake *fits) {
+    char name[WIRE_NAME];
+    for (int i = 0; i < ops->count; i++) {
+        const uint64_t *bits = check_got(ops->check, op_name(name, "bits", i), WIRE_U64);
+        for (int j = 0; j < ops->c[i].n; j++) {
+            if (!fits(ops, i, j, bits[j])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Shows the first element that is wrong. @return whether there is none */
+static bool cast_compared(const OpCalls *ops) {
     char name[WIRE_NAME];
     for (int i = 0; i < ops->count; i++) {
         Precision precision = (Precision)ops->c[i].precision;
         const uint64_t *bits = check_got(ops->check, op_name(name, "bits", i), WIRE_U64);
         for (int j = 0; j < ops->c[i].n; j++) {
-            float x = ops->in[i][j];
-            uint64_t want = bits_right(x, precision);
-            if (bits[j] == want || (isnan(x) && bits_are_nan(bits[j], precision))) {
-                continue;
+            if (!cast_right(ops, i, j, bits[j])) {
+                float x = ops->in[i][j];
+                return check_compared(ops->check, false,
+                                      "%g in %s, element %d of %d, has the bits %#llx, should have "
+                                      "%#llx",
+                                      (double)x, precision_name(precision), j, ops->c[i].n,
+                                      (unsigned long long)bits[j],
+                                      (unsigned long long)bits_right(x, precision));
             }
-            bool cut = precision != F32 && bits[j] == bits_truncated(x, precision);
-            check_fail(ops->check,
-                       "%g in %s, element %d of %d, has the bits %#llx, should have %#llx%s",
-                       (double)x, precision_name(precision), j, ops->c[i].n,
-                       (unsigned long long)bits[j], (unsigned long long)want,
-                       cut ? "; likely: it was cut off, not rounded: real() rounds to the nearest"
-                       : j >= ops->c[i].n / 4 * 4
-                           ? "; likely: the last n % 4 elements, which no group of four has"
-                           : "");
-            return;
         }
     }
-    check_good(ops->check);
+    return check_compared(ops->check, true, "right");
+}
+
+void ops_judge_cast(const OpCalls *ops) {
+    if (!cast_compared(ops)) {
+        for (size_t k = 0; k < sizeof cast_mistakes / sizeof *cast_mistakes; k++) {
+            check_suspect(ops->check, cast_mistakes[k].sentence,
+                          cast_explained(ops, cast_mistakes[k].fits));
+        }
+    }
+}
+
+/* Elements that nobody has written are a report of the simulator as well: what they are comes
+   first. */
+bool ops_run(const OpCalls *ops) {
+    if (!check_run(ops->check, ops->cast ? "cast" : "unscale", OP_SECONDS)) {
+        return false;
+    }
+    if (ops->cast && !cast_explained(ops, cast_right) && cast_explained(ops, cast_without_tail)) {
+        ops_judge_cast(ops);
+    }
+    return profile_expect_clean(ops->check);
 }
 
 void ops_judge_traffic(const OpCalls *ops, double read, double written) {
