@@ -18,8 +18,8 @@
  *     switch.c   from one stack to another
  *     cublas.c   matrix products
  *
- * In check mode hooks.c, check.c, shadow.c, race.c and profile.c look at every load and store; in
- * other builds nocheck.c stands in for them.
+ * In check mode hooks.c, check.c, shadow.c, race.c, replay.c and profile.c look at every load and
+ * store; in other builds nocheck.c stands in for them.
  */
 #ifndef CUDASIM_SIM_H
 #define CUDASIM_SIM_H
@@ -57,6 +57,7 @@ typedef struct Settings {
     int timeout;         /**< CUDASIM_TIMEOUT: seconds that one block may take; 0 for no limit */
     size_t memory;       /**< CUDASIM_MEMORY: MiB of device memory; 8192 */
     const char *profile; /**< CUDASIM_PROFILE: 1 or a file; NULL is none */
+    bool replay;         /**< CUDASIM_REPLAY: in check mode, each launch runs twice; 1 */
 } Settings;
 extern Settings sim_settings; /**< valid after sim_begin() */
 
@@ -278,7 +279,7 @@ bool sim_use(Allocation *allocation, int slot, const char *what, Place place);
 /** Whether there has ever been a stream beside the default one. */
 bool sim_many_streams(void);
 
-/* ---- hooks.c, check.c, shadow.c, race.c, profile.c; nocheck.c -------------------------------- */
+/* ---- hooks.c, check.c, shadow.c, race.c, replay.c, profile.c; nocheck.c ---------------------- */
 
 /** Whether loads and stores are seen. */
 extern const bool sim_checking;
@@ -294,5 +295,14 @@ void check_copied(void *to, const void *from, size_t bytes);
 
 /** The running thread is about to wait, or has returned. */
 void check_pause(void);
+
+/** The pages of an allocation were opened, for an operation that has touched them. */
+void check_opened(Allocation *allocation);
+
+/** Whether what is about to be reported is for the check alone, which then says it itself. */
+bool check_mute(void);
+
+/** The program is about to be stopped. */
+void check_stop(void);
 
 #endif
