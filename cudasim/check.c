@@ -227,6 +227,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, S
             check_written(&access);
             race_access(&access);
             profile_access(&access);
+            share_access(&access);
             traffic_access(p, bytes, write);
             note_written(&access);
         }
@@ -267,6 +268,7 @@ void check_atomic(const void *address, size_t bytes, Site site) {
             traffic_access(p, bytes, false);
             traffic_access(p, bytes, true);
             note_written(&access);
+            share_access(&access);
         }
     } else if (shared) {
         report("out-of-bounds access", &access, " of shared memory");
@@ -317,12 +319,13 @@ void check_pause(void) {
 
 void check_launch_begins(const Launch *launch) {
     race_launch();
-    profile_launch(launch, true);
+    profile_launch_begins(launch);
     replay_begin();
 }
 
 bool check_launch_again(const Launch *launch) {
-    profile_launch(launch, false);
+    profile_launch_ends();
+    share_launch_ends(launch);
     return replay_again(launch);
 }
 

@@ -84,11 +84,22 @@ void race_launch(void);
 
 /* ---- profile.c ------------------------------------------------------------------------------- */
 
-/** Counts an access of the sampled warp. */
+/** Counts an access of a warp that is looked at. */
 void profile_access(const Access *access);
 
-/** Adds up what a launch did. */
-void profile_launch(const Launch *launch, bool begins);
+/** Chooses the warps that are looked at. */
+void profile_launch_begins(const Launch *launch);
+
+/** Adds up what they did, and tells it. */
+void profile_launch_ends(void);
+
+/* ---- share.c --------------------------------------------------------------------------------- */
+
+/** Counts what each thread moves. */
+void share_access(const Access *access);
+
+/** Tells how the launch shared its work. */
+void share_launch_ends(const Launch *launch);
 
 /* ---- traffic.c ------------------------------------------------------------------------------- */
 

@@ -49,7 +49,7 @@ endef
 endif
 
 # The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
-SIM_LOOKS := $(addprefix cudasim/,hooks.c check.c shadow.c race.c replay.c profile.c traffic.c)
+SIM_LOOKS := $(addprefix cudasim/,hooks.c check.c shadow.c race.c replay.c profile.c share.c traffic.c)
 SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)),$(wildcard cudasim/*.c)))
 $(SIM_OBJ): private SANITIZE :=
 $(SIM_OBJ): private MORE_WARN := $(STRICT)
@@ -100,5 +100,6 @@ profile-check:
 	@$(MAKE) --no-print-directory ACCESS=1 profile-check-run
 profile-check-run: $B/bin/train $B/bin/unit
 	@$(MAKE) --no-print-directory cu-build FILE=cudasim/tests/strided.cu OUT=$B/cu/strided
-	@cudasim/tests/profile_test.py $B/bin/train $B/cu/strided
+	@$(MAKE) --no-print-directory cu-build FILE=cudasim/tests/vectors.cu OUT=$B/cu/vectors
+	@cudasim/tests/profile_test.py $B/bin/train $B/cu/strided $B/cu/vectors
 	@tools/unit.sh $B --filter 'cost/*'

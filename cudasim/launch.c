@@ -189,6 +189,7 @@ static bool run_blocks(const Launch *launch) {
 static void run_grid(void *context) {
     const Launch *launch = context;
     first_block = blocks_run + 1;
+    sim_event("launch %s", launch->site.name);
     check_launch_begins(launch);
     bool finished = run_blocks(launch);
     if (check_launch_again(launch)) {

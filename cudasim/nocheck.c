@@ -54,8 +54,3 @@ void cudasim_fence(void) {
 double cudasim_traffic_bytes(void) {
     return 0;
 }
-
-int cudasim_profile(int i, cudasim_traffic *traffic) {
-    (void)i, (void)traffic;
-    return 0;
-}

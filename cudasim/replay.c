@@ -232,7 +232,6 @@ static void report_launch(const Launch *launch, const char *kind, const char *wh
     }
 }
 
-
 /* Whether the launch's stores were seen to write the byte. */
 static bool was_written(const char *p) {
     size_t n = (size_t)(p - begin);
@@ -321,6 +320,7 @@ void replay_end(const Launch *launch) {
     if (phase == DISGUISED) {
         close_windows();
         compare_runs(launch);
+        sim_event("again %s", launch->site.name);
     }
     for (int i = 0; i < touched_count; i++) {
         memset(written + (touched[i]->pages - begin) / 8, 0, touched[i]->length / 8);

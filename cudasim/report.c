@@ -8,7 +8,7 @@
 
 enum { MOST_REPORTS = 20, STATUS = 86 };
 
-Settings sim_settings;
+Settings sim_settings = {.events = -1};
 static int problems;
 static bool muted; /* the last report was not shown */
 
@@ -20,6 +20,7 @@ void sim_report(const char *kind, const char *format, ...) {
         return;
     }
     problems++;
+    sim_event("problem %s", kind);
     if (problems > MOST_REPORTS) {
         if (problems == MOST_REPORTS + 1) {
             fprintf(stderr, "[cudasim] further reports are not shown\n");
@@ -243,6 +244,8 @@ void sim_read_settings(void) {
     sim_settings.timeout = number_setting("CUDASIM_TIMEOUT", 0, 20);
     sim_settings.memory = (size_t)number_setting("CUDASIM_MEMORY", 1, 8192) << 20;
     const char *profile = getenv("CUDASIM_PROFILE");
+    sim_settings.sample = number_setting("CUDASIM_SAMPLE", 0, -1);
+    sim_settings.events = number_setting("CUDASIM_EVENTS", 3, -1);
     sim_settings.replay = number_setting("CUDASIM_REPLAY", 0, 1) != 0;
     sim_settings.profile = profile != NULL && *profile != '\0' ? profile : NULL;
     atexit(at_end);

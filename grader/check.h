@@ -168,6 +168,13 @@ void check_picture(Check *check, const char *title, size_t budget);
 /** The text that the probe wrote in its last run: feedback, never a verdict. */
 const char *check_text(const Check *check);
 
+/**
+ * What the probe has told in its last run, line by line, as it happened (WIRE_EVENTS): it can have
+ * added to that, and not taken anything back. So count what is bad and take the worst, for what is
+ * good may be invented.
+ */
+const char *check_events(const Check *check);
+
 /* ---- comparing ------------------------------------------------------------------------------- */
 
 /** The result of a known mistake: if the student's tensor equals it, the sentence is printed. */

@@ -28,6 +28,7 @@ struct Check {
     char mistake[CHECK_TEXT];          /**< the likely mistake */
     char shape[CHECK_TEXT];            /**< of the first tensor that differs in a simple way */
     char *text;                        /**< what the probe wrote; NULL before it has run */
+    char *events;                      /**< what it has told; NULL before it has run */
     size_t memory_limit;               /**< bytes of the probe's address space; 0: none */
     char setting[CHECK_SETTINGS][100]; /**< of the probe's environment: "NAME=value" */
     int settings;                      /**< how many */

@@ -32,6 +32,7 @@ enum {
     WIRE_FILL = 0xFF,  /**< what wanted tensors hold before the probe writes: NaN */
     WIRE_IN = 3,       /**< descriptor of what is given, in the probe */
     WIRE_OUT = 4,      /**< descriptor of what is wanted, in the probe */
+    WIRE_EVENTS = 5,   /**< descriptor of a pipe: what is counted, line by line, as it happens */
 };
 
 /** One tensor. */
