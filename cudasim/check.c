@@ -182,9 +182,9 @@ static void note_written(const Access *access) {
     }
 }
 
-static void note_variable(const Access *access) {
+static void note_elsewhere(const Access *access) {
     if (access->write) {
-        replay_variable(access->p, access->bytes);
+        replay_elsewhere(access->p, access->bytes);
     }
 }
 
@@ -242,8 +242,10 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, S
         }
     } else if (in_image(p)) {
         race_access(&access);
-        note_variable(&access);
-    } else if ((uintptr_t)p >= PAGE && sim_allocation(p) == NULL) {
+        note_elsewhere(&access);
+    } else if (sim_allocation(p) != NULL) {
+        note_elsewhere(&access); /* pinned */
+    } else if ((uintptr_t)p >= PAGE) {
         if (report("host memory in a kernel", &access, "")) {
             sim_detail("a kernel can only use memory from cudaMalloc: copy the data there first");
         }
@@ -274,7 +276,9 @@ void check_atomic(const void *address, size_t bytes, Site site) {
         report("out-of-bounds access", &access, " of shared memory");
     } else if (in_image(p)) {
         race_access(&access);
-        note_variable(&access);
+        note_elsewhere(&access);
+    } else if (sim_allocation(p) != NULL) {
+        note_elsewhere(&access); /* pinned */
     }
 }
 

@@ -129,8 +129,8 @@ void replay_pause(void);
 /** A store to device memory is seen in the first run. */
 void replay_written(const char *p, size_t bytes);
 
-/** A `__device__` variable is about to be written. */
-void replay_variable(const char *p, size_t bytes);
+/** A `__device__` variable or pinned memory is about to be written. */
+void replay_elsewhere(const char *p, size_t bytes);
 
 /** The pages of an allocation were opened. */
 void replay_opened(Allocation *allocation);

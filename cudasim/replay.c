@@ -133,55 +133,38 @@ bool replay_astray(void) {
     return phase == DISGUISED;
 }
 
-/* ---- __device__ variables -------------------------------------------------------------------- */
+/* ---- other memory ---------------------------------------------------------------------------- */
 
-/* Static data of the program. Of these only what is seen to be written is put back. */
+/* __device__ variables and pinned memory wear no disguise. What is seen to be written there is put
+   back before the second run, the last store first. */
 
-extern char __executable_start[], _end[];
-typedef struct SavedByte {
+enum { SAVED = 16 };
+typedef struct SavedBytes {
     char *p;
-    char value;
-} SavedByte;
+    size_t bytes;
+    char old[SAVED];
+} SavedBytes;
 
-static SavedByte *saved;
+static SavedBytes *saved;
 static size_t saved_count, saved_room;
-static unsigned char *saved_bits; /* of the program's image */
 
-/* Whether the byte is not in the list yet; it is from now on. */
-static bool note_byte(const char *p) {
-    size_t i = (size_t)(p - __executable_start);
-    unsigned char bit = (unsigned char)(1u << i % 8);
-    if (saved_bits == NULL) {
-        saved_bits = sim_map((size_t)(_end - __executable_start) / 8 + 1);
-    }
-    bool is_new = (saved_bits[i / 8] & bit) == 0;
-    saved_bits[i / 8] |= bit;
-    return is_new;
-}
-
-void replay_variable(const char *p, size_t bytes) {
-    for (const char *end = p + bytes; phase == FIRST && p < end; p++) {
-        if (note_byte(p)) {
-            if (saved_count == saved_room) {
-                saved_room = 2 * saved_room + 1024;
-                saved = sim_realloc(saved, saved_room * sizeof *saved);
-            }
-            saved[saved_count++] = (SavedByte){(char *)(uintptr_t)p, *p};
+void replay_elsewhere(const char *p, size_t bytes) {
+    for (size_t done = 0; phase == FIRST && done < bytes; done += SAVED) {
+        if (saved_count == saved_room) {
+            saved_room = 2 * saved_room + 1024;
+            saved = sim_realloc(saved, saved_room * sizeof *saved);
         }
+        size_t n = bytes - done < SAVED ? bytes - done : SAVED;
+        SavedBytes *next = &saved[saved_count++];
+        *next = (SavedBytes){(char *)(uintptr_t)p + done, n, {0}};
+        memcpy(next->old, p + done, n);
     }
 }
 
-static void restore_variables(void) {
-    for (size_t i = 0; i < saved_count; i++) {
-        *saved[i].p = saved[i].value;
+static void restore_elsewhere(void) {
+    for (size_t i = saved_count; i > 0; i--) {
+        memcpy(saved[i - 1].p, saved[i - 1].old, saved[i - 1].bytes);
     }
-}
-
-static void forget_variables(void) {
-    for (size_t i = 0; i < saved_count; i++) {
-        saved_bits[(size_t)(saved[i].p - __executable_start) / 8] = 0;
-    }
-    saved_count = 0;
 }
 
 /* ---- the two runs ---------------------------------------------------------------------------- */
@@ -224,12 +207,14 @@ void replay_begin(void) {
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-static void report_launch(const Launch *launch, const char *kind, const char *what) {
+/* False if the launch's line has been reported before. */
+static bool report_launch(const Launch *launch, const char *kind, const char *what) {
     Place place = {launch->site.file, launch->site.line};
-    Site site = site_of_place(place);
-    if (first_report(kind, site, 0)) {
-        sim_report(kind, "%s at %s:%d %s", launch->site.name, sim_file(place), place.line, what);
+    if (!first_report(kind, site_of_place(place), 0)) {
+        return false;
     }
+    sim_report(kind, "%s at %s:%d %s", launch->site.name, sim_file(place), place.line, what);
+    return true;
 }
 
 /* Whether the launch's stores were seen to write the byte. */
@@ -263,9 +248,8 @@ static const char *first_different(const char *copy, bool unseen) {
 /* Whether memory is not as that copy of it where no store was seen to change it. */
 static bool report_writes(const Launch *launch, const char *copy) {
     const char *p = first_different(copy, true);
-    if (p != NULL) {
-        report_launch(launch, "unseen write",
-                      "changes device memory, and no store of it was seen there");
+    if (p != NULL && report_launch(launch, "unseen write",
+                                   "changes device memory, and no store of it was seen there")) {
         sim_detail_address(p);
         sim_detail("write by plain C: what assembler and a machine's builtins do is not seen");
     }
@@ -274,9 +258,9 @@ static bool report_writes(const Launch *launch, const char *copy) {
 
 static void report_reads(const Launch *launch) {
     const char *p = first_different(after, false);
-    if (p != NULL || astray) {
+    if ((p != NULL || astray) &&
         report_launch(launch, "unseen read",
-                      "depends on device memory that it was not seen to read");
+                      "depends on device memory that it was not seen to read")) {
         if (p != NULL) {
             sim_detail_address(p);
         }
@@ -297,7 +281,7 @@ bool replay_again(const Launch *launch) {
     for (int i = 0; i < touched_count; i++) {
         put_disguise_on(touched[i]);
     }
-    restore_variables();
+    restore_elsewhere();
     sim_get_worker()->random = random_before;
     return true;
 }
@@ -325,7 +309,7 @@ void replay_end(const Launch *launch) {
     for (int i = 0; i < touched_count; i++) {
         memset(written + (touched[i]->pages - begin) / 8, 0, touched[i]->length / 8);
     }
-    forget_variables();
+    saved_count = 0;
     touched_count = 0;
     phase = IDLE;
 }

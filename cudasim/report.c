@@ -248,5 +248,6 @@ void sim_read_settings(void) {
     sim_settings.events = number_setting("CUDASIM_EVENTS", 3, -1);
     sim_settings.replay = number_setting("CUDASIM_REPLAY", 0, 1) != 0;
     sim_settings.profile = profile != NULL && *profile != '\0' ? profile : NULL;
+    mprotect(&sim_settings, sizeof sim_settings, PROT_READ);
     atexit(at_end);
 }

@@ -61,8 +61,8 @@ typedef struct Settings {
     int sample;          /**< CUDASIM_SAMPLE: chooses the warps of the profile; -1: the first */
     int events;          /**< CUDASIM_EVENTS: descriptor of a pipe for sim_event(); -1: none */
     bool replay;         /**< CUDASIM_REPLAY: in check mode, each launch runs twice; 1 */
-} Settings;
-extern Settings sim_settings; /**< valid after sim_begin() */
+} __attribute__((aligned(PAGE))) Settings;
+extern Settings sim_settings; /**< valid after sim_begin(), and then closed to writing */
 
 /** Reads the settings, reserves memory, installs handlers; later calls do nothing. */
 void sim_begin(void);

@@ -141,7 +141,7 @@ static bool profile_next_line(const char **p, ProfileLine *line) {
    one more. */
 static bool profile_neighbours(const ProfileLine *line) {
     double most = fmax(PROFILE_MOST_SECTORS * line->ideal, line->ideal + line->requests);
-    return line->sectors <= most;
+    return line->sectors <= most && line->worst <= PROFILE_WORST_REQUEST;
 }
 
 bool profile_expect_neighbours(Check *check, double sectors[2]) {

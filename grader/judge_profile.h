@@ -38,6 +38,10 @@ bool profile_expect_seen(Check *check);
    begin where a sector does. */
 #define PROFILE_MOST_SECTORS 1.15
 
+/** So many sectors beyond its fewest may a single request touch, where its line is good on the
+   whole: a warp may reach over the ends of some rows. */
+#define PROFILE_WORST_REQUEST 8
+
 /** Whether in each warp that was looked at lanes take neighbours. sectors[0] are read, [1] written.
  */
 bool profile_expect_neighbours(Check *check, double sectors[2]);
