@@ -317,6 +317,18 @@ Test(sandbox, two_descriptors_are_given) {
     free(result.text);
 }
 
+Test(sandbox, a_pipe_for_events_is_given) {
+    Sandbox sandbox = small();
+    int events[2];
+    cr_assert_eq(pipe2(events, O_CLOEXEC), 0);
+    sandbox.events = events[1];
+    SandboxResult result = inside(sandbox, "descriptors", NULL);
+    cr_expect_str_eq(result.text, "0 1 2 5 ");
+    close(events[0]);
+    close(events[1]);
+    free(result.text);
+}
+
 Test(sandbox, environment_is_a_list) {
     Sandbox sandbox = small();
     sandbox.environment = (const char *const[]){"OMP_NUM_THREADS=2", NULL};

@@ -16,10 +16,6 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
