@@ -106,7 +106,7 @@ void share_launch_ends(const Launch *launch);
 /** Counts bytes of device memory that the operation in hand touches. */
 void traffic_access(const char *p, size_t bytes, bool write);
 
-/* ---- replay.c: what is not seen must not matter ----------------------------------------------- */
+/* ---- replay.c: what is not seen must not matter ---------------------------------------------- */
 
 /** A launch begins. */
 void replay_begin(void);

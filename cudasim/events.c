@@ -4,7 +4,7 @@
 
 #include "sim.h"
 
-/* What somebody else shall count leaves at once, by a pipe: it can be added to, and not taken back. */
+/* The counts for a judge leave at once, by a pipe: lines can be added, and none taken back. */
 
 enum { LINE = 512 /* at most PIPE_BUF: a line is written whole */ };
 

@@ -4,8 +4,8 @@
 
 /* The functions that the compiler calls, under the names of ThreadSanitizer's and UBSan's. */
 
-/* CUDA's own atomics say what they are about to do. clang calls its hooks within them as well, which
-   then say nothing new. */
+/* CUDA's own atomics announce the address. clang calls its hooks within them as well, which then
+   say nothing new. */
 static const volatile void *announced;
 
 static inline void seen(const void *p, size_t bytes, bool write, bool aligned, const void *pc) {
@@ -139,7 +139,7 @@ void *__tsan_memset(void *to, int value, size_t bytes) {
     return memset(to, value, bytes);
 }
 
-/* What a kernel prints, it prints once. */
+/* A kernel prints in its first run only. */
 
 int __tsan_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int __tsan_puts(const char *line);

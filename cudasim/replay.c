@@ -1,8 +1,8 @@
 #include "check.h"
 
-/* What is not seen must not matter. Instrumentation sees spellings: an access by a machine's
-   builtin, by assembler, in a function that a compiler leaves alone, is not announced by any hook.
-   So a launch runs a second time, in the same order, on the same memory in disguise: each byte that
+/* An access that is not seen must not matter. Instrumentation sees spellings: no hook announces an
+   access by a machine's builtin, by assembler, in a function that a compiler leaves alone. So a
+   launch runs a second time, in the same order, on the same memory in disguise: each byte that
    it touched is combined with a random one. A hook takes the disguise off the bytes that it
    announces, and the next hooks put it on again. Who reads without being seen reads noise, and what
    is written without being seen comes out as noise. So if both runs leave the same memory behind,
@@ -20,10 +20,10 @@ typedef enum Phase {
 } Phase;
 
 /* Bytes without their disguise. A statement that copies has two. */
-typedef struct Window {
+typedef struct BareBytes {
     char *p;
     size_t bytes;
-} Window;
+} BareBytes;
 
 static Phase phase;
 static Allocation *touched[TOUCHED];
@@ -33,7 +33,7 @@ static bool astray;   /* the second run had something to report */
 static int problems_before;
 static unsigned random_before; /* state of the random schedule */
 static uint64_t key;
-static Window window[WINDOWS];
+static BareBytes window[WINDOWS];
 static int newest;
 
 /* Beside each byte of device memory: what it held before, what it held after the first run, and
@@ -77,7 +77,7 @@ static void turn(char *p, size_t bytes) {
     }
 }
 
-static void close_window(Window *w) {
+static void close_window(BareBytes *w) {
     turn(w->p, w->bytes);
     w->bytes = 0;
 }
@@ -97,7 +97,7 @@ static void open_window(char *p, size_t bytes) {
         }
     }
     turn(p, bytes);
-    window[newest] = (Window){p, bytes};
+    window[newest] = (BareBytes){p, bytes};
 }
 
 /* ---- what the hooks say ---------------------------------------------------------------------- */

@@ -98,7 +98,7 @@ void sim_report(const char *kind, const char *format, ...) __attribute__((format
 /** One more line of the last report. */
 void sim_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** Tells whoever counts: a line "cudasim ..." into the pipe CUDASIM_EVENTS, at once. */
+/** Tells a judge: a line "cudasim ..." into the pipe CUDASIM_EVENTS, at once. */
 void sim_event(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** Ends the program, with status 86: what comes next could not be trusted. */

@@ -169,9 +169,9 @@ void check_picture(Check *check, const char *title, size_t budget);
 const char *check_text(const Check *check);
 
 /**
- * What the probe has told in its last run, line by line, as it happened (WIRE_EVENTS): it can have
- * added to that, and not taken anything back. So count what is bad and take the worst, for what is
- * good may be invented.
+ * The lines that the probe has sent in its last run, as things happened (WIRE_EVENTS): it can have
+ * added some, and taken none back. So count the bad ones and take the worst: good ones may be
+ * invented.
  */
 const char *check_events(const Check *check);
 

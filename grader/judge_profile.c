@@ -117,7 +117,7 @@ bool profile_expect_seen(Check *check) {
 
 /* ---- traffic --------------------------------------------------------------------------------- */
 
-/* What one warp did at one line in one launch. */
+/* The traffic of one warp at one line in one launch. */
 typedef struct ProfileLine {
     char access[8];         /* "read", "write" */
     double requests, lanes; /* lanes: over all requests */

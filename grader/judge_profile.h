@@ -3,9 +3,9 @@
  * @brief Judges of labs with kernels: what the simulator has reported, and what it has counted.
  * @ingroup grader
  *
- * The simulator tells it as it happens (check_events()), a line for each problem, launch, and line of
- * source that a warp has come to. It shares its process with the hand-in, so no sum of it and no mean
- * is asked for: each line is judged by itself, and can only make things worse.
+ * The simulator sends it as it happens (check_events()): a line for each problem, each launch, and
+ * each line of source that a warp has come to. It shares its process with the hand-in, so nobody
+ * asks for a mean: each line is judged by itself, and can only make things worse.
  */
 #ifndef GRADER_JUDGE_PROFILE_H
 #define GRADER_JUDGE_PROFILE_H
@@ -42,8 +42,7 @@ bool profile_expect_seen(Check *check);
    whole: a warp may reach over the ends of some rows. */
 #define PROFILE_WORST_REQUEST 8
 
-/** Whether in each warp that was looked at lanes take neighbours. sectors[0] are read, [1] written.
- */
+/** Whether lanes take neighbours, in each warp that was looked at. sectors[0]: read, [1]: written. */
 bool profile_expect_neighbours(Check *check, double sectors[2]);
 
 /* ---- how work is shared ---------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* C's own atomics are seen as CUDA's are: this one adds to a counter that nobody has set to zero. */
+/* The atomics of C are seen as those of CUDA are. Here one adds to a counter that nobody has set to
+   zero. */
 #include "try.cuh"
 
 static __global__ void count(int *sum) {

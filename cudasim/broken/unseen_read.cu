@@ -1,5 +1,5 @@
-/* The compiler is told to leave one function alone, so nothing is known of what it reads: whether it
-   stays in bounds, and whether anybody has written it. */
+/* The compiler shall leave one function alone, so nothing is known of its reads: whether they stay
+   in bounds, and whether anybody has written those bytes. */
 #include "try.cuh"
 
 #define N 256

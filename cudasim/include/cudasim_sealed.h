@@ -4,10 +4,9 @@
  * @ingroup cudasim
  *
  * Compilers leave out their instrumentation where a function says no_sanitize, in any spelling.
- * Only the simulator's own headers may, so all of them come first; then the word is taken away. What
- * stands after the last word of this header is the program's: there cu2cpp refuses assembler and
- * what only one machine has, headers of the system included. So those that a kernel may want come
- * first as well.
+ * Only the simulator's own headers may, so all of them come first; then the word is taken away. The
+ * text after this header is the program's: there cu2cpp refuses assembler and builtins of one
+ * machine, in headers of the system too. So those that a kernel may want come first as well.
  */
 #ifndef CUDASIM_SEALED_H
 #define CUDASIM_SEALED_H

@@ -1,5 +1,5 @@
 /* Assembler where nobody looked for it: after `do`. */
-/* lab: 02_kernels/sumsq.cu  honest: none */
+/* lab: 02_kernels/sumsq.cu honest: none */
 /* state: build error */
 #include "kernels/sumsq.h"
 

@@ -1,5 +1,5 @@
 /* Tells the judge by itself what the simulator should have seen. */
-/* lab: 02_kernels/sumsq.cu  honest: none */
+/* lab: 02_kernels/sumsq.cu honest: none */
 /* state: build error */
 #include "kernels/sumsq.h"
 

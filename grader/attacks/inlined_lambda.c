@@ -1,5 +1,5 @@
 /* A lambda that is always inlined, into a function of the kit that is not instrumented. */
-/* lab: 02_kernels/sumsq.cu  honest: none */
+/* lab: 02_kernels/sumsq.cu honest: none */
 /* state: build error */
 #include "kernels/sumsq.h"
 

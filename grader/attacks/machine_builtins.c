@@ -1,5 +1,5 @@
 /* Reads by a builtin of the CPU, which is not instrumented. */
-/* lab: 02_kernels/sumsq.cu  honest: none */
+/* lab: 02_kernels/sumsq.cu honest: none */
 /* state: build error */
 #include "kernels/sumsq.h"
 

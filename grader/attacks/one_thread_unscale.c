@@ -1,7 +1,7 @@
 /* A loop on one thread of the GPU, in lab 05. */
-/* lab: 05_fp16/unscale.cu  honest: cast, cast_traffic, scaler_init, scaler_trace, scaler_factors, scaler_limits,
-   scaler_resumed, gradients, clipped, scales, bad_numbers, trace, update, bf16, together,
-   on_the_gpu */
+/* lab: 05_fp16/unscale.cu honest: cast, cast_traffic, scaler_init, scaler_trace,
+   scaler_factors, scaler_limits, scaler_resumed, gradients, clipped, scales, bad_numbers,
+   trace, update, bf16, together, on_the_gpu */
 /* state: fail */
 #include "kernels/unscale.h"
 

@@ -1,11 +1,11 @@
-/* First every number is read as it should be, in sight, for nothing; then once more, out of sight and
-   by one lane after the other. So each byte has been "seen to be read". */
-/* lab: 02_kernels/sumsq.cu  honest: sumsq_partials, sumsq, sumsq_schedules,
-   adamw, adamw_clean, adamw_schedules, adamw_traffic, crossentropy_forward, crossentropy_large, crossentropy_backward, crossentropy_clean,
-   crossentropy_schedules, crossentropy_traffic,
+/* First every number is read as it should be, in sight, for nothing; then once more, out of
+   sight and by one lane after the other. So each byte has been "seen to be read". */
+/* lab: 02_kernels/sumsq.cu honest: sumsq_partials, sumsq, sumsq_schedules, adamw, adamw_clean,
+   adamw_schedules, adamw_traffic, crossentropy_forward, crossentropy_large,
+   crossentropy_backward, crossentropy_clean, crossentropy_schedules, crossentropy_traffic,
    layernorm_din, layernorm_partials, layernorm_parameters, layernorm_clean,
-   layernorm_schedules, layernorm_traffic,
-   sumsq_gpu, adamw_gpu, crossentropy_gpu, layernorm_gpu */
+   layernorm_schedules, layernorm_traffic, sumsq_gpu, adamw_gpu, crossentropy_gpu, layernorm_gpu
+   */
 /* state: fail */
 #include "kernels/sumsq.h"
 

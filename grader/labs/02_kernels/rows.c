@@ -11,7 +11,7 @@ typedef struct Tokens {
     int32_t *targets;
 } Tokens;
 
-/* Counts the fewest bytes of an op that goes over (N, C) numbers so many times. */
+/* Counts the fewest bytes of an op that goes over (N, C) numbers that many times. */
 static void rows_move(Calls *calls, int i, int times) {
     const KernelCase *c = &calls->c[i];
     calls->bytes += (double)times * c->N * c->C * precision_bytes((Precision)c->precision);
