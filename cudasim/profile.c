@@ -105,10 +105,10 @@ static void add_visit(const Access *access, int s, int lane) {
 
 /* ---- accesses that belong together ----------------------------------------------------------- */
 
-/* A compiler may cut the copy of a structure, a float4 for one, into members before it calls a hook.
-   So accesses of one lane are joined that come from one line of the source, one after the other, and
-   lie side by side in 16 bytes. A loop that comes to the same instruction again makes another
-   request. */
+/* A compiler may cut the copy of a structure, a float4 for one, into its members, before it calls a
+   hook. So accesses of one lane are joined that come from one line of the source, one after
+   another, and lie side by side in 16 bytes. A loop that comes to the same instruction again makes
+   another request. */
 
 typedef struct Joined {
     Access access;

@@ -42,7 +42,8 @@ bool profile_expect_seen(Check *check);
    whole: a warp may reach over the ends of some rows. */
 #define PROFILE_WORST_REQUEST 8
 
-/** Whether lanes take neighbours, in each warp that was looked at. sectors[0]: read, [1]: written. */
+/** Whether the lanes of all warps that were looked at take neighbours. sectors[0] are read, [1] are
+   written. */
 bool profile_expect_neighbours(Check *check, double sectors[2]);
 
 /* ---- how work is shared ---------------------------------------------------------------------- */

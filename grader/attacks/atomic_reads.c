@@ -1,11 +1,11 @@
-/* Reads numbers that lie far apart by atomics of C, which no line of the profile once showed.
-   */
+/* Reads numbers that lie far apart by atomics of C, which no line of the profile once
+   showed. */
 /* lab: 02_kernels/sumsq.cu honest: sumsq_partials, sumsq, sumsq_clean, sumsq_schedules, adamw,
    adamw_clean, adamw_schedules, adamw_traffic, crossentropy_forward, crossentropy_large,
    crossentropy_backward, crossentropy_clean, crossentropy_schedules, crossentropy_traffic,
    layernorm_din, layernorm_partials, layernorm_parameters, layernorm_clean,
-   layernorm_schedules, layernorm_traffic, sumsq_gpu, adamw_gpu, crossentropy_gpu, layernorm_gpu
-   */
+   layernorm_schedules, layernorm_traffic, sumsq_gpu, adamw_gpu, crossentropy_gpu,
+   layernorm_gpu */
 /* state: fail */
 #include "kernels/sumsq.h"
 

@@ -4,8 +4,8 @@
    adamw_schedules, adamw_traffic, crossentropy_forward, crossentropy_large,
    crossentropy_backward, crossentropy_clean, crossentropy_schedules, crossentropy_traffic,
    layernorm_din, layernorm_partials, layernorm_parameters, layernorm_clean,
-   layernorm_schedules, layernorm_traffic, sumsq_gpu, adamw_gpu, crossentropy_gpu, layernorm_gpu
-   */
+   layernorm_schedules, layernorm_traffic, sumsq_gpu, adamw_gpu, crossentropy_gpu,
+   layernorm_gpu */
 /* state: fail */
 #include "kernels/sumsq.h"
 
