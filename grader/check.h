@@ -184,6 +184,13 @@ void check_picture(Check *check, const char *title, size_t budget);
 /** The text that the probe wrote in its last run: feedback, never a verdict. */
 const char *check_text(const Check *check);
 
+/**
+ * The lines that the probe has sent in its last run, as things happened (WIRE_EVENTS): it can have
+ * added some, and taken none back. So count the bad ones and take the worst: good ones may be
+ * invented.
+ */
+const char *check_events(const Check *check);
+
 /* ---- comparing ------------------------------------------------------------------------------- */
 
 /* A known mistake is reported only if it explains every comparison of the check in which it is a

@@ -46,6 +46,7 @@ struct Check {
     int shapes;                /**< how many these are */
     char after[CHECK_AFTER];   /**< checks on which it stands, with blanks between */
     char *text;                /**< what the probe wrote; NULL before it has run */
+    char *events;              /**< what it has told; NULL before it has run */
     size_t memory_limit;       /**< bytes of the probe's address space; 0: none */
     char setting[CHECK_SETTINGS][100]; /**< of the probe's environment: "NAME=value" */
     int settings;                      /**< how many */

@@ -35,7 +35,7 @@ GRADE_CU   = $(NVCC) $(GRADE_SEES) $(CU_FLAGS) {define} -c {in} -o {out}
 else
 GRADE_CU   = $(GRADE_CXX) -E -x c++ $(CU_FLAGS) -D__CUDACC__ $(GRADE_SEES) {define} -include cudasim_sealed.h {in} -o {out}.i && \
              {kit}/build/cu2cpp {out}.i {out}.ii && \
-             $(GRADE_CXX) -x c++-cpp-output $(CU_FLAGS) $(if $(findstring clang,$(GRADE_CC)),-fno-sanitize=function) -c {out}.ii -o {out} \
+             $(GRADE_CXX) -x c++-cpp-output $(CU_FLAGS) $(call see_accesses,$(GRADE_CC)) $(if $(findstring clang,$(GRADE_CC)),-fno-sanitize=function) -c {out}.ii -o {out} \
              $(if $(ACCESS),&& $(see_copies) {out})
 endif
 link_of    = $(CC) {objects} -Wl,--start-group $(addprefix {kit}/,$1) -Wl,--end-group $(LINK_FLAGS) $(LINK_LIBS) -o {out}

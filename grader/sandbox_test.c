@@ -325,9 +325,21 @@ Test(sandbox, a_socket_is_given) {
     Sandbox sandbox = small();
     sandbox.beside = end[0];
     SandboxResult result = inside(sandbox, "descriptors", NULL);
-    cr_expect_str_eq(result.text, "0 1 2 5 ");
+    cr_expect_str_eq(result.text, "0 1 2 6 ");
     close(end[0]);
     close(end[1]);
+    free(result.text);
+}
+
+Test(sandbox, a_pipe_for_events_is_given) {
+    Sandbox sandbox = small();
+    int events[2];
+    cr_assert_eq(pipe2(events, O_CLOEXEC), 0);
+    sandbox.events = events[1];
+    SandboxResult result = inside(sandbox, "descriptors", NULL);
+    cr_expect_str_eq(result.text, "0 1 2 5 ");
+    close(events[0]);
+    close(events[1]);
     free(result.text);
 }
 

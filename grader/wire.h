@@ -32,7 +32,8 @@ enum {
     WIRE_FILL = 0xFF,  /**< what wanted tensors hold before the probe writes: NaN */
     WIRE_IN = 3,       /**< descriptor of what is given, in the probe */
     WIRE_OUT = 4,      /**< descriptor of what is wanted, in the probe */
-    WIRE_BESIDE = 5,   /**< descriptor of the program beside the probe, where there is one */
+    WIRE_EVENTS = 5,   /**< descriptor of a pipe: what is counted, line by line, as it happens */
+    WIRE_BESIDE = 6,   /**< descriptor of the program beside the probe, where there is one */
 };
 
 /** One tensor. */

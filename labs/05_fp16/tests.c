@@ -43,7 +43,7 @@ GRADED(05_fp16, cast_traffic, "task 1: sectors per request") {
     OpCalls ops = {.check = check, .cast = true};
     ops_add(&ops, check_normal(check, 1 << 14, 1, F32), (OpCase){.precision = F16, .n = 1 << 14});
     ops_planned(&ops);
-    check_environment(check, "CUDASIM_PROFILE=1");
+    profile_want_traffic(check);
     if (ops_run(&ops)) {
         ops_judge_cast(&ops);
         ops_judge_traffic(&ops, 4, 2);
@@ -128,7 +128,7 @@ GRADED(05_fp16, unscale_traffic, "task 2: one pass over memory") {
     ops_add(&ops, check_normal(check, 1 << 14, 1, F32),
             (OpCase){.n = 1 << 14, .inv_scale = 0x1p-10f});
     ops_planned(&ops);
-    check_environment(check, "CUDASIM_PROFILE=1");
+    profile_want_traffic(check);
     if (ops_run(&ops)) {
         ops_judge_unscale(&ops);
         ops_judge_traffic(&ops, 4, 4);

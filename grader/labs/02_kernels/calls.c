@@ -187,10 +187,17 @@ bool calls_judge(Calls *calls) {
     return first == NULL;
 }
 
+/* Right numbers, of kernels: <<<1, 1>>> is none. */
+static bool calls_judge_kernels(Calls *calls) {
+    return calls_judge(calls) &&
+           profile_expect_shared(calls->check, calls->bytes, profile_any_kernel);
+}
+
 void calls_grade_numbers(Calls *calls) {
     calls_planned(calls);
+    profile_want_once(calls->check);
     if (calls_run(calls)) {
-        calls_judge(calls);
+        calls_judge_kernels(calls);
     }
 }
 
@@ -204,7 +211,7 @@ void calls_grade_on_gpu(Calls *calls) {
 void calls_grade_clean(Calls *calls) {
     calls_planned(calls);
     if (calls_run(calls) && profile_expect_clean(calls->check)) {
-        calls_judge(calls);
+        calls_judge_kernels(calls);
     }
 }
 
@@ -223,6 +230,7 @@ static size_t calls_keep(const Calls *calls, float *to) {
 
 void calls_grade_schedules(Calls *calls) {
     calls_planned(calls);
+    profile_want_once(calls->check);
     char random[100];
     snprintf(random, sizeof random, "CUDASIM_SCHED=random:%d", check_int(calls->check, 1, 1 << 20));
     const char *schedule[] = {"CUDASIM_SCHED=forward", "CUDASIM_SCHED=reverse", random};
@@ -232,7 +240,7 @@ void calls_grade_schedules(Calls *calls) {
     for (int s = 0; s < 3; s++) {
         check_environment(calls->check, schedule[s]);
         /* The first run's numbers are judged, the others' must be the same: by the bits. */
-        if (!calls_run(calls) || (s == 0 && !calls_judge(calls))) {
+        if (!calls_run(calls) || (s == 0 && !calls_judge_kernels(calls))) {
             return;
         }
         calls_keep(calls, s == 0 ? first : next);
@@ -249,9 +257,10 @@ void calls_grade_schedules(Calls *calls) {
 
 void calls_grade_traffic(Calls *calls) {
     calls_planned(calls);
-    check_environment(calls->check, "CUDASIM_PROFILE=1");
-    if (calls_run(calls) && calls_judge(calls)) {
-        double sectors[2];
+    profile_want_traffic(calls->check);
+    double sectors[2];
+    if (calls_run(calls) && calls_judge(calls) &&
+        profile_expect_shared(calls->check, calls->bytes, profile_good_kernel)) {
         profile_expect_neighbours(calls->check, sectors);
     }
 }

@@ -374,7 +374,6 @@ static void kernel_cases_run(const Wire *in, Wire *out, void (*run)(const Call *
     device_synchronize(device);
     memory_free(memory);
     device_free(device);
-    hand_back_profile(out);
 }
 
 #define CASE(op)                                                                                   \

@@ -9,7 +9,7 @@
 #ifndef GRADER_LABS_02_KERNELS_PROTOCOL_H
 #define GRADER_LABS_02_KERNELS_PROTOCOL_H
 
-#include "grader/probe_profile.h"
+#include "grader/wire.h"
 #include "kernels/adamw.h"
 
 /** One call. The ops on lists have N numbers in all, and C = 1. */

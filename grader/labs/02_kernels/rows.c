@@ -11,6 +11,12 @@ typedef struct Tokens {
     int32_t *targets;
 } Tokens;
 
+/* Counts the fewest bytes of an op that goes over (N, C) numbers that many times. */
+static void rows_move(Calls *calls, int i, int times) {
+    const KernelCase *c = &calls->c[i];
+    calls->bytes += (double)times * c->N * c->C * precision_bytes((Precision)c->precision);
+}
+
 /* Every third row is ignored; with `all` every row. */
 static Tokens tokens_give(Calls *calls, int i, double spread, bool all) {
     Precision precision = (Precision)calls->c[i].precision;
@@ -73,6 +79,7 @@ static void tokens_expect_losses(Calls *calls, int i, Tokens t) {
 void crossentropy_add_forward(Calls *calls, Precision precision, int N, int V, double spread,
                               bool all) {
     int i = calls_add(calls, precision, N, V);
+    rows_move(calls, i, 1);
     tokens_expect_losses(calls, i, tokens_give(calls, i, spread, all));
 }
 
@@ -148,6 +155,7 @@ void crossentropy_add_backward(Calls *calls, Precision precision, int N, int V, 
                                bool in_place, bool all) {
     int i = calls_add(calls, precision, N, V);
     Tokens t = tokens_give(calls, i, 2, all);
+    rows_move(calls, i, in_place ? 2 : 3);
     calls_give_doubles(calls, i, "lse", t.lse, (size_t)N);
     tokens_expect_dlogits(calls, i, t, dloss, in_place);
 }
@@ -155,6 +163,7 @@ void crossentropy_add_backward(Calls *calls, Precision precision, int N, int V, 
 void crossentropy_add_both(Calls *calls, Precision precision, int N, int V, bool in_place) {
     int i = calls_add(calls, precision, N, V);
     Tokens t = tokens_give(calls, i, 2, false);
+    rows_move(calls, i, in_place ? 3 : 4);
     tokens_expect_losses(calls, i, t);
     tokens_expect_dlogits(calls, i, t, 0.125, in_place);
 }
@@ -330,6 +339,8 @@ void layernorm_add(Calls *calls, Precision precision, int N, int C, double scale
     memcpy(dweight, r.dweight, columns * sizeof *dweight);
     memcpy(dbias, r.dbias, columns * sizeof *dbias);
     reference_layernorm_backward(din, dweight, dbias, r.dout, r.in, r.mean, r.rstd, r.weight, N, C);
+    /* in and dout are read, for din and for the sums; din is read and written. */
+    rows_move(calls, i, 4 + (back & (PARTIALS | PARAMETERS) ? 2 : 0));
     if (back & DIN) {
         rows_expect_din(calls, i, &r, din);
     }

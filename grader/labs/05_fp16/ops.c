@@ -24,6 +24,16 @@ void ops_planned(OpCalls *ops) {
     }
 }
 
+/* Whether the launches are kernels. */
+static bool ops_judge_shared(const OpCalls *ops, ProfileShares shares) {
+    double bytes = 0;
+    for (int i = 0; i < ops->count; i++) {
+        double element = ops->cast ? precision_bytes((Precision)ops->c[i].precision) : 4;
+        bytes += (4 + element) * ops->c[i].n;
+    }
+    return profile_expect_shared(ops->check, bytes, shares);
+}
+
 static uint16_t bits_truncated(float x, Precision precision) {
     uint32_t toward_zero = precision == BF16 ? 0xffff0000u : 0xffffe000u;
     float cut = float_from_bits(float_bits(x) & toward_zero);
@@ -121,11 +131,13 @@ static bool cast_compared(const OpCalls *ops) {
 }
 
 void ops_judge_cast(const OpCalls *ops) {
-    if (!cast_compared(ops)) {
-        for (size_t k = 0; k < sizeof cast_mistakes / sizeof *cast_mistakes; k++) {
-            check_suspect(ops->check, cast_mistakes[k].sentence,
-                          cast_explained(ops, cast_mistakes[k].fits));
-        }
+    if (cast_compared(ops)) {
+        ops_judge_shared(ops, profile_any_kernel);
+        return;
+    }
+    for (size_t k = 0; k < sizeof cast_mistakes / sizeof *cast_mistakes; k++) {
+        check_suspect(ops->check, cast_mistakes[k].sentence,
+                      cast_explained(ops, cast_mistakes[k].fits));
     }
 }
 
@@ -143,7 +155,8 @@ bool ops_run(const OpCalls *ops) {
 
 void ops_judge_traffic(const OpCalls *ops, double read, double written) {
     double sectors[2];
-    if (profile_expect_neighbours(ops->check, sectors) &&
+    if (ops_judge_shared(ops, profile_good_kernel) &&
+        profile_expect_neighbours(ops->check, sectors) &&
         !(sectors[0] / sectors[1] <= PROFILE_MOST_SECTORS * read / written)) {
         check_fail(ops->check,
                    "for each sector written, %.2f are read, where %.2f would do: one pass over "
@@ -204,4 +217,5 @@ void ops_judge_unscale(const OpCalls *ops) {
         }
     }
     check_good(ops->check);
+    ops_judge_shared(ops, profile_any_kernel);
 }
