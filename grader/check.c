@@ -183,6 +183,7 @@ void check_end(Check *check) {
     }
     free(check->memory);
     free(check->text);
+    free(check->events);
     json_decref(check->pictures);
     free(check);
     cr_assert(pass, "%s", name);

@@ -125,14 +125,18 @@ void check_environment(Check *check, const char *setting);
  * run of the same.
  *
  * @param check     the check
- * @param probe_case its name in grader/labs/NN_topic/probe.c
+ * @param probe_case its name in grader/labs/NN_topic/probe.c; "formulas/bytes" is that of
+ *                   probe_formulas.c there, a program of its own
  * @param seconds   wall time that it may take
  * @return whether it finished; if not, the check's state says why: not started, crashed,
  *         timeout, over budget, sandbox error
  */
 bool check_run(Check *check, const char *probe_case, double seconds);
 
-/** The same for a case that runs the kit's own code, to compare with: a debugger passes it by. */
+/**
+ * The same for a case of grader/labs/NN_topic/probe_kit.c, to compare with: that program is linked
+ * without the submission. A debugger passes it by.
+ */
 bool check_run_kit(Check *check, const char *probe_case, double seconds);
 
 /**
@@ -164,6 +168,12 @@ void check_want_picture(Check *check);
 
 /** Puts the picture that came back into the row. Shown to the student, never judged. */
 void check_picture(Check *check, const char *title, size_t budget);
+
+/**
+ * What the probe has told of its last run while it ran, by event_tell() (grader/probe_events.h). A
+ * submission may have added events, and cannot have taken any away: judge by the worst.
+ */
+const unsigned char *check_events(const Check *check, size_t *count);
 
 /** The text that the probe wrote in its last run: feedback, never a verdict. */
 const char *check_text(const Check *check);

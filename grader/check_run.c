@@ -1,5 +1,6 @@
 /* A check and the probe: it is run in the sandbox, and how it ended says what the row says. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 #include "grader/sandbox.h"
 #include "kernels/base.h"
 
-enum { OUTPUT = 64 << 10, CUDASIM_STATUS = 86, LINE = 800 };
+enum { OUTPUT = 64 << 10, CUDASIM_STATUS = 86, LINE = 800, PATH = 4096 };
+enum { EVENT_BYTES = 1 << 20 };
 
 bool check_conclude(Check *check, RowState state, const char *format, ...) {
     if (check->state == ROW_PASS) {
@@ -105,13 +107,25 @@ static bool judge_result(Check *check, const SandboxResult *result, double secon
     return check_conclude(check, ROW_GRADER_ERROR, "unknown end %d", (int)result->end);
 }
 
+/* "formulas/bytes" is the case "bytes" of the program that lies beside `probe` as "..._formulas",
+   which is written to program[PATH]. @return the case */
+static const char *program_of(const char *probe, const char *probe_case, char program[PATH]) {
+    const char *slash = strchr(probe_case, '/');
+    int length = slash != NULL ? (int)(slash - probe_case) : 0;
+    int written =
+        snprintf(program, PATH, "%s%s%.*s", probe, length > 0 ? "_" : "", length, probe_case);
+    CHECK(written < PATH, "the path of a probe is too long");
+    return slash != NULL ? slash + 1 : probe_case;
+}
+
 /* Leaves everything that a run of the probe needs in a folder, for gdb, and runs nothing. */
 static bool leave_for_debugger(Check *check, const char *path, const char *probe_case) {
     const struct {
         const char *name;
         const Wire *wire;
     } tables[] = {{"in", check->in}, {"out", check->out}};
-    char name[4096];
+    char name[PATH], program[PATH];
+    const char *its_case = program_of("/probe", probe_case, program);
     for (int i = 0; i < 2; i++) {
         snprintf(name, sizeof name, "%s/%s", path, tables[i].name);
         CHECK(wire_save(tables[i].wire, name), "cannot write %s", name);
@@ -125,7 +139,7 @@ static bool leave_for_debugger(Check *check, const char *path, const char *probe
     fprintf(command, "exec gdb -q -ex \"directory $SOURCE\" "
                      "-ex 'handle SIGSEGV nostop noprint pass' -ex 'break crash_told' --args ");
     command_quote(command, path);
-    fprintf(command, "/probe %s 3<", probe_case);
+    fprintf(command, "%s %s 3<", program, its_case);
     command_quote(command, path);
     fprintf(command, "/in 4<>");
     command_quote(command, path);
@@ -139,9 +153,58 @@ bool check_on_gpu(void) {
     return device != NULL && strcmp(device, "gpu") == 0;
 }
 
+/* Where a crash was told with addresses, another run of the program says which lines they are. */
+static char *with_lines(char *text, const char *program) {
+    char *at = text != NULL ? strstr(text, ", at +0x") : NULL, *whole;
+    if (at == NULL) {
+        return text;
+    }
+    Sandbox sandbox = {.argv = (const char *const[]){program, PROBE_LINES, at, NULL},
+                       .readable = (const char *const[]){program, NULL},
+                       .in = -1,
+                       .out = -1,
+                       .seconds = 10,
+                       .cpu_seconds = 10,
+                       .output = OUTPUT};
+    SandboxResult result = sandbox_run(&sandbox);
+    CHECK(asprintf(&whole, "%.*s%s\n", (int)(at - text), text,
+                   result.text != NULL ? result.text : "") >= 0,
+          "no memory for a line");
+    free(result.text);
+    free(text);
+    return whole;
+}
+
+/* A pipe that the probe tells events into, for the judge alone to read. It holds all of them: where
+   it is full, telling fails, and the probe ends. */
+static bool open_events(int events[2]) {
+    if (pipe2(events, O_CLOEXEC | O_NONBLOCK) != 0) {
+        return false;
+    }
+    fcntl(events[1], F_SETPIPE_SZ, EVENT_BYTES); /* a wish */
+    return true;
+}
+
+/* Takes what was told; every writer is gone. */
+static void take_events(Check *check, int events[2]) {
+    close(events[1]);
+    free(check->events);
+    check->events = malloc(EVENT_BYTES);
+    CHECK(check->events != NULL, "no memory for %d events", EVENT_BYTES);
+    check->event_count = 0;
+    ssize_t got;
+    while ((got = read(events[0], check->events + check->event_count,
+                       EVENT_BYTES - check->event_count)) > 0) {
+        check->event_count += (size_t)got;
+    }
+    close(events[0]);
+}
+
 static bool run_probe(Check *check, const char *probe, bool gpu, const char *probe_case,
                       double seconds) {
     const char *environment[CHECK_SETTINGS + 1] = {NULL};
+    char program[PATH];
+    const char *its_case = program_of(probe, probe_case, program);
     for (int i = 0; i < check->settings; i++) {
         environment[i] = check->setting[i];
     }
@@ -150,14 +213,16 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
         seconds *= 20;
     }
     int in = wire_file(check->in, true), out = wire_file(check->out, false);
-    if (in < 0 || out < 0) {
-        return check_conclude(check, ROW_GRADER_ERROR, "no memory file for the probe");
+    int events[2];
+    if (in < 0 || out < 0 || !open_events(events)) {
+        return check_conclude(check, ROW_GRADER_ERROR, "no memory file or pipe for the probe");
     }
-    Sandbox sandbox = {.argv = (const char *const[]){probe, probe_case, NULL},
-                       .readable = (const char *const[]){probe, NULL},
+    Sandbox sandbox = {.argv = (const char *const[]){program, its_case, NULL},
+                       .readable = (const char *const[]){program, NULL},
                        .environment = environment,
                        .in = in,
                        .out = out,
+                       .events = events[1],
                        .seconds = seconds,
                        .cpu_seconds = 2 * seconds,
                        .memory = check->memory_limit,
@@ -165,7 +230,7 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
                        .uses_gpu = gpu};
     SandboxResult result = sandbox_run(&sandbox);
     free(check->text);
-    check->text = result.text;
+    check->text = result.end == SANDBOX_SIGNAL ? with_lines(result.text, program) : result.text;
     check->seconds += result.seconds;
     check->cpu_seconds += result.cpu_seconds;
     check->peak_bytes =
@@ -174,6 +239,7 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
     bool fetched = wire_fetch(check->out, out);
     close(in);
     close(out);
+    take_events(check, events);
     const char *beyond;
     if (!fetched) {
         return check_conclude(check, ROW_GRADER_ERROR, "cannot read what the probe left");
@@ -188,10 +254,16 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
     return true;
 }
 
-bool check_run_kit(Check *check, const char *probe_case, double seconds) {
+static const char *probe_given(void) {
     const char *probe = getenv("GRADE_PROBE");
     CHECK(probe != NULL, "GRADE_PROBE names no probe");
-    return run_probe(check, probe, false, probe_case, seconds);
+    return probe;
+}
+
+bool check_run_kit(Check *check, const char *probe_case, double seconds) {
+    char kits[80];
+    CHECK(snprintf(kits, sizeof kits, "kit/%s", probe_case) < (int)sizeof kits, "a long name");
+    return run_probe(check, probe_given(), false, kits, seconds);
 }
 
 bool check_run(Check *check, const char *probe_case, double seconds) {
@@ -199,7 +271,7 @@ bool check_run(Check *check, const char *probe_case, double seconds) {
     if (debug != NULL) {
         return check->state == ROW_PASS && leave_for_debugger(check, debug, probe_case);
     }
-    return check_run_kit(check, probe_case, seconds);
+    return run_probe(check, probe_given(), false, probe_case, seconds);
 }
 
 bool check_run_on_gpu(Check *check, const char *probe_case, double seconds) {
@@ -211,6 +283,11 @@ bool check_run_on_gpu(Check *check, const char *probe_case, double seconds) {
 
 const void *check_got(const Check *check, const char *name, WireType type) {
     return wire_get(check->out, name, type, NULL);
+}
+
+const unsigned char *check_events(const Check *check, size_t *count) {
+    *count = check->event_count;
+    return check->events;
 }
 
 const char *check_text(const Check *check) {

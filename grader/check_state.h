@@ -27,6 +27,8 @@ struct Check {
     char message[CHECK_TEXT];          /**< what was seen */
     char mistake[CHECK_TEXT];          /**< the likely mistake */
     char shape[CHECK_TEXT];            /**< of the first tensor that differs in a simple way */
+    unsigned char *events;             /**< of the probe's last run; owned */
+    size_t event_count;                /**< how many */
     char *text;                        /**< what the probe wrote; NULL before it has run */
     size_t memory_limit;               /**< bytes of the probe's address space; 0: none */
     char setting[CHECK_SETTINGS][100]; /**< of the probe's environment: "NAME=value" */

@@ -1,4 +1,4 @@
-/* From the files of a hand-in to a probe: copied, compiled in the sandbox, checked, linked. The
+/* From the files of a hand-in to its probe: copied, compiled in the sandbox, checked, linked. The
    contract is in submission.h. */
 #define _GNU_SOURCE
 #include "grader/submission.h"
@@ -246,24 +246,47 @@ static bool build_file(const Submission *submission, const json_t *hole, FILE *o
     return good;
 }
 
-static bool link_probe(const Submission *submission, const char *objects, Built *built) {
-    snprintf(built->probe, sizeof built->probe, "%s/probe", submission->folder);
-    char *command = fill(recipe(submission, "link"), objects, built->probe, "");
-    SandboxResult result = run(submission, command, "linked");
-    free(command);
-    bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(built->probe, X_OK) == 0;
+/* What a linker says, as a sentence for the student. */
+static bool link_failed(const SandboxResult *result, Built *built) {
     /* Everything else that it uses was on the list: only a function of the lab can be missing. */
     static const char missing[] = "undefined reference to `";
-    const char *text = result.text != NULL ? result.text : "", *name = strstr(text, missing);
-    if (!good && name != NULL) {
-        name += sizeof missing - 1;
-        fail(built, "`%.*s` is missing: it is one of the lab's functions", (int)strcspn(name, "'"),
-             name);
-    } else if (!good) {
-        fail(built, "the probe does not link:\n%s%s", result.error, text);
+    const char *text = result->text != NULL ? result->text : "", *name = strstr(text, missing);
+    if (name == NULL) {
+        return fail(built, "the probe does not link:\n%s%s", result->error, text);
     }
+    name += sizeof missing - 1;
+    return fail(built, "`%.*s` is missing: it is one of the lab's functions",
+                (int)strcspn(name, "'"), name);
+}
+
+static bool link_program(const Submission *submission, const char *name, const char *recipe_text,
+                         const char *objects, Built *built) {
+    char program[PATH];
+    snprintf(program, sizeof program, "%s/%s", submission->folder, name);
+    char *command = fill(recipe_text, objects, program, "");
+    SandboxResult result = run(submission, command, "linked");
+    free(command);
+    bool good = (result.end == SANDBOX_EXIT && result.status == 0 && access(program, X_OK) == 0) ||
+                link_failed(&result, built);
     free(result.text);
     return good;
+}
+
+/* Each program of the lab; last, when no compiler runs any more, what runs without the hand-in is
+   put beside them. */
+static bool link_programs(const Submission *submission, const char *objects, Built *built) {
+    char to[PATH + 10];
+    const char *name, *kit = json_string_value(json_object_get(submission->recipes, "kit"));
+    json_t *text;
+    snprintf(built->probe, sizeof built->probe, "%s/probe", submission->folder);
+    json_object_foreach(json_object_get(submission->recipes, "link"), name, text) {
+        if (!link_program(submission, name, json_string_value(text), objects, built)) {
+            return false;
+        }
+    }
+    snprintf(to, sizeof to, "%s_kit", built->probe);
+    return kit == NULL || (file_copy(kit, to) == 0 && chmod(to, 0755) == 0) ||
+           fail(built, "%s cannot be copied", kit);
 }
 
 Built submission_build(const Submission *submission) {
@@ -281,7 +304,7 @@ Built submission_build(const Submission *submission) {
         built.good = built.good && build_file(submission, hole, list, &built);
     }
     fclose(list);
-    built.good = built.good && link_probe(submission, objects, &built);
+    built.good = built.good && link_programs(submission, objects, &built);
     free(objects);
     return built;
 }

@@ -19,7 +19,7 @@
 /** How a lab is built. */
 typedef struct Submission {
     const json_t *lab;     /**< labs/NN_topic/lab.json: holes, uses, static_bytes ... */
-    const json_t *recipes; /**< written by make: "c", "cu", "link", "read", "linked" */
+    const json_t *recipes; /**< written by grader/recipe.py */
     const char *from;      /**< folder with the lab's files */
     const char *folder;    /**< private folder of this run */
     const char *cache;     /**< folder for objects that may serve again */
@@ -30,7 +30,8 @@ typedef struct Submission {
 /** The outcome. */
 typedef struct Built {
     bool good;        /**< there is a probe */
-    char probe[4096]; /**< its path */
+    char probe[4096]; /**< its path; the lab's other programs lie beside it, and what runs without
+                           the hand-in: "..._kit" */
     char *message;    /**< if not good: compiler messages or what is not allowed; to be freed */
     json_t *objects;  /**< {file: {"source": sha256, "object": sha256}}; to be released */
 } Built;

@@ -24,9 +24,9 @@ static char *build_both(const char *source, const char *second) {
         json_array_append_new(json_object_get(lab, "holes"),
                               json_pack("{s:s, s:[s]}", "file", "y.c", "functions", "f"));
     }
-    json_t *recipes =
-        json_pack("{s:s, s:s, s:s, s:s, s:[], s:[]}", "c", "gcc {define} -c {in} -o {out}", "cu",
-                  "", "link", "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
+    json_t *recipes = json_pack("{s:s, s:s, s:{s:s}, s:s, s:[], s:[]}", "c",
+                                "gcc {define} -c {in} -o {out}", "cu", "", "link", "probe",
+                                "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
     Submission submission = {lab, recipes, scratch_folder(), work, cache, false};
     Built built = submission_build(&submission);
     json_decref(built.objects);

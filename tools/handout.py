@@ -16,7 +16,7 @@ import sys
 
 import leaks
 from handin import kit_version
-from lab_files import all_labs, files_of, package_files, read_lab
+from lab_files import all_labs, files_of, package_files, path_of, read_lab
 
 # What students have no use for. Of tools/ and of the folders in grader/ what they get is listed, so that what comes to
 # lie there later is not theirs.
@@ -136,7 +136,6 @@ def cut_stubs(folder, lab):
 
 # Who says the same for a reason: (a shipped file, a solution).
 ALLOWED = {
-    ("grader/labs/03_accumulate/probe.c", "solutions/01_loop/loop.c"): "the plain step beside the window",
     ("grader/labs/05_fp16/probe.c", "solutions/03_accumulate/accumulate.c"): "the windows in which an update is tried",
     ("grader/labs/05_fp16/probe.c", "solutions/02_kernels/crossentropy.cu"): "parameters of the op that it watches",
     ("tools/bench/bench.c", "solutions/05_fp16/mixed.c"): "a walk over the parameters of an optimizer",
@@ -183,11 +182,16 @@ def found_leaks(folder, number, solutions):
 
 # ---- what is shipped built --------------------------------------------------------------------------
 
+KIT_PROBE = "probe_kit.c"   # what the kit does by itself, where a lab asks for as much
+
+
 def judge_is_built(path):
     """A judge holds right versions of what its lab asks, and what each mistake makes of them: it is shipped as objects.
-    Its checks, its probe and its headers are there to be read."""
+    Its checks, its probes and its headers are there to be read."""
     shared = ("grader/judge_peak.c", "train/show/planted.c", "train/show/pareto.c")   # tasks of labs 04, 03 and 06
-    return path in shared or (path.startswith(FOR_LABS) and path.endswith(".c") and not path.endswith(("/probe.c", "/protocol.c")))
+    name = os.path.basename(path)
+    to_read = name in ("probe.c", "protocol.c", "shared.c") or (name.startswith("probe_") and name != KIT_PROBE)
+    return path in shared or (path.startswith(FOR_LABS) and path.endswith(".c") and not to_read)
 
 
 def build_judges(folder, labs, others):
@@ -200,7 +204,8 @@ def build_judges(folder, labs, others):
     build = subprocess.run([*make, "print-build"], check=True, env=clean, stdout=subprocess.PIPE, text=True).stdout.strip()
     place = f"{folder}/grader/built/{machine.machine}-{machine.sysname}"
     os.makedirs(place)
-    for name in [f"{lab}.a" for lab in labs] + ["shared.a", "planted.o", "pareto.o"]:
+    kits = [f"{lab}-kit.o" for lab in labs if os.path.exists(path_of(lab, KIT_PROBE, kind="grader/labs"))]
+    for name in [f"{lab}.a" for lab in labs] + kits + ["shared.a", "planted.o", "pareto.o"]:
         shutil.copy(f"{build}/built/{name}", place)
     if others:
         shutil.copytree(others, f"{folder}/grader/built", dirs_exist_ok=True)

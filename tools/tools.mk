@@ -23,11 +23,14 @@ handout:
 	    $(if $(filter none,$(SOLUTIONS)),--no-solutions) $(if $(BUILT),--built $(call in_quotes,$(BUILT)))
 # For a handout: the judges of BUILT_LABS as objects, and what else holds an answer (tools/handout.py).
 .PHONY: built
-built: $(BUILT_LABS:%=$B/built/%.a) $B/built/shared.a $B/built/planted.o $B/built/pareto.o
+built: $(BUILT_LABS:%=$B/built/%.a) $(foreach l,$(BUILT_LABS),$(if $(wildcard grader/labs/$l/probe_kit.c),$B/built/$l-kit.o)) $B/built/shared.a $B/built/planted.o $B/built/pareto.o
 $(foreach l,$(BUILT_LABS),$(eval $B/built/$l.a: $(call c_objects,$(call judge_sources,$l))))
 $B/built/shared.a: $B/obj/grader/judge_peak.o
 $B/built/%.a:
 	$(archive)
+$B/built/%-kit.o: $B/obj/grader/labs/%/probe_kit.o
+	@mkdir -p $(@D)
+	@cp $< $@
 $B/built/%.o: $B/obj/train/show/%.o
 	@mkdir -p $(@D)
 	@cp $< $@

@@ -25,7 +25,7 @@ void ops_planned(OpCalls *ops) {
 }
 
 bool ops_run(const OpCalls *ops) {
-    return check_run(ops->check, ops->cast ? "cast" : "unscale", OP_SECONDS) &&
+    return check_run(ops->check, ops->cast ? "ops/cast" : "ops/unscale", OP_SECONDS) &&
            profile_expect_clean(ops->check);
 }
 

@@ -1,0 +1,18 @@
+/**
+ * @file probe_events.h
+ * @brief What happens in a probe is told to the judge while it happens.
+ * @ingroup grader
+ *
+ * A count that a probe keeps lies in memory that the submission can write. An event has left the
+ * process when event_tell() returns: nobody can take it back. check_events() reads them.
+ */
+#ifndef GRADER_PROBE_EVENTS_H
+#define GRADER_PROBE_EVENTS_H
+
+/** The descriptor; one that is not open, as in a debugger, takes no events. */
+enum { EVENT_DESCRIPTOR = 5 };
+
+/** Tells one event, a number of the lab's protocol. Where that is not possible the probe ends. */
+void event_tell(unsigned char event);
+
+#endif
