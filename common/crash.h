@@ -21,4 +21,13 @@ void crash_tell(void);
 /** Called when a crash has been reported, so that a debugger can stop there. */
 void crash_told(void);
 
+/**
+ * From here on a crash is told with addresses ("+0x12af") in place of lines: what finds lines needs
+ * memory and files, which a closed room has not.
+ */
+void crash_tell_addresses(void);
+
+/** Prints the lines of such addresses of this program, in another run of it: ", at x.c:12 (f)". */
+void crash_print_lines(const char *addresses);
+
 #endif

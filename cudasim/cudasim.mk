@@ -29,7 +29,7 @@ else
 # itself is not linked. The simulator finds lines of source by the index of addresses.
 INCLUDES_CUDA := -Icudasim/include
 CU_FLAGS  := -std=c++17 $(if $(ACCESS),-O1 -g -fsanitize=thread$(comma)undefined,$(OPT) $(ARCH)) \
-             -gdwarf-4 -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror) \
+             -gdwarf-4 $(SECTIONS) -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror) \
              $(if $(findstring clang,$(CC)),-Qunused-arguments -gdwarf-aranges)
 LINK_CUDA := $(if $(ACCESS),-fsanitize=undefined)
 LIBS_CUDA := -ldw -lstdc++

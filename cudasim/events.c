@@ -4,7 +4,8 @@
 
 #include "sim.h"
 
-/* The counts for a judge leave at once, by a pipe: lines can be added, and none taken back. */
+/* The counts for a judge leave at once, by a pipe: lines can be added, and none taken back. A line
+   begins with the end of another, which may be somebody else's and have none. */
 
 enum { LINE = 512 /* at most PIPE_BUF: a line is written whole */ };
 
@@ -12,7 +13,7 @@ void sim_event(const char *format, ...) {
     if (sim_settings.events < 0) {
         return;
     }
-    char line[LINE] = "cudasim ";
+    char line[LINE] = "\ncudasim ";
     size_t length = strlen(line);
     va_list values;
     va_start(values, format);

@@ -125,14 +125,18 @@ void check_environment(Check *check, const char *setting);
  * run of the same.
  *
  * @param check     the check
- * @param probe_case its name in grader/labs/NN_topic/probe.c
+ * @param probe_case its name in grader/labs/NN_topic/probe.c; "formulas/bytes" is that of
+ *                   probe_formulas.c there, a program of its own
  * @param seconds   wall time that it may take
  * @return whether it finished; if not, the check's state says why: not started, crashed,
  *         timeout, over budget, sandbox error
  */
 bool check_run(Check *check, const char *probe_case, double seconds);
 
-/** The same for a case that runs the kit's own code, to compare with: a debugger passes it by. */
+/**
+ * The same for a case of grader/labs/NN_topic/probe_kit.c, to compare with: that program is linked
+ * without the submission. A debugger passes it by.
+ */
 bool check_run_kit(Check *check, const char *probe_case, double seconds);
 
 /**
@@ -185,8 +189,8 @@ void check_picture(Check *check, const char *title, size_t budget);
 const char *check_text(const Check *check);
 
 /**
- * The lines that the probe has sent in its last run, as things happened (WIRE_EVENTS): it can have
- * added some, and taken none back. So count the bad ones and take the worst: good ones may be
+ * What the probe has told in its last run, as it happened: lines of the simulator, or letters by
+ * event_tell() (grader/probe_events.h). The submission can have added some, and taken none back. So count the bad ones and take the worst: good ones may be
  * invented.
  */
 const char *check_events(const Check *check);

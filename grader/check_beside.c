@@ -83,11 +83,14 @@ static bool leave_pair(Check *check, const char *folder, const char *probe_case,
 bool check_run_beside(Check *check, const char *name, const char *probe_case, const Wire *in,
                       Wire *out, double seconds) {
     CheckBeside beside = {.name = name};
+    char its_case[100]; /* of the probe of that name */
+    CHECK(snprintf(its_case, sizeof its_case, "%s/%s", name, probe_case) < (int)sizeof its_case,
+          "a long name");
     const char *debug = getenv("GRADE_DEBUG");
     find_programs(check, &beside);
     check->beside = &beside;
     if (debug != NULL) {
-        leave_pair(check, debug, probe_case, in, out);
+        leave_pair(check, debug, its_case, in, out);
         check->beside = NULL;
         return false;
     }
@@ -100,7 +103,7 @@ bool check_run_beside(Check *check, const char *name, const char *probe_case, co
         close(end[THEIRS]);
         run_beside(&beside, given, wanted, end[OURS], check_on_gpu() ? 20 * seconds : seconds);
     }
-    bool good = run_pair(check, probe_case, end, child, seconds) && wire_fetch(out, wanted);
+    bool good = run_pair(check, its_case, end, child, seconds) && wire_fetch(out, wanted);
     check->beside = NULL;
     close(given);
     close(wanted);

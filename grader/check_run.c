@@ -11,10 +11,9 @@
 #include "grader/command.h"
 #include "grader/picture.h"
 #include "grader/sandbox.h"
-#include "grader/submission.h"
 #include "kernels/base.h"
 
-enum { OUTPUT = 64 << 10, EVENTS = 1 << 20, CUDASIM_STATUS = 86, LINE = 800 };
+enum { OUTPUT = 64 << 10, EVENTS = 1 << 20, CUDASIM_STATUS = 86, LINE = 800, PATH = 4096 };
 
 bool check_conclude(Check *check, RowState state, const char *format, ...) {
     if (check->state == ROW_PASS) {
@@ -124,13 +123,25 @@ static void debug_beside(const Check *check, const char *path, FILE *command) {
     fprintf(command, " ");
 }
 
+/* "formulas/bytes" is the case "bytes" of the program that lies beside `probe` as "..._formulas",
+   which is written to program[PATH]. @return the case */
+static const char *program_of(const char *probe, const char *probe_case, char program[PATH]) {
+    const char *slash = strchr(probe_case, '/');
+    int length = slash != NULL ? (int)(slash - probe_case) : 0;
+    int written =
+        snprintf(program, PATH, "%s%s%.*s", probe, length > 0 ? "_" : "", length, probe_case);
+    CHECK(written < PATH, "the path of a probe is too long");
+    return slash != NULL ? slash + 1 : probe_case;
+}
+
 /* Leaves everything that a run of the probe needs in a folder, for gdb, and runs nothing. */
 static bool leave_for_debugger(Check *check, const char *path, const char *probe_case) {
     const struct {
         const char *name;
         const Wire *wire;
     } tables[] = {{"in", check->in}, {"out", check->out}};
-    char name[4096];
+    char name[PATH], program[PATH];
+    const char *its_case = program_of("/probe", probe_case, program);
     for (int i = 0; i < 2; i++) {
         snprintf(name, sizeof name, "%s/%s", path, tables[i].name);
         CHECK(wire_save(tables[i].wire, name), "cannot write %s", name);
@@ -149,8 +160,7 @@ static bool leave_for_debugger(Check *check, const char *path, const char *probe
             "-ex 'handle SIGSEGV nostop noprint pass' -ex 'break crash_told' --args ",
             check->beside != NULL ? "" : "exec ");
     command_quote(command, path);
-    fprintf(command, "/probe%s%s %s 3<", check->beside != NULL ? "-" : "",
-            check->beside != NULL ? check->beside->name : "", probe_case);
+    fprintf(command, "%s %s 3<", program, its_case);
     command_quote(command, path);
     fprintf(command, "/in 4<>");
     command_quote(command, path);
@@ -162,6 +172,28 @@ static bool leave_for_debugger(Check *check, const char *path, const char *probe
 bool check_on_gpu(void) {
     const char *device = getenv("GRADE_DEVICE");
     return device != NULL && strcmp(device, "gpu") == 0;
+}
+
+/* Where a crash was told with addresses, another run of the program says which lines they are. */
+static char *with_lines(char *text, const char *program) {
+    char *at = text != NULL ? strstr(text, ", at +0x") : NULL, *whole;
+    if (at == NULL) {
+        return text;
+    }
+    Sandbox sandbox = {.argv = (const char *const[]){program, PROBE_LINES, at, NULL},
+                       .readable = (const char *const[]){program, NULL},
+                       .in = -1,
+                       .out = -1,
+                       .seconds = 10,
+                       .cpu_seconds = 10,
+                       .output = OUTPUT};
+    SandboxResult result = sandbox_run(&sandbox);
+    CHECK(asprintf(&whole, "%.*s%s\n", (int)(at - text), text,
+                   result.text != NULL ? result.text : "") >= 0,
+          "no memory for a line");
+    free(result.text);
+    free(text);
+    return whole;
 }
 
 /* A pipe that holds all that an honest probe tells, so that nobody needs to read while it runs. One
@@ -183,6 +215,9 @@ static void events_take(Check *check, int from) {
     while (length < EVENTS && (got = read(from, check->events + length, EVENTS - length)) > 0) {
         length += (size_t)got;
     }
+    for (size_t i = 0; i < length; i++) { /* what comes after a NUL counts too */
+        check->events[i] = check->events[i] != '\0' ? check->events[i] : '?';
+    }
     check->events[length] = '\0';
     close(from);
 }
@@ -190,6 +225,8 @@ static void events_take(Check *check, int from) {
 static bool run_probe(Check *check, const char *probe, bool gpu, const char *probe_case,
                       double seconds) {
     const char *environment[CHECK_SETTINGS + 1] = {NULL};
+    char program[PATH];
+    const char *its_case = program_of(probe, probe_case, program);
     for (int i = 0; i < check->settings; i++) {
         environment[i] = check->setting[i];
     }
@@ -201,8 +238,8 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
     if (in < 0 || out < 0 || !events_open(events)) {
         return check_conclude(check, ROW_GRADER_ERROR, "no memory file for the probe");
     }
-    Sandbox sandbox = {.argv = (const char *const[]){probe, probe_case, NULL},
-                       .readable = (const char *const[]){probe, NULL},
+    Sandbox sandbox = {.argv = (const char *const[]){program, its_case, NULL},
+                       .readable = (const char *const[]){program, NULL},
                        .environment = environment,
                        .in = in,
                        .out = out,
@@ -215,7 +252,7 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
                        .uses_gpu = gpu};
     SandboxResult result = sandbox_run(&sandbox);
     free(check->text);
-    check->text = result.text;
+    check->text = result.end == SANDBOX_SIGNAL ? with_lines(result.text, program) : result.text;
     check->seconds += result.seconds;
     check->cpu_seconds += result.cpu_seconds;
     check->peak_bytes =
@@ -240,12 +277,16 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
     return true;
 }
 
-bool check_run_kit(Check *check, const char *probe_case, double seconds) {
+static const char *probe_given(void) {
     const char *probe = getenv("GRADE_PROBE");
     CHECK(probe != NULL, "GRADE_PROBE names no probe");
-    char path[SUBMISSION_PATH];
-    submission_probe(probe, check->beside != NULL ? check->beside->name : "", path);
-    return run_probe(check, path, false, probe_case, seconds);
+    return probe;
+}
+
+bool check_run_kit(Check *check, const char *probe_case, double seconds) {
+    char kits[80];
+    CHECK(snprintf(kits, sizeof kits, "kit/%s", probe_case) < (int)sizeof kits, "a long name");
+    return run_probe(check, probe_given(), false, kits, seconds);
 }
 
 bool check_run(Check *check, const char *probe_case, double seconds) {
@@ -253,7 +294,7 @@ bool check_run(Check *check, const char *probe_case, double seconds) {
     if (debug != NULL) {
         return check->state == ROW_PASS && leave_for_debugger(check, debug, probe_case);
     }
-    return check_run_kit(check, probe_case, seconds);
+    return run_probe(check, probe_given(), false, probe_case, seconds);
 }
 
 bool check_run_on_gpu(Check *check, const char *probe_case, double seconds) {

@@ -22,7 +22,7 @@ enum { SUBMISSION_PATH = 4096 };
 /** How a lab is built. */
 typedef struct Submission {
     const json_t *lab;     /**< labs/NN_topic/lab.json: holes, uses, static_bytes ... */
-    const json_t *recipes; /**< written by make: "c", "cu", "link", "link-NAME", "read", "linked" */
+    const json_t *recipes; /**< written by grader/recipe.py */
     const char *from;      /**< folder with the lab's files */
     const char *folder;    /**< private folder of this run */
     const char *cache;     /**< folder for objects that may serve again */
@@ -34,16 +34,15 @@ typedef struct Submission {
 
 /** The outcome. */
 typedef struct Built {
-    bool good;                   /**< each probe of the lab is there */
-    char probe[SUBMISSION_PATH]; /**< its path; others of the lab: submission_probe() */
+    bool good; /**< each program of the lab is there */
+    char probe[SUBMISSION_PATH]; /**< path of the first; the lab's other programs lie beside it,
+                                      and what runs without the hand-in: "..._kit" */
     char *message;   /**< if not good: compiler messages or what is not allowed; to be freed */
     json_t *objects; /**< {file: {"source": sha256, "object": sha256}}; to be released */
 } Built;
 
-/** Builds the probe; and one more for each name that holes have as their "probe" in lab.json. */
+/** Builds each program of the recipes' "link": "probe_NAME" of the holes whose "probe" in lab.json is
+    NAME, the others of all other holes. */
 Built submission_build(const Submission *submission);
-
-/** The path of another probe of the lab, from that of the first. */
-void submission_probe(const char *first, const char *name, char path[SUBMISSION_PATH]);
 
 #endif

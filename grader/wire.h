@@ -115,4 +115,7 @@ Wire *wire_open(int descriptor, bool writable);
 /** Says that all that was wanted is there. */
 void wire_finish(Wire *wire);
 
+/** The case of a probe that prints the lines of addresses, which a run before it was left with. */
+#define PROBE_LINES "lines"
+
 #endif

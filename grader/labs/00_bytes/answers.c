@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grader/judge_kit.h"
+
 MemoryUse answer_one(size_t bytes) {
     return (MemoryUse){{bytes}};
 }
@@ -30,6 +32,25 @@ Shape shape_large(Check *check, Precision precision, Attention attention) {
     shape.T = 2 * check_int(check, 500, 511) + 1;
     shape.B = 2 * check_int(check, 2048, 2060) + 1;
     return shape;
+}
+
+/* What the ops take on the device: the probe has none. */
+static void answers_give_scratch(const Quiz *quiz) {
+    uint64_t scratch[QUIZ_SHAPES];
+    Device *device = check_on_gpu() ? device_gpu_new(NULL) : judge_device(THREADS);
+    CHECK(device != NULL, "there is no GPU");
+    for (int i = 0; i < quiz->count; i++) {
+        scratch[i] = device->workspace_bytes(device, &quiz->shape[i].config);
+    }
+    device_free(device);
+    check_give(quiz->check, "scratch", WIRE_U64, scratch, (size_t)quiz->count);
+}
+
+bool answers_ask(Quiz *quiz, const char *probe_case) {
+    int32_t threads = check_on_gpu() ? 0 : THREADS;
+    check_give(quiz->check, "threads", WIRE_I32, &threads, 1);
+    answers_give_scratch(quiz);
+    return quiz_run(quiz, probe_case, SECONDS);
 }
 
 bool shape_is_large(const Shape *shape) {
@@ -213,7 +234,7 @@ void answers_grade(Check *check, draw_fn *draw, const Task *task) {
     }
     int32_t threads = check_on_gpu() ? 0 : THREADS;
     check_give(check, "threads", WIRE_I32, &threads, 1);
-    if (quiz_run(&best, task->probe_case, SECONDS)) {
+    if (answers_ask(&best, task->probe_case)) {
         answers_expect(&best, task);
     }
 }

@@ -144,7 +144,7 @@ void ops_judge_cast(const OpCalls *ops) {
 /* Elements that nobody has written are a report of the simulator as well: what they are comes
    first. */
 bool ops_run(const OpCalls *ops) {
-    if (!check_run(ops->check, ops->cast ? "cast" : "unscale", OP_SECONDS)) {
+    if (!check_run(ops->check, ops->cast ? "ops/cast" : "ops/unscale", OP_SECONDS)) {
         return false;
     }
     if (ops->cast && !cast_explained(ops, cast_right) && cast_explained(ops, cast_without_tail)) {
