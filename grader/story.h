@@ -14,8 +14,8 @@
 
 /**
  * Adds "story" to a record: {"mistake", "checks": [names], "lost": number of all lost checks}.
- * It is absent where no mistake explains two of them. Rows of which several mistakes could be true are left with
- * the one that the story tells; rows without any say on which lost check they stand.
+ * It is absent where no mistake explains two of them. Rows of which several mistakes could be true
+ * are left with the one of the story; rows without any say on which lost check they stand.
  */
 void story_tell(json_t *record);
 
