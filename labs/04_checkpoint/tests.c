@@ -326,7 +326,7 @@ GRADED(04_checkpoint, fits, "task 5: the chosen segment runs in its budget") {
     ModelConfig config = run_large_config();
     config.L = 9;
     config.C = 64;
-    Shape shape = {config, 4, config.T, {.segment = check_int(check, 3, 5)}};
+    Shape shape = {config, RUN_LARGE_BATCH, config.T, {.segment = check_int(check, 3, 5)}};
     CheckpointRun *run = run_large(check, config, shape.checkpoint);
     run->choose = checkpoint_counted(&shape) + (size_t)check_int(check, 0, 9999);
     run->checkpoint.segment = segment_best(shape, run->choose);
