@@ -153,7 +153,7 @@ def read_table(path):
             text = line.strip()
             head = re.match(r"\[(\w+)\] (\S+)$", text)
             if head:
-                blocks.append({"name": head[1], "file": head[2], "id": "", "fails": [], "says": "", "numbers": "",
+                blocks.append({"name": head[1], "file": head[2], "id": "", "fails": [], "says": "", "also": "", "numbers": "",
                                "edits": []})
             elif text.startswith("id: "):
                 blocks[-1]["id"] = text[4:].strip()
@@ -161,6 +161,8 @@ def read_table(path):
                 blocks[-1]["fails"] = text[7:].split()
             elif text.startswith("says: "):
                 blocks[-1]["says"] = text[6:].strip()
+            elif text.startswith("also: "):
+                blocks[-1]["also"] = text[6:].strip()
             elif text.startswith("numbers: "):
                 blocks[-1]["numbers"] = text[9:].strip()
             elif text.startswith("- "):
@@ -223,15 +225,15 @@ def said_of(rows):
 TOLD = []   # of each mutant: lab, name, and how its report tells the mistake
 
 
-def other_suspects(lost, says):
+def other_suspects(lost, *stated):
     """What is called likely and is not the stated mistake. Of several that nobody can tell apart one must be it."""
     told = [row.get("mistake", "") for row in lost.values() if row.get("mistake", "").startswith("likely: ")]
-    return [text for text in told if not says or says not in text]
+    return [text for text in told if not any(words and words in text for words in stated)]
 
 
 def note_words(lab, block, lost):
     """named: the stated sentence; numbers: none, for a stated reason; misleading: another mistake is called likely."""
-    others = other_suspects(lost, block["says"])
+    others = other_suspects(lost, block["says"], block["also"])
     kind = "misleading" if others else "named" if block["says"] else "numbers" if block["numbers"] else "silent"
     TOLD.append((lab, block["name"], kind, others[0] if others else block["numbers"]))
 

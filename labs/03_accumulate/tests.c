@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "grader/labs/03_accumulate/accumulate.h"
+#include "grader/labs/03_accumulate/mistakes.h"
 
 enum { EVERYTHING = WANT_GRADIENTS | WANT_UPDATE | WANT_LEFT };
 
@@ -52,10 +53,8 @@ GRADED(03_accumulate, window, "task 2: size and targets of each window, and wher
         ExactSuspect sizes[] = {
             {"the last window has fewer micro-batches: data_batches_left()", steps}};
         ExactSuspect counts[] = {
-            {"no targets are counted: data_window_tokens() wants the window's number of "
-             "micro-batches, which must be known by then",
-             none},
-            {"these are the targets of the whole rest of the epoch", rest},
+            {accumulate_none_counted, none},
+            {accumulate_rest_of_epoch, rest},
             {"these are the targets of the window's first micro-batch", first},
             {"padding and masked targets are counted: data_window_tokens() knows the valid ones",
              all}};
@@ -187,26 +186,15 @@ GRADED(03_accumulate, schedule, "task 3: one tick of the schedule for each windo
     accumulate_give(&windows, 0);
     if (check_run(check, "epochs", SECONDS) && accumulate_expect_count(&windows)) {
         enum { WINDOWS = 4 };
-        uint64_t ticks[WINDOWS], micros[WINDOWS], none[WINDOWS] = {0}, late[WINDOWS],
-                                                  twice[WINDOWS];
         const float *got = check_got(check, "learning_rate", WIRE_F32);
         double rate[WINDOWS], next[WINDOWS], by_micro[WINDOWS], zero[WINDOWS] = {0}, first[WINDOWS];
         for (int i = 0; i < WINDOWS; i++) {
-            ticks[i] = (uint64_t)i + 1;
-            late[i] = (uint64_t)i;
-            twice[i] = 2 * ticks[i];
-            micros[i] = (uint64_t)(i < WINDOWS - 1 ? 2 * (i + 1) : 7);
             rate[i] = given_rate(&windows.given, i);
             next[i] = given_rate(&windows.given, i + 1);
             by_micro[i] = given_rate(&windows.given, 2 * i);
             first[i] = (double)got[0];
         }
-        ExactSuspect counts[] = {
-            {"the schedule ticks for each micro-batch: it ticks once for each window", micros},
-            {"schedule_tick() is missing: one tick for each window", none},
-            {"the tick comes after report(), which wants to see it", late},
-            {"the schedule ticks twice for each window", twice}};
-        check_equal(check, "schedule.step", ticks, WINDOWS, counts, 4);
+        accumulate_expect_ticks(&windows);
         Suspect rates[] = {
             {"this is the rate of the next window: tick after the update", next},
             {"the schedule has ticked for each micro-batch", by_micro},
