@@ -16,11 +16,11 @@ size_t plan_peak(const PlanOption *option, const unsigned char *way) {
 
 int plan_choose(const PlanOption *options, int count, size_t budget, void *scratch, size_t bytes,
                 PlanChoice *choice) {
-    PlanOption *mine = (PlanOption *)(size_t)&options[0];
-    (void)scratch, (void)bytes, (void)count, (void)budget;
+    PlanOption *mine = (PlanOption *)(size_t)&options[count - 1];
+    (void)scratch, (void)bytes, (void)budget;
     mine->seconds = -1e9;
     mine->bytes = 0;
     mine->head = 0;
-    *choice = (PlanChoice){.option = 0};
+    *choice = (PlanChoice){.option = count - 1};
     return 0;
 }

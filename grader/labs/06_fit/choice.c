@@ -209,5 +209,14 @@ int choice_option(Check *check, const PlanOption *options, int count, uint64_t b
                    (size_t)budget, options[option].bytes);
         return -1;
     }
+    double least = (double)INFINITY;
+    for (int i = 0; i < count; i++) {
+        least = options[i].bytes <= budget ? fmin(least, options[i].seconds) : least;
+    }
+    if (!(options[option].seconds <= (1 + WITHIN_COST) * least)) {
+        check_fail(check, "in a budget of %zu bytes a plan was chosen that costs %.1f %% too much",
+                   (size_t)budget, 100 * (options[option].seconds / least - 1));
+        return -1;
+    }
     return option;
 }

@@ -20,7 +20,8 @@ bool quote_measured(Check *check);
 /** How near each is: within 50 %. */
 void quote_expect_near(Check *check);
 
-/** Of two plans of a model on a machine the slower is the slower, if it takes 50 % more. */
+/** Which of two plans is slower: of a model on a machine where it takes 50 % more, else twice as
+    long. */
 void quote_expect_order(Check *check);
 
 /** Peaks of drawn plans of stacks. */
