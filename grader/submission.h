@@ -34,7 +34,7 @@ typedef struct Submission {
 
 /** The outcome. */
 typedef struct Built {
-    bool good; /**< each program of the lab is there */
+    bool good;                   /**< each program of the lab is there */
     char probe[SUBMISSION_PATH]; /**< path of the first; the lab's other programs lie beside it,
                                       and what runs without the hand-in: "..._kit" */
     char *message;   /**< if not good: compiler messages or what is not allowed; to be freed */

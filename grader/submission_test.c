@@ -29,11 +29,10 @@ static char *build_within(double seconds, const char *compiler, const char *sour
             json_object_get(lab, "holes"),
             json_pack("{s:s, s:[s], s:s*}", "file", "y.c", "functions", "f", "probe", probe));
     }
-    json_t *recipes =
-        json_pack("{s:s, s:s, s:{s:s, s:s*}, s:s, s:[], s:[]}", "c", compiler, "cu", "", "link",
-                  "probe", "gcc -shared {objects} -o {out}", "probe_apart",
-                  probe != NULL ? "gcc -shared {objects} -o {out}" : NULL, "headers", "", "read",
-                  "linked");
+    json_t *recipes = json_pack(
+        "{s:s, s:s, s:{s:s, s:s*}, s:s, s:[], s:[]}", "c", compiler, "cu", "", "link", "probe",
+        "gcc -shared {objects} -o {out}", "probe_apart",
+        probe != NULL ? "gcc -shared {objects} -o {out}" : NULL, "headers", "", "read", "linked");
     Submission submission = {lab, recipes, scratch_folder(), work, cache, now() + seconds, false};
     Built built = submission_build(&submission);
     json_decref(built.objects);
