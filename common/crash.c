@@ -53,7 +53,7 @@ static bool in_program(const void *pc) {
     return dladdr(pc, &image) != 0 && image.dli_fbase == program_base();
 }
 
-/* The line of an address of the program, after those that were told. False if it is not known. */
+/* The line of an address of the program, after those already printed. False if it is unknown. */
 static bool print_line(const char *pc, int told, char last[600]) {
     char text[600];
     cudasim_describe_code(pc, text, sizeof text);

@@ -22,12 +22,12 @@ void crash_tell(void);
 void crash_told(void);
 
 /**
- * From here on a crash is told with addresses ("+0x12af") in place of lines: what finds lines needs
- * memory and files, which a closed room has not.
+ * From here on a crash is reported with addresses ("+0x12af") in place of lines: finding lines
+ * takes memory and files, which a closed room does not have.
  */
 void crash_tell_addresses(void);
 
-/** Prints the lines of such addresses of this program, in another run of it: ", at x.c:12 (f)". */
+/** Prints the lines of such addresses of this program, in another run of it: ", at loop.c:12". */
 void crash_print_lines(const char *addresses);
 
 #endif

@@ -5,7 +5,7 @@
 #include "sim.h"
 
 /* The counts for a judge leave at once, by a pipe: lines can be added, and none taken back. A line
-   begins with the end of another, which may be somebody else's and have none. */
+   begins with the end of another, which may come from the program and have none. */
 
 enum { LINE = 512 /* at most PIPE_BUF: a line is written whole */ };
 

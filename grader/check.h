@@ -189,9 +189,9 @@ void check_picture(Check *check, const char *title, size_t budget);
 const char *check_text(const Check *check);
 
 /**
- * What the probe has told in its last run, as it happened: lines of the simulator, or letters by
- * event_tell() (grader/probe_events.h). The submission can have added some, and taken none back. So count the bad ones and take the worst: good ones may be
- * invented.
+ * The events of the probe's last run, as they happened: lines of the simulator, or letters by
+ * event_tell() (grader/probe_events.h). The submission can have added some, and taken none back. So
+ * count the bad ones and take the worst: good ones may be invented.
  */
 const char *check_events(const Check *check);
 

@@ -174,7 +174,7 @@ bool check_on_gpu(void) {
     return device != NULL && strcmp(device, "gpu") == 0;
 }
 
-/* Where a crash was told with addresses, another run of the program says which lines they are. */
+/* Where a crash was reported with addresses, another run of the program finds their lines. */
 static char *with_lines(char *text, const char *program) {
     char *at = text != NULL ? strstr(text, ", at +0x") : NULL, *whole;
     if (at == NULL) {

@@ -45,7 +45,7 @@ size_t peak_activations(const ModelConfig *config, int B, int T, Checkpoint chec
     return at_full > at_last ? at_full : at_last;
 }
 
-/* What a block keeps beside its output: block_alloc(). */
+/* The tensors that a block keeps beside its output: block_alloc(). */
 static size_t peak_kept(const ModelConfig *config, size_t N, int T, bool probs) {
     size_t number = precision_bytes(config->precision), NH = (size_t)config->NH;
     size_t rows = config->attention == ATTENTION_PLAIN ? (size_t)T * number : sizeof(float);

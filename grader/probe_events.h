@@ -1,6 +1,6 @@
 /**
  * @file probe_events.h
- * @brief What happens in a probe is told to the judge while it happens.
+ * @brief Events of a probe reach the judge as they happen.
  * @ingroup grader
  *
  * A count that a probe keeps lies in memory that the submission can write. An event has left the
@@ -9,8 +9,10 @@
 #ifndef GRADER_PROBE_EVENTS_H
 #define GRADER_PROBE_EVENTS_H
 
-/** Tells one event, a letter of the lab's protocol, by WIRE_EVENTS: a descriptor that is not open, as
- * in a debugger, takes none. Where it is not possible the probe ends. */
+/**
+ * Tells one event, a letter of the lab's protocol, by WIRE_EVENTS: a descriptor that is not open,
+ * as in a debugger, takes none. Where it is not possible the probe ends.
+ */
 void event_tell(char event);
 
 #endif

@@ -23,7 +23,7 @@
 #define ROOM_MACHINE AUDIT_ARCH_AARCH64
 #endif
 
-/* What arithmetic, threads that wait for each other, printing and the end of a program need. */
+/* The calls of arithmetic, of threads that wait for each other, of printing, of the end. */
 static const uint32_t room_calls[] = {
     SYS_read,         SYS_write,       SYS_writev,         SYS_fstat,
     SYS_futex,        SYS_sched_yield, SYS_clock_gettime,  SYS_clock_nanosleep,
@@ -43,7 +43,7 @@ void room_prepare(size_t slack) {
 #endif
 }
 
-/* A crash is told all the same; where it was, another run tells. No library in between: it would be
+/* A crash is reported even so; another run finds its lines. No library in between: it would be
    in the same program as the submission. */
 void room_close(void) {
     crash_tell_addresses();

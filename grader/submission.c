@@ -297,7 +297,7 @@ static const char *objects_of(const ProbeParts parts[MOST_PROBES], const char *p
     return shared;
 }
 
-/* What a linker says, as a sentence for the student. */
+/* A linker's message, as a sentence for the student. */
 static bool link_failed(const Submission *submission, const SandboxResult *result, Built *built) {
     /* Everything else that it uses was on the list: only a function of the lab can be missing. */
     static const char missing[] = "undefined reference to `";

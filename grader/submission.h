@@ -41,8 +41,10 @@ typedef struct Built {
     json_t *objects; /**< {file: {"source": sha256, "object": sha256}}; to be released */
 } Built;
 
-/** Builds each program of the recipes' "link": "probe_NAME" of the holes whose "probe" in lab.json is
-    NAME, the others of all other holes. */
+/**
+ * Builds each program of the recipes' "link": "probe_NAME" of the holes whose "probe" in lab.json
+ * is NAME, the others of all other holes.
+ */
 Built submission_build(const Submission *submission);
 
 #endif

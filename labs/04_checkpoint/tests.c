@@ -58,7 +58,8 @@ GRADED(04_checkpoint, attention, "task 4: attention runs again, with and without
     }
 }
 
-/* Of so many words the head is the peak, and the last block's probabilities are too much there. */
+/* With a vocabulary this large the head is the peak, where the last block's probabilities are too
+   much. */
 GRADED(04_checkpoint, attention_memory, "task 4: without the memory of the probabilities") {
     ModelConfig config = run_large_config();
     config.V = 2000;

@@ -34,7 +34,7 @@ Shape shape_large(Check *check, Precision precision, Attention attention) {
     return shape;
 }
 
-/* What the ops take on the device: the probe has none. */
+/* The workspace of the device: the probe has none. */
 static void answers_give_scratch(const Quiz *quiz) {
     uint64_t scratch[QUIZ_SHAPES];
     Device *device = check_on_gpu() ? device_gpu_new(NULL) : judge_device(THREADS);
@@ -46,7 +46,7 @@ static void answers_give_scratch(const Quiz *quiz) {
     check_give(quiz->check, "scratch", WIRE_U64, scratch, (size_t)quiz->count);
 }
 
-bool answers_ask(Quiz *quiz, const char *probe_case) {
+static bool answers_ask(Quiz *quiz, const char *probe_case) {
     int32_t threads = check_on_gpu() ? 0 : THREADS;
     check_give(quiz->check, "threads", WIRE_I32, &threads, 1);
     answers_give_scratch(quiz);

@@ -211,7 +211,7 @@ void run_expect_stream(const CheckpointRun *run) {
     check_equal(run->check, "stream", run->stream, (size_t)run->passes, suspects, 3);
 }
 
-/* How often blocks ran in each pass, as it was told while they ran. In a pass each runs at least
+/* How often blocks ran in each pass, counted as they ran. In a pass each runs at least
    once: a submission that shuts the pipe is one whose blocks were not counted. */
 static bool run_count_blocks(const CheckpointRun *run, uint64_t ran[MOST_PASSES]) {
     const char *events = check_events(run->check);
@@ -233,7 +233,7 @@ static bool run_count_blocks(const CheckpointRun *run, uint64_t ran[MOST_PASSES]
 void run_expect_forwards(const CheckpointRun *run, int most) {
     uint64_t ran[MOST_PASSES];
     if (!run_count_blocks(run, ran)) {
-        check_fail(run->check, "what was told of the passes does not make %d of them", run->passes);
+        check_fail(run->check, "the probe did not report %d whole passes", run->passes);
         return;
     }
     for (int i = 0; i < run->passes; i++) {

@@ -22,7 +22,7 @@ enum {
     OPTIONS,
 };
 
-/** What the probe tells while it runs (grader/probe_events.h). */
+/** The events of the probe (grader/probe_events.h). */
 enum {
     TOLD_BLOCK = 'b', /**< a block runs forward */
     TOLD_PASS = 'p',  /**< a pass is over */

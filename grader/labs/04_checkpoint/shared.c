@@ -78,7 +78,7 @@ static void tell_gelu(Real *out, Real *in, const Real *bias, int N, int C) {
     silent_ops.gelu_forward(out, in, bias, N, C);
 }
 
-/* From here on the judge is told of each run of a block, by whatever table it is called. */
+/* From here on the judge learns of each run of a block, by whatever table it is called. */
 static void steps_tell_blocks(Model *model) {
     Precision precision = model->config.precision;
     memcpy(told_ops, model->device->ops, sizeof told_ops);

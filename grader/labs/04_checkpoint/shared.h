@@ -12,7 +12,7 @@
 typedef struct StepsBy {
     size_t budget; /**< bytes; 0 for as much as is wanted, and then nothing is recorded */
     bool closed;   /**< in a closed room (grader/probe_room.h) */
-    /** What backward runs again, or NULL for nothing; the first call of a submission. */
+    /** The blocks that backward runs again, or NULL for none; the first call of a submission. */
     Checkpoint (*choose)(const Wire *in, const ModelConfig *config);
     double (*forward)(Model *model, const Batch *batch); /**< as model_forward() */
     void (*backward)(Model *model, float dloss);         /**< as model_backward() */

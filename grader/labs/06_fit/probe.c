@@ -101,10 +101,6 @@ static void plan_largest_case(const Wire *in, Wire *out) {
 }
 
 const ProbeCase probe_cases[] = {
-    {"bytes", plan_bytes_case},
-    {"cost", plan_cost_case},
-    {"peak", plan_peak_case},
-    {"choose", plan_choose_case},
-    {"largest", plan_largest_case},
-    {NULL, NULL},
+    {"bytes", plan_bytes_case},   {"cost", plan_cost_case},       {"peak", plan_peak_case},
+    {"choose", plan_choose_case}, {"largest", plan_largest_case}, {NULL, NULL},
 };

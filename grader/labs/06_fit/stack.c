@@ -23,7 +23,7 @@ static double whole_units(double seconds) {
     return ceil(seconds * unit) / unit;
 }
 
-static Drawn draw_model(Check *check, StackSize size) {
+static Drawn stack_draw_model(Check *check, StackSize size) {
     bool wide = size == STACK_WIDE;
     Drawn m = {.V = wide ? 50257 : check_int(check, 2500, 5000),
                .T = wide ? 1024 : 64 * check_int(check, 6, 12),
@@ -110,14 +110,14 @@ static Stack *stack_new(Check *check) {
 
 Stack *stack_draw(Check *check, StackSize size) {
     Stack *stack = stack_new(check);
-    Drawn m = draw_model(check, size);
+    Drawn m = stack_draw_model(check, size);
     fill(stack, &m);
     return stack;
 }
 
 Stack *stack_draw_ties(Check *check) {
     Stack *stack = stack_new(check);
-    Drawn m = draw_model(check, STACK_SMALL);
+    Drawn m = stack_draw_model(check, STACK_SMALL);
     m.L = 5;
     for (int i = 2; i < m.L - 1; i++) { /* the last three are alike */
         m.heads[i + 1] = m.heads[2];
