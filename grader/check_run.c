@@ -294,12 +294,14 @@ bool check_run(Check *check, const char *probe_case, double seconds) {
     if (debug != NULL) {
         return check->state == ROW_PASS && leave_for_debugger(check, debug, probe_case);
     }
+    wire_blank(check->out); /* a run of the kit may have left what is right there */
     return run_probe(check, probe_given(), false, probe_case, seconds);
 }
 
 bool check_run_on_gpu(Check *check, const char *probe_case, double seconds) {
     const char *probe = getenv("GRADE_GPU_PROBE");
     check_memory(check, 0);
+    wire_blank(check->out);
     return probe != NULL ? run_probe(check, probe, true, probe_case, seconds)
                          : check_conclude(check, ROW_NOT_RUN, "no GPU");
 }
