@@ -135,6 +135,10 @@ bool wire_fetch(Wire *wire, int descriptor) {
     return true;
 }
 
+void wire_blank(Wire *wire) {
+    memset(wire->data, WIRE_FILL, wire->bytes);
+}
+
 static bool filled(const unsigned char *from, const unsigned char *to) {
     while (from < to && *from == WIRE_FILL) {
         from++;

@@ -84,6 +84,10 @@ bool wire_save(const Wire *wire, const char *path);
 /** Copies the data of a file back into the table, by the judge's own plan. False if it cannot. */
 bool wire_fetch(Wire *wire, int descriptor);
 
+/** Fills the whole table with WIRE_FILL again, as before the first run: no run finds the results of
+ * one before it. */
+void wire_blank(Wire *wire);
+
 /** Whether all guards of a fetched table still hold WIRE_FILL; else *name is whose do not. */
 bool wire_guards(const Wire *wire, const char **name);
 
