@@ -4,6 +4,7 @@
 A class is graded beside the kit, so its secret, its records and its hand-ins may lie anywhere in here. Handouts and packs
 are therefore made of a list. A copy without git has the list in MANIFEST, which `make manifest` wrote in a checkout.
 """
+import argparse
 import glob
 import os
 import re
@@ -108,6 +109,7 @@ def check_labs(labs, files):
 
 def main():
     """Writes the list, for a copy that is not a checkout."""
+    argparse.ArgumentParser(description=main.__doc__).parse_args()
     try:
         names = kit_files()
     except Stays as error:
