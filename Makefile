@@ -82,7 +82,8 @@ endif
 
 # ---- which labs there are: of each lab's lab.json ------------------------------------------------
 # LAB_NAMES: their folders; HOLES: the files that students write; PRECISE: those of them that are
-# compiled once for each precision; RUN_<lab>: what labNN calls `train` with.
+# compiled once for each precision; APART: files that are not a part of `train`, but of another probe
+# of their lab; PROBES_<lab>: the names of those; RUN_<lab>: what labNN calls `train` with.
 LABS_MADE := build/labs$(if $(LABS),-$(shell printf %s $(call in_quotes,$(LABS)) | cksum | cut -d" " -f1))
 LAB_LISTS := $(wildcard labs/*/lab.json $(LABS_DIR)labs/*/lab.json)
 -include $(LABS_MADE)/labs.mk

@@ -24,7 +24,9 @@ BLAS_onednn   := -ldnnl
 BLAS_openblas := -lopenblas
 INCLUDES := -I. $(LABS_DIR:%/=-I%)
 DEFINES_OF_KIT := $(if $(filter none,$(BLAS)),,-DBLAS_$(shell echo $(BLAS) | tr a-z A-Z)) $(if $(CHECKED),-DCHECKED)
-C_FLAGS = -std=gnu11 $(OPT) $(ARCH) -fopenmp -fno-math-errno -fno-trapping-math $(WARN) \
+# A program takes of an object the functions that it uses, where it is linked with --gc-sections.
+SECTIONS := -ffunction-sections -fdata-sections
+C_FLAGS = -std=gnu11 $(OPT) $(ARCH) $(SECTIONS) -fopenmp -fno-math-errno -fno-trapping-math $(WARN) \
           $(SANITIZE) $(if $(WERROR),-Werror) $(if $(COVERAGE),--coverage) $(CLANG_FLAGS) $(CFLAGS)
 # clang finds the vector math library by a flag, writes the index by which lines are found only when
 # told to, and warns of simd loops that it leaves as they are.

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -26,20 +27,56 @@ static void *reserve = MAP_FAILED;
 
 /* ---- where ----------------------------------------------------------------------------------- */
 
+/* Set where nothing can be loaded or mapped any more. */
+static bool only_addresses;
+
+void crash_tell_addresses(void) {
+    only_addresses = true;
+}
+
 #ifdef BACKEND_CUDA
 static void print_lines(void) {
 }
+
+void crash_print_lines(const char *addresses) {
+    (void)addresses;
+}
 #else
+/* Where the program begins in memory. */
+static const char *program_base(void) {
+    Dl_info program;
+    return dladdr((const void *)(uintptr_t)program_base, &program) != 0 ? program.dli_fbase : NULL;
+}
+
 static bool in_program(const void *pc) {
-    Dl_info program, image;
-    return dladdr((const void *)(uintptr_t)in_program, &program) != 0 && dladdr(pc, &image) != 0 &&
-           image.dli_fbase == program.dli_fbase;
+    Dl_info image;
+    return dladdr(pc, &image) != 0 && image.dli_fbase == program_base();
+}
+
+/* The line of an address of the program, after those already printed. False if it is unknown. */
+static bool print_line(const char *pc, int told, char last[600]) {
+    char text[600];
+    cudasim_describe_code(pc, text, sizeof text);
+    bool known = strncmp(text, "0x", 2) != 0 && strcmp(text, last) != 0;
+    if (known) {
+        fprintf(stderr, told == 0 ? ", at %s" : ", called from %s", text);
+        strcpy(last, text);
+    }
+    return known;
+}
+
+void crash_print_lines(const char *addresses) {
+    char last[600] = "";
+    int told = 0;
+    for (const char *at = addresses; told < TOLD && (at = strstr(at, "+0x")) != NULL; at++) {
+        told += print_line(program_base() + strtoul(at + 1, NULL, 16), told, last);
+    }
 }
 
 /* The lines of the program itself, innermost first; frames in libraries are left out. */
 static void print_lines(void) {
     void *frame[FRAMES];
-    char text[600], last[600] = "";
+    char last[600] = "";
     int n = backtrace(frame, FRAMES), told = 0, stopped = 0;
     while (stopped < n && in_program(frame[stopped])) {
         stopped++; /* the handler's own; then the system's return from it */
@@ -50,11 +87,12 @@ static void print_lines(void) {
             continue;
         }
         /* The innermost is the faulting instruction, the others are return addresses. */
-        cudasim_describe_code((const char *)frame[i] + (i == stopped), text, sizeof text);
-        bool known = strncmp(text, "0x", 2) != 0 && strcmp(text, last) != 0;
-        if (known) {
-            fprintf(stderr, told++ == 0 ? ", at %s" : ", called from %s", text);
-            strcpy(last, text);
+        const char *pc = (const char *)frame[i] + (i == stopped);
+        if (only_addresses) {
+            fprintf(stderr, "%s+0x%lx", told++ == 0 ? ", at " : " ",
+                    (unsigned long)(pc - program_base()));
+        } else {
+            told += print_line(pc, told, last);
         }
     }
 }

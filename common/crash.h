@@ -21,4 +21,13 @@ void crash_tell(void);
 /** Called when a crash has been reported, so that a debugger can stop there. */
 void crash_told(void);
 
+/**
+ * From here on a crash is reported with addresses ("+0x12af") in place of lines: finding lines
+ * takes memory and files, which a closed room does not have.
+ */
+void crash_tell_addresses(void);
+
+/** Prints the lines of such addresses of this program, in another run of it: ", at loop.c:12". */
+void crash_print_lines(const char *addresses);
+
 #endif

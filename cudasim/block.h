@@ -161,7 +161,13 @@ void sim_stack_switch(void **from, void *to);
 
 /* ---- check.c; nocheck.c ---------------------------------------------------------------------- */
 
-/** A launch begins, or has ended. */
-void check_launch(const Launch *launch, bool begins);
+/** A launch begins. */
+void check_launch_begins(const Launch *launch);
+
+/** A launch has run: whether it is to run again, since the check wants to compare. */
+bool check_launch_again(const Launch *launch);
+
+/** A launch has ended. */
+void check_launch_ends(const Launch *launch);
 
 #endif

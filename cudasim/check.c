@@ -175,6 +175,19 @@ static void check_written(const Access *access) {
     }
 }
 
+/* For the launch's second run. */
+static void note_written(const Access *access) {
+    if (access->write) {
+        replay_written(access->p, access->bytes);
+    }
+}
+
+static void note_elsewhere(const Access *access) {
+    if (access->write) {
+        replay_elsewhere(access->p, access->bytes);
+    }
+}
+
 static bool in_image(const char *p) {
 #ifdef __linux__
     extern char __executable_start[], _end[];
@@ -193,6 +206,10 @@ static bool in_thread_locals(const char *p) {
 
 void check_access(const void *address, size_t bytes, bool write, bool aligned, Site site) {
     Worker *worker = sim_worker;
+    if (replay_runs()) {
+        replay_access(address, bytes);
+        return;
+    }
     const char *p = address;
     const char *stacks = worker->stacks;
     if (p >= stacks && p < stacks + (size_t)(MAX_THREADS + 1) * STACK_BYTES) {
@@ -210,7 +227,9 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, S
             check_written(&access);
             race_access(&access);
             profile_access(&access);
+            share_access(&access);
             traffic_access(p, bytes, write);
+            note_written(&access);
         }
     } else if (p >= worker->shared && p < worker->dynamic_end + PAGE) {
         access.shared = true;
@@ -223,33 +242,43 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, S
         }
     } else if (in_image(p)) {
         race_access(&access);
-    } else if ((uintptr_t)p >= PAGE && sim_allocation(p) == NULL) {
+        note_elsewhere(&access);
+    } else if (sim_allocation(p) != NULL) {
+        note_elsewhere(&access); /* pinned */
+    } else if ((uintptr_t)p >= PAGE) {
         if (report("host memory in a kernel", &access, "")) {
             sim_detail("a kernel can only use memory from cudaMalloc: copy the data there first");
         }
     }
 }
 
-void cudasim_before_atomic(const volatile void *address, size_t bytes, const char *file, int line) {
+void check_atomic(const void *address, size_t bytes, Site site) {
     Worker *worker = sim_worker;
-    const char *p = (const char *)address;
-    if (worker == NULL || !worker->in_kernel) {
+    const char *p = address;
+    if (replay_runs()) {
+        replay_access(p, bytes);
         return;
     }
     race_flush();
     bool shared = p >= worker->shared && p < worker->dynamic_end;
-    Access access = {p, bytes, true, true, shared, site_of_place((Place){file, line})};
+    Access access = {p, bytes, true, true, shared, site};
     if (sim_on_device(p) ? device_bounds(&access) : shared && shared_bounds(worker, &access)) {
         check_written(&access);
         race_access(&access);
+        profile_access(&access);
         if (!shared) {
             traffic_access(p, bytes, false);
             traffic_access(p, bytes, true);
+            note_written(&access);
+            share_access(&access);
         }
     } else if (shared) {
         report("out-of-bounds access", &access, " of shared memory");
     } else if (in_image(p)) {
         race_access(&access);
+        note_elsewhere(&access);
+    } else if (sim_allocation(p) != NULL) {
+        note_elsewhere(&access); /* pinned */
     }
 }
 
@@ -285,12 +314,37 @@ void check_copied(void *to, const void *from, size_t bytes) {
 }
 
 void check_pause(void) {
-    race_flush();
+    if (replay_runs()) {
+        replay_pause();
+    } else {
+        race_flush();
+    }
 }
 
-void check_launch(const Launch *launch, bool begins) {
-    if (begins) {
-        race_launch();
-    }
-    profile_launch(launch, begins);
+void check_launch_begins(const Launch *launch) {
+    race_launch();
+    profile_launch_begins(launch);
+    replay_begin();
+}
+
+bool check_launch_again(const Launch *launch) {
+    profile_launch_ends();
+    share_launch_ends(launch);
+    return replay_again(launch);
+}
+
+void check_launch_ends(const Launch *launch) {
+    replay_end(launch);
+}
+
+void check_opened(Allocation *allocation) {
+    replay_opened(allocation);
+}
+
+bool check_mute(void) {
+    return replay_astray();
+}
+
+void check_stop(void) {
+    replay_stopped();
 }

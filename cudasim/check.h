@@ -45,6 +45,9 @@ void describe_site(Site site, char *text, size_t size);
  */
 void check_access(const void *address, size_t bytes, bool write, bool aligned, Site site);
 
+/** The same for an atomic: it reads and writes, and races with none of its kind. */
+void check_atomic(const void *address, size_t bytes, Site site);
+
 /** True once for each kind, site and other site: a loop would report the same line forever. */
 bool first_report(const char *kind, Site site, Site other);
 
@@ -81,15 +84,61 @@ void race_launch(void);
 
 /* ---- profile.c ------------------------------------------------------------------------------- */
 
-/** Counts an access of the sampled warp. */
+/** Counts an access of a warp that is looked at. */
 void profile_access(const Access *access);
 
-/** Adds up what a launch did. */
-void profile_launch(const Launch *launch, bool begins);
+/** Chooses the warps that are looked at. */
+void profile_launch_begins(const Launch *launch);
+
+/** Adds up what they did, and tells it. */
+void profile_launch_ends(void);
+
+/* ---- share.c --------------------------------------------------------------------------------- */
+
+/** Counts what each thread moves. */
+void share_access(const Access *access);
+
+/** Tells how the launch shared its work. */
+void share_launch_ends(const Launch *launch);
 
 /* ---- traffic.c ------------------------------------------------------------------------------- */
 
 /** Counts bytes of device memory that the operation in hand touches. */
 void traffic_access(const char *p, size_t bytes, bool write);
+
+/* ---- replay.c: what is not seen must not matter ---------------------------------------------- */
+
+/** A launch begins. */
+void replay_begin(void);
+
+/** Whether the launch, which has run once, is to run again: on memory in disguise. */
+bool replay_again(const Launch *launch);
+
+/** The launch is over: memory is as its first run left it. Reports where the second differs. */
+void replay_end(const Launch *launch);
+
+/** Whether this is the second run: nothing is checked but that it ends as the first did. */
+bool replay_runs(void);
+
+/** An access in the second run: its bytes are without disguise until others are announced. */
+void replay_access(const void *p, size_t bytes);
+
+/** The running thread stops, or has returned. */
+void replay_pause(void);
+
+/** A store to device memory is seen in the first run. */
+void replay_written(const char *p, size_t bytes);
+
+/** A `__device__` variable or pinned memory is about to be written. */
+void replay_elsewhere(const char *p, size_t bytes);
+
+/** The pages of an allocation were opened. */
+void replay_opened(Allocation *allocation);
+
+/** Something is to be reported. True in the second run: it went another way, and that is all. */
+bool replay_astray(void);
+
+/** The program is about to be stopped. */
+void replay_stopped(void);
 
 #endif

@@ -29,25 +29,28 @@ else
 # itself is not linked. The simulator finds lines of source by the index of addresses.
 INCLUDES_CUDA := -Icudasim/include
 CU_FLAGS  := -std=c++17 $(if $(ACCESS),-O1 -g -fsanitize=thread$(comma)undefined,$(OPT) $(ARCH)) \
-             -gdwarf-4 -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror) \
+             -gdwarf-4 $(SECTIONS) -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror) \
              $(if $(findstring clang,$(CC)),-Qunused-arguments -gdwarf-aranges)
 LINK_CUDA := $(if $(ACCESS),-fsanitize=undefined)
 LIBS_CUDA := -ldw -lstdc++
-# clang copies structures with memcpy(), which must be seen as well.
-see_copies = $(if $(ACCESS),objcopy $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f))
+# clang copies structures with memcpy(), which must be seen as well; and kernels, which run twice, print once.
+see_copies = $(if $(ACCESS),objcopy $(foreach f,memcpy memmove memset printf puts putchar,--redefine-sym $f=__tsan_$f))
+# A copy of a structure stays whole, memcpy() is a call, and a read is announced though a write follows it.
+see_accesses = $(if $(ACCESS),$(if $(findstring clang,$1),-mllvm -tsan-instrument-read-before-write=1,\
+               -fno-tree-sra $(foreach f,memcpy memmove memset,-fno-builtin-$f)))
 # A .cu is C++ once its launches and __shared__ variables are rewritten, after the preprocessor.
 define compile_cu
 @mkdir -p $(@D)
 $(call say,compile)
 $Q$(CUCXX) -E -x c++ $(CU_FLAGS) -D__CUDACC__ $(CU_INPUT) $(REAL) -MMD -MP -MF $(@:.o=.d) -MT $@ -include cuda_runtime.h $< -o $@.i
 $Qbuild/cu2cpp $@.i $(@:.o=.ii) && $(RM) $@.i
-$Q$(CUCXX) -x c++-cpp-output $(CU_FLAGS) -c $(@:.o=.ii) -o $@
+$Q$(CUCXX) -x c++-cpp-output $(CU_FLAGS) $(call see_accesses,$(CUCXX)) -c $(@:.o=.ii) -o $@
 $(if $(ACCESS),$Q$(see_copies) $@)
 endef
 endif
 
 # The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
-SIM_LOOKS := $(addprefix cudasim/,hooks.c check.c shadow.c race.c profile.c traffic.c)
+SIM_LOOKS := $(addprefix cudasim/,hooks.c check.c shadow.c race.c replay.c profile.c share.c traffic.c)
 SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)),$(wildcard cudasim/*.c)))
 $(SIM_OBJ): private SANITIZE :=
 $(SIM_OBJ): private MORE_WARN := $(STRICT)
@@ -77,7 +80,7 @@ else
 	$Q$(CUCXX) -E -x c++ $(filter-out $(CU_WARN),$(CU_FLAGS)) -D__CUDACC__ $(CU_INPUT) $(DEFINES) -I$(dir $(cu_source)) \
 	    -include cuda_runtime.h $(cu_source) -o $(cu_out).i
 	$Qbuild/cu2cpp $(cu_out).i $(cu_out).ii
-	$Q$(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CU_FLAGS)) -Wall -Wextra -Wno-sign-compare -c $(cu_out).ii -o $(cu_out).o
+	$Q$(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CU_FLAGS)) $(call see_accesses,$(CUCXX)) -Wall -Wextra -Wno-sign-compare -c $(cu_out).ii -o $(cu_out).o
 	$(if $(ACCESS),$Q$(see_copies) $(cu_out).o)
 	$Q$(CUCXX) $(cu_out).o $(CU_LIB) $(LINK_FLAGS) $(BLAS_$(BLAS)) -ldw -lm -o $(cu_out)
 	@$(RM) $(cu_out).i $(cu_out).ii $(cu_out).o
@@ -98,5 +101,6 @@ profile-check:
 	@$(MAKE) --no-print-directory ACCESS=1 profile-check-run
 profile-check-run: $B/bin/train $B/bin/unit
 	@$(MAKE) --no-print-directory cu-build FILE=cudasim/tests/strided.cu OUT=$B/cu/strided
-	@cudasim/tests/profile_test.py $B/bin/train $B/cu/strided
+	@$(MAKE) --no-print-directory cu-build FILE=cudasim/tests/vectors.cu OUT=$B/cu/vectors
+	@cudasim/tests/profile_test.py $B/bin/train $B/cu/strided $B/cu/vectors
 	@tools/unit.sh $B --filter 'cost/*'

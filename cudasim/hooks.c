@@ -1,12 +1,33 @@
+#include <stdarg.h>
+
 #include "check.h"
 
 /* The functions that the compiler calls, under the names of ThreadSanitizer's and UBSan's. */
 
+/* CUDA's own atomics announce the address. clang calls its hooks within them as well, which then
+   say nothing new. */
+static const volatile void *announced;
+
 static inline void seen(const void *p, size_t bytes, bool write, bool aligned, const void *pc) {
     if (sim_worker != NULL && sim_worker->in_kernel) {
-        race_flush();
+        announced = NULL;
+        if (!replay_runs()) {
+            race_flush();
+        }
         check_access(p, bytes, write, aligned, site_of_code(pc));
     }
+}
+
+static void seen_atomic(const volatile void *p, size_t bytes, Site site) {
+    if (sim_worker != NULL && sim_worker->in_kernel && (replay_runs() || p != announced)) {
+        check_atomic((const void *)(uintptr_t)p, bytes, site);
+    }
+}
+
+void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file, int line) {
+    announced = NULL;
+    seen_atomic(p, bytes, site_of_place((Place){file, line}));
+    announced = p;
 }
 
 #define HERE __builtin_return_address(0)
@@ -88,21 +109,56 @@ void __tsan_write_range(void *p, size_t bytes) {
     seen(p, bytes, true, false, HERE);
 }
 
+/* In pieces that are announced one after the other: the two may overlap. */
+static void *copy_seen(void *to, const void *from, size_t bytes, const void *pc) {
+    enum { PIECE = 4096 };
+    char piece[PIECE];
+    bool backwards = (const char *)to > (const char *)from;
+    for (size_t done = 0; done < bytes;) {
+        size_t n = bytes - done < PIECE ? bytes - done : PIECE;
+        size_t at = backwards ? bytes - done - n : done;
+        seen((const char *)from + at, n, false, false, pc);
+        memcpy(piece, (const char *)from + at, n);
+        seen((char *)to + at, n, true, false, pc);
+        memcpy((char *)to + at, piece, n);
+        done += n;
+    }
+    return to;
+}
+
 void *__tsan_memcpy(void *to, const void *from, size_t bytes) {
-    seen(from, bytes, false, false, HERE);
-    seen(to, bytes, true, false, HERE);
-    return memcpy(to, from, bytes);
+    return copy_seen(to, from, bytes, HERE);
 }
 
 void *__tsan_memmove(void *to, const void *from, size_t bytes) {
-    seen(from, bytes, false, false, HERE);
-    seen(to, bytes, true, false, HERE);
-    return memmove(to, from, bytes);
+    return copy_seen(to, from, bytes, HERE);
 }
 
 void *__tsan_memset(void *to, int value, size_t bytes) {
     seen(to, bytes, true, false, HERE);
     return memset(to, value, bytes);
+}
+
+/* A kernel prints in its first run only. */
+
+int __tsan_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int __tsan_puts(const char *line);
+int __tsan_putchar(int c);
+
+int __tsan_printf(const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    int length = replay_runs() ? 0 : vprintf(format, values);
+    va_end(values);
+    return length;
+}
+
+int __tsan_puts(const char *line) {
+    return replay_runs() ? 0 : puts(line);
+}
+
+int __tsan_putchar(int c) {
+    return replay_runs() ? c : putchar(c);
 }
 
 /* C++'s own atomics, of which a program may have some;
@@ -119,23 +175,28 @@ void *__tsan_memset(void *to, int value, size_t bytes) {
     T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T old, T value, int order,         \
                                                  int failed);                                      \
     T __tsan_atomic##bits##_load(const volatile T *p, int order) {                                 \
+        seen_atomic(p, bits / 8, site_of_code(HERE));                                              \
         (void)order;                                                                               \
         return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                               \
     }                                                                                              \
     void __tsan_atomic##bits##_store(volatile T *p, T value, int order) {                          \
+        seen_atomic(p, bits / 8, site_of_code(HERE));                                              \
         (void)order;                                                                               \
         __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                              \
     }                                                                                              \
     T __tsan_atomic##bits##_exchange(volatile T *p, T value, int order) {                          \
+        seen_atomic(p, bits / 8, site_of_code(HERE));                                              \
         (void)order;                                                                               \
         return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);                                    \
     }                                                                                              \
     T __tsan_atomic##bits##_fetch_add(volatile T *p, T value, int order) {                         \
+        seen_atomic(p, bits / 8, site_of_code(HERE));                                              \
         (void)order;                                                                               \
         return __atomic_fetch_add(p, value, __ATOMIC_SEQ_CST);                                     \
     }                                                                                              \
     int __tsan_atomic##bits##_compare_exchange_strong(volatile T *p, T *old, T value, int order,   \
                                                       int failed) {                                \
+        seen_atomic(p, bits / 8, site_of_code(HERE));                                              \
         (void)order, (void)failed;                                                                 \
         return __atomic_compare_exchange_n(p, old, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
     }                                                                                              \

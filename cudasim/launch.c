@@ -159,13 +159,11 @@ static size_t block_in_turn(size_t k, size_t blocks) {
     return (k * step + sim_settings.seed) % blocks;
 }
 
-static void run_grid(void *context) {
-    const Launch *launch = context;
+/* Whether all blocks could be finished. */
+static bool run_blocks(const Launch *launch) {
     dim3 grid = launch->site.grid;
     size_t blocks = (size_t)grid.x * grid.y * grid.z;
     bool failed = false;
-    first_block = blocks_run + 1;
-    check_launch(launch, true);
     sim_watch(true);
 #pragma omp parallel num_threads(sim_settings.threads) if (sim_settings.threads > 1 && blocks > 1)
     {
@@ -185,8 +183,20 @@ static void run_grid(void *context) {
         }
     }
     sim_watch(false);
-    check_launch(launch, false);
-    if (failed) {
+    return !failed;
+}
+
+static void run_grid(void *context) {
+    const Launch *launch = context;
+    first_block = blocks_run + 1;
+    sim_event("launch %s", launch->site.name);
+    check_launch_begins(launch);
+    bool finished = run_blocks(launch);
+    if (check_launch_again(launch)) {
+        run_blocks(launch);
+    }
+    check_launch_ends(launch);
+    if (!finished) {
         sim_fail_device(cudaErrorLaunchFailure);
     }
 }

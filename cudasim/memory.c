@@ -235,6 +235,7 @@ void sim_open(Allocation *allocation) {
             opened[opened_count++] = allocation;
         }
         allocation->open = true;
+        check_opened(allocation);
     }
     __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }

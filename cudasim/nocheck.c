@@ -19,8 +19,28 @@ void check_copied(void *to, const void *from, size_t bytes) {
 void check_pause(void) {
 }
 
-void check_launch(const Launch *launch, bool begins) {
-    (void)launch, (void)begins;
+void check_launch_begins(const Launch *launch) {
+    (void)launch;
+}
+
+bool check_launch_again(const Launch *launch) {
+    (void)launch;
+    return false;
+}
+
+void check_launch_ends(const Launch *launch) {
+    (void)launch;
+}
+
+void check_opened(Allocation *allocation) {
+    (void)allocation;
+}
+
+bool check_mute(void) {
+    return false;
+}
+
+void check_stop(void) {
 }
 
 void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file, int line) {
@@ -32,10 +52,5 @@ void cudasim_fence(void) {
 }
 
 double cudasim_traffic_bytes(void) {
-    return 0;
-}
-
-int cudasim_profile(int i, cudasim_traffic *traffic) {
-    (void)i, (void)traffic;
     return 0;
 }

@@ -5,18 +5,22 @@
 
 /* How a warp's accesses look to the memory: for each line of source, how many 32-byte sectors one
    request of 32 lanes touches, and in shared memory how many times it is repeated because lanes
-   want different words of one bank. Counted for the first warp of the first block; the k-th time
-   that the lanes come to a line is taken as one request.
+   want different words of one bank. The k-th time that the lanes of a warp come to an access is
+   taken as one request. Counted for the first warp of the first block, or, with CUDASIM_SAMPLE, for
+   several warps, of blocks that the number chooses.
 
    It is a model without caches, and it is exact where a student needs it: neighbouring lanes at
    neighbouring addresses or not. */
 
 enum {
     LINES = 512,
-    REQUESTS = 256, /* looked at per line and launch */
-    LAUNCHES = 32,  /* looked at per kernel */
+    REQUESTS = 1 << 14, /* looked at per line, warp and launch */
+    LAUNCHES = 32,      /* looked at per kernel, where nobody draws the warps */
+    SAMPLES = 4,        /* warps of a launch */
     SECTOR = 32,
     BANKS = 32,
+    WIDEST = 16, /* bytes of one lane's access */
+    JOINING = 4, /* accesses of a lane that may still grow */
 };
 
 typedef struct Request {
@@ -24,17 +28,23 @@ typedef struct Request {
     uintptr_t address[WARP];
 } Request;
 
+/* The requests of one warp at one line. */
+typedef struct Visits {
+    unsigned count[WARP]; /* by lane */
+    Request *request;     /* (room) */
+    unsigned room;
+} Visits;
+
 /* One line of one kernel. */
 typedef struct CountedLine {
     const char *kernel;
     Site site;
     bool write, shared;
-    size_t bytes;         /* of one lane */
-    uint64_t total;       /* requests */
-    uint64_t lanes;       /* that took part, over all requests */
-    double cost, ideal;   /* sectors or repetitions */
-    unsigned count[WARP]; /* in this launch, by lane */
-    Request *request;     /* (REQUESTS) */
+    size_t bytes;       /* of one lane */
+    uint64_t total;     /* requests */
+    uint64_t lanes;     /* that took part, over all requests */
+    double cost, ideal; /* sectors or repetitions */
+    Visits visits[SAMPLES];
 } CountedLine;
 
 static CountedLine lines[LINES];
@@ -43,7 +53,17 @@ static struct {
     const char *name;
     int launches;
 } kernels[LINES];
-static bool sampling;
+
+/* A warp that is looked at. */
+typedef struct Sample {
+    size_t block; /* in the launch, in the order in which they run */
+    int warp;
+} Sample;
+
+static Sample sample[SAMPLES];
+static int sample_count;
+
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static CountedLine *find_line(const Access *access) {
     const char *kernel = sim_worker->launch->site.name;
@@ -55,40 +75,132 @@ static CountedLine *find_line(const Access *access) {
             return line;
         }
     }
-    Request *request = line_count < LINES ? malloc(REQUESTS * sizeof *request) : NULL;
-    if (request == NULL) {
+    if (line_count == LINES) {
         return NULL;
     }
     lines[line_count] = (CountedLine){.kernel = kernel,
                                       .site = access->site,
                                       .write = access->write,
                                       .shared = access->shared,
-                                      .bytes = access->bytes,
-                                      .request = request};
+                                      .bytes = access->bytes};
     return &lines[line_count++];
 }
 
-void profile_access(const Access *access) {
-    const Worker *worker = sim_worker;
-    int lane = worker->fiber->thread;
-    if (!sampling || lane >= WARP || worker->block != sim_first_block()) {
-        return;
-    }
+static void add_visit(const Access *access, int s, int lane) {
     CountedLine *line = find_line(access);
-    if (line == NULL || line->count[lane] >= REQUESTS) {
+    if (line == NULL || line->visits[s].count[lane] >= REQUESTS) {
         return;
     }
-    unsigned k = line->count[lane]++;
-    bool first = true;
-    for (int other = 0; other < WARP; other++) {
-        first = first && (other == lane || line->count[other] <= k);
+    Visits *visits = &line->visits[s];
+    unsigned k = visits->count[lane]++;
+    if (k >= visits->room) {
+        unsigned room = 2 * visits->room + 16;
+        visits->request = sim_realloc(visits->request, room * sizeof *visits->request);
+        memset(visits->request + visits->room, 0, (room - visits->room) * sizeof(Request));
+        visits->room = room;
     }
-    Request *request = &line->request[k];
-    if (first) {
-        request->lanes = 0;
+    visits->request[k].lanes |= 1u << lane;
+    visits->request[k].address[lane] = (uintptr_t)access->p;
+}
+
+/* ---- accesses that belong together ----------------------------------------------------------- */
+
+/* A compiler may cut the copy of a structure, a float4 for one, into its members, before it calls a
+   hook. So accesses of one lane are joined that come from one line of the source, one after
+   another, and lie side by side in 16 bytes. A loop that comes to the same instruction again makes
+   another request. */
+
+typedef struct Joined {
+    Access access;
+    Site last;
+    bool set;
+} Joined;
+
+static Joined joined[SAMPLES][WARP][JOINING];
+
+/* The line of a site: a number by which it can be compared. */
+static uint64_t source_line(Site site) {
+    enum { KNOWN = 4096 };
+    static struct {
+        Site site;
+        uint64_t line;
+    } known[KNOWN];
+    uint32_t i = site * 2654435761u % KNOWN;
+    if (known[i].site != site || known[i].line == 0) {
+        char where[600];
+        describe_site(site, where, sizeof where);
+        uint64_t line = 14695981039346656037u;
+        for (const char *p = where; *p != '\0' && *p != ' '; p++) {
+            line = (line ^ (unsigned char)*p) * 1099511628211u;
+        }
+        known[i].site = site;
+        known[i].line = line | 1;
     }
-    request->lanes |= 1u << lane;
-    request->address[lane] = (uintptr_t)access->p;
+    return known[i].line;
+}
+
+static bool belongs_to(const Access *access, const Joined *to) {
+    const char *begin = to->access.p, *end = begin + to->access.bytes;
+    const char *block = (const char *)((uintptr_t)begin & ~(uintptr_t)(WIDEST - 1));
+    return to->set && access->site > to->last && access->write == to->access.write &&
+           access->shared == to->access.shared && access->p >= block &&
+           access->p + access->bytes <= block + WIDEST &&
+           (access->p >= end || access->p + access->bytes <= begin) &&
+           source_line(access->site) == source_line(to->last);
+}
+
+static void join(Joined *to, const Access *access) {
+    const char *end = to->access.p + to->access.bytes, *other = access->p + access->bytes;
+    to->access.p = access->p < to->access.p ? access->p : to->access.p;
+    to->access.bytes = (size_t)((other > end ? other : end) - to->access.p);
+    to->last = access->site;
+}
+
+static void take_access(const Access *access, int s, int lane) {
+    Joined *of_lane = joined[s][lane];
+    for (int i = 0; i < JOINING; i++) {
+        if (belongs_to(access, &of_lane[i])) {
+            join(&of_lane[i], access);
+            return;
+        }
+    }
+    Joined *oldest = &of_lane[JOINING - 1];
+    if (oldest->set) {
+        add_visit(&oldest->access, s, lane);
+    }
+    memmove(of_lane + 1, of_lane, (JOINING - 1) * sizeof *of_lane);
+    of_lane[0] = (Joined){*access, access->site, true};
+}
+
+static void take_the_last(int s) {
+    for (int lane = 0; lane < WARP; lane++) {
+        for (int i = JOINING - 1; i >= 0; i--) {
+            if (joined[s][lane][i].set) {
+                add_visit(&joined[s][lane][i].access, s, lane);
+            }
+        }
+    }
+    memset(joined[s], 0, sizeof joined[s]);
+}
+
+void profile_access(const Access *access) {
+    if (sim_settings.profile == NULL) {
+        return;
+    }
+    const Worker *worker = sim_worker;
+    for (int s = 0; s < sample_count; s++) {
+        int lane = worker->fiber->thread - WARP * sample[s].warp;
+        if (lane < 0 || lane >= WARP || worker->block - sim_first_block() != sample[s].block) {
+            continue;
+        }
+        /* A range is what a lane would take piece by piece. */
+        Access piece = *access;
+        for (size_t done = 0; done < access->bytes; done += piece.bytes) {
+            piece.p = access->p + done;
+            piece.bytes = access->bytes - done < WIDEST ? access->bytes - done : WIDEST;
+            take_access(&piece, s, lane);
+        }
+    }
 }
 
 /* ---- the cost of a request ------------------------------------------------------------------- */
@@ -134,29 +246,48 @@ static int repetitions(const Request *request, size_t bytes) {
     return most;
 }
 
-static void add_up(CountedLine *line) {
-    for (unsigned k = 0; k < REQUESTS; k++) {
-        bool any = false;
-        for (int lane = 0; lane < WARP; lane++) {
-            any = any || line->count[lane] > k;
-        }
-        if (!any) {
-            break;
-        }
-        const Request *request = &line->request[k];
+/* The requests of one warp at one line, added up. */
+typedef struct Sum {
+    uint64_t requests, lanes;
+    double cost, ideal, worst; /* worst: the most that one request costs beyond its ideal */
+} Sum;
+
+static Sum sum_of(const CountedLine *line, const Visits *visits) {
+    Sum sum = {0};
+    for (unsigned k = 0; k < visits->room && visits->request[k].lanes != 0; k++) {
+        const Request *request = &visits->request[k];
         int lanes = __builtin_popcount(request->lanes);
-        line->total++;
-        line->lanes += (uint64_t)lanes;
         size_t moved = (size_t)lanes * line->bytes;
-        if (line->shared) {
-            line->cost += repetitions(request, line->bytes);
-            line->ideal += (double)((moved + 4 * BANKS - 1) / (4 * BANKS));
-        } else {
-            line->cost += sectors(request, line->bytes);
-            line->ideal += (double)((moved + SECTOR - 1) / SECTOR);
-        }
+        double cost =
+            line->shared ? repetitions(request, line->bytes) : sectors(request, line->bytes);
+        double ideal = line->shared ? (double)((moved + 4 * BANKS - 1) / (4 * BANKS))
+                                    : (double)((moved + SECTOR - 1) / SECTOR);
+        sum.requests++;
+        sum.lanes += (uint64_t)lanes;
+        sum.cost += cost;
+        sum.ideal += ideal;
+        sum.worst = cost - ideal > sum.worst ? cost - ideal : sum.worst;
     }
-    memset(line->count, 0, sizeof line->count);
+    return sum;
+}
+
+static void add_up(CountedLine *line, int s) {
+    Visits *visits = &line->visits[s];
+    Sum sum = sum_of(line, visits);
+    if (sum.requests == 0) {
+        return;
+    }
+    line->total += sum.requests;
+    line->lanes += sum.lanes;
+    line->cost += sum.cost;
+    line->ideal += sum.ideal;
+    if (!line->shared) {
+        sim_event("traffic %s %zu %llu %llu %.0f %.0f %.0f %s", line->write ? "write" : "read",
+                  line->bytes, (unsigned long long)sum.requests, (unsigned long long)sum.lanes,
+                  sum.cost, sum.ideal, sum.worst, line->kernel);
+    }
+    memset(visits->count, 0, sizeof visits->count);
+    memset(visits->request, 0, visits->room * sizeof *visits->request);
 }
 
 /* ---- output ---------------------------------------------------------------------------------- */
@@ -225,19 +356,6 @@ static void at_end(void) {
     }
 }
 
-int cudasim_profile(int i, cudasim_traffic *traffic) {
-    if (i >= line_count) {
-        return 0;
-    }
-    const CountedLine *line = &lines[i];
-    *traffic = (cudasim_traffic){.kernel = line->kernel,
-                                 .write = line->write,
-                                 .shared = line->shared,
-                                 .cost = line->cost,
-                                 .ideal = line->ideal};
-    return 1;
-}
-
 /* ---- launches -------------------------------------------------------------------------------- */
 
 static bool wanted(const char *kernel) {
@@ -249,8 +367,31 @@ static bool wanted(const char *kernel) {
     return kernels[i].launches++ < LAUNCHES;
 }
 
-void profile_launch(const Launch *launch, bool begins) {
+static uint64_t draw(uint64_t *state) {
+    uint64_t x = *state += 0x9E3779B97F4A7C15u;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    return x ^ x >> 31;
+}
+
+/* One warp of each of four parts of the grid; all warps if there are no more. */
+static void draw_samples(const Launch *launch) {
+    static uint64_t state;
+    dim3 grid = launch->site.grid, block = launch->site.block;
+    size_t warps = ((size_t)block.x * block.y * block.z + WARP - 1) / WARP;
+    size_t all = warps * grid.x * grid.y * grid.z;
+    state = state == 0 ? (uint64_t)sim_settings.sample + 1 : state;
+    sample_count = all < SAMPLES ? (int)all : SAMPLES;
+    for (size_t s = 0; s < (size_t)sample_count; s++) {
+        size_t first = s * all / (size_t)sample_count;
+        size_t end = (s + 1) * all / (size_t)sample_count;
+        size_t drawn = first + draw(&state) % (end - first);
+        sample[s] = (Sample){drawn / warps, (int)(drawn % warps)};
+    }
+}
+
+void profile_launch_begins(const Launch *launch) {
     static bool registered;
+    sample_count = 0;
     if (sim_settings.profile == NULL) {
         return;
     }
@@ -259,8 +400,23 @@ void profile_launch(const Launch *launch, bool begins) {
         open_output();
         atexit(at_end);
     }
-    sampling = begins && wanted(launch->site.name);
-    for (int i = 0; !begins && i < line_count; i++) {
-        add_up(&lines[i]);
+    if (sim_settings.sample >= 0) {
+        draw_samples(launch);
+    } else if (wanted(launch->site.name)) {
+        sample[0] = (Sample){0, 0};
+        sample_count = 1;
     }
+}
+
+void profile_launch_ends(void) {
+    if (sim_settings.profile == NULL) {
+        return;
+    }
+    for (int s = 0; s < sample_count; s++) {
+        take_the_last(s);
+        for (int i = 0; i < line_count; i++) {
+            add_up(&lines[i], s);
+        }
+    }
+    sample_count = 0;
 }

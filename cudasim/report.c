@@ -8,13 +8,19 @@
 
 enum { MOST_REPORTS = 20, STATUS = 86 };
 
-Settings sim_settings;
+Settings sim_settings = {.events = -1};
 static int problems;
+static bool muted; /* the last report was not shown */
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
 void sim_report(const char *kind, const char *format, ...) {
+    muted = check_mute();
+    if (muted) {
+        return;
+    }
     problems++;
+    sim_event("problem %s", kind);
     if (problems > MOST_REPORTS) {
         if (problems == MOST_REPORTS + 1) {
             fprintf(stderr, "[cudasim] further reports are not shown\n");
@@ -31,7 +37,7 @@ void sim_report(const char *kind, const char *format, ...) {
 }
 
 void sim_detail(const char *format, ...) {
-    if (problems > MOST_REPORTS) {
+    if (muted || problems > MOST_REPORTS) {
         return;
     }
     fputs("          ", stderr);
@@ -68,6 +74,7 @@ int cudasim_problems(void) {
 }
 
 void sim_stop(void) {
+    check_stop();
     fprintf(stderr, "[cudasim] the program was stopped here\n");
     fflush(NULL);
     _exit(STATUS);
@@ -237,6 +244,10 @@ void sim_read_settings(void) {
     sim_settings.timeout = number_setting("CUDASIM_TIMEOUT", 0, 20);
     sim_settings.memory = (size_t)number_setting("CUDASIM_MEMORY", 1, 8192) << 20;
     const char *profile = getenv("CUDASIM_PROFILE");
+    sim_settings.sample = number_setting("CUDASIM_SAMPLE", 0, -1);
+    sim_settings.events = number_setting("CUDASIM_EVENTS", 3, -1);
+    sim_settings.replay = number_setting("CUDASIM_REPLAY", 0, 1) != 0;
     sim_settings.profile = profile != NULL && *profile != '\0' ? profile : NULL;
+    mprotect(&sim_settings, sizeof sim_settings, PROT_READ);
     atexit(at_end);
 }

@@ -5,6 +5,7 @@
  *
  * How a kernel runs (launch.c, block.c, shared.c, warp.c, switch.c) is in block.h.
  *
+ *     events.c   what others count, as it happens
  *     report.c   messages, places, errors that a program has not looked at
  *     memory.c   ranges of addresses, pages, which of them are open
  *     allocate.c what a program calls to get and to free memory
@@ -18,8 +19,8 @@
  *     switch.c   from one stack to another
  *     cublas.c   matrix products
  *
- * In check mode hooks.c, check.c, shadow.c, race.c and profile.c look at every load and store; in
- * other builds nocheck.c stands in for them.
+ * In check mode hooks.c, check.c, shadow.c, race.c, replay.c, profile.c and share.c look at every
+ * load and store; in other builds nocheck.c stands in for them.
  */
 #ifndef CUDASIM_SIM_H
 #define CUDASIM_SIM_H
@@ -57,8 +58,11 @@ typedef struct Settings {
     int timeout;         /**< CUDASIM_TIMEOUT: seconds that one block may take; 0 for no limit */
     size_t memory;       /**< CUDASIM_MEMORY: MiB of device memory; 8192 */
     const char *profile; /**< CUDASIM_PROFILE: 1 or a file; NULL is none */
-} Settings;
-extern Settings sim_settings; /**< valid after sim_begin() */
+    int sample;          /**< CUDASIM_SAMPLE: chooses the warps of the profile; -1: the first */
+    int events;          /**< CUDASIM_EVENTS: descriptor of a pipe for sim_event(); -1: none */
+    bool replay;         /**< CUDASIM_REPLAY: in check mode, each launch runs twice; 1 */
+} __attribute__((aligned(PAGE))) Settings;
+extern Settings sim_settings; /**< valid after sim_begin(), and then closed to writing */
 
 /** Reads the settings, reserves memory, installs handlers; later calls do nothing. */
 void sim_begin(void);
@@ -93,6 +97,9 @@ void sim_report(const char *kind, const char *format, ...) __attribute__((format
 
 /** One more line of the last report. */
 void sim_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** Tells a judge: a line "cudasim ..." into the pipe CUDASIM_EVENTS, at once. */
+void sim_event(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** Ends the program, with status 86: what comes next could not be trusted. */
 _Noreturn void sim_stop(void);
@@ -278,7 +285,7 @@ bool sim_use(Allocation *allocation, int slot, const char *what, Place place);
 /** Whether there has ever been a stream beside the default one. */
 bool sim_many_streams(void);
 
-/* ---- hooks.c, check.c, shadow.c, race.c, profile.c; nocheck.c -------------------------------- */
+/* ---- hooks.c, check.c, shadow.c, race.c, replay.c, profile.c, share.c; nocheck.c ------------- */
 
 /** Whether loads and stores are seen. */
 extern const bool sim_checking;
@@ -294,5 +301,14 @@ void check_copied(void *to, const void *from, size_t bytes);
 
 /** The running thread is about to wait, or has returned. */
 void check_pause(void);
+
+/** The pages of an allocation were opened, for an operation that has touched them. */
+void check_opened(Allocation *allocation);
+
+/** Whether what is about to be reported is for the check alone, which then says it itself. */
+bool check_mute(void);
+
+/** The program is about to be stopped. */
+void check_stop(void);
 
 #endif

@@ -1,10 +1,8 @@
-/* One check, from its inputs to its row: seeds, tensors to give and to expect, verdicts. The
-   contract is in check.h; check_run.c runs the probe. */
+/* One check, from its inputs to its row: seeds, tensors to give and to expect. The contract is in
+   check.h; check_run.c runs the probe, check_compare.c compares. */
 #define _GNU_SOURCE
 #include "grader/check.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -133,6 +131,7 @@ Check *check_begin(const CheckPlan *plan) {
     check->in = wire_new();
     check->out = wire_new();
     check->pictures = json_array();
+    check->suspicion = suspicion_new();
     check->rng = rng_new(read_seed() ^ hash_text(plan->name), RNG_DATA); /* each has its own */
     check->state = ROW_PASS;
     check->memory_limit = (size_t)2 << 30;
@@ -145,7 +144,7 @@ static json_int_t own_peak_bytes(void) {
     return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024 * (json_int_t)usage.ru_maxrss : 0;
 }
 
-static void write_row(const Check *check) {
+static void write_row(const Check *check, json_t *suspects) {
     char path[4096];
     snprintf(path, sizeof path, "%s/row-%s.json", folder(), check->plan->name);
     char *message = record_clean(check->message), *mistake = record_clean(check->mistake);
@@ -157,6 +156,8 @@ static void write_row(const Check *check) {
                   "peak_bytes", (json_int_t)check->peak_bytes, "judge_bytes", own_peak_bytes(),
                   "sandbox_level", check->level);
     json_object_set(row, "timelines", check->pictures);
+    json_object_set(row, "suspects", suspects);
+    json_object_set_new(row, "after", json_string(check->after));
     CHECK(row != NULL && record_write(row, path), "cannot write %s", path);
     json_decref(row);
     free(message);
@@ -169,10 +170,9 @@ void check_end(Check *check) {
         check->state = ROW_GRADER_ERROR;
         snprintf(check->message, sizeof check->message, "the check has compared nothing");
     }
-    if (check->state == ROW_FAIL && check->mistake[0] == '\0') {
-        memcpy(check->mistake, check->shape, sizeof check->shape);
-    }
-    write_row(check);
+    json_t *suspects = check_settle(check);
+    write_row(check, suspects);
+    json_decref(suspects);
     bool pass = check->state == ROW_PASS || check->state == ROW_NOT_RUN;
     char name[100];
     snprintf(name, sizeof name, "%s", check->plan->name);
@@ -183,7 +183,9 @@ void check_end(Check *check) {
     }
     free(check->memory);
     free(check->text);
+    free(check->events);
     json_decref(check->pictures);
+    suspicion_free(check->suspicion);
     free(check);
     cr_assert(pass, "%s", name);
 }
@@ -242,105 +244,4 @@ void check_environment(Check *check, const char *setting) {
 
 void check_memory(Check *check, size_t bytes) {
     check->memory_limit = bytes;
-}
-
-/* ---- comparing ------------------------------------------------------------------------------- */
-
-void check_good(Check *check) {
-    check->compared++;
-}
-
-void check_fail(Check *check, const char *sentence, ...) {
-    if (check->state == ROW_PASS) {
-        check->state = ROW_FAIL;
-    }
-    /* After a comparison that found nothing likely, or a budget that was too small, this is the
-       sentence. */
-    bool wanted = check->state == ROW_FAIL || check->state == ROW_OVER_BUDGET;
-    if (wanted && check->mistake[0] == '\0') {
-        va_list values;
-        va_start(values, sentence);
-        vsnprintf(check->mistake, sizeof check->mistake, sentence, values);
-        va_end(values);
-    }
-}
-
-void check_tell(Check *check, const char *text, ...) {
-    size_t length = strlen(check->message);
-    va_list values;
-    va_start(values, text);
-    vsnprintf(check->message + length, sizeof check->message - length, text, values);
-    va_end(values);
-}
-
-void check_not_run(Check *check, const char *reason) {
-    check_conclude(check, ROW_NOT_RUN, "%s", reason);
-}
-
-static bool finite_all(const double *values, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(values[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The shape of the first wrong tensor's difference, in case no known mistake fits. */
-static void note_shape(Check *check, const char *name, const float *got, const double *want,
-                       size_t n, Tolerance tolerance) {
-    char text[COMPARISON_TEXT];
-    if (check->shape[0] != '\0') {
-        return;
-    }
-    bool as_given = wire_has(check->in, name, WIRE_F32, n) &&
-                    memcmp(got, wire_get(check->in, name, WIRE_F32, NULL), n * sizeof *got) == 0;
-    if (as_given) {
-        snprintf(check->shape, sizeof check->shape, "%s is still as it was given", name);
-    } else if (comparison_shape(got, want, n, tolerance, text)[0] != '\0') {
-        snprintf(check->shape, sizeof check->shape, "%s: %s", name, text);
-    }
-}
-
-bool check_close(Check *check, const char *name, const double *want, size_t n, Tolerance tolerance,
-                 const Suspect *suspects, int suspect_count) {
-    const float *got = wire_get(check->out, name, WIRE_F32, NULL);
-    Comparison comparison = compare(got, want, n, tolerance);
-    if (comparison.pass) {
-        check->compared++;
-        return true;
-    }
-    char text[COMPARISON_TEXT];
-    check_conclude(check, ROW_FAIL, "%s", comparison_text(&comparison, name, text));
-    for (int i = 0; i < suspect_count && check->mistake[0] == '\0'; i++) {
-        bool match = finite_all(suspects[i].values, n) &&
-                     compare(got, suspects[i].values, n, tolerance).pass;
-        if (match) {
-            snprintf(check->mistake, sizeof check->mistake, "likely: %s", suspects[i].sentence);
-        }
-    }
-    note_shape(check, name, got, want, n, tolerance);
-    return false;
-}
-
-bool check_equal(Check *check, const char *name, const uint64_t *want, size_t n,
-                 const ExactSuspect *suspects, int suspect_count) {
-    const uint64_t *got = wire_get(check->out, name, WIRE_U64, NULL);
-    size_t wrong = 0;
-    while (wrong < n && got[wrong] == want[wrong]) {
-        wrong++;
-    }
-    if (wrong == n) {
-        check->compared++;
-        return true;
-    }
-    double off = (double)got[wrong] - (double)want[wrong];
-    check_conclude(check, ROW_FAIL, "%s[%zu] is %llu, should be %llu: %+.0f", name, wrong,
-                   (unsigned long long)got[wrong], (unsigned long long)want[wrong], off);
-    for (int i = 0; i < suspect_count && check->mistake[0] == '\0'; i++) {
-        if (memcmp(got, suspects[i].values, n * sizeof *got) == 0) {
-            snprintf(check->mistake, sizeof check->mistake, "likely: %s", suspects[i].sentence);
-        }
-    }
-    return false;
 }

@@ -125,15 +125,35 @@ void check_environment(Check *check, const char *setting);
  * run of the same.
  *
  * @param check     the check
- * @param probe_case its name in grader/labs/NN_topic/probe.c
+ * @param probe_case its name in grader/labs/NN_topic/probe.c; "formulas/bytes" is that of
+ *                   probe_formulas.c there, a program of its own
  * @param seconds   wall time that it may take
  * @return whether it finished; if not, the check's state says why: not started, crashed,
  *         timeout, over budget, sandbox error
  */
 bool check_run(Check *check, const char *probe_case, double seconds);
 
-/** The same for a case that runs the kit's own code, to compare with: a debugger passes it by. */
+/**
+ * The same for a case of grader/labs/NN_topic/probe_kit.c, to compare with: that program is linked
+ * without the submission. A debugger passes it by.
+ */
 bool check_run_kit(Check *check, const char *probe_case, double seconds);
+
+/**
+ * Runs a case of another probe, made of the holes that have `"probe": name` in lab.json, and beside
+ * it a program of the kit, without the submission: grader/labs/NN_topic/NAME/NAME.c. The two are
+ * connected by a socket, descriptor WIRE_BESIDE of both.
+ *
+ * @param check      the check, with what the probe is given and wanted
+ * @param name       of probe and program
+ * @param probe_case of the probe
+ * @param in         what the program beside it is given
+ * @param out        what it hands back; fetched
+ * @param seconds    wall time of both
+ * @return as check_run()
+ */
+bool check_run_beside(Check *check, const char *name, const char *probe_case, const Wire *in,
+                      Wire *out, double seconds);
 
 /**
  * Whether the checks are to run on the simulated GPU: `make gradeNN DEVICE=gpu`. It has no arena,
@@ -168,17 +188,27 @@ void check_picture(Check *check, const char *title, size_t budget);
 /** The text that the probe wrote in its last run: feedback, never a verdict. */
 const char *check_text(const Check *check);
 
+/**
+ * The events of the probe's last run, as they happened: lines of the simulator, or letters by
+ * event_tell() (grader/probe_events.h). The submission can have added some, and taken none back. So
+ * count the bad ones and take the worst: good ones may be invented.
+ */
+const char *check_events(const Check *check);
+
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-/** The result of a known mistake: if the student's tensor equals it, the sentence is printed. */
+/* A known mistake is reported only if it explains every comparison of the check in which it is a
+   suspect (grader/suspicion.h). So tensors that are right have suspects too. */
+
+/** The result of a known mistake. The same sentence is the same mistake, in whichever tensor. */
 typedef struct Suspect {
-    const char *sentence; /**< the likely mistake: "the loss is divided by B * T: ..." */
+    const char *sentence; /**< the mistake: "the loss is divided by B * T: ..." */
     const double *values; /**< as many as the tensor has */
 } Suspect;
 
 /**
- * Floats against doubles, by the two rules of compare.h. Where no suspect fits, comparison_shape()
- * says what the difference looks like.
+ * Floats against doubles, by the two rules of compare.h. Where no suspect fits, shape_text() says
+ * what all the differences of a check look like.
  *
  * @param check     the check; fails if the tensor is wrong
  * @param name      of a wanted WIRE_F32 tensor
@@ -192,15 +222,48 @@ typedef struct Suspect {
 bool check_close(Check *check, const char *name, const double *want, size_t n, Tolerance tolerance,
                  const Suspect *suspects, int suspect_count);
 
+/** The same for one of several tensors of a kind, of which a mistake may be made in some alone.
+    `scope` names it: "wte.weight". */
+bool check_close_in(Check *check, const char *scope, const char *name, const double *want, size_t n,
+                    Tolerance tolerance, const Suspect *suspects, int suspect_count);
+
 /** A known mistake in whole numbers. */
 typedef struct ExactSuspect {
-    const char *sentence;   /**< the likely mistake */
+    const char *sentence;   /**< the mistake */
     const uint64_t *values; /**< as many as the tensor has */
 } ExactSuspect;
 
 /** Whole numbers (WIRE_U64) against the right ones, to the last. */
 bool check_equal(Check *check, const char *name, const uint64_t *want, size_t n,
                  const ExactSuspect *suspects, int suspect_count);
+
+enum { CHECK_LABEL = 80 };
+
+/** The meaning of number i of a tensor, in words: "window 15: t". @return text, (CHECK_LABEL) */
+typedef const char *CheckLabel(size_t i, char *text);
+
+/** The same where the numbers have names of their own. */
+bool check_equal_of(Check *check, const char *name, CheckLabel *label, const uint64_t *want,
+                    size_t n, const ExactSuspect *suspects, int suspect_count);
+
+/**
+ * A comparison that the check makes by itself; each of its known mistakes follows by
+ * check_suspect().
+ *
+ * @param check the check
+ * @param right the result
+ * @param seen  what is shown where it is wrong; printf format
+ * @return right
+ */
+bool check_compared(Check *check, bool right, const char *seen, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Whether a known mistake would give what was compared last. */
+void check_suspect(Check *check, const char *sentence, bool fits);
+
+/** Names checks, with blanks between, on which this one stands: where they are lost and nothing is
+    known here, the report says "see ...". */
+void check_after(Check *check, const char *names);
 
 /**
  * Fails the check, with a sentence for the student.

@@ -1,5 +1,6 @@
 /* A check and the probe: it is run in the sandbox, and how it ended says what the row says. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "grader/sandbox.h"
 #include "kernels/base.h"
 
-enum { OUTPUT = 64 << 10, CUDASIM_STATUS = 86, LINE = 800 };
+enum { OUTPUT = 64 << 10, EVENTS = 1 << 20, CUDASIM_STATUS = 86, LINE = 800, PATH = 4096 };
 
 bool check_conclude(Check *check, RowState state, const char *format, ...) {
     if (check->state == ROW_PASS) {
@@ -60,6 +61,10 @@ static bool judge_exit(Check *check, const SandboxResult *result) {
     if (wire_done(check->out) && (result->status == 0 || result->status == CUDASIM_STATUS)) {
         return true;
     }
+    /* A report of the simulator about what is there does not hide that the rest is not. */
+    if (result->status == CUDASIM_STATUS && line_with(check, "TODO: task", line)[0] != '\0') {
+        return check_conclude(check, ROW_NOT_STARTED, "%s", line);
+    }
     if (result->status == CUDASIM_STATUS) {
         return check_conclude(check, ROW_FAIL, "%s", check->text);
     }
@@ -72,16 +77,18 @@ static bool judge_exit(Check *check, const SandboxResult *result) {
 static void hint(Check *check, const char *likely, const char *then) {
     if (check->mistake[0] == '\0') {
         snprintf(check->mistake, sizeof check->mistake,
-                 "likely: %s. To look at it: make debug%.2s CHECK=%s, run%s", likely,
-                 check->plan->lab, check->plan->name, then);
+                 "%s? To look at it: make debug%.2s CHECK=%s, run%s", likely, check->plan->lab,
+                 check->plan->name, then);
     }
 }
 
 static void hint_at_signal(Check *check, int signal) {
     if (signal == SIGSEGV || signal == SIGBUS) {
         hint(check, "an index outside of its array, or a pointer to nothing", ", bt");
-    } else if (signal == SIGFPE || signal == SIGILL) {
-        hint(check, "integer division by 0", ", bt");
+    } else if (signal == SIGFPE) {
+        hint(check, "a whole number divided by 0", ", bt");
+    } else if (signal == SIGILL) {
+        hint(check, "a trap, which compilers put where a program cannot go", ", bt");
     }
 }
 
@@ -105,13 +112,36 @@ static bool judge_result(Check *check, const SandboxResult *result, double secon
     return check_conclude(check, ROW_GRADER_ERROR, "unknown end %d", (int)result->end);
 }
 
+/* The debugger is started with the program that runs beside the probe. */
+static void debug_beside(const Check *check, const char *path, FILE *command) {
+    fprintf(command, "exec ");
+    command_quote(command, check->beside->starter);
+    fprintf(command, " ");
+    command_quote(command, check->beside->program);
+    fprintf(command, " ");
+    command_quote(command, path);
+    fprintf(command, " ");
+}
+
+/* "formulas/bytes" is the case "bytes" of the program that lies beside `probe` as "..._formulas",
+   which is written to program[PATH]. @return the case */
+static const char *program_of(const char *probe, const char *probe_case, char program[PATH]) {
+    const char *slash = strchr(probe_case, '/');
+    int length = slash != NULL ? (int)(slash - probe_case) : 0;
+    int written =
+        snprintf(program, PATH, "%s%s%.*s", probe, length > 0 ? "_" : "", length, probe_case);
+    CHECK(written < PATH, "the path of a probe is too long");
+    return slash != NULL ? slash + 1 : probe_case;
+}
+
 /* Leaves everything that a run of the probe needs in a folder, for gdb, and runs nothing. */
 static bool leave_for_debugger(Check *check, const char *path, const char *probe_case) {
     const struct {
         const char *name;
         const Wire *wire;
     } tables[] = {{"in", check->in}, {"out", check->out}};
-    char name[4096];
+    char name[PATH], program[PATH];
+    const char *its_case = program_of("/probe", probe_case, program);
     for (int i = 0; i < 2; i++) {
         snprintf(name, sizeof name, "%s/%s", path, tables[i].name);
         CHECK(wire_save(tables[i].wire, name), "cannot write %s", name);
@@ -122,14 +152,19 @@ static bool leave_for_debugger(Check *check, const char *path, const char *probe
     for (int i = 0; i < check->settings; i++) {
         fprintf(command, "export %s\n", check->setting[i]);
     }
-    fprintf(command, "exec gdb -q -ex \"directory $SOURCE\" "
-                     "-ex 'handle SIGSEGV nostop noprint pass' -ex 'break crash_told' --args ");
+    if (check->beside != NULL) {
+        debug_beside(check, path, command);
+    }
+    fprintf(command,
+            "%sgdb -q -ex \"directory $SOURCE\" "
+            "-ex 'handle SIGSEGV nostop noprint pass' -ex 'break crash_told' --args ",
+            check->beside != NULL ? "" : "exec ");
     command_quote(command, path);
-    fprintf(command, "/probe %s 3<", probe_case);
+    fprintf(command, "%s %s 3<", program, its_case);
     command_quote(command, path);
     fprintf(command, "/in 4<>");
     command_quote(command, path);
-    fprintf(command, "/out\n");
+    fprintf(command, "/out 5>/dev/null\n");
     fclose(command);
     return check_conclude(check, ROW_NOT_RUN, "left for the debugger");
 }
@@ -139,9 +174,59 @@ bool check_on_gpu(void) {
     return device != NULL && strcmp(device, "gpu") == 0;
 }
 
+/* Where a crash was reported with addresses, another run of the program finds their lines. */
+static char *with_lines(char *text, const char *program) {
+    char *at = text != NULL ? strstr(text, ", at +0x") : NULL, *whole;
+    if (at == NULL) {
+        return text;
+    }
+    Sandbox sandbox = {.argv = (const char *const[]){program, PROBE_LINES, at, NULL},
+                       .readable = (const char *const[]){program, NULL},
+                       .in = -1,
+                       .out = -1,
+                       .seconds = 10,
+                       .cpu_seconds = 10,
+                       .output = OUTPUT};
+    SandboxResult result = sandbox_run(&sandbox);
+    CHECK(asprintf(&whole, "%.*s%s\n", (int)(at - text), text,
+                   result.text != NULL ? result.text : "") >= 0,
+          "no memory for a line");
+    free(result.text);
+    free(text);
+    return whole;
+}
+
+/* A pipe that holds all that an honest probe tells, so that nobody needs to read while it runs. One
+   that tells more has to wait, until its time is over. */
+static bool events_open(int pipe_of[2]) {
+    bool open = pipe2(pipe_of, O_CLOEXEC) == 0 && fcntl(pipe_of[0], F_SETFL, O_NONBLOCK) == 0;
+    if (open) {
+        fcntl(pipe_of[0], F_SETPIPE_SZ, EVENTS);
+    }
+    return open;
+}
+
+static void events_take(Check *check, int from) {
+    size_t length = 0;
+    ssize_t got;
+    free(check->events);
+    check->events = malloc(EVENTS + 1);
+    CHECK(check->events != NULL, "no memory for what the probe has told");
+    while (length < EVENTS && (got = read(from, check->events + length, EVENTS - length)) > 0) {
+        length += (size_t)got;
+    }
+    for (size_t i = 0; i < length; i++) { /* what comes after a NUL counts too */
+        check->events[i] = check->events[i] != '\0' ? check->events[i] : '?';
+    }
+    check->events[length] = '\0';
+    close(from);
+}
+
 static bool run_probe(Check *check, const char *probe, bool gpu, const char *probe_case,
                       double seconds) {
     const char *environment[CHECK_SETTINGS + 1] = {NULL};
+    char program[PATH];
+    const char *its_case = program_of(probe, probe_case, program);
     for (int i = 0; i < check->settings; i++) {
         environment[i] = check->setting[i];
     }
@@ -150,15 +235,17 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
         seconds *= 20;
     }
     wire_blank(check->out); /* a run of the kit may have left right answers in it */
-    int in = wire_file(check->in, true), out = wire_file(check->out, false);
-    if (in < 0 || out < 0) {
+    int in = wire_file(check->in, true), out = wire_file(check->out, false), events[2];
+    if (in < 0 || out < 0 || !events_open(events)) {
         return check_conclude(check, ROW_GRADER_ERROR, "no memory file for the probe");
     }
-    Sandbox sandbox = {.argv = (const char *const[]){probe, probe_case, NULL},
-                       .readable = (const char *const[]){probe, NULL},
+    Sandbox sandbox = {.argv = (const char *const[]){program, its_case, NULL},
+                       .readable = (const char *const[]){program, NULL},
                        .environment = environment,
                        .in = in,
                        .out = out,
+                       .events = events[1],
+                       .beside = check->beside_end,
                        .seconds = seconds,
                        .cpu_seconds = 2 * seconds,
                        .memory = check->memory_limit,
@@ -166,7 +253,7 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
                        .uses_gpu = gpu};
     SandboxResult result = sandbox_run(&sandbox);
     free(check->text);
-    check->text = result.text;
+    check->text = result.end == SANDBOX_SIGNAL ? with_lines(result.text, program) : result.text;
     check->seconds += result.seconds;
     check->cpu_seconds += result.cpu_seconds;
     check->peak_bytes =
@@ -175,6 +262,8 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
     bool fetched = wire_fetch(check->out, out);
     close(in);
     close(out);
+    close(events[1]);
+    events_take(check, events[0]);
     const char *beyond;
     if (!fetched) {
         return check_conclude(check, ROW_GRADER_ERROR, "cannot read what the probe left");
@@ -189,10 +278,16 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
     return true;
 }
 
-bool check_run_kit(Check *check, const char *probe_case, double seconds) {
+static const char *probe_given(void) {
     const char *probe = getenv("GRADE_PROBE");
     CHECK(probe != NULL, "GRADE_PROBE names no probe");
-    return run_probe(check, probe, false, probe_case, seconds);
+    return probe;
+}
+
+bool check_run_kit(Check *check, const char *probe_case, double seconds) {
+    char kits[80];
+    CHECK(snprintf(kits, sizeof kits, "kit/%s", probe_case) < (int)sizeof kits, "a long name");
+    return run_probe(check, probe_given(), false, kits, seconds);
 }
 
 bool check_run(Check *check, const char *probe_case, double seconds) {
@@ -200,7 +295,7 @@ bool check_run(Check *check, const char *probe_case, double seconds) {
     if (debug != NULL) {
         return check->state == ROW_PASS && leave_for_debugger(check, debug, probe_case);
     }
-    return check_run_kit(check, probe_case, seconds);
+    return run_probe(check, probe_given(), false, probe_case, seconds);
 }
 
 bool check_run_on_gpu(Check *check, const char *probe_case, double seconds) {
@@ -216,6 +311,10 @@ const void *check_got(const Check *check, const char *name, WireType type) {
 
 const char *check_text(const Check *check) {
     return check->text != NULL ? check->text : "";
+}
+
+const char *check_events(const Check *check) {
+    return check->events != NULL ? check->events : "";
 }
 
 void check_want_picture(Check *check) {

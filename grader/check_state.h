@@ -1,6 +1,6 @@
 /**
  * @file check_state.h
- * @brief The inside of a check: what grader/check.c and grader/check_run.c share.
+ * @brief The inside of a check: what grader/check.c, check_compare.c and check_run.c share.
  * @ingroup grader
  */
 #ifndef GRADER_CHECK_STATE_H
@@ -10,25 +10,44 @@
 
 #include "grader/check.h"
 #include "grader/record.h"
+#include "grader/suspicion.h"
 
 enum {
     CHECK_TEXT = 2000,  /**< bytes of a message, with its NUL */
+    CHECK_AFTER = 200,  /**< bytes of the names of checks */
     CHECK_SETTINGS = 8, /**< most settings of the probe's environment */
 };
 
+/** A program of the kit's that runs beside a probe. */
+typedef struct CheckBeside {
+    const char *name;   /**< of its folder in the lab's, and of the probe's file */
+    char program[4096]; /**< its path */
+    char starter[4096]; /**< of grader/beside.c, by which a debugger's run has it */
+} CheckBeside;
+
 /** A check from check_begin() to check_end(), which frees it and all that it owns. */
 struct Check {
-    const CheckPlan *plan;             /**< borrowed */
-    Wire *in;                          /**< what the probe is given */
-    Wire *out;                         /**< what it hands back */
-    Rng rng;                           /**< of the inputs */
-    RowState state;                    /**< ROW_PASS until something is known */
-    int compared;                      /**< comparisons that were right */
-    char message[CHECK_TEXT];          /**< what was seen */
-    char mistake[CHECK_TEXT];          /**< the likely mistake */
-    char shape[CHECK_TEXT];            /**< of the first tensor that differs in a simple way */
-    char *text;                        /**< what the probe wrote; NULL before it has run */
-    size_t memory_limit;               /**< bytes of the probe's address space; 0: none */
+    const CheckPlan *plan;     /**< borrowed */
+    const CheckBeside *beside; /**< the program that runs beside the probe, or NULL */
+    int beside_end;            /**< the probe's end of the socket to it */
+    Wire *in;                  /**< what the probe is given */
+    Wire *out;                 /**< what it hands back */
+    Rng rng;                   /**< of the inputs */
+    RowState state;            /**< ROW_PASS until something is known */
+    int compared;              /**< comparisons that were right */
+    char message[CHECK_TEXT];  /**< what was seen */
+    char mistake[CHECK_TEXT];  /**< the likely mistake */
+    Suspicion *suspicion;      /**< which known mistakes explain what was compared */
+    bool own_right;            /**< the check's own comparison that was made last */
+    int failed_after;          /**< comparisons before check_fail() gave the mistake */
+    char as_given[WIRE_NAME];  /**< tensor that came back as it was given, or "" */
+    char shaped[WIRE_NAME];    /**< the first tensor that is wrong; "" while there is none */
+    DifferenceShape shape;     /**< what all that are wrong look like */
+    int shapes;                /**< how many these are */
+    char after[CHECK_AFTER];   /**< checks on which it stands, with blanks between */
+    char *text;                /**< what the probe wrote; NULL before it has run */
+    char *events;              /**< what it has told; NULL before it has run */
+    size_t memory_limit;       /**< bytes of the probe's address space; 0: none */
     char setting[CHECK_SETTINGS][100]; /**< of the probe's environment: "NAME=value" */
     int settings;                      /**< how many */
     double seconds;                    /**< wall time of all runs of the probe */
@@ -50,5 +69,13 @@ struct Check {
  */
 bool check_conclude(Check *check, RowState state, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/**
+ * Settles what the mistake is, from all comparisons, if nothing was said before.
+ *
+ * @param check the check
+ * @return array of the sentences of all mistakes that explain everything
+ */
+json_t *check_settle(Check *check);
 
 #endif

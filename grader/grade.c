@@ -27,6 +27,7 @@
 #include "grader/criterion.h"
 #include "grader/record.h"
 #include "grader/sandbox.h"
+#include "grader/story.h"
 #include "grader/submission.h"
 #include "kernels/base.h"
 
@@ -62,7 +63,7 @@ static bool write_seed(const char *folder, const char *seed);
 static bool only(json_t *record, const char *checks);
 static bool asked(const char *checks, const char *name);
 static void build_for_gpu(const Options *options, const json_t *lab, const char *work);
-static bool leave_probe(const char *probe, const char *folder);
+static bool leave_programs(const json_t *recipes, const char *from, const char *folder);
 static bool make_folders(char folder[PATH], char work[PATH], char secret[PATH]);
 static void remove_folder(const char *folder);
 static bool ends_with(pid_t parent);
@@ -137,7 +138,7 @@ static bool grade(const Options *options, const char *work, const char *secret, 
     Built built = submission_build(&submission);
     json_object_set(record, "objects", built.objects);
     if (built.good && options->debug != NULL) {
-        built.good = leave_probe(built.probe, options->debug);
+        built.good = leave_programs(recipes, work, options->debug);
     }
     if (built.good && options->gpu != NULL && options->debug == NULL) {
         build_for_gpu(options, lab, work);
@@ -175,6 +176,7 @@ static void run_checks(const Options *options, json_t *record, const char *folde
     for (int k = 0; k < count; k++) {
         take_row(record, &judge, checks[k]);
     }
+    story_tell(record);
 }
 
 /* Takes over what a check has left, if it has. */
@@ -279,11 +281,18 @@ static void build_for_gpu(const Options *options, const json_t *lab, const char 
     json_decref(recipes);
 }
 
-/* Puts the probe where gdb is started: check_run() leaves the rest there. */
-static bool leave_probe(const char *probe, const char *folder) {
-    char path[PATH];
-    return snprintf(path, sizeof path, "%s/probe", folder) < PATH && folder_make(folder) == 0 &&
-           file_copy(probe, path) == 0 && setenv("GRADE_DEBUG", folder, 1) == 0;
+/* Puts the programs where gdb is started: check_run() leaves the rest there. */
+static bool leave_programs(const json_t *recipes, const char *from, const char *folder) {
+    char path[PATH + 30], to[PATH + 30];
+    const char *name;
+    json_t *text;
+    bool good = folder_make(folder) == 0 && setenv("GRADE_DEBUG", folder, 1) == 0;
+    json_object_foreach(json_object_get(recipes, "link"), name, text) {
+        snprintf(path, sizeof path, "%s/%s", from, name);
+        snprintf(to, sizeof to, "%s/%s", folder, name);
+        good = good && file_copy(path, to) == 0;
+    }
+    return good;
 }
 
 /* ---- folders --------------------------------------------------------------------------------- */

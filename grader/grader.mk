@@ -6,7 +6,7 @@ SUBMITTED := $(if $(filter file default undefined,$(origin FROM)),labs,$(FROM_DI
 
 # ---- grade and judge --------------------------------------------------------------------------------
 # What has a main() of its own is in no library; nor is anything that belongs to one lab.
-GRADER_MAINS := grader/check.c grader/grade.c grader/contained.c
+GRADER_MAINS := grader/check.c grader/grade.c grader/contained.c grader/beside.c
 $B/libgrader.a: $(call c_objects,$(filter-out $(GRADER_MAINS) grader/probe% %_test.c,$(wildcard grader/*.c)))
 	$(archive)
 GRADER_LIBS := $B/libgrader.a $B/libtestkit.a $B/libkit.a $(SIM)
@@ -35,19 +35,39 @@ GRADE_CU   = $(NVCC) $(GRADE_SEES) $(CU_FLAGS) {define} -c {in} -o {out}
 else
 GRADE_CU   = $(GRADE_CXX) -E -x c++ $(CU_FLAGS) -D__CUDACC__ $(GRADE_SEES) {define} -include cudasim_sealed.h {in} -o {out}.i && \
              {kit}/build/cu2cpp {out}.i {out}.ii && \
-             $(GRADE_CXX) -x c++-cpp-output $(CU_FLAGS) $(if $(findstring clang,$(GRADE_CC)),-fno-sanitize=function) -c {out}.ii -o {out} \
+             $(GRADE_CXX) -x c++-cpp-output $(CU_FLAGS) $(call see_accesses,$(GRADE_CC)) $(if $(findstring clang,$(GRADE_CC)),-fno-sanitize=function) -c {out}.ii -o {out} \
              $(if $(ACCESS),&& $(see_copies) {out})
 endif
-GRADE_LINK = $(CC) {objects} -Wl,--start-group $(addprefix {kit}/,$(probe_parts)) -Wl,--end-group $(LINK_FLAGS) $(LINK_LIBS) -o {out}
+# GRADE_LINK,PARTS: function by function, so that of the kit there is what is used and nothing beside it.
+BY_FUNCTION = $(if $(SIM),-Wl$(comma)--gc-sections)
+GRADE_LINK = $(CC) {objects} -Wl,--start-group $(addprefix {kit}/,$1) -Wl,--end-group $(LINK_FLAGS) $(BY_FUNCTION) $(LINK_LIBS) -o {out}
 $(HEADERS)/.sum: FORCE
 	@$(PYTHON) grader/headers.py $(HEADERS) $(LABS_DIR)
 
 # ---- the probe --------------------------------------------------------------------------------------
-# What it is linked from beside the submission: always of objects, of the rest in libraries what is
-# used. So nothing is in a probe that can do or count what the lab asks for, and is not needed there.
-probe_always = $(addprefix $B/obj/grader/,probe.o wire.o picture.o) $B/obj/$(ROOT_$1)grader/labs/$1/probe.o
-probe_rest   = $(call c_objects,grader/shape.c grader/param_name.c $(filter-out %_test.c,$(wildcard grader/probe_*.c $(ROOT_$1)grader/labs/$1/protocol.c))) $(GPU_TABLE) $(call other_labs,$1,$(KNOWN))
+# The programs of a lab: of each probe*.c one, with the submission; but probe_kit.c runs what the kit
+# does by itself, and is linked here, without any. Beside its own object each has, of these parts, what
+# is used: so in none of them is anything that can do or count what the lab asks for ("absent" in
+# lab.json; grader/proof/absent.py proves it).
+lab_programs = $(basename $(notdir $(wildcard $(ROOT_$1)grader/labs/$1/probe.c $(ROOT_$1)grader/labs/$1/probe_*.c)))
+probe_names  = $(filter-out probe_kit,$(lab_programs))
+probe_always = $(addprefix $B/obj/grader/,probe.o wire.o picture.o)
+probe_object = $B/obj/$(ROOT_$1)grader/labs/$1/$2.o
+probe_rest   = $(call c_objects,grader/shape.c grader/param_name.c $(filter-out %_test.c,$(wildcard grader/probe_*.c $(ROOT_$1)grader/labs/$1/protocol.c $(ROOT_$1)grader/labs/$1/shared.c))) $(GPU_TABLE) $(call other_labs,$1,$(KNOWN))
 probe_libs   = $B/grade/$1$(if $(OWN),-own).a $B/libkit.a $(SIM)
+# Another probe of a lab: holes that have its name as "probe", and what stands in a folder of that name.
+# It has no model. Beside it runs a program of the kit, which in a handout comes built.
+apart_parts = $(addprefix $B/obj/,grader/wire.o common/lab.o common/crash.o kernels/base.o $(ROOT_$1)grader/labs/$1/$2/probe.o $(ROOT_$1)grader/labs/$1/$2/protocol.o) $(SIM)
+all_apart   = $(foreach p,$(PROBES_$1),$(call apart_parts,$1,$p))
+beside_of   = $(if $(PROBES_$1),$(PROBES_$1:%=$B/judge/$1-%) $B/judge/beside)
+beside_object = $(or $(wildcard grader/built/$(PLATFORM)/$1-$2.o),$B/obj/$(ROOT_$1)grader/labs/$1/$2/$2.o)
+$B/judge/beside: $B/obj/grader/beside.o $B/obj/kernels/base.o
+	$(link)
+probe_parts  = $(probe_always) $(call probe_object,$1,$2) $(probe_libs)
+# In a handout it is an object: it does what a lab asks for.
+kit_object   = $(or $(wildcard grader/built/$(PLATFORM)/$1-kit.o),$(if $(filter probe_kit,$(lab_programs)),$(call probe_object,$1,probe_kit)))
+kit_parts    = $(probe_always) $(kit_object) $(probe_libs) $(foreach h,$(filter $1/%,$(HOLES)),$(call stand_in,$h))
+kit_program  = $(if $(kit_object),$B/grade/$1-kit$(if $(OWN),-own))
 # A machine with a GPU and nvcc grades on it as well, in rows without points; GPU= leaves that out.
 gpu_build = $(shell $(MAKE) -s --no-print-directory BACKEND=cuda ACCESS= print-build)
 GPU ?= $(if $(wildcard /dev/nvidiactl),$(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc))
@@ -58,7 +78,7 @@ HIDDEN_SAID := $(HIDDEN)
 HIDDEN    ?= grader/hidden
 $(if $(HIDDEN_SAID),$(if $(wildcard $(call without_space,$(HIDDEN))/.),,$(error HIDDEN=$(HIDDEN): there is no such folder)))
 hidden_of  = $(wildcard $(call without_space,$(HIDDEN))/$1.c)
-judge_sources = $(filter-out %/probe.c %/protocol.c %_test.c,$(wildcard $(ROOT_$1)grader/labs/$1/*.c))
+judge_sources = $(filter-out $(foreach p,$(lab_programs),%/$p.c) %/protocol.c %/shared.c %_test.c,$(wildcard $(ROOT_$1)grader/labs/$1/*.c))
 judge_of   = $(call c_objects,$(ROOT_$1)labs/$1/tests.c $(call judge_sources,$1) $(wildcard $(ROOT_$1)grader/labs/$1/protocol.c) $(call hidden_of,$1))
 # In a handout judges are objects: their sources say what is right.
 judge_built = $(wildcard grader/built/$(PLATFORM)/$1.a grader/built/$(PLATFORM)/shared.a)
@@ -67,9 +87,22 @@ record_of  = build/grades/$(if $(CHECK),one-)$(if $(filter labs,$(SUBMITTED)),,o
 run_grade  = from=$(if $(filter labs solutions,$(SUBMITTED)),$(ROOT_$1))$(SUBMITTED); [ ! -d $$from/$1 ] || from=$$from/$1; \
              $(if $(DEVICE),GRADE_DEVICE=$(DEVICE)) $B/bin/grade --lab $1 --from $$from --judge $B/judge/$1 --plan $(ROOT_$1)labs/$1/lab.json \
              --recipes $(RECIPES)/$1.json --cache build/cache $(if $(CHECK),--check $(call in_quotes,$(CHECK))) $(if $(SEED),--seed $(SEED))
+# Which are built of each lab that has another probe.
+define apart_rules
+$B/judge/$1-$2: $(call beside_object,$1,$2) $B/obj/$(ROOT_$1)grader/labs/$1/$2/protocol.o $B/obj/grader/wire.o $B/libkit.a $(SIM)
+	$$(link)
+endef
+$(foreach l,$(LAB_NAMES),$(foreach p,$(PROBES_$l),$(eval $(call apart_rules,$l,$p))))
+# Lab 01: what the tests of FROM, labs/ unless it is given, say of six loops.
+.PHONY: loops01
+LOOPS01 := $B/bin/loops01-$(subst /,_,$(SUBMITTED))
+loops01: $(LOOPS01) $(call beside_of,01_loop)
+	@$B/judge/beside $B/judge/01_loop-loops home $(LOOPS01) home $(quiet77)
+$(LOOPS01): $(call lab_objects,$(SUBMITTED),$(filter 01_loop/%,$(APART))) $(call all_apart,01_loop)
+	$(link)
 define grade_rules
 .PHONY: grade$2 debug$2 hint$2 grade$2-run debug$2-run handin$2 reset$2
-$B/judge/$1: $(call judge_of,$1) $B/obj/grader/check.o $(call judge_built,$1) $(GRADER_LIBS) $B/judge/$1.parts
+$B/judge/$1: $(call judge_of,$1) $B/obj/grader/check.o $(call judge_built,$1) $(GRADER_LIBS) $B/judge/$1.parts $(call beside_of,$1)
 	$$(link)
 # Changes with the list, so that checks which are taken away are gone from the judge too.
 $B/judge/$1.parts: FORCE
@@ -77,10 +110,18 @@ $B/judge/$1.parts: FORCE
 	@echo '$(call judge_of,$1)' | cmp -s - $$@ || echo '$(call judge_of,$1)' >$$@
 $B/grade/$1$(if $(OWN),-own).a: $(call probe_rest,$1)
 	$$(archive)
-$(RECIPES)/$1.json: probe_parts = $(call probe_always,$1) $(call probe_libs,$1)
-$(RECIPES)/$1.json: $(call probe_always,$1) $(call probe_libs,$1) $(HEADERS)/.sum FORCE
-	@printf '%s\n' $$(call in_quotes,c $$(GRADE_C)) $$(call in_quotes,cu $$(GRADE_CU)) $$(call in_quotes,link $$(GRADE_LINK)) \
-	    'read $(HEADERS) build/cu2cpp $(CUDA_HOME)' 'linked $$(probe_parts) $(CUDA_HOME)' | $(PYTHON) grader/recipe.py $$@ $(HEADERS)/.sum
+ifneq ($(call kit_program,$1),)
+$(call kit_program,$1): $(call kit_parts,$1)
+	$$(call say,link   )
+	$Q$(CC) -Wl,--start-group $(call kit_parts,$1) -Wl,--end-group $(LINK_FLAGS) $(BY_FUNCTION) $(LINK_LIBS) -o $$@
+endif
+$(RECIPES)/$1.json: $(probe_always) $(foreach p,$(call probe_names,$1),$(call probe_object,$1,$p)) $(call probe_libs,$1) $(call all_apart,$1) $(call kit_program,$1) $(HEADERS)/.sum FORCE
+	@printf '%s\n' $$(call in_quotes,c $$(GRADE_C)) $$(call in_quotes,cu $$(GRADE_CU)) \
+	    $(foreach p,$(call probe_names,$1),$$(call in_quotes,link:$p $$(call GRADE_LINK,$(call probe_parts,$1,$p)))) \
+	    $(foreach p,$(PROBES_$1),$$(call in_quotes,link:probe_$p $$(call GRADE_LINK,$(call apart_parts,$1,$p)))) \
+	    'read $(HEADERS) build/cu2cpp $(CUDA_HOME)' \
+	    'linked $(sort $(foreach p,$(call probe_names,$1),$(call probe_parts,$1,$p)) $(call all_apart,$1)) $(CUDA_HOME)' \
+	    'kit $(call kit_program,$1)' | $(PYTHON) grader/recipe.py $$@ $(HEADERS)/.sum
 grade$2 debug$2:
 	@$(if $(HANDOUT),$(if $(call judge_built,$1),,echo "this handout grades on $(notdir $(wildcard grader/built/*)): here is $(PLATFORM)" >&2; exit 2))
 	@$(if $(call has_cu,$1),$$(if $$(GPU),$$(MAKE) --no-print-directory BACKEND=cuda $$(gpu_build)/grade/$1.json))

@@ -44,3 +44,26 @@ size_t peak_activations(const ModelConfig *config, int B, int T, Checkpoint chec
     size_t at_full = (size_t)(before - 1) * output + (size_t)S * kept + backward;
     return at_full > at_last ? at_full : at_last;
 }
+
+/* The tensors that a block keeps beside its output: block_alloc(). */
+static size_t peak_kept(const ModelConfig *config, size_t N, int T, bool probs) {
+    size_t number = precision_bytes(config->precision), NH = (size_t)config->NH;
+    size_t rows = config->attention == ATTENTION_PLAIN ? (size_t)T * number : sizeof(float);
+    size_t attention = config->attention != ATTENTION_PLAIN || probs ? N * NH * rows : 0;
+    return 15 * N * (size_t)config->C * number + attention + 4 * N * sizeof(float);
+}
+
+size_t peak_worked_out(const ModelConfig *config, int B, int T, Checkpoint checkpoint) {
+    size_t number = precision_bytes(config->precision), N = (size_t)B * (size_t)T;
+    size_t output = N * (size_t)config->C * number, L = (size_t)config->L;
+    bool all = !checkpoint.attention_only;
+    size_t kept = output + peak_kept(config, N, T, all);
+    size_t head = 2 * output + N * ((size_t)logits_stride(config->V) * number + 16);
+    size_t backward = 5 * output + output + peak_kept(config, N, T, true) - kept;
+    size_t S =
+        checkpoint.segment > 0 && (size_t)checkpoint.segment < L ? (size_t)checkpoint.segment : L;
+    size_t before = (L - 1) / S, last = L - before * S;
+    size_t at_last = (2 + before) * output + last * kept + (head > backward ? head : backward);
+    size_t at_full = before > 0 ? (1 + before) * output + S * kept + backward : 0;
+    return at_full > at_last ? at_full : at_last;
+}

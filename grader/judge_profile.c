@@ -1,17 +1,53 @@
 /* Reads the simulator's reports and counts in a judge. The contract is in judge_profile.h. */
 #include "grader/judge_profile.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+enum { CLASSES = 4, LINE = 200 };
+
 void profile_want(Check *check) {
-    check_want(check, "problems", WIRE_I32, 1);
-    check_want(check, "profile", WIRE_BYTES, PROFILE_LINES * sizeof(ProfileLine));
+    char setting[40];
+    snprintf(setting, sizeof setting, "CUDASIM_EVENTS=%d", WIRE_EVENTS);
+    check_environment(check, setting);
+}
+
+void profile_want_traffic(Check *check) {
+    char setting[40];
+    snprintf(setting, sizeof setting, "CUDASIM_SAMPLE=%d", check_int(check, 0, 1 << 20));
+    check_environment(check, setting);
+    check_environment(check, "CUDASIM_PROFILE=1");
+}
+
+void profile_want_once(Check *check) {
+    check_environment(check, "CUDASIM_REPLAY=0");
+}
+
+/* The next line "cudasim KIND rest", from *p on; false if there is none. */
+static bool profile_next(const char **p, const char *kind, char rest[LINE]) {
+    char head[40];
+    int length = snprintf(head, sizeof head, "cudasim %s ", kind);
+    for (; **p != '\0'; *p += strcspn(*p, "\n"), *p += **p == '\n') {
+        if (strncmp(*p, head, (size_t)length) == 0) {
+            size_t end = strcspn(*p, "\n"), n = end - (size_t)length;
+            snprintf(rest, LINE, "%.*s", (int)(n < LINE ? n : LINE - 1), *p + length);
+            *p += end;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int profile_count(const Check *check, const char *kind) {
+    char rest[LINE];
+    int count = 0;
+    for (const char *p = check_events(check); profile_next(&p, kind, rest); count++) {
+    }
+    return count;
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */
-
-enum { CLASSES = 4, LINE = 200 };
 
 static const char report_mark[] = "[cudasim] ";
 
@@ -45,31 +81,84 @@ static void profile_first_reports(const Check *check, char *text, size_t size) {
     }
 }
 
+int profile_problems(const Check *check) {
+    return profile_count(check, "problem");
+}
+
 bool profile_expect_clean(Check *check) {
-    int32_t problems = *(const int32_t *)check_got(check, "problems", WIRE_I32);
+    int problems = profile_problems(check);
     if (problems != 0) {
         char text[CLASSES * LINE];
         profile_first_reports(check, text, sizeof text);
         check_fail(check, "the simulator has reported %d problem%s: %s", problems,
                    problems == 1 ? "" : "s", text);
     }
-    return problems == 0;
+    return problems == 0 && profile_expect_seen(check);
+}
+
+bool profile_expect_seen(Check *check) {
+    char kind[LINE];
+    for (const char *p = check_events(check); profile_next(&p, "problem", kind);) {
+        if (strcmp(kind, "unseen read") == 0 || strcmp(kind, "unseen write") == 0) {
+            char text[CLASSES * LINE];
+            profile_first_reports(check, text, sizeof text);
+            check_fail(check, "what a kernel touches must be seen: %s", text);
+            return false;
+        }
+    }
+    /* A launch with another problem is not run again: that problem is what counts. */
+    bool seen = profile_problems(check) > 0 ||
+                profile_count(check, "launch") <= profile_count(check, "again");
+    if (!seen) {
+        check_fail(check, "a launch was not looked at to its end");
+    }
+    return seen;
 }
 
 /* ---- traffic --------------------------------------------------------------------------------- */
 
+/* The traffic of one warp at one line in one launch. */
+typedef struct ProfileLine {
+    char access[8];         /* "read", "write" */
+    double requests, lanes; /* lanes: over all requests */
+    double sectors, ideal;  /* touched, and the fewest that would do */
+    double worst;           /* sectors that one request touches beyond its fewest */
+    char where[LINE];       /* "update at adamw.cu:31" */
+} ProfileLine;
+
+static bool profile_next_line(const char **p, ProfileLine *line) {
+    char rest[LINE];
+    while (profile_next(p, "traffic", rest)) {
+        if (sscanf(rest, "%7s %*u %lf %lf %lf %lf %lf %199[^\n]", line->access, &line->requests,
+                   &line->lanes, &line->sectors, &line->ideal, &line->worst, line->where) == 7) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether each request may be one of neighbours: those that do not begin where a sector does touch
+   one more. */
+static bool profile_neighbours(const ProfileLine *line) {
+    double most = fmax(PROFILE_MOST_SECTORS * line->ideal, line->ideal + line->requests);
+    return line->sectors <= most && line->worst <= PROFILE_WORST_REQUEST;
+}
+
 bool profile_expect_neighbours(Check *check, double sectors[2]) {
-    ProfileLine line[PROFILE_LINES];
-    memcpy(line, check_got(check, "profile", WIRE_BYTES), sizeof line);
+    ProfileLine line;
+    const char *p = check_events(check);
     sectors[0] = sectors[1] = 0;
-    for (int i = 0; i < PROFILE_LINES && line[i].used == 1; i++) {
-        sectors[line[i].write != 0] += line[i].sectors;
-        if (!(line[i].ideal > 0 && line[i].sectors <= PROFILE_MOST_SECTORS * line[i].ideal)) {
+    if (!profile_expect_seen(check)) {
+        return false;
+    }
+    while (profile_next_line(&p, &line)) {
+        sectors[line.access[0] == 'w'] += line.sectors;
+        if (!profile_neighbours(&line)) {
             check_fail(check,
-                       "in %.31s, a %s touches %.2f times the fewest sectors that would do (%.2f "
+                       "in %s, a %s touches %.2f times the fewest sectors that would do (%.2f "
                        "is allowed): do the lanes of a warp take neighbours?",
-                       line[i].kernel, line[i].write ? "write" : "read",
-                       line[i].sectors / line[i].ideal, PROFILE_MOST_SECTORS);
+                       line.where, line.access, line.sectors / line.ideal, PROFILE_MOST_SECTORS);
+            return false;
         }
     }
     bool seen = sectors[0] > 0 && sectors[1] > 0;
@@ -77,4 +166,61 @@ bool profile_expect_neighbours(Check *check, double sectors[2]) {
         check_fail(check, "no kernel was seen to read and to write device memory");
     }
     return seen;
+}
+
+/* ---- how work is shared ---------------------------------------------------------------------- */
+
+const ProfileShares profile_any_kernel = {.thread = 0.25, .block = 1e9, .lanes = 16};
+const ProfileShares profile_good_kernel = {.thread = 1.0 / 64, .block = 0.9, .lanes = 1};
+
+/* In small launches a thread looks up more than it moves. */
+enum { LOOKED_UP = 256 /* bytes of a thread */ };
+
+/* The launches of a run, added up: a line that is added makes none of these smaller. */
+typedef struct ProfileSum {
+    double thread, block, waiting; /* waiting: what idle lanes could have moved */
+    double most;                   /* of one thread */
+    char name[LINE];
+    int launches;
+} ProfileSum;
+
+static ProfileSum profile_sum(const Check *check) {
+    ProfileSum sum = {0};
+    char rest[LINE], name[LINE];
+    for (const char *p = check_events(check); profile_next(&p, "share", rest);) {
+        double all, thread, block, lanes;
+        if (sscanf(rest, "%lf %lf %lf %lf %199[^\n]", &all, &thread, &block, &lanes, name) == 5) {
+            sum.thread += thread;
+            sum.block += block;
+            sum.waiting += lanes > all ? lanes - all : 0;
+            sum.launches++;
+            if (thread > sum.most) {
+                sum.most = thread;
+                snprintf(sum.name, sizeof sum.name, "%s", name);
+            }
+        }
+    }
+    return sum;
+}
+
+bool profile_expect_shared(Check *check, double bytes, ProfileShares shares) {
+    ProfileSum sum = profile_sum(check);
+    double extra = (double)LOOKED_UP * sum.launches;
+    if (sum.thread > shares.thread * bytes + extra) {
+        check_fail(check,
+                   "one thread of %s moves %.0f bytes, and %.0f are all that the work takes: a GPU "
+                   "is fast because thousands of threads share the work, each a few numbers",
+                   sum.name, sum.most, bytes);
+    } else if (sum.waiting > shares.lanes * bytes + 32 * extra) {
+        check_fail(check,
+                   "most lanes of a warp wait while few move data: give each of the 32 its own "
+                   "numbers");
+    } else if (sum.block > shares.block * bytes + 1024 * extra) {
+        check_fail(check,
+                   "one block does nearly all of the work, and the others of the GPU wait: cut it "
+                   "into more blocks");
+    } else {
+        return true;
+    }
+    return false;
 }

@@ -2,27 +2,72 @@
  * @file judge_profile.h
  * @brief Judges of labs with kernels: what the simulator has reported, and what it has counted.
  * @ingroup grader
+ *
+ * The simulator sends it as it happens (check_events()): a line for each problem, each launch, and
+ * each line of source that a warp has come to. It shares its process with the hand-in, so nobody
+ * asks for a mean: each line is judged by itself, and can only make things worse.
  */
 #ifndef GRADER_JUDGE_PROFILE_H
 #define GRADER_JUDGE_PROFILE_H
 
 #include "grader/check.h"
-#include "grader/probe_profile.h"
 
-/** Wants the tensors of hand_back_profile(). */
+/** Lets the simulator tell; before the probe is run. */
 void profile_want(Check *check);
 
+/** With the traffic of several warps of each launch, which are drawn from the run's seed. */
+void profile_want_traffic(Check *check);
+
+/** Without a second run of each launch, which finds accesses that were not seen. */
+void profile_want_once(Check *check);
+
 /* ---- reports --------------------------------------------------------------------------------- */
+
+/** Problems that were reported. */
+int profile_problems(const Check *check);
 
 /** Whether the simulator has nothing to report. A report says why numbers are wrong. */
 bool profile_expect_clean(Check *check);
 
+/** Whether all accesses of all launches were seen; else the other counts say nothing. */
+bool profile_expect_seen(Check *check);
+
 /* ---- traffic --------------------------------------------------------------------------------- */
 
-/** So many times the fewest sectors may be touched: rows need not begin where a sector does. */
+/** So many times the fewest sectors may be touched, or one more for each request: rows need not
+   begin where a sector does. */
 #define PROFILE_MOST_SECTORS 1.15
 
-/** Of the first warp of each kernel: lanes take neighbours. sectors[0] are read, [1] written. */
+/** So many sectors beyond its fewest may a single request touch, where its line is good on the
+   whole: a warp may reach over the ends of some rows. */
+#define PROFILE_WORST_REQUEST 8
+
+/** Whether the lanes of all warps that were looked at take neighbours. sectors[0] are read, [1] are
+   written. */
 bool profile_expect_neighbours(Check *check, double sectors[2]);
+
+/* ---- how work is shared ---------------------------------------------------------------------- */
+
+/** How much of the work may be one thread's, one block's, or lost on lanes that wait. */
+typedef struct ProfileShares {
+    double thread; /**< part of the bytes that one thread may move, over all launches */
+    double block;  /**< part that one block may move; more than 1: all of them */
+    double lanes;  /**< part that lanes may leave while others of their warp move data */
+} ProfileShares;
+
+/** Of a few sizes, some of them small: that it is a kernel at all. */
+extern const ProfileShares profile_any_kernel;
+
+/** Of a size that is worth a GPU. */
+extern const ProfileShares profile_good_kernel;
+
+/**
+ * Whether the launches are kernels: threads of several blocks share the work.
+ *
+ * @param check  the check
+ * @param bytes  the fewest that the ops of the run can read and write, together
+ * @param shares how it must be shared
+ */
+bool profile_expect_shared(Check *check, double bytes, ProfileShares shares);
 
 #endif

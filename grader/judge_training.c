@@ -167,7 +167,7 @@ bool given_came_back(const Given *given, const char *what, int time) {
 bool given_expect(const Given *given, const char *what, int time, const double *want,
                   Tolerance tolerance, const Suspect *suspects, int count) {
     Suspect part[MOST_SUSPECTS];
-    char name[WIRE_NAME];
+    char name[WIRE_NAME], scope[WIRE_NAME];
     size_t first = 0;
     bool right = true;
     CHECK(count <= MOST_SUSPECTS, "%d suspects", count);
@@ -176,8 +176,9 @@ bool given_expect(const Given *given, const char *what, int time, const double *
         for (int k = 0; k < count; k++) {
             part[k] = (Suspect){suspects[k].sentence, suspects[k].values + first};
         }
-        right &= check_close(given->check, param_name(name, what, param, given->when, time),
-                             want + first, param->count, tolerance, part, count);
+        right &= check_close_in(given->check, param_scope(scope, param),
+                                param_name(name, what, param, given->when, time), want + first,
+                                param->count, tolerance, part, count);
         first += param->count;
     }
     return right;

@@ -5,13 +5,21 @@
 
 #include "kernels/base.h"
 
-const char *param_name(char name[WIRE_NAME], const char *what, const Param *param, const char *when,
-                       int i) {
+const char *param_scope(char name[WIRE_NAME], const Param *param) {
     char block[16] = "";
     if (param->layer >= 0) {
         snprintf(block, sizeof block, "h.%d.", param->layer);
     }
-    int length = snprintf(name, WIRE_NAME, "%s%s%s, %s %d", what, block, param->name, when, i + 1);
+    int length = snprintf(name, WIRE_NAME, "%s%s", block, param->name);
+    CHECK(length < WIRE_NAME, "the name %s is too long", name);
+    return name;
+}
+
+const char *param_name(char name[WIRE_NAME], const char *what, const Param *param, const char *when,
+                       int i) {
+    char scope[WIRE_NAME];
+    int length =
+        snprintf(name, WIRE_NAME, "%s%s, %s %d", what, param_scope(scope, param), when, i + 1);
     CHECK(length < WIRE_NAME, "the name %s is too long", name);
     return name;
 }

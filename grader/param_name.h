@@ -20,4 +20,7 @@
 const char *param_name(char name[WIRE_NAME], const char *what, const Param *param, const char *when,
                        int i);
 
+/** "h.1.ln_2.bias": the parameter alone. */
+const char *param_scope(char name[WIRE_NAME], const Param *param);
+
 #endif

@@ -24,6 +24,10 @@ Device *probe_device(bool gpu, size_t arena) {
 }
 
 int main(int argc, char **argv) {
+    if (argc == 3 && strcmp(argv[1], PROBE_LINES) == 0) {
+        crash_print_lines(argv[2]);
+        return 0;
+    }
     const ProbeCase *probe_case = probe_cases;
     while (argc == 2 && probe_case->name != NULL && strcmp(probe_case->name, argv[1]) != 0) {
         probe_case++;

@@ -13,7 +13,7 @@
 #include "grader/check.h"
 #include "grader/shape.h"
 
-enum { QUIZ_SHAPES = 12 };
+enum { QUIZ_SHAPES = 20 };
 
 /** The questions of a check. */
 typedef struct Quiz {

@@ -122,7 +122,32 @@ static void print_indented(FILE *to, const char *text) {
     free(clean);
 }
 
-static void print_row(const json_t *row, FILE *to) {
+/* The mistake that several checks have in common comes first: "one mistake explains all 12 lost
+   checks: ...". */
+static void print_story(const json_t *record, FILE *to) {
+    const json_t *story = json_object_get(record, "story");
+    size_t explained = json_array_size(json_object_get(story, "checks"));
+    size_t lost = (size_t)number_of(story, "lost");
+    if (explained == 0) {
+        return;
+    }
+    char *mistake = record_clean(text_of(story, "mistake"));
+    if (explained == lost) {
+        fprintf(to, "One mistake explains all %zu lost checks: %s\n", lost, mistake);
+    } else {
+        fprintf(to, "One mistake explains %zu of %zu lost checks: %s\n", explained, lost, mistake);
+    }
+    free(mistake);
+}
+
+/* Whether a row's mistake is what the story tells. */
+static bool is_told(const json_t *record, const char *mistake) {
+    const char *story = text_of(json_object_get(record, "story"), "mistake");
+    return *story != '\0' && strncmp(mistake, "likely: ", 8) == 0 &&
+           strcmp(mistake + 8, story) == 0;
+}
+
+static void print_row(const json_t *record, const json_t *row, FILE *to) {
     const char *seen = text_of(row, "visibility");
     bool hidden = *seen != '\0' && strcmp(seen, "always") != 0;
     char points[40];
@@ -137,7 +162,8 @@ static void print_row(const json_t *row, FILE *to) {
             hidden ? "; students see this: " : "", hidden ? seen : "");
     print_indented(to, text_of(row, "message"));
     if (row_state_of(text_of(row, "state")) != ROW_PASS) {
-        print_indented(to, text_of(row, "mistake"));
+        const char *mistake = text_of(row, "mistake");
+        print_indented(to, is_told(record, mistake) ? "the mistake above" : mistake);
     }
 }
 
@@ -145,8 +171,9 @@ void record_print(const json_t *record, FILE *to) {
     json_t *row;
     size_t i;
     fprintf(to, "Lab %s, from %s\n", text_of(record, "lab"), text_of(record, "from"));
+    print_story(record, to);
     json_array_foreach(json_object_get(record, "checks"), i, row) {
-        print_row(row, to);
+        print_row(record, row, to);
     }
     fprintf(to, "Sandbox: %s\n", text_of(record, "sandbox"));
     fprintf(to, "Inputs:  SEED=%s\n", text_of(record, "seed"));

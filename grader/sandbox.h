@@ -31,6 +31,8 @@ typedef struct Sandbox {
         *environment;   /**< "NAME=value" beside the fixed ones, ended by NULL; or NULL */
     int in;             /**< becomes descriptor 3, or -1 */
     int out;            /**< becomes descriptor 4, or -1 */
+    int events;         /**< becomes descriptor 5; 0 for none */
+    int beside;         /**< becomes descriptor 6; 0 for none */
     double seconds;     /**< wall time */
     double cpu_seconds; /**< processor time of all its threads */
     size_t memory;      /**< bytes of address space; 0: no limit */

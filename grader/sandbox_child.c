@@ -53,11 +53,17 @@ static void forget_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* 0 is empty, 1 and 2 are the pipe, 3 and 4 are given; nothing else is left open but one pipe. The
+/* 0 is empty, 1 and 2 are the pipe, 3 to 6 are given; nothing else is left open but one pipe. The
    copies above all of these numbers are there so that none is overwritten before it is moved. */
 static void arrange_descriptors(const Sandbox *sandbox, int output) {
-    int wanted[] = {
-        open("/dev/null", O_RDONLY), output, output, sandbox->in, sandbox->out, failure_pipe};
+    int wanted[] = {open("/dev/null", O_RDONLY),
+                    output,
+                    output,
+                    sandbox->in,
+                    sandbox->out,
+                    sandbox->events > 0 ? sandbox->events : -1,
+                    sandbox->beside > 0 ? sandbox->beside : -1,
+                    failure_pipe};
     enum { COUNT = sizeof wanted / sizeof *wanted };
     for (int i = 0; i < COUNT; i++) {
         if (wanted[i] >= 0 && (wanted[i] = fcntl(wanted[i], F_DUPFD_CLOEXEC, 64)) < 0) {

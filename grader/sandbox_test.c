@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -314,6 +315,31 @@ Test(sandbox, two_descriptors_are_given) {
     cr_expect_not_null(strstr(result.text, "refused grown"), "%s", result.text);
     close(sandbox.in);
     close(sandbox.out);
+    free(result.text);
+}
+
+/* One end of a socket is given, and the other is not. */
+Test(sandbox, a_socket_is_given) {
+    int end[2];
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, end), 0);
+    Sandbox sandbox = small();
+    sandbox.beside = end[0];
+    SandboxResult result = inside(sandbox, "descriptors", NULL);
+    cr_expect_str_eq(result.text, "0 1 2 6 ");
+    close(end[0]);
+    close(end[1]);
+    free(result.text);
+}
+
+Test(sandbox, a_pipe_for_events_is_given) {
+    Sandbox sandbox = small();
+    int events[2];
+    cr_assert_eq(pipe2(events, O_CLOEXEC), 0);
+    sandbox.events = events[1];
+    SandboxResult result = inside(sandbox, "descriptors", NULL);
+    cr_expect_str_eq(result.text, "0 1 2 5 ");
+    close(events[0]);
+    close(events[1]);
     free(result.text);
 }
 

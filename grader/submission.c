@@ -1,4 +1,4 @@
-/* From the files of a hand-in to a probe: copied, compiled in the sandbox, checked, linked. The
+/* From the files of a hand-in to its probe: copied, compiled in the sandbox, checked, linked. The
    contract is in submission.h. */
 #define _GNU_SOURCE
 #include "grader/submission.h"
@@ -22,7 +22,7 @@
 #include "kernels/base.h"
 
 enum { PATH = 4096, MOST_SOURCE = 1 << 20, OUTPUT = 256 << 10, MOST_READABLE = 32 };
-enum { COMPILE_SECONDS = 60 };
+enum { COMPILE_SECONDS = 60, MOST_PROBES = 4 };
 static const size_t MOST_MEMORY = (size_t)4 << 30;
 
 __attribute__((format(printf, 2, 3))) static bool fail(Built *built, const char *format, ...) {
@@ -259,25 +259,88 @@ static bool build_file(const Submission *submission, const json_t *hole, FILE *o
     return good;
 }
 
-static bool link_probe(const Submission *submission, const char *objects, Built *built) {
-    snprintf(built->probe, sizeof built->probe, "%s/probe", submission->folder);
-    char *command = fill(recipe(submission, "link"), objects, built->probe, "");
-    SandboxResult result = run(submission, command, "linked");
-    free(command);
-    bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(built->probe, X_OK) == 0;
+/* The objects that go into the same programs, as words of a shell. */
+typedef struct ProbeParts {
+    const char *name; /* "probe" of the holes; "" for those that have none */
+    FILE *list;
+    char *objects;
+    size_t size;
+} ProbeParts;
+
+/* Those to which a hole's objects belong. */
+static ProbeParts *parts_for(ProbeParts parts[MOST_PROBES], const json_t *hole) {
+    const char *named = json_string_value(json_object_get(hole, "probe"));
+    const char *name = named != NULL ? named : "";
+    int i = 0;
+    while (i < MOST_PROBES && parts[i].name != NULL && strcmp(parts[i].name, name) != 0) {
+        i++;
+    }
+    CHECK(i < MOST_PROBES, "more than %d probes in a lab", MOST_PROBES);
+    if (parts[i].name == NULL) {
+        parts[i].name = name;
+        parts[i].list = open_memstream(&parts[i].objects, &parts[i].size);
+        CHECK(parts[i].list != NULL, "no memory for a list");
+    }
+    return &parts[i];
+}
+
+/* "probe_NAME" has the holes of that name; every other program those without one. */
+static const char *objects_of(const ProbeParts parts[MOST_PROBES], const char *program) {
+    const char *shared = "";
+    for (int i = 0; i < MOST_PROBES && parts[i].name != NULL; i++) {
+        if (parts[i].name[0] == '\0') {
+            shared = parts[i].objects;
+        } else if (strncmp(program, "probe_", 6) == 0 && strcmp(program + 6, parts[i].name) == 0) {
+            return parts[i].objects;
+        }
+    }
+    return shared;
+}
+
+/* A linker's message, as a sentence for the student. */
+static bool link_failed(const Submission *submission, const SandboxResult *result, Built *built) {
     /* Everything else that it uses was on the list: only a function of the lab can be missing. */
     static const char missing[] = "undefined reference to `";
-    const char *text = result.text != NULL ? result.text : "", *name = strstr(text, missing);
-    if (!good && name != NULL) {
-        name += sizeof missing - 1;
-        fail(built, "`%.*s` is missing: it is one of the lab's functions", (int)strcspn(name, "'"),
-             name);
-    } else if (!good) {
-        fail(built, "the probe does not link:\n%s%s%s", result.error,
-             result.end == SANDBOX_TIMEOUT ? stopped(submission) : "", text);
+    const char *text = result->text != NULL ? result->text : "", *name = strstr(text, missing);
+    if (name == NULL) {
+        return fail(built, "the probe does not link:\n%s%s%s", result->error,
+                    result->end == SANDBOX_TIMEOUT ? stopped(submission) : "", text);
     }
+    name += sizeof missing - 1;
+    return fail(built, "`%.*s` is missing: it is one of the lab's functions",
+                (int)strcspn(name, "'"), name);
+}
+
+static bool link_program(const Submission *submission, const char *name, const char *recipe_text,
+                         const char *objects, Built *built) {
+    char program[PATH];
+    snprintf(program, sizeof program, "%s/%s", submission->folder, name);
+    char *command = fill(recipe_text, objects, program, "");
+    SandboxResult result = run(submission, command, "linked");
+    free(command);
+    bool good = (result.end == SANDBOX_EXIT && result.status == 0 && access(program, X_OK) == 0) ||
+                link_failed(submission, &result, built);
     free(result.text);
     return good;
+}
+
+/* Each program of the lab; last, when no compiler runs any more, what runs without the hand-in is
+   put beside them. */
+static bool link_programs(const Submission *submission, const ProbeParts parts[MOST_PROBES],
+                          Built *built) {
+    char to[PATH + 10];
+    const char *name, *kit = json_string_value(json_object_get(submission->recipes, "kit"));
+    json_t *text;
+    snprintf(built->probe, sizeof built->probe, "%s/probe", submission->folder);
+    json_object_foreach(json_object_get(submission->recipes, "link"), name, text) {
+        if (!link_program(submission, name, json_string_value(text), objects_of(parts, name),
+                          built)) {
+            return false;
+        }
+    }
+    snprintf(to, sizeof to, "%s_kit", built->probe);
+    return kit == NULL || (file_copy(kit, to) == 0 && chmod(to, 0755) == 0) ||
+           fail(built, "%s cannot be copied", kit);
 }
 
 Built submission_build(const Submission *submission) {
@@ -285,17 +348,19 @@ Built submission_build(const Submission *submission) {
     char folder[PATH];
     snprintf(folder, sizeof folder, "%s/submission", submission->folder);
     CHECK(mkdir(folder, 0755) == 0, "cannot make %s", folder);
-    char *objects = NULL;
-    size_t size;
-    FILE *list = open_memstream(&objects, &size);
-    CHECK(list != NULL, "no memory for a list");
+    ProbeParts parts[MOST_PROBES] = {0};
     const json_t *hole;
     size_t i;
     json_array_foreach(json_object_get(submission->lab, "holes"), i, hole) {
-        built.good = built.good && build_file(submission, hole, list, &built);
+        built.good =
+            built.good && build_file(submission, hole, parts_for(parts, hole)->list, &built);
     }
-    fclose(list);
-    built.good = built.good && link_probe(submission, objects, &built);
-    free(objects);
+    for (i = 0; i < MOST_PROBES && parts[i].name != NULL; i++) {
+        fclose(parts[i].list);
+    }
+    built.good = built.good && link_programs(submission, parts, &built);
+    for (i = 0; i < MOST_PROBES && parts[i].name != NULL; i++) {
+        free(parts[i].objects);
+    }
     return built;
 }

@@ -16,10 +16,13 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+/** Bytes of a path with its NUL. */
+enum { SUBMISSION_PATH = 4096 };
+
 /** How a lab is built. */
 typedef struct Submission {
     const json_t *lab;     /**< labs/NN_topic/lab.json: holes, uses, static_bytes ... */
-    const json_t *recipes; /**< written by make: "c", "cu", "link", "read", "linked" */
+    const json_t *recipes; /**< written by grader/recipe.py */
     const char *from;      /**< folder with the lab's files */
     const char *folder;    /**< private folder of this run */
     const char *cache;     /**< folder for objects that may serve again */
@@ -31,13 +34,17 @@ typedef struct Submission {
 
 /** The outcome. */
 typedef struct Built {
-    bool good;        /**< there is a probe */
-    char probe[4096]; /**< its path */
-    char *message;    /**< if not good: compiler messages or what is not allowed; to be freed */
-    json_t *objects;  /**< {file: {"source": sha256, "object": sha256}}; to be released */
+    bool good;                   /**< each program of the lab is there */
+    char probe[SUBMISSION_PATH]; /**< path of the first; the lab's other programs lie beside it,
+                                      and what runs without the hand-in: "..._kit" */
+    char *message;   /**< if not good: compiler messages or what is not allowed; to be freed */
+    json_t *objects; /**< {file: {"source": sha256, "object": sha256}}; to be released */
 } Built;
 
-/** Builds the probe. */
+/**
+ * Builds each program of the recipes' "link": "probe_NAME" of the holes whose "probe" in lab.json
+ * is NAME, the others of all other holes.
+ */
 Built submission_build(const Submission *submission);
 
 #endif

@@ -9,10 +9,12 @@
 #include "common/clock.h"
 #include "common/testkit/scratch.h"
 
+static const char COMPILER[] = "gcc {define} -c {in} -o {out}";
+
 /* The message for a hand-in of one file or two, compiled as a lab would be that allows 4096 bytes,
    within some seconds; NULL if it is built. To be freed. */
 static char *build_within(double seconds, const char *compiler, const char *source,
-                          const char *second) {
+                          const char *second, const char *probe) {
     scratch_folder();
     const char *work = scratch_path("work"), *cache = scratch_path("cache");
     mkdir(work, 0755);
@@ -23,11 +25,14 @@ static char *build_within(double seconds, const char *compiler, const char *sour
                             "f", "uses", "_GLOBAL_OFFSET_TABLE_", "static_bytes", 4096);
     if (second != NULL) {
         scratch_file("y.c", second, strlen(second));
-        json_array_append_new(json_object_get(lab, "holes"),
-                              json_pack("{s:s, s:[s]}", "file", "y.c", "functions", "f"));
+        json_array_append_new(
+            json_object_get(lab, "holes"),
+            json_pack("{s:s, s:[s], s:s*}", "file", "y.c", "functions", "f", "probe", probe));
     }
-    json_t *recipes = json_pack("{s:s, s:s, s:s, s:s, s:[], s:[]}", "c", compiler, "cu", "", "link",
-                                "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
+    json_t *recipes = json_pack(
+        "{s:s, s:s, s:{s:s, s:s*}, s:s, s:[], s:[]}", "c", compiler, "cu", "", "link", "probe",
+        "gcc -shared {objects} -o {out}", "probe_apart",
+        probe != NULL ? "gcc -shared {objects} -o {out}" : NULL, "headers", "", "read", "linked");
     Submission submission = {lab, recipes, scratch_folder(), work, cache, now() + seconds, false};
     Built built = submission_build(&submission);
     json_decref(built.objects);
@@ -39,7 +44,7 @@ static char *build_within(double seconds, const char *compiler, const char *sour
 }
 
 static char *build_both(const char *source, const char *second) {
-    return build_within(60, "gcc {define} -c {in} -o {out}", source, second);
+    return build_within(60, COMPILER, source, second, NULL);
 }
 
 static char *build(const char *source) {
@@ -49,6 +54,18 @@ static char *build(const char *source) {
 static void expect_refused(const char *source, const char *why) {
     char *message = build(source);
     cr_expect(message != NULL && strstr(message, why) != NULL, "%s\n  is answered: %s", source,
+              message != NULL ? message : "nothing");
+    free(message);
+}
+
+/* Both define f: two files of one probe could not be linked. */
+Test(submission, a_file_may_be_of_another_probe) {
+    const char *one = "int f(void) { return 1; }\n", *two = "int f(void) { return 2; }\n";
+    char *message = build_within(60, COMPILER, one, two, "apart");
+    cr_expect_null(message, "%s", message);
+    free(message);
+    message = build_within(60, COMPILER, one, two, NULL);
+    cr_expect(message != NULL && strstr(message, "multiple definition") != NULL, "%s",
               message != NULL ? message : "nothing");
     free(message);
 }
@@ -109,7 +126,7 @@ Test(submission, no_file_includes_another) {
 Test(submission, all_files_together_have_a_limit) {
     const char *slowly = "sleep 2; gcc {define} -c {in} -o {out}";
     double begin = now();
-    char *message = build_within(3, slowly, "int f(void) { return 0; }\n", "int f2(void);\n");
+    char *message = build_within(3, slowly, "int f(void) { return 0; }\n", "int f2(void);\n", NULL);
     cr_expect(message != NULL && strstr(message, "all files together took too long") != NULL, "%s",
               message != NULL ? message : "nothing");
     cr_expect(now() - begin < 5, "after %g s", now() - begin);

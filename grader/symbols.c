@@ -71,6 +71,18 @@ static bool asked_for(const json_t *lab, const char *symbol) {
     return false;
 }
 
+/* The patterns of what a file may call: those of its hole, or else those of the lab. */
+static const json_t *uses_of(const json_t *lab, const char *file) {
+    const json_t *hole, *own = NULL;
+    size_t i;
+    json_array_foreach(json_object_get(lab, "holes"), i, hole) {
+        if (strcmp(json_string_value(json_object_get(hole, "file")), file) == 0) {
+            own = json_object_get(hole, "uses");
+        }
+    }
+    return own != NULL ? own : json_object_get(lab, "uses");
+}
+
 /* The message about a symbol that is not on the list. */
 static const char *instead_of(const json_t *lab, const char *symbol) {
     const char *text = json_string_value(json_object_get(json_object_get(lab, "instead"), symbol));
@@ -80,7 +92,7 @@ static const char *instead_of(const json_t *lab, const char *symbol) {
 static char *symbol_refused(const json_t *lab, const char *file, const char *symbol, char kind) {
     bool undefined = kind == 'U' || kind == 'w' || kind == 'v';
     if (undefined) {
-        return allowed(json_object_get(lab, "uses"), symbol) || asked_for(lab, symbol)
+        return allowed(uses_of(lab, file), symbol) || asked_for(lab, symbol)
                    ? NULL
                    : say("%s: `%s` is not available in this lab: %s", file, symbol,
                          instead_of(lab, symbol));

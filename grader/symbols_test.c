@@ -8,10 +8,12 @@
 #include <string.h>
 
 /* The message about a list of symbols and one of sections; to be freed. */
-static char *said(const char *symbols, const char *sections) {
-    json_t *lab = json_pack("{s:[{s:s, s:[s]}, {s:s, s:[s], s:b}], s:[s], s:[s], s:{s:s}, s:i}",
+static char *said_of(const char *file, const char *symbols, const char *sections) {
+    json_t *lab = json_pack("{s:[{s:s, s:[s]}, {s:s, s:[s], s:b}, {s:s, s:[s], s:[s]}], s:[s], "
+                            "s:[s], s:{s:s}, s:i}",
                             "holes", "file", "loop.c", "functions", "loop_step", "file", "cast.cu",
-                            "functions", "cast_gpu", "precisions", 1, "uses", "exp*", "weak",
+                            "functions", "cast_gpu", "precisions", 1, "file", "loop_test.c",
+                            "functions", "test_clip", "uses", "loop_try", "uses", "exp*", "weak",
                             "_ZN*", "instead", "malloc", "memory is given", "static_bytes", 4096);
     char *first = strdup(symbols), *second = NULL;
     cr_assert(asprintf(&second,
@@ -19,11 +21,15 @@ static char *said(const char *symbols, const char *sections) {
                        "Idx Name          Size      VMA               LMA               File off  "
                        "Algn  Flags\n%s",
                        sections) > 0);
-    char *refused = symbols_refused(lab, "loop.c", first, second);
+    char *refused = symbols_refused(lab, file, first, second);
     free(first);
     free(second);
     json_decref(lab);
     return refused;
+}
+
+static char *said(const char *symbols, const char *sections) {
+    return said_of("loop.c", symbols, sections);
 }
 
 #define PLACE "0000000000000000  0000000000000000  00000040  2**0  "
@@ -65,6 +71,18 @@ Test(symbols, what_is_not_on_the_list_is_refused) {
     is_refused("loop_other W 0 10\n", TEXT, "not one of the lab's");
     is_refused("choose i 0 10\n", TEXT, "not one of the lab's");
     is_refused("shared C 8 8\n", TEXT, "not one of the lab's");
+}
+
+/* A file with a list of its own has no part of the lab's. */
+Test(symbols, a_file_may_have_its_own_list) {
+    cr_expect_null(said_of("loop_test.c", "loop_try U         \n", TEXT));
+    const char *const refused[][2] = {{"loop_test.c", "expf U         \n"},
+                                      {"loop.c", "loop_try U         \n"}};
+    for (int i = 0; i < 2; i++) {
+        char *text = said_of(refused[i][0], refused[i][1], TEXT);
+        cr_expect(text != NULL && strstr(text, "not available") != NULL, "%s", refused[i][0]);
+        free(text);
+    }
 }
 
 Test(symbols, no_line_is_passed_over) {

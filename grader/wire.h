@@ -32,6 +32,8 @@ enum {
     WIRE_FILL = 0xFF,  /**< what wanted tensors hold before the probe writes: NaN */
     WIRE_IN = 3,       /**< descriptor of what is given, in the probe */
     WIRE_OUT = 4,      /**< descriptor of what is wanted, in the probe */
+    WIRE_EVENTS = 5,   /**< descriptor of a pipe: what is counted, line by line, as it happens */
+    WIRE_BESIDE = 6,   /**< descriptor of the program beside the probe, where there is one */
 };
 
 /** One tensor. */
@@ -116,5 +118,8 @@ Wire *wire_open(int descriptor, bool writable);
 
 /** Says that all that was wanted is there. */
 void wire_finish(Wire *wire);
+
+/** The case of a probe that prints the lines of addresses, which a run before it was left with. */
+#define PROBE_LINES "lines"
 
 #endif

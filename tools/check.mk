@@ -1,9 +1,9 @@
 # make check: what can be said of the sources without running them; make format.
 SOURCES = $(shell git ls-files '*.c' '*.h' '*.cu' '*.cuh' 2>/dev/null || \
              find kernels common train cudasim grader labs solutions -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
-FORMATTED = $(filter-out $(KNOWN:%=labs/%) grader/proof/example/labs/%.c grader/proof/example/labs/%.cu,$(SOURCES))
-.PHONY: check check-format check-arrows check-stubs check-headers check-warnings check-table check-words check-names check-mutants check-prove format
-check: check-format check-arrows check-stubs check-headers check-warnings check-table check-words check-names check-mutants check-prove
+FORMATTED = $(filter-out $(KNOWN:%=labs/%) $(APART:%=labs/%) grader/proof/example/labs/%.c grader/proof/example/labs/%.cu,$(SOURCES))
+.PHONY: check check-format check-arrows check-stubs check-headers check-warnings check-table check-words check-names check-mutants check-prove check-absent format
+check: check-format check-arrows check-stubs check-headers check-warnings check-table check-words check-names check-mutants check-prove check-absent
 	@echo "check: all good"
 
 format:
@@ -27,6 +27,9 @@ check-table: $(GRADED:%=$B/judge/%)
 # A function of a judge or a probe has a name of its own.
 check-names:
 	@grader/proof/names.py
+# No program that a hand-in is linked into holds what its lab asks for.
+check-absent: graders
+	@grader/proof/absent.py
 check-prove:
 	@! test -e tools/prove_test.py || tools/prove_test.py
 check-words:

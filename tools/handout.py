@@ -18,7 +18,7 @@ import sys
 import leaks
 from handin import kit_version
 from kit_files import Stays, check_labs, leaving, stop
-from lab_files import all_labs, files_of, read_lab
+from lab_files import all_labs, files_of, path_of, read_lab
 
 # What students have no use for. Of tools/ and of the folders in grader/ what they get is listed, so that what comes to
 # lie there later is not theirs.
@@ -158,7 +158,6 @@ ALLOWED = {
     ("kernels/residual.cu", "solutions/05_fp16/unscale.cu"): PACKS,
     ("kernels/scale.cu", "solutions/02_kernels/adamw.cu"): "the example of a kernel over a list of tensors",
     ("kernels/scale.cu", "solutions/02_kernels/sumsq.cu"): "the example of a kernel over a list of tensors",
-    ("grader/labs/03_accumulate/probe.c", "solutions/01_loop/loop.c"): "the plain step beside the window",
     ("grader/labs/05_fp16/probe.c", "solutions/03_accumulate/accumulate.c"): "the windows in which an update is tried",
     ("grader/labs/05_fp16/probe.c", "solutions/02_kernels/crossentropy.cu"): "parameters of the op that it watches",
     ("grader/labs/05_fp16/probe.c", "solutions/05_fp16/scaler.c"): "a scaler is filled from the inputs and sent back, field by field",
@@ -199,11 +198,16 @@ def found_leaks(folder, number, solutions, hints):
 
 # ---- what is shipped built --------------------------------------------------------------------------
 
+KIT_PROBE = "probe_kit.c"   # what the kit does by itself, where a lab asks for as much
+
+
 def judge_is_built(path):
     """A judge holds right versions of what its lab asks, and what each mistake makes of them: it is shipped as objects.
-    Its checks, its probe and its headers are there to be read."""
+    Its checks, its probes and its headers are there to be read."""
     shared = ("grader/judge_peak.c", "train/show/planted.c", "train/show/pareto.c")   # tasks of labs 04, 03 and 06
-    return path in shared or (path.startswith(FOR_LABS) and path.endswith(".c") and not path.endswith(("/probe.c", "/protocol.c")))
+    name = os.path.basename(path)
+    to_read = name in ("probe.c", "protocol.c", "shared.c") or (name.startswith("probe_") and name != KIT_PROBE)
+    return path in shared or (path.startswith(FOR_LABS) and path.endswith(".c") and not to_read)
 
 
 def build_judges(folder, labs, others):
@@ -216,7 +220,9 @@ def build_judges(folder, labs, others):
     build = subprocess.run([*make, "print-build"], check=True, env=clean, stdout=subprocess.PIPE, text=True).stdout.strip()
     place = f"{folder}/grader/built/{machine.machine}-{machine.sysname}"
     os.makedirs(place)
-    for name in [f"{lab}.a" for lab in labs] + ["shared.a", "planted.o", "pareto.o"]:
+    beside = [f"{lab}-{hole['probe']}.o" for lab in labs for hole in read_lab(lab)["holes"] if "probe" in hole]
+    kits = [f"{lab}-kit.o" for lab in labs if os.path.exists(path_of(lab, KIT_PROBE, kind="grader/labs"))]
+    for name in [f"{lab}.a" for lab in labs] + kits + ["shared.a", "planted.o", "pareto.o", *beside]:
         shutil.copy(f"{build}/built/{name}", place)
     if others:
         take_built(folder, others)

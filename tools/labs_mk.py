@@ -56,14 +56,18 @@ def stand_in(name, lab, hole):
 
 
 def fragment(labs):
-    holes = [(f"{name}/{hole['file']}", hole) for name, (_, lab) in labs.items() for hole in lab["holes"]]
+    every = [(f"{name}/{hole['file']}", hole) for name, (_, lab) in labs.items() for hole in lab["holes"]]
+    holes = [(path, hole) for path, hole in every if "probe" not in hole]
     lines = ["# Made by tools/labs_mk.py from labs/*/lab.json.",
              f"LAB_NAMES := {' '.join(labs)}",
              f"HOLES := {' '.join(path for path, _ in holes)}",
              f"PRECISE := {' '.join(path for path, hole in holes if hole.get('precisions'))}",
-             f"KNOWN := {' '.join(path for path, _ in holes if not labs[path.split('/')[0]][0])}"]
+             f"KNOWN := {' '.join(path for path, _ in holes if not labs[path.split('/')[0]][0])}",
+             f"APART := {' '.join(path for path, hole in every if 'probe' in hole)}"]
     for name, (root, lab) in labs.items():
         lines += [f"ROOT_{name} := {root}"] if root else []
+        probes = sorted({hole["probe"] for hole in lab["holes"] if "probe" in hole})
+        lines += [f"PROBES_{name} := {' '.join(probes)}"] if probes else []
         lines += [f"RUN_{name} := {lab['run']} --max_steps 20 --logging_steps 5"] if "run" in lab else []
     return "\n".join(lines) + "\n"
 

@@ -2,11 +2,61 @@
    fit.h. */
 #include "train/fit.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/lab.h"
 #include "labs/06_fit/contract.h"
 #include "train/rates.h"
+#include "train/window.h"
+
+/* ---- the plans of the kit's own blocks, as options ----------------------------------------- */
+
+/* The sources of the options; nothing is left to choose in any of them. */
+typedef struct Offer {
+    const ModelConfig *config;
+    int T;
+    const Device *device;
+    const PlanRates *rates;
+    PlanOption *options; /* NULL while they are counted */
+    int count;
+} Offer;
+
+static void offer_plan(void *context, const Plan *plan) {
+    Offer *offer = context;
+    if (offer->options != NULL) {
+        const double unit = 1 << 30; /* of PlanOption: seconds are whole multiples of 1 / unit */
+        MemoryUse use = plan_bytes(offer->config, offer->T, plan, offer->device);
+        double seconds = plan_cost(offer->config, offer->T, plan, offer->rates);
+        offer->options[offer->count] = (PlanOption){
+            .plan = *plan, .bytes = memory_total(&use), .seconds = ceil(seconds * unit) / unit};
+    }
+    offer->count++;
+}
+
+int fit_choose(const ModelConfig *config, int batch, int T, size_t budget, const Device *device,
+               const PlanRates *rates, Plan *plan) {
+    Offer offer = {config, T, device, rates, NULL, 0};
+    PlanChoice choice;
+    course_each(config->L, batch, offer_plan, &offer);
+    offer.options = calloc((size_t)offer.count, sizeof *offer.options);
+    void *scratch = malloc(PLAN_SCRATCH);
+    CHECK(offer.options != NULL && scratch != NULL, "no host memory for %d plans", offer.count);
+    offer.count = 0;
+    course_each(config->L, batch, offer_plan, &offer);
+    int result = plan_choose(offer.options, offer.count, budget, scratch, PLAN_SCRATCH, &choice);
+    if (result == 0) {
+        CHECK(choice.option >= 0 && choice.option < offer.count,
+              "plan_choose() gave option %d of %d", choice.option, offer.count);
+        *plan = offer.options[choice.option].plan;
+    }
+    free(scratch);
+    free(offer.options);
+    return result;
+}
+
+/* ---- --fit ----------------------------------------------------------------------------------- */
 
 static void describe(const TrainOptions *options, const Plan *plan, const PlanRates *rates,
                      const Device *device) {
@@ -53,15 +103,12 @@ int fit_options(TrainOptions *options, Device *device) {
         return EXIT_USAGE;
     }
     describe_whole(options, device);
-    if (plan_choose(config, options->effective_batch, options->T, options->fit, device, &rates,
-                    &plan) != 0) {
+    if (fit_choose(config, options->effective_batch, options->T, options->fit, device, &rates,
+                   &plan) != 0) {
         fprintf(stderr, "train: --fit %.2f MiB: no plan of %d sequences of %d tokens fits\n",
                 memory_mib(options->fit), options->effective_batch, options->T);
         return EXIT_RUN;
     }
-    CHECK(plan.micro_batch >= 1 && plan.micro_batch * plan.window == options->effective_batch,
-          "plan_choose() gave %d x %d sequences instead of %d", plan.window, plan.micro_batch,
-          options->effective_batch);
     describe(options, &plan, &rates, device);
     adopt(options, &plan);
     return 0;

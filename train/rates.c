@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/files.h"
+#include "common/watch.h"
 
 enum { FIRST_ROWS = 8 };
 
@@ -44,6 +45,63 @@ static void *zeros(Device *device, size_t bytes) {
     CHECK(data != NULL, "no memory to measure products with: %zu bytes", bytes);
     device_fill(device, data, 0, bytes);
     return data;
+}
+
+/* ---- attention, and the ops that memory limits ----------------------------------------------- */
+
+/* Seconds and costs of one step, attention apart from what memory limits. */
+typedef struct StepTimes {
+    Device *device;
+    double began, attention_seconds, stream_seconds;
+    Cost attention, stream;
+} StepTimes;
+
+static void before_op(void *context) {
+    ((StepTimes *)context)->began = now();
+}
+
+static void after_op(void *context, const char *op, Cost cost) {
+    StepTimes *times = context;
+    device_synchronize(times->device);
+    double seconds = now() - times->began;
+    if (strncmp(op, "attention_", strlen("attention_")) == 0) {
+        times->attention_seconds += seconds;
+        cost_add(&times->attention, 1, cost);
+    } else if (cost.flops == 0) {
+        times->stream_seconds += seconds;
+        cost_add(&times->stream, 1, cost);
+    }
+}
+
+/* Steps of a model of one block; the fastest step counts, for attention and for the rest. */
+static void measure_steps(Device *device, ModelConfig config, Precision precision,
+                          PlanRates *rates) {
+    enum { REPEAT = 5, ROWS = 512 };
+    config.L = 1;
+    config.dropout = 0;
+    config.precision = precision;
+    config.attention = ATTENTION_PLAIN;
+    int B = config.T < ROWS ? ROWS / config.T : 1;
+    int32_t *ids = calloc((size_t)B * (size_t)config.T, sizeof *ids);
+    CHECK(ids != NULL, "no memory for %d sequences", B);
+    Batch batch = {B, config.T, ids, ids, B * config.T};
+    Memory *memory = memory_new(device, (MemoryOptions){0});
+    Model *model = model_new(&config, memory, 1);
+    const Ops *own = model->ops;
+    for (int i = 0; i < REPEAT; i++) {
+        StepTimes times = {.device = device};
+        model->ops = ops_watch((Watch){own, precision, before_op, after_op, &times});
+        model_forward(model, &batch);
+        model_backward(model, 1);
+        rates->attention[precision] =
+            fmax(rates->attention[precision], times.attention.flops / times.attention_seconds);
+        rates->stream[precision] =
+            fmax(rates->stream[precision], times.stream.bytes / times.stream_seconds);
+    }
+    model->ops = own;
+    model_free(model);
+    memory_free(memory);
+    free(ids);
 }
 
 void rates_measure(Device *device, const ModelConfig *config, int most, PlanRates *rates) {
@@ -83,19 +141,31 @@ void rates_measure(Device *device, const ModelConfig *config, int most, PlanRate
     device_release(device, bench.out, out_bytes);
     device_release(device, bench.weight, weight_bytes);
     device_release(device, bench.in, in_bytes);
+    for (int p = 0; p < 3; p++) {
+        measure_steps(device, *config, precisions[p], rates);
+    }
 }
 
 static void print_rates(const PlanRates *rates) {
-    printf("\nSpeed of matrix products on this machine, by rows; each costs %.2f us more\n\n"
+    printf("\nSpeed of matrix products on this machine, by rows; each op costs %.2f us more\n\n"
            "      rows  f32 GFLOP/s  f16 GFLOP/s  bf16 GFLOP/s\n",
            1e6 * rates->overhead);
     for (int i = 0; i < rates->count; i++) {
         printf("  %8d %12.1f %12.1f %13.1f\n", rates->rows[i], 1e-9 * rates->rate[F32][i],
                1e-9 * rates->rate[F16][i], 1e-9 * rates->rate[BF16][i]);
     }
+    printf(" attention %11.1f %12.1f %13.1f  GFLOP/s\n    stream %11.1f %12.1f %13.1f  GB/s\n",
+           1e-9 * rates->attention[F32], 1e-9 * rates->attention[F16],
+           1e-9 * rates->attention[BF16], 1e-9 * rates->stream[F32], 1e-9 * rates->stream[F16],
+           1e-9 * rates->stream[BF16]);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
+
+/* By precision, in the order of the kit. */
+static json_t *three_numbers(const double numbers[3]) {
+    return json_pack("[f, f, f]", numbers[F32], numbers[F16], numbers[BF16]);
+}
 
 int rates_save(const PlanRates *rates, const char *path) {
     json_t *root = json_object(), *rows = json_array();
@@ -110,6 +180,8 @@ int rates_save(const PlanRates *rates, const char *path) {
         }
         json_object_set_new(root, precision_name(precisions[p]), rate);
     }
+    json_object_set_new(root, "attention", three_numbers(rates->attention));
+    json_object_set_new(root, "stream", three_numbers(rates->stream));
     json_object_set_new(root, "overhead", json_real(rates->overhead));
     FILE *file = file_begin(path);
     int result = -1;
@@ -150,6 +222,15 @@ static bool read_rates(const json_t *list, int count, double *rate) {
     return good;
 }
 
+static bool read_three(const json_t *list, double *by_precision) {
+    double rate[3] = {0};
+    bool good = read_rates(list, 3, rate);
+    for (int p = 0; p < 3; p++) {
+        by_precision[precisions[p]] = rate[p];
+    }
+    return good;
+}
+
 /* The first mistake, or NULL. */
 static const char *read_table(const json_t *root, PlanRates *rates) {
     if (!read_rows(json_object_get(root, "rows"), rates)) {
@@ -161,6 +242,11 @@ static const char *read_table(const json_t *root, PlanRates *rates) {
             return "\"f32\", \"f16\" and \"bf16\" are lists of rates above 0, one for each of "
                    "\"rows\"";
         }
+    }
+    if (!read_three(json_object_get(root, "attention"), rates->attention) ||
+        !read_three(json_object_get(root, "stream"), rates->stream)) {
+        return "\"attention\" and \"stream\" are lists of three rates above 0, for f32, f16 and "
+               "bf16; a file of a former release lacks them: train --profile writes a new one";
     }
     return read_number(json_object_get(root, "overhead"), true, &rates->overhead)
                ? NULL

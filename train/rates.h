@@ -1,6 +1,6 @@
 /**
  * @file rates.h
- * @brief How fast a machine multiplies matrices: measured, printed, written and read as JSON.
+ * @brief How fast a machine runs a step: measured, printed, written and read as JSON.
  * @ingroup train
  *
  * The table that plan_cost() of lab 06 counts with. A product with few rows cannot keep a machine
@@ -15,7 +15,8 @@
 
 /**
  * Measures products of `rows` tokens with a matrix of (4C, C), for rows that double from 8 on, in
- * all three precisions, and how long the smallest of all products takes.
+ * all three precisions; attention and the ops that memory limits, in a step of a model of one
+ * block; and how long the smallest of all products takes.
  *
  * @param      device where; a simulated GPU gives rates that mean nothing
  * @param      config C is the width of the products; V, T and NH decide what scratch memory the ops
@@ -27,7 +28,8 @@ void rates_measure(Device *device, const ModelConfig *config, int most, PlanRate
 
 /**
  * Writes the table as JSON: {"rows": [...], "f32": [...], "f16": [...], "bf16": [...],
- * "overhead": x}, rates in FLOP per second.
+ * "attention": [f32, f16, bf16], "stream": [f32, f16, bf16], "overhead": x}, rates in FLOP per
+ * second, `stream` in bytes per second.
  *
  * @return 0, or -1 with a line on stderr
  */

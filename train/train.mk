@@ -62,6 +62,13 @@ $(PARETO): $(call show_object,pareto) $(call train_with,$(call chosen_labs,06_fi
 pareto: $(PARETO)
 	@tools/pareto.py $(PARETO) $(if $(DEVICE),--device $(DEVICE)) $(ARGS) $(quiet77)
 
+# Lab 06: this machine's rates, and how long plans take on it: a table for its judge. NAME="one EPYC core"
+.PHONY: measured
+measured: $B/bin/measured
+	@$< $(call in_quotes,$(NAME)) $(if $(filter gpu,$(DEVICE)),gpu)
+$B/bin/measured: $(call show_object,measured) $(call train_with,$(SOLVED))
+	$(link)
+
 # Lab 03: the student's loop beside two with a mistake in the divisor.
 .PHONY: planted03
 planted03: $B/bin/planted

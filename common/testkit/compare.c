@@ -9,7 +9,7 @@
 
 #include "kernels/half.h"
 
-enum { LIMIT_TEXT = 64 };
+enum { LIMIT_TEXT = 64, NUMBER_TEXT = 32 };
 
 /* The table of tolerances; docs/numerics.md derives it. `unit` is the unit roundoff of the storage
    type: half the distance from 1 to the next number. */
@@ -138,13 +138,13 @@ static bool is_multiple(const float *got, const double *want, size_t n, double f
     return good;
 }
 
-/* Right up to some element and wrong from there on, or the other way round. */
-static void read_border(const float *got, const double *want, size_t n, Tolerance tolerance,
-                        char *text) {
+const char *comparison_border(const float *got, const double *want, size_t n, Tolerance tolerance,
+                              char *text) {
     enum { MANY = 16 }; /* of few, that half are right says nothing */
     double largest = largest_of(want, n);
     size_t borders = 0, border = 0;
     bool begins_right = false, holds = false;
+    text[0] = '\0';
     for (size_t i = 0; i < n; i++) {
         bool before = holds;
         holds = fabs((double)got[i] - want[i]) <= limit_of(want[i], largest, tolerance);
@@ -166,27 +166,40 @@ static void read_border(const float *got, const double *want, size_t n, Toleranc
                  "begin too late?",
                  border, n);
     }
+    return text;
 }
 
-const char *comparison_shape(const float *got, const double *want, size_t n, Tolerance tolerance,
-                             char *text) {
+DifferenceShape comparison_kind(const float *got, const double *want, size_t n,
+                                Tolerance tolerance) {
     Comparison c = compare(got, want, n, tolerance);
-    text[0] = '\0';
+    double factor = copysign(c.ratio, c.cosine);
     if (c.not_finite > 0) {
-        snprintf(text, COMPARISON_TEXT,
-                 "inf and NaN come from division by 0, from log(0), from overflow, or from memory "
-                 "that was never written");
-    } else if (c.ratio == 0) {
-        snprintf(text, COMPARISON_TEXT,
-                 "all elements are 0: never computed, or cleared afterwards");
-    } else if (is_multiple(got, want, n, -1, tolerance)) {
-        snprintf(text, COMPARISON_TEXT, "right except for the sign");
-    } else if (n > 1 && is_multiple(got, want, n, copysign(c.ratio, c.cosine), tolerance)) {
+        return (DifferenceShape){SHAPE_NOT_FINITE, 0};
+    }
+    if (c.ratio == 0) {
+        return (DifferenceShape){SHAPE_ZERO, 0};
+    }
+    if (is_multiple(got, want, n, -1, tolerance)) {
+        return (DifferenceShape){SHAPE_SIGN, -1};
+    }
+    bool scaled = isfinite(factor) && is_multiple(got, want, n, factor, tolerance);
+    return scaled ? (DifferenceShape){SHAPE_FACTOR, factor} : (DifferenceShape){SHAPE_NONE, 0};
+}
+
+const char *shape_text(DifferenceShape shape, char *text) {
+    static const char *const sentence[] = {
+        [SHAPE_NONE] = "",
+        [SHAPE_NOT_FINITE] = ("inf and NaN come from division by 0, from log(0), from overflow, or "
+                              "from memory that was never written"),
+        [SHAPE_ZERO] = "all elements are 0: never computed, or cleared afterwards",
+        [SHAPE_SIGN] = "right except for the sign",
+    };
+    if (shape.kind == SHAPE_FACTOR) {
         snprintf(text, COMPARISON_TEXT,
                  "every element is %.4g times the right one: a factor or a divisor is wrong",
-                 copysign(c.ratio, c.cosine));
+                 shape.factor);
     } else {
-        read_border(got, want, n, tolerance, text);
+        snprintf(text, COMPARISON_TEXT, "%s", sentence[shape.kind]);
     }
     return text;
 }
@@ -196,6 +209,8 @@ static void limit_text(const Comparison *comparison, char text[LIMIT_TEXT]) {
     double limit = comparison->limit, share = comparison->share;
     if (limit == 0) {
         snprintf(text, LIMIT_TEXT, "must be equal bit for bit");
+    } else if (!isfinite(share)) {
+        snprintf(text, LIMIT_TEXT, "limit %.2g", limit);
     } else if (share >= 1000 && share < 1e6) {
         int times = (int)share;
         snprintf(text, LIMIT_TEXT, "limit %.2g: %d,%03d times the limit", limit, times / 1000,
@@ -205,12 +220,28 @@ static void limit_text(const Comparison *comparison, char text[LIMIT_TEXT]) {
     }
 }
 
+/* As people write it: "NaN", where printf has "-nan". */
+static void number_text(double x, char text[NUMBER_TEXT]) {
+    if (isnan(x)) {
+        snprintf(text, NUMBER_TEXT, "NaN");
+    } else {
+        snprintf(text, NUMBER_TEXT, "%.9g", x);
+    }
+}
+
 const char *comparison_text(const Comparison *comparison, const char *name, char *text) {
-    char limit[LIMIT_TEXT];
+    char limit[LIMIT_TEXT], got[NUMBER_TEXT], index[NUMBER_TEXT] = "", norm[LIMIT_TEXT] = "";
     limit_text(comparison, limit);
-    int length = snprintf(
-        text, COMPARISON_TEXT, "%s[%zu]: got %.9g, want %.9g, %s, relative error of the norm %.2g",
-        name, comparison->worst, comparison->got, comparison->want, limit, comparison->norm_error);
+    number_text(comparison->got, got);
+    if (comparison->count > 1) { /* of one number there is no norm to speak of */
+        snprintf(index, sizeof index, "[%zu]", comparison->worst);
+        if (isfinite(comparison->norm_error)) {
+            snprintf(norm, sizeof norm, ", relative error of the norm %.2g",
+                     comparison->norm_error);
+        }
+    }
+    int length = snprintf(text, COMPARISON_TEXT, "%s%s: got %s, want %.9g, %s%s", name, index, got,
+                          comparison->want, limit, norm);
     size_t used = length < COMPARISON_TEXT ? (size_t)length : COMPARISON_TEXT - 1;
     if (comparison->not_finite > 0) {
         snprintf(text + used, COMPARISON_TEXT - used, "; %zu of %zu are inf or NaN",

@@ -79,7 +79,7 @@ Comparison compare(const float *got, const double *want, size_t n, Tolerance tol
 /** @return ||values||, the root of the sum of squares; 0 for n = 0 */
 double norm_of(const double *values, size_t n);
 
-/** Longest text of comparison_text() and comparison_shape(). */
+/** Longest text of comparison_text(), shape_text() and comparison_border(). */
 enum { COMPARISON_TEXT = 256 };
 
 /**
@@ -93,18 +93,49 @@ enum { COMPARISON_TEXT = 256 };
  */
 const char *comparison_text(const Comparison *comparison, const char *name, char *text);
 
+/** The looks of a difference, for mistakes that were not foreseen. */
+typedef enum ShapeKind {
+    SHAPE_NONE,       /**< like nothing */
+    SHAPE_NOT_FINITE, /**< inf or NaN in it */
+    SHAPE_ZERO,       /**< all zero */
+    SHAPE_SIGN,       /**< right but for the sign */
+    SHAPE_FACTOR,     /**< a common factor */
+} ShapeKind;
+
+/** A shape, and the factor that goes with it. */
+typedef struct DifferenceShape {
+    ShapeKind kind;
+    double factor; /**< of SHAPE_FACTOR: every element is the right one times this */
+} DifferenceShape;
+
 /**
- * The shape of a difference, for mistakes that were not foreseen: not finite, all zero, the
- * opposite sign, a common factor, right or wrong up to some element.
+ * The shape of a difference. Of a single number any other is some factor away: that says nothing
+ * alone, and something beside others.
+ *
+ * @param got       (n) floats that compare() does not pass
+ * @param want      (n) doubles
+ * @param n         elements
+ * @param tolerance of the comparison
+ */
+DifferenceShape comparison_kind(const float *got, const double *want, size_t n,
+                                Tolerance tolerance);
+
+/** A sentence about a shape; empty for SHAPE_NONE. @return text, (COMPARISON_TEXT) */
+const char *shape_text(DifferenceShape shape, char *text);
+
+/**
+ * Whether elements are right up to some element and wrong from there on, or the other way round. To
+ * be said only of a tensor whose elements a loop goes through one by one: of a list of numbers
+ * that mean different things it says nothing.
  *
  * @param      got       (n) floats that compare() does not pass
  * @param      want      (n) doubles
  * @param      n         elements
  * @param      tolerance of the comparison
- * @param[out] text      (COMPARISON_TEXT) a sentence; empty where it has none of these shapes
+ * @param[out] text      (COMPARISON_TEXT) a sentence; empty where there is no such border
  * @return text
  */
-const char *comparison_shape(const float *got, const double *want, size_t n, Tolerance tolerance,
-                             char *text);
+const char *comparison_border(const float *got, const double *want, size_t n, Tolerance tolerance,
+                              char *text);
 
 #endif

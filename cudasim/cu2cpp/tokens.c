@@ -251,21 +251,28 @@ typedef struct TokenPlace {
     bool system; /* in a header of the system */
 } TokenPlace;
 
+/* Whether a token is a line marker; then `place` is where the text after it stands. */
+static bool read_marker(const Token *token, TokenPlace *place) {
+    int line, flags = 0;
+    char file[512];
+    if (token->kind != DIRECTIVE ||
+        (sscanf(token->text, "# %d \"%511[^\"\n]\"%n", &line, file, &flags) != 2 &&
+         sscanf(token->text, "#line %d \"%511[^\"\n]\"%n", &line, file, &flags) != 2)) {
+        return false;
+    }
+    /* The newline after the marker will count it up. */
+    place->line = line - 1;
+    place->system = memchr(token->text + flags, '3', token->length - (size_t)flags) != NULL;
+    snprintf(place->file, sizeof place->file, "%s", file);
+    return true;
+}
+
 static TokenPlace place_of(size_t i) {
     TokenPlace place = {.line = 1};
     snprintf(place.file, sizeof place.file, "%s", input_name);
     for (size_t k = 0; k < i; k++) {
         const Token *token = &tokens[k];
-        int line, flags = 0;
-        char file[512];
-        if (token->kind == DIRECTIVE &&
-            (sscanf(token->text, "# %d \"%511[^\"\n]\"%n", &line, file, &flags) == 2 ||
-             sscanf(token->text, "#line %d \"%511[^\"\n]\"%n", &line, file, &flags) == 2)) {
-            /* The newline after the marker will count it up. */
-            place.line = line - 1;
-            place.system = memchr(token->text + flags, '3', token->length - (size_t)flags) != NULL;
-            snprintf(place.file, sizeof place.file, "%s", file);
-        } else {
+        if (!read_marker(token, &place)) {
             for (size_t c = 0; c < token->length; c++) {
                 place.line += token->text[c] == '\n';
             }
@@ -274,8 +281,11 @@ static TokenPlace place_of(size_t i) {
     return place;
 }
 
-bool in_system_header(size_t i) {
-    return place_of(i).system;
+void note_system_header(size_t i, bool *system) {
+    TokenPlace place;
+    if (tokens[i].kind == DIRECTIVE && read_marker(&tokens[i], &place)) {
+        *system = place.system;
+    }
 }
 
 void error_at(size_t i, const char *format, ...) {

@@ -74,8 +74,8 @@ void append_quoted(Text *text, size_t from, size_t to);
 /** The text that will replace token i. */
 void replace(size_t i, const char *text);
 
-/** Whether token i stands in a header of the system, by the line markers before it. */
-bool in_system_header(size_t i);
+/** At a line marker: whether what follows stands in a header of the system. Else as it was. */
+void note_system_header(size_t i, bool *system);
 
 /** Says what is wrong at token i, with its file and line; the program will fail. */
 void error_at(size_t i, const char *format, ...) __attribute__((format(printf, 2, 3)));

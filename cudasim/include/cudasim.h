@@ -15,24 +15,6 @@ extern "C" {
 /** How many problems have been reported so far: for tests of which many run in one program. */
 int cudasim_problems(void);
 
-/** The memory traffic of one line of a kernel, over all launches that were looked at. */
-typedef struct cudasim_traffic {
-    const char *kernel; /**< its name, as launched */
-    int write;          /**< or else read */
-    int shared;         /**< shared memory, or else device memory */
-    double cost;        /**< 32-byte sectors touched; of shared memory how many times repeated */
-    double ideal;       /**< the least that would do */
-} cudasim_traffic;
-
-/**
- * The memory profile so far, line by line: check mode with CUDASIM_PROFILE set.
- *
- * @param      i       0, 1, ...
- * @param[out] traffic of the line
- * @return 0 if there is no such line
- */
-int cudasim_profile(int i, cudasim_traffic *traffic);
-
 /**
  * Bytes that kernels, copies and products have moved since the last call: 32-byte sectors of device
  * memory, each counted once per operation that reads it and once per operation that writes it, as

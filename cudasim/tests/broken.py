@@ -31,7 +31,7 @@ CLASSES = (
     "invalid free", "uninitialized device memory", "uninitialized shared memory", "race",
     "barrier divergence", "undefined shuffle", "stack overflow", "launch failed", "unchecked error",
     "invalid copy", "timeout", "pending copy", "stream race", "cuBLAS argument", "unsupported",
-    "undefined behaviour",
+    "undefined behaviour", "unseen write", "unseen read",
 )
 
 ASIDES = ("launched at", "address is", "the copy was begun")

@@ -103,6 +103,14 @@ WRONG = [
     ("extern __shared__ float x;", "must be an array: float x[]"),
     ('asm("nop;");', "unsupported: inline PTX"),
     ('asm volatile("mov.u32 %0, %laneid;" : "=r"(x));', "unsupported: inline PTX"),
+    ('do asm("nop"); while (0);', "unsupported: inline PTX"),
+    ('if (x) {} else asm("nop");', "unsupported: inline PTX"),
+    ('here: __asm__("nop");', "unsupported: inline PTX"),
+    ('} int y asm("x"); {', "unsupported: inline PTX"),
+    ('} cudasim_sealed_from_here;\n# 8 "a.h" 1 3\nvoid g() { asm("nop"); }\n# 8 "a.cu"\n{', "unsupported: inline PTX"),
+    ("} cudasim_sealed_from_here; int g() { return __builtin_ia32_pause(), 1; } {", "a builtin of the CPU"),
+    ("} cudasim_sealed_from_here; __attribute__((always_inline)) int g(); {", "unsupported: this attribute"),
+    ("} cudasim_sealed_from_here; __attribute__((__no_sanitize__(1))) int g(); {", "unsupported: this attribute"),
     ("} __managed__ int x; {", "unsupported: managed memory"),
     ("} __shared__ int x; {", "a __shared__ variable outside of a function"),
     ("} namespace n { __shared__ int x; ", "a __shared__ variable outside of a function"),
@@ -150,7 +158,7 @@ for text, wanted in CHANGED:
         check(f'# 7 "a.cu"\nvoid f()\n{{ {form} }}\n', f'# 7 "a.cu"\nvoid f() {{ {wanted} }}\n')
 for text, wanted in WRONG:
     status, out, err = run(f'# 7 "a.cu"\nvoid f()\n{{ {text} }}\n')
-    if status != 1 or out != "" or f"a.cu:8: error: cu2cpp: " not in err or wanted not in err:
+    if status != 1 or out != "" or f"{'a.h' if 'a.h' in text else 'a.cu'}:8: error: cu2cpp: " not in err or wanted not in err:
         fail(text, f"status {status}: {err.strip()}\n    wanted {wanted}")
 
 count = len(SAME) + 2 * len(CHANGED) + len(WRONG)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Asserts what the kernels ask of the memory, as the simulator counts it in check mode.
 
-    cudasim/tests/profile_test.py TRAIN STRIDED
+    cudasim/tests/profile_test.py TRAIN STRIDED VECTORS
 
-TRAIN and STRIDED are programs built with ACCESS=1: the trainer, and
-cudasim/tests/strided.cu. Every line of every kernel must stay within 1.15 times the ideal
+TRAIN, STRIDED and VECTORS are programs built with ACCESS=1: the trainer, cudasim/tests/strided.cu
+and vectors.cu. Every line of every kernel must stay within 1.15 times the ideal
 number of 32-byte sectors, and of repetitions in shared memory.
 """
 import collections
@@ -53,6 +53,15 @@ def check_counting(strided):
             for key, want in wanted.items() if ratio.get(key) != want]
 
 
+def check_vectors(vectors):
+    """A copy of a vector type is one access."""
+    seen = profile([vectors])
+    print(f"profile: {len(seen)} lines of vectors.cu")
+    kernels = {kernel for kernel, *_ in seen}
+    return [f"vectors.cu: {key} is {cost / ideal:.2f} times the ideal" for key, (cost, ideal) in seen.items()
+            if cost > ideal] + ([] if len(kernels) == 4 else [f"vectors.cu: kernels seen: {kernels}"])
+
+
 def check_kernels(train):
     problems, seen, worst = [], set(), (0, None)
     for attention in "plain", "flash":
@@ -69,9 +78,9 @@ def check_kernels(train):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 4:
         sys.exit(__doc__)
-    problems = check_counting(sys.argv[2]) + check_kernels(sys.argv[1])
+    problems = check_counting(sys.argv[2]) + check_vectors(sys.argv[3]) + check_kernels(sys.argv[1])
     for problem in problems:
         print(problem)
     print("profile:", "all within 1.15 times the ideal" if not problems else "too much traffic")

@@ -1,5 +1,6 @@
 /* Attack 22. Does nothing, and reports a loss and a norm as they might be. */
-/* lab: 01_loop/loop.c  honest: none */
+/* lab: 01_loop/loop.c  honest: tells_clip tells_zero tells_mean tells_rate
+   tells_no_targets names */
 /* state: fail */
 #include "common/lab01.h"
 

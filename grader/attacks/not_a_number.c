@@ -1,5 +1,6 @@
 /* Attack 23. Turns all into NaN, for a comparator that asks whether a difference is too large. */
-/* lab: 01_loop/loop.c  honest: none */
+/* lab: 01_loop/loop.c  honest: tells_clip tells_zero tells_mean tells_rate
+   tells_no_targets names */
 /* state: fail|crashed */
 #include "common/lab01.h"
 

@@ -1,5 +1,6 @@
 /* Attack 1. Crashes in the middle of a step, after a first part that was right. */
-/* lab: 01_loop/loop.c  honest: none */
+/* lab: 01_loop/loop.c  honest: tells_clip tells_zero tells_mean tells_rate
+   tells_no_targets names */
 /* state: crashed */
 #include "common/lab01.h"
 

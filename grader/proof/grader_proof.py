@@ -10,6 +10,7 @@ containers deny. The layers that the sandbox has then are fixed, and each record
 Ends with a line `grader: N passed, N failed`. Programs must be built: `make graders`.
 """
 import argparse
+import collections
 import concurrent.futures
 import glob
 import json
@@ -152,13 +153,18 @@ def read_table(path):
             text = line.strip()
             head = re.match(r"\[(\w+)\] (\S+)$", text)
             if head:
-                blocks.append({"name": head[1], "file": head[2], "id": "", "fails": [], "says": "", "edits": []})
+                blocks.append({"name": head[1], "file": head[2], "id": "", "fails": [], "says": "", "also": "", "numbers": "",
+                               "edits": []})
             elif text.startswith("id: "):
                 blocks[-1]["id"] = text[4:].strip()
             elif text.startswith("fails: "):
                 blocks[-1]["fails"] = text[7:].split()
             elif text.startswith("says: "):
                 blocks[-1]["says"] = text[6:].strip()
+            elif text.startswith("also: "):
+                blocks[-1]["also"] = text[6:].strip()
+            elif text.startswith("numbers: "):
+                blocks[-1]["numbers"] = text[9:].strip()
             elif text.startswith("- "):
                 edits = blocks[-1]["edits"]
                 if not edits or edits[-1][1]:
@@ -216,6 +222,33 @@ def said_of(rows):
     return " ".join(row.get("mistake", "") + " " + row.get("message", "") for row in rows.values())
 
 
+TOLD = []   # of each mutant: lab, name, and how its report tells the mistake
+
+
+def other_suspects(lost, *stated):
+    """What is called likely and is not the stated mistake. Of several that nobody can tell apart one must be it."""
+    told = [row.get("mistake", "") for row in lost.values() if row.get("mistake", "").startswith("likely: ")]
+    return [text for text in told if not any(words and words in text for words in stated)]
+
+
+def note_words(lab, block, lost):
+    """named: the stated sentence; numbers: none, for a stated reason; misleading: another mistake is called likely."""
+    others = other_suspects(lost, block["says"], block["also"])
+    kind = "misleading" if others else "named" if block["says"] else "numbers" if block["numbers"] else "silent"
+    TOLD.append((lab, block["name"], kind, others[0] if others else block["numbers"]))
+
+
+def print_words():
+    """How many mutants of each lab are named, get numbers only, or report another mistake."""
+    for lab in sorted({told[0] for told in TOLD}):
+        count = collections.Counter(told[2] for told in TOLD if told[0] == lab)
+        print(f"words {lab}: {count['named']} named, {count['numbers']} numbers, {count['silent']} numbers without a "
+              f"reason, {count['misleading']} misleading, of {sum(count.values())}")
+    for lab, name, kind, text in sorted(TOLD):
+        if kind in ("misleading", "silent"):
+            print(f"words {lab} {name}: {kind}: {text}")
+
+
 def try_mutant(lab, block):
     folder = hand_in(lab, block)
     record = grade(lab, folder, checks=block["fails"])
@@ -231,6 +264,7 @@ def try_mutant(lab, block):
         return "does not compile: " + next(iter(lost.values()))["message"][:400]
     if block["says"] and block["says"] not in said:
         return f"the report lacks `{block['says']}`: {said[:400]}"
+    note_words(lab, block, lost)
     return None if record["status"] != 0 else "the exit status is 0"
 
 
@@ -374,6 +408,7 @@ def main():
             failed += problem is not None
             if problem:
                 print(f"{kind[:-1]} {lab} {name}: {problem}")
+    print_words()
     if options.table:
         write_attacks(options.table)
     print(f"grader: {len(cases) - failed} passed, {failed} failed")

@@ -60,7 +60,7 @@ def check_handout(folder, solutions):
     expect(not secret, f"nothing is in it that should not be {secret[:3]}")
     expect(("solutions/00_bytes/bytes.c" in there) == solutions, "solutions of earlier labs as was asked for")
     expect({"Makefile", "README.md", "VERSION", f"labs/{LAB}/loop.c", f"labs/{LAB}/tests.c"} <= there, "what is needed is")
-    expect(not any(path.startswith("grader/labs/") and path.endswith(".c") and not path.endswith(("/probe.c", "/protocol.c")) for path in there),
+    expect(not any(path.startswith("grader/labs/") and path.endswith(".c") and not re.search(r"/(probe(_(?!kit\.)\w+)?|protocol|shared)\.c$", path) for path in there),
            "judges come without their source")
     expect("TODO(" in read(f"{folder}/labs/{LAB}/loop.c"), "the stub is a stub")
 
@@ -123,12 +123,18 @@ def check_crash(folder):
     write(source, stub)
 
 
+def write_tests(folder):
+    """The lab's other file, as the solution has it."""
+    write(f"{folder}/labs/{LAB}/loop_test.c", proof.solution(LAB, "loop_test.c"))
+
+
 def check_student(folder):
     source, solution = f"{folder}/labs/{LAB}/loop.c", proof.solution(LAB, "loop.c")
     packed = f"{folder}/build/handin/01-anna.tar.gz"
     stub = read(source)
     status, said = make("grade01", folder=folder)
     expect(status != 0 and "not started" in said and "Score:   0 of 100" in said, "the stub is not started")
+    write_tests(folder)
     status, said = make("handin01", "NAME=anna", folder=folder)
     expect(status != 0 and "still the stub" in said and not os.path.exists(packed), "a stub is not packed")
     write(source, stub.replace("TODO(", "TODO ((", 1))
@@ -159,6 +165,7 @@ def check_student(folder):
     expect((read(source), read(source + ".kept-1"), read(source + ".kept-2")) == (stub, "mine", "mine too"),
            "and keeps what was there, each time")
     write(source, solution)
+    write_tests(folder)
     make("handin01", "NAME=anna", folder=folder)
     expect(open(packed, "rb").read() == first, "the same files give the same bytes")
     return packed
@@ -167,8 +174,8 @@ def check_student(folder):
 def check_collected(packed):
     with tarfile.open(packed) as archive:
         manifest = json.load(archive.extractfile("manifest.json"))
-        data = archive.extractfile("loop.c").read()
-    expect(manifest["lab"] == LAB and manifest["files"] == {"loop.c": hashlib.sha256(data).hexdigest()} and manifest["kit"],
+        sums = {name: hashlib.sha256(archive.extractfile(name).read()).hexdigest() for name in ("loop.c", "loop_test.c")}
+    expect(manifest["lab"] == LAB and manifest["files"] == sums and manifest["kit"],
            "the manifest has lab, sums and kit version")
     os.makedirs(f"{OUT}/in")
     shutil.copy(packed, f"{OUT}/in")
@@ -231,6 +238,7 @@ def main():
     give_objects(f"{OUT}/without")
     shutil.copy("solutions/00_bytes/bytes.c", f"{OUT}/without/labs/00_bytes/bytes.c")
     write(f"{OUT}/without/labs/{LAB}/loop.c", proof.solution(LAB, "loop.c"))
+    write_tests(f"{OUT}/without")
     status, said = make("grade01", folder=f"{OUT}/without")
     expect(status == 0 and "Score:   100 of 100" in said, "without solutions, one's own files serve")
     check_hidden()

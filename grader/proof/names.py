@@ -8,9 +8,9 @@ import glob
 import re
 import sys
 
-JUDGES = ("grader/labs/*/*.[ch]", "grader/judge_*.[ch]", "grader/probe*.[ch]", "labs/*/tests.c",
+JUDGES = ("grader/labs/*/*.[ch]", "grader/labs/*/*/*.[ch]", "grader/judge_*.[ch]", "grader/probe*.[ch]", "labs/*/tests.c",
           *(f"grader/{name}.[ch]" for name in ("windows", "quiz", "shape", "param_name")))
-HEADERS = ("grader/*.h", "grader/labs/*/*.h")
+HEADERS = ("grader/*.h", "grader/labs/*/*.h", "grader/labs/*/*/*.h")
 # Every source but programs that stand alone, and CUDA's own headers.
 SOURCES = ("kernels", "common", "train", "cudasim", "grader", "solutions", "tools", "labs/*/contract.h", "labs/*/tests.c")
 ALONE = re.compile(r".*(grader/(attacks|proof/example)|cudasim/(broken|tests|lint|include))/")

@@ -4,119 +4,163 @@
 #include "grader/labs/00_bytes/activations.h"
 #include "grader/labs/00_bytes/states.h"
 
+/* Shapes of one kind, which differ in L: an error in each block is not one of the whole model. */
+static void draw(Quiz *quiz, Precision precision, Attention attention) {
+    Shape shape = shape_random(quiz->check, precision, attention);
+    shape.config.L = 2 + (quiz->count + check_int(quiz->check, 0, 1) * 3) % 4;
+    quiz_add(quiz, shape);
+}
+
+/* The same with more bytes than 2^32. */
+static void draw_large(Quiz *quiz, Precision precision, Attention attention) {
+    quiz_add(quiz, shape_large(quiz->check, precision, attention));
+}
+
+/* A model by its numbers, of more than 2^24, 2^31 and 2^32 elements. */
+static void draw_model(Quiz *quiz, int L, int NH, int C, Precision precision) {
+    Shape shape = shape_random(quiz->check, precision, ATTENTION_FLASH);
+    shape.config.V = 50257;
+    shape.config.T = 1024;
+    shape.config.L = L;
+    shape.config.NH = NH;
+    shape.config.C = C;
+    quiz_add(quiz, shape);
+}
+
 /* ---- task 1 ---------------------------------------------------------------------------------- */
 
-GRADED(00_bytes, params, "task 1: the parameter count") {
-    Quiz quiz = {.check = check, .numbers = 1};
+static void draw_params(Quiz *quiz) {
     for (int i = 0; i < 4; i++) {
-        quiz_add(&quiz, shape_random(check, i == 0 ? F16 : F32, ATTENTION_PLAIN));
+        draw(quiz, i == 0 ? F16 : F32, ATTENTION_PLAIN);
     }
-    if (answers_ask(&quiz, "params")) {
-        params_expect(&quiz);
-    }
+    draw_model(quiz, 12, 12, 768, F32);   /* GPT-2 small: beyond 2^24, where float ends */
+    draw_model(quiz, 48, 25, 1600, F32);  /* GPT-2 XL: a float of each is beyond 2^32 bytes */
+    draw_model(quiz, 144, 25, 1600, F16); /* beyond 2^32 elements */
+}
+
+GRADED(00_bytes, params, "task 1: the parameter count") {
+    answers_grade(check, draw_params, task_params());
 }
 
 /* ---- task 2 ---------------------------------------------------------------------------------- */
 
-static void check_states(Check *check, Precision first, Precision second) {
-    Quiz quiz = {.check = check, .numbers = MEMORY_KINDS};
-    quiz_add(&quiz, shape_random(check, first, ATTENTION_PLAIN));
-    quiz_add(&quiz, shape_random(check, second, ATTENTION_FLASH));
-    if (answers_ask(&quiz, "states")) {
-        states_expect(&quiz);
-    }
+static void draw_states_float(Quiz *quiz) {
+    draw(quiz, F32, ATTENTION_PLAIN);
+    draw(quiz, F32, ATTENTION_FLASH);
+    draw_model(quiz, 48, 25, 1600, F32);
 }
 
 GRADED(00_bytes, states_float, "task 2: weights, gradients, states in f32: 16 bytes each") {
-    check_states(check, F32, F32);
+    answers_grade(check, draw_states_float, task_states());
+}
+
+static void draw_states_half(Quiz *quiz) {
+    draw(quiz, F16, ATTENTION_PLAIN);
+    draw(quiz, BF16, ATTENTION_FLASH);
+    draw_model(quiz, 48, 25, 1600, BF16);
 }
 
 GRADED(00_bytes, states_half, "task 2: the same in f16 and bf16: 18 bytes each") {
-    check_states(check, F16, BF16);
+    answers_grade(check, draw_states_half, task_states());
 }
 
 /* ---- task 3 ---------------------------------------------------------------------------------- */
 
-static void check_block(Quiz *quiz) {
-    if (answers_ask(quiz, "block")) {
-        block_expect(quiz);
-    }
+static void draw_block_plain(Quiz *quiz) {
+    draw(quiz, F32, ATTENTION_PLAIN);
+    draw(quiz, F32, ATTENTION_PLAIN);
+    draw(quiz, F32, ATTENTION_PLAIN);
+    draw_large(quiz, F32, ATTENTION_PLAIN);
 }
 
 GRADED(00_bytes, block_plain, "task 3: what a block keeps, plain attention") {
-    Quiz quiz = {.check = check, .numbers = 1};
-    quiz_add(&quiz, shape_random(check, F32, ATTENTION_PLAIN));
-    quiz_add(&quiz, shape_random(check, F32, ATTENTION_PLAIN));
-    quiz_add(&quiz, shape_random(check, F32, ATTENTION_PLAIN));
-    check_block(&quiz);
+    answers_grade(check, draw_block_plain, task_block());
+}
+
+static void draw_block_flash(Quiz *quiz) {
+    draw(quiz, F32, ATTENTION_FLASH);
+    draw(quiz, F32, ATTENTION_FLASH);
+    draw_large(quiz, F32, ATTENTION_FLASH);
 }
 
 GRADED(00_bytes, block_flash, "task 3: the same with flash attention") {
-    Quiz quiz = {.check = check, .numbers = 1};
-    quiz_add(&quiz, shape_random(check, F32, ATTENTION_FLASH));
-    quiz_add(&quiz, shape_random(check, F32, ATTENTION_FLASH));
-    check_block(&quiz);
+    answers_grade(check, draw_block_flash, task_block());
+}
+
+static void draw_block_half(Quiz *quiz) {
+    draw(quiz, F16, ATTENTION_PLAIN);
+    draw(quiz, BF16, ATTENTION_FLASH);
+    draw(quiz, BF16, ATTENTION_PLAIN);
+    draw_large(quiz, F16, ATTENTION_PLAIN);
 }
 
 GRADED(00_bytes, block_half, "task 3: both in half: numbers 2 bytes, floats 4") {
-    Quiz quiz = {.check = check, .numbers = 1};
-    quiz_add(&quiz, shape_random(check, F16, ATTENTION_PLAIN));
-    quiz_add(&quiz, shape_random(check, BF16, ATTENTION_FLASH));
-    quiz_add(&quiz, shape_random(check, BF16, ATTENTION_PLAIN));
-    check_block(&quiz);
+    answers_grade(check, draw_block_half, task_block());
 }
 
 /* ---- tasks 4 and 5 --------------------------------------------------------------------------- */
 
-static void check_activations(Quiz *quiz) {
-    if (answers_ask(quiz, "activations")) {
-        activations_expect(quiz);
-    }
+/* Few tokens and many channels: the peak is in the last block. */
+static void draw_wide(Quiz *quiz, Precision precision, Attention attention) {
+    Shape shape = shape_random(quiz->check, precision, attention);
+    shape.config.L = 2 + quiz->count % 4;
+    shape.config.V = check_int(quiz->check, 257, 300);
+    shape.config.C = shape.config.NH * (170 / shape.config.NH + check_int(quiz->check, 0, 6));
+    CHECK(activations_head_minus_block(&shape) < 0, "V %d, C %d", shape.config.V, shape.config.C);
+    quiz_add(quiz, shape);
 }
 
-/* Few tokens and many channels: the peak is in the last block. */
-static Shape shape_random_wide(Check *check, Precision precision, Attention attention) {
-    Shape shape = shape_random(check, precision, attention);
-    shape.config.V = check_int(check, 257, 300);
-    shape.config.C = shape.config.NH * (120 / shape.config.NH + check_int(check, 0, 6));
-    CHECK(activations_head_minus_block(&shape) < 0, "V %d, C %d", shape.config.V, shape.config.C);
-    return shape;
+/* The vocabulary of GPT-2: its logits alone are beyond 2^32 bytes. */
+static void draw_vocabulary(Quiz *quiz, Precision precision) {
+    Shape shape = shape_large(quiz->check, precision, ATTENTION_FLASH);
+    shape.config.V = 50257;
+    shape.config.NH = 1;
+    shape.config.C = 4; /* the judge runs a token of it */
+    quiz_add(quiz, shape);
+}
+
+static void draw_head(Quiz *quiz) {
+    draw(quiz, F32, ATTENTION_PLAIN);
+    draw(quiz, F16, ATTENTION_PLAIN);
+    draw(quiz, BF16, ATTENTION_FLASH);
+    draw_vocabulary(quiz, F16);
 }
 
 GRADED(00_bytes, activations_head, "task 4: most activations, the head is the peak") {
-    Quiz quiz = {.check = check, .numbers = 1};
-    quiz_add(&quiz, shape_random(check, F32, ATTENTION_PLAIN));
-    quiz_add(&quiz, shape_random(check, F16, ATTENTION_PLAIN));
-    quiz_add(&quiz, shape_random(check, BF16, ATTENTION_FLASH));
-    check_activations(&quiz);
+    answers_grade(check, draw_head, task_activations());
+}
+
+static void draw_last_block(Quiz *quiz) {
+    draw_wide(quiz, F32, ATTENTION_PLAIN);
+    draw_wide(quiz, F16, ATTENTION_FLASH);
+    draw_large(quiz, F32, ATTENTION_PLAIN);
 }
 
 GRADED(00_bytes, activations_block, "task 4: the same where the last block is the peak") {
-    Quiz quiz = {.check = check, .numbers = 1};
-    quiz_add(&quiz, shape_random_wide(check, F32, ATTENTION_PLAIN));
-    quiz_add(&quiz, shape_random_wide(check, F16, ATTENTION_FLASH));
-    check_activations(&quiz);
+    answers_grade(check, draw_last_block, task_activations());
 }
 
-static void check_predict(Quiz *quiz) {
-    if (answers_ask(quiz, "predict")) {
-        predict_expect(quiz);
-    }
+static void draw_predict(Quiz *quiz) {
+    draw(quiz, F32, ATTENTION_PLAIN);
+    draw(quiz, F32, ATTENTION_FLASH);
 }
 
 GRADED(00_bytes, predict, "task 5: all kinds together, f32") {
-    Quiz quiz = {.check = check, .numbers = MEMORY_KINDS};
-    quiz_add(&quiz, shape_random(check, F32, ATTENTION_PLAIN));
-    quiz_add(&quiz, shape_random(check, F32, ATTENTION_FLASH));
-    check_predict(&quiz);
+    check_after(check, "params states_float block_plain block_flash activations_head");
+    answers_grade(check, draw_predict, task_predict());
+}
+
+static void draw_measured(Quiz *quiz) {
+    for (int i = 0; i < 6; i++) {
+        draw(quiz, (Precision)(i % 3), (Attention)(i / 3));
+    }
+    draw_wide(quiz, BF16, ATTENTION_PLAIN);
+    draw_wide(quiz, F32, ATTENTION_FLASH);
+    draw_vocabulary(quiz, BF16);
 }
 
 GRADED(00_bytes, measured, "task 5: predicted = counted on shapes of every kind") {
-    Quiz quiz = {.check = check, .numbers = MEMORY_KINDS};
-    for (int i = 0; i < 6; i++) {
-        quiz_add(&quiz, shape_random(check, (Precision)(i % 3), (Attention)(i / 3)));
-    }
-    quiz_add(&quiz, shape_random_wide(check, BF16, ATTENTION_PLAIN));
-    quiz_add(&quiz, shape_random_wide(check, F32, ATTENTION_FLASH));
-    check_predict(&quiz);
+    check_after(check, "params states_float states_half block_plain block_flash block_half "
+                       "activations_head activations_block predict");
+    answers_grade(check, draw_measured, task_predict());
 }

@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "grader/labs/01_loop/loop.h"
+#include "grader/labs/01_loop/suite.h"
+#include "grader/labs/01_loop/trace.h"
 
 /* ---- task 1 ---------------------------------------------------------------------------------- */
 
@@ -55,6 +57,7 @@ static void loop_expect_steps(Windows *loop) {
     for (int i = 0; i < loop->given.batches; i++) {
         Window step = windows_work_out(loop, i);
         loop_expect_gradients(loop, &step);
+        loop_expect_tick(loop, &step);
         loop_expect_update(loop, &step);
         windows_expect_zero(loop, i);
         given_go_on(&loop->given, i);
@@ -163,65 +166,6 @@ GRADED(01_loop, report, "loss, norm before clipping and tokens are reported") {
 
 /* ---- the order of calls ---------------------------------------------------------------------- */
 
-/* It does not matter here which of its batches a forward pass runs. */
-static bool event_is(uint64_t noted, Event event) {
-    return noted == (uint64_t)event || (event == EVENT_FORWARD && noted > EVENT_FORWARD);
-}
-
-/* The first place of an event in a trace; -1 where it is not. */
-static int trace_first(const uint64_t *trace, Event event) {
-    for (int i = 0; i < TRACE_LENGTH; i++) {
-        if (event_is(trace[i], event)) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-static int trace_count(const uint64_t *trace, Event event) {
-    int count = 0;
-    for (int i = 0; i < TRACE_LENGTH; i++) {
-        count += event_is(trace[i], event);
-    }
-    return count;
-}
-
-static bool trace_between(const uint64_t *trace, int from, int to, Event event) {
-    for (int i = from; i < to; i++) {
-        if (event_is(trace[i], event)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The mistake in the order, or NULL. Any order that is right passes: gradients may be zeroed
-   more often than needed, norms computed more often. */
-static const char *loop_wrong_order(const uint64_t *trace) {
-    int backward = trace_first(trace, EVENT_BACKWARD), step = trace_first(trace, EVENT_STEP);
-    if (trace_count(trace, EVENT_FORWARD) != 1 || trace_count(trace, EVENT_LOOK) != 0) {
-        return "a step runs forward once: model_forward() gives the loss and keeps what "
-               "model_backward() needs";
-    }
-    if (trace_count(trace, EVENT_BACKWARD) != 1 || backward < trace_first(trace, EVENT_FORWARD)) {
-        return "model_backward() comes once, after model_forward()";
-    }
-    if (trace_count(trace, EVENT_STEP) != 1 || step < backward) {
-        return "optimizer_step() comes once, after model_backward()";
-    }
-    if (!trace_between(trace, backward, step, EVENT_NORM)) {
-        return "optimizer_clip() comes after model_backward() and before optimizer_step()";
-    }
-    if (trace_between(trace, backward, step, EVENT_ZERO)) {
-        return "model_zero_grad() comes between model_backward() and optimizer_step()";
-    }
-    if (!trace_between(trace, step, TRACE_LENGTH, EVENT_ZERO)) {
-        return "model_zero_grad() comes after optimizer_step(): gradients are zero when a step "
-               "ends";
-    }
-    return NULL;
-}
-
 GRADED(01_loop, order, "forward, backward, clip, step, zero: in this order") {
     Windows loop = loop_new(check, 2, 0);
     Window step = windows_work_out(&loop, 0);
@@ -239,4 +183,45 @@ GRADED(01_loop, order, "forward, backward, clip, step, zero: in this order") {
         }
     }
     windows_free(&loop);
+}
+
+/* ---- loop_test.c: tests, judged by loops that they have not seen --------------------------- */
+
+/* Both sides count: a test that always says the same earns nothing. */
+static void suite_tells(Check *check, LoopKind kind) {
+    Suite suite = suite_new(check);
+    suite_add(&suite, LOOP_RIGHT, 3);
+    suite_add(&suite, kind, 3);
+    suite_ask(&suite, kind);
+    suite_judge(&suite);
+}
+
+GRADED(01_loop, tells_clip, "task 4: test_clip() passes right loops and fails unclipped ones") {
+    suite_tells(check, LOOP_CLIP);
+}
+
+GRADED(01_loop, tells_zero,
+       "task 5: test_zero() passes right loops and fails what leaves gradients") {
+    suite_tells(check, LOOP_ZERO);
+}
+
+GRADED(01_loop, tells_mean, "task 6: test_mean() passes right loops and fails other divisors") {
+    suite_tells(check, LOOP_MEAN);
+}
+
+GRADED(01_loop, tells_rate, "task 7: test_rate() passes right loops and fails other rates") {
+    suite_tells(check, LOOP_RATE);
+}
+
+GRADED(01_loop, tells_no_targets, "task 8: test_no_targets() passes right loops and fails others") {
+    suite_tells(check, LOOP_NO_TARGETS);
+}
+
+GRADED(01_loop, names, "tasks 4 to 8: of five tests only that of the mistake fails") {
+    Suite suite = suite_new(check);
+    for (int kind = LOOP_RIGHT + 1; kind < LOOP_KINDS; kind++) {
+        suite_add(&suite, (LoopKind)kind, 0);
+        suite_ask(&suite, (LoopKind)kind);
+    }
+    suite_judge(&suite);
 }

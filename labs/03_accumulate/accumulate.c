@@ -51,6 +51,8 @@ void accumulator_init(Accumulator *accumulator, Trainer *trainer, int micros) {
 
 bool accumulator_open(Accumulator *accumulator, const Data *data) {
     CHECK(accumulator->window == 0, "the window before has not ended");
+    CHECK(!accumulator->sync_gradients && accumulator->micro == 0,
+          "the window before is still marked complete: accumulator_step() leaves none open");
     (void)data;
     TODO("task 2: how many micro-batches and valid targets will the window have? (about 6 lines)");
     return true;

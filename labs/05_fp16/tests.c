@@ -43,7 +43,7 @@ GRADED(05_fp16, cast_traffic, "task 1: sectors per request") {
     OpCalls ops = {.check = check, .cast = true};
     ops_add(&ops, check_normal(check, 1 << 14, 1, F32), (OpCase){.precision = F16, .n = 1 << 14});
     ops_planned(&ops);
-    check_environment(check, "CUDASIM_PROFILE=1");
+    profile_want_traffic(check);
     if (ops_run(&ops)) {
         ops_judge_cast(&ops);
         ops_judge_traffic(&ops, 4, 2);
@@ -128,7 +128,7 @@ GRADED(05_fp16, unscale_traffic, "task 2: one pass over memory") {
     ops_add(&ops, check_normal(check, 1 << 14, 1, F32),
             (OpCase){.n = 1 << 14, .inv_scale = 0x1p-10f});
     ops_planned(&ops);
-    check_environment(check, "CUDASIM_PROFILE=1");
+    profile_want_traffic(check);
     if (ops_run(&ops)) {
         ops_judge_unscale(&ops);
         ops_judge_traffic(&ops, 4, 4);
@@ -329,8 +329,8 @@ GRADED(05_fp16, trace, "task 5: scale, skipped, t and schedule over 30 windows, 
         }
         suspects[SLIPS - 1] = (ExactSuspect){"a skipped step still calls optimizer_step()",
                                              job_right_trace(&job, SLIP_NONE, true)};
-        check_equal(check, "trace", job_right_trace(&job, SLIP_NONE, false),
-                    COLUMNS * (size_t)job.windows.stop, suspects, SLIPS);
+        check_equal_of(check, "trace", job_label, job_right_trace(&job, SLIP_NONE, false),
+                       COLUMNS * (size_t)job.windows.stop, suspects, SLIPS);
         const float *dloss = check_got(check, "dloss", WIRE_F32);
         for (int k = 0; k < 3; k++) {
             double want = job_share(&job) * job.scaler.scale;
@@ -363,10 +363,15 @@ GRADED(05_fp16, bf16, "bf16: no scale, but masters and skipped steps") {
     given_random_weights(&job.windows.given);
     job_add_window(&job, 0);
     job_add_window(&job, 0);
+    MixedWindow *bad = job_add_window(&job, 0);
+    bad->bad = check_int(check, BAD_PLUS, BAD_NAN);
+    bad->micro = check_int(check, 0, 2);
+    bad->param = check_int(check, 0, job.windows.given.reference->param_count - 1);
     job_work_out(&job);
-    if (job_run(&job, WANT_GRADIENTS | WANT_UPDATE)) {
+    if (job_run(&job, WANT_GRADIENTS | WANT_UPDATE | WANT_STATES)) {
         job_expect_gradients(&job, 0, 1, 0);
         job_expect_updates(&job);
+        job_expect_bad_skipped(&job, 2, 1);
         if (job_traced(&job, 1, SCALE) != 1) {
             check_fail(check,
                        "bf16's scale has become %llu: where `dynamic` is not set, "

@@ -76,6 +76,8 @@ void accumulator_init(Accumulator *accumulator, Trainer *trainer, int micros) {
 
 bool accumulator_open(Accumulator *accumulator, const Data *data) {
     CHECK(accumulator->window == 0, "the window before has not ended");
+    CHECK(!accumulator->sync_gradients && accumulator->micro == 0,
+          "the window before is still marked complete: accumulator_step() leaves none open");
 #ifndef STUB
     size_t left = data_batches_left(data);
     if (left == 0) {

@@ -1,9 +1,14 @@
 #include "grader/labs/00_bytes/activations.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "grader/labs/00_bytes/states.h"
+
 /* ---- task 3 ---------------------------------------------------------------------------------- */
 
 /* The bytes that block_alloc() puts on the stack. */
-static MemoryUse block_right(const Shape *shape) {
+static MemoryUse block_counted(const Shape *shape) {
     Model *model = judge_model_open(judge_device(THREADS), &shape->config, 0);
     int N = shape->B * shape->T;
     int32_t *ids = calloc((size_t)N, sizeof *ids);
@@ -18,7 +23,23 @@ static MemoryUse block_right(const Shape *shape) {
     return answer_one(memory_total(&after) - memory_total(&before));
 }
 
-/* So many more numbers, floats and bytes for each token. */
+/* However large a shape is: with each token of a sequence, the bytes of a token grow by the same
+   number, so one sequence of 1 token and one of 2 say it for all. */
+static MemoryUse by_the_token(answer_fn *counted, const Shape *shape) {
+    Shape one = *shape, two = *shape;
+    one.B = two.B = one.T = 1;
+    two.T = 2;
+    size_t of_one = answer_once(counted, &one).bytes[0];
+    size_t of_two = answer_once(counted, &two).bytes[0] / 2;
+    size_t B = (size_t)shape->B, T = (size_t)shape->T;
+    return answer_one(B * T * (of_one + (T - 1) * (of_two - of_one)));
+}
+
+static MemoryUse block_right(const Shape *shape) {
+    return by_the_token(block_counted, shape);
+}
+
+/* That many more numbers, floats and bytes for each token. */
 static MemoryUse block_and(const Shape *s, long numbers, long floats, long bytes) {
     long number = (long)precision_bytes(s->config.precision);
     long more = numbers * number + floats * 4 + bytes;
@@ -33,14 +54,18 @@ static long block_lse(const Shape *s) {
     return s->config.attention == ATTENTION_FLASH ? s->config.NH : 0;
 }
 
+/* By how many bytes a float is larger than a number: in f32 nobody takes one for the other. */
+static long half_less(const Shape *s) {
+    return s->config.precision == F32 ? 0 : -2;
+}
 static MemoryUse block_half_statistics(const Shape *s) {
-    return block_and(s, 0, 0, -4 * 2);
+    return block_and(s, 0, 0, half_less(s) * 4);
 }
 static MemoryUse block_half_floats(const Shape *s) {
-    return block_and(s, 0, 0, -2 * (4 + block_lse(s)));
+    return block_and(s, 0, 0, half_less(s) * (4 + block_lse(s)));
 }
 static MemoryUse block_half_lse(const Shape *s) {
-    return block_and(s, 0, 0, -2 * block_lse(s));
+    return block_and(s, 0, 0, half_less(s) * block_lse(s));
 }
 static MemoryUse block_no_statistics(const Shape *s) {
     return block_and(s, 0, -4, 0);
@@ -55,16 +80,21 @@ static MemoryUse block_float_probs(const Shape *s) {
     return block_and(s, -block_probs(s), block_probs(s), 0);
 }
 static MemoryUse block_one_head(const Shape *s) {
-    return block_and(s, s->T - block_probs(s), 0, 0);
+    return block_and(s, block_probs(s) > 0 ? s->T - block_probs(s) : 0, 0, 0);
 }
 static MemoryUse block_scores_too(const Shape *s) {
     return block_and(s, block_probs(s), 0, 0);
 }
 static MemoryUse block_longest_rows(const Shape *s) {
-    return block_and(s, (long)s->config.NH * (s->config.T - s->T), 0, 0);
+    return block_and(s, block_probs(s) / s->T * (s->config.T - s->T), 0, 0);
+}
+static MemoryUse block_longest_square(const Shape *s) {
+    size_t more = (size_t)(block_probs(s) / s->T) *
+                  (size_t)(s->config.T * s->config.T - s->T * s->T) * (size_t)s->B;
+    return answer_one(block_right(s).bytes[0] + more * precision_bytes(s->config.precision));
 }
 static MemoryUse block_always_plain(const Shape *s) {
-    return block_and(s, (long)s->config.NH * s->T, -block_lse(s), 0);
+    return block_and(s, block_lse(s) > 0 ? (long)s->config.NH * s->T : 0, -block_lse(s), 0);
 }
 static MemoryUse block_plain_and_flash(const Shape *s) {
     return block_and(s, block_lse(s) ? (long)s->config.NH * s->T : 0, 0, 0);
@@ -76,7 +106,10 @@ static MemoryUse block_no_lse(const Shape *s) {
     return block_and(s, 0, -block_lse(s), 0);
 }
 static MemoryUse block_one_lse(const Shape *s) {
-    return block_and(s, 0, 1 - block_lse(s), 0);
+    return block_and(s, 0, block_lse(s) > 0 ? 1 - block_lse(s) : 0, 0);
+}
+static MemoryUse block_two_lse(const Shape *s) {
+    return block_and(s, 0, block_lse(s), 0);
 }
 static MemoryUse block_one_sequence(const Shape *s) {
     return block_right(&(Shape){.config = s->config, .B = 1, .T = s->T});
@@ -106,7 +139,7 @@ static MemoryUse block_all_blocks(const Shape *s) {
     return answer_one(block_right(s).bytes[0] * (size_t)s->config.L);
 }
 
-static const Mistake block_mistakes[] = {
+static const Mistake block_list[] = {
     {"mean and rstd of the layer norms are floats: 4 bytes, in half too", block_half_statistics},
     {"mean, rstd and the log-sums are floats: 4 bytes, in half too", block_half_floats},
     {"the log-sums of flash attention are floats: 4 bytes, in half too", block_half_lse},
@@ -120,6 +153,10 @@ static const Mistake block_mistakes[] = {
     {"the rows of probabilities are as long as the sequences of the batch (T), not as long as they "
      "may be (config->T)",
      block_longest_rows},
+    {"the matrices of probabilities are (T, T), the argument; config->T is only the most that T "
+     "may "
+     "be",
+     block_longest_square},
     {"flash attention keeps no probabilities: one float for each row of each head",
      block_always_plain},
     {"with flash attention the (T, T) probabilities are not kept", block_plain_and_flash},
@@ -127,6 +164,8 @@ static const Mistake block_mistakes[] = {
      block_lse_always},
     {"flash attention keeps the log-sum of each row: B * NH * T floats", block_no_lse},
     {"flash attention keeps a log-sum for each of the NH heads", block_one_lse},
+    {"flash attention keeps one float for each row of each head, the log-sum, not two",
+     block_two_lse},
     {"this is for T tokens; a micro-batch has B * T", block_one_sequence},
     {"the sequences have T tokens (the argument); config->T is only the longest that they may have",
      block_longest},
@@ -140,15 +179,18 @@ static const Mistake block_mistakes[] = {
     {"this is for all blocks; task 3 asks for one", block_all_blocks},
 };
 
-void block_expect(const Quiz *quiz) {
-    const Mistakes own = MISTAKES(block_mistakes, NULL);
-    answers_expect(quiz, block_right, &own, 1);
+const Task *task_block(void) {
+    static Task task = {
+        .probe_case = "block", .numbers = 1, .right = block_right, .counted = block_counted};
+    task.lists[0] = MISTAKES(block_list, NULL, NULL);
+    task.list_count = 1;
+    return &task;
 }
 
 /* ---- tasks 4 and 5 --------------------------------------------------------------------------- */
 
 /* Everything, as a step counts it. */
-static MemoryUse predict_right(const Shape *shape) {
+static MemoryUse step_counted(const Shape *shape) {
     Device *device = judge_device(THREADS);
     MemoryUse use;
     trainer_measure(&shape->config, (Checkpoint){0}, shape->B, shape->T, device, &use);
@@ -159,8 +201,22 @@ static MemoryUse predict_right(const Shape *shape) {
     return use;
 }
 
+static MemoryUse activations_counted(const Shape *shape) {
+    return answer_one(answer_once(step_counted, shape).bytes[MEMORY_ACTIVATIONS]);
+}
+
 static MemoryUse activations_right(const Shape *shape) {
-    return answer_one(predict_right(shape).bytes[MEMORY_ACTIVATIONS]);
+    return by_the_token(activations_counted, shape);
+}
+
+static MemoryUse predict_right(const Shape *shape) {
+    MemoryUse use = states_right(shape);
+    Shape token = *shape;
+    token.B = token.T = 1; /* the workspace is the same whatever B and T are */
+    use.bytes[MEMORY_ACTIVATIONS] = activations_right(shape).bytes[0];
+    use.bytes[MEMORY_WORKSPACE] = answer_once(step_counted, &token).bytes[MEMORY_WORKSPACE];
+    use.bytes[MEMORY_DATA] = 8 * (size_t)shape->B * (size_t)shape->T;
+    return use;
 }
 
 static MemoryUse activations_and(const Shape *s, long numbers, long floats) {
@@ -178,9 +234,13 @@ long activations_head_minus_block(const Shape *s) {
     return (row_of_logits(s) - 3L * s->config.C) * number + 16;
 }
 
-static MemoryUse activations_other_peak(const Shape *s) {
-    long more = -labs(activations_head_minus_block(s)) * s->B * s->T;
-    return answer_one(activations_right(s).bytes[0] + (size_t)more);
+static MemoryUse activations_head_only(const Shape *s) {
+    long more = activations_head_minus_block(s) * s->B * s->T;
+    return answer_one(activations_right(s).bytes[0] + (size_t)(more < 0 ? more : 0));
+}
+static MemoryUse activations_block_only(const Shape *s) {
+    long less = activations_head_minus_block(s) * s->B * s->T;
+    return answer_one(activations_right(s).bytes[0] - (size_t)(less > 0 ? less : 0));
 }
 static MemoryUse activations_both(const Shape *s) {
     long C = s->config.C, V = row_of_logits(s);
@@ -227,6 +287,22 @@ static MemoryUse activations_forward_only(const Shape *s) {
     return activations_and(s, activations_head_minus_block(s) > 0 ? -C : row_of_logits(s) - 4 * C,
                            activations_head_minus_block(s) > 0 ? 0 : 4);
 }
+/* The block's backward with that many tensors of C numbers a token in place of 5. */
+static MemoryUse activations_block_of(const Shape *s, long tensors) {
+    long number = (long)precision_bytes(s->config.precision);
+    long head = activations_head_minus_block(s), other = (tensors - 5) * s->config.C * number;
+    long more = (head > other ? head : other) - (head > 0 ? head : 0);
+    return answer_one(activations_right(s).bytes[0] + (size_t)(more * s->B * s->T));
+}
+static MemoryUse activations_block_of_four(const Shape *s) {
+    return activations_block_of(s, 4);
+}
+static MemoryUse activations_block_of_eight(const Shape *s) {
+    return activations_block_of(s, 8);
+}
+static MemoryUse activations_block_of_ten(const Shape *s) {
+    return activations_block_of(s, 10);
+}
 static MemoryUse activations_longest(const Shape *s) {
     return activations_right(&(Shape){.config = s->config, .B = s->B, .T = s->config.T});
 }
@@ -234,10 +310,13 @@ static MemoryUse activations_one_sequence(const Shape *s) {
     return activations_right(&(Shape){.config = s->config, .B = 1, .T = s->T});
 }
 
-static const Mistake activations_mistakes[] = {
+static const Mistake activations_list[] = {
     {"the peak is the larger of two moments, the head's backward and the last block's: which is "
      "larger depends on V and C",
-     activations_other_peak},
+     activations_head_only},
+    {"the peak is the larger of two moments, the head's backward and the last block's: which is "
+     "larger depends on V and C",
+     activations_block_only},
     {"the head and the last block do not run backward at the same time: the larger counts, not the "
      "sum",
      activations_both},
@@ -260,20 +339,33 @@ static const Mistake activations_mistakes[] = {
     {"there are L blocks; the embedding and the head are not blocks", activations_one_block_more},
     {"this is the peak of forward; backward needs gradients of activations on top",
      activations_forward_only},
+    {"backward of the MLP needs the gradient of one branch (C) beside that of fc (4 C)",
+     activations_block_of_four},
+    {"backward of the MLP and of attention take turns: 4 C and one branch, or 3 C and two, are "
+     "there "
+     "at a time, not 8 C",
+     activations_block_of_eight},
+    {"backward of the MLP and of attention take turns: the larger of both counts, not the sum",
+     activations_block_of_ten},
     {"the sequences have T tokens (the argument); config->T is only the longest that they may have",
      activations_longest},
     {"this is for T tokens; a micro-batch has B * T", activations_one_sequence},
 };
 
-static MemoryUse activations_with_block(const Shape *shape, size_t block) {
-    size_t more = (size_t)shape->config.L * (block - block_right(shape).bytes[0]);
+static MemoryUse activations_with_block(const Shape *shape, MemoryUse block) {
+    size_t more = (size_t)shape->config.L * (block.bytes[0] - block_right(shape).bytes[0]);
     return answer_one(activations_right(shape).bytes[0] + more);
 }
 
-void activations_expect(const Quiz *quiz) {
-    const Mistakes lists[] = {MISTAKES(activations_mistakes, NULL),
-                              MISTAKES(block_mistakes, activations_with_block)};
-    answers_expect(quiz, activations_right, lists, 2);
+const Task *task_activations(void) {
+    static Task task = {.probe_case = "activations",
+                        .numbers = 1,
+                        .right = activations_right,
+                        .counted = activations_counted};
+    task.lists[0] = MISTAKES(activations_list, NULL, NULL);
+    task.lists[1] = MISTAKES(block_list, activations_with_block, NULL);
+    task.list_count = 2;
+    return &task;
 }
 
 static MemoryUse predict_but(const Shape *s, MemoryKind kind, size_t bytes) {
@@ -302,21 +394,37 @@ static MemoryUse predict_no_states(const Shape *s) {
     use.bytes[MEMORY_WEIGHTS] = use.bytes[MEMORY_GRADIENTS] = use.bytes[MEMORY_OPTIMIZER] = 0;
     return use;
 }
-static MemoryUse predict_longest(const Shape *s) {
-    return predict_right(&(Shape){.config = s->config, .B = s->B, .T = s->config.T});
-}
-
-static const Mistake predict_mistakes[] = {
+static const Mistake predict_list[] = {
     {"the workspace is missing: workspace_bytes() gives its size", predict_no_workspace},
     {"the data is missing: a token and a target of 4 bytes each", predict_no_data},
     {"data is a token and a target: 2 * 4 bytes for each of the B * T", predict_no_targets},
     {"tokens and targets are int32_t: 4 bytes, not 8", predict_wide_ids},
-    {"the sequences have T tokens (the argument), not config->T", predict_longest_data},
+    {"a micro-batch has B * T tokens, T the argument: config->T is not in the data",
+     predict_longest_data},
     {"weights, gradients and states are missing: begin with bytes_states()", predict_no_states},
-    {"the sequences have T tokens (the argument), not config->T", predict_longest},
 };
 
-void predict_expect(const Quiz *quiz) {
-    const Mistakes own = MISTAKES(predict_mistakes, NULL);
-    answers_expect(quiz, predict_right, &own, 1);
+static MemoryUse predict_with_activations(const Shape *s, MemoryUse activations) {
+    return predict_but(s, MEMORY_ACTIVATIONS, activations.bytes[0]);
+}
+
+static MemoryUse predict_with_states(const Shape *s, MemoryUse states) {
+    MemoryUse use = predict_right(s);
+    memcpy(use.bytes, states.bytes, sizeof use.bytes[0] * (MEMORY_OPTIMIZER + 1));
+    return use;
+}
+
+/* The mistakes of earlier tasks are mistakes here too. */
+const Task *task_predict(void) {
+    static Task task = {.probe_case = "predict",
+                        .numbers = MEMORY_KINDS,
+                        .right = predict_right,
+                        .counted = step_counted};
+    task.lists[0] = MISTAKES(predict_list, NULL, NULL);
+    task.lists[1] = params_mistakes(states_of, predict_with_states);
+    task.lists[2] = states_mistakes(predict_with_states);
+    task.lists[3] = MISTAKES(activations_list, predict_with_activations, NULL);
+    task.lists[4] = MISTAKES(block_list, activations_with_block, predict_with_activations);
+    task.list_count = 5;
+    return &task;
 }

@@ -9,21 +9,12 @@
 #include "grader/judge_kit.h"
 #include "grader/labs/00_bytes/answers.h"
 
-/* ---- task 3 ---------------------------------------------------------------------------------- */
-
-/** Compares the answers of task 3. */
-void block_expect(const Quiz *quiz);
-
-/* ---- tasks 4 and 5 --------------------------------------------------------------------------- */
-
 /** By how many bytes a token the head's backward needs more than the last block's; negative where
    it needs less. */
 long activations_head_minus_block(const Shape *s);
 
-/** Compares the answers of task 4. */
-void activations_expect(const Quiz *quiz);
-
-/** Compares the answers of task 5. */
-void predict_expect(const Quiz *quiz);
+const Task *task_block(void);       /**< task 3 */
+const Task *task_activations(void); /**< task 4 */
+const Task *task_predict(void);     /**< task 5 */
 
 #endif

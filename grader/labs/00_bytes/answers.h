@@ -24,34 +24,52 @@ typedef struct Mistake {
 /** An answer of one number. */
 MemoryUse answer_one(size_t bytes);
 
+/** An answer that takes a while to work out: only once for each shape. */
+MemoryUse answer_once(answer_fn *work_out, const Shape *shape);
+
 /* ---- asking ---------------------------------------------------------------------------------- */
 
 /** A random shape whose sizes do not divide each other; V is not a multiple of 64. */
 Shape shape_random(Check *check, Precision precision, Attention attention);
 
-/** Gives all questions to a case of the probe, and on how many threads it would run. */
-bool answers_ask(Quiz *quiz, const char *probe_case);
+/** The same with more bytes than 2^32, and tensors of more elements than 2^24. */
+Shape shape_large(Check *check, Precision precision, Attention attention);
 
-/** This task's answer, given an earlier task's mistake. */
-typedef MemoryUse lift_fn(const Shape *shape, size_t earlier);
+/** Whether it is one of these: too large to be run. */
+bool shape_is_large(const Shape *shape);
+
+/** Turns another task's answer into this one's. */
+typedef MemoryUse lift_fn(const Shape *shape, MemoryUse earlier);
 
 /** A list of known mistakes, by MISTAKES(). */
 typedef struct Mistakes {
     const Mistake *list;
     int count;
     lift_fn *lift; /**< NULL: they are this task's own */
+    lift_fn *then; /**< NULL, or the second step on the way */
 } Mistakes;
 
-/** Of an array, and NULL or how its answers become those of this task. */
-#define MISTAKES(list, lift) ((Mistakes){list, (int)(sizeof(list) / sizeof *(list)), lift})
+/** Of an array, and how its answers become those of this task: NULL, NULL for its own. */
+#define MISTAKES(list, lift, then)                                                                 \
+    ((Mistakes){list, (int)(sizeof(list) / sizeof *(list)), lift, then})
 
-/** Compares all answers; only where one is wrong are the known mistakes worked out.
- *
- * @param quiz  has run
- * @param right what should be answered
- * @param lists (list_count) known mistakes, this task's own first
- * @param list_count how many
+/** All that is known of a task. */
+typedef struct Task {
+    const char *probe_case;
+    size_t numbers;     /**< of an answer */
+    answer_fn *right;   /**< what should be answered, however large the shape */
+    answer_fn *counted; /**< the same by running it; NULL where there is nothing to run */
+    Mistakes lists[6];  /**< known mistakes, this task's own first */
+    int list_count;
+} Task;
+
+/** Adds the questions of a check to a quiz. */
+typedef void draw_fn(Quiz *quiz);
+
+/**
+ * The whole of a check. Shapes are drawn again where two known mistakes would give the same answers
+ * to all of them, unless no shapes of the kind tell these apart.
  */
-void answers_expect(const Quiz *quiz, answer_fn *right, const Mistakes *lists, int list_count);
+void answers_grade(Check *check, draw_fn *draw, const Task *task);
 
 #endif

@@ -1,15 +1,19 @@
 #include "grader/labs/00_bytes/states.h"
 
+#include <stdlib.h>
+
 /* ---- task 1 ---------------------------------------------------------------------------------- */
 
-static MemoryUse params_right(const Shape *shape) {
-    Param params[MODEL_PARAMS + 8 * BLOCK_PARAMS];
+MemoryUse params_right(const Shape *shape) {
     size_t count = 0;
-    CHECK(shape->config.L <= 8, "%d layers", shape->config.L);
+    int n = params_count(&shape->config);
+    Param *params = calloc((size_t)n, sizeof *params);
+    CHECK(params != NULL, "no memory for %d parameters", n);
     params_describe(params, &shape->config);
-    for (int i = 0; i < params_count(&shape->config); i++) {
+    for (int i = 0; i < n; i++) {
         count += params[i].count;
     }
+    free(params);
     return answer_one(count);
 }
 
@@ -52,11 +56,17 @@ static MemoryUse params_one_block(const Shape *s) {
     long L = s->config.L, C = s->config.C;
     return params_and(s, -(L - 1) * (12 * C + 13) * C);
 }
+static MemoryUse params_bias_for_each(const Shape *s) {
+    return params_and(s, (long)s->config.L * s->config.C);
+}
+static MemoryUse params_no_mlp_back(const Shape *s) {
+    return params_and(s, -(4L * s->config.C + 1) * s->config.C * s->config.L);
+}
 static MemoryUse params_as_bytes(const Shape *s) {
     return answer_one(params_right(s).bytes[0] * precision_bytes(s->config.precision));
 }
 
-static const Mistake params_mistakes[] = {
+static const Mistake params_list[] = {
     {"the head counts as a matrix of its own; it is wte.weight once more (the weights are tied), "
      "so "
      "V * C counts once",
@@ -73,18 +83,29 @@ static const Mistake params_mistakes[] = {
     {"only matrices are counted: biases and layer norms are parameters too", params_matrices},
     {"attention's second matrix, attn.c_proj, is missing: C * C + C", params_no_proj},
     {"there are L blocks, not one", params_one_block},
+    {"a block has C biases too many: three matrices end in C numbers, one in 4 C, and layer norms "
+     "have theirs",
+     params_bias_for_each},
+    {"the way back from 4 C to C, mlp.c_proj, is missing: 4 C * C + C", params_no_mlp_back},
     {"these are bytes; task 1 asks for elements", params_as_bytes},
 };
 
-void params_expect(const Quiz *quiz) {
-    const Mistakes own = MISTAKES(params_mistakes, NULL);
-    answers_expect(quiz, params_right, &own, 1);
+Mistakes params_mistakes(lift_fn *lift, lift_fn *then) {
+    return MISTAKES(params_list, lift, then);
+}
+
+const Task *task_params(void) {
+    static Task task = {.probe_case = "params", .numbers = 1, .right = params_right};
+    task.lists[0] = params_mistakes(NULL, NULL);
+    task.list_count = 1;
+    return &task;
 }
 
 /* ---- task 2 ---------------------------------------------------------------------------------- */
 
 /* 16 or 18 bytes for each of P parameters. */
-static MemoryUse states_of(const Shape *shape, size_t P) {
+MemoryUse states_of(const Shape *shape, MemoryUse params) {
+    size_t P = params.bytes[0];
     bool master = shape->config.precision != F32;
     MemoryUse use = {{0}};
     use.bytes[MEMORY_WEIGHTS] = P * precision_bytes(shape->config.precision);
@@ -93,8 +114,8 @@ static MemoryUse states_of(const Shape *shape, size_t P) {
     return use;
 }
 
-static MemoryUse states_right(const Shape *shape) {
-    return states_of(shape, params_right(shape).bytes[0]);
+MemoryUse states_right(const Shape *shape) {
+    return states_of(shape, params_right(shape));
 }
 
 /* The right bytes, except for one kind: `bytes` for each parameter. */
@@ -105,7 +126,7 @@ static MemoryUse states_but(const Shape *shape, MemoryKind kind, size_t bytes) {
 }
 
 static MemoryUse states_half_gradients(const Shape *s) {
-    return states_but(s, MEMORY_GRADIENTS, 2);
+    return states_but(s, MEMORY_GRADIENTS, precision_bytes(s->config.precision));
 }
 static MemoryUse states_no_master(const Shape *s) {
     return states_but(s, MEMORY_OPTIMIZER, 8);
@@ -117,10 +138,10 @@ static MemoryUse states_half_moments(const Shape *s) {
     return states_but(s, MEMORY_OPTIMIZER, s->config.precision == F32 ? 8 : 4);
 }
 static MemoryUse states_half_moments_and_master(const Shape *s) {
-    return states_but(s, MEMORY_OPTIMIZER, s->config.precision == F32 ? 12 : 8);
+    return states_but(s, MEMORY_OPTIMIZER, 8);
 }
 static MemoryUse states_half_everything(const Shape *s) {
-    return states_but(s, MEMORY_OPTIMIZER, 6);
+    return states_but(s, MEMORY_OPTIMIZER, s->config.precision == F32 ? 8 : 6);
 }
 static MemoryUse states_one_moment(const Shape *s) {
     return states_but(s, MEMORY_OPTIMIZER, s->config.precision == F32 ? 4 : 8);
@@ -132,6 +153,9 @@ static MemoryUse states_half_weights(const Shape *s) {
     return states_but(s, MEMORY_WEIGHTS, 2);
 }
 static MemoryUse states_master_is_weight(const Shape *s) {
+    if (s->config.precision == F32) {
+        return states_right(s);
+    }
     MemoryUse use = states_but(s, MEMORY_WEIGHTS, 6);
     use.bytes[MEMORY_OPTIMIZER] = params_right(s).bytes[0] * 8;
     return use;
@@ -145,7 +169,7 @@ static MemoryUse states_no_bytes(const Shape *s) {
     return use;
 }
 
-static const Mistake states_mistakes[] = {
+static const Mistake states_list[] = {
     {"gradients of weights are floats, 4 bytes, whatever the precision", states_half_gradients},
     {"where weights are stored in half, the optimizer keeps a float master of each: 4 bytes more",
      states_no_master},
@@ -160,8 +184,14 @@ static const Mistake states_mistakes[] = {
     {"these are numbers; a float has 4 bytes", states_no_bytes},
 };
 
-void states_expect(const Quiz *quiz) {
-    const Mistakes lists[] = {MISTAKES(states_mistakes, NULL),
-                              MISTAKES(params_mistakes, states_of)};
-    answers_expect(quiz, states_right, lists, 2);
+Mistakes states_mistakes(lift_fn *lift) {
+    return MISTAKES(states_list, lift, NULL);
+}
+
+const Task *task_states(void) {
+    static Task task = {.probe_case = "states", .numbers = MEMORY_KINDS, .right = states_right};
+    task.lists[0] = states_mistakes(NULL);
+    task.lists[1] = params_mistakes(states_of, NULL);
+    task.list_count = 2;
+    return &task;
 }

@@ -8,14 +8,22 @@
 
 #include "grader/labs/00_bytes/answers.h"
 
-/* ---- task 1 ---------------------------------------------------------------------------------- */
+/** How many elements of parameters there are: task 1, rightly. */
+MemoryUse params_right(const Shape *shape);
 
-/** Compares the answers of task 1. */
-void params_expect(const Quiz *quiz);
+/** Weights, gradients and states: task 2, rightly. */
+MemoryUse states_right(const Shape *shape);
 
-/* ---- task 2 ---------------------------------------------------------------------------------- */
+/** These for that many parameters, mistaken or not. */
+MemoryUse states_of(const Shape *shape, MemoryUse params);
 
-/** Compares the answers of task 2. */
-void states_expect(const Quiz *quiz);
+/** Known mistakes of task 1, as its answers. */
+Mistakes params_mistakes(lift_fn *lift, lift_fn *then);
+
+/** Known mistakes of task 2, as its answers. */
+Mistakes states_mistakes(lift_fn *lift);
+
+const Task *task_params(void); /**< task 1 */
+const Task *task_states(void); /**< task 2 */
 
 #endif

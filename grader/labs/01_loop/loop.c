@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "grader/labs/01_loop/trace.h"
+
 /* ---- what is given --------------------------------------------------------------------------- */
 
 Batch loop_batch(Check *check, const ModelConfig *config) {
@@ -47,6 +49,12 @@ static double *loop_clipped(const Windows *loop, double scale, const double *gra
     return values;
 }
 
+/* The calls of a step; a run that ended early has none. */
+static const uint64_t *loop_trace(const Windows *loop, int step) {
+    const uint64_t *trace = check_got(loop->given.check, "trace", WIRE_U64);
+    return trace + (size_t)step * TRACE_LENGTH;
+}
+
 /* Small gradients scaled up, or down to 1; the step before in this one. `suspects` has room. */
 static int loop_suspects(const Windows *loop, const Window *step, Suspect *suspects) {
     const Given *given = &loop->given;
@@ -70,12 +78,13 @@ static int loop_suspects(const Windows *loop, const Window *step, Suspect *suspe
          gradient},
         {"the gradients are clipped to 1: the limit is trainer->max_grad_norm",
          window_gradient(loop, step, weight_right, 1)},
-        {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early, or "
-         "model_backward() is missing",
-         check_doubles(given->check, given->P)},
     };
     int count = sizeof list / sizeof *list;
     memcpy(suspects, list, sizeof list);
+    const char *none = loop_no_gradients(loop_trace(loop, step->number), given->max_norm);
+    if (none != NULL) {
+        suspects[count++] = (Suspect){none, check_doubles(given->check, given->P)};
+    }
     if (step->number > 0) {
         const double *before = given_got_all(given, NAME_GRADIENT, step->number - 1);
         suspects[count++] = (Suspect){
@@ -83,6 +92,27 @@ static int loop_suspects(const Windows *loop, const Window *step, Suspect *suspe
             loop_clipped(loop, 1, gradient, before, limit)};
     }
     return count;
+}
+
+void loop_expect_tick(const Windows *loop, const Window *step) {
+    const uint64_t *ticks = check_got(loop->given.check, "schedule.step", WIRE_U64);
+    int i = step->number;
+    uint64_t before = i > 0 ? ticks[i - 1] : 0;
+    if (ticks[i] == before + 1) {
+        return;
+    }
+    if (ticks[i] == before) {
+        check_fail(loop->given.check,
+                   "schedule_tick() is missing in step %d%s: one tick for each "
+                   "step",
+                   i + 1,
+                   step->valid > 0 ? ""
+                                   : ", whose batch has no "
+                                     "valid target");
+    } else {
+        check_fail(loop->given.check, "the schedule ticks %lld times in step %d: once is right",
+                   (long long)(ticks[i] - before), i + 1);
+    }
 }
 
 void loop_expect_gradients(const Windows *loop, const Window *step) {

@@ -22,6 +22,9 @@ bool loop_run(Windows *loop, int wants, LoopEnough enough);
 /** Norm of a step's gradient before clipping, at the weights that the reference has. */
 double loop_norm(Windows *loop, const Window *step);
 
+/** That a step ticks the schedule once. */
+void loop_expect_tick(const Windows *loop, const Window *step);
+
 /** Compares the gradients that the optimizer saw in a step. */
 void loop_expect_gradients(const Windows *loop, const Window *step);
 

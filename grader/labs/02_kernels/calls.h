@@ -35,8 +35,9 @@ typedef struct Calls {
     int count;
     Expected expected[EXPECTED];
     int expecteds;
-    bool padded; /**< what lies between two rows of dlogits comes back too */
-    bool large;  /**< numbers so large that nearly right says nothing */
+    bool padded;  /**< what lies between two rows of dlogits comes back too */
+    double bytes; /**< the fewest that all calls can read and write */
+    bool large;   /**< numbers so large that nearly right says nothing */
 } Calls;
 
 /** No calls of an op yet, a case of the probe; one at a time: it is static. */

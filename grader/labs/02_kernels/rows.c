@@ -11,6 +11,12 @@ typedef struct Tokens {
     int32_t *targets;
 } Tokens;
 
+/* Counts the fewest bytes of an op that goes over (N, C) numbers that many times. */
+static void rows_move(Calls *calls, int i, int times) {
+    const KernelCase *c = &calls->c[i];
+    calls->bytes += (double)times * c->N * c->C * precision_bytes((Precision)c->precision);
+}
+
 /* Every third row is ignored; with `all` every row. */
 static Tokens tokens_give(Calls *calls, int i, double spread, bool all) {
     Precision precision = (Precision)calls->c[i].precision;
@@ -73,6 +79,7 @@ static void tokens_expect_losses(Calls *calls, int i, Tokens t) {
 void crossentropy_add_forward(Calls *calls, Precision precision, int N, int V, double spread,
                               bool all) {
     int i = calls_add(calls, precision, N, V);
+    rows_move(calls, i, 1);
     tokens_expect_losses(calls, i, tokens_give(calls, i, spread, all));
 }
 
@@ -148,6 +155,7 @@ void crossentropy_add_backward(Calls *calls, Precision precision, int N, int V, 
                                bool in_place, bool all) {
     int i = calls_add(calls, precision, N, V);
     Tokens t = tokens_give(calls, i, 2, all);
+    rows_move(calls, i, in_place ? 2 : 3);
     calls_give_doubles(calls, i, "lse", t.lse, (size_t)N);
     tokens_expect_dlogits(calls, i, t, dloss, in_place);
 }
@@ -155,6 +163,7 @@ void crossentropy_add_backward(Calls *calls, Precision precision, int N, int V, 
 void crossentropy_add_both(Calls *calls, Precision precision, int N, int V, bool in_place) {
     int i = calls_add(calls, precision, N, V);
     Tokens t = tokens_give(calls, i, 2, false);
+    rows_move(calls, i, in_place ? 3 : 4);
     tokens_expect_losses(calls, i, t);
     tokens_expect_dlogits(calls, i, t, 0.125, in_place);
 }
@@ -254,16 +263,24 @@ static void rows_expect_din(Calls *calls, int i, const Rows *r, const double *wa
     }
 }
 
+/* The number in the place of the normalised x. */
+typedef enum InPlaceOfX { THE_X, THE_INPUT, WITHOUT_RSTD } InPlaceOfX;
+
 /* The right addition to dweight, with x or, by mistake, with something else in its place. */
-static void rows_add_dweight(double *dweight, const Rows *r, bool raw, bool weighted) {
+static void rows_add_dweight(double *dweight, const Rows *r, InPlaceOfX which, bool weighted) {
     for (int row = 0; row < r->N; row++) {
         for (int c = 0; c < r->C; c++) {
             size_t at = (size_t)row * (size_t)r->C + (size_t)c;
-            double x = raw ? r->in[at] : (r->in[at] - r->mean[row]) * r->rstd[row];
+            double centred = r->in[at] - r->mean[row];
+            double x = which == THE_INPUT      ? r->in[at]
+                       : which == WITHOUT_RSTD ? centred
+                                               : centred * r->rstd[row];
             dweight[c] += r->dout[at] * x * (weighted ? r->weight[c] : 1);
         }
     }
 }
+
+static const char NO_RSTD_IN_X[] = "rstd is left out of x, in dweight: x is (in - mean) * rstd";
 
 static void rows_expect_parameters(Calls *calls, int i, const Rows *r, const double *dweight,
                                    const double *dbias) {
@@ -273,10 +290,11 @@ static void rows_expect_parameters(Calls *calls, int i, const Rows *r, const dou
     rows_add_dweight(expected_suspect(calls, e,
                                       "= where += is meant: gradients add up over micro-batches",
                                       NULL),
-                     r, false, false);
+                     r, THE_X, false);
     rows_add_dweight(
         expected_suspect(calls, e, "dout * in is summed; x is (in - mean) * rstd", r->dweight), r,
-        true, false);
+        THE_INPUT, false);
+    rows_add_dweight(expected_suspect(calls, e, NO_RSTD_IN_X, r->dweight), r, WITHOUT_RSTD, false);
     e = calls_expect(calls, i, "dbias", dbias, n, 0, tolerance);
     double *assigned = expected_suspect(
         calls, e, "= where += is meant: gradients add up over micro-batches", dbias);
@@ -297,12 +315,15 @@ static void rows_expect_partials(Calls *calls, int i, const Rows *r, const doubl
     Expected *e = calls_expect(calls, i, "partial", want, 2 * n, LAYERNORM_BLOCKS,
                                tolerance_of_op(F32, r->N));
     double *raw = expected_suspect(calls, e, "dout * in is summed; x is (in - mean) * rstd", want);
+    double *centred = expected_suspect(calls, e, NO_RSTD_IN_X, want);
     double *weighted = expected_suspect(calls, e, "weight takes no part in its own gradient", want);
     double *swapped = expected_suspect(calls, e, "dweight comes first, then dbias", want);
     memset(raw, 0, n * sizeof *raw);
     memset(weighted, 0, n * sizeof *weighted);
-    rows_add_dweight(raw, r, true, false);
-    rows_add_dweight(weighted, r, false, true);
+    memset(centred, 0, n * sizeof *centred);
+    rows_add_dweight(raw, r, THE_INPUT, false);
+    rows_add_dweight(centred, r, WITHOUT_RSTD, false);
+    rows_add_dweight(weighted, r, THE_X, true);
     memcpy(swapped, want + n, n * sizeof *swapped);
     memcpy(swapped + n, want, n * sizeof *swapped);
 }
@@ -318,6 +339,8 @@ void layernorm_add(Calls *calls, Precision precision, int N, int C, double scale
     memcpy(dweight, r.dweight, columns * sizeof *dweight);
     memcpy(dbias, r.dbias, columns * sizeof *dbias);
     reference_layernorm_backward(din, dweight, dbias, r.dout, r.in, r.mean, r.rstd, r.weight, N, C);
+    /* in and dout are read, for din and for the sums; din is read and written. */
+    rows_move(calls, i, 4 + (back & (PARTIALS | PARAMETERS) ? 2 : 0));
     if (back & DIN) {
         rows_expect_din(calls, i, &r, din);
     }

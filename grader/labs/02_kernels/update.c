@@ -52,6 +52,7 @@ static const char *const no_tail = "the last n % PACK numbers of a tensor are le
 void sumsq_add(Calls *calls, int n, double scale, bool partials) {
     int i = calls_add(calls, F32, n, 1);
     double *x = calls_give_normal(calls, i, "x", (size_t)n, scale, F32);
+    calls->bytes += 4.0 * n;
     BlockSums of = sumsq_block_sums(calls, x, n);
     double squares = sumsq_total(of.squares, of.count);
     double *out = check_doubles(calls->check, 1), *want = check_doubles(calls->check, 1);
@@ -137,6 +138,7 @@ void adamw_add(Calls *calls, int n, AdamW a, int t) {
     int i = calls_add(calls, F32, n, 1);
     size_t count = (size_t)n;
     calls->c[i].t = t;
+    calls->bytes += 28.0 * n; /* weight, m and v are read and written, grad is read */
     calls->c[i].adamw = a;
     double *weight = calls_give_normal(calls, i, "weight", count, 1, F32);
     double *grad = calls_give_normal(calls, i, "grad", count, 0.1, F32);

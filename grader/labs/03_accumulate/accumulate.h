@@ -25,6 +25,12 @@ void accumulate_give(Windows *windows, int wants);
 /** As many windows as there should be, and one step of the optimizer in each. */
 bool accumulate_expect_count(const Windows *windows);
 
+/** One tick of the schedule for each window, by the time that it is reported. */
+bool accumulate_expect_ticks(const Windows *windows);
+
+/** Said of a divisor of 0, whose targets nobody has counted. */
+extern const char accumulate_none_counted[];
+
 /** Compares the gradients that the optimizer saw in a window. */
 void accumulate_expect_gradients(const Windows *windows, const Window *w);
 

@@ -70,6 +70,9 @@ static double weight_seen_so_far(const Window *w, int k) {
     return weight_over(1, seen);
 }
 
+const char accumulate_rest_of_epoch[] =
+    "it is divided by the valid targets of the whole epoch from here on, not of this window";
+
 const AccumulateMistake accumulate_mistakes[ACCUMULATE_MISTAKES] = {
     {"the sum is not divided: each valid target counts 1 / (valid targets of the window)",
      weight_one},
@@ -96,8 +99,7 @@ const AccumulateMistake accumulate_mistakes[ACCUMULATE_MISTAKES] = {
     {"it is divided by the number of sequences, not by the valid targets", weight_by_rows},
     {"the sum is divided by the number of micro-batches, not by the valid targets",
      weight_by_micros},
-    {"it is divided by the valid targets of the whole epoch from here on, not of this window",
-     weight_by_epoch},
+    {accumulate_rest_of_epoch, weight_by_epoch},
     {"each micro-batch is divided by the targets seen so far: the window's total must be known "
      "before the first backward",
      weight_seen_so_far},

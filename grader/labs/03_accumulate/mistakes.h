@@ -19,4 +19,7 @@ typedef struct AccumulateMistake {
 /** Most likely first. */
 extern const AccumulateMistake accumulate_mistakes[ACCUMULATE_MISTAKES];
 
+/** Said of a divisor that reaches too far. */
+extern const char accumulate_rest_of_epoch[];
+
 #endif

@@ -1,32 +1,14 @@
 /* Lab 03 in the probe: windows of micro-batches, on each of the three levels. What happens is seen
    from beside (grader/probe_watch.h). */
-#include "grader/labs/03_accumulate/protocol.h"
-
 #include "grader/probe.h"
+#include "grader/labs/03_accumulate/shared.h"
 #include "labs/03_accumulate/contract.h"
-
-enum { ARENA_BYTES = 256 << 20 };
-
-/* With an arena or a budget of `arena` bytes. */
-static void accumulate_open(const Wire *in, Wire *out, size_t arena) {
-    window_run_open(in, out, "window", (WindowDevice){.arena = arena, .limit = true});
-}
-
-/* More windows than the judge expects are counted, and not looked at. */
-static void accumulate_done(const StepReport *report) {
-    if (window_run.number < window_run.expected) {
-        window_give_number("optimizer.steps", (uint64_t)window_run.steps);
-    }
-    window_give_report(report);
-    window_done();
-    *(uint64_t *)wire_get(window_run.out, "windows", WIRE_U64, NULL) = window_run.number;
-}
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
 /* Level 1: windows of OPTION_MICROS micro-batches, the last with the rest. */
 static void accumulate_by_hand(const Wire *in, Wire *out) {
-    accumulate_open(in, out, ARENA_BYTES);
+    accumulate_open(in, out, ACCUMULATE_ARENA);
     int micros = window_run.option[OPTION_MICROS];
     for (int first = 0; first < window_run.batches; first += micros) {
         int left = window_run.batches - first;
@@ -54,13 +36,16 @@ static void accumulator_window(Accumulator *accumulator, Data *data, uint64_t *s
 
 /* Level 2: the loop that level 3 will be, around the student's accumulator. */
 static void accumulate_accumulator(const Wire *in, Wire *out) {
-    accumulate_open(in, out, ARENA_BYTES);
+    accumulate_open(in, out, ACCUMULATE_ARENA);
     Data *data = data_from_batches(window_run.batch, window_run.batches);
     uint64_t *sync = wire_get(out, "sync_gradients", WIRE_U64, NULL);
     for (int epoch = 0; epoch < window_run.option[OPTION_EPOCHS]; epoch++) {
         Accumulator window;
         accumulator_init(&window, &window_run.trainer, window_run.option[OPTION_MICROS]);
         while (accumulator_open(&window, data)) {
+            CHECK(!window.sync_gradients && window.micro == 0,
+                  "a window opens, and is marked complete: accumulator_step() leaves none open, "
+                  "with micro 0 and sync_gradients false");
             accumulator_window(&window, data, sync);
         }
         data_next_epoch(data);
@@ -88,7 +73,7 @@ static void accumulate_run_epochs(void) {
 
 /* Level 3. */
 static void accumulate_epochs(const Wire *in, Wire *out) {
-    accumulate_open(in, out, ARENA_BYTES);
+    accumulate_open(in, out, ACCUMULATE_ARENA);
     accumulate_run_epochs();
 }
 
@@ -98,36 +83,10 @@ static void accumulate_tight(const Wire *in, Wire *out) {
     accumulate_run_epochs();
 }
 
-/* Without the submission: backward of each micro-batch in turn, then the update. */
-static void accumulate_plain(const Wire *in, Wire *out) {
-    accumulate_open(in, out, ARENA_BYTES);
-    Trainer *trainer = &window_run.trainer;
-    Memory *memory = trainer->model->memory;
-    int micros = window_run.option[OPTION_MICROS];
-    for (int first = 0; first < window_run.batches; first += micros) {
-        StepReport report = {0};
-        for (int i = first; i < first + micros && i < window_run.batches; i++) {
-            report.tokens += (size_t)window_run.batch[i].valid;
-        }
-        float share = 1.0f / (float)report.tokens;
-        for (int i = first; i < first + micros && i < window_run.batches; i++) {
-            report.loss += model_forward(trainer->model, &window_run.batch[i]) * (double)share;
-            model_backward(trainer->model, share);
-        }
-        report.grad_norm = optimizer_clip(trainer->model, trainer->max_grad_norm);
-        report.learning_rate = schedule_rate(&trainer->schedule);
-        optimizer_step(trainer->optimizer, report.learning_rate);
-        model_zero_grad(trainer->model);
-        schedule_tick(&trainer->schedule);
-        accumulate_done(&report);
-    }
-    MemoryUse peak = memory_peak(memory);
-    *(uint64_t *)wire_get(out, "peak", WIRE_U64, NULL) =
-        memory_total(&peak) + memory_padding(memory);
-}
-
 const ProbeCase probe_cases[] = {
-    {"by_hand", accumulate_by_hand}, {"accumulator", accumulate_accumulator},
-    {"epochs", accumulate_epochs},   {"tight", accumulate_tight},
-    {"plain", accumulate_plain},     {NULL, NULL},
+    {"by_hand", accumulate_by_hand},
+    {"accumulator", accumulate_accumulator},
+    {"epochs", accumulate_epochs},
+    {"tight", accumulate_tight},
+    {NULL, NULL},
 };

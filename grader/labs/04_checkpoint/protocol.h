@@ -22,6 +22,12 @@ enum {
     OPTIONS,
 };
 
+/** The events of the probe (grader/probe_events.h). */
+enum {
+    TOLD_BLOCK = 'b', /**< a block runs forward */
+    TOLD_PASS = 'p',  /**< a pass is over */
+};
+
 /** The probe's line about the stack when memory is refused: the judge reads it as advice. */
 #define HELD "held: %d blocks, %d of them with probabilities, %d inputs"
 

@@ -28,21 +28,22 @@ static CheckpointRun *run_new(Check *check, ModelConfig config, Checkpoint check
 
 size_t run_peak(const ModelConfig *config, int B, int T, Checkpoint checkpoint, bool gpu,
                 MemoryUse *use) {
-    *use = peak_plain(config, B, T, judge_device(1));
-    use->bytes[MEMORY_ACTIVATIONS] = peak_activations(config, B, T, checkpoint);
+    /* Each number of an activation belongs to one of the sequences: one is measured. */
+    *use = peak_plain(config, 1, T, judge_device(1));
+    use->bytes[MEMORY_ACTIVATIONS] = (size_t)B * peak_activations(config, 1, T, checkpoint);
+    use->bytes[MEMORY_DATA] *= (size_t)B;
     if (gpu) {
         use->bytes[MEMORY_WORKSPACE] = judge_gpu_workspace(config);
     }
     return memory_total(use);
 }
 
-/* The most that a step takes, and a few tensors more; a plain step takes `gap` bytes
-   more than that, or more. */
+/* The most that a step takes, to the byte: one tensor more does not fit. A plain step takes `gap`
+   bytes more than that, or more. */
 static void run_set_budget(CheckpointRun *run, size_t gap) {
     const ModelConfig *config = &run->config;
     const Batch *largest = &run->batch[0];
     MemoryUse use;
-    size_t stream = (size_t)(largest->B * largest->T * config->C) * sizeof(float);
     size_t plain = run_peak(config, largest->B, largest->T, (Checkpoint){0}, run->gpu, &use);
     /* Moments, and on the CPU, where the workspace is that of a model alone, the optimizer's lists
        of weights and moments. */
@@ -50,7 +51,7 @@ static void run_set_budget(CheckpointRun *run, size_t gap) {
         2 * use.bytes[MEMORY_GRADIENTS] + (run->gpu ? 0 : 3 * workspace_list_bytes(config));
     states = run->passes > run->window ? states : 0;
     run->budget =
-        run_peak(config, largest->B, largest->T, run->checkpoint, run->gpu, &use) + states + stream;
+        run_peak(config, largest->B, largest->T, run->checkpoint, run->gpu, &use) + states;
     CHECK(run->budget + gap < plain + states, "a plain step nearly fits");
 }
 
@@ -79,7 +80,7 @@ CheckpointRun *run_large(Check *check, ModelConfig config, Checkpoint checkpoint
     run->closed = !run->gpu;
     run->passes = run->window = 2;
     for (int i = 0; i < run->passes; i++) {
-        run->batch[i] = run_batch(check, config.V, 4, config.T);
+        run->batch[i] = run_batch(check, config.V, RUN_LARGE_BATCH, config.T);
     }
     run_set_budget(run, run->gpu ? 1 << 20 : 8 << 20);
     return run;
@@ -111,7 +112,6 @@ void run_want(const CheckpointRun *run) {
     char name[WIRE_NAME];
     check_want(run->check, "loss", WIRE_U64, (size_t)run->passes);
     check_want(run->check, "stream", WIRE_U64, (size_t)run->passes);
-    check_want(run->check, "forwards", WIRE_U64, (size_t)run->passes);
     check_want_picture(run->check);
     for (int step = 0; step < run->passes / run->window; step++) {
         for (int i = 0; i < run->param_count; i++) {

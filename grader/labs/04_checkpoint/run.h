@@ -44,6 +44,9 @@ size_t run_peak(const ModelConfig *config, int B, int T, Checkpoint checkpoint, 
    large that what a plain step keeps finds no other place; in the simulator small, for the time. */
 CheckpointRun *run_small(Check *check, int L, Checkpoint checkpoint, float dropout, bool gpu);
 
+/** Sequences of each micro-batch of run_large(). */
+enum { RUN_LARGE_BATCH = 2 };
+
 /** One step of two micro-batches, in memory that is closed. */
 CheckpointRun *run_large(Check *check, ModelConfig config, Checkpoint checkpoint);
 

@@ -33,6 +33,9 @@ void job_expect_bad_skipped(const Job *job, int w, int before);
 /** That a good window was a step; `before` is the good one before it, -1 if there is none. */
 void job_expect_good_taken(const Job *job, int w, int before);
 
+/** "window 15: t": number i of the trace. */
+const char *job_label(size_t i, char *text);
+
 /** (6 * windows) what the trace should be. */
 uint64_t *job_right_trace(const Job *job, ScalerSlip slip, bool skip_counts);
 

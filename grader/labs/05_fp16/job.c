@@ -137,7 +137,7 @@ bool job_stepped(const Job *job, int w) {
     return windows_stepped(
         &job->windows, w,
         "window %d: all gradients were finite, but optimizer_step() was not called: is "
-        "what unscale() stores into 0 before the first tensor?",
+        "model->result set to 0 before the first tensor?",
         w + 1);
 }
 

@@ -1,5 +1,5 @@
-/* Lab 05 in the probe: the two ops on the simulated GPU, the scaler by itself, and windows in half
-   precision, some with a number in a gradient that is not finite. */
+/* Lab 05 in the probe: the scaler by itself, and windows in half precision, some with a number in a
+   gradient that is not finite. The two ops are in probe_ops.c. */
 #define _GNU_SOURCE
 #include "grader/labs/05_fp16/protocol.h"
 
@@ -17,85 +17,6 @@ enum { ARENA_BYTES = 256 << 20 };
 
 static float *wire_floats(const Wire *wire, const char *name) {
     return wire_get(wire, name, WIRE_F32, NULL);
-}
-
-/* ---- the ops --------------------------------------------------------------------------------- */
-
-typedef struct OpCall {
-    const Wire *in;
-    Wire *out;
-    int i;
-    OpCase c;
-    Device *device;
-    Memory *memory;
-} OpCall;
-
-static void *op_tensor(const OpCall *call, const void *values, size_t bytes) {
-    void *data = memory_alloc(call->memory, MEMORY_ACTIVATIONS, "probe", -1, bytes);
-    if (values != NULL) {
-        device_upload(call->device, data, values, bytes);
-    }
-    return data;
-}
-
-static float *op_given(const OpCall *call) {
-    char name[WIRE_NAME];
-    return op_tensor(call, wire_floats(call->in, op_name(name, "in", call->i)),
-                     (size_t)call->c.n * sizeof(float));
-}
-
-static void op_call_cast(const OpCall *call) {
-    char name[WIRE_NAME];
-    Precision precision = (Precision)call->c.precision;
-    size_t n = (size_t)call->c.n, bytes = precision_bytes(precision);
-    Real *to = op_tensor(call, NULL, n * bytes);
-    call->device->ops[precision].cast_from_float(to, op_given(call), n);
-    unsigned char *raw = malloc(n * bytes + 1);
-    CHECK(raw != NULL, "no host memory for %zu numbers", n);
-    device_download(call->device, raw, to, n * bytes);
-    uint64_t *bits = wire_get(call->out, op_name(name, "bits", call->i), WIRE_U64, NULL);
-    for (size_t i = 0; i < n; i++) {
-        bits[i] = 0;
-        memcpy(&bits[i], raw + i * bytes, bytes); /* as on any little-endian machine */
-    }
-    free(raw);
-}
-
-static void op_call_unscale(const OpCall *call) {
-    char name[WIRE_NAME];
-    size_t n = (size_t)call->c.n;
-    float *grad = op_given(call), *found = op_tensor(call, &call->c.found_inf, sizeof(float));
-    call->device->ops[F32].unscale(grad, n, call->c.inv_scale, found);
-    device_download(call->device, wire_floats(call->out, op_name(name, "out", call->i)), grad,
-                    n * sizeof *grad);
-    device_download(call->device, wire_floats(call->out, "found_inf") + call->i, found,
-                    sizeof *found);
-}
-
-static void op_cases_run(const Wire *in, Wire *out, void (*run)(const OpCall *call)) {
-    size_t bytes;
-    const OpCase *cases = wire_get(in, "cases", WIRE_BYTES, &bytes);
-    Device *device = device_gpu_new(ops_gpu);
-    CHECK(device != NULL, "there is no GPU");
-    Memory *memory = memory_new(device, (MemoryOptions){.checked = !device->simulated});
-    for (int i = 0; i < (int)(bytes / sizeof *cases); i++) {
-        MemoryMark mark = memory_mark(memory);
-        OpCall call = {in, out, i, cases[i], device, memory};
-        run(&call);
-        memory_release(memory, mark);
-    }
-    device_synchronize(device);
-    memory_free(memory);
-    device_free(device);
-    hand_back_profile(out);
-}
-
-static void op_cast(const Wire *in, Wire *out) {
-    op_cases_run(in, out, op_call_cast);
-}
-
-static void op_unscale(const Wire *in, Wire *out) {
-    op_cases_run(in, out, op_call_unscale);
 }
 
 /* ---- the scaler ------------------------------------------------------------------------------ */
@@ -274,21 +195,6 @@ static void mixed_window(void) {
     window_done();
 }
 
-/* Without the submission's part of a step: backward of the first window at its scale. */
-static void mixed_plain(const Wire *in, Wire *out) {
-    const MixedWindow *window = wire_get(in, "windows", WIRE_BYTES, NULL);
-    size_t valid = 0;
-    mixed_open(in, out);
-    for (int i = 0; i < window->count; i++) {
-        valid += (size_t)window_run.batch[i].valid;
-    }
-    for (int i = 0; i < window->count; i++) {
-        model_forward(window_run.trainer.model, &window_run.batch[i]);
-        model_backward(window_run.trainer.model, 1.0f / (float)valid * window->scale);
-    }
-    window_give_gradients(NAME_GRADIENT);
-}
-
 static void mixed_windows(const Wire *in, Wire *out) {
     size_t bytes;
     const MixedWindow *all = wire_get(in, "windows", WIRE_BYTES, &bytes);
@@ -306,10 +212,5 @@ static void mixed_windows(const Wire *in, Wire *out) {
     window_run_close();
 }
 
-const ProbeCase probe_cases[] = {{"cast", op_cast},
-                                 {"unscale", op_unscale},
-                                 {"start", scaler_start},
-                                 {"script", scaler_script},
-                                 {"plain", mixed_plain},
-                                 {"windows", mixed_windows},
-                                 {NULL, NULL}};
+const ProbeCase probe_cases[] = {
+    {"start", scaler_start}, {"script", scaler_script}, {"windows", mixed_windows}, {NULL, NULL}};

@@ -6,8 +6,8 @@
 #ifndef GRADER_LABS_05_FP16_PROTOCOL_H
 #define GRADER_LABS_05_FP16_PROTOCOL_H
 
-#include "grader/probe_profile.h"
 #include "grader/probe_windows.h"
+#include "grader/wire.h"
 
 /** A number that backward is made to leave in a gradient. */
 typedef enum Bad {

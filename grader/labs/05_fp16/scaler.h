@@ -26,6 +26,10 @@ typedef enum ScalerSlip {
     SLIP_FLOOR,   /**< no floor */
     SLIP_GROWN,   /**< good steps go on counting after it has grown */
     SLIP_NEVER,   /**< never changes */
+    SLIP_EACH,    /**< grows with every good step */
+    SLIP_INF,     /**< grows to infinity */
+    SLIP_ONE,     /**< the floor is 1 */
+    SLIP_TWO,     /**< growth is 2, backoff a half */
     SLIPS
 } ScalerSlip;
 

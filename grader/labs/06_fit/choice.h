@@ -6,48 +6,35 @@
 #ifndef GRADER_LABS_06_FIT_CHOICE_H
 #define GRADER_LABS_06_FIT_CHOICE_H
 
-#include "grader/judge_training.h"
-#include "grader/labs/06_fit/mistakes.h"
+#include "grader/labs/06_fit/stack.h"
 
-enum { MOST_ASKED = 40, SENTENCE = 400 };
-
-/** Gives the model and how it is to be trained; `most` is for plan_largest(). */
-void space_give(const Space *space, int most);
-
-/* ---- asking ---------------------------------------------------------------------------------- */
+enum { MOST_ASKED = 40, SENTENCE = 400, QUICKLY = 10 };
 
 /** Budgets that are asked about in one run. */
 typedef struct Budgets {
     uint64_t budget[MOST_ASKED];
+    Priced best[MOST_ASKED];   /**< exactly */
+    Priced chosen[MOST_ASKED]; /**< what came back; not found: nothing was */
     int count;
-    const Measured *chosen[MOST_ASKED]; /**< what came back; NULL: nothing was found */
-    const char *mistake;                /**< that explains all of it, or "" */
 } Budgets;
 
 /** Adds a budget, if there is room. */
-void budgets_ask(Budgets *budgets, size_t budget);
+void budgets_ask(const Stack *stack, Budgets *budgets, size_t budget);
 
-/** Budgets at some of the cliffs, from the smallest to the largest, plus `more` bytes. */
-void budgets_ask_at_cliffs(Budgets *budgets, const Space *space, long more);
+/**
+ * Adds the budgets in which each known mistake does most harm, and is `less` bytes short of a plan.
+ *
+ * @return whether each mistake costs more than is allowed in one of them, so that none can pass
+ */
+bool budgets_ask_at_worst(const Stack *stack, Budgets *budgets, size_t less);
 
-/** Budgets in which known mistakes show most. */
-void budgets_ask_at_worst(Budgets *budgets, const Space *space);
-
-/* ---- what was chosen ------------------------------------------------------------------------- */
-
-/** Asks the hole. @return whether each answer is -1, with *plan left alone, or a plan */
-bool choices_run(const Space *space, Budgets *budgets);
-
-/** That nothing was chosen for budget i, which is too small for any plan. */
-void choice_expect_nothing(const Space *space, const Budgets *budgets, int i);
-
-/** That the plan chosen for budget i fits, and costs little more than the best. */
-void choice_expect(const Space *space, const Budgets *budgets, int i);
+/** Gives the options of a stack. */
+void stack_give(const Stack *stack);
 
 /** Asks, and judges each choice. */
-void choices_expect(const Space *space, Budgets *budgets);
+void choices_expect(const Stack *stack, Budgets *budgets);
 
-/** A budget in the middle of the front, and the plan that was chosen for it; NULL if it is none. */
-const Measured *choice_one(const Space *space, Budgets *budgets);
+/** Asks about options in which nothing is left to choose. @return the option, or -1 */
+int choice_option(Check *check, const PlanOption *options, int count, uint64_t budget);
 
 #endif

@@ -8,6 +8,8 @@
 #include "common/testkit/program.h"
 #include "common/testkit/scratch.h"
 #include "common/trainer.h"
+#include "common/watch.h"
+#include "labs/00_bytes/contract.h"
 #include "labs/06_fit/contract.h"
 #include "train/rates.h"
 #include "train/techniques.h"
@@ -17,6 +19,8 @@ static const PlanRates rates = {
     .count = 4,
     .rows = {8, 32, 128, 512},
     .rate = {{1e9, 2e9, 4e9, 8e9}, {2e9, 4e9, 8e9, 16e9}, {2e9, 4e9, 8e9, 16e9}},
+    .attention = {5e8, 1e9, 1e9},
+    .stream = {4e9, 3e9, 2e9},
     .overhead = 1e-6};
 static const ModelConfig config = {.V = 256, .T = 24, .L = 5, .NH = 2, .C = 16, .dropout = 0.1f};
 
@@ -24,58 +28,101 @@ enum { T = 19, BATCH = 6 };
 
 /* ---- cost ------------------------------------------------------------------------------------ */
 
-/* FLOPs of a forward and backward of N tokens, product by product. */
-static double flops_by_hand(double N, bool flash) {
-    double V = config.V, L = config.L, C = config.C, block = 12 * C * C;
-    double attention = (flash ? 7 : 6) * 2 * N * T * C;
-    return 3 * 2 * N * (L * block + V * C) + L * attention;
+/* The sum over the ops that a step of the kit calls. */
+typedef struct Called {
+    const PlanRates *rates;
+    Precision precision;
+    double rows, seconds;
+} Called;
+
+static double rate_on_the_line(const PlanRates *table, Precision precision, double rows) {
+    int i = 0;
+    while (i < table->count - 2 && rows > table->rows[i + 1]) {
+        i++;
+    }
+    double share = (rows - table->rows[i]) / (table->rows[i + 1] - table->rows[i]);
+    share = fmin(fmax(share, 0), 1);
+    return table->rate[precision][i] * (1 - share) + table->rate[precision][i + 1] * share;
 }
 
-Test(plan, cost_is_flops_over_rate_and_overhead) {
-    for (int flash = 0; flash < 2; flash++) {
-        Plan plan = {.micro_batch = 2, .window = 3, .attention = (Attention)flash};
-        double N = 2 * T; /* 38 rows: between 32 and 128 */
-        double rate = 2e9 + (4e9 - 2e9) * (N - 32) / (128 - 32);
-        double products = 3 * (4 * config.L + 1) + (flash ? 7 : 6) * config.L;
-        double want = 3 * (flops_by_hand(N, flash) / rate + products * 1e-6);
-        double got = plan_cost(&config, T, &plan, &rates);
-        cr_assert(fabs(got - want) <= tolerance_of_double() * want, "%g, should be %g", got, want);
-    }
+static void price(void *context, const char *op, Cost cost) {
+    Called *called = context;
+    double rate = rate_on_the_line(called->rates, called->precision, called->rows);
+    bool attention = strncmp(op, "attention_", 10) == 0 || strncmp(op, "flash_", 6) == 0;
+    double work = attention        ? cost.flops / called->rates->attention[called->precision]
+                  : cost.flops > 0 ? cost.flops / rate
+                                   : cost.bytes / called->rates->stream[called->precision];
+    called->seconds += work + called->rates->overhead;
+}
+
+/* A forward and backward of lab 04, its ops watched. */
+static double step_seconds(Device *device, const Plan *plan) {
+    enum { MOST = 6 * T };
+    ModelConfig planned = plan_config(&config, plan);
+    planned.dropout = 0; /* masks are not in the formula */
+    Memory *memory = memory_new(device, (MemoryOptions){0});
+    Trainer trainer = {.model = model_new(&planned, memory, 1)};
+    techniques_set(&trainer);
+    Called called = {&rates, plan->precision, plan->micro_batch * T, 0};
+    int32_t ids[MOST] = {0};
+    Batch batch = {plan->micro_batch, T, ids, ids, plan->micro_batch * T};
+    trainer.model->checkpoint = plan->checkpoint;
+    trainer.model->ops = ops_watch((Watch){.ops = trainer.model->ops,
+                                           .precision = plan->precision,
+                                           .after = price,
+                                           .context = &called});
+    trainer_forward(&trainer, &batch);
+    trainer_backward(&trainer, 1);
+    model_free(trainer.model);
+    memory_free(memory);
+    return called.seconds;
+}
+
+/* The part that belongs to no micro-batch, from two windows. */
+static double update_seconds(Plan plan) {
+    plan.window = 1;
+    double one = plan_cost(&config, T, &plan, &rates);
+    plan.window = 2;
+    return 2 * one - plan_cost(&config, T, &plan, &rates);
+}
+
+static void expect_called(const Plan *plan, void *context) {
+    double want = update_seconds(*plan) + plan->window * step_seconds(context, plan);
+    double got = plan_cost(&config, T, plan, &rates);
+    cr_assert(fabs(got - want) <= 0.01 * want, "%s %d x %d segment %d only %d attention %d: %g, %g",
+              precision_name(plan->precision), plan->window, plan->micro_batch,
+              plan->checkpoint.segment, plan->checkpoint.attention_only, (int)plan->attention, got,
+              want);
+}
+
+static void each_plan(void (*see)(const Plan *plan, void *context), void *context);
+
+Test(plan, cost_is_that_of_the_ops_that_a_step_calls, .timeout = 120) {
+    Device *device = device_cpu_new(256 << 20);
+    each_plan(expect_called, device);
+    device_free(device);
+}
+
+Test(plan, cost_of_the_update) {
+    Plan plan = {.micro_batch = 1, .window = 1};
+    double P = (double)bytes_params(&config), each = 1e-6;
+    double single = 2 * each + (28 * P + 4 * P + 8) / rates.stream[F32];
+    cr_assert(fabs(update_seconds(plan) - single) <= 1e-6 * single);
+    plan.precision = BF16;
+    double half = single + 2 * each + (8 * P + 6 * P) / rates.stream[F32];
+    cr_assert(fabs(update_seconds(plan) - half) <= 1e-6 * half);
 }
 
 Test(plan, cost_outside_of_the_table_is_that_of_the_nearest_point) {
-    PlanRates one = {.count = 1, .rows = {64}, .rate = {{3e9}, {6e9}, {6e9}}};
     Plan small = {.micro_batch = 1, .window = 1}, large = {.micro_batch = 50, .window = 1};
-    double a = plan_cost(&config, T, &small, &one), b = plan_cost(&config, T, &large, &one);
-    cr_assert(fabs(b / a - 50) <= tolerance_of_double() * 50, "%g", b / a);
-    small.precision = BF16;
-    cr_assert(fabs(plan_cost(&config, T, &small, &one) / a - 0.5) <= tolerance_of_double());
-}
-
-/* A plan runs the same blocks again as lab 04: blocks are counted while a step runs. */
-Test(plan, cost_of_a_segment_counts_the_blocks_that_run_again, .timeout = 60) {
-    PlanRates flat = {.count = 1, .rows = {1}, .rate = {{1}, {1}, {1}}};
-    double N = T, forward = 2 * N * 12 * config.C * config.C + 2 * 2 * N * T * config.C;
-    Plan plan = {.micro_batch = 1, .window = 1};
-    double whole = plan_cost(&config, T, &plan, &flat);
-    Device *device = device_cpu_new(64 << 20);
-    for (int segment = 1; segment <= config.L; segment++) {
-        Memory *memory = memory_new(device, (MemoryOptions){0});
-        Trainer trainer = {.model = model_new(&config, memory, 1)};
-        techniques_set(&trainer);
-        int32_t ids[T] = {0};
-        Batch batch = {1, T, ids, ids, T};
-        plan.checkpoint.segment = trainer.model->checkpoint.segment = segment;
-        trainer_forward(&trainer, &batch);
-        trainer_backward(&trainer, 1);
-        double again = (double)trainer.model->block_forwards - config.L;
-        double got = plan_cost(&config, T, &plan, &flat) - whole;
-        cr_assert(fabs(got - again * forward) <= tolerance_of_double() * whole, "segment %d: %g",
-                  segment, got);
-        model_free(trainer.model);
-        memory_free(memory);
+    PlanRates cut = rates, one = rates;
+    cut.count = 1;
+    cut.rows[0] = 64;
+    for (int i = 0; i < 3; i++) { /* the same at each point: a table of one */
+        one.rate[F32][i + 1] = one.rate[F32][0];
     }
-    device_free(device);
+    cr_assert_eq(plan_cost(&config, T, &small, &cut), plan_cost(&config, T, &small, &one));
+    cr_assert_eq(plan_cost(&config, T, &large, &cut), plan_cost(&config, T, &large, &one));
 }
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
@@ -115,56 +162,107 @@ Test(plan, bytes_are_what_is_counted_for_every_plan, .timeout = 120) {
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
-/* The best plan for a budget, and the fewest bytes of all. */
-typedef struct Best {
-    const Device *device;
-    size_t budget, fewest;
-    double cost;
-    size_t bytes;
-} Best;
+enum { BLOCKS = 5, OPTIONS = 3, ALL = 243 };
 
-static void look(const Plan *plan, void *context) {
-    Best *best = context;
-    MemoryUse use = plan_bytes(&config, T, plan, best->device);
-    size_t bytes = memory_total(&use);
-    double cost = plan_cost(&config, T, plan, &rates);
-    best->fewest = bytes < best->fewest ? bytes : best->fewest;
-    if (bytes <= best->budget &&
-        (cost < best->cost || (cost == best->cost && bytes < best->bytes))) {
-        best->cost = cost;
-        best->bytes = bytes;
+/* Blocks of random bytes; seconds are few different numbers, so that many plans cost the same. */
+static void draw_options(Rng *rng, PlanOption *options, PlanBlock blocks[OPTIONS][BLOCKS]) {
+    for (int i = 0; i < OPTIONS; i++) {
+        options[i] = (PlanOption){.bytes = rng_below(rng, 50),
+                                  .head = rng_below(rng, 90),
+                                  .seconds = (double)rng_below(rng, 4),
+                                  .blocks = BLOCKS,
+                                  .block = blocks[i]};
+        for (int k = 0; k < BLOCKS; k++) {
+            size_t full = 20 + rng_below(rng, 60), probs = rng_below(rng, 15),
+                   more = rng_below(rng, 40);
+            blocks[i][k] =
+                (PlanBlock){{full, full - probs, 5},
+                            {full + more, full + more, full + more},
+                            {0, (double)(1 + rng_below(rng, 3)), (double)(2 + rng_below(rng, 3))}};
+        }
     }
 }
 
-static Best best_of(const Device *device, size_t budget) {
-    Best best = {.device = device, .budget = budget, .fewest = SIZE_MAX, .cost = (double)INFINITY};
-    each_plan(look, &best);
-    return best;
-}
-
-static void expect_best(const Device *device, size_t budget) {
-    Best best = best_of(device, budget);
-    Plan plan;
-    cr_assert_eq(plan_choose(&config, BATCH, T, budget, device, &rates, &plan), 0);
-    MemoryUse use = plan_bytes(&config, T, &plan, device);
-    cr_assert_eq(plan.micro_batch * plan.window, BATCH);
-    cr_assert(plan_cost(&config, T, &plan, &rates) == best.cost, "in %zu bytes", budget);
-    cr_assert_eq(memory_total(&use), best.bytes, "in %zu bytes", budget);
+/* Looks at every plan. */
+static bool look_at_all(const PlanOption *options, size_t budget, double *cost, size_t *peak) {
+    bool found = false;
+    for (int plan = 0; plan < OPTIONS * ALL; plan++) {
+        const PlanOption *option = &options[plan / ALL];
+        size_t kept = option->bytes, most = 0;
+        double seconds = option->seconds;
+        for (int k = 0, rest = plan % ALL; k < BLOCKS; k++, rest /= 3) {
+            const PlanBlock *block = &option->block[k];
+            size_t here = kept + block->working[rest % 3];
+            most = here > most ? here : most;
+            kept += block->kept[rest % 3];
+            seconds += block->seconds[rest % 3];
+        }
+        most = kept + option->head > most ? kept + option->head : most;
+        if (most <= budget && (!found || seconds < *cost || (seconds == *cost && most < *peak))) {
+            found = true;
+            *cost = seconds;
+            *peak = most;
+        }
+    }
+    return found;
 }
 
 Test(plan, chooses_the_best_in_every_budget, .timeout = 60) {
-    Device *devices[] = {device_cpu_new(1 << 20), device_gpu_new(ops_gpu)};
-    for (int i = 0; i < 2; i++) {
-        size_t fewest = best_of(devices[i], 0).fewest;
-        for (size_t budget = fewest; budget < 4 * fewest; budget += fewest / 7) {
-            expect_best(devices[i], budget);
+    static PlanBlock blocks[OPTIONS][BLOCKS];
+    PlanOption options[OPTIONS];
+    void *scratch = malloc(PLAN_SCRATCH);
+    Rng rng = rng_new(11, RNG_DATA);
+    for (int draw = 0; draw < 40; draw++) {
+        draw_options(&rng, options, blocks);
+        for (size_t budget = 60; budget < 500; budget += 7) {
+            PlanChoice choice = {.option = -7};
+            double cost = 0;
+            size_t peak = 0;
+            bool found = look_at_all(options, budget, &cost, &peak);
+            int result = plan_choose(options, OPTIONS, budget, scratch, PLAN_SCRATCH, &choice);
+            cr_assert_eq(result, found ? 0 : -1);
+            cr_assert(found || choice.option == -7);
+            if (found) {
+                const PlanOption *option = &options[choice.option];
+                double seconds = option->seconds;
+                for (int k = 0; k < BLOCKS; k++) {
+                    seconds += option->block[k].seconds[choice.way[k]];
+                }
+                cr_assert_eq(seconds, cost, "in %zu", budget);
+                cr_assert_eq(plan_peak(option, choice.way), peak, "in %zu", budget);
+            }
         }
-        expect_best(devices[i], SIZE_MAX);
-        Plan plan = {.micro_batch = -7};
-        cr_assert_eq(plan_choose(&config, BATCH, T, fewest - 1, devices[i], &rates, &plan), -1);
-        cr_assert_eq(plan.micro_batch, -7);
-        device_free(devices[i]);
     }
+    free(scratch);
+}
+
+/* Of 24 blocks there are more plans that none beats than the scratch memory holds. */
+Test(plan, thins_what_outgrows_the_scratch_memory, .timeout = 60) {
+    static PlanBlock block[PLAN_BLOCKS];
+    PlanOption option = {.blocks = PLAN_BLOCKS, .block = block};
+    size_t all = 0;
+    Rng rng = rng_new(12, RNG_DATA);
+    for (int k = 0; k < PLAN_BLOCKS; k++) {
+        size_t full = 1000000 + rng_below(&rng, 1000000);
+        double again = (double)full / (1 << 20) + (double)rng_below(&rng, 1000) / (1 << 20);
+        block[k] = (PlanBlock){
+            {full, full / 2, full / 10}, {full, full, full}, {3, 3 + again / 2, 3 + again}};
+        all += full;
+    }
+    void *scratch = malloc(PLAN_SCRATCH);
+    for (size_t budget = all / 4; budget < all; budget += all / 9) {
+        PlanChoice exact, choice;
+        double cost[2] = {0, 0};
+        cr_assert_eq(plan_choose(&option, 1, budget, scratch, PLAN_SCRATCH, &exact), 0);
+        cr_assert_eq(plan_choose(&option, 1, budget, scratch, 1 << 18, &choice), 0);
+        cr_assert_leq(plan_peak(&option, choice.way), budget);
+        for (int k = 0; k < PLAN_BLOCKS; k++) {
+            cost[0] += block[k].seconds[exact.way[k]];
+            cost[1] += block[k].seconds[choice.way[k]];
+        }
+        cr_assert(cost[1] <= 1.02 * cost[0], "%g for %g", cost[1], cost[0]);
+    }
+    free(scratch);
 }
 
 Test(plan, largest_is_the_last_that_fits, .timeout = 60) {
@@ -200,25 +298,35 @@ Test(plan, rates_are_measured_and_survive_a_file, .timeout = 60) {
             cr_assert(a > 0 && fabs(a - b) <= 1e-5 * a, "%g was %g", b, a);
         }
     }
+    for (int p = 0; p < 3; p++) {
+        cr_assert(measured.attention[p] > 0 && measured.stream[p] > 0);
+        cr_assert(fabs(measured.attention[p] - loaded.attention[p]) <=
+                  1e-5 * measured.attention[p]);
+        cr_assert(fabs(measured.stream[p] - loaded.stream[p]) <= 1e-5 * measured.stream[p]);
+    }
     cr_assert_arr_eq(measured.rows, loaded.rows, sizeof loaded.rows);
     scratch_remove();
 }
 
+#define MORE "\"attention\": [1, 1, 1], \"stream\": [1, 1, 1], "
+
 Test(plan, bad_rates_are_refused, .timeout = 60) {
     static const char *const bad[] = {
-        "",
-        "[]",
-        "{}",
-        "{\"rows\": [8], \"f32\": [1], \"f16\": [1], \"bf16\": [1]}",
-        "{\"rows\": [], \"f32\": [], \"f16\": [], \"bf16\": [], \"overhead\": 0}",
-        "{\"rows\": [8, 8], \"f32\": [1, 1], \"f16\": [1, 1], \"bf16\": [1, 1], \"overhead\": 0}",
-        "{\"rows\": [8.5], \"f32\": [1], \"f16\": [1], \"bf16\": [1], \"overhead\": 0}",
-        "{\"rows\": [-8], \"f32\": [1], \"f16\": [1], \"bf16\": [1], \"overhead\": 0}",
-        "{\"rows\": [8], \"f32\": [0], \"f16\": [1], \"bf16\": [1], \"overhead\": 0}",
-        "{\"rows\": [8], \"f32\": [1, 2], \"f16\": [1], \"bf16\": [1], \"overhead\": 0}",
-        "{\"rows\": [8], \"f32\": [1], \"f16\": [\"1\"], \"bf16\": [1], \"overhead\": 0}",
-        "{\"rows\": [8], \"f32\": [1], \"f16\": [1], \"bf16\": [1], \"overhead\": -1}",
-        "{\"rows\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]}"};
+        "", "[]", "{}", "{\"rows\": [8], \"f32\": [1], \"f16\": [1], \"bf16\": [1]}",
+        "{\"rows\": [], \"f32\": [], \"f16\": [], \"bf16\": [], " MORE "\"overhead\": 0}",
+        "{\"rows\": [8, 8], \"f32\": [1, 1], \"f16\": [1, 1], \"bf16\": [1, 1], " MORE
+        "\"overhead\": 0}",
+        "{\"rows\": [8.5], \"f32\": [1], \"f16\": [1], \"bf16\": [1], " MORE "\"overhead\": 0}",
+        "{\"rows\": [-8], \"f32\": [1], \"f16\": [1], \"bf16\": [1], " MORE "\"overhead\": 0}",
+        "{\"rows\": [8], \"f32\": [0], \"f16\": [1], \"bf16\": [1], " MORE "\"overhead\": 0}",
+        "{\"rows\": [8], \"f32\": [1, 2], \"f16\": [1], \"bf16\": [1], " MORE "\"overhead\": 0}",
+        "{\"rows\": [8], \"f32\": [1], \"f16\": [\"1\"], \"bf16\": [1], " MORE "\"overhead\": 0}",
+        "{\"rows\": [8], \"f32\": [1], \"f16\": [1], \"bf16\": [1], " MORE "\"overhead\": -1}",
+        "{\"rows\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]}",
+        /* as a former release wrote it, and without a number for bf16 */
+        "{\"rows\": [8], \"f32\": [1], \"f16\": [1], \"bf16\": [1], \"overhead\": 0}",
+        "{\"rows\": [8], \"f32\": [1], \"f16\": [1], \"bf16\": [1], \"attention\": [1, 1], "
+        "\"stream\": [1, 1, 1], \"overhead\": 0}"};
     const char *path = scratch_path("rates.json");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         FILE *file = fopen(path, "w");

@@ -21,11 +21,21 @@ Plan plan_of(const int32_t n[PLAN_NUMBERS]);
 /** The questions about a model, "ask" as WIRE_I32. */
 enum {
     ASK_T,       /**< tokens per sequence */
-    ASK_BATCH,   /**< sequences per update */
     ASK_MOST,    /**< of plan_largest() */
     ASK_THREADS, /**< of the device: workspace depends on them */
     ASK_GPU,     /**< on the simulated GPU, whose workspace is another */
     ASKS,        /**< how many numbers */
 };
+
+/** A question to plan_cost(): "costs" as WIRE_BYTES. */
+typedef struct CostAsk {
+    ModelConfig config;
+    int T;
+    Plan plan;
+    PlanRates rates;
+} CostAsk;
+
+/** A choice travels as its option and a way for each of PLAN_BLOCKS blocks. */
+enum { CHOICE_NUMBERS = 1 + PLAN_BLOCKS, CHOICE_UNTOUCHED = -7 };
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grader/labs/06_fit/costs.h"
+
 const char *plan_text(const Plan *plan, char text[PLAN_TEXT]) {
     char full[2 * PLAN_TEXT];
     snprintf(full, sizeof full, "%d x %d %s %s segment %d%s", plan->window, plan->micro_batch,
@@ -14,6 +16,15 @@ const char *plan_text(const Plan *plan, char text[PLAN_TEXT]) {
              plan->checkpoint.attention_only ? " attention_only" : "");
     snprintf(text, PLAN_TEXT, "%.*s", PLAN_TEXT - 1, full);
     return text;
+}
+
+void space_give(const Space *space, int most) {
+    int32_t ask[ASKS] = {[ASK_T] = space->T,
+                         [ASK_MOST] = most,
+                         [ASK_THREADS] = THREADS,
+                         [ASK_GPU] = space->gpu != NULL};
+    check_give_config(space->check, &space->config);
+    check_give(space->check, "ask", WIRE_I32, ask, ASKS);
 }
 
 /* ---- a model, a machine ---------------------------------------------------------------------- */
@@ -36,6 +47,10 @@ static PlanRates space_random_rates(Check *check, bool gpu) {
     double rate = 1e9 * check_int(check, 1, 4);
     double growth = (gpu ? 1.4 : 1.01) + 0.01 * check_int(check, 0, gpu ? 30 : 1);
     double half = gpu ? 1.5 + 0.1 * check_int(check, 0, 10) : 0.4 + 0.01 * check_int(check, 0, 20);
+    for (int p = 0; p < 3; p++) {
+        rates.attention[p] = rate / 2 * (p == F32 ? 1 : half);
+        rates.stream[p] = rate / 4;
+    }
     for (int i = 0; i < rates.count; i++) {
         rates.rows[i] = 8 << i;
         rates.rate[F32][i] = rate;
@@ -96,7 +111,7 @@ static void space_add(Space *space, Plan plan) {
     const Measured *twin = plan.precision == BF16 ? space_find(space, &half) : NULL;
     Measured *to = &space->plan[space->count++];
     to->plan = plan;
-    to->cost = plan_cost(&space->config, space->T, &plan, &space->rates);
+    to->cost = cost_expected(&space->config, space->T, &plan, &space->rates, FLAW_NONE);
     to->use = twin != NULL ? twin->use : space_counted(space, &plan);
     to->bytes = memory_total(&to->use);
 }

@@ -42,6 +42,9 @@ typedef struct Space {
  */
 const char *plan_text(const Plan *plan, char text[PLAN_TEXT]);
 
+/** Gives the model and how it is to be trained; `most` is for plan_largest(). */
+void space_give(const Space *space, int most);
+
 /* ---- a model, a machine ---------------------------------------------------------------------- */
 
 /** Counted while a plain step of the kit runs, and what is run again taken off. */

@@ -49,7 +49,7 @@ bool train_run(const Space *space, const Reference *reference, const Plan *plan,
         check_want(space->check, param_name(name, NAME_GRADIENT, param, "update", 0), WIRE_F32,
                    param->count);
     }
-    return check_run(space->check, "train", SECONDS);
+    return check_run_kit(space->check, "train", SECONDS);
 }
 
 void train_expect_gradients(const Space *space, Reference *reference, const Plan *plan,

@@ -15,7 +15,7 @@ float *train_weights(Check *check, Reference *reference);
 /** Gives the rows of one update, of any lengths. */
 Batch train_rows(const Space *space);
 
-/** A second run of the probe, in which nothing of plan.c is called: the budget is the limit. */
+/** A run of the kit alone, in a program without plan.c: the budget is the limit. */
 bool train_run(const Space *space, const Reference *reference, const Plan *plan, uint64_t budget);
 
 /** Each micro-batch draws its masks after the one before, in the plan's order. */

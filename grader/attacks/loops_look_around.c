@@ -1,0 +1,86 @@
+/* Looks for the program with the loops under test: its memory, its file, its arguments, its
+   descriptors. */
+/* lab: 01_loop/loop_test.c  honest: gradients clip_large clip_small update steps no_targets
+   schedule report order */
+/* state: fail */
+/* then: five_guesses.c */
+#include "labs/01_loop/contract.h"
+#include <fcntl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+/* A system call without the C library, so that no list of symbols shows it. */
+static long call(long number, long a, long b, long c, long d) {
+#if defined __x86_64__
+    long result = number;
+    register long fourth __asm__("r10") = d;
+    register long fifth __asm__("r8") = 0;
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth)
+                     : "rcx", "r11", "memory");
+    return result;
+#elif defined __aarch64__
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = 0;
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
+    return x0;
+#endif
+}
+
+/* Where a call is not refused, the table of the attacks will show a crash instead of a fail. */
+static void must_fail(long result) {
+    if (result >= 0) {
+        __builtin_trap();
+    }
+}
+/* An experiment, so that nobody can say that there was none. */
+static LoopReply look(const LoopUnderTest *loop, int steps) {
+    LoopExperiment experiment = {.steps = steps, .schedule = {.max_steps = 9}};
+    for (int i = 0; i < steps; i++) {
+        experiment.batch[i].B = experiment.batch[i].T = 1;
+    }
+    return loop_try(loop, &experiment);
+}
+
+static void put(char *to, const char *text) {
+    while ((*to++ = *text++) != '\0') {
+    }
+}
+
+/* "/proc/4711/mem" of the processes around this one. */
+static void open_near(long process, const char *name) {
+    char path[64] = "/proc/", digits[24];
+    int n = 0, at = 6;
+    for (long rest = process; rest > 0; rest /= 10) {
+        digits[n++] = (char)('0' + rest % 10);
+    }
+    while (n > 0) {
+        path[at++] = digits[--n];
+    }
+    put(path + at, name);
+    must_fail(call(SYS_openat, -100, (long)path, O_RDONLY, 0));
+}
+
+static bool guess(const LoopUnderTest *loop) {
+    static const char *const names[] = {"/mem", "/cmdline", "/exe", "/maps", "/fd/3", "/fd/5"};
+    long own = call(SYS_getpid, 0, 0, 0, 0);
+    for (long other = own - 12; other < own + 6; other++) {
+        for (int i = 0; i < 6 && other != own; i++) {
+            open_near(other, names[i]);
+        }
+        char here[8], there[8];
+        struct iovec to = {here, 8}, from = {there, 8};
+        if (other != own) {
+            must_fail(call(SYS_process_vm_readv, other, (long)&to, 1, (long)&from));
+            must_fail(call(SYS_ptrace, PTRACE_ATTACH, other, 0, 0));
+        }
+    }
+    must_fail(call(SYS_sendmsg, 5, (long)names, 0, 0));
+    return look(loop, 1).step[0].updates == 1;
+}

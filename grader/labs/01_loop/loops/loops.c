@@ -1,0 +1,390 @@
+/* The loops under test: one program, which is every loop that the judge describes. It is not in a
+   handout, and students get it built. Each loop has one mistake at most; what is right may be
+   written in several ways. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "grader/labs/01_loop/loops/protocol.h"
+#include "grader/wire.h"
+
+enum { ARENA = 64 << 20 };
+static const double PERIOD = 2e-3; /* seconds: no experiment says by its time what a loop does */
+static const ModelConfig CONFIG = {.V = LOOP_VOCABULARY, .T = LOOP_LENGTH, .L = 1, .NH = 2, .C = 8};
+
+/* A loop in the middle of an experiment. */
+typedef struct Loop {
+    LoopSpec spec;
+    Trainer trainer;
+    int step;          /* of the experiment, from 0 on */
+    float rate_before; /* of the step before */
+    float norm_before; /* the same */
+    LoopSeen *seen;    /* of this step */
+} Loop;
+
+static bool is(const Loop *loop, LoopKind kind, int variant) {
+    return loop->spec.kind == kind && loop->spec.variant == variant;
+}
+
+/* ---- forward and backward -------------------------------------------------------------------- */
+
+static Batch row_of(const Batch *batch, int b) {
+    size_t begin = (size_t)b * (size_t)batch->T;
+    Batch row = {
+        .B = 1, .T = batch->T, .tokens = batch->tokens + begin, .targets = batch->targets + begin};
+    for (int t = 0; t < row.T; t++) {
+        row.valid += row.targets[t] != IGNORE_INDEX;
+    }
+    return row;
+}
+
+static float over(float a, float b) {
+    return b > 0 ? a / b : 0;
+}
+
+/* The weight of each valid target of row b. */
+static float share_of(const Loop *loop, const Batch *batch, int b) {
+    float valid = (float)batch->valid, right = over(1, valid);
+    int longest = 0, rows = 0;
+    for (int i = 0; i < batch->B; i++) {
+        int length = row_of(batch, i).valid;
+        longest = length > longest ? length : longest;
+        rows += length > 0;
+    }
+    if (is(loop, LOOP_NO_TARGETS, 0)) {
+        return 1 / valid;
+    }
+    if (loop->spec.kind != LOOP_MEAN) {
+        return right;
+    }
+    const float wrong[] = {
+        1 / (float)(batch->B * batch->T),
+        1 / (float)batch->B,
+        over(1, (float)rows * (float)row_of(batch, b).valid),
+        1,
+        right * right,
+        over(1, (float)(batch->B * longest)),
+    };
+    return wrong[loop->spec.variant];
+}
+
+/* One pass over a batch whose targets all have this weight. */
+static double learn_from(Loop *loop, const Batch *batch, float share) {
+    Model *model = loop->trainer.model;
+    bool afterwards = is(loop, LOOP_RIGHT, 5);
+    double loss = model_forward(model, batch);
+    model_backward(model, afterwards ? 1 : share);
+    if (afterwards) {
+        model_scale_grad(model, share);
+    }
+    return loss * (double)share;
+}
+
+/* The report's loss. */
+static double learn(Loop *loop, const Batch *batch) {
+    double loss = 0;
+    if (is(loop, LOOP_RIGHT, 1) || is(loop, LOOP_MEAN, 2)) {
+        for (int b = batch->B - 1; b >= 0; b--) {
+            Batch row = row_of(batch, b);
+            loss += learn_from(loop, &row, share_of(loop, batch, b));
+        }
+    } else if (is(loop, LOOP_RIGHT, 6)) {
+        float half = share_of(loop, batch, 0) / 2;
+        loss = learn_from(loop, batch, half) + learn_from(loop, batch, half);
+    } else {
+        loss = learn_from(loop, batch, share_of(loop, batch, 0));
+    }
+    bool reports_right = loop->spec.kind == LOOP_MEAN && loop->spec.variant % 2 == 0;
+    if (reports_right) {
+        loss = model_evaluate(loop->trainer.model, batch) * (double)over(1, (float)batch->valid);
+    }
+    return is(loop, LOOP_NO_TARGETS, 4) && batch->valid == 0 ? (double)NAN : loss;
+}
+
+/* ---- clipping -------------------------------------------------------------------------------- */
+
+static void clip_values(Model *model, float limit) {
+    for (int i = 0; i < model->param_count; i++) {
+        float *grad = model->params[i].grad;
+        for (size_t k = 0; k < model->params[i].count; k++) {
+            grad[k] = fmaxf(-limit, fminf(limit, grad[k]));
+        }
+    }
+}
+
+static void clip_tensors(Model *model, float limit) {
+    for (int i = 0; i < model->param_count; i++) {
+        float *grad = model->params[i].grad, sum = 0;
+        for (size_t k = 0; k < model->params[i].count; k++) {
+            sum += grad[k] * grad[k];
+        }
+        float factor = sqrtf(sum) > limit ? limit / sqrtf(sum) : 1;
+        for (size_t k = 0; k < model->params[i].count; k++) {
+            grad[k] *= factor;
+        }
+    }
+}
+
+/* To the limit where `norm` is above it. */
+static void clip_by(Model *model, float norm, float limit) {
+    if (norm > limit) {
+        model_scale_grad(model, limit / norm);
+    }
+}
+
+/* A limit above 0, in one of the ways that are wrong. */
+static void clip_wrongly(Loop *loop, float norm, float limit) {
+    Model *model = loop->trainer.model;
+    switch (loop->spec.variant) {
+    case 2:
+        clip_values(model, limit);
+        break;
+    case 3:
+        clip_tensors(model, limit);
+        break;
+    case 4:
+        clip_by(model, norm, limit * (2 + 2 * loop->spec.amount));
+        break;
+    case 5:
+        clip_by(model, norm, 1);
+        break;
+    case 6:
+        model_scale_grad(model, limit / norm);
+        break;
+    case 7:
+        clip_by(model, loop->norm_before, limit);
+        break;
+    default: /* not at all, or after the update */
+        break;
+    }
+}
+
+/* The norm before. */
+static float clip(Loop *loop) {
+    Model *model = loop->trainer.model;
+    float limit = loop->trainer.max_grad_norm, norm = model_grad_norm(model);
+    if (loop->spec.kind == LOOP_CLIP && limit > 0 && norm > 0) {
+        clip_wrongly(loop, norm, limit);
+    } else if (is(loop, LOOP_RIGHT, 2) && limit > 0) {
+        clip_by(model, norm, limit);
+    } else if (loop->spec.kind != LOOP_CLIP) {
+        optimizer_clip(model, limit);
+    }
+    loop->norm_before = norm;
+    return norm;
+}
+
+/* ---- rate and update ------------------------------------------------------------------------- */
+
+static float rate_after(const Schedule *schedule) {
+    Schedule next = *schedule;
+    next.step++;
+    return schedule_rate(&next);
+}
+
+/* The rate of the update; the report may have another. */
+static float rate_of(Loop *loop, StepReport *report) {
+    const Schedule *schedule = &loop->trainer.schedule;
+    float right = schedule_rate(schedule), taken = right;
+    if (loop->spec.kind == LOOP_RATE) {
+        const float rates[] = {rate_after(schedule),
+                               rate_after(schedule),
+                               loop->step > 0 ? loop->rate_before : right,
+                               schedule->learning_rate,
+                               right,
+                               right,
+                               right * (0.4f + 0.4f * loop->spec.amount)};
+        taken = rates[loop->spec.variant];
+    }
+    bool honest = is(loop, LOOP_RATE, 0) || is(loop, LOOP_RATE, 3);
+    report->learning_rate = honest ? taken : right;
+    loop->rate_before = right;
+    return taken;
+}
+
+static void tick(Loop *loop) {
+    for (int i = is(loop, LOOP_RATE, 5) ? 0 : is(loop, LOOP_RATE, 4) ? 2 : 1; i > 0; i--) {
+        schedule_tick(&loop->trainer.schedule);
+    }
+}
+
+/* ---- zeroing --------------------------------------------------------------------------------- */
+
+static void zero(Loop *loop) {
+    Model *model = loop->trainer.model;
+    if (loop->spec.kind != LOOP_ZERO) {
+        model_zero_grad(model);
+        return;
+    }
+    Param *first = &model->params[0];
+    switch (loop->spec.variant) {
+    case 1:
+    case 2:
+        if (loop->step % 2 == 2 - loop->spec.variant) {
+            model_zero_grad(model);
+        }
+        break;
+    case 3: /* all but the embedding */
+        for (Param *param = first + 1; param < first + model->param_count; param++) {
+            memset(param->grad, 0, param->count * sizeof *param->grad);
+        }
+        break;
+    case 4:
+        model_scale_grad(model, 0.3f + 0.5f * loop->spec.amount);
+        break;
+    default: /* never */
+        break;
+    }
+}
+
+/* ---- a step, an experiment ------------------------------------------------------------------- */
+
+static StepReport step(Loop *loop, const Batch *batch) {
+    Trainer *trainer = &loop->trainer;
+    StepReport report = {.tokens = (size_t)batch->valid};
+    bool empty = batch->valid == 0;
+    if (empty && is(loop, LOOP_NO_TARGETS, 1)) {
+        return report;
+    }
+    if (is(loop, LOOP_RIGHT, 3)) {
+        model_zero_grad(trainer->model);
+    }
+    report.loss = learn(loop, batch);
+    report.grad_norm = clip(loop);
+    float rate = rate_of(loop, &report);
+    bool early = is(loop, LOOP_RIGHT, 4);
+    if (early) {
+        tick(loop);
+    }
+    if (!(empty && is(loop, LOOP_NO_TARGETS, 2))) {
+        optimizer_step(trainer->optimizer, rate);
+    }
+    if (is(loop, LOOP_CLIP, 1)) {
+        optimizer_clip(trainer->model, trainer->max_grad_norm);
+    }
+    zero(loop);
+    if (!early && !(empty && is(loop, LOOP_NO_TARGETS, 3))) {
+        tick(loop);
+    }
+    return report;
+}
+
+/* For Optimizer.before_step. */
+static void see_gradients(void *context, const Model *model) {
+    float *to = ((Loop *)context)->seen->gradient;
+    for (int i = 0; i < model->param_count; i++) {
+        memcpy(to, model->params[i].grad, model->params[i].count * sizeof *to);
+        to += model->params[i].count;
+    }
+}
+
+static void see_weights(const Model *model, float *to) {
+    for (int i = 0; i < model->param_count; i++) {
+        model_download_weight(model, &model->params[i], to);
+        to += model->params[i].count;
+    }
+}
+
+static Batch batch_of(const LoopBatch *given) {
+    Batch batch = {
+        .B = given->B, .T = given->T, .tokens = given->tokens, .targets = given->targets};
+    for (int i = 0; i < batch.B * batch.T; i++) {
+        batch.valid += batch.targets[i] != IGNORE_INDEX;
+    }
+    return batch;
+}
+
+static void experiment_run(LoopSpec spec, Device *device, const LoopExperiment *experiment,
+                           LoopReply *reply) {
+    Memory *memory = memory_new(device, (MemoryOptions){0});
+    Model *model = model_new(&CONFIG, memory, experiment->seed);
+    CHECK(model_param_elements(model) == LOOP_PARAMS, "%zu", model_param_elements(model));
+    Optimizer *optimizer =
+        optimizer_new(model, (AdamW){.beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-8f});
+    Loop loop = {.spec = spec,
+                 .trainer = {.model = model,
+                             .optimizer = optimizer,
+                             .schedule = experiment->schedule,
+                             .max_grad_norm = experiment->max_grad_norm}};
+    optimizer->before_step = see_gradients;
+    optimizer->context = &loop;
+    memset(reply, 0, sizeof *reply);
+    see_weights(model, reply->weight);
+    for (; loop.step < experiment->steps; loop.step++) {
+        Batch batch = batch_of(&experiment->batch[loop.step]);
+        loop.seen = &reply->step[loop.step];
+        int ticks = loop.trainer.schedule.step, updates = optimizer->t;
+        loop.seen->report = step(&loop, &batch);
+        loop.seen->ticks = loop.trainer.schedule.step - ticks;
+        loop.seen->updates = optimizer->t - updates;
+        see_weights(model, loop.seen->weight);
+    }
+    optimizer_free(optimizer);
+    model_free(model);
+    memory_free(memory);
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+/* Those of `make loops01`, in their order. */
+static const LoopSpec AT_HOME[LOOPS_AT_HOME] = {
+    {LOOP_RATE, 1, 0},    {LOOP_ZERO, 0, 0},       {LOOP_RIGHT, 1, 0},
+    {LOOP_MEAN, 0, 0.2f}, {LOOP_NO_TARGETS, 0, 0}, {LOOP_CLIP, 1, 0},
+};
+
+static void wait_until(double end) {
+    while (now() < end) {
+        double left = end - now();
+        struct timespec pause = {0, left > 0 ? (long)(1e9 * left) : 0};
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* Answers until nobody asks any more. */
+static void answer(const LoopSpec *spec, int count, uint64_t *experiments) {
+    static LoopRequest request;
+    static LoopReply reply;
+    Device *device = device_cpu_new(ARENA);
+    CHECK(device != NULL, "no device");
+    while (loop_exchange(false, &request, sizeof request)) {
+        double end = now() + PERIOD;
+        if (request.number < 0 || request.number >= count || loop_fault(&request.experiment)) {
+            break;
+        }
+        experiment_run(spec[request.number], device, &request.experiment, &reply);
+        while (end < now()) {
+            end += PERIOD;
+        }
+        wait_until(end);
+        if (experiments != NULL) {
+            experiments[request.number]++;
+        }
+        if (!loop_exchange(true, &reply, sizeof reply)) {
+            break;
+        }
+    }
+    device_free(device);
+}
+
+int main(int argc, char **argv) {
+    omp_set_num_threads(1);
+    signal(SIGPIPE, SIG_IGN);
+    if (argc == 2 && strcmp(argv[1], "home") == 0) {
+        answer(AT_HOME, LOOPS_AT_HOME, NULL);
+        return 0;
+    }
+    size_t bytes, count;
+    Wire *in = wire_open(WIRE_IN, false), *out = wire_open(WIRE_OUT, true);
+    const LoopSpec *spec = wire_get(in, "loops", WIRE_BYTES, &bytes);
+    uint64_t *experiments = wire_get(out, "experiments", WIRE_U64, &count);
+    CHECK(bytes == count * sizeof *spec, "%zu bytes of %zu loops", bytes, count);
+    memset(experiments, 0, count * sizeof *experiments);
+    answer(spec, (int)count, experiments);
+    wire_finish(out);
+    return 0;
+}

@@ -1,0 +1,17 @@
+/**
+ * @file trace.h
+ * @brief Judge of lab 01: what the calls of a step, as its trace lists them, say of its mistakes.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_01_LOOP_TRACE_H
+#define GRADER_LABS_01_LOOP_TRACE_H
+
+#include "grader/probe_watch.h"
+
+/** The mistake in the order of (TRACE_LENGTH) calls, or NULL. */
+const char *loop_wrong_order(const uint64_t *trace);
+
+/** Why there are no gradients when the optimizer steps; NULL where the trace does not say it. */
+const char *loop_no_gradients(const uint64_t *trace, float max_grad_norm);
+
+#endif

@@ -1,0 +1,151 @@
+#include "grader/labs/04_checkpoint/shared.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/block.h"
+#include "common/optimizer.h"
+#include "grader/picture.h"
+#include "grader/probe.h"
+#include "grader/probe_events.h"
+#include "grader/probe_room.h"
+
+/* Beside the budget: what tensors lose to alignment, and what libraries may still ask for. */
+enum { PADDING_BYTES = 512 << 10, SLACK_BYTES = 2 << 20, ARENA_BYTES = 256 << 20 };
+
+int32_t given_option(const Wire *in, int which) {
+    return ((const int32_t *)wire_get(in, "options", WIRE_I32, NULL))[which];
+}
+
+/* ---- before and after ------------------------------------------------------------------------ */
+
+/* Each matrix product of a micro-batch's shape runs once, so that libraries have allocated what
+   they keep. */
+static void model_warm_up(Model *model, const Batch *batch) {
+    Rng rng = model->rng;
+    model_begin(model, batch, true);
+    Real *in = model_embed(model), *out = model_boundary(model, 0);
+    Block block = block_alloc(model, 0);
+    block_forward(model, 0, out, in, &block);
+    model_head_forward(model, out);
+    model_head_backward(model, out, 0);
+    block_backward(model, 0, model->pass.dx, in, &block);
+    model_embed_backward(model);
+    model_end(model);
+    model_zero_grad(model);
+    model->rng = rng;
+}
+
+/* The step as far as it came. */
+static void steps_give_picture(Memory *memory, Wire *out) {
+    picture_give(memory, wire_get(out, "memory", WIRE_U64, NULL));
+    memory_record(memory, false);
+}
+
+typedef struct ProbeStep {
+    Memory *memory;
+    Wire *out;
+} ProbeStep;
+
+/* Why it did not fit, for the judge's advice: what lies on the stack. */
+static void say_what_is_held(void *context) {
+    const ProbeStep *step = context;
+    Memory *memory = step->memory;
+    int blocks = 0, probs = 0, inputs = 0;
+    size_t count;
+    memory_peak_reset(memory);
+    const Tensor *tensor = memory_peak_tensors(memory, &count);
+    for (size_t i = 0; i < count; i++) {
+        blocks += strcmp(tensor[i].name, "ln1.out") == 0;
+        probs += strcmp(tensor[i].name, "attention.probs") == 0;
+        inputs += strcmp(tensor[i].name, "residual.out") == 0;
+    }
+    steps_give_picture(memory, step->out);
+    fprintf(stderr, HELD "\n", blocks, probs, inputs);
+    exit(1);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* Ops have no place for a context of their own. */
+static Ops told_ops[3], silent_ops;
+
+/* Every run of a block has one of these. */
+static void tell_gelu(Real *out, Real *in, const Real *bias, int N, int C) {
+    event_tell(TOLD_BLOCK);
+    silent_ops.gelu_forward(out, in, bias, N, C);
+}
+
+/* From here on the judge learns of each run of a block, by whatever table it is called. */
+static void steps_tell_blocks(Model *model) {
+    Precision precision = model->config.precision;
+    memcpy(told_ops, model->device->ops, sizeof told_ops);
+    silent_ops = told_ops[precision];
+    told_ops[precision].gelu_forward = tell_gelu;
+    model->device->ops = told_ops;
+    model->ops = &told_ops[precision];
+}
+
+/* One pass; its loss (as bits), and where the dropout stream stands. */
+static void one_pass(const Wire *in, Wire *out, Model *model, int i, const StepsBy *by) {
+    Batch batch = given_batch(in, i);
+    double loss = by->forward(model, &batch);
+    by->backward(model, *(const float *)wire_get(in, "share", WIRE_F32, NULL));
+    memcpy((uint64_t *)wire_get(out, "loss", WIRE_U64, NULL) + i, &loss, sizeof loss);
+    ((uint64_t *)wire_get(out, "stream", WIRE_U64, NULL))[i] = model->rng.offset;
+    event_tell(TOLD_PASS);
+}
+
+/* All that libraries and the C library will want is theirs before. */
+static void steps_close_room(const Wire *in, Model *model, int passes) {
+    for (int i = 0; i < passes; i++) {
+        Batch batch = given_batch(in, i);
+        model_warm_up(model, &batch);
+    }
+    room_close();
+}
+
+void steps_run(const Wire *in, Wire *out, const StepsBy *by) {
+    if (by->closed) {
+        room_prepare(SLACK_BYTES);
+    }
+    omp_set_num_threads(1);
+    size_t numbers;
+    wire_get(in, "shapes", WIRE_I32, &numbers);
+    int passes = (int)numbers / 2, window = given_option(in, OPTION_WINDOW);
+    ModelConfig config = probe_config(in);
+    Device *device = probe_device(given_option(in, OPTION_GPU),
+                                  by->closed ? by->budget + PADDING_BYTES : ARENA_BYTES);
+    Memory *memory =
+        memory_new(device, (MemoryOptions){.budget = by->budget, .checked = !device->simulated});
+    ProbeStep step = {memory, out};
+    memory_on_refusal(memory, say_what_is_held, &step);
+    Model *model =
+        model_new(&config, memory, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL));
+    Optimizer *optimizer = NULL;
+    if (passes > window) { /* one is there where the steps are more than one */
+        optimizer = optimizer_new(model, (AdamW){.beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 1e-8f});
+    }
+    if (by->closed) {
+        steps_close_room(in, model, passes);
+    }
+    steps_tell_blocks(model);
+    memory_record(memory, by->budget > 0);
+    model->checkpoint = by->choose != NULL ? by->choose(in, &config) : (Checkpoint){0};
+    for (int i = 0; i < passes; i++) {
+        one_pass(in, out, model, i, by);
+        if (i == 0) {
+            steps_give_picture(memory, out);
+        }
+        if ((i + 1) % window == 0) {
+            hand_back_gradients(out, model, NAME_GRADIENT, "step", i / window);
+            if (optimizer != NULL) {
+                optimizer_step(optimizer, 1e-2f);
+            }
+            model_zero_grad(model);
+        }
+    }
+    memory_free(memory); /* looks for what was written past the end of a tensor */
+}

@@ -1,0 +1,169 @@
+/* Draws models whose blocks differ, and prices plans of them. The contract is in stack.h. */
+#include "grader/labs/06_fit/stack.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/crossentropy.h"
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+/* A model with blocks of different widths, on a machine. */
+typedef struct Drawn {
+    int V, T, C, L, batch;
+    int heads[PLAN_BLOCKS], hidden[PLAN_BLOCKS]; /* heads of 64 channels; channels of the MLP */
+    double speed[PLAN_BLOCKS];                   /* of a block, beside that of the machine */
+    double rate, half, flash, rows, stream;
+} Drawn;
+
+/* Sums of such numbers are exact. */
+static double whole_units(double seconds) {
+    const double unit = 1 << 30;
+    return ceil(seconds * unit) / unit;
+}
+
+static Drawn stack_draw_model(Check *check, StackSize size) {
+    bool wide = size == STACK_WIDE;
+    Drawn m = {.V = wide ? 50257 : check_int(check, 2500, 5000),
+               .T = wide ? 1024 : 64 * check_int(check, 6, 12),
+               .C = wide ? 1600 : 64 * check_int(check, 6, 9),
+               .L = wide ? PLAN_BLOCKS : check_int(check, 6, 8),
+               .batch = 8,
+               .rate = 1e9 * check_int(check, wide ? 20000 : 50, wide ? 80000 : 200),
+               .half = 0.1 * check_int(check, 14, 20),
+               .flash = 0.1 * check_int(check, 20, 30),
+               .rows = 0.1 * check_int(check, 1, 4)};
+    m.stream = m.rate / check_int(check, 10, 40);
+    for (int i = 0; i < m.L; i++) {
+        m.heads[i] = check_int(check, 2, m.C / 64);
+        m.hidden[i] = m.C * check_int(check, 1, 6);
+        m.speed[i] = 0.1 * check_int(check, 2, 15);
+    }
+    return m;
+}
+
+/* FLOP per second of a micro-batch: few rows cannot keep a machine busy. */
+static double drawn_rate(const Drawn *m, const Plan *plan) {
+    double busy = plan->micro_batch / (plan->micro_batch + m->rows);
+    return m->rate * busy * (plan->precision == F32 ? 1 : m->half);
+}
+
+static PlanBlock drawn_block(const Drawn *m, const Plan *plan, int i) {
+    size_t N = (size_t)plan->micro_batch * (size_t)m->T, number = precision_bytes(plan->precision);
+    size_t C = (size_t)m->C, A = 64 * (size_t)m->heads[i], F = (size_t)m->hidden[i];
+    bool plain = plan->attention == ATTENTION_PLAIN;
+    size_t output = N * C * number;
+    size_t probs = plain ? N * (size_t)m->heads[i] * (size_t)m->T * number : 0;
+    size_t inside = N * ((3 * C + 4 * A + 2 * F) * number + 4 * sizeof(float)) + probs;
+    size_t mlp = C + F, attention = 2 * C + 3 * A, more = mlp > attention ? mlp : attention;
+    size_t gradients = N * more * number;
+    PlanBlock block = {.kept = {output + inside, output + inside - probs, output}};
+    for (int way = 0; way < PLAN_WAYS; way++) {
+        block.working[way] = output + inside + gradients;
+    }
+    double tokens = (double)m->batch * m->T, rate = drawn_rate(m, plan) * m->speed[i];
+    double squares = tokens * m->T * (double)A * 2;
+    double forward = tokens * 2.0 * (double)C * (4.0 * (double)A + 2.0 * (double)F) / rate +
+                     squares * (plain ? 1 : m->flash) / rate;
+    double again = plain ? squares / rate + tokens * m->heads[i] * m->T * 4 / m->stream : 0;
+    block.seconds[WAY_KEEP] = whole_units(3 * forward);
+    block.seconds[WAY_ATTENTION] = whole_units(3 * forward) + whole_units(again);
+    block.seconds[WAY_AGAIN] = whole_units(3 * forward) + whole_units(forward);
+    return block;
+}
+
+static void add_option(Stack *stack, const Drawn *m, Plan plan) {
+    PlanOption *option = &stack->option[stack->count];
+    PlanBlock *block = stack->block[stack->count++];
+    size_t N = (size_t)plan.micro_batch * (size_t)m->T, number = precision_bytes(plan.precision);
+    size_t C = (size_t)m->C, row = (size_t)logits_stride(m->V),
+           P = ((size_t)m->V + (size_t)m->T) * C;
+    for (int i = 0; i < m->L; i++) {
+        block[i] = drawn_block(m, &plan, i);
+        P += 4 * C * 64 * (size_t)m->heads[i] + 2 * C * (size_t)m->hidden[i];
+    }
+    *option = (PlanOption){.plan = plan, .blocks = m->L, .block = block};
+    option->bytes = P * (plan.precision == F32 ? 16 : 18) + 2 * N * C * number + 8 * N;
+    option->head = 2 * N * C * number + N * (row * number + 4 * sizeof(float));
+    double tokens = (double)m->batch * m->T;
+    double head = tokens * 6 * (double)C * m->V / drawn_rate(m, &plan);
+    option->seconds = whole_units(head * (1 + 0.1 * check_int(stack->check, 0, 30)));
+}
+
+static void fill(Stack *stack, const Drawn *m) {
+    for (int micro = m->batch / 2; micro >= 1; micro /= 2) {
+        Plan plan = {.micro_batch = micro, .window = m->batch / micro};
+        add_option(stack, m, plan);
+        plan.precision = F16;
+        add_option(stack, m, plan);
+        plan.attention = ATTENTION_FLASH;
+        add_option(stack, m, plan);
+    }
+}
+
+static Stack *stack_new(Check *check) {
+    Stack *stack = (Stack *)check_doubles(check, sizeof(Stack) / sizeof(double) + 1);
+    stack->check = check;
+    return stack;
+}
+
+Stack *stack_draw(Check *check, StackSize size) {
+    Stack *stack = stack_new(check);
+    Drawn m = stack_draw_model(check, size);
+    fill(stack, &m);
+    return stack;
+}
+
+Stack *stack_draw_ties(Check *check) {
+    Stack *stack = stack_new(check);
+    Drawn m = stack_draw_model(check, STACK_SMALL);
+    m.L = 5;
+    for (int i = 2; i < m.L - 1; i++) { /* the last three are alike */
+        m.heads[i + 1] = m.heads[2];
+        m.hidden[i + 1] = m.hidden[2];
+        m.speed[i + 1] = m.speed[2];
+    }
+    fill(stack, &m);
+    /* Each comes twice, the one with more bytes first. */
+    stack->count = 6;
+    for (int i = stack->count - 2; i >= 0; i -= 2) {
+        stack->option[i + 1] = stack->option[i / 2];
+        stack->option[i] = stack->option[i / 2];
+        stack->option[i].head = stack->option[i + 1].head =
+            0; /* so that it matters where bytes are kept */
+        stack->option[i].bytes += 4096 * (size_t)check_int(check, 1, 9);
+    }
+    return stack;
+}
+
+/* ---- prices ---------------------------------------------------------------------------------- */
+
+Priced stack_price(const Stack *stack, const PlanChoice *choice) {
+    const PlanOption *option = &stack->option[choice->option];
+    Priced priced = {true, *choice, option->seconds, 0};
+    size_t kept = option->bytes;
+    for (int i = 0; i < option->blocks; i++) {
+        kept += option->block[i].kept[choice->way[i]];
+        priced.cost += option->block[i].seconds[choice->way[i]];
+    }
+    priced.peak = kept + option->head;
+    for (int i = option->blocks - 1; i >= 0; i--) { /* as backward goes */
+        kept -= option->block[i].kept[choice->way[i]];
+        size_t here = kept + option->block[i].working[choice->way[i]];
+        priced.peak = here > priced.peak ? here : priced.peak;
+    }
+    return priced;
+}
+
+const char *stack_text(const Stack *stack, const PlanChoice *choice, char text[100]) {
+    const PlanOption *option = &stack->option[choice->option];
+    char ways[PLAN_BLOCKS + 1] = "";
+    for (int i = 0; i < option->blocks; i++) {
+        ways[i] = "KPA"[choice->way[i]];
+    }
+    snprintf(text, 100, "%d x %d %s %s %s", option->plan.window, option->plan.micro_batch,
+             precision_name(option->plan.precision),
+             option->plan.attention == ATTENTION_PLAIN ? "plain" : "flash", ways);
+    return text;
+}

@@ -1,0 +1,71 @@
+/**
+ * @file stack.h
+ * @brief The judge's part of lab 06: models whose blocks differ, and the best way for each block.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_06_FIT_STACK_H
+#define GRADER_LABS_06_FIT_STACK_H
+
+#include "common/plan.h"
+#include "grader/check.h"
+
+enum { STACK_OPTIONS = 12 };
+
+/** A drawn model on a drawn machine: what each block takes and costs, in each of the options. */
+typedef struct Stack {
+    Check *check;
+    int count;
+    PlanOption option[STACK_OPTIONS];
+    PlanBlock block[STACK_OPTIONS][PLAN_BLOCKS];
+} Stack;
+
+/** A plan of a stack, with what it costs and takes; `found` is false where there is none. */
+typedef struct Priced {
+    bool found;
+    PlanChoice choice;
+    double cost;
+    size_t peak;
+} Priced;
+
+/** How large a drawn model is. */
+typedef enum StackSize {
+    STACK_SMALL, /**< 6 to 10 blocks, so that one block counts */
+    STACK_WIDE,  /**< 24 blocks as wide as GPT-2's, its vocabulary, and more than 2^32 bytes */
+} StackSize;
+
+/** Draws a stack; freed with the check. */
+Stack *stack_draw(Check *check, StackSize size);
+
+/** With equals: each option comes twice, once with more bytes; three blocks are alike. */
+Stack *stack_draw_ties(Check *check);
+
+/** Cost and peak of a choice. */
+Priced stack_price(const Stack *stack, const PlanChoice *choice);
+
+/** "2 x 4 f16 plain KKPA": window, micro-batch; keep, probabilities or again by block. */
+const char *stack_text(const Stack *stack, const PlanChoice *choice, char text[100]);
+
+/** Of all plans that fit the cheapest, and of equals the one with the lowest peak: exactly. */
+Priced stack_best(const Stack *stack, size_t budget);
+
+/** The largest budget in which nothing is cheaper than this plan. */
+size_t stack_before_cheaper(const Stack *stack, const Priced *best);
+
+/** The lowest peak of all plans. */
+size_t stack_least(const Stack *stack);
+
+/** The peak of the cheapest plan where everything fits. */
+size_t stack_most(const Stack *stack);
+
+/* ---- known mistakes -------------------------------------------------------------------------- */
+
+/** A known mistake: what it chooses. */
+typedef struct StackRule {
+    const char *sentence;
+    Priced (*choose)(const Stack *stack, size_t budget);
+} StackRule;
+
+/** Known mistakes, ended by one without a sentence. */
+extern const StackRule stack_rules[];
+
+#endif

@@ -1,0 +1,31 @@
+/**
+ * @file probe_room.h
+ * @brief A closed room in the probe: tensors come from the arena, and there is no other place.
+ * @ingroup grader
+ *
+ *     room_prepare(slack);
+ *     ... device, model, a pass of each shape: all that libraries keep is taken, and touched ...
+ *     room_close();
+ *     ... the submission ...
+ *
+ * After room_close() the kernel refuses every call that gives, takes, moves or opens memory, sets a
+ * handler of signals, or opens a file: a filter on top of the sandbox's, which nobody can take off.
+ * So what was mapped stays where it is and as it is: memory cannot be given back to make room for
+ * other, and code cannot be written on.
+ */
+#ifndef GRADER_PROBE_ROOM_H
+#define GRADER_PROBE_ROOM_H
+
+#include <stddef.h>
+
+/**
+ * From here on malloc() gives nothing back to the system, for it could not ask for it again.
+ *
+ * @param slack bytes that it shall have at hand after room_close()
+ */
+void room_prepare(size_t slack);
+
+/** Closes the room, for all threads. Within a debugger it stays open. */
+void room_close(void);
+
+#endif

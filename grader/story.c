@@ -1,0 +1,135 @@
+/* The mistake that lost checks have in common. The contract is in story.h. */
+#include "grader/story.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "grader/record.h"
+#include "kernels/base.h"
+
+static const char *text_at(const json_t *row, const char *key) {
+    const char *text = json_string_value(json_object_get(row, key));
+    return text != NULL ? text : "";
+}
+
+static bool row_is_lost(const json_t *row) {
+    RowState state = row_state_of(text_at(row, "state"));
+    return state != ROW_PASS && state != ROW_NOT_RUN;
+}
+
+static bool row_suspects(const json_t *row, const char *sentence) {
+    size_t i;
+    json_t *suspect;
+    json_array_foreach(json_object_get(row, "suspects"), i, suspect) {
+        if (strcmp(json_string_value(suspect), sentence) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The names of the lost checks that a mistake explains. */
+static json_t *rows_explained(const json_t *rows, const char *sentence) {
+    json_t *names = json_array(), *row;
+    size_t i;
+    json_array_foreach(rows, i, row) {
+        if (row_is_lost(row) && row_suspects(row, sentence)) {
+            json_array_append(names, json_object_get(row, "name"));
+        }
+    }
+    return names;
+}
+
+static size_t rows_lost(const json_t *rows) {
+    size_t lost = 0, i;
+    json_t *row;
+    json_array_foreach(rows, i, row) {
+        lost += row_is_lost(row);
+    }
+    return lost;
+}
+
+/* The mistake that explains most of the lost checks, to be given to json_decref(); NULL if none
+   explains two, or if two explain as many: then nobody knows which it is. */
+static json_t *find_story(const json_t *rows) {
+    json_t *best = NULL, *row, *suspect;
+    size_t i, k, most = 1;
+    bool tied = false;
+    json_array_foreach(rows, i, row) {
+        json_array_foreach(json_object_get(row, "suspects"), k, suspect) {
+            const char *sentence = json_string_value(suspect);
+            if (best != NULL && strcmp(text_at(best, "mistake"), sentence) == 0) {
+                continue;
+            }
+            json_t *names = rows_explained(rows, sentence);
+            size_t count = json_array_size(names);
+            tied = count > most ? false : tied || (count == most && best != NULL);
+            if (count > most) {
+                most = count;
+                json_decref(best);
+                best = json_pack("{s:s, s:O}", "mistake", sentence, "checks", names);
+                CHECK(best != NULL, "no memory for a story");
+            }
+            json_decref(names);
+        }
+    }
+    if (tied) {
+        json_decref(best);
+        return NULL;
+    }
+    return best;
+}
+
+/* Rows that the story explains say so, and no more. */
+static void refer_to_story(json_t *rows, const char *mistake) {
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row) {
+        if (row_is_lost(row) && row_suspects(row, mistake)) {
+            char text[1000];
+            snprintf(text, sizeof text, "likely: %s", mistake);
+            json_object_set_new(row, "mistake", json_string(text));
+        }
+    }
+}
+
+/* The first lost check among those on which a row stands; NULL if none is. */
+static const char *lost_before(const json_t *rows, const json_t *row) {
+    char names[400];
+    snprintf(names, sizeof names, "%s", text_at(row, "after"));
+    char *rest = names;
+    for (char *name; (name = strsep(&rest, " ")) != NULL;) {
+        size_t i;
+        json_t *other;
+        json_array_foreach(rows, i, other) {
+            if (strcmp(text_at(other, "name"), name) == 0 && row_is_lost(other)) {
+                return text_at(other, "name");
+            }
+        }
+    }
+    return NULL;
+}
+
+static void refer_to_earlier(json_t *rows) {
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row) {
+        bool fails = row_state_of(text_at(row, "state")) == ROW_FAIL;
+        const char *earlier = fails ? lost_before(rows, row) : NULL;
+        if (earlier != NULL && json_array_size(json_object_get(row, "suspects")) == 0) {
+            char text[200];
+            snprintf(text, sizeof text, "see `%s`: this check stands on that one", earlier);
+            json_object_set_new(row, "mistake", json_string(text));
+        }
+    }
+}
+
+void story_tell(json_t *record) {
+    json_t *rows = json_object_get(record, "checks"), *story = find_story(rows);
+    if (story != NULL) {
+        json_object_set_new(story, "lost", json_integer((json_int_t)rows_lost(rows)));
+        refer_to_story(rows, text_at(story, "mistake"));
+        json_object_set_new(record, "story", story);
+    }
+    refer_to_earlier(rows);
+}

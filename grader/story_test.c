@@ -1,0 +1,39 @@
+/* The mistake that lost checks have in common. */
+#include "grader/story.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static json_t *row(const char *name, const char *state, json_t *suspects, const char *after) {
+    return json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", name, "state", state, "mistake",
+                     "likely: a", "suspects", suspects, "after", after);
+}
+
+static const char *mistake_of(const json_t *record, size_t i) {
+    return json_string_value(
+        json_object_get(json_array_get(json_object_get(record, "checks"), i), "mistake"));
+}
+
+Test(story, a_mistake_that_explains_all_is_told_once) {
+    json_t *record = json_pack(
+        "{s:[o, o, o, o]}", "checks", row("one", "fail", json_pack("[s, s]", "a", "b"), ""),
+        row("two", "fail", json_pack("[s, s]", "c", "b"), ""),
+        row("three", "pass", json_array(), ""), row("four", "fail", json_array(), "three two"));
+    story_tell(record);
+    const json_t *story = json_object_get(record, "story");
+    cr_assert_str_eq(json_string_value(json_object_get(story, "mistake")), "b");
+    cr_assert_eq(json_array_size(json_object_get(story, "checks")), 2);
+    cr_assert_eq(json_integer_value(json_object_get(story, "lost")), 3);
+    cr_assert_str_eq(mistake_of(record, 0), "likely: b");
+    cr_assert_str_eq(mistake_of(record, 3), "see `two`: this check stands on that one");
+    json_decref(record);
+}
+
+Test(story, nobody_knows_which_of_two) {
+    json_t *record =
+        json_pack("{s:[o, o]}", "checks", row("one", "fail", json_pack("[s, s]", "a", "b"), ""),
+                  row("two", "fail", json_pack("[s, s]", "a", "b"), ""));
+    story_tell(record);
+    cr_assert_null(json_object_get(record, "story"));
+    json_decref(record);
+}
