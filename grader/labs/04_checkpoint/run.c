@@ -82,7 +82,7 @@ CheckpointRun *run_large(Check *check, ModelConfig config, Checkpoint checkpoint
     for (int i = 0; i < run->passes; i++) {
         run->batch[i] = run_batch(check, config.V, RUN_LARGE_BATCH, config.T);
     }
-    run_set_budget(run, run->gpu ? 1 << 20 : 8 << 20);
+    run_set_budget(run, run->gpu ? 1 << 19 : 8 << 20);
     return run;
 }
 

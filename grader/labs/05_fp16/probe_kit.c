@@ -1,6 +1,7 @@
 /* Lab 05 without a submission: backward of the first window at its scale. */
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "grader/labs/05_fp16/protocol.h"
 #include "grader/probe.h"
@@ -8,32 +9,55 @@
 
 enum { ARENA_BYTES = 256 << 20 };
 
-/* Cast here: on a GPU the cast is the submission's. */
-static void mixed_upload(const Model *model, const float *weights) {
-    Precision precision = model->config.precision;
-    for (int i = 0; i < model->param_count; weights += model->params[i++].count) {
-        const Param *param = &model->params[i];
-        uint16_t *bits = calloc(param->count, sizeof *bits);
-        CHECK(bits != NULL, "no host memory for %zu numbers", param->count);
-        for (size_t j = 0; j < param->count; j++) {
-            bits[j] = precision == F16 ? half_from_float(weights[j]) : bf16_from_float(weights[j]);
-        }
-        device_upload(model->device, param->weight, bits, param->count * sizeof *bits);
-        free(bits);
+static Device *mixed_device;
+
+/* On a GPU the cast is the submission's, and it is not here: this one goes by the host. */
+static void mixed_cast(Real *out, const float *in, size_t n, bool bf16) {
+    float *from = calloc(n, sizeof *from);
+    uint16_t *bits = calloc(n, sizeof *bits);
+    CHECK(from != NULL && bits != NULL, "no host memory for %zu numbers", n);
+    device_download(mixed_device, from, in, n * sizeof *from);
+    for (size_t i = 0; i < n; i++) {
+        bits[i] = bf16 ? bf16_from_float(from[i]) : half_from_float(from[i]);
     }
+    device_upload(mixed_device, out, bits, n * sizeof *bits);
+    free(from);
+    free(bits);
+}
+
+static void mixed_cast_f16(Real *out, const float *in, size_t n) {
+    mixed_cast(out, in, n, false);
+}
+
+static void mixed_cast_bf16(Real *out, const float *in, size_t n) {
+    mixed_cast(out, in, n, true);
+}
+
+static Device *mixed_open(bool gpu) {
+    static Ops ops[3];
+    if (!gpu) {
+        return probe_device(false, ARENA_BYTES);
+    }
+    memcpy(ops, ops_gpu, sizeof ops);
+    ops[F16].cast_from_float = mixed_cast_f16;
+    ops[BF16].cast_from_float = mixed_cast_bf16;
+    return device_gpu_new(ops);
 }
 
 static void mixed_plain(const Wire *in, Wire *out) {
     const MixedWindow *window = wire_get(in, "windows", WIRE_BYTES, NULL);
     const int32_t *option = wire_get(in, "options", WIRE_I32, NULL);
     ModelConfig config = probe_config(in);
-    CHECK(config.precision != F32, "only halves are cast");
     omp_set_num_threads(1);
-    Device *device = probe_device(option[OPTION_GPU], ARENA_BYTES);
-    Memory *memory = memory_new(device, (MemoryOptions){.checked = !device->simulated});
+    mixed_device = mixed_open(option[OPTION_GPU]);
+    CHECK(mixed_device != NULL, "no device with %d bytes", ARENA_BYTES);
+    Memory *memory = memory_new(mixed_device, (MemoryOptions){.checked = !mixed_device->simulated});
     Model *model =
         model_new(&config, memory, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL));
-    mixed_upload(model, wire_get(in, "weights", WIRE_F32, NULL));
+    const float *weights = wire_get(in, "weights", WIRE_F32, NULL);
+    for (int i = 0; i < model->param_count; weights += model->params[i++].count) {
+        model_upload_weight(model, &model->params[i], weights);
+    }
     size_t valid = 0;
     for (int i = 0; i < window->count; i++) {
         valid += (size_t)given_batch(in, i).valid;
