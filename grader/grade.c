@@ -45,7 +45,9 @@ typedef struct Options {
     const char *cache;   /* folder for objects */
     const char *output;  /* the record */
     const char *debug;   /* leave probe and inputs of --check in this folder, for gdb; or NULL */
-    const char *refuse;  /* run nothing: the hand-in could not be read, for this reason; or NULL */
+    const char *part; /* a file or function that is the kit's in place of the hand-in's, or NULL */
+    const char *solutions; /* folder of the kit's file with that part, or NULL */
+    const char *refuse; /* run nothing: the hand-in could not be read, for this reason; or NULL */
     uint64_t seed;
     int min_sandbox;
     int parent; /* process to end with, or 0 */
@@ -110,6 +112,9 @@ static bool grade_in(const Options *options, const char *work, const char *secre
     }
     json_object_set_new(record, "seed", json_string(seed));
     json_object_set_new(record, "sandbox", json_string(sandbox_describe()));
+    if (options->part != NULL) {
+        json_object_set_new(record, "part", json_string(options->part));
+    }
     bool good = write_seed(secret, seed) && record_write(record, options->output) &&
                 grade(options, work, secret, record);
     record_add_up(record);
@@ -133,8 +138,9 @@ static bool grade(const Options *options, const char *work, const char *secret, 
         json_decref(recipes);
         return false;
     }
-    Submission submission = {
-        lab, recipes, options->from, work, options->cache, now() + BUILD_SECONDS, false};
+    Submission submission = {lab,   recipes,        options->from,
+                             work,  options->cache, now() + BUILD_SECONDS,
+                             false, options->part,  options->solutions};
     Built built = submission_build(&submission);
     json_object_set(record, "objects", built.objects);
     if (built.good && options->debug != NULL) {
@@ -269,8 +275,9 @@ static void build_for_gpu(const Options *options, const json_t *lab, const char 
         json_decref(recipes);
         return;
     }
-    Submission submission = {
-        lab, recipes, options->from, folder, options->cache, now() + BUILD_SECONDS, true};
+    Submission submission = {lab,    recipes,        options->from,
+                             folder, options->cache, now() + BUILD_SECONDS,
+                             true,   NULL,           NULL};
     Built built = submission_build(&submission);
     if (!built.good) {
         fprintf(stderr, "grade: with nvcc: %s\n", built.message != NULL ? built.message : "");
@@ -330,24 +337,23 @@ static bool ends_with(pid_t parent) {
 
 static bool read_options(Options *options, int argc, char **argv) {
     static const struct option names[] = {
-        {"lab", 1, NULL, 'l'},         {"from", 1, NULL, 'f'},
-        {"check", 1, NULL, 'c'},       {"judge", 1, NULL, 'j'},
-        {"plan", 1, NULL, 'p'},        {"recipes", 1, NULL, 'r'},
-        {"cache", 1, NULL, 'a'},       {"output", 1, NULL, 'o'},
-        {"seed", 1, NULL, 's'},        {"junit", 1, NULL, 'u'},
-        {"min-sandbox", 1, NULL, 'm'}, {"debug", 1, NULL, 'b'},
-        {"gpu-recipes", 1, NULL, 'g'}, {"refuse", 1, NULL, 'e'},
-        {"parent", 1, NULL, 'P'},      {NULL, 0, NULL, 0},
+        {"lab", 1, NULL, 'l'},         {"from", 1, NULL, 'f'},        {"check", 1, NULL, 'c'},
+        {"judge", 1, NULL, 'j'},       {"plan", 1, NULL, 'p'},        {"recipes", 1, NULL, 'r'},
+        {"cache", 1, NULL, 'a'},       {"output", 1, NULL, 'o'},      {"seed", 1, NULL, 's'},
+        {"junit", 1, NULL, 'u'},       {"min-sandbox", 1, NULL, 'm'}, {"debug", 1, NULL, 'b'},
+        {"gpu-recipes", 1, NULL, 'g'}, {"refuse", 1, NULL, 'e'},      {"parent", 1, NULL, 'P'},
+        {"kits-part", 1, NULL, 'k'},   {"solutions", 1, NULL, 'S'},   {NULL, 0, NULL, 0},
     };
     if (getrandom(&options->seed, sizeof options->seed, 0) != sizeof options->seed) {
         return false;
     }
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         const char **texts[] = {
-            ['l'] = &options->lab,    ['f'] = &options->from,   ['c'] = &options->check,
-            ['j'] = &options->judge,  ['p'] = &options->plan,   ['r'] = &options->recipes,
-            ['a'] = &options->cache,  ['o'] = &options->output, ['b'] = &options->debug,
-            ['e'] = &options->refuse, ['g'] = &options->gpu};
+            ['l'] = &options->lab,      ['f'] = &options->from,   ['c'] = &options->check,
+            ['j'] = &options->judge,    ['p'] = &options->plan,   ['r'] = &options->recipes,
+            ['a'] = &options->cache,    ['o'] = &options->output, ['b'] = &options->debug,
+            ['e'] = &options->refuse,   ['g'] = &options->gpu,    ['k'] = &options->part,
+            ['S'] = &options->solutions};
         char none[] = "", *end = none;
         if (c == 's') {
             if (!read_seed(options, optarg)) {
@@ -369,7 +375,8 @@ static bool read_options(Options *options, int argc, char **argv) {
         }
     }
     return optind == argc && options->lab && options->from && options->judge && options->plan &&
-           options->recipes && options->cache && options->output;
+           options->recipes && options->cache && options->output &&
+           (options->part == NULL) == (options->solutions == NULL);
 }
 
 /* 64 bits in hexadecimal: the text, or for "-" a line of standard input. */
@@ -393,7 +400,10 @@ static int usage(const char *program) {
         "usage: %s --lab NN_topic --from DIR --judge PROGRAM --plan FILE --recipes FILE\n"
         "          --cache DIR --output FILE [--check NAME] [--seed HEX] [--min-sandbox LEVEL]\n"
         "          [--debug DIR] [--gpu-recipes FILE] [--refuse REASON] [--parent PID]\n"
-        "  --seed - reads the seed from standard input: anyone can see arguments\n",
+        "          [--kits-part FILE|FUNCTION --solutions DIR]\n"
+        "  --seed - reads the seed from standard input: anyone can see arguments\n"
+        "  --kits-part is taken from --solutions in place of the hand-in's: such a run earns "
+        "nothing\n",
         program);
     return EXIT_USAGE;
 }

@@ -72,13 +72,14 @@ static double number_of(const json_t *row, const char *key) {
 
 void record_add_up(json_t *record) {
     double score = 0, total = 0;
-    bool full = true;
+    bool own = json_object_get(record, "part") == NULL,
+         full = own; /* nothing for what is the kit's */
     json_t *row;
     size_t i;
     json_array_foreach(json_object_get(record, "checks"), i, row) {
         RowState state = row_state_of(text_of(row, "state"));
         double points = number_of(row, "points");
-        double earned = state == ROW_PASS ? points : 0;
+        double earned = own && state == ROW_PASS ? points : 0;
         json_object_set_new(row, "earned", json_real(earned));
         score += earned;
         total += points;

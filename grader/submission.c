@@ -22,7 +22,10 @@
 #include "kernels/base.h"
 
 enum { PATH = 4096, MOST_SOURCE = 1 << 20, OUTPUT = 256 << 10, MOST_READABLE = 32 };
-enum { COMPILE_SECONDS = 60, MOST_PROBES = 4 };
+enum { COMPILE_SECONDS = 60, MOST_PROBES = 4, NAME = 200 };
+/* Every call of a function that others can see goes by its name, and nothing is concluded from its
+   body: another one can be put in its place. */
+#define INTERPOSED "-fPIC -fsemantic-interposition"
 static const size_t MOST_MEMORY = (size_t)4 << 30;
 
 __attribute__((format(printf, 2, 3))) static bool fail(Built *built, const char *format, ...) {
@@ -118,9 +121,9 @@ static char *fill(const char *text, const char *in, const char *out, const char 
 /* ---- the files ------------------------------------------------------------------------------- */
 
 /* Copies a regular file of modest size under a name of ours. No link is followed. */
-static bool take(const Submission *submission, const char *name, const char *to, Built *built) {
+static bool take(const char *folder, const char *name, const char *to, Built *built) {
     char path[PATH];
-    snprintf(path, sizeof path, "%s/%s", submission->from, name);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     int from = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat file;
     if (from < 0 || fstat(from, &file) != 0) {
@@ -227,6 +230,83 @@ static bool check_symbols(const Submission *submission, const char *file, const 
 
 /* ---- the probe ------------------------------------------------------------------------------- */
 
+/* Makes functions of an object weak. */
+static bool weaken(const Submission *submission, const char *options, const char *object,
+                   Built *built) {
+    char weak[PATH + 10], *tool, *command;
+    snprintf(weak, sizeof weak, "%s.weak", object);
+    CHECK(asprintf(&tool, "objcopy %s {in} {out}", options) > 0, "no memory for a command");
+    command = fill(tool, object, weak, "");
+    SandboxResult result = run(submission, command, "read");
+    bool good = result.end == SANDBOX_EXIT && result.status == 0 && rename(weak, object) == 0;
+    free(result.text);
+    free(command);
+    free(tool);
+    return good || fail(built, "objcopy %s failed", options);
+}
+
+/* Whether code in an object calls a function of its own without its name, so that no other can take
+   its place. */
+static bool bound(const Submission *submission, const char *function, const char *object) {
+    char *text = list(submission, "objdump -r {in}", object), *rest = text, section[NAME];
+    snprintf(section, sizeof section, " .text.%s", function);
+    bool code = false, found = text == NULL;
+    for (char *line; !found && (line = strsep(&rest, "\n")) != NULL;) {
+        const char *place = strstr(line, section);
+        code = strncmp(line, "RELOCATION", 10) == 0 ? strstr(line, "[.text") != NULL : code;
+        found =
+            code && *line != 'R' && place != NULL && strchr("+-", place[strlen(section)]) != NULL;
+    }
+    free(text);
+    return found;
+}
+
+/* The kit's function in place of the hand-in's: there it is made weak, and of the kit's file the
+   others are, so that all calls go where they would. */
+static bool put_part(const Submission *submission, const json_t *hole, const char *source,
+                     const char *object, FILE *objects, Built *built) {
+    const char *name = json_string_value(json_object_get(hole, "file"));
+    char kits[PATH], taken[NAME + 40], *others = NULL;
+    size_t size;
+    json_t *function;
+    size_t i;
+    snprintf(kits, sizeof kits, "%s/kits.o", submission->folder);
+    if (bound(submission, submission->part, object)) {
+        return fail(built, "a call of %s is bound inside of its file", submission->part);
+    }
+    if (!take(submission->solutions, name, source, built) ||
+        !compile(submission, name, source, INTERPOSED, kits, built)) {
+        return false;
+    }
+    FILE *list_of = open_memstream(&others, &size);
+    CHECK(list_of != NULL, "no memory for a list");
+    json_array_foreach(json_object_get(hole, "functions"), i, function) {
+        if (strcmp(json_string_value(function), submission->part) != 0) {
+            fprintf(list_of, " --weaken-symbol=%s", json_string_value(function));
+        }
+    }
+    fclose(list_of);
+    snprintf(taken, sizeof taken, "--weaken-symbol=%s", submission->part);
+    bool good = weaken(submission, taken, object, built) && weaken(submission, others, kits, built);
+    free(others);
+    command_quote(objects, kits);
+    fputc(' ', objects);
+    return good;
+}
+
+/* Whether the part that is to be the kit's is a function of this file. */
+static bool has_part(const Submission *submission, const json_t *hole) {
+    json_t *function;
+    size_t i;
+    json_array_foreach(json_object_get(hole, "functions"), i, function) {
+        if (submission->part != NULL &&
+            strcmp(json_string_value(function), submission->part) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool build_file(const Submission *submission, const json_t *hole, FILE *objects,
                        Built *built) {
     const char *name = json_string_value(json_object_get(hole, "file"));
@@ -234,16 +314,19 @@ static bool build_file(const Submission *submission, const json_t *hole, FILE *o
     bool each = json_is_true(json_object_get(hole, "precisions"));
     char source[PATH], source_sum[65], object_sum[65], object[PATH];
     snprintf(source, sizeof source, "%s/submission/%s", submission->folder, name);
-    if (!take(submission, name, source, built)) {
+    bool whole = submission->part != NULL && strcmp(submission->part, name) == 0;
+    bool part = has_part(submission, hole);
+    if (!take(whole ? submission->solutions : submission->from, name, source, built)) {
         return false;
     }
     json_t *sums = json_array();
     for (size_t i = 0; i < (each ? 3 : 1); i++) {
         snprintf(object, sizeof object, "%s/%s.%zu.o", submission->folder, name, i);
-        const char *define = each ? precisions[i] : "";
+        const char *define = each ? precisions[i] : part ? INTERPOSED : "";
         if (!compile(submission, name, source, define, object, built) ||
             (!submission->symbols_seen && !check_symbols(submission, name, object, built)) ||
-            !command_sha256(object, object_sum)) {
+            !command_sha256(object, object_sum) ||
+            (part && !put_part(submission, hole, source, object, objects, built))) {
             json_decref(sums);
             return false;
         }

@@ -30,6 +30,10 @@ typedef struct Submission {
                        limit as well, but a lab compiles a file several times */
     bool symbols_seen; /**< the same files have been built before, and their symbols looked at:
                                 nvcc's objects have others */
+    const char
+        *part; /**< a file or a function of the lab that is taken from `solutions` in place of
+                                the hand-in's, or NULL. Only to tell which one is to blame */
+    const char *solutions; /**< folder with the lab's files as the kit has them, or NULL */
 } Submission;
 
 /** The outcome. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "common/clock.h"
 #include "common/testkit/scratch.h"
@@ -33,7 +34,8 @@ static char *build_within(double seconds, const char *compiler, const char *sour
         "{s:s, s:s, s:{s:s, s:s*}, s:s, s:[], s:[]}", "c", compiler, "cu", "", "link", "probe",
         "gcc -shared {objects} -o {out}", "probe_apart",
         probe != NULL ? "gcc -shared {objects} -o {out}" : NULL, "headers", "", "read", "linked");
-    Submission submission = {lab, recipes, scratch_folder(), work, cache, now() + seconds, false};
+    Submission submission = {lab,  recipes, scratch_folder(), work, cache, now() + seconds, false,
+                             NULL, NULL};
     Built built = submission_build(&submission);
     json_decref(built.objects);
     json_decref(recipes);
@@ -120,6 +122,64 @@ Test(submission, no_file_includes_another) {
     cr_expect(message != NULL && strstr(message, "x.c: No such file") != NULL, "%s",
               message != NULL ? message : "nothing");
     free(message);
+}
+
+/* The program made of a hand-in with one part of the kit's, run: its status; -1 if it is not
+   built. */
+static int run_with_part(const char *compiler, const char *part, const char *own,
+                         const char *kits) {
+    scratch_folder();
+    const char *work = scratch_path("work"), *cache = scratch_path("cache");
+    const char *solutions = scratch_path("solutions");
+    mkdir(work, 0755);
+    mkdir(cache, 0755);
+    mkdir(solutions, 0755);
+    chmod(scratch_folder(), 0711);
+    scratch_file("x.c", own, strlen(own));
+    scratch_file("solutions/x.c", kits, strlen(kits));
+    json_t *lab =
+        json_pack("{s:[{s:s, s:[s, s, s]}], s:[s, s], s:i}", "holes", "file", "x.c", "functions",
+                  "f", "g", "main", "uses", "_GLOBAL_OFFSET_TABLE_", "f", "static_bytes", 4096);
+    json_t *recipes =
+        json_pack("{s:s, s:s, s:{s:s}, s:s, s:[], s:[]}", "c", compiler, "cu", "", "link", "probe",
+                  "gcc {objects} -o {out}", "headers", "", "read", "linked");
+    Submission submission = {lab,   recipes, scratch_folder(), work, cache, now() + 60,
+                             false, part,    solutions};
+    Built built = submission_build(&submission);
+    int status = built.good ? system(built.probe) : -1;
+    free(built.message);
+    json_decref(built.objects);
+    json_decref(recipes);
+    json_decref(lab);
+    scratch_remove();
+    return status < 0 ? -1 : WEXITSTATUS(status);
+}
+
+/* f is 1 here and 2 there, g is f times 10 here and times 100 there; main() asks for g. */
+Test(submission, one_part_can_be_the_kits) {
+    static const char own[] = "int f(void) { return 1; }\nint g(void) { return 10 * f(); }\n"
+                              "int main(void) { return g(); }\n";
+    static const char kits[] = "int f(void) { return 2; }\nint g(void) { return 100 * f(); }\n"
+                               "int main(void) { return 99; }\n";
+    static const char *const compilers[] = {
+        "gcc -O3 -ffunction-sections {define} -c {in} -o {out}",
+        "clang -O3 -ffunction-sections {define} -c {in} -o {out}"};
+    for (int i = 0; i < 2; i++) {
+        cr_expect_eq(run_with_part(compilers[i], "f", own, kits), 20, "%s", compilers[i]);
+        cr_expect_eq(run_with_part(compilers[i], "g", own, kits), 100, "%s", compilers[i]);
+        cr_expect_eq(run_with_part(compilers[i], "x.c", own, kits), 99, "%s", compilers[i]);
+    }
+}
+
+/* Whose own calls go past the name says nothing: the other function would not be called. */
+Test(submission, a_bound_call_is_no_part) {
+    static const char own[] =
+        "int f(void) { return 1; }\n"
+        "static int also_f(void) __attribute__((alias(\"f\")));\n"
+        "int g(void) { return 10 * also_f(); }\nint main(void) { return g(); }\n";
+    int status =
+        run_with_part("gcc -O0 -ffunction-sections {define} -c {in} -o {out}", "f", own, own);
+    cr_expect_eq(status, -1, "it was built, and ends with %d", status);
 }
 
 /* Two files, each compiled well within a compiler's own limit. */

@@ -21,6 +21,7 @@ import threading
 import time
 import zlib
 
+import blame
 import hand_in_reader
 from lab_files import path_of
 from class_folder import Class, Stopped, lock, undecided, work_folder, write_json, write_whole
@@ -102,6 +103,7 @@ class Grader:
 
     def __init__(self, course, options, work):
         self.course, self.work, self.min_sandbox = course, work, options.min_sandbox
+        self.blame_seconds = options.blame
         self.program = f"{options.build}/bin/grade"
         self.plan, self.cache = path_of(course.lab, "lab.json"), "build/cache"
         self.judge, self.recipes = f"{work}/judge", f"{work}/recipes.json"
@@ -126,12 +128,12 @@ class Grader:
             return {"refused": done.stdout.decode(errors="replace").strip()}
         return {"refused": "it cannot be unpacked within the limits of time and memory"}
 
-    def run(self, name, folder, refused):
+    def run(self, name, folder, refused, more=()):
         """Runs the sandboxed grader; its record. The seed goes through a pipe: anyone can see arguments."""
         output = f"{folder}.json"
         command = [self.program, "--parent", str(os.getpid()), "--lab", self.course.lab, "--from", folder,
                    "--judge", self.judge, "--plan", self.plan, "--recipes", self.recipes, "--cache", self.cache,
-                   "--output", output, "--min-sandbox", str(self.min_sandbox), "--seed", "-"]
+                   "--output", output, "--min-sandbox", str(self.min_sandbox), "--seed", "-", *more]
         command += ["--refuse", f"refused: {refused}"] if refused else []
         try:
             done = subprocess.run(command, input=self.course.seed(name) + "\n", text=True, errors="replace", check=False,
@@ -166,6 +168,7 @@ class Grader:
             if before and all(before["hand_in"].get(key) == taken.get(key) for key in ("files", "refused")):
                 return before, False
             record = self.run(hand_in.name, folder, taken.get("refused"))
+            blame.add(record, self.blame_seconds, lambda more: self.run(hand_in.name, folder, None, more))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         self.check_room()
@@ -323,6 +326,8 @@ def parse():
     parser.add_argument("--out", required=True, help="folder for secret, records, summary")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="hand-ins side by side")
     parser.add_argument("--min-sandbox", type=int, default=2, help="refuse to grade below this level")
+    parser.add_argument("--blame", type=float, default=120, metavar="SECONDS",
+                        help="how long to look for the part of a hand-in that is to blame; 0: not at all")
     parser.add_argument("--secret", help="file with the secret of the class; OUT/secret")
     parser.add_argument("--only", choices=["failed"], help="only hand-ins that the grader did not decide")
     parser.add_argument("--regrade", action="append", default=[], help="grade this one again; `all` for all hand-ins")
@@ -338,7 +343,7 @@ def shard_arguments(options):
     """What a shard is started with, beside its number."""
     pairs = [("--lab", options.lab), ("--build", options.build), ("--in", os.path.abspath(options.folder)),
              ("--out", os.path.abspath(options.out)), ("--jobs", str(options.jobs)),
-             ("--min-sandbox", str(options.min_sandbox)), ("--only", options.only)]
+             ("--min-sandbox", str(options.min_sandbox)), ("--blame", str(options.blame)), ("--only", options.only)]
     pairs += [("--secret", options.secret and os.path.abspath(options.secret))]
     pairs += [("--regrade", name) for name in options.regrade]
     return [f"{option}={value}" for option, value in pairs if value]   # a name may begin with a dash

@@ -17,7 +17,7 @@ import urllib.parse
 import jinja2
 
 from class_folder import Stopped, file_name, write_whole
-from exports.record import UNDECIDED, BadRecord, headline, load, may_see, one_line, passed, written
+from exports.record import UNDECIDED, BadRecord, headline, load, may_see, notes, one_line, passed, written
 
 WIDTH, HEIGHT, FLOOR = 720, 220, 190   # of a chart, in units of its own
 BINS, MOST_DIAGNOSES = 10, 15
@@ -77,7 +77,7 @@ def student_page(environment, record, after_due_date, everything=False):
                     "charts": [timeline_chart(timeline) for timeline in row["timelines"]]} for row in rows]
     earned, points = (sum(row[key] for row in rows) for key in ("earned", "points"))
     return environment.get_template("student.html").render(
-        record=record, rows=shown, headline=headline(record, rows), earned=earned, points=points,
+        record=record, rows=shown, headline=headline(record, rows), notes=notes(record, rows), earned=earned, points=points,
         hidden_points=record["total"] - points)
 
 

@@ -3,14 +3,14 @@
 GRADED_LAB = $(if $(LAB),$(call lab_named,$(LAB)))
 
 # LAB=03 IN=DIR OUT=DIR   JOBS=n  ONLY=failed  REGRADE=name|all  MIN_SANDBOX=1  SECRET=FILE
-# SLURM=1  SHARDS=n  SBATCH='--partition=x'
+# BLAME=0  SLURM=1  SHARDS=n  SBATCH='--partition=x'
 grade-all:
 	@$(if $(and $(GRADED_LAB),$(IN),$(OUT)),,echo "make grade-all LAB=01 IN=folder OUT=folder, for a lab of labs/" >&2; exit 2)
 	@$(MAKE) --no-print-directory ACCESS=$(if $(call has_cu,$(GRADED_LAB)),1) grade-all-run
 grade-all-run: $(if $(GRADED_LAB),$B/bin/grade $B/judge/$(GRADED_LAB) $B/grade/$(GRADED_LAB).json)
 	@tools/grade_all.py --lab $(GRADED_LAB) --build $B --in=$(call in_quotes,$(IN)) --out=$(call in_quotes,$(OUT)) $(if $(JOBS),--jobs $(JOBS)) \
 	    $(if $(ONLY),--only $(ONLY)) $(if $(REGRADE),--regrade=$(call in_quotes,$(REGRADE))) $(if $(MIN_SANDBOX),--min-sandbox $(MIN_SANDBOX)) \
-	    $(if $(SECRET),--secret=$(call in_quotes,$(SECRET))) $(if $(SLURM),--slurm $(or $(SHARDS),8) --sbatch $(call in_quotes,$(SBATCH)))
+	    $(if $(SECRET),--secret=$(call in_quotes,$(SECRET))) $(if $(BLAME),--blame $(BLAME)) $(if $(SLURM),--slurm $(or $(SHARDS),8) --sbatch $(call in_quotes,$(SBATCH)))
 # Pages of a class that was graded into OUT, and scores.csv beside them.
 report:
 	@$(if $(OUT),,echo "make report OUT=folder, the one given to make grade-all" >&2; exit 2)

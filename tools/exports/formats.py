@@ -5,7 +5,7 @@ import io
 import json
 from xml.etree import ElementTree
 
-from exports.record import UNDECIDED, diagnosis, explain, for_student, headline, passed, written
+from exports.record import UNDECIDED, diagnosis, explain, for_student, headline, overview, passed, written
 
 MOST_BYTES = 1 << 20   # PrairieLearn takes no more
 
@@ -28,7 +28,7 @@ def gradescope_test(row):
 def gradescope(record, _):
     """results.json. Hidden checks keep their rows: Gradescope itself hides them."""
     shown = [row for row in record["rows"] if row["visibility"] == "always"]
-    output = headline(record, shown)
+    output = overview(record, shown)
     if len(shown) < len(record["rows"]):
         earned, points = (sum(row[key] for row in shown) for key in ("earned", "points"))
         output += f"\nThe checks that you see: {earned:g} of {points:g} points. There are others."
@@ -85,7 +85,7 @@ def prairielearn(record, after_due_date):
     unbuilt = all(row["state"] == "build error" for row in record["rows"])
     tests = [{"name": row["name"], "description": row["title"], "points": row["earned"], "max_points": row["points"],
               "message": diagnosis(row), "output": written(row)} for row in rows]
-    result = {"gradable": not (unbuilt or record["undecided"]), "message": headline(record, rows), "tests": tests}
+    result = {"gradable": not (unbuilt or record["undecided"]), "message": overview(record, rows), "tests": tests}
     if not result["gradable"]:
         return as_json(result | {"format_errors": [explain(rows[0]) if unbuilt else headline(record, rows)], "tests": []})
     return as_json(result | {"score": record["score"] / record["total"] if record["total"] else 0.0})

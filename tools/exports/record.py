@@ -102,7 +102,29 @@ def read(data):
             "sandbox": one_line(text(data, "sandbox")), "rows": rows,
             "score": sum(row["earned"] for row in rows), "total": sum(row["points"] for row in rows),
             "seconds": sum(row["seconds"] for row in rows), "refused": one_line(text(hand_in, "refused")),
-            "undecided": any(row["state"] in UNDECIDED for row in rows)}
+            "undecided": any(row["state"] in UNDECIDED for row in rows),
+            "story": read_story(data.get("story")), "blamed": read_blamed(data.get("blamed", []))}
+
+
+def names_of(entry, key):
+    names = entry.get(key, [])
+    want(isinstance(names, list) and all(isinstance(name, str) for name in names), f"{key} is not a list of names")
+    return names
+
+
+def read_story(entry):
+    """The mistake that several lost checks have in common, {mistake, checks}, or None."""
+    if entry is None:
+        return None
+    want(isinstance(entry, dict), "the story is not an object")
+    return {"mistake": one_line(text(entry, "mistake")), "checks": names_of(entry, "checks")}
+
+
+def read_blamed(entries):
+    """With which part of the kit lost checks pass: sentences."""
+    want(isinstance(entries, list) and len(entries) <= 16 and all(isinstance(entry, str) for entry in entries),
+         "blamed is not a list of sentences")
+    return [clean(entry, 600) for entry in entries]
 
 
 def no_number(word):
@@ -183,3 +205,18 @@ def headline(record, rows):
         return f"The hand-in was refused: {record['refused']}"
     lost = [row["name"] for row in rows if not passed(row)]
     return f"{len(lost)} checks lost points: {', '.join(lost)}" if lost else "Every check passed."
+
+
+def notes(record, rows):
+    """What is known of several lost checks together: their one mistake, and the part that is to blame."""
+    lost = [row["name"] for row in rows if not passed(row)]
+    story = record["story"]
+    told = [name for name in lost if story and name in story["checks"]]
+    which = f"all {len(lost)}" if len(told) == len(lost) else f"{len(told)} of {len(lost)}"
+    said = [f"One mistake explains {which} lost checks: {story['mistake']}"] if len(told) > 1 else []
+    return said + ([sentence[:1].upper() + sentence[1:] + "." for sentence in record["blamed"]] if lost else [])
+
+
+def overview(record, rows):
+    """Headline and notes as one text."""
+    return "\n".join([headline(record, rows), *notes(record, rows)])
