@@ -17,6 +17,11 @@ static void rows_move(Calls *calls, int i, int times) {
     calls->bytes += (double)times * c->N * c->C * precision_bytes((Precision)c->precision);
 }
 
+/* Numbers of 16 bytes: a row is read in packs of so many. */
+static int rows_pack(const Calls *calls, int i) {
+    return 16 / (int)precision_bytes((Precision)calls->c[i].precision);
+}
+
 /* Every third row is ignored; with `all` every row. */
 static Tokens tokens_give(Calls *calls, int i, double spread, bool all) {
     Precision precision = (Precision)calls->c[i].precision;
@@ -61,8 +66,14 @@ static void tokens_expect_losses(Calls *calls, int i, Tokens t) {
     double *by_V = expected_suspect(calls, losses, "divided by V: no mean is taken here", t.losses);
     double *counted =
         expected_suspect(calls, losses, "ignored rows are counted: their loss is 0", t.losses);
+    const char *sentence = "the numbers of the last pack that lie after V are counted, as 0";
+    double *lse_of_packs = expected_suspect(calls, lse, sentence, t.lse);
+    double *loss_of_packs = expected_suspect(calls, losses, sentence, t.losses);
+    int pack = rows_pack(calls, i), behind = (pack - V % pack) % pack;
     for (size_t row = 0; row < n; row++) {
         const double *x = t.logits + row * (size_t)V;
+        lse_of_packs[row] += log1p(behind * exp(-t.lse[row]));
+        loss_of_packs[row] += t.targets[row] == IGNORE_INDEX ? 0 : lse_of_packs[row] - t.lse[row];
         double max = x[0];
         for (int v = 1; v < V; v++) {
             max = x[v] > max ? x[v] : max;
@@ -148,7 +159,14 @@ static void tokens_expect_dlogits(Calls *calls, int i, Tokens t, double dloss, b
             calls, e, "dlogits is logits here: they are replaced, not added to", t.logits);
         reference_crossentropy_backward(added, t.probs, t.targets, dloss, N, V);
     }
+    double *tails =
+        expected_suspect(calls, e, "the last V % PACK numbers of a row are left as they were",
+                         in_place ? t.logits : before);
     reference_crossentropy_backward(want, t.probs, t.targets, dloss, N, V);
+    int packed = V / rows_pack(calls, i) * rows_pack(calls, i);
+    for (size_t k = 0; k < n; k++) {
+        tails[k] = (int)(k % (size_t)V) < packed ? want[k] : tails[k];
+    }
 }
 
 void crossentropy_add_backward(Calls *calls, Precision precision, int N, int V, double dloss,
@@ -264,13 +282,16 @@ static void rows_expect_din(Calls *calls, int i, const Rows *r, const double *wa
 }
 
 /* The number in the place of the normalised x. */
-typedef enum InPlaceOfX { THE_X, THE_INPUT, WITHOUT_RSTD } InPlaceOfX;
+typedef enum InPlaceOfX { THE_X, THE_INPUT, WITHOUT_RSTD, TRANSPOSED } InPlaceOfX;
 
-/* The right addition to dweight, with x or, by mistake, with something else in its place. */
-static void rows_add_dweight(double *dweight, const Rows *r, InPlaceOfX which, bool weighted) {
-    for (int row = 0; row < r->N; row++) {
+/* The right addition of some rows to dweight, with x or, by mistake, with something else in its
+   place. */
+static void rows_add_dweight(double *dweight, const Rows *r, int rows, InPlaceOfX which,
+                             bool weighted) {
+    for (int row = 0; row < rows; row++) {
         for (int c = 0; c < r->C; c++) {
-            size_t at = (size_t)row * (size_t)r->C + (size_t)c;
+            size_t at = which == TRANSPOSED ? (size_t)c * (size_t)r->N + (size_t)row
+                                            : (size_t)row * (size_t)r->C + (size_t)c;
             double centred = r->in[at] - r->mean[row];
             double x = which == THE_INPUT      ? r->in[at]
                        : which == WITHOUT_RSTD ? centred
@@ -280,6 +301,20 @@ static void rows_add_dweight(double *dweight, const Rows *r, InPlaceOfX which, b
     }
 }
 
+/* The right addition of some rows to dbias. */
+static void rows_add_dbias(double *dbias, const Rows *r, int rows, bool transposed) {
+    for (int row = 0; row < rows; row++) {
+        for (int c = 0; c < r->C; c++) {
+            dbias[c] += r->dout[transposed ? (size_t)c * (size_t)r->N + (size_t)row
+                                           : (size_t)row * (size_t)r->C + (size_t)c];
+        }
+    }
+}
+
+static const char NO_LAST_ROWS[] = "the last N % LAYERNORM_BLOCKS rows are in no row block: the "
+                                   "rows of a block are N / LAYERNORM_BLOCKS, rounded up";
+static const char NO_ROWS_OF_C[] =
+    "an element is at row * C + c: rows have C numbers, and lie one behind the other";
 static const char NO_RSTD_IN_X[] = "rstd is left out of x, in dweight: x is (in - mean) * rstd";
 
 static void rows_expect_parameters(Calls *calls, int i, const Rows *r, const double *dweight,
@@ -290,12 +325,19 @@ static void rows_expect_parameters(Calls *calls, int i, const Rows *r, const dou
     rows_add_dweight(expected_suspect(calls, e,
                                       "= where += is meant: gradients add up over micro-batches",
                                       NULL),
-                     r, THE_X, false);
+                     r, r->N, THE_X, false);
     rows_add_dweight(
         expected_suspect(calls, e, "dout * in is summed; x is (in - mean) * rstd", r->dweight), r,
-        THE_INPUT, false);
-    rows_add_dweight(expected_suspect(calls, e, NO_RSTD_IN_X, r->dweight), r, WITHOUT_RSTD, false);
+        r->N, THE_INPUT, false);
+    rows_add_dweight(expected_suspect(calls, e, NO_RSTD_IN_X, r->dweight), r, r->N, WITHOUT_RSTD,
+                     false);
+    int whole = r->N / LAYERNORM_BLOCKS * LAYERNORM_BLOCKS;
+    rows_add_dweight(expected_suspect(calls, e, NO_LAST_ROWS, r->dweight), r, whole, THE_X, false);
+    rows_add_dweight(expected_suspect(calls, e, NO_ROWS_OF_C, r->dweight), r, r->N, TRANSPOSED,
+                     false);
     e = calls_expect(calls, i, "dbias", dbias, n, 0, tolerance);
+    rows_add_dbias(expected_suspect(calls, e, NO_LAST_ROWS, r->dbias), r, whole, false);
+    rows_add_dbias(expected_suspect(calls, e, NO_ROWS_OF_C, r->dbias), r, r->N, true);
     double *assigned = expected_suspect(
         calls, e, "= where += is meant: gradients add up over micro-batches", dbias);
     for (size_t c = 0; c < n; c++) {
@@ -318,12 +360,19 @@ static void rows_expect_partials(Calls *calls, int i, const Rows *r, const doubl
     double *centred = expected_suspect(calls, e, NO_RSTD_IN_X, want);
     double *weighted = expected_suspect(calls, e, "weight takes no part in its own gradient", want);
     double *swapped = expected_suspect(calls, e, "dweight comes first, then dbias", want);
+    double *short_of_rows = expected_suspect(calls, e, NO_LAST_ROWS, NULL);
+    double *transposed = expected_suspect(calls, e, NO_ROWS_OF_C, NULL);
+    int whole = r->N / LAYERNORM_BLOCKS * LAYERNORM_BLOCKS;
+    rows_add_dweight(short_of_rows, r, whole, THE_X, false);
+    rows_add_dbias(short_of_rows + n, r, whole, false);
+    rows_add_dweight(transposed, r, r->N, TRANSPOSED, false);
+    rows_add_dbias(transposed + n, r, r->N, true);
     memset(raw, 0, n * sizeof *raw);
     memset(weighted, 0, n * sizeof *weighted);
     memset(centred, 0, n * sizeof *centred);
-    rows_add_dweight(raw, r, THE_INPUT, false);
-    rows_add_dweight(centred, r, WITHOUT_RSTD, false);
-    rows_add_dweight(weighted, r, THE_X, true);
+    rows_add_dweight(raw, r, r->N, THE_INPUT, false);
+    rows_add_dweight(centred, r, r->N, WITHOUT_RSTD, false);
+    rows_add_dweight(weighted, r, r->N, THE_X, true);
     memcpy(swapped, want + n, n * sizeof *swapped);
     memcpy(swapped + n, want, n * sizeof *swapped);
 }

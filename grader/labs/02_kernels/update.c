@@ -16,7 +16,7 @@ static size_t sumsq_blocks(int N) {
 
 /* Sums over a block: of squares, and what known mistakes leave. */
 typedef struct BlockSums {
-    double *squares, *sum, *without_tail;
+    double *squares, *sum, *without_tail, *of_first; /* of_first: of the list's first tensor */
     size_t count;
 } BlockSums;
 
@@ -26,6 +26,7 @@ static BlockSums sumsq_block_sums(Calls *calls, const double *x, int N) {
     of.squares = check_doubles(calls->check, of.count);
     of.sum = check_doubles(calls->check, of.count);
     of.without_tail = check_doubles(calls->check, of.count);
+    of.of_first = check_doubles(calls->check, of.count);
     kernel_cut(N, n);
     for (int i = 0; i < KERNEL_TENSORS; block += tensor_indices(n[i++]) / TENSOR_BLOCK) {
         for (size_t k = 0; k < n[i]; k++, x++) {
@@ -33,6 +34,7 @@ static BlockSums sumsq_block_sums(Calls *calls, const double *x, int N) {
             of.squares[to] += *x * *x;
             of.sum[to] += *x;
             of.without_tail[to] += k < n[i] / 4 * 4 ? *x * *x : 0;
+            of.of_first[to] += i == 0 ? *x * *x : 0;
         }
     }
     return of;
@@ -47,6 +49,11 @@ static double sumsq_total(const double *values, size_t n) {
 }
 
 static const char *const not_squares = "the numbers are added, not their squares";
+static const char *const one_tensor =
+    "only the first tensor of the list is seen: an index belongs to the tensor that tensor_find() "
+    "gives";
+static const char *const too_few_added =
+    "a thread adds one partial sum, and there are more partial sums than threads";
 static const char *const no_tail = "the last n % PACK numbers of a tensor are left out";
 
 void sumsq_add(Calls *calls, int n, double scale, bool partials) {
@@ -63,12 +70,18 @@ void sumsq_add(Calls *calls, int n, double scale, bool partials) {
         Expected *e = calls_expect(calls, i, "partial", of.squares, of.count, 0, tolerance);
         expected_suspect(calls, e, not_squares, of.sum);
         expected_suspect(calls, e, no_tail, of.without_tail);
+        expected_suspect(calls, e, one_tensor, of.of_first);
         return;
     }
     want[0] = out[0] + squares;
     Expected *e = calls_expect(calls, i, "out", want, 1, 0, tolerance);
     *expected_suspect(calls, e, not_squares, NULL) = out[0] + sumsq_total(of.sum, of.count);
     *expected_suspect(calls, e, no_tail, NULL) = out[0] + sumsq_total(of.without_tail, of.count);
+    *expected_suspect(calls, e, one_tensor, NULL) = out[0] + sumsq_total(of.of_first, of.count);
+    for (size_t threads = 32; threads <= 1024; threads *= 2) {
+        *expected_suspect(calls, e, too_few_added, NULL) =
+            out[0] + sumsq_total(of.squares, of.count < threads ? of.count : threads);
+    }
     *expected_suspect(calls, e, "= where += is meant: out may hold the sum of another list", NULL) =
         squares;
     *expected_suspect(calls, e, "the root is taken here; it belongs to the caller", NULL) =
@@ -156,6 +169,13 @@ void adamw_add(Calls *calls, int n, AdamW a, int t) {
     double *whole = expected_suspect(calls, of_m, "g is added whole, not (1 - beta1) of it", m);
     double *decayed = expected_suspect(calls, of_m, slip_sentence[COUPLED], m);
     double *plain = expected_suspect(calls, of_v, "v takes g where it should take its square", v);
+    size_t lengths[KERNEL_TENSORS];
+    kernel_cut(n, lengths);
+    Expected *const all[] = {of_m, of_v, of_weight};
+    double *first_only[3];
+    for (int k = 0; k < 3; k++) {
+        first_only[k] = expected_suspect(calls, all[k], one_tensor, all[k]->want);
+    }
     for (size_t k = 0; k < count; k++) {
         double decay = adamw_decays_at(n, k) ? (double)a.weight_decay : 0;
         double pulled = grad[k] + decay * weight[k];
@@ -175,6 +195,9 @@ void adamw_add(Calls *calls, int n, AdamW a, int t) {
         reference_adamw(weight + k, m + k, v + k, grad + k, 1, (double)a.learning_rate,
                         (double)a.beta1, (double)a.beta2, (double)a.epsilon,
                         adamw_decays_at(n, k) ? (double)a.weight_decay : 0, t);
+    }
+    for (int k = 0; k < 3; k++) {
+        memcpy(first_only[k], all[k]->want, lengths[0] * sizeof(double));
     }
     if (count > 0) {
         expected_allow_cancelling(of_m, norm_of_m);
