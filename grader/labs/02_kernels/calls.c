@@ -1,6 +1,5 @@
 #include "grader/labs/02_kernels/calls.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,14 +102,13 @@ static void parts_add_up(float *sum, const float *part, size_t n, size_t parts) 
     }
 }
 
-/* Off by little everywhere, and by much nowhere: rounded once too often. Where rounding is
-   magnified, so is this. */
+enum { TELLING = 8 }; /* numbers of a tensor from which its error says something */
+
+/* Off by little everywhere, and by much nowhere: rounded once too often. A few numbers do not tell:
+   where rows have one, it is all rounding. */
 static bool expected_nearly(const Expected *e, const float *got) {
-    enum { TIMES = 64 };
     double most = e->precision == F32 ? 2e-3 : 1e-1;
-    Tolerance loose = {.relative = fmax(most, TIMES * e->tolerance.relative),
-                       .scaled = fmax(most, TIMES * e->tolerance.scaled),
-                       .norm = fmax(most, TIMES * e->tolerance.norm)};
+    Tolerance loose = {.relative = most, .scaled = most, .norm = most};
     return compare(got, e->want, e->n, loose).pass;
 }
 
@@ -175,15 +173,17 @@ bool calls_judge(Calls *calls) {
         return false;
     }
     const Expected *first = NULL;
-    bool nearly = !calls->large;
+    int near = 0, far = calls->large;
     for (int i = 0; i < calls->expecteds; i++) {
         const Expected *e = &calls->expected[i];
         if (!calls_judge_one(calls, e)) {
-            nearly = nearly && expected_nearly(e, expected_sums(calls, e));
+            bool tells = e->n >= TELLING, nearly = expected_nearly(e, expected_sums(calls, e));
+            near += tells && nearly;
+            far += tells && !nearly;
             first = first != NULL ? first : e;
         }
     }
-    if (first != NULL && nearly) {
+    if (near > 0 && far == 0) {
         check_fail(calls->check, "nearly right, wherever it is wrong. Is a sum kept in half? Sums "
                                  "are float whatever the precision");
     } else if (first != NULL) {
