@@ -23,6 +23,7 @@ typedef struct Expected {
     size_t n;
     size_t parts; /**< number of partial sums of it that come back; 0: the tensor itself */
     Tolerance tolerance;
+    bool rounded_away; /* right values are the difference of equal numbers: nothing but rounding */
     Suspect suspect[SUSPECTS];
     int suspects;
 } Expected;

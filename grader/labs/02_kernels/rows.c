@@ -272,6 +272,7 @@ static void rows_expect_din(Calls *calls, int i, const Rows *r, const double *wa
         tolerance = tolerance_magnified(tolerance, 316);
     }
     Expected *e = calls_expect(calls, i, "din", want, (size_t)r->N * (size_t)r->C, 0, tolerance);
+    e->rounded_away = r->C == 1;
     for (Lapse lapse = 0; lapse < LAPSES; lapse++) {
         double *wrong = expected_suspect(calls, e, lapse_sentence[lapse],
                                          lapse == DIN_ASSIGNED ? NULL : r->din);
