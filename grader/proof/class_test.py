@@ -19,7 +19,7 @@ import sys
 import time
 
 import expecting
-from class_hand_ins import make_class, pack_folder, points_of, stub_files
+from class_hand_ins import known, make_class, pack_folder, points_of, stub_files
 from expecting import expect
 
 OUT = "build/class"
@@ -35,7 +35,7 @@ CHANCE = {"mutant divided_twice": {"clip_large"}}
 
 def command(lab, out, options):
     return [sys.executable, "tools/grade_all.py", "--lab", lab, "--in", f"{OUT}/{lab}/in", "--out", out, "--jobs",
-            str(options.jobs)]
+            str(options.jobs), "--blame", "0"]
 
 
 def records_of(out):
@@ -242,6 +242,20 @@ def check_folders(lab, options):
             f"{lab}: an empty IN")
 
 
+def check_blame(lab):
+    """What one part of the kit mends is said; it earns nothing."""
+    place = f"{OUT}/{lab}/blamed"
+    files, earned = next((files, earned) for what, files, earned in known(lab) if what.startswith("mutant "))
+    pack_folder(f"{place}/in/student", files)
+    give_secret(f"{place}/out")
+    done = subprocess.run([sys.executable, "tools/grade_all.py", "--lab", lab, "--in", f"{place}/in", "--out", f"{place}/out"],
+                          capture_output=True, text=True, check=False)
+    record = records_of(f"{place}/out").get("student", {"score": -1})
+    said = " ".join(record.get("blamed", []))
+    expect("in place of yours" in said and "lost check" in said, f"{lab}: the part to blame is named: {said or done.stderr}")
+    expect(record["score"] == sum(points_of(lab)[check] for check in earned), f"{lab}: it earns {record['score']:g} all the same")
+
+
 # ---- more than one machine --------------------------------------------------------------------------
 
 def cancel_a_shard(out):
@@ -309,6 +323,7 @@ def check_class(lab, options):
         grade_with_kills(lab, other, options)
         check_full_disk(lab)
         check_folders(lab, options)
+        check_blame(lab)
     check_same(lab, plain, other)
     seeds = {record["seed"] for record in records_of(plain).values()}
     expect(len(seeds) == len(right), f"{lab}: each student has a seed")

@@ -49,15 +49,25 @@ def mixed():
     return record(*rows)
 
 
+def told():
+    """Two checks with one mistake, one of them hidden from students until later, and a part to blame."""
+    story = {"mistake": "divided twice", "checks": ["a", "b", "late"], "lost": 3}
+    return record(row("a", "fail", 10, mistake="likely: divided twice"), row("b", "fail", 10, mistake="likely: divided twice"),
+                  row("late", "fail", 10, visibility="after_due_date"), story=story,
+                  blamed=["with the kit's `f()` in place of yours all 2 lost checks pass"])
+
+
 def hostile(text):
     return record(row("evil", "fail", 10, title=text, message=text, mistake=text, output=text),
-                  row("fine", "pass", 10, title=text), name=text, sandbox=text, hand_in={"refused": text},
+                  row("fine", "pass", 10, title=text), name=text,
+                  story={"mistake": text, "checks": ["evil", "fine"], "lost": 2}, blamed=[text], sandbox=text, hand_in={"refused": text},
                   **{"from": text})
 
 
 def records():
     yield "full", record(row("a", "pass", 60), row("b", "pass", 40))
     yield "mixed", mixed()
+    yield "told", told()
     yield "undecided", record(row("a", "pass", 60), row("b", "grader error", 40, message="no probe"))
     yield "sandbox", record(row("a", "sandbox error", 60))
     yield "unbuilt", record(row("a", "build error", 60, message="loop.c:1: error"), row("b", "build error", 40))
@@ -172,6 +182,13 @@ class Formats(unittest.TestCase):
         self.assertEqual(made["mixed"]["score"], 15 / 80)
         self.assertEqual([name for name, result in made.items() if not result["gradable"]],
                          ["undecided", "sandbox", "unbuilt"])
+
+    def test_what_is_known_of_all_comes_first(self):
+        blamed = "With the kit's `f()` in place of yours all 2 lost checks pass."
+        self.assertIn(f"One mistake explains all 3 lost checks: divided twice\n{blamed}", export("text", told()))
+        shown = strict(export("gradescope", told()))["output"]
+        self.assertIn(f"One mistake explains all 2 lost checks: divided twice\n{blamed}", shown)
+        self.assertIn(blamed, strict(export("prairielearn", told()))["message"])
 
     def test_junit(self):
         def shapes(tree):

@@ -5,7 +5,7 @@ import io
 import json
 from xml.etree import ElementTree
 
-from exports.record import UNDECIDED, diagnosis, explain, for_student, headline, overview, passed, written
+from exports.record import UNDECIDED, diagnosis, explain, for_student, headline, notes, overview, passed, written
 
 MOST_BYTES = 1 << 20   # PrairieLearn takes no more
 
@@ -125,7 +125,8 @@ def text_row(row):
 
 def text(record, _):
     """The table that grading printed, for a terminal."""
-    return (f"Lab {record['lab']}, from {record['from']}\n" + "".join(map(text_row, record["rows"]))
+    return (f"Lab {record['lab']}, from {record['from']}\n" + "".join(f"{note}\n" for note in notes(record, record["rows"]))
+            + "".join(map(text_row, record["rows"]))
             + f"Sandbox: {record['sandbox']}\nScore:   {record['score']:g} of {record['total']:g} points\n")
 
 
