@@ -47,6 +47,7 @@ typedef struct CheckPlan {
     const char *title;          /**< in a few words, for the table */
     int order;                  /**< line in tests.c; after all of them for a hidden check */
     CheckVisibility visibility; /**< whether students see its row */
+    void (*body)(Check *check); /**< what it does */
 } CheckPlan;
 
 /** Registers a plan before main(); GRADED() calls it. */
@@ -83,11 +84,12 @@ enum { CHECK_HIDDEN = 1 << 20 };
 
 /** The common part of GRADED() and HIDDEN(). */
 #define CHECK_PLANNED(lab, name, points, title, order, visibility)                                 \
-    static const CheckPlan name##_plan = {#lab, #name, points, title, order, visibility};          \
+    static void name##_body(Check *check);                                                         \
+    static const CheckPlan name##_plan = {#lab,  #name,      points,     title,                    \
+                                          order, visibility, name##_body};                         \
     __attribute__((constructor)) static void name##_register(void) {                               \
         check_register(&name##_plan);                                                              \
     }                                                                                              \
-    static void name##_body(Check *check);                                                         \
     Test(graded, name) {                                                                           \
         Check *check = check_begin(&name##_plan);                                                  \
         name##_body(check);                                                                        \

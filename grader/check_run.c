@@ -9,6 +9,7 @@
 #include "common/lab.h"
 #include "grader/check_state.h"
 #include "grader/command.h"
+#include "grader/draws.h"
 #include "grader/picture.h"
 #include "grader/sandbox.h"
 #include "kernels/base.h"
@@ -224,6 +225,9 @@ static void events_take(Check *check, int from) {
 
 static bool run_probe(Check *check, const char *probe, bool gpu, const char *probe_case,
                       double seconds) {
+    if (draw_now() != NULL) {
+        return true;
+    }
     const char *environment[CHECK_SETTINGS + 1] = {NULL};
     char program[PATH];
     const char *its_case = program_of(probe, probe_case, program);
@@ -280,7 +284,7 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
 
 static const char *probe_given(void) {
     const char *probe = getenv("GRADE_PROBE");
-    CHECK(probe != NULL, "GRADE_PROBE names no probe");
+    CHECK(probe != NULL || draw_now() != NULL, "GRADE_PROBE names no probe");
     return probe;
 }
 
