@@ -48,7 +48,7 @@ def sentences(found, lost):
 
 
 def add(record, seconds, grade):
-    """Puts the finding into a record, as sentences, "blamed"; after so many seconds no other part is tried. `grade(options)`
+    """Puts the finding into a record, as sentences, "blamed"; after that many seconds no other part is tried. `grade(options)`
     runs the grader with these as well, on the same hand-in with the same seed, and gives the record."""
     said = list(sentences(try_parts(record, seconds, grade), lost_checks(record)))
     if said:

@@ -253,7 +253,7 @@ def check_blame(lab):
     record = records_of(f"{place}/out").get("student", {"score": -1})
     said = " ".join(record.get("blamed", []))
     expect("in place of yours" in said and "lost check" in said, f"{lab}: the part to blame is named: {said or done.stderr}")
-    expect(record["score"] == sum(points_of(lab)[check] for check in earned), f"{lab}: it earns {record['score']:g} all the same")
+    expect(record["score"] == sum(points_of(lab)[check] for check in earned), f"{lab}: it earns {record['score']:g} even so")
 
 
 # ---- more than one machine --------------------------------------------------------------------------

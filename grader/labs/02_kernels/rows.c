@@ -17,7 +17,7 @@ static void rows_move(Calls *calls, int i, int times) {
     calls->bytes += (double)times * c->N * c->C * precision_bytes((Precision)c->precision);
 }
 
-/* Numbers of 16 bytes: a row is read in packs of so many. */
+/* Numbers of 16 bytes: a row is read in packs of that many. */
 static int rows_pack(const Calls *calls, int i) {
     return 16 / (int)precision_bytes((Precision)calls->c[i].precision);
 }
