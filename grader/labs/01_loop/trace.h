@@ -17,8 +17,7 @@ const char *loop_no_gradients(const uint64_t *trace, float max_grad_norm);
 /** Of these reasons, the one by which the loss is 0 too. */
 extern const char LOOP_NO_WEIGHT[];
 
-/** Whether a norm was taken before backward, and none after it: optimizer_clip() begins with one.
- */
+/** Whether a norm was taken before backward and none after it: a clip begins with one. */
 bool loop_norm_too_early(const uint64_t *trace);
 
 #endif
