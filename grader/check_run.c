@@ -230,7 +230,10 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
     }
     const char *environment[CHECK_SETTINGS + 1] = {NULL};
     char program[PATH];
-    const char *its_case = program_of(probe, probe_case, program);
+    const char *its_case = program_of(probe, probe_case, program), *absent = getenv("GRADE_ABSENT");
+    if (absent != NULL && access(program, F_OK) != 0) {
+        return check_conclude(check, ROW_NOT_STARTED, "%s is not in the hand-in", absent);
+    }
     for (int i = 0; i < check->settings; i++) {
         environment[i] = check->setting[i];
     }

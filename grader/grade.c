@@ -149,6 +149,9 @@ static bool grade(const Options *options, const char *work, const char *secret, 
     if (built.good && options->gpu != NULL && options->debug == NULL) {
         build_for_gpu(options, lab, work);
     }
+    if (built.absent != NULL) {
+        setenv("GRADE_ABSENT", built.absent, 1);
+    }
     if (built.good) {
         run_checks(options, record, secret, built.probe);
     } else {
@@ -297,7 +300,7 @@ static bool leave_programs(const json_t *recipes, const char *from, const char *
     json_object_foreach(json_object_get(recipes, "link"), name, text) {
         snprintf(path, sizeof path, "%s/%s", from, name);
         snprintf(to, sizeof to, "%s/%s", folder, name);
-        good = good && file_copy(path, to) == 0;
+        good = good && (access(path, F_OK) != 0 || file_copy(path, to) == 0);
     }
     return good;
 }

@@ -348,6 +348,7 @@ typedef struct ProbeParts {
     FILE *list;
     char *objects;
     size_t size;
+    bool absent; /* a file of theirs was not handed in */
 } ProbeParts;
 
 /* Those to which a hole's objects belong. */
@@ -368,16 +369,33 @@ static ProbeParts *parts_for(ProbeParts parts[MOST_PROBES], const json_t *hole) 
 }
 
 /* "probe_NAME" has the holes of that name; every other program those without one. */
-static const char *objects_of(const ProbeParts parts[MOST_PROBES], const char *program) {
-    const char *shared = "";
+static const ProbeParts *parts_of(const ProbeParts parts[MOST_PROBES], const char *program) {
+    const ProbeParts *shared = NULL;
     for (int i = 0; i < MOST_PROBES && parts[i].name != NULL; i++) {
         if (parts[i].name[0] == '\0') {
-            shared = parts[i].objects;
+            shared = &parts[i];
         } else if (strncmp(program, "probe_", 6) == 0 && strcmp(program + 6, parts[i].name) == 0) {
-            return parts[i].objects;
+            return &parts[i];
         }
     }
+    CHECK(shared != NULL, "no hole is a part of %s", program);
     return shared;
+}
+
+/* Whether a hole with a probe of its own was not handed in: that probe is not built, and a hand-in
+   without the file, as of a release that had no such hole, has what its other files are worth. */
+static bool note_absent(const Submission *submission, const json_t *hole, ProbeParts *parts,
+                        Built *built) {
+    const char *name = json_string_value(json_object_get(hole, "file"));
+    char path[PATH];
+    struct stat file;
+    snprintf(path, sizeof path, "%s/%s", submission->from, name);
+    if (parts->name[0] == '\0' || lstat(path, &file) == 0 || errno != ENOENT) {
+        return false;
+    }
+    parts->absent = true;
+    built->absent = name;
+    return true;
 }
 
 /* A linker's message, as a sentence for the student. */
@@ -416,8 +434,9 @@ static bool link_programs(const Submission *submission, const ProbeParts parts[M
     json_t *text;
     snprintf(built->probe, sizeof built->probe, "%s/probe", submission->folder);
     json_object_foreach(json_object_get(submission->recipes, "link"), name, text) {
-        if (!link_program(submission, name, json_string_value(text), objects_of(parts, name),
-                          built)) {
+        const ProbeParts *of = parts_of(parts, name);
+        if (!of->absent &&
+            !link_program(submission, name, json_string_value(text), of->objects, built)) {
             return false;
         }
     }
@@ -435,8 +454,9 @@ Built submission_build(const Submission *submission) {
     const json_t *hole;
     size_t i;
     json_array_foreach(json_object_get(submission->lab, "holes"), i, hole) {
-        built.good =
-            built.good && build_file(submission, hole, parts_for(parts, hole)->list, &built);
+        ProbeParts *of = parts_for(parts, hole);
+        built.good = built.good && (note_absent(submission, hole, of, &built) ||
+                                    build_file(submission, hole, of->list, &built));
     }
     for (i = 0; i < MOST_PROBES && parts[i].name != NULL; i++) {
         fclose(parts[i].list);

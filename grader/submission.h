@@ -41,13 +41,15 @@ typedef struct Built {
     bool good;                   /**< each program of the lab is there */
     char probe[SUBMISSION_PATH]; /**< path of the first; the lab's other programs lie beside it,
                                       and what runs without the hand-in: "..._kit" */
-    char *message;   /**< if not good: compiler messages or what is not allowed; to be freed */
-    json_t *objects; /**< {file: {"source": sha256, "object": sha256}}; to be released */
+    char *message;      /**< if not good: compiler messages or what is not allowed; to be freed */
+    const char *absent; /**< a file that was not handed in, whose own probe is not there; or NULL */
+    json_t *objects;    /**< {file: {"source": sha256, "object": sha256}}; to be released */
 } Built;
 
 /**
  * Builds each program of the recipes' "link": "probe_NAME" of the holes whose "probe" in lab.json
- * is NAME, the others of all other holes.
+ * is NAME, the others of all other holes. Where a file with a probe of its own is missing, that
+ * probe alone is; any other missing file is an error.
  */
 Built submission_build(const Submission *submission);
 

@@ -13,7 +13,8 @@
 static const char COMPILER[] = "gcc {define} -c {in} -o {out}";
 
 /* The message for a hand-in of one file or two, compiled as a lab would be that allows 4096 bytes,
-   within some seconds; NULL if it is built. To be freed. */
+   within some seconds; NULL if it is built. To be freed. A file that is NULL is missing; the second
+   is one of the lab's where `probe` is not NULL. */
 static char *build_within(double seconds, const char *compiler, const char *source,
                           const char *second, const char *probe) {
     scratch_folder();
@@ -21,11 +22,15 @@ static char *build_within(double seconds, const char *compiler, const char *sour
     mkdir(work, 0755);
     mkdir(cache, 0755);
     chmod(scratch_folder(), 0711);
-    scratch_file("x.c", source, strlen(source));
+    if (source != NULL) {
+        scratch_file("x.c", source, strlen(source));
+    }
     json_t *lab = json_pack("{s:[{s:s, s:[s]}], s:[s], s:i}", "holes", "file", "x.c", "functions",
                             "f", "uses", "_GLOBAL_OFFSET_TABLE_", "static_bytes", 4096);
     if (second != NULL) {
         scratch_file("y.c", second, strlen(second));
+    }
+    if (second != NULL || probe != NULL) {
         json_array_append_new(
             json_object_get(lab, "holes"),
             json_pack("{s:s, s:[s], s:s*}", "file", "y.c", "functions", "f", "probe", probe));
@@ -68,6 +73,17 @@ Test(submission, a_file_may_be_of_another_probe) {
     free(message);
     message = build_within(60, COMPILER, one, two, NULL);
     cr_expect(message != NULL && strstr(message, "multiple definition") != NULL, "%s",
+              message != NULL ? message : "nothing");
+    free(message);
+}
+
+Test(submission, a_probe_of_its_own_may_be_absent) {
+    const char *one = "int f(void) { return 1; }\n";
+    char *message = build_within(60, COMPILER, one, NULL, "apart");
+    cr_expect_null(message, "%s", message);
+    free(message);
+    message = build_within(60, COMPILER, NULL, one, "apart");
+    cr_expect(message != NULL && strstr(message, "x.c: No such file") != NULL, "%s",
               message != NULL ? message : "nothing");
     free(message);
 }

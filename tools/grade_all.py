@@ -7,6 +7,7 @@ NAME.tar.gz, and a seed made from that name and the secret of the class, in OUT/
 """
 import argparse
 import concurrent.futures
+import glob
 import hashlib
 import json
 import os
@@ -106,17 +107,26 @@ class Grader:
         self.blame_seconds = options.blame
         self.program = f"{options.build}/bin/grade"
         self.plan, self.cache = path_of(course.lab, "lab.json"), "build/cache"
-        self.judge, self.recipes = f"{work}/judge", f"{work}/recipes.json"
-        shutil.copy(f"{options.build}/judge/{course.lab}", self.judge)
+        self.judge, self.recipes = f"{work}/judge/{course.lab}", f"{work}/recipes.json"
+        programs = self.copy_judge(f"{options.build}/judge/{course.lab}")
         shutil.copy(f"{options.build}/grade/{course.lab}.json", self.recipes)
         os.makedirs(self.cache, exist_ok=True)
         # A compiler's name for the folder it worked in is of no use.
         self.built_in = re.compile(re.escape(work) + r"/grade-\w+/(work/)?(submission/)?")
         with open(self.plan, encoding="utf-8") as file:
             text = file.read()
-        with open(self.judge, "rb") as file:
-            self.checks = hashlib.sha256(file.read() + text.encode()).hexdigest()[:16]
+        self.checks = hashlib.sha256(programs + text.encode()).hexdigest()[:16]
         self.files = [hole["file"] for hole in json.loads(text)["holes"]]
+
+    def copy_judge(self, built):
+        """The judge, and the programs that run beside its probes; the bytes of all."""
+        contents = b""
+        os.makedirs(os.path.dirname(self.judge), mode=0o711)
+        for path in [built, *sorted(glob.glob(glob.escape(built) + "-*"))]:
+            shutil.copy(path, os.path.dirname(self.judge))
+            with open(path, "rb") as file:
+                contents += file.read()
+        return contents
 
     def unpack(self, hand_in, folder):
         """What the reader says: {"files", "notes"}, or {"refused"}."""

@@ -172,7 +172,7 @@ def class_proofs():
         Proof("a lab is a package: in a folder of its own, and copied into a clone", HANDOUT + ("grader/proof/package_test.py", "grader/proof/example/"),
               f"{MAKE} graders\n grader/proof/package_test.py"),
         *(Proof(f"a student's walk through lab {lab}, from the handout", HANDOUT + ("grader/proof/walk_test.py",),
-                f"{of_class} grader/proof/walk_test.py --lab {lab}") for lab in ("04", "05")),
+                f"{of_class} grader/proof/walk_test.py --lab {lab}") for lab in ("01", "04", "05")),
         Proof("exports: every format, every hostile text, against its schema", EXPORTS + ("grader/proof/export_test.py",),
               "grader/proof/export_test.py"),
         Proof("packs for Gradescope and Autolab grade by themselves", EXPORTS + HANDOUT + ("grader/proof/pack_test.sh",),

@@ -19,6 +19,7 @@ import tarfile
 import grader_proof as proof
 
 FORMER = "b74ce47"
+WORTH = {"01_loop": 60}   # where a lab has got more files: the points of those of that time
 ROOT = "build/former"
 
 
@@ -41,15 +42,34 @@ def former_solution(lab, name):
     return done.stdout
 
 
+def edited(lab, block):
+    return {block["file"]: proof.apply_edits(former_solution(lab, block["file"]), block["edits"])}
+
+
 def changed(lab):
     """The sentences that files written for the former contract get."""
     with open(f"labs/{lab}/lab.json", encoding="utf-8") as file:
         return list(json.load(file).get("changed", {}).values())
 
 
+def folder_of(lab, name, changed_files):
+    """A hand-in of that time: it has the files that there were."""
+    folder = proof.write_folder(lab, name, changed_files)
+    for file in proof.files(lab):
+        if not os.path.exists(f"{ROOT}/solutions/{lab}/{file}"):
+            os.unlink(f"{folder}/{file}")
+    return folder
+
+
 def expect_points(lab, record):
-    """Full points, or the one sentence that says what has changed."""
+    """Full points, or the one sentence that says what has changed. Files that are new since are not started, and what
+    the others are worth is earned."""
     sentences = changed(lab)
+    new = [file for file in proof.files(lab) if not os.path.exists(f"{ROOT}/solutions/{lab}/{file}")]
+    lost = proof.lost_rows(record)
+    if new and not sentences:
+        other = [name for name, row in lost.items() if row["state"] != "not started" or new[0] not in row["message"]]
+        return f"loses {other}" if other or not lost or record["score"] < WORTH.get(lab, 100) else None
     if not sentences:
         return proof.all_points(record)
     said = proof.said_of(proof.lost_rows(record))
@@ -80,10 +100,10 @@ def cases(kinds, labs):
     for lab in labs:
         if "solutions" in kinds:
             found.append((f"{lab} solution", lambda lab=lab: expect_points(
-                lab, proof.grade(lab, proof.write_folder(lab, "solution", {})))))
+                lab, proof.grade(lab, folder_of(lab, "solution", {})))))
         if "variants" in kinds:
             found += [(f"{lab} {block['name']}", lambda lab=lab, block=block: expect_points(
-                lab, proof.grade(lab, proof.hand_in(lab, block))))
+                lab, proof.grade(lab, folder_of(lab, block["name"], edited(lab, block)))))
                 for block in proof.read_table(f"{ROOT}/grader/mutants/{lab}/lab.variants")]
     if "attacks" in kinds:
         attacks = [read_attack(path) for path in sorted(glob.glob(f"{ROOT}/grader/attacks/*.c"))]

@@ -153,7 +153,7 @@ def read_table(path):
             text = line.strip()
             head = re.match(r"\[(\w+)\] (\S+)$", text)
             if head:
-                blocks.append({"name": head[1], "file": head[2], "id": "", "fails": [], "says": "", "also": "", "numbers": "",
+                blocks.append({"name": head[1], "file": head[2], "id": "", "fails": [], "says": "", "also": "", "numbers": "", "gpu": "",
                                "edits": []})
             elif text.startswith("id: "):
                 blocks[-1]["id"] = text[4:].strip()
@@ -165,6 +165,8 @@ def read_table(path):
                 blocks[-1]["also"] = text[6:].strip()
             elif text.startswith("numbers: "):
                 blocks[-1]["numbers"] = text[9:].strip()
+            elif text.startswith("gpu: "):
+                blocks[-1]["gpu"] = text[5:].strip()
             elif text.startswith("- "):
                 edits = blocks[-1]["edits"]
                 if not edits or edits[-1][1]:
@@ -297,9 +299,11 @@ def solution_cases(lab, options):
     return [(f"solution, seed {seed}", lambda seed=seed: run(seed)) for seed in range(options.seeds)]
 
 
-def mutant_cases(lab, _):
-    return [(f"{block['file']} {block['name']}", lambda block=block: try_mutant(lab, block))
-            for block in blocks_of(lab, "mutants")]
+def mutant_cases(lab, options):
+    blocks = blocks_of(lab, "mutants")
+    for block in blocks:
+        block["says"] = block["gpu"] if options.device == "gpu" and block["gpu"] else block["says"]
+    return [(f"{block['file']} {block['name']}", lambda block=block: try_mutant(lab, block)) for block in blocks]
 
 
 def variant_cases(lab, _):

@@ -4,6 +4,11 @@
 
 #include "grader/labs/01_loop/trace.h"
 
+const char LOOP_RATE_NEXT[] =
+    "the rate is that of the next step: ask schedule_rate() before schedule_tick()";
+const char LOOP_RATE_LARGEST[] =
+    "the rate is the largest one: ask schedule_rate() for that of this step";
+
 /* ---- what is given --------------------------------------------------------------------------- */
 
 Batch loop_batch(Check *check, const ModelConfig *config) {
@@ -49,8 +54,7 @@ static double *loop_clipped(const Windows *loop, double scale, const double *gra
     return values;
 }
 
-/* The calls of a step; a run that ended early has none. */
-static const uint64_t *loop_trace(const Windows *loop, int step) {
+const uint64_t *loop_trace(const Windows *loop, int step) {
     const uint64_t *trace = check_got(loop->given.check, "trace", WIRE_U64);
     return trace + (size_t)step * TRACE_LENGTH;
 }
@@ -84,6 +88,11 @@ static int loop_suspects(const Windows *loop, const Window *step, Suspect *suspe
     const char *none = loop_no_gradients(loop_trace(loop, step->number), given->max_norm);
     if (none != NULL) {
         suspects[count++] = (Suspect){none, check_doubles(given->check, given->P)};
+    }
+    if (step->valid == 1) {
+        suspects[count++] =
+            (Suspect){"a batch with one valid target is taken for one without: its 1 / valid is 1",
+                      check_doubles(given->check, given->P)};
     }
     if (step->number > 0) {
         const double *before = given_got_all(given, NAME_GRADIENT, step->number - 1);
@@ -148,11 +157,8 @@ void loop_expect_update(Windows *loop, const Window *step) {
     const double *before = windows_weights(loop);
     double next = given_rate(given, i + 1), largest = (double)given->schedule.learning_rate;
     Suspect suspects[] = {
-        {"the update used the rate of the next step: schedule_tick() comes after "
-         "optimizer_step()",
-         windows_updated(loop, i, before, next, i + 1, false)},
-        {"the update used the largest rate: ask schedule_rate() for that of this step",
-         windows_updated(loop, i, before, largest, i + 1, false)},
+        {LOOP_RATE_NEXT, windows_updated(loop, i, before, next, i + 1, false)},
+        {LOOP_RATE_LARGEST, windows_updated(loop, i, before, largest, i + 1, false)},
         {"the weights did not change: the rate was 0, or optimizer_step() did not see gradients",
          before},
         windows_other_rate(loop, i, NAME_WEIGHT, before),

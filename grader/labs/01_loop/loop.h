@@ -10,6 +10,9 @@
 #include "grader/labs/01_loop/protocol.h"
 #include "grader/windows.h"
 
+/** Mistakes with the rate, in whichever check they show. */
+extern const char LOOP_RATE_NEXT[], LOOP_RATE_LARGEST[];
+
 /** A ragged batch for a small model. */
 Batch loop_batch(Check *check, const ModelConfig *config);
 
@@ -18,6 +21,9 @@ Windows loop_new(Check *check, int steps, float dropout);
 
 /** Runs the steps; all of them, unless a hole ends the first after `enough` of it. */
 bool loop_run(Windows *loop, int wants, LoopEnough enough);
+
+/** (TRACE_LENGTH) The calls of a step; a run that ended early has none. */
+const uint64_t *loop_trace(const Windows *loop, int step);
 
 /** Norm of a step's gradient before clipping, at the weights that the reference has. */
 double loop_norm(Windows *loop, const Window *step);

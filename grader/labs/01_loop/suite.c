@@ -49,16 +49,20 @@ Suite suite_new(Check *check) {
     return (Suite){.check = check};
 }
 
-static void suite_put(Suite *suite, LoopKind kind, int variant) {
+static void suite_put(Suite *suite, LoopKind kind, int variant, float amount) {
     CHECK(suite->loops < LOOP_MOST, "more than %d loops", LOOP_MOST);
-    float amount = (float)check_int(suite->check, 0, 999) / 1000;
     suite->loop[suite->loops++] = (LoopSpec){kind, variant, amount};
 }
 
+/* Each variant as it is hardest to see, so that points do not depend on what is drawn. */
 void suite_add(Suite *suite, LoopKind kind, int more) {
     int variants = variants_of(kind), drawn = check_int(suite->check, 0, more);
-    for (int i = 0; i < variants + drawn; i++) {
-        suite_put(suite, kind, i < variants ? i : check_int(suite->check, 0, variants - 1));
+    for (int i = 0; i < variants; i++) {
+        suite_put(suite, kind, i, 0);
+    }
+    for (int i = 0; i < drawn; i++) {
+        float amount = (float)check_int(suite->check, 0, 999) / 1000;
+        suite_put(suite, kind, check_int(suite->check, 0, variants - 1), amount);
     }
 }
 

@@ -62,6 +62,15 @@ const char *loop_wrong_order(const uint64_t *trace) {
     return NULL;
 }
 
+bool loop_norm_too_early(const uint64_t *trace) {
+    int backward = trace_first(trace, EVENT_BACKWARD);
+    return trace_between(trace, 0, backward, EVENT_NORM) &&
+           !trace_between(trace, backward, TRACE_LENGTH, EVENT_NORM);
+}
+
+const char LOOP_NO_WEIGHT[] = "all gradients are zero after model_backward(): its weight is 0. In "
+                              "whole numbers 1 / valid is 0: divide floats";
+
 const char *loop_no_gradients(const uint64_t *trace, float max_grad_norm) {
     int step = trace_first(trace, EVENT_STEP), backward = trace_first(trace, EVENT_BACKWARD);
     if (step < 0) {
@@ -75,8 +84,7 @@ const char *loop_no_gradients(const uint64_t *trace, float max_grad_norm) {
                "model_backward() and optimizer_step()";
     }
     if (!trace_between(trace, backward, step, EVENT_SCALE)) {
-        return "all gradients are zero after model_backward(): its weight is 0. In whole numbers "
-               "1 / valid is 0: divide floats";
+        return LOOP_NO_WEIGHT;
     }
     return max_grad_norm > 0 ? "all gradients are zero when the optimizer steps: they are scaled "
                                "by 0 after model_backward()"

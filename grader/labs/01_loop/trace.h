@@ -14,4 +14,10 @@ const char *loop_wrong_order(const uint64_t *trace);
 /** Why there are no gradients when the optimizer steps; NULL where the trace does not say it. */
 const char *loop_no_gradients(const uint64_t *trace, float max_grad_norm);
 
+/** Of these reasons, the one by which the loss is 0 too. */
+extern const char LOOP_NO_WEIGHT[];
+
+/** Whether a norm was taken before backward and none after it: a clip begins with one. */
+bool loop_norm_too_early(const uint64_t *trace);
+
 #endif

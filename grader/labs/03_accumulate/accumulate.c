@@ -131,8 +131,20 @@ static double *accumulate_with_the_last(const Windows *windows, const Window *w)
     return values;
 }
 
+/* Whether every gradient is a number of half precision, and not all are 0. */
+static bool accumulate_is_half(const double *gradient, size_t count) {
+    bool some = false;
+    for (size_t i = 0; i < count; i++) {
+        if ((double)precision_round(F16, (float)gradient[i]) != gradient[i]) {
+            return false;
+        }
+        some = some || gradient[i] != 0;
+    }
+    return some;
+}
+
 void accumulate_expect_gradients(const Windows *windows, const Window *w) {
-    _Static_assert(ACCUMULATE_MISTAKES + 9 <= MOST_SUSPECTS, "no room for all suspects");
+    _Static_assert(ACCUMULATE_MISTAKES + 10 <= MOST_SUSPECTS, "no room for all suspects");
     const Given *given = &windows->given;
     double limit = (double)given->max_norm;
     /* 1 / tokens is a whole number where there is one target. */
@@ -155,6 +167,12 @@ void accumulate_expect_gradients(const Windows *windows, const Window *w) {
         }
         suspects[count++] = (Suspect){"the gradients are not clipped when the optimizer steps",
                                       window_gradient(windows, w, weight_right, 0)};
+    } else {
+        const double *got = given_got_all(given, NAME_GRADIENT, w->number);
+        suspects[count++] =
+            (Suspect){"the sum of the gradients is kept in half: gradients of weights are floats, "
+                      "whatever the precision",
+                      accumulate_is_half(got, given->P) ? got : right};
     }
     for (int i = 0; i < ACCUMULATE_MISTAKES; i++) {
         const AccumulateMistake *mistake = &accumulate_mistakes[i];

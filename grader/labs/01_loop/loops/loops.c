@@ -198,7 +198,7 @@ static float rate_of(Loop *loop, StepReport *report) {
                                schedule->learning_rate,
                                right,
                                right,
-                               right * (0.4f + 0.4f * loop->spec.amount)};
+                               right * (0.8f - 0.4f * loop->spec.amount)};
         taken = rates[loop->spec.variant];
     }
     bool honest = is(loop, LOOP_RATE, 0) || is(loop, LOOP_RATE, 3);

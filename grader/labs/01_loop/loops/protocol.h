@@ -36,7 +36,7 @@ typedef enum LoopKind {
 typedef struct LoopSpec {
     LoopKind kind; /**< what is wrong with it */
     int variant;   /**< in which way: as loops.c has them */
-    float amount;  /**< in [0, 1): how much, where a variant has a magnitude */
+    float amount;  /**< in [0, 1): how much, where a variant has a magnitude; 0 is hardest to see */
 } LoopSpec;
 
 /** A question to the loops. */
