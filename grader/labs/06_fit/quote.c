@@ -60,11 +60,12 @@ void quote_bytes(Check *check) {
     check_give(check, "names", WIRE_BYTES, names, sizeof names);
     bool good = check_run(check, "bytes", QUICKLY);
     for (int i = 0; i < COUNT && good; i++) {
-        MemoryUse use = gpt2_bytes(&space->config, space->T, &plans[i], space->device);
+        MemoryUse use = gpt2_bytes(&space->config, space->T, &plans[i],
+                                   space->gpu != NULL ? space->gpu : space->device);
         uint64_t want[MEMORY_KINDS], cut[MEMORY_KINDS];
         for (int kind = 0; kind < MEMORY_KINDS; kind++) {
             want[kind] = use.bytes[kind];
-            cut[kind] = (uint32_t)want[kind];
+            cut[kind] = kind == MEMORY_ACTIVATIONS ? (uint32_t)want[kind] : want[kind];
         }
         ExactSuspect suspect = {"the product does not fit into 32 bits: multiply size_t", cut};
         check_equal(check, names[i], want, MEMORY_KINDS, &suspect, 1);
