@@ -319,13 +319,12 @@ void quote_expect_order(Check *check) {
 
 /* ---- peaks ----------------------------------------------------------------------------------- */
 
-enum { PEAK_MISTAKES = 6, PEAK_CUT = 5 };
+enum { PEAK_MISTAKES = 5, PEAK_CUT = 4 };
 static const char *const peak_mistakes[PEAK_MISTAKES] = {
     "blocks after the one that runs backward have given back what they kept",
     "what a block has kept is among its working[] already: it counts once",
     "the head comes on top of what all blocks have kept",
     "while a block runs backward it takes working[], not only what all have kept",
-    "the peak is the most of the sums, not the last of them",
     [PEAK_CUT] = "the sum does not fit into 32 bits: size_t",
 };
 
@@ -343,7 +342,7 @@ static size_t peak_mistaken(const PlanOption *option, const unsigned char *way, 
     if (mistake == 0) {
         most = kept + working;
     }
-    most = mistake == 4 || head > most ? head : most;
+    most = head > most ? head : most;
     return mistake == PEAK_CUT ? (uint32_t)most : most;
 }
 
