@@ -167,7 +167,7 @@ static const char *choice_wrong(const Stack *stack, const Budgets *budgets, int 
     return what;
 }
 
-/* False if one of those that came back is no choice, and the check has failed. */
+/* False where one that came back cannot be read, and the check has failed. */
 static bool choices_read(const Stack *stack, Budgets *budgets, bool small) {
     for (int i = 0; i < budgets->count; i++) {
         if (!choice_read(stack, i, small, &budgets->chosen[i])) {

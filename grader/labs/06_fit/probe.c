@@ -66,12 +66,12 @@ static void plan_peak_case(const Wire *in, Wire *out) {
 /* A run may have a second stack, whose tensors have `suffix` in their names. */
 static void choose_in(const Wire *in, Wire *out, const char *suffix, void *scratch) {
     enum { OPTIONS, BLOCKS, BUDGETS, RESULTS, CHOICES, NAMES };
-    static const char *const whats[] = {"options", "blocks", "budgets", "results", "choices"};
+    static const char *const tensors[] = {"options", "blocks", "budgets", "results", "choices"};
     char name[NAMES][WIRE_NAME];
     int count;
     size_t asked;
     for (int i = 0; i < NAMES; i++) {
-        snprintf(name[i], WIRE_NAME, "%s%s", whats[i], suffix);
+        snprintf(name[i], WIRE_NAME, "%s%s", tensors[i], suffix);
     }
     PlanOption *options = given_options(in, name[OPTIONS], name[BLOCKS], &count);
     const uint64_t *budgets = wire_get(in, name[BUDGETS], WIRE_U64, &asked);

@@ -77,7 +77,7 @@ typedef struct StackRule {
     StackShows shows;
 } StackRule;
 
-/** What a mistake chooses, at the price that it really has. */
+/** The choice of a mistake, at the price that it really has. */
 Priced rule_choose(const StackRule *rule, const Stack *stack, size_t budget);
 
 /** Whether a mistake chooses this, or something that is as good by its own lights. */
