@@ -129,9 +129,10 @@ def grader_proofs():
     proofs = [
         Proof("grader: stubs earn nothing, solutions everything", GRADERS, graded("stubs solutions --seeds 4")),
         Proof("grader: solutions compiled by clang", GRADERS, graded("solutions --compiler clang --seeds 2", "GRADE_CC=clang")),
-        # Of lab 05 those whose windows train there: its ops run in the simulator anyway, and its scaler on no device.
+        # Of lab 05 those whose windows train there: its ops run in the simulator anyway, and its scaler on no device. Of
+        # lab 06 those about bytes: the workspace is another one.
         *(Proof(f"grader: mutants of {lab} lose on the simulated GPU", of_lab(lab), graded(f"mutants --lab {lab[:2]} --device gpu {only}"))
-          for number, only in (("01", ""), ("03", ""), ("05", "--only mixed.c")) for lab in labs if lab[:2] == number),
+          for number, only in (("01", ""), ("03", ""), ("05", "--only mixed.c"), ("06", "--only plan.c")) for lab in labs if lab[:2] == number),
     ]
     for lab in labs:
         proofs += parts(2, f"grader: mutants of {lab} lose, variants do not", of_lab(lab),
@@ -172,7 +173,7 @@ def class_proofs():
         Proof("a lab is a package: in a folder of its own, and copied into a clone", HANDOUT + ("grader/proof/package_test.py", "grader/proof/example/"),
               f"{MAKE} graders\n grader/proof/package_test.py"),
         *(Proof(f"a student's walk through lab {lab}, from the handout", HANDOUT + ("grader/proof/walk_test.py",),
-                f"{of_class} grader/proof/walk_test.py --lab {lab}") for lab in ("01", "04", "05")),
+                f"{of_class} grader/proof/walk_test.py --lab {lab}") for lab in ("01", "04", "05", "06")),
         Proof("exports: every format, every hostile text, against its schema", EXPORTS + ("grader/proof/export_test.py",),
               "grader/proof/export_test.py"),
         Proof("packs for Gradescope and Autolab grade by themselves", EXPORTS + HANDOUT + ("grader/proof/pack_test.sh",),

@@ -143,8 +143,9 @@ def check_no_git(names):
 # ---- answers and hints --------------------------------------------------------------------------------
 
 # What holds an answer in other words, and the first handout in which it would be one.
-ANSWERS = {"train/show/planted.c": "03", "train/show/pareto.c": "06", "grader/labs/05_fp16/scaler.c": "05",
-           "grader/labs/05_fp16/job.c": "05", "grader/labs/06_fit/space.c": "06", "grader/labs/06_fit/mistakes.c": "06"}
+ANSWERS = {"train/show/planted.c": "03", "grader/labs/05_fp16/scaler.c": "05", "grader/labs/05_fp16/job.c": "05",
+           "grader/labs/06_fit/space.c": "06", "grader/labs/06_fit/costs.c": "06", "grader/labs/06_fit/stack.c": "06",
+           "grader/labs/06_fit/stack_best.c": "06"}
 
 
 def check_answers():

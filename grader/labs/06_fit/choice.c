@@ -45,7 +45,7 @@ bool budgets_ask_at_worst(const Stack *stack, Budgets *budgets, size_t less) {
         int worst = 0;
         double worst_harm = -1;
         for (int i = 0; i < PLACES; i++) {
-            Priced chosen = rule->choose(stack, place[i]);
+            Priced chosen = rule_choose(rule, stack, place[i]);
             double h = harm(&chosen, &best[i], place[i]);
             if (h > worst_harm) {
                 worst_harm = h;
@@ -53,13 +53,21 @@ bool budgets_ask_at_worst(const Stack *stack, Budgets *budgets, size_t less) {
             }
         }
         budgets_ask(stack, budgets, place[worst]);
-        all = all && worst_harm > BEYOND_COST;
+        all = all && (worst_harm > BEYOND_COST ||
+                      rule->shows == (less == 0 ? SHOWS_SHORT : SHOWS_EXACTLY));
     }
     return all;
 }
 
+/* "budgets", or of the second stack of a run "budgets, small". */
+static const char *name_of(const char *what, bool small, char name[WIRE_NAME]) {
+    snprintf(name, WIRE_NAME, "%s%s", what, small ? CHOICE_SMALL : "");
+    return name;
+}
+
 /* Lays options side by side, each with room for PLAN_BLOCKS blocks. */
-static void options_give(Check *check, const PlanOption *options, int count) {
+static void options_give(Check *check, const PlanOption *options, int count, bool small) {
+    char name[WIRE_NAME];
     size_t room = (size_t)count * PLAN_BLOCKS * sizeof(PlanBlock) / sizeof(double);
     PlanBlock *blocks = (PlanBlock *)check_doubles(check, room);
     PlanOption *copy =
@@ -71,28 +79,32 @@ static void options_give(Check *check, const PlanOption *options, int count) {
             blocks[i * PLAN_BLOCKS + k] = options[i].block[k];
         }
     }
-    check_give(check, "options", WIRE_BYTES, copy, (size_t)count * sizeof *copy);
-    check_give(check, "blocks", WIRE_BYTES, blocks, room * sizeof(double));
+    check_give(check, name_of("options", small, name), WIRE_BYTES, copy,
+               (size_t)count * sizeof *copy);
+    check_give(check, name_of("blocks", small, name), WIRE_BYTES, blocks, room * sizeof(double));
 }
 
 void stack_give(const Stack *stack) {
-    options_give(stack->check, stack->option, stack->count);
+    options_give(stack->check, stack->option, stack->count, false);
 }
 
-static bool choices_run(Check *check, const uint64_t *budgets, int count) {
-    check_give(check, "budgets", WIRE_U64, budgets, (size_t)count);
-    check_want(check, "results", WIRE_I32, (size_t)count);
-    check_want(check, "choices", WIRE_I32, (size_t)count * CHOICE_NUMBERS);
-    return check_run(check, "choose", QUICKLY);
+static void choices_want(Check *check, const uint64_t *budgets, int count, bool small) {
+    char name[WIRE_NAME];
+    check_give(check, name_of("budgets", small, name), WIRE_U64, budgets, (size_t)count);
+    check_want(check, name_of("results", small, name), WIRE_I32, (size_t)count);
+    check_want(check, name_of("choices", small, name), WIRE_I32, (size_t)count * CHOICE_NUMBERS);
 }
 
 /* ---- what was chosen ------------------------------------------------------------------------- */
 
 /* Reads choice i; false if it is none, and the check has failed. */
-static bool choice_read(const Stack *stack, int i, Priced *chosen) {
+static bool choice_read(const Stack *stack, int i, bool small, Priced *chosen) {
+    char name[WIRE_NAME];
     Check *check = stack->check;
-    int32_t result = ((const int32_t *)check_got(check, "results", WIRE_I32))[i];
-    const int32_t *n = (const int32_t *)check_got(check, "choices", WIRE_I32) + i * CHOICE_NUMBERS;
+    const int32_t *results = check_got(check, name_of("results", small, name), WIRE_I32);
+    const int32_t *n = check_got(check, name_of("choices", small, name), WIRE_I32);
+    int32_t result = results[i];
+    n += i * CHOICE_NUMBERS;
     *chosen = (Priced){.found = false};
     if (result == -1 && n[0] == CHOICE_UNTOUCHED) {
         return true;
@@ -118,29 +130,14 @@ static bool choice_read(const Stack *stack, int i, Priced *chosen) {
     return true;
 }
 
-static bool priced_alike(const Priced *a, const Priced *b) {
-    return a->found == b->found && (!a->found || (a->cost == b->cost && a->peak == b->peak));
-}
-
-/* The one known mistake that makes all of these choices; "" where none does, or several. */
-static const char *choices_mistake(const Stack *stack, const Budgets *budgets) {
-    const char *found = "";
-    for (const StackRule *rule = stack_rules; rule->sentence != NULL; rule++) {
-        int i = 0;
-        for (; i < budgets->count; i++) {
-            Priced chosen = rule->choose(stack, budgets->budget[i]);
-            if (!priced_alike(&chosen, &budgets->chosen[i])) {
-                break;
-            }
-        }
-        if (i == budgets->count) {
-            if (found[0] != '\0') {
-                return "";
-            }
-            found = rule->sentence;
+/* Whether a known mistake makes all of these choices. */
+static bool choices_explained(const Stack *stack, const Budgets *budgets, const StackRule *rule) {
+    for (int i = 0; i < budgets->count; i++) {
+        if (!rule_explains(rule, stack, budgets->budget[i], &budgets->chosen[i])) {
+            return false;
         }
     }
-    return found;
+    return true;
 }
 
 /* The mistake in choice i, or "". */
@@ -170,32 +167,73 @@ static const char *choice_wrong(const Stack *stack, const Budgets *budgets, int 
     return what;
 }
 
+/* False where one that came back cannot be read, and the check has failed. */
+static bool choices_read(const Stack *stack, Budgets *budgets, bool small) {
+    for (int i = 0; i < budgets->count; i++) {
+        if (!choice_read(stack, i, small, &budgets->chosen[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The first wrong choice, and what is wrong; `count` where there is none. */
+static int choices_wrong(const Stack *stack, const Budgets *budgets, char what[SENTENCE]) {
+    int i = 0;
+    while (i < budgets->count && choice_wrong(stack, budgets, i, what)[0] == '\0') {
+        i++;
+    }
+    return i;
+}
+
+/* Compares all choices; false where one is wrong. */
+static bool choices_compare(const Stack *stack, const Budgets *budgets) {
+    char what[SENTENCE] = "";
+    int wrong = choices_wrong(stack, budgets, what);
+    bool right = wrong == budgets->count;
+    check_compared(stack->check, right, "in a budget of %zu bytes %s",
+                   (size_t)budgets->budget[right ? 0 : wrong], what);
+    for (const StackRule *rule = stack_rules; !right && rule->sentence != NULL; rule++) {
+        check_suspect(stack->check, rule->sentence, choices_explained(stack, budgets, rule));
+    }
+    return right;
+}
+
 void choices_expect(const Stack *stack, Budgets *budgets) {
-    char what[SENTENCE];
     stack_give(stack);
-    if (!choices_run(stack->check, budgets->budget, budgets->count)) {
-        return;
+    choices_want(stack->check, budgets->budget, budgets->count, false);
+    if (check_run(stack->check, "choose", QUICKLY) && choices_read(stack, budgets, false)) {
+        choices_compare(stack, budgets);
     }
-    for (int i = 0; i < budgets->count; i++) {
-        if (!choice_read(stack, i, &budgets->chosen[i])) {
-            return;
-        }
+}
+
+void choices_expect_wide(const Stack *stack, Budgets *budgets) {
+    enum { ASKED = 5 };
+    Check *check = stack->check;
+    Stack *small = stack_smaller(stack);
+    Budgets few = {.count = 0};
+    char what[SENTENCE];
+    size_t least = stack_least(small), most = stack_most(small);
+    for (size_t i = 0; i < ASKED; i++) {
+        budgets_ask(small, &few, least + (most - least) / ASKED * i);
     }
-    for (int i = 0; i < budgets->count; i++) {
-        if (choice_wrong(stack, budgets, i, what)[0] == '\0') {
-            check_good(stack->check);
-            continue;
-        }
-        const char *mistake = choices_mistake(stack, budgets);
-        check_fail(stack->check, "in a budget of %zu bytes %s%s%s", (size_t)budgets->budget[i],
-                   what, mistake[0] != '\0' ? "; likely: " : "", mistake);
-        return;
+    stack_give(stack);
+    options_give(check, small->option, small->count, true);
+    check_give(check, "small", WIRE_I32, (const int32_t[]){1}, 1);
+    choices_want(check, budgets->budget, budgets->count, false);
+    choices_want(check, few.budget, few.count, true);
+    if (check_run(check, "choose", QUICKLY) && choices_read(stack, budgets, false) &&
+        !choices_compare(stack, budgets) && choices_read(small, &few, true)) {
+        check_suspect(check, "with few bytes it is right: more than 2^32 do not fit into 32 bits",
+                      choices_wrong(small, &few, what) == few.count);
     }
 }
 
 int choice_option(Check *check, const PlanOption *options, int count, uint64_t budget) {
-    options_give(check, options, count);
-    if (!choices_run(check, &budget, 1)) {
+    check_after(check, "choose_exact");
+    options_give(check, options, count, false);
+    choices_want(check, &budget, 1, false);
+    if (!check_run(check, "choose", QUICKLY)) {
         return -1;
     }
     int32_t result = *(const int32_t *)check_got(check, "results", WIRE_I32);

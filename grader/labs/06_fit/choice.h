@@ -34,6 +34,9 @@ void stack_give(const Stack *stack);
 /** Asks, and judges each choice. */
 void choices_expect(const Stack *stack, Budgets *budgets);
 
+/** The same, and asks about the same stack with far fewer bytes, so that sums of 32 bits show. */
+void choices_expect_wide(const Stack *stack, Budgets *budgets);
+
 /** Asks about options in which nothing is left to choose. @return the option, or -1 */
 int choice_option(Check *check, const PlanOption *options, int count, uint64_t budget);
 

@@ -14,16 +14,16 @@ int space_bytes_mistakes(const Space *space, const Plan *plan, MemoryUse right,
                          const char *sentences[], MemoryUse uses[]) {
     int n = 0;
     size_t data = right.bytes[MEMORY_DATA];
-    Plan batch = *plan, plain = *plan, own = *plan;
+    Plan batch = *plan, plain = *plan, own = *plan, attention = *plan, probs = *plan, bf16 = *plan,
+         precision = *plan;
     batch.micro_batch = space->batch;
     plain.checkpoint = (Checkpoint){0};
     own.precision = space->config.precision;
     own.attention = space->config.attention;
-    const Plan kept = {.micro_batch = plan->micro_batch,
-                       .precision = plan->precision,
-                       .attention =
-                           plan->attention == ATTENTION_PLAIN ? ATTENTION_FLASH : ATTENTION_PLAIN,
-                       .checkpoint = plan->checkpoint};
+    attention.attention = space->config.attention;
+    probs.checkpoint.attention_only = false;
+    precision.precision = space->config.precision;
+    bf16.precision = plan->precision == BF16 ? F32 : plan->precision;
     sentences[n] = "the float masters of weights in half are missing: 4 bytes for each parameter";
     uses[n++] = space_use_but(right, MEMORY_OPTIMIZER, 2 * right.bytes[MEMORY_GRADIENTS]);
     sentences[n] = "the workspace is missing: workspace_bytes()";
@@ -45,8 +45,15 @@ int space_bytes_mistakes(const Space *space, const Plan *plan, MemoryUse right,
         "the activations are those of a plain step: checkpoint_bytes() knows what is run "
         "again";
     uses[n++] = space_use_activations(space, right, plain);
-    sentences[n] = "the activations are those of the other kind of attention: take plan->attention";
-    uses[n++] = space_use_activations(space, right, kept);
+    sentences[n] =
+        "the activations are those of the config's kind of attention: take plan->attention";
+    uses[n++] = space_counted(space, &attention);
+    sentences[n] = "attention_only keeps no probabilities: checkpoint_bytes() knows it";
+    uses[n++] = space_use_activations(space, right, probs);
+    sentences[n] = "the precision is the plan's, not the config's: see plan_config()";
+    uses[n++] = space_counted(space, &precision);
+    sentences[n] = "a number in bf16 has 2 bytes, as in f16";
+    uses[n++] = space_counted(space, &bf16);
     sentences[n] = "the workspace is that of the config's precision: ask about the planned model";
     MemoryUse as_it_is = space_counted(space, &own);
     uses[n++] = space_use_but(right, MEMORY_WORKSPACE, as_it_is.bytes[MEMORY_WORKSPACE]);

@@ -325,8 +325,8 @@ Test(plan, bad_rates_are_refused, .timeout = 60) {
         "{\"rows\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]}",
         /* as a former release wrote it, and without a number for bf16 */
         "{\"rows\": [8], \"f32\": [1], \"f16\": [1], \"bf16\": [1], \"overhead\": 0}",
-        "{\"rows\": [8], \"f32\": [1], \"f16\": [1], \"bf16\": [1], \"attention\": [1, 1], "
-        "\"stream\": [1, 1, 1], \"overhead\": 0}"};
+        ("{\"rows\": [8], \"f32\": [1], \"f16\": [1], \"bf16\": [1], \"attention\": [1, 1], "
+         "\"stream\": [1, 1, 1], \"overhead\": 0}")};
     const char *path = scratch_path("rates.json");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         FILE *file = fopen(path, "w");

@@ -2,8 +2,8 @@
    predicted. */
 #include "grader/labs/06_fit/shared.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-
 #include <string.h>
 
 #include "grader/probe.h"
@@ -37,10 +37,11 @@ static void plan_cost_case(const Wire *in, Wire *out) {
 /* ---- blocks that differ ---------------------------------------------------------------------- */
 
 /* The options, each with its blocks; freed by the caller. */
-static PlanOption *given_options(const Wire *in, int *count) {
+static PlanOption *given_options(const Wire *in, const char *options_of, const char *blocks_of,
+                                 int *count) {
     size_t bytes;
-    const void *options = wire_get(in, "options", WIRE_BYTES, &bytes);
-    const PlanBlock *blocks = wire_get(in, "blocks", WIRE_BYTES, NULL);
+    const void *options = wire_get(in, options_of, WIRE_BYTES, &bytes);
+    const PlanBlock *blocks = wire_get(in, blocks_of, WIRE_BYTES, NULL);
     PlanOption *copy = malloc(bytes);
     CHECK(copy != NULL, "no host memory for options");
     memcpy(copy, options, bytes);
@@ -53,7 +54,7 @@ static PlanOption *given_options(const Wire *in, int *count) {
 
 static void plan_peak_case(const Wire *in, Wire *out) {
     int count;
-    PlanOption *options = given_options(in, &count);
+    PlanOption *options = given_options(in, "options", "blocks", &count);
     const unsigned char *ways = wire_get(in, "ways", WIRE_BYTES, NULL);
     uint64_t *peaks = wire_get(out, "peaks", WIRE_U64, NULL);
     for (int i = 0; i < count; i++) {
@@ -62,15 +63,20 @@ static void plan_peak_case(const Wire *in, Wire *out) {
     free(options);
 }
 
-static void plan_choose_case(const Wire *in, Wire *out) {
+/* A run may have a second stack, whose tensors have `suffix` in their names. */
+static void choose_in(const Wire *in, Wire *out, const char *suffix, void *scratch) {
+    enum { OPTIONS, BLOCKS, BUDGETS, RESULTS, CHOICES, NAMES };
+    static const char *const tensors[] = {"options", "blocks", "budgets", "results", "choices"};
+    char name[NAMES][WIRE_NAME];
     int count;
     size_t asked;
-    PlanOption *options = given_options(in, &count);
-    const uint64_t *budgets = wire_get(in, "budgets", WIRE_U64, &asked);
-    int32_t *results = wire_get(out, "results", WIRE_I32, NULL);
-    int32_t *choices = wire_get(out, "choices", WIRE_I32, NULL);
-    void *scratch = malloc(PLAN_SCRATCH);
-    CHECK(scratch != NULL, "no host memory");
+    for (int i = 0; i < NAMES; i++) {
+        snprintf(name[i], WIRE_NAME, "%s%s", tensors[i], suffix);
+    }
+    PlanOption *options = given_options(in, name[OPTIONS], name[BLOCKS], &count);
+    const uint64_t *budgets = wire_get(in, name[BUDGETS], WIRE_U64, &asked);
+    int32_t *results = wire_get(out, name[RESULTS], WIRE_I32, NULL);
+    int32_t *choices = wire_get(out, name[CHOICES], WIRE_I32, NULL);
     for (size_t i = 0; i < asked; i++) {
         PlanChoice choice = {.option = CHOICE_UNTOUCHED}; /* stays, where nothing fits */
         int32_t *to = choices + i * CHOICE_NUMBERS;
@@ -80,8 +86,17 @@ static void plan_choose_case(const Wire *in, Wire *out) {
             to[k] = choice.way[k];
         }
     }
-    free(scratch);
     free(options);
+}
+
+static void plan_choose_case(const Wire *in, Wire *out) {
+    void *scratch = malloc(PLAN_SCRATCH);
+    CHECK(scratch != NULL, "no host memory");
+    choose_in(in, out, "", scratch);
+    if (wire_has(in, "small", WIRE_I32, 1)) {
+        choose_in(in, out, CHOICE_SMALL, scratch);
+    }
+    free(scratch);
 }
 
 static void plan_largest_case(const Wire *in, Wire *out) {

@@ -38,4 +38,7 @@ typedef struct CostAsk {
 /** A choice travels as its option and a way for each of PLAN_BLOCKS blocks. */
 enum { CHOICE_NUMBERS = 1 + PLAN_BLOCKS, CHOICE_UNTOUCHED = -7 };
 
+/** Ends the names of a second stack in the same run. */
+#define CHOICE_SMALL ", small"
+
 #endif

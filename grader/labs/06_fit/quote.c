@@ -55,16 +55,18 @@ void quote_bytes(Check *check) {
         plan_numbers(&plans[i], numbers + i * PLAN_NUMBERS);
         check_want(check, plan_text(&plans[i], names[i]), WIRE_U64, MEMORY_KINDS);
     }
+    check_after(check, "bytes_float bytes_half bytes_checkpoint");
     space_give(space, 0);
     check_give(check, "plans", WIRE_I32, numbers, sizeof numbers / sizeof *numbers);
     check_give(check, "names", WIRE_BYTES, names, sizeof names);
     bool good = check_run(check, "bytes", QUICKLY);
     for (int i = 0; i < COUNT && good; i++) {
-        MemoryUse use = gpt2_bytes(&space->config, space->T, &plans[i], space->device);
+        MemoryUse use = gpt2_bytes(&space->config, space->T, &plans[i],
+                                   space->gpu != NULL ? space->gpu : space->device);
         uint64_t want[MEMORY_KINDS], cut[MEMORY_KINDS];
         for (int kind = 0; kind < MEMORY_KINDS; kind++) {
             want[kind] = use.bytes[kind];
-            cut[kind] = (uint32_t)want[kind];
+            cut[kind] = kind == MEMORY_ACTIVATIONS ? (uint32_t)want[kind] : want[kind];
         }
         ExactSuspect suspect = {"the product does not fit into 32 bits: multiply size_t", cut};
         check_equal(check, names[i], want, MEMORY_KINDS, &suspect, 1);
@@ -152,10 +154,14 @@ static bool asks_tell_all(const CostAsk *asks, bool again) {
     return true;
 }
 
+static bool ask_explained(const CostAsk *ask, double got, CostFlaw flaw) {
+    double want = ask_expected(ask, flaw);
+    return fabs(got - want) <= WITHIN_FORMULA * want;
+}
+
 static bool asks_explained(const CostAsk *asks, const double *got, CostFlaw flaw) {
     for (int i = 0; i < COSTS; i++) {
-        double want = ask_expected(&asks[i], flaw);
-        if (!(fabs(got[i] - want) <= WITHIN_FORMULA * want)) {
+        if (!ask_explained(&asks[i], got[i], flaw)) {
             return false;
         }
     }
@@ -183,24 +189,29 @@ void quote_costs(Check *check, bool again) {
         return;
     }
     const double *got = check_got(check, "seconds", WIRE_F64);
-    if (asks_explained(asks, got, FLAW_NONE)) {
-        check_good(check);
-        return;
+    int wrong = 0;
+    while (wrong < COSTS && ask_explained(&asks[wrong], got[wrong], FLAW_NONE)) {
+        wrong++;
     }
-    const char *likely = "";
+    int at = wrong < COSTS ? wrong : 0;
+    const ModelConfig *c = &asks[at].config;
+    check_compared(check, wrong == COSTS,
+                   "%s of V%d L%d NH%d C%d with %d tokens costs %.4g s, not %.4g",
+                   plan_text(&asks[at].plan, text), c->V, c->L, c->NH, c->C, asks[at].T,
+                   ask_expected(&asks[at], FLAW_NONE), got[at]);
     for (int flaw = FLAW_NONE + 1; flaw < COST_FLAWS; flaw++) {
-        likely = asks_explained(asks, got, (CostFlaw)flaw) ? cost_flaws[flaw] : likely;
-    }
-    for (int i = 0; i < COSTS; i++) {
-        double want = ask_expected(&asks[i], FLAW_NONE);
-        if (!(fabs(got[i] - want) <= WITHIN_FORMULA * want)) {
-            const ModelConfig *c = &asks[i].config;
-            check_fail(check, "%s of V%d L%d NH%d C%d with %d tokens costs %.4g s, not %.4g%s%s",
-                       plan_text(&asks[i].plan, text), c->V, c->L, c->NH, c->C, asks[i].T, want,
-                       got[i], likely[0] != '\0' ? "; likely: " : "", likely);
-            return;
+        if (flaw_asked((CostFlaw)flaw, again)) {
+            check_suspect(check, cost_flaws[flaw], asks_explained(asks, got, (CostFlaw)flaw));
         }
     }
+    bool same = true;
+    for (int i = 1; i < COSTS; i++) {
+        same = same && got[i] == got[0];
+    }
+    check_suspect(check, "it is the same number for every plan", same);
+    check_suspect(
+        check, "only that of the largest model is wrong: a product overflows, calculate in double",
+        wrong == COSTS - 1);
 }
 
 /* ---- seconds on machines that were measured -------------------------------------------------- */
@@ -239,6 +250,7 @@ bool quote_measured(Check *check) {
     CostAsk *asks =
         (CostAsk *)check_doubles(check, (size_t)count * sizeof *asks / sizeof(double) + 1);
     measured_seed = check_int(check, 0, 12);
+    check_after(check, "cost_parts cost_again");
     for (int i = 0; i < count; i++) {
         const MeasuredCourse *course = &measured_courses[i / MEASURED_PLANS];
         asks[i] = (CostAsk){
@@ -307,13 +319,13 @@ void quote_expect_order(Check *check) {
 
 /* ---- peaks ----------------------------------------------------------------------------------- */
 
-enum { PEAK_MISTAKES = 5 };
+enum { PEAK_MISTAKES = 5, PEAK_CUT = 4 };
 static const char *const peak_mistakes[PEAK_MISTAKES] = {
     "blocks after the one that runs backward have given back what they kept",
     "what a block has kept is among its working[] already: it counts once",
     "the head comes on top of what all blocks have kept",
     "while a block runs backward it takes working[], not only what all have kept",
-    "the peak is the most of the sums, not the last of them",
+    [PEAK_CUT] = "the sum does not fit into 32 bits: size_t",
 };
 
 static size_t peak_mistaken(const PlanOption *option, const unsigned char *way, int mistake) {
@@ -330,7 +342,8 @@ static size_t peak_mistaken(const PlanOption *option, const unsigned char *way, 
     if (mistake == 0) {
         most = kept + working;
     }
-    return mistake == 4 || head > most ? head : most;
+    most = head > most ? head : most;
+    return mistake == PEAK_CUT ? (uint32_t)most : most;
 }
 
 void peaks_ask(Check *check) {

@@ -137,6 +137,28 @@ Stack *stack_draw_ties(Check *check) {
     return stack;
 }
 
+Stack *stack_smaller(const Stack *stack) {
+    enum { BY = 4096 };
+    Stack *small = stack_new(stack->check);
+    small->count = stack->count;
+    for (int i = 0; i < stack->count; i++) {
+        PlanOption *option = &small->option[i];
+        *option = stack->option[i];
+        option->bytes /= BY;
+        option->head /= BY;
+        option->block = small->block[i];
+        for (int k = 0; k < option->blocks; k++) {
+            PlanBlock *block = &small->block[i][k];
+            *block = stack->option[i].block[k];
+            for (int way = 0; way < PLAN_WAYS; way++) {
+                block->kept[way] /= BY;
+                block->working[way] /= BY;
+            }
+        }
+    }
+    return small;
+}
+
 /* ---- prices ---------------------------------------------------------------------------------- */
 
 Priced stack_price(const Stack *stack, const PlanChoice *choice) {

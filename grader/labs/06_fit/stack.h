@@ -39,6 +39,9 @@ Stack *stack_draw(Check *check, StackSize size);
 /** With equals: each option comes twice, once with more bytes; three blocks are alike. */
 Stack *stack_draw_ties(Check *check);
 
+/** The same with a 4096th of all bytes; freed with the check. */
+Stack *stack_smaller(const Stack *stack);
+
 /** Cost and peak of a choice. */
 Priced stack_price(const Stack *stack, const PlanChoice *choice);
 
@@ -59,11 +62,26 @@ size_t stack_most(const Stack *stack);
 
 /* ---- known mistakes -------------------------------------------------------------------------- */
 
-/** A known mistake: what it chooses. */
+/** Budgets in which a mistake shows. */
+typedef enum StackShows {
+    SHOWS_ANYWHERE,
+    SHOWS_EXACTLY, /**< those that a plan takes to the byte */
+    SHOWS_SHORT,   /**< those that are one byte short of a plan */
+} StackShows;
+
+/** A known mistake. */
 typedef struct StackRule {
     const char *sentence;
-    Priced (*choose)(const Stack *stack, size_t budget);
+    Priced (*choose)(const Stack *stack, size_t budget);  /**< what it chooses; or */
+    void (*change)(PlanOption *option, PlanBlock *block); /**< what it takes an option for */
+    StackShows shows;
 } StackRule;
+
+/** The choice of a mistake, at the price that it really has. */
+Priced rule_choose(const StackRule *rule, const Stack *stack, size_t budget);
+
+/** Whether a mistake chooses this, or something that is as good by its own lights. */
+bool rule_explains(const StackRule *rule, const Stack *stack, size_t budget, const Priced *chosen);
 
 /** Known mistakes, ended by one without a sentence. */
 extern const StackRule stack_rules[];

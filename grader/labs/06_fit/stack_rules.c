@@ -3,26 +3,24 @@
 
 #include "grader/labs/06_fit/stack.h"
 
+/* More bytes than there are, and their sums are none too many for a size_t. */
+static const size_t WITHOUT_END = SIZE_MAX / 64;
+
 /* ---- mistakes about a block: the exact search of a changed stack ----------------------------- */
 
-typedef void change_fn(PlanOption *option, PlanBlock *block);
-
-/* The best of a changed stack, at the price that it really has. */
-static Priced best_of_changed(const Stack *stack, size_t budget, change_fn *change) {
-    Stack changed = *stack;
-    for (int i = 0; i < changed.count; i++) {
-        memcpy(changed.block[i], stack->option[i].block, sizeof changed.block[i]);
-        changed.option[i].block = changed.block[i];
-        change(&changed.option[i], changed.block[i]);
+static void stack_change(const Stack *stack, const StackRule *rule, Stack *changed) {
+    *changed = *stack;
+    for (int i = 0; i < changed->count; i++) {
+        memcpy(changed->block[i], stack->option[i].block, sizeof changed->block[i]);
+        changed->option[i].block = changed->block[i];
+        rule->change(&changed->option[i], changed->block[i]);
     }
-    Priced best = stack_best(&changed, budget);
-    return best.found ? stack_price(stack, &best.choice) : best;
 }
 
 /* A way that is never taken: it would keep more than there is. */
 static void never(PlanOption *option, PlanBlock *block, PlanWay way) {
     for (int i = 0; i < option->blocks; i++) {
-        block[i].kept[way] = block[i].working[way] = SIZE_MAX / 64;
+        block[i].kept[way] = block[i].working[way] = WITHOUT_END;
     }
 }
 static void without_attention(PlanOption *option, PlanBlock *block) {
@@ -67,24 +65,12 @@ static void without_seconds(PlanOption *option, PlanBlock *block) {
 }
 static void only_float(PlanOption *option, PlanBlock *block) {
     (void)block;
-    option->bytes = option->plan.precision == F32 ? option->bytes : SIZE_MAX / 64;
+    option->bytes = option->plan.precision == F32 ? option->bytes : WITHOUT_END;
 }
 
-#define CHANGED(change)                                                                            \
-    static Priced choose_##change(const Stack *stack, size_t budget) {                             \
-        return best_of_changed(stack, budget, change);                                             \
-    }
-CHANGED(without_attention)
-CHANGED(without_again)
-CHANGED(without_keeping)
-CHANGED(with_free_again)
-CHANGED(without_working)
-CHANGED(kept_twice)
-CHANGED(without_head)
-CHANGED(without_bytes)
-CHANGED(without_seconds)
-CHANGED(only_float)
-
+static Priced choose_one_byte_more(const Stack *stack, size_t budget) {
+    return stack_best(stack, budget < SIZE_MAX ? budget + 1 : budget);
+}
 static Priced choose_one_byte_less(const Stack *stack, size_t budget) {
     return budget > 0 ? stack_best(stack, budget - 1) : (Priced){.found = false};
 }
@@ -188,17 +174,32 @@ SEARCHED(last_again)
 SEARCHED(by_bytes)
 SEARCHED(by_ratio)
 
+/* The best plan of one option. */
+static Priced best_of_option(const Stack *stack, int option, size_t budget) {
+    Stack one = *stack;
+    one.option[0] = stack->option[option];
+    one.count = 1;
+    Priced best = stack_best(&one, budget);
+    best.choice.option = option;
+    return best;
+}
+
 /* Of the options in which something fits the first, with its best plan. */
 static Priced choose_first_option(const Stack *stack, size_t budget) {
-    Stack one = *stack;
     Priced best = {.found = false};
     for (int i = 0; i < stack->count && !best.found; i++) {
-        one.option[0] = stack->option[i];
-        one.count = 1;
-        best = stack_best(&one, budget);
-        best.choice.option = i;
+        best = best_of_option(stack, i, budget);
     }
     return best;
+}
+
+static Priced choose_dearest_option(const Stack *stack, size_t budget) {
+    Priced dearest = {.found = false};
+    for (int i = 0; i < stack->count; i++) {
+        Priced one = best_of_option(stack, i, budget);
+        dearest = one.found && (!dearest.found || one.cost > dearest.cost) ? one : dearest;
+    }
+    return dearest;
 }
 
 static Priced choose_fewest_bytes(const Stack *stack, size_t budget) {
@@ -207,31 +208,68 @@ static Priced choose_fewest_bytes(const Stack *stack, size_t budget) {
 }
 
 const StackRule stack_rules[] = {
-    {"a way for each block: all blocks have the same", choose_alike},
+    {"a way for each block: all blocks have the same", choose_alike, NULL, SHOWS_ANYWHERE},
     {"the first blocks run again, as many as it takes: which blocks they are decides, not how many",
-     choose_first_again},
+     choose_first_again, NULL, SHOWS_ANYWHERE},
     {"the last blocks run again, as many as it takes: which blocks they are decides, not how many",
-     choose_last_again},
+     choose_last_again, NULL, SHOWS_ANYWHERE},
     {"the block that gives most bytes runs again first, until it fits: its seconds count too",
-     choose_by_bytes},
+     choose_by_bytes, NULL, SHOWS_ANYWHERE},
     {"the block that gives most bytes for a second comes first, until it fits: one that gives "
-     "fewer "
-     "may be enough, and cost less",
-     choose_by_ratio},
-    {"WAY_ATTENTION is never taken", choose_without_attention},
-    {"WAY_AGAIN is never taken", choose_without_again},
-    {"WAY_KEEP is never taken", choose_without_keeping},
-    {"what runs again costs nothing: count seconds[WAY_AGAIN]", choose_with_free_again},
-    {"while a block runs backward it takes working[], not kept[]", choose_without_working},
-    {"what a block has kept is among its working[] already: it counts once", choose_kept_twice},
-    {"the head comes on top of what all blocks have kept", choose_without_head},
-    {"option->bytes are there all the time", choose_without_bytes},
-    {"option->seconds are part of the cost: options differ in them", choose_without_seconds},
-    {"only options in float are taken", choose_only_float},
-    {"a plan whose peak is exactly the budget fits", choose_one_byte_less},
-    {"the first option in which something fits is taken: others may cost less",
-     choose_first_option},
+     "fewer may be enough, and cost less",
+     choose_by_ratio, NULL, SHOWS_ANYWHERE},
+    {"WAY_ATTENTION is never taken", NULL, without_attention, SHOWS_ANYWHERE},
+    {"WAY_AGAIN is never taken", NULL, without_again, SHOWS_ANYWHERE},
+    {"WAY_KEEP is never taken", NULL, without_keeping, SHOWS_ANYWHERE},
+    {"what runs again costs nothing: count seconds[WAY_AGAIN]", NULL, with_free_again,
+     SHOWS_ANYWHERE},
+    {"while a block runs backward it takes working[], not kept[]", NULL, without_working,
+     SHOWS_ANYWHERE},
+    {"what a block has kept is among its working[] already: it counts once", NULL, kept_twice,
+     false},
+    {"the head comes on top of what all blocks have kept", NULL, without_head, SHOWS_ANYWHERE},
+    {"option->bytes are there all the time", NULL, without_bytes, SHOWS_ANYWHERE},
+    {"option->seconds are part of the cost: options differ in them", NULL, without_seconds,
+     SHOWS_ANYWHERE},
+    {"only options in float are taken", NULL, only_float, SHOWS_ANYWHERE},
+    {"a plan whose peak is exactly the budget fits", choose_one_byte_less, NULL, SHOWS_EXACTLY},
+    {"the first option in which something fits is taken: others may cost less", choose_first_option,
+     NULL, SHOWS_ANYWHERE},
     {"it has the lowest peak of all; the task asks for the least cost of what fits",
-     choose_fewest_bytes},
-    {NULL, NULL},
+     choose_fewest_bytes, NULL, SHOWS_ANYWHERE},
+    {"of the options the one whose best plan costs most is taken", choose_dearest_option, NULL,
+     false},
+    {"a plan takes the budget and not one byte more", choose_one_byte_more, NULL, SHOWS_SHORT},
+    {NULL, NULL, NULL, SHOWS_ANYWHERE},
 };
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* The best of a changed stack, at the price that it has there. */
+static Priced changed_best(const StackRule *rule, const Stack *stack, size_t budget,
+                           Stack *changed) {
+    stack_change(stack, rule, changed);
+    return stack_best(changed, budget < WITHOUT_END / 2 ? budget : WITHOUT_END / 2);
+}
+
+Priced rule_choose(const StackRule *rule, const Stack *stack, size_t budget) {
+    if (rule->choose != NULL) {
+        return rule->choose(stack, budget);
+    }
+    Stack changed;
+    Priced best = changed_best(rule, stack, budget, &changed);
+    return best.found ? stack_price(stack, &best.choice) : best;
+}
+
+bool rule_explains(const StackRule *rule, const Stack *stack, size_t budget, const Priced *chosen) {
+    Stack changed;
+    Priced own = *chosen, best;
+    if (rule->choose != NULL) {
+        best = rule->choose(stack, budget);
+    } else {
+        best = changed_best(rule, stack, budget, &changed);
+        own = own.found ? stack_price(&changed, &own.choice) : own;
+    }
+    return best.found == own.found &&
+           (!own.found || (own.cost == best.cost && own.peak == best.peak));
+}
