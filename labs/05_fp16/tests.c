@@ -91,12 +91,17 @@ static OpCalls ops_bad_calls(Check *check) {
     }
     ops_add(&ops, many, (OpCase){.n = 4100, .inv_scale = 0x1p-10f});
     ops_add(&ops, many, (OpCase){.n = 4100, .inv_scale = 0x1p-10f, .found_inf = 1});
-    float *large = check_normal(check, 300, 0, F32);
-    for (int i = 0; i < 300; i++) {
-        large[i] = 3.4e38f; /* the sum of two is infinite, and so is the square of one */
+    /* The square of one is infinite; of the larger ones the sum of two as well. */
+    static const float large[] = {1e30f, 3.4e38f};
+    for (int k = 0; k < 2; k++) {
+        float *in = check_normal(check, 300, 0, F32);
+        for (int i = 0; i < 300; i++) {
+            in[i] = large[k];
+        }
+        ops_add(&ops, in, (OpCase){.n = 300, .inv_scale = 0x1p-16f});
+        ops_add(&ops, in, (OpCase){.n = 299, .inv_scale = 1});
     }
-    ops_add(&ops, large, (OpCase){.n = 300, .inv_scale = 0x1p-16f});
-    ops_add(&ops, large, (OpCase){.n = 299, .inv_scale = 1});
+    ops_add(&ops, check_normal(check, 300, 1, F32), (OpCase){.n = 300, .inv_scale = 1});
     return ops;
 }
 
