@@ -40,6 +40,7 @@ GRADED(05_fp16, cast, "task 1: float to f32, f16 and bf16, rounded to the neares
 }
 
 GRADED(05_fp16, cast_traffic, "task 1: sectors per request") {
+    check_after(check, "cast");
     OpCalls ops = {.check = check, .cast = true};
     ops_add(&ops, check_normal(check, 1 << 14, 1, F32), (OpCase){.precision = F16, .n = 1 << 14});
     ops_planned(&ops);
@@ -106,6 +107,7 @@ static OpCalls ops_bad_calls(Check *check) {
 }
 
 GRADED(05_fp16, unscale_found, "task 2: inf and NaN are found, wherever they stand") {
+    check_after(check, "unscale");
     OpCalls ops = ops_bad_calls(check);
     ops_planned(&ops);
     if (ops_run(&ops)) {
@@ -114,6 +116,7 @@ GRADED(05_fp16, unscale_found, "task 2: inf and NaN are found, wherever they sta
 }
 
 GRADED(05_fp16, unscale_schedules, "task 2: the same in three orders of threads") {
+    check_after(check, "unscale_found");
     OpCalls ops = ops_bad_calls(check);
     ops_planned(&ops);
     static const char *const schedule[] = {"CUDASIM_SCHED=forward", "CUDASIM_SCHED=reverse",
@@ -129,6 +132,7 @@ GRADED(05_fp16, unscale_schedules, "task 2: the same in three orders of threads"
 }
 
 GRADED(05_fp16, unscale_traffic, "task 2: one pass over memory") {
+    check_after(check, "unscale");
     OpCalls ops = {.check = check};
     ops_add(&ops, check_normal(check, 1 << 14, 1, F32),
             (OpCase){.n = 1 << 14, .inv_scale = 0x1p-10f});
@@ -201,6 +205,7 @@ GRADED(05_fp16, gradients, "task 4: unscaled gradients against those of a float 
 }
 
 GRADED(05_fp16, clipped, "task 5: clipping by the norm of the unscaled gradients") {
+    check_after(check, "gradients");
     Job job = job_new(check, 1, 16);
     job_work_out(&job);
     job.windows.given.max_norm = (float)(0.3 * job.norm);
@@ -262,6 +267,7 @@ static Job job_that_fits(Check *check) {
 }
 
 GRADED(05_fp16, scales, "task 5: scales 2^10, 2^12 and 2^14 give the same bits") {
+    check_after(check, "gradients");
     Job job = job_that_fits(check);
     job.windows.given.schedule.learning_rate = 0; /* the weights stay */
     job.windows.given.adamw.weight_decay = 0;
@@ -317,6 +323,7 @@ GRADED(05_fp16, bad_numbers, "task 5: inf and NaN in each tensor and micro-batch
 }
 
 GRADED(05_fp16, trace, "task 5: scale, skipped, t and schedule over 30 windows, exactly") {
+    check_after(check, "scaler_trace bad_numbers");
     static const char script[] = "ggggggggggbggggbggggggbbgggggb";
     Job job = job_new(check, 1, 8);
     job.scaler.interval = 5;
@@ -347,6 +354,7 @@ GRADED(05_fp16, update, "task 5: masters by AdamW, weights = round(master), thre
 }
 
 GRADED(05_fp16, bf16, "bf16: no scale, but masters and skipped steps") {
+    check_after(check, "gradients bad_numbers update");
     Job job = job_new(check, 1, 8);
     job.windows.given.config.precision = BF16;
     job.scaler = (Automaton){1, 2, 0.5, 1, 1, 0}; /* one good step, and a scaler would grow */
@@ -399,6 +407,7 @@ static void job_right_bytes(const Job *job, uint64_t *want) {
 }
 
 GRADED(05_fp16, together, "accumulated, checkpointed, dropout, clipped: gradients and bytes") {
+    check_after(check, "gradients clipped update");
     Job job = job_new(check, 3, 16);
     uint64_t want[MEMORY_KINDS];
     job.windows.given.config.dropout = job.windows.given.reference->config.dropout = 0.1f;
@@ -417,6 +426,7 @@ GRADED(05_fp16, together, "accumulated, checkpointed, dropout, clipped: gradient
 }
 
 GRADED(05_fp16, on_the_gpu, "a window on the simulated GPU, with your cast and unscale") {
+    check_after(check, "cast unscale unscale_found gradients bad_numbers");
     Job job = job_new(check, 1, 8);
     job.windows.option[OPTION_GPU] = 1;
     job_add_window(&job, 1024);

@@ -131,6 +131,17 @@ static void mixed_after_hole(int status, void *context) {
     }
 }
 
+/* Masters hold more than the weights that are given, as they do after any step. */
+static void mixed_load_masters(const Wire *in) {
+    const Optimizer *optimizer = window_run.trainer.optimizer;
+    const Model *model = optimizer->model;
+    const float *masters = wire_floats(in, "masters");
+    for (int i = 0; i < model->param_count; masters += model->params[i++].count) {
+        device_upload(model->device, optimizer->master[i], masters,
+                      model->params[i].count * sizeof *masters);
+    }
+}
+
 static void mixed_open(const Wire *in, Wire *out) {
     window_run_open(in, out, "window", (WindowDevice){.arena = ARENA_BYTES, .unwatched = true});
     Model *model = window_run.trainer.model;
@@ -138,6 +149,7 @@ static void mixed_open(const Wire *in, Wire *out) {
         (Mixed){.scaler = given_scaler(in), .dynamic = model->config.precision == F16};
     window_run.trainer.mixed = &mixed_run.mixed;
     probe_techniques(&window_run.trainer);
+    mixed_load_masters(in);
     model->checkpoint.segment = window_run.option[OPTION_SEGMENT];
     mixed_run.real_ops = mixed_run.ops = *model->ops;
     mixed_run.ops.embedding_backward = mixed_see_embedding;
