@@ -80,8 +80,8 @@ static json_t *find_story(const json_t *rows) {
     return best;
 }
 
-/* Rows of which several mistakes could be true are left with the story's. One that has no other says
-   it already, with the tensors of which it is true. */
+/* Rows of which several mistakes could be true are left with the story's. One that has no other
+   says it already, with the tensors of which it is true. */
 static void refer_to_story(json_t *rows, const char *mistake) {
     size_t i;
     json_t *row;

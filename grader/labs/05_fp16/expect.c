@@ -269,8 +269,8 @@ static double *job_halves(const Job *job, const double *values) {
     return to;
 }
 
-/* (P) the masters that came back, where they are such halves: at a border between two neighbours the
-   last bit of an update decides. The nearest halves elsewhere. */
+/* (P) the masters that came back, where they are such halves: at a border between two neighbours
+   the last bit of an update decides. The nearest halves elsewhere. */
 static double *job_halves_as_got(const Job *job, int w, const double *master, Tolerance tolerance) {
     Precision precision = job->windows.given.config.precision;
     double *got = given_got_all(&job->windows.given, NAME_MASTER, w);

@@ -36,7 +36,7 @@ void job_expect_bad_skipped(const Job *job, int w, int before);
 /** That a good window was a step; `before` is the good one before it, -1 if there is none. */
 void job_expect_good_taken(const Job *job, int w, int before);
 
-/** What a window may do wrong beside its scaler. */
+/** The mistakes of a window beside those of its scaler. */
 typedef enum TraceSlip {
     TRACE_NONE,
     TRACE_STEPS,    /**< steps where it is skipped */

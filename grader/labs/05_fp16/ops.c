@@ -207,7 +207,7 @@ static bool float_same(float a, float b) {
 
 /* ---- unscale: the elements ------------------------------------------------------------------- */
 
-/* What a mistake makes of element j of call i. */
+/* Element j of call i as a mistake leaves it. */
 typedef float UnscaleMistake(const OpCalls *ops, int i, int j);
 
 static float unscale_right(const OpCalls *ops, int i, int j) {
