@@ -18,7 +18,7 @@ void job_expect_dloss(const Job *job, double scale) {
                               ? "the scale stays the same within a window"
                           : fabs(got / scale - 1) <= 1e-6 ? "the share is missing"
                           : fabs(got / share - 1) <= 1e-6 ? "the scale is missing"
-                                                          : "that is mixed_scale()'s result";
+                                                          : "it is what mixed_scale() returns";
         check_fail(job->windows.given.check,
                    "backward of micro-batch %d was given %g, not share * scale = %g: %s", k + 1,
                    got, want, why);
@@ -52,9 +52,8 @@ bool job_expect_gradients(const Job *job, int w, double scale, double limit) {
     if (!job_stepped(job, w)) {
         return false;
     }
-    if (w ==
-        0) { /* the one whose backward was seen; what it was given says why numbers are wrong */
-        job_expect_dloss(job, scale);
+    if (w == 0) {
+        job_expect_dloss(job, scale); /* where that is wrong, the numbers are wrong for it */
     }
     return given_expect(&job->windows.given, NAME_GRADIENT, w, job_clipped(job, 1, limit, 1),
                         tolerance_of_model(job->windows.given.config.precision), suspects,
@@ -214,14 +213,16 @@ static const char *const trace_slip_sentence[TRACE_SLIPS] = {
     [TRACE_NOT_SAID] = "a step is skipped, but report->skipped is not set",
 };
 
-/* (6 * windows) what the trace is with these mistakes. */
+/* (6 * windows) what the trace is with these mistakes. A step with NaN leaves NaN in a weight, and
+   every window after it is a bad one. */
 static uint64_t *job_trace_with(const Job *job, ScalerSlip scaler, TraceSlip slip) {
     uint64_t *trace =
         (uint64_t *)check_doubles(job->windows.given.check, COLUMNS * (size_t)job->windows.stop);
     Automaton a = job->scaler;
     uint64_t t = 0, ticks = 0;
+    bool bad = false;
     for (int w = 0; w < job->windows.stop; w++) {
-        bool bad = job->window[w].bad != BAD_NONE;
+        bad = job->window[w].bad != BAD_NONE || (bad && slip == TRACE_STEPS);
         for (int times = 0; times < (slip == TRACE_TWICE ? 2 : 1); times++) {
             automaton_step(&a, bad, scaler);
         }
