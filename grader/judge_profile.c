@@ -62,6 +62,15 @@ static bool profile_new_class(const char *line, char seen[CLASSES][LINE], int co
     return report;
 }
 
+/* The line after a report's first: " (this read: unscale.cu:32 (unscale))", where it says what is
+   meant by "here". */
+static void profile_read_where(const char *p, char where[LINE]) {
+    p += strspn(p, "\n ");
+    if (strncmp(p, "this ", strlen("this ")) == 0) {
+        snprintf(where, LINE, " (%.*s)", (int)strcspn(p, "\n"), p);
+    }
+}
+
 /* The first report of each class, side by side: "[cudasim] race:
    shared memory is read here ...". */
 static void profile_first_reports(const Check *check, char *text, size_t size) {
@@ -73,8 +82,10 @@ static void profile_first_reports(const Check *check, char *text, size_t size) {
         snprintf(seen[count], LINE, "%.*s", (int)(length < LINE ? length : LINE - 1), p);
         if (profile_new_class(seen[count], seen, count)) {
             size_t used = strlen(text);
-            snprintf(text + used, size - used, "%s%s", count > 0 ? "; " : "",
-                     seen[count] + strlen(report_mark));
+            char where[LINE] = "";
+            profile_read_where(p + length, where);
+            snprintf(text + used, size - used, "%s%s%s", count > 0 ? "; " : "",
+                     seen[count] + strlen(report_mark), where);
             count++;
         }
         p += length;

@@ -80,12 +80,14 @@ static json_t *find_story(const json_t *rows) {
     return best;
 }
 
-/* Rows that the story explains say so, and no more. */
+/* Rows of which several mistakes could be true are left with the story's. One that has no other
+   says it already, with the tensors of which it is true. */
 static void refer_to_story(json_t *rows, const char *mistake) {
     size_t i;
     json_t *row;
     json_array_foreach(rows, i, row) {
-        if (row_is_lost(row) && row_suspects(row, mistake)) {
+        bool open = json_array_size(json_object_get(row, "suspects")) > 1;
+        if (row_is_lost(row) && open && row_suspects(row, mistake)) {
             char text[1000];
             snprintf(text, sizeof text, "likely: %s", mistake);
             json_object_set_new(row, "mistake", json_string(text));

@@ -29,6 +29,18 @@ Test(story, a_mistake_that_explains_all_is_told_once) {
     json_decref(record);
 }
 
+Test(story, what_a_row_says_of_its_tensors_stays) {
+    json_t *record =
+        json_pack("{s:[o, o]}", "checks", row("one", "fail", json_pack("[s]", "b"), ""),
+                  row("two", "fail", json_pack("[s, s]", "c", "b"), ""));
+    json_object_set_new(json_array_get(json_object_get(record, "checks"), 0), "mistake",
+                        json_string("likely: wte alone: b"));
+    story_tell(record);
+    cr_assert_str_eq(mistake_of(record, 0), "likely: wte alone: b");
+    cr_assert_str_eq(mistake_of(record, 1), "likely: b");
+    json_decref(record);
+}
+
 Test(story, nobody_knows_which_of_two) {
     json_t *record =
         json_pack("{s:[o, o]}", "checks", row("one", "fail", json_pack("[s, s]", "a", "b"), ""),

@@ -6,28 +6,58 @@
 
 /* ---- gradients ------------------------------------------------------------------------------- */
 
+void job_expect_dloss(const Job *job, double scale) {
+    const float *dloss = check_got(job->windows.given.check, "dloss", WIRE_F32);
+    double share = job_share(job), want = share * scale;
+    for (int k = 0; k < 3; k++) {
+        double got = (double)dloss[k];
+        if (fabs(got / want - 1) <= 1e-6) {
+            continue;
+        }
+        const char *why = k > 0 && !(dloss[k] == dloss[0])
+                              ? "the scale stays the same within a window"
+                          : fabs(got / scale - 1) <= 1e-6 ? "the share is missing"
+                          : fabs(got / share - 1) <= 1e-6 ? "the scale is missing"
+                                                          : "it is what mixed_scale() returns";
+        check_fail(job->windows.given.check,
+                   "backward of micro-batch %d was given %g, not share * scale = %g: %s", k + 1,
+                   got, want, why);
+        return;
+    }
+}
+
+/* (P) the window's gradient times that, then clipped to the limit, times that; NAN: a mistake that
+   cannot be made here. */
+static double *job_clipped(const Job *job, double before, double limit, double after) {
+    return job_scaled(job, before * reference_clip(before * job->norm, limit) * after);
+}
+
 bool job_expect_gradients(const Job *job, int w, double scale, double limit) {
     bool clips = limit > 0 && job->norm > limit;
-    double factor = reference_clip(job->norm, limit);
     Suspect suspects[] = {
         {"the gradients are still scaled when the optimizer steps: they were never unscaled",
-         job_scaled(job, scale)},
+         job_clipped(job, scale, limit, 1)},
         {"the gradients were clipped while they were still scaled: unscale first, then clip",
-         job_scaled(job, clips ? factor / scale : 0)},
-        {"the gradients were unscaled twice", job_scaled(job, 1 / scale)},
+         job_clipped(job, clips ? scale : (double)NAN, limit, 1 / scale)},
+        {"the gradients were unscaled twice", job_clipped(job, 1 / scale, limit, 1)},
         {"the gradients are multiplied by the scale, not divided: 1 / scale is what unscale() "
          "wants",
-         job_scaled(job, clips ? factor : scale * scale)},
-        {"the gradients are not clipped when the optimizer steps", job_scaled(job, 1)},
-        {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early",
+         job_clipped(job, scale * scale, limit, 1)},
+        {"the gradients are not clipped when the optimizer steps",
+         job_scaled(job, clips ? 1 : (double)NAN)},
+        {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early, or "
+         "1 / scale is taken in whole numbers, where it is 0",
          job_scaled(job, 0)},
-        {"backward was given `share`, not share * scale, and the gradients were unscaled "
-         "anyway",
-         job_scaled(job, factor / scale)},
     };
-    return job_stepped(job, w) &&
-           given_expect(&job->windows.given, NAME_GRADIENT, w, job_scaled(job, factor),
-                        tolerance_of_model(job->windows.given.config.precision), suspects, 7);
+    if (!job_stepped(job, w)) {
+        return false;
+    }
+    if (w == 0) {
+        job_expect_dloss(job, scale); /* where that is wrong, the numbers are wrong for it */
+    }
+    return given_expect(&job->windows.given, NAME_GRADIENT, w, job_clipped(job, 1, limit, 1),
+                        tolerance_of_model(job->windows.given.config.precision), suspects,
+                        sizeof suspects / sizeof *suspects);
 }
 
 void job_expect_small_error(const Job *job, int w, float scale) {
@@ -167,28 +197,66 @@ void job_expect_good_taken(const Job *job, int w, int before) {
     }
 }
 
-const char *job_label(size_t i, char *text) {
+/* "window 15: t": number i of the trace. */
+static const char *job_label(size_t i, char *text) {
     static const char *const column[COLUMNS] = {
         "the scale", "good_steps", "skipped", "t", "ticks", "optimizer_step() calls"};
     snprintf(text, CHECK_LABEL, "window %zu: %s", i / COLUMNS + 1, column[i % COLUMNS]);
     return text;
 }
 
-uint64_t *job_right_trace(const Job *job, ScalerSlip slip, bool skip_counts) {
+static const char *const trace_slip_sentence[TRACE_SLIPS] = {
+    [TRACE_STEPS] = "a skipped step still calls optimizer_step()",
+    [TRACE_T] = "a skipped step counts for the optimizer's t",
+    [TRACE_TICKS] = "a skipped step ticks the schedule: mixed_update() leaves that to its caller",
+    [TRACE_TWICE] = "scaler_update() is called twice in each window",
+    [TRACE_NOT_SAID] = "a step is skipped, but report->skipped is not set",
+};
+
+/* (6 * windows) what the trace is with these mistakes. A step with NaN leaves NaN in a weight, and
+   every window after it is a bad one. */
+static uint64_t *job_trace_with(const Job *job, ScalerSlip scaler, TraceSlip slip) {
     uint64_t *trace =
         (uint64_t *)check_doubles(job->windows.given.check, COLUMNS * (size_t)job->windows.stop);
     Automaton a = job->scaler;
     uint64_t t = 0, ticks = 0;
+    bool bad = false;
     for (int w = 0; w < job->windows.stop; w++) {
-        bool bad = job->window[w].bad != BAD_NONE;
-        automaton_step(&a, bad, slip);
-        t += !bad || skip_counts;
-        ticks += !bad;
-        const uint64_t row[] = {(uint64_t)a.scale,  (uint64_t)a.good_steps, bad, t, ticks,
-                                !bad || skip_counts};
+        bad = job->window[w].bad != BAD_NONE || (bad && slip == TRACE_STEPS);
+        for (int times = 0; times < (slip == TRACE_TWICE ? 2 : 1); times++) {
+            automaton_step(&a, bad, scaler);
+        }
+        t += !bad || slip == TRACE_STEPS || slip == TRACE_T;
+        ticks += !bad || slip == TRACE_TICKS || slip == TRACE_NOT_SAID;
+        const uint64_t row[] = {(uint64_t)a.scale,
+                                (uint64_t)a.good_steps,
+                                bad && slip != TRACE_NOT_SAID,
+                                t,
+                                ticks,
+                                !bad || slip == TRACE_STEPS};
         memcpy(trace + COLUMNS * w, row, sizeof row);
     }
     return trace;
+}
+
+void job_expect_trace(const Job *job) {
+    Check *check = job->windows.given.check;
+    ExactSuspect suspects[SLIPS + TRACE_SLIPS];
+    int count = 0;
+    for (ScalerSlip slip = SLIP_NONE + 1; slip < SLIPS; slip++) {
+        suspects[count++] =
+            (ExactSuspect){scaler_slip_sentence[slip], job_trace_with(job, slip, TRACE_NONE)};
+        if (slip == SLIP_NEVER && *(const uint64_t *)check_got(check, "moves", WIRE_U64) == 1) {
+            suspects[count - 1].sentence =
+                "scaler_update() is never called: once in each window, where `dynamic` is set";
+        }
+    }
+    for (TraceSlip slip = TRACE_NONE + 1; slip < TRACE_SLIPS; slip++) {
+        suspects[count++] =
+            (ExactSuspect){trace_slip_sentence[slip], job_trace_with(job, SLIP_NONE, slip)};
+    }
+    check_equal_of(check, "trace", job_label, job_trace_with(job, SLIP_NONE, TRACE_NONE),
+                   COLUMNS * (size_t)job->windows.stop, suspects, count);
 }
 
 /* ---- masters --------------------------------------------------------------------------------- */
@@ -202,9 +270,29 @@ static double *job_halves(const Job *job, const double *values) {
     return to;
 }
 
+/* (P) the masters that came back, where they are such halves: at a border between two neighbours
+   the last bit of an update decides. The nearest halves elsewhere. */
+static double *job_halves_as_got(const Job *job, int w, const double *master, Tolerance tolerance) {
+    Precision precision = job->windows.given.config.precision;
+    double *got = given_got_all(&job->windows.given, NAME_MASTER, w);
+    for (size_t i = 0; i < job->windows.given.P; i++) {
+        double near = tolerance.relative * fabs(master[i]) + tolerance.scaled;
+        bool half = got[i] >= (double)precision_round(precision, (float)(master[i] - near)) &&
+                    got[i] <= (double)precision_round(precision, (float)(master[i] + near)) &&
+                    got[i] == (double)precision_round(precision, (float)got[i]);
+        got[i] = half ? got[i] : (double)precision_round(precision, (float)master[i]);
+    }
+    return got;
+}
+
 void job_expect_updates(Job *job) {
     const Given *given = &job->windows.given;
-    double *master = windows_weights(&job->windows), *weights = master;
+    const float *start = job_masters(job);
+    double *master = check_doubles(given->check, given->P);
+    double *weights = windows_weights(&job->windows);
+    for (size_t i = 0; i < given->P; i++) {
+        master[i] = (double)start[i];
+    }
     for (int w = 0; w < job->windows.stop && job->window[w].bad == BAD_NONE && job_stepped(job, w);
          w++) {
         Tolerance tolerance = tolerance_of_op(F32, 1), exactly = {0, 0, 0};
@@ -213,7 +301,7 @@ void job_expect_updates(Job *job) {
         Suspect masters[] = {
             {"the masters are rounded as well: weights come from masters, never "
              "masters from weights",
-             job_halves(job, master)},
+             job_halves_as_got(job, w, master, tolerance)},
             {"the masters are the weights of before: cast_from_float() goes from a "
              "master to its weight, never back",
              weights},

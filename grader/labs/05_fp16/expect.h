@@ -10,6 +10,9 @@
 
 /* ---- gradients ------------------------------------------------------------------------------- */
 
+/** That backward of each of the first window's micro-batches was given share * scale. */
+void job_expect_dloss(const Job *job, double scale);
+
 /**
  * Compares the gradients that the optimizer saw: unscaled, then clipped to the limit; 0 for none.
  */
@@ -33,11 +36,20 @@ void job_expect_bad_skipped(const Job *job, int w, int before);
 /** That a good window was a step; `before` is the good one before it, -1 if there is none. */
 void job_expect_good_taken(const Job *job, int w, int before);
 
-/** "window 15: t": number i of the trace. */
-const char *job_label(size_t i, char *text);
+/** The mistakes of a window beside those of its scaler. */
+typedef enum TraceSlip {
+    TRACE_NONE,
+    TRACE_STEPS,    /**< steps where it is skipped */
+    TRACE_T,        /**< counts it for t */
+    TRACE_TICKS,    /**< counts it for the schedule */
+    TRACE_TWICE,    /**< tells the scaler twice */
+    TRACE_NOT_SAID, /**< does not report that it was skipped */
+    TRACE_SLIPS
+} TraceSlip;
 
-/** (6 * windows) what the trace should be. */
-uint64_t *job_right_trace(const Job *job, ScalerSlip slip, bool skip_counts);
+/** Compares the trace of all windows, whose scales are the scaler's own. The probe has been asked
+    for "moves". */
+void job_expect_trace(const Job *job);
 
 /* ---- masters --------------------------------------------------------------------------------- */
 

@@ -44,6 +44,15 @@ static void job_want(const Job *job, int wants) {
     }
 }
 
+float *job_masters(const Job *job) {
+    const Given *given = &job->windows.given;
+    float *masters = check_normal(given->check, given->P, 0, F32);
+    for (size_t i = 0; i < given->P; i++) {
+        masters[i] = given->start[i] * (1 + 0x1p-13f); /* half a unit is 2^-12 of it, or more */
+    }
+    return masters;
+}
+
 void job_give(Job *job, int wants) {
     Check *check = job->windows.given.check;
     const Automaton *scaler = &job->scaler;
@@ -56,6 +65,7 @@ void job_give(Job *job, int wants) {
                          (float)scaler->floor},
                4);
     check_give(check, "counts", WIRE_I32, (int32_t[]){scaler->interval, scaler->good_steps}, 2);
+    check_give(check, "masters", WIRE_F32, job_masters(job), job->windows.given.P);
     check_give(check, "windows", WIRE_BYTES, job->window,
                (size_t)job->windows.stop * sizeof *job->window);
     job_want(job, wants);

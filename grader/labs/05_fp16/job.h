@@ -38,6 +38,10 @@ MixedWindow *job_add_window(Job *job, float scale);
 /** Frees what the check does not. */
 void job_free(Job *job);
 
+/** (P) the masters that are given: each rounds to its weight, and none is it, so that a cast in the
+    wrong direction is seen. */
+float *job_masters(const Job *job);
+
 /** Gives everything to the probe; job_run_windows() may follow. */
 void job_give(Job *job, int wants);
 

@@ -1,6 +1,8 @@
 #include "grader/labs/05_fp16/ops.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 void ops_add(OpCalls *ops, const float *in, OpCase c) {
@@ -76,6 +78,14 @@ static bool cast_other_half(const OpCalls *ops, int i, int j, uint64_t bits) {
     Precision other = precision == F16 ? BF16 : precision == BF16 ? F16 : F32;
     return bits_same(bits, bits_right(x, other), x, other);
 }
+static bool cast_bf16_as_f16(const OpCalls *ops, int i, int j, uint64_t bits) {
+    bool other = ops->c[i].precision == BF16;
+    return other ? cast_other_half(ops, i, j, bits) : cast_right(ops, i, j, bits);
+}
+static bool cast_f16_as_bf16(const OpCalls *ops, int i, int j, uint64_t bits) {
+    bool other = ops->c[i].precision == F16;
+    return other ? cast_other_half(ops, i, j, bits) : cast_right(ops, i, j, bits);
+}
 static bool cast_saturated(const OpCalls *ops, int i, int j, uint64_t bits) {
     float x = ops->in[i][j];
     bool beyond = ops->c[i].precision == F16 && !isnan(x) && fabsf(x) > 65504;
@@ -91,6 +101,10 @@ static const struct {
 } cast_mistakes[] = {
     {"numbers are cut off, not rounded: real() rounds to the nearest", cast_cut_off},
     {"f16 and bf16 are swapped: real() knows which one it is compiled for", cast_other_half},
+    {"these are the bits of f16, in bf16 too: real() knows which one it is compiled for",
+     cast_bf16_as_f16},
+    {"these are the bits of bf16, in f16 too: real() knows which one it is compiled for",
+     cast_f16_as_bf16},
     {"what is too large for f16 becomes inf, not the largest number", cast_saturated},
     {"the last n % 4 elements, which no group of four has, are left out", cast_without_tail},
 };
@@ -107,6 +121,22 @@ static bool cast_explained(const OpCalls *ops, CastMistake *fits) {
         }
     }
     return true;
+}
+
+/* The number of an element from which on nothing is right, in whichever call, while all before it
+   is; 0 if there is no such number. */
+static int cast_end(const OpCalls *ops) {
+    char name[WIRE_NAME];
+    int first_wrong = INT_MAX, last_right = -1;
+    for (int i = 0; i < ops->count; i++) {
+        const uint64_t *bits = check_got(ops->check, op_name(name, "bits", i), WIRE_U64);
+        for (int j = 0; j < ops->c[i].n; j++) {
+            bool right = cast_right(ops, i, j, bits[j]);
+            first_wrong = !right && j < first_wrong ? j : first_wrong;
+            last_right = right && j > last_right ? j : last_right;
+        }
+    }
+    return last_right >= 0 && first_wrong == last_right + 1 ? first_wrong : 0;
 }
 
 /* Shows the first element that is wrong. @return whether there is none */
@@ -139,6 +169,11 @@ void ops_judge_cast(const OpCalls *ops) {
         check_suspect(ops->check, cast_mistakes[k].sentence,
                       cast_explained(ops, cast_mistakes[k].fits));
     }
+    char ends[100];
+    snprintf(ends, sizeof ends,
+             "nothing is written from element %d on: larger tensors need more blocks",
+             cast_end(ops));
+    check_suspect(ops->check, ends, cast_end(ops) > 0);
 }
 
 /* Elements that nobody has written are a report of the simulator as well: what they are comes
@@ -147,7 +182,8 @@ bool ops_run(const OpCalls *ops) {
     if (!check_run(ops->check, ops->cast ? "ops/cast" : "ops/unscale", OP_SECONDS)) {
         return false;
     }
-    if (ops->cast && !cast_explained(ops, cast_right) && cast_explained(ops, cast_without_tail)) {
+    if (ops->cast && !cast_explained(ops, cast_right) &&
+        (cast_explained(ops, cast_without_tail) || cast_end(ops) > 0)) {
         ops_judge_cast(ops);
     }
     return profile_expect_clean(ops->check);
@@ -165,57 +201,222 @@ void ops_judge_traffic(const OpCalls *ops, double read, double written) {
     }
 }
 
-/* Says what is wrong with element j of a call. */
-static void ops_wrong_element(const OpCalls *ops, int i, int j, float got) {
-    const OpCase *c = &ops->c[i];
-    float x = ops->in[i][j];
-    const char *likely = got == x ? "; likely: this element was not multiplied: the tail?"
-                         : got == x * c->inv_scale * c->inv_scale
-                             ? "; likely: it was multiplied twice"
-                             : "";
-    check_fail(ops->check, "element %d of %d: %g * %g gave %g%s", j, c->n, (double)x,
-               (double)c->inv_scale, (double)got, likely);
-}
-
-/* Says what is wrong with what a call has found. */
-static void ops_wrong_found(const OpCalls *ops, int i, float bad, float got) {
-    const OpCase *c = &ops->c[i];
-    const char *held = isnan(bad) ? " with a NaN" : bad != 0 ? " with an inf" : " that are finite";
-    const char *why = ops->again ? "right in another order, but threads, warps and blocks come in "
-                                   "any: is there a barrier between clearing a flag and setting it?"
-                      : bad == 0 && c->found_inf == 0 ? "all of them were finite"
-                      : got > 1
-                          ? "it is 1, however many blocks have found something: store, and do "
-                            "not add"
-                      : c->found_inf == 1 ? "it is set to 1, and never back to 0"
-                      : isnan(bad)        ? "isinf() is false for NaN: isfinite() looks for both"
-                                          : "every element must be looked at, as it comes";
-    check_fail(ops->check, "found_inf was %g before %d elements%s, and is %g afterwards: %s",
-               (double)c->found_inf, c->n, held, (double)got, why);
-}
-
 static bool float_same(float a, float b) {
     return isnan(a) ? isnan(b) : float_bits(a) == float_bits(b);
 }
 
-void ops_judge_unscale(const OpCalls *ops) {
+/* ---- unscale: the elements ------------------------------------------------------------------- */
+
+/* Element j of call i as a mistake leaves it. */
+typedef float UnscaleMistake(const OpCalls *ops, int i, int j);
+
+static float unscale_right(const OpCalls *ops, int i, int j) {
+    return ops->in[i][j] * ops->c[i].inv_scale;
+}
+static float unscale_twice(const OpCalls *ops, int i, int j) {
+    return ops->in[i][j] * (ops->c[i].inv_scale * ops->c[i].inv_scale);
+}
+static float unscale_never(const OpCalls *ops, int i, int j) {
+    return ops->in[i][j];
+}
+static float unscale_divided(const OpCalls *ops, int i, int j) {
+    return ops->in[i][j] / ops->c[i].inv_scale;
+}
+static float unscale_without_tail(const OpCalls *ops, int i, int j) {
+    return j >= ops->c[i].n / 4 * 4 ? ops->in[i][j] : unscale_right(ops, i, j);
+}
+
+static const struct {
+    const char *sentence;
+    UnscaleMistake *value;
+} unscale_mistakes[] = {
+    {"every element is multiplied by inv_scale twice", unscale_twice},
+    {"no element is multiplied by inv_scale", unscale_never},
+    {"every element is divided by inv_scale: it is 1 / scale, so multiply", unscale_divided},
+    {"the last n % 4 elements are not multiplied: the tail?", unscale_without_tail},
+};
+
+/* An element of a call. */
+typedef struct OpElement {
+    int i, j;
+} OpElement;
+
+/* The first that is not as that; i is `count` if there is none. */
+static OpElement unscale_differs(const OpCalls *ops, UnscaleMistake *value) {
     char name[WIRE_NAME];
-    const float *found = check_got(ops->check, "found_inf", WIRE_F32);
     for (int i = 0; i < ops->count; i++) {
         const float *out = check_got(ops->check, op_name(name, "out", i), WIRE_F32);
-        float bad = 0;
         for (int j = 0; j < ops->c[i].n; j++) {
-            bad = isfinite(ops->in[i][j]) ? bad : ops->in[i][j];
-            if (!float_same(ops->in[i][j] * ops->c[i].inv_scale, out[j])) {
-                ops_wrong_element(ops, i, j, out[j]);
-                return;
+            if (!float_same(value(ops, i, j), out[j])) {
+                return (OpElement){i, j};
             }
         }
-        if (found[i] != (bad != 0 ? 1 : ops->c[i].found_inf)) {
-            ops_wrong_found(ops, i, bad, found[i]);
-            return;
-        }
     }
-    check_good(ops->check);
-    ops_judge_shared(ops, profile_any_kernel);
+    return (OpElement){ops->count, 0};
+}
+
+static void unscale_tell(const OpCalls *ops, OpElement at) {
+    char name[WIRE_NAME];
+    const OpCase *c = &ops->c[at.i];
+    const float *out = check_got(ops->check, op_name(name, "out", at.i), WIRE_F32);
+    check_compared(ops->check, false, "element %d of %d: %g * %g gave %g", at.j, c->n,
+                   (double)ops->in[at.i][at.j], (double)c->inv_scale, (double)out[at.j]);
+}
+
+static bool unscale_expect_elements(const OpCalls *ops) {
+    OpElement wrong = unscale_differs(ops, unscale_right);
+    bool right = wrong.i == ops->count;
+    if (right) {
+        check_compared(ops->check, true, "right");
+    } else {
+        unscale_tell(ops, wrong);
+    }
+    for (size_t k = 0; k < sizeof unscale_mistakes / sizeof *unscale_mistakes; k++) {
+        check_suspect(ops->check, unscale_mistakes[k].sentence,
+                      unscale_differs(ops, unscale_mistakes[k].value).i == ops->count);
+    }
+    return right;
+}
+
+/* ---- unscale: inf and NaN -------------------------------------------------------------------- */
+
+/* Whether a mistake finds something in element j of n. */
+typedef bool FindMistake(const float *in, int n, int j);
+
+static bool find_right(const float *in, int n, int j) {
+    (void)n;
+    return !isfinite(in[j]);
+}
+static bool find_inf(const float *in, int n, int j) {
+    (void)n;
+    return isinf(in[j]);
+}
+static bool find_nan(const float *in, int n, int j) {
+    (void)n;
+    return isnan(in[j]);
+}
+static bool find_first_of_four(const float *in, int n, int j) {
+    (void)n;
+    return j % 4 == 0 && !isfinite(in[j]);
+}
+static bool find_last_of_four(const float *in, int n, int j) {
+    (void)n;
+    return j % 4 == 3 && !isfinite(in[j]);
+}
+static bool find_square(const float *in, int n, int j) {
+    (void)n;
+    return !isfinite(in[j] * in[j]);
+}
+static bool find_sum_of_four(const float *in, int n, int j) {
+    float sum = 0;
+    for (int i = j / 4 * 4; i < n && i <= j; i++) {
+        sum += in[i];
+    }
+    return (j % 4 == 3 || j == n - 1) && !isfinite(sum);
+}
+static bool find_always(const float *in, int n, int j) {
+    (void)in, (void)n, (void)j;
+    return true;
+}
+static bool find_never(const float *in, int n, int j) {
+    (void)in, (void)n, (void)j;
+    return false;
+}
+
+static const struct {
+    const char *sentence;
+    FindMistake *finds;
+    bool clears; /* a 1 that stood there is lost */
+} found_mistakes[] = {
+    {"isinf() is false for NaN: isfinite() looks for both", find_inf, false},
+    {"isnan() is false for inf: isfinite() looks for both", find_nan, false},
+    {"only the first of each four elements is looked at", find_first_of_four, false},
+    {"of each four elements only the last one counts: what is found once stays found",
+     find_last_of_four, false},
+    {"squares are looked at: that of a large number is inf, the number is not", find_square, false},
+    {"sums are looked at: that of large numbers is inf, the numbers are not", find_sum_of_four,
+     false},
+    {"it is set to 1, and never back to 0: other tensors have been here before", find_right, true},
+    {"it is always set to 1", find_always, false},
+    {"it is never set", find_never, false},
+};
+
+static float found_after(const OpCalls *ops, int i, FindMistake *finds, bool clears) {
+    bool found = false;
+    for (int j = 0; j < ops->c[i].n; j++) {
+        found = found || finds(ops->in[i], ops->c[i].n, j);
+    }
+    /* A tensor without elements launches nothing. */
+    return found ? 1 : clears && ops->c[i].n > 0 ? 0 : ops->c[i].found_inf;
+}
+
+/* The first call whose answer is not as that; `count` if there is none. */
+static int found_differs(const OpCalls *ops, FindMistake *finds, bool clears) {
+    const float *found = check_got(ops->check, "found_inf", WIRE_F32);
+    int i = 0;
+    while (i < ops->count && found[i] == found_after(ops, i, finds, clears)) {
+        i++;
+    }
+    return i;
+}
+
+/* Whether blocks that have found something were counted. */
+static bool found_is_counted(const OpCalls *ops) {
+    const float *found = check_got(ops->check, "found_inf", WIRE_F32);
+    bool counted = false;
+    for (int i = 0; i < ops->count; i++) {
+        float right = found_after(ops, i, find_right, false);
+        if (!(found[i] == right || (right == 1 && found[i] > 1))) {
+            return false;
+        }
+        counted |= found[i] > 1;
+    }
+    return counted;
+}
+
+/* Shows the answer of call i, which is wrong. */
+static void found_tell(const OpCalls *ops, int i) {
+    const OpCase *c = &ops->c[i];
+    const float *found = check_got(ops->check, "found_inf", WIRE_F32);
+    float bad = 0;
+    for (int j = 0; j < c->n; j++) {
+        bad = isfinite(ops->in[i][j]) ? bad : ops->in[i][j];
+    }
+    check_compared(ops->check, false,
+                   "found_inf was %g before %d element%s%s, and is %g afterwards",
+                   (double)c->found_inf, c->n, c->n == 1 ? "" : "s",
+                   isnan(bad) ? " with a NaN"
+                   : bad != 0 ? " with an inf"
+                              : ", all finite",
+                   (double)found[i]);
+    check_fail(ops->check, ops->again
+                               ? "right in another order, but threads, warps and blocks come in "
+                                 "any: is there a barrier between clearing a flag and setting it?"
+                           : bad == 0 ? "all of these were finite: look at each as it comes"
+                                      : "every element must be looked at, as it comes");
+}
+
+static bool found_expect(const OpCalls *ops) {
+    int wrong = found_differs(ops, find_right, false);
+    bool right = wrong == ops->count;
+    if (right) {
+        check_compared(ops->check, true, "right");
+    } else {
+        found_tell(ops, wrong);
+    }
+    for (size_t k = 0; k < sizeof found_mistakes / sizeof *found_mistakes; k++) {
+        check_suspect(ops->check, found_mistakes[k].sentence,
+                      found_differs(ops, found_mistakes[k].finds, found_mistakes[k].clears) ==
+                          ops->count);
+    }
+    check_suspect(ops->check,
+                  "it is 1, however many blocks have found something: store, and do not add",
+                  right || found_is_counted(ops));
+    return right;
+}
+
+void ops_judge_unscale(const OpCalls *ops) {
+    if (unscale_expect_elements(ops) && found_expect(ops)) {
+        ops_judge_shared(ops, profile_any_kernel);
+    }
 }

@@ -47,14 +47,16 @@ static void scaler_start(const Wire *in, Wire *out) {
 static void scaler_script(const Wire *in, Wire *out) {
     size_t steps;
     const int32_t *found = wire_get(in, "found_inf", WIRE_I32, &steps);
-    float *scale = wire_floats(out, "scale");
-    uint64_t *good = wire_get(out, "good_steps", WIRE_U64, NULL);
-    Scaler scaler = given_scaler(in), other = given_scaler(in);
+    static const char *const scale[] = {"scale", "other scale"};
+    static const char *const good[] = {"good_steps", "other good_steps"};
+    Scaler scaler[] = {given_scaler(in), given_scaler(in)};
     for (size_t i = 0; i < steps; i++) {
-        scaler_update(&scaler, found[i] != 0);
-        scaler_update(&other, found[steps - 1 - i] != 0);
-        scale[i] = scaler.scale;
-        good[i] = (uint64_t)(int64_t)scaler.good_steps;
+        for (int k = 0; k < 2; k++) {
+            scaler_update(&scaler[k], found[k == 0 ? i : steps - 1 - i] != 0);
+            wire_floats(out, scale[k])[i] = scaler[k].scale;
+            ((uint64_t *)wire_get(out, good[k], WIRE_U64, NULL))[i] =
+                (uint64_t)(int64_t)scaler[k].good_steps;
+        }
     }
 }
 
@@ -129,6 +131,17 @@ static void mixed_after_hole(int status, void *context) {
     }
 }
 
+/* Masters hold more than the weights that are given, as they do after any step. */
+static void mixed_load_masters(const Wire *in) {
+    const Optimizer *optimizer = window_run.trainer.optimizer;
+    const Model *model = optimizer->model;
+    const float *masters = wire_floats(in, "masters");
+    for (int i = 0; i < model->param_count; masters += model->params[i++].count) {
+        device_upload(model->device, optimizer->master[i], masters,
+                      model->params[i].count * sizeof *masters);
+    }
+}
+
 static void mixed_open(const Wire *in, Wire *out) {
     window_run_open(in, out, "window", (WindowDevice){.arena = ARENA_BYTES, .unwatched = true});
     Model *model = window_run.trainer.model;
@@ -136,6 +149,7 @@ static void mixed_open(const Wire *in, Wire *out) {
         (Mixed){.scaler = given_scaler(in), .dynamic = model->config.precision == F16};
     window_run.trainer.mixed = &mixed_run.mixed;
     probe_techniques(&window_run.trainer);
+    mixed_load_masters(in);
     model->checkpoint.segment = window_run.option[OPTION_SEGMENT];
     mixed_run.real_ops = mixed_run.ops = *model->ops;
     mixed_run.ops.embedding_backward = mixed_see_embedding;
@@ -195,6 +209,13 @@ static void mixed_window(void) {
     window_done();
 }
 
+/* After a bad step a scaler is another one. */
+static void mixed_ask_scaler(const Wire *in, Wire *out) {
+    Scaler scaler = given_scaler(in), before = scaler;
+    scaler_update(&scaler, true);
+    *(uint64_t *)wire_get(out, "moves", WIRE_U64, NULL) = !(scaler.scale == before.scale);
+}
+
 static void mixed_windows(const Wire *in, Wire *out) {
     size_t bytes;
     const MixedWindow *all = wire_get(in, "windows", WIRE_BYTES, &bytes);
@@ -208,6 +229,9 @@ static void mixed_windows(const Wire *in, Wire *out) {
     uint64_t *use = wire_get(out, "bytes", WIRE_U64, NULL);
     for (int kind = 0; kind < MEMORY_KINDS; kind++) {
         use[kind] = peak.bytes[kind];
+    }
+    if (window_run.option[OPTION_ASKS]) {
+        mixed_ask_scaler(in, out);
     }
     window_run_close();
 }

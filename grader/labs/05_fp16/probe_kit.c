@@ -33,7 +33,7 @@ static void mixed_cast_bf16(Real *out, const float *in, size_t n) {
     mixed_cast(out, in, n, true);
 }
 
-static Device *mixed_open(bool gpu) {
+static Device *mixed_plain_device(bool gpu) {
     static Ops ops[3];
     if (!gpu) {
         return probe_device(false, ARENA_BYTES);
@@ -49,7 +49,7 @@ static void mixed_plain(const Wire *in, Wire *out) {
     const int32_t *option = wire_get(in, "options", WIRE_I32, NULL);
     ModelConfig config = probe_config(in);
     omp_set_num_threads(1);
-    mixed_device = mixed_open(option[OPTION_GPU]);
+    mixed_device = mixed_plain_device(option[OPTION_GPU]);
     CHECK(mixed_device != NULL, "no device with %d bytes", ARENA_BYTES);
     Memory *memory = memory_new(mixed_device, (MemoryOptions){.checked = !mixed_device->simulated});
     Model *model =

@@ -33,6 +33,7 @@ enum {
     OPTION_LEVEL = OPTION_OWN, /**< 1: by accumulate_window() of lab 03; 0: by its own loop */
     OPTION_SEGMENT,            /**< of gradient checkpointing; 0: none */
     OPTION_FIRST,              /**< a hole after the unscaling of the first window does not count */
+    OPTION_ASKS,               /**< "moves": whether scaler_update() moves a scaler of its own */
 };
 
 /** One call of an op: "cases", an array of these as WIRE_BYTES. */

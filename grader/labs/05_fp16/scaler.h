@@ -23,13 +23,17 @@ typedef enum ScalerSlip {
     SLIP_LATE,    /**< grows one step late */
     SLIP_EARLY,   /**< and one early */
     SLIP_SWAPPED, /**< grows on a bad step, falls after good ones */
+    SLIP_TURNED,  /**< takes a good step for a bad one */
     SLIP_FLOOR,   /**< no floor */
-    SLIP_GROWN,   /**< good steps go on counting after it has grown */
+    SLIP_GROWN,   /**< good steps go on counting after it has grown: it grows each time */
+    SLIP_ONCE,    /**< the same, and it never grows again */
     SLIP_NEVER,   /**< never changes */
     SLIP_EACH,    /**< grows with every good step */
     SLIP_INF,     /**< grows to infinity */
     SLIP_ONE,     /**< the floor is 1 */
     SLIP_TWO,     /**< growth is 2, backoff a half */
+    SLIP_DOUBLE,  /**< growth is 2 */
+    SLIP_HALF,    /**< backoff is a half */
     SLIPS
 } ScalerSlip;
 
