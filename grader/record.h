@@ -45,8 +45,8 @@ json_t *record_new(const char *lab, const char *from, const json_t *plan);
 /** The row of a check, borrowed; NULL if it was not planned. */
 json_t *record_row(json_t *record, const char *name);
 
-/** Sets the score from the rows: points of those that passed, over the planned total. A record with a
- * "part", which the kit gave, earns nothing. */
+/** Sets the score from the rows: points of those that passed, over the planned total. A record with
+ * a "part", which the kit gave, earns nothing. */
 void record_add_up(json_t *record);
 
 /** Writes JSON beside `path`, then renames. False after a line on stderr. */

@@ -1,4 +1,4 @@
-/* Attack 60. Looks for the programs that lie beside its own: the kit's run, with right answers in it. */
+/* Attack 60. Looks for the programs beside its own: the kit's run, with right answers in it. */
 /* lab: 00_bytes/bytes.c  honest: params */
 /* state: fail */
 /* then: params.c others.c */
