@@ -5,11 +5,11 @@
  *
  *     build/judge/03_accumulate --draws 1000 [CHECK]
  *
- * In a drawn check every comparison finds what is right, and what each known mistake would give is
- * compared with that, and with what the others would give. What is said of a hand-in must not
- * depend on its seed: a mistake is seen in all draws of a check or in none, and two mistakes give the same
- * numbers in all draws or in none. Over all checks of the lab each is seen once, and each is told
- * apart once from each that it is taken for elsewhere. Prints a line for each that is not so.
+ * In a drawn check every comparison finds the right values, and each known mistake is compared with
+ * them and with the other mistakes. A report on a hand-in must not depend on its seed: a mistake
+ * shows in all draws of a check or in none, and two mistakes give equal numbers in all draws or in
+ * none. Over all checks of the lab each mistake shows once, and two that are equal in one check
+ * differ in another. Prints a line for each exception.
  */
 #ifndef GRADER_DRAWS_H
 #define GRADER_DRAWS_H
@@ -18,7 +18,7 @@
 
 #include "grader/check.h"
 
-/** What the comparisons of one drawn check have told. */
+/** The comparisons of one drawn check. */
 typedef struct Draw Draw;
 
 /** The draw that is being made, borrowed; NULL where checks run with their probes. */

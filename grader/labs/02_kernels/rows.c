@@ -69,10 +69,10 @@ static void tokens_expect_losses(Calls *calls, int i, Tokens t) {
     const char *sentence = "the numbers of the last pack that lie after V are counted, as 0";
     double *lse_of_packs = expected_suspect(calls, lse, sentence, t.lse);
     double *loss_of_packs = expected_suspect(calls, losses, sentence, t.losses);
-    int pack = rows_pack(calls, i), behind = (pack - V % pack) % pack;
+    int pack = rows_pack(calls, i), after_V = (pack - V % pack) % pack;
     for (size_t row = 0; row < n; row++) {
         const double *x = t.logits + row * (size_t)V;
-        lse_of_packs[row] += log1p(behind * exp(-t.lse[row]));
+        lse_of_packs[row] += log1p(after_V * exp(-t.lse[row]));
         loss_of_packs[row] += t.targets[row] == IGNORE_INDEX ? 0 : lse_of_packs[row] - t.lse[row];
         double max = x[0];
         for (int v = 1; v < V; v++) {
@@ -314,8 +314,7 @@ static void rows_add_dbias(double *dbias, const Rows *r, int rows, bool transpos
 
 static const char NO_LAST_ROWS[] = "the last N % LAYERNORM_BLOCKS rows are in no row block: the "
                                    "rows of a block are N / LAYERNORM_BLOCKS, rounded up";
-static const char NO_ROWS_OF_C[] =
-    "an element is at row * C + c: rows have C numbers, and lie one behind the other";
+static const char NO_ROWS_OF_C[] = "an element is at row * C + c: a row has C numbers";
 static const char NO_RSTD_IN_X[] = "rstd is left out of x, in dweight: x is (in - mean) * rstd";
 
 static void rows_expect_parameters(Calls *calls, int i, const Rows *r, const double *dweight,
