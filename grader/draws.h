@@ -9,7 +9,8 @@
  * them and with the other mistakes. A report on a hand-in must not depend on its seed: a mistake
  * shows in all draws of a check or in none, and two mistakes give equal numbers in all draws or in
  * none. Over all checks of the lab each mistake shows once, and two that are equal in one check
- * differ in another. Prints a line for each exception.
+ * differ in another. Prints a line for each exception. Mistakes that a check looks for by itself,
+ * by check_suspect(), take no part.
  */
 #ifndef GRADER_DRAWS_H
 #define GRADER_DRAWS_H
