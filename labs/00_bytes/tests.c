@@ -4,11 +4,14 @@
 #include "grader/labs/00_bytes/activations.h"
 #include "grader/labs/00_bytes/states.h"
 
-/* Shapes of one kind, of three blocks or more: what is missing in each block is not what may be missing
-   in the whole model, of which there are up to two. */
+/* Shapes of one kind, which differ in NH, so that no float of each head is always one of each token;
+   and of three blocks or more, so that what is missing in each block is not in the whole model, where
+   up to two of a kind can be missing. */
 static void draw(Quiz *quiz, Precision precision, Attention attention) {
     Shape shape = shape_random(quiz->check, precision, attention);
     shape.config.L = 3 + (quiz->count + check_int(quiz->check, 0, 1) * 2) % 3;
+    shape.config.NH = 3 + quiz->count % 3;
+    shape.config.C = shape.config.NH * check_int(quiz->check, 5, 10);
     quiz_add(quiz, shape);
 }
 

@@ -226,7 +226,7 @@ static MemoryUse activations_right(const Shape *shape) {
 static MemoryUse predict_right(const Shape *shape) {
     MemoryUse use = states_right(shape);
     Shape token = *shape;
-    token.B = token.T = 1; /* the workspace is the same whatever B and T are */
+    token.B = token.T = 1;           /* the workspace is the same whatever B and T are */
     bool drawn = draw_now() != NULL; /* for no probe: then any workspace will do */
     use.bytes[MEMORY_ACTIVATIONS] = activations_right(shape).bytes[0];
     use.bytes[MEMORY_WORKSPACE] =

@@ -19,11 +19,11 @@ Shape shape_random(Check *check, Precision precision, Attention attention) {
     ModelConfig config = {.V = 64 * check_int(check, 6, 8) + check_int(check, 1, 63),
                           .T = check_int(check, 13, 40),
                           .L = check_int(check, 2, 4),
-                          .NH = check_int(check, 2, 4),
+                          .NH = check_int(check, 3, 5),
                           .dropout = 0.1f,
                           .precision = precision,
                           .attention = attention};
-    config.C = config.NH * check_int(check, 5, 12);
+    config.C = config.NH * check_int(check, 5, 10);
     int B = check_int(check, 2, 4), T;
     do {
         T = check_int(check, 5, config.T - 2);

@@ -7,16 +7,19 @@
 /* ---- what is given --------------------------------------------------------------------------- */
 
 /* Whether no mistake about the next batch gives the numbers of another one, or the right ones: it
-   has more than one valid target, not as many as one before it or all of them, nor the mean. */
+   has more than one valid target, not as many as one before it or all of them, nor the mean; and
+   all of them have not that many targets for each sequence as there are micro-batches. */
 static bool accumulate_differs(const Windows *windows, const Batch *batch) {
-    int all = 0, count = windows->given.batches;
+    int all = 0, rows = batch->B, count = windows->given.batches;
     for (int i = 0; i < count; i++) {
         if (windows->given.batch[i].valid == batch->valid) {
             return false;
         }
         all += windows->given.batch[i].valid;
+        rows += windows->given.batch[i].B;
     }
-    return batch->valid > 1 && (count == 0 || (batch->valid != all && batch->valid * count != all));
+    return batch->valid > 1 && batch->valid + all != (count + 1) * rows &&
+           (count == 0 || (batch->valid != all && batch->valid * count != all));
 }
 
 void accumulate_add(Windows *windows, int B, int T) {
