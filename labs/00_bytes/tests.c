@@ -4,9 +4,8 @@
 #include "grader/labs/00_bytes/activations.h"
 #include "grader/labs/00_bytes/states.h"
 
-/* Shapes of one kind, which differ in NH, so that no float of each head is always one of each token;
-   and of three blocks or more, so that what is missing in each block is not in the whole model, where
-   up to two of a kind can be missing. */
+/* Shapes of one kind, which differ in NH: a float for each head is not some floats for each token.
+   Of three blocks or more: a tensor missing in each is not one or two missing in the model. */
 static void draw(Quiz *quiz, Precision precision, Attention attention) {
     Shape shape = shape_random(quiz->check, precision, attention);
     shape.config.L = 3 + (quiz->count + check_int(quiz->check, 0, 1) * 2) % 3;

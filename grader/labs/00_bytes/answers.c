@@ -64,7 +64,7 @@ bool shape_is_large(const Shape *shape) {
 
 /* ---- what is right, once --------------------------------------------------------------------- */
 
-/* FNV-1a of a shape; no shape has other bytes between its numbers than another one. */
+/* FNV-1a of a shape. */
 static size_t shape_hash(const Shape *shape) {
     const unsigned char *byte = (const unsigned char *)shape;
     uint64_t hash = 0xcbf29ce484222325u;
@@ -178,7 +178,7 @@ static int coincidences(const Quiz *quiz, const Task *task) {
 static const char OVERFLOWS[] = "small shapes are right, and large ones are not: an int overflows "
                                 "at 2^31, a float loses digits from 2^24 on. Multiply as size_t";
 
-/* The right answer: counted, where the shape is small enough to be run, and not drawn for no probe. */
+/* The right answer: counted, where the shape is small enough to be run, and a probe is asked. */
 static MemoryUse answer_counted(const Shape *shape, const Task *task) {
     MemoryUse right = task->right(shape);
     if (task->counted == NULL || shape_is_large(shape) || draw_now() != NULL) {
