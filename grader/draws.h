@@ -6,7 +6,7 @@
  *     build/judge/03_accumulate --draws 1000 [CHECK]
  *
  * In a drawn check every comparison finds what is right, and what each known mistake would give is
- * compared with that, and with what the others would give. What is said of a hand-in must not depend
+ * compared with that and with what others would give. What is said of a hand-in must not depend
  * on its seed: a mistake is seen in all draws of a check or in none, and two mistakes give the same
  * numbers in all draws or in none. Over all checks of the lab each is seen once, and each is told
  * apart once from each that it is taken for elsewhere. Prints a line for each that is not so.

@@ -14,26 +14,26 @@ void check_end(Check *check) {
 }
 
 /* A number of low, low + 1, low + 2, which should be none: it is 2 n or n^2. */
-static void draw_one(int low) {
+static void draw_one(int low, int mistakes) {
     uint64_t n = (uint64_t)low + draw_seed(draw_now()) % 3;
     uint64_t none = 0, twice = 2 * n, square = n * n;
     ExactSuspect suspects[] = {{"twice", &twice}, {"squared", &square}};
-    draw_numbers(draw_now(), &none, 1, suspects, 2);
+    draw_numbers(draw_now(), &none, 1, suspects, mistakes);
 }
 
 static void hidden(Check *check) {
     (void)check;
-    draw_one(0);
+    draw_one(0, 1);
 }
 
 static void together(Check *check) {
     (void)check;
-    draw_one(1);
+    draw_one(1, 2);
 }
 
 static void apart(Check *check) {
     (void)check;
-    draw_one(3);
+    draw_one(3, 2);
 }
 
 static int problems(void (*body)(Check *check), const char *only) {

@@ -8,17 +8,21 @@
 
 /* Whether no mistake about the next batch gives the numbers of another one, or the right ones: it
    has more than one valid target, not as many as one before it or all of them, nor the mean; and
-   all of them have not that many targets for each sequence as there are micro-batches. */
+   all of them have not that many sequences, or targets with padding, that it is as if the valid ones
+   were divided by a number of micro-batches. */
 static bool accumulate_differs(const Windows *windows, const Batch *batch) {
-    int all = 0, rows = batch->B, count = windows->given.batches;
+    int all = 0, rows = batch->B, padded = batch->B * batch->T, count = windows->given.batches;
     for (int i = 0; i < count; i++) {
         if (windows->given.batch[i].valid == batch->valid) {
             return false;
         }
         all += windows->given.batch[i].valid;
         rows += windows->given.batch[i].B;
+        padded += windows->given.batch[i].B * windows->given.batch[i].T;
     }
-    return batch->valid > 1 && batch->valid + all != (count + 1) * rows &&
+    int valid = all + batch->valid;
+    return batch->valid > 1 && valid != (count + 1) * rows && valid * (count + 1) != padded &&
+           valid * windows->micros != padded &&
            (count == 0 || (batch->valid != all && batch->valid * count != all));
 }
 
