@@ -8,8 +8,8 @@
 
 /* Whether no mistake about the next batch gives the numbers of another one, or the right ones: it
    has more than one valid target, not as many as one before it or all of them, nor the mean; and
-   all of them have not that many sequences, or targets with padding, that it is as if the valid ones
-   were divided by a number of micro-batches. */
+   the valid ones of all are not as many times their sequences, nor their targets with padding as
+   many times the valid ones, as there are micro-batches. */
 static bool accumulate_differs(const Windows *windows, const Batch *batch) {
     int all = 0, rows = batch->B, padded = batch->B * batch->T, count = windows->given.batches;
     for (int i = 0; i < count; i++) {
