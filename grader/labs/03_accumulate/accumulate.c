@@ -21,7 +21,7 @@ static bool accumulate_differs(const Windows *windows, const Batch *batch) {
         padded += windows->given.batch[i].B * windows->given.batch[i].T;
     }
     int valid = all + batch->valid;
-    return batch->valid > 1 && all != rows && valid != (count + 1) * rows &&
+    return batch->valid > 1 && (count == 0 || valid > rows + 4) && valid != (count + 1) * rows &&
            valid * (count + 1) != padded && valid * windows->micros != padded &&
            (count == 0 || (batch->valid != all && batch->valid * count != all));
 }
