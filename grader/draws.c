@@ -11,12 +11,12 @@
 enum { MOST_MISTAKES = 200, MOST_SIZES = 32, SENTENCE = 160, MOST_TOLD = 20 };
 
 /* A mistake, and the ones that would be seen to be others: column 0 is what is right. */
-typedef struct DrawnMistake {
+typedef struct KnownMistake {
     char sentence[SENTENCE];
     int variant;
     bool seen; /* somewhere it is not what is right */
     bool apart[MOST_MISTAKES];
-} DrawnMistake;
+} KnownMistake;
 
 typedef struct Size {
     char clause[SENTENCE];
@@ -25,7 +25,7 @@ typedef struct Size {
 
 struct Draw {
     uint64_t seed;
-    DrawnMistake mistake[MOST_MISTAKES];
+    KnownMistake mistake[MOST_MISTAKES];
     int mistakes;
     Size size[MOST_SIZES];
     int sizes;
@@ -52,8 +52,8 @@ static int mistake_find(Draw *draw, const char *sentence, int variant) {
         }
     }
     CHECK(draw->mistakes < MOST_MISTAKES, "more than %d mistakes in a check", MOST_MISTAKES);
-    DrawnMistake *new = &draw->mistake[draw->mistakes];
-    *new = (DrawnMistake){.variant = variant};
+    KnownMistake *new = &draw->mistake[draw->mistakes];
+    *new = (KnownMistake){.variant = variant};
     memcpy(new->sentence, cut, sizeof cut);
     /* Those before would have given something wrong where this one was not asked. */
     for (int i = 0; i < draw->mistakes; i++) {
@@ -80,7 +80,7 @@ static void draw_note(Draw *draw, const Compared *compared) {
     }
     for (int i = 0; i < compared->count; i++) {
         int a = compared->number[i];
-        DrawnMistake *mistake = &draw->mistake[a];
+        KnownMistake *mistake = &draw->mistake[a];
         mistake->seen |= compared->wrong[i];
         for (int j = 0; j < i; j++) {
             int b = compared->number[j];
@@ -174,7 +174,7 @@ void check_size(Check *check, const char *clause, bool reached) {
 /* ---- all draws ------------------------------------------------------------------------------- */
 
 /* The number of a mistake, or -1. */
-static int mistake_number(const Draw *draw, const DrawnMistake *mistake) {
+static int mistake_number(const Draw *draw, const KnownMistake *mistake) {
     int i = 0;
     while (i < draw->mistakes && (draw->mistake[i].variant != mistake->variant ||
                                   strcmp(draw->mistake[i].sentence, mistake->sentence) != 0)) {
@@ -185,7 +185,7 @@ static int mistake_number(const Draw *draw, const DrawnMistake *mistake) {
 
 /* Mistakes that give other numbers than what is right, and the same as each other. */
 static bool draw_together(const Draw *draw, int i, int j) {
-    const DrawnMistake *a = &draw->mistake[i], *b = &draw->mistake[j];
+    const KnownMistake *a = &draw->mistake[i], *b = &draw->mistake[j];
     return a->seen && b->seen && !a->apart[j] && strcmp(a->sentence, b->sentence) != 0;
 }
 
@@ -225,12 +225,12 @@ static int draw_differs(const Draw *draw, const Draw *first, const char *check) 
 static void lab_add(Draw *lab, bool (*together)[MOST_MISTAKES], const Draw *draw) {
     int number[MOST_MISTAKES];
     for (int i = 0; i < draw->mistakes; i++) {
-        const DrawnMistake *mistake = &draw->mistake[i];
+        const KnownMistake *mistake = &draw->mistake[i];
         number[i] = mistake_number(lab, mistake);
         if (number[i] < 0) {
             number[i] = lab->mistakes;
             CHECK(lab->mistakes < MOST_MISTAKES, "more than %d mistakes in a lab", MOST_MISTAKES);
-            lab->mistake[lab->mistakes] = (DrawnMistake){.variant = mistake->variant};
+            lab->mistake[lab->mistakes] = (KnownMistake){.variant = mistake->variant};
             memcpy(lab->mistake[lab->mistakes++].sentence, mistake->sentence, SENTENCE);
         }
         lab->mistake[number[i]].seen |= mistake->seen;
@@ -248,7 +248,7 @@ static void lab_add(Draw *lab, bool (*together)[MOST_MISTAKES], const Draw *draw
 static int lab_tell(const Draw *lab, bool (*together)[MOST_MISTAKES]) {
     int problems = 0;
     for (int i = 0; i < lab->mistakes; i++) {
-        const DrawnMistake *a = &lab->mistake[i];
+        const KnownMistake *a = &lab->mistake[i];
         if (!a->seen) {
             problems += problem("all checks", lab->seed, "right everywhere", a->sentence, "");
         }

@@ -75,6 +75,18 @@ TAKEN_NAMES = graded("solutions --lab 00") + """
         seq -f /dev/shm/bxfi_%.0f $$ 2 $(($$ + 20000)) | xargs touch &&
         grader/proof/grader_proof.py solutions --lab 00 --setting user'"""
 
+# Every judge of both builds of the kit, without a hand-in.
+DRAWS = f"""
+    {MAKE} graders
+    failed=0
+    for lab in labs/*/tests.c; do
+        lab=$(basename "$(dirname "$lab")")
+        judge=$(make -s print-build)/judge/$lab
+        if ls labs/$lab/*.cu >/dev/null 2>&1; then judge=$(make -s ACCESS=1 print-build)/judge/$lab; fi
+        echo "$lab:"; "$judge" --draws {{draws}} || failed=1
+    done
+    exit $failed"""
+
 NVCC = "command -v nvcc || test -x /usr/local/cuda/bin/nvcc"
 ROOT = ('test "$(id -u)" = 0', "it is started as root")
 MOUNT = ("test \"$(id -u)\" = 0 && unshare -m mount -t tmpfs tmpfs /dev/shm", "it needs the right to mount")
@@ -151,6 +163,7 @@ def grader_proofs():
                f"{MAKE} graders\n grader/proof/former_test.py attacks --part {{part}}", *FORMER),
         Proof("grader: no grade where Landlock is denied", of_lab("00_bytes"), OLD_CONTAINER, *ROOT),
         Proof("grader: leftovers of killed judges block no other grader", of_lab("00_bytes"), TAKEN_NAMES, *MOUNT),
+        Proof("grader: no seed hides a mistake, or makes two of them one", GRADERS, DRAWS.format(draws=200)),
         Proof("every known mistake is a mutant, or has a reason", ("docs/", "grader/proof/", "grader/labs/", "kernels/", "common/", "train/"),
               "grader/proof/mutant_ids.py"),
     ]

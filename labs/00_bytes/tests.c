@@ -4,10 +4,13 @@
 #include "grader/labs/00_bytes/activations.h"
 #include "grader/labs/00_bytes/states.h"
 
-/* Shapes of one kind, which differ in L: an error in each block is not one of the whole model. */
+/* Shapes of one kind, which differ in NH: a float for each head is not some floats for each token.
+   Of three blocks or more: a tensor missing in each is not one or two missing in the model. */
 static void draw(Quiz *quiz, Precision precision, Attention attention) {
     Shape shape = shape_random(quiz->check, precision, attention);
-    shape.config.L = 2 + (quiz->count + check_int(quiz->check, 0, 1) * 3) % 4;
+    shape.config.L = 3 + (quiz->count + check_int(quiz->check, 0, 1) * 2) % 3;
+    shape.config.NH = 3 + quiz->count % 3;
+    shape.config.C = shape.config.NH * check_int(quiz->check, 5, 10);
     quiz_add(quiz, shape);
 }
 
@@ -100,12 +103,14 @@ GRADED(00_bytes, block_half, "task 3: both in half: numbers 2 bytes, floats 4") 
 
 /* ---- tasks 4 and 5 --------------------------------------------------------------------------- */
 
-/* Few tokens and many channels: the peak is in the last block. */
+/* Few tokens and many channels: the peak is in the last block. With 5 heads no mistake about their
+   log-sums has the bytes of one about the layer norms, of which each token has 4 floats. */
 static void draw_wide(Quiz *quiz, Precision precision, Attention attention) {
     Shape shape = shape_random(quiz->check, precision, attention);
-    shape.config.L = 2 + quiz->count % 4;
+    shape.config.L = 2 + quiz->count % 2;
     shape.config.V = check_int(quiz->check, 257, 300);
-    shape.config.C = shape.config.NH * (170 / shape.config.NH + check_int(quiz->check, 0, 6));
+    shape.config.NH = 5;
+    shape.config.C = shape.config.NH * check_int(quiz->check, 33, 36);
     CHECK(activations_head_minus_block(&shape) < 0, "V %d, C %d", shape.config.V, shape.config.C);
     quiz_add(quiz, shape);
 }
@@ -119,10 +124,20 @@ static void draw_vocabulary(Quiz *quiz, Precision precision) {
     quiz_add(quiz, shape);
 }
 
+/* The head is the peak by so much that no block comes near it, even one that counts double. */
+static void draw_headed(Quiz *quiz, Precision precision, Attention attention) {
+    Shape shape = shape_random(quiz->check, precision, attention);
+    long stream = (long)shape.B * shape.T * shape.config.C * 4;
+    while (activations_head_minus_block(&shape) < 6 * stream) {
+        shape.config.V += 64;
+    }
+    quiz_add(quiz, shape);
+}
+
 static void draw_head(Quiz *quiz) {
-    draw(quiz, F32, ATTENTION_PLAIN);
-    draw(quiz, F16, ATTENTION_PLAIN);
-    draw(quiz, BF16, ATTENTION_FLASH);
+    draw_headed(quiz, F32, ATTENTION_PLAIN);
+    draw_headed(quiz, F16, ATTENTION_PLAIN);
+    draw_headed(quiz, BF16, ATTENTION_FLASH);
     draw_vocabulary(quiz, F16);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grader/draws.h"
 #include "grader/labs/00_bytes/states.h"
 
 /* ---- task 3 ---------------------------------------------------------------------------------- */
@@ -35,8 +36,13 @@ static MemoryUse by_the_token(answer_fn *counted, const Shape *shape) {
     return answer_one(B * T * (of_one + (T - 1) * (of_two - of_one)));
 }
 
+/* Of a model that has one block and few words: the rest of it makes no block larger. */
 static MemoryUse block_right(const Shape *shape) {
-    return by_the_token(block_counted, shape);
+    Shape small = *shape;
+    small.config.L = 1;
+    small.config.V = 256;
+    small.config.T = 2;
+    return by_the_token(block_counted, &small);
 }
 
 /* That many more numbers, floats and bytes for each token. */
@@ -139,6 +145,11 @@ static MemoryUse block_all_blocks(const Shape *s) {
     return answer_one(block_right(s).bytes[0] * (size_t)s->config.L);
 }
 
+/* In all blocks of a model these are the same bytes, whichever tensor it is. */
+static const char block_stream[] =
+    "one tensor of C numbers a token is missing in each block: ln1, attention, mid and ln2 are all "
+    "kept, and from task 4 on the output, which is the next block's input";
+
 static const Mistake block_list[] = {
     {"mean and rstd of the layer norms are floats: 4 bytes, in half too", block_half_statistics},
     {"mean, rstd and the log-sums are floats: 4 bytes, in half too", block_half_floats},
@@ -173,8 +184,7 @@ static const Mistake block_list[] = {
     {"dropout masks are never stored: they are drawn again", block_byte_masks},
     {"both fc and gelu are kept: 4 C numbers each", block_no_gelu},
     {"input and output of a block are not counted here (task 4 has them)", block_and_input},
-    {"one tensor of C numbers a token is missing: ln1, attention, mid and ln2 are all kept",
-     block_minus_one},
+    {block_stream, block_minus_one},
     {"queries, keys and values are kept: 3 C numbers, not C", block_no_qkv},
     {"this is for all blocks; task 3 asks for one", block_all_blocks},
 };
@@ -205,16 +215,22 @@ static MemoryUse activations_counted(const Shape *shape) {
     return answer_one(answer_once(step_counted, shape).bytes[MEMORY_ACTIVATIONS]);
 }
 
+/* Of rows of logits with their padding, and of few positions: neither makes activations larger. */
 static MemoryUse activations_right(const Shape *shape) {
-    return by_the_token(activations_counted, shape);
+    Shape padded = *shape;
+    padded.config.V = logits_stride(shape->config.V);
+    padded.config.T = 2;
+    return by_the_token(activations_counted, &padded);
 }
 
 static MemoryUse predict_right(const Shape *shape) {
     MemoryUse use = states_right(shape);
     Shape token = *shape;
-    token.B = token.T = 1; /* the workspace is the same whatever B and T are */
+    token.B = token.T = 1;           /* the workspace is the same whatever B and T are */
+    bool drawn = draw_now() != NULL; /* for no probe: then any workspace will do */
     use.bytes[MEMORY_ACTIVATIONS] = activations_right(shape).bytes[0];
-    use.bytes[MEMORY_WORKSPACE] = answer_once(step_counted, &token).bytes[MEMORY_WORKSPACE];
+    use.bytes[MEMORY_WORKSPACE] =
+        drawn ? 1 : answer_once(step_counted, &token).bytes[MEMORY_WORKSPACE];
     use.bytes[MEMORY_DATA] = 8 * (size_t)shape->B * (size_t)shape->T;
     return use;
 }
@@ -335,7 +351,7 @@ static const Mistake activations_list[] = {
     {"two tensors of the residual stream (B, T, C) are missing: look for the embedding's output, "
      "the gradient dx, ln_f's output and its gradient",
      activations_two_streams_less},
-    {"the output of each block is kept too: it is the next one's input", activations_no_boundaries},
+    {block_stream, activations_no_boundaries},
     {"there are L blocks; the embedding and the head are not blocks", activations_one_block_more},
     {"this is the peak of forward; backward needs gradients of activations on top",
      activations_forward_only},

@@ -137,9 +137,6 @@ static MemoryUse states_always_master(const Shape *s) {
 static MemoryUse states_half_moments(const Shape *s) {
     return states_but(s, MEMORY_OPTIMIZER, s->config.precision == F32 ? 8 : 4);
 }
-static MemoryUse states_half_moments_and_master(const Shape *s) {
-    return states_but(s, MEMORY_OPTIMIZER, 8);
-}
 static MemoryUse states_half_everything(const Shape *s) {
     return states_but(s, MEMORY_OPTIMIZER, s->config.precision == F32 ? 8 : 6);
 }
@@ -171,11 +168,11 @@ static MemoryUse states_no_bytes(const Shape *s) {
 
 static const Mistake states_list[] = {
     {"gradients of weights are floats, 4 bytes, whatever the precision", states_half_gradients},
-    {"where weights are stored in half, the optimizer keeps a float master of each: 4 bytes more",
+    {"where weights are stored in half, the optimizer keeps a float master of each: 4 bytes more, "
+     "beside m and v, which are floats too",
      states_no_master},
     {"float weights need no master: it is for weights stored in half", states_always_master},
     {"the moments m and v are floats, 4 bytes each, whatever the precision", states_half_moments},
-    {"the moments m and v are floats, and the master is one more", states_half_moments_and_master},
     {"moments and master are floats, 4 bytes each, whatever the precision", states_half_everything},
     {"AdamW keeps two moments for each parameter, m and v", states_one_moment},
     {"weights are stored in the model's precision: precision_bytes()", states_float_weights},

@@ -6,14 +6,42 @@
 
 /* ---- what is given --------------------------------------------------------------------------- */
 
+/* Whether no mistake about the next batch gives the numbers of another one, or the right ones: it
+   has more than one valid target, not as many as one before it or all of them, nor the mean; and
+   the valid ones of all are not as many times their sequences, nor their targets with padding as
+   many times the valid ones, as there are micro-batches. */
+static bool accumulate_differs(const Windows *windows, const Batch *batch) {
+    int all = 0, rows = batch->B, padded = batch->B * batch->T, count = windows->given.batches;
+    for (int i = 0; i < count; i++) {
+        if (windows->given.batch[i].valid == batch->valid) {
+            return false;
+        }
+        all += windows->given.batch[i].valid;
+        rows += windows->given.batch[i].B;
+        padded += windows->given.batch[i].B * windows->given.batch[i].T;
+    }
+    int valid = all + batch->valid;
+    return batch->valid > 1 && (count == 0 || valid > rows + 4) && valid != (count + 1) * rows &&
+           valid * (count + 1) != padded && valid * windows->micros != padded &&
+           (count == 0 || (batch->valid != all && batch->valid * count != all));
+}
+
+void accumulate_add(Windows *windows, int B, int T) {
+    Given *given = &windows->given;
+    Batch batch;
+    do {
+        batch = batch_uneven(given->check, given->config.V, B, T);
+    } while (!accumulate_differs(windows, &batch));
+    given->batch[given->batches++] = batch;
+}
+
 Windows accumulate_of(Check *check, ModelConfig config, int batches, int micros) {
     Windows windows = windows_new(check, config, "window", micros);
     for (int i = 0; i < batches; i++) {
         bool small = i % 3 == 0;
-        windows.given.batch[i] = batch_uneven(check, config.V, small ? 1 : check_int(check, 3, 4),
-                                              small ? check_int(check, 2, 3) : config.T);
+        accumulate_add(&windows, small ? 1 : check_int(check, 3, 4),
+                       small ? check_int(check, 5, 6) : config.T);
     }
-    windows.given.batches = batches;
     return windows;
 }
 
@@ -152,12 +180,13 @@ void accumulate_expect_gradients(const Windows *windows, const Window *w) {
     const double *right = window_gradient(windows, w, weight_right, limit);
     const double *zero = check_doubles(given->check, given->P);
     Suspect suspects[MOST_SUSPECTS] = {
-        {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early",
+        {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early, or "
+         "no targets are counted, as data_window_tokens() did not know the window's number of "
+         "micro-batches",
          zero},
         {"the share is 0, as 1 / tokens is in whole numbers", one ? right : zero},
-        {accumulate_none_counted, zero},
         {"a single valid target is taken for none: its share is 1", one ? zero : right}};
-    int count = 4;
+    int count = 3;
     if (limit > 0) {
         for (EarlyClip when = AFTER_EACH; when <= BEFORE_LAST; when++) {
             suspects[count++] = (Suspect){
