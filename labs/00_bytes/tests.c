@@ -127,8 +127,9 @@ static void draw_vocabulary(Quiz *quiz, Precision precision) {
 /* The head is the peak by so much that no block comes near it, even one that counts double. */
 static void draw_headed(Quiz *quiz, Precision precision, Attention attention) {
     Shape shape = shape_random(quiz->check, precision, attention);
-    long stream = (long)shape.B * shape.T * shape.config.C * 4;
-    while (activations_head_minus_block(&shape) < 6 * stream) {
+    long stream =
+        (long)shape.B * shape.T * shape.config.C * (long)precision_bytes(shape.config.precision);
+    while (activations_head_minus_block(&shape) < 5 * stream) {
         shape.config.V += 64;
     }
     quiz_add(quiz, shape);
