@@ -11,7 +11,7 @@ enum { EVERYTHING = WANT_GRADIENTS | WANT_UPDATE | WANT_LEFT };
 /* A limit so far below the norm of every window that it clips mistaken sums too: then those that
    differ by a factor are all hidden by it, whatever was drawn. */
 static float accumulate_clipping_norm(Windows *windows) {
-    double least = INFINITY;
+    double least = (double)INFINITY;
     for (int i = 0; i < windows_count(windows); i++) {
         Window window = windows_work_out(windows, i);
         double *gradient = window_gradient(windows, &window, weight_right, 0);
