@@ -137,7 +137,8 @@ bool submission_take(const char *folder, const char *name, const char *to, Built
         good = close(out) == 0 && good;
     }
     free(text);
-    return good || submission_fail(built, "%s: not a regular file of at most %d KiB", name, MOST_SOURCE >> 10);
+    return good || submission_fail(built, "%s: not a regular file of at most %d KiB", name,
+                                   MOST_SOURCE >> 10);
 }
 
 /* ---- compiling ------------------------------------------------------------------------------- */
@@ -151,11 +152,12 @@ static const char *contract_changed(const json_t *lab, const char *name, const c
 
 /* Compiles one source in one way. The same bytes with the same flags give the same object. */
 bool submission_compile(const Submission *submission, const char *name, const char *source,
-                    const char *define, const char *object, Built *built) {
+                        const char *define, const char *object, Built *built) {
     bool cuda = strstr(name, ".cu") != NULL;
     char source_sum[65], key[PATH], cached[2 * PATH];
     /* In its folder, so that compilers and TODO() name the file as the student does. */
-    char *filled = submission_fill(recipe(submission, cuda ? "cu" : "c"), name, object, define), *command;
+    char *filled = submission_fill(recipe(submission, cuda ? "cu" : "c"), name, object, define),
+         *command;
     CHECK(asprintf(&command, "cd submission && %s", filled) > 0, "no memory for a command");
     free(filled);
     if (!command_sha256(source, source_sum)) {
@@ -177,11 +179,12 @@ bool submission_compile(const Submission *submission, const char *name, const ch
     bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(object, R_OK) == 0;
     if (!good) {
         const char *changed = contract_changed(submission->lab, name, result.text);
-        submission_fail(built, "%s%s%s%s", changed != NULL ? changed : "", changed != NULL ? "\n" : "",
-             result.end == SANDBOX_TIMEOUT ? submission_stopped(submission)
-             : result.end == SANDBOX_ERROR ? result.error
-                                           : "",
-             result.text != NULL ? result.text : "");
+        submission_fail(built, "%s%s%s%s", changed != NULL ? changed : "",
+                        changed != NULL ? "\n" : "",
+                        result.end == SANDBOX_TIMEOUT ? submission_stopped(submission)
+                        : result.end == SANDBOX_ERROR ? result.error
+                                                      : "",
+                        result.text != NULL ? result.text : "");
     } else {
         file_copy(object, cached); /* or not: it only saves time */
     }
@@ -204,14 +207,15 @@ char *submission_list(const Submission *submission, const char *tool, const char
 }
 
 bool submission_check_symbols(const Submission *submission, const char *file, const char *object,
-                          Built *built) {
+                              Built *built) {
     char *symbols = submission_list(submission, "nm -P {in}", object);
     char *sections = submission_list(submission, "objdump -hw {in}", object);
     bool listed = symbols != NULL && sections != NULL;
     char *refused = listed ? symbols_refused(submission->lab, file, symbols, sections) : NULL;
     if (!listed) {
         submission_fail(built, "%s: %s", file,
-             now() < submission->until ? "its object cannot be read" : submission_stopped(submission));
+                        now() < submission->until ? "its object cannot be read"
+                                                  : submission_stopped(submission));
     } else if (refused != NULL) {
         submission_fail(built, "%s", refused);
     }
