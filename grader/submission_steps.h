@@ -15,12 +15,12 @@
 /** Sets the message, in place of one that is there. @return false */
 bool submission_fail(Built *built, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** A recipe's text with {in} and {out} as words of a shell, {define} and {objects} as they are; to be
- * freed. */
+/** A recipe's text with {in} and {out} as words of a shell, {define} and {objects} as they are; to
+ * be freed. */
 char *submission_fill(const char *text, const char *in, const char *out, const char *define);
 
-/** Runs a shell's command line in the sandbox, in the private folder; it may read the paths that the
- * recipes list under `files`. The result's text is to be freed. */
+/** Runs a shell's command line in the sandbox, in the private folder; it may read the paths that
+ * the recipes list under `files`. The result's text is to be freed. */
 SandboxResult submission_run(const Submission *submission, const char *command, const char *files);
 
 /** The sentence for a tool that was stopped; static. */
