@@ -165,7 +165,7 @@ def grader_proofs():
         Proof("grader: no grade where Landlock is denied", of_lab("00_bytes"), OLD_CONTAINER, *ROOT),
         Proof("grader: leftovers of killed judges block no other grader", of_lab("00_bytes"), TAKEN_NAMES, *MOUNT),
         Proof("grader: no seed hides a mistake, or makes two of them one", GRADERS, DRAWS),
-        Proof("every known mistake is a mutant, or has a reason", ("docs/", "grader/proof/", "grader/labs/", "kernels/", "common/", "train/"),
+        Proof("every clause and every known mistake has a mutant, or a reason", ("docs/", "grader/proof/", "grader/labs/", "kernels/", "common/", "train/"),
               "grader/proof/mutant_ids.py"),
     ]
 

@@ -104,8 +104,8 @@ typedef enum ShapeKind {
 
 /** A shape, and the factor that goes with it. */
 typedef struct DifferenceShape {
-    ShapeKind kind;
-    double factor; /**< of SHAPE_FACTOR: every element is the right one times this */
+    ShapeKind kind; /**< what it looks like */
+    double factor;  /**< of SHAPE_FACTOR: every element is the right one times this */
 } DifferenceShape;
 
 /**

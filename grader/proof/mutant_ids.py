@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Every known mistake is a committed mutant, or has a reason why it cannot exist.
+"""Every clause of a contract and every known mistake is a committed mutant, or has a reason why it cannot exist.
 
     grader/proof/mutant_ids.py [--table FILE]
 
-Reads grader/proof/ids.txt and the `id:` lines of all mutants. Prints the table, or writes it as a page. Status 1 if an id
-has neither mutant nor reason, has both, or is not in the list.
+Reads grader/proof/ids.txt and the `id:` lines of all mutants. Prints the tables, or writes them as a page. Status 1 if an id
+has neither mutant nor reason, has both, or is not in the list. L3.07 is a clause of lab 03, GA07 a mistake.
 """
 import argparse
 import glob
@@ -15,25 +15,36 @@ import sys
 IDS = "grader/proof/ids.txt"
 MUTANTS = ("grader/labs/*/*.mutants", "grader/proof/kit/*.mutants")
 
-PAGE = """# Known mistakes and the mutants that make them {{#mutant_ids}}
+PAGE = """# Clauses, known mistakes, and the mutants that break and make them {{#mutant_ids}}
 
-Written by `grader/proof/mutant_ids.py --table`: do not edit. Each mistake has been seen in real projects. A wrong solution must lose points in
-the checks that it names; a mistake in the kit must turn a unit test red.
+Written by `grader/proof/mutant_ids.py --table`: do not edit. A wrong solution must lose points in the checks that it names; a mistake in the
+kit must turn a unit test red.
 
-| id | mistake | made by |
-|---|---|---|
-{rows}
+## Clauses of the contracts
+
+{clauses}
+
+## Known mistakes
+
+Each has been seen in real projects.
+
+{mistakes}
 """
+HEAD = "| id | {what} | made by |\n|---|---|---|\n"
 
 
 def read_ids():
-    """{id: [what it is, why it cannot exist]}"""
-    ids = {}
+    """{id: [what it is, why it cannot exist, the heading that it stands under]}"""
+    ids, heading = {}, ""
     with open(IDS, encoding="utf-8") as file:
         for line in file:
-            head = re.match(r"([A-Z]{2}\d\d) (.+)", line)
+            head = re.match(r"([A-Z]{2}\d\d|L\d\.\d\d) (.+)", line)
+            if head and head[1] in ids:
+                raise ValueError(f"{head[1]} is listed twice")
             if head:
-                ids[head[1]] = [head[2], ""]
+                ids[head[1]] = [head[2], "", heading]
+            elif line.startswith("## "):
+                heading = line[3:].strip()
             elif line.strip().startswith("cannot: "):
                 ids[list(ids)[-1]][1] = line.strip()[8:]
     return ids
@@ -56,7 +67,7 @@ def read_mutants():
 def problems(ids, mutants):
     made = {number for number, _, _ in mutants}
     listed = {number[:2] for number in ids}
-    for number, (_, cannot) in ids.items():
+    for number, (_, cannot, _) in ids.items():
         if number not in made and not cannot:
             yield f"{number} has no mutant, and no reason why it cannot exist"
         if number in made and cannot:
@@ -66,10 +77,22 @@ def problems(ids, mutants):
             yield f"{where} {name}: {number} is not in {IDS}"
 
 
-def table(ids, mutants):
-    for number, (what, cannot) in ids.items():
-        made = [f"`{name}` ({where})" for other, where, name in mutants if other == number]
-        yield f"| {number} | {what} | {'cannot exist: ' + cannot if cannot else ', '.join(made)} |"
+def rows(ids, mutants, wanted):
+    for number, (what, cannot, heading) in ids.items():
+        if heading == wanted:
+            made = [f"`{name}` ({where})" for other, where, name in mutants if other == number]
+            yield f"| {number} | {what} | {'cannot exist: ' + cannot if cannot else ', '.join(made)} |"
+
+
+def is_clause(number):
+    return "." in number
+
+
+def tables(ids, mutants, clauses):
+    """A table for each heading."""
+    wanted = dict.fromkeys(heading for number, (_, _, heading) in ids.items() if is_clause(number) == clauses)
+    head = HEAD.format(what="clause" if clauses else "mistake")
+    return "\n\n".join(f"### {heading}\n\n{head}" + "\n".join(rows(ids, mutants, heading)) for heading in wanted)
 
 
 def main():
@@ -77,16 +100,18 @@ def main():
     parser.add_argument("--table", help="write a page to this file")
     options = parser.parse_args()
     ids, mutants = read_ids(), read_mutants()
-    rows, wrong = "\n".join(table(ids, mutants)), list(problems(ids, mutants))
+    clauses, mistakes = tables(ids, mutants, True), tables(ids, mutants, False)
+    wrong = list(problems(ids, mutants))
     if options.table:
         with open(options.table + ".new", "w", encoding="utf-8") as file:
-            file.write(PAGE.format(rows=rows))
+            file.write(PAGE.format(clauses=clauses, mistakes=mistakes))
         os.replace(options.table + ".new", options.table)
     else:
-        print(rows)
+        print(clauses, mistakes, sep="\n\n")
     for problem in wrong:
         print(f"mutant ids: {problem}", file=sys.stderr)
-    print(f"mutant ids: {len(ids) - len(wrong)} of {len(ids)} are accounted for")
+    count = sum(map(is_clause, ids))
+    print(f"mutant ids: {len(ids) - len(wrong)} of {len(ids)} are accounted for: {count} clauses, {len(ids) - count} mistakes")
     sys.exit(1 if wrong or not ids else 0)
 
 

@@ -27,12 +27,13 @@ static const char *const deeds[LOOP_KINDS][MOST_VARIANTS] = {
     [LOOP_RATE] = {"takes the rate of the next step",
                    "takes the rate of the next step and reports that of this one",
                    "takes the rate of the step before", "takes the largest rate in every step",
-                   "ticks twice", "never ticks", "takes a part of the rate"},
+                   "ticks twice", "never ticks", "takes a part of the rate",
+                   "never ticks, and counts the steps by itself"},
     [LOOP_NO_TARGETS] = {"divides by 0 where there are no targets",
                          "leaves out a step without targets",
                          "leaves out the update without targets",
-                         "leaves out the tick without targets",
-                         "has a loss of NaN without targets"},
+                         "leaves out the tick without targets", "has a loss of NaN without targets",
+                         "has gradients of NaN without targets, and a loss of 0"},
 };
 
 static int variants_of(LoopKind kind) {

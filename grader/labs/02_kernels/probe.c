@@ -269,6 +269,7 @@ static void run_adamw(const Call *call) {
     call_list_out(call, "weight", &weight);
     call_list_out(call, "m", &m);
     call_list_out(call, "v", &v);
+    call_list_out(call, "grad", &grad);
 }
 
 static void run_crossentropy_forward(const Call *call) {
@@ -288,6 +289,9 @@ static void run_crossentropy_backward(const Call *call) {
                                      call_ids_in(call, "targets"), call->c->dloss, N, V, stride);
     call_rows_out(call, "dlogits", dlogits, stride);
     call_padding_out(call, dlogits, stride);
+    if (!call->c->in_place) {
+        call_rows_out(call, "logits", logits, stride);
+    }
 }
 
 /* Forward, and backward with what comes out of it. */

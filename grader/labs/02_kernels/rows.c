@@ -176,6 +176,15 @@ void crossentropy_add_backward(Calls *calls, Precision precision, int N, int V, 
     rows_move(calls, i, in_place ? 2 : 3);
     calls_give_doubles(calls, i, "lse", t.lse, (size_t)N);
     tokens_expect_dlogits(calls, i, t, dloss, in_place);
+    if (!in_place) {
+        size_t n = (size_t)N * (size_t)V;
+        Expected *e =
+            calls_expect(calls, i, "logits", t.logits, n, 0, tolerance_of_op(precision, 1));
+        double *gradient = expected_suspect(
+            calls, e, "logits are replaced: they are only read where dlogits is another tensor",
+            NULL);
+        reference_crossentropy_backward(gradient, t.probs, t.targets, dloss, N, V);
+    }
 }
 
 void crossentropy_add_both(Calls *calls, Precision precision, int N, int V, bool in_place) {

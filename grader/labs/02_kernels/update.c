@@ -166,6 +166,8 @@ void adamw_add(Calls *calls, int n, AdamW a, int t) {
     Expected *of_v = calls_expect(calls, i, "v", v, count, 0, tolerance_of_op(F32, 1));
     Expected *of_weight =
         calls_expect(calls, i, "weight", weight, count, 0, tolerance_of_op(F32, 1));
+    Expected *of_grad = calls_expect(calls, i, "grad", grad, count, 0, tolerance_of_op(F32, 1));
+    expected_suspect(calls, of_grad, "the gradients are set to 0 here: they are only read", NULL);
     double *whole = expected_suspect(calls, of_m, "g is added whole, not (1 - beta1) of it", m);
     double *decayed = expected_suspect(calls, of_m, slip_sentence[COUPLED], m);
     double *plain = expected_suspect(calls, of_v, "v takes g where it should take its square", v);

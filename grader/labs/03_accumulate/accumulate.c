@@ -59,6 +59,7 @@ void accumulate_give(Windows *windows, int wants) {
     windows_give(windows, wants);
     windows_want_reports(windows);
     check_want(check, "windows", WIRE_U64, 1);
+    check_want(check, "skipped", WIRE_U64, 2);
     check_want(check, "peak", WIRE_U64, 1);
     check_want(check, "optimizer.steps", WIRE_U64, count);
     check_want(check, "open.window", WIRE_U64, count);
@@ -316,6 +317,15 @@ static void reports_expect(const Reports *r, const Windows *windows) {
     check_equal(check, "tokens", r->tokens, n, counts, 2);
 }
 
+/* After all windows, one that ends by trainer->update, which skips it. */
+static void accumulate_expect_skipped(const Windows *windows) {
+    const uint64_t right[] = {1, 0}, ignored[] = {0, 1}, ticked[] = {1, 1};
+    ExactSuspect seen[] = {
+        {"trainer->update, where there is one, takes the place of clip, update and zero", ignored},
+        {"the schedule ticks although the update was skipped: look at report.skipped", ticked}};
+    check_equal(windows->given.check, "skipped", right, 2, seen, 2);
+}
+
 /* ---- the whole of a check -------------------------------------------------------------------- */
 
 static void accumulate_judge_window(Windows *windows, const Window *w, int wants, bool ticked) {
@@ -346,6 +356,9 @@ void accumulate_judge(Windows *windows, const char *probe_case, int wants) {
     }
     if (ran && (wants & WANT_REPORT)) {
         reports_expect(&reports, windows);
+        if (ticked) {
+            accumulate_expect_skipped(windows);
+        }
     }
     windows_free(windows);
 }

@@ -6,6 +6,34 @@
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
+/* One more window, with an end of its own that skips its update. */
+static uint64_t ends;
+
+static void accumulate_skip(Trainer *trainer, StepReport *report) {
+    model_zero_grad(trainer->model);
+    report->skipped = true;
+    ends++;
+}
+
+static bool accumulate_stop(void *context, const StepReport *report) {
+    (void)context, (void)report;
+    return false;
+}
+
+static void accumulate_skipped(Data *data) {
+    Trainer *trainer = &window_run.trainer;
+    int before = trainer->schedule.step;
+    trainer->update = accumulate_skip;
+    if (data == NULL) {
+        accumulate_window(trainer, window_run.batch, 1);
+    } else {
+        train_epoch(trainer, data, 1, accumulate_stop, NULL);
+    }
+    uint64_t *seen = wire_get(window_run.out, "skipped", WIRE_U64, NULL);
+    seen[0] = ends > 0;
+    seen[1] = (uint64_t)(trainer->schedule.step - before);
+}
+
 /* Level 1: windows of OPTION_MICROS micro-batches, the last with the rest. */
 static void accumulate_by_hand(const Wire *in, Wire *out) {
     accumulate_open(in, out, ACCUMULATE_ARENA);
@@ -16,6 +44,7 @@ static void accumulate_by_hand(const Wire *in, Wire *out) {
                                               left < micros ? left : micros);
         accumulate_done(&report);
     }
+    accumulate_skipped(NULL);
     window_run_close();
 }
 
@@ -48,6 +77,9 @@ static void accumulate_accumulator(const Wire *in, Wire *out) {
                   "with micro 0 and sync_gradients false");
             accumulator_window(&window, data, sync);
         }
+        CHECK(window.window == 0,
+              "no micro-batch is left, and accumulator_open() leaves a window of %d",
+              window.window);
         data_next_epoch(data);
     }
     data_free(data);
@@ -67,6 +99,7 @@ static void accumulate_run_epochs(void) {
                     &window_run);
         data_next_epoch(data);
     }
+    accumulate_skipped(data);
     data_free(data);
     window_run_close();
 }

@@ -41,7 +41,7 @@ static void run_advise(CheckpointRun *run) {
                    "the probabilities of %d blocks are kept: only the one that is being "
                    "worked on needs its own",
                    probs);
-    } else if (c->attention_only && probs == 1 && blocks == L) {
+    } else if (c->attention_only && probs == 1 && blocks == S) {
         check_fail(run->check,
                    "the probabilities of a block are in memory: they are needed while that block "
                    "runs, not while the head does");

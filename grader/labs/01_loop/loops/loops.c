@@ -181,9 +181,9 @@ static float clip(Loop *loop) {
 
 /* ---- rate and update ------------------------------------------------------------------------- */
 
-static float rate_after(const Schedule *schedule) {
+static float rate_after(const Schedule *schedule, int steps) {
     Schedule next = *schedule;
-    next.step++;
+    next.step += steps;
     return schedule_rate(&next);
 }
 
@@ -192,23 +192,25 @@ static float rate_of(Loop *loop, StepReport *report) {
     const Schedule *schedule = &loop->trainer.schedule;
     float right = schedule_rate(schedule), taken = right;
     if (loop->spec.kind == LOOP_RATE) {
-        const float rates[] = {rate_after(schedule),
-                               rate_after(schedule),
+        const float rates[] = {rate_after(schedule, 1),
+                               rate_after(schedule, 1),
                                loop->step > 0 ? loop->rate_before : right,
                                schedule->learning_rate,
                                right,
                                right,
-                               right * (0.8f - 0.4f * loop->spec.amount)};
+                               right * (0.8f - 0.4f * loop->spec.amount),
+                               rate_after(schedule, loop->step)};
         taken = rates[loop->spec.variant];
     }
-    bool honest = is(loop, LOOP_RATE, 0) || is(loop, LOOP_RATE, 3);
+    bool honest = is(loop, LOOP_RATE, 0) || is(loop, LOOP_RATE, 3) || is(loop, LOOP_RATE, 7);
     report->learning_rate = honest ? taken : right;
     loop->rate_before = right;
     return taken;
 }
 
 static void tick(Loop *loop) {
-    for (int i = is(loop, LOOP_RATE, 5) ? 0 : is(loop, LOOP_RATE, 4) ? 2 : 1; i > 0; i--) {
+    bool never = is(loop, LOOP_RATE, 5) || is(loop, LOOP_RATE, 7);
+    for (int i = never ? 0 : is(loop, LOOP_RATE, 4) ? 2 : 1; i > 0; i--) {
         schedule_tick(&loop->trainer.schedule);
     }
 }
@@ -255,6 +257,9 @@ static StepReport step(Loop *loop, const Batch *batch) {
         model_zero_grad(trainer->model);
     }
     report.loss = learn(loop, batch);
+    if (empty && is(loop, LOOP_NO_TARGETS, 5)) {
+        model_scale_grad(trainer->model, INFINITY);
+    }
     report.grad_norm = clip(loop);
     float rate = rate_of(loop, &report);
     bool early = is(loop, LOOP_RIGHT, 4);
