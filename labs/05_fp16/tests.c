@@ -168,7 +168,7 @@ GRADED(05_fp16, scaler_trace, "task 3: scale and good steps over a script, exact
     for (size_t i = strlen(script); i < MOST_STEPS; i++) {
         script[i] = check_int(check, 0, 7) == 0 ? 'b' : 'g';
     }
-    scaler_judge_script(check, (Automaton){1024, 2, 0.5, 1, 5, 0}, script);
+    scaler_judge_script(check, (Automaton){0x1p40, 2, 0.5, 1, 5, 0}, script);
 }
 
 GRADED(05_fp16, scaler_factors, "task 3: other factors, another interval") {
@@ -176,7 +176,8 @@ GRADED(05_fp16, scaler_factors, "task 3: other factors, another interval") {
 }
 
 GRADED(05_fp16, scaler_limits, "task 3: never below the floor, never infinite") {
-    int up = check_int(check, 7, 11); /* the sixth would make it infinite */
+    /* The sixth would make it infinite. No multiple of the interval: good steps are left over. */
+    int up = check_int(check, 2, 3) * 3 + check_int(check, 1, 2);
     char script[MOST_STEPS + 1] = "";
     memset(script, 'g', (size_t)up);
     memset(script + up, 'b', (size_t)(MOST_STEPS - 10 - up));

@@ -12,7 +12,7 @@ const char LOOP_RATE_LARGEST[] =
 /* ---- what is given --------------------------------------------------------------------------- */
 
 Batch loop_batch(Check *check, const ModelConfig *config) {
-    int B = check_int(check, 2, 4), T = check_int(check, 6, config->T);
+    int B = check_int(check, 2, 4), T = check_int(check, 8, config->T);
     return batch_ragged(check, config->V, B, T, 2);
 }
 
