@@ -75,13 +75,11 @@ TAKEN_NAMES = graded("solutions --lab 00") + """
         seq -f /dev/shm/bxfi_%.0f $$ 2 $(($$ + 20000)) | xargs touch &&
         grader/proof/grader_proof.py solutions --lab 00 --setting user'"""
 
-# Judges of both builds of the kit, without a hand-in. Not yet 01 and 05: their `clip_large`, `scaler_trace`
-# and `scaler_limits` show a mistake with some seeds only.
-# A draw of 04 or 06 takes two seconds.
+# Judges of both builds of the kit, without a hand-in. A draw of 04 or 06 takes two seconds.
 DRAWS = f"""
     {MAKE} graders
     failed=0
-    for of in 00_bytes:100 02_kernels:20 03_accumulate:40 04_checkpoint:5 06_fit:5; do
+    for of in 00_bytes:100 01_loop:60 02_kernels:20 03_accumulate:40 04_checkpoint:5 05_fp16:60 06_fit:5; do
         lab=${{of%:*}} build=$(make -s print-build)
         if ls labs/$lab/*.cu >/dev/null 2>&1; then build=$(make -s ACCESS=1 print-build); fi
         echo "$lab:"; "$build/judge/$lab" --draws "${{of#*:}}" || failed=1

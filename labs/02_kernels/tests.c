@@ -98,7 +98,8 @@ static Calls *crossentropy_forward_calls(Check *check) {
     crossentropy_add_forward(calls, F32, check_int(check, 2, 40), check_int(check, 258, 1500), 2,
                              false);
     crossentropy_add_forward(calls, F32, 7, 33, 2, true);
-    crossentropy_add_forward(calls, F16, 2, 50257, 2, false); /* the vocabulary of GPT-2 */
+    crossentropy_add_forward(calls, F16, 2, 50257, 2, false);
+    calls_promise(calls, "the vocabulary of GPT-2", 50257);
     return calls;
 }
 
@@ -145,6 +146,7 @@ static Calls *crossentropy_backward_calls(Check *check) {
                               0.125, false, false);
     crossentropy_add_backward(calls, F32, 7, 33, 1, true, true);
     crossentropy_add_backward(calls, F16, 2, 50257, 0.125, true, false);
+    calls_promise(calls, "the vocabulary of GPT-2", 50257);
     return calls;
 }
 
@@ -191,7 +193,8 @@ static Calls *layernorm_calls(Check *check, const char *op, int back) {
         /* Of 32 row blocks of 9 the last has rows as well. */
         layernorm_add(calls, precision, check_int(check, 280, 287), 512, 1, precision == F16, back);
     }
-    layernorm_add(calls, F32, 3, 1600, 1, false, back); /* the channels of GPT-2 XL */
+    layernorm_add(calls, F32, 3, 1600, 1, false, back);
+    calls_promise(calls, "the channels of GPT-2 XL", 1600);
     return calls;
 }
 

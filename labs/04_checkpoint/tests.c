@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "grader/check.h"
+#include "grader/draws.h"
 #include "grader/labs/04_checkpoint/expect.h"
 #include "grader/quiz.h"
 
@@ -129,6 +130,8 @@ static void checkpoint_ask_large(Quiz *quiz) {
         quiz_add(quiz, (Shape){config, B > 0 ? B : 1, T, checkpoint});
         quiz_add(quiz, (Shape){config, B + 1, T, checkpoint});
     }
+    const Shape *last = &quiz->shape[quiz->count - 1];
+    check_size(quiz->check, "beyond 2^32 bytes", checkpoint_counted(last) > UINT32_MAX);
 }
 
 static const char *checkpoint_text(const Shape *s, char text[120]) {

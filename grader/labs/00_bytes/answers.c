@@ -202,6 +202,9 @@ static bool answer_expect(const Quiz *quiz, int i, const Task *task, const Wrong
     uint64_t want[MEMORY_KINDS];
     int count = 0;
     answer_numbers(want, answer_counted(&quiz->shape[i], task));
+    for (size_t k = 0; k < quiz->numbers && shape_is_large(&quiz->shape[i]); k++) {
+        check_size(quiz->check, "an answer beyond 2^32", want[k] > UINT32_MAX);
+    }
     for (; wrong != NULL && count < wrong->count; count++) {
         suspects[count] = (ExactSuspect){wrong->sentence[count], wrong->value[count]};
     }

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "grader/draws.h"
+
 Calls *calls_new(Check *check, const char *op) {
     static Calls calls;
     memset(&calls, 0, sizeof calls);
@@ -15,6 +17,12 @@ int calls_add(Calls *calls, Precision precision, int N, int C) {
     CHECK(calls->count < CALLS, "more than %d calls", CALLS);
     calls->c[calls->count] = (KernelCase){.precision = (int32_t)precision, .N = N, .C = C};
     return calls->count++;
+}
+
+void calls_promise(const Calls *calls, const char *clause, int C) {
+    for (int i = 0; i < calls->count; i++) {
+        check_size(calls->check, clause, calls->c[i].C == C);
+    }
 }
 
 /* ---- inputs and what should come back -------------------------------------------------------- */

@@ -47,6 +47,9 @@ Calls *calls_new(Check *check, const char *op);
 /** One call more, of (N, C) elements in that precision. @return its number, for what follows */
 int calls_add(Calls *calls, Precision precision, int N, int C);
 
+/** Promises that one of the calls has C columns: check_size(). */
+void calls_promise(const Calls *calls, const char *clause, int C);
+
 /* ---- inputs and what should come back -------------------------------------------------------- */
 
 /** (n) The same numbers as doubles; freed with the check. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "grader/draws.h"
 #include "grader/labs/06_fit/protocol.h"
 
 /* Of the contract; and how far every known mistake is beyond it in one of the budgets. */
@@ -214,6 +215,7 @@ void choices_expect_wide(const Stack *stack, Budgets *budgets) {
     Budgets few = {.count = 0};
     char what[SENTENCE];
     size_t least = stack_least(small), most = stack_most(small);
+    check_size(check, "blocks beyond 2^32 bytes", stack_most(stack) > UINT32_MAX);
     for (size_t i = 0; i < ASKED; i++) {
         budgets_ask(small, &few, least + (most - least) / ASKED * i);
     }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "grader/draws.h"
 #include "grader/judge_kit.h"
 #include "grader/labs/06_fit/choice.h"
 #include "grader/labs/06_fit/costs.h"
@@ -68,6 +69,7 @@ void quote_bytes(Check *check) {
             want[kind] = use.bytes[kind];
             cut[kind] = kind == MEMORY_ACTIVATIONS ? (uint32_t)want[kind] : want[kind];
         }
+        check_size(check, "activations beyond 2^32 bytes", want[MEMORY_ACTIVATIONS] > UINT32_MAX);
         ExactSuspect suspect = {"the product does not fit into 32 bits: multiply size_t", cut};
         check_equal(check, names[i], want, MEMORY_KINDS, &suspect, 1);
     }
