@@ -164,6 +164,12 @@ bool check_run_beside(Check *check, const char *name, const char *probe_case, co
 bool check_on_gpu(void);
 
 /**
+ * The threads of a probe whose room is closed: 1. The proof takes more, by GRADE_THREADS: the
+ * library of the products then has room for each, which a submission could use as well.
+ */
+int check_threads(void);
+
+/**
  * The same on a real GPU, for checks without points. Where there is none, the check's state is "not
  * run", and the result false. The driver is beyond what a sandbox can filter: level 1.
  */

@@ -175,6 +175,13 @@ bool check_on_gpu(void) {
     return device != NULL && strcmp(device, "gpu") == 0;
 }
 
+int check_threads(void) {
+    const char *said = getenv("GRADE_THREADS");
+    int threads = said != NULL ? atoi(said) : 1;
+    CHECK(threads >= 1, "GRADE_THREADS=%s", said);
+    return threads;
+}
+
 /* Where a crash was reported with addresses, another run of the program finds their lines. */
 static char *with_lines(char *text, const char *program) {
     char *at = text != NULL ? strstr(text, ", at +0x") : NULL, *whole;

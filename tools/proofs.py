@@ -148,6 +148,8 @@ def grader_proofs():
     for lab in labs:
         proofs += parts(2, f"grader: mutants of {lab} lose, variants do not", of_lab(lab),
                         graded(f"mutants variants --lab {lab[:2]} --part {{part}}"))
+    proofs += [Proof(f"grader: a room that is closed around {threads} threads", of_lab("04_checkpoint"),
+                     graded(f"solutions variants --lab 04 --threads {threads}")) for threads in (2, 8)]
     files = GRADERS + ("grader/attacks/",)
     proofs += parts(2, "grader: attacks earn nothing", files, graded("attacks --part {part}", "", attacks))
     proofs += parts(2, "grader: attacks, graded by a user without rights", files,

@@ -2,7 +2,7 @@
 """The grader is graded: wrong solutions must lose the points they should, right ones none, attacks earn nothing.
 
     grader/proof/grader_proof.py stubs|solutions|mutants|variants|attacks ... [--lab 00,01] [--only NAME] [--part 1/2]
-                          [--seeds N] [--device gpu] [--compiler clang] [--setting user] [--random] [--table FILE]
+                          [--seeds N] [--device gpu] [--threads N] [--compiler clang] [--setting user] [--random] [--table FILE]
 
 Settings: as it is started; `user`: without privileges (started as root); `contained`: without the system calls that
 containers deny. The layers that the sandbox has then are fixed, and each record must name them.
@@ -390,6 +390,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=3, help="seeds for each solution")
     parser.add_argument("--random", action="store_true", help="unseen inputs, new ones each time")
     parser.add_argument("--device", default="cpu", choices=("cpu", "gpu"), help="gpu: as DEVICE=gpu grades")
+    parser.add_argument("--threads", type=int, default=1, help="of the probes whose room is closed")
     parser.add_argument("--compiler", default="", help="of the hand-ins: `make graders GRADE_CC=clang`")
     parser.add_argument("--table", help="write the table of attacks to this file")
     parser.add_argument("--setting", default="", choices=SETTINGS, help="how the grader is started")
@@ -400,6 +401,9 @@ def main():
     if options.device == "gpu":
         os.environ["GRADE_DEVICE"] = "gpu"
         OUT += "-gpu"
+    if options.threads > 1:
+        os.environ["GRADE_THREADS"] = str(options.threads)
+        OUT += f"-{options.threads}"
     cases = [(kind, lab, name, run) for kind in options.kinds or KINDS for lab in labs()
              if lab.startswith(tuple(options.lab.split(","))) for name, run in CASES[kind](lab, options)
              if options.only in name]

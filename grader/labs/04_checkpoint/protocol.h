@@ -18,6 +18,7 @@ enum {
     OPTION_ATTENTION,   /**< Checkpoint */
     OPTION_WINDOW,      /**< micro-batches of a step */
     OPTION_CLOSED,      /**< memory is closed, not checked: there is no place beside the budget */
+    OPTION_THREADS,     /**< that share the work */
     OPTION_ASK_SEGMENT, /**< checkpoint_segment() chooses the segment, for "choose" bytes */
     OPTIONS,
 };

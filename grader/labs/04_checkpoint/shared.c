@@ -12,8 +12,14 @@
 #include "grader/probe_events.h"
 #include "grader/probe_room.h"
 
-/* Beside the budget: what tensors lose to alignment, and what libraries may still ask for. */
-enum { PADDING_BYTES = 512 << 10, SLACK_BYTES = 2 << 20, ARENA_BYTES = 256 << 20 };
+/* Beside the budget: what tensors lose to alignment, and what libraries may still ask for: oneDNN
+   some MiB in the products of each thread, of which one at a time leaves little. */
+enum {
+    PADDING_BYTES = 512 << 10,
+    SLACK_BYTES = 2 << 20,
+    THREAD_BYTES = 6 << 20,
+    ARENA_BYTES = 256 << 20
+};
 
 int32_t given_option(const Wire *in, int which) {
     return ((const int32_t *)wire_get(in, "options", WIRE_I32, NULL))[which];
@@ -108,10 +114,11 @@ static void steps_close_room(const Wire *in, Model *model, int passes) {
 }
 
 void steps_run(const Wire *in, Wire *out, const StepsBy *by) {
+    int threads = given_option(in, OPTION_THREADS);
     if (by->closed) {
-        room_prepare(SLACK_BYTES);
+        room_prepare(SLACK_BYTES + (size_t)(threads - 1) * THREAD_BYTES);
     }
-    omp_set_num_threads(1);
+    omp_set_num_threads(threads);
     size_t numbers;
     wire_get(in, "shapes", WIRE_I32, &numbers);
     int passes = (int)numbers / 2, window = given_option(in, OPTION_WINDOW);
