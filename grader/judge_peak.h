@@ -12,8 +12,8 @@
 
 #include "grader/judge_kit.h"
 
-/** Bytes at the peak of a plain step, without an optimizer. Closes the device. */
-MemoryUse peak_plain(const ModelConfig *config, int B, int T, Device *device);
+/** Bytes at the peak of a plain step on that many threads, without an optimizer. */
+MemoryUse peak_plain(const ModelConfig *config, int B, int T, int threads);
 
 /** Activations at the peak of a step, with segments or attention's probabilities run again. */
 size_t peak_activations(const ModelConfig *config, int B, int T, Checkpoint checkpoint);

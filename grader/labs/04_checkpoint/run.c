@@ -29,7 +29,7 @@ static CheckpointRun *run_new(Check *check, ModelConfig config, Checkpoint check
 size_t run_peak(const ModelConfig *config, int B, int T, Checkpoint checkpoint, bool gpu,
                 MemoryUse *use) {
     /* Each number of an activation belongs to one of the sequences: one is measured. */
-    *use = peak_plain(config, 1, T, judge_device(check_threads()));
+    *use = peak_plain(config, 1, T, check_threads());
     use->bytes[MEMORY_ACTIVATIONS] = (size_t)B * peak_activations(config, 1, T, checkpoint);
     use->bytes[MEMORY_DATA] *= (size_t)B;
     if (gpu) {
