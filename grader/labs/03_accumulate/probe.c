@@ -54,8 +54,10 @@ static void accumulator_window(Accumulator *accumulator, Data *data, uint64_t *s
         window_give_number("open.window", (uint64_t)accumulator->window);
         window_give_number("open.tokens", accumulator->tokens);
     }
-    while (!accumulator->sync_gradients && data_next(data, &batch)) {
+    for (int done = 1; !accumulator->sync_gradients && data_next(data, &batch); done++) {
         accumulator_micro(accumulator, &batch);
+        CHECK(accumulator->micro == done, "accumulator->micro is %d after %d micro-batches",
+              accumulator->micro, done);
         sync[data_position(data).row - 1] = accumulator->sync_gradients;
     }
     StepReport report = accumulator_step(accumulator);
