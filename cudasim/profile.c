@@ -7,7 +7,7 @@
    request of 32 lanes touches, and in shared memory how many times it is repeated because lanes
    want different words of one bank. The k-th time that the lanes of a warp come to an access is
    taken as one request. Counted for the first warp of the first block, or, with CUDASIM_SAMPLE, for
-   several warps, of blocks that the number chooses.
+   several warps that the number chooses, of those that touch device memory.
 
    It is a model without caches, and it is exact where a student needs it: neighbouring lanes at
    neighbouring addresses or not. */
@@ -62,6 +62,14 @@ typedef struct Sample {
 
 static Sample sample[SAMPLES];
 static int sample_count;
+
+/* The parts of a grid, in warps, and which warps have touched device memory so far. */
+static struct {
+    size_t all, of_block;
+    size_t awake[SAMPLES];
+    size_t block; /* to which `seen` belongs */
+    bool seen[MAX_WARPS];
+} parts;
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
@@ -183,11 +191,55 @@ static void take_the_last(int s) {
     memset(joined[s], 0, sizeof joined[s]);
 }
 
+/* ---- which warps ----------------------------------------------------------------------------- */
+
+static uint64_t draw(void) {
+    static uint64_t state;
+    state = state == 0 ? (uint64_t)sim_settings.sample + 1 : state;
+    uint64_t x = state += 0x9E3779B97F4A7C15u;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    return x ^ x >> 31;
+}
+
+static void forget_visits(Visits *visits) {
+    memset(visits->count, 0, sizeof visits->count);
+    if (visits->room > 0) {
+        memset(visits->request, 0, visits->room * sizeof *visits->request);
+    }
+}
+
+/* When a warp touches device memory for the first time: it takes the place of its part's sample
+   with the chance 1 / (warps that have come so far), so that all have the same. A warp without work
+   says nothing. */
+static void consider(const Worker *worker) {
+    size_t block = worker->block - sim_first_block();
+    int warp = worker->fiber->thread / WARP;
+    if (block != parts.block) {
+        memset(parts.seen, 0, sizeof parts.seen);
+        parts.block = block;
+    }
+    if (parts.seen[warp]) {
+        return;
+    }
+    parts.seen[warp] = true;
+    size_t s = (block * parts.of_block + (size_t)warp) * (size_t)sample_count / parts.all;
+    if (draw() % ++parts.awake[s] == 0) {
+        sample[s] = (Sample){block, warp};
+        memset(joined[s], 0, sizeof joined[s]);
+        for (int i = 0; i < line_count; i++) {
+            forget_visits(&lines[i].visits[s]);
+        }
+    }
+}
+
 void profile_access(const Access *access) {
     if (sim_settings.profile == NULL) {
         return;
     }
     const Worker *worker = sim_worker;
+    if (sim_settings.sample >= 0 && !access->shared) {
+        consider(worker);
+    }
     for (int s = 0; s < sample_count; s++) {
         int lane = worker->fiber->thread - WARP * sample[s].warp;
         if (lane < 0 || lane >= WARP || worker->block - sim_first_block() != sample[s].block) {
@@ -286,8 +338,7 @@ static void add_up(CountedLine *line, int s) {
                   line->bytes, (unsigned long long)sum.requests, (unsigned long long)sum.lanes,
                   sum.cost, sum.ideal, sum.worst, line->kernel);
     }
-    memset(visits->count, 0, sizeof visits->count);
-    memset(visits->request, 0, visits->room * sizeof *visits->request);
+    forget_visits(visits);
 }
 
 /* ---- output ---------------------------------------------------------------------------------- */
@@ -367,25 +418,16 @@ static bool wanted(const char *kernel) {
     return kernels[i].launches++ < LAUNCHES;
 }
 
-static uint64_t draw(uint64_t *state) {
-    uint64_t x = *state += 0x9E3779B97F4A7C15u;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    return x ^ x >> 31;
-}
-
-/* One warp of each of four parts of the grid; all warps if there are no more. */
-static void draw_samples(const Launch *launch) {
-    static uint64_t state;
+/* One warp of each of four parts of the grid, drawn as they come; no more than there are warps. */
+static void begin_parts(const Launch *launch) {
     dim3 grid = launch->site.grid, block = launch->site.block;
-    size_t warps = ((size_t)block.x * block.y * block.z + WARP - 1) / WARP;
-    size_t all = warps * grid.x * grid.y * grid.z;
-    state = state == 0 ? (uint64_t)sim_settings.sample + 1 : state;
-    sample_count = all < SAMPLES ? (int)all : SAMPLES;
-    for (size_t s = 0; s < (size_t)sample_count; s++) {
-        size_t first = s * all / (size_t)sample_count;
-        size_t end = (s + 1) * all / (size_t)sample_count;
-        size_t drawn = first + draw(&state) % (end - first);
-        sample[s] = (Sample){drawn / warps, (int)(drawn % warps)};
+    memset(&parts, 0, sizeof parts);
+    parts.of_block = ((size_t)block.x * block.y * block.z + WARP - 1) / WARP;
+    parts.all = parts.of_block * grid.x * grid.y * grid.z;
+    parts.block = SIZE_MAX;
+    sample_count = parts.all < SAMPLES ? (int)parts.all : SAMPLES;
+    for (int s = 0; s < sample_count; s++) {
+        sample[s] = (Sample){SIZE_MAX, 0};
     }
 }
 
@@ -401,7 +443,7 @@ void profile_launch_begins(const Launch *launch) {
         atexit(at_end);
     }
     if (sim_settings.sample >= 0) {
-        draw_samples(launch);
+        begin_parts(launch);
     } else if (wanted(launch->site.name)) {
         sample[0] = (Sample){0, 0};
         sample_count = 1;

@@ -172,9 +172,10 @@ bool profile_expect_neighbours(Check *check, double sectors[2]) {
             return false;
         }
     }
-    bool seen = sectors[0] > 0 && sectors[1] > 0;
+    /* A few warps may write for all: those that were drawn need not be among them. */
+    bool seen = sectors[0] > 0;
     if (!seen) {
-        check_fail(check, "no kernel was seen to read and to write device memory");
+        check_fail(check, "no kernel was seen to read device memory");
     }
     return seen;
 }

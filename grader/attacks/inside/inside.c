@@ -53,13 +53,17 @@ static void bomb(void) {
     }
 }
 
-/* In a session of its own, with its streams closed, and the parent gone. */
+/* In a session of its own, with its streams closed, and the parent gone; writes when it is told. */
 static void leave_daemon(const char *path) {
     if (fork() == 0) {
+        char told[200];
+        snprintf(told, sizeof told, "%s.now", path);
         setsid();
         close(1);
         close(2);
-        sleep(1);
+        while (access(told, F_OK) != 0) {
+            usleep(10000);
+        }
         close(open(path, O_WRONLY | O_CREAT, 0644));
         pause();
     }

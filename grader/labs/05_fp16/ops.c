@@ -193,11 +193,11 @@ void ops_judge_traffic(const OpCalls *ops, double read, double written) {
     double sectors[2];
     if (ops_judge_shared(ops, profile_good_kernel) &&
         profile_expect_neighbours(ops->check, sectors) &&
-        !(sectors[0] / sectors[1] <= PROFILE_MOST_SECTORS * read / written)) {
+        !(sectors[0] <= PROFILE_MOST_SECTORS * read / written * sectors[1])) {
         check_fail(ops->check,
-                   "for each sector written, %.2f are read, where %.2f would do: one pass over "
-                   "memory",
-                   sectors[0] / sectors[1], read / written);
+                   "where %.0f sectors are written, %.0f are read, and %.0f would do: one pass "
+                   "over memory",
+                   sectors[1], sectors[0], read / written * sectors[1]);
     }
 }
 
