@@ -223,13 +223,13 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, S
         report("misaligned access", &access, ", whose address is not a multiple of that,");
     }
     if (sim_on_device(p)) {
+        note_written(&access); /* past the end too: that is said, and need not be said twice */
         if (device_bounds(&access)) {
             check_written(&access);
             race_access(&access);
             profile_access(&access);
             share_access(&access);
             traffic_access(p, bytes, write);
-            note_written(&access);
         }
     } else if (p >= worker->shared && p < worker->dynamic_end + PAGE) {
         access.shared = true;
@@ -262,6 +262,9 @@ void check_atomic(const void *address, size_t bytes, Site site) {
     race_flush();
     bool shared = p >= worker->shared && p < worker->dynamic_end;
     Access access = {p, bytes, true, true, shared, site};
+    if (sim_on_device(p)) {
+        note_written(&access);
+    }
     if (sim_on_device(p) ? device_bounds(&access) : shared && shared_bounds(worker, &access)) {
         check_written(&access);
         race_access(&access);
@@ -269,7 +272,6 @@ void check_atomic(const void *address, size_t bytes, Site site) {
         if (!shared) {
             traffic_access(p, bytes, false);
             traffic_access(p, bytes, true);
-            note_written(&access);
             share_access(&access);
         }
     } else if (shared) {
