@@ -138,8 +138,7 @@ static void consider(Search *search, const PlanOption *option, int index, Best *
         choice.way[i] = (unsigned char)way_of(cheapest->ways, i);
     }
     size_t peak = plan_peak(option, choice.way);
-    if (!best->found || cheapest->seconds < best->seconds ||
-        (cheapest->seconds == best->seconds && peak < best->peak)) {
+    if (!best->found || cheapest->seconds < best->seconds) {
         *best = (Best){true, cheapest->seconds, peak, choice};
     }
 #else
