@@ -72,7 +72,8 @@ static void init_weights(Model *model, uint64_t seed) {
     }
 }
 
-Model *model_new(const ModelConfig *config, Memory *memory, uint64_t seed) {
+/* All but the numbers of the weights. */
+static Model *model_outline(const ModelConfig *config, Memory *memory, uint64_t seed) {
     char error[ERROR_BYTES];
     CHECK(config_check(config, error) == 0, "%s", error);
     Model *model = calloc(1, sizeof *model);
@@ -94,7 +95,21 @@ Model *model_new(const ModelConfig *config, Memory *memory, uint64_t seed) {
     params_describe(model->params, config);
     alloc_params(model);
     alloc_workspace(model);
+    return model;
+}
+
+Model *model_new(const ModelConfig *config, Memory *memory, uint64_t seed) {
+    Model *model = model_outline(config, memory, seed);
     init_weights(model, seed);
+    return model;
+}
+
+Model *model_new_zero(const ModelConfig *config, Memory *memory) {
+    Model *model = model_outline(config, memory, 0);
+    for (int i = 0; i < model->param_count; i++) {
+        const Param *param = &model->params[i];
+        device_fill(model->device, param->weight, 0, param->count * element_bytes(model));
+    }
     return model;
 }
 

@@ -94,6 +94,9 @@ typedef struct Model {
  */
 Model *model_new(const ModelConfig *config, Memory *memory, uint64_t seed);
 
+/** The same with weights of 0: for counting bytes, which do not depend on them. */
+Model *model_new_zero(const ModelConfig *config, Memory *memory);
+
 /**
  * A list of tensors of the shapes of the parameters, in their order.
  *

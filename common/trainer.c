@@ -33,7 +33,7 @@ void trainer_measure_as(const Trainer *way, const ModelConfig *config, Checkpoin
     Batch batch = {.B = B, .T = T, .tokens = ids, .targets = ids, .valid = (int)N};
 
     Memory *memory = memory_new(device, (MemoryOptions){.checked = memory_checked_by_default()});
-    Model *model = model_new(config, memory, 0);
+    Model *model = model_new_zero(config, memory);
     Optimizer *optimizer =
         optimizer_new(model, (AdamW){.beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 1e-8f});
     Trainer trainer = way != NULL ? *way : (Trainer){0};

@@ -24,6 +24,11 @@ Model *judge_model_open(Device *device, const ModelConfig *config, uint64_t seed
     return model_new(config, memory_new(device, (MemoryOptions){0}), seed);
 }
 
+Model *judge_model_count(Device *device, const ModelConfig *config) {
+    CHECK(device != NULL, "there is no device");
+    return model_new_zero(config, memory_new(device, (MemoryOptions){0}));
+}
+
 void judge_model_close(Model *model) {
     Memory *memory = model->memory;
     Device *device = model->device;

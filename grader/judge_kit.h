@@ -19,6 +19,9 @@ size_t judge_gpu_workspace(const ModelConfig *config);
 /** A model of its own on a device, in all the memory that it wants. */
 Model *judge_model_open(Device *device, const ModelConfig *config, uint64_t seed);
 
+/** The same, to count bytes: its weights are 0. */
+Model *judge_model_count(Device *device, const ModelConfig *config);
+
 /** Frees the device as well. */
 void judge_model_close(Model *model);
 

@@ -15,7 +15,7 @@ static MemoryUse peak_measure(const ModelConfig *config, int B, int T, int threa
     int32_t *ids = calloc((size_t)B * (size_t)T, sizeof *ids);
     Batch batch = {.B = B, .T = T, .tokens = ids, .targets = ids, .valid = B * T};
     CHECK(ids != NULL, "no memory for %d tokens", B * T);
-    Model *model = judge_model_open(judge_device(threads), config, 0);
+    Model *model = judge_model_count(judge_device(threads), config);
     model_forward(model, &batch);
     model_backward(model, 0);
     MemoryUse use = memory_peak(model->memory);

@@ -10,7 +10,7 @@
 
 /* The bytes that block_alloc() puts on the stack. */
 static MemoryUse block_counted(const Shape *shape) {
-    Model *model = judge_model_open(judge_device(THREADS), &shape->config, 0);
+    Model *model = judge_model_count(judge_device(THREADS), &shape->config);
     int N = shape->B * shape->T;
     int32_t *ids = calloc((size_t)N, sizeof *ids);
     CHECK(ids != NULL, "no memory for %d ids", N);
