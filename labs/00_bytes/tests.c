@@ -105,8 +105,9 @@ GRADED(00_bytes, block_half, "task 3: both in half: numbers 2 bytes, floats 4") 
 
 /* Few tokens and many channels: the peak is in the last block. With 5 heads no mistake about their
    log-sums has the bytes of one about the layer norms, of which each token has 4 floats. */
-static void draw_wide(Quiz *quiz, Precision precision, Attention attention) {
-    Shape shape = shape_random(quiz->check, precision, attention);
+static void draw_wide(Quiz *quiz, Precision precision, Attention attention, bool large) {
+    Shape shape = large ? shape_large(quiz->check, precision, attention)
+                        : shape_random(quiz->check, precision, attention);
     shape.config.L = 2 + quiz->count % 2;
     shape.config.V = check_int(quiz->check, 257, 300);
     shape.config.NH = 5;
@@ -147,9 +148,9 @@ GRADED(00_bytes, activations_head, "task 4: most activations, the head is the pe
 }
 
 static void draw_last_block(Quiz *quiz) {
-    draw_wide(quiz, F32, ATTENTION_PLAIN);
-    draw_wide(quiz, F16, ATTENTION_FLASH);
-    draw_large(quiz, F32, ATTENTION_PLAIN);
+    draw_wide(quiz, F32, ATTENTION_PLAIN, false);
+    draw_wide(quiz, F16, ATTENTION_FLASH, false);
+    draw_wide(quiz, F32, ATTENTION_PLAIN, true);
 }
 
 GRADED(00_bytes, activations_block, "task 4: the same where the last block is the peak") {
@@ -170,8 +171,8 @@ static void draw_measured(Quiz *quiz) {
     for (int i = 0; i < 6; i++) {
         draw(quiz, (Precision)(i % 3), (Attention)(i / 3));
     }
-    draw_wide(quiz, BF16, ATTENTION_PLAIN);
-    draw_wide(quiz, F32, ATTENTION_FLASH);
+    draw_wide(quiz, BF16, ATTENTION_PLAIN, false);
+    draw_wide(quiz, F32, ATTENTION_FLASH, false);
     draw_vocabulary(quiz, BF16);
 }
 
