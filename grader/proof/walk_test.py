@@ -105,7 +105,7 @@ def debug(folder, lab, check):
     if shutil.which("gdb"):
         run("sh", "-c", f"make debug{lab[:2]} CHECK={check} </dev/null", folder=folder)
         last = read(f"{folder}/build/debug/command").strip().splitlines()[-1]
-        expect("/probe " in last and "/probe plain" not in last, f"what is debugged: {last[-120:]}")
+        expect(re.search(r"/probe(_\w+)? ", last) and "/probe plain" not in last, f"what is debugged: {last[-120:]}")
 
 
 def walk(folder, lab):

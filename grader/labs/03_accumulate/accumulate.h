@@ -16,8 +16,9 @@ enum { MOST_WINDOWS = 8 };
  * times. */
 Windows accumulate_of(Check *check, ModelConfig config, int batches, int micros);
 
-/** One more micro-batch, drawn until mistakes about it differ from what is right and each other. */
-void accumulate_add(Windows *windows, int B, int T);
+/** One more micro-batch, drawn until mistakes about it differ from what is right and each other;
+ * false where those before it leave none. */
+bool accumulate_add(Windows *windows, int B, int T);
 
 /** The same of a small model. */
 Windows accumulate_new(Check *check, int batches, int micros, float dropout);
