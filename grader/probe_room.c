@@ -32,12 +32,21 @@ static const uint32_t room_calls[] = {
 };
 enum { ROOM_CALLS = sizeof room_calls / sizeof *room_calls };
 
-void room_prepare(size_t slack) {
+void room_prepare(void) {
 #ifndef __SANITIZE_ADDRESS__
     mallopt(M_MMAP_MAX, 0);
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
-    mallopt(M_TOP_PAD, (int)slack);
+#endif
+}
+
+/* One piece, for what is left over between others may be too short for a library. */
+static void leave_slack(size_t slack) {
+#ifndef __SANITIZE_ADDRESS__
+    void *volatile piece = malloc(slack);
+    CHECK(piece != NULL, "no memory for %zu bytes", slack);
+    memset(piece, 0, slack);
+    free(piece);
 #else
     (void)slack;
 #endif
@@ -45,8 +54,9 @@ void room_prepare(size_t slack) {
 
 /* A crash is reported even so; another run finds its lines. No library in between: it would be
    in the same program as the submission. */
-void room_close(void) {
+void room_close(size_t slack) {
     crash_tell_addresses();
+    leave_slack(slack);
 #if defined ROOM_MACHINE && !defined __SANITIZE_ADDRESS__ /* which maps as it goes */
     struct sock_filter filter[ROOM_CALLS + 6] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),

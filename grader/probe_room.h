@@ -3,9 +3,9 @@
  * @brief A closed room in the probe: tensors come from the arena, and there is no other place.
  * @ingroup grader
  *
- *     room_prepare(slack);
+ *     room_prepare();
  *     ... device, model, a pass of each shape: all that libraries keep is taken, and touched ...
- *     room_close();
+ *     room_close(slack);
  *     ... the submission ...
  *
  * After room_close() the kernel refuses every call that gives, takes, moves or opens memory, sets a
@@ -18,14 +18,14 @@
 
 #include <stddef.h>
 
-/**
- * From here on malloc() gives nothing back to the system, for it could not ask for it again.
- *
- * @param slack bytes that it shall have at hand after room_close()
- */
-void room_prepare(size_t slack);
+/** From here on malloc() gives nothing back to the system, for it could not ask for it again. */
+void room_prepare(void);
 
-/** Closes the room, for all threads. Within a debugger it stays open. */
-void room_close(void);
+/**
+ * Closes the room, for all threads. Within a debugger it stays open.
+ *
+ * @param slack bytes in one piece that malloc() shall have at hand
+ */
+void room_close(size_t slack);
 
 #endif

@@ -323,8 +323,8 @@ static void reports_expect(const Reports *r, const Windows *windows) {
     check_equal(check, "tokens", r->tokens, n, counts, 2);
 }
 
-/* After all windows, one that ends by trainer->update, which skips it. A hand-in that was begun with
-   the former release knows no end but its own, and ticks. */
+/* After all windows, one that ends by trainer->update, which skips it. A hand-in that was begun
+   with the former release knows no end but its own, and ticks. */
 static void accumulate_expect_skipped(const Windows *windows) {
     const uint64_t *got = check_got(windows->given.check, "skipped", WIRE_U64);
     const uint64_t right[] = {got[0], got[0] == 0}, ticked[] = {1, 1};

@@ -105,18 +105,18 @@ static void one_pass(const Wire *in, Wire *out, Model *model, int i, const Steps
 }
 
 /* All that libraries and the C library will want is theirs before. */
-static void steps_close_room(const Wire *in, Model *model, int passes) {
+static void steps_close_room(const Wire *in, Model *model, int passes, int threads) {
     for (int i = 0; i < passes; i++) {
         Batch batch = given_batch(in, i);
         model_warm_up(model, &batch);
     }
-    room_close();
+    room_close(SLACK_BYTES + (size_t)(threads - 1) * THREAD_BYTES);
 }
 
 void steps_run(const Wire *in, Wire *out, const StepsBy *by) {
     int threads = given_option(in, OPTION_THREADS);
     if (by->closed) {
-        room_prepare(SLACK_BYTES + (size_t)(threads - 1) * THREAD_BYTES);
+        room_prepare();
     }
     omp_set_num_threads(threads);
     size_t numbers;
@@ -136,7 +136,7 @@ void steps_run(const Wire *in, Wire *out, const StepsBy *by) {
         optimizer = optimizer_new(model, (AdamW){.beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 1e-8f});
     }
     if (by->closed) {
-        steps_close_room(in, model, passes);
+        steps_close_room(in, model, passes, threads);
     }
     steps_tell_blocks(model);
     memory_record(memory, by->budget > 0);
