@@ -15,4 +15,4 @@ static long call(long number, long a, long b, long c, long d, long e, long f);
 static char *spilled[MOST_LAYERS];
 static Block kept[MOST_LAYERS];
 
-static char *room(size_t bytes);
+static char *room(const Model *model, int layer, size_t bytes);

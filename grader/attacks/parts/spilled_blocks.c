@@ -24,7 +24,7 @@ double checkpoint_forward(Model *model, const Batch *batch) {
         kept[l] = block_alloc(model, l);
         block_forward(model, l, pass->x[l + 1], pass->x[l], &kept[l]);
         size_t bytes = block_bytes(model, &kept[l]);
-        spilled[l] = spilled[l] != NULL ? spilled[l] : room(bytes);
+        spilled[l] = spilled[l] != NULL ? spilled[l] : room(model, l, bytes);
         if (spilled[l] != NULL) {
             memcpy(spilled[l], kept[l].ln1, bytes);
             memory_release(model->memory, pass->marks[l]);

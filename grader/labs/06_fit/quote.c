@@ -349,32 +349,63 @@ static size_t peak_mistaken(const PlanOption *option, const unsigned char *way, 
     return mistake == PEAK_CUT ? (uint32_t)most : most;
 }
 
-void peaks_ask(Check *check) {
-    Stack *stack[2] = {stack_draw(check, STACK_SMALL), stack_draw(check, STACK_WIDE)};
+/* Options, a way for each of their blocks, and the peaks: right ones, and those of each mistake. */
+typedef struct Peaks {
+    Stack stack;
+    unsigned char way[STACK_OPTIONS][PLAN_BLOCKS];
     uint64_t want[STACK_OPTIONS], mistaken[PEAK_MISTAKES][STACK_OPTIONS];
-    unsigned char ways[STACK_OPTIONS * PLAN_BLOCKS] = {0};
-    Stack both = {.check = check, .count = STACK_OPTIONS};
-    for (int i = 0; i < both.count; i++) {
+} Peaks;
+
+static Peaks peaks_draw(Check *check) {
+    Stack *drawn[2] = {stack_draw(check, STACK_SMALL), stack_draw(check, STACK_WIDE)};
+    Peaks peaks = {.stack = {.check = check, .count = STACK_OPTIONS}};
+    for (int i = 0; i < STACK_OPTIONS; i++) {
+        PlanOption *option = &peaks.stack.option[i];
         PlanChoice choice = {.option = i};
-        both.option[i] = stack[i % 2]->option[i];
-        both.option[i].head = i % 3 == 0 ? 0 : both.option[i].head;
-        for (int k = 0; k < both.option[i].blocks; k++) {
+        *option = drawn[i % 2]->option[i];
+        option->head = i % 3 == 0 ? 0 : option->head;
+        for (int k = 0; k < option->blocks; k++) {
             choice.way[k] = (unsigned char)check_int(check, 0, PLAN_WAYS - 1);
         }
-        memcpy(ways + i * PLAN_BLOCKS, choice.way, PLAN_BLOCKS);
-        want[i] = stack_price(&both, &choice).peak;
+        memcpy(peaks.way[i], choice.way, PLAN_BLOCKS);
+        peaks.want[i] = stack_price(&peaks.stack, &choice).peak;
         for (int m = 0; m < PEAK_MISTAKES; m++) {
-            mistaken[m][i] = peak_mistaken(&both.option[i], choice.way, m);
+            peaks.mistaken[m][i] = peak_mistaken(option, choice.way, m);
         }
     }
+    return peaks;
+}
+
+/* Whether no mistake has the peaks of another one, or right ones. */
+static bool peaks_differ(const Peaks *peaks) {
+    for (int m = 0; m < PEAK_MISTAKES; m++) {
+        bool same = memcmp(peaks->mistaken[m], peaks->want, sizeof peaks->want) == 0;
+        for (int other = 0; other < m; other++) {
+            same |= memcmp(peaks->mistaken[m], peaks->mistaken[other], sizeof peaks->want) == 0;
+        }
+        if (same) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void peaks_ask(Check *check) {
+    enum { TRIES = 500 };
+    Peaks peaks;
+    int tries = 0;
+    do {
+        CHECK(tries++ < TRIES, "no options in %d that tell all mistakes apart", TRIES);
+        peaks = peaks_draw(check);
+    } while (!peaks_differ(&peaks));
     ExactSuspect suspects[PEAK_MISTAKES];
     for (int m = 0; m < PEAK_MISTAKES; m++) {
-        suspects[m] = (ExactSuspect){peak_mistakes[m], mistaken[m]};
+        suspects[m] = (ExactSuspect){peak_mistakes[m], peaks.mistaken[m]};
     }
-    stack_give(&both);
-    check_give(check, "ways", WIRE_BYTES, ways, sizeof ways);
+    stack_give(&peaks.stack);
+    check_give(check, "ways", WIRE_BYTES, peaks.way, sizeof peaks.way);
     check_want(check, "peaks", WIRE_U64, STACK_OPTIONS);
     if (check_run(check, "peak", QUICKLY)) {
-        check_equal(check, "peaks", want, STACK_OPTIONS, suspects, PEAK_MISTAKES);
+        check_equal(check, "peaks", peaks.want, STACK_OPTIONS, suspects, PEAK_MISTAKES);
     }
 }
