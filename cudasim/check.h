@@ -87,11 +87,34 @@ void race_launch(void);
 /** Counts an access of a warp that is looked at. */
 void profile_access(const Access *access);
 
-/** Chooses the warps that are looked at. */
+/** Opens the output at the first launch, and begins to look at this one. */
 void profile_launch_begins(const Launch *launch);
 
 /** Adds up what they did, and tells it. */
 void profile_launch_ends(void);
+
+/* ---- sample.c: which warps the profile looks at ---------------------------------------------- */
+
+enum {
+    SAMPLES = 4, /**< warps of a launch that are looked at, at most */
+};
+
+/** A launch begins. */
+void sample_begin(const Launch *launch);
+
+/**
+ * The running thread touches device memory: its warp may be drawn now, once in its life.
+ *
+ * @return the sample that is this warp from now on (what was counted for it is to be forgotten);
+ *         -1 where none changed
+ */
+int sample_consider(void);
+
+/** The lane that the running thread has in the warp of sample s; -1 if it is of another warp. */
+int sample_lane(int s);
+
+/** The launch is over: nobody is looked at until the next. */
+void sample_end(void);
 
 /* ---- share.c --------------------------------------------------------------------------------- */
 

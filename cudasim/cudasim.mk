@@ -50,7 +50,7 @@ endef
 endif
 
 # The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
-SIM_LOOKS := $(addprefix cudasim/,hooks.c check.c shadow.c race.c replay.c profile.c share.c traffic.c)
+SIM_LOOKS := $(addprefix cudasim/,hooks.c check.c shadow.c race.c replay.c profile.c sample.c share.c traffic.c)
 SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)),$(wildcard cudasim/*.c)))
 $(SIM_OBJ): private SANITIZE :=
 $(SIM_OBJ): private MORE_WARN := $(STRICT)

@@ -6,8 +6,7 @@
 /* How a warp's accesses look to the memory: for each line of source, how many 32-byte sectors one
    request of 32 lanes touches, and in shared memory how many times it is repeated because lanes
    want different words of one bank. The k-th time that the lanes of a warp come to an access is
-   taken as one request. Counted for the first warp of the first block, or, with CUDASIM_SAMPLE, for
-   several warps that the number chooses, of those that touch device memory.
+   taken as one request. Counted for the warps that sample.c chooses.
 
    It is a model without caches, and it is exact where a student needs it: neighbouring lanes at
    neighbouring addresses or not. */
@@ -15,8 +14,6 @@
 enum {
     LINES = 512,
     REQUESTS = 1 << 14, /* looked at per line, warp and launch */
-    LAUNCHES = 32,      /* looked at per kernel, where nobody draws the warps */
-    SAMPLES = 4,        /* warps of a launch */
     SECTOR = 32,
     BANKS = 32,
     WIDEST = 16, /* bytes of one lane's access */
@@ -49,27 +46,6 @@ typedef struct CountedLine {
 
 static CountedLine lines[LINES];
 static int line_count;
-static struct {
-    const char *name;
-    int launches;
-} kernels[LINES];
-
-/* A warp that is looked at. */
-typedef struct Sample {
-    size_t block; /* in the launch, in the order in which they run */
-    int warp;
-} Sample;
-
-static Sample sample[SAMPLES];
-static int sample_count;
-
-/* The parts of a grid, in warps, and which warps have touched device memory so far. */
-static struct {
-    size_t all, of_block;
-    size_t awake[SAMPLES];
-    size_t block; /* to which `seen` belongs */
-    bool seen[MAX_WARPS];
-} parts;
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
@@ -191,15 +167,7 @@ static void take_the_last(int s) {
     memset(joined[s], 0, sizeof joined[s]);
 }
 
-/* ---- which warps ----------------------------------------------------------------------------- */
-
-static uint64_t draw(void) {
-    static uint64_t state;
-    state = state == 0 ? (uint64_t)sim_settings.sample + 1 : state;
-    uint64_t x = state += 0x9E3779B97F4A7C15u;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    return x ^ x >> 31;
-}
+/* ---- accesses of the warps that are looked at ---------------------------------------------- */
 
 static void forget_visits(Visits *visits) {
     memset(visits->count, 0, sizeof visits->count);
@@ -208,27 +176,11 @@ static void forget_visits(Visits *visits) {
     }
 }
 
-/* When a warp touches device memory for the first time: it takes the place of its part's sample
-   with the chance 1 / (warps that have come so far), so that all have the same. A warp without work
-   says nothing. */
-static void consider(const Worker *worker) {
-    size_t block = worker->block - sim_first_block();
-    int warp = worker->fiber->thread / WARP;
-    if (block != parts.block) {
-        memset(parts.seen, 0, sizeof parts.seen);
-        parts.block = block;
-    }
-    if (parts.seen[warp]) {
-        return;
-    }
-    parts.seen[warp] = true;
-    size_t s = (block * parts.of_block + (size_t)warp) * (size_t)sample_count / parts.all;
-    if (draw() % ++parts.awake[s] == 0) {
-        sample[s] = (Sample){block, warp};
-        memset(joined[s], 0, sizeof joined[s]);
-        for (int i = 0; i < line_count; i++) {
-            forget_visits(&lines[i].visits[s]);
-        }
+/* Another warp takes the place of this sample. */
+static void forget_sample(int s) {
+    memset(joined[s], 0, sizeof joined[s]);
+    for (int i = 0; i < line_count; i++) {
+        forget_visits(&lines[i].visits[s]);
     }
 }
 
@@ -236,13 +188,13 @@ void profile_access(const Access *access) {
     if (sim_settings.profile == NULL) {
         return;
     }
-    const Worker *worker = sim_worker;
-    if (sim_settings.sample >= 0 && !access->shared) {
-        consider(worker);
+    int fresh = access->shared ? -1 : sample_consider();
+    if (fresh >= 0) {
+        forget_sample(fresh);
     }
-    for (int s = 0; s < sample_count; s++) {
-        int lane = worker->fiber->thread - WARP * sample[s].warp;
-        if (lane < 0 || lane >= WARP || worker->block - sim_first_block() != sample[s].block) {
+    for (int s = 0; s < SAMPLES; s++) {
+        int lane = sample_lane(s);
+        if (lane < 0) {
             continue;
         }
         /* A range is what a lane would take piece by piece. */
@@ -409,31 +361,8 @@ static void at_end(void) {
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-static bool wanted(const char *kernel) {
-    int i = 0;
-    while (i < LINES - 1 && kernels[i].name != NULL && strcmp(kernels[i].name, kernel) != 0) {
-        i++;
-    }
-    kernels[i].name = kernel;
-    return kernels[i].launches++ < LAUNCHES;
-}
-
-/* One warp of each of four parts of the grid, drawn as they come; no more than there are warps. */
-static void begin_parts(const Launch *launch) {
-    dim3 grid = launch->site.grid, block = launch->site.block;
-    memset(&parts, 0, sizeof parts);
-    parts.of_block = ((size_t)block.x * block.y * block.z + WARP - 1) / WARP;
-    parts.all = parts.of_block * grid.x * grid.y * grid.z;
-    parts.block = SIZE_MAX;
-    sample_count = parts.all < SAMPLES ? (int)parts.all : SAMPLES;
-    for (int s = 0; s < sample_count; s++) {
-        sample[s] = (Sample){SIZE_MAX, 0};
-    }
-}
-
 void profile_launch_begins(const Launch *launch) {
     static bool registered;
-    sample_count = 0;
     if (sim_settings.profile == NULL) {
         return;
     }
@@ -442,23 +371,18 @@ void profile_launch_begins(const Launch *launch) {
         open_output();
         atexit(at_end);
     }
-    if (sim_settings.sample >= 0) {
-        begin_parts(launch);
-    } else if (wanted(launch->site.name)) {
-        sample[0] = (Sample){0, 0};
-        sample_count = 1;
-    }
+    sample_begin(launch);
 }
 
 void profile_launch_ends(void) {
     if (sim_settings.profile == NULL) {
         return;
     }
-    for (int s = 0; s < sample_count; s++) {
+    for (int s = 0; s < SAMPLES; s++) {
         take_the_last(s);
         for (int i = 0; i < line_count; i++) {
             add_up(&lines[i], s);
         }
     }
-    sample_count = 0;
+    sample_end();
 }

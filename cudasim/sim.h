@@ -19,8 +19,8 @@
  *     switch.c   from one stack to another
  *     cublas.c   matrix products
  *
- * In check mode hooks.c, check.c, shadow.c, race.c, replay.c, profile.c and share.c look at every
- * load and store; in other builds nocheck.c stands in for them.
+ * In check mode hooks.c, check.c, shadow.c, race.c, replay.c, profile.c, sample.c and share.c look
+ * at every load and store; in other builds nocheck.c stands in for them.
  */
 #ifndef CUDASIM_SIM_H
 #define CUDASIM_SIM_H
@@ -285,7 +285,7 @@ bool sim_use(Allocation *allocation, int slot, const char *what, Place place);
 /** Whether there has ever been a stream beside the default one. */
 bool sim_many_streams(void);
 
-/* ---- hooks.c, check.c, shadow.c, race.c, replay.c, profile.c, share.c; nocheck.c ------------- */
+/* ---- hooks.c, check.c, shadow.c, race.c, replay.c, profile.c, sample.c, share.c; nocheck.c --- */
 
 /** Whether loads and stores are seen. */
 extern const bool sim_checking;

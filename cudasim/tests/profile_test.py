@@ -23,11 +23,11 @@ SOURCES = {"gelu.cu", "residual.cu", "adamw.cu", "embedding.cu", "layernorm.cu",
            "flash.cu", "crossentropy.cu", "sumsq.cu"}
 
 
-def profile(command):
+def profile(command, **settings):
     """Runs a program; {(kernel, line, memory, access): (cost, ideal)}."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "profile")
-        environment = dict(os.environ, CUDASIM_PROFILE=path)
+        environment = dict(os.environ, CUDASIM_PROFILE=path, **settings)
         output = ["--output_dir", folder] if "--device" in command else []
         done = subprocess.run(command + output, env=environment, capture_output=True, text=True,
                               timeout=300, check=False)
@@ -51,6 +51,18 @@ def check_counting(strided):
               ("banks", "shared", "write"): 32, ("banks", "shared", "read"): 32}
     return [f"strided.cu: {key} is {ratio.get(key)} times the ideal, not {want}"
             for key, want in wanted.items() if ratio.get(key) != want]
+
+
+def check_sample(strided):
+    """Warps are drawn of those that touch memory, whatever the number: one of 32 is always found."""
+    problems = []
+    for number in range(10):
+        seen = {(kernel, access): cost / ideal for (kernel, _, _, access), (cost, ideal)
+                in profile([strided], CUDASIM_SAMPLE=str(number)).items()}
+        got = seen.get(("few", "read")), seen.get(("few", "write"))
+        if got != (8, 1):
+            problems.append(f"strided.cu: CUDASIM_SAMPLE={number}: few is {got} times the ideal, not (8, 1)")
+    return problems
 
 
 def check_vectors(vectors):
@@ -80,7 +92,7 @@ def check_kernels(train):
 def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
-    problems = check_counting(sys.argv[2]) + check_vectors(sys.argv[3]) + check_kernels(sys.argv[1])
+    problems = check_counting(sys.argv[2]) + check_sample(sys.argv[2]) + check_vectors(sys.argv[3]) + check_kernels(sys.argv[1])
     for problem in problems:
         print(problem)
     print("profile:", "all within 1.15 times the ideal" if not problems else "too much traffic")

@@ -18,6 +18,14 @@ static __global__ void banks(float *out, int pitch) {
     out[threadIdx.x] = tile[threadIdx.x * pitch];
 }
 
+/* One warp of 32 has work. */
+static __global__ void few(float *out, const float *in) {
+    if (threadIdx.x / N == 17) {
+        int lane = threadIdx.x % N;
+        out[lane] = in[lane * N];
+    }
+}
+
 int main(void) {
     float *x, *y;
     cudaMalloc(&x, N * N * sizeof *x);
@@ -26,6 +34,7 @@ int main(void) {
     rows<<<1, N>>>(y, x);
     columns<<<1, N>>>(y, x);
     banks<<<1, N>>>(y, N);
+    few<<<1, 32 * N>>>(y, x);
     cudaError_t error = cudaDeviceSynchronize();
     printf("%s\n", cudaGetErrorString(error));
     return error != cudaSuccess;
