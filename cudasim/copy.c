@@ -176,6 +176,9 @@ static cudaError_t copy(const char *call, Place place, void *to, const void *fro
         !use_end(to, slot, call, place) || !use_end(from, slot, call, place)) {
         return sim_error(cudaErrorInvalidValue, call, place, false);
     }
+    if (from_device && !to_device) {
+        sim_event("fetch %zu", bytes);
+    }
     bool stage = !wait && !from_device && !is_pinned(from);
     wait = wait ? !(to_device && from_device) : !to_device && !is_pinned(to);
     PendingCopy *work = new_copy((PendingCopy){to, from, bytes, 0, NULL}, stage);

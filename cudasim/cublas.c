@@ -203,6 +203,7 @@ static cublasStatus_t multiply(cublasHandle_t handle, Product product) {
     if (status != CUBLAS_STATUS_SUCCESS) {
         return status;
     }
+    sim_event("product %s", product.function);
     product.device_scalars = handle->pointers == CUBLAS_POINTER_MODE_DEVICE;
     return product_submit(&product, handle->stream);
 }

@@ -126,6 +126,26 @@ bool profile_expect_seen(Check *check) {
     return seen;
 }
 
+bool profile_expect_no_fetch(Check *check, size_t bytes) {
+    char text[LINE];
+    size_t fetched = 0, n;
+    for (const char *p = check_events(check); profile_next(&p, "fetch", text);) {
+        /* The simulator writes a number: a line without one is forged. */
+        fetched += sscanf(text, "%zu", &n) == 1 ? n : bytes + 1;
+    }
+    int products = profile_count(check, "product");
+    if (fetched > bytes) {
+        check_fail(check,
+                   "%zu bytes were copied to the host, and %zu come back as results: an op fetches "
+                   "nothing, what kernels compute stays on the device",
+                   fetched, bytes);
+    } else if (products > 0) {
+        check_fail(check, "a matrix product was called: the kernels of this lab are written by "
+                          "hand");
+    }
+    return fetched <= bytes && products == 0;
+}
+
 /* ---- traffic --------------------------------------------------------------------------------- */
 
 /* The traffic of one warp at one line in one launch. */

@@ -32,6 +32,16 @@ bool profile_expect_clean(Check *check);
 /** Whether all accesses of all launches were seen; else the other counts say nothing. */
 bool profile_expect_seen(Check *check);
 
+/**
+ * Whether kernels have computed what came back, as far as it was fetched: the host has got no byte
+ * of device memory but the results, and no matrix product was called. That neither is among the
+ * calls that a hand-in may name is seen before; this sees a call by address.
+ *
+ * @param check the check, which has run
+ * @param bytes of the results, as they lie on the device
+ */
+bool profile_expect_no_fetch(Check *check, size_t bytes);
+
 /* ---- traffic --------------------------------------------------------------------------------- */
 
 /** So many times the fewest sectors may be touched, or one more for each request: rows need not

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "grader/draws.h"
+#include "kernels/crossentropy.h"
 
 Calls *calls_new(Check *check, const char *op) {
     static Calls calls;
@@ -63,6 +64,7 @@ Expected *calls_expect(Calls *calls, int i, const char *tensor, const double *wa
                            .want = want,
                            .n = n,
                            .parts = parts,
+                           .element = sizeof(float),
                            .tolerance = tolerance};
     kernel_tensor(expected->name, tensor, i, &calls->c[i]);
     check_want(calls->check, expected->name, WIRE_F32, parts > 0 ? parts * n : n);
@@ -82,9 +84,25 @@ double *expected_suspect(Calls *calls, Expected *expected, const char *sentence,
 
 /* ---- the judge ------------------------------------------------------------------------------- */
 
+/* Of all that the probe fetches. */
+static size_t calls_fetched(const Calls *calls) {
+    size_t bytes = 0;
+    for (int i = 0; i < calls->expecteds; i++) {
+        const Expected *e = &calls->expected[i];
+        bytes += (e->parts > 0 ? e->parts * e->n : e->n) * e->element;
+    }
+    for (int i = 0; i < calls->count && calls->padded; i++) {
+        const KernelCase *c = &calls->c[i];
+        bytes +=
+            (size_t)c->N * (size_t)logits_stride(c->C) * precision_bytes((Precision)c->precision);
+    }
+    return bytes;
+}
+
 bool calls_run(Calls *calls) {
     check_memory(calls->check, 0);
-    return check_run(calls->check, calls->op, SECONDS);
+    return check_run(calls->check, calls->op, SECONDS) &&
+           profile_expect_no_fetch(calls->check, calls_fetched(calls));
 }
 
 void calls_planned(Calls *calls) {

@@ -21,7 +21,8 @@ typedef struct Expected {
     Precision precision; /**< of the call */
     const double *want;  /**< (n) */
     size_t n;
-    size_t parts; /**< number of partial sums of it that come back; 0: the tensor itself */
+    size_t parts;   /**< number of partial sums of it that come back; 0: the tensor itself */
+    size_t element; /**< bytes of a number on the device; a float's */
     Tolerance tolerance;
     bool rounded_away; /* right values are the difference of equal numbers: nothing but rounding */
     Suspect suspect[SUSPECTS];

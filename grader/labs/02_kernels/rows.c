@@ -146,6 +146,7 @@ static void tokens_expect_dlogits(Calls *calls, int i, Tokens t, double dloss, b
         memcpy(want, before, n * sizeof *want);
     }
     Expected *e = calls_expect(calls, i, "dlogits", want, n, 0, tolerance_of_op(precision, V));
+    e->element = precision_bytes(precision);
     for (Flaw flaw = 0; flaw < FLAWS; flaw++) {
         double *wrong = expected_suspect(calls, e, flaw_sentence[flaw], NULL);
         for (size_t k = 0; k < n; k++) {
@@ -180,6 +181,7 @@ void crossentropy_add_backward(Calls *calls, Precision precision, int N, int V, 
         size_t n = (size_t)N * (size_t)V;
         Expected *e =
             calls_expect(calls, i, "logits", t.logits, n, 0, tolerance_of_op(precision, 1));
+        e->element = precision_bytes(precision);
         double *gradient = expected_suspect(
             calls, e, "logits are replaced: they are only read where dlogits is another tensor",
             NULL);
@@ -282,6 +284,7 @@ static void rows_expect_din(Calls *calls, int i, const Rows *r, const double *wa
     }
     Expected *e = calls_expect(calls, i, "din", want, (size_t)r->N * (size_t)r->C, 0, tolerance);
     e->rounded_away = r->C == 1;
+    e->element = precision_bytes((Precision)calls->c[i].precision);
     for (Lapse lapse = 0; lapse < LAPSES; lapse++) {
         double *wrong = expected_suspect(calls, e, lapse_sentence[lapse],
                                          lapse == DIN_ASSIGNED ? NULL : r->din);

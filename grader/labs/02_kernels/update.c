@@ -56,8 +56,8 @@ static const char *const too_few_added =
     "a thread adds one partial sum, and there are more partial sums than threads";
 static const char *const no_tail = "the last n % PACK numbers of a tensor are left out";
 
-/* The last n % PACK numbers of each tensor are no smaller than `scale`: who leaves them out loses
-   more than a tolerance of the sum, with every seed. */
+/* The last n % PACK numbers of each tensor become at least `scale`: who leaves them out loses more
+   than a tolerance of the sum, with every seed. */
 static void sumsq_lift_tails(float *x, int N, float scale) {
     size_t n[KERNEL_TENSORS];
     kernel_cut(N, n);
@@ -83,6 +83,7 @@ void sumsq_add(Calls *calls, int n, double scale, bool partials) {
     Tolerance tolerance = tolerance_of_op(F32, TENSOR_BLOCK);
     if (partials) {
         Expected *e = calls_expect(calls, i, "partial", of.squares, of.count, 0, tolerance);
+        e->element = sizeof(double);
         expected_suspect(calls, e, not_squares, of.sum);
         expected_suspect(calls, e, no_tail, of.without_tail);
         expected_suspect(calls, e, one_tensor, of.of_first);

@@ -176,10 +176,22 @@ void ops_judge_cast(const OpCalls *ops) {
     check_suspect(ops->check, ends, cast_end(ops) > 0);
 }
 
+/* Of all that the probe fetches: elements, and what unscale() has found. */
+static size_t ops_fetched(const OpCalls *ops) {
+    size_t bytes = 0;
+    for (int i = 0; i < ops->count; i++) {
+        size_t n = (size_t)ops->c[i].n;
+        bytes += ops->cast ? n * precision_bytes((Precision)ops->c[i].precision)
+                           : (n + 1) * sizeof(float);
+    }
+    return bytes;
+}
+
 /* Elements that nobody has written are a report of the simulator as well: what they are comes
    first. */
 bool ops_run(const OpCalls *ops) {
-    if (!check_run(ops->check, ops->cast ? "ops/cast" : "ops/unscale", OP_SECONDS)) {
+    if (!check_run(ops->check, ops->cast ? "ops/cast" : "ops/unscale", OP_SECONDS) ||
+        !profile_expect_no_fetch(ops->check, ops_fetched(ops))) {
         return false;
     }
     if (ops->cast && !cast_explained(ops, cast_right) &&
