@@ -141,7 +141,7 @@ handin$2:
 reset$2:
 	@tools/reset.sh $1 $$(FILE)
 hint$2:
-	@tools/hint.sh $1 '$$(TASK)'
+	@tools/hint.py $1 '$$(TASK)'
 endef
 GRADED := $(foreach l,$(LAB_NAMES),$(if $(wildcard $(ROOT_$l)labs/$l/tests.c),$l))
 $(foreach l,$(GRADED),$(eval $(call grade_rules,$l,$(call number_of,$l))))

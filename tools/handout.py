@@ -4,7 +4,7 @@
 A folder and an archive of it with the kit, the labs up to this one, and the solutions of the labs before it (none with
 SOLUTIONS=none: students go on with their own). No solution of this lab or a later one, no mutants, no attacks, no hidden
 checks, no tests of the kit, and nothing that git does not track (tools/kit_files.py). HINTS=2 leaves the third of three hints
-out, which is nearly the line. The folder is searched for lines of the solutions before it is put in place.
+out, which leads to the line. The folder is searched for lines of the solutions before it is put in place.
 """
 import argparse
 import glob
@@ -25,10 +25,10 @@ from lab_files import all_labs, files_of, path_of, read_lab
 NOT_THEIRS = (".ci/", "CONTRIBUTING.md", "common/fuzz/", "train/fuzz/", "cudasim/broken/", "docs/instructors", "docs/exports",
               "labs/.stubs/")
 TOOLS = {"class_folder.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py", "exports/record.py", "handin.py",
-         "hint.sh", "lab_files.py", "labs.py", "labs_mk.py", "link.sh", "links.py", "pareto.py", "reset.sh", "setup.sh", "stub.sh", "table.py"}
+         "hint.py", "lab_files.py", "labs.py", "labs_mk.py", "link.sh", "links.py", "pareto.py", "reset.sh", "setup.sh", "stub.sh", "table.py"}
 UNLINKED = ("instructors", "exports")   # pages that the main page has a line about
 FOR_LABS = "grader/labs/"
-MOST_HINTS = 3   # for a task: a question, where to look, nearly the line
+MOST_HINTS = 3   # for a task: a question, where to look, the way to the line
 
 PAGE = """# Lab {lab}
 
