@@ -3,6 +3,7 @@
 #   make demo            install what is missing, build, train a small GPT, show what it did
 #   make test            prove that everything here works (about 5 minutes)
 #
+#   make bet01           a few numbers to predict before lab 01 runs
 #   make lab01           build lab 01 from your files in labs/ and run it
 #   make grade01         what your files are worth, and what to look at (CHECK=name, FROM=DIR, DEVICE=gpu)
 #   make hint01 TASK=2   a hint, one more each time      make debug01 CHECK=name   gdb on a check

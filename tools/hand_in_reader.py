@@ -3,9 +3,10 @@
 
     tools/hand_in_reader.py HAND-IN FOLDER LAB FILE...
 
-Copies the listed files, where they are there, into FOLDER and prints what it knows as JSON: sha256 sums, and notes from
-a manifest. Only regular files of modest size are taken, whatever else is in there is left. What no honest hand-in has is
-refused by name, with exit status 3: a path that climbs out, a link in place of a file, a bomb.
+Copies the listed files, where they are there, into FOLDER and prints what it knows as JSON: sha256 sums, notes from
+a manifest, and the student's bets. Only regular files of modest size are taken, whatever else is in there is left. What no honest hand-in has is
+refused by name, with exit status 3: a path that climbs out, a link in place of a file, a bomb. Bets earn no points, so
+bad ones cost none: they are left out with a note.
 
 It is a program of its own, so that a hand-in which breaks Python's readers costs one process under limits of its own.
 """
@@ -27,6 +28,7 @@ MOST_ENTRIES = 10000
 MEMORY, SECONDS = 512 << 20, 30
 REFUSED = 3
 MANIFEST = "manifest.json"
+MOST_BETS, MOST_BET_BYTES, MOST_NUMBER = 32, 16 << 10, 1e15
 
 
 class Refused(Exception):
@@ -53,10 +55,11 @@ def parts_of(path):
 
 
 class Chosen:
-    """The entries that are the lab's files: by name, and of two the one that is less deep."""
+    """The entries that are the lab's files: by name, and of two the one that is less deep. `spare` may be bad: it is then
+    None among the files."""
 
-    def __init__(self, names):
-        self.names, self.found, self.entries = set(names), {}, 0
+    def __init__(self, names, spare):
+        self.names, self.spare, self.found, self.entries = {*names, spare}, spare, {}, 0
 
     def look(self, path, entry):
         """Notes an entry if it is one of the files. Which one, or None."""
@@ -68,12 +71,21 @@ class Chosen:
             return None
         name, depth = parts[-1], len(parts)
         before = self.found.get(name)
-        if before and before[0] == depth:
+        if before and before[0] == depth and name != self.spare:
             raise Refused(f"{name} is there twice: {shown(before[1])} and {shown(path)}")
         if before and before[0] < depth:
             return None
         self.found[name] = (depth, path, entry)
         return name
+
+    def take(self, name, reader, *where):
+        """What the reader gives, of one of the files."""
+        try:
+            return reader(*where)
+        except Exception:   # pylint: disable=broad-except # whatever is wrong with it
+            if name != self.spare:
+                raise
+            return None
 
 
 def bounded(file, name):
@@ -99,31 +111,35 @@ def read_regular(path, name):
         return bounded(file, name)
 
 
-def read_folder(path, names):
-    chosen = Chosen(names)
+def read_folder(path, names, spare):
+    chosen = Chosen(names, spare)
     for folder, folders, files in os.walk(path):
         folders[:] = [name for name in folders if not name.startswith(".")]
         inside = os.path.relpath(folder, path)
         for name in files + [name for name in folders if name in chosen.names]:
             chosen.look(os.path.join(inside, name), os.path.join(folder, name))
-    return {name: read_regular(entry, where) for name, (_, where, entry) in chosen.found.items()}
+    return {name: chosen.take(name, read_regular, entry, where)
+            for name, (_, where, entry) in chosen.found.items()}
 
 
-def read_zip(path, names):
-    chosen, files = Chosen(names), {}
+def read_zip_entry(archive, entry, where):
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG):
+        raise Refused(f"{shown(where)} is a link or not a regular file")
+    if entry.flag_bits & 1:
+        raise Refused(f"{shown(where)} is encrypted")
+    with archive.open(entry) as file:
+        return bounded(file, where)
+
+
+def read_zip(path, names, spare):
+    chosen = Chosen(names, spare)
     with zipfile.ZipFile(path) as archive:
         for entry in archive.infolist():
             if not entry.is_dir():
                 chosen.look(entry.filename, entry)
-        for name, (_, where, entry) in chosen.found.items():
-            kind = stat.S_IFMT(entry.external_attr >> 16)
-            if kind not in (0, stat.S_IFREG):
-                raise Refused(f"{shown(where)} is a link or not a regular file")
-            if entry.flag_bits & 1:
-                raise Refused(f"{shown(where)} is encrypted")
-            with archive.open(entry) as file:
-                files[name] = bounded(file, where)
-    return files
+        return {name: chosen.take(name, read_zip_entry, archive, entry, where)
+                for name, (_, where, entry) in chosen.found.items()}
 
 
 class Counted:
@@ -140,17 +156,20 @@ class Counted:
         return data
 
 
-def read_tar(path, names):
+def read_tar_entry(archive, entry):
+    if not entry.isreg() or entry.issparse():
+        raise Refused(f"{shown(entry.name)} is a link or not a regular file")
+    return bounded(archive.extractfile(entry), entry.name)
+
+
+def read_tar(path, names, spare):
     """A stream cannot go back, so each file is read as it comes by."""
-    chosen, files = Chosen(names), {}
+    chosen, files = Chosen(names, spare), {}
     with gzip.open(path) as stream, tarfile.open(fileobj=Counted(stream), mode="r|") as archive:
         for entry in archive:
             name = None if entry.isdir() else chosen.look(entry.name, None)
-            if name is None:
-                continue
-            if not entry.isreg() or entry.issparse():
-                raise Refused(f"{shown(entry.name)} is a link or not a regular file")
-            files[name] = bounded(archive.extractfile(entry), entry.name)
+            if name is not None:
+                files[name] = chosen.take(name, read_tar_entry, archive, entry)
     return files
 
 
@@ -171,10 +190,10 @@ def reader_of(path):
     return reader
 
 
-def read(path, names):
-    """{name: bytes} of the listed files that a hand-in has."""
+def read(path, names, spare=""):
+    """{name: bytes} of the listed files that a hand-in has; None for `spare` where that is there and bad."""
     try:
-        return reader_of(path)(path, list(names) + [MANIFEST])
+        return reader_of(path)(path, list(names) + [MANIFEST], spare)
     except Refused:
         raise
     except Exception as error:  # pylint: disable=broad-except # broken archives break Python's readers in many ways
@@ -200,17 +219,50 @@ def check_manifest(files, lab):
     return [f"packed with kit {shown(kit)}"] + [f"{name} was changed after it was packed" for name in changed]
 
 
+# ---- the bets that `make betNN` keeps ----------------------------------------------------------------
+
+def no_constant(word):
+    raise ValueError(f"{word} is not a number")
+
+
+def one_bet(entry):
+    """{"bet", "formula", "measured"}: numbers, and nothing else."""
+    if not isinstance(entry, dict) or not set(entry) <= {"bet", "formula", "measured"}:
+        raise ValueError
+    for value in entry.values():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= MOST_NUMBER:
+            raise ValueError
+    return {key: float(value) for key, value in entry.items()}
+
+
+def read_bets(text, lab):
+    """({name: {"bet": 5.5, ...}}, notes) of a student's file of bets. None stands for one that could not be read."""
+    try:
+        if text is None or len(text) > MOST_BET_BYTES:
+            raise ValueError
+        kept = json.loads(text, parse_constant=no_constant)
+        if not isinstance(kept, dict) or kept.get("lab") != lab or not isinstance(kept["bets"], dict) or len(kept["bets"]) > MOST_BETS:
+            raise ValueError
+        if not all(re.fullmatch(r"[\w ./-]{1,60}", name, re.ASCII) for name in kept["bets"]):
+            raise ValueError
+        return {name: one_bet(entry) for name, entry in kept["bets"].items()}, []
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}, ["its bets cannot be read: they are left out"]
+
+
 # ---- as a program -----------------------------------------------------------------------------------
 
 def unpack(path, folder, lab, names):
-    files = read(path, names)
-    notes = check_manifest(files, lab)
+    bets_file = f"my_bets{lab.split('_', maxsplit=1)[0]}.json"
+    files = read(path, names, bets_file)
+    bets, said = read_bets(files.pop(bets_file), lab) if bets_file in files else ({}, [])
+    notes = check_manifest(files, lab) + said
     if not files:
         raise Refused("none of the lab's files is in it: " + " ".join(names))
     for name, data in files.items():
         with open(os.path.join(folder, name), "xb") as to:
             to.write(data)
-    return {"files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}, "notes": notes}
+    return {"files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}, "notes": notes, "bets": bets}
 
 
 def main():

@@ -3,7 +3,7 @@
 
 Grades them first, and says what would be a pity: a file that is missing or still the stub, one that does not compile,
 fewer points than last time. Then nothing is packed, unless ANYWAY=1 is said. Writes build/handin/03-NAME.tar.gz: the
-files, and a manifest with lab, kit version and sha256 sums. The same files always give the same bytes.
+files, the lab's bets where there are some, and a manifest with lab, kit version and sha256 sums. The same files always give the same bytes.
 """
 import argparse
 import getpass
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tarfile
 
+from bets import answers_path
 from class_folder import Stopped, write_json, write_whole
 from lab_files import files_of, path_of
 
@@ -91,6 +92,9 @@ def pack(lab, path):
     files = {name: read(lab, name) for name in files_of(lab)}
     manifest = {"manifest": 1, "lab": lab, "kit": kit_version(),
                 "files": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}}
+    bets = answers_path(lab)
+    if os.path.isfile(bets):
+        files[os.path.basename(bets)] = read(lab, os.path.basename(bets))
     files["manifest.json"] = (json.dumps(manifest, indent=2) + "\n").encode()
     out = io.BytesIO()
     with gzip.GzipFile("", "wb", fileobj=out, mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as archive:

@@ -24,7 +24,7 @@ from lab_files import all_labs, files_of, path_of, read_lab
 # lie there later is not theirs.
 NOT_THEIRS = (".ci/", "CONTRIBUTING.md", "common/fuzz/", "train/fuzz/", "cudasim/broken/", "docs/instructors", "docs/exports",
               "labs/.stubs/")
-TOOLS = {"class_folder.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py", "exports/record.py", "handin.py",
+TOOLS = {"bets.py", "class_folder.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py", "exports/record.py", "handin.py",
          "hint.py", "lab_files.py", "labs.py", "labs_mk.py", "link.sh", "links.py", "pareto.py", "reset.sh", "setup.sh", "stub.sh", "table.py"}
 UNLINKED = ("instructors", "exports")   # pages that the main page has a line about
 FOR_LABS = "grader/labs/"
@@ -240,6 +240,12 @@ def take_built(folder, others):
             shutil.copy(f"{place}/{name}", f"{folder}/grader/built/{platform}")
 
 
+def keep_bets(folder):
+    """A student's bets are a part of the student's work, so git shall see them there."""
+    lines = read(".gitignore").splitlines(keepends=True)
+    write(folder, ".gitignore", "".join(line for line in lines if "my_bets" not in line).encode())
+
+
 # ---- the whole --------------------------------------------------------------------------------------
 
 def cut(folder, lab, solutions, hints):
@@ -257,6 +263,7 @@ def cut(folder, lab, solutions, hints):
             cut_stubs(folder, each)
         else:
             write(folder, f"labs/{each}/lab.json", later_lab(each))
+    keep_bets(folder)
     page = os.path.join(folder, "docs/mainpage.md")
     with open(page, encoding="utf-8") as file:
         text = "".join(line for line in file if not any(f"@ref {name}" in line for name in UNLINKED))

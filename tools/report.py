@@ -16,6 +16,7 @@ import urllib.parse
 
 import jinja2
 
+from bets import declared, shown
 from class_folder import Stopped, file_name, write_whole
 from exports.record import UNDECIDED, BadRecord, headline, load, may_see, notes, one_line, passed, written
 
@@ -131,6 +132,40 @@ def frequent_diagnoses(records):
             students.most_common(MOST_DIAGNOSES)]
 
 
+NEAR, FAR = 0.1, 2   # how far from what was measured: within a tenth, within a factor
+
+
+def quartiles(values):
+    return statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
+
+
+def share(bets, close):
+    """Of pairs (bet, measured): how many in a hundred are close; None where nobody has measured."""
+    return 100 * sum(close(bet, truth) for bet, truth in bets) / len(bets) if bets else None
+
+
+def bets_on(question, records):
+    """How a class has bet on one question. A bet is compared with what the same student has measured, or else with the
+    median of those who have: on another machine a time is another one."""
+    entries = [record["bets"].get(question["name"], {}) for record in records]
+    measured = [entry["measured"] for entry in entries if "measured" in entry]
+    truth = statistics.median(measured) if measured else None
+    made = [entry for entry in entries if "bet" in entry]
+    pairs = [(entry["bet"], entry.get("measured", truth)) for entry in made] if measured else []
+    low, middle, high = map(shown, quartiles([entry["bet"] for entry in made]) or [None] * 3)
+    near = share(pairs, lambda bet, truth: abs(bet - truth) <= NEAR * abs(truth))
+    far = share(pairs, lambda bet, truth: bet * truth > 0 and 1 / FAR <= bet / truth <= FAR or bet == truth)
+    return {"name": question["name"], "ask": question["ask"], "unit": question["unit"], "count": len(made), "low": low, "middle": middle,
+            "high": high, "near": near, "far": far, "measured": shown(truth)}
+
+
+def bets_of(lab, records):
+    """All questions of the lab with a bet of any student; the one that fewest came near to is the first."""
+    found = [bets_on(question, records) for question in (declared(lab) or {"bets": []})["bets"]]
+    asked = [bets for bets in found if bets["count"]]
+    return sorted(asked, key=lambda bets: (bets["near"] is None, bets["near"]))
+
+
 def class_page(environment, lab, records, bad):
     graded = [record for record in records if not record["undecided"]]
     scores = [record["score"] for record in graded]
@@ -139,7 +174,7 @@ def class_page(environment, lab, records, bad):
         lab=lab, records=records, graded=graded, undecided=[record for record in records if record["undecided"]], bad=bad,
         mean=statistics.fmean(scores) if scores else 0, median=statistics.median(scores) if scores else 0, total=total,
         bars=histogram(scores, total) if scores else None, checks=lost_by_check(graded),
-        diagnoses=frequent_diagnoses(graded))
+        diagnoses=frequent_diagnoses(graded), bets=bets_of(lab, records))
 
 
 def read_class(out):

@@ -28,6 +28,7 @@ struct Report {
     bool terminal, line_open;
     int first_step;
     double began;
+    Shape shape;
     Curve train, eval;
 };
 
@@ -102,6 +103,10 @@ Report *report_new(const char *output_dir, const char *metrics, int first_step) 
     return report;
 }
 
+void report_shape(Report *report, const Shape *shape) {
+    report->shape = *shape;
+}
+
 void report_free(Report *report) {
     if (report == NULL) {
         return;
@@ -129,6 +134,19 @@ static int write_line(Report *report, json_t *json) {
     }
     json_decref(json);
     return result;
+}
+
+/* The last object of a run has its shape. */
+static int write_last(Report *report, json_t *json) {
+    const Shape *shape = &report->shape;
+    const ModelConfig *config = &shape->config;
+    json_t *letters =
+        json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I}", "V", config->V, "L", config->L,
+                  "NH", config->NH, "C", config->C, "B", shape->B, "T", shape->T, "K", shape->K,
+                  "S", shape->S, "P", (json_int_t)shape->P);
+    json_object_set_new(json, "shape", letters);
+    json_object_set_new(json, "precision", json_string(precision_name(config->precision)));
+    return write_line(report, json);
 }
 
 /* JSON has no NaN and no infinity: they become null. */
@@ -256,7 +274,7 @@ int report_prediction(Report *report, const Device *device, const MemoryUse *use
     }
     printf("  %-12s %9.2f MiB  %16zu bytes\n", "total", memory_mib(memory_total(use)),
            memory_total(use));
-    return write_line(report, json_pack("{s:o, s:o}", "device", device_json(device),
+    return write_last(report, json_pack("{s:o, s:o}", "device", device_json(device),
                                         "predicted_by_kind", by_kind(use)));
 }
 
@@ -264,7 +282,7 @@ int report_measured(Report *report, const Device *device, const MemoryUse *count
                     const MemoryUse *predicted) {
     printf("Memory of one step");
     print_kinds(counted, predicted);
-    return write_line(report,
+    return write_last(report,
                       json_pack("{s:o, s:o, s:o}", "device", device_json(device), "memory_by_kind",
                                 by_kind(counted), "predicted_by_kind", by_kind(predicted)));
 }
@@ -314,15 +332,17 @@ int report_summary(Report *report, const Summary *summary) {
             summary->eval_loss < summary->unigram_entropy ? "below" : "above");
     }
     json_t *json = json_pack(
-        "{s:o, s:f, s:f, s:I, s:o, s:I, s:o, s:f}", "device", device_json(summary->device),
-        "seconds", summary->seconds, "samples_per_second", speed, "memory_peak",
-        (json_int_t)memory_total(&summary->peak), "memory_by_kind", by_kind(&summary->peak),
-        "device_overhead", (json_int_t)summary->overhead, "final_eval_loss",
-        number(summary->eval_loss), "unigram_entropy", summary->unigram_entropy);
+        "{s:o, s:f, s:f, s:I, s:o, s:I, s:o, s:f, s:o, s:i, s:i, s:I}", "device",
+        device_json(summary->device), "seconds", summary->seconds, "samples_per_second", speed,
+        "memory_peak", (json_int_t)memory_total(&summary->peak), "memory_by_kind",
+        by_kind(&summary->peak), "device_overhead", (json_int_t)summary->overhead,
+        "final_eval_loss", number(summary->eval_loss), "unigram_entropy", summary->unigram_entropy,
+        "first_loss", number(summary->first_loss), "updates", summary->updates, "skipped",
+        summary->skipped, "block_forwards", (json_int_t)summary->block_forwards);
     if (summary->has_prediction) {
         json_object_set_new(json, "predicted_by_kind", by_kind(&summary->predicted));
     }
-    int result = write_line(report, json);
+    int result = write_last(report, json);
     draw_loss(report, summary->unigram_entropy);
     if (report->metrics != NULL) {
         printf("Metrics:         %s\n", report->metrics_path);

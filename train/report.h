@@ -14,6 +14,7 @@
 
 #include "common/device.h"
 #include "common/memory.h"
+#include "common/params.h"
 
 /** The content of a line of progress. */
 typedef struct Progress {
@@ -28,18 +29,32 @@ typedef struct Progress {
     size_t memory_peak;       /**< bytes */
 } Progress;
 
+/** The shape of a run, in the letters of the course's formulas. */
+typedef struct Shape {
+    ModelConfig config; /**< V, L, NH, C, precision, attention */
+    int B;              /**< sequences in a micro-batch */
+    int T;              /**< tokens in a sequence, at most */
+    int K;              /**< micro-batches in an update */
+    int S;              /**< blocks in a segment; 0: nothing is run again */
+    size_t P;           /**< parameters */
+} Shape;
+
 /** The figures that the summary compares, in every lab and every table. */
 typedef struct Summary {
-    const Device *device;   /**< what it ran on */
-    double seconds;         /**< of training, validation and saving left out */
-    size_t samples;         /**< sequences trained on */
-    MemoryUse peak;         /**< counted */
-    MemoryUse predicted;    /**< what labs 00 and 04 say */
-    size_t padding;         /**< bytes lost to alignment at the peak */
-    size_t overhead;        /**< bytes of the driver's own on the device */
-    bool has_prediction;    /**< whether `predicted` is filled */
-    double eval_loss;       /**< nats per token; NaN if there was no validation */
-    double unigram_entropy; /**< of the text, nats per byte */
+    const Device *device;    /**< what it ran on */
+    double seconds;          /**< of training, validation and saving left out */
+    size_t samples;          /**< sequences trained on */
+    MemoryUse peak;          /**< counted */
+    MemoryUse predicted;     /**< what labs 00 and 04 say */
+    size_t padding;          /**< bytes lost to alignment at the peak */
+    size_t overhead;         /**< bytes of the driver's own on the device */
+    bool has_prediction;     /**< whether `predicted` is filled */
+    double eval_loss;        /**< nats per token; NaN if there was no validation */
+    double unigram_entropy;  /**< of the text, nats per byte */
+    double first_loss;       /**< of this run's first update, nats per token */
+    int updates;             /**< done */
+    int skipped;             /**< updates that were tried and not done (lab 05) */
+    uint64_t block_forwards; /**< forwards of a block in training */
 } Summary;
 
 /** A report in progress. */
@@ -56,6 +71,9 @@ typedef struct Report Report;
  *         written
  */
 Report *report_new(const char *output_dir, const char *metrics, int first_step);
+
+/** Sets the shape, for the last object of the metrics. Called once, before anything else. */
+void report_shape(Report *report, const Shape *shape);
 
 /** NULL is fine. */
 void report_free(Report *report);

@@ -165,18 +165,6 @@ static int restore(Run *run) {
     return result == 0 ? 0 : EXIT_USAGE;
 }
 
-static int open_output(Run *run) {
-    const char *folder = run->options.output_dir;
-    if (folder != NULL) {
-        if (folder_make(folder) != 0) {
-            return EXIT_USAGE;
-        }
-        snapshot_clean(folder);
-    }
-    run->report = report_new(folder, run->options.metrics, run->first_step);
-    return run->report != NULL ? 0 : EXIT_RUN;
-}
-
 static size_t param_elements(const ModelConfig *config) {
     size_t elements = 0;
     Param *params = malloc((size_t)params_count(config) * sizeof *params);
@@ -187,6 +175,33 @@ static size_t param_elements(const ModelConfig *config) {
     }
     free(params);
     return elements;
+}
+
+static int open_report(Run *run, const char *folder) {
+    const TrainOptions *options = &run->options;
+    Shape shape = {.config = options->config,
+                   .B = data_batch_rows(run->data),
+                   .T = options->T,
+                   .K = options->accumulation,
+                   .S = options->checkpoint.segment,
+                   .P = param_elements(&options->config)};
+    run->report = report_new(folder, options->metrics, run->first_step);
+    if (run->report == NULL) {
+        return EXIT_RUN;
+    }
+    report_shape(run->report, &shape);
+    return 0;
+}
+
+static int open_output(Run *run) {
+    const char *folder = run->options.output_dir;
+    if (folder != NULL) {
+        if (folder_make(folder) != 0) {
+            return EXIT_USAGE;
+        }
+        snapshot_clean(folder);
+    }
+    return open_report(run, folder);
 }
 
 static void print_header(const Run *run) {
@@ -269,6 +284,10 @@ static int finish(Run *run) {
         .overhead = device_overhead(run->device),
         .eval_loss = run_evaluate(run),
         .unigram_entropy = data_unigram_entropy(run->data),
+        .first_loss = run->first_loss,
+        .updates = run->updates,
+        .skipped = run->windows - run->updates,
+        .block_forwards = run->trainer.model->block_forwards,
     };
     int result = report_summary(run->report, &summary);
     write_timeline(run);
@@ -313,8 +332,8 @@ static int train(Run *run) {
 
 static int only_predict(Run *run) {
     print_header(run);
-    run->report = report_new(NULL, run->options.metrics, 0);
-    if (run->report == NULL || report_prediction(run->report, run->device, &run->predicted) != 0) {
+    if (open_report(run, NULL) != 0 ||
+        report_prediction(run->report, run->device, &run->predicted) != 0) {
         return EXIT_RUN;
     }
     return 0;
@@ -329,8 +348,7 @@ static int only_measure(Run *run) {
     techniques_set(&way);
     trainer_measure_as(&way, &options->config, options->checkpoint, data_batch_rows(run->data),
                        options->T, run->device, &counted);
-    run->report = report_new(NULL, options->metrics, 0);
-    if (run->report == NULL ||
+    if (open_report(run, NULL) != 0 ||
         report_measured(run->report, run->device, &counted, &run->predicted) != 0) {
         return EXIT_RUN;
     }

@@ -117,6 +117,9 @@ static bool end_window(void *context, const StepReport *step) {
     run->train_seconds += now() - run->window_began;
     run->samples += data_position(run->data).row - run->row;
     run->line_tokens += step->tokens;
+    if (run->windows == 0) {
+        run->first_loss = step->loss;
+    }
     if (++run->windows == 1 && run->options.profile) {
         profile_reset();
         run->profile_began = run->train_seconds;

@@ -74,9 +74,9 @@ def state(folder, lab):
 
 
 def shown(folder, lab):
-    """Each command that the README shows runs, now that the lab is solved; grades and hints have been looked at."""
+    """Each command that the README shows runs, now that the lab is solved; grades, hints and bets have been looked at."""
     for line in read(f"labs/{lab}/README.md").splitlines():
-        command = re.match(r"    (make (?!grade|hint|lab|debug).*?)\s*(#.*)?$", line)
+        command = re.match(r"    (make (?!grade|hint|lab|debug|bet).*?)\s*(#.*)?$", line)
         if command:
             status, said = make(*shlex.split(command[1])[1:], folder=folder)
             expect(status == 0, f"{command[1]}: {'runs' if status == 0 else said[-300:]}")

@@ -103,7 +103,17 @@ def read(data):
             "score": sum(row["earned"] for row in rows), "total": sum(row["points"] for row in rows),
             "seconds": sum(row["seconds"] for row in rows), "refused": one_line(text(hand_in, "refused")),
             "undecided": any(row["state"] in UNDECIDED for row in rows),
+            "bets": read_bets(hand_in.get("bets", {})),
             "story": read_story(data.get("story")), "blamed": read_blamed(data.get("blamed", []))}
+
+
+def read_bets(entries):
+    """What was bet on each of the lab's questions: {name: {"bet", "formula", "measured"}}, each where there is one."""
+    want(isinstance(entries, dict) and len(entries) <= 64, "bets is not an object")
+    for entry in entries.values():
+        want(isinstance(entry, dict) and all(isinstance(value, (int, float)) and is_number(abs(value)) for value in entry.values()),
+             "a bet is not a number")
+    return {one_line(name): {key: float(value) for key, value in entry.items()} for name, entry in entries.items()}
 
 
 def names_of(entry, key):
