@@ -192,6 +192,8 @@ def class_proofs():
                 f"{of_class} grader/proof/walk_test.py --lab {lab}") for lab in ("01", "04", "05", "06")),
         Proof("hints: one at a time, counted, none of them the code", ("labs/", "tools/hint.py", "tools/lab_files.py", "tools/class_folder.py", "grader/proof/hints_test.py"),
               "grader/proof/hints_test.py"),
+        Proof("bets: asked, measured, handed in, and shown to the instructor", TRAIN + EXPORTS + HANDOUT + ("grader/proof/bets_test.py",),
+              f"{MAKE} all\n grader/proof/bets_test.py"),
         Proof("exports: every format, every hostile text, against its schema", EXPORTS + ("grader/proof/export_test.py",),
               "grader/proof/export_test.py"),
         Proof("packs for Gradescope and Autolab grade by themselves", EXPORTS + HANDOUT + ("grader/proof/pack_test.sh",),

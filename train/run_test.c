@@ -190,6 +190,36 @@ Test(run, without_gnuplot_there_are_no_pictures, .timeout = 60) {
     scratch_remove();
 }
 
+/* Bets are compared with what the last object of the metrics says. */
+Test(run, the_last_object_has_the_shape_and_what_was_seen, .timeout = 60) {
+    text_file();
+    cr_assert_eq(train(TINY "--max_steps 3 --per_device_train_batch_size 2 "
+                            "--gradient_accumulation_steps 4 --gradient_checkpointing "
+                            "--eval_fraction 0.2 --metrics $S/m"),
+                 0, "%s", output);
+    FILE *metrics = fopen(scratch_path("m"), "r");
+    cr_assert_not_null(metrics);
+    json_t *last = NULL, *line;
+    while ((line = json_loadf(metrics, JSON_DISABLE_EOF_CHECK, NULL)) != NULL) {
+        json_decref(last);
+        last = line;
+    }
+    fclose(metrics);
+    json_t *shape = json_object_get(last, "shape");
+    json_int_t L = json_integer_value(json_object_get(shape, "L"));
+    cr_expect_eq(json_integer_value(json_object_get(shape, "B")), 2);
+    cr_expect_eq(json_integer_value(json_object_get(shape, "K")), 4);
+    cr_expect_eq(json_integer_value(json_object_get(shape, "S")), 1);
+    cr_expect_eq(json_integer_value(json_object_get(last, "updates")), 3);
+    cr_expect_eq(json_integer_value(json_object_get(last, "skipped")), 0);
+    /* All blocks once, and all but the last again, in each of 3 * 4 micro-batches. */
+    cr_expect_eq(json_integer_value(json_object_get(last, "block_forwards")), 12 * (2 * L - 1));
+    double first = json_real_value(json_object_get(last, "first_loss"));
+    cr_expect(first > 5 && first < 6, "the first loss is near ln 256: %g", first);
+    json_decref(last);
+    scratch_remove();
+}
+
 /* A learning rate that makes the loss NaN: data, not an error; the log stays JSON. */
 Test(run, a_loss_that_is_nan_is_reported_as_it_is, .timeout = 60) {
     text_file();

@@ -52,7 +52,8 @@ def student(i):
         rows.append(row(f"check_{j}", state, points, title=f"task {j + 1}: gradients of the mean loss over the window",
                         timelines=[sawtooth()] if j == 1 else [], **({} if good else wrong)))
     rows.append(row("later", "fail" if i % 2 else "pass", 10, visibility="after_due_date", title="a shape nobody has seen"))
-    return record(*rows, lab="03_accumulate", name=f"student {i:02d}", sandbox="2: limits, system call filter, Landlock 7, another user")
+    bets = {"64 micro-batches": {"bet": 1 + i % 5, "measured": 1}, "time of 1 x 64": {"bet": 1 + i / 9}, EVIL[i % len(EVIL)]: {"bet": 5}}
+    return record(*rows, lab="03_accumulate", hand_in={"bets": bets if i % 3 else {}}, name=f"student {i:02d}", sandbox="2: limits, system call filter, Landlock 7, another user")
 
 
 def people():
@@ -147,6 +148,11 @@ class Reports(unittest.TestCase):
         self.assertGreaterEqual(shown.count(EVIL[0]), 4)
         template = self.pages[f"student-evil{EVIL.index('{{ 7*7 }}{% raw %}')}.html"].text
         self.assertIn("{{ 7*7 }}{% raw %}", template)
+
+    def test_bets_of_the_class_are_on_its_page(self):
+        self.assertIn("what to teach again", self.pages["index.html"].text)
+        self.assertIn("64 micro-batches", self.pages["index.html"].text)
+        self.assertNotIn("teach again", self.pages["student-s01.html"].text)
 
     def test_hidden_checks_stay_hidden(self):
         for word in ("LATE", "NEVER"):
