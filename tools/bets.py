@@ -178,9 +178,10 @@ def run_beside(lab, program, run):
     clean = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     with tempfile.TemporaryDirectory() as folder:
         metrics = os.path.join(folder, "metrics")
-        command = [program, "--metrics", metrics, *shlex.split(run["train"])] if "train" in run else ["make", "--no-print-directory", *shlex.split(run["make"])]
-        done = subprocess.run(command, env=clean, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
-                              errors="replace", check=False)
+        train = [program, "--metrics", metrics, *shlex.split(run.get("train", ""))]
+        make = ["make", "--no-print-directory", *shlex.split(run.get("make", ""))]
+        done = subprocess.run(train if "train" in run else make, env=clean, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              stdin=subprocess.DEVNULL, text=True, errors="replace", check=False)
         facts = facts_of(metrics) if "train" in run else {}
     for name, pattern in run.get("match", {}).items():
         found = re.search(pattern, done.stdout)

@@ -28,7 +28,7 @@ struct Report {
     bool terminal, line_open;
     int first_step;
     double began;
-    Shape shape;
+    RunShape shape;
     Curve train, eval;
 };
 
@@ -103,7 +103,7 @@ Report *report_new(const char *output_dir, const char *metrics, int first_step) 
     return report;
 }
 
-void report_shape(Report *report, const Shape *shape) {
+void report_shape(Report *report, const RunShape *shape) {
     report->shape = *shape;
 }
 
@@ -138,7 +138,7 @@ static int write_line(Report *report, json_t *json) {
 
 /* The last object of a run has its shape. */
 static int write_last(Report *report, json_t *json) {
-    const Shape *shape = &report->shape;
+    const RunShape *shape = &report->shape;
     const ModelConfig *config = &shape->config;
     json_t *letters =
         json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I}", "V", config->V, "L", config->L,

@@ -30,14 +30,14 @@ typedef struct Progress {
 } Progress;
 
 /** The shape of a run, in the letters of the course's formulas. */
-typedef struct Shape {
+typedef struct RunShape {
     ModelConfig config; /**< V, L, NH, C, precision, attention */
     int B;              /**< sequences in a micro-batch */
     int T;              /**< tokens in a sequence, at most */
     int K;              /**< micro-batches in an update */
     int S;              /**< blocks in a segment; 0: nothing is run again */
     size_t P;           /**< parameters */
-} Shape;
+} RunShape;
 
 /** The figures that the summary compares, in every lab and every table. */
 typedef struct Summary {
@@ -73,7 +73,7 @@ typedef struct Report Report;
 Report *report_new(const char *output_dir, const char *metrics, int first_step);
 
 /** Sets the shape, for the last object of the metrics. Called once, before anything else. */
-void report_shape(Report *report, const Shape *shape);
+void report_shape(Report *report, const RunShape *shape);
 
 /** NULL is fine. */
 void report_free(Report *report);

@@ -179,12 +179,12 @@ static size_t param_elements(const ModelConfig *config) {
 
 static int open_report(Run *run, const char *folder) {
     const TrainOptions *options = &run->options;
-    Shape shape = {.config = options->config,
-                   .B = data_batch_rows(run->data),
-                   .T = options->T,
-                   .K = options->accumulation,
-                   .S = options->checkpoint.segment,
-                   .P = param_elements(&options->config)};
+    RunShape shape = {.config = options->config,
+                      .B = data_batch_rows(run->data),
+                      .T = options->T,
+                      .K = options->accumulation,
+                      .S = options->checkpoint.segment,
+                      .P = param_elements(&options->config)};
     run->report = report_new(folder, options->metrics, run->first_step);
     if (run->report == NULL) {
         return EXIT_RUN;

@@ -101,9 +101,11 @@ def check_bad_input():
     for word in ("x", "nan", "inf", "-inf", "5,5", "1_000", "0x10", "1e400", "1e99", "5 5", "12 MiB", "٣", "$(ls)", "\x1b[2J", "5" * 5000):
         begin()
         status, said, error = play("ask", LAB, text=f"{word}\n7\n")
-        expect(status == 0 and not error and "is not a number" in said and kept() == {"loss": {"bet": 7}} and "\x1b" not in said and said.count("[nats]") == 2,
+        expect(status == 0 and not error and "is not a number" in said and kept() == {"loss": {"bet": 7}} and "\x1b" not in said
+               and said.count("[nats]") == 2,
                f"{word[:20]!a} is asked again")
-    for text, want in (("", {}), ("3", {"loss": {"bet": 3}}), ("3\nx", {"loss": {"bet": 3}}), ("1\n2\n-3e-1\n9\n9", {"loss": {"bet": 1}, "factor": {"bet": 2}, "count": {"bet": -0.3}})):
+    for text, want in (("", {}), ("3", {"loss": {"bet": 3}}), ("3\nx", {"loss": {"bet": 3}}),
+                       ("1\n2\n-3e-1\n9\n9", {"loss": {"bet": 1}, "factor": {"bet": 2}, "count": {"bet": -0.3}})):
         begin()
         status, _, error = play("ask", LAB, text=text)
         found = kept() if os.path.exists(f"{OUT}/made/{MINE}") else {}
@@ -117,7 +119,8 @@ def check_bad_input():
 
 def check_interrupt():
     begin()
-    with subprocess.Popen([f"{KIT}/tools/bets.py", "ask", LAB], cwd=f"{OUT}/made", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as asked:
+    with subprocess.Popen([f"{KIT}/tools/bets.py", "ask", LAB], cwd=f"{OUT}/made", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as asked:
         asked.stdin.write("8\n")
         asked.stdin.flush()
         until = time.monotonic() + 20
@@ -126,22 +129,26 @@ def check_interrupt():
         time.sleep(0.3)
         asked.send_signal(signal.SIGINT)
         said, error = asked.stdout.read(), asked.stderr.read()
-    expect(asked.returncode == 130 and "1 of 3 bets are made" in said and kept() == {"loss": {"bet": 8}} and not error, f"Ctrl-C keeps what was answered {error[-200:]}")
+    expect(asked.returncode == 130 and "1 of 3 bets are made" in said and kept() == {"loss": {"bet": 8}} and not error,
+           f"Ctrl-C keeps what was answered {error[-200:]}")
 
 
 def check_table():
     begin()
     status, said, _ = play("run", LAB, "./program")
     expect(status == 0 and said.startswith("Time: 1 s\n"), "the program runs as before")
-    expect(row(said, "loss") == ("-", "5.545", "5.5") and row(said, "factor") == ("-", "-", "after a bet") and "make bet90 asks before you run" in said,
+    expect(row(said, "loss") == ("-", "5.545", "5.5") and row(said, "factor") == ("-", "-", "after a bet")
+           and "make bet90 asks before you run" in said,
            "without a bet: what this run measures, and who asks")
     expect("Measuring" not in said, "nothing more is run for bets that nobody made")
     status, said, _ = play("ask", LAB, text="2.5\n11\n")
-    expect("The answer has been shown, 5.5 nats: you had not bet" in said and kept()["loss"] == {"measured": 5.5, "formula": kept()["loss"]["formula"]},
+    expect("The answer has been shown, 5.5 nats: you had not bet" in said
+           and kept()["loss"] == {"measured": 5.5, "formula": kept()["loss"]["formula"]},
            "an answer that was shown takes no bet")
     expect(kept()["factor"] == {"bet": 2.5} and kept()["count"] == {"bet": 11}, "the others do")
     status, said, _ = play("run", LAB, "./program")
-    expect(row(said, "factor") == ("2.5", "2", "2") and row(said, "count") == ("11", "-", "12"), f"bet, formula, measured {row(said, 'factor')} {row(said, 'count')}")
+    expect(row(said, "factor") == ("2.5", "2", "2") and row(said, "count") == ("11", "-", "12"),
+           f"bet, formula, measured {row(said, 'factor')} {row(said, 'count')}")
     expect("Measuring for your bets, 1 of 2: more, train --more 2" in said and "2 of 2: echo" in said, "what is measured for bets says so")
     begin()
     play("ask", LAB, text="\n2\n")
@@ -161,13 +168,15 @@ def check_no_numbers():
     begin()
     play("ask", LAB, text="1\n2\n3\n")
     status, said, error = play("run", LAB, "./program", HOLE="main")
-    expect(status == 77 and "TODO: task 4" in error and "Bets: measured after task 4. make bet90 asks for 3 numbers before that." in said and "measured" not in kept()["loss"],
+    expect(status == 77 and "TODO: task 4" in error and "Bets: measured after task 4. make bet90 asks for 3 numbers before that." in said
+           and "measured" not in kept()["loss"],
            f"a hole: which task it waits for {said}")
     for name, why in (("HOLE", "after task 4"), ("MISSING", "needs lab 91"), ("BROKEN", "failed")):
         begin()
         play("ask", LAB, text="1\n2\n3\n")
         status, said, _ = play("run", LAB, "./program", **{name: "more"})
-        expect(status == 0 and row(said, "factor") == ("2", "-", why) and row(said, "loss") == ("1", "5.545", "5.5") and "measured" not in kept()["factor"], f"{name}: {row(said, 'factor')}")
+        expect(status == 0 and row(said, "factor") == ("2", "-", why) and row(said, "loss") == ("1", "5.545", "5.5")
+               and "measured" not in kept()["factor"], f"{name}: {row(said, 'factor')}")
         expect((name == "BROKEN") == ("it failed: train: the disk is full" in said), "what failed is said")
     write(f"{OUT}/made/made.mk", "said:\n\t@echo nothing\n")
     expect(row(play("run", LAB, "./program")[1], "count") == ("3", "-", "failed"), "output without the number is not a number")
@@ -175,7 +184,8 @@ def check_no_numbers():
         with open(f"{OUT}/made/{MINE}", "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(damage)
         status, said, error = play("run", LAB, "./program")
-        expect(status == 0 and row(said, "loss") == ("-", "5.545", "5.5") and error.count("\n") <= 1, f"a damaged file of bets {damage[:20]!a} is begun anew")
+        expect(status == 0 and row(said, "loss") == ("-", "5.545", "5.5") and error.count("\n") <= 1,
+               f"a damaged file of bets {damage[:20]!a} is begun anew")
 
 
 # ---- the labs of the kit ------------------------------------------------------------------------------
@@ -192,7 +202,8 @@ def check_lab(lab):
     names = [bet["name"] for bet in lists["bets"]]
     expect(3 <= len(names) <= 4 and len(set(names)) == len(names), f"{lab} has three or four bets: {names}")
     expect(all(set(bet) <= {"name", "ask", "unit", "formula", "measured", "because"} for bet in lists["bets"]), "each has what a bet has")
-    expect(not any("counted" in bet.get("formula", "") or "seconds" in bet.get("formula", "") for bet in lists["bets"]), "no formula looks at what was counted")
+    expect(not any("counted" in bet.get("formula", "") or "seconds" in bet.get("formula", "") for bet in lists["bets"]),
+           "no formula looks at what was counted")
     asked = {bet["name"]: {"bet": 1} for bet in lists["bets"]}
     for run in lists["runs"].values():   # GPT-2 itself takes 2 GiB; the formula holds for a narrow one as well
         run.update({"train": run["train"].replace("--n_embd 768", "--n_embd 48")} if "train" in run else {})
@@ -221,7 +232,8 @@ def check_number(bet, formula, measured):
 # ---- a handout ----------------------------------------------------------------------------------------
 
 def run_with(text, *words):
-    done = subprocess.run(["make", "--no-print-directory", *words], cwd=f"{OUT}/handout", input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    done = subprocess.run(["make", "--no-print-directory", *words], cwd=f"{OUT}/handout", input=text, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False,
                           env={key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "LABS")})
     return done.returncode, done.stdout
 
@@ -230,17 +242,20 @@ def check_handout():
     folder, mine = f"{OUT}/handout", f"{OUT}/handout/labs/03_accumulate/my_bets03.json"
     status, said = make("handout", "LAB=03", "SOLUTIONS=none", f"OUT={folder}")
     expect(status == 0, f"the handout is cut: {said.strip()[-200:]}")
-    expect(os.path.exists(f"{folder}/labs/03_accumulate/bets.json") and not os.path.exists(f"{folder}/labs/04_checkpoint/bets.json"), "it has the bets of its labs, and of no later one")
+    expect(os.path.exists(f"{folder}/labs/03_accumulate/bets.json") and not os.path.exists(f"{folder}/labs/04_checkpoint/bets.json"),
+           "it has the bets of its labs, and of no later one")
     give_objects(folder)
     status, said = run_with("30\nabc\n1.1\n", "bet03")
     expect(status == 0 and said.count("is not a number") == 1 and "2 of 3 bets are made" in said, f"make bet03 asks {said[-200:]}")
     status, said = run_with("", "lab03")
-    expect(status == 0 and "Bets: measured after task 1 of lab 00. make bet03 asks for 3 numbers" in said, f"with a stub of lab 00 the run says what it waits for {said[-300:]}")
+    expect(status == 0 and "Bets: measured after task 1 of lab 00. make bet03 asks for 3 numbers" in said,
+           f"with a stub of lab 00 the run says what it waits for {said[-300:]}")
     for lab in (each for each in proof.labs() if each[:2] <= "03"):
         for name in proof.files(lab):
             write(f"{folder}/labs/{lab}/{name}", proof.solution(lab, name))
     status, said = run_with("", "lab03")
-    expect(status == 0 and row(said, "peak of 4 x 2")[0] == "30" and row(said, "64 micro-batches") == ("1.1", "1", "1") and row(said, "time of 1 x 64")[0] == "-", f"the table {said[-900:]}")
+    expect(status == 0 and row(said, "peak of 4 x 2")[0] == "30" and row(said, "64 micro-batches") == ("1.1", "1", "1")
+           and row(said, "time of 1 x 64")[0] == "-", f"the table {said[-900:]}")
     status, said = run_with("", "lab03", "ARGS=--max_steps 1")
     expect(status == 0 and "Bets:" not in said, "a run with other options is another run")
     run_with("", "clean")
@@ -258,7 +273,8 @@ def check_hand_in(folder):
         os.makedirs(f"{OUT}/in-{name}")
         status, said = run("python3", "-I", "tools/hand_in_reader.py", f"{OUT}/03-{name}.tar.gz", f"{OUT}/in-{name}", "03_accumulate", "accumulate.c")
         taken = json.loads(said) if status == 0 else {"bets": None, "files": {}}
-        expect(status == 0 and len(taken["bets"]) == bets_made and set(taken["files"]) == {"accumulate.c"} and len(taken["notes"]) == 1 and os.listdir(f"{OUT}/in-{name}") == ["accumulate.c"],
+        expect(status == 0 and len(taken["bets"]) == bets_made and set(taken["files"]) == {"accumulate.c"} and len(taken["notes"]) == 1
+               and os.listdir(f"{OUT}/in-{name}") == ["accumulate.c"],
                f"{name}: {bets_made} bets come with the hand-in {said[:300]}")
 
 
@@ -270,18 +286,23 @@ def record_of(name, entries):
 
 def check_report():
     of_one, of_time = "64 micro-batches", "time of 1 x 64"
-    people = [record_of(f"s{i}", {of_one: {"bet": bet, "measured": 1}, of_time: {"bet": 15 if bet == 1.5 else bet, "measured": 150 if bet == 1.5 else 10 * bet}, "<script>alert(1)</script>": {"bet": 1}})
+    people = [record_of(f"s{i}",
+                        {of_one: {"bet": bet, "measured": 1},
+                         of_time: {"bet": 15 if bet == 1.5 else bet, "measured": 150 if bet == 1.5 else 10 * bet},
+                         "<script>alert(1)</script>": {"bet": 1}})
               for i, bet in enumerate((1, 1.05, 1.5, 2, 64))]
     people += [record_of("none", {}), record_of("unmeasured", {of_one: {"bet": 1}})]
     records = [reader.read(person) for person in people]
     found = {bets["name"]: bets for bets in report.bets_of("03_accumulate", records)}
     one = found[of_one]
-    expect((one["count"], one["low"], one["middle"], one["high"], one["measured"]) == (6, "1.012", "1.275", "1.875", "1"), f"count, quartiles, measured: {one}")
+    expect((one["count"], one["low"], one["middle"], one["high"], one["measured"]) == (6, "1.012", "1.275", "1.875", "1"),
+           f"count, quartiles, measured: {one}")
     expect(one["near"] == 50 and abs(one["far"] - 500 / 6) < 1e-9, f"within a tenth, within a factor of 2: {one['near']} {one['far']}")
     expect(found[of_time]["near"] == 0 and found[of_time]["far"] == 0, "a time is compared with the student's own")
     expect(list(found) == [of_time, of_one], f"what fewest came near to is the first; questions without a bet are not there {list(found)}")
     page = report.class_page(report.templates(), "03_accumulate", [record | {"page": "x", "file": "x"} for record in records], [])
-    expect("what to teach again" in page and "<b>64 micro-batches</b>" in page and "alert(1)" not in page, "the page has them, and no name that the lab does not ask about")
+    expect("what to teach again" in page and "<b>64 micro-batches</b>" in page and "alert(1)" not in page,
+           "the page has them, and no name that the lab does not ask about")
     page = report.class_page(report.templates(), "03_accumulate", [reader.read(record_of("none", {})) | {"page": "x"}], [])
     expect("teach again" not in page, "a class without bets has no such table")
     for bad in ([], {"a": 5}, {"a": {"bet": "5"}}, {"a": {"bet": None}}, {"a": {"bet": 1e300}}, {str(i): {} for i in range(65)}):
@@ -306,21 +327,27 @@ def check_class():
     status, said, records = grade_class()
     expect(status == 0 and [record["score"] for record in records.values()] == [100, 100], f"both have all points {said[-200:]}")
     expect(records["anna"]["hand_in"]["bets"] == {"activations": {"bet": 40, "measured": 80}}, "the bets of the one are in the record")
-    expect(records["carl"]["hand_in"]["bets"] == {} and "its bets cannot be read: they are left out" in records["carl"]["hand_in"]["notes"], "of the other a note is")
+    expect(records["carl"]["hand_in"]["bets"] == {} and "its bets cannot be read: they are left out" in records["carl"]["hand_in"]["notes"],
+           "of the other a note is")
     write(f"{OUT}/class/anna/labs/00_bytes/my_bets00.json", '{"lab": "00_bytes", "bets": {"activations": {"bet": 41, "measured": 80}}}')
     status, said, records = grade_class()
-    expect(status == 0 and "0 graded, 2 had a record" in said and records["anna"]["hand_in"]["bets"]["activations"]["bet"] == 41 and records["anna"]["score"] == 100,
+    expect(status == 0 and "0 graded, 2 had a record" in said and records["anna"]["hand_in"]["bets"]["activations"]["bet"] == 41
+           and records["anna"]["score"] == 100,
            f"other bets are taken, and nothing is graded again {said[-200:]}")
     status, said = make("report", f"OUT={OUT}/graded")
     page = read(f"{OUT}/graded/report/index.html")
-    expect(status == 0 and re.search(r"<b>activations</b>.*?>1<.*?>41<.*?>80<.*?>0 %<.*?>100 %<", page, re.S) and "alert(1)" not in page, "the report shows them")
+    expect(status == 0 and re.search(r"<b>activations</b>.*?>1<.*?>41<.*?>80<.*?>0 %<.*?>100 %<", page, re.S) and "alert(1)" not in page,
+           "the report shows them")
 
 
 # What a student's file may not be, with the lab 03_accumulate.
 BAD_BETS = [b"", b"{", b"[]", b"5", b"null", b"[" * 15000, b"\xff\xfe", b'{"lab": "03_accumulate"}', b'{"lab": "03_accumulate", "bets": []}',
-            b'{"lab": "04_checkpoint", "bets": {}}', b'{"lab": "03_accumulate", "bets": {"a": 5}}', b'{"lab": "03_accumulate", "bets": {"a": {"bet": "5"}}}',
-            b'{"lab": "03_accumulate", "bets": {"a": {"bet": NaN}}}', b'{"lab": "03_accumulate", "bets": {"a": {"bet": 1e999}}}', b'{"lab": "03_accumulate", "bets": {"a": {"bet": true}}}',
-            b'{"lab": "03_accumulate", "bets": {"a": {"text": 5}}}', b'{"lab": "03_accumulate", "bets": {"<b>": {"bet": 5}}}', b'{"lab": "03_accumulate", "bets": {"a": {"bet": ' + b"9" * 6000 + b"}}}",
+            b'{"lab": "04_checkpoint", "bets": {}}', b'{"lab": "03_accumulate", "bets": {"a": 5}}',
+            b'{"lab": "03_accumulate", "bets": {"a": {"bet": "5"}}}',
+            b'{"lab": "03_accumulate", "bets": {"a": {"bet": NaN}}}', b'{"lab": "03_accumulate", "bets": {"a": {"bet": 1e999}}}',
+            b'{"lab": "03_accumulate", "bets": {"a": {"bet": true}}}',
+            b'{"lab": "03_accumulate", "bets": {"a": {"text": 5}}}', b'{"lab": "03_accumulate", "bets": {"<b>": {"bet": 5}}}',
+            b'{"lab": "03_accumulate", "bets": {"a": {"bet": ' + b"9" * 6000 + b"}}}",
             b'{"lab": "03_accumulate", "bets": {"a": {"bet": 5}}}' + b" " * 20000,
             json.dumps({"lab": "03_accumulate", "bets": {str(i): {"bet": 1} for i in range(33)}}).encode(), None]
 
@@ -349,7 +376,8 @@ def check_reader():
             os.rename(path, f"{folder}/in/b/my_bets03.json")
             write(f"{folder}/in/c/my_bets03.json", '{"lab": "03_accumulate", "bets": {}}')
         taken = hand_in_reader.unpack(f"{folder}/in", f"{folder}/out", "03_accumulate", ["accumulate.c"])
-        expect(list(taken["files"]) == ["accumulate.c"] and taken["bets"] == {} and (len(taken["notes"]) == 1) == (what != "twice") and os.listdir(f"{folder}/out") == ["accumulate.c"],
+        expect(list(taken["files"]) == ["accumulate.c"] and taken["bets"] == {} and (len(taken["notes"]) == 1) == (what != "twice")
+               and os.listdir(f"{folder}/out") == ["accumulate.c"],
                f"a {what} in place of bets costs nothing: {taken['notes']}")
 
 

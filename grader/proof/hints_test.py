@@ -26,7 +26,8 @@ def check_rounds():
     said = [hint("1") for _ in range(4)]
     heads = [out.splitlines()[0] for _, out, _ in said]
     expect(heads == [f"Lab 90, task 1, hint {tier} of 3:" for tier in (1, 2, 3, 1)], f"one more each time, then round again: {heads}")
-    expect("Where to look:\n   on line two." in said[1][1] and "The way" not in said[1][1] and "question" not in said[1][1], "a hint is shown whole, and alone")
+    expect("Where to look:\n   on line two." in said[1][1] and "The way" not in said[1][1] and "question" not in said[1][1],
+           "a hint is shown whole, and alone")
     counts = [out.splitlines()[-1] for _, out, _ in said]
     expect(counts[0] == "You have read 1 of 3 hints of task 1; 1 of 5 of this lab.", counts[0])
     expect(counts[3] == "You have read 3 of 3 hints of task 1; 3 of 5 of this lab.", f"what was read stays read: {counts[3]}")
@@ -34,7 +35,8 @@ def check_rounds():
 
 def check_list():
     status, said, _ = hint()
-    expect(status == 0 and "task 1: 3 of 3\n" in said and "task 2: 0 of 2\n" in said and "in all: 3 of 5\n" in said, f"without a task: a list {said!r}")
+    expect(status == 0 and "task 1: 3 of 3\n" in said and "task 2: 0 of 2\n" in said and "in all: 3 of 5\n" in said,
+           f"without a task: a list {said!r}")
     hint("2")
     expect("task 2: 1 of 2\n" in hint()[1] and "in all: 4 of 5\n" in hint()[1], "which counts what was read")
 
