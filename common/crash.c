@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -110,8 +111,18 @@ static void give_up(int number) {
     _exit(128 + SIGSEGV);
 }
 
+/* Of several threads that crash at once the first one tells; a second must not end the program
+   meanwhile. */
+static void wait_for_the_first(void) {
+    static atomic_flag telling = ATOMIC_FLAG_INIT;
+    volatile bool first = !atomic_flag_test_and_set(&telling);
+    while (!first) { /* no system call: a closed room may forbid it */
+    }
+}
+
 static void on_signal(int number, siginfo_t *info, void *context) {
     (void)context;
+    wait_for_the_first();
     signal(SIGALRM, give_up);
     alarm(5);
     if (reserve != MAP_FAILED) {
@@ -133,7 +144,8 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     print_lines();
     fprintf(stderr, "\n");
     crash_told();
-    raise(number); /* ends the program: SA_RESETHAND */
+    signal(number, SIG_DFL);
+    raise(number); /* ends the program */
 }
 
 void crash_tell(void) {
@@ -145,8 +157,8 @@ void crash_tell(void) {
         sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = STACK}, NULL);
     }
     for (int i = 0; i < SIGNALS; i++) {
-        struct sigaction before, action = {.sa_sigaction = on_signal,
-                                           .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND};
+        struct sigaction before,
+            action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) {
             sigaction(signals[i], &action, NULL);
         }

@@ -34,6 +34,11 @@ static void overflow_stack(void) {
     zero = descend(&zero);
 }
 
+static void read_nowhere_in_each_thread(void) {
+#pragma omp parallel num_threads(4)
+    read_nowhere();
+}
+
 /* Runs it in a process of its own; how that ended, and what it said. */
 static int end_of(void (*mistake)(void), char *text, size_t size) {
     int ends[2];
@@ -81,6 +86,17 @@ Test(crash, says_where) {
         cr_expect(strstr(text, cases[i].words) && strstr(text, cases[i].function), "%zu: %s", i,
                   text);
         cr_expect(strchr(text, '\n') == text + strlen(text) - 1, "one line, not '%s'", text);
+    }
+}
+
+/* The first thread's report comes to its end, whatever the others do. */
+Test(crash, of_several_threads_says_where) {
+    for (int i = 0; i < 20 && !SANITIZED; i++) {
+        char text[4000];
+        int status = end_of(read_nowhere_in_each_thread, text, sizeof text);
+        cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "%x", status);
+        cr_assert(strstr(text, ", at crash_test.c:") != NULL, "%s", text);
+        cr_assert_eq(text[strlen(text) - 1], '\n', "%s", text);
     }
 }
 

@@ -27,4 +27,17 @@ static inline double median(double *values, int count) {
     return values[count / 2];
 }
 
+/** How many times the shortest of `count` durations the longest is. */
+static inline double spread(const double *values, int count) {
+    double least = values[0], most = values[0];
+    for (int i = 1; i < count; i++) {
+        least = values[i] < least ? values[i] : least;
+        most = values[i] > most ? values[i] : most;
+    }
+    return least > 0 ? most / least : 1;
+}
+
+/** A spread of the same work above which a machine is too busy for its times to be believed. */
+#define NOISY 2.0
+
 #endif

@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/files.h"
+#include "train/meter.h"
 #include "train/plot.h"
 
 typedef struct Point {
@@ -154,23 +155,8 @@ static json_t *number(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* "1.5 s", "2:03", "1:02:03" */
-static char *duration_text(char text[16], double seconds) {
-    if (!(seconds < 360000)) {
-        snprintf(text, 16, "-");
-    } else if (seconds < 60) {
-        snprintf(text, 16, "%.1f s", seconds);
-    } else if (seconds < 3600) {
-        snprintf(text, 16, "%d:%02d", (int)seconds / 60, (int)seconds % 60);
-    } else {
-        snprintf(text, 16, "%d:%02d:%02d", (int)seconds / 3600, (int)seconds / 60 % 60,
-                 (int)seconds % 60);
-    }
-    return text;
-}
-
 int report_progress(Report *report, const Progress *progress) {
-    char left[16], scale[32] = "";
+    char left[DURATION_BYTES], scale[32] = "";
     int done = progress->step - report->first_step, to_do = progress->steps - progress->step;
     double seconds = done > 0 ? (now() - report->began) / done * to_do : (double)NAN;
     if (progress->loss_scale > 0) {
@@ -318,7 +304,7 @@ static void draw_loss(const Report *report, double unigram_entropy) {
 }
 
 int report_summary(Report *report, const Summary *summary) {
-    char duration[16];
+    char duration[DURATION_BYTES];
     double speed = summary->seconds > 0 ? (double)summary->samples / summary->seconds : 0;
     report_break(report);
     printf("\nTime:            %s\n", duration_text(duration, summary->seconds));

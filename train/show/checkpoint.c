@@ -2,31 +2,41 @@
    segment takes, predicted and counted.
 
        checkpoint --folder build/pictures --segment 2 --budget 16
- */
+
+   It shows what is there: the plain step before any task is done, and the rest task by task. What
+   may reach a hole runs in a child (train/attempt.h), all of it before the first thread is
+   started here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
+#include "common/crash.h"
 #include "common/files.h"
 #include "common/lab.h"
 #include "labs/04_checkpoint/contract.h"
+#include "train/attempt.h"
+#include "train/measure.h"
+#include "train/meter.h"
 #include "train/timeline.h"
 
-enum { B = 4, T = 128 };
-static const ModelConfig config = {.V = 256, .T = T, .L = 8, .NH = 4, .C = 128, .dropout = 0.1f};
+/* No dropout: it takes no memory, so that the picture is there before task 3 is. */
+enum { B = 4, T = 128, L = 8, REPEAT = 5 };
+static const ModelConfig config = {.V = 256, .T = T, .L = L, .NH = 4, .C = 128};
 
 typedef struct Show {
     const char *folder;
     int segment; /* of the picture; 0: chosen for the budget */
     int budget;  /* MiB of activations */
+    int status;  /* of the program, so far */
 } Show;
 
-/* The memory and the time of a step. */
+/* ---- a step ---------------------------------------------------------------------------------- */
+
 typedef struct Step {
+    Device *device;
     Memory *memory;
     Model *model;
-    double milliseconds;
+    double milliseconds[REPEAT];
 } Step;
 
 static void one_pass(Model *model, const Batch *batch) {
@@ -39,23 +49,29 @@ static void one_pass(Model *model, const Batch *batch) {
     }
 }
 
-/* The second of two passes is looked at: the first pays for what libraries set up. */
-static Step step_new(Device *device, int segment) {
+/* Passes of a model; the last one is recorded. The first pays for what libraries set up. */
+static Step step_new(int segment) {
     int32_t ids[B * T];
     for (int i = 0; i < B * T; i++) {
         ids[i] = i * 7 % config.V;
     }
     Batch batch = {.B = B, .T = T, .tokens = ids, .targets = ids, .valid = B * T};
-    Step step = {.memory = memory_new(device, (MemoryOptions){0})};
+    Step step = {.device = device_cpu_new(0)};
+    if (step.device == NULL) {
+        exit(EXIT_RUN);
+    }
+    step.memory = memory_new(step.device, (MemoryOptions){0});
     step.model = model_new(&config, step.memory, 1);
     step.model->checkpoint.segment = segment;
     one_pass(step.model, &batch);
-    memory_peak_reset(step.memory);
-    step.model->block_forwards = 0;
-    memory_record(step.memory, true);
-    double begin = now();
-    one_pass(step.model, &batch);
-    step.milliseconds = 1e3 * (now() - begin);
+    for (int i = 0; i < REPEAT; i++) {
+        memory_peak_reset(step.memory);
+        step.model->block_forwards = 0;
+        memory_record(step.memory, i == REPEAT - 1);
+        double began = now_ms();
+        one_pass(step.model, &batch);
+        step.milliseconds[i] = now_ms() - began;
+    }
     memory_record(step.memory, false);
     return step;
 }
@@ -63,43 +79,183 @@ static Step step_new(Device *device, int segment) {
 static void step_free(Step *step) {
     model_free(step->model);
     memory_free(step->memory);
+    device_free(step->device);
 }
 
-static size_t activations(const Step *step) {
-    return memory_peak(step->memory).bytes[MEMORY_ACTIVATIONS];
+/* ---- what is tried in a child ---------------------------------------------------------------- */
+
+/* Of a segment: what a step takes, if it came to its end, and what was predicted. */
+typedef struct Row {
+    size_t counted, predicted;
+    int blocks; /* that ran forward */
+    double milliseconds, spread;
+    Attempt step, formula;
+} Row;
+
+static void count_step(void *context, void *result) {
+    Row *row = result;
+    Step step = step_new(*(const int *)context);
+    row->counted = memory_peak(step.memory).bytes[MEMORY_ACTIVATIONS];
+    row->blocks = (int)step.model->block_forwards;
+    row->spread = spread(step.milliseconds, REPEAT);
+    row->milliseconds = median(step.milliseconds, REPEAT);
+    step_free(&step);
 }
 
-/* All segments, so that the neighbours of a choice can be compared with it. */
-static void print_segments(Device *device, int chosen) {
+static void predict_step(void *context, void *result) {
+    *(size_t *)result =
+        checkpoint_bytes(&config, B, T, (Checkpoint){.segment = *(const int *)context});
+}
+
+static void choose(void *context, void *result) {
+    const Show *show = context;
+    *(int *)result = checkpoint_segment(&config, B, T, (size_t)show->budget << 20);
+}
+
+static Row row_of(int segment) {
+    Row row;
+    Attempt step = attempt(count_step, &segment, &row, sizeof row);
+    row.step = step;
+    row.formula = attempt(predict_step, &segment, &row.predicted, sizeof row.predicted);
+    return row;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static bool differs(const Row *row) {
+    return row->step.done && row->formula.done && row->counted != row->predicted;
+}
+
+static void print_bytes(const Attempt *made, size_t bytes) {
+    if (made->done) {
+        printf(" %15zu", bytes);
+    } else {
+        printf(" %15s", made->todo ? "not yet" : "failed");
+    }
+}
+
+static void print_row(int S, const Row *row, bool chosen) {
+    printf("  %7d", S);
+    print_bytes(&row->formula, row->predicted);
+    print_bytes(&row->step, row->counted);
+    if (row->step.done) {
+        printf(" %11d %6.1f", row->blocks, row->milliseconds);
+    } else {
+        printf(" %11s %6s", "-", "-");
+    }
+    if (differs(row)) {
+        printf("  %+lld", (long long)row->counted - (long long)row->predicted);
+    }
+    printf("%s\n", chosen ? "  <- the picture" : "");
+}
+
+static const Attempt *attempt_of(const Row *rows, int i) {
+    return i < L ? &rows[i].step : &rows[i - L].formula;
+}
+
+/* Each hole that was reached, once. */
+static void print_holes(const Row *rows) {
+    for (int i = 0; i < 2 * L; i++) {
+        const Attempt *made = attempt_of(rows, i);
+        bool first = made->todo;
+        for (int before = 0; before < i; before++) {
+            first = first && strcmp(attempt_of(rows, before)->said, made->said) != 0;
+        }
+        if (first) {
+            printf("not yet: %s\n", made->said);
+        }
+    }
+}
+
+/* What the numbers say, in a sentence each. */
+static void print_findings(const Row *rows) {
+    int wrong = 0;
+    double most = 1;
+    for (int i = 0; i < L; i++) {
+        wrong += differs(&rows[i]);
+        most = rows[i].step.done && rows[i].spread > most ? rows[i].spread : most;
+    }
+    if (wrong > 0) {
+        printf(
+            "counted is not predicted in %d of %d rows (by the bytes at the end of the row): the "
+            "step keeps\na tensor too long or drops one, or checkpoint_bytes() is wrong: make "
+            "grade04 CHECK=bytes\n",
+            wrong, L);
+    }
+    if (most > NOISY) {
+        printf("The machine is busy: the same step took up to %.1f times as long. ms is the median "
+               "of %d.\n",
+               most, REPEAT);
+    }
+    print_holes(rows);
+}
+
+static void count_rows(Show *show, Row *rows) {
+    Meter meter = meter_begin("segments", L);
+    for (int i = 0; i < L; i++) {
+        rows[i] = row_of(i + 1);
+        if (rows[i].step.status != 0 || rows[i].formula.status != 0) {
+            show->status = EXIT_RUN;
+        }
+        meter_tell(&meter, i + 1);
+    }
+    meter_clear(&meter);
+}
+
+static void print_segments(const Row *rows, int chosen) {
     printf("L %d, C %d, NH %d, batch (%d, %d): activations of a step\n\n"
-           "  segment  predicted bytes  counted bytes  blocks run     ms\n",
-           config.L, config.C, config.NH, B, T);
-    for (int S = 1; S <= config.L; S++) {
-        Step step = step_new(device, S);
-        printf("  %7d %16zu %14zu %11d %6.1f%s\n", S,
-               checkpoint_bytes(&config, B, T, (Checkpoint){.segment = S}), activations(&step),
-               (int)step.model->block_forwards, step.milliseconds, S == chosen ? "  <-" : "");
-        step_free(&step);
+           "  segment predicted bytes   counted bytes  blocks run     ms\n",
+           L, config.C, config.NH, B, T);
+    for (int S = 1; S <= L; S++) {
+        print_row(S, &rows[S - 1], S == chosen);
     }
+    print_findings(rows);
 }
 
-static int draw(Device *device, const char *folder, int segment) {
-    Device *second = device_cpu_new(0);
-    if (second == NULL) {
-        return -1;
+/* ---- the picture ----------------------------------------------------------------------------- */
+
+/* The segment of the picture: that of --segment, or the one chosen, or until task 5 is done 1. */
+static int settle_segment(Show *show) {
+    int segment = show->segment;
+    if (segment == 0) {
+        Attempt chosen = attempt(choose, show, &segment, sizeof segment);
+        if (chosen.todo) {
+            printf("Task 5 chooses the segment for a budget; until then the picture is of segments "
+                   "of 1.\n");
+        } else if (!chosen.done) {
+            show->status = EXIT_RUN;
+        } else if (segment < 1 || segment > L) {
+            fprintf(stderr, "no segment fits into %d MiB\n", show->budget);
+            exit(EXIT_RUN);
+        } else {
+            printf("A budget of %d MiB: segments of %d.\n", show->budget, segment);
+        }
     }
-    Step plain = step_new(device, 0), less = step_new(second, segment);
+    return segment > 0 ? segment : 1;
+}
+
+/* The plain step above; the checkpointed one below it, where there is one. */
+static int draw(const char *folder, int segment, bool checkpointed) {
+    Step plain = step_new(0), less = {0};
+    if (checkpointed) {
+        less = step_new(segment);
+    }
     char title[96], *path = path_join(folder, "memory04.svg");
     snprintf(title, sizeof title, "Checkpointed, segments of %d", segment);
-    int failed = timeline_pictures((Memory *const[]){plain.memory, less.memory},
-                                   (const char *const[]){"A plain step", title}, 2, path);
+    int failed =
+        timeline_pictures((Memory *const[]){plain.memory, less.memory},
+                          (const char *const[]){"A plain step", title}, 1 + checkpointed, path);
     if (!failed) {
-        printf("\nMemory timelines: %s\n", path);
+        printf("\nMemory timeline%s: %s\n",
+               checkpointed ? "s, plain above checkpointed"
+                            : " of a plain step; yours comes below it",
+               path);
     }
     free(path);
-    step_free(&less);
+    if (checkpointed) {
+        step_free(&less);
+    }
     step_free(&plain);
-    device_free(second);
     return failed;
 }
 
@@ -113,8 +269,7 @@ static bool parse(int argc, char **argv, Show *show) {
         char *end = NULL;
         long value = i + 1 < argc ? strtol(argv[i + 1], &end, 10) : 0;
         bool known = segment || strcmp(argv[i], "--budget") == 0;
-        if (!known || end == NULL || *end != '\0' || value < 1 ||
-            value > (segment ? config.L : 4096)) {
+        if (!known || end == NULL || *end != '\0' || value < 1 || value > (segment ? L : 4096)) {
             return false;
         }
         *(segment ? &show->segment : &show->budget) = (int)value;
@@ -125,25 +280,19 @@ static bool parse(int argc, char **argv, Show *show) {
 int main(int argc, char **argv) {
     Show show = {.folder = "build/pictures", .budget = 16};
     if (!parse(argc, argv, &show)) {
-        fprintf(stderr, "usage: checkpoint [--folder DIR] [--segment 1..%d | --budget MIB]\n",
-                config.L);
+        fprintf(stderr, "usage: checkpoint [--folder DIR] [--segment 1..%d | --budget MIB]\n", L);
         return EXIT_USAGE;
     }
-    int segment = show.segment;
-    if (segment == 0) {
-        segment = checkpoint_segment(&config, B, T, (size_t)show.budget << 20);
-        if (segment == 0) {
-            fprintf(stderr, "no segment fits into %d MiB\n", show.budget);
-            return EXIT_RUN;
-        }
-        printf("A budget of %d MiB: segments of %d.\n", show.budget, segment);
-    }
-    Device *device = device_cpu_new(0);
-    if (device == NULL || folder_make(show.folder) != 0) {
+    if (folder_make(show.folder) != 0) {
         return EXIT_RUN;
     }
-    print_segments(device, segment);
-    int failed = draw(device, show.folder, segment);
-    device_free(device);
-    return stdout_flush() != 0 || failed ? EXIT_RUN : 0;
+    crash_tell();
+    Row rows[L];
+    int segment = settle_segment(&show);
+    count_rows(&show, rows);
+    print_segments(rows, segment);
+    if (draw(show.folder, segment, rows[segment - 1].step.done) != 0) {
+        show.status = EXIT_RUN;
+    }
+    return stdout_flush() != 0 ? EXIT_RUN : show.status;
 }
