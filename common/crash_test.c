@@ -89,7 +89,7 @@ Test(crash, says_where) {
     }
 }
 
-/* The first thread's report comes to its end, whatever the others do. */
+/* The first thread's report is complete, whatever the others do. */
 Test(crash, of_several_threads_says_where) {
     for (int i = 0; i < 20 && !SANITIZED; i++) {
         char text[4000];

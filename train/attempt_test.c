@@ -1,4 +1,4 @@
-/* What may end a program, in a child. */
+/* A part that may end its program, tried in a child. */
 #include "train/attempt.h"
 
 #include <criterion/criterion.h>
@@ -53,6 +53,7 @@ Test(attempt, a_bug_is_a_failure, .init = cr_redirect_stderr) {
     int number = 21, result = 5;
     Attempt made = attempt(bug, &number, &result, sizeof result);
     cr_assert(!made.done && !made.todo && made.status == EXIT_RUN);
-    cr_assert_str_eq(strstr(made.said, "CHECK(result"), "CHECK(result == NULL) failed: a bug of 21");
+    cr_assert_str_eq(strstr(made.said, "CHECK(result"),
+                     "CHECK(result == NULL) failed: a bug of 21");
     cr_assert_eq(result, 0);
 }

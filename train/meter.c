@@ -52,8 +52,8 @@ char *duration_text(char text[DURATION_BYTES], double seconds) {
     } else if (seconds < 3600) {
         snprintf(text, DURATION_BYTES, "%d:%02d", (int)seconds / 60, (int)seconds % 60);
     } else {
-        snprintf(text, DURATION_BYTES, "%d:%02d:%02d", (int)seconds / 3600,
-                 (int)seconds / 60 % 60, (int)seconds % 60);
+        snprintf(text, DURATION_BYTES, "%d:%02d:%02d", (int)seconds / 3600, (int)seconds / 60 % 60,
+                 (int)seconds % 60);
     }
     return text;
 }

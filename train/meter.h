@@ -1,10 +1,10 @@
 /**
  * @file meter.h
- * @brief How far a command has come that takes more than a few seconds, and how long it will still take.
+ * @brief Progress and time left of a command that takes more than a few seconds.
  * @ingroup train
  *
- * Goes to stderr: on a terminal as one line that renews itself and is gone in the end, elsewhere as a
- * plain line every few seconds. A command that ends before that says nothing.
+ * Goes to stderr: on a terminal as one line that renews itself and is gone in the end, elsewhere as
+ * a plain line every few seconds. A command that ends before that says nothing.
  */
 #ifndef TRAIN_METER_H
 #define TRAIN_METER_H
@@ -17,14 +17,14 @@ enum { DURATION_BYTES = 16 };
 
 /** A command on its way. */
 typedef struct Meter {
-    FILE *to;        /**< stderr */
-    const char *of;  /**< what is counted: "windows" */
-    double all;      /**< how many there are */
-    double every;    /**< seconds between two lines */
-    double began;    /**< on the clock of common/clock.h */
-    double told;     /**< when the last line was written */
-    bool terminal;   /**< one line that renews itself */
-    bool open;       /**< it stands on the screen */
+    FILE *to;       /**< stderr */
+    const char *of; /**< what is counted: "windows" */
+    double all;     /**< how many there are */
+    double every;   /**< seconds between two lines */
+    double began;   /**< on the clock of common/clock.h */
+    double told;    /**< when the last line was written */
+    bool terminal;  /**< one line that renews itself */
+    bool open;      /**< it stands on the screen */
 } Meter;
 
 /**
@@ -35,7 +35,7 @@ typedef struct Meter {
  */
 Meter meter_begin(const char *of, double all);
 
-/** So many of them are done; writes a line, "40 of 600 windows, left 0:12", if it is time for one. */
+/** `done` of them are done; writes "40 of 600 windows, left 0:12", if it is time for a line. */
 void meter_tell(Meter *meter, double done);
 
 /** Takes the line off the screen: before anything else is written there, and at the end. */

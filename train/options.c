@@ -67,6 +67,10 @@ static const Option options_table[] = {
     {FLAG, "checkpoint_attention", AT(checkpoint.attention_only), NULL, NULL,
      "recompute the attention's probabilities; alone, only these", 0, 0},
     {FLAG, "fp16", AT(fp16), NULL, NULL, "half precision with a loss scaler (lab 05)", 0, 0},
+    {INT, "initial_scale_power", AT(scale_power), "P", NULL,
+     "the loss scale begins at 2^P (default: 16)", 1, 120},
+    {INT, "loss_scale_window", AT(scale_window), "N", NULL,
+     "good steps until it grows (default: 2000)", 1, MANY},
     {FLAG, "bf16", AT(bf16), NULL, NULL, "bfloat16 (lab 05)", 0, 0},
     {CHOICE, "optim", AT(optim), "adamw|adafactor|adamw_8bit", "adamw", "the optimizer", 0, 0},
     {REAL, "learning_rate", AT(learning_rate), "LR", "0.001", "largest learning rate", 0, 1e6},
@@ -296,6 +300,16 @@ static ParseResult check_together(TrainOptions *options, FILE *err) {
     }
     if (options->fp16 || options->bf16) {
         options->config.precision = options->fp16 ? F16 : BF16;
+    }
+    if (!options->fp16 && options->fit == 0 &&
+        (options->scale_power > 0 || options->scale_window > 0)) {
+        return wrong(err, "--%s needs --fp16: nothing else has a loss scaler",
+                     options->scale_power > 0 ? "initial_scale_power" : "loss_scale_window");
+    }
+    if (options->scale_power > 0 && options->resume != NULL) {
+        return wrong(err,
+                     "--initial_scale_power and --resume_from_checkpoint exclude each other: a "
+                     "run resumes with its own scale");
     }
     if (options->model == NULL && options->resume == NULL) {
         if (config_check(&options->config, reason) != 0) {

@@ -38,6 +38,8 @@ typedef struct TrainOptions {
     Checkpoint checkpoint;  /**< --checkpoint_segment, --checkpoint_attention, or both; {0} for
                                  neither unless `checkpointing`, and then never {0} */
     bool fp16;              /**< --fp16 */
+    int scale_power;        /**< --initial_scale_power; 0 for what scaler_init() says */
+    int scale_window;       /**< --loss_scale_window; 0 for what scaler_init() says */
     bool bf16;              /**< --bf16 */
     int optim;              /**< --optim, an Optim */
     double learning_rate;   /**< --learning_rate */

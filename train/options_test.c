@@ -93,6 +93,23 @@ Test(options, are_held_against_the_model) {
     }
 }
 
+Test(options, a_loss_scale_is_that_of_fp16) {
+    static const struct {
+        const char *line, *want;
+    } cases[] = {{"--fp16 --initial_scale_power 24 --loss_scale_window 4", NULL},
+                 {"--initial_scale_power 24", "--initial_scale_power needs --fp16"},
+                 {"--bf16 --loss_scale_window 4", "--loss_scale_window needs --fp16"},
+                 {"--fp16 --initial_scale_power 121", "a whole number from 1 to 120"},
+                 {"--fp16 --initial_scale_power 24 --resume_from_checkpoint a", "its own scale"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        TrainOptions o;
+        char text[256];
+        cr_assert_eq(parse(cases[i].line, &o, text, sizeof text),
+                     cases[i].want != NULL ? PARSE_ERROR : PARSE_RUN, "%s", cases[i].line);
+        cr_assert(cases[i].want == NULL || strstr(text, cases[i].want), "%s", text);
+    }
+}
+
 Test(options, sizes_have_units) {
     static const struct {
         const char *text;

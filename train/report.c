@@ -155,12 +155,24 @@ static json_t *number(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* "2^24"; a scale that is not a power of two as the number. */
+static char *scale_text(char text[32], double scale) {
+    int power;
+    if (frexp(scale, &power) == 0.5) {
+        snprintf(text, 32, "2^%d", power - 1);
+    } else {
+        snprintf(text, 32, "%g", scale);
+    }
+    return text;
+}
+
 int report_progress(Report *report, const Progress *progress) {
-    char left[DURATION_BYTES], scale[32] = "";
+    char left[DURATION_BYTES], scale[48] = "", power[32];
     int done = progress->step - report->first_step, to_do = progress->steps - progress->step;
     double seconds = done > 0 ? (now() - report->began) / done * to_do : (double)NAN;
     if (progress->loss_scale > 0) {
-        snprintf(scale, sizeof scale, "  scale %g", (double)progress->loss_scale);
+        snprintf(scale, sizeof scale, "  scale %s",
+                 scale_text(power, (double)progress->loss_scale));
     }
     printf("%sstep %d/%d  loss %.4f  norm %.3f  lr %.2e%s  %.0f tokens/s  memory %.1f/%.1f MiB  "
            "left %s%s",
@@ -184,11 +196,23 @@ int report_progress(Report *report, const Progress *progress) {
     return write_line(report, json);
 }
 
-int report_skip(Report *report, int step, double scale) {
+int report_scale(Report *report, int step, double before, double scale) {
+    char from[32], to[32];
+    report_break(report);
+    printf("step %d  good steps in a row: the loss scale rises from %s to %s\n", step,
+           scale_text(from, before), scale_text(to, scale));
+    fflush(stdout);
+    return write_line(report, json_pack("{s:i, s:f}", "step", step, "loss_scale", scale));
+}
+
+int report_skip(Report *report, int step, double before, double scale) {
+    char from[32], to[32];
     report_break(report);
     printf("step %d  skipped: a gradient is not finite", step);
     if (scale > 0) {
-        printf("; the loss scale is now %g", scale);
+        printf(scale < before ? "; the loss scale falls from %s to %s"
+                              : "; the loss scale stays %s",
+               scale_text(from, before), scale_text(to, scale));
     }
     putchar('\n');
     fflush(stdout);

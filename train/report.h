@@ -86,10 +86,14 @@ int report_progress(Report *report, const Progress *progress);
  *
  * @param report the report
  * @param step   the update that was tried, and will be again
- * @param scale  of the loss, from now on; 0 for none
+ * @param before scale of the loss until now
+ * @param scale  from now on; 0 for none
  * @return 0, or -1 with a line on stderr
  */
-int report_skip(Report *report, int step, double scale);
+int report_skip(Report *report, int step, double before, double scale);
+
+/** A scale of the loss that has grown after an update; the parameters as for report_skip(). */
+int report_scale(Report *report, int step, double before, double scale);
 
 /** A validation. @return 0, or -1 with a line on stderr */
 int report_eval(Report *report, int step, double loss);

@@ -126,6 +126,16 @@ static MemoryUse predict(const Run *run) {
     return use;
 }
 
+/* What the options say of the loss scaler, in place of its own settings. */
+static void set_scaler(Mixed *mixed, const TrainOptions *options) {
+    if (mixed->dynamic && options->scale_power > 0) {
+        mixed->scaler.scale = ldexpf(1, options->scale_power);
+    }
+    if (mixed->dynamic && options->scale_window > 0) {
+        mixed->scaler.interval = options->scale_window;
+    }
+}
+
 static void build(Run *run) {
     const TrainOptions *options = &run->options;
     MemoryOptions memory = {.budget = options->budget,
@@ -139,6 +149,7 @@ static void build(Run *run) {
     run->trainer.model->checkpoint = options->checkpoint;
     if (options->config.precision != F32) {
         mixed_init(&run->mixed, options->config.precision);
+        set_scaler(&run->mixed, options);
         run->trainer.mixed = &run->mixed;
     }
     techniques_set(&run->trainer);

@@ -30,6 +30,7 @@ typedef struct Run {
     int windows;          /**< the same with those that were skipped */
     int skipped;          /**< skipped since the last update */
     double first_loss;    /**< of the first window, nats per token */
+    float scale;          /**< of the loss, before the present window; 0 without a scaler */
     size_t samples;       /**< sequences trained on */
     size_t row;           /**< place in the data where the present window began */
     double window_began;  /**< on the clock */

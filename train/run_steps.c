@@ -60,6 +60,17 @@ static bool due(int step, int every) {
     return every > 0 && step % every == 0;
 }
 
+/* A scale that has grown; one that falls is in the line of the skipped step. */
+static int tell_scale(Run *run) {
+    float scale = loss_scale(run);
+    int result = 0;
+    if (scale > run->scale) {
+        result = report_scale(run->report, run->trainer.schedule.step, (double)run->scale,
+                              (double)scale);
+    }
+    return result;
+}
+
 /* Between updates: lines, validations, checkpoints. */
 static int after_update(Run *run, const StepReport *step) {
     const TrainOptions *options = &run->options;
@@ -68,7 +79,8 @@ static int after_update(Run *run, const StepReport *step) {
     run->skipped = 0;
     run->snapshot.loss_sum += step->loss * (double)step->tokens;
     run->snapshot.loss_tokens += step->tokens;
-    if ((due(number, options->logging_steps) || last) && print_progress(run, step) != 0) {
+    if (tell_scale(run) != 0 ||
+        ((due(number, options->logging_steps) || last) && print_progress(run, step) != 0)) {
         return EXIT_RUN;
     }
     if (due(number, options->eval_steps) && !last) {
@@ -87,7 +99,7 @@ static int after_update(Run *run, const StepReport *step) {
 /* Nothing was learned, so nothing is due: the same update is tried again with other data. */
 static int after_skip(Run *run) {
     int update = run->trainer.schedule.step + 1;
-    if (report_skip(run->report, update, (double)loss_scale(run)) != 0) {
+    if (report_skip(run->report, update, (double)run->scale, (double)loss_scale(run)) != 0) {
         return EXIT_RUN;
     }
     if (++run->skipped == MOST_SKIPPED) {
@@ -103,6 +115,7 @@ static void begin_window(Run *run) {
     bool recorded = number == run->first_step + RECORDED_STEP ||
                     (number == run->last_step && number < run->first_step + RECORDED_STEP);
     memory_record(run->memory, recorded);
+    run->scale = loss_scale(run);
     run->row = data_position(run->data).row;
     run->window_began = now();
 }

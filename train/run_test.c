@@ -176,6 +176,26 @@ Test(run, writes_what_it_says, .timeout = 60) {
     scratch_remove();
 }
 
+/* A scale that begins too high falls, a step each time, and rises after good steps in a row. */
+Test(run, a_scale_that_falls_and_rises_is_reported, .timeout = 60) {
+    text_file();
+    cr_assert_eq(train(TINY "--fp16 --initial_scale_power 40 --loss_scale_window 4 --max_steps 8 "
+                            "--output_dir $S/o"),
+                 0, "%s", output);
+    const char *const lines[] = {
+        "step 1  skipped: a gradient is not finite; the loss scale falls from 2^40 to 2^39\n",
+        "step 4  good steps in a row: the loss scale rises from 2^"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        cr_assert_not_null(strstr(output, lines[i]), "%s", output);
+    }
+    char command[256];
+    snprintf(command, sizeof command,
+             "grep -c '\"step\":4,\"loss_scale\":[0-9]*\\.0}' %s/o/metrics.jsonl",
+             scratch_folder());
+    cr_assert_eq(shell(command), 0, "%s", output);
+    scratch_remove();
+}
+
 /* A picture is a convenience: without gnuplot the run says so, and succeeds anyway. */
 Test(run, without_gnuplot_there_are_no_pictures, .timeout = 60) {
     char command[512];

@@ -84,7 +84,7 @@ static void step_free(Step *step) {
 
 /* ---- what is tried in a child ---------------------------------------------------------------- */
 
-/* Of a segment: what a step takes, if it came to its end, and what was predicted. */
+/* Of a segment: what a step takes, if it finished, and what was predicted. */
 typedef struct Row {
     size_t counted, predicted;
     int blocks; /* that ran forward */
@@ -167,7 +167,7 @@ static void print_holes(const Row *rows) {
     }
 }
 
-/* What the numbers say, in a sentence each. */
+/* A sentence for each conclusion from the numbers. */
 static void print_findings(const Row *rows) {
     int wrong = 0;
     double most = 1;

@@ -14,6 +14,7 @@
 #include "labs/00_bytes/contract.h"
 #include "labs/04_checkpoint/contract.h"
 #include "labs/05_fp16/contract.h"
+#include "train/meter.h"
 #include "train/plot.h"
 #include "train/techniques.h"
 
@@ -124,8 +125,11 @@ static double share_between(int scale, int low, int high) {
     return 100 * sum / (histogram.all - histogram.zero);
 }
 
+/* fp16 by exponent: below FLUSHED a number becomes 0, below NORMAL it loses bits, and from
+   TOO_LARGE on, beyond 65504, it becomes inf. */
+enum { FAR = 1000, FLUSHED = -25, NORMAL = -14, TOO_LARGE = 16, SCALE = 16 };
+
 static void print_shares(void) {
-    enum { FAR = 1000, FLUSHED = -25, NORMAL = -14, TOO_LARGE = 16 };
     printf("%.0f activation gradients; in fp16, of those that are not 0:\n\n"
            "  loss scale   become 0   lose bits (subnormal)   become infinite\n",
            histogram.all);
@@ -133,6 +137,27 @@ static void print_shares(void) {
         printf("  2^%-2d        %6.2f %%   %6.2f %%                %6.2f %%\n", scale,
                share_between(scale, -FAR, FLUSHED), share_between(scale, FLUSHED, NORMAL),
                share_between(scale, TOO_LARGE, FAR));
+    }
+    printf("\nThe zeros are not the worst of it: without a scale %.0f %% lose bits.\n",
+           share_between(0, FLUSHED, NORMAL));
+}
+
+/* What fp16 makes of an exponent, as a background with its name above the highest bar. */
+static void draw_zones(FILE *script) {
+    static const struct {
+        const char *name, *colour;
+        int from, to; /* exponents */
+    } zones[] = {{"becomes 0", "#f4d7d7", -46, FLUSHED},
+                 {"loses bits", "#fbf0d9", FLUSHED, NORMAL},
+                 {"normal", "#ffffff", NORMAL, TOO_LARGE},
+                 {"becomes inf", "#f4d7d7", TOO_LARGE, 26}};
+    for (int i = 0; i < 4; i++) {
+        double from = zones[i].from - 0.5, to = zones[i].to - 0.5; /* a bar is 1 wide */
+        fprintf(script,
+                "set object %d rect from first %g,graph 0 to first %g,graph 1 fc rgb '%s' fs solid "
+                "noborder behind\n"
+                "set label %d '%s' at first %g,graph 0.95 center\n",
+                i + 1, from, to, zones[i].colour, i + 1, zones[i].name, (from + to) / 2);
     }
 }
 
@@ -146,16 +171,20 @@ static int draw_histogram(const char *path) {
                 100 * histogram.count[i] / (histogram.all - histogram.zero));
     }
     fprintf(plot.script,
-            "set title 'Activation gradients before and after a loss scale of 2^{16}'\n"
+            "set title \"Activation gradients in fp16, before and after a loss scale of 2^{%d}\\n"
+            "before: %.1f %% lose bits and %.1f %% become 0; after: %.2f %% and %.2f %%\"\n"
             "set xlabel 'exponent: floor(log2|gradient|)'\nset ylabel '%% of all'\n"
             "set style fill transparent solid 0.55 noborder\nset boxwidth 1\n"
-            "set xrange [-46:18]\nset tics nomirror out\nset border 3\nset key left top\n"
-            "set object 1 rect from graph 0,0 to first -25.5,graph 1 fc rgb '#f4d7d7' behind\n"
-            "set object 2 rect from first -25.5,graph 0 to first -14.5,graph 1 fc rgb '#fbf0d9' "
-            "behind\nset label 1 'fp16 makes 0 of these' at first -45,graph 0.62\n"
-            "set label 2 'subnormal' at first -23,graph 0.62\n"
+            "set xrange [-46:26]\nset tics nomirror out\nset border 3\n"
+            "set key outside bottom center horizontal\nset bmargin 6\n"
+            "stats data using 2 nooutput\nset yrange [0:1.2*STATS_max]\n",
+            SCALE, share_between(0, FLUSHED, NORMAL), share_between(0, -FAR, FLUSHED),
+            share_between(SCALE, FLUSHED, NORMAL), share_between(SCALE, -FAR, FLUSHED));
+    draw_zones(plot.script);
+    fprintf(plot.script,
             "plot data using 1:2 with boxes lc rgb '#4c72b0' title 'as they are', "
-            "data using ($1+16):2 with boxes lc rgb '#dd8452' title 'scaled'\n");
+            "data using ($1+%d):2 with boxes lc rgb '#dd8452' title 'scaled'\n",
+            SCALE);
     return plot_end(&plot);
 }
 
@@ -373,23 +402,31 @@ static int draw_crossover(const char *path, FILE *numbers) {
 
 static int show_crossover(const char *path) {
     static const int widths[] = {64, 256};
+    enum { PANELS = 4, LARGEST = 32 };
     FILE *numbers = tmpfile();
     CHECK(numbers != NULL, "no temporary file");
+    /* The time goes with the tokens: of a panel 1 + 2 + 4 ... sequences. */
+    Meter meter = meter_begin("sequences", PANELS * (2 * LARGEST - 1));
+    int done = 0;
     printf("Memory of fp16, in percent more (or less) than that of float; a row for each number of "
            "tokens\nin a micro-batch. In the picture, lines are formulas and points are counts.\n");
-    for (int panel = 0; panel < 4; panel++) {
+    for (int panel = 0; panel < PANELS; panel++) {
         int C = widths[panel % 2], segment = panel / 2, wrong = 0;
         printf("\n  %d channels%s\n  tokens   counted   16-byte states\n", C,
                segment == 1 ? ", checkpointed" : "");
-        for (int B = 1; B <= 32; B *= 2) {
+        for (int B = 1; B <= LARGEST; B *= 2) {
             Crossing at = crossing_at(C, B, segment);
+            meter_clear(&meter);
             ModelConfig config = shape_of(C, F32);
             printf("  %-6d   %+6.1f    %+6.1f\n", B * config.T, at.counted, at.sixteen);
             fprintf(numbers, "%d %.6f %.6f %.6f\n", B * config.T, at.counted, at.formula,
                     at.sixteen);
             wrong += !at.exact;
+            done += B;
+            meter_tell(&meter, done);
         }
         fprintf(numbers, "\n\n");
+        meter_clear(&meter);
         printf("  saves from %d tokens on; %s\n", crossover(C, segment),
                wrong == 0 ? "every count equals its formula, to the byte"
                           : "the counts differ from the formulas");

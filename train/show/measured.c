@@ -6,18 +6,19 @@
 
 #include "common/files.h"
 #include "common/lab.h"
+#include "train/meter.h"
 #include "train/rates.h"
 #include "train/window.h"
 
-enum { REPEAT = 7 };
+enum { REPEAT = 7, CONFIGS = 3, PLANS = 8 };
 
-static const ModelConfig configs[] = {
+static const ModelConfig configs[CONFIGS] = {
     {.V = 300, .T = 128, .L = 4, .NH = 4, .C = 128},
     {.V = 600, .T = 64, .L = 3, .NH = 4, .C = 256},
     {.V = 2000, .T = 96, .L = 2, .NH = 6, .C = 192},
 };
 
-static const Plan plans[] = {
+static const Plan plans[PLANS] = {
     {8, 1, {0}, F32, ATTENTION_PLAIN},        {1, 8, {0}, F32, ATTENTION_PLAIN},
     {2, 4, {1, false}, F32, ATTENTION_PLAIN}, {4, 2, {0, true}, F32, ATTENTION_PLAIN},
     {4, 2, {0}, F32, ATTENTION_FLASH},        {8, 1, {0}, F16, ATTENTION_PLAIN},
@@ -54,8 +55,9 @@ int main(int argc, char **argv) {
         fprintf(stderr, "measured NAME [gpu]\n");
         return EXIT_USAGE;
     }
+    Meter meter = meter_begin("plans", CONFIGS * PLANS);
     printf("    /* %s */\n", argv[1]);
-    for (size_t c = 0; c < sizeof configs / sizeof *configs; c++) {
+    for (int c = 0; c < CONFIGS; c++) {
         Course course = {configs[c], configs[c].T, 8, device, NULL};
         PlanRates rates;
         course_fill(&course, 1);
@@ -65,14 +67,16 @@ int main(int argc, char **argv) {
                "%d},\n     .seconds = {",
                argv[1], course.config.V, course.T, course.config.L, course.config.NH,
                course.config.C);
-        for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        for (int i = 0; i < PLANS; i++) {
             MemoryUse peak;
             printf("%.4g, ", 1e-3 * course_run(&course, &plans[i], REPEAT, &peak));
             fflush(stdout);
+            meter_tell(&meter, c * PLANS + i + 1);
         }
         printf("}},\n");
         course_free(&course);
     }
+    meter_clear(&meter);
     device_free(device);
     return stdout_flush() == 0 ? 0 : EXIT_RUN;
 }
