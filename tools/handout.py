@@ -25,7 +25,7 @@ from lab_files import all_labs, files_of, path_of, read_lab
 NOT_THEIRS = (".ci/", "CONTRIBUTING.md", "common/fuzz/", "train/fuzz/", "cudasim/broken/", "docs/instructors", "docs/exports",
               "labs/.stubs/")
 TOOLS = {"bets.py", "class_folder.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py", "exports/record.py", "handin.py",
-         "hint.py", "lab_files.py", "labs.py", "labs_mk.py", "link.sh", "links.py", "pareto.py", "reset.sh", "setup.sh", "stub.sh", "table.py"}
+         "hint.py", "lab_files.py", "labs.py", "labs_mk.py", "link.sh", "links.py", "meter.py", "pareto.py", "reset.sh", "setup.sh", "stub.sh", "table.py"}
 UNLINKED = ("instructors", "exports")   # pages that the main page has a line about
 FOR_LABS = "grader/labs/"
 MOST_HINTS = 3   # for a task: a question, where to look, the way to the line

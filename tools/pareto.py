@@ -12,27 +12,49 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
+
+from meter import duration_text
 
 MIB = 1024 * 1024
 DEFAULTS = ("--fit", "24", "--effective_batch", "8")
 FIELDS = ("micro_batch", "window", "precision", "attention", "segment", "attention_only", "predicted_bytes",
-          "counted_bytes", "predicted_speed", "speed", "chosen")
+          "counted_bytes", "predicted_speed", "speed", "noise", "chosen")
 COLOURS = {"f32": "#2b6ca3", "f16": "#b06a10", "bf16": "#4a8a2c"}
 
 
+def plan_of(line):
+    plan = dict(zip(FIELDS, line.split()))
+    for field in FIELDS:
+        if field not in ("precision", "attention"):
+            plan[field] = float(plan[field])
+    return plan
+
+
 def plans(command):
-    """A dictionary for each line that the program prints."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(done.returncode)
-    found = []
-    for line in done.stdout.splitlines():
-        plan = dict(zip(FIELDS, line.split()))
-        for field in FIELDS:
-            if field not in ("precision", "attention"):
-                plan[field] = float(plan[field])
-        found.append(plan)
-    return found
+    """What the program says of them all, and a dictionary for each plan, printed as it is done."""
+    print("Measuring this machine's rates: a few seconds", flush=True)
+    course, found, done = {}, [], 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        for line in program.stdout:
+            if not course:
+                words = line.split()
+                course = {word: float(number) for word, number in zip(words[::2], words[1::2])}
+                print_course(course)
+                began = time.monotonic()
+                continue
+            found.append(plan_of(line))
+            done += course["tokens"] / found[-1]["predicted_speed"] / course["seconds"]   # as a share: slow plans come first
+            left = (time.monotonic() - began) * max(1 / done - 1, 0)
+            print(f"  {len(found):4} of {course['plans']:.0f}  {row(found[-1])} tokens/s, left {duration_text(left)}", flush=True)
+    if program.returncode != 0:
+        sys.exit(program.returncode)
+    return course, found
+
+
+def print_course(course):
+    seconds = course["seconds"] * course["windows"]
+    print(f"{course['plans']:.0f} plans run, {course['windows']:.0f} windows each: about {duration_text(seconds)} by these rates\n", flush=True)
 
 
 def front(found):
@@ -51,11 +73,24 @@ def name(plan):
     return text + (" attention_only" if plan["attention_only"] else "")
 
 
+def row(plan):
+    return f"{name(plan):<46} {plan['counted_bytes'] / MIB:8.2f} MiB {plan['speed']:8.0f}"
+
+
+def busy(course, found):
+    """A line where the machine was too busy for its speeds to be believed, or ''."""
+    noisy = [plan for plan in found if plan["noise"] > course["busy_from"]]
+    if len(noisy) <= len(found) / 10:
+        return ""
+    most = max(plan["noise"] for plan in noisy)
+    return f"the machine is busy: a window of one plan takes up to {most:.1f} times as long as its fastest; believe the bytes, not the speeds"
+
+
 def print_table(found):
     shown = front(found)
     shown += [plan for plan in found if plan["chosen"] and plan not in shown]
     wrong = [plan for plan in found if plan["predicted_bytes"] != plan["counted_bytes"]]
-    print(f"{len(found)} plans, {len(shown)} of them are shown: no other is faster with fewer bytes\n")
+    print(f"\n{len(found)} plans, {len(shown)} of them are shown: no other is faster with fewer bytes\n")
     print(f"  {'window x micro-batch':<46} {'MiB':>8} {'tokens/s':>9} {'predicted':>9}")
     for plan in sorted(shown, key=lambda plan: plan["counted_bytes"]):
         print(f"  {name(plan):<46} {plan['counted_bytes'] / MIB:8.2f} {plan['speed']:9.0f} "
@@ -67,7 +102,7 @@ def points(chosen):
     return "".join(f"{plan['counted_bytes'] / MIB} {plan['speed']}\n" for plan in chosen) + "e\n"
 
 
-def draw(found, path):
+def draw(found, path, title):
     """gnuplot draws beside the picture's name; only a whole picture gets it."""
     series, data = [], ""
     for precision, colour in COLOURS.items():
@@ -87,7 +122,7 @@ def draw(found, path):
         script = (f"set terminal svg size 820,520 dynamic font 'sans-serif,13' background '#ffffff'\n"
                   f"set output '{aside}/picture'\nset encoding utf8\nset grid lc rgb '#dddddd'\n"
                   "set xlabel 'peak bytes, counted (MiB)'\nset ylabel 'tokens per second'\nset key outside\n"
-                  f"set yrange [0:*]\nplot {', '.join(series)}\n{data}")
+                  f"set title '{title}'\nset yrange [0:*]\nplot {', '.join(series)}\n{data}")
         try:
             subprocess.run(["gnuplot"], input=script, text=True, check=True)
             os.replace(f"{aside}/picture", path)
@@ -103,9 +138,12 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--picture", default="build/pareto.svg")
     arguments, options = parser.parse_known_args()
-    found = plans([arguments.program, *DEFAULTS, *options])
+    course, found = plans([arguments.program, *DEFAULTS, *options])
     print_table(found)
-    return draw(found, arguments.picture)
+    warning = busy(course, found)
+    if warning:
+        print(warning[0].upper() + warning[1:])
+    return draw(found, arguments.picture, warning.split(":")[0])
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 
+from meter import Meter
+
 MIB = 1024 * 1024
 KINDS = ("weights", "gradients", "optimizer", "activations", "workspace", "data")
 STATES = KINDS[:3]
@@ -123,8 +125,8 @@ def print_kinds(rows, batch):
                   "".join(f"{got['counted'][kind] / MIB:12.2f}" for kind in KINDS) + overhead)
 
 
-def series(options, size, batch):
-    """Runs and prints the rows at one batch. Returns the rows whose bytes are not the predicted."""
+def series(options, size, batch, meter):
+    """Runs and prints the rows at one batch. The meter counts runs. Returns the rows whose bytes are not the predicted."""
     shape, _, sequences = size
     rows = []
     for row in ROWS:
@@ -133,8 +135,8 @@ def series(options, size, batch):
         except Missing as missing:
             got = str(missing)
         rows.append((row, got))
-        if sys.stderr.isatty():
-            print(f"\r{len(rows)} of {len(ROWS)}\r", end="", file=sys.stderr, flush=True)
+        meter.tell(size[1].index(batch) * len(ROWS) + len(rows))
+    meter.clear()
     device = next((got["device"] for _, got in rows if isinstance(got, dict)), options.device)
     print(f"\nBatch {batch} on {device}\n")
     emulated = options.device == "cpu"
@@ -185,7 +187,9 @@ def main():
     size = {"kit": SHORT if options.short else KIT, "seeds": SEEDS, "tiny": TINY}[options.size]
     if size is SEEDS:
         refuse_without_gpu(options)
-    mistakes = sum(series(options, size, batch) for batch in size[1])
+    meter = Meter("runs", len(ROWS) * len(size[1]))
+    print(f"{meter.all} runs, {options.sequences or size[2]} sequences each", flush=True)
+    mistakes = sum(series(options, size, batch, meter) for batch in size[1])
     if not options.short:
         above = predicted_series(options)
         if above:

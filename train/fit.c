@@ -98,7 +98,7 @@ int fit_options(TrainOptions *options, Device *device) {
     PlanRates rates;
     Plan plan;
     if (options->rates == NULL) {
-        rates_measure(device, config, options->effective_batch * options->T, &rates);
+        rates_warn(rates_measure(device, config, options->effective_batch * options->T, &rates));
     } else if (rates_load(&rates, options->rates) != 0) {
         return EXIT_USAGE;
     }

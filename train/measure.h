@@ -27,17 +27,23 @@ static inline double median(double *values, int count) {
     return values[count / 2];
 }
 
-/** How many times the shortest of `count` durations the longest is. */
-static inline double spread(const double *values, int count) {
-    double least = values[0], most = values[0];
+/** The smallest of `count` values. */
+static inline double least(const double *values, int count) {
+    double found = values[0];
     for (int i = 1; i < count; i++) {
-        least = values[i] < least ? values[i] : least;
-        most = values[i] > most ? values[i] : most;
+        found = values[i] < found ? values[i] : found;
     }
-    return least > 0 ? most / least : 1;
+    return found;
 }
 
-/** A spread of the same work above which a machine is too busy for its times to be believed. */
-#define NOISY 2.0
+/** Of durations of the same work, how many times as long the middle one is as the shortest; sorts
+ * them. Near 1 where nothing else runs. */
+static inline double noise(double *values, int count) {
+    double shortest = least(values, count);
+    return shortest > 0 ? median(values, count) / shortest : 1;
+}
+
+/** A noise from which on a machine is too busy for its times to be believed. */
+#define NOISE_BUSY 1.3
 
 #endif

@@ -24,7 +24,7 @@ Meter meter_begin(const char *of, double all) {
 void meter_tell(Meter *meter, double done) {
     char left[DURATION_BYTES];
     double time = now();
-    if (time - meter->told < meter->every || done <= 0) {
+    if (time - meter->told < meter->every || done <= 0 || done >= meter->all) {
         return;
     }
     duration_text(left, (time - meter->began) / done * (meter->all - done));

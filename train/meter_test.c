@@ -50,7 +50,8 @@ Test(meter, a_short_command_says_nothing) {
     meter.every = 5;
     meter_tell(&meter, 1);
     meter.every = 0;
-    meter_tell(&meter, 0); /* nothing is done: no time left is known */
+    meter_tell(&meter, 0);  /* nothing is done: no time left is known */
+    meter_tell(&meter, 10); /* all is done: nothing is left */
     cr_assert_str_eq(text_of(file, text), "");
 }
 

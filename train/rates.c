@@ -10,6 +10,8 @@
 #include "common/clock.h"
 #include "common/files.h"
 #include "common/watch.h"
+#include "train/measure.h"
+#include "train/meter.h"
 
 enum { FIRST_ROWS = 8 };
 
@@ -22,21 +24,25 @@ typedef struct RatesBench {
     Device *device;
     Real *in, *weight, *out;
     Workspace workspace;
+    double noise; /* the sum of that of all products */
+    int products;
 } RatesBench;
 
 /* Seconds of the fastest of several products; of large ones there are fewer. */
-static double product_seconds(const RatesBench *bench, Precision precision, int rows, int C,
-                              int OC) {
+static double product_seconds(RatesBench *bench, Precision precision, int rows, int C, int OC) {
     enum { REPEAT = 20 };
-    double best = (double)INFINITY, enough = now() + 0.1;
-    for (int i = 0; i < 3 || (i < REPEAT && now() < enough); i++) {
+    double seconds[REPEAT], enough = now() + 0.1;
+    int count = 0;
+    while (count < 3 || (count < REPEAT && now() < enough)) {
         double began = now();
         bench->device->ops[precision].matmul_forward(bench->out, bench->in, bench->weight, NULL,
                                                      rows, C, OC, OC, &bench->workspace);
         device_synchronize(bench->device);
-        best = fmin(best, now() - began);
+        seconds[count++] = now() - began;
     }
-    return best;
+    bench->noise += noise(seconds, count);
+    bench->products++;
+    return least(seconds, count);
 }
 
 /* From the device and not from a memory's budget: this is not part of training. */
@@ -104,7 +110,7 @@ static void measure_steps(Device *device, ModelConfig config, Precision precisio
     free(ids);
 }
 
-void rates_measure(Device *device, const ModelConfig *config, int most, PlanRates *rates) {
+double rates_measure(Device *device, const ModelConfig *config, int most, PlanRates *rates) {
     int C = config->C, OC = 4 * C;
     *rates = (PlanRates){0};
     do {
@@ -127,6 +133,7 @@ void rates_measure(Device *device, const ModelConfig *config, int most, PlanRate
     bench.out = zeros(device, out_bytes);
     bench.workspace = (Workspace){zeros(device, scratch), scratch, device->threads, device->blas};
 
+    Meter meter = meter_begin("rates", 3 * rates->count);
     rates->overhead = product_seconds(&bench, F32, 1, 8, 8);
     for (int p = 0; p < 3; p++) {
         for (int i = 0; i < rates->count; i++) {
@@ -135,6 +142,7 @@ void rates_measure(Device *device, const ModelConfig *config, int most, PlanRate
             /* The overhead counts by itself; a clock that jumps must not make the rest vanish. */
             seconds = fmax(seconds - rates->overhead, 0.1 * seconds);
             rates->rate[precisions[p]][i] = flops / seconds;
+            meter_tell(&meter, p * rates->count + i + 1);
         }
     }
     device_release(device, bench.workspace.data, scratch);
@@ -143,6 +151,19 @@ void rates_measure(Device *device, const ModelConfig *config, int most, PlanRate
     device_release(device, bench.in, in_bytes);
     for (int p = 0; p < 3; p++) {
         measure_steps(device, *config, precisions[p], rates);
+    }
+    meter_clear(&meter);
+    return bench.noise / bench.products;
+}
+
+void rates_warn(double noise) {
+    if (noise > NOISE_BUSY) {
+        fprintf(
+            stderr,
+            "warning: the machine is busy: a product takes %.1f times as long as when it is "
+            "fastest, so the rates may\nbe wrong, and a plan that is chosen by them too. Run it "
+            "again when nothing else runs\n",
+            noise);
     }
 }
 
@@ -271,7 +292,7 @@ int rates_load(PlanRates *rates, const char *path) {
 
 int rates_report(Device *device, const ModelConfig *config, int most, const char *folder) {
     PlanRates rates;
-    rates_measure(device, config, most, &rates);
+    rates_warn(rates_measure(device, config, most, &rates));
     print_rates(&rates);
     if (folder == NULL) {
         return 0;

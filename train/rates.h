@@ -23,8 +23,12 @@
  *                    ask for
  * @param      most   rows that the table reaches, as far as PLAN_POINTS allow
  * @param[out] rates  the table
+ * @return the noise (train/measure.h) of the products: the mean of theirs
  */
-void rates_measure(Device *device, const ModelConfig *config, int most, PlanRates *rates);
+double rates_measure(Device *device, const ModelConfig *config, int most, PlanRates *rates);
+
+/** Warns on stderr where a noise says that the machine was too busy to be believed. */
+void rates_warn(double noise);
 
 /**
  * Writes the table as JSON: {"rows": [...], "f32": [...], "f16": [...], "bf16": [...],

@@ -126,7 +126,7 @@ static MemoryUse predict(const Run *run) {
     return use;
 }
 
-/* What the options say of the loss scaler, in place of its own settings. */
+/* Settings of the loss scaler from the options, in place of its own. */
 static void set_scaler(Mixed *mixed, const TrainOptions *options) {
     if (mixed->dynamic && options->scale_power > 0) {
         mixed->scaler.scale = ldexpf(1, options->scale_power);

@@ -29,10 +29,10 @@ void course_free(Course *course);
  * @param      course  the model and the tokens
  * @param      plan    micro_batch * window is the course's batch
  * @param      repeat  windows after the first, which pays for what is done once
+ * @param[out] ms      (repeat) milliseconds of each of them
  * @param[out] peak    bytes by kind
- * @return milliseconds of the fastest of them
  */
-double course_run(const Course *course, const Plan *plan, int repeat, MemoryUse *peak);
+void course_run(const Course *course, const Plan *plan, int repeat, double *ms, MemoryUse *peak);
 
 /** A plan of the course, for course_each(). */
 typedef void course_plan_fn(void *context, const Plan *plan);

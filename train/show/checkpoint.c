@@ -88,7 +88,7 @@ static void step_free(Step *step) {
 typedef struct Row {
     size_t counted, predicted;
     int blocks; /* that ran forward */
-    double milliseconds, spread;
+    double milliseconds, noise;
     Attempt step, formula;
 } Row;
 
@@ -97,7 +97,7 @@ static void count_step(void *context, void *result) {
     Step step = step_new(*(const int *)context);
     row->counted = memory_peak(step.memory).bytes[MEMORY_ACTIVATIONS];
     row->blocks = (int)step.model->block_forwards;
-    row->spread = spread(step.milliseconds, REPEAT);
+    row->noise = noise(step.milliseconds, REPEAT);
     row->milliseconds = median(step.milliseconds, REPEAT);
     step_free(&step);
 }
@@ -173,7 +173,7 @@ static void print_findings(const Row *rows) {
     double most = 1;
     for (int i = 0; i < L; i++) {
         wrong += differs(&rows[i]);
-        most = rows[i].step.done && rows[i].spread > most ? rows[i].spread : most;
+        most = rows[i].step.done && rows[i].noise > most ? rows[i].noise : most;
     }
     if (wrong > 0) {
         printf(
@@ -182,10 +182,11 @@ static void print_findings(const Row *rows) {
             "grade04 CHECK=bytes\n",
             wrong, L);
     }
-    if (most > NOISY) {
-        printf("The machine is busy: the same step took up to %.1f times as long. ms is the median "
-               "of %d.\n",
-               most, REPEAT);
+    if (most > NOISE_BUSY) {
+        printf(
+            "The machine is busy: of %d passes the middle one took up to %.1f times as long as the "
+            "fastest.\nms is the middle one; compare bytes, not times.\n",
+            REPEAT, most);
     }
     print_holes(rows);
 }

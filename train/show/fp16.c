@@ -142,7 +142,7 @@ static void print_shares(void) {
            share_between(0, FLUSHED, NORMAL));
 }
 
-/* What fp16 makes of an exponent, as a background with its name above the highest bar. */
+/* The zones of fp16, each as a background with its name above the highest bar. */
 static void draw_zones(FILE *script) {
     static const struct {
         const char *name, *colour;
@@ -155,7 +155,8 @@ static void draw_zones(FILE *script) {
         double from = zones[i].from - 0.5, to = zones[i].to - 0.5; /* a bar is 1 wide */
         fprintf(script,
                 "set object %d rect from first %g,graph 0 to first %g,graph 1 fc rgb '%s' fs solid "
-                "noborder behind\n"
+                "noborder "
+                "behind\n"
                 "set label %d '%s' at first %g,graph 0.95 center\n",
                 i + 1, from, to, zones[i].colour, i + 1, zones[i].name, (from + to) / 2);
     }
