@@ -88,6 +88,9 @@ DRAWS = f"""
     build/judge/03_accumulate --draws 1000 window || failed=1
     exit $failed"""
 
+# Of what labs show, with the stubs and with the solutions.
+SHOWS = f"{MAKE} " + " ".join(f"build/bin/{name}" for name in ("train", "fp16", "checkpoint", "checkpoint-solved", "planted", "planted-solved"))
+
 NVCC = "command -v nvcc || test -x /usr/local/cuda/bin/nvcc"
 ROOT = ('test "$(id -u)" = 0', "it is started as root")
 MOUNT = ("test \"$(id -u)\" = 0 && unshare -m mount -t tmpfs tmpfs /dev/shm", "it needs the right to mount")
@@ -199,6 +202,10 @@ def class_proofs():
               "grader/proof/export_test.py"),
         Proof("packs for Gradescope and Autolab grade by themselves", EXPORTS + HANDOUT + ("grader/proof/pack_test.sh",),
               "grader/proof/pack_test.sh"),
+        Proof("what labs show: before their holes are filled, progress, a busy machine", TRAIN + ("tools/pareto.py", "tools/meter.py",
+              "grader/proof/shows_test.py"), f"{SHOWS}\n grader/proof/shows_test.py"),
+        Proof("every figure in headless Chromium: labels whole and apart, alt text", TRAIN + PAGES + ("tools/pareto.py", "grader/proof/figures_test.py",
+              "grader/proof/figures.js", "grader/proof/html_test.py"), f"{SHOWS}\n grader/proof/figures_test.py", *CHROMIUM),
         Proof("reports in headless Chromium, narrow and wide, light and dark", EXPORTS + ("grader/proof/html_test.py",),
               "grader/proof/html_test.py", *CHROMIUM),
     ]

@@ -57,7 +57,8 @@ LIST
     if [ "$part" = --prove ]; then
         cat <<'LIST'
 codespell|command -v codespell|make check looks for misspelt words
-chromium|command -v chromium|opens the reports of make report
+chromium|command -v chromium|opens the reports of make report, and the figures
+fonts-dejavu-core|test -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf|the letters of the figures, when they are looked at
 gcovr|command -v gcovr|make coverage
 slurm-wlm|have_daemon slurmctld|make grade-all SLURM=1, on one machine
 munge|have_daemon munged|the same

@@ -23,8 +23,9 @@ static FILE *create(const Plot *plot, const char *name) {
     return file;
 }
 
-int plot_begin(Plot *plot, const char *path, int width, int height) {
-    *plot = (Plot){.path = path};
+int plot_begin(Plot *plot, const char *path, const char *alt, int width, int height) {
+    CHECK(strpbrk(alt, "<&") == NULL, "%s", alt);
+    *plot = (Plot){.path = path, .alt = alt};
     const char *temporary = getenv("TMPDIR");
     snprintf(plot->folder, sizeof plot->folder, "%.40s/gradus-XXXXXX",
              temporary != NULL && strlen(temporary) <= 40 ? temporary : "/tmp");
@@ -70,10 +71,34 @@ static int run_gnuplot(const Plot *plot) {
     return 0;
 }
 
+/* A line of the picture, with our words in place of gnuplot's, which only names itself. */
+static void write_named(FILE *to, const char *line, const char *alt) {
+    if (strstr(line, "<title>Gnuplot</title>") != NULL) {
+        fprintf(to, "<title>%s</title>\n", alt);
+    } else if (strstr(line, "<desc>Produced by GNUPLOT") == NULL) {
+        fputs(line, to);
+    }
+}
+
 /* The picture may have to go to another file system, so it is copied, not renamed. */
 static int keep_picture(const Plot *plot) {
-    char *drawn = path_join(plot->folder, "picture");
-    int result = file_copy(drawn, plot->path) == 0 ? 0 : file_error(plot->path, "cannot write");
+    char *drawn = path_join(plot->folder, "picture"), *line = NULL;
+    FILE *from = fopen(drawn, "r"), *to = file_begin(plot->path);
+    size_t room = 0;
+    int result = -1;
+    while (from != NULL && to != NULL && getline(&line, &room, from) > 0) {
+        write_named(to, line, plot->alt);
+    }
+    if (from == NULL) {
+        file_error(drawn, "cannot read");
+    }
+    if (to != NULL) {
+        result = file_end(to, plot->path, from != NULL);
+    }
+    if (from != NULL) {
+        fclose(from);
+    }
+    free(line);
     free(drawn);
     return result;
 }

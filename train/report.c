@@ -307,7 +307,8 @@ static void write_curve(FILE *data, const Curve *curve) {
 static void draw_loss(const Report *report, double unigram_entropy) {
     Plot plot;
     if (report->picture_path == NULL || report->train.count == 0 ||
-        plot_begin(&plot, report->picture_path, 800, 420) != 0) {
+        plot_begin(&plot, report->picture_path, "The loss by updates: training, validation", 800,
+                   420) != 0) {
         return;
     }
     write_curve(plot.data, &report->train);

@@ -141,7 +141,8 @@ int timeline_pictures(Memory *const *memory, const char *const *title, int count
         }
         panels[i].peak = peak_of(panels[i].events, panels[i].count);
     }
-    if (plot_begin(&plot, path, 1100, 480 * count - 60 * (count - 1)) != 0) {
+    if (plot_begin(&plot, path, "Memory of a training step over time, by kind; the peak is marked",
+                   1100, 480 * count - 60 * (count - 1)) != 0) {
         return -1;
     }
     write_scales(plot.script, panels, count);

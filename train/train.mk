@@ -86,6 +86,9 @@ chain04: $B/bin/chain
 	@$< $(ARGS)
 $B/bin/chain: $B/obj/train/show/chain.o $(call train_with,$(SOLVED))
 	$(link)
+# The same programs, of which the tests know what they show.
+$B/bin/%-solved: $B/obj/train/show/%.o $(call train_with,$(SOLVED))
+	$(link)
 picture04: $B/bin/checkpoint
 	@$< $(ARGS) $(quiet77)
 $B/bin/checkpoint: $B/obj/train/show/checkpoint.o $(call train_with,$(call student_labs,04_checkpoint))

@@ -164,7 +164,10 @@ static void draw_zones(FILE *script) {
 
 static int draw_histogram(const char *path) {
     Plot plot;
-    if (plot_begin(&plot, path, 900, 420) != 0) {
+    if (plot_begin(
+            &plot, path,
+            "Exponents of gradients before and after a loss scale, and what fp16 makes of them",
+            900, 420) != 0) {
         return -1;
     }
     for (int i = 0; i < BINS; i++) {
@@ -290,7 +293,9 @@ static int show_frozen(const char *path) {
                with[i].loss[0] - with[i].loss[POINTS - 1],
                without[i].loss[0] - without[i].loss[POINTS - 1], with[i].moved, without[i].moved);
     }
-    if (plot_begin(&plot, path, 900, 420) != 0) {
+    if (plot_begin(&plot, path,
+                   "What is learned in fp16 at three rates, with float masters and without", 900,
+                   420) != 0) {
         return -1;
     }
     for (int point = 0; point < POINTS; point++) {
@@ -381,7 +386,8 @@ static int crossover(int C, int segment) {
 static int draw_crossover(const char *path, FILE *numbers) {
     Plot plot;
     int letter;
-    if (plot_begin(&plot, path, 900, 460) != 0) {
+    if (plot_begin(&plot, path, "Memory of fp16 compared with float, by tokens in a micro-batch",
+                   900, 460) != 0) {
         return -1;
     }
     rewind(numbers);
