@@ -204,6 +204,12 @@ static bool in_thread_locals(const char *p) {
     return (uintptr_t)p > here - 65536 && (uintptr_t)p < here + 65536;
 }
 
+static double looked_at;
+
+double cudasim_accesses(void) {
+    return looked_at;
+}
+
 void check_access(const void *address, size_t bytes, bool write, bool aligned, Site site) {
     Worker *worker = sim_worker;
     if (replay_runs()) {
@@ -223,6 +229,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, S
         report("misaligned access", &access, ", whose address is not a multiple of that,");
     }
     if (sim_on_device(p)) {
+        looked_at++;
         note_written(&access); /* past the end too: that is said, and need not be said twice */
         if (device_bounds(&access)) {
             check_written(&access);
@@ -233,6 +240,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, S
         }
     } else if (p >= worker->shared && p < worker->dynamic_end + PAGE) {
         access.shared = true;
+        looked_at++;
         if (shared_bounds(worker, &access)) {
             check_written(&access);
             race_access(&access);

@@ -51,6 +51,10 @@ void cudasim_fence(void) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+double cudasim_accesses(void) {
+    return -1;
+}
+
 double cudasim_traffic_bytes(void) {
     return 0;
 }

@@ -13,6 +13,19 @@
 #include "train/meter.h"
 #include "train/plot.h"
 
+#ifdef BACKEND_CUDA
+static double cudasim_accesses(void) {
+    return -1;
+}
+static int cudasim_problems(void) {
+    return 0;
+}
+#else
+#include <cudasim.h>
+#endif
+
+enum { SILENCE = 5 }; /* seconds without a line, after which there is one in between */
+
 typedef struct Point {
     int step;
     double loss;
@@ -28,7 +41,7 @@ struct Report {
     FILE *metrics;
     bool terminal, line_open;
     int first_step;
-    double began;
+    double began, told; /* the last line */
     RunShape shape;
     Curve train, eval;
 };
@@ -87,7 +100,7 @@ Report *report_new(const char *output_dir, const char *metrics, int first_step) 
     CHECK(report != NULL, "no memory for a few bytes");
     report->terminal = isatty(STDOUT_FILENO);
     report->first_step = first_step;
-    report->began = now();
+    report->began = report->told = now();
     if (metrics != NULL) {
         report->metrics_path = strdup(metrics);
     }
@@ -166,10 +179,30 @@ static char *scale_text(char text[32], double scale) {
     return text;
 }
 
+static void line_is_out(Report *report) {
+    fflush(stdout);
+    report->line_open = report->terminal;
+    report->told = now();
+}
+
+static double seconds_left(const Report *report, int step, int steps) {
+    int done = step - report->first_step;
+    return done > 0 ? (now() - report->began) / done * (steps - step) : (double)NAN;
+}
+
+void report_between(Report *report, int step, int steps) {
+    char left[DURATION_BYTES];
+    if (now() - report->told > SILENCE) {
+        printf("%sstep %d/%d  left %s%s", report->terminal ? "\r\033[K" : "", step, steps,
+               duration_text(left, seconds_left(report, step, steps)),
+               report->terminal ? "" : "\n");
+        line_is_out(report);
+    }
+}
+
 int report_progress(Report *report, const Progress *progress) {
     char left[DURATION_BYTES], scale[48] = "", power[32];
-    int done = progress->step - report->first_step, to_do = progress->steps - progress->step;
-    double seconds = done > 0 ? (now() - report->began) / done * to_do : (double)NAN;
+    double seconds = seconds_left(report, progress->step, progress->steps);
     if (progress->loss_scale > 0) {
         snprintf(scale, sizeof scale, "  scale %s",
                  scale_text(power, (double)progress->loss_scale));
@@ -181,8 +214,7 @@ int report_progress(Report *report, const Progress *progress) {
            progress->tokens_per_second, memory_mib(progress->memory_now),
            memory_mib(progress->memory_peak), duration_text(left, seconds),
            report->terminal ? "" : "\n");
-    fflush(stdout);
-    report->line_open = report->terminal;
+    line_is_out(report);
     add_point(&report->train, progress->step, progress->loss);
     json_t *json =
         json_pack("{s:i, s:o, s:o, s:f, s:f, s:I, s:I}", "step", progress->step, "loss",
@@ -328,6 +360,23 @@ static void draw_loss(const Report *report, double unigram_entropy) {
     }
 }
 
+/* In check mode silence means that all is well; here it is said. */
+static void print_looked_at(void) {
+    double looked = cudasim_accesses();
+    if (looked > 0) {
+        printf("Simulator:       it looked at %.1f million loads and stores and found ",
+               1e-6 * looked);
+        printf(cudasim_problems() == 0 ? "nothing wrong\n" : "%d problems, above\n",
+               cudasim_problems());
+    }
+}
+
+void report_check_mode(const Device *device) {
+    if (device->simulated && cudasim_accesses() >= 0) {
+        printf("        The simulator looks at every access: a step takes many seconds.\n");
+    }
+}
+
 int report_summary(Report *report, const Summary *summary) {
     char duration[DURATION_BYTES];
     double speed = summary->seconds > 0 ? (double)summary->samples / summary->seconds : 0;
@@ -335,6 +384,7 @@ int report_summary(Report *report, const Summary *summary) {
     printf("\nTime:            %s\n", duration_text(duration, summary->seconds));
     printf("Samples/second:  %.2f\n", speed);
     print_memory(summary);
+    print_looked_at();
     if (isfinite(summary->eval_loss)) {
         printf(
             "Validation loss: %.4f nats per byte; the text's unigram entropy is %.4f (%.2f %s)\n",

@@ -81,6 +81,12 @@ void report_free(Report *report);
 /** One line of progress. @return 0, or -1 with a line on stderr where it could not be written */
 int report_progress(Report *report, const Progress *progress);
 
+/** After an update without a line: one with the time left, where there has been none for long. */
+void report_between(Report *report, int step, int steps);
+
+/** Says before the first step that each access will be looked at, where that is so. */
+void report_check_mode(const Device *device);
+
 /**
  * An update that was skipped because a gradient was not finite (lab 05).
  *

@@ -112,12 +112,11 @@ static int open_data(Run *run) {
     return 0;
 }
 
-/* Bytes by kind at the peak. A window is done in micro-batches, each of which frees what it took:
-   how many there are makes no difference. */
-static MemoryUse predict(const Run *run) {
+/* Bytes by kind at the peak, with B rows in a micro-batch. A window is done in micro-batches, each
+   of which frees what it took: how many there are makes no difference. */
+static MemoryUse predict(const Run *run, int B) {
     const TrainOptions *options = &run->options;
     const ModelConfig *config = &options->config;
-    int B = data_batch_rows(run->data);
     MemoryUse use = bytes_predict(config, B, options->T, run->device);
     if (options->checkpointing) {
         use.bytes[MEMORY_ACTIVATIONS] =
@@ -243,7 +242,9 @@ static void print_header(const Run *run) {
     if (run->resume_folder != NULL) {
         printf(", resumed from %s", run->resume_folder);
     }
-    printf("\n\n");
+    printf("\n");
+    report_check_mode(run->device);
+    printf("\n");
 }
 
 static void write_timeline(Run *run) {
@@ -282,6 +283,16 @@ static void print_sample(Run *run) {
     free(text);
 }
 
+/* The number that lab 03 changes, beside what it was: the same window as one batch. */
+static void print_at_once(const Run *run) {
+    int rows = data_batch_rows(run->data) * run->options.accumulation;
+    if (run->options.accumulation > 1) {
+        MemoryUse whole = predict(run, rows);
+        printf("At once:         the same %d sequences as one batch would take %.2f MiB\n", rows,
+               memory_mib(memory_total(&whole)));
+    }
+}
+
 static int finish(Run *run) {
     const TrainOptions *options = &run->options;
     Summary summary = {
@@ -301,6 +312,7 @@ static int finish(Run *run) {
         .block_forwards = run->trainer.model->block_forwards,
     };
     int result = report_summary(run->report, &summary);
+    print_at_once(run);
     write_timeline(run);
     if (options->profile && run->windows > 1) {
         profile_print(run->trainer.model, run->train_seconds - run->profile_began, run->windows - 1,
@@ -387,7 +399,7 @@ int run_training(const TrainOptions *options) {
         result = open_data(&run);
     }
     if (result == 0) {
-        run.predicted = predict(&run);
+        run.predicted = predict(&run, data_batch_rows(run.data));
         result = options->predict_only   ? only_predict(&run)
                  : options->measure_only ? only_measure(&run)
                                          : train(&run);

@@ -79,8 +79,12 @@ static int after_update(Run *run, const StepReport *step) {
     run->skipped = 0;
     run->snapshot.loss_sum += step->loss * (double)step->tokens;
     run->snapshot.loss_tokens += step->tokens;
-    if (tell_scale(run) != 0 ||
-        ((due(number, options->logging_steps) || last) && print_progress(run, step) != 0)) {
+    if (tell_scale(run) != 0) {
+        return EXIT_RUN;
+    }
+    if (!due(number, options->logging_steps) && !last) {
+        report_between(run->report, number, run->last_step);
+    } else if (print_progress(run, step) != 0) {
         return EXIT_RUN;
     }
     if (due(number, options->eval_steps) && !last) {

@@ -176,6 +176,22 @@ Test(run, writes_what_it_says, .timeout = 60) {
     scratch_remove();
 }
 
+/* The peak of the window, and that of the same sequences at once: what a run of them counts. */
+Test(run, windows_say_what_one_batch_would_take, .timeout = 60) {
+    text_file();
+    cr_assert_eq(train(TINY "--max_steps 2 --per_device_train_batch_size 6"), 0, "%s", output);
+    cr_assert_null(strstr(output, "At once:"), "%s", output);
+    const char *peak = strstr(output, "Memory occupied: ");
+    double counted = peak != NULL ? atof(peak + strlen("Memory occupied: ")) : 0;
+    char want[128];
+    snprintf(want, sizeof want, "the same 6 sequences as one batch would take %.2f MiB\n", counted);
+    cr_assert_eq(train(TINY "--max_steps 2 --per_device_train_batch_size 2 "
+                            "--gradient_accumulation_steps 3"),
+                 0, "%s", output);
+    cr_assert_not_null(strstr(output, want), "%s is not in\n%s", want, output);
+    scratch_remove();
+}
+
 /* A scale that begins too high falls, a step each time, and rises after good steps in a row. */
 Test(run, a_scale_that_falls_and_rises_is_reported, .timeout = 60) {
     text_file();

@@ -26,6 +26,14 @@ int cudasim_problems(void);
 double cudasim_traffic_bytes(void);
 
 /**
+ * Loads and stores of kernels, in device memory and in shared memory, that check mode has looked at
+ * so far; those of a launch that is run again for comparison count once.
+ *
+ * @return how many; -1 without check mode, where nothing is looked at
+ */
+double cudasim_accesses(void);
+
+/**
  * The line of source that an address of code belongs to: "blur.cu:12 (blur)"; the nearest symbol or
  * the bare address where nothing is known of lines.
  *

@@ -1,0 +1,31 @@
+// What check mode says that it has looked at: one load and one store of each thread, a store and a load of shared memory.
+#include <cuda_runtime.h>
+#include <cudasim.h>
+#include <stdio.h>
+
+enum { N = 64 };
+
+__global__ void turn_round(float *out, const float *in) {
+    __shared__ float kept[N];
+    kept[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = kept[N - 1 - threadIdx.x];
+}
+
+int main(void) {
+    float *in, *out;
+    cudaMalloc((void **)&in, N * sizeof *in);
+    cudaMalloc((void **)&out, N * sizeof *out);
+    cudaMemset(in, 0, N * sizeof *in);
+    double before = cudasim_accesses();
+    turn_round<<<1, N>>>(out, in);
+    if (cudaDeviceSynchronize() != cudaSuccess) {
+        return 1;
+    }
+    double looked = cudasim_accesses() - before;
+    cudaFree(in);
+    cudaFree(out);
+    bool good = before < 0 ? looked == 0 : looked == 4 * N;
+    printf("%s: %.0f accesses of %d threads\n", good ? "good" : "WRONG", looked, N);
+    return good ? 0 : 1;
+}
