@@ -85,15 +85,15 @@ static void step_free(Step *step) {
 /* ---- what is tried in a child ---------------------------------------------------------------- */
 
 /* Of a segment: what a step takes, if it finished, and what was predicted. */
-typedef struct Row {
+typedef struct SegmentRow {
     size_t counted, predicted;
     int blocks; /* that ran forward */
     double milliseconds, noise;
     Attempt step, formula;
-} Row;
+} SegmentRow;
 
 static void count_step(void *context, void *result) {
-    Row *row = result;
+    SegmentRow *row = result;
     Step step = step_new(*(const int *)context);
     row->counted = memory_peak(step.memory).bytes[MEMORY_ACTIVATIONS];
     row->blocks = (int)step.model->block_forwards;
@@ -112,8 +112,8 @@ static void choose(void *context, void *result) {
     *(int *)result = checkpoint_segment(&config, B, T, (size_t)show->budget << 20);
 }
 
-static Row row_of(int segment) {
-    Row row;
+static SegmentRow row_of(int segment) {
+    SegmentRow row;
     Attempt step = attempt(count_step, &segment, &row, sizeof row);
     row.step = step;
     row.formula = attempt(predict_step, &segment, &row.predicted, sizeof row.predicted);
@@ -122,7 +122,7 @@ static Row row_of(int segment) {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static bool differs(const Row *row) {
+static bool differs(const SegmentRow *row) {
     return row->step.done && row->formula.done && row->counted != row->predicted;
 }
 
@@ -134,7 +134,7 @@ static void print_bytes(const Attempt *made, size_t bytes) {
     }
 }
 
-static void print_row(int S, const Row *row, bool chosen) {
+static void print_row(int S, const SegmentRow *row, bool chosen) {
     printf("  %7d", S);
     print_bytes(&row->formula, row->predicted);
     print_bytes(&row->step, row->counted);
@@ -149,12 +149,12 @@ static void print_row(int S, const Row *row, bool chosen) {
     printf("%s\n", chosen ? "  <- the picture" : "");
 }
 
-static const Attempt *attempt_of(const Row *rows, int i) {
+static const Attempt *attempt_of(const SegmentRow *rows, int i) {
     return i < L ? &rows[i].step : &rows[i - L].formula;
 }
 
 /* Each hole that was reached, once. */
-static void print_holes(const Row *rows) {
+static void print_holes(const SegmentRow *rows) {
     for (int i = 0; i < 2 * L; i++) {
         const Attempt *made = attempt_of(rows, i);
         bool first = made->todo;
@@ -168,7 +168,7 @@ static void print_holes(const Row *rows) {
 }
 
 /* A sentence for each conclusion from the numbers. */
-static void print_findings(const Row *rows) {
+static void print_findings(const SegmentRow *rows) {
     int wrong = 0;
     double most = 1;
     for (int i = 0; i < L; i++) {
@@ -191,7 +191,7 @@ static void print_findings(const Row *rows) {
     print_holes(rows);
 }
 
-static void count_rows(Show *show, Row *rows) {
+static void count_rows(Show *show, SegmentRow *rows) {
     Meter meter = meter_begin("segments", L);
     for (int i = 0; i < L; i++) {
         rows[i] = row_of(i + 1);
@@ -203,7 +203,7 @@ static void count_rows(Show *show, Row *rows) {
     meter_clear(&meter);
 }
 
-static void print_segments(const Row *rows, int chosen) {
+static void print_segments(const SegmentRow *rows, int chosen) {
     printf("L %d, C %d, NH %d, batch (%d, %d): activations of a step\n\n"
            "  segment predicted bytes   counted bytes  blocks run     ms\n",
            L, config.C, config.NH, B, T);
@@ -288,7 +288,7 @@ int main(int argc, char **argv) {
         return EXIT_RUN;
     }
     crash_tell();
-    Row rows[L];
+    SegmentRow rows[L];
     int segment = settle_segment(&show);
     count_rows(&show, rows);
     print_segments(rows, segment);
