@@ -1,4 +1,5 @@
-// What check mode says that it has looked at: one load and one store of each thread, a store and a load of shared memory.
+// The count of what check mode has looked at: each thread loads and stores a float in device
+// memory, and another one in shared memory.
 #include <cuda_runtime.h>
 #include <cudasim.h>
 #include <stdio.h>
