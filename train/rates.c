@@ -158,6 +158,7 @@ double rates_measure(Device *device, const ModelConfig *config, int most, PlanRa
 
 void rates_warn(double noise) {
     if (noise > NOISE_BUSY) {
+        fflush(stdout); /* lines come in the order in which they were written */
         fprintf(
             stderr,
             "warning: the machine is busy: a product takes %.1f times as long as when it is "

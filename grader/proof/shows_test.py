@@ -98,6 +98,16 @@ class Lab05(unittest.TestCase):
             self.assertEqual(before[2], after[1])
 
 
+class SlowSteps(unittest.TestCase):
+    def test_a_line_in_between(self):
+        status, said, _ = run("env", "OMP_NUM_THREADS=1", "build/bin/train", *"--n_layer 6 --n_embd 256 --per_device_train_batch_size 24 --eval_fraction 0".split(),
+                              *"--max_steps 16 --logging_steps 16".split())
+        self.assertEqual(status, 0, said)
+        seconds = float(re.search(r"^Time: +([\d.]+) s", said, re.M)[1])
+        self.assertGreater(seconds, 6, "steps that were meant to be slow")
+        self.assertRegex(said, r"(?m)^step \d+/16  left [\d:.]+( s)?$")
+
+
 class Pareto(unittest.TestCase):
     HEAD = "plans 3 windows 4 tokens 1024 seconds 1.0 busy_from 1.30"
 
