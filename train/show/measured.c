@@ -49,6 +49,16 @@ static void print_machine(const PlanRates *rates) {
     printf("     },\n");
 }
 
+static void print_plans(const char *machine, const ModelConfig *config, const double *seconds) {
+    printf("     .machine = \"%s\", .config = {.V = %d, .T = %d, .L = %d, .NH = %d, .C = "
+           "%d},\n     .seconds = {",
+           machine, config->V, config->T, config->L, config->NH, config->C);
+    for (int i = 0; i < PLANS; i++) {
+        printf("%.4g, ", seconds[i]);
+    }
+    printf("}},\n");
+}
+
 int main(int argc, char **argv) {
     bool gpu = argc == 3;
     Device *device = gpu ? device_gpu_new(ops_gpu) : device_cpu_new(0);
@@ -61,25 +71,20 @@ int main(int argc, char **argv) {
     for (int c = 0; c < CONFIGS; c++) {
         Course course = {configs[c], configs[c].T, 8, device, NULL};
         PlanRates rates;
+        double seconds[PLANS], ms[REPEAT];
         course_fill(&course, 1);
-        rates_measure(device, &course.config, 8 * course.T, &rates);
-        print_machine(&rates);
-        printf("     .machine = \"%s\", .config = {.V = %d, .T = %d, .L = %d, .NH = %d, .C = "
-               "%d},\n     .seconds = {",
-               argv[1], course.config.V, course.T, course.config.L, course.config.NH,
-               course.config.C);
+        rates_warn(rates_measure(device, &course.config, 8 * course.T, &rates));
         for (int i = 0; i < PLANS; i++) {
             MemoryUse peak;
-            double ms[REPEAT];
             course_run(&course, &plans[i], REPEAT, ms, &peak);
-            printf("%.4g, ", 1e-3 * least(ms, REPEAT));
-            fflush(stdout);
+            seconds[i] = 1e-3 * least(ms, REPEAT);
             meter_tell(&meter, c * PLANS + i + 1);
         }
-        printf("}},\n");
+        meter_clear(&meter);
+        print_machine(&rates);
+        print_plans(argv[1], &course.config, seconds);
         course_free(&course);
     }
-    meter_clear(&meter);
     device_free(device);
     return stdout_flush() == 0 ? 0 : EXIT_RUN;
 }
