@@ -46,7 +46,7 @@ BLAS    ?= $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: help setup demo demo-run table docs clean print-build FORCE
+.PHONY: help setup demo demo-run table clean print-build FORCE
 MAKEFLAGS += --no-builtin-rules
 FORCE:
 
@@ -101,7 +101,7 @@ lab_named = $(firstword $(filter $1 $1_%,$(LAB_NAMES)))
 HANDOUT := $(wildcard labs/.stubs)
 
 # ---- what builds it: each file beside what it makes; a handout has those that it can use -----------
-include common/build.mk cudasim/cudasim.mk train/train.mk grader/grader.mk
+include common/build.mk cudasim/cudasim.mk train/train.mk grader/grader.mk docs/docs.mk
 include $(wildcard tools/*.mk tools/bench/*.mk grader/proof/*.mk common/fuzz/*.mk)
 
 KITS_OWN := test prove check stubs grade-all report gradescope autolab classroom handout manifest gpu-check gpu-pack coverage fuzz
@@ -124,13 +124,6 @@ demo-run: $B/bin/train
 # The series of experiments, each row a run: SHORT=1, DEVICE=gpu, SIZE=seeds (on a real GPU).
 table: $B/bin/train
 	@tools/table.py $B/bin/train $(if $(SHORT),--short) $(if $(DEVICE),--device $(DEVICE)) $(if $(SIZE),--size $(SIZE)) $(ARGS)
-
-docs:
-	@$(RM) -r build/docs/html
-	@mkdir -p build/docs
-	@(cat docs/Doxyfile; echo "ENABLED_SECTIONS = $(if $(INSTRUCTOR),instructor)") | doxygen -
-	@$(PYTHON) tools/links.py build/docs/html
-	@echo "build/docs/html/index.html"
 
 clean:
 	$(RM) -r build

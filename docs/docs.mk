@@ -1,0 +1,30 @@
+# The handbook. First pictures of short runs, drawn again when `train` has changed; then doxygen, over
+# the pages and the headers; then what a book has and doxygen does not make (tools/book.py).
+.PHONY: docs docs-pictures
+DRAWN := build/docs/pictures
+RUN_loss         := --max_steps 100 --logging_steps 5
+RUN_memory       := --max_steps 3
+RUN_checkpointed := --max_steps 3 --gradient_checkpointing
+PICTURES := loss memory checkpointed pareto
+
+docs: docs-pictures
+	@$(RM) -r build/docs/html
+	@(cat docs/Doxyfile; tools/book.py settings $(if $(INSTRUCTOR),instructor)) | doxygen -
+	@tools/book.py finish build/docs/html $(DRAWN)
+	@$(PYTHON) tools/links.py build/docs/html
+	@echo "build/docs/html/index.html"
+
+# In a handout a lab may be missing or not written yet: then the page says so in the picture's place.
+docs-pictures:
+	@mkdir -p $(DRAWN)
+	@for picture in $(PICTURES); do \
+	    $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) -s $(DRAWN)/$$picture.svg 2>$(DRAWN)/said || \
+	    echo "  no picture of $$picture: $$(grep -v '^make' $(DRAWN)/said | tail -n 1)"; done
+$(DRAWN)/pareto.svg: $B/bin/pareto
+	@echo "  draw    pareto.svg"
+	@$(PYTHON) tools/pareto.py $< --fit 16 --effective_batch 4 --picture $@ >/dev/null
+$(DRAWN)/%.svg: $B/bin/train
+	@echo "  draw    $(@F)"
+	@$(RM) -r $(@D)/$*
+	@$< $(RUN_$*) --save_steps 0 --output_dir $(@D)/$* >/dev/null
+	@mv $(@D)/$*/$(if $(filter loss,$*),loss,memory).svg $@
