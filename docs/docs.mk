@@ -2,7 +2,7 @@
 # the pages and the headers; then what a book has and doxygen does not make (tools/book.py).
 .PHONY: docs docs-pictures
 DRAWN := build/docs/pictures
-RUN_loss         := --max_steps 100 --logging_steps 5
+RUN_loss         := --max_steps 100 --logging_steps 1
 RUN_memory       := --max_steps 3
 RUN_checkpointed := --max_steps 3 --gradient_checkpointing
 PICTURES := loss memory checkpointed pareto

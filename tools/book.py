@@ -24,6 +24,7 @@ CHAPTERS = ("docs/course.md", "docs/ops/README.md", "docs/cudasim.md", "docs/ins
 FOLDERS = ("docs", "kernels", "cudasim", "common", "labs", "train", "grader")
 SOURCES = ("kernels", "solutions", "common", "cudasim", "grader", "labs", "train")
 LISTS = ("modules.html", "annotated.html", "files.html")   # whose entries are looked up, not read one after the other
+END = "</div><!-- contents -->\n"
 NOT_DRAWN = "*Not drawn here: the picture takes labs that are not written yet. `make docs` draws it when they are.*"
 
 
@@ -118,7 +119,7 @@ def add_ways(folder):
     book = list(chapters(folder, tree(folder)))
     for before, (_, address), after in zip([None, *book], book, [*book[1:], None]):
         text = read(f"{folder}/{address}")
-        write(f"{folder}/{address}", text.replace("</div><!-- contents -->", way(before, after) + "</div><!-- contents -->"))
+        write(f"{folder}/{address}", text.replace(END, END + way(before, after)))
 
 
 def one_chapter(folder):
