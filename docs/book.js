@@ -6,6 +6,12 @@ function label(selector, text) {
     }
 }
 
+/* The search field is made late, and once more when the window becomes narrow or wide. */
+function label_search() {
+    label("#MSearchField", "Search");
+    label("#MSearchClose", "Close the search");
+}
+
 /* On a phone the side bar waits for a button. */
 function add_contents_button() {
     const button = document.createElement("button");
@@ -32,8 +38,8 @@ function make_scrollable_reachable() {
 
 window.addEventListener("load", () => {
     add_contents_button();
-    label("#MSearchField", "Search");
-    label("#MSearchClose", "Close the search");
+    label_search();
+    new MutationObserver(label_search).observe(document.getElementById("top"), {childList: true, subtree: true});
     label("#nav-tree", "Contents");
     label("#MSearchResults", "Search results");
     label(".contents iframe", "Graph of the files that this one includes");
