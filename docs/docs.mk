@@ -19,7 +19,7 @@ docs-pictures:
 	@mkdir -p $(DRAWN)
 	@for picture in $(PICTURES); do \
 	    $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) -s $(DRAWN)/$$picture.svg 2>$(DRAWN)/said || \
-	    echo "  no picture of $$picture: $$(grep -v '^make' $(DRAWN)/said | tail -n 1)"; done
+	    echo "  no picture of $$picture yet: $$(grep -v '^make' $(DRAWN)/said | tail -n 1)"; done
 $(DRAWN)/pareto.svg: $B/bin/pareto
 	@echo "  draw    pareto.svg"
 	@$(PYTHON) tools/pareto.py $< --fit 16 --effective_batch 4 --picture $@ >/dev/null

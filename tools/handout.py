@@ -21,12 +21,11 @@ from kit_files import Stays, check_labs, leaving, stop
 from lab_files import all_labs, files_of, path_of, read_lab
 
 # What students have no use for. Of tools/ and of the folders in grader/ what they get is listed, so that what comes to
-# lie there later is not theirs.
-NOT_THEIRS = (".ci/", "CONTRIBUTING.md", "common/fuzz/", "train/fuzz/", "cudasim/broken/", "docs/instructors", "docs/exports",
-              "labs/.stubs/")
-TOOLS = {"bets.py", "class_folder.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py", "exports/record.py", "handin.py",
+# lie there later is not theirs. Of docs/ they do not get the chapter Teaching.
+TEACHING = ("docs/instructors", "docs/exports", "docs/publishing", "docs/cheating", "docs/mutant_ids", "docs/porting_hidden_checks")
+NOT_THEIRS = (".ci/", ".github/", "CONTRIBUTING.md", "common/fuzz/", "train/fuzz/", "cudasim/broken/", "labs/.stubs/", *TEACHING)
+TOOLS = {"bets.py", "book.py", "class_folder.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py", "exports/record.py", "handin.py",
          "hint.py", "lab_files.py", "labs.py", "labs_mk.py", "link.sh", "links.py", "meter.py", "pareto.py", "reset.sh", "setup.sh", "stub.sh", "table.py"}
-UNLINKED = ("instructors", "exports")   # pages that the main page has a line about
 FOR_LABS = "grader/labs/"
 MOST_HINTS = 3   # for a task: a question, where to look, the way to the line
 
@@ -264,10 +263,6 @@ def cut(folder, lab, solutions, hints):
         else:
             write(folder, f"labs/{each}/lab.json", later_lab(each))
     keep_bets(folder)
-    page = os.path.join(folder, "docs/mainpage.md")
-    with open(page, encoding="utf-8") as file:
-        text = "".join(line for line in file if not any(f"@ref {name}" in line for name in UNLINKED))
-    write(folder, "docs/mainpage.md", text.encode())
     write(folder, "VERSION", (kit_version() + "\n").encode())
 
 

@@ -23,6 +23,7 @@ UNIT = TRAIN + ("grader/*.c", "grader/*.h", "grader/labs/", "grader/fuzz/", "gra
 PAGES = ("docs/", "README.md", "CONTRIBUTING.md", "*/README.md")
 CLASS = GRADERS + ("grader/attacks/", "grader/hidden/", "grader/proof/expecting.py", "tools/grade_all.py", "tools/hand_in_reader.py",
                    "tools/slurm_shard.sh")
+BOOK = TRAIN + PAGES + ("grader/", "tools/book.py", "tools/lab_files.py", "tools/links.py", "tools/handout.py", "tools/leaks.py", "tools/pareto.py")
 HANDOUT = CLASS + PAGES + ("tools/", "grader/proof/handout_test.py", "grader/proof/leaving_test.py", "grader/proof/hand_in_reader_test.py", "LICENSE",
                            ".clang-format", ".editorconfig", ".gitattributes", ".gitignore")
 EXPORTS = GRADERS + ("grader/schemas/", "tools/export.py", "tools/exports/", "tools/report.py", "tools/report/", "tools/pack_grader.py", "tools/kit_files.py",
@@ -97,6 +98,9 @@ MOUNT = ("test \"$(id -u)\" = 0 && unshare -m mount -t tmpfs tmpfs /dev/shm", "i
 SLURM = ("tools/slurm_local.sh true", "slurm-wlm and munge are not installed, or do not start here")
 CHROMIUM = ("timeout 60 chromium --headless --no-sandbox --disable-gpu --dump-dom about:blank",
             "chromium is not installed, or does not start here")
+BROWSER = (f"test -e build/python/axe_playwright_python && test -e build/python/websocket && {CHROMIUM[0]}",
+           "chromium or build/python is not there, or does not start here")
+YAMLLINT = ("command -v yamllint", "yamllint is not installed")
 FORMER = ("git cat-file -e b74ce47^{commit}", "the history of this checkout does not have it")
 
 
@@ -111,7 +115,7 @@ def kit_proofs():
     return [
         Proof("make check", UNIT + PAGES + ("tools/", "cudasim/", "grader/", "LICENSE", ".ci/", ".clang-format", ".editorconfig",
                                             ".gitattributes", ".gitignore"), "make -s check"),
-        Proof("handbook without a warning, every link followed", TRAIN + PAGES + ("grader/", "tools/links.py"), "make -s docs"),
+        Proof("handbook without a warning, every link followed", BOOK, "make -s docs"),
         Proof("unit tests: clang -O0", UNIT, unit("CC=clang 'OPT=-O0 -g'")),
         Proof("unit tests: gcc, address and undefined behaviour sanitizers", UNIT, unit("SAN=1 'OPT=-O1 -g'")),
         Proof("unit tests: clang -O3, NaN in freed memory", UNIT, unit("CC=clang CHECKED=1")),
@@ -208,6 +212,14 @@ def class_proofs():
               "grader/proof/figures.js", "grader/proof/html_test.py"), f"{SHOWS}\n grader/proof/figures_test.py", *CHROMIUM),
         Proof("reports in headless Chromium, narrow and wide, light and dark", EXPORTS + ("grader/proof/html_test.py",),
               "grader/proof/html_test.py", *CHROMIUM),
+        *(Proof(f"the book in headless Chromium: {what}", BOOK, f"make -s docs\n grader/proof/book_test.py {tests}", *BROWSER)
+          for what, tests in (("narrow and wide, light and dark, search, paper", "Look Solutions"),
+                              ("axe finds nothing serious on any page, light and dark", "Access"))),
+        Proof("the book of a handout without solutions: pages, links, nothing of Teaching", HANDOUT + BOOK,
+              """make -s handout LAB=03 SOLUTIONS=none OUT=build/book-handout
+                 cd build/book-handout && make docs && ../../grader/proof/book_test.py Look""", *BROWSER),
+        Proof("the workflow that publishes the book", (".github/", "Makefile", "docs/docs.mk", "tools/setup.sh", "grader/proof/workflow_test.py"),
+              "yamllint --strict -d '{extends: default, rules: {document-start: disable, truthy: {check-keys: false}}}' .github\n grader/proof/workflow_test.py", *YAMLLINT),
     ]
 
 

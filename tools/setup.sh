@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what the kit needs and this machine lacks, from Debian's or Ubuntu's packages: says what
-# and why, asks for root (or sudo) for just that, and does nothing when all is there.
+# and why, asks for root (or sudo) for just that, and does nothing when all is there. --prove takes
+# two packages of PyPI as well, into build/python.
 #
 #   tools/setup.sh          install what is missing
 #   tools/setup.sh --list   only say what is needed, and what of it is missing
@@ -57,8 +58,10 @@ LIST
     if [ "$part" = --prove ]; then
         cat <<'LIST'
 codespell|command -v codespell|make check looks for misspelt words
-chromium|command -v chromium|opens the reports of make report, and the figures
+chromium|command -v chromium|opens the handbook, the reports of make report, and the figures
 fonts-dejavu-core|test -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf|the letters of the figures, when they are looked at
+yamllint|command -v yamllint|reads the workflow that publishes the handbook
+python3-pip|python3 -m pip --version|two packages that Debian does not have
 gcovr|command -v gcovr|make coverage
 slurm-wlm|have_daemon slurmctld|make grade-all SLURM=1, on one machine
 munge|have_daemon munged|the same
@@ -68,6 +71,28 @@ LIST
     if command -v clang >/dev/null; then
         echo "libclang-rt-$(clang_major)-dev|have_clang_sanitizers|clang's sanitizers and fuzzer"
     fi
+}
+
+# package==version | its folder | why
+needs_of_pypi() {
+    cat <<'LIST'
+axe-playwright-python==0.1.8|axe_playwright_python|axe-core: can everybody read the handbook?
+websocket-client==1.8.0|websocket|talks to Chromium
+LIST
+}
+pypi=$(dirname "$0")/../build/python
+install_from_pypi() {
+    needs_of_pypi | while IFS='|' read -r package folder why; do
+        state=there
+        test -e "$pypi/$folder" || state=MISSING
+        if [ -n "$list" ] || [ $state = MISSING ]; then
+            printf '  %-22s %-8s %s\n' "${package%==*}" "$state" "$why, in build/python"
+        fi
+        if [ -z "$list" ] && [ $state = MISSING ]; then
+            python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --no-deps \
+                --target "$pypi" "$package" || exit 1
+        fi
+    done
 }
 
 clang_major() { clang -dumpversion | cut -d. -f1; }
@@ -95,6 +120,9 @@ $(needs)
 LIST
 
 if [ -z "$missing" ] || [ -n "$list" ]; then
+    if [ "$part" = --prove ]; then
+        install_from_pypi
+    fi
     exit 0
 fi
 if [ "$missing" = "${INSTALLED_JUST_NOW:-}" ]; then

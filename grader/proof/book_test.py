@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens every page of the book in headless Chromium: the handbook that `make docs` has written.
 
-    grader/proof/book_test.py [--book build/docs/html] [unittest's options]
+    grader/proof/book_test.py [unittest's options]     in the kit, or in a handout
 
 Narrow and wide, light and dark: nothing is wider than the window, pictures are there, scripts do not complain; the side bar has the
 chapters in their order, and the way from page to page visits each page once; the search finds; axe-core (WCAG 2, A and AA) finds
@@ -17,7 +17,8 @@ import shutil
 import sys
 import unittest
 
-sys.path[:0] = ["tools", "grader/proof"]
+KIT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))   # the book may be that of a handout
+sys.path[:0] = [f"{KIT}/tools", f"{KIT}/grader/proof"]
 import book            # noqa: E402  pylint: disable=wrong-import-position
 import handout         # noqa: E402  pylint: disable=wrong-import-position
 from browser import FROM_PYPI, Browser    # noqa: E402  pylint: disable=wrong-import-position
@@ -217,10 +218,6 @@ class Solutions(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if "--book" in sys.argv:
-        at = sys.argv.index("--book")
-        BOOK = sys.argv[at + 1]
-        del sys.argv[at:at + 2]
     for needed, how in ((shutil.which("chromium"), "chromium"), (os.path.exists(AXE), AXE), (os.path.exists(f"{BOOK}/index.html"), BOOK)):
         if not needed:
             sys.exit(f"book_test: there is no {how} here: tools/setup.sh --prove, make docs")

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-FROM_PYPI = "build/python"
+FROM_PYPI = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/python")
 sys.path.insert(0, FROM_PYPI)
 PATIENCE = 60   # seconds for an answer: the machine may be busy
 CHROMIUM = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage", "--no-first-run",
