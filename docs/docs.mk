@@ -1,4 +1,4 @@
-# The handbook. First pictures of short runs, drawn again when `train` has changed; then doxygen, over
+# The handbook, as a book. First pictures of short runs, drawn again when `train` has changed; then doxygen, over
 # the pages and the headers; then what a book has and doxygen does not make (tools/book.py).
 .PHONY: docs docs-pictures
 DRAWN := build/docs/pictures

@@ -92,7 +92,8 @@ class Look(Book):
             self.assertEqual(visited, self.pages if rel == "next" else self.pages[::-1])
 
     def test_every_page_fits_and_is_whole(self):
-        for page, size, scheme in itertools.product(self.pages + SAMPLE, SIZES, SCHEMES):
+        every = itertools.product(LOOKED_AT, SIZES, SCHEMES)
+        for page, size, scheme in [*every, *((page, *pair) for page in self.pages + SAMPLE for pair in (("narrow", "dark"), ("wide", "light")))]:
             with self.subTest(page=page, size=size, scheme=scheme):
                 self.open(page, size, scheme)
                 wide, broken, text = self.browser.ask("""[document.documentElement.scrollWidth,
