@@ -12,6 +12,37 @@ function label_search() {
     label("#MSearchClose", "Close the search");
 }
 
+/* Pages with a word in their text, above what doxygen's search finds: titles and names. */
+const MOST_PAGES = 8, AROUND = 40;
+function pages_with(word) {
+    const places = text_of_pages.map(([title, page, text]) => ({title, page, text, at: text.toLowerCase().indexOf(word)}));
+    return places.filter((place) => place.at >= 0).slice(0, MOST_PAGES);
+}
+function show_pages(word) {
+    const list = document.getElementById("words");
+    list.replaceChildren();
+    for (const {title, page, text, at} of word.length > 2 ? pages_with(word) : []) {
+        const item = document.createElement("li"), link = document.createElement("a");
+        link.href = page;
+        link.textContent = title;
+        item.append(link, " \u2026" + text.slice(Math.max(0, at - AROUND), at + word.length + AROUND) + "\u2026");
+        list.append(item);
+    }
+}
+function search_text() {
+    const list = document.createElement("ul"), script = document.createElement("script");
+    list.id = "words";
+    document.getElementById("MSearchResultsWindow").prepend(list);
+    script.src = "search/words.js";
+    const start = () => document.head.append(script);   // with the first letter: most readers do not search
+    script.onload = () => show_pages(document.getElementById("MSearchField").value.trim().toLowerCase());
+    document.addEventListener("input", (event) => {
+        if (event.target.id === "MSearchField") {
+            typeof text_of_pages === "undefined" ? start() : show_pages(event.target.value.trim().toLowerCase());
+        }
+    });
+}
+
 /* On a phone the side bar waits for a button. */
 function add_contents_button() {
     const button = document.createElement("button");
@@ -39,6 +70,7 @@ function make_scrollable_reachable() {
 window.addEventListener("load", () => {
     add_contents_button();
     label_search();
+    search_text();
     new MutationObserver(label_search).observe(document.getElementById("top"), {childList: true, subtree: true});
     label("#nav-tree", "Contents");
     label("#MSearchResults", "Search results");

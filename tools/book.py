@@ -141,6 +141,15 @@ def one_chapter(folder):
         write(path, re.sub(rf":\[{number + 1}\b", f":[{number}", read(path)))
 
 
+def add_words(folder):
+    """The text of the pages, for the search (docs/book.js): doxygen's own knows titles and names."""
+    words = []
+    for title, address in chapters(folder, tree(folder)):
+        text = read(f"{folder}/{address}").split('<div class="contents">', 1)[1].split(END)[0]
+        words.append([html.unescape(title), address, " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())])
+    write(f"{folder}/search/words.js", f"var text_of_pages = {json.dumps(words)};\n")
+
+
 def copy_pictures(folder, pictures):
     shutil.copytree(pictures, f"{folder}/pictures", ignore=lambda place, names: {name for name in names if not name.endswith(".svg")})
     for lab in all_labs("README.md"):
@@ -152,6 +161,7 @@ def copy_pictures(folder, pictures):
 def finish(folder, pictures):
     copy_pictures(folder, pictures)
     one_chapter(folder)
+    add_words(folder)
     add_ways(folder)
 
 

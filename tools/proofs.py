@@ -217,7 +217,7 @@ def class_proofs():
                               ("axe finds nothing serious on any page, light and dark", "Access"))),
         Proof("the book of a handout without solutions: pages, links, nothing of Teaching", HANDOUT + BOOK,
               """make -s handout LAB=03 SOLUTIONS=none OUT=build/book-handout
-                 kit=$PWD; cd build/book-handout && make docs && $kit/grader/proof/book_test.py Look""", *BROWSER),
+                 make -C build/book-handout docs && grader/proof/book_test.py --in build/book-handout Look""", *BROWSER),
         Proof("the workflow that publishes the book", (".github/", "Makefile", "docs/docs.mk", "tools/setup.sh", "grader/proof/workflow_test.py"),
               "yamllint --strict -d '{extends: default, rules: {document-start: disable, truthy: {check-keys: false}}}' .github\n grader/proof/workflow_test.py", *YAMLLINT),
     ]

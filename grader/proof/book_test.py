@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens every page of the book in headless Chromium: the handbook that `make docs` has written.
 
-    grader/proof/book_test.py [unittest's options]     in the kit, or in a handout
+    grader/proof/book_test.py [--in HANDOUT] [unittest's options]
 
 Narrow and wide, light and dark: nothing is wider than the window, pictures are there, scripts do not complain; the side bar has the
 chapters in their order, and the way from page to page visits each page once; the search finds; axe-core (WCAG 2, A and AA) finds
@@ -139,6 +139,20 @@ class Look(Book):
                     shown.length || Date.now() - begin > 5000 ? done(shown) : setTimeout(look, 50); })(); })""")
                 self.assertTrue(any(page in address for address in found), f"{word}, {size}: {found}")
 
+    def test_the_search_finds_words_of_the_text(self):
+        """A word that is in no title and no name."""
+        for size in SIZES:
+            self.open("index.html", size)
+            self.browser.ask("document.getElementById('MSearchField').focus()")
+            self.browser.send("Input.insertText", text="ragge")
+            self.browser.press("d", 68, "d")
+            found = self.browser.ask("""new Promise(done => { const begin = Date.now(); (function look() {
+                const shown = [...document.querySelectorAll('#words a')].filter(link => link.offsetHeight).map(link => link.getAttribute('href'));
+                shown.length || Date.now() - begin > 5000 ? done(shown) : setTimeout(look, 50); })(); })""")
+            self.assertIn("lab_03_accumulate.html", found, size)
+            self.assertEqual(self.browser.ask("[document.documentElement.scrollWidth]"), [SIZES[size][0]])
+            self.browser.picture(f"{OUT}/search-{size}.png")
+
     def test_the_side_bar_opens_on_a_phone(self):
         """With the keyboard: the button, a link of the side bar, and Escape."""
         height = "document.getElementById('side-nav').offsetHeight"
@@ -219,6 +233,9 @@ class Solutions(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--in"]:
+        os.chdir(sys.argv[2])
+        del sys.argv[1:3]
     for needed, how in ((shutil.which("chromium"), "chromium"), (os.path.exists(AXE), AXE), (os.path.exists(f"{BOOK}/index.html"), BOOK)):
         if not needed:
             sys.exit(f"book_test: there is no {how} here: tools/setup.sh --prove, make docs")
