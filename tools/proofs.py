@@ -116,6 +116,8 @@ def kit_proofs():
         Proof("make check", UNIT + PAGES + ("tools/", "cudasim/", "grader/", "LICENSE", ".ci/", ".clang-format", ".editorconfig",
                                             ".gitattributes", ".gitignore"), "make -s check"),
         Proof("handbook without a warning, every link followed", BOOK, "make -s docs"),
+        Proof("a lab in a folder of its own is in the book", BOOK + ("grader/proof/example/",),
+              "make -s docs LABS=grader/proof/example\n grep lab_90_example.html build/docs/html/course.html\n make -s docs"),
         Proof("unit tests: clang -O0", UNIT, unit("CC=clang 'OPT=-O0 -g'")),
         Proof("unit tests: gcc, address and undefined behaviour sanitizers", UNIT, unit("SAN=1 'OPT=-O1 -g'")),
         Proof("unit tests: clang -O3, NaN in freed memory", UNIT, unit("CC=clang CHECKED=1")),
