@@ -75,6 +75,15 @@ override CHECK :=
 ACCESS := 1
 endif
 
+HANDOUT := $(wildcard labs/.stubs)
+KITS_OWN := test prove check stubs grade-all report gradescope autolab classroom handout manifest gpu-check gpu-pack coverage fuzz
+$(if $(and $(HANDOUT),$(filter $(KITS_OWN),$(MAKECMDGOALS))),$(error \
+  'make $(filter $(KITS_OWN),$(MAKECMDGOALS))' is not available in a handout))
+
+# ---- make runs twice: everything from here to the end is for the inner one -------------------------
+include common/front.mk
+ifndef OUTER
+
 # Of several goals that start a make of their own, each waits for the one before: they make the same files.
 STARTS_MAKE := grade% debug% handin% demo test bench class-test handout-test profile-check
 ifneq ($(and $(filter $(STARTS_MAKE),$(MAKECMDGOALS)),$(word 2,$(MAKECMDGOALS))),)
@@ -98,15 +107,9 @@ endif
 number_of = $(firstword $(subst _, ,$1))
 lab_named = $(firstword $(filter $1 $1_%,$(LAB_NAMES)))
 
-HANDOUT := $(wildcard labs/.stubs)
-
 # ---- what builds it: each file beside what it makes; a handout has those that it can use -----------
 include common/build.mk cudasim/cudasim.mk train/train.mk grader/grader.mk docs/docs.mk
 include $(wildcard tools/*.mk tools/bench/*.mk grader/proof/*.mk common/fuzz/*.mk)
-
-KITS_OWN := test prove check stubs grade-all report gradescope autolab classroom handout manifest gpu-check gpu-pack coverage fuzz
-$(if $(and $(HANDOUT),$(filter $(KITS_OWN),$(MAKECMDGOALS))),$(error \
-  'make $(filter $(KITS_OWN),$(MAKECMDGOALS))' is not available in a handout))
 
 help:
 	@sed -n '$(if $(HANDOUT),/^#   make test/d; /^#   make grade-all/$(comma)/^#$$/d; s/ *make check .*//; )s/^# \{0,1\}//p; /^BACKEND/q' Makefile
@@ -123,7 +126,7 @@ demo-run: $B/bin/train
 
 # The series of experiments, each row a run: SHORT=1, DEVICE=gpu, SIZE=seeds (on a real GPU).
 table: $B/bin/train
-	@tools/table.py $B/bin/train $(if $(SHORT),--short) $(if $(DEVICE),--device $(DEVICE)) $(if $(SIZE),--size $(SIZE)) $(ARGS)
+	@tools/table.py $B/bin/train $(if $(SHORT),--short) $(if $(DEVICE),--device $(DEVICE)) $(if $(SIZE),--size $(SIZE)) $(ARGS) $(told)
 
 clean:
 	$(RM) -r build
@@ -131,3 +134,4 @@ clean:
 # For scripts: the folder of the present settings.
 print-build:
 	@echo $B
+endif

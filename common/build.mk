@@ -34,9 +34,9 @@ CLANG_FLAGS = $(if $(findstring clang,$(CC)),-Wno-pass-failed -gdwarf-aranges $(
 LINK_FLAGS = -fopenmp $(SANITIZE) $(if $(COVERAGE),--coverage) $(LINK_CUDA) $(LDFLAGS)
 LINK_LIBS  = $(BLAS_$(BLAS)) -ljansson -lm $(LIBS_CUDA) $(LDLIBS)
 
-# ---- rules: what is built is said in a word; V=1 shows the commands ---------------------------------
+# ---- rules: what is built is said in a word, on a terminal how far it is; V=1 shows the commands ----
 Q := $(if $(V),,@)
-say = $(if $(V),,@echo "  $1 $(@:$B/%=%)")
+say = $(if $(V),,@$(if $(STEPS),tools/step.sh $(STEPS) $(OF),echo "  $1 $(@:$B/%=%)"))
 define compile
 @mkdir -p $(@D)
 $(call say,compile)

@@ -87,6 +87,8 @@ record_of  = build/grades/$(if $(CHECK),one-)$(if $(filter labs,$(SUBMITTED)),,o
 run_grade  = from=$(if $(filter labs solutions,$(SUBMITTED)),$(ROOT_$1))$(SUBMITTED); [ ! -d $$from/$1 ] || from=$$from/$1; \
              $(if $(DEVICE),GRADE_DEVICE=$(DEVICE)) $B/bin/grade --lab $1 --from $$from --judge $B/judge/$1 --plan $(ROOT_$1)labs/$1/lab.json \
              --recipes $(RECIPES)/$1.json --cache build/cache $(if $(CHECK),--check $(call in_quotes,$(CHECK))) $(if $(SEED),--seed $(SEED))
+# COMMAND, unless the judges of this handout are for other machines: on_this_platform LAB,COMMAND
+on_this_platform = $(if $(and $(HANDOUT),$(if $(judge_built),,1)),$(call refuse,this handout grades on $(notdir $(wildcard grader/built/*)): here is $(PLATFORM)),$2)
 # Which are built of each lab that has another probe.
 define apart_rules
 $B/judge/$1-$2: $(call beside_object,$1,$2) $B/obj/$(ROOT_$1)grader/labs/$1/$2/protocol.o $B/obj/grader/wire.o $B/libkit.a $(SIM)
@@ -122,26 +124,27 @@ $(RECIPES)/$1.json: $(probe_always) $(foreach p,$(call probe_names,$1),$(call pr
 	    'read $(HEADERS) build/cu2cpp $(CUDA_HOME)' \
 	    'linked $(sort $(foreach p,$(call probe_names,$1),$(call probe_parts,$1,$p)) $(call all_apart,$1)) $(CUDA_HOME)' \
 	    'kit $(call kit_program,$1)' | $(PYTHON) grader/recipe.py $$@ $(HEADERS)/.sum
-grade$2 debug$2:
-	@$(if $(HANDOUT),$(if $(call judge_built,$1),,echo "this handout grades on $(notdir $(wildcard grader/built/*)): here is $(PLATFORM)" >&2; exit 2))
+grade$2:
 	@$(if $(call has_cu,$1),$$(if $$(GPU),$$(MAKE) --no-print-directory BACKEND=cuda $$(gpu_build)/grade/$1.json))
-	@$$(MAKE) --no-print-directory ACCESS=$(if $(call has_cu,$1),1) $$@-run
+	@$(call on_this_platform,$1,$$(MAKE) --no-print-directory ACCESS=$(if $(call has_cu,$1),1) $$@-run $$(told))
+debug$2:
+	@$$(if $$(CHECK),$(call on_this_platform,$1,$$(MAKE) --no-print-directory ACCESS=$(if $(call has_cu,$1),1) $$@-run $$(told)),\
+	    $$(call refuse,which check? make debug$2 CHECK=name$$(comma) for name in: $(CHECKS_$1)))
 grade$2-run: $B/bin/grade $B/judge/$1 $(RECIPES)/$1.json
 	@mkdir -p build/grades build/cache
 	@$$(if $$(JUNIT),$$(RM) $$(call record_of,$1))
-	@$$(call run_grade,$1) --output $$(call record_of,$1) $$(if $$(MIN_SANDBOX),--min-sandbox $$(MIN_SANDBOX)) \
+	@( $$(call run_grade,$1) --output $$(call record_of,$1) $$(if $$(MIN_SANDBOX),--min-sandbox $$(MIN_SANDBOX)) \
 	    $(if $(call has_cu,$1),$$(if $$(GPU),--gpu-recipes $$(gpu_build)/grade/$1.json)) \
-	    $$(if $$(JUNIT),; status=$$$$?; [ -e $$(call record_of,$1) ] || exit $$$$status; tools/export.py junit $$(call record_of,$1) --output '$$(JUNIT)' && exit $$$$status)
+	    $$(if $$(JUNIT),; status=$$$$?; [ -e $$(call record_of,$1) ] || exit $$$$status; tools/export.py junit $$(call record_of,$1) --output '$$(JUNIT)' && exit $$$$status) ) $$(told)
 debug$2-run: $B/bin/grade $B/judge/$1 $(RECIPES)/$1.json
-	@$$(if $$(CHECK),,echo "which check? make debug$2 CHECK=name" >&2; exit 2)
 	@mkdir -p build/debug build/cache
-	@$$(call run_grade,$1) --output build/debug/record.json --debug build/debug && SOURCE=$$$$from sh build/debug/command
+	@$$(call run_grade,$1) --output build/debug/record.json --debug build/debug && SOURCE=$$$$from sh build/debug/command $$(told)
 handin$2:
-	@tools/handin.py --lab $1 $$(if $$(NAME),--name $$(call in_quotes,$$(NAME))) $$(if $$(ANYWAY),--anyway)
+	@tools/handin.py --lab $1 $$(if $$(NAME),--name $$(call in_quotes,$$(NAME))) $$(if $$(ANYWAY),--anyway) $$(told)
 reset$2:
-	@tools/reset.sh $1 $$(FILE)
+	@tools/reset.sh $1 $$(FILE) $$(told)
 hint$2:
-	@tools/hint.py $1 '$$(TASK)'
+	@tools/hint.py $1 '$$(TASK)' $$(told)
 endef
 GRADED := $(foreach l,$(LAB_NAMES),$(if $(wildcard $(ROOT_$l)labs/$l/tests.c),$l))
 $(foreach l,$(GRADED),$(eval $(call grade_rules,$l,$(call number_of,$l))))

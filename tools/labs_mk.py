@@ -68,6 +68,7 @@ def fragment(labs):
         lines += [f"ROOT_{name} := {root}"] if root else []
         probes = sorted({hole["probe"] for hole in lab["holes"] if "probe" in hole})
         lines += [f"PROBES_{name} := {' '.join(probes)}"] if probes else []
+        lines += [f"CHECKS_{name} := {' '.join(lab['points'])}"] if "points" in lab else []
         lines += [f"RUN_{name} := {lab['run']} --max_steps 20 --logging_steps 5"] if "run" in lab else []
     return "\n".join(lines) + "\n"
 

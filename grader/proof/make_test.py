@@ -2,12 +2,13 @@
 """The Makefile: short, a folder for each set of settings, and of use before anything is installed. Ends with
 `make: all good`.
 """
+import glob
 import os
 import shutil
 
 import expecting
 from expecting import expect
-from handout_test import make, read, run
+from handout_test import make, read, run, write
 
 OUT = os.path.abspath("build/make-test")
 MOST_LINES = 150
@@ -32,8 +33,8 @@ def check_flavours():
 def check_bare():
     """What a machine without Python can do: ask what there is, and have it installed."""
     tools = f"{OUT}/bin"
-    os.makedirs(tools)
-    for name in ("sh", "make", "sed", "uname", "gcc", "tr", "cksum", "cut", "find", "git", "printf", "echo", "env", "ls", "rm", "mkdir"):
+    os.makedirs(tools, exist_ok=True)
+    for name in ("sh", "make", "sed", "uname", "gcc", "tr", "cksum", "cut", "find", "git", "printf", "echo", "env", "ls", "rm", "mkdir", "grep"):
         os.symlink(shutil.which(name), f"{tools}/{name}")
     run("git", "clone", "-q", ".", f"{OUT}/clone")
     status, said = run("env", f"PATH={tools}", "make", "--no-print-directory", folder=f"{OUT}/clone")
@@ -41,13 +42,46 @@ def check_bare():
     status, said = run("env", f"PATH={tools}", "make", "--no-print-directory", "-n", "setup", folder=f"{OUT}/clone")
     expect(status == 0 and "tools/setup.sh" in said, f"set-up: {said.strip()[-80:]}")
     status, said = run("env", f"PATH={tools}", "make", "--no-print-directory", "grade01", folder=f"{OUT}/clone")
-    expect(status == 2 and "python3 is not installed: make setup" in said and said.count("\n") == 1, f"what is missing: {said.strip()[-80:]}")
+    expect(status != 0 and "python3 is not installed: make setup" in said and said.count("\n") == 1, f"what is missing: {said.strip()[-80:]}")
+
+
+ENDINGS = """
+good: ; @:
+bad: ; @(echo 0 of 100; exit 3) $(told)
+hole: ; @(exit 77) $(quiet77)
+no_word: ; @$(call refuse,which one? it's not said)
+within: ; @$(MAKE) bad
+later: ; @echo later
+broken: ; @exit 3
+starts: ; @env -u MAKEFLAGS $(MAKE) -f {file} bad; echo it was $$?
+.PHONY: good bad hole no_word within later broken starts
+"""
+
+
+def check_endings():
+    """What fails has said why: make adds nothing, and its status is true."""
+    file = f"{OUT}/ends.mk"
+    write(file, f"MAKE += -f {file}\ncomma := ,\nin_quotes = '$(subst ','\\'',$1)'\n.DEFAULT_GOAL := good\ninclude common/front.mk\nifndef OUTER"
+          + ENDINGS.replace("{file}", file) + "endif\n")
+    for words, wanted, text in (((), 0, ""), (("good",), 0, ""), (("bad",), 1, "0 of 100\n"), (("hole",), 0, ""), (("no_word",), 1, "which one? it's not said\n"),
+                                (("within",), 1, "0 of 100\n"), (("bad", "later"), 1, "0 of 100\nlater\n"), (("-k", "-j2", "bad", "good"), 1, "0 of 100\n"),
+                                (("-s", "bad"), 1, "0 of 100\n"), (("bad", "quiet=question q"), 1, "0 of 100\n"),
+                                (("starts",), 0, "0 of 100\nit was 1\n")):
+        status, said = make("-f", file, *words)
+        expect((status, said) == (wanted, text), f"make {' '.join(words)}: {status}, {said.strip()!r}")
+    status, said = make("-f", file, "broken")
+    expect(status != 0 and said.count("Error 3") == 1 and said.count("***") == 1, f"what says nothing is told once: {said.strip()!r}")
+    status, said = make("-f", file, "-n", "bad")
+    expect(status == 0 and "echo 0 of 100; exit 3" in said, "make -n shows the commands, and none has failed")
+    expect(not glob.glob("build/.ended-*") and not glob.glob("build/.steps-*"), "nothing is left behind")
 
 
 def main():
     shutil.rmtree(OUT, ignore_errors=True)
+    os.makedirs(OUT)
     lines = read("Makefile").count("\n")
     expect(lines <= MOST_LINES, f"the Makefile has {lines} lines, at most {MOST_LINES}")
+    check_endings()
     check_flavours()
     check_bare()
     expecting.end("make")
