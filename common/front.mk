@@ -3,8 +3,8 @@
 # the last thing that one reads. Only a question ends without a word, `make -q`: it runs the lines that begin with +, no others,
 # and its status is 1 where there are others. So make runs twice. The outer one is a question, starts the inner one with the same
 # goals, and has another line to run where that one leaves the file ENDED. What fails in make itself, as a file that does not
-# compile, is told by the inner one as ever.
-# A program that a recipe starts may start a make of its own: it is told nothing of this one.
+# compile, the inner one reports as ever.
+# A program that a recipe starts may start a make of its own: that one knows nothing of this one.
 unexport ENDED STEPS OF
 OUTER := $(if $(or $(ENDED),$(filter $(KITS_OWN),$(MAKECMDGOALS))),,1)
 ifdef OUTER
@@ -17,8 +17,8 @@ $(OUTER_GOALS): inner-make
 inner-make:
 	+@tools/inner.sh $(HAS_ENDED) $(MAKE) $(MAKECMDGOALS)
 endif
-# What follows a program that says itself why it fails, where nothing else is made of what it does. 77, a hole that is not filled
-# in, is no failure of a goal. And what a goal says that lacks a word.
+# What follows a program that says itself why it fails, where nothing else is made of what it does. 77 stands for a hole that is not
+# filled in: the goal has not failed. And what a goal says that lacks a word.
 told    = $(if $(ENDED),|| : >$(ENDED))
 quiet77 = || [ $$? -eq 77 ] $(told)
 refuse  = echo $(call in_quotes,$1) >&2; (exit 2) $(told)

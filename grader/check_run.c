@@ -153,12 +153,17 @@ static bool leave_for_debugger(Check *check, const char *path, const char *probe
     for (int i = 0; i < check->settings; i++) {
         fprintf(command, "export %s\n", check->setting[i]);
     }
+    fprintf(command, "export DEBUGINFOD_URLS=\n");
     if (check->beside != NULL) {
         debug_beside(check, path, command);
     }
+    /* Through pipes, for gdb repeats each setting: the first words are tools/debug.py's. */
     fprintf(command,
-            "%sgdb -q -ex \"directory $SOURCE\" "
-            "-ex 'handle SIGSEGV nostop noprint pass' -ex 'break crash_told' --args ",
+            "%sgdb -q -iex 'set print symbol-loading off' -iex 'set print thread-events off' "
+            "-iex 'set debug-file-directory' "
+            "-ex \"set directories $SOURCE:\\$cdir:\\$cwd\" "
+            "-ex 'pipe handle SIGSEGV nostop noprint pass | cat >/dev/null' "
+            "-ex 'pipe break crash_told | cat >/dev/null' --args ",
             check->beside != NULL ? "" : "exec ");
     command_quote(command, path);
     fprintf(command, "%s %s 3<", program, its_case);

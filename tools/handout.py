@@ -24,7 +24,7 @@ from lab_files import all_labs, files_of, path_of, read_lab
 # lie there later is not theirs. Of docs/ they do not get the chapter Teaching.
 TEACHING = ("docs/instructors", "docs/exports", "docs/publishing", "docs/cheating", "docs/mutant_ids", "docs/porting_hidden_checks")
 NOT_THEIRS = (".ci/", ".github/", "CONTRIBUTING.md", "common/fuzz/", "train/fuzz/", "cudasim/broken/", "labs/.stubs/", *TEACHING)
-TOOLS = {"bets.py", "book.py", "class_folder.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py",
+TOOLS = {"bets.py", "book.py", "class_folder.py", "debug.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py",
          "exports/record.py", "handin.py", "hint.py", "inner.sh", "lab_files.py", "labs.py", "labs_mk.py", "link.sh", "links.py",
          "meter.py", "pareto.py", "reset.sh", "setup.sh", "step.sh", "stub.sh", "table.py"}
 FOR_LABS = "grader/labs/"

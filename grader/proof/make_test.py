@@ -53,7 +53,7 @@ no_word: ; @$(call refuse,which one? it's not said)
 within: ; @$(MAKE) bad
 later: ; @echo later
 broken: ; @exit 3
-starts: ; @env -u MAKEFLAGS $(MAKE) -f {file} bad; echo it was $$?
+starts: ; @env -u MAKEFLAGS -u MAKELEVEL make -f {file} bad; echo it was $$?
 .PHONY: good bad hole no_word within later broken starts
 """
 
@@ -70,7 +70,7 @@ def check_endings():
         status, said = make("-f", file, *words)
         expect((status, said) == (wanted, text), f"make {' '.join(words)}: {status}, {said.strip()!r}")
     status, said = make("-f", file, "broken")
-    expect(status != 0 and said.count("Error 3") == 1 and said.count("***") == 1, f"what says nothing is told once: {said.strip()!r}")
+    expect(status != 0 and said.count("Error 3") == 1 and said.count("***") == 1, f"what says nothing is reported once: {said.strip()!r}")
     status, said = make("-f", file, "-n", "bad")
     expect(status == 0 and "echo 0 of 100; exit 3" in said, "make -n shows the commands, and none has failed")
     expect(not glob.glob("build/.ended-*") and not glob.glob("build/.steps-*"), "nothing is left behind")
