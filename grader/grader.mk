@@ -103,7 +103,7 @@ loops01: $(LOOPS01) $(call beside_of,01_loop)
 $(LOOPS01): $(call lab_objects,$(SUBMITTED),$(filter 01_loop/%,$(APART))) $(call all_apart,01_loop)
 	$(link)
 define grade_rules
-.PHONY: grade$2 debug$2 hint$2 grade$2-run debug$2-run handin$2 reset$2
+.PHONY: grade$2 watch$2 debug$2 hint$2 grade$2-run debug$2-run handin$2 reset$2
 $B/judge/$1: $(call judge_of,$1) $B/obj/grader/check.o $(call judge_built,$1) $(GRADER_LIBS) $B/judge/$1.parts $(call beside_of,$1)
 	$$(link)
 # Changes with the list, so that checks which are taken away are gone from the judge too.
@@ -130,6 +130,8 @@ grade$2:
 debug$2:
 	@$$(if $$(CHECK),$(call on_this_platform,$1,$$(MAKE) --no-print-directory ACCESS=$(if $(call has_cu,$1),1) $$@-run $$(told)),\
 	    $$(call refuse,which check? make debug$2 CHECK=name$$(comma) for name in: $(CHECKS_$1)))
+watch$2:
+	@$(call on_this_platform,$1,tools/watch.py $1 $$(foreach s,CHECK DEVICE SEED OWN,$$(if $$($$s),$$(call in_quotes,$$s=$$($$s)))) $$(told))
 grade$2-run: $B/bin/grade $B/judge/$1 $(RECIPES)/$1.json
 	@mkdir -p build/grades build/cache
 	@$$(if $$(JUNIT),$$(RM) $$(call record_of,$1))

@@ -38,7 +38,7 @@ def with_hole(lab, task):
 
 
 def by_its_name(lab, check):
-    """For a check of no single task: the function with most words of its name, as layernorm_traffic has of layernorm_forward_gpu()."""
+    """Where a check is not about one task: the function that shares most words with its name."""
     words = set(check.split("_"))
     every = [name + "_f32" * ("precisions" in hole) for hole in read_lab(lab)["holes"] for name in hole["functions"]]
     return [max(every, key=lambda name: len(words & set(name.split("_"))))]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The table of labs that `make` prints: title, points, state; from the handouts and the last records."""
+"""The table of labs that `make` prints: title, points, state; from the pages and the last records. Below it, where to go on."""
 import glob
+import hashlib
 import json
 import re
 
@@ -8,8 +9,8 @@ from lab_files import all_labs, path_of, read_lab
 
 
 def title(lab):
-    with open(path_of(lab, "README.md"), encoding="utf-8") as handout:
-        return re.sub(r"^#\s*(Lab \d+:\s*)?", "", handout.readline()).strip()
+    with open(path_of(lab, "README.md"), encoding="utf-8") as page:
+        return re.sub(r"^#\s*(Lab \d+:\s*)?", "", page.readline()).strip()
 
 
 def points(lab):
@@ -17,33 +18,55 @@ def points(lab):
     return sum(read_lab(lab)["points"].values())
 
 
-def has_holes(lab):
-    for path in glob.glob(path_of(lab, "*.c")) + glob.glob(path_of(lab, "*.cu")):
+def holes(lab):
+    """{file: how many tasks it has to do}, of those that have some."""
+    found = {}
+    for path in sorted(glob.glob(path_of(lab, "*.c")) + glob.glob(path_of(lab, "*.cu"))):
         with open(path, encoding="utf-8", errors="replace") as file:
-            if re.search(r"^\s*TODO\(", file.read(), re.M):
-                return True
+            tasks = set(re.findall(r'^\s*TODO\("(task \d+|)', file.read(), re.M))
+        if tasks:
+            found[path] = len(tasks)
+    return found
+
+
+def changed(lab, record):
+    """Whether a file that was graded is another one now."""
+    for name, graded in record.get("objects", {}).items():
+        try:
+            with open(path_of(lab, name), "rb") as file:
+                now = hashlib.sha256(file.read()).hexdigest()
+        except OSError:
+            now = None
+        if graded["source"] != now:
+            return True
     return False
 
 
 def state(lab):
-    """What the last `make gradeNN` of the student's files has found."""
-    path = f"build/grades/{lab}.json"
+    """What the last `make gradeNN` of the student's files has found, and whether they are still the same."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(f"build/grades/{lab}.json", encoding="utf-8") as file:
             record = json.load(file)
     except (OSError, ValueError):
-        return "not started" if has_holes(lab) else "not graded yet"
+        return "not started" if holes(lab) else "not graded yet"
+    score = f"{record['score']:g}/{record['total']:g}"
+    if changed(lab, record):
+        return f"changed since {score}"
     if len(record["checks"]) > 1 and all(row["state"] in ("not started", "not run") for row in record["checks"]):
         return "not started"
-    if record["full"]:
-        return "done"
-    return f"{record['score']:g}/{record['total']:g}"
+    return "done" if record["full"] else score
 
 
 def main():
+    labs = all_labs("README.md")
+    width = max((len(title(lab)) for lab in labs), default=0)
+    states = {lab: state(lab) for lab in labs}
     print("Labs:")
-    for lab in all_labs("README.md"):
-        print(f"  {lab:<14} {title(lab):<40} {points(lab):>4g} points  {state(lab)}")
+    for lab in labs:
+        print(f"  {lab:<14} {title(lab):<{width}} {points(lab):>4g} points  {states[lab]}")
+    left = [lab for lab in labs if states[lab] != "done"]
+    if left:
+        print(f"\nNext: {path_of(left[0], 'README.md')}")
 
 
 if __name__ == "__main__":
