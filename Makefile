@@ -6,6 +6,7 @@
 #   make bet01           a few numbers to predict before lab 01 runs
 #   make lab01           build lab 01 from your files in labs/ and run it
 #   make grade01         what your files are worth, and what to look at (CHECK=name, FROM=DIR, DEVICE=gpu)
+#   make watch01         grades again each time you save a file, and says what has changed; q ends it
 #   make hint01 TASK=2   a hint, one more each time      make debug01 CHECK=name   gdb on a check
 #   make train ARGS=...  train (ARGS=--help lists the options; FROM=labs takes your labs)
 #   make table           time and memory of each technique, beside the published figures
@@ -85,7 +86,7 @@ include common/front.mk
 ifndef OUTER
 
 # Of several goals that start a make of their own, each waits for the one before: they make the same files.
-STARTS_MAKE := grade% debug% handin% demo test bench class-test handout-test profile-check
+STARTS_MAKE := lab% grade% debug% handin% demo test bench class-test handout-test profile-check
 ifneq ($(and $(filter $(STARTS_MAKE),$(MAKECMDGOALS)),$(word 2,$(MAKECMDGOALS))),)
 .NOTPARALLEL:
 endif

@@ -19,6 +19,8 @@ import leaks
 from handin import kit_version
 from kit_files import Stays, check_labs, leaving, stop
 from lab_files import all_labs, files_of, path_of, read_lab
+from labs import points, title
+from needs import points_with, runs_with, sentence
 
 # What students have no use for. Of tools/ and of the folders in grader/ what they get is listed, so that what comes to
 # lie there later is not theirs. Of docs/ they do not get the chapter Teaching.
@@ -26,16 +28,17 @@ TEACHING = ("docs/instructors", "docs/exports", "docs/publishing", "docs/cheatin
 NOT_THEIRS = (".ci/", ".github/", "CONTRIBUTING.md", "common/fuzz/", "train/fuzz/", "cudasim/broken/", "labs/.stubs/", *TEACHING)
 TOOLS = {"bets.py", "book.py", "class_folder.py", "debug.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py",
          "exports/record.py", "handin.py", "hint.py", "inner.sh", "lab_files.py", "labs.py", "labs_mk.py", "link.sh", "links.py",
-         "meter.py", "pareto.py", "reset.sh", "setup.sh", "step.sh", "stub.sh", "table.py", "watch.py"}
+         "meter.py", "needs.py", "pareto.py", "reset.sh", "setup.sh", "step.sh", "stub.sh", "table.py", "watch.py"}
 FOR_LABS = "grader/labs/"
 MOST_HINTS = 3   # for a task: a question, where to look, the way to the line
 
-PAGE = """# Lab {lab}
+PAGE = """# {title}
 
     make setup                 # install what is missing, on Debian or Ubuntu
     make                       # what there is
-    make lab{number}                 # build it from your files in labs/{lab}/, and run it
+    make lab{number}                 # build lab {number} from your files in labs/, and run it
     make grade{number}               # what your files are worth, and what to look at
+    make watch{number}               # grade again each time you save a file, and say what has changed
     make hint{number} TASK=1         # a hint, one more each time
     make handin{number} NAME=anna    # pack your files to hand them in
     make reset{number}               # the stub again; what you wrote is kept beside it
@@ -45,13 +48,17 @@ PAGE = """# Lab {lab}
 
 Nothing asks for a GPU. Grading runs on {platforms}: the judges are built for it, and come without their source.
 
-What is here is yours to read: the kit, the probes and the checks{earlier_too}. The hints are in `labs/{lab}/hints.md`,
-{tiers} for each task.
+{labs}
 
 Begin with [labs/{lab}/README.md](labs/{lab}/README.md). {earlier}
+
+What is here is yours to read: the kit, the probes and the checks{earlier_too}. The hints are in `hints.md` of each lab, {tiers} for
+each task.
 """
 SOLVED = "The labs before this one are solved in `solutions/`; with `OWN=1` yours in `labs/` are taken instead."
-UNSOLVED = "Your own files of the labs before this one belong into `labs/`; the kit is built with them."
+UNSOLVED = """If you have files of your own for some of these labs, put them into `labs/`: labs run with each other's files, and
+there are no solutions here. So the order above is the order of work."""
+BEFORE = "## Before you start\n\n"
 
 
 def lab_of(path):
@@ -264,7 +271,30 @@ def cut(folder, lab, solutions, hints):
         else:
             write(folder, f"labs/{each}/lab.json", later_lab(each))
     keep_bets(folder)
+    for each in all_labs("README.md"):
+        if each[:2] <= number and not solutions:
+            say_needs(folder, each)
     write(folder, "VERSION", (kit_version() + "\n").encode())
+
+
+def say_needs(folder, lab):
+    """On the page of a lab, where there are no solutions."""
+    path, said = f"labs/{lab}/README.md", sentence(lab)
+    if said:
+        text = read(os.path.join(folder, path))
+        if BEFORE not in text:
+            raise Stays(f"{path} has no heading 'Before you start', below which it says which labs its points need")
+        write(folder, path, text.replace(BEFORE, f"{BEFORE}- {said}\n", 1).encode())
+
+
+def table_of(labs, solutions):
+    """The labs of a handout; what each needs only where no solution stands in."""
+    rows = [["lab", "", "points"] + ["`make lab` runs with", "points that need another lab"] * (not solutions)]
+    rows += [["---"] * len(rows[0])]
+    for lab in labs:
+        needs = [", ".join(other[:2] for other in runs_with(lab)), ", ".join(f"lab {other[:2]}: {worth:g}" for other, worth in points_with(lab).items())]
+        rows += [[f"[{lab}](labs/{lab}/README.md)", title(lab), f"{points(lab):g}"] + needs * (not solutions)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def make(folder, options):
@@ -275,7 +305,10 @@ def make(folder, options):
     if found:
         sys.exit("handout: not made\n" + "\n".join(found))
     platforms = build_judges(folder, [each for each in all_labs("tests.c") if each[:2] <= number], options.built)
-    page = PAGE.format(lab=options.lab, number=number, platforms=" and ".join(name.replace("-", " ") for name in platforms),
+    labs = [each for each in all_labs("README.md") if each[:2] <= number]
+    first = options.lab if solutions else labs[0]
+    page = PAGE.format(title=f"Lab {options.lab}" if solutions else f"Labs {first[:2]} to {number}", lab=first, number=first[:2],
+                       labs=table_of(labs, solutions), platforms=" and ".join(name.replace("-", " ") for name in platforms),
                        earlier=SOLVED if solutions else UNSOLVED, earlier_too=", the solutions of the labs before" if solutions else "",
                        tiers=("one", "two", "three")[options.hints - 1])
     write(folder, "README.md", page.encode())

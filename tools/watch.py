@@ -140,7 +140,7 @@ def watch(lab, settings):
 def main():
     lab, *settings = sys.argv[1:]
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        print(f"watch: this is no terminal; make grade{lab.split('_')[0]} grades once", file=sys.stderr)
+        print(f"watch: this needs a terminal; make grade{lab.split('_')[0]} grades once", file=sys.stderr)
         sys.exit(2)
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, end)

@@ -34,14 +34,16 @@ student_labs = $(call lab_objects,labs,$(filter $1/%,$(HOLES))) $(call other_lab
 chosen_labs  = $(if $(filter labs,$(FROM)),$(call student_labs,$1),$(FROM_LABS))
 has_cu       = $(filter $1/%.cu,$(HOLES))
 define lab_rules
-.PHONY: lab$2 bet$2
-lab$2: $B/bin/lab$2
+.PHONY: lab$2 lab$2-run bet$2
+lab$2:
+	@$(if $(OWN),tools/needs.py $1 &&) $$(MAKE) --no-print-directory lab$2-run $$(quiet77)
+lab$2-run: $B/bin/lab$2
 	@$$(if $$(ARGS),,tools/bets.py run $1 )$$< $(if $(call has_cu,$1),--device gpu --eval_fraction 0) $(RUN_$1) $$(ARGS) $$(quiet77)
 $B/bin/lab$2: $B/obj/train/main.o $(call train_with,$(call student_labs,$1))
 	$$(link)
 # Numbers to predict before it runs; with ARGS it is another run, about which nobody has bet.
 bet$2:
-	@tools/bets.py ask $1
+	@tools/bets.py ask $1 $$(told)
 endef
 # One that `train` has no use for says nothing about it in its lab.json.
 define untrained_rules
