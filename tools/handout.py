@@ -50,14 +50,15 @@ Nothing asks for a GPU. Grading runs on {platforms}: the judges are built for it
 
 {labs}
 
-Begin with [labs/{lab}/README.md](labs/{lab}/README.md). {earlier}
+Begin with [labs/{lab}/README.md](labs/{lab}/README.md).
+{earlier}
 
 What is here is yours to read: the kit, the probes and the checks{earlier_too}. The hints are in `hints.md` of each lab, {tiers} for
 each task.
 """
 SOLVED = "The labs before this one are solved in `solutions/`; with `OWN=1` yours in `labs/` are taken instead."
-UNSOLVED = """If you have files of your own for some of these labs, put them into `labs/`: labs run with each other's files, and
-there are no solutions here. So the order above is the order of work."""
+UNSOLVED = """There are no solutions here, so labs run with your own files of the others: the order above is the order of work. What you have
+already done in another folder belongs into `labs/`."""
 BEFORE = "## Before you start\n\n"
 
 
@@ -284,12 +285,12 @@ def say_needs(folder, lab):
         text = read(os.path.join(folder, path))
         if BEFORE not in text:
             raise Stays(f"{path} has no heading 'Before you start', below which it says which labs its points need")
-        write(folder, path, text.replace(BEFORE, f"{BEFORE}- {said}\n", 1).encode())
+        write(folder, path, text.replace(BEFORE, f"{BEFORE}{said}\n\n", 1).encode())
 
 
 def table_of(labs, solutions):
     """The labs of a handout; what each needs only where no solution stands in."""
-    rows = [["lab", "", "points"] + ["`make lab` runs with", "points that need another lab"] * (not solutions)]
+    rows = [["lab", "about", "points"] + ["`make lab` runs with", "points that need another lab"] * (not solutions)]
     rows += [["---"] * len(rows[0])]
     for lab in labs:
         needs = [", ".join(other[:2] for other in runs_with(lab)), ", ".join(f"lab {other[:2]}: {worth:g}" for other, worth in points_with(lab).items())]

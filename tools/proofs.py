@@ -195,6 +195,8 @@ def class_proofs():
         Proof("the compiler of a hand-in sees headers and nothing else", HANDOUT + ("grader/proof/headers_test.py",), "make -s headers-test"),
         Proof("the Makefile: flavours, new names, a machine without Python", BUILD + ("grader/proof/make_test.py", "labs/", "tools/"),
               "grader/proof/make_test.py"),
+        *(Proof(f"a student's first minutes: {name}", HANDOUT + ("grader/proof/minutes_test.py",), f"{of_class} grader/proof/minutes_test.py {words}")
+          for name, words in (("no line that is not meant, true statuses, watch", ""), ("handbook and demo", "docs"), ("what labs need of others", "needs"))),
         Proof("a lab is a package: in a folder of its own, and copied into a clone", HANDOUT + ("grader/proof/package_test.py", "grader/proof/example/"),
               f"{MAKE} graders\n grader/proof/package_test.py"),
         *(Proof(f"a student's walk through lab {lab}, from the handout", HANDOUT + ("grader/proof/walk_test.py",),
