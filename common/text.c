@@ -1,6 +1,7 @@
 /* Text from outside: made safe to print, and hashed. The contract is in text.h. */
 #include "common/text.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -19,4 +20,20 @@ uint64_t hash_text(const char *text) {
         hash = hash_add(hash, (unsigned char)*text);
     }
     return hash;
+}
+
+void text_nan(char *text) {
+    char *to = text;
+    for (const char *from = text; *from != '\0';) {
+        const char *word = from + (*from == '-');
+        bool begins = from == text || !isalnum((unsigned char)from[-1]);
+        if (begins && strncmp(word, "nan", 3) == 0 && !isalnum((unsigned char)word[3])) {
+            memcpy(to, "NaN", 3);
+            to += 3;
+            from = word + 3;
+        } else {
+            *to++ = *from++;
+        }
+    }
+    *to = '\0';
 }

@@ -19,6 +19,9 @@
  */
 void text_plain(char *text, size_t length, const char *keep);
 
+/** Writes NaN as people do, in place: "NaN", where printf() has "nan" or "-nan". */
+void text_nan(char *text);
+
 /** FNV-1a of nothing: where a hash begins. */
 #define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 

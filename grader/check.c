@@ -155,6 +155,8 @@ static void write_row(const Check *check, json_t *suspects) {
     char path[4096];
     snprintf(path, sizeof path, "%s/row-%s.json", folder(), check->plan->name);
     char *message = record_clean(check->message), *mistake = record_clean(check->mistake);
+    text_nan(message);
+    text_nan(mistake);
     char *text = record_clean(check->text != NULL ? check->text : "");
     json_t *row =
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:i}", "name", check->plan->name,

@@ -161,7 +161,7 @@ def check_progress():
 
 def check_docs():
     expect_quiet(("docs",), 0, r"\d+ .* followed in \d+ pages, 0 broken", "build/docs/html/index.html")
-    expect_quiet(("demo-run",), 0, HOLE, "Device: .*", "Training waits for that lab: .*", "Batch 8 on cpu", r" +time  samples/s .*", rf"\S.*  {HOLE}", r"\* the CPU .*")
+    expect_quiet(("demo-run",), 0, HOLE, "Device: .*", "Training waits for that lab: .*", "Batch 8 on cpu", r" +time  samples/s .*", rf"\S.*  {HOLE}", r"\S.*  needs lab \d\d .*", r"\* the CPU .*")
 
 
 def check_needs():

@@ -21,8 +21,8 @@ size_t bytes_params(const ModelConfig *config);
  * Task 2. The bytes that stay for the whole training: weights, gradients, optimizer states. The
  * other kinds of the result are 0.
  *
- * With P parameters: weights P numbers; gradients P floats; AdamW two floats each, and one more,
- * the float master, where weights are stored in half. 16 or 18 bytes for each parameter.
+ * Gradients are floats in every precision, and so is all that AdamW keeps: its two moments, and a
+ * master of each weight where weights are stored in half.
  */
 MemoryUse bytes_states(const ModelConfig *config);
 

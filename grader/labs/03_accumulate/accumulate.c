@@ -118,8 +118,8 @@ const char accumulate_none_counted[] =
     "which must be known by then";
 
 bool accumulate_expect_ticks(const Windows *windows) {
-    uint64_t ticks[MOST_WINDOWS], micros[MOST_WINDOWS], none[MOST_WINDOWS] = {0},
-                                                        late[MOST_WINDOWS], twice[MOST_WINDOWS];
+    uint64_t ticks[MOST_WINDOWS], micros[MOST_WINDOWS],
+        none[MOST_WINDOWS] = {0}, late[MOST_WINDOWS], twice[MOST_WINDOWS], both[MOST_WINDOWS];
     int count = windows_count(windows), done = 0;
     for (int i = 0; i < count; i++) {
         done += windows_size(windows, i);
@@ -127,13 +127,15 @@ bool accumulate_expect_ticks(const Windows *windows) {
         late[i] = (uint64_t)i;
         twice[i] = 2 * ticks[i];
         micros[i] = (uint64_t)done;
+        both[i] = micros[i] + ticks[i];
     }
     ExactSuspect counts[] = {
         {"the schedule ticks for each micro-batch: it ticks once for each window", micros},
+        {"the schedule ticks for each micro-batch: it ticks once for each window", both},
         {"schedule_tick() is missing: one tick for each window", none},
         {"the tick comes after report(), which wants to see it", late},
         {"the schedule ticks twice for each window", twice}};
-    return check_equal(windows->given.check, "schedule.step", ticks, (size_t)count, counts, 4);
+    return check_equal(windows->given.check, "schedule.step", ticks, (size_t)count, counts, 5);
 }
 
 /* ---- gradients ------------------------------------------------------------------------------- */

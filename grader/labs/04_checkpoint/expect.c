@@ -132,7 +132,8 @@ static void run_diagnose(const CheckpointRun *run) {
         }
     }
     check_fail(run->check, "the bits of a plain step are wanted: what runs again must run on "
-                           "the same input, with the same ops and masks");
+                           "the same input, with the same ops and masks, and leave the dropout "
+                           "stream where a plain step leaves it");
 }
 
 /* Bit for bit: where the first step is right and a later one is not, something was left over. */
