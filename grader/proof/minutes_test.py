@@ -96,6 +96,15 @@ def check_changed():
     expect_quiet(("lab01",), 0, WAITS)
 
 
+def check_half_done():
+    """`make lab00` shows what is predicted already."""
+    stub, solution, task = read(BYTES), proof.solution("00_bytes", "bytes.c"), "size_t bytes_activations("
+    write(BYTES, solution.split(task)[0] + task + stub.split(task)[1])
+    lines = expect_quiet(("lab00",), 0, "Device: .*", "So far +counted +predicted .bytes.", r"  (weights|gradients|optimizer) +(\d+) +\2", HOLE)
+    expect(len([line for line in lines if line.startswith("  ")]) == 3 and "task 4" in lines[-1], f"three kinds, and the hole: {lines[-1:]}")
+    write(BYTES, stub)
+
+
 # ---- at a terminal ------------------------------------------------------------------------------------
 
 def at_terminal(words, steps):
@@ -185,7 +194,7 @@ def main():
         status, said = make("handout", "LAB=03", f"OUT={KIT}", "SOLUTIONS=none")
         expect(status == 0, f"the handout is cut: {said.strip()[-80:]}")
         give_objects(KIT)
-        for check in [check_docs] if what == ["docs"] else [check_targets, check_refused, check_changed, check_watch, check_progress]:
+        for check in [check_docs] if what == ["docs"] else [check_targets, check_refused, check_half_done, check_changed, check_watch, check_progress]:
             check()
     expecting.end("minutes")
 
