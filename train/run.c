@@ -342,6 +342,7 @@ static void close_run(Run *run) {
 
 /* The work itself, once it is known what there is to do and what it will take. */
 static int train(Run *run) {
+    run->predicted = predict(run, data_batch_rows(run->data));
     build(run);
     int result = restore(run);
     if (result == 0) {
@@ -355,6 +356,7 @@ static int train(Run *run) {
 }
 
 static int only_predict(Run *run) {
+    run->predicted = predict(run, data_batch_rows(run->data));
     print_header(run);
     if (open_report(run, NULL) != 0 ||
         report_prediction(run->report, run->device, &run->predicted) != 0) {
@@ -364,32 +366,17 @@ static int only_predict(Run *run) {
 }
 
 /* Without a loop: lab 00 needs no later lab. */
-static MemoryUse measure(const Run *run) {
+static int only_measure(Run *run) {
     const TrainOptions *options = &run->options;
+    int B = data_batch_rows(run->data);
     MemoryUse counted;
     Trainer way = {0};
     techniques_set(&way);
-    trainer_measure_as(&way, &options->config, options->checkpoint, data_batch_rows(run->data),
-                       options->T, run->device, &counted);
-    return counted;
-}
-
-/* In lab 00 a formula that is there can be seen before the next one is. */
-static void show_known(const Run *run) {
-    const TrainOptions *options = &run->options;
-    MemoryUse predicted;
-    int known = unfinished_predict(&options->config, data_batch_rows(run->data), options->T,
-                                   run->device, &predicted);
-    if (known > 0 && known < MEMORY_KINDS) {
-        MemoryUse counted = measure(run);
-        unfinished_print(&counted, &predicted, known);
-    }
-}
-
-static int only_measure(Run *run) {
-    const TrainOptions *options = &run->options;
+    trainer_measure_as(&way, &options->config, options->checkpoint, B, options->T, run->device,
+                       &counted);
+    unfinished_show(&options->config, B, options->T, run->device, &counted);
+    run->predicted = predict(run, data_batch_rows(run->data));
     print_header(run);
-    MemoryUse counted = measure(run);
     if (open_report(run, NULL) != 0 ||
         report_measured(run->report, run->device, &counted, &run->predicted) != 0) {
         return EXIT_RUN;
@@ -418,12 +405,8 @@ int run_training(const TrainOptions *options) {
         result = open_data(&run);
     }
     if (result == 0) {
-        if (options->measure_only) {
-            show_known(&run);
-        }
-        run.predicted = predict(&run, data_batch_rows(run.data));
-        result = options->predict_only   ? only_predict(&run)
-                 : options->measure_only ? only_measure(&run)
+        result = options->measure_only   ? only_measure(&run)
+                 : options->predict_only ? only_predict(&run)
                                          : train(&run);
     }
     close_run(&run);

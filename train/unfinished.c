@@ -32,10 +32,10 @@ _Noreturn static void predict_step_by_step(const ModelConfig *config, int B, int
     _exit(0);
 }
 
-int unfinished_predict(const ModelConfig *config, int B, int T, const Device *device,
-                       MemoryUse *predicted) {
+/* Returns how many kinds are known, from the first one on. */
+static int predict(const ModelConfig *config, int B, int T, const Device *device,
+                   MemoryUse *predicted) {
     int pipe_of[2], known = 0, now;
-    *predicted = (MemoryUse){{0}};
     fflush(stdout); /* or what waits there would be written by both */
     if (pipe(pipe_of) != 0) {
         return 0;
@@ -58,12 +58,17 @@ int unfinished_predict(const ModelConfig *config, int B, int T, const Device *de
     return known;
 }
 
-void unfinished_print(const MemoryUse *counted, const MemoryUse *predicted, int known) {
+void unfinished_show(const ModelConfig *config, int B, int T, const Device *device,
+                     const MemoryUse *counted) {
+    MemoryUse predicted;
+    int known = predict(config, B, T, device, &predicted);
+    if (known == 0 || known == MEMORY_KINDS) {
+        return;
+    }
     printf("So far                counted        predicted (bytes)\n");
     for (int kind = 0; kind < known; kind++) {
-        size_t bytes = predicted->bytes[kind];
+        size_t bytes = predicted.bytes[kind];
         printf("  %-12s %16zu %16zu%s\n", memory_kind_name((MemoryKind)kind), counted->bytes[kind],
                bytes, bytes == counted->bytes[kind] ? "" : "  differs");
     }
-    fflush(stdout);
 }

@@ -32,6 +32,7 @@ HOLE = r"\S+\.cu?:\d+: TODO: task \d+.*"
 GRADE = (r"Lab \d\d_\w+, from \S+", r"  \w+ +[\d.]+/\d+ +[a-z ]+ [\d.]+ s   .*", rf"        (needs lab \d\d: )?{HOLE}", r"Sandbox: .*",
          r"Inputs:  SEED=[0-9a-f]{16}", r"Score:   [\d.]+ of \d+ points")
 DEBUG = (r"Type:   break \w+.*, run; then .*", r"Here:   the program of the check \w+.*", r"Leave:  quit", r"\(gdb\) ?")
+BETS = r"Bets: measured after task \d\. make bet\d\d asks for \d numbers before that\."
 WAITS = r"lab \d\d runs with your lab \d\d, and labs/\S+ has \d tasks? to do: make lab\d\d"
 
 
@@ -48,7 +49,7 @@ def check_targets():
     """Every target of a student who has written nothing yet."""
     said = make(folder=KIT)[1]
     expect("Next: labs/00_bytes/README.md" in said and "find:" not in said and said.count("not started") == 4, f"make says where to begin: {said[-90:]}")
-    expect_quiet(("lab00",), 0, HOLE, "Device: .*")
+    expect_quiet(("lab00",), 0, HOLE, BETS, "Device: .*")
     for number in ("01", "02", "03"):
         expect_quiet((f"lab{number}",), 0, WAITS)
     expect_quiet(("train",), 0, HOLE, "Device: .*")
@@ -67,14 +68,14 @@ def check_targets():
 
 def check_refused():
     """What cannot be done: one line of the program's own, and not success."""
-    for words, text in ((("hint00",), r"which task\? make hint00 TASK=n, for n in: 1 2 3 4 5"), (("debug00",), r"which check\? make debug00 CHECK=name, for name in: params .*"),
+    for words, text in ((("hint00", "TASK=9"), "lab 00 has no task 9; make hint00 TASK=n, for n in: 1 2 3 4 5"), (("debug00",), r"which check\? make debug00 CHECK=name, for name in: params .*"),
                         (("grade00", "CHECK=nix"), "grade: there is no check nix; there are params .*"),
                         (("debug00", "CHECK=nix"), "grade: there is no check nix; there are params .*"),
                         (("reset00", "FILE=x.c"), "reset: lab 00_bytes has no file x.c, but: bytes.c"),
                         (("lab00", "ARGS=--nix"), ".*nix.*")):
         expect_quiet(words, 1, text)
     expect_quiet(("grade00", "FROM=missing"), 2, r"Makefile:\d+: \*\*\* FROM=missing: there is no such folder\.  Stop\.")
-    expect_quiet(("grade00", "hint00"), 1, *GRADE, r"which task\? .*")
+    expect_quiet(("grade00", "hint00", "TASK=9"), 1, *GRADE, "lab 00 has no task 9; .*")
 
 
 def state(lab):
@@ -100,7 +101,7 @@ def check_half_done():
     """`make lab00` shows what is predicted already."""
     stub, solution, task = read(BYTES), proof.solution("00_bytes", "bytes.c"), "size_t bytes_activations("
     write(BYTES, solution.split(task)[0] + task + stub.split(task)[1])
-    lines = expect_quiet(("lab00",), 0, "Device: .*", "So far +counted +predicted .bytes.", r"  (weights|gradients|optimizer) +(\d+) +\2", HOLE)
+    lines = expect_quiet(("lab00",), 0, BETS, "Device: .*", "So far +counted +predicted .bytes.", r"  (weights|gradients|optimizer) +(\d+) +\2", HOLE)
     expect(len([line for line in lines if line.startswith("  ")]) == 3 and "task 4" in lines[-1], f"three kinds, and the hole: {lines[-1:]}")
     write(BYTES, stub)
 
