@@ -248,7 +248,7 @@ def check_handout():
     status, said = run_with("30\nabc\n1.1\n", "bet03")
     expect(status == 0 and said.count("is not a number") == 1 and "2 of 3 bets are made" in said, f"make bet03 asks {said[-200:]}")
     status, said = run_with("", "lab03")
-    expect(status == 0 and "Bets: measured after task 1 of lab 00. make bet03 asks for 3 numbers" in said,
+    expect(status == 0 and "lab 03 runs with your lab 00, and labs/00_bytes/bytes.c has 5 tasks to do: make lab00" in said,
            f"with a stub of lab 00 the run says what it waits for {said[-300:]}")
     for lab in (each for each in proof.labs() if each[:2] <= "03"):
         for name in proof.files(lab):
