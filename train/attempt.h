@@ -25,7 +25,7 @@ typedef struct Attempt {
  * Calls `run(context, result)` in a child process.
  *
  * The threads of OpenMP do not exist in a child: call this before anything in the
- * program uses OpenMP. On failure that is not a hole all that the child wrote on stderr follows on
+ * program uses OpenMP, or with a `run` that does not. On failure that is not a hole all that the child wrote on stderr follows on
  * this program's.
  *
  * @param      run     fills in `bytes` bytes at `result`

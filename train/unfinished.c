@@ -1,59 +1,60 @@
 /* Predictions with holes in them. The contract is in unfinished.h. */
 #include "train/unfinished.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "kernels/base.h"
 #include "labs/00_bytes/contract.h"
+#include "train/attempt.h"
 
 _Static_assert(MEMORY_ACTIVATIONS == MEMORY_OPTIMIZER + 1, "those that stay come first");
 
-static void tell(int to, const MemoryUse *use, int known) {
-    if (write(to, use, sizeof *use) != sizeof *use || write(to, &known, sizeof known) < 0) {
-        _exit(EXIT_FAILURE);
-    }
+/* Of which step the bytes are asked for. */
+typedef struct Question {
+    const ModelConfig *config;
+    int B, T;
+    const Device *device;
+} Question;
+
+static void states(void *context, void *result) {
+    const Question *q = context;
+    *(MemoryUse *)result = bytes_states(q->config);
 }
 
-/* Tells what each formula adds to what is known. */
-_Noreturn static void predict_step_by_step(const ModelConfig *config, int B, int T,
-                                           const Device *device, int to) {
-    int nowhere = open("/dev/null", O_WRONLY);
-    dup2(nowhere, STDERR_FILENO); /* the hole is reported by the process that goes on */
-    MemoryUse use = bytes_states(config);
-    tell(to, &use, MEMORY_ACTIVATIONS);
-    use.bytes[MEMORY_ACTIVATIONS] = bytes_activations(config, B, T);
-    tell(to, &use, MEMORY_ACTIVATIONS + 1);
-    use = bytes_predict(config, B, T, device);
-    tell(to, &use, MEMORY_KINDS);
-    _exit(0);
+static void activations(void *context, void *result) {
+    const Question *q = context;
+    MemoryUse *use = result;
+    *use = bytes_states(q->config);
+    use->bytes[MEMORY_ACTIVATIONS] = bytes_activations(q->config, q->B, q->T);
 }
 
-/* Returns how many kinds are known, from the first one on. */
-static int predict(const ModelConfig *config, int B, int T, const Device *device,
-                   MemoryUse *predicted) {
-    int pipe_of[2], known = 0, now;
-    fflush(stdout); /* or what waits there would be written by both */
-    if (pipe(pipe_of) != 0) {
-        return 0;
-    }
-    pid_t child = fork();
-    if (child == 0) {
-        predict_step_by_step(config, B, T, device, pipe_of[1]);
-    }
-    close(pipe_of[1]);
-    MemoryUse use;
-    while (read(pipe_of[0], &use, sizeof use) == sizeof use &&
-           read(pipe_of[0], &now, sizeof now) == sizeof now) {
+static void everything(void *context, void *result) {
+    const Question *q = context;
+    *(MemoryUse *)result = bytes_predict(q->config, q->B, q->T, q->device);
+}
+
+/* In the order of the tasks, with the kinds that are known then, from the first one on. */
+static const struct {
+    void (*ask)(void *context, void *result);
+    int known;
+} formulas[] = {{states, MEMORY_ACTIVATIONS},
+                {activations, MEMORY_ACTIVATIONS + 1},
+                {everything, MEMORY_KINDS}};
+
+/* Returns how many kinds are known. */
+static int predict(Question question, MemoryUse *predicted) {
+    int known = 0;
+    for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++) {
+        MemoryUse use;
+        Attempt made = attempt(formulas[i].ask, &question, &use, sizeof use);
+        if (made.status != 0) {
+            exit(made.status); /* it has said why */
+        }
+        if (!made.done) {
+            break;
+        }
         *predicted = use;
-        known = now;
-    }
-    close(pipe_of[0]);
-    if (child > 0) {
-        waitpid(child, NULL, 0);
+        known = formulas[i].known;
     }
     return known;
 }
@@ -61,7 +62,7 @@ static int predict(const ModelConfig *config, int B, int T, const Device *device
 void unfinished_show(const ModelConfig *config, int B, int T, const Device *device,
                      const MemoryUse *counted) {
     MemoryUse predicted;
-    int known = predict(config, B, T, device, &predicted);
+    int known = predict((Question){config, B, T, device}, &predicted);
     if (known == 0 || known == MEMORY_KINDS) {
         return;
     }
