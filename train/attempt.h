@@ -24,9 +24,9 @@ typedef struct Attempt {
 /**
  * Calls `run(context, result)` in a child process.
  *
- * The threads of OpenMP do not exist in a child: call this before anything in the
- * program uses OpenMP, or with a `run` that does not. On failure that is not a hole all that the child wrote on stderr follows on
- * this program's.
+ * The threads of OpenMP do not exist in a child: call this before anything in the program uses
+ * OpenMP, or with a `run` that does not. On failure that is not a hole all that the child wrote on
+ * stderr follows on this program's.
  *
  * @param      run     fills in `bytes` bytes at `result`
  * @param      context given to it; what it changes there is lost
