@@ -10,26 +10,26 @@
 _Static_assert(MEMORY_ACTIVATIONS == MEMORY_OPTIMIZER + 1, "those that stay come first");
 
 /* Of which step the bytes are asked for. */
-typedef struct Question {
+typedef struct Asked {
     const ModelConfig *config;
     int B, T;
     const Device *device;
-} Question;
+} Asked;
 
 static void states(void *context, void *result) {
-    const Question *q = context;
+    const Asked *q = context;
     *(MemoryUse *)result = bytes_states(q->config);
 }
 
 static void activations(void *context, void *result) {
-    const Question *q = context;
+    const Asked *q = context;
     MemoryUse *use = result;
     *use = bytes_states(q->config);
     use->bytes[MEMORY_ACTIVATIONS] = bytes_activations(q->config, q->B, q->T);
 }
 
 static void everything(void *context, void *result) {
-    const Question *q = context;
+    const Asked *q = context;
     *(MemoryUse *)result = bytes_predict(q->config, q->B, q->T, q->device);
 }
 
@@ -42,11 +42,11 @@ static const struct {
                 {everything, MEMORY_KINDS}};
 
 /* Returns how many kinds are known. */
-static int predict(Question question, MemoryUse *predicted) {
+static int predict(Asked asked, MemoryUse *predicted) {
     int known = 0;
     for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++) {
         MemoryUse use;
-        Attempt made = attempt(formulas[i].ask, &question, &use, sizeof use);
+        Attempt made = attempt(formulas[i].ask, &asked, &use, sizeof use);
         if (made.status != 0) {
             exit(made.status); /* it has said why */
         }
@@ -62,7 +62,7 @@ static int predict(Question question, MemoryUse *predicted) {
 void unfinished_show(const ModelConfig *config, int B, int T, const Device *device,
                      const MemoryUse *counted) {
     MemoryUse predicted;
-    int known = predict((Question){config, B, T, device}, &predicted);
+    int known = predict((Asked){config, B, T, device}, &predicted);
     if (known == 0 || known == MEMORY_KINDS) {
         return;
     }
