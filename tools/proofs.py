@@ -201,6 +201,9 @@ def class_proofs():
               f"{MAKE} graders\n grader/proof/package_test.py"),
         *(Proof(f"a student's walk through lab {lab}, from the handout", HANDOUT + ("grader/proof/walk_test.py",),
                 f"{of_class} grader/proof/walk_test.py --lab {lab}") for lab in ("01", "04", "05", "06")),
+        *(Proof(f"a student's stumbles, from a handout without solutions: labs {labs}",
+                HANDOUT + ("grader/proof/stumbles_test.py", "grader/proof/stumbles.txt"), f"{of_class} grader/proof/stumbles_test.py --labs {labs}")
+          for labs in ("00,01,03", "02,04", "05,06")),
         Proof("hints: one at a time, counted, none of them the code", ("labs/", "tools/hint.py", "tools/lab_files.py", "tools/class_folder.py",
                                                                       "grader/proof/hints_test.py"),
               "grader/proof/hints_test.py"),

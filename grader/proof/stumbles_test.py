@@ -17,7 +17,7 @@ import shutil
 import expecting
 import grader_proof as proof
 from expecting import expect
-from handout_test import give_objects, make, read, write
+from handout_test import give_objects, make, read, run, write
 
 OUT = os.path.abspath("build/stumbles")
 # Never the right words, whatever the mistake: numbers of the grader's own, grammar, what a build tool or a shell says.
@@ -62,6 +62,10 @@ def before_it_is_filled(folder, lab):
     for goal in (f"lab{number}", f"grade{number}"):
         _, said = make(goal, folder=folder)
         expect("task" in said and not misled(said, []), f"{goal} of a stub names what is to do: {misled(said, []) or said.strip()[-100:]}")
+    _, said = run("sh", "-c", f"printf '\\n\\n1\\n' | make bet{number}", folder=folder)
+    expect("1 of " in said and "bets are made" in said and "measured" not in said, f"bet{number} asks before anything runs, and shows no answer")
+    _, said = make(f"hint{number}", folder=folder)
+    expect("task 1" in said.lower() and not misled(said, []), f"hint{number} lists the tasks")
     shows = {"03": ("planted03",), "04": ("picture04",)}
     for goal in shows.get(number, ()):
         status, said = make(goal, folder=folder)
@@ -97,6 +101,7 @@ def solved(folder, lab):
     expect(status == 0 and record["full"] and not misled(said, []), f"lab {number} is done: {record['score']:g} of {record['total']:g}")
     status, said = make(f"lab{number}", folder=folder)
     expect(status == 0 and not misled(said, []) and "TODO" not in said, f"and make lab{number} runs to its end {misled(said, [])}")
+    expect("predicted by formula" in said, "with the numbers that were bet on: predicted and measured")
 
 
 def reset(folder, lab):
