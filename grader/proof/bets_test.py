@@ -117,10 +117,15 @@ def check_bad_input():
     expect(status == 1 and not said and error == "lab 91 has no bets\n", "a lab without bets says so")
 
 
+def heeds_interrupts():
+    """A shell starts what runs in the background deaf to them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def check_interrupt():
     begin()
     with subprocess.Popen([f"{KIT}/tools/bets.py", "ask", LAB], cwd=f"{OUT}/made", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as asked:
+                          stderr=subprocess.PIPE, text=True, preexec_fn=heeds_interrupts) as asked:
         asked.stdin.write("8\n")
         asked.stdin.flush()
         until = time.monotonic() + 20
