@@ -10,6 +10,7 @@ import os
 import pty
 import re
 import select
+import signal
 import shutil
 import sys
 import time
@@ -114,6 +115,7 @@ def at_terminal(words, steps):
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(KIT)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)   # a shell starts what runs in the background deaf to it
         for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
             os.environ.pop(name, None)
         os.execvp("make", ["make", *words])
