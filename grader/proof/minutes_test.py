@@ -10,8 +10,8 @@ import os
 import pty
 import re
 import select
-import signal
 import shutil
+import signal
 import sys
 import time
 
