@@ -36,6 +36,7 @@ PAGE = """# {title}
 
     make setup                 # install what is missing, on Debian or Ubuntu
     make                       # what there is
+    make bet{number}                 # a few numbers to predict before lab {number} runs
     make lab{number}                 # build lab {number} from your files in labs/, and run it
     make grade{number}               # what your files are worth, and what to look at
     make watch{number}               # grade again each time you save a file, and say what has changed
