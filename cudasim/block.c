@@ -201,6 +201,7 @@ static int first_in_state(const Worker *worker, ThreadState state) {
 static void report_missing_threads(Worker *worker) {
     char waits[40], left[40];
     int waiting = first_in_state(worker, BARRED), gone = first_in_state(worker, GONE);
+    check_diverged();
     sim_report("barrier divergence",
                "__syncthreads() at %s:%d was reached by only %d of %d threads",
                sim_file(worker->barrier), worker->barrier.line, worker->barred, worker->threads);
@@ -225,6 +226,7 @@ static void resolve_stuck(Worker *worker) {
 static void report_two_barriers(Worker *worker, Place here) {
     char first[40], second[40];
     int waiting = first_in_state(worker, BARRED);
+    check_diverged();
     sim_report("barrier divergence", "threads of one block wait at two places: %s:%d and %s:%d",
                sim_file(here), here.line, sim_file(worker->barrier), worker->barrier.line);
     sim_detail("thread %s at line %d, thread %s at line %d",
@@ -332,6 +334,7 @@ static void reset(Worker *worker) {
     worker->barriers = 0;
     worker->ready_first = worker->ready_end = 0;
     worker->shared_used = worker->shared_bytes = 0;
+    worker->dynamic_name.name = NULL;
     for (int t = 0; t < worker->threads; t++) {
         worker->thread[t].state = FRESH;
     }

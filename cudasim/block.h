@@ -61,6 +61,13 @@ typedef struct Launch {
 typedef cudasim_launch_site LaunchSite;         /**< a launch as it was written */
 typedef cudasim_shared_variable SharedVariable; /**< a `__shared__` variable */
 
+/** An `extern __shared__` array. */
+typedef struct DynamicName {
+    const char *name;     /**< as declared; NULL: none yet */
+    const char *function; /**< in which */
+    Place place;          /**< where */
+} DynamicName;
+
 /** One thread of the CPU, and the block that it runs. */
 typedef struct Worker {
     const Launch *launch; /**< whose block this is */
@@ -105,6 +112,7 @@ typedef struct Worker {
     char *variable_at[SHARED_VARIABLES];        /**< by id */
     unsigned variable_block[SHARED_VARIABLES];  /**< by id: the block that has it */
     bool no_dynamic_reported;                   /**< in this launch */
+    DynamicName dynamic_name; /**< by which dynamic memory was last asked for in this block */
 
     unsigned random; /**< state of the random schedule */
 } Worker;
@@ -114,6 +122,9 @@ extern __thread Worker *sim_worker;
 
 /** Gives the block the dynamic shared memory that its launch asks for, full of ones. */
 void sim_begin_dynamic_shared(Worker *worker);
+
+/** Bytes of dynamic shared memory that a launch of the kernel may ask for. */
+size_t sim_shared_limit(const void *kernel);
 
 /** Runs one block of a launch. */
 void sim_run_block(Worker *worker, const Launch *launch, dim3 index, unsigned number);
@@ -166,6 +177,9 @@ void check_launch_begins(const Launch *launch);
 
 /** A launch has run: whether it is to run again, since the check wants to compare. */
 bool check_launch_again(const Launch *launch);
+
+/** Threads of the block that runs have missed a barrier: what they do now has no order. */
+void check_diverged(void);
 
 /** A launch has ended. */
 void check_launch_ends(const Launch *launch);

@@ -46,23 +46,52 @@ void describe_site(Site site, char *text, size_t size) {
     }
 }
 
+static struct {
+    const char *kind;
+    Site site, other;
+} reported[REPORTED];
+static int reports;
+
 bool first_report(const char *kind, Site site, Site other) {
-    static struct {
-        const char *kind;
-        Site site, other;
-    } reported[REPORTED];
-    static int count;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < reports; i++) {
         if (reported[i].kind == kind && reported[i].site == site && reported[i].other == other) {
             return false;
         }
     }
-    if (count < REPORTED) {
-        reported[count].kind = kind;
-        reported[count].site = site;
-        reported[count++].other = other;
+    if (reports < REPORTED) {
+        reported[reports].kind = kind;
+        reported[reports].site = site;
+        reported[reports++].other = other;
     }
     return true;
+}
+
+bool reported_before(const char *kind, Site site) {
+    for (int i = 0; i < reports; i++) {
+        if (strcmp(reported[i].kind, kind) == 0 &&
+            (reported[i].site == site || reported[i].other == site)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool in_image(const char *p) {
+#ifdef __linux__
+    extern char __executable_start[], _end[];
+    return p >= __executable_start && p < _end;
+#else
+    Dl_info image;
+    return dladdr(p, &image) != 0;
+#endif
+}
+
+/* Where cu2cpp puts the `__constant__` variables; absent if there are none. */
+extern char __start_cudasim_constant[] __attribute__((weak));
+extern char __stop_cudasim_constant[] __attribute__((weak));
+
+static bool in_constants(const char *p) {
+    return p >= __start_cudasim_constant && p < __stop_cudasim_constant;
 }
 
 /* ---- shared memory --------------------------------------------------------------------------- */
@@ -77,7 +106,7 @@ static const SharedVariable *variable_near(const Worker *worker, const char *p, 
         }
         const char *begin = worker->variable_at[id];
         const char *end = begin + worker->variable[id]->size;
-        ptrdiff_t distance = p < begin ? begin - p : p >= end ? p - end + 1 : 0;
+        ptrdiff_t distance = p < begin ? begin - p : p >= end ? p - end : 0;
         if (distance < *away) {
             *away = distance;
             nearest = worker->variable[id];
@@ -97,7 +126,10 @@ void detail_memory(const char *p, bool shared) {
         return;
     }
     if (!shared) {
-        sim_detail("address is %p, in no allocation; perhaps in a __device__ variable", p);
+        if (in_image(p)) {
+            sim_detail("address is %p, in a %s variable", p,
+                       in_constants(p) ? "__constant__" : "__device__");
+        }
         return;
     }
     ptrdiff_t away;
@@ -106,9 +138,11 @@ void detail_memory(const char *p, bool shared) {
         sim_detail("address is byte %td of dynamic shared memory; the launch asks for %zu bytes",
                    p - worker->dynamic, worker->launch->site.shared);
     } else if (v != NULL) {
-        char where[40] = "in";
-        if (away > 0) {
-            snprintf(where, sizeof where, "%td bytes away from", away);
+        const char *begin = worker->variable_at[v->id];
+        char where[60] = "in";
+        if (p < begin || p >= begin + v->size) {
+            snprintf(where, sizeof where, "%td bytes %s", away,
+                     p < begin ? "before the start of" : "past the end of");
         }
         sim_detail("address is %s __shared__ %s (%zu bytes, declared at %s:%d)", where, v->name,
                    v->size, sim_file((Place){v->file, v->line}), v->line);
@@ -131,6 +165,23 @@ static bool shared_bounds(const Worker *worker, const Access *access) {
 
 /* ---- the checks of one access ---------------------------------------------------------------- */
 
+/* What the compiler's own check has just said of this line. */
+static struct {
+    const char *kind;
+    char place[300];
+} compiler_said;
+
+void check_compiler_says(const char *kind, Place place) {
+    compiler_said.kind = kind;
+    snprintf(compiler_said.place, sizeof compiler_said.place, "%s:%d ", sim_file(place),
+             place.line);
+}
+
+static bool said_by_compiler(const char *kind, const char *where) {
+    return compiler_said.kind != NULL && strcmp(kind, compiler_said.kind) == 0 &&
+           strncmp(where, compiler_said.place, strlen(compiler_said.place)) == 0;
+}
+
 /* False if the line has been reported before. */
 static bool report(const char *kind, const Access *access, const char *what) {
     char where[600];
@@ -138,6 +189,9 @@ static bool report(const char *kind, const Access *access, const char *what) {
         return false;
     }
     describe_site(access->site, where, sizeof where);
+    if (said_by_compiler(kind, where)) {
+        return false;
+    }
     sim_report(kind, "%s of %zu bytes%s at %s", access->write ? "write" : "read", access->bytes,
                what, where);
     sim_detail_thread();
@@ -158,14 +212,24 @@ static bool device_bounds(const Access *access) {
     return true;
 }
 
+/* Where a race is known to be, the missing order is the mistake. */
+static void report_unwritten_shared(const Access *access) {
+    const char *kind = "uninitialized shared memory";
+    if (!reported_before("race", access->site) && !reported_before(kind, access->site)) {
+        held_begin(kind, access->site, 0);
+        report(kind, access, " that nothing has written");
+        held_end(true);
+    }
+}
+
 static void check_written(const Access *access) {
     bool reads = !access->write || access->atomic;
     if (reads && !shadow_written(access->p, access->bytes)) {
         Access read = *access;
         read.write = false;
-        if (report(access->shared ? "uninitialized shared memory" : "uninitialized device memory",
-                   &read, " that nothing has written") &&
-            !access->shared) {
+        if (access->shared) {
+            report_unwritten_shared(&read);
+        } else if (report("uninitialized device memory", &read, " that nothing has written")) {
             sim_detail("cudaMalloc does not clear memory: a forgotten cudaMemcpy or cudaMemset?");
         }
         shadow_mark(access->p, access->bytes, true);
@@ -188,14 +252,12 @@ static void note_elsewhere(const Access *access) {
     }
 }
 
-static bool in_image(const char *p) {
-#ifdef __linux__
-    extern char __executable_start[], _end[];
-    return p >= __executable_start && p < _end;
-#else
-    Dl_info image;
-    return dladdr(p, &image) != 0;
-#endif
+static void check_constant(const Access *access) {
+    if (access->write && in_constants(access->p) &&
+        report("constant written", access, " in __constant__ memory")) {
+        sim_detail("kernels only read it, a GPU loses the store or stops: cudaMemcpyToSymbol() "
+                   "writes it, or make the variable __device__");
+    }
 }
 
 /* Thread-local variables: threadIdx and its like. */
@@ -210,21 +272,37 @@ double cudasim_accesses(void) {
     return looked_at;
 }
 
-void check_access(const void *address, size_t bytes, bool write, bool aligned, Site site) {
+static bool in_stacks(const Worker *worker, const char *p) {
+    return p >= worker->stacks && p < worker->stacks + (size_t)(MAX_THREADS + 1) * STACK_BYTES;
+}
+
+/* Each thread has a stack of its own; on a GPU the same addresses mean the thread's own memory. */
+static void check_own_stack(const Worker *worker, const Access *access) {
+    const char *own = worker->fiber->stack;
+    if (access->p < own || access->p >= own + STACK_BYTES) {
+        if (report("another thread's local", access, " of a local variable of another thread,")) {
+            sim_detail("on a GPU the address leads to the thread's own local memory: share values "
+                       "through __shared__ memory or a shuffle");
+        }
+    }
+}
+
+void check_access(const void *address, size_t bytes, bool write, bool aligned, bool is_volatile,
+                  Site site) {
     Worker *worker = sim_worker;
     if (replay_runs()) {
         replay_access(address, bytes);
         return;
     }
     const char *p = address;
-    const char *stacks = worker->stacks;
-    if (p >= stacks && p < stacks + (size_t)(MAX_THREADS + 1) * STACK_BYTES) {
+    Access access = {p, bytes, write, false, false, is_volatile, site};
+    if (in_stacks(worker, p)) {
+        check_own_stack(worker, &access);
         return;
     }
     if (in_thread_locals(p)) {
         return;
     }
-    Access access = {p, bytes, write, false, false, site};
     if (aligned && ((uintptr_t)p & (bytes - 1)) != 0) {
         report("misaligned access", &access, ", whose address is not a multiple of that,");
     }
@@ -249,6 +327,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, S
             report("out-of-bounds access", &access, " of shared memory");
         }
     } else if (in_image(p)) {
+        check_constant(&access);
         race_access(&access);
         note_elsewhere(&access);
     } else if (sim_allocation(p) != NULL) {
@@ -269,7 +348,11 @@ void check_atomic(const void *address, size_t bytes, Site site) {
     }
     race_flush();
     bool shared = p >= worker->shared && p < worker->dynamic_end;
-    Access access = {p, bytes, true, true, shared, site};
+    Access access = {p, bytes, true, true, shared, false, site};
+    if (in_stacks(worker, p)) {
+        check_own_stack(worker, &access);
+        return;
+    }
     if (sim_on_device(p)) {
         note_written(&access);
     }
@@ -285,6 +368,7 @@ void check_atomic(const void *address, size_t bytes, Site site) {
     } else if (shared) {
         report("out-of-bounds access", &access, " of shared memory");
     } else if (in_image(p)) {
+        check_constant(&access);
         race_access(&access);
         note_elsewhere(&access);
     } else if (sim_allocation(p) != NULL) {
@@ -328,6 +412,7 @@ void check_pause(void) {
         replay_pause();
     } else {
         race_flush();
+        race_settle();
     }
 }
 
@@ -338,6 +423,7 @@ void check_launch_begins(const Launch *launch) {
 }
 
 bool check_launch_again(const Launch *launch) {
+    held_release();
     profile_launch_ends();
     share_launch_ends(launch);
     return replay_again(launch);
@@ -347,14 +433,27 @@ void check_launch_ends(const Launch *launch) {
     replay_end(launch);
 }
 
+void check_diverged(void) {
+    held_forget_block("race", sim_worker->block);
+}
+
+void cudasim_compares(const volatile void *p, size_t bytes) {
+    if (sim_worker != NULL && sim_worker->in_kernel && !replay_runs()) {
+        race_flush();
+        race_compares((const void *)(uintptr_t)p, bytes);
+    }
+}
+
 void check_opened(Allocation *allocation) {
     replay_opened(allocation);
 }
 
 bool check_mute(void) {
+    race_settle();
     return replay_astray();
 }
 
 void check_stop(void) {
+    held_release();
     replay_stopped();
 }

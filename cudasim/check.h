@@ -17,12 +17,13 @@ typedef uint32_t Site;
 
 /** One load, store or atomic of the thread that runs. */
 typedef struct Access {
-    const char *p; /**< first byte */
-    size_t bytes;  /**< 1 to 16, or a range */
-    bool write;    /**< a store or an atomic */
-    bool atomic;   /**< an atomic */
-    bool shared;   /**< to shared memory */
-    Site site;     /**< where */
+    const char *p;    /**< first byte */
+    size_t bytes;     /**< 1 to 16, or a range */
+    bool write;       /**< a store or an atomic */
+    bool atomic;      /**< an atomic */
+    bool shared;      /**< to shared memory */
+    bool is_volatile; /**< as the program has declared it */
+    Site site;        /**< where */
 } Access;
 
 /** The site of an address of code. */
@@ -41,15 +42,23 @@ void describe_site(Site site, char *text, size_t size);
  * @param bytes   1 to 16, or a range
  * @param write   a store
  * @param aligned whether the address must be a multiple of `bytes`
+ * @param is_volatile as the program has declared it
  * @param site    where
  */
-void check_access(const void *address, size_t bytes, bool write, bool aligned, Site site);
+void check_access(const void *address, size_t bytes, bool write, bool aligned, bool is_volatile,
+                  Site site);
 
 /** The same for an atomic: it reads and writes, and races with none of its kind. */
 void check_atomic(const void *address, size_t bytes, Site site);
 
+/** Whether first_report() has seen the kind with this site, as either of the two. */
+bool reported_before(const char *kind, Site site);
+
 /** True once for each kind, site and other site: a loop would report the same line forever. */
 bool first_report(const char *kind, Site site, Site other);
+
+/** The compiler's own check is about to report a line: what it says need not be said twice. */
+void check_compiler_says(const char *kind, Place place);
 
 /** Says which shared variable, or which allocation, holds p. */
 void detail_memory(const char *p, bool shared);
@@ -75,6 +84,32 @@ void race_range(const void *p, size_t bytes, bool write);
 
 /** The thread's last store is done: was it another value than the one that it raced with? */
 void race_flush(void);
+
+/** The thread stops, or something else is to be reported: what its reads were for stays unknown. */
+void race_settle(void);
+
+/** An atomicCAS: what its thread has read there before was only a guess. */
+void race_compares(const void *p, size_t bytes);
+
+/* ---- held.c: reports that wait for the end of the launch ------------------------------------- */
+
+/** What sim_report() and sim_detail() say from now on is held. */
+void held_begin(const char *kind, Site site, Site other);
+
+/** That was all; `complete` if no later one of the same lines can say more. */
+void held_end(bool complete);
+
+/** Forgets an incomplete report of these lines; whether there was one. */
+bool held_improves(const char *kind, Site site, Site other);
+
+/** Forgets what is held about a line: another report explains it. */
+void held_forget_site(const char *kind, Site site);
+
+/** Forgets what is held about a block. */
+void held_forget_block(const char *kind, unsigned block);
+
+/** Reports what is held. */
+void held_release(void);
 
 /** Nobody has used this memory yet. */
 void race_forget(const void *p, size_t bytes);

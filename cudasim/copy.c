@@ -117,6 +117,22 @@ static bool good_end(const char *call, const char *end, const void *p, size_t by
     return !device || sim_check_range(what, p, bytes, place.file, place.line);
 }
 
+static bool apart(const char *call, const char *to, const char *from, size_t bytes, Place place) {
+    if (to >= from + bytes || from >= to + bytes) {
+        return true;
+    }
+    size_t away = (size_t)(to > from ? to - from : from - to);
+    sim_report(
+        "invalid copy",
+        "%s at %s:%d: source and destination overlap by %zu of %zu bytes, which is undefined", call,
+        sim_file(place), place.line, bytes - away, bytes);
+    sim_detail("copy by way of another buffer, or with a kernel that says in which order");
+    if (sim_on_device(to)) {
+        sim_detail_address(to);
+    }
+    return false;
+}
+
 static bool use_end(const void *p, int slot, const char *call, Place place) {
     Allocation *a = sim_on_device(p) ? sim_allocation(p) : NULL;
     return a == NULL || sim_use(a, slot, call, place);
@@ -173,7 +189,8 @@ static cudaError_t copy(const char *call, Place place, void *to, const void *fro
     int slot = sim_stream_slot(stream, call, place);
     if (slot < 0 || !good_end(call, "destination", to, bytes, to_device, place) ||
         !good_end(call, "source", from, bytes, from_device, place) ||
-        !use_end(to, slot, call, place) || !use_end(from, slot, call, place)) {
+        !apart(call, to, from, bytes, place) || !use_end(to, slot, call, place) ||
+        !use_end(from, slot, call, place)) {
         return sim_error(cudaErrorInvalidValue, call, place, false);
     }
     if (from_device && !to_device) {

@@ -100,6 +100,55 @@ static cublasStatus_t check_memory(const Product *p, const BlasMatrix *x, int sl
                                             : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
+static void *column_of(const BlasMatrix *x, int z, int column);
+
+static int by_address(const void *a, const void *b) {
+    const char *const *p = a, *const *q = b;
+    return (*p > *q) - (*p < *q);
+}
+
+/* Where the columns of all matrices of the batch begin, in ascending order. */
+static const char **columns_of(const BlasMatrix *x, size_t count) {
+    const char **begin = sim_realloc(NULL, count * sizeof *begin);
+    for (size_t i = 0; i < count; i++) {
+        begin[i] = column_of(x, (int)(i / (size_t)x->columns), (int)(i % (size_t)x->columns));
+    }
+    qsort(begin, count, sizeof *begin, by_address);
+    return begin;
+}
+
+/* Matrices may lie between each other's columns. */
+static bool share_bytes(const Product *p, const BlasMatrix *x, const BlasMatrix *y) {
+    size_t nx = (size_t)p->batch * (size_t)x->columns, ny = (size_t)p->batch * (size_t)y->columns;
+    const char **a = columns_of(x, nx), **b = columns_of(y, ny);
+    bool shared = false;
+    for (size_t i = 0, j = 0; i < nx && j < ny && !shared;) {
+        if (a[i] + x->rows * size_of(x->type) <= b[j]) {
+            i++;
+        } else if (b[j] + y->rows * size_of(y->type) <= a[i]) {
+            j++;
+        } else {
+            shared = true;
+        }
+    }
+    free(a);
+    free(b);
+    return shared;
+}
+
+/* C may be read as beta says, but it is not what is multiplied. */
+static cublasStatus_t check_apart(const Product *p, const BlasMatrix *x) {
+    const char *c = p->C.data, *factor = x->data;
+    if (c >= factor + extent(x, p->batch) || factor >= c + extent(&p->C, p->batch) ||
+        !share_bytes(p, x, &p->C)) {
+        return CUBLAS_STATUS_SUCCESS;
+    }
+    wrong(p, "C lies on %c: the product would overwrite a factor that is still read", x->name);
+    sim_detail("cuBLAS does not multiply in place: give C memory of its own");
+    sim_detail_address(c);
+    return CUBLAS_STATUS_INVALID_VALUE;
+}
+
 static cublasStatus_t check_scalar(const Product *p, const char *name, const float *scalar) {
     if (scalar == NULL) {
         return wrong(p, "%s is NULL", name);
@@ -158,7 +207,9 @@ static cublasStatus_t check(Product *p, int slot) {
         return CUBLAS_STATUS_SUCCESS;
     }
     if (has_factors(p) && ((status = check_memory(p, &p->A, slot)) != CUBLAS_STATUS_SUCCESS ||
-                           (status = check_memory(p, &p->B, slot)) != CUBLAS_STATUS_SUCCESS)) {
+                           (status = check_memory(p, &p->B, slot)) != CUBLAS_STATUS_SUCCESS ||
+                           (status = check_apart(p, &p->A)) != CUBLAS_STATUS_SUCCESS ||
+                           (status = check_apart(p, &p->B)) != CUBLAS_STATUS_SUCCESS)) {
         return status;
     }
     return check_memory(p, &p->C, slot);

@@ -35,9 +35,9 @@ LINK_CUDA := $(if $(ACCESS),-fsanitize=undefined)
 LIBS_CUDA := -ldw -lstdc++
 # clang copies structures with memcpy(), which must be seen as well; and kernels, which run twice, print once.
 see_copies = $(if $(ACCESS),objcopy $(foreach f,memcpy memmove memset printf puts putchar,--redefine-sym $f=__tsan_$f))
-# A copy of a structure stays whole, memcpy() is a call, and a read is announced though a write follows it.
-see_accesses = $(if $(ACCESS),$(if $(findstring clang,$1),-mllvm -tsan-instrument-read-before-write=1,\
-               -fno-tree-sra $(foreach f,memcpy memmove memset,-fno-builtin-$f)))
+# A copy of a structure stays whole, memcpy() is a call, a read is announced though a write follows it, and volatile is told.
+see_accesses = $(if $(ACCESS),$(if $(findstring clang,$1),-mllvm -tsan-instrument-read-before-write=1 -mllvm -tsan-distinguish-volatile=1,\
+               --param=tsan-distinguish-volatile=1 -fno-tree-sra $(foreach f,memcpy memmove memset,-fno-builtin-$f)))
 # A .cu is C++ once its launches and __shared__ variables are rewritten, after the preprocessor.
 define compile_cu
 @mkdir -p $(@D)
@@ -50,7 +50,7 @@ endef
 endif
 
 # The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
-SIM_LOOKS := $(addprefix cudasim/,hooks.c check.c shadow.c race.c replay.c profile.c sample.c share.c traffic.c)
+SIM_LOOKS := $(addprefix cudasim/,hooks.c check.c shadow.c race.c race_report.c held.c replay.c profile.c sample.c share.c traffic.c)
 SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)),$(wildcard cudasim/*.c)))
 $(SIM_OBJ): private SANITIZE :=
 $(SIM_OBJ): private MORE_WARN := $(STRICT)
@@ -82,6 +82,7 @@ else
 	$Qbuild/cu2cpp $(cu_out).i $(cu_out).ii
 	$Q$(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CU_FLAGS)) $(call see_accesses,$(CUCXX)) -Wall -Wextra -Wno-sign-compare -c $(cu_out).ii -o $(cu_out).o
 	$(if $(ACCESS),$Q$(see_copies) $(cu_out).o)
+	$Qobjcopy --redefine-sym free=cudasim_plain_free $(cu_out).o
 	$Q$(CUCXX) $(cu_out).o $(CU_LIB) $(LINK_FLAGS) $(BLAS_$(BLAS)) -ldw -lm -o $(cu_out)
 	@$(RM) $(cu_out).i $(cu_out).ii $(cu_out).o
 endif

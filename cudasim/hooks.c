@@ -12,14 +12,19 @@ static inline bool in_kernel(void) {
     return sim_worker != NULL && sim_worker->in_kernel;
 }
 
-static inline void seen(const void *p, size_t bytes, bool write, bool aligned, const void *pc) {
+static inline void seen_as(const void *p, size_t bytes, bool write, bool aligned, bool is_volatile,
+                           const void *pc) {
     if (in_kernel()) {
         announced = NULL;
         if (!replay_runs()) {
             race_flush();
         }
-        check_access(p, bytes, write, aligned, site_of_code(pc));
+        check_access(p, bytes, write, aligned, is_volatile, site_of_code(pc));
     }
+}
+
+static inline void seen(const void *p, size_t bytes, bool write, bool aligned, const void *pc) {
+    seen_as(p, bytes, write, aligned, false, pc);
 }
 
 static void seen_atomic(const volatile void *p, size_t bytes, Site site) {
@@ -42,6 +47,8 @@ void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *fil
     void __tsan_unaligned_write##n(void *p);                                                       \
     void __tsan_volatile_read##n(void *p);                                                         \
     void __tsan_volatile_write##n(void *p);                                                        \
+    void __tsan_unaligned_volatile_read##n(void *p);                                               \
+    void __tsan_unaligned_volatile_write##n(void *p);                                              \
     void __tsan_read_write##n(void *p);                                                            \
     void __tsan_unaligned_read_write##n(void *p);                                                  \
     void __tsan_read##n(void *p) {                                                                 \
@@ -57,10 +64,16 @@ void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *fil
         seen(p, n, true, false, HERE);                                                             \
     }                                                                                              \
     void __tsan_volatile_read##n(void *p) {                                                        \
-        seen(p, n, false, true, HERE);                                                             \
+        seen_as(p, n, false, true, true, HERE);                                                    \
     }                                                                                              \
     void __tsan_volatile_write##n(void *p) {                                                       \
-        seen(p, n, true, true, HERE);                                                              \
+        seen_as(p, n, true, true, true, HERE);                                                     \
+    }                                                                                              \
+    void __tsan_unaligned_volatile_read##n(void *p) {                                              \
+        seen_as(p, n, false, false, true, HERE);                                                   \
+    }                                                                                              \
+    void __tsan_unaligned_volatile_write##n(void *p) {                                             \
+        seen_as(p, n, true, false, true, HERE);                                                    \
     }                                                                                              \
     void __tsan_read_write##n(void *p) {                                                           \
         seen(p, n, false, true, HERE);                                                             \
@@ -251,6 +264,7 @@ void __ubsan_on_report(void) {
     unsigned line, column;
     char *address;
     __ubsan_get_current_report_data(&kind, &message, &file, &line, &column, &address);
+    check_compiler_says(class_of(message), (Place){file, (int)line});
     sim_report(class_of(message), "%s at %s:%u", message, sim_file((Place){file, (int)line}), line);
     sim_detail_thread();
 }

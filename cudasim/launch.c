@@ -15,7 +15,7 @@ static struct {
     size_t shared;
 } asked[KERNELS];
 
-static size_t shared_limit(const void *kernel) {
+size_t sim_shared_limit(const void *kernel) {
     for (int i = 0; i < KERNELS && asked[i].kernel != NULL; i++) {
         if (asked[i].kernel == kernel) {
             return asked[i].shared;
@@ -66,7 +66,7 @@ __attribute__((format(printf, 3, 4))) static bool refuse(const LaunchSite *site,
 static bool possible(const LaunchSite *site) {
     dim3 grid = site->grid, block = site->block;
     size_t threads = (size_t)block.x * block.y * block.z;
-    size_t limit = shared_limit(site->kernel);
+    size_t limit = sim_shared_limit(site->kernel);
     if (threads == 0 || grid.x == 0 || grid.y == 0 || grid.z == 0) {
         return refuse(site, cudaErrorInvalidConfiguration,
                       "grid (%u,%u,%u) of blocks (%u,%u,%u) has no threads", grid.x, grid.y, grid.z,

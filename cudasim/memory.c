@@ -36,10 +36,11 @@ static void *reserve(size_t bytes, int access) {
     return p;
 }
 
+/* The first page is nobody's: what lies before the first allocation is device memory too. */
 static Range reserve_range(size_t bytes) {
     Range range = {.begin = reserve(bytes, PROT_NONE)};
     range.end = range.begin + bytes;
-    range.cursor = range.begin;
+    range.cursor = range.begin + PAGE;
     range.owner = reserve(bytes / PAGE * sizeof *range.owner, PROT_READ | PROT_WRITE);
     return range;
 }
@@ -131,7 +132,7 @@ static void set_owner(Range *range, const Allocation *allocation, int32_t owner)
 /* The next run of free pages, from the cursor on and once around. */
 static char *find_pages(Range *range, size_t length) {
     size_t alignment = length >= HUGE ? HUGE : PAGE;
-    for (int round = 0; round < 2; round++, range->cursor = range->begin) {
+    for (int round = 0; round < 2; round++, range->cursor = range->begin + PAGE) {
         char *p = range->cursor;
         for (;;) {
             p = (char *)(((uintptr_t)p + alignment - 1) & ~(uintptr_t)(alignment - 1));

@@ -10,43 +10,10 @@ enum { MOST_REPORTS = 20, STATUS = 86 };
 
 Settings sim_settings = {.events = -1};
 static int problems;
-static bool muted; /* the last report was not shown */
-
-/* ---- messages -------------------------------------------------------------------------------- */
-
-void sim_report(const char *kind, const char *format, ...) {
-    muted = check_mute();
-    if (muted) {
-        return;
-    }
-    problems++;
-    sim_event("problem %s", kind);
-    if (problems > MOST_REPORTS) {
-        if (problems == MOST_REPORTS + 1) {
-            fprintf(stderr, "[cudasim] further reports are not shown\n");
-        }
-        return;
-    }
-    fflush(stdout);
-    fprintf(stderr, "[cudasim] %s: ", kind);
-    va_list values;
-    va_start(values, format);
-    vfprintf(stderr, format, values);
-    va_end(values);
-    fputc('\n', stderr);
-}
-
-void sim_detail(const char *format, ...) {
-    if (muted || problems > MOST_REPORTS) {
-        return;
-    }
-    fputs("          ", stderr);
-    va_list values;
-    va_start(values, format);
-    vfprintf(stderr, format, values);
-    va_end(values);
-    fputc('\n', stderr);
-}
+static bool muted;    /* the last report is not shown */
+static FILE *capture; /* where reports go instead, if not NULL */
+static char *captured;
+static size_t captured_size;
 
 /* ---- the simulator's own memory -------------------------------------------------------------- */
 
@@ -65,6 +32,75 @@ void *sim_realloc(void *old, size_t bytes) {
 void *sim_map(size_t bytes) {
     return or_end(mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* One more problem; whether it is still shown. */
+static bool count_problem(const char *kind) {
+    problems++;
+    sim_event("problem %s", kind);
+    if (problems == MOST_REPORTS + 1) {
+        fprintf(stderr, "[cudasim] further reports are not shown\n");
+    }
+    fflush(stdout);
+    return problems <= MOST_REPORTS;
+}
+
+static void print_line(const char *begin, const char *format, va_list values) {
+    FILE *to = capture != NULL ? capture : stderr;
+    fputs(begin, to);
+    vfprintf(to, format, values);
+    fputc('\n', to);
+}
+
+void sim_report(const char *kind, const char *format, ...) {
+    muted = check_mute() || (capture == NULL && !count_problem(kind));
+    if (muted) {
+        return;
+    }
+    char begin[80];
+    snprintf(begin, sizeof begin, "[cudasim] %s: ", kind);
+    va_list values;
+    va_start(values, format);
+    print_line(begin, format, values);
+    va_end(values);
+}
+
+void sim_note(const char *format, ...) {
+    muted = check_mute() || capture != NULL;
+    if (!muted) {
+        va_list values;
+        va_start(values, format);
+        print_line("[cudasim] note: ", format, values);
+        va_end(values);
+    }
+}
+
+void sim_detail(const char *format, ...) {
+    if (!muted) {
+        va_list values;
+        va_start(values, format);
+        print_line("          ", format, values);
+        va_end(values);
+    }
+}
+
+void sim_capture(void) {
+    capture = open_memstream(&captured, &captured_size);
+    or_end(capture);
+}
+
+char *sim_captured(void) {
+    fclose(capture);
+    capture = NULL;
+    return captured;
+}
+
+void sim_report_captured(const char *kind, const char *text) {
+    if (*text != '\0' && count_problem(kind)) {
+        fputs(text, stderr);
+    }
 }
 
 /* ---- the end of a program -------------------------------------------------------------------- */
@@ -102,6 +138,7 @@ void sim_detail_thread(void) {
 
 static struct {
     cudaError_t last;   /* for cudaGetLastError() */
+    cudaError_t error;  /* of the last call that failed, asked for or not */
     cudaError_t device; /* every call returns this one */
     bool unseen;        /* the program has had no chance to see `last` but did not ask */
     const char *what;
@@ -110,7 +147,7 @@ static struct {
 
 cudaError_t sim_error(cudaError_t error, const char *what, Place place, bool silent) {
     if (error != cudaSuccess) {
-        error_state.last = error;
+        error_state.last = error_state.error = error;
         error_state.unseen = silent;
         error_state.what = what;
         error_state.place = place;
@@ -125,6 +162,14 @@ void sim_fail_device(cudaError_t error) {
 
 cudaError_t sim_device_error(void) {
     return error_state.device;
+}
+
+void sim_detail_error(void) {
+    if (error_state.what != NULL) {
+        sim_detail("%s at %s:%d failed before: \"%s\"; was its status checked?", error_state.what,
+                   sim_file(error_state.place), error_state.place.line,
+                   cudaGetErrorString(error_state.error));
+    }
 }
 
 cudaError_t cudaPeekAtLastError(void) {
@@ -247,6 +292,7 @@ void sim_read_settings(void) {
     sim_settings.sample = number_setting("CUDASIM_SAMPLE", 0, -1);
     sim_settings.events = number_setting("CUDASIM_EVENTS", 3, -1);
     sim_settings.replay = number_setting("CUDASIM_REPLAY", 0, 1) != 0;
+    sim_settings.strict = number_setting("CUDASIM_STRICT", 0, 0) != 0;
     sim_settings.profile = profile != NULL && *profile != '\0' ? profile : NULL;
     mprotect(&sim_settings, sizeof sim_settings, PROT_READ);
     atexit(at_end);

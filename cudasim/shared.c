@@ -25,6 +25,24 @@ static int new_variable(SharedVariable *variable) {
     return variable->id;
 }
 
+/* The launch has asked for its dynamic part; what the kernel declares comes on top. */
+static void check_sum(const Worker *worker) {
+    const LaunchSite *site = &worker->launch->site;
+    size_t limit = sim_shared_limit(site->kernel) > STATIC_SHARED ? DYNAMIC_SHARED : STATIC_SHARED;
+    size_t sum = worker->shared_bytes + site->shared;
+    if (sum > limit) {
+        sim_report("launch failed",
+                   "%s at %s:%d does not run on a GPU: it needs %zu bytes of "
+                   "shared memory, the limit is %zu",
+                   site->name, sim_file((Place){site->file, site->line}), site->line, sum, limit);
+        sim_detail("%zu bytes in __shared__ variables and %zu that the launch asks for",
+                   worker->shared_bytes, site->shared);
+        sim_detail("on a GPU this is silent until you call cudaGetLastError(): \"%s\"",
+                   cudaGetErrorString(cudaErrorInvalidValue));
+        sim_stop();
+    }
+}
+
 static void check_static_size(Worker *worker, const SharedVariable *variable) {
     if (worker->shared_bytes > STATIC_SHARED) {
         sim_report("launch failed", "%s: __shared__ variables take %zu bytes, more than %d",
@@ -44,6 +62,7 @@ void *cudasim_static_shared(SharedVariable *variable) {
     size_t offset = (worker->shared_used + APART + 127) / 128 * 128;
     worker->shared_bytes += variable->size;
     check_static_size(worker, variable);
+    check_sum(worker);
     char *at = worker->shared + offset;
     worker->shared_used = offset + variable->size;
     worker->variable[id] = variable;
@@ -54,9 +73,31 @@ void *cudasim_static_shared(SharedVariable *variable) {
     return at;
 }
 
-void *cudasim_dynamic_shared(const char *name, const char *file, int line) {
+/* A function that names dynamic shared memory twice sees one memory by two names. */
+static void check_only_name(Worker *worker, const char *name, const char *function, Place place) {
+    static int reported;
+    DynamicName *first = &worker->dynamic_name;
+    bool same_function = first->name != NULL && strcmp(first->function, function) == 0 &&
+                         strcmp(first->place.file, place.file) == 0;
+    if (same_function && strcmp(first->name, name) != 0 && reported != place.line) {
+        reported = place.line;
+        sim_report("overlapping arrays",
+                   "%s at %s:%d and %s at line %d are both extern __shared__, and begin at the "
+                   "same byte",
+                   name, sim_file(place), place.line, first->name, first->place.line);
+        sim_detail("declare one array, and let the other begin where it ends: int *b = (int *)(a + "
+                   "n)");
+        sim_detail_thread();
+    }
+    if (!same_function) {
+        *first = (DynamicName){name, function, place};
+    }
+}
+
+void *cudasim_dynamic_shared(const char *name, const char *file, int line, const char *function) {
     Place place = {file, line};
     Worker *worker = sim_need_kernel(name, place);
+    check_only_name(worker, name, function, place);
     if (worker->launch->site.shared == 0 && !worker->no_dynamic_reported) {
         worker->no_dynamic_reported = true;
         sim_report("out-of-bounds access",

@@ -10,6 +10,7 @@
  *     memory.c   ranges of addresses, pages, which of them are open
  *     allocate.c what a program calls to get and to free memory
  *     stream.c   queues of work, events, and what waits for what
+ *     handles.c  which events exist
  *     copy.c     copies and fills
  *     fault.c    what happens when a program touches memory that is not its own, or never ends
  *     launch.c   is a launch possible? then its grid, block by block
@@ -61,6 +62,7 @@ typedef struct Settings {
     int sample;          /**< CUDASIM_SAMPLE: chooses the warps of the profile; -1: the first */
     int events;          /**< CUDASIM_EVENTS: descriptor of a pipe for sim_event(); -1: none */
     bool replay;         /**< CUDASIM_REPLAY: in check mode, each launch runs twice; 1 */
+    bool strict;         /**< CUDASIM_STRICT: in check mode, volatile orders nothing; 0 */
 } __attribute__((aligned(PAGE))) Settings;
 extern Settings sim_settings; /**< valid after sim_begin(), and then closed to writing */
 
@@ -98,6 +100,18 @@ void sim_report(const char *kind, const char *format, ...) __attribute__((format
 /** One more line of the last report. */
 void sim_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** `[cudasim] note: text`, which is no problem. */
+void sim_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** The next report goes into a text, and is not counted yet. */
+void sim_capture(void);
+
+/** That text, to be freed; "" if the report was not to be shown. */
+char *sim_captured(void);
+
+/** Reports such a text. */
+void sim_report_captured(const char *kind, const char *text);
+
 /** Tells a judge: a line "cudasim ..." into the pipe CUDASIM_EVENTS, at once. */
 void sim_event(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -123,6 +137,9 @@ cudaError_t sim_error(cudaError_t error, const char *what, Place place, bool sil
 
 /** The device cannot go on: every later call returns this error. */
 void sim_fail_device(cudaError_t error);
+
+/** Adds a line about the last call that failed, if one has. */
+void sim_detail_error(void);
 
 /** The error given to sim_fail_device(), or cudaSuccess. */
 cudaError_t sim_device_error(void);
@@ -284,6 +301,29 @@ bool sim_use(Allocation *allocation, int slot, const char *what, Place place);
 
 /** Whether there has ever been a stream beside the default one. */
 bool sim_many_streams(void);
+
+/* ---- handles.c ------------------------------------------------------------------------------- */
+
+/** A handle is given to the program. */
+void sim_handle_made(void *handle);
+
+/**
+ * The program has destroyed a handle, at `place`. Its memory must stay for now, so that its address
+ * is not at once another's.
+ *
+ * @return another one, destroyed long before, whose memory may now go; or NULL
+ */
+void *sim_handle_ended(void *handle, Place place);
+
+/**
+ * Whether a handle is one that exists; else that is reported.
+ *
+ * @param handle from the program
+ * @param kind   "event"
+ * @param what   the function that was called
+ * @param place  where
+ */
+bool sim_handle_exists(const void *handle, const char *kind, const char *what, Place place);
 
 /* ---- hooks.c, check.c, shadow.c, race.c, replay.c, profile.c, sample.c, share.c; nocheck.c --- */
 

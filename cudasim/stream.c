@@ -288,6 +288,7 @@ cudaError_t cudasim_stream_query(const char *file, int line, cudaStream_t stream
 
 struct CUevent_st {
     bool recorded;
+    bool untimed;
     int slot;        /* of the stream that it was recorded in */
     uint64_t number; /* its operation */
     Clock clock;
@@ -310,22 +311,30 @@ static void let_go(void *context) {
     }
 }
 
+static bool no_event(cudaEvent_t event, const char *what, Place place) {
+    return event == NULL || !sim_handle_exists(event, "event", what, place);
+}
+
 cudaError_t cudasim_event_create(const char *file, int line, cudaEvent_t *event, unsigned flags) {
-    (void)flags;
+    (void)file, (void)line;
     sim_begin();
-    *event = calloc(1, sizeof **event);
-    return *event != NULL ? sim_device_error()
-                          : sim_error(cudaErrorMemoryAllocation, "cudaEventCreate",
-                                      (Place){file, line}, false);
+    *event = sim_realloc(NULL, sizeof **event);
+    **event = (struct CUevent_st){.untimed = (flags & cudaEventDisableTiming) != 0};
+    sim_handle_made(*event);
+    return sim_device_error();
 }
 
 cudaError_t cudasim_event_destroy(const char *file, int line, cudaEvent_t event) {
-    if (event == NULL) {
-        return no_stream("cudaEventDestroy", (Place){file, line});
+    Place place = {file, line};
+    if (no_event(event, "cudaEventDestroy", place)) {
+        return no_stream("cudaEventDestroy", place);
     }
     event->destroyed = true;
     event->pending++;
-    let_go(event);
+    cudaEvent_t oldest = sim_handle_ended(event, place);
+    if (oldest != NULL) {
+        let_go(oldest);
+    }
     return sim_device_error();
 }
 
@@ -333,7 +342,7 @@ cudaError_t cudasim_event_record(const char *file, int line, cudaEvent_t event,
                                  cudaStream_t stream) {
     Place place = {file, line};
     int slot = sim_stream_slot(stream, "cudaEventRecord", place);
-    if (event == NULL || slot < 0) {
+    if (slot < 0 || no_event(event, "cudaEventRecord", place)) {
         return no_stream("cudaEventRecord", place);
     }
     event->pending++;
@@ -351,7 +360,7 @@ cudaError_t cudasim_stream_wait_event(const char *file, int line, cudaStream_t s
     Place place = {file, line};
     (void)flags;
     int slot = sim_stream_slot(stream, "cudaStreamWaitEvent", place);
-    if (event == NULL || slot < 0) {
+    if (slot < 0 || no_event(event, "cudaStreamWaitEvent", place)) {
         return no_stream("cudaStreamWaitEvent", place);
     }
     /* Of an event that was not recorded there is nothing to wait for: CUDA says so too. */
@@ -362,8 +371,9 @@ cudaError_t cudasim_stream_wait_event(const char *file, int line, cudaStream_t s
 }
 
 cudaError_t cudasim_event_synchronize(const char *file, int line, cudaEvent_t event) {
-    if (event == NULL) {
-        return no_stream("cudaEventSynchronize", (Place){file, line});
+    Place place = {file, line};
+    if (no_event(event, "cudaEventSynchronize", place)) {
+        return no_stream("cudaEventSynchronize", place);
     }
     if (event->recorded) {
         run_to(event->slot, event->number);
@@ -373,19 +383,39 @@ cudaError_t cudasim_event_synchronize(const char *file, int line, cudaEvent_t ev
 }
 
 cudaError_t cudasim_event_query(const char *file, int line, cudaEvent_t event) {
-    if (event == NULL) {
-        return no_stream("cudaEventQuery", (Place){file, line});
+    Place place = {file, line};
+    if (no_event(event, "cudaEventQuery", place)) {
+        return no_stream("cudaEventQuery", place);
     }
     return event->recorded ? query(event->slot, event->number, &event->clock) : cudaSuccess;
 }
 
+static cudaError_t no_time(Place place, cudaError_t error, const char *why, const char *cure) {
+    sim_report("event misuse", "cudaEventElapsedTime at %s:%d: %s", sim_file(place), place.line,
+               why);
+    sim_detail("%s; a GPU only returns \"%s\", and leaves the time as it was", cure,
+               cudaGetErrorString(error));
+    return sim_error(error, "cudaEventElapsedTime", place, false);
+}
+
 cudaError_t cudasim_event_elapsed_time(const char *file, int line, float *ms, cudaEvent_t from,
                                        cudaEvent_t to) {
-    if (from == NULL || to == NULL || !from->recorded || !to->recorded) {
-        return no_stream("cudaEventElapsedTime", (Place){file, line});
+    Place place = {file, line};
+    if (no_event(from, "cudaEventElapsedTime", place) ||
+        no_event(to, "cudaEventElapsedTime", place)) {
+        return no_stream("cudaEventElapsedTime", place);
+    }
+    if (from->untimed || to->untimed) {
+        return no_time(place, cudaErrorInvalidResourceHandle, "an event without timing has no time",
+                       "make it with cudaEventCreate, without cudaEventDisableTiming");
+    }
+    if (!from->recorded || !to->recorded) {
+        return no_time(place, cudaErrorInvalidResourceHandle, "an event was never recorded",
+                       "record one before the work and one after it, in the same stream");
     }
     if (queues[from->slot].done < from->number || queues[to->slot].done < to->number) {
-        return cudaErrorNotReady;
+        return no_time(place, cudaErrorNotReady, "the work between the events may not be over",
+                       "call cudaEventSynchronize for the second event first");
     }
     *ms = (float)(to->milliseconds - from->milliseconds);
     return sim_device_error();

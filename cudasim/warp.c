@@ -129,6 +129,15 @@ void cudasim_undefined_lane(const Meeting *meeting, int lane, const char *file, 
     sim_detail_thread();
 }
 
+void cudasim_undefined_width(int operation, int width, const char *file, int line) {
+    Place place = {file, line};
+    sim_report("undefined shuffle", "%s at %s:%d has a width of %d, which is undefined",
+               names[operation], sim_file(place), line, width);
+    sim_detail("the width of a group of lanes is 1, 2, 4, 8, 16 or 32");
+    sim_detail_thread();
+    sim_abort_block();
+}
+
 static const char *whereabouts(const Thread *thread) {
     return thread->state == BARRED    ? "waits in __syncthreads()"
            : thread->state == MEETING ? "waits in another operation of the warp"

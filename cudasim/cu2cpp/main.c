@@ -9,6 +9,7 @@
  *
  *     k<<<g, b>>>(args)            cudasim_launch(FILE, LINE, "k", k, g, b)(args)
  *     extern __shared__ float x[]; auto x = (float *)cudasim_dynamic_shared("x", FILE, LINE);
+ *     __constant__ float c[4];     __attribute__((section("cudasim_constant"))) float c[4];
  *     __shared__ float t[32][33];  struct cudasim_t { float t[32][33]; };
  *                                  static cudasim_shared_variable cudasim_t_record = {...};
  *                                  auto &t = ((cudasim_t *)cudasim_static_shared(&...))->t;
@@ -56,6 +57,28 @@ static void refuse_unseen(size_t i) {
     }
 }
 
+static bool ends_declaration(size_t i) {
+    static const char *const marks[] = {";", "{", "}", NULL};
+    return i == NONE || is_one_of(i, marks);
+}
+
+/* The variables lie together, so that check mode knows a store to one. Those that are const as well
+   lie where nothing can be stored. */
+static void rewrite_constant(size_t i) {
+    size_t begin = i, end = i;
+    while (!ends_declaration(before(begin))) {
+        begin = before(begin);
+    }
+    while (!ends_declaration(end) && !is(end, "const") && !is(end, "constexpr")) {
+        end = after(end);
+    }
+    bool is_const = !ends_declaration(end);
+    for (; begin != i; begin = after(begin)) {
+        is_const = is_const || is(begin, "const") || is(begin, "constexpr");
+    }
+    replace(i, is_const ? "" : "__attribute__((section(\"cudasim_constant\")))");
+}
+
 static void rewrite(void) {
     for (size_t i = 0; i < token_count; i++) {
         note_system_header(i, &in_system);
@@ -63,6 +86,8 @@ static void rewrite(void) {
             rewrite_launch(i);
         } else if (is(i, "__shared__")) {
             rewrite_shared(i);
+        } else if (is(i, "__constant__")) {
+            rewrite_constant(i);
         } else {
             refuse_unseen(i);
             refuse_unsupported(i);

@@ -52,7 +52,12 @@ int cudasim_pointer_argument(const cudasim_launch_site *site, int number, const 
 void cudasim_submit_launch(const cudasim_launch_site *site, void (*thread)(void *), void *arguments,
                            void (*release)(void *));
 void *cudasim_static_shared(cudasim_shared_variable *variable);
-void *cudasim_dynamic_shared(const char *name, const char *file, int line);
+#ifdef __cplusplus
+#define CUDASIM_IN_FUNCTION const char *function = __builtin_FUNCTION()
+#else
+#define CUDASIM_IN_FUNCTION const char *function
+#endif
+void *cudasim_dynamic_shared(const char *name, const char *file, int line, CUDASIM_IN_FUNCTION);
 void cudasim_syncthreads(const char *file, int line);
 int cudasim_syncthreads_reduce(int operation, int predicate, const char *file, int line);
 cudasim_meeting *cudasim_meet(int operation, unsigned mask, unsigned long long value,
@@ -61,8 +66,11 @@ unsigned cudasim_arrived(const cudasim_meeting *meeting);
 unsigned long long cudasim_value(const cudasim_meeting *meeting, int lane);
 void cudasim_part(cudasim_meeting *meeting);
 void cudasim_undefined_lane(const cudasim_meeting *meeting, int lane, const char *file, int line);
+void cudasim_undefined_width(int operation, int width, const char *file, int line);
 void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file, int line);
+void cudasim_compares(const volatile void *p, size_t bytes);
 void cudasim_fence(void);
+void cudasim_plain_free(void *p);
 void cudasim_trap(const char *file, int line);
 /** @endcond */
 

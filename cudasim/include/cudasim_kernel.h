@@ -24,7 +24,6 @@
 #define __global__ __attribute__((noinline))
 #define __device__
 #define __host__
-#define __constant__
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define CUDASIM_UNCHECKED __attribute__((no_sanitize("thread", "undefined")))
@@ -123,9 +122,12 @@ CUDASIM_DEVICE void __syncwarp(unsigned mask = 0xffffffffu, CUDASIM_CALLER) {
 
 /** @cond */
 template <class T>
-CUDASIM_DEVICE T cudasim_shuffle(int operation, unsigned mask, T mine, int from, const char *file,
-                                 int line) {
+CUDASIM_DEVICE T cudasim_shuffle(int operation, unsigned mask, T mine, int from, int width,
+                                 const char *file, int line) {
     static_assert(sizeof(T) <= 8, "a shuffle moves values of at most 8 bytes");
+    if (width < 1 || width > 32 || (width & (width - 1)) != 0) {
+        cudasim_undefined_width(operation, width, file, line);
+    }
     unsigned long long bits = 0;
     __builtin_memcpy(&bits, &mine, sizeof mine);
     cudasim_meeting *meeting = cudasim_meet(operation, mask, bits, file, line);
@@ -147,7 +149,7 @@ CUDASIM_DEVICE T cudasim_shuffle(int operation, unsigned mask, T mine, int from,
 template <class T>
 CUDASIM_DEVICE T __shfl_sync(unsigned mask, T value, int from, int width = 32, CUDASIM_CALLER) {
     int source = (cudasim_lane & ~(width - 1)) + (from & (width - 1));
-    return cudasim_shuffle(CUDASIM_SHFL, mask, value, source, file, line);
+    return cudasim_shuffle(CUDASIM_SHFL, mask, value, source, width, file, line);
 }
 
 /** The value of the lane whose number differs in the bits of `bits`. */
@@ -155,8 +157,8 @@ template <class T>
 CUDASIM_DEVICE T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32, CUDASIM_CALLER) {
     int source = cudasim_lane ^ bits;
     bool beyond = (source & ~(width - 1)) > (cudasim_lane & ~(width - 1));
-    return cudasim_shuffle(CUDASIM_SHFL_XOR, mask, value, beyond ? cudasim_lane : source, file,
-                           line);
+    return cudasim_shuffle(CUDASIM_SHFL_XOR, mask, value, beyond ? cudasim_lane : source, width,
+                           file, line);
 }
 
 /** The value of the lane `distance` further; one's own where the group ends. */
@@ -165,7 +167,7 @@ CUDASIM_DEVICE T __shfl_down_sync(unsigned mask, T value, unsigned distance, int
                                   CUDASIM_CALLER) {
     bool beyond = (cudasim_lane & (width - 1)) + (int)distance >= width;
     int source = beyond ? cudasim_lane : cudasim_lane + (int)distance;
-    return cudasim_shuffle(CUDASIM_SHFL_DOWN, mask, value, source, file, line);
+    return cudasim_shuffle(CUDASIM_SHFL_DOWN, mask, value, source, width, file, line);
 }
 
 /** The value of the lane `distance` before; one's own where the group begins. */
@@ -174,7 +176,7 @@ CUDASIM_DEVICE T __shfl_up_sync(unsigned mask, T value, unsigned distance, int w
                                 CUDASIM_CALLER) {
     bool beyond = (cudasim_lane & (width - 1)) < (int)distance;
     int source = beyond ? cudasim_lane : cudasim_lane - (int)distance;
-    return cudasim_shuffle(CUDASIM_SHFL_UP, mask, value, source, file, line);
+    return cudasim_shuffle(CUDASIM_SHFL_UP, mask, value, source, width, file, line);
 }
 
 /** A bit for each lane of the mask whose predicate is not 0. */
