@@ -11,7 +11,10 @@ __thread uint3 threadIdx, blockIdx;
 __thread dim3 blockDim, gridDim;
 __thread int cudasim_lane;
 
-enum { ARENA = 256 << 10 /* bytes of shared memory, static and dynamic each */ };
+enum {
+    ARENA = 256 << 10, /* bytes of shared memory, static and dynamic each */
+    MANY_LOOKS = 100
+};
 
 Worker *sim_need_kernel(const char *what, Place place) {
     Worker *worker = sim_worker;
@@ -63,6 +66,7 @@ static void go_to(Worker *worker, Fiber *from, Fiber *to) {
 }
 
 static void become(Worker *worker, int thread) {
+    worker->looks = 0;
     threadIdx = worker->thread[thread].index;
     cudasim_lane = thread % WARP;
 }
@@ -99,6 +103,19 @@ void sim_suspend(Worker *worker) {
         resolve_stuck(worker);
     }
     become(worker, self->thread);
+}
+
+void sim_idle(void) {
+    Worker *worker = sim_worker;
+    if (worker != NULL && worker->in_kernel && ++worker->looks >= MANY_LOOKS) {
+        check_pause();
+        worker->thread[worker->fiber->thread].state = LOOKING;
+        sim_suspend(worker);
+    }
+}
+
+void cudasim_changed_nothing(void) {
+    sim_idle();
 }
 
 static void run_threads(Worker *worker, Fiber *self) {
@@ -212,9 +229,25 @@ static void report_missing_threads(Worker *worker) {
                "or do not return early");
 }
 
+/* When all others wait, those that wait for a flag look at it again. */
+static bool wake_idle(Worker *worker) {
+    bool any = false;
+    for (int i = 0; i < worker->threads; i++) {
+        int t = worker->order[i];
+        if (worker->thread[t].state == LOOKING) {
+            sim_wake(worker, t);
+            any = true;
+        }
+    }
+    return any;
+}
+
 /* Nobody can go on. A warp's operation that lacks a lane never completes; a barrier that lacks
    threads is reported and opened, since that is what many GPUs do. */
 static void resolve_stuck(Worker *worker) {
+    if (wake_idle(worker)) {
+        return;
+    }
     int meeting = first_in_state(worker, MEETING);
     if (meeting >= 0) {
         sim_report_stuck_meeting(worker, meeting);

@@ -16,6 +16,7 @@ typedef enum ThreadState {
     READY,   /**< may go on */
     BARRED,  /**< waits in __syncthreads() */
     MEETING, /**< waits in an operation of its warp */
+    LOOKING, /**< looks again and again whether another thread has done something */
     GONE,    /**< has returned */
 } ThreadState;
 
@@ -92,6 +93,8 @@ typedef struct Worker {
     int fibers;   /**< made so far */
     char *stacks; /**< of MAX_THREADS + 1 fibers */
 
+    int looks; /**< of the running thread, one after the other, that found nothing new */
+
     int barred;        /**< threads in the barrier */
     unsigned barriers; /**< that the block has passed */
     Place barrier;     /**< where its first thread waits */
@@ -146,6 +149,12 @@ Worker *sim_need_kernel(const char *what, Place place);
 
 /** Puts the running thread aside until sim_wake() is called. */
 void sim_suspend(Worker *worker);
+
+/**
+ * The running thread has looked at memory and found what it knew: an atomic that has changed
+ * nothing, a volatile load. After many of them the other threads of the block have their turn.
+ */
+void sim_idle(void);
 
 /** A waiting thread may go on. */
 void sim_wake(Worker *worker, int thread);

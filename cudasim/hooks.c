@@ -16,6 +16,9 @@ static inline void seen_as(const void *p, size_t bytes, bool write, bool aligned
                            const void *pc) {
     if (in_kernel()) {
         announced = NULL;
+        if (is_volatile && !write) {
+            sim_idle();
+        }
         if (!replay_runs()) {
             race_flush();
         }
@@ -266,5 +269,8 @@ void __ubsan_on_report(void) {
     __ubsan_get_current_report_data(&kind, &message, &file, &line, &column, &address);
     check_compiler_says(class_of(message), (Place){file, (int)line});
     sim_report(class_of(message), "%s at %s:%u", message, sim_file((Place){file, (int)line}), line);
+    if (strstr(message, "null pointer") != NULL) {
+        sim_detail_error();
+    }
     sim_detail_thread();
 }

@@ -283,7 +283,8 @@ bool sim_check_range(const char *what, const void *p, size_t bytes, const char *
     }
     sim_detail_address(p);
     if (a != NULL && a->live && bytes == 4 * a->bytes) {
-        sim_detail("the count is in bytes: was sizeof applied twice, or forgotten where it was allocated?");
+        sim_detail("the count is in bytes: was sizeof applied twice, or forgotten where it was "
+                   "allocated?");
     }
     return false;
 }

@@ -65,8 +65,8 @@ static void detail_cure(const Race *race, bool update, bool same_line) {
         sim_detail("only one of the values stays: give each thread its own element, let one thread "
                    "write, or use an atomic");
     } else if (race_warp(before->thread) == race_warp(now->thread)) {
-        sim_detail("threads of a warp do not run in step: a __syncwarp() is missing between the "
-                   "two");
+        sim_detail("a __syncthreads() is missing between the two, or a __syncwarp() where a warp "
+                   "works alone: its threads do not run in step");
     } else {
         sim_detail(
             "a __syncthreads() is missing between the two, or at the end of the loop's body");
@@ -165,13 +165,20 @@ void race_flush(void) {
 enum { DOUBTS = 8 };
 static Race doubt[DOUBTS];
 static int doubts;
+static bool telling; /* a race is being reported: the other doubts stay */
+
+static void tell(const Race *race, bool update) {
+    telling = true;
+    report_race(race, update);
+    telling = false;
+}
 
 void race_settle(void) {
-    int count = doubts;
-    doubts = 0;
+    int count = telling ? 0 : doubts;
     for (int i = 0; i < count; i++) {
-        report_race(&doubt[i], false);
+        tell(&doubt[i], false);
     }
+    doubts -= count;
 }
 
 static bool take_doubt(const char *p, Race *race) {
@@ -189,7 +196,7 @@ bool race_explains(const char *p, bool atomic) {
     Race race;
     bool found = doubts > 0 && take_doubt(p, &race);
     if (found) {
-        report_race(&race, !atomic);
+        tell(&race, !atomic);
     }
     return found;
 }

@@ -47,6 +47,37 @@ static bool count_problem(const char *kind) {
     return problems <= MOST_REPORTS;
 }
 
+/* Whether the kind was reported of this line before: one mistake is seen by each thread, and at
+   times by the compiler's check, the simulator's and the processor. */
+static bool seen_before(const char *kind, const char *text) {
+    enum { MOST = 256 };
+    static struct {
+        const char *kind;
+        char place[100];
+    } seen[MOST];
+    static int count;
+    const char *dot = strstr(text, ".cu:");
+    if (dot == NULL) {
+        return false;
+    }
+    const char *begin = dot;
+    while (begin > text && begin[-1] != ' ') {
+        begin--;
+    }
+    int length = (int)(dot - begin) + 4 + (int)strspn(dot + 4, "0123456789");
+    for (int i = 0; i < count; i++) {
+        if (strcmp(seen[i].kind, kind) == 0 && (int)strlen(seen[i].place) == length &&
+            strncmp(seen[i].place, begin, (size_t)length) == 0) {
+            return true;
+        }
+    }
+    if (count < MOST) {
+        seen[count].kind = kind;
+        snprintf(seen[count++].place, sizeof seen[0].place, "%.*s", length, begin);
+    }
+    return false;
+}
+
 static void print_line(const char *begin, const char *format, va_list values) {
     FILE *to = capture != NULL ? capture : stderr;
     fputs(begin, to);
@@ -55,16 +86,15 @@ static void print_line(const char *begin, const char *format, va_list values) {
 }
 
 void sim_report(const char *kind, const char *format, ...) {
-    muted = check_mute() || (capture == NULL && !count_problem(kind));
-    if (muted) {
-        return;
-    }
-    char begin[80];
-    snprintf(begin, sizeof begin, "[cudasim] %s: ", kind);
+    char text[1000];
     va_list values;
     va_start(values, format);
-    print_line(begin, format, values);
+    vsnprintf(text, sizeof text, format, values);
     va_end(values);
+    muted = check_mute() || seen_before(kind, text) || (capture == NULL && !count_problem(kind));
+    if (!muted) {
+        fprintf(capture != NULL ? capture : stderr, "[cudasim] %s: %s\n", kind, text);
+    }
 }
 
 void sim_note(const char *format, ...) {

@@ -1,5 +1,6 @@
 /* Two threads count in one 8-byte number, one with a 4-byte atomic on its lower half. Atomics of
    different widths are not atomic to each other: on a GPU counts may be lost. */
+/* says: the atomics are of 4 and 8 bytes */
 #include "try.cuh"
 
 static __global__ void count(unsigned long long *sum) {

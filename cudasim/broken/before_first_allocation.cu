@@ -1,5 +1,6 @@
 /* A stencil reads the element before the first, in the first buffer that the program has made. On
    a GPU that is some other memory, or an illegal address. */
+/* says: address is 4 bytes before the start of allocation #1 */
 #include "try.cuh"
 
 enum { N = 64 };

@@ -16,7 +16,7 @@ int main(void) {
     TRY(cudaMalloc(&x, N * sizeof *x));
     TRY(cudaMalloc(&out, N * sizeof *out));
     TRY(cudaMemcpy(x, host, N * sizeof *x, cudaMemcpyHostToDevice));
-    #ifdef MENDED
+#ifdef MENDED
     dim3 block(N);
 #else
     dim3 block(1, 1, N);

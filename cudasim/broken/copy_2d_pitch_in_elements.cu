@@ -16,8 +16,9 @@ int main(void) {
 #else
     size_t pitch = PITCH;
 #endif
-    cudaMemcpy2D(host, COLUMNS * sizeof *x, x, pitch, COLUMNS * sizeof *x, /* expect: invalid copy */
-                 ROWS, cudaMemcpyDeviceToHost);
+    /* expect: invalid copy */
+    cudaMemcpy2D(host, COLUMNS * sizeof *x, x, pitch, COLUMNS * sizeof *x, ROWS,
+                 cudaMemcpyDeviceToHost);
     TRY(cudaFree(x));
     return expect(host[COLUMNS], PITCH);
 }

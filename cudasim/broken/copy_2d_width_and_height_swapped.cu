@@ -16,8 +16,9 @@ int main(void) {
 #else
     size_t width = ROWS * sizeof *x, height = COLUMNS;
 #endif
-    cudaMemcpy2D(host, COLUMNS * sizeof *x, x, PITCH * sizeof *x, width, /* expect: out-of-bounds access */
-                 height, cudaMemcpyDeviceToHost);
+    /* expect: out-of-bounds access */
+    cudaMemcpy2D(host, COLUMNS * sizeof *x, x, PITCH * sizeof *x, width, height,
+                 cudaMemcpyDeviceToHost);
     TRY(cudaFree(x));
     return expect(host[COLUMNS], PITCH);
 }

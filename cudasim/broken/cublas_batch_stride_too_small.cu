@@ -20,8 +20,9 @@ int main(void) {
 #else
     long long stride = 1;
 #endif
-    cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, a, N, N * N, /* expect: cuBLAS argument */
-                              a, N, N * N, &zero, c, N, stride, BATCH);
+    /* expect: cuBLAS argument */
+    cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, a, N, N * N, a, N,
+                              N * N, &zero, c, N, stride, BATCH);
     /* more reports follow */
     TRY(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost));
     TRY(cudaFree(c));

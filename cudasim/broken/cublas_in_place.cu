@@ -23,8 +23,8 @@ int main(void) {
 #else
     float *result = a;
 #endif
-    cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, a, N, b, N, &zero, /* expect: cuBLAS argument */
-                result, N);
+    /* expect: cuBLAS argument */
+    cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, a, N, b, N, &zero, result, N);
     TRY(cudaMemcpy(host, result, sizeof host, cudaMemcpyDeviceToHost));
     TRY(cudaFree(c));
     TRY(cudaFree(b));

@@ -20,7 +20,8 @@ int main(void) {
 #else
     cudaDataType_t type = CUDA_R_16F;
 #endif
-    cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N * BATCH, N, &one, a, type, N, a, CUDA_R_32F, /* expect: cuBLAS argument */
+    /* expect: cuBLAS argument */
+    cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N * BATCH, N, &one, a, type, N, a, CUDA_R_32F,
                  N, &zero, c, CUDA_R_32F, N, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
     /* more reports follow */
     TRY(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost));

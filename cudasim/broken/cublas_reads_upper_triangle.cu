@@ -33,7 +33,8 @@ int main(void) {
     softmax<<<1, T>>>(p);
     fill<<<1, T>>>(v);
     TRY(cudaGetLastError());
-    TRY(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, T, T, &one, v, 1, p, T, &zero, out, 1)); /* expect: uninitialized device memory */
+    /* expect: uninitialized device memory */
+    TRY(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, T, T, &one, v, 1, p, T, &zero, out, 1));
     TRY(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
     TRY(cudaFree(out));
     TRY(cudaFree(v));

@@ -27,7 +27,7 @@ int main(void) {
     TRY(cudaMalloc(&x, N * sizeof *x));
     TRY(cudaMalloc(&out, N * sizeof *out));
     TRY(cudaMemcpy(x, host, N * sizeof *x, cudaMemcpyHostToDevice));
-    weigh<<<1, N, N * (sizeof(float) + sizeof(int))>>>(out, x);
+    weigh<<<1, N, N *(sizeof(float) + sizeof(int))>>>(out, x);
     TRY(cudaGetLastError());
     TRY(cudaMemcpy(host, out, N * sizeof *out, cudaMemcpyDeviceToHost));
     TRY(cudaFree(out));

@@ -1,5 +1,6 @@
 /* An allocation fails, since it is larger than the device, and the program does not look. The
    kernel gets a null pointer. */
+/* says: was its status checked? */
 #include "try.cuh"
 
 static __global__ void count(float *x) {

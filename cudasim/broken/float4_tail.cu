@@ -17,7 +17,7 @@ static __global__ void copy(float *out, const float *x, int n) {
     }
 #endif
     float4 four = *(const float4 *)(x + i); /* expect: out-of-bounds access */
-    *(float4 *)(out + i) = four; /* more reports follow */
+    *(float4 *)(out + i) = four;            /* more reports follow */
 }
 
 int main(void) {

@@ -1,5 +1,6 @@
 /* A loop over all elements goes on by the size of a block, not of the grid. The blocks repeat each
    other's work, and add twice. */
+/* says: use an atomic */
 #include "try.cuh"
 
 enum { N = 256 };

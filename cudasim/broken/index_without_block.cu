@@ -1,5 +1,6 @@
 /* The index is the thread's alone. Every block adds to the first elements, and nobody to the
    others. */
+/* says: use an atomic */
 #include "try.cuh"
 
 enum { N = 256 };

@@ -19,7 +19,7 @@ int main(void) {
     TRY(cudaMalloc(&x, N * sizeof *x));
     TRY(cudaMalloc(&out, 32 * sizeof *out));
     TRY(cudaMemcpy(x, host, N * sizeof *x, cudaMemcpyHostToDevice));
-    #ifdef MENDED
+#ifdef MENDED
     int n = 4;
 #else
     int n = 5;

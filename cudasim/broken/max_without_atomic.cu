@@ -1,5 +1,6 @@
 /* All threads compare their value with the largest so far and replace it. Between the comparison
    and the store another thread may have stored a larger one. */
+/* says: use an atomic */
 #include "try.cuh"
 
 enum { N = 64 };

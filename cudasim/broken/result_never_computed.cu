@@ -15,7 +15,8 @@ int main(void) {
     count<<<1, N>>>(x);
     TRY(cudaGetLastError());
 #endif
-    TRY(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost)); /* expect: uninitialized device memory */
+    /* expect: uninitialized device memory */
+    TRY(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost));
     TRY(cudaFree(x));
     return expect(kernel != NULL ? checksum(host, N) : 0, 87360);
 }

@@ -19,7 +19,7 @@ int main(void) {
     TRY(cudaMalloc(&x, N * sizeof *x));
     TRY(cudaMalloc(&out, N * sizeof *out));
     TRY(cudaMemcpy(x, host, N * sizeof *x, cudaMemcpyHostToDevice));
-    #ifdef MENDED
+#ifdef MENDED
     size_t bytes = FLOATS * sizeof(float);
 #else
     size_t bytes = 4 * FLOATS * sizeof(float);

@@ -1,5 +1,6 @@
 /* A kernel has 40 KiB of shared variables, and the launch asks for 16 KiB more. Each part is below
    48 KiB, but their sum is not: on a GPU the launch fails, and nothing is computed. */
+/* says: 40960 bytes in __shared__ variables and 16384 that the launch asks for */
 #include "try.cuh"
 
 enum { N = 64, COUNT = 10240 };
@@ -22,7 +23,7 @@ int main(void) {
     TRY(cudaMalloc(&x, N * sizeof *x));
     TRY(cudaMalloc(&out, N * sizeof *out));
     TRY(cudaMemcpy(x, host, N * sizeof *x, cudaMemcpyHostToDevice));
-    #ifdef MENDED
+#ifdef MENDED
     size_t bytes = N * sizeof(float);
 #else
     size_t bytes = 16 << 10;

@@ -1,6 +1,7 @@
 /* Threads of all blocks add to one double with a compare-and-swap that reads the sum only once:
    where another thread was faster, the swap fails and the addition is dropped. Mended, it is the
    loop of the CUDA guide. */
+/* says: use an atomic */
 #include "try.cuh"
 
 static __device__ void add(double *p, double value) {
@@ -9,8 +10,7 @@ static __device__ void add(double *p, double value) {
 #ifdef MENDED
     do {
         assumed = old;
-        old = atomicCAS(word, assumed,
-                        __double_as_longlong(value + __longlong_as_double(assumed)));
+        old = atomicCAS(word, assumed, __double_as_longlong(value + __longlong_as_double(assumed)));
     } while (assumed != old);
 #else
     assumed = old;

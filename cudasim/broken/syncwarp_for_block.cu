@@ -1,4 +1,5 @@
 /* A __syncwarp() stands where the whole block must wait: threads read what other warps store. */
+/* says: a __syncthreads() is missing */
 #include "try.cuh"
 
 enum { N = 64 };

@@ -1,5 +1,6 @@
 /* Each thread swaps its element with the mirrored one. Both threads of a pair do it, at the same
    time. */
+/* says: written by thread */
 #include "try.cuh"
 
 enum { SIDE = 16, N = SIDE * SIDE };

@@ -19,6 +19,8 @@ int main(void) {
     TRY(cudaStreamCreate(&second));
     TRY(cudaEventCreate(&filled));
     TRY(cudaMalloc(&x, sizeof host));
+    TRY(cudaMemset(x, 0, sizeof host));
+    TRY(cudaDeviceSynchronize());
     TRY(cudaMalloc(&out, sizeof host));
     fill<<<1, N, 0, first>>>(x);
     TRY(cudaGetLastError());

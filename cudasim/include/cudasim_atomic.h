@@ -26,6 +26,9 @@ CUDASIM_DEVICE T cudasim_rmw(T *p, F update, const char *file, int line) {
         __builtin_memcpy(&wanted, &after, sizeof wanted);
     } while (!__atomic_compare_exchange_n(word, &old, wanted, false, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
+    if (old == wanted) {
+        cudasim_changed_nothing();
+    }
     return before;
 }
 #define CUDASIM_ATOMIC(name, T, expression)                                                        \

@@ -69,6 +69,7 @@ void cudasim_undefined_lane(const cudasim_meeting *meeting, int lane, const char
 void cudasim_undefined_width(int operation, int width, const char *file, int line);
 void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file, int line);
 void cudasim_compares(const volatile void *p, size_t bytes);
+void cudasim_changed_nothing(void);
 void cudasim_fence(void);
 void cudasim_plain_free(void *p);
 void cudasim_trap(const char *file, int line);

@@ -4,8 +4,8 @@
     cudasim/tests/broken.py [--filter SUBSTR] [--part 1/2] [--mode fast,order,check] [--cc gcc,clang] [--table FILE]
 
 Each program has one bug, on a line marked with its class; with -DMENDED it has none. A broken
-program must be reported with that class and line by the fast or the check build, a mended one must
-run clean in every mode. Which mode saw what is printed as a table. Settings: JOBS=2.
+program must be reported with that class and line by the fast or the check build, by the latter once, and a
+mended one must run clean in every mode. Which mode saw what is printed as a table. Settings: JOBS=2.
 
 Ends with a line `broken: N programs, all caught` or what failed, and status 1 then.
 """
@@ -39,7 +39,7 @@ SPREAD = {"timeout", "uninitialized local"}  # what may be found on one of sever
 
 ASIDES = ("launched at", "address is", "the copy was begun")
 
-Program = namedtuple("Program", "name file kind lines more clang_blind")
+Program = namedtuple("Program", "name file kind lines says more two clang_blind")
 Run = namedtuple("Run", "status stdout reports stderr")
 Report = namedtuple("Report", "kind text")
 
@@ -62,8 +62,9 @@ def read_program(path):
     if not re.match(r"/\* \w", text):
         sys.exit(f"{path}: the first thing must be a comment that says what is wrong")
     return Program(os.path.basename(path)[:-3], path, markers[0][0],
-                   [line for _, line in markers],
-                   "/* more reports follow */" in text, "/* clang: not seen */" in text)
+                   [line for _, line in markers], re.findall(r"/\* says: (.+?) \*/", text),
+                   "/* more reports follow */" in text, "/* two reports: " in text,
+                   "/* clang: not seen */" in text)
 
 
 def find_programs(part):
@@ -125,7 +126,7 @@ def names_line(report, program):
     return re.search(rf"\b{program.name}\.cu:({numbers})\b", "\n".join(lines)) is not None
 
 
-def judge(result, program):
+def judge(result, program, check):
     """What one run of the broken form showed: 'yes', '' or 'result'; and what is wrong with that."""
     if not result.reports:
         if result.status == "no end":
@@ -142,6 +143,9 @@ def judge(result, program):
     kinds = {r.kind for r in first}
     if program.kind not in kinds:
         return "", f"expected {program.kind}, but: {result.reports[0].text}"
+    unsaid = [words for words in program.says if words not in first[0].text]
+    if check and (unsaid or len(first) != 1 + program.two):
+        return "", f"expected one report that says {unsaid}, but: {result.stderr}"
     if result.status != STATUS:
         return "", f"reported, but the status is {result.status}"
     return "yes", None
@@ -151,7 +155,7 @@ def try_broken(program, mode, cc):
     results = [run(binary(program, False, cc, mode == "check"), s)
                for s in (SCHEDULES if mode == "order" else SCHEDULES[:1])]
     if mode != "order":
-        return judge(results[0], program)
+        return judge(results[0], program, mode == "check")
     return "differs" if len({r.stdout for r in results}) > 1 else "", None
 
 
