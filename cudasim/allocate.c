@@ -206,7 +206,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep_bytes) {
     return pool != NULL ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-/* What a program's free() is called in its object file: the C library would only abort. */
+/* A program's free(), renamed in its object file: the C library would only abort. */
 void cudasim_plain_free(void *p) {
     const Allocation *a = sim_allocation(p);
     if (a != NULL || sim_on_device(p)) {

@@ -165,7 +165,7 @@ static bool shared_bounds(const Worker *worker, const Access *access) {
 
 /* ---- the checks of one access ---------------------------------------------------------------- */
 
-/* What the compiler's own check has just said of this line. */
+/* The last report of the compiler's own check. */
 static struct {
     const char *kind;
     char place[300];
@@ -339,7 +339,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, b
     }
 }
 
-void check_atomic(const void *address, size_t bytes, Site site) {
+static void look_at_atomic(const void *address, size_t bytes, Site site) {
     Worker *worker = sim_worker;
     const char *p = address;
     if (replay_runs()) {
@@ -374,6 +374,11 @@ void check_atomic(const void *address, size_t bytes, Site site) {
     } else if (sim_allocation(p) != NULL) {
         note_elsewhere(&access); /* pinned */
     }
+}
+
+void check_atomic(const void *address, size_t bytes, Site site) {
+    look_at_atomic(address, bytes, site);
+    race_compares(NULL);
 }
 
 /* ---- what sim.h and block.h ask for ---------------------------------------------------------- */
@@ -437,11 +442,8 @@ void check_diverged(void) {
     held_forget_block("race", sim_worker->block);
 }
 
-void cudasim_compares(const volatile void *p, size_t bytes) {
-    if (sim_worker != NULL && sim_worker->in_kernel && !replay_runs()) {
-        race_flush();
-        race_compares((const void *)(uintptr_t)p, bytes);
-    }
+void cudasim_compares(const volatile void *p) {
+    race_compares((const void *)(uintptr_t)p);
 }
 
 void check_opened(Allocation *allocation) {

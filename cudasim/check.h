@@ -88,12 +88,13 @@ void race_flush(void);
 /** The thread stops, or something else is to be reported: what its reads were for stays unknown. */
 void race_settle(void);
 
-/** An atomicCAS: what its thread has read there before was only a guess. */
-void race_compares(const void *p, size_t bytes);
+/** An atomicCAS at p is next: what its thread has read there before was only a guess. After it
+ * NULL. */
+void race_compares(const void *p);
 
 /* ---- held.c: reports that wait for the end of the launch ------------------------------------- */
 
-/** What sim_report() and sim_detail() say from now on is held. */
+/** The report that sim_report() begins next is held. */
 void held_begin(const char *kind, Site site, Site other);
 
 /** That was all; `complete` if no later one of the same lines can say more. */

@@ -35,7 +35,7 @@ LINK_CUDA := $(if $(ACCESS),-fsanitize=undefined)
 LIBS_CUDA := -ldw -lstdc++
 # clang copies structures with memcpy(), which must be seen as well; and kernels, which run twice, print once.
 see_copies = $(if $(ACCESS),objcopy $(foreach f,memcpy memmove memset printf puts putchar,--redefine-sym $f=__tsan_$f))
-# A copy of a structure stays whole, memcpy() is a call, a read is announced though a write follows it, and volatile is told.
+# A copy of a structure stays whole, memcpy() is a call, a read is announced though a write follows it, and volatile has its own hooks.
 see_accesses = $(if $(ACCESS),$(if $(findstring clang,$1),-mllvm -tsan-instrument-read-before-write=1 -mllvm -tsan-distinguish-volatile=1,\
                --param=tsan-distinguish-volatile=1 -fno-tree-sra $(foreach f,memcpy memmove memset,-fno-builtin-$f)))
 # A .cu is C++ once its launches and __shared__ variables are rewritten, after the preprocessor.

@@ -8,7 +8,7 @@
 
 #include "check.h"
 
-/** What a cell remembers of an access. */
+/** An access, as a cell remembers it. */
 typedef struct Party {
     uint32_t block;    /**< number of the block, or of the copy; 0: none */
     Site site;         /**< line */

@@ -56,7 +56,7 @@ static void detail_cure(const Race *race, bool update, bool same_line) {
                    "to each other",
                    now->atomic, before->atomic);
     } else if (before->atomic > FLAG || now->atomic > FLAG) {
-        sim_detail("one of the two is no atomic: use an atomic for both, or %s",
+        sim_detail("one of the two is not atomic: use an atomic for both, or %s",
                    before->block == now->block ? "put a __syncthreads() between them"
                                                : "another kernel for the second");
     } else if (before->block != now->block) {
@@ -127,7 +127,7 @@ static void report_race(const Race *race, bool update) {
     }
 }
 
-/* A flag that is volatile, behind a fence: right on every GPU so far, and not what CUDA promises. */
+/* A flag that is volatile, after a fence: right on every GPU so far, and not what CUDA promises. */
 static void note_flag(const Race *race) {
     char here[600];
     if (first_report("note", race->now.site, 0)) {
@@ -192,20 +192,20 @@ static bool take_doubt(const char *p, Race *race) {
     return false;
 }
 
+static const char *compared; /* by the atomicCAS that comes next */
+
+void race_compares(const void *p) {
+    compared = p;
+}
+
 bool race_explains(const char *p, bool atomic) {
     Race race;
     bool found = doubts > 0 && take_doubt(p, &race);
-    if (found) {
+    bool guess = atomic && compared != NULL && p >= compared && p < compared + 8;
+    if (found && !guess) {
         tell(&race, !atomic);
     }
     return found;
-}
-
-void race_compares(const void *p, size_t bytes) {
-    Race race;
-    for (size_t i = 0; i < bytes && doubts > 0; i += 4) {
-        take_doubt((const char *)p + i, &race);
-    }
 }
 
 void race_found(const Race *race) {

@@ -100,7 +100,7 @@ void sim_report(const char *kind, const char *format, ...) __attribute__((format
 /** One more line of the last report. */
 void sim_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** `[cudasim] note: text`, which is no problem. */
+/** `[cudasim] note: text`, which is not a problem. */
 void sim_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** The next report goes into a text, and is not counted yet. */

@@ -1,5 +1,5 @@
 /* Threads count in one number with an atomic and look at it with a plain read. */
-/* says: one of the two is no atomic */
+/* says: one of the two is not atomic */
 #include "try.cuh"
 
 enum { N = 64 };

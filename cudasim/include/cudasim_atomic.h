@@ -56,7 +56,7 @@ CUDASIM_DEVICE T cudasim_rmw(T *p, F update, const char *file, int line) {
     CUDASIM_ATOMIC(atomicOr, T, old | value)                                                       \
     CUDASIM_ATOMIC(atomicXor, T, old ^ value)                                                      \
     CUDASIM_DEVICE T atomicCAS(T *p, T compare, T value, CUDASIM_CALLER) {                         \
-        cudasim_compares(p, sizeof *p);                                                            \
+        cudasim_compares(p);                                                                       \
         return cudasim_rmw(                                                                        \
             p, [=](T old) CUDASIM_UNCHECKED { return old == compare ? value : old; }, file, line); \
     }

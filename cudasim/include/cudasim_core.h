@@ -68,7 +68,7 @@ void cudasim_part(cudasim_meeting *meeting);
 void cudasim_undefined_lane(const cudasim_meeting *meeting, int lane, const char *file, int line);
 void cudasim_undefined_width(int operation, int width, const char *file, int line);
 void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file, int line);
-void cudasim_compares(const volatile void *p, size_t bytes);
+void cudasim_compares(const volatile void *p);
 void cudasim_changed_nothing(void);
 void cudasim_fence(void);
 void cudasim_plain_free(void *p);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A volatile flag behind a fence is a note in check mode, a race with CUDASIM_STRICT=1:
+# A volatile flag after a fence is a note in check mode, a race with CUDASIM_STRICT=1:
 # cudasim/tests/flags_test.sh [COMPILER]
 cd "$(dirname "$0")/../.." || exit
 dir=$(mktemp -d) || exit
