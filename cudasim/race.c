@@ -12,8 +12,8 @@
    other two launches, or copies    their streams: the clock of the later one
 
    Two atomics do not race, if they are of one width: they are remembered beside the readers, apart
-   from plain writes. A volatile store after a fence, and a volatile load, are how people wrote flags
-   before there were better ways: they order what an atomic would, and that is only noted. */
+   from plain writes. A volatile store after a fence, and a volatile load, are how people wrote
+   flags before there were better ways: they order what an atomic would, and that is only noted. */
 
 typedef struct Cell {
     Party writer; /* the last that was not atomic */
@@ -107,8 +107,8 @@ void race_launch(void) {
 
 /* ---- fences ---------------------------------------------------------------------------------- */
 
-/* "Write, fence, atomic" in one block and then "atomic, read" in another is how blocks may talk, and
-   threads of a block too. It is believed without looking at which atomic it was. */
+/* "Write, fence, atomic" in one block and then "atomic, read" in another is how blocks may talk,
+   and threads of a block too. It is believed without looking at which atomic it was. */
 
 enum { FENCE = 1, RELEASE = 2 /* an atomic after a fence */, ACQUIRE = 4 /* an atomic */ };
 static unsigned char *fenced; /* by block of this launch */

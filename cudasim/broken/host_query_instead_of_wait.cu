@@ -1,4 +1,5 @@
-/* The host asks an event once whether the work is over, does not look at the answer, and goes on. */
+/* The host asks an event once whether the work is over, does not look at the answer, and
+   goes on. */
 #include "try.cuh"
 
 static __global__ void fill(float *x) {

@@ -4,9 +4,9 @@
  * @ingroup cudasim
  *
  * A flag that is volatile and stands after a fence is noted in check mode, as what CUDA does not
- * promise; with CUDASIM_STRICT=1 it is a race. Only check mode sees that a thread looks at a volatile
- * again and again, and lets the others go on: so that kernel runs only when the program is started
- * with `flag`, by flags_test.sh.
+ * promise; with CUDASIM_STRICT=1 it is a race. Only check mode sees that a thread looks at a
+ * volatile again and again, and lets the others go on: so that kernel runs only when the program is
+ * started with `flag`, by flags_test.sh.
  */
 #include <string.h>
 
