@@ -243,7 +243,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, S
     } else if (in_image(p)) {
         race_access(&access);
         note_elsewhere(&access);
-    } else if (sim_allocation(p) != NULL) {
+    } else if (sim_allocation(p) != NULL || sim_registered(p)) {
         note_elsewhere(&access); /* pinned */
     } else if ((uintptr_t)p >= PAGE) {
         if (report("host memory in a kernel", &access, "")) {
@@ -279,7 +279,7 @@ void check_atomic(const void *address, size_t bytes, Site site) {
     } else if (in_image(p)) {
         race_access(&access);
         note_elsewhere(&access);
-    } else if (sim_allocation(p) != NULL) {
+    } else if (sim_allocation(p) != NULL || sim_registered(p)) {
         note_elsewhere(&access); /* pinned */
     }
 }
@@ -291,6 +291,10 @@ void check_fresh(const void *p, size_t bytes) {
     if (sim_on_device(p)) {
         race_forget(p, bytes);
     }
+}
+
+void check_filled(const void *p, size_t bytes) {
+    shadow_mark(p, bytes, true);
 }
 
 void check_range(const void *p, size_t bytes, bool write) {

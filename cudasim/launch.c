@@ -42,6 +42,17 @@ cudaError_t cudasim_func_set_attribute(const char *file, int line, const void *k
     return sim_device_error();
 }
 
+cudaError_t cudasim_func_get_attributes(cudaFuncAttributes *attributes, const void *kernel) {
+    sim_begin();
+    *attributes = (cudaFuncAttributes){.maxThreadsPerBlock = MAX_THREADS,
+                                       .numRegs = 32,
+                                       .ptxVersion = 80,
+                                       .binaryVersion = 80,
+                                       .maxDynamicSharedSizeBytes = (int)shared_limit(kernel),
+                                       .preferredShmemCarveout = -1};
+    return sim_device_error();
+}
+
 /* ---- may it run? ----------------------------------------------------------------------------- */
 
 static Place place_of(const LaunchSite *site) {
@@ -104,6 +115,9 @@ int cudasim_pointer_argument(const LaunchSite *site, int number, const volatile 
     }
     Allocation *a = sim_allocation(p);
     Place place = place_of(site);
+    if (sim_registered(p)) {
+        return 1;
+    }
     if (!sim_on_device(p) && (a == NULL || !a->pinned)) {
         sim_report("host pointer passed to a kernel",
                    "argument %d of %s at %s:%d is %p, a HOST "
@@ -222,89 +236,6 @@ void cudasim_submit_launch(const LaunchSite *site, void (*thread)(void *), void 
     }
     Launch *launch = sim_realloc(NULL, sizeof *launch);
     *launch = (Launch){*site, thread, arguments, release};
-    sim_submit_owned(site->stream, site->name, place_of(site), run_grid, launch, release_launch);
-}
-
-/* ---- the device ------------------------------------------------------------------------------ */
-
-cudaError_t cudaGetDeviceCount(int *count) {
-    *count = 1;
-    return cudaSuccess;
-}
-
-cudaError_t cudaSetDevice(int device) {
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
-}
-
-cudaError_t cudaGetDevice(int *device) {
-    *device = 0;
-    return cudaSuccess;
-}
-
-cudaError_t cudaDriverGetVersion(int *version) {
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
-
-cudaError_t cudaRuntimeGetVersion(int *version) {
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
-
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
-    sim_begin();
-    if (device != 0) {
-        return cudaErrorInvalidDevice;
-    }
-    *properties = (cudaDeviceProp){.name = "cudasim (not a GPU)",
-                                   .totalGlobalMem = sim_settings.memory,
-                                   .sharedMemPerBlock = STATIC_SHARED,
-                                   .sharedMemPerBlockOptin = DYNAMIC_SHARED,
-                                   .sharedMemPerMultiprocessor = DYNAMIC_SHARED + 1024,
-                                   .totalConstMem = 64 << 10,
-                                   .regsPerBlock = 65536,
-                                   .warpSize = WARP,
-                                   .maxThreadsPerBlock = MAX_THREADS,
-                                   .maxThreadsDim = {MAX_THREADS, MAX_THREADS, 64},
-                                   .maxGridSize = {INT_MAX, 65535, 65535},
-                                   .major = 8,
-                                   .minor = 0,
-                                   .multiProcessorCount = 4,
-                                   .maxThreadsPerMultiProcessor = 1024,
-                                   .l2CacheSize = 1 << 20,
-                                   .memoryBusWidth = 64,
-                                   .concurrentKernels = 1};
-    return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
-    switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-        *value = MAX_THREADS;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-        *value = STATIC_SHARED;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        *value = DYNAMIC_SHARED;
-        break;
-    case cudaDevAttrWarpSize:
-        *value = WARP;
-        break;
-    case cudaDevAttrMultiProcessorCount:
-        *value = 4;
-        break;
-    case cudaDevAttrComputeCapabilityMajor:
-        *value = 8;
-        break;
-    case cudaDevAttrComputeCapabilityMinor:
-        *value = 0;
-        break;
-    case cudaDevAttrMemoryPoolsSupported:
-        *value = 1;
-        break;
-    default:
-        return cudaErrorInvalidValue;
-    }
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    sim_guard_shared(sim_submit_owned(site->stream, site->name, place_of(site), run_grid, launch,
+                                      release_launch));
 }

@@ -118,6 +118,8 @@ def kit_proofs():
           for settings in ("CC=gcc", "CC=clang", "CC=gcc ACCESS=1", "CC=clang ACCESS=1", "CC=gcc DEBUG=1")),
         Proof("simulator: cu2cpp, what is unsupported, lint", KIT + SIMULATOR,
               "make -s build/cu2cpp\n cudasim/tests/cu2cpp_test.py build/cu2cpp\n cudasim/tests/unsupported_test.sh\n cudasim/tests/lint_test.sh"),
+        Proof("simulator: programs as others write them", KIT + SIMULATOR, "cudasim/tests/foreign.py"),
+        Proof("nvcc: programs as others write them", SIMULATOR, "cudasim/tests/foreign.py --nvcc", NVCC, "there is no nvcc here"),
         *(proof for compiler in ("gcc", "clang") for proof in
           parts(2, f"simulator: broken programs, each caught, {compiler}", KIT + SIMULATOR,
                 f"cudasim/tests/broken.py --cc {compiler} --part {{part}}")),

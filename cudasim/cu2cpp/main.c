@@ -34,8 +34,10 @@ static bool begins_with(size_t i, const char *text) {
 
 static void refuse_unsupported(size_t i) {
     static const char *const asm_words[] = {"asm", "__asm", "__asm__", NULL};
-    if (is(i, "__managed__")) {
+    if (is(i, "__managed__") && sealed) {
         error_at(i, "unsupported: managed memory. Use cudaMalloc and cudaMemcpy");
+    } else if (is(i, "__managed__")) {
+        replace(i, ""); /* a variable is a plain one, see cudasim_kernel.h */
     } else if (is_one_of(i, asm_words) && (sealed || !in_system)) {
         error_at(i, "unsupported: inline PTX. The simulator runs on the CPU");
     }

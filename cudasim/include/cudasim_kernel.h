@@ -284,4 +284,6 @@ inline cudaError_t cudasim_from_symbol(CUDASIM_PLACE, const char *name, const T 
 #endif
 /** @endcond */
 
+#include "cudasim_host.h"
+
 #endif

@@ -34,16 +34,12 @@ refused() { # message, program
     done
 }
 
-refused "managed memory" 'void f() { float *p; cudaMallocManaged(&p, 4); }'
-refused "managed memory" 'void f(void *p) { cudaMallocManaged(&p, 4, cudaMemAttachGlobal); }'
-refused "managed memory" '__managed__ float x;'
-refused "managed memory" '__device__ __managed__ float x[4];'
-refused "host memory that a kernel sees" 'void f(void *h) { void *d; cudaHostGetDevicePointer(&d, h, 0); }'
+refused "the driver API" '#include <cuda.h>
+void f() { CUdeviceptr p; cuMemAlloc(&p, 4); }'
 refused "CUDA graphs" 'cudaGraph_t graph; cudaGraphExec_t exec;'
 refused "CUDA graphs" 'void f(cudaStream_t s) { cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal); }'
 refused "textures" 'void f() { cudaTextureObject_t t; }'
 refused "textures" '__global__ void k(float *x) { x[0] = tex1Dfetch<float>(3, 1); }'
-refused "occupancy" '__global__ void k() {} void f() { int a, b; cudaOccupancyMaxPotentialBlockSize(&a, &b, k, 0, 0); }'
 refused "barriers over a whole grid" '__global__ void k() {} void f() { cudaLaunchCooperativeKernel((void *)k, dim3(1), dim3(1), NULL); }'
 refused "launches by a function" '__global__ void k() {} void f() { cudaLaunchKernel((void *)k, dim3(1), dim3(1), NULL, 0, 0); }'
 refused "inline PTX" '__global__ void k(int *x) { asm("mov.u32 %0, %laneid;" : "=r"(x[0])); }'
