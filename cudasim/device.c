@@ -244,6 +244,15 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
     return cudaErrorInvalidDevice;
 }
 
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* Nanoseconds; they say nothing about a GPU. */
+long long cudasim_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 /* ---- occupancy ------------------------------------------------------------------------------- */
 
 /* No GPU's code is made, so registers do not limit it; threads, blocks and dynamic shared memory

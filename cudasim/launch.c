@@ -74,6 +74,19 @@ __attribute__((format(printf, 3, 4))) static bool refuse(const LaunchSite *site,
     return false;
 }
 
+/* Whether all blocks of a cooperative launch can be resident. */
+static bool fits_at_once(const LaunchSite *site, size_t threads) {
+    int blocks = 0, processors = 0;
+    size_t wanted = (size_t)site->grid.x * site->grid.y * site->grid.z;
+    cudasim_active_blocks(&blocks, site->kernel, (int)threads, site->shared);
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+    size_t room = (size_t)blocks * (size_t)processors;
+    return wanted <= room || refuse(site, cudaErrorCooperativeLaunchTooLarge,
+                                    "a cooperative launch of %zu blocks, of which the device holds "
+                                    "%zu at once",
+                                    wanted, room);
+}
+
 static bool possible(const LaunchSite *site) {
     dim3 grid = site->grid, block = site->block;
     size_t threads = (size_t)block.x * block.y * block.z;
@@ -104,7 +117,7 @@ static bool possible(const LaunchSite *site) {
                                                        ", bytes) asks for more"
                                                      : "");
     }
-    return true;
+    return !site->cooperative || fits_at_once(site, threads);
 }
 
 /* A pointer that a kernel cannot use is found here, not only when it is used. */
@@ -143,9 +156,14 @@ unsigned sim_first_block(void) {
     return first_block;
 }
 
-unsigned sim_new_operation(void) {
-    first_block = ++blocks_run;
+unsigned sim_new_blocks(unsigned count) {
+    first_block = blocks_run + 1;
+    blocks_run += count;
     return first_block;
+}
+
+unsigned sim_new_operation(void) {
+    return sim_new_blocks(1);
 }
 
 static size_t common_divisor(size_t a, size_t b) {
@@ -179,6 +197,11 @@ static bool run_blocks(const Launch *launch) {
     size_t blocks = (size_t)grid.x * grid.y * grid.z;
     bool failed = false;
     sim_watch(true);
+    if (launch->site.cooperative) {
+        failed = !sim_run_cooperative(launch);
+        sim_watch(false);
+        return !failed;
+    }
 #pragma omp parallel num_threads(sim_settings.threads) if (sim_settings.threads > 1 && blocks > 1)
     {
         Worker *worker = sim_get_worker();

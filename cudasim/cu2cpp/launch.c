@@ -52,6 +52,35 @@ static size_t launch_end(size_t i) {
     return NONE;
 }
 
+/* The comma after the argument at i, or NONE. */
+static size_t next_argument(size_t i) {
+    while (i != NONE && !is(i, ",")) {
+        i = is_mark_of(i, "([{") ? closing(i) : i;
+        i = i != NONE ? after(i) : NONE;
+    }
+    return i != NONE ? after(i) : NONE;
+}
+
+void rewrite_launch_call(size_t i) {
+    enum { BEFORE_KERNEL = 4 };
+    size_t argument = after(i);
+    if (!is(argument, "(")) {
+        return; /* its declaration */
+    }
+    argument = after(argument);
+    for (int k = 0; k < BEFORE_KERNEL && argument != NONE; k++) {
+        argument = next_argument(argument);
+    }
+    size_t type = is(argument, "(") ? after(argument) : NONE;
+    type = is(type, "const") ? after(type) : type;
+    if (is(type, "void") && is(after(type), "*") && is(after(after(type)), ")")) {
+        size_t end = closing(argument);
+        for (size_t k = argument; k <= end; k = after(k)) {
+            replace(k, "");
+        }
+    }
+}
+
 void rewrite_launch(size_t i) {
     size_t begin = callee_begin(i), end = launch_end(i);
     if (begin == NONE) {

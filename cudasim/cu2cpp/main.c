@@ -63,6 +63,8 @@ static void rewrite(void) {
         note_system_header(i, &in_system);
         if (is(i, "<<<") && !is(before(i), "operator")) {
             rewrite_launch(i);
+        } else if (is(i, "cudasim_launch_kernel")) {
+            rewrite_launch_call(i);
         } else if (is(i, "__shared__")) {
             rewrite_shared(i);
         } else {

@@ -6,6 +6,8 @@
 #ifndef CUDASIM_CORE_H
 #define CUDASIM_CORE_H
 
+#include <stdbool.h>
+
 #include "cuda_runtime.h"
 #include "cudasim.h"
 
@@ -32,6 +34,7 @@ typedef struct cudasim_launch_site {
     dim3 block;          /**< threads of a block */
     size_t shared;       /**< bytes of dynamic shared memory */
     cudaStream_t stream; /**< queue */
+    bool cooperative;    /**< all blocks are resident at once */
 } cudasim_launch_site;
 
 /** A `__shared__` variable: one static record for each. */
@@ -63,6 +66,10 @@ void cudasim_part(cudasim_meeting *meeting);
 void cudasim_undefined_lane(const cudasim_meeting *meeting, int lane, const char *file, int line);
 void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file, int line);
 void cudasim_fence(void);
+unsigned cudasim_active_lanes(const char *file, int line);
+int cudasim_grid_is_cooperative(void);
+void cudasim_sync_grid(const char *file, int line);
+long long cudasim_clock(void);
 void cudasim_trap(const char *file, int line);
 /** @endcond */
 

@@ -21,6 +21,35 @@ template <class T> cudaError_t cudaGetSymbolSize(size_t *bytes, const T &) {
     return cudaSuccess;
 }
 
+/* ---- launches by a function ------------------------------------------------------------------ */
+
+/* cu2cpp takes the cast to void * away, so that the kernel's parameters are known. */
+template <class... P, size_t... I>
+cudaError_t cudasim_launch_with(const cudasim_call<P...> &call, void **values,
+                                std::index_sequence<I...>) {
+    call(*(std::remove_reference_t<P> *)values[I]...);
+    return cudaPeekAtLastError();
+}
+template <class... P>
+cudaError_t cudasim_launch_kernel(const char *file, int line, bool cooperative, const char *name,
+                                  void (*kernel)(P...), dim3 grid, dim3 block, void **values = NULL,
+                                  size_t shared = 0, cudaStream_t stream = 0) {
+    cudasim_call<P...> call = cudasim_launch(file, line, name, kernel, grid, block, shared, stream);
+    call.site.cooperative = cooperative;
+    return cudasim_launch_with(call, values, std::index_sequence_for<P...>{});
+}
+template <class T>
+cudaError_t cudasim_launch_kernel(const char *, int, bool, const char *, T *, dim3, dim3,
+                                  void ** = NULL, size_t = 0, cudaStream_t = 0) {
+    static_assert(std::is_function<T>::value,
+                  "cudasim: a launch by a function needs the kernel's name, not a void pointer");
+    return cudaErrorInvalidDeviceFunction;
+}
+#define cudaLaunchKernel(kernel, ...)                                                              \
+    cudasim_launch_kernel(CUDASIM_HERE, false, #kernel, kernel, __VA_ARGS__)
+#define cudaLaunchCooperativeKernel(kernel, ...)                                                   \
+    cudasim_launch_kernel(CUDASIM_HERE, true, #kernel, kernel, __VA_ARGS__)
+
 /* ---- occupancy ------------------------------------------------------------------------------- */
 
 template <class K>

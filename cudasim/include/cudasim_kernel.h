@@ -89,7 +89,7 @@ template <class... P>
 inline cudasim_call<P...> cudasim_launch(const char *file, int line, const char *name,
                                          void (*kernel)(P...), dim3 grid, dim3 block,
                                          size_t shared = 0, cudaStream_t stream = 0) {
-    return {{file, line, name, (const void *)kernel, grid, block, shared, stream}, kernel};
+    return {{file, line, name, (const void *)kernel, grid, block, shared, stream, false}, kernel};
 }
 /** @endcond */
 
@@ -112,7 +112,8 @@ enum cudasim_warp_operation {
     CUDASIM_SHFL_DOWN,
     CUDASIM_SHFL_UP,
     CUDASIM_BALLOT,
-    CUDASIM_REDUCE
+    CUDASIM_REDUCE,
+    CUDASIM_MATCH
 };
 /** @endcond */
 
@@ -200,9 +201,35 @@ CUDASIM_DEVICE int __all_sync(unsigned mask, int predicate, CUDASIM_CALLER) {
     return __ballot_sync(mask, !predicate, file, line) == 0;
 }
 
-/** The lanes that happen to be together: here always just this one, which CUDA allows. */
-CUDASIM_DEVICE unsigned __activemask() {
-    return 1u << cudasim_lane;
+/** The lanes that are here together: all that come before no thread of the block can go on. */
+CUDASIM_DEVICE unsigned __activemask(CUDASIM_CALLER) {
+    return cudasim_active_lanes(file, line);
+}
+
+/** The lanes of the mask that have the same value. */
+template <class T>
+CUDASIM_DEVICE unsigned __match_any_sync(unsigned mask, T value, CUDASIM_CALLER) {
+    static_assert(sizeof(T) <= 8, "a match compares values of at most 8 bytes");
+    unsigned long long bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof value);
+    cudasim_meeting *meeting = cudasim_meet(CUDASIM_MATCH, mask, bits, file, line);
+    unsigned same = 0;
+    for (int lane = 0; lane < 32; lane++) {
+        if (cudasim_arrived(meeting) >> lane & 1 && cudasim_value(meeting, lane) == bits) {
+            same |= 1u << lane;
+        }
+    }
+    cudasim_part(meeting);
+    return same;
+}
+
+/** The mask if all its lanes have the same value, else 0. */
+template <class T>
+CUDASIM_DEVICE unsigned __match_all_sync(unsigned mask, T value, int *same, CUDASIM_CALLER) {
+    unsigned lanes = __match_any_sync(mask, value, file, line);
+    unsigned all = __ballot_sync(mask, 1, file, line);
+    *same = lanes == all;
+    return *same ? all : 0;
 }
 
 /** @cond */

@@ -49,11 +49,10 @@ CUDASIM_NO_FUNCTION(cudaMallocArray, CUDASIM_TEXTURES)
 CUDASIM_NO_FUNCTION(cudaCreateTextureObject, CUDASIM_TEXTURES)
 CUDASIM_NO_FUNCTION(cudaCreateSurfaceObject, CUDASIM_TEXTURES)
 
-#define CUDASIM_LAUNCHES "launches by a function; write kernel<<<grid, block>>>(arguments)"
-CUDASIM_NO_FUNCTION(cudaLaunchKernel, CUDASIM_LAUNCHES)
+#define CUDASIM_LAUNCHES "launches with attributes; write kernel<<<grid, block>>>(arguments)"
 CUDASIM_NO_FUNCTION(cudaLaunchKernelEx, CUDASIM_LAUNCHES)
-CUDASIM_NO_FUNCTION(cudaLaunchCooperativeKernel,
-                    "barriers over a whole grid; use two kernels, one after the other")
+CUDASIM_NO_FUNCTION(cudaLaunchKernelExC, CUDASIM_LAUNCHES)
+CUDASIM_NO_FUNCTION(cudaLaunchCooperativeKernelMultiDevice, "barriers over several devices")
 
 #ifdef __cplusplus
 #define CUDASIM_FETCH(name)                                                                        \

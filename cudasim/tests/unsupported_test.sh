@@ -40,14 +40,12 @@ refused "CUDA graphs" 'cudaGraph_t graph; cudaGraphExec_t exec;'
 refused "CUDA graphs" 'void f(cudaStream_t s) { cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal); }'
 refused "textures" 'void f() { cudaTextureObject_t t; }'
 refused "textures" '__global__ void k(float *x) { x[0] = tex1Dfetch<float>(3, 1); }'
-refused "barriers over a whole grid" '__global__ void k() {} void f() { cudaLaunchCooperativeKernel((void *)k, dim3(1), dim3(1), NULL); }'
-refused "launches by a function" '__global__ void k() {} void f() { cudaLaunchKernel((void *)k, dim3(1), dim3(1), NULL, 0, 0); }'
+refused "launches with attributes" '__global__ void k() {} void f(void *c) { cudaLaunchKernelExC(c, (void *)k, NULL); }'
+refused "barriers over several devices" 'void f(void *l) { cudaLaunchCooperativeKernelMultiDevice(l, 1, 0); }'
 refused "inline PTX" '__global__ void k(int *x) { asm("mov.u32 %0, %laneid;" : "=r"(x[0])); }'
 refused "inline PTX" '__global__ void k(int *x) { if (x[0]) asm volatile("bar.sync 0;"); }'
 refused "tensor cores" '#include <mma.h>
 using namespace nvcuda; __global__ void k() { wmma::fragment<wmma::accumulator, 16, 16, 16, float> c; }'
-refused "cooperative groups" '#include <cooperative_groups.h>
-namespace cg = cooperative_groups; __global__ void k() { cg::this_grid().sync(); }'
 refused "cuRAND" '#include <curand_kernel.h>
 __global__ void k() { curandState s; curand_init(1, 2, 3, &s); }'
 refused "asynchronous copies" '#include <cuda_pipeline.h>
