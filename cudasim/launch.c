@@ -15,13 +15,15 @@ static struct {
     size_t shared;
 } asked[KERNELS];
 
+/* NULL is a kernel of unknown address, since its name stands for several: it gets the most. */
 static size_t shared_limit(const void *kernel) {
+    size_t limit = STATIC_SHARED;
     for (int i = 0; i < KERNELS && asked[i].kernel != NULL; i++) {
-        if (asked[i].kernel == kernel) {
-            return asked[i].shared;
+        if ((asked[i].kernel == kernel || kernel == NULL) && asked[i].shared > limit) {
+            limit = asked[i].shared;
         }
     }
-    return STATIC_SHARED;
+    return limit;
 }
 
 cudaError_t cudasim_func_set_attribute(const char *file, int line, const void *kernel,

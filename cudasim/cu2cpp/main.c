@@ -7,7 +7,7 @@
  *
  * CUDA's language adds little to C++ that a header could not: three things are rewritten here.
  *
- *     k<<<g, b>>>(args)            cudasim_launch(FILE, LINE, "k", k, g, b)(args)
+ *     k<<<g, b>>>(args)            cudasim_launch_named(FILE, LINE, "k", F, G, g, b)(args)
  *     extern __shared__ float x[]; auto x = (float *)cudasim_dynamic_shared("x", FILE, LINE);
  *     __shared__ float t[32][33];  struct cudasim_t { float t[32][33]; };
  *                                  static cudasim_shared_variable cudasim_t_record = {...};
@@ -61,8 +61,10 @@ static void refuse_unseen(size_t i) {
 static void rewrite(void) {
     for (size_t i = 0; i < token_count; i++) {
         note_system_header(i, &in_system);
-        if (is(i, "<<<") && !is(before(i), "operator")) {
-            rewrite_launch(i);
+        size_t open = launch_opening(i);
+        if (open != NONE) {
+            rewrite_launch(i, open, sealed);
+            i = open;
         } else if (is(i, "cudasim_launch_kernel")) {
             rewrite_launch_call(i);
         } else if (is(i, "__shared__")) {

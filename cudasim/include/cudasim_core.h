@@ -29,7 +29,7 @@ typedef struct cudasim_launch_site {
     const char *file;    /**< where <<< >>> stands */
     int line;            /**< where <<< >>> stands */
     const char *name;    /**< the kernel as written */
-    const void *kernel;  /**< its address */
+    const void *kernel;  /**< its address; NULL where several have the name */
     dim3 grid;           /**< blocks */
     dim3 block;          /**< threads of a block */
     size_t shared;       /**< bytes of dynamic shared memory */
