@@ -54,8 +54,6 @@ refused "cuda::barrier" '#include <cuda/barrier>
 __global__ void k() { __shared__ cuda::barrier<cuda::thread_scope_block> b; }'
 refused "cuda::pipeline" '#include <cuda/pipeline>
 void f() { cuda::pipeline<cuda::thread_scope_thread> p; }'
-refused "cuBLASLt" '#include <cublasLt.h>
-cublasLtHandle_t handle;'
 refused "products of doubles" '#include <cublas_v2.h>
 void f(cublasHandle_t h) { double one = 1, *x = NULL; cublasDgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, x, 1, x, 1, &one, x, 1); }'
 refused "vector operations" '#include <cublas_v2.h>

@@ -70,7 +70,7 @@ __global__ void apply(float *x, int which) {
 template <class T> static void run(T *x, T value) {
     fill<<<2, 16>>>(x, value, 32);
     add<2><<<1, 32>>>(x, value);
-    fill<T> << <1, 1 >> >(x, value, 1);
+    fill<T><<<1, 1>>>(x, value, 1);
 }
 
 int main() {
