@@ -30,6 +30,17 @@ cudaError_t cudasim_malloc(const char *file, int line, void **p, size_t bytes) {
     return allocate(p, bytes, false, "cudaMalloc", (Place){file, line}, &made);
 }
 
+cudaError_t cudasim_malloc_pitch(const char *file, int line, void **p, size_t *pitch, size_t width,
+                                 size_t height) {
+    enum { PITCH = 512 };
+    Allocation *made;
+    if (pitch == NULL) {
+        return sim_error(cudaErrorInvalidValue, "cudaMallocPitch", (Place){file, line}, false);
+    }
+    *pitch = (width + PITCH - 1) / PITCH * PITCH;
+    return allocate(p, *pitch * height, false, "cudaMallocPitch", (Place){file, line}, &made);
+}
+
 cudaError_t cudasim_malloc_host(const char *file, int line, void **p, size_t bytes) {
     Allocation *made;
     return allocate(p, bytes, true, "cudaMallocHost", (Place){file, line}, &made);
@@ -150,9 +161,11 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
     *attributes =
         (cudaPointerAttributes){cudaMemoryTypeUnregistered, 0, NULL, (void *)(uintptr_t)p};
     if (a != NULL && a->live) {
-        attributes->type = a->pinned ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+        attributes->type = a->pinned    ? cudaMemoryTypeHost
+                           : a->managed ? cudaMemoryTypeManaged
+                                        : cudaMemoryTypeDevice;
         attributes->devicePointer = (void *)(uintptr_t)p;
-        attributes->hostPointer = a->pinned ? (void *)(uintptr_t)p : NULL;
+        attributes->hostPointer = a->pinned || a->managed ? (void *)(uintptr_t)p : NULL;
     }
     return cudaSuccess;
 }

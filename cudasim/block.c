@@ -45,13 +45,12 @@ static Fiber *take_fiber(Worker *worker) {
         worker->spare = fiber->next;
         return fiber;
     }
-    static __thread Fiber *pool;
-    if (pool == NULL) {
-        pool = sim_map((MAX_THREADS + 1) * sizeof *pool);
+    if (worker->pool == NULL) {
+        worker->pool = sim_map((MAX_THREADS + 1) * sizeof *worker->pool);
         worker->stacks = new_stacks();
     }
     int n = worker->fibers++;
-    fiber = &pool[n];
+    fiber = &worker->pool[n];
     fiber->stack = worker->stacks + (size_t)n * STACK_BYTES;
     /* Equal stack tops would fall into the same cache sets: shift each by a few lines. */
     size_t shift = (size_t)(n % 61) * 192;
@@ -245,7 +244,7 @@ static bool wake_idle(Worker *worker) {
 /* Nobody can go on. A warp's operation that lacks a lane never completes; a barrier that lacks
    threads is reported and opened, since that is what many GPUs do. */
 static void resolve_stuck(Worker *worker) {
-    if (wake_idle(worker)) {
+    if (sim_answer_gathering(worker) || wake_idle(worker)) {
         return;
     }
     int meeting = first_in_state(worker, MEETING);
@@ -315,7 +314,7 @@ void cudasim_trap(const char *file, int line) {
 /* ---- the block ------------------------------------------------------------------------------- */
 
 /* Two arenas, each between closed pages. Dynamic shared memory ends against the last one. */
-static Worker *new_worker(void) {
+Worker *sim_new_worker(void) {
     Worker *worker = sim_map(sizeof *worker);
     char *memory = sim_map(2 * ARENA + 3 * PAGE);
     mprotect(memory, PAGE, PROT_NONE);
@@ -329,7 +328,7 @@ static Worker *new_worker(void) {
 
 Worker *sim_get_worker(void) {
     if (sim_worker == NULL) {
-        sim_worker = new_worker();
+        sim_worker = sim_new_worker();
         sim_signal_stack();
     }
     return sim_worker;
@@ -364,7 +363,7 @@ static void order_threads(Worker *worker) {
 static void reset(Worker *worker) {
     worker->aborted = worker->no_dynamic_reported = false;
     worker->begun = worker->barred = 0;
-    worker->barriers = 0;
+    worker->barriers = worker->parked = 0;
     worker->ready_first = worker->ready_end = 0;
     worker->shared_used = worker->shared_bytes = 0;
     worker->dynamic_name.name = NULL;
@@ -374,9 +373,10 @@ static void reset(Worker *worker) {
     for (int warp = 0; warp * WARP < worker->threads; warp++) {
         worker->gone[warp] = 0;
         worker->meetings[warp] = 0;
-        if (worker->met[warp]) {
-            memset(worker->meeting[warp], 0, sizeof worker->meeting[warp]);
-            worker->met[warp] = false;
+        if (worker->met[warp] > 0) {
+            memset(worker->meeting[warp], 0,
+                   (size_t)worker->met[warp] * sizeof worker->meeting[warp][0]);
+            worker->met[warp] = 0;
         }
     }
 }
@@ -387,7 +387,7 @@ static void drop_fibers(Worker *worker) {
     worker->fibers = 0;
 }
 
-void sim_run_block(Worker *worker, const Launch *launch, dim3 index, unsigned number) {
+void sim_begin_block(Worker *worker, const Launch *launch, unsigned number) {
     dim3 shape = launch->site.block;
     worker->launch = launch;
     worker->block = number;
@@ -396,12 +396,46 @@ void sim_run_block(Worker *worker, const Launch *launch, dim3 index, unsigned nu
     order_threads(worker);
     reset(worker);
     sim_begin_dynamic_shared(worker);
-    blockIdx = (uint3){index.x, index.y, index.z};
+    worker->fiber = NULL;
+}
+
+void sim_resume_block(Worker *worker) {
     worker->in_kernel = true;
-    Fiber *fiber = take_fiber(worker);
-    go_to(worker, &worker->home, fiber);
+    go_to(worker, &worker->home, worker->parked != 0 ? worker->fiber : take_fiber(worker));
     worker->in_kernel = false;
-    if (worker->aborted) {
+}
+
+void sim_end_block(Worker *worker) {
+    if (worker->aborted || worker->alive > 0) {
         drop_fibers(worker);
     }
+}
+
+void sim_run_block(Worker *worker, const Launch *launch, dim3 index, unsigned number) {
+    blockIdx = (uint3){index.x, index.y, index.z};
+    sim_begin_block(worker, launch, number);
+    sim_resume_block(worker);
+    sim_end_block(worker);
+}
+
+/* ---- a block that waits for its grid --------------------------------------------------------- */
+
+void sim_park_block(Worker *worker, Place place) {
+    if (worker->parked == worker->barriers) {
+        return; /* another thread has done it */
+    }
+    Fiber *self = worker->fiber;
+    worker->parked = worker->barriers;
+    worker->grid_barrier = place;
+    sim_stack_switch(&self->stack_pointer, worker->home.stack_pointer);
+    become(worker, self->thread);
+}
+
+void sim_renumber_block(Worker *worker, unsigned number) {
+    for (int id = 1; id < SHARED_VARIABLES && worker->variable[id] != NULL; id++) {
+        if (worker->variable_block[id] == worker->block) {
+            worker->variable_block[id] = number;
+        }
+    }
+    worker->block = number;
 }

@@ -11,13 +11,14 @@
 
 /** The state of a CUDA thread. */
 typedef enum ThreadState {
-    FRESH,   /**< not begun */
-    RUNNING, /**< has the processor */
-    READY,   /**< may go on */
-    BARRED,  /**< waits in __syncthreads() */
-    MEETING, /**< waits in an operation of its warp */
-    LOOKING, /**< looks again and again whether another thread has done something */
-    GONE,    /**< has returned */
+    FRESH,     /**< not begun */
+    RUNNING,   /**< has the processor */
+    READY,     /**< may go on */
+    BARRED,    /**< waits in __syncthreads() */
+    MEETING,   /**< waits in an operation of its warp */
+    GATHERING, /**< waits for __activemask(): who else comes? */
+    LOOKING,   /**< looks again and again whether another thread has done something */
+    GONE,      /**< has returned */
 } ThreadState;
 
 typedef struct Fiber Fiber;      /**< a stack, see struct Fiber */
@@ -29,7 +30,8 @@ typedef struct Thread {
     ThreadState state; /**< what it does */
     Fiber *fiber;      /**< the stack it is on, once begun */
     Meeting *meeting;  /**< if MEETING, which */
-    Place waits;       /**< if BARRED or MEETING, where */
+    unsigned active;   /**< if it was GATHERING, the lanes that were there */
+    Place waits;       /**< if it waits, where */
 } Thread;
 
 /** A stack on which threads run, one after the other; parked while its thread waits. */
@@ -40,7 +42,7 @@ struct Fiber {
     char *stack;         /**< lowest address */
 };
 
-enum { MEETINGS = 8 /**< groups of one warp that may be in different operations at once */ };
+enum { MEETINGS = 2 * WARP /**< groups of one warp that may be in different operations at once */ };
 
 /** A place in the warp where the lanes of a mask come together. */
 struct cudasim_meeting {
@@ -91,18 +93,21 @@ typedef struct Worker {
     Fiber *fiber; /**< that runs now */
     Fiber *spare; /**< without a thread */
     int fibers;   /**< made so far */
+    Fiber *pool;  /**< MAX_THREADS + 1 of them */
     char *stacks; /**< of MAX_THREADS + 1 fibers */
 
     int looks; /**< of the running thread, one after the other, that found nothing new */
 
-    int barred;        /**< threads in the barrier */
-    unsigned barriers; /**< that the block has passed */
-    Place barrier;     /**< where its first thread waits */
-    int reduced;       /**< of __syncthreads_count() and the like, so far */
-    int result;        /**< the same, when all have come */
+    int barred;         /**< threads in the barrier */
+    unsigned barriers;  /**< that the block has passed */
+    Place barrier;      /**< where its first thread waits */
+    unsigned parked;    /**< the barrier after which the block waited for its grid last; 0: none */
+    Place grid_barrier; /**< where it did */
+    int reduced;        /**< of __syncthreads_count() and the like, so far */
+    int result;         /**< the same, when all have come */
 
     Meeting meeting[MAX_WARPS][MEETINGS]; /**< by warp */
-    bool met[MAX_WARPS];                  /**< whether the warp has had any in this block */
+    int met[MAX_WARPS];                   /**< of them, those that this block has used */
     unsigned gone[MAX_WARPS];             /**< lanes that have returned */
     uint16_t meetings[MAX_WARPS];         /**< that the warp has passed in this block */
 
@@ -117,6 +122,9 @@ typedef struct Worker {
     bool no_dynamic_reported;                   /**< in this launch */
     DynamicName dynamic_name; /**< by which dynamic memory was last asked for in this block */
 
+    void *race_cells;            /**< of check mode, for shared memory: see race.c */
+    unsigned char *written_bits; /**< the same: see shadow.c */
+
     unsigned random; /**< state of the random schedule */
 } Worker;
 
@@ -128,6 +136,30 @@ void sim_begin_dynamic_shared(Worker *worker);
 
 /** Bytes of dynamic shared memory that a launch of the kernel may ask for. */
 size_t sim_shared_limit(const void *kernel);
+/** A worker beside that of this CPU thread. */
+Worker *sim_new_worker(void);
+
+/** Prepares a block of a launch: its threads have not begun. blockIdx and blockDim are set. */
+void sim_begin_block(Worker *worker, const Launch *launch, unsigned number);
+
+/** Runs a block until it waits for its grid, has ended or has failed; sim_worker is its worker. */
+void sim_resume_block(Worker *worker);
+
+/** A block is over, or will never go on. */
+void sim_end_block(Worker *worker);
+
+/** Of the threads of a block that have passed a barrier, the first leaves the processor to other
+ * blocks. */
+void sim_park_block(Worker *worker, Place place);
+
+/** A block goes on as another one, to race detection. */
+void sim_renumber_block(Worker *worker, unsigned number);
+
+/** Runs a cooperative launch; false if it could not be finished. */
+bool sim_run_cooperative(const Launch *launch);
+
+/** Numbers for the blocks of a launch, or of what follows a grid's barrier: the first. */
+unsigned sim_new_blocks(unsigned count);
 
 /** Runs one block of a launch. */
 void sim_run_block(Worker *worker, const Launch *launch, dim3 index, unsigned number);
@@ -171,6 +203,9 @@ const char *sim_thread_name(const Worker *worker, int thread, char text[40]);
 /** Adds "in kernel ..., thread ..." for one that waits. */
 void sim_detail_waiting(Worker *worker, int thread);
 
+/** When all threads wait: the lanes that are in __activemask() together go on. False if none is. */
+bool sim_answer_gathering(Worker *worker);
+
 /* ---- switch.c -------------------------------------------------------------------------------- */
 
 /** Prepares a stack on which `begin` will run, and must never return. */
@@ -183,6 +218,9 @@ void sim_stack_switch(void **from, void *to);
 
 /** A launch begins. */
 void check_launch_begins(const Launch *launch);
+
+/** All blocks of the grid have come to its barrier. */
+void check_epoch(void);
 
 /** A launch has run: whether it is to run again, since the check wants to compare. */
 bool check_launch_again(const Launch *launch);

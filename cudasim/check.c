@@ -330,7 +330,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, b
         check_constant(&access);
         race_access(&access);
         note_elsewhere(&access);
-    } else if (sim_allocation(p) != NULL) {
+    } else if (sim_allocation(p) != NULL || sim_registered(p)) {
         note_elsewhere(&access); /* pinned */
     } else if ((uintptr_t)p >= PAGE) {
         if (report("host memory in a kernel", &access, "")) {
@@ -371,7 +371,7 @@ static void look_at_atomic(const void *address, size_t bytes, Site site) {
         check_constant(&access);
         race_access(&access);
         note_elsewhere(&access);
-    } else if (sim_allocation(p) != NULL) {
+    } else if (sim_allocation(p) != NULL || sim_registered(p)) {
         note_elsewhere(&access); /* pinned */
     }
 }
@@ -388,6 +388,10 @@ void check_fresh(const void *p, size_t bytes) {
     if (sim_on_device(p)) {
         race_forget(p, bytes);
     }
+}
+
+void check_filled(const void *p, size_t bytes) {
+    shadow_mark(p, bytes, true);
 }
 
 void check_range(const void *p, size_t bytes, bool write) {
@@ -425,6 +429,10 @@ void check_launch_begins(const Launch *launch) {
     race_launch();
     profile_launch_begins(launch);
     replay_begin();
+}
+
+void check_epoch(void) {
+    race_launch();
 }
 
 bool check_launch_again(const Launch *launch) {

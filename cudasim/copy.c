@@ -19,7 +19,8 @@ typedef struct PendingCopy {
 typedef struct Pending {
     Allocation *allocation;
     const char *begin, *end;
-    bool written; /* by the copy: the host may not even read */
+    bool written; /* by the operation: the host may not even read */
+    const char *what;
     int slot;
     uint64_t number;
     Place place;
@@ -53,19 +54,33 @@ void sim_guard_pending(void) {
     }
 }
 
-static void guard(const char *begin, size_t bytes, bool written, const Operation *operation) {
+void sim_guard(const char *begin, size_t bytes, bool written, const Operation *operation) {
     Allocation *allocation = sim_allocation(begin);
-    if (allocation == NULL || !allocation->pinned) {
+    if (allocation == NULL || !(allocation->pinned || allocation->managed)) {
         return;
     }
     if (pending_count == pending_room) {
         pending_room = 2 * pending_room + 16;
         pending = sim_realloc(pending, (size_t)pending_room * sizeof *pending);
     }
-    pending[pending_count++] =
-        (Pending){allocation,        begin,           begin + bytes, written, operation->stream,
-                  operation->number, operation->place};
+    pending[pending_count++] = (Pending){allocation,        begin,           begin + bytes,
+                                         written,           operation->what, operation->stream,
+                                         operation->number, operation->place};
     sim_guard_pending();
+}
+
+static void report_pending(const Pending *work, const char *verb, const char *where) {
+    bool is_copy = strncmp(work->what, "cudaMem", strlen("cudaMem")) == 0;
+    if (is_copy) {
+        sim_report("pending copy",
+                   "host code at %s %s memory of a copy that may still be on its way", where, verb);
+        sim_detail("the copy was begun at %s:%d", sim_file(work->place), work->place.line);
+    } else {
+        sim_report("pending kernel", "host code at %s %s memory that kernel %s may still use",
+                   where, verb, work->what);
+        sim_detail("the kernel was launched at %s:%d", sim_file(work->place), work->place.line);
+    }
+    sim_detail("wait with cudaStreamSynchronize or cudaEventSynchronize first");
 }
 
 bool sim_pending_copy(const char *p, bool write, const void *pc) {
@@ -74,12 +89,7 @@ bool sim_pending_copy(const char *p, bool write, const void *pc) {
         if (p >= copy->begin && p < copy->end && (write || copy->written)) {
             char where[600];
             cudasim_describe_code(pc, where, sizeof where);
-            sim_report("pending copy",
-                       "host code at %s %s memory of a copy that may still be on its "
-                       "way",
-                       where, write ? "writes" : "reads");
-            sim_detail("the copy was begun at %s:%d", sim_file(copy->place), copy->place.line);
-            sim_detail("wait with cudaStreamSynchronize or cudaEventSynchronize first");
+            report_pending(copy, write ? "writes" : "reads", where);
             return true;
         }
     }
@@ -98,12 +108,13 @@ static bool is_pinned(const void *p) {
 static bool good_end(const char *call, const char *end, const void *p, size_t bytes,
                      bool device_wanted, Place place) {
     bool device = sim_on_device(p);
+    const Allocation *a = sim_allocation(p);
     if (p == NULL) {
         sim_report("null pointer", "%s at %s:%d: the %s is NULL", call, sim_file(place), place.line,
                    end);
         return false;
     }
-    if (device != device_wanted) {
+    if (device != device_wanted && (a == NULL || !a->managed)) {
         sim_report("invalid copy", "%s at %s:%d: the %s is a %s pointer, but the direction says %s",
                    call, sim_file(place), place.line, end, device ? "DEVICE" : "HOST",
                    device_wanted ? "device" : "host");
@@ -204,8 +215,8 @@ static cudaError_t copy(const char *call, Place place, void *to, const void *fro
     if (wait) {
         sim_wait_stream(slot);
     } else {
-        guard(to, bytes, true, operation);
-        guard(from, bytes, false, operation);
+        sim_guard(to, bytes, true, operation);
+        sim_guard(from, bytes, false, operation);
     }
     return sim_device_error();
 }
@@ -220,24 +231,46 @@ cudaError_t cudasim_memcpy_async(const char *file, int line, void *to, const voi
     return copy("cudaMemcpyAsync", (Place){file, line}, to, from, bytes, kind, stream, false);
 }
 
-cudaError_t cudasim_memcpy_2d(const char *file, int line, void *to, size_t to_pitch,
-                              const void *from, size_t from_pitch, size_t width, size_t height,
-                              cudaMemcpyKind kind) {
-    Place place = {file, line};
-    if (width > to_pitch || width > from_pitch) {
-        sim_report("invalid copy",
-                   "cudaMemcpy2D at %s:%d: rows of %zu bytes are wider than a pitch",
-                   sim_file(place), line, width);
-        return sim_error(cudaErrorInvalidValue, "cudaMemcpy2D", place, false);
+static cudaError_t too_wide(const char *call, Place place, size_t width) {
+    sim_report("invalid copy", "%s at %s:%d: rows of %zu bytes are wider than a pitch", call,
+               sim_file(place), place.line, width);
+    return sim_error(cudaErrorInvalidPitchValue, call, place, false);
+}
+
+/* PitchedRows, each `pitch` bytes after the one before. */
+typedef struct PitchedRows {
+    const char *first;
+    size_t pitch;
+} PitchedRows;
+
+static cudaError_t copy_rows(const char *call, Place place, PitchedRows to, PitchedRows from,
+                             size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream,
+                             bool wait) {
+    if (width > to.pitch || width > from.pitch) {
+        return too_wide(call, place, width);
     }
     for (size_t row = 0; row < height; row++) {
-        cudaError_t error = copy("cudaMemcpy2D", place, (char *)to + row * to_pitch,
-                                 (const char *)from + row * from_pitch, width, kind, NULL, true);
+        cudaError_t error = copy(call, place, (char *)(uintptr_t)to.first + row * to.pitch,
+                                 from.first + row * from.pitch, width, kind, stream, wait);
         if (error != cudaSuccess) {
             return error;
         }
     }
     return sim_device_error();
+}
+
+cudaError_t cudasim_memcpy_2d(const char *file, int line, void *to, size_t to_pitch,
+                              const void *from, size_t from_pitch, size_t width, size_t height,
+                              cudaMemcpyKind kind) {
+    return copy_rows("cudaMemcpy2D", (Place){file, line}, (PitchedRows){to, to_pitch},
+                     (PitchedRows){from, from_pitch}, width, height, kind, NULL, true);
+}
+
+cudaError_t cudasim_memcpy_2d_async(const char *file, int line, void *to, size_t to_pitch,
+                                    const void *from, size_t from_pitch, size_t width,
+                                    size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+    return copy_rows("cudaMemcpy2DAsync", (Place){file, line}, (PitchedRows){to, to_pitch},
+                     (PitchedRows){from, from_pitch}, width, height, kind, stream, false);
 }
 
 /* ---- fills ----------------------------------------------------------------------------------- */
@@ -271,6 +304,33 @@ cudaError_t cudasim_memset(const char *file, int line, void *to, int value, size
 cudaError_t cudasim_memset_async(const char *file, int line, void *to, int value, size_t bytes,
                                  cudaStream_t stream) {
     return fill("cudaMemsetAsync", (Place){file, line}, to, value, bytes, stream);
+}
+
+static cudaError_t fill_rows(const char *call, Place place, PitchedRows to, int value, size_t width,
+                             size_t height, cudaStream_t stream) {
+    if (width > to.pitch) {
+        return too_wide(call, place, width);
+    }
+    for (size_t row = 0; row < height; row++) {
+        cudaError_t error =
+            fill(call, place, (char *)(uintptr_t)to.first + row * to.pitch, value, width, stream);
+        if (error != cudaSuccess) {
+            return error;
+        }
+    }
+    return sim_device_error();
+}
+
+cudaError_t cudasim_memset_2d(const char *file, int line, void *to, size_t pitch, int value,
+                              size_t width, size_t height) {
+    return fill_rows("cudaMemset2D", (Place){file, line}, (PitchedRows){to, pitch}, value, width,
+                     height, NULL);
+}
+
+cudaError_t cudasim_memset_2d_async(const char *file, int line, void *to, size_t pitch, int value,
+                                    size_t width, size_t height, cudaStream_t stream) {
+    return fill_rows("cudaMemset2DAsync", (Place){file, line}, (PitchedRows){to, pitch}, value,
+                     width, height, stream);
 }
 
 /* ---- __device__ and __constant__ variables --------------------------------------------------- */

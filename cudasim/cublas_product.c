@@ -173,6 +173,60 @@ static void set_shape(BlasMatrix *x, int rows, int columns) {
     x->columns = transposed ? rows : columns;
 }
 
+/* ---- epilogues ------------------------------------------------------------------------------- */
+
+enum { BIAS = 4, RELU = 2, GELU = 32, AUX = 128 }; /* bits of a cublasLtEpilogue_t */
+
+static BlasMatrix bias_of(const Product *p) {
+    cudaDataType_t type = p->after.bias_type < 0 ? p->C.type : (cudaDataType_t)p->after.bias_type;
+    return (BlasMatrix){.name = 'b',
+                        .data = (void *)(uintptr_t)p->after.bias,
+                        .type = type,
+                        .ld = p->m,
+                        .rows = p->m,
+                        .columns = 1};
+}
+
+static BlasMatrix aux_of(const Product *p) {
+    cudaDataType_t type = p->after.aux_type < 0 ? p->C.type : (cudaDataType_t)p->after.aux_type;
+    return (BlasMatrix){.name = 'x',
+                        .data = p->after.aux,
+                        .type = type,
+                        .ld = (int)p->after.aux_ld,
+                        .stride = p->after.aux_stride,
+                        .rows = p->m,
+                        .columns = p->n};
+}
+
+static bool known_epilogue(int kind) {
+    int function = kind & ~(BIAS | AUX);
+    return kind == 0 || kind == 1 || kind == BIAS || (function == GELU && kind >= GELU) ||
+           (function == RELU && !(kind & AUX));
+}
+
+static cublasStatus_t check_memory(const Product *p, const BlasMatrix *x, int slot);
+
+static cublasStatus_t check_epilogue(const Product *p, int slot) {
+    if (!known_epilogue(p->after.kind)) {
+        sim_report("unsupported", "%s at %s:%d: epilogue %d is not simulated", p->function,
+                   sim_file(p->place), p->place.line, p->after.kind);
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+    BlasMatrix bias = bias_of(p), aux = aux_of(p);
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    if (p->after.kind & BIAS) {
+        status = check_memory(p, &bias, slot);
+    }
+    if (status == CUBLAS_STATUS_SUCCESS && p->after.kind & AUX) {
+        status = aux.ld < p->m ? wrong(p,
+                                       "the leading dimension of its second result is %d, but "
+                                       "that has %d rows",
+                                       aux.ld, p->m)
+                               : check_memory(p, &aux, slot);
+    }
+    return status;
+}
+
 static bool has_factors(const Product *p) {
     return p->k > 0 && (p->device_scalars || p->alpha_read != 0);
 }
@@ -212,7 +266,8 @@ static cublasStatus_t check(Product *p, int slot) {
                            (status = check_apart(p, &p->B)) != CUBLAS_STATUS_SUCCESS)) {
         return status;
     }
-    return check_memory(p, &p->C, slot);
+    status = check_epilogue(p, slot);
+    return status == CUBLAS_STATUS_SUCCESS ? check_memory(p, &p->C, slot) : status;
 }
 
 /* ---- the work -------------------------------------------------------------------------------- */
@@ -299,6 +354,34 @@ static float *multiply(const Product *p, int z) {
     return result;
 }
 
+static float gelu(float x) {
+    return 0.5f * x * (1 + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
+}
+
+/* The number that is stored for one of the product. */
+static float finished(const Product *p, int z, int row, int column, float value) {
+    int kind = p->after.kind;
+    if (kind & BIAS) {
+        BlasMatrix bias = bias_of(p);
+        value += read_number(bias.data, row, bias.type);
+    }
+    if (kind & AUX) {
+        BlasMatrix aux = aux_of(p);
+        write_number(column_of(&aux, z, column), row, aux.type, value);
+    }
+    return kind & GELU ? gelu(value) : kind & RELU ? fmaxf(value, 0) : value;
+}
+
+static void touch_epilogue(const Product *p, int z) {
+    BlasMatrix bias = bias_of(p), aux = aux_of(p);
+    if (p->after.kind & BIAS) {
+        touch(&bias, 0, false);
+    }
+    if (p->after.kind & AUX) {
+        touch(&aux, z, true);
+    }
+}
+
 /* C = alpha product + beta C. Where beta is 0, C is not read: it may be NaN. */
 static void store(const Product *p, int z, const float *product, float alpha, float beta) {
     const BlasMatrix *C = &p->C;
@@ -306,12 +389,13 @@ static void store(const Product *p, int z, const float *product, float alpha, fl
         touch(C, z, false);
     }
     touch(C, z, true);
+    touch_epilogue(p, z);
     for (int column = 0; column < p->n; column++) {
         void *to = column_of(C, z, column);
         for (int row = 0; row < p->m; row++) {
             float value = product != NULL ? alpha * product[(size_t)column * p->m + row] : 0;
             value += beta != 0 ? beta * read_number(to, row, C->type) : 0;
-            write_number(to, row, C->type, value);
+            write_number(to, row, C->type, finished(p, z, row, column, value));
         }
     }
 }

@@ -119,7 +119,7 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
         sim_open(a);
         return;
     }
-    if (closed && a->pinned && !sim_pending_copy(p, write, pc)) {
+    if (closed && (a->pinned || a->managed) && !sim_pending_copy(p, write, pc)) {
         return;
     }
     char where[600];
@@ -133,7 +133,9 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
     } else if (in_kernel) {
         describe_fault(pc, true, where, sizeof where);
         report_in_kernel(p, write, where);
-    } else if (sim_on_device(p)) {
+    } else if (closed && a->managed) {
+        ; /* sim_pending_copy() has reported it */
+    } else if (sim_on_device(p) && !(a != NULL && a->managed)) {
         describe_fault(pc, false, where, sizeof where);
         sim_report("host access to device memory", "host code %s a device pointer at %s",
                    write ? "writes through" : "reads through", where);
@@ -145,7 +147,8 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
         return;
     } else if (!closed) {
         describe_fault(pc, false, where, sizeof where);
-        sim_report("out-of-bounds access", "host code at %s leaves pinned memory", where);
+        sim_report("out-of-bounds access", "host code at %s leaves %s memory", where,
+                   a->managed ? "managed" : "pinned");
         sim_detail_address(p);
     }
     sim_stop();

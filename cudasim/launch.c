@@ -15,13 +15,15 @@ static struct {
     size_t shared;
 } asked[KERNELS];
 
+/* NULL is a kernel of unknown address, since its name stands for several: it gets the most. */
 size_t sim_shared_limit(const void *kernel) {
+    size_t limit = STATIC_SHARED;
     for (int i = 0; i < KERNELS && asked[i].kernel != NULL; i++) {
-        if (asked[i].kernel == kernel) {
-            return asked[i].shared;
+        if ((asked[i].kernel == kernel || kernel == NULL) && asked[i].shared > limit) {
+            limit = asked[i].shared;
         }
     }
-    return STATIC_SHARED;
+    return limit;
 }
 
 cudaError_t cudasim_func_set_attribute(const char *file, int line, const void *kernel,
@@ -39,6 +41,17 @@ cudaError_t cudasim_func_set_attribute(const char *file, int line, const void *k
     }
     asked[i].kernel = kernel;
     asked[i].shared = value > STATIC_SHARED ? (size_t)value : STATIC_SHARED;
+    return sim_device_error();
+}
+
+cudaError_t cudasim_func_get_attributes(cudaFuncAttributes *attributes, const void *kernel) {
+    sim_begin();
+    *attributes = (cudaFuncAttributes){.maxThreadsPerBlock = MAX_THREADS,
+                                       .numRegs = 32,
+                                       .ptxVersion = 80,
+                                       .binaryVersion = 80,
+                                       .maxDynamicSharedSizeBytes = (int)sim_shared_limit(kernel),
+                                       .preferredShmemCarveout = -1};
     return sim_device_error();
 }
 
@@ -61,6 +74,19 @@ __attribute__((format(printf, 3, 4))) static bool refuse(const LaunchSite *site,
                cudaGetErrorString(error));
     sim_error(error, site->name, place_of(site), true);
     return false;
+}
+
+/* Whether all blocks of a cooperative launch can be resident. */
+static bool fits_at_once(const LaunchSite *site, size_t threads) {
+    int blocks = 0, processors = 0;
+    size_t wanted = (size_t)site->grid.x * site->grid.y * site->grid.z;
+    cudasim_active_blocks(&blocks, site->kernel, (int)threads, site->shared);
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+    size_t room = (size_t)blocks * (size_t)processors;
+    return wanted <= room || refuse(site, cudaErrorCooperativeLaunchTooLarge,
+                                    "a cooperative launch of %zu blocks, of which the device holds "
+                                    "%zu at once",
+                                    wanted, room);
 }
 
 static bool possible(const LaunchSite *site) {
@@ -93,7 +119,7 @@ static bool possible(const LaunchSite *site) {
                                                        ", bytes) asks for more"
                                                      : "");
     }
-    return true;
+    return !site->cooperative || fits_at_once(site, threads);
 }
 
 /* A pointer that a kernel cannot use is found here, not only when it is used. */
@@ -104,6 +130,9 @@ int cudasim_pointer_argument(const LaunchSite *site, int number, const volatile 
     }
     Allocation *a = sim_allocation(p);
     Place place = place_of(site);
+    if (sim_registered(p)) {
+        return 1;
+    }
     if (!sim_on_device(p) && (a == NULL || !a->pinned)) {
         sim_report("host pointer passed to a kernel",
                    "argument %d of %s at %s:%d is %p, a HOST "
@@ -129,9 +158,14 @@ unsigned sim_first_block(void) {
     return first_block;
 }
 
-unsigned sim_new_operation(void) {
-    first_block = ++blocks_run;
+unsigned sim_new_blocks(unsigned count) {
+    first_block = blocks_run + 1;
+    blocks_run += count;
     return first_block;
+}
+
+unsigned sim_new_operation(void) {
+    return sim_new_blocks(1);
 }
 
 static size_t common_divisor(size_t a, size_t b) {
@@ -165,6 +199,11 @@ static bool run_blocks(const Launch *launch) {
     size_t blocks = (size_t)grid.x * grid.y * grid.z;
     bool failed = false;
     sim_watch(true);
+    if (launch->site.cooperative) {
+        failed = !sim_run_cooperative(launch);
+        sim_watch(false);
+        return !failed;
+    }
 #pragma omp parallel num_threads(sim_settings.threads) if (sim_settings.threads > 1 && blocks > 1)
     {
         Worker *worker = sim_get_worker();
@@ -222,89 +261,6 @@ void cudasim_submit_launch(const LaunchSite *site, void (*thread)(void *), void 
     }
     Launch *launch = sim_realloc(NULL, sizeof *launch);
     *launch = (Launch){*site, thread, arguments, release};
-    sim_submit_owned(site->stream, site->name, place_of(site), run_grid, launch, release_launch);
-}
-
-/* ---- the device ------------------------------------------------------------------------------ */
-
-cudaError_t cudaGetDeviceCount(int *count) {
-    *count = 1;
-    return cudaSuccess;
-}
-
-cudaError_t cudaSetDevice(int device) {
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
-}
-
-cudaError_t cudaGetDevice(int *device) {
-    *device = 0;
-    return cudaSuccess;
-}
-
-cudaError_t cudaDriverGetVersion(int *version) {
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
-
-cudaError_t cudaRuntimeGetVersion(int *version) {
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
-
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
-    sim_begin();
-    if (device != 0) {
-        return cudaErrorInvalidDevice;
-    }
-    *properties = (cudaDeviceProp){.name = "cudasim (not a GPU)",
-                                   .totalGlobalMem = sim_settings.memory,
-                                   .sharedMemPerBlock = STATIC_SHARED,
-                                   .sharedMemPerBlockOptin = DYNAMIC_SHARED,
-                                   .sharedMemPerMultiprocessor = DYNAMIC_SHARED + 1024,
-                                   .totalConstMem = 64 << 10,
-                                   .regsPerBlock = 65536,
-                                   .warpSize = WARP,
-                                   .maxThreadsPerBlock = MAX_THREADS,
-                                   .maxThreadsDim = {MAX_THREADS, MAX_THREADS, 64},
-                                   .maxGridSize = {INT_MAX, 65535, 65535},
-                                   .major = 8,
-                                   .minor = 0,
-                                   .multiProcessorCount = 4,
-                                   .maxThreadsPerMultiProcessor = 1024,
-                                   .l2CacheSize = 1 << 20,
-                                   .memoryBusWidth = 64,
-                                   .concurrentKernels = 1};
-    return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
-    switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-        *value = MAX_THREADS;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-        *value = STATIC_SHARED;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        *value = DYNAMIC_SHARED;
-        break;
-    case cudaDevAttrWarpSize:
-        *value = WARP;
-        break;
-    case cudaDevAttrMultiProcessorCount:
-        *value = 4;
-        break;
-    case cudaDevAttrComputeCapabilityMajor:
-        *value = 8;
-        break;
-    case cudaDevAttrComputeCapabilityMinor:
-        *value = 0;
-        break;
-    case cudaDevAttrMemoryPoolsSupported:
-        *value = 1;
-        break;
-    default:
-        return cudaErrorInvalidValue;
-    }
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    sim_guard_shared(sim_submit_owned(site->stream, site->name, place_of(site), run_grid, launch,
+                                      release_launch));
 }

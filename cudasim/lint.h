@@ -61,6 +61,8 @@ __device__ void cudasim_undefined_lane(const cudasim_meeting *meeting, int lane,
 __device__ void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file,
                                       int line);
 __device__ void cudasim_fence(void);
+__device__ unsigned cudasim_active_lanes(const char *file, int line);
+__device__ long long cudasim_clock(void);
 __device__ void cudasim_trap(const char *file, int line);
 }
 

@@ -241,10 +241,16 @@ void sim_open(Allocation *allocation) {
     __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
 
+void sim_set_open(Allocation *allocation, bool open) {
+    if (allocation->open != open && allocation->live) {
+        mprotect(allocation->pages, allocation->length, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+        allocation->open = open;
+    }
+}
+
 static void close_one(Allocation *allocation) {
-    if (allocation->open && !allocation->pinned) {
-        mprotect(allocation->pages, allocation->length, PROT_NONE);
-        allocation->open = false;
+    if (!allocation->pinned) {
+        sim_set_open(allocation, false);
     }
 }
 
@@ -257,6 +263,7 @@ void sim_close_memory(void) {
     while (opened_count > 0) {
         close_one(opened[--opened_count]);
     }
+    sim_show_managed(sim_operation() == NULL);
     sim_guard_pending();
 }
 

@@ -20,15 +20,15 @@ typedef struct Cell {
     Party reader; /* since then; or an atomic */
 } Cell;
 
-static Cell *device_cells, *shared_cells, *global_cells;
-static const char *device_begin, *shared_begin, *global_begin;
+static Cell *device_cells, *global_cells;
+static const char *device_begin, *global_begin;
 
 static Cell *reserve_cells(size_t bytes) {
     return sim_map(bytes / 4 * sizeof(Cell));
 }
 
 static Cell *cell_of(const char *p) {
-    const Worker *worker = sim_worker;
+    Worker *worker = sim_worker;
     if (sim_on_device(p)) {
         if (device_cells == NULL) {
             size_t bytes;
@@ -38,11 +38,10 @@ static Cell *cell_of(const char *p) {
         return &device_cells[(p - device_begin) / 4];
     }
     if (p >= worker->shared && p < worker->dynamic_end) {
-        if (shared_cells == NULL) {
-            shared_begin = worker->shared;
-            shared_cells = reserve_cells((size_t)(worker->dynamic_end - worker->shared));
+        if (worker->race_cells == NULL) {
+            worker->race_cells = reserve_cells((size_t)(worker->dynamic_end - worker->shared));
         }
-        return &shared_cells[(p - shared_begin) / 4];
+        return (Cell *)worker->race_cells + (p - worker->shared) / 4;
     }
     /* A __device__ variable: somewhere in the program's image. */
     extern char __executable_start[], _end[];

@@ -2,8 +2,8 @@
 
 /* A bit for each byte of device memory and of a worker's shared memory: has it been written? */
 
-static unsigned char *device_bits, *shared_bits;
-static const char *device_begin, *shared_begin;
+static unsigned char *device_bits;
+static const char *device_begin;
 
 /* The bits of the memory that p is in, and p's number in it; NULL for memory of other kinds. */
 static unsigned char *bits_of(const char *p, size_t *number) {
@@ -16,16 +16,15 @@ static unsigned char *bits_of(const char *p, size_t *number) {
         *number = (size_t)(p - device_begin);
         return device_bits;
     }
-    const Worker *worker = sim_worker;
+    Worker *worker = sim_worker;
     if (worker == NULL || p < worker->shared || p >= worker->dynamic_end) {
         return NULL;
     }
-    if (shared_bits == NULL) {
-        shared_begin = worker->shared;
-        shared_bits = sim_map((size_t)(worker->dynamic_end - worker->shared) / 8 + 1);
+    if (worker->written_bits == NULL) {
+        worker->written_bits = sim_map((size_t)(worker->dynamic_end - worker->shared) / 8 + 1);
     }
-    *number = (size_t)(p - shared_begin);
-    return shared_bits;
+    *number = (size_t)(p - worker->shared);
+    return worker->written_bits;
 }
 
 void shadow_mark(const void *p, size_t bytes, bool written) {

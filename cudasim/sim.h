@@ -12,6 +12,9 @@
  *     stream.c   queues of work, events, and what waits for what
  *     handles.c  which events exist
  *     copy.c     copies and fills
+ *     managed.c  memory that the host and kernels share
+ *     callback.c functions of the host that a stream calls
+ *     device.c   what a program learns of the device
  *     fault.c    what happens when a program touches memory that is not its own, or never ends
  *     launch.c   is a launch possible? then its grid, block by block
  *     block.c    one block: fibers, barriers
@@ -159,6 +162,7 @@ typedef struct Allocation {
     size_t length;     /**< bytes of these pages */
     int number;        /**< 1, 2, ... */
     bool pinned;       /**< host memory */
+    bool managed;      /**< device memory that the host may use as well */
     bool live;         /**< its pages exist */
     bool given_back;   /**< the program has freed it; with cudaFreeAsync it may live on a while */
     bool open;         /**< the pages may be touched now */
@@ -224,6 +228,9 @@ void sim_touch(const void *p, size_t bytes, bool write);
 /** Makes all of device memory inaccessible again: control goes back to the host. */
 void sim_close_memory(void);
 
+/** Opens or closes device memory, past the list of what sim_close_memory() closes. */
+void sim_set_open(Allocation *allocation, bool open);
+
 /** Takes the pages away: touching them is a use after free. */
 void sim_retire(Allocation *allocation);
 
@@ -235,6 +242,10 @@ void sim_retire(Allocation *allocation);
  */
 bool sim_pending_copy(const char *p, bool write, const void *pc);
 
+/** Closes host memory, or managed memory, until the host has waited for the operation. */
+struct Operation;
+void sim_guard(const char *begin, size_t bytes, bool written, const struct Operation *operation);
+
 /** Closes what the host may not touch before it has waited, and opens what it may touch again. */
 void sim_guard_pending(void);
 
@@ -242,6 +253,9 @@ void sim_guard_pending(void);
 void sim_watch(bool on);
 
 /* ---- stream.c -------------------------------------------------------------------------------- */
+
+/** Calls a function of the program in the midst of an operation, which it is ordered after. */
+void sim_as_host(void (*call)(void *), void *context);
 
 /** A piece of work in a queue. */
 typedef struct Operation {
@@ -324,6 +338,16 @@ void *sim_handle_ended(void *handle, Place place);
  * @param place  where
  */
 bool sim_handle_exists(const void *handle, const char *kind, const char *what, Place place);
+/* ---- managed.c ------------------------------------------------------------------------------- */
+
+/** Opens managed memory to the host, or closes it. */
+void sim_show_managed(bool to_host);
+
+/** Closes to the host what a launch was given of shared memory. */
+void sim_guard_shared(const Operation *operation);
+
+/** Whether p is in memory that cudaHostRegister() was given. */
+bool sim_registered(const volatile void *p);
 
 /* ---- hooks.c, check.c, shadow.c, race.c, replay.c, profile.c, sample.c, share.c; nocheck.c --- */
 
@@ -332,6 +356,9 @@ extern const bool sim_checking;
 
 /** Memory that was never written. */
 void check_fresh(const void *p, size_t bytes);
+
+/** Memory that the host may have written. */
+void check_filled(const void *p, size_t bytes);
 
 /** A copy or a matrix product reads or writes. */
 void check_range(const void *p, size_t bytes, bool write);

@@ -20,6 +20,8 @@ typedef struct Queue {
     uint64_t submitted, done;
     Clock clock;   /* of the last operation, and of what the next one waits for */
     bool blocking; /* ordered with the default stream */
+    unsigned flags;
+    int priority;
     cudaStream_t handle;
 } Queue;
 
@@ -93,6 +95,32 @@ static void run_to(int slot, uint64_t number) {
         }
         current = NULL;
         finish(operation);
+    }
+}
+
+static bool in_host_function;
+
+/* It may look at what the stream has done before, and at nothing later. */
+void sim_as_host(void (*call)(void *), void *context) {
+    Operation *operation = current;
+    Clock before = host;
+    current = NULL;
+    join(&host, &operation->clock);
+    sim_close_memory();
+    in_host_function = true;
+    call(context);
+    in_host_function = false;
+    host = before;
+    current = operation;
+}
+
+static void refuse_in_host_function(const char *what, Place place) {
+    if (in_host_function) {
+        sim_report("unsupported",
+                   "%s at %s:%d is called by a host function of a stream, where CUDA allows none "
+                   "of its calls",
+                   what, sim_file(place), place.line);
+        sim_stop();
     }
 }
 
@@ -195,7 +223,8 @@ bool sim_use(Allocation *allocation, int slot, const char *what, Place place) {
 /* ---- streams --------------------------------------------------------------------------------- */
 
 int sim_stream_slot(cudaStream_t stream, const char *what, Place place) {
-    if (stream == NULL || stream == cudaStreamLegacy) {
+    refuse_in_host_function(what, place);
+    if (stream == NULL || stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
         return 0;
     }
     for (int s = 1; s < MAX_STREAMS; s++) {
@@ -215,6 +244,8 @@ cudaError_t cudasim_stream_create(const char *file, int line, cudaStream_t *stre
         if (queues[s].handle == NULL && (*stream = malloc(sizeof **stream)) != NULL) {
             (*stream)->slot = s;
             queues[s].handle = *stream;
+            queues[s].flags = flags;
+            queues[s].priority = 0;
             queues[s].blocking = flags != cudaStreamNonBlocking;
             many_streams = true;
             return sim_device_error();
@@ -226,6 +257,40 @@ cudaError_t cudasim_stream_create(const char *file, int line, cudaStream_t *stre
 
 static cudaError_t no_stream(const char *what, Place place) {
     return sim_error(cudaErrorInvalidResourceHandle, what, place, false);
+}
+
+/* A priority orders nothing that a program may rely on. */
+enum { LOWEST_PRIORITY = 0, HIGHEST_PRIORITY = -5 };
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+    *least = LOWEST_PRIORITY;
+    *greatest = HIGHEST_PRIORITY;
+    return cudaSuccess;
+}
+
+cudaError_t cudasim_stream_create_with_priority(const char *file, int line, cudaStream_t *stream,
+                                                unsigned flags, int priority) {
+    cudaError_t error = cudasim_stream_create(file, line, stream, flags);
+    if (error == cudaSuccess) {
+        priority = priority < HIGHEST_PRIORITY ? HIGHEST_PRIORITY : priority;
+        queues[(*stream)->slot].priority = priority > LOWEST_PRIORITY ? LOWEST_PRIORITY : priority;
+    }
+    return error;
+}
+
+cudaError_t cudasim_stream_priority(const char *file, int line, cudaStream_t stream,
+                                    int *priority) {
+    Place place = {file, line};
+    int slot = sim_stream_slot(stream, "cudaStreamGetPriority", place);
+    *priority = slot < 0 ? 0 : queues[slot].priority;
+    return slot < 0 ? no_stream("cudaStreamGetPriority", place) : sim_device_error();
+}
+
+cudaError_t cudasim_stream_flags(const char *file, int line, cudaStream_t stream, unsigned *flags) {
+    Place place = {file, line};
+    int slot = sim_stream_slot(stream, "cudaStreamGetFlags", place);
+    *flags = slot < 0 ? 0 : queues[slot].flags;
+    return slot < 0 ? no_stream("cudaStreamGetFlags", place) : sim_device_error();
 }
 
 cudaError_t cudasim_stream_destroy(const char *file, int line, cudaStream_t stream) {
@@ -255,8 +320,8 @@ cudaError_t cudasim_stream_synchronize(const char *file, int line, cudaStream_t 
 }
 
 cudaError_t cudasim_device_synchronize(const char *file, int line) {
-    (void)file, (void)line;
     sim_begin();
+    refuse_in_host_function("cudaDeviceSynchronize", (Place){file, line});
     sim_wait_device();
     return sim_device_error();
 }

@@ -6,7 +6,7 @@
 
 static const char *const names[] = {"__syncwarp",       "__shfl_sync",    "__shfl_xor_sync",
                                     "__shfl_down_sync", "__shfl_up_sync", "__ballot_sync",
-                                    "__reduce_sync"};
+                                    "__reduce_sync",    "__match_sync"};
 
 static bool complete(const Worker *worker, int warp, const Meeting *meeting) {
     return meeting->mask != 0 && meeting->inside < 0 &&
@@ -30,7 +30,7 @@ static void hold(Worker *worker, int warp, Meeting *meeting) {
 void sim_leave_warp(Worker *worker, int thread) {
     int warp = thread / WARP;
     worker->gone[warp] |= 1u << thread % WARP;
-    for (int i = 0; worker->met[warp] && i < MEETINGS; i++) {
+    for (int i = 0; i < worker->met[warp]; i++) {
         if (complete(worker, warp, &worker->meeting[warp][i])) {
             hold(worker, warp, &worker->meeting[warp][i]);
         }
@@ -39,7 +39,7 @@ void sim_leave_warp(Worker *worker, int thread) {
 
 static Meeting *find_meeting(Worker *worker, int warp, unsigned mask, int operation, Place place) {
     Meeting *vacant = NULL;
-    for (int i = 0; i < MEETINGS; i++) {
+    for (int i = 0; i < worker->met[warp]; i++) {
         Meeting *meeting = &worker->meeting[warp][i];
         if (meeting->mask == mask && meeting->inside < 0) {
             return meeting;
@@ -48,6 +48,9 @@ static Meeting *find_meeting(Worker *worker, int warp, unsigned mask, int operat
             vacant = meeting;
         }
     }
+    if (vacant == NULL && worker->met[warp] < MEETINGS) {
+        vacant = &worker->meeting[warp][worker->met[warp]++];
+    }
     if (vacant == NULL) {
         sim_report("unsupported", "a warp is in more than %d operations at once, at %s:%d",
                    MEETINGS, sim_file(place), place.line);
@@ -55,7 +58,6 @@ static Meeting *find_meeting(Worker *worker, int warp, unsigned mask, int operat
         sim_abort_block();
     }
     *vacant = (Meeting){.mask = mask, .operation = operation, .inside = -1, .place = place};
-    worker->met[warp] = true;
     return vacant;
 }
 
@@ -136,6 +138,52 @@ void cudasim_undefined_width(int operation, int width, const char *file, int lin
     sim_detail("the width of a group of lanes is 1, 2, 4, 8, 16 or 32");
     sim_detail_thread();
     sim_abort_block();
+}
+
+/* ---- __activemask() -------------------------------------------------------------------------- */
+
+/* Which lanes are together depends on a GPU's mood. Here it is all that can come: a lane waits
+   until no thread of the block can go on, and then those of its warp that wait at the same place
+   are the active ones. */
+unsigned cudasim_active_lanes(const char *file, int line) {
+    Place place = {file, line};
+    Worker *worker = sim_need_kernel("__activemask()", place);
+    Thread *thread = &worker->thread[worker->fiber->thread];
+    check_pause();
+    thread->state = GATHERING;
+    thread->waits = place;
+    sim_suspend(worker);
+    return thread->active;
+}
+
+static bool gathers_with(const Thread *thread, const Thread *other) {
+    return other->state == GATHERING && other->waits.line == thread->waits.line &&
+           strcmp(other->waits.file, thread->waits.file) == 0;
+}
+
+bool sim_answer_gathering(Worker *worker) {
+    int first = 0;
+    while (first < worker->threads && worker->thread[first].state != GATHERING) {
+        first++;
+    }
+    if (first == worker->threads) {
+        return false;
+    }
+    unsigned mask = 0;
+    int warp = first / WARP * WARP;
+    for (int lane = 0; lane < WARP && warp + lane < worker->threads; lane++) {
+        if (gathers_with(&worker->thread[first], &worker->thread[warp + lane])) {
+            mask |= 1u << lane;
+        }
+    }
+    for (int i = 0; i < WARP; i++) {
+        int lane = sim_settings.schedule == REVERSE ? WARP - 1 - i : i;
+        if (mask >> lane & 1) {
+            worker->thread[warp + lane].active = mask;
+            sim_wake(worker, warp + lane);
+        }
+    }
+    return true;
 }
 
 static const char *whereabouts(const Thread *thread) {

@@ -128,6 +128,8 @@ def kit_proofs():
         Proof("simulator: cu2cpp, what is unsupported, lint", KIT + SIMULATOR,
               "make -s build/cu2cpp\n cudasim/tests/cu2cpp_test.py build/cu2cpp\n cudasim/tests/unsupported_test.sh\n cudasim/tests/lint_test.sh\n"
               " cudasim/tests/flags_test.sh gcc\n cudasim/tests/flags_test.sh clang"),
+        Proof("simulator: programs as others write them", KIT + SIMULATOR, "cudasim/tests/foreign.py"),
+        Proof("nvcc: programs as others write them", SIMULATOR, "cudasim/tests/foreign.py --nvcc", NVCC, "there is no nvcc here"),
         *(proof for compiler in ("gcc", "clang") for proof in
           parts(2, f"simulator: broken programs, each caught, {compiler}", KIT + SIMULATOR,
                 f"cudasim/tests/broken.py --cc {compiler} --part {{part}}")),

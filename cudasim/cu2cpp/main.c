@@ -7,7 +7,7 @@
  *
  * CUDA's language adds little to C++ that a header could not: three things are rewritten here.
  *
- *     k<<<g, b>>>(args)            cudasim_launch(FILE, LINE, "k", k, g, b)(args)
+ *     k<<<g, b>>>(args)            cudasim_launch_named(FILE, LINE, "k", F, G, g, b)(args)
  *     extern __shared__ float x[]; auto x = (float *)cudasim_dynamic_shared("x", FILE, LINE);
  *     __constant__ float c[4];     __attribute__((section("cudasim_constant"))) float c[4];
  *     __shared__ float t[32][33];  struct cudasim_t { float t[32][33]; };
@@ -35,8 +35,10 @@ static bool begins_with(size_t i, const char *text) {
 
 static void refuse_unsupported(size_t i) {
     static const char *const asm_words[] = {"asm", "__asm", "__asm__", NULL};
-    if (is(i, "__managed__")) {
+    if (is(i, "__managed__") && sealed) {
         error_at(i, "unsupported: managed memory. Use cudaMalloc and cudaMemcpy");
+    } else if (is(i, "__managed__")) {
+        replace(i, ""); /* a variable is a plain one, see cudasim_kernel.h */
     } else if (is_one_of(i, asm_words) && (sealed || !in_system)) {
         error_at(i, "unsupported: inline PTX. The simulator runs on the CPU");
     }
@@ -82,8 +84,12 @@ static void rewrite_constant(size_t i) {
 static void rewrite(void) {
     for (size_t i = 0; i < token_count; i++) {
         note_system_header(i, &in_system);
-        if (is(i, "<<<") && !is(before(i), "operator")) {
-            rewrite_launch(i);
+        size_t open = launch_opening(i);
+        if (open != NONE) {
+            rewrite_launch(i, open, sealed);
+            i = open;
+        } else if (is(i, "cudasim_launch_kernel")) {
+            rewrite_launch_call(i);
         } else if (is(i, "__shared__")) {
             rewrite_shared(i);
         } else if (is(i, "__constant__")) {

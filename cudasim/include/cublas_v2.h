@@ -11,6 +11,13 @@
 #ifndef CUDASIM_CUBLAS_V2_H
 #define CUDASIM_CUBLAS_V2_H
 
+/* By this name programs ask whether cublasStatus_t is there. */
+#define CUBLAS_API_H_
+
+#ifdef __cplusplus
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
+#endif
 #include "cuda_runtime.h"
 #include "cudasim_unsupported.h"
 

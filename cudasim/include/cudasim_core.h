@@ -6,6 +6,8 @@
 #ifndef CUDASIM_CORE_H
 #define CUDASIM_CORE_H
 
+#include <stdbool.h>
+
 #include "cuda_runtime.h"
 #include "cudasim.h"
 
@@ -27,11 +29,12 @@ typedef struct cudasim_launch_site {
     const char *file;    /**< where <<< >>> stands */
     int line;            /**< where <<< >>> stands */
     const char *name;    /**< the kernel as written */
-    const void *kernel;  /**< its address */
+    const void *kernel;  /**< its address; NULL where several have the name */
     dim3 grid;           /**< blocks */
     dim3 block;          /**< threads of a block */
     size_t shared;       /**< bytes of dynamic shared memory */
     cudaStream_t stream; /**< queue */
+    bool cooperative;    /**< all blocks are resident at once */
 } cudasim_launch_site;
 
 /** A `__shared__` variable: one static record for each. */
@@ -72,6 +75,10 @@ void cudasim_compares(const volatile void *p);
 void cudasim_changed_nothing(void);
 void cudasim_fence(void);
 void cudasim_plain_free(void *p);
+unsigned cudasim_active_lanes(const char *file, int line);
+int cudasim_grid_is_cooperative(void);
+void cudasim_sync_grid(const char *file, int line);
+long long cudasim_clock(void);
 void cudasim_trap(const char *file, int line);
 /** @endcond */
 

@@ -29,6 +29,11 @@
 #define CUDASIM_UNCHECKED __attribute__((no_sanitize("thread", "undefined")))
 #endif
 #define __forceinline__ inline __attribute__((always_inline))
+#ifdef __SANITIZE_THREAD__
+/* gcc would not call such a function through a pointer. */
+#undef __forceinline__
+#define __forceinline__ inline
+#endif
 #define CUDASIM_CALLER const char *file = __builtin_FILE(), int line = __builtin_LINE()
 #define CUDASIM_DEVICE CUDASIM_UNCHECKED __attribute__((unused)) static inline
 /** @endcond */
@@ -47,19 +52,61 @@ static const int warpSize = 32; /**< threads of a warp */
 /* ---- launches -------------------------------------------------------------------------------- */
 
 /** @cond */
+template <class T>
+CUDASIM_DEVICE bool cudasim_may_pass(const cudasim_launch_site &site, int number, const T &value) {
+    if constexpr (std::is_pointer<T>::value && !std::is_function<std::remove_pointer_t<T>>::value) {
+        return cudasim_pointer_argument(&site, number, (const volatile void *)value) != 0;
+    }
+    return (void)site, (void)number, (void)value, true;
+}
+
+/* A parameter as the launch keeps it. CUDA copies a kernel's parameters once, as bytes: a class
+   with a destructor is copied and destroyed by the host alone. */
+template <class T>
+inline constexpr bool cudasim_is_plain =
+    std::is_trivially_copy_constructible<T>::value &&std::is_trivially_destructible<T>::value;
+template <class T> struct cudasim_bytes { alignas(T) unsigned char bytes[sizeof(T)]; };
+template <class T>
+using cudasim_kept = std::conditional_t<cudasim_is_plain<T>, T, cudasim_bytes<std::remove_cv_t<T>>>;
+/* Such a class is passed by the address of a copy: the caller's business, and so is its end. */
+template <class T> using cudasim_passed = std::conditional_t<cudasim_is_plain<T>, T, T &>;
+
 /* k<<<...>>>(args) becomes this: operator() has exactly the kernel's parameters, so numbers and
    NULL convert as in CUDA. The arguments are copied, since the kernel runs when its stream does. */
 template <class... P> struct cudasim_call {
+    static_assert((!std::is_reference<P>::value && ...),
+                  "cudasim: a kernel's parameters are copies: no references");
     cudasim_launch_site site;
     void (*kernel)(P...);
 
     struct arguments {
         void (*kernel)(P...);
-        std::tuple<P...> values;
+        std::tuple<cudasim_kept<P>...> values;
     };
+    template <class T> CUDASIM_UNCHECKED static cudasim_kept<T> keep(const T &value) {
+        if constexpr (cudasim_is_plain<T>) {
+            return value;
+        } else {
+            cudasim_kept<T> copy;
+            __builtin_memcpy(copy.bytes, (const void *)&value, sizeof value);
+            return copy;
+        }
+    }
+    template <class T> CUDASIM_UNCHECKED static cudasim_passed<T> pass(cudasim_kept<T> &value) {
+        if constexpr (cudasim_is_plain<T>) {
+            return value;
+        } else {
+            return *(T *)value.bytes;
+        }
+    }
     template <size_t... I>
     CUDASIM_UNCHECKED static void call(arguments *a, std::index_sequence<I...>) {
-        a->kernel(std::get<I>(a->values)...);
+        if constexpr ((cudasim_is_plain<P> && ...)) {
+            a->kernel(std::get<I>(a->values)...);
+        } else {
+            std::tuple<cudasim_kept<P>...> own = a->values; /* each thread may change its own */
+            ((void (*)(cudasim_passed<P>...))(void *)a->kernel)(pass<P>(std::get<I>(own))...);
+        }
     }
     CUDASIM_UNCHECKED static void thread(void *a) {
         call((arguments *)a, std::index_sequence_for<P...>{});
@@ -67,20 +114,14 @@ template <class... P> struct cudasim_call {
     CUDASIM_UNCHECKED static void release(void *a) {
         delete (arguments *)a;
     }
-    template <class T> CUDASIM_UNCHECKED int check(int number, const T &value) const {
-        if constexpr (std::is_pointer<T>::value &&
-                      !std::is_function<std::remove_pointer_t<T>>::value) {
-            return cudasim_pointer_argument(&site, number, (const volatile void *)value);
-        }
-        return (void)number, (void)value, 1;
-    }
     CUDASIM_UNCHECKED void operator()(P... values) const {
         int number = 0;
         bool good = true;
-        ((good = check(++number, values) && good), ...);
+        ((good = cudasim_may_pass(site, ++number, values) && good), ...);
         (void)number;
         if (good) {
-            cudasim_submit_launch(&site, thread, new arguments{kernel, {values...}}, release);
+            cudasim_submit_launch(&site, thread, new arguments{kernel, {keep<P>(values)...}},
+                                  release);
         }
     }
 };
@@ -88,7 +129,63 @@ template <class... P>
 inline cudasim_call<P...> cudasim_launch(const char *file, int line, const char *name,
                                          void (*kernel)(P...), dim3 grid, dim3 block,
                                          size_t shared = 0, cudaStream_t stream = 0) {
-    return {{file, line, name, (const void *)kernel, grid, block, shared, stream}, kernel};
+    return {{file, line, name, (const void *)kernel, grid, block, shared, stream, false}, kernel};
+}
+
+/* Where the name before <<< stands for a template or for several functions, the arguments decide:
+   `call` is a lambda that calls it with any. */
+template <class F> struct cudasim_deduced_call {
+    cudasim_launch_site site;
+    F call;
+
+    template <class... A> struct arguments {
+        F call;
+        std::tuple<A...> values;
+    };
+    template <class... A, size_t... I>
+    CUDASIM_UNCHECKED static void call_with(const arguments<A...> *given,
+                                            std::index_sequence<I...>) {
+        given->call(std::get<I>(given->values)...);
+    }
+    template <class... A> CUDASIM_UNCHECKED static void thread(void *a) {
+        const arguments<A...> *given = (const arguments<A...> *)a;
+        call_with(given, std::index_sequence_for<A...>{});
+    }
+    template <class... A> CUDASIM_UNCHECKED static void release(void *a) {
+        delete (arguments<A...> *)a;
+    }
+    template <class... A> CUDASIM_UNCHECKED void operator()(A... values) const {
+        static_assert(std::is_invocable<F, A...>::value,
+                      "cudasim: the kernel cannot be called with these arguments");
+        int number = 0;
+        bool good = true;
+        ((good = cudasim_may_pass(site, ++number, values) && good), ...);
+        (void)number;
+        if (good) {
+            cudasim_submit_launch(&site, thread<A...>,
+                                  new arguments<A...>{call, std::tuple<A...>(values...)},
+                                  release<A...>);
+        }
+    }
+};
+struct cudasim_one_kernel {
+    template <class... P> auto operator()(void (*kernel)(P...)) const {
+        return kernel;
+    }
+};
+template <class F, class G>
+inline auto cudasim_launch_named(const char *file, int line, const char *name, F find, G call,
+                                 dim3 grid, dim3 block, size_t shared = 0,
+                                 cudaStream_t stream = 0) {
+    if constexpr (std::is_invocable<F, cudasim_one_kernel>::value) {
+        (void)call;
+        return cudasim_launch(file, line, name, find(cudasim_one_kernel()), grid, block, shared,
+                              stream);
+    } else {
+        (void)find;
+        return cudasim_deduced_call<G>{{file, line, name, NULL, grid, block, shared, stream, false},
+                                       call};
+    }
 }
 /** @endcond */
 
@@ -111,7 +208,8 @@ enum cudasim_warp_operation {
     CUDASIM_SHFL_DOWN,
     CUDASIM_SHFL_UP,
     CUDASIM_BALLOT,
-    CUDASIM_REDUCE
+    CUDASIM_REDUCE,
+    CUDASIM_MATCH
 };
 /** @endcond */
 
@@ -202,9 +300,35 @@ CUDASIM_DEVICE int __all_sync(unsigned mask, int predicate, CUDASIM_CALLER) {
     return __ballot_sync(mask, !predicate, file, line) == 0;
 }
 
-/** The lanes that happen to be together: here always just this one, which CUDA allows. */
-CUDASIM_DEVICE unsigned __activemask() {
-    return 1u << cudasim_lane;
+/** The lanes that are here together: all that come before no thread of the block can go on. */
+CUDASIM_DEVICE unsigned __activemask(CUDASIM_CALLER) {
+    return cudasim_active_lanes(file, line);
+}
+
+/** The lanes of the mask that have the same value. */
+template <class T>
+CUDASIM_DEVICE unsigned __match_any_sync(unsigned mask, T value, CUDASIM_CALLER) {
+    static_assert(sizeof(T) <= 8, "a match compares values of at most 8 bytes");
+    unsigned long long bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof value);
+    cudasim_meeting *meeting = cudasim_meet(CUDASIM_MATCH, mask, bits, file, line);
+    unsigned same = 0;
+    for (int lane = 0; lane < 32; lane++) {
+        if (cudasim_arrived(meeting) >> lane & 1 && cudasim_value(meeting, lane) == bits) {
+            same |= 1u << lane;
+        }
+    }
+    cudasim_part(meeting);
+    return same;
+}
+
+/** The mask if all its lanes have the same value, else 0. */
+template <class T>
+CUDASIM_DEVICE unsigned __match_all_sync(unsigned mask, T value, int *same, CUDASIM_CALLER) {
+    unsigned lanes = __match_any_sync(mask, value, file, line);
+    unsigned all = __ballot_sync(mask, 1, file, line);
+    *same = lanes == all;
+    return *same ? all : 0;
 }
 
 /** @cond */
@@ -285,5 +409,7 @@ inline cudaError_t cudasim_from_symbol(CUDASIM_PLACE, const char *name, const T 
 #pragma clang force_cuda_host_device end
 #endif
 /** @endcond */
+
+#include "cudasim_host.h"
 
 #endif

@@ -30,6 +30,46 @@ CUDASIM_DEVICE unsigned __brev(unsigned x) {
     }
     return y;
 }
+/* Of the 8 bytes of x and y, four: each by 3 bits of the selector, and a fourth bit that spreads
+   its sign instead. */
+CUDASIM_DEVICE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+    unsigned long long bytes = (unsigned long long)y << 32 | x;
+    unsigned result = 0;
+    for (int i = 0; i < 4; i++) {
+        unsigned byte = (unsigned)(bytes >> (selector >> 4 * i & 7) * 8) & 0xFF;
+        if (selector >> 4 * i & 8) {
+            byte = byte & 0x80 ? 0xFF : 0;
+        }
+        result |= byte << 8 * i;
+    }
+    return result;
+}
+CUDASIM_DEVICE int __dp4a(int a, int b, int sum) {
+    for (int i = 0; i < 32; i += 8) {
+        sum += (signed char)(a >> i) * (signed char)(b >> i);
+    }
+    return sum;
+}
+CUDASIM_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
+    for (int i = 0; i < 32; i += 8) {
+        sum += (a >> i & 0xFF) * (b >> i & 0xFF);
+    }
+    return sum;
+}
+CUDASIM_DEVICE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned bits) {
+    return (unsigned)((((unsigned long long)high << 32 | low) << (bits & 31)) >> 32);
+}
+CUDASIM_DEVICE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned bits) {
+    return (unsigned)(((unsigned long long)high << 32 | low) >> (bits & 31));
+}
+CUDASIM_DEVICE long long clock64() {
+    return cudasim_clock();
+}
+CUDASIM_DEVICE unsigned long long __globaltimer() {
+    return (unsigned long long)cudasim_clock();
+}
+CUDASIM_DEVICE void __nanosleep(unsigned) {
+}
 CUDASIM_DEVICE unsigned __umulhi(unsigned a, unsigned b) {
     return (unsigned)((unsigned long long)a * b >> 32);
 }

@@ -3,7 +3,7 @@
  * @brief Names of CUDA that are not simulated: each stops the compiler in plain words.
  * @ingroup cudasim
  *
- * Inline PTX and `__managed__` are refused by cu2cpp, and what has a header of its own (mma.h,
+ * Inline PTX is refused by cu2cpp, and what has a header of its own (mma.h,
  * cooperative_groups.h, ...) by an `#error` in it. A launch within a kernel is found by `make
  * lint`.
  */
@@ -23,20 +23,6 @@
 #else
 #define CUDASIM_NO_FUNCTION(name, message) CUDASIM_NO(message) cudaError_t name(const void *, ...);
 #endif
-
-#define CUDASIM_MANAGED "managed memory; use cudaMalloc and cudaMemcpy"
-CUDASIM_NO_FUNCTION(cudaMallocManaged, CUDASIM_MANAGED)
-CUDASIM_NO_FUNCTION(cudaMemPrefetchAsync, CUDASIM_MANAGED)
-CUDASIM_NO_FUNCTION(cudaMemAdvise, CUDASIM_MANAGED)
-enum {
-    cudaMemAttachGlobal CUDASIM_NO(CUDASIM_MANAGED) = 1,
-    cudaMemAttachHost CUDASIM_NO(CUDASIM_MANAGED) = 2
-};
-
-#define CUDASIM_MAPPED "host memory that a kernel sees; use cudaMallocHost and cudaMemcpyAsync"
-CUDASIM_NO_FUNCTION(cudaHostGetDevicePointer, CUDASIM_MAPPED)
-CUDASIM_NO_FUNCTION(cudaHostRegister, CUDASIM_MAPPED)
-enum { cudaHostAllocMapped CUDASIM_NO(CUDASIM_MAPPED) = 2 };
 
 #define CUDASIM_GRAPHS "CUDA graphs; launch the kernels one by one"
 typedef struct CUgraph_st *cudaGraph_t CUDASIM_NO(CUDASIM_GRAPHS);
@@ -63,15 +49,10 @@ CUDASIM_NO_FUNCTION(cudaMallocArray, CUDASIM_TEXTURES)
 CUDASIM_NO_FUNCTION(cudaCreateTextureObject, CUDASIM_TEXTURES)
 CUDASIM_NO_FUNCTION(cudaCreateSurfaceObject, CUDASIM_TEXTURES)
 
-#define CUDASIM_OCCUPANCY "occupancy needs a GPU; choose the block size yourself"
-CUDASIM_NO_FUNCTION(cudaOccupancyMaxPotentialBlockSize, CUDASIM_OCCUPANCY)
-CUDASIM_NO_FUNCTION(cudaOccupancyMaxActiveBlocksPerMultiprocessor, CUDASIM_OCCUPANCY)
-
-#define CUDASIM_LAUNCHES "launches by a function; write kernel<<<grid, block>>>(arguments)"
-CUDASIM_NO_FUNCTION(cudaLaunchKernel, CUDASIM_LAUNCHES)
+#define CUDASIM_LAUNCHES "launches with attributes; write kernel<<<grid, block>>>(arguments)"
 CUDASIM_NO_FUNCTION(cudaLaunchKernelEx, CUDASIM_LAUNCHES)
-CUDASIM_NO_FUNCTION(cudaLaunchCooperativeKernel,
-                    "barriers over a whole grid; use two kernels, one after the other")
+CUDASIM_NO_FUNCTION(cudaLaunchKernelExC, CUDASIM_LAUNCHES)
+CUDASIM_NO_FUNCTION(cudaLaunchCooperativeKernelMultiDevice, "barriers over several devices")
 
 #ifdef __cplusplus
 #define CUDASIM_FETCH(name)                                                                        \

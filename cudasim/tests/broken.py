@@ -30,7 +30,7 @@ CLASSES = (
     "host memory in a kernel", "null pointer", "misaligned access", "use after free", "double free",
     "invalid free", "uninitialized device memory", "uninitialized shared memory", "race",
     "barrier divergence", "undefined shuffle", "stack overflow", "launch failed", "unchecked error",
-    "invalid copy", "timeout", "pending copy", "stream race", "cuBLAS argument", "unsupported",
+    "invalid copy", "timeout", "pending copy", "pending kernel", "stream race", "cuBLAS argument", "unsupported",
     "undefined behaviour", "unseen write", "unseen read", "event misuse", "another thread's local",
     "overlapping arrays", "constant written", "uninitialized local",
 )

@@ -20,6 +20,16 @@ def shared(name, inside, type_of=None):
             f"cudasim_static_shared(&cudasim_{name}_record))->{name};")
 
 
+def launches(text):
+    """In what is expected, a launch is written as in a graded file: with the kernel's name in the place of two lambdas."""
+    def lambdas(match):
+        name = match[1]
+        return (f'cudasim_launch_named(HERE, "{name}", [&](auto cudasim_get) -> decltype(cudasim_get({name})) '
+                f"{{ return cudasim_get({name}); }}, [&](auto... cudasim_a) -> decltype({name}(cudasim_a...)) "
+                f"{{ return {name}(cudasim_a...); }}")
+    return re.sub(r'cudasim_launch\(HERE, "([^"]*)", \1 ?', lambdas, text)
+
+
 # What stays as it is.
 SAME = [
     "int f(int a) { return a << 2 << 1 >> 1; }",
@@ -63,7 +73,14 @@ CHANGED = [
     ('__shared__ float t[\n# 8 "a.cu" 3 4\n6\n# 8 "a.cu"\n];',
      shared("t", "float t[6]") + '\n# 8 "a.cu" 3 4\n# 8 "a.cu"\n'),
     ('k<\n# 8 "a.cu" 3 4\n6\n# 8 "a.cu"\n><<<1, 2>>>();',
-     f'cudasim_launch({HERE}, "k< 6 >", k<\n# 8 "a.cu" 3 4\n6\n# 8 "a.cu"\n>, 1, 2)();'),
+     'cudasim_launch(HERE, "k< 6 >", k< 6 >\n# 8 "a.cu" 3 4\n\n# 8 "a.cu"\n, 1, 2)();'),
+    ("k << <1, 2 >> >(a);", 'cudasim_launch(HERE, "k", k , 1, 2)(a);'),
+    ("k<<<1, v<w<3> > >>>(a);", 'cudasim_launch(HERE, "k", k, 1, v<w<3> >)(a);'),
+    ("operator<< <int>(a);", "operator<< <int>(a);"),
+    ("cudasim_launch_kernel(F, L, true, \"k\", (void *)k, 1, 2);", 'cudasim_launch_kernel(F, L, true, "k", k, 1, 2);'),
+    ("cudasim_launch_kernel(F, L, f(1, 2), \"k\", (const void*)k<3>, 1);", 'cudasim_launch_kernel(F, L, f(1, 2), "k", k<3>, 1);'),
+    ("cudasim_launch_kernel(F, L, true, \"k\", k, 1, 2);", 'cudasim_launch_kernel(F, L, true, "k", k, 1, 2);'),
+    ("} __managed__ int x; {", "} int x; {"),
     ("static __shared__ int x;", shared("x", "int x")),
     ("float __shared__ x[3];", shared("x", "float x[3]")),
     ("volatile __shared__ int x;", shared("x", "volatile int x")),
@@ -111,7 +128,7 @@ WRONG = [
     ("} cudasim_sealed_from_here; int g() { return __builtin_ia32_pause(), 1; } {", "a builtin of the CPU"),
     ("} cudasim_sealed_from_here; __attribute__((always_inline)) int g(); {", "unsupported: this attribute"),
     ("} cudasim_sealed_from_here; __attribute__((__no_sanitize__(1))) int g(); {", "unsupported: this attribute"),
-    ("} __managed__ int x; {", "unsupported: managed memory"),
+    ("} cudasim_sealed_from_here; __managed__ int x; {", "unsupported: managed memory"),
     ("} __shared__ int x; {", "a __shared__ variable outside of a function"),
     ("} namespace n { __shared__ int x; ", "a __shared__ variable outside of a function"),
 ]
@@ -155,12 +172,14 @@ for text in SAME:
     check(text + "\n", text + "\n")
 for text, wanted in CHANGED:
     for form in text, spread(text):
-        check(f'# 7 "a.cu"\nvoid f()\n{{ {form} }}\n', f'# 7 "a.cu"\nvoid f() {{ {wanted} }}\n')
+        check(f'# 7 "a.cu"\nvoid f()\n{{ {form} }}\n', f'# 7 "a.cu"\nvoid f() {{ {launches(wanted)} }}\n')
+    if "managed" not in text and "# 8" not in text:
+        check(f'cudasim_sealed_from_here;\nvoid f()\n{{ {text} }}\n', f'cudasim_sealed_from_here;\nvoid f() {{ {wanted} }}\n')
 for text, wanted in WRONG:
     status, out, err = run(f'# 7 "a.cu"\nvoid f()\n{{ {text} }}\n')
     if status != 1 or out != "" or f"{'a.h' if 'a.h' in text else 'a.cu'}:8: error: cu2cpp: " not in err or wanted not in err:
         fail(text, f"status {status}: {err.strip()}\n    wanted {wanted}")
 
-count = len(SAME) + 2 * len(CHANGED) + len(WRONG)
+count = len(SAME) + 3 * len(CHANGED) + len(WRONG)
 print(f"cu2cpp: {count} cases, {failures} failed")
 sys.exit(failures > 0)

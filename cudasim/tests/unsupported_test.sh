@@ -34,24 +34,18 @@ refused() { # message, program
     done
 }
 
-refused "managed memory" 'void f() { float *p; cudaMallocManaged(&p, 4); }'
-refused "managed memory" 'void f(void *p) { cudaMallocManaged(&p, 4, cudaMemAttachGlobal); }'
-refused "managed memory" '__managed__ float x;'
-refused "managed memory" '__device__ __managed__ float x[4];'
-refused "host memory that a kernel sees" 'void f(void *h) { void *d; cudaHostGetDevicePointer(&d, h, 0); }'
+refused "the driver API" '#include <cuda.h>
+void f() { CUdeviceptr p; cuMemAlloc(&p, 4); }'
 refused "CUDA graphs" 'cudaGraph_t graph; cudaGraphExec_t exec;'
 refused "CUDA graphs" 'void f(cudaStream_t s) { cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal); }'
 refused "textures" 'void f() { cudaTextureObject_t t; }'
 refused "textures" '__global__ void k(float *x) { x[0] = tex1Dfetch<float>(3, 1); }'
-refused "occupancy" '__global__ void k() {} void f() { int a, b; cudaOccupancyMaxPotentialBlockSize(&a, &b, k, 0, 0); }'
-refused "barriers over a whole grid" '__global__ void k() {} void f() { cudaLaunchCooperativeKernel((void *)k, dim3(1), dim3(1), NULL); }'
-refused "launches by a function" '__global__ void k() {} void f() { cudaLaunchKernel((void *)k, dim3(1), dim3(1), NULL, 0, 0); }'
+refused "launches with attributes" '__global__ void k() {} void f(void *c) { cudaLaunchKernelExC(c, (void *)k, NULL); }'
+refused "barriers over several devices" 'void f(void *l) { cudaLaunchCooperativeKernelMultiDevice(l, 1, 0); }'
 refused "inline PTX" '__global__ void k(int *x) { asm("mov.u32 %0, %laneid;" : "=r"(x[0])); }'
 refused "inline PTX" '__global__ void k(int *x) { if (x[0]) asm volatile("bar.sync 0;"); }'
 refused "tensor cores" '#include <mma.h>
 using namespace nvcuda; __global__ void k() { wmma::fragment<wmma::accumulator, 16, 16, 16, float> c; }'
-refused "cooperative groups" '#include <cooperative_groups.h>
-namespace cg = cooperative_groups; __global__ void k() { cg::this_grid().sync(); }'
 refused "cuRAND" '#include <curand_kernel.h>
 __global__ void k() { curandState s; curand_init(1, 2, 3, &s); }'
 refused "asynchronous copies" '#include <cuda_pipeline.h>
@@ -60,8 +54,6 @@ refused "cuda::barrier" '#include <cuda/barrier>
 __global__ void k() { __shared__ cuda::barrier<cuda::thread_scope_block> b; }'
 refused "cuda::pipeline" '#include <cuda/pipeline>
 void f() { cuda::pipeline<cuda::thread_scope_thread> p; }'
-refused "cuBLASLt" '#include <cublasLt.h>
-cublasLtHandle_t handle;'
 refused "products of doubles" '#include <cublas_v2.h>
 void f(cublasHandle_t h) { double one = 1, *x = NULL; cublasDgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, x, 1, x, 1, &one, x, 1); }'
 refused "vector operations" '#include <cublas_v2.h>
