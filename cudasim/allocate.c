@@ -218,18 +218,3 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep_bytes) {
     (void)keep_bytes;
     return pool != NULL ? cudaSuccess : cudaErrorInvalidValue;
 }
-
-/* A program's free(), renamed in its object file: the C library would only abort. */
-void cudasim_plain_free(void *p) {
-    const Allocation *a = sim_allocation(p);
-    if (a != NULL || sim_on_device(p)) {
-        char where[600];
-        cudasim_describe_code(__builtin_return_address(0), where, sizeof where);
-        sim_report("invalid free", "free() of %s memory at %s",
-                   sim_on_device(p) ? "device" : "pinned", where);
-        sim_detail_address(p);
-        sim_detail("%s is what frees it", sim_on_device(p) ? "cudaFree" : "cudaFreeHost");
-        sim_stop();
-    }
-    free(p);
-}

@@ -173,6 +173,9 @@ void replay_begin(void);
 /** Whether the launch, which has run once, is to run again: on memory in disguise. */
 bool replay_again(const Launch *launch);
 
+/** The launch that runs is not to run again. */
+void replay_give_up(void);
+
 /** The launch is over: memory is as its first run left it. Reports where the second differs. */
 void replay_end(const Launch *launch);
 

@@ -271,8 +271,12 @@ static void report_reads(const Launch *launch) {
 
 /* ---- between the runs, and after them -------------------------------------------------------- */
 
+void replay_give_up(void) {
+    too_many = true;
+}
+
 bool replay_again(const Launch *launch) {
-    if (phase != FIRST || report_writes(launch, before) || too_many ||
+    if (phase != FIRST || too_many || report_writes(launch, before) ||
         cudasim_problems() > problems_before) {
         return false;
     }

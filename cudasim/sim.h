@@ -12,6 +12,7 @@
  *     stream.c   queues of work, events, and what waits for what
  *     handles.c  which events exist
  *     copy.c     copies and fills
+ *     heap.c     malloc(), free() and assert() of kernels
  *     managed.c  memory that the host and kernels share
  *     callback.c functions of the host that a stream calls
  *     device.c   what a program learns of the device
@@ -162,6 +163,7 @@ typedef struct Allocation {
     size_t length;     /**< bytes of these pages */
     int number;        /**< 1, 2, ... */
     bool pinned;       /**< host memory */
+    bool by_kernel;    /**< a kernel's malloc() has made it */
     bool managed;      /**< device memory that the host may use as well */
     bool live;         /**< its pages exist */
     bool given_back;   /**< the program has freed it; with cudaFreeAsync it may live on a while */
@@ -362,6 +364,9 @@ void check_filled(const void *p, size_t bytes);
 
 /** A copy or a matrix product reads or writes. */
 void check_range(const void *p, size_t bytes, bool write);
+
+/** The launch that runs must not run again: a kernel has taken or freed memory. */
+void check_once(void);
 
 /** A copy: what was not initialised stays so. */
 void check_copied(void *to, const void *from, size_t bytes);

@@ -74,12 +74,21 @@ void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *fil
 void cudasim_compares(const volatile void *p);
 void cudasim_changed_nothing(void);
 void cudasim_fence(void);
-void cudasim_plain_free(void *p);
 unsigned cudasim_active_lanes(const char *file, int line);
 int cudasim_grid_is_cooperative(void);
 void cudasim_sync_grid(const char *file, int line);
 long long cudasim_clock(void);
 void cudasim_trap(const char *file, int line);
+void *cudasim_in_malloc(size_t bytes);
+void cudasim_in_free(void *p);
+void cudasim_in___assert_fail(const char *condition, const char *file, unsigned line,
+                              const char *function);
+void *cudasim_in__Znwm(size_t bytes);
+void *cudasim_in__Znam(size_t bytes);
+void cudasim_in__ZdlPv(void *p);
+void cudasim_in__ZdaPv(void *p);
+void cudasim_in__ZdlPvm(void *p, size_t bytes);
+void cudasim_in__ZdaPvm(void *p, size_t bytes);
 /** @endcond */
 
 #ifdef __cplusplus

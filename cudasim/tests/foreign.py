@@ -11,6 +11,7 @@ import argparse
 import concurrent.futures
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,8 +25,15 @@ def said(done):
     return "\n".join((done.stderr + done.stdout).split("\n")[:15])
 
 
+def more_files(source):
+    """The other files of a program, which it names after `more:`."""
+    with open(source, encoding="utf-8") as file:
+        named = re.search(r"more: ([\w./ ]+?) \*/", file.read())
+    return named[1].split() if named else []
+
+
 def compile_one(source, cc, access, out):
-    command = ["make", "-s", "--no-print-directory", "cu-build", f"FILE={source}", f"CC={cc}", f"OUT={out}"]
+    command = ["make", "-s", "--no-print-directory", "cu-build", f"FILE={source}", f"CC={cc}", f"OUT={out}", f"MORE={' '.join(more_files(source))}"]
     done = subprocess.run(command + (["ACCESS=1"] if access else []), capture_output=True, text=True, check=False)
     return done.returncode == 0, said(done)
 
@@ -55,7 +63,7 @@ def simulated(source, cc, access):
 
 
 def by_nvcc(nvcc, source):
-    done = subprocess.run([nvcc, "-std=c++17", "-arch=sm_80", "-o", "/dev/null", source, "-lcublas", "-lcublasLt", "-lcuda"],
+    done = subprocess.run([nvcc, "-std=c++17", "-arch=sm_80", "-o", f"{OUT}/by_nvcc-{os.path.basename(source)[:-3]}", source, *more_files(source), "-lcublas", "-lcublasLt", "-lcuda"],
                           capture_output=True, text=True, check=False)
     return None if done.returncode == 0 else f"{os.path.basename(source)}: nvcc does not compile it: {said(done)}"
 
@@ -77,9 +85,9 @@ def main():
     nvcc = find_nvcc() if options.nvcc else None
     if options.nvcc and nvcc is None:
         sys.exit("foreign: there is no nvcc here")
+    os.makedirs(OUT, exist_ok=True)
     builds = [] if nvcc else [(cc, access) for cc in options.cc.split(",") for access in (False, True)]
     for cc, access in builds:  # the first compilation makes the library, which the others must not do side by side
-        os.makedirs(OUT, exist_ok=True)
         compile_one(sources[0], cc, access, f"{OUT}/first")
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
         work = [pool.submit(simulated, source, *build) for source in sources for build in builds]

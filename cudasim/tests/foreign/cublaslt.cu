@@ -32,8 +32,8 @@ static void run(cublasLtHandle_t handle, const float *x, const float *w, const f
     cublasLtMatmulPreference_t preference;
     cublasLtMatmulHeuristicResult_t heuristic;
     cublasOperation_t turned = CUBLAS_OP_T, plain = CUBLAS_OP_N;
-    cublasLtEpilogue_t epilogue = aux != NULL ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS
-                                              : CUBLASLT_EPILOGUE_BIAS;
+    cublasLtEpilogue_t epilogue =
+        aux != NULL ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_BIAS;
     size_t workspace = 0;
     int64_t aux_ld = OUT;
     int found = 0;
@@ -51,8 +51,8 @@ static void run(cublasLtHandle_t handle, const float *x, const float *w, const f
     GOOD(cublasLtMatrixLayoutCreate(&x_layout, CUDA_R_32F, IN, ROWS, IN));
     GOOD(cublasLtMatrixLayoutCreate(&y_layout, CUDA_R_32F, OUT, ROWS, OUT));
     GOOD(cublasLtMatmulPreferenceCreate(&preference));
-    GOOD(cublasLtMatmulPreferenceSetAttribute(
-        preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace));
+    GOOD(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                              &workspace, sizeof workspace));
     GOOD(cublasLtMatmulAlgoGetHeuristic(handle, matmul, w_layout, x_layout, y_layout, y_layout,
                                         preference, 1, &heuristic, &found));
     MUST(found == 1);
