@@ -2,8 +2,8 @@
 
 #include "block.h"
 
-/* Functions of the C library that kernels call, and the host too: `make cu` gives these functions to both.
-   A kernel's malloc() takes device memory, which lives until a kernel frees it. */
+/* Functions of the C library that kernels call, and the host too: `make cu` gives these to both. A
+   kernel's malloc() takes device memory, which lives until a kernel frees it. */
 
 static int busy;
 

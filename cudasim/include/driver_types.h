@@ -321,6 +321,7 @@ typedef struct cudaFuncAttributes {
 #define cudaDeviceScheduleSpin 0x01u     /**< the same here */
 #define cudaDeviceScheduleYield 0x02u    /**< the same here */
 #define cudaDeviceScheduleBlockingSync 0x04u  /**< the same here */
+#define cudaDeviceBlockingSync 0x04u          /**< its older name */
 #define cudaDeviceMapHost 0x08u               /**< always so */
 #define cudaStreamPerThread ((cudaStream_t)2) /**< here the default stream */
 #define CUDART_CB                             /**< calling convention of callbacks */
