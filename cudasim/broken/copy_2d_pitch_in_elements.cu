@@ -16,9 +16,9 @@ int main(void) {
 #else
     size_t pitch = PITCH;
 #endif
+    size_t row = COLUMNS * sizeof *x;
     /* expect: invalid copy */
-    cudaMemcpy2D(host, COLUMNS * sizeof *x, x, pitch, COLUMNS * sizeof *x, ROWS,
-                 cudaMemcpyDeviceToHost);
+    cudaMemcpy2D(host, row, x, pitch, row, ROWS, cudaMemcpyDeviceToHost);
     TRY(cudaFree(x));
     return expect(host[COLUMNS], PITCH);
 }

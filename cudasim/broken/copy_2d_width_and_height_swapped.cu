@@ -16,9 +16,9 @@ int main(void) {
 #else
     size_t width = ROWS * sizeof *x, height = COLUMNS;
 #endif
+    size_t row = COLUMNS * sizeof *x, pitch = PITCH * sizeof *x;
     /* expect: out-of-bounds access */
-    cudaMemcpy2D(host, COLUMNS * sizeof *x, x, PITCH * sizeof *x, width, height,
-                 cudaMemcpyDeviceToHost);
+    cudaMemcpy2D(host, row, x, pitch, width, height, cudaMemcpyDeviceToHost);
     TRY(cudaFree(x));
     return expect(host[COLUMNS], PITCH);
 }

@@ -16,13 +16,14 @@ int main(void) {
     TRY(cudaMalloc(&c, sizeof host));
     TRY(cudaMemcpy(a, host, sizeof host, cudaMemcpyHostToDevice));
 #ifdef MENDED
-    long long stride = N * N;
+    long long t = N * N;
 #else
-    long long stride = 1;
+    long long t = 1;
 #endif
+    const long long s = N * N;
+    const cublasOperation_t no = CUBLAS_OP_N;
     /* expect: cuBLAS argument */
-    cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, a, N, N * N, a, N,
-                              N * N, &zero, c, N, stride, BATCH);
+    cublasSgemmStridedBatched(handle, no, no, N, N, N, &one, a, N, s, a, N, s, &zero, c, N, t, 2);
     /* more reports follow */
     TRY(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost));
     TRY(cudaFree(c));

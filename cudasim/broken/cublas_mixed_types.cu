@@ -20,9 +20,13 @@ int main(void) {
 #else
     cudaDataType_t type = CUDA_R_16F;
 #endif
+    enum { M = N * BATCH };
+    const cudaDataType_t f32 = CUDA_R_32F;
+    const cublasOperation_t no = CUBLAS_OP_N;
+    const cublasComputeType_t sums = CUBLAS_COMPUTE_32F;
+    const cublasGemmAlgo_t any = CUBLAS_GEMM_DEFAULT;
     /* expect: cuBLAS argument */
-    cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N * BATCH, N, &one, a, type, N, a, CUDA_R_32F,
-                 N, &zero, c, CUDA_R_32F, N, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+    cublasGemmEx(handle, no, no, N, M, N, &one, a, type, N, a, f32, N, &zero, c, f32, N, sums, any);
     /* more reports follow */
     TRY(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost));
     TRY(cudaFree(c));
