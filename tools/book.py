@@ -107,8 +107,7 @@ def page(path):
 def tree(folder, name="navtreedata", variable="NAVTREE"):
     """The side bar, as doxygen wrote it: [title, page, its entries], the entries in a file of their own where that is named."""
     entries = json.loads(re.search(rf"^var {variable} =\s*(\[.*?^\]);", read(f"{folder}/{name}.js"), re.M | re.S)[1])
-    for _, address, below in (entry for entry in entries if entry):
-        yield [_, address, below]
+    return [entry for entry in entries if entry]
 
 
 def chapters(folder, entries):

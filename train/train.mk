@@ -96,7 +96,7 @@ $B/bin/checkpoint: $B/obj/train/show/checkpoint.o $(call train_with,$(call stude
 # Lab 05, as numbers and pictures.
 SHOW05 := histogram05 frozen05 crossover05
 .PHONY: $(SHOW05)
-$B/bin/fp16$(FROM_NAME): $B/obj/train/show/fp16.o $(call train_with,$(call chosen_labs,05_fp16))
+$B/bin/fp16$(FROM_NAME): $(call c_objects,$(wildcard train/show/fp16*.c)) $(call train_with,$(call chosen_labs,05_fp16))
 	$(link)
 $(SHOW05): $B/bin/fp16$(FROM_NAME)
 	@OMP_NUM_THREADS=1 $< $(@:05=) build/pictures $(quiet77)
