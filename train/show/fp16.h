@@ -12,10 +12,10 @@
 
 /** A model on the CPU with all that a step needs. */
 typedef struct Setup {
-    Device *device;
-    Memory *memory;
-    Mixed mixed; /**< in half precision only */
-    Trainer trainer;
+    Device *device;  /**< the CPU */
+    Memory *memory;  /**< without a budget */
+    Mixed mixed;     /**< in half precision only */
+    Trainer trainer; /**< with the techniques of the labs that are linked in */
 } Setup;
 
 /** Makes a model of that shape, to be trained at a constant rate. Ends the program where there is no
