@@ -18,8 +18,8 @@ typedef struct Setup {
     Trainer trainer; /**< with the techniques of the labs that are linked in */
 } Setup;
 
-/** Makes a model of that shape, to be trained at a constant rate. Ends the program where there is no
- * device. */
+/** Makes a model of that shape, to be trained at a constant rate. Ends the program where there is
+ * no device. */
 void setup_open(Setup *setup, const ModelConfig *config, float learning_rate);
 
 /** Frees all of it. */
