@@ -11,8 +11,18 @@
 #ifndef CUDASIM_CUBLAS_V2_H
 #define CUDASIM_CUBLAS_V2_H
 
+/** @cond */
+/* By this name programs ask whether cublasStatus_t is there. */
+#define CUBLAS_API_H_
+/** @endcond */
+
+#ifdef __cplusplus
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
+#endif
 #include "cuda_runtime.h"
 #include "cudasim_unsupported.h"
+#include "library_types.h"
 
 /** Where a stream, a pointer mode and a workspace are kept. */
 typedef struct cublasContext *cublasHandle_t;
@@ -58,16 +68,6 @@ typedef enum cublasAtomicsMode_t {
     CUBLAS_ATOMICS_NOT_ALLOWED = 0,
     CUBLAS_ATOMICS_ALLOWED = 1
 } cublasAtomicsMode_t;
-
-/** Of what a matrix is made. */
-typedef enum cudaDataType_t {
-    CUDA_R_32F = 0,  /**< float */
-    CUDA_R_64F = 1,  /**< not simulated */
-    CUDA_R_16F = 2,  /**< fp16 */
-    CUDA_R_8I = 3,   /**< not simulated */
-    CUDA_R_16BF = 14 /**< bf16 */
-} cudaDataType_t;
-typedef cudaDataType_t cudaDataType; /**< its older name */
 
 /** In what is summed. */
 typedef enum cublasComputeType_t {
@@ -150,19 +150,17 @@ cudasim_gemm_batched_ex(CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t 
 
 #define CUDASIM_NO_PRODUCT(name, message)                                                          \
     CUDASIM_NO(message) cublasStatus_t name(cublasHandle_t handle, ...);
-CUDASIM_NO_PRODUCT(cublasDgemm, "products of doubles; use cublasSgemm")
 CUDASIM_NO_PRODUCT(cublasHgemm, "fp16 sums; use cublasGemmEx with CUBLAS_COMPUTE_32F")
-CUDASIM_NO_PRODUCT(cublasSgemmBatched, "arrays of pointers; use cublasSgemmStridedBatched")
 CUDASIM_NO_PRODUCT(cublasGemmBatchedEx, "arrays of pointers; use cublasGemmStridedBatchedEx")
-CUDASIM_NO_PRODUCT(cublasSgemv, "matrix times vector; use cublasSgemm with n = 1")
-CUDASIM_NO_PRODUCT(cublasSgeam, "sums of matrices; write a kernel")
-CUDASIM_NO_PRODUCT(cublasSaxpy, "vector operations; write a kernel")
-CUDASIM_NO_PRODUCT(cublasSscal, "vector operations; write a kernel")
-CUDASIM_NO_PRODUCT(cublasSdot, "vector operations; write a kernel")
-CUDASIM_NO_PRODUCT(cublasSnrm2, "vector operations; write a kernel")
+#ifndef __cplusplus
+CUDASIM_NO_PRODUCT(cublasDgemm, "products of doubles in C; compile the file as C++")
+CUDASIM_NO_PRODUCT(cublasSgemv, "matrix times vector in C; compile the file as C++")
+CUDASIM_NO_PRODUCT(cublasSaxpy, "vector operations in C; compile the file as C++")
+#endif
 /** @endcond */
 #ifdef __cplusplus
 }
+#include "cublas_vector.h"
 #endif
 
 #endif

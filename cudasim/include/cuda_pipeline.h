@@ -1,6 +1,11 @@
 /**
  * @file cuda_pipeline.h
- * @brief Stands in for NVIDIA's header, to say that it is not simulated.
+ * @brief By this name programs ask for cuda_pipeline_primitives.h.
  * @ingroup cudasim
  */
-#error "cudasim: unsupported: asynchronous copies to shared memory; load, store and __syncthreads()"
+#ifndef CUDASIM_CUDA_PIPELINE_H
+#define CUDASIM_CUDA_PIPELINE_H
+
+#include "cuda_pipeline_primitives.h"
+
+#endif

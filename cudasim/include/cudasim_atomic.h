@@ -26,6 +26,9 @@ CUDASIM_DEVICE T cudasim_rmw(T *p, F update, const char *file, int line) {
         __builtin_memcpy(&wanted, &after, sizeof wanted);
     } while (!__atomic_compare_exchange_n(word, &old, wanted, false, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
+    if (old == wanted) {
+        cudasim_changed_nothing();
+    }
     return before;
 }
 #define CUDASIM_ATOMIC(name, T, expression)                                                        \
@@ -52,13 +55,28 @@ CUDASIM_DEVICE T cudasim_rmw(T *p, F update, const char *file, int line) {
     CUDASIM_ATOMIC(atomicAnd, T, old &value)                                                       \
     CUDASIM_ATOMIC(atomicOr, T, old | value)                                                       \
     CUDASIM_ATOMIC(atomicXor, T, old ^ value)                                                      \
+    CUDASIM_COMPARE_AND_SWAP(T)
+#define CUDASIM_COMPARE_AND_SWAP(T)                                                                \
     CUDASIM_DEVICE T atomicCAS(T *p, T compare, T value, CUDASIM_CALLER) {                         \
+        cudasim_compares(p);                                                                       \
         return cudasim_rmw(                                                                        \
             p, [=](T old) CUDASIM_UNCHECKED { return old == compare ? value : old; }, file, line); \
+    }                                                                                              \
+    CUDASIM_DEVICE T atomicCAS_block(T *p, T compare, T value, CUDASIM_CALLER) {                   \
+        return atomicCAS(p, compare, value, file, line);                                           \
+    }                                                                                              \
+    CUDASIM_DEVICE T atomicCAS_system(T *p, T compare, T value, CUDASIM_CALLER) {                  \
+        return atomicCAS(p, compare, value, file, line);                                           \
     }
 CUDASIM_INTEGER_ATOMICS(int)
 CUDASIM_INTEGER_ATOMICS(unsigned)
 CUDASIM_INTEGER_ATOMICS(unsigned long long)
+CUDASIM_COMPARE_AND_SWAP(unsigned short)
+CUDASIM_ATOMIC(atomicMax, long long, old > value ? old : value)
+CUDASIM_ATOMIC(atomicMin, long long, old < value ? old : value)
+CUDASIM_ATOMIC(atomicAnd, long long, old &value)
+CUDASIM_ATOMIC(atomicOr, long long, old | value)
+CUDASIM_ATOMIC(atomicXor, long long, old ^ value)
 CUDASIM_ATOMIC(atomicSub, int, old - value)
 CUDASIM_ATOMIC(atomicSub, unsigned, old - value)
 CUDASIM_ATOMIC(atomicInc, unsigned, old >= value ? 0 : old + 1)

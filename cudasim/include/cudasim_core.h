@@ -6,6 +6,8 @@
 #ifndef CUDASIM_CORE_H
 #define CUDASIM_CORE_H
 
+#include <stdbool.h>
+
 #include "cuda_runtime.h"
 #include "cudasim.h"
 
@@ -22,16 +24,29 @@ extern __thread dim3 gridDim;     /**< blocks of the grid */
 extern __thread int cudasim_lane; /**< the thread's place in its warp */
 #endif
 
+struct cudasim_launch_site;
+
+/** The parameters of a kernel. */
+typedef struct cudasim_kernel_type {
+    int count; /**< of its parameters */
+    /** Tells where the arguments of a launch lie: count addresses. */
+    void (*locate)(void *arguments, void **values);
+    /** Launches with arguments that lie at these addresses. */
+    cudaError_t (*launch)(const struct cudasim_launch_site *site, void **values);
+} cudasim_kernel_type;
+
 /** One launch, as it was written. */
 typedef struct cudasim_launch_site {
-    const char *file;    /**< where <<< >>> stands */
-    int line;            /**< where <<< >>> stands */
-    const char *name;    /**< the kernel as written */
-    const void *kernel;  /**< its address */
-    dim3 grid;           /**< blocks */
-    dim3 block;          /**< threads of a block */
-    size_t shared;       /**< bytes of dynamic shared memory */
-    cudaStream_t stream; /**< queue */
+    const char *file;                /**< where <<< >>> stands */
+    int line;                        /**< where <<< >>> stands */
+    const char *name;                /**< the kernel as written */
+    const void *kernel;              /**< its address; NULL where several have the name */
+    dim3 grid;                       /**< blocks */
+    dim3 block;                      /**< threads of a block */
+    size_t shared;                   /**< bytes of dynamic shared memory */
+    cudaStream_t stream;             /**< queue */
+    bool cooperative;                /**< all blocks are resident at once */
+    const cudasim_kernel_type *type; /**< its parameters; NULL where several have the name */
 } cudasim_launch_site;
 
 /** A `__shared__` variable: one static record for each. */
@@ -44,26 +59,99 @@ typedef struct cudasim_shared_variable {
     int id;           /**< 1, 2, ... given at first use; 0 before */
 } cudasim_shared_variable;
 
-/** The values that the lanes of a warp exchange in one operation. */
-typedef struct cudasim_meeting cudasim_meeting;
+/** An `extern __shared__` array that is declared outside of functions. */
+typedef struct cudasim_shared_array {
+    const char *name; /**< as declared */
+    const char *file; /**< where */
+    int line;         /**< where */
+} cudasim_shared_array;
+
+/** Where the lanes of a warp that a mask names come together, each with a value. */
+typedef struct cudasim_meeting {
+    unsigned mask;                /**< lanes that must come; 0: not in use */
+    unsigned arrived;             /**< lanes that have */
+    int operation;                /**< enum cudasim_warp_operation */
+    int inside;                   /**< lanes that have not left; -1 before all have come */
+    unsigned long long value[32]; /**< what each lane brought */
+    const char *file;             /**< where the first came from */
+    int line;                     /**< where the first came from */
+} cudasim_meeting;
 
 /** @cond */
+enum cudasim_warp_operation {
+    CUDASIM_SYNCWARP,
+    CUDASIM_SHFL,
+    CUDASIM_SHFL_XOR,
+    CUDASIM_SHFL_DOWN,
+    CUDASIM_SHFL_UP,
+    CUDASIM_BALLOT,
+    CUDASIM_REDUCE,
+    CUDASIM_MATCH,
+    CUDASIM_LOAD_MATRIX,
+    CUDASIM_STORE_MATRIX,
+    CUDASIM_MMA
+};
+
 int cudasim_pointer_argument(const cudasim_launch_site *site, int number, const volatile void *p);
-void cudasim_submit_launch(const cudasim_launch_site *site, void (*thread)(void *), void *arguments,
-                           void (*release)(void *));
+cudaError_t cudasim_submit_launch(const cudasim_launch_site *site, void (*thread)(void *),
+                                  void *arguments, void (*release)(void *));
+void *cudasim_know_kernel(const char *name, const void *kernel, const cudasim_kernel_type *type);
 void *cudasim_static_shared(cudasim_shared_variable *variable);
-void *cudasim_dynamic_shared(const char *name, const char *file, int line);
+#ifdef __cplusplus
+#define CUDASIM_IN_FUNCTION const char *function = __builtin_FUNCTION()
+#else
+#define CUDASIM_IN_FUNCTION const char *function
+#endif
+void *cudasim_dynamic_shared(const char *name, const char *file, int line, CUDASIM_IN_FUNCTION);
+void *cudasim_file_shared(cudasim_shared_variable *variable);
+void *cudasim_file_dynamic(const cudasim_shared_array *array, CUDASIM_IN_FUNCTION);
 void cudasim_syncthreads(const char *file, int line);
 int cudasim_syncthreads_reduce(int operation, int predicate, const char *file, int line);
 cudasim_meeting *cudasim_meet(int operation, unsigned mask, unsigned long long value,
                               const char *file, int line);
-unsigned cudasim_arrived(const cudasim_meeting *meeting);
-unsigned long long cudasim_value(const cudasim_meeting *meeting, int lane);
-void cudasim_part(cudasim_meeting *meeting);
+cudasim_meeting *cudasim_meet_warp(int operation, unsigned long long value, const char *file,
+                                   int line);
+void cudasim_meet_matrix(int operation, const void *p, unsigned ld, size_t size, unsigned least,
+                         const char *file, int line);
+void cudasim_unset_fragment(int operation, const char *use, const char *file, int line);
 void cudasim_undefined_lane(const cudasim_meeting *meeting, int lane, const char *file, int line);
+void cudasim_undefined_width(int operation, int width, const char *file, int line);
+size_t cudasim_shared_offset(const void *p, const char *file, int line);
+void *cudasim_shared_pointer(size_t offset, const char *file, int line);
+unsigned cudasim_multiprocessors(void);
+void cudasim_xorwow_skip(unsigned v[5], unsigned long long n, int log2_unit);
+void cudasim_copy_async(void *to, const void *from, size_t bytes, size_t zeros, const char *file,
+                        int line);
+void cudasim_copy_piece(void *to, const void *from, size_t bytes, size_t zeros, const char *file,
+                        int line);
+int cudasim_copy_is_async(const void *to, const void *from, const char *file, int line);
+void cudasim_copy_commit(const char *file, int line);
+void cudasim_copy_wait(unsigned but, const char *file, int line);
+void cudasim_before_access(const volatile void *p, size_t bytes, int write, const char *file,
+                           int line);
+void cudasim_before_load(const volatile void *p, size_t bytes, const char *file, int line);
 void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file, int line);
+void cudasim_compares(const volatile void *p);
+void cudasim_changed_nothing(void);
 void cudasim_fence(void);
+unsigned cudasim_active_lanes(const char *file, int line);
+int cudasim_grid_is_cooperative(void);
+void cudasim_sync_grid(const char *file, int line);
+long long cudasim_clock(void);
 void cudasim_trap(const char *file, int line);
+void *cudasim_in_malloc(size_t bytes);
+void cudasim_in_free(void *p);
+int cudasim_in_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int cudasim_in_puts(const char *line);
+int cudasim_in_putchar(int c);
+void cudasim_in___assert_fail(const char *condition, const char *file, unsigned line,
+                              const char *function);
+void *cudasim_in__Znwm(size_t bytes);
+void *cudasim_in__Znam(size_t bytes);
+void cudasim_in__ZdlPv(void *p);
+void cudasim_in__ZdaPv(void *p);
+void cudasim_in__ZdlPvm(void *p, size_t bytes);
+void cudasim_in__ZdaPvm(void *p, size_t bytes);
 /** @endcond */
 
 #ifdef __cplusplus

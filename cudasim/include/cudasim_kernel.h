@@ -10,10 +10,6 @@
 #ifndef CUDASIM_KERNEL_H
 #define CUDASIM_KERNEL_H
 
-#include <tuple>
-#include <type_traits>
-#include <utility>
-
 #include "cudasim_core.h"
 
 /** @cond */
@@ -21,15 +17,25 @@
 #define CUDASIM_UNCHECKED
 #pragma clang force_cuda_host_device begin
 #else
+#ifdef __CUDACC__ /* cu2cpp looks at these */
+#define __global__ cudasim_global
+#define __device__ cudasim_device
+#define __host__ cudasim_host
+#else
 #define __global__ __attribute__((noinline))
 #define __device__
 #define __host__
-#define __constant__
+#endif
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define CUDASIM_UNCHECKED __attribute__((no_sanitize("thread", "undefined")))
 #endif
 #define __forceinline__ inline __attribute__((always_inline))
+#ifdef __SANITIZE_THREAD__
+/* gcc would not call such a function through a pointer. */
+#undef __forceinline__
+#define __forceinline__ inline
+#endif
 #define CUDASIM_CALLER const char *file = __builtin_FILE(), int line = __builtin_LINE()
 #define CUDASIM_DEVICE CUDASIM_UNCHECKED __attribute__((unused)) static inline
 /** @endcond */
@@ -45,53 +51,7 @@ extern __device__ int cudasim_lane;
 /** @endcond */
 static const int warpSize = 32; /**< threads of a warp */
 
-/* ---- launches -------------------------------------------------------------------------------- */
-
-/** @cond */
-/* k<<<...>>>(args) becomes this: operator() has exactly the kernel's parameters, so numbers and
-   NULL convert as in CUDA. The arguments are copied, since the kernel runs when its stream does. */
-template <class... P> struct cudasim_call {
-    cudasim_launch_site site;
-    void (*kernel)(P...);
-
-    struct arguments {
-        void (*kernel)(P...);
-        std::tuple<P...> values;
-    };
-    template <size_t... I>
-    CUDASIM_UNCHECKED static void call(arguments *a, std::index_sequence<I...>) {
-        a->kernel(std::get<I>(a->values)...);
-    }
-    CUDASIM_UNCHECKED static void thread(void *a) {
-        call((arguments *)a, std::index_sequence_for<P...>{});
-    }
-    CUDASIM_UNCHECKED static void release(void *a) {
-        delete (arguments *)a;
-    }
-    template <class T> CUDASIM_UNCHECKED int check(int number, const T &value) const {
-        if constexpr (std::is_pointer<T>::value &&
-                      !std::is_function<std::remove_pointer_t<T>>::value) {
-            return cudasim_pointer_argument(&site, number, (const volatile void *)value);
-        }
-        return (void)number, (void)value, 1;
-    }
-    CUDASIM_UNCHECKED void operator()(P... values) const {
-        int number = 0;
-        bool good = true;
-        ((good = check(++number, values) && good), ...);
-        (void)number;
-        if (good) {
-            cudasim_submit_launch(&site, thread, new arguments{kernel, {values...}}, release);
-        }
-    }
-};
-template <class... P>
-inline cudasim_call<P...> cudasim_launch(const char *file, int line, const char *name,
-                                         void (*kernel)(P...), dim3 grid, dim3 block,
-                                         size_t shared = 0, cudaStream_t stream = 0) {
-    return {{file, line, name, (const void *)kernel, grid, block, shared, stream}, kernel};
-}
-/** @endcond */
+#include "cudasim_launch.h"
 
 /* ---- barriers -------------------------------------------------------------------------------- */
 
@@ -104,16 +64,12 @@ inline cudasim_call<P...> cudasim_launch(const char *file, int line, const char 
 #define __threadfence_block() cudasim_fence()
 #define __threadfence_system() cudasim_fence()
 #define __trap() cudasim_trap(__FILE__, __LINE__)
-
-enum cudasim_warp_operation {
-    CUDASIM_SYNCWARP,
-    CUDASIM_SHFL,
-    CUDASIM_SHFL_XOR,
-    CUDASIM_SHFL_DOWN,
-    CUDASIM_SHFL_UP,
-    CUDASIM_BALLOT,
-    CUDASIM_REDUCE
-};
+/* A lane has seen what it wanted; the last one frees the place. */
+CUDASIM_DEVICE void cudasim_part(cudasim_meeting *meeting) {
+    if (--meeting->inside == 0) {
+        meeting->mask = 0;
+    }
+}
 /** @endcond */
 
 /** Waits for the lanes that the mask names. */
@@ -123,15 +79,18 @@ CUDASIM_DEVICE void __syncwarp(unsigned mask = 0xffffffffu, CUDASIM_CALLER) {
 
 /** @cond */
 template <class T>
-CUDASIM_DEVICE T cudasim_shuffle(int operation, unsigned mask, T mine, int from, const char *file,
-                                 int line) {
+CUDASIM_DEVICE T cudasim_shuffle(int operation, unsigned mask, T mine, int from, int width,
+                                 const char *file, int line) {
     static_assert(sizeof(T) <= 8, "a shuffle moves values of at most 8 bytes");
+    if (width < 1 || width > 32 || (width & (width - 1)) != 0) {
+        cudasim_undefined_width(operation, width, file, line);
+    }
     unsigned long long bits = 0;
     __builtin_memcpy(&bits, &mine, sizeof mine);
     cudasim_meeting *meeting = cudasim_meet(operation, mask, bits, file, line);
     if (from != cudasim_lane) {
-        if (cudasim_arrived(meeting) >> from & 1) {
-            bits = cudasim_value(meeting, from);
+        if (meeting->arrived >> from & 1) {
+            bits = meeting->value[from];
         } else {
             cudasim_undefined_lane(meeting, from, file, line);
         }
@@ -147,7 +106,7 @@ CUDASIM_DEVICE T cudasim_shuffle(int operation, unsigned mask, T mine, int from,
 template <class T>
 CUDASIM_DEVICE T __shfl_sync(unsigned mask, T value, int from, int width = 32, CUDASIM_CALLER) {
     int source = (cudasim_lane & ~(width - 1)) + (from & (width - 1));
-    return cudasim_shuffle(CUDASIM_SHFL, mask, value, source, file, line);
+    return cudasim_shuffle(CUDASIM_SHFL, mask, value, source, width, file, line);
 }
 
 /** The value of the lane whose number differs in the bits of `bits`. */
@@ -155,8 +114,8 @@ template <class T>
 CUDASIM_DEVICE T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32, CUDASIM_CALLER) {
     int source = cudasim_lane ^ bits;
     bool beyond = (source & ~(width - 1)) > (cudasim_lane & ~(width - 1));
-    return cudasim_shuffle(CUDASIM_SHFL_XOR, mask, value, beyond ? cudasim_lane : source, file,
-                           line);
+    return cudasim_shuffle(CUDASIM_SHFL_XOR, mask, value, beyond ? cudasim_lane : source, width,
+                           file, line);
 }
 
 /** The value of the lane `distance` further; one's own where the group ends. */
@@ -165,7 +124,7 @@ CUDASIM_DEVICE T __shfl_down_sync(unsigned mask, T value, unsigned distance, int
                                   CUDASIM_CALLER) {
     bool beyond = (cudasim_lane & (width - 1)) + (int)distance >= width;
     int source = beyond ? cudasim_lane : cudasim_lane + (int)distance;
-    return cudasim_shuffle(CUDASIM_SHFL_DOWN, mask, value, source, file, line);
+    return cudasim_shuffle(CUDASIM_SHFL_DOWN, mask, value, source, width, file, line);
 }
 
 /** The value of the lane `distance` before; one's own where the group begins. */
@@ -174,7 +133,7 @@ CUDASIM_DEVICE T __shfl_up_sync(unsigned mask, T value, unsigned distance, int w
                                 CUDASIM_CALLER) {
     bool beyond = (cudasim_lane & (width - 1)) < (int)distance;
     int source = beyond ? cudasim_lane : cudasim_lane - (int)distance;
-    return cudasim_shuffle(CUDASIM_SHFL_UP, mask, value, source, file, line);
+    return cudasim_shuffle(CUDASIM_SHFL_UP, mask, value, source, width, file, line);
 }
 
 /** A bit for each lane of the mask whose predicate is not 0. */
@@ -182,7 +141,7 @@ CUDASIM_DEVICE unsigned __ballot_sync(unsigned mask, int predicate, CUDASIM_CALL
     cudasim_meeting *meeting = cudasim_meet(CUDASIM_BALLOT, mask, predicate != 0, file, line);
     unsigned result = 0;
     for (int lane = 0; lane < 32; lane++) {
-        if (cudasim_arrived(meeting) >> lane & 1 && cudasim_value(meeting, lane)) {
+        if (meeting->arrived >> lane & 1 && meeting->value[lane]) {
             result |= 1u << lane;
         }
     }
@@ -200,9 +159,35 @@ CUDASIM_DEVICE int __all_sync(unsigned mask, int predicate, CUDASIM_CALLER) {
     return __ballot_sync(mask, !predicate, file, line) == 0;
 }
 
-/** The lanes that happen to be together: here always just this one, which CUDA allows. */
-CUDASIM_DEVICE unsigned __activemask() {
-    return 1u << cudasim_lane;
+/** The lanes that are here together: all that come before no thread of the block can go on. */
+CUDASIM_DEVICE unsigned __activemask(CUDASIM_CALLER) {
+    return cudasim_active_lanes(file, line);
+}
+
+/** The lanes of the mask that have the same value. */
+template <class T>
+CUDASIM_DEVICE unsigned __match_any_sync(unsigned mask, T value, CUDASIM_CALLER) {
+    static_assert(sizeof(T) <= 8, "a match compares values of at most 8 bytes");
+    unsigned long long bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof value);
+    cudasim_meeting *meeting = cudasim_meet(CUDASIM_MATCH, mask, bits, file, line);
+    unsigned same = 0;
+    for (int lane = 0; lane < 32; lane++) {
+        if (meeting->arrived >> lane & 1 && meeting->value[lane] == bits) {
+            same |= 1u << lane;
+        }
+    }
+    cudasim_part(meeting);
+    return same;
+}
+
+/** The mask if all its lanes have the same value, else 0. */
+template <class T>
+CUDASIM_DEVICE unsigned __match_all_sync(unsigned mask, T value, int *same, CUDASIM_CALLER) {
+    unsigned lanes = __match_any_sync(mask, value, file, line);
+    unsigned all = __ballot_sync(mask, 1, file, line);
+    *same = lanes == all;
+    return *same ? all : 0;
 }
 
 /** @cond */
@@ -212,8 +197,8 @@ CUDASIM_DEVICE unsigned __activemask() {
             cudasim_meet(CUDASIM_REDUCE, mask, (unsigned)value, file, line);                       \
         T a = value;                                                                               \
         for (int lane = 0; lane < 32; lane++) {                                                    \
-            if (lane != cudasim_lane && cudasim_arrived(meeting) >> lane & 1) {                    \
-                T b = (T)cudasim_value(meeting, lane);                                             \
+            if (lane != cudasim_lane && meeting->arrived >> lane & 1) {                            \
+                T b = (T)meeting->value[lane];                                                     \
                 a = expression;                                                                    \
             }                                                                                      \
         }                                                                                          \
@@ -232,6 +217,11 @@ CUDASIM_WARP_REDUCE(__reduce_max_sync, int, a > b ? a : b)
 
 #include "cudasim_atomic.h"
 #include "cudasim_math.h"
+#include "cudasim_ptx.h"
+
+#include "cudasim_integer.h"
+#include "cudasim_rounded.h"
+#include "cudasim_special.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -247,6 +237,12 @@ template <class T> CUDASIM_HINTED T __ldcs(const T *p) {
 template <class T> CUDASIM_HINTED T __ldcg(const T *p) {
     return *p;
 }
+template <class T> CUDASIM_HINTED T __ldlu(const T *p) {
+    return *p;
+}
+template <class T> CUDASIM_HINTED T __ldcv(const T *p) {
+    return *p;
+}
 template <class T> CUDASIM_HINTED T __ldca(const T *p) {
     return *p;
 }
@@ -257,6 +253,9 @@ template <class T> CUDASIM_HINTED void __stcg(T *p, T value) {
     *p = value;
 }
 template <class T> CUDASIM_HINTED void __stwt(T *p, T value) {
+    *p = value;
+}
+template <class T> CUDASIM_HINTED void __stwb(T *p, T value) {
     *p = value;
 }
 
@@ -283,5 +282,7 @@ inline cudaError_t cudasim_from_symbol(CUDASIM_PLACE, const char *name, const T 
 #pragma clang force_cuda_host_device end
 #endif
 /** @endcond */
+
+#include "cudasim_host.h"
 
 #endif

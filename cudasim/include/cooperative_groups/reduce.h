@@ -1,0 +1,47 @@
+/**
+ * @file reduce.h
+ * @brief Sums, minima and the like over the lanes of a group.
+ * @ingroup cudasim
+ */
+#ifndef CUDASIM_COOPERATIVE_GROUPS_REDUCE_H
+#define CUDASIM_COOPERATIVE_GROUPS_REDUCE_H
+
+#include "../cooperative_groups.h"
+
+/** @cond */
+namespace cooperative_groups {
+
+#define CUDASIM_OPERATION(name, expression)                                                        \
+    template <class T = void> struct name {                                                        \
+        CUDASIM_METHOD T operator()(T a, T b) const {                                              \
+            return expression;                                                                     \
+        }                                                                                          \
+    };
+CUDASIM_OPERATION(plus, a + b)
+CUDASIM_OPERATION(less, b < a ? b : a)
+CUDASIM_OPERATION(greater, a < b ? b : a)
+CUDASIM_OPERATION(bit_and, a &b)
+CUDASIM_OPERATION(bit_or, a | b)
+CUDASIM_OPERATION(bit_xor, a ^ b)
+
+/* Each thread joins the same values in the same order, or in that of a butterfly. */
+template <class G, class T, class F>
+CUDASIM_DEVICE T reduce(const G &group, T value, F join, CUDASIM_CALLER) {
+    unsigned lanes = (unsigned)__builtin_popcount(group.cudasim_mask());
+    if ((lanes & (lanes - 1)) == 0) {
+        for (unsigned bits = lanes / 2; bits > 0; bits /= 2) {
+            value = join(value, group.shfl_xor(value, bits, file, line));
+        }
+        return value;
+    }
+    T result = group.shfl(value, 0, file, line);
+    for (unsigned rank = 1; rank < lanes; rank++) {
+        result = join(result, group.shfl(value, rank, file, line));
+    }
+    return result;
+}
+
+} // namespace cooperative_groups
+/** @endcond */
+
+#endif

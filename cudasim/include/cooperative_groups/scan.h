@@ -1,0 +1,33 @@
+/**
+ * @file scan.h
+ * @brief Sums over the lanes of a group up to each lane.
+ * @ingroup cudasim
+ */
+#ifndef CUDASIM_COOPERATIVE_GROUPS_SCAN_H
+#define CUDASIM_COOPERATIVE_GROUPS_SCAN_H
+
+#include "reduce.h"
+
+/** @cond */
+namespace cooperative_groups {
+
+template <class G, class T, class F = plus<T>>
+CUDASIM_DEVICE T inclusive_scan(const G &group, T value, F join = F(), CUDASIM_CALLER) {
+    T result = value;
+    for (unsigned distance = 1; distance < group.size(); distance *= 2) {
+        T before = group.shfl_up(result, distance, file, line);
+        result = group.thread_rank() >= distance ? join(before, result) : result;
+    }
+    return result;
+}
+
+template <class G, class T, class F = plus<T>>
+CUDASIM_DEVICE T exclusive_scan(const G &group, T value, F join = F(), CUDASIM_CALLER) {
+    T before = group.shfl_up(inclusive_scan(group, value, join, file, line), 1, file, line);
+    return group.thread_rank() == 0 ? T() : before;
+}
+
+} // namespace cooperative_groups
+/** @endcond */
+
+#endif

@@ -1,0 +1,180 @@
+/**
+ * @file cudasim_host.h
+ * @brief Host functions of the runtime that only C++ has: those that take a kernel or a variable.
+ * @ingroup cudasim
+ */
+#ifndef CUDASIM_HOST_H
+#define CUDASIM_HOST_H
+
+/** @cond */
+template <class K> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, K *kernel) {
+    return cudasim_func_get_attributes(attributes, (const void *)kernel);
+}
+
+template <class T> cudaError_t cudaGetSymbolAddress(void **address, const T &symbol) {
+    *address = (void *)&symbol;
+    return cudaSuccess;
+}
+
+template <class T> cudaError_t cudaGetSymbolSize(size_t *bytes, const T &) {
+    *bytes = sizeof(T);
+    return cudaSuccess;
+}
+
+/* ---- launches by a function ------------------------------------------------------------------ */
+
+/* By name a kernel's parameters are known; cu2cpp takes a cast to void * away. */
+template <class... P>
+cudaError_t cudasim_launch_kernel(const char *file, int line, bool cooperative, const char *name,
+                                  void (*kernel)(P...), dim3 grid, dim3 block, void **values = NULL,
+                                  size_t shared = 0, cudaStream_t stream = 0) {
+    cudasim_call<P...> call = cudasim_launch(file, line, name, kernel, grid, block, shared, stream);
+    call.site.cooperative = cooperative;
+    cudaError_t error = call.launch(&call.site, values);
+    cudaPeekAtLastError(); /* who calls a function sees what it returns */
+    return error;
+}
+inline cudaError_t cudasim_launch_kernel(const char *file, int line, bool cooperative, const char *,
+                                         const void *kernel, dim3 grid, dim3 block,
+                                         void **values = NULL, size_t shared = 0,
+                                         cudaStream_t stream = 0) {
+    return cudasim_launch_by_address(file, line, cooperative, kernel, grid, block, values, shared,
+                                     stream);
+}
+#define cudaLaunchKernel(kernel, ...)                                                              \
+    cudasim_launch_kernel(CUDASIM_HERE, false, #kernel, kernel, __VA_ARGS__)
+#define cudaLaunchCooperativeKernel(kernel, ...)                                                   \
+    cudasim_launch_kernel(CUDASIM_HERE, true, #kernel, kernel, __VA_ARGS__)
+
+inline cudaError_t cudasim_launch_config(const char *file, int line,
+                                         const cudaLaunchConfig_t *config, const void *kernel,
+                                         void **values) {
+    bool cooperative = false;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        cooperative = cooperative || (config->attrs[i].id == cudaLaunchAttributeCooperative &&
+                                      config->attrs[i].val.cooperative);
+    }
+    return cudasim_launch_by_address(file, line, cooperative, kernel, config->gridDim,
+                                     config->blockDim, values, config->dynamicSmemBytes,
+                                     config->stream);
+}
+template <class... P>
+cudaError_t cudasim_launch_config(const char *file, int line, const cudaLaunchConfig_t *config,
+                                  void (*kernel)(P...), void **values) {
+    return cudasim_launch_config(file, line, config, cudasim_kernel_address("kernel", kernel),
+                                 values);
+}
+template <class... P> struct cudasim_launch_ex { /* its arguments convert as in a call */
+    template <class... A>
+    static cudaError_t with(const char *file, int line, const cudaLaunchConfig_t *config,
+                            const char *name, void (*kernel)(P...), P... values) {
+        void *addresses[sizeof...(P) + 1] = {(void *)&values...};
+        return cudasim_launch_config(file, line, config, cudasim_kernel_address(name, kernel),
+                                     addresses);
+    }
+};
+template <class... P, class... A>
+cudaError_t cudasim_launch_kernel_ex(const char *file, int line, const char *name,
+                                     const cudaLaunchConfig_t *config, void (*kernel)(P...),
+                                     A &&...values) {
+    return cudasim_launch_ex<P...>::with(file, line, config, name, kernel,
+                                         std::forward<A>(values)...);
+}
+#define cudaLaunchKernelExC(config, kernel, values)                                                \
+    cudasim_launch_config(CUDASIM_HERE, config, kernel, values)
+#define cudaLaunchKernelEx(config, ...)                                                            \
+    cudasim_launch_kernel_ex(CUDASIM_HERE, CUDASIM_FIRST_NAME(__VA_ARGS__, ), config, __VA_ARGS__)
+#define CUDASIM_FIRST_NAME(first, ...) #first
+
+/* ---- graphs: the forms of other versions ----------------------------------------------------- */
+
+inline cudaError_t cudasim_graph_instantiate(CUDASIM_PLACE, cudaGraphExec_t *exec,
+                                             cudaGraph_t graph, cudaGraphNode_t *wrong, char *log,
+                                             size_t bytes) {
+    if (wrong != NULL) {
+        *wrong = NULL;
+    }
+    if (log != NULL && bytes > 0) {
+        *log = 0;
+    }
+    return cudasim_graph_instantiate(file, line, exec, graph, 0ull);
+}
+inline cudaError_t cudasim_graph_exec_update(CUDASIM_PLACE, cudaGraphExec_t exec, cudaGraph_t graph,
+                                             cudaGraphNode_t *wrong,
+                                             cudaGraphExecUpdateResult *result) {
+    cudaGraphExecUpdateResultInfo info;
+    cudaError_t error = cudasim_graph_exec_update(file, line, exec, graph, &info);
+    if (wrong != NULL) {
+        *wrong = info.errorNode;
+    }
+    if (result != NULL) {
+        *result = info.result;
+    }
+    return error;
+}
+inline cudaError_t cudasim_graph_change_edges(CUDASIM_PLACE, const char *what, int add,
+                                              cudaGraph_t graph, const cudaGraphNode_t *from,
+                                              const cudaGraphNode_t *to, const cudaGraphEdgeData *,
+                                              size_t count) {
+    return cudasim_graph_change_edges(file, line, what, add, graph, from, to, count);
+}
+inline cudaError_t cudasim_graph_edges(CUDASIM_PLACE, cudaGraph_t graph, cudaGraphNode_t *from,
+                                       cudaGraphNode_t *to, cudaGraphEdgeData *, size_t *count) {
+    return cudasim_graph_edges(file, line, graph, from, to, count);
+}
+inline cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                                cudaGraphEdgeData *, size_t *count) {
+    return cudaGraphNodeGetDependencies(node, nodes, count);
+}
+inline cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                                  cudaGraphEdgeData *, size_t *count) {
+    return cudaGraphNodeGetDependentNodes(node, nodes, count);
+}
+inline cudaError_t cudasim_capture_info(CUDASIM_PLACE, const char *what, cudaStream_t stream,
+                                        cudaStreamCaptureStatus *status, unsigned long long *id,
+                                        cudaGraph_t *graph, const cudaGraphNode_t **last,
+                                        const cudaGraphEdgeData **, size_t *count) {
+    return cudasim_capture_info(file, line, what, stream, status, id, graph, last, count);
+}
+
+/* ---- occupancy ------------------------------------------------------------------------------- */
+
+template <class K>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, K *kernel, int threads,
+                                                          size_t shared) {
+    return cudasim_active_blocks(blocks, (const void *)kernel, threads, shared);
+}
+
+/* The largest block of which most threads are active at once. */
+template <class K, class F>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, K *kernel,
+                                                           F shared_of, int limit = 0) {
+    int most = 0;
+    cudaDeviceProp device;
+    cudaGetDeviceProperties(&device, 0);
+    for (int threads = limit > 0 && limit < 1024 ? limit / 32 * 32 : 1024; threads >= 32;
+         threads -= 32) {
+        int blocks = 0;
+        cudaError_t error = cudasim_active_blocks(&blocks, (const void *)kernel, threads,
+                                                  (size_t)shared_of(threads));
+        if (error != cudaSuccess) {
+            return error;
+        }
+        if (blocks * threads > most) {
+            most = blocks * threads;
+            *block = threads;
+            *grid = blocks * device.multiProcessorCount;
+        }
+    }
+    return most > 0 ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+template <class K>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, K *kernel, size_t shared = 0,
+                                               int limit = 0) {
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+        grid, block, kernel, [shared](int) { return shared; }, limit);
+}
+/** @endcond */
+
+#endif
