@@ -35,7 +35,7 @@ static size_t callee_begin(size_t i) {
     return begin;
 }
 
-/* The first > of the >>> that ends the <<< at i, or NONE. */
+/* The third > of the >>> that ends the <<< at i, or NONE. nvcc takes >> > as well. */
 static size_t launch_end(size_t i) {
     for (i = after(i); i != NONE && !is(i, ";") && !is_mark_of(i, ")]}"); i = after(i)) {
         if (is_mark_of(i, "([{")) {
@@ -45,15 +45,92 @@ static size_t launch_end(size_t i) {
             }
         }
         /* Of >>>> the first ends template arguments. */
-        if (is(i, ">") && is(i + 1, ">") && is(i + 2, ">") && !is(i + 3, ">")) {
-            return i;
+        size_t third = is(i, ">") && is(i + 1, ">") ? after(i + 1) : NONE;
+        if (is(third, ">") && !is(after(third), ">")) {
+            return third;
         }
     }
     return NONE;
 }
 
-void rewrite_launch(size_t i) {
-    size_t begin = callee_begin(i), end = launch_end(i);
+/* The comma after the argument at i, or NONE. */
+static size_t next_argument(size_t i) {
+    while (i != NONE && !is(i, ",")) {
+        i = is_mark_of(i, "([{") ? closing(i) : i;
+        i = i != NONE ? after(i) : NONE;
+    }
+    return i != NONE ? after(i) : NONE;
+}
+
+void rewrite_launch_call(size_t i) {
+    enum { BEFORE_KERNEL = 4 };
+    size_t argument = after(i);
+    if (!is(argument, "(")) {
+        return; /* its declaration */
+    }
+    argument = after(argument);
+    for (int k = 0; k < BEFORE_KERNEL && argument != NONE; k++) {
+        argument = next_argument(argument);
+    }
+    size_t type = is(argument, "(") ? after(argument) : NONE;
+    type = is(type, "const") ? after(type) : type;
+    if (is(type, "void") && is(after(type), "*") && is(after(after(type)), ")")) {
+        size_t end = closing(argument);
+        for (size_t k = argument; k <= end; k = after(k)) {
+            replace(k, "");
+        }
+    }
+}
+
+size_t launch_opening(size_t i) {
+    if (is(before(i), "operator")) {
+        return NONE;
+    }
+    if (is(i, "<<<")) {
+        return i;
+    }
+    size_t third = is(i, "<") && is(i + 1, "<") ? after(i + 1) : NONE;
+    return is(third, "<") && third > i + 2 ? third : NONE;
+}
+
+/* Three lambdas: the kernel, if the name stands for one; that of several which is of a type; and a
+   call of it with any arguments. All are templates, so that only one has to make sense. */
+static void append_kernel(Text *call, size_t begin, size_t end) {
+    append_text(call, "[&](auto cudasim_get) -> decltype(cudasim_get(");
+    append_tokens(call, begin, end);
+    append_text(call, ")) { return cudasim_get(");
+    append_tokens(call, begin, end);
+    append_text(call, "); }, [&](auto cudasim_k) -> decltype(static_cast<decltype(cudasim_k)>(");
+    append_tokens(call, begin, end);
+    append_text(call, ")) { return static_cast<decltype(cudasim_k)>(");
+    append_tokens(call, begin, end);
+    append_text(call, "); }, [&](auto... cudasim_a) -> decltype(");
+    append_tokens(call, begin, end);
+    append_text(call, "(cudasim_a...)) { return ");
+    append_tokens(call, begin, end);
+    append_text(call, "(cudasim_a...); }");
+}
+
+static void replace_callee(size_t begin, size_t end, bool plain) {
+    Text call = {0};
+    append_text(&call, plain ? "cudasim_launch(" : "cudasim_launch_named(");
+    append_text(&call, "__builtin_FILE(), __builtin_LINE(), ");
+    append_quoted(&call, begin, end);
+    append_text(&call, ", ");
+    if (plain) {
+        append(&call, tokens[begin].text, tokens[begin].length);
+    } else {
+        append_kernel(&call, begin, end);
+        for (size_t k = after(begin); k != NONE && k < end; k = after(k)) {
+            replace(k, "");
+        }
+    }
+    replace(begin, call.text);
+    free(call.text);
+}
+
+void rewrite_launch(size_t i, size_t open, bool plain) {
+    size_t begin = callee_begin(i), end = launch_end(open);
     if (begin == NONE) {
         error_at(i, "there is no kernel name before <<<");
         return;
@@ -70,19 +147,15 @@ void rewrite_launch(size_t i) {
         error_at(i, "a launch needs the grid and the block: <<<grid, block>>>");
         return;
     }
-    if (!is(after(end + 2), "(")) {
+    if (!is(after(end), "(")) {
         error_at(end, "the kernel's arguments must follow in parentheses after >>>");
         return;
     }
-    Text call = {0};
-    append_text(&call, "cudasim_launch(__builtin_FILE(), __builtin_LINE(), ");
-    append_quoted(&call, begin, i);
-    append_text(&call, ", ");
-    append(&call, tokens[begin].text, tokens[begin].length);
-    replace(begin, call.text);
-    free(call.text);
-    replace(i, ", ");
+    replace_callee(begin, i, plain);
+    for (size_t k = i; k <= open; k = after(k)) {
+        replace(k, k == i ? ", " : "");
+    }
     replace(end, ")");
-    replace(end + 1, "");
-    replace(end + 2, "");
+    replace(before(end), "");
+    replace(before(before(end)), "");
 }

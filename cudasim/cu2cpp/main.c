@@ -5,13 +5,20 @@
  *
  *     g++ -E -x c++ -include cuda_runtime.h x.cu | cu2cpp - x.ii && g++ -x c++-cpp-output -c x.ii
  *
- * CUDA's language adds little to C++ that a header could not: three things are rewritten here.
+ * CUDA's language adds little to C++ that a header could not: these are rewritten here.
  *
- *     k<<<g, b>>>(args)            cudasim_launch(FILE, LINE, "k", k, g, b)(args)
+ *     k<<<g, b>>>(args)            cudasim_launch_named(FILE, LINE, "k", F, G, H, g, b)(args)
  *     extern __shared__ float x[]; auto x = (float *)cudasim_dynamic_shared("x", FILE, LINE);
+ *     (void *)k                    cudasim_kernel_address("k", k)
+ *     __constant__ float c[4];     __attribute__((section("cudasim_constant"))) float c[4];
  *     __shared__ float t[32][33];  struct cudasim_t { float t[32][33]; };
  *                                  static cudasim_shared_variable cudasim_t_record = {...};
  *                                  auto &t = ((cudasim_t *)cudasim_static_shared(&...))->t;
+ *
+ *     __shared__ float s;          the same outside of functions; those that use s begin with
+ *                                  auto &s = ((cudasim_s *)cudasim_file_shared(&...))->s;
+ *     asm("mov.u32 %0, %%laneid;" : "=r"(x));
+ *                                  ({ { (x) = cudasim_as<__typeof__(x)>(cudasim_lane); } });
  *
  * The text is cut into tokens, and only tokens are replaced; the white space between them, with its
  * newlines, is copied. So no line moves, and the compiler, the debugger and every report name the
@@ -34,10 +41,14 @@ static bool begins_with(size_t i, const char *text) {
 
 static void refuse_unsupported(size_t i) {
     static const char *const asm_words[] = {"asm", "__asm", "__asm__", NULL};
-    if (is(i, "__managed__")) {
+    if (is(i, "__managed__") && sealed) {
         error_at(i, "unsupported: managed memory. Use cudaMalloc and cudaMemcpy");
-    } else if (is_one_of(i, asm_words) && (sealed || !in_system)) {
+    } else if (is(i, "__managed__")) {
+        replace(i, ""); /* a variable is a plain one, see cudasim_kernel.h */
+    } else if (is_one_of(i, asm_words) && sealed) {
         error_at(i, "unsupported: inline PTX. The simulator runs on the CPU");
+    } else if (is_one_of(i, asm_words) && !in_system) {
+        rewrite_asm(i);
     }
 }
 
@@ -56,13 +67,51 @@ static void refuse_unseen(size_t i) {
     }
 }
 
+static bool ends_declaration(size_t i) {
+    static const char *const marks[] = {";", "{", "}", NULL};
+    return i == NONE || is_one_of(i, marks);
+}
+
+/* The variables lie together, so that check mode knows a store to one. Those that are const as well
+   lie where nothing can be stored. */
+static void rewrite_constant(size_t i) {
+    size_t begin = i, end = i;
+    while (!ends_declaration(before(begin))) {
+        begin = before(begin);
+    }
+    while (!ends_declaration(end) && !is(end, "const") && !is(end, "constexpr")) {
+        end = after(end);
+    }
+    bool is_const = !ends_declaration(end);
+    for (; begin != i; begin = after(begin)) {
+        is_const = is_const || is(begin, "const") || is(begin, "constexpr");
+    }
+    replace(i, is_const ? "" : "__attribute__((section(\"cudasim_constant\")))");
+}
+
 static void rewrite(void) {
     for (size_t i = 0; i < token_count; i++) {
         note_system_header(i, &in_system);
-        if (is(i, "<<<") && !is(before(i), "operator")) {
-            rewrite_launch(i);
+        size_t open = launch_opening(i);
+        refuse_host_call(i);
+        if (rewrite_side(i)) {
+            continue;
+        }
+        if (open != NONE && in_device_code(i)) {
+            error_at(i, "unsupported: dynamic parallelism: a kernel launches a kernel. Let the "
+                        "host do it");
+            i = open;
+        } else if (open != NONE) {
+            rewrite_launch(i, open, sealed);
+            i = open;
+        } else if (is(i, "cudasim_launch_kernel")) {
+            rewrite_launch_call(i);
         } else if (is(i, "__shared__")) {
-            rewrite_shared(i);
+            rewrite_shared(i, sealed);
+        } else if (is(i, "__constant__")) {
+            rewrite_constant(i);
+        } else if (is(i, "(") || is(i, "reinterpret_cast")) {
+            rewrite_cast(i);
         } else {
             refuse_unseen(i);
             refuse_unsupported(i);

@@ -1,7 +1,13 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "rewrite.h"
+#include "scope.h"
 #include "tokens.h"
+
+#define HERE "__builtin_FILE(), __builtin_LINE()"
+#define UNUSED "__attribute__((unused)) "
+#define RECORD UNUSED "= {\"@\", " HERE
 
 /* Words with a group in parentheses that is not a declarator. */
 static const char *const alignment_words[] = {"alignas", "__align__", "__attribute__", NULL};
@@ -10,60 +16,16 @@ static const char *const storage_words[] = {"extern", "static", "__shared__", NU
 static const char *const tag_words[] = {"struct", "class", "union", "enum", NULL};
 static const char *const qualifiers[] = {"const", "volatile", "__restrict__", NULL};
 
-/* A declaration of shared variables, as text and as tokens. */
+/* A declaration of shared variables, as text and as tokens. One in a file stays there, as a record;
+   functions that use it begin with a reference to the variable of the block that runs. */
 typedef struct Shared {
     size_t begin, end; /* its tokens; end is the ; */
     bool dynamic;      /* extern */
+    bool in_file;      /* outside of functions */
     Text alignment;    /* "alignas(16)" and the like */
     Text type;         /* "volatile float" */
     size_t declarators;
 } Shared;
-
-/* The first token of the statement that has token i. */
-static size_t statement_begin(size_t i) {
-    for (size_t previous = before(i); previous != NONE; previous = before(i)) {
-        if (is_mark_of(previous, ";{}:")) {
-            break;
-        }
-        if (is(previous, ")")) {
-            previous = opening(previous);
-            if (previous == NONE || !is_one_of(before(previous), alignment_words)) {
-                break;
-            }
-        }
-        i = previous;
-    }
-    return i;
-}
-
-static bool opens_namespace(size_t brace) {
-    size_t i = before(brace);
-    if (is_kind(i, LITERAL)) {
-        return is(before(i), "extern");
-    }
-    while (is_kind(i, WORD) || is(i, "::")) {
-        if (is(i, "namespace")) {
-            return true;
-        }
-        i = before(i);
-    }
-    return false;
-}
-
-/* Whether token i is inside of any braces but those of namespaces. */
-static bool in_function(size_t i) {
-    int closed = 0;
-    for (i = before(i); i != NONE; i = before(i)) {
-        closed += is(i, "}");
-        if (is(i, "{") && closed-- == 0) {
-            closed = 0;
-            if (!opens_namespace(i)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
 
 /* Whether the word at i is the name that is declared, to judge by what follows it. */
 static bool is_declared_name(size_t i) {
@@ -126,27 +88,6 @@ static size_t declared_name(size_t i, size_t end) {
     return i != NONE && i < end ? i : NONE;
 }
 
-/* T x[][8] becomes a pointer to T[8]. */
-static bool declare_dynamic(Text *out, const Shared *shared, size_t begin, size_t end) {
-    size_t name = declared_name(begin, end);
-    if (name == NONE || !is(after(name), "[")) {
-        error_at(shared->begin, "an extern __shared__ variable must be an array: float x[]");
-        return false;
-    }
-    size_t dimensions = after(closing(after(name)));
-    append_text(out, "auto ");
-    append(out, tokens[name].text, tokens[name].length);
-    append_text(out, " = (");
-    append_text(out, shared->type.text);
-    append_tokens(out, begin, name);
-    append_text(out, dimensions < end ? "(*)" : "*");
-    append_tokens(out, dimensions, end);
-    append_text(out, ")cudasim_dynamic_shared(");
-    append_quoted(out, name, name + 1);
-    append_text(out, ", __builtin_FILE(), __builtin_LINE()); ");
-    return true;
-}
-
 /* Writes a template in which @ stands for the declared name. */
 static void append_with_name(Text *out, const char *text, size_t name) {
     for (; *text != '\0'; text++) {
@@ -156,6 +97,30 @@ static void append_with_name(Text *out, const char *text, size_t name) {
             append(out, text, 1);
         }
     }
+}
+
+/* T x[][8] becomes a pointer to T[8]. */
+static bool declare_dynamic(Text *record, Text *out, const Shared *shared, size_t name, size_t end,
+                            size_t begin) {
+    if (name == NONE || !is(after(name), "[")) {
+        error_at(shared->begin, "an extern __shared__ variable must be an array: float x[]");
+        return false;
+    }
+    size_t dimensions = after(closing(after(name)));
+    append_with_name(out, shared->in_file ? UNUSED "auto @ = (" : "auto @ = (", name);
+    append_text(out, shared->type.text);
+    append_tokens(out, begin, name);
+    append_text(out, dimensions < end ? "(*)" : "*");
+    append_tokens(out, dimensions, end);
+    if (shared->in_file) {
+        append_with_name(record, "static const cudasim_shared_array cudasim_@_record " RECORD,
+                         name);
+        append_text(record, "}; ");
+        append_with_name(out, ")cudasim_file_dynamic(&cudasim_@_record); ", name);
+    } else {
+        append_with_name(out, ")cudasim_dynamic_shared(\"@\", " HERE "); ", name);
+    }
+    return true;
 }
 
 /* Whether = or { or ( follows the name or its dimensions. */
@@ -169,8 +134,8 @@ static bool is_initialised(size_t name, size_t end) {
 
 /* The declaration itself goes into a struct, so that any type, declarator and alignment will do,
    and a size that is not a constant is refused. */
-static bool declare_static(Text *out, const Shared *shared, size_t begin, size_t end) {
-    size_t name = declared_name(begin, end);
+static bool declare_static(Text *record, Text *out, const Shared *shared, size_t name, size_t end,
+                           size_t begin) {
     if (name == NONE) {
         error_at(shared->begin, "this __shared__ declaration has no name");
         return false;
@@ -179,25 +144,116 @@ static bool declare_static(Text *out, const Shared *shared, size_t begin, size_t
         error_at(name, "a __shared__ variable cannot be initialised: let a thread write it");
         return false;
     }
-    append_with_name(out, "struct cudasim_@ { ", name);
-    append(out, shared->alignment.text, shared->alignment.length);
-    append_text(out, shared->type.text);
-    append_tokens(out, begin, end);
+    append_with_name(record, "struct cudasim_@ { ", name);
+    append(record, shared->alignment.text, shared->alignment.length);
+    append_text(record, shared->type.text);
+    append_tokens(record, begin, end);
+    append_with_name(record, "; }; static cudasim_shared_variable cudasim_@_record ", name);
+    append_with_name(record, shared->in_file ? RECORD : "= {\"@\", " HERE, name);
+    append_with_name(record, ", sizeof(cudasim_@::@), alignof(cudasim_@), 0}; ", name);
     append_with_name(out,
-                     "; }; static cudasim_shared_variable cudasim_@_record = {\"@\", "
-                     "__builtin_FILE(), __builtin_LINE(), sizeof(cudasim_@::@), "
-                     "alignof(cudasim_@), 0}; auto &@ = ((cudasim_@ *)"
-                     "cudasim_static_shared(&cudasim_@_record))->@; ",
+                     shared->in_file ? UNUSED "auto &@ = ((cudasim_@ *)cudasim_file_shared"
+                                     : "auto &@ = ((cudasim_@ *)cudasim_static_shared",
                      name);
+    append_with_name(out, "(&cudasim_@_record))->@; ", name);
     return true;
+}
+
+static size_t semicolon_after(size_t i) {
+    while (i != NONE && !is(i, ";")) {
+        i = is_mark_of(i, "([{") ? closing(i) : i;
+        i = i != NONE ? after(i) : NONE;
+    }
+    return i;
+}
+
+/* ---- in a file ------------------------------------------------------------------------------- */
+
+static bool is_name(size_t i, size_t name) {
+    size_t previous = before(i);
+    return is_kind(i, WORD) && tokens[i].length == tokens[name].length &&
+           strncmp(tokens[i].text, tokens[name].text, tokens[name].length) == 0 &&
+           !is(previous, ".") && !is(previous, "->") && !is(previous, "::");
+}
+
+static bool is_named(size_t from, size_t to, size_t name) {
+    for (; from != NONE && from < to; from = after(from)) {
+        if (is_name(from, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void append_to_token(size_t i, const char *text) {
+    Text out = {0};
+    append_text(&out, tokens[i].instead != NULL ? tokens[i].instead : "");
+    append(&out, tokens[i].text, tokens[i].instead == NULL ? tokens[i].length : 0);
+    append_text(&out, text);
+    replace(i, out.text);
+    free(out.text);
+}
+
+/* { body } becomes { text { body }}, so that the body may have the name for something else. */
+static void insert(size_t open, const char *text) {
+    append_to_token(open, " ");
+    append_to_token(open, text);
+    append_to_token(open, "{");
+    append_to_token(closing(open), "}");
+}
+
+/* Functions that use the name, and have no parameter of that name. */
+static void insert_where_used(size_t name, size_t i, const char *text) {
+    size_t end = enclosing_end(i);
+    for (i = next_body(i, end); i != NONE; i = next_body(closing(i), end)) {
+        if (is_named(i, closing(i), name) && !is_named(header_begin(i), i, name)) {
+            insert(i, text);
+        }
+    }
+}
+
+/* extern may declare an array again. */
+static bool is_declared_before(const Shared *shared, size_t name) {
+    size_t end = enclosing_end(shared->begin);
+    for (size_t i = 0; i < shared->begin; i++) {
+        if (is(i, "__shared__") && !in_function(i) && enclosing_end(i) == end &&
+            is_named(i, semicolon_after(i), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the declaration ------------------------------------------------------------------------- */
+
+/* One declarator; `out` is what stands in the place of the declaration. */
+static bool declare(Text *out, const Shared *shared, size_t begin, size_t end) {
+    Text record = {0}, reference = {0};
+    size_t name = declared_name(begin, end);
+    append_text(&record, "");
+    bool good = (shared->dynamic ? declare_dynamic : declare_static)(&record, &reference, shared,
+                                                                     name, end, begin);
+    bool again = good && shared->in_file && shared->dynamic && is_declared_before(shared, name);
+    if (good && !again) {
+        append_text(out, record.text);
+    }
+    if (good && !again && shared->in_file) {
+        insert_where_used(name, shared->end, reference.text);
+    } else if (good && !again) {
+        append_text(out, reference.text);
+    }
+    free(record.text);
+    free(reference.text);
+    return good;
 }
 
 /* Everything that is declared, in the place of the first token. */
 static void rewrite_declarators(const Shared *shared) {
     Text out = {0};
+    append_text(&out, "");
     for (size_t i = shared->declarators; i < shared->end;) {
         size_t end = declarator_end(shared, i);
-        if (!(shared->dynamic ? declare_dynamic : declare_static)(&out, shared, i, end)) {
+        if (!declare(&out, shared, i, end)) {
             free(out.text);
             return;
         }
@@ -210,17 +266,10 @@ static void rewrite_declarators(const Shared *shared) {
     free(out.text);
 }
 
-static size_t semicolon_after(size_t i) {
-    while (i != NONE && !is(i, ";")) {
-        i = is_mark_of(i, "([{") ? closing(i) : i;
-        i = i != NONE ? after(i) : NONE;
-    }
-    return i;
-}
-
-void rewrite_shared(size_t i) {
+void rewrite_shared(size_t i, bool plain) {
     Shared shared = {.begin = statement_begin(i), .end = semicolon_after(i)};
-    if (!in_function(i)) {
+    shared.in_file = !in_function(i);
+    if (shared.in_file && plain) {
         error_at(i, "a __shared__ variable outside of a function: declare it in the kernel");
     } else if (shared.end == NONE || !read_type(&shared)) {
         error_at(i, "cannot read this __shared__ declaration");

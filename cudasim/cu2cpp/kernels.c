@@ -1,0 +1,197 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite.h"
+#include "tokens.h"
+
+/* ---- whose function is it? ------------------------------------------------------------------- */
+
+/* cuda_runtime.h makes these of __global__, __device__ and __host__. */
+static const char GLOBAL[] = "cudasim_global", DEVICE[] = "cudasim_device", HOST[] = "cudasim_host";
+
+static const char **kernels; /* their names, [0, kernel_count) */
+static size_t kernel_count;
+static size_t body_end; /* of the function of the device that was met last */
+
+static char *text_of(size_t i) {
+    Text text = {0};
+    append(&text, tokens[i].text, tokens[i].length);
+    return text.text;
+}
+
+static bool is_kernel(size_t i) {
+    for (size_t k = 0; is_kind(i, WORD) && k < kernel_count; k++) {
+        if (is(i, kernels[k])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The parenthesis that opens the parameters of the function declared from i on; NONE if it is a
+   variable. */
+static size_t parameters_of(size_t i) {
+    static const char *const attributes[] = {"__attribute__", "alignas", "decltype", NULL};
+    for (; i != NONE && !is_mark_of(i, ";={}"); i = after(i)) {
+        if (is(i, "(") && !is_one_of(before(i), attributes)) {
+            return i;
+        }
+        if (is(i, "(")) {
+            i = closing(i);
+        }
+    }
+    return NONE;
+}
+
+static void note_kernel(size_t parameters) {
+    size_t name = before(parameters);
+    if (is(name, ">")) { /* a specialisation */
+        size_t open = opening(name);
+        name = open != NONE ? before(open) : NONE;
+    }
+    if (is_kind(name, WORD) && !is_kernel(name)) {
+        kernels = realloc(kernels, (kernel_count + 1) * sizeof *kernels);
+        if (kernels == NULL) {
+            perror("cu2cpp");
+            exit(1);
+        }
+        kernels[kernel_count++] = text_of(name);
+    }
+}
+
+/* A function of both sides may launch on the host's. */
+static bool is_for_host(size_t i, size_t parameters) {
+    for (size_t k = i; k != parameters; k = after(k)) {
+        if (is(k, HOST)) {
+            return true;
+        }
+    }
+    for (size_t k = before(i); k != NONE && !is_mark_of(k, ";{}"); k = before(k)) {
+        if (is(k, HOST)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_body(size_t i, size_t parameters) {
+    size_t k = closing(parameters);
+    while (k != NONE && !is_mark_of(k, ";={}")) {
+        k = after(k);
+    }
+    size_t end = is(k, "{") ? closing(k) : NONE;
+    if (end != NONE && !is_for_host(i, parameters)) {
+        body_end = end;
+    }
+}
+
+bool rewrite_side(size_t i) {
+    bool kernel = is(i, GLOBAL);
+    if (!kernel && !is(i, DEVICE) && !is(i, HOST)) {
+        return false;
+    }
+    size_t parameters = parameters_of(i);
+    if (parameters != NONE && kernel) {
+        note_kernel(parameters);
+    }
+    if (parameters != NONE && !is(i, HOST)) {
+        note_body(i, parameters);
+    }
+    replace(i, kernel ? "__attribute__((noinline))" : "");
+    return true;
+}
+
+/* ---- what a kernel cannot do ----------------------------------------------------------------- */
+
+bool in_device_code(size_t i) {
+    return i < body_end;
+}
+
+void refuse_host_call(size_t i) {
+    static const char *const calls[] = {"cudasim_malloc",
+                                        "cudasim_free",
+                                        "cudasim_memcpy",
+                                        "cudasim_memcpy_async",
+                                        "cudasim_memset",
+                                        "cudasim_memset_async",
+                                        "cudasim_stream_create",
+                                        "cudasim_stream_destroy",
+                                        "cudasim_event_create",
+                                        "cudasim_event_record",
+                                        "cudasim_launch_kernel",
+                                        "cudasim_device_synchronize",
+                                        "cudasim_graph_launch",
+                                        "cudasim_stream_wait_event",
+                                        NULL};
+    if (in_device_code(i) && is_one_of(i, calls)) {
+        error_at(i, "unsupported: dynamic parallelism: a kernel calls the CUDA runtime. Let the "
+                    "host do it");
+    }
+}
+
+/* ---- the address of a kernel ----------------------------------------------------------------- */
+
+/* The last token of a kernel's name that begins at i, as &ns::k<T>; NONE if it is none. */
+static size_t kernel_name_end(size_t i) {
+    i = is(i, "&") ? after(i) : i;
+    i = is(i, "::") ? after(i) : i;
+    while (is_kind(i, WORD) && is(after(i), "::")) {
+        i = after(after(i));
+    }
+    if (!is_kernel(i)) {
+        return NONE;
+    }
+    return is(after(i), "<") ? closing(after(i)) : i;
+}
+
+/* The last token of `void *` or `const void *` at i, or NONE. */
+static size_t pointer_type_end(size_t i) {
+    i = is(i, "const") ? after(i) : i;
+    size_t star = is(i, "void") ? after(i) : NONE;
+    return is(star, "*") ? star : NONE;
+}
+
+static void replace_cast(size_t from, size_t to, size_t name, size_t end) {
+    Text call = {0};
+    append_text(&call, "cudasim_kernel_address(");
+    append_quoted(&call, name, after(end));
+    append_text(&call, ", ");
+    for (size_t k = from; k != to; k = after(k)) {
+        replace(k, k == from ? call.text : "");
+    }
+    replace(to, to == from ? call.text : "");
+    free(call.text);
+}
+
+void rewrite_cast(size_t i) {
+    bool by_name = is(i, "reinterpret_cast");
+    size_t open = by_name ? after(i) : i;
+    if (tokens[i].instead != NULL || !(is(open, "(") || (by_name && is(open, "<")))) {
+        return;
+    }
+    size_t star = pointer_type_end(after(open));
+    size_t close = star != NONE ? after(star) : NONE;
+    if (!is(close, by_name ? ">" : ")")) {
+        return;
+    }
+    size_t name = after(close);
+    if (by_name) {
+        close = name;
+        name = is(name, "(") ? after(name) : NONE;
+    }
+    size_t end = name != NONE ? kernel_name_end(name) : NONE;
+    if (end == NONE || is(after(end), "(")) {
+        return;
+    }
+    replace_cast(i, close, name, end);
+    if (!by_name) {
+        char *last = text_of(end);
+        Text text = {0};
+        append_text(&text, last);
+        append_text(&text, ")");
+        replace(end, text.text);
+        free(last);
+        free(text.text);
+    }
+}
