@@ -156,9 +156,12 @@ void crash_tell(void) {
     if (stack != MAP_FAILED) { /* a stack that is full leaves no room for its handler */
         sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = STACK}, NULL);
     }
+    struct sigaction before,
+        action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     for (int i = 0; i < SIGNALS; i++) {
-        struct sigaction before,
-            action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        sigaddset(&action.sa_mask, signals[i]); /* a crash while one is reported ends the program */
+    }
+    for (int i = 0; i < SIGNALS; i++) {
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) {
             sigaction(signals[i], &action, NULL);
         }

@@ -1,4 +1,4 @@
-#include "sim.h"
+#include "graph.h"
 
 /* The calls that get memory, give it back, and ask about it. */
 
@@ -6,7 +6,6 @@ static uint64_t release_threshold; /* of the pool; kept for cudaMemPoolGetAttrib
 
 static cudaError_t allocate(void **p, size_t bytes, bool on_host, const char *maker, Place place,
                             Allocation **made) {
-    sim_begin();
     if (sim_device_error() != cudaSuccess) {
         return sim_device_error();
     }
@@ -25,30 +24,61 @@ static cudaError_t allocate(void **p, size_t bytes, bool on_host, const char *ma
     return cudaSuccess;
 }
 
-cudaError_t cudasim_malloc(const char *file, int line, void **p, size_t bytes) {
+static cudaError_t allocate_now(void **p, size_t bytes, bool on_host, const char *maker,
+                                Place place) {
     Allocation *made;
-    return allocate(p, bytes, false, "cudaMalloc", (Place){file, line}, &made);
+    cudaError_t error = sim_may_allocate(maker, place);
+    return error != cudaSuccess ? error : allocate(p, bytes, on_host, maker, place, &made);
+}
+
+cudaError_t cudasim_malloc(const char *file, int line, void **p, size_t bytes) {
+    ENTER("cudaMalloc", file, line);
+    return allocate_now(p, bytes, false, "cudaMalloc", (Place){file, line});
+}
+
+cudaError_t cudasim_malloc_pitch(const char *file, int line, void **p, size_t *pitch, size_t width,
+                                 size_t height) {
+    ENTER("cudaMallocPitch", file, line);
+    enum { PITCH = 512 };
+    if (pitch == NULL) {
+        return sim_error(cudaErrorInvalidValue, "cudaMallocPitch", (Place){file, line}, false);
+    }
+    *pitch = (width + PITCH - 1) / PITCH * PITCH;
+    return allocate_now(p, *pitch * height, false, "cudaMallocPitch", (Place){file, line});
 }
 
 cudaError_t cudasim_malloc_host(const char *file, int line, void **p, size_t bytes) {
-    Allocation *made;
-    return allocate(p, bytes, true, "cudaMallocHost", (Place){file, line}, &made);
+    ENTER("cudaMallocHost", file, line);
+    return allocate_now(p, bytes, true, "cudaMallocHost", (Place){file, line});
+}
+
+/* In a graph, memory would be its own. */
+static cudaError_t may_order(cudaStream_t stream, const char *what, Place place, int *slot) {
+    cudaError_t error = sim_may_submit(stream, what, place, slot);
+    if (error == cudaSuccess && capture_takes(*slot)) {
+        sim_report("unsupported",
+                   "%s at %s:%d while the stream is captured: take and free memory outside", what,
+                   sim_file(place), place.line);
+        return sim_error(cudaErrorNotSupported, what, place, false);
+    }
+    return error;
 }
 
 cudaError_t cudasim_malloc_async(const char *file, int line, void **p, size_t bytes,
                                  cudaStream_t stream) {
+    ENTER("cudaMallocAsync", file, line);
     Place place = {file, line};
     Allocation *made = NULL;
-    sim_begin();
-    int slot = sim_stream_slot(stream, "cudaMallocAsync", place);
-    if (slot < 0) {
-        return sim_error(cudaErrorInvalidResourceHandle, "cudaMallocAsync", place, false);
+    int slot;
+    cudaError_t error = may_order(stream, "cudaMallocAsync", place, &slot);
+    if (error != cudaSuccess) {
+        return error;
     }
-    cudaError_t error = allocate(p, bytes, false, "cudaMallocAsync", place, &made);
+    error = allocate(p, bytes, false, "cudaMallocAsync", place, &made);
     if (made != NULL) {
         /* Nothing is left to do when the stream gets there; the order is what counts. */
         const Operation *operation =
-            sim_submit_owned(stream, "cudaMallocAsync", place, NULL, NULL, NULL);
+            sim_submit(stream, (Work){.what = "cudaMallocAsync", .place = place});
         made->maker_stream = slot;
         made->maker_number = operation->number;
     }
@@ -79,9 +109,12 @@ static bool may_free(const char *call, void *p, bool on_host, Place place) {
 }
 
 static cudaError_t free_now(const char *call, void *p, bool on_host, Place place) {
-    sim_begin();
     if (p == NULL) {
         return cudaSuccess;
+    }
+    cudaError_t error = sim_may_allocate(call, place);
+    if (error != cudaSuccess) {
+        return error;
     }
     if (!may_free(call, p, on_host, place)) {
         return sim_error(cudaErrorInvalidValue, call, place, false);
@@ -95,10 +128,12 @@ static cudaError_t free_now(const char *call, void *p, bool on_host, Place place
 }
 
 cudaError_t cudasim_free(const char *file, int line, void *p) {
+    ENTER("cudaFree", file, line);
     return free_now("cudaFree", p, false, (Place){file, line});
 }
 
 cudaError_t cudasim_free_host(const char *file, int line, void *p) {
+    ENTER("cudaFreeHost", file, line);
     return free_now("cudaFreeHost", p, true, (Place){file, line});
 }
 
@@ -107,19 +142,20 @@ static void retire_later(void *context) {
 }
 
 cudaError_t cudasim_free_async(const char *file, int line, void *p, cudaStream_t stream) {
+    ENTER("cudaFreeAsync", file, line);
     Place place = {file, line};
-    sim_begin();
-    int slot = sim_stream_slot(stream, "cudaFreeAsync", place);
-    if (p == NULL && slot >= 0) {
-        return cudaSuccess;
+    int slot;
+    cudaError_t error = may_order(stream, "cudaFreeAsync", place, &slot);
+    if (p == NULL || error != cudaSuccess) {
+        return error;
     }
-    if (slot < 0 || !may_free("cudaFreeAsync", p, false, place)) {
+    if (!may_free("cudaFreeAsync", p, false, place)) {
         return sim_error(cudaErrorInvalidValue, "cudaFreeAsync", place, false);
     }
     Allocation *allocation = sim_allocation(p);
     sim_use(allocation, slot, "cudaFreeAsync", place);
     Clock before = sim_clock_of(slot);
-    for (int other = 0; other < MAX_STREAMS; other++) {
+    for (int other = 0; other < QUEUES; other++) {
         if (other != slot && allocation->used.of[other] > before.of[other]) {
             sim_report("stream race",
                        "cudaFreeAsync at %s:%d frees memory that another stream may still use",
@@ -131,38 +167,44 @@ cudaError_t cudasim_free_async(const char *file, int line, void *p, cudaStream_t
     }
     allocation->given_back = true;
     allocation->freed = place;
-    sim_submit_owned(stream, "cudaFreeAsync", place, retire_later, allocation, NULL);
+    Work work = {
+        .what = "cudaFreeAsync", .place = place, .run = retire_later, .context = allocation};
+    sim_submit(stream, work);
     return sim_device_error();
 }
 
 /* ---- what there is --------------------------------------------------------------------------- */
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
-    sim_begin();
+    ENTER("cudaMemGetInfo", NULL, 0);
     *total_bytes = sim_settings.memory;
     *free_bytes = sim_settings.memory - sim_use_of_memory.now;
     return sim_device_error();
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *p) {
-    sim_begin();
+    ENTER("cudaPointerGetAttributes", NULL, 0);
     const Allocation *a = sim_allocation(p);
     *attributes =
         (cudaPointerAttributes){cudaMemoryTypeUnregistered, 0, NULL, (void *)(uintptr_t)p};
     if (a != NULL && a->live) {
-        attributes->type = a->pinned ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+        attributes->type = a->pinned    ? cudaMemoryTypeHost
+                           : a->managed ? cudaMemoryTypeManaged
+                                        : cudaMemoryTypeDevice;
         attributes->devicePointer = (void *)(uintptr_t)p;
-        attributes->hostPointer = a->pinned ? (void *)(uintptr_t)p : NULL;
+        attributes->hostPointer = a->pinned || a->managed ? (void *)(uintptr_t)p : NULL;
     }
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device_number) {
+    ENTER("cudaDeviceGetDefaultMemPool", NULL, 0);
     *pool = (cudaMemPool_t)&release_threshold;
     return device_number == 0 ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
+    ENTER("cudaMemPoolSetAttribute", NULL, 0);
     if (pool == NULL || value == NULL) {
         return cudaErrorInvalidValue;
     }
@@ -177,6 +219,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
+    ENTER("cudaMemPoolGetAttribute", NULL, 0);
     if (pool == NULL || value == NULL) {
         return cudaErrorInvalidValue;
     }
@@ -202,6 +245,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep_bytes) {
+    ENTER("cudaMemPoolTrimTo", NULL, 0);
     (void)keep_bytes;
     return pool != NULL ? cudaSuccess : cudaErrorInvalidValue;
 }

@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 
 #include "block.h"
+#include "operation.h"
 
 /* One block. Its CUDA threads are run by fibers, lazily: a fiber runs thread after thread in a
    plain loop, until one of them has to wait. Then the fiber is parked with that thread on it, and
@@ -11,30 +12,20 @@ __thread uint3 threadIdx, blockIdx;
 __thread dim3 blockDim, gridDim;
 __thread int cudasim_lane;
 
-enum { ARENA = 256 << 10 /* bytes of shared memory, static and dynamic each */ };
+enum {
+    ARENA = 256 << 10, /* bytes of shared memory, static and dynamic each */
+    MANY_LOOKS = 100
+};
 
-Worker *sim_need_kernel(const char *what, Place place) {
-    Worker *worker = sim_worker;
-    if (worker == NULL || !worker->in_kernel) {
-        sim_report("unsupported", "%s at %s:%d in host code: only a kernel can do that", what,
-                   sim_file(place), place.line);
-        sim_stop();
-    }
-    return worker;
+void sim_refuse_on_host(const char *what, Place place) {
+    sim_report("unsupported", "%s at %s:%d in host code: only a kernel can do that", what,
+               sim_file(place), place.line);
+    sim_stop();
 }
 
 /* ---- fibers ---------------------------------------------------------------------------------- */
 
 static void fiber_main(void);
-
-/* Stacks below each other with a closed page between. */
-static char *new_stacks(void) {
-    char *stacks = sim_map((size_t)(MAX_THREADS + 1) * STACK_BYTES);
-    for (int i = 0; i <= MAX_THREADS; i++) {
-        mprotect(stacks + (size_t)i * STACK_BYTES, PAGE, PROT_NONE);
-    }
-    return stacks;
-}
 
 static Fiber *take_fiber(Worker *worker) {
     Fiber *fiber = worker->spare;
@@ -42,14 +33,14 @@ static Fiber *take_fiber(Worker *worker) {
         worker->spare = fiber->next;
         return fiber;
     }
-    static __thread Fiber *pool;
-    if (pool == NULL) {
-        pool = sim_map((MAX_THREADS + 1) * sizeof *pool);
-        worker->stacks = new_stacks();
+    if (worker->pool == NULL) {
+        worker->pool = sim_map((MAX_THREADS + 1) * sizeof *worker->pool);
+        worker->stacks = sim_map((size_t)(MAX_THREADS + 1) * STACK_BYTES);
     }
     int n = worker->fibers++;
-    fiber = &pool[n];
+    fiber = &worker->pool[n];
     fiber->stack = worker->stacks + (size_t)n * STACK_BYTES;
+    mprotect(fiber->stack, PAGE, PROT_NONE); /* the stacks lie below each other */
     /* Equal stack tops would fall into the same cache sets: shift each by a few lines. */
     size_t shift = (size_t)(n % 61) * 192;
     fiber->stack_pointer =
@@ -57,60 +48,86 @@ static Fiber *take_fiber(Worker *worker) {
     return fiber;
 }
 
-static void go_to(Worker *worker, Fiber *from, Fiber *to) {
-    worker->fiber = to;
-    sim_stack_switch(&from->stack_pointer, to->stack_pointer);
+/* The fiber's thread has the processor. */
+static inline void become(Worker *worker, Fiber *self) {
+    worker->fiber = self;
+    worker->looks = 0;
+    threadIdx = self->index;
+    cudasim_lane = self->lane;
 }
 
-static void become(Worker *worker, int thread) {
-    threadIdx = worker->thread[thread].index;
-    cudasim_lane = thread % WARP;
+/* The last thing that a function does: then the switch returns at once to who has called that. */
+static inline void *go_to(Worker *worker, Fiber *from, Fiber *to, void *result) {
+    become(worker, to);
+    return sim_stack_switch(&from->stack_pointer, to->stack_pointer, result);
 }
 
 void sim_wake(Worker *worker, int thread) {
-    worker->thread[thread].state = READY;
-    worker->ready[worker->ready_end++ % (2 * MAX_THREADS)] = (uint16_t)thread;
+    worker->state[thread] = READY;
+    worker->ready[worker->ready_end++ % READY_ROOM] = worker->fiber_of[thread];
 }
 
-static int next_ready(Worker *worker) {
-    int thread = worker->ready[worker->ready_first++ % (2 * MAX_THREADS)];
-    worker->thread[thread].state = RUNNING;
-    return thread;
+/* Stacks of a large block do not fit into the nearest cache, so the stack of one who comes later is
+   fetched now; if there is none later, an older one. */
+static inline Fiber *next_ready(Worker *worker) {
+    unsigned first = worker->ready_first++;
+    const char *later = worker->ready[(first + 3) % READY_ROOM]->stack_pointer;
+    for (int line = 0; line < 3; line++) {
+        __builtin_prefetch(later + 64 * line);
+    }
+    return worker->ready[first % READY_ROOM];
 }
-
-static void resolve_stuck(Worker *worker);
 
 /* Those that may go on come first, so that a warp gets through its shuffles before the next begins,
    and few stacks are in use at once. */
-void sim_suspend(Worker *worker) {
+__attribute__((noinline)) void *sim_suspend_or_begin(Worker *worker, void *result) {
     Fiber *self = worker->fiber;
-    for (;;) {
-        if (worker->ready_first != worker->ready_end) {
-            int thread = next_ready(worker);
-            if (worker->thread[thread].fiber != self) {
-                go_to(worker, self, worker->thread[thread].fiber);
-            }
-            break;
-        }
-        if (worker->begun < worker->threads) {
-            go_to(worker, self, take_fiber(worker));
-            break;
-        }
-        resolve_stuck(worker);
+    while (worker->ready_first == worker->ready_end && worker->begun == worker->threads) {
+        sim_resolve_stuck(worker);
     }
-    become(worker, self->thread);
+    bool ready = worker->ready_first != worker->ready_end;
+    Fiber *next = ready ? next_ready(worker) : take_fiber(worker);
+    return next != self ? go_to(worker, self, next, result) : result;
+}
+
+/* The usual case stands alone: so it needs no registers of its caller. */
+void *sim_suspend(Worker *worker, void *result) {
+    if (worker->ready_first == worker->ready_end) {
+        return sim_suspend_or_begin(worker, result);
+    }
+    return go_to(worker, worker->fiber, next_ready(worker), result);
+}
+
+void sim_look_later(void) {
+    Worker *worker = sim_worker;
+    sim_pause();
+    worker->state[worker->fiber->thread] = LOOKING;
+    sim_suspend_or_begin(worker, NULL);
+}
+
+void sim_idle(void) {
+    Worker *worker = sim_worker;
+    if (worker != NULL && worker->in_kernel && ++worker->looks >= MANY_LOOKS) {
+        sim_look_later();
+    }
+}
+
+void cudasim_changed_nothing(void) {
+    sim_idle();
 }
 
 static void run_threads(Worker *worker, Fiber *self) {
     while (worker->ready_first == worker->ready_end && worker->begun < worker->threads) {
         int t = worker->order[worker->begun++];
         self->thread = t;
-        worker->thread[t].fiber = self;
-        worker->thread[t].state = RUNNING;
-        become(worker, t);
+        self->index = worker->thread[t].index;
+        worker->state[t] = READY;
+        worker->fiber_of[t] = self;
+        self->lane = t % WARP;
+        become(worker, self);
         worker->launch->thread(worker->launch->arguments);
-        check_pause();
-        worker->thread[t].state = GONE;
+        sim_pause();
+        worker->state[t] = GONE;
         worker->alive--;
         sim_leave_warp(worker, t);
     }
@@ -122,151 +139,21 @@ static void fiber_main(void) {
     for (;;) {
         run_threads(worker, self);
         if (worker->ready_first == worker->ready_end && worker->alive > 0) {
-            resolve_stuck(worker);
+            sim_resolve_stuck(worker);
             continue;
         }
         self->next = worker->spare;
         worker->spare = self;
         bool over = worker->ready_first == worker->ready_end;
-        go_to(worker, self, over ? &worker->home : worker->thread[next_ready(worker)].fiber);
+        go_to(worker, self, over ? &worker->home : next_ready(worker), NULL);
     }
 }
 
 void sim_abort_block(void) {
     Worker *worker = sim_worker;
     worker->aborted = true;
-    go_to(worker, worker->fiber, &worker->home);
+    go_to(worker, worker->fiber, &worker->home, NULL);
     __builtin_unreachable();
-}
-
-/* ---- barriers -------------------------------------------------------------------------------- */
-
-const char *sim_thread_name(const Worker *worker, int thread, char text[40]) {
-    uint3 index = worker->thread[thread].index;
-    snprintf(text, 40, "(%u,%u,%u)", index.x, index.y, index.z);
-    return text;
-}
-
-void sim_detail_waiting(Worker *worker, int thread) {
-    uint3 index = threadIdx;
-    threadIdx = worker->thread[thread].index;
-    sim_detail_thread();
-    threadIdx = index;
-}
-
-static unsigned next_random(Worker *worker) {
-    worker->random ^= worker->random << 13;
-    worker->random ^= worker->random >> 17;
-    worker->random ^= worker->random << 5;
-    return worker->random;
-}
-
-static void shuffle(Worker *worker, uint16_t *items, int n) {
-    for (int i = n - 1; i > 0; i--) {
-        int k = (int)(next_random(worker) % (unsigned)(i + 1));
-        uint16_t item = items[i];
-        items[i] = items[k];
-        items[k] = item;
-    }
-}
-
-static void open_barrier(Worker *worker) {
-    uint16_t waiting[MAX_THREADS];
-    int n = 0;
-    for (int i = 0; i < worker->threads; i++) {
-        if (worker->thread[worker->order[i]].state == BARRED) {
-            waiting[n++] = worker->order[i];
-        }
-    }
-    if (sim_settings.schedule == RANDOM) {
-        shuffle(worker, waiting, n);
-    }
-    worker->barred = 0;
-    worker->barriers++;
-    worker->result = worker->reduced;
-    for (int i = 0; i < n; i++) {
-        sim_wake(worker, waiting[i]);
-    }
-}
-
-static int first_in_state(const Worker *worker, ThreadState state) {
-    for (int t = 0; t < worker->threads; t++) {
-        if (worker->thread[t].state == state) {
-            return t;
-        }
-    }
-    return -1;
-}
-
-static void report_missing_threads(Worker *worker) {
-    char waits[40], left[40];
-    int waiting = first_in_state(worker, BARRED), gone = first_in_state(worker, GONE);
-    sim_report("barrier divergence",
-               "__syncthreads() at %s:%d was reached by only %d of %d threads",
-               sim_file(worker->barrier), worker->barrier.line, worker->barred, worker->threads);
-    sim_detail("thread %s waits there, but thread %s has already left the kernel",
-               sim_thread_name(worker, waiting, waits), sim_thread_name(worker, gone, left));
-    sim_detail_waiting(worker, waiting);
-    sim_detail("all threads of a block must reach the same __syncthreads(): take it out of the if, "
-               "or do not return early");
-}
-
-/* Nobody can go on. A warp's operation that lacks a lane never completes; a barrier that lacks
-   threads is reported and opened, since that is what many GPUs do. */
-static void resolve_stuck(Worker *worker) {
-    int meeting = first_in_state(worker, MEETING);
-    if (meeting >= 0) {
-        sim_report_stuck_meeting(worker, meeting);
-    }
-    report_missing_threads(worker);
-    open_barrier(worker);
-}
-
-static void report_two_barriers(Worker *worker, Place here) {
-    char first[40], second[40];
-    int waiting = first_in_state(worker, BARRED);
-    sim_report("barrier divergence", "threads of one block wait at two places: %s:%d and %s:%d",
-               sim_file(here), here.line, sim_file(worker->barrier), worker->barrier.line);
-    sim_detail("thread %s at line %d, thread %s at line %d",
-               sim_thread_name(worker, worker->fiber->thread, first), here.line,
-               sim_thread_name(worker, waiting, second), worker->barrier.line);
-    sim_detail_thread();
-    sim_abort_block();
-}
-
-static void arrive(Worker *worker, Place place) {
-    int thread = worker->fiber->thread;
-    if (worker->barred == 0) {
-        worker->barrier = place;
-    } else if (place.line != worker->barrier.line ||
-               strcmp(place.file, worker->barrier.file) != 0) {
-        report_two_barriers(worker, place);
-    }
-    check_pause();
-    worker->thread[thread].state = BARRED;
-    worker->thread[thread].waits = place;
-    if (++worker->barred == worker->threads) {
-        open_barrier(worker);
-    }
-    sim_suspend(worker);
-}
-
-void cudasim_syncthreads(const char *file, int line) {
-    Place place = {file, line};
-    arrive(sim_need_kernel("__syncthreads()", place), place);
-}
-
-int cudasim_syncthreads_reduce(int operation, int predicate, const char *file, int line) {
-    enum { COUNT, AND, OR };
-    Place place = {file, line};
-    Worker *worker = sim_need_kernel("__syncthreads_count()", place);
-    int yes = predicate != 0;
-    int before = worker->barred > 0 ? worker->reduced : operation == AND;
-    worker->reduced = operation == COUNT ? before + yes
-                      : operation == AND ? before && yes
-                                         : before || yes;
-    arrive(worker, place);
-    return worker->result;
 }
 
 void cudasim_trap(const char *file, int line) {
@@ -280,7 +167,7 @@ void cudasim_trap(const char *file, int line) {
 /* ---- the block ------------------------------------------------------------------------------- */
 
 /* Two arenas, each between closed pages. Dynamic shared memory ends against the last one. */
-static Worker *new_worker(void) {
+Worker *sim_new_worker(void) {
     Worker *worker = sim_map(sizeof *worker);
     char *memory = sim_map(2 * ARENA + 3 * PAGE);
     mprotect(memory, PAGE, PROT_NONE);
@@ -288,13 +175,15 @@ static Worker *new_worker(void) {
     mprotect(memory + 2 * PAGE + 2 * ARENA, PAGE, PROT_NONE);
     worker->shared = memory + PAGE;
     worker->dynamic = worker->dynamic_end = memory + 2 * PAGE + 2 * ARENA;
-    worker->random = sim_settings.seed * 2654435761u + 12345u;
+    for (int i = 0; i < READY_ROOM; i++) {
+        worker->ready[i] = &worker->home;
+    }
     return worker;
 }
 
 Worker *sim_get_worker(void) {
     if (sim_worker == NULL) {
-        sim_worker = new_worker();
+        sim_worker = sim_take_worker();
         sim_signal_stack();
     }
     return sim_worker;
@@ -312,6 +201,22 @@ static void shape_threads(Worker *worker, dim3 shape) {
     }
 }
 
+static unsigned next_random(Worker *worker) {
+    worker->random ^= worker->random << 13;
+    worker->random ^= worker->random >> 17;
+    worker->random ^= worker->random << 5;
+    return worker->random;
+}
+
+void sim_shuffle(Worker *worker, uint16_t *items, int n) {
+    for (int i = n - 1; i > 0; i--) {
+        int k = (int)(next_random(worker) % (unsigned)(i + 1));
+        uint16_t item = items[i];
+        items[i] = items[k];
+        items[k] = item;
+    }
+}
+
 static void order_threads(Worker *worker) {
     int n = worker->threads;
     if (worker->order_threads == n && sim_settings.schedule != RANDOM) {
@@ -321,26 +226,35 @@ static void order_threads(Worker *worker) {
         worker->order[i] = (uint16_t)(sim_settings.schedule == REVERSE ? n - 1 - i : i);
     }
     if (sim_settings.schedule == RANDOM) {
-        shuffle(worker, worker->order, n);
+        sim_shuffle(worker, worker->order, n);
     }
     worker->order_threads = n;
 }
 
+/* Shared memory of the block before is nobody's. */
+static void forget_shared(Worker *worker) {
+    check_fresh(worker->shared, worker->shared_used);
+    check_fresh(worker->dynamic, (size_t)(worker->dynamic_end - worker->dynamic));
+}
+
 static void reset(Worker *worker) {
-    worker->aborted = worker->no_dynamic_reported = false;
+    forget_shared(worker);
+    worker->aborted = worker->at_grid_barrier = false;
     worker->begun = worker->barred = 0;
-    worker->barriers = 0;
+    worker->barriers = worker->parked = 0;
+    worker->alive_before = 0;
     worker->ready_first = worker->ready_end = 0;
     worker->shared_used = worker->shared_bytes = 0;
-    for (int t = 0; t < worker->threads; t++) {
-        worker->thread[t].state = FRESH;
-    }
+    worker->dynamic_name.name = NULL;
+    sim_drop_copies(worker);
+    memset(worker->state, FRESH, (size_t)worker->threads);
     for (int warp = 0; warp * WARP < worker->threads; warp++) {
         worker->gone[warp] = 0;
         worker->meetings[warp] = 0;
-        if (worker->met[warp]) {
-            memset(worker->meeting[warp], 0, sizeof worker->meeting[warp]);
-            worker->met[warp] = false;
+        if (worker->met[warp] > 0) {
+            memset(worker->meeting[warp], 0,
+                   (size_t)worker->met[warp] * sizeof worker->meeting[warp][0]);
+            worker->met[warp] = 0;
         }
     }
 }
@@ -351,21 +265,59 @@ static void drop_fibers(Worker *worker) {
     worker->fibers = 0;
 }
 
-void sim_run_block(Worker *worker, const Launch *launch, dim3 index, unsigned number) {
+/* The random schedule is of the block, not of the core that runs it. */
+static unsigned random_start(size_t place) {
+    uint64_t x = (uint64_t)place << 32 ^ sim_operation()->serial << 8 ^ sim_settings.seed;
+    x = (x + 0x9E3779B97F4A7C15u) * 0xBF58476D1CE4E5B9u;
+    return (unsigned)(x >> 32) | 1;
+}
+
+void sim_begin_block(Worker *worker, const Launch *launch, unsigned number) {
     dim3 shape = launch->site.block;
     worker->launch = launch;
     worker->block = number;
+    worker->random = random_start(worker->place);
     worker->threads = worker->alive = (int)(shape.x * shape.y * shape.z);
     shape_threads(worker, shape);
     order_threads(worker);
     reset(worker);
     sim_begin_dynamic_shared(worker);
-    blockIdx = (uint3){index.x, index.y, index.z};
+    worker->fiber = NULL;
+}
+
+void sim_resume_block(Worker *worker) {
     worker->in_kernel = true;
-    Fiber *fiber = take_fiber(worker);
-    go_to(worker, &worker->home, fiber);
+    go_to(worker, &worker->home, worker->fiber != NULL ? worker->fiber : take_fiber(worker), NULL);
     worker->in_kernel = false;
-    if (worker->aborted) {
+}
+
+void sim_end_block(Worker *worker) {
+    if (worker->aborted || worker->alive > 0) {
         drop_fibers(worker);
     }
+}
+
+/* ---- a block that waits for others ----------------------------------------------------------- */
+
+void sim_leave_block(Worker *worker) {
+    sim_stack_switch(&worker->fiber->stack_pointer, worker->home.stack_pointer, NULL);
+}
+
+void sim_park_block(Worker *worker, Place place) {
+    if (worker->parked == worker->barriers) {
+        return; /* another thread has done it */
+    }
+    worker->parked = worker->barriers;
+    worker->grid_barrier = place;
+    worker->at_grid_barrier = true;
+    sim_leave_block(worker);
+}
+
+void sim_renumber_block(Worker *worker, unsigned number) {
+    for (int id = 1; id < SHARED_VARIABLES && worker->variable[id] != NULL; id++) {
+        if (worker->variable_block[id] == worker->block) {
+            worker->variable_block[id] = number;
+        }
+    }
+    worker->block = number;
 }

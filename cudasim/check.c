@@ -1,135 +1,26 @@
-#define _GNU_SOURCE
-#include <dlfcn.h>
-
-#include "check.h"
+#include "operation.h"
+#include "quick.h"
 
 const bool sim_checking = true;
 
-/* ---- sites ----------------------------------------------------------------------------------- */
-
-enum { PLACES = 4096, REPORTED = 1024 };
-static const Site IS_PLACE = 0x80000000u;
-static Place places[PLACES];
-static Site place_count;
-
-static const char *image_base(void) {
-    static const char *base;
-    Dl_info image;
-    if (base == NULL && dladdr((const void *)(uintptr_t)image_base, &image) != 0) {
-        base = image.dli_fbase;
-    }
-    return base;
-}
-
-Site site_of_code(const void *pc) {
-    return (Site)((const char *)pc - image_base()) & ~IS_PLACE;
-}
-
-Site site_of_place(Place place) {
-    for (Site i = 0; i < place_count; i++) {
-        if (places[i].line == place.line && places[i].file == place.file) {
-            return i | IS_PLACE;
-        }
-    }
-    if (place_count < PLACES) {
-        places[place_count++] = place;
-    }
-    return (place_count - 1) | IS_PLACE;
-}
-
-void describe_site(Site site, char *text, size_t size) {
-    if (site & IS_PLACE) {
-        Place place = places[site & ~IS_PLACE];
-        snprintf(text, size, "%s:%d", sim_file(place), place.line);
-    } else {
-        cudasim_describe_code(image_base() + site, text, size);
-    }
-}
-
-bool first_report(const char *kind, Site site, Site other) {
-    static struct {
-        const char *kind;
-        Site site, other;
-    } reported[REPORTED];
-    static int count;
-    for (int i = 0; i < count; i++) {
-        if (reported[i].kind == kind && reported[i].site == site && reported[i].other == other) {
-            return false;
-        }
-    }
-    if (count < REPORTED) {
-        reported[count].kind = kind;
-        reported[count].site = site;
-        reported[count++].other = other;
-    }
-    return true;
-}
-
-/* ---- shared memory --------------------------------------------------------------------------- */
-
-/* The variable of this block that holds or is nearest to p; its distance in bytes. */
-static const SharedVariable *variable_near(const Worker *worker, const char *p, ptrdiff_t *away) {
-    const SharedVariable *nearest = NULL;
-    *away = PTRDIFF_MAX;
-    for (int id = 1; id < SHARED_VARIABLES && worker->variable[id] != NULL; id++) {
-        if (worker->variable_block[id] != worker->block) {
-            continue;
-        }
-        const char *begin = worker->variable_at[id];
-        const char *end = begin + worker->variable[id]->size;
-        ptrdiff_t distance = p < begin ? begin - p : p >= end ? p - end + 1 : 0;
-        if (distance < *away) {
-            *away = distance;
-            nearest = worker->variable[id];
-        }
-    }
-    return nearest;
-}
-
-static bool in_dynamic(const Worker *worker, const char *p) {
-    return p >= worker->dynamic && p < worker->dynamic_end;
-}
-
-void detail_memory(const char *p, bool shared) {
-    const Worker *worker = sim_worker;
-    if (sim_on_device(p)) {
-        sim_detail_address(p);
-        return;
-    }
-    if (!shared) {
-        sim_detail("address is %p, in no allocation; perhaps in a __device__ variable", p);
-        return;
-    }
-    ptrdiff_t away;
-    const SharedVariable *v = variable_near(worker, p, &away);
-    if (in_dynamic(worker, p) || (v == NULL && worker->launch->site.shared > 0)) {
-        sim_detail("address is byte %td of dynamic shared memory; the launch asks for %zu bytes",
-                   p - worker->dynamic, worker->launch->site.shared);
-    } else if (v != NULL) {
-        char where[40] = "in";
-        if (away > 0) {
-            snprintf(where, sizeof where, "%td bytes away from", away);
-        }
-        sim_detail("address is %s __shared__ %s (%zu bytes, declared at %s:%d)", where, v->name,
-                   v->size, sim_file((Place){v->file, v->line}), v->line);
-    }
-}
-
-static bool shared_bounds(const Worker *worker, const Access *access) {
-    const char *end = access->p + access->bytes;
-    if (access->p >= worker->dynamic && end <= worker->dynamic + worker->launch->site.shared) {
-        return true;
-    }
-    for (int id = 1; id < SHARED_VARIABLES && worker->variable[id] != NULL; id++) {
-        if (worker->variable_block[id] == worker->block && access->p >= worker->variable_at[id] &&
-            end <= worker->variable_at[id] + worker->variable[id]->size) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ---- the checks of one access ---------------------------------------------------------------- */
+
+/* The last report of the compiler's own check. */
+static struct {
+    const char *kind;
+    char place[300];
+} compiler_said;
+
+void check_compiler_says(const char *kind, Place place) {
+    compiler_said.kind = kind;
+    snprintf(compiler_said.place, sizeof compiler_said.place, "%s:%d ", sim_file(place),
+             place.line);
+}
+
+static bool said_by_compiler(const char *kind, const char *where) {
+    return compiler_said.kind != NULL && strcmp(kind, compiler_said.kind) == 0 &&
+           strncmp(where, compiler_said.place, strlen(compiler_said.place)) == 0;
+}
 
 /* False if the line has been reported before. */
 static bool report(const char *kind, const Access *access, const char *what) {
@@ -138,6 +29,9 @@ static bool report(const char *kind, const Access *access, const char *what) {
         return false;
     }
     describe_site(access->site, where, sizeof where);
+    if (said_by_compiler(kind, where)) {
+        return false;
+    }
     sim_report(kind, "%s of %zu bytes%s at %s", access->write ? "write" : "read", access->bytes,
                what, where);
     sim_detail_thread();
@@ -158,14 +52,30 @@ static bool device_bounds(const Access *access) {
     return true;
 }
 
+/* Where a race is known to be, the missing order is the mistake. */
+static void report_unwritten_shared(const Access *access) {
+    bool pending = sim_copy_pending(sim_worker, access->p, access->bytes);
+    const char *kind = pending ? "pending copy" : "uninitialized shared memory";
+    if (!reported_before("race", access->site) && !reported_before(kind, access->site)) {
+        held_begin(kind, access->site, 0);
+        if (report(kind, access,
+                   pending ? " that an asynchronous copy is still to fill"
+                           : " that nothing has written") &&
+            pending) {
+            sim_detail_pending(sim_worker, access->p, access->bytes);
+        }
+        held_end(true);
+    }
+}
+
 static void check_written(const Access *access) {
     bool reads = !access->write || access->atomic;
     if (reads && !shadow_written(access->p, access->bytes)) {
         Access read = *access;
         read.write = false;
-        if (report(access->shared ? "uninitialized shared memory" : "uninitialized device memory",
-                   &read, " that nothing has written") &&
-            !access->shared) {
+        if (access->shared) {
+            report_unwritten_shared(&read);
+        } else if (report("uninitialized device memory", &read, " that nothing has written")) {
             sim_detail("cudaMalloc does not clear memory: a forgotten cudaMemcpy or cudaMemset?");
         }
         shadow_mark(access->p, access->bytes, true);
@@ -188,43 +98,57 @@ static void note_elsewhere(const Access *access) {
     }
 }
 
-static bool in_image(const char *p) {
-#ifdef __linux__
-    extern char __executable_start[], _end[];
-    return p >= __executable_start && p < _end;
-#else
-    Dl_info image;
-    return dladdr(p, &image) != 0;
-#endif
+static void check_constant(const Access *access) {
+    if (access->write && in_constants(access->p) &&
+        report("constant written", access, " in __constant__ memory")) {
+        sim_detail("kernels only read it, a GPU loses the store or stops: cudaMemcpyToSymbol() "
+                   "writes it, or make the variable __device__");
+    }
 }
 
 /* Thread-local variables: threadIdx and its like. */
 static bool in_thread_locals(const char *p) {
-    uintptr_t here = (uintptr_t)&threadIdx;
-    return (uintptr_t)p > here - 65536 && (uintptr_t)p < here + 65536;
+    uintptr_t first = (uintptr_t)&threadIdx - THREAD_LOCALS;
+    return (uintptr_t)p - first < 2 * THREAD_LOCALS;
 }
 
 static double looked_at;
 
 double cudasim_accesses(void) {
-    return looked_at;
+    return looked_at + quick_accesses();
 }
 
-void check_access(const void *address, size_t bytes, bool write, bool aligned, Site site) {
+static bool in_stacks(const Worker *worker, const char *p) {
+    return p >= worker->stacks && p < worker->stacks + (size_t)(MAX_THREADS + 1) * STACK_BYTES;
+}
+
+/* Each thread has a stack of its own; on a GPU the same addresses mean the thread's own memory. */
+static void check_own_stack(const Worker *worker, const Access *access) {
+    const char *own = worker->fiber->stack;
+    if (access->p < own || access->p >= own + STACK_BYTES) {
+        if (report("another thread's local", access, " of a local variable of another thread,")) {
+            sim_detail("on a GPU the address leads to the thread's own local memory: share values "
+                       "through __shared__ memory or a shuffle");
+        }
+    }
+}
+
+void check_access(const void *address, size_t bytes, bool write, bool aligned, bool is_volatile,
+                  Site site) {
     Worker *worker = sim_worker;
     if (replay_runs()) {
         replay_access(address, bytes);
         return;
     }
     const char *p = address;
-    const char *stacks = worker->stacks;
-    if (p >= stacks && p < stacks + (size_t)(MAX_THREADS + 1) * STACK_BYTES) {
+    Access access = {p, bytes, write, false, false, is_volatile, site};
+    if (in_stacks(worker, p)) {
+        check_own_stack(worker, &access);
         return;
     }
     if (in_thread_locals(p)) {
         return;
     }
-    Access access = {p, bytes, write, false, false, site};
     if (aligned && ((uintptr_t)p & (bytes - 1)) != 0) {
         report("misaligned access", &access, ", whose address is not a multiple of that,");
     }
@@ -249,9 +173,10 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, S
             report("out-of-bounds access", &access, " of shared memory");
         }
     } else if (in_image(p)) {
+        check_constant(&access);
         race_access(&access);
         note_elsewhere(&access);
-    } else if (sim_allocation(p) != NULL) {
+    } else if (sim_allocation(p) != NULL || sim_registered(p)) {
         note_elsewhere(&access); /* pinned */
     } else if ((uintptr_t)p >= PAGE) {
         if (report("host memory in a kernel", &access, "")) {
@@ -260,7 +185,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, S
     }
 }
 
-void check_atomic(const void *address, size_t bytes, Site site) {
+static void look_at_atomic(const void *address, size_t bytes, Site site) {
     Worker *worker = sim_worker;
     const char *p = address;
     if (replay_runs()) {
@@ -269,7 +194,11 @@ void check_atomic(const void *address, size_t bytes, Site site) {
     }
     race_flush();
     bool shared = p >= worker->shared && p < worker->dynamic_end;
-    Access access = {p, bytes, true, true, shared, site};
+    Access access = {p, bytes, true, true, shared, false, site};
+    if (in_stacks(worker, p)) {
+        check_own_stack(worker, &access);
+        return;
+    }
     if (sim_on_device(p)) {
         note_written(&access);
     }
@@ -285,11 +214,17 @@ void check_atomic(const void *address, size_t bytes, Site site) {
     } else if (shared) {
         report("out-of-bounds access", &access, " of shared memory");
     } else if (in_image(p)) {
+        check_constant(&access);
         race_access(&access);
         note_elsewhere(&access);
-    } else if (sim_allocation(p) != NULL) {
+    } else if (sim_allocation(p) != NULL || sim_registered(p)) {
         note_elsewhere(&access); /* pinned */
     }
+}
+
+void check_atomic(const void *address, size_t bytes, Site site) {
+    look_at_atomic(address, bytes, site);
+    race_compares(NULL);
 }
 
 /* ---- what sim.h and block.h ask for ---------------------------------------------------------- */
@@ -299,6 +234,14 @@ void check_fresh(const void *p, size_t bytes) {
     if (sim_on_device(p)) {
         race_forget(p, bytes);
     }
+}
+
+void check_once(void) {
+    replay_give_up();
+}
+
+void check_filled(const void *p, size_t bytes) {
+    shadow_mark(p, bytes, true);
 }
 
 void check_range(const void *p, size_t bytes, bool write) {
@@ -328,6 +271,7 @@ void check_pause(void) {
         replay_pause();
     } else {
         race_flush();
+        race_settle();
     }
 }
 
@@ -335,16 +279,42 @@ void check_launch_begins(const Launch *launch) {
     race_launch();
     profile_launch_begins(launch);
     replay_begin();
+    quick_begin();
+}
+
+void check_landed(const void *p, size_t bytes, Place place) {
+    shadow_mark(p, bytes, true);
+    if (!replay_runs()) {
+        race_flush();
+        race_access(&(Access){
+            .p = p, .bytes = bytes, .write = true, .shared = true, .site = site_of_place(place)});
+    }
+}
+
+void check_epoch(void) {
+    race_launch();
+    quick_begin();
 }
 
 bool check_launch_again(const Launch *launch) {
+    held_release();
     profile_launch_ends();
     share_launch_ends(launch);
-    return replay_again(launch);
+    bool again = replay_again(launch);
+    quick_begin();
+    return again;
 }
 
 void check_launch_ends(const Launch *launch) {
     replay_end(launch);
+}
+
+void check_diverged(void) {
+    held_forget_block("race", sim_worker->block);
+}
+
+void cudasim_compares(const volatile void *p) {
+    race_compares((const void *)(uintptr_t)p);
 }
 
 void check_opened(Allocation *allocation) {
@@ -352,9 +322,11 @@ void check_opened(Allocation *allocation) {
 }
 
 bool check_mute(void) {
+    race_settle();
     return replay_astray();
 }
 
 void check_stop(void) {
+    held_release();
     replay_stopped();
 }

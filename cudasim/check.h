@@ -10,6 +10,7 @@
 #ifndef CUDASIM_CHECK_H
 #define CUDASIM_CHECK_H
 
+#include "allocation.h"
 #include "block.h"
 
 /** A line of source in 32 bits: an address of code, or a number in the table of places. */
@@ -17,22 +18,52 @@ typedef uint32_t Site;
 
 /** One load, store or atomic of the thread that runs. */
 typedef struct Access {
-    const char *p; /**< first byte */
-    size_t bytes;  /**< 1 to 16, or a range */
-    bool write;    /**< a store or an atomic */
-    bool atomic;   /**< an atomic */
-    bool shared;   /**< to shared memory */
-    Site site;     /**< where */
+    const char *p;    /**< first byte */
+    size_t bytes;     /**< 1 to 16, or a range */
+    bool write;       /**< a store or an atomic */
+    bool atomic;      /**< an atomic */
+    bool shared;      /**< to shared memory */
+    bool is_volatile; /**< as the program has declared it */
+    Site site;        /**< where */
 } Access;
+
+enum { THREAD_LOCALS = 65536 /**< bytes before and after threadIdx that hold such variables */ };
+
+/* ---- site.c ---------------------------------------------------------------------------------- */
 
 /** The site of an address of code. */
 Site site_of_code(const void *pc);
+
+/** The address of code that is site 0. */
+const char *site_origin(void);
 
 /** The site of a line. */
 Site site_of_place(Place place);
 
 /** "file.cu:12 (kernel)" */
 void describe_site(Site site, char *text, size_t size);
+
+/** Whether first_report() has seen the kind with this site, as either of the two. */
+bool reported_before(const char *kind, Site site);
+
+/** True once for each kind, site and other site: a loop would report the same line forever. */
+bool first_report(const char *kind, Site site, Site other);
+
+/* ---- address.c ------------------------------------------------------------------------------- */
+
+/** Whether p is in a variable of the program: on a GPU a `__device__` one. */
+bool in_image(const char *p);
+
+/** Whether p is in a `__constant__` variable. */
+bool in_constants(const char *p);
+
+/** Whether an access to shared memory stays within one variable of the block. */
+bool shared_bounds(const Worker *worker, const Access *access);
+
+/** Says which shared variable, or which allocation, holds p. */
+void detail_memory(const char *p, bool shared);
+
+/* ---- check.c --------------------------------------------------------------------------------- */
 
 /**
  * Checks one load or store of the thread that runs: bounds, initialisation, races; and counts it.
@@ -41,20 +72,22 @@ void describe_site(Site site, char *text, size_t size);
  * @param bytes   1 to 16, or a range
  * @param write   a store
  * @param aligned whether the address must be a multiple of `bytes`
+ * @param is_volatile as the program has declared it
  * @param site    where
  */
-void check_access(const void *address, size_t bytes, bool write, bool aligned, Site site);
+void check_access(const void *address, size_t bytes, bool write, bool aligned, bool is_volatile,
+                  Site site);
 
 /** The same for an atomic: it reads and writes, and races with none of its kind. */
 void check_atomic(const void *address, size_t bytes, Site site);
 
-/** True once for each kind, site and other site: a loop would report the same line forever. */
-bool first_report(const char *kind, Site site, Site other);
-
-/** Says which shared variable, or which allocation, holds p. */
-void detail_memory(const char *p, bool shared);
+/** The compiler's own check is about to report a line: what it says need not be said twice. */
+void check_compiler_says(const char *kind, Place place);
 
 /* ---- shadow.c: which bytes have been written? ------------------------------------------------ */
+
+/** A bit for each byte of device memory. */
+unsigned char *shadow_device_bits(void);
 
 /** Marks bytes of device or shared memory. */
 void shadow_mark(const void *p, size_t bytes, bool written);
@@ -75,6 +108,41 @@ void race_range(const void *p, size_t bytes, bool write);
 
 /** The thread's last store is done: was it another value than the one that it raced with? */
 void race_flush(void);
+
+/** The thread stops, or something else is to be reported: what its reads were for stays unknown. */
+void race_settle(void);
+
+/** An atomicCAS at p is next: what its thread has read there before was only a guess. After it
+ * NULL. */
+void race_compares(const void *p);
+
+/* ---- quick.c --------------------------------------------------------------------------------- */
+
+/** A launch begins, or runs again, or its blocks have other numbers now. */
+void quick_begin(void);
+
+/** Accesses that quick_look() has found right. */
+double quick_accesses(void);
+
+/* ---- held.c: reports that wait for the end of the launch ------------------------------------- */
+
+/** The report that sim_report() begins next is held. */
+void held_begin(const char *kind, Site site, Site other);
+
+/** That was all; `complete` if no later one of the same lines can say more. */
+void held_end(bool complete);
+
+/** Forgets an incomplete report of these lines; whether there was one. */
+bool held_improves(const char *kind, Site site, Site other);
+
+/** Forgets what is held about a line: another report explains it. */
+void held_forget_site(const char *kind, Site site);
+
+/** Forgets what is held about a block. */
+void held_forget_block(const char *kind, unsigned block);
+
+/** Reports what is held. */
+void held_release(void);
 
 /** Nobody has used this memory yet. */
 void race_forget(const void *p, size_t bytes);
@@ -126,6 +194,9 @@ void share_launch_ends(const Launch *launch);
 
 /* ---- traffic.c ------------------------------------------------------------------------------- */
 
+/** Whether anybody counts. */
+bool traffic_counts(void);
+
 /** Counts bytes of device memory that the operation in hand touches. */
 void traffic_access(const char *p, size_t bytes, bool write);
 
@@ -137,6 +208,9 @@ void replay_begin(void);
 /** Whether the launch, which has run once, is to run again: on memory in disguise. */
 bool replay_again(const Launch *launch);
 
+/** The launch that runs is not to run again. */
+void replay_give_up(void);
+
 /** The launch is over: memory is as its first run left it. Reports where the second differs. */
 void replay_end(const Launch *launch);
 
@@ -145,6 +219,9 @@ bool replay_runs(void);
 
 /** An access in the second run: its bytes are without disguise until others are announced. */
 void replay_access(const void *p, size_t bytes);
+
+/** The same for 1 to 16 bytes that are known to be the device's. */
+void replay_show(char *p, size_t bytes);
 
 /** The running thread stops, or has returned. */
 void replay_pause(void);

@@ -1,90 +1,35 @@
-#include <sys/mman.h>
-
-#include "sim.h"
+#include "graph.h"
 
 /* A copy is an operation of its stream. From and to pageable memory it is over when the call
-   returns, as in CUDA; from and to pinned memory it is not, and until the host has waited for it
-   the pages are closed: touching them is reported. */
+   returns, as in CUDA; from and to pinned memory it is not. In a graph it has the memory of each
+   launch, and pageable memory too is read and written when the graph gets there. */
+
+/* Bytes in memory: rows in slices. */
+typedef struct Box {
+    char *first;
+    size_t pitch; /* from one row to the next */
+    size_t slice; /* from one slice to the next */
+} Box;
+
+typedef struct Extent {
+    size_t width; /* bytes of a row */
+    size_t height, depth;
+} Extent;
 
 typedef struct PendingCopy {
-    char *to;
-    const char *from;
-    size_t bytes;
-    int value; /* of a fill */
+    Box to, from;
+    Extent extent;
+    bool to_device, from_device; /* as the call says: managed memory may be either */
+    bool waits;                  /* the call returns when it is over */
     void *staged;
 } PendingCopy;
 
-/* ---- pinned memory with a copy on its way ---------------------------------------------------- */
-
-typedef struct Pending {
-    Allocation *allocation;
-    const char *begin, *end;
-    bool written; /* by the copy: the host may not even read */
-    int slot;
-    uint64_t number;
-    Place place;
-} Pending;
-
-static Pending *pending;
-static int pending_count, pending_room;
-
-static void set_access(const Pending *p, int access) {
-    uintptr_t first = (uintptr_t)p->begin & ~(uintptr_t)(PAGE - 1);
-    mprotect((void *)first, (uintptr_t)p->end - first, access);
+static char *row_at(const Box *box, size_t row, size_t slice) {
+    return box->first + row * box->pitch + slice * box->slice;
 }
 
-void sim_guard_pending(void) {
-    int kept = 0;
-    for (int i = 0; i < pending_count; i++) {
-        const Pending *p = &pending[i];
-        if (sim_host_ordered(p->slot, p->number) || !p->allocation->live) {
-            p->allocation->open = p->allocation->live;
-            if (p->allocation->live) {
-                mprotect(p->allocation->pages, p->allocation->length, PROT_READ | PROT_WRITE);
-            }
-        } else {
-            pending[kept++] = *p;
-        }
-    }
-    pending_count = kept;
-    for (int i = 0; i < pending_count; i++) {
-        pending[i].allocation->open = false;
-        set_access(&pending[i], pending[i].written ? PROT_NONE : PROT_READ);
-    }
-}
-
-static void guard(const char *begin, size_t bytes, bool written, const Operation *operation) {
-    Allocation *allocation = sim_allocation(begin);
-    if (allocation == NULL || !allocation->pinned) {
-        return;
-    }
-    if (pending_count == pending_room) {
-        pending_room = 2 * pending_room + 16;
-        pending = sim_realloc(pending, (size_t)pending_room * sizeof *pending);
-    }
-    pending[pending_count++] =
-        (Pending){allocation,        begin,           begin + bytes, written, operation->stream,
-                  operation->number, operation->place};
-    sim_guard_pending();
-}
-
-bool sim_pending_copy(const char *p, bool write, const void *pc) {
-    for (int i = 0; i < pending_count; i++) {
-        const Pending *copy = &pending[i];
-        if (p >= copy->begin && p < copy->end && (write || copy->written)) {
-            char where[600];
-            cudasim_describe_code(pc, where, sizeof where);
-            sim_report("pending copy",
-                       "host code at %s %s memory of a copy that may still be on its "
-                       "way",
-                       where, write ? "writes" : "reads");
-            sim_detail("the copy was begun at %s:%d", sim_file(copy->place), copy->place.line);
-            sim_detail("wait with cudaStreamSynchronize or cudaEventSynchronize first");
-            return true;
-        }
-    }
-    mprotect((void *)((uintptr_t)p & ~(uintptr_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE);
-    return false;
+static size_t span(const Box *box, Extent e) {
+    return (size_t)(row_at(box, e.height - 1, e.depth - 1) - box->first) + e.width;
 }
 
 /* ---- what may be copied ---------------------------------------------------------------------- */
@@ -98,12 +43,13 @@ static bool is_pinned(const void *p) {
 static bool good_end(const char *call, const char *end, const void *p, size_t bytes,
                      bool device_wanted, Place place) {
     bool device = sim_on_device(p);
+    const Allocation *a = sim_allocation(p);
     if (p == NULL) {
         sim_report("null pointer", "%s at %s:%d: the %s is NULL", call, sim_file(place), place.line,
                    end);
         return false;
     }
-    if (device != device_wanted) {
+    if (device != device_wanted && (a == NULL || !a->managed)) {
         sim_report("invalid copy", "%s at %s:%d: the %s is a %s pointer, but the direction says %s",
                    call, sim_file(place), place.line, end, device ? "DEVICE" : "HOST",
                    device_wanted ? "device" : "host");
@@ -117,6 +63,32 @@ static bool good_end(const char *call, const char *end, const void *p, size_t by
     return !device || sim_check_range(what, p, bytes, place.file, place.line);
 }
 
+static bool apart(const char *call, const char *to, const char *from, size_t bytes, Place place) {
+    if (to >= from + bytes || from >= to + bytes) {
+        return true;
+    }
+    size_t away = (size_t)(to > from ? to - from : from - to);
+    sim_report(
+        "invalid copy",
+        "%s at %s:%d: source and destination overlap by %zu of %zu bytes, which is undefined", call,
+        sim_file(place), place.line, bytes - away, bytes);
+    sim_detail("copy by way of another buffer, or with a kernel that says in which order");
+    if (sim_on_device(to)) {
+        sim_detail_address(to);
+    }
+    return false;
+}
+
+static bool rows_apart(const char *call, const Box *to, const Box *from, Extent e, Place place) {
+    for (size_t i = 0; i < e.height * e.depth; i++) {
+        if (!apart(call, row_at(to, i % e.height, i / e.height),
+                   row_at(from, i % e.height, i / e.height), e.width, place)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool use_end(const void *p, int slot, const char *call, Place place) {
     Allocation *a = sim_on_device(p) ? sim_allocation(p) : NULL;
     return a == NULL || sim_use(a, slot, call, place);
@@ -124,22 +96,30 @@ static bool use_end(const void *p, int slot, const char *call, Place place) {
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-static void run_copy(void *context) {
-    PendingCopy *copy = context;
-    bool to_device = sim_on_device(copy->to), from_device = sim_on_device(copy->from);
+static void copy_row(char *to, const char *from, size_t bytes) {
+    bool to_device = sim_on_device(to), from_device = sim_on_device(from);
     if (from_device) {
         /* A copy within the device may copy memory that was never written. */
-        sim_open(sim_allocation(copy->from));
+        sim_open(sim_allocation(from));
         if (!to_device) {
-            sim_touch(copy->from, copy->bytes, false);
+            sim_touch(from, bytes, false);
         }
     }
     if (to_device) {
-        sim_touch(copy->to, copy->bytes, true);
+        sim_touch(to, bytes, true);
     }
-    memmove(copy->to, copy->staged != NULL ? copy->staged : copy->from, copy->bytes);
+    memmove(to, from, bytes);
     if (to_device && from_device) {
-        check_copied(copy->to, copy->from, copy->bytes);
+        check_copied(to, from, bytes);
+    }
+}
+
+static void run_copy(void *context) {
+    const PendingCopy *copy = context;
+    for (size_t z = 0; z < copy->extent.depth; z++) {
+        for (size_t y = 0; y < copy->extent.height; y++) {
+            copy_row(row_at(&copy->to, y, z), row_at(&copy->from, y, z), copy->extent.width);
+        }
     }
 }
 
@@ -149,119 +129,166 @@ static void release_copy(void *context) {
     free(copy);
 }
 
-static PendingCopy *new_copy(PendingCopy value, bool stage) {
-    PendingCopy *copy = sim_realloc(NULL, sizeof *copy);
-    *copy = value;
-    if (stage) {
-        copy->staged = sim_realloc(NULL, value.bytes);
-        memcpy(copy->staged, copy->from, copy->bytes);
+/* Pageable memory may be changed as soon as the call has returned. */
+static void stage(PendingCopy *copy) {
+    Extent e = copy->extent;
+    Box staged = {sim_realloc(NULL, e.width * e.height * e.depth), e.width, e.width * e.height};
+    for (size_t i = 0; i < e.height * e.depth; i++) {
+        memcpy(row_at(&staged, i % e.height, i / e.height),
+               row_at(&copy->from, i % e.height, i / e.height), e.width);
     }
+    copy->staged = staged.first;
+    copy->from = staged;
+}
+
+static void copy_entered(void *context, const Operation *operation) {
+    const PendingCopy *copy = context;
+    size_t to = span(&copy->to, copy->extent), from = span(&copy->from, copy->extent);
+    if (copy->from_device && !copy->to_device) {
+        sim_event("fetch %zu", copy->extent.width * copy->extent.height * copy->extent.depth);
+    }
+    if (!copy->waits) {
+        sim_guard(copy->to.first, to, true, operation);
+        sim_guard(copy->from.first, from, false, operation);
+    }
+}
+
+static PendingCopy directed(Box to, Box from, Extent extent, cudaMemcpyKind kind) {
+    bool any = kind == cudaMemcpyDefault, within = kind == cudaMemcpyDeviceToDevice;
+    PendingCopy copy = {.to = to, .from = from, .extent = extent};
+    copy.to_device = any ? sim_on_device(to.first) : within || kind == cudaMemcpyHostToDevice;
+    copy.from_device = any ? sim_on_device(from.first) : within || kind == cudaMemcpyDeviceToHost;
     return copy;
 }
 
-static cudaError_t copy(const char *call, Place place, void *to, const void *from, size_t bytes,
-                        cudaMemcpyKind kind, cudaStream_t stream, bool wait) {
-    sim_begin();
-    if (sim_device_error() != cudaSuccess || bytes == 0) {
-        return sim_device_error();
+static bool good_copy(const char *call, Place place, const PendingCopy *c, int slot) {
+    return good_end(call, "destination", c->to.first, span(&c->to, c->extent), c->to_device,
+                    place) &&
+           good_end(call, "source", c->from.first, span(&c->from, c->extent), c->from_device,
+                    place) &&
+           rows_apart(call, &c->to, &c->from, c->extent, place) &&
+           use_end(c->to.first, slot, call, place) && use_end(c->from.first, slot, call, place);
+}
+
+static cudaError_t copy_box(const char *call, Place place, PendingCopy work, cudaStream_t stream,
+                            bool wait) {
+    int slot;
+    cudaError_t error = sim_may_submit(stream, call, place, &slot);
+    if (error != cudaSuccess || work.extent.width * work.extent.height * work.extent.depth == 0) {
+        return error;
     }
-    bool any = kind == cudaMemcpyDefault;
-    bool to_device = any ? sim_on_device(to)
-                         : kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-    bool from_device = any ? sim_on_device(from)
-                           : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    int slot = sim_stream_slot(stream, call, place);
-    if (slot < 0 || !good_end(call, "destination", to, bytes, to_device, place) ||
-        !good_end(call, "source", from, bytes, from_device, place) ||
-        !use_end(to, slot, call, place) || !use_end(from, slot, call, place)) {
+    if (!good_copy(call, place, &work, slot)) {
         return sim_error(cudaErrorInvalidValue, call, place, false);
     }
-    if (from_device && !to_device) {
-        sim_event("fetch %zu", bytes);
+    bool captured = capture_takes(slot);
+    if (!wait && !captured && !work.from_device && !is_pinned(work.from.first)) {
+        stage(&work);
     }
-    bool stage = !wait && !from_device && !is_pinned(from);
-    wait = wait ? !(to_device && from_device) : !to_device && !is_pinned(to);
-    PendingCopy *work = new_copy((PendingCopy){to, from, bytes, 0, NULL}, stage);
-    const Operation *operation =
-        sim_submit_owned(stream, call, place, run_copy, work, release_copy);
-    if (wait) {
+    work.waits = wait ? !(work.to_device && work.from_device)
+                      : !captured && !work.to_device && !is_pinned(work.to.first);
+    PendingCopy *kept = sim_realloc(NULL, sizeof *kept);
+    *kept = work;
+    sim_submit(stream, (Work){call, place, cudaGraphNodeTypeMemcpy, run_copy, release_copy, kept,
+                              copy_entered});
+    if (work.waits) {
         sim_wait_stream(slot);
-    } else {
-        guard(to, bytes, true, operation);
-        guard(from, bytes, false, operation);
     }
     return sim_device_error();
 }
 
+static cudaError_t copy(const char *call, Place place, void *to, const void *from, size_t bytes,
+                        cudaMemcpyKind kind, cudaStream_t stream, bool wait) {
+    PendingCopy plain =
+        directed((Box){to, bytes, bytes}, (Box){(char *)(uintptr_t)from, bytes, bytes},
+                 (Extent){bytes, 1, 1}, kind);
+    return copy_box(call, place, plain, stream, wait);
+}
+
 cudaError_t cudasim_memcpy(const char *file, int line, void *to, const void *from, size_t bytes,
                            cudaMemcpyKind kind) {
+    ENTER("cudaMemcpy", file, line);
     return copy("cudaMemcpy", (Place){file, line}, to, from, bytes, kind, NULL, true);
 }
 
 cudaError_t cudasim_memcpy_async(const char *file, int line, void *to, const void *from,
                                  size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+    ENTER("cudaMemcpyAsync", file, line);
     return copy("cudaMemcpyAsync", (Place){file, line}, to, from, bytes, kind, stream, false);
+}
+
+/* ---- rows and slices ------------------------------------------------------------------------- */
+
+static cudaError_t copy_rows(const char *call, Place place, Box to, Box from, Extent extent,
+                             cudaMemcpyKind kind, cudaStream_t stream, bool wait) {
+    if (extent.width > to.pitch || extent.width > from.pitch) {
+        sim_report("invalid copy", "%s at %s:%d: rows of %zu bytes are wider than a pitch", call,
+                   sim_file(place), place.line, extent.width);
+        return sim_error(cudaErrorInvalidPitchValue, call, place, false);
+    }
+    return copy_box(call, place, directed(to, from, extent, kind), stream, wait);
 }
 
 cudaError_t cudasim_memcpy_2d(const char *file, int line, void *to, size_t to_pitch,
                               const void *from, size_t from_pitch, size_t width, size_t height,
                               cudaMemcpyKind kind) {
-    Place place = {file, line};
-    if (width > to_pitch || width > from_pitch) {
-        sim_report("invalid copy",
-                   "cudaMemcpy2D at %s:%d: rows of %zu bytes are wider than a pitch",
-                   sim_file(place), line, width);
-        return sim_error(cudaErrorInvalidValue, "cudaMemcpy2D", place, false);
-    }
-    for (size_t row = 0; row < height; row++) {
-        cudaError_t error = copy("cudaMemcpy2D", place, (char *)to + row * to_pitch,
-                                 (const char *)from + row * from_pitch, width, kind, NULL, true);
-        if (error != cudaSuccess) {
-            return error;
-        }
-    }
-    return sim_device_error();
+    ENTER("cudaMemcpy2D", file, line);
+    return copy_rows("cudaMemcpy2D", (Place){file, line}, (Box){to, to_pitch, 0},
+                     (Box){(char *)(uintptr_t)from, from_pitch, 0}, (Extent){width, height, 1},
+                     kind, NULL, true);
 }
 
-/* ---- fills ----------------------------------------------------------------------------------- */
-
-static void run_fill(void *context) {
-    const PendingCopy *fill = context;
-    sim_touch(fill->to, fill->bytes, true);
-    memset(fill->to, fill->value, fill->bytes);
+cudaError_t cudasim_memcpy_2d_async(const char *file, int line, void *to, size_t to_pitch,
+                                    const void *from, size_t from_pitch, size_t width,
+                                    size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+    ENTER("cudaMemcpy2DAsync", file, line);
+    return copy_rows("cudaMemcpy2DAsync", (Place){file, line}, (Box){to, to_pitch, 0},
+                     (Box){(char *)(uintptr_t)from, from_pitch, 0}, (Extent){width, height, 1},
+                     kind, stream, false);
 }
 
-static cudaError_t fill(const char *call, Place place, void *to, int value, size_t bytes,
-                        cudaStream_t stream) {
-    sim_begin();
-    if (sim_device_error() != cudaSuccess || bytes == 0) {
-        return sim_device_error();
-    }
-    int slot = sim_stream_slot(stream, call, place);
-    if (slot < 0 || !good_end(call, "destination", to, bytes, true, place) ||
-        !use_end(to, slot, call, place)) {
+static Box box_of(cudaPitchedPtr p, cudaPos at) {
+    Box box = {p.ptr, p.pitch, p.pitch * p.ysize};
+    box.first = p.ptr != NULL ? row_at(&box, at.y, at.z) + at.x : NULL;
+    return box;
+}
+
+static cudaError_t copy_3d(const char *call, Place place, const cudaMemcpy3DParms *p,
+                           cudaStream_t stream, bool wait) {
+    if (p == NULL) {
         return sim_error(cudaErrorInvalidValue, call, place, false);
     }
-    sim_submit(stream, call, place.file, place.line, run_fill,
-               &(PendingCopy){.to = to, .bytes = bytes, .value = value}, sizeof(PendingCopy));
-    return sim_device_error();
+    if (p->srcArray != NULL || p->dstArray != NULL) {
+        sim_report("unsupported", "%s at %s:%d: arrays of textures; copy plain memory", call,
+                   sim_file(place), place.line);
+        return sim_error(cudaErrorNotSupported, call, place, false);
+    }
+    return copy_rows(call, place, box_of(p->dstPtr, p->dstPos), box_of(p->srcPtr, p->srcPos),
+                     (Extent){p->extent.width, p->extent.height, p->extent.depth}, p->kind, stream,
+                     wait);
 }
 
-cudaError_t cudasim_memset(const char *file, int line, void *to, int value, size_t bytes) {
-    return fill("cudaMemset", (Place){file, line}, to, value, bytes, NULL);
+cudaError_t cudasim_memcpy_3d(const char *file, int line, const cudaMemcpy3DParms *p) {
+    ENTER("cudaMemcpy3D", file, line);
+    return copy_3d("cudaMemcpy3D", (Place){file, line}, p, NULL, true);
 }
 
-cudaError_t cudasim_memset_async(const char *file, int line, void *to, int value, size_t bytes,
-                                 cudaStream_t stream) {
-    return fill("cudaMemsetAsync", (Place){file, line}, to, value, bytes, stream);
+cudaError_t cudasim_memcpy_3d_async(const char *file, int line, const cudaMemcpy3DParms *p,
+                                    cudaStream_t stream) {
+    ENTER("cudaMemcpy3DAsync", file, line);
+    return copy_3d("cudaMemcpy3DAsync", (Place){file, line}, p, stream, false);
 }
 
 /* ---- __device__ and __constant__ variables --------------------------------------------------- */
 
 cudaError_t cudasim_memcpy_symbol(const char *file, int line, void *to, const void *from,
                                   size_t bytes, size_t room, const char *name) {
+    ENTER("cudaMemcpyToSymbol", file, line);
     Place place = {file, line};
-    sim_begin();
+    int slot;
+    cudaError_t error = sim_may_submit(NULL, "cudaMemcpyToSymbol", place, &slot);
+    if (error != cudaSuccess) {
+        return error;
+    }
     if (bytes > room) {
         sim_report("out-of-bounds access", "copy at %s:%d: %zu bytes, but %s has %zu",
                    sim_file(place), line, bytes, name, room);

@@ -2,7 +2,7 @@
 
 #include "cublas_product.h"
 #include "kernels/blas.h"
-#include "sim.h"
+#include "operation.h"
 
 enum { MOST_HANDLES = 64 };
 
@@ -67,7 +67,6 @@ static struct cublasContext **slot_of(cublasHandle_t handle) {
 
 /* Whether a call may go on with this handle. */
 static cublasStatus_t known(const char *function, Place place, cublasHandle_t handle) {
-    sim_begin();
     if (handle == NULL || slot_of(handle) == NULL) {
         sim_report("cuBLAS argument", "%s at %s:%d: this handle does not exist", function,
                    sim_file(place), place.line);
@@ -79,7 +78,7 @@ static cublasStatus_t known(const char *function, Place place, cublasHandle_t ha
 }
 
 cublasStatus_t cudasim_blas_create(const char *file, int line, cublasHandle_t *handle) {
-    sim_begin();
+    ENTER("cublasCreate", file, line);
     if (handle == NULL) {
         sim_report("cuBLAS argument", "cublasCreate at %s:%d: NULL instead of a handle's address",
                    sim_file((Place){file, line}), line);
@@ -96,8 +95,10 @@ cublasStatus_t cudasim_blas_create(const char *file, int line, cublasHandle_t *h
 }
 
 cublasStatus_t cudasim_blas_destroy(const char *file, int line, cublasHandle_t handle) {
+    ENTER("cublasDestroy", file, line);
     cublasStatus_t status = known("cublasDestroy", (Place){file, line}, handle);
-    if (status != CUBLAS_STATUS_NOT_INITIALIZED) {
+    if (status != CUBLAS_STATUS_NOT_INITIALIZED &&
+        sim_may_wait_device("cublasDestroy", (Place){file, line}) == cudaSuccess) {
         sim_wait_device();
         *slot_of(handle) = NULL;
         free(handle);
@@ -107,12 +108,14 @@ cublasStatus_t cudasim_blas_destroy(const char *file, int line, cublasHandle_t h
 
 cublasStatus_t cudasim_blas_version(const char *file, int line, cublasHandle_t handle,
                                     int *version) {
+    ENTER("cublasGetVersion", file, line);
     *version = 120400;
     return known("cublasGetVersion", (Place){file, line}, handle);
 }
 
 cublasStatus_t cudasim_blas_set_stream(const char *file, int line, cublasHandle_t handle,
                                        cudaStream_t stream) {
+    ENTER("cublasSetStream", file, line);
     Place place = {file, line};
     cublasStatus_t status = known("cublasSetStream", place, handle);
     if (status == CUBLAS_STATUS_SUCCESS) {
@@ -126,6 +129,7 @@ cublasStatus_t cudasim_blas_set_stream(const char *file, int line, cublasHandle_
 
 cublasStatus_t cudasim_blas_get_stream(const char *file, int line, cublasHandle_t handle,
                                        cudaStream_t *stream) {
+    ENTER("cublasGetStream", file, line);
     cublasStatus_t status = known("cublasGetStream", (Place){file, line}, handle);
     if (status == CUBLAS_STATUS_SUCCESS) {
         *stream = handle->stream;
@@ -136,6 +140,7 @@ cublasStatus_t cudasim_blas_get_stream(const char *file, int line, cublasHandle_
 /* It is not used here, but it must be there. */
 cublasStatus_t cudasim_blas_set_workspace(const char *file, int line, cublasHandle_t handle,
                                           void *workspace, size_t bytes) {
+    ENTER("cublasSetWorkspace", file, line);
     cublasStatus_t status = known("cublasSetWorkspace", (Place){file, line}, handle);
     if (status == CUBLAS_STATUS_SUCCESS && bytes > 0 &&
         !sim_check_range("cublasSetWorkspace, workspace,", workspace, bytes, file, line)) {
@@ -146,6 +151,7 @@ cublasStatus_t cudasim_blas_set_workspace(const char *file, int line, cublasHand
 
 cublasStatus_t cudasim_blas_set_pointers(const char *file, int line, cublasHandle_t handle,
                                          cublasPointerMode_t mode) {
+    ENTER("cublasSetPointerMode", file, line);
     cublasStatus_t status = known("cublasSetPointerMode", (Place){file, line}, handle);
     if (status == CUBLAS_STATUS_SUCCESS) {
         handle->pointers = mode;
@@ -155,6 +161,7 @@ cublasStatus_t cudasim_blas_set_pointers(const char *file, int line, cublasHandl
 
 cublasStatus_t cudasim_blas_get_pointers(const char *file, int line, cublasHandle_t handle,
                                          cublasPointerMode_t *mode) {
+    ENTER("cublasGetPointerMode", file, line);
     cublasStatus_t status = known("cublasGetPointerMode", (Place){file, line}, handle);
     if (status == CUBLAS_STATUS_SUCCESS) {
         *mode = handle->pointers;
@@ -164,6 +171,7 @@ cublasStatus_t cudasim_blas_get_pointers(const char *file, int line, cublasHandl
 
 cublasStatus_t cudasim_blas_set_math(const char *file, int line, cublasHandle_t handle,
                                      cublasMath_t mode) {
+    ENTER("cublasSetMathMode", file, line);
     cublasStatus_t status = known("cublasSetMathMode", (Place){file, line}, handle);
     if (status == CUBLAS_STATUS_SUCCESS) {
         handle->math = mode;
@@ -173,6 +181,7 @@ cublasStatus_t cudasim_blas_set_math(const char *file, int line, cublasHandle_t 
 
 cublasStatus_t cudasim_blas_get_math(const char *file, int line, cublasHandle_t handle,
                                      cublasMath_t *mode) {
+    ENTER("cublasGetMathMode", file, line);
     cublasStatus_t status = known("cublasGetMathMode", (Place){file, line}, handle);
     if (status == CUBLAS_STATUS_SUCCESS) {
         *mode = handle->math;
@@ -182,6 +191,7 @@ cublasStatus_t cudasim_blas_get_math(const char *file, int line, cublasHandle_t 
 
 cublasStatus_t cudasim_blas_set_atomics(const char *file, int line, cublasHandle_t handle,
                                         cublasAtomicsMode_t mode) {
+    ENTER("cublasSetAtomicsMode", file, line);
     (void)mode;
     return known("cublasSetAtomicsMode", (Place){file, line}, handle);
 }
@@ -203,7 +213,6 @@ static cublasStatus_t multiply(cublasHandle_t handle, Product product) {
     if (status != CUBLAS_STATUS_SUCCESS) {
         return status;
     }
-    sim_event("product %s", product.function);
     product.device_scalars = handle->pointers == CUBLAS_POINTER_MODE_DEVICE;
     return product_submit(&product, handle->stream);
 }
@@ -215,6 +224,7 @@ cudasim_gemm_batched_ex(const char *file, int line, cublasHandle_t handle, cubla
                         const void *B, cudaDataType_t Btype, int ldb, long long strideB,
                         const void *beta, void *C, cudaDataType_t Ctype, int ldc, long long strideC,
                         int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
+    ENTER("cublasGemmStridedBatchedEx", file, line);
     (void)algo;
     return multiply(handle, (Product){.function = "cublasGemmStridedBatchedEx",
                                       .place = {file, line},
@@ -236,6 +246,7 @@ cublasStatus_t cudasim_gemm_ex(const char *file, int line, cublasHandle_t handle
                                int lda, const void *B, cudaDataType_t Btype, int ldb,
                                const void *beta, void *C, cudaDataType_t Ctype, int ldc,
                                cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
+    ENTER("cublasGemmEx", file, line);
     (void)algo;
     return multiply(handle, (Product){.function = "cublasGemmEx",
                                       .place = {file, line},
@@ -257,6 +268,7 @@ cublasStatus_t cudasim_sgemm_batched(const char *file, int line, cublasHandle_t 
                                      long long strideA, const float *B, int ldb, long long strideB,
                                      const float *beta, float *C, int ldc, long long strideC,
                                      int batchCount) {
+    ENTER("cublasSgemmStridedBatched", file, line);
     return multiply(handle, (Product){.function = "cublasSgemmStridedBatched",
                                       .place = {file, line},
                                       .m = m,
@@ -275,6 +287,7 @@ cublasStatus_t cudasim_sgemm(const char *file, int line, cublasHandle_t handle,
                              cublasOperation_t transa, cublasOperation_t transb, int m, int n,
                              int k, const float *alpha, const float *A, int lda, const float *B,
                              int ldb, const float *beta, float *C, int ldc) {
+    ENTER("cublasSgemm", file, line);
     return multiply(handle, (Product){.function = "cublasSgemm",
                                       .place = {file, line},
                                       .m = m,

@@ -1,4 +1,5 @@
 #include "cublas_product.h"
+#include "operation.h"
 
 #include <stdarg.h>
 
@@ -100,6 +101,55 @@ static cublasStatus_t check_memory(const Product *p, const BlasMatrix *x, int sl
                                             : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
+static void *column_of(const BlasMatrix *x, int z, int column);
+
+static int by_address(const void *a, const void *b) {
+    const char *const *p = a, *const *q = b;
+    return (*p > *q) - (*p < *q);
+}
+
+/* Where the columns of all matrices of the batch begin, in ascending order. */
+static const char **columns_of(const BlasMatrix *x, size_t count) {
+    const char **begin = sim_realloc(NULL, count * sizeof *begin);
+    for (size_t i = 0; i < count; i++) {
+        begin[i] = column_of(x, (int)(i / (size_t)x->columns), (int)(i % (size_t)x->columns));
+    }
+    qsort(begin, count, sizeof *begin, by_address);
+    return begin;
+}
+
+/* Matrices may lie between each other's columns. */
+static bool share_bytes(const Product *p, const BlasMatrix *x, const BlasMatrix *y) {
+    size_t nx = (size_t)p->batch * (size_t)x->columns, ny = (size_t)p->batch * (size_t)y->columns;
+    const char **a = columns_of(x, nx), **b = columns_of(y, ny);
+    bool shared = false;
+    for (size_t i = 0, j = 0; i < nx && j < ny && !shared;) {
+        if (a[i] + x->rows * size_of(x->type) <= b[j]) {
+            i++;
+        } else if (b[j] + y->rows * size_of(y->type) <= a[i]) {
+            j++;
+        } else {
+            shared = true;
+        }
+    }
+    free(a);
+    free(b);
+    return shared;
+}
+
+/* C may be read as beta says, but it is not what is multiplied. */
+static cublasStatus_t check_apart(const Product *p, const BlasMatrix *x) {
+    const char *c = p->C.data, *factor = x->data;
+    if (c >= factor + extent(x, p->batch) || factor >= c + extent(&p->C, p->batch) ||
+        !share_bytes(p, x, &p->C)) {
+        return CUBLAS_STATUS_SUCCESS;
+    }
+    wrong(p, "C lies on %c: the product would overwrite a factor that is still read", x->name);
+    sim_detail("cuBLAS does not multiply in place: give C memory of its own");
+    sim_detail_address(c);
+    return CUBLAS_STATUS_INVALID_VALUE;
+}
+
 static cublasStatus_t check_scalar(const Product *p, const char *name, const float *scalar) {
     if (scalar == NULL) {
         return wrong(p, "%s is NULL", name);
@@ -122,6 +172,60 @@ static void set_shape(BlasMatrix *x, int rows, int columns) {
     bool transposed = x->operation != CUBLAS_OP_N;
     x->rows = transposed ? columns : rows;
     x->columns = transposed ? rows : columns;
+}
+
+/* ---- epilogues ------------------------------------------------------------------------------- */
+
+enum { BIAS = 4, RELU = 2, GELU = 32, AUX = 128 }; /* bits of a cublasLtEpilogue_t */
+
+static BlasMatrix bias_of(const Product *p) {
+    cudaDataType_t type = p->after.bias_type < 0 ? p->C.type : (cudaDataType_t)p->after.bias_type;
+    return (BlasMatrix){.name = 'b',
+                        .data = (void *)(uintptr_t)p->after.bias,
+                        .type = type,
+                        .ld = p->m,
+                        .rows = p->m,
+                        .columns = 1};
+}
+
+static BlasMatrix aux_of(const Product *p) {
+    cudaDataType_t type = p->after.aux_type < 0 ? p->C.type : (cudaDataType_t)p->after.aux_type;
+    return (BlasMatrix){.name = 'x',
+                        .data = p->after.aux,
+                        .type = type,
+                        .ld = (int)p->after.aux_ld,
+                        .stride = p->after.aux_stride,
+                        .rows = p->m,
+                        .columns = p->n};
+}
+
+static bool known_epilogue(int kind) {
+    int function = kind & ~(BIAS | AUX);
+    return kind == 0 || kind == 1 || kind == BIAS || (function == GELU && kind >= GELU) ||
+           (function == RELU && !(kind & AUX));
+}
+
+static cublasStatus_t check_memory(const Product *p, const BlasMatrix *x, int slot);
+
+static cublasStatus_t check_epilogue(const Product *p, int slot) {
+    if (!known_epilogue(p->after.kind)) {
+        sim_report("unsupported", "%s at %s:%d: epilogue %d is not simulated", p->function,
+                   sim_file(p->place), p->place.line, p->after.kind);
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+    BlasMatrix bias = bias_of(p), aux = aux_of(p);
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    if (p->after.kind & BIAS) {
+        status = check_memory(p, &bias, slot);
+    }
+    if (status == CUBLAS_STATUS_SUCCESS && p->after.kind & AUX) {
+        status = aux.ld < p->m ? wrong(p,
+                                       "the leading dimension of its second result is %d, but "
+                                       "that has %d rows",
+                                       aux.ld, p->m)
+                               : check_memory(p, &aux, slot);
+    }
+    return status;
 }
 
 static bool has_factors(const Product *p) {
@@ -158,10 +262,13 @@ static cublasStatus_t check(Product *p, int slot) {
         return CUBLAS_STATUS_SUCCESS;
     }
     if (has_factors(p) && ((status = check_memory(p, &p->A, slot)) != CUBLAS_STATUS_SUCCESS ||
-                           (status = check_memory(p, &p->B, slot)) != CUBLAS_STATUS_SUCCESS)) {
+                           (status = check_memory(p, &p->B, slot)) != CUBLAS_STATUS_SUCCESS ||
+                           (status = check_apart(p, &p->A)) != CUBLAS_STATUS_SUCCESS ||
+                           (status = check_apart(p, &p->B)) != CUBLAS_STATUS_SUCCESS)) {
         return status;
     }
-    return check_memory(p, &p->C, slot);
+    status = check_epilogue(p, slot);
+    return status == CUBLAS_STATUS_SUCCESS ? check_memory(p, &p->C, slot) : status;
 }
 
 /* ---- the work -------------------------------------------------------------------------------- */
@@ -248,6 +355,34 @@ static float *multiply(const Product *p, int z) {
     return result;
 }
 
+static float gelu(float x) {
+    return 0.5f * x * (1 + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
+}
+
+/* The number that is stored for one of the product. */
+static float finished(const Product *p, int z, int row, int column, float value) {
+    int kind = p->after.kind;
+    if (kind & BIAS) {
+        BlasMatrix bias = bias_of(p);
+        value += read_number(bias.data, row, bias.type);
+    }
+    if (kind & AUX) {
+        BlasMatrix aux = aux_of(p);
+        write_number(column_of(&aux, z, column), row, aux.type, value);
+    }
+    return kind & GELU ? gelu(value) : kind & RELU ? fmaxf(value, 0) : value;
+}
+
+static void touch_epilogue(const Product *p, int z) {
+    BlasMatrix bias = bias_of(p), aux = aux_of(p);
+    if (p->after.kind & BIAS) {
+        touch(&bias, 0, false);
+    }
+    if (p->after.kind & AUX) {
+        touch(&aux, z, true);
+    }
+}
+
 /* C = alpha product + beta C. Where beta is 0, C is not read: it may be NaN. */
 static void store(const Product *p, int z, const float *product, float alpha, float beta) {
     const BlasMatrix *C = &p->C;
@@ -255,12 +390,13 @@ static void store(const Product *p, int z, const float *product, float alpha, fl
         touch(C, z, false);
     }
     touch(C, z, true);
+    touch_epilogue(p, z);
     for (int column = 0; column < p->n; column++) {
         void *to = column_of(C, z, column);
         for (int row = 0; row < p->m; row++) {
             float value = product != NULL ? alpha * product[(size_t)column * p->m + row] : 0;
             value += beta != 0 ? beta * read_number(to, row, C->type) : 0;
-            write_number(to, row, C->type, value);
+            write_number(to, row, C->type, finished(p, z, row, column, value));
         }
     }
 }
@@ -284,14 +420,23 @@ static void run(void *context) {
     }
 }
 
+static void entered(void *context, const Operation *operation) {
+    (void)context;
+    sim_event("product %s", operation->what);
+}
+
 cublasStatus_t product_submit(Product *p, cudaStream_t stream) {
+    int slot;
     set_shape(&p->A, p->m, p->k);
     set_shape(&p->B, p->k, p->n);
     set_shape(&p->C, p->m, p->n);
-    int slot = sim_stream_slot(stream, p->function, p->place);
-    cublasStatus_t status = slot < 0 ? CUBLAS_STATUS_INVALID_VALUE : check(p, slot);
+    if (sim_may_submit(stream, p->function, p->place, &slot) != cudaSuccess) {
+        return slot < 0 ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_EXECUTION_FAILED;
+    }
+    cublasStatus_t status = check(p, slot);
     if (status == CUBLAS_STATUS_SUCCESS && p->m > 0 && p->n > 0 && p->batch > 0) {
-        sim_submit(stream, p->function, p->place.file, p->place.line, run, p, sizeof *p);
+        Work work = {p->function, p->place, .run = run, .context = p, .entered = entered};
+        sim_submit_copy(stream, work, sizeof *p);
     }
     return status;
 }

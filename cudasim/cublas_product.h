@@ -21,6 +21,17 @@ typedef struct BlasMatrix {
     int columns;                 /**< the same */
 } BlasMatrix;
 
+/** A step between the product and its store: an epilogue of cuBLASLt. */
+typedef struct Epilogue {
+    int32_t kind;       /**< a cublasLtEpilogue_t; 0 is none */
+    const void *bias;   /**< (m), added to each column */
+    int32_t bias_type;  /**< of its numbers; -1: as C's */
+    void *aux;          /**< (m, n), takes what ReLU or GELU are given; or NULL */
+    int32_t aux_type;   /**< of its numbers; -1: as C's */
+    int64_t aux_ld;     /**< numbers from one column to the next */
+    int64_t aux_stride; /**< numbers from one matrix to the next */
+} Epilogue;
+
 /** C = alpha op(A) op(B) + beta C for each of a batch. */
 typedef struct Product {
     const char *function;        /**< that was called */
@@ -35,6 +46,7 @@ typedef struct Product {
     const float *beta;           /**< one number */
     float alpha_read;            /**< its value, read at the call if in host memory */
     float beta_read;             /**< the same */
+    Epilogue after;              /**< before it is stored */
     BlasMatrix A;                /**< first factor */
     BlasMatrix B;                /**< second factor */
     BlasMatrix C;                /**< result */

@@ -1,5 +1,5 @@
-# CUDA: the simulator and its compiler's front end, or nvcc (BACKEND=cuda); `make cu`, `make lint`.
-.PHONY: cu cu-build lint profile-check profile-check-run
+# CUDA: the simulator and its compiler's front end, or nvcc (BACKEND=cuda); `make cu`, `make foreign`, `make lint`.
+.PHONY: cu cu-build foreign lint profile-check profile-check-run
 
 CUCXX   := $(subst clang,clang++,$(subst gcc,g++,$(CC)))
 CU_WARN := $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) -Wno-sign-compare -Wno-unknown-pragmas
@@ -35,9 +35,13 @@ LINK_CUDA := $(if $(ACCESS),-fsanitize=undefined)
 LIBS_CUDA := -ldw -lstdc++
 # clang copies structures with memcpy(), which must be seen as well; and kernels, which run twice, print once.
 see_copies = $(if $(ACCESS),objcopy $(foreach f,memcpy memmove memset printf puts putchar,--redefine-sym $f=__tsan_$f))
-# A copy of a structure stays whole, memcpy() is a call, and a read is announced though a write follows it.
-see_accesses = $(if $(ACCESS),$(if $(findstring clang,$1),-mllvm -tsan-instrument-read-before-write=1,\
-               -fno-tree-sra $(foreach f,memcpy memmove memset,-fno-builtin-$f)))
+# gcc may join what a loop reads into vectors that pass the end of an array: a report of what the program does not do.
+no_wide_loops = $(if $(findstring clang,$1),,-fno-tree-loop-vectorize)
+# What kernels call of the C library is the simulator's, which knows a kernel from the host.
+see_library = objcopy $(foreach f,malloc free printf puts putchar _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm __assert_fail,--redefine-sym $f=cudasim_in_$f)
+# A copy of a structure stays whole, memcpy() is a call, a read is announced though a write follows it, and volatile has its own hooks.
+see_accesses = $(if $(ACCESS),$(if $(findstring clang,$1),-mllvm -tsan-instrument-read-before-write=1 -mllvm -tsan-distinguish-volatile=1,\
+               --param=tsan-distinguish-volatile=1 -fno-tree-sra $(foreach f,memcpy memmove memset,-fno-builtin-$f)))
 # A .cu is C++ once its launches and __shared__ variables are rewritten, after the preprocessor.
 define compile_cu
 @mkdir -p $(@D)
@@ -50,7 +54,7 @@ endef
 endif
 
 # The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
-SIM_LOOKS := $(addprefix cudasim/,hooks.c check.c shadow.c race.c replay.c profile.c sample.c share.c traffic.c)
+SIM_LOOKS := $(addprefix cudasim/,hooks.c quick.c check.c site.c address.c shadow.c race.c race_report.c held.c replay.c profile.c sample.c share.c traffic.c)
 SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)),$(wildcard cudasim/*.c)))
 $(SIM_OBJ): private SANITIZE :=
 $(SIM_OBJ): private MORE_WARN := $(STRICT)
@@ -62,7 +66,8 @@ build/cu2cpp: $(CU2CPP) $(wildcard cudasim/cu2cpp/*.h)
 	$(call say,compile)
 	$Qgcc -std=gnu11 -O2 -g -I. $(WARN) $(CU2CPP) -o $@
 
-# Any CUDA program, with headers beside it: make cu FILE=path/x.cu. cu-build OUT=program only builds.
+# Any CUDA program, with headers beside it: make cu FILE=path/x.cu, and MORE="..." with the other files of the program.
+# cu-build OUT=program only builds; CU_PATHS: where else headers are looked for.
 # Made anew each time, for the headers of a file outside of the tree are not followed.
 cu_source = $(call without_space,$(FILE))
 cu_out    = $(if $(OUT),$(call without_space,$(OUT)),$B/cu/$(basename $(cu_source)))
@@ -72,25 +77,39 @@ cu: cu-build
 cu-build: $(CU_LIB)
 	@$(if $(FILE),,echo "which one? make cu FILE=path/x.cu" >&2; exit 2)
 	@test -f "$(cu_source)" || { echo "$(FILE): no such file" >&2; exit 2; }
+	@for f in $(MORE); do test -f "$$f" || { echo "$$f: no such file" >&2; exit 2; }; done
 	@mkdir -p $(dir $(cu_out))
 ifeq ($(BACKEND),cuda)
-	$Q$(NVCC) $(CU_INPUT) $(DEFINES) -I$(dir $(cu_source)) $(CU_FLAGS) $(cu_source) -o $(cu_out) \
+	$Q$(NVCC) $(CU_INPUT) $(DEFINES) $(CU_PATHS) -I$(dir $(cu_source)) $(CU_FLAGS) $(cu_source) $(MORE) -o $(cu_out) \
 	    -Xcompiler -fopenmp $(filter-out -Wl%,$(LINK_LIBS)) -Xlinker -rpath,$(CUDA_LIB)
 else
-	$Q$(CUCXX) -E -x c++ $(filter-out $(CU_WARN),$(CU_FLAGS)) -D__CUDACC__ $(CU_INPUT) $(DEFINES) -I$(dir $(cu_source)) \
-	    -include cuda_runtime.h $(cu_source) -o $(cu_out).i
-	$Qbuild/cu2cpp $(cu_out).i $(cu_out).ii
-	$Q$(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CU_FLAGS)) $(call see_accesses,$(CUCXX)) -Wall -Wextra -Wno-sign-compare -c $(cu_out).ii -o $(cu_out).o
-	$(if $(ACCESS),$Q$(see_copies) $(cu_out).o)
-	$Q$(CUCXX) $(cu_out).o $(CU_LIB) $(LINK_FLAGS) $(BLAS_$(BLAS)) -ldw -lm -o $(cu_out)
-	@$(RM) $(cu_out).i $(cu_out).ii $(cu_out).o
+	$Qset -e; objects=; for source in $(cu_source) $(MORE); do \
+	    o=$(cu_out).$$(echo "$$source" | tr / _); objects="$$objects $$o.o"; \
+	    case "$$source" in *.c) $(CC) -std=gnu11 -O2 -g $(CU_INPUT) $(DEFINES) $(CU_PATHS) -c $$source -o $$o.o; continue;; esac; \
+	    $(CUCXX) -E -x c++ $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp -D__CUDACC__ $(CU_INPUT) $(DEFINES) $(CU_PATHS) -I$(dir $(cu_source)) \
+	        -include cuda_runtime.h $$source -o $$o.i; \
+	    build/cu2cpp $$o.i $$o.ii; \
+	    $(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp $(call see_accesses,$(CUCXX)) $(call no_wide_loops,$(CUCXX)) -Wall -Wextra -Wno-sign-compare -fno-optimize-sibling-calls \
+	        -c $$o.ii -o $$o.o; \
+	    $(if $(ACCESS),$(see_copies) $$o.o;) $(see_library) $$o.o; \
+	    $(RM) $$o.i $$o.ii; \
+	done; \
+	$(CUCXX) $$objects $(CU_LIB) $(LINK_FLAGS) $(BLAS_$(BLAS)) -ldw -lm \
+	    $(if $(DEBUG),,-Wl$(comma)--defsym=cudasim_all_cores=1) -o $(cu_out); \
+	$(RM) $$objects
 endif
+
+# Every .cu with a main() below a folder, and a table of what became of each: make foreign DIR=folder.
+foreign: $(CU_LIB)
+	+@$(if $(DIR),,echo "which folder? make foreign DIR=folder" >&2; exit 2;) $(PYTHON) tools/foreign.py --dir $(call in_quotes,$(DIR)) \
+	    $(if $(SECONDS),--seconds $(call in_quotes,$(SECONDS))) $(if $(JOBS),--jobs $(call in_quotes,$(JOBS))) \
+	    $(if $(INCLUDE),--include $(call in_quotes,$(INCLUDE))) $(if $(ONLY),--only $(call in_quotes,$(ONLY))) $(if $(JSON),--json $(call in_quotes,$(JSON)))
 
 # clang's own CUDA front end, for what a host compiler lets through: a kernel that calls a host
 # function, a kernel called without <<< >>>. Both sides of each file are looked at.
 LINTED ?= $(wildcard kernels/*.cu solutions/*/*.cu labs/*/*.cu)
 LINT   := clang -x cuda -std=c++17 -nocudainc -nocudalib -fsyntax-only -Icudasim/include -I. \
-          --cuda-gpu-arch=sm_70 -include cudasim/lint.h -Wall -Wextra -Wno-sign-compare \
+          --cuda-gpu-arch=sm_70 -include cudasim/lint.h -Wall -Wextra -Wno-sign-compare -fno-optimize-sibling-calls \
           -Wno-unknown-cuda-version -Werror
 lint:
 	@for f in $(LINTED); do for side in host device; do $(LINT) --cuda-$$side-only $$f || exit; done; done

@@ -1,21 +1,22 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "block.h"
+#include "operation.h"
 
 /* Device memory is closed, and opened one allocation at a time when an operation touches it. So
    every fault comes here: most open something and go on, the others are mistakes. */
 
-enum { SIGNAL_STACK = 128 << 10, RETRIES = 100 };
+enum { SIGNAL_STACK = 128 << 10 };
 static struct sigaction earlier_fault, earlier_bus;
 
-static const void *program_counter(void *context) {
+const void *sim_program_counter(void *context) {
 #if defined __x86_64__ && defined __linux__
     /* As if it were a return address. */
     return (const char *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] + 1;
@@ -45,17 +46,16 @@ static bool is_misaligned(const siginfo_t *info) {
 #endif
 }
 
-/* Where the program was when a fault or a tick came: the innermost line of a kernel if one runs,
-   since the fault may be in a function of a library or of the simulator; else of the host's
-   program. */
-static void describe_fault(const void *pc, bool in_kernel, char *where, size_t size) {
+/* The innermost line of a kernel if one runs, since the fault may be in a function of a library or
+   of the simulator; else of the host's program. */
+void sim_describe_fault(const void *pc, bool in_kernel, char *where, size_t size) {
     void *frame[64];
     char text[600];
     Dl_info image, program;
     int n = backtrace(frame, 64);
     bool interrupted = false; /* frames before that are the handler's */
     cudasim_describe_code(pc, where, size);
-    bool found = dladdr((const void *)(uintptr_t)describe_fault, &program) != 0 &&
+    bool found = dladdr((const void *)(uintptr_t)sim_describe_fault, &program) != 0 &&
                  dladdr(pc, &image) != 0 &&
                  (in_kernel ? strstr(where, ".cu") != NULL : image.dli_fbase == program.dli_fbase);
     for (int i = 0; i < n && !found; i++) {
@@ -85,6 +85,7 @@ static void report_in_kernel(const char *p, bool write, const char *where) {
     const Allocation *a = sim_on_device(p) ? sim_nearest(p) : NULL;
     if ((uintptr_t)p < PAGE) {
         sim_report("null pointer", "%s of address %p at %s", verb, p, where);
+        sim_detail_error();
     } else if (a != NULL && !a->live && p >= a->base && p < a->base + a->bytes) {
         sim_report("use after free", "%s of freed device memory at %s", verb, where);
     } else if (sim_on_device(p)) {
@@ -97,6 +98,7 @@ static void report_in_kernel(const char *p, bool write, const char *where) {
         sim_detail("address is %td bytes past the %zu bytes that the launch asked for",
                    p - (worker->dynamic + worker->launch->site.shared),
                    worker->launch->site.shared);
+        sim_detail_dynamic();
     } else {
         sim_report("out-of-bounds access", "%s of address %p at %s", verb, p, where);
     }
@@ -106,88 +108,70 @@ static void report_in_kernel(const char *p, bool write, const char *where) {
     }
 }
 
-static void on_fault(int signal, siginfo_t *info, void *context) {
+/* To the host, the __shared__ variables of a file lie in the first page: see shared.c. */
+static void detail_cure(const char *p) {
+    size_t bytes;
+    if (p < sim_device_range(&bytes) + PAGE) {
+        sim_detail("a __shared__ variable belongs to a block while it runs: let a thread of the "
+                   "block write it");
+    } else {
+        sim_detail_address(p);
+        sim_detail("the host cannot touch a GPU's memory: use cudaMemcpy");
+    }
+}
+
+static void handle_fault(int signal, siginfo_t *info, void *context) {
     const char *p = info->si_addr;
-    const void *pc = program_counter(context);
+    const void *pc = sim_program_counter(context);
     bool write = was_write(context);
     bool in_kernel = sim_worker != NULL && sim_worker->in_kernel;
     Allocation *a = sim_allocation(p);
 
-    bool closed = a != NULL && a->live && !a->open && p < a->pages + a->length;
-    if (closed && sim_operation() != NULL) {
-        sim_open(a);
+    bool inside = a != NULL && a->live && p < a->pages + a->length;
+    bool closed = inside && !a->open;
+    if (inside && sim_operation() != NULL) {
+        sim_open(a); /* unless another core just has: then the access succeeds now */
         return;
     }
-    if (closed && a->pinned && !sim_pending_copy(p, write, pc)) {
+    if (closed && (a->pinned || a->managed) && !sim_pending_copy(p, write, pc)) {
         return;
     }
     char where[600];
     if (in_kernel && is_misaligned(info)) {
-        describe_fault(pc, true, where, sizeof where);
+        sim_describe_fault(pc, true, where, sizeof where);
         sim_report("misaligned access",
                    "an access at %s to an address that is not a multiple of its "
                    "16 bytes",
                    where);
         sim_detail_thread();
     } else if (in_kernel) {
-        describe_fault(pc, true, where, sizeof where);
+        sim_describe_fault(pc, true, where, sizeof where);
         report_in_kernel(p, write, where);
-    } else if (sim_on_device(p)) {
-        describe_fault(pc, false, where, sizeof where);
+    } else if (closed && a->managed) {
+        ; /* sim_pending_copy() has reported it */
+    } else if (sim_on_device(p) && !(a != NULL && a->managed)) {
+        sim_describe_fault(pc, false, where, sizeof where);
         sim_report("host access to device memory", "host code %s a device pointer at %s",
                    write ? "writes through" : "reads through", where);
-        sim_detail_address(p);
-        sim_detail("the host cannot touch a GPU's memory: use cudaMemcpy");
+        detail_cure(p);
     } else if (a == NULL) {
         /* Not ours: the handler that was there before us decides. */
         sigaction(signal, signal == SIGSEGV ? &earlier_fault : &earlier_bus, NULL);
         return;
     } else if (!closed) {
-        describe_fault(pc, false, where, sizeof where);
-        sim_report("out-of-bounds access", "host code at %s leaves pinned memory", where);
+        sim_describe_fault(pc, false, where, sizeof where);
+        sim_report("out-of-bounds access", "host code at %s leaves %s memory", where,
+                   a->managed ? "managed" : "pinned");
         sim_detail_address(p);
     }
     sim_stop();
 }
 
-/* ---- blocks that never end ------------------------------------------------------------------- */
-
-static volatile sig_atomic_t ticks;
-static unsigned watched_block;
-
-static void on_tick(int signal, siginfo_t *info, void *context) {
-    (void)signal, (void)info;
-    Worker *worker = sim_worker;
-    if (worker == NULL || !worker->in_kernel) {
-        return;
-    }
-    if (worker->block != watched_block) {
-        watched_block = worker->block;
-        ticks = 0;
-    }
-    if (++ticks < sim_settings.timeout) {
-        return;
-    }
-    char where[600];
-    describe_fault(program_counter(context), true, where, sizeof where);
-    if (strstr(where, ".cu") == NULL && ticks < sim_settings.timeout + RETRIES) {
-        /* Just now it switches stacks, where no line is known: look again in a millisecond. */
-        setitimer(ITIMER_REAL, &(struct itimerval){{1, 0}, {0, 1000}}, NULL);
-        return;
-    }
-    sim_report("timeout", "a block has run for %d s; it is at %s", sim_settings.timeout, where);
-    sim_detail_thread();
-    sim_detail("a loop that never ends, or one that waits for another thread: between barriers "
-               "threads run one at a time");
-    sim_stop();
-}
-
-void sim_watch(bool on) {
-    if (sim_settings.timeout > 0) {
-        struct itimerval second = {{on, 0}, {on, 0}};
-        ticks = 0;
-        setitimer(ITIMER_REAL, &second, NULL);
-    }
+/* A host's thread waits for its turn: another's may be running a kernel. */
+static void on_fault(int signal, siginfo_t *info, void *context) {
+    sim_enter_fault();
+    handle_fault(signal, info, context);
+    sim_leave_fault();
 }
 
 /* ---- installing ------------------------------------------------------------------------------ */
@@ -201,17 +185,21 @@ void sim_signal_stack(void) {
     }
 }
 
+void sim_drop_signal_stack(void) {
+    stack_t stack = {0};
+    if (sigaltstack(NULL, &stack) == 0 && stack.ss_size == SIGNAL_STACK) {
+        sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+        munmap(stack.ss_sp, SIGNAL_STACK);
+    }
+}
+
 void sim_catch_faults(void) {
     sim_signal_stack();
     struct sigaction action = {.sa_sigaction = on_fault,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     sigaction(SIGSEGV, &action, &earlier_fault);
     sigaction(SIGBUS, &action, &earlier_bus);
-    action = (struct sigaction){.sa_sigaction = on_tick,
-                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
-    if (sim_settings.timeout > 0) {
-        sigaction(SIGALRM, &action, NULL);
-    }
+    sim_catch_ticks();
 }
 
 void sim_begin(void) {

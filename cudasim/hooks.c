@@ -1,6 +1,6 @@
 #include <stdarg.h>
 
-#include "check.h"
+#include "quick.h"
 
 /* The functions that the compiler calls, under the names of ThreadSanitizer's and UBSan's. */
 
@@ -12,19 +12,58 @@ static inline bool in_kernel(void) {
     return sim_worker != NULL && sim_worker->in_kernel;
 }
 
-static inline void seen(const void *p, size_t bytes, bool write, bool aligned, const void *pc) {
+static inline void look_at(const void *p, size_t bytes, bool write, bool aligned, bool is_volatile,
+                           Site site) {
+    announced = NULL;
+    if (!replay_runs()) {
+        race_flush();
+    }
+    check_access(p, bytes, write, aligned, is_volatile, site);
+}
+
+static inline __attribute__((always_inline)) void
+seen_as(const void *p, size_t bytes, bool write, bool aligned, bool is_volatile, const void *pc) {
+    if (in_kernel()) {
+        if (is_volatile && !write) {
+            sim_idle();
+        }
+        look_at(p, bytes, write, aligned, is_volatile, site_of_code(pc));
+    }
+}
+
+static void look(const void *p, size_t bytes, bool write, bool aligned, const void *pc) {
+    seen_as(p, bytes, write, aligned, false, pc);
+}
+
+/* An access of 1, 2, 4, 8 or 16 bytes. */
+static inline __attribute__((always_inline)) void seen(const void *p, size_t bytes, bool write,
+                                                       bool aligned, const void *pc) {
     if (in_kernel()) {
         announced = NULL;
-        if (!replay_runs()) {
-            race_flush();
+        if (!quick_look(p, bytes, write, pc)) {
+            look(p, bytes, write, aligned, pc);
         }
-        check_access(p, bytes, write, aligned, site_of_code(pc));
     }
 }
 
 static void seen_atomic(const volatile void *p, size_t bytes, Site site) {
     if (in_kernel() && (replay_runs() || p != announced)) {
         check_atomic((const void *)(uintptr_t)p, bytes, site);
+    }
+}
+
+void cudasim_before_access(const volatile void *p, size_t bytes, int write, const char *file,
+                           int line) {
+    if (in_kernel()) {
+        look_at((const void *)(uintptr_t)p, bytes, write, false, false,
+                site_of_place((Place){file, line}));
+    }
+}
+
+void cudasim_before_load(const volatile void *p, size_t bytes, const char *file, int line) {
+    if (in_kernel()) {
+        look_at((const void *)(uintptr_t)p, bytes, false, true, false,
+                site_of_place((Place){file, line}));
     }
 }
 
@@ -42,6 +81,8 @@ void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *fil
     void __tsan_unaligned_write##n(void *p);                                                       \
     void __tsan_volatile_read##n(void *p);                                                         \
     void __tsan_volatile_write##n(void *p);                                                        \
+    void __tsan_unaligned_volatile_read##n(void *p);                                               \
+    void __tsan_unaligned_volatile_write##n(void *p);                                              \
     void __tsan_read_write##n(void *p);                                                            \
     void __tsan_unaligned_read_write##n(void *p);                                                  \
     void __tsan_read##n(void *p) {                                                                 \
@@ -57,10 +98,16 @@ void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *fil
         seen(p, n, true, false, HERE);                                                             \
     }                                                                                              \
     void __tsan_volatile_read##n(void *p) {                                                        \
-        seen(p, n, false, true, HERE);                                                             \
+        seen_as(p, n, false, true, true, HERE);                                                    \
     }                                                                                              \
     void __tsan_volatile_write##n(void *p) {                                                       \
-        seen(p, n, true, true, HERE);                                                              \
+        seen_as(p, n, true, true, true, HERE);                                                     \
+    }                                                                                              \
+    void __tsan_unaligned_volatile_read##n(void *p) {                                              \
+        seen_as(p, n, false, false, true, HERE);                                                   \
+    }                                                                                              \
+    void __tsan_unaligned_volatile_write##n(void *p) {                                             \
+        seen_as(p, n, true, false, true, HERE);                                                    \
     }                                                                                              \
     void __tsan_read_write##n(void *p) {                                                           \
         seen(p, n, false, true, HERE);                                                             \
@@ -106,11 +153,11 @@ void __tsan_vptr_read(void **p) {
 }
 
 void __tsan_read_range(void *p, size_t bytes) {
-    seen(p, bytes, false, false, HERE);
+    look(p, bytes, false, false, HERE);
 }
 
 void __tsan_write_range(void *p, size_t bytes) {
-    seen(p, bytes, true, false, HERE);
+    look(p, bytes, true, false, HERE);
 }
 
 /* In pieces that are announced one after the other: the two may overlap. */
@@ -121,9 +168,9 @@ static void *copy_seen(void *to, const void *from, size_t bytes, const void *pc)
     for (size_t done = 0; done < bytes;) {
         size_t n = bytes - done < PIECE ? bytes - done : PIECE;
         size_t at = backwards ? bytes - done - n : done;
-        seen((const char *)from + at, n, false, false, pc);
+        look((const char *)from + at, n, false, false, pc);
         memcpy(piece, (const char *)from + at, n);
-        seen((char *)to + at, n, true, false, pc);
+        look((char *)to + at, n, true, false, pc);
         memcpy((char *)to + at, piece, n);
         done += n;
     }
@@ -144,7 +191,7 @@ void *__tsan_memmove(void *to, const void *from, size_t bytes) {
 }
 
 void *__tsan_memset(void *to, int value, size_t bytes) {
-    seen(to, bytes, true, false, HERE);
+    look(to, bytes, true, false, HERE);
     return host_set(to, value, bytes);
 }
 
@@ -251,6 +298,10 @@ void __ubsan_on_report(void) {
     unsigned line, column;
     char *address;
     __ubsan_get_current_report_data(&kind, &message, &file, &line, &column, &address);
+    check_compiler_says(class_of(message), (Place){file, (int)line});
     sim_report(class_of(message), "%s at %s:%u", message, sim_file((Place){file, (int)line}), line);
+    if (strstr(message, "null pointer") != NULL) {
+        sim_detail_error();
+    }
     sim_detail_thread();
 }

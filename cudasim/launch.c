@@ -1,46 +1,12 @@
 #include <stdarg.h>
 
 #include "block.h"
+#include "operation.h"
 
 /* A launch is looked at when it is written, as CUDA does, and runs when its stream does. */
 
 __thread Worker *sim_worker;
 static unsigned blocks_run, first_block;
-
-/* ---- kernels that asked for more shared memory ----------------------------------------------- */
-
-enum { KERNELS = 256 };
-static struct {
-    const void *kernel;
-    size_t shared;
-} asked[KERNELS];
-
-static size_t shared_limit(const void *kernel) {
-    for (int i = 0; i < KERNELS && asked[i].kernel != NULL; i++) {
-        if (asked[i].kernel == kernel) {
-            return asked[i].shared;
-        }
-    }
-    return STATIC_SHARED;
-}
-
-cudaError_t cudasim_func_set_attribute(const char *file, int line, const void *kernel,
-                                       cudaFuncAttribute attribute, int value) {
-    sim_begin();
-    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) {
-        return sim_device_error();
-    }
-    int i = 0;
-    while (i < KERNELS - 1 && asked[i].kernel != NULL && asked[i].kernel != kernel) {
-        i++;
-    }
-    if (value < 0 || value > DYNAMIC_SHARED) {
-        return sim_error(cudaErrorInvalidValue, "cudaFuncSetAttribute", (Place){file, line}, false);
-    }
-    asked[i].kernel = kernel;
-    asked[i].shared = value > STATIC_SHARED ? (size_t)value : STATIC_SHARED;
-    return sim_device_error();
-}
 
 /* ---- may it run? ----------------------------------------------------------------------------- */
 
@@ -48,8 +14,8 @@ static Place place_of(const LaunchSite *site) {
     return (Place){site->file, site->line};
 }
 
-__attribute__((format(printf, 3, 4))) static bool refuse(const LaunchSite *site, cudaError_t error,
-                                                         const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static cudaError_t
+refuse(const LaunchSite *site, cudaError_t error, const char *format, ...) {
     char why[300];
     va_list values;
     va_start(values, format);
@@ -59,14 +25,27 @@ __attribute__((format(printf, 3, 4))) static bool refuse(const LaunchSite *site,
                site->line, why);
     sim_detail("on a GPU this is silent until you call cudaGetLastError(): \"%s\"",
                cudaGetErrorString(error));
-    sim_error(error, site->name, place_of(site), true);
-    return false;
+    return sim_error(error, site->name, place_of(site), true);
 }
 
-static bool possible(const LaunchSite *site) {
+/* Whether all blocks of a cooperative launch can be resident. */
+static cudaError_t fits_at_once(const LaunchSite *site, size_t threads) {
+    int blocks = 0, processors = 0;
+    size_t wanted = (size_t)site->grid.x * site->grid.y * site->grid.z;
+    cudasim_active_blocks(&blocks, site->kernel, (int)threads, site->shared);
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+    size_t room = (size_t)blocks * (size_t)processors;
+    return wanted <= room ? cudaSuccess
+                          : refuse(site, cudaErrorCooperativeLaunchTooLarge,
+                                   "a cooperative launch of %zu blocks, of which the device holds "
+                                   "%zu at once",
+                                   wanted, room);
+}
+
+static cudaError_t possible(const LaunchSite *site) {
     dim3 grid = site->grid, block = site->block;
     size_t threads = (size_t)block.x * block.y * block.z;
-    size_t limit = shared_limit(site->kernel);
+    size_t limit = sim_shared_limit(site->kernel);
     if (threads == 0 || grid.x == 0 || grid.y == 0 || grid.z == 0) {
         return refuse(site, cudaErrorInvalidConfiguration,
                       "grid (%u,%u,%u) of blocks (%u,%u,%u) has no threads", grid.x, grid.y, grid.z,
@@ -93,17 +72,20 @@ static bool possible(const LaunchSite *site) {
                                                        ", bytes) asks for more"
                                                      : "");
     }
-    return true;
+    return site->cooperative ? fits_at_once(site, threads) : cudaSuccess;
 }
 
 /* A pointer that a kernel cannot use is found here, not only when it is used. */
 int cudasim_pointer_argument(const LaunchSite *site, int number, const volatile void *p) {
-    sim_begin();
+    ENTER(site->name, site->file, site->line);
     if (p == NULL) {
         return 1;
     }
     Allocation *a = sim_allocation(p);
     Place place = place_of(site);
+    if (sim_registered(p)) {
+        return 1;
+    }
     if (!sim_on_device(p) && (a == NULL || !a->pinned)) {
         sim_report("host pointer passed to a kernel",
                    "argument %d of %s at %s:%d is %p, a HOST "
@@ -129,61 +111,26 @@ unsigned sim_first_block(void) {
     return first_block;
 }
 
-unsigned sim_new_operation(void) {
-    first_block = ++blocks_run;
+unsigned sim_new_blocks(unsigned count) {
+    first_block = blocks_run + 1;
+    blocks_run += count;
     return first_block;
 }
 
-static size_t common_divisor(size_t a, size_t b) {
-    while (b != 0) {
-        size_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
+unsigned sim_new_operation(void) {
+    return sim_new_blocks(1);
 }
 
-/* Which block is the k-th to run. */
-static size_t block_in_turn(size_t k, size_t blocks) {
-    if (sim_settings.schedule == FORWARD) {
-        return k;
-    }
-    if (sim_settings.schedule == REVERSE) {
-        return blocks - 1 - k;
-    }
-    /* Steps that share no divisor with the number of blocks reach each of them once. */
-    size_t step = 0x9E3779B1u % blocks | 1;
-    while (common_divisor(step, blocks) != 1) {
-        step++;
-    }
-    return (k * step + sim_settings.seed) % blocks;
+unsigned sim_new_block(void) {
+    return __atomic_add_fetch(&blocks_run, 1, __ATOMIC_RELAXED);
 }
 
 /* Whether all blocks could be finished. */
 static bool run_blocks(const Launch *launch) {
-    dim3 grid = launch->site.grid;
-    size_t blocks = (size_t)grid.x * grid.y * grid.z;
-    bool failed = false;
     sim_watch(true);
-#pragma omp parallel num_threads(sim_settings.threads) if (sim_settings.threads > 1 && blocks > 1)
-    {
-        Worker *worker = sim_get_worker();
-        blockDim = launch->site.block;
-        gridDim = grid;
-#pragma omp for schedule(dynamic, 1)
-        for (size_t k = 0; k < blocks; k++) {
-            if (!failed) {
-                size_t b = block_in_turn(k, blocks);
-                dim3 index = {(unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y),
-                              (unsigned)(b / grid.x / grid.y)};
-                sim_run_block(worker, launch, index,
-                              __atomic_add_fetch(&blocks_run, 1, __ATOMIC_RELAXED));
-                failed = failed || worker->aborted;
-            }
-        }
-    }
+    bool finished = launch->site.cooperative ? sim_run_cooperative(launch) : sim_run_grid(launch);
     sim_watch(false);
-    return !failed;
+    return finished;
 }
 
 static void run_grid(void *context) {
@@ -207,104 +154,48 @@ static void release_launch(void *context) {
     free(launch);
 }
 
-void cudasim_submit_launch(const LaunchSite *site, void (*thread)(void *), void *arguments,
-                           void (*release)(void *)) {
-    sim_begin();
-    if (sim_worker != NULL && sim_worker->in_kernel) {
-        sim_report("unsupported", "%s at %s:%d is launched by a kernel; let the host do that",
-                   site->name, sim_file(place_of(site)), site->line);
-        sim_detail_thread();
-        sim_abort_block();
+/* Managed memory among its arguments is closed to the host. */
+static void entered(void *context, const Operation *operation) {
+    (void)context;
+    sim_guard_shared(operation);
+}
+
+bool sim_launch_parameters(const Work *work, cudaKernelNodeParams *p) {
+    enum { MOST = 4096 };
+    static __thread void *values[MOST];
+    const Launch *launch = work->context;
+    if (work->run != run_grid || launch->site.kernel == NULL || launch->site.type->count > MOST) {
+        return false;
     }
-    if (sim_device_error() != cudaSuccess || !possible(site)) {
+    launch->site.type->locate(launch->arguments, values);
+    *p = (cudaKernelNodeParams){.func = (void *)(uintptr_t)launch->site.kernel,
+                                .gridDim = launch->site.grid,
+                                .blockDim = launch->site.block,
+                                .sharedMemBytes = (unsigned)launch->site.shared,
+                                .kernelParams = values};
+    return true;
+}
+
+cudaError_t cudasim_submit_launch(const LaunchSite *site, void (*thread)(void *), void *arguments,
+                                  void (*release)(void *)) {
+    ENTER(site->name, site->file, site->line);
+    int slot;
+    cudaError_t error = sim_may_submit(site->stream, site->name, place_of(site), &slot);
+    if (error == cudaSuccess) {
+        error = possible(site);
+    }
+    if (error != cudaSuccess) {
         release(arguments);
-        return;
+        return error;
     }
+    sim_know_kernel(site);
     Launch *launch = sim_realloc(NULL, sizeof *launch);
     *launch = (Launch){*site, thread, arguments, release};
-    sim_submit_owned(site->stream, site->name, place_of(site), run_grid, launch, release_launch);
-}
-
-/* ---- the device ------------------------------------------------------------------------------ */
-
-cudaError_t cudaGetDeviceCount(int *count) {
-    *count = 1;
+    sim_submit(site->stream, (Work){.what = site->name,
+                                    .place = place_of(site),
+                                    .run = run_grid,
+                                    .release = release_launch,
+                                    .context = launch,
+                                    .entered = entered});
     return cudaSuccess;
-}
-
-cudaError_t cudaSetDevice(int device) {
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
-}
-
-cudaError_t cudaGetDevice(int *device) {
-    *device = 0;
-    return cudaSuccess;
-}
-
-cudaError_t cudaDriverGetVersion(int *version) {
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
-
-cudaError_t cudaRuntimeGetVersion(int *version) {
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
-
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
-    sim_begin();
-    if (device != 0) {
-        return cudaErrorInvalidDevice;
-    }
-    *properties = (cudaDeviceProp){.name = "cudasim (not a GPU)",
-                                   .totalGlobalMem = sim_settings.memory,
-                                   .sharedMemPerBlock = STATIC_SHARED,
-                                   .sharedMemPerBlockOptin = DYNAMIC_SHARED,
-                                   .sharedMemPerMultiprocessor = DYNAMIC_SHARED + 1024,
-                                   .totalConstMem = 64 << 10,
-                                   .regsPerBlock = 65536,
-                                   .warpSize = WARP,
-                                   .maxThreadsPerBlock = MAX_THREADS,
-                                   .maxThreadsDim = {MAX_THREADS, MAX_THREADS, 64},
-                                   .maxGridSize = {INT_MAX, 65535, 65535},
-                                   .major = 8,
-                                   .minor = 0,
-                                   .multiProcessorCount = 4,
-                                   .maxThreadsPerMultiProcessor = 1024,
-                                   .l2CacheSize = 1 << 20,
-                                   .memoryBusWidth = 64,
-                                   .concurrentKernels = 1};
-    return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
-    switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-        *value = MAX_THREADS;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-        *value = STATIC_SHARED;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        *value = DYNAMIC_SHARED;
-        break;
-    case cudaDevAttrWarpSize:
-        *value = WARP;
-        break;
-    case cudaDevAttrMultiProcessorCount:
-        *value = 4;
-        break;
-    case cudaDevAttrComputeCapabilityMajor:
-        *value = 8;
-        break;
-    case cudaDevAttrComputeCapabilityMinor:
-        *value = 0;
-        break;
-    case cudaDevAttrMemoryPoolsSupported:
-        *value = 1;
-        break;
-    default:
-        return cudaErrorInvalidValue;
-    }
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
 }

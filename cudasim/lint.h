@@ -53,14 +53,23 @@ __device__ void cudasim_syncthreads(const char *file, int line);
 __device__ int cudasim_syncthreads_reduce(int operation, int predicate, const char *file, int line);
 __device__ cudasim_meeting *cudasim_meet(int operation, unsigned mask, unsigned long long value,
                                          const char *file, int line);
-__device__ unsigned cudasim_arrived(const cudasim_meeting *meeting);
-__device__ unsigned long long cudasim_value(const cudasim_meeting *meeting, int lane);
-__device__ void cudasim_part(cudasim_meeting *meeting);
 __device__ void cudasim_undefined_lane(const cudasim_meeting *meeting, int lane, const char *file,
                                        int line);
+__device__ void cudasim_undefined_width(int operation, int width, const char *file, int line);
 __device__ void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file,
                                       int line);
+__device__ void cudasim_compares(const volatile void *p);
+__device__ void cudasim_changed_nothing(void);
 __device__ void cudasim_fence(void);
+__device__ unsigned cudasim_active_lanes(const char *file, int line);
+__device__ long long cudasim_clock(void);
+__device__ unsigned cudasim_multiprocessors(void);
+__device__ size_t cudasim_shared_offset(const void *p, const char *file, int line);
+__device__ void *cudasim_shared_pointer(size_t offset, const char *file, int line);
+__device__ void cudasim_before_load(const volatile void *p, size_t bytes, const char *file,
+                                    int line);
+__device__ void cudasim_copy_async(void *to, const void *from, size_t bytes, size_t zeros,
+                                   const char *file, int line);
 __device__ void cudasim_trap(const char *file, int line);
 }
 

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 
-#include "sim.h"
+#include "operation.h"
 
 /* Addresses are plenty, so each allocation has pages of its own with a closed page after them, and
    freed pages rest for a while before they are given out again. */
@@ -36,10 +36,11 @@ static void *reserve(size_t bytes, int access) {
     return p;
 }
 
+/* The first page is nobody's: what lies before the first allocation is device memory too. */
 static Range reserve_range(size_t bytes) {
     Range range = {.begin = reserve(bytes, PROT_NONE)};
     range.end = range.begin + bytes;
-    range.cursor = range.begin;
+    range.cursor = range.begin + PAGE;
     range.owner = reserve(bytes / PAGE * sizeof *range.owner, PROT_READ | PROT_WRITE);
     return range;
 }
@@ -131,7 +132,7 @@ static void set_owner(Range *range, const Allocation *allocation, int32_t owner)
 /* The next run of free pages, from the cursor on and once around. */
 static char *find_pages(Range *range, size_t length) {
     size_t alignment = length >= HUGE ? HUGE : PAGE;
-    for (int round = 0; round < 2; round++, range->cursor = range->begin) {
+    for (int round = 0; round < 2; round++, range->cursor = range->begin + PAGE) {
         char *p = range->cursor;
         for (;;) {
             p = (char *)(((uintptr_t)p + alignment - 1) & ~(uintptr_t)(alignment - 1));
@@ -211,6 +212,9 @@ Allocation *sim_allocate(size_t bytes, bool on_host, const char *maker, Place pl
 }
 
 void sim_retire(Allocation *allocation) {
+    if (!allocation->pinned) {
+        check_fresh(allocation->base, allocation->bytes);
+    }
     allocation->live = allocation->open = false;
     mmap(allocation->pages, allocation->length, PROT_NONE,
          MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -240,10 +244,16 @@ void sim_open(Allocation *allocation) {
     __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
 
+void sim_set_open(Allocation *allocation, bool open) {
+    if (allocation->open != open && allocation->live) {
+        mprotect(allocation->pages, allocation->length, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+        allocation->open = open;
+    }
+}
+
 static void close_one(Allocation *allocation) {
-    if (allocation->open && !allocation->pinned) {
-        mprotect(allocation->pages, allocation->length, PROT_NONE);
-        allocation->open = false;
+    if (!allocation->pinned) {
+        sim_set_open(allocation, false);
     }
 }
 
@@ -256,6 +266,7 @@ void sim_close_memory(void) {
     while (opened_count > 0) {
         close_one(opened[--opened_count]);
     }
+    sim_show_managed(sim_operation() == NULL);
     sim_guard_pending();
 }
 
@@ -282,7 +293,8 @@ bool sim_check_range(const char *what, const void *p, size_t bytes, const char *
     }
     sim_detail_address(p);
     if (a != NULL && a->live && bytes == 4 * a->bytes) {
-        sim_detail("the count is in bytes: was sizeof applied twice?");
+        sim_detail("the count is in bytes: was sizeof applied twice, or forgotten where it was "
+                   "allocated?");
     }
     return false;
 }

@@ -1,7 +1,8 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 
-#include "check.h"
+#include "operation.h"
+#include "race.h"
 
 /* For each 4 bytes: who wrote them last, and who has read them since. Two accesses, one of them a
    write, are a race unless something orders them:
@@ -11,48 +12,37 @@
      two blocks of a launch     nothing, save a fence and an atomic in the one, an atomic in the
    other two launches, or copies    their streams: the clock of the later one
 
-   Two atomics do not race: they are remembered beside the readers, apart from plain writes. */
+   Two atomics do not race, if they are of one width: they are remembered beside the readers, apart
+   from plain writes. A volatile store after a fence, and a volatile load, are how people wrote
+   flags before there were better ways: they order what an atomic would, and that is only noted. */
 
-typedef struct Party {
-    uint32_t block;    /* number of the block, or of the copy; 0: none */
-    Site site;         /* line */
-    uint16_t barriers; /* that the block had passed */
-    uint16_t meetings; /* that the warp had passed */
-    uint16_t thread;   /* of the block; several readers: WARP_OF | warp, or MANY */
-    uint8_t bytes;     /* which of the 4, as bits */
-    bool atomic;
-} Party;
-
-typedef struct Cell {
-    Party writer; /* the last that was not atomic */
-    Party reader; /* since then; or an atomic */
-} Cell;
-
-enum { WARP_OF = 0x8000, MANY = 0xFFFF };
-
-static Cell *device_cells, *shared_cells, *global_cells;
-static const char *device_begin, *shared_begin, *global_begin;
+static Cell *device_cells, *global_cells;
+static const char *device_begin, *global_begin;
 
 static Cell *reserve_cells(size_t bytes) {
     return sim_map(bytes / 4 * sizeof(Cell));
 }
 
+Cell *race_device_cells(void) {
+    if (device_cells == NULL) {
+        size_t bytes;
+        device_begin = sim_device_range(&bytes);
+        device_cells = reserve_cells(bytes);
+    }
+    return device_cells;
+}
+
 static Cell *cell_of(const char *p) {
-    const Worker *worker = sim_worker;
+    Worker *worker = sim_worker;
     if (sim_on_device(p)) {
-        if (device_cells == NULL) {
-            size_t bytes;
-            device_begin = sim_device_range(&bytes);
-            device_cells = reserve_cells(bytes);
-        }
-        return &device_cells[(p - device_begin) / 4];
+        Cell *cells = race_device_cells();
+        return &cells[(p - device_begin) / 4];
     }
     if (p >= worker->shared && p < worker->dynamic_end) {
-        if (shared_cells == NULL) {
-            shared_begin = worker->shared;
-            shared_cells = reserve_cells((size_t)(worker->dynamic_end - worker->shared));
+        if (worker->race_cells == NULL) {
+            worker->race_cells = reserve_cells((size_t)(worker->dynamic_end - worker->shared));
         }
-        return &shared_cells[(p - shared_begin) / 4];
+        return (Cell *)worker->race_cells + (p - worker->shared) / 4;
     }
     /* A __device__ variable: somewhere in the program's image. */
     extern char __executable_start[], _end[];
@@ -117,8 +107,8 @@ void race_launch(void) {
 
 /* ---- fences ---------------------------------------------------------------------------------- */
 
-/* "Write, fence, atomic" in one block and then "atomic, read" in another is how blocks may talk. It
-   is believed without looking at which atomic it was. */
+/* "Write, fence, atomic" in one block and then "atomic, read" in another is how blocks may talk,
+   and threads of a block too. It is believed without looking at which atomic it was. */
 
 enum { FENCE = 1, RELEASE = 2 /* an atomic after a fence */, ACQUIRE = 4 /* an atomic */ };
 static unsigned char *fenced; /* by block of this launch */
@@ -141,14 +131,26 @@ static unsigned char *fence_of(uint32_t block) {
     return &fenced[i];
 }
 
+static unsigned char *fence_of_thread(uint16_t thread) {
+    Worker *worker = sim_worker;
+    if (worker->fenced_block != worker->block) {
+        worker->fenced_block = worker->block;
+        memset(worker->fenced, 0, sizeof worker->fenced);
+    }
+    return &worker->fenced[thread % MAX_THREADS];
+}
+
 void cudasim_fence(void) {
     if (sim_worker != NULL && sim_worker->in_kernel) {
         *fence_of(sim_worker->block) |= FENCE;
+        *fence_of_thread((uint16_t)sim_worker->fiber->thread) |= FENCE;
     }
 }
 
-static void note_atomic(void) {
+static void note_atomic(uint16_t thread) {
     unsigned char *fence = fence_of(sim_worker->block);
+    *fence |= *fence & FENCE ? RELEASE | ACQUIRE : ACQUIRE;
+    fence = fence_of_thread(thread);
     *fence |= *fence & FENCE ? RELEASE | ACQUIRE : ACQUIRE;
 }
 
@@ -156,11 +158,12 @@ static bool fences_between(uint32_t other) {
     return *fence_of(other) & RELEASE && *fence_of(sim_worker->block) & ACQUIRE;
 }
 
-/* ---- order ----------------------------------------------------------------------------------- */
-
-static int warp_of(uint16_t thread) {
-    return thread == MANY ? -1 : thread & WARP_OF ? thread & 0x3FF : thread / WARP;
+static bool fences_between_threads(uint16_t before, uint16_t now) {
+    return before < MAX_THREADS && *fence_of_thread(before) & RELEASE &&
+           *fence_of_thread(now) & ACQUIRE;
 }
+
+/* ---- order ----------------------------------------------------------------------------------- */
 
 static bool ordered(const Party *before, const Party *now) {
     if (before->block == 0) {
@@ -180,125 +183,31 @@ static bool ordered(const Party *before, const Party *now) {
     if (before->thread == now->thread || before->barriers != now->barriers) {
         return true;
     }
-    return warp_of(before->thread) == warp_of(now->thread) && before->meetings != now->meetings;
-}
-
-/* ---- reports --------------------------------------------------------------------------------- */
-
-typedef struct Race {
-    const char *p;
-    Party before, now;
-    bool wrote, writes, shared;
-} Race;
-
-static const char *who(const Party *party, char text[60]) {
-    if (party->block < sim_first_block()) {
-        snprintf(text, 60, "other work");
-    } else if (party->block != sim_worker->block) {
-        snprintf(text, 60, "a thread of another block");
-    } else if (party->thread == MANY) {
-        snprintf(text, 60, "several threads");
-    } else if (party->thread & WARP_OF) {
-        snprintf(text, 60, "several threads of warp %d", warp_of(party->thread));
-    } else {
-        char name[40];
-        snprintf(text, 60, "thread %s", sim_thread_name(sim_worker, party->thread, name));
+    if (race_warp(before->thread) == race_warp(now->thread) && before->meetings != now->meetings) {
+        return true;
     }
-    return text;
-}
-
-static void report_streams(const Race *race, const char *here, const char *there) {
-    const Operation *operation = sim_operation();
-    sim_report("stream race",
-               "%s at %s:%d and work of another stream touch the same memory in no "
-               "order",
-               operation->what, sim_file(operation->place), operation->place.line);
-    sim_detail("this %s: %s", race->writes ? "write" : "read", here);
-    sim_detail("other %s: %s", race->wrote ? "write" : "read", there);
-    sim_detail_thread();
-    sim_detail_address(race->p);
-    sim_detail("record an event after the one and let the other's stream wait for it");
-}
-
-static void report_race(const Race *race) {
-    char here[600], there[600], other[60];
-    bool streams = race->before.block < sim_first_block();
-    const char *kind = streams ? "stream race" : "race";
-    if (!first_report(kind, race->now.site, race->before.site)) {
-        return;
-    }
-    describe_site(race->now.site, here, sizeof here);
-    describe_site(race->before.site, there, sizeof there);
-    if (streams) {
-        report_streams(race, here, there);
-        return;
-    }
-    sim_report(kind, "%s memory is %s here and %s by %s, and nothing orders the two",
-               race->shared ? "shared" : "global", race->writes ? "written" : "read",
-               race->wrote ? "written" : "read", who(&race->before, other));
-    sim_detail("this %s: %s", race->writes ? "write" : "read", here);
-    sim_detail("other %s: %s", race->wrote ? "write" : "read", there);
-    sim_detail_thread();
-    detail_memory(race->p, race->shared);
-    if (race->before.block != race->now.block) {
-        sim_detail("blocks run in any order: use atomics, or give each block its own output");
-    } else {
-        sim_detail(
-            "a __syncthreads() is missing between the two, or at the end of the loop's body");
-    }
-}
-
-/* Many threads that write the same value do no harm ("found = 1"). The hook comes before the store,
-   so two writes are looked at again when the thread has stored. */
-static struct {
-    bool set;
-    Race race;
-    uint32_t value;
-} later;
-
-static const char *word_of(const char *p) {
-    return (const char *)((uintptr_t)p & ~(uintptr_t)3);
-}
-
-void race_flush(void) {
-    if (!later.set) {
-        return;
-    }
-    later.set = false;
-    uint32_t value;
-    memcpy(&value, word_of(later.race.p), sizeof value);
-    if (value != later.value) {
-        report_race(&later.race);
-    }
-}
-
-static void found(const Race *race) {
-    bool in_launch = race->before.block >= sim_first_block();
-    if (in_launch && race->wrote && race->writes && !race->before.atomic && !race->now.atomic) {
-        later.set = true;
-        later.race = *race;
-        memcpy(&later.value, word_of(race->p), sizeof later.value);
-    } else {
-        report_race(race);
-    }
+    return fences_between_threads(before->thread, now->thread);
 }
 
 /* ---- one access ------------------------------------------------------------------------------ */
 
+/* Of several readers the first gives its line: a thread that writes has often read just before. */
 static void remember_reader(Cell *cell, const Party *now) {
     Party *reader = &cell->reader;
-    bool together =
-        reader->thread != now->thread && !ordered(reader, now) && reader->block == now->block;
+    bool together = reader->thread != now->thread && reader->atomic == now->atomic &&
+                    !ordered(reader, now) && reader->block == now->block;
     if (!together) {
         *reader = *now;
         return;
     }
-    int warp = warp_of(now->thread);
-    uint16_t several = warp_of(reader->thread) == warp ? (uint16_t)(WARP_OF | warp) : MANY;
+    int warp = race_warp(now->thread);
+    uint16_t several = race_warp(reader->thread) == warp ? (uint16_t)(WARP_OF | warp) : MANY;
     uint8_t bytes = reader->bytes | now->bytes;
+    Site first = reader->site;
     *reader = *now;
     reader->thread = several;
     reader->bytes = bytes;
+    reader->site = first;
 }
 
 /* Shared memory of another block is other memory, which only happened to lie here. */
@@ -309,13 +218,14 @@ static bool conflict(const Party *before, const Party *now, bool shared) {
 
 static void visit(Cell *cell, const char *p, const Party *now, bool write, bool shared) {
     const Party *writer = &cell->writer, *reader = &cell->reader;
-    bool reader_matters = now->atomic ? !reader->atomic : write || reader->atomic;
-    if (conflict(writer, now, shared)) {
-        found(&(Race){p, *writer, *now, true, write, shared});
-    } else if (reader_matters && conflict(reader, now, shared)) {
-        found(&(Race){p, *reader, *now, reader->atomic, write, shared});
+    bool reader_wrote = reader->atomic > FLAG;
+    bool explained = write && race_explains(p, now->atomic > FLAG);
+    if (!explained && conflict(writer, now, shared)) {
+        race_found(&(Race){p, *writer, *now, true, write, shared});
+    } else if ((write || reader_wrote) && conflict(reader, now, shared)) {
+        race_found(&(Race){p, *reader, *now, reader_wrote, write, shared});
     }
-    if (write && !now->atomic) {
+    if (write && now->atomic <= FLAG) {
         cell->writer = *now;
         cell->reader = (Party){0};
     } else {
@@ -331,25 +241,32 @@ static uint8_t bytes_of(const char *p, const char *end) {
 }
 
 static void visit_all(const char *p, size_t bytes, Party now, bool write, bool shared) {
-    for (const char *end = p + bytes; p < end; p = word_of(p) + 4) {
+    for (const char *end = p + bytes; p < end; p = race_word(p) + 4) {
         now.bytes = bytes_of(p, end);
         visit(cell_of(p), p, &now, write, shared);
     }
 }
 
+static uint8_t kind_of(const Access *access, uint16_t thread) {
+    bool flag = access->is_volatile && !sim_settings.strict &&
+                (!access->write || *fence_of_thread(thread) & FENCE);
+    return access->atomic ? (uint8_t)access->bytes : flag ? FLAG : PLAIN;
+}
+
 void race_access(const Access *access) {
     const Worker *worker = sim_worker;
-    int thread = worker->fiber->thread;
-    if (access->atomic) {
-        note_atomic();
+    uint16_t thread = (uint16_t)worker->fiber->thread;
+    uint8_t kind = kind_of(access, thread);
+    if (kind != PLAIN) {
+        note_atomic(thread);
     }
     Party now = {worker->block,
                  access->site,
                  (uint16_t)worker->barriers,
                  worker->meetings[thread / WARP],
-                 (uint16_t)thread,
+                 thread,
                  0,
-                 access->atomic};
+                 kind};
     visit_all(access->p, access->bytes, now, access->write, access->shared);
 }
 

@@ -1,3 +1,4 @@
+#include "allocation.h"
 #include "check.h"
 
 /* An access that is not seen must not matter. Instrumentation sees spellings: no hook announces an
@@ -23,6 +24,7 @@ typedef enum Phase {
 typedef struct BareBytes {
     char *p;
     size_t bytes;
+    uint64_t mask; /* what they are combined with, if they are of one word */
 } BareBytes;
 
 static Phase phase;
@@ -31,7 +33,6 @@ static int touched_count;
 static bool too_many; /* to be looked at */
 static bool astray;   /* the second run had something to report */
 static int problems_before;
-static unsigned random_before; /* state of the random schedule */
 static uint64_t key;
 static BareBytes window[WINDOWS];
 static int newest;
@@ -77,8 +78,35 @@ static void turn(char *p, size_t bytes) {
     }
 }
 
-static void close_window(BareBytes *w) {
-    turn(w->p, w->bytes);
+static inline bool in_one_word(const char *p, size_t bytes) {
+    return (uintptr_t)p % WORD + bytes <= WORD;
+}
+
+/* The same for bytes of one word, whose mask is known. */
+static inline void turn_word(char *p, size_t bytes, uint64_t mask) {
+    uint64_t word = 0;
+    switch (bytes) {
+    case 4:
+        memcpy(&word, p, 4);
+        word ^= mask;
+        memcpy(p, &word, 4);
+        break;
+    case 8:
+        memcpy(&word, p, 8);
+        word ^= mask;
+        memcpy(p, &word, 8);
+        break;
+    default:
+        turn(p, bytes);
+    }
+}
+
+static inline void close_window(BareBytes *w) {
+    if (in_one_word(w->p, w->bytes)) {
+        turn_word(w->p, w->bytes, w->mask);
+    } else {
+        turn(w->p, w->bytes);
+    }
     w->bytes = 0;
 }
 
@@ -88,7 +116,7 @@ static void close_windows(void) {
     }
 }
 
-static void open_window(char *p, size_t bytes) {
+static inline void open_window(char *p, size_t bytes) {
     newest = (newest + 1) % WINDOWS;
     close_window(&window[newest]);
     for (int i = 0; i < WINDOWS; i++) {
@@ -96,8 +124,13 @@ static void open_window(char *p, size_t bytes) {
             close_window(&window[i]);
         }
     }
-    turn(p, bytes);
-    window[newest] = (BareBytes){p, bytes};
+    uint64_t mask = noise(p) >> 8 * ((uintptr_t)p % WORD);
+    window[newest] = (BareBytes){p, bytes, mask};
+    if (in_one_word(p, bytes)) {
+        turn_word(p, bytes, mask);
+    } else {
+        turn(p, bytes);
+    }
 }
 
 /* ---- what the hooks say ---------------------------------------------------------------------- */
@@ -112,6 +145,10 @@ void replay_access(const void *address, size_t bytes) {
     if (a != NULL && p + bytes <= a->pages + a->length) {
         open_window(p, bytes);
     }
+}
+
+void replay_show(char *p, size_t bytes) {
+    open_window(p, bytes);
 }
 
 void replay_pause(void) {
@@ -201,7 +238,6 @@ void replay_begin(void) {
     touched_count = 0;
     too_many = astray = false;
     problems_before = cudasim_problems();
-    random_before = sim_get_worker()->random;
     phase = FIRST;
 }
 
@@ -271,8 +307,12 @@ static void report_reads(const Launch *launch) {
 
 /* ---- between the runs, and after them -------------------------------------------------------- */
 
+void replay_give_up(void) {
+    too_many = true;
+}
+
 bool replay_again(const Launch *launch) {
-    if (phase != FIRST || report_writes(launch, before) || too_many ||
+    if (phase != FIRST || too_many || report_writes(launch, before) ||
         cudasim_problems() > problems_before) {
         return false;
     }
@@ -282,7 +322,6 @@ bool replay_again(const Launch *launch) {
         put_disguise_on(touched[i]);
     }
     restore_elsewhere();
-    sim_get_worker()->random = random_before;
     return true;
 }
 

@@ -1,59 +1,29 @@
 #define _GNU_SOURCE
 #include <errno.h>
+#include <omp.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "block.h"
+#include "operation.h"
 
 enum { MOST_REPORTS = 20, STATUS = 86 };
 
 Settings sim_settings = {.events = -1};
 static int problems;
-static bool muted; /* the last report was not shown */
-
-/* ---- messages -------------------------------------------------------------------------------- */
-
-void sim_report(const char *kind, const char *format, ...) {
-    muted = check_mute();
-    if (muted) {
-        return;
-    }
-    problems++;
-    sim_event("problem %s", kind);
-    if (problems > MOST_REPORTS) {
-        if (problems == MOST_REPORTS + 1) {
-            fprintf(stderr, "[cudasim] further reports are not shown\n");
-        }
-        return;
-    }
-    fflush(stdout);
-    fprintf(stderr, "[cudasim] %s: ", kind);
-    va_list values;
-    va_start(values, format);
-    vfprintf(stderr, format, values);
-    va_end(values);
-    fputc('\n', stderr);
-}
-
-void sim_detail(const char *format, ...) {
-    if (muted || problems > MOST_REPORTS) {
-        return;
-    }
-    fputs("          ", stderr);
-    va_list values;
-    va_start(values, format);
-    vfprintf(stderr, format, values);
-    va_end(values);
-    fputc('\n', stderr);
-}
+static bool muted;    /* the last report is not shown */
+static FILE *capture; /* where reports go instead, if not NULL */
+static char *captured;
+static size_t captured_size;
 
 /* ---- the simulator's own memory -------------------------------------------------------------- */
 
 static void *or_end(void *p) {
     if (p == NULL || p == MAP_FAILED) {
         fprintf(stderr, "[cudasim] out of memory\n");
-        exit(1);
+        fflush(stdout);
+        _exit(1);
     }
     return p;
 }
@@ -65,6 +35,108 @@ void *sim_realloc(void *old, size_t bytes) {
 void *sim_map(size_t bytes) {
     return or_end(mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* One more problem; whether it is still shown. */
+static bool count_problem(const char *kind) {
+    problems++;
+    sim_event("problem %s", kind);
+    if (problems == MOST_REPORTS + 1) {
+        fprintf(stderr, "[cudasim] further reports are not shown\n");
+    }
+    fflush(stdout);
+    return problems <= MOST_REPORTS;
+}
+
+/* Whether the kind was reported of this line before: one mistake is seen by each thread, and at
+   times by the compiler's check, the simulator's and the processor. */
+static bool seen_before(const char *kind, const char *text) {
+    enum { MOST = 256 };
+    static struct {
+        const char *kind;
+        char place[100];
+    } seen[MOST];
+    static int count;
+    const char *dot = strstr(text, ".cu:");
+    if (dot == NULL) {
+        return false;
+    }
+    const char *begin = dot;
+    while (begin > text && begin[-1] != ' ') {
+        begin--;
+    }
+    int length = (int)(dot - begin) + 4 + (int)strspn(dot + 4, "0123456789");
+    for (int i = 0; i < count; i++) {
+        if (strcmp(seen[i].kind, kind) == 0 && (int)strlen(seen[i].place) == length &&
+            strncmp(seen[i].place, begin, (size_t)length) == 0) {
+            return true;
+        }
+    }
+    if (count < MOST) {
+        seen[count].kind = kind;
+        snprintf(seen[count++].place, sizeof seen[0].place, "%.*s", length, begin);
+    }
+    return false;
+}
+
+static void print_line(const char *begin, const char *format, va_list values) {
+    FILE *to = capture != NULL ? capture : stderr;
+    fputs(begin, to);
+    vfprintf(to, format, values);
+    fputc('\n', to);
+}
+
+void sim_report(const char *kind, const char *format, ...) {
+    char text[1000];
+    if (sim_worker != NULL && sim_worker->in_kernel) {
+        sim_in_turn(sim_worker); /* two cores would mix their lines */
+    }
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    muted = check_mute() || seen_before(kind, text) || (capture == NULL && !count_problem(kind));
+    if (!muted) {
+        fprintf(capture != NULL ? capture : stderr, "[cudasim] %s: %s\n", kind, text);
+    }
+}
+
+void sim_note(const char *format, ...) {
+    muted = check_mute() || capture != NULL;
+    if (!muted) {
+        va_list values;
+        va_start(values, format);
+        print_line("[cudasim] note: ", format, values);
+        va_end(values);
+    }
+}
+
+void sim_detail(const char *format, ...) {
+    if (!muted) {
+        va_list values;
+        va_start(values, format);
+        print_line("          ", format, values);
+        va_end(values);
+    }
+}
+
+void sim_capture(void) {
+    capture = open_memstream(&captured, &captured_size);
+    or_end(capture);
+}
+
+char *sim_captured(void) {
+    fclose(capture);
+    capture = NULL;
+    return captured;
+}
+
+void sim_report_captured(const char *kind, const char *text) {
+    if (*text != '\0' && count_problem(kind)) {
+        fputs(text, stderr);
+    }
 }
 
 /* ---- the end of a program -------------------------------------------------------------------- */
@@ -96,21 +168,27 @@ void sim_detail_thread(void) {
     sim_detail("launched at %s:%d with <<<(%u,%u,%u), (%u,%u,%u), %zu>>>",
                sim_file((Place){site->file, site->line}), site->line, site->grid.x, site->grid.y,
                site->grid.z, site->block.x, site->block.y, site->block.z, site->shared);
+    const Operation *operation = sim_operation();
+    if (operation != NULL && operation->replayed.file != NULL) {
+        sim_detail("in a graph, by cudaGraphLaunch at %s:%d", sim_file(operation->replayed),
+                   operation->replayed.line);
+    }
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-static struct {
-    cudaError_t last;   /* for cudaGetLastError() */
-    cudaError_t device; /* every call returns this one */
-    bool unseen;        /* the program has had no chance to see `last` but did not ask */
+static cudaError_t device_error; /* every call returns this one */
+static __thread struct {         /* of each thread of the host */
+    cudaError_t last;            /* for cudaGetLastError() */
+    cudaError_t error;           /* of the last call that failed, asked for or not */
+    bool unseen;                 /* the program has had no chance to see `last` but did not ask */
     const char *what;
     Place place;
 } error_state;
 
 cudaError_t sim_error(cudaError_t error, const char *what, Place place, bool silent) {
     if (error != cudaSuccess) {
-        error_state.last = error;
+        error_state.last = error_state.error = error;
         error_state.unseen = silent;
         error_state.what = what;
         error_state.place = place;
@@ -119,17 +197,25 @@ cudaError_t sim_error(cudaError_t error, const char *what, Place place, bool sil
 }
 
 void sim_fail_device(cudaError_t error) {
-    error_state.device = error_state.last = error;
+    device_error = error_state.last = error;
     error_state.unseen = false;
 }
 
 cudaError_t sim_device_error(void) {
-    return error_state.device;
+    return device_error;
+}
+
+void sim_detail_error(void) {
+    if (error_state.what != NULL) {
+        sim_detail("%s at %s:%d failed before: \"%s\"; was its status checked?", error_state.what,
+                   sim_file(error_state.place), error_state.place.line,
+                   cudaGetErrorString(error_state.error));
+    }
 }
 
 cudaError_t cudaPeekAtLastError(void) {
     error_state.unseen = false;
-    return error_state.device != cudaSuccess ? error_state.device : error_state.last;
+    return device_error != cudaSuccess ? device_error : error_state.last;
 }
 
 cudaError_t cudaGetLastError(void) {
@@ -145,17 +231,80 @@ static const struct {
     {cudaSuccess, "cudaSuccess", "no error"},
     {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
     {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
+    {cudaErrorCudartUnloading, "cudaErrorCudartUnloading", "driver shutting down"},
+    {cudaErrorProfilerDisabled, "cudaErrorProfilerDisabled",
+     "profiler disabled while using external profiling tool"},
     {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
      "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
+    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
+    {cudaErrorInvalidHostPointer, "cudaErrorInvalidHostPointer", "invalid host pointer"},
+    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
     {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection",
      "invalid copy direction for memcpy"},
+    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
+     "CUDA driver version is insufficient for CUDA runtime version"},
+    {cudaErrorDevicesUnavailable, "cudaErrorDevicesUnavailable",
+     "CUDA-capable device(s) is/are busy or unavailable"},
+    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
     {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorInvalidKernelImage, "cudaErrorInvalidKernelImage", "device kernel image is invalid"},
+    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
+     "no kernel image is available for execution on the device"},
+    {cudaErrorPeerAccessUnsupported, "cudaErrorPeerAccessUnsupported",
+     "peer access is not supported between these two devices"},
     {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorOperatingSystem, "cudaErrorOperatingSystem",
+     "OS call failed or operation not supported on this OS"},
+    {cudaErrorIllegalState, "cudaErrorIllegalState",
+     "the operation cannot be performed in the present state"},
+    {cudaErrorSymbolNotFound, "cudaErrorSymbolNotFound", "named symbol not found"},
     {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
     {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
      "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
+     "too many resources requested for launch"},
+    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
+    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
+     "peer access is already enabled"},
+    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled",
+     "peer access has not been enabled"},
+    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
+    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",
+     "part or all of the requested memory range is already mapped"},
+    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
+     "pointer does not correspond to a registered memory region"},
+    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
+     "too many blocks in cooperative launch"},
+    {cudaErrorNotPermitted, "cudaErrorNotPermitted", "operation not permitted"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
+     "operation not permitted when stream is capturing"},
+    {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
+     "operation failed due to a previous error during capture"},
+    {cudaErrorStreamCaptureMerge, "cudaErrorStreamCaptureMerge",
+     "operation would result in a merge of separate capture sequences"},
+    {cudaErrorStreamCaptureUnmatched, "cudaErrorStreamCaptureUnmatched",
+     "capture was not ended in the same stream as it began"},
+    {cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined",
+     "capturing stream has unjoined work"},
+    {cudaErrorStreamCaptureIsolation, "cudaErrorStreamCaptureIsolation",
+     "dependency created on uncaptured work in another stream"},
+    {cudaErrorStreamCaptureImplicit, "cudaErrorStreamCaptureImplicit",
+     "operation would make the legacy stream depend on a capturing blocking stream"},
+    {cudaErrorCapturedEvent, "cudaErrorCapturedEvent",
+     "operation not permitted on an event last recorded in a capturing stream"},
+    {cudaErrorStreamCaptureWrongThread, "cudaErrorStreamCaptureWrongThread",
+     "attempt to terminate a thread-local capture sequence from another thread"},
+    {cudaErrorTimeout, "cudaErrorTimeout", "wait operation timed out"},
+    {cudaErrorGraphExecUpdateFailure, "cudaErrorGraphExecUpdateFailure",
+     "the graph update was not performed because it included changes which violated constraints "
+     "specific to instantiated graph update"},
+    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
 };
 
 static int error_index(cudaError_t error) {
@@ -183,6 +332,7 @@ static bool ending;
 
 static void at_end(void) {
     ending = true;
+    sim_enter_fault();
     /* A kernel that nobody waited for may still have something to report. */
     sim_wait_device();
     if (error_state.unseen) {
@@ -197,6 +347,7 @@ static void at_end(void) {
         fflush(NULL);
         _exit(STATUS);
     }
+    sim_leave_fault();
 }
 
 bool sim_ending(void) {
@@ -238,15 +389,24 @@ static void read_schedule(const char *text) {
     }
 }
 
+/* `make cu` defines this name when it links: its programs use all cores, the kit's own do not. */
+extern const char cudasim_all_cores[] __attribute__((weak));
+
+static int default_threads(void) {
+    return cudasim_all_cores != NULL ? omp_get_num_procs() : 1;
+}
+
 void sim_read_settings(void) {
     read_schedule(getenv("CUDASIM_SCHED"));
-    sim_settings.threads = sim_checking ? 1 : number_setting("CUDASIM_THREADS", 1, 1);
+    int threads = number_setting("CUDASIM_THREADS", 1, default_threads());
+    sim_settings.threads = sim_checking ? 1 : threads;
     sim_settings.timeout = number_setting("CUDASIM_TIMEOUT", 0, 20);
     sim_settings.memory = (size_t)number_setting("CUDASIM_MEMORY", 1, 8192) << 20;
     const char *profile = getenv("CUDASIM_PROFILE");
     sim_settings.sample = number_setting("CUDASIM_SAMPLE", 0, -1);
     sim_settings.events = number_setting("CUDASIM_EVENTS", 3, -1);
     sim_settings.replay = number_setting("CUDASIM_REPLAY", 0, 1) != 0;
+    sim_settings.strict = number_setting("CUDASIM_STRICT", 0, 0) != 0;
     sim_settings.profile = profile != NULL && *profile != '\0' ? profile : NULL;
     mprotect(&sim_settings, sizeof sim_settings, PROT_READ);
     atexit(at_end);

@@ -1,31 +1,36 @@
+#include "allocation.h"
 #include "check.h"
 
 /* A bit for each byte of device memory and of a worker's shared memory: has it been written? */
 
-static unsigned char *device_bits, *shared_bits;
-static const char *device_begin, *shared_begin;
+static unsigned char *device_bits;
+static const char *device_begin;
+
+unsigned char *shadow_device_bits(void) {
+    if (device_bits == NULL) {
+        size_t bytes;
+        device_begin = sim_device_range(&bytes);
+        device_bits = sim_map(bytes / 8 + 1);
+    }
+    return device_bits;
+}
 
 /* The bits of the memory that p is in, and p's number in it; NULL for memory of other kinds. */
 static unsigned char *bits_of(const char *p, size_t *number) {
     if (sim_on_device(p)) {
-        if (device_bits == NULL) {
-            size_t bytes;
-            device_begin = sim_device_range(&bytes);
-            device_bits = sim_map(bytes / 8);
-        }
+        unsigned char *bits = shadow_device_bits();
         *number = (size_t)(p - device_begin);
-        return device_bits;
+        return bits;
     }
-    const Worker *worker = sim_worker;
+    Worker *worker = sim_worker;
     if (worker == NULL || p < worker->shared || p >= worker->dynamic_end) {
         return NULL;
     }
-    if (shared_bits == NULL) {
-        shared_begin = worker->shared;
-        shared_bits = sim_map((size_t)(worker->dynamic_end - worker->shared) / 8 + 1);
+    if (worker->written_bits == NULL) {
+        worker->written_bits = sim_map((size_t)(worker->dynamic_end - worker->shared) / 8 + 1);
     }
-    *number = (size_t)(p - shared_begin);
-    return shared_bits;
+    *number = (size_t)(p - worker->shared);
+    return worker->written_bits;
 }
 
 void shadow_mark(const void *p, size_t bytes, bool written) {

@@ -1,3 +1,4 @@
+#include "allocation.h"
 #include "block.h"
 
 /* Shared memory of the block that runs. A variable gets its place when a thread first comes to it,
@@ -25,6 +26,24 @@ static int new_variable(SharedVariable *variable) {
     return variable->id;
 }
 
+/* The launch has asked for its dynamic part; what the kernel declares comes on top. */
+static void check_sum(const Worker *worker) {
+    const LaunchSite *site = &worker->launch->site;
+    size_t limit = sim_shared_limit(site->kernel) > STATIC_SHARED ? DYNAMIC_SHARED : STATIC_SHARED;
+    size_t sum = worker->shared_bytes + site->shared;
+    if (sum > limit) {
+        sim_report("launch failed",
+                   "%s at %s:%d does not run on a GPU: it needs %zu bytes of "
+                   "shared memory, the limit is %zu",
+                   site->name, sim_file((Place){site->file, site->line}), site->line, sum, limit);
+        sim_detail("%zu bytes in __shared__ variables and %zu that the launch asks for",
+                   worker->shared_bytes, site->shared);
+        sim_detail("on a GPU this is silent until you call cudaGetLastError(): \"%s\"",
+                   cudaGetErrorString(cudaErrorInvalidValue));
+        sim_stop();
+    }
+}
+
 static void check_static_size(Worker *worker, const SharedVariable *variable) {
     if (worker->shared_bytes > STATIC_SHARED) {
         sim_report("launch failed", "%s: __shared__ variables take %zu bytes, more than %d",
@@ -44,6 +63,7 @@ void *cudasim_static_shared(SharedVariable *variable) {
     size_t offset = (worker->shared_used + APART + 127) / 128 * 128;
     worker->shared_bytes += variable->size;
     check_static_size(worker, variable);
+    check_sum(worker);
     char *at = worker->shared + offset;
     worker->shared_used = offset + variable->size;
     worker->variable[id] = variable;
@@ -54,23 +74,91 @@ void *cudasim_static_shared(SharedVariable *variable) {
     return at;
 }
 
-void *cudasim_dynamic_shared(const char *name, const char *file, int line) {
-    Place place = {file, line};
-    Worker *worker = sim_need_kernel(name, place);
-    if (worker->launch->site.shared == 0 && !worker->no_dynamic_reported) {
-        worker->no_dynamic_reported = true;
-        sim_report("out-of-bounds access",
-                   "extern __shared__ %s at %s:%d, but the launch asks for 0 bytes of it", name,
-                   sim_file(place), line);
-        sim_detail("the third number between <<< and >>> is the size in bytes");
+/* A function that names dynamic shared memory twice sees one memory by two names. */
+static void check_only_name(Worker *worker, const char *name, const char *function, Place place) {
+    static int reported;
+    DynamicName *first = &worker->dynamic_name;
+    bool same_function = first->name != NULL && strcmp(first->function, function) == 0 &&
+                         strcmp(first->place.file, place.file) == 0;
+    if (same_function && strcmp(first->name, name) != 0 && reported != place.line) {
+        reported = place.line;
+        sim_report("overlapping arrays",
+                   "%s at %s:%d and %s at line %d are both extern __shared__, and begin at the "
+                   "same byte",
+                   name, sim_file(place), place.line, first->name, first->place.line);
+        sim_detail("declare one array, and let the other begin where it ends: int *b = (int *)(a + "
+                   "n)");
         sim_detail_thread();
     }
+    if (!same_function) {
+        *first = (DynamicName){name, function, place};
+    }
+}
+
+void *cudasim_dynamic_shared(const char *name, const char *file, int line, const char *function) {
+    Place place = {file, line};
+    Worker *worker = sim_need_kernel(name, place);
+    check_only_name(worker, name, function, place);
     return worker->dynamic;
+}
+
+/* ---- variables of a file --------------------------------------------------------------------- */
+
+/* A function that has the name of such a variable begins with these calls; it may be the host's,
+   and the name another thing. So the host gets an address that it cannot touch. */
+static void *closed_to_host(void) {
+    size_t bytes;
+    sim_begin();
+    return (void *)(uintptr_t)sim_device_range(&bytes);
+}
+
+static bool in_kernel(void) {
+    return sim_worker != NULL && sim_worker->in_kernel;
+}
+
+void *cudasim_file_shared(SharedVariable *variable) {
+    return in_kernel() ? cudasim_static_shared(variable) : closed_to_host();
+}
+
+void *cudasim_file_dynamic(const cudasim_shared_array *array, const char *function) {
+    return in_kernel() ? cudasim_dynamic_shared(array->name, array->file, array->line, function)
+                       : closed_to_host();
+}
+
+/* ---- addresses of 32 bits -------------------------------------------------------------------- */
+
+enum { BASE = 1024 /* not at 0, which leads nowhere */, ALL = 1 << 20 };
+
+size_t cudasim_shared_offset(const void *p, const char *file, int line) {
+    const Worker *worker = sim_need_kernel("__cvta_generic_to_shared()", (Place){file, line});
+    return (size_t)((const char *)p - worker->shared) + BASE;
+}
+
+void *cudasim_shared_pointer(size_t offset, const char *file, int line) {
+    Place place = {file, line};
+    Worker *worker = sim_need_kernel("an address of shared memory", place);
+    if (offset < BASE || offset > ALL) {
+        sim_report("out-of-bounds access", "%s:%d: 0x%zx is not an address of shared memory",
+                   sim_file(place), line, offset);
+        sim_detail("__cvta_generic_to_shared(p) makes one of a pointer");
+        sim_detail_thread();
+        sim_abort_block();
+    }
+    return worker->shared + (offset - BASE);
+}
+
+/* ---- dynamic shared memory ------------------------------------------------------------------- */
+
+void sim_detail_dynamic(void) {
+    if (sim_worker->launch->site.shared == 0) {
+        sim_detail("the third number between <<< and >>> is the size of extern __shared__ memory "
+                   "in bytes");
+    }
 }
 
 void sim_begin_dynamic_shared(Worker *worker) {
     size_t bytes = worker->launch->site.shared;
-    worker->dynamic = worker->dynamic_end - ((bytes + 15) & ~(size_t)15);
+    worker->dynamic = worker->dynamic_end - ((bytes + 31) & ~(size_t)31);
     poison(worker->dynamic, bytes);
     check_fresh(worker->dynamic, bytes);
 }

@@ -1,205 +1,18 @@
-#include <time.h>
+#include "queue.h"
 
-#include "sim.h"
-
-/* A stream is a queue, and a queue runs only when a call waits for it, and then no further than
-   needed. So what was not waited for has certainly not happened.
-
-   A vector clock says what must come before an operation: for each stream, how many of its
-   operations. The clock is both the list of what to run first and the answer to "are these two
-   ordered?". */
-
-enum { DEPTH = 1024 /* a full queue makes room, as a GPU's does */ };
+/* Streams as a program makes and asks them. */
 
 struct CUstream_st {
     int slot;
 };
 
-typedef struct Queue {
-    Operation *first, *last;
-    uint64_t submitted, done;
-    Clock clock;   /* of the last operation, and of what the next one waits for */
-    bool blocking; /* ordered with the default stream */
-    cudaStream_t handle;
-} Queue;
-
-static Queue queues[MAX_STREAMS] = {{.blocking = true}}; /* [0] is the default stream */
-static Clock host;
-static Operation *current;
-static bool many_streams;
-
-/* ---- clocks ---------------------------------------------------------------------------------- */
-
-static void join(Clock *clock, const Clock *other) {
-    for (int s = 0; s < MAX_STREAMS; s++) {
-        clock->of[s] = other->of[s] > clock->of[s] ? other->of[s] : clock->of[s];
-    }
-}
-
-Clock sim_clock_of(int slot) {
-    Clock clock = host;
-    join(&clock, &queues[slot].clock);
-    if (!many_streams) {
-        return clock;
-    }
-    /* The legacy default stream waits for all blocking streams, and they for it. */
-    for (int s = 0; s < MAX_STREAMS; s++) {
-        if (queues[s].blocking && queues[slot].blocking && (slot == 0 || s == 0)) {
-            join(&clock, &queues[s].clock);
-        }
-    }
-    return clock;
-}
-
-bool sim_ordered(const Operation *operation, int slot, uint64_t number) {
-    return operation->clock.of[slot] >= number;
-}
-
-bool sim_host_ordered(int slot, uint64_t number) {
-    return host.of[slot] >= number;
-}
-
-const Operation *sim_operation(void) {
-    return current;
-}
-
-bool sim_many_streams(void) {
-    return many_streams;
-}
-
-/* ---- running --------------------------------------------------------------------------------- */
-
-static void finish(Operation *operation) {
-    queues[operation->stream].done = operation->number;
-    if (operation->release != NULL) {
-        operation->release(operation->context);
-    }
-    free(operation);
-}
-
-static void run_to(int slot, uint64_t number) {
-    Queue *queue = &queues[slot];
-    while (queue->done < number) {
-        Operation *operation = queue->first;
-        for (int s = 0; s < MAX_STREAMS; s++) {
-            if (s != slot && operation->clock.of[s] > queues[s].done) {
-                run_to(s, operation->clock.of[s]);
-            }
-        }
-        queue->first = operation->next;
-        current = operation;
-        if (operation->run != NULL && sim_device_error() == cudaSuccess) {
-            operation->run(operation->context);
-        }
-        current = NULL;
-        finish(operation);
-    }
-}
-
-static void host_waits(const Clock *clock) {
-    join(&host, clock);
-    sim_close_memory();
-}
-
-void sim_wait_stream(int slot) {
-    run_to(slot, queues[slot].submitted);
-    host_waits(&queues[slot].clock);
-}
-
-/* Of two streams that nothing orders, the one that was given its work later goes first: it is the
-   one that would need the other's results. */
-static int next_queue(void) {
-    int next = -1;
-    for (int s = 0; s < MAX_STREAMS; s++) {
-        if (queues[s].done == queues[s].submitted) {
-            continue;
-        }
-        bool later = next < 0 || queues[s].first->serial > queues[next].first->serial;
-        if (next < 0 || later != (sim_settings.schedule == REVERSE)) {
-            next = s;
-        }
-    }
-    return next;
-}
-
-void sim_wait_device(void) {
-    for (int slot; (slot = next_queue()) >= 0;) {
-        run_to(slot, queues[slot].submitted);
-    }
-    for (int s = 0; s < MAX_STREAMS; s++) {
-        join(&host, &queues[s].clock);
-    }
-    sim_close_memory();
-}
-
-/* ---- submitting ------------------------------------------------------------------------------ */
-
-const Operation *sim_submit_owned(cudaStream_t stream, const char *what, Place place,
-                                  void (*run)(void *), void *context, void (*release)(void *)) {
-    static uint64_t serial;
-    int slot = sim_stream_slot(stream, what, place);
-    Queue *queue = &queues[slot < 0 ? 0 : slot];
-    Operation *operation = sim_realloc(NULL, sizeof *operation);
-    *operation = (Operation){.what = what,
-                             .place = place,
-                             .stream = (int)(queue - queues),
-                             .number = ++queue->submitted,
-                             .serial = ++serial,
-                             .clock = sim_clock_of((int)(queue - queues)),
-                             .run = run,
-                             .release = release,
-                             .context = context};
-    operation->clock.of[operation->stream] = operation->number;
-    queue->clock = operation->clock;
-    if (queue->first == NULL) {
-        queue->first = operation;
-    } else {
-        queue->last->next = operation;
-    }
-    queue->last = operation;
-    if (queue->submitted - queue->done > DEPTH) {
-        run_to(operation->stream, operation->number - DEPTH);
-        sim_close_memory();
-    }
-    return operation;
-}
-
-void sim_submit(cudaStream_t stream, const char *what, const char *file, int line,
-                void (*run)(void *), const void *context, size_t bytes) {
-    void *copy = sim_realloc(NULL, bytes);
-    memcpy(copy, context, bytes);
-    sim_submit_owned(stream, what, (Place){file, line}, run, copy, free);
-}
-
-bool sim_use(Allocation *allocation, int slot, const char *what, Place place) {
-    if (allocation->given_back) {
-        sim_report("use after free", "%s at %s:%d uses memory that was freed before", what,
-                   sim_file(place), place.line);
-        sim_detail_address(allocation->base);
-        return false;
-    }
-    allocation->used.of[slot] = queues[slot].submitted + 1;
-    int maker = allocation->maker_stream;
-    if (maker >= 0 && maker != slot && sim_clock_of(slot).of[maker] < allocation->maker_number) {
-        sim_report("stream race",
-                   "%s at %s:%d uses memory that another stream makes later or at "
-                   "any time",
-                   what, sim_file(place), place.line);
-        sim_detail_address(allocation->base);
-        sim_detail("memory from cudaMallocAsync exists from its place in its stream on: let this "
-                   "stream wait for an event of that one");
-    }
-    return true;
-}
-
-/* ---- streams --------------------------------------------------------------------------------- */
-
 int sim_stream_slot(cudaStream_t stream, const char *what, Place place) {
-    if (stream == NULL || stream == cudaStreamLegacy) {
+    sim_refuse_in_host_function(what, place);
+    if (stream == NULL || stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
         return 0;
     }
-    for (int s = 1; s < MAX_STREAMS; s++) {
-        if (queues[s].handle == stream) {
+    for (int s = 1; s <= RECORDER; s++) {
+        if (queue_of(s)->handle == stream) {
             return s;
         }
     }
@@ -210,13 +23,15 @@ int sim_stream_slot(cudaStream_t stream, const char *what, Place place) {
 
 cudaError_t cudasim_stream_create(const char *file, int line, cudaStream_t *stream,
                                   unsigned flags) {
-    sim_begin();
+    ENTER("cudaStreamCreate", file, line);
     for (int s = 1; s < MAX_STREAMS; s++) {
-        if (queues[s].handle == NULL && (*stream = malloc(sizeof **stream)) != NULL) {
+        if (queue_of(s)->handle == NULL && (*stream = malloc(sizeof **stream)) != NULL) {
             (*stream)->slot = s;
-            queues[s].handle = *stream;
-            queues[s].blocking = flags != cudaStreamNonBlocking;
-            many_streams = true;
+            queue_of(s)->handle = *stream;
+            queue_of(s)->flags = flags;
+            queue_of(s)->priority = 0;
+            queue_of(s)->blocking = flags != cudaStreamNonBlocking;
+            queue_many();
             return sim_device_error();
         }
     }
@@ -228,165 +43,112 @@ static cudaError_t no_stream(const char *what, Place place) {
     return sim_error(cudaErrorInvalidResourceHandle, what, place, false);
 }
 
+/* A priority orders nothing that a program may rely on. */
+enum { LOWEST_PRIORITY = 0, HIGHEST_PRIORITY = -5 };
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+    ENTER("cudaDeviceGetStreamPriorityRange", NULL, 0);
+    *least = LOWEST_PRIORITY;
+    *greatest = HIGHEST_PRIORITY;
+    return cudaSuccess;
+}
+
+cudaError_t cudasim_stream_create_with_priority(const char *file, int line, cudaStream_t *stream,
+                                                unsigned flags, int priority) {
+    ENTER("cudaStreamCreateWithPriority", file, line);
+    cudaError_t error = cudasim_stream_create(file, line, stream, flags);
+    if (error == cudaSuccess) {
+        priority = priority < HIGHEST_PRIORITY ? HIGHEST_PRIORITY : priority;
+        queue_of((*stream)->slot)->priority =
+            priority > LOWEST_PRIORITY ? LOWEST_PRIORITY : priority;
+    }
+    return error;
+}
+
+cudaError_t cudasim_stream_priority(const char *file, int line, cudaStream_t stream,
+                                    int *priority) {
+    ENTER("cudaStreamGetPriority", file, line);
+    Place place = {file, line};
+    int slot = sim_stream_slot(stream, "cudaStreamGetPriority", place);
+    *priority = slot < 0 ? 0 : queue_of(slot)->priority;
+    return slot < 0 ? no_stream("cudaStreamGetPriority", place) : sim_device_error();
+}
+
+cudaError_t cudasim_stream_flags(const char *file, int line, cudaStream_t stream, unsigned *flags) {
+    ENTER("cudaStreamGetFlags", file, line);
+    Place place = {file, line};
+    int slot = sim_stream_slot(stream, "cudaStreamGetFlags", place);
+    *flags = slot < 0 ? 0 : queue_of(slot)->flags;
+    return slot < 0 ? no_stream("cudaStreamGetFlags", place) : sim_device_error();
+}
+
 cudaError_t cudasim_stream_destroy(const char *file, int line, cudaStream_t stream) {
+    ENTER("cudaStreamDestroy", file, line);
     Place place = {file, line};
     int slot = sim_stream_slot(stream, "cudaStreamDestroy", place);
     if (slot <= 0) {
         return no_stream("cudaStreamDestroy", place);
     }
+    cudaError_t error = sim_may_wait_stream(slot, "cudaStreamDestroy", place);
+    if (error != cudaSuccess) {
+        return error;
+    }
     /* Its work is still done, but the host has not waited for it. */
-    run_to(slot, queues[slot].submitted);
+    queue_run_to(slot, queue_of(slot)->submitted);
     sim_close_memory();
-    queues[slot].handle = NULL;
-    queues[slot].blocking = false;
+    queue_of(slot)->handle = NULL;
+    queue_of(slot)->blocking = false;
     free(stream);
     return sim_device_error();
 }
 
 cudaError_t cudasim_stream_synchronize(const char *file, int line, cudaStream_t stream) {
+    ENTER("cudaStreamSynchronize", file, line);
     Place place = {file, line};
-    sim_begin();
-    int slot = sim_stream_slot(stream, "cudaStreamSynchronize", place);
-    if (slot < 0) {
-        return no_stream("cudaStreamSynchronize", place);
+    int slot;
+    cudaError_t error = sim_may_submit(stream, "cudaStreamSynchronize", place, &slot);
+    if (error == cudaSuccess) {
+        error = sim_may_wait_stream(slot, "cudaStreamSynchronize", place);
+    }
+    if (error != cudaSuccess) {
+        return error;
     }
     sim_wait_stream(slot);
     return sim_device_error();
 }
 
 cudaError_t cudasim_device_synchronize(const char *file, int line) {
-    (void)file, (void)line;
-    sim_begin();
+    ENTER("cudaDeviceSynchronize", file, line);
+    Place place = {file, line};
+    sim_refuse_in_host_function("cudaDeviceSynchronize", place);
+    cudaError_t error = sim_may_wait_device("cudaDeviceSynchronize", place);
+    if (error != cudaSuccess) {
+        return error;
+    }
     sim_wait_device();
     return sim_device_error();
 }
 
 cudaError_t cudasim_device_reset(const char *file, int line) {
+    ENTER("cudaThreadExit", file, line);
     return cudasim_device_synchronize(file, line);
 }
 
 /* Who asks again and again gets on, one operation at a time. */
-static cudaError_t query(int slot, uint64_t number, const Clock *clock) {
-    if (queues[slot].done < number) {
-        run_to(slot, queues[slot].done + 1);
+cudaError_t queue_query(int slot, uint64_t number, const Clock *clock) {
+    if (queue_of(slot)->done < number) {
+        queue_run_to(slot, queue_of(slot)->done + 1);
         sim_close_memory();
         return cudaErrorNotReady;
     }
-    host_waits(clock);
+    queue_host_waits(clock);
     return sim_device_error();
 }
 
 cudaError_t cudasim_stream_query(const char *file, int line, cudaStream_t stream) {
+    ENTER("cudaStreamQuery", file, line);
     Place place = {file, line};
-    sim_begin();
     int slot = sim_stream_slot(stream, "cudaStreamQuery", place);
     return slot < 0 ? no_stream("cudaStreamQuery", place)
-                    : query(slot, queues[slot].submitted, &queues[slot].clock);
-}
-
-/* ---- events ---------------------------------------------------------------------------------- */
-
-struct CUevent_st {
-    bool recorded;
-    int slot;        /* of the stream that it was recorded in */
-    uint64_t number; /* its operation */
-    Clock clock;
-    double milliseconds; /* when it was reached; of no GPU */
-    int pending;         /* operations that will write here */
-    bool destroyed;
-};
-
-static void reach(void *context) {
-    cudaEvent_t event = context;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    event->milliseconds = (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
-static void let_go(void *context) {
-    cudaEvent_t event = context;
-    if (--event->pending == 0 && event->destroyed) {
-        free(event);
-    }
-}
-
-cudaError_t cudasim_event_create(const char *file, int line, cudaEvent_t *event, unsigned flags) {
-    (void)flags;
-    sim_begin();
-    *event = calloc(1, sizeof **event);
-    return *event != NULL ? sim_device_error()
-                          : sim_error(cudaErrorMemoryAllocation, "cudaEventCreate",
-                                      (Place){file, line}, false);
-}
-
-cudaError_t cudasim_event_destroy(const char *file, int line, cudaEvent_t event) {
-    if (event == NULL) {
-        return no_stream("cudaEventDestroy", (Place){file, line});
-    }
-    event->destroyed = true;
-    event->pending++;
-    let_go(event);
-    return sim_device_error();
-}
-
-cudaError_t cudasim_event_record(const char *file, int line, cudaEvent_t event,
-                                 cudaStream_t stream) {
-    Place place = {file, line};
-    int slot = sim_stream_slot(stream, "cudaEventRecord", place);
-    if (event == NULL || slot < 0) {
-        return no_stream("cudaEventRecord", place);
-    }
-    event->pending++;
-    const Operation *operation =
-        sim_submit_owned(stream, "cudaEventRecord", place, reach, event, let_go);
-    event->recorded = true;
-    event->slot = slot;
-    event->number = operation->number;
-    event->clock = operation->clock;
-    return sim_device_error();
-}
-
-cudaError_t cudasim_stream_wait_event(const char *file, int line, cudaStream_t stream,
-                                      cudaEvent_t event, unsigned flags) {
-    Place place = {file, line};
-    (void)flags;
-    int slot = sim_stream_slot(stream, "cudaStreamWaitEvent", place);
-    if (event == NULL || slot < 0) {
-        return no_stream("cudaStreamWaitEvent", place);
-    }
-    /* Of an event that was not recorded there is nothing to wait for: CUDA says so too. */
-    if (event->recorded) {
-        join(&queues[slot].clock, &event->clock);
-    }
-    return sim_device_error();
-}
-
-cudaError_t cudasim_event_synchronize(const char *file, int line, cudaEvent_t event) {
-    if (event == NULL) {
-        return no_stream("cudaEventSynchronize", (Place){file, line});
-    }
-    if (event->recorded) {
-        run_to(event->slot, event->number);
-        host_waits(&event->clock);
-    }
-    return sim_device_error();
-}
-
-cudaError_t cudasim_event_query(const char *file, int line, cudaEvent_t event) {
-    if (event == NULL) {
-        return no_stream("cudaEventQuery", (Place){file, line});
-    }
-    return event->recorded ? query(event->slot, event->number, &event->clock) : cudaSuccess;
-}
-
-cudaError_t cudasim_event_elapsed_time(const char *file, int line, float *ms, cudaEvent_t from,
-                                       cudaEvent_t to) {
-    if (from == NULL || to == NULL || !from->recorded || !to->recorded) {
-        return no_stream("cudaEventElapsedTime", (Place){file, line});
-    }
-    if (queues[from->slot].done < from->number || queues[to->slot].done < to->number) {
-        return cudaErrorNotReady;
-    }
-    *ms = (float)(to->milliseconds - from->milliseconds);
-    return sim_device_error();
+                    : queue_query(slot, queue_of(slot)->submitted, &queue_of(slot)->clock);
 }

@@ -2,7 +2,12 @@
 
 /* A switch saves the registers that a called function must keep, notes the stack pointer, loads the
    other one and takes its registers back. The rest of the processor's state is the compiler's
-   business, as in any function call. */
+   business, as in any function call.
+
+   It ends with a jump, not with ret: a processor guesses that ret goes back to the last call, which
+   another thread has made. A jump it guesses by where it went before, and most threads of a block
+   were left at the same line. So that this line is the kernel's, what leads to the switch calls it
+   last, which compilers make a jump too; and a result is kept on the stack that is left. */
 
 #if defined __x86_64__ && defined __linux__ && !defined CUDASIM_UCONTEXT
 
@@ -16,15 +21,18 @@ __asm__(".text\n"
         "    pushq %r13\n"
         "    pushq %r14\n"
         "    pushq %r15\n"
+        "    pushq %rdx\n"
         "    movq %rsp, (%rdi)\n"
         "    movq %rsi, %rsp\n"
+        "    popq %rax\n"
         "    popq %r15\n"
         "    popq %r14\n"
         "    popq %r13\n"
         "    popq %r12\n"
         "    popq %rbx\n"
         "    popq %rbp\n"
-        "    ret\n"
+        "    popq %rcx\n"
+        "    jmp *%rcx\n"
         ".size sim_stack_switch, . - sim_stack_switch\n");
 
 void *sim_stack_make(char *lowest, char *end, void (*begin)(void)) {
@@ -32,7 +40,7 @@ void *sim_stack_make(char *lowest, char *end, void (*begin)(void)) {
     void **stack = (void **)((uintptr_t)end & ~(uintptr_t)15);
     *--stack = NULL; /* begin's return address: it has none */
     *--stack = (void *)begin;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 7; i++) {
         *--stack = NULL;
     }
     return stack;
@@ -54,11 +62,12 @@ void *sim_stack_make(char *lowest, char *end, void (*begin)(void)) {
     return context;
 }
 
-void sim_stack_switch(void **from, void *to) {
+void *sim_stack_switch(void **from, void *to, void *result) {
     if (*from == NULL) {
         *from = sim_realloc(NULL, sizeof(ucontext_t));
     }
     swapcontext(*from, to);
+    return result;
 }
 
 #endif

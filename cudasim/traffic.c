@@ -1,4 +1,5 @@
 #include "check.h"
+#include "operation.h"
 
 /* How many sectors of device memory the operations touch. For each sector it is known which one
    read it last, and which one wrote it: only the first time in an operation counts. */
@@ -21,6 +22,10 @@ double cudasim_traffic_bytes(void) {
     double bytes_moved = (double)touched * SECTOR;
     touched = 0;
     return bytes_moved;
+}
+
+bool traffic_counts(void) {
+    return counting;
 }
 
 void traffic_access(const char *p, size_t bytes, bool write) {

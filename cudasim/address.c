@@ -1,0 +1,93 @@
+#define _GNU_SOURCE
+#include <dlfcn.h>
+
+#include "allocation.h"
+#include "check.h"
+
+/* Variables at an address: of the program, or shared ones of a block. */
+
+bool in_image(const char *p) {
+#ifdef __linux__
+    extern char __executable_start[], _end[];
+    return p >= __executable_start && p < _end;
+#else
+    Dl_info image;
+    return dladdr(p, &image) != 0;
+#endif
+}
+
+/* Where cu2cpp puts the `__constant__` variables; absent if there are none. */
+extern char __start_cudasim_constant[] __attribute__((weak));
+extern char __stop_cudasim_constant[] __attribute__((weak));
+
+bool in_constants(const char *p) {
+    return p >= __start_cudasim_constant && p < __stop_cudasim_constant;
+}
+
+/* The variable of this block that holds or is nearest to p; its distance in bytes. */
+static const SharedVariable *variable_near(const Worker *worker, const char *p, ptrdiff_t *away) {
+    const SharedVariable *nearest = NULL;
+    *away = PTRDIFF_MAX;
+    for (int id = 1; id < SHARED_VARIABLES && worker->variable[id] != NULL; id++) {
+        if (worker->variable_block[id] != worker->block) {
+            continue;
+        }
+        const char *begin = worker->variable_at[id];
+        const char *end = begin + worker->variable[id]->size;
+        ptrdiff_t distance = p < begin ? begin - p : p >= end ? p - end : 0;
+        if (distance < *away) {
+            *away = distance;
+            nearest = worker->variable[id];
+        }
+    }
+    return nearest;
+}
+
+static bool in_dynamic(const Worker *worker, const char *p) {
+    return p >= worker->dynamic && p < worker->dynamic_end + PAGE;
+}
+
+void detail_memory(const char *p, bool shared) {
+    const Worker *worker = sim_worker;
+    if (sim_on_device(p)) {
+        sim_detail_address(p);
+        return;
+    }
+    if (!shared) {
+        if (in_image(p)) {
+            sim_detail("address is %p, in a %s variable", p,
+                       in_constants(p) ? "__constant__" : "__device__");
+        }
+        return;
+    }
+    ptrdiff_t away;
+    const SharedVariable *v = variable_near(worker, p, &away);
+    if (in_dynamic(worker, p)) {
+        sim_detail("address is byte %td of dynamic shared memory; the launch asks for %zu bytes",
+                   p - worker->dynamic, worker->launch->site.shared);
+        sim_detail_dynamic();
+    } else if (v != NULL) {
+        const char *begin = worker->variable_at[v->id];
+        char where[60] = "in";
+        if (p < begin || p >= begin + v->size) {
+            snprintf(where, sizeof where, "%td bytes %s", away,
+                     p < begin ? "before the start of" : "past the end of");
+        }
+        sim_detail("address is %s __shared__ %s (%zu bytes, declared at %s:%d)", where, v->name,
+                   v->size, sim_file((Place){v->file, v->line}), v->line);
+    }
+}
+
+bool shared_bounds(const Worker *worker, const Access *access) {
+    const char *end = access->p + access->bytes;
+    if (access->p >= worker->dynamic && end <= worker->dynamic + worker->launch->site.shared) {
+        return true;
+    }
+    for (int id = 1; id < SHARED_VARIABLES && worker->variable[id] != NULL; id++) {
+        if (worker->variable_block[id] == worker->block && access->p >= worker->variable_at[id] &&
+            end <= worker->variable_at[id] + worker->variable[id]->size) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,110 @@
+#include "graph.h"
+
+/* Fills: cudaMemset and its kin. A fill is an operation of its stream. */
+
+/* Rows of elements that all take one value. */
+typedef struct Fill {
+    char *to;
+    size_t pitch;
+    int element; /* bytes: 1, 2 or 4 */
+    unsigned value;
+    size_t width; /* elements of a row */
+    size_t height;
+} Fill;
+
+static void fill_row(char *to, const Fill *fill) {
+    sim_touch(to, fill->width * (size_t)fill->element, true);
+    if (fill->element == 1) {
+        memset(to, (int)fill->value, fill->width);
+        return;
+    }
+    for (size_t i = 0; i < fill->width; i++) { /* the low bytes come first */
+        memcpy(to + i * (size_t)fill->element, &fill->value, (size_t)fill->element);
+    }
+}
+
+static void run_fill(void *context) {
+    const Fill *fill = context;
+    for (size_t y = 0; y < fill->height; y++) {
+        fill_row(fill->to + y * fill->pitch, fill);
+    }
+}
+
+static bool good_fill(const char *call, const Fill *fill, size_t bytes, int slot, Place place) {
+    char what[100];
+    snprintf(what, sizeof what, "%s, destination,", call);
+    if (fill->to == NULL) {
+        sim_report("null pointer", "%s at %s:%d: the destination is NULL", call, sim_file(place),
+                   place.line);
+        return false;
+    }
+    Allocation *a = sim_allocation(fill->to);
+    if (!sim_on_device(fill->to)) {
+        sim_report("invalid copy",
+                   "%s at %s:%d: the destination is a HOST pointer, but the direction says device",
+                   call, sim_file(place), place.line);
+        return false;
+    }
+    return sim_check_range(what, fill->to, bytes, place.file, place.line) &&
+           sim_use(a, slot, call, place);
+}
+
+static cudaError_t submit(const char *call, Place place, Fill fill, cudaStream_t stream) {
+    int slot;
+    cudaError_t error = sim_may_submit(stream, call, place, &slot);
+    size_t row = fill.width * (size_t)fill.element;
+    if (error != cudaSuccess || row * fill.height == 0) {
+        return error;
+    }
+    if (fill.height > 1 && row > fill.pitch) {
+        sim_report("invalid copy", "%s at %s:%d: rows of %zu bytes are wider than a pitch", call,
+                   sim_file(place), place.line, row);
+        return sim_error(cudaErrorInvalidPitchValue, call, place, false);
+    }
+    if (!good_fill(call, &fill, (fill.height - 1) * fill.pitch + row, slot, place)) {
+        return sim_error(cudaErrorInvalidValue, call, place, false);
+    }
+    Work work = {call, place, cudaGraphNodeTypeMemset, .run = run_fill, .context = &fill};
+    sim_submit_copy(stream, work, sizeof fill);
+    return sim_device_error();
+}
+
+cudaError_t cudasim_memset(const char *file, int line, void *to, int value, size_t bytes) {
+    ENTER("cudaMemset", file, line);
+    return submit("cudaMemset", (Place){file, line},
+                  (Fill){to, bytes, 1, (unsigned)value, bytes, 1}, NULL);
+}
+
+cudaError_t cudasim_memset_async(const char *file, int line, void *to, int value, size_t bytes,
+                                 cudaStream_t stream) {
+    ENTER("cudaMemsetAsync", file, line);
+    return submit("cudaMemsetAsync", (Place){file, line},
+                  (Fill){to, bytes, 1, (unsigned)value, bytes, 1}, stream);
+}
+
+cudaError_t cudasim_memset_2d(const char *file, int line, void *to, size_t pitch, int value,
+                              size_t width, size_t height) {
+    ENTER("cudaMemset2D", file, line);
+    return submit("cudaMemset2D", (Place){file, line},
+                  (Fill){to, pitch, 1, (unsigned)value, width, height}, NULL);
+}
+
+cudaError_t cudasim_memset_2d_async(const char *file, int line, void *to, size_t pitch, int value,
+                                    size_t width, size_t height, cudaStream_t stream) {
+    ENTER("cudaMemset2DAsync", file, line);
+    return submit("cudaMemset2DAsync", (Place){file, line},
+                  (Fill){to, pitch, 1, (unsigned)value, width, height}, stream);
+}
+
+cudaError_t cudasim_memset_elements(const char *file, int line, const cudaMemsetParams *p,
+                                    cudaStream_t stream) {
+    ENTER("cudaGraphAddMemsetNode", file, line);
+    Place place = {file, line};
+    unsigned size = p->elementSize;
+    if (size != 1 && size != 2 && size != 4) {
+        return graph_misuse(cudaErrorInvalidValue, "cudaGraphAddMemsetNode", place,
+                            "elements of %u bytes: only 1, 2 and 4 are possible", size);
+    }
+    return submit("memset node", place,
+                  (Fill){p->dst, p->pitch, (int)size, p->value, p->width, p->height}, stream);
+}

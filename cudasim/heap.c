@@ -1,0 +1,151 @@
+#include <assert.h>
+#include <stdarg.h>
+
+#include "allocation.h"
+#include "block.h"
+
+/* Functions of the C library that kernels call, and the host too: `make cu` gives these to both. A
+   kernel's malloc() takes device memory, which lives until a kernel frees it. */
+
+static int busy;
+
+static void lock(void) {
+    while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE)) {
+    }
+}
+
+static void unlock(void) {
+    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+static bool in_kernel(void) {
+    return sim_worker != NULL && sim_worker->in_kernel;
+}
+
+void *cudasim_in_malloc(size_t bytes) {
+    if (!in_kernel()) {
+        return malloc(bytes);
+    }
+    if (bytes == 0) {
+        return NULL;
+    }
+    const LaunchSite *site = &sim_worker->launch->site;
+    sim_in_turn(sim_worker);
+    lock();
+    check_once();
+    Allocation *a = sim_allocate(bytes, false, "malloc by the kernel that was launched",
+                                 (Place){site->file, site->line});
+    if (a != NULL) {
+        a->by_kernel = true;
+    }
+    unlock();
+    return a != NULL ? a->base : NULL;
+}
+
+static void report_free(const char *kind, const char *what, const void *p, const void *pc) {
+    char where[600];
+    cudasim_describe_code(pc, where, sizeof where);
+    sim_report(kind, "free() at %s: %s", where, what);
+    sim_detail_thread();
+    if (sim_on_device(p)) {
+        sim_detail_address(p);
+    }
+}
+
+static void free_in_kernel(void *p, const void *pc) {
+    const LaunchSite *site = &sim_worker->launch->site;
+    sim_in_turn(sim_worker);
+    Allocation *a = sim_on_device(p) ? sim_allocation(p) : NULL;
+    if (a == NULL || a->base != p || !a->by_kernel) {
+        report_free("invalid free", "this is not what malloc() in a kernel has returned", p, pc);
+    } else if (a->given_back) {
+        report_free("double free", "this was freed before", p, pc);
+    } else {
+        lock();
+        check_once();
+        a->given_back = true;
+        a->freed = (Place){site->file, site->line};
+        sim_retire(a);
+        unlock();
+    }
+}
+
+/* The C library would only abort. */
+static void refuse_on_host(const void *p, const void *pc) {
+    char where[600];
+    cudasim_describe_code(pc, where, sizeof where);
+    sim_report("invalid free", "free() of %s memory at %s", sim_on_device(p) ? "device" : "pinned",
+               where);
+    sim_detail_address(p);
+    sim_detail("%s is what frees it", sim_on_device(p) ? "cudaFree" : "cudaFreeHost");
+    sim_stop();
+}
+
+void cudasim_in_free(void *p) {
+    const void *pc = __builtin_return_address(0);
+    if (p == NULL) {
+        return;
+    }
+    if (in_kernel()) {
+        free_in_kernel(p, pc);
+    } else if (sim_allocation(p) != NULL || sim_on_device(p)) {
+        refuse_on_host(p, pc);
+    } else {
+        free(p);
+    }
+}
+
+void cudasim_in___assert_fail(const char *condition, const char *file, unsigned line,
+                              const char *function) {
+    if (!in_kernel()) {
+        __assert_fail(condition, file, line, function);
+    }
+    sim_report("launch failed", "assertion %s fails at %s:%u", condition,
+               sim_file((Place){file, (int)line}), line);
+    sim_detail_thread();
+    sim_stop();
+}
+
+/* Kernels print in the order of one core. */
+
+static void print_in_turn(void) {
+    if (in_kernel()) {
+        sim_in_turn(sim_worker);
+    }
+}
+
+int cudasim_in_printf(const char *format, ...) {
+    print_in_turn();
+    va_list values;
+    va_start(values, format);
+    int length = vprintf(format, values);
+    va_end(values);
+    return length;
+}
+
+int cudasim_in_puts(const char *line) {
+    print_in_turn();
+    return puts(line);
+}
+
+int cudasim_in_putchar(int c) {
+    print_in_turn();
+    return putchar(c);
+}
+
+/* new and delete, by the names that compilers give them. */
+#define ALIAS(name) __attribute__((alias(#name)))
+void *cudasim_in__Znwm(size_t bytes) ALIAS(cudasim_in_malloc);
+void *cudasim_in__Znam(size_t bytes) ALIAS(cudasim_in_malloc);
+void cudasim_in__ZdlPv(void *p) ALIAS(cudasim_in_free);
+void cudasim_in__ZdaPv(void *p) ALIAS(cudasim_in_free);
+
+void cudasim_in__ZdlPvm(void *p, size_t bytes) {
+    (void)bytes;
+    cudasim_in_free(p);
+}
+
+void cudasim_in__ZdaPvm(void *p, size_t bytes) {
+    (void)bytes;
+    cudasim_in_free(p);
+}

@@ -1,0 +1,150 @@
+#include "operation.h"
+
+/* Memory that the host and kernels share. Managed memory is device memory that is open to the host
+   too, as long as no kernel or copy that was given it is queued; pinned memory is the host's, and a
+   kernel may use it as it is; with cudaHostRegister() so is any memory of the host. */
+
+enum { MOST_MANAGED = 4096, MOST_REGISTERED = 256 };
+
+static Allocation *managed[MOST_MANAGED];
+static int managed_count;
+
+static struct { const char *begin, *end; } registered[MOST_REGISTERED];
+static int registered_count;
+
+/* ---- managed memory -------------------------------------------------------------------------- */
+
+static void forget_freed(void) {
+    int kept = 0;
+    for (int i = 0; i < managed_count; i++) {
+        if (managed[i]->managed && managed[i]->live) {
+            managed[kept++] = managed[i];
+        }
+    }
+    managed_count = kept;
+}
+
+void sim_show_managed(bool to_host) {
+    forget_freed();
+    for (int i = 0; i < managed_count; i++) {
+        sim_set_open(managed[i], to_host);
+    }
+}
+
+void sim_guard_shared(const Operation *operation) {
+    for (int i = 0; i < managed_count; i++) {
+        const Allocation *a = managed[i];
+        if (a->live && a->used.of[operation->stream] == operation->number) {
+            sim_guard(a->base, a->bytes, true, operation);
+        }
+    }
+}
+
+cudaError_t cudasim_malloc_managed(const char *file, int line, void **p, size_t bytes,
+                                   unsigned flags) {
+    ENTER("cudaMallocManaged", file, line);
+    Place place = {file, line};
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) {
+        return sim_error(cudaErrorInvalidValue, "cudaMallocManaged", place, false);
+    }
+    forget_freed();
+    if (managed_count == MOST_MANAGED) {
+        fprintf(stderr, "[cudasim] %s:%d: at most %d managed allocations\n", file, line,
+                MOST_MANAGED);
+        return sim_error(cudaErrorMemoryAllocation, "cudaMallocManaged", place, false);
+    }
+    cudaError_t error = cudasim_malloc(file, line, p, bytes);
+    Allocation *a = error == cudaSuccess ? sim_allocation(*p) : NULL;
+    if (a != NULL) {
+        a->managed = true;
+        a->maker = "cudaMallocManaged";
+        managed[managed_count++] = a;
+        /* Stores of the host are not seen, so all of it counts as written. */
+        check_filled(a->base, a->bytes);
+        sim_set_open(a, true);
+    }
+    return error;
+}
+
+cudaError_t cudasim_use_managed(const char *file, int line, const char *call, const void *p,
+                                size_t bytes) {
+    ENTER("cudaMemPrefetchAsync", file, line);
+    Place place = {file, line};
+    const Allocation *a = sim_allocation(p);
+    if (!sim_check_range(call, p, bytes, file, line)) {
+        return sim_error(cudaErrorInvalidValue, call, place, false);
+    }
+    if (!a->managed) {
+        sim_report("invalid copy", "%s at %s:%d: memory from %s is not managed", call,
+                   sim_file(place), line, a->maker);
+        return sim_error(cudaErrorInvalidValue, call, place, false);
+    }
+    return sim_device_error();
+}
+
+/* ---- the host's memory ----------------------------------------------------------------------- */
+
+bool sim_registered(const volatile void *p) {
+    for (int i = 0; i < registered_count; i++) {
+        if ((const char *)p >= registered[i].begin && (const char *)p < registered[i].end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+cudaError_t cudasim_host_register(const char *file, int line, void *p, size_t bytes,
+                                  unsigned flags) {
+    ENTER("cudaHostRegister", file, line);
+    Place place = {file, line};
+    (void)flags;
+    cudaError_t error = sim_may_allocate("cudaHostRegister", place);
+    if (error != cudaSuccess) {
+        return error;
+    }
+    if (p == NULL || bytes == 0 || sim_allocation(p) != NULL) {
+        return sim_error(cudaErrorInvalidValue, "cudaHostRegister", place, false);
+    }
+    if (sim_registered(p)) {
+        return sim_error(cudaErrorHostMemoryAlreadyRegistered, "cudaHostRegister", place, false);
+    }
+    if (registered_count == MOST_REGISTERED) {
+        return sim_error(cudaErrorMemoryAllocation, "cudaHostRegister", place, false);
+    }
+    registered[registered_count].begin = p;
+    registered[registered_count++].end = (const char *)p + bytes;
+    return sim_device_error();
+}
+
+cudaError_t cudasim_host_unregister(const char *file, int line, void *p) {
+    ENTER("cudaHostUnregister", file, line);
+    cudaError_t error = sim_may_allocate("cudaHostUnregister", (Place){file, line});
+    if (error != cudaSuccess) {
+        return error;
+    }
+    sim_wait_device();
+    for (int i = 0; i < registered_count; i++) {
+        if (registered[i].begin == p) {
+            registered[i] = registered[--registered_count];
+            return sim_device_error();
+        }
+    }
+    return sim_error(cudaErrorHostMemoryNotRegistered, "cudaHostUnregister", (Place){file, line},
+                     false);
+}
+
+cudaError_t cudasim_host_device_pointer(const char *file, int line, void **device_p, void *host_p,
+                                        unsigned flags) {
+    ENTER("cudaHostGetDevicePointer", file, line);
+    Place place = {file, line};
+    const Allocation *a = sim_allocation(host_p);
+    if (flags != 0 || (!sim_registered(host_p) && (a == NULL || !a->pinned || !a->live))) {
+        sim_report("host pointer passed to a kernel",
+                   "cudaHostGetDevicePointer at %s:%d: the memory is not pinned", sim_file(place),
+                   line);
+        sim_detail("take it from cudaMallocHost, or tell cudaHostRegister of it");
+        return sim_error(cudaErrorInvalidValue, "cudaHostGetDevicePointer", place, false);
+    }
+    *device_p = host_p;
+    return sim_device_error();
+}

@@ -1,0 +1,87 @@
+#include <sys/mman.h>
+
+#include "operation.h"
+
+/* Pinned and managed memory with work on its way: until the host has waited for it the pages are
+   closed, and touching them is reported. */
+
+typedef struct Pending {
+    Allocation *allocation;
+    const char *begin, *end;
+    bool written; /* by the operation: the host may not even read */
+    const char *what;
+    int slot;
+    uint64_t number;
+    Place place;
+} Pending;
+
+static Pending *pending;
+static int pending_count, pending_room;
+
+static void set_access(const Pending *p, int access) {
+    uintptr_t first = (uintptr_t)p->begin & ~(uintptr_t)(PAGE - 1);
+    mprotect((void *)first, (uintptr_t)p->end - first, access);
+}
+
+void sim_guard_pending(void) {
+    int kept = 0;
+    for (int i = 0; i < pending_count; i++) {
+        const Pending *p = &pending[i];
+        if (sim_host_ordered(p->slot, p->number) || !p->allocation->live) {
+            p->allocation->open = p->allocation->live;
+            if (p->allocation->live) {
+                mprotect(p->allocation->pages, p->allocation->length, PROT_READ | PROT_WRITE);
+            }
+        } else {
+            pending[kept++] = *p;
+        }
+    }
+    pending_count = kept;
+    for (int i = 0; i < pending_count; i++) {
+        pending[i].allocation->open = false;
+        set_access(&pending[i], pending[i].written ? PROT_NONE : PROT_READ);
+    }
+}
+
+void sim_guard(const char *begin, size_t bytes, bool written, const Operation *operation) {
+    Allocation *allocation = sim_allocation(begin);
+    if (allocation == NULL || !(allocation->pinned || allocation->managed)) {
+        return;
+    }
+    if (pending_count == pending_room) {
+        pending_room = 2 * pending_room + 16;
+        pending = sim_realloc(pending, (size_t)pending_room * sizeof *pending);
+    }
+    pending[pending_count++] = (Pending){allocation,        begin,           begin + bytes,
+                                         written,           operation->what, operation->stream,
+                                         operation->number, operation->place};
+    sim_guard_pending();
+}
+
+static void report_pending(const Pending *work, const char *verb, const char *where) {
+    bool is_copy = strncmp(work->what, "cudaMem", strlen("cudaMem")) == 0;
+    if (is_copy) {
+        sim_report("pending copy",
+                   "host code at %s %s memory of a copy that may still be on its way", where, verb);
+        sim_detail("the copy was begun at %s:%d", sim_file(work->place), work->place.line);
+    } else {
+        sim_report("pending kernel", "host code at %s %s memory that kernel %s may still use",
+                   where, verb, work->what);
+        sim_detail("the kernel was launched at %s:%d", sim_file(work->place), work->place.line);
+    }
+    sim_detail("wait with cudaStreamSynchronize or cudaEventSynchronize first");
+}
+
+bool sim_pending_copy(const char *p, bool write, const void *pc) {
+    for (int i = 0; i < pending_count; i++) {
+        const Pending *copy = &pending[i];
+        if (p >= copy->begin && p < copy->end && (write || copy->written)) {
+            char where[600];
+            cudasim_describe_code(pc, where, sizeof where);
+            report_pending(copy, write ? "writes" : "reads", where);
+            return true;
+        }
+    }
+    mprotect((void *)((uintptr_t)p & ~(uintptr_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE);
+    return false;
+}

@@ -1,0 +1,84 @@
+/**
+ * @file queue.h
+ * @brief The inside of cudasim, queues: what streams, events and graphs are made of.
+ * @ingroup cudasim
+ */
+#ifndef CUDASIM_QUEUE_H
+#define CUDASIM_QUEUE_H
+
+#include "operation.h"
+
+enum {
+    RECORDER = MAX_STREAMS, /**< the slot of a stream that only ever captures: see graph_node.c */
+    FIRST_LANE,             /**< from here on: queues of graphs that are launched */
+};
+
+/** A queue of operations, which run one after the other. */
+typedef struct Queue {
+    Operation *first;    /**< the next to run; NULL: none waits */
+    Operation *last;     /**< see first */
+    uint64_t submitted;  /**< number of the last operation */
+    uint64_t done;       /**< number of the last that has run */
+    Clock clock;         /**< of the last operation, and of what the next one waits for */
+    bool blocking;       /**< ordered with the default stream */
+    unsigned flags;      /**< of cudaStreamCreateWithFlags() */
+    int priority;        /**< orders nothing */
+    cudaStream_t handle; /**< NULL: not a stream of the program, or the default one */
+} Queue;
+
+/** A queue; [0] is the default stream. */
+Queue *queue_of(int slot);
+
+/** From now on there is more than the default stream. */
+void queue_many(void);
+
+/** Runs a queue up to an operation, and before each what it waits for. */
+void queue_run_to(int slot, uint64_t number);
+
+/** The host is ordered after what has a place in the clock; all of that has run. */
+void queue_host_waits(const Clock *clock);
+
+/** Whether a queue has come to an operation. Who asks again and again gets on, one at a time. */
+cudaError_t queue_query(int slot, uint64_t number, const Clock *clock);
+
+/** Each place becomes the later one of two. */
+void clock_join(Clock *clock, const Clock *other);
+
+/** Puts work at the end of a queue. */
+const Operation *queue_add(int slot, HeldWork *job, Place replayed);
+
+/* ---- use.c ----------------------------------------------------------------------------------- */
+
+/** Memory that work uses, as far as a call knows. */
+typedef struct Use {
+    Allocation *allocation; /**< its record */
+    int number;             /**< of the allocation: the record may be another's by now */
+} Use;
+
+/** A job: work that waits, and what it uses when it is launched again. */
+struct HeldWork {
+    Work work;     /**< what to do */
+    Use *uses;     /**< [0, use_count): noted when it was captured */
+    int use_count; /**< how many */
+    int holders;   /**< operations and nodes that hold it */
+};
+
+/** A job that its maker holds. */
+HeldWork *held_work_new(Work work);
+
+/** One more holds it; returns it. */
+HeldWork *held_work_hold(HeldWork *job);
+
+/** One less holds it: the last one frees it. NULL is allowed. */
+void held_work_drop(HeldWork *job);
+
+/** Gives to a job the memory that was noted for the call that has made it. */
+void use_given_to(HeldWork *job);
+
+/** Marks the memory that was noted for a call as used by its operation. */
+void use_by(const Operation *operation);
+
+/** A graph is launched: whether the job's memory is there, and ordered before queue `slot`. */
+bool use_again(const HeldWork *job, int slot, Place launched);
+
+#endif

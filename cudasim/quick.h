@@ -1,0 +1,146 @@
+/**
+ * @file quick.h
+ * @brief The usual access, which is right: looked at in place, in a few instructions.
+ * @ingroup cudasim
+ *
+ * Nearly all loads and stores are of memory that was written before, by a thread that is certainly
+ * ordered before this thread. Then there is nothing to report, and this is soon known. All others
+ * are left to check_access(), as if nobody had looked: both come to the same.
+ *
+ * A byte is only ever marked as written within an allocation or a variable that exists (shadow.c),
+ * and its mark goes with it. So that mark says too that an access is within bounds.
+ */
+#ifndef CUDASIM_QUICK_H
+#define CUDASIM_QUICK_H
+
+#include "race.h"
+
+/** The state of a launch, as the quick look needs it. */
+typedef struct Quick {
+    bool checks;          /**< the launch runs for its results, and nobody counts its accesses */
+    bool disguised;       /**< it runs again: see replay.c */
+    uint32_t first_block; /**< blocks with lower numbers are ordered before it; 0: not known */
+    const char *device;   /**< where device memory begins */
+    size_t device_bytes;  /**< its length */
+    unsigned char *bits;  /**< of device memory: see shadow.c */
+    Cell *cells;          /**< of device memory: see race.c */
+    const char *image;    /**< where the program's code begins: see site_of_code() */
+    unsigned long long looked_at; /**< accesses that were found right here */
+} Quick;
+extern Quick quick; /**< made by quick_begin() */
+
+/** Whether all bits of the bytes at number n are set; the bytes are not on both sides of 16. */
+static inline bool quick_written(const unsigned char *bits, size_t n, size_t bytes) {
+    uint16_t word;
+    memcpy(&word, &bits[n / 8], bytes > 8 ? 2 : 1);
+    unsigned all = (1u << bytes) - 1;
+    return ((bytes > 8 ? word : word & 0xFFu) >> n % 8 & all) == all;
+}
+
+/** Whether an earlier access is certainly ordered before this one. */
+static inline bool quick_ordered(const Party *before, const Party *now, bool shared) {
+    if (before->block != now->block) {
+        return shared || before->block < quick.first_block;
+    }
+    return before->thread == now->thread || before->barriers != now->barriers;
+}
+
+/** Remembers a read as race.c does; false if that is not as simple. */
+static inline bool quick_read(Cell *cell, const Party *now, bool shared) {
+    Party *reader = &cell->reader;
+    if (!quick_ordered(&cell->writer, now, shared) || reader->atomic != PLAIN) {
+        return false;
+    }
+    bool same_warp = race_warp(reader->thread) == now->thread / WARP;
+    if (reader->block != now->block || reader->thread == now->thread ||
+        reader->barriers != now->barriers || (same_warp && reader->meetings != now->meetings)) {
+        *reader = *now;
+        return true;
+    }
+    if (sim_worker->fenced_block == now->block) {
+        return false;
+    }
+    reader->thread = same_warp ? (uint16_t)(WARP_OF | now->thread / WARP) : MANY;
+    reader->meetings = now->meetings;
+    reader->bytes |= now->bytes;
+    return true;
+}
+
+/** Remembers a write as race.c does; false if that is not as simple. */
+static inline bool quick_write(Cell *cell, const Party *now, bool shared) {
+    if (!quick_ordered(&cell->writer, now, shared) || !quick_ordered(&cell->reader, now, shared)) {
+        return false;
+    }
+    cell->writer = *now;
+    cell->reader = (Party){0};
+    return true;
+}
+
+/** Whether p is on the running thread's stack, or threadIdx or its like. */
+static inline bool quick_own(const Worker *worker, const char *p) {
+    return (size_t)(p - worker->fiber->stack) < STACK_BYTES ||
+           (uintptr_t)p - ((uintptr_t)&threadIdx - THREAD_LOCALS) < 2 * THREAD_LOCALS;
+}
+
+/**
+ * Whether an access is one that needs no more attention.
+ *
+ * @param p     address
+ * @param bytes 1, 2, 4, 8 or 16
+ * @param write a store
+ * @param pc    where
+ */
+static inline __attribute__((always_inline)) bool quick_look(const char *p, size_t bytes,
+                                                             bool write, const void *pc) {
+    Worker *worker = sim_worker;
+    size_t n = (size_t)(p - quick.device);
+    bool shared = n >= quick.device_bytes;
+    const unsigned char *bits = quick.bits;
+    Cell *cells = quick.cells;
+    if (shared) {
+        if (p < worker->shared || p >= worker->dynamic_end) {
+            return quick_own(worker, p);
+        }
+        if (quick.disguised) {
+            return true;
+        }
+        n = (size_t)(p - worker->shared);
+        bits = worker->written_bits;
+        cells = worker->race_cells;
+    }
+    if ((uintptr_t)p % bytes != 0 || bits == NULL || cells == NULL ||
+        !quick_written(bits, n, bytes)) {
+        return false;
+    }
+    if (quick.disguised) {
+        replay_show((char *)(uintptr_t)p, bytes);
+        return true;
+    }
+    if (!quick.checks || race_unsettled) {
+        return false;
+    }
+    unsigned thread = (unsigned)worker->fiber->thread;
+    Party now = {.block = worker->block,
+                 .site = (Site)((const char *)pc - quick.image) & 0x7FFFFFFF,
+                 .barriers = (uint16_t)worker->barriers,
+                 .meetings = worker->meetings[thread / WARP],
+                 .thread = (uint16_t)thread,
+                 .bytes = bytes < 4 ? (uint8_t)(((1u << bytes) - 1) << (uintptr_t)p % 4) : 0xF,
+                 .atomic = PLAIN};
+    for (size_t i = 0; i < (bytes + 3) / 4; i++) {
+        Cell *cell = &cells[n / 4 + i];
+        if (write ? !quick_write(cell, &now, shared) : !quick_read(cell, &now, shared)) {
+            return false;
+        }
+    }
+    quick.looked_at++;
+    if (write && !shared) {
+        replay_written(p, bytes);
+    }
+    if (!shared && sim_settings.events >= 0) {
+        share_access(&(Access){.p = p, .bytes = bytes, .write = write});
+    }
+    return true;
+}
+
+#endif

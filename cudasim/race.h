@@ -1,0 +1,72 @@
+/**
+ * @file race.h
+ * @brief Two accesses that nothing orders: what race.c finds and race_report.c puts into words.
+ * @ingroup cudasim
+ */
+#ifndef CUDASIM_RACE_H
+#define CUDASIM_RACE_H
+
+#include "check.h"
+
+/** An access, as a cell remembers it. */
+typedef struct Party {
+    uint32_t block;    /**< number of the block, or of the copy; 0: none */
+    Site site;         /**< line */
+    uint16_t barriers; /**< that the block had passed */
+    uint16_t meetings; /**< that the warp had passed */
+    uint16_t thread;   /**< of the block; several readers: WARP_OF | warp, or MANY */
+    uint8_t bytes;     /**< which of the 4, as bits */
+    uint8_t atomic;    /**< bytes of the atomic; PLAIN or FLAG */
+} Party;
+
+/** The last accesses to 4 bytes. */
+typedef struct Cell {
+    Party writer; /**< the last that was not atomic */
+    Party reader; /**< since then; or an atomic */
+} Cell;
+
+/** The cells of device memory. */
+Cell *race_device_cells(void);
+
+/** Whether something is known of the running thread's accesses that later ones may settle. */
+extern bool race_unsettled;
+
+enum {
+    WARP_OF = 0x8000, /**< Party.thread: with a warp's number, several threads of it */
+    MANY = 0xFFFF,    /**< Party.thread: several threads of several warps */
+    PLAIN = 0,        /**< Party.atomic: an ordinary access */
+    FLAG = 1,         /**< Party.atomic: a volatile one, in the way of a flag */
+};
+
+/** Two accesses to one word. */
+typedef struct Race {
+    const char *p; /**< the word */
+    Party before;  /**< who was there first */
+    Party now;     /**< who comes */
+    bool wrote;    /**< before has stored */
+    bool writes;   /**< now stores */
+    bool shared;   /**< memory of the block */
+} Race;
+
+/** The warp of Party.thread; -1 if there are several. */
+static inline int race_warp(uint16_t thread) {
+    return thread == MANY ? -1 : thread & WARP_OF ? thread & 0x3FF : thread / WARP;
+}
+
+/** The first byte of the cell that holds p. */
+static inline const char *race_word(const char *p) {
+    return (const char *)((uintptr_t)p & ~(uintptr_t)3);
+}
+
+/** Two accesses that touch the same bytes in no order: an error unless both are atomic. */
+void race_found(const Race *race);
+
+/**
+ * The running thread is about to store to the word at p. Where its earlier read of the same word
+ * was in doubt, this says why it read.
+ *
+ * @return whether a doubt was settled: the store itself is then no race of its own
+ */
+bool race_explains(const char *p, bool atomic);
+
+#endif

@@ -1,0 +1,246 @@
+#define _GNU_SOURCE
+#include "operation.h"
+#include "race.h"
+
+/* A race in words. What is missing depends on what the two threads do: a barrier between a store
+   and a read, an atomic where both change one number. So a report waits until that is known: a read
+   until its thread stores to the same place or stops; all that is between threads of one launch
+   until the launch is over (held.c). */
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static const char *who(const Party *party, char text[60]) {
+    if (party->block < sim_first_block()) {
+        snprintf(text, 60, "other work");
+    } else if (party->block != sim_worker->block) {
+        snprintf(text, 60, "a thread of another block");
+    } else if (party->thread == MANY) {
+        snprintf(text, 60, "several threads");
+    } else if (party->thread & WARP_OF) {
+        snprintf(text, 60, "several threads of warp %d", race_warp(party->thread));
+    } else {
+        char name[40];
+        snprintf(text, 60, "thread %s", sim_thread_name(sim_worker, party->thread, name));
+    }
+    return text;
+}
+
+static const char *verb(bool writes, const Party *party) {
+    return party->atomic > FLAG ? "atomic" : writes ? "write" : "read";
+}
+
+static void detail_lines(const Race *race, const char *here, const char *there) {
+    sim_detail("this %s: %s", verb(race->writes, &race->now), here);
+    sim_detail("other %s: %s", verb(race->wrote, &race->before), there);
+    sim_detail_thread();
+}
+
+static void report_streams(const Race *race, const char *here, const char *there) {
+    const Operation *operation = sim_operation();
+    bool in_graph = operation->replayed.file != NULL;
+    sim_report("stream race",
+               "%s at %s:%d and work of another %s touch the same memory in no "
+               "order",
+               operation->what, sim_file(operation->place), operation->place.line,
+               in_graph ? "node or stream" : "stream");
+    detail_lines(race, here, there);
+    sim_detail_address(race->p);
+    sim_detail(in_graph ? "let the one node depend on the other; in a capture, record an event "
+                          "after the one and let the other's stream wait for it"
+                        : "record an event after the one and let the other's stream wait for it");
+}
+
+static void detail_cure(const Race *race, bool update, bool same_line) {
+    const Party *before = &race->before, *now = &race->now;
+    if (update) {
+        sim_detail("both read the value, change it and store it, and one change is lost: use an "
+                   "atomic");
+        sim_detail("atomicAdd() and its kin; atomicCAS() in a loop for what they do not do");
+    } else if (before->atomic > FLAG && now->atomic > FLAG) {
+        sim_detail("the atomics are of %d and %d bytes: those of different widths are not atomic "
+                   "to each other",
+                   now->atomic, before->atomic);
+    } else if (before->atomic > FLAG || now->atomic > FLAG) {
+        sim_detail("one of the two is not atomic: use an atomic for both, or %s",
+                   before->block == now->block ? "put a __syncthreads() between them"
+                                               : "another kernel for the second");
+    } else if (before->block != now->block) {
+        sim_detail("blocks run in any order: use atomics, or give each block its own output");
+    } else if (race->wrote && race->writes && same_line) {
+        sim_detail("only one of the values stays: give each thread its own element, let one thread "
+                   "write, or use an atomic");
+    } else if (race_warp(before->thread) == race_warp(now->thread)) {
+        sim_detail("a __syncthreads() is missing between the two, or a __syncwarp() where a warp "
+                   "works alone: its threads do not run in step");
+    } else {
+        sim_detail(
+            "a __syncthreads() is missing between the two, or at the end of the loop's body");
+    }
+}
+
+/* ---- one report for two lines ---------------------------------------------------------------- */
+
+/* A line is often more than one access, and the same two meet in either order. */
+static bool first_of_lines(const char *here, const char *there) {
+    enum { PAIRS = 512 };
+    static char *told[PAIRS];
+    static int count;
+    char pair[1300];
+    bool swap = strcmp(here, there) > 0;
+    snprintf(pair, sizeof pair, "%s|%s", swap ? there : here, swap ? here : there);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(told[i], pair) == 0) {
+            return false;
+        }
+    }
+    if (count < PAIRS) {
+        told[count++] = strdup(pair);
+    }
+    return true;
+}
+
+/* Memory that nothing has written, since the one who writes it comes too late, is this race. */
+static void report_in_launch(const Race *race, const char *here, const char *there, bool update) {
+    char other[60];
+    held_forget_site("uninitialized shared memory", race->now.site);
+    held_forget_site("uninitialized shared memory", race->before.site);
+    held_forget_site("pending copy", race->now.site);
+    held_forget_site("pending copy", race->before.site);
+    held_begin("race", race->now.site, race->before.site);
+    sim_report("race", "%s memory is %s here and %s by %s, and nothing orders the two",
+               race->shared ? "shared" : "global", race->writes ? "written" : "read",
+               race->wrote ? "written" : "read", who(&race->before, other));
+    detail_lines(race, here, there);
+    detail_memory(race->p, race->shared);
+    detail_cure(race, update, strcmp(here, there) == 0);
+    held_end(update);
+}
+
+static void report_race(const Race *race, bool update) {
+    char here[600], there[600];
+    bool streams = race->before.block < sim_first_block();
+    /* A report that is still held learns what the first to be found did not know. */
+    bool better = !streams && update && held_improves("race", race->now.site, race->before.site);
+    if (!better &&
+        !first_report(streams ? "stream race" : "race", race->now.site, race->before.site)) {
+        return;
+    }
+    describe_site(race->now.site, here, sizeof here);
+    describe_site(race->before.site, there, sizeof there);
+    if (streams) {
+        report_streams(race, here, there);
+    } else if (first_of_lines(here, there) || better) {
+        report_in_launch(race, here, there, update);
+    }
+}
+
+/* A flag that is volatile, after a fence: right on every GPU so far, and not what CUDA promises. */
+static void note_flag(const Race *race) {
+    char here[600];
+    if (first_report("note", race->now.site, 0)) {
+        describe_site(race->now.site, here, sizeof here);
+        sim_note("a volatile flag orders two threads at %s", here);
+        sim_detail("CUDA promises that of atomics only: atomicExch() to set it, atomicAdd(&flag, "
+                   "0) to look; CUDASIM_STRICT=1 makes this a race");
+    }
+}
+
+/* ---- what the thread does next --------------------------------------------------------------- */
+
+/* Many threads that write the same value do no harm ("found = 1"). The hook comes before the store,
+   so two writes are looked at again when the thread has stored. */
+static struct {
+    bool set;
+    Race race;
+    uint32_t value;
+} later;
+
+/* Reads of the running thread that race with a store. If it stores there itself, an update is lost;
+   if by atomicCAS, which compares, the read did no harm. */
+enum { DOUBTS = 8 };
+static Race doubt[DOUBTS];
+static int doubts;
+
+bool race_unsettled;
+
+void race_flush(void) {
+    if (!later.set) {
+        return;
+    }
+    later.set = false;
+    race_unsettled = doubts > 0;
+    uint32_t value;
+    memcpy(&value, race_word(later.race.p), sizeof value);
+    if (value != later.value) {
+        report_race(&later.race, false);
+    }
+}
+
+static bool telling; /* a race is being reported: the other doubts stay */
+
+static void tell(const Race *race, bool update) {
+    telling = true;
+    report_race(race, update);
+    telling = false;
+}
+
+void race_settle(void) {
+    int count = telling ? 0 : doubts;
+    for (int i = 0; i < count; i++) {
+        tell(&doubt[i], false);
+    }
+    doubts -= count;
+    race_unsettled = later.set || doubts > 0;
+}
+
+static bool take_doubt(const char *p, Race *race) {
+    for (int i = 0; i < doubts; i++) {
+        if (race_word(doubt[i].p) == race_word(p)) {
+            *race = doubt[i];
+            doubt[i] = doubt[--doubts];
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *compared; /* by the atomicCAS that comes next */
+
+void race_compares(const void *p) {
+    compared = p;
+}
+
+bool race_explains(const char *p, bool atomic) {
+    Race race;
+    bool found = doubts > 0 && take_doubt(p, &race);
+    bool guess = atomic && compared != NULL && p >= compared && p < compared + 8;
+    if (found && !guess) {
+        tell(&race, !atomic);
+    }
+    return found;
+}
+
+void race_found(const Race *race) {
+    race_unsettled = true;
+    const Party *before = &race->before, *now = &race->now;
+    bool in_launch = before->block >= sim_first_block();
+    if (before->atomic != PLAIN && now->atomic != PLAIN && in_launch) {
+        if (before->atomic == FLAG || now->atomic == FLAG) {
+            note_flag(race);
+        } else if (before->atomic != now->atomic) {
+            report_race(race, false);
+        }
+    } else if (in_launch && race->wrote && race->writes && before->atomic <= FLAG &&
+               now->atomic <= FLAG) {
+        later.set = true;
+        later.race = *race;
+        memcpy(&later.value, race_word(race->p), sizeof later.value);
+    } else if (in_launch && !race->writes) {
+        if (doubts == DOUBTS) {
+            race_settle();
+        }
+        doubt[doubts++] = *race;
+    } else {
+        report_race(race, false);
+    }
+}
