@@ -6,9 +6,9 @@
 enum { N = 64 };
 
 static __global__ void reverse(float *x) {
-    extern __shared__ float copy[]; /* expect: out-of-bounds access */
+    extern __shared__ float copy[];
     int i = threadIdx.x;
-    copy[i] = x[i];
+    copy[i] = x[i]; /* expect: out-of-bounds access */
     __syncthreads();
     x[i] = copy[N - 1 - i];
 }

@@ -8,6 +8,7 @@ static __global__ void fill(float *x, float value) {
     x[threadIdx.x] = value;
 }
 
+/* more reports follow */
 int main(void) {
     size_t bytes = N * sizeof(float);
     float host[N], *x;

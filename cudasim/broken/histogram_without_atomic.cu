@@ -1,5 +1,6 @@
 /* Threads count into shared bins without an atomic. On a GPU two threads of a warp that hit the
    same bin count as one. */
+/* says: use an atomic */
 #include "try.cuh"
 
 enum { BINS = 8, N = 256 };

@@ -1,5 +1,6 @@
 /* A thread reads what another thread stores, without a barrier in between. On a GPU the threads of
    other warps may not have stored yet: the result depends on who was faster. */
+/* says: a __syncthreads() is missing */
 #include "try.cuh"
 
 enum { N = 128 };

@@ -1,5 +1,6 @@
 /* The lanes of a warp exchange numbers through shared memory as if they ran in step. Since Volta
    they need not: __syncwarp() is missing between the store and the load. */
+/* says: a __syncwarp() */
 #include "try.cuh"
 
 static __global__ void rotate(float *x) {

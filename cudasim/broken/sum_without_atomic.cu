@@ -1,5 +1,6 @@
 /* All threads add to one float without an atomic. On a GPU most additions are lost, and the sum is
    another one at every run. */
+/* says: use an atomic */
 #include "try.cuh"
 
 static __global__ void add(float *sum, const float *x) {

@@ -9,6 +9,7 @@ static __global__ void fill(float *x, int n) {
     }
 }
 
+/* two reports: of the launch, and of the missing check */
 int main(void) {
     enum { N = 2048 };
     static float host[N];

@@ -1,0 +1,33 @@
+/* A __syncwarp() stands where the whole block must wait: threads read what other warps store. */
+/* says: a __syncthreads() is missing */
+#include "try.cuh"
+
+enum { N = 64 };
+
+static __global__ void reverse(float *out, const float *x) {
+    __shared__ float s[N];
+    int i = threadIdx.x;
+    s[i] = x[i];
+#ifdef MENDED
+    __syncthreads();
+#else
+    __syncwarp();
+#endif
+    out[i] = s[N - 1 - i]; /* expect: race */
+}
+
+int main(void) {
+    float host[N], *x, *out;
+    for (int i = 0; i < N; i++) {
+        host[i] = i;
+    }
+    TRY(cudaMalloc(&x, N * sizeof *x));
+    TRY(cudaMalloc(&out, N * sizeof *out));
+    TRY(cudaMemcpy(x, host, N * sizeof *x, cudaMemcpyHostToDevice));
+    reverse<<<1, N>>>(out, x);
+    TRY(cudaGetLastError());
+    TRY(cudaMemcpy(host, out, N * sizeof *out, cudaMemcpyDeviceToHost));
+    TRY(cudaFree(out));
+    TRY(cudaFree(x));
+    return expect(checksum(host, N), 43680);
+}

@@ -1,0 +1,59 @@
+/* Shared rows are padded by one element against bank conflicts. A tensor core loads 16 bytes at a
+   time: the leading dimension must be a multiple of 8 halves. */
+#include <cuda_fp16.h>
+#include <mma.h>
+
+#include "try.cuh"
+
+using namespace nvcuda;
+
+typedef wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> FragmentA;
+typedef wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> FragmentB;
+typedef wmma::fragment<wmma::accumulator, 16, 16, 16, float> Sum;
+
+enum { N = 16, K = 16 };
+
+static __global__ void product(float *c, const __half *a, const __half *b) {
+#ifdef MENDED
+    const int ld = K + 8;
+#else
+    const int ld = K + 1;
+#endif
+    __shared__ __align__(32) __half tile[N * ld];
+    for (int i = threadIdx.x; i < N * K; i += 32) {
+        tile[i / K * ld + i % K] = a[i];
+    }
+    __syncwarp();
+    FragmentA x;
+    FragmentB y;
+    Sum sum;
+    wmma::fill_fragment(sum, 0.0f);
+    wmma::load_matrix_sync(x, tile, ld); /* expect: fragment misuse */
+    wmma::load_matrix_sync(y, b, N);
+    wmma::mma_sync(sum, x, y, sum);
+    wmma::store_matrix_sync(c, sum, N, wmma::mem_row_major);
+}
+
+static __global__ void fill(__half *x, int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        x[i] = __float2half(i % 3 - 1.0f);
+    }
+}
+
+int main(void) {
+    __half *a, *b;
+    float *c, host[N * N];
+    TRY(cudaMalloc(&a, N * K * sizeof *a));
+    TRY(cudaMalloc(&b, K * N * sizeof *b));
+    TRY(cudaMalloc(&c, sizeof host));
+    fill<<<1, 64>>>(a, N * K);
+    fill<<<1, 64>>>(b, K * N);
+    TRY(cudaGetLastError());
+    product<<<1, 32>>>(c, a, b);
+    TRY(cudaGetLastError());
+    TRY(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost));
+    TRY(cudaFree(a));
+    TRY(cudaFree(b));
+    TRY(cudaFree(c));
+    return expect(checksum(host, N * N), 1371);
+}
