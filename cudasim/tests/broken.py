@@ -4,8 +4,8 @@
     cudasim/tests/broken.py [--filter SUBSTR] [--part 1/2] [--mode fast,order,check] [--cc gcc,clang] [--table FILE]
 
 Each program has one bug, on a line marked with its class; with -DMENDED it has none. A broken
-program must be reported with that class and line by the fast or the check build, a mended one must
-run clean in every mode. Which mode saw what is printed as a table. Settings: JOBS=2.
+program must be reported with that class and line by the fast or the check build, by the latter once, and a
+mended one must run clean in every mode. Which mode saw what is printed as a table. Settings: JOBS=2.
 
 Ends with a line `broken: N programs, all caught` or what failed, and status 1 then.
 """
@@ -30,13 +30,16 @@ CLASSES = (
     "host memory in a kernel", "null pointer", "misaligned access", "use after free", "double free",
     "invalid free", "uninitialized device memory", "uninitialized shared memory", "race",
     "barrier divergence", "undefined shuffle", "stack overflow", "launch failed", "unchecked error",
-    "invalid copy", "timeout", "pending copy", "stream race", "cuBLAS argument", "unsupported",
-    "undefined behaviour", "unseen write", "unseen read",
+    "invalid copy", "timeout", "pending copy", "pending kernel", "stream race", "cuBLAS argument", "unsupported",
+    "undefined behaviour", "unseen write", "unseen read", "event misuse", "another thread's local",
+    "overlapping arrays", "constant written", "uninitialized local", "graph misuse", "fragment misuse",
 )
+
+SPREAD = {"timeout", "uninitialized local"}  # what may be found on one of several lines
 
 ASIDES = ("launched at", "address is", "the copy was begun")
 
-Program = namedtuple("Program", "name file kind lines more clang_blind")
+Program = namedtuple("Program", "name file kind lines says more two clang_blind")
 Run = namedtuple("Run", "status stdout reports stderr")
 Report = namedtuple("Report", "kind text")
 
@@ -45,7 +48,8 @@ Report = namedtuple("Report", "kind text")
 
 def read_program(path):
     """The marker stands at the end of the line it means, or alone on the line before. A loop that never
-    ends may have it on several lines: the time limit finds the block on any of them."""
+    ends may have it on several lines, since the time limit finds the block on any of them; so may a local
+    variable, of which compilers name the declaration or the use."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     markers = []
@@ -53,13 +57,14 @@ def read_program(path):
         for kind in re.findall(r"/\* expect: (.+?) \*/", line):
             markers.append((kind, number + line.strip().startswith("/* expect:")))
     kinds = {kind for kind, _ in markers}
-    if len(kinds) != 1 or not kinds <= set(CLASSES) or (len(markers) > 1 and kinds != {"timeout"}):
+    if len(kinds) != 1 or not kinds <= set(CLASSES) or (len(markers) > 1 and not kinds <= SPREAD):
         sys.exit(f"{path}: one marker /* expect: CLASS */ is wanted, with a class of cudasim/tests/broken.py")
     if not re.match(r"/\* \w", text):
         sys.exit(f"{path}: the first thing must be a comment that says what is wrong")
     return Program(os.path.basename(path)[:-3], path, markers[0][0],
-                   [line for _, line in markers],
-                   "/* more reports follow */" in text, "/* clang: not seen */" in text)
+                   [line for _, line in markers], re.findall(r"/\* says: (.+?) \*/", text),
+                   "/* more reports follow */" in text, "/* two reports: " in text,
+                   "/* clang: not seen */" in text)
 
 
 def find_programs(part):
@@ -82,6 +87,13 @@ def compile_one(program, mended, cc, check):
     if done.returncode == 0 and program.file not in done.stderr:
         return None
     return "\n".join(done.stderr.split("\n")[:12]) or "make failed"
+
+
+def compiler_sees(program, said):
+    """A local variable that was never set is known to the compiler: its warning is the report."""
+    lines = "|".join(map(str, program.lines))
+    warned = rf"{re.escape(program.file)}:({lines}):\d+: warning: .*uninitialized"
+    return program.kind == "uninitialized local" and re.search(warned, said) is not None
 
 
 def parse(stderr):
@@ -114,7 +126,7 @@ def names_line(report, program):
     return re.search(rf"\b{program.name}\.cu:({numbers})\b", "\n".join(lines)) is not None
 
 
-def judge(result, program):
+def judge(result, program, check):
     """What one run of the broken form showed: 'yes', '' or 'result'; and what is wrong with that."""
     if not result.reports:
         if result.status == "no end":
@@ -131,6 +143,9 @@ def judge(result, program):
     kinds = {r.kind for r in first}
     if program.kind not in kinds:
         return "", f"expected {program.kind}, but: {result.reports[0].text}"
+    unsaid = [words for words in program.says if words not in first[0].text]
+    if check and (unsaid or len(first) != 1 + program.two):
+        return "", f"expected one report that says {unsaid}, but: {result.stderr}"
     if result.status != STATUS:
         return "", f"reported, but the status is {result.status}"
     return "yes", None
@@ -140,7 +155,7 @@ def try_broken(program, mode, cc):
     results = [run(binary(program, False, cc, mode == "check"), s)
                for s in (SCHEDULES if mode == "order" else SCHEDULES[:1])]
     if mode != "order":
-        return judge(results[0], program)
+        return judge(results[0], program, mode == "check")
     return "differs" if len({r.stdout for r in results}) > 1 else "", None
 
 
@@ -159,14 +174,17 @@ def try_mended(program, mode, cc):
 
 def test(program, modes, cc):
     """Compiles and runs both forms; returns what each mode saw, and what went wrong."""
-    seen, wrong = {}, []
+    seen, wrong, warned = {}, [], set()
     for mended in (False, True):
         for check in sorted({mode == "check" for mode in modes}):
             said = compile_one(program, mended, cc, check)
-            if said:
+            if said and not mended and compiler_sees(program, said):
+                warned.add(check)
+            elif said:
                 return seen, [f"{'mended' if mended else 'broken'}: does not compile: {said}"]
     for mode in modes:
-        seen[mode], trouble = try_broken(program, mode, cc)
+        by_compiler = mode != "order" and (mode == "check") in warned
+        seen[mode], trouble = ("yes", None) if by_compiler else try_broken(program, mode, cc)
         if trouble:
             wrong.append(f"{mode}: {trouble}")
         trouble = try_mended(program, mode, cc)

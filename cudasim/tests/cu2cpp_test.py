@@ -20,6 +20,17 @@ def shared(name, inside, type_of=None):
             f"cudasim_static_shared(&cudasim_{name}_record))->{name};")
 
 
+def launches(text):
+    """In what is expected, a launch is written as in a graded file: with the kernel's name in the place of three lambdas."""
+    def lambdas(match):
+        name = match[1]
+        return (f'cudasim_launch_named(HERE, "{name}", [&](auto cudasim_get) -> decltype(cudasim_get({name})) '
+                f"{{ return cudasim_get({name}); }}, [&](auto cudasim_k) -> decltype(static_cast<decltype(cudasim_k)>({name})) "
+                f"{{ return static_cast<decltype(cudasim_k)>({name}); }}, [&](auto... cudasim_a) -> decltype({name}(cudasim_a...)) "
+                f"{{ return {name}(cudasim_a...); }}")
+    return re.sub(r'cudasim_launch\(HERE, "([^"]*)", \1 ?', lambdas, text)
+
+
 # What stays as it is.
 SAME = [
     "int f(int a) { return a << 2 << 1 >> 1; }",
@@ -63,7 +74,21 @@ CHANGED = [
     ('__shared__ float t[\n# 8 "a.cu" 3 4\n6\n# 8 "a.cu"\n];',
      shared("t", "float t[6]") + '\n# 8 "a.cu" 3 4\n# 8 "a.cu"\n'),
     ('k<\n# 8 "a.cu" 3 4\n6\n# 8 "a.cu"\n><<<1, 2>>>();',
-     f'cudasim_launch({HERE}, "k< 6 >", k<\n# 8 "a.cu" 3 4\n6\n# 8 "a.cu"\n>, 1, 2)();'),
+     'cudasim_launch(HERE, "k< 6 >", k< 6 >\n# 8 "a.cu" 3 4\n\n# 8 "a.cu"\n, 1, 2)();'),
+    ("k << <1, 2 >> >(a);", 'cudasim_launch(HERE, "k", k , 1, 2)(a);'),
+    ("k<<<1, v<w<3> > >>>(a);", 'cudasim_launch(HERE, "k", k, 1, v<w<3> >)(a);'),
+    ("operator<< <int>(a);", "operator<< <int>(a);"),
+    ("cudasim_launch_kernel(F, L, true, \"k\", (void *)k, 1, 2);", 'cudasim_launch_kernel(F, L, true, "k", k, 1, 2);'),
+    ("cudasim_launch_kernel(F, L, f(1, 2), \"k\", (const void*)k<3>, 1);", 'cudasim_launch_kernel(F, L, f(1, 2), "k", k<3>, 1);'),
+    ("} cudasim_global void a(int); void g() { p.func = (void *)a; }", '} __attribute__((noinline)) void a(int); void g() { p.func = cudasim_kernel_address("a", a); }'),
+    ("} template <class T> cudasim_global void a(T); void g() { h((const void*)&n::a<int>, (void *)b); }",
+     '} template <class T> __attribute__((noinline)) void a(T); void g() { h(cudasim_kernel_address("&n::a<int>", &n::a<int>), (void *)b); }'),
+    ("} cudasim_global void a(); void g() { f(reinterpret_cast<void *>(a)); }",
+     '} __attribute__((noinline)) void a(); void g() { f(cudasim_kernel_address("a", a)); }'),
+    ("} cudasim_device int x; cudasim_host cudasim_device void f() { k<<<1, 2>>>(a); }",
+     '} int x; void f() { cudasim_launch(HERE, "k", k, 1, 2)(a); }'),
+    ("cudasim_launch_kernel(F, L, true, \"k\", k, 1, 2);", 'cudasim_launch_kernel(F, L, true, "k", k, 1, 2);'),
+    ("} __managed__ int x; {", "} int x; {"),
     ("static __shared__ int x;", shared("x", "int x")),
     ("float __shared__ x[3];", shared("x", "float x[3]")),
     ("volatile __shared__ int x;", shared("x", "volatile int x")),
@@ -87,6 +112,60 @@ CHANGED = [
      'auto x = (float2 (*)[4])cudasim_dynamic_shared("x", HERE);'),
 ]
 
+
+
+def in_file(name, inside):
+    """What `__shared__` inside; becomes outside of functions, and what a function that uses it begins with."""
+    return (f"struct cudasim_{name} {{ {inside}; }}; static cudasim_shared_variable cudasim_{name}_record __attribute__((unused)) = "
+            f'{{"{name}", HERE, sizeof(cudasim_{name}::{name}), alignof(cudasim_{name}), 0}};',
+            f"__attribute__((unused)) auto &{name} = ((cudasim_{name} *)cudasim_file_shared(&cudasim_{name}_record))->{name};")
+
+
+RECORD, USE = in_file("t", "float t[4]")
+RECORD_S, USE_S = in_file("s", "int s")
+ARRAY = 'static const cudasim_shared_array cudasim_d_record __attribute__((unused)) = {"d", HERE};'
+USE_ARRAY = "__attribute__((unused)) auto d = (int *)cudasim_file_dynamic(&cudasim_d_record);"
+
+# Shared variables of a file, and what the file becomes.
+FILES = [
+    ("__shared__ float t[4]; void k(float *o) { o[0] = t[1]; } void l() {}",
+     f"{RECORD} void k(float *o) {{ {USE} {{ o[0] = t[1]; }}}} void l() {{}}"),
+    ("static __shared__ float t[4]; template <class T> __attribute__((noinline)) void k() { t[1] = 0; }",
+     f"{RECORD} template <class T> __attribute__((noinline)) void k() {{ {USE} {{ t[1] = 0; }}}}"),
+    ("__shared__ float t[4]; int f(int t) { return t; } int g() { return a.t + a->t + n::t; }",
+     f"{RECORD} int f(int t) {{ return t; }} int g() {{ return a.t + a->t + n::t; }}"),
+    ("__shared__ float t[4]; struct S { int t; int f() const { return t[0]; } }; int x[] = {t};",
+     f"{RECORD} struct S {{ int t; int f() const {{ {USE} {{ return t[0]; }}}} }}; int x[] = {{t}};"),
+    ('namespace n { __shared__ float t[4]; extern "C" { auto f() -> int { return t[0]; } } } int g() { return t[0]; }',
+     f'namespace n {{ {RECORD} extern "C" {{ auto f() -> int {{ {USE} {{ return t[0]; }}}} }} }} int g() {{ return t[0]; }}'),
+    ("__shared__ float t[4]; __shared__ int s; void k() { if (s) { t[0] = 1; } }",
+     f"{RECORD} {RECORD_S} void k() {{ {USE} {{ {USE_S} {{ if (s) {{ t[0] = 1; }} }}}}}}"),
+    ("extern __shared__ int d[]; extern __shared__ int d[]; int k() { return d[0]; }",
+     f"{ARRAY} int k() {{ {USE_ARRAY} {{ return d[0]; }}}}"),
+]
+
+# A statement of inline PTX, and what it becomes.
+PTX = [
+    ('asm("mov.u32 %0, %laneid;" : "=r"(x));', "({ { (x) = cudasim_as<__typeof__(x)>(cudasim_lane); } });"),
+    ('asm volatile ("{ mov.u32 %1,\\t%%tid.y;\\n}" : "=r"(x), "=r"(y[1]) :: "memory");',
+     "({ { (y[1]) = cudasim_as<__typeof__(y[1])>(threadIdx.y); } });"),
+    ('if (a) asm("mov.u64 %0, %%clock64;" : "=l"(x) :); else b();',
+     "if (a) ({ { (x) = cudasim_as<__typeof__(x)>(cudasim_clock()); } }); else b();"),
+    ('asm("ld.global.nc.f32 %0, [%1 + 8];" : "=f"(x) : "l"(p + 1) : "memory");',
+     "({ { const float cudasim_v = cudasim_ptx_load<float>(((const char *)(p + 1) + 8), HERE); (x) = cudasim_as<__typeof__(x)>(cudasim_v); } });"),
+    ('asm("ld.global.nc.L2::128B." "v2.u32 {%0, %1}, [%2];" : "=r"(x), "=r"(y) : "l"(p));',
+     "({ { const uint2 cudasim_v = cudasim_ptx_load<uint2>(((const char *)(p) + 0), HERE); (x) = cudasim_as<__typeof__(x)>(cudasim_v.x); "
+     "(y) = cudasim_as<__typeof__(y)>(cudasim_v.y); } });"),
+    ('asm("cp.async.ca.shared.global [%0], [%1], 8;" :: "r"(a), "l"(p));',
+     "({ { cudasim_ptx_copy<4, 8>(((unsigned long long)(a) + 0), ((const char *)(p) + 0), 8, HERE); } });"),
+    ('asm("cp.async.cg.shared.global [%0], [%1], %2, %3;" :: "r"(a), "l"(p), "n"(16), "r"(b) : "memory");',
+     "({ { cudasim_ptx_copy<16, (16)>(((unsigned long long)(a) + 0), ((const char *)(p) + 0), (b), HERE); } });"),
+    ('asm("cp.async.commit_group; cp.async.wait_group 1;");', "({ { cudasim_copy_commit(HERE); } { cudasim_copy_wait(1, HERE); } });"),
+    ('asm volatile("" ::: "memory");', "({ });"),
+    ('asm(R"x({ cp.async.commit_group;\n})x");', "({ { cudasim_copy_commit(HERE); } });"),
+    ('asm("cp.async.wait_all;" ::: "memory");', "({ { cudasim_copy_commit(HERE); cudasim_copy_wait(0, HERE); } });"),
+]
+
 # A statement in a function, and what the error says.
 WRONG = [
     ("k<<<1>>>(x);", "a launch needs the grid and the block"),
@@ -102,7 +181,18 @@ WRONG = [
     ("__shared__", "cannot read this __shared__ declaration"),
     ("extern __shared__ float x;", "must be an array: float x[]"),
     ('asm("nop;");', "unsupported: inline PTX"),
-    ('asm volatile("mov.u32 %0, %laneid;" : "=r"(x));', "unsupported: inline PTX"),
+    ('asm volatile("mov.u32 %0, %warpsize;" : "=r"(x));', "inline PTX: %warpsize is not simulated"),
+    ('asm("mov.u32 %0, %tid.w;" : "=r"(x));', "inline PTX: %tid.w is not simulated"),
+    ('asm("mov.u32 %0, %1;" : "=r"(x) : "r"(y));', "inline PTX: mov.u32 is not simulated"),
+    ('asm("mov.u32 %2, %laneid;" : "=r"(x));', "inline PTX: mov.u32 is not simulated"),
+    ('asm("cp.async.commit_group; bar.sync 0;");', "inline PTX: bar.sync is not simulated"),
+    ('asm("{.reg .pred p; setp.ne.b32 p, %0, 0;}" :: "r"(x));', "inline PTX: .reg is not simulated"),
+    ('asm("ld.global.nc.v4.f64 {%0, %0, %0, %0}, [%0];" : "=d"(x));', "inline PTX: ld.global.nc.v4.f64 is not simulated"),
+    ('asm("ld.global.nc.f32 %0, [%1], %1;" : "=f"(x) : "l"(p));', "inline PTX: ld.global.nc.f32 is not simulated"),
+    ('asm("ld.global.f32 %0, [%1];" : "=f"(x) : "l"(p));', "inline PTX: ld.global.f32 is not simulated"),
+    ('asm("mov.u32 %0, %laneid;" : [x] "=r"(x));', "inline PTX: cannot read this statement"),
+    ('asm goto("nop;" : : : : there);', "inline PTX: cannot read this statement"),
+    ('} cudasim_sealed_from_here; int g() { asm("mov.u32 %0, %laneid;" : "=r"(x)); } {', "unsupported: inline PTX. The simulator"),
     ('do asm("nop"); while (0);', "unsupported: inline PTX"),
     ('if (x) {} else asm("nop");', "unsupported: inline PTX"),
     ('here: __asm__("nop");', "unsupported: inline PTX"),
@@ -111,9 +201,13 @@ WRONG = [
     ("} cudasim_sealed_from_here; int g() { return __builtin_ia32_pause(), 1; } {", "a builtin of the CPU"),
     ("} cudasim_sealed_from_here; __attribute__((always_inline)) int g(); {", "unsupported: this attribute"),
     ("} cudasim_sealed_from_here; __attribute__((__no_sanitize__(1))) int g(); {", "unsupported: this attribute"),
-    ("} __managed__ int x; {", "unsupported: managed memory"),
-    ("} __shared__ int x; {", "a __shared__ variable outside of a function"),
-    ("} namespace n { __shared__ int x; ", "a __shared__ variable outside of a function"),
+    ("} cudasim_sealed_from_here; __managed__ int x; {", "unsupported: managed memory"),
+    ("} cudasim_device void f(int a) { k<<<1, 2>>>(a); ", "unsupported: dynamic parallelism"),
+    ("} cudasim_global void f() { if (x) { cudasim_malloc(F, L, &p, 4); } ", "unsupported: dynamic parallelism"),
+    ("} static cudasim_device int f() noexcept { cudasim_device_synchronize(F, L); ", "unsupported: dynamic parallelism"),
+    ("} cudasim_sealed_from_here; __shared__ int x; {", "a __shared__ variable outside of a function"),
+    ("} __shared__ int x = 3; {", "cannot be initialised"),
+    ("} extern __shared__ int x; {", "must be an array: float x[]"),
 ]
 
 failures = 0
@@ -155,12 +249,19 @@ for text in SAME:
     check(text + "\n", text + "\n")
 for text, wanted in CHANGED:
     for form in text, spread(text):
-        check(f'# 7 "a.cu"\nvoid f()\n{{ {form} }}\n', f'# 7 "a.cu"\nvoid f() {{ {wanted} }}\n')
+        check(f'# 7 "a.cu"\nvoid f()\n{{ {form} }}\n', f'# 7 "a.cu"\nvoid f() {{ {launches(wanted)} }}\n')
+    if "managed" not in text and "# 8" not in text:
+        check(f'cudasim_sealed_from_here;\nvoid f()\n{{ {text} }}\n', f'cudasim_sealed_from_here;\nvoid f() {{ {wanted} }}\n')
+for text, wanted in FILES:
+    for form in text, spread(text):
+        check(form + "\n", wanted + "\n")
+for text, wanted in PTX:
+    check(f'# 7 "a.cu"\nvoid f()\n{{ {text} }}\n', f'# 7 "a.cu"\nvoid f() {{ {wanted} }}\n')
 for text, wanted in WRONG:
     status, out, err = run(f'# 7 "a.cu"\nvoid f()\n{{ {text} }}\n')
     if status != 1 or out != "" or f"{'a.h' if 'a.h' in text else 'a.cu'}:8: error: cu2cpp: " not in err or wanted not in err:
         fail(text, f"status {status}: {err.strip()}\n    wanted {wanted}")
 
-count = len(SAME) + 2 * len(CHANGED) + len(WRONG)
+count = len(SAME) + 3 * len(CHANGED) + 2 * len(FILES) + len(PTX) + len(WRONG)
 print(f"cu2cpp: {count} cases, {failures} failed")
 sys.exit(failures > 0)

@@ -34,38 +34,47 @@ refused() { # message, program
     done
 }
 
-refused "managed memory" 'void f() { float *p; cudaMallocManaged(&p, 4); }'
-refused "managed memory" 'void f(void *p) { cudaMallocManaged(&p, 4, cudaMemAttachGlobal); }'
-refused "managed memory" '__managed__ float x;'
-refused "managed memory" '__device__ __managed__ float x[4];'
-refused "host memory that a kernel sees" 'void f(void *h) { void *d; cudaHostGetDevicePointer(&d, h, 0); }'
-refused "CUDA graphs" 'cudaGraph_t graph; cudaGraphExec_t exec;'
-refused "CUDA graphs" 'void f(cudaStream_t s) { cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal); }'
+refused "the driver API" '#include <cuda.h>
+void f() { CUdeviceptr p; cuMemAlloc(&p, 4); }'
+refused "memory that belongs to a graph" 'void f(cudaGraph_t g, cudaGraphNode_t *n) { cudaGraphAddMemFreeNode(n, g, NULL, 0, NULL); }'
+refused "captures into a graph" 'void f(cudaStream_t s, cudaGraph_t g) { cudaStreamBeginCaptureToGraph(s, g, NULL, NULL, 0, cudaStreamCaptureModeGlobal); }'
 refused "textures" 'void f() { cudaTextureObject_t t; }'
 refused "textures" '__global__ void k(float *x) { x[0] = tex1Dfetch<float>(3, 1); }'
-refused "occupancy" '__global__ void k() {} void f() { int a, b; cudaOccupancyMaxPotentialBlockSize(&a, &b, k, 0, 0); }'
-refused "barriers over a whole grid" '__global__ void k() {} void f() { cudaLaunchCooperativeKernel((void *)k, dim3(1), dim3(1), NULL); }'
-refused "launches by a function" '__global__ void k() {} void f() { cudaLaunchKernel((void *)k, dim3(1), dim3(1), NULL, 0, 0); }'
-refused "inline PTX" '__global__ void k(int *x) { asm("mov.u32 %0, %laneid;" : "=r"(x[0])); }'
+refused "barriers over several devices" 'void f(void *l) { cudaLaunchCooperativeKernelMultiDevice(l, 1, 0); }'
+refused "dynamic parallelism" '__global__ void k() {} __global__ void l() { k<<<1, 1>>>(); }'
+refused "dynamic parallelism" 'template <class T> __device__ __forceinline__ T *f() { T *p; cudaMalloc(&p, 4); return p; }'
+refused "dynamic parallelism" '__global__ void k() { if (threadIdx.x == 0) { cudaDeviceSynchronize(); } }'
+refused "inline PTX: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 is" '__global__ void k(int *x) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0}, {%0}, {%0}, {%0};" : "+r"(x[0])); }'
+refused "inline PTX" '#include <cudasim_sealed.h>
+__global__ void k(int *x) { asm("mov.u32 %0, %laneid;" : "=r"(x[0])); }'
 refused "inline PTX" '__global__ void k(int *x) { if (x[0]) asm volatile("bar.sync 0;"); }'
-refused "tensor cores" '#include <mma.h>
-using namespace nvcuda; __global__ void k() { wmma::fragment<wmma::accumulator, 16, 16, 16, float> c; }'
-refused "cooperative groups" '#include <cooperative_groups.h>
-namespace cg = cooperative_groups; __global__ void k() { cg::this_grid().sync(); }'
-refused "cuRAND" '#include <curand_kernel.h>
-__global__ void k() { curandState s; curand_init(1, 2, 3, &s); }'
-refused "asynchronous copies" '#include <cuda_pipeline.h>
-__global__ void k() { __pipeline_commit(); }'
+refused "tensor cores" '#include <cudasim_sealed.h>
+#include <mma.h>'
+refused "this shape of wmma" '#include <mma.h>
+using namespace nvcuda; __global__ void k() { wmma::fragment<wmma::accumulator, 16, 16, 8, float> c; }'
+refused "this type of wmma" '#include <mma.h>
+using namespace nvcuda; __global__ void k() { wmma::fragment<wmma::accumulator, 16, 16, 16, int> c; }'
+refused "wmma with tf32" '#include <mma.h>
+using namespace nvcuda; __global__ void k() { wmma::precision::tf32 x; }'
+refused "cuRAND in a graded file" '#include <cudasim_sealed.h>
+#include <curand_kernel.h>'
+refused "this generator of cuRAND" '#include <curand_kernel.h>
+__global__ void k(curandStateMRG32k3a_t *s) {}'
+refused "cuRAND on the host" '#include <curand.h>
+void f() { curandGenerator_t g; curandCreateGenerator(&g, CURAND_RNG_PSEUDO_DEFAULT); }'
+refused "asynchronous copies" '#include <cudasim_sealed.h>
+#include <cuda_pipeline.h>'
+refused "copies that arrive at a barrier" '#include <cuda_pipeline.h>
+__global__ void k(long *b) { __pipeline_arrive_on(b); }'
 refused "cuda::barrier" '#include <cuda/barrier>
 __global__ void k() { __shared__ cuda::barrier<cuda::thread_scope_block> b; }'
 refused "cuda::pipeline" '#include <cuda/pipeline>
 void f() { cuda::pipeline<cuda::thread_scope_thread> p; }'
-refused "cuBLASLt" '#include <cublasLt.h>
-cublasLtHandle_t handle;'
-refused "products of doubles" '#include <cublas_v2.h>
-void f(cublasHandle_t h) { double one = 1, *x = NULL; cublasDgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, x, 1, x, 1, &one, x, 1); }'
-refused "vector operations" '#include <cublas_v2.h>
-void f(cublasHandle_t h) { float one = 1, *x = NULL; cublasSaxpy(h, 1, &one, x, 1, x, 1); }'
+refused "fp16 sums" '#include <cublas_v2.h>
+void f(cublasHandle_t h) { __half *x = NULL; cublasHgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, x, x, 1, x, 1, x, x, 1); }'
+refused "memory and events of other processes" 'cudaIpcMemHandle_t handle;'
+refused "textures" 'texture<float, 1, cudaReadModeElementType> table;'
 refused "this old form" '__global__ void k(float *x) { x[0] += __shfl_down(x[0], 16); }'
 refused "this old form" '__global__ void k(int *x) { x[0] = __ballot(x[1]); }'
 

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Programs as others write them: each of cudasim/tests/foreign/*.cu uses one feature of CUDA, checks its own results and
+ends with status 0. Each is run in the ordinary build and with ACCESS=1, by gcc and by clang, in two orders of threads;
+with --nvcc, nvcc must compile each, and nothing is run.
+
+    cudasim/tests/foreign.py [--filter SUBSTR] [--cc gcc,clang] [--nvcc]
+
+Settings: JOBS=2. Ends with a line `foreign: N programs, all good`, or with what failed and status 1."""
+
+import argparse
+import concurrent.futures
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+FOLDER = "cudasim/tests/foreign"
+OUT = "build/foreign"
+SECONDS = 60  # for one run
+
+
+def said(done):
+    return "\n".join((done.stderr + done.stdout).split("\n")[:15])
+
+
+def more_files(source):
+    """The other files of a program, which it names after `more:`."""
+    with open(source, encoding="utf-8") as file:
+        named = re.search(r"more: ([\w./ ]+?) \*/", file.read())
+    return named[1].split() if named else []
+
+
+def compile_one(source, cc, access, out):
+    command = ["make", "-s", "--no-print-directory", "cu-build", f"FILE={source}", f"CC={cc}", f"OUT={out}", f"MORE={' '.join(more_files(source))}"]
+    done = subprocess.run(command + (["ACCESS=1"] if access else []), capture_output=True, text=True, check=False)
+    return done.returncode == 0, said(done)
+
+
+def run_one(program, schedule):
+    environment = dict(os.environ, CUDASIM_SCHED=schedule)
+    try:
+        done = subprocess.run([program], capture_output=True, text=True, errors="replace", env=environment, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return f"not over after {SECONDS} s"
+    reported = re.search(r"\[cudasim\] (?!note: )", done.stderr)
+    return None if done.returncode == 0 and not reported else f"status {done.returncode}: {said(done)}"
+
+
+def simulated(source, cc, access):
+    """What is wrong with the program in the simulator, if anything."""
+    name = os.path.basename(source)[:-3]
+    program = f"{OUT}/{cc}{'-access' if access else ''}/{name}"
+    how = f"{name}, {cc}{', ACCESS=1' if access else ''}"
+    good, message = compile_one(source, cc, access, program)
+    if not good:
+        return f"{how}: does not compile: {message}"
+    for schedule in ("forward", "reverse"):
+        wrong = run_one(program, schedule)
+        if wrong:
+            return f"{how}, {schedule}: {wrong}"
+    return None
+
+
+def by_nvcc(nvcc, source):
+    done = subprocess.run([nvcc, "-std=c++17", "-arch=sm_80", "-o", f"{OUT}/by_nvcc-{os.path.basename(source)[:-3]}", source, *more_files(source), "-lcublas", "-lcublasLt", "-lcuda"],
+                          capture_output=True, text=True, check=False)
+    return None if done.returncode == 0 else f"{os.path.basename(source)}: nvcc does not compile it: {said(done)}"
+
+
+def find_nvcc():
+    usual = "/usr/local/cuda/bin/nvcc"
+    return shutil.which("nvcc") or (usual if os.access(usual, os.X_OK) else None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="runs cudasim/tests/foreign")
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--cc", default="gcc,clang")
+    parser.add_argument("--nvcc", action="store_true")
+    options = parser.parse_args()
+    sources = [s for s in sorted(glob.glob(f"{FOLDER}/*.cu")) if options.filter in s]
+    if not sources:
+        sys.exit(f"foreign: no program in {FOLDER} has '{options.filter}' in its name")
+    nvcc = find_nvcc() if options.nvcc else None
+    if options.nvcc and nvcc is None:
+        sys.exit("foreign: there is no nvcc here")
+    os.makedirs(OUT, exist_ok=True)
+    builds = [] if nvcc else [(cc, access) for cc in options.cc.split(",") for access in (False, True)]
+    for cc, access in builds:  # the first compilation makes the library, which the others must not do side by side
+        compile_one(sources[0], cc, access, f"{OUT}/first")
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+        work = [pool.submit(simulated, source, *build) for source in sources for build in builds]
+        work += [pool.submit(by_nvcc, nvcc, source) for source in sources if nvcc]
+        failed = [wrong for wrong in (job.result() for job in work) if wrong]
+    for wrong in failed:
+        print(f"foreign: FAILED: {wrong}")
+    print(f"foreign: {len(sources)} programs, {f'{len(failed)} failures' if failed else 'all good'}")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+int next(int x);
+
+int next(int x) {
+    return x + 1;
+}
