@@ -126,7 +126,13 @@ def kit_proofs():
         *(Proof(f"simulator: its own tests, {settings.replace('CC=', '')}", KIT + SIMULATOR, simulator(settings))
           for settings in ("CC=gcc", "CC=clang", "CC=gcc ACCESS=1", "CC=clang ACCESS=1", "CC=gcc DEBUG=1")),
         Proof("simulator: cu2cpp, what is unsupported, lint", KIT + SIMULATOR,
-              "make -s build/cu2cpp\n cudasim/tests/cu2cpp_test.py build/cu2cpp\n cudasim/tests/unsupported_test.sh\n cudasim/tests/lint_test.sh"),
+              "make -s build/cu2cpp\n cudasim/tests/cu2cpp_test.py build/cu2cpp\n cudasim/tests/unsupported_test.sh\n cudasim/tests/lint_test.sh\n"
+              " cudasim/tests/flags_test.sh gcc\n cudasim/tests/flags_test.sh clang\n"
+              " cudasim/tests/cores_test.sh gcc\n cudasim/tests/cores_test.sh clang"),
+        Proof("simulator: programs as others write them", KIT + SIMULATOR, "cudasim/tests/foreign.py"),
+        Proof("simulator: the table of a folder of programs", KIT + SIMULATOR + ("tools/foreign.py", "tools/foreign_result.py", "tools/meter.py"),
+              "cudasim/tests/foreign_table.py"),
+        Proof("nvcc: programs as others write them", SIMULATOR, "cudasim/tests/foreign.py --nvcc", NVCC, "there is no nvcc here"),
         *(proof for compiler in ("gcc", "clang") for proof in
           parts(2, f"simulator: broken programs, each caught, {compiler}", KIT + SIMULATOR,
                 f"cudasim/tests/broken.py --cc {compiler} --part {{part}}")),
@@ -134,6 +140,7 @@ def kit_proofs():
         Proof("check mode: ops and whole steps, random:1, gcc", UNIT, checked("random:1", "gcc")),
         Proof("check mode: what the kernels ask of the memory", TRAIN, "make -s profile-check"),
         Proof("bench programs run and count right", TRAIN + ("tools/bench/",), "make -s bench-check"),
+        Proof("bench of the simulator runs and computes right", KIT + SIMULATOR + ("tools/bench/",), "make -s bench-simulator ARGS='--rounds 1'"),
         Proof("what the GPU check does, in the simulator", UNIT + ("tools/gpu_check.sh", "tools/gpu_pack.sh", "tools/bench/"),
               "tools/gpu_check.sh --dry-run"),
         *(Proof(f"nvcc: {arch or 'its default'}, without a warning", TRAIN + ("tools/bench/",),

@@ -35,12 +35,18 @@ static const unsigned char *find_use(const unsigned char *p, const unsigned char
     }
 }
 
-/* The function around it begins on 16 bytes, behind padding or a jump. */
+/* What a function begins with that calls another: push rbp or r15, or room on the stack. */
+static int begins(const unsigned char *p) {
+    return p[0] == 0x55 || (p[0] == 0x41 && p[1] == 0x57) ||
+           (p[0] == 0x48 && p[1] == 0x83 && p[2] == 0xec);
+}
+
+/* The function around it begins on 16 bytes. */
 static Copy *find_copy(void) {
     const unsigned char *text = find_text((const unsigned char *)"of this file, so before it");
     const unsigned char *use = find_use((const unsigned char *)(void *)sumsq_gpu, text);
     size_t begin = (size_t)use & ~(size_t)15;
-    while (((const unsigned char *)begin)[0] != 0x41 || ((const unsigned char *)begin)[1] != 0x57) {
+    while (!begins((const unsigned char *)begin)) {
         begin -= 16;
     }
     return (Copy *)begin;

@@ -1,5 +1,5 @@
 # How fast and in how much memory: steps, techniques, each op by itself.
-.PHONY: bench bench-ops bench-busy bench-techniques bench-programs bench-check
+.PHONY: bench bench-simulator bench-ops bench-busy bench-techniques bench-programs bench-check
 $B/bin/bench: $B/obj/tools/bench/bench.o $(call train_with,$(ALL_LABS))
 	$(link)
 $B/bin/bench-ops: $(addprefix $B/obj/tools/bench/,ops.o cases.o timing.o) $(call train_with,$(ALL_LABS))
@@ -19,6 +19,11 @@ bench-ops: $B/bin/bench-ops
 bench-techniques: $B/bin/bench-techniques
 	@$B/bin/bench-techniques $(if $(DEVICE),--device $(DEVICE))
 bench-programs: $B/bin/bench $B/bin/bench-ops
+# What kernels cost in the simulator, against plain C.
+bench-simulator:
+	@$(MAKE) --no-print-directory cu-build FILE=tools/bench/simulator.cu OUT=build/bench/simulator
+	@$(MAKE) --no-print-directory cu-build ACCESS=1 FILE=tools/bench/simulator.cu OUT=build/bench/simulator-access
+	@$(PYTHON) tools/bench/simulator.py build/bench/simulator build/bench/simulator-access $(ARGS)
 # That they run and count right, in the simulator as well.
 bench-check: $B/bin/bench $B/bin/bench-ops $B/bin/bench-techniques
 	@OMP_NUM_THREADS=2 $(PYTHON) tools/bench/check.py $^
