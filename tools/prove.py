@@ -184,11 +184,11 @@ class Run:
                 self.prove(proof)
 
     def end(self, not_run):
-        # Once more: of a long output often only the end is kept.
-        print(*self.failures, sep="\n", end="\n" if self.failures else "")
         if not_run:
             print(f"prove: not run, for the time is over: {len(not_run)}")
             print(*(f"    {proof.name}" for proof in not_run), sep="\n")
+        # Once more, and last: of a long output often only the end is kept.
+        print(*self.failures, sep="\n", end="\n" if self.failures else "")
         print(f"prove: {self.passed} passed, {self.failed} failed", flush=True)
         return 1 if self.failed or not self.passed else 0
 
