@@ -1,6 +1,6 @@
 /**
  * @file operation.h
- * @brief The inside of cudasim, work for the device: how it gets into a queue, and what it waits for.
+ * @brief The inside of cudasim, work for the device: how it is queued, and what it waits for.
  * @ingroup cudasim
  */
 #ifndef CUDASIM_OPERATION_H

@@ -3,8 +3,8 @@
  * @brief What `kernel<<<...>>>(arguments)` becomes, in C++17. Included by cudasim_kernel.h.
  * @ingroup cudasim
  *
- * A kernel that is known by its name keeps its parameters' types (cudasim_call); of a template or of
- * several functions of one name, the arguments decide (cudasim_deduced_call).
+ * A kernel that is known by its name keeps the types of its parameters (cudasim_call). Which of
+ * several of one name is meant, and of a template, the arguments decide (cudasim_deduced_call).
  */
 #ifndef CUDASIM_LAUNCH_H
 #define CUDASIM_LAUNCH_H
