@@ -1,3 +1,4 @@
+#include "device.h"
 #include "graph.h"
 
 /* A copy is an operation of its stream. From and to pageable memory it is over when the call
@@ -294,7 +295,7 @@ cudaError_t cudasim_memcpy_symbol(const char *file, int line, void *to, const vo
                    sim_file(place), line, bytes, name, room);
         return sim_error(cudaErrorInvalidValue, "cudaMemcpyToSymbol", place, false);
     }
-    sim_wait_device();
+    sim_wait_device(sim_device());
     memmove(to, from, bytes);
     return sim_device_error();
 }

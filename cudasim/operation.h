@@ -20,7 +20,21 @@ typedef struct Work {
     void *context;           /**< its arguments */
     /** Called each time that it has entered a queue; NULL: nothing to do */
     void (*entered)(void *context, const struct Operation *operation);
+    const struct Joint *joint; /**< of what several ranks do together; NULL: one does it */
 } Work;
+
+/**
+ * Work that several ranks do together, each with an operation in a queue of its own. When one comes
+ * to the head of its queue it runs as soon as it is ready; the first that runs does it for all, and
+ * `run` of the others finds it done.
+ */
+typedef struct Joint {
+    bool (*ready)(void *context); /**< whether all have been submitted; changes nothing */
+    void (*prepare)(
+        void *context); /**< it is ready: brings the others to the heads of their queues */
+    /** Says whom it waits for, for a report of a deadlock */
+    void (*tell)(void *context, char *text, size_t size);
+} Joint;
 
 /** Work that waits in a queue, in a graph, or both. */
 typedef struct HeldWork HeldWork;
@@ -34,15 +48,15 @@ typedef struct Operation {
     int stream;             /**< slot of its queue */
     uint64_t number;        /**< in its queue, from 1 on */
     uint64_t serial;        /**< among all that were ever submitted */
-    Clock clock;            /**< what must be done before it */
     HeldWork *job;          /**< what to do */
+    const Clock *clock;     /**< what must be done before it, and itself */
 } Operation;
 
 /**
  * Puts work into a stream; it runs when a call waits for it. A stream that is captured notes it in
  * its graph instead.
  *
- * @param stream queue; NULL is the default stream
+ * @param stream queue; NULL is the default stream of the current device
  * @param work   what to do; its context is given away
  * @return where it is in the queue; NULL if it was only noted
  */
@@ -51,7 +65,8 @@ const Operation *sim_submit(cudaStream_t stream, Work work);
 /** The same with a copy of the context. */
 const Operation *sim_submit_copy(cudaStream_t stream, Work work, size_t bytes);
 
-/** The slot of a stream, or -1 after a report if there is no such stream. */
+/** The slot of a stream, or -1 after a report: there is none. NULL is the current device's default
+ * stream. */
 int sim_stream_slot(cudaStream_t stream, const char *what, Place place);
 
 /** Runs a stream to its end, and what that needs; the host is then ordered after it. */
@@ -60,8 +75,11 @@ void sim_wait_stream(int slot);
 /** Whether the host has waited for an operation. */
 bool sim_host_ordered(int slot, uint64_t number);
 
-/** The same for all streams. */
-void sim_wait_device(void);
+/** The same for all streams of a device. */
+void sim_wait_device(int device);
+
+/** The same for all devices. */
+void sim_wait_all(void);
 
 /** The operation that runs now, or NULL: the host does. */
 const Operation *sim_operation(void);
@@ -70,9 +88,9 @@ const Operation *sim_operation(void);
 bool sim_ordered(const Operation *operation, int slot, uint64_t number);
 
 /** The operations that one submitted to the stream now would wait for. */
-Clock sim_clock_of(int slot);
+void sim_clock_of(int slot, Clock *clock);
 
-/** Whether there has ever been a stream beside the default one. */
+/** Whether there has ever been a queue beside one default stream. */
 bool sim_many_streams(void);
 
 /** Calls a function of the program in the midst of an operation, which it is ordered after. */
@@ -96,7 +114,7 @@ cudaError_t sim_may_submit(cudaStream_t stream, const char *what, Place place, i
 /** Whether the host may wait for a stream: not while it is captured. */
 cudaError_t sim_may_wait_stream(int slot, const char *what, Place place);
 
-/** Whether the host may wait for all streams: not while one is captured. */
+/** Whether the host may wait for all streams of the current device: not while one is captured. */
 cudaError_t sim_may_wait_device(const char *what, Place place);
 
 /** Whether a call may take or free memory, or do else what could wait. */
