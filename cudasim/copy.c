@@ -1,4 +1,5 @@
 #include "device.h"
+#include "cudasim_record.h"
 #include "graph.h"
 
 /* A copy is an operation of its stream. From and to pageable memory it is over when the call
@@ -97,8 +98,19 @@ static bool use_end(const void *p, int slot, const char *call, Place place) {
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
+/* In a dry run there is nothing on a device. */
+static void copy_dry(char *to, const char *from, size_t bytes) {
+    if (!sim_on_device(to)) {
+        sim_on_device(from) ? memset(to, 0, bytes) : memmove(to, from, bytes);
+    }
+}
+
 static void copy_row(char *to, const char *from, size_t bytes) {
     bool to_device = sim_on_device(to), from_device = sim_on_device(from);
+    if (sim_settings.dry) {
+        copy_dry(to, from, bytes);
+        return;
+    }
     if (from_device) {
         /* A copy within the device may copy memory that was never written. */
         sim_open(sim_allocation(from));
@@ -140,6 +152,20 @@ static void stage(PendingCopy *copy) {
     }
     copy->staged = staged.first;
     copy->from = staged;
+}
+
+static CudasimWay way_of(const PendingCopy *copy) {
+    return !copy->from_device ? CUDASIM_TO_DEVICE
+           : copy->to_device  ? CUDASIM_WITHIN_DEVICE
+                              : CUDASIM_FROM_DEVICE;
+}
+
+static void account(const void *context, CudasimEntry *entry) {
+    const PendingCopy *copy = context;
+    Extent e = copy->extent;
+    entry->kind = CUDASIM_COPY;
+    entry->way = way_of(copy);
+    entry->bytes = (double)e.width * (double)e.height * (double)e.depth;
 }
 
 static void copy_entered(void *context, const Operation *operation) {
@@ -189,8 +215,14 @@ static cudaError_t copy_box(const char *call, Place place, PendingCopy work, cud
                       : !captured && !work.to_device && !is_pinned(work.to.first);
     PendingCopy *kept = sim_realloc(NULL, sizeof *kept);
     *kept = work;
-    sim_submit(stream, (Work){call, place, cudaGraphNodeTypeMemcpy, run_copy, release_copy, kept,
-                              copy_entered});
+    sim_submit(stream, (Work){.what = call,
+                              .place = place,
+                              .type = cudaGraphNodeTypeMemcpy,
+                              .run = run_copy,
+                              .release = release_copy,
+                              .context = kept,
+                              .entered = copy_entered,
+                              .account = account});
     if (work.waits) {
         sim_wait_stream(slot);
     }

@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "block.h"
+#include "record.h"
 
 /* The way into the runtime: one thread of the host at a time, and no kernel. What a call needs of
    the device it runs before it lets the next thread in. */
@@ -21,6 +22,9 @@ int sim_enter(const char *what, Place place) {
     }
     pthread_mutex_lock(&gate);
     sim_begin();
+    if (sim_recording) {
+        record_call(what, place);
+    }
     return 0;
 }
 

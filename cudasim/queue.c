@@ -1,6 +1,7 @@
 #include "device.h"
 #include "graph.h"
 #include "rank.h"
+#include "record.h"
 
 /* A stream is a queue, and a queue runs only when a call waits for it, and then no further than
    needed. So what was not waited for has certainly not happened.
@@ -156,14 +157,18 @@ static void run_next(int slot) {
     const Work *work = &operation->job->work;
     queue->busy = true;
     run_clock(operation->clock, slot);
-    if (work->joint != NULL) {
+    if (work->joint != NULL && !sim_settings.dry) {
         join_others(work);
     }
     queue->busy = false;
     queue->first = operation->next;
     current = operation;
-    if (work->run != NULL && sim_device_error() == cudaSuccess) {
+    bool runs = work->run != NULL && !(work->joint != NULL && sim_settings.dry);
+    if (runs && sim_device_error() == cudaSuccess) {
         work->run(work->context);
+    }
+    if (sim_recording) {
+        record_traffic(operation);
     }
     current = NULL;
     finish(operation);
@@ -198,6 +203,9 @@ void queue_run_to(int slot, uint64_t number) {
 }
 
 void queue_host_waits(const Clock *clock) {
+    if (sim_recording) {
+        record_host_wait(clock);
+    }
     clock_join(sim_host()->clock, clock);
     sim_close_memory();
 }
@@ -227,12 +235,14 @@ void sim_wait_device(int device) {
     for (int slot; (slot = next_queue(device)) >= 0;) {
         queue_run_to(slot, queues[slot].submitted);
     }
+    Clock all;
+    clock_copy(&all, sim_host()->clock);
     for (int s = 0; s < count; s++) {
         if (queues[s].device == device) {
-            clock_join(sim_host()->clock, &queues[s].clock);
+            clock_join(&all, &queues[s].clock);
         }
     }
-    sim_close_memory();
+    queue_host_waits(&all);
 }
 
 void sim_wait_all(void) {
@@ -303,6 +313,9 @@ const Operation *queue_add(int slot, HeldWork *job, Place replayed) {
     }
     queue->last = operation;
     use_by(operation);
+    if (sim_recording) {
+        record_operation(operation);
+    }
     if (job->work.entered != NULL) {
         job->work.entered(job->work.context, operation);
     }
@@ -317,6 +330,9 @@ const Operation *sim_submit(cudaStream_t stream, Work work) {
     int slot = sim_stream_slot(stream, work.what, work.place);
     HeldWork *job = held_work_new(work);
     job->device = queues[slot].device;
+    if (sim_recording) {
+        job->note = record_note_for(&work);
+    }
     const Operation *operation = NULL;
     if (capture_takes(slot)) {
         use_given_to(job);

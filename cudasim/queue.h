@@ -79,9 +79,17 @@ typedef struct Use {
     int number;             /**< of the allocation: the record may be another's by now */
 } Use;
 
+/** What a program has said of a launch or product: see cudasim_note(). */
+typedef struct Note {
+    const char *op; /**< its name; NULL: nothing was said */
+    double flops;   /**< operations */
+    double bytes;   /**< read and written */
+} Note;
+
 /** A job: work that waits, and what it uses when it is launched again. */
 struct HeldWork {
     Work work;     /**< what to do */
+    Note note;     /**< what is said of it, if there is a record */
     Use *uses;     /**< [0, use_count): noted when it was captured */
     int use_count; /**< how many */
     int device;    /**< where it runs */

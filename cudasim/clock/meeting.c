@@ -76,9 +76,15 @@ static int by_key_and_side(const void *a, const void *b) {
     return sign != 0 ? sign : order((uint64_t)x->place, (uint64_t)y->place);
 }
 
+static void sort(Sides *sides) {
+    if (sides->count > 0) {
+        qsort(sides->side, (size_t)sides->count, sizeof *sides->side, by_key_and_side);
+    }
+}
+
 /* Messages from one rank to another are counted on both sides. */
 static void number_messages(Sides *sides) {
-    qsort(sides->side, (size_t)sides->count, sizeof *sides->side, by_key_and_side);
+    sort(sides);
     uint64_t turn = 0;
     for (int i = 0; i < sides->count; i++) {
         Side *side = &sides->side[i], *before = side - 1;
@@ -88,7 +94,7 @@ static void number_messages(Sides *sides) {
         turn = same ? turn + 1 : 0;
         side->turn = turn;
     }
-    qsort(sides->side, (size_t)sides->count, sizeof *sides->side, by_key_and_side);
+    sort(sides);
 }
 
 /* ---- seconds --------------------------------------------------------------------------------- */

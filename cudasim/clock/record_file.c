@@ -29,7 +29,7 @@ static const char *const precisions[] = {
     [CUDASIM_BF16] = "bf16",
 };
 static const char *const collectives[] = {
-    [CUDASIM_ALL_REDUCE] = "all-reduce", [CUDASIM_REDUCE] = "reduce",
+    [CUDASIM_ALL_REDUCE] = "all-reduce", [CUDASIM_REDUCE_TO_ONE] = "reduce",
     [CUDASIM_REDUCE_SCATTER] = "reduce-scatter", [CUDASIM_ALL_GATHER] = "all-gather",
     [CUDASIM_BROADCAST] = "broadcast",
 };

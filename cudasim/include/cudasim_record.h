@@ -62,7 +62,7 @@ typedef enum CudasimPrecision {
 /** What the ranks of a communicator do together. */
 typedef enum CudasimCollective {
     CUDASIM_ALL_REDUCE,     /**< every rank gets the sum */
-    CUDASIM_REDUCE,         /**< one rank gets it */
+    CUDASIM_REDUCE_TO_ONE,         /**< one rank gets it */
     CUDASIM_REDUCE_SCATTER, /**< every rank gets its part of it */
     CUDASIM_ALL_GATHER,     /**< every rank gets the parts of all */
     CUDASIM_BROADCAST,      /**< every rank gets what one has */
