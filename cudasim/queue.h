@@ -6,6 +6,7 @@
 #ifndef CUDASIM_QUEUE_H
 #define CUDASIM_QUEUE_H
 
+#include "cudasim_record.h"
 #include "operation.h"
 
 /** The purpose of a queue. */
@@ -84,6 +85,8 @@ typedef struct Note {
     const char *op; /**< its name; NULL: nothing was said */
     double flops;   /**< operations */
     double bytes;   /**< read and written */
+    bool in_op;     /**< it is of an op, which says its precision */
+    CudasimPrecision precision; /**< of the arithmetic */
 } Note;
 
 /** A job: work that waits, and what it uses when it is launched again. */

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "clock/record_file.h"
-#include "cudasim_record.h"
 #include "rank.h"
 
 /* An entry for each operation that enters a queue, and for each wait. What comes directly before it
@@ -237,6 +236,7 @@ void record_operation(const Operation *operation) {
         e->op = job->note.op;
         e->flops = job->note.flops;
         e->bytes = job->note.bytes;
+        e->precision = job->note.in_op ? job->note.precision : e->precision;
     }
     set_after(e, operation->clock, lane);
     set_clock(e, operation->clock);
@@ -298,21 +298,17 @@ void record_traffic(const Operation *operation) {
 /* ---- notes ----------------------------------------------------------------------------------- */
 
 static __thread Note next_note;
-static __thread bool in_op;
 
 void cudasim_note(const char *name, double flops, double bytes) {
-    next_note = (Note){name, flops, bytes};
-    in_op = false;
+    next_note = (Note){.op = name, .flops = flops, .bytes = bytes};
 }
 
-void cudasim_op_begin(const char *name, double flops, double bytes) {
-    next_note = (Note){name, flops, bytes};
-    in_op = true;
+void cudasim_op_begin(const char *name, double flops, double bytes, CudasimPrecision precision) {
+    next_note = (Note){name, flops, bytes, true, precision};
 }
 
 void cudasim_op_end(void) {
     next_note = (Note){0};
-    in_op = false;
 }
 
 Note record_note_for(const Work *work) {
@@ -325,7 +321,7 @@ Note record_note_for(const Work *work) {
         return (Note){0};
     }
     Note note = next_note;
-    next_note = (Note){in_op ? note.op : NULL, 0, 0};
+    next_note = note.in_op ? (Note){note.op, 0, 0, true, note.precision} : (Note){0};
     return note;
 }
 

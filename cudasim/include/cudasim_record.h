@@ -145,7 +145,7 @@ bool cudasim_may_overlap(uint64_t a, uint64_t b);
 
 /**
  * Names the next launch or product of this host and says what it costs. Bytes and arithmetic are
- * those of its formula; a makespan counts with them.
+ * those of its formula; a makespan counts with them. The arithmetic of a launch is that of floats.
  *
  * @param name  must live on
  * @param flops operations
@@ -156,8 +156,13 @@ void cudasim_note(const char *name, double flops, double bytes);
 /**
  * The same for an op that is several launches and products, up to cudasim_op_end(): the first of
  * them carries the cost, and the others none.
+ *
+ * @param name      must live on
+ * @param flops     operations
+ * @param bytes     read and written
+ * @param precision of the arithmetic
  */
-void cudasim_op_begin(const char *name, double flops, double bytes);
+void cudasim_op_begin(const char *name, double flops, double bytes, CudasimPrecision precision);
 
 /** Ends what cudasim_op_begin() began. */
 void cudasim_op_end(void);

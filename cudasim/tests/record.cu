@@ -319,7 +319,7 @@ static void check_notes() {
     cudasim_note("noted", 100, 200);
     one_in(s1);
     other_in(s1);
-    cudasim_op_begin("op", 300, 400);
+    cudasim_op_begin("op", 300, 400, CUDASIM_F16);
     one_in(s1);
     other_in(s1);
     cudasim_op_end();
@@ -327,6 +327,7 @@ static void check_notes() {
     const CudasimEntry *e = cudasim_entry(from);
     bool good = strcmp(e[0].op, "noted") == 0 && e[0].flops == 100 && e[0].bytes == 200 &&
                 e[1].op == NULL && strcmp(e[2].op, "op") == 0 && e[2].flops == 300 &&
+                e[2].precision == CUDASIM_F16 &&
                 strcmp(e[3].op, "op") == 0 && e[3].flops == 0 && e[3].bytes == 0 && e[4].op == NULL;
     if (!good) {
         fprintf(stderr, "notes are not where they belong\n");
