@@ -189,8 +189,13 @@ static cudaError_t copy_box(const char *call, Place place, PendingCopy work, cud
                       : !captured && !work.to_device && !is_pinned(work.to.first);
     PendingCopy *kept = sim_realloc(NULL, sizeof *kept);
     *kept = work;
-    sim_submit(stream, (Work){call, place, cudaGraphNodeTypeMemcpy, run_copy, release_copy, kept,
-                              copy_entered});
+    sim_submit(stream, (Work){.what = call,
+                              .place = place,
+                              .type = cudaGraphNodeTypeMemcpy,
+                              .run = run_copy,
+                              .release = release_copy,
+                              .context = kept,
+                              .entered = copy_entered});
     if (work.waits) {
         sim_wait_stream(slot);
     }

@@ -10,10 +10,10 @@
 
 /** A device. */
 typedef struct SimDevice {
-    int queue;                  /**< slot of its default stream; 0 before its first use, but for device 0 */
-    bool many;                  /**< it has had other queues than that */
-    uint64_t peers;             /**< bit d: kernels here may use memory of device d */
-    SimUse memory;              /**< given out */
+    int queue;      /**< slot of its default stream; 0 before its first use, but for device 0 */
+    bool many;      /**< it has had other queues than that */
+    uint64_t peers; /**< bit d: kernels here may use memory of device d */
+    SimUse memory;  /**< given out */
     uint64_t release_threshold; /**< of its pool; kept for cudaMemPoolGetAttribute() */
     cudaError_t error;          /**< of a kernel that failed; every later call returns it */
 } SimDevice;

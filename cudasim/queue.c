@@ -162,11 +162,13 @@ static void run_next(int slot) {
     queue->busy = false;
     queue->first = operation->next;
     current = operation;
+    rank_data_in_place(operation->rank);
     if (work->run != NULL && sim_device_error() == cudaSuccess) {
         work->run(work->context);
     }
     current = NULL;
     finish(operation);
+    rank_data_in_place(sim_host()->rank);
 }
 
 static bool is_idle(void *queue) {
@@ -291,6 +293,7 @@ const Operation *queue_add(int slot, HeldWork *job, Place replayed) {
     *operation = (Operation){.what = job->work.what,
                              .place = job->work.place,
                              .replayed = replayed,
+                             .rank = sim_host()->rank,
                              .stream = slot,
                              .number = queue->submitted,
                              .serial = ++serial,
