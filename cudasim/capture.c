@@ -78,6 +78,7 @@ static cudaError_t break_one(Capture *capture, cudaError_t error, const char *wh
 
 cudaError_t sim_may_submit(cudaStream_t stream, const char *what, Place place, int *slot) {
     *slot = sim_stream_slot(stream, what, place);
+    sim_tell_refused();
     if (*slot < 0) {
         return sim_error(cudaErrorInvalidResourceHandle, what, place, false);
     }
@@ -124,6 +125,7 @@ static bool is_strict(const Capture *capture) {
 }
 
 cudaError_t sim_may_allocate(const char *what, Place place) {
+    sim_tell_refused();
     for (const Capture *c = captures; c != NULL; c = c->next) {
         if (is_strict(c)) {
             return break_captures(is_strict, cudaErrorStreamCaptureUnsupported, what, place,

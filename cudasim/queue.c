@@ -109,6 +109,23 @@ void sim_clock_of(int slot, Clock *clock) {
     join_blocking(slot, clock);
 }
 
+void queue_join_device(int device, Clock *clock) {
+    for (int s = 0; s < count; s++) {
+        if (queues[s].device == device) {
+            clock_join(clock, &queues[s].clock);
+        }
+    }
+}
+
+void queue_device_waits(int device, const Clock *clock) {
+    clock_join(&queues[queue_default(device)].clock, clock);
+    for (int s = 0; s < count; s++) {
+        if (queues[s].device == device && queues[s].kind == QUEUE_STREAM) {
+            clock_join(&queues[s].clock, clock);
+        }
+    }
+}
+
 bool sim_ordered(const Operation *operation, int slot, uint64_t number) {
     return clock_at(operation->clock, slot) >= number;
 }
@@ -150,6 +167,15 @@ static void join_others(const Work *work) {
     joint->prepare(work->context);
 }
 
+/* Memory that the work of another device has touched is closed: may the next touch it, too? */
+static void change_device(int device) {
+    static int before;
+    if (device != before) {
+        before = device;
+        sim_close_memory();
+    }
+}
+
 static void run_next(int slot) {
     Queue *queue = &queues[slot];
     Operation *operation = queue->first;
@@ -162,6 +188,7 @@ static void run_next(int slot) {
     queue->busy = false;
     queue->first = operation->next;
     current = operation;
+    change_device(queue->device);
     rank_data_in_place(operation->rank);
     if (work->run != NULL && sim_device_error() == cudaSuccess) {
         work->run(work->context);
@@ -186,6 +213,24 @@ static void tell_busy(void *context, char *text, size_t size) {
 static void wait_idle(Queue *queue) {
     const Work *work = &queue->first->job->work;
     rank_wait(&(RankWait){work->what, work->place, is_idle, queue, tell_busy});
+}
+
+static bool operation_waits(const Operation *operation) {
+    const Work *work = &operation->job->work;
+    bool waits = work->joint != NULL && !work->joint->ready(work->context);
+    for (int s = 0; s < operation->clock->width && !waits; s++) {
+        const Operation *before = queues[s].first;
+        for (; s != operation->stream && before != NULL && !waits &&
+               before->number <= operation->clock->of[s];
+             before = before->next) {
+            waits = operation_waits(before);
+        }
+    }
+    return waits;
+}
+
+bool queue_waits(int slot) {
+    return queues[slot].busy || operation_waits(queues[slot].first);
 }
 
 void queue_run_to(int slot, uint64_t number) {
@@ -229,11 +274,7 @@ void sim_wait_device(int device) {
     for (int slot; (slot = next_queue(device)) >= 0;) {
         queue_run_to(slot, queues[slot].submitted);
     }
-    for (int s = 0; s < count; s++) {
-        if (queues[s].device == device) {
-            clock_join(sim_host()->clock, &queues[s].clock);
-        }
-    }
+    queue_join_device(device, sim_host()->clock);
     sim_close_memory();
 }
 

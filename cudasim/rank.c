@@ -39,18 +39,19 @@ static struct {
 /* ---- hosts ----------------------------------------------------------------------------------- */
 
 static Clock of_process; /* what the threads that are not ranks have waited for */
-static __thread Host thread = {.clock = &of_process};
+static __thread Host thread = {.rank = NO_RANK, .clock = &of_process};
 
 Host *sim_host(void) {
     return running != NULL ? &running->host : &thread;
 }
 
-bool sim_is_rank(void) {
-    return running != NULL;
+int sim_rank(void) {
+    const Operation *operation = sim_operation();
+    return operation != NULL ? operation->rank : sim_host()->rank;
 }
 
 int cudasim_rank(void) {
-    return sim_host()->rank;
+    return running != NULL ? running->host.rank : 0;
 }
 
 int cudasim_rank_count(void) {
@@ -97,7 +98,7 @@ static void load_data(const char *from) {
 }
 
 void rank_data_in_place(int rank) {
-    if (rank != in_place && ranks != NULL) {
+    if (rank != in_place && rank != NO_RANK && ranks != NULL) {
         save_data(ranks[in_place].data);
         load_data(ranks[rank].data);
         in_place = rank;

@@ -21,6 +21,8 @@
  *     copy.c     copies
  *     fill.c     fills
  *     pinned.c   memory of the host that work still uses
+ *     peer.c     whose memory a device may use, and a rank
+ *     pool.c     pools of memory
  *     heap.c     malloc(), free() and assert() of kernels
  *     managed.c  memory that the host and kernels share
  *     callback.c functions of the host that a stream calls
@@ -61,6 +63,7 @@ enum {
     DYNAMIC_SHARED = 99 << 10, /**< bytes with: the smallest limit from sm_80 to sm_90 */
     SHARED_VARIABLES = 512,    /**< `__shared__` variables of a program */
     STACK_BYTES = 64 << 10,    /**< a fiber's stack */
+    NO_RANK = -1,              /**< the rank of a thread of the host that is none */
     QUEUES = 512, /**< streams of all devices, and queues in which graphs run what need not wait */
 };
 
