@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 
 #include "device.h"
-#include "operation.h"
+#include "rank.h"
 
 /* Addresses are plenty, so each allocation has pages of its own with a closed page after them, and
    freed pages rest for a while before they are given out again. */
@@ -205,6 +205,7 @@ Allocation *sim_allocate(int device, size_t bytes, bool on_host, const char *mak
                                .pages = pages,
                                .length = length,
                                .number = ++made_count,
+                               .rank = sim_rank(),
                                .device = device,
                                .pinned = on_host,
                                .live = true,
@@ -244,6 +245,16 @@ void sim_retire(Allocation *allocation) {
     allocation->used = NULL;
     allocation->used_count = 0;
     freed[freed_count++ % MOST_ALLOCATIONS] = (int32_t)(allocation - table);
+}
+
+void sim_retire_all(int device, Place place) {
+    for (Allocation *a = table; a < table + table_count; a++) {
+        if (a->live && !a->given_back && !a->pinned && a->device == device) {
+            a->given_back = true;
+            a->freed = place;
+            sim_retire(a);
+        }
+    }
 }
 
 /* ---- open while an operation runs, closed to the host ---------------------------------------- */

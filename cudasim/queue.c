@@ -110,6 +110,23 @@ void sim_clock_of(int slot, Clock *clock) {
     join_blocking(slot, clock);
 }
 
+void queue_join_device(int device, Clock *clock) {
+    for (int s = 0; s < count; s++) {
+        if (queues[s].device == device) {
+            clock_join(clock, &queues[s].clock);
+        }
+    }
+}
+
+void queue_device_waits(int device, const Clock *clock) {
+    clock_join(&queues[queue_default(device)].clock, clock);
+    for (int s = 0; s < count; s++) {
+        if (queues[s].device == device && queues[s].kind == QUEUE_STREAM) {
+            clock_join(&queues[s].clock, clock);
+        }
+    }
+}
+
 bool sim_ordered(const Operation *operation, int slot, uint64_t number) {
     return clock_at(operation->clock, slot) >= number;
 }
@@ -151,6 +168,15 @@ static void join_others(const Work *work) {
     joint->prepare(work->context);
 }
 
+/* Memory that the work of another device has touched is closed: may the next touch it, too? */
+static void change_device(int device) {
+    static int before;
+    if (device != before) {
+        before = device;
+        sim_close_memory();
+    }
+}
+
 static void run_next(int slot) {
     Queue *queue = &queues[slot];
     Operation *operation = queue->first;
@@ -163,6 +189,8 @@ static void run_next(int slot) {
     queue->busy = false;
     queue->first = operation->next;
     current = operation;
+    change_device(queue->device);
+    rank_data_in_place(operation->rank);
     bool runs = work->run != NULL && !(work->joint != NULL && sim_settings.dry);
     if (runs && sim_device_error() == cudaSuccess) {
         work->run(work->context);
@@ -172,6 +200,7 @@ static void run_next(int slot) {
     }
     current = NULL;
     finish(operation);
+    rank_data_in_place(sim_host()->rank);
 }
 
 static bool is_idle(void *queue) {
@@ -189,6 +218,24 @@ static void tell_busy(void *context, char *text, size_t size) {
 static void wait_idle(Queue *queue) {
     const Work *work = &queue->first->job->work;
     rank_wait(&(RankWait){work->what, work->place, is_idle, queue, tell_busy});
+}
+
+static bool operation_waits(const Operation *operation) {
+    const Work *work = &operation->job->work;
+    bool waits = work->joint != NULL && !work->joint->ready(work->context);
+    for (int s = 0; s < operation->clock->width && !waits; s++) {
+        const Operation *before = queues[s].first;
+        for (; s != operation->stream && before != NULL && !waits &&
+               before->number <= operation->clock->of[s];
+             before = before->next) {
+            waits = operation_waits(before);
+        }
+    }
+    return waits;
+}
+
+bool queue_waits(int slot) {
+    return queues[slot].busy || operation_waits(queues[slot].first);
 }
 
 void queue_run_to(int slot, uint64_t number) {
@@ -237,11 +284,7 @@ void sim_wait_device(int device) {
     }
     Clock all;
     clock_copy(&all, sim_host()->clock);
-    for (int s = 0; s < count; s++) {
-        if (queues[s].device == device) {
-            clock_join(&all, &queues[s].clock);
-        }
-    }
+    queue_join_device(device, &all);
     queue_host_waits(&all);
 }
 
@@ -301,6 +344,7 @@ const Operation *queue_add(int slot, HeldWork *job, Place replayed) {
     *operation = (Operation){.what = job->work.what,
                              .place = job->work.place,
                              .replayed = replayed,
+                             .rank = sim_host()->rank,
                              .stream = slot,
                              .number = queue->submitted,
                              .serial = ++serial,

@@ -50,11 +50,20 @@ int queue_default(int device);
 /** Runs a queue up to an operation, and before each what it waits for. */
 void queue_run_to(int slot, uint64_t number);
 
+/** Whether the next operation of a queue, which there is, would wait for another rank. */
+bool queue_waits(int slot);
+
 /** The host is ordered after what has a place in the clock; all of that has run. */
 void queue_host_waits(const Clock *clock);
 
 /** Whether a queue has come to an operation. Who asks again and again gets on, one at a time. */
 cudaError_t queue_query(int slot, uint64_t number, const Clock *clock);
+
+/** Joins a clock with all that was submitted to a device. */
+void queue_join_device(int device, Clock *clock);
+
+/** All that is submitted to a device from now on comes after what has a place in the clock. */
+void queue_device_waits(int device, const Clock *clock);
 
 /** Each place becomes the later one of two. */
 void clock_join(Clock *clock, const Clock *other);

@@ -10,29 +10,33 @@
 
 /** The state of a thread of the host, or of a rank. */
 typedef struct Host {
-    int rank;                    /**< its number; 0 outside of ranks */
-    int device;                  /**< current: what calls without a stream are for */
-    Clock *clock;                /**< what it has waited for; threads of a process share one */
-    cudaStreamCaptureMode mode;  /**< of cudaThreadExchangeStreamCaptureMode() */
-    cudaError_t last;            /**< for cudaGetLastError() */
-    cudaError_t error;           /**< of the last call that failed, asked for or not */
-    bool unseen;                 /**< the program could not see `last`, and did not ask */
-    const char *what;            /**< the call that failed */
-    Place place;                 /**< its line */
+    int rank;         /**< its number, or NO_RANK */
+    int device;       /**< current: what calls without a stream are for */
+    Place refused;    /**< a cudaSetDevice() that has failed, and nobody has looked; or no file */
+    int depth;        /**< calls of the runtime that it is within */
+    const char *call; /**< the outermost of them, or the last */
+    Place call_place; /**< its line */
+    Clock *clock;     /**< what it has waited for; threads of a process share one */
+    cudaStreamCaptureMode mode; /**< of cudaThreadExchangeStreamCaptureMode() */
+    cudaError_t last;           /**< for cudaGetLastError() */
+    cudaError_t error;          /**< of the last call that failed, asked for or not */
+    bool unseen;                /**< the program could not see `last`, and did not ask */
+    const char *what;           /**< the call that failed */
+    Place place;                /**< its line */
 } Host;
 
 /** The one that runs. */
 Host *sim_host(void);
 
-/** Whether ranks run, and this is one of them. */
-bool sim_is_rank(void);
+/** The rank whose operation runs, else the one that runs; NO_RANK outside of ranks. */
+int sim_rank(void);
 
 /** The call in which a rank waits, and whom it waits for. */
 typedef struct RankWait {
-    const char *call;            /**< "ncclAllReduce" */
-    Place place;                 /**< its line */
+    const char *call;             /**< "ncclAllReduce" */
+    Place place;                  /**< its line */
     bool (*ready)(void *context); /**< whether it may go on; changes nothing */
-    void *context;               /**< passed to the two functions */
+    void *context;                /**< passed to the two functions */
     /** Says whom it waits for: "rank 1 to call ncclAllReduce #3"; the text is at most size bytes */
     void (*tell)(void *context, char *text, size_t size);
 } RankWait;
@@ -42,6 +46,12 @@ typedef struct RankWait {
  * deadlock, and the program ends. So it is where there are no ranks: nobody else would do anything.
  */
 void rank_wait(const RankWait *wait);
+
+/** Puts the static data of a rank in place: work that it has submitted runs. */
+void rank_data_in_place(int rank);
+
+/** The rank that owns an address below its stack: it has overflowed; -1 if none has. */
+int rank_overflow(const void *p);
 
 /** Lets the other ranks run that can: a rank looks again and again whether something is done. */
 void rank_yield(void);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "clock/record_file.h"
+#include "device.h"
 #include "rank.h"
 
 /* An entry for each operation that enters a queue, and for each wait. What comes directly before it
@@ -35,11 +36,6 @@ static int caller_count;
 static uint64_t graph; /* whose nodes enter queues now; 0: none */
 static const char *path;
 static FILE *file;
-static __thread struct { /* of each thread of the host */
-    const char *what;
-    Place place;
-} call;
-
 enum { WIDEST_DRY = 64 /* queues: beyond, the entries of a dry run have no clock */ };
 
 /* ---- memory that stays where it is ----------------------------------------------------------- */
@@ -60,6 +56,12 @@ static void *keep(const void *from, size_t bytes) {
 }
 
 /* ---- queues and hosts ------------------------------------------------------------------------ */
+
+/* That of the host that runs. Threads that are no ranks count as one. */
+static int own_rank(void) {
+    int rank = sim_host()->rank;
+    return rank == NO_RANK ? 0 : rank;
+}
 
 static Caller *caller_of(int rank) {
     if (rank >= caller_count) {
@@ -139,7 +141,7 @@ static int find_before(const Clock *clock, const Clock *seen, int own, Before *b
         uint64_t number = clock->of[s];
         bool known = s == own || (seen != NULL && clock_at(seen, s) >= number) ||
                      clock_at(host, s) >= number;
-        uint64_t id = known || number == 0 ? 0 : entry_at(s, number, sim_host()->rank);
+        uint64_t id = known || number == 0 ? 0 : entry_at(s, number, own_rank());
         if (id != 0) {
             before[n++] = (Before){id, s, number};
         }
@@ -178,8 +180,9 @@ static void set_clock(CudasimEntry *e, const Clock *clock) {
 /* ---- entries --------------------------------------------------------------------------------- */
 
 /* In a dry run each rank has a device of its own, however many there are. */
-static int device_of_rank(int device, int rank) {
-    return sim_settings.dry && sim_is_rank() ? rank : device;
+static int own_device(int stream) {
+    int device = stream >= 0 ? queue_of(stream)->device : sim_host()->device;
+    return sim_settings.dry && own_rank() >= sim_device_count() ? own_rank() : device;
 }
 
 static CudasimEntry *new_entry(CudasimKind kind, const char *name, Place place, int stream) {
@@ -188,15 +191,13 @@ static CudasimEntry *new_entry(CudasimKind kind, const char *name, Place place, 
         entries = sim_realloc(entries, room * sizeof *entries);
     }
     CudasimEntry *e = &entries[count++];
-    int rank = sim_host()->rank;
-    int device = stream >= 0 ? queue_of(stream)->device : sim_host()->device;
     *e = (CudasimEntry){.id = count,
                         .kind = kind,
                         .name = name,
                         .file = place.file,
                         .line = place.line,
-                        .rank = rank,
-                        .device = device_of_rank(device, rank),
+                        .rank = own_rank(),
+                        .device = own_device(stream),
                         .stream = stream,
                         .graph = graph,
                         .read = -1,
@@ -224,7 +225,7 @@ static void follow(Lane *lane, const CudasimEntry *e, const Clock *clock) {
 
 void record_operation(const Operation *operation) {
     const HeldWork *job = operation->job;
-    Lane *lane = lane_of(operation->stream, sim_host()->rank);
+    Lane *lane = lane_of(operation->stream, own_rank());
     CudasimEntry *e =
         new_entry(kind_of(&job->work), operation->what, operation->place, operation->stream);
     e->number = operation->number;
@@ -246,18 +247,13 @@ void record_operation(const Operation *operation) {
 
 void record_stream_wait(int slot, const char *what, Place place) {
     Clock clock;
-    Lane *lane = lane_of(slot, sim_host()->rank);
+    Lane *lane = lane_of(slot, own_rank());
     sim_clock_of(slot, &clock);
     CudasimEntry *e = new_entry(CUDASIM_WAIT, what, place, slot);
     e->number = queue_of(slot)->submitted;
     set_after(e, &clock, lane);
     set_clock(e, &clock);
     follow(lane, e, &clock);
-}
-
-void record_call(const char *what, Place place) {
-    call.what = what;
-    call.place = place;
 }
 
 void record_host_wait(const Clock *clock) {
@@ -267,7 +263,8 @@ void record_host_wait(const Clock *clock) {
     Clock all;
     clock_copy(&all, sim_host()->clock);
     clock_join(&all, clock);
-    CudasimEntry *e = new_entry(CUDASIM_HOST_WAIT, call.what, call.place, -1);
+    const Host *host = sim_host();
+    CudasimEntry *e = new_entry(CUDASIM_HOST_WAIT, host->call, host->call_place, -1);
     set_after(e, &all, NULL);
     set_clock(e, &all);
     caller_of(e->rank)->last = e->id;
@@ -287,7 +284,7 @@ void record_graph_over(void) {
 void record_traffic(const Operation *operation) {
     double read, written;
     if (traffic_of_operation(&read, &written)) {
-        uint64_t id = entry_at(operation->stream, operation->number, sim_host()->rank);
+        uint64_t id = entry_at(operation->stream, operation->number, own_rank());
         if (id != 0 && entries[id - 1].number == operation->number) {
             entries[id - 1].read = read;
             entries[id - 1].written = written;

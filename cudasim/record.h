@@ -19,9 +19,6 @@ void record_open(void);
 /** The program ends: writes it. False, and a line on stderr, if that cannot be done. */
 bool record_close(void);
 
-/** The host is in a function that the program has called. */
-void record_call(const char *what, Place place);
-
 /** An operation has entered its queue. */
 void record_operation(const Operation *operation);
 

@@ -83,6 +83,14 @@ static bool seen_before(const char *kind, const char *text) {
     return false;
 }
 
+static const char *rank_prefix(char text[20]) {
+    text[0] = '\0';
+    if (sim_rank() != NO_RANK) {
+        snprintf(text, 20, "[rank %d] ", sim_rank());
+    }
+    return text;
+}
+
 static void print_line(const char *begin, const char *format, va_list values) {
     FILE *to = capture != NULL ? capture : stderr;
     fputs(begin, to);
@@ -91,7 +99,7 @@ static void print_line(const char *begin, const char *format, va_list values) {
 }
 
 void sim_report(const char *kind, const char *format, ...) {
-    char text[1000];
+    char text[1000], prefix[20];
     if (sim_worker != NULL && sim_worker->in_kernel) {
         sim_in_turn(sim_worker); /* two cores would mix their lines */
     }
@@ -101,7 +109,8 @@ void sim_report(const char *kind, const char *format, ...) {
     va_end(values);
     muted = check_mute() || seen_before(kind, text) || (capture == NULL && !count_problem(kind));
     if (!muted) {
-        fprintf(capture != NULL ? capture : stderr, "[cudasim] %s: %s\n", kind, text);
+        fprintf(capture != NULL ? capture : stderr, "[cudasim] %s: %s%s\n", kind,
+                rank_prefix(prefix), text);
     }
 }
 
@@ -210,6 +219,7 @@ void sim_detail_error(void) {
 
 cudaError_t cudaPeekAtLastError(void) {
     sim_host()->unseen = false;
+    sim_host()->refused.file = NULL;
     return sim_device_error() != cudaSuccess ? sim_device_error() : sim_host()->last;
 }
 
@@ -325,11 +335,7 @@ const char *cudaGetErrorString(cudaError_t error) {
 
 static bool ending;
 
-static void at_end(void) {
-    ending = true;
-    sim_enter_fault();
-    /* A kernel that nobody waited for may still have something to report. */
-    sim_wait_all();
+void sim_report_unseen(void) {
     const Host *host = sim_host();
     if (host->unseen) {
         sim_report("unchecked error",
@@ -337,6 +343,16 @@ static void at_end(void) {
                    sim_file(host->place), host->place.line, cudaGetErrorString(host->last));
         sim_detail("check the status of every call, and cudaGetLastError() after every launch");
     }
+}
+
+static void at_end(void) {
+    ending = true;
+    sim_enter_fault();
+    /* A kernel that nobody waited for may still have something to report. */
+    if (sim_rank() == NO_RANK) { /* else it ends the others in the midst of what they do */
+        sim_wait_all();
+    }
+    sim_report_unseen();
     bool recorded = record_close();
     if (problems > 0) {
         fprintf(stderr, "[cudasim] %d problem%s reported\n", problems, problems == 1 ? "" : "s");
@@ -417,6 +433,11 @@ void sim_read_settings(void) {
     sim_settings.timeout = number_setting("CUDASIM_TIMEOUT", 0, 20);
     sim_settings.memory = (size_t)number_setting("CUDASIM_MEMORY", 1, 8192) << 20;
     sim_settings.devices = number_setting("CUDASIM_DEVICES", 1, 0);
+    if (sim_settings.devices > MOST_DEVICES) {
+        fprintf(stderr, "[cudasim] CUDASIM_DEVICES is %d, the limit is %d\n", sim_settings.devices,
+                MOST_DEVICES);
+        _exit(2);
+    }
     const char *profile = getenv("CUDASIM_PROFILE");
     sim_settings.sample = number_setting("CUDASIM_SAMPLE", 0, -1);
     sim_settings.events = number_setting("CUDASIM_EVENTS", 3, -1);

@@ -21,6 +21,8 @@
  *     copy.c     copies
  *     fill.c     fills
  *     pinned.c   memory of the host that work still uses
+ *     peer.c     whose memory a device may use, and a rank
+ *     pool.c     pools of memory
  *     heap.c     malloc(), free() and assert() of kernels
  *     managed.c  memory that the host and kernels share
  *     callback.c functions of the host that a stream calls
@@ -61,6 +63,7 @@ enum {
     DYNAMIC_SHARED = 99 << 10, /**< bytes with: the smallest limit from sm_80 to sm_90 */
     SHARED_VARIABLES = 512,    /**< `__shared__` variables of a program */
     STACK_BYTES = 64 << 10,    /**< a fiber's stack */
+    NO_RANK = -1,              /**< the rank of a thread of the host that is none */
     QUEUES = 512, /**< streams of all devices, and queues in which graphs run what need not wait */
 };
 
@@ -125,6 +128,12 @@ int sim_enter(const char *what, Place place);
 
 /** A part of ENTER: lets the next thread in. */
 void sim_leave(const int *entered);
+
+/** This host goes out of all calls that it is within, until sim_enter_again(). */
+void sim_leave_all(void);
+
+/** See sim_leave_all(). */
+void sim_enter_again(void);
 
 /** sim_enter() where a kernel may be, too: at a fault, at the end of the program. */
 void sim_enter_fault(void);
@@ -210,6 +219,9 @@ const char *sim_file(Place place);
  * @return error
  */
 cudaError_t sim_error(cudaError_t error, const char *what, Place place, bool silent);
+
+/** A host ends: reports an error that it has not looked at. */
+void sim_report_unseen(void);
 
 /** The device cannot go on: every later call returns this error. */
 void sim_fail_device(cudaError_t error);

@@ -1,5 +1,5 @@
 #include "device.h"
-#include "queue.h"
+#include "rank.h"
 
 /* Streams as a program makes and asks them. */
 
@@ -133,13 +133,13 @@ cudaError_t cudasim_device_synchronize(const char *file, int line) {
     return sim_device_error();
 }
 
-cudaError_t cudasim_device_reset(const char *file, int line) {
-    ENTER("cudaThreadExit", file, line);
-    return cudasim_device_synchronize(file, line);
-}
-
-/* Who asks again and again gets on, one operation at a time. */
+/* Who asks again and again gets on, one operation at a time; or other ranks do, if it waits for
+   them. */
 cudaError_t queue_query(int slot, uint64_t number, const Clock *clock) {
+    if (queue_of(slot)->done < number && sim_rank() != NO_RANK && queue_waits(slot)) {
+        rank_yield();
+        return cudaErrorNotReady;
+    }
     if (queue_of(slot)->done < number) {
         queue_run_to(slot, queue_of(slot)->done + 1);
         sim_close_memory();
