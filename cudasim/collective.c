@@ -16,9 +16,9 @@ static const struct {
     const char *name;
     size_t bytes;
 } types[ncclNumTypes] = {
-    [ncclInt8] = {"int8", 1},       [ncclUint8] = {"uint8", 1},    [ncclInt32] = {"int32", 4},
-    [ncclUint32] = {"uint32", 4},   [ncclInt64] = {"int64", 8},    [ncclUint64] = {"uint64", 8},
-    [ncclFloat16] = {"half", 2},    [ncclFloat32] = {"float", 4},  [ncclFloat64] = {"double", 8},
+    [ncclInt8] = {"int8", 1},     [ncclUint8] = {"uint8", 1},   [ncclInt32] = {"int32", 4},
+    [ncclUint32] = {"uint32", 4}, [ncclInt64] = {"int64", 8},   [ncclUint64] = {"uint64", 8},
+    [ncclFloat16] = {"half", 2},  [ncclFloat32] = {"float", 4}, [ncclFloat64] = {"double", 8},
     [ncclBfloat16] = {"bf16", 2},
 };
 

@@ -28,7 +28,8 @@ static void widen_floats(float *wide, const void *from, size_t n, ncclDataType_t
     }
     const unsigned short *bits = from;
     for (size_t i = 0; i < n; i++) {
-        wide[i] = type == ncclFloat16 ? cudasim_half_to_float(bits[i]) : cudasim_bf16_to_float(bits[i]);
+        wide[i] =
+            type == ncclFloat16 ? cudasim_half_to_float(bits[i]) : cudasim_bf16_to_float(bits[i]);
     }
 }
 
@@ -39,7 +40,8 @@ static void narrow_floats(void *to, const float *wide, size_t n, ncclDataType_t 
     }
     unsigned short *bits = to;
     for (size_t i = 0; i < n; i++) {
-        bits[i] = type == ncclFloat16 ? cudasim_half_from_float(wide[i]) : cudasim_bf16_from_float(wide[i]);
+        bits[i] = type == ncclFloat16 ? cudasim_half_from_float(wide[i])
+                                      : cudasim_bf16_from_float(wide[i]);
     }
 }
 
