@@ -152,6 +152,10 @@ static void tell_awaited(void *context, char *text, size_t size) {
 }
 
 static void wait_for(const QueuedCall *queued, int rank) {
+    if (queue_only_asked()) {
+        return;
+    }
+    sim_close_memory();
     Awaited awaited = {*queued, rank};
     Communicator *comm = comm_hold(queued->comm);
     rank_wait(&(RankWait){collective_name(queued->call.kind), queued->call.place, has_come,
