@@ -231,7 +231,6 @@ void record_operation(const Operation *operation) {
     e->number = operation->number;
     if (job->work.account != NULL) {
         job->work.account(job->work.context, e);
-        e->transfers = keep(e->transfers, (size_t)e->transfer_count * sizeof *e->transfers);
     }
     if (job->note.op != NULL) {
         e->op = job->note.op;

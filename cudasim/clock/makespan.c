@@ -44,7 +44,8 @@ typedef struct Run {
     double *ready; /* of each entry: when what it has waited for so far was over */
     int *child, *children; /* of entry i: child[children[i]] to child[children[i + 1] - 1] */
     int *next;             /* the next entry in the line that it waits in; of the host's, the next call */
-    int *parts;            /* meetings that an entry has still to end */
+    int *parts; /* of each entry: what must end before it is over: its meeting, and the call of its
+                   group before it */
     Device *device;
     Host *host;
     int devices, hosts;
@@ -82,6 +83,12 @@ static bool is_host(const CudasimEntry *e) {
 static bool is_call(const CudasimEntry *e) {
     bool work = e->kind < CUDASIM_EVENT || e->kind == CUDASIM_HOST_CALL;
     return e->kind == CUDASIM_GRAPH || (work && e->graph == 0);
+}
+
+/* Calls of a group begin side by side, and end in their order. */
+static bool one_group(const CudasimEntry *a, const CudasimEntry *b) {
+    return a->kind == CUDASIM_COLLECTIVE && b->kind == CUDASIM_COLLECTIVE && a->group != 0 &&
+           a->group == b->group && a->communicator == b->communicator && a->rank == b->rank;
 }
 
 static void less_to_wait(Run *run, int i, double time) {
@@ -123,11 +130,21 @@ static void host_goes_on(Run *run, Host *host) {
     host->calling = false;
 }
 
+static void end_part(Run *run, int i, double end) {
+    if (--run->parts[i] == 0) {
+        end_entry(run, i, run->span[i].begin, end);
+    }
+}
+
 static void end_entry(Run *run, int i, double begin, double end) {
     run->span[i] = (Span){begin, end};
     run->over++;
     for (int k = run->children[i]; k < run->children[i + 1]; k++) {
         int child = run->child[k];
+        if (one_group(entry_of(run, i), entry_of(run, child))) {
+            end_part(run, child, end);
+            continue;
+        }
         less_to_wait(run, child, end);
         Host *host = &run->host[entry_of(run, child)->rank];
         if (host->next == child && !host->calling && run->waits[child] == 0) {
@@ -210,8 +227,10 @@ static void each_link(Run *run, const Meeting *m, bool *busy, bool set) {
         bool *sends = &d->sends, *receives = &d->receives, unused = false;
         if (e->kind == CUDASIM_COPY) {
             receives = &run->device[e->peer].receives;
-        } else if (e->kind == CUDASIM_TRANSFER) {
-            *(k == 0 ? &receives : &sends) = &unused;
+        } else if (e->collective == CUDASIM_SEND) {
+            receives = &unused;
+        } else if (e->collective == CUDASIM_RECEIVE) {
+            sends = &unused;
         }
         if (set) {
             *sends = *receives = *busy;
@@ -235,7 +254,7 @@ static void begin_meetings(Run *run, double now) {
         each_link(run, m, &busy, true);
         for (int i = 0; i < m->count; i++) {
             Span *span = &run->span[m->member[i]];
-            span->begin = span->begin < 0 ? now : span->begin;
+            span->begin = now;
             run->device[entry_of(run, m->member[i])->device].linked += m->seconds;
         }
         events_add(&run->events, now + m->seconds, MEETING_OVER, run->crowd[k], 0);
@@ -249,23 +268,22 @@ static void meeting_over(Run *run, const Event *event) {
     each_link(run, m, &busy, true);
     begin_meetings(run, event->time);
     for (int k = 0; k < m->count; k++) {
-        if (--run->parts[m->member[k]] == 0) {
-            end_entry(run, m->member[k], run->span[m->member[k]].begin, event->time);
-        }
+        end_part(run, m->member[k], event->time);
     }
 }
 
-static void join_meetings(Run *run, int i, double now) {
-    const Meetings *all = &run->meetings;
-    run->span[i].begin = -1;
-    for (int k = all->first[i]; k < all->first[i + 1]; k++) {
-        if (--all->meeting[all->of[k]].missing == 0) {
-            run->crowd =
-                clock_grow(run->crowd, run->crowd_count, &run->crowd_room, sizeof *run->crowd);
-            run->crowd[run->crowd_count++] = all->of[k];
+static void join_meeting(Run *run, int i, double now) {
+    int m = run->meetings.of[i];
+    for (int k = run->children[i]; k < run->children[i + 1]; k++) {
+        if (one_group(entry_of(run, i), entry_of(run, run->child[k]))) {
+            less_to_wait(run, run->child[k], now);
         }
     }
-    begin_meetings(run, now);
+    if (--run->meetings.meeting[m].missing == 0) {
+        run->crowd = clock_grow(run->crowd, run->crowd_count, &run->crowd_room, sizeof *run->crowd);
+        run->crowd[run->crowd_count++] = m;
+        begin_meetings(run, now);
+    }
 }
 
 /* ---- an entry may begin ---------------------------------------------------------------------- */
@@ -278,8 +296,8 @@ static bool is_kernel(const CudasimEntry *e) {
 static void begin_entry(Run *run, int i, double now) {
     const CudasimEntry *e = entry_of(run, i);
     Device *d = &run->device[e->device];
-    if (run->parts[i] > 0) {
-        join_meetings(run, i, now);
+    if (run->meetings.of[i] >= 0) {
+        join_meeting(run, i, now);
     } else if (is_kernel(e) && engine_seconds(e, run->machine) > 0) {
         stand(run, &d->kernels, i);
         begin_kernels(run, e->device, now);
@@ -299,8 +317,10 @@ static void find_children(Run *run) {
     run->children = clock_new(count + 2, sizeof *run->children);
     for (size_t i = 0; i < count; i++) {
         const CudasimEntry *e = &run->record->entry[i];
+        run->parts[i] = run->meetings.of[i] >= 0;
         for (int k = 0; k < e->after_count; k++, total++) {
             run->children[e->after[k] - first + 2]++;
+            run->parts[i] += one_group(e, &run->record->entry[e->after[k] - first]);
         }
         run->waits[i] = e->after_count + !is_host(e);
     }
@@ -320,7 +340,7 @@ static void find_devices_and_hosts(Run *run) {
     size_t count = run->record->count;
     for (size_t i = 0; i < count; i++) {
         const CudasimEntry *e = &run->record->entry[i];
-        int most = e->device > e->peer ? e->device : e->peer;
+        int most = e->kind == CUDASIM_COPY && e->peer > e->device ? e->peer : e->device;
         run->devices = most >= run->devices ? most + 1 : run->devices;
         run->hosts = e->rank >= run->hosts ? e->rank + 1 : run->hosts;
     }
@@ -353,9 +373,6 @@ static bool begin(Run *run) {
     run->ready = clock_new(count, sizeof *run->ready);
     run->next = clock_new(count, sizeof *run->next);
     run->parts = clock_new(count, sizeof *run->parts);
-    for (size_t i = 0; i < count; i++) {
-        run->parts[i] = run->meetings.first[i + 1] - run->meetings.first[i];
-    }
     find_children(run);
     find_devices_and_hosts(run);
     return true;

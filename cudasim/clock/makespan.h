@@ -16,8 +16,9 @@
  *     all-reduce 2 (R - 1) / R * S / link,  reduce-scatter and all-gather (R - 1) / R * S / link,
  *     broadcast and reduce S / link
  *
- * where S is the larger of a rank's two buffers (nccl-tests, doc/PERFORMANCE.md). *Transfers* begin
- * when both sides have come. Between nodes `network` takes the place of `link`.
+ * where S is the larger of a rank's two buffers (nccl-tests, doc/PERFORMANCE.md). A *message* begins
+ * when sender and receiver have come, and takes S / link. Calls of one group begin side by side, and
+ * what follows them waits for all. Between nodes `network` takes the place of `link`.
  *
  * So it has rates and no efficiencies: a lower bound for this order of work, declared and not
  * measured, and every report says so.
@@ -40,7 +41,7 @@ typedef struct Makespan {
     double seconds;    /**< from the first call to the end of the last entry */
     double kernels;    /**< during which some kernel runs, on the busiest device */
     double copies;     /**< the same of copies between host and device */
-    double links;      /**< the same of collectives and transfers */
+    double links;      /**< the same of collectives, and of copies between devices */
     double launching;  /**< that a host spends on launches, of the busiest rank */
     double waiting;    /**< that a host waits, of the rank that waits longest */
     size_t unknown;    /**< launches of which neither bytes nor arithmetic are known */

@@ -25,12 +25,15 @@ static const Machine MACHINE = {
 enum { MOST = 4096, MOST_EDGES = 8 };
 static CudasimEntry entries[MOST];
 static uint64_t edges[MOST][MOST_EDGES];
-static CudasimTransfer transfers[MOST][2];
 static int count;
-static int last_of[64]; /* the last entry of a stream, or 0 */
+static int last_of[64];         /* the last entry of a stream, or 0 */
+static uint64_t messages[8][8]; /* sent so far, from and to */
+static uint64_t received[8][8];
 
 static void clear(void) {
     memset(entries, 0, sizeof entries);
+    memset(messages, 0, sizeof messages);
+    memset(received, 0, sizeof received);
     memset(last_of, 0, sizeof last_of);
     count = 0;
 }
@@ -268,17 +271,18 @@ Test(makespan, between_nodes_the_network_is_what_counts) {
 }
 
 static int message(int rank, int stream, bool send, int peer, double seconds) {
-    int id = add((CudasimEntry){.kind = CUDASIM_TRANSFER,
-                                .rank = rank,
-                                .device = rank,
-                                .stream = stream,
-                                .communicator = 1,
-                                .ranks = 8,
-                                .comm_rank = rank,
-                                .transfer_count = 1,
-                                .transfers = transfers[count]});
-    transfers[id - 1][0] = (CudasimTransfer){send, peer, 1e8 * seconds};
-    return id;
+    uint64_t *call = send ? &messages[rank][peer] : &received[peer][rank];
+    return add((CudasimEntry){.kind = CUDASIM_COLLECTIVE,
+                              .collective = send ? CUDASIM_SEND : CUDASIM_RECEIVE,
+                              .rank = rank,
+                              .device = rank,
+                              .stream = stream,
+                              .communicator = 1,
+                              .call = ++*call,
+                              .ranks = 8,
+                              .comm_rank = rank,
+                              .peer = peer,
+                              .bytes = 1e8 * seconds});
 }
 
 /* p stages, m micro-batches, messages that take no time: m + p - 1 turns. */
@@ -321,14 +325,26 @@ Test(makespan, the_kth_send_meets_the_kth_receive) {
     expect_all(1e-6 + 8e-3);
 }
 
-Test(makespan, a_ring_of_groups_takes_one_message) {
+/* In a group, a rank sends and receives at the same time; what follows waits for both. */
+static void ring_of_groups(double forth, double back) {
     clear();
     for (int rank = 0; rank < 4; rank++) {
-        int id = message(rank, rank, true, (rank + 1) % 4, 1e-3);
-        transfers[id - 1][1] = (CudasimTransfer){false, (rank + 3) % 4, 1e5};
-        entries[id - 1].transfer_count = 2;
+        int before = kernel(rank, 1e-3), one = message(rank, rank, true, (rank + 1) % 4, forth);
+        int other = message(rank, rank, false, (rank + 3) % 4, forth);
+        int third = message(rank, rank, true, (rank + 3) % 4, back);
+        int fourth = message(rank, rank, false, (rank + 1) % 4, back), next = kernel(rank, 1e-3);
+        entries[before - 1].rank = entries[before - 1].device = rank;
+        entries[next - 1].rank = entries[next - 1].device = rank;
+        entries[one - 1].group = entries[other - 1].group = (uint64_t)rank + 1;
+        entries[third - 1].group = entries[fourth - 1].group = (uint64_t)rank + 1;
     }
-    expect_all(1e-6 + 1e-3);
+}
+
+Test(makespan, calls_of_a_group_go_on_side_by_side) {
+    ring_of_groups(1e-3, 0);
+    expect_all(1e-6 + 3e-3);
+    ring_of_groups(1e-3, 2e-3); /* one after the other on each link */
+    expect_all(1e-6 + 5e-3);
 }
 
 Test(makespan, a_copy_between_devices_has_the_link) {

@@ -9,11 +9,11 @@
 
 /* One side of a meeting: entries that have the same key meet. */
 typedef struct Side {
-    uint64_t communicator, call; /* of a message, call is from * 2^32 + to */
-    uint64_t turn;               /* of a message: its number among those of its key */
-    bool message, receives;
-    int entry, place; /* place: in the order of the record */
-    double bytes;
+    bool message;
+    uint64_t communicator;
+    int from, to; /* of a message */
+    uint64_t call;
+    int entry;
 } Side;
 
 typedef struct Sides {
@@ -21,42 +21,15 @@ typedef struct Sides {
     int count, room;
 } Sides;
 
-static void add(Sides *sides, Side side) {
-    sides->side = clock_grow(sides->side, sides->count, &sides->room, sizeof side);
-    side.place = sides->count;
-    sides->side[sides->count++] = side;
+static Side side_of(const CudasimEntry *e, int i) {
+    bool sends = e->collective == CUDASIM_SEND, receives = e->collective == CUDASIM_RECEIVE;
+    return (Side){.message = sends || receives,
+                  .communicator = e->communicator,
+                  .from = sends ? e->comm_rank : receives ? e->peer : 0,
+                  .to = sends ? e->peer : receives ? e->comm_rank : 0,
+                  .call = e->call,
+                  .entry = i};
 }
-
-static void add_transfers(Sides *sides, const CudasimEntry *e, int i) {
-    for (int k = 0; k < e->transfer_count; k++) {
-        const CudasimTransfer *t = &e->transfers[k];
-        uint64_t own = (uint64_t)e->comm_rank, peer = (uint64_t)t->peer;
-        add(sides, (Side){.communicator = e->communicator,
-                          .call = t->send ? own << 32 | peer : peer << 32 | own,
-                          .message = true,
-                          .receives = !t->send,
-                          .entry = i,
-                          .bytes = t->bytes});
-    }
-}
-
-static Sides sides_of(const CudasimRecord *record) {
-    Sides sides = {0};
-    for (size_t i = 0; i < record->count; i++) {
-        const CudasimEntry *e = &record->entry[i];
-        if (e->kind == CUDASIM_COLLECTIVE) {
-            add(&sides, (Side){.communicator = e->communicator,
-                               .call = e->call,
-                               .entry = (int)i,
-                               .bytes = e->bytes});
-        } else if (e->kind == CUDASIM_TRANSFER) {
-            add_transfers(&sides, e, (int)i);
-        }
-    }
-    return sides;
-}
-
-/* ---- sorted, those that meet stand side by side ---------------------------------------------- */
 
 static int order(uint64_t a, uint64_t b) {
     return (a > b) - (a < b);
@@ -65,36 +38,30 @@ static int order(uint64_t a, uint64_t b) {
 static int by_key(const Side *a, const Side *b) {
     int sign = order(a->message, b->message);
     sign = sign != 0 ? sign : order(a->communicator, b->communicator);
-    sign = sign != 0 ? sign : order(a->call, b->call);
-    return sign != 0 ? sign : order(a->turn, b->turn);
+    sign = sign != 0 ? sign : order((uint64_t)a->from, (uint64_t)b->from);
+    sign = sign != 0 ? sign : order((uint64_t)a->to, (uint64_t)b->to);
+    return sign != 0 ? sign : order(a->call, b->call);
 }
 
-static int by_key_and_side(const void *a, const void *b) {
+static int by_key_and_entry(const void *a, const void *b) {
     const Side *x = a, *y = b;
     int sign = by_key(x, y);
-    sign = sign != 0 ? sign : order(x->receives, y->receives);
-    return sign != 0 ? sign : order((uint64_t)x->place, (uint64_t)y->place);
+    return sign != 0 ? sign : order((uint64_t)x->entry, (uint64_t)y->entry);
 }
 
-static void sort(Sides *sides) {
-    if (sides->count > 0) {
-        qsort(sides->side, (size_t)sides->count, sizeof *sides->side, by_key_and_side);
+/* Sorted, those that meet stand side by side. */
+static Sides sides_of(const CudasimRecord *record) {
+    Sides sides = {0};
+    for (size_t i = 0; i < record->count; i++) {
+        if (record->entry[i].kind == CUDASIM_COLLECTIVE) {
+            sides.side = clock_grow(sides.side, sides.count, &sides.room, sizeof *sides.side);
+            sides.side[sides.count++] = side_of(&record->entry[i], (int)i);
+        }
     }
-}
-
-/* Messages from one rank to another are counted on both sides. */
-static void number_messages(Sides *sides) {
-    sort(sides);
-    uint64_t turn = 0;
-    for (int i = 0; i < sides->count; i++) {
-        Side *side = &sides->side[i], *before = side - 1;
-        bool same = i > 0 && side->message && before->message &&
-                    side->communicator == before->communicator && side->call == before->call &&
-                    side->receives == before->receives;
-        turn = same ? turn + 1 : 0;
-        side->turn = turn;
+    if (sides.count > 0) {
+        qsort(sides.side, (size_t)sides.count, sizeof *sides.side, by_key_and_entry);
     }
-    sort(sides);
+    return sides;
 }
 
 /* ---- seconds --------------------------------------------------------------------------------- */
@@ -127,26 +94,23 @@ static double seconds_of(const CudasimRecord *record, const Machine *machine, co
                          int count) {
     const CudasimEntry *e = &record->entry[side->entry];
     double factor = side->message ? 1 : ring_factor(e->collective, e->ranks);
-    return factor * side->bytes / link_rate(record, machine, side, count);
+    return factor * e->bytes / link_rate(record, machine, side, count);
 }
 
 /* ---- meetings -------------------------------------------------------------------------------- */
 
 static bool incomplete(const CudasimRecord *record, const Side *side, int count) {
     const CudasimEntry *e = &record->entry[side->entry];
+    unsigned long long call = side->call, communicator = side->communicator, id = e->id;
     if (side->message) {
         fprintf(stderr,
-                "record: message %llu from rank %llu to rank %llu of communicator %llu, entry "
-                "%llu, is never %s\n",
-                (unsigned long long)side->turn + 1, (unsigned long long)(side->call >> 32),
-                (unsigned long long)(side->call & 0xFFFFFFFF),
-                (unsigned long long)side->communicator, (unsigned long long)e->id,
-                side->receives ? "sent" : "received");
+                "record: message %llu from rank %d to rank %d of communicator %llu, entry %llu, is "
+                "never %s\n",
+                call, side->from, side->to, communicator, id,
+                e->collective == CUDASIM_SEND ? "received" : "sent");
     } else {
-        fprintf(stderr,
-                "record: %d of %d ranks come to call %llu of communicator %llu, entry %llu\n",
-                count, e->ranks, (unsigned long long)side->call,
-                (unsigned long long)side->communicator, (unsigned long long)e->id);
+        fprintf(stderr, "record: %d of %d ranks come to call %llu of communicator %llu, entry %llu\n",
+                count, e->ranks, call, communicator, id);
     }
     return false;
 }
@@ -155,7 +119,8 @@ static bool agree(const CudasimRecord *record, const Side *side, int count) {
     const CudasimEntry *first = &record->entry[side->entry];
     for (int i = 1; i < count; i++) {
         const CudasimEntry *e = &record->entry[side[i].entry];
-        if (side[i].bytes != side->bytes || (!side->message && e->collective != first->collective)) {
+        bool same_kind = side->message == (e->collective != first->collective);
+        if (e->bytes != first->bytes || !same_kind) {
             fprintf(stderr, "record: entries %llu and %llu meet, but are not of one kind and size\n",
                     (unsigned long long)first->id, (unsigned long long)e->id);
             return false;
@@ -205,23 +170,13 @@ static void add_copies(const CudasimRecord *record, const Machine *machine, Meet
     }
 }
 
-/* For each entry, its meetings. */
+/* For each entry, its meeting. */
 static void index_meetings(Meetings *found, size_t entries) {
-    found->first = clock_new(entries + 2, sizeof *found->first);
-    int total = 0;
+    found->of = clock_new(entries, sizeof *found->of);
+    memset(found->of, -1, entries * sizeof *found->of);
     for (int m = 0; m < found->count; m++) {
         for (int k = 0; k < found->meeting[m].count; k++) {
-            found->first[found->meeting[m].member[k] + 2]++;
-            total++;
-        }
-    }
-    for (size_t i = 2; i < entries + 2; i++) {
-        found->first[i] += found->first[i - 1];
-    }
-    found->of = clock_new((size_t)total, sizeof *found->of);
-    for (int m = 0; m < found->count; m++) {
-        for (int k = 0; k < found->meeting[m].count; k++) {
-            found->of[found->first[found->meeting[m].member[k] + 1]++] = m;
+            found->of[found->meeting[m].member[k]] = m;
         }
     }
 }
@@ -230,7 +185,6 @@ bool meetings_find(const CudasimRecord *record, const Machine *machine, Meetings
     int room = 0;
     *found = (Meetings){0};
     Sides sides = sides_of(record);
-    number_messages(&sides);
     bool good = meet(record, machine, &sides, found, &room);
     free(sides.side);
     if (!good) {
@@ -248,5 +202,4 @@ void meetings_free(Meetings *meetings) {
     }
     free(meetings->meeting);
     free(meetings->of);
-    free(meetings->first);
 }

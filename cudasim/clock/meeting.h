@@ -10,8 +10,7 @@
 
 /** What takes links: a collective, one message, or a copy between devices. */
 typedef struct Meeting {
-    int *member;    /**< (count) entries that must be ready before it begins; of a message the sender
-                       first */
+    int *member;    /**< (count) entries that must be ready before it begins */
     int count;      /**< how many */
     int missing;    /**< that are not ready yet */
     double seconds; /**< that it takes once it has begun */
@@ -21,13 +20,11 @@ typedef struct Meeting {
 typedef struct Meetings {
     Meeting *meeting; /**< (count) */
     int count;        /**< how many */
-    int *of;          /**< for each entry, first[i] to first[i + 1] here: its meetings */
-    int *first;       /**< (entries + 1) see of */
+    int *of;          /**< (entries) of each its meeting; -1: none */
 } Meetings;
 
 /**
- * Finds who meets whom: collectives by communicator and call, and of the messages from one rank to
- * another the k-th that is sent and the k-th that is received.
+ * Finds who meets whom: by communicator and call, of a message also by sender and receiver.
  *
  * @return false, and a line on stderr, if one is missing or they differ
  */

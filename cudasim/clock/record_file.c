@@ -12,9 +12,9 @@ static const char *const kinds[] = {
     [CUDASIM_LAUNCH] = "launch",   [CUDASIM_PRODUCT] = "product",
     [CUDASIM_COPY] = "copy",       [CUDASIM_FILL] = "fill",
     [CUDASIM_EVENT] = "event",     [CUDASIM_COLLECTIVE] = "collective",
-    [CUDASIM_WAIT] = "wait",       [CUDASIM_TRANSFER] = "transfer",
-    [CUDASIM_MARK] = "mark",       [CUDASIM_HOST_CALL] = "host call",
-    [CUDASIM_GRAPH] = "graph",     [CUDASIM_HOST_WAIT] = "host wait",
+    [CUDASIM_WAIT] = "wait",       [CUDASIM_HOST_CALL] = "host call",
+    [CUDASIM_MARK] = "mark",       [CUDASIM_HOST_WAIT] = "host wait",
+    [CUDASIM_GRAPH] = "graph",
 };
 static const char *const ways[] = {
     [CUDASIM_TO_DEVICE] = "to device",
@@ -31,7 +31,7 @@ static const char *const precisions[] = {
 static const char *const collectives[] = {
     [CUDASIM_ALL_REDUCE] = "all-reduce", [CUDASIM_REDUCE_TO_ONE] = "reduce",
     [CUDASIM_REDUCE_SCATTER] = "reduce-scatter", [CUDASIM_ALL_GATHER] = "all-gather",
-    [CUDASIM_BROADCAST] = "broadcast",
+    [CUDASIM_BROADCAST] = "broadcast", [CUDASIM_SEND] = "send", [CUDASIM_RECEIVE] = "receive",
 };
 #define COUNT(list) ((int)(sizeof(list) / sizeof(list)[0]))
 
@@ -65,14 +65,20 @@ static void set_size(json_t *to, const char *key, const unsigned size[3]) {
     set(to, key, json_pack("[i, i, i]", (int)size[0], (int)size[1], (int)size[2]));
 }
 
-static void set_transfers(json_t *to, const CudasimEntry *e) {
-    json_t *list = json_array();
-    for (int i = 0; i < e->transfer_count; i++) {
-        const CudasimTransfer *t = &e->transfers[i];
-        json_array_append_new(list, json_pack("{s:i, s:f}", t->send ? "to" : "from", t->peer,
-                                              "bytes", t->bytes));
+static bool is_message(const CudasimEntry *e) {
+    return e->collective == CUDASIM_SEND || e->collective == CUDASIM_RECEIVE;
+}
+
+static void set_collective(json_t *to, const CudasimEntry *e) {
+    set(to, "collective", json_string(collectives[e->collective]));
+    set(to, "communicator", json_integer((json_int_t)e->communicator));
+    set(to, "call", json_integer((json_int_t)e->call));
+    set(to, "ranks", json_integer(e->ranks));
+    set(to, "comm_rank", json_integer(e->comm_rank));
+    set_number(to, "group", (double)e->group);
+    if (is_message(e)) {
+        set(to, "peer", json_integer(e->peer));
     }
-    set(to, "transfers", list);
 }
 
 static void set_kind(json_t *to, const CudasimEntry *e) {
@@ -84,16 +90,8 @@ static void set_kind(json_t *to, const CudasimEntry *e) {
         if (e->way == CUDASIM_BETWEEN_DEVICES) {
             set(to, "peer", json_integer(e->peer));
         }
-    } else if (e->kind == CUDASIM_COLLECTIVE || e->kind == CUDASIM_TRANSFER) {
-        set(to, "communicator", json_integer((json_int_t)e->communicator));
-        set(to, "ranks", json_integer(e->ranks));
-        set(to, "comm_rank", json_integer(e->comm_rank));
-    }
-    if (e->kind == CUDASIM_COLLECTIVE) {
-        set(to, "collective", json_string(collectives[e->collective]));
-        set(to, "call", json_integer((json_int_t)e->call));
-    } else if (e->kind == CUDASIM_TRANSFER) {
-        set_transfers(to, e);
+    } else if (e->kind == CUDASIM_COLLECTIVE) {
+        set_collective(to, e);
     }
 }
 
@@ -232,24 +230,19 @@ static void read_size(Reader *reader, const char *key, unsigned size[3]) {
     }
 }
 
-static void read_transfers(Reader *reader, CudasimEntry *e) {
-    json_t *list = json_object_get(reader->line, "transfers");
-    get(reader, "transfers", json_is_array(list), NULL);
-    e->transfer_count = (int)json_array_size(list);
-    CudasimTransfer *all = clock_new((size_t)e->transfer_count, sizeof *all);
-    e->transfers = all;
-    for (int i = 0; i < e->transfer_count; i++) {
-        json_t *line = reader->line;
-        reader->line = json_array_get(list, (size_t)i);
-        all[i].send = json_object_get(reader->line, "to") != NULL;
-        all[i].peer = (int)whole(reader, all[i].send ? "to" : "from", 0, e->ranks - 1, -1);
-        all[i].bytes = number(reader, "bytes", 0, 1e18, -1);
-        reader->line = line;
-    }
+enum { MOST = 1 << 20 /* ranks, devices, streams */ };
+
+static void read_collective(Reader *reader, CudasimEntry *e) {
+    e->collective = (CudasimCollective)word(reader, "collective", collectives, COUNT(collectives));
+    e->communicator = (uint64_t)whole(reader, "communicator", 0, 9e15, -1);
+    e->call = (uint64_t)whole(reader, "call", 1, 9e15, -1);
+    e->ranks = (int)whole(reader, "ranks", 1, MOST, -1);
+    e->comm_rank = (int)whole(reader, "comm_rank", 0, e->ranks - 1, -1);
+    e->group = (uint64_t)whole(reader, "group", 0, 9e15, 0);
+    e->peer = (int)whole(reader, "peer", 0, e->ranks - 1, is_message(e) ? -1 : 0);
 }
 
 static void read_kind(Reader *reader, CudasimEntry *e) {
-    enum { MOST = 1 << 20 };
     if (e->kind == CUDASIM_LAUNCH) {
         read_size(reader, "grid", e->grid);
         read_size(reader, "block", e->block);
@@ -257,22 +250,12 @@ static void read_kind(Reader *reader, CudasimEntry *e) {
         e->way = (CudasimWay)word(reader, "way", ways, COUNT(ways));
         bool peer = e->way == CUDASIM_BETWEEN_DEVICES;
         e->peer = (int)whole(reader, "peer", 0, MOST, peer ? -1 : 0);
-    } else if (e->kind == CUDASIM_COLLECTIVE || e->kind == CUDASIM_TRANSFER) {
-        e->communicator = (uint64_t)whole(reader, "communicator", 0, 9e15, -1);
-        e->ranks = (int)whole(reader, "ranks", 1, MOST, -1);
-        e->comm_rank = (int)whole(reader, "comm_rank", 0, e->ranks - 1, -1);
-    }
-    if (e->kind == CUDASIM_COLLECTIVE) {
-        e->collective =
-            (CudasimCollective)word(reader, "collective", collectives, COUNT(collectives));
-        e->call = (uint64_t)whole(reader, "call", 1, 9e15, -1);
-    } else if (e->kind == CUDASIM_TRANSFER) {
-        read_transfers(reader, e);
+    } else if (e->kind == CUDASIM_COLLECTIVE) {
+        read_collective(reader, e);
     }
 }
 
 static CudasimEntry read_entry(Reader *reader, uint64_t id) {
-    enum { MOST = 1 << 20 };
     CudasimEntry e = {.id = id};
     whole(reader, "id", (double)id, (double)id, -1);
     e.kind = (CudasimKind)word(reader, "kind", kinds, COUNT(kinds));
@@ -367,7 +350,6 @@ void record_free(RecordFile *file) {
     for (int i = 0; file != NULL && i < file->count; i++) {
         free((void *)(uintptr_t)file->entry[i].after);
         free((void *)(uintptr_t)file->entry[i].clock);
-        free((void *)(uintptr_t)file->entry[i].transfers);
     }
     if (file != NULL) {
         free(file->entry);

@@ -32,8 +32,7 @@ typedef enum CudasimKind {
     CUDASIM_PRODUCT,    /**< a matrix product of cuBLAS */
     CUDASIM_COPY,       /**< cudaMemcpy and its kin */
     CUDASIM_FILL,       /**< cudaMemset and its kin */
-    CUDASIM_COLLECTIVE, /**< what all ranks of a communicator do together */
-    CUDASIM_TRANSFER,   /**< the sends and receives of one group, which go on together */
+    CUDASIM_COLLECTIVE, /**< what ranks of a communicator do together */
     CUDASIM_EVENT,      /**< cudaEventRecord: a place in a stream */
     CUDASIM_WAIT,       /**< cudaStreamWaitEvent */
     CUDASIM_MARK,       /**< another place in a stream: memory is taken, a graph is over */
@@ -59,25 +58,20 @@ typedef enum CudasimPrecision {
     CUDASIM_PRECISIONS
 } CudasimPrecision;
 
-/** What the ranks of a communicator do together. */
+/** What the ranks of a communicator do together; the last two are of two of them. */
 typedef enum CudasimCollective {
     CUDASIM_ALL_REDUCE,     /**< every rank gets the sum */
     CUDASIM_REDUCE_TO_ONE,         /**< one rank gets it */
     CUDASIM_REDUCE_SCATTER, /**< every rank gets its part of it */
     CUDASIM_ALL_GATHER,     /**< every rank gets the parts of all */
     CUDASIM_BROADCAST,      /**< every rank gets what one has */
+    CUDASIM_SEND,           /**< this rank sends to `peer` */
+    CUDASIM_RECEIVE,        /**< this rank gets from `peer` */
 } CudasimCollective;
 
-/** A send or a receive of a group. */
-typedef struct CudasimTransfer {
-    bool send;    /**< else it receives */
-    int peer;     /**< the other rank, as the communicator counts them */
-    double bytes; /**< of the message */
-} CudasimTransfer;
-
 /**
- * One entry. Strings live as long as the program; `after`, `clock` and `transfers` as long as the
- * record. What does not apply is 0, or as said.
+ * One entry. Strings live as long as the program, `after` and `clock` as long as the record. What
+ * does not apply is 0, or as said.
  */
 typedef struct CudasimEntry {
     uint64_t id;      /**< 1, 2, ... in the order in which the host came to them */
@@ -106,15 +100,17 @@ typedef struct CudasimEntry {
     unsigned block[3];          /**< of a launch: threads of a block */
 
     CudasimWay way; /**< of a copy */
-    int peer;       /**< of a copy between devices: the device that it goes to */
+    int peer; /**< of a copy between devices: the device that it goes to; of a send or receive: the
+                 other rank */
 
-    CudasimCollective collective; /**< of a collective */
-    uint64_t communicator;        /**< of a collective or transfer: the same on all of its ranks */
-    uint64_t call;                /**< of a collective: 1, 2, ... on each rank of the communicator */
-    int ranks;                    /**< ranks of the communicator */
-    int comm_rank;                /**< this one's number among them */
-    const CudasimTransfer *transfers; /**< (transfer_count) of a transfer */
-    int transfer_count;               /**< how many */
+    CudasimCollective collective; /**< of a collective; its bytes are those of the larger buffer */
+    uint64_t communicator;        /**< the same on all of its ranks */
+    uint64_t call;  /**< the same on all ranks that meet: the communicator's 1st, 2nd, ... collective,
+                       or message from one rank to another */
+    uint64_t group; /**< of ncclGroupStart: those of one group and communicator go on side by side,
+                       and what follows waits for all of them; 0: it is one by itself */
+    int ranks;      /**< of the communicator */
+    int comm_rank;  /**< this one's number among them */
 } CudasimEntry;
 
 /** Entries of one program. */
