@@ -395,7 +395,7 @@ bool record_close(void) {
     }
     file = NULL;
     CudasimRecord record = cudasim_record();
-    bool good = record_write(&record, to);
+    bool good = record_file_write(&record, to);
     good = fclose(to) == 0 && good;
     if (good && rename(aside(), path) == 0) {
         return true;

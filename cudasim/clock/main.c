@@ -81,12 +81,12 @@ int main(int count, char **word) {
     if (read_options(count, word, &options) != 0 || !machine_load(&machine, options.machine)) {
         return 2;
     }
-    RecordFile *file = record_load(options.record);
+    RecordFile *file = record_file_load(options.record);
     if (file == NULL) {
         return 2;
     }
-    CudasimRecord record = record_entries(file);
+    CudasimRecord record = record_file_entries(file);
     int status = reckon(&options, &machine, &record);
-    record_free(file);
+    record_file_free(file);
     return status;
 }

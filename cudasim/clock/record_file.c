@@ -35,7 +35,7 @@ static const char *const collectives[] = {
 };
 #define COUNT(list) ((int)(sizeof(list) / sizeof(list)[0]))
 
-const char *record_kind(CudasimKind kind) {
+const char *record_file_kind(CudasimKind kind) {
     return kinds[kind];
 }
 
@@ -131,7 +131,7 @@ static json_t *json_of(const CudasimEntry *e) {
     return line;
 }
 
-bool record_write(const CudasimRecord *record, FILE *file) {
+bool record_file_write(const CudasimRecord *record, FILE *file) {
     bool good = true;
     for (size_t i = 0; i < record->count && good; i++) {
         json_t *line = json_of(&record->entry[i]);
@@ -321,7 +321,7 @@ static bool read_lines(RecordFile *file, FILE *from, const char *path) {
     return good;
 }
 
-RecordFile *record_load(const char *path) {
+RecordFile *record_file_load(const char *path) {
     FILE *from = fopen(path, "r");
     if (from == NULL) {
         perror(path);
@@ -336,17 +336,17 @@ RecordFile *record_load(const char *path) {
     }
     fclose(from);
     if (!good) {
-        record_free(file);
+        record_file_free(file);
         return NULL;
     }
     return file;
 }
 
-CudasimRecord record_entries(const RecordFile *file) {
+CudasimRecord record_file_entries(const RecordFile *file) {
     return (CudasimRecord){file->entry, (size_t)file->count};
 }
 
-void record_free(RecordFile *file) {
+void record_file_free(RecordFile *file) {
     for (int i = 0; file != NULL && i < file->count; i++) {
         free((void *)(uintptr_t)file->entry[i].after);
         free((void *)(uintptr_t)file->entry[i].clock);
