@@ -12,7 +12,7 @@ static void before(void) {
 }
 
 /* One function an op: its parameters, the call, and what its cost depends on. */
-#define CALL(op, parameters, arguments, sizes)                                                  \
+#define CALL(op, parameters, arguments, sizes)                                                     \
     static void op##_watched parameters {                                                          \
         before();                                                                                  \
         if (watch.ops != NULL) {                                                                   \

@@ -1,5 +1,5 @@
-#include "device.h"
 #include "cudasim_record.h"
+#include "device.h"
 #include "graph.h"
 
 /* A copy is an operation of its stream. From and to pageable memory it is over when the call
@@ -160,8 +160,8 @@ static void account(const void *context, CudasimEntry *entry) {
     const Allocation *to = sim_allocation(copy->to.first), *from = sim_allocation(copy->from.first);
     entry->kind = CUDASIM_COPY;
     entry->bytes = (double)e.width * (double)e.height * (double)e.depth;
-    entry->way = !copy->from_device          ? CUDASIM_TO_DEVICE
-                 : !copy->to_device          ? CUDASIM_FROM_DEVICE
+    entry->way = !copy->from_device           ? CUDASIM_TO_DEVICE
+                 : !copy->to_device           ? CUDASIM_FROM_DEVICE
                  : to->device == from->device ? CUDASIM_WITHIN_DEVICE
                                               : CUDASIM_BETWEEN_DEVICES;
     if (entry->way == CUDASIM_BETWEEN_DEVICES) {

@@ -465,8 +465,8 @@ cublasStatus_t product_submit(Product *p, cudaStream_t stream) {
     }
     cublasStatus_t status = check(p, slot);
     if (status == CUBLAS_STATUS_SUCCESS && p->m > 0 && p->n > 0 && p->batch > 0) {
-        Work work = {p->function, p->place, .run = run, .context = p, .entered = entered,
-                     .account = account};
+        Work work = {p->function,  p->place,           .run = run,
+                     .context = p, .entered = entered, .account = account};
         sim_submit_copy(stream, work, sizeof *p);
     }
     return status;

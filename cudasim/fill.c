@@ -74,7 +74,11 @@ static cudaError_t submit(const char *call, Place place, Fill fill, cudaStream_t
     if (!good_fill(call, &fill, (fill.height - 1) * fill.pitch + row, slot, place)) {
         return sim_error(cudaErrorInvalidValue, call, place, false);
     }
-    Work work = {call, place, cudaGraphNodeTypeMemset, .run = run_fill, .context = &fill,
+    Work work = {call,
+                 place,
+                 cudaGraphNodeTypeMemset,
+                 .run = run_fill,
+                 .context = &fill,
                  .account = account};
     sim_submit_copy(stream, work, sizeof fill);
     return sim_device_error();

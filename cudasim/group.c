@@ -86,7 +86,9 @@ static int needs(void *context) {
     QueuedCall *queued = context;
     int queue = launch_lacks(queued->launch);
     return sim_settings.dry && queue < 0 ? queued->slot
-           : queue >= 0 ? queue : queued->done ? queued->slot : sim_transport.needs(queued);
+           : queue >= 0                  ? queue
+           : queued->done                ? queued->slot
+                                         : sim_transport.needs(queued);
 }
 
 static void tell(const void *context, char *text, size_t size) {

@@ -177,8 +177,7 @@ static void release_launch(void *context) {
 static void account(const void *context, CudasimEntry *entry) {
     const LaunchSite *site = &((const Launch *)context)->site;
     entry->kind = CUDASIM_LAUNCH;
-    memcpy(entry->grid, (unsigned[]){site->grid.x, site->grid.y, site->grid.z},
-           sizeof entry->grid);
+    memcpy(entry->grid, (unsigned[]){site->grid.x, site->grid.y, site->grid.z}, sizeof entry->grid);
     memcpy(entry->block, (unsigned[]){site->block.x, site->block.y, site->block.z},
            sizeof entry->block);
 }

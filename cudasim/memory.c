@@ -224,7 +224,7 @@ Allocation *sim_allocate(int device, size_t bytes, bool on_host, const char *mak
     return allocation;
 }
 
-/* What host and kernels leave alone in a dry run. */
+/* In a dry run, neither the host nor a kernel touches it. */
 static bool is_untouched(const Allocation *allocation) {
     return sim_settings.dry && !allocation->pinned && !allocation->managed;
 }

@@ -98,12 +98,12 @@ typedef struct Use {
     int number;             /**< of the allocation: the record may be another's by now */
 } Use;
 
-/** What a program has said of a launch or product: see cudasim_note(). */
+/** The words of a program about a launch or product: see cudasim_note(). */
 typedef struct Note {
-    const char *op; /**< its name; NULL: nothing was said */
-    double flops;   /**< operations */
-    double bytes;   /**< read and written */
-    bool in_op;     /**< it is of an op, which says its precision */
+    const char *op;             /**< its name; NULL: nothing was said */
+    double flops;               /**< operations */
+    double bytes;               /**< read and written */
+    bool in_op;                 /**< it is of an op, which says its precision */
     CudasimPrecision precision; /**< of the arithmetic */
 } Note;
 

@@ -57,7 +57,7 @@ static void *keep(const void *from, size_t bytes) {
 
 /* ---- queues and hosts ------------------------------------------------------------------------ */
 
-/* That of the host that runs. Threads that are no ranks count as one. */
+/* That of the host that runs. Threads outside of ranks count as one. */
 static int own_rank(void) {
     int rank = sim_host()->rank;
     return rank == NO_RANK ? 0 : rank;
@@ -102,9 +102,8 @@ static uint64_t entry_at(int slot, uint64_t number, int rank) {
     int low = 0, high = lane->count;
     while (low < high) {
         int middle = (low + high) / 2;
-        *(lane->number[middle] <= number ? &low : &high) = lane->number[middle] <= number
-                                                               ? middle + 1
-                                                               : middle;
+        *(lane->number[middle] <= number ? &low : &high) =
+            lane->number[middle] <= number ? middle + 1 : middle;
     }
     return low > 0 ? lane->id[low - 1] : 0;
 }

@@ -37,7 +37,7 @@ void record_graph_over(void);
 /** An operation has run: its traffic is known, if that is counted. */
 void record_traffic(const Operation *operation);
 
-/** What a note says of the next launch or product; nothing of other work. */
+/** The note for the next launch or product; an empty one for other work. */
 Note record_note_for(const Work *work);
 
 #endif

@@ -9,7 +9,7 @@ static double larger(double a, double b) {
 
 /* ---- one by itself --------------------------------------------------------------------------- */
 
-/* What nobody has noted may have been counted. A copy within the device reads and writes. */
+/* Bytes as noted; of a launch without a note, as counted. A copy within the device counts twice. */
 static double bytes_of(const CudasimEntry *e) {
     if (e->kind == CUDASIM_COPY) {
         return 2 * e->bytes;
@@ -32,8 +32,8 @@ static double rate_of(const Machine *machine, CudasimPrecision precision) {
 }
 
 double engine_seconds(const CudasimEntry *e, const Machine *machine) {
-    double seconds = larger(bytes_of(e) / machine->memory,
-                            e->flops / rate_of(machine, e->precision));
+    double seconds =
+        larger(bytes_of(e) / machine->memory, e->flops / rate_of(machine, e->precision));
     return larger(seconds, machine->floor);
 }
 

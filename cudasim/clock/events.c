@@ -12,8 +12,7 @@ static bool earlier(const Event *a, const Event *b) {
 }
 
 void events_add(Events *events, double time, Happening what, int index, unsigned plan) {
-    events->event =
-        clock_grow(events->event, events->count, &events->room, sizeof *events->event);
+    events->event = clock_grow(events->event, events->count, &events->room, sizeof *events->event);
     Event event = {time, what, index, plan};
     int i = events->count++;
     for (; i > 0 && earlier(&event, &events->event[(i - 1) / 2]); i = (i - 1) / 2) {

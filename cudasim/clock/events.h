@@ -1,12 +1,12 @@
 /**
  * @file events.h
- * @brief What happens when, in the simulator of queues.
+ * @brief The events of the simulator of queues, in the order of time.
  * @ingroup cudasim
  */
 #ifndef CUDASIM_CLOCK_EVENTS_H
 #define CUDASIM_CLOCK_EVENTS_H
 
-/** What happens. At one time, what is over comes before what begins. */
+/** The kinds of events. At one time, what is over comes before what begins. */
 typedef enum Happening {
     KERNELS_OVER, /**< some kernel of a device */
     COPY_OVER,    /**< a copy over the bus */
@@ -22,7 +22,7 @@ typedef struct Event {
     unsigned plan;  /**< of KERNELS_OVER: see Engine */
 } Event;
 
-/** What is still to happen: a heap. */
+/** The events that are still to come: a heap. */
 typedef struct Events {
     Event *event; /**< (count) owned; each before its children, at 2 i + 1 and 2 i + 2 */
     int count;    /**< how many */

@@ -25,11 +25,20 @@ typedef struct Figure {
     { #member, "", 1, 1, most, true, offsetof(Machine, member) }
 
 static const Figure figures[] = {
-    RATE(memory, "GB/s", 1e9),      RATE(f32, "TFLOP/s", 1e12),   RATE(tf32, "TFLOP/s", 1e12),
-    RATE(f16, "TFLOP/s", 1e12),     RATE(bf16, "TFLOP/s", 1e12),  RATE(to_device, "GB/s", 1e9),
-    RATE(from_device, "GB/s", 1e9), RATE(link, "GB/s", 1e9),      RATE(network, "GB/s", 1e9),
-    SECONDS(launch),                SECONDS(floor),               COUNT(kernels, 1024),
-    COUNT(copy_engines, 2),         COUNT(node, 1 << 20),
+    RATE(memory, "GB/s", 1e9),
+    RATE(f32, "TFLOP/s", 1e12),
+    RATE(tf32, "TFLOP/s", 1e12),
+    RATE(f16, "TFLOP/s", 1e12),
+    RATE(bf16, "TFLOP/s", 1e12),
+    RATE(to_device, "GB/s", 1e9),
+    RATE(from_device, "GB/s", 1e9),
+    RATE(link, "GB/s", 1e9),
+    RATE(network, "GB/s", 1e9),
+    SECONDS(launch),
+    SECONDS(floor),
+    COUNT(kernels, 1024),
+    COUNT(copy_engines, 2),
+    COUNT(node, 1 << 20),
 };
 enum { FIGURES = sizeof figures / sizeof figures[0] };
 
@@ -89,7 +98,7 @@ static bool read_machine(Machine *machine, json_t *root, const char *path) {
     json_object_foreach(root, key, value) {
         const Figure *figure = figure_of(key);
         if (figure == NULL && strcmp(key, "name") != 0) {
-            return wrong(path, key, "is no key of a machine");
+            return wrong(path, key, "is not a key of a machine");
         }
         if (figure != NULL && !read_figure(machine, figure, value, path)) {
             return false;

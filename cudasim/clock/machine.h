@@ -11,23 +11,23 @@
 
 #include "cudasim/include/cudasim_record.h"
 
-/** What a machine can do at most. */
+/** The rates and numbers of a machine. */
 typedef struct Machine {
-    char name[100];      /**< "NVIDIA T4" */
-    double memory;       /**< a device's own memory, reading and writing together [bytes/s] */
-    double f32;          /**< floats [FLOP/s] */
-    double tf32;         /**< products of rounded floats [FLOP/s] */
-    double f16;          /**< products of halves, sums in float [FLOP/s] */
-    double bf16;         /**< products of bf16, sums in float [FLOP/s] */
-    double to_device;    /**< the bus, from the host [bytes/s] */
-    double from_device;  /**< the bus, to the host [bytes/s] */
-    double link;         /**< from a device to others of its node, each way [bytes/s] */
-    double network;      /**< from a device to other nodes, each way [bytes/s] */
-    double launch;       /**< of the host, for each launch, copy, fill or collective [s] */
-    double floor;        /**< the least that a kernel takes [s] */
-    int kernels;         /**< of a device that run at the same time, at most */
-    int copy_engines;    /**< 2: copies to and from the device at the same time; 1: not so */
-    int node;            /**< devices of a node */
+    char name[100];     /**< "NVIDIA T4" */
+    double memory;      /**< a device's own memory, reading and writing together [bytes/s] */
+    double f32;         /**< floats [FLOP/s] */
+    double tf32;        /**< products of rounded floats [FLOP/s] */
+    double f16;         /**< products of halves, sums in float [FLOP/s] */
+    double bf16;        /**< products of bf16, sums in float [FLOP/s] */
+    double to_device;   /**< the bus, from the host [bytes/s] */
+    double from_device; /**< the bus, to the host [bytes/s] */
+    double link;        /**< from a device to others of its node, each way [bytes/s] */
+    double network;     /**< from a device to other nodes, each way [bytes/s] */
+    double launch;      /**< of the host, for each launch, copy, fill or collective [s] */
+    double floor;       /**< the least that a kernel takes [s] */
+    int kernels;        /**< of a device that run at the same time, at most */
+    int copy_engines;   /**< 2: copies to and from the device at the same time; 1: not so */
+    int node;           /**< devices of a node */
 } Machine;
 
 /**

@@ -55,8 +55,10 @@ static const char *t4_with(const char *old, const char *new) {
 }
 
 Test(machine, what_is_wrong_is_named, .init = cr_redirect_stderr, .fini = scratch_remove) {
-    static const struct { const char *old, *new, *says; } mistakes[] = {
-        {"\"memory\"", "\"memorry\"", "\"memorry\" is no key of a machine"},
+    static const struct {
+        const char *old, *new, *says;
+    } mistakes[] = {
+        {"\"memory\"", "\"memorry\"", "\"memorry\" is not a key of a machine"},
         {"\"value\": 320", "\"value\": -1", "\"memory\" is -1; it must be a number from 0.001"},
         {"\"value\": 320", "\"value\": \"320\"", "\"memory\" is not {\"value\": number"},
         {"\"value\": 320, \"unit\": \"GB/s\"", "\"value\": 320, \"unit\": \"GiB/s\"",
@@ -160,7 +162,8 @@ Test(record_file, what_is_read_is_what_was_written, .fini = scratch_remove) {
     RecordFile *loaded = record_file_load(file_of(text));
     cr_assert(loaded != NULL);
     CudasimRecord record = record_file_entries(loaded);
-    cr_assert(record.count == ENTRIES && record.entry[1].read == -1 && record.entry[3].stream == -1);
+    cr_assert(record.count == ENTRIES && record.entry[1].read == -1 &&
+              record.entry[3].stream == -1);
     char *again = written(record);
     cr_assert(strcmp(text, again) == 0, "%s", again);
     record_file_free(loaded);
@@ -171,7 +174,9 @@ Test(record_file, what_is_read_is_what_was_written, .fini = scratch_remove) {
 Test(record_file, what_is_wrong_is_named, .init = cr_redirect_stderr, .fini = scratch_remove) {
     static const char *const good = "{\"id\":1,\"kind\":\"event\",\"name\":\"e\",\"rank\":0,"
                                     "\"device\":0,\"stream\":0,\"number\":1,\"after\":[]}";
-    static const struct { const char *old, *new, *says; } mistakes[] = {
+    static const struct {
+        const char *old, *new, *says;
+    } mistakes[] = {
         {"\"id\":1", "\"id\":2", ":1: \"id\" is missing or wrong"},
         {"\"event\"", "\"evnt\"", ":1: \"kind\" is missing or wrong"},
         {"\"name\":\"e\",", "", ":1: \"name\" is missing or wrong"},

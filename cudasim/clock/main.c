@@ -66,8 +66,7 @@ static int reckon(const Options *options, const Machine *machine, const CudasimR
     int status = makespan(record, machine, spans, &result) ? 0 : 2;
     if (status == 0) {
         makespan_print(&result, record, machine, stdout);
-        bool traced =
-            options->trace == NULL || write_trace(options->trace, record, spans, machine);
+        bool traced = options->trace == NULL || write_trace(options->trace, record, spans, machine);
         bool printed = fflush(stdout) == 0 || fails("standard output");
         status = traced && printed ? 0 : 1;
     }

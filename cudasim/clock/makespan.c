@@ -30,7 +30,7 @@ typedef struct Device {
 
 /* The host of a rank. */
 typedef struct Host {
-    int next; /* entry; NONE: it has made all of its calls */
+    int next;     /* entry; NONE: it has made all of its calls */
     bool calling; /* it makes calls now: an entry that is over need not wake it */
     double now;
     double launching, waiting;
@@ -40,10 +40,10 @@ typedef struct Run {
     const CudasimRecord *record;
     const Machine *machine;
     Span *span;
-    int *waits;    /* of each entry: for how many things, its issue among them */
-    double *ready; /* of each entry: when what it has waited for so far was over */
+    int *waits;            /* of each entry: for how many things, its issue among them */
+    double *ready;         /* of each entry: when what it has waited for so far was over */
     int *child, *children; /* of entry i: child[children[i]] to child[children[i + 1] - 1] */
-    int *next;             /* the next entry in the line that it waits in; of the host's, the next call */
+    int *next;  /* the next entry in the line that it waits in; of the host's, the next call */
     int *parts; /* of each entry: what must end before it is over: its meeting, and the call of its
                    group before it */
     Device *device;
@@ -200,8 +200,7 @@ static void begin_copy(Run *run, Device *d, int engine, double now) {
     }
     const CudasimEntry *e = entry_of(run, i);
     const Machine *m = run->machine;
-    double seconds =
-        e->bytes / (e->way == CUDASIM_FROM_DEVICE ? m->from_device : m->to_device);
+    double seconds = e->bytes / (e->way == CUDASIM_FROM_DEVICE ? m->from_device : m->to_device);
     run->span[i].begin = now;
     d->copying[engine] = true;
     d->copied[engine] += seconds;
@@ -383,8 +382,8 @@ static void end(Run *run) {
         free(run->device[d].engine.running);
     }
     meetings_free(&run->meetings);
-    void *all[] = {run->span,   run->waits,  run->ready, run->child, run->children, run->next,
-                   run->parts,  run->device, run->host,  run->crowd, run->events.event};
+    void *all[] = {run->span,  run->waits,  run->ready, run->child, run->children,    run->next,
+                   run->parts, run->device, run->host,  run->crowd, run->events.event};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         free(all[i]);
     }

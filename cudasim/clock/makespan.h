@@ -5,20 +5,21 @@
  *
  * The simulated machine has, for each rank, a host that makes one call after the other and waits
  * where the program waited; and for each device an engine for arithmetic, engines for copies, and a
- * link each way. Entries start when the host has issued them and all that comes before them is over.
+ * link each way. Entries start when the host has issued them and all that comes before is over.
  *
- * *Kernels* (and products, fills, copies within a device) take the larger of bytes / memory rate and
- * FLOPs / rate of their precision, but not less than the machine's floor. Up to `kernels` of them run
- * at once; together they never exceed the rate of memory or of arithmetic: where they would, all
- * that use it slow down alike. *Copies* have the bus, one at a time each way. *Collectives* begin
- * when all ranks have come and hold the links of all; with S bytes and R ranks they take
+ * *Kernels* (and products, fills, copies within a device) take the larger of bytes / memory rate
+ * and FLOPs / rate of their precision, but not less than the machine's floor. Up to `kernels` of
+ * them run at once; together they never exceed the rate of memory or of arithmetic: where they
+ * would, all that use it slow down alike. *Copies* have the bus, one at a time each way.
+ * *Collectives* begin when all ranks have come and hold the links of all; with S bytes and R ranks
+ * they take
  *
  *     all-reduce 2 (R - 1) / R * S / link,  reduce-scatter and all-gather (R - 1) / R * S / link,
  *     broadcast and reduce S / link
  *
- * where S is the larger of a rank's two buffers (nccl-tests, doc/PERFORMANCE.md). A *message* begins
- * when sender and receiver have come, and takes S / link. Calls of one group begin side by side, and
- * what follows them waits for all. Between nodes `network` takes the place of `link`.
+ * where S is the larger of a rank's two buffers (nccl-tests, doc/PERFORMANCE.md). A *message*
+ * begins when sender and receiver have come, and takes S / link. Calls of one group begin side by
+ * side, and what follows them waits for all. Between nodes `network` takes the place of `link`.
  *
  * So it has rates and no efficiencies: a lower bound for this order of work, declared and not
  * measured, and every report says so.
@@ -38,13 +39,13 @@ typedef struct Span {
 
 /** The time of a whole record [s]. */
 typedef struct Makespan {
-    double seconds;    /**< from the first call to the end of the last entry */
-    double kernels;    /**< during which some kernel runs, on the busiest device */
-    double copies;     /**< the same of copies between host and device */
-    double links;      /**< the same of collectives, and of copies between devices */
-    double launching;  /**< that a host spends on launches, of the busiest rank */
-    double waiting;    /**< that a host waits, of the rank that waits longest */
-    size_t unknown;    /**< launches of which neither bytes nor arithmetic are known */
+    double seconds;   /**< from the first call to the end of the last entry */
+    double kernels;   /**< during which some kernel runs, on the busiest device */
+    double copies;    /**< the same of copies between host and device */
+    double links;     /**< the same of collectives, and of copies between devices */
+    double launching; /**< that a host spends on launches, of the busiest rank */
+    double waiting;   /**< that a host waits, of the rank that waits longest */
+    size_t unknown;   /**< launches of which neither bytes nor arithmetic are known */
 } Makespan;
 
 /**
@@ -54,8 +55,8 @@ typedef struct Makespan {
  * @param      machine what runs it
  * @param[out] spans   (record->count) when each runs; may be NULL
  * @param[out] result  the whole
- * @return false, and a line on stderr, for a record that cannot run to its end: a rank never comes to
- *         a collective, or a message is never received
+ * @return false, and a line on stderr, for a record that cannot run to its end: a rank never comes
+ *         to a collective, a message is never received, or a host waits forever
  */
 bool makespan(const CudasimRecord *record, const Machine *machine, Span *spans, Makespan *result);
 

@@ -25,8 +25,12 @@ static Side side_of(const CudasimEntry *e, int i) {
     bool sends = e->collective == CUDASIM_SEND, receives = e->collective == CUDASIM_RECEIVE;
     return (Side){.message = sends || receives,
                   .communicator = e->communicator,
-                  .from = sends ? e->comm_rank : receives ? e->peer : 0,
-                  .to = sends ? e->peer : receives ? e->comm_rank : 0,
+                  .from = sends      ? e->comm_rank
+                          : receives ? e->peer
+                                     : 0,
+                  .to = sends      ? e->peer
+                        : receives ? e->comm_rank
+                                   : 0,
                   .call = e->call,
                   .entry = i};
 }
@@ -109,7 +113,8 @@ static bool incomplete(const CudasimRecord *record, const Side *side, int count)
                 call, side->from, side->to, communicator, id,
                 e->collective == CUDASIM_SEND ? "received" : "sent");
     } else {
-        fprintf(stderr, "record: %d of %d ranks come to call %llu of communicator %llu, entry %llu\n",
+        fprintf(stderr,
+                "record: %d of %d ranks come to call %llu of communicator %llu, entry %llu\n",
                 count, e->ranks, call, communicator, id);
     }
     return false;
@@ -121,7 +126,8 @@ static bool agree(const CudasimRecord *record, const Side *side, int count) {
         const CudasimEntry *e = &record->entry[side[i].entry];
         bool same_kind = side->message == (e->collective != first->collective);
         if (e->bytes != first->bytes || !same_kind) {
-            fprintf(stderr, "record: entries %llu and %llu meet, but are not of one kind and size\n",
+            fprintf(stderr,
+                    "record: entries %llu and %llu meet, but are not of one kind and size\n",
                     (unsigned long long)first->id, (unsigned long long)e->id);
             return false;
         }

@@ -8,7 +8,7 @@
 
 #include "cudasim/clock/machine.h"
 
-/** What takes links: a collective, one message, or a copy between devices. */
+/** A user of links: a collective, one message, or a copy between devices. */
 typedef struct Meeting {
     int *member;    /**< (count) entries that must be ready before it begins */
     int count;      /**< how many */

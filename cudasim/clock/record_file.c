@@ -9,11 +9,11 @@
 #include "cudasim/clock/memory.h"
 
 static const char *const kinds[] = {
-    [CUDASIM_LAUNCH] = "launch",   [CUDASIM_PRODUCT] = "product",
-    [CUDASIM_COPY] = "copy",       [CUDASIM_FILL] = "fill",
-    [CUDASIM_EVENT] = "event",     [CUDASIM_COLLECTIVE] = "collective",
-    [CUDASIM_WAIT] = "wait",       [CUDASIM_HOST_CALL] = "host call",
-    [CUDASIM_MARK] = "mark",       [CUDASIM_HOST_WAIT] = "host wait",
+    [CUDASIM_LAUNCH] = "launch", [CUDASIM_PRODUCT] = "product",
+    [CUDASIM_COPY] = "copy",     [CUDASIM_FILL] = "fill",
+    [CUDASIM_EVENT] = "event",   [CUDASIM_COLLECTIVE] = "collective",
+    [CUDASIM_WAIT] = "wait",     [CUDASIM_HOST_CALL] = "host call",
+    [CUDASIM_MARK] = "mark",     [CUDASIM_HOST_WAIT] = "host wait",
     [CUDASIM_GRAPH] = "graph",
 };
 static const char *const ways[] = {
@@ -29,9 +29,13 @@ static const char *const precisions[] = {
     [CUDASIM_BF16] = "bf16",
 };
 static const char *const collectives[] = {
-    [CUDASIM_ALL_REDUCE] = "all-reduce", [CUDASIM_REDUCE_TO_ONE] = "reduce",
-    [CUDASIM_REDUCE_SCATTER] = "reduce-scatter", [CUDASIM_ALL_GATHER] = "all-gather",
-    [CUDASIM_BROADCAST] = "broadcast", [CUDASIM_SEND] = "send", [CUDASIM_RECEIVE] = "receive",
+    [CUDASIM_ALL_REDUCE] = "all-reduce",
+    [CUDASIM_REDUCE_TO_ONE] = "reduce",
+    [CUDASIM_REDUCE_SCATTER] = "reduce-scatter",
+    [CUDASIM_ALL_GATHER] = "all-gather",
+    [CUDASIM_BROADCAST] = "broadcast",
+    [CUDASIM_SEND] = "send",
+    [CUDASIM_RECEIVE] = "receive",
 };
 #define COUNT(list) ((int)(sizeof(list) / sizeof(list)[0]))
 
@@ -45,7 +49,7 @@ static void set(json_t *to, const char *key, json_t *value) {
     json_object_set_new_nocheck(to, key, value);
 }
 
-/* What is 0 is not written. */
+/* A number that is 0 is left out. */
 static void set_number(json_t *to, const char *key, double value) {
     if (value != 0) {
         bool whole = value == floor(value) && fabs(value) < 9e15;
@@ -274,9 +278,9 @@ static CudasimEntry read_entry(Reader *reader, uint64_t id) {
     e.clock = numbers(reader, "clock", 0, &e.clock_count);
     e.bytes = number(reader, "bytes", 0, 1e18, 0);
     e.flops = number(reader, "flops", 0, 1e24, 0);
-    e.precision =
-        e.flops > 0 ? (CudasimPrecision)word(reader, "precision", precisions, COUNT(precisions))
-                    : CUDASIM_F32;
+    e.precision = e.flops > 0
+                      ? (CudasimPrecision)word(reader, "precision", precisions, COUNT(precisions))
+                      : CUDASIM_F32;
     e.read = number(reader, "read", 0, 1e18, 0);
     e.written = number(reader, "written", 0, 1e18, 0);
     if (json_object_get(reader->line, "read") == NULL) {

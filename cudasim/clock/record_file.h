@@ -19,8 +19,8 @@ typedef struct RecordFile RecordFile;
 /**
  * Reads a record.
  *
- * @return to be given to record_file_free(); NULL, and a line on stderr with the place of the mistake, if
- *         the file cannot be read or is no record
+ * @return to be given to record_file_free(); NULL, and a line on stderr with the place of the
+ *         mistake, if the file cannot be read or is not a record
  */
 RecordFile *record_file_load(const char *path);
 

@@ -1,4 +1,4 @@
-/* What a reckoned record looks like: a few lines, and a trace. The contract is in makespan.h. */
+/* A reckoned record for readers: a few lines, and a trace. The contract is in makespan.h. */
 #include <jansson.h>
 
 #include "cudasim/clock/makespan.h"
@@ -82,11 +82,11 @@ static void name_lanes(Trace *trace, const CudasimRecord *record) {
 }
 
 static void write_span(Trace *trace, const CudasimEntry *e, const Span *span) {
-    json_t *event = json_pack(
-        "{s:s, s:s, s:s, s:f, s:f, s:i, s:i, s:{s:I}}", "ph", "X", "name",
-        e->op != NULL ? e->op : e->name, "cat", record_file_kind(e->kind), "ts", 1e6 * span->begin,
-        "dur", 1e6 * (span->end - span->begin), "pid", process_of(e), "tid", lane_of(e), "args",
-        "id", (json_int_t)e->id);
+    json_t *event =
+        json_pack("{s:s, s:s, s:s, s:f, s:f, s:i, s:i, s:{s:I}}", "ph", "X", "name",
+                  e->op != NULL ? e->op : e->name, "cat", record_file_kind(e->kind), "ts",
+                  1e6 * span->begin, "dur", 1e6 * (span->end - span->begin), "pid", process_of(e),
+                  "tid", lane_of(e), "args", "id", (json_int_t)e->id);
     json_t *arguments = json_object_get(event, "args");
     if (e->file != NULL) {
         json_object_set_new(arguments, "at", json_sprintf("%s:%d", e->file, e->line));

@@ -58,10 +58,10 @@ typedef enum CudasimPrecision {
     CUDASIM_PRECISIONS
 } CudasimPrecision;
 
-/** What the ranks of a communicator do together; the last two are of two of them. */
+/** The calls that ranks of a communicator make together; the last two are of two of them. */
 typedef enum CudasimCollective {
     CUDASIM_ALL_REDUCE,     /**< every rank gets the sum */
-    CUDASIM_REDUCE_TO_ONE,         /**< one rank gets it */
+    CUDASIM_REDUCE_TO_ONE,  /**< one rank gets it */
     CUDASIM_REDUCE_SCATTER, /**< every rank gets its part of it */
     CUDASIM_ALL_GATHER,     /**< every rank gets the parts of all */
     CUDASIM_BROADCAST,      /**< every rank gets what one has */
@@ -105,7 +105,8 @@ typedef struct CudasimEntry {
 
     CudasimCollective collective; /**< of a collective; its bytes are those of the larger buffer */
     uint64_t communicator;        /**< the same on all of its ranks */
-    uint64_t call;  /**< the same on all ranks that meet: the communicator's 1st, 2nd, ... collective,
+    uint64_t
+        call; /**< the same on all ranks that meet: the communicator's 1st, 2nd, ... collective,
                        or message from one rank to another */
     uint64_t group; /**< of ncclGroupStart: those of one group and communicator go on side by side,
                        and what follows waits for all of them; 0: it is one by itself */

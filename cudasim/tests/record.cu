@@ -297,14 +297,22 @@ static void check_predecessors() {
     printf("%zu entries\n", n);
 }
 
-static void check_copies() {
+static void check_entries() {
     uint64_t from = cudasim_record().count + 1;
     one_in(s1);
     OK(cudaMemcpyAsync(z, pinned, BYTES, cudaMemcpyHostToDevice, s2));
     OK(cudaMemsetAsync(y, 0, BYTES, s3));
+    order(s1, s3);
     const CudasimEntry *copy = cudasim_entry(find("cudaMemcpyAsync", from));
     const CudasimEntry *fill = cudasim_entry(find("cudaMemsetAsync", from));
     const CudasimEntry *kernel = cudasim_entry(find("one", from));
+    const CudasimEntry *wait = cudasim_entry(find("cudaStreamWaitEvent", from));
+    const CudasimEntry *record = cudasim_entry(find("cudaEventRecord", from));
+    if (wait->kind != CUDASIM_WAIT || record->kind != CUDASIM_EVENT || wait->after_count != 2 ||
+        wait->after[0] != fill->id || wait->after[1] != record->id) {
+        fprintf(stderr, "a wait is not after its event and the stream's last entry\n");
+        problems++;
+    }
     if (!cudasim_may_overlap(kernel->id, copy->id) || !cudasim_may_overlap(fill->id, copy->id) ||
         copy->bytes != BYTES || copy->way != CUDASIM_TO_DEVICE || fill->bytes != BYTES ||
         kernel->block[0] != N || kernel->grid[0] != 1) {
@@ -327,8 +335,8 @@ static void check_notes() {
     const CudasimEntry *e = cudasim_entry(from);
     bool good = strcmp(e[0].op, "noted") == 0 && e[0].flops == 100 && e[0].bytes == 200 &&
                 e[1].op == NULL && strcmp(e[2].op, "op") == 0 && e[2].flops == 300 &&
-                e[2].precision == CUDASIM_F16 &&
-                strcmp(e[3].op, "op") == 0 && e[3].flops == 0 && e[3].bytes == 0 && e[4].op == NULL;
+                e[2].precision == CUDASIM_F16 && strcmp(e[3].op, "op") == 0 && e[3].flops == 0 &&
+                e[3].bytes == 0 && e[4].op == NULL;
     if (!good) {
         fprintf(stderr, "notes are not where they belong\n");
         problems++;
@@ -380,7 +388,7 @@ int main(void) {
     CANNOT(after_a_graph);
     CANNOT(path_in_a_graph);
 
-    check_copies();
+    check_entries();
     check_notes();
     check_predecessors();
     return problems > 0;

@@ -1,5 +1,6 @@
-/* Steps of data parallel training, as a record sees them: kernels, and all-reduces of buckets on a stream of
-   their own. The first argument is the number of ranks; the second, if there is one, the steps. */
+/* Steps of data parallel training, as a record sees them: kernels, and all-reduces of buckets on a
+   stream of their own. The first argument is the number of ranks; the second, if there is one, that
+   of steps. */
 #include <nccl.h>
 #include <stdio.h>
 #include <stdlib.h>
