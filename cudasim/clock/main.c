@@ -9,9 +9,9 @@
 #include "cudasim/clock/memory.h"
 #include "cudasim/clock/record_file.h"
 
-typedef struct Options {
+typedef struct MakespanOptions {
     const char *record, *machine, *trace;
-} Options;
+} MakespanOptions;
 
 static int usage(const char *program, const char *wrong) {
     fprintf(stderr, "%s%susage: %s RECORD --machine FILE [--trace FILE]\n", wrong,
@@ -19,7 +19,7 @@ static int usage(const char *program, const char *wrong) {
     return 2;
 }
 
-static int read_options(int count, char **word, Options *options) {
+static int read_options(int count, char **word, MakespanOptions *options) {
     for (int i = 1; i < count; i++) {
         const char **to = strcmp(word[i], "--machine") == 0 ? &options->machine
                           : strcmp(word[i], "--trace") == 0 ? &options->trace
@@ -60,7 +60,8 @@ static bool write_trace(const char *path, const CudasimRecord *record, const Spa
     return good;
 }
 
-static int reckon(const Options *options, const Machine *machine, const CudasimRecord *record) {
+static int reckon(const MakespanOptions *options, const Machine *machine,
+                  const CudasimRecord *record) {
     Makespan result;
     Span *spans = clock_new(record->count, sizeof *spans);
     int status = makespan(record, machine, spans, &result) ? 0 : 2;
@@ -75,7 +76,7 @@ static int reckon(const Options *options, const Machine *machine, const CudasimR
 }
 
 int main(int count, char **word) {
-    Options options = {0};
+    MakespanOptions options = {0};
     Machine machine;
     if (read_options(count, word, &options) != 0 || !machine_load(&machine, options.machine)) {
         return 2;

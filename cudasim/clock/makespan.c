@@ -36,7 +36,7 @@ typedef struct Host {
     double launching, waiting;
 } Host;
 
-typedef struct Run {
+typedef struct Reckoning {
     const CudasimRecord *record;
     const Machine *machine;
     Span *span;
@@ -53,21 +53,21 @@ typedef struct Run {
     int *crowd, crowd_count, crowd_room; /* meetings that are complete and want links */
     Events events;
     size_t over; /* entries */
-} Run;
+} Reckoning;
 
-static const CudasimEntry *entry_of(const Run *run, int i) {
+static const CudasimEntry *entry_of(const Reckoning *run, int i) {
     return &run->record->entry[i];
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static void stand(Run *run, Line *line, int i) {
+static void stand(Reckoning *run, Line *line, int i) {
     run->next[i] = NONE;
     *(line->first == NONE ? &line->first : &run->next[line->last]) = i;
     line->last = i;
 }
 
-static int call_first(const Run *run, Line *line) {
+static int call_first(const Reckoning *run, Line *line) {
     int i = line->first;
     line->first = i != NONE ? run->next[i] : NONE;
     return i;
@@ -91,17 +91,17 @@ static bool one_group(const CudasimEntry *a, const CudasimEntry *b) {
            a->group == b->group && a->communicator == b->communicator && a->rank == b->rank;
 }
 
-static void less_to_wait(Run *run, int i, double time) {
+static void less_to_wait(Reckoning *run, int i, double time) {
     run->ready[i] = time > run->ready[i] ? time : run->ready[i];
     if (--run->waits[i] == 0 && !is_host(entry_of(run, i))) {
         events_add(&run->events, run->ready[i], READY, i, 0);
     }
 }
 
-static void end_entry(Run *run, int i, double begin, double end);
+static void end_entry(Reckoning *run, int i, double begin, double end);
 
 /* One call; entries that are issued for a later time do not run before it. */
-static void make_call(Run *run, Host *host, int i) {
+static void make_call(Reckoning *run, Host *host, int i) {
     const CudasimEntry *e = entry_of(run, i);
     double begin = host->now;
     if (is_call(e)) {
@@ -121,7 +121,7 @@ static void make_call(Run *run, Host *host, int i) {
 }
 
 /* Makes its calls up to one that has to wait. */
-static void host_goes_on(Run *run, Host *host) {
+static void host_goes_on(Reckoning *run, Host *host) {
     host->calling = true;
     while (host->next != NONE &&
            !(is_host(entry_of(run, host->next)) && run->waits[host->next] > 0)) {
@@ -130,13 +130,13 @@ static void host_goes_on(Run *run, Host *host) {
     host->calling = false;
 }
 
-static void end_part(Run *run, int i, double end) {
+static void end_part(Reckoning *run, int i, double end) {
     if (--run->parts[i] == 0) {
         end_entry(run, i, run->span[i].begin, end);
     }
 }
 
-static void end_entry(Run *run, int i, double begin, double end) {
+static void end_entry(Reckoning *run, int i, double begin, double end) {
     run->span[i] = (Span){begin, end};
     run->over++;
     for (int k = run->children[i]; k < run->children[i + 1]; k++) {
@@ -155,7 +155,7 @@ static void end_entry(Run *run, int i, double begin, double end) {
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-static void plan(Run *run, int device) {
+static void plan(Reckoning *run, int device) {
     Engine *engine = &run->device[device].engine;
     double next = engine_plan(engine);
     if (next >= 0) {
@@ -163,7 +163,7 @@ static void plan(Run *run, int device) {
     }
 }
 
-static void begin_kernels(Run *run, int device, double now) {
+static void begin_kernels(Reckoning *run, int device, double now) {
     Device *d = &run->device[device];
     while (d->engine.count < run->machine->kernels && d->kernels.first != NONE) {
         int i = call_first(run, &d->kernels);
@@ -173,7 +173,7 @@ static void begin_kernels(Run *run, int device, double now) {
     plan(run, device);
 }
 
-static void kernels_over(Run *run, const Event *event) {
+static void kernels_over(Reckoning *run, const Event *event) {
     enum { MOST = 1024 };
     int over[MOST];
     Engine *engine = &run->device[event->index].engine;
@@ -189,11 +189,11 @@ static void kernels_over(Run *run, const Event *event) {
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-static int engine_for(const Run *run, const CudasimEntry *e) {
+static int engine_for(const Reckoning *run, const CudasimEntry *e) {
     return run->machine->copy_engines > 1 && e->way == CUDASIM_FROM_DEVICE;
 }
 
-static void begin_copy(Run *run, Device *d, int engine, double now) {
+static void begin_copy(Reckoning *run, Device *d, int engine, double now) {
     int i = d->copying[engine] ? NONE : call_first(run, &d->copies[engine]);
     if (i == NONE) {
         return;
@@ -207,7 +207,7 @@ static void begin_copy(Run *run, Device *d, int engine, double now) {
     events_add(&run->events, now + seconds, COPY_OVER, i, 0);
 }
 
-static void copy_over(Run *run, const Event *event) {
+static void copy_over(Reckoning *run, const Event *event) {
     const CudasimEntry *e = entry_of(run, event->index);
     Device *d = &run->device[e->device];
     int engine = engine_for(run, e);
@@ -219,7 +219,7 @@ static void copy_over(Run *run, const Event *event) {
 /* ---- links ----------------------------------------------------------------------------------- */
 
 /* The links that a meeting takes: of a collective both ways of each rank. */
-static void each_link(Run *run, const Meeting *m, bool *busy, bool set) {
+static void each_link(Reckoning *run, const Meeting *m, bool *busy, bool set) {
     for (int k = 0; k < m->count; k++) {
         const CudasimEntry *e = entry_of(run, m->member[k]);
         Device *d = &run->device[e->device];
@@ -239,7 +239,7 @@ static void each_link(Run *run, const Meeting *m, bool *busy, bool set) {
     }
 }
 
-static void begin_meetings(Run *run, double now) {
+static void begin_meetings(Reckoning *run, double now) {
     int kept = 0;
     for (int k = 0; k < run->crowd_count; k++) {
         Meeting *m = &run->meetings.meeting[run->crowd[k]];
@@ -261,7 +261,7 @@ static void begin_meetings(Run *run, double now) {
     run->crowd_count = kept;
 }
 
-static void meeting_over(Run *run, const Event *event) {
+static void meeting_over(Reckoning *run, const Event *event) {
     Meeting *m = &run->meetings.meeting[event->index];
     bool busy = false;
     each_link(run, m, &busy, true);
@@ -271,7 +271,7 @@ static void meeting_over(Run *run, const Event *event) {
     }
 }
 
-static void join_meeting(Run *run, int i, double now) {
+static void join_meeting(Reckoning *run, int i, double now) {
     int m = run->meetings.of[i];
     for (int k = run->children[i]; k < run->children[i + 1]; k++) {
         if (one_group(entry_of(run, i), entry_of(run, run->child[k]))) {
@@ -292,7 +292,7 @@ static bool is_kernel(const CudasimEntry *e) {
            (e->kind == CUDASIM_COPY && e->way == CUDASIM_WITHIN_DEVICE);
 }
 
-static void begin_entry(Run *run, int i, double now) {
+static void begin_entry(Reckoning *run, int i, double now) {
     const CudasimEntry *e = entry_of(run, i);
     Device *d = &run->device[e->device];
     if (run->meetings.of[i] >= 0) {
@@ -310,7 +310,7 @@ static void begin_entry(Run *run, int i, double now) {
 
 /* ---- the record ------------------------------------------------------------------------------ */
 
-static void find_children(Run *run) {
+static void find_children(Reckoning *run) {
     size_t count = run->record->count, total = 0;
     uint64_t first = count > 0 ? run->record->entry[0].id : 0;
     run->children = clock_new(count + 2, sizeof *run->children);
@@ -335,7 +335,7 @@ static void find_children(Run *run) {
     }
 }
 
-static void find_devices_and_hosts(Run *run) {
+static void find_devices_and_hosts(Reckoning *run) {
     size_t count = run->record->count;
     for (size_t i = 0; i < count; i++) {
         const CudasimEntry *e = &run->record->entry[i];
@@ -362,7 +362,7 @@ static void find_devices_and_hosts(Run *run) {
     free(last);
 }
 
-static bool begin(Run *run) {
+static bool begin(Reckoning *run) {
     size_t count = run->record->count;
     if (!meetings_find(run->record, run->machine, &run->meetings)) {
         return false;
@@ -377,7 +377,7 @@ static bool begin(Run *run) {
     return true;
 }
 
-static void end(Run *run) {
+static void end(Reckoning *run) {
     for (int d = 0; d < run->devices; d++) {
         free(run->device[d].engine.running);
     }
@@ -391,7 +391,7 @@ static void end(Run *run) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void run_events(Run *run) {
+static void run_events(Reckoning *run) {
     for (int h = 0; h < run->hosts; h++) {
         host_goes_on(run, &run->host[h]);
     }
@@ -413,7 +413,7 @@ static double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-static Makespan result_of(const Run *run) {
+static Makespan result_of(const Reckoning *run) {
     Makespan sum = {0};
     for (size_t i = 0; i < run->record->count; i++) {
         const CudasimEntry *e = &run->record->entry[i];
@@ -434,7 +434,7 @@ static Makespan result_of(const Run *run) {
     return sum;
 }
 
-static bool report_stuck(const Run *run) {
+static bool report_stuck(const Reckoning *run) {
     for (int h = 0; h < run->hosts; h++) {
         if (run->host[h].next != NONE) {
             const CudasimEntry *e = entry_of(run, run->host[h].next);
@@ -449,7 +449,7 @@ static bool report_stuck(const Run *run) {
 }
 
 bool makespan(const CudasimRecord *record, const Machine *machine, Span *spans, Makespan *result) {
-    Run run = {.record = record, .machine = machine};
+    Reckoning run = {.record = record, .machine = machine};
     if (!begin(&run)) {
         return false;
     }

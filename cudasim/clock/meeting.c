@@ -8,38 +8,38 @@
 #include "cudasim/clock/memory.h"
 
 /* One side of a meeting: entries that have the same key meet. */
-typedef struct Side {
+typedef struct MeetingSide {
     bool message;
     uint64_t communicator;
     int from, to; /* of a message */
     uint64_t call;
     int entry;
-} Side;
+} MeetingSide;
 
-typedef struct Sides {
-    Side *side;
+typedef struct MeetingSides {
+    MeetingSide *side;
     int count, room;
-} Sides;
+} MeetingSides;
 
-static Side side_of(const CudasimEntry *e, int i) {
+static MeetingSide side_of(const CudasimEntry *e, int i) {
     bool sends = e->collective == CUDASIM_SEND, receives = e->collective == CUDASIM_RECEIVE;
-    return (Side){.message = sends || receives,
-                  .communicator = e->communicator,
-                  .from = sends      ? e->comm_rank
-                          : receives ? e->peer
-                                     : 0,
-                  .to = sends      ? e->peer
-                        : receives ? e->comm_rank
-                                   : 0,
-                  .call = e->call,
-                  .entry = i};
+    return (MeetingSide){.message = sends || receives,
+                         .communicator = e->communicator,
+                         .from = sends      ? e->comm_rank
+                                 : receives ? e->peer
+                                            : 0,
+                         .to = sends      ? e->peer
+                               : receives ? e->comm_rank
+                                          : 0,
+                         .call = e->call,
+                         .entry = i};
 }
 
 static int order(uint64_t a, uint64_t b) {
     return (a > b) - (a < b);
 }
 
-static int by_key(const Side *a, const Side *b) {
+static int by_key(const MeetingSide *a, const MeetingSide *b) {
     int sign = order(a->message, b->message);
     sign = sign != 0 ? sign : order(a->communicator, b->communicator);
     sign = sign != 0 ? sign : order((uint64_t)a->from, (uint64_t)b->from);
@@ -48,14 +48,14 @@ static int by_key(const Side *a, const Side *b) {
 }
 
 static int by_key_and_entry(const void *a, const void *b) {
-    const Side *x = a, *y = b;
+    const MeetingSide *x = a, *y = b;
     int sign = by_key(x, y);
     return sign != 0 ? sign : order((uint64_t)x->entry, (uint64_t)y->entry);
 }
 
 /* Sorted, those that meet stand side by side. */
-static Sides sides_of(const CudasimRecord *record) {
-    Sides sides = {0};
+static MeetingSides sides_of(const CudasimRecord *record) {
+    MeetingSides sides = {0};
     for (size_t i = 0; i < record->count; i++) {
         if (record->entry[i].kind == CUDASIM_COLLECTIVE) {
             sides.side = clock_grow(sides.side, sides.count, &sides.room, sizeof *sides.side);
@@ -70,8 +70,8 @@ static Sides sides_of(const CudasimRecord *record) {
 
 /* ---- seconds --------------------------------------------------------------------------------- */
 
-static double link_rate(const CudasimRecord *record, const Machine *machine, const Side *side,
-                        int count) {
+static double link_rate(const CudasimRecord *record, const Machine *machine,
+                        const MeetingSide *side, int count) {
     int node = record->entry[side->entry].device / machine->node;
     for (int i = 1; i < count; i++) {
         if (record->entry[side[i].entry].device / machine->node != node) {
@@ -94,8 +94,8 @@ static double ring_factor(CudasimCollective kind, double ranks) {
     }
 }
 
-static double seconds_of(const CudasimRecord *record, const Machine *machine, const Side *side,
-                         int count) {
+static double seconds_of(const CudasimRecord *record, const Machine *machine,
+                         const MeetingSide *side, int count) {
     const CudasimEntry *e = &record->entry[side->entry];
     double factor = side->message ? 1 : ring_factor(e->collective, e->ranks);
     return factor * e->bytes / link_rate(record, machine, side, count);
@@ -103,7 +103,7 @@ static double seconds_of(const CudasimRecord *record, const Machine *machine, co
 
 /* ---- meetings -------------------------------------------------------------------------------- */
 
-static bool incomplete(const CudasimRecord *record, const Side *side, int count) {
+static bool incomplete(const CudasimRecord *record, const MeetingSide *side, int count) {
     const CudasimEntry *e = &record->entry[side->entry];
     unsigned long long call = side->call, communicator = side->communicator, id = e->id;
     if (side->message) {
@@ -120,7 +120,7 @@ static bool incomplete(const CudasimRecord *record, const Side *side, int count)
     return false;
 }
 
-static bool agree(const CudasimRecord *record, const Side *side, int count) {
+static bool agree(const CudasimRecord *record, const MeetingSide *side, int count) {
     const CudasimEntry *first = &record->entry[side->entry];
     for (int i = 1; i < count; i++) {
         const CudasimEntry *e = &record->entry[side[i].entry];
@@ -141,11 +141,11 @@ static void add_meeting(Meetings *found, int *room, int count, double seconds) {
         (Meeting){clock_new((size_t)count, sizeof(int)), count, count, seconds};
 }
 
-static bool meet(const CudasimRecord *record, const Machine *machine, const Sides *sides,
+static bool meet(const CudasimRecord *record, const Machine *machine, const MeetingSides *sides,
                  Meetings *found, int *room) {
     int count;
     for (int i = 0; i < sides->count; i += count) {
-        const Side *side = &sides->side[i];
+        const MeetingSide *side = &sides->side[i];
         for (count = 1; i + count < sides->count && by_key(side, side + count) == 0;) {
             count++;
         }
@@ -190,7 +190,7 @@ static void index_meetings(Meetings *found, size_t entries) {
 bool meetings_find(const CudasimRecord *record, const Machine *machine, Meetings *found) {
     int room = 0;
     *found = (Meetings){0};
-    Sides sides = sides_of(record);
+    MeetingSides sides = sides_of(record);
     bool good = meet(record, machine, &sides, found, &room);
     free(sides.side);
     if (!good) {
