@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "clock/aside.h"
 #include "clock/record_file.h"
 #include "device.h"
 #include "rank.h"
@@ -34,8 +35,7 @@ static size_t count, room;
 static Caller *callers; /* [0, caller_count) by rank */
 static int caller_count;
 static uint64_t graph; /* whose nodes enter queues now; 0: none */
-static const char *path;
-static FILE *file;
+static AsideFile file;
 enum { WIDEST_DRY = 64 /* queues: beyond, the entries of a dry run have no clock */ };
 
 /* ---- memory that stays where it is ----------------------------------------------------------- */
@@ -361,14 +361,8 @@ bool cudasim_may_overlap(uint64_t a, uint64_t b) {
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static const char *aside(void) {
-    static char name[4096];
-    snprintf(name, sizeof name, "%s.part", path);
-    return name;
-}
-
 static bool fails(void) {
-    fprintf(stderr, "[cudasim] CUDASIM_RECORD: %s: %s\n", path, strerror(errno));
+    fprintf(stderr, "[cudasim] CUDASIM_RECORD: %s: %s\n", file.path, strerror(errno));
     return false;
 }
 
@@ -378,9 +372,7 @@ void record_open(void) {
     if (named == NULL || *named == '\0') {
         return;
     }
-    path = named;
-    file = fopen(aside(), "w");
-    if (file == NULL) {
+    if (!aside_begin(&file, named)) {
         fails();
         _exit(2);
     }
@@ -388,18 +380,12 @@ void record_open(void) {
 }
 
 bool record_close(void) {
-    FILE *to = file;
+    FILE *to = file.file;
     if (to == NULL) {
         return true;
     }
-    file = NULL;
     CudasimRecord record = cudasim_record();
-    bool good = record_file_write(&record, to);
-    good = fclose(to) == 0 && good;
-    if (good && rename(aside(), path) == 0) {
-        return true;
-    }
-    fails();
-    unlink(aside());
-    return false;
+    bool good = aside_end(&file, record_file_write(&record, to)) || fails();
+    file.file = NULL;
+    return good;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cudasim/clock/aside.h"
 #include "cudasim/clock/makespan.h"
 #include "cudasim/clock/memory.h"
 #include "cudasim/clock/record_file.h"
@@ -44,20 +45,12 @@ static bool fails(const char *path) {
     return false;
 }
 
-/* Aside, and then renamed. */
 static bool write_trace(const char *path, const CudasimRecord *record, const Span *spans,
                         const Machine *machine) {
-    char *aside = clock_new(strlen(path) + sizeof ".part", 1);
-    strcat(strcpy(aside, path), ".part");
-    FILE *file = fopen(aside, "w");
-    bool good = file != NULL && makespan_trace(record, spans, machine, file);
-    good = (file == NULL || fclose(file) == 0) && good;
-    good = (good && rename(aside, path) == 0) || fails(path);
-    if (!good && file != NULL) {
-        remove(aside);
-    }
-    free(aside);
-    return good;
+    AsideFile aside;
+    return (aside_begin(&aside, path) &&
+            aside_end(&aside, makespan_trace(record, spans, machine, aside.file))) ||
+           fails(path);
 }
 
 static int reckon(const MakespanOptions *options, const Machine *machine,

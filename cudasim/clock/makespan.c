@@ -18,7 +18,7 @@ typedef struct Line {
 } Line;
 
 /* One device. */
-typedef struct Device {
+typedef struct DeviceState {
     Engine engine;
     Line kernels;
     Line copies[WAYS];
@@ -26,15 +26,15 @@ typedef struct Device {
     double copied[WAYS]; /* seconds */
     bool sends, receives;
     double linked; /* seconds */
-} Device;
+} DeviceState;
 
 /* The host of a rank. */
-typedef struct Host {
+typedef struct HostState {
     int next;     /* entry; NONE: it has made all of its calls */
     bool calling; /* it makes calls now: an entry that is over need not wake it */
     double now;
     double launching, waiting;
-} Host;
+} HostState;
 
 typedef struct Reckoning {
     const CudasimRecord *record;
@@ -46,8 +46,8 @@ typedef struct Reckoning {
     int *next;  /* the next entry in the line that it waits in; of the host's, the next call */
     int *parts; /* of each entry: what must end before it is over: its meeting, and the call of its
                    group before it */
-    Device *device;
-    Host *host;
+    DeviceState *device;
+    HostState *host;
     int devices, hosts;
     Meetings meetings;
     int *crowd, crowd_count, crowd_room; /* meetings that are complete and want links */
@@ -101,7 +101,7 @@ static void less_to_wait(Reckoning *run, int i, double time) {
 static void end_entry(Reckoning *run, int i, double begin, double end);
 
 /* One call; entries that are issued for a later time do not run before it. */
-static void make_call(Reckoning *run, Host *host, int i) {
+static void make_call(Reckoning *run, HostState *host, int i) {
     const CudasimEntry *e = entry_of(run, i);
     double begin = host->now;
     if (is_call(e)) {
@@ -121,7 +121,7 @@ static void make_call(Reckoning *run, Host *host, int i) {
 }
 
 /* Makes its calls up to one that has to wait. */
-static void host_goes_on(Reckoning *run, Host *host) {
+static void host_goes_on(Reckoning *run, HostState *host) {
     host->calling = true;
     while (host->next != NONE &&
            !(is_host(entry_of(run, host->next)) && run->waits[host->next] > 0)) {
@@ -146,7 +146,7 @@ static void end_entry(Reckoning *run, int i, double begin, double end) {
             continue;
         }
         less_to_wait(run, child, end);
-        Host *host = &run->host[entry_of(run, child)->rank];
+        HostState *host = &run->host[entry_of(run, child)->rank];
         if (host->next == child && !host->calling && run->waits[child] == 0) {
             host_goes_on(run, host);
         }
@@ -164,7 +164,7 @@ static void plan(Reckoning *run, int device) {
 }
 
 static void begin_kernels(Reckoning *run, int device, double now) {
-    Device *d = &run->device[device];
+    DeviceState *d = &run->device[device];
     while (d->engine.count < run->machine->kernels && d->kernels.first != NONE) {
         int i = call_first(run, &d->kernels);
         run->span[i].begin = now;
@@ -193,7 +193,7 @@ static int engine_for(const Reckoning *run, const CudasimEntry *e) {
     return run->machine->copy_engines > 1 && e->way == CUDASIM_FROM_DEVICE;
 }
 
-static void begin_copy(Reckoning *run, Device *d, int engine, double now) {
+static void begin_copy(Reckoning *run, DeviceState *d, int engine, double now) {
     int i = d->copying[engine] ? NONE : call_first(run, &d->copies[engine]);
     if (i == NONE) {
         return;
@@ -209,7 +209,7 @@ static void begin_copy(Reckoning *run, Device *d, int engine, double now) {
 
 static void copy_over(Reckoning *run, const Event *event) {
     const CudasimEntry *e = entry_of(run, event->index);
-    Device *d = &run->device[e->device];
+    DeviceState *d = &run->device[e->device];
     int engine = engine_for(run, e);
     d->copying[engine] = false;
     begin_copy(run, d, engine, event->time);
@@ -222,7 +222,7 @@ static void copy_over(Reckoning *run, const Event *event) {
 static void each_link(Reckoning *run, const Meeting *m, bool *busy, bool set) {
     for (int k = 0; k < m->count; k++) {
         const CudasimEntry *e = entry_of(run, m->member[k]);
-        Device *d = &run->device[e->device];
+        DeviceState *d = &run->device[e->device];
         bool *sends = &d->sends, *receives = &d->receives, unused = false;
         if (e->kind == CUDASIM_COPY) {
             receives = &run->device[e->peer].receives;
@@ -294,7 +294,7 @@ static bool is_kernel(const CudasimEntry *e) {
 
 static void begin_entry(Reckoning *run, int i, double now) {
     const CudasimEntry *e = entry_of(run, i);
-    Device *d = &run->device[e->device];
+    DeviceState *d = &run->device[e->device];
     if (run->meetings.of[i] >= 0) {
         join_meeting(run, i, now);
     } else if (is_kernel(e) && engine_seconds(e, run->machine) > 0) {
@@ -421,7 +421,7 @@ static Makespan result_of(const Reckoning *run) {
         sum.unknown += e->kind == CUDASIM_LAUNCH && e->op == NULL && e->read < 0;
     }
     for (int d = 0; d < run->devices; d++) {
-        const Device *device = &run->device[d];
+        const DeviceState *device = &run->device[d];
         sum.kernels = larger(sum.kernels, device->engine.busy);
         sum.copies = larger(sum.copies, larger(device->copied[0], device->copied[1]));
         sum.links = larger(sum.links, device->linked);

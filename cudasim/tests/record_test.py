@@ -100,6 +100,8 @@ def check_ends(ends, folder):
     run(ends, "killed", RECORD=path)
     check(not os.path.exists(path), "killed: there is a record")
     one_line(run(ends, "well", RECORD=f"{folder}/none/x"), 2, "CUDASIM_RECORD: ")
+    check('"kind":"launch"' in run(ends, "well", RECORD="/dev/stdout").stdout, "a record for /dev/stdout")
+    one_line(run(ends, "well", RECORD="/dev/full"), 1, "No space left")
 
 
 def check_lines(program, folder):
@@ -193,6 +195,7 @@ def check_makespan(program, record, many, folder):
     began = time.monotonic()
     check(milliseconds(run(program, many, "--machine", "machines/h100.json")) > 0 and time.monotonic() - began < 60, "makespan: 1,024 ranks")
     one_line(run(program, record, "--machine", T4, "--trace", f"{folder}/none/x"), 1, "cannot write")
+    one_line(run(program, record, "--machine", T4, "--trace", "/dev/full"), 1, "No space left")
     check([name for name in os.listdir(folder) if name.endswith(".part")] == ["killed.jsonl.part"], f"left: {os.listdir(folder)}")
     for words, says in (((), "usage"), ((record,), "usage"), ((record, "--machine"), "usage"), ((record, record, "--machine", T4), "usage"),
                         ((record, "--machine", f"{folder}/none"), "none"), ((f"{folder}/none", "--machine", T4), "none"),
