@@ -40,6 +40,17 @@ bool sim_has_device(int number);
 /** Work begins: reports a cudaSetDevice() that has failed without being noticed. */
 void sim_tell_refused(void);
 
+/* ---- variables.c ----------------------------------------------------------------------------- */
+
+/** There will be several devices: notes what each device's variables begin with. */
+void variables_at_first(void);
+
+/** Work of a device runs, or a copy from or to its variables. */
+void variables_in_place(int device);
+
+/** They are as at the beginning. */
+void variables_reset(int device);
+
 /* ---- peer.c ---------------------------------------------------------------------------------- */
 
 /** Whether kernels of a device may use the memory. */

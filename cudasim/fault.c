@@ -235,6 +235,7 @@ void sim_begin(void) {
         begun = true;
         sim_read_settings();
         sim_reserve_memory();
+        sim_need_devices(1);
         sim_catch_faults();
     }
 }

@@ -189,6 +189,7 @@ static void run_next(int slot) {
     queue->first = operation->next;
     current = operation;
     change_device(queue->device);
+    variables_in_place(queue->device);
     rank_data_in_place(operation->rank);
     if (work->run != NULL && sim_device_error() == cudaSuccess) {
         work->run(work->context);
