@@ -268,6 +268,7 @@ void check_range(const void *p, size_t bytes, bool write) {
 
 void check_copied(void *to, const void *from, size_t bytes) {
     shadow_copy(to, from, bytes);
+    race_range(from, bytes, false);
 }
 
 void check_pause(void) {

@@ -12,9 +12,8 @@ enum { MOST_DEVICES = 64 /**< of a program */ };
 
 /** A device. */
 typedef struct SimDevice {
-    int queue;      /**< slot of its default stream; 0 before its first use, but for device 0 */
-    bool many;      /**< it has had other queues than that */
-    uint64_t peers; /**< bit d: kernels here may use memory of device d */
+    bool many;           /**< it has had other queues than default streams */
+    uint64_t peers;      /**< bit d: kernels here may use memory of device d */
     uint64_t pool_users; /**< bit d: kernels of device d may use memory of the pool here */
     Place peer_ended[MOST_DEVICES]; /**< where `peers` has lost a bit */
     SimUse memory;                  /**< given out */

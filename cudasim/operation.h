@@ -76,10 +76,10 @@ void sim_wait_stream(int slot);
 /** Whether the host has waited for an operation. */
 bool sim_host_ordered(int slot, uint64_t number);
 
-/** The same for all streams of a device. */
+/** The same for all streams of a device that the rank has. */
 void sim_wait_device(int device);
 
-/** The same for all devices. */
+/** The same for all devices and ranks. */
 void sim_wait_all(void);
 
 /** The operation that runs now, or NULL: the host does. */

@@ -1,6 +1,6 @@
 #include <sys/mman.h>
 
-#include "operation.h"
+#include "rank.h"
 
 /* Pinned and managed memory with work on its way: until the host has waited for it the pages are
    closed, and touching them is reported. */
@@ -10,6 +10,7 @@ typedef struct Pending {
     const char *begin, *end;
     bool written; /* by the operation: the host may not even read */
     const char *what;
+    int rank; /* whose host may not touch it */
     int slot;
     uint64_t number;
     Place place;
@@ -27,7 +28,7 @@ void sim_guard_pending(void) {
     int kept = 0;
     for (int i = 0; i < pending_count; i++) {
         const Pending *p = &pending[i];
-        if (sim_host_ordered(p->slot, p->number) || !p->allocation->live) {
+        if (clock_at(rank_clock(p->rank), p->slot) >= p->number || !p->allocation->live) {
             p->allocation->open = p->allocation->live;
             if (p->allocation->live) {
                 mprotect(p->allocation->pages, p->allocation->length, PROT_READ | PROT_WRITE);
@@ -52,9 +53,15 @@ void sim_guard(const char *begin, size_t bytes, bool written, const Operation *o
         pending_room = 2 * pending_room + 16;
         pending = sim_realloc(pending, (size_t)pending_room * sizeof *pending);
     }
-    pending[pending_count++] = (Pending){allocation,        begin,           begin + bytes,
-                                         written,           operation->what, operation->stream,
-                                         operation->number, operation->place};
+    pending[pending_count++] = (Pending){.allocation = allocation,
+                                         .begin = begin,
+                                         .end = begin + bytes,
+                                         .written = written,
+                                         .what = operation->what,
+                                         .rank = operation->rank,
+                                         .slot = operation->stream,
+                                         .number = operation->number,
+                                         .place = operation->place};
     sim_guard_pending();
 }
 

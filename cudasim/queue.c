@@ -9,9 +9,9 @@
    operations. The clock is both the list of what to run first and the answer to "are these two
    ordered?". */
 
-enum { DEPTH = 1024 /* a full queue makes room, as a GPU's does */ };
+enum { DEPTH = 1024 /* a full queue makes room, as a GPU's does */, ALL = -1 /* devices */ };
 
-static Queue queues[QUEUES] = {{.kind = QUEUE_DEFAULT, .blocking = true}};
+static Queue queues[QUEUES] = {{.kind = QUEUE_DEFAULT, .rank = NO_RANK, .blocking = true}};
 static int count = 1;
 static Operation *current;
 
@@ -34,21 +34,32 @@ int queue_take(int device, QueueKind kind) {
     count = slot < count ? count : slot + 1;
     queues[slot].kind = kind;
     queues[slot].device = device;
+    queues[slot].rank = sim_rank();
     device_of(device)->many = device_of(device)->many || kind != QUEUE_DEFAULT;
     queues[slot].blocking = kind == QUEUE_DEFAULT;
     return slot;
 }
 
+/* Of the default streams. Ranks on one device have each their own, as processes have. */
+static int *default_of(int device, int rank) {
+    static int slots[MOST_DEVICES][MOST_RANKS + 1];
+    return &slots[device][rank + 1];
+}
+
 int queue_default(int device) {
-    SimDevice *d = device_of(device);
-    if (d->queue == 0 && device != 0) {
-        d->queue = queue_take(device, QUEUE_DEFAULT);
-        if (d->queue < 0) {
+    int rank = sim_rank(), *slot = default_of(device, rank);
+    if (*slot == 0 && !(device == 0 && rank == NO_RANK)) {
+        *slot = queue_take(device, QUEUE_DEFAULT);
+        if (*slot < 0) {
             fprintf(stderr, "[cudasim] at most %d streams\n", QUEUES);
             sim_stop();
         }
     }
-    return d->queue;
+    return *slot;
+}
+
+static bool is_of(const Queue *queue, int device, int rank) {
+    return queue->kind != QUEUE_UNUSED && queue->device == device && queue->rank == rank;
 }
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
@@ -93,11 +104,11 @@ static void join_blocking(int slot, Clock *clock) {
         return;
     }
     if (queue->kind != QUEUE_DEFAULT) {
-        clock_join(clock, &queues[queue_default(queue->device)].clock);
+        clock_join(clock, &queues[*default_of(queue->device, queue->rank)].clock);
         return;
     }
     for (int s = 0; s < count; s++) {
-        if (queues[s].blocking && queues[s].device == queue->device) {
+        if (queues[s].blocking && is_of(&queues[s], queue->device, queue->rank)) {
             clock_join(clock, &queues[s].clock);
         }
     }
@@ -111,7 +122,7 @@ void sim_clock_of(int slot, Clock *clock) {
 
 void queue_join_device(int device, Clock *clock) {
     for (int s = 0; s < count; s++) {
-        if (queues[s].device == device) {
+        if (is_of(&queues[s], device, sim_rank())) {
             clock_join(clock, &queues[s].clock);
         }
     }
@@ -120,7 +131,7 @@ void queue_join_device(int device, Clock *clock) {
 void queue_device_waits(int device, const Clock *clock) {
     clock_join(&queues[queue_default(device)].clock, clock);
     for (int s = 0; s < count; s++) {
-        if (queues[s].device == device && queues[s].kind == QUEUE_STREAM) {
+        if (is_of(&queues[s], device, sim_rank()) && queues[s].kind == QUEUE_STREAM) {
             clock_join(&queues[s].clock, clock);
         }
     }
@@ -206,8 +217,8 @@ static bool is_idle(void *queue) {
 static void tell_busy(void *context, char *text, size_t size) {
     const Queue *queue = context;
     const Work *work = &queue->first->job->work;
-    snprintf(text, size, "%s at %s:%d, which is first in its queue", work->what,
-             sim_file(work->place), work->place.line);
+    snprintf(text, size, "%s at %s:%d, which is first in a stream of rank %d and waits too",
+             work->what, sim_file(work->place), work->place.line, queue->rank);
 }
 
 /* A rank that has begun to run a queue may wait for another one, which needs the queue as well. */
@@ -257,10 +268,11 @@ void sim_wait_stream(int slot) {
 
 /* Of two streams that nothing orders, the one that was given its work later goes first: it is the
    one that would need the other's results. */
-static int next_queue(int device) {
+static int next_queue(int device, int rank) {
     int next = -1;
     for (int s = 0; s < count; s++) {
-        if (queues[s].done == queues[s].submitted || queues[s].device != device) {
+        bool wanted = device == ALL || (queues[s].device == device && queues[s].rank == rank);
+        if (queues[s].done == queues[s].submitted || !wanted) {
             continue;
         }
         bool later = next < 0 || queues[s].first->serial > queues[next].first->serial;
@@ -272,7 +284,7 @@ static int next_queue(int device) {
 }
 
 void sim_wait_device(int device) {
-    for (int slot; (slot = next_queue(device)) >= 0;) {
+    for (int slot; (slot = next_queue(device, sim_rank())) >= 0;) {
         queue_run_to(slot, queues[slot].submitted);
     }
     queue_join_device(device, sim_host()->clock);
@@ -280,8 +292,8 @@ void sim_wait_device(int device) {
 }
 
 void sim_wait_all(void) {
-    for (int device = 0; device < sim_device_count(); device++) {
-        sim_wait_device(device);
+    for (int slot; (slot = next_queue(ALL, NO_RANK)) >= 0;) {
+        sim_wait_stream(slot);
     }
 }
 

@@ -8,6 +8,8 @@
 
 #include "queue.h"
 
+enum { MOST_RANKS = 64 /**< that run at once */ };
+
 /** The state of a thread of the host, or of a rank. */
 typedef struct Host {
     int rank;         /**< its number, or NO_RANK */
@@ -46,6 +48,9 @@ typedef struct RankWait {
  * deadlock, and the program ends. So it is where there are no ranks: nobody else would do anything.
  */
 void rank_wait(const RankWait *wait);
+
+/** The clock of a rank's host, or of those that are not ranks. */
+const Clock *rank_clock(int rank);
 
 /** Puts the static data of a rank in place: work that it has submitted runs. */
 void rank_data_in_place(int rank);

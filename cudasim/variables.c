@@ -7,9 +7,9 @@
 extern cudasim_variable __start_cudasim_variables[] __attribute__((weak));
 extern cudasim_variable __stop_cudasim_variables[] __attribute__((weak));
 
-static int in_place;              /* the device whose copies are there */
+static int in_place;               /* the device whose copies are there */
 static char *copies[MOST_DEVICES]; /* of the others; NULL: as at the beginning */
-static char *at_first;            /* NULL: the program has one device */
+static char *at_first;             /* NULL: the program has one device */
 
 static size_t total(void) {
     size_t bytes = 0;

@@ -6,8 +6,9 @@
 /* Words with a group in parentheses that is not a declarator. */
 static const char *const alignment_words[] = {"alignas", "__align__", "__attribute__", NULL};
 static const char *const type_of_words[] = {"decltype", "typeof", "__typeof__", NULL};
-static const char *const storage_words[] = {"extern", "static", "__shared__", "__constant__",
-                                            "cudasim_device", "constexpr", "inline", NULL};
+static const char *const storage_words[] = {
+    "extern",         "static",    "__shared__", "__constant__",
+    "cudasim_device", "constexpr", "inline",     NULL};
 static const char *const tag_words[] = {"struct", "class", "union", "enum", NULL};
 static const char *const qualifiers[] = {"const", "volatile", "__restrict__", NULL};
 

@@ -32,14 +32,15 @@ CLASSES = (
     "barrier divergence", "undefined shuffle", "stack overflow", "launch failed", "unchecked error",
     "invalid copy", "timeout", "pending copy", "pending kernel", "stream race", "cuBLAS argument", "unsupported",
     "undefined behaviour", "unseen write", "unseen read", "event misuse", "another thread's local",
-    "overlapping arrays", "constant written", "uninitialized local", "graph misuse", "fragment misuse",
+    "overlapping arrays", "constant written", "uninitialized local", "graph misuse", "fragment misuse", "deadlock",
+    "memory of another device", "memory of another rank",
 )
 
 SPREAD = {"timeout", "uninitialized local"}  # what may be found on one of several lines
 
 ASIDES = ("launched at", "address is", "the copy was begun")
 
-Program = namedtuple("Program", "name file kind lines says more two clang_blind")
+Program = namedtuple("Program", "name file kind lines says more two clang_blind devices")
 Run = namedtuple("Run", "status stdout reports stderr")
 Report = namedtuple("Report", "kind text")
 
@@ -64,7 +65,7 @@ def read_program(path):
     return Program(os.path.basename(path)[:-3], path, markers[0][0],
                    [line for _, line in markers], re.findall(r"/\* says: (.+?) \*/", text),
                    "/* more reports follow */" in text, "/* two reports: " in text,
-                   "/* clang: not seen */" in text)
+                   "/* clang: not seen */" in text, (re.findall(r"/\* devices: (\d+) \*/", text) or ["1"])[0])
 
 
 def find_programs(part):
@@ -107,8 +108,9 @@ def parse(stderr):
     return reports
 
 
-def run(path, schedule):
-    env = dict(os.environ, CUDASIM_TIMEOUT="2", CUDASIM_SCHED=schedule)
+def run(program, mended, cc, check, schedule):
+    path = binary(program, mended, cc, check)
+    env = dict(os.environ, CUDASIM_TIMEOUT="2", CUDASIM_SCHED=schedule, CUDASIM_DEVICES=program.devices)
     try:
         done = subprocess.run([path], capture_output=True, text=True, errors="replace", env=env,
                               timeout=SECONDS, check=False)
@@ -152,7 +154,7 @@ def judge(result, program, check):
 
 
 def try_broken(program, mode, cc):
-    results = [run(binary(program, False, cc, mode == "check"), s)
+    results = [run(program, False, cc, mode == "check", s)
                for s in (SCHEDULES if mode == "order" else SCHEDULES[:1])]
     if mode != "order":
         return judge(results[0], program, mode == "check")
@@ -163,7 +165,7 @@ def try_mended(program, mode, cc):
     """What is wrong with the mended form, if anything."""
     outputs = set()
     for schedule in SCHEDULES[:1] if mode == "fast" else SCHEDULES:
-        result = run(binary(program, True, cc, mode == "check"), schedule)
+        result = run(program, True, cc, mode == "check", schedule)
         outputs.add(result.stdout)
         if result.status != 0 or result.reports or "[cudasim]" in result.stderr:
             return f"status {result.status} ({schedule}): {result.stderr or result.stdout}"
