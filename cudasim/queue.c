@@ -229,6 +229,7 @@ void queue_try(int slot) {
     while (queues[slot].done < number && run_for(slot)) {
     }
     only_asked = false;
+    sim_close_memory();
     if (queues[slot].done < number) {
         rank_yield();
     }

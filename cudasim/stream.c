@@ -142,7 +142,6 @@ cudaError_t cudasim_device_reset(const char *file, int line) {
 cudaError_t queue_query(int slot, uint64_t number, const Clock *clock) {
     if (queue_of(slot)->done < number) {
         queue_try(slot);
-        sim_close_memory();
         return cudaErrorNotReady;
     }
     queue_host_waits(clock);
