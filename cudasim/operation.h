@@ -20,21 +20,20 @@ typedef struct Work {
     void *context;           /**< its arguments */
     /** Called each time that it has entered a queue; NULL: nothing to do */
     void (*entered)(void *context, const struct Operation *operation);
-    const struct Joint *joint; /**< of what several ranks do together; NULL: one does it */
+    const struct Needs *needs; /**< of work that several ranks do together; NULL: one does it */
 } Work;
 
-/**
- * Work that several ranks do together, each with an operation in a queue of its own. When one comes
- * to the head of its queue it runs as soon as it is ready; the first that runs does it for all, and
- * `run` of the others finds it done.
- */
-typedef struct Joint {
-    bool (*ready)(void *context); /**< whether all have been submitted; changes nothing */
-    void (*prepare)(
-        void *context); /**< it is ready: brings the others to the heads of their queues */
-    /** Says whom it waits for, for a report of a deadlock */
-    void (*tell)(void *context, char *text, size_t size);
-} Joint;
+/** The needs of work that several ranks do together, each with an operation in a queue of its own. */
+typedef struct Needs {
+    /**
+     * All that comes before the work is over. The queue that must get on before it can run; its
+     * own queue if it can run now; -1 if other ranks had their turn in the meantime, who may even
+     * have run it: all is asked again.
+     */
+    int (*queue)(void *context);
+    /** Says for whom it waits, in a report of a deadlock: "rank 0: ncclSend #1 ... waits for ..." */
+    void (*tell)(const void *context, char *text, size_t size);
+} Needs;
 
 /** Work that waits in a queue, in a graph, or both. */
 typedef struct HeldWork HeldWork;
@@ -96,6 +95,9 @@ bool sim_many_streams(void);
 
 /** Calls a function of the program in the midst of an operation, which it is ordered after. */
 void sim_as_host(void (*call)(void *), void *context);
+
+/** Whether such a function runs. */
+bool sim_in_host_function(void);
 
 /** Stops the program if a function of the host that a stream has called is running. */
 void sim_refuse_in_host_function(const char *what, Place place);

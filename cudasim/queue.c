@@ -13,7 +13,7 @@ enum { DEPTH = 1024 /* a full queue makes room, as a GPU's does */, ALL = -1 /* 
 
 static Queue queues[QUEUES] = {{.kind = QUEUE_DEFAULT, .rank = NO_RANK, .blocking = true}};
 static int count = 1;
-static Operation *current;
+static const Operation *current;
 
 Queue *queue_of(int slot) {
     return &queues[slot];
@@ -161,42 +161,18 @@ static void finish(Operation *operation) {
     free(operation);
 }
 
-static void run_clock(const Clock *clock, int but) {
-    for (int s = 0; s < clock->width; s++) {
-        if (s != but && clock->of[s] > queues[s].done) {
-            queue_run_to(s, clock->of[s]);
-        }
-    }
-}
-
-/* Joint work waits until all ranks have come; meanwhile others run. */
-static void join_others(const Work *work) {
-    const Joint *joint = work->joint;
-    if (!joint->ready(work->context)) {
-        rank_wait(&(RankWait){work->what, work->place, joint->ready, work->context, joint->tell});
-    }
-    joint->prepare(work->context);
-}
-
-/* Memory that the work of another device has touched is closed: may the next touch it, too? */
+/* Memory of other devices is closed: may this one touch it? */
 static void change_device(int device) {
     static int before;
-    if (device != before) {
+    if (device != before || sim_others_open()) {
         before = device;
         sim_close_memory();
     }
 }
 
-static void run_next(int slot) {
-    Queue *queue = &queues[slot];
+static void run_first(Queue *queue) {
     Operation *operation = queue->first;
     const Work *work = &operation->job->work;
-    queue->busy = true;
-    run_clock(operation->clock, slot);
-    if (work->joint != NULL) {
-        join_others(work);
-    }
-    queue->busy = false;
     queue->first = operation->next;
     current = operation;
     change_device(queue->device);
@@ -210,49 +186,103 @@ static void run_next(int slot) {
     rank_data_in_place(sim_host()->rank);
 }
 
-static bool is_idle(void *queue) {
-    return !((const Queue *)queue)->busy;
+const Operation *queue_act_for(const Operation *operation) {
+    const Operation *before = current;
+    current = operation;
+    return before;
 }
 
-static void tell_busy(void *context, char *text, size_t size) {
-    const Queue *queue = context;
-    const Work *work = &queue->first->job->work;
-    snprintf(text, size, "%s at %s:%d, which is first in a stream of rank %d and waits too",
-             work->what, sim_file(work->place), work->place.line, queue->rank);
-}
-
-/* A rank that has begun to run a queue may wait for another one, which needs the queue as well. */
-static void wait_idle(Queue *queue) {
-    const Work *work = &queue->first->job->work;
-    rank_wait(&(RankWait){work->what, work->place, is_idle, queue, tell_busy});
-}
-
-static bool operation_waits(const Operation *operation) {
-    const Work *work = &operation->job->work;
-    bool waits = work->joint != NULL && !work->joint->ready(work->context);
-    for (int s = 0; s < operation->clock->width && !waits; s++) {
-        const Operation *before = queues[s].first;
-        for (; s != operation->stream && before != NULL && !waits &&
-               before->number <= operation->clock->of[s];
-             before = before->next) {
-            waits = operation_waits(before);
+int queue_lacking(const Clock *clock, int but) {
+    for (int s = 0; s < clock->width; s++) {
+        if (s != but && clock->of[s] > queues[s].done) {
+            return s;
         }
     }
-    return waits;
+    return -1;
 }
 
-bool queue_waits(int slot) {
-    return queues[slot].busy || operation_waits(queues[slot].first);
+/* The last queue on the path is there before, too. */
+_Noreturn static void report_circle(const int path[], int steps) {
+    int first = steps - 2;
+    while (path[first] != path[steps - 1]) {
+        first--;
+    }
+    char text[500];
+    bool begun = false;
+    for (int i = first; i < steps - 1; i++) {
+        const Work *work = &queues[path[i]].first->job->work;
+        if (work->needs != NULL) {
+            work->needs->tell(work->context, text, sizeof text);
+            begun ? sim_detail("%s", text) : sim_report("deadlock", "%s", text);
+            begun = true;
+        }
+    }
+    sim_detail("each waits for the next, and the last for the first: none of them can go on");
+    sim_stop();
+}
+
+/* From the head of a queue to what it waits for, and what that waits for: the queue whose first
+   operation can run. -1: other ranks had their turn. Then all may be different, so nothing that
+   was found is kept. */
+static int next_to_run(int slot) {
+    int path[QUEUES + 1], steps = 0;
+    for (;;) {
+        path[steps++] = slot;
+        if (steps > QUEUES) {
+            report_circle(path, steps);
+        }
+        const Operation *operation = queues[slot].first;
+        const Work *work = &operation->job->work;
+        int next = queue_lacking(operation->clock, slot);
+        if (next < 0 && work->needs != NULL) {
+            next = work->needs->queue(work->context);
+            if (next < 0) {
+                return -1;
+            }
+        }
+        if (next < 0 || next == slot) {
+            return slot;
+        }
+        slot = next;
+    }
+}
+
+/* A step towards what a queue has to do; whether there was one. */
+static bool run_for(int slot) {
+    int next = next_to_run(slot);
+    if (next >= 0) {
+        run_first(&queues[next]);
+    }
+    return next >= 0;
+}
+
+static bool only_asked;
+
+bool queue_only_asked(void) {
+    return only_asked;
+}
+
+void queue_try(int slot) {
+    uint64_t number = queues[slot].done + 1;
+    only_asked = true;
+    while (queues[slot].done < number && run_for(slot)) {
+    }
+    only_asked = false;
+    sim_close_memory();
+    if (queues[slot].done < number) {
+        rank_yield();
+    }
 }
 
 void queue_run_to(int slot, uint64_t number) {
-    Queue *queue = &queues[slot];
-    while (queue->done < number) {
-        if (queue->busy) {
-            wait_idle(queue);
-        } else {
-            run_next(slot);
-        }
+    while (queues[slot].done < number) {
+        run_for(slot);
+    }
+}
+
+static void run_clock(const Clock *clock) {
+    for (int slot; (slot = queue_lacking(clock, -1)) >= 0;) {
+        run_for(slot);
     }
 }
 
@@ -262,7 +292,7 @@ void queue_host_waits(const Clock *clock) {
 }
 
 void sim_wait_stream(int slot) {
-    run_clock(&queues[slot].clock, -1);
+    run_clock(&queues[slot].clock);
     queue_host_waits(&queues[slot].clock);
 }
 
@@ -303,7 +333,7 @@ static bool in_host_function;
 
 /* It may look at what the stream has done before, and at nothing later. */
 void sim_as_host(void (*call)(void *), void *context) {
-    Operation *operation = current;
+    const Operation *operation = current;
     Clock *host = sim_host()->clock, before;
     clock_copy(&before, host);
     current = NULL;
@@ -314,6 +344,10 @@ void sim_as_host(void (*call)(void *), void *context) {
     in_host_function = false;
     clock_copy(host, &before);
     current = operation;
+}
+
+bool sim_in_host_function(void) {
+    return in_host_function;
 }
 
 void sim_refuse_in_host_function(const char *what, Place place) {

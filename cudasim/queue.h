@@ -27,7 +27,6 @@ typedef struct Queue {
     Operation *last;     /**< see first */
     uint64_t submitted;  /**< number of the last operation */
     uint64_t done;       /**< number of the last that has run */
-    bool busy;           /**< its first operation is about to run, but waits for others */
     Clock clock;         /**< of the last operation, and of what the next one waits for */
     bool blocking;       /**< ordered with its device's default stream */
     unsigned flags;      /**< of cudaStreamCreateWithFlags() */
@@ -50,8 +49,18 @@ int queue_default(int device);
 /** Runs a queue up to an operation, and before each what it waits for. */
 void queue_run_to(int slot, uint64_t number);
 
-/** Whether the next operation of a queue, which there is, would wait for another rank. */
-bool queue_waits(int slot);
+/** Runs the next operation of a queue, and before it what it waits for, as far as that can be done
+ * without waiting for other ranks. */
+void queue_try(int slot);
+
+/** Whether queue_try() runs: nothing may wait for other ranks. */
+bool queue_only_asked(void);
+
+/** A queue other than `but` that has not come as far as a clock says; -1: there is none. */
+int queue_lacking(const Clock *clock, int but);
+
+/** What runs now is done for this operation; returns the one before. */
+const Operation *queue_act_for(const Operation *operation);
 
 /** The host is ordered after what has a place in the clock; all of that has run. */
 void queue_host_waits(const Clock *clock);

@@ -49,6 +49,10 @@ const Clock *rank_clock(int rank) {
     return ranks != NULL && rank != NO_RANK ? &ranks[rank].clock : &of_process;
 }
 
+bool sim_is_rank(void) {
+    return running != NULL;
+}
+
 int sim_rank(void) {
     const Operation *operation = sim_operation();
     return operation != NULL ? operation->rank : sim_host()->rank;
@@ -243,7 +247,8 @@ static void wait_as_thread(const RankWait *wait) {
 
 void rank_wait(const RankWait *wait) {
     CHECK(!omp_in_parallel(), "a rank cannot change within an OpenMP region");
-    CHECK(sim_operation() == NULL, "a rank cannot change within an operation");
+    CHECK(sim_operation() == NULL && !sim_in_host_function(),
+          "a rank cannot change within an operation, or a function of the host that one calls");
     if (running == NULL) {
         wait_as_thread(wait);
         return;

@@ -30,6 +30,9 @@ typedef struct Host {
 /** The one that runs. */
 Host *sim_host(void);
 
+/** Whether a rank runs, and this is its thread. */
+bool sim_is_rank(void);
+
 /** The rank whose operation runs, else the one that runs; NO_RANK outside of ranks. */
 int sim_rank(void);
 

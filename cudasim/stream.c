@@ -1,5 +1,5 @@
 #include "device.h"
-#include "rank.h"
+#include "queue.h"
 
 /* Streams as a program makes and asks them. */
 
@@ -133,16 +133,10 @@ cudaError_t cudasim_device_synchronize(const char *file, int line) {
     return sim_device_error();
 }
 
-/* Who asks again and again gets on, one operation at a time; or other ranks do, if it waits for
-   them. */
+/* Who asks again and again gets on, one operation at a time. */
 cudaError_t queue_query(int slot, uint64_t number, const Clock *clock) {
-    if (queue_of(slot)->done < number && sim_rank() != NO_RANK && queue_waits(slot)) {
-        rank_yield();
-        return cudaErrorNotReady;
-    }
     if (queue_of(slot)->done < number) {
-        queue_run_to(slot, queue_of(slot)->done + 1);
-        sim_close_memory();
+        queue_try(slot);
         return cudaErrorNotReady;
     }
     queue_host_waits(clock);

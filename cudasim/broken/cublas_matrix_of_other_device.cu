@@ -16,7 +16,8 @@ int main(void) {
     TRY(cudaDeviceEnablePeerAccess(0, 0));
 #endif
     /* expect: memory of another device */
-    TRY(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, x, 1, x, 1, &zero, product, 1));
+    TRY(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, x, 1, x, 1, &zero, product,
+                    1));
     TRY(cudaMemcpy(&host, product, sizeof host, cudaMemcpyDeviceToHost));
     TRY(cublasDestroy(handle));
     TRY(cudaFree(x));

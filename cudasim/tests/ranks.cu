@@ -58,58 +58,88 @@ static void wait_for_all(int line) {
 /* One sum: each rank has submitted `part`. Work of two streams may be under way at once. */
 struct Sum {
     int *part[RANKS];
-    int slot[RANKS], came, ranks;
-    uint64_t number[RANKS];
+    const Operation *operation[RANKS];
+    int came, ranks;
     bool done;
 };
 static Sum sums[64];
 
-static bool sum_is_ready(void *context) {
-    const Sum *sum = *(Sum **)context;
+struct Part {
+    Sum *sum;
+    int rank;
+};
+
+static bool sum_has_all(void *context) {
+    const Sum *sum = ((Part *)context)->sum;
     return sum->came == sum->ranks;
 }
 
-static void sum_prepare(void *context) {
-    Sum *sum = *(Sum **)context;
-    for (int r = 0; r < sum->ranks && !sum->done; r++) {
-        queue_run_to(sum->slot[r], sum->number[r] - 1);
-    }
-}
-
 static void sum_tell(void *context, char *text, size_t size) {
-    const Sum *sum = *(Sum **)context;
+    const Sum *sum = ((Part *)context)->sum;
     snprintf(text, size, "%d of %d ranks", sum->ranks - sum->came, sum->ranks);
 }
 
+static void sum_tell_circle(const void *context, char *text, size_t size) {
+    const Part *part = (const Part *)context;
+    const Operation *own = part->sum->operation[part->rank];
+    snprintf(text, size, "rank %d's sum at %s:%d waits for the others", part->rank,
+             sim_file(own->place), own->place.line);
+}
+
+/* All parts must be first in their queues. */
+static int sum_queue(void *context) {
+    Part *part = (Part *)context;
+    Sum *sum = part->sum;
+    const Operation *own = sum->operation[part->rank];
+    if (!sum_has_all(part) && !queue_only_asked()) {
+        RankWait wait = {own->what, own->place, sum_has_all, part, sum_tell};
+        rank_wait(&wait);
+    }
+    if (!sum_has_all(part)) {
+        return -1;
+    }
+    for (int r = 0; r < sum->ranks && !sum->done; r++) {
+        const Operation *other = sum->operation[r];
+        int lacking = queue_lacking(other->clock, other->stream);
+        if (lacking >= 0 || queue_of(other->stream)->done + 1 < other->number) {
+            return lacking >= 0 ? lacking : other->stream;
+        }
+    }
+    return own->stream;
+}
+
 static void sum_run(void *context) {
-    Sum *sum = *(Sum **)context;
+    Sum *sum = ((Part *)context)->sum;
+    const Operation *before = sim_operation();
     int total = 0;
     for (int r = 0; r < sum->ranks && !sum->done; r++) {
+        queue_act_for(sum->operation[r]);
         sim_touch(sum->part[r], sizeof(int), false);
         total += *sum->part[r];
     }
     for (int r = 0; r < sum->ranks && !sum->done; r++) {
+        queue_act_for(sum->operation[r]);
         sim_touch(sum->part[r], sizeof(int), true);
         *sum->part[r] = total;
     }
+    queue_act_for(before);
     sum->done = true;
 }
 
 /* The sum `number` of all ranks' part, in a stream. */
 static void all_sum(int number, int *part, cudaStream_t stream, int line) {
-    static const Joint joint = {sum_is_ready, sum_prepare, sum_tell};
-    Sum *sum = &sums[number];
+    static const Needs needs = {sum_queue, sum_tell_circle};
+    Part context = {&sums[number], cudasim_rank()};
+    Sum *sum = context.sum;
     Work work = {};
     work.what = "sum";
     work.place = Place{__FILE__, line};
     work.run = sum_run;
-    work.context = &sum;
-    work.joint = &joint;
+    work.context = &context;
+    work.needs = &needs;
     sum->ranks = cudasim_rank_count();
     sum->part[cudasim_rank()] = part;
-    const Operation *operation = sim_submit_copy(stream, work, sizeof sum);
-    sum->slot[cudasim_rank()] = operation->stream;
-    sum->number[cudasim_rank()] = operation->number;
+    sum->operation[cudasim_rank()] = sim_submit_copy(stream, work, sizeof context);
     sum->came++;
 }
 
@@ -251,10 +281,13 @@ static void pinned(int rank, void *) {
 
 /* ---- stacks ------------------------------------------------------------------------------------ */
 
-__attribute__((noinline)) static int deep(int levels) {
+static int deep(int levels);
+static int (*volatile again)(int) = deep; /* no compiler makes a loop of it */
+
+static int deep(int levels) {
     volatile char here[1 << 10];
     here[0] = here[sizeof here - 1] = 1;
-    return levels == 0 ? here[0] : deep(levels - 1) + here[sizeof here - 1];
+    return levels == 0 ? here[0] : again(levels - 1) + here[sizeof here - 1];
 }
 
 static void stacks(int rank, void *) {
@@ -269,11 +302,12 @@ static void stacks(int rank, void *) {
     }
     MUST(caught);
     std::thread([rank] { /* is not a rank */
-        int device = -1;
-        OK(cudaGetDevice(&device));
-        MUST(device == 0 && cudasim_rank() == 0);
-        (void)rank;
-    }).join();
+                         int device = -1;
+                         OK(cudaGetDevice(&device));
+                         MUST(device == 0 && cudasim_rank() == 0);
+                         (void)rank;
+    })
+        .join();
     int sum = 0;
 #pragma omp parallel for num_threads(2) reduction(+ : sum)
     for (int i = 0; i < 100; i++) {
@@ -362,13 +396,14 @@ static void wait_in_region(int, void *) {
 }
 
 static void host_function_waits(void *) {
-    barrier.came = 0;
     wait_for_all(__LINE__);
 }
 
-static void wait_in_host_function(int, void *) {
-    OK(cudaLaunchHostFunc(NULL, host_function_waits, NULL));
-    OK(cudaDeviceSynchronize());
+static void wait_in_host_function(int rank, void *) {
+    if (rank == 1) {
+        OK(cudaLaunchHostFunc(NULL, host_function_waits, NULL));
+        OK(cudaDeviceSynchronize());
+    }
 }
 
 static void kernel_fails(int rank, void *) {
