@@ -281,13 +281,12 @@ static void pinned(int rank, void *) {
 
 /* ---- stacks ------------------------------------------------------------------------------------ */
 
-static int deep(int levels);
-static int (*volatile again)(int) = deep; /* no compiler makes a loop of it */
-
-static int deep(int levels) {
-    volatile char here[1 << 10];
-    here[0] = here[sizeof here - 1] = 1;
-    return levels == 0 ? here[0] : again(levels - 1) + here[sizeof here - 1];
+__attribute__((noinline)) static int deep(int levels) {
+    char here[1 << 10];
+    here[sizeof here - 1] = 1;
+    int below = levels == 0 ? 0 : deep(levels - 1);
+    asm volatile("" : : "r"(here) : "memory"); /* somebody may look at all of it */
+    return below + here[sizeof here - 1];
 }
 
 static void stacks(int rank, void *) {
@@ -328,6 +327,7 @@ static void turn(int rank, void *) {
 
 static void order(void) {
     const char *schedule = getenv("CUDASIM_SCHED");
+    schedule = schedule != NULL ? schedule : "forward";
     cudasim_ranks_run(RANKS, turn, NULL);
     MUST(turns.size() == 2 * RANKS);
     for (int k = 0; k < RANKS && strncmp(schedule, "random", 6) != 0; k++) {
