@@ -18,12 +18,14 @@ typedef struct Pending {
 
 static Pending *pending;
 static int pending_count, pending_room;
+static bool page_opened; /* since the host has touched what lies beside */
 
-static void set_access(const Pending *p, int access) {
+static void close_one(const Pending *p) {
     uintptr_t first = (uintptr_t)p->begin & ~(uintptr_t)(PAGE - 1);
-    mprotect((void *)first, (uintptr_t)p->end - first, access);
+    mprotect((void *)first, (uintptr_t)p->end - first, p->written ? PROT_NONE : PROT_READ);
 }
 
+/* Whose work is over is opened, as a whole; what others of them still need is closed again. */
 void sim_guard_pending(void) {
     int kept = 0;
     for (int i = 0; i < pending_count; i++) {
@@ -39,9 +41,14 @@ void sim_guard_pending(void) {
     }
     pending_count = kept;
     for (int i = 0; i < pending_count; i++) {
-        pending[i].allocation->open = false;
-        set_access(&pending[i], pending[i].written ? PROT_NONE : PROT_READ);
+        if (pending[i].allocation->open || page_opened) {
+            close_one(&pending[i]);
+        }
     }
+    for (int i = 0; i < pending_count; i++) {
+        pending[i].allocation->open = false;
+    }
+    page_opened = false;
 }
 
 void sim_guard(const char *begin, size_t bytes, bool written, const Operation *operation) {
@@ -62,7 +69,8 @@ void sim_guard(const char *begin, size_t bytes, bool written, const Operation *o
                                          .slot = operation->stream,
                                          .number = operation->number,
                                          .place = operation->place};
-    sim_guard_pending();
+    close_one(&pending[pending_count - 1]);
+    allocation->open = false;
 }
 
 static void report_pending(const Pending *work, const char *verb, const char *where) {
@@ -90,5 +98,6 @@ bool sim_pending_copy(const char *p, bool write, const void *pc) {
         }
     }
     mprotect((void *)((uintptr_t)p & ~(uintptr_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE);
+    page_opened = true;
     return false;
 }
