@@ -110,7 +110,7 @@ static bool may_free(const char *call, void *p, bool on_host, Place place) {
 }
 
 /* cudaFree() waits for its device; another one may still use the memory, by peer access. */
-static void check_unused(const char *call, const Allocation *a, Place place) {
+static void wait_unused(const char *call, const Allocation *a, Place place) {
     for (int i = 0; i < a->used_count; i++) {
         LastUse last = a->used[i];
         if (!sim_host_ordered(last.slot, last.number)) {
@@ -120,6 +120,7 @@ static void check_unused(const char *call, const Allocation *a, Place place) {
             sim_detail_address(a->base);
             sim_detail("wait for that device first: cudaSetDevice(%d), cudaDeviceSynchronize()",
                        queue_of(last.slot)->device);
+            queue_run_to(last.slot, last.number);
             return;
         }
     }
@@ -138,7 +139,7 @@ static cudaError_t free_now(const char *call, void *p, bool on_host, Place place
     }
     Allocation *allocation = sim_allocation(p);
     sim_wait_device(allocation->device);
-    check_unused(call, allocation, place);
+    wait_unused(call, allocation, place);
     allocation->given_back = true;
     allocation->freed = place;
     sim_retire(allocation);

@@ -84,6 +84,9 @@ Allocation *sim_nearest(const volatile void *p);
 /** Within an operation: opens device memory, and in check mode checks and notes the access. */
 void sim_touch(const void *p, size_t bytes, bool write);
 
+/** Whether memory is open that is not of the device whose operation has opened it. */
+bool sim_others_open(void);
+
 /** Makes all of device memory inaccessible again: control goes back to the host. */
 void sim_close_memory(void);
 

@@ -392,6 +392,7 @@ cudaError_t cudasim_memcpy_symbol(const char *file, int line, void *to, const vo
         return sim_error(cudaErrorInvalidValue, "cudaMemcpyToSymbol", place, false);
     }
     sim_wait_device(sim_device());
+    variables_in_place(sim_device());
     memmove(to, from, bytes);
     return sim_device_error();
 }

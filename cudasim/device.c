@@ -226,6 +226,7 @@ cudaError_t cudasim_device_reset(const char *file, int line) {
     cudaError_t error = cudasim_device_synchronize(file, line);
     SimDevice *device = device_of(number);
     sim_retire_all(number, place);
+    variables_reset(number);
     device->peers = device->pool_users = 0;
     device->error = cudaSuccess;
     wishes[number] = (Wishes){0};

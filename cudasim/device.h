@@ -12,9 +12,8 @@ enum { MOST_DEVICES = 64 /**< of a program */ };
 
 /** A device. */
 typedef struct SimDevice {
-    int queue;      /**< slot of its default stream; 0 before its first use, but for device 0 */
-    bool many;      /**< it has had other queues than that */
-    uint64_t peers; /**< bit d: kernels here may use memory of device d */
+    bool many;           /**< it has had other queues than default streams */
+    uint64_t peers;      /**< bit d: kernels here may use memory of device d */
     uint64_t pool_users; /**< bit d: kernels of device d may use memory of the pool here */
     Place peer_ended[MOST_DEVICES]; /**< where `peers` has lost a bit */
     SimUse memory;                  /**< given out */
@@ -39,6 +38,17 @@ bool sim_has_device(int number);
 
 /** Work begins: reports a cudaSetDevice() that has failed without being noticed. */
 void sim_tell_refused(void);
+
+/* ---- variables.c ----------------------------------------------------------------------------- */
+
+/** There will be several devices: notes what each device's variables begin with. */
+void variables_at_first(void);
+
+/** Work of a device runs, or a copy from or to its variables. */
+void variables_in_place(int device);
+
+/** They are as at the beginning. */
+void variables_reset(int device);
 
 /* ---- peer.c ---------------------------------------------------------------------------------- */
 

@@ -162,7 +162,8 @@ static void handle_fault(int signal, siginfo_t *info, void *context) {
     int overflow = rank_overflow(p);
     if (overflow >= 0) {
         sim_describe_fault(pc, false, where, sizeof where);
-        sim_report("stack overflow", "rank %d has more than 8 MiB of local variables, at %s",
+        sim_report("stack overflow",
+                   "the host code of rank %d has more than 8 MiB of local variables, at %s",
                    overflow, where);
     } else if (in_kernel && is_misaligned(info)) {
         sim_describe_fault(pc, true, where, sizeof where);
@@ -235,6 +236,7 @@ void sim_begin(void) {
         begun = true;
         sim_read_settings();
         sim_reserve_memory();
+        sim_need_devices(1);
         sim_catch_faults();
     }
 }

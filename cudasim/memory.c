@@ -261,6 +261,11 @@ void sim_retire_all(int device, Place place) {
 
 static Allocation *opened[4096];
 static int opened_count;
+static bool others_open;
+
+bool sim_others_open(void) {
+    return others_open;
+}
 
 void sim_open(Allocation *allocation) {
     static int busy;
@@ -272,6 +277,7 @@ void sim_open(Allocation *allocation) {
             opened[opened_count++] = allocation;
         }
         allocation->open = true;
+        others_open = others_open || (allocation->device != sim_device() && !allocation->pinned);
         check_opened(allocation);
     }
     __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
@@ -296,6 +302,7 @@ void sim_close_memory(void) {
             close_one(&table[i]);
         }
     }
+    others_open = false;
     while (opened_count > 0) {
         close_one(opened[--opened_count]);
     }

@@ -36,8 +36,8 @@ bool sim_is_own(const Allocation *a, const char *what, Place place) {
     if (a->rank == rank || a->rank == NO_RANK || rank == NO_RANK) {
         return true;
     }
-    sim_report("memory of another rank", "%s at %s:%d uses memory of rank %d", what, sim_file(place),
-               place.line, a->rank);
+    sim_report("memory of another rank", "%s at %s:%d uses memory of rank %d", what,
+               sim_file(place), place.line, a->rank);
     sim_detail_address(a->base);
     sim_detail("ranks are like processes: none can use what another has allocated; send the data");
     return false;
@@ -48,8 +48,9 @@ bool sim_kernel_may_use(const Allocation *a, int slot, const char *what, Place p
     if (sim_reaches(device, a)) {
         return true;
     }
-    sim_report("memory of another device", "%s at %s:%d uses memory of device %d, and runs on device %d",
-               what, sim_file(place), place.line, a->device, device);
+    sim_report("memory of another device",
+               "%s at %s:%d uses memory of device %d, and runs on device %d", what, sim_file(place),
+               place.line, a->device, device);
     sim_detail_address(a->base);
     sim_detail_reach(device, a);
     return false;

@@ -10,9 +10,9 @@
    operations. The clock is both the list of what to run first and the answer to "are these two
    ordered?". */
 
-enum { DEPTH = 1024 /* a full queue makes room, as a GPU's does */ };
+enum { DEPTH = 1024 /* a full queue makes room, as a GPU's does */, ALL = -1 /* devices */ };
 
-static Queue queues[QUEUES] = {{.kind = QUEUE_DEFAULT, .blocking = true}};
+static Queue queues[QUEUES] = {{.kind = QUEUE_DEFAULT, .rank = NO_RANK, .blocking = true}};
 static int count = 1;
 static const Operation *current;
 
@@ -35,21 +35,34 @@ int queue_take(int device, QueueKind kind) {
     count = slot < count ? count : slot + 1;
     queues[slot].kind = kind;
     queues[slot].device = device;
+    queues[slot].rank = sim_rank();
     device_of(device)->many = device_of(device)->many || kind != QUEUE_DEFAULT;
     queues[slot].blocking = kind == QUEUE_DEFAULT;
     return slot;
 }
 
+/* Of the default streams. Ranks on one device have each their own, as processes have; the many ranks
+   of a dry run, which come one after the other, take over those of ranks that have ended. */
+static int *default_of(int device, int rank) {
+    static int slots[MOST_DEVICES][MOST_RANKS + 1];
+    return &slots[device][rank == NO_RANK ? 0 : 1 + rank % MOST_RANKS];
+}
+
 int queue_default(int device) {
-    SimDevice *d = device_of(device);
-    if (d->queue == 0 && device != 0) {
-        d->queue = queue_take(device, QUEUE_DEFAULT);
-        if (d->queue < 0) {
+    int rank = sim_rank(), *slot = default_of(device, rank);
+    if (*slot == 0 && !(device == 0 && rank == NO_RANK)) {
+        *slot = queue_take(device, QUEUE_DEFAULT);
+        if (*slot < 0) {
             fprintf(stderr, "[cudasim] at most %d streams\n", QUEUES);
             sim_stop();
         }
     }
-    return d->queue;
+    queues[*slot].rank = rank;
+    return *slot;
+}
+
+static bool is_of(const Queue *queue, int device, int rank) {
+    return queue->kind != QUEUE_UNUSED && queue->device == device && queue->rank == rank;
 }
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
@@ -94,11 +107,11 @@ static void join_blocking(int slot, Clock *clock) {
         return;
     }
     if (queue->kind != QUEUE_DEFAULT) {
-        clock_join(clock, &queues[queue_default(queue->device)].clock);
+        clock_join(clock, &queues[*default_of(queue->device, queue->rank)].clock);
         return;
     }
     for (int s = 0; s < count; s++) {
-        if (queues[s].blocking && queues[s].device == queue->device) {
+        if (queues[s].blocking && is_of(&queues[s], queue->device, queue->rank)) {
             clock_join(clock, &queues[s].clock);
         }
     }
@@ -112,7 +125,7 @@ void sim_clock_of(int slot, Clock *clock) {
 
 void queue_join_device(int device, Clock *clock) {
     for (int s = 0; s < count; s++) {
-        if (queues[s].device == device) {
+        if (is_of(&queues[s], device, sim_rank())) {
             clock_join(clock, &queues[s].clock);
         }
     }
@@ -121,7 +134,7 @@ void queue_join_device(int device, Clock *clock) {
 void queue_device_waits(int device, const Clock *clock) {
     clock_join(&queues[queue_default(device)].clock, clock);
     for (int s = 0; s < count; s++) {
-        if (queues[s].device == device && queues[s].kind == QUEUE_STREAM) {
+        if (is_of(&queues[s], device, sim_rank()) && queues[s].kind == QUEUE_STREAM) {
             clock_join(&queues[s].clock, clock);
         }
     }
@@ -151,10 +164,10 @@ static void finish(Operation *operation) {
     free(operation);
 }
 
-/* Memory that the work of another device has touched is closed: may the next touch it, too? */
+/* Memory of other devices is closed: may this one touch it? */
 static void change_device(int device) {
     static int before;
-    if (device != before) {
+    if (device != before || sim_others_open()) {
         before = device;
         sim_close_memory();
     }
@@ -166,6 +179,7 @@ static void run_first(Queue *queue) {
     queue->first = operation->next;
     current = operation;
     change_device(queue->device);
+    variables_in_place(queue->device);
     rank_data_in_place(operation->rank);
     if (work->run != NULL && sim_device_error() == cudaSuccess) {
         work->run(work->context);
@@ -260,6 +274,7 @@ void queue_try(int slot) {
     while (queues[slot].done < number && run_for(slot)) {
     }
     only_asked = false;
+    sim_close_memory();
     if (queues[slot].done < number) {
         rank_yield();
     }
@@ -292,10 +307,11 @@ void sim_wait_stream(int slot) {
 
 /* Of two streams that nothing orders, the one that was given its work later goes first: it is the
    one that would need the other's results. */
-static int next_queue(int device) {
+static int next_queue(int device, int rank) {
     int next = -1;
     for (int s = 0; s < count; s++) {
-        if (queues[s].done == queues[s].submitted || queues[s].device != device) {
+        bool wanted = device == ALL || (queues[s].device == device && queues[s].rank == rank);
+        if (queues[s].done == queues[s].submitted || !wanted) {
             continue;
         }
         bool later = next < 0 || queues[s].first->serial > queues[next].first->serial;
@@ -307,7 +323,7 @@ static int next_queue(int device) {
 }
 
 void sim_wait_device(int device) {
-    for (int slot; (slot = next_queue(device)) >= 0;) {
+    for (int slot; (slot = next_queue(device, sim_rank())) >= 0;) {
         queue_run_to(slot, queues[slot].submitted);
     }
     Clock all;
@@ -317,8 +333,8 @@ void sim_wait_device(int device) {
 }
 
 void sim_wait_all(void) {
-    for (int device = 0; device < sim_device_count(); device++) {
-        sim_wait_device(device);
+    for (int slot; (slot = next_queue(ALL, NO_RANK)) >= 0;) {
+        sim_wait_stream(slot);
     }
 }
 
@@ -339,6 +355,10 @@ void sim_as_host(void (*call)(void *), void *context) {
     in_host_function = false;
     clock_copy(host, &before);
     current = operation;
+}
+
+bool sim_in_host_function(void) {
+    return in_host_function;
 }
 
 void sim_refuse_in_host_function(const char *what, Place place) {

@@ -8,6 +8,8 @@
 
 #include "queue.h"
 
+enum { MOST_RANKS = 64 /**< that run at once */ };
+
 /** The state of a thread of the host, or of a rank. */
 typedef struct Host {
     int rank;         /**< its number, or NO_RANK */
@@ -28,6 +30,9 @@ typedef struct Host {
 /** The one that runs. */
 Host *sim_host(void);
 
+/** Whether a rank runs, and this is its thread. */
+bool sim_is_rank(void);
+
 /** The rank whose operation runs, else the one that runs; NO_RANK outside of ranks. */
 int sim_rank(void);
 
@@ -46,6 +51,9 @@ typedef struct RankWait {
  * deadlock, and the program ends. So it is where there are no ranks: nobody else would do anything.
  */
 void rank_wait(const RankWait *wait);
+
+/** The clock of a rank's host, or of those that are not ranks. */
+const Clock *rank_clock(int rank);
 
 /** Puts the static data of a rank in place: work that it has submitted runs. */
 void rank_data_in_place(int rank);

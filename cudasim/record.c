@@ -27,14 +27,14 @@ typedef struct Lane {
 /* One host. */
 typedef struct Caller {
     Lane **lane;   /* (QUEUES) made at first use */
-    uint64_t last; /* the last entry of its own: a wait, or a graph; 0: none */
+    uint64_t last;  /* the last entry of its own: a wait, or a graph; 0: none */
+    uint64_t graph; /* whose nodes enter queues now; 0: none */
 } Caller;
 
 static CudasimEntry *entries; /* [0, count): entry i has the id i + 1 */
 static size_t count, room;
 static Caller *callers; /* [0, caller_count) by rank */
 static int caller_count;
-static uint64_t graph; /* whose nodes enter queues now; 0: none */
 static AsideFile file;
 enum { WIDEST_DRY = 64 /* queues: beyond, the entries of a dry run have no clock */ };
 
@@ -198,7 +198,7 @@ static CudasimEntry *new_entry(CudasimKind kind, const char *name, Place place, 
                         .rank = own_rank(),
                         .device = own_device(stream),
                         .stream = stream,
-                        .graph = graph,
+                        .graph = caller_of(own_rank())->graph,
                         .read = -1,
                         .written = -1};
     return e;
@@ -272,11 +272,11 @@ void record_graph(const char *what, Place place) {
     CudasimEntry *e = new_entry(CUDASIM_GRAPH, what, place, -1);
     set_after(e, sim_host()->clock, NULL);
     set_clock(e, sim_host()->clock);
-    graph = caller_of(e->rank)->last = e->id;
+    caller_of(e->rank)->last = caller_of(e->rank)->graph = e->id;
 }
 
 void record_graph_over(void) {
-    graph = 0;
+    caller_of(own_rank())->graph = 0;
 }
 
 void record_traffic(const Operation *operation) {

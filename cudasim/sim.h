@@ -13,6 +13,7 @@
  *     queue.c    queues of work, and what waits for what
  *     rank.c     ranks: several hosts in one process
  *     use.c      which memory waiting work will use
+ *     variables.c  variables of each device
  *     stream.c   streams
  *     stream_event.c  events
  *     handles.c  which events and graphs exist
@@ -264,6 +265,9 @@ void check_filled(const void *p, size_t bytes);
 
 /** A copy or a matrix product reads or writes. */
 void check_range(const void *p, size_t bytes, bool write);
+
+/** A variable of another device than before is there. */
+void check_other(const void *p, size_t bytes);
 
 /** The launch that runs must not run again: a kernel has taken or freed memory. */
 void check_once(void);

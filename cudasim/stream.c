@@ -1,5 +1,5 @@
 #include "device.h"
-#include "rank.h"
+#include "queue.h"
 
 /* Streams as a program makes and asks them. */
 
@@ -137,7 +137,6 @@ cudaError_t cudasim_device_synchronize(const char *file, int line) {
 cudaError_t queue_query(int slot, uint64_t number, const Clock *clock) {
     if (queue_of(slot)->done < number) {
         queue_try(slot);
-        sim_close_memory();
         return cudaErrorNotReady;
     }
     queue_host_waits(clock);

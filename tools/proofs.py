@@ -132,6 +132,7 @@ def kit_proofs():
         Proof("simulator: records, dry runs, traffic and makespans", TRAIN + ("machines/",),
               f"{MAKE} build/bin/train build/bin/makespan\n cudasim/tests/record_test.py build/bin/train build/bin/makespan"),
         Proof("simulator: programs as others write them", KIT + SIMULATOR, "cudasim/tests/foreign.py"),
+        Proof("simulator: ranks, gcc and clang, in all orders", KIT + SIMULATOR, "cudasim/tests/ranks_test.py"),
         Proof("simulator: the table of a folder of programs", KIT + SIMULATOR + ("tools/foreign.py", "tools/foreign_result.py", "tools/meter.py"),
               "cudasim/tests/foreign_table.py"),
         Proof("nvcc: programs as others write them", SIMULATOR, "cudasim/tests/foreign.py --nvcc", NVCC, "there is no nvcc here"),
