@@ -130,6 +130,7 @@ def kit_proofs():
               " cudasim/tests/flags_test.sh gcc\n cudasim/tests/flags_test.sh clang\n"
               " cudasim/tests/cores_test.sh gcc\n cudasim/tests/cores_test.sh clang"),
         Proof("simulator: programs as others write them", KIT + SIMULATOR, "cudasim/tests/foreign.py"),
+        Proof("simulator: ranks, gcc and clang, in all orders", KIT + SIMULATOR, "cudasim/tests/ranks_test.py"),
         Proof("simulator: the table of a folder of programs", KIT + SIMULATOR + ("tools/foreign.py", "tools/foreign_result.py", "tools/meter.py"),
               "cudasim/tests/foreign_table.py"),
         Proof("nvcc: programs as others write them", SIMULATOR, "cudasim/tests/foreign.py --nvcc", NVCC, "there is no nvcc here"),
