@@ -141,7 +141,7 @@ def check_dry(ends, ranks, folder):
           f"1,024 ranks: {done.stderr}")
     check(time.monotonic() - began < 60, "1,024 ranks take minutes")
     check(all(lines[before - 1]["rank"] == line["rank"] for line in lines for before in line["after"]), "1,024 ranks wait for each other")
-    default = [line for line in lines if line["name"] == "cudaMemcpy"]
+    default = [line for line in lines if line["kind"] == "copy"]
     check(len(default) == 1024 and all(line["after"] for line in default), "1,024 ranks: the default stream of one is lost")
     return many
 
