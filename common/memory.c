@@ -1,4 +1,4 @@
-/* A stack of named tensors with a budget, and the counts of it: now, at the peak, over time. The
+/* Stacks of named tensors under one budget, and the counts of them: now, at the peak, over time. The
    contract is in memory.h. */
 #include "common/memory.h"
 
@@ -14,23 +14,35 @@ enum { POISON = 0xff };
 /* Between checked tensors: bytes that must not be written. */
 enum { GUARD = 0xa5, GUARD_BYTES = DEVICE_ALIGNMENT };
 
-struct Memory {
+/* What the lanes of a memory share. */
+typedef struct Account {
     Device *device;
     MemoryOptions options;
-    Tensor *tensors; /* the stack */
+    Memory **lanes; /* the first is the stack that memory_new() gave */
+    size_t lane_count, lane_room;
+    Tensor *tensors; /* of all lanes, oldest first */
     size_t count, room;
     size_t padding;
     MemoryUse now, peak;
     size_t peak_padding;
-    /* The tensors of the peak are the lowest `peak_count` of the stack until one of them goes. */
+    /* The tensors of the peak are the oldest `peak_count` until one of them goes. */
     Tensor *peak_tensors;
     size_t peak_count;
-    bool peak_on_stack;
+    bool peak_in_place;
     bool recording;
     MemoryEvent *events;
     size_t event_count, event_room;
     void (*refused)(void *context);
     void *context;
+} Account;
+
+/* One stack: its tensors are those of the account that have its number. */
+struct Memory {
+    Account *account;
+    int lane;
+    char *name;
+    size_t count;       /* of its tensors */
+    size_t bytes, peak; /* of these alone */
 };
 
 const char *memory_kind_name(MemoryKind kind) {
@@ -70,43 +82,83 @@ static void *grown(void *array, size_t count, size_t *room, size_t element) {
     return array;
 }
 
+static Memory *lane_new(Account *account, const char *name) {
+    Memory *lane = calloc(1, sizeof *lane);
+    char *copy = strdup(name);
+    CHECK(lane != NULL && copy != NULL, "no memory for a few bytes");
+    *lane = (Memory){.account = account, .lane = (int)account->lane_count, .name = copy};
+    account->lanes =
+        grown(account->lanes, account->lane_count, &account->lane_room, sizeof(Memory *));
+    account->lanes[account->lane_count++] = lane;
+    return lane;
+}
+
 Memory *memory_new(Device *device, MemoryOptions options) {
-    Memory *memory = calloc(1, sizeof *memory);
-    CHECK(memory != NULL, "no memory for a few bytes");
-    memory->device = device;
-    memory->options = options;
-    memory->peak_on_stack = true;
-    return memory;
+    Account *account = calloc(1, sizeof *account);
+    CHECK(account != NULL, "no memory for a few bytes");
+    account->device = device;
+    account->options = options;
+    account->peak_in_place = true;
+    return lane_new(account, "");
+}
+
+Memory *memory_lane(Memory *memory, const char *name) {
+    Account *account = memory->account;
+    for (size_t i = 0; i < account->lane_count; i++) {
+        if (strcmp(account->lanes[i]->name, name) == 0) {
+            return account->lanes[i];
+        }
+    }
+    return lane_new(account, name);
 }
 
 void memory_free(Memory *memory) {
     if (memory == NULL) {
         return;
     }
-    memory_release(memory, 0);
-    free(memory->tensors);
-    free(memory->peak_tensors);
-    free(memory->events);
-    free(memory);
+    Account *account = memory->account;
+    CHECK(memory->lane == 0, "lane \"%s\" goes with its memory", memory->name);
+    for (size_t i = account->lane_count; i-- > 0;) {
+        memory_release(account->lanes[i], 0);
+        free(account->lanes[i]->name);
+        free(account->lanes[i]);
+    }
+    free(account->lanes);
+    free(account->tensors);
+    free(account->peak_tensors);
+    free(account->events);
+    free(account);
 }
 
-static void print_in_use(const Memory *memory) {
-    bool any = false;
-    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
-        if (memory->now.bytes[kind] > 0) {
-            fprintf(stderr, "%s  %s %.1f", any ? "" : ":\n", memory_kind_name((MemoryKind)kind),
-                    memory_mib(memory->now.bytes[kind]));
-            any = true;
-        }
+/* "  weights 1.0" where there are any, after `heading` where it is the first. */
+static void print_mib(const char **heading, const char *name, size_t bytes) {
+    if (bytes > 0) {
+        fprintf(stderr, "%s  %s %.1f", *heading, name, memory_mib(bytes));
+        *heading = "";
     }
-    fprintf(stderr, any ? " MiB\n" : "\n");
+}
+
+static void print_in_use(const Account *account) {
+    const char *kinds = ":\n", *lanes = "of that in lanes:\n";
+    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
+        print_mib(&kinds, memory_kind_name((MemoryKind)kind), account->now.bytes[kind]);
+    }
+    fputs(*kinds == '\0' ? " MiB\n" : "\n", stderr);
+    for (size_t i = 1; i < account->lane_count; i++) {
+        print_mib(&lanes, account->lanes[i]->name, account->lanes[i]->bytes);
+    }
+    fputs(*lanes == '\0' ? " MiB\n" : "", stderr);
 }
 
 static void refuse(const Memory *memory, MemoryKind kind, const char *name, int layer,
                    size_t bytes) {
-    size_t total = memory_total(&memory->now), budget = memory->options.budget;
+    const Account *account = memory->account;
+    size_t total = memory_total(&account->now), budget = account->options.budget;
     fflush(stdout);
     fprintf(stderr, "out of memory: %.1f MiB for \"%s\" (", memory_mib(bytes), name);
+    if (memory->lane > 0) {
+        fprintf(stderr, "lane %s, ", memory->name);
+    }
     if (layer >= 0) {
         fprintf(stderr, "layer %d, ", layer);
     }
@@ -117,73 +169,84 @@ static void refuse(const Memory *memory, MemoryKind kind, const char *name, int 
     } else {
         fprintf(stderr, "the device has no more, %.1f MiB in use", memory_mib(total));
     }
-    print_in_use(memory);
-    if (memory->refused != NULL) {
-        memory->refused(memory->context);
+    print_in_use(account);
+    if (account->refused != NULL) {
+        account->refused(account->context);
     }
     exit(EXIT_RUN);
 }
 
-static void record(Memory *memory, bool allocated, const Tensor *tensor) {
-    if (!memory->recording) {
+static void record(Account *account, bool allocated, const Tensor *tensor) {
+    if (!account->recording) {
         return;
     }
-    memory->events =
-        grown(memory->events, memory->event_count, &memory->event_room, sizeof *memory->events);
-    memory->events[memory->event_count++] = (MemoryEvent){
+    account->events =
+        grown(account->events, account->event_count, &account->event_room, sizeof *account->events);
+    account->events[account->event_count++] = (MemoryEvent){
         .seconds = now(),
         .allocated = allocated,
         .tensor = *tensor,
-        .in_use = memory->now,
+        .in_use = account->now,
     };
 }
 
-static size_t guard_bytes(const Memory *memory) {
-    return memory->options.checked ? GUARD_BYTES : 0;
+static size_t guard_bytes(const Account *account) {
+    return account->options.checked ? GUARD_BYTES : 0;
 }
 
 /* The bytes that a tensor takes beyond those asked for. */
-static size_t padding_of(const Memory *memory, size_t bytes) {
-    size_t taken = bytes + guard_bytes(memory);
-    return guard_bytes(memory) + (DEVICE_ALIGNMENT - taken % DEVICE_ALIGNMENT) % DEVICE_ALIGNMENT;
+static size_t padding_of(const Account *account, size_t bytes) {
+    size_t taken = bytes + guard_bytes(account);
+    return guard_bytes(account) + (DEVICE_ALIGNMENT - taken % DEVICE_ALIGNMENT) % DEVICE_ALIGNMENT;
 }
 
-static void note_peak(Memory *memory) {
-    memory->peak = memory->now;
-    memory->peak_padding = memory->padding;
-    memory->peak_count = memory->count;
-    memory->peak_on_stack = true;
+static void note_peak(Account *account) {
+    account->peak = account->now;
+    account->peak_padding = account->padding;
+    account->peak_count = account->count;
+    account->peak_in_place = true;
+}
+
+/* Device memory, filled and guarded where memory is checked; NULL if there is no more. */
+static void *alloc_on_device(const Account *account, size_t bytes) {
+    void *data = device_alloc(account->device, bytes + guard_bytes(account));
+    if (data != NULL && account->options.checked) {
+        device_fill(account->device, data, POISON, bytes);
+        device_fill(account->device, (char *)data + bytes, GUARD, GUARD_BYTES);
+    }
+    return data;
 }
 
 void *memory_alloc(Memory *memory, MemoryKind kind, const char *name, int layer, size_t bytes) {
-    size_t budget = memory->options.budget, in_use = memory_total(&memory->now);
+    Account *account = memory->account;
+    size_t budget = account->options.budget, in_use = memory_total(&account->now);
     if (budget > 0 && (in_use > budget || bytes > budget - in_use)) {
         refuse(memory, kind, name, layer, bytes);
     }
-    void *data = device_alloc(memory->device, bytes + guard_bytes(memory));
+    void *data = alloc_on_device(account, bytes);
     if (data == NULL) {
         refuse(memory, kind, name, layer, bytes);
     }
-    if (memory->options.checked) {
-        device_fill(memory->device, data, POISON, bytes);
-        device_fill(memory->device, (char *)data + bytes, GUARD, GUARD_BYTES);
+    account->tensors =
+        grown(account->tensors, account->count, &account->room, sizeof *account->tensors);
+    Tensor *tensor = &account->tensors[account->count++];
+    *tensor = (Tensor){name, layer, kind, bytes, data, memory->lane};
+    account->now.bytes[kind] += bytes;
+    account->padding += padding_of(account, bytes);
+    if (memory_total(&account->now) > memory_total(&account->peak)) {
+        note_peak(account);
     }
-    memory->tensors = grown(memory->tensors, memory->count, &memory->room, sizeof *memory->tensors);
-    Tensor *tensor = &memory->tensors[memory->count++];
-    *tensor = (Tensor){.name = name, .layer = layer, .kind = kind, .bytes = bytes, .data = data};
-    memory->now.bytes[kind] += bytes;
-    memory->padding += padding_of(memory, bytes);
-    if (memory_total(&memory->now) > memory_total(&memory->peak)) {
-        note_peak(memory);
-    }
-    record(memory, true, tensor);
+    memory->count++;
+    memory->bytes += bytes;
+    memory->peak = memory->bytes > memory->peak ? memory->bytes : memory->peak;
+    record(account, true, tensor);
     return data;
 }
 
 void *memory_alloc_zero(Memory *memory, MemoryKind kind, const char *name, int layer,
                         size_t bytes) {
     void *data = memory_alloc(memory, kind, name, layer, bytes);
-    device_fill(memory->device, data, 0, bytes);
+    device_fill(memory->account->device, data, 0, bytes);
     return data;
 }
 
@@ -191,87 +254,136 @@ MemoryMark memory_mark(const Memory *memory) {
     return memory->count;
 }
 
-static void check_guard(const Memory *memory, const Tensor *tensor) {
+static void check_guard(const Account *account, const Tensor *tensor) {
     unsigned char guard[GUARD_BYTES];
-    device_download(memory->device, guard, (char *)tensor->data + tensor->bytes, GUARD_BYTES);
+    device_download(account->device, guard, (char *)tensor->data + tensor->bytes, GUARD_BYTES);
     for (int i = 0; i < GUARD_BYTES; i++) {
         CHECK(guard[i] == GUARD, "%d bytes were written past the end of \"%s\" (%zu bytes)", i + 1,
               tensor->name, tensor->bytes);
     }
 }
 
-/* Before the stack sinks below the peak's tensors, they are copied aside. */
-static void keep_peak_tensors(Memory *memory) {
-    free(memory->peak_tensors);
-    memory->peak_tensors = malloc(memory->peak_count * sizeof(Tensor) + 1);
-    CHECK(memory->peak_tensors != NULL, "no host memory for %zu records", memory->peak_count);
-    if (memory->peak_count > 0) {
-        memcpy(memory->peak_tensors, memory->tensors, memory->peak_count * sizeof(Tensor));
+/* Before one of the peak's tensors goes, they are copied aside. */
+static void keep_peak_tensors(Account *account) {
+    free(account->peak_tensors);
+    account->peak_tensors = malloc(account->peak_count * sizeof(Tensor) + 1);
+    CHECK(account->peak_tensors != NULL, "no host memory for %zu records", account->peak_count);
+    if (account->peak_count > 0) {
+        memcpy(account->peak_tensors, account->tensors, account->peak_count * sizeof(Tensor));
     }
-    memory->peak_on_stack = false;
+    account->peak_in_place = false;
+}
+
+/* Where the lane's tensor `mark` is among those of all lanes. */
+static size_t place_of(const Memory *memory, MemoryMark mark) {
+    const Account *account = memory->account;
+    size_t place = account->count;
+    for (size_t left = memory->count - mark; left > 0;
+         left -= account->tensors[place].lane == memory->lane) {
+        place--;
+    }
+    return place;
+}
+
+static void release_tensor(Memory *memory, const Tensor *tensor) {
+    Account *account = memory->account;
+    if (account->options.checked) {
+        check_guard(account, tensor);
+        device_fill(account->device, tensor->data, POISON, tensor->bytes);
+    }
+    device_release(account->device, tensor->data, tensor->bytes + guard_bytes(account));
+    account->now.bytes[tensor->kind] -= tensor->bytes;
+    account->padding -= padding_of(account, tensor->bytes);
+    memory->bytes -= tensor->bytes;
+    record(account, false, tensor);
 }
 
 void memory_release(Memory *memory, MemoryMark mark) {
     CHECK(mark <= memory->count, "mark %zu lies above the stack of %zu tensors", mark,
           memory->count);
-    if (memory->peak_on_stack && mark < memory->peak_count) {
-        keep_peak_tensors(memory);
+    Account *account = memory->account;
+    size_t lowest = place_of(memory, mark), kept = lowest;
+    if (account->peak_in_place && lowest < account->peak_count) {
+        keep_peak_tensors(account);
     }
-    while (memory->count > mark) {
-        Tensor tensor = memory->tensors[--memory->count];
-        if (memory->options.checked) {
-            check_guard(memory, &tensor);
-            device_fill(memory->device, tensor.data, POISON, tensor.bytes);
+    for (size_t i = account->count; i > lowest; i--) {
+        if (account->tensors[i - 1].lane == memory->lane) {
+            release_tensor(memory, &account->tensors[i - 1]);
         }
-        device_release(memory->device, tensor.data, tensor.bytes + guard_bytes(memory));
-        memory->now.bytes[tensor.kind] -= tensor.bytes;
-        memory->padding -= padding_of(memory, tensor.bytes);
-        record(memory, false, &tensor);
     }
+    for (size_t i = lowest; i < account->count; i++) { /* those of other lanes move together */
+        if (account->tensors[i].lane != memory->lane) {
+            account->tensors[kept++] = account->tensors[i];
+        }
+    }
+    account->count = kept;
+    memory->count = mark;
 }
 
 Device *memory_device(const Memory *memory) {
-    return memory->device;
+    return memory->account->device;
 }
 
 size_t memory_budget(const Memory *memory) {
-    return memory->options.budget;
+    return memory->account->options.budget;
 }
 
 MemoryUse memory_now(const Memory *memory) {
-    return memory->now;
+    return memory->account->now;
 }
 
 MemoryUse memory_peak(const Memory *memory) {
-    return memory->peak;
+    return memory->account->peak;
 }
 
 size_t memory_padding(const Memory *memory) {
-    return memory->peak_padding;
+    return memory->account->peak_padding;
+}
+
+int memory_lanes(const Memory *memory) {
+    return (int)memory->account->lane_count;
+}
+
+const char *memory_lane_name(const Memory *memory, int lane) {
+    CHECK(0 <= lane && lane < memory_lanes(memory), "lane %d of %d", lane, memory_lanes(memory));
+    return memory->account->lanes[lane]->name;
+}
+
+size_t memory_lane_now(const Memory *lane) {
+    return lane->bytes;
+}
+
+size_t memory_lane_peak(const Memory *lane) {
+    return lane->peak;
 }
 
 const Tensor *memory_peak_tensors(Memory *memory, size_t *count) {
-    *count = memory->peak_count;
-    return memory->peak_on_stack ? memory->tensors : memory->peak_tensors;
+    const Account *account = memory->account;
+    *count = account->peak_count;
+    return account->peak_in_place ? account->tensors : account->peak_tensors;
 }
 
 void memory_peak_reset(Memory *memory) {
-    note_peak(memory);
+    Account *account = memory->account;
+    note_peak(account);
+    for (size_t i = 0; i < account->lane_count; i++) {
+        account->lanes[i]->peak = account->lanes[i]->bytes;
+    }
 }
 
 void memory_record(Memory *memory, bool on) {
     if (on) {
-        memory->event_count = 0;
+        memory->account->event_count = 0;
     }
-    memory->recording = on;
+    memory->account->recording = on;
 }
 
 const MemoryEvent *memory_events(const Memory *memory, size_t *count) {
-    *count = memory->event_count;
-    return memory->events;
+    *count = memory->account->event_count;
+    return memory->account->events;
 }
 
 void memory_on_refusal(Memory *memory, void (*refused)(void *context), void *context) {
-    memory->refused = refused;
-    memory->context = context;
+    memory->account->refused = refused;
+    memory->account->context = context;
 }
