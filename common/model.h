@@ -64,6 +64,7 @@ typedef struct Model {
     Checkpoint checkpoint;   /**< what backward runs again; nothing unless set */
     uint64_t block_forwards; /**< how often a block ran forward while training, since model_new() */
     Pass pass;               /**< the micro-batch in flight, where there is but one */
+    Pass *newest;            /**< of the passes in flight, the one that began last; or NULL */
     ModelPart part;          /**< what of it is here */
 
     /** Adds up what the ranks that share a block have computed of it, each a part: in place, n

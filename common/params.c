@@ -78,13 +78,14 @@ void params_describe_shard(Param *params, const ModelConfig *config, int shards)
 }
 
 Real *param_weight(const Param *param) {
-    CHECK(param->weight != NULL, "the weight of \"%s\", layer %d, is not here", param->name,
-          param->layer);
+    CHECK(param->weight != NULL, "\"%s\" of layer %d is not here: model_put_weights() comes first",
+          param->name, param->layer);
     return param->weight;
 }
 
 float *param_grad(const Param *param) {
-    CHECK(param->grad != NULL, "the gradient of \"%s\", layer %d, is not here", param->name,
-          param->layer);
+    CHECK(param->grad != NULL,
+          "the gradient of \"%s\" of layer %d is not here: model_put_grads() comes first",
+          param->name, param->layer);
     return param->grad;
 }

@@ -46,13 +46,12 @@ static int32_t *take_ids(Pass *pass, const char *name, const int32_t *ids) {
         return NULL;
     }
     int32_t *taken = pass_alloc(pass, MEMORY_DATA, name, -1, sizeof *ids);
-    device_upload(pass->model->device, taken, ids,
-                  (size_t)pass->B * (size_t)pass->T * sizeof *ids);
+    device_upload(pass->model->device, taken, ids, (size_t)pass->B * (size_t)pass->T * sizeof *ids);
     return taken;
 }
 
 void pass_begin(Pass *pass, const Batch *batch, bool train) {
-    const Model *model = pass->model;
+    Model *model = pass->model;
     CHECK(!pass->active, "the previous pass has not ended");
     CHECK(batch->B >= 1 && batch->T >= 1 && batch->T <= model->config.T,
           "batch of (%d, %d), the model has %d positions", batch->B, batch->T, model->config.T);
@@ -60,6 +59,8 @@ void pass_begin(Pass *pass, const Batch *batch, bool train) {
           batch->T);
     size_t row = (size_t)model->config.C * element_bytes(pass);
     pass->active = true;
+    pass->before = model->newest;
+    model->newest = pass;
     pass->train = train;
     pass->B = batch->B;
     pass->T = batch->T;
@@ -69,8 +70,19 @@ void pass_begin(Pass *pass, const Batch *batch, bool train) {
     pass->dx = train ? pass_alloc(pass, MEMORY_ACTIVATIONS, "residual.dx", -1, row) : NULL;
 }
 
-void pass_end(Pass *pass) {
+/* The place that points to this pass, which is in flight. */
+static Pass **link_to(Pass *pass) {
     CHECK(pass->active, "no pass is in flight");
+    Pass **link = &pass->model->newest;
+    for (; *link != pass; link = &(*link)->before) {
+        CHECK((*link)->memory != pass->memory,
+              "a pass that began later lies above this one on the same stack: each needs a lane");
+    }
+    return link;
+}
+
+void pass_end(Pass *pass) {
+    *link_to(pass) = pass->before;
     memory_release(pass->memory, pass->mark);
     pass->active = false;
 }
@@ -177,6 +189,7 @@ void pass_head_backward(Pass *pass, const Real *x, float dloss) {
     int stride = logits_stride(V);
     size_t bytes = stream_elements(pass) * element_bytes(pass);
     CHECK(pass->train, "a pass without `train` has no backward");
+    link_to(pass);
     Real *dlnf = memory_alloc_zero(pass->memory, MEMORY_ACTIVATIONS, "lnf.dout", -1, bytes);
     /* dlogits = dloss * (softmax(logits) - one_hot(target)), in place of the logits */
     model->ops->crossentropy_backward(head->logits, head->logits, head->lse, pass->targets, dloss,
@@ -192,8 +205,8 @@ void pass_head_backward(Pass *pass, const Real *x, float dloss) {
     memory_release(pass->memory, head->mark);
 }
 
-static void check_range(const Pass *pass, int first, int last) {
-    CHECK(pass->active, "no pass is in flight");
+static void check_range(Pass *pass, int first, int last) {
+    link_to(pass);
     CHECK(0 <= first && first <= last && last <= pass->model->config.L,
           "blocks %d to %d, the model has %d", first, last, pass->model->config.L);
 }
@@ -253,8 +266,7 @@ void pass_backward(Pass *pass, float dloss) {
 /* Forward with nothing kept, up to the losses; the pass is left open. */
 static void look(Pass *pass, const Batch *batch) {
     pass_begin(pass, batch, false);
-    pass_head_forward(pass,
-                      model_forward_blocks(pass, 0, pass->model->config.L, pass_embed(pass)));
+    pass_head_forward(pass, model_forward_blocks(pass, 0, pass->model->config.L, pass_embed(pass)));
 }
 
 double pass_evaluate(Pass *pass, const Batch *batch) {

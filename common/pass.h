@@ -69,10 +69,12 @@ typedef struct Pass {
     MemoryMark *marks;         /**< (L) the stack below each block's output */
     Rng *rngs;                 /**< (L) for lab 04: the dropout stream where a segment began */
     double loss;               /**< sum of the losses of the valid targets, nats */
+    struct Pass *before;       /**< the pass of this model that began before it and is in flight */
 } Pass;
 
 /**
- * A pass that has not begun. It can be begun and ended any number of times.
+ * A pass that has not begun. It can be begun and ended any number of times; while it is in flight it
+ * must stay where it is.
  *
  * @param model  borrowed
  * @param memory for its tensors: model->memory, or a lane of it where another pass may be in flight
@@ -96,7 +98,10 @@ void pass_free(Pass *pass);
  */
 void pass_begin(Pass *pass, const Batch *batch, bool train);
 
-/** Ends the pass and releases all its memory. */
+/**
+ * Ends the pass and releases all its memory. Passes that began later on the same stack have ended:
+ * this, and backward too, would release their tensors.
+ */
 void pass_end(Pass *pass);
 
 /** Forward, as model_forward(). */
