@@ -104,7 +104,7 @@ void block_forward(Model *model, int layer, Real *out, const Real *in, Block *bl
  */
 void block_backward(Model *model, int layer, Real *dx, const Real *in, const Block *block);
 
-/* ---- the same for a pass that is given -------------------------------------------------------- */
+/* ---- the same for a pass that is given ------------------------------------------------------ */
 
 /** block_alloc() on the pass's memory, for its batch. */
 Block pass_block_alloc(Pass *pass, int layer);

@@ -77,9 +77,9 @@ struct Device {
 Device *device_cpu_new(size_t capacity);
 
 /**
- * The GPU: the one that cudaSetDevice() has made current, else the first one of the machine. It must
- * be current whenever the device is used. In a build with BACKEND=sim, the default, it is simulated;
- * with BACKEND=cuda it is a real one.
+ * The GPU: the one that cudaSetDevice() has made current, else the first of the machine. It must be
+ * current whenever the device is used. In a build with BACKEND=sim, the default, it is simulated;
+ * with BACKEND=cuda it is real.
  *
  * Tensors come from CUDA's stream-ordered pool, which keeps what is freed; copies go through a
  * pinned buffer; ops, copies and fills run one after the other in the default stream. Those calls

@@ -26,7 +26,7 @@ static void release(int i) {
 }
 
 Test(device, releases_in_any_order) {
-    /* each order ends with one range: from below, from above, towards the middle, neighbours last */
+    /* from below, from above, neighbours last, and in no order: each must end with one range */
     static const int orders[][8] = {{0, 1, 2, 3, 4, 5, 6, 7},
                                     {7, 6, 5, 4, 3, 2, 1, 0},
                                     {0, 2, 4, 6, 1, 3, 5, 7},

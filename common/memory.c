@@ -1,5 +1,5 @@
-/* Stacks of named tensors under one budget, and the counts of them: now, at the peak, over time. The
-   contract is in memory.h. */
+/* Stacks of named tensors under one budget, and the counts of them: now, at the peak, over time.
+   The contract is in memory.h. */
 #include "common/memory.h"
 
 #include <stdio.h>

@@ -152,7 +152,7 @@ size_t memory_padding(const Memory *memory);
 /** How many lanes have been asked for, and one more: the stack itself. */
 int memory_lanes(const Memory *memory);
 
-/** The name of a lane, 0 to memory_lanes() - 1, in the order in which they were asked for; of 0 "". */
+/** The name of lane 0 to memory_lanes() - 1, in the order in which they were asked for; of 0 "". */
 const char *memory_lane_name(const Memory *memory, int lane);
 
 /** The bytes in use now in this lane alone, or, given the stack, outside of all lanes. */

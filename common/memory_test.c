@@ -189,7 +189,7 @@ Test(memory, records_what_happens) {
     close_memory();
 }
 
-/* ---- lanes ------------------------------------------------------------------------------------ */
+/* ---- lanes ---------------------------------------------------------------------------------- */
 
 /* Four lanes come and go in turn, as micro-batches in a pipeline do: each by its own marks. */
 Test(memory, lanes_are_released_in_any_order) {

@@ -122,13 +122,13 @@ void model_init_weights(Model *model, uint64_t seed);
 void model_put_weights(Model *model, int layer, Real *const *weights);
 
 /**
- * The same for gradients, to which backward adds: their owner sets them to zero before. model->grads
- * does not list them.
+ * The same for gradients, to which backward adds: their owner sets them to zero before. They are
+ * not in model->grads.
  */
 void model_put_grads(Model *model, int layer, float *const *grads);
 
 /**
- * A list of tensors of the shapes of the parameters, in their order. A tensor that is NULL counts as
+ * A list of tensors of the shapes of the parameters, in their order. One that is NULL counts as
  * empty.
  *
  * @param      model the model

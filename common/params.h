@@ -79,8 +79,9 @@ void params_describe(Param *params, const ModelConfig *config);
  * The same where each block is shared by several ranks, which have some of its heads and of the
  * columns of its MLP each (tensor parallelism):
  *
- *     QKV_WEIGHT (3C/S, C)    PROJ_WEIGHT (C, C/S)      FC_WEIGHT (4C/S, C)    FCPROJ_WEIGHT (C, 4C/S)
- *     QKV_BIAS (3C/S)         PROJ_BIAS (C)             FC_BIAS (4C/S)         FCPROJ_BIAS (C)
+ *     QKV_WEIGHT (3C/S, C)    FC_WEIGHT (4C/S, C)      split by rows: each rank has some outputs
+ *     QKV_BIAS (3C/S)         FC_BIAS (4C/S)
+ *     PROJ_WEIGHT (C, C/S)    FCPROJ_WEIGHT (C, 4C/S)  split by columns: each adds a part of all
  *
  * All other parameters are whole. The rows of queries, keys and values are those of the rank's
  * heads, in this order.

@@ -11,7 +11,7 @@
 
 enum { B = PARTS_B, T = PARTS_T, L = PARTS_L, NH = PARTS_NH, C = PARTS_C };
 
-/* ---- absent weights ---------------------------------------------------------------------------- */
+/* ---- absent weights ------------------------------------------------------------------------- */
 
 /* A block's weights, or those outside of blocks, for as long as they are needed: in a lane. */
 static MemoryMark gather(Model *model, const Model *owner, int layer) {
@@ -71,6 +71,7 @@ Test(part, gathered_weights_have_the_bits_of_those_that_stay) {
         model_init_weights(model, PARTS_SEED); /* there is nothing to fill */
         cr_assert_eq(gathered_pass(model, whole, 0) + gathered_pass(model, whole, 1), want);
         expect_same_gradients(model, whole);
+        cr_assert_null(model_block_params(model, 0)[QKV_WEIGHT].weight);
         size_t block = elements_of(model_block_params(model, 0), 0, BLOCK_PARAMS);
         size_t outside = elements_of(model->params, 0, MODEL_PARAMS);
         cr_assert_eq(memory_lane_peak(memory_lane(model->memory, "gathered")),
@@ -143,15 +144,15 @@ Test(part, what_is_absent_is_named) {
     expect_ending(put_weights_over_weights, -SIGABRT, "the model has weights of its own");
 }
 
-/* ---- shared blocks ----------------------------------------------------------------------------- */
+/* ---- shared blocks -------------------------------------------------------------------------- */
 
 enum { SHARDS = 2, SUMS = 4 * L };
 
 /* The sums of a pass in their order, from one model. Those of the whole stand in for what the other
    ranks would give, so that each shard goes on from the right numbers. */
 typedef struct Sums {
-    float *part[SUMS];        /* what this model has computed */
-    float *const *whole;      /* (SUMS) put in its place; NULL to leave it */
+    float *part[SUMS];   /* what this model has computed */
+    float *const *whole; /* (SUMS) put in its place; NULL to leave it */
     int count;
     Device *device;
 } Sums;
@@ -184,6 +185,20 @@ static size_t place_in_whole(const Param *part, const Param *whole, int shard, s
     size_t first_row = part->rows == whole->rows ? 0 : (size_t)shard * group;
     size_t first_col = part->cols == whole->cols ? 0 : (size_t)shard * cols;
     return (row / group * whole_group + first_row + row % group) * whole_cols + first_col + col;
+}
+
+/* A fresh model has biases of zero: added twice they would not show. */
+static void draw_biases(Model *model) {
+    Rng rng = rng_new(5, RNG_WEIGHTS);
+    for (int i = 0; i < model->param_count; i++) {
+        Param *param = &model->params[i];
+        if (param->init == INIT_ZERO) {
+            float *values = malloc(param->count * sizeof *values);
+            rng_normal(&rng, values, param->count, 0.1f);
+            model_upload_weight(model, param, values);
+            free(values);
+        }
+    }
 }
 
 static void cut_weights(Model *part, const Model *whole, int shard) {
@@ -262,6 +277,7 @@ Test(part, shards_of_blocks_add_up_to_the_whole) {
         Bench bench = bench_on(cell / 2), shards = bench_on(cell / 2);
         Model *whole = bench_model(&bench, &config);
         Sums all = {.device = bench.device}, parts[SHARDS];
+        draw_biases(whole);
         whole->sum = note_sum;
         whole->sum_context = &all;
         double want = passes_in_turn(whole, 1);

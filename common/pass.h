@@ -3,8 +3,8 @@
  * @brief A pass over one micro-batch: whole, a range of blocks, or block by block.
  * @ingroup common
  *
- * A model has a pass of its own, `model->pass`, and the functions of model.h and block.h that take a
- * model work on it. Those here take the pass itself, since several may be under way at once: the
+ * A model has a pass of its own, `model->pass`, and the functions of model.h and block.h that take
+ * a model work on it. Those here take the pass itself, since several may be under way at once: the
  * micro-batches in flight of a pipeline. Each then has a lane of memory (memory.h), for their
  * tensors come and go in an order of their own:
  *
@@ -73,8 +73,8 @@ typedef struct Pass {
 } Pass;
 
 /**
- * A pass that has not begun. It can be begun and ended any number of times; while it is in flight it
- * must stay where it is.
+ * A pass that has not begun. It can be begun and ended any number of times; while it is in flight
+ * it must stay where it is.
  *
  * @param model  borrowed
  * @param memory for its tensors: model->memory, or a lane of it where another pass may be in flight
@@ -92,8 +92,8 @@ void pass_free(Pass *pass);
  * stream's gradient is allocated below all that follows.
  *
  * @param pass  not in flight
- * @param batch host memory; B >= 1, 1 <= T <= config.T, tokens in [0, V). `tokens` may be NULL where
- *              no embedding will run, `targets` where no head will
+ * @param batch host memory; B >= 1, 1 <= T <= config.T, tokens in [0, V). `tokens` may be NULL
+ *              where no embedding will run, `targets` where no head will
  * @param train whether backward will follow
  */
 void pass_begin(Pass *pass, const Batch *batch, bool train);
@@ -128,8 +128,8 @@ Real *model_forward_blocks(Pass *pass, int first, int last, Real *x);
  * their output into that of their input, and releases what forward kept of them, the output too.
  * What was allocated on the pass's stack after it goes as well.
  *
- * @param         pass  in flight, after model_forward_blocks() and before any other blocks' backward
- *                      but those behind them
+ * @param         pass  in flight, after model_forward_blocks(), and after the backward of all that
+ *                      ran behind these blocks
  * @param         first the first block
  * @param         last  the block after the last one
  * @param[in,out] dx    (B, T, C) on the device and below the blocks on the stack, such as pass->dx

@@ -1,5 +1,5 @@
-/* Several passes in flight, and the stages of a pipeline, each against one pass over the whole model:
-   on the CPU and on the simulated GPU. */
+/* Several passes in flight, and the stages of a pipeline, each against one pass over the whole
+   model: on the CPU and on the simulated GPU. */
 #include "common/pass.h"
 
 #include <criterion/criterion.h>
@@ -12,9 +12,10 @@
 
 enum { L = PARTS_L };
 
-/* ---- several passes --------------------------------------------------------------------------- */
+/* ---- several passes ------------------------------------------------------------------------- */
 
-static const char *const lane_name[PARTS_MICRO] = {"micro-batch 0", "micro-batch 1", "micro-batch 2"};
+static const char *const lane_name[PARTS_MICRO] = {"micro-batch 0", "micro-batch 1",
+                                                   "micro-batch 2"};
 
 /* Forward 0 1, backward 0, forward 2, backward 1 2: not the order of one stack. */
 static double interleaved(Model *model) {
@@ -69,7 +70,8 @@ Test(pass, two_in_flight_have_the_bytes_of_two) {
     memory_peak_reset(model->memory);
     interleaved(model);
     MemoryUse two = memory_peak(model->memory);
-    cr_assert_eq(memory_total(&two), memory_total(&one) + memory_total(&held) - memory_total(&rest));
+    cr_assert_eq(memory_total(&two),
+                 memory_total(&one) + memory_total(&held) - memory_total(&rest));
     for (int micro = 0; micro < PARTS_MICRO; micro++) {
         Memory *lane = memory_lane(model->memory, lane_name[micro]);
         cr_assert_eq(memory_lane_peak(lane), memory_total(&one) - memory_total(&rest));
@@ -135,7 +137,7 @@ Test(pass, two_on_one_stack_are_a_bug) {
     expect_ending(two_on_one_stack, -SIGABRT, "each needs a lane");
 }
 
-/* ---- stages ----------------------------------------------------------------------------------- */
+/* ---- stages --------------------------------------------------------------------------------- */
 
 /* Both stages of one micro-batch. The second gives the gradient of the tied embedding first, since
    the whole model adds that of the head before that of the embedding. */
@@ -143,8 +145,8 @@ static double by_two_stages(Model *const stage[2], Pass pass[2], int cut, int mi
     Batch batch = parts_batch(micro), with_tokens = batch, with_targets = batch;
     with_tokens.targets = NULL;
     with_targets.tokens = NULL;
-    size_t bytes = (size_t)PARTS_B * PARTS_T * PARTS_C *
-                   precision_bytes(stage[0]->config.precision);
+    size_t bytes =
+        (size_t)PARTS_B * PARTS_T * PARTS_C * precision_bytes(stage[0]->config.precision);
 
     pass_begin(&pass[0], &with_tokens, true);
     Real *out = model_forward_blocks(&pass[0], 0, cut, pass_embed(&pass[0]));
@@ -230,8 +232,7 @@ Test(pass, two_stages_with_their_own_parts_have_the_bits_of_the_whole) {
             expect_same_gradients(first, whole);
             /* the tied embedding is on both, and the first has its whole gradient */
             const Param *wte = &first->params[WTE];
-            hand_on(first, wte->grad, second, second->params[WTE].grad,
-                    wte->count * sizeof(float));
+            hand_on(first, wte->grad, second, second->params[WTE].grad, wte->count * sizeof(float));
             expect_same_gradients(second, whole);
             bench_close(&halves);
             bench_close(&bench);
@@ -298,9 +299,9 @@ static void run_blocks_that_no_model_has(void) {
 }
 
 Test(pass, what_a_stage_does_not_have_it_cannot_run) {
-    expect_ending(run_a_foreign_block, -SIGABRT, "of layer 1 is not here: model_put_weights() comes first");
+    expect_ending(run_a_foreign_block, -SIGABRT,
+                  "of layer 1 is not here: model_put_weights() comes first");
     expect_ending(embed_without_tokens, -SIGABRT, "the embedding needs tokens");
     expect_ending(lose_without_targets, -SIGABRT, "the head needs targets");
     expect_ending(run_blocks_that_no_model_has, -SIGABRT, "blocks 1 to 4, the model has 3");
 }
-

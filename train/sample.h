@@ -13,8 +13,8 @@
  *     sample_end(&sample);
  *
  * All of the text in the making is in the Sample: several can be under way at once, one on each
- * rank. Where ranks run the model together, one that is done goes on with batch and logits until all
- * are: the others' collectives wait for it. It draws nothing any more.
+ * rank. Where ranks run the model together, one that is done goes on with batch and logits until
+ * all are, for the others' collectives wait for it. It draws nothing any more.
  */
 #ifndef TRAIN_SAMPLE_H
 #define TRAIN_SAMPLE_H

@@ -52,8 +52,7 @@ ModelConfig parts_config(Precision precision, Attention attention) {
 Batch parts_batch(int micro) {
     static int32_t tokens[PARTS_MICRO][TOKENS], targets[PARTS_MICRO][TOKENS];
     Rng rng = rng_new((uint64_t)micro, RNG_DATA);
-    Batch batch = {
-        .B = PARTS_B, .T = PARTS_T, .tokens = tokens[micro], .targets = targets[micro]};
+    Batch batch = {.B = PARTS_B, .T = PARTS_T, .tokens = tokens[micro], .targets = targets[micro]};
     for (int i = 0; i < TOKENS; i++) {
         tokens[micro][i] = (int32_t)rng_below(&rng, 256);
         targets[micro][i] = i % 5 == 3 ? IGNORE_INDEX : (int32_t)rng_below(&rng, 256);
