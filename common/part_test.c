@@ -62,7 +62,7 @@ static double gathered_pass(Model *model, const Model *owner, int micro) {
 Test(part, gathered_weights_have_the_bits_of_those_that_stay) {
     for (int gpu = 0; gpu < 2; gpu++) {
         ModelConfig config = parts_config(gpu ? F16 : F32, ATTENTION_PLAIN);
-        Bench bench = bench_on(gpu);
+        PartBench bench = bench_on(gpu);
         Model *whole = bench_model(&bench, &config);
         double want = passes_in_turn(whole, 2);
         ModelPart part = model_whole(&config);
@@ -82,7 +82,7 @@ Test(part, gathered_weights_have_the_bits_of_those_that_stay) {
 
 Test(part, gathered_gradients_have_the_bits_of_those_that_stay) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     Model *whole = bench_model(&bench, &config);
     double want = passes_in_turn(whole, 1);
     ModelPart part = model_whole(&config);
@@ -109,7 +109,7 @@ Test(part, gathered_gradients_have_the_bits_of_those_that_stay) {
 
 static void use_absent_weights(void) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     ModelPart part = model_whole(&config);
     part.weights = false;
     Model *owner = bench_model(&bench, &config), *model = bench_part(&bench, &config, part);
@@ -124,7 +124,7 @@ static void use_absent_weights(void) {
 
 static void use_absent_gradients(void) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     ModelPart part = model_whole(&config);
     part.grads = false;
     passes_in_turn(bench_part(&bench, &config, part), 1);
@@ -132,7 +132,7 @@ static void use_absent_gradients(void) {
 
 static void put_weights_over_weights(void) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     Model *owner = bench_model(&bench, &config);
     gather(bench_model(&bench, &config), owner, 0);
 }
@@ -274,7 +274,7 @@ static void free_sums(Sums *sums) {
 Test(part, shards_of_blocks_add_up_to_the_whole) {
     for (int cell = 0; cell < 4; cell++) {
         ModelConfig config = parts_config(F32, (Attention)(cell % 2));
-        Bench bench = bench_on(cell / 2), shards = bench_on(cell / 2);
+        PartBench bench = bench_on(cell / 2), shards = bench_on(cell / 2);
         Model *whole = bench_model(&bench, &config);
         Sums all = {.device = bench.device}, parts[SHARDS];
         draw_biases(whole);
@@ -305,7 +305,7 @@ Test(part, shards_of_blocks_add_up_to_the_whole) {
 Test(part, a_shard_has_its_heads_and_columns_and_no_more) {
     for (int shards = 1; shards <= NH; shards *= 2) {
         ModelConfig config = parts_config(BF16, ATTENTION_PLAIN);
-        Bench bench = bench_on(false);
+        PartBench bench = bench_on(false);
         Model *model = bench_part(&bench, &config, shard_of(&config, shards, shards - 1));
         const Param *p = model_block_params(model, 1);
         size_t S = (size_t)shards, N = (size_t)B * T;
@@ -335,13 +335,13 @@ Test(part, a_shard_has_its_heads_and_columns_and_no_more) {
 
 static void share_without_a_sum(void) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     passes_in_turn(bench_part(&bench, &config, shard_of(&config, 2, 0)), 1);
 }
 
 static void share_three_ways(void) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     bench_part(&bench, &config, shard_of(&config, 3, 0));
 }
 

@@ -46,7 +46,7 @@ Test(pass, several_in_flight_have_the_bits_of_one_after_the_other) {
     for (int cell = 0; cell < 6; cell++) {
         ModelConfig config = parts_config((Precision)(cell % 3), (Attention)(cell / 3));
         for (int gpu = 0; gpu < (cell == 0 || cell == 5 ? 2 : 1); gpu++) {
-            Bench bench = bench_on(gpu);
+            PartBench bench = bench_on(gpu);
             double want = passes_in_turn(bench_model(&bench, &config), PARTS_MICRO);
             double got = interleaved(bench_model(&bench, &config));
             cr_assert_eq(got, want);
@@ -59,7 +59,7 @@ Test(pass, several_in_flight_have_the_bits_of_one_after_the_other) {
 /* Two in flight, and at the peak one of them in its backward: to the byte. */
 Test(pass, two_in_flight_have_the_bytes_of_two) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     Model *model = bench_model(&bench, &config);
     MemoryUse rest = memory_now(model->memory);
     Batch batch = parts_batch(0);
@@ -82,7 +82,7 @@ Test(pass, two_in_flight_have_the_bytes_of_two) {
 /* With a stream of its own a pass has the same masks whenever it runs. */
 Test(pass, a_stream_of_its_own_is_drawn_from) {
     ModelConfig config = parts_config(F32, ATTENTION_FLASH);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     Model *whole = bench_model(&bench, &config);
     double want = passes_in_turn(whole, 2);
     Model *model = bench_model(&bench, &config);
@@ -108,7 +108,7 @@ Test(pass, a_stream_of_its_own_is_drawn_from) {
 
 Test(pass, evaluation_beside_a_pass_leaves_no_trace) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     passes_in_turn(bench_model(&bench, &config), 1);
     Model *model = bench_model(&bench, &config);
     Batch batch = parts_batch(0), other = parts_batch(1);
@@ -124,7 +124,7 @@ Test(pass, evaluation_beside_a_pass_leaves_no_trace) {
 
 static void two_on_one_stack(void) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     Model *model = bench_model(&bench, &config);
     Batch batch = parts_batch(0);
     Pass other = pass_new(model, model->memory, NULL);
@@ -195,7 +195,7 @@ Test(pass, two_ranges_of_blocks_have_the_bits_of_the_whole) {
     for (int gpu = 0; gpu < 2; gpu++) {
         ModelConfig config = parts_config(gpu ? BF16 : F32, ATTENTION_PLAIN);
         for (int cut = 0; cut <= L; cut += gpu ? L - 1 : 1) {
-            Bench bench = bench_on(gpu);
+            PartBench bench = bench_on(gpu);
             double want = passes_in_turn(bench_model(&bench, &config), 1);
             Model *model = bench_model(&bench, &config), *const both[2] = {model, model};
             cr_assert_eq(pipeline(both, cut, 1), want);
@@ -219,7 +219,7 @@ Test(pass, two_stages_with_their_own_parts_have_the_bits_of_the_whole) {
     for (int gpu = 0; gpu < 2; gpu++) {
         for (int cut = 1; cut < L; cut++) {
             ModelConfig config = parts_config(F32, ATTENTION_FLASH);
-            Bench bench = bench_on(gpu), halves = bench_on(gpu);
+            PartBench bench = bench_on(gpu), halves = bench_on(gpu);
             Model *whole = bench_model(&bench, &config);
             double want = passes_in_turn(whole, 2);
             Model *first = bench_part(&halves, &config, stage_of(&config, 0, cut));
@@ -242,7 +242,7 @@ Test(pass, two_stages_with_their_own_parts_have_the_bits_of_the_whole) {
 
 Test(pass, a_stage_has_the_bytes_of_its_own_parameters) {
     ModelConfig config = parts_config(BF16, ATTENTION_PLAIN);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     Model *model = bench_part(&bench, &config, stage_of(&config, 1, L));
     Optimizer *optimizer = optimizer_new(model, (AdamW){.beta1 = 0.9f, .beta2 = 0.95f});
     const Param *params = model->params;
@@ -264,7 +264,7 @@ Test(pass, a_stage_has_the_bytes_of_its_own_parameters) {
 
 static void run_a_foreign_block(void) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     Model *model = bench_part(&bench, &config, stage_of(&config, 0, 1));
     Batch batch = parts_batch(0);
     pass_begin(&model->pass, &batch, true);
@@ -273,7 +273,7 @@ static void run_a_foreign_block(void) {
 
 static void embed_without_tokens(void) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     Model *model = bench_model(&bench, &config);
     Batch batch = parts_batch(0);
     batch.tokens = NULL;
@@ -282,7 +282,7 @@ static void embed_without_tokens(void) {
 
 static void lose_without_targets(void) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     Model *model = bench_model(&bench, &config);
     Batch batch = parts_batch(0);
     batch.targets = NULL;
@@ -291,7 +291,7 @@ static void lose_without_targets(void) {
 
 static void run_blocks_that_no_model_has(void) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     Model *model = bench_model(&bench, &config);
     Batch batch = parts_batch(0);
     pass_begin(&model->pass, &batch, true);

@@ -36,10 +36,10 @@ static int draw(const float *logits, float temperature, Rng *rng) {
     return likeliest(logits); /* rounding has left a crumb of the sum */
 }
 
-Sample sample_begin(const ModelConfig *config, const char *prompt, int count, float temperature,
-                    Rng *rng) {
+TextSample sample_begin(const ModelConfig *config, const char *prompt, int count, float temperature,
+                        Rng *rng) {
     size_t known = strlen(prompt), window = (size_t)config->T;
-    Sample sample = {
+    TextSample sample = {
         .window = window,
         .known = known,
         .total = known + (size_t)count,
@@ -60,17 +60,17 @@ Sample sample_begin(const ModelConfig *config, const char *prompt, int count, fl
     return sample;
 }
 
-bool sample_done(const Sample *sample) {
+bool sample_done(const TextSample *sample) {
     return sample->known == sample->total;
 }
 
-Batch sample_batch(const Sample *sample) {
+Batch sample_batch(const TextSample *sample) {
     size_t T = sample->known < sample->window ? sample->known : sample->window;
     return (Batch){
         .B = 1, .T = (int)T, .tokens = sample->ids + sample->known - T, .targets = sample->ignored};
 }
 
-void sample_draw(Sample *sample, const float *logits) {
+void sample_draw(TextSample *sample, const float *logits) {
     if (!sample_done(sample)) {
         int byte = draw(logits, sample->temperature, sample->rng);
         sample->ids[sample->known++] = byte;
@@ -78,7 +78,7 @@ void sample_draw(Sample *sample, const float *logits) {
     }
 }
 
-void sample_end(Sample *sample) {
+void sample_end(TextSample *sample) {
     free(sample->ids);
     free(sample->ignored);
     free(sample->text);
@@ -86,7 +86,7 @@ void sample_end(Sample *sample) {
 
 void sample_text(Model *model, const char *prompt, int count, float temperature, Rng *rng,
                  unsigned char *text) {
-    Sample sample = sample_begin(&model->config, prompt, count, temperature, rng);
+    TextSample sample = sample_begin(&model->config, prompt, count, temperature, rng);
     float *logits = malloc((size_t)model->config.V * sizeof *logits);
     CHECK(logits != NULL, "no host memory for %d logits", model->config.V);
     while (!sample_done(&sample)) {

@@ -3,7 +3,7 @@
  * @brief Text from a model, one byte after the other.
  * @ingroup train
  *
- *     Sample sample = sample_begin(&model->config, prompt, count, temperature, &rng);
+ *     TextSample sample = sample_begin(&model->config, prompt, count, temperature, &rng);
  *     while (!sample_done(&sample)) {
  *         Batch batch = sample_batch(&sample);            // what the model shall read
  *         model_next_logits(model, &batch, logits);       // however the model runs
@@ -12,7 +12,7 @@
  *     fwrite(sample.text, 1, (size_t)count, stdout);
  *     sample_end(&sample);
  *
- * All of the text in the making is in the Sample: several can be under way at once, one on each
+ * All of the text in the making is in the TextSample: several can be under way at once, one on each
  * rank. Where ranks run the model together, one that is done goes on with batch and logits until
  * all are, for the others' collectives wait for it. It draws nothing any more.
  */
@@ -22,7 +22,7 @@
 #include "common/model.h"
 
 /** A text in the making. */
-typedef struct Sample {
+typedef struct TextSample {
     size_t window;       /**< ids that the model can see */
     size_t known;        /**< ids so far, those of the prompt included */
     size_t total;        /**< ids in the end */
@@ -32,7 +32,7 @@ typedef struct Sample {
     int32_t *ignored;    /**< (window) targets: IGNORE_INDEX */
     unsigned char *text; /**< the bytes drawn, without a final zero */
     size_t drawn;        /**< how many */
-} Sample;
+} TextSample;
 
 /**
  * A text that goes on from a prompt. Nothing is drawn yet.
@@ -44,14 +44,14 @@ typedef struct Sample {
  * @param rng         stream to draw from; borrowed
  * @return to be given to sample_end()
  */
-Sample sample_begin(const ModelConfig *config, const char *prompt, int count, float temperature,
-                    Rng *rng);
+TextSample sample_begin(const ModelConfig *config, const char *prompt, int count, float temperature,
+                        Rng *rng);
 
 /** Whether all bytes are drawn. */
-bool sample_done(const Sample *sample);
+bool sample_done(const TextSample *sample);
 
 /** What the model is to read for the next byte, in host memory that the sample keeps. */
-Batch sample_batch(const Sample *sample);
+Batch sample_batch(const TextSample *sample);
 
 /**
  * Draws the next byte from the softmax of the logits; nothing where all are drawn.
@@ -60,10 +60,10 @@ Batch sample_batch(const Sample *sample);
  * @param logits (V) after the last id of sample_batch(), host memory. Those of ids from 256 on are
  *               not looked at
  */
-void sample_draw(Sample *sample, const float *logits);
+void sample_draw(TextSample *sample, const float *logits);
 
 /** Frees the text. */
-void sample_end(Sample *sample);
+void sample_end(TextSample *sample);
 
 /**
  * All of the above with a model that is whole.

@@ -9,7 +9,7 @@ enum { FIRST = 23, SECOND = 7, V = 256 };
 
 static const char first_prompt[] = "A text that is longer than the window. ", second_prompt[] = "B";
 
-static void draw_next(Sample *sample, Model *model) {
+static void draw_next(TextSample *sample, Model *model) {
     float logits[V];
     Batch batch = sample_batch(sample);
     model_next_logits(model, &batch, logits);
@@ -19,7 +19,7 @@ static void draw_next(Sample *sample, Model *model) {
 /* In turn, and beyond the end of the shorter one: the bytes of one after the other. */
 Test(sample, texts_in_turn_are_texts_one_after_the_other) {
     ModelConfig config = parts_config(F32, ATTENTION_FLASH);
-    Bench bench = bench_on(false);
+    PartBench bench = bench_on(false);
     Model *model = bench_model(&bench, &config);
     unsigned char want[FIRST + SECOND];
     Rng rng = rng_new(3, RNG_SAMPLE), other = rng_new(4, RNG_SAMPLE);
@@ -27,8 +27,8 @@ Test(sample, texts_in_turn_are_texts_one_after_the_other) {
     sample_text(model, second_prompt, SECOND, 0, &other, want + FIRST);
 
     Rng again = rng_new(3, RNG_SAMPLE), other_again = rng_new(4, RNG_SAMPLE);
-    Sample first = sample_begin(&config, first_prompt, FIRST, 0.8f, &again);
-    Sample second = sample_begin(&config, second_prompt, SECOND, 0, &other_again);
+    TextSample first = sample_begin(&config, first_prompt, FIRST, 0.8f, &again);
+    TextSample second = sample_begin(&config, second_prompt, SECOND, 0, &other_again);
     int runs = 0;
     for (; !sample_done(&first) || !sample_done(&second); runs++) {
         draw_next(&first, model);
@@ -47,7 +47,7 @@ Test(sample, texts_in_turn_are_texts_one_after_the_other) {
 Test(sample, the_model_sees_the_end_of_the_text) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
     Rng rng = rng_new(3, RNG_SAMPLE);
-    Sample sample = sample_begin(&config, "0123456789abcdefXYZ", 1, 0, &rng);
+    TextSample sample = sample_begin(&config, "0123456789abcdefXYZ", 1, 0, &rng);
     Batch batch = sample_batch(&sample);
     cr_assert_eq(batch.T, config.T);
     for (int t = 0; t < batch.T; t++) {

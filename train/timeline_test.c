@@ -25,8 +25,8 @@ static double slice_of(const json_t *events, const char *name, int *pid, int *ti
     const char *found, *phase;
     double duration;
     for (size_t i = 0; i < json_array_size(events); i++) {
-        if (json_unpack(json_array_get(events, i), "{s:s, s:s, s:f, s:i, s:i}", "name", &found, "ph",
-                        &phase, "dur", &duration, "pid", pid, "tid", tid) == 0 &&
+        if (json_unpack(json_array_get(events, i), "{s:s, s:s, s:f, s:i, s:i}", "name", &found,
+                        "ph", &phase, "dur", &duration, "pid", pid, "tid", tid) == 0 &&
             strcmp(found, name) == 0 && strcmp(phase, "X") == 0) {
             return duration;
         }

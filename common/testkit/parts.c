@@ -8,28 +8,28 @@
 
 enum { TOKENS = PARTS_B * PARTS_T };
 
-Bench bench_on(bool gpu) {
-    Bench bench = {.device = gpu ? device_gpu_new(ops_gpu) : device_cpu_new(256 << 20)};
+PartBench bench_on(bool gpu) {
+    PartBench bench = {.device = gpu ? device_gpu_new(ops_gpu) : device_cpu_new(256 << 20)};
     cr_assert_not_null(bench.device);
     return bench;
 }
 
-static Memory *next_memory(Bench *bench) {
+static Memory *next_memory(PartBench *bench) {
     MemoryOptions options = {.checked = !bench->device->simulated};
     return bench->memory[bench->models] = memory_new(bench->device, options);
 }
 
-Model *bench_model(Bench *bench, const ModelConfig *config) {
+Model *bench_model(PartBench *bench, const ModelConfig *config) {
     Model *model = model_new(config, next_memory(bench), PARTS_SEED);
     return bench->model[bench->models++] = model;
 }
 
-Model *bench_part(Bench *bench, const ModelConfig *config, ModelPart part) {
+Model *bench_part(PartBench *bench, const ModelConfig *config, ModelPart part) {
     Model *model = model_new_part(config, &part, next_memory(bench), PARTS_SEED);
     return bench->model[bench->models++] = model;
 }
 
-void bench_close(Bench *bench) {
+void bench_close(PartBench *bench) {
     for (int i = 0; i < bench->models; i++) {
         model_free(bench->model[i]);
         memory_free(bench->memory[i]);

@@ -3,7 +3,7 @@
  * @brief Models and parts of models on one device, for tests that hold one to another.
  * @ingroup grader
  *
- *     Bench bench = bench_on(gpu);
+ *     PartBench bench = bench_on(gpu);
  *     Model *whole = bench_model(&bench, &config), *part = bench_part(&bench, &config, stage);
  *     double loss = passes_in_turn(whole, 2);
  *     ...
@@ -30,24 +30,24 @@ enum { PARTS_SEED = 17 };
 #define PARTS_SHARE 0.125f
 
 /** A device with models on it. */
-typedef struct Bench {
+typedef struct PartBench {
     Device *device;    /**< the CPU or the GPU */
     Memory *memory[2]; /**< of each model; checked on the CPU */
     Model *model[2];   /**< in the order in which they came */
     int models;        /**< how many there are */
-} Bench;
+} PartBench;
 
 /** An empty bench, to be given to bench_close(). */
-Bench bench_on(bool gpu);
+PartBench bench_on(bool gpu);
 
 /** A whole model, with weights of PARTS_SEED. */
-Model *bench_model(Bench *bench, const ModelConfig *config);
+Model *bench_model(PartBench *bench, const ModelConfig *config);
 
 /** A part of one, its weights zero. */
-Model *bench_part(Bench *bench, const ModelConfig *config, ModelPart part);
+Model *bench_part(PartBench *bench, const ModelConfig *config, ModelPart part);
 
 /** Frees models, memory and device; fails the test if the simulated GPU has reported a problem. */
-void bench_close(Bench *bench);
+void bench_close(PartBench *bench);
 
 /** The shape, with dropout. */
 ModelConfig parts_config(Precision precision, Attention attention);
