@@ -50,7 +50,7 @@ TextSample sample_begin(const ModelConfig *config, const char *prompt, int count
 /** Whether all bytes are drawn. */
 bool sample_done(const TextSample *sample);
 
-/** What the model is to read for the next byte, in host memory that the sample keeps. */
+/** The ids that the model reads for the next byte, in host memory that the sample keeps. */
 Batch sample_batch(const TextSample *sample);
 
 /**

@@ -40,11 +40,10 @@ static Stage stage_new(int passes, bool lanes) {
     stage.model = model_new(&config, stage.memory, 1);
     for (int i = 0; i < passes; i++) {
         char name[32];
-        snprintf(name, sizeof name, "micro-batch lane %d", i);
+        snprintf(name, sizeof name, "lane %d", i);
         Memory *memory = lanes ? memory_lane(stage.memory, name) : stage.memory;
         stage.pass[i] = pass_new(stage.model, memory, NULL);
     }
-    memory_record(stage.memory, true);
     return stage;
 }
 
@@ -67,8 +66,17 @@ static void backward(Stage *stage, int micro) {
     pass_backward(&stage->pass[micro % stage->passes], 1.0f / (B * T));
 }
 
+/* The first pass is slower than the others; the picture begins after it. */
+static void warm_up(Stage *stage) {
+    forward(stage, 0);
+    backward(stage, 0);
+    memory_peak_reset(stage->memory);
+    memory_record(stage->memory, true);
+}
+
 static Stage on_one_stack(const Show *show) {
     Stage stage = stage_new(show->micro_batches, false);
+    warm_up(&stage);
     for (int micro = 0; micro < show->micro_batches; micro++) {
         forward(&stage, micro);
     }
@@ -80,6 +88,7 @@ static Stage on_one_stack(const Show *show) {
 
 static Stage in_lanes(const Show *show) {
     Stage stage = stage_new(show->in_flight, true);
+    warm_up(&stage);
     for (int micro = 0; micro < show->micro_batches + show->in_flight; micro++) {
         if (micro >= show->in_flight) {
             backward(&stage, micro - show->in_flight);
