@@ -1,9 +1,9 @@
 /* The CPU as a device: an arena of aligned pages, and the CPU's table of ops. The contract is in
    device.h; device_gpu.c is the other device.
 
-   The arena has a height, and above it everything is free. Whoever releases the newest first, as
-   one stack does, lowers it; a tensor released below it leaves a hole, and the lowest hole that is
-   large enough is filled first. */
+   The arena has a height, and above it everything is free. Releasing the newest tensor lowers it;
+   one that is released below others leaves a hole, and the lowest hole that is large enough is
+   filled first. A single stack leaves none. */
 #include "common/device.h"
 
 #include <stdio.h>

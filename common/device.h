@@ -107,8 +107,8 @@ static inline void *device_alloc(Device *device, size_t bytes) {
 }
 
 /**
- * Takes back a tensor, in any order. `bytes` is its size as allocated. What is no tensor, or no
- * longer one, is a caller's bug.
+ * Takes back a tensor, in any order. `bytes` is its size as allocated. A place that is not
+ * allocated, or not any more, is a caller's bug.
  */
 static inline void device_release(Device *device, void *data, size_t bytes) {
     device->release(device, data, bytes);

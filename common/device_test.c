@@ -54,7 +54,7 @@ Test(device, fills_the_lowest_hole_that_is_large_enough) {
     release(4);
     release(6);
     cr_assert_eq(device_alloc(device, 2 * UNIT), data[3]);
-    cr_assert_null(device_alloc(device, 2 * UNIT), "two holes of a unit are no hole of two");
+    cr_assert_null(device_alloc(device, 2 * UNIT), "two holes of a unit were taken for one of two");
     cr_assert_eq(device_alloc(device, 1), data[1]);
     cr_assert_eq(device_alloc(device, UNIT), data[6]);
     cr_assert_null(device_alloc(device, 1));

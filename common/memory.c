@@ -14,7 +14,7 @@ enum { POISON = 0xff };
 /* Between checked tensors: bytes that must not be written. */
 enum { GUARD = 0xa5, GUARD_BYTES = DEVICE_ALIGNMENT };
 
-/* What the lanes of a memory share. */
+/* The budget and the counts that all lanes of a memory share. */
 typedef struct Account {
     Device *device;
     MemoryOptions options;

@@ -14,8 +14,8 @@
  * Only the bytes asked for are counted. Each tensor starts on a multiple of 256 bytes; the cost of
  * that is padding, a line of its own outside of the budget.
  *
- * What comes and goes in an order of its own, as each of several micro-batches in flight does, gets
- * a stack of its own: a lane. It has the same calls, and the same budget and counts:
+ * Tensors that come and go in an order of their own, as those of each micro-batch in flight do, get
+ * a stack of their own: a lane. It has the same calls, and the same budget and counts:
  *
  *     Memory *lane = memory_lane(memory, "micro-batch 1");
  */

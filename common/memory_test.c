@@ -244,6 +244,8 @@ Test(memory, lanes_are_counted_together_and_each) {
     memory_alloc(lane, MEMORY_WORKSPACE, "c", 0, 3);
     memory_release(lane, 0);
     cr_assert_eq(memory_lane_now(lane), 0);
+    memory_alloc(lane, MEMORY_ACTIVATIONS, "e", 0, 503);
+    memory_release(lane, 0);
     cr_assert_eq(memory_lane_peak(lane), 504);
     memory_alloc(other, MEMORY_ACTIVATIONS, "d", 0, 502);
     cr_assert_eq(memory_lane_peak(other), 572);

@@ -35,8 +35,8 @@ typedef struct Checkpoint {
 } Checkpoint;
 
 /**
- * What of a model is here, where several ranks have one together. model_whole() is all of it, on
- * one rank.
+ * The part of a model that is here, where several ranks have one together. model_whole() is all of
+ * it, on one rank.
  */
 typedef struct ModelPart {
     int first;      /**< the blocks of this stage of a pipeline: from this one */

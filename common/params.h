@@ -92,7 +92,7 @@ void params_describe(Param *params, const ModelConfig *config);
  */
 void params_describe_shard(Param *params, const ModelConfig *config, int shards);
 
-/** The weight of a parameter. It must be here: that it is not is told by the parameter's name. */
+/** The weight of a parameter. Where it is not here, the program ends with the parameter's name. */
 Real *param_weight(const Param *param);
 
 /** The gradient of a parameter; the same. */

@@ -301,7 +301,7 @@ Test(part, shards_of_blocks_add_up_to_the_whole) {
     }
 }
 
-/* What a sharded block keeps: 10 of 16 C numbers a token are split, besides the probabilities. */
+/* Of the 15 C numbers a token that a block keeps, 12 C are split, and the probabilities. */
 Test(part, a_shard_has_its_heads_and_columns_and_no_more) {
     for (int shards = 1; shards <= NH; shards *= 2) {
         ModelConfig config = parts_config(BF16, ATTENTION_PLAIN);

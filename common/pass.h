@@ -125,11 +125,11 @@ Real *model_forward_blocks(Pass *pass, int first, int last, Real *x);
 
 /**
  * Backward of the same blocks: adds to the gradients of their parameters, turns the gradient of
- * their output into that of their input, and releases what forward kept of them, the output too.
- * What was allocated on the pass's stack after it goes as well.
+ * their output into that of their input, and releases all that forward has put on the pass's stack
+ * for these blocks, their output too, and all that lies above it.
  *
  * @param         pass  in flight, after model_forward_blocks(), and after the backward of all that
- *                      ran behind these blocks
+ *                      ran after these blocks
  * @param         first the first block
  * @param         last  the block after the last one
  * @param[in,out] dx    (B, T, C) on the device and below the blocks on the stack, such as pass->dx

@@ -61,7 +61,7 @@ TextSample sample_begin(const ModelConfig *config, const char *prompt, int count
 }
 
 bool sample_done(const TextSample *sample) {
-    return sample->known == sample->total;
+    return sample->known >= sample->total;
 }
 
 Batch sample_batch(const TextSample *sample) {

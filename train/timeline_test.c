@@ -20,18 +20,26 @@ static Memory *interleaved(Device *device) {
     return memory;
 }
 
-/* The slice of that name; its number of microseconds. */
-static double slice_of(const json_t *events, const char *name, int *pid, int *tid) {
+/* The slice of that name: its row, and when it begins and ends in microseconds. */
+typedef struct Slice {
+    bool found;
+    int pid, tid;
+    double begin, end;
+} Slice;
+
+static Slice slice_of(const json_t *events, const char *name) {
     const char *found, *phase;
-    double duration;
+    Slice slice = {.found = true};
     for (size_t i = 0; i < json_array_size(events); i++) {
-        if (json_unpack(json_array_get(events, i), "{s:s, s:s, s:f, s:i, s:i}", "name", &found,
-                        "ph", &phase, "dur", &duration, "pid", pid, "tid", tid) == 0 &&
+        if (json_unpack(json_array_get(events, i), "{s:s, s:s, s:f, s:f, s:i, s:i}", "name", &found,
+                        "ph", &phase, "ts", &slice.begin, "dur", &slice.end, "pid", &slice.pid,
+                        "tid", &slice.tid) == 0 &&
             strcmp(found, name) == 0 && strcmp(phase, "X") == 0) {
-            return duration;
+            slice.end += slice.begin;
+            return slice;
         }
     }
-    return -1;
+    return (Slice){.found = false};
 }
 
 static bool has_row(const json_t *events, const char *what, int pid, const char *name) {
@@ -53,14 +61,13 @@ Test(timeline, a_trace_has_a_group_of_rows_for_each_lane) {
     cr_assert_eq(timeline_trace(memory, "lanes", scratch_path("trace.json")), 0);
     json_t *trace = json_load_file(scratch_path("trace.json"), 0, NULL);
     const json_t *events = json_object_get(trace, "traceEvents");
-    int pid, tid;
-    cr_assert_geq(slice_of(events, "a", &pid, &tid), 0);
-    cr_assert(pid == 2 && tid == MEMORY_ACTIVATIONS + 1);
-    cr_assert_geq(slice_of(events, "b", &pid, &tid), 0);
-    cr_assert(pid == 1 && tid == MEMORY_ACTIVATIONS + 1);
-    cr_assert_geq(slice_of(events, "c", &pid, &tid), 0);
-    cr_assert(pid == 2 && tid == MEMORY_DATA + 1);
-    cr_assert_lt(slice_of(events, "before", &pid, &tid), 0);
+    Slice a = slice_of(events, "a"), b = slice_of(events, "b"), c = slice_of(events, "c");
+    cr_assert(a.found && a.pid == 2 && a.tid == MEMORY_ACTIVATIONS + 1);
+    cr_assert(b.found && b.pid == 1 && b.tid == MEMORY_ACTIVATIONS + 1);
+    cr_assert(c.found && c.pid == 2 && c.tid == MEMORY_DATA + 1);
+    cr_assert(a.end <= c.begin && c.begin < b.end, "a ends at %g, c begins at %g, b ends at %g",
+              a.end, c.begin, b.end);
+    cr_assert(!slice_of(events, "before").found);
     cr_assert(has_row(events, "process_name", 2, "micro-batch 1"));
     cr_assert(has_row(events, "thread_name", 2, "activations"));
     cr_assert(has_row(events, "thread_name", 1, "activations"));

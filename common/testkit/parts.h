@@ -26,7 +26,7 @@ enum { PARTS_MICRO = 3 };
 /** The seed of weights and masks. */
 enum { PARTS_SEED = 17 };
 
-/** What each valid target's loss weighs, in every backward. */
+/** The weight of each valid target's loss, in every backward. */
 #define PARTS_SHARE 0.125f
 
 /** A device with models on it. */
