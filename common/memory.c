@@ -15,7 +15,7 @@ enum { POISON = 0xff };
 enum { GUARD = 0xa5, GUARD_BYTES = DEVICE_ALIGNMENT };
 
 /* The budget and the counts that all lanes of a memory share. */
-typedef struct Account {
+typedef struct Ledger {
     Device *device;
     MemoryOptions options;
     Memory **lanes; /* the first is the stack that memory_new() gave */
@@ -34,11 +34,11 @@ typedef struct Account {
     size_t event_count, event_room;
     void (*refused)(void *context);
     void *context;
-} Account;
+} Ledger;
 
-/* One stack: its tensors are those of the account that have its number. */
+/* One stack: its tensors are those of the ledger that have its number. */
 struct Memory {
-    Account *account;
+    Ledger *ledger;
     int lane;
     char *name;
     size_t count;       /* of its tensors */
@@ -82,52 +82,51 @@ static void *grown(void *array, size_t count, size_t *room, size_t element) {
     return array;
 }
 
-static Memory *lane_new(Account *account, const char *name) {
+static Memory *lane_new(Ledger *ledger, const char *name) {
     Memory *lane = calloc(1, sizeof *lane);
     char *copy = strdup(name);
     CHECK(lane != NULL && copy != NULL, "no memory for a few bytes");
-    *lane = (Memory){.account = account, .lane = (int)account->lane_count, .name = copy};
-    account->lanes =
-        grown(account->lanes, account->lane_count, &account->lane_room, sizeof(Memory *));
-    account->lanes[account->lane_count++] = lane;
+    *lane = (Memory){.ledger = ledger, .lane = (int)ledger->lane_count, .name = copy};
+    ledger->lanes = grown(ledger->lanes, ledger->lane_count, &ledger->lane_room, sizeof(Memory *));
+    ledger->lanes[ledger->lane_count++] = lane;
     return lane;
 }
 
 Memory *memory_new(Device *device, MemoryOptions options) {
-    Account *account = calloc(1, sizeof *account);
-    CHECK(account != NULL, "no memory for a few bytes");
-    account->device = device;
-    account->options = options;
-    account->peak_in_place = true;
-    return lane_new(account, "");
+    Ledger *ledger = calloc(1, sizeof *ledger);
+    CHECK(ledger != NULL, "no memory for a few bytes");
+    ledger->device = device;
+    ledger->options = options;
+    ledger->peak_in_place = true;
+    return lane_new(ledger, "");
 }
 
 Memory *memory_lane(Memory *memory, const char *name) {
-    Account *account = memory->account;
-    for (size_t i = 0; i < account->lane_count; i++) {
-        if (strcmp(account->lanes[i]->name, name) == 0) {
-            return account->lanes[i];
+    Ledger *ledger = memory->ledger;
+    for (size_t i = 0; i < ledger->lane_count; i++) {
+        if (strcmp(ledger->lanes[i]->name, name) == 0) {
+            return ledger->lanes[i];
         }
     }
-    return lane_new(account, name);
+    return lane_new(ledger, name);
 }
 
 void memory_free(Memory *memory) {
     if (memory == NULL) {
         return;
     }
-    Account *account = memory->account;
+    Ledger *ledger = memory->ledger;
     CHECK(memory->lane == 0, "lane \"%s\" goes with its memory", memory->name);
-    for (size_t i = account->lane_count; i-- > 0;) {
-        memory_release(account->lanes[i], 0);
-        free(account->lanes[i]->name);
-        free(account->lanes[i]);
+    for (size_t i = ledger->lane_count; i-- > 0;) {
+        memory_release(ledger->lanes[i], 0);
+        free(ledger->lanes[i]->name);
+        free(ledger->lanes[i]);
     }
-    free(account->lanes);
-    free(account->tensors);
-    free(account->peak_tensors);
-    free(account->events);
-    free(account);
+    free(ledger->lanes);
+    free(ledger->tensors);
+    free(ledger->peak_tensors);
+    free(ledger->events);
+    free(ledger);
 }
 
 /* "  weights 1.0" where there are any, after `heading` where it is the first. */
@@ -138,22 +137,22 @@ static void print_mib(const char **heading, const char *name, size_t bytes) {
     }
 }
 
-static void print_in_use(const Account *account) {
+static void print_in_use(const Ledger *ledger) {
     const char *kinds = ":\n", *lanes = "of that in lanes:\n";
     for (int kind = 0; kind < MEMORY_KINDS; kind++) {
-        print_mib(&kinds, memory_kind_name((MemoryKind)kind), account->now.bytes[kind]);
+        print_mib(&kinds, memory_kind_name((MemoryKind)kind), ledger->now.bytes[kind]);
     }
     fputs(*kinds == '\0' ? " MiB\n" : "\n", stderr);
-    for (size_t i = 1; i < account->lane_count; i++) {
-        print_mib(&lanes, account->lanes[i]->name, account->lanes[i]->bytes);
+    for (size_t i = 1; i < ledger->lane_count; i++) {
+        print_mib(&lanes, ledger->lanes[i]->name, ledger->lanes[i]->bytes);
     }
     fputs(*lanes == '\0' ? " MiB\n" : "", stderr);
 }
 
 static void refuse(const Memory *memory, MemoryKind kind, const char *name, int layer,
                    size_t bytes) {
-    const Account *account = memory->account;
-    size_t total = memory_total(&account->now), budget = account->options.budget;
+    const Ledger *ledger = memory->ledger;
+    size_t total = memory_total(&ledger->now), budget = ledger->options.budget;
     fflush(stdout);
     fprintf(stderr, "out of memory: %.1f MiB for \"%s\" (", memory_mib(bytes), name);
     if (memory->lane > 0) {
@@ -169,84 +168,83 @@ static void refuse(const Memory *memory, MemoryKind kind, const char *name, int 
     } else {
         fprintf(stderr, "the device has no more, %.1f MiB in use", memory_mib(total));
     }
-    print_in_use(account);
-    if (account->refused != NULL) {
-        account->refused(account->context);
+    print_in_use(ledger);
+    if (ledger->refused != NULL) {
+        ledger->refused(ledger->context);
     }
     exit(EXIT_RUN);
 }
 
-static void record(Account *account, bool allocated, const Tensor *tensor) {
-    if (!account->recording) {
+static void record(Ledger *ledger, bool allocated, const Tensor *tensor) {
+    if (!ledger->recording) {
         return;
     }
-    account->events =
-        grown(account->events, account->event_count, &account->event_room, sizeof *account->events);
-    account->events[account->event_count++] = (MemoryEvent){
+    ledger->events =
+        grown(ledger->events, ledger->event_count, &ledger->event_room, sizeof *ledger->events);
+    ledger->events[ledger->event_count++] = (MemoryEvent){
         .seconds = now(),
         .allocated = allocated,
         .tensor = *tensor,
-        .in_use = account->now,
+        .in_use = ledger->now,
     };
 }
 
-static size_t guard_bytes(const Account *account) {
-    return account->options.checked ? GUARD_BYTES : 0;
+static size_t guard_bytes(const Ledger *ledger) {
+    return ledger->options.checked ? GUARD_BYTES : 0;
 }
 
 /* The bytes that a tensor takes beyond those asked for. */
-static size_t padding_of(const Account *account, size_t bytes) {
-    size_t taken = bytes + guard_bytes(account);
-    return guard_bytes(account) + (DEVICE_ALIGNMENT - taken % DEVICE_ALIGNMENT) % DEVICE_ALIGNMENT;
+static size_t padding_of(const Ledger *ledger, size_t bytes) {
+    size_t taken = bytes + guard_bytes(ledger);
+    return guard_bytes(ledger) + (DEVICE_ALIGNMENT - taken % DEVICE_ALIGNMENT) % DEVICE_ALIGNMENT;
 }
 
-static void note_peak(Account *account) {
-    account->peak = account->now;
-    account->peak_padding = account->padding;
-    account->peak_count = account->count;
-    account->peak_in_place = true;
+static void note_peak(Ledger *ledger) {
+    ledger->peak = ledger->now;
+    ledger->peak_padding = ledger->padding;
+    ledger->peak_count = ledger->count;
+    ledger->peak_in_place = true;
 }
 
 /* Device memory, filled and guarded where memory is checked; NULL if there is no more. */
-static void *alloc_on_device(const Account *account, size_t bytes) {
-    void *data = device_alloc(account->device, bytes + guard_bytes(account));
-    if (data != NULL && account->options.checked) {
-        device_fill(account->device, data, POISON, bytes);
-        device_fill(account->device, (char *)data + bytes, GUARD, GUARD_BYTES);
+static void *alloc_on_device(const Ledger *ledger, size_t bytes) {
+    void *data = device_alloc(ledger->device, bytes + guard_bytes(ledger));
+    if (data != NULL && ledger->options.checked) {
+        device_fill(ledger->device, data, POISON, bytes);
+        device_fill(ledger->device, (char *)data + bytes, GUARD, GUARD_BYTES);
     }
     return data;
 }
 
 void *memory_alloc(Memory *memory, MemoryKind kind, const char *name, int layer, size_t bytes) {
-    Account *account = memory->account;
-    size_t budget = account->options.budget, in_use = memory_total(&account->now);
+    Ledger *ledger = memory->ledger;
+    size_t budget = ledger->options.budget, in_use = memory_total(&ledger->now);
     if (budget > 0 && (in_use > budget || bytes > budget - in_use)) {
         refuse(memory, kind, name, layer, bytes);
     }
-    void *data = alloc_on_device(account, bytes);
+    void *data = alloc_on_device(ledger, bytes);
     if (data == NULL) {
         refuse(memory, kind, name, layer, bytes);
     }
-    account->tensors =
-        grown(account->tensors, account->count, &account->room, sizeof *account->tensors);
-    Tensor *tensor = &account->tensors[account->count++];
+    ledger->tensors = grown(ledger->tensors, ledger->count, &ledger->room, sizeof *ledger->tensors);
+    Tensor *tensor = &ledger->tensors[ledger->count++];
     *tensor = (Tensor){name, layer, kind, bytes, data, memory->lane};
-    account->now.bytes[kind] += bytes;
-    account->padding += padding_of(account, bytes);
-    if (memory_total(&account->now) > memory_total(&account->peak)) {
-        note_peak(account);
+    ledger->now.bytes[kind] += bytes;
+    ledger->padding += padding_of(ledger, bytes);
+    if (memory_total(&ledger->now) > memory_total(&ledger->peak)) {
+        note_peak(ledger);
     }
     memory->count++;
     memory->bytes += bytes;
     memory->peak = memory->bytes > memory->peak ? memory->bytes : memory->peak;
-    record(account, true, tensor);
+    record(ledger, true, tensor);
     return data;
 }
 
 void *memory_alloc_zero(Memory *memory, MemoryKind kind, const char *name, int layer,
                         size_t bytes) {
     void *data = memory_alloc(memory, kind, name, layer, bytes);
-    device_fill(memory->account->device, data, 0, bytes);
+    device_fill(memory->ledger->device, data, 0, bytes);
     return data;
 }
 
@@ -254,9 +252,9 @@ MemoryMark memory_mark(const Memory *memory) {
     return memory->count;
 }
 
-static void check_guard(const Account *account, const Tensor *tensor) {
+static void check_guard(const Ledger *ledger, const Tensor *tensor) {
     unsigned char guard[GUARD_BYTES];
-    device_download(account->device, guard, (char *)tensor->data + tensor->bytes, GUARD_BYTES);
+    device_download(ledger->device, guard, (char *)tensor->data + tensor->bytes, GUARD_BYTES);
     for (int i = 0; i < GUARD_BYTES; i++) {
         CHECK(guard[i] == GUARD, "%d bytes were written past the end of \"%s\" (%zu bytes)", i + 1,
               tensor->name, tensor->bytes);
@@ -264,89 +262,89 @@ static void check_guard(const Account *account, const Tensor *tensor) {
 }
 
 /* Before one of the peak's tensors goes, they are copied aside. */
-static void keep_peak_tensors(Account *account) {
-    free(account->peak_tensors);
-    account->peak_tensors = malloc(account->peak_count * sizeof(Tensor) + 1);
-    CHECK(account->peak_tensors != NULL, "no host memory for %zu records", account->peak_count);
-    if (account->peak_count > 0) {
-        memcpy(account->peak_tensors, account->tensors, account->peak_count * sizeof(Tensor));
+static void keep_peak_tensors(Ledger *ledger) {
+    free(ledger->peak_tensors);
+    ledger->peak_tensors = malloc(ledger->peak_count * sizeof(Tensor) + 1);
+    CHECK(ledger->peak_tensors != NULL, "no host memory for %zu records", ledger->peak_count);
+    if (ledger->peak_count > 0) {
+        memcpy(ledger->peak_tensors, ledger->tensors, ledger->peak_count * sizeof(Tensor));
     }
-    account->peak_in_place = false;
+    ledger->peak_in_place = false;
 }
 
 /* Where the lane's tensor `mark` is among those of all lanes. */
 static size_t place_of(const Memory *memory, MemoryMark mark) {
-    const Account *account = memory->account;
-    size_t place = account->count;
+    const Ledger *ledger = memory->ledger;
+    size_t place = ledger->count;
     for (size_t left = memory->count - mark; left > 0;
-         left -= account->tensors[place].lane == memory->lane) {
+         left -= ledger->tensors[place].lane == memory->lane) {
         place--;
     }
     return place;
 }
 
 static void release_tensor(Memory *memory, const Tensor *tensor) {
-    Account *account = memory->account;
-    if (account->options.checked) {
-        check_guard(account, tensor);
-        device_fill(account->device, tensor->data, POISON, tensor->bytes);
+    Ledger *ledger = memory->ledger;
+    if (ledger->options.checked) {
+        check_guard(ledger, tensor);
+        device_fill(ledger->device, tensor->data, POISON, tensor->bytes);
     }
-    device_release(account->device, tensor->data, tensor->bytes + guard_bytes(account));
-    account->now.bytes[tensor->kind] -= tensor->bytes;
-    account->padding -= padding_of(account, tensor->bytes);
+    device_release(ledger->device, tensor->data, tensor->bytes + guard_bytes(ledger));
+    ledger->now.bytes[tensor->kind] -= tensor->bytes;
+    ledger->padding -= padding_of(ledger, tensor->bytes);
     memory->bytes -= tensor->bytes;
-    record(account, false, tensor);
+    record(ledger, false, tensor);
 }
 
 void memory_release(Memory *memory, MemoryMark mark) {
     CHECK(mark <= memory->count, "mark %zu lies above the stack of %zu tensors", mark,
           memory->count);
-    Account *account = memory->account;
+    Ledger *ledger = memory->ledger;
     size_t lowest = place_of(memory, mark), kept = lowest;
-    if (account->peak_in_place && lowest < account->peak_count) {
-        keep_peak_tensors(account);
+    if (ledger->peak_in_place && lowest < ledger->peak_count) {
+        keep_peak_tensors(ledger);
     }
-    for (size_t i = account->count; i > lowest; i--) {
-        if (account->tensors[i - 1].lane == memory->lane) {
-            release_tensor(memory, &account->tensors[i - 1]);
+    for (size_t i = ledger->count; i > lowest; i--) {
+        if (ledger->tensors[i - 1].lane == memory->lane) {
+            release_tensor(memory, &ledger->tensors[i - 1]);
         }
     }
-    for (size_t i = lowest; i < account->count; i++) { /* those of other lanes move together */
-        if (account->tensors[i].lane != memory->lane) {
-            account->tensors[kept++] = account->tensors[i];
+    for (size_t i = lowest; i < ledger->count; i++) { /* those of other lanes move together */
+        if (ledger->tensors[i].lane != memory->lane) {
+            ledger->tensors[kept++] = ledger->tensors[i];
         }
     }
-    account->count = kept;
+    ledger->count = kept;
     memory->count = mark;
 }
 
 Device *memory_device(const Memory *memory) {
-    return memory->account->device;
+    return memory->ledger->device;
 }
 
 size_t memory_budget(const Memory *memory) {
-    return memory->account->options.budget;
+    return memory->ledger->options.budget;
 }
 
 MemoryUse memory_now(const Memory *memory) {
-    return memory->account->now;
+    return memory->ledger->now;
 }
 
 MemoryUse memory_peak(const Memory *memory) {
-    return memory->account->peak;
+    return memory->ledger->peak;
 }
 
 size_t memory_padding(const Memory *memory) {
-    return memory->account->peak_padding;
+    return memory->ledger->peak_padding;
 }
 
 int memory_lanes(const Memory *memory) {
-    return (int)memory->account->lane_count;
+    return (int)memory->ledger->lane_count;
 }
 
 const char *memory_lane_name(const Memory *memory, int lane) {
     CHECK(0 <= lane && lane < memory_lanes(memory), "lane %d of %d", lane, memory_lanes(memory));
-    return memory->account->lanes[lane]->name;
+    return memory->ledger->lanes[lane]->name;
 }
 
 size_t memory_lane_now(const Memory *lane) {
@@ -358,32 +356,32 @@ size_t memory_lane_peak(const Memory *lane) {
 }
 
 const Tensor *memory_peak_tensors(Memory *memory, size_t *count) {
-    const Account *account = memory->account;
-    *count = account->peak_count;
-    return account->peak_in_place ? account->tensors : account->peak_tensors;
+    const Ledger *ledger = memory->ledger;
+    *count = ledger->peak_count;
+    return ledger->peak_in_place ? ledger->tensors : ledger->peak_tensors;
 }
 
 void memory_peak_reset(Memory *memory) {
-    Account *account = memory->account;
-    note_peak(account);
-    for (size_t i = 0; i < account->lane_count; i++) {
-        account->lanes[i]->peak = account->lanes[i]->bytes;
+    Ledger *ledger = memory->ledger;
+    note_peak(ledger);
+    for (size_t i = 0; i < ledger->lane_count; i++) {
+        ledger->lanes[i]->peak = ledger->lanes[i]->bytes;
     }
 }
 
 void memory_record(Memory *memory, bool on) {
     if (on) {
-        memory->account->event_count = 0;
+        memory->ledger->event_count = 0;
     }
-    memory->account->recording = on;
+    memory->ledger->recording = on;
 }
 
 const MemoryEvent *memory_events(const Memory *memory, size_t *count) {
-    *count = memory->account->event_count;
-    return memory->account->events;
+    *count = memory->ledger->event_count;
+    return memory->ledger->events;
 }
 
 void memory_on_refusal(Memory *memory, void (*refused)(void *context), void *context) {
-    memory->account->refused = refused;
-    memory->account->context = context;
+    memory->ledger->refused = refused;
+    memory->ledger->context = context;
 }

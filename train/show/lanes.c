@@ -17,10 +17,10 @@
 enum { B = 4, T = 64, MOST = 32 };
 static const ModelConfig config = {.V = 256, .T = T, .L = 2, .NH = 4, .C = 64};
 
-typedef struct Show {
+typedef struct LanesShow {
     int micro_batches, in_flight;
     const char *picture; /* NULL for none */
-} Show;
+} LanesShow;
 
 /* A stage of its own: a model, and a pass for each micro-batch in flight. */
 typedef struct Stage {
@@ -74,7 +74,7 @@ static void warm_up(Stage *stage) {
     memory_record(stage->memory, true);
 }
 
-static Stage on_one_stack(const Show *show) {
+static Stage on_one_stack(const LanesShow *show) {
     Stage stage = stage_new(show->micro_batches, false);
     warm_up(&stage);
     for (int micro = 0; micro < show->micro_batches; micro++) {
@@ -86,7 +86,7 @@ static Stage on_one_stack(const Show *show) {
     return stage;
 }
 
-static Stage in_lanes(const Show *show) {
+static Stage in_lanes(const LanesShow *show) {
     Stage stage = stage_new(show->in_flight, true);
     warm_up(&stage);
     for (int micro = 0; micro < show->micro_batches + show->in_flight; micro++) {
@@ -106,7 +106,7 @@ static void print_peak(const char *way, const Stage *stage) {
            peak.bytes[MEMORY_ACTIVATIONS]);
 }
 
-static int show_both(const Show *show) {
+static int show_both(const LanesShow *show) {
     Stage stack = on_one_stack(show), lanes = in_lanes(show);
     Memory *const memory[] = {stack.memory, lanes.memory};
     static const char *const title[] = {
@@ -121,7 +121,7 @@ static int show_both(const Show *show) {
     return result;
 }
 
-static bool parse(int argc, char **argv, Show *show) {
+static bool parse(int argc, char **argv, LanesShow *show) {
     for (int i = 1; i + 1 < argc; i += 2) {
         char *end;
         long value = strtol(argv[i + 1], &end, 10);
@@ -140,7 +140,7 @@ static bool parse(int argc, char **argv, Show *show) {
 }
 
 int main(int argc, char **argv) {
-    Show show = {.micro_batches = 6, .in_flight = 2};
+    LanesShow show = {.micro_batches = 6, .in_flight = 2};
     if (!parse(argc, argv, &show)) {
         fprintf(stderr, "usage: lanes [--micro_batches 1..32] [--in_flight 1..micro_batches] "
                         "[--picture FILE.svg]\n");
