@@ -110,8 +110,8 @@ number_of = $(firstword $(subst _, ,$1))
 lab_named = $(firstword $(filter $1 $1_%,$(LAB_NAMES)))
 
 # ---- what builds it: each file beside what it makes; a handout has those that it can use -----------
-include common/build.mk cudasim/cudasim.mk train/train.mk grader/grader.mk docs/docs.mk
-include $(wildcard tools/*.mk tools/bench/*.mk grader/proof/*.mk common/fuzz/*.mk)
+include common/build.mk cudasim/cudasim.mk train/train.mk grader/grader.mk
+include $(wildcard docs/*.mk tools/*.mk tools/bench/*.mk grader/proof/*.mk common/fuzz/*.mk)
 
 help:
 	@sed -n '$(if $(HANDOUT),/^#   make test/d; /^#   make grade-all/$(comma)/^#$$/d; s/ *make check .*//; )s/^# \{0,1\}//p; /^BACKEND/q' Makefile

@@ -7,30 +7,44 @@
  *     out = mid + dropout(mlp(ln_2(mid)))
  *
  * A block can be run by itself, as often as one likes: that is what gradient checkpointing does.
+ *
+ * Its heads and columns are those of its parameters. Where ranks share a block, each has some of
+ * them, and what it computes of a branch is a part of a sum over the ranks: model->sum.
  */
 #ifndef COMMON_BLOCK_H
 #define COMMON_BLOCK_H
 
 #include "common/model.h"
 
+/** How much of a block is on this rank. */
+typedef struct BlockSize {
+    int heads; /**< attention heads: NH, or a rank's share of them */
+    int A;     /**< channels of these heads: C, or heads * C / NH */
+    int F;     /**< columns of the MLP: 4C, or a share of them */
+} BlockSize;
+
+/** The size of block `layer`, as the shapes of its parameters have it. */
+BlockSize block_size(const Model *model, int layer);
+
 /**
  * The tensors that a block keeps between forward and backward. Input and output are not among them;
  * they belong to the caller.
  */
 struct Block {
-    Real *ln1;                 /**< (B, T, C) first layer norm */
-    float *ln1_mean;           /**< (B, T) */
-    float *ln1_rstd;           /**< (B, T) */
-    Real *qkv;                 /**< (B, T, 3C) queries, keys, values */
-    Real *probs;               /**< (B, NH, T, T) with ATTENTION_PLAIN, else NULL; may be dropped */
-    float *lse;                /**< (B, NH, T) with ATTENTION_FLASH, else NULL */
-    Real *attention;           /**< (B, T, C) heads side by side */
-    Real *mid;                 /**< (B, T, C) residual stream between attention and MLP */
-    Real *ln2;                 /**< (B, T, C) second layer norm */
-    float *ln2_mean;           /**< (B, T) */
-    float *ln2_rstd;           /**< (B, T) */
-    Real *fc;                  /**< (B, T, 4C) before GELU, bias included */
-    Real *gelu;                /**< (B, T, 4C) after GELU */
+    BlockSize size;  /**< of the block that they are for */
+    Real *ln1;       /**< (B, T, C) first layer norm */
+    float *ln1_mean; /**< (B, T) */
+    float *ln1_rstd; /**< (B, T) */
+    Real *qkv;       /**< (B, T, 3A) queries, keys, values */
+    Real *probs;     /**< (B, heads, T, T) with ATTENTION_PLAIN, else NULL; may be dropped */
+    float *lse;      /**< (B, heads, T) with ATTENTION_FLASH, else NULL */
+    Real *attention; /**< (B, T, A) heads side by side */
+    Real *mid;       /**< (B, T, C) residual stream between attention and MLP */
+    Real *ln2;       /**< (B, T, C) second layer norm */
+    float *ln2_mean; /**< (B, T) */
+    float *ln2_rstd; /**< (B, T) */
+    Real *fc;        /**< (B, T, F) before GELU, bias included */
+    Real *gelu;      /**< (B, T, F) after GELU */
     Dropout attention_dropout; /**< the mask that forward drew for the first branch */
     Dropout mlp_dropout;       /**< the mask of the second */
 };
@@ -89,5 +103,25 @@ void block_forward(Model *model, int layer, Real *out, const Real *in, Block *bl
  * @param[in]     block as filled by forward, probabilities included
  */
 void block_backward(Model *model, int layer, Real *dx, const Real *in, const Block *block);
+
+/* ---- the same for a pass that is given ------------------------------------------------------ */
+
+/** block_alloc() on the pass's memory, for its batch. */
+Block pass_block_alloc(Pass *pass, int layer);
+
+/** block_alloc_without_probs() for a pass. */
+Block pass_block_alloc_without_probs(Pass *pass, int layer);
+
+/** block_alloc_probs() for a pass. */
+void pass_block_alloc_probs(Pass *pass, int layer, Block *block);
+
+/** block_recompute_probs() for a pass. */
+void pass_block_recompute_probs(Pass *pass, Block *block);
+
+/** block_forward() in a pass, whose stream its masks are drawn from. */
+void pass_block_forward(Pass *pass, int layer, Real *out, const Real *in, Block *block);
+
+/** block_backward() in a pass. */
+void pass_block_backward(Pass *pass, int layer, Real *dx, const Real *in, const Block *block);
 
 #endif

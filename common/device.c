@@ -1,5 +1,9 @@
 /* The CPU as a device: an arena of aligned pages, and the CPU's table of ops. The contract is in
-   device.h; device_gpu.c is the other device. */
+   device.h; device_gpu.c is the other device.
+
+   The arena has a height, and above it everything is free. Releasing the newest tensor lowers it;
+   one that is released below others leaves a hole, and the lowest hole that is large enough is
+   filled first. A single stack leaves none. */
 #include "common/device.h"
 
 #include <stdio.h>
@@ -12,10 +16,17 @@
 #include "kernels/blas.h"
 #include "kernels/threads.h"
 
+/* Free bytes below the height: places in the arena. */
+typedef struct Hole {
+    size_t begin, end;
+} Hole;
+
 typedef struct Arena {
     char *base;
     size_t capacity;
-    size_t used;
+    size_t height;
+    Hole *holes; /* by address; no two touch, and none touches the height */
+    size_t hole_count, hole_room;
     char note[160];
     char warning[256];
 } Arena;
@@ -24,21 +35,90 @@ static size_t padded(size_t bytes) {
     return (bytes + DEVICE_ALIGNMENT - 1) / DEVICE_ALIGNMENT * DEVICE_ALIGNMENT;
 }
 
+/* The lowest hole of that size becomes smaller, or goes. SIZE_MAX where there is none. */
+static size_t fill_hole(Arena *arena, size_t size) {
+    for (size_t i = 0; i < arena->hole_count; i++) {
+        Hole *hole = &arena->holes[i];
+        if (size <= hole->end - hole->begin) {
+            size_t place = hole->begin;
+            hole->begin += size;
+            if (hole->begin == hole->end) {
+                memmove(hole, hole + 1, (--arena->hole_count - i) * sizeof *hole);
+            }
+            return place;
+        }
+    }
+    return SIZE_MAX;
+}
+
 static void *cpu_alloc(Device *device, size_t bytes) {
     Arena *arena = device->state;
-    if (bytes > arena->capacity - arena->used || padded(bytes) > arena->capacity - arena->used) {
+    size_t size = padded(bytes);
+    if (bytes > arena->capacity) { /* then padded() may have wrapped around */
         return NULL;
     }
-    void *data = arena->base + arena->used;
-    arena->used += padded(bytes);
-    return data;
+    size_t place = fill_hole(arena, size);
+    if (place != SIZE_MAX) {
+        return arena->base + place;
+    }
+    if (size > arena->capacity - arena->height) {
+        return NULL;
+    }
+    arena->height += size;
+    return arena->base + arena->height - size;
+}
+
+static void insert_hole(Arena *arena, size_t at, Hole hole) {
+    if (arena->hole_count == arena->hole_room) {
+        arena->hole_room = arena->hole_room == 0 ? 64 : 2 * arena->hole_room;
+        arena->holes = realloc(arena->holes, arena->hole_room * sizeof *arena->holes);
+        CHECK(arena->holes != NULL, "no host memory for %zu holes", arena->hole_room);
+    }
+    memmove(arena->holes + at + 1, arena->holes + at,
+            (arena->hole_count++ - at) * sizeof *arena->holes);
+    arena->holes[at] = hole;
+}
+
+/* A hole that grows together with its neighbours. */
+static void open_hole(Arena *arena, Hole hole) {
+    size_t above = 0; /* the first hole above the new one */
+    while (above < arena->hole_count && arena->holes[above].begin < hole.begin) {
+        above++;
+    }
+    Hole *next = above < arena->hole_count ? &arena->holes[above] : NULL;
+    Hole *last = above > 0 ? &arena->holes[above - 1] : NULL;
+    CHECK((next == NULL || hole.end <= next->begin) && (last == NULL || last->end <= hole.begin),
+          "a tensor is released that is not there");
+    if (last != NULL && last->end == hole.begin) {
+        last->end = hole.end;
+        if (next != NULL && next->begin == last->end) {
+            last->end = next->end;
+            memmove(next, next + 1, (--arena->hole_count - above) * sizeof *next);
+        }
+    } else if (next != NULL && next->begin == hole.end) {
+        next->begin = hole.begin;
+    } else {
+        insert_hole(arena, above, hole);
+    }
 }
 
 static void cpu_release(Device *device, void *data, size_t bytes) {
     Arena *arena = device->state;
-    CHECK((char *)data + padded(bytes) == arena->base + arena->used,
-          "only the newest tensor can be released");
-    arena->used -= padded(bytes);
+    size_t begin = (size_t)((char *)data - arena->base), end = begin + padded(bytes);
+    CHECK(begin <= end && end <= arena->height, "a tensor is released that is not there");
+    if (end < arena->height) {
+        if (begin < end) {
+            open_hole(arena, (Hole){begin, end});
+        }
+        return;
+    }
+    const Hole *last = arena->hole_count > 0 ? &arena->holes[arena->hole_count - 1] : NULL;
+    CHECK(last == NULL || last->end <= begin, "a tensor is released that is not there");
+    arena->height = begin;
+    if (last != NULL && last->end == begin) {
+        arena->height = last->begin;
+        arena->hole_count--;
+    }
 }
 
 static void cpu_fill(Device *device, void *data, int byte, size_t bytes) {
@@ -74,6 +154,7 @@ static size_t cpu_overhead(const Device *device) {
 static void cpu_destroy(Device *device) {
     Arena *arena = device->state;
     munmap(arena->base, arena->capacity);
+    free(arena->holes);
     free(arena);
     free(device);
 }

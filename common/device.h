@@ -66,6 +66,10 @@ struct Device {
  * The CPU: its memory is one reserved range of addresses, of which pages are taken as they are
  * first touched and kept when a tensor is freed, so that a training step costs no page faults.
  *
+ * Tensors that are released newest first lie one above the other. Where one is released below
+ * others, its place is filled again by the next tensor that fits into it; until then it is lost to
+ * a larger one.
+ *
  * @param capacity bytes of the range; 0 for as much as the machine has memory
  * @return a device, to be given to device_free(); NULL (and a line on stderr) if the range cannot
  *         be reserved
@@ -73,8 +77,9 @@ struct Device {
 Device *device_cpu_new(size_t capacity);
 
 /**
- * The GPU, the first one of the machine. In a build with BACKEND=sim, the default, it is simulated;
- * with BACKEND=cuda it is a real one.
+ * The GPU: the one that cudaSetDevice() has made current, else the first of the machine. It must be
+ * current whenever the device is used. In a build with BACKEND=sim, the default, it is simulated;
+ * with BACKEND=cuda it is real.
  *
  * Tensors come from CUDA's stream-ordered pool, which keeps what is freed; copies go through a
  * pinned buffer; ops, copies and fills run one after the other in the default stream. Those calls
@@ -91,7 +96,7 @@ Device *device_gpu_new(const Ops *ops);
 void device_free(Device *device);
 
 /**
- * Memory for one tensor, aligned to DEVICE_ALIGNMENT. Tensors are released in the opposite order.
+ * Memory for one tensor, aligned to DEVICE_ALIGNMENT.
  *
  * @param device the device
  * @param bytes  size; may be 0
@@ -101,7 +106,10 @@ static inline void *device_alloc(Device *device, size_t bytes) {
     return device->alloc(device, bytes);
 }
 
-/** Takes back the newest tensor. `bytes` is its size as allocated. */
+/**
+ * Takes back a tensor, in any order. `bytes` is its size as allocated. A place that is not
+ * allocated, or not any more, is a caller's bug.
+ */
 static inline void device_release(Device *device, void *data, size_t bytes) {
     device->release(device, data, bytes);
 }

@@ -1,5 +1,5 @@
-/* A stack of named tensors with a budget, and the counts of it: now, at the peak, over time. The
-   contract is in memory.h. */
+/* Stacks of named tensors under one budget, and the counts of them: now, at the peak, over time.
+   The contract is in memory.h. */
 #include "common/memory.h"
 
 #include <stdio.h>
@@ -14,23 +14,35 @@ enum { POISON = 0xff };
 /* Between checked tensors: bytes that must not be written. */
 enum { GUARD = 0xa5, GUARD_BYTES = DEVICE_ALIGNMENT };
 
-struct Memory {
+/* The budget and the counts that all lanes of a memory share. */
+typedef struct Ledger {
     Device *device;
     MemoryOptions options;
-    Tensor *tensors; /* the stack */
+    Memory **lanes; /* the first is the stack that memory_new() gave */
+    size_t lane_count, lane_room;
+    Tensor *tensors; /* of all lanes, oldest first */
     size_t count, room;
     size_t padding;
     MemoryUse now, peak;
     size_t peak_padding;
-    /* The tensors of the peak are the lowest `peak_count` of the stack until one of them goes. */
+    /* The tensors of the peak are the oldest `peak_count` until one of them goes. */
     Tensor *peak_tensors;
     size_t peak_count;
-    bool peak_on_stack;
+    bool peak_in_place;
     bool recording;
     MemoryEvent *events;
     size_t event_count, event_room;
     void (*refused)(void *context);
     void *context;
+} Ledger;
+
+/* One stack: its tensors are those of the ledger that have its number. */
+struct Memory {
+    Ledger *ledger;
+    int lane;
+    char *name;
+    size_t count;       /* of its tensors */
+    size_t bytes, peak; /* of these alone */
 };
 
 const char *memory_kind_name(MemoryKind kind) {
@@ -70,43 +82,82 @@ static void *grown(void *array, size_t count, size_t *room, size_t element) {
     return array;
 }
 
+static Memory *lane_new(Ledger *ledger, const char *name) {
+    Memory *lane = calloc(1, sizeof *lane);
+    char *copy = strdup(name);
+    CHECK(lane != NULL && copy != NULL, "no memory for a few bytes");
+    *lane = (Memory){.ledger = ledger, .lane = (int)ledger->lane_count, .name = copy};
+    ledger->lanes = grown(ledger->lanes, ledger->lane_count, &ledger->lane_room, sizeof(Memory *));
+    ledger->lanes[ledger->lane_count++] = lane;
+    return lane;
+}
+
 Memory *memory_new(Device *device, MemoryOptions options) {
-    Memory *memory = calloc(1, sizeof *memory);
-    CHECK(memory != NULL, "no memory for a few bytes");
-    memory->device = device;
-    memory->options = options;
-    memory->peak_on_stack = true;
-    return memory;
+    Ledger *ledger = calloc(1, sizeof *ledger);
+    CHECK(ledger != NULL, "no memory for a few bytes");
+    ledger->device = device;
+    ledger->options = options;
+    ledger->peak_in_place = true;
+    return lane_new(ledger, "");
+}
+
+Memory *memory_lane(Memory *memory, const char *name) {
+    Ledger *ledger = memory->ledger;
+    for (size_t i = 0; i < ledger->lane_count; i++) {
+        if (strcmp(ledger->lanes[i]->name, name) == 0) {
+            return ledger->lanes[i];
+        }
+    }
+    return lane_new(ledger, name);
 }
 
 void memory_free(Memory *memory) {
     if (memory == NULL) {
         return;
     }
-    memory_release(memory, 0);
-    free(memory->tensors);
-    free(memory->peak_tensors);
-    free(memory->events);
-    free(memory);
+    Ledger *ledger = memory->ledger;
+    CHECK(memory->lane == 0, "lane \"%s\" goes with its memory", memory->name);
+    for (size_t i = ledger->lane_count; i-- > 0;) {
+        memory_release(ledger->lanes[i], 0);
+        free(ledger->lanes[i]->name);
+        free(ledger->lanes[i]);
+    }
+    free(ledger->lanes);
+    free(ledger->tensors);
+    free(ledger->peak_tensors);
+    free(ledger->events);
+    free(ledger);
 }
 
-static void print_in_use(const Memory *memory) {
-    bool any = false;
-    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
-        if (memory->now.bytes[kind] > 0) {
-            fprintf(stderr, "%s  %s %.1f", any ? "" : ":\n", memory_kind_name((MemoryKind)kind),
-                    memory_mib(memory->now.bytes[kind]));
-            any = true;
-        }
+/* "  weights 1.0" where there are any, after `heading` where it is the first. */
+static void print_mib(const char **heading, const char *name, size_t bytes) {
+    if (bytes > 0) {
+        fprintf(stderr, "%s  %s %.1f", *heading, name, memory_mib(bytes));
+        *heading = "";
     }
-    fprintf(stderr, any ? " MiB\n" : "\n");
+}
+
+static void print_in_use(const Ledger *ledger) {
+    const char *kinds = ":\n", *lanes = "of that in lanes:\n";
+    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
+        print_mib(&kinds, memory_kind_name((MemoryKind)kind), ledger->now.bytes[kind]);
+    }
+    fputs(*kinds == '\0' ? " MiB\n" : "\n", stderr);
+    for (size_t i = 1; i < ledger->lane_count; i++) {
+        print_mib(&lanes, ledger->lanes[i]->name, ledger->lanes[i]->bytes);
+    }
+    fputs(*lanes == '\0' ? " MiB\n" : "", stderr);
 }
 
 static void refuse(const Memory *memory, MemoryKind kind, const char *name, int layer,
                    size_t bytes) {
-    size_t total = memory_total(&memory->now), budget = memory->options.budget;
+    const Ledger *ledger = memory->ledger;
+    size_t total = memory_total(&ledger->now), budget = ledger->options.budget;
     fflush(stdout);
     fprintf(stderr, "out of memory: %.1f MiB for \"%s\" (", memory_mib(bytes), name);
+    if (memory->lane > 0) {
+        fprintf(stderr, "lane %s, ", memory->name);
+    }
     if (layer >= 0) {
         fprintf(stderr, "layer %d, ", layer);
     }
@@ -117,73 +168,83 @@ static void refuse(const Memory *memory, MemoryKind kind, const char *name, int 
     } else {
         fprintf(stderr, "the device has no more, %.1f MiB in use", memory_mib(total));
     }
-    print_in_use(memory);
-    if (memory->refused != NULL) {
-        memory->refused(memory->context);
+    print_in_use(ledger);
+    if (ledger->refused != NULL) {
+        ledger->refused(ledger->context);
     }
     exit(EXIT_RUN);
 }
 
-static void record(Memory *memory, bool allocated, const Tensor *tensor) {
-    if (!memory->recording) {
+static void record(Ledger *ledger, bool allocated, const Tensor *tensor) {
+    if (!ledger->recording) {
         return;
     }
-    memory->events =
-        grown(memory->events, memory->event_count, &memory->event_room, sizeof *memory->events);
-    memory->events[memory->event_count++] = (MemoryEvent){
+    ledger->events =
+        grown(ledger->events, ledger->event_count, &ledger->event_room, sizeof *ledger->events);
+    ledger->events[ledger->event_count++] = (MemoryEvent){
         .seconds = now(),
         .allocated = allocated,
         .tensor = *tensor,
-        .in_use = memory->now,
+        .in_use = ledger->now,
     };
 }
 
-static size_t guard_bytes(const Memory *memory) {
-    return memory->options.checked ? GUARD_BYTES : 0;
+static size_t guard_bytes(const Ledger *ledger) {
+    return ledger->options.checked ? GUARD_BYTES : 0;
 }
 
 /* The bytes that a tensor takes beyond those asked for. */
-static size_t padding_of(const Memory *memory, size_t bytes) {
-    size_t taken = bytes + guard_bytes(memory);
-    return guard_bytes(memory) + (DEVICE_ALIGNMENT - taken % DEVICE_ALIGNMENT) % DEVICE_ALIGNMENT;
+static size_t padding_of(const Ledger *ledger, size_t bytes) {
+    size_t taken = bytes + guard_bytes(ledger);
+    return guard_bytes(ledger) + (DEVICE_ALIGNMENT - taken % DEVICE_ALIGNMENT) % DEVICE_ALIGNMENT;
 }
 
-static void note_peak(Memory *memory) {
-    memory->peak = memory->now;
-    memory->peak_padding = memory->padding;
-    memory->peak_count = memory->count;
-    memory->peak_on_stack = true;
+static void note_peak(Ledger *ledger) {
+    ledger->peak = ledger->now;
+    ledger->peak_padding = ledger->padding;
+    ledger->peak_count = ledger->count;
+    ledger->peak_in_place = true;
+}
+
+/* Device memory, filled and guarded where memory is checked; NULL if there is no more. */
+static void *alloc_on_device(const Ledger *ledger, size_t bytes) {
+    void *data = device_alloc(ledger->device, bytes + guard_bytes(ledger));
+    if (data != NULL && ledger->options.checked) {
+        device_fill(ledger->device, data, POISON, bytes);
+        device_fill(ledger->device, (char *)data + bytes, GUARD, GUARD_BYTES);
+    }
+    return data;
 }
 
 void *memory_alloc(Memory *memory, MemoryKind kind, const char *name, int layer, size_t bytes) {
-    size_t budget = memory->options.budget, in_use = memory_total(&memory->now);
+    Ledger *ledger = memory->ledger;
+    size_t budget = ledger->options.budget, in_use = memory_total(&ledger->now);
     if (budget > 0 && (in_use > budget || bytes > budget - in_use)) {
         refuse(memory, kind, name, layer, bytes);
     }
-    void *data = device_alloc(memory->device, bytes + guard_bytes(memory));
+    void *data = alloc_on_device(ledger, bytes);
     if (data == NULL) {
         refuse(memory, kind, name, layer, bytes);
     }
-    if (memory->options.checked) {
-        device_fill(memory->device, data, POISON, bytes);
-        device_fill(memory->device, (char *)data + bytes, GUARD, GUARD_BYTES);
+    ledger->tensors = grown(ledger->tensors, ledger->count, &ledger->room, sizeof *ledger->tensors);
+    Tensor *tensor = &ledger->tensors[ledger->count++];
+    *tensor = (Tensor){name, layer, kind, bytes, data, memory->lane};
+    ledger->now.bytes[kind] += bytes;
+    ledger->padding += padding_of(ledger, bytes);
+    if (memory_total(&ledger->now) > memory_total(&ledger->peak)) {
+        note_peak(ledger);
     }
-    memory->tensors = grown(memory->tensors, memory->count, &memory->room, sizeof *memory->tensors);
-    Tensor *tensor = &memory->tensors[memory->count++];
-    *tensor = (Tensor){.name = name, .layer = layer, .kind = kind, .bytes = bytes, .data = data};
-    memory->now.bytes[kind] += bytes;
-    memory->padding += padding_of(memory, bytes);
-    if (memory_total(&memory->now) > memory_total(&memory->peak)) {
-        note_peak(memory);
-    }
-    record(memory, true, tensor);
+    memory->count++;
+    memory->bytes += bytes;
+    memory->peak = memory->bytes > memory->peak ? memory->bytes : memory->peak;
+    record(ledger, true, tensor);
     return data;
 }
 
 void *memory_alloc_zero(Memory *memory, MemoryKind kind, const char *name, int layer,
                         size_t bytes) {
     void *data = memory_alloc(memory, kind, name, layer, bytes);
-    device_fill(memory->device, data, 0, bytes);
+    device_fill(memory->ledger->device, data, 0, bytes);
     return data;
 }
 
@@ -191,87 +252,136 @@ MemoryMark memory_mark(const Memory *memory) {
     return memory->count;
 }
 
-static void check_guard(const Memory *memory, const Tensor *tensor) {
+static void check_guard(const Ledger *ledger, const Tensor *tensor) {
     unsigned char guard[GUARD_BYTES];
-    device_download(memory->device, guard, (char *)tensor->data + tensor->bytes, GUARD_BYTES);
+    device_download(ledger->device, guard, (char *)tensor->data + tensor->bytes, GUARD_BYTES);
     for (int i = 0; i < GUARD_BYTES; i++) {
         CHECK(guard[i] == GUARD, "%d bytes were written past the end of \"%s\" (%zu bytes)", i + 1,
               tensor->name, tensor->bytes);
     }
 }
 
-/* Before the stack sinks below the peak's tensors, they are copied aside. */
-static void keep_peak_tensors(Memory *memory) {
-    free(memory->peak_tensors);
-    memory->peak_tensors = malloc(memory->peak_count * sizeof(Tensor) + 1);
-    CHECK(memory->peak_tensors != NULL, "no host memory for %zu records", memory->peak_count);
-    if (memory->peak_count > 0) {
-        memcpy(memory->peak_tensors, memory->tensors, memory->peak_count * sizeof(Tensor));
+/* Before one of the peak's tensors goes, they are copied aside. */
+static void keep_peak_tensors(Ledger *ledger) {
+    free(ledger->peak_tensors);
+    ledger->peak_tensors = malloc(ledger->peak_count * sizeof(Tensor) + 1);
+    CHECK(ledger->peak_tensors != NULL, "no host memory for %zu records", ledger->peak_count);
+    if (ledger->peak_count > 0) {
+        memcpy(ledger->peak_tensors, ledger->tensors, ledger->peak_count * sizeof(Tensor));
     }
-    memory->peak_on_stack = false;
+    ledger->peak_in_place = false;
+}
+
+/* Where the lane's tensor `mark` is among those of all lanes. */
+static size_t place_of(const Memory *memory, MemoryMark mark) {
+    const Ledger *ledger = memory->ledger;
+    size_t place = ledger->count;
+    for (size_t left = memory->count - mark; left > 0;
+         left -= ledger->tensors[place].lane == memory->lane) {
+        place--;
+    }
+    return place;
+}
+
+static void release_tensor(Memory *memory, const Tensor *tensor) {
+    Ledger *ledger = memory->ledger;
+    if (ledger->options.checked) {
+        check_guard(ledger, tensor);
+        device_fill(ledger->device, tensor->data, POISON, tensor->bytes);
+    }
+    device_release(ledger->device, tensor->data, tensor->bytes + guard_bytes(ledger));
+    ledger->now.bytes[tensor->kind] -= tensor->bytes;
+    ledger->padding -= padding_of(ledger, tensor->bytes);
+    memory->bytes -= tensor->bytes;
+    record(ledger, false, tensor);
 }
 
 void memory_release(Memory *memory, MemoryMark mark) {
     CHECK(mark <= memory->count, "mark %zu lies above the stack of %zu tensors", mark,
           memory->count);
-    if (memory->peak_on_stack && mark < memory->peak_count) {
-        keep_peak_tensors(memory);
+    Ledger *ledger = memory->ledger;
+    size_t lowest = place_of(memory, mark), kept = lowest;
+    if (ledger->peak_in_place && lowest < ledger->peak_count) {
+        keep_peak_tensors(ledger);
     }
-    while (memory->count > mark) {
-        Tensor tensor = memory->tensors[--memory->count];
-        if (memory->options.checked) {
-            check_guard(memory, &tensor);
-            device_fill(memory->device, tensor.data, POISON, tensor.bytes);
+    for (size_t i = ledger->count; i > lowest; i--) {
+        if (ledger->tensors[i - 1].lane == memory->lane) {
+            release_tensor(memory, &ledger->tensors[i - 1]);
         }
-        device_release(memory->device, tensor.data, tensor.bytes + guard_bytes(memory));
-        memory->now.bytes[tensor.kind] -= tensor.bytes;
-        memory->padding -= padding_of(memory, tensor.bytes);
-        record(memory, false, &tensor);
     }
+    for (size_t i = lowest; i < ledger->count; i++) { /* those of other lanes move together */
+        if (ledger->tensors[i].lane != memory->lane) {
+            ledger->tensors[kept++] = ledger->tensors[i];
+        }
+    }
+    ledger->count = kept;
+    memory->count = mark;
 }
 
 Device *memory_device(const Memory *memory) {
-    return memory->device;
+    return memory->ledger->device;
 }
 
 size_t memory_budget(const Memory *memory) {
-    return memory->options.budget;
+    return memory->ledger->options.budget;
 }
 
 MemoryUse memory_now(const Memory *memory) {
-    return memory->now;
+    return memory->ledger->now;
 }
 
 MemoryUse memory_peak(const Memory *memory) {
-    return memory->peak;
+    return memory->ledger->peak;
 }
 
 size_t memory_padding(const Memory *memory) {
-    return memory->peak_padding;
+    return memory->ledger->peak_padding;
+}
+
+int memory_lanes(const Memory *memory) {
+    return (int)memory->ledger->lane_count;
+}
+
+const char *memory_lane_name(const Memory *memory, int lane) {
+    CHECK(0 <= lane && lane < memory_lanes(memory), "lane %d of %d", lane, memory_lanes(memory));
+    return memory->ledger->lanes[lane]->name;
+}
+
+size_t memory_lane_now(const Memory *lane) {
+    return lane->bytes;
+}
+
+size_t memory_lane_peak(const Memory *lane) {
+    return lane->peak;
 }
 
 const Tensor *memory_peak_tensors(Memory *memory, size_t *count) {
-    *count = memory->peak_count;
-    return memory->peak_on_stack ? memory->tensors : memory->peak_tensors;
+    const Ledger *ledger = memory->ledger;
+    *count = ledger->peak_count;
+    return ledger->peak_in_place ? ledger->tensors : ledger->peak_tensors;
 }
 
 void memory_peak_reset(Memory *memory) {
-    note_peak(memory);
+    Ledger *ledger = memory->ledger;
+    note_peak(ledger);
+    for (size_t i = 0; i < ledger->lane_count; i++) {
+        ledger->lanes[i]->peak = ledger->lanes[i]->bytes;
+    }
 }
 
 void memory_record(Memory *memory, bool on) {
     if (on) {
-        memory->event_count = 0;
+        memory->ledger->event_count = 0;
     }
-    memory->recording = on;
+    memory->ledger->recording = on;
 }
 
 const MemoryEvent *memory_events(const Memory *memory, size_t *count) {
-    *count = memory->event_count;
-    return memory->events;
+    *count = memory->ledger->event_count;
+    return memory->ledger->events;
 }
 
 void memory_on_refusal(Memory *memory, void (*refused)(void *context), void *context) {
-    memory->refused = refused;
-    memory->context = context;
+    memory->ledger->refused = refused;
+    memory->ledger->context = context;
 }

@@ -13,6 +13,11 @@
  *
  * Only the bytes asked for are counted. Each tensor starts on a multiple of 256 bytes; the cost of
  * that is padding, a line of its own outside of the budget.
+ *
+ * Tensors that come and go in an order of their own, as those of each micro-batch in flight do, get
+ * a stack of their own: a lane. It has the same calls, and the same budget and counts:
+ *
+ *     Memory *lane = memory_lane(memory, "micro-batch 1");
  */
 #ifndef COMMON_MEMORY_H
 #define COMMON_MEMORY_H
@@ -54,6 +59,7 @@ typedef struct Tensor {
     MemoryKind kind;  /**< its use */
     size_t bytes;     /**< as asked for */
     void *data;       /**< where it is, on the device */
+    int lane;         /**< which lane has it, for memory_lane_name(); 0 for none */
 } Tensor;
 
 /** A change of memory, for a timeline. */
@@ -64,10 +70,10 @@ typedef struct MemoryEvent {
     MemoryUse in_use; /**< afterwards */
 } MemoryEvent;
 
-/** Tensors of one program on one device. */
+/** Tensors of one program on one device: a stack, with its lanes; or one of the lanes. */
 typedef struct Memory Memory;
 
-/** How many tensors there are, at a moment one can go back to. */
+/** How many tensors there are on the stack, at a moment one can go back to. */
 typedef size_t MemoryMark;
 
 /** How memory behaves. */
@@ -88,8 +94,21 @@ bool memory_checked_by_default(void);
  */
 Memory *memory_new(Device *device, MemoryOptions options);
 
-/** Releases all tensors. NULL is fine. */
+/** Releases all tensors, those of its lanes too. NULL is fine. */
 void memory_free(Memory *memory);
+
+/**
+ * The lane of that name: a stack of its own under the budget of `memory`, and counted with it. It
+ * begins empty, when it is first asked for, and costs nothing until it is used.
+ *
+ * Each of the functions here takes a lane as it takes a memory. What is allocated and released, and
+ * marks, are those of the lane; budget, counts, peak and events are those of all together.
+ *
+ * @param memory the stack, or any of its lanes
+ * @param name   for messages and pictures; copied. "" is the stack that memory_new() gave
+ * @return owned by that stack, and freed with it
+ */
+Memory *memory_lane(Memory *memory, const char *name);
 
 /**
  * A new tensor on top of the stack. Its content is undefined (NaN if memory is checked).
@@ -130,8 +149,20 @@ MemoryUse memory_peak(const Memory *memory);
 /** Bytes lost to alignment and guards at the peak; not part of any other number. */
 size_t memory_padding(const Memory *memory);
 
+/** How many lanes have been asked for, and one more: the stack itself. */
+int memory_lanes(const Memory *memory);
+
+/** The name of lane 0 to memory_lanes() - 1, in the order in which they were asked for; of 0 "". */
+const char *memory_lane_name(const Memory *memory, int lane);
+
+/** The bytes in use now in this lane alone, or, given the stack, outside of all lanes. */
+size_t memory_lane_now(const Memory *lane);
+
+/** The most that memory_lane_now() has been: each lane has a peak of its own, at its own time. */
+size_t memory_lane_peak(const Memory *lane);
+
 /**
- * The tensors that were alive at the peak, oldest first.
+ * The tensors that were alive at the peak, oldest first, of all lanes.
  *
  * @param      memory the stack
  * @param[out] count  how many
@@ -139,7 +170,7 @@ size_t memory_padding(const Memory *memory);
  */
 const Tensor *memory_peak_tensors(Memory *memory, size_t *count);
 
-/** Forgets the peak: the present use is the new one. */
+/** Forgets the peak, and the lanes' own: the present use is the new one. */
 void memory_peak_reset(Memory *memory);
 
 /** Starts to record events (and forgets those of before), or stops. */

@@ -1,5 +1,5 @@
-/* A GPT-2: its parameters, and a pass over one micro-batch. The contract is in model.h, the layers
-   are in block.c; every tensor comes from memory.h and is released in the opposite order. */
+/* A GPT-2: its parameters, and its own pass. The contract is in model.h; passes are in pass.c, the
+   layers in block.c. */
 #include "common/model.h"
 
 #include <math.h>
@@ -11,17 +11,31 @@ static size_t element_bytes(const Model *model) {
     return precision_bytes(model->config.precision);
 }
 
+/* Whether parameter i belongs to this part of the model. */
+static bool is_here(const Model *model, int i) {
+    const ModelPart *part = &model->part;
+    int layer = model->params[i].layer;
+    if (layer >= 0) {
+        return part->first <= layer && layer < part->last;
+    }
+    return (part->embedding && (i == WTE || i == WPE)) || (part->head && i != WPE);
+}
+
 /* All weights, then all gradients. Gradients are float whatever the precision. */
 static void alloc_params(Model *model) {
-    for (int i = 0; i < model->param_count; i++) {
+    for (int i = 0; i < model->param_count && model->part.weights; i++) {
         Param *param = &model->params[i];
-        param->weight = memory_alloc(model->memory, MEMORY_WEIGHTS, param->name, param->layer,
-                                     param->count * element_bytes(model));
+        if (is_here(model, i)) {
+            param->weight = memory_alloc(model->memory, MEMORY_WEIGHTS, param->name, param->layer,
+                                         param->count * element_bytes(model));
+        }
     }
-    for (int i = 0; i < model->param_count; i++) {
+    for (int i = 0; i < model->param_count && model->part.grads; i++) {
         Param *param = &model->params[i];
-        param->grad = memory_alloc_zero(model->memory, MEMORY_GRADIENTS, param->name, param->layer,
-                                        param->count * sizeof(float));
+        if (is_here(model, i)) {
+            param->grad = memory_alloc_zero(model->memory, MEMORY_GRADIENTS, param->name,
+                                            param->layer, param->count * sizeof(float));
+        }
     }
 }
 
@@ -50,7 +64,8 @@ static void alloc_workspace(Model *model) {
 
 /* GPT-2's start: normal with deviation 0.02. The two matrices of a block that add to the residual
    stream start smaller, since the stream sums 2 L of them. */
-static void init_weights(Model *model, uint64_t seed) {
+void model_init_weights(Model *model, uint64_t seed) {
+    CHECK(model->part.shards == 1, "the weights of a shard are cut from those of the whole");
     Rng rng = rng_new(seed, RNG_WEIGHTS);
     for (int i = 0; i < model->param_count; i++) {
         Param *param = &model->params[i];
@@ -67,63 +82,112 @@ static void init_weights(Model *model, uint64_t seed) {
                 values[j] = param->init == INIT_ONE ? 1 : 0;
             }
         }
-        model_upload_weight(model, param, values);
+        if (param->weight != NULL) { /* numbers are drawn for all, so each part has its own */
+            model_upload_weight(model, param, values);
+        }
         free(values);
     }
 }
 
 /* All but the numbers of the weights. */
-static Model *model_outline(const ModelConfig *config, Memory *memory, uint64_t seed) {
+static Model *model_outline(const ModelConfig *config, const ModelPart *part, Memory *memory,
+                            uint64_t seed) {
     char error[ERROR_BYTES];
     CHECK(config_check(config, error) == 0, "%s", error);
+    CHECK(0 <= part->first && part->first <= part->last && part->last <= config->L,
+          "blocks %d to %d, the model has %d", part->first, part->last, config->L);
+    CHECK(0 <= part->shard && part->shard < part->shards, "shard %d of %d", part->shard,
+          part->shards);
     Model *model = calloc(1, sizeof *model);
     CHECK(model != NULL, "no memory for a model's outline");
     model->config = *config;
+    model->part = *part;
     model->memory = memory;
     model->device = memory_device(memory);
     model->ops = &model->device->ops[config->precision];
     model->rng = rng_new(seed, RNG_DROPOUT);
     model->param_count = params_count(config);
     model->params = calloc((size_t)model->param_count, sizeof *model->params);
-    model->pass.x = calloc((size_t)config->L + 1, sizeof *model->pass.x);
-    model->pass.blocks = calloc((size_t)config->L, sizeof *model->pass.blocks);
-    model->pass.marks = calloc((size_t)config->L, sizeof *model->pass.marks);
-    model->pass.rngs = calloc((size_t)config->L, sizeof *model->pass.rngs);
-    CHECK(model->params && model->pass.x && model->pass.blocks && model->pass.marks &&
-              model->pass.rngs,
-          "no memory for %d layers", config->L);
-    params_describe(model->params, config);
+    CHECK(model->params != NULL, "no memory for %d layers", config->L);
+    model->pass = pass_new(model, memory, &model->rng);
+    params_describe_shard(model->params, config, part->shards);
     alloc_params(model);
     alloc_workspace(model);
     return model;
 }
 
+ModelPart model_whole(const ModelConfig *config) {
+    return (ModelPart){.first = 0,
+                       .last = config->L,
+                       .embedding = true,
+                       .head = true,
+                       .shards = 1,
+                       .weights = true,
+                       .grads = true};
+}
+
 Model *model_new(const ModelConfig *config, Memory *memory, uint64_t seed) {
-    Model *model = model_outline(config, memory, seed);
-    init_weights(model, seed);
+    ModelPart whole = model_whole(config);
+    Model *model = model_outline(config, &whole, memory, seed);
+    model_init_weights(model, seed);
+    return model;
+}
+
+Model *model_new_part(const ModelConfig *config, const ModelPart *part, Memory *memory,
+                      uint64_t seed) {
+    Model *model = model_outline(config, part, memory, seed);
+    for (int i = 0; i < model->param_count; i++) {
+        const Param *param = &model->params[i];
+        if (param->weight != NULL) {
+            device_fill(model->device, param->weight, 0, param->count * element_bytes(model));
+        }
+    }
     return model;
 }
 
 Model *model_new_zero(const ModelConfig *config, Memory *memory) {
-    Model *model = model_outline(config, memory, 0);
-    for (int i = 0; i < model->param_count; i++) {
-        const Param *param = &model->params[i];
-        device_fill(model->device, param->weight, 0, param->count * element_bytes(model));
+    ModelPart whole = model_whole(config);
+    return model_new_part(config, &whole, memory, 0);
+}
+
+/* The parameters of a block, or those outside of blocks, and how many. */
+static Param *params_of(Model *model, int layer, int *count) {
+    CHECK(-1 <= layer && layer < model->config.L, "block %d of %d", layer, model->config.L);
+    *count = layer < 0 ? MODEL_PARAMS : BLOCK_PARAMS;
+    return layer < 0 ? model->params : model_block_params(model, layer);
+}
+
+void model_put_weights(Model *model, int layer, Real *const *weights) {
+    int count;
+    Param *params = params_of(model, layer, &count);
+    CHECK(!model->part.weights, "the model has weights of its own");
+    for (int i = 0; i < count; i++) {
+        params[i].weight = weights != NULL ? weights[i] : NULL;
     }
-    return model;
+}
+
+void model_put_grads(Model *model, int layer, float *const *grads) {
+    int count;
+    Param *params = params_of(model, layer, &count);
+    CHECK(!model->part.grads, "the model has gradients of its own");
+    for (int i = 0; i < count; i++) {
+        params[i].grad = grads != NULL ? grads[i] : NULL;
+    }
 }
 
 TensorList model_list(const Model *model, float *const *data, void *entry) {
     int count = model->param_count;
     TensorEntry *entries = calloc((size_t)count, sizeof *entries);
     CHECK(entries != NULL, "no memory for a list of %d tensors", count);
+    size_t elements = 0;
     for (int i = 0; i < count; i++) {
         const Param *param = &model->params[i];
         entries[i].data = data[i];
-        entries[i].n = param->count;
+        entries[i].n = data[i] != NULL ? param->count : 0;
         entries[i].decays = param_is_matrix(param);
+        elements += entries[i].n;
     }
-    TensorList list = {entry, count, model_param_elements(model), tensors_index(entries, count)};
+    TensorList list = {entry, count, elements, tensors_index(entries, count)};
     device_upload(model->device, entry, entries, (size_t)count * sizeof *entries);
     free(entries);
     return list;
@@ -134,10 +198,7 @@ void model_free(Model *model) {
         return;
     }
     free(model->params);
-    free(model->pass.x);
-    free(model->pass.blocks);
-    free(model->pass.marks);
-    free(model->pass.rngs);
+    pass_free(&model->pass);
     free(model);
 }
 
@@ -156,12 +217,12 @@ static size_t piece_elements(const Model *model) {
 }
 
 static Real *weight_at(const Model *model, const Param *param, size_t first) {
-    return (Real *)((char *)param->weight + first * element_bytes(model));
+    return (Real *)((char *)param_weight(param) + first * element_bytes(model));
 }
 
 void model_download_weight(const Model *model, const Param *param, float *to) {
     if (model->config.precision == F32) {
-        device_download(model->device, to, param->weight, param->count * sizeof(float));
+        device_download(model->device, to, param_weight(param), param->count * sizeof(float));
         return;
     }
     for (size_t first = 0; first < param->count; first += piece_elements(model)) {
@@ -174,7 +235,7 @@ void model_download_weight(const Model *model, const Param *param, float *to) {
 
 void model_upload_weight(Model *model, Param *param, const float *from) {
     if (model->config.precision == F32) {
-        device_upload(model->device, param->weight, from, param->count * sizeof(float));
+        device_upload(model->device, param_weight(param), from, param->count * sizeof(float));
         return;
     }
     for (size_t first = 0; first < param->count; first += piece_elements(model)) {
@@ -188,7 +249,9 @@ void model_upload_weight(Model *model, Param *param, const float *from) {
 void model_zero_grad(Model *model) {
     for (int i = 0; i < model->param_count; i++) {
         const Param *param = &model->params[i];
-        device_fill(model->device, param->grad, 0, param->count * sizeof(float));
+        if (param->grad != NULL) {
+            device_fill(model->device, param->grad, 0, param->count * sizeof(float));
+        }
     }
 }
 
@@ -205,215 +268,52 @@ float model_grad_norm(Model *model) {
     return sqrtf(sum);
 }
 
-/* A tensor with one row per token of the pass. */
-static void *pass_alloc(Model *model, MemoryKind kind, const char *name, int layer,
-                        size_t bytes_per_token) {
-    size_t N = (size_t)model->pass.B * (size_t)model->pass.T;
-    return memory_alloc(model->memory, kind, name, layer, N * bytes_per_token);
-}
+/* ---- the model's own pass, under the names that labs know ------------------------------------ */
 
 void model_begin(Model *model, const Batch *batch, bool train) {
-    CHECK(!model->pass.active, "the previous pass has not ended");
-    CHECK(batch->B >= 1 && batch->T >= 1 && batch->T <= model->config.T,
-          "batch of (%d, %d), the model has %d positions", batch->B, batch->T, model->config.T);
-    CHECK((size_t)batch->B * (size_t)batch->T <= INT32_MAX, "batch of (%d, %d)", batch->B,
-          batch->T);
-    Pass *pass = &model->pass;
-    size_t row = (size_t)model->config.C * element_bytes(model);
-    size_t ids = (size_t)batch->B * (size_t)batch->T * sizeof(int32_t);
-    pass->active = true;
-    pass->train = train;
-    pass->B = batch->B;
-    pass->T = batch->T;
-    pass->mark = memory_mark(model->memory);
-    pass->tokens = pass_alloc(model, MEMORY_DATA, "tokens", -1, sizeof(int32_t));
-    pass->targets = pass_alloc(model, MEMORY_DATA, "targets", -1, sizeof(int32_t));
-    device_upload(model->device, pass->tokens, batch->tokens, ids);
-    device_upload(model->device, pass->targets, batch->targets, ids);
-    pass->dx = train ? pass_alloc(model, MEMORY_ACTIVATIONS, "residual.dx", -1, row) : NULL;
-}
-
-Dropout model_draw_dropout(Model *model, size_t n) {
-    Dropout dropout = {0};
-    if (model->pass.train && model->config.dropout > 0) {
-        /* with seed and offset, backward and a second run can draw the mask again */
-        dropout.p = model->config.dropout;
-        dropout.seed = model->rng.seed;
-        dropout.offset = rng_take(&model->rng, dropout_counters(n));
-    }
-    return dropout;
-}
-
-Real *model_embed(Model *model) {
-    Pass *pass = &model->pass;
-    int C = model->config.C;
-    size_t n = (size_t)pass->B * (size_t)pass->T * (size_t)C;
-    Real *x =
-        pass_alloc(model, MEMORY_ACTIVATIONS, "embedding", -1, (size_t)C * element_bytes(model));
-    /* x[0] = dropout(wte[token] + wpe[position]) */
-    model->ops->embedding_forward(x, pass->tokens, model->params[WTE].weight,
-                                  model->params[WPE].weight, pass->B, pass->T, C);
-    pass->embedding_dropout = model_draw_dropout(model, n);
-    if (pass->embedding_dropout.p > 0) {
-        model->ops->dropout_forward(x, x, n, pass->embedding_dropout);
-    }
-    return x;
-}
-
-Real *model_boundary(Model *model, int layer) {
-    return pass_alloc(model, MEMORY_ACTIVATIONS, "residual.out", layer,
-                      (size_t)model->config.C * element_bytes(model));
-}
-
-/* Here the host waits for the device. The sum is in double, in the order of the tokens. */
-static double sum_of_losses(Model *model) {
-    size_t N = (size_t)model->pass.B * (size_t)model->pass.T;
-    float *losses = malloc(N * sizeof *losses);
-    CHECK(losses != NULL, "no host memory for %zu losses", N);
-    device_download(model->device, losses, model->pass.head.losses, N * sizeof *losses);
-    double sum = 0;
-    for (size_t i = 0; i < N; i++) {
-        sum += (double)losses[i];
-    }
-    free(losses);
-    return sum;
-}
-
-double model_head_forward(Model *model, const Real *x) {
-    Pass *pass = &model->pass;
-    Head *head = &pass->head;
-    const Param *params = model->params;
-    int C = model->config.C, V = model->config.V, N = pass->B * pass->T;
-    int stride = logits_stride(V);
-    size_t element = element_bytes(model);
-    CHECK(x != NULL, "the head needs the output of the last block, which is NULL");
-    head->mark = memory_mark(model->memory);
-    head->lnf = pass_alloc(model, MEMORY_ACTIVATIONS, "lnf.out", -1, (size_t)C * element);
-    head->mean = pass_alloc(model, MEMORY_ACTIVATIONS, "lnf.mean", -1, sizeof(float));
-    head->rstd = pass_alloc(model, MEMORY_ACTIVATIONS, "lnf.rstd", -1, sizeof(float));
-    head->logits = pass_alloc(model, MEMORY_ACTIVATIONS, "logits", -1, (size_t)stride * element);
-    head->losses = pass_alloc(model, MEMORY_ACTIVATIONS, "losses", -1, sizeof(float));
-    head->lse = pass_alloc(model, MEMORY_ACTIVATIONS, "losses.lse", -1, sizeof(float));
-    /* logits = ln_f(x) wte^T: the head shares the embedding's weight */
-    model->ops->layernorm_forward(head->lnf, head->mean, head->rstd, x, params[LNF_WEIGHT].weight,
-                                  params[LNF_BIAS].weight, N, C);
-    model->ops->matmul_forward(head->logits, head->lnf, params[WTE].weight, NULL, N, C, V, stride,
-                               &model->workspace);
-    /* losses = -log softmax(logits)[target], 0 where ignored */
-    model->ops->crossentropy_forward(head->losses, head->lse, head->logits, pass->targets, N, V,
-                                     stride);
-    pass->loss = sum_of_losses(model);
-    return pass->loss;
-}
-
-void model_head_backward(Model *model, const Real *x, float dloss) {
-    Pass *pass = &model->pass;
-    Head *head = &pass->head;
-    const Param *params = model->params;
-    int C = model->config.C, V = model->config.V, N = pass->B * pass->T;
-    int stride = logits_stride(V);
-    size_t bytes = (size_t)N * (size_t)C * element_bytes(model);
-    CHECK(pass->train, "a pass without `train` has no backward");
-    Real *dlnf = memory_alloc_zero(model->memory, MEMORY_ACTIVATIONS, "lnf.dout", -1, bytes);
-    /* dlogits = dloss * (softmax(logits) - one_hot(target)), in place of the logits */
-    model->ops->crossentropy_backward(head->logits, head->logits, head->lse, pass->targets, dloss,
-                                      N, V, stride);
-    /* dlnf = dlogits wte, dwte += dlogits^T lnf: the first half of the shared weight's gradient */
-    model->ops->matmul_backward(dlnf, params[WTE].grad, NULL, head->logits, head->lnf,
-                                params[WTE].weight, N, C, V, stride, &model->workspace);
-    device_fill(model->device, pass->dx, 0, bytes);
-    /* dx = the gradient through ln_f, the start of the residual stream's gradient */
-    model->ops->layernorm_backward(pass->dx, params[LNF_WEIGHT].grad, params[LNF_BIAS].grad, dlnf,
-                                   x, head->mean, head->rstd, params[LNF_WEIGHT].weight, N, C,
-                                   &model->workspace);
-    memory_release(model->memory, head->mark);
-}
-
-void model_embed_backward(Model *model) {
-    Pass *pass = &model->pass;
-    size_t n = (size_t)pass->B * (size_t)pass->T * (size_t)model->config.C;
-    if (pass->embedding_dropout.p > 0) {
-        model->ops->dropout_backward(pass->dx, pass->dx, n, pass->embedding_dropout);
-    }
-    /* the second half of dwte, and dwpe */
-    model->ops->embedding_backward(model->params[WTE].grad, model->params[WPE].grad, pass->dx,
-                                   pass->tokens, pass->B, pass->T, model->config.C, model->config.V,
-                                   &model->workspace);
+    pass_begin(&model->pass, batch, train);
 }
 
 void model_end(Model *model) {
-    CHECK(model->pass.active, "no pass is in flight");
-    memory_release(model->memory, model->pass.mark);
-    model->pass.active = false;
+    pass_end(&model->pass);
 }
 
 double model_forward(Model *model, const Batch *batch) {
-    Pass *pass = &model->pass;
-    int L = model->config.L;
-    model_begin(model, batch, true);
-    pass->x[0] = model_embed(model);
-    /* x[l + 1] = block l of x[l]; everything stays on the stack for backward */
-    for (int layer = 0; layer < L; layer++) {
-        pass->marks[layer] = memory_mark(model->memory);
-        pass->x[layer + 1] = model_boundary(model, layer);
-        pass->blocks[layer] = block_alloc(model, layer);
-        block_forward(model, layer, pass->x[layer + 1], pass->x[layer], &pass->blocks[layer]);
-    }
-    return model_head_forward(model, pass->x[L]);
+    return pass_forward(&model->pass, batch);
 }
 
 void model_backward(Model *model, float dloss) {
-    Pass *pass = &model->pass;
-    int L = model->config.L;
-    CHECK(pass->active && pass->train, "model_backward() comes after model_forward()");
-    model_head_backward(model, pass->x[L], dloss);
-    /* from the last block to the first, each released as soon as its gradients are added */
-    for (int layer = L - 1; layer >= 0; layer--) {
-        block_backward(model, layer, pass->dx, pass->x[layer], &pass->blocks[layer]);
-        memory_release(model->memory, pass->marks[layer]);
-    }
-    model_embed_backward(model);
-    model_end(model);
-}
-
-/* Forward with nothing kept, up to the losses; the pass is left open. */
-static void look(Model *model, const Batch *batch) {
-    model_begin(model, batch, false);
-    Real *x = model_embed(model), *out = model_boundary(model, -1);
-    /* two streams that change places: nothing of a block outlives it */
-    for (int layer = 0; layer < model->config.L; layer++) {
-        MemoryMark mark = memory_mark(model->memory);
-        Block block = block_alloc(model, layer);
-        block_forward(model, layer, out, x, &block);
-        memory_release(model->memory, mark);
-        Real *swapped = x;
-        x = out;
-        out = swapped;
-    }
-    model_head_forward(model, x);
+    pass_backward(&model->pass, dloss);
 }
 
 double model_evaluate(Model *model, const Batch *batch) {
-    look(model, batch);
-    model_end(model);
-    return model->pass.loss;
+    return pass_evaluate(&model->pass, batch);
 }
 
 void model_next_logits(Model *model, const Batch *batch, float *logits) {
-    look(model, batch);
-    size_t V = (size_t)model->config.V, T = (size_t)batch->T;
-    size_t stride = (size_t)logits_stride(model->config.V);
-    float *row =
-        memory_alloc(model->memory, MEMORY_WORKSPACE, "logits.float", -1, V * sizeof(float));
-    for (int b = 0; b < batch->B; b++) {
-        size_t last = ((size_t)b * T + T - 1) * stride * element_bytes(model);
-        const Real *from = (const Real *)((const char *)model->pass.head.logits + last);
-        if (model->config.precision != F32) {
-            model->ops->cast_to_float(row, from, V);
-        }
-        device_download(model->device, logits + (size_t)b * V,
-                        model->config.precision == F32 ? (const float *)from : row,
-                        V * sizeof(float));
-    }
-    model_end(model);
+    pass_next_logits(&model->pass, batch, logits);
+}
+
+Real *model_embed(Model *model) {
+    return pass_embed(&model->pass);
+}
+
+Real *model_boundary(Model *model, int layer) {
+    return pass_boundary(&model->pass, layer);
+}
+
+Dropout model_draw_dropout(Model *model, size_t n) {
+    return pass_draw_dropout(&model->pass, n);
+}
+
+double model_head_forward(Model *model, const Real *x) {
+    return pass_head_forward(&model->pass, x);
+}
+
+void model_head_backward(Model *model, const Real *x, float dloss) {
+    pass_head_backward(&model->pass, x, dloss);
+}
+
+void model_embed_backward(Model *model) {
+    pass_embed_backward(&model->pass);
 }

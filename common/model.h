@@ -19,14 +19,14 @@
  *     model_end(model);
  *
  * Tensors of a pass are released in the opposite order of their allocation; block.h has the blocks.
+ * Functions with `model_` and a model work on model->pass. pass.h has the same for a pass that is
+ * given, where there are several.
  */
 #ifndef COMMON_MODEL_H
 #define COMMON_MODEL_H
 
-#include "common/data.h"
-#include "common/memory.h"
 #include "common/params.h"
-#include "common/rng.h"
+#include "common/pass.h"
 
 /** The part of forward that backward runs again (lab 04); {0} for nothing. */
 typedef struct Checkpoint {
@@ -34,38 +34,20 @@ typedef struct Checkpoint {
     bool attention_only; /**< the probabilities of attention, and nothing else */
 } Checkpoint;
 
-/** The tensors that a block keeps (common/block.h). */
-typedef struct Block Block;
-
-/** The tensors that the head keeps: the last layer norm, the logits, the losses. */
-typedef struct Head {
-    MemoryMark mark; /**< the stack below the head */
-    Real *lnf;       /**< (B, T, C) */
-    float *mean;     /**< (B, T) */
-    float *rstd;     /**< (B, T) */
-    Real *logits; /**< (B, T, V), rows logits_stride(V) apart; backward makes them their gradient */
-    float *losses; /**< (B, T) nats */
-    float *lse;    /**< (B, T) */
-} Head;
-
-/** One micro-batch on its way forward and backward. */
-typedef struct Pass {
-    bool active;      /**< between model_begin() and model_end() */
-    bool train;       /**< dropout is on, and a backward will follow */
-    int B;            /**< sequences */
-    int T;            /**< tokens per sequence */
-    MemoryMark mark;  /**< the stack below the pass */
-    int32_t *tokens;  /**< (B, T) device memory */
-    int32_t *targets; /**< (B, T) device memory */
-    Real *dx;         /**< (B, T, C) gradient of the residual stream; NULL unless training */
-    Dropout embedding_dropout; /**< the mask after the embedding */
-    Head head;                 /**< valid between head forward and head backward */
-    Real **x;                  /**< (L + 1) plain pass: input of each block, output of the last */
-    Block *blocks;             /**< (L) plain pass: what each block kept */
-    MemoryMark *marks;         /**< (L) plain pass: the stack below each block's output */
-    Rng *rngs;                 /**< (L) for lab 04: the dropout stream where a segment began */
-    double loss;               /**< sum of the losses of the valid targets, nats */
-} Pass;
+/**
+ * The part of a model that is here, where several ranks have one together. model_whole() is all of
+ * it, on one rank.
+ */
+typedef struct ModelPart {
+    int first;      /**< the blocks of this stage of a pipeline: from this one */
+    int last;       /**< to the one before this one */
+    bool embedding; /**< whether WTE and WPE are here */
+    bool head;      /**< whether WTE and the last layer norm are here */
+    int shards;     /**< ranks that share each block, its heads and columns: params.h */
+    int shard;      /**< which of them this is: the first adds the biases that all have whole */
+    bool weights;   /**< false: weights are absent until model_put_weights() */
+    bool grads;     /**< false: gradients are absent until model_put_grads() */
+} ModelPart;
 
 /** A model on a device. */
 typedef struct Model {
@@ -81,7 +63,15 @@ typedef struct Model {
     Rng rng;                 /**< dropout masks are drawn from here */
     Checkpoint checkpoint;   /**< what backward runs again; nothing unless set */
     uint64_t block_forwards; /**< how often a block ran forward while training, since model_new() */
-    Pass pass;               /**< the micro-batch in flight */
+    Pass pass;               /**< the micro-batch in flight, where there is but one */
+    Pass *newest;            /**< of the passes in flight, the one that began last; or NULL */
+    ModelPart part;          /**< what of it is here */
+
+    /** Adds up what the ranks that share a block have computed of it, each a part: in place, n
+        numbers in storage precision, twice in a block's forward and twice in its backward. Needed
+        where part.shards > 1; may be NULL otherwise. */
+    void (*sum)(void *context, Real *x, size_t n);
+    void *sum_context; /**< given to it */
 } Model;
 
 /**
@@ -97,8 +87,49 @@ Model *model_new(const ModelConfig *config, Memory *memory, uint64_t seed);
 /** The same with weights of 0: for counting bytes, which do not depend on them. */
 Model *model_new_zero(const ModelConfig *config, Memory *memory);
 
+/** All of a model: every block, embedding and head, unsharded, weights and gradients. */
+ModelPart model_whole(const ModelConfig *config);
+
 /**
- * A list of tensors of the shapes of the parameters, in their order.
+ * A part of a model. Every parameter is described, with its shape in this part; weights and
+ * gradients are allocated for what is here, and are zero.
+ *
+ * @param config the shape of the whole
+ * @param part   what is here
+ * @param memory as in model_new()
+ * @param seed   of the dropout stream
+ * @return as model_new()
+ */
+Model *model_new_part(const ModelConfig *config, const ModelPart *part, Memory *memory,
+                      uint64_t seed);
+
+/**
+ * Fresh weights, for all that are here: those that model_new() gives a whole model of this shape.
+ * Not for sharded blocks, whose weights are cut from whole ones.
+ */
+void model_init_weights(Model *model, uint64_t seed);
+
+/**
+ * Puts the weights of a block in place, or takes them away: for a part that has none of its own.
+ * Using a weight that is not in place ends the program with the parameter's name.
+ *
+ * @param model   made with part.weights = false
+ * @param layer   which block; -1 for the parameters outside of blocks
+ * @param weights (BLOCK_PARAMS, or MODEL_PARAMS) device memory of the parameters' sizes, each at a
+ *                multiple of 16 bytes, or NULL where one stays absent; borrowed. NULL takes all of
+ *                them away
+ */
+void model_put_weights(Model *model, int layer, Real *const *weights);
+
+/**
+ * The same for gradients, to which backward adds: their owner sets them to zero before. They are
+ * not in model->grads.
+ */
+void model_put_grads(Model *model, int layer, float *const *grads);
+
+/**
+ * A list of tensors of the shapes of the parameters, in their order. One that is NULL counts as
+ * empty.
  *
  * @param      model the model
  * @param      data  (param_count) the tensors, device memory
@@ -114,7 +145,7 @@ static inline Param *model_block_params(const Model *model, int layer) {
     return model->params + MODEL_PARAMS + (size_t)layer * BLOCK_PARAMS;
 }
 
-/** The parameter count: elements of all parameters together. */
+/** The parameter count: elements of all parameters together, here or not. */
 size_t model_param_elements(const Model *model);
 
 /**
@@ -129,7 +160,7 @@ void model_download_weight(const Model *model, const Param *param, float *to);
 /** Sets a parameter from floats in host memory, rounded to the storage type. */
 void model_upload_weight(Model *model, Param *param, const float *from);
 
-/** Sets every gradient to zero. */
+/** Sets every gradient that is here to zero. */
 void model_zero_grad(Model *model);
 
 /** Multiplies every gradient by a number. */

@@ -11,8 +11,10 @@ static float **state_new(const Model *model, const char *name) {
     CHECK(state != NULL, "no memory for %zu pointers", count);
     for (size_t i = 0; i < count; i++) {
         const Param *param = &model->params[i];
-        state[i] = memory_alloc_zero(model->memory, MEMORY_OPTIMIZER, name, param->layer,
-                                     param->count * sizeof(float));
+        if (param->weight != NULL) {
+            state[i] = memory_alloc_zero(model->memory, MEMORY_OPTIMIZER, name, param->layer,
+                                         param->count * sizeof(float));
+        }
     }
     return state;
 }
@@ -57,7 +59,9 @@ void optimizer_take_weights(Optimizer *optimizer) {
     const Model *model = optimizer->model;
     for (int i = 0; optimizer->master != NULL && i < model->param_count; i++) {
         const Param *param = &model->params[i];
-        model->ops->cast_to_float(optimizer->master[i], param->weight, param->count);
+        if (param->weight != NULL) {
+            model->ops->cast_to_float(optimizer->master[i], param->weight, param->count);
+        }
     }
 }
 

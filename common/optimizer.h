@@ -28,7 +28,8 @@ typedef struct Optimizer {
 /**
  * Moments of zero for every parameter, 8 bytes for each number in the model; where weights are
  * stored in half, a float master of each as well, 4 bytes more, which starts as the weight is. The
- * lists that adamw() takes are workspace: workspace_bytes() counts them.
+ * lists that adamw() takes are workspace: workspace_bytes() counts them. A parameter whose weight
+ * is not here has no state, and its pointers are NULL.
  *
  * @param model borrowed
  * @param adamw betas, epsilon and weight decay; its learning rate is not looked at

@@ -4,7 +4,8 @@
 #include "kernels/tensors.h"
 
 /* X(id, name in a file, rows, columns, start). A vector has 1 row. GPT-2's files store the matrices
-   of a block the other way round. */
+   of a block the other way round. A is C, and F is 4 C, or a rank's share of them: the channels of
+   its heads, the columns of its MLP. */
 #define EACH_MODEL_PARAM(X)                                                                        \
     X(WTE, "wte.weight", V, C, INIT_NORMAL)                                                        \
     X(WPE, "wpe.weight", T, C, INIT_NORMAL)                                                        \
@@ -15,15 +16,15 @@
 #define EACH_BLOCK_PARAM(X)                                                                        \
     X(LN1_WEIGHT, "ln_1.weight", 1, C, INIT_ONE)                                                   \
     X(LN1_BIAS, "ln_1.bias", 1, C, INIT_ZERO)                                                      \
-    X(QKV_WEIGHT, "attn.c_attn.weight", 3 * C, C, INIT_NORMAL)                                     \
-    X(QKV_BIAS, "attn.c_attn.bias", 1, 3 * C, INIT_ZERO)                                           \
-    X(PROJ_WEIGHT, "attn.c_proj.weight", C, C, INIT_RESIDUAL)                                      \
+    X(QKV_WEIGHT, "attn.c_attn.weight", 3 * A, C, INIT_NORMAL)                                     \
+    X(QKV_BIAS, "attn.c_attn.bias", 1, 3 * A, INIT_ZERO)                                           \
+    X(PROJ_WEIGHT, "attn.c_proj.weight", C, A, INIT_RESIDUAL)                                      \
     X(PROJ_BIAS, "attn.c_proj.bias", 1, C, INIT_ZERO)                                              \
     X(LN2_WEIGHT, "ln_2.weight", 1, C, INIT_ONE)                                                   \
     X(LN2_BIAS, "ln_2.bias", 1, C, INIT_ZERO)                                                      \
-    X(FC_WEIGHT, "mlp.c_fc.weight", 4 * C, C, INIT_NORMAL)                                         \
-    X(FC_BIAS, "mlp.c_fc.bias", 1, 4 * C, INIT_ZERO)                                               \
-    X(FCPROJ_WEIGHT, "mlp.c_proj.weight", C, 4 * C, INIT_RESIDUAL)                                 \
+    X(FC_WEIGHT, "mlp.c_fc.weight", F, C, INIT_NORMAL)                                             \
+    X(FC_BIAS, "mlp.c_fc.bias", 1, F, INIT_ZERO)                                                   \
+    X(FCPROJ_WEIGHT, "mlp.c_proj.weight", C, F, INIT_RESIDUAL)                                     \
     X(FCPROJ_BIAS, "mlp.c_proj.bias", 1, C, INIT_ZERO)
 
 /* As many as there are ids. */
@@ -37,7 +38,7 @@ int params_count(const ModelConfig *config) {
 }
 
 size_t params_length(const ModelConfig *config) {
-    int V = config->V, T = config->T, C = config->C;
+    int V = config->V, T = config->T, C = config->C, A = C, F = 4 * C;
     size_t outside = 0, block = 0;
 #define ADD_OUTSIDE(id, name, rows, cols, init)                                                    \
     outside += tensor_indices((size_t)(rows) * (size_t)(cols));
@@ -60,7 +61,13 @@ static Param describe(const char *name, int layer, int rows, int cols, ParamInit
 }
 
 void params_describe(Param *params, const ModelConfig *config) {
+    params_describe_shard(params, config, 1);
+}
+
+void params_describe_shard(Param *params, const ModelConfig *config, int shards) {
+    CHECK(shards >= 1 && config->NH % shards == 0, "%d heads in %d shards", config->NH, shards);
     int V = config->V, T = config->T, C = config->C, layer = -1;
+    int A = C / shards, F = 4 * A;
 #define DESCRIBE(id, name, rows, cols, init) params[id] = describe(name, layer, rows, cols, init);
     EACH_MODEL_PARAM(DESCRIBE)
     params += MODEL_PARAMS;
@@ -68,4 +75,17 @@ void params_describe(Param *params, const ModelConfig *config) {
         EACH_BLOCK_PARAM(DESCRIBE)
     }
 #undef DESCRIBE
+}
+
+Real *param_weight(const Param *param) {
+    CHECK(param->weight != NULL, "\"%s\" of layer %d is not here: model_put_weights() comes first",
+          param->name, param->layer);
+    return param->weight;
+}
+
+float *param_grad(const Param *param) {
+    CHECK(param->grad != NULL,
+          "the gradient of \"%s\" of layer %d is not here: model_put_grads() comes first",
+          param->name, param->layer);
+    return param->grad;
 }

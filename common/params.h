@@ -56,8 +56,8 @@ typedef struct Param {
     int cols;         /**< shape */
     size_t count;     /**< rows * cols */
     ParamInit init;   /**< start value */
-    Real *weight;     /**< (rows, cols), device memory */
-    float *grad;      /**< (rows, cols), device memory: backward adds here */
+    Real *weight;     /**< (rows, cols), device memory; NULL where it is not here */
+    float *grad;      /**< (rows, cols), device memory: backward adds here; NULL likewise */
 } Param;
 
 /** Parameters that a model of this shape has: MODEL_PARAMS + L * BLOCK_PARAMS. */
@@ -74,6 +74,29 @@ size_t params_length(const ModelConfig *config);
  * @param      config the shape
  */
 void params_describe(Param *params, const ModelConfig *config);
+
+/**
+ * The same where each block is shared by several ranks, which have some of its heads and of the
+ * columns of its MLP each (tensor parallelism):
+ *
+ *     QKV_WEIGHT (3C/S, C)    FC_WEIGHT (4C/S, C)      split by rows: each rank has some outputs
+ *     QKV_BIAS (3C/S)         FC_BIAS (4C/S)
+ *     PROJ_WEIGHT (C, C/S)    FCPROJ_WEIGHT (C, 4C/S)  split by columns: each adds a part of all
+ *
+ * All other parameters are whole. The rows of queries, keys and values are those of the rank's
+ * heads, in this order.
+ *
+ * @param[out] params (params_count(config)); weight and grad are NULL
+ * @param      config the shape of the whole model
+ * @param      shards S, the ranks that share a block: a divisor of config->NH; 1 for none
+ */
+void params_describe_shard(Param *params, const ModelConfig *config, int shards);
+
+/** The weight of a parameter. Where it is not here, the program ends with the parameter's name. */
+Real *param_weight(const Param *param);
+
+/** The gradient of a parameter; the same. */
+float *param_grad(const Param *param);
 
 /**
  * Whether a parameter is a matrix, even one with a single row: weight decay pulls on these. Only

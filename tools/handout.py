@@ -156,6 +156,7 @@ PACKS = "how every kernel reads packs, or how its function begins"
 ALLOWED = {
     ("common/model.c", "solutions/05_fp16/mixed.c"): WALK,
     ("common/optimizer.c", "solutions/05_fp16/mixed.c"): WALK,
+    ("common/testkit/parts.c", "solutions/05_fp16/mixed.c"): WALK,
     ("common/testkit/replay.c", "solutions/05_fp16/mixed.c"): WALK,
     ("tools/bench/bench.c", "solutions/05_fp16/mixed.c"): WALK,
     ("grader/labs/05_fp16/probe.c", "solutions/05_fp16/mixed.c"): WALK,

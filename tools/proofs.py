@@ -23,7 +23,7 @@ UNIT = TRAIN + ("machines/",) + ("grader/*.c", "grader/*.h", "grader/labs/", "gr
 PAGES = ("docs/", "README.md", "CONTRIBUTING.md", "*/README.md")
 CLASS = GRADERS + ("grader/attacks/", "grader/hidden/", "grader/proof/expecting.py", "tools/grade_all.py", "tools/hand_in_reader.py",
                    "tools/slurm_shard.sh")
-BOOK = TRAIN + PAGES + ("grader/", "machines/", "tools/lanes.py", "tools/book.py", "tools/lab_files.py", "tools/links.py", "tools/handout.py", "tools/leaks.py", "tools/pareto.py")
+BOOK = TRAIN + PAGES + ("grader/", "machines/", "tools/overlap.py", "tools/book.py", "tools/lab_files.py", "tools/links.py", "tools/handout.py", "tools/leaks.py", "tools/pareto.py")
 HANDOUT = CLASS + PAGES + ("tools/", "grader/proof/handout_test.py", "grader/proof/leaving_test.py", "grader/proof/hand_in_reader_test.py", "LICENSE",
                            ".clang-format", ".editorconfig", ".gitattributes", ".gitignore")
 EXPORTS = GRADERS + ("grader/schemas/", "tools/export.py", "tools/exports/", "tools/report.py", "tools/report/", "tools/pack_grader.py", "tools/kit_files.py",

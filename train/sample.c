@@ -36,28 +36,65 @@ static int draw(const float *logits, float temperature, Rng *rng) {
     return likeliest(logits); /* rounding has left a crumb of the sum */
 }
 
-void sample_text(Model *model, const char *prompt, int count, float temperature, Rng *rng,
-                 unsigned char *text) {
-    size_t window = (size_t)model->config.T, known = strlen(prompt);
-    size_t total = known + (size_t)count;
-    int32_t *ids = malloc(total * sizeof *ids), *ignored = malloc(window * sizeof *ignored);
-    float *logits = malloc((size_t)model->config.V * sizeof *logits);
-    CHECK(ids && ignored && logits, "no host memory for %zu ids", total);
+TextSample sample_begin(const ModelConfig *config, const char *prompt, int count, float temperature,
+                        Rng *rng) {
+    size_t known = strlen(prompt), window = (size_t)config->T;
+    TextSample sample = {
+        .window = window,
+        .known = known,
+        .total = known + (size_t)count,
+        .temperature = temperature,
+        .rng = rng,
+    };
     CHECK(known > 0, "the prompt is empty");
+    sample.ids = malloc(sample.total * sizeof *sample.ids);
+    sample.ignored = malloc(window * sizeof *sample.ignored);
+    sample.text = malloc((size_t)count + 1);
+    CHECK(sample.ids && sample.ignored && sample.text, "no host memory for %zu ids", sample.total);
     for (size_t i = 0; i < known; i++) {
-        ids[i] = (unsigned char)prompt[i];
+        sample.ids[i] = (unsigned char)prompt[i];
     }
     for (size_t i = 0; i < window; i++) {
-        ignored[i] = IGNORE_INDEX;
+        sample.ignored[i] = IGNORE_INDEX;
     }
-    for (; known < total; known++) {
-        size_t T = known < window ? known : window;
-        Batch batch = {.B = 1, .T = (int)T, .tokens = ids + known - T, .targets = ignored};
+    return sample;
+}
+
+bool sample_done(const TextSample *sample) {
+    return sample->known >= sample->total;
+}
+
+Batch sample_batch(const TextSample *sample) {
+    size_t T = sample->known < sample->window ? sample->known : sample->window;
+    return (Batch){
+        .B = 1, .T = (int)T, .tokens = sample->ids + sample->known - T, .targets = sample->ignored};
+}
+
+void sample_draw(TextSample *sample, const float *logits) {
+    if (!sample_done(sample)) {
+        int byte = draw(logits, sample->temperature, sample->rng);
+        sample->ids[sample->known++] = byte;
+        sample->text[sample->drawn++] = (unsigned char)byte;
+    }
+}
+
+void sample_end(TextSample *sample) {
+    free(sample->ids);
+    free(sample->ignored);
+    free(sample->text);
+}
+
+void sample_text(Model *model, const char *prompt, int count, float temperature, Rng *rng,
+                 unsigned char *text) {
+    TextSample sample = sample_begin(&model->config, prompt, count, temperature, rng);
+    float *logits = malloc((size_t)model->config.V * sizeof *logits);
+    CHECK(logits != NULL, "no host memory for %d logits", model->config.V);
+    while (!sample_done(&sample)) {
+        Batch batch = sample_batch(&sample);
         model_next_logits(model, &batch, logits);
-        ids[known] = draw(logits, temperature, rng);
-        text[known - (total - (size_t)count)] = (unsigned char)ids[known];
+        sample_draw(&sample, logits);
     }
-    free(ids);
-    free(ignored);
+    memcpy(text, sample.text, (size_t)count);
     free(logits);
+    sample_end(&sample);
 }

@@ -60,12 +60,17 @@ static void write_data(FILE *data, const MemoryEvent *events, size_t count) {
     }
 }
 
-static void tensor_text(char *text, size_t bytes, const Tensor *tensor) {
-    char line[160];
+static void tensor_text(char *text, size_t bytes, const Memory *memory, const Tensor *tensor) {
+    char line[256];
     int length = snprintf(line, sizeof line, "%.2f MiB  %s %s", memory_mib(tensor->bytes),
                           memory_kind_name(tensor->kind), tensor->name);
     if (tensor->layer >= 0) {
-        snprintf(line + length, sizeof line - (size_t)length, ", layer %d", tensor->layer);
+        length +=
+            snprintf(line + length, sizeof line - (size_t)length, ", layer %d", tensor->layer);
+    }
+    if (tensor->lane > 0) {
+        snprintf(line + length, sizeof line - (size_t)length, " (%s)",
+                 memory_lane_name(memory, tensor->lane));
     }
     plot_escape(text, bytes, line);
 }
@@ -114,7 +119,7 @@ static void write_panel(FILE *script, const Drawing *panel, const char *title, i
     fprintf(script, "set label 2 \"the largest tensors\\nalive at the peak:\" "
                     "at graph 1.03,0.42 font ',11'\n");
     for (int i = 0; i < found; i++) {
-        tensor_text(text, sizeof text, &largest[i]);
+        tensor_text(text, sizeof text, panel->memory, &largest[i]);
         fprintf(script, "set label %d \"%s\" at graph 1.03,%.3f font ',10'\n", 3 + i, text,
                 0.32 - 0.05 * i);
     }
@@ -173,41 +178,69 @@ static json_t *counter(const MemoryEvent *event, double microseconds) {
                      microseconds, "pid", 1, "args", values);
 }
 
+/* A row for each kind, in a group for each lane: in a row the lives of tensors lie within one
+   another, as they do on a stack. */
 static json_t *slice(const MemoryEvent *begin, double from, double to) {
     return json_pack("{s:s, s:s, s:s, s:f, s:f, s:i, s:i, s:{s:I, s:i}}", "name",
                      begin->tensor.name, "cat", memory_kind_name(begin->tensor.kind), "ph", "X",
-                     "ts", from, "dur", to - from, "pid", 1, "tid", (int)begin->tensor.kind + 1,
-                     "args", "bytes", (json_int_t)begin->tensor.bytes, "layer",
-                     begin->tensor.layer);
+                     "ts", from, "dur", to - from, "pid", begin->tensor.lane + 1, "tid",
+                     (int)begin->tensor.kind + 1, "args", "bytes", (json_int_t)begin->tensor.bytes,
+                     "layer", begin->tensor.layer);
 }
 
-static json_t *thread_name(int kind) {
-    return json_pack("{s:s, s:s, s:i, s:i, s:{s:s}}", "name", "thread_name", "ph", "M", "pid", 1,
-                     "tid", kind + 1, "args", "name", memory_kind_name((MemoryKind)kind));
+static json_t *row_name(const char *what, int lane, int kind, const char *name) {
+    return json_pack("{s:s, s:s, s:i, s:i, s:{s:s}}", "name", what, "ph", "M", "pid", lane + 1,
+                     "tid", kind + 1, "args", "name", name);
 }
 
-static json_t *trace_events(const MemoryEvent *events, size_t count) {
-    json_t *list = json_array();
-    size_t *open = malloc((count + 1) * sizeof *open), depth = 0;
-    CHECK(open != NULL, "no memory for %zu numbers", count);
-    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
-        json_array_append_new(list, thread_name(kind));
+static void name_rows(json_t *list, const Memory *memory) {
+    for (int lane = 0; lane < memory_lanes(memory); lane++) {
+        if (lane > 0) {
+            json_array_append_new(
+                list, row_name("process_name", lane, 0, memory_lane_name(memory, lane)));
+        }
+        for (int kind = 0; kind < MEMORY_KINDS; kind++) {
+            json_array_append_new(
+                list, row_name("thread_name", lane, kind, memory_kind_name((MemoryKind)kind)));
+        }
     }
-    double last = 1e6 * (events[count - 1].seconds - events[0].seconds);
+}
+
+/* The event with which a tensor came that now goes: the newest of its lane that is open, which
+   leaves the list. NULL where it came before the recording began. */
+static const MemoryEvent *take_opening(const MemoryEvent **open, size_t *depth, int lane) {
+    for (size_t i = *depth; i-- > 0;) {
+        const MemoryEvent *opening = open[i];
+        if (opening->tensor.lane == lane) {
+            memmove(open + i, open + i + 1, (--*depth - i) * sizeof *open);
+            return opening;
+        }
+    }
+    return NULL;
+}
+
+static json_t *trace_events(const Memory *memory, const MemoryEvent *events, size_t count) {
+    json_t *list = json_array();
+    const MemoryEvent **open = malloc((count + 1) * sizeof *open);
+    CHECK(open != NULL, "no memory for %zu pointers", count);
+    size_t depth = 0;
+    double start = events[0].seconds, last = 1e6 * (events[count - 1].seconds - start);
+    name_rows(list, memory);
     for (size_t i = 0; i < count; i++) {
-        double now = 1e6 * (events[i].seconds - events[0].seconds);
+        double now = 1e6 * (events[i].seconds - start);
         json_array_append_new(list, counter(&events[i], now));
         if (events[i].allocated) {
-            open[depth++] = i;
-        } else if (depth > 0) {
-            const MemoryEvent *begin = &events[open[--depth]];
-            double from = 1e6 * (begin->seconds - events[0].seconds);
-            json_array_append_new(list, slice(begin, from, now));
+            open[depth++] = &events[i];
+            continue;
+        }
+        const MemoryEvent *begin = take_opening(open, &depth, events[i].tensor.lane);
+        if (begin != NULL) {
+            json_array_append_new(list, slice(begin, 1e6 * (begin->seconds - start), now));
         }
     }
     while (depth > 0) {
-        const MemoryEvent *begin = &events[open[--depth]];
-        json_array_append_new(list, slice(begin, 1e6 * (begin->seconds - events[0].seconds), last));
+        const MemoryEvent *begin = open[--depth];
+        json_array_append_new(list, slice(begin, 1e6 * (begin->seconds - start), last));
     }
     free(open);
     return list;
@@ -224,8 +257,9 @@ int timeline_trace(const Memory *memory, const char *title, const char *path) {
     if (file == NULL) {
         return -1;
     }
-    json_t *json = json_pack("{s:o, s:s, s:{s:s}}", "traceEvents", trace_events(events, count),
-                             "displayTimeUnit", "ms", "otherData", "title", title);
+    json_t *json =
+        json_pack("{s:o, s:s, s:{s:s}}", "traceEvents", trace_events(memory, events, count),
+                  "displayTimeUnit", "ms", "otherData", "title", title);
     CHECK(json != NULL, "no memory for a trace");
     json_dumpf(json, file, JSON_COMPACT | JSON_REAL_PRECISION(15));
     json_decref(json);

@@ -31,7 +31,8 @@ int timeline_picture(Memory *memory, const char *title, const char *path);
 int timeline_pictures(Memory *const *memory, const char *const *title, int count, const char *path);
 
 /**
- * Writes the same events as a trace: one counter for each kind, one slice for each tensor's life.
+ * Writes the same events as a trace: one counter for each kind, one slice for each tensor's life. A
+ * lane's tensors are a group of rows with its name.
  * Open it in chrome://tracing or ui.perfetto.dev.
  *
  * @return 0, or -1 with a line on stderr

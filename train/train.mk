@@ -93,6 +93,10 @@ picture04: $B/bin/checkpoint
 $B/bin/checkpoint: $B/obj/train/show/checkpoint.o $(call train_with,$(call student_labs,04_checkpoint))
 	$(link)
 
+# The micro-batches of a pipeline's stage on one stack and in lanes: docs/lanes.md.
+$B/bin/lanes: $B/obj/train/show/lanes.o $(call train_with,$(SOLVED))
+	$(link)
+
 # Lab 05, as numbers and pictures.
 SHOW05 := histogram05 frozen05 crossover05
 .PHONY: $(SHOW05)

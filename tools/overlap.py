@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws traces of `makespan` as lanes: for each stream of each device and each host, what runs when.
 
-    tools/lanes.py TRACE... --picture FILE [--text SENTENCE]
+    tools/overlap.py TRACE... --picture FILE [--text SENTENCE]
 
 Several traces stand one above the other, with one axis of time. A trace is written by `build/bin/makespan RECORD --machine FILE
 --trace TRACE`; its times are declared, a lower bound, not measured, and the picture says so.
