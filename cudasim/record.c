@@ -26,7 +26,7 @@ typedef struct Lane {
 
 /* One host. */
 typedef struct Caller {
-    Lane **lane;   /* (QUEUES) made at first use */
+    Lane **lane;    /* (QUEUES) made at first use */
     uint64_t last;  /* the last entry of its own: a wait, or a graph; 0: none */
     uint64_t graph; /* whose nodes enter queues now; 0: none */
 } Caller;
