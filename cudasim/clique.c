@@ -143,8 +143,11 @@ static void tell_arrivals(void *context, char *text, size_t size) {
              clique->id.internal);
 }
 
+/* In a dry run nobody waits: so ranks run one after the other, however many there are. */
 void clique_join(Communicator *comm, const char *call, Place place) {
-    rank_wait(&(RankWait){call, place, all_arrived, comm->link, tell_arrivals});
+    if (!sim_settings.dry) {
+        rank_wait(&(RankWait){call, place, all_arrived, comm->link, tell_arrivals});
+    }
 }
 
 /* ---- what all ranks bring -------------------------------------------------------------------- */

@@ -10,6 +10,8 @@
 
 /* ---- queue.c --------------------------------------------------------------------------------- */
 
+struct CudasimEntry;
+
 /** A piece of work for the device, before it is in a queue. */
 typedef struct Work {
     const char *what;        /**< "kernel scale", "cudaMemcpyAsync"; must live on */
@@ -20,6 +22,8 @@ typedef struct Work {
     void *context;           /**< its arguments */
     /** Called each time that it has entered a queue; NULL: nothing to do */
     void (*entered)(void *context, const struct Operation *operation);
+    /** Fills in what a record says of it, beside its order; NULL: nothing */
+    void (*account)(const void *context, struct CudasimEntry *entry);
     const struct Needs *needs; /**< of work that several ranks do together; NULL: one does it */
 } Work;
 

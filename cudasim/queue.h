@@ -6,6 +6,7 @@
 #ifndef CUDASIM_QUEUE_H
 #define CUDASIM_QUEUE_H
 
+#include "cudasim_record.h"
 #include "operation.h"
 
 /** The purpose of a queue. */
@@ -98,9 +99,19 @@ typedef struct Use {
     int number;             /**< of the allocation: the record may be another's by now */
 } Use;
 
+/** The words of a program about a launch or product: see cudasim_note(). */
+typedef struct Note {
+    const char *op;             /**< its name; NULL: nothing was said */
+    double flops;               /**< operations */
+    double bytes;               /**< read and written */
+    bool in_op;                 /**< it is of an op, which says its precision */
+    CudasimPrecision precision; /**< of the arithmetic */
+} Note;
+
 /** A job: work that waits, and what it uses when it is launched again. */
 struct HeldWork {
     Work work;     /**< what to do */
+    Note note;     /**< what is said of it, if there is a record */
     Use *uses;     /**< [0, use_count): noted when it was captured */
     int use_count; /**< how many */
     int device;    /**< where it runs */

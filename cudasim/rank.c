@@ -13,7 +13,12 @@
 /* A rank is a fiber of the host: a stack, and what a process would have for itself. One runs until
    it waits for others, or ends; then the next has its turn, on the same thread of the CPU. */
 
-enum { RANK_STACK = 8 << 20, MOST_DATA = 4096, MOST_REGIONS = 64 };
+enum {
+    RANK_STACK = 8 << 20,
+    MOST_DRY_RANKS = 4096, /* which need no memory of a device */
+    MOST_DATA = 4096,
+    MOST_REGIONS = 64
+};
 
 typedef struct Rank {
     Host host;
@@ -164,7 +169,7 @@ static bool is_able(const Rank *rank) {
 
 /* The next that can go on after `self`, which cannot; NULL if none can. */
 static Rank *choose(const Rank *self) {
-    Rank *able[MOST_RANKS];
+    Rank *able[MOST_DRY_RANKS];
     unsigned found = 0;
     bool reverse = sim_settings.schedule == REVERSE;
     int r = self != &home ? self->host.rank : reverse ? 0 : count - 1;
@@ -315,11 +320,12 @@ static void take_down(Rank *rank) {
 int cudasim_run_ranks(const char *file, int line, int number, cudasim_rank_body call,
                       void *context) {
     sim_begin();
-    if (number < 1 || number > MOST_RANKS || ranks != NULL) {
+    int most = sim_settings.dry ? MOST_DRY_RANKS : MOST_RANKS;
+    if (number < 1 || number > most || ranks != NULL) {
         sim_report("unsupported", "cudasim_ranks_run at %s:%d: %d ranks%s",
                    sim_file((Place){file, line}), line, number,
                    ranks != NULL ? " while others run" : "");
-        sim_detail("from 1 to %d ranks can run, once at a time", MOST_RANKS);
+        sim_detail("from 1 to %d ranks can run, once at a time", most);
         sim_stop();
     }
     sim_need_devices(number);
