@@ -66,7 +66,7 @@ size_t collective_out_bytes(const CollectiveCall *call);
 double collective_wire_bytes(const CollectiveCall *call);
 
 /**
- * A call in words: "ncclAllReduce #3 (1024 x float, sum, ddp.cu:41)", "ncclSend #1 to rank 2 (8 x
+ * A call in words: "ncclAllReduce #3 (1024 x float, sum, my.cu:41)", "ncclSend #1 to rank 2 (8 x
  * half, ring.cu:20)".
  *
  * @param      call what
