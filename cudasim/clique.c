@@ -3,7 +3,7 @@
 /* How ranks of one process find each other, and tell each other a few bytes. A clique is never
    freed: ranks may still look at it, and its id must not be used again. */
 
-/* What all ranks bring, once. */
+/* The bytes that all ranks bring, once. */
 typedef struct Round {
     uint64_t number;
     size_t bytes;
@@ -53,7 +53,7 @@ static bool wrong_id(const Communicator *comm, const char *why, const Member *ot
     return false;
 }
 
-/* Whoever has come to a clique. */
+/* A rank that has come to a clique. */
 static const Member *any_member(const Clique *clique) {
     const Member *member = clique->members;
     while (member->maker == NULL) {

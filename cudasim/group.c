@@ -3,7 +3,7 @@
 #include "cudasim_nccl.h"
 #include "cudasim_record.h"
 
-/* What a program calls between ncclGroupStart and ncclGroupEnd is done when the group ends. A call
+/* The calls between ncclGroupStart and ncclGroupEnd are launched when the group ends. A call
    outside of one is a group of its own. */
 
 typedef struct Join {
@@ -390,7 +390,7 @@ void group_abandon(Caller caller) {
              caller.place.line);
     report_open(group, when);
     drop_calls(group->first);
-    group->depth = 0;
+    group->depth = group->join_count = group->split_count = 0;
 }
 
 /* Each step is done by all before the next one begins, for that may wait for them. */

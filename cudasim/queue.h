@@ -60,7 +60,7 @@ bool queue_only_asked(void);
 /** A queue other than `but` that has not come as far as a clock says; -1: there is none. */
 int queue_lacking(const Clock *clock, int but);
 
-/** What runs now is done for this operation; returns the one before. */
+/** The work that runs is done for this operation from here on; returns the one before. */
 const Operation *queue_act_for(const Operation *operation);
 
 /** The host is ordered after what has a place in the clock; all of that has run. */

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>
-#include <sched.h>
 #include <sys/mman.h>
 
 #include "block.h"
@@ -228,36 +227,14 @@ static _Noreturn void report_deadlock(void) {
     sim_stop();
 }
 
-/* Another thread of the host than that of the ranks lets them run, and looks again. Without ranks
-   nobody else would do anything. */
-static void wait_as_thread(const RankWait *wait) {
-    const Host *host = sim_host();
-    while (!wait->ready(wait->context)) {
-        if (ranks == NULL || sim_ending()) {
-            report_wait(wait);
-            if (sim_ending()) {
-                sim_detail("the program has come to its end, and nobody else would do anything");
-            } else {
-                sim_detail("%s at %s:%d waits for that, and nobody else would do anything",
-                           host->call != NULL ? host->call : "the host", sim_file(host->call_place),
-                           host->call_place.line);
-            }
-            sim_stop();
-        }
-        sim_leave_all();
-        sched_yield();
-        sim_enter_again();
-    }
-}
-
 void rank_wait(const RankWait *wait) {
-    CHECK(!omp_in_parallel(), "a rank cannot change within an OpenMP region");
     CHECK(sim_operation() == NULL && !sim_in_host_function(),
           "a rank cannot change within an operation, or a function of the host that one calls");
     if (running == NULL) {
-        wait_as_thread(wait);
+        thread_wait(wait, ranks != NULL);
         return;
     }
+    CHECK(!omp_in_parallel(), "a rank cannot change within an OpenMP region");
     Rank *self = running;
     while (!wait->ready(wait->context)) {
         self->wait = wait;

@@ -12,6 +12,8 @@
  *     allocate.c what a program calls to get and to free memory
  *     queue.c    queues of work, and what waits for what
  *     rank.c     ranks: several hosts in one process
+ *     threads.c  threads of the host that wait for each other
+ *     nccl.c, communicator.c and others  NCCL: see transport.h
  *     use.c      which memory waiting work will use
  *     variables.c  variables of each device
  *     stream.c   streams

@@ -5,7 +5,7 @@ DRAWN := build/docs/pictures
 RUN_loss         := --max_steps 100 --logging_steps 1
 RUN_memory       := --max_steps 3
 RUN_checkpointed := --max_steps 3 --gradient_checkpointing
-PICTURES := loss memory checkpointed pareto lanes overlap
+PICTURES := loss memory checkpointed pareto lanes overlap ring
 
 docs: docs-pictures
 	@$(RM) -r build/docs/html
@@ -23,6 +23,9 @@ docs-pictures:
 $(DRAWN)/pareto.svg: $B/bin/pareto
 	@echo "  draw    pareto.svg"
 	@$(PYTHON) tools/pareto.py $< --fit 16 --effective_batch 4 --picture $@ >/dev/null
+$(DRAWN)/ring.svg: tools/ring_picture.py
+	@echo "  draw    ring.svg"
+	@$(PYTHON) $< 4 $@
 # One program, with its copies in the stream of its kernels and in another.
 $(DRAWN)/overlap.svg: $B/bin/makespan cudasim/clock/overlap.cu machines/t4.json tools/overlap.py
 	@echo "  draw    overlap.svg"

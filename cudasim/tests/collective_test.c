@@ -127,7 +127,7 @@ Test(collective, each_kind_reads_and_stores_its_length) {
     }
 }
 
-/* What all ranks send together: for a broadcast and a reduction three of four send the whole. */
+/* The bytes of all ranks together: for a broadcast and a reduction three of four send the whole. */
 Test(collective, wire_bytes_are_those_of_a_ring) {
     static const struct {
         CollectiveKind kind;

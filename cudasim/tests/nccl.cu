@@ -8,6 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+#include <thread>
+#include <vector>
+
 #include "foreign/check.cuh"
 
 enum { RANKS = 4, N = 6 };
@@ -282,6 +285,29 @@ static void one_thread(void) {
     }
 }
 
+/* ---- a thread for each rank ------------------------------------------------------------------ */
+
+static void thread_of_rank(int rank, const ncclUniqueId *id) {
+    MUST(cudaSetDevice(rank) == 0);
+    Part p = begin(rank, id);
+    for (int i = 0; i < 20; i++) {
+        MUST(reduced(&p, rank, ncclSum) == 6);
+    }
+    end(&p);
+}
+
+static void threads(void) {
+    ncclUniqueId id;
+    std::vector<std::thread> threads;
+    MUST(ncclGetUniqueId(&id) == ncclSuccess);
+    for (int rank = 0; rank < RANKS; rank++) {
+        threads.emplace_back(thread_of_rank, rank, &id);
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+}
+
 int main(void) {
     for (ncclUniqueId &id : ids) {
         MUST(ncclGetUniqueId(&id) == ncclSuccess);
@@ -292,6 +318,7 @@ int main(void) {
         MUST(cudasim_ranks_run(RANKS, body, NULL) == 0);
     }
     one_thread();
+    threads();
     MUST(cudasim_wire_bytes(-1) == 0 && cudasim_wire_bytes(99) == 0);
     puts("good");
 }
