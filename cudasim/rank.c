@@ -231,7 +231,7 @@ static void wait_as_thread(const RankWait *wait) {
         if (ranks == NULL || sim_ending()) {
             report_wait(wait);
             if (sim_ending()) {
-                sim_detail("the program has come to its end, and nobody else would do anything");
+                sim_detail("the program has ended, and nobody else would do anything");
             } else {
                 sim_detail("%s at %s:%d waits for that, and nobody else would do anything",
                            host->call != NULL ? host->call : "the host", sim_file(host->call_place),
@@ -306,7 +306,7 @@ static void prepare(Rank *rank, int number) {
         sim_stack_make(rank->stack + PAGE, rank->stack + PAGE + RANK_STACK, run_rank);
 }
 
-/* What they have waited for, the host that goes on has waited for as well. */
+/* The host that goes on has waited for all that they have waited for. */
 static void take_down(Rank *rank) {
     clock_join(&of_process, &rank->clock);
     munmap(rank->stack, PAGE + RANK_STACK);

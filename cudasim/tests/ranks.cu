@@ -164,7 +164,9 @@ static void own_state(int rank, void *context) {
     int device = -1;
     MUST(cudasim_rank() == rank && cudasim_rank_count() == RANKS && context == &own);
     OK(cudaGetDevice(&device));
-    MUST(device == rank % 3); /* there are 3 devices */
+    int devices;
+    OK(cudaGetDeviceCount(&devices));
+    MUST(device == rank % devices);
     void *p = NULL;
     if (rank == 1) {
         MUST(cudaMalloc(&p, (size_t)1 << 60) == cudaErrorMemoryAllocation);
@@ -173,10 +175,10 @@ static void own_state(int rank, void *context) {
     wait_for_all(__LINE__);
     MUST(errno == 100 + rank);
     MUST(cudaGetLastError() == (rank == 1 ? cudaErrorMemoryAllocation : cudaSuccess));
-    OK(cudaSetDevice((rank + 1) % 3));
+    OK(cudaSetDevice((rank + 1) % devices));
     wait_for_all(__LINE__);
     OK(cudaGetDevice(&device));
-    MUST(device == (rank + 1) % 3);
+    MUST(device == (rank + 1) % devices);
 }
 
 /* A capture forbids much, but not to other processes. */
@@ -240,7 +242,7 @@ static void sum_of_all(int rank, void *) {
     MUST(got == all - RANKS);
     OK(cudaMemcpy(&got, y, sizeof got, cudaMemcpyDeviceToHost));
     MUST(got == RANKS);
-    /* What nobody waits for is done at the end of the program. */
+    /* Nobody waits for this one: it is done at the end of the program. */
     all_sum(3, y, first, __LINE__);
     own = 7;
     OK(cudaStreamDestroy(second));

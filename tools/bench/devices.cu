@@ -50,7 +50,7 @@ static void submit(int d) {
     must(cudaEventRecord(part->ready, part->stream));
 }
 
-/* What the device before it has computed. */
+/* Takes the results of the device before it. */
 static void fetch(int d) {
     Part *part = &parts[d];
     int from = (d + devices - 1) % devices;
