@@ -323,6 +323,7 @@ int cudasim_run_ranks(const char *file, int line, int number, cudasim_rank_body 
         sim_stop();
     }
     sim_need_devices(number);
+    variables_at_first();
     count = number;
     body.call = call;
     body.context = context;

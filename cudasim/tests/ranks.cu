@@ -181,6 +181,26 @@ static void own_state(int rank, void *context) {
     MUST(device == (rank + 1) % devices);
 }
 
+static __device__ int counter = 3;
+
+static __global__ void count(int by) {
+    counter += by;
+}
+
+/* Each rank's own, on one device too. */
+static void variables(int rank, void *) {
+    int got = 0;
+    count<<<1, 1>>>(rank);
+    wait_for_all(__LINE__);
+    count<<<1, 1>>>(10);
+    OK(cudaMemcpyFromSymbol(&got, counter, sizeof got));
+    MUST(got == 3 + rank + 10);
+    OK(cudaDeviceReset());
+    wait_for_all(__LINE__);
+    OK(cudaMemcpyFromSymbol(&got, counter, sizeof got));
+    MUST(got == 3);
+}
+
 /* A capture forbids much, but not to other processes. */
 static void captures(int rank, void *) {
     cudaStream_t stream;
@@ -470,6 +490,7 @@ int main(int argc, char **argv) {
     run(static_data, RANKS, NULL);
     MUST(own == 7 && own_too[0] == 0);
     run(own_state, RANKS, &own);
+    run(variables, RANKS, NULL);
     run(captures, RANKS, NULL);
     run(one_waits, RANKS, NULL);
     run(pinned, RANKS, NULL);
