@@ -1,6 +1,7 @@
 #include "device.h"
 #include "graph.h"
 #include "rank.h"
+#include "record.h"
 
 /* A stream is a queue, and a queue runs only when a call waits for it, and then no further than
    needed. So what was not waited for has certainly not happened.
@@ -34,10 +35,16 @@ int queue_take(int device, QueueKind kind) {
     count = slot < count ? count : slot + 1;
     queues[slot].kind = kind;
     queues[slot].device = device;
-    queues[slot].rank = sim_rank();
+    queues[slot].rank = queue_owner();
     device_of(device)->many = device_of(device)->many || kind != QUEUE_DEFAULT;
     queues[slot].blocking = kind == QUEUE_DEFAULT;
     return slot;
+}
+
+/* In a dry run there may be more ranks than this. They run one after the other, and share queues. */
+int queue_owner(void) {
+    int rank = sim_rank();
+    return rank == NO_RANK ? NO_RANK : rank % MOST_RANKS;
 }
 
 /* Of the default streams. Ranks on one device have each their own, as processes have. */
@@ -47,7 +54,7 @@ static int *default_of(int device, int rank) {
 }
 
 int queue_default(int device) {
-    int rank = sim_rank(), *slot = default_of(device, rank);
+    int rank = queue_owner(), *slot = default_of(device, rank);
     if (*slot == 0 && !(device == 0 && rank == NO_RANK)) {
         *slot = queue_take(device, QUEUE_DEFAULT);
         if (*slot < 0) {
@@ -122,7 +129,7 @@ void sim_clock_of(int slot, Clock *clock) {
 
 void queue_join_device(int device, Clock *clock) {
     for (int s = 0; s < count; s++) {
-        if (is_of(&queues[s], device, sim_rank())) {
+        if (is_of(&queues[s], device, queue_owner())) {
             clock_join(clock, &queues[s].clock);
         }
     }
@@ -131,7 +138,7 @@ void queue_join_device(int device, Clock *clock) {
 void queue_device_waits(int device, const Clock *clock) {
     clock_join(&queues[queue_default(device)].clock, clock);
     for (int s = 0; s < count; s++) {
-        if (is_of(&queues[s], device, sim_rank()) && queues[s].kind == QUEUE_STREAM) {
+        if (is_of(&queues[s], device, queue_owner()) && queues[s].kind == QUEUE_STREAM) {
             clock_join(&queues[s].clock, clock);
         }
     }
@@ -180,6 +187,9 @@ static void run_first(Queue *queue) {
     rank_data_in_place(operation->rank);
     if (work->run != NULL && sim_device_error() == cudaSuccess) {
         work->run(work->context);
+    }
+    if (sim_recording) {
+        record_traffic(operation);
     }
     current = NULL;
     finish(operation);
@@ -287,6 +297,9 @@ static void run_clock(const Clock *clock) {
 }
 
 void queue_host_waits(const Clock *clock) {
+    if (sim_recording) {
+        record_host_wait(clock);
+    }
     clock_join(sim_host()->clock, clock);
     sim_close_memory();
 }
@@ -314,11 +327,13 @@ static int next_queue(int device, int rank) {
 }
 
 void sim_wait_device(int device) {
-    for (int slot; (slot = next_queue(device, sim_rank())) >= 0;) {
+    for (int slot; (slot = next_queue(device, queue_owner())) >= 0;) {
         queue_run_to(slot, queues[slot].submitted);
     }
-    queue_join_device(device, sim_host()->clock);
-    sim_close_memory();
+    Clock all;
+    clock_copy(&all, sim_host()->clock);
+    queue_join_device(device, &all);
+    queue_host_waits(&all);
 }
 
 void sim_wait_all(void) {
@@ -394,6 +409,9 @@ const Operation *queue_add(int slot, HeldWork *job, Place replayed) {
     }
     queue->last = operation;
     use_by(operation);
+    if (sim_recording) {
+        record_operation(operation);
+    }
     if (job->work.entered != NULL) {
         job->work.entered(job->work.context, operation);
     }
@@ -408,6 +426,9 @@ const Operation *sim_submit(cudaStream_t stream, Work work) {
     int slot = sim_stream_slot(stream, work.what, work.place);
     HeldWork *job = held_work_new(work);
     job->device = queues[slot].device;
+    if (sim_recording) {
+        job->note = record_note_for(&work);
+    }
     const Operation *operation = NULL;
     if (capture_takes(slot)) {
         use_given_to(job);

@@ -52,7 +52,7 @@ static const char *kept(char **copy, int device) {
 }
 
 void variables_in_place(int device) {
-    char **copy = &copies[device][sim_rank() + 1];
+    char **copy = &copies[device][queue_owner() + 1];
     if (copy == in_place || at_first == NULL) {
         return;
     }
