@@ -93,7 +93,7 @@ void sim_close_memory(void);
 /** Opens or closes device memory, past the list of what sim_close_memory() closes. */
 void sim_set_open(Allocation *allocation, bool open);
 
-/** Frees all memory of a device that the program still has. */
+/** Frees all memory of a device that the rank which runs still has. */
 void sim_retire_all(int device, Place place);
 
 /** Takes the pages away: touching them is a use after free. */

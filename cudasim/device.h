@@ -41,7 +41,7 @@ void sim_tell_refused(void);
 
 /* ---- variables.c ----------------------------------------------------------------------------- */
 
-/** There will be several devices: notes what each device's variables begin with. */
+/** There will be several devices or ranks: notes what their variables begin with. */
 void variables_at_first(void);
 
 /** Work of a device runs, or a copy from or to its variables. */

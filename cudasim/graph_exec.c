@@ -230,7 +230,7 @@ static bool is_over_by(int slot, const Clock *clock) {
 enum { MOST_LANES = 31 /* of a device */ };
 
 static bool is_lane(const Queue *queue, int device) {
-    return queue->kind == QUEUE_LANE && queue->device == device && queue->rank == sim_rank();
+    return queue->kind == QUEUE_LANE && queue->device == device && queue->rank == queue_owner();
 }
 
 /* A queue in which a step adds no order that the edges do not ask for: all that is in it comes

@@ -249,7 +249,8 @@ void sim_retire(Allocation *allocation) {
 
 void sim_retire_all(int device, Place place) {
     for (Allocation *a = table; a < table + table_count; a++) {
-        if (a->live && !a->given_back && !a->pinned && a->device == device) {
+        bool own = a->device == device && a->rank == sim_rank();
+        if (a->live && !a->given_back && !a->pinned && own) {
             a->given_back = true;
             a->freed = place;
             sim_retire(a);

@@ -35,21 +35,26 @@ int queue_take(int device, QueueKind kind) {
     count = slot < count ? count : slot + 1;
     queues[slot].kind = kind;
     queues[slot].device = device;
-    queues[slot].rank = sim_rank();
+    queues[slot].rank = queue_owner();
     device_of(device)->many = device_of(device)->many || kind != QUEUE_DEFAULT;
     queues[slot].blocking = kind == QUEUE_DEFAULT;
     return slot;
 }
 
-/* Of the default streams. Ranks on one device have each their own, as processes have; the many ranks
-   of a dry run, which come one after the other, take over those of ranks that have ended. */
+/* In a dry run there may be more ranks than this. They run one after the other, and share queues. */
+int queue_owner(void) {
+    int rank = sim_rank();
+    return rank == NO_RANK ? NO_RANK : rank % MOST_RANKS;
+}
+
+/* Of the default streams. Ranks on one device have each their own, as processes have. */
 static int *default_of(int device, int rank) {
     static int slots[MOST_DEVICES][MOST_RANKS + 1];
-    return &slots[device][rank == NO_RANK ? 0 : 1 + rank % MOST_RANKS];
+    return &slots[device][rank + 1];
 }
 
 int queue_default(int device) {
-    int rank = sim_rank(), *slot = default_of(device, rank);
+    int rank = queue_owner(), *slot = default_of(device, rank);
     if (*slot == 0 && !(device == 0 && rank == NO_RANK)) {
         *slot = queue_take(device, QUEUE_DEFAULT);
         if (*slot < 0) {
@@ -57,7 +62,6 @@ int queue_default(int device) {
             sim_stop();
         }
     }
-    queues[*slot].rank = rank;
     return *slot;
 }
 
@@ -125,7 +129,7 @@ void sim_clock_of(int slot, Clock *clock) {
 
 void queue_join_device(int device, Clock *clock) {
     for (int s = 0; s < count; s++) {
-        if (is_of(&queues[s], device, sim_rank())) {
+        if (is_of(&queues[s], device, queue_owner())) {
             clock_join(clock, &queues[s].clock);
         }
     }
@@ -134,7 +138,7 @@ void queue_join_device(int device, Clock *clock) {
 void queue_device_waits(int device, const Clock *clock) {
     clock_join(&queues[queue_default(device)].clock, clock);
     for (int s = 0; s < count; s++) {
-        if (is_of(&queues[s], device, sim_rank()) && queues[s].kind == QUEUE_STREAM) {
+        if (is_of(&queues[s], device, queue_owner()) && queues[s].kind == QUEUE_STREAM) {
             clock_join(&queues[s].clock, clock);
         }
     }
@@ -323,7 +327,7 @@ static int next_queue(int device, int rank) {
 }
 
 void sim_wait_device(int device) {
-    for (int slot; (slot = next_queue(device, sim_rank())) >= 0;) {
+    for (int slot; (slot = next_queue(device, queue_owner())) >= 0;) {
         queue_run_to(slot, queues[slot].submitted);
     }
     Clock all;

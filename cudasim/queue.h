@@ -44,6 +44,9 @@ int queue_count(void);
 /** A queue of a device that nobody uses, from now on for this; -1 if there are no more. */
 int queue_take(int device, QueueKind kind);
 
+/** The rank whose queues the rank that runs has: its own. */
+int queue_owner(void);
+
 /** The slot of a device's default stream, as the rank has it that runs. */
 int queue_default(int device);
 

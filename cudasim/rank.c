@@ -288,7 +288,7 @@ static void prepare(Rank *rank, int number) {
         sim_stack_make(rank->stack + PAGE, rank->stack + PAGE + RANK_STACK, run_rank);
 }
 
-/* What they have waited for, the host that goes on has waited for as well. */
+/* The host that goes on has waited for all that they have waited for. */
 static void take_down(Rank *rank) {
     clock_join(&of_process, &rank->clock);
     munmap(rank->stack, PAGE + RANK_STACK);
@@ -306,6 +306,7 @@ int cudasim_run_ranks(const char *file, int line, int number, cudasim_rank_body 
         sim_stop();
     }
     sim_need_devices(number);
+    variables_at_first();
     count = number;
     body.call = call;
     body.context = context;

@@ -54,6 +54,9 @@ static void note(Allocation *allocation, Place place) {
     noted.use[noted.count++] = (Use){allocation, allocation->number};
 }
 
+/* LeakSanitizer, where it is, does not look for pointers in the table of allocations. */
+void __lsan_ignore_object(const void *p) __attribute__((weak));
+
 static LastUse *last_use(Allocation *allocation, int slot) {
     for (int i = 0; i < allocation->used_count; i++) {
         if (allocation->used[i].slot == slot) {
@@ -62,6 +65,9 @@ static LastUse *last_use(Allocation *allocation, int slot) {
     }
     size_t count = (size_t)++allocation->used_count;
     allocation->used = sim_realloc(allocation->used, count * sizeof *allocation->used);
+    if (__lsan_ignore_object != NULL) {
+        __lsan_ignore_object(allocation->used);
+    }
     allocation->used[count - 1] = (LastUse){.slot = slot};
     return &allocation->used[count - 1];
 }

@@ -1,15 +1,17 @@
 #include "device.h"
+#include "rank.h"
 
 /* __device__ and __constant__ variables: each device has a copy, which is in place while its work
-   runs. All begin with what the program was loaded with. */
+   runs; of each rank that uses it, as processes have. All begin with what the program was loaded
+   with, those of ranks with what is there when the rank first uses the device. */
 
 /* Where cu2cpp puts the records; absent if there are none. */
 extern cudasim_variable __start_cudasim_variables[] __attribute__((weak));
 extern cudasim_variable __stop_cudasim_variables[] __attribute__((weak));
 
-static int in_place;               /* the device whose copies are there */
-static char *copies[MOST_DEVICES]; /* of the others; NULL: as at the beginning */
-static char *at_first;             /* NULL: the program has one device */
+static char *copies[MOST_DEVICES][MOST_RANKS + 1]; /* [device][rank + 1]; NULL: not yet used */
+static char **in_place = &copies[0][NO_RANK + 1];  /* whose values are there */
+static char *at_first;                             /* NULL: the program has one device */
 
 static size_t total(void) {
     size_t bytes = 0;
@@ -44,23 +46,27 @@ void variables_at_first(void) {
     }
 }
 
+static const char *kept(char **copy, int device) {
+    const char *of_all = copies[device][NO_RANK + 1];
+    return *copy != NULL ? *copy : of_all != NULL ? of_all : at_first;
+}
+
 void variables_in_place(int device) {
-    if (device == in_place || at_first == NULL) {
+    char **copy = &copies[device][queue_owner() + 1];
+    if (copy == in_place || at_first == NULL) {
         return;
     }
-    if (copies[in_place] == NULL) {
-        copies[in_place] = sim_map(total());
+    if (*in_place == NULL) {
+        *in_place = sim_map(total());
     }
-    save(copies[in_place]);
-    load(copies[device] != NULL ? copies[device] : at_first);
-    in_place = device;
+    save(*in_place);
+    load(kept(copy, device));
+    in_place = copy;
 }
 
 void variables_reset(int device) {
+    variables_in_place(device);
     if (at_first != NULL) {
-        int before = in_place;
-        variables_in_place(device);
         load(at_first);
-        variables_in_place(before);
     }
 }

@@ -19,8 +19,8 @@ int main(void) {
 #else
         cublasHandle_t own = handle[0];
 #endif
-        TRY(cublasSgemm(own, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, x, 1, x, 1, &zero, x + 1,
-                        1)); /* expect: cuBLAS argument */
+        /* expect: cuBLAS argument */
+        TRY(cublasSgemm(own, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, x, 1, x, 1, &zero, x + 1, 1));
         TRY(cudaMemcpy(&host, x + 1, sizeof host, cudaMemcpyDeviceToHost));
         TRY(cudaFree(x));
         sum += host;

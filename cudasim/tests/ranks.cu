@@ -164,7 +164,9 @@ static void own_state(int rank, void *context) {
     int device = -1;
     MUST(cudasim_rank() == rank && cudasim_rank_count() == RANKS && context == &own);
     OK(cudaGetDevice(&device));
-    MUST(device == rank % 3); /* there are 3 devices */
+    int devices;
+    OK(cudaGetDeviceCount(&devices));
+    MUST(device == rank % devices);
     void *p = NULL;
     if (rank == 1) {
         MUST(cudaMalloc(&p, (size_t)1 << 60) == cudaErrorMemoryAllocation);
@@ -173,10 +175,30 @@ static void own_state(int rank, void *context) {
     wait_for_all(__LINE__);
     MUST(errno == 100 + rank);
     MUST(cudaGetLastError() == (rank == 1 ? cudaErrorMemoryAllocation : cudaSuccess));
-    OK(cudaSetDevice((rank + 1) % 3));
+    OK(cudaSetDevice((rank + 1) % devices));
     wait_for_all(__LINE__);
     OK(cudaGetDevice(&device));
-    MUST(device == (rank + 1) % 3);
+    MUST(device == (rank + 1) % devices);
+}
+
+static __device__ int counter = 3;
+
+static __global__ void count(int by) {
+    counter += by;
+}
+
+/* Each rank's own, on one device too. */
+static void variables(int rank, void *) {
+    int got = 0;
+    count<<<1, 1>>>(rank);
+    wait_for_all(__LINE__);
+    count<<<1, 1>>>(10);
+    OK(cudaMemcpyFromSymbol(&got, counter, sizeof got));
+    MUST(got == 3 + rank + 10);
+    OK(cudaDeviceReset());
+    wait_for_all(__LINE__);
+    OK(cudaMemcpyFromSymbol(&got, counter, sizeof got));
+    MUST(got == 3);
 }
 
 /* A capture forbids much, but not to other processes. */
@@ -240,7 +262,7 @@ static void sum_of_all(int rank, void *) {
     MUST(got == all - RANKS);
     OK(cudaMemcpy(&got, y, sizeof got, cudaMemcpyDeviceToHost));
     MUST(got == RANKS);
-    /* What nobody waits for is done at the end of the program. */
+    /* Nobody waits for this one: it is done at the end of the program. */
     all_sum(3, y, first, __LINE__);
     own = 7;
     OK(cudaStreamDestroy(second));
@@ -468,6 +490,7 @@ int main(int argc, char **argv) {
     run(static_data, RANKS, NULL);
     MUST(own == 7 && own_too[0] == 0);
     run(own_state, RANKS, &own);
+    run(variables, RANKS, NULL);
     run(captures, RANKS, NULL);
     run(one_waits, RANKS, NULL);
     run(pinned, RANKS, NULL);

@@ -1,6 +1,6 @@
-/* `make bench-simulator`: the same work on each of R devices, CUDASIM_DEVICES=R: two streams of small
-   kernels, copies from and to pinned memory, an event for the neighbour, a copy to it. Prints the
-   processor time of a step in microseconds, for all devices together. */
+/* `make bench-simulator`: the same work on each of R devices, CUDASIM_DEVICES=R: two streams with
+   small kernels, copies from and to pinned memory, an event for the neighbour and a copy to it.
+   Prints the processor time of a step in microseconds, of all devices together. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -50,7 +50,7 @@ static void submit(int d) {
     must(cudaEventRecord(part->ready, part->stream));
 }
 
-/* What the device before it has computed. */
+/* Takes the results of the device before it. */
 static void fetch(int d) {
     Part *part = &parts[d];
     int from = (d + devices - 1) % devices;
