@@ -20,7 +20,19 @@ typedef struct Work {
     void *context;           /**< its arguments */
     /** Called each time that it has entered a queue; NULL: nothing to do */
     void (*entered)(void *context, const struct Operation *operation);
+    const struct Needs *needs; /**< of work that needs others beside those before it; or NULL */
 } Work;
+
+/** What work needs of other ranks, when all that comes before it is over. */
+typedef struct Needs {
+    /**
+     * The queue that must get on before the work can run; its own queue if it can run now; -1
+     * if others had their turn in the meantime, who may even have run it: all is asked again.
+     */
+    int (*queue)(void *context);
+    /** For whom it waits: a line of a report, "rank 0: ncclSend #1 ... waits for ...". */
+    void (*tell)(const void *context, char *text, size_t size);
+} Needs;
 
 /** Work that waits in a queue, in a graph, or both. */
 typedef struct HeldWork HeldWork;
