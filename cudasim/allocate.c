@@ -1,11 +1,10 @@
+#include "device.h"
 #include "graph.h"
 
 /* The calls that get memory, give it back, and ask about it. */
 
-static uint64_t release_threshold; /* of the pool; kept for cudaMemPoolGetAttribute() */
-
-static cudaError_t allocate(void **p, size_t bytes, bool on_host, const char *maker, Place place,
-                            Allocation **made) {
+static cudaError_t allocate(int device, void **p, size_t bytes, bool on_host, const char *maker,
+                            Place place, Allocation **made) {
     if (sim_device_error() != cudaSuccess) {
         return sim_device_error();
     }
@@ -16,7 +15,7 @@ static cudaError_t allocate(void **p, size_t bytes, bool on_host, const char *ma
     if (bytes == 0) {
         return cudaSuccess;
     }
-    *made = sim_allocate(bytes, on_host, maker, place);
+    *made = sim_allocate(device, bytes, on_host, maker, place);
     if (*made == NULL) {
         return sim_error(cudaErrorMemoryAllocation, maker, place, false);
     }
@@ -28,7 +27,8 @@ static cudaError_t allocate_now(void **p, size_t bytes, bool on_host, const char
                                 Place place) {
     Allocation *made;
     cudaError_t error = sim_may_allocate(maker, place);
-    return error != cudaSuccess ? error : allocate(p, bytes, on_host, maker, place, &made);
+    return error != cudaSuccess ? error
+                                : allocate(sim_device(), p, bytes, on_host, maker, place, &made);
 }
 
 cudaError_t cudasim_malloc(const char *file, int line, void **p, size_t bytes) {
@@ -74,7 +74,7 @@ cudaError_t cudasim_malloc_async(const char *file, int line, void **p, size_t by
     if (error != cudaSuccess) {
         return error;
     }
-    error = allocate(p, bytes, false, "cudaMallocAsync", place, &made);
+    error = allocate(queue_of(slot)->device, p, bytes, false, "cudaMallocAsync", place, &made);
     if (made != NULL) {
         /* Nothing is left to do when the stream gets there; the order is what counts. */
         const Operation *operation =
@@ -119,8 +119,8 @@ static cudaError_t free_now(const char *call, void *p, bool on_host, Place place
     if (!may_free(call, p, on_host, place)) {
         return sim_error(cudaErrorInvalidValue, call, place, false);
     }
-    sim_wait_device();
     Allocation *allocation = sim_allocation(p);
+    sim_wait_device(allocation->device);
     allocation->given_back = true;
     allocation->freed = place;
     sim_retire(allocation);
@@ -154,9 +154,11 @@ cudaError_t cudasim_free_async(const char *file, int line, void *p, cudaStream_t
     }
     Allocation *allocation = sim_allocation(p);
     sim_use(allocation, slot, "cudaFreeAsync", place);
-    Clock before = sim_clock_of(slot);
-    for (int other = 0; other < QUEUES; other++) {
-        if (other != slot && allocation->used.of[other] > before.of[other]) {
+    Clock before;
+    sim_clock_of(slot, &before);
+    for (int i = 0; i < allocation->used_count; i++) {
+        LastUse last = allocation->used[i];
+        if (last.slot != slot && last.number > clock_at(&before, last.slot)) {
             sim_report("stream race",
                        "cudaFreeAsync at %s:%d frees memory that another stream may still use",
                        sim_file(place), line);
@@ -178,7 +180,7 @@ cudaError_t cudasim_free_async(const char *file, int line, void *p, cudaStream_t
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
     ENTER("cudaMemGetInfo", NULL, 0);
     *total_bytes = sim_settings.memory;
-    *free_bytes = sim_settings.memory - sim_use_of_memory.now;
+    *free_bytes = sim_settings.memory - device_of(sim_device())->memory.now;
     return sim_device_error();
 }
 
@@ -191,6 +193,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
         attributes->type = a->pinned    ? cudaMemoryTypeHost
                            : a->managed ? cudaMemoryTypeManaged
                                         : cudaMemoryTypeDevice;
+        attributes->device = a->device;
         attributes->devicePointer = (void *)(uintptr_t)p;
         attributes->hostPointer = a->pinned || a->managed ? (void *)(uintptr_t)p : NULL;
     }
@@ -199,41 +202,46 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device_number) {
     ENTER("cudaDeviceGetDefaultMemPool", NULL, 0);
-    *pool = (cudaMemPool_t)&release_threshold;
-    return device_number == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    if (!sim_has_device(device_number)) {
+        return cudaErrorInvalidDevice;
+    }
+    *pool = (cudaMemPool_t)device_of(device_number);
+    return cudaSuccess;
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
     ENTER("cudaMemPoolSetAttribute", NULL, 0);
+    SimDevice *device = (SimDevice *)pool; /* a pool is a device's */
     if (pool == NULL || value == NULL) {
         return cudaErrorInvalidValue;
     }
     if (attribute == cudaMemPoolAttrReleaseThreshold) {
-        release_threshold = *(uint64_t *)value;
+        device->release_threshold = *(uint64_t *)value;
     } else if (attribute == cudaMemPoolAttrUsedMemHigh ||
                attribute == cudaMemPoolAttrReservedMemHigh) {
         /* Only 0 may be set: measure anew. */
-        sim_use_of_memory.peak = sim_use_of_memory.now;
+        device->memory.peak = device->memory.now;
     }
     return cudaSuccess;
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
     ENTER("cudaMemPoolGetAttribute", NULL, 0);
+    const SimDevice *device = (const SimDevice *)pool;
     if (pool == NULL || value == NULL) {
         return cudaErrorInvalidValue;
     }
     switch (attribute) {
     case cudaMemPoolAttrReleaseThreshold:
-        *(uint64_t *)value = release_threshold;
+        *(uint64_t *)value = device->release_threshold;
         return cudaSuccess;
     case cudaMemPoolAttrReservedMemCurrent:
     case cudaMemPoolAttrUsedMemCurrent:
-        *(uint64_t *)value = sim_use_of_memory.now;
+        *(uint64_t *)value = device->memory.now;
         return cudaSuccess;
     case cudaMemPoolAttrReservedMemHigh:
     case cudaMemPoolAttrUsedMemHigh:
-        *(uint64_t *)value = sim_use_of_memory.peak;
+        *(uint64_t *)value = device->memory.peak;
         return cudaSuccess;
     case cudaMemPoolReuseFollowEventDependencies:
     case cudaMemPoolReuseAllowOpportunistic:

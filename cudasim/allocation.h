@@ -10,6 +10,12 @@
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
 
+/** The last operation of a queue that was given an allocation. */
+typedef struct LastUse {
+    int slot;        /**< queue */
+    uint64_t number; /**< operation */
+} LastUse;
+
 /** A piece of device memory, or of pinned host memory. */
 typedef struct Allocation {
     char *base;        /**< what the program was given */
@@ -26,17 +32,18 @@ typedef struct Allocation {
     Place made;        /**< by which call */
     Place freed;       /**< by which call */
     const char *maker; /**< "cudaMalloc", "cudaMallocAsync", ... */
+    int device;        /**< whose memory it is; of host memory, the current one when it was made */
     int maker_stream;  /**< stream whose operation maker_number makes it, or -1 */
     uint64_t maker_number; /**< see maker_stream */
-    Clock used;            /**< the last operation of each stream that was given it */
+    LastUse *used;  /**< [0, used_count): the last operation of each queue that was given it */
+    int used_count; /**< such queues */
 } Allocation;
 
-/** Device memory in bytes, whole pages. */
+/** Memory of a device in bytes, whole pages. */
 typedef struct SimUse {
     size_t now;  /**< given out */
     size_t peak; /**< most so far, or since a program has set it back */
 } SimUse;
-extern SimUse sim_use_of_memory; /**< what cudaMemGetInfo() and the pool's attributes tell */
 
 /** Whether p is in the range of device memory, valid or not. */
 bool sim_on_device(const volatile void *p);
@@ -63,8 +70,8 @@ void sim_detail_address(const volatile void *p);
  */
 bool sim_check_range(const char *what, const void *p, size_t bytes, const char *file, int line);
 
-/** Gives device memory out; the bytes are 0xFF. NULL if there is not enough. */
-Allocation *sim_allocate(size_t bytes, bool pinned, const char *maker, Place place);
+/** Gives out memory of a device, or of the host; the bytes are 0xFF. NULL if there is none left. */
+Allocation *sim_allocate(int device, size_t bytes, bool pinned, const char *maker, Place place);
 
 /** Opens the pages of an allocation for the thread that runs now. */
 void sim_open(Allocation *allocation);

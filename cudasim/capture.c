@@ -1,6 +1,8 @@
 #include <pthread.h>
 
+#include "device.h"
 #include "graph.h"
+#include "rank.h"
 
 /* Capture: what a stream is given becomes nodes of a graph. Each captured stream knows the nodes
    that its next one comes after; an event takes them along, and a stream that waits for the event
@@ -25,21 +27,26 @@ static struct {
     NodeSet last;     /* that its next node comes after */
 } captured[QUEUES];
 
-static __thread cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
-
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 bool capture_takes(int slot) {
     return slot >= 0 && captured[slot].capture != NULL;
 }
 
+/* A blocking stream of the current device. */
 static bool captures_blocking(const Capture *capture) {
-    for (int s = 1; s < MAX_STREAMS; s++) {
-        if (captured[s].capture == capture && queue_of(s)->blocking) {
+    int device = sim_device();
+    for (int s = 1; s < queue_count(); s++) {
+        if (captured[s].capture == capture && queue_of(s)->blocking &&
+            queue_of(s)->device == device) {
             return true;
         }
     }
     return false;
+}
+
+static bool is_default(int slot) {
+    return queue_of(slot)->kind == QUEUE_DEFAULT;
 }
 
 /* Of the captures, those that a call breaks: it is reported once, and they are lost. */
@@ -79,7 +86,7 @@ cudaError_t sim_may_submit(cudaStream_t stream, const char *what, Place place, i
     if (capture_takes(*slot) && captured[*slot].capture->invalid) {
         return sim_error(cudaErrorStreamCaptureInvalidated, what, place, false);
     }
-    for (const Capture *c = captures; c != NULL && *slot == 0; c = c->next) {
+    for (const Capture *c = captures; c != NULL && is_default(*slot); c = c->next) {
         if (captures_blocking(c)) {
             return break_captures(
                 captures_blocking, cudaErrorStreamCaptureImplicit, what, place,
@@ -112,10 +119,10 @@ cudaError_t sim_may_wait_device(const char *what, Place place) {
 /* Whether the calling thread must not do what could wait, as long as this goes on. */
 static bool is_strict(const Capture *capture) {
     bool own = pthread_equal(capture->thread, pthread_self());
-    return thread_mode != cudaStreamCaptureModeRelaxed &&
-           capture->mode != cudaStreamCaptureModeRelaxed &&
-           (own || (capture->mode == cudaStreamCaptureModeGlobal &&
-                    thread_mode == cudaStreamCaptureModeGlobal));
+    cudaStreamCaptureMode mode = sim_host()->mode;
+    return mode != cudaStreamCaptureModeRelaxed && capture->mode != cudaStreamCaptureModeRelaxed &&
+           (own ||
+            (capture->mode == cudaStreamCaptureModeGlobal && mode == cudaStreamCaptureModeGlobal));
 }
 
 cudaError_t sim_may_allocate(const char *what, Place place) {
@@ -175,7 +182,7 @@ cudaError_t capture_wait(int slot, const CaptureMark *mark, bool recorded, Place
         return graph_misuse(cudaErrorCapturedEvent, what, place,
                             "the event was last recorded in a capture that has ended");
     }
-    if (slot == 0) {
+    if (is_default(slot)) {
         return break_one(there, cudaErrorStreamCaptureImplicit, what, place,
                          "the default stream cannot be captured");
     }
@@ -204,7 +211,7 @@ static Capture *begin(cudaGraph_t graph, int slot, cudaStreamCaptureMode mode, P
 
 /* Its streams are streams again. */
 static void end(Capture *capture) {
-    for (int s = 0; s < QUEUES; s++) {
+    for (int s = 0; s < queue_count(); s++) {
         if (captured[s].capture == capture) {
             captured[s].capture = NULL;
             nodes_clear(&captured[s].last);
@@ -227,7 +234,7 @@ cudaError_t cudasim_begin_capture(const char *file, int line, cudaStream_t strea
     if (slot < 0 || mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) {
         return sim_error(cudaErrorInvalidValue, what, place, false);
     }
-    if (slot == 0) {
+    if (is_default(slot)) {
         return graph_misuse(cudaErrorStreamCaptureUnsupported, what, place,
                             "the default stream cannot be captured: make one with "
                             "cudaStreamCreate");
@@ -259,7 +266,7 @@ static bool *nodes_before(const Capture *capture, const NodeSet *set) {
 static const Node *unjoined(const Capture *capture) {
     bool *joined = nodes_before(capture, &captured[capture->origin].last);
     const Node *node = NULL;
-    for (int s = 1; s < MAX_STREAMS && node == NULL; s++) {
+    for (int s = 1; s < queue_count() && node == NULL; s++) {
         for (int i = 0; captured[s].capture == capture && i < captured[s].last.count; i++) {
             const Node *last = captured[s].last.node[i];
             node = joined[last->index] ? node : last;
@@ -362,8 +369,8 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
         *mode > cudaStreamCaptureModeRelaxed) {
         return cudaErrorInvalidValue;
     }
-    cudaStreamCaptureMode before = thread_mode;
-    thread_mode = *mode;
+    cudaStreamCaptureMode before = sim_host()->mode;
+    sim_host()->mode = *mode;
     *mode = before;
     return cudaSuccess;
 }
@@ -372,21 +379,37 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
 
 static int count_before; /* nodes of the recorder's graph */
 
-cudaStream_t capture_recorder(void) {
+/* The slot of the stream that the call is given. */
+static int recorder(void) {
+    static int slot;
     static char handle;
-    queue_of(RECORDER)->handle = (cudaStream_t)&handle;
-    return queue_of(RECORDER)->handle;
+    if (slot == 0) {
+        slot = queue_take(sim_device(), QUEUE_RECORDER);
+        if (slot < 0) {
+            fprintf(stderr, "[cudasim] at most %d streams\n", QUEUES);
+            sim_stop();
+        }
+        queue_of(slot)->handle = (cudaStream_t)&handle;
+    }
+    queue_of(slot)->device = sim_device();
+    return slot;
+}
+
+cudaStream_t capture_recorder(void) {
+    return queue_of(recorder())->handle;
 }
 
 void capture_into(cudaGraph_t graph, const NodeSet *before) {
     /* It breaks no rule of other captures: nothing of it is strict. */
-    begin(graph, RECORDER, cudaStreamCaptureModeRelaxed, (Place){NULL, 0});
-    nodes_join(&captured[RECORDER].last, before);
+    int slot = recorder();
+    begin(graph, slot, cudaStreamCaptureModeRelaxed, (Place){NULL, 0});
+    nodes_join(&captured[slot].last, before);
     count_before = graph->nodes.count;
 }
 
 Node *capture_made(void) {
-    cudaGraph_t graph = captured[RECORDER].capture->graph;
-    end(captured[RECORDER].capture);
+    Capture *capture = captured[recorder()].capture;
+    cudaGraph_t graph = capture->graph;
+    end(capture);
     return graph->nodes.count > count_before ? graph->nodes.node[graph->nodes.count - 1] : NULL;
 }

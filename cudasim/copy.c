@@ -1,3 +1,4 @@
+#include "device.h"
 #include "graph.h"
 
 /* A copy is an operation of its stream. From and to pageable memory it is over when the call
@@ -188,8 +189,13 @@ static cudaError_t copy_box(const char *call, Place place, PendingCopy work, cud
                       : !captured && !work.to_device && !is_pinned(work.to.first);
     PendingCopy *kept = sim_realloc(NULL, sizeof *kept);
     *kept = work;
-    sim_submit(stream, (Work){call, place, cudaGraphNodeTypeMemcpy, run_copy, release_copy, kept,
-                              copy_entered});
+    sim_submit(stream, (Work){.what = call,
+                              .place = place,
+                              .type = cudaGraphNodeTypeMemcpy,
+                              .run = run_copy,
+                              .release = release_copy,
+                              .context = kept,
+                              .entered = copy_entered});
     if (work.waits) {
         sim_wait_stream(slot);
     }
@@ -294,7 +300,7 @@ cudaError_t cudasim_memcpy_symbol(const char *file, int line, void *to, const vo
                    sim_file(place), line, bytes, name, room);
         return sim_error(cudaErrorInvalidValue, "cudaMemcpyToSymbol", place, false);
     }
-    sim_wait_device();
+    sim_wait_device(sim_device());
     memmove(to, from, bytes);
     return sim_device_error();
 }

@@ -1,6 +1,7 @@
 #include "cublas_v2.h"
 
 #include "cublas_product.h"
+#include "device.h"
 #include "kernels/blas.h"
 #include "operation.h"
 
@@ -99,7 +100,7 @@ cublasStatus_t cudasim_blas_destroy(const char *file, int line, cublasHandle_t h
     cublasStatus_t status = known("cublasDestroy", (Place){file, line}, handle);
     if (status != CUBLAS_STATUS_NOT_INITIALIZED &&
         sim_may_wait_device("cublasDestroy", (Place){file, line}) == cudaSuccess) {
-        sim_wait_device();
+        sim_wait_device(sim_device());
         *slot_of(handle) = NULL;
         free(handle);
     }

@@ -4,20 +4,6 @@
 
 enum { MULTIPROCESSORS = 4, THREADS_OF_MULTIPROCESSOR = 1024, BLOCKS_OF_MULTIPROCESSOR = 16 };
 
-cudaError_t cudaGetDeviceCount(int *count) {
-    *count = 1;
-    return cudaSuccess;
-}
-
-cudaError_t cudaSetDevice(int device) {
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
-}
-
-cudaError_t cudaGetDevice(int *device) {
-    *device = 0;
-    return cudaSuccess;
-}
-
 cudaError_t cudaDriverGetVersion(int *version) {
     *version = CUDART_VERSION;
     return cudaSuccess;

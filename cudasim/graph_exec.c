@@ -222,23 +222,29 @@ cudaError_t cudasim_graph_exec_update(const char *file, int line, cudaGraphExec_
 /* ---- launching ------------------------------------------------------------------------------- */
 
 static bool is_over_by(int slot, const Clock *clock) {
-    return clock->of[slot] >= queue_of(slot)->submitted;
+    return clock_at(clock, slot) >= queue_of(slot)->submitted;
 }
+
+enum { MOST_LANES = 31 /* of a device */ };
 
 /* A queue in which a step adds no order that the edges do not ask for: all that is in it comes
    before the step. If there is none, steps share one, and a race between them may go unseen. */
-static int queue_for(const Clock *clock, int stream) {
-    static int shared = FIRST_LANE;
-    if (is_over_by(stream, clock)) {
+static int queue_for(const Clock *clock, int stream, int device) {
+    static int turn;
+    int lane[MOST_LANES], lanes = 0;
+    if (queue_of(stream)->device == device && is_over_by(stream, clock)) {
         return stream;
     }
-    for (int lane = FIRST_LANE; lane < QUEUES; lane++) {
-        if (is_over_by(lane, clock)) {
-            return lane;
+    for (int s = 1; s < queue_count(); s++) {
+        if (queue_of(s)->kind == QUEUE_LANE && queue_of(s)->device == device) {
+            if (is_over_by(s, clock)) {
+                return s;
+            }
+            lane[lanes++] = s;
         }
     }
-    shared = shared + 1 < QUEUES ? shared + 1 : FIRST_LANE;
-    return shared;
+    int made = lanes < MOST_LANES ? queue_take(device, QUEUE_LANE) : -1;
+    return made >= 0 ? made : lanes > 0 ? lane[turn++ % lanes] : queue_default(device);
 }
 
 /* Puts one step into a queue; false if its memory is gone. */
@@ -246,7 +252,7 @@ static bool launch_step(cudaGraphExec_t exec, int i, const Clock *begin, int str
                         Place launched) {
     const GraphStep *step = &exec->step[i];
     Clock *end = &exec->ends[i];
-    *end = *begin;
+    clock_copy(end, begin);
     for (int k = 0; k < step->before_count; k++) {
         clock_join(end, &exec->ends[step->before[k]]);
     }
@@ -254,27 +260,22 @@ static bool launch_step(cudaGraphExec_t exec, int i, const Clock *begin, int str
     if (job == NULL) {
         return true;
     }
-    int slot = queue_for(end, stream);
+    int slot = queue_for(end, stream, job->device);
     clock_join(&queue_of(slot)->clock, end);
-    if (slot != stream) {
-        queue_many();
-    }
     if (!use_again(job, slot, launched)) {
         return false;
     }
-    *end = queue_add(slot, job, launched)->clock;
+    clock_copy(end, queue_add(slot, job, launched)->clock);
     return true;
 }
 
 /* The stream goes on when all steps are over. */
 static void launch_end(cudaGraphExec_t exec, int stream, Place launched) {
-    Clock all = queue_of(stream)->clock;
     for (int i = 0; i < exec->count; i++) {
-        clock_join(&all, &exec->ends[i]);
+        clock_join(&queue_of(stream)->clock, &exec->ends[i]);
     }
-    queue_of(stream)->clock = all;
     HeldWork *end = held_work_new((Work){.what = "cudaGraphLaunch", .place = launched});
-    exec->last = queue_add(stream, end, launched)->clock;
+    clock_copy(&exec->last, queue_add(stream, end, launched)->clock);
     held_work_drop(end);
 }
 
@@ -292,7 +293,8 @@ cudaError_t cudasim_graph_launch(const char *file, int line, cudaGraphExec_t exe
         capture_add(slot, cudaGraphNodeTypeGraph, NULL)->child = graph_copy(exec->graph);
         return sim_device_error();
     }
-    Clock begin = sim_clock_of(slot);
+    Clock begin;
+    sim_clock_of(slot, &begin);
     clock_join(&begin, &exec->last);
     clock_join(&queue_of(slot)->clock, &exec->last);
     for (int i = 0; i < exec->count; i++) {

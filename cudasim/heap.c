@@ -3,6 +3,7 @@
 
 #include "allocation.h"
 #include "block.h"
+#include "device.h"
 
 /* Functions of the C library that kernels call, and the host too: `make cu` gives these to both. A
    kernel's malloc() takes device memory, which lives until a kernel frees it. */
@@ -33,8 +34,9 @@ void *cudasim_in_malloc(size_t bytes) {
     sim_in_turn(sim_worker);
     lock();
     check_once();
-    Allocation *a = sim_allocate(bytes, false, "malloc by the kernel that was launched",
-                                 (Place){site->file, site->line});
+    Allocation *a =
+        sim_allocate(sim_device(), bytes, false, "malloc by the kernel that was launched",
+                     (Place){site->file, site->line});
     if (a != NULL) {
         a->by_kernel = true;
     }

@@ -1,4 +1,5 @@
-#include "operation.h"
+#include "device.h"
+#include "queue.h"
 
 /* Memory that the host and kernels share. Managed memory is device memory that is open to the host
    too, as long as no kernel or copy that was given it is queued; pinned memory is the host's, and a
@@ -34,7 +35,7 @@ void sim_show_managed(bool to_host) {
 void sim_guard_shared(const Operation *operation) {
     for (int i = 0; i < managed_count; i++) {
         const Allocation *a = managed[i];
-        if (a->live && a->used.of[operation->stream] == operation->number) {
+        if (a->live && use_number(a, operation->stream) == operation->number) {
             sim_guard(a->base, a->bytes, true, operation);
         }
     }
@@ -122,7 +123,7 @@ cudaError_t cudasim_host_unregister(const char *file, int line, void *p) {
     if (error != cudaSuccess) {
         return error;
     }
-    sim_wait_device();
+    sim_wait_all();
     for (int i = 0; i < registered_count; i++) {
         if (registered[i].begin == p) {
             registered[i] = registered[--registered_count];

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 
+#include "device.h"
 #include "operation.h"
 
 /* Addresses are plenty, so each allocation has pages of its own with a closed page after them, and
@@ -15,13 +16,12 @@ typedef struct Range {
     int32_t *owner; /* for each page the allocation's number in the table, from 1 on; 0 is free */
 } Range;
 
-static Range device, pinned;
+static Range on_devices, pinned;
 static Allocation *table; /* [0, table_count) */
 static int table_count;
 static int32_t *freed; /* ring (MOST_ALLOCATIONS): those that were freed, by number in the table */
 static size_t freed_count, forgotten_count;
 static int made_count;
-SimUse sim_use_of_memory;
 
 static size_t max(size_t a, size_t b) {
     return a > b ? a : b;
@@ -46,7 +46,7 @@ static Range reserve_range(size_t bytes) {
 }
 
 void sim_reserve_memory(void) {
-    device = reserve_range((size_t)64 << 30);
+    on_devices = reserve_range((size_t)64 << 30);
     pinned = reserve_range((size_t)32 << 30);
     table = reserve(MOST_ALLOCATIONS * sizeof *table, PROT_READ | PROT_WRITE);
     freed = reserve(MOST_ALLOCATIONS * sizeof *freed, PROT_READ | PROT_WRITE);
@@ -59,16 +59,16 @@ static bool in_range(const Range *range, const volatile void *p) {
 }
 
 bool sim_on_device(const volatile void *p) {
-    return in_range(&device, p);
+    return in_range(&on_devices, p);
 }
 
 const char *sim_device_range(size_t *bytes) {
-    *bytes = (size_t)(device.end - device.begin);
-    return device.begin;
+    *bytes = (size_t)(on_devices.end - on_devices.begin);
+    return on_devices.begin;
 }
 
 static int32_t *owner_of(const volatile void *p) {
-    Range *range = in_range(&device, p) ? &device : in_range(&pinned, p) ? &pinned : NULL;
+    Range *range = in_range(&on_devices, p) ? &on_devices : in_range(&pinned, p) ? &pinned : NULL;
     return range != NULL ? &range->owner[((const char *)p - range->begin) / PAGE] : NULL;
 }
 
@@ -155,7 +155,7 @@ static char *find_pages(Range *range, size_t length) {
 }
 
 static void forget(Allocation *allocation) {
-    set_owner(allocation->pinned ? &pinned : &device, allocation, 0);
+    set_owner(allocation->pinned ? &pinned : &on_devices, allocation, 0);
     memset(allocation, 0, sizeof *allocation);
 }
 
@@ -168,12 +168,13 @@ static Allocation *new_record(void) {
     return table_count < MOST_ALLOCATIONS ? &table[table_count++] : NULL;
 }
 
-Allocation *sim_allocate(size_t bytes, bool on_host, const char *maker, Place place) {
+Allocation *sim_allocate(int device, size_t bytes, bool on_host, const char *maker, Place place) {
     size_t length = (bytes + PAGE - 1) / PAGE * PAGE;
-    if (!on_host && sim_use_of_memory.now + length > sim_settings.memory) {
+    SimUse *use = &device_of(device)->memory;
+    if (!on_host && use->now + length > sim_settings.memory) {
         return NULL;
     }
-    Range *range = on_host ? &pinned : &device;
+    Range *range = on_host ? &pinned : &on_devices;
     Allocation *allocation = new_record();
     char *pages = allocation != NULL ? find_pages(range, length) : NULL;
     if (pages == NULL || mprotect(pages, length, PROT_READ | PROT_WRITE) != 0) {
@@ -187,6 +188,7 @@ Allocation *sim_allocate(size_t bytes, bool on_host, const char *maker, Place pl
                                .pages = pages,
                                .length = length,
                                .number = ++made_count,
+                               .device = device,
                                .pinned = on_host,
                                .live = true,
                                .open = true,
@@ -202,8 +204,8 @@ Allocation *sim_allocate(size_t bytes, bool on_host, const char *maker, Place pl
 #endif
     memset(pages, 0xFF, length);
     if (!on_host) {
-        sim_use_of_memory.now += length;
-        sim_use_of_memory.peak = max(sim_use_of_memory.peak, sim_use_of_memory.now);
+        use->now += length;
+        use->peak = max(use->peak, use->now);
         check_fresh(allocation->base, bytes);
         mprotect(pages, length, PROT_NONE);
         allocation->open = false;
@@ -219,8 +221,11 @@ void sim_retire(Allocation *allocation) {
     mmap(allocation->pages, allocation->length, PROT_NONE,
          MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!allocation->pinned) {
-        sim_use_of_memory.now -= allocation->length;
+        device_of(allocation->device)->memory.now -= allocation->length;
     }
+    free(allocation->used);
+    allocation->used = NULL;
+    allocation->used_count = 0;
     freed[freed_count++ % MOST_ALLOCATIONS] = (int32_t)(allocation - table);
 }
 

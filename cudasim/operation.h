@@ -20,17 +20,18 @@ typedef struct Work {
     void *context;           /**< its arguments */
     /** Called each time that it has entered a queue; NULL: nothing to do */
     void (*entered)(void *context, const struct Operation *operation);
-    const struct Needs *needs; /**< of work that needs others beside those before it; or NULL */
+    const struct Needs *needs; /**< of work that several ranks do together; NULL: one does it */
 } Work;
 
-/** What work needs of other ranks, when all that comes before it is over. */
+/** The needs of work that several ranks do together, each with an operation in a queue of its own. */
 typedef struct Needs {
     /**
-     * The queue that must get on before the work can run; its own queue if it can run now; -1
-     * if others had their turn in the meantime, who may even have run it: all is asked again.
+     * All that comes before the work is over. The queue that must get on before it can run; its
+     * own queue if it can run now; -1 if other ranks had their turn in the meantime, who may even
+     * have run it: all is asked again.
      */
     int (*queue)(void *context);
-    /** For whom it waits: a line of a report, "rank 0: ncclSend #1 ... waits for ...". */
+    /** Says for whom it waits, in a report of a deadlock: "rank 0: ncclSend #1 ... waits for ..." */
     void (*tell)(const void *context, char *text, size_t size);
 } Needs;
 
@@ -46,15 +47,15 @@ typedef struct Operation {
     int stream;             /**< slot of its queue */
     uint64_t number;        /**< in its queue, from 1 on */
     uint64_t serial;        /**< among all that were ever submitted */
-    Clock clock;            /**< what must be done before it */
     HeldWork *job;          /**< what to do */
+    const Clock *clock;     /**< what must be done before it, and itself */
 } Operation;
 
 /**
  * Puts work into a stream; it runs when a call waits for it. A stream that is captured notes it in
  * its graph instead.
  *
- * @param stream queue; NULL is the default stream
+ * @param stream queue; NULL is the default stream of the current device
  * @param work   what to do; its context is given away
  * @return where it is in the queue; NULL if it was only noted
  */
@@ -63,7 +64,8 @@ const Operation *sim_submit(cudaStream_t stream, Work work);
 /** The same with a copy of the context. */
 const Operation *sim_submit_copy(cudaStream_t stream, Work work, size_t bytes);
 
-/** The slot of a stream, or -1 after a report if there is no such stream. */
+/** The slot of a stream, or -1 after a report: there is none. NULL is the current device's default
+ * stream. */
 int sim_stream_slot(cudaStream_t stream, const char *what, Place place);
 
 /** Runs a stream to its end, and what that needs; the host is then ordered after it. */
@@ -72,8 +74,11 @@ void sim_wait_stream(int slot);
 /** Whether the host has waited for an operation. */
 bool sim_host_ordered(int slot, uint64_t number);
 
-/** The same for all streams. */
-void sim_wait_device(void);
+/** The same for all streams of a device. */
+void sim_wait_device(int device);
+
+/** The same for all devices. */
+void sim_wait_all(void);
 
 /** The operation that runs now, or NULL: the host does. */
 const Operation *sim_operation(void);
@@ -82,9 +87,9 @@ const Operation *sim_operation(void);
 bool sim_ordered(const Operation *operation, int slot, uint64_t number);
 
 /** The operations that one submitted to the stream now would wait for. */
-Clock sim_clock_of(int slot);
+void sim_clock_of(int slot, Clock *clock);
 
-/** Whether there has ever been a stream beside the default one. */
+/** Whether there has ever been a queue beside one default stream. */
 bool sim_many_streams(void);
 
 /** Calls a function of the program in the midst of an operation, which it is ordered after. */
@@ -108,7 +113,7 @@ cudaError_t sim_may_submit(cudaStream_t stream, const char *what, Place place, i
 /** Whether the host may wait for a stream: not while it is captured. */
 cudaError_t sim_may_wait_stream(int slot, const char *what, Place place);
 
-/** Whether the host may wait for all streams: not while one is captured. */
+/** Whether the host may wait for all streams of the current device: not while one is captured. */
 cudaError_t sim_may_wait_device(const char *what, Place place);
 
 /** Whether a call may take or free memory, or do else what could wait. */

@@ -1,6 +1,6 @@
-#include "queue.h"
-
+#include "device.h"
 #include "graph.h"
+#include "rank.h"
 
 /* A stream is a queue, and a queue runs only when a call waits for it, and then no further than
    needed. So what was not waited for has certainly not happened.
@@ -11,48 +11,110 @@
 
 enum { DEPTH = 1024 /* a full queue makes room, as a GPU's does */ };
 
-static Queue queues[QUEUES] = {{.blocking = true}};
-static Clock host;
-static Operation *current;
-static bool many;
+static Queue queues[QUEUES] = {{.kind = QUEUE_DEFAULT, .blocking = true}};
+static int count = 1;
+static const Operation *current;
 
 Queue *queue_of(int slot) {
     return &queues[slot];
 }
 
-void queue_many(void) {
-    many = true;
+int queue_count(void) {
+    return count;
+}
+
+int queue_take(int device, QueueKind kind) {
+    int slot = 1;
+    while (slot < count && queues[slot].kind != QUEUE_UNUSED) {
+        slot++;
+    }
+    if (slot == QUEUES) {
+        return -1;
+    }
+    count = slot < count ? count : slot + 1;
+    queues[slot].kind = kind;
+    queues[slot].device = device;
+    device_of(device)->many = device_of(device)->many || kind != QUEUE_DEFAULT;
+    queues[slot].blocking = kind == QUEUE_DEFAULT;
+    return slot;
+}
+
+int queue_default(int device) {
+    SimDevice *d = device_of(device);
+    if (d->queue == 0 && device != 0) {
+        d->queue = queue_take(device, QUEUE_DEFAULT);
+        if (d->queue < 0) {
+            fprintf(stderr, "[cudasim] at most %d streams\n", QUEUES);
+            sim_stop();
+        }
+    }
+    return d->queue;
 }
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
+static size_t bytes_of(const Clock *clock) {
+    return offsetof(Clock, of) + (size_t)clock->width * sizeof clock->of[0];
+}
+
+void clock_copy(Clock *to, const Clock *from) {
+    memcpy(to, from, bytes_of(from));
+}
+
+Clock *clock_keep(Clock *old, const Clock *from) {
+    Clock *kept = sim_realloc(old, bytes_of(from));
+    clock_copy(kept, from);
+    return kept;
+}
+
+static void widen(Clock *clock, int width) {
+    for (; clock->width < width; clock->width++) {
+        clock->of[clock->width] = 0;
+    }
+}
+
+void clock_set(Clock *clock, int slot, uint64_t number) {
+    widen(clock, slot + 1);
+    clock->of[slot] = number;
+}
+
 void clock_join(Clock *clock, const Clock *other) {
-    for (int s = 0; s < QUEUES; s++) {
+    widen(clock, other->width);
+    for (int s = 0; s < other->width; s++) {
         clock->of[s] = other->of[s] > clock->of[s] ? other->of[s] : clock->of[s];
     }
 }
 
-Clock sim_clock_of(int slot) {
-    Clock clock = host;
-    clock_join(&clock, &queues[slot].clock);
-    if (!many) {
-        return clock;
+/* The legacy default stream waits for all blocking streams of its device, and they for it. */
+static void join_blocking(int slot, Clock *clock) {
+    const Queue *queue = &queues[slot];
+    const SimDevice *device = device_of(queue->device);
+    if (!device->many || !queue->blocking) {
+        return;
     }
-    /* The legacy default stream waits for all blocking streams, and they for it. */
-    for (int s = 0; s < QUEUES; s++) {
-        if (queues[s].blocking && queues[slot].blocking && (slot == 0 || s == 0)) {
-            clock_join(&clock, &queues[s].clock);
+    if (queue->kind != QUEUE_DEFAULT) {
+        clock_join(clock, &queues[queue_default(queue->device)].clock);
+        return;
+    }
+    for (int s = 0; s < count; s++) {
+        if (queues[s].blocking && queues[s].device == queue->device) {
+            clock_join(clock, &queues[s].clock);
         }
     }
-    return clock;
+}
+
+void sim_clock_of(int slot, Clock *clock) {
+    clock_copy(clock, sim_host()->clock);
+    clock_join(clock, &queues[slot].clock);
+    join_blocking(slot, clock);
 }
 
 bool sim_ordered(const Operation *operation, int slot, uint64_t number) {
-    return operation->clock.of[slot] >= number;
+    return clock_at(operation->clock, slot) >= number;
 }
 
 bool sim_host_ordered(int slot, uint64_t number) {
-    return host.of[slot] >= number;
+    return clock_at(sim_host()->clock, slot) >= number;
 }
 
 const Operation *sim_operation(void) {
@@ -60,7 +122,7 @@ const Operation *sim_operation(void) {
 }
 
 bool sim_many_streams(void) {
-    return many;
+    return count > 1;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -71,46 +133,115 @@ static void finish(Operation *operation) {
     free(operation);
 }
 
-static void run_clock(const Clock *clock, int but) {
-    for (int s = 0; s < QUEUES; s++) {
+static void run_first(Queue *queue) {
+    Operation *operation = queue->first;
+    const Work *work = &operation->job->work;
+    queue->first = operation->next;
+    current = operation;
+    if (work->run != NULL && sim_device_error() == cudaSuccess) {
+        work->run(work->context);
+    }
+    current = NULL;
+    finish(operation);
+}
+
+const Operation *queue_act_for(const Operation *operation) {
+    const Operation *before = current;
+    current = operation;
+    return before;
+}
+
+int queue_lacking(const Clock *clock, int but) {
+    for (int s = 0; s < clock->width; s++) {
         if (s != but && clock->of[s] > queues[s].done) {
-            queue_run_to(s, clock->of[s]);
+            return s;
         }
+    }
+    return -1;
+}
+
+/* The last queue on the path is there before, too. */
+_Noreturn static void report_circle(const int path[], int steps) {
+    int first = steps - 2;
+    while (path[first] != path[steps - 1]) {
+        first--;
+    }
+    char text[500];
+    bool begun = false;
+    for (int i = first; i < steps - 1; i++) {
+        const Work *work = &queues[path[i]].first->job->work;
+        if (work->needs != NULL) {
+            work->needs->tell(work->context, text, sizeof text);
+            begun ? sim_detail("%s", text) : sim_report("deadlock", "%s", text);
+            begun = true;
+        }
+    }
+    sim_detail("each waits for the next, and the last for the first: none of them can go on");
+    sim_stop();
+}
+
+/* From the head of a queue to what it waits for, and what that waits for: the queue whose first
+   operation can run. -1: other ranks had their turn. Then all may be different, so nothing that
+   was found is kept. */
+static int next_to_run(int slot) {
+    int path[QUEUES + 1], steps = 0;
+    for (;;) {
+        path[steps++] = slot;
+        if (steps > QUEUES) {
+            report_circle(path, steps);
+        }
+        const Operation *operation = queues[slot].first;
+        const Work *work = &operation->job->work;
+        int next = queue_lacking(operation->clock, slot);
+        if (next < 0 && work->needs != NULL) {
+            next = work->needs->queue(work->context);
+            if (next < 0) {
+                return -1;
+            }
+        }
+        if (next < 0 || next == slot) {
+            return slot;
+        }
+        slot = next;
+    }
+}
+
+/* A step towards what a queue has to do. */
+static void run_for(int slot) {
+    int next = next_to_run(slot);
+    if (next >= 0) {
+        run_first(&queues[next]);
     }
 }
 
 void queue_run_to(int slot, uint64_t number) {
-    Queue *queue = &queues[slot];
-    while (queue->done < number) {
-        Operation *operation = queue->first;
-        run_clock(&operation->clock, slot);
-        queue->first = operation->next;
-        current = operation;
-        const Work *work = &operation->job->work;
-        if (work->run != NULL && sim_device_error() == cudaSuccess) {
-            work->run(work->context);
-        }
-        current = NULL;
-        finish(operation);
+    while (queues[slot].done < number) {
+        run_for(slot);
+    }
+}
+
+static void run_clock(const Clock *clock) {
+    for (int slot; (slot = queue_lacking(clock, -1)) >= 0;) {
+        run_for(slot);
     }
 }
 
 void queue_host_waits(const Clock *clock) {
-    clock_join(&host, clock);
+    clock_join(sim_host()->clock, clock);
     sim_close_memory();
 }
 
 void sim_wait_stream(int slot) {
-    run_clock(&queues[slot].clock, -1);
+    run_clock(&queues[slot].clock);
     queue_host_waits(&queues[slot].clock);
 }
 
 /* Of two streams that nothing orders, the one that was given its work later goes first: it is the
    one that would need the other's results. */
-static int next_queue(void) {
+static int next_queue(int device) {
     int next = -1;
-    for (int s = 0; s < QUEUES; s++) {
-        if (queues[s].done == queues[s].submitted) {
+    for (int s = 0; s < count; s++) {
+        if (queues[s].done == queues[s].submitted || queues[s].device != device) {
             continue;
         }
         bool later = next < 0 || queues[s].first->serial > queues[next].first->serial;
@@ -121,14 +252,22 @@ static int next_queue(void) {
     return next;
 }
 
-void sim_wait_device(void) {
-    for (int slot; (slot = next_queue()) >= 0;) {
+void sim_wait_device(int device) {
+    for (int slot; (slot = next_queue(device)) >= 0;) {
         queue_run_to(slot, queues[slot].submitted);
     }
-    for (int s = 0; s < QUEUES; s++) {
-        clock_join(&host, &queues[s].clock);
+    for (int s = 0; s < count; s++) {
+        if (queues[s].device == device) {
+            clock_join(sim_host()->clock, &queues[s].clock);
+        }
     }
     sim_close_memory();
+}
+
+void sim_wait_all(void) {
+    for (int device = 0; device < sim_device_count(); device++) {
+        sim_wait_device(device);
+    }
 }
 
 /* ---- functions of the host that a stream calls ----------------------------------------------- */
@@ -137,15 +276,16 @@ static bool in_host_function;
 
 /* It may look at what the stream has done before, and at nothing later. */
 void sim_as_host(void (*call)(void *), void *context) {
-    Operation *operation = current;
-    Clock before = host;
+    const Operation *operation = current;
+    Clock *host = sim_host()->clock, before;
+    clock_copy(&before, host);
     current = NULL;
-    clock_join(&host, &operation->clock);
+    clock_join(host, operation->clock);
     sim_close_memory();
     in_host_function = true;
     call(context);
     in_host_function = false;
-    host = before;
+    clock_copy(host, &before);
     current = operation;
 }
 
@@ -161,20 +301,30 @@ void sim_refuse_in_host_function(const char *what, Place place) {
 
 /* ---- submitting ------------------------------------------------------------------------------ */
 
+/* Its clock follows it in memory, as wide as it is. */
+static Operation *new_operation(int slot) {
+    Queue *queue = &queues[slot];
+    Clock clock;
+    sim_clock_of(slot, &clock);
+    clock_set(&clock, slot, ++queue->submitted);
+    clock_copy(&queue->clock, &clock);
+    Operation *operation = sim_realloc(NULL, sizeof *operation + bytes_of(&clock));
+    operation->clock = memcpy(operation + 1, &clock, bytes_of(&clock));
+    return operation;
+}
+
 const Operation *queue_add(int slot, HeldWork *job, Place replayed) {
     static uint64_t serial;
     Queue *queue = &queues[slot];
-    Operation *operation = sim_realloc(NULL, sizeof *operation);
+    Operation *operation = new_operation(slot);
     *operation = (Operation){.what = job->work.what,
                              .place = job->work.place,
                              .replayed = replayed,
                              .stream = slot,
-                             .number = ++queue->submitted,
+                             .number = queue->submitted,
                              .serial = ++serial,
-                             .clock = sim_clock_of(slot),
+                             .clock = operation->clock,
                              .job = held_work_hold(job)};
-    operation->clock.of[slot] = operation->number;
-    queue->clock = operation->clock;
     if (queue->first == NULL) {
         queue->first = operation;
     } else {
@@ -195,6 +345,7 @@ const Operation *queue_add(int slot, HeldWork *job, Place replayed) {
 const Operation *sim_submit(cudaStream_t stream, Work work) {
     int slot = sim_stream_slot(stream, work.what, work.place);
     HeldWork *job = held_work_new(work);
+    job->device = queues[slot].device;
     const Operation *operation = NULL;
     if (capture_takes(slot)) {
         use_given_to(job);

@@ -8,32 +8,51 @@
 
 #include "operation.h"
 
-enum {
-    RECORDER = MAX_STREAMS, /**< the slot of a stream that only ever captures: see graph_node.c */
-    FIRST_LANE,             /**< from here on: queues of graphs that are launched */
-};
+/** The purpose of a queue. */
+typedef enum QueueKind {
+    QUEUE_UNUSED,   /**< nothing */
+    QUEUE_DEFAULT,  /**< a device's default stream */
+    QUEUE_STREAM,   /**< a stream of the program */
+    QUEUE_LANE,     /**< what need not wait of graphs that are launched */
+    QUEUE_RECORDER, /**< a stream that only ever captures: see graph_node.c */
+} QueueKind;
 
-/** A queue of operations, which run one after the other. */
+/** A queue of operations of a device, which run one after the other. */
 typedef struct Queue {
+    QueueKind kind;      /**< what it is for */
+    int device;          /**< where its operations run */
+    Place made;          /**< a stream's cudaStreamCreate() */
     Operation *first;    /**< the next to run; NULL: none waits */
     Operation *last;     /**< see first */
     uint64_t submitted;  /**< number of the last operation */
     uint64_t done;       /**< number of the last that has run */
     Clock clock;         /**< of the last operation, and of what the next one waits for */
-    bool blocking;       /**< ordered with the default stream */
+    bool blocking;       /**< ordered with its device's default stream */
     unsigned flags;      /**< of cudaStreamCreateWithFlags() */
     int priority;        /**< orders nothing */
     cudaStream_t handle; /**< NULL: not a stream of the program, or the default one */
 } Queue;
 
-/** A queue; [0] is the default stream. */
+/** A queue; [0] is the default stream of device 0. */
 Queue *queue_of(int slot);
 
-/** From now on there is more than the default stream. */
-void queue_many(void);
+/** All queues that were ever used have slots below this. */
+int queue_count(void);
+
+/** A queue of a device that nobody uses, from now on for this; -1 if there are no more. */
+int queue_take(int device, QueueKind kind);
+
+/** The slot of a device's default stream. */
+int queue_default(int device);
 
 /** Runs a queue up to an operation, and before each what it waits for. */
 void queue_run_to(int slot, uint64_t number);
+
+/** A queue other than `but` that has not come as far as a clock says; -1: there is none. */
+int queue_lacking(const Clock *clock, int but);
+
+/** What runs now is done for this operation; returns the one before. */
+const Operation *queue_act_for(const Operation *operation);
 
 /** The host is ordered after what has a place in the clock; all of that has run. */
 void queue_host_waits(const Clock *clock);
@@ -43,6 +62,16 @@ cudaError_t queue_query(int slot, uint64_t number, const Clock *clock);
 
 /** Each place becomes the later one of two. */
 void clock_join(Clock *clock, const Clock *other);
+
+/** A copy. */
+void clock_copy(Clock *to, const Clock *from);
+
+/** An entry of a clock; it was not greater. */
+void clock_set(Clock *clock, int slot, uint64_t number);
+
+/** A copy in memory of its own, no larger than needed, in place of `old`, which may be NULL; free()
+ * frees it. */
+Clock *clock_keep(Clock *old, const Clock *from);
 
 /** Puts work at the end of a queue. */
 const Operation *queue_add(int slot, HeldWork *job, Place replayed);
@@ -60,10 +89,11 @@ struct HeldWork {
     Work work;     /**< what to do */
     Use *uses;     /**< [0, use_count): noted when it was captured */
     int use_count; /**< how many */
+    int device;    /**< where it runs */
     int holders;   /**< operations and nodes that hold it */
 };
 
-/** A job that its maker holds. */
+/** A job of the device that runs it or is current; its maker holds it. */
 HeldWork *held_work_new(Work work);
 
 /** One more holds it; returns it. */
@@ -74,6 +104,9 @@ void held_work_drop(HeldWork *job);
 
 /** Gives to a job the memory that was noted for the call that has made it. */
 void use_given_to(HeldWork *job);
+
+/** The last operation of a queue that was given the memory; 0: none. */
+uint64_t use_number(const Allocation *allocation, int slot);
 
 /** Marks the memory that was noted for a call as used by its operation. */
 void use_by(const Operation *operation);

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "block.h"
-#include "operation.h"
+#include "device.h"
+#include "rank.h"
 
 enum { MOST_REPORTS = 20, STATUS = 86 };
 
@@ -177,50 +178,42 @@ void sim_detail_thread(void) {
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-static cudaError_t device_error; /* every call returns this one */
-static __thread struct {         /* of each thread of the host */
-    cudaError_t last;            /* for cudaGetLastError() */
-    cudaError_t error;           /* of the last call that failed, asked for or not */
-    bool unseen;                 /* the program has had no chance to see `last` but did not ask */
-    const char *what;
-    Place place;
-} error_state;
-
 cudaError_t sim_error(cudaError_t error, const char *what, Place place, bool silent) {
+    Host *host = sim_host();
     if (error != cudaSuccess) {
-        error_state.last = error_state.error = error;
-        error_state.unseen = silent;
-        error_state.what = what;
-        error_state.place = place;
+        host->last = host->error = error;
+        host->unseen = silent;
+        host->what = what;
+        host->place = place;
     }
     return error;
 }
 
 void sim_fail_device(cudaError_t error) {
-    device_error = error_state.last = error;
-    error_state.unseen = false;
+    device_of(sim_device())->error = sim_host()->last = error;
+    sim_host()->unseen = false;
 }
 
 cudaError_t sim_device_error(void) {
-    return device_error;
+    return device_of(sim_device())->error;
 }
 
 void sim_detail_error(void) {
-    if (error_state.what != NULL) {
-        sim_detail("%s at %s:%d failed before: \"%s\"; was its status checked?", error_state.what,
-                   sim_file(error_state.place), error_state.place.line,
-                   cudaGetErrorString(error_state.error));
+    const Host *host = sim_host();
+    if (host->what != NULL) {
+        sim_detail("%s at %s:%d failed before: \"%s\"; was its status checked?", host->what,
+                   sim_file(host->place), host->place.line, cudaGetErrorString(host->error));
     }
 }
 
 cudaError_t cudaPeekAtLastError(void) {
-    error_state.unseen = false;
-    return device_error != cudaSuccess ? device_error : error_state.last;
+    sim_host()->unseen = false;
+    return sim_device_error() != cudaSuccess ? sim_device_error() : sim_host()->last;
 }
 
 cudaError_t cudaGetLastError(void) {
     cudaError_t error = cudaPeekAtLastError();
-    error_state.last = cudaSuccess;
+    sim_host()->last = cudaSuccess;
     return error;
 }
 
@@ -334,12 +327,12 @@ static void at_end(void) {
     ending = true;
     sim_enter_fault();
     /* A kernel that nobody waited for may still have something to report. */
-    sim_wait_device();
-    if (error_state.unseen) {
+    sim_wait_all();
+    const Host *host = sim_host();
+    if (host->unseen) {
         sim_report("unchecked error",
-                   "%s failed at %s:%d with \"%s\", and the program never checked",
-                   error_state.what, sim_file(error_state.place), error_state.place.line,
-                   cudaGetErrorString(error_state.last));
+                   "%s failed at %s:%d with \"%s\", and the program never checked", host->what,
+                   sim_file(host->place), host->place.line, cudaGetErrorString(host->last));
         sim_detail("check the status of every call, and cudaGetLastError() after every launch");
     }
     if (problems > 0) {
@@ -402,6 +395,7 @@ void sim_read_settings(void) {
     sim_settings.threads = sim_checking ? 1 : threads;
     sim_settings.timeout = number_setting("CUDASIM_TIMEOUT", 0, 20);
     sim_settings.memory = (size_t)number_setting("CUDASIM_MEMORY", 1, 8192) << 20;
+    sim_settings.devices = number_setting("CUDASIM_DEVICES", 1, 0);
     const char *profile = getenv("CUDASIM_PROFILE");
     sim_settings.sample = number_setting("CUDASIM_SAMPLE", 0, -1);
     sim_settings.events = number_setting("CUDASIM_EVENTS", 3, -1);

@@ -11,6 +11,7 @@
  *     memory.c   ranges of addresses, pages, which of them are open
  *     allocate.c what a program calls to get and to free memory
  *     queue.c    queues of work, and what waits for what
+ *     rank.c     ranks: several hosts in one process
  *     use.c      which memory waiting work will use
  *     stream.c   streams
  *     stream_event.c  events
@@ -23,7 +24,8 @@
  *     heap.c     malloc(), free() and assert() of kernels
  *     managed.c  memory that the host and kernels share
  *     callback.c functions of the host that a stream calls
- *     device.c   what a program learns of the device
+ *     device.c   what a program learns of a device
+ *     devices.c  which devices there are, and which one is current
  *     fault.c    what happens when a program touches memory that is not its own, or never ends
  *     watch.c    launches that never end, threads that wait in a loop
  *     launch.c   is a launch possible? then it is put into a queue
@@ -59,8 +61,7 @@ enum {
     DYNAMIC_SHARED = 99 << 10, /**< bytes with: the smallest limit from sm_80 to sm_90 */
     SHARED_VARIABLES = 512,    /**< `__shared__` variables of a program */
     STACK_BYTES = 64 << 10,    /**< a fiber's stack */
-    MAX_STREAMS = 32,          /**< that a program may have, with the default one */
-    QUEUES = 64, /**< streams, and the queues in which graphs run what need not wait */
+    QUEUES = 512, /**< streams of all devices, and queues in which graphs run what need not wait */
 };
 
 /** A line of the program's source. */
@@ -74,10 +75,19 @@ static inline bool sim_same_place(Place a, Place b) {
     return a.line == b.line && (a.file == b.file || strcmp(a.file, b.file) == 0);
 }
 
-/** How far each stream had come, as seen from somewhere. */
+/**
+ * How far each queue had come, as seen from somewhere. It is as wide as the queues in use, and only
+ * so much of it is copied, and may exist: see clock_join() in queue.h. Never assign one to another.
+ */
 typedef struct Clock {
+    int width;           /**< entries; those from here on are 0 */
     uint64_t of[QUEUES]; /**< operations of the queue that are certainly done */
 } Clock;
+
+/** Operations of a queue that are certainly done. */
+static inline uint64_t clock_at(const Clock *clock, int slot) {
+    return slot < clock->width ? clock->of[slot] : 0;
+}
 
 /** In which order threads, lanes and blocks get their turn. */
 typedef enum BlockOrder { FORWARD, REVERSE, RANDOM } BlockOrder;
@@ -88,7 +98,8 @@ typedef struct Settings {
     unsigned seed;       /**< N of random:N */
     int threads;         /**< CUDASIM_THREADS: cores that share a grid */
     int timeout;         /**< CUDASIM_TIMEOUT: seconds that one block may take; 0 for no limit */
-    size_t memory;       /**< CUDASIM_MEMORY: MiB of device memory; 8192 */
+    size_t memory;       /**< CUDASIM_MEMORY: MiB of memory of each device; 8192 */
+    int devices;         /**< CUDASIM_DEVICES; 0: not said, which is 1 */
     const char *profile; /**< CUDASIM_PROFILE: 1 or a file; NULL is none */
     int sample;          /**< CUDASIM_SAMPLE: chooses the warps of the profile; -1: the first */
     int events;          /**< CUDASIM_EVENTS: descriptor of a pipe for sim_event(); -1: none */

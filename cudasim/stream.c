@@ -1,3 +1,4 @@
+#include "device.h"
 #include "queue.h"
 
 /* Streams as a program makes and asks them. */
@@ -9,9 +10,9 @@ struct CUstream_st {
 int sim_stream_slot(cudaStream_t stream, const char *what, Place place) {
     sim_refuse_in_host_function(what, place);
     if (stream == NULL || stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
-        return 0;
+        return queue_default(sim_device());
     }
-    for (int s = 1; s <= RECORDER; s++) {
+    for (int s = 1; s < queue_count(); s++) {
         if (queue_of(s)->handle == stream) {
             return s;
         }
@@ -24,19 +25,21 @@ int sim_stream_slot(cudaStream_t stream, const char *what, Place place) {
 cudaError_t cudasim_stream_create(const char *file, int line, cudaStream_t *stream,
                                   unsigned flags) {
     ENTER("cudaStreamCreate", file, line);
-    for (int s = 1; s < MAX_STREAMS; s++) {
-        if (queue_of(s)->handle == NULL && (*stream = malloc(sizeof **stream)) != NULL) {
-            (*stream)->slot = s;
-            queue_of(s)->handle = *stream;
-            queue_of(s)->flags = flags;
-            queue_of(s)->priority = 0;
-            queue_of(s)->blocking = flags != cudaStreamNonBlocking;
-            queue_many();
-            return sim_device_error();
-        }
+    Place place = {file, line};
+    int slot = queue_take(sim_device(), QUEUE_STREAM);
+    if (slot < 0) {
+        fprintf(stderr, "[cudasim] %s:%d: at most %d streams\n", file, line, QUEUES);
+        return sim_error(cudaErrorMemoryAllocation, "cudaStreamCreate", place, false);
     }
-    fprintf(stderr, "[cudasim] %s:%d: at most %d streams\n", file, line, MAX_STREAMS - 1);
-    return sim_error(cudaErrorMemoryAllocation, "cudaStreamCreate", (Place){file, line}, false);
+    Queue *queue = queue_of(slot);
+    *stream = sim_realloc(NULL, sizeof **stream);
+    (*stream)->slot = slot;
+    queue->handle = *stream;
+    queue->flags = flags;
+    queue->priority = 0;
+    queue->blocking = flags != cudaStreamNonBlocking;
+    queue->made = place;
+    return sim_device_error();
 }
 
 static cudaError_t no_stream(const char *what, Place place) {
@@ -86,7 +89,7 @@ cudaError_t cudasim_stream_destroy(const char *file, int line, cudaStream_t stre
     ENTER("cudaStreamDestroy", file, line);
     Place place = {file, line};
     int slot = sim_stream_slot(stream, "cudaStreamDestroy", place);
-    if (slot <= 0) {
+    if (slot < 0 || queue_of(slot)->kind != QUEUE_STREAM) {
         return no_stream("cudaStreamDestroy", place);
     }
     cudaError_t error = sim_may_wait_stream(slot, "cudaStreamDestroy", place);
@@ -96,6 +99,7 @@ cudaError_t cudasim_stream_destroy(const char *file, int line, cudaStream_t stre
     /* Its work is still done, but the host has not waited for it. */
     queue_run_to(slot, queue_of(slot)->submitted);
     sim_close_memory();
+    queue_of(slot)->kind = QUEUE_UNUSED;
     queue_of(slot)->handle = NULL;
     queue_of(slot)->blocking = false;
     free(stream);
@@ -125,7 +129,7 @@ cudaError_t cudasim_device_synchronize(const char *file, int line) {
     if (error != cudaSuccess) {
         return error;
     }
-    sim_wait_device();
+    sim_wait_device(sim_device());
     return sim_device_error();
 }
 

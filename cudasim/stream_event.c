@@ -7,9 +7,9 @@
 struct CUevent_st {
     bool recorded;
     bool untimed;
-    int slot;        /* of the stream that it was recorded in */
-    uint64_t number; /* its operation */
-    Clock clock;
+    int slot;            /* of the stream that it was recorded in */
+    uint64_t number;     /* its operation */
+    Clock *clock;        /* when it is reached; NULL until it is recorded */
     double milliseconds; /* when it was reached; of no GPU */
     int pending;         /* operations that will write here */
     bool destroyed;
@@ -27,6 +27,7 @@ static void let_go(void *context) {
     cudaEvent_t event = context;
     if (--event->pending == 0 && event->destroyed) {
         nodes_clear(&event->mark.nodes);
+        free(event->clock);
         free(event);
     }
 }
@@ -67,7 +68,7 @@ static void note_record(void *context, const Operation *operation) {
     event->mark.capture = 0;
     event->slot = operation->stream;
     event->number = operation->number;
-    event->clock = operation->clock;
+    event->clock = clock_keep(event->clock, operation->clock);
 }
 
 static Work record_work(cudaEvent_t event, const char *what, Place place) {
@@ -113,7 +114,7 @@ cudaError_t cudasim_event_record(const char *file, int line, cudaEvent_t event,
 static void note_wait(void *context, const Operation *operation) {
     cudaEvent_t event = context;
     if (event->recorded) {
-        clock_join(&queue_of(operation->stream)->clock, &event->clock);
+        clock_join(&queue_of(operation->stream)->clock, event->clock);
     }
 }
 
@@ -142,7 +143,7 @@ cudaError_t cudasim_stream_wait_event(const char *file, int line, cudaStream_t s
         return capture_wait(slot, &event->mark, event->recorded, place);
     } else if (event->recorded) {
         /* Of an event that was not recorded there is nothing to wait for: CUDA says so too. */
-        clock_join(&queue_of(slot)->clock, &event->clock);
+        clock_join(&queue_of(slot)->clock, event->clock);
     }
     return sim_device_error();
 }
@@ -159,7 +160,7 @@ cudaError_t cudasim_event_synchronize(const char *file, int line, cudaEvent_t ev
     }
     if (event->recorded) {
         queue_run_to(event->slot, event->number);
-        queue_host_waits(&event->clock);
+        queue_host_waits(event->clock);
     }
     return sim_device_error();
 }
@@ -174,7 +175,7 @@ cudaError_t cudasim_event_query(const char *file, int line, cudaEvent_t event) {
     if (error != cudaSuccess) {
         return error;
     }
-    return event->recorded ? queue_query(event->slot, event->number, &event->clock) : cudaSuccess;
+    return event->recorded ? queue_query(event->slot, event->number, event->clock) : cudaSuccess;
 }
 
 static cudaError_t no_time(Place place, cudaError_t error, const char *why, const char *cure) {

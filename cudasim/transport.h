@@ -86,17 +86,23 @@ typedef struct Transport {
     bool (*join)(Communicator *comm, const char *call, Place place);
 
     /**
-     * Each rank brings some bytes and gets those of all; waits for the others.
+     * Each rank brings some bytes; does not wait for the others.
      *
      * @param comm  whose ranks
      * @param mine  (bytes) what this rank brings
-     * @param all   (ranks, bytes) what all bring
      * @param bytes of each, the same for all
-     * @param call  the function that waits
-     * @param place where
      */
-    void (*exchange)(Communicator *comm, const void *mine, void *all, size_t bytes,
-                     const char *call, Place place);
+    void (*bring)(Communicator *comm, const void *mine, size_t bytes);
+
+    /**
+     * What all ranks have brought; waits for those that have not yet.
+     *
+     * @param      comm whose ranks
+     * @param[out] all  (ranks, bytes) what each brought, in the order of ranks
+     * @param      call the function that waits
+     * @param      place where
+     */
+    void (*fetch)(Communicator *comm, void *all, const char *call, Place place);
 
     /** A call has entered its queue. */
     void (*entered)(QueuedCall *call);

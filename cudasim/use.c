@@ -1,3 +1,4 @@
+#include "device.h"
 #include "graph.h"
 #include "queue.h"
 
@@ -53,9 +54,30 @@ static void note(Allocation *allocation, Place place) {
     noted.use[noted.count++] = (Use){allocation, allocation->number};
 }
 
+static LastUse *last_use(Allocation *allocation, int slot) {
+    for (int i = 0; i < allocation->used_count; i++) {
+        if (allocation->used[i].slot == slot) {
+            return &allocation->used[i];
+        }
+    }
+    size_t count = (size_t)++allocation->used_count;
+    allocation->used = sim_realloc(allocation->used, count * sizeof *allocation->used);
+    allocation->used[count - 1] = (LastUse){.slot = slot};
+    return &allocation->used[count - 1];
+}
+
+uint64_t use_number(const Allocation *allocation, int slot) {
+    for (int i = 0; i < allocation->used_count; i++) {
+        if (allocation->used[i].slot == slot) {
+            return allocation->used[i].number;
+        }
+    }
+    return 0;
+}
+
 void use_by(const Operation *operation) {
     for (int i = 0; is_noted(operation->place) && i < noted.count; i++) {
-        noted.use[i].allocation->used.of[operation->stream] = operation->number;
+        last_use(noted.use[i].allocation, operation->stream)->number = operation->number;
     }
     noted.count = 0;
 }
@@ -90,8 +112,12 @@ static void report_maker(const Allocation *allocation, const char *what, Place p
 
 static void check_maker(const Allocation *allocation, int slot, const char *what, Place place) {
     int maker = allocation->maker_stream;
-    if (maker >= 0 && maker != slot && sim_clock_of(slot).of[maker] < allocation->maker_number) {
-        report_maker(allocation, what, place);
+    if (maker >= 0 && maker != slot) {
+        Clock clock;
+        sim_clock_of(slot, &clock);
+        if (clock_at(&clock, maker) < allocation->maker_number) {
+            report_maker(allocation, what, place);
+        }
     }
 }
 

@@ -23,7 +23,6 @@ const char *cudaGetErrorString(cudaError_t error);
 const char *cudaGetErrorName(cudaError_t error);
 
 cudaError_t cudaGetDeviceCount(int *count);
-cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *wanted);
 cudaError_t cudaSetDeviceFlags(unsigned flags);
@@ -50,6 +49,8 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep_bytes);
+
+cudaError_t cudasim_set_device(CUDASIM_PLACE, int device);
 
 cudaError_t cudasim_malloc(CUDASIM_PLACE, void **p, size_t bytes);
 cudaError_t cudasim_free(CUDASIM_PLACE, void *p);
@@ -125,6 +126,7 @@ cudaError_t cudasim_memcpy_symbol(CUDASIM_PLACE, void *to, const void *from, siz
 #include "cudasim_pools.h"
 
 /** @cond */
+#define cudaSetDevice(device) cudasim_set_device(CUDASIM_HERE, (device))
 #define cudaMalloc(p, bytes) cudasim_malloc(CUDASIM_HERE, (void **)(p), (bytes))
 #define cudaFree(p) cudasim_free(CUDASIM_HERE, (void *)(p))
 #define cudaMallocHost(p, bytes, ...) cudasim_malloc_host(CUDASIM_HERE, (void **)(p), (bytes))

@@ -1,0 +1,51 @@
+/**
+ * @file cudasim_ranks.h
+ * @brief Ranks: several hosts in one process, each with a device, as if each were a process.
+ * @ingroup cudasim
+ */
+#ifndef CUDASIM_RANKS_H
+#define CUDASIM_RANKS_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The program of a rank. */
+typedef void (*cudasim_rank_body)(int rank, void *context);
+
+/**
+ * Runs a program as several ranks, and returns when all have ended. They run by turns on this
+ * thread of the host, each on a stack of its own: one goes on until it waits for another. There are
+ * at least as many devices as ranks, unless CUDASIM_DEVICES says less. If no rank can go on, that
+ * is reported as a deadlock, and the program ends.
+ *
+ * @param count   ranks, 1 to 64
+ * @param body    called once for each rank, whose current device is rank modulo devices
+ * @param context passed to each
+ * @return 0; the process ends otherwise
+ */
+int cudasim_ranks_run(int count, cudasim_rank_body body, void *context);
+
+/** The rank that runs, from 0 on; 0 outside of cudasim_ranks_run(). */
+int cudasim_rank(void);
+
+/** How many ranks there are; 1 outside of cudasim_ranks_run(). */
+int cudasim_rank_count(void);
+
+/**
+ * Writable static data of which each rank has a copy of its own. The copies begin with what is
+ * there when the ranks start, and rank 0's is there when they have ended. Call it before
+ * cudasim_ranks_run().
+ *
+ * @param begin first byte
+ * @param bytes length; all calls together at most 4096
+ */
+void cudasim_rank_data(void *begin, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

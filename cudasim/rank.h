@@ -1,0 +1,49 @@
+/**
+ * @file rank.h
+ * @brief The inside of cudasim, hosts: what is known of each thread of the host and of each rank.
+ * @ingroup cudasim
+ */
+#ifndef CUDASIM_RANK_H
+#define CUDASIM_RANK_H
+
+#include "queue.h"
+
+/** The state of a thread of the host, or of a rank. */
+typedef struct Host {
+    int rank;                   /**< its number; 0 outside of ranks */
+    int device;                 /**< current: what calls without a stream are for */
+    Clock *clock;               /**< what it has waited for; threads of a process share one */
+    cudaStreamCaptureMode mode; /**< of cudaThreadExchangeStreamCaptureMode() */
+    cudaError_t last;           /**< for cudaGetLastError() */
+    cudaError_t error;          /**< of the last call that failed, asked for or not */
+    bool unseen;                /**< the program could not see `last`, and did not ask */
+    const char *what;           /**< the call that failed */
+    Place place;                /**< its line */
+} Host;
+
+/** The one that runs. */
+Host *sim_host(void);
+
+/** Whether ranks run, and this is one of them. */
+bool sim_is_rank(void);
+
+/** The call in which a rank waits, and whom it waits for. */
+typedef struct RankWait {
+    const char *call;             /**< "ncclAllReduce" */
+    Place place;                  /**< its line */
+    bool (*ready)(void *context); /**< whether it may go on; changes nothing */
+    void *context;                /**< passed to the two functions */
+    /** Says whom it waits for: "rank 1 to call ncclAllReduce #3"; the text is at most size bytes */
+    void (*tell)(void *context, char *text, size_t size);
+} RankWait;
+
+/**
+ * Returns when it is ready; other ranks run meanwhile. If no rank can go on, that is reported as a
+ * deadlock, and the program ends. So it is where there are no ranks: nobody else would do anything.
+ */
+void rank_wait(const RankWait *wait);
+
+/** Lets the other ranks run that can: a rank looks again and again whether something is done. */
+void rank_yield(void);
+
+#endif
