@@ -11,13 +11,17 @@ ifeq ($(wildcard $(NVCC)),)
 $(error BACKEND=cuda needs nvcc: set CUDA_HOME to the folder of the CUDA toolkit, or build without BACKEND)
 endif
 CUDA_LIB  := $(firstword $(wildcard $(CUDA_HOME)/lib64 $(CUDA_HOME)/lib))
-INCLUDES_CUDA := -isystem $(CUDA_HOME)/include -DBACKEND_CUDA
+# NCCL lies beside CUDA, or in the folder NCCL= (of Python's package: .../site-packages/nvidia/nccl).
+NCCL      ?= $(firstword $(patsubst %/include/nccl.h,%,$(wildcard $(CUDA_HOME)/include/nccl.h /usr/include/nccl.h)))
+NCCL_LIB  := $(if $(NCCL),$(firstword $(wildcard $(foreach l,lib64 lib lib/$(shell $(CC) -print-multiarch),$(NCCL)/$l/libnccl.so $(NCCL)/$l/libnccl.so.2))))
+$(if $(filter command environment,$(origin NCCL)),$(if $(and $(NCCL_LIB),$(wildcard $(NCCL)/include/nccl.h)),,$(error NCCL=$(NCCL): there is no include/nccl.h with a lib/libnccl.so beside it)))
+INCLUDES_CUDA := -isystem $(CUDA_HOME)/include -DBACKEND_CUDA $(if $(NCCL_LIB),-isystem $(NCCL)/include,-DNO_NCCL)
 CU_FLAGS  := -std=c++17 $(if $(DEBUG),-O0 -G,-O3 -lineinfo) $(if $(CUDA_ARCH),-arch=$(CUDA_ARCH)) \
              -Xcompiler $(subst $(space),$(comma),-Wall -Wextra -Wno-sign-compare -Wno-unknown-pragmas) \
              $(if $(WERROR),-Werror all-warnings) -ccbin $(CUCXX)
 # In a pack the libraries lie beside the program; what they need in turn is searched there too.
 RPATH     := $(if $(PACK),-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)'$$ORIGIN:$(CUDA_LIB)',-Wl$(comma)-rpath$(comma)$(CUDA_LIB))
-LIBS_CUDA := -L$(CUDA_LIB) $(RPATH) -lcublas -lcudart -lstdc++
+LIBS_CUDA := -L$(CUDA_LIB) $(RPATH) $(if $(NCCL_LIB),$(NCCL_LIB) -Wl$(comma)-rpath$(comma)$(dir $(NCCL_LIB))) -lcublas -lcudart -lstdc++
 define compile_cu
 @mkdir -p $(@D)
 $(call say,compile)
@@ -55,7 +59,8 @@ endif
 
 # The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
 SIM_LOOKS := $(addprefix cudasim/,hooks.c quick.c check.c site.c address.c shadow.c race.c race_report.c held.c replay.c profile.c sample.c share.c traffic.c)
-SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)),$(wildcard cudasim/*.c)))
+# With MPI each process has a rank; else all ranks are in one.
+SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)) $(if $(MPI),%/transport_local.c),$(wildcard cudasim/*.c $(if $(MPI),cudasim/mpi/*.c))))
 $(SIM_OBJ): private SANITIZE :=
 $(SIM_OBJ): private MORE_WARN := $(STRICT)
 $B/libcudasim.a: $(SIM_OBJ) | build/cu2cpp

@@ -7,14 +7,21 @@
 int main(int argc, char **argv) {
     TrainOptions options;
     crash_tell();
+    Comm *comm = comm_new();
+    FILE *err = stderr;
+    if (comm_rank(comm) > 0) { /* what it would say, rank 0 says */
+        err = freopen("/dev/null", "w", stdout);
+    }
     int status = 0;
-    switch (options_parse(argc, argv, &options, stdout, stderr)) {
+    switch (options_parse(argc, argv, &options, stdout, err)) {
     case PARSE_HELP:
         break;
     case PARSE_ERROR:
-        return EXIT_USAGE;
+        status = EXIT_USAGE;
+        break;
     default:
-        status = run_training(&options);
+        status = run_training(&options, comm);
     }
+    comm_free(comm);
     return stdout_flush() != 0 && status == 0 ? EXIT_RUN : status;
 }

@@ -1,0 +1,48 @@
+/**
+ * @file ranks.h
+ * @brief Data-parallel training: each rank learns from its share of a window, all update alike.
+ * @ingroup train
+ *
+ * The text is shared by data_share(), whose windows count the valid targets of all ranks: so a
+ * rank's gradient is its part of the window's mean already, and the sum over ranks is the gradient
+ * of one process that accumulates all of their micro-batches. Every rank then clips and updates by
+ * itself, from the same bits.
+ *
+ *     grad = grad of rank 0 + grad of rank 1 + ...        in this order
+ *
+ * Loss scaling needs no more: where one rank's gradient overflows, so does the sum, and all ranks
+ * skip the update.
+ */
+#ifndef TRAIN_RANKS_H
+#define TRAIN_RANKS_H
+
+#include "common/comm.h"
+#include "common/trainer.h"
+
+/** What a window's end needs to know of the other ranks. */
+typedef struct Ranks {
+    Comm *comm; /**< connected to the trainer's device; borrowed */
+    void (*update)(Trainer *trainer, StepReport *report); /**< what it was, or NULL */
+} Ranks;
+
+/**
+ * From now on the trainer's windows end on all ranks together. Each rank draws dropout masks of its
+ * own.
+ *
+ * @param trainer with its model, whose weights are the same on all ranks
+ * @param ranks   filled; must outlive the trainer's use
+ * @param comm    connected to the model's device
+ */
+void ranks_join(Trainer *trainer, Ranks *ranks, Comm *comm);
+
+/**
+ * The report of a window over all ranks: their losses together. Called by each rank after each
+ * window; ends the program with a line where the weights of the ranks are no longer the same.
+ *
+ * @param trainer of ranks_join()
+ * @param report  of this rank
+ * @return the same on each rank
+ */
+StepReport ranks_report(Trainer *trainer, const StepReport *report);
+
+#endif
