@@ -1,5 +1,5 @@
-/* The ranks of a run: who they are. The contract is in comm.h; comm_world.c knows how they were
-   started, comm_nccl.c moves their tensors. */
+/* The ranks of a run: who they are. The contract is in comm.h; comm_mpi.c and comm_local.c know how
+   they were started, comm_nccl.c moves their tensors. */
 #include "common/comm.h"
 
 #include <cuda_runtime.h>
@@ -16,7 +16,7 @@ Comm *comm_new(void) {
 }
 
 void comm_free(Comm *comm) {
-    tensors_end(comm);
+    comm_disconnect(comm);
     world_end(comm);
     free(comm);
 }

@@ -97,6 +97,9 @@ void comm_abandon(Comm *comm, int status);
  */
 int comm_connect(Comm *comm, Device *device);
 
+/** The end of what comm_connect() has begun; comm_free() does that, too. */
+void comm_disconnect(Comm *comm);
+
 /** The calls that follow go into this cudaStream_t; NULL is the default stream, that of the ops. */
 void comm_use_stream(Comm *comm, void *stream);
 

@@ -14,16 +14,16 @@ enum { COMM_TIMEOUT = 1800 };
 
 /** See #Comm. */
 struct Comm {
-    int rank;       /**< comm_rank() */
-    int size;       /**< comm_size() */
-    int local_rank; /**< among those of this host */
-    int timeout;    /**< comm_set_timeout() */
-    bool any_order; /**< comm_set_order(), and not that of ranks */
-    Device *device; /**< comm_connect() */
+    int rank;              /**< comm_rank() */
+    int size;              /**< comm_size() */
+    int local_rank;        /**< among those of this host */
+    int timeout;           /**< comm_set_timeout() */
+    bool any_order;        /**< comm_set_order(), and not that of ranks */
+    Device *device;        /**< comm_connect() */
     struct ncclComm *nccl; /**< NULL before comm_connect() */
-    void *stream;   /**< comm_use_stream() */
-    int groups;     /**< that have begun */
-    void *world;    /**< of comm_world.c */
+    void *stream;          /**< comm_use_stream() */
+    int groups;            /**< that have begun */
+    void *world;           /**< of comm_mpi.c or comm_local.c */
 };
 
 /** Finds out which ranks there are: fills in `rank`, `size`, `local_rank`, `world`. */
@@ -31,8 +31,5 @@ void world_begin(Comm *comm);
 
 /** The end of that; waits for the other ranks. */
 void world_end(Comm *comm);
-
-/** Ends what comm_connect() has begun. */
-void tensors_end(Comm *comm);
 
 #endif

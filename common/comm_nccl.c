@@ -18,9 +18,10 @@
         CHECK(result_ == ncclSuccess, "NCCL: %s", ncclGetErrorString(result_));                    \
     } while (0)
 
-void tensors_end(Comm *comm) {
+void comm_disconnect(Comm *comm) {
     if (comm->nccl != NULL) {
         EXPECT(ncclCommDestroy(comm->nccl));
+        comm->nccl = NULL;
     }
 }
 
@@ -87,13 +88,13 @@ static void settle(Comm *comm, ncclResult_t result) {
 }
 
 void comm_all_reduce(Comm *comm, void *data, size_t count, Precision type) {
-    settle(comm, ncclAllReduce(data, data, count, type_of(type), ncclSum, comm->nccl,
-                               comm->stream));
+    settle(comm,
+           ncclAllReduce(data, data, count, type_of(type), ncclSum, comm->nccl, comm->stream));
 }
 
 void comm_reduce_scatter(Comm *comm, void *out, const void *in, size_t count, Precision type) {
-    settle(comm, ncclReduceScatter(in, out, count, type_of(type), ncclSum, comm->nccl,
-                                   comm->stream));
+    settle(comm,
+           ncclReduceScatter(in, out, count, type_of(type), ncclSum, comm->nccl, comm->stream));
 }
 
 void comm_all_gather(Comm *comm, void *out, const void *in, size_t bytes) {

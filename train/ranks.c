@@ -60,8 +60,9 @@ static void expect_same_norm(Comm *comm, const Word *words) {
             continue;
         }
         if (comm_rank(comm) == 0) {
-            fprintf(stderr, "train: the gradients of all ranks have norm %.9g on rank %d and %.9g on "
-                            "rank 0: their machines do not compute alike\n",
+            fprintf(stderr,
+                    "train: the gradients of all ranks have norm %.9g on rank %d and %.9g on "
+                    "rank 0: their machines do not compute alike\n",
                     (double)words[r].grad_norm, r, (double)words[0].grad_norm);
         }
         comm_barrier(comm);

@@ -25,11 +25,14 @@ train: $B/bin/train$(FROM_NAME)
 has_mpi = command -v mpirun >/dev/null && { pkg-config --exists ompi-c || command -v mpicc >/dev/null; } || { $(call refuse,MPI is not installed: tools/setup.sh --mpi); exit 0; }
 mpi:
 	@$(has_mpi); $(MAKE) --no-print-directory MPI=1 mpi-build
-mpi-build: $B/bin/train$(FROM_NAME) $B/env
+mpi-build: $B/bin/train$(FROM_NAME) $B/bin/ranks-check $B/env
 	@echo ". $B/env; mpirun -n 4 $<     or: make mpirun N=4 ARGS=..."
 $B/env: tools/mpi_env.sh
 	@mkdir -p $(@D)
 	@cp $< $@
+# Checks of what ranks do together: this program over MPI, or in one process with the number of ranks.
+$B/bin/ranks-check: $(call c_objects,$(wildcard train/check/*.c)) $(call train_with,$(SOLVED))
+	$(link)
 mpirun:
 	@$(if $(N),,$(call refuse,how many ranks? make mpirun N=4 ARGS=...); exit 0;) $(has_mpi); $(MAKE) --no-print-directory MPI=1 mpirun-run
 mpirun-run: $B/bin/train$(FROM_NAME) $B/env

@@ -22,11 +22,11 @@
 
 /** The processes of a communicator: Communicator.link. */
 typedef struct Link {
-    uint64_t number;   /**< of the communicator */
-    int *processes;    /**< (ranks) of each rank its process in MPI_COMM_WORLD; -1: not known yet */
-    bool known;        /**< all of them are: a part of a communicator that was split */
-    MPI_Comm host;     /**< what the host waits for: splits */
-    MPI_Comm device;   /**< what queues have come to */
+    uint64_t number; /**< of the communicator */
+    int *processes;  /**< (ranks) of each rank its process in MPI_COMM_WORLD; -1: not known yet */
+    bool known;      /**< all of them are: a part of a communicator that was split */
+    MPI_Comm host;   /**< what the host waits for: splits */
+    MPI_Comm device; /**< what queues have come to */
     struct Exchange *brought; /**< what was brought and is not fetched yet, the oldest first */
     struct Link *next;        /**< of this process */
 } Link;

@@ -40,7 +40,10 @@ void card_open(Card *card) {
 }
 
 MPI_Datatype link_element(size_t bytes) {
-    return bytes == 1 ? MPI_BYTE : bytes == 2 ? MPI_INT16_T : bytes == 4 ? MPI_INT32_T : MPI_INT64_T;
+    return bytes == 1   ? MPI_BYTE
+           : bytes == 2 ? MPI_INT16_T
+           : bytes == 4 ? MPI_INT32_T
+                        : MPI_INT64_T;
 }
 
 static void finish(Move *move, MPI_Request request) {
@@ -166,8 +169,8 @@ static bool as_mpi_likes(const CollectiveCall *call, MPI_Datatype *type, MPI_Op 
     static const struct {
         ncclDataType_t nccl;
         MPI_Datatype mpi;
-    } types[] = {{ncclInt8, MPI_INT8_T},     {ncclUint8, MPI_UINT8_T},   {ncclInt32, MPI_INT32_T},
-                 {ncclUint32, MPI_UINT32_T}, {ncclInt64, MPI_INT64_T},   {ncclUint64, MPI_UINT64_T},
+    } types[] = {{ncclInt8, MPI_INT8_T},     {ncclUint8, MPI_UINT8_T}, {ncclInt32, MPI_INT32_T},
+                 {ncclUint32, MPI_UINT32_T}, {ncclInt64, MPI_INT64_T}, {ncclUint64, MPI_UINT64_T},
                  {ncclFloat32, MPI_FLOAT},   {ncclFloat64, MPI_DOUBLE}};
     const MPI_Op ops[] = {[ncclSum] = MPI_SUM, [ncclProd] = MPI_PROD};
     const char *order = getenv("CUDASIM_MPI_ORDER");

@@ -183,7 +183,10 @@ static bool mpi_arrive(Communicator *comm, const ncclUniqueId *id, const Communi
         }
     }
     Link *link = sim_realloc(NULL, sizeof *link);
-    *link = (Link){.number = theirs.number, .known = parent != NULL, .host = MPI_COMM_NULL, .device = MPI_COMM_NULL};
+    *link = (Link){.number = theirs.number,
+                   .known = parent != NULL,
+                   .host = MPI_COMM_NULL,
+                   .device = MPI_COMM_NULL};
     link->processes = sim_realloc(NULL, (size_t)comm->ranks * sizeof(int));
     for (int r = 0; r < comm->ranks; r++) {
         link->processes[r] = parent != NULL ? ((Link *)parent->link)->processes[members[r]] : -1;

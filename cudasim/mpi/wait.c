@@ -18,8 +18,10 @@ static int read_limit(void) {
     char *end = NULL;
     long seconds = text != NULL ? strtol(text, &end, 10) : SECONDS;
     if (text != NULL && (end == text || *end != '\0' || seconds < 0 || seconds > 1 << 24)) {
-        fprintf(stderr, "[cudasim] CUDASIM_MPI_TIMEOUT must be a number of seconds, 0 for no limit, "
-                        "not %s\n", text);
+        fprintf(stderr,
+                "[cudasim] CUDASIM_MPI_TIMEOUT must be a number of seconds, 0 for no limit, "
+                "not %s\n",
+                text);
         _exit(2);
     }
     return (int)seconds;
@@ -45,7 +47,8 @@ bool patience_lasts(Patience *patience) {
 void patience_ends(int rank, const char *what, const char *whom) {
     sim_report("deadlock", "rank %d waits in %s for %s, which does not come", rank, what, whom);
     fflush(stderr);
-    sleep(1); /* mpirun ends all processes with the first one: let the others tell what they wait for */
+    sleep(
+        1); /* mpirun ends all processes with the first one: let the others tell what they wait for */
     sim_stop();
 }
 

@@ -1,16 +1,13 @@
-/* How ranks were started, and what they tell each other on the host: by MPI, or nobody else is
-   there. The contract is in comm.h. */
+/* Ranks that are processes, started by mpirun. The contract is in comm.h and comm_inside.h. */
+#ifdef WITH_MPI
 #define _GNU_SOURCE
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "common/comm_inside.h"
 #include "common/lab.h"
-
-#ifdef WITH_MPI
-#include <mpi.h>
 
 /* The processes of mpirun, apart from the messages of others. */
 static MPI_Comm processes(const Comm *comm) {
@@ -68,25 +65,5 @@ void comm_abandon(Comm *comm, int status) {
     fflush(NULL);
     MPI_Abort(MPI_COMM_WORLD, status);
     abort();
-}
-
-#else
-
-void world_begin(Comm *comm) {
-    comm->size = 1;
-}
-
-void world_end(Comm *comm) {
-    (void)comm;
-}
-
-void comm_gather(Comm *comm, const void *mine, size_t bytes, void *all) {
-    (void)comm;
-    memcpy(all, mine, bytes);
-}
-
-void comm_abandon(Comm *comm, int status) {
-    (void)comm;
-    exit(status);
 }
 #endif
