@@ -1,40 +1,54 @@
 /**
  * @file transport.h
- * @brief The inside of cudasim, communicators: what calls of NCCL leave to be done, and who brings
+ * @brief The inside of cudasim, communicators: the calls of NCCL that wait in queues, and who brings
  * the ranks together.
  * @ingroup cudasim
  *
- *     nccl.c             what a program calls
- *     communicator.c     communicators: made, split, ended
- *     group.c            what is called between ncclGroupStart and ncclGroupEnd
+ *     nccl.c             calls that move data
+ *     communicator.c     communicators: made, asked, ended
+ *     split.c            parts of communicators
+ *     group.c            the calls of a group are launched
  *     collective.c       do the calls of all ranks match?
  *     reduce.c           arithmetic
- *     transport_local.c  ranks of this process
+ *     clique.c           how ranks of this process find each other
+ *     transport_local.c  what they do together
  *
  * A program is linked with one transport: that of libcudasim, where all ranks are in this process,
- * or one in which each process has a rank. The others know it by `sim_transport` alone.
+ * or one in which each process has a rank. The other files know it by `sim_transport` alone.
  */
 #ifndef CUDASIM_TRANSPORT_H
 #define CUDASIM_TRANSPORT_H
 
 #include "collective.h"
-#include "operation.h"
+#include "rank.h"
 
-/** A rank's end of a communicator: behind ncclComm_t. */
+/** The last call of a communicator in one of its queues. */
+typedef struct LastCall {
+    int slot;            /**< queue */
+    uint64_t number;     /**< of the operation */
+    CollectiveCall call; /**< the call */
+} LastCall;
+
+/** A rank's end of a communicator: what ncclComm_t points at. */
 typedef struct ncclComm {
     int rank;             /**< of the one who has it */
     int ranks;            /**< how many there are */
     int device;           /**< its memory must be there */
     bool on_host;         /**< it takes host memory instead */
+    bool joined;          /**< all ranks have come */
+    bool finalized;       /**< by ncclCommFinalize() */
     int owner;            /**< cudasim_rank() of who made it, and may use it */
-    int wire_rank;        /**< whose bytes cudasim_wire_bytes() counts: see there */
+    int wire_rank;        /**< the index for cudasim_wire_bytes() */
+    const char *maker;    /**< "ncclCommInitRank" */
     Place made;           /**< by which call */
     uint64_t number;      /**< one for all its ranks, from 1 on: names it in records */
-    uint64_t calls;       /**< that were queued */
-    uint64_t done;        /**< of those */
-    uint64_t collectives; /**< that were called */
+    uint64_t splits;      /**< calls of ncclCommSplit() */
+    uint64_t collectives; /**< collectives called */
     uint64_t *sends;      /**< (ranks) sends to each peer that were called */
     uint64_t *receives;   /**< (ranks) receives from each peer that were called */
+    LastCall *last;       /**< [0, last_count): of each queue that it was used in */
+    int last_count;       /**< see last */
+    int holders;          /**< the program, and calls that are not over */
     void *link;           /**< the transport's own */
 } Communicator;
 
@@ -42,13 +56,16 @@ struct Launch;
 
 /** A call in the queue of its stream: the work's context. */
 typedef struct QueuedCall {
-    CollectiveCall call;        /**< what to do */
-    Communicator *comm;         /**< whose; NULL once the communicator was aborted */
-    struct Launch *launch;      /**< with which calls it begins */
+    CollectiveCall call;        /**< the call */
+    Communicator *comm;         /**< of which rank and communicator */
+    const Host *caller;         /**< the thread or rank that has called */
+    struct Launch *launch;      /**< the calls with which it begins */
     int slot;                   /**< its queue */
     const Operation *operation; /**< in that queue */
-    bool done;                  /**< its data were moved, though its queue may not be there yet */
+    bool done;                  /**< data were moved, though its queue may not have come there */
+    int met;                    /**< for the transport: ranks before this one are ready */
     struct QueuedCall *next;    /**< of the launch */
+    struct QueuedCall *pending; /**< for the transport: the rank's next that is not done */
 } QueuedCall;
 
 /**
@@ -57,15 +74,14 @@ typedef struct QueuedCall {
  * send and a receive of one launch do not wait for each other.
  */
 typedef struct Launch {
-    Communicator *comm; /**< whose */
-    Clock before;       /**< what must be over before it begins */
-    bool begun;         /**< it has */
-    int holders;        /**< calls that are not over */
-    QueuedCall *first;  /**< of its calls, in the order in which they were made */
-    uint64_t group;     /**< of ncclGroupStart, from 1 on; 0: a single call */
+    QueuedCall *first; /**< of its calls, in the order in which they were made */
+    Clock *before;     /**< what must be over before it begins */
+    bool begun;        /**< it has */
+    int holders;       /**< calls that are not over */
+    uint64_t group;    /**< of ncclGroupStart, from 1 on; 0: a single call */
 } Launch;
 
-/** What is asked of who brings the ranks together. */
+/** The work of bringing ranks together. */
 typedef struct Transport {
     /** Fills in an id that no other communicator has. */
     void (*make_id)(ncclUniqueId *id);
@@ -73,17 +89,17 @@ typedef struct Transport {
     /**
      * A rank has come to make a communicator; does not wait for the others.
      *
-     * @param comm    rank, ranks, device and made are set; takes `link` and `number`
+     * @param comm    rank, ranks, device, maker and made are set; takes `link` and `number`
      * @param id      one for all its ranks
      * @param parent  of which it is split off, or NULL
      * @param members (ranks) its ranks as the parent counts them, or NULL
-     * @return whether it can be; what cannot was reported
+     * @return whether it can be made; if not, that was reported
      */
     bool (*arrive)(Communicator *comm, const ncclUniqueId *id, const Communicator *parent,
                    const int *members);
 
-    /** Waits until all ranks have arrived. `call` is the function that waits. */
-    bool (*join)(Communicator *comm, const char *call, Place place);
+    /** Waits until all ranks have arrived, in a call at a line. */
+    void (*join)(Communicator *comm, const char *call, Place place);
 
     /**
      * Each rank brings some bytes; does not wait for the others.
@@ -95,7 +111,7 @@ typedef struct Transport {
     void (*bring)(Communicator *comm, const void *mine, size_t bytes);
 
     /**
-     * What all ranks have brought; waits for those that have not yet.
+     * Gives what all ranks have brought; waits for those that have not yet.
      *
      * @param      comm whose ranks
      * @param[out] all  (ranks, bytes) what each brought, in the order of ranks
@@ -107,33 +123,35 @@ typedef struct Transport {
     /** A call has entered its queue. */
     void (*entered)(QueuedCall *call);
 
-    /**
-     * See Needs.queue: the queue that must get on before a call can run. It is called again until
-     * it returns the call's own queue.
-     */
+    /** See Needs.queue. It is asked until it says the call's own queue, and then run() is called. */
     int (*needs)(QueuedCall *call);
 
-    /** See Needs.tell: for whom a call waits. */
+    /** Says for whom a call waits: see Needs.tell. */
     void (*tell)(const QueuedCall *call, char *text, size_t size);
 
-    /** The call's turn has come: moves the data, unless `done`. */
+    /** Moves the data, unless it is done. */
     void (*run)(QueuedCall *call);
 
-    /** The rank's end is given back. */
-    void (*leave)(Communicator *comm);
+    /** A call leaves its queue and was not done, because its device has failed. */
+    void (*forget)(QueuedCall *call);
+
+    /** The rank's end is given back; if it is aborted, its calls that are not done never will be. */
+    void (*leave)(Communicator *comm, Place place, bool abort);
 } Transport;
 
 /** The one that this program is linked with. */
 extern const Transport sim_transport;
 
-/** The call's device memory is opened, and noted as read and written by its operation. For a
- * transport, before it moves data. */
-void nccl_touch(const QueuedCall *call);
+/* ---- group.c --------------------------------------------------------------------------------- */
 
-/** The call's data were moved: counts it, and its bytes on the wire. */
-void nccl_done(QueuedCall *call);
+/** The queue that must get on before a launch begins; -1: it has begun. */
+int launch_lacks(Launch *launch);
 
-/** Adds to what cudasim_wire_bytes() tells. */
-void nccl_count_wire(const QueuedCall *call);
+/** Opens the memory of a call, and notes it as read and written by its operation. For a transport,
+ * before it moves data. */
+void call_touch(const QueuedCall *call);
+
+/** The data of a call were moved: counts its bytes on the wire. For a transport. */
+void call_done(QueuedCall *call);
 
 #endif
