@@ -7,7 +7,7 @@
 
 #include "common/comm_inside.h"
 
-Comm *comm_new(void) {
+Comm *comm_open(void) {
     Comm *comm = calloc(1, sizeof *comm);
     CHECK(comm != NULL, "no memory for a few bytes");
     comm->timeout = COMM_TIMEOUT;
@@ -15,7 +15,7 @@ Comm *comm_new(void) {
     return comm;
 }
 
-void comm_free(Comm *comm) {
+void comm_close(Comm *comm) {
     comm_disconnect(comm);
     world_end(comm);
     free(comm);

@@ -12,10 +12,10 @@
  *    docs/mpi.md;
  *  - with BACKEND=cuda NVIDIA's NCCL. There is no order, and host memory cannot be used.
  *
- *     Comm *comm = comm_new();
+ *     Comm *comm = comm_open();
  *     comm_connect(comm, device);
  *     comm_all_reduce(comm, grad, count, F32);    // of every rank the same sum
- *     comm_free(comm);
+ *     comm_close(comm);
  *
  * Each rank must make the same calls in the same order. Those on tensors are put into the stream
  * of comm_use_stream(), after the ops before them; on the CPU they are complete on return. One that
@@ -32,12 +32,12 @@ typedef struct Comm Comm;
 /**
  * Joins the ranks that were started with this one.
  *
- * @return to be given to comm_free(); never NULL: a program that was started alone is rank 0 of 1
+ * @return to be given to comm_close(); never NULL: a program that was started alone is rank 0 of 1
  */
-Comm *comm_new(void);
+Comm *comm_open(void);
 
-/** Ends what comm_new() and comm_connect() have begun; waits for the other ranks. */
-void comm_free(Comm *comm);
+/** Ends what comm_open() and comm_connect() have begun; waits for the other ranks. */
+void comm_close(Comm *comm);
 
 /** This one, from 0 on. */
 int comm_rank(const Comm *comm);
@@ -97,7 +97,7 @@ void comm_abandon(Comm *comm, int status);
  */
 int comm_connect(Comm *comm, Device *device);
 
-/** The end of what comm_connect() has begun; comm_free() does that, too. */
+/** The end of what comm_connect() has begun; comm_close() does that, too. */
 void comm_disconnect(Comm *comm);
 
 /** The calls that follow go into this cudaStream_t; NULL is the default stream, that of the ops. */

@@ -44,8 +44,10 @@ static void wait_for_all(const Comm *comm, MPI_Request *request) {
     for (int done = 0; MPI_Test(request, &done, MPI_STATUS_IGNORE), !done;) {
         double waited = MPI_Wtime() - began;
         if (comm->timeout > 0 && waited > comm->timeout) {
-            fprintf(stderr, "rank %d has waited %d seconds for the others: one of them does not "
-                            "go on\n", comm->rank, comm->timeout);
+            fprintf(stderr,
+                    "rank %d has waited %d seconds for the others: one of them does not "
+                    "go on\n",
+                    comm->rank, comm->timeout);
             MPI_Abort(MPI_COMM_WORLD, EXIT_RUN);
         }
         struct timespec moment = {.tv_nsec = waited < 1e-3 ? 0 : 100000};

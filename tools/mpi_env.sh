@@ -16,3 +16,6 @@ export OMPI_MCA_hwloc_base_binding_policy=none
 # Ranks of one machine copy through shared memory. To read another process's memory directly is
 # what many containers forbid, and MPI then warns or fails.
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
+
+# A program that crashes says itself where; MPI would add a page of addresses.
+export OMPI_MCA_opal_signal=

@@ -7,7 +7,7 @@
 int main(int argc, char **argv) {
     TrainOptions options;
     crash_tell();
-    Comm *comm = comm_new();
+    Comm *comm = comm_open();
     FILE *err = stderr;
     if (comm_rank(comm) > 0) { /* what it would say, rank 0 says */
         err = freopen("/dev/null", "w", stdout);
@@ -22,6 +22,6 @@ int main(int argc, char **argv) {
     default:
         status = run_training(&options, comm);
     }
-    comm_free(comm);
+    comm_close(comm);
     return stdout_flush() != 0 && status == 0 ? EXIT_RUN : status;
 }

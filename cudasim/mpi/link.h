@@ -55,13 +55,13 @@ void card_open(Card *card);
 MPI_Datatype link_element(size_t bytes);
 
 /**
- * Does a collective: all ranks compare their calls, then move the data. A mismatch is reported and
- * ends the program.
+ * Does a call, if it is a collective: all ranks compare their calls, then move the data. A mismatch
+ * is reported and ends the program.
  */
-void link_collective(const Communicator *comm, const CollectiveCall *call);
+void link_collective(const QueuedCall *queued);
 
-/** Does the sends and receives of a launch side by side, and says nccl_done() of each. */
-void link_messages(Launch *launch);
+/** Does the sends and receives among the calls of a launch, [0, count), side by side. */
+void link_messages(QueuedCall *const calls[], int count);
 
 /* ---- wait.c ---------------------------------------------------------------------------------- */
 
@@ -79,7 +79,8 @@ typedef struct Patience {
  */
 bool patience_lasts(Patience *patience);
 
-/** Reports a wait that has lasted too long, and ends the program.
+/**
+ * Reports a wait that has lasted too long, and ends the program.
  *
  * @param rank  who waits
  * @param what  in which call: a line of collective_describe(), or the like

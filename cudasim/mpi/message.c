@@ -10,13 +10,13 @@ enum { FROM_SENDER = 1, FROM_RECEIVER, DATA };
 
 /* One send or receive on its way: first both sides compare their calls, then the data go. */
 typedef struct Message {
-    QueuedCall *queued;
+    const QueuedCall *queued;
     Card mine, theirs;
     MPI_Request requests[2];
     bool compared, over;
 } Message;
 
-static void begin(Message *message, QueuedCall *queued) {
+static void begin(Message *message, const QueuedCall *queued) {
     const CollectiveCall *call = &queued->call;
     MPI_Comm link = ((Link *)queued->comm->link)->device;
     bool send = call->kind == COLLECTIVE_SEND;
@@ -84,34 +84,24 @@ static _Noreturn void give_up(const Message *messages, int count) {
     patience_ends(call->rank, text, whom);
 }
 
-static bool is_message(const QueuedCall *queued) {
-    return queued->call.kind == COLLECTIVE_SEND || queued->call.kind == COLLECTIVE_RECV;
-}
-
-void link_messages(Launch *launch) {
-    int count = 0, over = 0;
-    for (QueuedCall *queued = launch->first; queued != NULL; queued = queued->next) {
-        count += is_message(queued);
-    }
-    Message *messages = sim_realloc(NULL, ((size_t)count + 1) * sizeof *messages);
-    count = 0;
-    for (QueuedCall *queued = launch->first; queued != NULL; queued = queued->next) {
-        if (is_message(queued)) {
-            begin(&messages[count++], queued);
+void link_messages(QueuedCall *const calls[], int count) {
+    int messages_of = 0, over = 0;
+    Message *messages = sim_realloc(NULL, (size_t)count * sizeof *messages);
+    for (int i = 0; i < count; i++) {
+        CollectiveKind kind = calls[i]->call.kind;
+        if (kind == COLLECTIVE_SEND || kind == COLLECTIVE_RECV) {
+            begin(&messages[messages_of++], calls[i]);
         }
     }
     Patience patience = {0};
-    while (over < count) {
+    while (over < messages_of) {
         over = 0;
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < messages_of; i++) {
             over += advance(&messages[i]);
         }
-        if (over < count && !patience_lasts(&patience)) {
-            give_up(messages, count);
+        if (over < messages_of && !patience_lasts(&patience)) {
+            give_up(messages, messages_of);
         }
-    }
-    for (int i = 0; i < count; i++) {
-        nccl_done(messages[i].queued);
     }
     free(messages);
 }

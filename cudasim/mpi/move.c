@@ -216,7 +216,12 @@ static void in_any_order(Move *move, MPI_Datatype type, MPI_Op op) {
     finish(move, request);
 }
 
-void link_collective(const Communicator *comm, const CollectiveCall *call) {
+void link_collective(const QueuedCall *queued) {
+    const Communicator *comm = queued->comm;
+    const CollectiveCall *call = &queued->call;
+    if (call->kind == COLLECTIVE_SEND || call->kind == COLLECTIVE_RECV) {
+        return;
+    }
     size_t bytes = collective_type_bytes(call->type);
     Move move = {.comm = comm,
                  .call = call,

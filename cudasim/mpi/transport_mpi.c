@@ -78,29 +78,22 @@ static void mpi_entered(QueuedCall *queued) {
     waiting[waiting_count++] = queued;
 }
 
-/* Takes out of the list the calls of a communicator, or those of a launch that are over. */
-static void forget(const Communicator *comm, const Launch *launch) {
+/* Takes one out of the list. */
+static void mpi_forget(QueuedCall *queued) {
     int kept = 0;
     for (int i = 0; i < waiting_count; i++) {
-        if (waiting[i]->comm != comm || (launch != NULL && waiting[i]->launch != launch)) {
+        if (waiting[i] != queued) {
             waiting[kept++] = waiting[i];
         }
     }
     waiting_count = kept;
 }
 
-/* The launch of the first call in the list is next; it begins when all that comes before it in its
-   queues is over. */
+/* The first call in the list is next, with those of its launch. */
 static int mpi_needs(QueuedCall *queued) {
-    if (queued->done || waiting_count == 0) {
-        return queued->slot;
-    }
-    const Launch *next = waiting[0]->launch;
-    int lacking = queue_lacking(&next->before, -1);
-    if (lacking >= 0) {
-        return lacking;
-    }
-    return next == queued->launch ? queued->slot : waiting[0]->slot;
+    Launch *next = waiting[0]->launch;
+    int lacking = launch_lacks(next);
+    return lacking >= 0 ? lacking : next == queued->launch ? queued->slot : waiting[0]->slot;
 }
 
 static void mpi_tell(const QueuedCall *queued, char *text, size_t size) {
@@ -110,12 +103,8 @@ static void mpi_tell(const QueuedCall *queued, char *text, size_t size) {
              call);
 }
 
-static void mpi_run(QueuedCall *queued) {
-    Launch *launch = queued->launch;
+static void refuse_late(const QueuedCall *queued) {
     int over;
-    if (queued->done) {
-        return;
-    }
     MPI_Finalized(&over);
     if (over) {
         char text[COLLECTIVE_TEXT];
@@ -124,15 +113,29 @@ static void mpi_run(QueuedCall *queued) {
                    queued->call.rank, text);
         sim_stop();
     }
-    for (QueuedCall *call = launch->first; call != NULL; call = call->next) {
-        nccl_touch(call);
-        if (call->call.kind != COLLECTIVE_SEND && call->call.kind != COLLECTIVE_RECV) {
-            link_collective(launch->comm, &call->call);
-            nccl_done(call);
+}
+
+/* The calls of the launch that have come, collectives first. */
+static void mpi_run(QueuedCall *queued) {
+    const Launch *launch = queued->launch;
+    int count = 0;
+    QueuedCall **calls = sim_realloc(NULL, (size_t)waiting_count * sizeof(QueuedCall *));
+    refuse_late(queued);
+    for (int i = 0; i < waiting_count; i++) {
+        if (waiting[i]->launch == launch) {
+            calls[count++] = waiting[i];
         }
     }
-    link_messages(launch);
-    forget(launch->comm, launch);
+    for (int i = 0; i < count; i++) {
+        call_touch(calls[i]);
+        link_collective(calls[i]);
+    }
+    link_messages(calls, count);
+    for (int i = 0; i < count; i++) {
+        call_done(calls[i]);
+        mpi_forget(calls[i]);
+    }
+    free(calls);
 }
 
 /* All that was called so far; then the host may wait for the others, who do the same. */
@@ -145,57 +148,59 @@ static void run_waiting(void) {
 /* ---- communicators --------------------------------------------------------------------------- */
 
 static _Noreturn void refuse(const Communicator *comm, const char *text) {
-    sim_report("communicator", "rank %d of %d at %s:%d: %s", comm->rank, comm->ranks,
-               sim_file(comm->made), comm->made.line, text);
+    sim_report("NCCL argument", "%s at %s:%d: rank %d of %d: %s", comm->maker, sim_file(comm->made),
+               comm->made.line, comm->rank, comm->ranks, text);
     sim_stop();
 }
 
-static int tag_of(const Link *link) {
-    return FIRST_TAG + (int)(link->number % (uint64_t)TAGS);
+static int tag_of(uint64_t number) {
+    return FIRST_TAG + (int)(number % (uint64_t)TAGS);
 }
 
 /* Who else will come is not known, so all processes hear of it; those that have no part in it never
    look. */
 static void announce(const Communicator *comm) {
-    const Link *link = comm->link;
+    Arrival arrival = {comm->number, comm->rank, comm->ranks, process()};
     for (int to = 0; to < processes(); to++) {
-        Arrival arrival = {link->number, comm->rank, comm->ranks, process()};
         if (to != process()) {
-            MPI_Send(&arrival, sizeof arrival, MPI_BYTE, to, tag_of(link), MPI_COMM_WORLD);
+            MPI_Send(&arrival, sizeof arrival, MPI_BYTE, to, tag_of(comm->number), MPI_COMM_WORLD);
         }
     }
 }
 
-static bool mpi_arrive(Communicator *comm, const ncclUniqueId *id, const Communicator *parent,
-                       const int *members) {
+/* The number of the communicator that an id stands for. */
+static uint64_t number_of(const Communicator *comm, const ncclUniqueId *id) {
     Id theirs;
-    begin_mpi();
     memcpy(&theirs, id, sizeof theirs);
     if (memcmp(theirs.kind, KIND, sizeof KIND) != 0) {
-        refuse(comm, "the id is not one of ncclGetUniqueId: has it been sent to all ranks?");
+        refuse(comm, "the unique id is not one that ncclGetUniqueId has made: has it been sent to "
+                     "all ranks?");
     }
     if (comm->ranks > processes()) {
         refuse(comm, "over MPI each process has one rank, and mpirun has started fewer");
     }
     for (const Link *link = links; link != NULL; link = link->next) {
         if (link->number == theirs.number) {
-            refuse(comm, "over MPI each process has one rank of a communicator; this one has two");
+            refuse(comm, "the unique id has brought this process a rank already: over MPI it has "
+                         "one rank of each communicator");
         }
     }
+    return theirs.number;
+}
+
+static bool mpi_arrive(Communicator *comm, const ncclUniqueId *id, const Communicator *parent,
+                       const int *members) {
+    begin_mpi();
+    comm->number = parent != NULL ? 0 : number_of(comm, id);
     Link *link = sim_realloc(NULL, sizeof *link);
-    *link = (Link){.number = theirs.number,
-                   .known = parent != NULL,
-                   .host = MPI_COMM_NULL,
-                   .device = MPI_COMM_NULL};
+    *link = (Link){.number = comm->number, .known = parent != NULL, .next = links};
     link->processes = sim_realloc(NULL, (size_t)comm->ranks * sizeof(int));
     for (int r = 0; r < comm->ranks; r++) {
         link->processes[r] = parent != NULL ? ((Link *)parent->link)->processes[members[r]] : -1;
     }
     link->processes[comm->rank] = process();
-    link->next = links;
     links = link;
     comm->link = link;
-    comm->number = link->number;
     if (parent == NULL) {
         announce(comm);
     }
@@ -236,8 +241,8 @@ static void meet(const Communicator *comm, const char *call, Place place) {
         Arrival arrival;
         MPI_Request request;
         Patience patience = {0};
-        MPI_Irecv(&arrival, sizeof arrival, MPI_BYTE, MPI_ANY_SOURCE, tag_of(link), MPI_COMM_WORLD,
-                  &request);
+        MPI_Irecv(&arrival, sizeof arrival, MPI_BYTE, MPI_ANY_SOURCE, tag_of(link->number),
+                  MPI_COMM_WORLD, &request);
         for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done;) {
             if (!patience_lasts(&patience)) {
                 nobody_comes(comm, call, place);
@@ -247,20 +252,31 @@ static void meet(const Communicator *comm, const char *call, Place place) {
     }
 }
 
-static bool mpi_join(Communicator *comm, const char *call, Place place) {
+/* All are here. A part of another communicator gets its number now: an id that its rank 0 makes. */
+static void connect(Communicator *comm) {
     Link *link = comm->link;
     MPI_Group world, group;
+    ncclUniqueId id;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, comm->ranks, link->processes, &group);
+    MPI_Comm_create_group(MPI_COMM_WORLD, group, tag_of(link->number), &link->host);
+    MPI_Comm_dup(link->host, &link->device);
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+    if (link->known) {
+        mpi_make_id(&id);
+        MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, link->host);
+        comm->number = link->number = number_of(comm, &id);
+    }
+}
+
+static void mpi_join(Communicator *comm, const char *call, Place place) {
+    const Link *link = comm->link;
     run_waiting();
     if (!link->known) {
         meet(comm, call, place);
     }
-    MPI_Comm_group(MPI_COMM_WORLD, &world);
-    MPI_Group_incl(world, comm->ranks, link->processes, &group);
-    MPI_Comm_create_group(MPI_COMM_WORLD, group, tag_of(link), &link->host);
-    MPI_Comm_dup(link->host, &link->device);
-    MPI_Group_free(&group);
-    MPI_Group_free(&world);
-    return true;
+    connect(comm);
 }
 
 static void mpi_bring(Communicator *comm, const void *mine, size_t bytes) {
@@ -291,9 +307,15 @@ static void mpi_fetch(Communicator *comm, void *all, const char *call, Place pla
 
 /* MPI_Comm_free would wait for the others, who may leave in another order or never: MPI_Finalize
    frees what is left. */
-static void mpi_leave(Communicator *comm) {
+static void mpi_leave(Communicator *comm, Place place, bool abort) {
+    (void)place;
     Link *link = comm->link;
-    forget(comm, NULL);
+    for (int i = waiting_count - 1; abort && i >= 0; i--) {
+        if (waiting[i]->comm == comm) {
+            waiting[i]->done = true;
+            mpi_forget(waiting[i]);
+        }
+    }
     for (Link **at = &links; *at != NULL; at = &(*at)->next) {
         if (*at == link) {
             *at = link->next;
@@ -314,5 +336,6 @@ const Transport sim_transport = {
     .needs = mpi_needs,
     .tell = mpi_tell,
     .run = mpi_run,
+    .forget = mpi_forget,
     .leave = mpi_leave,
 };

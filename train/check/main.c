@@ -27,11 +27,11 @@ static void check(Comm *comm, Device *device) {
 
 static void rank(int number, void *context) {
     (void)number, (void)context;
-    Comm *comm = comm_new();
+    Comm *comm = comm_open();
     check(comm, device_cpu_new(64 << 20));
     comm_choose_gpu(comm);
     check(comm, device_gpu_new(ops_gpu));
-    comm_free(comm);
+    comm_close(comm);
 }
 
 int main(int argc, char **argv) {
