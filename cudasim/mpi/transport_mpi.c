@@ -13,7 +13,8 @@ typedef struct Id {
 } Id;
 
 static const char KIND[] = "gradus over MPI";
-static const int FIRST_TAG = 1 << 20, TAGS = 1 << 20;
+/* Tags on MPI_COMM_WORLD: of ranks that come, and of what MPI itself sends to make a communicator. */
+enum { TAGS = 1 << 20, COMING = TAGS, MAKING = 2 * TAGS };
 
 /* What a rank tells all processes when it comes. */
 typedef struct Arrival {
@@ -153,8 +154,8 @@ static _Noreturn void refuse(const Communicator *comm, const char *text) {
     sim_stop();
 }
 
-static int tag_of(uint64_t number) {
-    return FIRST_TAG + (int)(number % (uint64_t)TAGS);
+static int tag_of(uint64_t number, int first) {
+    return first + (int)(number % TAGS);
 }
 
 /* Who else will come is not known, so all processes hear of it; those that have no part in it never
@@ -163,7 +164,8 @@ static void announce(const Communicator *comm) {
     Arrival arrival = {comm->number, comm->rank, comm->ranks, process()};
     for (int to = 0; to < processes(); to++) {
         if (to != process()) {
-            MPI_Send(&arrival, sizeof arrival, MPI_BYTE, to, tag_of(comm->number), MPI_COMM_WORLD);
+            MPI_Send(&arrival, sizeof arrival, MPI_BYTE, to, tag_of(comm->number, COMING),
+                     MPI_COMM_WORLD);
         }
     }
 }
@@ -241,7 +243,7 @@ static void meet(const Communicator *comm, const char *call, Place place) {
         Arrival arrival;
         MPI_Request request;
         Patience patience = {0};
-        MPI_Irecv(&arrival, sizeof arrival, MPI_BYTE, MPI_ANY_SOURCE, tag_of(link->number),
+        MPI_Irecv(&arrival, sizeof arrival, MPI_BYTE, MPI_ANY_SOURCE, tag_of(link->number, COMING),
                   MPI_COMM_WORLD, &request);
         for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done;) {
             if (!patience_lasts(&patience)) {
@@ -259,7 +261,7 @@ static void connect(Communicator *comm) {
     ncclUniqueId id;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_incl(world, comm->ranks, link->processes, &group);
-    MPI_Comm_create_group(MPI_COMM_WORLD, group, tag_of(link->number), &link->host);
+    MPI_Comm_create_group(MPI_COMM_WORLD, group, tag_of(link->number, MAKING), &link->host);
     MPI_Comm_dup(link->host, &link->device);
     MPI_Group_free(&group);
     MPI_Group_free(&world);
