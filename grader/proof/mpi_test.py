@@ -134,7 +134,7 @@ def rank_processes(word):
 
 
 class Ends(Case):
-    LONG = ("--max_steps", "60", "--save_steps", "5", "--dropout", "0.1", "--fp16", "--initial_scale_power", "20")
+    LONG = ("--max_steps", "60", "--save_steps", "5", "--dropout", "0.1", "--fp16", "--loss_scale_window", "2")
 
     def interrupted(self, name, ranks, signal_number, *words):
         """A run of which one rank gets a signal after its second checkpoint: its folder, status, errors, seconds until the end."""
@@ -177,12 +177,14 @@ class Ends(Case):
         _, status, errors, seconds = self.interrupted("stopped", 2, signal.SIGSTOP, "--ddp_timeout", "2")
         self.assertNotEqual(status, 0)
         self.assertLess(seconds, 15)
-        self.assertRegex(errors, r"rank [01] (waits in ncclAllReduce #[0-9]+ \([0-9]+ x float, sum, comm_nccl\.c:[0-9]+\) for rank [01]|has waited 2 seconds)")
+        self.assertRegex(errors, r"rank [01] (waits in ncclAllReduce #[0-9]+ \([0-9]+ x float, sum, comm_nccl\.c:[0-9]+\) for (rank [01]|another rank)|has waited 2 seconds)")
 
     def test_rank_0_cannot_go_on(self):
-        status, _, errors = run(3, RANKS, *SMALL, "--max_steps", "50", "--metrics", "/dev/full")
+        with open(f"{self.folder}/checkpoint-5", "w", encoding="utf-8"):
+            pass
+        status, _, errors = run(3, RANKS, *SMALL, "--max_steps", "50", "--save_steps", "5", "--output_dir", self.folder)
         self.assertEqual(status, 1)
-        self.assertRegex(errors, r"^/dev/full: [^\n]*\n$")
+        self.assertRegex(errors, r"^[^\n]*checkpoint-5: cannot give the finished checkpoint this name: [^\n]*\n$")
 
 
 class Said(Case):
@@ -198,7 +200,6 @@ class Said(Case):
         self.refused(2, "unknown or ambiguous option --nothing", "--nothing")
         self.refused(2, "nowhere: No such file", "--data", "nowhere")
         self.refused(2, "--fit measures one machine", "--fit", "32")
-        self.refused(1, "out of memory: ", "--memory_budget", "1")
         self.refused(2, "--ddp_timeout: '-1' is not a whole number", "--ddp_timeout", "-1")
         self.refused(2, "--deterministic: 'perhaps' is not false|true", "--deterministic", "perhaps")
         self.refused(2, "no checkpoint-<step> to resume from", "--output_dir", self.folder, "--resume_from_checkpoint", "latest")
@@ -215,8 +216,7 @@ class Said(Case):
             self.assertEqual(done.returncode, 2)
             self.assertIn("how many ranks", done.stderr)
         done = subprocess.run(["make", "-s", "mpirun"], capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 2)
-        self.assertEqual(done.stderr, "how many ranks? make mpirun N=4 ARGS=...\n")
+        self.assertEqual((done.returncode, done.stderr), (1, "how many ranks? make mpirun N=4 ARGS=...\n"))
 
     def test_where_mpi_is_not(self):
         """A machine whose PATH has no MPI."""
@@ -227,7 +227,7 @@ class Said(Case):
                 os.symlink(f"/usr/bin/{name}", f"{tools}/{name}")
         for goal in (("mpi",), ("mpirun", "N=2")):
             done = subprocess.run(["make", "-s", *goal], capture_output=True, text=True, check=False, env=dict(os.environ, PATH=tools))
-            self.assertEqual((done.returncode, done.stderr), (2, "MPI is not installed: tools/setup.sh --mpi\n"))
+            self.assertEqual((done.returncode, done.stderr), (1, "MPI is not installed: tools/setup.sh --mpi\n"))
 
 
 class Slurm(Case):
