@@ -1,5 +1,3 @@
-#include <pthread.h>
-
 #include "device.h"
 #include "graph.h"
 #include "rank.h"
@@ -14,7 +12,7 @@ typedef struct Capture {
     cudaGraph_t graph;
     cudaStreamCaptureMode mode;
     int origin;       /* the slot that it began in */
-    pthread_t thread; /* and the thread */
+    const Host *host; /* and the thread, or rank */
     Place begun;
     bool invalid; /* something forbidden was done */
     struct Capture *next;
@@ -104,24 +102,24 @@ cudaError_t sim_may_wait_stream(int slot, const char *what, Place place) {
     return cudaSuccess;
 }
 
-static bool any(const Capture *capture) {
-    (void)capture;
-    return true;
+/* Ranks are like processes: none knows of another's captures. */
+static bool is_of_process(const Capture *capture) {
+    return capture->host->rank == sim_host()->rank;
 }
 
 cudaError_t sim_may_wait_device(const char *what, Place place) {
     return captures == NULL
                ? cudaSuccess
-               : break_captures(any, cudaErrorStreamCaptureUnsupported, what, place,
+               : break_captures(is_of_process, cudaErrorStreamCaptureUnsupported, what, place,
                                 "waits for all streams, and one is captured: it runs nothing");
 }
 
 /* Whether the calling thread must not do what could wait, as long as this goes on. */
 static bool is_strict(const Capture *capture) {
-    bool own = pthread_equal(capture->thread, pthread_self());
     cudaStreamCaptureMode mode = sim_host()->mode;
-    return mode != cudaStreamCaptureModeRelaxed && capture->mode != cudaStreamCaptureModeRelaxed &&
-           (own ||
+    return is_of_process(capture) && mode != cudaStreamCaptureModeRelaxed &&
+           capture->mode != cudaStreamCaptureModeRelaxed &&
+           (capture->host == sim_host() ||
             (capture->mode == cudaStreamCaptureModeGlobal && mode == cudaStreamCaptureModeGlobal));
 }
 
@@ -203,7 +201,7 @@ cudaError_t capture_wait(int slot, const CaptureMark *mark, bool recorded, Place
 
 static Capture *begin(cudaGraph_t graph, int slot, cudaStreamCaptureMode mode, Place place) {
     Capture *capture = sim_realloc(NULL, sizeof *capture);
-    *capture = (Capture){++ids, graph, mode, slot, pthread_self(), place, false, captures};
+    *capture = (Capture){++ids, graph, mode, slot, sim_host(), place, false, captures};
     captures = capture;
     captured[slot].capture = capture;
     return capture;
@@ -311,8 +309,7 @@ cudaError_t cudasim_end_capture(const char *file, int line, cudaStream_t stream,
         return break_one(capture, cudaErrorStreamCaptureUnmatched, what, place,
                          "the capture began in another stream");
     }
-    if (capture->mode != cudaStreamCaptureModeRelaxed &&
-        !pthread_equal(capture->thread, pthread_self())) {
+    if (capture->mode != cudaStreamCaptureModeRelaxed && capture->host != sim_host()) {
         return graph_misuse(cudaErrorStreamCaptureWrongThread, what, place,
                             "the capture began in another thread");
     }

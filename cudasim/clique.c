@@ -62,6 +62,17 @@ static const Member *any_member(const Clique *clique) {
     return member;
 }
 
+/* A rank that has come before with the same device; or NULL. */
+static const Member *on_device(const Clique *clique, int device) {
+    for (int r = 0; r < clique->ranks; r++) {
+        const Communicator *comm = clique->members[r].comm;
+        if (comm != NULL && comm->device == device) {
+            return &clique->members[r];
+        }
+    }
+    return NULL;
+}
+
 bool clique_arrive(Communicator *comm, const ncclUniqueId *id, const Communicator *parent,
                    const int *members) {
     (void)members;
@@ -85,6 +96,13 @@ bool clique_arrive(Communicator *comm, const ncclUniqueId *id, const Communicato
     }
     if (member->maker != NULL) {
         return wrong_id(comm, "this rank has come before", member);
+    }
+    const Member *neighbour = on_device(clique, comm->device);
+    if (neighbour != NULL) {
+        return wrong_id(comm,
+                        "another rank has the same device: call cudaSetDevice() with one of "
+                        "its own for each",
+                        neighbour);
     }
     *member = (Member){.comm = comm, .maker = comm->maker, .made = comm->made};
     clique->arrived++;

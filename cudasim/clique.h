@@ -28,7 +28,6 @@ typedef struct Clique {
     uint64_t number;      /**< 1, 2, ... */
     int ranks;            /**< how many there are */
     int arrived;          /**< of them */
-    bool checked;         /**< whether several have one device */
     Member *members;      /**< (ranks) */
     struct Round *rounds; /**< of bring() and fetch() that are not over */
     struct Clique *next;  /**< of all that were ever made: no id may be used twice */

@@ -363,10 +363,7 @@ ncclResult_t cudasim_nccl_destroy(const char *file, int line, ncclComm_t comm) {
         return result;
     }
     if (group_is_open()) {
-        nccl_wrong(ncclInvalidUsage, "NCCL misuse", caller, "a group is still open");
-        sim_detail("ncclGroupStart at %s:%d: call ncclGroupEnd() before", sim_file(group_begun()),
-                   group_begun().line);
-        return ncclInvalidUsage;
+        group_abandon(caller);
     }
     const LastCall *waits = comm->finalized ? NULL : unfinished(comm);
     if (waits != NULL) {

@@ -74,8 +74,9 @@ void split_join(Split *split);
 /** Whether the host that runs is between ncclGroupStart and ncclGroupEnd. */
 bool group_is_open(void);
 
-/** Where the open group began. */
-Place group_begun(void);
+/** A call finds the group open that should have ended before: that is reported, and the group's
+ * calls come to nothing. */
+void group_abandon(Caller caller);
 
 /** A communicator is joined at the end of the group. */
 void group_add_join(Communicator *comm, Caller caller);

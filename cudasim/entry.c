@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "block.h"
+#include "rank.h"
 
 /* The way into the runtime: one thread of the host at a time, and no kernel. What a call needs of
    the device it runs before it lets the next thread in. */
@@ -21,12 +22,30 @@ int sim_enter(const char *what, Place place) {
     }
     pthread_mutex_lock(&gate);
     sim_begin();
+    Host *host = sim_host();
+    if (host->depth++ == 0) {
+        host->call = what;
+        host->call_place = place;
+    }
     return 0;
 }
 
 void sim_leave(const int *entered) {
     (void)entered;
+    sim_host()->depth--;
     pthread_mutex_unlock(&gate);
+}
+
+void sim_leave_all(void) {
+    for (int i = 0; i < sim_host()->depth; i++) {
+        pthread_mutex_unlock(&gate);
+    }
+}
+
+void sim_enter_again(void) {
+    for (int i = 0; i < sim_host()->depth; i++) {
+        pthread_mutex_lock(&gate);
+    }
 }
 
 void sim_enter_fault(void) {

@@ -30,12 +30,16 @@ static uint64_t group_count;
 
 /* ---- which is open --------------------------------------------------------------------------- */
 
-static void report_open(void) {
+static void report_open(const Group *group, const char *when) {
+    nccl_wrong(ncclInvalidUsage, "NCCL misuse", (Caller){"ncclGroupStart", group->begun},
+               "the group is still open when %s", when);
+    sim_detail("its calls were not even begun: call ncclGroupEnd()");
+}
+
+static void at_exit(void) {
     for (const Group *group = groups; group != NULL; group = group->next) {
         if (group->depth > 0) {
-            nccl_wrong(ncclInvalidUsage, "NCCL misuse", (Caller){"ncclGroupStart", group->begun},
-                       "the program ends, and the group is still open");
-            sim_detail("what was called in it was not even begun: call ncclGroupEnd()");
+            report_open(group, "the program ends");
         }
     }
 }
@@ -48,7 +52,7 @@ static Group *group_of_host(void) {
         }
     }
     if (groups == NULL) {
-        atexit(report_open);
+        atexit(at_exit);
     }
     Group *group = sim_realloc(NULL, sizeof *group);
     *group = (Group){.host = host, .next = groups};
@@ -58,10 +62,6 @@ static Group *group_of_host(void) {
 
 bool group_is_open(void) {
     return group_of_host()->depth > 0;
-}
-
-Place group_begun(void) {
-    return group_of_host()->begun;
 }
 
 /* ---- a call in its queue --------------------------------------------------------------------- */
@@ -348,6 +348,16 @@ static void drop_calls(QueuedCall *calls) {
         free(calls);
         calls = next;
     }
+}
+
+void group_abandon(Caller caller) {
+    Group *group = group_of_host();
+    char when[100];
+    snprintf(when, sizeof when, "%s is called at %s:%d", caller.function, sim_file(caller.place),
+             caller.place.line);
+    report_open(group, when);
+    drop_calls(group->first);
+    group->depth = 0;
 }
 
 /* Each step is done by all before the next one begins, for that may wait for them. */

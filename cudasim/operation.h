@@ -44,6 +44,7 @@ typedef struct Operation {
     const char *what;       /**< the work's */
     Place place;            /**< the work's */
     Place replayed;         /**< of the cudaGraphLaunch that has put it here; or no file */
+    int rank;               /**< whose host has submitted it */
     int stream;             /**< slot of its queue */
     uint64_t number;        /**< in its queue, from 1 on */
     uint64_t serial;        /**< among all that were ever submitted */

@@ -138,11 +138,13 @@ static void run_first(Queue *queue) {
     const Work *work = &operation->job->work;
     queue->first = operation->next;
     current = operation;
+    rank_data_in_place(operation->rank);
     if (work->run != NULL && sim_device_error() == cudaSuccess) {
         work->run(work->context);
     }
     current = NULL;
     finish(operation);
+    rank_data_in_place(sim_host()->rank);
 }
 
 const Operation *queue_act_for(const Operation *operation) {
@@ -206,11 +208,30 @@ static int next_to_run(int slot) {
     }
 }
 
-/* A step towards what a queue has to do. */
-static void run_for(int slot) {
+/* A step towards what a queue has to do; whether there was one. */
+static bool run_for(int slot) {
     int next = next_to_run(slot);
     if (next >= 0) {
         run_first(&queues[next]);
+    }
+    return next >= 0;
+}
+
+static bool only_asked;
+
+bool queue_only_asked(void) {
+    return only_asked;
+}
+
+void queue_try(int slot) {
+    uint64_t number = queues[slot].done + 1;
+    only_asked = true;
+    while (queues[slot].done < number && run_for(slot)) {
+    }
+    only_asked = false;
+    sim_close_memory();
+    if (queues[slot].done < number) {
+        rank_yield();
     }
 }
 
@@ -320,6 +341,7 @@ const Operation *queue_add(int slot, HeldWork *job, Place replayed) {
     *operation = (Operation){.what = job->work.what,
                              .place = job->work.place,
                              .replayed = replayed,
+                             .rank = sim_host()->rank,
                              .stream = slot,
                              .number = queue->submitted,
                              .serial = ++serial,

@@ -48,6 +48,13 @@ int queue_default(int device);
 /** Runs a queue up to an operation, and before each what it waits for. */
 void queue_run_to(int slot, uint64_t number);
 
+/** Runs the next operation of a queue, and before it what it waits for, as far as that can be done
+ * without waiting for other ranks. */
+void queue_try(int slot);
+
+/** Whether queue_try() runs: nothing may wait for other ranks. */
+bool queue_only_asked(void);
+
 /** A queue other than `but` that has not come as far as a clock says; -1: there is none. */
 int queue_lacking(const Clock *clock, int but);
 

@@ -1,20 +1,52 @@
-#include "rank.h"
+#define _GNU_SOURCE
+#include <errno.h>
+#include <omp.h>
+#include <sched.h>
+#include <sys/mman.h>
 
+#include "block.h"
 #include "cudasim_ranks.h"
 #include "device.h"
+#include "kernels/base.h"
+#include "rank.h"
 
-/* Hosts: each thread of the program, and each rank. */
+/* A rank is a fiber of the host: a stack, and what a process would have for itself. One runs until
+   it waits for others, or ends; then the next has its turn, on the same thread of the CPU. */
 
-static Clock of_process; /* what its threads have waited for */
-static __thread Host thread;
+enum { RANK_STACK = 8 << 20, MOST_RANKS = 64, MOST_DATA = 4096, MOST_REGIONS = 64 };
+
+typedef struct Rank {
+    Host host;
+    Clock clock;          /* the host's */
+    const RankWait *wait; /* NULL: it may go on */
+    bool ended;
+    int error_number; /* errno */
+    void *stack_pointer;
+    char *stack;          /* lowest address; a closed page comes first */
+    void *sanitizer;      /* what AddressSanitizer keeps of a stack that is left */
+    char data[MOST_DATA]; /* its static data while another's is in place */
+} Rank;
+
+static Rank *ranks; /* [0, count); NULL: there are none */
+static int count;
+static Rank home;              /* the stack that has called cudasim_ranks_run() */
+static __thread Rank *running; /* NULL: this thread of the host is not a rank */
+static struct {
+    cudasim_rank_body call;
+    void *context;
+} body;
+
+/* ---- hosts ----------------------------------------------------------------------------------- */
+
+static Clock of_process; /* what the threads that are not ranks have waited for */
+static __thread Host thread = {.clock = &of_process};
 
 Host *sim_host(void) {
-    thread.clock = &of_process;
-    return &thread;
+    return running != NULL ? &running->host : &thread;
 }
 
 bool sim_is_rank(void) {
-    return false;
+    return running != NULL;
 }
 
 int cudasim_rank(void) {
@@ -22,32 +54,281 @@ int cudasim_rank(void) {
 }
 
 int cudasim_rank_count(void) {
-    return 1;
+    return running != NULL ? count : 1;
 }
 
-int cudasim_ranks_run(int count, cudasim_rank_body body, void *context) {
-    sim_begin();
-    sim_need_devices(count);
-    for (int rank = 0; rank < count; rank++) {
-        body(rank, context);
+/* ---- static data ----------------------------------------------------------------------------- */
+
+static struct {
+    char *begin;
+    size_t bytes;
+} region[MOST_REGIONS];
+static int regions;
+static size_t region_bytes;
+static int in_place; /* the rank whose data is there */
+
+void cudasim_add_rank_data(const char *file, int line, void *begin, size_t bytes) {
+    ENTER("cudasim_rank_data", file, line);
+    if (regions == MOST_REGIONS || bytes > MOST_DATA - region_bytes || ranks != NULL) {
+        sim_report("unsupported", "cudasim_rank_data at %s:%d: %s", sim_file((Place){file, line}),
+                   line, ranks != NULL ? "ranks are running" : "too much static data");
+        sim_detail("%zu bytes more than %zu: each rank has a copy of at most %d, in %d pieces; "
+                   "take memory with malloc() instead",
+                   bytes, region_bytes, MOST_DATA, MOST_REGIONS);
+        sim_stop();
     }
-    return 0;
+    region[regions].begin = begin;
+    region[regions++].bytes = bytes;
+    region_bytes += bytes;
 }
 
-void cudasim_rank_data(void *begin, size_t bytes) {
-    (void)begin, (void)bytes;
+static void save_data(char *to) {
+    for (int i = 0; i < regions; i++) {
+        memcpy(to, region[i].begin, region[i].bytes);
+        to += region[i].bytes;
+    }
 }
 
-void rank_wait(const RankWait *wait) {
+static void load_data(const char *from) {
+    for (int i = 0; i < regions; i++) {
+        memcpy(region[i].begin, from, region[i].bytes);
+        from += region[i].bytes;
+    }
+}
+
+void rank_data_in_place(int rank) {
+    if (rank != in_place && ranks != NULL) {
+        save_data(ranks[in_place].data);
+        load_data(ranks[rank].data);
+        in_place = rank;
+    }
+}
+
+/* ---- from one to the next -------------------------------------------------------------------- */
+
+/* AddressSanitizer must know on which stack the program is; these are there if it is. */
+void __sanitizer_start_switch_fiber(void **kept, const void *lowest, size_t bytes)
+    __attribute__((weak));
+void __sanitizer_finish_switch_fiber(void *kept, const void **lowest, size_t *bytes)
+    __attribute__((weak));
+
+static const void *home_stack; /* as AddressSanitizer knows it */
+static size_t home_bytes;
+
+static void announce(Rank *from, const Rank *to) {
+    if (__sanitizer_start_switch_fiber != NULL) {
+        __sanitizer_start_switch_fiber(from->ended ? NULL : &from->sanitizer,
+                                       to == &home ? home_stack : to->stack + PAGE,
+                                       to == &home ? home_bytes : RANK_STACK);
+    }
+}
+
+static void arrive(Rank *rank, const void **lowest, size_t *bytes) {
+    if (__sanitizer_finish_switch_fiber != NULL) {
+        __sanitizer_finish_switch_fiber(rank->sanitizer, lowest, bytes);
+    }
+}
+
+static void go_to(Rank *from, Rank *to) {
+    from->error_number = errno;
+    to->wait = NULL;
+    running = to != &home ? to : NULL;
+    if (to != &home) {
+        rank_data_in_place(to->host.rank);
+    }
+    announce(from, to);
+    sim_stack_switch(&from->stack_pointer, to->stack_pointer, NULL);
+    arrive(from, NULL, NULL);
+    errno = from->error_number;
+}
+
+static unsigned next_random(void) {
+    static unsigned state;
+    state = state != 0 ? state : sim_settings.seed * 2654435761u + 1;
+    state = state * 1664525u + 1013904223u;
+    return state >> 16;
+}
+
+static bool is_able(const Rank *rank) {
+    return !rank->ended && (rank->wait == NULL || rank->wait->ready(rank->wait->context));
+}
+
+/* The next that can go on after `self`, which cannot; NULL if none can. */
+static Rank *choose(const Rank *self) {
+    Rank *able[MOST_RANKS];
+    unsigned found = 0;
+    bool reverse = sim_settings.schedule == REVERSE;
+    int r = self != &home ? self->host.rank : reverse ? 0 : count - 1;
+    for (int i = 0; i < count; i++) {
+        r = (r + (reverse ? count - 1 : 1)) % count;
+        if (&ranks[r] != self && is_able(&ranks[r])) {
+            able[found++] = &ranks[r];
+        }
+    }
+    return found == 0                        ? NULL
+           : sim_settings.schedule == RANDOM ? able[next_random() % found]
+                                             : able[0];
+}
+
+static void pass_on(Rank *from, Rank *to) {
+    sim_leave_all();
+    go_to(from, to);
+    sim_enter_again();
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static void detail_rank(const Rank *rank) {
+    const Host *host = &rank->host;
     char whom[500] = "";
-    if (wait->ready(wait->context)) {
+    if (rank->ended) {
+        sim_detail("rank %d has ended", host->rank);
         return;
     }
+    rank->wait->tell(rank->wait->context, whom, sizeof whom);
+    sim_detail("rank %d, in %s at %s:%d: %s at %s:%d waits for %s", host->rank, host->call,
+               sim_file(host->call_place), host->call_place.line, rank->wait->call,
+               sim_file(rank->wait->place), rank->wait->place.line, whom);
+}
+
+static void report_wait(const RankWait *wait) {
+    char whom[500] = "";
     wait->tell(wait->context, whom, sizeof whom);
     sim_report("deadlock", "%s at %s:%d waits forever for %s", wait->call, sim_file(wait->place),
                wait->place.line, whom);
+}
+
+static _Noreturn void report_deadlock(void) {
+    int first = 0;
+    while (ranks[first].ended) {
+        first++;
+    }
+    report_wait(ranks[first].wait);
+    for (int r = 0; r < count; r++) {
+        detail_rank(&ranks[r]);
+    }
     sim_stop();
 }
 
+/* Another thread of the host than that of the ranks lets them run, and looks again. Without ranks
+   nobody else would do anything. */
+static void wait_as_thread(const RankWait *wait) {
+    const Host *host = sim_host();
+    while (!wait->ready(wait->context)) {
+        if (ranks == NULL || sim_ending()) {
+            report_wait(wait);
+            if (host->call != NULL) {
+                sim_detail("%s at %s:%d waits for that", host->call, sim_file(host->call_place),
+                           host->call_place.line);
+            }
+            sim_stop();
+        }
+        sim_leave_all();
+        sched_yield();
+        sim_enter_again();
+    }
+}
+
+void rank_wait(const RankWait *wait) {
+    CHECK(!omp_in_parallel(), "a rank cannot change within an OpenMP region");
+    CHECK(sim_operation() == NULL, "a rank cannot change within an operation");
+    if (running == NULL) {
+        wait_as_thread(wait);
+        return;
+    }
+    Rank *self = running;
+    while (!wait->ready(wait->context)) {
+        self->wait = wait;
+        Rank *next = choose(self);
+        if (next == NULL) {
+            report_deadlock();
+        }
+        pass_on(self, next);
+    }
+    self->wait = NULL;
+}
+
 void rank_yield(void) {
+    Rank *next = running != NULL ? choose(running) : NULL;
+    if (next != NULL) {
+        pass_on(running, next);
+    }
+}
+
+/* ---- beginning and end ----------------------------------------------------------------------- */
+
+static Rank *next_of(const Rank *ended) {
+    Rank *next = choose(ended);
+    for (int r = 0; next == NULL && r < count; r++) {
+        if (!ranks[r].ended) {
+            report_deadlock();
+        }
+    }
+    return next != NULL ? next : &home;
+}
+
+static void run_rank(void) {
+    Rank *self = running;
+    bool first = home_stack == NULL;
+    arrive(self, first ? &home_stack : NULL, first ? &home_bytes : NULL);
+    body.call(self->host.rank, body.context);
+    sim_report_unseen();
+    self->ended = true;
+    go_to(self, next_of(self));
+    __builtin_unreachable();
+}
+
+static void prepare(Rank *rank, int number) {
+    rank->host = (Host){.rank = number, .device = number % sim_device_count()};
+    rank->host.clock = &rank->clock;
+    clock_copy(&rank->clock, &of_process);
+    save_data(rank->data);
+    rank->stack = sim_map(PAGE + RANK_STACK);
+    mprotect(rank->stack, PAGE, PROT_NONE);
+    rank->stack_pointer =
+        sim_stack_make(rank->stack + PAGE, rank->stack + PAGE + RANK_STACK, run_rank);
+}
+
+/* What they have waited for, the host that goes on has waited for as well. */
+static void take_down(Rank *rank) {
+    clock_join(&of_process, &rank->clock);
+    munmap(rank->stack, PAGE + RANK_STACK);
+}
+
+int cudasim_run_ranks(const char *file, int line, int number, cudasim_rank_body call,
+                      void *context) {
+    sim_begin();
+    if (number < 1 || number > MOST_RANKS || ranks != NULL) {
+        sim_report("unsupported", "cudasim_ranks_run at %s:%d: %d ranks%s",
+                   sim_file((Place){file, line}), line, number,
+                   ranks != NULL ? " while others run" : "");
+        sim_detail("from 1 to %d ranks can run, once at a time", MOST_RANKS);
+        sim_stop();
+    }
+    sim_need_devices(number);
+    count = number;
+    body.call = call;
+    body.context = context;
+    ranks = sim_map((size_t)count * sizeof *ranks);
+    for (int r = 0; r < count; r++) {
+        prepare(&ranks[r], r);
+    }
+    in_place = 0;
+    go_to(&home, choose(&home));
+    rank_data_in_place(0);
+    for (int r = 0; r < count; r++) {
+        take_down(&ranks[r]);
+    }
+    munmap(ranks, (size_t)count * sizeof *ranks);
+    ranks = NULL;
+    return 0;
+}
+
+int rank_overflow(const void *p) {
+    for (int r = 0; ranks != NULL && r < count; r++) {
+        if ((const char *)p >= ranks[r].stack && (const char *)p < ranks[r].stack + PAGE) {
+            return r;
+        }
+    }
+    return -1;
 }

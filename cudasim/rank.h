@@ -12,6 +12,9 @@
 typedef struct Host {
     int rank;                   /**< its number; 0 outside of ranks */
     int device;                 /**< current: what calls without a stream are for */
+    int depth;                  /**< calls of the runtime that it is within */
+    const char *call;           /**< the outermost of them, or the last */
+    Place call_place;           /**< its line */
     Clock *clock;               /**< what it has waited for; threads of a process share one */
     cudaStreamCaptureMode mode; /**< of cudaThreadExchangeStreamCaptureMode() */
     cudaError_t last;           /**< for cudaGetLastError() */
@@ -42,6 +45,12 @@ typedef struct RankWait {
  * deadlock, and the program ends. So it is where there are no ranks: nobody else would do anything.
  */
 void rank_wait(const RankWait *wait);
+
+/** Puts the static data of a rank in place: work that it has submitted runs. */
+void rank_data_in_place(int rank);
+
+/** The rank that owns an address below its stack: it has overflowed; -1 if none has. */
+int rank_overflow(const void *p);
 
 /** Lets the other ranks run that can: a rank looks again and again whether something is done. */
 void rank_yield(void);

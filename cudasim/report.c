@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "block.h"
+#include "cudasim_ranks.h"
 #include "device.h"
 #include "rank.h"
 
@@ -82,6 +83,16 @@ static bool seen_before(const char *kind, const char *text) {
     return false;
 }
 
+/* Of the rank whose operation runs, or that runs itself. */
+static const char *rank_prefix(char text[20]) {
+    const Operation *operation = sim_operation();
+    text[0] = '\0';
+    if (cudasim_rank_count() > 1) {
+        snprintf(text, 20, "[rank %d] ", operation != NULL ? operation->rank : cudasim_rank());
+    }
+    return text;
+}
+
 static void print_line(const char *begin, const char *format, va_list values) {
     FILE *to = capture != NULL ? capture : stderr;
     fputs(begin, to);
@@ -90,7 +101,7 @@ static void print_line(const char *begin, const char *format, va_list values) {
 }
 
 void sim_report(const char *kind, const char *format, ...) {
-    char text[1000];
+    char text[1000], prefix[20];
     if (sim_worker != NULL && sim_worker->in_kernel) {
         sim_in_turn(sim_worker); /* two cores would mix their lines */
     }
@@ -100,7 +111,8 @@ void sim_report(const char *kind, const char *format, ...) {
     va_end(values);
     muted = check_mute() || seen_before(kind, text) || (capture == NULL && !count_problem(kind));
     if (!muted) {
-        fprintf(capture != NULL ? capture : stderr, "[cudasim] %s: %s\n", kind, text);
+        fprintf(capture != NULL ? capture : stderr, "[cudasim] %s: %s%s\n", kind,
+                rank_prefix(prefix), text);
     }
 }
 
@@ -323,11 +335,7 @@ const char *cudaGetErrorString(cudaError_t error) {
 
 static bool ending;
 
-static void at_end(void) {
-    ending = true;
-    sim_enter_fault();
-    /* A kernel that nobody waited for may still have something to report. */
-    sim_wait_all();
+void sim_report_unseen(void) {
     const Host *host = sim_host();
     if (host->unseen) {
         sim_report("unchecked error",
@@ -335,6 +343,16 @@ static void at_end(void) {
                    sim_file(host->place), host->place.line, cudaGetErrorString(host->last));
         sim_detail("check the status of every call, and cudaGetLastError() after every launch");
     }
+}
+
+static void at_end(void) {
+    ending = true;
+    sim_enter_fault();
+    /* A kernel that nobody waited for may still have something to report. */
+    if (!sim_is_rank()) { /* else it ends the others in the midst of what they do */
+        sim_wait_all();
+    }
+    sim_report_unseen();
     if (problems > 0) {
         fprintf(stderr, "[cudasim] %d problem%s reported\n", problems, problems == 1 ? "" : "s");
         fflush(NULL);

@@ -124,6 +124,12 @@ int sim_enter(const char *what, Place place);
 /** A part of ENTER: lets the next thread in. */
 void sim_leave(const int *entered);
 
+/** This host goes out of all calls that it is within, until sim_enter_again(). */
+void sim_leave_all(void);
+
+/** See sim_leave_all(). */
+void sim_enter_again(void);
+
 /** sim_enter() where a kernel may be, too: at a fault, at the end of the program. */
 void sim_enter_fault(void);
 
@@ -208,6 +214,9 @@ const char *sim_file(Place place);
  * @return error
  */
 cudaError_t sim_error(cudaError_t error, const char *what, Place place, bool silent);
+
+/** A host ends: reports an error that it has not looked at. */
+void sim_report_unseen(void);
 
 /** The device cannot go on: every later call returns this error. */
 void sim_fail_device(cudaError_t error);

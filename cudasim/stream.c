@@ -141,8 +141,7 @@ cudaError_t cudasim_device_reset(const char *file, int line) {
 /* Who asks again and again gets on, one operation at a time. */
 cudaError_t queue_query(int slot, uint64_t number, const Clock *clock) {
     if (queue_of(slot)->done < number) {
-        queue_run_to(slot, queue_of(slot)->done + 1);
-        sim_close_memory();
+        queue_try(slot);
         return cudaErrorNotReady;
     }
     queue_host_waits(clock);

@@ -39,27 +39,6 @@ static int end_of_partners(const QueuedCall *queued) {
     return is_pair(&queued->call) ? queued->call.peer + 1 : queued->call.ranks;
 }
 
-static void report_devices(const Communicator *a, const Communicator *b) {
-    sim_report("NCCL argument", "%s at %s:%d: ranks %d and %d both have device %d", b->maker,
-               sim_file(b->made), b->made.line, a->rank, b->rank, a->device);
-    sim_detail("NCCL refuses this: call cudaSetDevice() with another device for each rank first");
-}
-
-/* With memory of the host it makes no difference. */
-static void check_devices(Clique *clique) {
-    for (int r = 0; r < clique->ranks && !clique->checked; r++) {
-        for (int q = 0; q < r; q++) {
-            const Communicator *a = clique->members[q].comm, *b = clique->members[r].comm;
-            if (a != NULL && b != NULL && a->device == b->device) {
-                report_devices(a, b);
-                clique->checked = true;
-                return;
-            }
-        }
-    }
-    clique->checked = true;
-}
-
 /* NCCL may wait for the other ranks within a call: who calls for several must say so by a group. */
 static void check_group(const QueuedCall *queued, const QueuedCall *other) {
     if (other == NULL || other->comm == queued->comm || other->caller != queued->caller ||
@@ -77,9 +56,6 @@ static void check_group(const QueuedCall *queued, const QueuedCall *other) {
 
 static void entered(QueuedCall *queued) {
     Clique *clique = queued->comm->link;
-    if (!clique->checked && !queued->comm->on_host) {
-        check_devices(clique);
-    }
     for (int r = first_partner(queued); r < end_of_partners(queued); r++) {
         check_group(queued, partner(queued, r));
     }
@@ -152,6 +128,10 @@ static void tell_awaited(void *context, char *text, size_t size) {
 }
 
 static void wait_for(const QueuedCall *queued, int rank) {
+    if (queue_only_asked()) {
+        return;
+    }
+    sim_close_memory();
     Awaited awaited = {*queued, rank};
     Communicator *comm = comm_hold(queued->comm);
     rank_wait(&(RankWait){collective_name(queued->call.kind), queued->call.place, has_come,

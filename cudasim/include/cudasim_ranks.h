@@ -26,7 +26,11 @@ typedef void (*cudasim_rank_body)(int rank, void *context);
  * @param context passed to each
  * @return 0; the process ends otherwise
  */
-int cudasim_ranks_run(int count, cudasim_rank_body body, void *context);
+#define cudasim_ranks_run(count, body, context)                                                    \
+    cudasim_run_ranks(__FILE__, __LINE__, (count), (body), (context))
+/** @cond */
+int cudasim_run_ranks(const char *file, int line, int count, cudasim_rank_body body, void *context);
+/** @endcond */
 
 /** The rank that runs, from 0 on; 0 outside of cudasim_ranks_run(). */
 int cudasim_rank(void);
@@ -42,7 +46,10 @@ int cudasim_rank_count(void);
  * @param begin first byte
  * @param bytes length; all calls together at most 4096
  */
-void cudasim_rank_data(void *begin, size_t bytes);
+#define cudasim_rank_data(begin, bytes) cudasim_add_rank_data(__FILE__, __LINE__, (begin), (bytes))
+/** @cond */
+void cudasim_add_rank_data(const char *file, int line, void *begin, size_t bytes);
+/** @endcond */
 
 #ifdef __cplusplus
 }

@@ -33,13 +33,14 @@ CLASSES = (
     "invalid copy", "timeout", "pending copy", "pending kernel", "stream race", "cuBLAS argument", "unsupported",
     "undefined behaviour", "unseen write", "unseen read", "event misuse", "another thread's local",
     "overlapping arrays", "constant written", "uninitialized local", "graph misuse", "fragment misuse",
+    "deadlock", "collective mismatch", "NCCL argument", "NCCL misuse",
 )
 
 SPREAD = {"timeout", "uninitialized local"}  # what may be found on one of several lines
 
 ASIDES = ("launched at", "address is", "the copy was begun")
 
-Program = namedtuple("Program", "name file kind lines says more two clang_blind")
+Program = namedtuple("Program", "name file kind lines says more two clang_blind devices")
 Run = namedtuple("Run", "status stdout reports stderr")
 Report = namedtuple("Report", "kind text")
 
@@ -64,7 +65,8 @@ def read_program(path):
     return Program(os.path.basename(path)[:-3], path, markers[0][0],
                    [line for _, line in markers], re.findall(r"/\* says: (.+?) \*/", text),
                    "/* more reports follow */" in text, "/* two reports: " in text,
-                   "/* clang: not seen */" in text)
+                   "/* clang: not seen */" in text,
+                   "".join(re.findall(r"/\* devices: (\d+) \*/", text)) or "1")
 
 
 def find_programs(part):
@@ -107,8 +109,9 @@ def parse(stderr):
     return reports
 
 
-def run(path, schedule):
+def run(path, schedule, devices):
     env = dict(os.environ, CUDASIM_TIMEOUT="2", CUDASIM_SCHED=schedule)
+    env.update({"CUDASIM_DEVICES": devices} if devices != "1" else {})
     try:
         done = subprocess.run([path], capture_output=True, text=True, errors="replace", env=env,
                               timeout=SECONDS, check=False)
@@ -152,7 +155,7 @@ def judge(result, program, check):
 
 
 def try_broken(program, mode, cc):
-    results = [run(binary(program, False, cc, mode == "check"), s)
+    results = [run(binary(program, False, cc, mode == "check"), s, program.devices)
                for s in (SCHEDULES if mode == "order" else SCHEDULES[:1])]
     if mode != "order":
         return judge(results[0], program, mode == "check")
@@ -163,7 +166,7 @@ def try_mended(program, mode, cc):
     """What is wrong with the mended form, if anything."""
     outputs = set()
     for schedule in SCHEDULES[:1] if mode == "fast" else SCHEDULES:
-        result = run(binary(program, True, cc, mode == "check"), schedule)
+        result = run(binary(program, True, cc, mode == "check"), schedule, program.devices)
         outputs.add(result.stdout)
         if result.status != 0 or result.reports or "[cudasim]" in result.stderr:
             return f"status {result.status} ({schedule}): {result.stderr or result.stdout}"
