@@ -26,6 +26,7 @@ typedef struct Gpu {
     void *blas_workspace;
     char *staging;       /* pinned */
     cudaEvent_t fetched; /* the last upload has left the staging buffer */
+    int device;          /* as CUDA counts them */
     cudaMemPool_t pool;
     char note[400];
 } Gpu;
@@ -130,7 +131,7 @@ static void gpu_destroy(Device *device) {
 static void describe(Gpu *gpu) {
     struct cudaDeviceProp properties;
     int runtime = 0;
-    EXPECT(cudaGetDeviceProperties(&properties, 0));
+    EXPECT(cudaGetDeviceProperties(&properties, gpu->device));
     EXPECT(cudaRuntimeGetVersion(&runtime));
 #ifdef CUDASIM
     snprintf(gpu->note, sizeof gpu->note,
@@ -146,7 +147,7 @@ static void describe(Gpu *gpu) {
 /* Memory that is freed stays with the pool: asking the driver anew would cost more than a step. */
 static cudaError_t keep_pool(Gpu *gpu) {
     uint64_t all = UINT64_MAX;
-    cudaError_t error = cudaDeviceGetDefaultMemPool(&gpu->pool, 0);
+    cudaError_t error = cudaDeviceGetDefaultMemPool(&gpu->pool, gpu->device);
     return error != cudaSuccess
                ? error
                : cudaMemPoolSetAttribute(gpu->pool, cudaMemPoolAttrReleaseThreshold, &all);
@@ -171,7 +172,10 @@ static const char *open_gpu(Gpu *gpu) {
         return "there is none";
     }
     if (error == cudaSuccess) {
-        error = cudaSetDevice(0);
+        error = cudaGetDevice(&gpu->device);
+    }
+    if (error == cudaSuccess) {
+        error = cudaSetDevice(gpu->device); /* opens it, too */
     }
     if (error == cudaSuccess) {
         error = keep_pool(gpu);
