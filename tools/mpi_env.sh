@@ -1,7 +1,7 @@
 # Settings of Open MPI for ranks on one machine: . build/mpi/env; mpirun -n 4 build/mpi/bin/train
 # docs/mpi.md says what each is for; none is needed on a cluster whose administrators have set up MPI.
 
-# In a container or a virtual machine one is root, and mpirun refuses that unless it is told twice.
+# In a container or a virtual machine one is root; mpirun refuses that unless both are set.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # More ranks than cores may be started.

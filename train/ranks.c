@@ -1,4 +1,4 @@
-/* The plain data-parallel step: sum all gradients when the window is over, then update. The
+/* The plain data-parallel step: all gradients are summed when a window's last backward is done. The
    contract is in ranks.h. */
 #include "train/ranks.h"
 
@@ -11,31 +11,29 @@
 /* A rank draws its masks from a part of the stream that no other rank comes to. */
 enum { MASKS_OF_RANK = 48 };
 
-/* The end of a window on each rank, once the gradients are those of all. */
-static void update(Trainer *trainer, StepReport *report) {
-    const Ranks *ranks = trainer->context;
-    Model *model = trainer->model;
+static void sum_gradients(const Ranks *ranks, const Model *model) {
     for (int i = 0; i < model->param_count; i++) {
         comm_all_reduce(ranks->comm, model->params[i].grad, model->params[i].count, F32);
     }
-    if (ranks->update != NULL) {
-        ranks->update(trainer, report);
-        return;
+}
+
+static void backward(Trainer *trainer, float share) {
+    Ranks *ranks = trainer->context;
+    ranks->backward(trainer, share);
+    if (++ranks->done == ranks->micros || data_batches_left(ranks->data) == 0) {
+        sum_gradients(ranks, trainer->model);
+        ranks->done = 0;
     }
-    report->grad_norm = optimizer_clip(model, trainer->max_grad_norm);
-    report->learning_rate = schedule_rate(&trainer->schedule);
-    optimizer_step(trainer->optimizer, report->learning_rate);
-    model_zero_grad(model);
 }
 
-void ranks_join(Trainer *trainer, Ranks *ranks, Comm *comm) {
-    *ranks = (Ranks){.comm = comm, .update = trainer->update};
+void ranks_join(Trainer *trainer, Ranks *ranks) {
+    ranks->backward = trainer->backward;
+    trainer->backward = backward;
     trainer->context = ranks;
-    trainer->update = update;
-    trainer->model->rng.offset += (uint64_t)comm_rank(comm) << MASKS_OF_RANK;
+    trainer->model->rng.offset += (uint64_t)comm_rank(ranks->comm) << MASKS_OF_RANK;
 }
 
-/* What a rank tells the others of its window. */
+/* A rank's word to the others about its window. */
 typedef struct Word {
     double loss;
     float grad_norm;

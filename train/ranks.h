@@ -5,8 +5,9 @@
  *
  * The text is shared by data_share(), whose windows count the valid targets of all ranks: so a
  * rank's gradient is its part of the window's mean already, and the sum over ranks is the gradient
- * of one process that accumulates all of their micro-batches. Every rank then clips and updates by
- * itself, from the same bits.
+ * of one process that accumulates all of their micro-batches. It is made when the last backward of
+ * a window has added to the gradients; every rank then clips and updates by itself, from the same
+ * bits.
  *
  *     grad = grad of rank 0 + grad of rank 1 + ...        in this order
  *
@@ -19,25 +20,27 @@
 #include "common/comm.h"
 #include "common/trainer.h"
 
-/** What a window's end needs to know of the other ranks. */
+/** The ranks that share a window. */
 typedef struct Ranks {
-    Comm *comm; /**< connected to the trainer's device; borrowed */
-    void (*update)(Trainer *trainer, StepReport *report); /**< what it was, or NULL */
+    Comm *comm;       /**< connected to the trainer's device; borrowed */
+    const Data *data; /**< where the windows come from; borrowed */
+    int micros;       /**< micro-batches of a full window, on each rank */
+    int done;         /**< of the present window */
+    void (*backward)(Trainer *trainer, float share); /**< of one micro-batch, without the others */
 } Ranks;
 
 /**
- * From now on the trainer's windows end on all ranks together. Each rank draws dropout masks of its
- * own.
+ * From now on the trainer's windows are those of all ranks together. Each rank draws dropout masks
+ * of its own.
  *
- * @param trainer with its model, whose weights are the same on all ranks
- * @param ranks   filled; must outlive the trainer's use
- * @param comm    connected to the model's device
+ * @param trainer with its model, whose weights are the same on all ranks, and with its pointers set
+ * @param ranks   comm, data and micros are filled in; must outlive the trainer's use
  */
-void ranks_join(Trainer *trainer, Ranks *ranks, Comm *comm);
+void ranks_join(Trainer *trainer, Ranks *ranks);
 
 /**
  * The report of a window over all ranks: their losses together. Called by each rank after each
- * window; ends the program with a line where the weights of the ranks are no longer the same.
+ * window; ends the program with a line where the ranks no longer compute the same.
  *
  * @param trainer of ranks_join()
  * @param report  of this rank

@@ -400,7 +400,9 @@ static int train(Run *run) {
     int result = in_turn(run, begin);
     if (result == 0 && run_is_shared(run)) {
         result = comm_connect(run->comm, run->device) == 0 ? 0 : EXIT_USAGE;
-        ranks_join(&run->trainer, &run->ranks, run->comm);
+        run->ranks =
+            (Ranks){.comm = run->comm, .data = run->data, .micros = run->options.accumulation};
+        ranks_join(&run->trainer, &run->ranks);
     }
     if (result == 0) {
         result = run_steps(run);

@@ -51,7 +51,7 @@ Card card_of(const CollectiveCall *call);
 /** Makes a card that has arrived a call again: it borrows the card's text. */
 void card_open(Card *card);
 
-/** MPI's type for elements of so many bytes: they are moved as they are. */
+/** MPI's type for elements of this many bytes: they are moved as they are. */
 MPI_Datatype link_element(size_t bytes);
 
 /**

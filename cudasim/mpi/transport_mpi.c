@@ -16,7 +16,7 @@ static const char KIND[] = "gradus over MPI";
 /* Tags on MPI_COMM_WORLD: of ranks that come, and of what MPI itself sends to make a communicator. */
 enum { TAGS = 1 << 20, COMING = TAGS, MAKING = 2 * TAGS };
 
-/* What a rank tells all processes when it comes. */
+/* The word of a rank that comes, to all processes. */
 typedef struct Arrival {
     uint64_t number;
     int rank, ranks, process;

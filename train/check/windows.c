@@ -202,7 +202,6 @@ static void run(Trial *trial, Device *device) {
     make(&trial->alone, &trial->config, device);
     make(&trial->shared, &trial->config, device);
     Trainer *trainer = &trial->shared.trainer;
-    ranks_join(trainer, &trial->others, trial->comm);
     trial->elements = model_param_elements(trainer->model);
     float *room = malloc(3 * trial->elements * sizeof *room);
     CHECK(room != NULL, "no memory for %zu gradients", trial->elements);
@@ -215,6 +214,8 @@ static void run(Trial *trial, Device *device) {
     }
     Data *data = data_from_batches(trial->batches, trial->count);
     data_share(data, trial->rank, trial->ranks);
+    trial->others = (Ranks){.comm = trial->comm, .data = data, .micros = trial->micros};
+    ranks_join(trainer, &trial->others);
     bool skips = trial->poisoned;
     float scale = trial->shared.mixed.scaler.scale;
     if (trial->poisoned) {
