@@ -30,7 +30,7 @@ MPI_FLAGS := $(shell pkg-config --cflags ompi-c 2>/dev/null || mpicc --showme:co
 MPI_LIBS  := $(shell pkg-config --libs ompi-c 2>/dev/null || mpicc --showme:link 2>/dev/null)
 $(if $(MPI_LIBS),,$(error MPI is not installed: tools/setup.sh --mpi))
 endif
-DEFINES_OF_KIT := $(if $(MPI),-DWITH_MPI $(MPI_FLAGS:-I%=-isystem %)) $(if $(filter none,$(BLAS)),,-DBLAS_$(shell echo $(BLAS) | tr a-z A-Z)) $(if $(CHECKED),-DCHECKED)
+DEFINES_OF_KIT := $(if $(MPI),-DWITH_MPI -DOMPI_SKIP_MPICXX $(MPI_FLAGS:-I%=-isystem %)) $(if $(filter none,$(BLAS)),,-DBLAS_$(shell echo $(BLAS) | tr a-z A-Z)) $(if $(CHECKED),-DCHECKED)
 # A program takes of an object the functions that it uses, where it is linked with --gc-sections.
 SECTIONS := -ffunction-sections -fdata-sections
 C_FLAGS = -std=gnu11 $(OPT) $(ARCH) $(SECTIONS) -fopenmp -fno-math-errno -fno-trapping-math $(WARN) \

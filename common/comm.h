@@ -4,8 +4,8 @@
  * @ingroup common
  *
  * A run has several ranks where several processes were started together (`mpirun -n 4 train ...`,
- * in a build with MPI=1); else it has one, and nothing here costs anything. What moves tensors
- * stands behind nccl.h:
+ * in a build with MPI=1); else it has one, and nothing here costs anything. Tensors are
+ * moved by the calls of nccl.h:
  *
  *  - on the simulated GPU, and with host memory on the CPU, cudasim, whose calls travel by MPI.
  *    Sums are made in the order of ranks, so their bits are those of one process; see

@@ -191,8 +191,8 @@ Test(data, a_position_can_be_gone_back_to) {
     scratch_remove();
 }
 
-/* What one reader is handed in turn, ranks are handed beside each other: the same batches, then
-   nothing to learn. All ranks are at one place, with one divisor. */
+/* Ranks are handed beside each other the batches that one reader is handed in turn, then nothing to
+   learn. All ranks are at one place, with one divisor. */
 static void check_shared(int ranks, int B) {
     unsigned char text[BYTES];
     const char *path = text_file(text);

@@ -71,7 +71,7 @@ build/cu2cpp: $(CU2CPP) $(wildcard cudasim/cu2cpp/*.h)
 	$(call say,compile)
 	$Qgcc -std=gnu11 -O2 -g -I. $(WARN) $(CU2CPP) -o $@
 
-# Any CUDA program, with headers beside it: make cu FILE=path/x.cu, and MORE="..." with the other files of the program.
+# Any CUDA program, with headers beside it: make cu FILE=path/x.cu (MPI=1: then tools/mpirun.sh runs it), and MORE="..." with the other files of the program.
 # cu-build OUT=program only builds; CU_PATHS: where else headers are looked for.
 # Made anew each time, for the headers of a file outside of the tree are not followed.
 cu_source = $(call without_space,$(FILE))
@@ -86,7 +86,7 @@ cu-build: $(CU_LIB)
 	@mkdir -p $(dir $(cu_out))
 ifeq ($(BACKEND),cuda)
 	$Q$(NVCC) $(CU_INPUT) $(DEFINES) $(CU_PATHS) -I$(dir $(cu_source)) $(CU_FLAGS) $(cu_source) $(MORE) -o $(cu_out) \
-	    -Xcompiler -fopenmp $(filter-out -Wl%,$(LINK_LIBS)) -Xlinker -rpath,$(CUDA_LIB)
+	    -Xcompiler -fopenmp $(filter-out -Wl%,$(LINK_LIBS)) -Xlinker -rpath,$(CUDA_LIB) $(if $(NCCL_LIB),-Xlinker -rpath$(comma)$(dir $(NCCL_LIB)))
 else
 	$Qset -e; objects=; for source in $(cu_source) $(MORE); do \
 	    o=$(cu_out).$$(echo "$$source" | tr / _); objects="$$objects $$o.o"; \
@@ -99,7 +99,7 @@ else
 	    $(if $(ACCESS),$(see_copies) $$o.o;) $(see_library) $$o.o; \
 	    $(RM) $$o.i $$o.ii; \
 	done; \
-	$(CUCXX) $$objects $(CU_LIB) $(LINK_FLAGS) $(BLAS_$(BLAS)) -ldw -lm \
+	$(CUCXX) $$objects $(CU_LIB) $(LINK_FLAGS) $(BLAS_$(BLAS)) $(MPI_LIBS) -ldw -lm \
 	    $(if $(DEBUG),,-Wl$(comma)--defsym=cudasim_all_cores=1) -o $(cu_out); \
 	$(RM) $$objects
 endif

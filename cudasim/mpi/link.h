@@ -55,6 +55,15 @@ void card_open(Card *card);
 MPI_Datatype link_element(size_t bytes);
 
 /**
+ * Compares calls that belong together; if they do not match, that is reported, and the program ends.
+ *
+ * @param calls  (count) as for collective_check()
+ * @param count  how many
+ * @param speaks whether this process reports; the others know the same, and leave it to one
+ */
+void link_compare(const CollectiveCall *const calls[], int count, bool speaks);
+
+/**
  * Does a call, if it is a collective: all ranks compare their calls, then move the data. A mismatch
  * is reported and ends the program.
  */
@@ -80,7 +89,8 @@ typedef struct Patience {
 bool patience_lasts(Patience *patience);
 
 /**
- * Reports a wait that has lasted too long, and ends the program.
+ * Reports a wait that has lasted too long, and ends the program: mpirun then ends all others, a
+ * moment later, so that they have said for whom they wait.
  *
  * @param rank  who waits
  * @param what  in which call: a line of collective_describe(), or the like
