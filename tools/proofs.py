@@ -162,7 +162,7 @@ def rank_proofs():
               f"{MAKE} build/bin/ranks-check\n for ranks in 1 2 3 5; do build/bin/ranks-check $ranks || exit 1; done"),
         *(Proof(f"ranks over MPI: {what}", files, f"{mpi} grader/proof/mpi_test.py {tests}", *MPI)
           for what, tests in (("the bits of one process", "Bits"), ("a killed rank, and the same bits after it", "Ends"),
-                              ("what is wrong is said once", "Said"))),
+                              ("communicators right and wrong", "Links"), ("what is wrong is said once", "Said"))),
         Proof("ranks by Slurm: two tasks, and a job that goes on", files + ("tools/slurm_local.sh",),
               f"{mpi} tools/slurm_local.sh grader/proof/mpi_test.py Slurm", f"{MPI[0]} && {SLURM[0]}", f"{MPI[1]}; or {SLURM[1]}"),
         Proof("nvcc: ranks with NVIDIA's NCCL compile and link", TRAIN,

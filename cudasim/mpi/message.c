@@ -27,15 +27,13 @@ static void begin(Message *message, const QueuedCall *queued) {
               send ? FROM_SENDER : FROM_RECEIVER, link, &message->requests[1]);
 }
 
-/* Both sides have the two calls; the one that receives tells what does not match. */
+/* Both sides have the two calls; the one that sends tells what does not match. */
 static void compare(Message *message) {
     const CollectiveCall *mine = &message->queued->call, *theirs = &message->theirs.call;
     bool send = mine->kind == COLLECTIVE_SEND;
     card_open(&message->theirs);
     const CollectiveCall *calls[] = {send ? mine : theirs, send ? theirs : mine};
-    if (!collective_check(calls, 2)) {
-        sim_stop();
-    }
+    link_compare(calls, 2, send);
 }
 
 static void move(Message *message) {

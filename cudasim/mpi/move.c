@@ -72,9 +72,7 @@ static void compare(const Move *move) {
         card_open(&cards[r]);
         calls[r] = &cards[r].call;
     }
-    if (!collective_check(calls, ranks)) {
-        sim_stop();
-    }
+    link_compare(calls, ranks, rank == 0);
     free(cards);
     free(calls);
     free(requests);

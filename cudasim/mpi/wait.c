@@ -11,6 +11,8 @@ enum {
     SECONDS = 60, /* a wait may take, unless CUDASIM_MPI_TIMEOUT says otherwise */
     SPINS = 2000, /* questions before the process sleeps between two */
     NAP = 50,     /* microseconds */
+    GRACE = 1,    /* seconds in which others speak: mpirun ends all with the first that ends */
+    ENDED = 5,    /* seconds after which it has done that for sure */
 };
 
 static int read_limit(void) {
@@ -47,8 +49,7 @@ bool patience_lasts(Patience *patience) {
 void patience_ends(int rank, const char *what, const char *whom) {
     sim_report("deadlock", "rank %d waits in %s for %s, which does not come", rank, what, whom);
     fflush(stderr);
-    sleep(
-        1); /* mpirun ends all processes with the first one: let the others tell what they wait for */
+    sleep(GRACE);
     sim_stop();
 }
 
@@ -73,5 +74,21 @@ void link_wait(MPI_Request *requests, const int *peers, int count, int rank, con
         if (!patience_lasts(&patience)) {
             tell_missing(requests, peers, count, rank, what);
         }
+    }
+}
+
+void link_compare(const CollectiveCall *const calls[], int count, bool speaks) {
+    if (!speaks) {
+        sim_capture();
+    }
+    bool good = collective_check(calls, count);
+    char *report = speaks ? NULL : sim_captured();
+    if (!good && report != NULL) {
+        sleep(ENDED);
+        sim_report_captured("collective mismatch", report);
+    }
+    free(report);
+    if (!good) {
+        sim_stop();
     }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ranks over MPI: the same bits as in one process, a rank that is killed, what is said once, Slurm.
 
-    grader/proof/mpi_test.py [Bits|Ends|Said|Slurm]     needs make mpi, and build/bin/train
+    grader/proof/mpi_test.py [Bits|Ends|Links|Said|Slurm]     needs make mpi, and build/bin/train
 """
 import filecmp
 import glob
@@ -230,6 +230,45 @@ class Said(Case):
             self.assertEqual((done.returncode, done.stderr), (1, "MPI is not installed: tools/setup.sh --mpi\n"))
 
 
+class Links(unittest.TestCase):
+    """Communicators between processes: cudasim/mpi/tests/links.cu."""
+    PROGRAM = "build/mpi/cu/links"
+
+    @classmethod
+    def setUpClass(cls):
+        subprocess.run(["make", "-s", "cu-build", "FILE=cudasim/mpi/tests/links.cu", "MPI=1", f"OUT={cls.PROGRAM}"], check=True)
+
+    def test_right(self):
+        for ranks in (2, 3, 4):
+            for settings in ({}, {"CUDASIM_SCHED": "reverse"}, {"CUDASIM_MPI_ORDER": "any"}):
+                self.assertEqual(run(ranks, self.PROGRAM, "right", **settings), (0, f"links: {ranks} ranks: good\n", ""), settings)
+
+    def wrong(self, name, *reports, status=86):
+        got, _, errors = run(2, self.PROGRAM, name, CUDASIM_MPI_TIMEOUT="2")
+        self.assertEqual(got, status, errors)
+        found = sorted(line for line in errors.splitlines() if line.startswith("[cudasim] ") and "stopped" not in line)
+        self.assertEqual(len(found), len(reports), errors)
+        for line, report in zip(found, reports):
+            self.assertRegex(line, r"^\[cudasim\] " + report)
+
+    def test_wrong(self):
+        """With both lines where two calls are concerned; who waits, where, and for whom."""
+        self.wrong("other-count", r"collective mismatch: rank 0 calls ncclAllReduce #1 \(1000 x float, sum, links\.cu:\d+\); "
+                                  r"rank 1 calls ncclAllReduce #1 \(500 x float, sum, links\.cu:\d+\)")
+        self.wrong("other-type", r"collective mismatch: rank 0 calls ncclSend #1 to rank 1 \(1000 x float, links\.cu:\d+\); "
+                                 r"rank 1 calls ncclRecv #1 from rank 0 \(1000 x int32, links\.cu:\d+\)")
+        self.wrong("absent", r"deadlock: rank 0 waits in ncclAllReduce #1 \(1000 x float, sum, links\.cu:\d+\) for rank 1, which does not come")
+        self.wrong("both-send", *(rf"deadlock: rank {a} waits in ncclSend #1 to rank {b} \(1000 x float, links\.cu:\d+\) for rank {b}, "
+                                  for a, b in ((0, 1), (1, 0))))
+        self.wrong("no-wait", *(rf"deadlock: rank {a}: nothing waits for ncclAllReduce #1 \(.*links\.cu:\d+\) before MPI_Finalize" for a in (0, 1)))
+        self.wrong("nobody-joins", *(rf"deadlock: rank {a} waits in ncclCommInitRank at links\.cu:\d+ for rank {b}, " for a, b in ((0, 1), (1, 0))))
+        self.wrong("too-many", *(rf"NCCL argument: ncclCommInitRank at links\.cu:\d+: rank {a} of 3: over MPI each process has one rank" for a in (0, 1)))
+
+    def test_the_limit_of_a_wait(self):
+        got, _, errors = run(2, self.PROGRAM, "absent", CUDASIM_MPI_TIMEOUT="soon")
+        self.assertEqual((got, "CUDASIM_MPI_TIMEOUT must be a number of seconds" in errors), (2, True), errors)
+
+
 class Slurm(Case):
     """Inside of tools/slurm_local.sh: two tasks, and a job that goes on."""
 
@@ -248,5 +287,5 @@ class Slurm(Case):
 
 if __name__ == "__main__":
     if "Slurm" not in sys.argv[1:] and len(sys.argv) == 1:
-        sys.argv += ["Bits", "Ends", "Said"]
+        sys.argv += ["Bits", "Ends", "Links", "Said"]
     unittest.main()

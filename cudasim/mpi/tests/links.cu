@@ -48,7 +48,8 @@ static void look(const float *from, float want, int line) {
     EXPECT(cudaMemcpy(host, from, sizeof host, cudaMemcpyDeviceToHost));
     for (int i = 0; i < N; i++) {
         if (host[i] != want) {
-            printf("links.cu:%d: rank %d: %g, and not %g\n", line, rank, (double)host[i], (double)want);
+            printf("links.cu:%d: rank %d: %g, and not %g\n", line, rank, (double)host[i],
+                   (double)want);
             exit(1);
         }
     }
@@ -225,10 +226,14 @@ int main(int argc, char **argv) {
         const char *name;
         void (*with)(ncclComm_t world);
         void (*without)(void);
-    } cases[] = {{"other-count", other_count, NULL},   {"other-type", other_type, NULL},
-                 {"absent", absent, NULL},             {"both-send", both_send, NULL},
-                 {"wrong-root", wrong_root, NULL},     {"no-wait", no_wait, NULL},
-                 {"nobody-joins", NULL, nobody_joins}, {"too-many", NULL, too_many},
+    } cases[] = {{"other-count", other_count, NULL},
+                 {"other-type", other_type, NULL},
+                 {"absent", absent, NULL},
+                 {"both-send", both_send, NULL},
+                 {"wrong-root", wrong_root, NULL},
+                 {"no-wait", no_wait, NULL},
+                 {"nobody-joins", NULL, nobody_joins},
+                 {"too-many", NULL, too_many},
                  {"several-here", NULL, several_here}};
     const char *name = argc > 1 ? argv[1] : "right";
     MPI_Init(&argc, &argv);
