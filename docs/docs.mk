@@ -5,7 +5,7 @@ DRAWN := build/docs/pictures
 RUN_loss         := --max_steps 100 --logging_steps 1
 RUN_memory       := --max_steps 3
 RUN_checkpointed := --max_steps 3 --gradient_checkpointing
-PICTURES := loss memory checkpointed pareto
+PICTURES := loss memory checkpointed pareto ranks
 
 docs: docs-pictures
 	@$(RM) -r build/docs/html
@@ -23,6 +23,9 @@ docs-pictures:
 $(DRAWN)/pareto.svg: $B/bin/pareto
 	@echo "  draw    pareto.svg"
 	@$(PYTHON) tools/pareto.py $< --fit 16 --effective_batch 4 --picture $@ >/dev/null
+$(DRAWN)/ranks.svg: docs/ranks.dot
+	@echo "  draw    ranks.svg"
+	@dot -Tsvg $< -o $@
 $(DRAWN)/%.svg: $B/bin/train
 	@echo "  draw    $(@F)"
 	@$(RM) -r $(@D)/$*
