@@ -6,7 +6,7 @@ DEFAULT_BLAS := $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
 UNNAMED := $(strip $(filter-out -march=native,$(or $(ARCH),-)) $(CFLAGS) $(CPPFLAGS:%=cpp%) $(LDFLAGS:%=ld%) $(LDLIBS:%=lib%) \
   $(if $(DEBUG),$(filter-out -O0 -g3,$(OPT)),$(filter-out -O% -g,$(OPT))) $(filter-out gcc clang,$(CC)) \
   $(if $(filter-out file undefined,$(origin CUDA_HOME)),$(if $(filter cuda,$(BACKEND)),$(CUDA_HOME))) \
-  $(if $(filter-out file undefined,$(origin NCCL)),$(if $(filter cuda,$(BACKEND)),$(NCCL))))
+  $(if $(filter-out file undefined,$(origin NCCL)),$(if $(filter cuda,$(BACKEND)),$(or $(NCCL),none))))
 FLAVOUR := $(subst $(space),-,$(strip \
   $(filter-out sim,$(BACKEND)) $(if $(MPI),mpi) $(CUDA_ARCH) $(filter-out gcc,$(notdir $(CC))) $(if $(SAN),san) $(if $(ACCESS),access) \
   $(if $(PACK),pack) $(if $(CHECKED),checked) $(if $(COVERAGE),coverage) $(if $(FUZZ),fuzz) $(filter-out $(DEFAULT_BLAS),$(BLAS)) \

@@ -1,4 +1,4 @@
-/* In place of comm_nccl.c in a build with BACKEND=cuda that has no NCCL: a run has one rank, and
+/* In place of comm_nccl.c in a build with BACKEND=cuda and without NCCL: a run has one rank, and
    comm_connect() says why. */
 #ifdef NO_NCCL
 #include <stdio.h>

@@ -166,7 +166,7 @@ def rank_proofs():
         Proof("ranks by Slurm: two tasks, and a job that goes on", files + ("tools/slurm_local.sh",),
               f"{mpi} tools/slurm_local.sh grader/proof/mpi_test.py Slurm", f"{MPI[0]} && {SLURM[0]}", f"{MPI[1]}; or {SLURM[1]}"),
         Proof("nvcc: ranks with NVIDIA's NCCL compile and link", TRAIN,
-              f"{MAKE} BACKEND=cuda WERROR=1 nccl-programs", *NCCL),
+              f"{MAKE} BACKEND=cuda MPI=1 WERROR=1 nccl-programs", f"{MPI[0]} && {NCCL[0]}", f"{MPI[1]}; or {NCCL[1]}"),
     ]
 
 

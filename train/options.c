@@ -94,6 +94,8 @@ static const Option options_table[] = {
     {INT, "effective_batch", AT(effective_batch), "N", "8", "sequences per update, for --fit", 1,
      1 << 20},
     {TEXT, "rates", AT(rates), "FILE", NULL, "rates.json of --profile, for --fit (measured)", 0, 0},
+    {INT, "nproc_per_node", AT(ranks), "R", "1",
+     "ranks in this process, each with its own simulated device", 1, 64},
     {INT, "ddp_timeout", AT(timeout), "SECONDS", "1800",
      "of several ranks one waits so long for the others; 0: no limit", 0, 1e6},
     {CHOICE, "deterministic", AT(deterministic), "false|true", "true",

@@ -33,7 +33,7 @@ $B/env: tools/mpi_env.sh
 # Checks of what ranks do together: this program over MPI, or in one process with the number of ranks.
 $B/bin/ranks-check: $(call c_objects,$(wildcard train/check/*.c)) $(call train_with,$(SOLVED))
 	$(link)
-# With BACKEND=cuda: whether there is NCCL, and what is built with it.
+# With BACKEND=cuda: whether there is NCCL, and what is built with it (MPI=1).
 .PHONY: has-nccl nccl-programs
 has-nccl:
 	@test -n "$(NCCL_LIB)"

@@ -109,6 +109,14 @@ class Bits(Case):
         self.same_files(*runs, 5)
         self.assertEqual(*(lines(folder) for folder in runs))
 
+    def test_the_bits_of_ranks_in_one_process(self):
+        words = ("--max_steps", "5", "--dropout", "0.2", "--gradient_accumulation_steps", "2", "--bf16")
+        for ranks in (2, 3):
+            here = self.train(0, f"here{ranks}", *words, "--nproc_per_node", str(ranks))
+            mpi = self.train(ranks, f"mpi{ranks}", *words)
+            self.same_files(here, mpi, 5)
+            self.assertEqual(lines(here), lines(mpi))
+
     def test_any_order(self):
         one = self.train(0, "one", "--max_steps", "4", "--gradient_accumulation_steps", "3")
         three = self.train(3, "three", "--max_steps", "4", "--deterministic", "false")
@@ -202,6 +210,7 @@ class Said(Case):
         self.refused(2, "--fit measures one machine", "--fit", "32")
         self.refused(2, "--ddp_timeout: '-1' is not a whole number", "--ddp_timeout", "-1")
         self.refused(2, "--deterministic: 'perhaps' is not false|true", "--deterministic", "perhaps")
+        self.refused(2, "--nproc_per_node: mpirun starts the ranks of this build", "--nproc_per_node", "2")
         self.refused(2, "no checkpoint-<step> to resume from", "--output_dir", self.folder, "--resume_from_checkpoint", "latest")
 
     def test_help_and_prediction_are_said_once(self):
