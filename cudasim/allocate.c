@@ -79,6 +79,7 @@ cudaError_t cudasim_malloc_async(const char *file, int line, void **p, size_t by
         /* Nothing is left to do when the stream gets there; the order is what counts. */
         const Operation *operation =
             sim_submit(stream, (Work){.what = "cudaMallocAsync", .place = place});
+        made->pooled = true;
         made->maker_stream = slot;
         made->maker_number = operation->number;
     }
@@ -103,9 +104,26 @@ static bool may_free(const char *call, void *p, bool on_host, Place place) {
         sim_report("invalid free", "%s at %s:%d: memory from %s", call, file, place.line, a->maker);
         sim_detail("free it with %s", a->pinned ? "cudaFreeHost" : "cudaFree");
     } else {
-        return true;
+        return sim_is_own(a, call, place);
     }
     return false;
+}
+
+/* cudaFree() waits for its device; another one may still use the memory, by peer access. */
+static void wait_unused(const char *call, const Allocation *a, Place place) {
+    for (int i = 0; i < a->used_count; i++) {
+        LastUse last = a->used[i];
+        if (!sim_host_ordered(last.slot, last.number)) {
+            sim_report("stream race",
+                       "%s at %s:%d frees memory of device %d that device %d may still use", call,
+                       sim_file(place), place.line, a->device, queue_of(last.slot)->device);
+            sim_detail_address(a->base);
+            sim_detail("wait for that device first: cudaSetDevice(%d), cudaDeviceSynchronize()",
+                       queue_of(last.slot)->device);
+            queue_run_to(last.slot, last.number);
+            return;
+        }
+    }
 }
 
 static cudaError_t free_now(const char *call, void *p, bool on_host, Place place) {
@@ -121,6 +139,7 @@ static cudaError_t free_now(const char *call, void *p, bool on_host, Place place
     }
     Allocation *allocation = sim_allocation(p);
     sim_wait_device(allocation->device);
+    wait_unused(call, allocation, place);
     allocation->given_back = true;
     allocation->freed = place;
     sim_retire(allocation);
@@ -198,62 +217,4 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
         attributes->hostPointer = a->pinned || a->managed ? (void *)(uintptr_t)p : NULL;
     }
     return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device_number) {
-    ENTER("cudaDeviceGetDefaultMemPool", NULL, 0);
-    if (!sim_has_device(device_number)) {
-        return cudaErrorInvalidDevice;
-    }
-    *pool = (cudaMemPool_t)device_of(device_number);
-    return cudaSuccess;
-}
-
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
-    ENTER("cudaMemPoolSetAttribute", NULL, 0);
-    SimDevice *device = (SimDevice *)pool; /* a pool is a device's */
-    if (pool == NULL || value == NULL) {
-        return cudaErrorInvalidValue;
-    }
-    if (attribute == cudaMemPoolAttrReleaseThreshold) {
-        device->release_threshold = *(uint64_t *)value;
-    } else if (attribute == cudaMemPoolAttrUsedMemHigh ||
-               attribute == cudaMemPoolAttrReservedMemHigh) {
-        /* Only 0 may be set: measure anew. */
-        device->memory.peak = device->memory.now;
-    }
-    return cudaSuccess;
-}
-
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
-    ENTER("cudaMemPoolGetAttribute", NULL, 0);
-    const SimDevice *device = (const SimDevice *)pool;
-    if (pool == NULL || value == NULL) {
-        return cudaErrorInvalidValue;
-    }
-    switch (attribute) {
-    case cudaMemPoolAttrReleaseThreshold:
-        *(uint64_t *)value = device->release_threshold;
-        return cudaSuccess;
-    case cudaMemPoolAttrReservedMemCurrent:
-    case cudaMemPoolAttrUsedMemCurrent:
-        *(uint64_t *)value = device->memory.now;
-        return cudaSuccess;
-    case cudaMemPoolAttrReservedMemHigh:
-    case cudaMemPoolAttrUsedMemHigh:
-        *(uint64_t *)value = device->memory.peak;
-        return cudaSuccess;
-    case cudaMemPoolReuseFollowEventDependencies:
-    case cudaMemPoolReuseAllowOpportunistic:
-    case cudaMemPoolReuseAllowInternalDependencies:
-        *(int *)value = 1;
-        return cudaSuccess;
-    }
-    return cudaErrorInvalidValue;
-}
-
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep_bytes) {
-    ENTER("cudaMemPoolTrimTo", NULL, 0);
-    (void)keep_bytes;
-    return pool != NULL ? cudaSuccess : cudaErrorInvalidValue;
 }

@@ -32,6 +32,8 @@ typedef struct Allocation {
     Place made;        /**< by which call */
     Place freed;       /**< by which call */
     const char *maker; /**< "cudaMalloc", "cudaMallocAsync", ... */
+    bool pooled;       /**< from cudaMallocAsync(): peer access is the pool's */
+    int rank;          /**< that has it; NO_RANK: all */
     int device;        /**< whose memory it is; of host memory, the current one when it was made */
     int maker_stream;  /**< stream whose operation maker_number makes it, or -1 */
     uint64_t maker_number; /**< see maker_stream */
@@ -82,11 +84,17 @@ Allocation *sim_nearest(const volatile void *p);
 /** Within an operation: opens device memory, and in check mode checks and notes the access. */
 void sim_touch(const void *p, size_t bytes, bool write);
 
+/** Whether memory is open that is not of the device whose operation has opened it. */
+bool sim_others_open(void);
+
 /** Makes all of device memory inaccessible again: control goes back to the host. */
 void sim_close_memory(void);
 
 /** Opens or closes device memory, past the list of what sim_close_memory() closes. */
 void sim_set_open(Allocation *allocation, bool open);
+
+/** Frees all memory of a device that the program still has. */
+void sim_retire_all(int device, Place place);
 
 /** Takes the pages away: touching them is a use after free. */
 void sim_retire(Allocation *allocation);

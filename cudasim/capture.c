@@ -31,12 +31,17 @@ bool capture_takes(int slot) {
     return slot >= 0 && captured[slot].capture != NULL;
 }
 
+/* Ranks are like processes: none knows of another's captures. */
+static bool is_of_process(const Capture *capture) {
+    return capture->host->rank == sim_host()->rank;
+}
+
 /* A blocking stream of the current device. */
 static bool captures_blocking(const Capture *capture) {
     int device = sim_device();
     for (int s = 1; s < queue_count(); s++) {
         if (captured[s].capture == capture && queue_of(s)->blocking &&
-            queue_of(s)->device == device) {
+            queue_of(s)->device == device && is_of_process(capture)) {
             return true;
         }
     }
@@ -78,6 +83,7 @@ static cudaError_t break_one(Capture *capture, cudaError_t error, const char *wh
 
 cudaError_t sim_may_submit(cudaStream_t stream, const char *what, Place place, int *slot) {
     *slot = sim_stream_slot(stream, what, place);
+    sim_tell_refused();
     if (*slot < 0) {
         return sim_error(cudaErrorInvalidResourceHandle, what, place, false);
     }
@@ -102,16 +108,14 @@ cudaError_t sim_may_wait_stream(int slot, const char *what, Place place) {
     return cudaSuccess;
 }
 
-/* Ranks are like processes: none knows of another's captures. */
-static bool is_of_process(const Capture *capture) {
-    return capture->host->rank == sim_host()->rank;
-}
-
 cudaError_t sim_may_wait_device(const char *what, Place place) {
-    return captures == NULL
-               ? cudaSuccess
-               : break_captures(is_of_process, cudaErrorStreamCaptureUnsupported, what, place,
-                                "waits for all streams, and one is captured: it runs nothing");
+    for (const Capture *c = captures; c != NULL; c = c->next) {
+        if (is_of_process(c)) {
+            return break_captures(is_of_process, cudaErrorStreamCaptureUnsupported, what, place,
+                                  "waits for all streams, and one is captured: it runs nothing");
+        }
+    }
+    return cudaSuccess;
 }
 
 /* Whether the calling thread must not do what could wait, as long as this goes on. */
@@ -124,6 +128,7 @@ static bool is_strict(const Capture *capture) {
 }
 
 cudaError_t sim_may_allocate(const char *what, Place place) {
+    sim_tell_refused();
     for (const Capture *c = captures; c != NULL; c = c->next) {
         if (is_strict(c)) {
             return break_captures(is_strict, cudaErrorStreamCaptureUnsupported, what, place,

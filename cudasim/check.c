@@ -236,6 +236,10 @@ void check_fresh(const void *p, size_t bytes) {
     }
 }
 
+void check_other(const void *p, size_t bytes) {
+    race_forget(p, bytes);
+}
+
 void check_once(void) {
     replay_give_up();
 }
@@ -264,6 +268,7 @@ void check_range(const void *p, size_t bytes, bool write) {
 
 void check_copied(void *to, const void *from, size_t bytes) {
     shadow_copy(to, from, bytes);
+    race_range(from, bytes, false);
 }
 
 void check_pause(void) {

@@ -171,6 +171,25 @@ static bool good_copy(const char *call, Place place, const PendingCopy *c, int s
            use_end(c->to.first, slot, call, place) && use_end(c->from.first, slot, call, place);
 }
 
+/* In a default stream a copy between two devices comes after all that was given to either of them,
+   and before all that is given to them later. */
+static void submit(cudaStream_t stream, int slot, Work work) {
+    const PendingCopy *copy = work.context;
+    const Allocation *to = sim_allocation(copy->to.first), *from = sim_allocation(copy->from.first);
+    bool between = copy->to_device && copy->from_device && to->device != from->device &&
+                   queue_of(slot)->kind == QUEUE_DEFAULT;
+    if (!between) {
+        sim_submit(stream, work);
+        return;
+    }
+    int devices[] = {to->device, from->device};
+    queue_join_device(devices[0], &queue_of(slot)->clock);
+    queue_join_device(devices[1], &queue_of(slot)->clock);
+    const Operation *operation = sim_submit(stream, work);
+    queue_device_waits(devices[0], operation->clock);
+    queue_device_waits(devices[1], operation->clock);
+}
+
 static cudaError_t copy_box(const char *call, Place place, PendingCopy work, cudaStream_t stream,
                             bool wait) {
     int slot;
@@ -189,13 +208,14 @@ static cudaError_t copy_box(const char *call, Place place, PendingCopy work, cud
                       : !captured && !work.to_device && !is_pinned(work.to.first);
     PendingCopy *kept = sim_realloc(NULL, sizeof *kept);
     *kept = work;
-    sim_submit(stream, (Work){.what = call,
-                              .place = place,
-                              .type = cudaGraphNodeTypeMemcpy,
-                              .run = run_copy,
-                              .release = release_copy,
-                              .context = kept,
-                              .entered = copy_entered});
+    submit(stream, slot,
+           (Work){.what = call,
+                  .place = place,
+                  .type = cudaGraphNodeTypeMemcpy,
+                  .run = run_copy,
+                  .release = release_copy,
+                  .context = kept,
+                  .entered = copy_entered});
     if (work.waits) {
         sim_wait_stream(slot);
     }
@@ -220,6 +240,48 @@ cudaError_t cudasim_memcpy_async(const char *file, int line, void *to, const voi
                                  size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
     ENTER("cudaMemcpyAsync", file, line);
     return copy("cudaMemcpyAsync", (Place){file, line}, to, from, bytes, kind, stream, false);
+}
+
+/* ---- between devices ------------------------------------------------------------------------- */
+
+static bool is_of(const char *call, const char *end, const void *p, int device, Place place) {
+    const Allocation *a = sim_allocation(p);
+    if (a == NULL || a->device == device || a->pinned || a->managed) {
+        return true;
+    }
+    sim_report("memory of another device",
+               "%s at %s:%d: the %s is memory of device %d, but the call says device %d", call,
+               sim_file(place), place.line, end, a->device, device);
+    sim_detail_address(p);
+    return false;
+}
+
+static cudaError_t copy_peer(const char *call, Place place, void *to, int to_device,
+                             const void *from, int from_device, size_t bytes, cudaStream_t stream,
+                             bool wait) {
+    if (!sim_has_device(to_device) || !sim_has_device(from_device)) {
+        return sim_error(cudaErrorInvalidDevice, call, place, false);
+    }
+    if (!is_of(call, "destination", to, to_device, place) ||
+        !is_of(call, "source", from, from_device, place)) {
+        return sim_error(cudaErrorInvalidValue, call, place, false);
+    }
+    return copy(call, place, to, from, bytes, cudaMemcpyDeviceToDevice, stream, wait);
+}
+
+cudaError_t cudasim_memcpy_peer(const char *file, int line, void *to, int to_device,
+                                const void *from, int from_device, size_t bytes) {
+    ENTER("cudaMemcpyPeer", file, line);
+    return copy_peer("cudaMemcpyPeer", (Place){file, line}, to, to_device, from, from_device, bytes,
+                     NULL, true);
+}
+
+cudaError_t cudasim_memcpy_peer_async(const char *file, int line, void *to, int to_device,
+                                      const void *from, int from_device, size_t bytes,
+                                      cudaStream_t stream) {
+    ENTER("cudaMemcpyPeerAsync", file, line);
+    return copy_peer("cudaMemcpyPeerAsync", (Place){file, line}, to, to_device, from, from_device,
+                     bytes, stream, false);
 }
 
 /* ---- rows and slices ------------------------------------------------------------------------- */
@@ -301,6 +363,7 @@ cudaError_t cudasim_memcpy_symbol(const char *file, int line, void *to, const vo
         return sim_error(cudaErrorInvalidValue, "cudaMemcpyToSymbol", place, false);
     }
     sim_wait_device(sim_device());
+    variables_in_place(sim_device());
     memmove(to, from, bytes);
     return sim_device_error();
 }

@@ -3,11 +3,13 @@
 #include "cublas_product.h"
 #include "device.h"
 #include "kernels/blas.h"
-#include "operation.h"
+#include "queue.h"
 
 enum { MOST_HANDLES = 64 };
 
 struct cublasContext {
+    int device; /* that was current when it was made */
+    Place made;
     cudaStream_t stream;
     cublasPointerMode_t pointers;
     cublasMath_t math;
@@ -78,6 +80,18 @@ static cublasStatus_t known(const char *function, Place place, cublasHandle_t ha
                                              : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
+static bool is_of_device(const char *function, Place place, cublasHandle_t handle, int device,
+                         const char *who) {
+    if (device == handle->device) {
+        return true;
+    }
+    sim_report("cuBLAS argument", "%s at %s:%d: the handle is of device %d, and %s %d", function,
+               sim_file(place), place.line, handle->device, who, device);
+    sim_detail("the handle was created at %s:%d: each device needs its own", sim_file(handle->made),
+               handle->made.line);
+    return false;
+}
+
 cublasStatus_t cudasim_blas_create(const char *file, int line, cublasHandle_t *handle) {
     ENTER("cublasCreate", file, line);
     if (handle == NULL) {
@@ -91,6 +105,8 @@ cublasStatus_t cudasim_blas_create(const char *file, int line, cublasHandle_t *h
         return CUBLAS_STATUS_ALLOC_FAILED;
     }
     *slot = *handle;
+    (*handle)->device = sim_device();
+    (*handle)->made = (Place){file, line};
     blas_init();
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -100,7 +116,7 @@ cublasStatus_t cudasim_blas_destroy(const char *file, int line, cublasHandle_t h
     cublasStatus_t status = known("cublasDestroy", (Place){file, line}, handle);
     if (status != CUBLAS_STATUS_NOT_INITIALIZED &&
         sim_may_wait_device("cublasDestroy", (Place){file, line}) == cudaSuccess) {
-        sim_wait_device(sim_device());
+        sim_wait_device(handle->device);
         *slot_of(handle) = NULL;
         free(handle);
     }
@@ -120,7 +136,10 @@ cublasStatus_t cudasim_blas_set_stream(const char *file, int line, cublasHandle_
     Place place = {file, line};
     cublasStatus_t status = known("cublasSetStream", place, handle);
     if (status == CUBLAS_STATUS_SUCCESS) {
-        if (sim_stream_slot(stream, "cublasSetStream", place) < 0) {
+        int slot = sim_stream_slot(stream, "cublasSetStream", place);
+        if (slot < 0 ||
+            (stream != NULL && !is_of_device("cublasSetStream", place, handle,
+                                             queue_of(slot)->device, "the stream of device"))) {
             return CUBLAS_STATUS_INVALID_VALUE;
         }
         handle->stream = stream;
@@ -213,6 +232,10 @@ static cublasStatus_t multiply(cublasHandle_t handle, Product product) {
     cublasStatus_t status = known(product.function, product.place, handle);
     if (status != CUBLAS_STATUS_SUCCESS) {
         return status;
+    }
+    if (!is_of_device(product.function, product.place, handle, sim_device(),
+                      "the current device is")) {
+        return CUBLAS_STATUS_EXECUTION_FAILED;
     }
     product.device_scalars = handle->pointers == CUBLAS_POINTER_MODE_DEVICE;
     return product_submit(&product, handle->stream);

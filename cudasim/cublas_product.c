@@ -1,4 +1,5 @@
 #include "cublas_product.h"
+#include "device.h"
 #include "operation.h"
 
 #include <stdarg.h>
@@ -97,8 +98,8 @@ static cublasStatus_t check_memory(const Product *p, const BlasMatrix *x, int sl
                    p->batch > 1 ? ", and it is one of a batch" : "");
         return CUBLAS_STATUS_EXECUTION_FAILED;
     }
-    return sim_use(a, slot, what, p->place) ? CUBLAS_STATUS_SUCCESS
-                                            : CUBLAS_STATUS_EXECUTION_FAILED;
+    bool good = sim_use(a, slot, what, p->place) && sim_kernel_may_use(a, slot, what, p->place);
+    return good ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 static void *column_of(const BlasMatrix *x, int z, int column);

@@ -1,12 +1,13 @@
 #include "cublasLt.h"
 
 #include "cublas_product.h"
+#include "device.h"
 
 /* cuBLASLt describes a product in pieces; they come together in cublasLtMatmul(), and the work is
    that of cuBLAS. */
 
 struct cublasLtContext {
-    int alive;
+    int device; /* that was current when it was made */
 };
 
 struct cudasim_lt_layout {
@@ -39,7 +40,9 @@ static cublasStatus_t taken_down(void *p) {
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
     ENTER("cublasLtCreate", NULL, 0);
-    return made(*handle = calloc(1, sizeof **handle));
+    *handle = sim_realloc(NULL, sizeof **handle);
+    (*handle)->device = sim_device();
+    return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
@@ -251,6 +254,12 @@ cublasStatus_t cudasim_lt_matmul(const char *file, int line, cublasLtHandle_t ha
         sim_report("cuBLAS argument", "%s at %s:%d: the handle or a description is NULL", call,
                    sim_file(place), line);
         return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    if (handle->device != sim_device()) {
+        sim_report("cuBLAS argument",
+                   "%s at %s:%d: the handle is of device %d, the current device is %d", call,
+                   sim_file(place), line, handle->device, sim_device());
+        return CUBLAS_STATUS_EXECUTION_FAILED;
     }
     if (matmul->scale != CUDA_R_32F) {
         return unsupported(call, place, "scale type", (int)matmul->scale);

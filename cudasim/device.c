@@ -1,6 +1,8 @@
+#include "device.h"
 #include "block.h"
+#include "rank.h"
 
-/* The device as a program sees it: a small GPU of compute capability 8.0. */
+/* A device as a program sees it: a small GPU of compute capability 8.0. All are alike. */
 
 enum { MULTIPROCESSORS = 4, THREADS_OF_MULTIPROCESSOR = 1024, BLOCKS_OF_MULTIPROCESSOR = 16 };
 
@@ -16,7 +18,7 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
 
 /* ---- properties ------------------------------------------------------------------------------ */
 
-static cudaDeviceProp properties_of_device(void) {
+static cudaDeviceProp properties_of_device(int number) {
     sim_begin();
     return (cudaDeviceProp){
         .name = "cudasim (not a GPU)",
@@ -39,6 +41,7 @@ static cudaDeviceProp properties_of_device(void) {
         .surfaceAlignment = 512,
         .concurrentKernels = 1,
         .asyncEngineCount = 2,
+        .pciBusID = number,
         .unifiedAddressing = 1,
         .memoryClockRate = 1000000,
         .memoryBusWidth = 64,
@@ -62,10 +65,10 @@ static cudaDeviceProp properties_of_device(void) {
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
-    if (device != 0) {
+    if (!sim_has_device(device)) {
         return cudaErrorInvalidDevice;
     }
-    *properties = properties_of_device();
+    *properties = properties_of_device(device);
     return cudaSuccess;
 }
 
@@ -131,7 +134,7 @@ static const struct {
 };
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
-    cudaDeviceProp properties = properties_of_device();
+    cudaDeviceProp properties = properties_of_device(device);
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
         const char *at = (const char *)&properties + attributes[i].offset;
         if (attributes[i].attribute == attribute) {
@@ -140,7 +143,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
             memcpy(&whole, at, sizeof whole);
             memcpy(&part, at, sizeof part);
             *value = attributes[i].bytes == sizeof part ? part : (int)whole;
-            return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+            return sim_has_device(device) ? cudaSuccess : cudaErrorInvalidDevice;
         }
     }
     return cudaErrorInvalidValue;
@@ -148,32 +151,41 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 
 /* ---- wishes that make no difference here ----------------------------------------------------- */
 
-static unsigned device_flags;
-static size_t limits[] = {[cudaLimitStackSize] = STACK_BYTES,
-                          [cudaLimitPrintfFifoSize] = 1 << 20,
-                          [cudaLimitMallocHeapSize] = 8 << 20};
-static cudaFuncCache cache_wanted;
-static cudaSharedMemConfig banks_wanted;
+typedef struct Wishes {
+    unsigned flags;
+    size_t limits[cudaLimitMallocHeapSize + 1]; /* 0: not set */
+    cudaFuncCache cache;
+    cudaSharedMemConfig banks;
+} Wishes;
+
+static Wishes wishes[MOST_DEVICES]; /* by device */
+static const size_t usual_limits[] = {[cudaLimitStackSize] = STACK_BYTES,
+                                      [cudaLimitPrintfFifoSize] = 1 << 20,
+                                      [cudaLimitMallocHeapSize] = 8 << 20};
+
+static Wishes *of_current(void) {
+    return &wishes[sim_host()->device];
+}
 
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
-    device_flags = flags;
+    of_current()->flags = flags;
     return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned *flags) {
-    *flags = device_flags;
+    *flags = of_current()->flags;
     return cudaSuccess;
 }
 
 static bool is_limit(cudaLimit limit) {
-    return (size_t)limit < sizeof limits / sizeof limits[0];
+    return (size_t)limit < sizeof usual_limits / sizeof usual_limits[0];
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     if (!is_limit(limit)) {
         return cudaErrorNotSupported;
     }
-    limits[limit] = value;
+    of_current()->limits[limit] = value;
     return cudaSuccess;
 }
 
@@ -181,53 +193,65 @@ cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit) {
     if (!is_limit(limit)) {
         return cudaErrorNotSupported;
     }
-    *value = limits[limit];
+    size_t wanted = of_current()->limits[limit];
+    *value = wanted != 0 ? wanted : usual_limits[limit];
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache wanted) {
-    cache_wanted = wanted;
+    of_current()->cache = wanted;
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *wanted) {
-    *wanted = cache_wanted;
+    *wanted = of_current()->cache;
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig wanted) {
-    banks_wanted = wanted;
+    of_current()->banks = wanted;
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig *wanted) {
-    *wanted = banks_wanted;
+    *wanted = of_current()->banks;
     return cudaSuccess;
 }
 
-/* ---- other devices, of which there are none -------------------------------------------------- */
+/* The current device is as it was when the program began. */
+cudaError_t cudasim_device_reset(const char *file, int line) {
+    ENTER("cudaDeviceReset", file, line);
+    Place place = {file, line};
+    int number = sim_device();
+    cudaError_t error = cudasim_device_synchronize(file, line);
+    SimDevice *device = device_of(number);
+    sim_retire_all(number, place);
+    variables_reset(number);
+    device->peers = device->pool_users = 0;
+    device->error = cudaSuccess;
+    wishes[number] = (Wishes){0};
+    return error;
+}
+
+/* ---- names by bus ---------------------------------------------------------------------------- */
 
 cudaError_t cudaDeviceGetPCIBusId(char *text, int bytes, int device) {
-    if (device != 0 || bytes < 13) {
-        return device != 0 ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+    if (!sim_has_device(device) || bytes < 13) {
+        return bytes < 13 ? cudaErrorInvalidValue : cudaErrorInvalidDevice;
     }
-    snprintf(text, (size_t)bytes, "0000:00:00.0");
+    snprintf(text, (size_t)bytes, "0000:%02x:00.0", (unsigned)device & 0xFF);
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
-    *can = 0;
-    return device == 0 && peer == 0 ? cudaSuccess : cudaErrorInvalidDevice;
-}
-
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-    (void)peer, (void)flags;
-    return cudaErrorInvalidDevice;
-}
-
-cudaError_t cudaDeviceDisablePeerAccess(int peer) {
-    (void)peer;
-    return cudaErrorInvalidDevice;
+cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text) {
+    unsigned bus, slot, function;
+    bool with_domain = sscanf(text, "%*x:%x:%x.%x", &bus, &slot, &function) == 3;
+    if (!with_domain && sscanf(text, "%x:%x.%x", &bus, &slot, &function) != 3) {
+        return cudaErrorInvalidValue;
+    }
+    *device = (int)bus;
+    return slot == 0 && function == 0 && sim_has_device(*device) ? cudaSuccess
+                                                                 : cudaErrorInvalidDevice;
 }
 
 unsigned cudasim_multiprocessors(void) {

@@ -8,17 +8,18 @@
 
 #include "allocation.h"
 
+enum { MOST_DEVICES = 64 /**< of a program */ };
+
 /** A device. */
 typedef struct SimDevice {
-    int queue;      /**< slot of its default stream; 0 before its first use, but for device 0 */
-    bool many;      /**< it has had other queues than that */
-    uint64_t peers; /**< bit d: kernels here may use memory of device d */
-    SimUse memory;  /**< given out */
-    uint64_t release_threshold; /**< of its pool; kept for cudaMemPoolGetAttribute() */
-    cudaError_t error;          /**< of a kernel that failed; every later call returns it */
+    bool many;           /**< it has had other queues than default streams */
+    uint64_t peers;      /**< bit d: kernels here may use memory of device d */
+    uint64_t pool_users; /**< bit d: kernels of device d may use memory of the pool here */
+    Place peer_ended[MOST_DEVICES]; /**< where `peers` has lost a bit */
+    SimUse memory;                  /**< given out */
+    uint64_t release_threshold;     /**< of its pool; kept for cudaMemPoolGetAttribute() */
+    cudaError_t error;              /**< of a kernel that failed; every later call returns it */
 } SimDevice;
-
-enum { MOST_DEVICES = 64 /**< of a program */ };
 
 /** A device by its number, 0 to sim_device_count() - 1. */
 SimDevice *device_of(int number);
@@ -35,7 +36,32 @@ int sim_device(void);
 /** Whether there is a device of this number. */
 bool sim_has_device(int number);
 
-/** Whether work on one device may use memory of another one, or of the same. */
-bool sim_reaches(int device, int owner);
+/** Work begins: reports a cudaSetDevice() that has failed without being noticed. */
+void sim_tell_refused(void);
+
+/* ---- variables.c ----------------------------------------------------------------------------- */
+
+/** There will be several devices: notes what each device's variables begin with. */
+void variables_at_first(void);
+
+/** Work of a device runs, or a copy from or to its variables. */
+void variables_in_place(int device);
+
+/** They are as at the beginning. */
+void variables_reset(int device);
+
+/* ---- peer.c ---------------------------------------------------------------------------------- */
+
+/** Whether kernels of a device may use the memory. */
+bool sim_reaches(int device, const Allocation *a);
+
+/** More lines of a report that they may not: why, and what to do. */
+void sim_detail_reach(int device, const Allocation *a);
+
+/** Whether the memory is of the rank that runs, or of none; else that is reported. */
+bool sim_is_own(const Allocation *a, const char *what, Place place);
+
+/** Whether a kernel or product in a queue may use the memory; else that is reported. */
+bool sim_kernel_may_use(const Allocation *a, int slot, const char *what, Place place);
 
 #endif

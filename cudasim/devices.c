@@ -17,6 +17,9 @@ int sim_device_count(void) {
 
 void sim_need_devices(int count) {
     needed = count > needed ? count : needed;
+    if (sim_device_count() > 1) {
+        variables_at_first();
+    }
 }
 
 int sim_device(void) {
@@ -27,10 +30,6 @@ int sim_device(void) {
 bool sim_has_device(int number) {
     sim_begin();
     return number >= 0 && number < sim_device_count();
-}
-
-bool sim_reaches(int device, int owner) {
-    return device == owner || devices[device].peers >> owner & 1;
 }
 
 /* ---- the current one ------------------------------------------------------------------------- */
@@ -44,10 +43,26 @@ cudaError_t cudaGetDeviceCount(int *count) {
 cudaError_t cudasim_set_device(const char *file, int line, int device) {
     ENTER("cudaSetDevice", file, line);
     if (!sim_has_device(device)) {
+        sim_host()->refused = (Place){file, line};
         return sim_error(cudaErrorInvalidDevice, "cudaSetDevice", (Place){file, line}, false);
     }
     sim_host()->device = device;
+    sim_host()->refused.file = NULL;
     return sim_device_error();
+}
+
+/* Who has not noticed goes on to work, on the device that was current before. */
+void sim_tell_refused(void) {
+    Place place = sim_host()->refused;
+    if (place.file != NULL) {
+        sim_host()->refused.file = NULL;
+        sim_report("unchecked error",
+                   "cudaSetDevice failed at %s:%d with \"%s\", and the program never checked",
+                   sim_file(place), place.line, cudaGetErrorString(cudaErrorInvalidDevice));
+        sim_detail("there are %d devices, from 0 on; device %d is still current, and does what "
+                   "follows",
+                   sim_device_count(), sim_host()->device);
+    }
 }
 
 cudaError_t cudaGetDevice(int *device) {

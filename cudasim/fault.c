@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "block.h"
-#include "operation.h"
+#include "device.h"
+#include "rank.h"
 
 /* Device memory is closed, and opened one allocation at a time when an operation touches it. So
    every fault comes here: most open something and go on, the others are mistakes. */
@@ -79,11 +80,32 @@ static bool in_dynamic_shared(const Worker *worker, const char *p) {
     return p >= worker->dynamic_end - DYNAMIC_SHARED - PAGE && p < worker->dynamic_end + PAGE;
 }
 
+/* A copy may go to any device; a kernel has found its pointer in memory. */
+static bool may_touch(const Allocation *a) {
+    bool own = a->rank == NO_RANK || a->rank == sim_rank();
+    return sim_worker == NULL || !sim_worker->in_kernel || (own && sim_reaches(sim_device(), a));
+}
+
+static void report_reach(const Allocation *a, bool write, const char *where) {
+    bool own = a->rank == NO_RANK || a->rank == sim_rank();
+    const char *verb = write ? "write" : "read";
+    if (!own) {
+        sim_report("memory of another rank", "%s at %s of memory of rank %d", verb, where, a->rank);
+        return;
+    }
+    sim_report("memory of another device",
+               "%s at %s of memory of device %d by a kernel on device %d", verb, where, a->device,
+               sim_device());
+    sim_detail_reach(sim_device(), a);
+}
+
 static void report_in_kernel(const char *p, bool write, const char *where) {
     const Worker *worker = sim_worker;
     const char *verb = write ? "write" : "read";
     const Allocation *a = sim_on_device(p) ? sim_nearest(p) : NULL;
-    if ((uintptr_t)p < PAGE) {
+    if (a != NULL && a->live && p < a->pages + a->length && !may_touch(a)) {
+        report_reach(a, write, where);
+    } else if ((uintptr_t)p < PAGE) {
         sim_report("null pointer", "%s of address %p at %s", verb, p, where);
         sim_detail_error();
     } else if (a != NULL && !a->live && p >= a->base && p < a->base + a->bytes) {
@@ -129,7 +151,7 @@ static void handle_fault(int signal, siginfo_t *info, void *context) {
 
     bool inside = a != NULL && a->live && p < a->pages + a->length;
     bool closed = inside && !a->open;
-    if (inside && sim_operation() != NULL) {
+    if (inside && sim_operation() != NULL && may_touch(a)) {
         sim_open(a); /* unless another core just has: then the access succeeds now */
         return;
     }
@@ -137,7 +159,13 @@ static void handle_fault(int signal, siginfo_t *info, void *context) {
         return;
     }
     char where[600];
-    if (in_kernel && is_misaligned(info)) {
+    int overflow = rank_overflow(p);
+    if (overflow >= 0) {
+        sim_describe_fault(pc, false, where, sizeof where);
+        sim_report("stack overflow",
+                   "the host code of rank %d has more than 8 MiB of local variables, at %s",
+                   overflow, where);
+    } else if (in_kernel && is_misaligned(info)) {
         sim_describe_fault(pc, true, where, sizeof where);
         sim_report("misaligned access",
                    "an access at %s to an address that is not a multiple of its "
@@ -208,6 +236,7 @@ void sim_begin(void) {
         begun = true;
         sim_read_settings();
         sim_reserve_memory();
+        sim_need_devices(1);
         sim_catch_faults();
     }
 }

@@ -1,4 +1,5 @@
 #include "graph.h"
+#include "rank.h"
 
 /* An executable graph is a copy of a graph, with its nodes in an order in which they could run. A
    launch puts them into queues as a program without graphs would put them into streams, with waits
@@ -227,6 +228,10 @@ static bool is_over_by(int slot, const Clock *clock) {
 
 enum { MOST_LANES = 31 /* of a device */ };
 
+static bool is_lane(const Queue *queue, int device) {
+    return queue->kind == QUEUE_LANE && queue->device == device && queue->rank == sim_rank();
+}
+
 /* A queue in which a step adds no order that the edges do not ask for: all that is in it comes
    before the step. If there is none, steps share one, and a race between them may go unseen. */
 static int queue_for(const Clock *clock, int stream, int device) {
@@ -236,7 +241,7 @@ static int queue_for(const Clock *clock, int stream, int device) {
         return stream;
     }
     for (int s = 1; s < queue_count(); s++) {
-        if (queue_of(s)->kind == QUEUE_LANE && queue_of(s)->device == device) {
+        if (is_lane(queue_of(s), device)) {
             if (is_over_by(s, clock)) {
                 return s;
             }

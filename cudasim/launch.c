@@ -1,7 +1,8 @@
 #include <stdarg.h>
 
 #include "block.h"
-#include "operation.h"
+#include "device.h"
+#include "queue.h"
 
 /* A launch is looked at when it is written, as CUDA does, and runs when its stream does. */
 
@@ -26,6 +27,15 @@ refuse(const LaunchSite *site, cudaError_t error, const char *format, ...) {
     sim_detail("on a GPU this is silent until you call cudaGetLastError(): \"%s\"",
                cudaGetErrorString(error));
     return sim_error(error, site->name, place_of(site), true);
+}
+
+static cudaError_t refuse_stream(const LaunchSite *site, const Queue *stream) {
+    cudaError_t error = refuse(site, cudaErrorInvalidResourceHandle,
+                               "its stream is of device %d, and device %d is current",
+                               stream->device, sim_device());
+    sim_detail("the stream was created at %s:%d; cudaSetDevice(%d) comes first",
+               sim_file(stream->made), stream->made.line, stream->device);
+    return error;
 }
 
 /* Whether all blocks of a cooperative launch can be resident. */
@@ -75,6 +85,12 @@ static cudaError_t possible(const LaunchSite *site) {
     return site->cooperative ? fits_at_once(site, threads) : cudaSuccess;
 }
 
+/* A launch in a stream of another device is refused for that. */
+static bool may_use(Allocation *a, int slot, const char *what, Place place) {
+    return sim_use(a, slot, what, place) &&
+           (queue_of(slot)->device != sim_device() || sim_kernel_may_use(a, slot, what, place));
+}
+
 /* A pointer that a kernel cannot use is found here, not only when it is used. */
 int cudasim_pointer_argument(const LaunchSite *site, int number, const volatile void *p) {
     ENTER(site->name, site->file, site->line);
@@ -97,7 +113,7 @@ int cudasim_pointer_argument(const LaunchSite *site, int number, const volatile 
         int slot = sim_stream_slot(site->stream, site->name, place);
         char what[200];
         snprintf(what, sizeof what, "argument %d of %s", number, site->name);
-        if (slot >= 0 && (a == NULL || sim_use(a, slot, what, place))) {
+        if (slot >= 0 && (a == NULL || may_use(a, slot, what, place))) {
             return 1;
         }
     }
@@ -181,6 +197,9 @@ cudaError_t cudasim_submit_launch(const LaunchSite *site, void (*thread)(void *)
     ENTER(site->name, site->file, site->line);
     int slot;
     cudaError_t error = sim_may_submit(site->stream, site->name, place_of(site), &slot);
+    if (error == cudaSuccess && queue_of(slot)->device != sim_device()) {
+        error = refuse_stream(site, queue_of(slot));
+    }
     if (error == cudaSuccess) {
         error = possible(site);
     }

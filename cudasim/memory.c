@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 
 #include "device.h"
-#include "operation.h"
+#include "rank.h"
 
 /* Addresses are plenty, so each allocation has pages of its own with a closed page after them, and
    freed pages rest for a while before they are given out again. */
@@ -188,6 +188,7 @@ Allocation *sim_allocate(int device, size_t bytes, bool on_host, const char *mak
                                .pages = pages,
                                .length = length,
                                .number = ++made_count,
+                               .rank = sim_rank(),
                                .device = device,
                                .pinned = on_host,
                                .live = true,
@@ -229,10 +230,25 @@ void sim_retire(Allocation *allocation) {
     freed[freed_count++ % MOST_ALLOCATIONS] = (int32_t)(allocation - table);
 }
 
+void sim_retire_all(int device, Place place) {
+    for (Allocation *a = table; a < table + table_count; a++) {
+        if (a->live && !a->given_back && !a->pinned && a->device == device) {
+            a->given_back = true;
+            a->freed = place;
+            sim_retire(a);
+        }
+    }
+}
+
 /* ---- open while an operation runs, closed to the host ---------------------------------------- */
 
 static Allocation *opened[4096];
 static int opened_count;
+static bool others_open;
+
+bool sim_others_open(void) {
+    return others_open;
+}
 
 void sim_open(Allocation *allocation) {
     static int busy;
@@ -244,6 +260,7 @@ void sim_open(Allocation *allocation) {
             opened[opened_count++] = allocation;
         }
         allocation->open = true;
+        others_open = others_open || (allocation->device != sim_device() && !allocation->pinned);
         check_opened(allocation);
     }
     __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
@@ -268,6 +285,7 @@ void sim_close_memory(void) {
             close_one(&table[i]);
         }
     }
+    others_open = false;
     while (opened_count > 0) {
         close_one(opened[--opened_count]);
     }

@@ -9,6 +9,10 @@ void check_fresh(const void *p, size_t bytes) {
     (void)p, (void)bytes;
 }
 
+void check_other(const void *p, size_t bytes) {
+    (void)p, (void)bytes;
+}
+
 void check_once(void) {
 }
 

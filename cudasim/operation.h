@@ -44,7 +44,7 @@ typedef struct Operation {
     const char *what;       /**< the work's */
     Place place;            /**< the work's */
     Place replayed;         /**< of the cudaGraphLaunch that has put it here; or no file */
-    int rank;               /**< whose host has submitted it */
+    int rank;               /**< that has submitted it, or NO_RANK */
     int stream;             /**< slot of its queue */
     uint64_t number;        /**< in its queue, from 1 on */
     uint64_t serial;        /**< among all that were ever submitted */
@@ -75,10 +75,10 @@ void sim_wait_stream(int slot);
 /** Whether the host has waited for an operation. */
 bool sim_host_ordered(int slot, uint64_t number);
 
-/** The same for all streams of a device. */
+/** The same for all streams of a device that the rank has. */
 void sim_wait_device(int device);
 
-/** The same for all devices. */
+/** The same for all devices and ranks. */
 void sim_wait_all(void);
 
 /** The operation that runs now, or NULL: the host does. */
@@ -95,6 +95,9 @@ bool sim_many_streams(void);
 
 /** Calls a function of the program in the midst of an operation, which it is ordered after. */
 void sim_as_host(void (*call)(void *), void *context);
+
+/** Whether such a function runs. */
+bool sim_in_host_function(void);
 
 /** Stops the program if a function of the host that a stream has called is running. */
 void sim_refuse_in_host_function(const char *what, Place place);

@@ -1,6 +1,6 @@
 #include <sys/mman.h>
 
-#include "operation.h"
+#include "rank.h"
 
 /* Pinned and managed memory with work on its way: until the host has waited for it the pages are
    closed, and touching them is reported. */
@@ -10,6 +10,7 @@ typedef struct Pending {
     const char *begin, *end;
     bool written; /* by the operation: the host may not even read */
     const char *what;
+    int rank; /* whose host may not touch it */
     int slot;
     uint64_t number;
     Place place;
@@ -17,17 +18,19 @@ typedef struct Pending {
 
 static Pending *pending;
 static int pending_count, pending_room;
+static bool page_opened; /* since the host has touched what lies beside */
 
-static void set_access(const Pending *p, int access) {
+static void close_one(const Pending *p) {
     uintptr_t first = (uintptr_t)p->begin & ~(uintptr_t)(PAGE - 1);
-    mprotect((void *)first, (uintptr_t)p->end - first, access);
+    mprotect((void *)first, (uintptr_t)p->end - first, p->written ? PROT_NONE : PROT_READ);
 }
 
+/* Whose work is over is opened, as a whole; what others of them still need is closed again. */
 void sim_guard_pending(void) {
     int kept = 0;
     for (int i = 0; i < pending_count; i++) {
         const Pending *p = &pending[i];
-        if (sim_host_ordered(p->slot, p->number) || !p->allocation->live) {
+        if (clock_at(rank_clock(p->rank), p->slot) >= p->number || !p->allocation->live) {
             p->allocation->open = p->allocation->live;
             if (p->allocation->live) {
                 mprotect(p->allocation->pages, p->allocation->length, PROT_READ | PROT_WRITE);
@@ -38,9 +41,14 @@ void sim_guard_pending(void) {
     }
     pending_count = kept;
     for (int i = 0; i < pending_count; i++) {
-        pending[i].allocation->open = false;
-        set_access(&pending[i], pending[i].written ? PROT_NONE : PROT_READ);
+        if (pending[i].allocation->open || page_opened) {
+            close_one(&pending[i]);
+        }
     }
+    for (int i = 0; i < pending_count; i++) {
+        pending[i].allocation->open = false;
+    }
+    page_opened = false;
 }
 
 void sim_guard(const char *begin, size_t bytes, bool written, const Operation *operation) {
@@ -52,10 +60,17 @@ void sim_guard(const char *begin, size_t bytes, bool written, const Operation *o
         pending_room = 2 * pending_room + 16;
         pending = sim_realloc(pending, (size_t)pending_room * sizeof *pending);
     }
-    pending[pending_count++] = (Pending){allocation,        begin,           begin + bytes,
-                                         written,           operation->what, operation->stream,
-                                         operation->number, operation->place};
-    sim_guard_pending();
+    pending[pending_count++] = (Pending){.allocation = allocation,
+                                         .begin = begin,
+                                         .end = begin + bytes,
+                                         .written = written,
+                                         .what = operation->what,
+                                         .rank = operation->rank,
+                                         .slot = operation->stream,
+                                         .number = operation->number,
+                                         .place = operation->place};
+    close_one(&pending[pending_count - 1]);
+    allocation->open = false;
 }
 
 static void report_pending(const Pending *work, const char *verb, const char *where) {
@@ -83,5 +98,6 @@ bool sim_pending_copy(const char *p, bool write, const void *pc) {
         }
     }
     mprotect((void *)((uintptr_t)p & ~(uintptr_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE);
+    page_opened = true;
     return false;
 }

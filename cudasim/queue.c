@@ -9,9 +9,9 @@
    operations. The clock is both the list of what to run first and the answer to "are these two
    ordered?". */
 
-enum { DEPTH = 1024 /* a full queue makes room, as a GPU's does */ };
+enum { DEPTH = 1024 /* a full queue makes room, as a GPU's does */, ALL = -1 /* devices */ };
 
-static Queue queues[QUEUES] = {{.kind = QUEUE_DEFAULT, .blocking = true}};
+static Queue queues[QUEUES] = {{.kind = QUEUE_DEFAULT, .rank = NO_RANK, .blocking = true}};
 static int count = 1;
 static const Operation *current;
 
@@ -34,21 +34,32 @@ int queue_take(int device, QueueKind kind) {
     count = slot < count ? count : slot + 1;
     queues[slot].kind = kind;
     queues[slot].device = device;
+    queues[slot].rank = sim_rank();
     device_of(device)->many = device_of(device)->many || kind != QUEUE_DEFAULT;
     queues[slot].blocking = kind == QUEUE_DEFAULT;
     return slot;
 }
 
+/* Of the default streams. Ranks on one device have each their own, as processes have. */
+static int *default_of(int device, int rank) {
+    static int slots[MOST_DEVICES][MOST_RANKS + 1];
+    return &slots[device][rank + 1];
+}
+
 int queue_default(int device) {
-    SimDevice *d = device_of(device);
-    if (d->queue == 0 && device != 0) {
-        d->queue = queue_take(device, QUEUE_DEFAULT);
-        if (d->queue < 0) {
+    int rank = sim_rank(), *slot = default_of(device, rank);
+    if (*slot == 0 && !(device == 0 && rank == NO_RANK)) {
+        *slot = queue_take(device, QUEUE_DEFAULT);
+        if (*slot < 0) {
             fprintf(stderr, "[cudasim] at most %d streams\n", QUEUES);
             sim_stop();
         }
     }
-    return d->queue;
+    return *slot;
+}
+
+static bool is_of(const Queue *queue, int device, int rank) {
+    return queue->kind != QUEUE_UNUSED && queue->device == device && queue->rank == rank;
 }
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
@@ -93,11 +104,11 @@ static void join_blocking(int slot, Clock *clock) {
         return;
     }
     if (queue->kind != QUEUE_DEFAULT) {
-        clock_join(clock, &queues[queue_default(queue->device)].clock);
+        clock_join(clock, &queues[*default_of(queue->device, queue->rank)].clock);
         return;
     }
     for (int s = 0; s < count; s++) {
-        if (queues[s].blocking && queues[s].device == queue->device) {
+        if (queues[s].blocking && is_of(&queues[s], queue->device, queue->rank)) {
             clock_join(clock, &queues[s].clock);
         }
     }
@@ -107,6 +118,23 @@ void sim_clock_of(int slot, Clock *clock) {
     clock_copy(clock, sim_host()->clock);
     clock_join(clock, &queues[slot].clock);
     join_blocking(slot, clock);
+}
+
+void queue_join_device(int device, Clock *clock) {
+    for (int s = 0; s < count; s++) {
+        if (is_of(&queues[s], device, sim_rank())) {
+            clock_join(clock, &queues[s].clock);
+        }
+    }
+}
+
+void queue_device_waits(int device, const Clock *clock) {
+    clock_join(&queues[queue_default(device)].clock, clock);
+    for (int s = 0; s < count; s++) {
+        if (is_of(&queues[s], device, sim_rank()) && queues[s].kind == QUEUE_STREAM) {
+            clock_join(&queues[s].clock, clock);
+        }
+    }
 }
 
 bool sim_ordered(const Operation *operation, int slot, uint64_t number) {
@@ -133,11 +161,22 @@ static void finish(Operation *operation) {
     free(operation);
 }
 
+/* Memory of other devices is closed: may this one touch it? */
+static void change_device(int device) {
+    static int before;
+    if (device != before || sim_others_open()) {
+        before = device;
+        sim_close_memory();
+    }
+}
+
 static void run_first(Queue *queue) {
     Operation *operation = queue->first;
     const Work *work = &operation->job->work;
     queue->first = operation->next;
     current = operation;
+    change_device(queue->device);
+    variables_in_place(queue->device);
     rank_data_in_place(operation->rank);
     if (work->run != NULL && sim_device_error() == cudaSuccess) {
         work->run(work->context);
@@ -259,10 +298,11 @@ void sim_wait_stream(int slot) {
 
 /* Of two streams that nothing orders, the one that was given its work later goes first: it is the
    one that would need the other's results. */
-static int next_queue(int device) {
+static int next_queue(int device, int rank) {
     int next = -1;
     for (int s = 0; s < count; s++) {
-        if (queues[s].done == queues[s].submitted || queues[s].device != device) {
+        bool wanted = device == ALL || (queues[s].device == device && queues[s].rank == rank);
+        if (queues[s].done == queues[s].submitted || !wanted) {
             continue;
         }
         bool later = next < 0 || queues[s].first->serial > queues[next].first->serial;
@@ -274,20 +314,16 @@ static int next_queue(int device) {
 }
 
 void sim_wait_device(int device) {
-    for (int slot; (slot = next_queue(device)) >= 0;) {
+    for (int slot; (slot = next_queue(device, sim_rank())) >= 0;) {
         queue_run_to(slot, queues[slot].submitted);
     }
-    for (int s = 0; s < count; s++) {
-        if (queues[s].device == device) {
-            clock_join(sim_host()->clock, &queues[s].clock);
-        }
-    }
+    queue_join_device(device, sim_host()->clock);
     sim_close_memory();
 }
 
 void sim_wait_all(void) {
-    for (int device = 0; device < sim_device_count(); device++) {
-        sim_wait_device(device);
+    for (int slot; (slot = next_queue(ALL, NO_RANK)) >= 0;) {
+        sim_wait_stream(slot);
     }
 }
 
@@ -308,6 +344,10 @@ void sim_as_host(void (*call)(void *), void *context) {
     in_host_function = false;
     clock_copy(host, &before);
     current = operation;
+}
+
+bool sim_in_host_function(void) {
+    return in_host_function;
 }
 
 void sim_refuse_in_host_function(const char *what, Place place) {

@@ -21,6 +21,7 @@ typedef enum QueueKind {
 typedef struct Queue {
     QueueKind kind;      /**< what it is for */
     int device;          /**< where its operations run */
+    int rank;            /**< whose it is, or NO_RANK */
     Place made;          /**< a stream's cudaStreamCreate() */
     Operation *first;    /**< the next to run; NULL: none waits */
     Operation *last;     /**< see first */
@@ -33,7 +34,7 @@ typedef struct Queue {
     cudaStream_t handle; /**< NULL: not a stream of the program, or the default one */
 } Queue;
 
-/** A queue; [0] is the default stream of device 0. */
+/** A queue; [0] is the default stream of device 0, outside of ranks. */
 Queue *queue_of(int slot);
 
 /** All queues that were ever used have slots below this. */
@@ -42,7 +43,7 @@ int queue_count(void);
 /** A queue of a device that nobody uses, from now on for this; -1 if there are no more. */
 int queue_take(int device, QueueKind kind);
 
-/** The slot of a device's default stream. */
+/** The slot of a device's default stream, as the rank has it that runs. */
 int queue_default(int device);
 
 /** Runs a queue up to an operation, and before each what it waits for. */
@@ -66,6 +67,12 @@ void queue_host_waits(const Clock *clock);
 
 /** Whether a queue has come to an operation. Who asks again and again gets on, one at a time. */
 cudaError_t queue_query(int slot, uint64_t number, const Clock *clock);
+
+/** Joins a clock with all that the rank which runs has submitted to a device. */
+void queue_join_device(int device, Clock *clock);
+
+/** All that it submits to a device from now on comes after what has a place in the clock. */
+void queue_device_waits(int device, const Clock *clock);
 
 /** Each place becomes the later one of two. */
 void clock_join(Clock *clock, const Clock *other);

@@ -38,7 +38,7 @@ static Cell *cell_of(const char *p) {
         Cell *cells = race_device_cells();
         return &cells[(p - device_begin) / 4];
     }
-    if (p >= worker->shared && p < worker->dynamic_end) {
+    if (worker != NULL && p >= worker->shared && p < worker->dynamic_end) {
         if (worker->race_cells == NULL) {
             worker->race_cells = reserve_cells((size_t)(worker->dynamic_end - worker->shared));
         }

@@ -13,7 +13,7 @@
 /* A rank is a fiber of the host: a stack, and what a process would have for itself. One runs until
    it waits for others, or ends; then the next has its turn, on the same thread of the CPU. */
 
-enum { RANK_STACK = 8 << 20, MOST_RANKS = 64, MOST_DATA = 4096, MOST_REGIONS = 64 };
+enum { RANK_STACK = 8 << 20, MOST_DATA = 4096, MOST_REGIONS = 64 };
 
 typedef struct Rank {
     Host host;
@@ -39,18 +39,27 @@ static struct {
 /* ---- hosts ----------------------------------------------------------------------------------- */
 
 static Clock of_process; /* what the threads that are not ranks have waited for */
-static __thread Host thread = {.clock = &of_process};
+static __thread Host thread = {.rank = NO_RANK, .clock = &of_process};
 
 Host *sim_host(void) {
     return running != NULL ? &running->host : &thread;
+}
+
+const Clock *rank_clock(int rank) {
+    return ranks != NULL && rank != NO_RANK ? &ranks[rank].clock : &of_process;
 }
 
 bool sim_is_rank(void) {
     return running != NULL;
 }
 
+int sim_rank(void) {
+    const Operation *operation = sim_operation();
+    return operation != NULL ? operation->rank : sim_host()->rank;
+}
+
 int cudasim_rank(void) {
-    return sim_host()->rank;
+    return running != NULL ? running->host.rank : 0;
 }
 
 int cudasim_rank_count(void) {
@@ -97,7 +106,7 @@ static void load_data(const char *from) {
 }
 
 void rank_data_in_place(int rank) {
-    if (rank != in_place && ranks != NULL) {
+    if (rank != in_place && rank != NO_RANK && ranks != NULL) {
         save_data(ranks[in_place].data);
         load_data(ranks[rank].data);
         in_place = rank;
@@ -180,14 +189,17 @@ static void pass_on(Rank *from, Rank *to) {
 
 static void detail_rank(const Rank *rank) {
     const Host *host = &rank->host;
-    char whom[500] = "";
+    char whom[500] = "", within[500] = "";
     if (rank->ended) {
         sim_detail("rank %d has ended", host->rank);
         return;
     }
+    if (host->depth > 0) {
+        snprintf(within, sizeof within, ", in %s at %s:%d", host->call, sim_file(host->call_place),
+                 host->call_place.line);
+    }
     rank->wait->tell(rank->wait->context, whom, sizeof whom);
-    sim_detail("rank %d, in %s at %s:%d: %s at %s:%d waits for %s", host->rank, host->call,
-               sim_file(host->call_place), host->call_place.line, rank->wait->call,
+    sim_detail("rank %d%s: %s at %s:%d waits for %s", host->rank, within, rank->wait->call,
                sim_file(rank->wait->place), rank->wait->place.line, whom);
 }
 
@@ -203,7 +215,8 @@ static _Noreturn void report_deadlock(void) {
     while (ranks[first].ended) {
         first++;
     }
-    report_wait(ranks[first].wait);
+    running = &ranks[first]; /* as which it is reported */
+    report_wait(running->wait);
     for (int r = 0; r < count; r++) {
         detail_rank(&ranks[r]);
     }
@@ -217,8 +230,11 @@ static void wait_as_thread(const RankWait *wait) {
     while (!wait->ready(wait->context)) {
         if (ranks == NULL || sim_ending()) {
             report_wait(wait);
-            if (host->call != NULL) {
-                sim_detail("%s at %s:%d waits for that", host->call, sim_file(host->call_place),
+            if (sim_ending()) {
+                sim_detail("the program has come to its end, and nobody else would do anything");
+            } else {
+                sim_detail("%s at %s:%d waits for that, and nobody else would do anything",
+                           host->call != NULL ? host->call : "the host", sim_file(host->call_place),
                            host->call_place.line);
             }
             sim_stop();
@@ -231,7 +247,8 @@ static void wait_as_thread(const RankWait *wait) {
 
 void rank_wait(const RankWait *wait) {
     CHECK(!omp_in_parallel(), "a rank cannot change within an OpenMP region");
-    CHECK(sim_operation() == NULL, "a rank cannot change within an operation");
+    CHECK(sim_operation() == NULL && !sim_in_host_function(),
+          "a rank cannot change within an operation, or a function of the host that one calls");
     if (running == NULL) {
         wait_as_thread(wait);
         return;

@@ -8,14 +8,17 @@
 
 #include "queue.h"
 
+enum { MOST_RANKS = 64 /**< that run at once */ };
+
 /** The state of a thread of the host, or of a rank. */
 typedef struct Host {
-    int rank;                   /**< its number; 0 outside of ranks */
-    int device;                 /**< current: what calls without a stream are for */
-    int depth;                  /**< calls of the runtime that it is within */
-    const char *call;           /**< the outermost of them, or the last */
-    Place call_place;           /**< its line */
-    Clock *clock;               /**< what it has waited for; threads of a process share one */
+    int rank;         /**< its number, or NO_RANK */
+    int device;       /**< current: what calls without a stream are for */
+    Place refused;    /**< a cudaSetDevice() that has failed, and nobody has looked; or no file */
+    int depth;        /**< calls of the runtime that it is within */
+    const char *call; /**< the outermost of them, or the last */
+    Place call_place; /**< its line */
+    Clock *clock;     /**< what it has waited for; threads of a process share one */
     cudaStreamCaptureMode mode; /**< of cudaThreadExchangeStreamCaptureMode() */
     cudaError_t last;           /**< for cudaGetLastError() */
     cudaError_t error;          /**< of the last call that failed, asked for or not */
@@ -27,8 +30,11 @@ typedef struct Host {
 /** The one that runs. */
 Host *sim_host(void);
 
-/** Whether ranks run, and this is one of them. */
+/** Whether a rank runs, and this is its thread. */
 bool sim_is_rank(void);
+
+/** The rank whose operation runs, else the one that runs; NO_RANK outside of ranks. */
+int sim_rank(void);
 
 /** The call in which a rank waits, and whom it waits for. */
 typedef struct RankWait {
@@ -45,6 +51,9 @@ typedef struct RankWait {
  * deadlock, and the program ends. So it is where there are no ranks: nobody else would do anything.
  */
 void rank_wait(const RankWait *wait);
+
+/** The clock of a rank's host, or of those that are not ranks. */
+const Clock *rank_clock(int rank);
 
 /** Puts the static data of a rank in place: work that it has submitted runs. */
 void rank_data_in_place(int rank);

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "block.h"
-#include "cudasim_ranks.h"
 #include "device.h"
 #include "rank.h"
 
@@ -83,12 +82,10 @@ static bool seen_before(const char *kind, const char *text) {
     return false;
 }
 
-/* Of the rank whose operation runs, or that runs itself. */
 static const char *rank_prefix(char text[20]) {
-    const Operation *operation = sim_operation();
     text[0] = '\0';
-    if (cudasim_rank_count() > 1) {
-        snprintf(text, 20, "[rank %d] ", operation != NULL ? operation->rank : cudasim_rank());
+    if (sim_rank() != NO_RANK) {
+        snprintf(text, 20, "[rank %d] ", sim_rank());
     }
     return text;
 }
@@ -220,6 +217,7 @@ void sim_detail_error(void) {
 
 cudaError_t cudaPeekAtLastError(void) {
     sim_host()->unseen = false;
+    sim_host()->refused.file = NULL;
     return sim_device_error() != cudaSuccess ? sim_device_error() : sim_host()->last;
 }
 
@@ -349,7 +347,7 @@ static void at_end(void) {
     ending = true;
     sim_enter_fault();
     /* A kernel that nobody waited for may still have something to report. */
-    if (!sim_is_rank()) { /* else it ends the others in the midst of what they do */
+    if (sim_rank() == NO_RANK) { /* else it ends the others in the midst of what they do */
         sim_wait_all();
     }
     sim_report_unseen();
@@ -414,6 +412,11 @@ void sim_read_settings(void) {
     sim_settings.timeout = number_setting("CUDASIM_TIMEOUT", 0, 20);
     sim_settings.memory = (size_t)number_setting("CUDASIM_MEMORY", 1, 8192) << 20;
     sim_settings.devices = number_setting("CUDASIM_DEVICES", 1, 0);
+    if (sim_settings.devices > MOST_DEVICES) {
+        fprintf(stderr, "[cudasim] CUDASIM_DEVICES is %d, the limit is %d\n", sim_settings.devices,
+                MOST_DEVICES);
+        _exit(2);
+    }
     const char *profile = getenv("CUDASIM_PROFILE");
     sim_settings.sample = number_setting("CUDASIM_SAMPLE", 0, -1);
     sim_settings.events = number_setting("CUDASIM_EVENTS", 3, -1);

@@ -13,6 +13,7 @@
  *     queue.c    queues of work, and what waits for what
  *     rank.c     ranks: several hosts in one process
  *     use.c      which memory waiting work will use
+ *     variables.c  variables of each device
  *     stream.c   streams
  *     stream_event.c  events
  *     handles.c  which events and graphs exist
@@ -21,6 +22,8 @@
  *     copy.c     copies
  *     fill.c     fills
  *     pinned.c   memory of the host that work still uses
+ *     peer.c     whose memory a device may use, and a rank
+ *     pool.c     pools of memory
  *     heap.c     malloc(), free() and assert() of kernels
  *     managed.c  memory that the host and kernels share
  *     callback.c functions of the host that a stream calls
@@ -61,6 +64,7 @@ enum {
     DYNAMIC_SHARED = 99 << 10, /**< bytes with: the smallest limit from sm_80 to sm_90 */
     SHARED_VARIABLES = 512,    /**< `__shared__` variables of a program */
     STACK_BYTES = 64 << 10,    /**< a fiber's stack */
+    NO_RANK = -1,              /**< the rank of a thread of the host that is none */
     QUEUES = 512, /**< streams of all devices, and queues in which graphs run what need not wait */
 };
 
@@ -259,6 +263,9 @@ void check_filled(const void *p, size_t bytes);
 
 /** A copy or a matrix product reads or writes. */
 void check_range(const void *p, size_t bytes, bool write);
+
+/** A variable of another device than before is there. */
+void check_other(const void *p, size_t bytes);
 
 /** The launch that runs must not run again: a kernel has taken or freed memory. */
 void check_once(void);

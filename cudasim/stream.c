@@ -133,11 +133,6 @@ cudaError_t cudasim_device_synchronize(const char *file, int line) {
     return sim_device_error();
 }
 
-cudaError_t cudasim_device_reset(const char *file, int line) {
-    ENTER("cudaThreadExit", file, line);
-    return cudasim_device_synchronize(file, line);
-}
-
 /* Who asks again and again gets on, one operation at a time. */
 cudaError_t queue_query(int slot, uint64_t number, const Clock *clock) {
     if (queue_of(slot)->done < number) {

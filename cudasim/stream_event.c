@@ -1,5 +1,6 @@
 #include <time.h>
 
+#include "device.h"
 #include "graph.h"
 
 /* Events: places in streams. */
@@ -7,6 +8,8 @@
 struct CUevent_st {
     bool recorded;
     bool untimed;
+    int device; /* that was current when it was made */
+    Place made;
     int slot;            /* of the stream that it was recorded in */
     uint64_t number;     /* its operation */
     Clock *clock;        /* when it is reached; NULL until it is recorded */
@@ -42,9 +45,10 @@ static bool no_event(cudaEvent_t event, const char *what, Place place) {
 
 cudaError_t cudasim_event_create(const char *file, int line, cudaEvent_t *event, unsigned flags) {
     ENTER("cudaEventCreate", file, line);
-    (void)file, (void)line;
     *event = sim_realloc(NULL, sizeof **event);
-    **event = (struct CUevent_st){.untimed = (flags & cudaEventDisableTiming) != 0};
+    **event = (struct CUevent_st){.untimed = (flags & cudaEventDisableTiming) != 0,
+                                  .device = sim_device(),
+                                  .made = {file, line}};
     sim_handle_made(*event);
     return sim_device_error();
 }
@@ -82,6 +86,14 @@ static Work record_work(cudaEvent_t event, const char *what, Place place) {
                   .entered = note_record};
 }
 
+static cudaError_t other_device(cudaEvent_t event, int slot, const char *what, Place place) {
+    sim_report("event misuse", "%s at %s:%d: the event is of device %d, the stream of device %d",
+               what, sim_file(place), place.line, event->device, queue_of(slot)->device);
+    sim_detail("the event was created at %s:%d, with device %d current; each device needs its own",
+               sim_file(event->made), event->made.line, event->device);
+    return no_handle(what, place);
+}
+
 cudaError_t cudasim_event_record_flags(const char *file, int line, cudaEvent_t event,
                                        cudaStream_t stream, unsigned flags) {
     ENTER("cudaEventRecordWithFlags", file, line);
@@ -94,6 +106,9 @@ cudaError_t cudasim_event_record_flags(const char *file, int line, cudaEvent_t e
     }
     if (no_event(event, what, place)) {
         return no_handle(what, place);
+    }
+    if (event->device != queue_of(slot)->device) {
+        return other_device(event, slot, what, place);
     }
     if (capture_takes(slot) && flags != cudaEventRecordExternal) {
         event->recorded = false;
@@ -197,6 +212,11 @@ cudaError_t cudasim_event_elapsed_time(const char *file, int line, float *ms, cu
     if (from->untimed || to->untimed) {
         return no_time(place, cudaErrorInvalidResourceHandle, "an event without timing has no time",
                        "make it with cudaEventCreate, without cudaEventDisableTiming");
+    }
+    if (from->device != to->device) {
+        return no_time(place, cudaErrorInvalidResourceHandle,
+                       "the events are of two devices, whose clocks differ",
+                       "take the time between events of one device");
     }
     if (!from->recorded || !to->recorded) {
         return no_time(place, cudaErrorInvalidResourceHandle, "an event was never recorded",

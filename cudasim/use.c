@@ -125,6 +125,9 @@ bool sim_use(Allocation *allocation, int slot, const char *what, Place place) {
     if (allocation->given_back) {
         return report_freed(allocation, what, place);
     }
+    if (!sim_is_own(allocation, what, place)) {
+        return false;
+    }
     if (!capture_takes(slot)) {
         check_maker(allocation, slot, what, place);
     }

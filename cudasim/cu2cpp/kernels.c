@@ -86,7 +86,7 @@ static void note_body(size_t i, size_t parameters) {
     }
 }
 
-bool rewrite_side(size_t i) {
+bool rewrite_side(size_t i, bool plain) {
     bool kernel = is(i, GLOBAL);
     if (!kernel && !is(i, DEVICE) && !is(i, HOST)) {
         return false;
@@ -97,6 +97,9 @@ bool rewrite_side(size_t i) {
     }
     if (parameters != NONE && !is(i, HOST)) {
         note_body(i, parameters);
+    }
+    if (parameters == NONE && is(i, DEVICE) && !plain) {
+        record_variable(i);
     }
     replace(i, kernel ? "__attribute__((noinline))" : "");
     return true;

@@ -86,6 +86,9 @@ static void rewrite_constant(size_t i) {
     for (; begin != i; begin = after(begin)) {
         is_const = is_const || is(begin, "const") || is(begin, "constexpr");
     }
+    if (!is_const && !sealed) {
+        record_variable(i);
+    }
     replace(i, is_const ? "" : "__attribute__((section(\"cudasim_constant\")))");
 }
 
@@ -94,7 +97,7 @@ static void rewrite(void) {
         note_system_header(i, &in_system);
         size_t open = launch_opening(i);
         refuse_host_call(i);
-        if (rewrite_side(i)) {
+        if (rewrite_side(i, sealed)) {
             continue;
         }
         if (open != NONE && in_device_code(i)) {

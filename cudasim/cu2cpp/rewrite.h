@@ -35,8 +35,14 @@ void rewrite_asm(size_t i);
  */
 void rewrite_shared(size_t i, bool plain);
 
-/** At `__global__`, `__device__` or `__host__`: notes whose function follows; or false. */
-bool rewrite_side(size_t i);
+/**
+ * At `__global__`, `__device__` or `__host__`: notes whose function follows; or false. A variable is
+ * left to record_variable(), unless `plain`: then ranks have copies of all static data.
+ */
+bool rewrite_side(size_t i, bool plain);
+
+/** At `__device__` or `__constant__` of a variable: a record of it follows. */
+void record_variable(size_t i);
 
 /** Whether token i is in a function that only the device has. */
 bool in_device_code(size_t i);

@@ -21,6 +21,14 @@ size_t statement_begin(size_t i) {
     return i;
 }
 
+size_t semicolon_after(size_t i) {
+    while (i != NONE && !is(i, ";")) {
+        i = is_mark_of(i, "([{") ? closing(i) : i;
+        i = i != NONE ? after(i) : NONE;
+    }
+    return i;
+}
+
 static bool opens_namespace(size_t brace) {
     size_t i = before(brace);
     if (is_kind(i, LITERAL)) {

@@ -15,6 +15,9 @@ bool in_function(size_t i);
 /** The first token of the statement that has token i. */
 size_t statement_begin(size_t i);
 
+/** The next ; from i on, outside of brackets; NONE if there is none. */
+size_t semicolon_after(size_t i);
+
 /** The first token of what stands before the body of a function or class that opens at `brace`. */
 size_t header_begin(size_t brace);
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "declaration.h"
 #include "rewrite.h"
 #include "scope.h"
 #include "tokens.h"
@@ -9,99 +10,12 @@
 #define UNUSED "__attribute__((unused)) "
 #define RECORD UNUSED "= {\"@\", " HERE
 
-/* Words with a group in parentheses that is not a declarator. */
-static const char *const alignment_words[] = {"alignas", "__align__", "__attribute__", NULL};
-static const char *const type_of_words[] = {"decltype", "typeof", "__typeof__", NULL};
-static const char *const storage_words[] = {"extern", "static", "__shared__", NULL};
-static const char *const tag_words[] = {"struct", "class", "union", "enum", NULL};
-static const char *const qualifiers[] = {"const", "volatile", "__restrict__", NULL};
-
-/* A declaration of shared variables, as text and as tokens. One in a file stays there, as a record;
-   functions that use it begin with a reference to the variable of the block that runs. */
-typedef struct Shared {
-    size_t begin, end; /* its tokens; end is the ; */
-    bool dynamic;      /* extern */
-    bool in_file;      /* outside of functions */
-    Text alignment;    /* "alignas(16)" and the like */
-    Text type;         /* "volatile float" */
-    size_t declarators;
-} Shared;
-
-/* Whether the word at i is the name that is declared, to judge by what follows it. */
-static bool is_declared_name(size_t i) {
-    size_t next = after(i);
-    if (is(next, "(")) {
-        /* The pointer of T (*x)[4] comes later. */
-        return !is_mark_of(after(next), "*&");
-    }
-    if (is(next, "{")) {
-        return !is_one_of(i, tag_words) && !is_one_of(before(i), tag_words);
-    }
-    return is_mark_of(next, "[,;=)");
-}
-
-/* Reads alignment and type; declarators begins after them. False if this is not a declaration. */
-static bool read_type(Shared *shared) {
-    size_t i = shared->begin;
-    while (i != NONE && i < shared->end && !is_mark_of(i, "*&(")) {
-        size_t last = i;
-        Text *to = &shared->type;
-        if (is_one_of(i, storage_words)) {
-            shared->dynamic = shared->dynamic || is(i, "extern");
-            to = NULL;
-        } else if (is_one_of(i, alignment_words)) {
-            last = closing(after(i));
-            to = &shared->alignment;
-        } else if (is_one_of(i, type_of_words)) {
-            last = closing(after(i));
-        } else if (is_mark_of(i, "<{[")) {
-            last = closing(i);
-        } else if (is_kind(i, WORD) && is_declared_name(i)) {
-            break;
-        }
-        if (last == NONE) {
-            return false;
-        }
-        if (to != NULL) {
-            append_tokens(to, i, last + 1);
-            append_text(to, " ");
-        }
-        i = after(last);
-    }
-    shared->declarators = i;
-    return i != NONE && i < shared->end && shared->type.length > 0;
-}
-
-/* The comma or the ; that ends the declarator at i. */
-static size_t declarator_end(const Shared *shared, size_t i) {
-    while (i != NONE && i < shared->end && !is(i, ",")) {
-        i = is_mark_of(i, "([{") ? closing(i) : i;
-        i = i != NONE ? after(i) : NONE;
-    }
-    return i != NONE && i < shared->end ? i : shared->end;
-}
-
-static size_t declared_name(size_t i, size_t end) {
-    while (i != NONE && i < end && (!is_kind(i, WORD) || is_one_of(i, qualifiers))) {
-        i = after(i);
-    }
-    return i != NONE && i < end ? i : NONE;
-}
-
-/* Writes a template in which @ stands for the declared name. */
-static void append_with_name(Text *out, const char *text, size_t name) {
-    for (; *text != '\0'; text++) {
-        if (*text == '@') {
-            append(out, tokens[name].text, tokens[name].length);
-        } else {
-            append(out, text, 1);
-        }
-    }
-}
+/* A variable in a file stays there, as a record; functions that use it begin with a reference to the
+   variable of the block that runs. */
 
 /* T x[][8] becomes a pointer to T[8]. */
-static bool declare_dynamic(Text *record, Text *out, const Shared *shared, size_t name, size_t end,
-                            size_t begin) {
+static bool declare_dynamic(Text *record, Text *out, const Declaration *shared, size_t name,
+                            size_t end, size_t begin) {
     if (name == NONE || !is(after(name), "[")) {
         error_at(shared->begin, "an extern __shared__ variable must be an array: float x[]");
         return false;
@@ -134,8 +48,8 @@ static bool is_initialised(size_t name, size_t end) {
 
 /* The declaration itself goes into a struct, so that any type, declarator and alignment will do,
    and a size that is not a constant is refused. */
-static bool declare_static(Text *record, Text *out, const Shared *shared, size_t name, size_t end,
-                           size_t begin) {
+static bool declare_static(Text *record, Text *out, const Declaration *shared, size_t name,
+                           size_t end, size_t begin) {
     if (name == NONE) {
         error_at(shared->begin, "this __shared__ declaration has no name");
         return false;
@@ -157,14 +71,6 @@ static bool declare_static(Text *record, Text *out, const Shared *shared, size_t
                      name);
     append_with_name(out, "(&cudasim_@_record))->@; ", name);
     return true;
-}
-
-static size_t semicolon_after(size_t i) {
-    while (i != NONE && !is(i, ";")) {
-        i = is_mark_of(i, "([{") ? closing(i) : i;
-        i = i != NONE ? after(i) : NONE;
-    }
-    return i;
 }
 
 /* ---- in a file ------------------------------------------------------------------------------- */
@@ -213,7 +119,7 @@ static void insert_where_used(size_t name, size_t i, const char *text) {
 }
 
 /* extern may declare an array again. */
-static bool is_declared_before(const Shared *shared, size_t name) {
+static bool is_declared_before(const Declaration *shared, size_t name) {
     size_t end = enclosing_end(shared->begin);
     for (size_t i = 0; i < shared->begin; i++) {
         if (is(i, "__shared__") && !in_function(i) && enclosing_end(i) == end &&
@@ -227,7 +133,7 @@ static bool is_declared_before(const Shared *shared, size_t name) {
 /* ---- the declaration ------------------------------------------------------------------------- */
 
 /* One declarator; `out` is what stands in the place of the declaration. */
-static bool declare(Text *out, const Shared *shared, size_t begin, size_t end) {
+static bool declare(Text *out, const Declaration *shared, size_t begin, size_t end) {
     Text record = {0}, reference = {0};
     size_t name = declared_name(begin, end);
     append_text(&record, "");
@@ -248,7 +154,7 @@ static bool declare(Text *out, const Shared *shared, size_t begin, size_t end) {
 }
 
 /* Everything that is declared, in the place of the first token. */
-static void rewrite_declarators(const Shared *shared) {
+static void rewrite_declarators(const Declaration *shared) {
     Text out = {0};
     append_text(&out, "");
     for (size_t i = shared->declarators; i < shared->end;) {
@@ -267,11 +173,11 @@ static void rewrite_declarators(const Shared *shared) {
 }
 
 void rewrite_shared(size_t i, bool plain) {
-    Shared shared = {.begin = statement_begin(i), .end = semicolon_after(i)};
+    Declaration shared = {.begin = statement_begin(i), .end = semicolon_after(i)};
     shared.in_file = !in_function(i);
     if (shared.in_file && plain) {
         error_at(i, "a __shared__ variable outside of a function: declare it in the kernel");
-    } else if (shared.end == NONE || !read_type(&shared)) {
+    } else if (shared.end == NONE || !read_declaration(&shared)) {
         error_at(i, "cannot read this __shared__ declaration");
     } else {
         rewrite_declarators(&shared);

@@ -53,8 +53,10 @@ CUDASIM_DRIVER cuDeviceGetCount(int *count) {
     return (CUresult)cudaGetDeviceCount(count);
 }
 CUDASIM_DRIVER cuDeviceGet(CUdevice *device, int number) {
+    int count;
+    cudaGetDeviceCount(&count);
     *device = number;
-    return number == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return number >= 0 && number < count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 CUDASIM_DRIVER cuDeviceGetName(char *name, int bytes, CUdevice device) {
     cudaDeviceProp properties;

@@ -34,9 +34,8 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *wanted);
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig wanted);
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig *wanted);
 cudaError_t cudaDeviceGetPCIBusId(char *text, int bytes, int device);
+cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text);
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
-cudaError_t cudaDeviceDisablePeerAccess(int peer);
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
@@ -51,6 +50,8 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep_bytes);
 
 cudaError_t cudasim_set_device(CUDASIM_PLACE, int device);
+cudaError_t cudasim_enable_peer(CUDASIM_PLACE, int peer, unsigned flags);
+cudaError_t cudasim_disable_peer(CUDASIM_PLACE, int peer);
 
 cudaError_t cudasim_malloc(CUDASIM_PLACE, void **p, size_t bytes);
 cudaError_t cudasim_free(CUDASIM_PLACE, void *p);
@@ -63,6 +64,10 @@ cudaError_t cudasim_memcpy(CUDASIM_PLACE, void *to, const void *from, size_t byt
                            cudaMemcpyKind kind);
 cudaError_t cudasim_memcpy_async(CUDASIM_PLACE, void *to, const void *from, size_t bytes,
                                  cudaMemcpyKind kind, cudaStream_t stream CUDASIM_DEFAULT(0));
+cudaError_t cudasim_memcpy_peer(CUDASIM_PLACE, void *to, int to_device, const void *from,
+                                int from_device, size_t bytes);
+cudaError_t cudasim_memcpy_peer_async(CUDASIM_PLACE, void *to, int to_device, const void *from,
+                                      int from_device, size_t bytes, cudaStream_t stream);
 cudaError_t cudasim_memcpy_2d(CUDASIM_PLACE, void *to, size_t to_pitch, const void *from,
                               size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind);
 cudaError_t cudasim_memcpy_2d_async(CUDASIM_PLACE, void *to, size_t to_pitch, const void *from,
@@ -127,6 +132,8 @@ cudaError_t cudasim_memcpy_symbol(CUDASIM_PLACE, void *to, const void *from, siz
 
 /** @cond */
 #define cudaSetDevice(device) cudasim_set_device(CUDASIM_HERE, (device))
+#define cudaDeviceEnablePeerAccess(...) cudasim_enable_peer(CUDASIM_HERE, __VA_ARGS__)
+#define cudaDeviceDisablePeerAccess(peer) cudasim_disable_peer(CUDASIM_HERE, (peer))
 #define cudaMalloc(p, bytes) cudasim_malloc(CUDASIM_HERE, (void **)(p), (bytes))
 #define cudaFree(p) cudasim_free(CUDASIM_HERE, (void *)(p))
 #define cudaMallocHost(p, bytes, ...) cudasim_malloc_host(CUDASIM_HERE, (void **)(p), (bytes))
@@ -185,12 +192,10 @@ cudaError_t cudasim_memcpy_symbol(CUDASIM_PLACE, void *to, const void *from, siz
 #define cudaThreadSynchronize() cudasim_device_synchronize(CUDASIM_HERE)
 #define cudaThreadExit() cudasim_device_reset(CUDASIM_HERE)
 #define cudaMemcpyPeer(to, to_device, from, from_device, bytes)                                    \
-    ((void)(to_device), (void)(from_device),                                                       \
-     cudasim_memcpy(CUDASIM_HERE, (to), (from), (bytes), cudaMemcpyDeviceToDevice))
+    cudasim_memcpy_peer(CUDASIM_HERE, (to), (to_device), (from), (from_device), (bytes))
 #define cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream)                       \
-    ((void)(to_device), (void)(from_device),                                                       \
-     cudasim_memcpy_async(CUDASIM_HERE, (to), (from), (bytes), cudaMemcpyDeviceToDevice,           \
-                          (stream)))
+    cudasim_memcpy_peer_async(CUDASIM_HERE, (to), (to_device), (from), (from_device), (bytes),     \
+                              (stream))
 #define cudaFuncSetCacheConfig(kernel, wanted) ((void)(kernel), (void)(wanted), cudaSuccess)
 #define cudaFuncSetSharedMemConfig(kernel, wanted) ((void)(kernel), (void)(wanted), cudaSuccess)
 #define cudaDeviceReset() cudasim_device_reset(CUDASIM_HERE)

@@ -59,6 +59,12 @@ typedef struct cudasim_shared_variable {
     int id;           /**< 1, 2, ... given at first use; 0 before */
 } cudasim_shared_variable;
 
+/** A `__device__` or `__constant__` variable: one static record for each, made by cu2cpp. */
+typedef struct cudasim_variable {
+    void *begin;  /**< where it lies: of the device whose work runs */
+    size_t bytes; /**< length */
+} cudasim_variable;
+
 /** An `extern __shared__` array that is declared outside of functions. */
 typedef struct cudasim_shared_array {
     const char *name; /**< as declared */

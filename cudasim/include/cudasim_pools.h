@@ -4,13 +4,11 @@
  * cuda_runtime_api.h.
  * @ingroup cudasim
  *
- * There is one device and one pool: a pool that is made is that pool, and what is made from it
- * counts there.
+ * Each device has one pool: a pool that is made is that pool, and what is made from it counts
+ * there.
  */
 #ifndef CUDASIM_POOLS_H
 #define CUDASIM_POOLS_H
-
-#include <stdbool.h>
 
 /** Where memory is. */
 typedef enum cudaMemLocationType {
@@ -67,50 +65,34 @@ typedef enum cudaDeviceP2PAttr {
 } cudaDeviceP2PAttr;
 /** @endcond */
 
-/** A pool on device 0 that is not to be shared with other processes. */
-__attribute__((unused)) static inline cudaError_t
-cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *properties) {
-    if (properties->handleTypes != cudaMemHandleTypeNone) {
-        return cudaErrorNotSupported;
-    }
-    return cudaDeviceGetDefaultMemPool(pool, properties->location.id);
-}
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A device's pool, if it is not to be shared with other processes. */
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *properties);
+
 /** Nothing is given back: it is the device's pool. */
-__attribute__((unused)) static inline cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-    return pool != NULL ? cudaSuccess : cudaErrorInvalidValue;
-}
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
+
 /** The pool that cudaMallocAsync() takes from. */
-__attribute__((unused)) static inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool,
-                                                                       int device) {
-    return cudaDeviceGetDefaultMemPool(pool, device);
-}
-/** Changes nothing: there is one pool. */
-__attribute__((unused)) static inline cudaError_t cudaDeviceSetMemPool(int device,
-                                                                       cudaMemPool_t pool) {
-    return device == 0 && pool != NULL ? cudaSuccess : cudaErrorInvalidValue;
-}
-/** Device 0 always has access, and there is no other. */
-__attribute__((unused)) static inline cudaError_t
-cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *access, size_t count) {
-    bool good = pool != NULL;
-    for (size_t i = 0; i < count; i++) {
-        good = good && access[i].location.id == 0 &&
-               access[i].flags == cudaMemAccessFlagsProtReadWrite;
-    }
-    return good ? cudaSuccess : cudaErrorInvalidDevice;
-}
-/** The rights of device 0: all. */
-__attribute__((unused)) static inline cudaError_t
-cudaMemPoolGetAccess(cudaMemAccessFlags *flags, cudaMemPool_t pool, cudaMemLocation *location) {
-    *flags = cudaMemAccessFlagsProtReadWrite;
-    return pool != NULL && location->id == 0 ? cudaSuccess : cudaErrorInvalidValue;
-}
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device);
+
+/** Changes nothing: each device has one pool. */
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
+
+/** Which devices may use memory of a pool, beside its own. */
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *access, size_t count);
+
+/** Whether a device may. */
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags *flags, cudaMemPool_t pool,
+                                 cudaMemLocation *location);
+
 /** A property of a pair of devices; of one with itself, an error. */
-__attribute__((unused)) static inline cudaError_t
-cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr attribute, int from, int to) {
-    *value = 0;
-    (void)attribute, (void)from, (void)to;
-    return cudaErrorInvalidDevice;
+cudaError_t cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr attribute, int from, int to);
+
+#ifdef __cplusplus
 }
+#endif
 
 #endif

@@ -262,7 +262,7 @@ typedef enum cudaMemoryType {
 /** Answer of cudaPointerGetAttributes(). */
 typedef struct cudaPointerAttributes {
     cudaMemoryType type; /**< which memory */
-    int device;          /**< 0 */
+    int device;          /**< whose memory it is, or that was current when it was made */
     void *devicePointer; /**< as a kernel sees it, or NULL */
     void *hostPointer;   /**< as the host sees it, or NULL */
 } cudaPointerAttributes;

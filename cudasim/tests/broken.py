@@ -33,7 +33,7 @@ CLASSES = (
     "invalid copy", "timeout", "pending copy", "pending kernel", "stream race", "cuBLAS argument", "unsupported",
     "undefined behaviour", "unseen write", "unseen read", "event misuse", "another thread's local",
     "overlapping arrays", "constant written", "uninitialized local", "graph misuse", "fragment misuse",
-    "deadlock", "collective mismatch", "NCCL argument", "NCCL misuse",
+    "memory of another device", "memory of another rank", "deadlock", "collective mismatch", "NCCL argument", "NCCL misuse",
 )
 
 SPREAD = {"timeout", "uninitialized local"}  # what may be found on one of several lines

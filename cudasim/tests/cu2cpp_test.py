@@ -20,6 +20,17 @@ def shared(name, inside, type_of=None):
             f"cudasim_static_shared(&cudasim_{name}_record))->{name};")
 
 
+def variable(name):
+    """What follows the declaration of a variable of the device."""
+    return (f' static cudasim_variable cudasim_{name}_record __attribute__((section("cudasim_variables"), used, '
+            f"aligned(16))) = {{(void *)&{name}, sizeof {name}}};")
+
+
+def without_records(text):
+    """In a graded file there are none: see record_variable()."""
+    return re.sub(r" static cudasim_variable [^;]*;", "", text)
+
+
 def launches(text):
     """In what is expected, a launch is written as in a graded file: with the kernel's name in the place of three lambdas."""
     def lambdas(match):
@@ -86,7 +97,15 @@ CHANGED = [
     ("} cudasim_global void a(); void g() { f(reinterpret_cast<void *>(a)); }",
      '} __attribute__((noinline)) void a(); void g() { f(cudasim_kernel_address("a", a)); }'),
     ("} cudasim_device int x; cudasim_host cudasim_device void f() { k<<<1, 2>>>(a); }",
-     '} int x; void f() { cudasim_launch(HERE, "k", k, 1, 2)(a); }'),
+     f'}} int x;{variable("x")} void f() {{ cudasim_launch(HERE, "k", k, 1, 2)(a); }}'),
+    ("} static cudasim_device volatile float a, *b = q, c[2][3] = {{1, 2}}; {",
+     f'}} static volatile float a, *b = q, c[2][3] = {{{{1, 2}}}};{variable("a")}{variable("b")}{variable("c")} {{'),
+    ("} namespace n { __constant__ V<int, 3> v; } {",
+     f'}} namespace n {{ __attribute__((section("cudasim_constant"))) V<int, 3> v;{variable("v")} }} {{'),
+    ("} extern cudasim_device int x; cudasim_device int S::x = 1; {", "} extern int x; int S::x = 1; {"),
+    ("} template <class T> cudasim_device int x = 1; struct S { cudasim_device int y; }; {",
+     "} template <class T> int x = 1; struct S { int y; }; {"),
+    ("} cudasim_device __managed__ int x; {", "} int x; {"),
     ("cudasim_launch_kernel(F, L, true, \"k\", k, 1, 2);", 'cudasim_launch_kernel(F, L, true, "k", k, 1, 2);'),
     ("} __managed__ int x; {", "} int x; {"),
     ("static __shared__ int x;", shared("x", "int x")),
@@ -251,7 +270,7 @@ for text, wanted in CHANGED:
     for form in text, spread(text):
         check(f'# 7 "a.cu"\nvoid f()\n{{ {form} }}\n', f'# 7 "a.cu"\nvoid f() {{ {launches(wanted)} }}\n')
     if "managed" not in text and "# 8" not in text:
-        check(f'cudasim_sealed_from_here;\nvoid f()\n{{ {text} }}\n', f'cudasim_sealed_from_here;\nvoid f() {{ {wanted} }}\n')
+        check(f'cudasim_sealed_from_here;\nvoid f()\n{{ {text} }}\n', f'cudasim_sealed_from_here;\nvoid f() {{ {without_records(wanted)} }}\n')
 for text, wanted in FILES:
     for form in text, spread(text):
         check(form + "\n", wanted + "\n")

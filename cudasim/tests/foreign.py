@@ -38,8 +38,15 @@ def compile_one(source, cc, access, out):
     return done.returncode == 0, said(done)
 
 
-def run_one(program, schedule):
-    environment = dict(os.environ, CUDASIM_SCHED=schedule)
+def devices_of(source):
+    """How many devices a program wants, which it says after `devices:`."""
+    with open(source, encoding="utf-8") as file:
+        wanted = re.search(r"devices: (\d+) \*/", file.read())
+    return wanted[1] if wanted else "1"
+
+
+def run_one(program, schedule, devices):
+    environment = dict(os.environ, CUDASIM_SCHED=schedule, CUDASIM_DEVICES=devices)
     try:
         done = subprocess.run([program], capture_output=True, text=True, errors="replace", env=environment, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:
@@ -57,7 +64,7 @@ def simulated(source, cc, access):
     if not good:
         return f"{how}: does not compile: {message}"
     for schedule in ("forward", "reverse"):
-        wrong = run_one(program, schedule)
+        wrong = run_one(program, schedule, devices_of(source))
         if wrong:
             return f"{how}, {schedule}: {wrong}"
     return None
