@@ -14,15 +14,15 @@ CUDA_LIB  := $(firstword $(wildcard $(CUDA_HOME)/lib64 $(CUDA_HOME)/lib))
 # NCCL lies beside CUDA, or in the folder NCCL= (of Python's package: .../site-packages/nvidia/nccl). The kit has a use for it where MPI
 # starts several ranks; a program of `make cu` is linked with it if it calls it.
 NCCL      ?= $(firstword $(patsubst %/include/nccl.h,%,$(wildcard $(CUDA_HOME)/include/nccl.h /usr/include/nccl.h)))
-NCCL_LIB  := $(if $(NCCL),$(firstword $(wildcard $(foreach l,lib64 lib lib/$(shell $(CC) -print-multiarch),$(NCCL)/$l/libnccl.so $(NCCL)/$l/libnccl.so.2))))
-$(if $(NCCL),$(if $(and $(NCCL_LIB),$(wildcard $(NCCL)/include/nccl.h)),,$(error NCCL=$(NCCL): there is no include/nccl.h with a lib/libnccl.so beside it)))
-INCLUDES_CUDA := $(if $(NCCL_LIB),-isystem $(NCCL)/include) -isystem $(CUDA_HOME)/include -DBACKEND_CUDA $(if $(and $(MPI),$(NCCL_LIB)),,-DNO_NCCL)
+NCCL_SO  := $(if $(NCCL),$(firstword $(wildcard $(foreach l,lib64 lib lib/$(shell $(CC) -print-multiarch),$(NCCL)/$l/libnccl.so $(NCCL)/$l/libnccl.so.2))))
+$(if $(NCCL),$(if $(and $(NCCL_SO),$(wildcard $(NCCL)/include/nccl.h)),,$(error NCCL=$(NCCL): there is no include/nccl.h with a lib/libnccl.so beside it)))
+INCLUDES_CUDA := $(if $(NCCL_SO),-isystem $(NCCL)/include) -isystem $(CUDA_HOME)/include -DBACKEND_CUDA $(if $(and $(MPI),$(NCCL_SO)),,-DNO_NCCL)
 CU_FLAGS  := -std=c++17 $(if $(DEBUG),-O0 -G,-O3 -lineinfo) $(if $(CUDA_ARCH),-arch=$(CUDA_ARCH)) \
              -Xcompiler $(subst $(space),$(comma),-Wall -Wextra -Wno-sign-compare -Wno-unknown-pragmas) \
              $(if $(WERROR),-Werror all-warnings) -ccbin $(CUCXX)
 # In a pack the libraries lie beside the program; what they need in turn is searched there too.
 RPATH     := $(if $(PACK),-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)'$$ORIGIN:$(CUDA_LIB)',-Wl$(comma)-rpath$(comma)$(CUDA_LIB))
-LIBS_NCCL := $(if $(NCCL_LIB),$(NCCL_LIB) -Wl$(comma)-rpath$(comma)$(dir $(NCCL_LIB)))
+LIBS_NCCL := $(if $(NCCL_SO),$(NCCL_SO) -Wl$(comma)-rpath$(comma)$(dir $(NCCL_SO)))
 LIBS_CUDA := -L$(CUDA_LIB) $(RPATH) $(if $(MPI),$(LIBS_NCCL)) -lcublas -lcudart -lstdc++
 define compile_cu
 @mkdir -p $(@D)
@@ -88,7 +88,7 @@ cu-build: $(CU_LIB)
 	@mkdir -p $(dir $(cu_out))
 ifeq ($(BACKEND),cuda)
 	$Q$(NVCC) $(CU_INPUT) $(DEFINES) $(CU_PATHS) -I$(dir $(cu_source)) $(CU_FLAGS) $(cu_source) $(MORE) -o $(cu_out) \
-	    -Xcompiler -fopenmp $(filter-out -Wl%,$(LINK_LIBS)) -Xlinker -rpath,$(CUDA_LIB) $(if $(NCCL_LIB),-Xlinker --as-needed $(NCCL_LIB) -Xlinker -rpath$(comma)$(dir $(NCCL_LIB)))
+	    -Xcompiler -fopenmp $(filter-out -Wl%,$(LINK_LIBS)) -Xlinker -rpath,$(CUDA_LIB) $(if $(NCCL_SO),-Xlinker --as-needed $(NCCL_SO) -Xlinker -rpath$(comma)$(dir $(NCCL_SO)))
 else
 	$Qset -e; objects=; for source in $(cu_source) $(MORE); do \
 	    o=$(cu_out).$$(echo "$$source" | tr / _); objects="$$objects $$o.o"; \

@@ -25,7 +25,7 @@ train: $B/bin/train$(FROM_NAME)
 has_mpi = command -v mpirun >/dev/null && { pkg-config --exists ompi-c || command -v mpicc >/dev/null; } || { $(call refuse,MPI is not installed: tools/setup.sh --mpi); exit 0; }
 mpi:
 	@$(has_mpi); $(MAKE) --no-print-directory MPI=1 mpi-build
-mpi-build: $B/bin/train$(FROM_NAME) $(if $(wildcard train/check),$B/bin/ranks-check) $B/env
+mpi-build: $B/bin/train$(FROM_NAME) $(if $(wildcard train/check),$B/bin/ranks-check $B/bin/nccl-check $B/bin/ring-check) $B/env
 	@echo ". $B/env; mpirun -n 4 $<     or: make mpirun N=4 ARGS=..."
 $B/env: tools/mpi_env.sh
 	@mkdir -p $(@D)
@@ -36,8 +36,8 @@ $B/bin/ranks-check: $(call c_objects,$(wildcard train/check/*.c)) $(call train_w
 # With BACKEND=cuda: whether there is NCCL, and what is built with it (MPI=1).
 .PHONY: has-nccl nccl-programs
 has-nccl:
-	@test -n "$(NCCL_LIB)"
-nccl-programs: $B/bin/train $B/bin/ranks-check
+	@test -n "$(NCCL_SO)"
+nccl-programs: $B/bin/train $B/bin/ranks-check $B/bin/nccl-check $B/bin/ring-check
 mpirun:
 	@$(if $(N),,$(call refuse,how many ranks? make mpirun N=4 ARGS=...); exit 0;) $(has_mpi); $(MAKE) --no-print-directory MPI=1 mpirun-run
 mpirun-run: $B/bin/train$(FROM_NAME) $B/env
