@@ -155,13 +155,13 @@ def kit_proofs():
 
 
 def rank_proofs():
-    files = TRAIN + ("grader/proof/mpi_test.py", "tools/mpirun.sh", "tools/mpi_env.sh", "tools/train.sbatch")
-    mpi = f"make -s build/bin/train\n {MAKE} mpi\n"
+    files = TRAIN + ("tools/nccl/", "grader/proof/mpi_test.py", "tools/mpirun.sh", "tools/mpi_env.sh", "tools/train.sbatch")
+    mpi = f"{MAKE} build/bin/train build/bin/ring-check\n {MAKE} mpi\n"
     return [
         Proof("ranks of one process: calls, and windows of a training run", TRAIN,
               f"{MAKE} build/bin/ranks-check\n for ranks in 1 2 3 5; do build/bin/ranks-check $ranks || exit 1; done"),
         *(Proof(f"ranks over MPI: {what}", files, f"{mpi} grader/proof/mpi_test.py {tests}", *MPI)
-          for what, tests in (("the bits of one process", "Bits"), ("a killed rank, and the same bits after it", "Ends"),
+          for what, tests in (("the bits of one process", "Bits"), ("every collective, and a ring", "Collectives"), ("a killed rank, and the same bits after it", "Ends"),
                               ("communicators right and wrong", "Links"), ("what is wrong is said once", "Said"))),
         Proof("ranks by Slurm: two tasks, and a job that goes on", files + ("tools/slurm_local.sh",),
               f"{mpi} tools/slurm_local.sh grader/proof/mpi_test.py Slurm", f"{MPI[0]} && {SLURM[0]}", f"{MPI[1]}; or {SLURM[1]}"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ranks over MPI: the same bits as in one process, a rank that is killed, what is said once, Slurm.
 
-    grader/proof/mpi_test.py [Bits|Ends|Links|Said|Slurm]     needs make mpi, and build/bin/train
+    grader/proof/mpi_test.py [Bits|Collectives|Ends|Links|Said|Slurm]     needs make mpi, build/bin/train and build/bin/ring-check
 """
 import filecmp
 import glob
@@ -17,7 +17,7 @@ import unittest
 ALONE, RANKS, CHECK = "build/bin/train", "build/mpi/bin/train", "build/mpi/bin/ranks-check"
 SMALL = ("--n_layer 2 --n_embd 32 --n_positions 32 --per_device_train_batch_size 3 --logging_steps 1 --eval_fraction 0.01 "
          "--learning_rate 0.002 --dropout 0").split()
-LIMIT = 120  # seconds that a run may take before it is said to hang
+LIMIT = 170  # seconds that a run may take before it is said to hang
 
 
 def started(ranks, program, *words, **settings):
@@ -278,6 +278,27 @@ class Links(unittest.TestCase):
         self.assertEqual((got, "CUDASIM_MPI_TIMEOUT must be a number of seconds" in errors), (2, True), errors)
 
 
+class Collectives(unittest.TestCase):
+    """nccl-check and the ring, which know nothing of what carries them."""
+
+    def test_every_collective(self):
+        for ranks in range(1, 9):
+            status, said, errors = run(ranks, "build/mpi/bin/nccl-check", "--quick")
+            self.assertEqual((status, errors), (0, ""), said)
+            self.assertRegex(said, rf"nccl-check: {ranks} to {ranks} ranks, [1-9]\d+ calls, 0 wrong\n")
+
+    def test_large_ones(self):
+        status, said, errors = run(2, "build/mpi/bin/nccl-check")
+        self.assertEqual((status, errors), (0, ""), said)
+
+    def test_the_ring_has_the_bits_of_one_process(self):
+        _, said, _ = run(0, "build/bin/ring-check", CUDASIM_DEVICES="5")
+        for ranks in range(1, 6):
+            status, line, errors = run(ranks, "build/mpi/bin/ring-check")
+            self.assertEqual((status, errors), (0, ""), line)
+            self.assertIn(line, said)
+
+
 class Slurm(Case):
     """Inside of tools/slurm_local.sh: two tasks, and a job that goes on."""
 
@@ -296,5 +317,5 @@ class Slurm(Case):
 
 if __name__ == "__main__":
     if "Slurm" not in sys.argv[1:] and len(sys.argv) == 1:
-        sys.argv += ["Bits", "Ends", "Links", "Said"]
+        sys.argv += ["Bits", "Collectives", "Ends", "Links", "Said"]
     unittest.main()
