@@ -76,8 +76,8 @@ Report *report_new(const char *output_dir, const char *metrics, int first_step);
 /** Sets the shape, for the last object of the metrics. Called once, before anything else. */
 void report_shape(Report *report, const RunShape *shape);
 
-/** Each line of progress stands by itself, as where the output is not a terminal: what mpirun passes
- * on looks like one. */
+/** Each line of progress stands by itself, as where the output is not a terminal: that which mpirun
+ * passes on looks like one. */
 void report_in_lines(Report *report);
 
 /** NULL is fine. */

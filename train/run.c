@@ -41,7 +41,7 @@ static int check_labs(const Run *run) {
     lab_need_for_options("04", options);
     if (!options->measure_only) {
         lab_need_for_options("03", options);
-        lab_need(run_needs_windows(run) ? "03" : "01", gpu);
+        lab_need(run_is_shared(run) || run_needs_windows(options) ? "03" : "01", gpu);
     }
     if (gpu) {
         lab_need("02", gpu);

@@ -57,8 +57,8 @@ int run_steps(Run *run);
 /** Mean loss over the validation rows; NaN if there are none. */
 double run_evaluate(Run *run);
 
-/** Whether a window takes more than loop_step() of lab 01 can do. */
-bool run_needs_windows(const Run *run);
+/** Whether a window of one rank takes more than loop_step() of lab 01 can do. */
+bool run_needs_windows(const TrainOptions *options);
 
 /** Whether this rank reports, validates and saves: one does. */
 static inline bool run_speaks(const Run *run) {

@@ -169,10 +169,8 @@ static bool end_window(void *context, const StepReport *own) {
     return more;
 }
 
-bool run_needs_windows(const Run *run) {
-    const TrainOptions *options = &run->options;
-    return run_is_shared(run) || options->accumulation > 1 || options->checkpointing ||
-           options->config.precision != F32;
+bool run_needs_windows(const TrainOptions *options) {
+    return options->accumulation > 1 || options->checkpointing || options->config.precision != F32;
 }
 
 /* train_epoch(), with nothing but lab 01. */
@@ -196,7 +194,7 @@ int run_steps(Run *run) {
             data_next_epoch(run->data);
         }
         begin_window(run);
-        if (run_needs_windows(run)) {
+        if (run_is_shared(run) || run_needs_windows(options)) {
             train_epoch(&run->trainer, run->data, options->accumulation, end_window, run);
         } else {
             plain_epoch(run);
