@@ -1,4 +1,5 @@
-/* Tensors of all ranks, by the calls of nccl.h: cudasim's, or NVIDIA's. The contract is in comm.h. */
+/* Tensors of all ranks, by the calls of nccl.h: cudasim's, or NVIDIA's. The contract is in
+   comm.h. */
 #ifndef NO_NCCL
 #define _GNU_SOURCE
 #include <cuda_runtime.h>

@@ -23,6 +23,7 @@ inside && match($0, /process rank [0-9]+/) {
     print "mpirun: rank " rank " was ended " how "; the other ranks have been stopped"
 }
 inside && /not enough slots|MPI_ERR|No such file|could not be found|unable to/ { print "mpirun: " $0 }
+/more process(es have| has) sent help message|"orte_base_help_aggregate" to 0/ { next }
 !inside { print; fflush() }'
 said=$(mktemp -d)
 trap 'rm -rf "$said"' EXIT

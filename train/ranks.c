@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/lab.h"
+#include "common/text.h"
 
 /* A rank draws its masks from a part of the stream that no other rank comes to. */
 enum { MASKS_OF_RANK = 48 };
@@ -26,18 +26,65 @@ static void backward(Trainer *trainer, float share) {
     }
 }
 
+/* ---- do all have the same weights? ----------------------------------------------------------- */
+
+static uint64_t hash_weight(const Model *model, const Param *param, uint64_t hash) {
+    size_t bytes = param->count * sizeof(float);
+    unsigned char *weight = malloc(bytes);
+    CHECK(weight != NULL, "no memory for %zu bytes", bytes);
+    model_download_weight(model, param, (float *)(void *)weight);
+    for (size_t i = 0; i < bytes; i++) {
+        hash = hash_add(hash, weight[i]);
+    }
+    free(weight);
+    return hash;
+}
+
+static uint64_t hash_weights(const Model *model) {
+    uint64_t hash = HASH_BEGIN;
+    for (int i = 0; i < model->param_count; i++) {
+        hash = hash_weight(model, &model->params[i], hash);
+    }
+    return hash;
+}
+
+/* Rank 0 says it and ends all; the others wait for that. */
+static void refuse(Comm *comm, int rank, const char *text) {
+    if (comm_rank(comm) == 0) {
+        fprintf(stderr, "train: rank %d %s\n", rank, text);
+        comm_abandon(comm, EXIT_RUN);
+    }
+    comm_barrier(comm);
+}
+
+static void expect_same_weights(Comm *comm, const Model *model) {
+    int count = comm_size(comm);
+    uint64_t mine = hash_weights(model), *all = malloc((size_t)count * sizeof *all);
+    CHECK(all != NULL, "no memory for %d ranks", count);
+    comm_gather(comm, &mine, sizeof mine, all);
+    for (int r = 1; r < count; r++) {
+        if (all[r] != all[0]) {
+            refuse(comm, r, "begins with other weights than rank 0: do both read the same files?");
+        }
+    }
+    free(all);
+}
+
 void ranks_join(Trainer *trainer, Ranks *ranks) {
     ranks->backward = trainer->backward;
     trainer->backward = backward;
     trainer->context = ranks;
     trainer->model->rng.offset += (uint64_t)comm_rank(ranks->comm) << MASKS_OF_RANK;
+    expect_same_weights(ranks->comm, trainer->model);
 }
+
+/* ---- the report of a window ------------------------------------------------------------------ */
 
 /* A rank's word to the others about its window. */
 typedef struct Word {
     double loss;
-    float grad_norm;
-    uint64_t masks; /* where the next one is drawn */
+    uint64_t weights; /* a hash of the last layer norm's scale, which every update changes */
+    uint64_t masks;   /* where the next one is drawn */
 } Word;
 
 /* Ranks that had different micro-batches have drawn different numbers of masks. They go on from
@@ -51,31 +98,22 @@ static void settle_masks(Rng *rng, const Word *words, int ranks, int rank) {
     rng->offset = ((uint64_t)rank << MASKS_OF_RANK) + most;
 }
 
-/* All have clipped the same sum, so the norm has the same bits. */
-static void expect_same_norm(Comm *comm, const Word *words) {
-    for (int r = 1; r < comm_size(comm); r++) {
-        if (memcmp(&words[r].grad_norm, &words[0].grad_norm, sizeof words[0].grad_norm) == 0) {
-            continue;
-        }
-        if (comm_rank(comm) == 0) {
-            fprintf(stderr,
-                    "train: the gradients of all ranks have norm %.9g on rank %d and %.9g on "
-                    "rank 0: their machines do not compute alike\n",
-                    (double)words[r].grad_norm, r, (double)words[0].grad_norm);
-        }
-        comm_barrier(comm);
-        comm_abandon(comm, EXIT_RUN);
-    }
-}
-
 StepReport ranks_report(Trainer *trainer, const StepReport *report) {
     const Ranks *ranks = trainer->context;
     int count = comm_size(ranks->comm);
-    Word mine = {report->loss, report->grad_norm, trainer->model->rng.offset};
+    const Model *model = trainer->model;
+    Word mine = {report->loss, hash_weight(model, &model->params[LNF_WEIGHT], HASH_BEGIN),
+                 model->rng.offset};
     Word *words = malloc((size_t)count * sizeof *words);
     CHECK(words != NULL, "no memory for %d ranks", count);
     comm_gather(ranks->comm, &mine, sizeof mine, words);
-    expect_same_norm(ranks->comm, words);
+    for (int r = 1; r < count; r++) {
+        if (words[r].weights != words[0].weights) {
+            refuse(ranks->comm, r,
+                   "has updated to other weights than rank 0: their machines do "
+                   "not compute alike");
+        }
+    }
     settle_masks(&trainer->model->rng, words, count, comm_rank(ranks->comm));
     StepReport all = *report;
     all.loss = 0;

@@ -31,16 +31,16 @@ typedef struct Ranks {
 
 /**
  * From now on the trainer's windows are those of all ranks together. Each rank draws dropout masks
- * of its own.
+ * of its own. Ends the program with a line where the weights are not the same on all ranks.
  *
- * @param trainer with its model, whose weights are the same on all ranks, and with its pointers set
+ * @param trainer with its model and its pointers set
  * @param ranks   comm, data and micros are filled in; must outlive the trainer's use
  */
 void ranks_join(Trainer *trainer, Ranks *ranks);
 
 /**
  * The report of a window over all ranks: their losses together. Called by each rank after each
- * window; ends the program with a line where the ranks no longer compute the same.
+ * window; ends the program with a line where the ranks have updated to different weights.
  *
  * @param trainer of ranks_join()
  * @param report  of this rank

@@ -55,7 +55,7 @@ void card_open(Card *card);
 MPI_Datatype link_element(size_t bytes);
 
 /**
- * Compares calls that belong together; if they do not match, that is reported, and the program ends.
+ * Compares calls that belong together; if they do not match, reports that and ends the program.
  *
  * @param calls  (count) as for collective_check()
  * @param count  how many

@@ -187,6 +187,12 @@ class Ends(Case):
         self.assertLess(seconds, 15)
         self.assertRegex(errors, r"rank [01] (waits in ncclAllReduce #[0-9]+ \([0-9]+ x float, sum, comm_nccl\.c:[0-9]+\) for (rank [01]|another rank)|has waited 2 seconds)")
 
+    def test_ranks_with_different_weights(self):
+        for word, said in (("differ", "begins with other weights than rank 0: do both read the same files?"),
+                           ("drift", "has updated to other weights than rank 0: their machines do not compute alike")):
+            status, _, errors = run(3, CHECK, word)
+            self.assertEqual((status, errors), (1, f"train: rank 2 {said}\n"))
+
     def test_rank_0_cannot_go_on(self):
         with open(f"{self.folder}/checkpoint-5", "w", encoding="utf-8"):
             pass

@@ -2,9 +2,11 @@
    else the argument says how many there are in this one.
 
      build/bin/ranks-check 3
-     mpirun -n 3 build/mpi/bin/ranks-check */
+     mpirun -n 3 build/mpi/bin/ranks-check
+     mpirun -n 3 build/mpi/bin/ranks-check differ     ends with a line, and status 1; so does `drift` */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "train/check/ranks.h"
 
@@ -26,8 +28,14 @@ static void check(Comm *comm, Device *device) {
 }
 
 static void rank(int number, void *context) {
-    (void)number, (void)context;
+    (void)number;
+    const char *wrong = context;
     Comm *comm = comm_open();
+    if (wrong != NULL) {
+        Device *device = device_cpu_new(64 << 20);
+        CHECK(device != NULL && comm_connect(comm, device) == 0, "no device");
+        check_drift(comm, device, strcmp(wrong, "drift") == 0);
+    }
     check(comm, device_cpu_new(64 << 20));
     comm_choose_gpu(comm);
     check(comm, device_gpu_new(ops_gpu));
@@ -35,15 +43,17 @@ static void rank(int number, void *context) {
 }
 
 int main(int argc, char **argv) {
-    int ranks = argc > 1 ? atoi(argv[1]) : 1;
-    if (ranks < 1) {
-        fprintf(stderr, "ranks-check: how many ranks?\n");
+    char *last = argv[argc - 1];
+    char *wrong = strcmp(last, "drift") == 0 || strcmp(last, "differ") == 0 ? last : NULL;
+#if !defined WITH_MPI && !defined BACKEND_CUDA
+    int ranks = argc > 1 ? atoi(argv[1]) : 0;
+    if (ranks < 1 || ranks > 64) {
+        fprintf(stderr, "ranks-check: how many ranks? 1 to 64\n");
         return 2;
     }
-#if !defined WITH_MPI && !defined BACKEND_CUDA
-    return cudasim_ranks_run(ranks, rank, NULL);
+    return cudasim_ranks_run(ranks, rank, wrong);
 #else
-    rank(0, NULL);
+    rank(0, wrong);
     return 0;
 #endif
 }

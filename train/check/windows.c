@@ -37,6 +37,8 @@ typedef struct Trial {
     double loss;                /* expected of it */
     float *want, *got, *single; /* (elements) gradients */
     size_t elements;
+    bool drifted;  /* the last rank updates to other weights */
+    bool differs;  /* the last rank begins with other weights */
     bool poisoned; /* the last rank's first gradient is infinite */
     int skipped;
 } Trial;
@@ -171,11 +173,16 @@ static void poison(Trial *trial) {
     }
 }
 
+static void drift(const Model *model, int id) {
+    static const float some = 0.5f;
+    device_upload(model->device, model->params[id].weight, &some, sizeof some);
+}
+
 static bool after_window(void *context, const StepReport *own) {
     Trial *trial = context;
     StepReport report = ranks_report(&trial->shared.trainer, own);
     trial->skipped += report.skipped;
-    bool known = !report.skipped && trial->config.dropout == 0;
+    bool known = !report.skipped && trial->config.dropout == 0 && !trial->drifted;
     CHECK(!known || report.loss == trial->loss, "window %d: loss %.17g, and not %.17g",
           trial->window, report.loss, trial->loss);
     trial->window++;
@@ -208,18 +215,24 @@ static void run(Trial *trial, Device *device) {
     trial->want = room;
     trial->got = room + trial->elements;
     trial->single = room + 2 * trial->elements;
-    if (trial->config.dropout == 0) { /* else each model draws its own masks */
+    if (trial->config.dropout == 0 && !trial->drifted) { /* else each model draws its own masks */
         trainer->optimizer->before_step = look;
         trainer->optimizer->context = trial;
     }
     Data *data = data_from_batches(trial->batches, trial->count);
     data_share(data, trial->rank, trial->ranks);
     trial->others = (Ranks){.comm = trial->comm, .data = data, .micros = trial->micros};
+    if (trial->differs && trial->rank == trial->ranks - 1) {
+        drift(trainer->model, WTE);
+    }
     ranks_join(trainer, &trial->others);
     bool skips = trial->poisoned;
     float scale = trial->shared.mixed.scaler.scale;
     if (trial->poisoned) {
         poison(trial);
+    }
+    if (trial->drifted && trial->rank == trial->ranks - 1) {
+        drift(trainer->model, LNF_WEIGHT);
     }
     train_epoch(trainer, data, trial->micros, after_window, trial);
     int together = trial->micros * trial->ranks;
@@ -235,6 +248,18 @@ static void run(Trial *trial, Device *device) {
     unmake(&trial->alone);
 }
 
+static void try_one(Comm *comm, Device *device, Trial settings) {
+    Trial *trial = malloc(sizeof *trial);
+    CHECK(trial != NULL, "no memory for a few bytes");
+    *trial = settings;
+    trial->comm = comm;
+    trial->rank = comm_rank(comm);
+    trial->ranks = comm_size(comm);
+    make_batches(trial);
+    run(trial, device);
+    free(trial);
+}
+
 void check_windows(Comm *comm, Device *device) {
     static const struct {
         Precision precision;
@@ -244,18 +269,14 @@ void check_windows(Comm *comm, Device *device) {
     } cases[] = {{F32, 1, 0, false},  {F32, 2, 0, false}, {F32, 1, 0.3f, false},
                  {BF16, 1, 0, false}, {F16, 2, 0, false}, {F16, 1, 0, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Trial *trial = calloc(1, sizeof *trial);
-        CHECK(trial != NULL, "no memory for a few bytes");
-        *trial = (Trial){.comm = comm,
-                         .rank = comm_rank(comm),
-                         .ranks = comm_size(comm),
-                         .micros = cases[i].micros,
-                         .config = shape,
-                         .poisoned = cases[i].poisoned};
-        trial->config.precision = cases[i].precision;
-        trial->config.dropout = cases[i].dropout;
-        make_batches(trial);
-        run(trial, device);
-        free(trial);
+        Trial settings = {
+            .config = shape, .micros = cases[i].micros, .poisoned = cases[i].poisoned};
+        settings.config.precision = cases[i].precision;
+        settings.config.dropout = cases[i].dropout;
+        try_one(comm, device, settings);
     }
+}
+
+void check_drift(Comm *comm, Device *device, bool late) {
+    try_one(comm, device, (Trial){.config = shape, .micros = 1, .drifted = late, .differs = !late});
 }

@@ -1,4 +1,4 @@
-/* Communicators between processes, right and wrong: links.cu's argument says which. Built with MPI=1.
+/* Communicators between processes, right and wrong: the argument says which. Built with MPI=1.
 
      make cu-build FILE=cudasim/mpi/tests/links.cu MPI=1 OUT=build/mpi/cu/links
      tools/mpirun.sh 4 build/mpi/cu/links right */
@@ -23,7 +23,8 @@ static float *a, *b; /* (ranks * N) device memory */
         }                                                                                          \
     } while (0)
 
-/* A communicator of `count` processes, of which this one is rank `mine`; process `maker` makes its id. */
+/* A communicator of `count` processes, of which this one is rank `mine`; process `maker` makes the
+   id. */
 static ncclComm_t connect(int count, int mine, int maker, MPI_Comm among) {
     ncclUniqueId id;
     ncclComm_t comm;
