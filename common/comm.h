@@ -84,7 +84,7 @@ void comm_barrier(Comm *comm);
 #if defined __GNUC__
 __attribute__((noreturn))
 #endif
-void comm_abandon(Comm *comm, int status);
+void comm_abandon(const Comm *comm, int status);
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 

@@ -37,6 +37,14 @@ void world_end(Comm *comm) {
     MPI_Finalize();
 }
 
+/* mpirun ends all others when one has ended without MPI_Finalize. MPI_Abort does that too, with a
+   page of its own words. */
+void comm_abandon(const Comm *comm, int status) {
+    (void)comm;
+    fflush(NULL);
+    _Exit(status);
+}
+
 /* Asked again and again, and not waited for: there may be more ranks than cores, and a rank may
    have gone. */
 static void wait_for_all(const Comm *comm, MPI_Request *request) {
@@ -48,7 +56,7 @@ static void wait_for_all(const Comm *comm, MPI_Request *request) {
                     "rank %d has waited %d seconds for the others: one of them does not "
                     "go on\n",
                     comm->rank, comm->timeout);
-            MPI_Abort(MPI_COMM_WORLD, EXIT_RUN);
+            comm_abandon(comm, EXIT_RUN);
         }
         struct timespec moment = {.tv_nsec = waited < 1e-3 ? 0 : 100000};
         nanosleep(&moment, NULL);
@@ -60,12 +68,5 @@ void comm_gather(Comm *comm, const void *mine, size_t bytes, void *all) {
     MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, processes(comm),
                    &request);
     wait_for_all(comm, &request);
-}
-
-void comm_abandon(Comm *comm, int status) {
-    (void)comm;
-    fflush(NULL);
-    MPI_Abort(MPI_COMM_WORLD, status);
-    abort();
 }
 #endif
