@@ -9,6 +9,7 @@
 #   make watch01         grades again each time you save a file, and says what has changed; q ends it
 #   make hint01 TASK=2   a hint, one more each time      make debug01 CHECK=name   gdb on a check
 #   make train ARGS=...  train (ARGS=--help lists the options; FROM=labs takes your labs)
+#   make mpirun N=4 ARGS=...  train with 4 ranks over MPI (make mpi builds it: docs/mpi.md)
 #   make table           time and memory of each technique, beside the published figures
 #   make pareto          bytes and speed of every plan of lab 06, as a picture (FROM=labs: your choice)
 #   make bench           speed and memory against PyTorch, where it is installed
@@ -30,7 +31,7 @@
 # Settings: CC=clang  SAN=1 (sanitizers)  CHECKED=1 (NaN in freed memory)  WERROR=1
 #           BLAS=onednn|openblas|none  OPT="-O0 -g"  FROM=labs|solutions|DIR  V=1
 #           LABS=DIR (labs of your own, beside those here)
-# CUDA:     BACKEND=sim|cuda (simulated, or nvcc)  CUDA_ARCH=sm_90  CUDA_HOME=DIR
+# CUDA:     BACKEND=sim|cuda (simulated, or nvcc)  CUDA_ARCH=sm_90  CUDA_HOME=DIR  NCCL=DIR
 #           ACCESS=1 (the simulator looks at every access)  SCHED=reverse|random:N  DEBUG=1 (for gdb)
 
 BACKEND ?= sim
@@ -87,7 +88,7 @@ include common/front.mk
 ifndef OUTER
 
 # Of several goals that start a make of their own, each waits for the one before: they make the same files.
-STARTS_MAKE := lab% grade% debug% handin% demo test bench class-test handout-test profile-check
+STARTS_MAKE := lab% grade% debug% handin% demo test bench class-test handout-test profile-check mpi mpirun
 ifneq ($(and $(filter $(STARTS_MAKE),$(MAKECMDGOALS)),$(word 2,$(MAKECMDGOALS))),)
 .NOTPARALLEL:
 endif

@@ -5,9 +5,10 @@ DEFAULT_BLAS := $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
 # What no word stands for is in the folder's name by a checksum.
 UNNAMED := $(strip $(filter-out -march=native,$(or $(ARCH),-)) $(CFLAGS) $(CPPFLAGS:%=cpp%) $(LDFLAGS:%=ld%) $(LDLIBS:%=lib%) \
   $(if $(DEBUG),$(filter-out -O0 -g3,$(OPT)),$(filter-out -O% -g,$(OPT))) $(filter-out gcc clang,$(CC)) \
-  $(if $(filter-out file undefined,$(origin CUDA_HOME)),$(if $(filter cuda,$(BACKEND)),$(CUDA_HOME))))
+  $(if $(filter-out file undefined,$(origin CUDA_HOME)),$(if $(filter cuda,$(BACKEND)),$(CUDA_HOME))) \
+  $(if $(filter-out file undefined,$(origin NCCL)),$(if $(filter cuda,$(BACKEND)),$(or $(NCCL),none))))
 FLAVOUR := $(subst $(space),-,$(strip \
-  $(filter-out sim,$(BACKEND)) $(CUDA_ARCH) $(filter-out gcc,$(notdir $(CC))) $(if $(SAN),san) $(if $(ACCESS),access) \
+  $(filter-out sim,$(BACKEND)) $(if $(MPI),mpi) $(CUDA_ARCH) $(filter-out gcc,$(notdir $(CC))) $(if $(SAN),san) $(if $(ACCESS),access) \
   $(if $(PACK),pack) $(if $(CHECKED),checked) $(if $(COVERAGE),coverage) $(if $(FUZZ),fuzz) $(filter-out $(DEFAULT_BLAS),$(BLAS)) \
   $(if $(DEBUG),debug) $(subst -,,$(filter-out $(if $(DEBUG),-O0,-O3),$(filter -O%,$(OPT)))) \
   $(if $(UNNAMED),$(shell printf %s $(call in_quotes,$(UNNAMED)) | cksum | cut -d' ' -f1))))
@@ -23,7 +24,13 @@ SANITIZE := $(if $(FUZZ),-fsanitize=fuzzer-no-link )$(if $(SAN),-fsanitize=addre
 BLAS_onednn   := -ldnnl
 BLAS_openblas := -lopenblas
 INCLUDES := -I. $(LABS_DIR:%/=-I%)
-DEFINES_OF_KIT := $(if $(filter none,$(BLAS)),,-DBLAS_$(shell echo $(BLAS) | tr a-z A-Z)) $(if $(CHECKED),-DCHECKED)
+# Open MPI as Debian and its own wrapper mpicc know it; the compiler stays the kit's.
+ifneq ($(MPI),)
+MPI_FLAGS := $(shell pkg-config --cflags ompi-c 2>/dev/null || mpicc --showme:compile 2>/dev/null)
+MPI_LIBS  := $(shell pkg-config --libs ompi-c 2>/dev/null || mpicc --showme:link 2>/dev/null)
+$(if $(MPI_LIBS),,$(error MPI is not installed: tools/setup.sh --mpi))
+endif
+DEFINES_OF_KIT := $(if $(MPI),-DWITH_MPI -DOMPI_SKIP_MPICXX $(MPI_FLAGS:-I%=-isystem %)) $(if $(filter none,$(BLAS)),,-DBLAS_$(shell echo $(BLAS) | tr a-z A-Z)) $(if $(CHECKED),-DCHECKED)
 # A program takes of an object the functions that it uses, where it is linked with --gc-sections.
 SECTIONS := -ffunction-sections -fdata-sections
 C_FLAGS = -std=gnu11 $(OPT) $(ARCH) $(SECTIONS) -fopenmp -fno-math-errno -fno-trapping-math $(WARN) \
@@ -32,7 +39,7 @@ C_FLAGS = -std=gnu11 $(OPT) $(ARCH) $(SECTIONS) -fopenmp -fno-math-errno -fno-tr
 # told to, and warns of simd loops that it leaves as they are.
 CLANG_FLAGS = $(if $(findstring clang,$(CC)),-Wno-pass-failed -gdwarf-aranges $(if $(filter x86_64,$(shell uname -m)),-fveclib=libmvec))
 LINK_FLAGS = -fopenmp $(SANITIZE) $(if $(COVERAGE),--coverage) $(LINK_CUDA) $(LDFLAGS)
-LINK_LIBS  = $(BLAS_$(BLAS)) -ljansson -lm $(LIBS_CUDA) $(LDLIBS)
+LINK_LIBS  = $(BLAS_$(BLAS)) $(MPI_LIBS) -ljansson -lm $(LIBS_CUDA) $(LDLIBS)
 
 # ---- rules: what is built is said in a word, on a terminal how far it is; V=1 shows the commands ----
 Q := $(if $(V),,@)

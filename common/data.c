@@ -3,6 +3,7 @@
 #include "common/data.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@ struct Data {
     Batch *given; /* (row_count) by data_from_batches(); NULL for a text */
     Row *rows;
     size_t row_count, train_rows;
-    uint32_t *order; /* of the training rows in this epoch */
+    size_t rank, ranks; /* data_share() */
+    uint32_t *order;    /* of the training rows in this epoch */
     DataPosition position;
     int32_t *tokens, *targets; /* (B, T) */
 };
@@ -125,6 +127,7 @@ Data *data_new(DataOptions options) {
     Data *data = calloc(1, sizeof *data);
     CHECK(data != NULL, "no memory for a few bytes");
     data->options = options;
+    data->ranks = 1;
     data->text = read_text(options.path, &data->bytes);
     if (data->text == NULL) {
         data_free(data);
@@ -161,6 +164,7 @@ Data *data_from_batches(const Batch *batches, int count) {
     Data *data = calloc(1, sizeof *data);
     CHECK(data != NULL, "no memory for a few bytes");
     data->options = (DataOptions){.B = 1, .T = 1};
+    data->ranks = 1;
     data->row_count = data->train_rows = rows;
     data->given = malloc(rows * sizeof *data->given);
     data->rows = malloc(rows * sizeof *data->rows);
@@ -204,6 +208,13 @@ static int fill_line(Data *data, int b, Row row) {
     return row.length;
 }
 
+void data_share(Data *data, int rank, int ranks) {
+    CHECK(ranks >= 1 && rank >= 0 && rank < ranks, "rank %d of %d", rank, ranks);
+    CHECK(data->position.row == 0, "%" PRIu64 " rows are handed out already", data->position.row);
+    data->rank = (size_t)rank;
+    data->ranks = (size_t)ranks;
+}
+
 /* A copy, so that a batch ends here as well when the next one comes. */
 static void copy_given(Data *data, const Batch *given, Batch *batch) {
     size_t N = (size_t)given->B * (size_t)given->T;
@@ -214,25 +225,38 @@ static void copy_given(Data *data, const Batch *given, Batch *batch) {
     batch->targets = data->targets;
 }
 
+/* The part of a rank that has none: a sequence to run, and nothing to learn. */
+static void fill_empty(Data *data, Batch *batch) {
+    int valid = fill_line(data, 0, (Row){0});
+    *batch = (Batch){1, data->options.T, data->tokens, data->targets, valid};
+}
+
 bool data_next(Data *data, Batch *batch) {
-    size_t left = data->train_rows - data->position.row;
-    if (left == 0) {
+    size_t B = (size_t)data->options.B, begin = data->position.row;
+    size_t first = begin + data->rank * B, end = begin + data->ranks * B;
+    if (begin == data->train_rows) {
         return false;
     }
-    if (data->given != NULL) {
-        copy_given(data, &data->given[data->order[data->position.row++]], batch);
+    data->position.row = end < data->train_rows ? end : data->train_rows;
+    if (first >= data->train_rows) {
+        fill_empty(data, batch);
         return true;
     }
-    int B = left < (size_t)data->options.B ? (int)left : data->options.B, valid = 0;
-    for (int b = 0; b < B; b++) {
-        valid += fill_line(data, b, data->rows[data->order[data->position.row++]]);
+    if (data->given != NULL) {
+        copy_given(data, &data->given[data->order[first]], batch);
+        return true;
     }
-    *batch = (Batch){B, data->options.T, data->tokens, data->targets, valid};
+    size_t rows = data->train_rows - first < B ? data->train_rows - first : B;
+    int valid = 0;
+    for (size_t b = 0; b < rows; b++) {
+        valid += fill_line(data, (int)b, data->rows[data->order[first + b]]);
+    }
+    *batch = (Batch){(int)rows, data->options.T, data->tokens, data->targets, valid};
     return true;
 }
 
 size_t data_window_tokens(const Data *data, int batches) {
-    size_t rows = (size_t)batches * (size_t)data->options.B, tokens = 0;
+    size_t rows = (size_t)batches * data->ranks * (size_t)data->options.B, tokens = 0;
     for (size_t i = data->position.row; i < data->train_rows && rows > 0; i++, rows--) {
         tokens += (size_t)data->rows[data->order[i]].length;
     }
@@ -249,8 +273,8 @@ int data_batch_rows(const Data *data) {
 }
 
 size_t data_batches_left(const Data *data) {
-    size_t B = (size_t)data->options.B;
-    return (data->train_rows - data->position.row + B - 1) / B;
+    size_t together = data->ranks * (size_t)data->options.B;
+    return (data->train_rows - data->position.row + together - 1) / together;
 }
 
 void data_next_epoch(Data *data) {

@@ -71,6 +71,19 @@ Data *data_from_batches(const Batch *batches, int count);
 void data_free(Data *data);
 
 /**
+ * Shares the text among ranks (common/comm.h): of every `ranks` micro-batches in a row, rank r is
+ * handed the one with index r, and the position moves past all of them. So each rank is at the same
+ * place, and has as many windows as the others; where the epoch ends before its turn comes, its
+ * micro-batch is one sequence without a valid target. The windows are those of one process that
+ * accumulates `ranks` times as many micro-batches.
+ *
+ * @param data  before its first batch; validation is not shared
+ * @param rank  which one this is
+ * @param ranks how many there are; 1 shares nothing
+ */
+void data_share(Data *data, int rank, int ranks);
+
+/**
  * The next batch of the present epoch.
  *
  * @param      data  the data
@@ -81,14 +94,15 @@ bool data_next(Data *data, Batch *batch);
 
 /**
  * Valid targets of the next `batches` batches, before any of them is handed out: the divisor of
- * the losses of an accumulation window. Counts up to the end of the epoch.
+ * the losses of an accumulation window. Counts up to the end of the epoch; where the data are
+ * shared, over all ranks.
  */
 size_t data_window_tokens(const Data *data, int batches);
 
 /** Sequences of the largest batch: B, or fewer where the text has fewer rows. */
 int data_batch_rows(const Data *data);
 
-/** Batches that data_next() will still hand out in this epoch. */
+/** Batches that data_next() will still hand out in this epoch, the same number on each rank. */
 size_t data_batches_left(const Data *data);
 
 /** Begins the next epoch, in a new order. */

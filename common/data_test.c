@@ -191,6 +191,73 @@ Test(data, a_position_can_be_gone_back_to) {
     scratch_remove();
 }
 
+/* Ranks are handed beside each other the batches that one reader is handed in turn, then nothing to
+   learn. All ranks are at one place, with one divisor. */
+static void check_shared(int ranks, int B) {
+    unsigned char text[BYTES];
+    const char *path = text_file(text);
+    Data *alone = data_new(options_for(path, B, 30, true)), *data[5];
+    for (int rank = 0; rank < ranks; rank++) {
+        data[rank] = data_new(options_for(path, B, 30, true));
+        data_share(data[rank], rank, ranks);
+    }
+    size_t all = data_batches_left(alone), rounds = (all + (size_t)ranks - 1) / (size_t)ranks;
+    for (size_t round = 0; round < rounds; round++) {
+        size_t tokens = data_window_tokens(alone, 2 * ranks);
+        for (int rank = 0; rank < ranks; rank++) {
+            Batch want, got;
+            cr_assert_eq(data_batches_left(data[rank]), rounds - round);
+            cr_assert_eq(data_window_tokens(data[rank], 2), tokens);
+            cr_assert(data_next(data[rank], &got));
+            if (data_next(alone, &want)) {
+                size_t bytes = (size_t)(want.B * want.T) * sizeof *want.tokens;
+                cr_assert_eq(got.B, want.B);
+                cr_assert_eq(got.valid, want.valid);
+                cr_assert_arr_eq(got.tokens, want.tokens, bytes);
+                cr_assert_arr_eq(got.targets, want.targets, bytes);
+            } else {
+                cr_assert(got.B == 1 && got.T == 30 && got.valid == 0);
+                cr_assert(got.tokens[29] == 0 && got.targets[0] == IGNORE_INDEX);
+            }
+        }
+        for (int rank = 0; rank < ranks; rank++) {
+            cr_assert_eq(data_position(data[rank]).row, data_position(alone).row);
+        }
+    }
+    Batch batch;
+    for (int rank = 0; rank < ranks; rank++) {
+        cr_assert_not(data_next(data[rank], &batch));
+        data_free(data[rank]);
+    }
+    data_free(alone);
+    scratch_remove();
+}
+
+Test(data, ranks_share_the_batches) {
+    for (int ranks = 1; ranks <= 5; ranks++) {
+        for (int B = 1; B <= 5; B += 2) {
+            check_shared(ranks, B);
+        }
+    }
+}
+
+/* Three batches and two ranks: the second has nothing in the second round. */
+Test(data, given_batches_can_be_shared) {
+    static const int32_t tokens[] = {1, 2, 3}, targets[] = {2, 3, 4};
+    Batch given[3], batch;
+    for (int i = 0; i < 3; i++) {
+        given[i] =
+            (Batch){.B = 1, .T = 1, .tokens = tokens + i, .targets = targets + i, .valid = 1};
+    }
+    Data *data = data_from_batches(given, 3);
+    data_share(data, 1, 2);
+    cr_assert_eq(data_window_tokens(data, 2), 3);
+    cr_assert(data_next(data, &batch) && batch.tokens[0] == 2 && batch.valid == 1);
+    cr_assert(data_next(data, &batch) && batch.targets[0] == IGNORE_INDEX && batch.valid == 0);
+    cr_assert_not(data_next(data, &batch));
+    data_free(data);
+}
+
 Test(data, epochs_have_different_orders) {
     unsigned char text[BYTES];
     Data *data = data_new(options_for(text_file(text), 1, 10, false));

@@ -46,6 +46,7 @@ struct Trainer {
     /** Ends a window in place of clip, update and zero: writes norm, rate and skipped of the
         report, and leaves the tick to its caller. NULL where nothing takes their place. */
     void (*update)(Trainer *trainer, StepReport *report);
+    void *context; /**< of the program that has set them; NULL unless it needs one */
 };
 
 /** The outcome of a step. */

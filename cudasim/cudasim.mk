@@ -11,13 +11,19 @@ ifeq ($(wildcard $(NVCC)),)
 $(error BACKEND=cuda needs nvcc: set CUDA_HOME to the folder of the CUDA toolkit, or build without BACKEND)
 endif
 CUDA_LIB  := $(firstword $(wildcard $(CUDA_HOME)/lib64 $(CUDA_HOME)/lib))
-INCLUDES_CUDA := -isystem $(CUDA_HOME)/include -DBACKEND_CUDA
+# NCCL lies beside CUDA, or in the folder NCCL= (of Python's package: .../site-packages/nvidia/nccl). The kit has a use for it where MPI
+# starts several ranks; a program of `make cu` is linked with it if it calls it.
+NCCL      ?= $(firstword $(patsubst %/include/nccl.h,%,$(wildcard $(CUDA_HOME)/include/nccl.h /usr/include/nccl.h)))
+NCCL_SO  := $(if $(NCCL),$(firstword $(wildcard $(foreach l,lib64 lib lib/$(shell $(CC) -print-multiarch),$(NCCL)/$l/libnccl.so $(NCCL)/$l/libnccl.so.2))))
+$(if $(NCCL),$(if $(and $(NCCL_SO),$(wildcard $(NCCL)/include/nccl.h)),,$(error NCCL=$(NCCL): there is no include/nccl.h with a lib/libnccl.so beside it)))
+INCLUDES_CUDA := $(if $(NCCL_SO),-isystem $(NCCL)/include) -isystem $(CUDA_HOME)/include -DBACKEND_CUDA $(if $(and $(MPI),$(NCCL_SO)),,-DNO_NCCL)
 CU_FLAGS  := -std=c++17 $(if $(DEBUG),-O0 -G,-O3 -lineinfo) $(if $(CUDA_ARCH),-arch=$(CUDA_ARCH)) \
              -Xcompiler $(subst $(space),$(comma),-Wall -Wextra -Wno-sign-compare -Wno-unknown-pragmas) \
              $(if $(WERROR),-Werror all-warnings) -ccbin $(CUCXX)
 # In a pack the libraries lie beside the program; what they need in turn is searched there too.
 RPATH     := $(if $(PACK),-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)'$$ORIGIN:$(CUDA_LIB)',-Wl$(comma)-rpath$(comma)$(CUDA_LIB))
-LIBS_CUDA := -L$(CUDA_LIB) $(RPATH) -lcublas -lcudart -lstdc++
+LIBS_NCCL := $(if $(NCCL_SO),$(NCCL_SO) -Wl$(comma)-rpath$(comma)$(dir $(NCCL_SO)))
+LIBS_CUDA := -L$(CUDA_LIB) $(RPATH) $(if $(MPI),$(LIBS_NCCL)) -lcublas -lcudart -lstdc++
 define compile_cu
 @mkdir -p $(@D)
 $(call say,compile)
@@ -56,7 +62,8 @@ endif
 # The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
 SIM_LOOKS := $(addprefix cudasim/,hooks.c quick.c check.c site.c address.c shadow.c race.c race_report.c held.c replay.c profile.c sample.c share.c traffic.c)
 CLOCK     := $(call c_objects,$(filter-out %/main.c %_test.c,$(wildcard cudasim/clock/*.c)))
-SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)),$(wildcard cudasim/*.c))) $(CLOCK)
+# With MPI each process has a rank; else all ranks are in one.
+SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)) $(if $(MPI),%/transport_local.c %/clique.c),$(wildcard cudasim/*.c $(if $(MPI),cudasim/mpi/*.c)))) $(CLOCK)
 $(SIM_OBJ): private SANITIZE :=
 $(SIM_OBJ): private MORE_WARN := $(STRICT)
 $B/libcudasim.a: $(SIM_OBJ) | build/cu2cpp
@@ -67,7 +74,7 @@ build/cu2cpp: $(CU2CPP) $(wildcard cudasim/cu2cpp/*.h)
 	$(call say,compile)
 	$Qgcc -std=gnu11 -O2 -g -I. $(WARN) $(CU2CPP) -o $@
 
-# Any CUDA program, with headers beside it: make cu FILE=path/x.cu, and MORE="..." with the other files of the program.
+# Any CUDA program, with headers beside it: make cu FILE=path/x.cu (MPI=1: then tools/mpirun.sh runs it), and MORE="..." with the other files of the program.
 # cu-build OUT=program only builds; CU_PATHS: where else headers are looked for.
 # Made anew each time, for the headers of a file outside of the tree are not followed.
 cu_source = $(call without_space,$(FILE))
@@ -82,7 +89,7 @@ cu-build: $(CU_LIB)
 	@mkdir -p $(dir $(cu_out))
 ifeq ($(BACKEND),cuda)
 	$Q$(NVCC) $(CU_INPUT) $(DEFINES) $(CU_PATHS) -I$(dir $(cu_source)) $(CU_FLAGS) $(cu_source) $(MORE) -o $(cu_out) \
-	    -Xcompiler -fopenmp $(filter-out -Wl%,$(LINK_LIBS)) -Xlinker -rpath,$(CUDA_LIB)
+	    -Xcompiler -fopenmp $(filter-out -Wl%,$(LINK_LIBS)) -Xlinker -rpath,$(CUDA_LIB) $(if $(NCCL_SO),-Xlinker --as-needed $(NCCL_SO) -Xlinker -rpath$(comma)$(dir $(NCCL_SO)))
 else
 	$Qset -e; objects=; for source in $(cu_source) $(MORE); do \
 	    o=$(cu_out).$$(echo "$$source" | tr / _); objects="$$objects $$o.o"; \
@@ -95,7 +102,7 @@ else
 	    $(if $(ACCESS),$(see_copies) $$o.o;) $(see_library) $$o.o; \
 	    $(RM) $$o.i $$o.ii; \
 	done; \
-	$(CUCXX) $$objects $(CU_LIB) $(LINK_FLAGS) $(BLAS_$(BLAS)) -ljansson -ldw -lm \
+	$(CUCXX) $$objects $(CU_LIB) $(LINK_FLAGS) $(BLAS_$(BLAS)) -ljansson $(MPI_LIBS) -ldw -lm \
 	    $(if $(DEBUG),,-Wl$(comma)--defsym=cudasim_all_cores=1) -o $(cu_out); \
 	$(RM) $$objects
 endif

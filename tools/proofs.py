@@ -97,6 +97,8 @@ NVCC = "command -v nvcc || test -x /usr/local/cuda/bin/nvcc"
 ROOT = ('test "$(id -u)" = 0', "it is started as root")
 MOUNT = ("test \"$(id -u)\" = 0 && unshare -m mount -t tmpfs tmpfs /dev/shm", "it needs the right to mount")
 SLURM = ("tools/slurm_local.sh true", "slurm-wlm and munge are not installed, or do not start here")
+MPI = ("command -v mpirun && pkg-config --exists ompi-c", "Open MPI is not installed, or its headers are not: tools/setup.sh --mpi")
+NCCL = (f"({NVCC}) && make -s BACKEND=cuda has-nccl", "there is no nvcc, or no NCCL beside it")
 CHROMIUM = ("timeout 60 chromium --headless --no-sandbox --disable-gpu --dump-dom about:blank",
             "chromium is not installed, or does not start here")
 BROWSER = (f"test -e build/python/axe_playwright_python && test -e build/python/websocket && {CHROMIUM[0]}",
@@ -155,6 +157,22 @@ def kit_proofs():
         Proof("fuzz corpora under sanitizers", UNIT + ("grader/schemas/",), "make -s SAN=1 'OPT=-O1 -g' replay"),
         *parts(6, "mutants of the kit", UNIT + PAGES + ("tools/", "grader/proof/kit/", "grader/proof/kit_mutants.py"),
                "grader/proof/kit_mutants.py --part {part}"),
+    ]
+
+
+def rank_proofs():
+    files = TRAIN + ("tools/nccl/", "grader/proof/mpi_test.py", "tools/mpirun.sh", "tools/mpi_env.sh", "tools/train.sbatch")
+    mpi = f"{MAKE} build/bin/train build/bin/ring-check\n {MAKE} mpi\n"
+    return [
+        Proof("ranks of one process: calls, and windows of a training run", TRAIN,
+              f"{MAKE} build/bin/ranks-check\n for ranks in 1 2 3 5; do build/bin/ranks-check $ranks || exit 1; done"),
+        *(Proof(f"ranks over MPI: {what}", files, f"{mpi} grader/proof/mpi_test.py {tests}", *MPI)
+          for what, tests in (("the bits of one process", "Bits"), ("every collective, and a ring", "Collectives"), ("a killed rank, and the same bits after it", "Ends"),
+                              ("communicators right and wrong", "Links"), ("what is wrong is said once", "Said"))),
+        Proof("ranks by Slurm: two tasks, and a job that goes on", files + ("tools/slurm_local.sh",),
+              f"{mpi} tools/slurm_local.sh grader/proof/mpi_test.py Slurm", f"{MPI[0]} && {SLURM[0]}", f"{MPI[1]}; or {SLURM[1]}"),
+        Proof("nvcc: ranks with NVIDIA's NCCL compile and link", TRAIN,
+              f"{MAKE} BACKEND=cuda MPI=1 WERROR=1 nccl-programs", f"{MPI[0]} && {NCCL[0]}", f"{MPI[1]}; or {NCCL[1]}"),
     ]
 
 
@@ -244,4 +262,4 @@ def class_proofs():
 
 
 def all_proofs():
-    return kit_proofs() + grader_proofs() + class_proofs()
+    return kit_proofs() + rank_proofs() + grader_proofs() + class_proofs()

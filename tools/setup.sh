@@ -6,14 +6,16 @@
 #   tools/setup.sh          install what is missing
 #   tools/setup.sh --list   only say what is needed, and what of it is missing
 #   tools/setup.sh --prove  also what only make prove has a use for
+#   tools/setup.sh --mpi    also what several ranks need, on one machine or many: make mpi
 #   tools/setup.sh --grade  nothing but what it takes to build a judge (with BLAS=none) and to grade
 set -eu
-list='' part=''
+list='' part='' mpi=''
 for option in "$@"; do
     case $option in
     --list) list=1 ;;
     --prove | --grade) part=$option ;;
-    *) echo "setup: there is no $option, but --list, --prove, --grade" >&2; exit 2 ;;
+    --mpi) mpi=1 ;;
+    *) echo "setup: there is no $option, but --list, --mpi, --prove, --grade" >&2; exit 2 ;;
     esac
 done
 
@@ -55,6 +57,13 @@ LIST
     x86_64) echo 'libdnnl-dev|have_header oneapi/dnnl/dnnl.h|matrix products on the CPU' ;;
     *) echo 'libopenblas-openmp-dev|have_header cblas.h|matrix products on the CPU' ;;
     esac
+    if [ -n "$mpi" ] || [ "$part" = --prove ]; then
+        cat <<'LIST'
+libopenmpi-dev|have_mpi|make mpi
+openmpi-bin|command -v mpirun|make mpirun
+pkg-config|command -v pkg-config|where MPI is
+LIST
+    fi
     if [ "$part" = --prove ]; then
         cat <<'LIST'
 codespell|command -v codespell|make check looks for misspelt words
@@ -99,6 +108,7 @@ clang_major() { clang -dumpversion | cut -d. -f1; }
 # Debian's Python counts too, where another one comes first.
 have_python() { python3 -c "import $1" || /usr/bin/python3 -c "import $1"; }
 have_daemon() { PATH=$PATH:/usr/sbin command -v "$1"; }
+have_mpi() { pkg-config --exists ompi-c || command -v mpicc; }
 have_header() { echo "#include <$1>" | gcc -E - >/dev/null 2>&1; }
 have_clang_openmp() { echo '#include <omp.h>' | clang -fopenmp -E - >/dev/null 2>&1; }
 have_clang_sanitizers() { test -e "$(clang -print-file-name=libclang_rt.fuzzer-x86_64.a)" ||

@@ -49,6 +49,11 @@ list() {
         *) own='-Wconversion -Wno-sign-conversion' ;;
         esac
         case $source in
+        cudasim/mpi/*) [ -z "$mpi" ] || echo "$source $mpi $own" ;;
+        common/comm_mpi.c)
+            echo "$source $own"
+            [ -z "$mpi" ] || echo "$source -DWITH_MPI $mpi $own" ;;
+        common/comm_absent.c) echo "$source -DNO_NCCL $own" ;;
         kernels/*_test.c) echo "$source $own" ;;
         kernels/*.c) for real in F32 F16 BF16; do echo "$source -DREAL_$real $own"; done ;;
         *) echo "$source $own" ;;
@@ -65,6 +70,8 @@ list() {
 }
 
 blas=${1:+-D$1}
+# As a system's headers: they are not ours to mend.
+mpi=$(pkg-config --cflags ompi-c 2>/dev/null | sed 's/-I/-isystem/g')
 jobs=$(nproc 2>/dev/null || echo 2)
 for compiler in gcc clang; do
     if ! command -v $compiler >/dev/null; then

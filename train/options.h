@@ -58,6 +58,9 @@ typedef struct TrainOptions {
     size_t fit;             /**< --fit in bytes: choose a plan (lab 06); 0 for no choice */
     int effective_batch;    /**< --effective_batch: sequences per update, for --fit */
     const char *rates;      /**< --rates, or NULL: then measured, for --fit */
+    int ranks;              /**< --nproc_per_node: ranks in this process */
+    int timeout;            /**< --ddp_timeout: seconds that a rank waits for the others */
+    int deterministic;      /**< --deterministic: whether ranks are summed in their order */
     bool check;             /**< --check_memory */
     bool predict_only;      /**< --predict_only */
     bool measure_only;      /**< --measure_only */

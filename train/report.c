@@ -121,6 +121,10 @@ void report_shape(Report *report, const RunShape *shape) {
     report->shape = *shape;
 }
 
+void report_in_lines(Report *report) {
+    report->terminal = false;
+}
+
 void report_free(Report *report) {
     if (report == NULL) {
         return;
@@ -155,9 +159,9 @@ static int write_last(Report *report, json_t *json) {
     const RunShape *shape = &report->shape;
     const ModelConfig *config = &shape->config;
     json_t *letters =
-        json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I}", "V", config->V, "L", config->L,
-                  "NH", config->NH, "C", config->C, "B", shape->B, "T", shape->T, "K", shape->K,
-                  "S", shape->S, "P", (json_int_t)shape->P);
+        json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I}", "V", config->V, "L",
+                  config->L, "NH", config->NH, "C", config->C, "B", shape->B, "T", shape->T, "K",
+                  shape->K, "R", shape->R, "S", shape->S, "P", (json_int_t)shape->P);
     json_object_set_new(json, "shape", letters);
     json_object_set_new(json, "precision", json_string(precision_name(config->precision)));
     return write_line(report, json);

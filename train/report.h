@@ -34,7 +34,8 @@ typedef struct RunShape {
     ModelConfig config; /**< V, L, NH, C, precision, attention */
     int B;              /**< sequences in a micro-batch */
     int T;              /**< tokens in a sequence, at most */
-    int K;              /**< micro-batches in an update */
+    int K;              /**< micro-batches in an update, on each rank */
+    int R;              /**< ranks */
     int S;              /**< blocks in a segment; 0: nothing is run again */
     size_t P;           /**< parameters */
 } RunShape;
@@ -74,6 +75,10 @@ Report *report_new(const char *output_dir, const char *metrics, int first_step);
 
 /** Sets the shape, for the last object of the metrics. Called once, before anything else. */
 void report_shape(Report *report, const RunShape *shape);
+
+/** Each line of progress stands by itself, as where the output is not a terminal: that which mpirun
+ * passes on looks like one. */
+void report_in_lines(Report *report);
 
 /** NULL is fine. */
 void report_free(Report *report);

@@ -30,7 +30,8 @@ static int wrong(const char *text) {
 
 /* Fails early if a lab is missing; of several, names the latest,
    whose arrival enables the option. */
-static int check_labs(const TrainOptions *options) {
+static int check_labs(const Run *run) {
+    const TrainOptions *options = &run->options;
     bool gpu = options->device == DEVICE_GPU, fit = options->fit > 0;
     lab_need_for_options("06", options);
     if (fit) { /* for all plans, whichever it will be */
@@ -40,12 +41,15 @@ static int check_labs(const TrainOptions *options) {
     lab_need_for_options("04", options);
     if (!options->measure_only) {
         lab_need_for_options("03", options);
-        lab_need(run_needs_windows(options) ? "03" : "01", gpu);
+        lab_need(run_is_shared(run) || run_needs_windows(options) ? "03" : "01", gpu);
     }
     if (gpu) {
         lab_need("02", gpu);
     }
     lab_need("00", gpu);
+    if (fit && run_is_shared(run)) {
+        return wrong("--fit measures one machine: of several ranks each would choose another plan");
+    }
     if (options->optim != OPTIM_ADAMW) {
         return wrong("needs lab 07 (07_optimizers is not here)");
     }
@@ -54,6 +58,9 @@ static int check_labs(const TrainOptions *options) {
 
 static int open_device(Run *run) {
     bool gpu = run->options.device == DEVICE_GPU;
+    if (gpu) {
+        comm_choose_gpu(run->comm);
+    }
     run->device = gpu ? device_gpu_new(ops_gpu) : device_cpu_new(0);
     if (run->device == NULL) {
         return gpu ? EXIT_USAGE : EXIT_RUN;
@@ -107,6 +114,7 @@ static int open_data(Run *run) {
     if (run->data == NULL) {
         return EXIT_USAGE;
     }
+    data_share(run->data, comm_rank(run->comm), comm_size(run->comm));
     size_t k = (size_t)options->accumulation;
     double steps = (double)options->epochs * (double)((data_batches_left(run->data) + k - 1) / k);
     run->last_step = options->max_steps > 0 ? options->max_steps : (int)fmin(steps, INT32_MAX);
@@ -194,6 +202,7 @@ static int open_report(Run *run, const char *folder) {
                       .B = data_batch_rows(run->data),
                       .T = options->T,
                       .K = options->accumulation,
+                      .R = comm_size(run->comm),
                       .S = options->checkpoint.segment,
                       .P = param_elements(&options->config)};
     run->report = report_new(folder, options->metrics, run->first_step);
@@ -201,10 +210,16 @@ static int open_report(Run *run, const char *folder) {
         return EXIT_RUN;
     }
     report_shape(run->report, &shape);
+    if (run_is_shared(run)) {
+        report_in_lines(run->report);
+    }
     return 0;
 }
 
 static int open_output(Run *run) {
+    if (!run_speaks(run)) {
+        run->options.output_dir = run->options.metrics = NULL;
+    }
     const char *folder = run->options.output_dir;
     if (folder != NULL) {
         if (folder_make(folder) != 0) {
@@ -236,6 +251,9 @@ static void print_header(const Run *run) {
                                  : "; backward runs attention's softmax again");
     }
     printf("\nRun:    %d updates of ", run->last_step - run->first_step);
+    if (run_is_shared(run)) {
+        printf("%d ranks x ", comm_size(run->comm));
+    }
     if (options->accumulation > 1) {
         printf("%d x ", options->accumulation);
     }
@@ -286,8 +304,9 @@ static void print_sample(Run *run) {
 
 /* The number that lab 03 changes, beside what it was: the same window as one batch. */
 static void print_at_once(const Run *run) {
-    int rows = data_batch_rows(run->data) * run->options.accumulation;
-    if (run->options.accumulation > 1) {
+    int micros = run->options.accumulation * comm_size(run->comm);
+    int rows = data_batch_rows(run->data) * micros;
+    if (micros > 1) {
         MemoryUse whole = predict(run, rows);
         printf("At once:         the same %d sequences as one batch would take %.2f MiB\n", rows,
                memory_mib(memory_total(&whole)));
@@ -340,8 +359,8 @@ static void close_run(Run *run) {
     free(run->resume_folder);
 }
 
-/* The work itself, once it is known what there is to do and what it will take. */
-static int train(Run *run) {
+/* All of a training run that comes before its first step. */
+static int begin(Run *run) {
     run->predicted = predict(run, data_batch_rows(run->data));
     build(run);
     int result = restore(run);
@@ -350,9 +369,48 @@ static int train(Run *run) {
     }
     if (result == 0) {
         print_header(run);
-        result = run_steps(run);
     }
-    return result == 0 ? finish(run) : result;
+    return result;
+}
+
+/* The status of the first rank that has failed; 0 if none has. */
+static int any_failed(const Run *run, int result) {
+    int count = comm_size(run->comm), *all = malloc((size_t)count * sizeof *all);
+    CHECK(all != NULL, "no memory for %d ranks", count);
+    comm_gather(run->comm, &result, sizeof result, all);
+    for (int r = 0; r < count && result == 0; r++) {
+        result = all[r];
+    }
+    free(all);
+    return result;
+}
+
+/* Rank 0 goes first, so that what is wrong for all of them is said once. */
+static int in_turn(Run *run, int (*stage)(Run *run)) {
+    int result = run_speaks(run) ? stage(run) : 0;
+    result = any_failed(run, result);
+    if (result == 0 && !run_speaks(run)) {
+        result = stage(run);
+    }
+    return any_failed(run, result);
+}
+
+/* The work itself, once it is known what there is to do and what it will take. */
+static int train(Run *run) {
+    int result = in_turn(run, begin);
+    if (result == 0 && run_is_shared(run)) {
+        result = comm_connect(run->comm, run->device) == 0 ? 0 : EXIT_USAGE;
+        run->ranks =
+            (Ranks){.comm = run->comm, .data = run->data, .micros = run->options.accumulation};
+        ranks_join(&run->trainer, &run->ranks);
+    }
+    if (result == 0) {
+        result = run_steps(run);
+        if (result != 0 && run_is_shared(run) && run_speaks(run)) {
+            comm_abandon(run->comm, result); /* the others wait for the next window */
+        }
+    }
+    return result == 0 && run_speaks(run) ? finish(run) : result;
 }
 
 static int only_predict(Run *run) {
@@ -389,21 +447,29 @@ static int only_measure(Run *run) {
     return 0;
 }
 
-int run_training(const TrainOptions *options) {
-    Run run = {.options = *options};
-    int result = check_labs(options);
+/* Up to where it is known what there is to do. */
+static int prepare(Run *run) {
+    int result = check_labs(run);
     if (result == 0) {
-        result = settle_config(&run);
+        result = settle_config(run);
     }
     if (result == 0) {
-        result = open_device(&run);
+        result = open_device(run);
     }
     if (result == 0) {
-        result = fit_options(&run.options, run.device);
+        result = fit_options(&run->options, run->device);
     }
     if (result == 0) {
-        result = open_data(&run);
+        result = open_data(run);
     }
+    return result;
+}
+
+int run_training(const TrainOptions *options, Comm *comm) {
+    Run run = {.options = *options, .comm = comm};
+    comm_set_timeout(comm, options->timeout);
+    comm_set_order(comm, options->deterministic != 0);
+    int result = in_turn(&run, prepare);
     if (result == 0) {
         result = options->measure_only   ? only_measure(&run)
                  : options->predict_only ? only_predict(&run)

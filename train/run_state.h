@@ -9,11 +9,14 @@
 #include "common/snapshot.h"
 #include "labs/05_fp16/contract.h"
 #include "train/options.h"
+#include "train/ranks.h"
 #include "train/report.h"
 
 /** A run in progress. */
 typedef struct Run {
     TrainOptions options; /**< with T and the shape settled */
+    Comm *comm;           /**< the ranks; borrowed */
+    Ranks ranks;          /**< of the trainer, where there are several */
     Device *device;       /**< where it runs */
     Memory *memory;       /**< all tensors */
     Data *data;           /**< the text */
@@ -54,7 +57,17 @@ int run_steps(Run *run);
 /** Mean loss over the validation rows; NaN if there are none. */
 double run_evaluate(Run *run);
 
-/** Whether a window takes more than loop_step() of lab 01 can do. */
+/** Whether a window of one rank takes more than loop_step() of lab 01 can do. */
 bool run_needs_windows(const TrainOptions *options);
+
+/** Whether this rank reports, validates and saves: one does. */
+static inline bool run_speaks(const Run *run) {
+    return comm_rank(run->comm) == 0;
+}
+
+/** Whether there are several ranks. */
+static inline bool run_is_shared(const Run *run) {
+    return comm_size(run->comm) > 1;
+}
 
 #endif

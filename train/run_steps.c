@@ -1,6 +1,7 @@
 /* The steps of a run: windows, the update, progress, saves. Its contract, with the run's state, is
    in run_state.h. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "common/clock.h"
@@ -17,6 +18,19 @@ enum {
        more. */
     MOST_SKIPPED = 40,
 };
+
+/* It is wrong on all ranks alike: one of them says so. */
+__attribute__((format(printf, 2, 3))) static void complain(const Run *run, const char *format,
+                                                           ...) {
+    va_list values;
+    if (run_speaks(run)) {
+        va_start(values, format);
+        fputs("train: ", stderr);
+        vfprintf(stderr, format, values);
+        fputc('\n', stderr);
+        va_end(values);
+    }
+}
 
 /* 0 where there is no scaler. */
 static float loss_scale(const Run *run) {
@@ -87,7 +101,7 @@ static int after_update(Run *run, const StepReport *step) {
     } else if (print_progress(run, step) != 0) {
         return EXIT_RUN;
     }
-    if (due(number, options->eval_steps) && !last) {
+    if (due(number, options->eval_steps) && !last && run_speaks(run)) {
         if (report_eval(run->report, number, run_evaluate(run)) != 0) {
             return EXIT_RUN;
         }
@@ -107,8 +121,7 @@ static int after_skip(Run *run) {
         return EXIT_RUN;
     }
     if (++run->skipped == MOST_SKIPPED) {
-        fprintf(stderr, "train: update %d was skipped %d times in a row: giving up\n", update,
-                MOST_SKIPPED);
+        complain(run, "update %d was skipped %d times in a row: giving up", update, MOST_SKIPPED);
         return EXIT_RUN;
     }
     return 0;
@@ -125,8 +138,9 @@ static void begin_window(Run *run) {
 }
 
 /* Called by train_epoch() after each window. @return whether to go on */
-static bool end_window(void *context, const StepReport *step) {
+static bool end_window(void *context, const StepReport *own) {
     Run *run = context;
+    StepReport all = run_is_shared(run) ? ranks_report(&run->trainer, own) : *own, *step = &all;
     const Schedule *schedule = &run->trainer.schedule;
     int updates = schedule->step - run->first_step;
     device_synchronize(run->device);
@@ -142,7 +156,7 @@ static bool end_window(void *context, const StepReport *step) {
         run->profile_began = run->train_seconds;
     }
     if (!step->skipped && updates <= run->updates) {
-        fprintf(stderr, "train: the training step did not tick the schedule\n");
+        complain(run, "the training step did not tick the schedule");
         run->result = EXIT_RUN;
         return false;
     }
@@ -180,13 +194,13 @@ int run_steps(Run *run) {
             data_next_epoch(run->data);
         }
         begin_window(run);
-        if (run_needs_windows(options)) {
+        if (run_is_shared(run) || run_needs_windows(options)) {
             train_epoch(&run->trainer, run->data, options->accumulation, end_window, run);
         } else {
             plain_epoch(run);
         }
         if (run->result == 0 && run->windows == windows) {
-            fprintf(stderr, "train: train_epoch() returned without running a window\n");
+            complain(run, "train_epoch() returned without running a window");
             run->result = EXIT_RUN;
         }
     }

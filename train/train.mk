@@ -20,6 +20,28 @@ $B/bin/train$(FROM_NAME): $B/obj/train/main.o $(call train_with,$(FROM_LABS))
 endif
 train: $B/bin/train$(FROM_NAME)
 	@$< $(ARGS) $(quiet77)
+# ---- ranks as processes: make mpi, then make mpirun N=4 ARGS="--max_steps 100" or mpirun itself ------
+.PHONY: mpi mpi-build mpirun mpirun-run
+has_mpi = command -v mpirun >/dev/null && { pkg-config --exists ompi-c || command -v mpicc >/dev/null; } || { $(call refuse,MPI is not installed: tools/setup.sh --mpi); exit 0; }
+mpi:
+	@$(has_mpi); $(MAKE) --no-print-directory MPI=1 mpi-build
+mpi-build: $B/bin/train$(FROM_NAME) $(if $(wildcard train/check),$B/bin/ranks-check $B/bin/nccl-check $B/bin/ring-check) $B/env
+	@echo ". $B/env; mpirun -n 4 $<     or: make mpirun N=4 ARGS=..."
+$B/env: tools/mpi_env.sh
+	@mkdir -p $(@D)
+	@cp $< $@
+# Checks of what ranks do together: this program over MPI, or in one process with the number of ranks.
+$B/bin/ranks-check: $(call c_objects,$(wildcard train/check/*.c)) $(call train_with,$(SOLVED))
+	$(link)
+# With BACKEND=cuda: whether there is NCCL, and what is built with it (MPI=1).
+.PHONY: has-nccl nccl-programs
+has-nccl:
+	@test -n "$(NCCL_SO)"
+nccl-programs: $B/bin/train $B/bin/ranks-check $B/bin/nccl-check $B/bin/ring-check
+mpirun:
+	@$(if $(N),,$(call refuse,how many ranks? make mpirun N=4 ARGS=...); exit 0;) $(has_mpi); $(MAKE) --no-print-directory MPI=1 mpirun-run
+mpirun-run: $B/bin/train$(FROM_NAME) $B/env
+	@tools/mpirun.sh $(call in_quotes,$(N)) $< $(ARGS) $(quiet77)
 # What a student has after lab 02, for the tests: options that need later labs say so.
 AFTER_02 := $(foreach h,$(KNOWN),$(if $(filter 00_% 01_% 02_%,$h),$(call lab_objects,solutions,$h),$(call stand_in,$h)))
 $B/bin/train-02: $B/obj/train/main.o $(call train_with,$(AFTER_02))

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifdef OVER_MPI
+#ifdef WITH_MPI
 #include <mpi.h>
 #endif
 
@@ -14,7 +14,7 @@ void engine_check(int status, const char *call, const char *file, int line) {
     }
 }
 
-#ifdef OVER_MPI
+#ifdef WITH_MPI
 
 static int rank_of_process(void) {
     int rank;

@@ -3,7 +3,7 @@
  * @brief The ranks of a program that checks collectives: all in this process, or one of it by MPI.
  * @ingroup tools
  *
- * Compiled with OVER_MPI each process has one rank. Otherwise each device has one: the simulator's
+ * Compiled with WITH_MPI each process has one rank. Otherwise each device has one: the simulator's
  * (CUDASIM_DEVICES), or the GPUs that there are.
  */
 #ifndef TOOLS_NCCL_ENGINE_H
