@@ -366,13 +366,25 @@ static bool fails(void) {
     return false;
 }
 
+/* %p stands for the number of the process: several may have one environment. */
+static const char *file_named(const char *pattern) {
+    static char name[4096];
+    const char *number = strstr(pattern, "%p");
+    int length = number != NULL ? (int)(number - pattern) : 0;
+    if (number == NULL) {
+        return pattern;
+    }
+    snprintf(name, sizeof name, "%.*s%d%s", length, pattern, (int)getpid(), number + 2);
+    return name;
+}
+
 /* Before anything is recorded, since at the end it is too late to complain. */
 void record_open(void) {
     const char *named = getenv("CUDASIM_RECORD");
     if (named == NULL || *named == '\0') {
         return;
     }
-    if (!aside_begin(&file, named)) {
+    if (!aside_begin(&file, file_named(named))) {
         fails();
         _exit(2);
     }
