@@ -310,26 +310,37 @@ static void begin_entry(Reckoning *run, int i, double now) {
 
 /* ---- the record ------------------------------------------------------------------------------ */
 
+/* Of what comes directly before an entry, the first that is there: the record may be a part. */
+static int first_before(const CudasimRecord *record, const CudasimEntry *e) {
+    int k = 0;
+    while (k < e->after_count && e->after[k] < record->entry[0].id) {
+        k++;
+    }
+    return k;
+}
+
 static void find_children(Reckoning *run) {
-    size_t count = run->record->count, total = 0;
-    uint64_t first = count > 0 ? run->record->entry[0].id : 0;
+    const CudasimRecord *record = run->record;
+    size_t count = record->count, total = 0;
+    uint64_t first = count > 0 ? record->entry[0].id : 0;
     run->children = clock_new(count + 2, sizeof *run->children);
     for (size_t i = 0; i < count; i++) {
-        const CudasimEntry *e = &run->record->entry[i];
+        const CudasimEntry *e = &record->entry[i];
+        run->waits[i] = !is_host(e);
         run->parts[i] = run->meetings.of[i] >= 0;
-        for (int k = 0; k < e->after_count; k++, total++) {
+        for (int k = first_before(record, e); k < e->after_count; k++, total++) {
             run->children[e->after[k] - first + 2]++;
-            run->parts[i] += one_group(e, &run->record->entry[e->after[k] - first]);
+            run->parts[i] += one_group(e, &record->entry[e->after[k] - first]);
+            run->waits[i]++;
         }
-        run->waits[i] = e->after_count + !is_host(e);
     }
     for (size_t i = 2; i < count + 2; i++) {
         run->children[i] += run->children[i - 1];
     }
     run->child = clock_new(total, sizeof *run->child);
     for (size_t i = 0; i < count; i++) {
-        const CudasimEntry *e = &run->record->entry[i];
-        for (int k = 0; k < e->after_count; k++) {
+        const CudasimEntry *e = &record->entry[i];
+        for (int k = first_before(record, e); k < e->after_count; k++) {
             run->child[run->children[e->after[k] - first + 1]++] = (int)i;
         }
     }
