@@ -19,6 +19,7 @@
 #   make setup           only install what is missing        make clean    remove build/
 #   make cu FILE=x.cu    run any CUDA program (ARGS=...)     make lint     host/device mistakes in .cu
 #   make foreign DIR=folder   run every CUDA program below a folder, and a table of what became of each
+#   make makespan RECORD=FILE MACHINE=FILE   how long a recorded program takes, at least: docs/clock.md
 #   make format          clang-format everything             make check    format, warnings, arrows
 #
 #   make grade-all LAB=01 IN=DIR OUT=DIR   grade a class (JOBS=n, SLURM=1): docs/instructors.md

@@ -25,15 +25,15 @@ typedef struct Lane {
 } Lane;
 
 /* One host. */
-typedef struct Caller {
+typedef struct RecordedHost {
     Lane **lane;    /* (QUEUES) made at first use */
     uint64_t last;  /* the last entry of its own: a wait, or a graph; 0: none */
     uint64_t graph; /* whose nodes enter queues now; 0: none */
-} Caller;
+} RecordedHost;
 
 static CudasimEntry *entries; /* [0, count): entry i has the id i + 1 */
 static size_t count, room;
-static Caller *callers; /* [0, caller_count) by rank */
+static RecordedHost *callers; /* [0, caller_count) by rank */
 static int caller_count;
 static AsideFile file;
 enum { WIDEST_DRY = 64 /* queues: beyond, the entries of a dry run have no clock */ };
@@ -63,7 +63,7 @@ static int own_rank(void) {
     return rank == NO_RANK ? 0 : rank;
 }
 
-static Caller *caller_of(int rank) {
+static RecordedHost *caller_of(int rank) {
     if (rank >= caller_count) {
         int more = 2 * rank + 1;
         callers = sim_realloc(callers, (size_t)more * sizeof *callers);
@@ -74,7 +74,7 @@ static Caller *caller_of(int rank) {
 }
 
 static Lane *lane_of(int slot, int rank) {
-    Caller *owner = caller_of(sim_settings.dry ? rank : 0);
+    RecordedHost *owner = caller_of(sim_settings.dry ? rank : 0);
     if (owner->lane == NULL) {
         owner->lane = sim_realloc(NULL, QUEUES * sizeof(Lane *));
         memset(owner->lane, 0, QUEUES * sizeof(Lane *));
@@ -366,13 +366,25 @@ static bool fails(void) {
     return false;
 }
 
+/* %p stands for the number of the process: several may have one environment. */
+static const char *file_named(const char *pattern) {
+    static char name[4096];
+    const char *number = strstr(pattern, "%p");
+    int length = number != NULL ? (int)(number - pattern) : 0;
+    if (number == NULL) {
+        return pattern;
+    }
+    snprintf(name, sizeof name, "%.*s%d%s", length, pattern, (int)getpid(), number + 2);
+    return name;
+}
+
 /* Before anything is recorded, since at the end it is too late to complain. */
 void record_open(void) {
     const char *named = getenv("CUDASIM_RECORD");
     if (named == NULL || *named == '\0') {
         return;
     }
-    if (!aside_begin(&file, named)) {
+    if (!aside_begin(&file, file_named(named))) {
         fails();
         _exit(2);
     }

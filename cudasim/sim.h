@@ -14,6 +14,7 @@
  *     rank.c     ranks: several hosts in one process
  *     threads.c  threads of the host that wait for each other
  *     nccl.c, communicator.c and others  NCCL: see transport.h
+ *     record.c   a record of what enters queues, and of waits; clock/ writes, reads and reckons it
  *     use.c      which memory waiting work will use
  *     variables.c  variables of each device
  *     stream.c   streams

@@ -132,7 +132,7 @@ def kit_proofs():
               "make -s build/cu2cpp\n cudasim/tests/cu2cpp_test.py build/cu2cpp\n cudasim/tests/unsupported_test.sh\n cudasim/tests/lint_test.sh\n"
               " cudasim/tests/flags_test.sh gcc\n cudasim/tests/flags_test.sh clang\n"
               " cudasim/tests/cores_test.sh gcc\n cudasim/tests/cores_test.sh clang"),
-        Proof("simulator: records, dry runs, traffic and makespans", TRAIN + ("machines/",),
+        Proof("simulator: records, dry runs, traffic and makespans", TRAIN + ("machines/", "tools/overlap.py"),
               f"{MAKE} build/bin/train build/bin/makespan\n cudasim/tests/record_test.py build/bin/train build/bin/makespan"),
         Proof("simulator: programs as others write them", KIT + SIMULATOR, "cudasim/tests/foreign.py"),
         Proof("simulator: ranks, gcc and clang, in all orders", KIT + SIMULATOR, "cudasim/tests/ranks_test.py"),

@@ -39,7 +39,7 @@ double engine_seconds(const CudasimEntry *e, const Machine *machine) {
 
 /* ---- together -------------------------------------------------------------------------------- */
 
-static void advance(Engine *engine, double now) {
+static void advance(KernelEngine *engine, double now) {
     for (int i = 0; i < engine->count; i++) {
         engine->running[i].left -= engine->running[i].speed * (now - engine->since);
     }
@@ -47,7 +47,7 @@ static void advance(Engine *engine, double now) {
     engine->since = now;
 }
 
-void engine_add(Engine *engine, const Machine *machine, const CudasimEntry *e, int index,
+void engine_add(KernelEngine *engine, const Machine *machine, const CudasimEntry *e, int index,
                 double now) {
     double alone = engine_seconds(e, machine);
     advance(engine, now);
@@ -61,7 +61,7 @@ void engine_add(Engine *engine, const Machine *machine, const CudasimEntry *e, i
 }
 
 /* In the order in which they began. */
-int engine_finished(Engine *engine, double now, int *index, int most) {
+int engine_finished(KernelEngine *engine, double now, int *index, int most) {
     int finished = 0, kept = 0;
     advance(engine, now);
     for (int i = 0; i < engine->count; i++) {
@@ -76,7 +76,7 @@ int engine_finished(Engine *engine, double now, int *index, int most) {
 }
 
 /* Where several would together exceed a rate, all that use it slow down alike. */
-double engine_plan(Engine *engine) {
+double engine_plan(KernelEngine *engine) {
     double memory = 0, arithmetic = 0, next = -1;
     for (int i = 0; i < engine->count; i++) {
         memory += engine->running[i].memory;

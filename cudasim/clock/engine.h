@@ -19,26 +19,26 @@ typedef struct Running {
 } Running;
 
 /** The arithmetic of one device. */
-typedef struct Engine {
+typedef struct KernelEngine {
     Running *running; /**< (count) */
     int count;        /**< kernels that run */
     int room;         /**< of running */
     double since;     /**< up to when `left` is known [s] */
     double busy;      /**< during which some kernel ran [s] */
     unsigned plan;    /**< counts the plans: an announced finish is void if there is a later one */
-} Engine;
+} KernelEngine;
 
 /** Seconds that an entry takes on a device by itself. */
 double engine_seconds(const CudasimEntry *entry, const Machine *machine);
 
 /** A kernel begins. Call engine_plan() when all that begin now have begun. */
-void engine_add(Engine *engine, const Machine *machine, const CudasimEntry *entry, int index,
+void engine_add(KernelEngine *engine, const Machine *machine, const CudasimEntry *entry, int index,
                 double now);
 
 /** Takes away the kernels that are over: up to `most` indices; returns how many there were. */
-int engine_finished(Engine *engine, double now, int *index, int most);
+int engine_finished(KernelEngine *engine, double now, int *index, int most);
 
 /** Shares the device among those that run. @return when the next is over; -1 if none runs */
-double engine_plan(Engine *engine);
+double engine_plan(KernelEngine *engine);
 
 #endif

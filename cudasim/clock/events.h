@@ -15,24 +15,24 @@ typedef enum Happening {
 } Happening;
 
 /** Something that happens at a time. */
-typedef struct Event {
+typedef struct TimedEvent {
     double time;    /**< when [s] */
     Happening what; /**< what */
     int index;      /**< of the device, the entry or the meeting */
-    unsigned plan;  /**< of KERNELS_OVER: see Engine */
-} Event;
+    unsigned plan;  /**< of KERNELS_OVER: see KernelEngine */
+} TimedEvent;
 
 /** The events that are still to come: a heap. */
 typedef struct Events {
-    Event *event; /**< (count) owned; each before its children, at 2 i + 1 and 2 i + 2 */
-    int count;    /**< how many */
-    int room;     /**< of event */
+    TimedEvent *event; /**< (count) owned; each before its children, at 2 i + 1 and 2 i + 2 */
+    int count;         /**< how many */
+    int room;          /**< of event */
 } Events;
 
 /** One more. */
 void events_add(Events *events, double time, Happening what, int index, unsigned plan);
 
 /** Takes the first out; of those at one time the order is that of Happening, then of index. */
-Event events_next(Events *events);
+TimedEvent events_next(Events *events);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "cudasim/clock/engine.h"
 #include "cudasim/clock/events.h"
+#include "cudasim/clock/followers.h"
 #include "cudasim/clock/meeting.h"
 #include "cudasim/clock/memory.h"
 
@@ -19,7 +20,7 @@ typedef struct Line {
 
 /* One device. */
 typedef struct DeviceState {
-    Engine engine;
+    KernelEngine engine;
     Line kernels;
     Line copies[WAYS];
     bool copying[WAYS];
@@ -40,16 +41,16 @@ typedef struct Reckoning {
     const CudasimRecord *record;
     const Machine *machine;
     Span *span;
-    int *waits;            /* of each entry: for how many things, its issue among them */
-    double *ready;         /* of each entry: when what it has waited for so far was over */
-    int *child, *children; /* of entry i: child[children[i]] to child[children[i + 1] - 1] */
-    int *next;  /* the next entry in the line that it waits in; of the host's, the next call */
+    int *waits;    /* of each entry: for how many things, its issue among them */
+    double *ready; /* of each entry: when what it has waited for so far was over */
+    int *next;     /* the next entry in the line that it waits in; of the host's, the next call */
     int *parts; /* of each entry: what must end before it is over: its meeting, and the call of its
                    group before it */
     DeviceState *device;
     HostState *host;
     int devices, hosts;
     Meetings meetings;
+    Followers followers;
     int *crowd, crowd_count, crowd_room; /* meetings that are complete and want links */
     Events events;
     size_t over; /* entries */
@@ -139,8 +140,9 @@ static void end_part(Reckoning *run, int i, double end) {
 static void end_entry(Reckoning *run, int i, double begin, double end) {
     run->span[i] = (Span){begin, end};
     run->over++;
-    for (int k = run->children[i]; k < run->children[i + 1]; k++) {
-        int child = run->child[k];
+    const Followers *followers = &run->followers;
+    for (int k = followers->first[i]; k < followers->first[i + 1]; k++) {
+        int child = followers->entry[k];
         if (one_group(entry_of(run, i), entry_of(run, child))) {
             end_part(run, child, end);
             continue;
@@ -156,7 +158,7 @@ static void end_entry(Reckoning *run, int i, double begin, double end) {
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 static void plan(Reckoning *run, int device) {
-    Engine *engine = &run->device[device].engine;
+    KernelEngine *engine = &run->device[device].engine;
     double next = engine_plan(engine);
     if (next >= 0) {
         events_add(&run->events, next, KERNELS_OVER, device, engine->plan);
@@ -173,10 +175,10 @@ static void begin_kernels(Reckoning *run, int device, double now) {
     plan(run, device);
 }
 
-static void kernels_over(Reckoning *run, const Event *event) {
+static void kernels_over(Reckoning *run, const TimedEvent *event) {
     enum { MOST = 1024 };
     int over[MOST];
-    Engine *engine = &run->device[event->index].engine;
+    KernelEngine *engine = &run->device[event->index].engine;
     if (event->plan != engine->plan) {
         return;
     }
@@ -207,7 +209,7 @@ static void begin_copy(Reckoning *run, DeviceState *d, int engine, double now) {
     events_add(&run->events, now + seconds, COPY_OVER, i, 0);
 }
 
-static void copy_over(Reckoning *run, const Event *event) {
+static void copy_over(Reckoning *run, const TimedEvent *event) {
     const CudasimEntry *e = entry_of(run, event->index);
     DeviceState *d = &run->device[e->device];
     int engine = engine_for(run, e);
@@ -261,7 +263,7 @@ static void begin_meetings(Reckoning *run, double now) {
     run->crowd_count = kept;
 }
 
-static void meeting_over(Reckoning *run, const Event *event) {
+static void meeting_over(Reckoning *run, const TimedEvent *event) {
     Meeting *m = &run->meetings.meeting[event->index];
     bool busy = false;
     each_link(run, m, &busy, true);
@@ -273,9 +275,10 @@ static void meeting_over(Reckoning *run, const Event *event) {
 
 static void join_meeting(Reckoning *run, int i, double now) {
     int m = run->meetings.of[i];
-    for (int k = run->children[i]; k < run->children[i + 1]; k++) {
-        if (one_group(entry_of(run, i), entry_of(run, run->child[k]))) {
-            less_to_wait(run, run->child[k], now);
+    const Followers *followers = &run->followers;
+    for (int k = followers->first[i]; k < followers->first[i + 1]; k++) {
+        if (one_group(entry_of(run, i), entry_of(run, followers->entry[k]))) {
+            less_to_wait(run, followers->entry[k], now);
         }
     }
     if (--run->meetings.meeting[m].missing == 0) {
@@ -310,27 +313,15 @@ static void begin_entry(Reckoning *run, int i, double now) {
 
 /* ---- the record ------------------------------------------------------------------------------ */
 
-static void find_children(Reckoning *run) {
-    size_t count = run->record->count, total = 0;
-    uint64_t first = count > 0 ? run->record->entry[0].id : 0;
-    run->children = clock_new(count + 2, sizeof *run->children);
-    for (size_t i = 0; i < count; i++) {
-        const CudasimEntry *e = &run->record->entry[i];
+static void find_waits(Reckoning *run) {
+    const CudasimRecord *record = run->record;
+    for (size_t i = 0; i < record->count; i++) {
+        const CudasimEntry *e = &record->entry[i];
+        int first = followers_first_before(record, e);
+        run->waits[i] = e->after_count - first + !is_host(e);
         run->parts[i] = run->meetings.of[i] >= 0;
-        for (int k = 0; k < e->after_count; k++, total++) {
-            run->children[e->after[k] - first + 2]++;
-            run->parts[i] += one_group(e, &run->record->entry[e->after[k] - first]);
-        }
-        run->waits[i] = e->after_count + !is_host(e);
-    }
-    for (size_t i = 2; i < count + 2; i++) {
-        run->children[i] += run->children[i - 1];
-    }
-    run->child = clock_new(total, sizeof *run->child);
-    for (size_t i = 0; i < count; i++) {
-        const CudasimEntry *e = &run->record->entry[i];
-        for (int k = 0; k < e->after_count; k++) {
-            run->child[run->children[e->after[k] - first + 1]++] = (int)i;
+        for (int k = first; k < e->after_count; k++) {
+            run->parts[i] += one_group(e, &record->entry[e->after[k] - record->entry[0].id]);
         }
     }
 }
@@ -372,7 +363,8 @@ static bool begin(Reckoning *run) {
     run->ready = clock_new(count, sizeof *run->ready);
     run->next = clock_new(count, sizeof *run->next);
     run->parts = clock_new(count, sizeof *run->parts);
-    find_children(run);
+    run->followers = followers_find(run->record);
+    find_waits(run);
     find_devices_and_hosts(run);
     return true;
 }
@@ -382,8 +374,9 @@ static void end(Reckoning *run) {
         free(run->device[d].engine.running);
     }
     meetings_free(&run->meetings);
-    void *all[] = {run->span,  run->waits,  run->ready, run->child, run->children,    run->next,
-                   run->parts, run->device, run->host,  run->crowd, run->events.event};
+    followers_free(&run->followers);
+    void *all[] = {run->span,   run->waits, run->ready, run->next,        run->parts,
+                   run->device, run->host,  run->crowd, run->events.event};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         free(all[i]);
     }
@@ -396,7 +389,7 @@ static void run_events(Reckoning *run) {
         host_goes_on(run, &run->host[h]);
     }
     while (run->events.count > 0) {
-        Event event = events_next(&run->events);
+        TimedEvent event = events_next(&run->events);
         if (event.what == READY) {
             begin_entry(run, event.index, event.time);
         } else if (event.what == KERNELS_OVER) {

@@ -51,7 +51,8 @@ typedef struct Makespan {
 /**
  * Reckons the time of a record.
  *
- * @param      record  entries, ascending by id
+ * @param      record  entries with successive ids: all of a program's, or a part, such as a step;
+ *                     then all that came before its first entry counts as over
  * @param      machine what runs it
  * @param[out] spans   (record->count) when each runs; may be NULL
  * @param[out] result  the whole

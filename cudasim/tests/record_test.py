@@ -100,6 +100,9 @@ def check_ends(ends, folder):
     run(ends, "killed", RECORD=path)
     check(not os.path.exists(path), "killed: there is a record")
     one_line(run(ends, "well", RECORD=f"{folder}/none/x"), 2, "CUDASIM_RECORD: ")
+    done = subprocess.run(["sh", "-c", f"echo $$; exec {ends} well"], env=dict(os.environ, CUDASIM_RECORD=f"{folder}/of-%p.jsonl"),
+                          capture_output=True, text=True, check=False)
+    check(os.path.exists(f"{folder}/of-{done.stdout.split()[0]}.jsonl"), f"a record by the number of the process: {os.listdir(folder)}")
     check('"kind":"launch"' in run(ends, "well", RECORD="/dev/stdout").stdout, "a record for /dev/stdout")
     one_line(run(ends, "well", RECORD="/dev/full"), 1, "No space left")
 
@@ -210,6 +213,18 @@ def check_makespan(program, record, many, folder):
     one_line(run(program, cut, "--machine", T4), 2, f"{cut}:")
 
 
+def check_picture(record, folder):
+    """Of the trace that check_makespan() has left."""
+    picture = f"{folder}/lanes.svg"
+    done = run("tools/overlap.py", f"{folder}/trace.json", "--picture", picture)
+    check(done.returncode == 0 and os.path.exists(picture), f"picture: {done.stdout}{done.stderr}")
+    with open(picture, encoding="utf-8") as file:
+        drawn = file.read()
+    check(SAYS in drawn and "device 0, stream 1" in drawn and "Gnuplot" not in drawn, "picture: the words are not there")
+    one_line(run("tools/overlap.py", record, "--picture", picture), 2, "not a trace of makespan")
+    one_line(run("tools/overlap.py", f"{folder}/none", "--picture", picture), 2, "No such file")
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -227,6 +242,7 @@ def main():
         check_gpt2(train, folder)
         check_traffic(strided, ends, folder)
         check_makespan(program, record, many, folder)
+        check_picture(record, folder)
     for problem in problems:
         print(f"record: {problem}")
     print("record: all good" if not problems else f"record: {len(problems)} problems")
