@@ -41,7 +41,7 @@ int queue_take(int device, QueueKind kind) {
     return slot;
 }
 
-/* In a dry run there may be more ranks than this. They run one after the other, and share queues. */
+/* In a dry run there may be more ranks. They run one after the other, and share queues. */
 int queue_owner(void) {
     int rank = sim_rank();
     return rank == NO_RANK ? NO_RANK : rank % MOST_RANKS;

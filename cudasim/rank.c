@@ -248,7 +248,8 @@ void rank_wait(const RankWait *wait) {
 }
 
 void rank_yield(void) {
-    Rank *next = running != NULL ? choose(running) : NULL;
+    bool may_change = running != NULL && !omp_in_parallel();
+    Rank *next = may_change ? choose(running) : NULL;
     if (next != NULL) {
         pass_on(running, next);
     }

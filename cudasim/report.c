@@ -220,7 +220,8 @@ void sim_detail_error(void) {
 cudaError_t cudaPeekAtLastError(void) {
     sim_host()->unseen = false;
     sim_host()->refused.file = NULL;
-    return sim_device_error() != cudaSuccess ? sim_device_error() : sim_host()->last;
+    cudaError_t failed = device_of(sim_host()->device)->error; /* others may be in the runtime */
+    return failed != cudaSuccess ? failed : sim_host()->last;
 }
 
 cudaError_t cudaGetLastError(void) {

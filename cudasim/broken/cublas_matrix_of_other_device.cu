@@ -6,21 +6,20 @@
 
 int main(void) {
     cublasHandle_t handle;
-    float one = 1, zero = 0, host = 3, *x, *product;
+    float one = 1, zero = 0, host = 3, *x, *y;
     TRY(cudaMalloc(&x, sizeof *x));
     TRY(cudaMemcpy(x, &host, sizeof host, cudaMemcpyHostToDevice));
     TRY(cudaSetDevice(1));
     TRY(cublasCreate(&handle));
-    TRY(cudaMalloc(&product, sizeof *product));
+    TRY(cudaMalloc(&y, sizeof *y));
 #ifdef MENDED
     TRY(cudaDeviceEnablePeerAccess(0, 0));
 #endif
     /* expect: memory of another device */
-    TRY(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, x, 1, x, 1, &zero, product,
-                    1));
-    TRY(cudaMemcpy(&host, product, sizeof host, cudaMemcpyDeviceToHost));
+    TRY(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, x, 1, x, 1, &zero, y, 1));
+    TRY(cudaMemcpy(&host, y, sizeof host, cudaMemcpyDeviceToHost));
     TRY(cublasDestroy(handle));
     TRY(cudaFree(x));
-    TRY(cudaFree(product));
+    TRY(cudaFree(y));
     return expect(host, 9);
 }

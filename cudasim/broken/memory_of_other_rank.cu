@@ -14,11 +14,11 @@ static double sum;
 
 static void body(int rank, void *) {
     float host[N], *x = last;
+    TRY(cudaSetDevice(0)); /* one for both */
 #ifndef MENDED
     if (rank == 0)
 #endif
         TRY(cudaMalloc(&x, sizeof host));
-    TRY(cudaSetDevice(0));
     last = x;
     fill<<<1, N>>>(x, 2); /* expect: memory of another rank */
     TRY(cudaGetLastError());

@@ -1,5 +1,5 @@
-/* A stream of device 0 copies what a stream of device 1 writes, and does not wait for it. Streams of
-   two devices have no order but by events. */
+/* A stream of device 0 copies what the default stream of device 1 computes, and does not wait for
+   it. A default stream orders the streams of its own device; between devices only events do. */
 /* more reports follow */
 /* devices: 2 */
 #include "try.cuh"
@@ -12,27 +12,25 @@ static __global__ void fill(float *x, float value) {
 
 int main(void) {
     float host[N], *x, *copy;
-    cudaStream_t filling, copying;
+    cudaStream_t copying;
     cudaEvent_t filled;
     TRY(cudaMalloc(&copy, sizeof host));
-    TRY(cudaStreamCreateWithFlags(&copying, cudaStreamNonBlocking));
+    TRY(cudaStreamCreate(&copying));
     TRY(cudaSetDevice(1));
     TRY(cudaMalloc(&x, sizeof host));
-    TRY(cudaStreamCreateWithFlags(&filling, cudaStreamNonBlocking));
     TRY(cudaEventCreate(&filled));
-    fill<<<1, N, 0, filling>>>(x, 2);
+    fill<<<1, N>>>(x, 2);
     TRY(cudaGetLastError());
-    TRY(cudaEventRecord(filled, filling));
+    TRY(cudaEventRecord(filled));
     TRY(cudaSetDevice(0));
 #ifdef MENDED
     TRY(cudaStreamWaitEvent(copying, filled, 0));
 #endif
     TRY(cudaMemcpyPeerAsync(copy, 0, x, 1, sizeof host, copying)); /* expect: stream race */
     TRY(cudaStreamSynchronize(copying));
-    TRY(cudaStreamSynchronize(filling));
+    TRY(cudaEventSynchronize(filled));
     TRY(cudaMemcpy(host, copy, sizeof host, cudaMemcpyDeviceToHost));
     TRY(cudaEventDestroy(filled));
-    TRY(cudaStreamDestroy(filling));
     TRY(cudaStreamDestroy(copying));
     TRY(cudaFree(x));
     TRY(cudaFree(copy));

@@ -1,5 +1,5 @@
-/* cudaDeviceSynchronize() waits for the current device, and the copy is on its way on the other one.
-   On a GPU the host reads what was there before. */
+/* cudaDeviceSynchronize() waits for the current device, and the copy is on its way on the other. On
+   a GPU the host reads what was there before. */
 /* devices: 2 */
 #include "try.cuh"
 

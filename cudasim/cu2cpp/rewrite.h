@@ -36,8 +36,8 @@ void rewrite_asm(size_t i);
 void rewrite_shared(size_t i, bool plain);
 
 /**
- * At `__global__`, `__device__` or `__host__`: notes whose function follows; or false. A variable is
- * left to record_variable(), unless `plain`: then ranks have copies of all static data.
+ * At `__global__`, `__device__` or `__host__`: notes whose function follows; or false. A variable
+ * is left to record_variable(), unless `plain`: then ranks have copies of all static data.
  */
 bool rewrite_side(size_t i, bool plain);
 

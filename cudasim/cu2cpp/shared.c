@@ -10,8 +10,8 @@
 #define UNUSED "__attribute__((unused)) "
 #define RECORD UNUSED "= {\"@\", " HERE
 
-/* A variable in a file stays there, as a record; functions that use it begin with a reference to the
-   variable of the block that runs. */
+/* A variable in a file stays there, as a record. Functions that use it begin with a reference to
+   the variable of the block that runs. */
 
 /* T x[][8] becomes a pointer to T[8]. */
 static bool declare_dynamic(Text *record, Text *out, const Declaration *shared, size_t name,

@@ -26,7 +26,7 @@ static __global__ void fill(int *x, int value) {
     x[threadIdx.x] = value;
 }
 
-/* ---- a barrier, and a sum over all ranks ------------------------------------------------------- */
+/* ---- a barrier, and a sum over all ranks ---------------------------------------------------- */
 
 static struct {
     int came;
@@ -143,7 +143,7 @@ static void all_sum(int number, int *part, cudaStream_t stream, int line) {
     sum->came++;
 }
 
-/* ---- what each has for itself ------------------------------------------------------------------ */
+/* ---- what each has for itself --------------------------------------------------------------- */
 
 static int own = 7, ours;
 static char own_too[100];
@@ -227,7 +227,7 @@ static void captures(int rank, void *) {
     OK(cudaStreamDestroy(stream));
 }
 
-/* ---- work that several do together ------------------------------------------------------------- */
+/* ---- work that several do together ---------------------------------------------------------- */
 
 static void count_own(void *rank) {
     MUST(own == 7 + *(int *)rank); /* whichever rank runs it */
@@ -301,7 +301,7 @@ static void pinned(int rank, void *) {
     OK(cudaFreeHost(host));
 }
 
-/* ---- stacks ------------------------------------------------------------------------------------ */
+/* ---- stacks --------------------------------------------------------------------------------- */
 
 static char *volatile seen; /* all of the array is there, since its address is */
 
@@ -340,7 +340,7 @@ static void stacks(int rank, void *) {
     MUST(sum == 4950);
 }
 
-/* ---- in what order ----------------------------------------------------------------------------- */
+/* ---- in what order -------------------------------------------------------------------------- */
 
 static std::vector<int> turns;
 
@@ -371,7 +371,7 @@ static void order(void) {
     puts("");
 }
 
-/* ---- ways that must be reported ---------------------------------------------------------------- */
+/* ---- ways that must be reported ------------------------------------------------------------- */
 
 static void one_ends(int rank, void *) {
     if (rank != 2) {
