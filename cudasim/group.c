@@ -75,7 +75,10 @@ int launch_lacks(Launch *launch) {
 
 static void entered(void *context, const Operation *operation) {
     QueuedCall *queued = context;
+    const CollectiveCall *call = &queued->call;
     queued->operation = operation;
+    sim_guard(call->in, collective_in_bytes(call), false, operation);
+    sim_guard(call->out, collective_out_bytes(call), true, operation);
     comm_queued(queued->comm, queued, operation->number);
     if (!sim_settings.dry) {
         sim_transport.entered(queued);

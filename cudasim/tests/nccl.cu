@@ -176,7 +176,21 @@ static void two_streams(int rank, void *) {
     /* This stream has done nothing with y. */
     MUST(get(&p, y) == 20);
     MUST(get(&p, z) == 6);
+    /* Messages to one rank arrive in the order in which they were called, whatever the streams. */
+    int next = (rank + 1) % RANKS, last = (rank + RANKS - 1) % RANKS;
+    set(&p, p.x, 1);
+    set(&p, y, 2);
+    MUST(ncclGroupStart() == ncclSuccess);
+    MUST(ncclSend(p.x, 1, ncclFloat, next, p.comm, other) == ncclSuccess);
+    MUST(ncclSend(y, 1, ncclFloat, next, p.comm, p.stream) == ncclSuccess);
+    MUST(ncclRecv(z, 1, ncclFloat, last, p.comm, other) == ncclSuccess);
+    MUST(ncclRecv(z + 1, 1, ncclFloat, last, p.comm, p.stream) == ncclSuccess);
+    MUST(ncclGroupEnd() == ncclSuccess);
+    float two[2];
+    MUST(cudaMemcpyAsync(two, z, sizeof two, cudaMemcpyDeviceToHost, other) == 0);
     MUST(cudaStreamSynchronize(other) == 0);
+    MUST(two[0] == 1 && two[1] == 2);
+    MUST(cudaStreamSynchronize(p.stream) == 0);
     MUST(cudaFree(y) == 0 && cudaFree(z) == 0 && cudaStreamDestroy(other) == 0);
     end(&p);
 }
@@ -194,6 +208,19 @@ static void asking(int rank, void *) {
         MUST(++questions < 1000);
     }
     MUST(get(&p, p.x) == 10);
+    if (rank == 0) {
+        /* To ask does not wait: rank 1 comes only when the message has. */
+        MUST(ncclAllReduce(p.x, p.x, 1, ncclFloat, ncclSum, p.comm, p.stream) == ncclSuccess);
+        MUST(cudaStreamQuery(p.stream) == cudaErrorNotReady);
+        MUST(ncclSend(p.x + 1, 1, ncclFloat, 1, p.comm, NULL) == ncclSuccess);
+    } else {
+        if (rank == 1) {
+            MUST(ncclRecv(p.x + 1, 1, ncclFloat, 0, p.comm, NULL) == ncclSuccess);
+            MUST(cudaStreamSynchronize(NULL) == 0);
+        }
+        MUST(ncclAllReduce(p.x, p.x, 1, ncclFloat, ncclSum, p.comm, p.stream) == ncclSuccess);
+    }
+    MUST(cudaDeviceSynchronize() == 0);
     end(&p);
 }
 
