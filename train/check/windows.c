@@ -193,6 +193,8 @@ static bool after_window(void *context, const StepReport *own) {
 static void expect_same_end(Trial *trial) {
     const Model *model = trial->shared.trainer.model;
     uint64_t all[3 * MOST_RANKS], mine[3] = {HASH_BEGIN, model->rng.offset & UINT32_MAX, 0};
+    CHECK(model->rng.offset >> 48 == (uint64_t)trial->rank, "rank %d draws the masks of another",
+          trial->rank);
     read_weights(model, trial->got);
     for (size_t i = 0; i < trial->elements * sizeof(float); i++) {
         mine[0] = hash_add(mine[0], ((unsigned char *)trial->got)[i]);
