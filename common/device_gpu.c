@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/device.h"
+#include "common/noted.h"
 #include "common/params.h"
 
 /* Copies go through a pinned buffer of this size, in pieces where it is too small: only from pinned
@@ -214,7 +215,7 @@ Device *device_gpu_new(const Ops *ops) {
 #ifdef CUDASIM
         .simulated = true,
 #endif
-        .ops = ops,
+        .ops = ops_noted(ops),
         .blas = gpu->blas,
         .state = gpu,
         .alloc = gpu_alloc,

@@ -3,7 +3,7 @@
 /* How ranks of one process find each other, and tell each other a few bytes. A clique is never
    freed: ranks may still look at it, and its id must not be used again. */
 
-/* What all ranks bring, once. */
+/* The bytes that all ranks bring, once. */
 typedef struct Round {
     uint64_t number;
     size_t bytes;
@@ -53,7 +53,7 @@ static bool wrong_id(const Communicator *comm, const char *why, const Member *ot
     return false;
 }
 
-/* Whoever has come to a clique. */
+/* A rank that has come to a clique. */
 static const Member *any_member(const Clique *clique) {
     const Member *member = clique->members;
     while (member->maker == NULL) {
@@ -143,8 +143,11 @@ static void tell_arrivals(void *context, char *text, size_t size) {
              clique->id.internal);
 }
 
+/* In a dry run nobody waits: so ranks run one after the other, however many there are. */
 void clique_join(Communicator *comm, const char *call, Place place) {
-    rank_wait(&(RankWait){call, place, all_arrived, comm->link, tell_arrivals});
+    if (!sim_settings.dry) {
+        rank_wait(&(RankWait){call, place, all_arrived, comm->link, tell_arrivals});
+    }
 }
 
 /* ---- what all ranks bring -------------------------------------------------------------------- */

@@ -66,8 +66,8 @@ size_t collective_out_bytes(const CollectiveCall *call);
 double collective_wire_bytes(const CollectiveCall *call);
 
 /**
- * A call in words: "ncclAllReduce #3 (1024 x float, sum, ddp.c:41)", "ncclSend #1 to rank 2 (8 x
- * half, ring.c:20)".
+ * A call in words: "ncclAllReduce #3 (1024 x float, sum, my.cu:41)", "ncclSend #1 to rank 2 (8 x
+ * half, ring.cu:20)".
  *
  * @param      call what
  * @param[out] text (COLLECTIVE_TEXT) the words

@@ -1,3 +1,4 @@
+#include "cudasim_record.h"
 #include "device.h"
 #include "graph.h"
 
@@ -97,8 +98,19 @@ static bool use_end(const void *p, int slot, const char *call, Place place) {
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
+/* In a dry run there is nothing on a device. */
+static void copy_dry(char *to, const char *from, size_t bytes) {
+    if (!sim_on_device(to)) {
+        sim_on_device(from) ? memset(to, 0, bytes) : memmove(to, from, bytes);
+    }
+}
+
 static void copy_row(char *to, const char *from, size_t bytes) {
     bool to_device = sim_on_device(to), from_device = sim_on_device(from);
+    if (sim_settings.dry) {
+        copy_dry(to, from, bytes);
+        return;
+    }
     if (from_device) {
         /* A copy within the device may copy memory that was never written. */
         sim_open(sim_allocation(from));
@@ -140,6 +152,22 @@ static void stage(PendingCopy *copy) {
     }
     copy->staged = staged.first;
     copy->from = staged;
+}
+
+static void account(const void *context, CudasimEntry *entry) {
+    const PendingCopy *copy = context;
+    Extent e = copy->extent;
+    const Allocation *to = sim_allocation(copy->to.first), *from = sim_allocation(copy->from.first);
+    entry->kind = CUDASIM_COPY;
+    entry->bytes = (double)e.width * (double)e.height * (double)e.depth;
+    entry->way = !copy->from_device           ? CUDASIM_TO_DEVICE
+                 : !copy->to_device           ? CUDASIM_FROM_DEVICE
+                 : to->device == from->device ? CUDASIM_WITHIN_DEVICE
+                                              : CUDASIM_BETWEEN_DEVICES;
+    if (entry->way == CUDASIM_BETWEEN_DEVICES) {
+        entry->device = from->device;
+        entry->peer = to->device;
+    }
 }
 
 static void copy_entered(void *context, const Operation *operation) {
@@ -215,7 +243,8 @@ static cudaError_t copy_box(const char *call, Place place, PendingCopy work, cud
                   .run = run_copy,
                   .release = release_copy,
                   .context = kept,
-                  .entered = copy_entered});
+                  .entered = copy_entered,
+                  .account = account});
     if (work.waits) {
         sim_wait_stream(slot);
     }

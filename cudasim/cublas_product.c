@@ -1,4 +1,5 @@
 #include "cublas_product.h"
+#include "cudasim_record.h"
 #include "device.h"
 #include "operation.h"
 
@@ -412,6 +413,9 @@ static float read_scalar(const Product *p, const float *scalar, float read_befor
 
 static void run(void *context) {
     const Product *p = context;
+    if (sim_settings.dry) {
+        return;
+    }
     float alpha = read_scalar(p, p->alpha, p->alpha_read);
     float beta = read_scalar(p, p->beta, p->beta_read);
     for (int z = 0; z < p->batch; z++) {
@@ -419,6 +423,31 @@ static void run(void *context) {
         store(p, z, product, alpha, beta);
         free(product);
     }
+}
+
+static CudasimPrecision precision_of(const Product *p) {
+    if (p->A.type == CUDA_R_16F || p->compute == CUBLAS_COMPUTE_32F_FAST_16F) {
+        return CUDASIM_F16;
+    }
+    if (p->A.type == CUDA_R_16BF || p->compute == CUBLAS_COMPUTE_32F_FAST_16BF) {
+        return CUDASIM_BF16;
+    }
+    return p->compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? CUDASIM_TF32 : CUDASIM_F32;
+}
+
+static double bytes_of(const BlasMatrix *x) {
+    return (double)x->rows * x->columns * (double)size_of(x->type);
+}
+
+/* Each matrix is read or written once; C is read as well where beta is not 0. */
+static void account(const void *context, CudasimEntry *entry) {
+    const Product *p = context;
+    bool adds = p->device_scalars || p->beta_read != 0;
+    double factors = has_factors(p) ? bytes_of(&p->A) + bytes_of(&p->B) : 0;
+    entry->kind = CUDASIM_PRODUCT;
+    entry->precision = precision_of(p);
+    entry->flops = has_factors(p) ? 2.0 * p->m * p->n * p->k * p->batch : 0;
+    entry->bytes = p->batch * (factors + (adds ? 2 : 1) * bytes_of(&p->C));
 }
 
 static void entered(void *context, const Operation *operation) {
@@ -436,7 +465,8 @@ cublasStatus_t product_submit(Product *p, cudaStream_t stream) {
     }
     cublasStatus_t status = check(p, slot);
     if (status == CUBLAS_STATUS_SUCCESS && p->m > 0 && p->n > 0 && p->batch > 0) {
-        Work work = {p->function, p->place, .run = run, .context = p, .entered = entered};
+        Work work = {p->function,  p->place,           .run = run,
+                     .context = p, .entered = entered, .account = account};
         sim_submit_copy(stream, work, sizeof *p);
     }
     return status;

@@ -61,8 +61,9 @@ endif
 
 # The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
 SIM_LOOKS := $(addprefix cudasim/,hooks.c quick.c check.c site.c address.c shadow.c race.c race_report.c held.c replay.c profile.c sample.c share.c traffic.c)
+CLOCK     := $(call c_objects,$(filter-out %/main.c %_test.c,$(wildcard cudasim/clock/*.c)))
 # With MPI each process has a rank; else all ranks are in one.
-SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)) $(if $(MPI),%/transport_local.c %/clique.c),$(wildcard cudasim/*.c $(if $(MPI),cudasim/mpi/*.c))))
+SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)) $(if $(MPI),%/transport_local.c %/clique.c),$(wildcard cudasim/*.c $(if $(MPI),cudasim/mpi/*.c)))) $(CLOCK)
 $(SIM_OBJ): private SANITIZE :=
 $(SIM_OBJ): private MORE_WARN := $(STRICT)
 $B/libcudasim.a: $(SIM_OBJ) | build/cu2cpp
@@ -101,10 +102,18 @@ else
 	    $(if $(ACCESS),$(see_copies) $$o.o;) $(see_library) $$o.o; \
 	    $(RM) $$o.i $$o.ii; \
 	done; \
-	$(CUCXX) $$objects $(CU_LIB) $(LINK_FLAGS) $(BLAS_$(BLAS)) $(MPI_LIBS) -ldw -lm \
+	$(CUCXX) $$objects $(CU_LIB) $(LINK_FLAGS) $(BLAS_$(BLAS)) $(MPI_LIBS) -ljansson -ldw -lm \
 	    $(if $(DEBUG),,-Wl$(comma)--defsym=cudasim_all_cores=1) -o $(cu_out); \
 	$(RM) $$objects
 endif
+
+# How long a recorded program (CUDASIM_RECORD=file) takes on a declared machine, at least. TRACE=file for ui.perfetto.dev
+.PHONY: makespan
+$B/bin/makespan: $B/obj/cudasim/clock/main.o $(CLOCK)
+	$(link)
+makespan: $B/bin/makespan
+	@$(if $(RECORD),,echo "make makespan RECORD=file [MACHINE=machines/t4.json] [TRACE=file]" >&2; exit 2)
+	@$< $(call in_quotes,$(RECORD)) --machine $(call in_quotes,$(or $(MACHINE),machines/t4.json)) $(if $(TRACE),--trace $(call in_quotes,$(TRACE)))
 
 # Every .cu with a main() below a folder, and a table of what became of each: make foreign DIR=folder.
 foreign: $(CU_LIB)

@@ -16,6 +16,7 @@ int sim_device_count(void) {
 }
 
 void sim_need_devices(int count) {
+    count = count < MOST_DEVICES ? count : MOST_DEVICES;
     needed = count > needed ? count : needed;
     if (sim_device_count() > 1) {
         variables_at_first();

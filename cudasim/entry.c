@@ -23,6 +23,9 @@ int sim_enter(const char *what, Place place) {
     pthread_mutex_lock(&gate);
     sim_begin();
     Host *host = sim_host();
+    if (!host->counted && !sim_is_rank()) {
+        thread_has_come(host);
+    }
     if (host->depth++ == 0) {
         host->call = what;
         host->call_place = place;

@@ -1,3 +1,4 @@
+#include "cudasim_record.h"
 #include "graph.h"
 
 /* Fills: cudaMemset and its kin. A fill is an operation of its stream. */
@@ -25,9 +26,18 @@ static void fill_row(char *to, const Fill *fill) {
 
 static void run_fill(void *context) {
     const Fill *fill = context;
+    if (sim_settings.dry) {
+        return;
+    }
     for (size_t y = 0; y < fill->height; y++) {
         fill_row(fill->to + y * fill->pitch, fill);
     }
+}
+
+static void account(const void *context, CudasimEntry *entry) {
+    const Fill *fill = context;
+    entry->kind = CUDASIM_FILL;
+    entry->bytes = (double)fill->element * (double)fill->width * (double)fill->height;
 }
 
 static bool good_fill(const char *call, const Fill *fill, size_t bytes, int slot, Place place) {
@@ -64,7 +74,12 @@ static cudaError_t submit(const char *call, Place place, Fill fill, cudaStream_t
     if (!good_fill(call, &fill, (fill.height - 1) * fill.pitch + row, slot, place)) {
         return sim_error(cudaErrorInvalidValue, call, place, false);
     }
-    Work work = {call, place, cudaGraphNodeTypeMemset, .run = run_fill, .context = &fill};
+    Work work = {call,
+                 place,
+                 cudaGraphNodeTypeMemset,
+                 .run = run_fill,
+                 .context = &fill,
+                 .account = account};
     sim_submit_copy(stream, work, sizeof fill);
     return sim_device_error();
 }

@@ -1,5 +1,6 @@
 #include "graph.h"
 #include "rank.h"
+#include "record.h"
 
 /* An executable graph is a copy of a graph, with its nodes in an order in which they could run. A
    launch puts them into queues as a program without graphs would put them into streams, with waits
@@ -284,6 +285,20 @@ static void launch_end(cudaGraphExec_t exec, int stream, Place launched) {
     held_work_drop(end);
 }
 
+static void launch_steps(cudaGraphExec_t exec, int stream, Place launched) {
+    Clock begin;
+    sim_clock_of(stream, &begin);
+    clock_join(&begin, &exec->last);
+    clock_join(&queue_of(stream)->clock, &exec->last);
+    for (int i = 0; i < exec->count; i++) {
+        if (!launch_step(exec, i, &begin, stream, launched)) {
+            sim_fail_device(cudaErrorIllegalAddress);
+            return;
+        }
+    }
+    launch_end(exec, stream, launched);
+}
+
 cudaError_t cudasim_graph_launch(const char *file, int line, cudaGraphExec_t exec,
                                  cudaStream_t stream) {
     ENTER("cudaGraphLaunch", file, line);
@@ -298,17 +313,13 @@ cudaError_t cudasim_graph_launch(const char *file, int line, cudaGraphExec_t exe
         capture_add(slot, cudaGraphNodeTypeGraph, NULL)->child = graph_copy(exec->graph);
         return sim_device_error();
     }
-    Clock begin;
-    sim_clock_of(slot, &begin);
-    clock_join(&begin, &exec->last);
-    clock_join(&queue_of(slot)->clock, &exec->last);
-    for (int i = 0; i < exec->count; i++) {
-        if (!launch_step(exec, i, &begin, slot, place)) {
-            sim_fail_device(cudaErrorIllegalAddress);
-            return sim_device_error();
-        }
+    if (sim_recording) {
+        record_graph(what, place);
     }
-    launch_end(exec, slot, place);
+    launch_steps(exec, slot, place);
+    if (sim_recording) {
+        record_graph_over();
+    }
     return sim_device_error();
 }
 

@@ -1,8 +1,9 @@
 #include "communicator.h"
 
 #include "cudasim_nccl.h"
+#include "cudasim_record.h"
 
-/* What a program calls between ncclGroupStart and ncclGroupEnd is done when the group ends. A call
+/* The calls between ncclGroupStart and ncclGroupEnd are launched when the group ends. A call
    outside of one is a group of its own. */
 
 typedef struct Join {
@@ -76,13 +77,18 @@ static void entered(void *context, const Operation *operation) {
     QueuedCall *queued = context;
     queued->operation = operation;
     comm_queued(queued->comm, queued, operation->number);
-    sim_transport.entered(queued);
+    if (!sim_settings.dry) {
+        sim_transport.entered(queued);
+    }
 }
 
 static int needs(void *context) {
     QueuedCall *queued = context;
     int queue = launch_lacks(queued->launch);
-    return queue >= 0 ? queue : queued->done ? queued->slot : sim_transport.needs(queued);
+    return sim_settings.dry && queue < 0 ? queued->slot
+           : queue >= 0                  ? queue
+           : queued->done                ? queued->slot
+                                         : sim_transport.needs(queued);
 }
 
 static void tell(const void *context, char *text, size_t size) {
@@ -91,7 +97,9 @@ static void tell(const void *context, char *text, size_t size) {
 
 static void run(void *context) {
     QueuedCall *queued = context;
-    if (!queued->done) {
+    if (sim_settings.dry) {
+        call_done(queued); /* nobody waits for the others */
+    } else if (!queued->done) {
         sim_transport.run(queued);
     }
 }
@@ -212,6 +220,30 @@ static Launch *next_launch(QueuedCall **list, uint64_t group) {
     return launch;
 }
 
+static void account(const void *context, CudasimEntry *entry) {
+    static const CudasimCollective kinds[] = {
+        [COLLECTIVE_ALL_REDUCE] = CUDASIM_ALL_REDUCE,
+        [COLLECTIVE_REDUCE] = CUDASIM_REDUCE_TO_ONE,
+        [COLLECTIVE_REDUCE_SCATTER] = CUDASIM_REDUCE_SCATTER,
+        [COLLECTIVE_ALL_GATHER] = CUDASIM_ALL_GATHER,
+        [COLLECTIVE_BROADCAST] = CUDASIM_BROADCAST,
+        [COLLECTIVE_SEND] = CUDASIM_SEND,
+        [COLLECTIVE_RECV] = CUDASIM_RECEIVE,
+    };
+    const QueuedCall *queued = context;
+    const CollectiveCall *call = &queued->call;
+    size_t in = collective_in_bytes(call), out = collective_out_bytes(call);
+    entry->kind = CUDASIM_COLLECTIVE;
+    entry->collective = kinds[call->kind];
+    entry->bytes = (double)(in > out ? in : out);
+    entry->communicator = queued->comm->number;
+    entry->call = call->number;
+    entry->ranks = call->ranks;
+    entry->comm_rank = call->rank;
+    entry->peer = call->peer >= 0 ? call->peer : 0;
+    entry->group = queued->launch->group;
+}
+
 static void submit(QueuedCall *queued) {
     static const Needs joint = {needs, tell};
     HeldWork *job = held_work_new((Work){.what = collective_name(queued->call.kind),
@@ -220,6 +252,7 @@ static void submit(QueuedCall *queued) {
                                          .release = release,
                                          .context = queued,
                                          .entered = entered,
+                                         .account = account,
                                          .needs = &joint});
     job->device = queue_of(queued->slot)->device;
     if (!use(queued)) {
@@ -357,7 +390,7 @@ void group_abandon(Caller caller) {
              caller.place.line);
     report_open(group, when);
     drop_calls(group->first);
-    group->depth = 0;
+    group->depth = group->join_count = group->split_count = 0;
 }
 
 /* Each step is done by all before the next one begins, for that may wait for them. */

@@ -1,6 +1,7 @@
 #include <stdarg.h>
 
 #include "block.h"
+#include "cudasim_record.h"
 #include "device.h"
 #include "queue.h"
 
@@ -151,6 +152,9 @@ static bool run_blocks(const Launch *launch) {
 
 static void run_grid(void *context) {
     const Launch *launch = context;
+    if (sim_settings.dry) {
+        return;
+    }
     first_block = blocks_run + 1;
     sim_event("launch %s", launch->site.name);
     check_launch_begins(launch);
@@ -168,6 +172,14 @@ static void release_launch(void *context) {
     Launch *launch = context;
     launch->release(launch->arguments);
     free(launch);
+}
+
+static void account(const void *context, CudasimEntry *entry) {
+    const LaunchSite *site = &((const Launch *)context)->site;
+    entry->kind = CUDASIM_LAUNCH;
+    memcpy(entry->grid, (unsigned[]){site->grid.x, site->grid.y, site->grid.z}, sizeof entry->grid);
+    memcpy(entry->block, (unsigned[]){site->block.x, site->block.y, site->block.z},
+           sizeof entry->block);
 }
 
 /* Managed memory among its arguments is closed to the host. */
@@ -215,6 +227,7 @@ cudaError_t cudasim_submit_launch(const LaunchSite *site, void (*thread)(void *)
                                     .run = run_grid,
                                     .release = release_launch,
                                     .context = launch,
-                                    .entered = entered});
+                                    .entered = entered,
+                                    .account = account});
     return cudaSuccess;
 }

@@ -46,7 +46,8 @@ static Range reserve_range(size_t bytes) {
 }
 
 void sim_reserve_memory(void) {
-    on_devices = reserve_range((size_t)64 << 30);
+    /* In a dry run nobody touches it, and there may be many large devices. */
+    on_devices = reserve_range((size_t)(sim_settings.dry ? 4096 : 64) << 30);
     pinned = reserve_range((size_t)32 << 30);
     table = reserve(MOST_ALLOCATIONS * sizeof *table, PROT_READ | PROT_WRITE);
     freed = reserve(MOST_ALLOCATIONS * sizeof *freed, PROT_READ | PROT_WRITE);
@@ -168,6 +169,21 @@ static Allocation *new_record(void) {
     return table_count < MOST_ALLOCATIONS ? &table[table_count++] : NULL;
 }
 
+/* Its pages are open. */
+static void fill_fresh(const Allocation *allocation) {
+#ifdef MADV_HUGEPAGE
+    if (allocation->length >= HUGE) {
+        /* Opening and closing is then a hundred times cheaper. */
+        madvise(allocation->pages, allocation->length, MADV_HUGEPAGE);
+    }
+#endif
+    memset(allocation->pages, 0xFF, allocation->length);
+    if (!allocation->pinned) {
+        check_fresh(allocation->base, allocation->bytes);
+        mprotect(allocation->pages, allocation->length, PROT_NONE);
+    }
+}
+
 Allocation *sim_allocate(int device, size_t bytes, bool on_host, const char *maker, Place place) {
     size_t length = (bytes + PAGE - 1) / PAGE * PAGE;
     SimUse *use = &device_of(device)->memory;
@@ -177,7 +193,8 @@ Allocation *sim_allocate(int device, size_t bytes, bool on_host, const char *mak
     Range *range = on_host ? &pinned : &on_devices;
     Allocation *allocation = new_record();
     char *pages = allocation != NULL ? find_pages(range, length) : NULL;
-    if (pages == NULL || mprotect(pages, length, PROT_READ | PROT_WRITE) != 0) {
+    bool touched = on_host || !sim_settings.dry;
+    if (pages == NULL || (touched && mprotect(pages, length, PROT_READ | PROT_WRITE) != 0)) {
         return NULL;
     }
     /* The end lies against the closed page, as near as alignment allows. Check mode sees each byte,
@@ -192,35 +209,35 @@ Allocation *sim_allocate(int device, size_t bytes, bool on_host, const char *mak
                                .device = device,
                                .pinned = on_host,
                                .live = true,
-                               .open = true,
+                               .open = on_host,
                                .made = place,
                                .maker = maker,
                                .maker_stream = -1};
     set_owner(range, allocation, (int32_t)(allocation - table) + 1);
-#ifdef MADV_HUGEPAGE
-    if (length >= HUGE) {
-        /* Opening and closing is then a hundred times cheaper. */
-        madvise(pages, length, MADV_HUGEPAGE);
-    }
-#endif
-    memset(pages, 0xFF, length);
     if (!on_host) {
         use->now += length;
         use->peak = max(use->peak, use->now);
-        check_fresh(allocation->base, bytes);
-        mprotect(pages, length, PROT_NONE);
-        allocation->open = false;
+    }
+    if (touched) {
+        fill_fresh(allocation);
     }
     return allocation;
 }
 
+/* In a dry run, neither the host nor a kernel touches it. */
+static bool is_untouched(const Allocation *allocation) {
+    return sim_settings.dry && !allocation->pinned && !allocation->managed;
+}
+
 void sim_retire(Allocation *allocation) {
-    if (!allocation->pinned) {
-        check_fresh(allocation->base, allocation->bytes);
-    }
     allocation->live = allocation->open = false;
-    mmap(allocation->pages, allocation->length, PROT_NONE,
-         MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!is_untouched(allocation)) {
+        if (!allocation->pinned) {
+            check_fresh(allocation->base, allocation->bytes);
+        }
+        mmap(allocation->pages, allocation->length, PROT_NONE,
+             MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    }
     if (!allocation->pinned) {
         device_of(allocation->device)->memory.now -= allocation->length;
     }

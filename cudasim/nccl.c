@@ -10,7 +10,7 @@
 /* The status of a call whose arguments are wrong: its group comes to nothing. Ranks that run by
    themselves would wait for it forever, so then the program ends. */
 static ncclResult_t refuse(ncclResult_t result) {
-    if (sim_is_rank()) {
+    if (sim_host()->rank != NO_RANK) {
         sim_stop();
     }
     group_fail(result);

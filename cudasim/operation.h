@@ -10,6 +10,8 @@
 
 /* ---- queue.c --------------------------------------------------------------------------------- */
 
+struct CudasimEntry;
+
 /** A piece of work for the device, before it is in a queue. */
 typedef struct Work {
     const char *what;        /**< "kernel scale", "cudaMemcpyAsync"; must live on */
@@ -20,10 +22,12 @@ typedef struct Work {
     void *context;           /**< its arguments */
     /** Called each time that it has entered a queue; NULL: nothing to do */
     void (*entered)(void *context, const struct Operation *operation);
+    /** Fills in what a record says of it, beside its order; NULL: nothing */
+    void (*account)(const void *context, struct CudasimEntry *entry);
     const struct Needs *needs; /**< of work that several ranks do together; NULL: one does it */
 } Work;
 
-/** The needs of work that several ranks do together, each with an operation in a queue of its own. */
+/** The needs of work that several ranks do together, each in a queue of its own. */
 typedef struct Needs {
     /**
      * All that comes before the work is over. The queue that must get on before it can run; its
@@ -31,7 +35,7 @@ typedef struct Needs {
      * have run it: all is asked again.
      */
     int (*queue)(void *context);
-    /** Says for whom it waits, in a report of a deadlock: "rank 0: ncclSend #1 ... waits for ..." */
+    /** Says for whom it waits: "rank 0's ncclSend #1 (...) waits for rank 1's ..." */
     void (*tell)(const void *context, char *text, size_t size);
 } Needs;
 

@@ -1,6 +1,7 @@
 #include "device.h"
 #include "graph.h"
 #include "rank.h"
+#include "record.h"
 
 /* A stream is a queue, and a queue runs only when a call waits for it, and then no further than
    needed. So what was not waited for has certainly not happened.
@@ -181,6 +182,9 @@ static void run_first(Queue *queue) {
     if (work->run != NULL && sim_device_error() == cudaSuccess) {
         work->run(work->context);
     }
+    if (sim_recording) {
+        record_traffic(operation);
+    }
     current = NULL;
     finish(operation);
     rank_data_in_place(sim_host()->rank);
@@ -287,6 +291,9 @@ static void run_clock(const Clock *clock) {
 }
 
 void queue_host_waits(const Clock *clock) {
+    if (sim_recording) {
+        record_host_wait(clock);
+    }
     clock_join(sim_host()->clock, clock);
     sim_close_memory();
 }
@@ -317,8 +324,10 @@ void sim_wait_device(int device) {
     for (int slot; (slot = next_queue(device, sim_rank())) >= 0;) {
         queue_run_to(slot, queues[slot].submitted);
     }
-    queue_join_device(device, sim_host()->clock);
-    sim_close_memory();
+    Clock all;
+    clock_copy(&all, sim_host()->clock);
+    queue_join_device(device, &all);
+    queue_host_waits(&all);
 }
 
 void sim_wait_all(void) {
@@ -394,6 +403,9 @@ const Operation *queue_add(int slot, HeldWork *job, Place replayed) {
     }
     queue->last = operation;
     use_by(operation);
+    if (sim_recording) {
+        record_operation(operation);
+    }
     if (job->work.entered != NULL) {
         job->work.entered(job->work.context, operation);
     }
@@ -408,6 +420,9 @@ const Operation *sim_submit(cudaStream_t stream, Work work) {
     int slot = sim_stream_slot(stream, work.what, work.place);
     HeldWork *job = held_work_new(work);
     job->device = queues[slot].device;
+    if (sim_recording) {
+        job->note = record_note_for(&work);
+    }
     const Operation *operation = NULL;
     if (capture_takes(slot)) {
         use_given_to(job);

@@ -6,6 +6,7 @@
 #ifndef CUDASIM_QUEUE_H
 #define CUDASIM_QUEUE_H
 
+#include "cudasim_record.h"
 #include "operation.h"
 
 /** The purpose of a queue. */
@@ -59,7 +60,7 @@ bool queue_only_asked(void);
 /** A queue other than `but` that has not come as far as a clock says; -1: there is none. */
 int queue_lacking(const Clock *clock, int but);
 
-/** What runs now is done for this operation; returns the one before. */
+/** The work that runs is done for this operation from here on; returns the one before. */
 const Operation *queue_act_for(const Operation *operation);
 
 /** The host is ordered after what has a place in the clock; all of that has run. */
@@ -98,9 +99,19 @@ typedef struct Use {
     int number;             /**< of the allocation: the record may be another's by now */
 } Use;
 
+/** The words of a program about a launch or product: see cudasim_note(). */
+typedef struct Note {
+    const char *op;             /**< its name; NULL: nothing was said */
+    double flops;               /**< operations */
+    double bytes;               /**< read and written */
+    bool in_op;                 /**< it is of an op, which says its precision */
+    CudasimPrecision precision; /**< of the arithmetic */
+} Note;
+
 /** A job: work that waits, and what it uses when it is launched again. */
 struct HeldWork {
     Work work;     /**< what to do */
+    Note note;     /**< what is said of it, if there is a record */
     Use *uses;     /**< [0, use_count): noted when it was captured */
     int use_count; /**< how many */
     int device;    /**< where it runs */

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>
-#include <sched.h>
 #include <sys/mman.h>
 
 #include "block.h"
@@ -13,7 +12,12 @@
 /* A rank is a fiber of the host: a stack, and what a process would have for itself. One runs until
    it waits for others, or ends; then the next has its turn, on the same thread of the CPU. */
 
-enum { RANK_STACK = 8 << 20, MOST_DATA = 4096, MOST_REGIONS = 64 };
+enum {
+    RANK_STACK = 8 << 20,
+    MOST_DRY_RANKS = 4096, /* which need no memory of a device */
+    MOST_DATA = 4096,
+    MOST_REGIONS = 64
+};
 
 typedef struct Rank {
     Host host;
@@ -164,7 +168,7 @@ static bool is_able(const Rank *rank) {
 
 /* The next that can go on after `self`, which cannot; NULL if none can. */
 static Rank *choose(const Rank *self) {
-    Rank *able[MOST_RANKS];
+    Rank *able[MOST_DRY_RANKS];
     unsigned found = 0;
     bool reverse = sim_settings.schedule == REVERSE;
     int r = self != &home ? self->host.rank : reverse ? 0 : count - 1;
@@ -223,36 +227,14 @@ static _Noreturn void report_deadlock(void) {
     sim_stop();
 }
 
-/* Another thread of the host than that of the ranks lets them run, and looks again. Without ranks
-   nobody else would do anything. */
-static void wait_as_thread(const RankWait *wait) {
-    const Host *host = sim_host();
-    while (!wait->ready(wait->context)) {
-        if (ranks == NULL || sim_ending()) {
-            report_wait(wait);
-            if (sim_ending()) {
-                sim_detail("the program has come to its end, and nobody else would do anything");
-            } else {
-                sim_detail("%s at %s:%d waits for that, and nobody else would do anything",
-                           host->call != NULL ? host->call : "the host", sim_file(host->call_place),
-                           host->call_place.line);
-            }
-            sim_stop();
-        }
-        sim_leave_all();
-        sched_yield();
-        sim_enter_again();
-    }
-}
-
 void rank_wait(const RankWait *wait) {
-    CHECK(!omp_in_parallel(), "a rank cannot change within an OpenMP region");
     CHECK(sim_operation() == NULL && !sim_in_host_function(),
           "a rank cannot change within an operation, or a function of the host that one calls");
     if (running == NULL) {
-        wait_as_thread(wait);
+        thread_wait(wait, ranks != NULL);
         return;
     }
+    CHECK(!omp_in_parallel(), "a rank cannot change within an OpenMP region");
     Rank *self = running;
     while (!wait->ready(wait->context)) {
         self->wait = wait;
@@ -315,11 +297,12 @@ static void take_down(Rank *rank) {
 int cudasim_run_ranks(const char *file, int line, int number, cudasim_rank_body call,
                       void *context) {
     sim_begin();
-    if (number < 1 || number > MOST_RANKS || ranks != NULL) {
+    int most = sim_settings.dry ? MOST_DRY_RANKS : MOST_RANKS;
+    if (number < 1 || number > most || ranks != NULL) {
         sim_report("unsupported", "cudasim_ranks_run at %s:%d: %d ranks%s",
                    sim_file((Place){file, line}), line, number,
                    ranks != NULL ? " while others run" : "");
-        sim_detail("from 1 to %d ranks can run, once at a time", MOST_RANKS);
+        sim_detail("from 1 to %d ranks can run, once at a time", most);
         sim_stop();
     }
     sim_need_devices(number);

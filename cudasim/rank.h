@@ -15,6 +15,7 @@ typedef struct Host {
     int rank;         /**< its number, or NO_RANK */
     int device;       /**< current: what calls without a stream are for */
     Place refused;    /**< a cudaSetDevice() that has failed, and nobody has looked; or no file */
+    bool counted;     /**< of a thread: see thread_has_come() */
     int depth;        /**< calls of the runtime that it is within */
     const char *call; /**< the outermost of them, or the last */
     Place call_place; /**< its line */
@@ -54,6 +55,17 @@ void rank_wait(const RankWait *wait);
 
 /** The clock of a rank's host, or of those that are not ranks. */
 const Clock *rank_clock(int rank);
+
+/* ---- threads.c ------------------------------------------------------------------------------- */
+
+/** A thread of the host calls the runtime for the first time. */
+void thread_has_come(Host *host);
+
+/** rank_wait() of a thread that is not a rank: it waits for other threads, or for ranks, if there are
+ * any. */
+void thread_wait(const RankWait *wait, bool for_ranks);
+
+/* ---- rank.c ---------------------------------------------------------------------------------- */
 
 /** Puts the static data of a rank in place: work that it has submitted runs. */
 void rank_data_in_place(int rank);

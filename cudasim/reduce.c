@@ -76,7 +76,7 @@ static void narrow_integers(void *to, const uint64_t *wide, size_t n, ncclDataTy
     }
 }
 
-/* What is left of a sum in the type itself. */
+/* A sum as it is in the type itself. */
 static uint64_t wrapped(uint64_t x, ncclDataType_t type) {
     switch (type) {
     case ncclInt8:

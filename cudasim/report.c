@@ -8,6 +8,7 @@
 #include "block.h"
 #include "device.h"
 #include "rank.h"
+#include "record.h"
 
 enum { MOST_REPORTS = 20, STATUS = 86 };
 
@@ -157,6 +158,7 @@ int cudasim_problems(void) {
 
 void sim_stop(void) {
     check_stop();
+    record_close();
     fprintf(stderr, "[cudasim] the program was stopped here\n");
     fflush(NULL);
     _exit(STATUS);
@@ -351,10 +353,15 @@ static void at_end(void) {
         sim_wait_all();
     }
     sim_report_unseen();
+    bool recorded = record_close();
     if (problems > 0) {
         fprintf(stderr, "[cudasim] %d problem%s reported\n", problems, problems == 1 ? "" : "s");
         fflush(NULL);
         _exit(STATUS);
+    }
+    if (!recorded) {
+        fflush(NULL);
+        _exit(1);
     }
     sim_leave_fault();
 }
@@ -405,6 +412,20 @@ static int default_threads(void) {
     return cudasim_all_cores != NULL ? omp_get_num_procs() : 1;
 }
 
+/* Loads and stores are seen where the compiler announces them, and nowhere else. */
+static void refuse_traffic(void) {
+    if (sim_settings.traffic && !sim_checking) {
+        fprintf(stderr, "[cudasim] CUDASIM_TRAFFIC counts in builds with ACCESS=1: this one does "
+                        "not see what kernels read and write\n");
+        _exit(2);
+    }
+    if (sim_settings.traffic && sim_settings.dry) {
+        fprintf(stderr, "[cudasim] CUDASIM_TRAFFIC and CUDASIM_DRY: nothing runs that could be "
+                        "counted\n");
+        _exit(2);
+    }
+}
+
 void sim_read_settings(void) {
     read_schedule(getenv("CUDASIM_SCHED"));
     int threads = number_setting("CUDASIM_THREADS", 1, default_threads());
@@ -420,9 +441,17 @@ void sim_read_settings(void) {
     const char *profile = getenv("CUDASIM_PROFILE");
     sim_settings.sample = number_setting("CUDASIM_SAMPLE", 0, -1);
     sim_settings.events = number_setting("CUDASIM_EVENTS", 3, -1);
+    sim_settings.dry = number_setting("CUDASIM_DRY", 0, 0) != 0;
+    sim_settings.traffic = number_setting("CUDASIM_TRAFFIC", 0, 0) != 0;
     sim_settings.replay = number_setting("CUDASIM_REPLAY", 0, 1) != 0;
     sim_settings.strict = number_setting("CUDASIM_STRICT", 0, 0) != 0;
     sim_settings.profile = profile != NULL && *profile != '\0' ? profile : NULL;
+    refuse_traffic();
     mprotect(&sim_settings, sizeof sim_settings, PROT_READ);
+    record_open();
+    if (sim_settings.dry) {
+        fprintf(stderr, "[cudasim] note: CUDASIM_DRY: nothing runs on a device, and what the host "
+                        "reads from one is zero\n");
+    }
     atexit(at_end);
 }

@@ -12,6 +12,8 @@
  *     allocate.c what a program calls to get and to free memory
  *     queue.c    queues of work, and what waits for what
  *     rank.c     ranks: several hosts in one process
+ *     threads.c  threads of the host that wait for each other
+ *     nccl.c, communicator.c and others  NCCL: see transport.h
  *     use.c      which memory waiting work will use
  *     variables.c  variables of each device
  *     stream.c   streams
@@ -106,9 +108,11 @@ typedef struct Settings {
     int devices;         /**< CUDASIM_DEVICES; 0: not said, which is 1 */
     const char *profile; /**< CUDASIM_PROFILE: 1 or a file; NULL is none */
     int sample;          /**< CUDASIM_SAMPLE: chooses the warps of the profile; -1: the first */
-    int events;          /**< CUDASIM_EVENTS: descriptor of a pipe for sim_event(); -1: none */
-    bool replay;         /**< CUDASIM_REPLAY: in check mode, each launch runs twice; 1 */
-    bool strict;         /**< CUDASIM_STRICT: in check mode, volatile orders nothing; 0 */
+    bool dry;     /**< CUDASIM_DRY: what is given to devices is recorded, and none of it runs */
+    bool traffic; /**< CUDASIM_TRAFFIC: in check mode, sectors of each operation are counted */
+    int events;   /**< CUDASIM_EVENTS: descriptor of a pipe for sim_event(); -1: none */
+    bool replay;  /**< CUDASIM_REPLAY: in check mode, each launch runs twice; 1 */
+    bool strict;  /**< CUDASIM_STRICT: in check mode, volatile orders nothing; 0 */
 } __attribute__((aligned(PAGE))) Settings;
 extern Settings sim_settings; /**< valid after sim_begin(), and then closed to writing */
 
@@ -275,6 +279,9 @@ void check_copied(void *to, const void *from, size_t bytes);
 
 /** The running thread is about to wait, or has returned. */
 void check_pause(void);
+
+/** Bytes of the sectors that the operation has read and written; false where nobody counts. */
+bool traffic_of_operation(double *read, double *written);
 
 struct Allocation;
 /** The pages of an allocation were opened, for an operation that has touched them. */

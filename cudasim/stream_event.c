@@ -2,6 +2,7 @@
 
 #include "device.h"
 #include "graph.h"
+#include "record.h"
 
 /* Events: places in streams. */
 
@@ -159,6 +160,9 @@ cudaError_t cudasim_stream_wait_event(const char *file, int line, cudaStream_t s
     } else if (event->recorded) {
         /* Of an event that was not recorded there is nothing to wait for: CUDA says so too. */
         clock_join(&queue_of(slot)->clock, event->clock);
+        if (sim_recording) {
+            record_stream_wait(slot, what, place);
+        }
     }
     return sim_device_error();
 }

@@ -1,7 +1,7 @@
 /**
  * @file transport.h
- * @brief The inside of cudasim, communicators: the calls of NCCL that wait in queues, and who brings
- * the ranks together.
+ * @brief The inside of cudasim, communicators: the calls of NCCL that wait in queues, and who
+ * brings the ranks together.
  * @ingroup cudasim
  *
  *     nccl.c             calls that move data
@@ -123,7 +123,7 @@ typedef struct Transport {
     /** A call has entered its queue. */
     void (*entered)(QueuedCall *call);
 
-    /** See Needs.queue. It is asked until it says the call's own queue, and then run() is called. */
+    /** See Needs.queue: when it says the call's own queue, run() is called. */
     int (*needs)(QueuedCall *call);
 
     /** Says for whom a call waits: see Needs.tell. */
@@ -135,7 +135,7 @@ typedef struct Transport {
     /** A call leaves its queue and was not done, because its device has failed. */
     void (*forget)(QueuedCall *call);
 
-    /** The rank's end is given back; if it is aborted, its calls that are not done never will be. */
+    /** The rank's end is given back; aborted, its calls that are not done never will be. */
     void (*leave)(Communicator *comm, Place place, bool abort);
 } Transport;
 

@@ -1,7 +1,8 @@
 #include "clique.h"
 
-/* Ranks that are all in this process: as fibers, as threads of the host, or all of one thread. Their
-   memory is in reach, so a collective is done for all ranks at once, by the rank that comes last. */
+/* Ranks that are all in this process: as fibers, as threads of the host, or all of one thread.
+   Their memory is in reach, so a collective is done for all ranks at once, by the rank that comes
+   last. */
 
 /* ---- calls that belong together -------------------------------------------------------------- */
 

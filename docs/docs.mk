@@ -5,7 +5,7 @@ DRAWN := build/docs/pictures
 RUN_loss         := --max_steps 100 --logging_steps 1
 RUN_memory       := --max_steps 3
 RUN_checkpointed := --max_steps 3 --gradient_checkpointing
-PICTURES := loss memory checkpointed pareto ranks
+PICTURES := loss memory checkpointed pareto overlap ring mpi
 
 docs: docs-pictures
 	@$(RM) -r build/docs/html
@@ -23,9 +23,21 @@ docs-pictures:
 $(DRAWN)/pareto.svg: $B/bin/pareto
 	@echo "  draw    pareto.svg"
 	@$(PYTHON) tools/pareto.py $< --fit 16 --effective_batch 4 --picture $@ >/dev/null
-$(DRAWN)/ranks.svg: docs/ranks.dot
-	@echo "  draw    ranks.svg"
+$(DRAWN)/mpi.svg: docs/mpi.dot
+	@echo "  draw    mpi.svg"
 	@dot -Tsvg $< -o $@
+$(DRAWN)/ring.svg: tools/ring_picture.py
+	@echo "  draw    ring.svg"
+	@$(PYTHON) $< 4 $@
+# One program, with its copies in the stream of its kernels and in another.
+$(DRAWN)/overlap.svg: $B/bin/makespan cudasim/clock/overlap.cu machines/t4.json tools/lanes.py
+	@echo "  draw    overlap.svg"
+	@$(MAKE) --no-print-directory -s cu-build FILE=cudasim/clock/overlap.cu OUT=$(@D)/overlap
+	@for n in 1 2; do \
+	    CUDASIM_RECORD=$(@D)/overlap-$$n.jsonl $(@D)/overlap $$n >/dev/null && \
+	    $< $(@D)/overlap-$$n.jsonl --machine machines/t4.json --trace $(@D)/overlap-$$n.json >/dev/null || exit; done
+	@$(PYTHON) tools/lanes.py $(@D)/overlap-1.json $(@D)/overlap-2.json --picture $@ \
+	    --text "Copies and kernels of six batches: one after the other in one stream, side by side in two" >/dev/null
 $(DRAWN)/%.svg: $B/bin/train
 	@echo "  draw    $(@F)"
 	@$(RM) -r $(@D)/$*

@@ -15,7 +15,7 @@ from lab_files import OWN, all_labs, files_of, root_of
 
 LIST = "MANIFEST"
 FILES = ("Makefile", "README.md", "CONTRIBUTING.md", "LICENSE", ".clang-format", ".editorconfig", ".gitattributes", ".gitignore")
-FOLDERS = (".ci", ".github", "common", "cudasim", "docs", "grader", "kernels", "labs", "solutions", "tools", "train")
+FOLDERS = (".ci", ".github", "common", "cudasim", "docs", "grader", "kernels", "labs", "machines", "solutions", "tools", "train")
 OF_A_LAB = ("labs", "solutions", "grader/labs")
 PACKED = re.compile(r"\d\d-.+\.(tar\.gz|tgz|zip)")   # as `make handinNN` calls it
 OF_A_CLASS = "is of a graded class"

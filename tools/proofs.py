@@ -19,11 +19,11 @@ TRAIN = KIT + SIMULATOR + HOLES + ("train/",)
 GRADE = KIT + SIMULATOR + ("solutions/", "grader/*.c", "grader/*.h", "train/", "grader/headers.py", "grader/recipe.py",
                              "grader/proof/grader_proof.py", "tools/class_folder.py", "tools/lab_files.py", "tools/labs_mk.py", "tools/link.sh")
 GRADERS = GRADE + ("labs/", "grader/labs/")
-UNIT = TRAIN + ("grader/*.c", "grader/*.h", "grader/labs/", "grader/fuzz/", "grader/schemas/", "grader/attacks/", "tools/unit.sh")
+UNIT = TRAIN + ("machines/",) + ("grader/*.c", "grader/*.h", "grader/labs/", "grader/fuzz/", "grader/schemas/", "grader/attacks/", "tools/unit.sh")
 PAGES = ("docs/", "README.md", "CONTRIBUTING.md", "*/README.md")
 CLASS = GRADERS + ("grader/attacks/", "grader/hidden/", "grader/proof/expecting.py", "tools/grade_all.py", "tools/hand_in_reader.py",
                    "tools/slurm_shard.sh")
-BOOK = TRAIN + PAGES + ("grader/", "tools/book.py", "tools/lab_files.py", "tools/links.py", "tools/handout.py", "tools/leaks.py", "tools/pareto.py")
+BOOK = TRAIN + PAGES + ("grader/", "machines/", "tools/lanes.py", "tools/book.py", "tools/lab_files.py", "tools/links.py", "tools/handout.py", "tools/leaks.py", "tools/pareto.py", "tools/ring_picture.py")
 HANDOUT = CLASS + PAGES + ("tools/", "grader/proof/handout_test.py", "grader/proof/leaving_test.py", "grader/proof/hand_in_reader_test.py", "LICENSE",
                            ".clang-format", ".editorconfig", ".gitattributes", ".gitignore")
 EXPORTS = GRADERS + ("grader/schemas/", "tools/export.py", "tools/exports/", "tools/report.py", "tools/report/", "tools/pack_grader.py", "tools/kit_files.py",
@@ -131,7 +131,12 @@ def kit_proofs():
               "make -s build/cu2cpp\n cudasim/tests/cu2cpp_test.py build/cu2cpp\n cudasim/tests/unsupported_test.sh\n cudasim/tests/lint_test.sh\n"
               " cudasim/tests/flags_test.sh gcc\n cudasim/tests/flags_test.sh clang\n"
               " cudasim/tests/cores_test.sh gcc\n cudasim/tests/cores_test.sh clang"),
+        Proof("simulator: records, dry runs, traffic and makespans", TRAIN + ("machines/",),
+              f"{MAKE} build/bin/train build/bin/makespan\n cudasim/tests/record_test.py build/bin/train build/bin/makespan"),
         Proof("simulator: programs as others write them", KIT + SIMULATOR, "cudasim/tests/foreign.py"),
+        Proof("simulator: ranks, gcc and clang, in all orders", KIT + SIMULATOR, "cudasim/tests/ranks_test.py"),
+        Proof("NCCL: every collective, type, operation and size; a ring by send and receive", KIT + SIMULATOR + ("tools/nccl.mk", "tools/nccl/"),
+              "make -s nccl-check\n make -s nccl-check CC=clang ACCESS=1 ARGS=--quick"),
         Proof("simulator: the table of a folder of programs", KIT + SIMULATOR + ("tools/foreign.py", "tools/foreign_result.py", "tools/meter.py"),
               "cudasim/tests/foreign_table.py"),
         Proof("nvcc: programs as others write them", SIMULATOR, "cudasim/tests/foreign.py --nvcc", NVCC, "there is no nvcc here"),

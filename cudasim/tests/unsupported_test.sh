@@ -73,6 +73,10 @@ refused "cuda::pipeline" '#include <cuda/pipeline>
 void f() { cuda::pipeline<cuda::thread_scope_thread> p; }'
 refused "fp16 sums" '#include <cublas_v2.h>
 void f(cublasHandle_t h) { __half *x = NULL; cublasHgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, x, x, 1, x, 1, x, x, 1); }'
+refused "operations of a program's own" '#include <nccl.h>
+void f(ncclComm_t c, float *x) { ncclRedOp_t op; ncclRedOpCreatePreMulSum(&op, x, ncclFloat, 0, c); }'
+refused "registered buffers" '#include <nccl.h>
+void f(ncclComm_t c, float *x) { void *h; ncclCommRegister(c, x, 4, &h); }'
 refused "memory and events of other processes" 'cudaIpcMemHandle_t handle;'
 refused "textures" 'texture<float, 1, cudaReadModeElementType> table;'
 refused "this old form" '__global__ void k(float *x) { x[0] += __shfl_down(x[0], 16); }'

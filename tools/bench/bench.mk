@@ -23,7 +23,8 @@ bench-programs: $B/bin/bench $B/bin/bench-ops
 bench-simulator:
 	@$(MAKE) --no-print-directory cu-build FILE=tools/bench/simulator.cu OUT=build/bench/simulator
 	@$(MAKE) --no-print-directory cu-build ACCESS=1 FILE=tools/bench/simulator.cu OUT=build/bench/simulator-access
-	@$(PYTHON) tools/bench/simulator.py build/bench/simulator build/bench/simulator-access $(ARGS)
+	@$(MAKE) --no-print-directory cu-build FILE=tools/bench/devices.cu OUT=build/bench/devices
+	@$(PYTHON) tools/bench/simulator.py build/bench/simulator build/bench/simulator-access build/bench/devices $(ARGS)
 # That they run and count right, in the simulator as well.
 bench-check: $B/bin/bench $B/bin/bench-ops $B/bin/bench-techniques
 	@OMP_NUM_THREADS=2 $(PYTHON) tools/bench/check.py $^

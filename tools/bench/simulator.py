@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """`make bench-simulator`: what kernels cost in the simulator, against plain C, in one run, in turn.
 
-    tools/bench/simulator.py build/bench/simulator build/bench/simulator-access [--rounds 5]
+    tools/bench/simulator.py build/bench/simulator build/bench/simulator-access build/bench/devices [--rounds 5]
 
-The programs are tools/bench/simulator.cu in the ordinary build and with ACCESS=1. Each round runs the ordinary
+The programs are tools/bench/simulator.cu in the ordinary build and with ACCESS=1, and tools/bench/devices.cu. Each round runs the ordinary
 one on one core and on two, and then the other; a ratio is of one round, and the median of the rounds counts.
 
     ns        processor time for a unit of work: a thread, an element, a barrier or shuffle of one thread, a multiply-add
     to C      that over plain C with the same compiler and flags; `narrow`: over plain C with vectors of 128 bits
     2 cores   how much sooner two cores are done than one, by the clock: on a machine that does nothing else
     access    ACCESS=1 over the ordinary build
+
+Below the table: processor time of R devices that do the same work each, over R times that of one device.
 """
 
 import argparse
@@ -25,12 +27,14 @@ AIMS = {
     "matmul": {"access": 30},
     "matmul_tiled": {"narrow": 20, "access": 30},
 }
+DEVICES = (1, 2, 4, 8)
+DEVICES_AIM = 1.5  # the cost of R devices over R times that of one
 COLUMNS = ("ns", "to C", "narrow", "2 cores", "access")
 
 
-def run(program, times, threads):
+def run(program, times, threads, devices=1):
     """The figures of each kernel: {name: {"cpu": ns, "wall": ns, "plain": ns, "narrow": ns}}."""
-    environment = dict(os.environ, CUDASIM_THREADS=str(threads))
+    environment = dict(os.environ, CUDASIM_THREADS=str(threads), CUDASIM_DEVICES=str(devices))
     done = subprocess.run([program, str(times)], env=environment, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"failed: {program}: {done.stderr}")
@@ -47,6 +51,12 @@ def figures(one, two, access):
             "2 cores": ratio(one["wall"], two["wall"]), "access": ratio(access["cpu"], one["cpu"])}
 
 
+def devices_of_round(program):
+    """{R: the cost of R devices over R times that of one}."""
+    cpu = {count: run(program, 100, 1, count)["devices"]["cpu"] for count in DEVICES}
+    return {count: cpu[count] / (count * cpu[1]) for count in DEVICES}
+
+
 def median(rounds, column):
     values = [figures[column] for figures in rounds]
     return None if None in values else statistics.median(values)
@@ -61,13 +71,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ordinary")
     parser.add_argument("access")
+    parser.add_argument("devices")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    rounds = {}
+    rounds, of_devices = {}, []
     for _ in range(options.rounds):
         one, two, access = run(options.ordinary, 20, 1), run(options.ordinary, 20, 2), run(options.access, 1, 1)
         for name, of_one in one.items():
             rounds.setdefault(name, []).append(figures(of_one, two[name], access[name]))
+        of_devices.append(devices_of_round(options.devices))
     print(f"medians of {options.rounds} rounds; ! beyond the aim")
     print(f"{'':<14}" + "".join(f"{column:>8} " for column in COLUMNS))
     missed = 0
@@ -76,6 +88,10 @@ def main():
         values = {column: median(of_name, column) for column in COLUMNS}
         missed += sum(not values[column] <= aim for column, aim in aims.items())
         print(f"{name:<14}" + "".join(cell(values[column], aims.get(column)) for column in COLUMNS))
+    print(f"\n{'devices':<14}" + "".join(f"{count:>8} " for count in DEVICES))
+    values = {count: statistics.median(ratios[count] for ratios in of_devices) for count in DEVICES}
+    missed += sum(value > DEVICES_AIM for value in values.values())
+    print(f"{'to R times 1':<14}" + "".join(cell(value, DEVICES_AIM) for value in values.values()))
     print(f"\n{missed} aims missed" if missed else "\nevery aim met")
 
 

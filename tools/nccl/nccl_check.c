@@ -44,7 +44,7 @@ typedef struct Case {
     Numbers numbers;
 } Case;
 
-/* A rank's buffers, and the same on the host: what is there before, and what must be there after. */
+/* A rank's buffers, and on the host what is there before, and what must be there after. */
 typedef struct Buffers {
     char *device[2]; /* [0] is sent, [1] received; in place all is in [0] */
     char *before[2], *after[2];

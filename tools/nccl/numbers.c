@@ -113,7 +113,7 @@ void number_store(void *to, Numbers numbers, ncclDataType_t type, int rank, size
     store(to, type, number(numbers, type, rank, i));
 }
 
-/* What a rank has sent: the number as the type has it. */
+/* The number that a rank has sent, as the type has it. */
 static double sent(Numbers numbers, ncclDataType_t type, int rank, size_t i) {
     char bits[8];
     number_store(bits, numbers, type, rank, i);

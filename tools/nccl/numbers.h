@@ -33,7 +33,7 @@ bool type_is_real(ncclDataType_t type);
 /** Element i of what a rank sends, stored at `to`. */
 void number_store(void *to, Numbers numbers, ncclDataType_t type, int rank, size_t i);
 
-/** What becomes of an element of all ranks. */
+/** An element of all ranks, reduced. */
 typedef struct Reduced {
     char bits[8]; /**< as docs/nccl.md defines them: in the order of ranks */
     double exact; /**< in double */

@@ -14,7 +14,7 @@ static Chunk chunk_of(int number, int ranks, size_t count) {
     return chunk;
 }
 
-/* What came from the rank before stands on the left. */
+/* The sum that came from the rank before stands on the left. */
 static __global__ void add(float *x, const float *incoming, size_t count) {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) {

@@ -5,17 +5,17 @@
  *
  * With R ranks the array is cut into R chunks: chunk c is the elements from c count / R up to
  * (c + 1) count / R, rounded down, so that any count can be cut. In R - 1 steps each rank sends a
- * chunk to the next rank, takes one from the rank before and adds its own numbers to it: then rank r
- * has the sum of chunk r + 1. In R - 1 more steps the sums go round. Each rank sends 2 (R-1)/R of
+ * chunk to the next rank, takes one from the rank before and adds its own numbers to it: then rank
+ * r has the sum of chunk r + 1. In R - 1 more steps the sums go round. Each rank sends 2 (R-1)/R of
  * the array, however many there are.
  *
  * The sum of an element of chunk c begins with rank c and goes round the ring from there:
  *
  *     x[c] + x[c+1] + ... + x[R-1] + x[0] + ... + x[c-1]
  *
- * added from left to right in float. So its bits are defined, and the same on every engine. They are
- * those of ncclAllReduce in the simulator, x[0] + ... + x[R-1], for two ranks, and for numbers of which
- * all sums are exact.
+ * added from left to right in float. So its bits are defined, and the same on every engine. They
+ * are those of ncclAllReduce in the simulator, x[0] + ... + x[R-1], for two ranks, and for numbers
+ * of which all sums are exact.
  *
  * Reference: P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
  * workstations", J. Parallel Distrib. Comput. 69 (2009).
