@@ -50,3 +50,22 @@ void comm_barrier(Comm *comm) {
     comm_gather(comm, "", 1, all);
     free(all);
 }
+
+static int any_failed(Comm *comm, int result) {
+    int *all = malloc((size_t)comm->size * sizeof *all);
+    CHECK(all != NULL, "no memory for %d ranks", comm->size);
+    comm_gather(comm, &result, sizeof result, all);
+    for (int r = 0; r < comm->size && result == 0; r++) {
+        result = all[r];
+    }
+    free(all);
+    return result;
+}
+
+int comm_in_turn(Comm *comm, int (*stage)(void *context), void *context) {
+    int result = any_failed(comm, comm->rank == 0 ? stage(context) : 0);
+    if (result == 0 && comm->rank > 0) {
+        result = stage(context);
+    }
+    return any_failed(comm, result);
+}

@@ -80,6 +80,17 @@ void comm_gather(Comm *comm, const void *mine, size_t bytes, void *all);
 /** Waits until all ranks are here. */
 void comm_barrier(Comm *comm);
 
+/**
+ * Does something on each rank, on rank 0 first: what is wrong for all of them it says once, and the
+ * others do not begin.
+ *
+ * @param comm    the ranks
+ * @param stage   returns 0, or an exit status after a line on stderr; must not wait for other ranks
+ * @param context passed to it
+ * @return on each rank the status of the first one that has failed; 0 if none has
+ */
+int comm_in_turn(Comm *comm, int (*stage)(void *context), void *context);
+
 /** Ends the program on all ranks, since this one cannot go on: it has said why. */
 #if defined __GNUC__
 __attribute__((noreturn))

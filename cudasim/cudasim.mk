@@ -102,7 +102,7 @@ else
 	    $(if $(ACCESS),$(see_copies) $$o.o;) $(see_library) $$o.o; \
 	    $(RM) $$o.i $$o.ii; \
 	done; \
-	$(CUCXX) $$objects $(CU_LIB) $(LINK_FLAGS) $(BLAS_$(BLAS)) -ljansson $(MPI_LIBS) -ldw -lm \
+	$(CUCXX) $$objects $(CU_LIB) $(LINK_FLAGS) $(BLAS_$(BLAS)) $(MPI_LIBS) -ljansson -ldw -lm \
 	    $(if $(DEBUG),,-Wl$(comma)--defsym=cudasim_all_cores=1) -o $(cu_out); \
 	$(RM) $$objects
 endif

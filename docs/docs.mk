@@ -5,7 +5,7 @@ DRAWN := build/docs/pictures
 RUN_loss         := --max_steps 100 --logging_steps 1
 RUN_memory       := --max_steps 3
 RUN_checkpointed := --max_steps 3 --gradient_checkpointing
-PICTURES := loss memory checkpointed pareto lanes overlap ring ranks
+PICTURES := loss memory checkpointed pareto lanes overlap ring mpi
 
 docs: docs-pictures
 	@$(RM) -r build/docs/html
@@ -23,6 +23,9 @@ docs-pictures:
 $(DRAWN)/pareto.svg: $B/bin/pareto
 	@echo "  draw    pareto.svg"
 	@$(PYTHON) tools/pareto.py $< --fit 16 --effective_batch 4 --picture $@ >/dev/null
+$(DRAWN)/mpi.svg: docs/mpi.dot
+	@echo "  draw    mpi.svg"
+	@dot -Tsvg $< -o $@
 $(DRAWN)/ring.svg: tools/ring_picture.py
 	@echo "  draw    ring.svg"
 	@$(PYTHON) $< 4 $@
@@ -38,9 +41,6 @@ $(DRAWN)/overlap.svg: $B/bin/makespan cudasim/clock/overlap.cu machines/t4.json 
 $(DRAWN)/lanes.svg: $B/bin/lanes
 	@echo "  draw    lanes.svg"
 	@$< --picture $@ >/dev/null
-$(DRAWN)/ranks.svg: docs/ranks.dot
-	@echo "  draw    ranks.svg"
-	@dot -Tsvg $< -o $@
 $(DRAWN)/%.svg: $B/bin/train
 	@echo "  draw    $(@F)"
 	@$(RM) -r $(@D)/$*

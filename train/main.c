@@ -11,10 +11,10 @@
 #endif
 
 /* A run, and its exit status. */
-typedef struct Job {
+typedef struct RankedRun {
     const TrainOptions *options;
     int status;
-} Job;
+} RankedRun;
 
 /* Rank 0 says what there is to say. */
 static void silence(const Comm *comm) {
@@ -26,34 +26,34 @@ static void silence(const Comm *comm) {
 }
 
 #if defined WITH_MPI || defined BACKEND_CUDA
-static void run_ranks(const Comm *comm, Job *job) {
+static void run_ranks(const Comm *comm, RankedRun *run) {
     if (comm_rank(comm) == 0) {
         fprintf(stderr, "train: --nproc_per_node: mpirun starts the ranks of this build\n");
     }
-    job->status = EXIT_USAGE;
+    run->status = EXIT_USAGE;
 }
 #else
 static void run_rank(int number, void *context) {
     (void)number;
-    Job *job = context;
+    RankedRun *run = context;
     Comm *comm = comm_open();
     silence(comm);
-    int status = run_training(job->options, comm);
-    job->status = job->status == 0 ? status : job->status;
+    int status = run_training(run->options, comm);
+    run->status = run->status == 0 ? status : run->status;
     comm_close(comm);
 }
 
 /* They take turns in this process, so each must have a stdout of its own. */
-static void run_ranks(const Comm *comm, Job *job) {
+static void run_ranks(const Comm *comm, RankedRun *run) {
     (void)comm;
     cudasim_rank_data(&stdout, sizeof stdout);
-    cudasim_ranks_run(job->options->ranks, run_rank, job);
+    cudasim_ranks_run(run->options->ranks, run_rank, run);
 }
 #endif
 
 int main(int argc, char **argv) {
     TrainOptions options;
-    Job job = {.options = &options};
+    RankedRun run = {.options = &options};
     crash_tell();
     Comm *comm = comm_open();
     silence(comm);
@@ -61,15 +61,15 @@ int main(int argc, char **argv) {
     case PARSE_HELP:
         break;
     case PARSE_ERROR:
-        job.status = EXIT_USAGE;
+        run.status = EXIT_USAGE;
         break;
     default:
         if (options.ranks > 1) {
-            run_ranks(comm, &job);
+            run_ranks(comm, &run);
         } else {
-            job.status = run_training(&options, comm);
+            run.status = run_training(&options, comm);
         }
     }
     comm_close(comm);
-    return stdout_flush() != 0 && job.status == 0 ? EXIT_RUN : job.status;
+    return stdout_flush() != 0 && run.status == 0 ? EXIT_RUN : run.status;
 }

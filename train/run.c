@@ -360,7 +360,8 @@ static void close_run(Run *run) {
 }
 
 /* All of a training run that comes before its first step. */
-static int begin(Run *run) {
+static int begin(void *context) {
+    Run *run = context;
     run->predicted = predict(run, data_batch_rows(run->data));
     build(run);
     int result = restore(run);
@@ -373,31 +374,9 @@ static int begin(Run *run) {
     return result;
 }
 
-/* The status of the first rank that has failed; 0 if none has. */
-static int any_failed(const Run *run, int result) {
-    int count = comm_size(run->comm), *all = malloc((size_t)count * sizeof *all);
-    CHECK(all != NULL, "no memory for %d ranks", count);
-    comm_gather(run->comm, &result, sizeof result, all);
-    for (int r = 0; r < count && result == 0; r++) {
-        result = all[r];
-    }
-    free(all);
-    return result;
-}
-
-/* Rank 0 goes first, so that what is wrong for all of them is said once. */
-static int in_turn(Run *run, int (*stage)(Run *run)) {
-    int result = run_speaks(run) ? stage(run) : 0;
-    result = any_failed(run, result);
-    if (result == 0 && !run_speaks(run)) {
-        result = stage(run);
-    }
-    return any_failed(run, result);
-}
-
 /* The work itself, once it is known what there is to do and what it will take. */
 static int train(Run *run) {
-    int result = in_turn(run, begin);
+    int result = comm_in_turn(run->comm, begin, run);
     if (result == 0 && run_is_shared(run)) {
         result = comm_connect(run->comm, run->device) == 0 ? 0 : EXIT_USAGE;
         run->ranks =
@@ -448,7 +427,8 @@ static int only_measure(Run *run) {
 }
 
 /* Up to where it is known what there is to do. */
-static int prepare(Run *run) {
+static int prepare(void *context) {
+    Run *run = context;
     int result = check_labs(run);
     if (result == 0) {
         result = settle_config(run);
@@ -469,7 +449,7 @@ int run_training(const TrainOptions *options, Comm *comm) {
     Run run = {.options = *options, .comm = comm};
     comm_set_timeout(comm, options->timeout);
     comm_set_order(comm, options->deterministic != 0);
-    int result = in_turn(&run, prepare);
+    int result = comm_in_turn(comm, prepare, &run);
     if (result == 0) {
         result = options->measure_only   ? only_measure(&run)
                  : options->predict_only ? only_predict(&run)

@@ -13,7 +13,8 @@ typedef struct Id {
 } Id;
 
 static const char KIND[] = "gradus over MPI";
-/* Tags on MPI_COMM_WORLD: of ranks that come, and of MPI's own messages that make a communicator. */
+/* Tags on MPI_COMM_WORLD: of ranks that come, and of MPI's own messages when it makes a
+   communicator. */
 enum { TAGS = 1 << 20, COMING = TAGS, MAKING = 2 * TAGS };
 
 /* The word of a rank that comes, to all processes. */

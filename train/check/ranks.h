@@ -19,7 +19,8 @@ void check_calls(Comm *comm, Device *device);
 /** Windows of a training run (train/ranks.h) against the sum of what each rank learns by itself. */
 void check_windows(Comm *comm, Device *device);
 
-/** A run in which the last rank has other weights, from the beginning or later: it ends the program. */
+/** A run in which the last rank has other weights, from the beginning or later; it ends the program
+ * with a line. */
 void check_drift(Comm *comm, Device *device, bool late);
 
 #endif

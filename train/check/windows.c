@@ -25,7 +25,7 @@ typedef struct Whole {
 } Whole;
 
 /* A run of several windows. */
-typedef struct Trial {
+typedef struct RankTrial {
     Comm *comm;
     int rank, ranks, micros; /* micro-batches of a window on each rank */
     ModelConfig config;
@@ -41,12 +41,12 @@ typedef struct Trial {
     bool differs;  /* the last rank begins with other weights */
     bool poisoned; /* the last rank's first gradient is infinite */
     int skipped;
-} Trial;
+} RankTrial;
 
 /* ---- micro-batches --------------------------------------------------------------------------- */
 
 /* Ragged, one of them without a valid target, and one more than the ranks can share. */
-static void make_batches(Trial *trial) {
+static void make_batches(RankTrial *trial) {
     static int32_t tokens[BATCHES][ROWS * LONGEST], targets[BATCHES][ROWS * LONGEST];
     trial->count = 2 * trial->ranks + 1;
     for (int m = 0; m < trial->count; m++) {
@@ -97,7 +97,7 @@ static void read_weights(const Model *model, float *to) {
     }
 }
 
-static void copy_weights(const Trial *trial) {
+static void copy_weights(const RankTrial *trial) {
     Model *to = trial->alone.trainer.model;
     const float *from = trial->single;
     read_weights(trial->shared.trainer.model, trial->single);
@@ -110,7 +110,7 @@ static void copy_weights(const Trial *trial) {
 /* ---- what each rank learns by itself --------------------------------------------------------- */
 
 /* The sum of the losses of rank r's part of the window; its gradients are in trial->single. */
-static double learn(Trial *trial, int r, int first, int end, float share) {
+static double learn(RankTrial *trial, int r, int first, int end, float share) {
     Trainer *trainer = &trial->alone.trainer;
     double loss = 0;
     model_zero_grad(trainer->model);
@@ -122,7 +122,7 @@ static double learn(Trial *trial, int r, int first, int end, float share) {
     return loss;
 }
 
-static void expect_window(Trial *trial) {
+static void expect_window(RankTrial *trial) {
     int together = trial->micros * trial->ranks, first = trial->window * together;
     int end = first + together < trial->count ? first + together : trial->count;
     int tokens = 0;
@@ -148,7 +148,7 @@ static void expect_window(Trial *trial) {
 
 /* Called by optimizer_step(): the gradients are those of all ranks, and not clipped. */
 static void look(void *context, const Model *model) {
-    Trial *trial = context;
+    RankTrial *trial = context;
     expect_window(trial);
     read_gradients(model, trial->got);
     for (size_t i = 0; i < trial->elements; i++) {
@@ -164,7 +164,7 @@ static void look(void *context, const Model *model) {
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 /* Of the first window, one gradient of one rank overflows. */
-static void poison(Trial *trial) {
+static void poison(RankTrial *trial) {
     static const float infinite = INFINITY;
     Model *model = trial->shared.trainer.model;
     trial->poisoned = false;
@@ -179,7 +179,7 @@ static void drift(const Model *model, int id) {
 }
 
 static bool after_window(void *context, const StepReport *own) {
-    Trial *trial = context;
+    RankTrial *trial = context;
     StepReport report = ranks_report(&trial->shared.trainer, own);
     trial->skipped += report.skipped;
     bool known = !report.skipped && trial->config.dropout == 0 && !trial->drifted;
@@ -190,9 +190,11 @@ static bool after_window(void *context, const StepReport *own) {
 }
 
 /* All ranks have the same weights, scale, and number of masks drawn. */
-static void expect_same_end(Trial *trial) {
+static void expect_same_end(RankTrial *trial) {
     const Model *model = trial->shared.trainer.model;
     uint64_t all[3 * MOST_RANKS], mine[3] = {HASH_BEGIN, model->rng.offset & UINT32_MAX, 0};
+    CHECK(model->rng.offset >> 48 == (uint64_t)trial->rank, "rank %d draws the masks of another",
+          trial->rank);
     read_weights(model, trial->got);
     for (size_t i = 0; i < trial->elements * sizeof(float); i++) {
         mine[0] = hash_add(mine[0], ((unsigned char *)trial->got)[i]);
@@ -205,7 +207,7 @@ static void expect_same_end(Trial *trial) {
     }
 }
 
-static void run(Trial *trial, Device *device) {
+static void run(RankTrial *trial, Device *device) {
     make(&trial->alone, &trial->config, device);
     make(&trial->shared, &trial->config, device);
     Trainer *trainer = &trial->shared.trainer;
@@ -248,8 +250,8 @@ static void run(Trial *trial, Device *device) {
     unmake(&trial->alone);
 }
 
-static void try_one(Comm *comm, Device *device, Trial settings) {
-    Trial *trial = malloc(sizeof *trial);
+static void try_one(Comm *comm, Device *device, RankTrial settings) {
+    RankTrial *trial = malloc(sizeof *trial);
     CHECK(trial != NULL, "no memory for a few bytes");
     *trial = settings;
     trial->comm = comm;
@@ -269,7 +271,7 @@ void check_windows(Comm *comm, Device *device) {
     } cases[] = {{F32, 1, 0, false},  {F32, 2, 0, false}, {F32, 1, 0.3f, false},
                  {BF16, 1, 0, false}, {F16, 2, 0, false}, {F16, 1, 0, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Trial settings = {
+        RankTrial settings = {
             .config = shape, .micros = cases[i].micros, .poisoned = cases[i].poisoned};
         settings.config.precision = cases[i].precision;
         settings.config.dropout = cases[i].dropout;
@@ -278,5 +280,6 @@ void check_windows(Comm *comm, Device *device) {
 }
 
 void check_drift(Comm *comm, Device *device, bool late) {
-    try_one(comm, device, (Trial){.config = shape, .micros = 1, .drifted = late, .differs = !late});
+    try_one(comm, device,
+            (RankTrial){.config = shape, .micros = 1, .drifted = late, .differs = !late});
 }

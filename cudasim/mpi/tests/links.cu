@@ -60,12 +60,12 @@ static void look(const float *from, float want, int line) {
 
 /* Even and odd processes, each kind with its own id, and the ranks in the opposite order. */
 static void halves(void) {
-    MPI_Comm half;
+    MPI_Comm kind;
     int size, mine;
-    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-    MPI_Comm_size(half, &size);
-    MPI_Comm_rank(half, &mine);
-    ncclComm_t comm = connect(size, size - 1 - mine, rank % 2, half);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &kind);
+    MPI_Comm_size(kind, &size);
+    MPI_Comm_rank(kind, &mine);
+    ncclComm_t comm = connect(size, size - 1 - mine, rank % 2, kind);
     put(a, (float)rank);
     EXPECT(ncclBroadcast(a, b, N, ncclFloat, 0, comm, 0));
     EXPECT(cudaStreamSynchronize(0));
@@ -75,7 +75,7 @@ static void halves(void) {
 
 /* Everyone but the last, in the order of keys; then that part once more in two. */
 static void splits(ncclComm_t world) {
-    ncclComm_t part, half;
+    ncclComm_t part, part_of;
     int count, mine;
     EXPECT(ncclCommSplit(world, rank == ranks - 1 ? NCCL_SPLIT_NOCOLOR : 7, -rank, &part, NULL));
     if (part == NULL) {
@@ -84,14 +84,14 @@ static void splits(ncclComm_t world) {
     EXPECT(ncclCommCount(part, &count));
     EXPECT(ncclCommUserRank(part, &mine));
     EXPECT(count != ranks - 1 || mine != ranks - 2 - rank);
-    EXPECT(ncclCommSplit(part, mine % 2, 0, &half, NULL));
+    EXPECT(ncclCommSplit(part, mine % 2, 0, &part_of, NULL));
     put(a, 1);
-    EXPECT(ncclAllReduce(a, a, N, ncclFloat, ncclSum, half, 0));
+    EXPECT(ncclAllReduce(a, a, N, ncclFloat, ncclSum, part_of, 0));
     EXPECT(ncclAllReduce(a, a, N, ncclFloat, ncclSum, part, 0));
     EXPECT(cudaStreamSynchronize(0));
     float even = (float)((count + 1) / 2), odd = (float)(count / 2);
     look(a, even * even + odd * odd, __LINE__);
-    EXPECT(ncclCommDestroy(half));
+    EXPECT(ncclCommDestroy(part_of));
     EXPECT(ncclCommDestroy(part));
 }
 
