@@ -28,8 +28,8 @@ TEACHING = ("docs/instructors", "docs/exports", "docs/publishing", "docs/cheatin
 NOT_THEIRS = (".ci/", ".github/", "CONTRIBUTING.md", "common/fuzz/", "train/check/", "train/fuzz/", "cudasim/broken/", "labs/.stubs/", *TEACHING)
 TOOLS = {"bets.py", "book.py", "class_folder.py", "debug.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py",
          "exports/record.py", "foreign.py", "foreign_result.py", "handin.py", "hint.py", "inner.sh", "lab_files.py", "labs.py",
-         "labs_mk.py", "link.sh", "links.py", "meter.py", "mpi_env.sh", "mpirun.sh", "needs.py", "pareto.py", "reset.sh", "ring_picture.py",
-         "setup.sh", "step.sh", "stub.sh", "table.py", "train.sbatch", "watch.py"}
+         "labs_mk.py", "link.sh", "links.py", "meter.py", "mpi_env.sh", "mpirun.sh", "needs.py", "overlap.py", "pareto.py", "reset.sh",
+         "ring_picture.py", "setup.sh", "step.sh", "stub.sh", "table.py", "train.sbatch", "watch.py"}
 FOR_LABS = "grader/labs/"
 MOST_HINTS = 3   # for a task: a question, where to look, the way to the line
 
