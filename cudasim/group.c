@@ -67,7 +67,7 @@ bool group_is_open(void) {
 
 /* ---- a call in its queue --------------------------------------------------------------------- */
 
-int launch_lacks(Launch *launch) {
+int launch_lacks(CallLaunch *launch) {
     int queue = launch->begun ? -1 : queue_lacking(launch->before, -1);
     launch->begun = queue < 0;
     return queue;
@@ -202,9 +202,9 @@ static void check_apart(const QueuedCall *a, const QueuedCall *b) {
 }
 
 /* Takes out of a list the calls that are for the communicator of the first. */
-static Launch *next_launch(QueuedCall **list, uint64_t group) {
-    Launch *launch = sim_realloc(NULL, sizeof *launch);
-    *launch = (Launch){.group = group};
+static CallLaunch *next_launch(QueuedCall **list, uint64_t group) {
+    CallLaunch *launch = sim_realloc(NULL, sizeof *launch);
+    *launch = (CallLaunch){.group = group};
     const Communicator *comm = (*list)->comm;
     QueuedCall **end = &launch->first;
     while (*list != NULL) {
@@ -279,7 +279,7 @@ static void join_queues(const int *slots, int count, Clock *clock) {
 }
 
 /* The queues of a launch, each once; their number. */
-static int queues_of(const Launch *launch, int *slots) {
+static int queues_of(const CallLaunch *launch, int *slots) {
     int count = 0;
     for (const QueuedCall *queued = launch->first; queued != NULL; queued = queued->next) {
         int i = 0;
@@ -298,7 +298,7 @@ static uint64_t *counter_of(Communicator *comm, const CollectiveCall *call) {
                                            : &comm->collectives;
 }
 
-static void start(Launch *launch) {
+static void start(CallLaunch *launch) {
     for (QueuedCall *queued = launch->first; queued != NULL; queued = queued->next) {
         queued->call.number = ++*counter_of(queued->comm, &queued->call);
     }

@@ -22,7 +22,7 @@
 
 enum { GUARD = 64, LARGE = (1 << 20) + 3, MOST_SHOWN = 10 };
 
-typedef enum Kind {
+typedef enum CallKind {
     ALL_REDUCE,
     REDUCE,
     REDUCE_SCATTER,
@@ -30,12 +30,12 @@ typedef enum Kind {
     BROADCAST,
     SEND_RECEIVE, /* to the next rank, from the one before */
     KINDS,
-} Kind;
+} CallKind;
 static const char *const kind_names[] = {"AllReduce", "Reduce",    "ReduceScatter",
                                          "AllGather", "Broadcast", "Send and Recv"};
 
 typedef struct Case {
-    Kind kind;
+    CallKind kind;
     ncclDataType_t type;
     ncclRedOp_t op;
     size_t count; /* as the call has it */
@@ -56,11 +56,11 @@ static int failures, calls;
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-static bool reduces(Kind kind) {
+static bool reduces(CallKind kind) {
     return kind <= REDUCE_SCATTER;
 }
 
-static bool has_root(Kind kind) {
+static bool has_root(CallKind kind) {
     return kind == REDUCE || kind == BROADCAST;
 }
 
@@ -317,7 +317,7 @@ static void try_ops(Case c, const Engine *engine, Buffers *buffers, bool large) 
     }
 }
 
-static void try_kind(Kind kind, const Engine *engine, Buffers *buffers, size_t most) {
+static void try_kind(CallKind kind, const Engine *engine, Buffers *buffers, size_t most) {
     static const size_t sizes[] = {1, 31, 1000, LARGE};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0] && sizes[s] <= most; s++) {
         /* Of what is cut into parts for all ranks, the size is the whole. */
@@ -360,7 +360,7 @@ static void try_ranks(int ranks, size_t most) {
         }
     }
     for (int kind = 0; kind < KINDS; kind++) {
-        try_kind((Kind)kind, &engine, buffers, most);
+        try_kind((CallKind)kind, &engine, buffers, most);
     }
     for (int i = 0; i < engine.local; i++) {
         engine_choose(&engine, i);
