@@ -177,13 +177,13 @@ static bool has_not_brought(const Member *member, const void *context) {
 }
 
 /* A round for which someone waits. */
-typedef struct Expected {
+typedef struct ExpectedRound {
     Clique *clique;
     uint64_t number;
-} Expected;
+} ExpectedRound;
 
 static bool all_brought(void *context) {
-    const Expected *expected = context;
+    const ExpectedRound *expected = context;
     for (int r = 0; r < expected->clique->ranks; r++) {
         if (has_not_brought(&expected->clique->members[r], &expected->number)) {
             return false;
@@ -193,7 +193,7 @@ static bool all_brought(void *context) {
 }
 
 static void tell_bringers(void *context, char *text, size_t size) {
-    const Expected *expected = context;
+    const ExpectedRound *expected = context;
     char ranks[200] = "";
     list_ranks(expected->clique, has_not_brought, &expected->number, ranks, sizeof ranks);
     snprintf(text, size, "%s to make the same call", ranks);
@@ -201,7 +201,7 @@ static void tell_bringers(void *context, char *text, size_t size) {
 
 void clique_fetch(Communicator *comm, void *all, const char *call, Place place) {
     Clique *clique = comm->link;
-    Expected expected = {clique, ++clique->members[comm->rank].fetched};
+    ExpectedRound expected = {clique, ++clique->members[comm->rank].fetched};
     rank_wait(&(RankWait){call, place, all_brought, &expected, tell_bringers});
     Round *round = round_of(clique, expected.number, 0);
     memcpy(all, round->data, (size_t)clique->ranks * round->bytes);

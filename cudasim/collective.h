@@ -88,7 +88,8 @@ bool collective_check(const CollectiveCall *const calls[], int ranks);
  *
  * Halves and bf16 are summed and multiplied in float and rounded once, at the end; integers wrap
  * around. ncclAvg divides the sum by the number of ranks before it is rounded; of integers the
- * quotient is cut off towards zero. ncclMax and ncclMin give NaN where any rank has one.
+ * sum, as it has wrapped around, is divided towards zero. ncclMax and ncclMin pass over a NaN where
+ * another rank has a number.
  *
  * @param out   (count) may be one of `in`, if it begins where that does
  * @param in    (ranks) arrays (count)

@@ -10,7 +10,7 @@
 
 static char last_error[500];
 
-ncclResult_t nccl_wrong(ncclResult_t result, const char *kind, Caller caller, const char *format,
+ncclResult_t nccl_wrong(ncclResult_t result, const char *kind, CallSite caller, const char *format,
                         ...) {
     va_list values;
     va_start(values, format);
@@ -42,7 +42,7 @@ const char *ncclGetLastError(ncclComm_t comm) {
 
 /* ---- which there are ------------------------------------------------------------------------- */
 
-ncclResult_t comm_known(ncclComm_t comm, Caller caller) {
+ncclResult_t comm_known(ncclComm_t comm, CallSite caller) {
     if (comm == NULL) {
         return nccl_wrong(ncclInvalidArgument, "NCCL argument", caller,
                           "NULL instead of a communicator");
@@ -61,7 +61,7 @@ ncclResult_t comm_known(ncclComm_t comm, Caller caller) {
     return ncclSuccess;
 }
 
-ncclResult_t comm_usable(ncclComm_t comm, Caller caller) {
+ncclResult_t comm_usable(ncclComm_t comm, CallSite caller) {
     ncclResult_t result = comm_known(comm, caller);
     if (result == ncclSuccess && !comm->joined) {
         result = nccl_wrong(ncclInvalidUsage, "NCCL misuse", caller,
@@ -111,7 +111,7 @@ ncclResult_t cudasim_nccl_version(const char *file, int line, int *version) {
     ENTER("ncclGetVersion", file, line);
     if (version == NULL) {
         return nccl_wrong(ncclInvalidArgument, "NCCL argument",
-                          (Caller){"ncclGetVersion", {file, line}}, "NULL instead of an address");
+                          (CallSite){"ncclGetVersion", {file, line}}, "NULL instead of an address");
     }
     *version = NCCL_VERSION_CODE;
     return ncclSuccess;
@@ -121,14 +121,15 @@ ncclResult_t cudasim_nccl_unique_id(const char *file, int line, ncclUniqueId *id
     ENTER("ncclGetUniqueId", file, line);
     if (id == NULL) {
         return nccl_wrong(ncclInvalidArgument, "NCCL argument",
-                          (Caller){"ncclGetUniqueId", {file, line}}, "NULL instead of an address");
+                          (CallSite){"ncclGetUniqueId", {file, line}},
+                          "NULL instead of an address");
     }
     memset(id, 0, sizeof *id);
     sim_transport.make_id(id);
     return ncclSuccess;
 }
 
-Communicator *comm_new(int rank, int ranks, int device, Caller caller) {
+Communicator *comm_new(int rank, int ranks, int device, CallSite caller) {
     Communicator *comm = sim_realloc(NULL, sizeof *comm);
     size_t bytes = (size_t)ranks * sizeof *comm->sends;
     *comm = (Communicator){.rank = rank,
@@ -146,7 +147,7 @@ Communicator *comm_new(int rank, int ranks, int device, Caller caller) {
 
 /* A rank arrives; NULL if that is not possible. */
 static Communicator *arrive(int rank, int ranks, int device, const ncclUniqueId *id,
-                            Caller caller) {
+                            CallSite caller) {
     if (ranks < 1 || rank < 0 || rank >= ranks) {
         nccl_wrong(ncclInvalidArgument, "NCCL argument", caller, "rank %d of %d: ranks are 0 to %d",
                    rank, ranks, ranks - 1);
@@ -161,12 +162,12 @@ static Communicator *arrive(int rank, int ranks, int device, const ncclUniqueId 
     return comm;
 }
 
-void comm_join(Communicator *comm, Caller caller) {
+void comm_join(Communicator *comm, CallSite caller) {
     sim_transport.join(comm, caller.function, caller.place);
     comm->joined = true;
 }
 
-static ncclResult_t init_rank(Caller caller, ncclComm_t *made, int ranks, const ncclUniqueId *id,
+static ncclResult_t init_rank(CallSite caller, ncclComm_t *made, int ranks, const ncclUniqueId *id,
                               int rank) {
     if (made == NULL) {
         return nccl_wrong(ncclInvalidArgument, "NCCL argument", caller,
@@ -188,10 +189,10 @@ static ncclResult_t init_rank(Caller caller, ncclComm_t *made, int ranks, const 
 ncclResult_t cudasim_nccl_init_rank(const char *file, int line, ncclComm_t *comm, int ranks,
                                     ncclUniqueId id, int rank) {
     ENTER("ncclCommInitRank", file, line);
-    return init_rank((Caller){"ncclCommInitRank", {file, line}}, comm, ranks, &id, rank);
+    return init_rank((CallSite){"ncclCommInitRank", {file, line}}, comm, ranks, &id, rank);
 }
 
-ncclResult_t comm_check_config(const ncclConfig_t *config, Caller caller) {
+ncclResult_t comm_check_config(const ncclConfig_t *config, CallSite caller) {
     if (config == NULL) {
         return ncclSuccess;
     }
@@ -209,13 +210,13 @@ ncclResult_t comm_check_config(const ncclConfig_t *config, Caller caller) {
 ncclResult_t cudasim_nccl_init_config(const char *file, int line, ncclComm_t *comm, int ranks,
                                       ncclUniqueId id, int rank, ncclConfig_t *config) {
     ENTER("ncclCommInitRankConfig", file, line);
-    Caller caller = {"ncclCommInitRankConfig", {file, line}};
+    CallSite caller = {"ncclCommInitRankConfig", {file, line}};
     ncclResult_t result = comm_check_config(config, caller);
     return result == ncclSuccess ? init_rank(caller, comm, ranks, &id, rank) : result;
 }
 
 /* A device that is there, and not in the list before. */
-static bool good_device(const int *devices, int i, Caller caller) {
+static bool good_device(const int *devices, int i, CallSite caller) {
     if (!sim_has_device(devices[i])) {
         nccl_wrong(ncclInvalidUsage, "NCCL argument", caller, "there is no device %d; there %s %d",
                    devices[i], sim_device_count() == 1 ? "is" : "are", sim_device_count());
@@ -235,7 +236,7 @@ static bool good_device(const int *devices, int i, Caller caller) {
 ncclResult_t cudasim_nccl_init_all(const char *file, int line, ncclComm_t *comms, int ranks,
                                    const int *devices) {
     ENTER("ncclCommInitAll", file, line);
-    Caller caller = {"ncclCommInitAll", {file, line}};
+    CallSite caller = {"ncclCommInitAll", {file, line}};
     if (comms == NULL || ranks < 1) {
         return nccl_wrong(ncclInvalidArgument, "NCCL argument", caller,
                           "%d communicators, from %p on", ranks, (void *)comms);
@@ -262,7 +263,7 @@ ncclResult_t cudasim_nccl_init_all(const char *file, int line, ncclComm_t *comms
 /* ---- asking ---------------------------------------------------------------------------------- */
 
 /* Stores an answer, if there is a communicator, and room for the answer. */
-static ncclResult_t answer(Caller caller, ncclComm_t comm, int *to, int (*ask)(ncclComm_t)) {
+static ncclResult_t answer(CallSite caller, ncclComm_t comm, int *to, int (*ask)(ncclComm_t)) {
     ncclResult_t result = comm_known(comm, caller);
     if (result == ncclSuccess && to == NULL) {
         result =
@@ -288,23 +289,23 @@ static int rank_of(ncclComm_t comm) {
 
 ncclResult_t cudasim_nccl_count(const char *file, int line, ncclComm_t comm, int *ranks) {
     ENTER("ncclCommCount", file, line);
-    return answer((Caller){"ncclCommCount", {file, line}}, comm, ranks, ranks_of);
+    return answer((CallSite){"ncclCommCount", {file, line}}, comm, ranks, ranks_of);
 }
 
 ncclResult_t cudasim_nccl_device(const char *file, int line, ncclComm_t comm, int *device) {
     ENTER("ncclCommCuDevice", file, line);
-    return answer((Caller){"ncclCommCuDevice", {file, line}}, comm, device, device_number_of);
+    return answer((CallSite){"ncclCommCuDevice", {file, line}}, comm, device, device_number_of);
 }
 
 ncclResult_t cudasim_nccl_rank(const char *file, int line, ncclComm_t comm, int *rank) {
     ENTER("ncclCommUserRank", file, line);
-    return answer((Caller){"ncclCommUserRank", {file, line}}, comm, rank, rank_of);
+    return answer((CallSite){"ncclCommUserRank", {file, line}}, comm, rank, rank_of);
 }
 
 ncclResult_t cudasim_nccl_async_error(const char *file, int line, ncclComm_t comm,
                                       ncclResult_t *error) {
     ENTER("ncclCommGetAsyncError", file, line);
-    ncclResult_t result = comm_known(comm, (Caller){"ncclCommGetAsyncError", {file, line}});
+    ncclResult_t result = comm_known(comm, (CallSite){"ncclCommGetAsyncError", {file, line}});
     if (result == ncclSuccess) {
         *error = sim_device_error() == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
     }
@@ -313,7 +314,7 @@ ncclResult_t cudasim_nccl_async_error(const char *file, int line, ncclComm_t com
 
 ncclResult_t cudasim_nccl_on_host(const char *file, int line, ncclComm_t comm) {
     ENTER("cudasim_comm_on_host", file, line);
-    Caller caller = {"cudasim_comm_on_host", {file, line}};
+    CallSite caller = {"cudasim_comm_on_host", {file, line}};
     ncclResult_t result = comm_usable(comm, caller);
     if (result == ncclSuccess && comm->last_count > 0) {
         return nccl_wrong(ncclInvalidUsage, "NCCL misuse", caller,
@@ -339,7 +340,7 @@ static const LastCall *unfinished(const Communicator *comm) {
 
 ncclResult_t cudasim_nccl_finalize(const char *file, int line, ncclComm_t comm) {
     ENTER("ncclCommFinalize", file, line);
-    ncclResult_t result = comm_usable(comm, (Caller){"ncclCommFinalize", {file, line}});
+    ncclResult_t result = comm_usable(comm, (CallSite){"ncclCommFinalize", {file, line}});
     for (int i = 0; result == ncclSuccess && i < comm->last_count; i++) {
         queue_run_to(comm->last[i].slot, comm->last[i].number);
     }
@@ -350,14 +351,14 @@ ncclResult_t cudasim_nccl_finalize(const char *file, int line, ncclComm_t comm) 
     return result;
 }
 
-static void end(ncclComm_t comm, Caller caller, bool abort) {
+static void end(ncclComm_t comm, CallSite caller, bool abort) {
     sim_transport.leave(comm, caller.place, abort);
     sim_handle_ended(comm, caller.function, caller.place, release);
 }
 
 ncclResult_t cudasim_nccl_destroy(const char *file, int line, ncclComm_t comm) {
     ENTER("ncclCommDestroy", file, line);
-    Caller caller = {"ncclCommDestroy", {file, line}};
+    CallSite caller = {"ncclCommDestroy", {file, line}};
     ncclResult_t result = comm_known(comm, caller);
     if (result != ncclSuccess) {
         return result;
@@ -379,7 +380,7 @@ ncclResult_t cudasim_nccl_destroy(const char *file, int line, ncclComm_t comm) {
 
 ncclResult_t cudasim_nccl_abort(const char *file, int line, ncclComm_t comm) {
     ENTER("ncclCommAbort", file, line);
-    Caller caller = {"ncclCommAbort", {file, line}};
+    CallSite caller = {"ncclCommAbort", {file, line}};
     ncclResult_t result = comm_known(comm, caller);
     if (result == ncclSuccess) {
         end(comm, caller, true);

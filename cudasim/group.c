@@ -8,7 +8,7 @@
 
 typedef struct Join {
     Communicator *comm;
-    Caller caller;
+    CallSite caller;
 } Join;
 
 /* The open group of a host. */
@@ -32,7 +32,7 @@ static uint64_t group_count;
 /* ---- which is open --------------------------------------------------------------------------- */
 
 static void report_open(const Group *group, const char *when) {
-    nccl_wrong(ncclInvalidUsage, "NCCL misuse", (Caller){"ncclGroupStart", group->begun},
+    nccl_wrong(ncclInvalidUsage, "NCCL misuse", (CallSite){"ncclGroupStart", group->begun},
                "the group is still open when %s", when);
     sim_detail("its calls were not even begun: call ncclGroupEnd()");
 }
@@ -67,7 +67,7 @@ bool group_is_open(void) {
 
 /* ---- a call in its queue --------------------------------------------------------------------- */
 
-int launch_lacks(Launch *launch) {
+int launch_lacks(CallLaunch *launch) {
     int queue = launch->begun ? -1 : queue_lacking(launch->before, -1);
     launch->begun = queue < 0;
     return queue;
@@ -75,7 +75,10 @@ int launch_lacks(Launch *launch) {
 
 static void entered(void *context, const Operation *operation) {
     QueuedCall *queued = context;
+    const CollectiveCall *call = &queued->call;
     queued->operation = operation;
+    sim_guard(call->in, collective_in_bytes(call), false, operation);
+    sim_guard(call->out, collective_out_bytes(call), true, operation);
     comm_queued(queued->comm, queued, operation->number);
     if (!sim_settings.dry) {
         sim_transport.entered(queued);
@@ -190,7 +193,7 @@ static void check_apart(const QueuedCall *a, const QueuedCall *b) {
     }
     char text[COLLECTIVE_TEXT];
     collective_describe(x, text);
-    nccl_wrong(ncclInvalidUsage, "NCCL argument", (Caller){collective_name(y->kind), y->place},
+    nccl_wrong(ncclInvalidUsage, "NCCL argument", (CallSite){collective_name(y->kind), y->place},
                "rank %d uses memory that another call of the group uses, and one of them stores "
                "there",
                y->rank);
@@ -199,9 +202,9 @@ static void check_apart(const QueuedCall *a, const QueuedCall *b) {
 }
 
 /* Takes out of a list the calls that are for the communicator of the first. */
-static Launch *next_launch(QueuedCall **list, uint64_t group) {
-    Launch *launch = sim_realloc(NULL, sizeof *launch);
-    *launch = (Launch){.group = group};
+static CallLaunch *next_launch(QueuedCall **list, uint64_t group) {
+    CallLaunch *launch = sim_realloc(NULL, sizeof *launch);
+    *launch = (CallLaunch){.group = group};
     const Communicator *comm = (*list)->comm;
     QueuedCall **end = &launch->first;
     while (*list != NULL) {
@@ -276,7 +279,7 @@ static void join_queues(const int *slots, int count, Clock *clock) {
 }
 
 /* The queues of a launch, each once; their number. */
-static int queues_of(const Launch *launch, int *slots) {
+static int queues_of(const CallLaunch *launch, int *slots) {
     int count = 0;
     for (const QueuedCall *queued = launch->first; queued != NULL; queued = queued->next) {
         int i = 0;
@@ -295,7 +298,7 @@ static uint64_t *counter_of(Communicator *comm, const CollectiveCall *call) {
                                            : &comm->collectives;
 }
 
-static void start(Launch *launch) {
+static void start(CallLaunch *launch) {
     for (QueuedCall *queued = launch->first; queued != NULL; queued = queued->next) {
         queued->call.number = ++*counter_of(queued->comm, &queued->call);
     }
@@ -326,7 +329,7 @@ static void start_all(QueuedCall *calls, uint64_t group) {
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-void group_add_join(Communicator *comm, Caller caller) {
+void group_add_join(Communicator *comm, CallSite caller) {
     Group *group = group_of_host();
     group->joins = sim_realloc(group->joins, (size_t)(group->join_count + 1) * sizeof(Join));
     group->joins[group->join_count++] = (Join){comm, caller};
@@ -383,7 +386,7 @@ static void drop_calls(QueuedCall *calls) {
     }
 }
 
-void group_abandon(Caller caller) {
+void group_abandon(CallSite caller) {
     Group *group = group_of_host();
     char when[100];
     snprintf(when, sizeof when, "%s is called at %s:%d", caller.function, sim_file(caller.place),
@@ -416,7 +419,7 @@ ncclResult_t cudasim_nccl_group_end(const char *file, int line) {
     ENTER("ncclGroupEnd", file, line);
     Group *group = group_of_host();
     if (group->depth == 0) {
-        return nccl_wrong(ncclInvalidUsage, "NCCL misuse", (Caller){"ncclGroupEnd", {file, line}},
+        return nccl_wrong(ncclInvalidUsage, "NCCL misuse", (CallSite){"ncclGroupEnd", {file, line}},
                           "no group is open: ncclGroupStart was not called before");
     }
     if (--group->depth == 0) {

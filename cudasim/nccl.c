@@ -17,7 +17,7 @@ static ncclResult_t refuse(ncclResult_t result) {
     return result;
 }
 
-static ncclResult_t check_numbers(const CollectiveCall *call, Caller caller) {
+static ncclResult_t check_numbers(const CollectiveCall *call, CallSite caller) {
     bool rooted = call->kind == COLLECTIVE_REDUCE || call->kind == COLLECTIVE_BROADCAST;
     bool pair = call->kind == COLLECTIVE_SEND || call->kind == COLLECTIVE_RECV;
     if (collective_type_name(call->type) == NULL) {
@@ -48,7 +48,7 @@ static ncclResult_t check_numbers(const CollectiveCall *call, Caller caller) {
 }
 
 /* A buffer of host memory, where the communicator takes that. */
-static ncclResult_t check_host_buffer(const char *end, const void *p, Caller caller) {
+static ncclResult_t check_host_buffer(const char *end, const void *p, CallSite caller) {
     if (!sim_on_device(p)) {
         return ncclSuccess;
     }
@@ -59,7 +59,7 @@ static ncclResult_t check_host_buffer(const char *end, const void *p, Caller cal
 }
 
 static ncclResult_t check_device_buffer(const QueuedCall *queued, const char *end, const void *p,
-                                        size_t bytes, Caller caller) {
+                                        size_t bytes, CallSite caller) {
     if (!sim_on_device(p)) {
         nccl_wrong(ncclInvalidArgument, "NCCL argument", caller, "the %s is %p, a HOST pointer",
                    end, p);
@@ -88,7 +88,7 @@ static ncclResult_t check_device_buffer(const QueuedCall *queued, const char *en
 }
 
 static ncclResult_t check_buffer(const QueuedCall *queued, const char *end, const void *p,
-                                 size_t bytes, Caller caller) {
+                                 size_t bytes, CallSite caller) {
     if (bytes == 0) {
         return ncclSuccess;
     }
@@ -112,7 +112,7 @@ static const char *place_in_place(const CollectiveCall *call) {
                                                                              : 0);
 }
 
-static ncclResult_t check_overlap(const CollectiveCall *call, Caller caller) {
+static ncclResult_t check_overlap(const CollectiveCall *call, CallSite caller) {
     const char *in = call->in, *out = call->out;
     size_t in_bytes = collective_in_bytes(call), out_bytes = collective_out_bytes(call);
     if (in_bytes == 0 || out_bytes == 0 || in >= out + out_bytes || out >= in + in_bytes ||
@@ -129,7 +129,7 @@ static ncclResult_t check_overlap(const CollectiveCall *call, Caller caller) {
 }
 
 /* The queue of the call's stream, NULL being the default one of the communicator's device. */
-static ncclResult_t check_stream(QueuedCall *queued, cudaStream_t stream, Caller caller) {
+static ncclResult_t check_stream(QueuedCall *queued, cudaStream_t stream, CallSite caller) {
     Host *host = sim_host();
     int device = host->device;
     host->device = queued->comm->device;
@@ -154,7 +154,7 @@ static ncclResult_t check_stream(QueuedCall *queued, cudaStream_t stream, Caller
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
-static ncclResult_t check(QueuedCall *queued, cudaStream_t stream, Caller caller) {
+static ncclResult_t check(QueuedCall *queued, cudaStream_t stream, CallSite caller) {
     CollectiveCall *call = &queued->call;
     ncclResult_t result = check_numbers(call, caller);
     if (result != ncclSuccess || (result = check_stream(queued, stream, caller)) != ncclSuccess) {
@@ -169,7 +169,7 @@ static ncclResult_t check(QueuedCall *queued, cudaStream_t stream, Caller caller
 }
 
 static ncclResult_t enqueue(CollectiveCall call, ncclComm_t comm, cudaStream_t stream) {
-    Caller caller = {collective_name(call.kind), call.place};
+    CallSite caller = {collective_name(call.kind), call.place};
     ncclResult_t result = comm_usable(comm, caller);
     if (result != ncclSuccess) {
         return refuse(result);

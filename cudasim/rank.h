@@ -61,8 +61,7 @@ const Clock *rank_clock(int rank);
 /** A thread of the host calls the runtime for the first time. */
 void thread_has_come(Host *host);
 
-/** rank_wait() of a thread that is not a rank: it waits for other threads, or for ranks, if there are
- * any. */
+/** rank_wait() of a thread that is not a rank: it waits for other threads, or for the ranks. */
 void thread_wait(const RankWait *wait, bool for_ranks);
 
 /* ---- rank.c ---------------------------------------------------------------------------------- */

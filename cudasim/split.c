@@ -10,7 +10,7 @@ typedef struct Wish {
 ncclResult_t cudasim_nccl_split(const char *file, int line, ncclComm_t comm, int color, int key,
                                 ncclComm_t *made, ncclConfig_t *config) {
     ENTER("ncclCommSplit", file, line);
-    Caller caller = {"ncclCommSplit", {file, line}};
+    CallSite caller = {"ncclCommSplit", {file, line}};
     ncclResult_t result = comm_usable(comm, caller);
     if (result == ncclSuccess) {
         result = comm_check_config(config, caller);

@@ -52,14 +52,14 @@ typedef struct ncclComm {
     void *link;           /**< the transport's own */
 } Communicator;
 
-struct Launch;
+struct CallLaunch;
 
 /** A call in the queue of its stream: the work's context. */
 typedef struct QueuedCall {
     CollectiveCall call;        /**< the call */
     Communicator *comm;         /**< of which rank and communicator */
     const Host *caller;         /**< the thread or rank that has called */
-    struct Launch *launch;      /**< the calls with which it begins */
+    struct CallLaunch *launch;  /**< the calls with which it begins */
     int slot;                   /**< its queue */
     const Operation *operation; /**< in that queue */
     bool done;                  /**< data were moved, though its queue may not have come there */
@@ -73,13 +73,13 @@ typedef struct QueuedCall {
  * comes before the first of them in any of its streams is over, and then get on side by side. So a
  * send and a receive of one launch do not wait for each other.
  */
-typedef struct Launch {
+typedef struct CallLaunch {
     QueuedCall *first; /**< of its calls, in the order in which they were made */
     Clock *before;     /**< what must be over before it begins */
     bool begun;        /**< it has */
     int holders;       /**< calls that are not over */
     uint64_t group;    /**< of ncclGroupStart, from 1 on; 0: a single call */
-} Launch;
+} CallLaunch;
 
 /** The work of bringing ranks together. */
 typedef struct Transport {
@@ -145,7 +145,7 @@ extern const Transport sim_transport;
 /* ---- group.c --------------------------------------------------------------------------------- */
 
 /** The queue that must get on before a launch begins; -1: it has begun. */
-int launch_lacks(Launch *launch);
+int launch_lacks(CallLaunch *launch);
 
 /** Opens the memory of a call, and notes it as read and written by its operation. For a transport,
  * before it moves data. */

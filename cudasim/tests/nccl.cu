@@ -209,7 +209,7 @@ static void asking(int rank, void *) {
     }
     MUST(get(&p, p.x) == 10);
     if (rank == 0) {
-        /* Only to ask does not wait: rank 1 comes when it is told to. */
+        /* To ask does not wait: rank 1 comes only when the message has. */
         MUST(ncclAllReduce(p.x, p.x, 1, ncclFloat, ncclSum, p.comm, p.stream) == ncclSuccess);
         MUST(cudaStreamQuery(p.stream) == cudaErrorNotReady);
         MUST(ncclSend(p.x + 1, 1, ncclFloat, 1, p.comm, NULL) == ncclSuccess);

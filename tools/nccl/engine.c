@@ -43,7 +43,7 @@ bool engine_speaks(void) {
     return rank_of_process() == 0;
 }
 
-static void init(Engine *engine) {
+static void init(LocalRanks *engine) {
     ncclUniqueId id;
     engine->first = rank_of_process();
     engine->local = 1;
@@ -75,7 +75,7 @@ bool engine_speaks(void) {
     return true;
 }
 
-static void init(Engine *engine) {
+static void init(LocalRanks *engine) {
     engine->first = 0;
     engine->local = engine->ranks;
     engine->comm = calloc((size_t)engine->ranks, sizeof *engine->comm);
@@ -84,8 +84,8 @@ static void init(Engine *engine) {
 
 #endif
 
-Engine engine_open(int ranks) {
-    Engine engine = {.ranks = ranks};
+LocalRanks engine_open(int ranks) {
+    LocalRanks engine = {.ranks = ranks};
     init(&engine);
     engine.stream = calloc((size_t)engine.local, sizeof *engine.stream);
     for (int i = 0; i < engine.local; i++) {
@@ -95,19 +95,19 @@ Engine engine_open(int ranks) {
     return engine;
 }
 
-void engine_choose(const Engine *engine, int i) {
+void engine_choose(const LocalRanks *engine, int i) {
     int device;
     CALL(ncclCommCuDevice(engine->comm[i], &device));
     CALL(cudaSetDevice(device));
 }
 
-void engine_wait(const Engine *engine) {
+void engine_wait(const LocalRanks *engine) {
     for (int i = 0; i < engine->local; i++) {
         CALL(cudaStreamSynchronize(engine->stream[i]));
     }
 }
 
-void engine_close(Engine *engine) {
+void engine_close(LocalRanks *engine) {
     for (int i = 0; i < engine->local; i++) {
         engine_choose(engine, i);
         CALL(cudaStreamDestroy(engine->stream[i]));

@@ -15,13 +15,13 @@
 #include <nccl.h>
 
 /** A communicator, with those of its ranks that this process has. */
-typedef struct Engine {
+typedef struct LocalRanks {
     int ranks;            /**< of the communicator */
     int first;            /**< the first rank that this process has */
     int local;            /**< how many it has, in one row */
     ncclComm_t *comm;     /**< (local) */
     cudaStream_t *stream; /**< (local) */
-} Engine;
+} LocalRanks;
 
 /** Begins; with MPI it takes its arguments away. */
 void engine_begin(int *argc, char ***argv);
@@ -36,16 +36,16 @@ void engine_ranks(int *least, int *most);
 bool engine_speaks(void);
 
 /** Makes a communicator. */
-Engine engine_open(int ranks);
+LocalRanks engine_open(int ranks);
 
 /** Chooses the device of the i-th local rank. */
-void engine_choose(const Engine *engine, int i);
+void engine_choose(const LocalRanks *engine, int i);
 
 /** Waits for the streams of all local ranks. */
-void engine_wait(const Engine *engine);
+void engine_wait(const LocalRanks *engine);
 
 /** Gives it back. */
-void engine_close(Engine *engine);
+void engine_close(LocalRanks *engine);
 
 /** Ends the program if a call of CUDA or of NCCL has failed; 0 is success for both. */
 #define CALL(call) engine_check((int)(call), #call, __FILE__, __LINE__)

@@ -22,7 +22,7 @@
 
 enum { GUARD = 64, LARGE = (1 << 20) + 3, MOST_SHOWN = 10 };
 
-typedef enum Kind {
+typedef enum CallKind {
     ALL_REDUCE,
     REDUCE,
     REDUCE_SCATTER,
@@ -30,19 +30,19 @@ typedef enum Kind {
     BROADCAST,
     SEND_RECEIVE, /* to the next rank, from the one before */
     KINDS,
-} Kind;
+} CallKind;
 static const char *const kind_names[] = {"AllReduce", "Reduce",    "ReduceScatter",
                                          "AllGather", "Broadcast", "Send and Recv"};
 
-typedef struct Case {
-    Kind kind;
+typedef struct CallCase {
+    CallKind kind;
     ncclDataType_t type;
     ncclRedOp_t op;
     size_t count; /* as the call has it */
     int root;
     bool in_place;
     Numbers numbers;
-} Case;
+} CallCase;
 
 /* A rank's buffers, and on the host what is there before, and what must be there after. */
 typedef struct Buffers {
@@ -56,34 +56,34 @@ static int failures, calls;
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-static bool reduces(Kind kind) {
+static bool reduces(CallKind kind) {
     return kind <= REDUCE_SCATTER;
 }
 
-static bool has_root(Kind kind) {
+static bool has_root(CallKind kind) {
     return kind == REDUCE || kind == BROADCAST;
 }
 
-static size_t in_count(const Case *c, int ranks) {
+static size_t in_count(const CallCase *c, int ranks) {
     return c->kind == REDUCE_SCATTER ? c->count * (size_t)ranks : c->count;
 }
 
-static size_t out_count(const Case *c, int ranks) {
+static size_t out_count(const CallCase *c, int ranks) {
     return c->kind == ALL_GATHER ? c->count * (size_t)ranks : c->count;
 }
 
-static size_t data_bytes(const Case *c, int ranks) {
+static size_t data_bytes(const CallCase *c, int ranks) {
     size_t in = in_count(c, ranks), out = out_count(c, ranks);
     return (in > out ? in : out) * type_bytes(c->type);
 }
 
 /* Bytes before the send buffer, and before the receive buffer, in the buffer that each is in. */
-static size_t in_offset(const Case *c, int rank) {
+static size_t in_offset(const CallCase *c, int rank) {
     bool inside = c->in_place && c->kind == ALL_GATHER;
     return GUARD + (inside ? (size_t)rank * c->count * type_bytes(c->type) : 0);
 }
 
-static size_t out_offset(const Case *c, int rank) {
+static size_t out_offset(const CallCase *c, int rank) {
     bool inside = c->in_place && c->kind == REDUCE_SCATTER;
     return GUARD + (inside ? (size_t)rank * c->count * type_bytes(c->type) : 0);
 }
@@ -91,14 +91,14 @@ static size_t out_offset(const Case *c, int rank) {
 /* ---- what must come out ---------------------------------------------------------------------- */
 
 /* It is the same for all ranks. */
-static void reduce_all(const Case *c, int ranks) {
+static void reduce_all(const CallCase *c, int ranks) {
     for (size_t i = 0; reduces(c->kind) && i < in_count(c, ranks); i++) {
         reduced[i] = number_reduced(c->numbers, c->type, c->op, ranks, i);
     }
 }
 
 /* Element i of a rank's result: in bits and in double. */
-static Reduced expected(const Case *c, int rank, int ranks, size_t i) {
+static Reduced expected(const CallCase *c, int rank, int ranks, size_t i) {
     if (reduces(c->kind)) {
         return reduced[(c->kind == REDUCE_SCATTER ? (size_t)rank * c->count : 0) + i];
     }
@@ -112,7 +112,7 @@ static Reduced expected(const Case *c, int rank, int ranks, size_t i) {
 }
 
 /* NCCL itself sums in an order of its own, so only whole numbers have the same bits there. */
-static bool bits_are_defined(const Case *c) {
+static bool bits_are_defined(const CallCase *c) {
 #ifdef CUDASIM
     (void)c;
     return true;
@@ -121,11 +121,11 @@ static bool bits_are_defined(const Case *c) {
 #endif
 }
 
-static bool receives(const Case *c, int rank) {
+static bool receives(const CallCase *c, int rank) {
     return c->kind != REDUCE || rank == c->root;
 }
 
-static void prepare(const Case *c, Buffers *b, int rank, int ranks) {
+static void prepare(const CallCase *c, Buffers *b, int rank, int ranks) {
     size_t size = type_bytes(c->type), bytes = data_bytes(c, ranks) + 2 * GUARD;
     int out = c->in_place ? 0 : 1;
     for (int k = 0; k < 2; k++) {
@@ -146,7 +146,7 @@ static void prepare(const Case *c, Buffers *b, int rank, int ranks) {
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) static void fail(const Case *c, const Engine *engine,
+__attribute__((format(printf, 3, 4))) static void fail(const CallCase *c, const LocalRanks *engine,
                                                        const char *format, ...) {
     char text[200];
     va_list values;
@@ -162,12 +162,12 @@ __attribute__((format(printf, 3, 4))) static void fail(const Case *c, const Engi
 }
 
 /* A result within the limits of its type, and as defined within them. */
-static bool is_near(const Case *c, const Reduced *want, const char *got) {
+static bool is_near(const CallCase *c, const Reduced *want, const char *got) {
     double x = number_value(got, c->type), defined = number_value(want->bits, c->type);
     return fabs(x - want->exact) <= want->error && fabs(defined - want->exact) <= want->error;
 }
 
-static void compare_results(const Case *c, const Engine *engine, int rank, char *got) {
+static void compare_results(const CallCase *c, const LocalRanks *engine, int rank, char *got) {
     size_t size = type_bytes(c->type);
     for (size_t i = 0; receives(c, rank) && i < out_count(c, engine->ranks); i++) {
         Reduced want = expected(c, rank, engine->ranks, i);
@@ -182,7 +182,7 @@ static void compare_results(const Case *c, const Engine *engine, int rank, char 
     }
 }
 
-static void compare(const Case *c, const Engine *engine, const Buffers *b, int rank) {
+static void compare(const CallCase *c, const LocalRanks *engine, const Buffers *b, int rank) {
     size_t bytes = data_bytes(c, engine->ranks) + 2 * GUARD;
     int out = c->in_place ? 0 : 1;
     for (int k = 0; k < 2; k++) {
@@ -197,7 +197,7 @@ static void compare(const Case *c, const Engine *engine, const Buffers *b, int r
 }
 
 #ifdef CUDASIM
-static double formula(const Case *c, int rank, int ranks) {
+static double formula(const CallCase *c, int rank, int ranks) {
     double bytes = (double)data_bytes(c, ranks), others = (double)(ranks - 1) / ranks;
     switch (c->kind) {
     case ALL_REDUCE:
@@ -216,13 +216,13 @@ static double formula(const Case *c, int rank, int ranks) {
 
 static double wire_before[8];
 
-static void note_wire(const Engine *engine) {
+static void note_wire(const LocalRanks *engine) {
     for (int rank = engine->first; rank < engine->first + engine->local; rank++) {
         wire_before[rank] = cudasim_wire_bytes(rank);
     }
 }
 
-static void compare_wire(const Case *c, const Engine *engine) {
+static void compare_wire(const CallCase *c, const LocalRanks *engine) {
     for (int rank = engine->first; rank < engine->first + engine->local; rank++) {
         double sent = cudasim_wire_bytes(rank) - wire_before[rank];
         double want = formula(c, rank, engine->ranks);
@@ -232,18 +232,18 @@ static void compare_wire(const Case *c, const Engine *engine) {
     }
 }
 #else
-static void note_wire(const Engine *engine) {
+static void note_wire(const LocalRanks *engine) {
     (void)engine;
 }
 
-static void compare_wire(const Case *c, const Engine *engine) {
+static void compare_wire(const CallCase *c, const LocalRanks *engine) {
     (void)c, (void)engine;
 }
 #endif
 
 /* ---- one case -------------------------------------------------------------------------------- */
 
-static void call(const Case *c, const Engine *engine, int i, const Buffers *b) {
+static void call(const CallCase *c, const LocalRanks *engine, int i, const Buffers *b) {
     int rank = engine->first + i, ranks = engine->ranks;
     const void *in = b->device[0] + in_offset(c, rank);
     void *out = b->device[c->in_place ? 0 : 1] + out_offset(c, rank);
@@ -272,7 +272,7 @@ static void call(const Case *c, const Engine *engine, int i, const Buffers *b) {
     calls++;
 }
 
-static void try_case(const Case *c, const Engine *engine, Buffers *buffers) {
+static void try_case(const CallCase *c, const LocalRanks *engine, Buffers *buffers) {
     reduce_all(c, engine->ranks);
     for (int i = 0; i < engine->local; i++) {
         engine_choose(engine, i);
@@ -294,7 +294,7 @@ static void try_case(const Case *c, const Engine *engine, Buffers *buffers) {
 
 /* ---- all cases ------------------------------------------------------------------------------- */
 
-static void try_places(Case c, const Engine *engine, Buffers *buffers) {
+static void try_places(CallCase c, const LocalRanks *engine, Buffers *buffers) {
     for (int in_place = 0; in_place <= (c.kind != SEND_RECEIVE); in_place++) {
         c.in_place = in_place;
         try_case(&c, engine, buffers);
@@ -302,7 +302,7 @@ static void try_places(Case c, const Engine *engine, Buffers *buffers) {
 }
 
 /* The large size is a sum of whole numbers, or of fractions where the type has them. */
-static void try_ops(Case c, const Engine *engine, Buffers *buffers, bool large) {
+static void try_ops(CallCase c, const LocalRanks *engine, Buffers *buffers, bool large) {
     bool real = type_is_real(c.type);
     for (int op = ncclSum; op <= (reduces(c.kind) && !large ? ncclAvg : ncclSum); op++) {
         c.op = (ncclRedOp_t)op;
@@ -317,16 +317,16 @@ static void try_ops(Case c, const Engine *engine, Buffers *buffers, bool large) 
     }
 }
 
-static void try_kind(Kind kind, const Engine *engine, Buffers *buffers, size_t most) {
+static void try_kind(CallKind kind, const LocalRanks *engine, Buffers *buffers, size_t most) {
     static const size_t sizes[] = {1, 31, 1000, LARGE};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0] && sizes[s] <= most; s++) {
         /* Of what is cut into parts for all ranks, the size is the whole. */
         bool cut = kind == REDUCE_SCATTER || kind == ALL_GATHER;
         size_t parts = cut ? (size_t)engine->ranks : 1;
         for (int type = 0; type < ncclNumTypes; type++) {
-            Case c = {.kind = kind,
-                      .type = (ncclDataType_t)type,
-                      .count = (sizes[s] + parts - 1) / parts};
+            CallCase c = {.kind = kind,
+                          .type = (ncclDataType_t)type,
+                          .count = (sizes[s] + parts - 1) / parts};
             try_ops(c, engine, buffers, sizes[s] == LARGE);
             c.root = engine->ranks - 1;
             if (has_root(kind) && c.root > 0 && sizes[s] != LARGE) {
@@ -347,7 +347,7 @@ static char *room(size_t bytes) {
 
 static void try_ranks(int ranks, size_t most) {
     size_t bytes = (most + 8) * sizeof(double) + 2 * GUARD;
-    Engine engine = engine_open(ranks);
+    LocalRanks engine = engine_open(ranks);
     Buffers buffers[8];
     fetched = room(bytes);
     reduced = (Reduced *)room((most + 8) * sizeof *reduced);
@@ -360,7 +360,7 @@ static void try_ranks(int ranks, size_t most) {
         }
     }
     for (int kind = 0; kind < KINDS; kind++) {
-        try_kind((Kind)kind, &engine, buffers, most);
+        try_kind((CallKind)kind, &engine, buffers, most);
     }
     for (int i = 0; i < engine.local; i++) {
         engine_choose(&engine, i);

@@ -64,7 +64,7 @@ static void fetch(float *host, const float *x, size_t count) {
     }
 }
 
-static void try_count(const Engine *engine, Numbers numbers, size_t count) {
+static void try_count(const LocalRanks *engine, Numbers numbers, size_t count) {
     static float host[MOST], want[MOST];
     RingRank ring[8];
     float *nccl[8];
@@ -115,7 +115,7 @@ int main(int argc, char **argv) {
         most = atoi(argv[1]) < most ? atoi(argv[1]) : most;
     }
     for (int ranks = least; ranks <= most; ranks++) {
-        Engine engine = engine_open(ranks);
+        LocalRanks engine = engine_open(ranks);
         checksum = 14695981039346656037u;
         for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
             try_count(&engine, NUMBERS_WHOLE, counts[k]);
