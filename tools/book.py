@@ -22,7 +22,7 @@ PICTURES = "build/docs/pictures"
 # The chapters in the order of the side bar; a handout does not have all of them.
 CHAPTERS = ("docs/course.md", "docs/ops/README.md", "docs/cudasim.md", "docs/instructors.md", "docs/reading.md")
 FOLDERS = ("docs", "kernels", "cudasim", "common", "labs", "train", "grader")
-SOURCES = ("kernels", "solutions", "common", "cudasim", "grader", "labs", "train")
+SOURCES = ("kernels", "solutions", "common", "cudasim", "grader", "labs", "train", "tools/train.sbatch")
 LISTS = ("modules.html", "annotated.html", "files.html")   # whose entries are looked up, not read one after the other
 END = "</div><!-- contents -->\n"
 NOT_DRAWN = "*Not drawn here: the picture takes labs that are not written yet. `make docs` draws it when they are.*"

@@ -392,7 +392,8 @@ static int train(Run *run) {
     return result == 0 && run_speaks(run) ? finish(run) : result;
 }
 
-static int only_predict(Run *run) {
+static int only_predict(void *context) {
+    Run *run = context;
     run->predicted = predict(run, data_batch_rows(run->data));
     print_header(run);
     if (open_report(run, NULL) != 0 ||
@@ -403,7 +404,8 @@ static int only_predict(Run *run) {
 }
 
 /* Without a loop: lab 00 needs no later lab. */
-static int only_measure(Run *run) {
+static int only_measure(void *context) {
+    Run *run = context;
     const TrainOptions *options = &run->options;
     int B = data_batch_rows(run->data);
     MemoryUse counted;
@@ -451,8 +453,8 @@ int run_training(const TrainOptions *options, Comm *comm) {
     comm_set_order(comm, options->deterministic != 0);
     int result = comm_in_turn(comm, prepare, &run);
     if (result == 0) {
-        result = options->measure_only   ? only_measure(&run)
-                 : options->predict_only ? only_predict(&run)
+        result = options->measure_only   ? comm_in_turn(comm, only_measure, &run)
+                 : options->predict_only ? comm_in_turn(comm, only_predict, &run)
                                          : train(&run);
     }
     close_run(&run);

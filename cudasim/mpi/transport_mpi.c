@@ -93,7 +93,7 @@ static void mpi_forget(QueuedCall *queued) {
 
 /* The first call in the list is next, with those of its launch. */
 static int mpi_needs(QueuedCall *queued) {
-    Launch *next = waiting[0]->launch;
+    CallLaunch *next = waiting[0]->launch;
     int lacking = launch_lacks(next);
     return lacking >= 0 ? lacking : next == queued->launch ? queued->slot : waiting[0]->slot;
 }
@@ -119,7 +119,7 @@ static void refuse_late(const QueuedCall *queued) {
 
 /* The calls of the launch that have come, collectives first. */
 static void mpi_run(QueuedCall *queued) {
-    const Launch *launch = queued->launch;
+    const CallLaunch *launch = queued->launch;
     int count = 0;
     QueuedCall **calls = sim_realloc(NULL, (size_t)waiting_count * sizeof(QueuedCall *));
     refuse_late(queued);
