@@ -1,5 +1,5 @@
-/* The event was created with device 0 current, and is recorded in a stream of device 1. On a GPU the
-   call fails, and who waits for the event waits for nothing. */
+/* The event was created with device 0 current, and is recorded in a stream of device 1. On a GPU
+   the call fails, and who waits for the event waits for nothing. */
 /* devices: 2 */
 #include "try.cuh"
 

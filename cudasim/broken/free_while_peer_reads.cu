@@ -1,5 +1,5 @@
-/* cudaFree() waits for the device that has the memory. A kernel of another device, which reads it by
-   peer access, may still run. */
+/* cudaFree() waits for the device that has the memory. A kernel of another device, which reads it
+   by peer access, may still run. */
 /* devices: 2 */
 #include "try.cuh"
 

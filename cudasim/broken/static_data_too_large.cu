@@ -1,5 +1,5 @@
-/* Each rank is to have its own copy of a static array, of 8 KiB. At each change of rank the copies are
-   exchanged: what is larger than 4 KiB belongs into memory that a rank takes itself. */
+/* Each rank is to have its own copy of a static array, of 8 KiB. At each change of rank the copies
+   are exchanged: what is larger than 4 KiB belongs into memory that a rank takes itself. */
 #include "cudasim_ranks.h"
 #include "try.cuh"
 

@@ -1,4 +1,4 @@
-#include "engine.h"
+#include "tools/nccl/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

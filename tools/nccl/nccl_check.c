@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
-#include "numbers.h"
+#include "tools/nccl/engine.h"
+#include "tools/nccl/numbers.h"
 
 #ifdef CUDASIM
 #include <cudasim_nccl.h>

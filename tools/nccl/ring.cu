@@ -1,4 +1,4 @@
-#include "ring.h"
+#include "tools/nccl/ring.h"
 
 /* A chunk of the array. */
 typedef struct Chunk {

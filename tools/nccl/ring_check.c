@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
-#include "numbers.h"
-#include "ring.h"
+#include "tools/nccl/engine.h"
+#include "tools/nccl/numbers.h"
+#include "tools/nccl/ring.h"
 
 enum { MOST = 100003 };
 static int failures;

@@ -14,22 +14,22 @@ static float value(int r, size_t i) {
 }
 
 /* Tensors are allocated and released as on a stack. */
-typedef struct Bench {
+typedef struct Trial {
     Comm *comm;
     Device *device;
     int rank, ranks;
     float *host;  /* (ranks * LONGEST) */
     float *a, *b; /* (ranks * LONGEST) of the device */
-} Bench;
+} Trial;
 
-static void fill(Bench *bench, float *to, int r, size_t n) {
+static void fill(Trial *bench, float *to, int r, size_t n) {
     for (size_t i = 0; i < n; i++) {
         bench->host[i] = value(r, i);
     }
     device_upload(bench->device, to, bench->host, n * sizeof(float));
 }
 
-static void expect(Bench *bench, const float *data, const float *want, size_t n, const char *what) {
+static void expect(Trial *bench, const float *data, const float *want, size_t n, const char *what) {
     device_download(bench->device, bench->host, data, n * sizeof(float));
     CHECK(memcmp(bench->host, want, n * sizeof(float)) == 0, "%s of %zu elements on rank %d of %d",
           what, n, bench->rank, bench->ranks);
@@ -43,7 +43,7 @@ static float sum(int ranks, size_t i) {
     return total;
 }
 
-static void check_sums(Bench *bench, float *want, size_t n) {
+static void check_sums(Trial *bench, float *want, size_t n) {
     for (size_t i = 0; i < n; i++) {
         want[i] = sum(bench->ranks, i);
     }
@@ -59,7 +59,7 @@ static void check_sums(Bench *bench, float *want, size_t n) {
     expect(bench, bench->a + mine, want + mine, part, "reduce-scatter in place");
 }
 
-static void check_copies(Bench *bench, float *want, size_t n) {
+static void check_copies(Trial *bench, float *want, size_t n) {
     size_t bytes = n * sizeof(float);
     for (int r = 0; r < bench->ranks; r++) {
         for (size_t i = 0; i < n; i++) {
@@ -84,7 +84,7 @@ static void check_copies(Bench *bench, float *want, size_t n) {
 }
 
 /* Each is its rank's number: the sums are whole, and exact in half. */
-static void check_halves(Bench *bench) {
+static void check_halves(Trial *bench) {
     for (Precision type = F16; type <= BF16; type++) {
         uint16_t number[3], want = 0;
         float total = (float)(bench->ranks * (bench->ranks - 1) / 2);
@@ -114,7 +114,7 @@ static void check_host(Comm *comm) {
 
 void check_calls(Comm *comm, Device *device) {
     static const size_t sizes[] = {1, 31, LONGEST};
-    Bench bench = {comm, device, comm_rank(comm), comm_size(comm), NULL, NULL, NULL};
+    Trial bench = {comm, device, comm_rank(comm), comm_size(comm), NULL, NULL, NULL};
     size_t room = (size_t)bench.ranks * LONGEST * sizeof(float);
     float *want = malloc(room);
     bench.host = malloc(room);
