@@ -14,25 +14,26 @@ static float value(int r, size_t i) {
 }
 
 /* Tensors are allocated and released as on a stack. */
-typedef struct Trial {
+typedef struct RankCalls {
     Comm *comm;
     Device *device;
     int rank, ranks;
     float *host;  /* (ranks * LONGEST) */
     float *a, *b; /* (ranks * LONGEST) of the device */
-} Trial;
+} RankCalls;
 
-static void fill(Trial *bench, float *to, int r, size_t n) {
+static void fill(RankCalls *calls, float *to, int r, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        bench->host[i] = value(r, i);
+        calls->host[i] = value(r, i);
     }
-    device_upload(bench->device, to, bench->host, n * sizeof(float));
+    device_upload(calls->device, to, calls->host, n * sizeof(float));
 }
 
-static void expect(Trial *bench, const float *data, const float *want, size_t n, const char *what) {
-    device_download(bench->device, bench->host, data, n * sizeof(float));
-    CHECK(memcmp(bench->host, want, n * sizeof(float)) == 0, "%s of %zu elements on rank %d of %d",
-          what, n, bench->rank, bench->ranks);
+static void expect(RankCalls *calls, const float *data, const float *want, size_t n,
+                   const char *what) {
+    device_download(calls->device, calls->host, data, n * sizeof(float));
+    CHECK(memcmp(calls->host, want, n * sizeof(float)) == 0, "%s of %zu elements on rank %d of %d",
+          what, n, calls->rank, calls->ranks);
 }
 
 static float sum(int ranks, size_t i) {
@@ -43,59 +44,59 @@ static float sum(int ranks, size_t i) {
     return total;
 }
 
-static void check_sums(Trial *bench, float *want, size_t n) {
+static void check_sums(RankCalls *calls, float *want, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        want[i] = sum(bench->ranks, i);
+        want[i] = sum(calls->ranks, i);
     }
-    fill(bench, bench->a, bench->rank, n);
-    comm_all_reduce(bench->comm, bench->a, n, F32);
-    expect(bench, bench->a, want, n, "all-reduce");
+    fill(calls, calls->a, calls->rank, n);
+    comm_all_reduce(calls->comm, calls->a, n, F32);
+    expect(calls, calls->a, want, n, "all-reduce");
 
-    size_t part = n / (size_t)bench->ranks, mine = part * (size_t)bench->rank;
-    fill(bench, bench->a, bench->rank, n);
-    comm_reduce_scatter(bench->comm, bench->b, bench->a, part, F32);
-    expect(bench, bench->b, want + mine, part, "reduce-scatter");
-    comm_reduce_scatter(bench->comm, bench->a + mine, bench->a, part, F32);
-    expect(bench, bench->a + mine, want + mine, part, "reduce-scatter in place");
+    size_t part = n / (size_t)calls->ranks, mine = part * (size_t)calls->rank;
+    fill(calls, calls->a, calls->rank, n);
+    comm_reduce_scatter(calls->comm, calls->b, calls->a, part, F32);
+    expect(calls, calls->b, want + mine, part, "reduce-scatter");
+    comm_reduce_scatter(calls->comm, calls->a + mine, calls->a, part, F32);
+    expect(calls, calls->a + mine, want + mine, part, "reduce-scatter in place");
 }
 
-static void check_copies(Trial *bench, float *want, size_t n) {
+static void check_copies(RankCalls *calls, float *want, size_t n) {
     size_t bytes = n * sizeof(float);
-    for (int r = 0; r < bench->ranks; r++) {
+    for (int r = 0; r < calls->ranks; r++) {
         for (size_t i = 0; i < n; i++) {
             want[(size_t)r * n + i] = value(r, i);
         }
     }
-    fill(bench, bench->a, bench->rank, n);
-    comm_all_gather(bench->comm, bench->b, bench->a, bytes);
-    expect(bench, bench->b, want, n * (size_t)bench->ranks, "all-gather");
+    fill(calls, calls->a, calls->rank, n);
+    comm_all_gather(calls->comm, calls->b, calls->a, bytes);
+    expect(calls, calls->b, want, n * (size_t)calls->ranks, "all-gather");
 
-    int root = bench->ranks - 1;
-    comm_broadcast(bench->comm, bench->a, bytes, root);
-    expect(bench, bench->a, want + (size_t)root * n, n, "broadcast");
+    int root = calls->ranks - 1;
+    comm_broadcast(calls->comm, calls->a, bytes, root);
+    expect(calls, calls->a, want + (size_t)root * n, n, "broadcast");
 
-    int next = (bench->rank + 1) % bench->ranks, last = (bench->rank + root) % bench->ranks;
-    fill(bench, bench->a, bench->rank, n);
-    comm_begin_group(bench->comm);
-    comm_send(bench->comm, bench->a, bytes, next);
-    comm_receive(bench->comm, bench->b, bytes, last);
-    comm_end_group(bench->comm);
-    expect(bench, bench->b, want + (size_t)last * n, n, "send and receive");
+    int next = (calls->rank + 1) % calls->ranks, last = (calls->rank + root) % calls->ranks;
+    fill(calls, calls->a, calls->rank, n);
+    comm_begin_group(calls->comm);
+    comm_send(calls->comm, calls->a, bytes, next);
+    comm_receive(calls->comm, calls->b, bytes, last);
+    comm_end_group(calls->comm);
+    expect(calls, calls->b, want + (size_t)last * n, n, "send and receive");
 }
 
 /* Each is its rank's number: the sums are whole, and exact in half. */
-static void check_halves(Trial *bench) {
+static void check_halves(RankCalls *calls) {
     for (Precision type = F16; type <= BF16; type++) {
         uint16_t number[3], want = 0;
-        float total = (float)(bench->ranks * (bench->ranks - 1) / 2);
+        float total = (float)(calls->ranks * (calls->ranks - 1) / 2);
         want = type == F16 ? half_from_float(total) : bf16_from_float(total);
         for (int i = 0; i < 3; i++) {
-            float mine = (float)bench->rank;
+            float mine = (float)calls->rank;
             number[i] = type == F16 ? half_from_float(mine) : bf16_from_float(mine);
         }
-        device_upload(bench->device, bench->a, number, sizeof number);
-        comm_all_reduce(bench->comm, bench->a, 3, type);
-        device_download(bench->device, number, bench->a, sizeof number);
+        device_upload(calls->device, calls->a, number, sizeof number);
+        comm_all_reduce(calls->comm, calls->a, 3, type);
+        device_download(calls->device, number, calls->a, sizeof number);
         for (int i = 0; i < 3; i++) {
             CHECK(number[i] == want, "all-reduce of %s: %#x, not %#x", precision_name(type),
                   number[i], want);
@@ -114,21 +115,21 @@ static void check_host(Comm *comm) {
 
 void check_calls(Comm *comm, Device *device) {
     static const size_t sizes[] = {1, 31, LONGEST};
-    Trial bench = {comm, device, comm_rank(comm), comm_size(comm), NULL, NULL, NULL};
-    size_t room = (size_t)bench.ranks * LONGEST * sizeof(float);
+    RankCalls calls = {comm, device, comm_rank(comm), comm_size(comm), NULL, NULL, NULL};
+    size_t room = (size_t)calls.ranks * LONGEST * sizeof(float);
     float *want = malloc(room);
-    bench.host = malloc(room);
-    bench.a = device_alloc(device, room);
-    bench.b = device_alloc(device, room);
-    CHECK(want && bench.host && bench.a && bench.b, "no memory for %zu bytes", room);
+    calls.host = malloc(room);
+    calls.a = device_alloc(device, room);
+    calls.b = device_alloc(device, room);
+    CHECK(want && calls.host && calls.a && calls.b, "no memory for %zu bytes", room);
     check_host(comm);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        check_sums(&bench, want, sizes[i]);
-        check_copies(&bench, want, sizes[i]);
+        check_sums(&calls, want, sizes[i]);
+        check_copies(&calls, want, sizes[i]);
     }
-    check_halves(&bench);
-    device_release(device, bench.b, room);
-    device_release(device, bench.a, room);
-    free(bench.host);
+    check_halves(&calls);
+    device_release(device, calls.b, room);
+    device_release(device, calls.a, room);
+    free(calls.host);
     free(want);
 }
