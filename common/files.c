@@ -86,8 +86,14 @@ int stdout_flush(void) {
                                                   : file_error("standard output", "cannot write");
 }
 
+/* A device or a pipe is written as it is: a rename would put a file in its place. */
+static bool is_renamed_to(const char *path) {
+    struct stat status;
+    return stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
+}
+
 FILE *file_begin(const char *path) {
-    char *part = joined(path, ".part", "");
+    char *part = joined(path, is_renamed_to(path) ? ".part" : "", "");
     FILE *file = fopen(part, "wb");
     if (file == NULL) {
         file_error(path, "cannot write");
@@ -98,13 +104,14 @@ FILE *file_begin(const char *path) {
 
 int file_end(FILE *file, const char *path, bool keep) {
     char *part = joined(path, ".part", "");
-    bool good = fflush(file) == 0 && !ferror(file) && fsync(fileno(file)) == 0;
+    bool renamed = is_renamed_to(path);
+    bool good = fflush(file) == 0 && !ferror(file) && (!renamed || fsync(fileno(file)) == 0);
     int reason = errno;
     if (fclose(file) != 0 && good) {
         good = false;
         reason = errno;
     }
-    if (good && keep && rename(part, path) != 0) {
+    if (good && keep && renamed && rename(part, path) != 0) {
         good = false;
         reason = errno;
     }
@@ -112,7 +119,7 @@ int file_end(FILE *file, const char *path, bool keep) {
         errno = reason;
         file_error(path, "cannot write");
     }
-    if (!good || !keep) {
+    if (renamed && (!good || !keep)) {
         remove(part);
     }
     free(part);

@@ -2,9 +2,11 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/testkit/scratch.h"
 
@@ -33,6 +35,22 @@ Test(files, a_json_object_or_one_line) {
     expect_refused(scratch_file("list", "[1]", 3), ": not a JSON object\n");
     expect_refused(scratch_file("twice", "{\"a\": 1,\n\"a\": 2}", 16), ": line 2: ");
     expect_refused(scratch_file("cursor", "{\"a\": \033[2J}", 11), ": not a JSON object: line 1");
+    scratch_remove();
+}
+
+Test(files, a_pipe_stays_a_pipe) {
+    scratch_folder();
+    const char *path = scratch_path("pipe");
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
+    FILE *file = file_begin(path);
+    cr_assert(fputs("all", file) >= 0);
+    cr_assert_eq(file_end(file, path, true), 0);
+    char text[8];
+    struct stat status;
+    cr_assert_eq(read(reader, text, sizeof text), 3);
+    cr_assert(stat(path, &status) == 0 && S_ISFIFO(status.st_mode));
+    close(reader);
     scratch_remove();
 }
 

@@ -18,7 +18,7 @@ import sys
 TABLES = "grader/proof/kit/*.mutants"
 COPY = "build/mutants"
 LOG = "build/mutants.log"
-SOURCES = ("Makefile", "kernels", "common", "train", "cudasim", "grader", "solutions", "labs", "machines", "tools", "docs")
+SOURCES = ("Makefile", "kernels", "common", "train", "cudasim", "grader", "solutions", "labs", "machines", "tools")
 BUILT = ("build/obj", "build/gpu", "build/lab", "build/absent", "build/labs*", "build/bin", "build/*.a", "build/cu2cpp")
 TARGET = "build/bin/unit"  # and the programs that its tests start
 NAMED = 0.75  # of the unit tests, at least
