@@ -63,7 +63,7 @@ endif
 SIM_LOOKS := $(addprefix cudasim/,hooks.c quick.c check.c site.c address.c shadow.c race.c race_report.c held.c replay.c profile.c sample.c share.c traffic.c)
 CLOCK     := $(call c_objects,$(filter-out %/main.c %_test.c,$(wildcard cudasim/clock/*.c)))
 # With MPI each process has a rank; else all ranks are in one.
-SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)) $(if $(MPI),%/transport_local.c %/clique.c),$(wildcard cudasim/*.c $(if $(MPI),cudasim/mpi/*.c)))) $(CLOCK)
+SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)) $(if $(MPI),%/transport_local.c %/clique.c),$(wildcard cudasim/*.c cudasim/nccl/*.c $(if $(MPI),cudasim/mpi/*.c)))) $(CLOCK)
 $(SIM_OBJ): private SANITIZE :=
 $(SIM_OBJ): private MORE_WARN := $(STRICT)
 $B/libcudasim.a: $(SIM_OBJ) | build/cu2cpp

@@ -18,7 +18,7 @@
 
 #include <mpi.h>
 
-#include "../transport.h"
+#include "../nccl/transport.h"
 
 /** The processes of a communicator: Communicator.link. */
 typedef struct Link {

@@ -1,5 +1,5 @@
 /* Collectives without any transport: the arithmetic, the lengths, the words. */
-#include "cudasim/collective.h"
+#include "cudasim/nccl/collective.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -54,7 +54,7 @@ INSTALLED=1 "$work/autograder/source/setup.sh" >"$work/setup.log" 2>&1 || { tail
 
 # A machine with nothing on it gets all whose headers the packed sources ask for, by Debian's own word.
 wanted=$("$work/autograder/source/tools/setup.sh" --grade --list | awk '{ print $1 }')
-for header in $(cd "$work/autograder/source" && cat grader/*.c grader/*.h common/*.c common/*.h kernels/*.c cudasim/*.c |
+for header in $(cd "$work/autograder/source" && cat grader/*.c grader/*.h common/*.c common/*.h kernels/*.c cudasim/*.c cudasim/*/*.c |
     sed -n 's/^#include <\(.*\)>.*/\1/p' | sort -u); do
     path=$(ls "/usr/include/$header" "/usr/include/$(gcc -dumpmachine)/$header" 2>/dev/null | head -n 1)
     package=$(dpkg -S "$path" 2>/dev/null | cut -d: -f1)

@@ -2,9 +2,9 @@
 
 #include <stdarg.h>
 
+#include "../device.h"
 #include "cudasim_nccl.h"
 #include "cudasim_ranks.h"
-#include "device.h"
 
 /* Communicators: made, split, asked and ended. */
 

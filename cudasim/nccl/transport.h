@@ -19,8 +19,8 @@
 #ifndef CUDASIM_TRANSPORT_H
 #define CUDASIM_TRANSPORT_H
 
+#include "../rank.h"
 #include "collective.h"
-#include "rank.h"
 
 /** The last call of a communicator in one of its queues. */
 typedef struct LastCall {

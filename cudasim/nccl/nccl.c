@@ -1,7 +1,7 @@
 #include "communicator.h"
 
-#include "device.h"
-#include "graph.h"
+#include "../device.h"
+#include "../graph.h"
 
 /* The calls that move data: their arguments are checked, and then they are given to the group. */
 

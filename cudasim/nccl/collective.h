@@ -7,8 +7,8 @@
 #ifndef CUDASIM_COLLECTIVE_H
 #define CUDASIM_COLLECTIVE_H
 
+#include "../sim.h"
 #include "nccl.h"
-#include "sim.h"
 
 /** The calls of NCCL that move data. */
 typedef enum CollectiveKind {
