@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/comm_inside.h"
+#include "common/lab.h"
 
 #ifdef BACKEND_CUDA
 
@@ -26,6 +27,7 @@ void comm_gather(Comm *comm, const void *mine, size_t bytes, void *all) {
 #include <cuda_runtime.h>
 #include <cudasim_nccl.h>
 #include <cudasim_ranks.h>
+#include <cudasim_record.h>
 
 #define EXPECT(call)                                                                               \
     do {                                                                                           \
@@ -46,6 +48,12 @@ static ncclUniqueId id_for_all(int ranks) {
 void world_begin(Comm *comm) {
     comm->rank = comm->local_rank = cudasim_rank();
     comm->size = cudasim_rank_count();
+    if (comm->size > 1 && cudasim_dry()) {
+        fprintf(stderr,
+                "ranks: CUDASIM_DRY moves nothing between ranks, and these need each other's "
+                "data to begin; leave it out, or run one rank\n");
+        exit(EXIT_USAGE);
+    }
     if (comm->size > 1) {
         ncclComm_t host;
         EXPECT(ncclCommInitRank(&host, comm->size, id_for_all(comm->size), comm->rank));

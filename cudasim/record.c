@@ -354,6 +354,11 @@ static bool comes_before(const CudasimEntry *a, const CudasimEntry *b) {
     return a->stream == b->stream && one_host && a->id < b->id;
 }
 
+bool cudasim_dry(void) {
+    sim_begin();
+    return sim_settings.dry;
+}
+
 bool cudasim_may_overlap(uint64_t a, uint64_t b) {
     const CudasimEntry *x = cudasim_entry(a), *y = cudasim_entry(b);
     return x != NULL && y != NULL && a != b && !comes_before(x, y) && !comes_before(y, x);

@@ -13,7 +13,7 @@
  *     queue.c    queues of work, and what waits for what
  *     rank.c     ranks: several hosts in one process
  *     threads.c  threads of the host that wait for each other
- *     nccl/, mpi/  NCCL between ranks of one process, and between processes: see nccl/transport.h
+ *     nccl/, mpi/  NCCL in one process, and between processes: cudasim/nccl/transport.h
  *     record.c   a record of what enters queues, and of waits; clock/ writes, reads and reckons it
  *     use.c      which memory waiting work will use
  *     variables.c  variables of each device

@@ -132,6 +132,9 @@ CudasimRecord cudasim_record(void);
 /** Entry `id`, valid until the next call of CUDA; NULL if there is none. */
 const CudasimEntry *cudasim_entry(uint64_t id);
 
+/** Whether this is a dry run (CUDASIM_DRY=1): nothing is computed, or moved between ranks. */
+bool cudasim_dry(void);
+
 /**
  * Whether two entries could run at the same time: nothing orders them. Decided by the clocks alone,
  * so what the simulator does first plays no part.

@@ -1,5 +1,5 @@
 /* Ranks that are processes, started by mpirun: who they are, and whose turn it is. The contract is
-   in ../nccl/transport.h, the rule of order in link.h. */
+   in cudasim/nccl/transport.h, the rule of order in link.h. */
 #include <stdlib.h>
 
 #include "../queue.h"
