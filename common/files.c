@@ -86,10 +86,14 @@ int stdout_flush(void) {
                                                   : file_error("standard output", "cannot write");
 }
 
-/* A device or a pipe is written as it is: a rename would put a file in its place. */
+/* A device or a pipe is written as it is: a rename would put a file in its place. errno stays, for it
+   may be that of a write. */
 static bool is_renamed_to(const char *path) {
+    int reason = errno;
     struct stat status;
-    return stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
+    bool other = stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+    errno = reason;
+    return !other;
 }
 
 FILE *file_begin(const char *path) {
