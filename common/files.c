@@ -86,8 +86,8 @@ int stdout_flush(void) {
                                                   : file_error("standard output", "cannot write");
 }
 
-/* A device or a pipe is written as it is: a rename would put a file in its place. errno stays, for it
-   may be that of a write. */
+/* A device or a pipe is written as it is: a rename would put a file in its place. errno stays, as
+   it may be that of a write. */
 static bool is_renamed_to(const char *path) {
     int reason = errno;
     struct stat status;
