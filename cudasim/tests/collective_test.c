@@ -74,7 +74,7 @@ Test(collective, max_and_min_pass_over_nan) {
     cr_assert_eq(FLOATS(ncclMin, NAN, 1, 2), 1);
     cr_assert(isnan(FLOATS(ncclMax, NAN, NAN)));
     cr_assert(isnan(FLOATS(ncclSum, 1, NAN)));
-    cr_assert(isnan(REDUCED(double, ncclFloat64, ncclProd, NAN, 1)));
+    cr_assert(isnan(REDUCED(double, ncclFloat64, ncclProd, (double)NAN, 1)));
 }
 
 /* More than a block of the work, in place. */

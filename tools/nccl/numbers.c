@@ -19,7 +19,7 @@ static const struct {
     [ncclInt64] = {"int64", 8, 0},
     [ncclUint64] = {"uint64", 8, 0},
     [ncclFloat16] = {"half", 2, 0x1p-10},
-    [ncclFloat32] = {"float", 4, FLT_EPSILON},
+    [ncclFloat32] = {"float", 4, (double)FLT_EPSILON},
     [ncclFloat64] = {"double", 8, DBL_EPSILON},
     [ncclBfloat16] = {"bf16", 2, 0x1p-7},
 };
@@ -99,11 +99,11 @@ double number_value(const void *from, ncclDataType_t type) {
     case ncclUint64:
         return (double)x.u64;
     case ncclFloat16:
-        return half_to_float(x.narrow);
+        return (double)half_to_float(x.narrow);
     case ncclBfloat16:
-        return bf16_to_float(x.narrow);
+        return (double)bf16_to_float(x.narrow);
     case ncclFloat32:
-        return x.f32;
+        return (double)x.f32;
     default:
         return x.f64;
     }
