@@ -16,6 +16,19 @@ void sim_detail_waiting(Worker *worker, int thread) {
     threadIdx = index;
 }
 
+/* All threads in a state go on; whether there are any. */
+static bool wake_all(Worker *worker, ThreadState state) {
+    unsigned end = worker->ready_end;
+    int threads = worker->threads;
+    for (int i = 0; i < threads; i++) {
+        int t = worker->order[i];
+        end = worker->state[t] == state ? sim_wake(worker, t, end) : end;
+    }
+    bool any = end != worker->ready_end;
+    worker->ready_end = end;
+    return any;
+}
+
 static void open_barrier(Worker *worker) {
     if (sim_settings.schedule == RANDOM) {
         sim_shuffle(worker, worker->order, worker->threads);
@@ -23,11 +36,7 @@ static void open_barrier(Worker *worker) {
     worker->barred = 0;
     worker->barriers++;
     worker->result = worker->reduced;
-    for (int i = 0; i < worker->threads; i++) {
-        if (worker->state[worker->order[i]] == BARRED) {
-            sim_wake(worker, worker->order[i]);
-        }
-    }
+    wake_all(worker, BARRED);
 }
 
 static int first_in_state(const Worker *worker, ThreadState state) {
@@ -67,18 +76,10 @@ static bool has_moved(Worker *worker) {
 /* When all others wait, those that wait for a flag look at it again; after other blocks, where no
    thread has moved since they looked last. */
 static bool wake_idle(Worker *worker) {
-    bool any = false;
     if (first_in_state(worker, LOOKING) >= 0 && !has_moved(worker)) {
         sim_let_others_run(worker);
     }
-    for (int i = 0; i < worker->threads; i++) {
-        int t = worker->order[i];
-        if (worker->state[t] == LOOKING) {
-            sim_wake(worker, t);
-            any = true;
-        }
-    }
-    return any;
+    return wake_all(worker, LOOKING);
 }
 
 /* Nobody can go on. A warp's operation that lacks a lane never completes; a barrier that lacks

@@ -51,7 +51,6 @@ static Fiber *take_fiber(Worker *worker) {
 /* The fiber's thread has the processor. */
 static inline void become(Worker *worker, Fiber *self) {
     worker->fiber = self;
-    worker->looks = 0;
     threadIdx = self->index;
     cudasim_lane = self->lane;
 }
@@ -60,11 +59,6 @@ static inline void become(Worker *worker, Fiber *self) {
 static inline void *go_to(Worker *worker, Fiber *from, Fiber *to, void *result) {
     become(worker, to);
     return sim_stack_switch(&from->stack_pointer, to->stack_pointer, result);
-}
-
-void sim_wake(Worker *worker, int thread) {
-    worker->state[thread] = READY;
-    worker->ready[worker->ready_end++ % READY_ROOM] = worker->fiber_of[thread];
 }
 
 /* Stacks of a large block do not fit into the nearest cache, so the stack of one who comes later is
@@ -87,7 +81,11 @@ __attribute__((noinline)) void *sim_suspend_or_begin(Worker *worker, void *resul
     }
     bool ready = worker->ready_first != worker->ready_end;
     Fiber *next = ready ? next_ready(worker) : take_fiber(worker);
-    return next != self ? go_to(worker, self, next, result) : result;
+    if (next == self) {
+        worker->turn++; /* it is its turn still */
+        return result;
+    }
+    return go_to(worker, self, next, result);
 }
 
 /* The usual case stands alone: so it needs no registers of its caller. */
@@ -105,9 +103,16 @@ void sim_look_later(void) {
     sim_suspend_or_begin(worker, NULL);
 }
 
+/* Whose turn it is changes too often to begin the count anew then. */
 void sim_idle(void) {
     Worker *worker = sim_worker;
-    if (worker != NULL && worker->in_kernel && ++worker->looks >= MANY_LOOKS) {
+    if (worker == NULL || !worker->in_kernel) {
+        return;
+    }
+    unsigned turn = worker->ready_first + (unsigned)worker->begun;
+    worker->looks = worker->turn == turn ? worker->looks + 1 : 1;
+    worker->turn = turn;
+    if (worker->looks >= MANY_LOOKS) {
         sim_look_later();
     }
 }
@@ -287,6 +292,7 @@ void sim_begin_block(Worker *worker, const Launch *launch, unsigned number) {
 
 void sim_resume_block(Worker *worker) {
     worker->in_kernel = true;
+    worker->looks = 0;
     go_to(worker, &worker->home, worker->fiber != NULL ? worker->fiber : take_fiber(worker), NULL);
     worker->in_kernel = false;
 }

@@ -95,7 +95,8 @@ typedef struct Worker {
     Fiber *pool;  /**< MAX_THREADS + 1 of them */
     char *stacks; /**< of MAX_THREADS + 1 fibers */
 
-    int looks;        /**< of the running thread, one after the other, that found nothing new */
+    int looks;        /**< of a thread in its turn, one after the other, that found nothing new */
+    unsigned turn;    /**< which: how many turns there had been */
     int alive_before; /**< when all that could go on were looking: see barrier.c */
     unsigned barriers_before; /**< the same */
     int barred_before;        /**< the same */
@@ -231,8 +232,18 @@ void sim_shuffle(Worker *worker, uint16_t *items, int n);
 /** The running thread waits for something that others do: it looks again when all of them wait. */
 void sim_look_later(void);
 
-/** A waiting thread may go on. */
-void sim_wake(Worker *worker, int thread);
+/**
+ * A waiting thread may go on, after those who were woken before it. Who wakes many keeps the end of
+ * the ring in a variable: in memory, each would have to wait until the one before it is stored.
+ *
+ * @param end worker->ready_end, or what was returned for the thread before
+ * @return the ring's new end; the last one is to become worker->ready_end
+ */
+static inline unsigned sim_wake(Worker *worker, int thread, unsigned end) {
+    worker->state[thread] = READY;
+    worker->ready[end % READY_ROOM] = worker->fiber_of[thread];
+    return end + 1;
+}
 
 /** When all threads wait: reports a meeting that never completes, and leaves the block. */
 _Noreturn void sim_report_stuck_meeting(Worker *worker, int thread);

@@ -237,7 +237,7 @@ cudaError_t cudasim_begin_capture(const char *file, int line, cudaStream_t strea
     if (slot < 0 || mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) {
         return sim_error(cudaErrorInvalidValue, what, place, false);
     }
-    if (is_default(slot)) {
+    if (is_default(slot) && stream != cudaStreamPerThread) {
         return graph_misuse(cudaErrorStreamCaptureUnsupported, what, place,
                             "the default stream cannot be captured: make one with "
                             "cudaStreamCreate");

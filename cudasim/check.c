@@ -159,7 +159,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, b
             check_written(&access);
             race_access(&access);
             profile_access(&access);
-            share_access(&access);
+            share_moved(bytes);
             traffic_access(p, bytes, write);
         }
     } else if (p >= worker->shared && p < worker->dynamic_end + PAGE) {
@@ -209,7 +209,7 @@ static void look_at_atomic(const void *address, size_t bytes, Site site) {
         if (!shared) {
             traffic_access(p, bytes, false);
             traffic_access(p, bytes, true);
-            share_access(&access);
+            share_moved(bytes);
         }
     } else if (shared) {
         report("out-of-bounds access", &access, " of shared memory");
@@ -269,9 +269,11 @@ void check_range(const void *p, size_t bytes, bool write) {
 void check_copied(void *to, const void *from, size_t bytes) {
     shadow_copy(to, from, bytes);
     race_range(from, bytes, false);
+    traffic_access(from, bytes, false);
 }
 
 void check_pause(void) {
+    quick_forget();
     if (replay_runs()) {
         replay_pause();
     } else {

@@ -121,6 +121,12 @@ void race_compares(const void *p);
 /** A launch begins, or runs again, or its blocks have other numbers now. */
 void quick_begin(void);
 
+/** From here on quick.h passes over what the running thread's block has read. */
+void quick_know(void);
+
+/** No longer: another thread may be next, or the next access is to be looked at. */
+void quick_forget(void);
+
 /** Accesses that quick_look() has found right. */
 double quick_accesses(void);
 
@@ -168,7 +174,7 @@ enum {
 };
 
 /** A launch begins. */
-void sample_begin(const Launch *launch);
+void sample_launch_begin(const Launch *launch);
 
 /**
  * The running thread touches device memory: its warp may be drawn now, once in its life.
@@ -182,23 +188,15 @@ int sample_consider(void);
 int sample_lane(int s);
 
 /** The launch is over: nobody is looked at until the next. */
-void sample_end(void);
+void sample_launch_end(void);
 
 /* ---- share.c --------------------------------------------------------------------------------- */
 
-/** Counts what each thread moves. */
-void share_access(const Access *access);
+/** Counts bytes of device memory that the running thread moves. */
+void share_moved(size_t bytes);
 
 /** Tells how the launch shared its work. */
 void share_launch_ends(const Launch *launch);
-
-/* ---- traffic.c ------------------------------------------------------------------------------- */
-
-/** Whether anybody counts. */
-bool traffic_counts(void);
-
-/** Counts bytes of device memory that the operation in hand touches. */
-void traffic_access(const char *p, size_t bytes, bool write);
 
 /* ---- replay.c: what is not seen must not matter ---------------------------------------------- */
 
@@ -220,7 +218,7 @@ bool replay_runs(void);
 /** An access in the second run: its bytes are without disguise until others are announced. */
 void replay_access(const void *p, size_t bytes);
 
-/** The same for 1 to 16 bytes that are known to be the device's. */
+/** The same for 1, 2, 4, 8 or 16 bytes of the device, at a multiple of that. */
 void replay_show(char *p, size_t bytes);
 
 /** The running thread stops, or has returned. */

@@ -5,17 +5,16 @@
 #include "kernels/blas.h"
 #include "queue.h"
 
-enum { MOST_HANDLES = 64 };
-
 struct cublasContext {
     int device; /* that was current when it was made */
     Place made;
     cudaStream_t stream;
     cublasPointerMode_t pointers;
     cublasMath_t math;
+    struct cublasContext *next;
 };
 
-static struct cublasContext *handles[MOST_HANDLES];
+static struct cublasContext *handles;
 
 /* ---- statuses -------------------------------------------------------------------------------- */
 
@@ -59,18 +58,18 @@ const char *cublasGetStatusString(cublasStatus_t status) {
 
 /* ---- handles --------------------------------------------------------------------------------- */
 
-static struct cublasContext **slot_of(cublasHandle_t handle) {
-    for (int i = 0; i < MOST_HANDLES; i++) {
-        if (handles[i] == handle) {
-            return &handles[i];
-        }
+/* Where the list has a handle; NULL: it does not exist. */
+static struct cublasContext **link_of(cublasHandle_t handle) {
+    struct cublasContext **link = &handles;
+    while (*link != NULL && *link != handle) {
+        link = &(*link)->next;
     }
-    return NULL;
+    return *link != NULL ? link : NULL;
 }
 
 /* Whether a call may go on with this handle. */
 static cublasStatus_t known(const char *function, Place place, cublasHandle_t handle) {
-    if (handle == NULL || slot_of(handle) == NULL) {
+    if (handle == NULL || link_of(handle) == NULL) {
         sim_report("cuBLAS argument", "%s at %s:%d: this handle does not exist", function,
                    sim_file(place), place.line);
         sim_detail("cublasCreate(&handle) makes one, cublasDestroy(handle) ends it");
@@ -99,12 +98,12 @@ cublasStatus_t cudasim_blas_create(const char *file, int line, cublasHandle_t *h
                    sim_file((Place){file, line}), line);
         return CUBLAS_STATUS_INVALID_VALUE;
     }
-    struct cublasContext **slot = slot_of(NULL);
-    *handle = slot != NULL ? calloc(1, sizeof **handle) : NULL;
+    *handle = calloc(1, sizeof **handle);
     if (*handle == NULL) {
         return CUBLAS_STATUS_ALLOC_FAILED;
     }
-    *slot = *handle;
+    (*handle)->next = handles;
+    handles = *handle;
     (*handle)->device = sim_device();
     (*handle)->made = (Place){file, line};
     blas_init();
@@ -117,7 +116,7 @@ cublasStatus_t cudasim_blas_destroy(const char *file, int line, cublasHandle_t h
     if (status != CUBLAS_STATUS_NOT_INITIALIZED &&
         sim_may_wait_device("cublasDestroy", (Place){file, line}) == cudaSuccess) {
         sim_wait_device(handle->device);
-        *slot_of(handle) = NULL;
+        *link_of(handle) = handle->next;
         free(handle);
     }
     return status;

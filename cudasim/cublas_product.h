@@ -52,6 +52,37 @@ typedef struct Product {
     BlasMatrix C;                /**< result */
 } Product;
 
+/** Bits of a cublasLtEpilogue_t. */
+enum { BIAS = 4, RELU = 2, GELU = 32, AUX = 128 };
+
+/* ---- cublas_check.c -------------------------------------------------------------------------- */
+
+/** Bytes of a number; 0 for a type that is not simulated. */
+size_t blas_number_bytes(cudaDataType_t type);
+
+/** Where column `column` of matrix z of the batch begins. */
+void *blas_column(const BlasMatrix *x, int z, int column);
+
+/** The bias that an epilogue adds, as a matrix of one column. */
+BlasMatrix product_bias(const Product *p);
+
+/** The second result, which an epilogue keeps for backward. */
+BlasMatrix product_aux(const Product *p);
+
+/** Whether A and B are read; with alpha = 0 or k = 0 they are not. */
+bool product_has_factors(const Product *p);
+
+/**
+ * Checks the arguments, and fills in the shapes and the scalars that can be read now.
+ *
+ * @param p    the product
+ * @param slot the stream that will do it
+ * @return CUBLAS_STATUS_SUCCESS, or what the first thing that is wrong comes to; it was reported
+ */
+cublasStatus_t product_check(Product *p, int slot);
+
+/* ---- cublas_product.c ------------------------------------------------------------------------ */
+
 /** Checks the arguments, reports what is wrong, and gives the work to a stream. */
 cublasStatus_t product_submit(Product *product, cudaStream_t stream);
 

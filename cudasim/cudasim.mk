@@ -5,25 +5,29 @@ CUCXX   := $(subst clang,clang++,$(subst gcc,g++,$(CC)))
 CU_WARN := $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) -Wno-sign-compare -Wno-unknown-pragmas
 CU_INPUT = $(INCLUDES) $(INCLUDES_CUDA) $(DEFINES_OF_KIT) $(CPPFLAGS)
 ifeq ($(BACKEND),cuda)
+$(if $(TRAFFIC),$(error TRAFFIC=1 counts in the simulator, and not with BACKEND=cuda))
 CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc)))
 NVCC      := $(CUDA_HOME)/bin/nvcc
 ifeq ($(wildcard $(NVCC)),)
 $(error BACKEND=cuda needs nvcc: set CUDA_HOME to the folder of the CUDA toolkit, or build without BACKEND)
 endif
 CUDA_LIB  := $(firstword $(wildcard $(CUDA_HOME)/lib64 $(CUDA_HOME)/lib))
-# NCCL lies beside CUDA, or in the folder NCCL= (of Python's package: .../site-packages/nvidia/nccl). The kit has a use for it where MPI
-# starts several ranks; a program of `make cu` is linked with it if it calls it.
+# NCCL lies beside CUDA, or in the folder NCCL= (of Python's package: .../site-packages/nvidia/nccl). Without it (also: NCCL=) the kit has
+# one rank, and common/nccl_absent.c stands in for its calls; a program of `make cu` is linked with it if it calls it, and never with that.
 NCCL      ?= $(firstword $(patsubst %/include/nccl.h,%,$(wildcard $(CUDA_HOME)/include/nccl.h /usr/include/nccl.h)))
 NCCL_SO  := $(if $(NCCL),$(firstword $(wildcard $(foreach l,lib64 lib lib/$(shell $(CC) -print-multiarch),$(NCCL)/$l/libnccl.so $(NCCL)/$l/libnccl.so.2))))
 $(if $(NCCL),$(if $(and $(NCCL_SO),$(wildcard $(NCCL)/include/nccl.h)),,$(error NCCL=$(NCCL): there is no include/nccl.h with a lib/libnccl.so beside it)))
-INCLUDES_CUDA := $(if $(NCCL_SO),-isystem $(NCCL)/include) -isystem $(CUDA_HOME)/include -DBACKEND_CUDA $(if $(and $(MPI),$(NCCL_SO)),,-DNO_NCCL)
+NO_NCCL  := $(if $(NCCL_SO),,-DNO_NCCL -Icudasim/absent)
+# The kit's default stream is one for each thread, which can be captured (common/capture.h); programs of `make cu` have CUDA's own.
+PER_THREAD    := -DCUDA_API_PER_THREAD_DEFAULT_STREAM=1
+INCLUDES_CUDA := $(PER_THREAD) $(NO_NCCL) $(if $(NCCL_SO),-isystem $(NCCL)/include) -isystem $(CUDA_HOME)/include -DBACKEND_CUDA
 CU_FLAGS  := -std=c++17 $(if $(DEBUG),-O0 -G,-O3 -lineinfo) $(if $(CUDA_ARCH),-arch=$(CUDA_ARCH)) \
              -Xcompiler $(subst $(space),$(comma),-Wall -Wextra -Wno-sign-compare -Wno-unknown-pragmas) \
              $(if $(WERROR),-Werror all-warnings) -ccbin $(CUCXX)
 # In a pack the libraries lie beside the program; what they need in turn is searched there too.
 RPATH     := $(if $(PACK),-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)'$$ORIGIN:$(CUDA_LIB)',-Wl$(comma)-rpath$(comma)$(CUDA_LIB))
 LIBS_NCCL := $(if $(NCCL_SO),$(NCCL_SO) -Wl$(comma)-rpath$(comma)$(dir $(NCCL_SO)))
-LIBS_CUDA := -L$(CUDA_LIB) $(RPATH) $(if $(MPI),$(LIBS_NCCL)) -lcublas -lcudart -lstdc++
+LIBS_CUDA := -L$(CUDA_LIB) $(RPATH) $(LIBS_NCCL) -lcublas -lcudart -lstdc++
 define compile_cu
 @mkdir -p $(@D)
 $(call say,compile)
@@ -31,22 +35,24 @@ $Q$(NVCC) $(CU_INPUT) $(REAL) -MMD -MP -MF $(@:.o=.d) $(CU_FLAGS) -c $< -o $@
 endef
 else
 # Kernels run on stacks of their own, so a frame must not jump over the guard page below them. With
-# ACCESS=1 the compiler calls the simulator at each access, by ThreadSanitizer's names; that library
-# itself is not linked. The simulator finds lines of source by the index of addresses.
+# ACCESS=1 and TRAFFIC=1 the compiler calls the simulator at each access, by ThreadSanitizer's names;
+# that library itself is not linked. The simulator finds lines of source by the index of addresses. No
+# product is joined with the sum after it: two kernels with one formula have the same bits, in each build.
 INCLUDES_CUDA := -Icudasim/include
-CU_FLAGS  := -std=c++17 $(if $(ACCESS),-O1 -g -fsanitize=thread$(comma)undefined,$(OPT) $(ARCH)) \
-             -gdwarf-4 $(SECTIONS) -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror) \
+ANNOUNCED := $(or $(ACCESS),$(TRAFFIC))
+CU_FLAGS  := -std=c++17 $(if $(ANNOUNCED),-O1 -g -fsanitize=thread$(if $(ACCESS),$(comma)undefined),$(OPT) $(ARCH)) \
+             -gdwarf-4 $(SECTIONS) -ffp-contract=off -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror) \
              $(if $(findstring clang,$(CC)),-Qunused-arguments -gdwarf-aranges)
 LINK_CUDA := $(if $(ACCESS),-fsanitize=undefined)
 LIBS_CUDA := -ldw -lstdc++
 # clang copies structures with memcpy(), which must be seen as well; and kernels, which run twice, print once.
-see_copies = $(if $(ACCESS),objcopy $(foreach f,memcpy memmove memset printf puts putchar,--redefine-sym $f=__tsan_$f))
+see_copies = $(if $(ANNOUNCED),$(CROSS)objcopy $(foreach f,memcpy memmove memset printf puts putchar,--redefine-sym $f=__tsan_$f))
 # gcc may join what a loop reads into vectors that pass the end of an array: a report of what the program does not do.
 no_wide_loops = $(if $(findstring clang,$1),,-fno-tree-loop-vectorize)
 # What kernels call of the C library is the simulator's, which knows a kernel from the host.
-see_library = objcopy $(foreach f,malloc free printf puts putchar _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm __assert_fail,--redefine-sym $f=cudasim_in_$f)
+see_library = $(CROSS)objcopy $(foreach f,malloc free printf puts putchar _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm __assert_fail,--redefine-sym $f=cudasim_in_$f)
 # A copy of a structure stays whole, memcpy() is a call, a read is announced though a write follows it, and volatile has its own hooks.
-see_accesses = $(if $(ACCESS),$(if $(findstring clang,$1),-mllvm -tsan-instrument-read-before-write=1 -mllvm -tsan-distinguish-volatile=1,\
+see_accesses = $(if $(ANNOUNCED),$(if $(findstring clang,$1),-mllvm -tsan-instrument-read-before-write=1 -mllvm -tsan-distinguish-volatile=1,\
                --param=tsan-distinguish-volatile=1 -fno-tree-sra $(foreach f,memcpy memmove memset,-fno-builtin-$f)))
 # A .cu is C++ once its launches and __shared__ variables are rewritten, after the preprocessor.
 define compile_cu
@@ -55,15 +61,17 @@ $(call say,compile)
 $Q$(CUCXX) -E -x c++ $(CU_FLAGS) -D__CUDACC__ $(CU_INPUT) $(REAL) -MMD -MP -MF $(@:.o=.d) -MT $@ -include cuda_runtime.h $< -o $@.i
 $Qbuild/cu2cpp $@.i $(@:.o=.ii) && $(RM) $@.i
 $Q$(CUCXX) -x c++-cpp-output $(CU_FLAGS) $(call see_accesses,$(CUCXX)) -c $(@:.o=.ii) -o $@
-$(if $(ACCESS),$Q$(see_copies) $@)
+$(if $(ANNOUNCED),$Q$(see_copies) $@)
 endef
 endif
 
 # The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
-SIM_LOOKS := $(addprefix cudasim/,hooks.c quick.c check.c site.c address.c shadow.c race.c race_report.c held.c replay.c profile.c sample.c share.c traffic.c)
+# Files of check mode, those that count, and what stands in for them: see sim.h.
+SIM_LOOKS  := hooks quick check site address shadow race race_report held replay profile sample share
+SIM_ABSENT := $(if $(ACCESS),nocheck nocount count,$(SIM_LOOKS) $(if $(TRAFFIC),nocount,count traffic)) $(if $(MPI),nccl/transport_local nccl/clique)
 CLOCK     := $(call c_objects,$(filter-out %/main.c %_test.c,$(wildcard cudasim/clock/*.c)))
 # With MPI each process has a rank; else all ranks are in one.
-SIM_OBJ   := $(call c_objects,$(filter-out $(if $(ACCESS),%/nocheck.c,$(SIM_LOOKS)) $(if $(MPI),%/transport_local.c %/clique.c),$(wildcard cudasim/*.c cudasim/nccl/*.c $(if $(MPI),cudasim/mpi/*.c)))) $(CLOCK)
+SIM_OBJ   := $(call c_objects,$(filter-out $(SIM_ABSENT:%=cudasim/%.c),$(wildcard cudasim/*.c cudasim/nccl/*.c $(if $(MPI),cudasim/mpi/*.c)))) $(CLOCK)
 $(SIM_OBJ): private SANITIZE :=
 $(SIM_OBJ): private MORE_WARN := $(STRICT)
 $B/libcudasim.a: $(SIM_OBJ) | build/cu2cpp
@@ -81,14 +89,14 @@ cu_source = $(call without_space,$(FILE))
 cu_out    = $(if $(OUT),$(call without_space,$(OUT)),$B/cu/$(basename $(cu_source)))
 CU_LIB     = $(SIM) $(addprefix $B/obj/kernels/,base.o blas.o threads.o)
 cu: cu-build
-	@$(if $(SCHED),CUDASIM_SCHED=$(SCHED)) $(if $(filter /%,$(cu_out)),,./)$(cu_out) $(ARGS)
+	@$(if $(SCHED),CUDASIM_SCHED=$(SCHED)) $(counted)$(if $(filter /%,$(cu_out)),,./)$(cu_out) $(ARGS)
 cu-build: $(CU_LIB)
 	@$(if $(FILE),,echo "which one? make cu FILE=path/x.cu" >&2; exit 2)
 	@test -f "$(cu_source)" || { echo "$(FILE): no such file" >&2; exit 2; }
 	@for f in $(MORE); do test -f "$$f" || { echo "$$f: no such file" >&2; exit 2; }; done
 	@mkdir -p $(dir $(cu_out))
 ifeq ($(BACKEND),cuda)
-	$Q$(NVCC) $(CU_INPUT) $(DEFINES) $(CU_PATHS) -I$(dir $(cu_source)) $(CU_FLAGS) $(cu_source) $(MORE) -o $(cu_out) \
+	$Q$(NVCC) $(filter-out $(PER_THREAD) $(NO_NCCL),$(CU_INPUT)) $(DEFINES) $(CU_PATHS) -I$(dir $(cu_source)) $(CU_FLAGS) $(cu_source) $(MORE) -o $(cu_out) \
 	    -Xcompiler -fopenmp $(filter-out -Wl%,$(LINK_LIBS)) -Xlinker -rpath,$(CUDA_LIB) $(if $(NCCL_SO),-Xlinker --as-needed $(NCCL_SO) -Xlinker -rpath$(comma)$(dir $(NCCL_SO)))
 else
 	$Qset -e; objects=; for source in $(cu_source) $(MORE); do \
@@ -97,9 +105,10 @@ else
 	    $(CUCXX) -E -x c++ $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp -D__CUDACC__ $(CU_INPUT) $(DEFINES) $(CU_PATHS) -I$(dir $(cu_source)) \
 	        -include cuda_runtime.h $$source -o $$o.i; \
 	    build/cu2cpp $$o.i $$o.ii; \
-	    $(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp $(call see_accesses,$(CUCXX)) $(call no_wide_loops,$(CUCXX)) -Wall -Wextra -Wno-sign-compare -fno-optimize-sibling-calls \
+	    $(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp $(call see_accesses,$(CUCXX)) $(call no_wide_loops,$(CUCXX)) -Wall -Wextra -Wno-sign-compare -Wno-unused-function \
+          -fno-optimize-sibling-calls \
 	        -c $$o.ii -o $$o.o; \
-	    $(if $(ACCESS),$(see_copies) $$o.o;) $(see_library) $$o.o; \
+	    $(if $(ANNOUNCED),$(see_copies) $$o.o;) $(see_library) $$o.o; \
 	    $(RM) $$o.i $$o.ii; \
 	done; \
 	$(CUCXX) $$objects $(CU_LIB) $(LINK_FLAGS) $(BLAS_$(BLAS)) $(MPI_LIBS) -ljansson -ldw -lm \
@@ -122,11 +131,12 @@ foreign: $(CU_LIB)
 	    $(if $(INCLUDE),--include $(call in_quotes,$(INCLUDE))) $(if $(ONLY),--only $(call in_quotes,$(ONLY))) $(if $(JSON),--json $(call in_quotes,$(JSON)))
 
 # clang's own CUDA front end, for what a host compiler lets through: a kernel that calls a host
-# function, a kernel called without <<< >>>. Both sides of each file are looked at.
+# function, a kernel called without <<< >>>. Both sides of each file are looked at. A function that
+# the rest of a stub will call may stand there.
 LINTED ?= $(wildcard kernels/*.cu solutions/*/*.cu labs/*/*.cu)
 LINT   := clang -x cuda -std=c++17 -nocudainc -nocudalib -fsyntax-only -Icudasim/include -I. \
-          --cuda-gpu-arch=sm_70 -include cudasim/lint.h -Wall -Wextra -Wno-sign-compare -fno-optimize-sibling-calls \
-          -Wno-unknown-cuda-version -Werror
+          --cuda-gpu-arch=sm_70 -include cudasim/lint.h -Wall -Wextra -Wno-sign-compare -Wno-unused-function \
+          -fno-optimize-sibling-calls -Wno-unknown-cuda-version -Werror
 lint:
 	@for f in $(LINTED); do for side in host device; do $(LINT) --cuda-$$side-only $$f || exit; done; done
 	@echo "lint: good"

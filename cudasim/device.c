@@ -159,7 +159,7 @@ typedef struct Wishes {
 } Wishes;
 
 static Wishes wishes[MOST_DEVICES]; /* by device */
-static const size_t usual_limits[] = {[cudaLimitStackSize] = STACK_BYTES,
+static const size_t usual_limits[] = {[cudaLimitStackSize] = LOCAL_BYTES,
                                       [cudaLimitPrintfFifoSize] = 1 << 20,
                                       [cudaLimitMallocHeapSize] = 8 << 20};
 

@@ -7,7 +7,7 @@
 /* The counts for a judge leave at once, by a pipe: lines can be added, and none taken back. A line
    begins with the end of another, which may come from the program and have none. */
 
-enum { LINE = 512 /* at most PIPE_BUF: a line is written whole */ };
+enum { LINE = 1024 /* at most PIPE_BUF: a line is written whole */ };
 
 void sim_event(const char *format, ...) {
     if (sim_settings.events < 0) {

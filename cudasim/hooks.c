@@ -2,7 +2,7 @@
 
 #include "quick.h"
 
-/* The functions that the compiler calls, under the names of ThreadSanitizer's and UBSan's. */
+/* Each load and store, as the compiler announces it, and what its own checks say. */
 
 /* CUDA's own atomics announce the address. clang calls its hooks within them as well, which then
    say nothing new. */
@@ -31,25 +31,51 @@ seen_as(const void *p, size_t bytes, bool write, bool aligned, bool is_volatile,
     }
 }
 
-static void look(const void *p, size_t bytes, bool write, bool aligned, const void *pc) {
+/* These stand apart, so that who may need them saves no registers: most reads need nothing more. */
+#define APART static __attribute__((noinline)) void
+
+APART look(const void *p, size_t bytes, bool write, bool aligned, const void *pc) {
     seen_as(p, bytes, write, aligned, false, pc);
 }
 
-/* An access of 1, 2, 4, 8 or 16 bytes. */
-static inline __attribute__((always_inline)) void seen(const void *p, size_t bytes, bool write,
-                                                       bool aligned, const void *pc) {
-    if (in_kernel()) {
-        announced = NULL;
-        if (!quick_look(p, bytes, write, pc)) {
-            look(p, bytes, write, aligned, pc);
-        }
+/* An access of 1, 2, 4, 8 or 16 bytes by a kernel. */
+static inline __attribute__((always_inline)) void
+seen_in_first_run(const void *p, size_t bytes, bool write, bool aligned, const void *pc) {
+    announced = NULL;
+    if (!quick_look(p, bytes, write, pc)) {
+        look(p, bytes, write, aligned, pc);
     }
 }
 
-static void seen_atomic(const volatile void *p, size_t bytes, Site site) {
+static inline __attribute__((always_inline)) void
+seen_in_second_run(const void *p, size_t bytes, bool write, bool aligned, const void *pc) {
+    announced = NULL;
+    if (!quick_show(p, bytes)) {
+        look(p, bytes, write, aligned, pc);
+    }
+}
+
+static inline __attribute__((always_inline)) void seen(const void *p, size_t bytes, bool write,
+                                                       bool aligned, const void *pc) {
+    if (in_kernel() && quick.disguised) {
+        seen_in_second_run(p, bytes, write, aligned, pc);
+    } else if (in_kernel()) {
+        seen_in_first_run(p, bytes, write, aligned, pc);
+    }
+}
+
+static void seen_atomic_at(const volatile void *p, size_t bytes, Site site) {
     if (in_kernel() && (replay_runs() || p != announced)) {
         check_atomic((const void *)(uintptr_t)p, bytes, site);
     }
+}
+
+static void seen_atomic(const volatile void *p, size_t bytes, const void *pc) {
+    seen_atomic_at(p, bytes, site_of_code(pc));
+}
+
+static inline bool runs_again(void) {
+    return replay_runs();
 }
 
 void cudasim_before_access(const volatile void *p, size_t bytes, int write, const char *file,
@@ -69,212 +95,33 @@ void cudasim_before_load(const volatile void *p, size_t bytes, const char *file,
 
 void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file, int line) {
     announced = NULL;
-    seen_atomic(p, bytes, site_of_place((Place){file, line}));
+    seen_atomic_at(p, bytes, site_of_place((Place){file, line}));
     announced = p;
+    quick_forget();
 }
 
-#define HERE __builtin_return_address(0)
-#define HOOKS(n)                                                                                   \
+static inline bool is_own(const void *p) {
+    announced = NULL;
+    return quick_own(sim_worker, p);
+}
+
+/* Most reads repeat one that has been seen, or are of threadIdx: they save no registers. */
+#define READ(n)                                                                                    \
+    APART read_in_first_run##n(const void *p, const void *pc) {                                    \
+        seen_in_first_run(p, n, false, true, pc);                                                  \
+    }                                                                                              \
+    APART read_in_second_run##n(const void *p, const void *pc) {                                   \
+        seen_in_second_run(p, n, false, true, pc);                                                 \
+    }                                                                                              \
     void __tsan_read##n(void *p);                                                                  \
-    void __tsan_write##n(void *p);                                                                 \
-    void __tsan_unaligned_read##n(void *p);                                                        \
-    void __tsan_unaligned_write##n(void *p);                                                       \
-    void __tsan_volatile_read##n(void *p);                                                         \
-    void __tsan_volatile_write##n(void *p);                                                        \
-    void __tsan_unaligned_volatile_read##n(void *p);                                               \
-    void __tsan_unaligned_volatile_write##n(void *p);                                              \
-    void __tsan_read_write##n(void *p);                                                            \
-    void __tsan_unaligned_read_write##n(void *p);                                                  \
     void __tsan_read##n(void *p) {                                                                 \
-        seen(p, n, false, true, HERE);                                                             \
-    }                                                                                              \
-    void __tsan_write##n(void *p) {                                                                \
-        seen(p, n, true, true, HERE);                                                              \
-    }                                                                                              \
-    void __tsan_unaligned_read##n(void *p) {                                                       \
-        seen(p, n, false, false, HERE);                                                            \
-    }                                                                                              \
-    void __tsan_unaligned_write##n(void *p) {                                                      \
-        seen(p, n, true, false, HERE);                                                             \
-    }                                                                                              \
-    void __tsan_volatile_read##n(void *p) {                                                        \
-        seen_as(p, n, false, true, true, HERE);                                                    \
-    }                                                                                              \
-    void __tsan_volatile_write##n(void *p) {                                                       \
-        seen_as(p, n, true, true, true, HERE);                                                     \
-    }                                                                                              \
-    void __tsan_unaligned_volatile_read##n(void *p) {                                              \
-        seen_as(p, n, false, false, true, HERE);                                                   \
-    }                                                                                              \
-    void __tsan_unaligned_volatile_write##n(void *p) {                                             \
-        seen_as(p, n, true, false, true, HERE);                                                    \
-    }                                                                                              \
-    void __tsan_read_write##n(void *p) {                                                           \
-        seen(p, n, false, true, HERE);                                                             \
-        seen(p, n, true, true, HERE);                                                              \
-    }                                                                                              \
-    void __tsan_unaligned_read_write##n(void *p) {                                                 \
-        seen(p, n, false, false, HERE);                                                            \
-        seen(p, n, true, false, HERE);                                                             \
+        if (in_kernel() && quick.disguised) {                                                      \
+            read_in_second_run##n(p, HERE);                                                        \
+        } else if (in_kernel() && !quick_repeated(sim_worker, p, n) && !is_own(p)) {               \
+            read_in_first_run##n(p, HERE);                                                         \
+        }                                                                                          \
     }
-HOOKS(1)
-HOOKS(2)
-HOOKS(4)
-HOOKS(8)
-HOOKS(16)
-
-void __tsan_init(void);
-void __tsan_func_entry(void *pc);
-void __tsan_func_exit(void);
-void __tsan_read_range(void *p, size_t bytes);
-void __tsan_write_range(void *p, size_t bytes);
-void __tsan_vptr_update(void **p, void *value);
-void __tsan_vptr_read(void **p);
-void *__tsan_memcpy(void *to, const void *from, size_t bytes);
-void *__tsan_memmove(void *to, const void *from, size_t bytes);
-void *__tsan_memset(void *to, int value, size_t bytes);
-
-void __tsan_init(void) {
-}
-
-void __tsan_func_entry(void *pc) {
-    (void)pc;
-}
-
-void __tsan_func_exit(void) {
-}
-
-void __tsan_vptr_update(void **p, void *value) {
-    (void)p, (void)value;
-}
-
-void __tsan_vptr_read(void **p) {
-    (void)p;
-}
-
-void __tsan_read_range(void *p, size_t bytes) {
-    look(p, bytes, false, false, HERE);
-}
-
-void __tsan_write_range(void *p, size_t bytes) {
-    look(p, bytes, true, false, HERE);
-}
-
-/* In pieces that are announced one after the other: the two may overlap. */
-static void *copy_seen(void *to, const void *from, size_t bytes, const void *pc) {
-    enum { PIECE = 4096 };
-    char piece[PIECE];
-    bool backwards = (const char *)to > (const char *)from;
-    for (size_t done = 0; done < bytes;) {
-        size_t n = bytes - done < PIECE ? bytes - done : PIECE;
-        size_t at = backwards ? bytes - done - n : done;
-        look((const char *)from + at, n, false, false, pc);
-        memcpy(piece, (const char *)from + at, n);
-        look((char *)to + at, n, true, false, pc);
-        memcpy((char *)to + at, piece, n);
-        done += n;
-    }
-    return to;
-}
-
-/* On the host the C library's. It is the last call, by an address that no compiler knows, so that
-   none comes back here with the result: a crash is in the caller's line. */
-static void *(*volatile host_copy)(void *to, const void *from, size_t bytes) = memmove;
-static void *(*volatile host_set)(void *to, int value, size_t bytes) = memset;
-
-void *__tsan_memcpy(void *to, const void *from, size_t bytes) {
-    return in_kernel() ? copy_seen(to, from, bytes, HERE) : host_copy(to, from, bytes);
-}
-
-void *__tsan_memmove(void *to, const void *from, size_t bytes) {
-    return in_kernel() ? copy_seen(to, from, bytes, HERE) : host_copy(to, from, bytes);
-}
-
-void *__tsan_memset(void *to, int value, size_t bytes) {
-    look(to, bytes, true, false, HERE);
-    return host_set(to, value, bytes);
-}
-
-/* A kernel prints in its first run only. */
-
-int __tsan_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int __tsan_puts(const char *line);
-int __tsan_putchar(int c);
-
-int __tsan_printf(const char *format, ...) {
-    va_list values;
-    va_start(values, format);
-    int length = replay_runs() ? 0 : vprintf(format, values);
-    va_end(values);
-    return length;
-}
-
-int __tsan_puts(const char *line) {
-    return replay_runs() ? 0 : puts(line);
-}
-
-int __tsan_putchar(int c) {
-    return replay_runs() ? c : putchar(c);
-}
-
-/* C++'s own atomics, of which a program may have some;
-   CUDA's come through cudasim_before_atomic. */
-#define ATOMICS(bits, T)                                                                           \
-    T __tsan_atomic##bits##_load(const volatile T *p, int order);                                  \
-    void __tsan_atomic##bits##_store(volatile T *p, T value, int order);                           \
-    T __tsan_atomic##bits##_exchange(volatile T *p, T value, int order);                           \
-    T __tsan_atomic##bits##_fetch_add(volatile T *p, T value, int order);                          \
-    int __tsan_atomic##bits##_compare_exchange_strong(volatile T *p, T *old, T value, int order,   \
-                                                      int failed);                                 \
-    int __tsan_atomic##bits##_compare_exchange_weak(volatile T *p, T *old, T value, int order,     \
-                                                    int failed);                                   \
-    T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T old, T value, int order,         \
-                                                 int failed);                                      \
-    T __tsan_atomic##bits##_load(const volatile T *p, int order) {                                 \
-        seen_atomic(p, bits / 8, site_of_code(HERE));                                              \
-        (void)order;                                                                               \
-        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                               \
-    }                                                                                              \
-    void __tsan_atomic##bits##_store(volatile T *p, T value, int order) {                          \
-        seen_atomic(p, bits / 8, site_of_code(HERE));                                              \
-        (void)order;                                                                               \
-        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                              \
-    }                                                                                              \
-    T __tsan_atomic##bits##_exchange(volatile T *p, T value, int order) {                          \
-        seen_atomic(p, bits / 8, site_of_code(HERE));                                              \
-        (void)order;                                                                               \
-        return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);                                    \
-    }                                                                                              \
-    T __tsan_atomic##bits##_fetch_add(volatile T *p, T value, int order) {                         \
-        seen_atomic(p, bits / 8, site_of_code(HERE));                                              \
-        (void)order;                                                                               \
-        return __atomic_fetch_add(p, value, __ATOMIC_SEQ_CST);                                     \
-    }                                                                                              \
-    int __tsan_atomic##bits##_compare_exchange_strong(volatile T *p, T *old, T value, int order,   \
-                                                      int failed) {                                \
-        seen_atomic(p, bits / 8, site_of_code(HERE));                                              \
-        (void)order, (void)failed;                                                                 \
-        return __atomic_compare_exchange_n(p, old, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
-    }                                                                                              \
-    int __tsan_atomic##bits##_compare_exchange_weak(volatile T *p, T *old, T value, int order,     \
-                                                    int failed) {                                  \
-        return __tsan_atomic##bits##_compare_exchange_strong(p, old, value, order, failed);        \
-    }                                                                                              \
-    T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T old, T value, int order,         \
-                                                 int failed) {                                     \
-        __tsan_atomic##bits##_compare_exchange_strong(p, &old, value, order, failed);              \
-        return old;                                                                                \
-    }
-ATOMICS(8, unsigned char)
-ATOMICS(16, unsigned short)
-ATOMICS(32, unsigned)
-ATOMICS(64, unsigned long long)
-
-void __tsan_atomic_thread_fence(int order);
-void __tsan_atomic_thread_fence(int order) {
-    (void)order;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
+#include "hooks.inc"
 
 /* ---- undefined behaviour --------------------------------------------------------------------- */
 

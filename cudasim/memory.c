@@ -38,7 +38,8 @@ static void *reserve(size_t bytes, int access) {
 
 /* The first page is nobody's: what lies before the first allocation is device memory too. */
 static Range reserve_range(size_t bytes) {
-    Range range = {.begin = reserve(bytes, PROT_NONE)};
+    uintptr_t first = (uintptr_t)reserve(bytes + PAGE, PROT_NONE);
+    Range range = {.begin = (char *)((first + PAGE - 1) & ~(uintptr_t)(PAGE - 1))};
     range.end = range.begin + bytes;
     range.cursor = range.begin + PAGE;
     range.owner = reserve(bytes / PAGE * sizeof *range.owner, PROT_READ | PROT_WRITE);
@@ -197,9 +198,9 @@ Allocation *sim_allocate(int device, size_t bytes, bool on_host, const char *mak
     if (pages == NULL || (touched && mprotect(pages, length, PROT_READ | PROT_WRITE) != 0)) {
         return NULL;
     }
-    /* The end lies against the closed page, as near as alignment allows. Check mode sees each byte,
-       and aligns as a GPU does. */
-    size_t alignment = sim_checking || on_host ? 256 : WIDEST_ACCESS;
+    /* The end lies against the closed page, as near as alignment allows. Where each access is
+       announced it is aligned as on a GPU: check mode sees each byte, and sectors begin there. */
+    size_t alignment = sim_announced || on_host ? 256 : WIDEST_ACCESS;
     *allocation = (Allocation){.base = pages + ((length - bytes) & ~(alignment - 1)),
                                .bytes = bytes,
                                .pages = pages,

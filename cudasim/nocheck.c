@@ -1,7 +1,8 @@
 #include "allocation.h"
 #include "block.h"
 
-/* In builds without check mode, loads and stores are not looked at. */
+/* In builds without check mode, loads and stores are not checked. They may be counted: of copies
+   and products here, of kernels in count.c. */
 
 const bool sim_checking = false;
 
@@ -21,11 +22,12 @@ void check_filled(const void *p, size_t bytes) {
 }
 
 void check_range(const void *p, size_t bytes, bool write) {
-    (void)p, (void)bytes, (void)write;
+    traffic_access(p, bytes, write);
 }
 
 void check_copied(void *to, const void *from, size_t bytes) {
-    (void)to, (void)from, (void)bytes;
+    (void)to;
+    traffic_access(from, bytes, false);
 }
 
 void check_pause(void) {
@@ -69,38 +71,10 @@ bool check_mute(void) {
 void check_stop(void) {
 }
 
-void cudasim_before_access(const volatile void *p, size_t bytes, int write, const char *file,
-                           int line) {
-    (void)p, (void)bytes, (void)write, (void)file, (void)line;
-}
-
-void cudasim_before_load(const volatile void *p, size_t bytes, const char *file, int line) {
-    (void)p, (void)bytes, (void)file, (void)line;
-}
-
-/* On memory that blocks share, the order of atomics is that of one core. */
-void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file, int line) {
-    (void)bytes, (void)file, (void)line;
-    Worker *worker = sim_worker;
-    bool in_kernel = worker != NULL && worker->in_kernel;
-    if (in_kernel && ((const char *)p < worker->shared || (const char *)p >= worker->dynamic_end)) {
-        sim_in_turn(worker);
-    }
-}
-
 void cudasim_fence(void) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 double cudasim_accesses(void) {
     return -1;
-}
-
-double cudasim_traffic_bytes(void) {
-    return 0;
-}
-
-bool traffic_of_operation(double *read, double *written) {
-    (void)read, (void)written;
-    return false;
 }

@@ -371,7 +371,7 @@ void profile_launch_begins(const Launch *launch) {
         open_output();
         atexit(at_end);
     }
-    sample_begin(launch);
+    sample_launch_begin(launch);
 }
 
 void profile_launch_ends(void) {
@@ -384,5 +384,5 @@ void profile_launch_ends(void) {
             add_up(&lines[i], s);
         }
     }
-    sample_end();
+    sample_launch_end();
 }

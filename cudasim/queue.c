@@ -15,6 +15,7 @@ enum { DEPTH = 1024 /* a full queue makes room, as a GPU's does */, ALL = -1 /* 
 static Queue queues[QUEUES] = {{.kind = QUEUE_DEFAULT, .rank = NO_RANK, .blocking = true}};
 static int count = 1;
 static const Operation *current;
+static uint64_t turns; /* operations that were submitted or have run */
 
 Queue *queue_of(int slot) {
     return &queues[slot];
@@ -24,11 +25,21 @@ int queue_count(void) {
     return count;
 }
 
-int queue_take(int device, QueueKind kind) {
-    int slot = 1;
-    while (slot < count && queues[slot].kind != QUEUE_UNUSED) {
-        slot++;
+/* All that enters a queue comes after all that was in it. So one that another rank had is taken
+   only if there is no other. */
+static int unused_queue(void) {
+    int others = QUEUES;
+    for (int s = count - 1; s > 0; s--) {
+        if (queues[s].kind == QUEUE_UNUSED && queues[s].rank == queue_owner()) {
+            return s;
+        }
+        others = queues[s].kind == QUEUE_UNUSED ? s : others;
     }
+    return count < QUEUES ? count : others;
+}
+
+int queue_take(int device, QueueKind kind) {
+    int slot = unused_queue();
     if (slot == QUEUES) {
         return -1;
     }
@@ -70,38 +81,6 @@ static bool is_of(const Queue *queue, int device, int rank) {
 }
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
-
-static size_t bytes_of(const Clock *clock) {
-    return offsetof(Clock, of) + (size_t)clock->width * sizeof clock->of[0];
-}
-
-void clock_copy(Clock *to, const Clock *from) {
-    memcpy(to, from, bytes_of(from));
-}
-
-Clock *clock_keep(Clock *old, const Clock *from) {
-    Clock *kept = sim_realloc(old, bytes_of(from));
-    clock_copy(kept, from);
-    return kept;
-}
-
-static void widen(Clock *clock, int width) {
-    for (; clock->width < width; clock->width++) {
-        clock->of[clock->width] = 0;
-    }
-}
-
-void clock_set(Clock *clock, int slot, uint64_t number) {
-    widen(clock, slot + 1);
-    clock->of[slot] = number;
-}
-
-void clock_join(Clock *clock, const Clock *other) {
-    widen(clock, other->width);
-    for (int s = 0; s < other->width; s++) {
-        clock->of[s] = other->of[s] > clock->of[s] ? other->of[s] : clock->of[s];
-    }
-}
 
 /* The legacy default stream waits for all blocking streams of its device, and they for it. */
 static void join_blocking(int slot, Clock *clock) {
@@ -182,6 +161,7 @@ static void run_first(Queue *queue) {
     const Work *work = &operation->job->work;
     queue->first = operation->next;
     current = operation;
+    turns++;
     change_device(queue->device);
     variables_in_place(queue->device);
     rank_data_in_place(operation->rank);
@@ -280,7 +260,20 @@ void queue_try(int slot) {
     only_asked = false;
     sim_close_memory();
     if (queues[slot].done < number) {
-        rank_yield();
+        rank_asks(slot, turns);
+    }
+}
+
+void queue_tell(int slot, char *text, size_t size) {
+    const Operation *operation = queues[slot].first;
+    for (int next; (next = queue_lacking(operation->clock, slot)) >= 0; slot = next) {
+        operation = queues[next].first;
+    }
+    const Work *work = &operation->job->work;
+    snprintf(text, size, "%s at %s:%d", operation->what, sim_file(operation->place),
+             operation->place.line);
+    if (work->needs != NULL) {
+        work->needs->tell(work->context, text, size);
     }
 }
 
@@ -384,8 +377,8 @@ static Operation *new_operation(int slot) {
     sim_clock_of(slot, &clock);
     clock_set(&clock, slot, ++queue->submitted);
     clock_copy(&queue->clock, &clock);
-    Operation *operation = sim_realloc(NULL, sizeof *operation + bytes_of(&clock));
-    operation->clock = memcpy(operation + 1, &clock, bytes_of(&clock));
+    Operation *operation = sim_realloc(NULL, sizeof *operation + clock_bytes(&clock));
+    operation->clock = memcpy(operation + 1, &clock, clock_bytes(&clock));
     return operation;
 }
 
@@ -408,6 +401,7 @@ const Operation *queue_add(int slot, HeldWork *job, Place replayed) {
         queue->last->next = operation;
     }
     queue->last = operation;
+    turns++;
     use_by(operation);
     if (sim_recording) {
         record_operation(operation);

@@ -57,6 +57,12 @@ void queue_run_to(int slot, uint64_t number);
  * without waiting for other ranks. */
 void queue_try(int slot);
 
+/** Puts work at the end of a queue. */
+const Operation *queue_add(int slot, HeldWork *job, Place replayed);
+
+/** Says for whom the first operation of a queue waits: "rank 0's ncclSend #1 (...) waits for" */
+void queue_tell(int slot, char *text, size_t size);
+
 /** Whether queue_try() runs: nothing may wait for other ranks. */
 bool queue_only_asked(void);
 
@@ -78,6 +84,11 @@ void queue_join_device(int device, Clock *clock);
 /** All that it submits to a device from now on comes after what has a place in the clock. */
 void queue_device_waits(int device, const Clock *clock);
 
+/* ---- clocks.c -------------------------------------------------------------------------------- */
+
+/** The part of a clock that is in use. */
+size_t clock_bytes(const Clock *clock);
+
 /** Each place becomes the later one of two. */
 void clock_join(Clock *clock, const Clock *other);
 
@@ -90,9 +101,6 @@ void clock_set(Clock *clock, int slot, uint64_t number);
 /** A copy in memory of its own, no larger than needed, in place of `old`, which may be NULL; free()
  * frees it. */
 Clock *clock_keep(Clock *old, const Clock *from);
-
-/** Puts work at the end of a queue. */
-const Operation *queue_add(int slot, HeldWork *job, Place replayed);
 
 /* ---- use.c ----------------------------------------------------------------------------------- */
 

@@ -18,9 +18,14 @@
 
 static Cell *device_cells, *global_cells;
 static const char *device_begin, *global_begin;
+static size_t global_bytes;
 
+/* Whose each byte of a cell is; only those of words that are read in parts are ever touched. */
+typedef uint16_t Owners[4];
+
+/* The cells of some memory, and after them their owners. */
 static Cell *reserve_cells(size_t bytes) {
-    return sim_map(bytes / 4 * sizeof(Cell));
+    return sim_map(bytes / 4 * (sizeof(Cell) + sizeof(Owners)));
 }
 
 Cell *race_device_cells(void) {
@@ -48,9 +53,51 @@ static Cell *cell_of(const char *p) {
     extern char __executable_start[], _end[];
     if (global_cells == NULL) {
         global_begin = (const char *)((uintptr_t)__executable_start & ~(uintptr_t)3);
-        global_cells = reserve_cells((size_t)(_end - global_begin) + 4);
+        global_bytes = (size_t)(_end - global_begin) + 4;
+        global_cells = reserve_cells(global_bytes);
     }
     return &global_cells[(p - global_begin) / 4];
+}
+
+static uint16_t *owners_in(const Cell *cells, size_t bytes, const Cell *cell) {
+    size_t count = bytes / 4, i = (size_t)(cell - cells);
+    return cells != NULL && cell >= cells && i < count ? ((Owners *)(uintptr_t)(cells + count))[i]
+                                                       : NULL;
+}
+
+static uint16_t *owners_of(const Cell *cell) {
+    const Worker *worker = sim_worker;
+    size_t device_bytes;
+    sim_device_range(&device_bytes);
+    uint16_t *owners = owners_in(device_cells, device_bytes, cell);
+    if (owners == NULL) {
+        owners =
+            owners_in(worker->race_cells, (size_t)(worker->dynamic_end - worker->shared), cell);
+    }
+    return owners != NULL ? owners : owners_in(global_cells, global_bytes, cell);
+}
+
+void race_own(const Cell *cell, const Party *now, unsigned known) {
+    uint16_t *owner = owners_of(cell);
+    for (int i = 0; i < 4; i++) {
+        if (now->bytes >> i & 1) {
+            owner[i] = known >> i & 1 && owner[i] != now->thread ? MANY : now->thread;
+        }
+    }
+}
+
+/* Whether all bytes that this thread is about to change have been read by nobody else. */
+static bool all_own(const Cell *cell, const Party *now) {
+    if (!(cell->reader.bytes & OWNED) || cell->reader.block != now->block) {
+        return false;
+    }
+    const uint16_t *owner = owners_of(cell);
+    for (int i = 0; i < 4; i++) {
+        if ((cell->reader.bytes & now->bytes) >> i & 1 && owner[i] != now->thread) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void race_forget(const void *p, size_t bytes) {
@@ -198,7 +245,14 @@ static void remember_reader(Cell *cell, const Party *now) {
                     !ordered(reader, now) && reader->block == now->block;
     if (!together) {
         *reader = *now;
+        if (now->bytes != 0xF) {
+            race_own(cell, now, 0);
+            reader->bytes |= OWNED;
+        }
         return;
+    }
+    if (reader->bytes & OWNED) {
+        race_own(cell, now, reader->bytes);
     }
     int warp = race_warp(now->thread);
     uint16_t several = race_warp(reader->thread) == warp ? (uint16_t)(WARP_OF | warp) : MANY;
@@ -216,19 +270,29 @@ static bool conflict(const Party *before, const Party *now, bool shared) {
            !ordered(before, now);
 }
 
+/* Those of the bytes that are written now; of a part that stays they may be known. */
+static void forget_readers(Cell *cell, const Party *now) {
+    uint8_t left = cell->reader.bytes & 0xF & ~now->bytes;
+    if (left != 0 && cell->reader.bytes & OWNED) {
+        cell->reader.bytes = (cell->reader.bytes & ~0xF) | left;
+    } else {
+        cell->reader = (Party){0};
+    }
+}
+
 static void visit(Cell *cell, const char *p, const Party *now, bool write, bool shared) {
     const Party *writer = &cell->writer, *reader = &cell->reader;
     bool reader_wrote = reader->atomic > FLAG;
     bool explained = write && race_explains(p, now->atomic > FLAG);
     if (!explained && conflict(writer, now, shared)) {
         race_found(&(Race){p, *writer, *now, true, write, shared});
-    } else if ((write || reader_wrote) && conflict(reader, now, shared)) {
+    } else if ((write || reader_wrote) && conflict(reader, now, shared) && !all_own(cell, now)) {
         race_found(&(Race){p, *reader, *now, reader_wrote, write, shared});
     }
     if (write && now->atomic <= FLAG) {
         cell->writer = *now;
-        cell->reader = (Party){0};
-    } else {
+        forget_readers(cell, now);
+    } else if (!race_reads_back(writer, now)) {
         remember_reader(cell, now);
     }
 }

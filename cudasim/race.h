@@ -15,7 +15,7 @@ typedef struct Party {
     uint16_t barriers; /**< that the block had passed */
     uint16_t meetings; /**< that the warp had passed */
     uint16_t thread;   /**< of the block; several readers: WARP_OF | warp, or MANY */
-    uint8_t bytes;     /**< which of the 4, as bits */
+    uint8_t bytes;     /**< which of the 4, as bits; of readers also SETTLED and OWNED */
     uint8_t atomic;    /**< bytes of the atomic; PLAIN or FLAG */
 } Party;
 
@@ -34,6 +34,8 @@ extern bool race_unsettled;
 enum {
     WARP_OF = 0x8000, /**< Party.thread: with a warp's number, several threads of it */
     MANY = 0xFFFF,    /**< Party.thread: several threads of several warps */
+    OWNED = 0x20,     /**< Party.bytes: who has read each byte is known: race_own() */
+    SETTLED = 0x10,   /**< Party.bytes: each thread of the block may read what the writer left */
     PLAIN = 0,        /**< Party.atomic: an ordinary access */
     FLAG = 1,         /**< Party.atomic: a volatile one, in the way of a flag */
 };
@@ -52,6 +54,28 @@ typedef struct Race {
 static inline int race_warp(uint16_t thread) {
     return thread == MANY ? -1 : thread & WARP_OF ? thread & 0x3FF : thread / WARP;
 }
+
+/**
+ * Whether a thread reads back a part of a word that it has just written itself. The write says of
+ * these bytes all that the read would; and the cell, which knows one reader or several, goes on
+ * knowing which bytes are its neighbours'.
+ */
+static inline bool race_reads_back(const Party *writer, const Party *now) {
+    return now->bytes != 0xF && (writer->bytes & now->bytes) == now->bytes &&
+           writer->block == now->block && writer->thread == now->thread &&
+           writer->barriers == now->barriers && writer->meetings == now->meetings &&
+           writer->atomic == PLAIN && now->atomic == PLAIN;
+}
+
+/**
+ * A thread reads a part of a word: notes whose these bytes are. Threads that each read and change a
+ * part of their own do not race.
+ *
+ * @param cell  of the word
+ * @param now   the read
+ * @param known bytes whose readers are known already, as bits
+ */
+void race_own(const Cell *cell, const Party *now, unsigned known);
 
 /** The first byte of the cell that holds p. */
 static inline const char *race_word(const char *p) {

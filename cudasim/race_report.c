@@ -222,6 +222,7 @@ bool race_explains(const char *p, bool atomic) {
 
 void race_found(const Race *race) {
     race_unsettled = true;
+    quick_forget();
     const Party *before = &race->before, *now = &race->now;
     bool in_launch = before->block >= sim_first_block();
     if (before->atomic != PLAIN && now->atomic != PLAIN && in_launch) {

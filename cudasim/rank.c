@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <omp.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "block.h"
 #include "cudasim_ranks.h"
@@ -15,7 +16,7 @@
 enum {
     RANK_STACK = 8 << 20,
     MOST_DRY_RANKS = 4096, /* which need no memory of a device */
-    MOST_DATA = 4096,
+    MOST_DATA = 40 << 10,
     MOST_REGIONS = 64
 };
 
@@ -95,16 +96,24 @@ void cudasim_add_rank_data(const char *file, int line, void *begin, size_t bytes
     region_bytes += bytes;
 }
 
+/* Between the variables of a region AddressSanitizer has bytes that memcpy() may not touch. */
+__attribute__((no_sanitize("address"))) static void
+copy_data(volatile char *to, const volatile char *from, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) {
+        to[i] = from[i];
+    }
+}
+
 static void save_data(char *to) {
     for (int i = 0; i < regions; i++) {
-        memcpy(to, region[i].begin, region[i].bytes);
+        copy_data(to, region[i].begin, region[i].bytes);
         to += region[i].bytes;
     }
 }
 
 static void load_data(const char *from) {
     for (int i = 0; i < regions; i++) {
-        memcpy(region[i].begin, from, region[i].bytes);
+        copy_data(region[i].begin, from, region[i].bytes);
         from += region[i].bytes;
     }
 }
@@ -202,6 +211,11 @@ static void detail_rank(const Rank *rank) {
         snprintf(within, sizeof within, ", in %s at %s:%d", host->call, sim_file(host->call_place),
                  host->call_place.line);
     }
+    if (rank->wait == NULL) {
+        sim_detail("rank %d asks in %s at %s:%d", host->rank, host->call,
+                   sim_file(host->call_place), host->call_place.line);
+        return;
+    }
     rank->wait->tell(rank->wait->context, whom, sizeof whom);
     sim_detail("rank %d%s: %s at %s:%d waits for %s", host->rank, within, rank->wait->call,
                sim_file(rank->wait->place), rank->wait->place.line, whom);
@@ -253,6 +267,35 @@ void rank_yield(void) {
     if (next != NULL) {
         pass_on(running, next);
     }
+}
+
+static _Noreturn void report_asking(int slot) {
+    char whom[700] = "";
+    const Host *host = &running->host;
+    queue_tell(slot, whom, sizeof whom);
+    sim_report("deadlock", "%s at %s:%d asks forever: %s", host->call, sim_file(host->call_place),
+               host->call_place.line, whom);
+    for (int r = 0; r < count; r++) {
+        detail_rank(&ranks[r]);
+    }
+    sim_stop();
+}
+
+/* A rank may be busy for long without a call of the runtime: then few questions are asked. */
+void rank_asks(int slot, uint64_t turns) {
+    enum { MANY = 4096 };
+    static uint64_t asked, turns_before;
+    static time_t begun;
+    if (asked == 0 || turns != turns_before) {
+        asked = 0;
+        turns_before = turns;
+        begun = time(NULL);
+    }
+    if (running != NULL && sim_settings.timeout > 0 && ++asked % MANY == 0 &&
+        time(NULL) - begun > sim_settings.timeout) {
+        report_asking(slot);
+    }
+    rank_yield();
 }
 
 /* ---- beginning and end ----------------------------------------------------------------------- */

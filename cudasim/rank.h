@@ -72,7 +72,16 @@ void rank_data_in_place(int rank);
 /** The rank that owns an address below its stack: it has overflowed; -1 if none has. */
 int rank_overflow(const void *p);
 
-/** Lets the other ranks run that can: a rank looks again and again whether something is done. */
+/** Lets the other ranks run that can. */
 void rank_yield(void);
+
+/**
+ * The same for a rank that asks whether work is over, and it is not. If all ranks do nothing else
+ * but ask, again and again, that is reported as a deadlock.
+ *
+ * @param slot  of the queue, which cannot get on
+ * @param turns changes whenever work is given to a device, or has run
+ */
+void rank_asks(int slot, uint64_t turns);
 
 #endif

@@ -37,6 +37,7 @@ static RecordedHost *callers; /* [0, caller_count) by rank */
 static int caller_count;
 static AsideFile file;
 enum { WIDEST_DRY = 64 /* queues: beyond, the entries of a dry run have no clock */ };
+enum { EVENT_LIST = 400 /* bytes of a list of numbers, in an event */ };
 
 /* ---- memory that stays where it is ----------------------------------------------------------- */
 
@@ -96,8 +97,7 @@ static void add_to(Lane *lane, uint64_t number, uint64_t id) {
     lane->id[lane->count++] = id;
 }
 
-/* The last entry of a queue up to an operation; 0 if it came before the record. */
-static uint64_t entry_at(int slot, uint64_t number, int rank) {
+uint64_t record_entry_at(int slot, uint64_t number, int rank) {
     const Lane *lane = lane_of(slot, rank);
     int low = 0, high = lane->count;
     while (low < high) {
@@ -140,7 +140,7 @@ static int find_before(const Clock *clock, const Clock *seen, int own, Before *b
         uint64_t number = clock->of[s];
         bool known = s == own || (seen != NULL && clock_at(seen, s) >= number) ||
                      clock_at(host, s) >= number;
-        uint64_t id = known || number == 0 ? 0 : entry_at(s, number, own_rank());
+        uint64_t id = known || number == 0 ? 0 : record_entry_at(s, number, own_rank());
         if (id != 0) {
             before[n++] = (Before){id, s, number};
         }
@@ -204,6 +204,36 @@ static CudasimEntry *new_entry(CudasimKind kind, const char *name, Place place, 
     return e;
 }
 
+/* "3,4" or, of none, "-". */
+static const char *listed(const uint64_t *number, int n, char text[EVENT_LIST]) {
+    int length = snprintf(text, EVENT_LIST, "%s", n > 0 ? "" : "-");
+    for (int i = 0; i < n && length < EVENT_LIST; i++) {
+        length += snprintf(text + length, (size_t)(EVENT_LIST - length), "%s%llu", i > 0 ? "," : "",
+                           (unsigned long long)number[i]);
+    }
+    return text;
+}
+
+/* To a judge at once: what is in the record could be changed until the program ends. */
+static void tell(const CudasimEntry *e) {
+    if (sim_settings.events < 0) {
+        return;
+    }
+    char after[EVENT_LIST], clock[EVENT_LIST];
+    sim_event("entry %llu %d %d %d %d %llu %d %.17g %.17g %d %s %s %s %d %s %s",
+              (unsigned long long)e->id, (int)e->kind, e->rank, e->device, e->stream,
+              (unsigned long long)e->number, (int)e->way, e->bytes, e->flops, (int)e->precision,
+              listed(e->after, e->after_count, after), listed(e->clock, e->clock_count, clock),
+              e->file != NULL ? sim_file((Place){e->file, e->line}) : "-", e->line,
+              e->op != NULL ? e->op : "-", e->name);
+    if (e->kind == CUDASIM_COLLECTIVE) {
+        sim_event("meets %llu %d %llu %llu %llu %d %d %d", (unsigned long long)e->id,
+                  (int)e->collective, (unsigned long long)e->communicator,
+                  (unsigned long long)e->call, (unsigned long long)e->group, e->ranks, e->comm_rank,
+                  e->peer);
+    }
+}
+
 static CudasimKind kind_of(const Work *work) {
     switch (work->type) {
     case cudaGraphNodeTypeEventRecord:
@@ -241,6 +271,7 @@ void record_operation(const Operation *operation) {
     set_clock(e, operation->clock);
     add_to(lane, operation->number, e->id);
     follow(lane, e, operation->clock);
+    tell(e);
 }
 
 void record_stream_wait(int slot, const char *what, Place place) {
@@ -252,6 +283,7 @@ void record_stream_wait(int slot, const char *what, Place place) {
     set_after(e, &clock, lane);
     set_clock(e, &clock);
     follow(lane, e, &clock);
+    tell(e);
 }
 
 void record_host_wait(const Clock *clock) {
@@ -266,6 +298,7 @@ void record_host_wait(const Clock *clock) {
     set_after(e, &all, NULL);
     set_clock(e, &all);
     caller_of(e->rank)->last = e->id;
+    tell(e);
 }
 
 void record_graph(const char *what, Place place) {
@@ -273,6 +306,7 @@ void record_graph(const char *what, Place place) {
     set_after(e, sim_host()->clock, NULL);
     set_clock(e, sim_host()->clock);
     caller_of(e->rank)->last = caller_of(e->rank)->graph = e->id;
+    tell(e);
 }
 
 void record_graph_over(void) {
@@ -282,7 +316,7 @@ void record_graph_over(void) {
 void record_traffic(const Operation *operation) {
     double read, written;
     if (traffic_of_operation(&read, &written)) {
-        uint64_t id = entry_at(operation->stream, operation->number, own_rank());
+        uint64_t id = record_entry_at(operation->stream, operation->number, own_rank());
         if (id != 0 && entries[id - 1].number == operation->number) {
             entries[id - 1].read = read;
             entries[id - 1].written = written;
@@ -340,28 +374,9 @@ const CudasimEntry *cudasim_entry(uint64_t id) {
     return id >= 1 && id <= count ? &entries[id - 1] : NULL;
 }
 
-/* Whether b knows of an entry that is a or comes after it: of a's own queue or, where a is the
-   host's, of any queue to which that host has given something since. */
-static bool comes_before(const CudasimEntry *a, const CudasimEntry *b) {
-    bool host = a->stream < 0;
-    for (int s = host ? 0 : a->stream; s < (host ? b->clock_count : a->stream + 1); s++) {
-        uint64_t known = s < b->clock_count ? entry_at(s, b->clock[s], b->rank) : 0;
-        if (known >= a->id && (!host || entries[known - 1].rank == a->rank)) {
-            return true;
-        }
-    }
-    bool one_host = a->rank == b->rank || !(host || sim_settings.dry);
-    return a->stream == b->stream && one_host && a->id < b->id;
-}
-
 bool cudasim_dry(void) {
     sim_begin();
     return sim_settings.dry;
-}
-
-bool cudasim_may_overlap(uint64_t a, uint64_t b) {
-    const CudasimEntry *x = cudasim_entry(a), *y = cudasim_entry(b);
-    return x != NULL && y != NULL && a != b && !comes_before(x, y) && !comes_before(y, x);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */

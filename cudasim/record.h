@@ -37,6 +37,16 @@ void record_graph_over(void);
 /** An operation has run: its traffic is known, if that is counted. */
 void record_traffic(const Operation *operation);
 
+/**
+ * The last entry of a queue up to an operation.
+ *
+ * @param slot   of the queue
+ * @param number of the operation
+ * @param rank   in a dry run: whose entries are meant, for there queues may be of several ranks
+ * @return its id; 0 if it came before the record
+ */
+uint64_t record_entry_at(int slot, uint64_t number, int rank);
+
 /** The note for the next launch or product; an empty one for other work. */
 Note record_note_for(const Work *work);
 

@@ -24,7 +24,8 @@ typedef enum Phase {
 typedef struct BareBytes {
     char *p;
     size_t bytes;
-    uint64_t mask; /* what they are combined with, if they are of one word */
+    bool narrow;   /* they are 4, at a multiple of 4 */
+    uint32_t mask; /* and this is what they are combined with */
 } BareBytes;
 
 static Phase phase;
@@ -34,8 +35,10 @@ static bool too_many; /* to be looked at */
 static bool astray;   /* the second run had something to report */
 static int problems_before;
 static uint64_t key;
+static uint32_t nowhere; /* so that a closed window is turned like the others */
+static const BareBytes closed = {(char *)&nowhere, sizeof nowhere, true, 0};
 static BareBytes window[WINDOWS];
-static int newest;
+static unsigned newest;
 
 /* Beside each byte of device memory: what it held before, what it held after the first run, and
    a bit: was it seen to be written? */
@@ -78,36 +81,33 @@ static void turn(char *p, size_t bytes) {
     }
 }
 
-static inline bool in_one_word(const char *p, size_t bytes) {
-    return (uintptr_t)p % WORD + bytes <= WORD;
+static BareBytes bare(char *p, size_t bytes) {
+    uint64_t mask = noise(p) >> 8 * ((uintptr_t)p % WORD);
+    return (BareBytes){p, bytes, bytes == 4 && (uintptr_t)p % 4 == 0, (uint32_t)mask};
 }
 
-/* The same for bytes of one word, whose mask is known. */
-static inline void turn_word(char *p, size_t bytes, uint64_t mask) {
-    uint64_t word = 0;
-    switch (bytes) {
-    case 4:
-        memcpy(&word, p, 4);
-        word ^= mask;
-        memcpy(p, &word, 4);
-        break;
-    case 8:
-        memcpy(&word, p, 8);
-        word ^= mask;
-        memcpy(p, &word, 8);
-        break;
-    default:
-        turn(p, bytes);
-    }
+static inline void turn_narrow(const BareBytes *w) {
+    uint32_t word;
+    memcpy(&word, w->p, sizeof word);
+    word ^= w->mask;
+    memcpy(w->p, &word, sizeof word);
 }
 
-static inline void close_window(BareBytes *w) {
-    if (in_one_word(w->p, w->bytes)) {
-        turn_word(w->p, w->bytes, w->mask);
+static inline void turn_window(const BareBytes *w) {
+    if (w->narrow) {
+        turn_narrow(w);
     } else {
         turn(w->p, w->bytes);
     }
-    w->bytes = 0;
+}
+
+static inline bool overlaps(const BareBytes *w, const char *p, size_t bytes) {
+    return p < w->p + w->bytes && w->p < p + bytes;
+}
+
+static inline void close_window(BareBytes *w) {
+    turn_window(w);
+    *w = closed;
 }
 
 static void close_windows(void) {
@@ -116,21 +116,16 @@ static void close_windows(void) {
     }
 }
 
-static inline void open_window(char *p, size_t bytes) {
+static __attribute__((noinline)) void open_window(char *p, size_t bytes) {
     newest = (newest + 1) % WINDOWS;
     close_window(&window[newest]);
     for (int i = 0; i < WINDOWS; i++) {
-        if (p < window[i].p + window[i].bytes && window[i].p < p + bytes) {
+        if (overlaps(&window[i], p, bytes)) {
             close_window(&window[i]);
         }
     }
-    uint64_t mask = noise(p) >> 8 * ((uintptr_t)p % WORD);
-    window[newest] = (BareBytes){p, bytes, mask};
-    if (in_one_word(p, bytes)) {
-        turn_word(p, bytes, mask);
-    } else {
-        turn(p, bytes);
-    }
+    window[newest] = bare(p, bytes);
+    turn_window(&window[newest]);
 }
 
 /* ---- what the hooks say ---------------------------------------------------------------------- */
@@ -147,8 +142,18 @@ void replay_access(const void *address, size_t bytes) {
     }
 }
 
+/* The usual case in a few instructions; all others as open_window() does it. */
 void replay_show(char *p, size_t bytes) {
-    open_window(p, bytes);
+    _Static_assert(WINDOWS == 2, "one to close, one to keep");
+    BareBytes *oldest = &window[1 - newest];
+    if (bytes == 4 && oldest->narrow && !overlaps(&window[newest], p, 4)) {
+        newest = 1 - newest;
+        turn_narrow(oldest);
+        *oldest = bare(p, 4);
+        turn_narrow(oldest);
+    } else {
+        open_window(p, bytes);
+    }
 }
 
 void replay_pause(void) {
@@ -317,6 +322,7 @@ bool replay_again(const Launch *launch) {
         return false;
     }
     phase = DISGUISED;
+    window[0] = window[1] = closed;
     key += 0x9E3779B97F4A7C15u + (uintptr_t)touched;
     for (int i = 0; i < touched_count; i++) {
         put_disguise_on(touched[i]);

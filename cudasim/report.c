@@ -1,6 +1,4 @@
 #define _GNU_SOURCE
-#include <errno.h>
-#include <omp.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,7 +10,6 @@
 
 enum { MOST_REPORTS = 20, STATUS = 86 };
 
-Settings sim_settings = {.events = -1};
 static int problems;
 static bool muted;    /* the last report is not shown */
 static FILE *capture; /* where reports go instead, if not NULL */
@@ -187,151 +184,6 @@ void sim_detail_thread(void) {
     }
 }
 
-/* ---- errors ---------------------------------------------------------------------------------- */
-
-cudaError_t sim_error(cudaError_t error, const char *what, Place place, bool silent) {
-    Host *host = sim_host();
-    if (error != cudaSuccess) {
-        host->last = host->error = error;
-        host->unseen = silent;
-        host->what = what;
-        host->place = place;
-    }
-    return error;
-}
-
-void sim_fail_device(cudaError_t error) {
-    device_of(sim_device())->error = sim_host()->last = error;
-    sim_host()->unseen = false;
-}
-
-cudaError_t sim_device_error(void) {
-    return device_of(sim_device())->error;
-}
-
-void sim_detail_error(void) {
-    const Host *host = sim_host();
-    if (host->what != NULL) {
-        sim_detail("%s at %s:%d failed before: \"%s\"; was its status checked?", host->what,
-                   sim_file(host->place), host->place.line, cudaGetErrorString(host->error));
-    }
-}
-
-cudaError_t cudaPeekAtLastError(void) {
-    sim_host()->unseen = false;
-    sim_host()->refused.file = NULL;
-    cudaError_t failed = device_of(sim_host()->device)->error; /* others may be in the runtime */
-    return failed != cudaSuccess ? failed : sim_host()->last;
-}
-
-cudaError_t cudaGetLastError(void) {
-    cudaError_t error = cudaPeekAtLastError();
-    sim_host()->last = cudaSuccess;
-    return error;
-}
-
-static const struct {
-    cudaError_t error;
-    const char *name, *text;
-} errors[] = {
-    {cudaSuccess, "cudaSuccess", "no error"},
-    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
-    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
-    {cudaErrorCudartUnloading, "cudaErrorCudartUnloading", "driver shutting down"},
-    {cudaErrorProfilerDisabled, "cudaErrorProfilerDisabled",
-     "profiler disabled while using external profiling tool"},
-    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
-     "invalid configuration argument"},
-    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
-    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
-    {cudaErrorInvalidHostPointer, "cudaErrorInvalidHostPointer", "invalid host pointer"},
-    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
-    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection",
-     "invalid copy direction for memcpy"},
-    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
-     "CUDA driver version is insufficient for CUDA runtime version"},
-    {cudaErrorDevicesUnavailable, "cudaErrorDevicesUnavailable",
-     "CUDA-capable device(s) is/are busy or unavailable"},
-    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
-    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
-    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
-    {cudaErrorInvalidKernelImage, "cudaErrorInvalidKernelImage", "device kernel image is invalid"},
-    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
-     "no kernel image is available for execution on the device"},
-    {cudaErrorPeerAccessUnsupported, "cudaErrorPeerAccessUnsupported",
-     "peer access is not supported between these two devices"},
-    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
-    {cudaErrorOperatingSystem, "cudaErrorOperatingSystem",
-     "OS call failed or operation not supported on this OS"},
-    {cudaErrorIllegalState, "cudaErrorIllegalState",
-     "the operation cannot be performed in the present state"},
-    {cudaErrorSymbolNotFound, "cudaErrorSymbolNotFound", "named symbol not found"},
-    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
-    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
-     "an illegal memory access was encountered"},
-    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
-     "too many resources requested for launch"},
-    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
-    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
-     "peer access is already enabled"},
-    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled",
-     "peer access has not been enabled"},
-    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
-    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",
-     "part or all of the requested memory range is already mapped"},
-    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
-     "pointer does not correspond to a registered memory region"},
-    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
-    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
-    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
-     "too many blocks in cooperative launch"},
-    {cudaErrorNotPermitted, "cudaErrorNotPermitted", "operation not permitted"},
-    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
-    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
-     "operation not permitted when stream is capturing"},
-    {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
-     "operation failed due to a previous error during capture"},
-    {cudaErrorStreamCaptureMerge, "cudaErrorStreamCaptureMerge",
-     "operation would result in a merge of separate capture sequences"},
-    {cudaErrorStreamCaptureUnmatched, "cudaErrorStreamCaptureUnmatched",
-     "capture was not ended in the same stream as it began"},
-    {cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined",
-     "capturing stream has unjoined work"},
-    {cudaErrorStreamCaptureIsolation, "cudaErrorStreamCaptureIsolation",
-     "dependency created on uncaptured work in another stream"},
-    {cudaErrorStreamCaptureImplicit, "cudaErrorStreamCaptureImplicit",
-     "operation would make the legacy stream depend on a capturing blocking stream"},
-    {cudaErrorCapturedEvent, "cudaErrorCapturedEvent",
-     "operation not permitted on an event last recorded in a capturing stream"},
-    {cudaErrorStreamCaptureWrongThread, "cudaErrorStreamCaptureWrongThread",
-     "attempt to terminate a thread-local capture sequence from another thread"},
-    {cudaErrorTimeout, "cudaErrorTimeout", "wait operation timed out"},
-    {cudaErrorGraphExecUpdateFailure, "cudaErrorGraphExecUpdateFailure",
-     "the graph update was not performed because it included changes which violated constraints "
-     "specific to instantiated graph update"},
-    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
-};
-
-static int error_index(cudaError_t error) {
-    for (int i = 0; i < (int)(sizeof errors / sizeof errors[0]); i++) {
-        if (errors[i].error == error) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-const char *cudaGetErrorName(cudaError_t error) {
-    int i = error_index(error);
-    return i >= 0 ? errors[i].name : "unrecognized error code";
-}
-
-const char *cudaGetErrorString(cudaError_t error) {
-    int i = error_index(error);
-    return i >= 0 ? errors[i].text : "unrecognized error code";
-}
-
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static bool ending;
@@ -371,88 +223,6 @@ bool sim_ending(void) {
     return ending;
 }
 
-/* ---- the beginning --------------------------------------------------------------------------- */
-
-/* A whole number of at least `least`, or `otherwise` if the variable is not set. */
-static int number_setting(const char *name, int least, int otherwise) {
-    const char *text = getenv(name);
-    if (text == NULL || *text == '\0') {
-        return otherwise;
-    }
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (errno != 0 || *end != '\0' || value < least || value > 1 << 24) {
-        fprintf(stderr, "[cudasim] %s must be a whole number of at least %d, not %s\n", name, least,
-                text);
-        _exit(2);
-    }
-    return (int)value;
-}
-
-static void read_schedule(const char *text) {
-    if (text == NULL || strcmp(text, "forward") == 0 || *text == '\0') {
-        sim_settings.schedule = FORWARD;
-    } else if (strcmp(text, "reverse") == 0) {
-        sim_settings.schedule = REVERSE;
-    } else if (strncmp(text, "random:", 7) == 0 && text[7] != '\0' &&
-               text[7 + strspn(text + 7, "0123456789")] == '\0') {
-        sim_settings.schedule = RANDOM;
-        sim_settings.seed = (unsigned)strtoul(text + 7, NULL, 10);
-    } else {
-        fprintf(stderr, "[cudasim] CUDASIM_SCHED must be forward, reverse or random:N, not %s\n",
-                text);
-        _exit(2);
-    }
-}
-
-/* `make cu` defines this name when it links: its programs use all cores, the kit's own do not. */
-extern const char cudasim_all_cores[] __attribute__((weak));
-
-static int default_threads(void) {
-    return cudasim_all_cores != NULL ? omp_get_num_procs() : 1;
-}
-
-/* Loads and stores are seen where the compiler announces them, and nowhere else. */
-static void refuse_traffic(void) {
-    if (sim_settings.traffic && !sim_checking) {
-        fprintf(stderr, "[cudasim] CUDASIM_TRAFFIC counts in builds with ACCESS=1: this one does "
-                        "not see what kernels read and write\n");
-        _exit(2);
-    }
-    if (sim_settings.traffic && sim_settings.dry) {
-        fprintf(stderr, "[cudasim] CUDASIM_TRAFFIC and CUDASIM_DRY: nothing runs that could be "
-                        "counted\n");
-        _exit(2);
-    }
-}
-
-void sim_read_settings(void) {
-    read_schedule(getenv("CUDASIM_SCHED"));
-    int threads = number_setting("CUDASIM_THREADS", 1, default_threads());
-    sim_settings.threads = sim_checking ? 1 : threads;
-    sim_settings.timeout = number_setting("CUDASIM_TIMEOUT", 0, 20);
-    sim_settings.memory = (size_t)number_setting("CUDASIM_MEMORY", 1, 8192) << 20;
-    sim_settings.devices = number_setting("CUDASIM_DEVICES", 1, 0);
-    if (sim_settings.devices > MOST_DEVICES) {
-        fprintf(stderr, "[cudasim] CUDASIM_DEVICES is %d, the limit is %d\n", sim_settings.devices,
-                MOST_DEVICES);
-        _exit(2);
-    }
-    const char *profile = getenv("CUDASIM_PROFILE");
-    sim_settings.sample = number_setting("CUDASIM_SAMPLE", 0, -1);
-    sim_settings.events = number_setting("CUDASIM_EVENTS", 3, -1);
-    sim_settings.dry = number_setting("CUDASIM_DRY", 0, 0) != 0;
-    sim_settings.traffic = number_setting("CUDASIM_TRAFFIC", 0, 0) != 0;
-    sim_settings.replay = number_setting("CUDASIM_REPLAY", 0, 1) != 0;
-    sim_settings.strict = number_setting("CUDASIM_STRICT", 0, 0) != 0;
-    sim_settings.profile = profile != NULL && *profile != '\0' ? profile : NULL;
-    refuse_traffic();
-    mprotect(&sim_settings, sizeof sim_settings, PROT_READ);
-    record_open();
-    if (sim_settings.dry) {
-        fprintf(stderr, "[cudasim] note: CUDASIM_DRY: nothing runs on a device, and what the host "
-                        "reads from one is zero\n");
-    }
+void sim_catch_end(void) {
     atexit(at_end);
 }

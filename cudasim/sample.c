@@ -95,7 +95,7 @@ static void begin_parts(const Launch *launch) {
     }
 }
 
-void sample_begin(const Launch *launch) {
+void sample_launch_begin(const Launch *launch) {
     sample_count = 0;
     if (sim_settings.sample >= 0) {
         begin_parts(launch);
@@ -105,6 +105,6 @@ void sample_begin(const Launch *launch) {
     }
 }
 
-void sample_end(void) {
+void sample_launch_end(void) {
     sample_count = 0;
 }

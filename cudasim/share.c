@@ -34,17 +34,17 @@ static void end_block(void) {
     threads = 0;
 }
 
-void share_access(const Access *access) {
+void share_moved(size_t bytes) {
     const Worker *worker = sim_worker;
     int thread = worker->fiber->thread;
-    if (access->shared || sim_settings.events < 0) {
+    if (sim_settings.events < 0) {
         return;
     }
     if (worker->block != block) {
         end_block();
         block = worker->block;
     }
-    moved[thread] += access->bytes;
+    moved[thread] += bytes;
     threads = thread >= threads ? thread + 1 : threads;
 }
 

@@ -7,14 +7,17 @@
  *
  *     entry.c    which thread of the host has its turn
  *     events.c   what others count, as it happens
- *     report.c   messages, places, errors that a program has not looked at
+ *     settings.c what the environment asks for
+ *     report.c   messages, places, the end of a program
+ *     errors.c   what calls came to, and whether the program has looked
  *     memory.c   ranges of addresses, pages, which of them are open
  *     allocate.c what a program calls to get and to free memory
- *     queue.c    queues of work, and what waits for what
+ *     queue.c    queues of work, and what waits for what; clocks.c: the clocks that say it
  *     rank.c     ranks: several hosts in one process
  *     threads.c  threads of the host that wait for each other
  *     nccl/, mpi/  NCCL in one process, and between processes: cudasim/nccl/transport.h
  *     record.c   a record of what enters queues, and of waits; clock/ writes, reads and reckons it
+ *     overlap.c  whether two entries of it are ordered
  *     use.c      which memory waiting work will use
  *     variables.c  variables of each device
  *     stream.c   streams
@@ -45,11 +48,12 @@
  *     wmma.c     what the lanes of a warp must do together for a tensor core
  *     xorwow.c   skipping ahead in one of cuRAND's generators
  *     switch.c   from one stack to another
- *     cublas.c   matrix products
+ *     cublas.c, cublas_check.c, cublas_product.c  matrix products
  *
  * In check mode hooks.c, quick.c, check.c, site.c, address.c, shadow.c, race.c, replay.c,
  * profile.c, sample.c and share.c look at every load and store; in other builds nocheck.c stands in
- * for them.
+ * for them. traffic.c counts sectors there and in builds with TRAFFIC=1, whose count.c does nothing
+ * else; nocount.c stands in for both in the ordinary build.
  */
 #ifndef CUDASIM_SIM_H
 #define CUDASIM_SIM_H
@@ -59,14 +63,20 @@
 #include "cudasim_core.h"
 
 enum {
-    PAGE = 4096,
+#ifdef __aarch64__
+    PAGE = 64 << 10, /**< what can be shut by itself: kernels there have pages of 4, 16 or 64 KiB */
+    STACK_BYTES = 128 << 10, /**< a fiber's stack, and the closed page below it */
+#else
+    PAGE = 4096,            /**< what can be shut by itself */
+    STACK_BYTES = 64 << 10, /**< a fiber's stack, with the closed page below it */
+#endif
     MAX_THREADS = 1024, /**< threads of a block */
     WARP = 32,          /**< lanes of a warp */
     MAX_WARPS = MAX_THREADS / WARP,
     STATIC_SHARED = 48 << 10,  /**< bytes of shared memory without asking for more */
     DYNAMIC_SHARED = 99 << 10, /**< bytes with: the smallest limit from sm_80 to sm_90 */
     SHARED_VARIABLES = 512,    /**< `__shared__` variables of a program */
-    STACK_BYTES = 64 << 10,    /**< a fiber's stack */
+    LOCAL_BYTES = 64 << 10,    /**< of a thread's local variables: what its limit is said to be */
     NO_RANK = -1,              /**< the rank of a thread of the host that is none */
     QUEUES = 512, /**< streams of all devices, and queues in which graphs run what need not wait */
 };
@@ -110,7 +120,7 @@ typedef struct Settings {
     const char *profile; /**< CUDASIM_PROFILE: 1 or a file; NULL is none */
     int sample;          /**< CUDASIM_SAMPLE: chooses the warps of the profile; -1: the first */
     bool dry;     /**< CUDASIM_DRY: what is given to devices is recorded, and none of it runs */
-    bool traffic; /**< CUDASIM_TRAFFIC: in check mode, sectors of each operation are counted */
+    bool traffic; /**< CUDASIM_TRAFFIC: sectors of each operation are counted; 1 with TRAFFIC=1 */
     int events;   /**< CUDASIM_EVENTS: descriptor of a pipe for sim_event(); -1: none */
     bool replay;  /**< CUDASIM_REPLAY: in check mode, each launch runs twice; 1 */
     bool strict;  /**< CUDASIM_STRICT: in check mode, volatile orders nothing; 0 */
@@ -150,6 +160,9 @@ void sim_begin(void);
 
 /** A part of sim_begin(): the environment. */
 void sim_read_settings(void);
+
+/** A part of sim_begin(): at the end, what is still queued is done, and problems are counted. */
+void sim_catch_end(void);
 
 /**
  * Whether the program has ended, and only what was still queued is being done. Libraries may be
@@ -213,6 +226,11 @@ void sim_detail_thread(void);
 /** The file's name without its folders. */
 const char *sim_file(Place place);
 
+/** A host ends: reports an error that it has not looked at. */
+void sim_report_unseen(void);
+
+/* ---- errors.c -------------------------------------------------------------------------------- */
+
 /**
  * Notes what a call came to, for cudaGetLastError().
  *
@@ -224,9 +242,6 @@ const char *sim_file(Place place);
  */
 cudaError_t sim_error(cudaError_t error, const char *what, Place place, bool silent);
 
-/** A host ends: reports an error that it has not looked at. */
-void sim_report_unseen(void);
-
 /** The device cannot go on: every later call returns this error. */
 void sim_fail_device(cudaError_t error);
 
@@ -237,6 +252,15 @@ void sim_detail_error(void);
 cudaError_t sim_device_error(void);
 
 /* ---- fault.c -------------------------------------------------------------------------------- */
+
+/** Of a signal handler's context after a fault: whether memory was to be written. */
+bool sim_was_write(const void *context);
+
+/**
+ * Whether an instruction of an aarch64 processor that touches memory writes there: the bits of the
+ * load and store encodings, where the system does not say it. An atomic writes.
+ */
+bool sim_aarch64_writes(uint32_t code);
 
 /** Of a signal handler's context: the instruction, as if it were a return address. */
 const void *sim_program_counter(void *context);
@@ -255,9 +279,23 @@ void sim_catch_ticks(void);
 /** Changes when a block is over. */
 extern volatile unsigned sim_progress;
 
+/* ---- traffic.c, count.c; nocount.c ----------------------------------------------------------- */
+
+/** Whether the compiler announces loads and stores: in check mode, and where they are counted. */
+extern const bool sim_announced;
+
+/** Whether anybody counts. */
+bool traffic_counts(void);
+
+/** Counts bytes of device memory that the operation in hand touches. */
+void traffic_access(const void *p, size_t bytes, bool write);
+
+/** Bytes of the sectors that the operation has read and written; false where nobody counts. */
+bool traffic_of_operation(double *read, double *written);
+
 /* ---- hooks.c, check.c, shadow.c, race.c, replay.c, profile.c, sample.c, share.c; nocheck.c --- */
 
-/** Whether loads and stores are seen. */
+/** Whether loads and stores are checked. */
 extern const bool sim_checking;
 
 /** Memory that was never written. */
@@ -280,9 +318,6 @@ void check_copied(void *to, const void *from, size_t bytes);
 
 /** The running thread is about to wait, or has returned. */
 void check_pause(void);
-
-/** Bytes of the sectors that the operation has read and written; false where nobody counts. */
-bool traffic_of_operation(double *read, double *written);
 
 struct Allocation;
 /** The pages of an allocation were opened, for an operation that has touched them. */

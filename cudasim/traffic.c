@@ -1,10 +1,12 @@
-#include "check.h"
+#include "allocation.h"
 #include "operation.h"
 
 /* How many sectors of device memory the operations touch. For each sector it is known which one
    read it last, and which one wrote it: only the first time in an operation counts. */
 
 enum { SECTOR = 32 };
+
+const bool sim_announced = true;
 
 static bool counting;
 static size_t touched;    /* since the last question */
@@ -33,7 +35,7 @@ bool traffic_counts(void) {
     return counting || sim_settings.traffic;
 }
 
-void traffic_access(const char *p, size_t bytes, bool write) {
+void traffic_access(const void *p, size_t bytes, bool write) {
     if (!traffic_counts() || bytes == 0) {
         return;
     }
@@ -41,7 +43,8 @@ void traffic_access(const char *p, size_t bytes, bool write) {
         count();
     }
     uint32_t operation = (uint32_t)sim_operation()->serial;
-    size_t first = (size_t)(p - begin) / SECTOR, end = (size_t)(p - begin + bytes - 1) / SECTOR;
+    size_t at = (size_t)((const char *)p - begin);
+    size_t first = at / SECTOR, end = (at + bytes - 1) / SECTOR;
     for (size_t sector = first; sector <= end; sector++) {
         moved[write] += last[write][sector] != operation;
         touched += last[write][sector] != operation;

@@ -18,15 +18,17 @@ static bool complete(const Worker *worker, int warp, const Meeting *meeting) {
 static void hold(Worker *worker, int warp, Meeting *meeting) {
     meeting->inside = __builtin_popcount(meeting->arrived);
     worker->meetings[warp]++;
+    unsigned end = worker->ready_end;
     for (unsigned left = meeting->arrived; left != 0;) {
         bool reverse = sim_settings.schedule == REVERSE;
         int lane = reverse ? WARP - 1 - __builtin_clz(left) : __builtin_ctz(left);
         int thread = warp * WARP + lane;
         left &= ~(1u << lane);
         if (worker->state[thread] == MEETING && worker->thread[thread].meeting == meeting) {
-            sim_wake(worker, thread);
+            end = sim_wake(worker, thread, end);
         }
     }
+    worker->ready_end = end;
 }
 
 void sim_leave_warp(Worker *worker, int thread) {
@@ -176,6 +178,7 @@ bool sim_answer_gathering(Worker *worker) {
     }
     unsigned mask = 0;
     int warp = first / WARP * WARP;
+    unsigned end = worker->ready_end;
     for (int lane = 0; lane < WARP && warp + lane < worker->threads; lane++) {
         if (gathers_with(worker, first, warp + lane)) {
             mask |= 1u << lane;
@@ -185,9 +188,10 @@ bool sim_answer_gathering(Worker *worker) {
         int lane = sim_settings.schedule == REVERSE ? WARP - 1 - i : i;
         if (mask >> lane & 1) {
             worker->thread[warp + lane].active = mask;
-            sim_wake(worker, warp + lane);
+            end = sim_wake(worker, warp + lane, end);
         }
     }
+    worker->ready_end = end;
     return true;
 }
 

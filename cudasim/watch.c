@@ -56,6 +56,24 @@ static uint64_t private_state(const Worker *worker, const ucontext_t *context) {
     sum = mixed(sum, context->uc_mcontext.fpregs->_xmm, sizeof context->uc_mcontext.fpregs->_xmm);
     return mixed(sum, at - RED_ZONE, (size_t)(top - at) + RED_ZONE) | 1;
 }
+#elif defined __aarch64__ && defined __linux__
+/* The same. Records of the vector registers follow the others, as many as the processor has. */
+static uint64_t private_state(const Worker *worker, const ucontext_t *context) {
+    const mcontext_t *machine = &context->uc_mcontext;
+    const char *top = worker->fiber->stack + STACK_BYTES;
+    const char *at = (const char *)machine->sp;
+    if (at < worker->fiber->stack + PAGE || at >= top) {
+        return 0;
+    }
+    uint64_t sum = mixed(1, machine->regs, sizeof machine->regs);
+    sum = mixed(sum, &machine->pc, sizeof machine->pc);
+    const struct _aarch64_ctx *record = (const void *)machine->__reserved;
+    while (record->magic != 0) {
+        sum = mixed(sum, record, record->size);
+        record = (const void *)((const char *)record + record->size);
+    }
+    return mixed(sum, at, (size_t)(top - at)) | 1;
+}
 #else
 static uint64_t private_state(const Worker *worker, const ucontext_t *context) {
     (void)worker, (void)context;
@@ -150,7 +168,7 @@ static void on_tick(int signal, siginfo_t *info, void *context) {
             worker->has_turn = true;
             report_timeout(pc);
         }
-    } else if (!sim_checking && goes_in_circles(worker, context) && in_code_of_kernel(pc)) {
+    } else if (!sim_announced && goes_in_circles(worker, context) && in_code_of_kernel(pc)) {
         set_tick(BUSY_TICK);
         raise(SIGVTALRM);
     }

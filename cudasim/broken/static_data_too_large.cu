@@ -1,12 +1,12 @@
-/* Each rank is to have its own copy of a static array, of 8 KiB. At each change of rank the copies
-   are exchanged: what is larger than 4 KiB belongs into memory that a rank takes itself. */
+/* Each rank is to have its own copy of a static array, of 80 KiB. At each change of rank the copies
+   are exchanged: what is larger than 40 KiB belongs into memory that a rank takes itself. */
 #include "cudasim_ranks.h"
 #include "try.cuh"
 
 #ifdef MENDED
 static float history[1000];
 #else
-static float history[2000];
+static float history[20000];
 #endif
 static double sum;
 

@@ -2,63 +2,10 @@
    contract is in makespan.h. */
 #include "cudasim/clock/makespan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "cudasim/clock/engine.h"
-#include "cudasim/clock/events.h"
-#include "cudasim/clock/followers.h"
-#include "cudasim/clock/meeting.h"
 #include "cudasim/clock/memory.h"
-
-enum { NONE = -1, WAYS = 2 /* a bus has two */ };
-
-/* Entries that wait for a place, the first come first. */
-typedef struct Line {
-    int first, last;
-} Line;
-
-/* One device. */
-typedef struct DeviceState {
-    KernelEngine engine;
-    Line kernels;
-    Line copies[WAYS];
-    bool copying[WAYS];
-    double copied[WAYS]; /* seconds */
-    bool sends, receives;
-    double linked; /* seconds */
-} DeviceState;
-
-/* The host of a rank. */
-typedef struct HostState {
-    int next;     /* entry; NONE: it has made all of its calls */
-    bool calling; /* it makes calls now: an entry that is over need not wake it */
-    double now;
-    double launching, waiting;
-} HostState;
-
-typedef struct Reckoning {
-    const CudasimRecord *record;
-    const Machine *machine;
-    Span *span;
-    int *waits;    /* of each entry: for how many things, its issue among them */
-    double *ready; /* of each entry: when what it has waited for so far was over */
-    int *next;     /* the next entry in the line that it waits in; of the host's, the next call */
-    int *parts; /* of each entry: what must end before it is over: its meeting, and the call of its
-                   group before it */
-    DeviceState *device;
-    HostState *host;
-    int devices, hosts;
-    Meetings meetings;
-    Followers followers;
-    int *crowd, crowd_count, crowd_room; /* meetings that are complete and want links */
-    Events events;
-    size_t over; /* entries */
-} Reckoning;
-
-static const CudasimEntry *entry_of(const Reckoning *run, int i) {
-    return &run->record->entry[i];
-}
+#include "cudasim/clock/reckoning.h"
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
@@ -76,25 +23,15 @@ static int call_first(const Reckoning *run, Line *line) {
 
 /* ---- the host -------------------------------------------------------------------------------- */
 
-static bool is_host(const CudasimEntry *e) {
-    return e->stream < 0;
-}
-
 /* Whether the host spends the time of a launch on it. */
 static bool is_call(const CudasimEntry *e) {
     bool work = e->kind < CUDASIM_EVENT || e->kind == CUDASIM_HOST_CALL;
     return e->kind == CUDASIM_GRAPH || (work && e->graph == 0);
 }
 
-/* Calls of a group begin side by side, and end in their order. */
-static bool one_group(const CudasimEntry *a, const CudasimEntry *b) {
-    return a->kind == CUDASIM_COLLECTIVE && b->kind == CUDASIM_COLLECTIVE && a->group != 0 &&
-           a->group == b->group && a->communicator == b->communicator && a->rank == b->rank;
-}
-
 static void less_to_wait(Reckoning *run, int i, double time) {
     run->ready[i] = time > run->ready[i] ? time : run->ready[i];
-    if (--run->waits[i] == 0 && !is_host(entry_of(run, i))) {
+    if (--run->waits[i] == 0 && !reckoning_is_host(reckoning_entry(run, i))) {
         events_add(&run->events, run->ready[i], READY, i, 0);
     }
 }
@@ -103,14 +40,14 @@ static void end_entry(Reckoning *run, int i, double begin, double end);
 
 /* One call; entries that are issued for a later time do not run before it. */
 static void make_call(Reckoning *run, HostState *host, int i) {
-    const CudasimEntry *e = entry_of(run, i);
+    const CudasimEntry *e = reckoning_entry(run, i);
     double begin = host->now;
     if (is_call(e)) {
         host->now += run->machine->launch;
         host->launching += run->machine->launch;
     }
     host->next = run->next[i];
-    if (!is_host(e)) {
+    if (!reckoning_is_host(e)) {
         less_to_wait(run, i, host->now);
         return;
     }
@@ -125,7 +62,7 @@ static void make_call(Reckoning *run, HostState *host, int i) {
 static void host_goes_on(Reckoning *run, HostState *host) {
     host->calling = true;
     while (host->next != NONE &&
-           !(is_host(entry_of(run, host->next)) && run->waits[host->next] > 0)) {
+           !(reckoning_is_host(reckoning_entry(run, host->next)) && run->waits[host->next] > 0)) {
         make_call(run, host, host->next);
     }
     host->calling = false;
@@ -143,12 +80,12 @@ static void end_entry(Reckoning *run, int i, double begin, double end) {
     const Followers *followers = &run->followers;
     for (int k = followers->first[i]; k < followers->first[i + 1]; k++) {
         int child = followers->entry[k];
-        if (one_group(entry_of(run, i), entry_of(run, child))) {
+        if (reckoning_one_group(reckoning_entry(run, i), reckoning_entry(run, child))) {
             end_part(run, child, end);
             continue;
         }
         less_to_wait(run, child, end);
-        HostState *host = &run->host[entry_of(run, child)->rank];
+        HostState *host = &run->host[reckoning_entry(run, child)->rank];
         if (host->next == child && !host->calling && run->waits[child] == 0) {
             host_goes_on(run, host);
         }
@@ -170,7 +107,7 @@ static void begin_kernels(Reckoning *run, int device, double now) {
     while (d->engine.count < run->machine->kernels && d->kernels.first != NONE) {
         int i = call_first(run, &d->kernels);
         run->span[i].begin = now;
-        engine_add(&d->engine, run->machine, entry_of(run, i), i, now);
+        engine_add(&d->engine, run->machine, reckoning_entry(run, i), i, now);
     }
     plan(run, device);
 }
@@ -200,7 +137,7 @@ static void begin_copy(Reckoning *run, DeviceState *d, int engine, double now) {
     if (i == NONE) {
         return;
     }
-    const CudasimEntry *e = entry_of(run, i);
+    const CudasimEntry *e = reckoning_entry(run, i);
     const Machine *m = run->machine;
     double seconds = e->bytes / (e->way == CUDASIM_FROM_DEVICE ? m->from_device : m->to_device);
     run->span[i].begin = now;
@@ -210,7 +147,7 @@ static void begin_copy(Reckoning *run, DeviceState *d, int engine, double now) {
 }
 
 static void copy_over(Reckoning *run, const TimedEvent *event) {
-    const CudasimEntry *e = entry_of(run, event->index);
+    const CudasimEntry *e = reckoning_entry(run, event->index);
     DeviceState *d = &run->device[e->device];
     int engine = engine_for(run, e);
     d->copying[engine] = false;
@@ -223,7 +160,7 @@ static void copy_over(Reckoning *run, const TimedEvent *event) {
 /* The links that a meeting takes: of a collective both ways of each rank. */
 static void each_link(Reckoning *run, const Meeting *m, bool *busy, bool set) {
     for (int k = 0; k < m->count; k++) {
-        const CudasimEntry *e = entry_of(run, m->member[k]);
+        const CudasimEntry *e = reckoning_entry(run, m->member[k]);
         DeviceState *d = &run->device[e->device];
         bool *sends = &d->sends, *receives = &d->receives, unused = false;
         if (e->kind == CUDASIM_COPY) {
@@ -256,7 +193,7 @@ static void begin_meetings(Reckoning *run, double now) {
         for (int i = 0; i < m->count; i++) {
             Span *span = &run->span[m->member[i]];
             span->begin = now;
-            run->device[entry_of(run, m->member[i])->device].linked += m->seconds;
+            run->device[reckoning_entry(run, m->member[i])->device].linked += m->seconds;
         }
         events_add(&run->events, now + m->seconds, MEETING_OVER, run->crowd[k], 0);
     }
@@ -277,7 +214,8 @@ static void join_meeting(Reckoning *run, int i, double now) {
     int m = run->meetings.of[i];
     const Followers *followers = &run->followers;
     for (int k = followers->first[i]; k < followers->first[i + 1]; k++) {
-        if (one_group(entry_of(run, i), entry_of(run, followers->entry[k]))) {
+        if (reckoning_one_group(reckoning_entry(run, i),
+                                reckoning_entry(run, followers->entry[k]))) {
             less_to_wait(run, followers->entry[k], now);
         }
     }
@@ -296,7 +234,7 @@ static bool is_kernel(const CudasimEntry *e) {
 }
 
 static void begin_entry(Reckoning *run, int i, double now) {
-    const CudasimEntry *e = entry_of(run, i);
+    const CudasimEntry *e = reckoning_entry(run, i);
     DeviceState *d = &run->device[e->device];
     if (run->meetings.of[i] >= 0) {
         join_meeting(run, i, now);
@@ -308,77 +246,6 @@ static void begin_entry(Reckoning *run, int i, double now) {
         begin_copy(run, d, engine_for(run, e), now);
     } else {
         end_entry(run, i, now, now);
-    }
-}
-
-/* ---- the record ------------------------------------------------------------------------------ */
-
-static void find_waits(Reckoning *run) {
-    const CudasimRecord *record = run->record;
-    for (size_t i = 0; i < record->count; i++) {
-        const CudasimEntry *e = &record->entry[i];
-        int first = followers_first_before(record, e);
-        run->waits[i] = e->after_count - first + !is_host(e);
-        run->parts[i] = run->meetings.of[i] >= 0;
-        for (int k = first; k < e->after_count; k++) {
-            run->parts[i] += one_group(e, &record->entry[e->after[k] - record->entry[0].id]);
-        }
-    }
-}
-
-static void find_devices_and_hosts(Reckoning *run) {
-    size_t count = run->record->count;
-    for (size_t i = 0; i < count; i++) {
-        const CudasimEntry *e = &run->record->entry[i];
-        int most = e->kind == CUDASIM_COPY && e->peer > e->device ? e->peer : e->device;
-        run->devices = most >= run->devices ? most + 1 : run->devices;
-        run->hosts = e->rank >= run->hosts ? e->rank + 1 : run->hosts;
-    }
-    run->device = clock_new((size_t)run->devices, sizeof *run->device);
-    for (int d = 0; d < run->devices; d++) {
-        run->device[d].kernels.first = NONE;
-        run->device[d].copies[0].first = run->device[d].copies[1].first = NONE;
-    }
-    run->host = clock_new((size_t)run->hosts, sizeof *run->host);
-    int *last = clock_new((size_t)run->hosts, sizeof *last);
-    for (int h = 0; h < run->hosts; h++) {
-        run->host[h].next = last[h] = NONE;
-    }
-    for (int i = 0; i < (int)count; i++) {
-        int rank = run->record->entry[i].rank;
-        *(last[rank] == NONE ? &run->host[rank].next : &run->next[last[rank]]) = i;
-        run->next[i] = NONE;
-        last[rank] = i;
-    }
-    free(last);
-}
-
-static bool begin(Reckoning *run) {
-    size_t count = run->record->count;
-    if (!meetings_find(run->record, run->machine, &run->meetings)) {
-        return false;
-    }
-    run->span = clock_new(count, sizeof *run->span);
-    run->waits = clock_new(count, sizeof *run->waits);
-    run->ready = clock_new(count, sizeof *run->ready);
-    run->next = clock_new(count, sizeof *run->next);
-    run->parts = clock_new(count, sizeof *run->parts);
-    run->followers = followers_find(run->record);
-    find_waits(run);
-    find_devices_and_hosts(run);
-    return true;
-}
-
-static void end(Reckoning *run) {
-    for (int d = 0; d < run->devices; d++) {
-        free(run->device[d].engine.running);
-    }
-    meetings_free(&run->meetings);
-    followers_free(&run->followers);
-    void *all[] = {run->span,   run->waits, run->ready, run->next,        run->parts,
-                   run->device, run->host,  run->crowd, run->events.event};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        free(all[i]);
     }
 }
 
@@ -430,7 +297,7 @@ static Makespan result_of(const Reckoning *run) {
 static bool report_stuck(const Reckoning *run) {
     for (int h = 0; h < run->hosts; h++) {
         if (run->host[h].next != NONE) {
-            const CudasimEntry *e = entry_of(run, run->host[h].next);
+            const CudasimEntry *e = reckoning_entry(run, run->host[h].next);
             fprintf(stderr, "record: rank %d never gets past entry %llu, %s\n", h,
                     (unsigned long long)e->id, e->name);
             return false;
@@ -443,7 +310,7 @@ static bool report_stuck(const Reckoning *run) {
 
 bool makespan(const CudasimRecord *record, const Machine *machine, Span *spans, Makespan *result) {
     Reckoning run = {.record = record, .machine = machine};
-    if (!begin(&run)) {
+    if (!reckoning_begin(&run)) {
         return false;
     }
     run_events(&run);
@@ -454,6 +321,6 @@ bool makespan(const CudasimRecord *record, const Machine *machine, Span *spans, 
             memcpy(spans, run.span, record->count * sizeof *spans);
         }
     }
-    end(&run);
+    reckoning_end(&run);
     return good;
 }

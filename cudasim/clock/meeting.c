@@ -141,14 +141,28 @@ static void add_meeting(Meetings *found, int *room, int count, double seconds) {
         (Meeting){clock_new((size_t)count, sizeof(int)), count, count, seconds};
 }
 
-static bool meet(const CudasimRecord *record, const Machine *machine, const MeetingSides *sides,
-                 Meetings *found, int *room) {
+/* How many sides meet from the first of them on. */
+static int count_of(const MeetingSide *side, int left) {
+    int count = 1;
+    while (count < left && by_key(side, side + count) == 0) {
+        count++;
+    }
+    return count;
+}
+
+static void meet(const MeetingSide *side, int count, Meetings *found, int *room) {
+    add_meeting(found, room, count, 0);
+    for (int k = 0; k < count; k++) {
+        found->meeting[found->count - 1].member[k] = side[k].entry;
+    }
+}
+
+static bool meet_whole(const CudasimRecord *record, const Machine *machine,
+                       const MeetingSides *sides, Meetings *found, int *room) {
     int count;
     for (int i = 0; i < sides->count; i += count) {
         const MeetingSide *side = &sides->side[i];
-        for (count = 1; i + count < sides->count && by_key(side, side + count) == 0;) {
-            count++;
-        }
+        count = count_of(side, sides->count - i);
         int wanted = side->message ? 2 : record->entry[side->entry].ranks;
         if (count != wanted) {
             return incomplete(record, side, count);
@@ -156,10 +170,8 @@ static bool meet(const CudasimRecord *record, const Machine *machine, const Meet
         if (!agree(record, side, count)) {
             return false;
         }
-        add_meeting(found, room, count, seconds_of(record, machine, side, count));
-        for (int k = 0; k < count; k++) {
-            found->meeting[found->count - 1].member[k] = side[k].entry;
-        }
+        meet(side, count, found, room);
+        found->meeting[found->count - 1].seconds = seconds_of(record, machine, side, count);
     }
     return true;
 }
@@ -191,7 +203,7 @@ bool meetings_find(const CudasimRecord *record, const Machine *machine, Meetings
     int room = 0;
     *found = (Meetings){0};
     MeetingSides sides = sides_of(record);
-    bool good = meet(record, machine, &sides, found, &room);
+    bool good = meet_whole(record, machine, &sides, found, &room);
     free(sides.side);
     if (!good) {
         meetings_free(found);
@@ -200,6 +212,18 @@ bool meetings_find(const CudasimRecord *record, const Machine *machine, Meetings
     add_copies(record, machine, found, &room);
     index_meetings(found, record->count);
     return true;
+}
+
+void meetings_of_calls(const CudasimRecord *record, Meetings *found) {
+    int room = 0;
+    *found = (Meetings){0};
+    MeetingSides sides = sides_of(record);
+    for (int i = 0, count; i < sides.count; i += count) {
+        count = count_of(&sides.side[i], sides.count - i);
+        meet(&sides.side[i], count, found, &room);
+    }
+    free(sides.side);
+    index_meetings(found, record->count);
 }
 
 void meetings_free(Meetings *meetings) {

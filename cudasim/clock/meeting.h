@@ -30,6 +30,12 @@ typedef struct Meetings {
  */
 bool meetings_find(const CudasimRecord *record, const Machine *machine, Meetings *found);
 
+/**
+ * The same, where a record may still grow: those who have come meet, and take no time. Copies are
+ * none.
+ */
+void meetings_of_calls(const CudasimRecord *record, Meetings *found);
+
 /** Frees what was found. */
 void meetings_free(Meetings *meetings);
 

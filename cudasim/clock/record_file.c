@@ -318,9 +318,13 @@ static bool read_lines(RecordFile *file, FILE *from, const char *path) {
         json_decref(object);
     }
     free(line);
+    if (good && ferror(from)) {
+        perror(path);
+        return false;
+    }
     if (good && file->count == 0) {
         fprintf(stderr, "%s: no entries\n", path);
-        good = false;
+        return false;
     }
     return good;
 }
@@ -334,10 +338,6 @@ RecordFile *record_file_load(const char *path) {
     RecordFile *file = clock_new(1, sizeof *file);
     file->words = json_object();
     bool good = read_lines(file, from, path);
-    if (ferror(from)) {
-        perror(path);
-        good = false;
-    }
     fclose(from);
     if (!good) {
         record_file_free(file);

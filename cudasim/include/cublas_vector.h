@@ -109,7 +109,7 @@ template <class T> void cudasim_swap(int n, T *x, int incx, T *y, int incy) {
 template <class T> void cudasim_dot(T *result, int n, const T *x, int incx, const T *y, int incy) {
     double sum = 0;
     for (int i = 0; i < n; i++) {
-        sum += (double)x[cudasim_at(i, n, incx)] * y[cudasim_at(i, n, incy)];
+        sum += (double)x[cudasim_at(i, n, incx)] * (double)y[cudasim_at(i, n, incy)];
     }
     *result = (T)sum;
 }
@@ -149,11 +149,11 @@ void cudasim_gemv(cublasOperation_t operation, int rows, int columns, cudasim_bl
     double sum = 0;
     for (int column = 0; column < columns; column++) {
         sum += (double)A[cudasim_in(operation, row, column, lda)] *
-               x[cudasim_at(column, columns, incx)];
+               (double)x[cudasim_at(column, columns, incx)];
     }
     T *to = &y[cudasim_at(row, rows, incy)];
     T before = beta.get() != 0 ? beta.get() * *to : T(0);
-    *to = (T)(alpha.get() * sum) + before;
+    *to = (T)((double)alpha.get() * sum) + before;
 }
 /* One column of A += alpha x y^T. */
 template <class T>
@@ -185,11 +185,12 @@ inline void cudasim_multiply_column(cublasOperation_t opA, cublasOperation_t opB
     for (int row = 0; row < m; row++) {
         double sum = 0;
         for (int i = 0; i < k && alpha != 0; i++) {
-            sum += (double)A[cudasim_in(opA, row, i, lda)] * B[cudasim_in(opB, i, column, ldb)];
+            sum += (double)A[cudasim_in(opA, row, i, lda)] *
+                   (double)B[cudasim_in(opB, i, column, ldb)];
         }
         T *to = &C[row + (size_t)column * ldc];
         T before = beta != 0 ? beta * *to : T(0);
-        *to = (T)(alpha * sum) + before;
+        *to = (T)((double)alpha * sum) + before;
     }
 }
 /* Block after block the columns of all matrices of a batch. */

@@ -21,7 +21,8 @@ int cudasim_problems(void);
  * if all that an operation reads again were found in a cache. The first call begins to count. Wait
  * for the device before each.
  *
- * @return bytes; 0 from the first call, and without check mode from all of them
+ * @return bytes; 0 from the first call, and from all of them in a build with neither ACCESS=1 nor
+ *         TRAFFIC=1
  */
 double cudasim_traffic_bytes(void);
 

@@ -44,7 +44,7 @@ int cudasim_rank_count(void);
  * cudasim_ranks_run().
  *
  * @param begin first byte
- * @param bytes length; all calls together at most 4096
+ * @param bytes length; all calls together at most 40 KiB
  */
 #define cudasim_rank_data(begin, bytes) cudasim_add_rank_data(__FILE__, __LINE__, (begin), (bytes))
 /** @cond */

@@ -137,7 +137,9 @@ bool cudasim_dry(void);
 
 /**
  * Whether two entries could run at the same time: nothing orders them. Decided by the clocks alone,
- * so what the simulator does first plays no part.
+ * so what the simulator does first plays no part. Calls of several ranks that meet, a collective or
+ * a send and its receive, begin and end together: what comes after one of them comes after all, and
+ * after what came before any of them. Ask when all ranks have made their calls.
  *
  * @return false for two that are ordered, for an entry and itself, and where there is no such entry
  */

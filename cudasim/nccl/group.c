@@ -73,6 +73,22 @@ int launch_lacks(CallLaunch *launch) {
     return queue;
 }
 
+/* In a dry run nothing is moved between devices, and nobody waits for the others. */
+static bool only_recorded(const QueuedCall *queued) {
+    return sim_settings.dry && !queued->comm->on_host;
+}
+
+/* But what ranks tell each other of the host decides what they do next, so that is moved: within
+   the call, for many ranks share a queue, and one's call would wait there for another's. */
+static void meet_in_dry_run(QueuedCall *queued) {
+    sim_transport.entered(queued);
+    while (!queued->done) {
+        if (sim_transport.needs(queued) >= 0) {
+            sim_transport.run(queued);
+        }
+    }
+}
+
 static void entered(void *context, const Operation *operation) {
     QueuedCall *queued = context;
     const CollectiveCall *call = &queued->call;
@@ -80,7 +96,7 @@ static void entered(void *context, const Operation *operation) {
     sim_guard(call->in, collective_in_bytes(call), false, operation);
     sim_guard(call->out, collective_out_bytes(call), true, operation);
     comm_queued(queued->comm, queued, operation->number);
-    if (!sim_settings.dry) {
+    if (!queued->done && !only_recorded(queued)) {
         sim_transport.entered(queued);
     }
 }
@@ -88,10 +104,9 @@ static void entered(void *context, const Operation *operation) {
 static int needs(void *context) {
     QueuedCall *queued = context;
     int queue = launch_lacks(queued->launch);
-    return sim_settings.dry && queue < 0 ? queued->slot
-           : queue >= 0                  ? queue
-           : queued->done                ? queued->slot
-                                         : sim_transport.needs(queued);
+    return queue >= 0                              ? queue
+           : queued->done || only_recorded(queued) ? queued->slot
+                                                   : sim_transport.needs(queued);
 }
 
 static void tell(const void *context, char *text, size_t size) {
@@ -100,8 +115,8 @@ static void tell(const void *context, char *text, size_t size) {
 
 static void run(void *context) {
     QueuedCall *queued = context;
-    if (sim_settings.dry) {
-        call_done(queued); /* nobody waits for the others */
+    if (only_recorded(queued)) {
+        call_done(queued);
     } else if (!queued->done) {
         sim_transport.run(queued);
     }
@@ -170,7 +185,7 @@ void call_done(QueuedCall *queued) {
     }
     wire[rank] += bytes;
     queued->done = true;
-    sim_event("wire %d %s %llu %llu %.0f", rank, collective_name(queued->call.kind),
+    sim_event("wire %d %s %llu %llu %.17g", rank, collective_name(queued->call.kind),
               (unsigned long long)queued->comm->number, (unsigned long long)queued->call.number,
               bytes);
 }
@@ -260,6 +275,9 @@ static void submit(QueuedCall *queued) {
     job->device = queue_of(queued->slot)->device;
     if (!use(queued)) {
         sim_stop();
+    }
+    if (sim_settings.dry && queued->comm->on_host) {
+        meet_in_dry_run(queued);
     }
     queue_add(queued->slot, job, (Place){NULL, 0});
     held_work_drop(job);

@@ -140,6 +140,12 @@ static void wait_for(const QueuedCall *queued, int rank) {
     comm_drop(comm);
 }
 
+/* The queue that another rank's call waits for; -1: none. In a dry run they meet before they are in
+   a queue, and there is nothing on a device to wait for. */
+static int lacks(const QueuedCall *other) {
+    return sim_settings.dry ? -1 : launch_lacks(other->launch);
+}
+
 static int needs(QueuedCall *queued) {
     for (; queued->met < end_of_partners(queued); queued->met++) {
         QueuedCall *other = partner(queued, queued->met);
@@ -147,7 +153,7 @@ static int needs(QueuedCall *queued) {
             wait_for(queued, queued->met);
             return -1;
         }
-        int queue = launch_lacks(other->launch);
+        int queue = lacks(other);
         if (queue >= 0) {
             return queue;
         }
@@ -160,12 +166,12 @@ static void tell(const QueuedCall *queued, char *text, size_t size) {
     const QueuedCall *other = partner(queued, queued->met);
     collective_describe(&queued->call, mine);
     if (other != NULL) {
-        collective_describe(&other->call, theirs);
+        int length = snprintf(theirs, sizeof theirs, "rank %d's ", queued->met);
+        collective_describe(&other->call, theirs + length);
     } else {
         tell_absent(queued, queued->met, theirs, sizeof theirs);
     }
-    snprintf(text, size, "rank %d's %s waits for rank %d's %s", queued->call.rank, mine,
-             queued->met, theirs);
+    snprintf(text, size, "rank %d's %s waits for %s", queued->call.rank, mine, theirs);
 }
 
 /* ---- the work -------------------------------------------------------------------------------- */

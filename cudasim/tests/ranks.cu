@@ -1,147 +1,10 @@
 /**
  * @file ranks.cu
  * @brief Ranks from the inside: turns, waits, work that several do together, and all that each has
- * for itself. cudasim/tests/ranks_test.py runs it, and says what the broken ways must report.
+ * for itself. cudasim/tests/ranks_test.py runs it.
  * @ingroup cudasim
  */
-#include <errno.h>
-#include <omp.h>
-#include <string.h>
-
-#include <stdexcept>
-#include <thread>
-#include <vector>
-
-#include "cudasim_ranks.h"
-#include "foreign/check.cuh"
-
-#define _Noreturn [[noreturn]]
-extern "C" {
-#include "cudasim/rank.h"
-}
-
-enum { RANKS = 4, N = 32 };
-
-static __global__ void fill(int *x, int value) {
-    x[threadIdx.x] = value;
-}
-
-/* ---- a barrier, and a sum over all ranks ---------------------------------------------------- */
-
-static struct {
-    int came;
-    unsigned passed;
-} barrier;
-
-struct Waiting {
-    unsigned number;
-};
-
-static bool is_passed(void *context) {
-    return barrier.passed > ((Waiting *)context)->number;
-}
-
-static void tell_barrier(void *, char *text, size_t size) {
-    snprintf(text, size, "%d more ranks", cudasim_rank_count() - barrier.came);
-}
-
-static void wait_for_all(int line) {
-    Waiting me = {barrier.passed};
-    if (++barrier.came == cudasim_rank_count()) {
-        barrier.came = 0;
-        barrier.passed++;
-    }
-    RankWait wait = {"barrier", {__FILE__, line}, is_passed, &me, tell_barrier};
-    rank_wait(&wait);
-}
-
-/* One sum: each rank has submitted `part`. Work of two streams may be under way at once. */
-struct Sum {
-    int *part[RANKS];
-    const Operation *operation[RANKS];
-    int came, ranks;
-    bool done;
-};
-static Sum sums[64];
-
-struct Part {
-    Sum *sum;
-    int rank;
-};
-
-static bool sum_has_all(void *context) {
-    const Sum *sum = ((Part *)context)->sum;
-    return sum->came == sum->ranks;
-}
-
-static void sum_tell(void *context, char *text, size_t size) {
-    const Sum *sum = ((Part *)context)->sum;
-    snprintf(text, size, "%d of %d ranks", sum->ranks - sum->came, sum->ranks);
-}
-
-static void sum_tell_circle(const void *context, char *text, size_t size) {
-    const Part *part = (const Part *)context;
-    const Operation *own = part->sum->operation[part->rank];
-    snprintf(text, size, "rank %d's sum at %s:%d waits for the others", part->rank,
-             sim_file(own->place), own->place.line);
-}
-
-/* All parts must be first in their queues. */
-static int sum_queue(void *context) {
-    Part *part = (Part *)context;
-    Sum *sum = part->sum;
-    const Operation *own = sum->operation[part->rank];
-    if (!sum_has_all(part) && !queue_only_asked()) {
-        RankWait wait = {own->what, own->place, sum_has_all, part, sum_tell};
-        rank_wait(&wait);
-    }
-    if (!sum_has_all(part)) {
-        return -1;
-    }
-    for (int r = 0; r < sum->ranks && !sum->done; r++) {
-        const Operation *other = sum->operation[r];
-        int lacking = queue_lacking(other->clock, other->stream);
-        if (lacking >= 0 || queue_of(other->stream)->done + 1 < other->number) {
-            return lacking >= 0 ? lacking : other->stream;
-        }
-    }
-    return own->stream;
-}
-
-static void sum_run(void *context) {
-    Sum *sum = ((Part *)context)->sum;
-    const Operation *before = sim_operation();
-    int total = 0;
-    for (int r = 0; r < sum->ranks && !sum->done; r++) {
-        queue_act_for(sum->operation[r]);
-        sim_touch(sum->part[r], sizeof(int), false);
-        total += *sum->part[r];
-    }
-    for (int r = 0; r < sum->ranks && !sum->done; r++) {
-        queue_act_for(sum->operation[r]);
-        sim_touch(sum->part[r], sizeof(int), true);
-        *sum->part[r] = total;
-    }
-    queue_act_for(before);
-    sum->done = true;
-}
-
-/* The sum `number` of all ranks' part, in a stream. */
-static void all_sum(int number, int *part, cudaStream_t stream, int line) {
-    static const Needs needs = {sum_queue, sum_tell_circle};
-    Part context = {&sums[number], cudasim_rank()};
-    Sum *sum = context.sum;
-    Work work = {};
-    work.what = "sum";
-    work.place = Place{__FILE__, line};
-    work.run = sum_run;
-    work.context = &context;
-    work.needs = &needs;
-    sum->ranks = cudasim_rank_count();
-    sum->part[cudasim_rank()] = part;
-    sum->operation[cudasim_rank()] = sim_submit_copy(stream, work, sizeof context);
-    sum->came++;
-}
+#include "ranks.cuh"
 
 /* ---- what each has for itself --------------------------------------------------------------- */
 
@@ -303,17 +166,6 @@ static void pinned(int rank, void *) {
 
 /* ---- stacks --------------------------------------------------------------------------------- */
 
-static char *volatile seen; /* all of the array is there, since its address is */
-
-__attribute__((noinline)) static int deep(int levels) {
-    char here[1 << 10];
-    here[sizeof here - 1] = 1;
-    seen = here;
-    int below = levels == 0 ? 0 : deep(levels - 1);
-    seen = here;
-    return below + here[sizeof here - 1];
-}
-
 static void stacks(int rank, void *) {
     bool caught = false;
     MUST(deep(6 << 10) == (6 << 10) + 1); /* more than 6 MiB of 8 */
@@ -371,121 +223,16 @@ static void order(void) {
     puts("");
 }
 
-/* ---- ways that must be reported ------------------------------------------------------------- */
-
-static void one_ends(int rank, void *) {
-    if (rank != 2) {
-        wait_for_all(__LINE__);
-    }
-}
-
-static void sum_without_one(int rank, void *) {
-    int *x;
-    OK(cudaMalloc(&x, sizeof *x));
-    if (rank != 1) {
-        all_sum(0, x, NULL, __LINE__);
-    }
-    OK(cudaDeviceSynchronize());
-}
-
-/* Each has both sums in one stream, in different orders. */
-static void sums_in_other_order(int rank, void *) {
-    int *x, *y;
-    OK(cudaMalloc(&x, sizeof *x));
-    OK(cudaMalloc(&y, sizeof *y));
-    OK(cudaMemset(x, 0, sizeof *x));
-    OK(cudaMemset(y, 0, sizeof *y));
-    all_sum(rank == 0, x, NULL, __LINE__);
-    all_sum(rank != 0, y, NULL, __LINE__);
-    OK(cudaDeviceSynchronize());
-}
-
-static void one_exits(int rank, void *) {
-    if (rank == 1) {
-        exit(3);
-    }
-    wait_for_all(__LINE__);
-}
-
-static void overflow(int rank, void *) {
-    if (rank == 1) {
-        printf("%d\n", deep(9 << 10));
-    }
-}
-
-static void wait_in_region(int, void *) {
-#pragma omp parallel num_threads(2)
-    if (omp_get_thread_num() == 0) {
-        wait_for_all(__LINE__);
-    }
-}
-
-static void host_function_waits(void *) {
-    wait_for_all(__LINE__);
-}
-
-static void wait_in_host_function(int rank, void *) {
-    if (rank == 1) {
-        OK(cudaLaunchHostFunc(NULL, host_function_waits, NULL));
-        OK(cudaDeviceSynchronize());
-    }
-}
-
-static void kernel_fails(int rank, void *) {
-    int *x;
-    OK(cudaMalloc(&x, N * sizeof *x));
-    fill<<<1, N>>>(rank == 2 ? x + 1 : x, 1);
-    OK(cudaDeviceSynchronize());
-}
-
-static void unseen_error(int rank, void *) {
-    int *x;
-    OK(cudaMalloc(&x, N * sizeof *x));
-    if (rank == 1) {
-        fill<<<1, 2000>>>(x, 1);
-    }
-}
-
-static const struct {
-    const char *name;
-    cudasim_rank_body body;
-} broken[] = {{"one_ends", one_ends},
-              {"sum_without_one", sum_without_one},
-              {"sums_in_other_order", sums_in_other_order},
-              {"one_exits", one_exits},
-              {"overflow", overflow},
-              {"wait_in_region", wait_in_region},
-              {"wait_in_host_function", wait_in_host_function},
-              {"kernel_fails", kernel_fails},
-              {"unseen_error", unseen_error}};
-
-static void run(cudasim_rank_body body, int count, void *context) {
-    memset(sums, 0, sizeof sums);
-    barrier = {};
-    cudasim_ranks_run(count, body, context);
-}
-
 static void many(int rank, void *) {
     wait_for_all(__LINE__);
     ours += rank;
     wait_for_all(__LINE__);
 }
 
-int main(int argc, char **argv) {
+int main() {
     cudasim_rank_data(&own, sizeof own);
     cudasim_rank_data(own_too, sizeof own_too);
-    for (const auto &way : broken) {
-        if (argc > 1 && strcmp(argv[1], way.name) == 0) {
-            run(way.body, 3, NULL);
-            return 0;
-        }
-    }
-    if (argc > 1 && strcmp(argv[1], "no_ranks") == 0) {
-        wait_for_all(__LINE__);
-        barrier.came = -1;
-        wait_for_all(__LINE__);
-    }
-    MUST(argc == 1 && cudasim_rank() == 0 && cudasim_rank_count() == 1);
+    MUST(cudasim_rank() == 0 && cudasim_rank_count() == 1);
     order();
     run(static_data, RANKS, NULL);
     MUST(own == 7 && own_too[0] == 0);

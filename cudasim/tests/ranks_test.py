@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Ranks of cudasim: runs cudasim/tests/ranks.cu in the ordinary build and with ACCESS=1, by gcc and by clang, in three
-orders, then in the ways that must be reported, of which each must say what is wanted here.
+"""Ranks of cudasim, in the ordinary build and with ACCESS=1, by gcc and by clang: runs cudasim/tests/ranks.cu in three
+orders, then ranks_wrong.cu in the ways that must be reported, of which each must say what is wanted here.
 
     cudasim/tests/ranks_test.py [--cc gcc,clang]
 
@@ -12,11 +12,11 @@ import re
 import subprocess
 import sys
 
-SOURCE = "cudasim/tests/ranks.cu"
+GOOD, WRONG = "ranks", "ranks_wrong"
 OUT = "build/ranks"
 SECONDS = 120  # for one run; a way that is broken ends at once
 SCHEDULES = ("forward", "reverse", "random:1", "random:2")
-HERE = r"ranks\.cu:\d+"
+HERE = r"ranks\w*\.cuh?:\d+"
 
 # The name of a broken way, its status, and patterns of which each must be found in what it says.
 BROKEN = [
@@ -36,11 +36,12 @@ BROKEN = [
 ]
 
 
-def build(cc, access, out):
-    command = ["make", "-s", "--no-print-directory", "cu-build", f"FILE={SOURCE}", f"CC={cc}", f"OUT={out}"]
+def build(name, cc, access, out):
+    source = f"cudasim/tests/{name}.cu"
+    command = ["make", "-s", "--no-print-directory", "cu-build", f"FILE={source}", f"CC={cc}", f"OUT={out}"]
     done = subprocess.run(command + (["ACCESS=1"] if access else []), capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        sys.exit(f"ranks: {SOURCE} does not compile: {done.stderr}")
+        sys.exit(f"ranks: {source} does not compile: {done.stderr}")
 
 
 def run(program, arguments, schedule):
@@ -71,16 +72,17 @@ def main():
     for cc in compilers:
         for access in (False, True):
             how = f"{cc}{', ACCESS=1' if access else ''}"
-            program = f"{OUT}/{cc}{'-access' if access else ''}"
-            build(cc, access, program)
+            good, bad = (f"{OUT}/{cc}{'-access' if access else ''}/{name}" for name in (GOOD, WRONG))
+            build(GOOD, cc, access, good)
+            build(WRONG, cc, access, bad)
             orders = set()
             for schedule in SCHEDULES:
-                done = run(program, [], schedule)
+                done = run(good, [], schedule)
                 orders.add(done.stdout)
                 failed += [f"{how}, {schedule}: {w}" for w in [wrong_run(done, 0, [])] if w]
                 for name, status, patterns in BROKEN if schedule != "random:2" else []:
                     runs += 1
-                    wrong = wrong_run(run(program, [name], schedule), status, patterns)
+                    wrong = wrong_run(run(bad, [name], schedule), status, patterns)
                     failed += [f"{how}, {schedule}, {name}: {wrong}"] if wrong else []
             runs += len(SCHEDULES)
             failed += [f"{how}: the schedules give {len(orders)} orders"] if len(orders) < 3 else []

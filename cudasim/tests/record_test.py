@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records as files, dry runs, counted traffic, and the program that reckons makespans.
+"""Records as files, dry runs, and the program that reckons makespans.
 
     cudasim/tests/record_test.py TRAIN MAKESPAN
 
@@ -118,6 +118,13 @@ def check_lines(program, folder):
     return path
 
 
+def check_meetings(program):
+    """In whatever order ranks and streams run: it is the same record."""
+    for order in ("forward", "reverse", "random:1", "random:2"):
+        done = run(program, SCHED=order)
+        check(done.returncode == 0, f"meetings, {order}: {done.stderr}")
+
+
 # ---- what does not run ---------------------------------------------------------------------------------
 
 def work(path):
@@ -149,6 +156,34 @@ def check_dry(ends, ranks, folder):
     return many
 
 
+def check_split(split, folder):
+    """Ranks wait for each other where a communicator is split, however many they are."""
+    path, began = f"{folder}/split.jsonl", time.monotonic()
+    for rows, columns in ((2, 2), (8, 128)):
+        done = run(split, str(rows), str(columns), RECORD=path, DRY="1")
+        met = [line for line in entries(path) if line["kind"] == "collective"]
+        check(done.returncode == 0 and len(met) == 2 * rows * columns, f"split, {rows} x {columns}: {done.stderr}")
+        check({line["ranks"] for line in met} == {rows, columns}, f"split, {rows} x {columns}: ranks of communicators")
+    check(time.monotonic() - began < 60, "split: 1,024 ranks take minutes")
+    return path
+
+
+def check_train(train, folder):
+    """Several ranks of the trainer: what they tell each other of the host is moved, and nothing else."""
+    works = []
+    for settings in ({}, {"DRY": "1"}):
+        path = f"{folder}/train{len(works)}.jsonl"
+        done = run(train, "--device", "gpu", "--nproc_per_node", "3", "--max_steps", "1", "--n_layer", "1", "--n_embd", "32", "--n_head", "2", "--n_positions",
+                   "32", "--per_device_train_batch_size", "1", "--eval_fraction", "0", "--output_dir", f"{folder}/out", RECORD=path, **settings)
+        check(done.returncode == 0, f"train with ranks, {settings}: {done.stderr}")
+        works.append([(line["rank"], line["name"], line.get("bytes")) for line in sorted(entries(path), key=lambda line: line["rank"])
+                      if line["kind"] == "collective"])
+    check(works[0] == works[1] and len(works[0]) > 20, "train with ranks: a dry run records other collectives")
+    done = run(train, "--device", "gpu", "--nproc_per_node", "130", "--max_steps", "1", "--n_layer", "1", "--n_embd", "32", "--n_head", "2", "--n_positions",
+               "32", "--per_device_train_batch_size", "1", "--eval_fraction", "0", DRY="1")
+    check(done.returncode == 0, f"train with 130 ranks, three of which share each queue: {done.stderr}")
+
+
 def check_gpt2(train, folder):
     path, began = f"{folder}/gpt2.jsonl", time.monotonic()
     done = run(train, "--device", "gpu", *GPT2, RECORD=path, DRY="1", MEMORY="32000")
@@ -161,21 +196,6 @@ def check_gpt2(train, folder):
     wanted = 6 * 2 * 1024 * 12 * (12 * 768 * 768) + 6 * 2 * 1024 * 768 * 50257
     check(products == wanted, f"GPT-2 124M: {products} FLOPs in products, not {wanted}")
     return path
-
-
-# ---- traffic -----------------------------------------------------------------------------------------
-
-def check_traffic(strided, ordinary, folder):
-    path = f"{folder}/traffic.jsonl"
-    done = run(strided, RECORD=path, TRAFFIC="1")
-    check(done.returncode == 0, f"traffic: {done.stderr}")
-    counted = {line["name"]: (line["read"], line["written"]) for line in entries(path) if line["kind"] == "launch"}
-    wanted = {"rows": (128, 128), "columns": (1024, 1024), "banks": (0, 128), "few": (1024, 128)}
-    check(counted == wanted, f"traffic: {counted}, not {wanted}")
-    run(strided, RECORD=path)
-    check(all("read" not in line for line in entries(path)), "traffic is counted though nobody asked")
-    one_line(run(ordinary, "well", TRAFFIC="1"), 2, "CUDASIM_TRAFFIC counts in builds with ACCESS=1")
-    one_line(run(strided, TRAFFIC="1", DRY="1"), 2, "CUDASIM_TRAFFIC and CUDASIM_DRY")
 
 
 # ---- the program -------------------------------------------------------------------------------------
@@ -207,10 +227,41 @@ def check_makespan(program, record, many, folder):
                         ((record, "--machine", f"{folder}/none"), "none"), ((f"{folder}/none", "--machine", T4), "none"),
                         ((T4, "--machine", T4), f"{T4}:1: ")):
         one_line(run(program, *words), 2, says)
+    check_bad(program, record, folder)
     cut = f"{folder}/cut.jsonl"
     with open(record, encoding="utf-8") as file, open(cut, "w", encoding="utf-8") as half:
         half.write(file.read()[:3000])
     one_line(run(program, cut, "--machine", T4), 2, f"{cut}:")
+
+
+def check_bad(program, record, folder):
+    """Records and machines that are none, each in one line."""
+    for number, text in enumerate(("", "[]\n", '{"id":1}\n', '{"id":1,"kind":"nap"}\n', '{"id":2,"kind":"launch"}\n', "\0\n")):
+        path = f"{folder}/bad{number}.jsonl"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        one_line(run(program, path, "--machine", T4), 2, "no entries" if not text else f"{path}:1: ")
+    one_line(run(program, folder, "--machine", T4), 2, "Is a directory")
+    with open(T4, encoding="utf-8") as file:
+        good = file.read()
+    machine = f"{folder}/machine.json"
+    for value in ("0", "-1", "1e400", "1e300", "NaN", '"320"', "null", "1e-400"):
+        with open(machine, "w", encoding="utf-8") as file:
+            file.write(good.replace('"memory": {"value": 320,', f'"memory": {{"value": {value},'))
+        one_line(run(program, record, "--machine", machine), 2, f"{machine}: ")
+    for path in (folder, "/dev/null", record):
+        one_line(run(program, record, "--machine", path), 2, f"{path}: ")
+
+
+def check_settings(program, folder):
+    """Of the environment; a name that is mistyped is not taken for none."""
+    for name, value in (("DEVICES", "0"), ("DEVICES", "-1"), ("DEVICES", "abc"), ("DEVICES", "1000000"), ("SCHED", "junk"), ("SCHED", "random:"),
+                        ("SCHEDULE", "reverse"), ("DEVICE", "2"), ("RECORDS", folder), ("DRY", "yes"), ("RECORD", folder)):
+        one_line(run(program, "well", **{name: value}), 2, f"CUDASIM_{name}")
+    check(run(program, "well", EVENTS="", SCHED="").returncode == 0, "empty settings")
+    for command in (("tools/mpirun.sh", "0"), ("tools/mpirun.sh", "-1"), ("tools/mpirun.sh", "abc"), ("tools/mpirun.sh", ""),
+                    ("tools/mpirun.sh", "65"), ("tools/mpirun.sh", "2 3")):
+        one_line(run(*command), 2, "from 1 to 64")
 
 
 def check_picture(record, folder):
@@ -223,6 +274,8 @@ def check_picture(record, folder):
     check(SAYS in drawn and "device 0, stream 1" in drawn and "Gnuplot" not in drawn, "picture: the words are not there")
     one_line(run("tools/overlap.py", record, "--picture", picture), 2, "not a trace of makespan")
     one_line(run("tools/overlap.py", f"{folder}/none", "--picture", picture), 2, "No such file")
+    one_line(run("tools/overlap.py", "--junk"), 2, "overlap.py: ")
+    one_line(run("tools/ring_picture.py", "junk"), 2, "usage")
 
 
 def main():
@@ -235,12 +288,15 @@ def main():
         ends = build(f"{programs}/ends.cu", f"{programs}/ends")
         streams = build("cudasim/tests/record.cu", f"{programs}/record")
         ranks = build("cudasim/tests/record_ranks.cu", f"{programs}/record_ranks")
-        strided = build("cudasim/tests/strided.cu", f"{programs}/strided", "ACCESS=1")
         check_ends(ends, folder)
+        check_settings(ends, folder)
+        check_meetings(build("cudasim/tests/record_meetings.cu", f"{programs}/record_meetings"))
         record = check_lines(streams, folder)
         many = check_dry(ends, ranks, folder)
+        grid = check_split(build("cudasim/tests/record_split.cu", f"{programs}/record_split"), folder)
+        check(milliseconds(run(program, grid, "--machine", T4)) > 0, "split: no makespan")
+        check_train(train, folder)
         check_gpt2(train, folder)
-        check_traffic(strided, ends, folder)
         check_makespan(program, record, many, folder)
         check_picture(record, folder)
     for problem in problems:

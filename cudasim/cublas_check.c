@@ -1,0 +1,263 @@
+#include <stdarg.h>
+
+#include "cublas_product.h"
+#include "device.h"
+#include "operation.h"
+
+/* Are the arguments of a product good? What is wrong with them is reported. */
+
+size_t blas_number_bytes(cudaDataType_t type) {
+    return type == CUDA_R_32F ? 4 : type == CUDA_R_16F || type == CUDA_R_16BF ? 2 : 0;
+}
+
+void *blas_column(const BlasMatrix *x, int z, int column) {
+    size_t index = (size_t)z * (size_t)x->stride + (size_t)column * x->ld;
+    return (char *)x->data + index * blas_number_bytes(x->type);
+}
+
+/* Begins a report about the call. */
+__attribute__((format(printf, 2, 3))) static cublasStatus_t wrong(const Product *p,
+                                                                  const char *format, ...) {
+    char text[300];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    sim_report("cuBLAS argument", "%s at %s:%d: %s", p->function, sim_file(p->place), p->place.line,
+               text);
+    return CUBLAS_STATUS_INVALID_VALUE;
+}
+
+static const char *name_of(cudaDataType_t type) {
+    return type == CUDA_R_32F ? "float" : type == CUDA_R_16F ? "fp16" : "bf16";
+}
+
+static cublasStatus_t check_types(const Product *p) {
+    if (blas_number_bytes(p->A.type) == 0 || blas_number_bytes(p->B.type) == 0 ||
+        blas_number_bytes(p->C.type) == 0) {
+        sim_report("unsupported", "%s at %s:%d: matrices of float, fp16 and bf16 are simulated",
+                   p->function, sim_file(p->place), p->place.line);
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+    if (p->compute == CUBLAS_COMPUTE_16F || p->compute == CUBLAS_COMPUTE_64F) {
+        sim_report("unsupported", "%s at %s:%d: sums are floats, CUBLAS_COMPUTE_32F", p->function,
+                   sim_file(p->place), p->place.line);
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+    if (p->A.type != p->B.type || (p->C.type != p->A.type && p->C.type != CUDA_R_32F)) {
+        wrong(p, "there is no product of %s and %s with a result in %s", name_of(p->A.type),
+              name_of(p->B.type), name_of(p->C.type));
+        sim_detail("A and B have one type, and C has that type or is float");
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+static cublasStatus_t check_leading(const Product *p, const BlasMatrix *x) {
+    if (x->ld < 1 || x->ld < x->rows) {
+        wrong(p, "ld%c is %d, but the stored %c has %d rows", x->name + ('a' - 'A'), x->ld, x->name,
+              x->rows);
+        sim_detail("cuBLAS stores by columns: the leading dimension leads from one column to the "
+                   "next, so it is at least the number of rows");
+        sim_detail("rows in memory one after the other look like a transposed matrix to it. For "
+                   "row-major C = A B ask for C^T = B^T A^T:");
+        sim_detail("give B as first factor and A as second, swap m and n, and take the length of a "
+                   "row as leading dimension");
+        return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    if (x->stride < 0) {
+        return wrong(p, "the stride of %c is %lld", x->name, x->stride);
+    }
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+/* The bytes that it spans, gaps between columns and matrices included. */
+static size_t extent(const BlasMatrix *x, int batch) {
+    size_t last = (size_t)(batch - 1) * (size_t)x->stride + (size_t)(x->columns - 1) * x->ld;
+    return (last + x->rows) * blas_number_bytes(x->type);
+}
+
+static cublasStatus_t check_memory(const Product *p, const BlasMatrix *x, int slot) {
+    Allocation *a = sim_allocation(x->data);
+    if (x->data == NULL) {
+        return wrong(p, "matrix %c is NULL", x->name);
+    }
+    if (a == NULL && !sim_on_device(x->data)) {
+        wrong(p, "matrix %c is %p, a HOST pointer", x->name, x->data);
+        sim_detail("give it memory from cudaMalloc, filled with cudaMemcpy(..., "
+                   "cudaMemcpyHostToDevice)");
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    }
+    if ((uintptr_t)x->data % blas_number_bytes(x->type) != 0) {
+        return wrong(p, "matrix %c is %p, which is not an address of a %s", x->name, x->data,
+                     name_of(x->type));
+    }
+    char what[100];
+    snprintf(what, sizeof what, "%s, matrix %c,", p->function, x->name);
+    if (!sim_check_range(what, x->data, extent(x, p->batch), p->place.file, p->place.line)) {
+        sim_detail("as stored %c has %d rows and %d columns of %s, ld%c is %d%s", x->name, x->rows,
+                   x->columns, name_of(x->type), x->name + ('a' - 'A'), x->ld,
+                   p->batch > 1 ? ", and it is one of a batch" : "");
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    }
+    bool good = sim_use(a, slot, what, p->place) && sim_kernel_may_use(a, slot, what, p->place);
+    return good ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+static int by_address(const void *a, const void *b) {
+    const char *const *p = a, *const *q = b;
+    return (*p > *q) - (*p < *q);
+}
+
+/* Where the columns of all matrices of the batch begin, in ascending order. */
+static const char **columns_of(const BlasMatrix *x, size_t count) {
+    const char **begin = sim_realloc(NULL, count * sizeof *begin);
+    for (size_t i = 0; i < count; i++) {
+        begin[i] = blas_column(x, (int)(i / (size_t)x->columns), (int)(i % (size_t)x->columns));
+    }
+    qsort(begin, count, sizeof *begin, by_address);
+    return begin;
+}
+
+/* Matrices may lie between each other's columns. */
+static bool share_bytes(const Product *p, const BlasMatrix *x, const BlasMatrix *y) {
+    size_t nx = (size_t)p->batch * (size_t)x->columns, ny = (size_t)p->batch * (size_t)y->columns;
+    const char **a = columns_of(x, nx), **b = columns_of(y, ny);
+    bool shared = false;
+    for (size_t i = 0, j = 0; i < nx && j < ny && !shared;) {
+        if (a[i] + x->rows * blas_number_bytes(x->type) <= b[j]) {
+            i++;
+        } else if (b[j] + y->rows * blas_number_bytes(y->type) <= a[i]) {
+            j++;
+        } else {
+            shared = true;
+        }
+    }
+    free(a);
+    free(b);
+    return shared;
+}
+
+/* C may be read as beta says, but it is not what is multiplied. */
+static cublasStatus_t check_apart(const Product *p, const BlasMatrix *x) {
+    const char *c = p->C.data, *factor = x->data;
+    if (c >= factor + extent(x, p->batch) || factor >= c + extent(&p->C, p->batch) ||
+        !share_bytes(p, x, &p->C)) {
+        return CUBLAS_STATUS_SUCCESS;
+    }
+    wrong(p, "C lies on %c: the product would overwrite a factor that is still read", x->name);
+    sim_detail("cuBLAS does not multiply in place: give C memory of its own");
+    sim_detail_address(c);
+    return CUBLAS_STATUS_INVALID_VALUE;
+}
+
+static cublasStatus_t check_scalar(const Product *p, const char *name, const float *scalar) {
+    if (scalar == NULL) {
+        return wrong(p, "%s is NULL", name);
+    }
+    if (sim_on_device(scalar) == p->device_scalars) {
+        char what[100];
+        snprintf(what, sizeof what, "%s, %s,", p->function, name);
+        return !p->device_scalars ||
+                       sim_check_range(what, scalar, sizeof *scalar, p->place.file, p->place.line)
+                   ? CUBLAS_STATUS_SUCCESS
+                   : CUBLAS_STATUS_EXECUTION_FAILED;
+    }
+    wrong(p, "%s is a %s pointer, but the pointer mode says %s", name,
+          p->device_scalars ? "HOST" : "DEVICE", p->device_scalars ? "device" : "host");
+    sim_detail("the mode is host until cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE)");
+    return CUBLAS_STATUS_INVALID_VALUE;
+}
+
+/* ---- epilogues ------------------------------------------------------------------------------- */
+
+BlasMatrix product_bias(const Product *p) {
+    cudaDataType_t type = p->after.bias_type < 0 ? p->C.type : (cudaDataType_t)p->after.bias_type;
+    return (BlasMatrix){.name = 'b',
+                        .data = (void *)(uintptr_t)p->after.bias,
+                        .type = type,
+                        .ld = p->m,
+                        .rows = p->m,
+                        .columns = 1};
+}
+
+BlasMatrix product_aux(const Product *p) {
+    cudaDataType_t type = p->after.aux_type < 0 ? p->C.type : (cudaDataType_t)p->after.aux_type;
+    return (BlasMatrix){.name = 'x',
+                        .data = p->after.aux,
+                        .type = type,
+                        .ld = (int)p->after.aux_ld,
+                        .stride = p->after.aux_stride,
+                        .rows = p->m,
+                        .columns = p->n};
+}
+
+static bool known_epilogue(int kind) {
+    int function = kind & ~(BIAS | AUX);
+    return kind == 0 || kind == 1 || kind == BIAS || (function == GELU && kind >= GELU) ||
+           (function == RELU && !(kind & AUX));
+}
+
+static cublasStatus_t check_epilogue(const Product *p, int slot) {
+    if (!known_epilogue(p->after.kind)) {
+        sim_report("unsupported", "%s at %s:%d: epilogue %d is not simulated", p->function,
+                   sim_file(p->place), p->place.line, p->after.kind);
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+    BlasMatrix bias = product_bias(p), aux = product_aux(p);
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    if (p->after.kind & BIAS) {
+        status = check_memory(p, &bias, slot);
+    }
+    if (status == CUBLAS_STATUS_SUCCESS && p->after.kind & AUX) {
+        status = aux.ld < p->m ? wrong(p,
+                                       "the leading dimension of its second result is %d, but "
+                                       "that has %d rows",
+                                       aux.ld, p->m)
+                               : check_memory(p, &aux, slot);
+    }
+    return status;
+}
+
+bool product_has_factors(const Product *p) {
+    return p->k > 0 && (p->device_scalars || p->alpha_read != 0);
+}
+
+cublasStatus_t product_check(Product *p, int slot) {
+    cublasStatus_t status = check_types(p);
+    if (status != CUBLAS_STATUS_SUCCESS) {
+        return status;
+    }
+    if (p->m < 0 || p->n < 0 || p->k < 0 || p->batch < 0) {
+        return wrong(p, "m, n, k are %d, %d, %d, and the batch has %d", p->m, p->n, p->k, p->batch);
+    }
+    if ((status = check_leading(p, &p->A)) != CUBLAS_STATUS_SUCCESS ||
+        (status = check_leading(p, &p->B)) != CUBLAS_STATUS_SUCCESS ||
+        (status = check_leading(p, &p->C)) != CUBLAS_STATUS_SUCCESS ||
+        (status = check_scalar(p, "alpha", p->alpha)) != CUBLAS_STATUS_SUCCESS ||
+        (status = check_scalar(p, "beta", p->beta)) != CUBLAS_STATUS_SUCCESS) {
+        return status;
+    }
+    if (p->batch > 1 && p->C.stride < p->C.rows) {
+        wrong(p, "the stride of C is %lld, but one column of it has %d numbers", p->C.stride,
+              p->C.rows);
+        sim_detail("the products of the batch would overwrite each other");
+        return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    if (!p->device_scalars) {
+        p->alpha_read = *p->alpha;
+        p->beta_read = *p->beta;
+    }
+    if (p->m == 0 || p->n == 0 || p->batch == 0) {
+        return CUBLAS_STATUS_SUCCESS;
+    }
+    if (product_has_factors(p) &&
+        ((status = check_memory(p, &p->A, slot)) != CUBLAS_STATUS_SUCCESS ||
+         (status = check_memory(p, &p->B, slot)) != CUBLAS_STATUS_SUCCESS ||
+         (status = check_apart(p, &p->A)) != CUBLAS_STATUS_SUCCESS ||
+         (status = check_apart(p, &p->B)) != CUBLAS_STATUS_SUCCESS)) {
+        return status;
+    }
+    status = check_epilogue(p, slot);
+    return status == CUBLAS_STATUS_SUCCESS ? check_memory(p, &p->C, slot) : status;
+}

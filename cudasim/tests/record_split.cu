@@ -1,0 +1,62 @@
+/* A grid of ranks, as tensor and data parallelism have it: communicators of its rows and of its
+   columns, and a collective in each. The arguments are the numbers of rows and of columns. */
+#include <nccl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cudasim_ranks.h"
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        if ((call) != 0) {                                                                         \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #call);                             \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+enum { N = 1 << 10 };
+
+static int rows, columns;
+static ncclUniqueId id;
+
+static __global__ void work(float *x) {
+    x[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+}
+
+static void run(int rank, void *context) {
+    (void)context;
+    ncclComm_t all, row, column;
+    cudaStream_t stream;
+    float *x;
+    int row_rank, column_rank, row_size;
+    OK(ncclCommInitRank(&all, rows * columns, id, rank));
+    OK(ncclCommSplit(all, rank / columns, rank, &row, NULL));
+    OK(ncclCommSplit(all, rank % columns, rank, &column, NULL));
+    OK(ncclCommUserRank(row, &row_rank));
+    OK(ncclCommUserRank(column, &column_rank));
+    OK(ncclCommCount(row, &row_size));
+    if (row_rank != rank % columns || column_rank != rank / columns || row_size != columns) {
+        fprintf(stderr, "rank %d is %d of %d in its row, %d in its column\n", rank, row_rank,
+                row_size, column_rank);
+        exit(1);
+    }
+    OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    OK(cudaMalloc(&x, N * sizeof *x));
+    work<<<N / 128, 128, 0, stream>>>(x);
+    OK(ncclAllReduce(x, x, N, ncclFloat, ncclSum, row, stream));
+    OK(ncclAllReduce(x, x, N, ncclFloat, ncclSum, column, stream));
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaFree(x));
+    OK(cudaStreamDestroy(stream));
+    OK(ncclCommDestroy(row));
+    OK(ncclCommDestroy(column));
+    OK(ncclCommDestroy(all));
+}
+
+int main(int count, char **word) {
+    rows = count > 1 ? atoi(word[1]) : 2;
+    columns = count > 2 ? atoi(word[2]) : 2;
+    OK(ncclGetUniqueId(&id));
+    cudasim_ranks_run(rows * columns, run, NULL);
+    return 0;
+}
