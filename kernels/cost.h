@@ -135,6 +135,17 @@ static inline Cost dropout_backward_cost(double n, bool in_place, double r) {
     return cost_of_bytes((in_place ? 2 : 3) * n * r);
 }
 
+/** Reads stream, branch, weight and bias, writes the sum, out, mean and rstd. */
+static inline Cost residual_norm_forward_cost(double N, double C, double r) {
+    return cost_of_bytes((4 * N + 2) * C * r + 8 * N);
+}
+
+/** Reads dout, the sum, weight, mean and rstd, adds to dsum, dbranch, dweight and dbias; in place
+    dbranch is written alone. */
+static inline Cost residual_norm_backward_cost(double N, double C, bool in_place, double r) {
+    return cost_of_bytes(((in_place ? 5 : 6) * N + 1) * C * r + 8 * N + 16 * C);
+}
+
 /** Reads stream and branch, writes out. */
 static inline Cost residual_forward_cost(double n, double r) {
     return cost_of_bytes(3 * n * r);
@@ -145,6 +156,11 @@ static inline Cost residual_backward_cost(double n, bool dstream, double r) {
     return cost_of_bytes((dstream ? 5 : 3) * n * r);
 }
 
+/** Reads x and, unless its factor is 0, y; writes y. */
+static inline Cost axpby_cost(double n, bool in_place, bool reads_y, double r) {
+    return cost_of_bytes((reads_y && !in_place ? 3 : 2) * n * r);
+}
+
 /** Reads logits and targets, writes losses and lse. */
 static inline Cost crossentropy_forward_cost(double N, double V, double r) {
     return cost_of_bytes(N * V * r + 12 * N);
@@ -153,6 +169,31 @@ static inline Cost crossentropy_forward_cost(double N, double V, double r) {
 /** Reads logits, lse and targets, adds to dlogits; in place they are written alone. */
 static inline Cost crossentropy_backward_cost(double N, double V, bool in_place, double r) {
     return cost_of_bytes((in_place ? 2 : 3) * N * V * r + 8 * N);
+}
+
+/** Reads ids, writes those of the range. */
+static inline Cost vocab_ids_cost(double N) {
+    return cost_of_bytes(8 * N);
+}
+
+/** Reads logits, writes maxima. */
+static inline Cost vocab_max_cost(double N, double V, double r) {
+    return cost_of_bytes(N * V * r + 4 * N);
+}
+
+/** Reads logits, maxima and targets, writes sums and the logits of targets. */
+static inline Cost vocab_sum_cost(double N, double V, double r) {
+    return cost_of_bytes(N * V * r + 16 * N);
+}
+
+/** Reads four numbers a row, writes two. */
+static inline Cost vocab_loss_cost(double N) {
+    return cost_of_bytes(24 * N);
+}
+
+/** Reads and writes logits, reads lse and targets. */
+static inline Cost vocab_backward_cost(double N, double V, double r) {
+    return cost_of_bytes(2 * N * V * r + 8 * N);
 }
 
 /** Reads floats, writes stored numbers. */
@@ -168,6 +209,16 @@ static inline Cost cast_to_float_cost(double n, double r) {
 /** Reads the gradient, reads and writes weight, m and v: 7 floats. */
 static inline Cost adamw_cost(double n) {
     return cost_of_bytes(28 * n);
+}
+
+/** Reads the gradient, reads and writes weight, both codes, and both scales of each 256. */
+static inline Cost adam8_cost(double n) {
+    return cost_of_bytes(16 * n + n / 16);
+}
+
+/** Reads the gradient, reads and writes weight and the factors: `factors` floats of R and C. */
+static inline Cost adafactor_cost(double n, double factors) {
+    return cost_of_bytes(12 * n + 8 * factors);
 }
 
 /** Reads a tensor, adds to one number. */

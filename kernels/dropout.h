@@ -20,9 +20,11 @@ extern "C" {
 
 /** Which mask: a probability and a place in a random stream. */
 typedef struct Dropout {
-    float p;         /**< probability of zero, in [0, 1); with 0 no mask is drawn */
-    uint64_t seed;   /**< Philox key */
-    uint64_t offset; /**< Philox counter of elements 0 to 3 */
+    float p;              /**< probability of zero, in [0, 1); with 0 no mask is drawn */
+    uint64_t seed;        /**< Philox key */
+    uint64_t offset;      /**< Philox counter of elements 0 to 3 */
+    const uint64_t *base; /**< (1) in the op's memory, added to the offset when the op runs, or NULL
+                               for 0: in a captured step all that is passed by value is frozen */
 } Dropout;
 
 /** Counters that a call over n elements takes: ceil(n / 4). */

@@ -16,16 +16,24 @@
  * A Dropout as a kernel takes it: what is the same for all elements is computed once, by the host.
  */
 struct Mask {
-    uint64_t seed;      /**< Philox key */
-    uint64_t offset;    /**< Philox counter of elements 0 to 3 */
-    uint32_t threshold; /**< words below it drop their element; with 0 no mask is drawn */
-    float scale;        /**< 1 / (1 - p) */
+    uint64_t seed;        /**< Philox key */
+    uint64_t offset;      /**< Philox counter of elements 0 to 3 */
+    uint32_t threshold;   /**< words below it drop their element; with 0 no mask is drawn */
+    float scale;          /**< 1 / (1 - p) */
+    const uint64_t *base; /**< (1) device memory, added to the offset; NULL for 0 */
 };
 
 /** The mask of a call. */
 static inline Mask mask_of(Dropout dropout) {
-    Mask mask = {dropout.seed, dropout.offset, dropout_threshold(dropout.p), 1 / (1 - dropout.p)};
+    Mask mask = {dropout.seed, dropout.offset, dropout_threshold(dropout.p), 1 / (1 - dropout.p),
+                 dropout.base};
     return mask;
+}
+
+/** The random words of elements first to first + 3 of a call; `first` is a multiple of 4. */
+static __device__ inline Philox mask_words(Mask mask, size_t first) {
+    uint64_t base = mask.base != NULL ? mask.base[0] : 0;
+    return philox(base + mask.offset + first / 4, 0, mask.seed);
 }
 
 /**
@@ -41,7 +49,7 @@ static __device__ inline void add_masked(float sum[PACK], const float x[PACK], s
     for (int i = 0; i < PACK; i += 4) {
         Philox random = {{0, 0, 0, 0}};
         if (mask.threshold > 0) {
-            random = philox(mask.offset + (first + i) / 4, 0, mask.seed);
+            random = mask_words(mask, first + i);
         }
         for (int j = 0; j < 4; j++) {
             if (random.word[j] >= mask.threshold) {
@@ -49,6 +57,12 @@ static __device__ inline void add_masked(float sum[PACK], const float x[PACK], s
             }
         }
     }
+}
+
+/** The same for one number, element `i` of its call: where rows do not begin with a whole pack. */
+static __device__ inline float add_masked_one(float sum, float x, size_t i, Mask mask) {
+    bool kept = mask.threshold == 0 || mask_words(mask, i - i % 4).word[i % 4] >= mask.threshold;
+    return kept ? sum + mask.scale * x : sum;
 }
 
 #endif

@@ -28,9 +28,10 @@ static inline void dropout_factors(float factor[MASK_RUN], size_t first, Dropout
     }
     uint32_t threshold = dropout_threshold(dropout.p);
     float scale = 1 / (1 - dropout.p);
+    uint64_t offset = (dropout.base != NULL ? dropout.base[0] : 0) + dropout.offset;
 #pragma omp simd
     for (int i = 0; i < MASK_RUN / 4; i++) {
-        Philox random = philox(dropout.offset + first / 4 + (uint64_t)i, 0, dropout.seed);
+        Philox random = philox(offset + first / 4 + (uint64_t)i, 0, dropout.seed);
         factor[4 * i] = random.word[0] < threshold ? 0 : scale;
         factor[4 * i + 1] = random.word[1] < threshold ? 0 : scale;
         factor[4 * i + 2] = random.word[2] < threshold ? 0 : scale;

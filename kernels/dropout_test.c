@@ -8,7 +8,9 @@
 
 /* Beyond one run of masks; the offset is one that does not fit into 32 bits. */
 static const size_t sizes[] = {1, 31, 33, 257, 3001};
-static const Dropout dropouts[] = {{0, 5, 9}, {0.3f, 5, 9}, {0.9f, 1ull << 40, (1ull << 33) + 7}};
+static const Dropout dropouts[] = {{.seed = 5, .offset = 9},
+                                   {.p = 0.3f, .seed = 5, .offset = 9},
+                                   {.p = 0.9f, .seed = 1ull << 40, .offset = (1ull << 33) + 7}};
 enum { SIZES = sizeof sizes / sizeof *sizes, DROPOUTS = sizeof dropouts / sizeof *dropouts };
 
 Test(dropout, forward_draws_the_defined_mask) {
@@ -54,7 +56,7 @@ Test(dropout, backward_adds_or_replaces) {
 Test(dropout, share_of_zeros) {
     double factor[20000];
     int zeros = 0;
-    reference_dropout_factors(factor, 20000, (Dropout){0.25f, 3, 0});
+    reference_dropout_factors(factor, 20000, (Dropout){.p = 0.25f, .seed = 3});
     for (int i = 0; i < 20000; i++) {
         zeros += factor[i] == 0;
     }

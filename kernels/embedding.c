@@ -7,13 +7,20 @@ void CPU(embedding_forward)(Real *out, const int32_t *tokens, const Real *wte, c
                             int B, int T, int C) {
 #pragma omp parallel for
     for (int row = 0; row < B * T; row++) {
-        const Real *token = wte + (size_t)tokens[row] * C;
-        const Real *position = wpe + (size_t)(row % T) * C;
         Real *to = out + (size_t)row * C;
-        /* out[b][t] = wte[tokens[b][t]] + wpe[t] */
+        const Real *token = tokens[row] >= 0 ? wte + (size_t)tokens[row] * C : NULL;
+        const Real *position = wpe != NULL ? wpe + (size_t)(row % T) * C : NULL;
+        if (token != NULL && position != NULL) {
+            /* out[b][t] = wte[tokens[b][t]] + wpe[t] */
 #pragma omp simd
-        for (int c = 0; c < C; c++) {
-            to[c] = real(to_float(token[c]) + to_float(position[c]));
+            for (int c = 0; c < C; c++) {
+                to[c] = real(to_float(token[c]) + to_float(position[c]));
+            }
+        } else { /* one of the two, or neither */
+            const Real *one = token != NULL ? token : position;
+            for (int c = 0; c < C; c++) {
+                to[c] = one != NULL ? one[c] : real(0);
+            }
         }
     }
 }
@@ -30,13 +37,20 @@ void CPU(embedding_backward)(float *dwte, float *dwpe, const Real *dout, const i
         int last = first + CHANNELS < C ? first + CHANNELS : C;
         for (int row = 0; row < B * T; row++) {
             const Real *from = dout + (size_t)row * C;
-            float *dtoken = dwte + (size_t)tokens[row] * C;
             float *dposition = dwpe + (size_t)(row % T) * C;
-            /* dwte[tokens[b][t]] += dout[b][t], dwpe[t] += dout[b][t] */
+            /* dwpe[t] += dout[b][t] */
+#pragma omp simd
+            for (int c = first; c < last; c++) {
+                dposition[c] += to_float(from[c]);
+            }
+            if (tokens[row] < 0) {
+                continue;
+            }
+            float *dtoken = dwte + (size_t)tokens[row] * C;
+            /* dwte[tokens[b][t]] += dout[b][t] */
 #pragma omp simd
             for (int c = first; c < last; c++) {
                 dtoken[c] += to_float(from[c]);
-                dposition[c] += to_float(from[c]);
             }
         }
     }

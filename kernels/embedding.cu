@@ -27,11 +27,14 @@ static __global__ void forward(Real *out, const int32_t *tokens, const Real *wte
     }
     int row = (int)(first / C), c = (int)(first % C);
     float x[PACK], position[PACK];
-    load_pack(x, wte + (size_t)tokens[row] * C + c, width);
-    load_pack(position, wpe + (size_t)(row % T) * C + c, width);
+    int token = tokens[row];
+    load_pack(x, wte + (size_t)(token < 0 ? 0 : token) * C + c, token < 0 ? 0 : width);
     /* out[b][t][c] = wte[tokens[b][t]][c] + wpe[t][c] */
-    for (int i = 0; i < PACK; i++) {
-        x[i] += position[i];
+    if (wpe != NULL) {
+        load_pack(position, wpe + (size_t)(row % T) * C + c, width);
+        for (int i = 0; i < PACK; i++) {
+            x[i] += position[i];
+        }
     }
     store_pack(out + first, x, width);
 }
@@ -56,7 +59,8 @@ static __device__ inline bool is_first(const int32_t *tokens, int position, int 
 static __global__ void token_backward(float *dwte, const Real *dout, const int32_t *tokens,
                                       int positions, int C) {
     int position = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP);
-    if (position >= positions || !is_first(tokens, position, tokens[position])) {
+    if (position >= positions || tokens[position] < 0 ||
+        !is_first(tokens, position, tokens[position])) {
         return;
     }
     int token = tokens[position];

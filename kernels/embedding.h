@@ -18,9 +18,10 @@ extern "C" {
  *     out[b][t][c] = wte[tokens[b][t]][c] + wpe[t][c]
  *
  * @param[out] out    (B, T, C); no overlap
- * @param[in]  tokens (B, T), each in [0, V); not checked here
+ * @param[in]  tokens (B, T), each in [0, V), not checked here; or negative, as NOT_HERE of vocab.h:
+ *                    its vector is 0
  * @param[in]  wte    (V, C) token embedding
- * @param[in]  wpe    (at least T, C) position embedding
+ * @param[in]  wpe    (at least T, C) position embedding; NULL for none
  * @param      B      sequences
  * @param      T      tokens per sequence
  * @param      C      channels
@@ -31,7 +32,7 @@ OP(embedding_forward);
 
 /**
  * Adds the gradients of both tables. Rows of one token are added in the order of (b, t), so that
- * the sum has the same bits every time: no atomics.
+ * the sum has the same bits every time: no atomics. A negative token has no row.
  *
  *     dwte[tokens[b][t]][c] += dout[b][t][c]
  *     dwpe[t][c]            += dout[b][t][c]

@@ -8,8 +8,11 @@
 
 #include <stdbool.h>
 
+#include "kernels/adafactor.h"
+#include "kernels/adam8.h"
 #include "kernels/adamw.h"
 #include "kernels/attention.h"
+#include "kernels/axpby.h"
 #include "kernels/cast.h"
 #include "kernels/crossentropy.h"
 #include "kernels/dropout.h"
@@ -19,9 +22,11 @@
 #include "kernels/layernorm.h"
 #include "kernels/matmul.h"
 #include "kernels/residual.h"
+#include "kernels/residual_norm.h"
 #include "kernels/scale.h"
 #include "kernels/sumsq.h"
 #include "kernels/unscale.h"
+#include "kernels/vocab.h"
 
 /** The ops that exist once per precision. */
 #define EACH_OP(X)                                                                                 \
@@ -41,14 +46,24 @@
     X(dropout_backward)                                                                            \
     X(residual_forward)                                                                            \
     X(residual_backward)                                                                           \
+    X(residual_norm_forward)                                                                       \
+    X(residual_norm_backward)                                                                      \
+    X(axpby)                                                                                       \
     X(crossentropy_forward)                                                                        \
     X(crossentropy_backward)                                                                       \
+    X(vocab_ids)                                                                                   \
+    X(vocab_max)                                                                                   \
+    X(vocab_sum)                                                                                   \
+    X(vocab_loss)                                                                                  \
+    X(vocab_backward)                                                                              \
     X(cast_from_float)                                                                             \
     X(cast_to_float)
 
 /** The ops on floats, the same for every precision. */
 #define EACH_FLOAT_OP(X)                                                                           \
     X(adamw)                                                                                       \
+    X(adam8)                                                                                       \
+    X(adafactor)                                                                                   \
     X(sumsq)                                                                                       \
     X(scale)                                                                                       \
     X(unscale)

@@ -6,7 +6,7 @@
 #include "common/testkit/reference.h"
 
 static const size_t sizes[] = {1, 31, 33, 257, 3001};
-static const Dropout dropouts[] = {{0, 5, 9}, {0.3f, 5, 11}};
+static const Dropout dropouts[] = {{.seed = 5, .offset = 9}, {.p = 0.3f, .seed = 5, .offset = 11}};
 enum { SIZES = sizeof sizes / sizeof *sizes, DROPOUTS = sizeof dropouts / sizeof *dropouts };
 
 Test(residual, forward) {
