@@ -6,15 +6,18 @@
  *     mid = in  + dropout(attention(ln_1(in)))
  *     out = mid + dropout(mlp(ln_2(mid)))
  *
+ * The input of a linear layer that nobody needs any more when the layer has run (model->dropped) is
+ * not kept: forward allocates it on top of the stack and releases it.
+ *
  * A block can be run by itself, as often as one likes: that is what gradient checkpointing does.
  *
  * Its heads and columns are those of its parameters. Where ranks share a block, each has some of
- * them, and what it computes of a branch is a part of a sum over the ranks: model->sum.
+ * them; its linear layers make the whole of their parts (linear.h).
  */
 #ifndef COMMON_BLOCK_H
 #define COMMON_BLOCK_H
 
-#include "common/model.h"
+#include "common/linear.h"
 
 /** How much of a block is on this rank. */
 typedef struct BlockSize {
@@ -32,21 +35,22 @@ BlockSize block_size(const Model *model, int layer);
  */
 struct Block {
     BlockSize size;  /**< of the block that they are for */
-    Real *ln1;       /**< (B, T, C) first layer norm */
+    Real *ln1;       /**< (B, T, C) first layer norm; NULL if model->dropped has LINEAR_QKV */
     float *ln1_mean; /**< (B, T) */
     float *ln1_rstd; /**< (B, T) */
     Real *qkv;       /**< (B, T, 3A) queries, keys, values */
     Real *probs;     /**< (B, heads, T, T) with ATTENTION_PLAIN, else NULL; may be dropped */
     float *lse;      /**< (B, heads, T) with ATTENTION_FLASH, else NULL */
-    Real *attention; /**< (B, T, A) heads side by side */
+    Real *attention; /**< (B, T, A) heads side by side; NULL likewise, with LINEAR_PROJ */
     Real *mid;       /**< (B, T, C) residual stream between attention and MLP */
-    Real *ln2;       /**< (B, T, C) second layer norm */
+    Real *ln2;       /**< (B, T, C) second layer norm; NULL likewise, with LINEAR_FC */
     float *ln2_mean; /**< (B, T) */
     float *ln2_rstd; /**< (B, T) */
     Real *fc;        /**< (B, T, F) before GELU, bias included */
-    Real *gelu;      /**< (B, T, F) after GELU */
-    Dropout attention_dropout; /**< the mask that forward drew for the first branch */
-    Dropout mlp_dropout;       /**< the mask of the second */
+    Real *gelu;      /**< (B, T, F) after GELU; NULL likewise, with LINEAR_FCPROJ */
+    Dropout attention_dropout;              /**< the mask that forward drew for the first branch */
+    Dropout mlp_dropout;                    /**< the mask of the second */
+    Dropout adapter_dropout[BLOCK_LINEARS]; /**< the masks of the branches of adapters */
 };
 
 /**

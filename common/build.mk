@@ -1,18 +1,26 @@
 # How the kit is compiled: flavours, flags, a rule for each kind of source; libkit.a, the objects of labs.
 
 # ---- flavours: each set of settings has a folder of its own, so none of them ever needs a clean ----
+# With TRAFFIC=1 a program that runs is followed by a table of what its kernels have read and written.
+TRAFFIC ?= $(filter-out 0,$(CUDASIM_TRAFFIC))
+counted  = $(if $(TRAFFIC),tools/traffic.py -- )
 DEFAULT_BLAS := $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
 # What no word stands for is in the folder's name by a checksum.
-UNNAMED := $(strip $(filter-out -march=native,$(or $(ARCH),-)) $(CFLAGS) $(CPPFLAGS:%=cpp%) $(LDFLAGS:%=ld%) $(LDLIBS:%=lib%) \
+UNNAMED := $(strip $(filter-out -march=native -mcpu=native,$(or $(ARCH),-)) $(CFLAGS) $(CPPFLAGS:%=cpp%) $(LDFLAGS:%=ld%) $(LDLIBS:%=lib%) \
   $(if $(DEBUG),$(filter-out -O0 -g3,$(OPT)),$(filter-out -O% -g,$(OPT))) $(filter-out gcc clang,$(CC)) \
   $(if $(filter-out file undefined,$(origin CUDA_HOME)),$(if $(filter cuda,$(BACKEND)),$(CUDA_HOME))) \
   $(if $(filter-out file undefined,$(origin NCCL)),$(if $(filter cuda,$(BACKEND)),$(or $(NCCL),none))))
 FLAVOUR := $(subst $(space),-,$(strip \
-  $(filter-out sim,$(BACKEND)) $(if $(MPI),mpi) $(CUDA_ARCH) $(filter-out gcc,$(notdir $(CC))) $(if $(SAN),san) $(if $(ACCESS),access) \
+  $(filter-out sim,$(BACKEND)) $(if $(MPI),mpi) $(CUDA_ARCH) $(filter-out gcc,$(notdir $(CC))) $(if $(SAN),san) $(if $(ACCESS),access,$(if $(TRAFFIC),traffic)) \
   $(if $(PACK),pack) $(if $(CHECKED),checked) $(if $(COVERAGE),coverage) $(if $(FUZZ),fuzz) $(filter-out $(DEFAULT_BLAS),$(BLAS)) \
   $(if $(DEBUG),debug) $(subst -,,$(filter-out $(if $(DEBUG),-O0,-O3),$(filter -O%,$(OPT)))) \
   $(if $(UNNAMED),$(shell printf %s $(call in_quotes,$(UNNAMED)) | cksum | cut -d' ' -f1))))
 B := build$(if $(FLAVOUR),/$(FLAVOUR))
+# A compiler for another machine has tools beside it: CC=aarch64-linux-gnu-gcc (docs/machines.md).
+CROSS    := $(patsubst %gcc,%,$(filter %-gcc,$(CC)))
+ifeq ($(origin AR),default)
+AR       := $(CROSS)ar
+endif
 PLATFORM := $(shell uname -m)-$(shell uname -s)
 # The simulator, if it is what CUDA is here.
 SIM := $(if $(filter sim,$(BACKEND)),$B/libcudasim.a)
@@ -78,7 +86,7 @@ c_objects = $(patsubst %.c,$B/obj/%.o,$1)
 
 # ---- libkit.a: kernels and common, no lab; libtestkit.a: what unit tests and judges share -----------
 # Ops are compiled once for each precision; these work on floats, or are not ops.
-PLAIN   := base blas gemm ops threads adamw sumsq scale unscale
+PLAIN   := base blas gemm ops threads adamw adam8 adafactor sumsq scale unscale
 OPS     := $(filter-out $(PLAIN) ops_gpu %_test,$(basename $(notdir $(wildcard kernels/*.c))))
 KERNELS := $(PLAIN:%=$B/obj/kernels/%.o) $(foreach op,$(OPS),$(call each_precision,$B/obj/kernels/$(op)))
 GPU_OPS := $(foreach op,$(basename $(notdir $(wildcard kernels/*.cu))),\

@@ -108,6 +108,26 @@ void comm_abandon(const Comm *comm, int status);
  */
 int comm_connect(Comm *comm, Device *device);
 
+/**
+ * The communicator of all ranks, for programs that make NCCL's own calls (an ncclComm_t). It takes
+ * memory of the device that comm_connect() was given.
+ *
+ * @param comm after comm_connect()
+ * @return owned by comm
+ */
+struct ncclComm *comm_nccl(const Comm *comm);
+
+/**
+ * A communicator of some ranks, by ncclCommSplit(): those that give the same color, in the order of
+ * their keys. Each rank makes this call, and in the same order.
+ *
+ * @param comm  after comm_connect()
+ * @param color 0 or more
+ * @param key   as a rule the place of this rank among them
+ * @return owned by comm
+ */
+struct ncclComm *comm_split(Comm *comm, int color, int key);
+
 /** The end of what comm_connect() has begun; comm_close() does that, too. */
 void comm_disconnect(Comm *comm);
 
@@ -147,6 +167,12 @@ void comm_all_gather(Comm *comm, void *out, const void *in, size_t bytes);
 
 /** The bytes of rank `root`, on each of them: `data` is (bytes) device memory. */
 void comm_broadcast(Comm *comm, void *data, size_t bytes, int root);
+
+/**
+ * Bytes of tensors that this rank has sent so far, over all communicators, as cudasim_wire_bytes()
+ * counts them; what comm_gather() moves is not among them. 0 where nobody counts: NVIDIA's NCCL.
+ */
+double comm_sent(const Comm *comm);
 
 /**
  * Sends (bytes) of device memory to a rank that receives as many. Where two ranks send to each

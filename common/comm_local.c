@@ -1,7 +1,6 @@
 /* Ranks of one process: those of cudasim_ranks_run(), or this program alone. The contract is in
    comm.h and comm_inside.h. */
 #ifndef WITH_MPI
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +26,6 @@ void comm_gather(Comm *comm, const void *mine, size_t bytes, void *all) {
 #include <cuda_runtime.h>
 #include <cudasim_nccl.h>
 #include <cudasim_ranks.h>
-#include <cudasim_record.h>
 
 #define EXPECT(call)                                                                               \
     do {                                                                                           \
@@ -39,21 +37,16 @@ void comm_gather(Comm *comm, const void *mine, size_t bytes, void *all) {
 static ncclUniqueId id_for_all(int ranks) {
     static ncclUniqueId id;
     static int came;
-    if (came++ % ranks == 0) {
+    if (came == 0) {
         EXPECT(ncclGetUniqueId(&id));
     }
+    came = (came + 1) % ranks;
     return id;
 }
 
 void world_begin(Comm *comm) {
     comm->rank = comm->local_rank = cudasim_rank();
     comm->size = cudasim_rank_count();
-    if (comm->size > 1 && cudasim_dry()) {
-        fprintf(stderr,
-                "ranks: CUDASIM_DRY moves nothing between ranks, and these need each other's "
-                "data to begin; leave it out, or run one rank\n");
-        exit(EXIT_USAGE);
-    }
     if (comm->size > 1) {
         ncclComm_t host;
         EXPECT(ncclCommInitRank(&host, comm->size, id_for_all(comm->size), comm->rank));
@@ -76,6 +69,7 @@ void comm_gather(Comm *comm, const void *mine, size_t bytes, void *all) {
     EXPECT(ncclAllGather(mine, all, bytes, ncclUint8, comm->world, 0));
     cudaError_t error = cudaStreamSynchronize(0);
     CHECK(error == cudaSuccess, "ranks: %s", cudaGetErrorString(error));
+    comm->gathered += (double)bytes * (comm->size - 1);
 }
 
 #endif

@@ -1,6 +1,5 @@
 /* Tensors of all ranks, by the calls of nccl.h: cudasim's, or NVIDIA's. The contract is in
    comm.h. */
-#ifndef NO_NCCL
 #define _GNU_SOURCE
 #include <cuda_runtime.h>
 #include <nccl.h>
@@ -19,7 +18,31 @@
         CHECK(result_ == ncclSuccess, "NCCL: %s", ncclGetErrorString(result_));                    \
     } while (0)
 
+double comm_sent(const Comm *comm) {
+#ifdef CUDASIM
+    return cudasim_wire_bytes(comm->rank) - comm->gathered;
+#else
+    (void)comm;
+    return 0;
+#endif
+}
+
+struct ncclComm *comm_nccl(const Comm *comm) {
+    CHECK(comm->nccl != NULL, "the ranks are not connected");
+    return comm->nccl;
+}
+
+struct ncclComm *comm_split(Comm *comm, int color, int key) {
+    CHECK(comm->parts < COMM_PARTS, "more than %d splits", COMM_PARTS);
+    ncclComm_t *part = &comm->part[comm->parts++];
+    EXPECT(ncclCommSplit(comm_nccl(comm), color, key, part, NULL));
+    return *part;
+}
+
 void comm_disconnect(Comm *comm) {
+    while (comm->parts > 0) {
+        EXPECT(ncclCommDestroy(comm->part[--comm->parts]));
+    }
     if (comm->nccl != NULL) {
         EXPECT(ncclCommDestroy(comm->nccl));
         comm->nccl = NULL;
@@ -52,7 +75,20 @@ static void set_simulator(const Comm *comm) {
 #endif
 }
 
+/* Whether this build has NCCL: cudasim/absent/nccl.h stands in for it where it is not installed. */
+static bool is_built(const Comm *comm) {
+    int version;
+    bool built = ncclGetVersion(&version) == ncclSuccess;
+    if (!built && comm->rank == 0) {
+        fprintf(stderr, "several ranks need NCCL: build with NCCL=folder\n");
+    }
+    return built;
+}
+
 int comm_connect(Comm *comm, Device *device) {
+    if (!is_built(comm)) {
+        return -1;
+    }
     set_simulator(comm);
     ncclUniqueId id = {0}, *ids = malloc((size_t)comm->size * sizeof *ids);
     CHECK(ids != NULL, "no memory for %d ids", comm->size);
@@ -124,4 +160,3 @@ void comm_end_group(Comm *comm) {
     comm->groups--;
     settle(comm, ncclGroupEnd());
 }
-#endif

@@ -28,11 +28,18 @@ struct Data {
     Batch *given; /* (row_count) by data_from_batches(); NULL for a text */
     Row *rows;
     size_t row_count, train_rows;
-    size_t rank, ranks; /* data_share() */
-    uint32_t *order;    /* of the training rows in this epoch */
+    DataShare share; /* data_share(); ranks is 1 where nobody has called it */
+    uint32_t *order; /* of the training rows in this epoch */
     DataPosition position;
+    uint64_t read; /* row from which data_read() reads next */
+    DataAhead ahead;
     int32_t *tokens, *targets; /* (B, T) */
 };
+
+/* A place where a batch goes. */
+typedef struct Into {
+    int32_t *tokens, *targets; /* (B, T) */
+} Into;
 
 /* A text longer than this is a mistake: row numbers are 32 bits wide. */
 #define MOST_BYTES ((size_t)UINT32_MAX)
@@ -127,7 +134,7 @@ Data *data_new(DataOptions options) {
     Data *data = calloc(1, sizeof *data);
     CHECK(data != NULL, "no memory for a few bytes");
     data->options = options;
-    data->ranks = 1;
+    data->share.ranks = 1;
     data->text = read_text(options.path, &data->bytes);
     if (data->text == NULL) {
         data_free(data);
@@ -164,7 +171,7 @@ Data *data_from_batches(const Batch *batches, int count) {
     Data *data = calloc(1, sizeof *data);
     CHECK(data != NULL, "no memory for a few bytes");
     data->options = (DataOptions){.B = 1, .T = 1};
-    data->ranks = 1;
+    data->share.ranks = 1;
     data->row_count = data->train_rows = rows;
     data->given = malloc(rows * sizeof *data->given);
     data->rows = malloc(rows * sizeof *data->rows);
@@ -196,68 +203,125 @@ void data_free(Data *data) {
     free(data);
 }
 
-/* Writes a row into line b of the batch; returns its valid targets. */
-static int fill_line(Data *data, int b, Row row) {
+/* Writes a row into line b of a batch; returns its valid targets. */
+static int fill_line(const Data *data, Into into, int b, Row row) {
     int T = data->options.T;
     for (int t = 0; t < T; t++) {
         bool inside = t < row.length;
         size_t at = (size_t)b * (size_t)T + (size_t)t;
-        data->tokens[at] = inside ? data->text[row.start + (size_t)t] : 0;
-        data->targets[at] = inside ? data->text[row.start + (size_t)t + 1] : IGNORE_INDEX;
+        into.tokens[at] = inside ? data->text[row.start + (size_t)t] : 0;
+        into.targets[at] = inside ? data->text[row.start + (size_t)t + 1] : IGNORE_INDEX;
     }
     return row.length;
 }
 
-void data_share(Data *data, int rank, int ranks) {
-    CHECK(ranks >= 1 && rank >= 0 && rank < ranks, "rank %d of %d", rank, ranks);
+void data_share(Data *data, DataShare share) {
+    CHECK(share.rank >= 0 && share.rank < share.ranks, "rank %d of %d", share.rank, share.ranks);
     CHECK(data->position.row == 0, "%" PRIu64 " rows are handed out already", data->position.row);
-    data->rank = (size_t)rank;
-    data->ranks = (size_t)ranks;
+    data->share = share;
+}
+
+static Batch batch_of(int B, int T, Into into, int valid) {
+    return (Batch){.B = B, .T = T, .tokens = into.tokens, .targets = into.targets, .valid = valid};
 }
 
 /* A copy, so that a batch ends here as well when the next one comes. */
-static void copy_given(Data *data, const Batch *given, Batch *batch) {
+static Batch copy_given(const Batch *given, Into into) {
     size_t N = (size_t)given->B * (size_t)given->T;
-    memcpy(data->tokens, given->tokens, N * sizeof *data->tokens);
-    memcpy(data->targets, given->targets, N * sizeof *data->targets);
-    *batch = *given;
-    batch->tokens = data->tokens;
-    batch->targets = data->targets;
+    memcpy(into.tokens, given->tokens, N * sizeof *into.tokens);
+    memcpy(into.targets, given->targets, N * sizeof *into.targets);
+    return batch_of(given->B, given->T, into, given->valid);
 }
 
-/* The part of a rank that has none: a sequence to run, and nothing to learn. */
-static void fill_empty(Data *data, Batch *batch) {
-    int valid = fill_line(data, 0, (Row){0});
-    *batch = (Batch){1, data->options.T, data->tokens, data->targets, valid};
+/* The rows of the batch that begins at a row; where several begin there, of this rank's. */
+static size_t rows_at(const Data *data, uint64_t begin, size_t *first) {
+    const DataShare *share = &data->share;
+    size_t B = (size_t)data->options.B, left = data->train_rows - begin;
+    *first = begin;
+    return share->ranks == 1
+               ? (left < B ? left : B)
+               : share->rows(begin, data->train_rows, B, share->rank, share->ranks, first);
 }
 
-bool data_next(Data *data, Batch *batch) {
-    size_t B = (size_t)data->options.B, begin = data->position.row;
-    size_t first = begin + data->rank * B, end = begin + data->ranks * B;
-    if (begin == data->train_rows) {
+/* The row after that many batches. */
+static uint64_t rows_end(const Data *data, uint64_t begin, size_t batches) {
+    const DataShare *share = &data->share;
+    size_t B = (size_t)data->options.B, left = data->train_rows - begin;
+    if (share->ranks > 1) {
+        return share->end(begin, data->train_rows, B, share->ranks, batches);
+    }
+    return batches < (left + B - 1) / B ? begin + batches * B : data->train_rows;
+}
+
+/* A rank that has no rows left gets a sequence to run, and nothing to learn. */
+static Batch batch_at(const Data *data, uint64_t begin, Into into) {
+    int T = data->options.T, valid = 0;
+    size_t first, rows = rows_at(data, begin, &first);
+    if (rows == 0) {
+        return batch_of(1, T, into, fill_line(data, into, 0, (Row){0}));
+    }
+    CHECK(first < data->train_rows && rows <= data->train_rows - first &&
+              rows <= (size_t)data->options.B,
+          "rows %zu to %zu of %zu", first, first + rows, (size_t)data->train_rows);
+    if (data->given != NULL) {
+        return copy_given(&data->given[data->order[first]], into);
+    }
+    for (size_t b = 0; b < rows; b++) {
+        valid += fill_line(data, into, (int)b, data->rows[data->order[first + b]]);
+    }
+    return batch_of((int)rows, T, into, valid);
+}
+
+/* A place that is shared must move on, and not beyond the end. */
+static uint64_t row_after(const Data *data, uint64_t begin) {
+    uint64_t end = rows_end(data, begin, 1);
+    CHECK(end > begin && end <= data->train_rows, "row %" PRIu64 " comes after row %" PRIu64, end,
+          begin);
+    return end;
+}
+
+bool data_read(Data *data, int32_t *tokens, int32_t *targets, Batch *batch) {
+    if (data->read == data->train_rows) {
         return false;
     }
-    data->position.row = end < data->train_rows ? end : data->train_rows;
-    if (first >= data->train_rows) {
-        fill_empty(data, batch);
-        return true;
-    }
-    if (data->given != NULL) {
-        copy_given(data, &data->given[data->order[first]], batch);
-        return true;
-    }
-    size_t rows = data->train_rows - first < B ? data->train_rows - first : B;
-    int valid = 0;
-    for (size_t b = 0; b < rows; b++) {
-        valid += fill_line(data, (int)b, data->rows[data->order[first + b]]);
-    }
-    *batch = (Batch){(int)rows, data->options.T, data->tokens, data->targets, valid};
+    *batch = batch_at(data, data->read, (Into){tokens, targets});
+    data->read = row_after(data, data->read);
     return true;
 }
 
+void data_set_ahead(Data *data, const DataAhead *ahead) {
+    data->ahead = ahead != NULL ? *ahead : (DataAhead){0};
+    data->read = data->position.row;
+}
+
+bool data_next(Data *data, Batch *batch) {
+    uint64_t begin = data->position.row;
+    bool more = data->ahead.next != NULL ? data->ahead.next(data->ahead.context, batch)
+                                         : begin < data->train_rows;
+    if (more) {
+        data->position.row = row_after(data, begin);
+    }
+    if (more && data->ahead.next == NULL) {
+        *batch = batch_at(data, begin, (Into){data->tokens, data->targets});
+        data->read = data->position.row;
+    }
+    return more;
+}
+
+/* Who reads ahead begins anew. */
+static void go_to(Data *data, DataPosition position) {
+    if (data->ahead.stop != NULL) {
+        data->ahead.stop(data->ahead.context);
+    }
+    data->position = position;
+    data->read = position.row;
+    shuffle(data);
+}
+
 size_t data_window_tokens(const Data *data, int batches) {
-    size_t rows = (size_t)batches * data->ranks * (size_t)data->options.B, tokens = 0;
-    for (size_t i = data->position.row; i < data->train_rows && rows > 0; i++, rows--) {
+    uint64_t end = rows_end(data, data->position.row, (size_t)batches);
+    size_t tokens = 0;
+    for (size_t i = data->position.row; i < data->train_rows && i < end; i++) {
         tokens += (size_t)data->rows[data->order[i]].length;
     }
     return tokens;
@@ -273,13 +337,14 @@ int data_batch_rows(const Data *data) {
 }
 
 size_t data_batches_left(const Data *data) {
-    size_t together = data->ranks * (size_t)data->options.B;
-    return (data->train_rows - data->position.row + together - 1) / together;
+    const DataShare *share = &data->share;
+    size_t B = (size_t)data->options.B, left = data->train_rows - data->position.row;
+    return share->ranks == 1 ? (left + B - 1) / B
+                             : share->turns(data->position.row, data->train_rows, B, share->ranks);
 }
 
 void data_next_epoch(Data *data) {
-    data->position = (DataPosition){.epoch = data->position.epoch + 1, .row = 0};
-    shuffle(data);
+    go_to(data, (DataPosition){.epoch = data->position.epoch + 1, .row = 0});
 }
 
 DataPosition data_position(const Data *data) {
@@ -290,8 +355,7 @@ int data_seek(Data *data, DataPosition position) {
     if (position.row > data->train_rows || position.epoch >> 29 != 0) {
         return -1;
     }
-    data->position = position;
-    shuffle(data);
+    go_to(data, position);
     return 0;
 }
 
@@ -301,11 +365,12 @@ bool data_eval(Data *data, size_t index, Batch *batch) {
         return false;
     }
     size_t first = data->train_rows + index * B, end = first + B;
+    Into into = {data->tokens, data->targets};
     int valid = 0, lines = 0;
     for (size_t row = first; row < end && row < data->row_count; row++) {
-        valid += fill_line(data, lines++, data->rows[row]);
+        valid += fill_line(data, into, lines++, data->rows[row]);
     }
-    *batch = (Batch){lines, data->options.T, data->tokens, data->targets, valid};
+    *batch = batch_of(lines, data->options.T, into, valid);
     return true;
 }
 

@@ -19,13 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A micro-batch in host memory. */
+/** A micro-batch: in host memory, or on the device already. */
 typedef struct Batch {
     int B;                  /**< sequences */
     int T;                  /**< tokens per sequence */
     const int32_t *tokens;  /**< (B, T) inputs */
     const int32_t *targets; /**< (B, T) the token after each; IGNORE_INDEX takes no part */
     int valid;              /**< targets that take part */
+    bool on_device;         /**< both are device memory, which a pass uses as it is */
 } Batch;
 
 /** How a text becomes batches. */
@@ -46,6 +47,15 @@ typedef struct DataPosition {
 
 /** Text and rows. */
 typedef struct Data Data;
+
+/** Who reads ahead of a training loop, and hands out what it has read (lab 08). */
+typedef struct DataAhead {
+    /** The next batch, as data_next() gives it. @return false after the last one of the epoch */
+    bool (*next)(void *context, Batch *batch);
+    /** The place changes: forgets what it has read and not handed out. */
+    void (*stop)(void *context);
+    void *context; /**< given to both */
+} DataAhead;
 
 /**
  * Reads a text.
@@ -70,18 +80,30 @@ Data *data_from_batches(const Batch *batches, int count);
 /** NULL is fine. */
 void data_free(Data *data);
 
+/** Who reads which rows of an epoch, where several ranks share it: told by the program that knows
+ * (lab 11). Rows are counted in the order of the epoch. */
+typedef struct DataShare {
+    int rank;  /**< this one */
+    int ranks; /**< how many */
+    /** This rank's rows where all begin at row `begin` of `rows`, with B for each: the first of
+        them in *first. @return how many */
+    size_t (*rows)(size_t begin, size_t rows, size_t B, int rank, int ranks, size_t *first);
+    /** The row after `turns` micro-batches of every rank. */
+    size_t (*end)(size_t begin, size_t rows, size_t B, int ranks, size_t turns);
+    /** Micro-batches of each rank from row `begin` on. */
+    size_t (*turns)(size_t begin, size_t rows, size_t B, int ranks);
+} DataShare;
+
 /**
- * Shares the text among ranks (common/comm.h): of every `ranks` micro-batches in a row, rank r is
- * handed the one with index r, and the position moves past all of them. So each rank is at the same
- * place, and has as many windows as the others; where the epoch ends before its turn comes, its
- * micro-batch is one sequence without a valid target. The windows are those of one process that
- * accumulates `ranks` times as many micro-batches.
+ * Shares the text among ranks (common/comm.h): the position moves past the micro-batches of all of
+ * them, so each rank is at the same place and has as many windows as the others; where the epoch
+ * ends before its turn comes, its micro-batch is one sequence without a valid target. The windows
+ * are those of one process that accumulates `ranks` times as many micro-batches.
  *
  * @param data  before its first batch; validation is not shared
- * @param rank  which one this is
- * @param ranks how many there are; 1 shares nothing
+ * @param share copied
  */
-void data_share(Data *data, int rank, int ranks);
+void data_share(Data *data, DataShare share);
 
 /**
  * The next batch of the present epoch.
@@ -91,6 +113,28 @@ void data_share(Data *data, int rank, int ranks);
  * @return false at the end of the epoch, where `batch` is left alone
  */
 bool data_next(Data *data, Batch *batch);
+
+/**
+ * Reads the next batch of the present epoch ahead of those that are handed out: the place that
+ * data_position() gives stays where it is. After data_seek() and data_next_epoch() the next batch
+ * is again the first that was not handed out.
+ *
+ * @param      data    the data
+ * @param[out] tokens  (B, T) of the largest batch, host memory
+ * @param[out] targets (B, T)
+ * @param[out] batch   its shape; tokens and targets are those given
+ * @return false at the end of the epoch, where nothing is written
+ */
+bool data_read(Data *data, int32_t *tokens, int32_t *targets, Batch *batch);
+
+/**
+ * From now on data_next() hands out what `ahead` gives, and data_seek() and data_next_epoch() stop
+ * it first. Place, windows and batches left remain those of what was handed out.
+ *
+ * @param data  the data
+ * @param ahead reads by data_read(); copied. NULL: nobody reads ahead any more
+ */
+void data_set_ahead(Data *data, const DataAhead *ahead);
 
 /**
  * Valid targets of the next `batches` batches, before any of them is handed out: the divisor of

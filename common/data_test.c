@@ -11,6 +11,7 @@
 #include "common/testkit/scratch.h"
 #include "common/text.h"
 #include "kernels/base.h"
+#include "labs/11_data_parallel/contract.h"
 
 enum { BYTES = 1009 };
 
@@ -191,6 +192,10 @@ Test(data, a_position_can_be_gone_back_to) {
     scratch_remove();
 }
 
+static void share(Data *data, int rank, int ranks) {
+    data_share(data, (DataShare){rank, ranks, shard_rows, shard_end, shard_turns});
+}
+
 /* Ranks are handed beside each other the batches that one reader is handed in turn, then nothing to
    learn. All ranks are at one place, with one divisor. */
 static void check_shared(int ranks, int B) {
@@ -199,7 +204,7 @@ static void check_shared(int ranks, int B) {
     Data *alone = data_new(options_for(path, B, 30, true)), *data[5];
     for (int rank = 0; rank < ranks; rank++) {
         data[rank] = data_new(options_for(path, B, 30, true));
-        data_share(data[rank], rank, ranks);
+        share(data[rank], rank, ranks);
     }
     size_t all = data_batches_left(alone), rounds = (all + (size_t)ranks - 1) / (size_t)ranks;
     for (size_t round = 0; round < rounds; round++) {
@@ -250,12 +255,77 @@ Test(data, given_batches_can_be_shared) {
             (Batch){.B = 1, .T = 1, .tokens = tokens + i, .targets = targets + i, .valid = 1};
     }
     Data *data = data_from_batches(given, 3);
-    data_share(data, 1, 2);
+    share(data, 1, 2);
     cr_assert_eq(data_window_tokens(data, 2), 3);
     cr_assert(data_next(data, &batch) && batch.tokens[0] == 2 && batch.valid == 1);
     cr_assert(data_next(data, &batch) && batch.targets[0] == IGNORE_INDEX && batch.valid == 0);
     cr_assert_not(data_next(data, &batch));
     data_free(data);
+}
+
+/* A batch is read twice where the place is gone back to in between. */
+Test(data, what_is_read_ahead_is_not_handed_out) {
+    unsigned char text[BYTES];
+    Data *data = data_new(options_for(text_file(text), 2, 10, false));
+    int32_t tokens[3][20], targets[20];
+    Batch batch;
+    for (int i = 0; i < 3; i++) {
+        cr_assert(data_read(data, tokens[i], targets, &batch) && batch.tokens == tokens[i]);
+        cr_assert_eq(data_position(data).row, 0);
+    }
+    DataPosition begin = data_position(data);
+    cr_assert_eq(data_seek(data, (DataPosition){.row = 2}), 0);
+    for (int i = 1; i < 3; i++) {
+        int32_t again[20];
+        cr_assert(data_read(data, again, targets, &batch));
+        cr_assert_arr_eq(again, tokens[i], sizeof again);
+    }
+    cr_assert_eq(data_seek(data, begin), 0);
+    cr_assert(data_next(data, &batch));
+    cr_assert_arr_eq(batch.tokens, tokens[0], sizeof tokens[0]);
+    cr_assert(data_read(data, tokens[0], targets, &batch));
+    cr_assert_arr_eq(tokens[0], tokens[1], sizeof tokens[0], "the next one is read next");
+    data_free(data);
+    scratch_remove();
+}
+
+/* One who reads ahead: hands out three batches, and counts how often it is stopped. */
+typedef struct Reads {
+    int left, stopped;
+} Reads;
+
+static bool reads_next(void *context, Batch *batch) {
+    Reads *reads = context;
+    *batch = (Batch){.B = 2, .T = 10, .on_device = true};
+    return reads->left-- > 0;
+}
+
+static void reads_stop(void *context) {
+    ((Reads *)context)->stopped++;
+}
+
+Test(data, who_reads_ahead_hands_out_and_is_stopped) {
+    unsigned char text[BYTES];
+    Data *data = data_new(options_for(text_file(text), 2, 10, false));
+    Reads reads = {.left = 3};
+    Batch batch;
+    data_set_ahead(data, &(DataAhead){reads_next, reads_stop, &reads});
+    size_t left = data_batches_left(data);
+    for (int i = 1; i <= 3; i++) {
+        cr_assert(data_next(data, &batch) && batch.on_device);
+        cr_assert_eq(data_position(data).row, 2 * (uint64_t)i);
+        cr_assert_eq(data_batches_left(data), left - (size_t)i);
+    }
+    cr_assert_not(data_next(data, &batch));
+    cr_assert_eq(data_position(data).row, 6, "nothing was handed out");
+    data_next_epoch(data);
+    cr_assert_eq(reads.stopped, 1);
+    cr_assert_eq(data_seek(data, (DataPosition){0}), 0);
+    cr_assert_eq(reads.stopped, 2);
+    data_set_ahead(data, NULL);
+    cr_assert(data_next(data, &batch) && !batch.on_device);
+    data_free(data);
+    scratch_remove();
 }
 
 Test(data, epochs_have_different_orders) {

@@ -222,7 +222,12 @@ size_t workspace_list_bytes(const ModelConfig *config) {
     return padded((size_t)params_count(config) * sizeof(TensorEntry));
 }
 
+size_t workspace_unread_bytes(const ModelConfig *config) {
+    return config->adapter.rank > 0 ? padded(2 * (size_t)config->C * sizeof(float)) : 0;
+}
+
 size_t workspace_bytes(const ModelConfig *config, const Device *device) {
     return padded(device->workspace_bytes(device, config)) +
-           WORKSPACE_LISTS * workspace_list_bytes(config) + WORKSPACE_RESULT_BYTES;
+           WORKSPACE_LISTS * workspace_list_bytes(config) + WORKSPACE_RESULT_BYTES +
+           workspace_unread_bytes(config);
 }

@@ -146,11 +146,17 @@ static inline size_t device_overhead(const Device *device) {
 size_t workspace_list_bytes(const ModelConfig *config);
 
 /**
+ * Bytes for the gradients of one frozen layer norm, which nobody reads, rounded up to 256; 0 where
+ * nothing is frozen.
+ */
+size_t workspace_unread_bytes(const ModelConfig *config);
+
+/**
  * Bytes of workspace that a step of this model takes on this device: the scratch memory of its ops,
  * WORKSPACE_LISTS lists of its parameters, of which the model makes one and the optimizer the
- * others, and 256 bytes for single results. It is a line of its own in every count because, unlike
- * weights, gradients, states and activations, it depends on the device (on a CPU on the number of
- * threads).
+ * others, 256 bytes for single results, and workspace_unread_bytes(). It is a line of its own in
+ * every count because, unlike weights, gradients, states and activations, it depends on the device
+ * (on a CPU on the number of threads).
  *
  * @param config the model
  * @param device the device

@@ -158,7 +158,7 @@ static cudaError_t keep_pool(Gpu *gpu) {
 static bool open_blas(Gpu *gpu) {
     unsigned mode = CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
     return cublasCreate(&gpu->blas) == CUBLAS_STATUS_SUCCESS &&
-           cublasSetStream(gpu->blas, 0) == CUBLAS_STATUS_SUCCESS &&
+           cublasSetStream(gpu->blas, cudaStreamPerThread) == CUBLAS_STATUS_SUCCESS &&
            cublasSetWorkspace(gpu->blas, gpu->blas_workspace, BLAS_BYTES) ==
                CUBLAS_STATUS_SUCCESS &&
            cublasSetMathMode(gpu->blas, (cublasMath_t)mode) == CUBLAS_STATUS_SUCCESS &&

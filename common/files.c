@@ -130,6 +130,17 @@ int file_end(FILE *file, const char *path, bool keep) {
     return good && keep ? 0 : -1;
 }
 
+int file_save_json(const json_t *json, const char *path) {
+    FILE *file = file_begin(path);
+    if (file == NULL) {
+        return -1;
+    }
+    CHECK(json != NULL, "no memory for %s", path);
+    json_dumpf(json, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    fputc('\n', file);
+    return file_end(file, path, true); /* the stream remembers a write that failed */
+}
+
 json_t *file_load_json(const char *path) {
     FILE *file = fopen(path, "rb");
     if (file == NULL) {

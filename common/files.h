@@ -53,6 +53,9 @@ int file_end(FILE *file, const char *path, bool keep);
  */
 json_t *file_load_json(const char *path);
 
+/** Writes a JSON object, a key in each line. @return 0, or -1 with a line on stderr */
+int file_save_json(const json_t *json, const char *path);
+
 /**
  * Copies a file, aside and then renamed: other processes may do the same. Who may read, write and
  * run it stays, as far as the umask allows.

@@ -19,6 +19,10 @@
  *     model_end(model);
  *
  * Tensors of a pass are released in the opposite order of their allocation; block.h has the blocks.
+ * A model with adapters (ModelConfig.adapter) has two lists of parameters: `base`, those of the
+ * GPT-2, which are frozen, and `params`, those that are trained. All that goes over what is trained
+ * (norm, clipping, optimizer, loss scaler, ranks) takes `params` and needs to know no more.
+ *
  * Functions with `model_` and a model work on model->pass. pass.h has the same for a pass that is
  * given, where there are several.
  */
@@ -27,6 +31,9 @@
 
 #include "common/params.h"
 #include "common/pass.h"
+
+/** A linear layer of a block in a pass (common/linear.h). */
+typedef struct Linear Linear;
 
 /** The part of forward that backward runs again (lab 04); {0} for nothing. */
 typedef struct Checkpoint {
@@ -39,14 +46,16 @@ typedef struct Checkpoint {
  * it, on one rank.
  */
 typedef struct ModelPart {
-    int first;      /**< the blocks of this stage of a pipeline: from this one */
-    int last;       /**< to the one before this one */
-    bool embedding; /**< whether WTE and WPE are here */
-    bool head;      /**< whether WTE and the last layer norm are here */
-    int shards;     /**< ranks that share each block, its heads and columns: params.h */
-    int shard;      /**< which of them this is: the first adds the biases that all have whole */
-    bool weights;   /**< false: weights are absent until model_put_weights() */
-    bool grads;     /**< false: gradients are absent until model_put_grads() */
+    int first;       /**< the blocks of this stage of a pipeline: from this one */
+    int last;        /**< to the one before this one */
+    bool embedding;  /**< whether WTE and WPE are here */
+    bool head;       /**< whether WTE and the last layer norm are here */
+    int shards;      /**< ranks that share each block, its heads and columns: params.h */
+    int shard;       /**< which of them this is */
+    int vocab_first; /**< the rows of WTE that are here: from this one */
+    int vocab_rows;  /**< their number; all V, unless ranks share the vocabulary */
+    bool weights;    /**< false: weights are absent until model_put_weights() */
+    bool grads;      /**< false: gradients are absent until model_put_grads() */
 } ModelPart;
 
 /** A model on a device. */
@@ -55,8 +64,10 @@ typedef struct Model {
     Memory *memory;          /**< where its tensors come from; borrowed */
     Device *device;          /**< the device of that memory */
     const Ops *ops;          /**< the device's ops in the model's precision */
-    Param *params;           /**< (param_count) in the order of params.h */
+    Param *params;           /**< (param_count) those that are trained, in the order of params.h */
     int param_count;         /**< how many */
+    Param *base;             /**< (base_count) those of the GPT-2: `params`, or else frozen */
+    int base_count;          /**< how many */
     TensorList grads;        /**< all gradients, in the order of params: for ops on all of them */
     Workspace workspace;     /**< scratch memory of the ops */
     float *result;           /**< device memory for one float: a norm on its way to the host */
@@ -66,19 +77,72 @@ typedef struct Model {
     Pass pass;               /**< the micro-batch in flight, where there is but one */
     Pass *newest;            /**< of the passes in flight, the one that began last; or NULL */
     ModelPart part;          /**< what of it is here */
+    float *unread;           /**< (2, C) where the gradients of frozen layer norms go, which nobody
+                                  reads; NULL where nothing is frozen */
 
-    /** Adds up what the ranks that share a block have computed of it, each a part: in place, n
-        numbers in storage precision, twice in a block's forward and twice in its backward. Needed
-        where part.shards > 1; may be NULL otherwise. */
-    void (*sum)(void *context, Real *x, size_t n);
-    void *sum_context; /**< given to it */
+    /** Forward and backward of a linear layer that has an adapter, or of which several ranks have a
+        part each (linear.h); set by the program that knows how. NULL for the layer alone. */
+    void (*linear_forward)(Linear *linear, Real *out, const Real *in);
+    /** Its other half. */
+    void (*linear_backward)(const Linear *linear, Real *din, const Real *dout, const Real *in);
+    unsigned dropped; /**< 1 << LinearId for each layer whose input no backward will read: it is
+                           gone when the layer has run */
+
+    /** Of the program that has set how the ranks share blocks: whom they are shared with. NULL
+        where each block is whole. */
+    void *split;
+    /** The embedding, where another stands in for the kit's, since ranks share the vocabulary:
+        writes `x` (B, T, C), before dropout. NULL for the kit's. */
+    void (*embed_forward)(Pass *pass, Real *x);
+    /** Its other half: adds to the gradients, from pass->dx, after dropout. */
+    void (*embed_backward)(Pass *pass);
+
+    /** pass_head_forward() and pass_head_backward(), where another head stands in for the kit's
+        (lab 09): it fills pass->head, and gives its loss by pass_losses(). NULL for the kit's. */
+    double (*head_forward)(Pass *pass, const Real *x);
+    /** Its other half. */
+    void (*head_backward)(Pass *pass, const Real *x, float dloss);
+
+    /** model_forward_blocks() of a pass that trains, where another decides what is kept. NULL for
+        everything. */
+    Real *(*forward_blocks)(Pass *pass, int first, int last, Real *x);
+    /** Its other half. */
+    void (*backward_blocks)(Pass *pass, int first, int last, Real *dx);
+
+    /** Around each part of a pass, before it runs and after: the embedding (layer -1), a block, the
+        head (layer L), forward or backward; a block that runs again runs forward again. For those
+        who bring weights and take gradients away. NULL for nobody. */
+    void (*enter)(void *context, int layer, bool backward);
+    /** Its other half: backward has added to the gradients of that part. Those of the embedding's
+        matrix are complete after layer -1 alone, since the head adds to them, too. */
+    void (*leave)(void *context, int layer, bool backward);
+    void *parts_context; /**< given to both */
+
+    /** model_grad_norm(), where gradients of other ranks count too. NULL for those here alone. */
+    float (*grad_norm)(struct Model *model);
+    void *norm_context; /**< of who has set it */
+
+    Model *pieces;        /**< this rank's pieces of the parameters (pieces.h), or NULL */
+    Model *offloaded;     /**< of pieces: their copy in host memory (offloaded.h), or NULL */
+    Model *mirrors;       /**< of such a copy: the pieces on the device; else NULL */
+    const size_t *places; /**< (param_count) of a model of pieces: flat index of each; else NULL */
+    size_t length;        /**< of that flat index */
+
+    bool fused_norm; /**< attention's residual and the second norm: kernels/residual_norm.h */
+
+    /** Takes the losses of a pass, pass->head.losses, where they cannot go to the host at once:
+        in a captured step (common/capture.h). NULL for nobody. */
+    void (*take_losses)(void *context, const Pass *pass);
+    void *losses_context;         /**< given to it */
+    const uint64_t *dropout_base; /**< Dropout.base of all masks; NULL outside of a captured step */
 } Model;
 
 /**
- * A model with fresh weights; gradients are zero.
+ * A model with fresh weights; gradients are zero. The matrices of adapters are zero too.
  *
  * @param config a shape that config_check() accepts
- * @param memory where weights, gradients and workspace are allocated, in this order; borrowed
+ * @param memory where weights (those of adapters last), gradients and workspace are allocated, in
+ *               this order; borrowed
  * @param seed   of the weights and of the dropout stream
  * @return to be given to model_free() before anything below it on the stack is released
  */
@@ -105,7 +169,7 @@ Model *model_new_part(const ModelConfig *config, const ModelPart *part, Memory *
 
 /**
  * Fresh weights, for all that are here: those that model_new() gives a whole model of this shape.
- * Not for sharded blocks, whose weights are cut from whole ones.
+ * Not for adapters. Not for sharded blocks, whose weights are cut from whole ones.
  */
 void model_init_weights(Model *model, uint64_t seed);
 
@@ -142,10 +206,15 @@ void model_free(Model *model);
 
 /** The parameters of block `layer`, to be indexed by BlockParamId. */
 static inline Param *model_block_params(const Model *model, int layer) {
-    return model->params + MODEL_PARAMS + (size_t)layer * BLOCK_PARAMS;
+    return model->base + MODEL_PARAMS + (size_t)layer * BLOCK_PARAMS;
 }
 
-/** The parameter count: elements of all parameters together, here or not. */
+/**
+ * The adapter of a linear layer: its matrix A, and after it B. NULL where it has none.
+ */
+Param *model_adapter(const Model *model, int layer, LinearId id);
+
+/** The parameter count: elements of all that is trained, here or not. */
 size_t model_param_elements(const Model *model);
 
 /**
@@ -157,8 +226,17 @@ size_t model_param_elements(const Model *model);
  */
 void model_download_weight(const Model *model, const Param *param, float *to);
 
-/** Sets a parameter from floats in host memory, rounded to the storage type. */
+/**
+ * Sets a parameter from floats in host memory, rounded to the storage type. Of one that is absent,
+ * the piece that model->pieces has.
+ */
 void model_upload_weight(Model *model, Param *param, const float *from);
+
+/**
+ * Where the backward of a layer norm adds the gradient of its scale or its bias: the op wants a
+ * place for both, so for a frozen one it is a place that nobody reads.
+ */
+float *model_norm_grad(const Model *model, const Param *param);
 
 /** Sets every gradient that is here to zero. */
 void model_zero_grad(Model *model);
@@ -166,7 +244,8 @@ void model_zero_grad(Model *model);
 /** Multiplies every gradient by a number. */
 void model_scale_grad(Model *model, float factor);
 
-/** Square root of the sum of squares of all gradients. Waits for the device. */
+/** Square root of the sum of squares of all gradients; of those of all ranks, where
+ * model->grad_norm knows how. Waits for the device. */
 float model_grad_norm(Model *model);
 
 /**

@@ -1,65 +1,121 @@
-/* AdamW over all parameters of a model, clipping by the global norm, and the schedule of the
-   learning rate. The contract is in optimizer.h; one element's update is in kernels/adamw.h. */
+/* An update of all parameters of a model, clipping by the global norm, and the schedule of the
+   learning rate. The contract is in optimizer.h; one element's update is in kernels/adamw.h; other
+   rules are in rules.h. */
 #include "common/optimizer.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static float **state_new(const Model *model, const char *name) {
-    size_t count = (size_t)model->param_count;
-    float **state = calloc(count, sizeof *state);
-    CHECK(state != NULL, "no memory for %zu pointers", count);
-    for (size_t i = 0; i < count; i++) {
+#include "common/offloaded.h"
+
+void *optimizer_state(Optimizer *optimizer, const char *name, int param, size_t count,
+                      size_t size) {
+    Model *model = optimizer->model;
+    int room = optimizer->state_count + 1;
+    OptimizerState *states = realloc(optimizer->states, (size_t)room * sizeof *states);
+    CHECK(states != NULL, "no memory for %d states", room);
+    void *data = memory_alloc_zero(model->memory, MEMORY_OPTIMIZER, name,
+                                   model->params[param].layer, count * size);
+    size_t each = count == model->params[param].count ? 1 : 0;
+    states[optimizer->state_count] = (OptimizerState){name, param, count, size, data, each};
+    optimizer->states = states;
+    optimizer->state_count = room;
+    return data;
+}
+
+void *optimizer_list_space(Optimizer *optimizer, const char *name) {
+    return memory_alloc(optimizer->model->memory, MEMORY_WORKSPACE, name, -1,
+                        workspace_list_bytes(&optimizer->model->config));
+}
+
+static float **pointers_new(const Model *model) {
+    float **pointers = calloc((size_t)model->param_count, sizeof *pointers);
+    CHECK(pointers != NULL, "no memory for %d pointers", model->param_count);
+    return pointers;
+}
+
+/* As many floats for each parameter as it has numbers. */
+static float **floats_new(Optimizer *optimizer, const char *name) {
+    const Model *model = optimizer->model;
+    float **floats = pointers_new(model);
+    for (int i = 0; i < model->param_count; i++) {
         const Param *param = &model->params[i];
-        if (param->weight != NULL) {
-            state[i] = memory_alloc_zero(model->memory, MEMORY_OPTIMIZER, name, param->layer,
-                                         param->count * sizeof(float));
+        if (optimizer_has(param)) {
+            floats[i] = optimizer_state(optimizer, name, i, param->count, sizeof(float));
         }
     }
-    return state;
+    return floats;
 }
 
-static TensorList list_new(const Model *model, float *const *data, const char *name) {
-    void *entry = memory_alloc(model->memory, MEMORY_WORKSPACE, name, -1,
-                               workspace_list_bytes(&model->config));
-    return model_list(model, data, entry);
-}
-
-static TensorList weights_list(const Optimizer *optimizer) {
+static TensorList weights_list(Optimizer *optimizer) {
     const Model *model = optimizer->model;
-    float **weights = calloc((size_t)model->param_count, sizeof *weights);
-    CHECK(weights != NULL, "no memory for %d pointers", model->param_count);
+    float **weights = pointers_new(model);
     for (int i = 0; i < model->param_count; i++) {
-        weights[i] =
-            optimizer->master != NULL ? optimizer->master[i] : (float *)model->params[i].weight;
+        const Param *param = &model->params[i];
+        if (optimizer_has(param)) {
+            weights[i] = optimizer->master != NULL ? optimizer->master[i] : (float *)param->weight;
+        }
     }
-    TensorList list = list_new(model, weights, "list.weights");
+    TensorList list = model_list(model, weights, optimizer_list_space(optimizer, "list.weights"));
     free(weights);
     return list;
 }
 
+/* ---- the rule of AdamW ----------------------------------------------------------------------- */
+
+/* All moments, for an op on lists. */
+typedef struct MomentLists {
+    TensorList m, v;
+} MomentLists;
+
+static void adamw_open(Optimizer *optimizer) {
+    const Model *model = optimizer->model;
+    MomentLists *lists = malloc(sizeof *lists);
+    CHECK(lists != NULL, "no memory for a few bytes");
+    optimizer->m = floats_new(optimizer, "m");
+    optimizer->v = floats_new(optimizer, "v");
+    lists->m = model_list(model, optimizer->m, optimizer_list_space(optimizer, "list.m"));
+    lists->v = model_list(model, optimizer->v, optimizer_list_space(optimizer, "list.v"));
+    optimizer->own = lists;
+}
+
+static void adamw_step(Optimizer *optimizer, AdamW adamw) {
+    const Model *model = optimizer->model;
+    const MomentLists *lists = optimizer->own;
+    model->ops->adamw(optimizer->weights, lists->m, lists->v, model->grads, adamw, optimizer->t);
+}
+
+/* ---- any rule -------------------------------------------------------------------------------- */
+
 Optimizer *optimizer_new(Model *model, AdamW adamw) {
+    return optimizer_new_as(model, adamw, (OptimizerRule){0});
+}
+
+Optimizer *optimizer_new_as(Model *model, AdamW adamw, OptimizerRule rule) {
     Optimizer *optimizer = calloc(1, sizeof *optimizer);
     CHECK(optimizer != NULL, "no memory for a few bytes");
+    bool plain = rule.open == NULL;
     optimizer->model = model;
     optimizer->adamw = adamw;
-    optimizer->m = state_new(model, "m");
-    optimizer->v = state_new(model, "v");
+    optimizer->rule =
+        plain ? (OptimizerRule){.name = "adamw", .open = adamw_open, .step = adamw_step} : rule;
     if (model->config.precision != F32) {
-        optimizer->master = state_new(model, "master");
-        optimizer_take_weights(optimizer);
+        optimizer->master = floats_new(optimizer, "master");
     }
+    optimizer_take_weights(optimizer);
     optimizer->weights = weights_list(optimizer);
-    optimizer->m_list = list_new(model, optimizer->m, "list.m");
-    optimizer->v_list = list_new(model, optimizer->v, "list.v");
+    optimizer->rule.open(optimizer);
     return optimizer;
 }
 
 void optimizer_take_weights(Optimizer *optimizer) {
-    const Model *model = optimizer->model;
+    Model *model = optimizer->model;
+    if (model->mirrors != NULL) {
+        offloaded_take_weights(model);
+    }
     for (int i = 0; optimizer->master != NULL && i < model->param_count; i++) {
         const Param *param = &model->params[i];
-        if (param->weight != NULL) {
+        if (optimizer_has(param)) {
             model->ops->cast_to_float(optimizer->master[i], param->weight, param->count);
         }
     }
@@ -69,22 +125,39 @@ void optimizer_free(Optimizer *optimizer) {
     if (optimizer == NULL) {
         return;
     }
+    free(optimizer->states);
+    free(optimizer->own);
     free(optimizer->m);
     free(optimizer->v);
     free(optimizer->master);
     free(optimizer);
 }
 
+/* The masters, where there are any, rounded into the weights; and those up to the device. */
+static void give_weights(const Optimizer *optimizer) {
+    const Model *model = optimizer->model;
+    for (int i = 0; optimizer->master != NULL && i < model->param_count; i++) {
+        const Param *param = &model->params[i];
+        model->ops->cast_from_float(param->weight, optimizer->master[i], param->count);
+    }
+    offloaded_give_weights(model);
+}
+
 void optimizer_step(Optimizer *optimizer, float learning_rate) {
     Model *model = optimizer->model;
+    if (model->mirrors != NULL) {
+        offloaded_take_grads(model);
+    }
     if (optimizer->before_step != NULL) {
         optimizer->before_step(optimizer->context, model);
     }
     AdamW adamw = optimizer->adamw;
     adamw.learning_rate = learning_rate;
     optimizer->t++;
-    model->ops->adamw(optimizer->weights, optimizer->m_list, optimizer->v_list, model->grads, adamw,
-                      optimizer->t);
+    optimizer->rule.step(optimizer, adamw);
+    if (model->mirrors != NULL) {
+        give_weights(optimizer);
+    }
 }
 
 float optimizer_clip(Model *model, float max_norm) {

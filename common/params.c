@@ -57,7 +57,8 @@ static Param describe(const char *name, int layer, int rows, int cols, ParamInit
                    .rows = rows,
                    .cols = cols,
                    .count = (size_t)rows * (size_t)cols,
-                   .init = init};
+                   .init = init,
+                   .whole = (size_t)rows * (size_t)cols};
 }
 
 void params_describe(Param *params, const ModelConfig *config) {
@@ -67,14 +68,58 @@ void params_describe(Param *params, const ModelConfig *config) {
 void params_describe_shard(Param *params, const ModelConfig *config, int shards) {
     CHECK(shards >= 1 && config->NH % shards == 0, "%d heads in %d shards", config->NH, shards);
     int V = config->V, T = config->T, C = config->C, layer = -1;
-    int A = C / shards, F = 4 * A;
+    int A, F; /* columns of a rank's heads, and of its MLP */
 #define DESCRIBE(id, name, rows, cols, init) params[id] = describe(name, layer, rows, cols, init);
+#define WHOLE(id, name, rows, cols, init) params[id].whole = (size_t)(rows) * (size_t)(cols);
     EACH_MODEL_PARAM(DESCRIBE)
     params += MODEL_PARAMS;
     for (layer = 0; layer < config->L; layer++, params += BLOCK_PARAMS) {
+        A = C / shards;
+        F = 4 * A;
         EACH_BLOCK_PARAM(DESCRIBE)
+        A = C;
+        F = 4 * C;
+        EACH_BLOCK_PARAM(WHOLE)
     }
+#undef WHOLE
 #undef DESCRIBE
+}
+
+/* ---- adapters -------------------------------------------------------------------------------- */
+
+static const char *const adapter_names[BLOCK_LINEARS][2] = {
+    [LINEAR_QKV] = {"attn.c_attn.lora_A.weight", "attn.c_attn.lora_B.weight"},
+    [LINEAR_PROJ] = {"attn.c_proj.lora_A.weight", "attn.c_proj.lora_B.weight"},
+    [LINEAR_FC] = {"mlp.c_fc.lora_A.weight", "mlp.c_fc.lora_B.weight"},
+    [LINEAR_FCPROJ] = {"mlp.c_proj.lora_A.weight", "mlp.c_proj.lora_B.weight"},
+};
+
+static int targets_of(const ModelConfig *config) {
+    int count = 0;
+    for (int id = 0; id < BLOCK_LINEARS; id++) {
+        count += config->adapter.targets >> id & 1;
+    }
+    return count;
+}
+
+int adapters_count(const ModelConfig *config) {
+    return config->adapter.rank > 0 ? 2 * config->L * targets_of(config) : 0;
+}
+
+void adapters_describe(Param *params, const ModelConfig *config) {
+    const Adapter *adapter = &config->adapter;
+    int C = config->C;
+    const int in[BLOCK_LINEARS] = {C, C, C, 4 * C}, out[BLOCK_LINEARS] = {3 * C, C, 4 * C, C};
+    for (int layer = 0; layer < config->L && adapter->rank > 0; layer++) {
+        for (int id = 0; id < BLOCK_LINEARS; id++) {
+            const char *const *name = adapter_names[id];
+            if (!(adapter->targets >> id & 1)) {
+                continue;
+            }
+            *params++ = describe(name[0], layer, adapter->rank, in[id], INIT_ADAPTER);
+            *params++ = describe(name[1], layer, out[id], adapter->rank, INIT_ADAPTER);
+        }
+    }
 }
 
 Real *param_weight(const Param *param) {
@@ -84,6 +129,9 @@ Real *param_weight(const Param *param) {
 }
 
 float *param_grad(const Param *param) {
+    if (param->frozen) {
+        return NULL;
+    }
     CHECK(param->grad != NULL,
           "the gradient of \"%s\" of layer %d is not here: model_put_grads() comes first",
           param->name, param->layer);

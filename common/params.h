@@ -20,6 +20,7 @@ typedef enum ParamInit {
     INIT_ONE,      /**< scales of layer norms */
     INIT_NORMAL,   /**< N(0, 0.02^2) */
     INIT_RESIDUAL, /**< N(0, (0.02 / sqrt(2L))^2): 2L of these are added to the residual stream */
+    INIT_ADAPTER,  /**< a matrix of an adapter: 0 until lab 10 gives it numbers */
 } ParamInit;
 
 /** Index of a parameter of the model. Matrices are stored (output, input). */
@@ -58,6 +59,9 @@ typedef struct Param {
     ParamInit init;   /**< start value */
     Real *weight;     /**< (rows, cols), device memory; NULL where it is not here */
     float *grad;      /**< (rows, cols), device memory: backward adds here; NULL likewise */
+    bool frozen;      /**< never changes: it has no gradient, and no state */
+    size_t first;     /**< of a piece (pieces.h): the place of its first number in its tensor */
+    size_t whole;     /**< numbers of that tensor: `count`, but for a piece or a slice */
 } Param;
 
 /** Parameters that a model of this shape has: MODEL_PARAMS + L * BLOCK_PARAMS. */
@@ -95,15 +99,38 @@ void params_describe_shard(Param *params, const ModelConfig *config, int shards)
 /** The weight of a parameter. Where it is not here, the program ends with the parameter's name. */
 Real *param_weight(const Param *param);
 
-/** The gradient of a parameter; the same. */
+/**
+ * The gradient of a parameter; the same. NULL for a frozen one, which an op that adds to gradients
+ * takes for "not wanted".
+ */
 float *param_grad(const Param *param);
+
+/** Matrices of adapters that a model of this shape has: 2 for each target in each block. */
+int adapters_count(const ModelConfig *config);
+
+/**
+ * Fills in everything but the memory: block after block, in it the targets in the order of
+ * LinearId, of each A (rank, inputs) and then B (outputs, rank).
+ *
+ * @param[out] params (adapters_count(config)); weight and grad are NULL
+ * @param      config the shape
+ */
+void adapters_describe(Param *params, const ModelConfig *config);
+
+/** Index of a linear layer's weight among the parameters of its block; its bias comes next. */
+static inline BlockParamId linear_weight(LinearId id) {
+    static const BlockParamId weight[BLOCK_LINEARS] = {QKV_WEIGHT, PROJ_WEIGHT, FC_WEIGHT,
+                                                       FCPROJ_WEIGHT};
+    return weight[id];
+}
 
 /**
  * Whether a parameter is a matrix, even one with a single row: weight decay pulls on these. Only
  * matrices start from random numbers.
  */
 static inline bool param_is_matrix(const Param *param) {
-    return param->init == INIT_NORMAL || param->init == INIT_RESIDUAL;
+    return param->init == INIT_NORMAL || param->init == INIT_RESIDUAL ||
+           param->init == INIT_ADAPTER;
 }
 
 #endif

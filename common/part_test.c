@@ -146,159 +146,11 @@ Test(part, what_is_absent_is_named) {
 
 /* ---- shared blocks -------------------------------------------------------------------------- */
 
-enum { SHARDS = 2, SUMS = 4 * L };
-
-/* The sums of a pass in their order, from one model. Those of the whole stand in for what the other
-   ranks would give, so that each shard goes on from the right numbers. */
-typedef struct Sums {
-    float *part[SUMS];   /* what this model has computed */
-    float *const *whole; /* (SUMS) put in its place; NULL to leave it */
-    int count;
-    Device *device;
-} Sums;
-
-static void note_sum(void *context, Real *x, size_t n) {
-    Sums *sums = context;
-    cr_assert_lt(sums->count, SUMS);
-    cr_assert_eq(n, (size_t)B * T * C);
-    float *values = sums->part[sums->count] = malloc(n * sizeof *values);
-    device_download(sums->device, values, x, n * sizeof *values);
-    if (sums->whole != NULL) {
-        device_upload(sums->device, x, sums->whole[sums->count], n * sizeof *values);
-    }
-    sums->count++;
-}
-
-/* The place in the whole tensor of a number of a shard: rows of heads and columns, thrice for
-   queries, keys and values. */
-static size_t place_in_whole(const Param *part, const Param *whole, int shard, size_t i) {
-    size_t cols = (size_t)part->cols, row = i / cols, col = i % cols;
-    size_t whole_cols = (size_t)whole->cols;
-    if (part->rows == 1) { /* a bias: a row of outputs */
-        size_t groups = strcmp(part->name, "attn.c_attn.bias") == 0 ? 3 : 1;
-        size_t group = cols / groups, whole_group = whole_cols / groups;
-        size_t first = cols == whole_cols ? 0 : (size_t)shard * group;
-        return col / group * whole_group + first + col % group;
-    }
-    size_t groups = strcmp(part->name, "attn.c_attn.weight") == 0 ? 3 : 1;
-    size_t group = (size_t)part->rows / groups, whole_group = (size_t)whole->rows / groups;
-    size_t first_row = part->rows == whole->rows ? 0 : (size_t)shard * group;
-    size_t first_col = part->cols == whole->cols ? 0 : (size_t)shard * cols;
-    return (row / group * whole_group + first_row + row % group) * whole_cols + first_col + col;
-}
-
-/* A fresh model has biases of zero: added twice they would not show. */
-static void draw_biases(Model *model) {
-    Rng rng = rng_new(5, RNG_WEIGHTS);
-    for (int i = 0; i < model->param_count; i++) {
-        Param *param = &model->params[i];
-        if (param->init == INIT_ZERO) {
-            float *values = malloc(param->count * sizeof *values);
-            rng_normal(&rng, values, param->count, 0.1f);
-            model_upload_weight(model, param, values);
-            free(values);
-        }
-    }
-}
-
-static void cut_weights(Model *part, const Model *whole, int shard) {
-    for (int i = 0; i < part->param_count; i++) {
-        Param *to = &part->params[i];
-        const Param *from = &whole->params[i];
-        float *values = malloc(from->count * sizeof *values);
-        float *cut = malloc(to->count * sizeof *cut);
-        model_download_weight(whole, from, values);
-        for (size_t j = 0; j < to->count; j++) {
-            cut[j] = values[place_in_whole(to, from, shard, j)];
-        }
-        model_upload_weight(part, to, cut);
-        free(values);
-        free(cut);
-    }
-}
-
-static void expect_close(const char *name, int layer, const float *got, const double *want,
-                         size_t n) {
-    char text[COMPARISON_TEXT];
-    Comparison comparison = compare(got, want, n, tolerance_of_model(F32));
-    cr_assert(comparison.pass, "%s, layer %d: %s", name, layer,
-              comparison_text(&comparison, name, text));
-}
-
-static void expect_cut_gradients(const Model *part, const Model *whole, int shard) {
-    for (int i = 0; i < part->param_count; i++) {
-        const Param *got = &part->params[i], *from = &whole->params[i];
-        float *a = numbers_of(part, got->grad, got->count);
-        float *b = numbers_of(whole, from->grad, from->count);
-        double *want = malloc(got->count * sizeof *want);
-        for (size_t j = 0; j < got->count; j++) {
-            want[j] = (double)b[place_in_whole(got, from, shard, j)];
-        }
-        expect_close(got->name, got->layer, a, want, got->count);
-        free(a);
-        free(b);
-        free(want);
-    }
-}
-
 static ModelPart shard_of(const ModelConfig *config, int shards, int shard) {
     ModelPart part = model_whole(config);
     part.shards = shards;
     part.shard = shard;
     return part;
-}
-
-static void expect_sums(const Sums *shard, const Sums *whole) {
-    size_t n = (size_t)B * T * C;
-    float *got = malloc(n * sizeof *got);
-    double *want = malloc(n * sizeof *want);
-    for (int sum = 0; sum < SUMS; sum++) {
-        for (size_t i = 0; i < n; i++) {
-            got[i] = shard[0].part[sum][i] + shard[1].part[sum][i];
-            want[i] = (double)whole->part[sum][i];
-        }
-        expect_close("the sum of the parts", sum, got, want, n);
-    }
-    free(got);
-    free(want);
-}
-
-static void free_sums(Sums *sums) {
-    for (int i = 0; i < sums->count; i++) {
-        free(sums->part[i]);
-    }
-}
-
-/* Two ranks with half of each block: their parts add up to the whole, four times in a block, and
-   their gradients are those of their parameters. */
-Test(part, shards_of_blocks_add_up_to_the_whole) {
-    for (int cell = 0; cell < 4; cell++) {
-        ModelConfig config = parts_config(F32, (Attention)(cell % 2));
-        PartBench bench = bench_on(cell / 2), shards = bench_on(cell / 2);
-        Model *whole = bench_model(&bench, &config);
-        Sums all = {.device = bench.device}, parts[SHARDS];
-        draw_biases(whole);
-        whole->sum = note_sum;
-        whole->sum_context = &all;
-        double want = passes_in_turn(whole, 1);
-        cr_assert_eq(all.count, SUMS);
-        for (int shard = 0; shard < SHARDS; shard++) {
-            Model *model = bench_part(&shards, &config, shard_of(&config, SHARDS, shard));
-            parts[shard] = (Sums){.whole = all.part, .device = shards.device};
-            model->sum = note_sum;
-            model->sum_context = &parts[shard];
-            cut_weights(model, whole, shard);
-            cr_assert_eq(passes_in_turn(model, 1), want);
-            cr_assert_eq(parts[shard].count, SUMS);
-            expect_cut_gradients(model, whole, shard);
-        }
-        expect_sums(parts, &all);
-        free_sums(&all);
-        free_sums(&parts[0]);
-        free_sums(&parts[1]);
-        bench_close(&shards);
-        bench_close(&bench);
-    }
 }
 
 /* Of the 15 C numbers a token that a block keeps, 12 C are split, and the probabilities. */
@@ -333,7 +185,7 @@ Test(part, a_shard_has_its_heads_and_columns_and_no_more) {
     }
 }
 
-static void share_without_a_sum(void) {
+static void share_with_nobody(void) {
     ModelConfig config = parts_config(F32, ATTENTION_PLAIN);
     PartBench bench = bench_on(false);
     passes_in_turn(bench_part(&bench, &config, shard_of(&config, 2, 0)), 1);
@@ -346,6 +198,6 @@ static void share_three_ways(void) {
 }
 
 Test(part, a_shard_needs_the_others) {
-    expect_ending(share_without_a_sum, -SIGABRT, "each of 2 ranks has a part of the block");
+    expect_ending(share_with_nobody, -SIGABRT, "each of 2 ranks has a part of the block");
     expect_ending(share_three_ways, -SIGABRT, "4 heads in 3 shards");
 }

@@ -40,10 +40,10 @@ static void *pass_alloc(Pass *pass, MemoryKind kind, const char *name, int layer
     return memory_alloc(pass->memory, kind, name, layer, N * bytes_per_token);
 }
 
-/* Tokens or targets, taken to the device; NULL where the batch has none. */
-static int32_t *take_ids(Pass *pass, const char *name, const int32_t *ids) {
-    if (ids == NULL) {
-        return NULL;
+/* Tokens or targets, on the device; NULL where the batch has none. */
+static const int32_t *take_ids(Pass *pass, const char *name, const int32_t *ids, bool on_device) {
+    if (ids == NULL || on_device) {
+        return ids;
     }
     int32_t *taken = pass_alloc(pass, MEMORY_DATA, name, -1, sizeof *ids);
     device_upload(pass->model->device, taken, ids, (size_t)pass->B * (size_t)pass->T * sizeof *ids);
@@ -65,9 +65,12 @@ void pass_begin(Pass *pass, const Batch *batch, bool train) {
     pass->B = batch->B;
     pass->T = batch->T;
     pass->mark = memory_mark(pass->memory);
-    pass->tokens = take_ids(pass, "tokens", batch->tokens);
-    pass->targets = take_ids(pass, "targets", batch->targets);
-    pass->dx = train ? pass_alloc(pass, MEMORY_ACTIVATIONS, "residual.dx", -1, row) : NULL;
+    pass->tokens = take_ids(pass, "tokens", batch->tokens, batch->on_device);
+    pass->targets = take_ids(pass, "targets", batch->targets, batch->on_device);
+    pass->dx = pass->gradient;
+    if (train && pass->gradient == NULL) {
+        pass->dx = pass_alloc(pass, MEMORY_ACTIVATIONS, "residual.dx", -1, row);
+    }
 }
 
 /* The place that points to this pass, which is in flight. */
@@ -87,13 +90,30 @@ void pass_end(Pass *pass) {
     pass->active = false;
 }
 
+void pass_enter(const Pass *pass, int layer, bool backward) {
+    if (pass->model->enter != NULL) {
+        pass->model->enter(pass->model->parts_context, layer, backward);
+    }
+}
+
+void pass_leave(const Pass *pass, int layer, bool backward) {
+    if (pass->model->leave != NULL) {
+        pass->model->leave(pass->model->parts_context, layer, backward);
+    }
+}
+
 Dropout pass_draw_dropout(Pass *pass, size_t n) {
+    return pass_draw_mask(pass, n, pass->model->config.dropout);
+}
+
+Dropout pass_draw_mask(Pass *pass, size_t n, float p) {
     Dropout dropout = {0};
-    if (pass->train && pass->model->config.dropout > 0) {
+    if (pass->train && p > 0) {
         /* with seed and offset, backward and a second run can draw the mask again */
-        dropout.p = pass->model->config.dropout;
+        dropout.p = p;
         dropout.seed = pass->rng->seed;
         dropout.offset = rng_take(pass->rng, dropout_counters(n));
+        dropout.base = pass->model->dropout_base;
     }
     return dropout;
 }
@@ -104,7 +124,14 @@ void pass_skip_masks(Pass *pass, int masks) {
     }
 }
 
-Real *pass_embed(Pass *pass) {
+/* The kit's embedding and head read rows of the whole vocabulary. */
+static void expect_vocabulary(const Model *model) {
+    CHECK(model->part.vocab_rows == model->config.V,
+          "%d of %d rows of \"wte.weight\" are here: set model->embed_forward and head_forward",
+          model->part.vocab_rows, model->config.V);
+}
+
+static Real *embed(Pass *pass) {
     const Model *model = pass->model;
     int C = model->config.C;
     size_t n = stream_elements(pass);
@@ -112,8 +139,13 @@ Real *pass_embed(Pass *pass) {
     Real *x =
         pass_alloc(pass, MEMORY_ACTIVATIONS, "embedding", -1, (size_t)C * element_bytes(pass));
     /* x[0] = dropout(wte[token] + wpe[position]) */
-    model->ops->embedding_forward(x, pass->tokens, param_weight(&model->params[WTE]),
-                                  param_weight(&model->params[WPE]), pass->B, pass->T, C);
+    if (model->embed_forward != NULL) {
+        model->embed_forward(pass, x);
+    } else {
+        expect_vocabulary(model);
+        model->ops->embedding_forward(x, pass->tokens, param_weight(&model->base[WTE]),
+                                      param_weight(&model->base[WPE]), pass->B, pass->T, C);
+    }
     pass->embedding_dropout = pass_draw_dropout(pass, n);
     if (pass->embedding_dropout.p > 0) {
         model->ops->dropout_forward(x, x, n, pass->embedding_dropout);
@@ -121,16 +153,42 @@ Real *pass_embed(Pass *pass) {
     return x;
 }
 
-void pass_embed_backward(Pass *pass) {
+Real *pass_embed(Pass *pass) {
+    if (pass->input != NULL) {
+        return pass->input;
+    }
+    pass_enter(pass, -1, false);
+    Real *x = embed(pass);
+    pass_leave(pass, -1, false);
+    return x;
+}
+
+static void embed_backward(Pass *pass) {
     const Model *model = pass->model;
     size_t n = stream_elements(pass);
+    if (model->base[WTE].frozen) {
+        return; /* there is nobody below that learns */
+    }
     if (pass->embedding_dropout.p > 0) {
         model->ops->dropout_backward(pass->dx, pass->dx, n, pass->embedding_dropout);
     }
+    if (model->embed_backward != NULL) {
+        model->embed_backward(pass);
+        return;
+    }
     /* the second half of dwte, and dwpe */
-    model->ops->embedding_backward(param_grad(&model->params[WTE]), param_grad(&model->params[WPE]),
+    model->ops->embedding_backward(param_grad(&model->base[WTE]), param_grad(&model->base[WPE]),
                                    pass->dx, pass->tokens, pass->B, pass->T, model->config.C,
                                    model->config.V, &model->workspace);
+}
+
+void pass_embed_backward(Pass *pass) {
+    if (pass->input != NULL) {
+        return;
+    }
+    pass_enter(pass, -1, true);
+    embed_backward(pass);
+    pass_leave(pass, -1, true);
 }
 
 Real *pass_boundary(Pass *pass, int layer) {
@@ -139,11 +197,16 @@ Real *pass_boundary(Pass *pass, int layer) {
 }
 
 /* Here the host waits for the device. The sum is in double, in the order of the tokens. */
-static double sum_of_losses(const Pass *pass) {
+double pass_losses(Pass *pass) {
+    const Model *model = pass->model;
+    if (model->take_losses != NULL) {
+        model->take_losses(model->losses_context, pass);
+        return 0;
+    }
     size_t N = (size_t)pass->B * (size_t)pass->T;
     float *losses = malloc(N * sizeof *losses);
     CHECK(losses != NULL, "no host memory for %zu losses", N);
-    device_download(pass->model->device, losses, pass->head.losses, N * sizeof *losses);
+    device_download(model->device, losses, pass->head.losses, N * sizeof *losses);
     double sum = 0;
     for (size_t i = 0; i < N; i++) {
         sum += (double)losses[i];
@@ -152,15 +215,14 @@ static double sum_of_losses(const Pass *pass) {
     return sum;
 }
 
-double pass_head_forward(Pass *pass, const Real *x) {
+static double head_forward(Pass *pass, const Real *x) {
     const Model *model = pass->model;
-    const Param *params = model->params;
+    const Param *params = model->base;
     Head *head = &pass->head;
     int C = model->config.C, V = model->config.V, N = pass->B * pass->T;
     int stride = logits_stride(V);
     size_t element = element_bytes(pass);
-    CHECK(x != NULL, "the head needs the output of the last block, which is NULL");
-    CHECK(pass->targets != NULL, "the head needs targets, and the batch of this pass has none");
+    expect_vocabulary(model);
     head->mark = memory_mark(pass->memory);
     head->lnf = pass_alloc(pass, MEMORY_ACTIVATIONS, "lnf.out", -1, (size_t)C * element);
     head->mean = pass_alloc(pass, MEMORY_ACTIVATIONS, "lnf.mean", -1, sizeof(float));
@@ -177,19 +239,29 @@ double pass_head_forward(Pass *pass, const Real *x) {
     /* losses = -log softmax(logits)[target], 0 where ignored */
     model->ops->crossentropy_forward(head->losses, head->lse, head->logits, pass->targets, N, V,
                                      stride);
-    pass->loss = sum_of_losses(pass);
+    return pass_losses(pass);
+}
+
+double pass_head_forward(Pass *pass, const Real *x) {
+    const Model *model = pass->model;
+    if (pass->input != NULL) {
+        return pass->loss = 0;
+    }
+    CHECK(x != NULL, "the head needs the output of the last block, which is NULL");
+    CHECK(pass->targets != NULL, "the head needs targets, and the batch of this pass has none");
+    pass_enter(pass, model->config.L, false);
+    pass->loss = model->head_forward != NULL ? model->head_forward(pass, x) : head_forward(pass, x);
+    pass_leave(pass, model->config.L, false);
     return pass->loss;
 }
 
-void pass_head_backward(Pass *pass, const Real *x, float dloss) {
+static void head_backward(Pass *pass, const Real *x, float dloss) {
     const Model *model = pass->model;
-    const Param *params = model->params;
+    const Param *params = model->base;
     Head *head = &pass->head;
     int C = model->config.C, V = model->config.V, N = pass->B * pass->T;
     int stride = logits_stride(V);
     size_t bytes = stream_elements(pass) * element_bytes(pass);
-    CHECK(pass->train, "a pass without `train` has no backward");
-    link_to(pass);
     Real *dlnf = memory_alloc_zero(pass->memory, MEMORY_ACTIVATIONS, "lnf.dout", -1, bytes);
     /* dlogits = dloss * (softmax(logits) - one_hot(target)), in place of the logits */
     model->ops->crossentropy_backward(head->logits, head->logits, head->lse, pass->targets, dloss,
@@ -199,10 +271,27 @@ void pass_head_backward(Pass *pass, const Real *x, float dloss) {
                                 param_weight(&params[WTE]), N, C, V, stride, &model->workspace);
     device_fill(model->device, pass->dx, 0, bytes);
     /* dx = the gradient through ln_f, the start of the residual stream's gradient */
-    model->ops->layernorm_backward(pass->dx, param_grad(&params[LNF_WEIGHT]),
-                                   param_grad(&params[LNF_BIAS]), dlnf, x, head->mean, head->rstd,
-                                   param_weight(&params[LNF_WEIGHT]), N, C, &model->workspace);
+    model->ops->layernorm_backward(pass->dx, model_norm_grad(model, &params[LNF_WEIGHT]),
+                                   model_norm_grad(model, &params[LNF_BIAS]), dlnf, x, head->mean,
+                                   head->rstd, param_weight(&params[LNF_WEIGHT]), N, C,
+                                   &model->workspace);
     memory_release(pass->memory, head->mark);
+}
+
+void pass_head_backward(Pass *pass, const Real *x, float dloss) {
+    CHECK(pass->train, "a pass without `train` has no backward");
+    link_to(pass);
+    int L = pass->model->config.L;
+    if (pass->input != NULL) {
+        return;
+    }
+    pass_enter(pass, L, true);
+    if (pass->model->head_backward != NULL) {
+        pass->model->head_backward(pass, x, dloss);
+    } else {
+        head_backward(pass, x, dloss);
+    }
+    pass_leave(pass, L, true);
 }
 
 static void check_range(Pass *pass, int first, int last) {
@@ -227,6 +316,9 @@ Real *model_forward_blocks(Pass *pass, int first, int last, Real *x) {
     if (!pass->train) {
         return look_through(pass, first, last, x);
     }
+    if (pass->model->forward_blocks != NULL) {
+        return pass->model->forward_blocks(pass, first, last, x);
+    }
     pass->x[first] = x;
     /* x[l + 1] = block l of x[l]; everything stays on the stack for backward */
     for (int layer = first; layer < last; layer++) {
@@ -241,6 +333,10 @@ Real *model_forward_blocks(Pass *pass, int first, int last, Real *x) {
 void model_backward_blocks(Pass *pass, int first, int last, Real *dx) {
     check_range(pass, first, last);
     CHECK(pass->train, "a pass without `train` has no backward");
+    if (pass->model->backward_blocks != NULL) {
+        pass->model->backward_blocks(pass, first, last, dx);
+        return;
+    }
     /* from the last block to the first, each released as soon as its gradients are added */
     for (int layer = last - 1; layer >= first; layer--) {
         pass_block_backward(pass, layer, dx, pass->x[layer], &pass->blocks[layer]);
@@ -263,21 +359,24 @@ void pass_backward(Pass *pass, float dloss) {
     pass_end(pass);
 }
 
-/* Forward with nothing kept, up to the losses; the pass is left open. */
-static void look(Pass *pass, const Batch *batch) {
+/* Forward of the blocks with nothing kept; the pass is left open. */
+static Real *look(Pass *pass, const Batch *batch) {
     pass_begin(pass, batch, false);
-    pass_head_forward(pass, model_forward_blocks(pass, 0, pass->model->config.L, pass_embed(pass)));
+    return model_forward_blocks(pass, 0, pass->model->config.L, pass_embed(pass));
 }
 
 double pass_evaluate(Pass *pass, const Batch *batch) {
-    look(pass, batch);
+    pass_head_forward(pass, look(pass, batch));
     pass_end(pass);
     return pass->loss;
 }
 
 void pass_next_logits(Pass *pass, const Batch *batch, float *logits) {
     const Model *model = pass->model;
-    look(pass, batch);
+    Real *x = look(pass, batch);
+    pass_enter(pass, model->config.L, false);
+    pass->loss = head_forward(pass, x); /* a head of its own may keep no logits */
+    pass_leave(pass, model->config.L, false);
     size_t V = (size_t)model->config.V, T = (size_t)batch->T;
     size_t stride = (size_t)logits_stride(model->config.V);
     float *row =

@@ -51,17 +51,17 @@ typedef struct Head {
 
 /** One micro-batch on its way forward and backward. */
 typedef struct Pass {
-    Model *model;     /**< whose blocks it runs; borrowed */
-    Memory *memory;   /**< where its tensors come from: the model's memory or a lane of it */
-    Rng *rng;         /**< dropout masks are drawn from here; borrowed */
-    bool active;      /**< between pass_begin() and pass_end() */
-    bool train;       /**< dropout is on, and a backward will follow */
-    int B;            /**< sequences */
-    int T;            /**< tokens per sequence */
-    MemoryMark mark;  /**< the stack below the pass */
-    int32_t *tokens;  /**< (B, T) device memory; NULL where the batch has none */
-    int32_t *targets; /**< (B, T) device memory; NULL where the batch has none */
-    Real *dx;         /**< (B, T, C) gradient of the residual stream; NULL unless training */
+    Model *model;           /**< whose blocks it runs; borrowed */
+    Memory *memory;         /**< where its tensors come from: the model's memory or a lane of it */
+    Rng *rng;               /**< dropout masks are drawn from here; borrowed */
+    bool active;            /**< between pass_begin() and pass_end() */
+    bool train;             /**< dropout is on, and a backward will follow */
+    int B;                  /**< sequences */
+    int T;                  /**< tokens per sequence */
+    MemoryMark mark;        /**< the stack below the pass */
+    const int32_t *tokens;  /**< (B, T) device memory; NULL where the batch has none */
+    const int32_t *targets; /**< (B, T) device memory; NULL where the batch has none */
+    Real *dx;               /**< (B, T, C) gradient of the residual stream; NULL unless training */
     Dropout embedding_dropout; /**< the mask after the embedding */
     Head head;                 /**< valid between head forward and head backward */
     Real **x;                  /**< (L + 1) input of each block, output of the last that ran */
@@ -70,6 +70,10 @@ typedef struct Pass {
     Rng *rngs;                 /**< (L) for lab 04: the dropout stream where a segment began */
     double loss;               /**< sum of the losses of the valid targets, nats */
     struct Pass *before;       /**< the pass of this model that began before it and is in flight */
+    Real *input;    /**< (B, T, C) of block 0, in a pass over blocks alone (range.h), which has
+                         neither embedding nor head; NULL in others */
+    Real *gradient; /**< (B, T, C) of such a pass: dx, not allocated; NULL in others */
+    void *kept;     /**< of who has set model->forward_blocks, for backward; or NULL */
 } Pass;
 
 /**
@@ -92,8 +96,9 @@ void pass_free(Pass *pass);
  * stream's gradient is allocated below all that follows.
  *
  * @param pass  not in flight
- * @param batch host memory; B >= 1, 1 <= T <= config.T, tokens in [0, V). `tokens` may be NULL
- *              where no embedding will run, `targets` where no head will
+ * @param batch B >= 1, 1 <= T <= config.T, tokens in [0, V); one that is on the device stays there,
+ *              and is needed until the pass ends. `tokens` may be NULL where no embedding will run,
+ *              `targets` where no head will
  * @param train whether backward will follow
  */
 void pass_begin(Pass *pass, const Batch *batch, bool train);
@@ -136,6 +141,12 @@ Real *model_forward_blocks(Pass *pass, int first, int last, Real *x);
  */
 void model_backward_blocks(Pass *pass, int first, int last, Real *dx);
 
+/** Calls model->enter, if there is one: for the parts of a pass. */
+void pass_enter(const Pass *pass, int layer, bool backward);
+
+/** Calls model->leave, if there is one. */
+void pass_leave(const Pass *pass, int layer, bool backward);
+
 /** Embedding and its dropout. @return (B, T, C), a new activation on top of the stack */
 Real *pass_embed(Pass *pass);
 
@@ -144,6 +155,12 @@ void pass_embed_backward(Pass *pass);
 
 /** A place for the output of block `layer`. @return (B, T, C), a new activation, undefined */
 Real *pass_boundary(Pass *pass, int layer);
+
+/**
+ * The sum of pass->head.losses (B, T), in nats: for a head. The host waits for the device. In a
+ * captured step, which model->take_losses tells, nothing has been computed yet, and it is 0.
+ */
+double pass_losses(Pass *pass);
 
 /** Last layer norm, logits, losses, as model_head_forward(). */
 double pass_head_forward(Pass *pass, const Real *x);
@@ -156,6 +173,9 @@ void pass_head_backward(Pass *pass, const Real *x, float dloss);
  * drawn, where the pass does not train or the model has no dropout.
  */
 Dropout pass_draw_dropout(Pass *pass, size_t n);
+
+/** The same with a probability of its own, as the branch of an adapter has. */
+Dropout pass_draw_mask(Pass *pass, size_t n, float p);
 
 /**
  * Moves the dropout stream on past masks that other stages draw, so that each stage has the masks

@@ -18,6 +18,7 @@ typedef enum RngStream {
     RNG_WEIGHTS, /**< initial weights */
     RNG_DATA,    /**< the order of rows */
     RNG_SAMPLE,  /**< generated text */
+    RNG_ADAPTERS /**< initial numbers of adapters */
 } RngStream;
 
 /** A place in a stream. Plain data: copy it to save it. */

@@ -109,6 +109,9 @@ static int write_folder(const Snapshot *snapshot, const char *folder) {
             return -1;
         }
     }
+    if (snapshot->save_more != NULL && snapshot->save_more(snapshot->trainer->model, folder) != 0) {
+        return -1;
+    }
     return path_sync(folder);
 }
 
@@ -291,6 +294,9 @@ int snapshot_load(Snapshot *snapshot, const char *folder) {
     int result = load_state(snapshot, state);
     if (result == 0) {
         result = weights_load(snapshot->trainer->model, weights);
+    }
+    if (result == 0 && snapshot->load_more != NULL) {
+        result = snapshot->load_more(snapshot->trainer->model, folder);
     }
     if (result == 0) {
         result = optimizer_load(snapshot->trainer->optimizer, moments);

@@ -22,6 +22,12 @@ typedef struct Snapshot {
     Data *data;         /**< its position */
     double loss_sum;    /**< losses since the last line of the log, for the next one */
     size_t loss_tokens; /**< tokens since then */
+
+    /** Saves what else belongs to the model, as its adapters, in files of its own in the folder;
+        0, or -1 with a line on stderr. NULL for nothing. */
+    int (*save_more)(const Model *model, const char *folder);
+    /** Loads it again, with the same results. NULL for nothing. */
+    int (*load_more)(Model *model, const char *folder);
 } Snapshot;
 
 /**

@@ -34,9 +34,14 @@ void trainer_measure_as(const Trainer *way, const ModelConfig *config, Checkpoin
 
     Memory *memory = memory_new(device, (MemoryOptions){.checked = memory_checked_by_default()});
     Model *model = model_new_zero(config, memory);
-    Optimizer *optimizer =
-        optimizer_new(model, (AdamW){.beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 1e-8f});
     Trainer trainer = way != NULL ? *way : (Trainer){0};
+    if (trainer.model != NULL) {
+        model->head_forward = trainer.model->head_forward;
+        model->head_backward = trainer.model->head_backward;
+        model->fused_norm = trainer.model->fused_norm;
+    }
+    AdamW adamw = {.beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 1e-8f};
+    Optimizer *optimizer = optimizer_new_as(model, adamw, trainer.rule);
     trainer.model = model;
     trainer.optimizer = optimizer;
     model->checkpoint = checkpoint;

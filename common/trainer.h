@@ -25,6 +25,14 @@ typedef struct Mixed {
     bool dynamic;  /**< whether scaler_update() is called: fp16, not bf16 */
 } Mixed;
 
+/** Inputs of segments that are in host memory while nobody reads them: lab 08 says of what. */
+typedef struct Offload Offload;
+
+/** A rank's part of weights, gradients and states: lab 12 says which. */
+typedef struct Zero Zero;
+/** The stage of a model that is on this rank: lab 13 says of what. */
+typedef struct Pipeline Pipeline;
+
 typedef struct Trainer Trainer;       /**< below */
 typedef struct StepReport StepReport; /**< below */
 
@@ -34,10 +42,14 @@ typedef struct StepReport StepReport; /**< below */
  */
 struct Trainer {
     Model *model;         /**< weights and gradients; gradients are zero between steps */
-    Optimizer *optimizer; /**< moments */
+    Optimizer *optimizer; /**< states */
     Schedule schedule;    /**< learning rate; one tick per optimizer step */
     float max_grad_norm;  /**< clipping; 0 for none */
     Mixed *mixed;         /**< loss scaler, with weights in half (lab 05); NULL in float */
+    Offload *offload;     /**< takes the inputs of segments to the host (lab 08); NULL: they stay */
+    Pipeline *pipeline; /**< runs a window through its stages (lab 13); NULL: all blocks are here */
+
+    Zero *zero; /**< shares with other ranks (lab 12); NULL: all is here */
 
     /** trainer_forward(); NULL for model_forward() */
     double (*forward)(Trainer *trainer, const Batch *batch);
@@ -47,6 +59,8 @@ struct Trainer {
         report, and leaves the tick to its caller. NULL where nothing takes their place. */
     void (*update)(Trainer *trainer, StepReport *report);
     void *context; /**< of the program that has set them; NULL unless it needs one */
+
+    OptimizerRule rule; /**< of the optimizer that trainer_measure_as() makes; {0} for AdamW */
 };
 
 /** The outcome of a step. */
@@ -86,7 +100,8 @@ void trainer_measure(const ModelConfig *config, Checkpoint checkpoint, int B, in
  * update once, and frees everything. No loop is needed, so lab 00 can compare its formulas before
  * lab 01 exists.
  *
- * @param      way        its forward and backward are taken, and no more; NULL for a plain step
+ * @param      way        its forward, backward and rule are taken, and of its model, if it has one,
+ *                        head and fused norm; NULL for a plain step
  * @param      config     the model; with weights in half the update is that of the masters alone
  * @param      checkpoint what backward runs again (lab 04); {0} for a plain step
  * @param      B          sequences

@@ -12,7 +12,7 @@
 #include "common/safetensors.h"
 #include "kernels/half.h"
 
-enum { NAME_BYTES = 64 };
+enum { NAME_BYTES = PARAM_NAME };
 
 /* "transformer.h.3.attn.c_attn.weight", with another prefix for moments. */
 static void file_name(char name[NAME_BYTES], const char *prefix, const Param *param) {
@@ -23,8 +23,14 @@ static void file_name(char name[NAME_BYTES], const char *prefix, const Param *pa
     }
 }
 
+static const char *model_name(const Param *param, char *text) {
+    file_name(text, "transformer.", param);
+    return text;
+}
+
+/* GPT-2's layers are stored (inputs, outputs); an adapter's matrices are as ours. */
 static bool stored_transposed(const Param *param) {
-    return param->layer >= 0 && param_is_matrix(param);
+    return param->layer >= 0 && param_is_matrix(param) && param->init != INIT_ADAPTER;
 }
 
 static float *host_floats(size_t count) {
@@ -156,22 +162,27 @@ int config_load(ModelConfig *config, const char *path) {
 /* ---- model.safetensors ----------------------------------------------------------------------- */
 
 int weights_save(const Model *model, const char *path) {
+    return params_save(model, model->base, model->base_count, model_name, path);
+}
+
+int params_save(const Model *model, const Param *params, int number, param_name_fn *name,
+                const char *path) {
     static const char *const metadata[] = {"format", "pt", NULL};
     FILE *file = file_begin(path);
     if (file == NULL) {
         return -1;
     }
-    size_t count = (size_t)model->param_count;
+    size_t count = (size_t)number;
     char(*names)[NAME_BYTES] = malloc(count * sizeof *names);
     SafeTensor *entries = malloc(count * sizeof *entries);
     CHECK(names && entries, "no memory for %zu entries", count);
     for (size_t i = 0; i < count; i++) {
-        file_name(names[i], "transformer.", &model->params[i]);
-        entries[i] = entry_of(&model->params[i], names[i], stored_transposed(&model->params[i]));
+        name(&params[i], names[i]);
+        entries[i] = entry_of(&params[i], names[i], stored_transposed(&params[i]));
     }
     int result = safetensors_write_header(file, entries, count, metadata);
     for (size_t i = 0; i < count && result == 0; i++) {
-        const Param *param = &model->params[i];
+        const Param *param = &params[i];
         float *values = host_floats(param->count), *stored = values;
         model_download_weight(model, param, values);
         if (stored_transposed(param)) {
@@ -214,10 +225,8 @@ static const SafeTensor *find(const SafeFile *file, const char *name) {
     return tensor != NULL ? tensor : safetensors_find(file, name + strlen("transformer."));
 }
 
-static int load_param(Model *model, Param *param, const SafeFile *file, const char *path) {
-    char name[NAME_BYTES];
-    file_name(name, "transformer.", param);
-    const SafeTensor *tensor = find(file, name);
+static int load_param(Model *model, Param *param, const char *name, const SafeTensor *tensor,
+                      const char *path) {
     if (tensor == NULL) {
         return refuse_tensor(path, name, "is missing");
     }
@@ -268,9 +277,9 @@ static bool is_param(const Model *model, const char *name) {
     if (strncmp(name, prefix, strlen(prefix)) == 0) {
         name += strlen(prefix);
     }
-    for (int i = 0; i < model->param_count; i++) {
+    for (int i = 0; i < model->base_count; i++) {
         char ours[NAME_BYTES];
-        file_name(ours, "", &model->params[i]);
+        file_name(ours, "", &model->base[i]);
         if (strcmp(ours, name) == 0) {
             return true;
         }
@@ -290,8 +299,28 @@ int weights_load(Model *model, const char *path) {
             result = refuse(path, "has a tensor that the model does not have");
         }
     }
-    for (int i = 0; i < model->param_count && result == 0; i++) {
-        result = load_param(model, &model->params[i], file, path);
+    for (int i = 0; i < model->base_count && result == 0; i++) {
+        char name[NAME_BYTES];
+        file_name(name, "transformer.", &model->base[i]);
+        result = load_param(model, &model->base[i], name, find(file, name), path);
+    }
+    safetensors_close(file);
+    return result;
+}
+
+int params_load(Model *model, Param *params, int count, param_name_fn *name, const char *path) {
+    SafeFile *file = safetensors_open(path);
+    if (file == NULL) {
+        return -1;
+    }
+    int result = 0;
+    for (int i = 0; i < count && result == 0; i++) {
+        char text[NAME_BYTES];
+        const SafeTensor *tensor = safetensors_find(file, name(&params[i], text));
+        result = load_param(model, &params[i], text, tensor, path);
+    }
+    if (result == 0 && safetensors_count(file) != (size_t)count) {
+        result = refuse(path, "has a tensor that the model does not have");
     }
     safetensors_close(file);
     return result;
@@ -299,43 +328,54 @@ int weights_load(Model *model, const char *path) {
 
 /* ---- optimizer.safetensors ------------------------------------------------------------------- */
 
-/* The states of an optimizer, each with one tensor for every parameter. */
-enum { MOST_STATES = 3 };
-static const char *const state_prefix[MOST_STATES] = {"m.", "v.", "master."};
-
-static size_t state_count(const Optimizer *optimizer) {
-    return optimizer->master != NULL ? 3 : 2;
+/* "m.h.3.attn.c_attn.weight" */
+static void state_name(char name[NAME_BYTES], const OptimizerState *state, const Param *param) {
+    char prefix[16];
+    snprintf(prefix, sizeof prefix, "%.14s.", state->name);
+    file_name(name, prefix, param);
 }
 
-static float *state_tensor(const Optimizer *optimizer, size_t state, size_t param) {
-    float **const states[MOST_STATES] = {optimizer->m, optimizer->v, optimizer->master};
-    return states[state][param];
+/* A state has the parameter's shape where it has as many numbers; else it is a row. */
+static SafeTensor entry_of_state(const OptimizerState *state, const Param *param,
+                                 const char *name) {
+    SafeTensor entry = entry_of(param, name, false);
+    if (state->count != param->count) {
+        entry.rank = 1;
+        entry.shape[0] = state->count;
+    }
+    entry.dtype = state->size == sizeof(float) ? "F32" : "U8";
+    entry.bytes = state->count * state->size;
+    return entry;
+}
+
+static const Param *param_of(const Optimizer *optimizer, const OptimizerState *state) {
+    return &optimizer->model->params[state->param];
 }
 
 int optimizer_save(const Optimizer *optimizer, const char *path) {
-    const Model *model = optimizer->model;
     FILE *file = file_begin(path);
     if (file == NULL) {
         return -1;
     }
     char t[16];
     snprintf(t, sizeof t, "%d", optimizer->t);
-    const char *const metadata[] = {"t", t, NULL};
-    size_t count = (size_t)model->param_count, all = state_count(optimizer) * count;
+    const char *const metadata[] = {"t", t, "optim", optimizer->rule.name, NULL};
+    size_t all = (size_t)optimizer->state_count;
     char(*names)[NAME_BYTES] = malloc(all * sizeof *names);
     SafeTensor *entries = malloc(all * sizeof *entries);
     CHECK(names && entries, "no memory for %zu entries", all);
     for (size_t i = 0; i < all; i++) {
-        file_name(names[i], state_prefix[i / count], &model->params[i % count]);
-        entries[i] = entry_of(&model->params[i % count], names[i], false);
+        const OptimizerState *state = &optimizer->states[i];
+        state_name(names[i], state, param_of(optimizer, state));
+        entries[i] = entry_of_state(state, param_of(optimizer, state), names[i]);
     }
     int result = safetensors_write_header(file, entries, all, metadata);
     for (size_t i = 0; i < all && result == 0; i++) {
-        size_t elements = model->params[i % count].count;
-        float *values = host_floats(elements);
-        device_download(model->device, values, state_tensor(optimizer, i / count, i % count),
-                        elements * sizeof(float));
-        result = fwrite(values, sizeof(float), elements, file) == elements ? 0 : -1;
+        const OptimizerState *state = &optimizer->states[i];
+        void *values = malloc(entries[i].bytes);
+        CHECK(values != NULL, "no host memory for %zu bytes", entries[i].bytes);
+        device_download(optimizer->model->device, values, state->data, entries[i].bytes);
+        result = fwrite(values, state->size, state->count, file) == state->count ? 0 : -1;
         free(values);
     }
     free(names);
@@ -343,56 +383,60 @@ int optimizer_save(const Optimizer *optimizer, const char *path) {
     return file_end(file, path, true); /* the stream remembers a write that failed */
 }
 
-/* Reads a state of a parameter: to the device, and to `host` where that is not NULL. */
-static int load_state(const Model *model, float *to, float *host, const Param *param,
-                      const char *prefix, const SafeFile *file, const char *path) {
+/* A master has been read: the weight is its rounded copy. */
+static void follow_master(Optimizer *optimizer, const OptimizerState *state,
+                          const SafeTensor *tensor) {
+    Model *model = optimizer->model;
+    float *values = host_floats(state->count);
+    memcpy(values, tensor->data, tensor->bytes);
+    model_upload_weight(model, &model->params[state->param], values);
+    free(values);
+}
+
+static int load_state(Optimizer *optimizer, const OptimizerState *state, const SafeFile *file,
+                      const char *path) {
     char name[NAME_BYTES];
-    file_name(name, prefix, param);
+    const Param *param = param_of(optimizer, state);
+    state_name(name, state, param);
     const SafeTensor *tensor = safetensors_find(file, name);
-    SafeTensor wanted = entry_of(param, name, false);
+    SafeTensor wanted = entry_of_state(state, param, name);
     if (tensor == NULL) {
         return refuse_tensor(path, name, "is missing");
     }
-    if (!same_shape(tensor, &wanted) || strcmp(tensor->dtype, "F32") != 0) {
+    if (!same_shape(tensor, &wanted) || strcmp(tensor->dtype, wanted.dtype) != 0) {
         return refuse_tensor(path, name, "differs in shape or type from the model");
     }
-    device_upload(model->device, to, tensor->data, tensor->bytes);
-    if (host != NULL) {
-        memcpy(host, tensor->data, tensor->bytes);
+    device_upload(optimizer->model->device, state->data, tensor->data, tensor->bytes);
+    if (optimizer->master != NULL && state->data == optimizer->master[state->param]) {
+        follow_master(optimizer, state, tensor);
     }
     return 0;
 }
 
-/* A master, and the weight that is its rounded copy. */
-static int load_master(Optimizer *optimizer, int i, const SafeFile *file, const char *path) {
-    Model *model = optimizer->model;
-    Param *param = &model->params[i];
-    float *values = host_floats(param->count);
-    int result = load_state(model, optimizer->master[i], values, param, "master.", file, path);
-    if (result == 0) {
-        model_upload_weight(model, param, values);
+/* Files of former releases are AdamW's, and do not say so. */
+static int check_optim(const Optimizer *optimizer, const SafeFile *file, const char *path) {
+    const char *optim = safetensors_metadata(file, "optim");
+    bool same = strcmp(optim != NULL ? optim : "adamw", optimizer->rule.name) == 0;
+    if (same) {
+        return 0;
     }
-    free(values);
-    return result;
+    fprintf(stderr, "%s: was saved by another optimizer: %s there, %s here\n", path,
+            optim != NULL ? optim : "adamw", optimizer->rule.name);
+    return -1;
 }
 
 int optimizer_load(Optimizer *optimizer, const char *path) {
-    const Model *model = optimizer->model;
     SafeFile *file = safetensors_open(path);
     if (file == NULL) {
         return -1;
     }
     const char *t = safetensors_metadata(file, "t");
     int result = t != NULL && atoi(t) >= 0 ? 0 : refuse(path, "no step count in its metadata");
-    for (int i = 0; i < model->param_count && result == 0; i++) {
-        const Param *param = &model->params[i];
-        result = load_state(model, optimizer->m[i], NULL, param, "m.", file, path);
-        if (result == 0) {
-            result = load_state(model, optimizer->v[i], NULL, param, "v.", file, path);
-        }
-        if (result == 0 && optimizer->master != NULL) {
-            result = load_master(optimizer, i, file, path);
-        }
+    if (result == 0) {
+        result = check_optim(optimizer, file, path);
+    }
+    for (int i = 0; i < optimizer->state_count && result == 0; i++) {
+        result = load_state(optimizer, &optimizer->states[i], file, path);
     }
     if (result == 0) {
         optimizer->t = atoi(t);

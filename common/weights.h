@@ -37,13 +37,39 @@ int weights_save(const Model *model, const char *path);
  */
 int weights_load(Model *model, const char *path);
 
-/** Writes moments, masters where there are any, and step count. @return 0, or -1 with a line on
- * stderr */
+/** The name of a parameter in a file. `text` has room for PARAM_NAME bytes. @return text */
+typedef const char *param_name_fn(const Param *param, char *text);
+
+enum { PARAM_NAME = 96 /**< bytes of a name in a file, with its end */ };
+
+/**
+ * Writes some of a model's parameters, adapters for instance, in float, rows as they are in memory.
+ *
+ * @param model  the model
+ * @param params (count) of that model
+ * @param count  how many
+ * @param name   gives each its name
+ * @param path   a safetensors file
+ * @return 0, or -1 with a line on stderr
+ */
+int params_save(const Model *model, const Param *params, int count, param_name_fn *name,
+                const char *path);
+
+/**
+ * Reads such a file, stored as F32, F16 or BF16. It must have these tensors, in these shapes, and
+ * no others.
+ *
+ * @return 0; -1 (and one line on stderr), where the parameters are partly changed
+ */
+int params_load(Model *model, Param *params, int count, param_name_fn *name, const char *path);
+
+/** Writes all states, masters where there are any, the optimizer's name and step count. @return 0,
+ * or -1 with a line on stderr */
 int optimizer_save(const Optimizer *optimizer, const char *path);
 
 /**
- * Reads what optimizer_save() wrote. Where there are masters, the model's weights become their
- * rounded copies.
+ * Reads what optimizer_save() wrote; the states of another optimizer are refused. Where there are
+ * masters, the model's weights become their rounded copies.
  *
  * @return 0, or -1 with a line on stderr
  */

@@ -2,6 +2,7 @@
 #include "common/testkit/program.h"
 
 #include <criterion/criterion.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,4 +59,64 @@ void expect_same_files(const char *a, const char *b) {
     snprintf(command, sizeof command, "diff -r %s/%s %s/%s", scratch_folder(), a, scratch_folder(),
              b);
     cr_assert_eq(shell(command), 0, "%s and %s differ: %s", a, b, output);
+}
+
+static void expect_trained(const char *options, const char *more) {
+    char line[1024];
+    snprintf(line, sizeof line, "%s %s", options, more);
+    cr_assert_eq(train(line), 0, "%s: %s", line, output);
+}
+
+void expect_resumed_is_whole(const char *options, const char *again, int steps, const int *stops) {
+    char more[600], a[64], b[64];
+    snprintf(a, sizeof a, "whole/checkpoint-%d", steps);
+    snprintf(b, sizeof b, "again/checkpoint-%d", steps);
+    snprintf(more, sizeof more, "rm -rf %s/whole %s/again", scratch_folder(), scratch_folder());
+    cr_assert_eq(shell(more), 0, "%s", output);
+    snprintf(more, sizeof more, "--max_steps %d --save_steps 1 --output_dir $S/whole", steps);
+    expect_trained(options, more);
+    for (; *stops > 0; stops++) {
+        snprintf(more, sizeof more,
+                 "%s --max_steps %d --output_dir $S/again "
+                 "--resume_from_checkpoint $S/whole/checkpoint-%d",
+                 again, steps, *stops);
+        expect_trained(options, more);
+        expect_same_files(a, b);
+    }
+}
+
+/* The last line of metrics that has both objects. */
+static json_t *summary_of(const char *folder) {
+    char path[300], line[4000];
+    snprintf(path, sizeof path, "%s/%s/metrics.jsonl", scratch_folder(), folder);
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file, "%s", path);
+    json_t *summary = NULL;
+    while (fgets(line, sizeof line, file) != NULL) {
+        json_t *json = json_loads(line, 0, NULL);
+        if (json_object_get(json, "memory_by_kind") != NULL) {
+            json_decref(summary);
+            summary = json_incref(json);
+        }
+        json_decref(json);
+    }
+    fclose(file);
+    cr_assert_not_null(summary, "%s has no summary", path);
+    return summary;
+}
+
+void expect_predicted_bytes(const char *options) {
+    expect_trained(options, "--max_steps 2 --eval_fraction 0 --output_dir $S/counted");
+    json_t *summary = summary_of("counted");
+    const json_t *predicted = json_object_get(summary, "predicted_by_kind");
+    json_t *counted = json_object_get(summary, "memory_by_kind"), *bytes;
+    const char *kind;
+    json_object_foreach(counted, kind, bytes) {
+        long long got = json_integer_value(bytes);
+        long long want = json_integer_value(json_object_get(predicted, kind));
+        cr_expect(got == want, "%s: %s: %lld bytes, predicted %lld", options, kind, got, want);
+    }
+    cr_expect(json_integer_value(json_object_get(counted, "weights")) > 0, "%s: no weights",
+              options);
+    json_decref(summary);
 }

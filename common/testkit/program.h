@@ -37,4 +37,19 @@ const char *last_line(void);
 /** Fails the test unless two files or folders of the test's folder are the same, bit for bit. */
 void expect_same_files(const char *a, const char *b);
 
+/**
+ * Trains into $S/whole, and from each of some checkpoints again into $S/again. Fails the test
+ * unless all come to the same checkpoint, bit for bit.
+ *
+ * @param options of all runs; text.txt is their data
+ * @param again   more options of the runs that go on
+ * @param steps   of a whole run
+ * @param stops   the steps to go on from; 0 ends them
+ */
+void expect_resumed_is_whole(const char *options, const char *again, int steps, const int *stops);
+
+/** Trains two steps into $S/counted; fails the test unless the peak has the predicted bytes of each
+ * kind. @param options as above */
+void expect_predicted_bytes(const char *options);
+
 #endif

@@ -227,7 +227,7 @@ double reference_pass(Reference *reference, const Batch *batch, double dloss, ui
                    .B = batch->B,
                    .T = batch->T,
                    .N = batch->B * batch->T,
-                   .dropout = {reference->config.dropout, seed, offset}};
+                   .dropout = {.p = reference->config.dropout, .seed = seed, .offset = offset}};
     size_t n = (size_t)pass.N * (size_t)C;
     ReferenceKept *kept = calloc((size_t)L, sizeof *kept);
     double **x = calloc((size_t)L + 1, sizeof *x), *dx = zeros(n);

@@ -1,0 +1,18 @@
+# Which labs there are: those of labs/, and those in the folder that LABS= names.
+LABS_DIR := $(if $(LABS),$(patsubst %/,%,$(call without_space,$(LABS)))/)
+$(if $(LABS),$(if $(wildcard $(LABS_DIR)labs/.),,$(error LABS=$(LABS): there is no $(if $(wildcard $(LABS_DIR).),folder labs/ in it,such folder))))
+export LABS
+
+# Of each lab's lab.json, by tools/labs_mk.py.
+# LAB_NAMES: their folders; HOLES: the files that students write; PRECISE: those of them that are
+# compiled once for each precision; APART: files that are not a part of `train`, but of another probe
+# of their lab; PROBES_<lab>: the names of those; RUN_<lab>: what labNN calls `train` with. LISTED:
+# the lists that it was made of; one that is gone since has left no newer file.
+LABS_MADE := build/labs$(if $(LABS),-$(shell printf %s $(call in_quotes,$(LABS)) | cksum | cut -d" " -f1))
+LAB_LISTS := $(wildcard labs/*/lab.json $(LABS_DIR)labs/*/lab.json)
+-include $(LABS_MADE)/labs.mk
+$(if $(WRONG_LABS),$(shell rm $(LABS_MADE)/labs.mk)$(error $(WRONG_LABS)))
+ifneq ($(LAB_LISTS),)
+$(LABS_MADE)/labs.mk: tools/labs_mk.py tools/lab_files.py labs $(LAB_LISTS) $(and $(LABS),$(LABS_DIR)labs) $(if $(filter-out $(LAB_LISTS),$(LISTED)),FORCE)
+	@if command -v python3 >/dev/null; then python3 $< $(@D) $(LABS_DIR) && echo 'LISTED := $(LAB_LISTS)' >>$@; fi
+endif
