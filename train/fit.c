@@ -8,6 +8,7 @@
 
 #include "common/lab.h"
 #include "labs/06_fit/contract.h"
+#include "labs/07_optimizers/contract.h"
 #include "train/rates.h"
 #include "train/window.h"
 
@@ -35,8 +36,27 @@ static void offer_plan(void *context, const Plan *plan) {
     offer->count++;
 }
 
+/* Lab 06 alone for AdamW; else lab 07, which asks lab 06. */
+static int choose(const Offer *offer, size_t budget, void *scratch, int *optim,
+                  PlanChoice *choice) {
+    static const Optim all[] = {OPTIM_ADAMW, OPTIM_ADAMW_8BIT, OPTIM_ADAFACTOR};
+    if (*optim == OPTIM_ADAMW) {
+        return plan_choose(offer->options, offer->count, budget, scratch, PLAN_SCRATCH, choice);
+    }
+    Optim wanted = (Optim)*optim;
+    bool any = *optim == OPTIM_AUTO;
+    OptimChoice chosen;
+    if (optim_choose(offer->config, any ? all : &wanted, any ? 3 : 1, offer->options, offer->count,
+                     budget, scratch, PLAN_SCRATCH, &chosen) != 0) {
+        return -1;
+    }
+    *optim = (int)chosen.optim;
+    *choice = chosen.plan;
+    return 0;
+}
+
 int fit_choose(const ModelConfig *config, int batch, int T, size_t budget, const Device *device,
-               const PlanRates *rates, Plan *plan) {
+               const PlanRates *rates, int *optim, Plan *plan) {
     Offer offer = {config, T, device, rates, NULL, 0};
     PlanChoice choice;
     course_each(config->L, batch, offer_plan, &offer);
@@ -45,10 +65,10 @@ int fit_choose(const ModelConfig *config, int batch, int T, size_t budget, const
     CHECK(offer.options != NULL && scratch != NULL, "no host memory for %d plans", offer.count);
     offer.count = 0;
     course_each(config->L, batch, offer_plan, &offer);
-    int result = plan_choose(offer.options, offer.count, budget, scratch, PLAN_SCRATCH, &choice);
+    int result = choose(&offer, budget, scratch, optim, &choice);
     if (result == 0) {
-        CHECK(choice.option >= 0 && choice.option < offer.count,
-              "plan_choose() gave option %d of %d", choice.option, offer.count);
+        CHECK(choice.option >= 0 && choice.option < offer.count, "option %d of %d is chosen",
+              choice.option, offer.count);
         *plan = offer.options[choice.option].plan;
     }
     free(scratch);
@@ -61,12 +81,19 @@ int fit_choose(const ModelConfig *config, int batch, int T, size_t budget, const
 static void describe(const TrainOptions *options, const Plan *plan, const PlanRates *rates,
                      const Device *device) {
     MemoryUse use = plan_bytes(&options->config, options->T, plan, device);
+    if (options->optim != OPTIM_ADAMW) {
+        ModelConfig config = plan_config(&options->config, plan);
+        use.bytes[MEMORY_OPTIMIZER] = optim_bytes(&config, (Optim)options->optim);
+    }
     double seconds = plan_cost(&options->config, options->T, plan, rates);
     double tokens = (double)options->effective_batch * options->T;
     printf("Plan:   %d x %d sequences, %s, %s attention", plan->window, plan->micro_batch,
            precision_name(plan->precision), plan->attention == ATTENTION_PLAIN ? "plain" : "flash");
     if (plan->checkpoint.segment > 0) {
         printf(", segments of %d", plan->checkpoint.segment);
+    }
+    if (options->optim != OPTIM_ADAMW) {
+        printf(", %s", optim_name((Optim)options->optim));
     }
     printf("%s;\n        %.2f of %.2f MiB, %.0f tokens/s predicted\n",
            plan->checkpoint.attention_only ? ", attention_only" : "",
@@ -104,7 +131,7 @@ int fit_options(TrainOptions *options, Device *device) {
     }
     describe_whole(options, device);
     if (fit_choose(config, options->effective_batch, options->T, options->fit, device, &rates,
-                   &plan) != 0) {
+                   &options->optim, &plan) != 0) {
         fprintf(stderr, "train: --fit %.2f MiB: no plan of %d sequences of %d tokens fits\n",
                 memory_mib(options->fit), options->effective_batch, options->T);
         return EXIT_RUN;

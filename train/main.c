@@ -4,10 +4,12 @@
 #include "common/crash.h"
 #include "common/files.h"
 #include "common/lab.h"
+#include "common/own_data.h"
 #include "train/run.h"
 
 #if !defined WITH_MPI && !defined BACKEND_CUDA
 #include <cudasim_ranks.h>
+#include <cudasim_record.h>
 #endif
 
 /* A run, and its exit status. */
@@ -43,10 +45,26 @@ static void run_rank(int number, void *context) {
     comm_close(comm);
 }
 
+enum { MOST_RANKS = 64 /* in which something is computed */ };
+
 /* They take turns in this process, so each must have a stdout of its own. */
 static void run_ranks(const Comm *comm, RankedRun *run) {
     (void)comm;
+    if (run->options->ranks > MOST_RANKS && !cudasim_dry()) {
+        fprintf(stderr,
+                "train: --nproc_per_node %d: up to %d ranks train in one process; more only in a "
+                "dry run (CUDASIM_DRY=1)\n",
+                run->options->ranks, MOST_RANKS);
+        run->status = EXIT_USAGE;
+        return;
+    }
     cudasim_rank_data(&stdout, sizeof stdout);
+    if (!own_data_for_ranks()) {
+        fprintf(stderr,
+                "warning: the ranks share the static data of the labs' files: it is more "
+                "than %d bytes, and not copied\n",
+                OWN_DATA_MOST);
+    }
     cudasim_ranks_run(run->options->ranks, run_rank, run);
 }
 #endif

@@ -1,5 +1,5 @@
 /* The options of `train`: one table gives names, types, ranges and the help. The contract is in
-   options.h. */
+   options.h; which options go together is said in options_rules.c. */
 #include "train/options.h"
 
 #include <errno.h>
@@ -55,6 +55,10 @@ static const Option options_table[] = {
     {FLAG, "documents", AT(documents), NULL, NULL,
      "one document per sequence (they end at an empty line)", 0, 0},
     {REAL, "eval_fraction", AT(eval_fraction), "X", "0.1", "of the text, for validation", 0, 0.9},
+    {INT, "dataloader_num_workers", AT(workers), "N", "0",
+     "batches read and copied ahead, on the GPU (lab 08)", 0, 16},
+    {CHOICE, "dataloader_pin_memory", AT(pin_memory), "false|true", "true",
+     "these are copied from pinned memory", 0, 0},
 
     {HEADING, "Training", 0, NULL, NULL, NULL, 0, 0},
     {INT, "per_device_train_batch_size", AT(B), "B", "8", "sequences per micro-batch", 1, MANY},
@@ -66,13 +70,34 @@ static const Option options_table[] = {
      "blocks between two kept inputs (default: 1)", 1, MANY},
     {FLAG, "checkpoint_attention", AT(checkpoint.attention_only), NULL, NULL,
      "recompute the attention's probabilities; alone, only these", 0, 0},
+    {FLAG, "activation_offload", AT(offload), NULL, NULL,
+     "kept inputs wait in host memory, on the GPU (lab 08)", 0, 0},
     {FLAG, "fp16", AT(fp16), NULL, NULL, "half precision with a loss scaler (lab 05)", 0, 0},
     {INT, "initial_scale_power", AT(scale_power), "P", NULL,
      "the loss scale begins at 2^P (default: 16)", 1, 120},
     {INT, "loss_scale_window", AT(scale_window), "N", NULL,
      "good steps until it grows (default: 2000)", 1, MANY},
     {FLAG, "bf16", AT(bf16), NULL, NULL, "bfloat16 (lab 05)", 0, 0},
-    {CHOICE, "optim", AT(optim), "adamw|adafactor|adamw_8bit", "adamw", "the optimizer", 0, 0},
+    {FLAG, "fused_norm", AT(fused_norm), NULL, NULL,
+     "residual and norm after attention in one pass (lab 09)", 0, 0},
+    {FLAG, "fused_head", AT(fused_head), NULL, NULL, "logits and losses in chunks of rows (lab 09)",
+     0, 0},
+    {FLAG, "cuda_graph", AT(cuda_graph), NULL, NULL,
+     "capture the training step, launch it whole (lab 09)", 0, 0},
+    {INT, "lora_r", AT(config.adapter.rank), "R", NULL,
+     "train adapters of this rank, nothing else (lab 10)", 1, 65536},
+    {TEXT, "lora_target_modules", AT(targets), "NAMES", "c_attn",
+     "which layers have one: c_attn,c_proj", 0, 0},
+    {FLOAT, "lora_alpha", AT(config.adapter.alpha), "X", "8", "a branch counts X / R", 1e-6,
+     16777216},
+    {FLOAT, "lora_dropout", AT(config.adapter.dropout), "P", "0", "on the input of a branch", 0,
+     0.999999},
+    {TEXT, "adapter_name_or_path", AT(adapter), "DIR", NULL,
+     "start from the adapter there, as peft writes it", 0, 0},
+    {FLAG, "merge", AT(merge), NULL, NULL, "at the end, write the model with its adapters added in",
+     0, 0},
+    {CHOICE, "optim", AT(optim), "adamw|adafactor|adamw_8bit|auto", "adamw",
+     "the optimizer (lab 07); auto: --fit chooses", 0, 0},
     {REAL, "learning_rate", AT(learning_rate), "LR", "0.001", "largest learning rate", 0, 1e6},
     {REAL, "weight_decay", AT(weight_decay), "X", "0.1", "on matrices", 0, 1e6},
     {REAL, "adam_beta1", AT(beta1), "X", "0.9", "decay of the first moment", 0, 0.999999},
@@ -95,11 +120,23 @@ static const Option options_table[] = {
      1 << 20},
     {TEXT, "rates", AT(rates), "FILE", NULL, "rates.json of --profile, for --fit (measured)", 0, 0},
     {INT, "nproc_per_node", AT(ranks), "R", "1", "ranks, all in this process (MPI: docs/mpi.md)", 1,
-     64},
+     4096},
     {INT, "ddp_timeout", AT(timeout), "SECONDS", "1800", "a rank waits for others; 0: no limit", 0,
      1e6},
     {CHOICE, "deterministic", AT(deterministic), "false|true", "true",
      "ranks are summed in their order", 0, 0},
+    {FLAG, "ddp", AT(ddp), NULL, NULL, "ranks share the batch, each with the whole model (lab 11)",
+     0, 0},
+    {BYTES, "ddp_bucket_cap_mb", AT(bucket), "MIB", "1",
+     "gradients that are summed together, beside backward", 0, 0},
+    {INT, "zero", AT(zero), "STAGE", NULL,
+     "share states (1), gradients (2), weights (3) too (lab 12)", 1, 3},
+    {FLAG, "zero_prefetch", AT(zero_prefetch), NULL, NULL,
+     "with --zero 3: gather the next block while one runs", 0, 0},
+    {FLAG, "offload_optimizer", AT(offload_optimizer), NULL, NULL,
+     "with --zero: states in host memory, updated by the CPU", 0, 0},
+    {INT, "pipeline", AT(pipeline), "P", "1", "share the blocks among P ranks (lab 13)", 1, 64},
+    {INT, "tensor", AT(tensor), "T", "1", "share each block among T ranks (lab 14)", 1, 64},
     {FLAG, "check_memory", AT(check), NULL, NULL,
      "NaN in fresh and freed memory, guards between tensors", 0, 0},
     {FLAG, "predict_only", AT(predict_only), NULL, NULL,
@@ -274,95 +311,6 @@ static void print_help(FILE *out) {
                  "77 reached a hole\nof a lab that is not filled in yet.\n");
 }
 
-/* Prints one line; the result is what to return. */
-__attribute__((format(printf, 2, 3))) static ParseResult wrong(FILE *err, const char *format, ...) {
-    va_list values;
-    va_start(values, format);
-    fprintf(err, "train: ");
-    vfprintf(err, format, values);
-    fputc('\n', err);
-    va_end(values);
-    return PARSE_ERROR;
-}
-
-/* The three options that say what backward runs again. */
-static ParseResult check_checkpoint(TrainOptions *options, FILE *err) {
-    Checkpoint *checkpoint = &options->checkpoint;
-    if (!options->checkpointing && (checkpoint->segment > 0 || checkpoint->attention_only)) {
-        return wrong(err, "--checkpoint_%s needs --gradient_checkpointing",
-                     checkpoint->segment > 0 ? "segment" : "attention");
-    }
-    if (options->checkpointing && !checkpoint->attention_only && checkpoint->segment == 0) {
-        checkpoint->segment = 1;
-    }
-    return PARSE_RUN;
-}
-
-/* Rules that concern several options. */
-static ParseResult check_together(TrainOptions *options, FILE *err) {
-    char reason[ERROR_BYTES];
-    if (options->fp16 && options->bf16) {
-        return wrong(err, "--fp16 and --bf16 exclude each other");
-    }
-    if (options->fp16 || options->bf16) {
-        options->config.precision = options->fp16 ? F16 : BF16;
-    }
-    if (!options->fp16 && options->fit == 0 &&
-        (options->scale_power > 0 || options->scale_window > 0)) {
-        return wrong(err, "--%s needs --fp16: nothing else has a loss scaler",
-                     options->scale_power > 0 ? "initial_scale_power" : "loss_scale_window");
-    }
-    if (options->scale_power > 0 && options->resume != NULL) {
-        return wrong(err,
-                     "--initial_scale_power and --resume_from_checkpoint exclude each other: a "
-                     "run resumes with its own scale");
-    }
-    if (options->model == NULL && options->resume == NULL) {
-        if (config_check(&options->config, reason) != 0) {
-            return wrong(err, "--%s", reason);
-        }
-    }
-    if (options->model != NULL && options->resume != NULL) {
-        return wrong(err, "--model_name_or_path and --resume_from_checkpoint exclude each other");
-    }
-    if (options->resume != NULL && strcmp(options->resume, "latest") == 0 &&
-        options->output_dir == NULL) {
-        return wrong(err, "--resume_from_checkpoint latest needs --output_dir");
-    }
-    if (options->fit > 0 && options->resume != NULL) {
-        return wrong(err, "--fit and --resume_from_checkpoint exclude each other");
-    }
-    if (options->predict_only && options->measure_only) {
-        return wrong(err, "--predict_only and --measure_only exclude each other");
-    }
-    if (options->rates != NULL && options->fit == 0) {
-        return wrong(err, "--rates needs --fit");
-    }
-    return check_checkpoint(options, err);
-}
-
-int options_check_model(const TrainOptions *options, char *error) {
-    const ModelConfig *config = &options->config;
-    const Checkpoint *checkpoint = &options->checkpoint;
-    if (options->T > config->T) {
-        snprintf(error, ERROR_BYTES, "--block_size: sequences are longer than n_positions");
-    } else if ((double)options->B * options->T > 1 << 30) {
-        snprintf(error, ERROR_BYTES,
-                 "--per_device_train_batch_size: more than 2^30 tokens in a micro-batch");
-    } else if (options->fit > 0 && (double)options->effective_batch * options->T > 1 << 30) {
-        snprintf(error, ERROR_BYTES, "--effective_batch: more than 2^30 tokens in an update");
-    } else if (checkpoint->segment > config->L) {
-        snprintf(error, ERROR_BYTES, "--checkpoint_segment %d: the model has %d blocks",
-                 checkpoint->segment, config->L);
-    } else if (checkpoint->attention_only && config->attention == ATTENTION_FLASH) {
-        snprintf(error, ERROR_BYTES,
-                 "--checkpoint_attention: flash attention keeps no probabilities");
-    } else {
-        return 0;
-    }
-    return -1;
-}
-
 static void set_defaults(TrainOptions *options) {
     char expected[ERROR_BYTES];
     memset(options, 0, sizeof *options);
@@ -390,6 +338,17 @@ bool options_changed(const TrainOptions *options, const char *name) {
     }
     CHECK(false, "there is no option %s", name);
     return false;
+}
+
+/* Prints one line; the result is what to return. */
+__attribute__((format(printf, 2, 3))) static ParseResult wrong(FILE *err, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    fprintf(err, "train: ");
+    vfprintf(err, format, values);
+    fputc('\n', err);
+    va_end(values);
+    return PARSE_ERROR;
 }
 
 ParseResult options_parse(int argc, char **argv, TrainOptions *options, FILE *out, FILE *err) {
@@ -433,5 +392,5 @@ ParseResult options_parse(int argc, char **argv, TrainOptions *options, FILE *ou
     if (optind < argc) {
         return wrong(err, "unexpected argument '%s' (see train --help)", argv[optind]);
     }
-    return check_together(options, err);
+    return options_check_together(options, err) == 0 ? PARSE_RUN : PARSE_ERROR;
 }

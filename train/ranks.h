@@ -1,15 +1,13 @@
 /**
  * @file ranks.h
- * @brief Data-parallel training: each rank learns from its share of a window, all update alike.
+ * @brief The ranks of a run: who reads what, whose gradients are summed when (lab 11), and whether
+ * all still agree.
  * @ingroup train
  *
- * The text is shared by data_share(), whose windows count the valid targets of all ranks: so a
- * rank's gradient is its part of the window's mean already, and the sum over ranks is the gradient
- * of one process that accumulates all of their micro-batches. It is made when the last backward of
- * a window has added to the gradients; every rank then clips and updates by itself, from the same
- * bits.
- *
- *     grad = grad of rank 0 + grad of rank 1 + ...        in this order
+ * The text is shared by lab 11's rule, and its windows count the valid targets of all replicas. So
+ * a rank's gradient is its part of the window's mean already, and the sum over replicas is the
+ * gradient of one process that accumulates all of their micro-batches. Every rank then clips and
+ * updates by itself, from the same bits.
  *
  * Loss scaling needs no more: where one rank's gradient overflows, so does the sum, and all ranks
  * skip the update.
@@ -17,26 +15,37 @@
 #ifndef TRAIN_RANKS_H
 #define TRAIN_RANKS_H
 
-#include "common/comm.h"
 #include "common/trainer.h"
+#include "labs/11_data_parallel/contract.h"
+#include "train/grid.h"
 
 /** The ranks that share a window. */
 typedef struct Ranks {
-    Comm *comm;       /**< connected to the trainer's device; borrowed */
-    const Data *data; /**< where the windows come from; borrowed */
-    int micros;       /**< micro-batches of a full window, on each rank */
-    int done;         /**< of the present window */
-    void (*backward)(Trainer *trainer, float share); /**< of one micro-batch, without the others */
+    Comm *comm;          /**< connected to the trainer's device; borrowed */
+    const Grid *grid;    /**< connected; borrowed */
+    const Data *data;    /**< where the windows come from; borrowed */
+    int micros;          /**< micro-batches of a full window, on each rank */
+    size_t bucket_bytes; /**< of gradients that are summed together; 0: they are not (lab 12) */
+    Ddp *ddp;            /**< ranks_join() makes it, where there are several replicas */
+    int done;            /**< micro-batches of the present window */
+    void (*backward)(Trainer *trainer, float share); /**< of one, without the others */
 } Ranks;
 
+/** Shares the text among the replicas; before its first batch. */
+void ranks_share(Data *data, const Grid *grid);
+
 /**
- * From now on the trainer's windows are those of all ranks together. Each rank draws dropout masks
- * of its own. Ends the program with a line where the weights are not the same on all ranks.
+ * From now on the trainer's windows are those of all ranks together. Each replica draws dropout
+ * masks of its own. Ends the program with a line where ranks that have the same part of the model
+ * have not the same weights.
  *
  * @param trainer with its model and its pointers set
- * @param ranks   comm, data and micros are filled in; must outlive the trainer's use
+ * @param ranks   all is filled in but `ddp` and what follows it; must outlive the trainer's use
  */
 void ranks_join(Trainer *trainer, Ranks *ranks);
+
+/** The end of what ranks_join() has begun; nothing, where it was not called. */
+void ranks_leave(Trainer *trainer, Ranks *ranks);
 
 /**
  * The report of a window over all ranks: their losses together. Called by each rank after each

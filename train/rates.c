@@ -90,7 +90,7 @@ static void measure_steps(Device *device, ModelConfig config, Precision precisio
     int B = config.T < ROWS ? ROWS / config.T : 1;
     int32_t *ids = calloc((size_t)B * (size_t)config.T, sizeof *ids);
     CHECK(ids != NULL, "no memory for %d sequences", B);
-    Batch batch = {B, config.T, ids, ids, B * config.T};
+    Batch batch = {.B = B, .T = config.T, .tokens = ids, .targets = ids, .valid = B * config.T};
     Memory *memory = memory_new(device, (MemoryOptions){0});
     Model *model = model_new(&config, memory, 1);
     const Ops *own = model->ops;

@@ -1,8 +1,7 @@
-/* Progress while a run goes on, and the summary at its end. The contract is in report.h. */
-#include "train/report.h"
+/* Progress while a run goes on. The contract is in report.h. */
+#include "train/report_inside.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,40 +10,8 @@
 #include "common/clock.h"
 #include "common/files.h"
 #include "train/meter.h"
-#include "train/plot.h"
-
-#ifdef BACKEND_CUDA
-static double cudasim_accesses(void) {
-    return -1;
-}
-static int cudasim_problems(void) {
-    return 0;
-}
-#else
-#include <cudasim.h>
-#endif
 
 enum { SILENCE = 5 }; /* seconds without a line, after which there is one in between */
-
-typedef struct Point {
-    int step;
-    double loss;
-} Point;
-
-typedef struct Curve {
-    Point *points;
-    size_t count, room;
-} Curve;
-
-struct Report {
-    char *metrics_path, *picture_path; /* or NULL: not written */
-    FILE *metrics;
-    bool terminal, line_open;
-    int first_step;
-    double began, told; /* the last line */
-    RunShape shape;
-    Curve train, eval;
-};
 
 static void add_point(Curve *curve, int step, double loss) {
     if (curve->count == curve->room) {
@@ -141,7 +108,7 @@ void report_free(Report *report) {
 }
 
 /* Writes one line to metrics.jsonl, and it is there: each line is flushed. */
-static int write_line(Report *report, json_t *json) {
+int report_write(Report *report, json_t *json) {
     int result = 0;
     CHECK(json != NULL, "no memory for a line");
     if (report->metrics != NULL) {
@@ -154,21 +121,7 @@ static int write_line(Report *report, json_t *json) {
     return result;
 }
 
-/* The last object of a run has its shape. */
-static int write_last(Report *report, json_t *json) {
-    const RunShape *shape = &report->shape;
-    const ModelConfig *config = &shape->config;
-    json_t *letters =
-        json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I}", "V", config->V, "L",
-                  config->L, "NH", config->NH, "C", config->C, "B", shape->B, "T", shape->T, "K",
-                  shape->K, "R", shape->R, "S", shape->S, "P", (json_int_t)shape->P);
-    json_object_set_new(json, "shape", letters);
-    json_object_set_new(json, "precision", json_string(precision_name(config->precision)));
-    return write_line(report, json);
-}
-
-/* JSON has no NaN and no infinity: they become null. */
-static json_t *number(double value) {
+json_t *report_number(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
@@ -220,16 +173,16 @@ int report_progress(Report *report, const Progress *progress) {
            report->terminal ? "" : "\n");
     line_is_out(report);
     add_point(&report->train, progress->step, progress->loss);
-    json_t *json =
-        json_pack("{s:i, s:o, s:o, s:f, s:f, s:I, s:I}", "step", progress->step, "loss",
-                  number(progress->loss), "grad_norm", number((double)progress->grad_norm),
-                  "learning_rate", (double)progress->learning_rate, "tokens_per_second",
-                  progress->tokens_per_second, "memory_now", (json_int_t)progress->memory_now,
-                  "memory_peak", (json_int_t)progress->memory_peak);
+    json_t *json = json_pack(
+        "{s:i, s:o, s:o, s:f, s:f, s:I, s:I}", "step", progress->step, "loss",
+        report_number(progress->loss), "grad_norm", report_number((double)progress->grad_norm),
+        "learning_rate", (double)progress->learning_rate, "tokens_per_second",
+        progress->tokens_per_second, "memory_now", (json_int_t)progress->memory_now, "memory_peak",
+        (json_int_t)progress->memory_peak);
     if (progress->loss_scale > 0) {
-        json_object_set_new(json, "loss_scale", number((double)progress->loss_scale));
+        json_object_set_new(json, "loss_scale", report_number((double)progress->loss_scale));
     }
-    return write_line(report, json);
+    return report_write(report, json);
 }
 
 int report_scale(Report *report, int step, double before, double scale) {
@@ -238,7 +191,7 @@ int report_scale(Report *report, int step, double before, double scale) {
     printf("step %d  good steps in a row: the loss scale rises from %s to %s\n", step,
            scale_text(from, before), scale_text(to, scale));
     fflush(stdout);
-    return write_line(report, json_pack("{s:i, s:f}", "step", step, "loss_scale", scale));
+    return report_write(report, json_pack("{s:i, s:f}", "step", step, "loss_scale", scale));
 }
 
 int report_skip(Report *report, int step, double before, double scale) {
@@ -252,7 +205,7 @@ int report_skip(Report *report, int step, double before, double scale) {
     }
     putchar('\n');
     fflush(stdout);
-    return write_line(
+    return report_write(
         report, json_pack("{s:i, s:b, s:f}", "step", step, "skipped", 1, "loss_scale", scale));
 }
 
@@ -260,7 +213,8 @@ int report_eval(Report *report, int step, double loss) {
     report_break(report);
     printf("step %d  validation loss %.4f nats per byte\n", step, loss);
     add_point(&report->eval, step, loss);
-    return write_line(report, json_pack("{s:i, s:o}", "step", step, "eval_loss", number(loss)));
+    return report_write(report,
+                        json_pack("{s:i, s:o}", "step", step, "eval_loss", report_number(loss)));
 }
 
 void report_break(Report *report) {
@@ -268,149 +222,4 @@ void report_break(Report *report) {
         putchar('\n');
         report->line_open = false;
     }
-}
-
-/* A line for each kind, with its share; `predicted` may be NULL. */
-static void print_kinds(const MemoryUse *counted, const MemoryUse *predicted) {
-    size_t total = memory_total(counted);
-    printf(": %.2f MiB at its peak", memory_mib(total));
-    printf(predicted != NULL ? "            counted        predicted (bytes)\n" : "\n");
-    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
-        size_t bytes = counted->bytes[kind];
-        printf("  %-12s %9.2f MiB %5.1f %%", memory_kind_name((MemoryKind)kind), memory_mib(bytes),
-               total > 0 ? 100.0 * (double)bytes / (double)total : 0.0);
-        if (predicted != NULL) {
-            printf("  %16zu %16zu%s", bytes, predicted->bytes[kind],
-                   bytes == predicted->bytes[kind] ? "" : "  differs");
-        }
-        putchar('\n');
-    }
-}
-
-static void print_memory(const Summary *summary) {
-    printf("Memory occupied");
-    print_kinds(&summary->peak, summary->has_prediction ? &summary->predicted : NULL);
-    printf("  (and %.2f MiB of padding between tensors, outside of the budget)\n",
-           memory_mib(summary->padding));
-    if (summary->overhead > 0) {
-        printf("  (and %.2f MiB of the GPU's own: context, loaded kernels, cuBLAS)\n",
-               memory_mib(summary->overhead));
-    }
-}
-
-/* Bytes by kind, as an object. */
-static json_t *by_kind(const MemoryUse *use) {
-    json_t *kinds = json_object();
-    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
-        json_object_set_new(kinds, memory_kind_name((MemoryKind)kind),
-                            json_integer((json_int_t)use->bytes[kind]));
-    }
-    return kinds;
-}
-
-static json_t *device_json(const Device *device) {
-    return json_pack("{s:s, s:s, s:b}", "name", device->name, "note", device->note, "simulated",
-                     (int)device->simulated);
-}
-
-int report_prediction(Report *report, const Device *device, const MemoryUse *use) {
-    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
-        printf("  %-12s %9.2f MiB  %16zu bytes\n", memory_kind_name((MemoryKind)kind),
-               memory_mib(use->bytes[kind]), use->bytes[kind]);
-    }
-    printf("  %-12s %9.2f MiB  %16zu bytes\n", "total", memory_mib(memory_total(use)),
-           memory_total(use));
-    return write_last(report, json_pack("{s:o, s:o}", "device", device_json(device),
-                                        "predicted_by_kind", by_kind(use)));
-}
-
-int report_measured(Report *report, const Device *device, const MemoryUse *counted,
-                    const MemoryUse *predicted) {
-    printf("Memory of one step");
-    print_kinds(counted, predicted);
-    return write_last(report,
-                      json_pack("{s:o, s:o, s:o}", "device", device_json(device), "memory_by_kind",
-                                by_kind(counted), "predicted_by_kind", by_kind(predicted)));
-}
-
-static void write_curve(FILE *data, const Curve *curve) {
-    for (size_t i = 0; i < curve->count; i++) {
-        fprintf(data, "%d %.6f\n", curve->points[i].step, curve->points[i].loss);
-    }
-    fputs("\n\n", data); /* gnuplot: the next block of data */
-}
-
-static void draw_loss(const Report *report, double unigram_entropy) {
-    Plot plot;
-    if (report->picture_path == NULL || report->train.count == 0 ||
-        plot_begin(&plot, report->picture_path, "The loss by updates: training, validation", 800,
-                   420) != 0) {
-        return;
-    }
-    write_curve(plot.data, &report->train);
-    write_curve(plot.data, &report->eval);
-    fprintf(plot.script,
-            "set title 'Loss'\nset xlabel 'updates'\nset ylabel 'nats per byte'\nset xrange [0:*]\n"
-            "set border 3\nset tics nomirror out\nset key outside top center horizontal\nset grid "
-            "ytics lc '#dddddd'\n"
-            "plot data index 0 with lines lw 1.5 lc '#4c72b0' title 'training', \\\n"
-            "     %s%g with lines dt 2 lc '#888888' title 'unigram entropy'\n",
-            report->eval.count > 0
-                ? "data index 1 with linespoints pt 7 ps 0.5 lc '#dd8452' title 'validation', "
-                : "",
-            unigram_entropy);
-    if (plot_end(&plot) == 0) {
-        printf("Loss curve:      %s\n", report->picture_path);
-    }
-}
-
-/* In check mode silence means that all is well; here it is said. */
-static void print_looked_at(void) {
-    double looked = cudasim_accesses();
-    if (looked > 0) {
-        printf("Simulator:       it looked at %.1f million loads and stores and found ",
-               1e-6 * looked);
-        printf(cudasim_problems() == 0 ? "nothing wrong\n" : "%d problems, above\n",
-               cudasim_problems());
-    }
-}
-
-void report_check_mode(const Device *device) {
-    if (device->simulated && cudasim_accesses() >= 0) {
-        printf("        The simulator looks at every access: a step takes many seconds.\n");
-    }
-}
-
-int report_summary(Report *report, const Summary *summary) {
-    char duration[DURATION_BYTES];
-    double speed = summary->seconds > 0 ? (double)summary->samples / summary->seconds : 0;
-    report_break(report);
-    printf("\nTime:            %s\n", duration_text(duration, summary->seconds));
-    printf("Samples/second:  %.2f\n", speed);
-    print_memory(summary);
-    print_looked_at();
-    if (isfinite(summary->eval_loss)) {
-        printf(
-            "Validation loss: %.4f nats per byte; the text's unigram entropy is %.4f (%.2f %s)\n",
-            summary->eval_loss, summary->unigram_entropy,
-            fabs(summary->unigram_entropy - summary->eval_loss),
-            summary->eval_loss < summary->unigram_entropy ? "below" : "above");
-    }
-    json_t *json = json_pack(
-        "{s:o, s:f, s:f, s:I, s:o, s:I, s:o, s:f, s:o, s:i, s:i, s:I}", "device",
-        device_json(summary->device), "seconds", summary->seconds, "samples_per_second", speed,
-        "memory_peak", (json_int_t)memory_total(&summary->peak), "memory_by_kind",
-        by_kind(&summary->peak), "device_overhead", (json_int_t)summary->overhead,
-        "final_eval_loss", number(summary->eval_loss), "unigram_entropy", summary->unigram_entropy,
-        "first_loss", number(summary->first_loss), "updates", summary->updates, "skipped",
-        summary->skipped, "block_forwards", (json_int_t)summary->block_forwards);
-    if (summary->has_prediction) {
-        json_object_set_new(json, "predicted_by_kind", by_kind(&summary->predicted));
-    }
-    int result = write_last(report, json);
-    draw_loss(report, summary->unigram_entropy);
-    if (report->metrics != NULL) {
-        printf("Metrics:         %s\n", report->metrics_path);
-    }
-    return result;
 }

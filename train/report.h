@@ -40,22 +40,34 @@ typedef struct RunShape {
     size_t P;           /**< parameters */
 } RunShape;
 
+/** Bytes of one rank, counted and by the labs' formulas. */
+typedef struct RankFigures {
+    MemoryUse counted;        /**< bytes by kind at its peak */
+    MemoryUse predicted;      /**< the same by the formulas */
+    MemoryUse host;           /**< in host memory, of --offload_optimizer */
+    MemoryUse predicted_host; /**< the same by the formulas */
+    double sent;              /**< bytes to other ranks in a window; 0 where nobody counts */
+    double predicted_sent;    /**< the same by the formulas; 0 where there is none */
+} RankFigures;
+
 /** The figures that the summary compares, in every lab and every table. */
 typedef struct Summary {
-    const Device *device;    /**< what it ran on */
-    double seconds;          /**< of training, validation and saving left out */
-    size_t samples;          /**< sequences trained on */
-    MemoryUse peak;          /**< counted */
-    MemoryUse predicted;     /**< what labs 00 and 04 say */
-    size_t padding;          /**< bytes lost to alignment at the peak */
-    size_t overhead;         /**< bytes of the driver's own on the device */
-    bool has_prediction;     /**< whether `predicted` is filled */
-    double eval_loss;        /**< nats per token; NaN if there was no validation */
-    double unigram_entropy;  /**< of the text, nats per byte */
-    double first_loss;       /**< of this run's first update, nats per token */
-    int updates;             /**< done */
-    int skipped;             /**< updates that were tried and not done (lab 05) */
-    uint64_t block_forwards; /**< forwards of a block in training */
+    const Device *device;     /**< what it ran on */
+    double seconds;           /**< of training, validation and saving left out */
+    size_t samples;           /**< sequences trained on */
+    MemoryUse peak;           /**< counted */
+    MemoryUse predicted;      /**< what labs 00 and 04 say */
+    size_t padding;           /**< bytes lost to alignment at the peak */
+    size_t overhead;          /**< bytes of the driver's own on the device */
+    bool has_prediction;      /**< whether `predicted` is filled, here and of each rank */
+    const RankFigures *ranks; /**< (rank_count) of each rank, or NULL where there is one */
+    int rank_count;           /**< ranks */
+    double eval_loss;         /**< nats per token; NaN if there was no validation */
+    double unigram_entropy;   /**< of the text, nats per byte */
+    double first_loss;        /**< of this run's first update, nats per token */
+    int updates;              /**< done */
+    int skipped;              /**< updates that were tried and not done (lab 05) */
+    uint64_t block_forwards;  /**< forwards of a block in training */
 } Summary;
 
 /** A report in progress. */

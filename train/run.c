@@ -9,18 +9,16 @@
 
 #include "common/files.h"
 #include "common/lab.h"
-#include "common/text.h"
 #include "common/weights.h"
 #include "labs/00_bytes/contract.h"
 #include "labs/04_checkpoint/contract.h"
+#include "labs/07_optimizers/contract.h"
+#include "train/adapters.h"
 #include "train/fit.h"
+#include "train/fused.h"
 #include "train/labs.h"
-#include "train/profile.h"
-#include "train/rates.h"
 #include "train/run_state.h"
-#include "train/sample.h"
 #include "train/techniques.h"
-#include "train/timeline.h"
 #include "train/unfinished.h"
 
 static int wrong(const char *text) {
@@ -33,6 +31,13 @@ static int wrong(const char *text) {
 static int check_labs(const Run *run) {
     const TrainOptions *options = &run->options;
     bool gpu = options->device == DEVICE_GPU, fit = options->fit > 0;
+    lab_need_for_options("07", options);
+    lab_need_for_options("08", options);
+    lab_need_for_options("09", options);
+    lab_need_for_options("11", options);
+    lab_need_for_options("10", options);
+    lab_need_for_options("12", options);
+    lab_need_for_options("13", options);
     lab_need_for_options("06", options);
     if (fit) { /* for all plans, whichever it will be */
         lab_need("01", gpu);
@@ -47,11 +52,16 @@ static int check_labs(const Run *run) {
         lab_need("02", gpu);
     }
     lab_need("00", gpu);
-    if (fit && run_is_shared(run)) {
-        return wrong("--fit measures one machine: of several ranks each would choose another plan");
+    if (comm_size(run->comm) > options->pipeline * options->tensor) { /* who reads what */
+        lab_need("11", gpu);
     }
-    if (options->optim != OPTIM_ADAMW) {
-        return wrong("needs lab 07 (07_optimizers is not here)");
+    lab_need_for_options("14", options);
+    if (fit && run_is_shared(run)) { /* mpirun has started them */
+        return wrong("--fit needs a single rank: each would choose another plan");
+    }
+    if (options->cuda_graph && run_is_shared(run)) {
+        return wrong(
+            "--cuda_graph needs a single rank: what ranks send each other is not captured");
     }
     return 0;
 }
@@ -94,11 +104,18 @@ static int settle_config(Run *run) {
             return EXIT_USAGE;
         }
     }
+    if (adapters_settle(options, run->resume_folder) != 0) {
+        return EXIT_USAGE;
+    }
     if (options->T == 0) {
         options->T = options->config.T;
     }
     char error[ERROR_BYTES];
-    return options_check_model(options, error) == 0 ? 0 : wrong(error);
+    bool good =
+        options_check_model(options, error) == 0 &&
+        grid_settle(&run->grid, options, comm_rank(run->comm), comm_size(run->comm), error) == 0;
+    run->way = way_of(run);
+    return good ? 0 : wrong(error);
 }
 
 static int open_data(Run *run) {
@@ -114,24 +131,39 @@ static int open_data(Run *run) {
     if (run->data == NULL) {
         return EXIT_USAGE;
     }
-    data_share(run->data, comm_rank(run->comm), comm_size(run->comm));
+    ranks_share(run->data, &run->grid);
     size_t k = (size_t)options->accumulation;
     double steps = (double)options->epochs * (double)((data_batches_left(run->data) + k - 1) / k);
     run->last_step = options->max_steps > 0 ? options->max_steps : (int)fmin(steps, INT32_MAX);
     return 0;
 }
 
-/* Bytes by kind at the peak, with B rows in a micro-batch. A window is done in micro-batches, each
-   of which frees what it took: how many there are makes no difference. */
-static MemoryUse predict(const Run *run, int B) {
+/* A window is done in micro-batches, each of which frees what it took: how many there are makes no
+   difference. */
+MemoryUse run_predict(const Run *run, int B) {
     const TrainOptions *options = &run->options;
     const ModelConfig *config = &options->config;
     MemoryUse use = bytes_predict(config, B, options->T, run->device);
-    if (options->checkpointing) {
+    if (config->adapter.rank > 0) {
+        adapters_predict(config, B, options->T, options->checkpoint, (Optim)options->optim, &use);
+    } else if (options->offload) {
+        use.bytes[MEMORY_ACTIVATIONS] =
+            offload_bytes(config, B, options->T, options->checkpoint.segment);
+    } else if (options->checkpointing) {
         use.bytes[MEMORY_ACTIVATIONS] =
             checkpoint_bytes(config, B, options->T, options->checkpoint);
     }
-    return use;
+    if (options->fused_head) {
+        use.bytes[MEMORY_ACTIVATIONS] =
+            fused_activations(config, B, options->T, options->checkpoint);
+    }
+    if (options->optim != OPTIM_ADAMW && config->adapter.rank == 0) {
+        use.bytes[MEMORY_OPTIMIZER] = optim_bytes(config, (Optim)options->optim);
+    }
+    if (options->workers > 0) {
+        use.bytes[MEMORY_DATA] = prefetch_bytes(options->workers + 1, B, options->T);
+    }
+    return run->way->predict(run, use, B);
 }
 
 /* Settings of the loss scaler from the options, in place of its own. */
@@ -147,53 +179,66 @@ static void set_scaler(Mixed *mixed, const TrainOptions *options) {
 static void build(Run *run) {
     const TrainOptions *options = &run->options;
     MemoryOptions memory = {.budget = options->budget,
-                            .checked = options->check || memory_checked_by_default()};
+                            .checked = !options->cuda_graph &&
+                                       (options->check || memory_checked_by_default())};
     AdamW adamw = {.beta1 = (float)options->beta1,
                    .beta2 = (float)options->beta2,
                    .epsilon = (float)options->epsilon,
                    .weight_decay = (float)options->weight_decay};
     run->memory = memory_new(run->device, memory);
-    run->trainer.model = model_new(&options->config, run->memory, (uint64_t)options->seed);
+    run->way->open(run);
     run->trainer.model->checkpoint = options->checkpoint;
+    adapters_begin(run->trainer.model, (uint64_t)options->seed);
+    if (options->fused_norm || options->fused_head) {
+        fused_set(run->trainer.model, options->fused_norm, options->fused_head);
+    }
     if (options->config.precision != F32) {
         mixed_init(&run->mixed, options->config.precision);
         set_scaler(&run->mixed, options);
         run->trainer.mixed = &run->mixed;
     }
+    if (options->offload) {
+        run->trainer.offload = offload_open(&options->config, data_batch_rows(run->data),
+                                            options->T, options->checkpoint.segment);
+    }
     techniques_set(&run->trainer);
-    run->trainer.optimizer = optimizer_new(run->trainer.model, adamw);
+    run->way->join(run);
+    run->trainer.optimizer = optimizer_new_as(shards_learns(&run->trainer), adamw,
+                                              techniques_rule((Optim)options->optim));
     run->trainer.max_grad_norm = (float)options->max_grad_norm;
     run->trainer.schedule = (Schedule){.decay = (Decay)options->decay,
                                        .learning_rate = (float)options->learning_rate,
                                        .warmup_steps = options->warmup_steps,
                                        .max_steps = run->last_step};
-    run->snapshot = (Snapshot){.trainer = &run->trainer, .data = run->data};
+    if (options->workers > 0) {
+        run->ahead = ahead_open(run->data, run->memory, options);
+    }
+    run->way->settle(run);
+    run->snapshot = (Snapshot){.trainer = run->way->whole(run), .data = run->data};
+    adapters_save_with(&run->snapshot);
 }
 
 static int restore(Run *run) {
     int result = 0;
+    Trainer *whole = run->way->whole(run);
     if (run->resume_folder != NULL) {
-        result = snapshot_load(&run->snapshot, run->resume_folder);
-        run->first_step = run->trainer.schedule.step;
+        result = run->way->load(run, run->resume_folder);
+        run->first_step = whole->schedule.step;
     } else if (run->options.model != NULL) {
         char *path = path_join(run->options.model, "model.safetensors");
-        result = weights_load(run->trainer.model, path);
+        result = run->way->load_weights(run, path);
         free(path);
-        optimizer_take_weights(run->trainer.optimizer);
+    }
+    if (result == 0 && run->options.adapter != NULL) {
+        result = adapters_load(run->trainer.model, run->options.adapter);
+    }
+    if (run->resume_folder == NULL) {
+        optimizer_take_weights(whole->optimizer);
+    }
+    if (result == 0) {
+        run->way->restored(run);
     }
     return result == 0 ? 0 : EXIT_USAGE;
-}
-
-static size_t param_elements(const ModelConfig *config) {
-    size_t elements = 0;
-    Param *params = malloc((size_t)params_count(config) * sizeof *params);
-    CHECK(params != NULL, "no memory for %d layers", config->L);
-    params_describe(params, config);
-    for (int i = 0; i < params_count(config); i++) {
-        elements += params[i].count;
-    }
-    free(params);
-    return elements;
 }
 
 static int open_report(Run *run, const char *folder) {
@@ -204,7 +249,7 @@ static int open_report(Run *run, const char *folder) {
                       .K = options->accumulation,
                       .R = comm_size(run->comm),
                       .S = options->checkpoint.segment,
-                      .P = param_elements(&options->config)};
+                      .P = run_elements(&options->config)};
     run->report = report_new(folder, options->metrics, run->first_step);
     if (run->report == NULL) {
         return EXIT_RUN;
@@ -217,6 +262,7 @@ static int open_report(Run *run, const char *folder) {
 }
 
 static int open_output(Run *run) {
+    run->saves = run->options.output_dir != NULL;
     if (!run_speaks(run)) {
         run->options.output_dir = run->options.metrics = NULL;
     }
@@ -230,157 +276,68 @@ static int open_output(Run *run) {
     return open_report(run, folder);
 }
 
-static void print_header(const Run *run) {
-    const TrainOptions *options = &run->options;
-    const ModelConfig *config = &options->config;
-    int segment = options->checkpoint.segment;
-    printf("Model:  %.2f M parameters (%d layers, %d heads, %d channels, vocabulary %d), %s, "
-           "%s attention\n",
-           1e-6 * (double)param_elements(config), config->L, config->NH, config->C, config->V,
-           precision_name(config->precision),
-           config->attention == ATTENTION_PLAIN ? "plain" : "flash");
-    printf("Data:   %s, %zu bytes as %s of up to %d, %zu tokens an epoch\n", options->data,
-           data_bytes(run->data), options->documents ? "documents" : "rows", options->T,
-           data_epoch_tokens(run->data));
-    printf("Memory: %.2f MiB predicted", memory_mib(memory_total(&run->predicted)));
-    if (segment > 0) {
-        printf("; backward runs blocks again, %d at a time", segment);
-    }
-    if (options->checkpoint.attention_only) {
-        printf("%s", segment > 0 ? ", and of each attention's softmax"
-                                 : "; backward runs attention's softmax again");
-    }
-    printf("\nRun:    %d updates of ", run->last_step - run->first_step);
-    if (run_is_shared(run)) {
-        printf("%d ranks x ", comm_size(run->comm));
-    }
-    if (options->accumulation > 1) {
-        printf("%d x ", options->accumulation);
-    }
-    printf("%d sequences", options->B);
-    if (run->resume_folder != NULL) {
-        printf(", resumed from %s", run->resume_folder);
-    }
-    printf("\n");
-    report_check_mode(run->device);
-    printf("\n");
-}
-
-static void write_timeline(Run *run) {
-    const char *folder = run->options.output_dir;
-    size_t events;
-    memory_record(run->memory, false);
-    memory_events(run->memory, &events);
-    if (folder == NULL || events == 0) {
-        return;
-    }
-    char title[96];
-    snprintf(title, sizeof title, "Memory of one training step (%s%s)",
-             run->device->simulated ? "simulated " : "", run->device->name);
-    char *picture = path_join(folder, "memory.svg");
-    char *trace = path_join(folder, "memory.trace.json");
-    if (timeline_picture(run->memory, title, picture) == 0) {
-        printf("Memory timeline: %s\n", picture);
-    }
-    if (timeline_trace(run->memory, title, trace) == 0) {
-        printf("  as a trace:    %s (open in ui.perfetto.dev)\n", trace);
-    }
-    free(picture);
-    free(trace);
-}
-
-static void print_sample(Run *run) {
-    const TrainOptions *options = &run->options;
-    unsigned char *text = malloc((size_t)options->generate + 1);
-    CHECK(text != NULL, "no memory for %d bytes", options->generate);
-    Rng rng = rng_new((uint64_t)options->seed, RNG_SAMPLE);
-    sample_text(run->trainer.model, options->prompt, options->generate, (float)options->temperature,
-                &rng, text);
-    printf("\nThe model continues \"%s\":\n\n%s", options->prompt, options->prompt);
-    text_plain((char *)text, (size_t)options->generate, "\n\t");
-    printf("%.*s\n", options->generate, (char *)text);
-    free(text);
-}
-
-/* The number that lab 03 changes, beside what it was: the same window as one batch. */
-static void print_at_once(const Run *run) {
-    int micros = run->options.accumulation * comm_size(run->comm);
-    int rows = data_batch_rows(run->data) * micros;
-    if (micros > 1) {
-        MemoryUse whole = predict(run, rows);
-        printf("At once:         the same %d sequences as one batch would take %.2f MiB\n", rows,
-               memory_mib(memory_total(&whole)));
-    }
-}
-
-static int finish(Run *run) {
-    const TrainOptions *options = &run->options;
-    Summary summary = {
-        .device = run->device,
-        .seconds = run->train_seconds,
-        .samples = run->samples,
-        .peak = memory_peak(run->memory),
-        .predicted = run->predicted,
-        .has_prediction = run->windows > 0,
-        .padding = memory_padding(run->memory),
-        .overhead = device_overhead(run->device),
-        .eval_loss = run_evaluate(run),
-        .unigram_entropy = data_unigram_entropy(run->data),
-        .first_loss = run->first_loss,
-        .updates = run->updates,
-        .skipped = run->windows - run->updates,
-        .block_forwards = run->trainer.model->block_forwards,
-    };
-    int result = report_summary(run->report, &summary);
-    print_at_once(run);
-    write_timeline(run);
-    if (options->profile && run->windows > 1) {
-        profile_print(run->trainer.model, run->train_seconds - run->profile_began, run->windows - 1,
-                      stdout);
-    }
-    if (options->profile &&
-        rates_report(run->device, &options->config, options->B * options->accumulation * options->T,
-                     options->output_dir) != 0) {
-        result = EXIT_RUN;
-    }
-    if (options->generate > 0) {
-        print_sample(run);
-    }
-    return result == 0 ? 0 : EXIT_RUN;
-}
-
 static void close_run(Run *run) {
     report_free(run->report);
+    ranks_leave(&run->trainer, &run->ranks);
+    ahead_close(run->ahead, run->data);
+    if (run->trainer.offload != NULL) {
+        offload_close(run->trainer.offload);
+    }
+    graphed_free(run->graph);
     optimizer_free(run->trainer.optimizer);
+    if (run->trainer.model != NULL) {
+        run->way->close(run);
+    }
     model_free(run->trainer.model);
     memory_free(run->memory);
     data_free(run->data);
     device_free(run->device);
     free(run->resume_folder);
+    free(run->of_ranks);
 }
 
 /* All of a training run that comes before its first step. */
 static int begin(void *context) {
     Run *run = context;
-    run->predicted = predict(run, data_batch_rows(run->data));
+    run->predicted = run_predict(run, data_batch_rows(run->data));
     build(run);
     int result = restore(run);
     if (result == 0) {
         result = open_output(run);
     }
     if (result == 0) {
-        print_header(run);
+        run_print_header(run);
     }
     return result;
 }
 
+static int connect_ranks(Run *run) {
+    int result = comm_connect(run->comm, run->device) == 0 ? 0 : EXIT_USAGE;
+    if (result == 0) {
+        grid_connect(&run->grid, run->comm);
+    }
+    return result;
+}
+
+/* In the text that rank 0 prints. */
+static void take_part(Run *run) {
+    Rng rng = rng_new((uint64_t)run->options.seed, RNG_SAMPLE);
+    unsigned char none;
+    run->way->sample(run, 0, &rng, &none);
+}
+
 /* The work itself, once it is known what there is to do and what it will take. */
 static int train(Run *run) {
-    int result = comm_in_turn(run->comm, begin, run);
+    int result = run_is_shared(run) ? connect_ranks(run) : 0;
+    if (result == 0) {
+        result = comm_in_turn(run->comm, begin, run);
+    }
     if (result == 0 && run_is_shared(run)) {
-        result = comm_connect(run->comm, run->device) == 0 ? 0 : EXIT_USAGE;
-        run->ranks =
-            (Ranks){.comm = run->comm, .data = run->data, .micros = run->options.accumulation};
+        run->ranks = (Ranks){.comm = run->comm,
+                             .grid = &run->grid,
+                             .data = run->data,
+                             .micros = run->options.accumulation,
+                             .bucket_bytes = run->options.ddp ? run->options.bucket : 0};
         ranks_join(&run->trainer, &run->ranks);
     }
     if (result == 0) {
@@ -389,13 +346,23 @@ static int train(Run *run) {
             comm_abandon(run->comm, result); /* the others wait for the next window */
         }
     }
-    return result == 0 && run_speaks(run) ? finish(run) : result;
+    if (result == 0 && run_is_shared(run)) {
+        run_gather(run);
+        run->way->gather(run);
+    }
+    if (result == 0 && run_evaluates(run)) {
+        run->eval_loss = run->way->evaluate(run);
+    }
+    if (result == 0 && !run_speaks(run) && run->options.generate > 0) {
+        take_part(run);
+    }
+    return result == 0 && run_speaks(run) ? run_finish(run) : result;
 }
 
 static int only_predict(void *context) {
     Run *run = context;
-    run->predicted = predict(run, data_batch_rows(run->data));
-    print_header(run);
+    run->predicted = run_predict(run, data_batch_rows(run->data));
+    run_print_header(run);
     if (open_report(run, NULL) != 0 ||
         report_prediction(run->report, run->device, &run->predicted) != 0) {
         return EXIT_RUN;
@@ -409,13 +376,22 @@ static int only_measure(void *context) {
     const TrainOptions *options = &run->options;
     int B = data_batch_rows(run->data);
     MemoryUse counted;
-    Trainer way = {0};
+    Model parts = {0};
+    Trainer way = {.model = &parts};
+    fused_set(&parts, options->fused_norm, options->fused_head);
+    if (options->offload) {
+        run->trainer.offload = way.offload =
+            offload_open(&options->config, B, options->T, options->checkpoint.segment);
+    }
     techniques_set(&way);
+    way.rule = techniques_rule((Optim)options->optim);
     trainer_measure_as(&way, &options->config, options->checkpoint, B, options->T, run->device,
                        &counted);
-    unfinished_show(&options->config, B, options->T, run->device, &counted);
-    run->predicted = predict(run, data_batch_rows(run->data));
-    print_header(run);
+    if (options->config.adapter.rank == 0) {
+        unfinished_show(&options->config, B, options->T, run->device, &counted);
+    }
+    run->predicted = run_predict(run, data_batch_rows(run->data));
+    run_print_header(run);
     if (open_report(run, NULL) != 0 ||
         report_measured(run->report, run->device, &counted, &run->predicted) != 0) {
         return EXIT_RUN;

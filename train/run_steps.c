@@ -8,6 +8,7 @@
 #include "common/lab.h"
 #include "labs/01_loop/contract.h"
 #include "labs/03_accumulate/contract.h"
+#include "train/fused.h"
 #include "train/profile.h"
 #include "train/run_state.h"
 
@@ -59,17 +60,6 @@ static int print_progress(Run *run, const StepReport *step) {
     return report_progress(run->report, &progress);
 }
 
-double run_evaluate(Run *run) {
-    Batch batch;
-    double loss = 0;
-    size_t tokens = 0;
-    for (size_t i = 0; data_eval(run->data, i, &batch); i++) {
-        loss += model_evaluate(run->trainer.model, &batch);
-        tokens += (size_t)batch.valid;
-    }
-    return tokens > 0 ? loss / (double)tokens : (double)NAN;
-}
-
 static bool due(int step, int every) {
     return every > 0 && step % every == 0;
 }
@@ -83,6 +73,12 @@ static int tell_scale(Run *run) {
                               (double)scale);
     }
     return result;
+}
+
+/* A rank that does not write brings what only it has. */
+static int save(Run *run) {
+    report_break(run->report);
+    return run->way->save(run) == 0 ? 0 : EXIT_RUN;
 }
 
 /* Between updates: lines, validations, checkpoints. */
@@ -101,17 +97,21 @@ static int after_update(Run *run, const StepReport *step) {
     } else if (print_progress(run, step) != 0) {
         return EXIT_RUN;
     }
-    if (due(number, options->eval_steps) && !last && run_speaks(run)) {
-        if (report_eval(run->report, number, run_evaluate(run)) != 0) {
+    bool evaluates = due(number, options->eval_steps) && !last;
+    bool saves = run->saves && (due(number, options->save_steps) || last);
+    if (evaluates || saves) {
+        run->way->gather(run);
+    }
+    if (evaluates && run_evaluates(run)) {
+        device_synchronize(run->device);
+        double sent = comm_sent(run->comm);
+        if (report_eval(run->report, number, run->way->evaluate(run)) != 0) {
             return EXIT_RUN;
         }
+        device_synchronize(run->device);
+        run->sent_before += comm_sent(run->comm) - sent; /* not by updates */
     }
-    if (options->output_dir != NULL && (due(number, options->save_steps) || last)) {
-        report_break(run->report);
-        int saved = snapshot_save(&run->snapshot, options->output_dir, options->save_total_limit);
-        return saved == 0 ? 0 : EXIT_RUN;
-    }
-    return 0;
+    return saves ? save(run) : 0;
 }
 
 /* Nothing was learned, so nothing is due: the same update is tried again with other data. */
@@ -140,7 +140,9 @@ static void begin_window(Run *run) {
 /* Called by train_epoch() after each window. @return whether to go on */
 static bool end_window(void *context, const StepReport *own) {
     Run *run = context;
-    StepReport all = run_is_shared(run) ? ranks_report(&run->trainer, own) : *own, *step = &all;
+    StepReport mine = *own;
+    mine.loss += run->pipeline.loss; /* of a window in stages: it has run as a whole */
+    StepReport all = run_is_shared(run) ? ranks_report(&run->trainer, &mine) : mine, *step = &all;
     const Schedule *schedule = &run->trainer.schedule;
     int updates = schedule->step - run->first_step;
     device_synchronize(run->device);
@@ -170,7 +172,8 @@ static bool end_window(void *context, const StepReport *own) {
 }
 
 bool run_needs_windows(const TrainOptions *options) {
-    return options->accumulation > 1 || options->checkpointing || options->config.precision != F32;
+    return options->accumulation > 1 || options->checkpointing ||
+           options->config.precision != F32 || options->cuda_graph;
 }
 
 /* train_epoch(), with nothing but lab 01. */
@@ -188,13 +191,20 @@ int run_steps(Run *run) {
     if (options->profile) {
         profile_begin(run->trainer.model);
     }
+    if (options->cuda_graph) {
+        run->graph = graphed_new(&run->trainer);
+    }
+    device_synchronize(run->device); /* what was enqueued before is sent before */
+    run->sent_before = comm_sent(run->comm);
     while (run->result == 0 && run->trainer.schedule.step < run->last_step) {
         int windows = run->windows;
         if (data_batches_left(run->data) == 0) {
             data_next_epoch(run->data);
         }
         begin_window(run);
-        if (run_is_shared(run) || run_needs_windows(options)) {
+        if (options->cuda_graph) {
+            graph_epoch(run->graph, run->data, options->accumulation, end_window, run);
+        } else if (run_is_shared(run) || run_needs_windows(options)) {
             train_epoch(&run->trainer, run->data, options->accumulation, end_window, run);
         } else {
             plain_epoch(run);
@@ -204,6 +214,8 @@ int run_steps(Run *run) {
             run->result = EXIT_RUN;
         }
     }
+    device_synchronize(run->device);
+    run->sent = comm_sent(run->comm);
     if (options->profile) {
         profile_end(run->trainer.model);
     }

@@ -8,7 +8,11 @@ $B/libtrain.a: $(PROGRAM) $(GPU_TABLE)
 	$(archive)
 
 # train_with LABS'OBJECTS: what a program of the kit is linked from, beside its own object.
-train_with = $1 $B/libtrain.a $B/libkit.a $(SIM)
+# The static data of what labs write in C is each rank's own: own_data.h.
+OWN_FIRST := $B/obj/common/own_data_first.o
+OWN_LAST  := $B/obj/common/own_data_last.o
+with_own_data = $(OWN_FIRST) $(filter $B/obj/%,$1) $(OWN_LAST) $(filter-out $B/obj/%,$1)
+train_with = $(call with_own_data,$1) $B/libtrain.a $B/libkit.a $(SIM)
 $B/bin/train: $B/obj/train/main.o $(call train_with,$(ALL_LABS))
 	$(link)
 # FROM=DIR: that folder's files, and nothing in place of those that it lacks.
@@ -19,7 +23,7 @@ $B/bin/train$(FROM_NAME): $B/obj/train/main.o $(call train_with,$(FROM_LABS))
 	$(link)
 endif
 train: $B/bin/train$(FROM_NAME)
-	@$< $(ARGS) $(quiet77)
+	@$(counted)$< $(ARGS) $(quiet77)
 # ---- ranks as processes: make mpi, then make mpirun N=4 ARGS="--max_steps 100" or mpirun itself ------
 .PHONY: mpi mpi-build mpirun mpirun-run
 has_mpi = command -v mpirun >/dev/null && { pkg-config --exists ompi-c || command -v mpicc >/dev/null; } || { $(call refuse,MPI is not installed: tools/setup.sh --mpi); exit 0; }
@@ -39,7 +43,7 @@ has-nccl:
 	@test -n "$(NCCL_SO)"
 nccl-programs: $B/bin/train $B/bin/ranks-check $B/bin/nccl-check $B/bin/ring-check
 mpirun:
-	@$(if $(N),,$(call refuse,how many ranks? make mpirun N=4 ARGS=...); exit 0;) $(has_mpi); $(MAKE) --no-print-directory MPI=1 mpirun-run
+	@$(if $(N),,$(call refuse,how many ranks? make mpirun N=4 ARGS=...); exit 0;) tools/mpirun.sh $(call in_quotes,$(N)) || { (exit 2) $(told); exit $$?; }; $(has_mpi); $(MAKE) --no-print-directory MPI=1 mpirun-run
 mpirun-run: $B/bin/train$(FROM_NAME) $B/env
 	@tools/mpirun.sh $(call in_quotes,$(N)) $< $(ARGS) $(quiet77)
 # What a student has after lab 02, for the tests: options that need later labs say so.
@@ -58,9 +62,10 @@ has_cu       = $(filter $1/%.cu,$(HOLES))
 define lab_rules
 .PHONY: lab$2 lab$2-run bet$2
 lab$2:
-	@$(if $(OWN),tools/needs.py $1 &&) $$(MAKE) --no-print-directory lab$2-run $$(quiet77)
+	@$(if $(and $(filter $1,$(GPU_ONLY)),$(filter cpu,$(DEVICE))),$$(call refuse,lab $2 runs on the simulated GPU alone: it asks for what a CPU does not have),\
+	    $(if $(OWN),tools/needs.py $1 &&) $$(MAKE) --no-print-directory lab$2-run $$(quiet77))
 lab$2-run: $B/bin/lab$2
-	@$$(if $$(ARGS),,tools/bets.py run $1 )$$< $(if $(call has_cu,$1),--device gpu --eval_fraction 0) $(RUN_$1) $$(ARGS) $$(quiet77)
+	@$$(if $$(ARGS),,tools/bets.py run $1 )$$(counted)$$< $(if $(call has_cu,$1),--device gpu --eval_fraction 0) $(RUN_$1) $(if $(DEVICE),--device $(DEVICE)) $$(ARGS) $$(quiet77)
 $B/bin/lab$2: $B/obj/train/main.o $(call train_with,$(call student_labs,$1))
 	$$(link)
 # Numbers to predict before it runs; with ARGS it is another run, about which nobody has bet.
@@ -69,7 +74,9 @@ bet$2:
 endef
 # One that `train` has no use for says nothing about it in its lab.json.
 define untrained_rules
-.PHONY: lab$2
+.PHONY: lab$2 bet$2
+bet$2:
+	@$$(call refuse,lab $2 has no bets: its lab.json has no "run" to measure)
 lab$2: $(call lab_objects,labs,$(filter $1/%,$(HOLES)))
 	@echo "lab $2 is compiled; make grade$2 runs it"
 endef
@@ -126,3 +133,13 @@ $B/bin/fp16$(FROM_NAME): $(call c_objects,$(wildcard train/show/fp16*.c)) $(call
 	$(link)
 $(SHOW05): $B/bin/fp16$(FROM_NAME)
 	@OMP_NUM_THREADS=1 $< $(@:05=) build/pictures $(quiet77)
+
+.PHONY: table
+# The series of experiments, each row a run: SHORT=1, DEVICE=gpu, SIZE=seeds (on a real GPU). With RANKS=4 the ways
+# to share a model among ranks: MACHINE=file, SIZE=gpt2 (docs/when_which.md).
+table: $B/bin/train $(if $(RANKS),$B/bin/makespan)
+ifdef RANKS
+	@tools/table_ranks.py $^ --ranks $(call in_quotes,$(RANKS)) $(if $(MACHINE),--machine $(call in_quotes,$(MACHINE))) $(if $(SIZE),--size $(SIZE)) $(ARGS)
+else
+	@tools/table.py $B/bin/train $(if $(SHORT),--short) $(if $(DEVICE),--device $(DEVICE)) $(if $(SIZE),--size $(SIZE)) $(ARGS) $(told)
+endif

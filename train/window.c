@@ -30,7 +30,8 @@ void course_run(const Course *course, const Plan *plan, int repeat, double *ms, 
     CHECK(batches != NULL, "no memory for %d micro-batches", plan->window);
     for (int k = 0; k < plan->window; k++) {
         const int32_t *ids = course->ids + (size_t)k * (size_t)N;
-        batches[k] = (Batch){plan->micro_batch, course->T, ids, ids + 1, N};
+        batches[k] = (Batch){
+            .B = plan->micro_batch, .T = course->T, .tokens = ids, .targets = ids + 1, .valid = N};
     }
     Memory *memory = memory_new(course->device, (MemoryOptions){0});
     Mixed mixed;

@@ -14,22 +14,22 @@ static float value(int r, size_t i) {
 }
 
 /* Tensors are allocated and released as on a stack. */
-typedef struct RankCalls {
+typedef struct CallCheck {
     Comm *comm;
     Device *device;
     int rank, ranks;
     float *host;  /* (ranks * LONGEST) */
     float *a, *b; /* (ranks * LONGEST) of the device */
-} RankCalls;
+} CallCheck;
 
-static void fill(RankCalls *calls, float *to, int r, size_t n) {
+static void fill(CallCheck *calls, float *to, int r, size_t n) {
     for (size_t i = 0; i < n; i++) {
         calls->host[i] = value(r, i);
     }
     device_upload(calls->device, to, calls->host, n * sizeof(float));
 }
 
-static void expect(RankCalls *calls, const float *data, const float *want, size_t n,
+static void expect(CallCheck *calls, const float *data, const float *want, size_t n,
                    const char *what) {
     device_download(calls->device, calls->host, data, n * sizeof(float));
     CHECK(memcmp(calls->host, want, n * sizeof(float)) == 0, "%s of %zu elements on rank %d of %d",
@@ -44,7 +44,7 @@ static float sum(int ranks, size_t i) {
     return total;
 }
 
-static void check_sums(RankCalls *calls, float *want, size_t n) {
+static void check_sums(CallCheck *calls, float *want, size_t n) {
     for (size_t i = 0; i < n; i++) {
         want[i] = sum(calls->ranks, i);
     }
@@ -60,7 +60,7 @@ static void check_sums(RankCalls *calls, float *want, size_t n) {
     expect(calls, calls->a + mine, want + mine, part, "reduce-scatter in place");
 }
 
-static void check_copies(RankCalls *calls, float *want, size_t n) {
+static void check_copies(CallCheck *calls, float *want, size_t n) {
     size_t bytes = n * sizeof(float);
     for (int r = 0; r < calls->ranks; r++) {
         for (size_t i = 0; i < n; i++) {
@@ -85,7 +85,7 @@ static void check_copies(RankCalls *calls, float *want, size_t n) {
 }
 
 /* Each is its rank's number: the sums are whole, and exact in half. */
-static void check_halves(RankCalls *calls) {
+static void check_halves(CallCheck *calls) {
     for (Precision type = F16; type <= BF16; type++) {
         uint16_t number[3], want = 0;
         float total = (float)(calls->ranks * (calls->ranks - 1) / 2);
@@ -115,7 +115,7 @@ static void check_host(Comm *comm) {
 
 void check_calls(Comm *comm, Device *device) {
     static const size_t sizes[] = {1, 31, LONGEST};
-    RankCalls calls = {comm, device, comm_rank(comm), comm_size(comm), NULL, NULL, NULL};
+    CallCheck calls = {comm, device, comm_rank(comm), comm_size(comm), NULL, NULL, NULL};
     size_t room = (size_t)calls.ranks * LONGEST * sizeof(float);
     float *want = malloc(room);
     calls.host = malloc(room);

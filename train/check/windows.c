@@ -32,6 +32,7 @@ typedef struct RankTrial {
     Batch batches[BATCHES];
     int count; /* of them */
     Whole shared, alone;
+    Grid grid;
     Ranks others;
     int window;                 /* that runs */
     double loss;                /* expected of it */
@@ -50,7 +51,8 @@ static void make_batches(RankTrial *trial) {
     static int32_t tokens[BATCHES][ROWS * LONGEST], targets[BATCHES][ROWS * LONGEST];
     trial->count = 2 * trial->ranks + 1;
     for (int m = 0; m < trial->count; m++) {
-        Batch batch = {1 + m % ROWS, LONGEST - m % 5, tokens[m], targets[m], 0};
+        Batch batch = {
+            .B = 1 + m % ROWS, .T = LONGEST - m % 5, .tokens = tokens[m], .targets = targets[m]};
         for (int i = 0; i < batch.B * batch.T; i++) {
             bool valid = m != 1 && (i + m) % 4 != 2;
             tokens[m][i] = (m * 89 + i * 37) % shape.V;
@@ -222,8 +224,17 @@ static void run(RankTrial *trial, Device *device) {
         trainer->optimizer->context = trial;
     }
     Data *data = data_from_batches(trial->batches, trial->count);
-    data_share(data, trial->rank, trial->ranks);
-    trial->others = (Ranks){.comm = trial->comm, .data = data, .micros = trial->micros};
+    trial->grid = (Grid){.replicas = trial->ranks,
+                         .stages = 1,
+                         .slices = 1,
+                         .replica = trial->rank,
+                         .of_replicas = comm_nccl(trial->comm)};
+    ranks_share(data, &trial->grid);
+    trial->others = (Ranks){.comm = trial->comm,
+                            .grid = &trial->grid,
+                            .data = data,
+                            .micros = trial->micros,
+                            .bucket_bytes = 1000};
     if (trial->differs && trial->rank == trial->ranks - 1) {
         drift(trainer->model, WTE);
     }
@@ -244,6 +255,7 @@ static void run(RankTrial *trial, Device *device) {
     CHECK(!skips || trial->shared.mixed.scaler.scale == scale / 2, "scale %g after %g",
           (double)trial->shared.mixed.scaler.scale, (double)scale);
     expect_same_end(trial);
+    ranks_leave(trainer, &trial->others);
     data_free(data);
     free(room);
     unmake(&trial->shared);

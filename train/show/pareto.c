@@ -88,8 +88,9 @@ int main(int argc, char **argv) {
     }
     course_fill(course, (uint64_t)options.seed);
     size_t budget = options.fit > 0 ? options.fit : SIZE_MAX;
+    int optim = OPTIM_ADAMW;
     if (fit_choose(&course->config, course->batch, course->T, budget, course->device, &show.rates,
-                   &show.chosen) != 0) {
+                   &optim, &show.chosen) != 0) {
         fprintf(stderr, "pareto: nothing fits, so no plan is marked\n");
     }
     course_each(course->config.L, course->batch, count_plan, &show);
