@@ -1,0 +1,68 @@
+/* Lab 07: Adafactor, on the GPU. The contract is in kernels/adafactor.h. */
+#include "kernels/adafactor.h"
+
+#include <math.h>
+
+#include "common/lab.h"
+#include "kernels/real.cuh"
+
+/* How threads map to data. Means first: a grid of SHARES blocks for each tensor; they take its rows
+   in turn, and then, WIDTH at a time, its columns. Then each block of threads takes a block of the
+   lists' flat index, as in sumsq, and leaves a sum of squares in the workspace; a block for each
+   tensor makes one factor of these; and the update, of one number a thread, multiplies by it.
+
+       R, C  ->  partial sums of g^2 / (R C)  ->  factor = sqrt(mean(R)) lr / max(1, rms(U) / clip)
+
+   mean(R) is the same for all of a tensor: it is left out until there is one place to work it
+   out. */
+
+enum { THREADS = TENSOR_BLOCK, SHARES = 32, WIDTH = 32, HEIGHT = THREADS / WIDTH };
+
+/* Sum over the threads of a block, on every thread; all must call. */
+GIVEN static __device__ double block_sum(double x) {
+    __shared__ double of_warp[THREADS / 32];
+    x = warp_sum_double(x);
+    __syncthreads(); /* the sum before this one has been read */
+    if (threadIdx.x % 32 == 0) {
+        of_warp[threadIdx.x / 32] = x;
+    }
+    __syncthreads();
+    double sum = 0;
+    for (int warp = 0; warp < THREADS / 32; warp++) {
+        sum += of_warp[warp];
+    }
+    return sum;
+}
+
+/* R of the tensor blockIdx.y, and C of it:
+
+       static __global__ void row_means(TensorList row, TensorList col, TensorList grad,
+                                        float beta2, float epsilon);
+       static __global__ void column_means(TensorList col, TensorList grad, float beta2,
+                                           float epsilon);
+ */
+
+/* g / sqrt(R C) of each number, the sums of its square, the factor, and the update:
+
+       static __global__ void partial_squares(double *partial, TensorList row, TensorList col,
+                                              TensorList grad);
+       static __global__ void tensor_factor(double *partial, TensorList row, TensorList grad,
+                                            Adafactor adafactor);
+       static __global__ void update(TensorList weight, TensorList row, TensorList col,
+                                     TensorList grad, const double *factor, Adafactor adafactor);
+ */
+
+extern "C" void adafactor_gpu(TensorList weight, TensorList row, TensorList col, TensorList grad,
+                              Adafactor adafactor, int t, const Workspace *workspace) {
+    CHECK(t >= 1, "t = %d, steps count from 1", t);
+    CHECK(workspace->bytes >= adafactor_scratch(weight.length), "workspace of %zu bytes",
+          workspace->bytes);
+    if (weight.length == 0) {
+        return;
+    }
+    float beta2 = (float)(1 - pow(t, -(double)adafactor.power));
+    dim3 shares(SHARES, (unsigned)weight.count);
+    (void)row, (void)col, (void)grad, (void)beta2, (void)shares;
+    TODO("task 3: row_means and column_means, and launch them (about 45 lines)");
+    TODO("task 4: partial_squares, tensor_factor and update, and launch them (about 55 lines)");
+}

@@ -1,0 +1,151 @@
+/* Lab 08: batches that are on the device before they are needed. The contracts are in
+   labs/08_prefetch/contract.h. */
+#include <cuda_runtime.h>
+#include <stdlib.h>
+
+#include "common/lab.h"
+#include "labs/08_prefetch/contract.h"
+
+/* A place for a batch, here and there. */
+typedef struct BatchSlot {
+    int32_t *host;      /* (2, tokens): tokens, then targets */
+    int32_t *device;    /* the same on the device */
+    cudaEvent_t copied; /* in the copy stream: the copy of its batch is over */
+    cudaEvent_t used;   /* in the default stream: the work on its batch is over */
+    Batch batch;
+} BatchSlot;
+
+struct Prefetch {
+    BatchReader reader;
+    size_t tokens;
+    bool pinned;
+    Memory *lane;
+    MemoryMark mark;
+    cudaStream_t copies;
+    int slots;
+    uint64_t read;  /* batches so far; batch i is in slot i % slots */
+    uint64_t given; /* of these handed out */
+    int result;     /* the reader's last word */
+    BatchSlot slot[];
+};
+
+#define EXPECT(call) CHECK((call) == cudaSuccess, "%s", cudaGetErrorString(cudaGetLastError()))
+
+/* ---- slots ----------------------------------------------------------------------------------- */
+
+static size_t slot_bytes(const Prefetch *prefetch) {
+    return 2 * prefetch->tokens * sizeof(int32_t);
+}
+
+static void slot_open(Prefetch *prefetch, BatchSlot *slot) {
+    size_t bytes = slot_bytes(prefetch);
+    slot->device = memory_alloc(prefetch->lane, MEMORY_DATA, "slot", -1, bytes);
+    EXPECT(cudaEventCreateWithFlags(&slot->copied, cudaEventDisableTiming));
+    EXPECT(cudaEventCreateWithFlags(&slot->used, cudaEventDisableTiming));
+    TODO("task 1: host memory, pinned or pageable (about 6 lines)");
+}
+
+static void slot_close(Prefetch *prefetch, BatchSlot *slot) {
+    (void)prefetch;
+    TODO("task 1: host memory goes back, by the call that fits (about 5 lines)");
+    EXPECT(cudaEventDestroy(slot->copied));
+    EXPECT(cudaEventDestroy(slot->used));
+}
+
+/* Reads a batch into the next slot, and enqueues its copy. */
+static void fill(Prefetch *prefetch) {
+    BatchSlot *slot = &prefetch->slot[prefetch->read % (uint64_t)prefetch->slots];
+    int32_t *targets = slot->host + prefetch->tokens;
+    /* task 1: may the reader write there yet? (1 line) */
+    prefetch->result =
+        prefetch->reader.read(prefetch->reader.context, slot->host, targets, &slot->batch);
+    if (prefetch->result != 1) {
+        return;
+    }
+    /* task 2: a copy of its own stream overwrites the batch before: after which work? (1 line) */
+    (void)targets;
+    TODO("task 1: copy tokens and targets, B * T of each, and say when they are there (about 6 "
+         "lines)");
+}
+
+/* All work on the batch that was handed out last has been enqueued. */
+static void give_back(Prefetch *prefetch) {
+    if (prefetch->slots > 1) {
+        TODO("task 2: its slot may be filled again once that work is over (about 3 lines)");
+    }
+}
+
+/* ---- the way of a batch ---------------------------------------------------------------------- */
+
+Prefetch *prefetch_open(Memory *memory, int slots, size_t tokens, bool pinned, BatchReader reader) {
+    CHECK(slots >= 1 && tokens >= 1, "%d slots of %zu tokens", slots, tokens);
+    Prefetch *prefetch = calloc(1, sizeof *prefetch + (size_t)slots * sizeof(BatchSlot));
+    CHECK(prefetch != NULL, "no host memory for %d slots", slots);
+    prefetch->reader = reader;
+    prefetch->tokens = tokens;
+    prefetch->pinned = pinned;
+    prefetch->slots = slots;
+    prefetch->result = 1;
+    prefetch->lane = memory_lane(memory, "slots");
+    prefetch->mark = memory_mark(prefetch->lane);
+    if (slots > 1) {
+        TODO("task 2: a stream for copies, which the default stream does not wait for (1 line)");
+    }
+    for (int i = 0; i < slots; i++) {
+        slot_open(prefetch, &prefetch->slot[i]);
+    }
+    EXPECT(cudaStreamSynchronize(0)); /* memory comes from its pool, and is there from now on */
+    return prefetch;
+}
+
+int prefetch_next(Prefetch *prefetch, Batch *batch) {
+    give_back(prefetch);
+    if (prefetch->slots > 1) {
+        TODO("task 2: fill all slots that are free (about 3 lines)");
+    }
+    if (prefetch->result == 1) {
+        fill(prefetch);
+    }
+    if (prefetch->read == prefetch->given) {
+        TODO("task 3: the reader has ended, or failed: nothing is in flight (about 2 lines)");
+    }
+    const BatchSlot *slot = &prefetch->slot[prefetch->given++ % (uint64_t)prefetch->slots];
+    /* task 1: the default stream may not read it before it is there (1 line) */
+    *batch = slot->batch;
+    batch->tokens = slot->device;
+    batch->targets = slot->device + prefetch->tokens;
+    batch->on_device = true;
+    return 1;
+}
+
+void prefetch_stop(Prefetch *prefetch) {
+    give_back(prefetch);
+    TODO("task 3: nothing is in flight, and the next call begins anew (about 3 lines)");
+}
+
+void prefetch_close(Prefetch *prefetch) {
+    if (prefetch == NULL) {
+        return;
+    }
+    EXPECT(cudaDeviceSynchronize()); /* no copy reads or writes a slot any more */
+    for (int i = 0; i < prefetch->slots; i++) {
+        slot_close(prefetch, &prefetch->slot[i]);
+    }
+    memory_release(prefetch->lane, prefetch->mark);
+    if (prefetch->copies != NULL) {
+        EXPECT(cudaStreamDestroy(prefetch->copies));
+    }
+    free(prefetch);
+}
+
+/* ---- predictions ----------------------------------------------------------------------------- */
+
+size_t prefetch_bytes(int slots, int B, int T) {
+    (void)slots, (void)B, (void)T;
+    TODO("task 5: tokens and targets of all slots (1 line)");
+}
+
+double prefetch_time(int batches, int slots, double copy, double work) {
+    (void)batches, (void)slots, (void)copy, (void)work;
+    TODO("task 5: with one slot, and with more (about 2 lines)");
+}

@@ -1,0 +1,59 @@
+/* Lab 09: the head in chunks of rows. The contract is in labs/09_fusion/contract.h. */
+#include "common/lab.h"
+#include "common/model.h"
+#include "labs/09_fusion/contract.h"
+
+int head_chunk_rows(int N, int C, int V) {
+    (void)N, (void)C, (void)V;
+    TODO("task 3: rows of a chunk (about 5 lines)");
+}
+
+/* A tensor of the head with `bytes` for each token of the pass. */
+static void *head_alloc(Pass *pass, const char *name, size_t bytes) {
+    size_t N = (size_t)pass->B * (size_t)pass->T;
+    return memory_alloc(pass->memory, MEMORY_ACTIVATIONS, name, -1, N * bytes);
+}
+
+/* Some rows of the pass, and what belongs to them: their parts of lnf and dlnf, of losses, lse and
+   targets, and the logits. */
+
+double head_forward(Pass *pass, const Real *x) {
+    const Model *model = pass->model;
+    const Param *params = model->base;
+    int C = model->config.C, V = model->config.V, N = pass->B * pass->T;
+    int rows = head_chunk_rows(N, C, V);
+    Head *head = &pass->head;
+    *head = (Head){.mark = memory_mark(pass->memory)};
+    head->lnf = head_alloc(pass, "lnf.out", (size_t)C * precision_bytes(model->config.precision));
+    head->mean = head_alloc(pass, "lnf.mean", sizeof(float));
+    head->rstd = head_alloc(pass, "lnf.rstd", sizeof(float));
+    head->losses = head_alloc(pass, "losses", sizeof(float));
+    head->lse = head_alloc(pass, "losses.lse", sizeof(float));
+    model->ops->layernorm_forward(head->lnf, head->mean, head->rstd, x,
+                                  param_weight(&params[LNF_WEIGHT]),
+                                  param_weight(&params[LNF_BIAS]), N, C);
+    /* Each chunk's logits take the place of those before. */
+    (void)rows;
+    TODO("task 3: logits, losses and lse of chunk after chunk (about 15 lines)");
+    return pass_losses(pass);
+}
+
+void head_backward(Pass *pass, const Real *x, float dloss) {
+    const Model *model = pass->model;
+    const Param *params = model->base;
+    const Head *head = &pass->head;
+    int C = model->config.C, V = model->config.V, N = pass->B * pass->T;
+    int rows = head_chunk_rows(N, C, V);
+    size_t bytes = (size_t)N * (size_t)C * precision_bytes(model->config.precision);
+    Real *dlnf = memory_alloc_zero(pass->memory, MEMORY_ACTIVATIONS, "lnf.dout", -1, bytes);
+    /* Forward has kept lse, so a chunk needs no other; what it adds to the embedding is added to
+       the gradient itself, which is float. */
+    (void)dloss, (void)V, (void)rows;
+    TODO("task 3: chunk after chunk: logits, their gradient, what they add (about 20 lines)");
+    device_fill(model->device, pass->dx, 0, bytes);
+    model->ops->layernorm_backward(pass->dx, model_norm_grad(model, &params[LNF_WEIGHT]),
+                                   model_norm_grad(model, &params[LNF_BIAS]), dlnf, x, head->mean,
+                                   head->rstd, param_weight(&params[LNF_WEIGHT]), N, C,
+                                   &model->workspace);
+    memory_release(pass->memory, head->mark);
+}

@@ -1,0 +1,129 @@
+/* Lab 09, judged. The fused op and captured steps must have the very bits of what they stand for,
+   which the kit runs in a program without the hand-in; the head is held against a model in double,
+   under a budget. What is said of a mistake is in grader/labs/09_fusion/. */
+#include "grader/labs/09_fusion/compare.h"
+
+/* ---- tasks 1 and 2: residual and norm -------------------------------------------------------- */
+
+GRADED(09_fusion, norm_forward, "task 1: the bits of residual and layer norm apart") {
+    NormCalls calls = norm_all(check, false);
+    norm_grade(&calls);
+}
+
+GRADED(09_fusion, norm_clean, "task 1: bounds, initialisation, races, divergence") {
+    check_after(check, "norm_forward");
+    norm_grade_clean(check, false);
+}
+
+GRADED(09_fusion, norm_traffic, "task 1: at most 1.05 times 4 N C numbers are moved") {
+    check_after(check, "norm_forward");
+    norm_grade_traffic(check, false);
+}
+
+GRADED(09_fusion, norm_backward, "task 2: the bits of their backward passes") {
+    NormCalls calls = norm_all(check, true);
+    norm_grade(&calls);
+}
+
+GRADED(09_fusion, back_clean, "task 2: bounds, initialisation, races, divergence") {
+    check_after(check, "norm_backward");
+    norm_grade_clean(check, true);
+}
+
+GRADED(09_fusion, back_schedules, "task 2: the same bits in three orders") {
+    check_after(check, "norm_backward");
+    norm_grade_schedules(check);
+}
+
+GRADED(09_fusion, back_traffic, "task 2: at most 1.05 times 7 N C numbers are moved") {
+    check_after(check, "norm_backward");
+    norm_grade_traffic(check, true);
+}
+
+/* ---- task 3: the head ------------------------------------------------------------------------ */
+
+GRADED(09_fusion, chunk_rows, "task 3: rows of a chunk") {
+    chunks_grade(check);
+}
+
+GRADED(09_fusion, head_loss, "task 3: losses, chunk by chunk") {
+    head_grade(check, F32, false);
+}
+
+GRADED(09_fusion, head_gradients, "task 3: all gradients, to 1e-5") {
+    check_after(check, "head_loss");
+    head_grade(check, F32, true);
+}
+
+GRADED(09_fusion, head_half, "task 3: in f16 and bf16 too: sums of the embedding stay float") {
+    check_after(check, "head_loss head_gradients");
+    head_grade(check, check_int(check, 0, 1) ? F16 : BF16, true);
+}
+
+GRADED(09_fusion, head_memory, "task 3: in memory for one chunk of logits") {
+    check_after(check, "head_loss head_gradients");
+    head_grade_memory(check);
+}
+
+/* ---- task 4: numbers in device memory -------------------------------------------------------- */
+
+GRADED(09_fusion, clip, "task 4: norm and factor, in float") {
+    clip_grade(check);
+}
+
+GRADED(09_fusion, control, "task 4: an update whose numbers lie in memory") {
+    control_grade(check, 0);
+}
+
+GRADED(09_fusion, control_found, "task 4: and none where a gradient was not finite") {
+    check_after(check, "control");
+    control_grade(check, 1);
+}
+
+/* ---- tasks 5 and 6: captured steps ----------------------------------------------------------- */
+
+GRADED(09_fusion, replays, "tasks 5, 6: 20 replays have the bits of 20 eager steps") {
+    StepsScript script = steps_script(check, F32, 21, 2);
+    steps_grade(&script);
+}
+
+GRADED(09_fusion, overflow, "tasks 5, 6: fp16, and a script of overflows") {
+    check_after(check, "replays");
+    StepsScript script = steps_script(check, F16, 10, 2);
+    script.window[3].scale = 0x1p40f;
+    script.window[4 + check_int(check, 1, 3)].scale = 0x1p60f;
+    steps_grade(&script);
+}
+
+GRADED(09_fusion, guard, "task 5: windows of other shapes and other numbers of targets") {
+    check_after(check, "replays");
+    StepsScript script = steps_script(check, F32, 12, 3);
+    Given *given = &script.given;
+    batch_cut_row(check, &given->batch[4], 0, 3);
+    given->batch[7] = batch_all_masked(given->batch[7]);
+    script.window[5].count = 2;
+    given->batch[14] = batch_full(check, given->config.V, 2, given->batch[0].T);
+    given->batch[given->batches] = batch_full(check, given->config.V, 3, given->batch[0].T);
+    script.window[7] = script.window[8] = (StepsWindow){.first = given->batches++, .count = 1};
+    steps_grade(&script);
+}
+
+GRADED(09_fusion, launches, "task 5: one launch from the host, 64 bytes beside the ids") {
+    check_after(check, "replays");
+    StepsScript script = steps_script(check, F32, 6, 2);
+    steps_grade_launches(&script);
+}
+
+GRADED(09_fusion, together, "with labs 04 and 05, and your norm: bf16, blocks run again") {
+    check_after(check, "replays norm_forward norm_backward");
+    StepsScript script = steps_script(check, BF16, 6, 2);
+    script.option[STEPS_SEGMENT] = 1;
+    script.option[STEPS_FUSED] = 1;
+    steps_grade(&script);
+}
+
+/* ---- task 7: bytes --------------------------------------------------------------------------- */
+
+GRADED(09_fusion, chains, "task 7: bytes that five chains move, apart and fused") {
+    chains_grade(check);
+}

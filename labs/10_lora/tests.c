@@ -1,0 +1,386 @@
+/* Lab 10, judged: a layer with its adapter against plain loops in double; a model that trains
+   against the frozen model, to the bit where it has to be; bytes against counted ones; names and
+   contents against what peft writes. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/testkit/reference.h"
+#include "grader/check.h"
+#include "grader/labs/10_lora/counted.h"
+#include "grader/labs/10_lora/files.h"
+#include "grader/labs/10_lora/layer.h"
+#include "grader/labs/10_lora/merged.h"
+#include "grader/labs/10_lora/names.h"
+#include "grader/labs/10_lora/run.h"
+#include "grader/labs/10_lora/sizes.h"
+#include "grader/labs/10_lora/start.h"
+
+/* ---- task 1 ---------------------------------------------------------------------------------- */
+
+GRADED(10_lora, init, "task 1: A is uniform, as wide as it should be, B is 0") {
+    LoraRun run = lora_run(check, TARGET_ALL, 0, true, 0);
+    check_give_config(check, &run.config);
+    check_give(check, "seed", WIRE_U64, &run.seed, 1);
+    static const char *const names[] = {"first", "again", "other"};
+    for (int i = 0; i < 3; i++) {
+        check_want(check, names[i], WIRE_F32, run.numbers);
+    }
+    if (!check_run(check, "init", SECONDS)) {
+        return;
+    }
+    const float *first = check_got(check, names[0], WIRE_F32);
+    size_t bytes = run.numbers * sizeof *first, half = run.numbers / 2;
+    if (!start_expect_zeros(check, &run, first) || !start_expect_uniform(check, &run, first)) {
+        return;
+    }
+    if (memcmp(first, check_got(check, "again", WIRE_F32), bytes) != 0) {
+        check_fail(check, "the same seed gives other numbers: they come from rng_new(seed, "
+                          "RNG_ADAPTERS) alone");
+    } else if (memcmp(first, check_got(check, "other", WIRE_F32), bytes) == 0) {
+        check_fail(check, "another seed gives the same numbers");
+    } else if (memcmp(first, first + half, run.params[0].count * sizeof *first) == 0) {
+        check_fail(check, "the adapters of two blocks begin with the same numbers");
+    } else {
+        check_good(check);
+    }
+}
+
+static LinearId any_layer(Check *check) {
+    return (LinearId)check_int(check, 0, BLOCK_LINEARS - 1);
+}
+
+GRADED(10_lora, forward, "task 1: the frozen layer and its branch, nothing trains") {
+    LayerJob job = layer_draw(check, any_layer(check), F32, 0.3f, false, check_on_gpu());
+    layer_judge(&job);
+}
+
+GRADED(10_lora, forward_half, "task 1: the same in half precision") {
+    Precision precision = check_int(check, 0, 1) ? F16 : BF16;
+    LayerJob job = layer_draw(check, any_layer(check), precision, 0.3f, false, false);
+    layer_judge(&job);
+}
+
+/* ---- task 2 ---------------------------------------------------------------------------------- */
+
+GRADED(10_lora, backward, "task 2: the gradients of A, B and the input are added") {
+    LayerJob job = layer_draw(check, any_layer(check), F32, 0, true, check_on_gpu());
+    check_after(check, "forward");
+    layer_judge(&job);
+}
+
+GRADED(10_lora, backward_dropout, "task 2: the same under a mask, on the branch alone") {
+    LayerJob job = layer_draw(check, any_layer(check), F32, 0.4f, true, check_on_gpu());
+    check_after(check, "forward backward");
+    layer_judge(&job);
+}
+
+GRADED(10_lora, backward_half, "task 2: the same in half precision") {
+    Precision precision = check_int(check, 0, 1) ? F16 : BF16;
+    LayerJob job = layer_draw(check, any_layer(check), precision, 0.4f, true, false);
+    check_after(check, "forward forward_half backward backward_dropout");
+    layer_judge(&job);
+}
+
+GRADED(10_lora, on_the_gpu, "task 2: the same on the simulated GPU") {
+    LayerJob job = layer_draw(check, any_layer(check), F32, 0.4f, true, true);
+    check_after(check, "forward backward backward_dropout");
+    layer_judge(&job);
+}
+
+/* The gradients of A and B follow from that of the matrix which both stand beside:
+   W' = W + s B A, so dB = s dW' A^T and dA = s B^T dW'. */
+GRADED(10_lora, gradients, "task 2: a whole model, against its merged twin in double") {
+    LoraRun run = lora_run(check, (unsigned)check_int(check, 1, TARGET_ALL), 0, false, 0);
+    check_after(check, "forward backward");
+    lora_give(&run);
+    if (lora_start(&run, "adapters")) {
+        merged_expect_gradients(&run);
+    }
+}
+
+GRADED(10_lora, first_step, "tasks 1, 2: the first step computes what the model computes") {
+    LoraRun run = lora_run(check, TARGET_ALL, 0.3f, true, 0);
+    run.passes = run.window = 1;
+    check_after(check, "init forward backward backward_dropout");
+    lora_give(&run);
+    if (!lora_start_bare(&run)) {
+        return;
+    }
+    size_t logits = (size_t)(run.batch[0].B * run.config.V);
+    float *bare = (float *)check_doubles(check, logits);
+    uint64_t loss = *(const uint64_t *)check_got(check, "loss", WIRE_U64);
+    memcpy(bare, check_got(check, "logits", WIRE_F32), logits * sizeof *bare);
+    if (!lora_start(&run, "adapters")) {
+        return;
+    }
+    if (memcmp(bare, check_got(check, "logits", WIRE_F32), logits * sizeof *bare) != 0 ||
+        loss != *(const uint64_t *)check_got(check, "loss", WIRE_U64)) {
+        check_fail(check, "with fresh adapters the logits or the loss are not those of the model, "
+                          "bit for bit: B is 0, so the branch adds 0");
+        return;
+    }
+    if (start_expect_gradients(check, &run)) {
+        check_good(check);
+    }
+}
+
+/* ---- task 3 ---------------------------------------------------------------------------------- */
+
+GRADED(10_lora, states, "task 3: weights, gradients and states, to the byte") {
+    Quiz quiz = {.check = check, .numbers = MEMORY_KINDS};
+    for (int i = 0; i < 9; i++) {
+        quiz_add(&quiz, (Shape){.config = sizes_config(check, (Precision)(i % 3),
+                                                       (Attention)(i % 2), i % 2),
+                                .B = 1 + i,
+                                .T = 8});
+    }
+    for (int id = 0; id < BLOCK_LINEARS; id++) { /* each of them alone */
+        ModelConfig config = sizes_config(check, F32, ATTENTION_PLAIN, false);
+        config.adapter.targets = 1u << id;
+        quiz_add(&quiz, (Shape){.config = config, .B = 10 + id, .T = 8});
+    }
+    ModelConfig large = {.V = 50257, .T = 1024, .L = 48, .NH = 25, .C = 1600};
+    large.adapter = layer_adapter(check, TARGET_ALL, 0);
+    quiz_add(&quiz, (Shape){.config = large, .B = 1, .T = 1024});
+    sizes_give_adapters(&quiz);
+    if (quiz_run(&quiz, "formulas/states", SECONDS)) {
+        for (int i = 0; i < quiz.count; i++) {
+            sizes_expect_states(check, quiz.name[i], &quiz.shape[i].config);
+        }
+    }
+}
+
+GRADED(10_lora, frozen, "tasks 1, 2: fifty updates, and no bit of the frozen weights has changed") {
+    LoraRun run = lora_run(check, TARGET_ALL, 0.1f, true, 0);
+    run.passes = 50;
+    run.window = 1;
+    check_after(check, "init forward backward backward_dropout");
+    lora_give(&run);
+    if (!lora_start(&run, "adapters")) {
+        return;
+    }
+    const float *base = check_got(check, "base", WIRE_F32);
+    const float *trained = check_got(check, "trained", WIRE_F32);
+    for (size_t i = 0; i < run.base; i++) {
+        if (memcmp(&base[i], &run.weights[i], sizeof *base) != 0) {
+            check_fail(check, "a frozen weight has changed: training moves A and B alone");
+            return;
+        }
+    }
+    for (int i = 0; i < run.count; i++) {
+        const float *x = trained + protocol_numbers(run.params, i);
+        if (!(sum_of_squares(x, run.params[i].count) > 0)) {
+            check_fail(check,
+                       "after 50 updates h.%d.%s is still 0, or not finite: it has no "
+                       "gradient",
+                       run.params[i].layer, run.params[i].name);
+            return;
+        }
+    }
+    check_good(check);
+}
+
+/* ---- task 4 ---------------------------------------------------------------------------------- */
+
+GRADED(10_lora, merge, "task 4: the product is added to square and other matrices") {
+    merged_judge(check, MERGE_IN);
+}
+
+GRADED(10_lora, take_out, "task 4: and taken out again") {
+    check_after(check, "merge");
+    merged_judge(check, MERGE_OUT);
+}
+
+GRADED(10_lora, swap, "task 4: another adapter in its place") {
+    check_after(check, "merge take_out");
+    merged_judge(check, MERGE_SWAPPED);
+}
+
+GRADED(10_lora, merged_logits,
+       "task 4: merged, the model computes what it did beside its adapters") {
+    check_after(check, "forward merge");
+    merged_judge(check, MERGE_LOGITS);
+}
+
+/* ---- task 5 ---------------------------------------------------------------------------------- */
+
+GRADED(10_lora, targets, "task 5: the layers that a name stands for") {
+    names_judge_targets(check);
+}
+
+enum { NAME_ROOM = 96 };
+
+GRADED(10_lora, names, "task 5: the names of the matrices in the file") {
+    ModelConfig config = sizes_config(check, F32, ATTENTION_PLAIN, false);
+    config.L = 11;
+    config.adapter.targets = TARGET_ALL;
+    int count = adapters_count(&config);
+    Param *params = (Param *)check_doubles(check, (size_t)count * sizeof *params);
+    adapters_describe(params, &config);
+    check_give_config(check, &config);
+    check_want(check, "names", WIRE_BYTES, (size_t)count * NAME_ROOM);
+    if (!check_run(check, "names", SECONDS)) {
+        return;
+    }
+    const char *got = check_got(check, "names", WIRE_BYTES);
+    for (int i = 0; i < count; i++) {
+        char want[NAME_ROOM];
+        snprintf(want, sizeof want, "base_model.model.transformer.h.%d.%s", params[i].layer,
+                 params[i].name);
+        if (strncmp(got + i * NAME_ROOM, want, NAME_ROOM) != 0) {
+            check_fail(check, "the name is \"%.90s\", and peft looks for \"%s\"",
+                       got + i * NAME_ROOM, want);
+            return;
+        }
+    }
+    check_good(check);
+}
+
+GRADED(10_lora, content, "task 5: what adapter_config.json says") {
+    ModelConfig config = sizes_config(check, F32, ATTENTION_PLAIN, true);
+    const Adapter *adapter = &config.adapter;
+    char base[24] = "";
+    if (check_int(check, 0, 3) > 0) {
+        snprintf(base, sizeof base, "gpt2-%d", check_int(check, 1, 999));
+    }
+    check_give_config(check, &config);
+    check_give(check, "base", WIRE_BYTES, base, sizeof base);
+    check_want(check, "content", WIRE_BYTES, CONTENT_BYTES);
+    if (!check_run(check, "content", SECONDS)) {
+        return;
+    }
+    const char *got = check_got(check, "content", WIRE_BYTES);
+    json_t *json = memchr(got, '\0', CONTENT_BYTES) != NULL ? json_loads(got, 0, NULL) : NULL;
+    if (!json_is_object(json)) {
+        check_fail(check, "the content is not a JSON object");
+    } else if (files_expect_entry(check, json, "peft_type", json_string("LORA")) &&
+               files_expect_entry(check, json, "task_type", json_string("CAUSAL_LM")) &&
+               files_expect_entry(check, json, "base_model_name_or_path",
+                                  *base != '\0' ? json_string(base) : json_null()) &&
+               files_expect_entry(check, json, "r", json_integer(adapter->rank)) &&
+               files_expect_entry(check, json, "lora_alpha", json_real((double)adapter->alpha)) &&
+               files_expect_entry(check, json, "lora_dropout",
+                                  json_real((double)adapter->dropout)) &&
+               files_expect_entry(check, json, "fan_in_fan_out", json_true()) &&
+               files_expect_entry(check, json, "bias", json_string("none")) &&
+               files_expect_targets(check, json, adapter->targets)) {
+        check_good(check);
+    }
+    json_decref(json);
+}
+
+GRADED(10_lora, read, "task 5: what peft has written is read, what cannot be used is refused") {
+    files_judge_read(check);
+}
+
+/* ---- task 6 ---------------------------------------------------------------------------------- */
+
+GRADED(10_lora, dropped, "task 6: the inputs that no backward reads") {
+    Quiz quiz = {.check = check, .numbers = 1};
+    for (int i = 0; i < 12; i++) {
+        ModelConfig config = sizes_config(check, (Precision)(i % 3), (Attention)(i % 2), i % 2);
+        config.adapter.targets = i < 8 ? 1u << i / 2 : (unsigned)check_int(check, 1, TARGET_ALL);
+        quiz_add(&quiz, (Shape){.config = config, .B = 1 + i, .T = 8});
+    }
+    sizes_give_adapters(&quiz);
+    if (!quiz_run(&quiz, "formulas/dropped", SECONDS)) {
+        return;
+    }
+    for (int i = 0; i < quiz.count; i++) {
+        sizes_expect_dropped(check, quiz.name[i], &quiz.shape[i].config);
+    }
+}
+
+GRADED(10_lora, activations, "task 6: activations at the peak, to the byte") {
+    check_after(check, "dropped");
+    sizes_ask_activations(check, false);
+}
+
+GRADED(10_lora, activations_again, "task 6: the same with checkpointing") {
+    check_after(check, "dropped activations");
+    sizes_ask_activations(check, true);
+}
+
+/* So wide that the backward of a block is the peak, not that of the head. */
+enum { WIDE = 120 };
+
+/* The bytes that the step may take: fewer than a step takes that keeps an input which it need not,
+   and fewer than full training takes. */
+static size_t tight_budget(const LoraRun *run, size_t *full) {
+    const Batch *batch = &run->batch[0];
+    unsigned dropped = counted_dropped(&run->config);
+    size_t least = counted_step(&run->config, batch->B, batch->T, dropped, run->gpu);
+    for (unsigned id = 0; id < BLOCK_LINEARS; id++) {
+        size_t more =
+            counted_step(&run->config, batch->B, batch->T, dropped & ~(1u << id), run->gpu);
+        CHECK(!(dropped >> id & 1) || more > least, "input %u is not seen at the peak", id);
+    }
+    ModelConfig bare = run->config;
+    bare.adapter = (Adapter){0};
+    *full = counted_step(&bare, batch->B, batch->T, 0, run->gpu);
+    CHECK(*full > least, "full training has room in %zu bytes", least);
+    return least;
+}
+
+GRADED(10_lora, budget,
+       "task 6: a step in the bytes that are left, where full training has no room") {
+    LoraRun run = lora_run(check, TARGET_QKV | TARGET_FCPROJ, 0.2f, false, WIDE);
+    size_t full;
+    run.config.L = 2;
+    run.passes = run.window = 1;
+    run.batch[1] = run.batch[0];
+    run.drop = true;
+    run.budget = tight_budget(&run, &full);
+    check_after(check, "dropped forward backward");
+    lora_give(&run);
+    if (lora_start(&run, "adapters")) {
+        check_good(check);
+    } else {
+        check_fail(check,
+                   "in %.2f MiB full training, which takes %.2f, has no room, and this step "
+                   "has: with the scratch that the contract says, and without the inputs "
+                   "that nobody reads",
+                   memory_mib(run.budget), memory_mib(full));
+    }
+}
+
+GRADED(10_lora, again,
+       "tasks 1, 2, 6: blocks that run again draw the masks of their branches again") {
+    LoraRun run = lora_run(check, TARGET_ALL & ~TARGET_FC, 0.3f, false, 0);
+    run.config.dropout = 0.2f;
+    run.config.L = 2;
+    run.segment = 1;
+    run.drop = true;
+    run.passes = 4;
+    check_after(check, "forward backward backward_dropout");
+    lora_give(&run);
+    if (!lora_start(&run, "adapters")) {
+        return;
+    }
+    float *plain = (float *)check_doubles(check, run.numbers);
+    uint64_t loss[4], stream[4];
+    memcpy(plain, check_got(check, "trained", WIRE_F32), run.numbers * sizeof *plain);
+    char name[WIRE_NAME];
+    const float *gradient = check_got(check, protocol_name(name, "d", 1, LINEAR_QKV, 1), WIRE_F32);
+    double size = sum_of_squares(gradient, run.params[1].count);
+    if (!(size > 0 && isfinite(size))) {
+        check_fail(check, "nothing is learned, with or without: %s is 0, or not finite", name);
+        return;
+    }
+    memcpy(loss, check_got(check, "loss", WIRE_U64), sizeof loss);
+    memcpy(stream, check_got(check, "stream", WIRE_U64), sizeof stream);
+    if (!lora_start(&run, "again")) {
+        return;
+    }
+    if (memcmp(stream, check_got(check, "stream", WIRE_U64), sizeof stream) != 0 ||
+        memcmp(loss, check_got(check, "loss", WIRE_U64), sizeof loss) != 0 ||
+        memcmp(plain, check_got(check, "trained", WIRE_F32), run.numbers * sizeof *plain) != 0) {
+        check_fail(check, "with blocks that run again, losses, adapters or the place in the stream "
+                          "are not those of a step that keeps everything, bit for bit: the mask "
+                          "comes from pass_draw_mask() alone, and is the one in linear->mask");
+        return;
+    }
+    check_good(check);
+}

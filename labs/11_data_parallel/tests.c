@@ -1,0 +1,380 @@
+/* Lab 11, judged. The ranks of a run are in one program, each with a device of its own. A ring is
+   held against sums by plain loops in its own order; gradients against the sum of what each rank
+   learns by itself, which the kit's own steps say in another program: both to the bit. The record
+   of the run says which sums may go on beside which backward. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "grader/labs/11_data_parallel/buckets.h"
+#include "grader/labs/11_data_parallel/formulas.h"
+#include "grader/labs/11_data_parallel/ring.h"
+#include "grader/labs/11_data_parallel/sums.h"
+#include "grader/quiz.h"
+
+/* ---- task 1 ---------------------------------------------------------------------------------- */
+
+/* Of two or three ranks several orders of a sum give the same bits. */
+static int some_ranks(Check *check) {
+    return check_int(check, 0, 1) ? 4 : 5;
+}
+
+GRADED(11_data_parallel, ring, "task 1: the sum of all ranks, in the order of the ring") {
+    RingTrial trial = ring_trial(check, some_ranks(check));
+    ring_add(&trial, trial.ranks * check_int(check, 20, 60) + 1, false);
+    ring_add(&trial, trial.ranks * check_int(check, 20, 60), false);
+    ring_add(&trial, trial.ranks * check_int(check, 20, 60) + 2, true);
+    if (ring_run(&trial, true)) {
+        ring_expect_sums(&trial);
+    }
+}
+
+GRADED(11_data_parallel, ring_small, "task 1: fewer numbers than ranks; two ranks") {
+    int ranks = check_int(check, 0, 1) ? 4 : 2;
+    RingTrial trial = ring_trial(check, ranks);
+    check_after(check, "ring");
+    for (int i = 0; i < 5; i++) {
+        ring_add(&trial, i == 0 ? 1 : i * ranks + i - 2, false);
+    }
+    if (ring_run(&trial, true)) {
+        ring_expect_sums(&trial);
+    }
+}
+
+GRADED(11_data_parallel, ring_sent, "task 1: each rank sends a chunk in each step, and no more") {
+    RingTrial trial = ring_trial(check, some_ranks(check));
+    check_after(check, "ring");
+    ring_add(&trial, trial.ranks * check_int(check, 20, 60) + 2, true);
+    if (ring_run(&trial, true)) {
+        ring_expect_sent(&trial);
+    }
+}
+
+GRADED(11_data_parallel, ring_cpu, "task 1: the same in memory of the host") {
+    RingTrial trial = ring_trial(check, some_ranks(check));
+    check_after(check, "ring");
+    ring_add(&trial, trial.ranks * check_int(check, 20, 60) + 1, false);
+    ring_add(&trial, trial.ranks - 1, false);
+    if (ring_run(&trial, false)) {
+        ring_expect_sums(&trial);
+        ring_expect_sent(&trial); /* host memory is one for all: what comes must have been sent */
+    }
+}
+
+/* ---- task 2 ---------------------------------------------------------------------------------- */
+
+enum { SHARD_ASKS = 400 };
+
+/* Every rank at each turn of an epoch that does not divide; then large ones. */
+static size_t shards_ask(Check *check, ShardAsked asked[SHARD_ASKS]) {
+    size_t count = 0;
+    for (int i = 0; i < 6; i++) {
+        uint64_t ranks = (uint64_t)check_int(check, 2, 5), B = (uint64_t)check_int(check, 1, 4);
+        uint64_t together = ranks * B,
+                 rows = together * 3 + (uint64_t)check_int(check, 0, (int)together - 1);
+        for (uint64_t begin = 0; begin < rows; begin += together) {
+            for (uint64_t rank = 0; rank < ranks && count < SHARD_ASKS - 2; rank++) {
+                asked[count++] = (ShardAsked){begin, rows, B, rank, ranks, 1 + rank};
+            }
+        }
+    }
+    uint64_t many = ((uint64_t)1 << 33) + (uint64_t)check_int(check, 0, 99);
+    asked[count++] = (ShardAsked){(uint64_t)1 << 32, many, 1000, 2, 3, 1000000};
+    asked[count++] = (ShardAsked){0, many, 1 << 20, 1, 7, (uint64_t)1 << 40};
+    return count;
+}
+
+static bool shards_run(Check *check, ShardAsked asked[SHARD_ASKS], size_t *count) {
+    *count = shards_ask(check, asked);
+    check_give(check, "questions", WIRE_U64, asked, *count * SHARD_GIVES);
+    check_want(check, "answers", WIRE_U64, *count * SHARD_GETS);
+    return check_run(check, "formulas/shards", SECONDS);
+}
+
+/* Whether answers `from` to `to` - 1 of each question are right; if not, the first in words. */
+static void shards_expect(Check *check, const ShardAsked *asked, size_t count, int from, int to,
+                          const char *const why[SHARD_GETS]) {
+    static const char *const what[] = {"rows", "first row", "end of the turns", "turns"};
+    const uint64_t *got = check_got(check, "answers", WIRE_U64);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t right[SHARD_GETS];
+        shard_right(&asked[i], right);
+        for (int k = from; k < to; k++) {
+            uint64_t answer = got[i * SHARD_GETS + (size_t)k];
+            if (answer != right[k]) {
+                const ShardAsked *a = &asked[i];
+                check_fail(check,
+                           "%s: %llu, %llu is right for rank %llu of %llu at row %llu of %llu, B = "
+                           "%llu, %llu turns: %s",
+                           what[k], (unsigned long long)answer, (unsigned long long)right[k],
+                           (unsigned long long)a->rank, (unsigned long long)a->ranks,
+                           (unsigned long long)a->begin, (unsigned long long)a->rows,
+                           (unsigned long long)a->B, (unsigned long long)a->turns, why[k]);
+                return;
+            }
+        }
+    }
+    check_good(check);
+}
+
+static const char *const shard_why[SHARD_GETS] = {
+    ("the last micro-batch of an epoch is short, and ranks after it have none: no row is learned "
+     "from twice"),
+    "ranks lie beside each other from where the turn begins; one without rows begins at the end",
+    "a window is the rows of all ranks: what its divisor counts",
+    "all ranks have as many turns, or those that have more wait forever",
+};
+
+GRADED(11_data_parallel, shard_rows, "task 2: every row on one rank, once") {
+    ShardAsked asked[SHARD_ASKS];
+    size_t count;
+    if (shards_run(check, asked, &count)) {
+        shards_expect(check, asked, count, 0, 2, shard_why);
+    }
+}
+
+GRADED(11_data_parallel, shard_turns, "task 2: windows of all ranks, and as many turns on each") {
+    ShardAsked asked[SHARD_ASKS];
+    size_t count;
+    if (shards_run(check, asked, &count)) {
+        shards_expect(check, asked, count, 2, 4, shard_why);
+    }
+}
+
+/* ---- task 3 ---------------------------------------------------------------------------------- */
+
+GRADED(11_data_parallel, broadcast, "task 3: all ranks begin with the weights of rank 0") {
+    SumTrial *trial = sums_new(check, some_ranks(check), 1, 1);
+    trial->given.config.precision = F16;
+    given_random_weights(&trial->given);
+    trial->option[DDP_STARTS] = true;
+    if (sums_run(trial)) {
+        sums_expect_start(trial);
+    }
+}
+
+GRADED(11_data_parallel, gradients, "task 3: the sum of all ranks, in their order, to the bit") {
+    SumTrial *trial = sums_new(check, some_ranks(check), 1, 1);
+    if (sums_run(trial)) {
+        sums_expect_gradients(trial);
+    }
+}
+
+GRADED(11_data_parallel, updates, "task 3: three windows, and all ranks have the same weights") {
+    SumTrial *trial = sums_new(check, 3, 3, 1);
+    trial->option[DDP_UPDATES] = true;
+    trial->option[DDP_SEGMENT] = 2;
+    trial->given.max_norm = 0.05f;
+    check_after(check, "gradients");
+    if (sums_run(trial) && sums_expect_gradients(trial)) {
+        sums_expect_weights(trial);
+    }
+}
+
+GRADED(11_data_parallel, overflow, "task 3: an infinite gradient of one rank, and all skip") {
+    SumTrial *trial = sums_new(check, 3, 2, 1);
+    trial->given.config.precision = F16;
+    given_random_weights(&trial->given);
+    trial->option[DDP_UPDATES] = trial->option[DDP_SCALED] = true;
+    trial->option[DDP_SPOILED] = check_int(check, 1, 3);
+    check_after(check, "gradients");
+    if (sums_run(trial) && sums_expect_skipped(trial, 0, true) &&
+        sums_expect_skipped(trial, 1, false)) {
+        sums_expect_weights(trial);
+    }
+}
+
+GRADED(11_data_parallel, on_the_cpu, "task 3: the same in memory of the host") {
+    SumTrial *trial = sums_new(check, 3, 2, 1);
+    trial->option[RANKS_GPU] = false;
+    trial->option[DDP_UPDATES] = true;
+    check_after(check, "gradients");
+    if (sums_run(trial) && sums_expect_gradients(trial)) {
+        sums_expect_weights(trial);
+        sums_expect_sent(trial);
+    }
+}
+
+GRADED(11_data_parallel, window, "task 3: windows of several micro-batches") {
+    SumTrial *trial = sums_new(check, 3, 1, 2);
+    check_after(check, "gradients");
+    if (sums_run(trial)) {
+        sums_expect_gradients(trial);
+    }
+}
+
+GRADED(11_data_parallel, once, "task 3: in a window of several micro-batches each sum once") {
+    SumTrial *trial = sums_new(check, 3, 1, 3);
+    check_after(check, "gradients window");
+    if (sums_run(trial)) {
+        sums_expect_sent(trial);
+    }
+}
+
+/* The head and a block, two blocks, the rest; or the head and two blocks, the rest. */
+static int bucket_bytes(Check *check) {
+    return check_int(check, 0, 1) ? 13200 : 20000;
+}
+
+GRADED(11_data_parallel, buckets, "task 3: buckets of whole parts, as backward completes them") {
+    BucketTrial trial;
+    if (buckets_run(&trial, sums_new(check, 3, 1, 1), bucket_bytes(check))) {
+        buckets_expect_calls(&trial);
+    }
+}
+
+/* ---- task 4 ---------------------------------------------------------------------------------- */
+
+GRADED(11_data_parallel, overlap, "task 4: each sum may run beside the backward of what is below") {
+    BucketTrial trial;
+    check_after(check, "buckets");
+    if (buckets_run(&trial, sums_new(check, some_ranks(check), 1, 1), 1)) {
+        buckets_expect_order(&trial);
+    }
+}
+
+GRADED(11_data_parallel, makespan, "task 4: the last sum ends as early as it can") {
+    BucketTrial trial;
+    check_after(check, "buckets overlap");
+    if (buckets_run(&trial, sums_new(check, 4, 1, 2), 1)) {
+        buckets_expect_makespan(&trial);
+    }
+}
+
+/* ---- task 5 ---------------------------------------------------------------------------------- */
+
+/* A shape of any size, whose B is a number of ranks and whose T is the bytes of a bucket. */
+static void ask_shape(Quiz *quiz, bool large, int ranks, int bytes) {
+    Check *check = quiz->check;
+    ModelConfig config = {.V = check_int(check, 256, 999),
+                          .T = check_int(check, 20, 200),
+                          .L = check_int(check, 1, 12),
+                          .NH = 2,
+                          .C = 2 * check_int(check, 8, 40),
+                          .precision = (Precision)check_int(check, 0, 2)};
+    if (large && bytes == 1) {
+        config = (ModelConfig){.V = 50257, .T = 1024, .L = 48, .NH = 25, .C = 1600};
+    } else if (large) {
+        config = (ModelConfig){.V = 999, .T = 99, .L = 48, .NH = 8, .C = 160};
+    }
+    quiz_add(quiz, (Shape){config, ranks, bytes, {0}});
+}
+
+GRADED(11_data_parallel, sent, "task 5: bytes that each rank sends in a window") {
+    Quiz quiz = {.check = check, .numbers = 1};
+    for (int i = 0; i < 10; i++) {
+        ask_shape(&quiz, false, 3 + i % 6, 1);
+        quiz.shape[i].config.precision = i < 3 ? F32 : (Precision)(i % 3);
+    }
+    ask_shape(&quiz, false, 2, 1);
+    ask_shape(&quiz, true, check_int(check, 3, 64), 1);
+    if (!quiz_run(&quiz, "formulas/sent", SECONDS)) {
+        return;
+    }
+    for (int i = 0; i < quiz.count; i++) {
+        double got, right = right_sent(&quiz.shape[i]);
+        memcpy(&got, quiz_answer(&quiz, i), sizeof got);
+        if (!(fabs(got - right) <= 1e-9 * right)) {
+            check_fail(check, "%s, %d ranks: %.0f bytes, %.0f is right: %s", quiz.name[i],
+                       quiz.shape[i].B, got, right, sent_mistake(&quiz.shape[i], got, right));
+            return;
+        }
+    }
+    check_good(check);
+}
+
+GRADED(11_data_parallel, ring_bytes, "task 5: bytes of each rank in a ring whose chunks differ") {
+    enum { ASKS = 60 };
+    uint64_t asked[3 * ASKS];
+    for (int i = 0; i < ASKS; i++) {
+        uint64_t ranks = (uint64_t)check_int(check, 1, 9);
+        bool large = i == 7, small = i % 5 == 0;
+        asked[3 * i] = large   ? ((uint64_t)1 << 33) + 5
+                       : small ? (uint64_t)check_int(check, 0, 8)
+                               : (uint64_t)check_int(check, 9, 5000);
+        asked[3 * i + 1] = (uint64_t)check_int(check, 0, (int)ranks - 1);
+        asked[3 * i + 2] = ranks;
+    }
+    check_give(check, "questions", WIRE_U64, asked, 3 * ASKS);
+    check_want(check, "answers", WIRE_U64, ASKS);
+    if (!check_run(check, "formulas/ring", SECONDS)) {
+        return;
+    }
+    const uint64_t *got = check_got(check, "answers", WIRE_U64);
+    for (int i = 0; i < ASKS; i++) {
+        const uint64_t *a = &asked[3 * i];
+        uint64_t right = ring_right_bytes(a[0], (int)a[1], (int)a[2]);
+        if (got[i] != right) {
+            check_fail(check,
+                       "%llu numbers, rank %llu of %llu: %llu bytes, %llu is right: it sends every "
+                       "chunk twice, but for the one that it completes in the first half, and the "
+                       "one that it gets last",
+                       (unsigned long long)a[0], (unsigned long long)a[1], (unsigned long long)a[2],
+                       (unsigned long long)got[i], (unsigned long long)right);
+            return;
+        }
+    }
+    check_good(check);
+}
+
+GRADED(11_data_parallel, bucket_count, "task 5: buckets of a window") {
+    Quiz quiz = {.check = check, .numbers = 1};
+    for (int i = 0; i < 16; i++) {
+        ask_shape(&quiz, false, 2,
+                  i == 0 ? 1 : check_int(check, 60, 1000) << check_int(check, 0, 9));
+    }
+    ask_shape(&quiz, true, 2, 25 << 20);
+    ask_shape(&quiz, true, 2, 7 << 20);
+    if (!quiz_run(&quiz, "formulas/buckets", SECONDS)) {
+        return;
+    }
+    for (int i = 0; i < quiz.count; i++) {
+        uint64_t got = *quiz_answer(&quiz, i), right = (uint64_t)right_buckets(&quiz.shape[i]);
+        if (got != right) {
+            check_fail(check,
+                       "%s, buckets of %d bytes: %llu, %llu is right: the head, L blocks and the "
+                       "embedding go in; a bucket that has enough is closed, and so is the last",
+                       quiz.name[i], quiz.shape[i].T, (unsigned long long)got,
+                       (unsigned long long)right);
+            return;
+        }
+    }
+    check_good(check);
+}
+
+enum { TIMES = 14, TIMED_BUCKETS = 9 };
+
+GRADED(11_data_parallel, time, "task 5: the end of the last sum") {
+    int32_t count[TIMES];
+    double complete[TIMES * TIMED_BUCKETS], reduce[TIMES * TIMED_BUCKETS];
+    size_t all = 0;
+    for (int i = 0; i < TIMES; i++) {
+        double now = 0;
+        count[i] = i == 0 ? 1 : check_int(check, 2, TIMED_BUCKETS);
+        for (int b = 0; b < count[i]; b++, all++) {
+            now += 1e-3 * check_int(check, 1, 99);
+            complete[all] = now;
+            reduce[all] = 1e-3 * check_int(check, 1, i % 2 ? 40 : 160);
+        }
+    }
+    check_give(check, "counts", WIRE_I32, count, TIMES);
+    check_give(check, "complete", WIRE_F64, complete, all);
+    check_give(check, "reduce", WIRE_F64, reduce, all);
+    check_want(check, "times", WIRE_F64, TIMES);
+    if (!check_run(check, "formulas/times", SECONDS)) {
+        return;
+    }
+    const double *got = check_got(check, "times", WIRE_F64), *c = complete, *r = reduce;
+    for (int i = 0; i < TIMES; c += count[i], r += count[i], i++) {
+        double right = right_time(count[i], c, r);
+        if (!(fabs(got[i] - right) <= 1e-9 * right)) {
+            check_fail(
+                check,
+                "%d buckets: %.4f s, %.4f is right: a sum begins when its bucket is complete "
+                "and the sum before it is over, whichever is later",
+                count[i], got[i], right);
+            return;
+        }
+    }
+    check_good(check);
+}

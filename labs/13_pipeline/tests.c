@@ -1,0 +1,412 @@
+/* Lab 13, judged. Orders of work are compared with the contract's for every small pipeline, and
+   tried with messages that wait. The bits are those of the kit, which runs the micro-batches one
+   after the other on one device, in another program. */
+#include <math.h>
+#include <stdio.h>
+
+#include "grader/judge_profile.h"
+#include "grader/labs/13_pipeline/stages.h"
+
+/* ---- task 1 ---------------------------------------------------------------------------------- */
+
+enum { PART_CASES = 40 };
+
+static int cut_rest_last(int L, int p, int s) {
+    return s == p ? L : L / p * s;
+}
+
+static int cut_rest_first(int L, int p, int s) {
+    return L / p * s + (s < L % p ? s : L % p);
+}
+
+static uint64_t *parts_cut(Check *check, const PipePlan *plan, const int32_t *layers,
+                           PlanCut *cut) {
+    uint64_t *parts = (uint64_t *)check_doubles(check, PART_CASES * PART_NUMBERS);
+    for (int i = 0; i < PART_CASES; i++) {
+        int p = plan[i].stages, s = plan[i].stage;
+        uint64_t *part = parts + i * PART_NUMBERS;
+        part[PART_FIRST] = (uint64_t)cut(layers[i], p, s);
+        part[PART_LAST] = (uint64_t)cut(layers[i], p, s + 1);
+        part[PART_EMBEDDING] = s == 0;
+        part[PART_HEAD] = s == p - 1;
+        part[PART_WHOLE] = 1;
+    }
+    return parts;
+}
+
+static const char *part_label(size_t i, char *text) {
+    static const char *const name[] = {"its first block", "the block after its last one",
+                                       "whether it has the embedding", "whether it has the head",
+                                       "whether it is unsharded, with weights and gradients"};
+    snprintf(text, CHECK_LABEL, "stage %zu: %s", i / PART_NUMBERS, name[i % PART_NUMBERS]);
+    return text;
+}
+
+GRADED(13_pipeline, part, "task 1: the blocks of each stage, embedding and head at the ends") {
+    PipePlan plan[PART_CASES];
+    int32_t layers[PART_CASES];
+    for (int i = 0; i < PART_CASES; i++) {
+        int p = i < 12 ? i / 3 + 3 : check_int(check, 1, 9);
+        plan[i] = (PipePlan){.stages = p, .stage = i < 12 ? i % 3 : check_int(check, 0, p - 1)};
+        plan[i].micros = 1;
+        layers[i] = i < 12 ? p + 1 + i % 2 : check_int(check, p, 30);
+    }
+    plans_give(check, plan, PART_CASES);
+    check_give(check, "layers", WIRE_I32, layers, PART_CASES);
+    check_want(check, "parts", WIRE_U64, PART_CASES * PART_NUMBERS);
+    ExactSuspect suspects[] = {
+        {"the last stage gets all that is left over: cut at s L / p, rounded",
+         parts_cut(check, plan, layers, cut_rest_last)},
+        {"the first stages get what is left over: cut at s L / p, rounded",
+         parts_cut(check, plan, layers, cut_rest_first)},
+        {NULL, NULL},
+        {NULL, NULL}};
+    const Term term = TERM_CUT;
+    PlanCut *const cuts[] = TERM_CUT_EACH;
+    char text[TERM_MOST][TERM_TEXT];
+    for (int k = 0, at = 2; k < term.count; k++) {
+        if (k != term.now) {
+            suspects[at++] = (ExactSuspect){term_mistake(&term, k, text[k]),
+                                            parts_cut(check, plan, layers, cuts[k])};
+        }
+    }
+    if (check_run(check, "formulas/parts", SECONDS)) {
+        check_equal_of(check, "parts", part_label, parts_cut(check, plan, layers, TERM_CUT_IS),
+                       PART_CASES * PART_NUMBERS, suspects, 2 + term.count - 1);
+    }
+}
+
+/* ---- task 2 ---------------------------------------------------------------------------------- */
+
+static PipePlan *plans_of(Check *check, PipeOrder order) {
+    PipePlan *plan =
+        (PipePlan *)check_doubles(check, ALL_PLANS * sizeof(PipePlan) / sizeof(double) + 1);
+    plans_all(order, plan);
+    return plan;
+}
+
+/* The orders of all plans with that many forwards more ahead than there should be. */
+static uint64_t *orders_of(Check *check, const PipePlan *plan, int more, bool falling) {
+    uint64_t *orders = (uint64_t *)check_doubles(check, (size_t)ALL_PLANS * ORDER_PLACES);
+    for (int i = 0; i < ALL_PLANS; i++) {
+        PipeWork work[2 * MOST_MICROS];
+        int ahead = plan_in_flight(&plan[i]) + more;
+        plan_work(&plan[i], ahead < 1 ? 1 : ahead, falling, work);
+        for (int k = 0; k < ORDER_PLACES; k++) {
+            orders[i * ORDER_PLACES + k] = k < 2 * plan[i].micros
+                                               ? 2 * (uint64_t)work[k].micro + work[k].backward
+                                               : ORDERS_BLANK;
+        }
+    }
+    return orders;
+}
+
+static const char *order_label(size_t i, char *text) {
+    PipePlan plan[ALL_PLANS];
+    plans_all(PIPE_1F1B, plan);
+    const PipePlan *p = &plan[i / ORDER_PLACES];
+    snprintf(text, CHECK_LABEL, "stage %d of %d, %d micro-batches, work %zu (2 micro + backward)",
+             p->stage, p->stages, p->micros, i % ORDER_PLACES);
+    return text;
+}
+
+static void judge_order(Check *check, PipeOrder order) {
+    PipePlan *plan = plans_of(check, order), *other = plans_of(check, (PipeOrder)!order);
+    ExactSuspect suspects[] = {
+        {"backwards run in falling order: with rising ones gradients have the bits of one device",
+         orders_of(check, plan, 0, true)},
+        {"one forward too few runs before the first backward", orders_of(check, plan, -1, false)},
+        {"one forward too many runs before the first backward", orders_of(check, plan, 1, false)},
+        {order == PIPE_1F1B ? "this is the order of GPIPE" : "this is the order of 1F1B",
+         orders_of(check, other, 0, false)}};
+    plans_give(check, plan, ALL_PLANS);
+    check_want(check, "orders", WIRE_U64, (size_t)ALL_PLANS * ORDER_PLACES);
+    if (check_run(check, "formulas/orders", SECONDS)) {
+        check_equal_of(check, "orders", order_label, orders_of(check, plan, 0, false),
+                       (size_t)ALL_PLANS * ORDER_PLACES, suspects, order == PIPE_1F1B ? 4 : 1);
+    }
+}
+
+GRADED(13_pipeline, gpipe, "task 2: all forwards, then all backwards: 252 stages and windows") {
+    check_after(check, "in_flight");
+    judge_order(check, PIPE_GPIPE);
+}
+
+GRADED(13_pipeline, one_f_one_b, "task 2: one forward, one backward: 252 stages and windows") {
+    check_after(check, "in_flight");
+    judge_order(check, PIPE_1F1B);
+}
+
+/* Of all plans of both orders. */
+static uint64_t *in_flight_of(Check *check, const PipePlan *plan, int how) {
+    uint64_t *flight = (uint64_t *)check_doubles(check, 2 * ALL_PLANS);
+    for (int i = 0; i < 2 * ALL_PLANS; i++) {
+        int m = plan[i].micros, behind = plan[i].stages - plan[i].stage, ahead = behind;
+        bool gpipe = plan[i].order == PIPE_GPIPE;
+        switch (how) {
+        case 1: /* warm-up alone */
+            ahead = behind - 1 > 1 ? behind - 1 : 1;
+            break;
+        case 2: /* of every stage the first one's */
+            ahead = plan[i].stages;
+            break;
+        case 3: /* without the window's end */
+            m = gpipe ? m : 2 * MOST_MICROS;
+            break;
+        case 4: /* that of GPipe, always */
+            gpipe = true;
+            break;
+        case 5: /* counted from the other end */
+            ahead = plan[i].stage + 1;
+            break;
+        default:
+            break;
+        }
+        flight[i] = (uint64_t)(gpipe || m < ahead ? m : ahead);
+    }
+    return flight;
+}
+
+GRADED(13_pipeline, in_flight, "task 2: micro-batches in flight, of both orders") {
+    PipePlan *plan =
+        (PipePlan *)check_doubles(check, 2 * ALL_PLANS * sizeof(PipePlan) / sizeof(double) + 1);
+    plans_all(PIPE_1F1B, plan);
+    plans_all(PIPE_GPIPE, plan + ALL_PLANS);
+    ExactSuspect suspects[] = {
+        {"these are the forwards before the first turn of forward and backward: the one of that "
+         "turn is in flight, too",
+         in_flight_of(check, plan, 1)},
+        {"every stage keeps as many as the first one: the later a stage, the sooner comes the "
+         "gradient",
+         in_flight_of(check, plan, 2)},
+        {"a window of few micro-batches has no more of them: min(m, p - stage)",
+         in_flight_of(check, plan, 3)},
+        {"1F1B keeps as many as GPIPE", in_flight_of(check, plan, 4)},
+        {"stages are counted from the wrong end: the last one keeps a single micro-batch",
+         in_flight_of(check, plan, 5)}};
+    plans_give(check, plan, 2 * ALL_PLANS);
+    check_want(check, "in flight", WIRE_U64, 2 * ALL_PLANS);
+    if (check_run(check, "formulas/in_flight", SECONDS)) {
+        check_equal(check, "in flight", in_flight_of(check, plan, 0), 2 * ALL_PLANS, suspects, 5);
+    }
+}
+
+/* ---- tasks 3 and 4 --------------------------------------------------------------------------- */
+
+static bool stages_same_bits(const StagesRun *run) {
+    return stages_expect_gradients(run) && stages_expect_losses(run);
+}
+
+GRADED(13_pipeline, one_stage, "task 3: a pipeline of one: micro-batches one after the other") {
+    StagesRun *run = stages_new(check, PIPE_1F1B, 1, 3, 2);
+    if (stages_run(run) && stages_same_bits(run)) {
+        stages_expect_nothing_left(run);
+    }
+}
+
+GRADED(13_pipeline, stages, "task 4: stages, all forwards first: the bits of one device") {
+    StagesRun *run = stages_new(check, PIPE_GPIPE, check_int(check, 2, 3), 4, 2);
+    check_after(check, "one_stage");
+    if (stages_run(run) && stages_same_bits(run)) {
+        stages_expect_nothing_left(run);
+    }
+}
+
+GRADED(13_pipeline, messages, "task 4: what stages send, and how often") {
+    StagesRun *run = stages_new(check, PIPE_GPIPE, 3, 3, 1);
+    check_after(check, "stages");
+    if (stages_run(run)) {
+        stages_expect_messages(run);
+    }
+}
+
+GRADED(13_pipeline, in_turn, "task 4: 1F1B over three to five stages, with sends that wait") {
+    StagesRun *run = stages_new(check, PIPE_1F1B, check_int(check, 3, 5), 7, 2);
+    check_after(check, "stages one_f_one_b");
+    if (stages_run(run) && stages_same_bits(run)) {
+        stages_expect_nothing_left(run);
+    }
+}
+
+GRADED(13_pipeline, few, "task 4: fewer micro-batches than stages") {
+    StagesRun *run = stages_new(check, PIPE_1F1B, 5, check_int(check, 1, 3), 2);
+    check_after(check, "stages one_f_one_b");
+    if (stages_run(run)) {
+        stages_same_bits(run);
+    }
+}
+
+GRADED(13_pipeline, masks, "task 4: dropout's masks are those of one device") {
+    StagesRun *run = stages_new(check, PIPE_1F1B, 3, 4, 2);
+    run->given.config.dropout = 0.25f;
+    check_after(check, "stages in_turn");
+    if (stages_run(run) && stages_expect_streams(run)) {
+        stages_same_bits(run);
+    }
+}
+
+/* Equal shapes, and on each rank a budget for the largest stage. */
+static StagesRun *budgeted(Check *check, PipeOrder order) {
+    StagesRun *run = stages_new(check, order, 3, 5, 1);
+    for (int i = 0; i < run->micros; i++) {
+        run->given.batch[i] = batch_full(check, run->given.config.V, 2, 11);
+    }
+    return run;
+}
+
+GRADED(13_pipeline, memory, "task 4: the bytes of what is in flight, and no more") {
+    StagesRun *run = budgeted(check, PIPE_1F1B);
+    check_after(check, "in_turn");
+    if (stages_run(run) && stages_expect_peak(run)) {
+        stages_same_bits(run);
+    }
+}
+
+GRADED(13_pipeline, makespan, "task 4: stages work at the same time, on the simulated GPU") {
+    StagesRun *run = budgeted(check, PIPE_1F1B);
+    run->option[RANKS_GPU] = run->option[RANKS_RECORD] = 1;
+    check_after(check, "in_turn");
+    if (stages_run(run) && profile_expect_no_problem(check) && stages_same_bits(run)) {
+        stages_expect_time(run);
+    }
+}
+
+GRADED(13_pipeline, evaluate, "task 4: the loss of a batch through all stages") {
+    StagesRun *run = stages_new(check, PIPE_1F1B, 3, 2, 1);
+    run->given.config.dropout = 0.25f;
+    run->option[PIPES_EVALUATE] = 1;
+    check_after(check, "stages in_turn");
+    if (stages_run(run)) {
+        stages_expect_eval(run);
+    }
+}
+
+/* ---- task 5 ---------------------------------------------------------------------------------- */
+
+GRADED(13_pipeline, tied, "task 5: the tied gradient is the sum of its halves, on both ends") {
+    StagesRun *run = stages_new(check, PIPE_GPIPE, check_int(check, 2, 4), 2, 2);
+    run->option[PIPES_TIE] = TIE_SUM;
+    check_after(check, "stages");
+    if (stages_run(run)) {
+        stages_expect_gradients(run);
+    }
+}
+
+GRADED(13_pipeline, norm, "task 5: the norm of the whole model, the same on every stage") {
+    StagesRun *run = stages_new(check, PIPE_GPIPE, check_int(check, 2, 4), 2, 2);
+    run->option[PIPES_TIE] = TIE_NORM;
+    check_after(check, "stages tied");
+    if (stages_run(run)) {
+        stages_expect_norms(run);
+    }
+}
+
+GRADED(13_pipeline, alone, "task 5: one stage has both halves already") {
+    StagesRun *run = stages_new(check, PIPE_1F1B, 1, 2, 1);
+    run->option[PIPES_TIE] = TIE_NORM;
+    check_after(check, "one_stage tied norm");
+    if (stages_run(run) && stages_expect_gradients(run)) {
+        stages_expect_norms(run);
+    }
+}
+
+/* ---- task 6 ---------------------------------------------------------------------------------- */
+
+/* Shapes that nothing divides, each with a stage of a pipeline. */
+static void ask_plans(Quiz *quiz, PipePlan *plan) {
+    Check *check = quiz->check;
+    for (int i = 0; i < 18; i++) {
+        int p = i < 2 ? 1 : check_int(check, 2, 5), NH = check_int(check, 1, 3);
+        Shape shape = {.config = {.V = check_int(check, 65, 700),
+                                  .T = check_int(check, 9, 40),
+                                  .L = p + check_int(check, 0, 3),
+                                  .NH = NH,
+                                  .C = NH * check_int(check, 3, 20),
+                                  .precision = (Precision)(i % 3),
+                                  .attention = (Attention)(i / 3 % 2)},
+                       .B = check_int(check, 1, 4)};
+        shape.T = check_int(check, 2, shape.config.T);
+        quiz_add(quiz, shape);
+        plan[i] = (PipePlan){.order = (PipeOrder)(i % 4 == 3),
+                             .stages = p,
+                             .stage = i % 3 == 0   ? 0
+                                      : i % 3 == 1 ? p - 1
+                                                   : check_int(check, 0, p - 1),
+                             .micros = check_int(check, 1, 8)};
+    }
+    plans_give(check, plan, 18);
+}
+
+GRADED(13_pipeline, bytes, "task 6: predicted bytes of a stage, by kind") {
+    PipePlan plan[QUIZ_SHAPES];
+    Quiz quiz = {.check = check, .numbers = MEMORY_KINDS};
+    ask_plans(&quiz, plan);
+    check_after(check, "part in_flight");
+    if (!quiz_run(&quiz, "formulas/bytes", SECONDS)) {
+        return;
+    }
+    for (int i = 0; i < quiz.count; i++) {
+        const Shape *shape = &quiz.shape[i];
+        MemoryUse right = plan_bytes(&shape->config, &plan[i], shape->B, shape->T);
+        for (int kind = 0; kind < MEMORY_KINDS; kind++) {
+            uint64_t got = quiz_answer(&quiz, i)[kind];
+            if (got != right.bytes[kind]) {
+                check_fail(check, "%s, stage %d of %d, %s, %d micro-batches: %s %llu, not %zu",
+                           quiz.name[i], plan[i].stage, plan[i].stages,
+                           plan[i].order == PIPE_GPIPE ? "GPIPE" : "1F1B", plan[i].micros,
+                           memory_kind_name((MemoryKind)kind), (unsigned long long)got,
+                           right.bytes[kind]);
+                return;
+            }
+        }
+    }
+    check_good(check);
+}
+
+GRADED(13_pipeline, wire, "task 6: predicted bytes on the wire") {
+    PipePlan plan[QUIZ_SHAPES];
+    Quiz quiz = {.check = check, .numbers = 1};
+    ask_plans(&quiz, plan);
+    if (!quiz_run(&quiz, "formulas/wire", SECONDS)) {
+        return;
+    }
+    for (int i = 0; i < quiz.count; i++) {
+        const Shape *shape = &quiz.shape[i];
+        uint64_t got = *quiz_answer(&quiz, i);
+        uint64_t right = plan_wire(&shape->config, &plan[i], shape->B, shape->T);
+        if (got != right) {
+            check_fail(check, "%s, stage %d of %d, %d micro-batches: %llu bytes, not %llu",
+                       quiz.name[i], plan[i].stage, plan[i].stages, plan[i].micros,
+                       (unsigned long long)got, (unsigned long long)right);
+            return;
+        }
+    }
+    check_good(check);
+}
+
+GRADED(13_pipeline, bubble, "task 6: the part of the time in which a stage waits") {
+    PipePlan *plan = plans_of(check, PIPE_1F1B);
+    double right[ALL_PLANS], of_work[ALL_PLANS], without_one[ALL_PLANS];
+    for (int i = 0; i < ALL_PLANS; i++) {
+        int p = plan[i].stages, m = plan[i].micros;
+        double forth[MOST_STAGES], back[MOST_STAGES];
+        for (int s = 0; s < p; s++) {
+            forth[s] = 1;
+            back[s] = 2;
+        }
+        double seconds = plan_seconds(PIPE_1F1B, p, m, forth, back);
+        CHECK(seconds == plan_seconds(PIPE_GPIPE, p, m, forth, back), "the orders differ in time");
+        right[i] = 1 - 3.0 * m / seconds;
+        of_work[i] = (p - 1.0) / m;
+        without_one[i] = (double)p / (m + p);
+    }
+    Suspect suspects[] = {
+        {"(p - 1) / m is the bubble beside the work: of the whole time it is (p - 1) / (m + p - 1)",
+         of_work},
+        {"p stages need p - 1 turns to fill", without_one}};
+    plans_give(check, plan, ALL_PLANS);
+    check_want(check, "bubbles", WIRE_F32, ALL_PLANS);
+    if (check_run(check, "formulas/bubble", SECONDS)) {
+        check_close(check, "bubbles", right, ALL_PLANS, (Tolerance){1e-6, 1e-6, 1e-6}, suspects, 2);
+    }
+}
