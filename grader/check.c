@@ -182,6 +182,11 @@ void check_end(Check *check) {
     bool drawn = draw_now() != NULL;
     if (!drawn) {
         json_t *suspects = check_settle(check);
+        if (!row_is_told(check->state, check->message, check->mistake)) {
+            check->state = ROW_GRADER_ERROR;
+            snprintf(check->message, sizeof check->message,
+                     "the check is lost, and the judge says no word about it");
+        }
         write_row(check, suspects);
         json_decref(suspects);
     }

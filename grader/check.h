@@ -26,6 +26,7 @@
 #include "common/config.h"
 #include "common/rng.h"
 #include "common/testkit/compare.h"
+#include "grader/terms.h"
 #include "grader/wire.h"
 
 /** One check while it runs. */
@@ -268,6 +269,9 @@ bool check_compared(Check *check, bool right, const char *seen, ...)
 
 /** Whether a known mistake would give what was compared last. */
 void check_suspect(Check *check, const char *sentence, bool fits);
+
+/** The same for each value of another term: `fits` says which would give it (term->count). */
+void check_suspect_term(Check *check, const Term *term, const bool *fits);
 
 /** Names checks, with blanks between, on which this one stands: where they are lost and nothing is
     known here, the report says "see ...". */

@@ -224,6 +224,10 @@ void check_suspect(Check *check, const char *sentence, bool fits) {
     suspicion_vote(check->suspicion, sentence, 0, "", !check->own_right, fits);
 }
 
+void check_suspect_term(Check *check, const Term *term, const bool *fits) {
+    term_vote(check->suspicion, term, !check->own_right, fits);
+}
+
 json_t *check_settle(Check *check) {
     json_t *sentences = json_array();
     if (check->state != ROW_FAIL) {

@@ -54,6 +54,7 @@ static bool judge_exit(Check *check, const SandboxResult *result) {
     char line[LINE];
     if (result->status == EXIT_TODO) {
         const char *todo = line_with(check, "TODO", line);
+        todo = *todo != '\0' ? todo : "it ended as an open task does, and named none";
         bool others = strncmp(todo, "labs/", 5) == 0; /* the hand-in's own files have no folder */
         return check_conclude(check, ROW_NOT_STARTED, others ? "needs lab %.2s: %s" : "%.0s%s",
                               others ? todo + 5 : "", todo);
@@ -70,7 +71,9 @@ static bool judge_exit(Check *check, const SandboxResult *result) {
         return check_conclude(check, ROW_NOT_STARTED, "%s", line);
     }
     if (result->status == CUDASIM_STATUS) {
-        return check_conclude(check, ROW_FAIL, "%s", check->text);
+        const char *report = check_text(check);
+        return check_conclude(check, ROW_FAIL, "%s",
+                              *report != '\0' ? report : "the simulator ended it without a report");
     }
     return check_conclude(check, ROW_CRASHED,
                           "the program ended by itself, with status %d, before the case did. %s",

@@ -48,6 +48,7 @@ typedef struct Options {
     const char *part; /* a file or function that is the kit's in place of the hand-in's, or NULL */
     const char *solutions; /* folder of the kit's file with that part, or NULL */
     const char *refuse; /* run nothing: the hand-in could not be read, for this reason; or NULL */
+    const char *kit;    /* its version, for the record; or NULL */
     uint64_t seed;
     int min_sandbox;
     int parent; /* process to end with, or 0 */
@@ -112,6 +113,9 @@ static bool grade_in(const Options *options, const char *work, const char *secre
     }
     json_object_set_new(record, "seed", json_string(seed));
     json_object_set_new(record, "sandbox", json_string(sandbox_describe()));
+    if (options->kit != NULL) {
+        json_object_set_new(record, "kit", json_string(options->kit));
+    }
     if (options->part != NULL) {
         json_object_set_new(record, "part", json_string(options->part));
     }
@@ -340,23 +344,36 @@ static bool ends_with(pid_t parent) {
 
 static bool read_options(Options *options, int argc, char **argv) {
     static const struct option names[] = {
-        {"lab", 1, NULL, 'l'},         {"from", 1, NULL, 'f'},        {"check", 1, NULL, 'c'},
-        {"judge", 1, NULL, 'j'},       {"plan", 1, NULL, 'p'},        {"recipes", 1, NULL, 'r'},
-        {"cache", 1, NULL, 'a'},       {"output", 1, NULL, 'o'},      {"seed", 1, NULL, 's'},
-        {"junit", 1, NULL, 'u'},       {"min-sandbox", 1, NULL, 'm'}, {"debug", 1, NULL, 'b'},
-        {"gpu-recipes", 1, NULL, 'g'}, {"refuse", 1, NULL, 'e'},      {"parent", 1, NULL, 'P'},
-        {"kits-part", 1, NULL, 'k'},   {"solutions", 1, NULL, 'S'},   {NULL, 0, NULL, 0},
+        {"lab", 1, NULL, 'l'},
+        {"from", 1, NULL, 'f'},
+        {"check", 1, NULL, 'c'},
+        {"judge", 1, NULL, 'j'},
+        {"plan", 1, NULL, 'p'},
+        {"recipes", 1, NULL, 'r'},
+        {"cache", 1, NULL, 'a'},
+        {"output", 1, NULL, 'o'},
+        {"seed", 1, NULL, 's'},
+        {"junit", 1, NULL, 'u'},
+        {"min-sandbox", 1, NULL, 'm'},
+        {"debug", 1, NULL, 'b'},
+        {"gpu-recipes", 1, NULL, 'g'},
+        {"refuse", 1, NULL, 'e'},
+        {"parent", 1, NULL, 'P'},
+        {"kits-part", 1, NULL, 'k'},
+        {"solutions", 1, NULL, 'S'},
+        {"kit", 1, NULL, 'K'},
+        {NULL, 0, NULL, 0},
     };
     if (getrandom(&options->seed, sizeof options->seed, 0) != sizeof options->seed) {
         return false;
     }
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         const char **texts[] = {
-            ['l'] = &options->lab,      ['f'] = &options->from,   ['c'] = &options->check,
-            ['j'] = &options->judge,    ['p'] = &options->plan,   ['r'] = &options->recipes,
-            ['a'] = &options->cache,    ['o'] = &options->output, ['b'] = &options->debug,
-            ['e'] = &options->refuse,   ['g'] = &options->gpu,    ['k'] = &options->part,
-            ['S'] = &options->solutions};
+            ['l'] = &options->lab,       ['f'] = &options->from,   ['c'] = &options->check,
+            ['j'] = &options->judge,     ['p'] = &options->plan,   ['r'] = &options->recipes,
+            ['a'] = &options->cache,     ['o'] = &options->output, ['b'] = &options->debug,
+            ['e'] = &options->refuse,    ['g'] = &options->gpu,    ['k'] = &options->part,
+            ['S'] = &options->solutions, ['K'] = &options->kit};
         char none[] = "", *end = none;
         if (c == 's') {
             if (!read_seed(options, optarg)) {
@@ -403,7 +420,7 @@ static int usage(const char *program) {
         "usage: %s --lab NN_topic --from DIR --judge PROGRAM --plan FILE --recipes FILE\n"
         "          --cache DIR --output FILE [--check NAME] [--seed HEX] [--min-sandbox LEVEL]\n"
         "          [--debug DIR] [--gpu-recipes FILE] [--refuse REASON] [--parent PID]\n"
-        "          [--kits-part FILE|FUNCTION --solutions DIR]\n"
+        "          [--kits-part FILE|FUNCTION --solutions DIR] [--kit VERSION]\n"
         "  --seed - reads the seed from standard input: anyone can see arguments\n"
         "  --kits-part is taken from --solutions in place of the hand-in's: such a run earns "
         "nothing\n",

@@ -9,7 +9,7 @@ SUBMITTED := $(if $(filter file default undefined,$(origin FROM)),labs,$(FROM_DI
 GRADER_MAINS := grader/check.c grader/grade.c grader/contained.c grader/beside.c
 $B/libgrader.a: $(call c_objects,$(filter-out $(GRADER_MAINS) grader/probe% %_test.c,$(wildcard grader/*.c)))
 	$(archive)
-GRADER_LIBS := $B/libgrader.a $B/libtestkit.a $B/libkit.a $(SIM)
+GRADER_LIBS = $B/libgrader.a $B/libtestkit.a $B/libkit.a $(or $(SIM),$(CLOCK))
 $B/bin/grade: private LIBS := -lseccomp
 $B/bin/grade: $B/obj/grader/grade.o $(GRADER_LIBS)
 	$(link)
@@ -40,7 +40,7 @@ GRADE_CU   = $(GRADE_CXX) -E -x c++ $(CU_FLAGS) -D__CUDACC__ $(GRADE_SEES) {defi
 endif
 # GRADE_LINK,PARTS: function by function, so that of the kit there is what is used and nothing beside it.
 BY_FUNCTION = $(if $(SIM),-Wl$(comma)--gc-sections)
-GRADE_LINK = $(CC) {objects} -Wl,--start-group $(addprefix {kit}/,$1) -Wl,--end-group $(LINK_FLAGS) $(BY_FUNCTION) $(LINK_LIBS) -o {out}
+GRADE_LINK = $(CC) {kit}/$(OWN_FIRST) {objects} {kit}/$(OWN_LAST) -Wl,--start-group $(addprefix {kit}/,$1) -Wl,--end-group $(LINK_FLAGS) $(BY_FUNCTION) $(LINK_LIBS) -o {out}
 $(HEADERS)/.sum: FORCE
 	@$(PYTHON) grader/headers.py $(HEADERS) $(LABS_DIR)
 
@@ -53,7 +53,7 @@ lab_programs = $(basename $(notdir $(wildcard $(ROOT_$1)grader/labs/$1/probe.c $
 probe_names  = $(filter-out probe_kit,$(lab_programs))
 probe_always = $(addprefix $B/obj/grader/,probe.o wire.o picture.o)
 probe_object = $B/obj/$(ROOT_$1)grader/labs/$1/$2.o
-probe_rest   = $(call c_objects,grader/shape.c grader/param_name.c $(filter-out %_test.c,$(wildcard grader/probe_*.c $(ROOT_$1)grader/labs/$1/protocol.c $(ROOT_$1)grader/labs/$1/shared.c))) $(GPU_TABLE) $(call other_labs,$1,$(KNOWN))
+probe_rest   = $(call c_objects,grader/shape.c grader/param_name.c $(filter-out %_test.c $(if $(SIM),,grader/probe_ranks.c),$(wildcard grader/probe_*.c $(ROOT_$1)grader/labs/$1/protocol.c $(ROOT_$1)grader/labs/$1/shared.c))) $(GPU_TABLE) $(call other_labs,$1,$(KNOWN))
 probe_libs   = $B/grade/$1$(if $(OWN),-own).a $B/libkit.a $(SIM)
 # Another probe of a lab: holes that have its name as "probe", and what stands in a folder of that name.
 # It has no model. Beside it runs a program of the kit, which in a handout comes built.
@@ -69,7 +69,7 @@ kit_object   = $(or $(wildcard grader/built/$(PLATFORM)/$1-kit.o),$(if $(filter 
 kit_parts    = $(probe_always) $(kit_object) $(probe_libs) $(foreach h,$(filter $1/%,$(HOLES)),$(call stand_in,$h))
 kit_program  = $(if $(kit_object),$B/grade/$1-kit$(if $(OWN),-own))
 # A machine with a GPU and nvcc grades on it as well, in rows without points; GPU= leaves that out.
-gpu_build = $(shell $(MAKE) -s --no-print-directory BACKEND=cuda ACCESS= print-build)
+gpu_build = $(shell $(MAKE) -s --no-print-directory BACKEND=cuda ACCESS= TRAFFIC= print-build)
 GPU ?= $(if $(wildcard /dev/nvidiactl),$(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc))
 
 # ---- one lab ----------------------------------------------------------------------------------------
@@ -83,9 +83,9 @@ judge_of   = $(call c_objects,$(ROOT_$1)labs/$1/tests.c $(call judge_sources,$1)
 # In a handout judges are objects: their sources say what is right.
 judge_built = $(wildcard grader/built/$(PLATFORM)/$1.a grader/built/$(PLATFORM)/shared.a)
 record_of  = build/grades/$(if $(CHECK),one-)$(if $(filter labs,$(SUBMITTED)),,other-)$1.json
-# The hand-in is FROM, or the lab's folder in it.
-run_grade  = from=$(if $(filter labs solutions,$(SUBMITTED)),$(ROOT_$1))$(SUBMITTED); [ ! -d $$from/$1 ] || from=$$from/$1; \
-             $(if $(DEVICE),GRADE_DEVICE=$(DEVICE)) $B/bin/grade --lab $1 --from $$from --judge $B/judge/$1 --plan $(ROOT_$1)labs/$1/lab.json \
+# The hand-in is FROM, or the lab's folder in it; or what class grading finds in it.
+run_grade  = $(if $(filter labs solutions,$(SUBMITTED)),from=$(ROOT_$1)$(SUBMITTED)/$1,from=$$(tools/from_hand_in.py $1 $(call in_quotes,$(FROM)))) && \
+             $(if $(DEVICE),GRADE_DEVICE=$(DEVICE)) $B/bin/grade --kit "$$(cat VERSION)" --lab $1 --from "$$from" --judge $B/judge/$1 --plan $(ROOT_$1)labs/$1/lab.json \
              --recipes $(RECIPES)/$1.json --cache build/cache $(if $(CHECK),--check $(call in_quotes,$(CHECK))) $(if $(SEED),--seed $(SEED))
 # COMMAND, unless the judges of this handout are for other machines: on_this_platform LAB,COMMAND
 on_this_platform = $(if $(and $(HANDOUT),$(if $(judge_built),,1)),$(call refuse,this handout grades on $(notdir $(wildcard grader/built/*)): here is $(PLATFORM)),$2)
@@ -117,16 +117,17 @@ $(call kit_program,$1): $(call kit_parts,$1)
 	$$(call say,link   )
 	$Q$(CC) -Wl,--start-group $(call kit_parts,$1) -Wl,--end-group $(LINK_FLAGS) $(BY_FUNCTION) $(LINK_LIBS) -o $$@
 endif
-$(RECIPES)/$1.json: $(probe_always) $(foreach p,$(call probe_names,$1),$(call probe_object,$1,$p)) $(call probe_libs,$1) $(call all_apart,$1) $(call kit_program,$1) $(HEADERS)/.sum FORCE
+$(RECIPES)/$1.json: $(OWN_FIRST) $(OWN_LAST) $(probe_always) $(foreach p,$(call probe_names,$1),$(call probe_object,$1,$p)) $(call probe_libs,$1) $(call all_apart,$1) $(call kit_program,$1) $(HEADERS)/.sum FORCE
 	@printf '%s\n' $$(call in_quotes,c $$(GRADE_C)) $$(call in_quotes,cu $$(GRADE_CU)) \
 	    $(foreach p,$(call probe_names,$1),$$(call in_quotes,link:$p $$(call GRADE_LINK,$(call probe_parts,$1,$p)))) \
 	    $(foreach p,$(PROBES_$1),$$(call in_quotes,link:probe_$p $$(call GRADE_LINK,$(call apart_parts,$1,$p)))) \
 	    'read $(HEADERS) build/cu2cpp $(CUDA_HOME)' \
-	    'linked $(sort $(foreach p,$(call probe_names,$1),$(call probe_parts,$1,$p)) $(call all_apart,$1)) $(CUDA_HOME)' \
+	    'linked $(sort $(OWN_FIRST) $(OWN_LAST) $(foreach p,$(call probe_names,$1),$(call probe_parts,$1,$p)) $(call all_apart,$1)) $(CUDA_HOME)' \
 	    'kit $(call kit_program,$1)' | $(PYTHON) grader/recipe.py $$@ $(HEADERS)/.sum
 grade$2:
 	@$(if $(call has_cu,$1),$$(if $$(GPU),$$(MAKE) --no-print-directory BACKEND=cuda $$(gpu_build)/grade/$1.json))
-	@$(call on_this_platform,$1,$$(MAKE) --no-print-directory ACCESS=$(if $(call has_cu,$1),1) $$@-run $$(told))
+	@$$(if $$(and $(filter $1,$(GPU_ONLY)),$$(filter cpu,$$(DEVICE))),$$(call refuse,lab $2 is graded on the simulated GPU alone: it asks for what a CPU does not have),\
+	    $(call on_this_platform,$1,$$(MAKE) --no-print-directory ACCESS=$(if $(call has_cu,$1),1) $$@-run $$(told)))
 debug$2:
 	@$$(if $$(CHECK),$(call on_this_platform,$1,$$(MAKE) --no-print-directory ACCESS=$(if $(call has_cu,$1),1) $$@-run $$(told)),\
 	    $$(call refuse,which check? make debug$2 CHECK=name$$(comma) for name in: $(CHECKS_$1)))
@@ -150,6 +151,13 @@ hint$2:
 endef
 GRADED := $(foreach l,$(LAB_NAMES),$(if $(wildcard $(ROOT_$l)labs/$l/tests.c),$l))
 $(foreach l,$(GRADED),$(eval $(call grade_rules,$l,$(call number_of,$l))))
+# A lab that is being written.
+define ungraded_rules
+.PHONY: grade$2 watch$2 debug$2 handin$2
+grade$2 watch$2 debug$2 handin$2:
+	@$$(call refuse,lab $2 has no tests.c: nothing is graded)
+endef
+$(foreach l,$(filter-out $(GRADED),$(if $(HANDOUT),,$(LAB_NAMES))),$(eval $(call ungraded_rules,$l,$(call number_of,$l))))
 
 # Everything that grader/proof/grader_proof.py runs.
 graders:

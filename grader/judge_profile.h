@@ -26,7 +26,10 @@ void profile_want_once(Check *check);
 /** Problems that were reported. */
 int profile_problems(const Check *check);
 
-/** Whether the simulator has nothing to report. A report says why numbers are wrong. */
+/** Whether the simulator has reported no problem. A report says why numbers are wrong. */
+bool profile_expect_no_problem(Check *check);
+
+/** The same, and all accesses of all launches were seen. */
 bool profile_expect_clean(Check *check);
 
 /** Whether all accesses of all launches were seen; else the other counts say nothing. */

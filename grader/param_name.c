@@ -23,3 +23,9 @@ const char *param_name(char name[WIRE_NAME], const char *what, const Param *para
     CHECK(length < WIRE_NAME, "the name %s is too long", name);
     return name;
 }
+
+const char *rank_name(char name[WIRE_NAME], const char *what, int rank, const char *when, int i) {
+    int length = snprintf(name, WIRE_NAME, "%s of rank %d, %s %d", what, rank, when, i + 1);
+    CHECK(length < WIRE_NAME, "the name %s is too long", name);
+    return name;
+}

@@ -20,6 +20,10 @@
 const char *param_name(char name[WIRE_NAME], const char *what, const Param *param, const char *when,
                        int i);
 
+/** "gradients of rank 2, window 1": all of a rank's, end to end. `rank` and `i` count from 0, and
+    ranks are called by that number. */
+const char *rank_name(char name[WIRE_NAME], const char *what, int rank, const char *when, int i);
+
 /** "h.1.ln_2.bias": the parameter alone. */
 const char *param_scope(char name[WIRE_NAME], const Param *param);
 

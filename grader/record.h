@@ -33,6 +33,10 @@ const char *row_state_name(RowState state);
 /** The state of that name; ROW_GRADER_ERROR if there is none. */
 RowState row_state_of(const char *name);
 
+/** Whether a row says why it is lost, if it is: what was seen, or the likely mistake. A lost row
+    that does not is an error of the grader's. */
+bool row_is_told(RowState state, const char *message, const char *mistake);
+
 /**
  * A record with every planned check at "grader error".
  *

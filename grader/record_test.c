@@ -17,6 +17,15 @@ static void set(json_t *record, const char *name, RowState state) {
     json_object_set_new(record_row(record, name), "state", json_string(row_state_name(state)));
 }
 
+Test(record, a_lost_row_says_why) {
+    cr_expect_not(row_is_told(ROW_FAIL, "", ""));
+    cr_expect_not(row_is_told(ROW_CRASHED, " \n", "\t"));
+    cr_expect(row_is_told(ROW_FAIL, "loss is 4, should be 3", ""));
+    cr_expect(row_is_told(ROW_FAIL, "", "likely: not divided"));
+    cr_expect(row_is_told(ROW_PASS, "", ""));
+    cr_expect(row_is_told(ROW_NOT_RUN, "", ""));
+}
+
 Test(record, begins_with_a_grader_error_everywhere) {
     json_t *planned = plan(), *record = record_new("00_bytes", "here", planned);
     cr_assert_eq(json_number_value(json_object_get(record, "score")), 0);

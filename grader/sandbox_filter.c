@@ -166,6 +166,7 @@ static int allow_self(scmp_filter_ctx filter) {
         {CALL(kill), 0, self},
         {CALL(tgkill), 0, self},
         {CALL(prlimit64), 0, 0},
+        {CALL(getpgid), 0, 0}, /* getpgrp() of a machine without that call */
         {CALL(sched_setaffinity), 0, 0},
         {CALL(prctl), 0, PR_SET_NAME},
         {CALL(prctl), 0, PR_GET_NAME},
@@ -202,12 +203,22 @@ static int allow_first_execute(scmp_filter_ctx filter, Password password) {
                             SCMP_A4(SCMP_CMP_EQ, password.second, 0));
 }
 
-const char *filter_system_calls(bool may_execute, bool may_write, Password password) {
+/* libseccomp has a rule's call by this machine's number, and knows it by name on the others. */
+static int choose_machine(scmp_filter_ctx filter, uint32_t machine) {
+    if (machine == seccomp_arch_native()) {
+        return 0;
+    }
+    int status = seccomp_arch_add(filter, machine);
+    return status != 0 ? status : seccomp_arch_remove(filter, SCMP_ARCH_NATIVE);
+}
+
+scmp_filter_ctx filter_make(uint32_t machine, bool may_execute, bool may_write, Password password) {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     if (filter == NULL) {
-        return "no filter of system calls (seccomp_init)";
+        return NULL;
     }
     int status = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+    status = status != 0 ? status : choose_machine(filter, machine);
     status = status != 0 ? status : allow(filter, plain_calls, COUNT(plain_calls));
     status = status != 0 ? status : allow_open(filter, may_write);
     status = status != 0 ? status : allow_clone(filter, may_execute);
@@ -217,7 +228,19 @@ const char *filter_system_calls(bool may_execute, bool may_write, Password passw
                              : allow_first_execute(filter, password);
     }
     status = status != 0 || may_execute ? status : allow_filter(filter);
-    status = status != 0 ? status : seccomp_load(filter);
+    if (status != 0) {
+        seccomp_release(filter);
+        return NULL;
+    }
+    return filter;
+}
+
+const char *filter_system_calls(bool may_execute, bool may_write, Password password) {
+    scmp_filter_ctx filter = filter_make(seccomp_arch_native(), may_execute, may_write, password);
+    if (filter == NULL) {
+        return "no filter of system calls (seccomp_init)";
+    }
+    int status = seccomp_load(filter);
     seccomp_release(filter);
     return status == 0 ? NULL : "no filter of system calls (seccomp_load)";
 }

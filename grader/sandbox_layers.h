@@ -6,6 +6,7 @@
 #ifndef GRADER_SANDBOX_LAYERS_H
 #define GRADER_SANDBOX_LAYERS_H
 
+#include <seccomp.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -26,6 +27,17 @@ typedef struct Password {
     unsigned long first;  /**< in the fourth */
     unsigned long second; /**< in the fifth */
 } Password;
+
+/**
+ * The filter that filter_system_calls() puts on, as libseccomp has it.
+ *
+ * @param machine     for which, as SCMP_ARCH_AARCH64
+ * @param may_execute as of filter_system_calls(), and so are the others
+ * @param may_write   files may be opened for writing
+ * @param password    what opens execve()
+ * @return            to be released; NULL if libseccomp refuses a rule
+ */
+scmp_filter_ctx filter_make(uint32_t machine, bool may_execute, bool may_write, Password password);
 
 /**
  * Filters the system calls of this process and of all that it starts, for good: a list of what is

@@ -18,7 +18,9 @@
 #include "grader/symbols.h"
 #include "kernels/base.h"
 
-enum { PATH = SUBMISSION_PATH, MOST_SOURCE = 1 << 20, OUTPUT = 256 << 10, MOST_READABLE = 32 };
+enum { PATH = SUBMISSION_PATH, MOST_SOURCE = 1 << 20, MOST_READABLE = 32 };
+/* Lists are longer than messages: a .cu has thousands of sections, with a line for each of them. */
+enum { MESSAGES = 256 << 10, LIST = 4 << 20 };
 enum { COMPILE_SECONDS = 60 };
 static const size_t MOST_MEMORY = (size_t)4 << 30;
 
@@ -43,8 +45,10 @@ static const char *recipe(const Submission *submission, const char *name) {
 
 /* A command line for the shell, in the sandbox, in the private folder; it may read the files of a
    list in the recipes. A compiler gets headers and no objects: those of other labs' solutions,
-   which are linked, could be copied into a hand-in. Its output is given back. */
-SandboxResult submission_run(const Submission *submission, const char *command, const char *files) {
+   which are linked, could be copied into a hand-in. Gives back up to `output`
+   bytes of what it prints. */
+static SandboxResult run_tool(const Submission *submission, const char *command, const char *files,
+                              size_t output) {
     const char *readable[MOST_READABLE + 1] = {NULL};
     const json_t *listed = json_object_get(submission->recipes, files);
     int n = 0;
@@ -64,9 +68,13 @@ SandboxResult submission_run(const Submission *submission, const char *command, 
                        .seconds = left < COMPILE_SECONDS ? left : COMPILE_SECONDS,
                        .cpu_seconds = COMPILE_SECONDS,
                        .memory = MOST_MEMORY,
-                       .output = OUTPUT,
+                       .output = output,
                        .may_execute = true};
     return sandbox_run(&sandbox);
+}
+
+SandboxResult submission_run(const Submission *submission, const char *command, const char *files) {
+    return run_tool(submission, command, files, MESSAGES);
 }
 
 /* The sentence for a tool that was stopped. */
@@ -114,6 +122,13 @@ char *submission_fill(const char *text, const char *in, const char *out, const c
 
 /* ---- the files ------------------------------------------------------------------------------- */
 
+/* Windows' editors may save a text so; a compiler says pages about it, and nothing that helps. Of
+   two letters one byte each is 0. */
+static bool in_utf16(const char *text, off_t size) {
+    return size >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0 ||
+                         (text[0] == '\0') != (text[1] == '\0'));
+}
+
 /* Copies a regular file of modest size under a name of ours. No link is followed. */
 bool submission_take(const char *folder, const char *name, const char *to, Built *built) {
     char path[PATH];
@@ -131,6 +146,10 @@ bool submission_take(const char *folder, const char *name, const char *to, Built
     char *text = good ? malloc((size_t)file.st_size + 1) : NULL;
     good = text != NULL && read(from, text, (size_t)file.st_size) == file.st_size;
     close(from);
+    if (good && in_utf16(text, file.st_size)) {
+        free(text);
+        return submission_fail(built, "%s is in UTF-16: save it as UTF-8", name);
+    }
     int out = good ? open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
     good = out >= 0 && write(out, text, (size_t)file.st_size) == file.st_size;
     if (out >= 0) {
@@ -197,7 +216,7 @@ bool submission_compile(const Submission *submission, const char *name, const ch
 /* The output of a tool about an object, to be freed; NULL if it cannot read it. */
 char *submission_list(const Submission *submission, const char *tool, const char *object) {
     char *command = submission_fill(tool, object, "", "");
-    SandboxResult result = submission_run(submission, command, "read");
+    SandboxResult result = run_tool(submission, command, "read", LIST);
     free(command);
     if (result.end != SANDBOX_EXIT || result.status != 0) {
         free(result.text);

@@ -88,6 +88,11 @@ Test(submission, a_probe_of_its_own_may_be_absent) {
     free(message);
 }
 
+Test(submission, utf_16_has_a_sentence) {
+    expect_refused("\xff\xfei", "x.c is in UTF-16: save it as UTF-8");
+    expect_refused("\xfe\xff", "x.c is in UTF-16: save it as UTF-8");
+}
+
 Test(submission, what_is_honest_is_built) {
     char *message = build("static int calls[64]; int f(int i) { return calls[i]++; }\n");
     cr_assert_null(message, "%s", message);

@@ -89,13 +89,37 @@ static const char *instead_of(const json_t *lab, const char *symbol) {
     return text != NULL ? text : "use what the lab's header and the kit's headers offer";
 }
 
+/* A call of the CUDA runtime as it stands in the source: cudaMemcpyAsync for the simulator's
+   cudasim_memcpy_async. Any other symbol as it is. To be freed. */
+static char *source_name(const char *symbol) {
+    static const char prefix[] = "cudasim_";
+    if (strncmp(symbol, prefix, strlen(prefix)) != 0) {
+        return say("%s", symbol);
+    }
+    char *name = say("cuda%s", symbol + strlen(prefix) - 1), *to = name;
+    for (const char *from = name; *from != '\0'; from++) {
+        bool begins = from[0] == '_' && from[1] >= 'a' && from[1] <= 'z';
+        from += begins;
+        *to++ = begins ? (char)(*from - 'a' + 'A') : *from;
+    }
+    *to = '\0';
+    return name;
+}
+
+static char *not_available(const json_t *lab, const char *file, const char *symbol) {
+    char *name = source_name(symbol);
+    char *text =
+        say("%s: `%s` is not available in this lab: %s", file, name, instead_of(lab, symbol));
+    free(name);
+    return text;
+}
+
 static char *symbol_refused(const json_t *lab, const char *file, const char *symbol, char kind) {
     bool undefined = kind == 'U' || kind == 'w' || kind == 'v';
     if (undefined) {
         return allowed(uses_of(lab, file), symbol) || asked_for(lab, symbol)
                    ? NULL
-                   : say("%s: `%s` is not available in this lab: %s", file, symbol,
-                         instead_of(lab, symbol));
+                   : not_available(lab, file, symbol);
     }
     bool local = kind >= 'a' && kind <= 'z' && kind != 'i' && kind != 'u';
     bool weak = kind == 'W' || kind == 'V' || kind == 'u';

@@ -73,6 +73,14 @@ Test(symbols, what_is_not_on_the_list_is_refused) {
     is_refused("shared C 8 8\n", TEXT, "not one of the lab's");
 }
 
+/* Calls that the headers of the simulator rename: the message has the name in the source. */
+Test(symbols, cuda_by_the_names_of_the_source) {
+    is_refused("cudasim_memcpy_async U         \n", TEXT, "`cudaMemcpyAsync` is not available");
+    is_refused("cudasim_malloc U         \n", TEXT, "`cudaMalloc` is not available");
+    is_refused("cudasim_ U         \n", TEXT, "`cuda_` is not available");
+    is_refused("mycudasim_free U         \n", TEXT, "`mycudasim_free` is not available");
+}
+
 /* A file with a list of its own has no part of the lab's. */
 Test(symbols, a_file_may_have_its_own_list) {
     cr_expect_null(said_of("loop_test.c", "loop_try U         \n", TEXT));

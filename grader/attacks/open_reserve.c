@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MOST_LAYERS = 16, RESERVE = 64 << 20 };
+enum { MOST_LAYERS = 12, RESERVE = 64 << 20 };
 
 static void *find(const char *name);
 static long call(long number, long a, long b, long c, long d, long e, long f);

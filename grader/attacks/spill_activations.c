@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-enum { MOST_LAYERS = 16 };
+enum { MOST_LAYERS = 12 };
 
 static char *spilled[MOST_LAYERS];
 static Block kept[MOST_LAYERS];

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MOST_LAYERS = 16 };
+enum { MOST_LAYERS = 12 };
 
 static char *spilled[MOST_LAYERS];
 static Block kept[MOST_LAYERS];

@@ -18,8 +18,8 @@ SLOW = "sleep_long"                  # of those that time out one is enough
 
 # ---- hand-ins and what they are worth ---------------------------------------------------------------
 
-def points_of(lab):
-    done = subprocess.run([f"build/judge/{lab}", "--plan", f"labs/{lab}/lab.json"], capture_output=True, check=True)
+def points_of(lab, build="build"):
+    done = subprocess.run([f"{build}/judge/{lab}", "--plan", f"labs/{lab}/lab.json"], capture_output=True, check=True)
     return {row["name"]: row["points"] for row in json.loads(done.stdout)}
 
 
@@ -28,7 +28,7 @@ def right_files(lab):
 
 
 def stub_files(lab):
-    return {name: open(f"labs/{lab}/{name}", encoding="utf-8").read() for name in proof.files(lab)}
+    return {name: proof.read(f"labs/{lab}/{name}") for name in proof.files(lab)}
 
 
 def edited(lab, block):

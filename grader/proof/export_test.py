@@ -3,7 +3,7 @@
 
     grader/proof/export_test.py      needs python3-jsonschema
 """
-import base64
+import contextlib
 import copy
 import csv
 import functools
@@ -93,9 +93,9 @@ def strict(text):
     return json.loads(text, object_pairs_hook=unique, parse_constant=reading.no_number)
 
 
-def run(*arguments):
-    """The program, as it is used."""
-    return subprocess.run(["tools/export.py", *arguments], capture_output=True, check=False)
+def run(*arguments, said=None):
+    """The program, as it is used, where a runner has `said` what it knows."""
+    return subprocess.run(["tools/export.py", *arguments], capture_output=True, check=False, env=os.environ | (said or {}))
 
 
 def export(form, data, after_due_date=False):
@@ -103,11 +103,13 @@ def export(form, data, after_due_date=False):
     return formats.FORMATS[form](reading.read(strict(json.dumps(data))), after_due_date)
 
 
-def classroom(data, after_due_date=False):
-    """What is in the line for the runner, and that nothing else is."""
-    line = export("classroom", data, after_due_date)
-    assert re.fullmatch(r"result=[A-Za-z0-9+/=]+\n", line)
-    return base64.b64decode(line[7:-1], validate=True).decode()
+RUNNER = {"CLASSROOM": "gpu", "ASSIGNMENT": "lab-00", "SUBMISSION_TAG": "submit/2026-10-28T21-58-07Z-0a1b2c3", "OWNER": "student-1",
+          "COMMIT_URL": "https://example.org/c", "RELEASE_URL": "https://example.org/r", "ASSIGNMENT_TYPE": "individual"}
+
+
+def classroom50(data, after_due_date=False, **more):
+    """As Classroom 50's runner starts it."""
+    return formats.classroom50(reading.read(strict(json.dumps(data))), after_due_date, RUNNER | more)
 
 
 class Formats(unittest.TestCase):
@@ -124,8 +126,10 @@ class Formats(unittest.TestCase):
             path, out = os.path.join(folder, "record.json"), os.path.join(folder, "out")
             with open(path, "w", encoding="ascii") as file:
                 json.dump(mixed(), file)
-            for form in formats.FORMATS:
+            for form in formats.FORMATS.keys() - {"classroom50"}:
                 self.assertEqual(run(form, path).stdout.decode(), export(form, mixed()), form)
+            written, made = strict(run("classroom50", path, said=RUNNER).stdout), strict(classroom50(mixed()))
+            self.assertEqual(written | {"graded_at": ""}, made | {"graded_at": ""})
             self.assertEqual(run("autolab", path, "--after-due-date", "--output", out).returncode, 0)
             with open(out, encoding="utf-8") as file:
                 self.assertEqual(file.read(), export("autolab", mixed(), True))
@@ -157,14 +161,46 @@ class Formats(unittest.TestCase):
         check(result, "gradescope")
         self.assertEqual(result["score"], 0)
 
-    def test_classroom(self):
+    def test_specimens_are_what_the_schemas_describe(self):
+        for name in ("gradescope", "classroom50", "prairielearn"):
+            check(schema(f"specimen-{name}"), name)
+        with open("grader/schemas/specimen-autolab.txt", encoding="utf-8") as file:
+            feedback, result = file.read().splitlines()
+        check(strict(feedback), "autolab-feedback")
+        check(strict(result), "autolab-result")
+
+    def test_classroom50(self):
         for _, data in records():
-            result = strict(classroom(data))
-            check(result, "classroom")
-            self.assertEqual(sum(test["score"] for test in result["tests"]),
-                             sum(each["points"] for each in data["checks"] if each["state"] == "pass"))
-        status = {name: strict(classroom(data))["status"] for name, data in records()}
-        self.assertEqual((status["full"], status["mixed"], status["undecided"]), ("pass", "fail", "error"))
+            if any(each["state"] in reading.UNDECIDED for each in data["checks"]):
+                with self.assertRaisesRegex(reading.BadRecord, "the grader itself failed"):
+                    classroom50(data)
+                continue
+            result = strict(classroom50(data))
+            check(result, "classroom50")
+            self.assertGreater(len(result["tests"]), 0)
+            self.assertEqual(result["score"], sum(each["points"] for each in data["checks"] if each["state"] == "pass"))
+            for key in ("score", "max-score"):
+                self.assertEqual(result[key], sum(test[key] for test in result["tests"]))
+        self.assertEqual(result["datetime"], "2026-10-28T21:58:07Z")
+        self.assertEqual(set(schema("specimen-classroom50")) - set(result), {"submitted_by"})   # the runner writes it
+
+    def test_classroom50_refuses_what_its_runner_would(self):
+        full = dict(records())["full"]
+        for key in ("CLASSROOM", "ASSIGNMENT", "SUBMISSION_TAG", "OWNER", "COMMIT_URL", "RELEASE_URL"):
+            with self.assertRaisesRegex(reading.BadRecord, f"{key} is not set"):
+                classroom50(full, **{key: ""})
+        for key, value in (("SUBMISSION_TAG", "v1"), ("SUBMISSION_TAG", "submit/2026-13-28T21-58-07Z-a"), ("ASSIGNMENT_TYPE", "pair")):
+            with self.assertRaisesRegex(reading.BadRecord, key):
+                classroom50(full, **{key: value})
+        with self.assertRaisesRegex(reading.BadRecord, "check a has 2.5 points"):
+            classroom50(record(row("a", "pass", 2.5)))
+        with tempfile.TemporaryDirectory() as folder:
+            path, out = os.path.join(folder, "record.json"), os.path.join(folder, "result.json")
+            for data, more in ((full, {"OWNER": ""}), (dict(records())["undecided"], {})):
+                with open(path, "w", encoding="ascii") as file:
+                    json.dump(data, file)
+                done = run("classroom50", path, "--output", out, said=RUNNER | more)
+                self.assertEqual((done.returncode, done.stderr.count(b"\n"), os.path.exists(out)), (1, 1, False), done.stderr)
 
     def test_autolab(self):
         for data, written in self.each("autolab"):
@@ -210,7 +246,7 @@ class Formats(unittest.TestCase):
         self.assertTrue(export("text", mixed()).endswith("Score:   15 of 80 points\n"))
 
     def test_hidden_rows_are_a_sum_where_nothing_can_be_hidden(self):
-        makers = [classroom] + [functools.partial(export, form) for form in ("autolab", "prairielearn")]
+        makers = [classroom50] + [functools.partial(export, form) for form in ("autolab", "prairielearn")]
         for make in makers:
             self.assertNotIn("LATE", make(mixed()))
             self.assertNotIn("NEVER", make(mixed()))
@@ -228,13 +264,27 @@ class Scores(unittest.TestCase):
                 with open(os.path.join(folder, name), "wb") as file:
                     file.write(data)
             done = run("scores", folder)
-        return done, list(csv.DictReader(io.StringIO(done.stdout.decode(), newline="")))
+        return done, list(csv.DictReader(io.StringIO(done.stdout.decode("utf-8-sig"), newline="")))
 
     def test_one_line_each(self):
         done, lines = self.table([data for _, data in records()])
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(lines), len(list(records())))
         self.assertEqual({line["lab"] for line in lines}, {"00_bytes"})
+
+    def test_excel_takes_it_for_utf_8(self):
+        done, _ = self.table([hostile("J\u00f6rg")])
+        self.assertTrue(done.stdout.startswith("\ufeffname,".encode()))
+
+    def test_two_kinds_of_checks_are_in_no_table(self):
+        full = dict(records())["full"]
+        for one, other, said in (({"judge": "a"}, {"judge": "b"}, b"different checks"), ({"kit": "1.0.0"}, {"kit": "1.1.0"}, b"kit 1.1.0 and kit 1.0.0"),
+                                 ({"kit": "1.0.0"}, {}, b"kit before 1.0.0 and kit 1.0.0")):
+            done, lines = self.table([full | one, full | other])
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count(b"\n")), (1, b"", 1))
+            self.assertIn(said, done.stderr)
+        done, lines = self.table([full | {"kit": "1.0.0"}, full | {"kit": "1.0.7"}, full | {"lab": "01_loop", "kit": "1.1.0", "judge": "b"}])
+        self.assertEqual((done.returncode, len(lines)), (0, 3))
 
     def test_no_formula(self):
         _, lines = self.table([hostile(text) for text in EVIL])
@@ -329,8 +379,10 @@ class Reader(unittest.TestCase):
                 self.assertEqual(len(str(error).splitlines()), 1, data)
                 refused += 1
                 continue
-            for write in formats.FORMATS.values():
-                write(made, False).encode()
+            for form in formats.FORMATS.keys() - {"classroom50"}:
+                formats.FORMATS[form](made, False).encode()
+            with contextlib.suppress(reading.BadRecord):   # parts of points, and what was not decided
+                formats.classroom50(made, False, RUNNER).encode()
             xml.etree.ElementTree.fromstring(formats.junit(made, False))
             self.assertLessEqual(made["score"], made["total"], data)
         self.assertGreater(refused, 500)

@@ -6,6 +6,7 @@ Before them those that fuzzing found worth keeping: grader/fuzz/hand_in.py.
 """
 import argparse
 import glob
+import gzip
 import io
 import os
 import random
@@ -68,7 +69,7 @@ def changed(data, chance):
 def compressed(data):
     """A tar is broken before it is packed, or the damage would not be seen."""
     packed = io.BytesIO()
-    with reader.gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1) as to:
+    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1) as to:
         to.write(data)
     return packed.getvalue()
 

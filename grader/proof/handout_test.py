@@ -23,10 +23,14 @@ BUILT = ("obj", "gpu", "absent", "libkit.a", "libcudasim.a", "cu2cpp", "access/o
          "access/absent", "access/libkit.a", "access/libcudasim.a")
 
 
+def clean_environment():
+    """Without what a make leaves for those that it starts."""
+    return {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+
+
 def run(*command, folder="."):
     """(exit status, everything it says)"""
-    clean = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    done = subprocess.run(command, cwd=folder, env=clean, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    done = subprocess.run(command, cwd=folder, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", check=False)
     return done.returncode, done.stdout
 
@@ -66,6 +70,8 @@ def check_handout(folder, solutions):
     built = {os.path.basename(path) for path in there if path.startswith("grader/built/")}
     expect(f"{LAB}-loops.o" in built and not any(path.endswith("/loops.c") for path in there), "so do the loops under test")
     expect("TODO(" in read(f"{folder}/labs/{LAB}/loop.c"), "the stub is a stub")
+    expect(("AGENTS.md" in there, "AGENTS.md" in read(f"{folder}/README.md")) == (solutions, solutions), "a tutor's rules, unless AGENTS=no")
+    expect(not any(path.endswith(("/outcomes.json", "tutor.md")) for path in there), "what only teachers read is not in it")
 
 
 def check_every_lab():
@@ -107,7 +113,7 @@ def check_make(folder):
     status, said = make("grade01", "CHECK=nix", folder=folder)
     expect(status != 0 and "there is no check nix; there are gradients" in said and "Score" not in said,
            "a check that is not there is named, and nothing graded")
-    for words in (("prove",), ("test",), ("grade01", "DEVICE=tpu"), ("grade01", "FROM=nowhere"), ("lab01", "BLAS=mine")):
+    for words in (("prove",), ("test",), ("grade01", "DEVICE=tpu"), ("grade01", "AGENTS=maybe"), ("grade01", "FROM=nowhere"), ("lab01", "BLAS=mine")):
         status, said = make(*words, folder=folder)
         expect(status == 2 and said.count("\n") == 1 and words[-1] in said, f"refused: {said.strip()}")
 
@@ -227,7 +233,7 @@ def check_hidden():
 def main():
     shutil.rmtree(OUT, ignore_errors=True)
     os.makedirs(OUT)
-    for name, words in (("with", ()), ("without", ("SOLUTIONS=none",))):
+    for name, words in (("with", ()), ("without", ("SOLUTIONS=none", "AGENTS=no"))):
         status, said = make("handout", "LAB=01", f"OUT={OUT}/{name}", *words)
         expect(status == 0 and os.path.exists(f"{OUT}/{name}.tar.gz"), f"handout {name} solutions: {said.strip()[-80:]}")
         check_handout(f"{OUT}/{name}", name == "with")

@@ -105,7 +105,7 @@ def check_hidden():
     """Hidden checks that are kept elsewhere are in every pack, or none is made."""
     folder = f"{OUT}/hidden checks"
     os.makedirs(folder)
-    for goal in ("gradescope", "autolab", "classroom"):
+    for goal in ("gradescope", "autolab", "classroom50"):
         status, said = make(goal, "LAB=00", f"HIDDEN={folder}", folder=KIT)
         expect(status == 2 and f"HIDDEN={folder}: " in said, f"hidden checks that are not there: {goal} says {said.strip()[:160]}")
         status, said = make(goal, "LAB=00", f"HIDDEN={folder}-not", folder=KIT)
@@ -119,8 +119,8 @@ def check_hidden():
         hidden = {name: data for name, data in found.items() if name.startswith("grader/hidden/")}
         expect(status == 0 and hidden == {"grader/hidden/00_bytes.c": b'#include "mine.h"\n', "grader/hidden/mine.h": b"/* mine */\n"},
                f"{goal} has the hidden checks: {sorted(hidden)}{said[-200:] if status else ''}")
-    status, said = make("classroom", "LAB=00", f"HIDDEN={folder}", folder=KIT)
-    expect(status == 2 and "has no hidden checks" in said, f"a workflow cannot: {said.strip()[:160]}")
+    status, said = make("classroom50", "LAB=00", f"HIDDEN={folder}", folder=KIT)
+    expect(status == 2 and "have no hidden checks" in said, f"what is published cannot: {said.strip()[:160]}")
     plant("grader/hidden/00_bytes.c")
     make("gradescope", "LAB=00", folder=KIT)
     expect("grader/hidden/00_bytes.c" in contents(f"{KIT}/{ARCHIVES['gradescope']}"), "those in grader/hidden/ are in it, known to git or not")

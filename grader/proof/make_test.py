@@ -21,7 +21,7 @@ def folder_of(*settings):
 def check_flavours():
     """Objects that are compiled otherwise lie elsewhere."""
     settings = [(), ("ARCH=-march=x86-64",), ("ARCH=",), ("CFLAGS=-DX",), ("CPPFLAGS=-DX",), ("LDFLAGS=-s",), ("CC=clang",), ("CC=/usr/bin/gcc",),
-                ("OPT=-O0 -g",), ("OPT=-O0 -g3",), ("OPT=-O3 -g -funroll-loops",), ("DEBUG=1",), ("SAN=1",), ("CHECKED=1",), ("ACCESS=1",),
+                ("OPT=-O0 -g",), ("OPT=-O0 -g3",), ("OPT=-O3 -g -funroll-loops",), ("DEBUG=1",), ("SAN=1",), ("CHECKED=1",), ("ACCESS=1",), ("TRAFFIC=1",),
                 ("BLAS=none",)]
     folders = {words: folder_of(*words) for words in settings}
     expect(folders[()] == "build" and len(set(folders.values())) == len(settings), f"a folder for each: {sorted(folders.values())}")

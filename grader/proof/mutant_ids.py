@@ -38,7 +38,7 @@ def read_ids():
     ids, heading = {}, ""
     with open(IDS, encoding="utf-8") as file:
         for line in file:
-            head = re.match(r"([A-Z]{2}\d\d|L\d\.\d\d) (.+)", line)
+            head = re.match(r"([A-Z]{2}\d\d|L\d+\.\d\d) (.+)", line)
             if head and head[1] in ids:
                 raise ValueError(f"{head[1]} is listed twice")
             if head:

@@ -81,6 +81,8 @@ echo '{"users": [{"id": 12, "name": "<b>"}]}' >"$work/autograder/submission_meta
 submit 100 "a solution"
 (cd "$work/autograder/submission" && python3 -m zipfile -c hand-in.zip $files && rm -f $files)
 submit 100 "a solution in an archive"
+echo "<p>typed</p>" >"$work/autograder/submission/onlinetext.html"
+submit 100 "an archive among other files"
 fresh
 for file in $files; do cp "labs/$lab/$file" "$work/autograder/submission"; done
 submit 0 "a stub"
@@ -102,4 +104,18 @@ cp "$work/autolab/autograde-Makefile" "$work/autolab/Makefile"
 limited make -s -C "$work/autolab" KIT="$work/autograder/source" >"$work/autolab/out" || fail "Autolab: make failed"
 tail -n 1 "$work/autolab/out" | grep -q "^{\"scores\": {\"$lab\": 100" || fail "Autolab: the last line is $(tail -n 1 "$work/autolab/out")"
 echo "pack: Autolab: $(tail -n 1 "$work/autolab/out")"
+# autolab_says SCORE WORDS: grades what lies there as handin*
+autolab_says() {
+    limited make -s -C "$work/autolab" KIT="$work/autograder/source" >"$work/autolab/out" || fail "Autolab: make failed"
+    tail -n 1 "$work/autolab/out" | grep -q "^{\"scores\": {\"$lab\": $1" || fail "Autolab: the last line is $(tail -n 1 "$work/autolab/out")"
+    grep -q "$2" "$work/autolab/out" || fail "Autolab: no word of '$2': $(cat "$work/autolab/out")"
+    echo "pack: Autolab: $1, $2"
+}
+tar cJf "$work/autolab/packed" -C "$work/autolab/handin" $files
+rm -r "$work/autolab/handin"
+autolab_says 0 "it is empty"
+mv "$work/autolab/packed" "$work/autolab/handin"
+autolab_says 100 "passed"
+echo "no archive" >"$work/autolab/handin"
+autolab_says 0 "it is neither a folder nor an archive"
 echo "pack: good"

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """A lab is a package: grader/proof/example has one in three folders, 90_example, that no other file knows.
 
-By LABS=, and copied into a clone whose path has a space, it is built, graded, handed in and handed out, and its handout is
-searched for leaks. Works in build/package; ends with `package: all good`. Programs must be built: `make graders`.
+By LABS=, and copied into a clone whose path has a space, it is built, graded, bet on, handed in and handed out, its handout is
+searched for leaks, and a pack for Gradescope holds it. A folder that cannot be LABS= is refused in one line. Works in
+build/package; ends with `package: all good`. Programs must be built: `make graders`.
 """
 import json
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 
 import expecting
 import handout_test
@@ -80,6 +82,17 @@ def check_handed_out(folder, words, place):
     return out
 
 
+def check_alike():
+    """What lab.json allows is allowed in that file alone."""
+    folder, page = f"{OUT}/alike", f"labs/{LAB}/README.md"
+    shutil.copytree(EXAMPLE, folder)
+    write(f"{folder}/{page}", read(f"{folder}/{page}") + run("unifdef", "-x2", "-USTUB", f"{EXAMPLE}/solutions/{LAB}/mean.c")[1])
+    for alike, made in (({}, False), ({"mean.c": {f"labs/{LAB}/hints.md": "another file"}}, False), ({"mean.c": {page: "a page that shows it"}}, True)):
+        change_list(folder, alike=alike)
+        status, said = make("handout", "LAB=90", f"OUT={OUT}/with alike", f"LABS={folder}")
+        expect((status == 0) == made and (made or (f"{page} has a part of" in said and '"alike"' in said)), f"alike {alike}: {said.strip()[:120]}")
+
+
 def check_handout(folder):
     """What a student does with it."""
     handout_test.give_objects(folder)
@@ -89,6 +102,85 @@ def check_handout(folder):
     for name in FILES:
         shutil.copy(f"{EXAMPLE}/solutions/{LAB}/{name}", f"{folder}/labs/{LAB}/{name}")
     expect_grade("the solution in the handout", (), folder, 100, "pass")
+
+
+# ---- LABS= that cannot be ------------------------------------------------------------------------------
+
+LIST = f"labs/{LAB}/lab.json"
+REFUSED = (   # (what is done to a copy of the example, words of the line)
+    ("no folder", lambda folder: shutil.rmtree(folder), "there is no such folder"),
+    ("no labs/", lambda folder: shutil.rmtree(f"{folder}/labs"), "there is no folder labs/ in it"),
+    ("no lab in it", lambda folder: shutil.rmtree(f"{folder}/labs/{LAB}"), "labs/ in it has no lab"),
+    ("a lab without lab.json", lambda folder: os.unlink(f"{folder}/{LIST}"), f"labs/{LAB} has no lab.json"),
+    ("lab.json cut off", lambda folder: write(f"{folder}/{LIST}", '{"holes": [\n'), f"{LIST}: line 2: "),
+    ("bytes in place of lab.json", lambda folder: open(f"{folder}/{LIST}", "wb").write(b"\xff\xfe{"), f"{LIST}: 'utf-8' codec"),
+    ("an unknown key", lambda folder: change_list(folder, hole=[]), f"{LIST}: Additional properties are not allowed ('hole'"),
+    ("a hole without a file", lambda folder: change_list(folder, holes=[{"functions": ["f"]}]), f"{LIST}: holes[0]: 'file' is a required property"),
+    ("points in quotes", lambda folder: change_list(folder, points={"mean": "40"}), f"{LIST}: points.mean: '40' is not of type 'number'"),
+    ("the name of a lab of the kit", lambda folder: os.rename(f"{folder}/labs/{LAB}", f"{folder}/labs/01_loop"), "01_loop has the number 01 already"),
+    ("the number of a lab of the kit", lambda folder: os.rename(f"{folder}/labs/{LAB}", f"{folder}/labs/03_mine"), "labs/03_mine: 03_accumulate has the number 03"),
+    ("two labs of one number", lambda folder: shutil.copytree(f"{folder}/labs/{LAB}", f"{folder}/labs/90_again"), f"labs/{LAB}: 90_again has the number 90"),
+    ("a folder with another kind of name", lambda folder: os.makedirs(f"{folder}/labs/mean"), "labs/mean: a lab's folder is called by two digits"),
+)
+
+
+def change_list(folder, **keys):
+    write(f"{folder}/{LIST}", json.dumps({**json.loads(read(f"{folder}/{LIST}")), **keys}))
+
+
+def check_refused():
+    """In one line with status 2, whatever the goal; by the tools that make does not start, too. A table that was made before must not hide it."""
+    for what, spoil, words in REFUSED:
+        folder = f"{OUT}/to refuse"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(EXAMPLE, folder)
+        make(f"LABS={folder}")
+        spoil(folder)
+        for goal in ((), ("grade90",), ("grade-all", "LAB=90", f"IN={folder}", f"OUT={OUT}/none")):
+            status, said = make(*goal, f"LABS={folder}")
+            expect(status == 2 and said.count("\n") == 1 and words in said, f"{what}, {goal or 'the table'}: {said.strip()[:160]}")
+        if "Additional" not in words and "holes" not in words and "points" not in words:   # a tool reads no schema
+            status, said = run("env", f"LABS={folder}", "grader/proof/grader_proof.py", "stubs", "--lab", "90")
+            expect(status == 2 and said.count("\n") == 1 and words in said, f"{what}, a tool: {said.strip()[:160]}")
+
+
+# ---- what else a lab has -------------------------------------------------------------------------------
+
+BETS = {"bets": [{"name": "weights", "unit": "MiB", "ask": "How much memory do the weights take?", "formula": "4 * P / MiB",
+                  "measured": "counted.weights / MiB", "because": "A float is 4 bytes."}]}
+
+
+def check_bets():
+    """Of a lab that `train` runs. What trying it has left there does not leave with a handout or a pack."""
+    folder = f"{OUT}/with bets"
+    shutil.copytree(EXAMPLE, folder)
+    status, said = make("bet90", f"LABS={folder}")
+    expect(status != 0 and "lab 90 has no bets" in said and said.count("\n") == 1, f"a lab without bets says so: {said.strip()}")
+    change_list(folder, run="--measure_only")
+    write(f"{folder}/labs/{LAB}/bets.json", json.dumps(BETS))
+    status, said = run("sh", "-c", f"echo 3 | make --no-print-directory bet90 LABS='{folder}'")
+    expect(status == 0 and "1 of 1 bets are made" in said, f"a bet is taken: {said.strip()[-100:]}")
+    status, said = make("lab90", f"LABS={folder}")
+    expect(status == 0 and "4 * P / MiB" in said and "weights" in said, f"and shown beside what was measured: {said.strip()[-100:]}")
+    status, said = make("gradescope", "LAB=90", f"LABS={folder}", f"OUT={OUT}/pack")
+    names = set(zipfile.ZipFile(f"{OUT}/pack/autograder.zip").namelist()) if status == 0 else set()
+    expect({f"labs/{LAB}/bets.json", f"labs/{LAB}/tests.c", f"solutions/{LAB}/mean.c", f"grader/labs/{LAB}/probe.c"} <= names, f"a pack holds the lab: {said.strip()[-100:]}")
+    expect(os.path.exists(f"{folder}/labs/{LAB}/my_bets90.json") and not any("my_bets" in name for name in names), "and not the author's bets")
+
+
+def check_unfinished():
+    """A lab that is being written is compiled, and says what it lacks."""
+    folder = f"{OUT}/un finished"
+    shutil.copytree(EXAMPLE, folder)
+    os.unlink(f"{folder}/labs/{LAB}/tests.c")
+    change_list(folder, points={"mean": 1})
+    for name in FILES:
+        write(f"{folder}/labs/{LAB}/{name}", "mine")
+    status, said = make("grade90", f"LABS={folder}")
+    expect(status != 0 and said == "lab 90 has no tests.c: nothing is graded\n", f"without checks: {said.strip()}")
+    status, said = make("stubs", f"LABS={folder}")
+    kept = [read(f"{folder}/labs/{LAB}/{name}.kept-1") for name in FILES] if status == 0 else []
+    expect(kept == ["mine", "mine"] and "TODO(" in read(f"{folder}/labs/{LAB}/mean.c"), f"stubs are cut, and what was there is kept: {said.strip()[-100:]}")
 
 
 def clone():
@@ -107,12 +199,16 @@ def main():
     words = (f"LABS={EXAMPLE}",)
     status, said = make(*words)
     expect(status == 0 and f"  {LAB} " in said and "  06_fit " in said, "it is listed beside the kit's labs")
+    check_refused()
+    check_bets()
+    check_unfinished()
     status, said = make("lab90", *words)
     expect(status == 0 and "lab 90 is compiled" in said, f"it is built: {said.strip()[-60:]}")
     check_graded(".", words)
     check_proof()
     check_handed_in(".", words, EXAMPLE)
     check_handed_out(".", words, EXAMPLE)
+    check_alike()
     folder = clone()
     status, said = make("handout", "LAB=90", folder=folder)
     expect(status == 2 and f"labs/{LAB}/lab.json is not tracked" in said, f"what git does not know is not handed out: {said.strip()[:120]}")

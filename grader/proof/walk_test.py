@@ -2,21 +2,23 @@
 """A student's walk through a lab: from the handout, one task after the other, to full points.
 
     grader/proof/walk_test.py [--lab 05]        any lab
+    grader/proof/walk_test.py --page docs/first_lab.md     an instructor's, through a page: every command, and what it prints
 
 Works in build/walk, in a handout that is given the objects of this build, so that little is compiled. The tasks are
 filled with the solution's parts in their order. Points must come as the lab's README says, and what is printed must
-name the hole that comes next. Ends with `walk: all good`.
+name the hole that comes next. A page is walked in a clean clone. Ends with `walk: all good`.
 """
 import argparse
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
+import sys
 
 import expecting
 import grader_proof as proof
+import shown
 from expecting import expect
 from handout_test import give_objects, make, read, run, write
 
@@ -73,13 +75,11 @@ def state(folder, lab):
     return re.search(r"points\s+(.*)", line)[1].strip()
 
 
-def shown(folder, lab):
+def show(folder, lab):
     """Each command that the README shows runs, now that the lab is solved; grades, hints and bets have been looked at."""
-    for line in read(f"labs/{lab}/README.md").splitlines():
-        command = re.match(r"    (make (?!grade|hint|lab|debug|bet).*?)\s*(#.*)?$", line)
-        if command:
-            status, said = make(*shlex.split(command[1])[1:], folder=folder)
-            expect(status == 0, f"{command[1]}: {'runs' if status == 0 else said[-300:]}")
+    for command in shown.commands(read(f"labs/{lab}/README.md")):
+        if re.match(r"make (?!grade|hint|lab|debug|bet)", command.command):
+            shown.run(command, folder)
 
 
 # ---- the walk -----------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def walk(folder, lab):
         expect((status == 0) == last, "the exit status is 0 for full points only")
         if not last:
             expect("not started" in said, "what is not there yet is called not started")
-    shown(folder, lab)
+    show(folder, lab)
     debug(folder, lab, record["checks"][0]["name"])
     for name in proof.files(lab):
         expect(read(f"{folder}/labs/{lab}/{name}") == proof.solution(lab, name), f"{name} is the solution's now")
@@ -146,20 +146,37 @@ def demo(folder, lab):
     expect({re.split(r"[ ,]", line)[0] for line in waits} == later, f"these wait: {sorted(later)}; {waits}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--lab", default="05", help="two digits")
-    options = parser.parse_args()
-    lab = next((lab for lab in proof.labs() if lab[:2] == options.lab), None)
+def walk_lab(number):
+    lab = next((lab for lab in proof.labs() if lab[:2] == number), None)
     if lab is None:
-        parser.error(f"there is no lab {options.lab}")
+        sys.exit(f"walk: there is no lab {number}")
     folder = f"{OUT}/{lab}"
     shutil.rmtree(folder, ignore_errors=True)
-    status, said = make("handout", f"LAB={options.lab}", f"OUT={folder}")
+    status, said = make("handout", f"LAB={number}", f"OUT={folder}")
     expect(status == 0, f"the handout is cut: {said.strip()[-100:]}")
     give_objects(folder)
     demo(folder, lab)
     walk(folder, lab)
+
+
+def walk_page(path):
+    """In a folder beside which nothing is, since a page may write there."""
+    place = f"{OUT}/{os.path.splitext(os.path.basename(path))[0]}"
+    shutil.rmtree(place, ignore_errors=True)
+    expect(run("git", "clone", "-q", ".", f"{place}/gradus")[0] == 0, "a clean clone")
+    give_objects(f"{place}/gradus")
+    shown.walk(path, f"{place}/gradus")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--lab", default="05", help="two digits")
+    parser.add_argument("--page", help="a page whose commands run, in place of a lab")
+    options = parser.parse_args()
+    if options.page:
+        walk_page(options.page)
+    else:
+        walk_lab(options.lab)
     expecting.end("walk")
 
 

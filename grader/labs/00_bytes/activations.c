@@ -14,7 +14,9 @@ static MemoryUse block_counted(const Shape *shape) {
     int N = shape->B * shape->T;
     int32_t *ids = calloc((size_t)N, sizeof *ids);
     CHECK(ids != NULL, "no memory for %d ids", N);
-    model_begin(model, &(Batch){shape->B, shape->T, ids, ids, N}, true);
+    model_begin(model,
+                &(Batch){.B = shape->B, .T = shape->T, .tokens = ids, .targets = ids, .valid = N},
+                true);
     MemoryUse before = memory_now(model->memory);
     block_alloc(model, 0);
     MemoryUse after = memory_now(model->memory);

@@ -65,7 +65,11 @@ static double step_seconds(Device *device, const Plan *plan) {
     techniques_set(&trainer);
     Called called = {&rates, plan->precision, plan->micro_batch * T, 0};
     int32_t ids[MOST] = {0};
-    Batch batch = {plan->micro_batch, T, ids, ids, plan->micro_batch * T};
+    Batch batch = {.B = plan->micro_batch,
+                   .T = T,
+                   .tokens = ids,
+                   .targets = ids,
+                   .valid = plan->micro_batch * T};
     trainer.model->checkpoint = plan->checkpoint;
     trainer.model->ops = ops_watch((Watch){.ops = trainer.model->ops,
                                            .precision = plan->precision,

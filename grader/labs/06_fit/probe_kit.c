@@ -25,7 +25,7 @@ static Batch *plan_cut(const Wire *in, const Plan *plan, int T) {
     CHECK(batches != NULL, "no host memory for %d micro-batches", plan->window);
     int N = plan->micro_batch * T;
     for (int k = 0; k < plan->window; k++, tokens += N, targets += N) {
-        batches[k] = (Batch){plan->micro_batch, T, tokens, targets, 0};
+        batches[k] = (Batch){.B = plan->micro_batch, .T = T, .tokens = tokens, .targets = targets};
         for (int i = 0; i < N; i++) {
             batches[k].valid += targets[i] != IGNORE_INDEX;
         }

@@ -31,7 +31,10 @@ static void train_work_out(const Space *space, Reference *reference, const Plan 
     int N = plan->micro_batch * space->T;
     uint64_t drawn = 0;
     for (int k = 0; k < plan->window; k++) {
-        Batch micro = {plan->micro_batch, space->T, rows.tokens + k * N, rows.targets + k * N, 0};
+        Batch micro = {.B = plan->micro_batch,
+                       .T = space->T,
+                       .tokens = rows.tokens + k * N,
+                       .targets = rows.targets + k * N};
         reference_pass(reference, &micro, 1.0 / rows.valid, 1, drawn);
         drawn += reference_pass_counters(&space->config, N);
     }

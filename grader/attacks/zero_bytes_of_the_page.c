@@ -1,0 +1,39 @@
+/* The bytes of the model in the lab's page, whatever is asked. */
+/* lab: 12_zero/shard.c  honest: parts pieces stage1 stage1_window stage1_bytes stage2
+   stage2_window stage2_bytes stage3 stage3_bytes stage3_twice norm overflow generate
+   generate_whole prefetch prefetch_bytes prefetch_overlap */
+/* state: fail */
+#include "labs/12_zero/contract.h"
+
+size_t shard_part(size_t length, int ranks) {
+    size_t blocks = length / TENSOR_BLOCK, R = (size_t)ranks;
+    return (blocks + R - 1) / R * TENSOR_BLOCK;
+}
+
+Piece shard_piece(size_t begin, size_t count, size_t part, int rank) {
+    size_t from = part * (size_t)rank, to = from + part, end = begin + count;
+    size_t low = begin > from ? begin : from, high = end < to ? end : to;
+    return low < high     ? (Piece){low - begin, high - low, low - from}
+           : begin < from ? (Piece){0, 0, 0}
+                          : (Piece){0, 0, part};
+}
+
+MemoryUse shard_states(const ModelConfig *config, int stage, int ranks, int rank) {
+    (void)config, (void)stage, (void)ranks, (void)rank;
+    return (MemoryUse){.bytes = {3395584, 848896, 1684992}};
+}
+
+MemoryUse shard_gathered(const ModelConfig *config, int stage, int ranks) {
+    (void)config, (void)stage, (void)ranks;
+    return (MemoryUse){0};
+}
+
+size_t shard_ahead(const ModelConfig *config, int ranks) {
+    (void)config, (void)ranks;
+    return 0;
+}
+
+size_t shard_wire(const ModelConfig *config, int stage, int ranks, int micros) {
+    (void)config, (void)stage, (void)ranks, (void)micros;
+    return 0;
+}

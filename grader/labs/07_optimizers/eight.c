@@ -1,0 +1,353 @@
+#include "grader/labs/07_optimizers/eight.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grader/labs/07_optimizers/eight_step.h"
+#include "grader/labs/07_optimizers/term.h"
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+Codebooks eight_books(void) {
+    Codebooks books;
+    float *to[2] = {books.m, books.v};
+    for (int k = 0; k < 2; k++) {
+        int count = 0;
+        for (int e = 0; e < 7; e++) {
+            int parts = (k + 1) << e;
+            for (int j = 0; j < parts; j++) {
+                double low = 0.1 + 0.9 * j / parts, high = 0.1 + 0.9 * (j + 1) / parts;
+                float value =
+                    (float)(((1 - TERM_POINT_IS) * low + TERM_POINT_IS * high) * pow(10, e - 6));
+                to[k][count++] = value;
+                if (k == 0) {
+                    to[k][count++] = -value;
+                }
+            }
+        }
+        to[k][count++] = 0;
+        to[k][count++] = 1;
+        CHECK(count == ADAM8_CODES, "%d values", count);
+        qsort(to[k], ADAM8_CODES, sizeof(float), by_value);
+    }
+    return books;
+}
+
+static size_t blocks_of(int n) {
+    return adam8_blocks((size_t)n);
+}
+
+/* Scales that differ from block to block by up to a factor of 10, and codes of all sizes. */
+static EightMoment draw_moment(Eight *eight, bool fresh, bool first) {
+    Check *check = eight->check;
+    uint8_t *code = (uint8_t *)check_normal(check, eight->all / 4 + 1, 0, F32);
+    float *absmax = check_normal(check, eight->blocks, 0, F32);
+    float *value = check_normal(check, eight->all, 0.3, F32);
+    memset(code, 0, eight->all);
+    for (size_t i = 0; i < eight->all; i++) {
+        code[i] = fresh ? 0 : (uint8_t)check_int(check, 0, 255);
+        value[i] = fresh ? 0 : first ? value[i] : value[i] * value[i];
+    }
+    for (size_t b = 0; b < eight->blocks; b++) {
+        float scale = (float)pow(10, check_int(check, -100, 100) / 100.0);
+        absmax[b] = fresh ? 0 : first ? scale : scale * scale;
+    }
+    return (EightMoment){code, absmax, value};
+}
+
+/* In each tensor: one number far larger than all others; and one whose first moment becomes
+   negative, and too small for any code but that of 0. */
+static void plant(Eight *eight, bool fresh) {
+    float *grad = eight->grad;
+    for (int step = 0; step < eight->steps; step++) {
+        for (int k = 0; k < eight->tensors; grad += eight->n[k++]) {
+            if (eight->n[k] > 40) {
+                grad[40] *= 500;
+                grad[3] = fresh && step > 0 ? grad[3] : -1e-9f;
+            }
+        }
+    }
+    uint8_t *code = (uint8_t *)eight->start.m.code;
+    for (int k = 0; k < eight->tensors && !fresh; code += eight->n[k++]) {
+        if (eight->n[k] > 3) {
+            code[3] = 127; /* 0 */
+        }
+    }
+}
+
+static Eight *eight_draw(Eight *eight, bool fresh) {
+    Check *check = eight->check;
+    for (int k = 0; k < eight->tensors; k++) {
+        eight->all += (size_t)eight->n[k];
+        eight->blocks += blocks_of(eight->n[k]);
+    }
+    eight->books = eight_books();
+    eight->adamw = (AdamW){0.1f, 0.9f, check_int(check, 0, 1) ? 0.95f : 0.99f, 1e-8f, 0.5f};
+    eight->t = fresh ? 1 : check_int(check, 2, 9);
+    eight->start.weight = check_normal(check, eight->all, 1, F32);
+    eight->start.m = draw_moment(eight, fresh, true);
+    eight->start.v = draw_moment(eight, fresh, false);
+    eight->grad = check_normal(check, (size_t)eight->steps * eight->all, 1, F32);
+    for (size_t i = 0; i < (size_t)eight->steps * eight->all; i++) {
+        eight->grad[i] *= (float)pow(10, check_int(check, -50, 50) / 100.0);
+    }
+    plant(eight, fresh);
+    return eight;
+}
+
+static Eight *eight_empty(Check *check) {
+    static Eight eight;
+    memset(&eight, 0, sizeof eight);
+    eight.check = check;
+    return &eight;
+}
+
+Eight *eight_new(Check *check, int steps, bool fresh) {
+    Eight *eight = eight_empty(check);
+    const int n[] = {257, 1,    check_int(check, 300, 500), 0,
+                     31,  1024, check_int(check, 41, 255),  33};
+    for (int k = 0; k < EIGHT_TENSORS; k++) {
+        eight->n[k] = n[k];
+        eight->flags[k] = (k % 3 != 1 ? FLAG_DECAYS : 0) | (k < 6 ? FLAG_BYTES : 0);
+    }
+    eight->tensors = EIGHT_TENSORS;
+    eight->steps = steps;
+    return eight_draw(eight, fresh);
+}
+
+Eight *eight_new_of(Check *check, int n) {
+    Eight *eight = eight_empty(check);
+    eight->n[0] = n;
+    eight->flags[0] = FLAG_DECAYS | FLAG_BYTES;
+    eight->tensors = eight->steps = 1;
+    return eight_draw(eight, false);
+}
+
+/* ---- giving ---------------------------------------------------------------------------------- */
+
+static void eight_want_step(Eight *eight, int step) {
+    static const struct {
+        const char *name;
+        WireType type;
+        bool blocks;
+    } kinds[] = {{"weight", WIRE_F32, false},   {"m_code", WIRE_BYTES, false},
+                 {"m_absmax", WIRE_F32, true},  {"m_value", WIRE_F32, false},
+                 {"v_code", WIRE_BYTES, false}, {"v_absmax", WIRE_F32, true},
+                 {"v_value", WIRE_F32, false}};
+    char name[WIRE_NAME];
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        check_want(eight->check, step_name(name, kinds[k].name, step), kinds[k].type,
+                   kinds[k].blocks ? eight->blocks : eight->all);
+    }
+}
+
+void eight_plan(Eight *eight, int resume) {
+    Check *check = eight->check;
+    int32_t head[HEAD_NUMBERS] = {[HEAD_TENSORS] = eight->tensors,
+                                  [HEAD_STEPS] = eight->steps,
+                                  [HEAD_T] = eight->t,
+                                  [HEAD_RESUME] = resume};
+    size_t count = (size_t)eight->tensors;
+    check_memory(check, 0);
+    check_give(check, "head", WIRE_I32, head, HEAD_NUMBERS);
+    check_give(check, "flags", WIRE_I32, eight->flags, count);
+    check_give(check, "sizes", WIRE_I32, eight->n, count);
+    check_give(check, "numbers", WIRE_F32, &eight->adamw, sizeof(AdamW) / sizeof(float));
+    check_give(check, "books", WIRE_F32, &eight->books, sizeof(Codebooks) / sizeof(float));
+    check_give(check, "weight", WIRE_F32, eight->start.weight, eight->all);
+    check_give(check, "m_code", WIRE_BYTES, eight->start.m.code, eight->all);
+    check_give(check, "m_absmax", WIRE_F32, eight->start.m.absmax, eight->blocks);
+    check_give(check, "m_value", WIRE_F32, eight->start.m.value, eight->all);
+    check_give(check, "v_code", WIRE_BYTES, eight->start.v.code, eight->all);
+    check_give(check, "v_absmax", WIRE_F32, eight->start.v.absmax, eight->blocks);
+    check_give(check, "v_value", WIRE_F32, eight->start.v.value, eight->all);
+    check_give(check, "grad", WIRE_F32, eight->grad, (size_t)eight->steps * eight->all);
+    for (int step = 0; step < eight->steps; step++) {
+        eight_want_step(eight, step);
+    }
+    if (resume > 0) {
+        eight_want_step(eight, eight->steps - 1 + STEP_AGAIN);
+    }
+}
+
+double eight_bytes(const Eight *eight) {
+    return 16.0 * eight->steps * (double)eight->all;
+}
+
+size_t eight_fetched(const Eight *eight, bool again) {
+    size_t each = eight->all * (3 * sizeof(float) + 2) + 2 * eight->blocks * sizeof(float);
+    return each * (size_t)(eight->steps + again);
+}
+
+/* ---- what came back -------------------------------------------------------------------------- */
+
+static EightMoment got_moment(const Check *check, char first, int step) {
+    char name[WIRE_NAME], kind[16];
+    EightMoment moment;
+    snprintf(kind, sizeof kind, "%c_code", first);
+    moment.code = check_got(check, step_name(name, kind, step), WIRE_BYTES);
+    snprintf(kind, sizeof kind, "%c_absmax", first);
+    moment.absmax = check_got(check, step_name(name, kind, step), WIRE_F32);
+    snprintf(kind, sizeof kind, "%c_value", first);
+    moment.value = check_got(check, step_name(name, kind, step), WIRE_F32);
+    return moment;
+}
+
+static EightState eight_state(const Check *check, int step) {
+    char name[WIRE_NAME];
+    return (EightState){check_got(check, step_name(name, "weight", step), WIRE_F32),
+                        got_moment(check, 'm', step), got_moment(check, 'v', step)};
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+enum { SEEN = 300 };
+
+static bool close_to(double got, double want, double limit) {
+    return isfinite(want) ? fabs(got - want) <= limit : !isfinite(got);
+}
+
+/* Whether weights agree; else *seen says where they do not. */
+static bool weights_agree(const Eight *eight, const float *got, const EightStep *want, char *seen) {
+    Tolerance tolerance = tolerance_of_op(F32, 1);
+    size_t first = 0;
+    for (int k = 0; k < eight->tensors; first += (size_t)eight->n[k++]) {
+        double most = 0;
+        for (int i = 0; i < eight->n[k]; i++) {
+            double size = fabs(want->weight[first + (size_t)i]);
+            most = isfinite(size) && size > most ? size : most;
+        }
+        for (int i = 0; i < eight->n[k]; i++) {
+            double x = (double)got[first + (size_t)i], y = want->weight[first + (size_t)i];
+            double limit = tolerance.relative * fabs(y) + 4 * tolerance.scaled * most;
+            if (!close_to(x, y, limit)) {
+                snprintf(seen, SEEN, "weight of tensor %d [%d]: got %.9g, want %.9g, limit %.2g", k,
+                         i, x, y, limit);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool codes_agree(const EightMoment *got, const EightMoments *want, size_t first,
+                        size_t block, size_t n, const char *name, int tensor, char *seen) {
+    for (size_t b = 0; b < adam8_blocks(n); b++) {
+        double absmax = (double)got->absmax[block + b], right = want->absmax[block + b];
+        double limit = want->slack[block + b] + 2 * EIGHT_EPSILON * fabs(right);
+        if (!close_to(absmax, right, limit)) {
+            snprintf(seen, SEEN,
+                     "%s.absmax of tensor %d (%zu numbers), block %zu: got %.9g, want %.9g", name,
+                     tensor, n, b, absmax, right);
+            return false;
+        }
+        for (size_t i = b * ADAM8_BLOCK; i < n && i < (b + 1) * ADAM8_BLOCK; i++) {
+            int code = got->code[first + i], low = want->low[first + i];
+            if (!want->hidden[block + b] && (code < low || code > want->high[first + i])) {
+                snprintf(
+                    seen, SEEN,
+                    "%s.code of tensor %d (%zu numbers) [%zu]: got %d, want %d, of %.9g / %.9g",
+                    name, tensor, n, i, code, low, want->x[first + i], right);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool values_agree(const EightMoment *got, const EightMoments *want, size_t first, size_t n,
+                         const char *name, int tensor, char *seen) {
+    for (size_t i = first; i < first + n; i++) {
+        if (!close_to((double)got->value[i], want->x[i],
+                      want->error[i] + 2 * EIGHT_EPSILON * fabs(want->x[i]))) {
+            snprintf(seen, SEEN, "%s of tensor %d (in floats) [%zu]: got %.9g, want %.9g", name,
+                     tensor, i - first, (double)got->value[i], want->x[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool moments_agree(const Eight *eight, const EightMoment *got, const EightMoments *want,
+                          const char *name, char *seen) {
+    size_t first = 0, block = 0;
+    for (int k = 0; k < eight->tensors; k++) {
+        size_t n = (size_t)eight->n[k];
+        bool bytes = (eight->flags[k] & FLAG_BYTES) != 0;
+        if (bytes ? !codes_agree(got, want, first, block, n, name, k, seen)
+                  : !values_agree(got, want, first, n, name, k, seen)) {
+            return false;
+        }
+        first += n;
+        block += adam8_blocks(n);
+    }
+    return true;
+}
+
+/* Weights, first moments, second moments. */
+enum { PARTS_OF_STEP = 3 };
+
+static bool part_agrees(const Eight *eight, const EightState *got, const EightStep *want, int part,
+                        char *seen) {
+    return part == 0   ? weights_agree(eight, got->weight, want, seen)
+           : part == 1 ? moments_agree(eight, &got->m, &want->m, "m", seen)
+                       : moments_agree(eight, &got->v, &want->v, "v", seen);
+}
+
+static bool eight_judge_step(Eight *eight, const EightState *from, int k, EightStep *steps) {
+    EightState got = eight_state(eight->check, k);
+    bool right = true;
+    for (EightMistake mistake = RIGHT; mistake < MISTAKES; mistake++) {
+        eight_step_as(eight, from, k, mistake, &steps[mistake]);
+    }
+    for (int part = 0; part < PARTS_OF_STEP; part++) {
+        char seen[SEEN] = "", other[SEEN];
+        bool good = part_agrees(eight, &got, &steps[RIGHT], part, seen);
+        check_compared(eight->check, good, "step %d: %s", eight->t + k, seen);
+        for (EightMistake mistake = RIGHT + 1; mistake < MISTAKES; mistake++) {
+            check_suspect(eight->check, eight_sentence[mistake],
+                          part_agrees(eight, &got, &steps[mistake], part, other));
+        }
+        right = right && good;
+    }
+    return right;
+}
+
+bool eight_judge(Eight *eight) {
+    EightStep steps[MISTAKES];
+    EightState from = eight->start;
+    for (int i = 0; i < MISTAKES; i++) {
+        steps[i] = eight_step_new(eight);
+    }
+    for (int k = 0; k < eight->steps; k++) {
+        if (!eight_judge_step(eight, &from, k, steps)) {
+            return false;
+        }
+        from = eight_state(eight->check, k);
+    }
+    return true;
+}
+
+static bool eight_same(const Eight *eight, const EightMoment *a, const EightMoment *b) {
+    return memcmp(a->code, b->code, eight->all) == 0 &&
+           memcmp(a->absmax, b->absmax, eight->blocks * sizeof(float)) == 0 &&
+           memcmp(a->value, b->value, eight->all * sizeof(float)) == 0;
+}
+
+bool eight_judge_again(Eight *eight) {
+    EightState a = eight_state(eight->check, eight->steps - 1);
+    EightState b = eight_state(eight->check, eight->steps - 1 + STEP_AGAIN);
+    return check_compared(eight->check,
+                          memcmp(a.weight, b.weight, eight->all * sizeof(float)) == 0 &&
+                              eight_same(eight, &a.m, &b.m) && eight_same(eight, &a.v, &b.v),
+                          "adam8, from the states of a checkpoint: other bits than without a "
+                          "stop. Does the op keep "
+                          "something that is not in its states?");
+}

@@ -1,0 +1,74 @@
+/**
+ * @file eight.h
+ * @brief Judge of lab 07: steps with moments of one byte, as they should be and as known mistakes
+ * make them.
+ * @ingroup grader
+ *
+ * Each step is judged from the states that came back from the one before it: no rounding grows from
+ * step to step, and a code is right or wrong. A code is right if it is that of a moment which
+ * differs from the one in double by no more than roundings of float can add.
+ */
+#ifndef GRADER_LABS_07_OPTIMIZERS_EIGHT_H
+#define GRADER_LABS_07_OPTIMIZERS_EIGHT_H
+
+#include "grader/check.h"
+#include "grader/labs/07_optimizers/protocol.h"
+
+enum { EIGHT_TENSORS = 8, EIGHT_STEPS = 7 };
+
+/** One moment of all tensors, end to end. */
+typedef struct EightMoment {
+    const uint8_t *code;
+    const float *absmax, *value;
+} EightMoment;
+
+/** Weights and moments before or after a step. */
+typedef struct EightState {
+    const float *weight;
+    EightMoment m, v;
+} EightState;
+
+/** A run of the op. */
+typedef struct Eight {
+    Check *check;
+    int tensors, steps, t; /**< t of the first step */
+    int n[EIGHT_TENSORS];  /**< numbers of each tensor */
+    int32_t flags[EIGHT_TENSORS];
+    size_t all, blocks; /**< of all tensors */
+    AdamW adamw;
+    Codebooks books;
+    EightState start;
+    float *grad; /**< (steps, all) */
+} Eight;
+
+/** The codebooks by the contract's formula. */
+Codebooks eight_books(void);
+
+/**
+ * Draws a run: some tensors, moments of bytes and of floats among them.
+ *
+ * @param check   the check
+ * @param steps   how many
+ * @param fresh   all states 0, and t is 1; else a state in the middle of training
+ */
+Eight *eight_new(Check *check, int steps, bool fresh);
+
+/** The same of one tensor of n numbers in bytes. */
+Eight *eight_new_of(Check *check, int n);
+
+/** Gives all; wants all states. `resume`: see HEAD_RESUME. */
+void eight_plan(Eight *eight, int resume);
+
+/** Compares all steps, with all known mistakes. */
+bool eight_judge(Eight *eight);
+
+/** Whether the last step after a resumption has the bits that it had before. */
+bool eight_judge_again(Eight *eight);
+
+/** The fewest bytes that all steps can move. */
+double eight_bytes(const Eight *eight);
+
+/** Bytes of all that comes back. */
+size_t eight_fetched(const Eight *eight, bool again);
+
+#endif

@@ -1,0 +1,179 @@
+#include "grader/labs/07_optimizers/eight_step.h"
+
+#include <math.h>
+
+/* ---- a step in double, right or with a mistake --------------------------------------------- */
+
+const char *const eight_sentence[MISTAKES] = {
+    [TENSOR_SCALE] =
+        "one scale for a whole tensor: each block of 256 numbers has its own, so that an "
+        "outlier spoils no other block",
+    [SIGNED_V] =
+        "second moments by the codebook with a sign: they have none, and one of their own, "
+        "Q.v, which is twice as fine",
+    [OLD_SCALE] =
+        "the codes are those of the scale before this step: first the new absmax, then the "
+        "codes",
+    [REQUANTISED] = "the update takes the moments after they are stored: it takes them before, and "
+                    "their rounding waits for the next step",
+    [ROUNDED_DOWN] =
+        "the code below is taken, not the nearest: the border lies in the middle between "
+        "two values",
+    [SIGN_LOST] = "a small negative moment becomes 0: it keeps its sign, and takes the code below "
+                  "that of 0",
+    [SIGNED_MAXIMUM] = "the scale is the largest value, not the largest magnitude",
+    [NOT_SCALED] = "the codes are those of the moment itself: divide it by its block's absmax",
+    [HIDDEN] =
+        "a NaN or inf is lost on the way into the scale: fmaxf() drops NaN, and a code cannot "
+        "hold it, so the scale must",
+    [NO_TAIL] = "the last block of a tensor is left out where it is not full",
+    [DECAY_AFTER] = "weight decay pulls on the new weight: it takes the one before the step, as in "
+                    "PyTorch",
+    [DECAYS_ALL] = "weight decay pulls on every tensor: its entry says whether it does",
+    [DECAYS_NONE] = "weight decay is missing",
+    [UNCORRECTED] = "the moments are not corrected: m / (1 - beta1^t), v / (1 - beta2^t)",
+    [WHOLE_GRADIENT] = "g is added whole, not (1 - beta1) of it",
+    [NO_FLOATS] = "tensors whose moments are floats (`value`) are left out",
+    [OLD_MOMENTS] = "the update takes the moments of the step before: m and v come first",
+};
+
+static unsigned code_of(const float *book, double x, EightMistake mistake) {
+    unsigned c = 0;
+    while (c + 1 < ADAM8_CODES &&
+           (mistake == ROUNDED_DOWN ? x >= (double)book[c + 1]
+                                    : x > ((double)book[c] + (double)book[c + 1]) / 2)) {
+        c++;
+    }
+    return x < 0 && book[c] == 0 && mistake != SIGN_LOST ? c - 1 : c;
+}
+
+static double scale_of(const double *x, size_t n, EightMistake mistake) {
+    double most = mistake == SIGNED_MAXIMUM ? -(double)INFINITY : 0;
+    bool bad = false;
+    for (size_t i = 0; i < n; i++) {
+        double size = mistake == SIGNED_MAXIMUM ? x[i] : fabs(x[i]);
+        bool finite = (bool)isfinite(x[i]);
+        bad = bad || (!finite && mistake != HIDDEN);
+        most = finite && size > most ? size : most;
+    }
+    return bad ? (double)NAN : most;
+}
+
+/* Scales and codes of one tensor: n numbers from `first`, blocks from `block`. */
+static void store(EightMoments *to, const EightMoment *old, const float *book, size_t first,
+                  size_t block, size_t n, EightMistake mistake) {
+    double whole = scale_of(to->x + first, n, mistake);
+    for (size_t b = 0; b < adam8_blocks(n); b++) {
+        size_t begin = first + b * ADAM8_BLOCK, left = n - b * ADAM8_BLOCK;
+        size_t count = left < ADAM8_BLOCK ? left : ADAM8_BLOCK;
+        double scale = mistake == TENSOR_SCALE ? whole : scale_of(to->x + begin, count, mistake);
+        double divisor = mistake == OLD_SCALE    ? (double)old->absmax[block + b]
+                         : mistake == NOT_SCALED ? 1
+                                                 : scale;
+        bool kept = mistake == NO_TAIL && count < ADAM8_BLOCK;
+        to->absmax[block + b] = kept ? (double)old->absmax[block + b] : scale;
+        to->hidden[block + b] = !isfinite(scale);
+        to->slack[block + b] = 0;
+        for (size_t i = begin; i < begin + count; i++) {
+            double x = divisor == 0 ? 0 : to->x[i] / divisor;
+            double slack =
+                divisor == 0 ? 0 : to->error[i] / fabs(divisor) + 4 * EIGHT_EPSILON * fabs(x);
+            to->slack[block + b] = fmax(to->slack[block + b], to->error[i]);
+            to->low[i] = (uint8_t)(kept ? old->code[i] : code_of(book, x - slack, mistake));
+            to->high[i] = (uint8_t)(kept ? old->code[i] : code_of(book, x + slack, mistake));
+        }
+    }
+}
+
+static double stored(const EightMoment *moment, const float *book, bool bytes, size_t i, size_t b) {
+    return bytes ? (double)book[moment->code[i]] * (double)moment->absmax[b]
+                 : (double)moment->value[i];
+}
+
+static EightMoments moments_new(const Eight *eight) {
+    Check *check = eight->check;
+    return (EightMoments){.x = check_doubles(check, eight->all),
+                          .error = check_doubles(check, eight->all),
+                          .absmax = check_doubles(check, eight->blocks),
+                          .slack = check_doubles(check, eight->blocks),
+                          .low = (uint8_t *)check_doubles(check, eight->all / 8 + 1),
+                          .high = (uint8_t *)check_doubles(check, eight->all / 8 + 1),
+                          .hidden = (bool *)check_doubles(check, eight->blocks / 8 + 1)};
+}
+
+static void decay_moment(EightMoments *to, size_t i, double old, double beta, double add,
+                         double part) {
+    to->x[i] = beta * old + part * add;
+    to->error[i] = 3 * EIGHT_EPSILON * (fabs(beta * old) + fabs(part * add));
+}
+
+/* One number, with the moments m and v as the update takes them. */
+static double updated(const Eight *eight, double w, double m, double v, bool decays, int t,
+                      EightMistake mistake) {
+    const AdamW *a = &eight->adamw;
+    double lr = (double)a->learning_rate, decay = decays ? (double)a->weight_decay : 0;
+    double correct1 = mistake == UNCORRECTED ? 1 : 1 - pow((double)a->beta1, t);
+    double correct2 = mistake == UNCORRECTED ? 1 : 1 - pow((double)a->beta2, t);
+    double step = m / correct1 / (sqrt(v / correct2) + (double)a->epsilon);
+    return mistake == DECAY_AFTER ? (w - lr * step) * (1 - lr * decay)
+                                  : w - lr * (step + decay * w);
+}
+
+/* The value of the code that a moment is stored as. */
+static double stored_again(const EightMoments *moments, const float *book, size_t i, size_t b) {
+    return (double)book[moments->low[i]] * moments->absmax[b];
+}
+
+void eight_step_as(const Eight *eight, const EightState *from, int k, EightMistake mistake,
+                   EightStep *step) {
+    const float *grad = eight->grad + (size_t)k * eight->all;
+    const float *Qm = eight->books.m, *Qv = mistake == SIGNED_V ? Qm : eight->books.v;
+    const AdamW *a = &eight->adamw;
+    size_t first = 0, block = 0;
+    for (int tensor = 0; tensor < eight->tensors; tensor++) {
+        size_t n = (size_t)eight->n[tensor];
+        bool bytes = (eight->flags[tensor] & FLAG_BYTES) != 0;
+        bool decays = ((eight->flags[tensor] & FLAG_DECAYS) != 0 || mistake == DECAYS_ALL) &&
+                      mistake != DECAYS_NONE;
+        for (size_t i = first; i < first + n; i++) {
+            size_t b = block + (i - first) / ADAM8_BLOCK;
+            double g = (double)grad[i];
+            double m = stored(&from->m, Qm, bytes, i, b), v = stored(&from->v, Qv, bytes, i, b);
+            double part = mistake == WHOLE_GRADIENT ? 1 : 1 - (double)a->beta1;
+            decay_moment(&step->m, i, m, (double)a->beta1, g, part);
+            decay_moment(&step->v, i, v, (double)a->beta2, g * g, 1 - (double)a->beta2);
+            if (mistake != OLD_MOMENTS) {
+                m = step->m.x[i];
+                v = step->v.x[i];
+            }
+            step->weight[i] =
+                updated(eight, (double)from->weight[i], m, v, decays, eight->t + k, mistake);
+        }
+        if (bytes) {
+            store(&step->m, &from->m, Qm, first, block, n, mistake);
+            store(&step->v, &from->v, Qv, first, block, n, mistake);
+        }
+        for (size_t i = first; i < first + n; i++) {
+            size_t b = block + (i - first) / ADAM8_BLOCK;
+            bool tail = mistake == NO_TAIL && bytes && (i - first) >= n / ADAM8_BLOCK * ADAM8_BLOCK;
+            bool left = tail || (mistake == NO_FLOATS && !bytes);
+            if (mistake == REQUANTISED && bytes) {
+                step->weight[i] =
+                    updated(eight, (double)from->weight[i], stored_again(&step->m, Qm, i, b),
+                            stored_again(&step->v, Qv, i, b), decays, eight->t + k, mistake);
+            }
+            if (left) {
+                step->weight[i] = (double)from->weight[i];
+                step->m.x[i] = bytes ? step->m.x[i] : (double)from->m.value[i];
+                step->v.x[i] = bytes ? step->v.x[i] : (double)from->v.value[i];
+            }
+        }
+        first += n;
+        block += adam8_blocks(n);
+    }
+}
+
+EightStep eight_step_new(const Eight *eight) {
+    return (EightStep){check_doubles(eight->check, eight->all), moments_new(eight),
+                       moments_new(eight)};
+}

@@ -1,0 +1,59 @@
+/**
+ * @file factors.h
+ * @brief Judge of lab 07: steps of Adafactor, as they should be and as known mistakes make them.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_07_OPTIMIZERS_FACTORS_H
+#define GRADER_LABS_07_OPTIMIZERS_FACTORS_H
+
+#include "grader/check.h"
+#include "grader/labs/07_optimizers/protocol.h"
+
+enum { FACTOR_TENSORS = 9, FACTOR_STEPS = 4 };
+
+/** Weights and factors of all tensors, end to end. */
+typedef struct FactorState {
+    const float *weight, *row, *col;
+} FactorState;
+
+/** A run of the op. */
+typedef struct Factors {
+    Check *check;
+    int tensors, steps, t; /**< t of the first step */
+    int32_t rows[FACTOR_TENSORS], cols[FACTOR_TENSORS], flags[FACTOR_TENSORS];
+    size_t all, all_rows, all_cols;
+    Adafactor numbers;
+    FactorState start;
+    float *grad; /**< (steps, all) */
+} Factors;
+
+/** Sizes of a draw. */
+typedef enum FactorDraw {
+    FACTORS_MANY,  /**< many shapes; gradients that grow, so that updates are clipped, and shrink */
+    FACTORS_TINY,  /**< the same with gradients whose squares are near epsilon, and zeros */
+    FACTORS_TWICE, /**< the first tensor stands in the list once more, last */
+    FACTORS_LARGE, /**< one matrix */
+} FactorDraw;
+
+/** Draws a run of some steps from the first one. */
+Factors *factors_new(Check *check, FactorDraw draw, int steps);
+
+/** Gives all; wants all states. `until`: see HEAD_UNTIL; `resume`: HEAD_RESUME. */
+void factors_plan(Factors *factors, int until, int resume);
+
+/** Compares R and C of all steps, and with `weights` these too, with all known mistakes. */
+bool factors_judge(Factors *factors, bool weights);
+
+/** Whether the first tensor and the last have the same bits. */
+bool factors_judge_twice(Factors *factors);
+
+/** Whether the last step after a resumption has the bits that it had before. */
+bool factors_judge_again(Factors *factors);
+
+/** The fewest bytes that all steps can move; without weights, those of R and C alone. */
+double factors_bytes(const Factors *factors, bool weights);
+
+/** Bytes of all that comes back. */
+size_t factors_fetched(const Factors *factors, bool again);
+
+#endif

@@ -1,0 +1,401 @@
+#include "grader/labs/07_optimizers/formulas.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "grader/labs/07_optimizers/eight.h"
+#include "grader/labs/07_optimizers/term.h"
+
+/* ---- codebooks ------------------------------------------------------------------------------- */
+
+static bool same_book(const float *a, const float *b) {
+    return memcmp(a, b, ADAM8_CODES * sizeof *a) == 0;
+}
+
+static void insert(float *book, int count, double value) {
+    int at = count;
+    for (; at > 0 && book[at - 1] > (float)value; at--) {
+        book[at] = book[at - 1];
+    }
+    book[at] = (float)value;
+}
+
+/* The codebook with other places in its parts than the right ones, other decades, another end. */
+static void book_with(float *book, bool is_signed, double place, int lowest, double end,
+                      bool minus_one) {
+    int count = 0;
+    for (int e = 0; e < 7; e++) {
+        int parts = (is_signed ? 1 : 2) << e;
+        for (int j = 0; j < parts; j++) {
+            double value = (0.1 + 0.9 * (j + place) / parts) * pow(10, e + lowest);
+            insert(book, count++, value);
+            if (is_signed) {
+                insert(book, count++, -value);
+            }
+        }
+    }
+    insert(book, count++, minus_one ? -1 : 0);
+    insert(book, count++, end);
+}
+
+static bool nearly(const float *got, const float *want) {
+    for (int i = 0; i < ADAM8_CODES; i++) {
+        if (!(fabsf(got[i] - want[i]) <= 4 * 0x1p-23f * fabsf(want[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_values(const float *got, const float *want) {
+    float sorted[ADAM8_CODES];
+    for (int i = 0; i < ADAM8_CODES; i++) {
+        insert(sorted, i, (double)got[i]);
+    }
+    return same_book(sorted, want) && !same_book(got, want);
+}
+
+static void linear_book(float *book, bool is_signed) {
+    for (int i = 0; i < ADAM8_CODES; i++) {
+        book[i] = is_signed ? (float)((i - 127) / 128.0) : (float)(i / 255.0);
+    }
+}
+
+void codebook_expect(Check *check, bool is_signed) {
+    check_want(check, "values", WIRE_F32, ADAM8_CODES);
+    if (!check_run(check, is_signed ? "codebook_signed" : "codebook_unsigned", SECONDS)) {
+        return;
+    }
+    Codebooks books = eight_books();
+    const float *got = check_got(check, "values", WIRE_F32);
+    const float *want = is_signed ? books.m : books.v, *other = is_signed ? books.v : books.m;
+    int wrong = 0;
+    while (wrong < ADAM8_CODES - 1 && memcmp(&got[wrong], &want[wrong], sizeof *got) == 0) {
+        wrong++;
+    }
+    check_compared(check, same_book(got, want), "value %d of 256: got %.9g, want %.9g", wrong,
+                   (double)got[wrong], (double)want[wrong]);
+    float edge[ADAM8_CODES], upper[ADAM8_CODES], low[ADAM8_CODES], high[ADAM8_CODES];
+    float one[ADAM8_CODES], line[ADAM8_CODES];
+    book_with(edge, is_signed, 0, -6, 1, false);
+    book_with(upper, is_signed, 1, -6, 1, false);
+    book_with(low, is_signed, TERM_POINT_IS, -7, 1, false);
+    book_with(high, is_signed, TERM_POINT_IS, -5, 1, false);
+    book_with(one, is_signed, TERM_POINT_IS, -6, 1, true);
+    linear_book(line, is_signed);
+    check_suspect(check,
+                  "the values are the lower ends of the parts: the contract names another point",
+                  same_book(got, edge));
+    check_suspect(check,
+                  "the values are the upper ends of the parts: the contract names another point",
+                  same_book(got, upper));
+    const Term term = TERM_POINT;
+    const double point[] = TERM_POINT_EACH;
+    bool fits[TERM_MOST] = {false};
+    for (int k = 0; k < term.count; k++) {
+        float book[ADAM8_CODES];
+        book_with(book, is_signed, point[k], -6, 1, false);
+        fits[k] = same_book(got, book);
+    }
+    check_suspect_term(check, &term, fits);
+    check_suspect(check, "a power of 10 too small: the factor of exponent e is 10^(e - 6)",
+                  same_book(got, low));
+    check_suspect(check, "a power of 10 too large: the factor of exponent e is 10^(e - 6)",
+                  same_book(got, high));
+    check_suspect(check, "-1 stands where 0 should: zeros are what most moments are",
+                  same_book(got, one));
+    check_suspect(check, "the values are at equal distances: a dynamic codebook has decades",
+                  same_book(got, line));
+    check_suspect(check,
+                  "this is the other codebook: one has negatives, the other has twice the parts",
+                  same_book(got, other));
+    check_suspect(check, "the values are right, in another order: they rise",
+                  same_values(got, want));
+    check_suspect(check, "nearly right: work in double, and round to float once",
+                  !same_book(got, want) && nearly(got, want));
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+typedef enum BytesMistake {
+    BYTES_RIGHT,
+    SHORT_IN_BYTES,
+    ONE_SCALE,
+    SCALES_ONCE,
+    BLOCKS_DOWN,
+    NO_MASTERS,
+    MASTERS_ALWAYS,
+    VECTORS_FACTORED,
+    FIRST_MOMENT,
+    ROWS_ONLY,
+    LEAST_EXCLUDED,
+    BYTES_MISTAKES,
+} BytesMistake;
+
+static const char *const bytes_sentence[BYTES_MISTAKES] = {
+    [SHORT_IN_BYTES] = "tensors of fewer than 4096 numbers keep floats with adamw_8bit",
+    [ONE_SCALE] = "each block of 256 numbers has a scale, not each tensor",
+    [SCALES_ONCE] = "both moments have scales: 8 bytes for each block",
+    [BLOCKS_DOWN] = "a last block that is not full has a scale as well: the blocks are rounded up",
+    [NO_MASTERS] = "with weights in half each has a float master, whatever the optimizer",
+    [MASTERS_ALWAYS] = "masters are there only where weights are in half",
+    [VECTORS_FACTORED] =
+        "a vector has no row factor: its column factors are the moments themselves",
+    [FIRST_MOMENT] = "Adafactor keeps no first moment here",
+    [ROWS_ONLY] = "a matrix has factors for its rows and for its columns",
+    [LEAST_EXCLUDED] = "a tensor of exactly 4096 numbers is long enough for bytes",
+};
+
+static uint64_t tensor_bytes(uint64_t rows, uint64_t cols, bool matrix, Optim optim,
+                             BytesMistake mistake) {
+    uint64_t n = rows * cols, blocks = mistake == BLOCKS_DOWN ? n / 256 : (n + 255) / 256;
+    uint64_t least = mistake == SHORT_IN_BYTES ? 1 : mistake == LEAST_EXCLUDED ? 4097 : 4096;
+    if (optim == OPTIM_ADAMW_8BIT && n >= least) {
+        return 2 * n + (mistake == SCALES_ONCE ? 4 : 8) * (mistake == ONE_SCALE ? 1 : blocks);
+    }
+    if (optim == OPTIM_ADAFACTOR) {
+        uint64_t factors = mistake == ROWS_ONLY && matrix          ? rows
+                           : matrix || mistake == VECTORS_FACTORED ? rows + cols
+                                                                   : n;
+        return 4 * (factors + (mistake == FIRST_MOMENT ? n : 0));
+    }
+    return 8 * n;
+}
+
+static uint64_t bytes_as(const ModelConfig *config, Optim optim, BytesMistake mistake) {
+    Param params[4 + 12 * 12];
+    uint64_t bytes = 0;
+    params_describe(params, config);
+    bool masters = mistake != NO_MASTERS && (config->precision != F32 || mistake == MASTERS_ALWAYS);
+    for (int i = 0; i < params_count(config); i++) {
+        const Param *param = &params[i];
+        bytes += tensor_bytes((uint64_t)param->rows, (uint64_t)param->cols, param_is_matrix(param),
+                              optim, mistake);
+        bytes += masters ? 4 * (uint64_t)param->count : 0;
+    }
+    return bytes;
+}
+
+static ModelConfig bytes_model(Check *check, int i) {
+    static const int channels[] = {128, 64, 32, 31, 16, 768, 1024, 1100};
+    int C = i < 8 ? channels[i] : check_int(check, 1, 200);
+    return (ModelConfig){.V = i == 0 ? 256 : check_int(check, 256, 60000),
+                         .T = i == 1 ? 64 : check_int(check, 1, 1024),
+                         .L = check_int(check, 1, 12),
+                         .NH = 1,
+                         .C = C,
+                         .precision = (Precision)(i % 3)};
+}
+
+void bytes_expect(Check *check) {
+    int32_t numbers[MOST_MODELS * BYTES_NUMBERS], *n = numbers;
+    uint64_t want[BYTES_MISTAKES][MOST_MODELS];
+    ExactSuspect suspects[BYTES_MISTAKES];
+    for (int i = 0; i < MOST_MODELS; i++, n += BYTES_NUMBERS) {
+        ModelConfig config = bytes_model(check, i / 3);
+        Optim optim = (Optim)(i % 3);
+        const int32_t all[] = {config.V,      config.T, config.L,
+                               config.NH,     config.C, (int32_t)config.precision,
+                               (int32_t)optim};
+        memcpy(n, all, sizeof all);
+        for (BytesMistake mistake = BYTES_RIGHT; mistake < BYTES_MISTAKES; mistake++) {
+            want[mistake][i] = bytes_as(&config, optim, mistake);
+        }
+    }
+    check_give(check, "models", WIRE_I32, numbers, MOST_MODELS * BYTES_NUMBERS);
+    check_want(check, "bytes", WIRE_U64, MOST_MODELS);
+    for (BytesMistake mistake = BYTES_RIGHT + 1; mistake < BYTES_MISTAKES; mistake++) {
+        suspects[mistake - 1] = (ExactSuspect){bytes_sentence[mistake], want[mistake]};
+    }
+    if (check_run(check, "bytes", SECONDS)) {
+        check_equal(check, "bytes", want[BYTES_RIGHT], MOST_MODELS, suspects, BYTES_MISTAKES - 1);
+    }
+}
+
+/* ---- the choice ------------------------------------------------------------------------------ */
+
+enum { OPTIONS = 6, BLOCKS = 2, ASKS = 24, NOTHING_FITS = -1 };
+
+typedef struct Choices {
+    ChooseOption option[OPTIONS];
+    ChooseAsk ask[ASKS];
+    int asks;
+} Choices;
+
+/* Cheaper plans take more, and costs differ by half: there is but one best. Of every other option
+   the blocks have nearly all of the cost. */
+static void draw_options(Check *check, Choices *c, size_t states) {
+    double seconds = 1;
+    size_t bytes = states * 4;
+    for (int i = OPTIONS - 1; i >= 0; i--) {
+        int at = (i * 5 + 2) % OPTIONS; /* in no order */
+        PlanOption *option = &c->option[at].option;
+        *option = (PlanOption){.plan = {.micro_batch = i + 1, .window = 1},
+                               .bytes = bytes,
+                               .seconds = i % 2 == 0 ? seconds / 16 : seconds,
+                               .blocks = i % 2 == 0 ? BLOCKS : 0};
+        for (int b = 0; b < option->blocks; b++) {
+            for (int way = 0; way < PLAN_WAYS; way++) { /* the first way is the best */
+                c->option[at].block[b].kept[way] = 64;
+                c->option[at].block[b].working[way] = 64;
+                c->option[at].block[b].seconds[way] = seconds * (way == 0 ? 15 : 600) / 32;
+            }
+        }
+        seconds = floor(seconds * 1.5 * 64) / 64; /* whole multiples of 2^-30 */
+        bytes -= states / 8 + (size_t)check_int(check, 1, 64) * 256;
+    }
+}
+
+static size_t option_bytes(const ChooseOption *option) {
+    return option->option.bytes + (option->option.blocks > 0 ? 128 : 0);
+}
+
+static double option_seconds(const ChooseOption *option, bool with_blocks) {
+    double seconds = option->option.seconds;
+    for (int b = 0; with_blocks && b < option->option.blocks; b++) {
+        seconds += option->block[b].seconds[0];
+    }
+    return seconds;
+}
+
+typedef enum ChoiceMistake {
+    CHOICE_RIGHT,
+    NO_ROOM,
+    LESS_ROOM,
+    FIRST_THAT_FITS,
+    LAST_OF_EQUALS,
+    WITHOUT_BLOCKS,
+    ADAMW_STATES_OUT,
+    CHOICE_MISTAKES,
+} ChoiceMistake;
+
+static const char *const choice_sentence[CHOICE_MISTAKES] = {
+    [NO_ROOM] = "lab 06 counts AdamW's states in each option: with another optimizer there is more "
+                "room, by the bytes that it does without",
+    [LESS_ROOM] = "the bytes that an optimizer saves are taken from the budget: they come to it",
+    [FIRST_THAT_FITS] =
+        "the first optimizer that fits is taken: it is the one with the fastest plan",
+    [LAST_OF_EQUALS] = "of optimizers whose plans are equally fast the last is taken: it is the "
+                       "first",
+    [WITHOUT_BLOCKS] = "the seconds of a plan are its option's and those of its blocks",
+    [ADAMW_STATES_OUT] = "the whole of AdamW's states is added to the budget: the chosen "
+                         "optimizer's own states take their part of it",
+};
+
+/* The option that is best with an optimizer, or NOTHING_FITS. */
+static int best_option(const Choices *c, const ChooseAsk *ask, Optim optim, ChoiceMistake mistake) {
+    uint64_t adamw = bytes_as(&ask->config, OPTIM_ADAMW, BYTES_RIGHT);
+    uint64_t own = bytes_as(&ask->config, optim, BYTES_RIGHT), room = ask->budget;
+    room = mistake == NO_ROOM            ? room
+           : mistake == LESS_ROOM        ? room + own - adamw
+           : mistake == ADAMW_STATES_OUT ? room + adamw
+                                         : room + adamw - own;
+    int best = NOTHING_FITS;
+    for (int i = 0; i < OPTIONS; i++) {
+        bool better = best == NOTHING_FITS ||
+                      option_seconds(&c->option[i], true) < option_seconds(&c->option[best], true);
+        best = option_bytes(&c->option[i]) <= room && better ? i : best;
+    }
+    return best;
+}
+
+/* The index in ask->optim, or NOTHING_FITS. */
+static int choose_as(const Choices *c, const ChooseAsk *ask, ChoiceMistake mistake, int *option) {
+    int chosen = NOTHING_FITS;
+    double least = 0;
+    for (int i = 0; i < ask->optims; i++) {
+        int best = best_option(c, ask, (Optim)ask->optim[i], mistake);
+        if (best == NOTHING_FITS || (mistake == FIRST_THAT_FITS && chosen != NOTHING_FITS)) {
+            continue;
+        }
+        double seconds = option_seconds(&c->option[best], mistake != WITHOUT_BLOCKS);
+        if (chosen == NOTHING_FITS || seconds < least ||
+            (mistake == LAST_OF_EQUALS && seconds == least)) {
+            chosen = i;
+            least = seconds;
+            *option = best;
+        }
+    }
+    return chosen;
+}
+
+static void ask_for(Choices *c, const ModelConfig *config, uint64_t budget, const int *optims,
+                    int count) {
+    ChooseAsk *ask = &c->ask[c->asks++];
+    CHECK(c->asks <= ASKS, "more than %d questions", ASKS);
+    *ask = (ChooseAsk){.config = *config, .budget = budget, .optims = count};
+    for (int i = 0; i < count; i++) {
+        ask->optim[i] = optims[i];
+    }
+}
+
+/* Budgets around the least of each option, with each optimizer and with one byte less. */
+static void draw_asks(Check *check, Choices *c, const ModelConfig *config) {
+    static const int all[] = {OPTIM_ADAMW, OPTIM_ADAMW_8BIT, OPTIM_ADAFACTOR};
+    static const int back[] = {OPTIM_ADAFACTOR, OPTIM_ADAMW_8BIT, OPTIM_ADAMW};
+    uint64_t adamw = bytes_as(config, OPTIM_ADAMW, BYTES_RIGHT);
+    for (int i = 0; i < OPTIONS; i++) {
+        int o = (i + check_int(check, 0, 1)) % OPTIONS;
+        uint64_t own = bytes_as(config, (Optim)all[i % 3], BYTES_RIGHT);
+        uint64_t budget = option_bytes(&c->option[o]) - adamw + own;
+        ask_for(c, config, budget, i % 2 == 0 ? all : back, 3);
+        ask_for(c, config, budget - 1, i % 2 == 0 ? all : back, 3);
+        ask_for(c, config, budget, &all[i % 3], 1);
+    }
+    ask_for(c, config, adamw * 100, back, 3); /* everything fits */
+    ask_for(c, config, adamw * 100, all, 3);
+    ask_for(c, config, 1, all, 3); /* nothing does */
+}
+
+static void judge_ask(Check *check, const Choices *c, int i, const uint64_t *answer) {
+    const ChooseAsk *ask = &c->ask[i];
+    int option = NOTHING_FITS, want = choose_as(c, ask, CHOICE_RIGHT, &option);
+    int64_t result = (int64_t)answer[0], got_option = (int64_t)answer[2];
+    bool fits = want != NOTHING_FITS;
+    bool right =
+        fits ? result == 0 && answer[1] == (uint64_t)ask->optim[want] && got_option == option
+             : result == -1;
+    if (fits) {
+        check_compared(
+            check, right,
+            "budget of %llu bytes, %d optimizers: result %lld, %s with option %lld; want %s "
+            "with option %d",
+            (unsigned long long)ask->budget, ask->optims, (long long)result,
+            answer[1] <= OPTIM_ADAMW_8BIT ? optim_name((Optim)answer[1]) : "none",
+            (long long)got_option, optim_name((Optim)ask->optim[want]), option);
+    } else {
+        check_compared(check, right, "budget of %llu bytes: nothing fits, but the result is %lld",
+                       (unsigned long long)ask->budget, (long long)result);
+    }
+    for (ChoiceMistake mistake = CHOICE_RIGHT + 1; mistake < CHOICE_MISTAKES; mistake++) {
+        int as_option = NOTHING_FITS, as = choose_as(c, ask, mistake, &as_option);
+        check_suspect(check, choice_sentence[mistake],
+                      as == NOTHING_FITS ? result == -1
+                                         : result == 0 && answer[1] == (uint64_t)ask->optim[as] &&
+                                               got_option == as_option);
+    }
+}
+
+void optims_expect(Check *check) {
+    static Choices choices;
+    memset(&choices, 0, sizeof choices);
+    ModelConfig config = {.V = check_int(check, 256, 400),
+                          .T = 64,
+                          .L = check_int(check, 2, 4),
+                          .NH = 1,
+                          .C = check_int(check, 64, 128)};
+    config.precision = (Precision)check_int(check, F32, BF16);
+    draw_options(check, &choices, bytes_as(&config, OPTIM_ADAMW, BYTES_RIGHT));
+    draw_asks(check, &choices, &config);
+    check_give(check, "options", WIRE_BYTES, choices.option, sizeof choices.option);
+    check_give(check, "asks", WIRE_BYTES, choices.ask,
+               (size_t)choices.asks * sizeof choices.ask[0]);
+    check_want(check, "answers", WIRE_U64, (size_t)choices.asks * ANSWER_NUMBERS);
+    if (check_run(check, "choose", SECONDS)) {
+        const uint64_t *answers = check_got(check, "answers", WIRE_U64);
+        for (int i = 0; i < choices.asks; i++) {
+            judge_ask(check, &choices, i, answers + i * ANSWER_NUMBERS);
+        }
+    }
+}

@@ -1,0 +1,287 @@
+/* Lab 07: runs the ops on the simulated GPU for some steps, and asks the formulas. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "grader/labs/07_optimizers/protocol.h"
+#include "grader/probe.h"
+#include "grader/probe_holes.h"
+#include "labs/06_fit/contract.h"
+#include "labs/07_optimizers/contract.h"
+
+/* ---- tensors end to end -------------------------------------------------------------------- */
+
+enum { MOST_TENSORS = 16, MOST_KINDS = 8 };
+
+/* The tables, and the device on which it is worked. */
+typedef struct StepJob {
+    const Wire *in;
+    Wire *out;
+    Device *device;
+    Memory *memory;
+    const int32_t *head, *flags;
+} StepJob;
+
+/* All tensors of one kind: codes, scales, weights. */
+typedef struct StepKind {
+    const char *name;
+    WireType type;
+    size_t size; /* of a number */
+    size_t n[MOST_TENSORS];
+    char *data[MOST_TENSORS]; /* device memory */
+} StepKind;
+
+static const void *given(const StepJob *s, const char *name, WireType type) {
+    return wire_get(s->in, name, type, NULL);
+}
+
+static void *on_device(const StepJob *s, const void *values, size_t bytes) {
+    void *data = memory_alloc(s->memory, MEMORY_OPTIMIZER, "probe", -1, bytes);
+    device_upload(s->device, data, values, bytes);
+    return data;
+}
+
+/* Uploads all tensors of a kind from one end to the other. */
+static void kind_upload(const StepJob *s, StepKind *kind, const char *values) {
+    for (int i = 0; i < s->head[HEAD_TENSORS]; i++) {
+        kind->data[i] = on_device(s, values, kind->n[i] * kind->size);
+        values += kind->n[i] * kind->size;
+    }
+}
+
+static void kind_download(const StepJob *s, const StepKind *kind, int step) {
+    char name[WIRE_NAME];
+    step_name(name, kind->name, step);
+    char *to = wire_get(s->out, name, kind->type, NULL);
+    for (int i = 0; i < s->head[HEAD_TENSORS]; i++) {
+        device_download(s->device, to, kind->data[i], kind->n[i] * kind->size);
+        to += kind->n[i] * kind->size;
+    }
+}
+
+static TensorList kind_list(const StepJob *s, const StepKind *kind) {
+    TensorEntry entry[MOST_TENSORS];
+    int count = s->head[HEAD_TENSORS];
+    size_t n = 0;
+    for (int i = 0; i < count; i++) {
+        entry[i] = (TensorEntry){.data = (float *)kind->data[i],
+                                 .n = kind->n[i],
+                                 .decays = (s->flags[i] & FLAG_DECAYS) != 0};
+        n += kind->n[i];
+    }
+    size_t length = tensors_index(entry, count);
+    return (TensorList){on_device(s, entry, (size_t)count * sizeof *entry), count, n, length};
+}
+
+/* An op on states: one step of it. kinds[0] are the weights; grad is of their sizes. */
+typedef void step_fn(const StepJob *s, StepKind *kinds, TensorList grad, int t);
+
+/* One call, up to a hole. */
+static void take_step(const StepJob *s, StepKind *kinds, step_fn *step, TensorList grad, int t) {
+    if (setjmp(at_hole) == 0) {
+        step(s, kinds, grad, t);
+    }
+}
+
+static void take_steps(const StepJob *s, StepKind *kinds, int count, step_fn *step, int from,
+                       int add) {
+    StepKind grad = kinds[0];
+    size_t all = 0;
+    for (int i = 0; i < s->head[HEAD_TENSORS]; i++) {
+        all += grad.n[i];
+    }
+    const float *values = given(s, "grad", WIRE_F32);
+    for (int k = from; k < s->head[HEAD_STEPS]; k++) {
+        kind_upload(s, &grad, (const char *)(values + (size_t)k * all));
+        take_step(s, kinds, step, kind_list(s, &grad), s->head[HEAD_T] + k);
+        for (int i = 0; i < count && (add == 0 || k == s->head[HEAD_STEPS] - 1); i++) {
+            kind_download(s, &kinds[i], k + add);
+        }
+    }
+}
+
+/* From what is given, all steps; then perhaps from the states after some of them once more, in
+   other memory: whatever an op has kept for itself is then of another step. */
+static void run_steps(const StepJob *s, StepKind *kinds, int count, step_fn *step) {
+    char name[WIRE_NAME];
+    later_task = s->head[HEAD_UNTIL];
+    for (int i = 0; i < count; i++) {
+        kind_upload(s, &kinds[i], given(s, kinds[i].name, kinds[i].type));
+    }
+    take_steps(s, kinds, count, step, 0, 0);
+    int resume = s->head[HEAD_RESUME];
+    for (int i = 0; resume > 0 && i < count; i++) {
+        step_name(name, kinds[i].name, resume - 1);
+        kind_upload(s, &kinds[i], wire_get(s->out, name, kinds[i].type, NULL));
+    }
+    if (resume > 0) {
+        take_steps(s, kinds, count, step, resume, STEP_AGAIN);
+    }
+}
+
+static void with_gpu(const Wire *in, Wire *out, void (*run)(StepJob *s)) {
+    Device *device = device_gpu_new(ops_gpu);
+    CHECK(device != NULL, "there is no GPU");
+    Memory *memory = memory_new(device, (MemoryOptions){.checked = !device->simulated});
+    StepJob s = {.in = in, .out = out, .device = device, .memory = memory};
+    s.head = given(&s, "head", WIRE_I32);
+    s.flags = given(&s, "flags", WIRE_I32);
+    run(&s);
+    device_synchronize(device);
+    memory_free(memory);
+    device_free(device);
+}
+
+/* ---- adam8 ----------------------------------------------------------------------------------- */
+
+enum { WEIGHT, M_CODE, M_ABSMAX, M_VALUE, V_CODE, V_ABSMAX, V_VALUE, EIGHT_KINDS };
+
+static Moment8 *moments_of(const StepJob *s, const StepKind *kinds, int code) {
+    Moment8 moment[MOST_TENSORS];
+    int count = s->head[HEAD_TENSORS];
+    for (int i = 0; i < count; i++) {
+        bool bytes = (s->flags[i] & FLAG_BYTES) != 0;
+        moment[i] = (Moment8){
+            .code = bytes ? (uint8_t *)kinds[code].data[i] : NULL,
+            .absmax = bytes ? (float *)kinds[code + 1].data[i] : NULL,
+            .value = bytes ? NULL : (float *)kinds[code + 2].data[i],
+        };
+    }
+    return on_device(s, moment, (size_t)count * sizeof *moment);
+}
+
+static void adam8_once(const StepJob *s, StepKind *kinds, TensorList grad, int t) {
+    Codebooks books;
+    AdamW adamw;
+    memcpy(&books, given(s, "books", WIRE_F32), sizeof books);
+    memcpy(&adamw, given(s, "numbers", WIRE_F32), sizeof adamw);
+    s->device->ops[F32].adam8(kind_list(s, &kinds[WEIGHT]), moments_of(s, kinds, M_CODE),
+                              moments_of(s, kinds, V_CODE), grad, &books, adamw, t);
+}
+
+static void adam8_run(StepJob *s) {
+    const int32_t *sizes = given(s, "sizes", WIRE_I32);
+    StepKind kinds[EIGHT_KINDS] = {
+        [WEIGHT] = {"weight", WIRE_F32, sizeof(float), {0}, {0}},
+        [M_CODE] = {"m_code", WIRE_BYTES, 1, {0}, {0}},
+        [M_ABSMAX] = {"m_absmax", WIRE_F32, sizeof(float), {0}, {0}},
+        [M_VALUE] = {"m_value", WIRE_F32, sizeof(float), {0}, {0}},
+        [V_CODE] = {"v_code", WIRE_BYTES, 1, {0}, {0}},
+        [V_ABSMAX] = {"v_absmax", WIRE_F32, sizeof(float), {0}, {0}},
+        [V_VALUE] = {"v_value", WIRE_F32, sizeof(float), {0}, {0}},
+    };
+    for (int k = 0; k < EIGHT_KINDS; k++) {
+        for (int i = 0; i < s->head[HEAD_TENSORS]; i++) {
+            size_t n = (size_t)sizes[i];
+            kinds[k].n[i] = k == M_ABSMAX || k == V_ABSMAX ? adam8_blocks(n) : n;
+        }
+    }
+    run_steps(s, kinds, EIGHT_KINDS, adam8_once);
+}
+
+static void adam8(const Wire *in, Wire *out) {
+    with_gpu(in, out, adam8_run);
+}
+
+/* ---- adafactor ------------------------------------------------------------------------------- */
+
+enum { ROW = 1, COL, FACTOR_KINDS };
+
+static void adafactor_once(const StepJob *s, StepKind *kinds, TensorList grad, int t) {
+    Adafactor numbers;
+    memcpy(&numbers, given(s, "numbers", WIRE_F32), sizeof numbers);
+    TensorList weight = kind_list(s, &kinds[WEIGHT]);
+    size_t bytes = adafactor_scratch(weight.length);
+    Workspace workspace = {.data =
+                               memory_alloc(s->memory, MEMORY_WORKSPACE, "probe", -1, bytes + 1),
+                           .bytes = bytes,
+                           .threads = s->device->threads,
+                           .blas = s->device->blas};
+    s->device->ops[F32].adafactor(weight, kind_list(s, &kinds[ROW]), kind_list(s, &kinds[COL]),
+                                  grad, numbers, t, &workspace);
+}
+
+static void adafactor_run(StepJob *s) {
+    const int32_t *rows = given(s, "rows", WIRE_I32), *cols = given(s, "cols", WIRE_I32);
+    StepKind kinds[FACTOR_KINDS] = {
+        [WEIGHT] = {"weight", WIRE_F32, sizeof(float), {0}, {0}},
+        [ROW] = {"row", WIRE_F32, sizeof(float), {0}, {0}},
+        [COL] = {"col", WIRE_F32, sizeof(float), {0}, {0}},
+    };
+    for (int i = 0; i < s->head[HEAD_TENSORS]; i++) {
+        kinds[WEIGHT].n[i] = (size_t)rows[i] * (size_t)cols[i];
+        kinds[ROW].n[i] = s->flags[i] & FLAG_MATRIX ? (size_t)rows[i] : 0;
+        kinds[COL].n[i] = (size_t)cols[i];
+    }
+    run_steps(s, kinds, FACTOR_KINDS, adafactor_once);
+}
+
+static void adafactor(const Wire *in, Wire *out) {
+    with_gpu(in, out, adafactor_run);
+}
+
+/* ---- formulas -------------------------------------------------------------------------------- */
+
+static void run_codebook_signed(const Wire *in, Wire *out) {
+    (void)in;
+    codebook_signed(wire_get(out, "values", WIRE_F32, NULL));
+}
+
+static void run_codebook_unsigned(const Wire *in, Wire *out) {
+    (void)in;
+    codebook_unsigned(wire_get(out, "values", WIRE_F32, NULL));
+}
+
+static void run_bytes(const Wire *in, Wire *out) {
+    size_t count;
+    const int32_t *n = wire_get(in, "models", WIRE_I32, &count);
+    uint64_t *bytes = wire_get(out, "bytes", WIRE_U64, NULL);
+    for (size_t i = 0; i < count / BYTES_NUMBERS; i++, n += BYTES_NUMBERS) {
+        ModelConfig config = {.V = n[0], .T = n[1], .L = n[2], .NH = n[3], .C = n[4]};
+        config.precision = (Precision)n[5];
+        bytes[i] = optim_bytes(&config, (Optim)n[6]);
+    }
+}
+
+static void run_choose(const Wire *in, Wire *out) {
+    size_t bytes, count;
+    ChooseOption *given_options = wire_get(in, "options", WIRE_BYTES, &bytes);
+    count = bytes / sizeof *given_options;
+    PlanOption *options = calloc(count, sizeof *options);
+    PlanBlock *blocks = calloc(count * PLAN_BLOCKS, sizeof *blocks);
+    void *scratch = malloc(PLAN_SCRATCH);
+    CHECK(options != NULL && blocks != NULL && scratch != NULL, "no host memory");
+    for (size_t i = 0; i < count; i++) {
+        options[i] = given_options[i].option;
+        memcpy(blocks + i * PLAN_BLOCKS, given_options[i].block, sizeof given_options[i].block);
+        options[i].block = blocks + i * PLAN_BLOCKS;
+    }
+    const ChooseAsk *asks = wire_get(in, "asks", WIRE_BYTES, &bytes);
+    uint64_t *answer = wire_get(out, "answers", WIRE_U64, NULL);
+    for (size_t i = 0; i < bytes / sizeof *asks; i++, answer += ANSWER_NUMBERS) {
+        Optim optims[3] = {(Optim)asks[i].optim[0], (Optim)asks[i].optim[1],
+                           (Optim)asks[i].optim[2]};
+        OptimChoice choice;
+        memset(&choice, 0xFF, sizeof choice);
+        answer[0] = (uint64_t)(int64_t)optim_choose(&asks[i].config, optims, asks[i].optims,
+                                                    options, (int)count, asks[i].budget, scratch,
+                                                    PLAN_SCRATCH, &choice);
+        answer[1] = (uint64_t)choice.optim;
+        answer[2] = (uint64_t)(int64_t)choice.plan.option;
+        for (int b = 0; b < PLAN_BLOCKS; b++) {
+            answer[3 + b] = choice.plan.way[b];
+        }
+    }
+    free(scratch);
+    free(blocks);
+    free(options);
+}
+
+const ProbeCase probe_cases[] = {{"codebook_signed", run_codebook_signed},
+                                 {"codebook_unsigned", run_codebook_unsigned},
+                                 {"adam8", adam8},
+                                 {"adafactor", adafactor},
+                                 {"bytes", run_bytes},
+                                 {"choose", run_choose},
+                                 {NULL, NULL}};

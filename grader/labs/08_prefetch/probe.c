@@ -1,0 +1,171 @@
+/* Lab 08 in the probe: batches through the submission's prefetch, and passes that it offloads. */
+#include <cuda_runtime.h>
+#include <cudasim_record.h>
+#include <string.h>
+
+#include "grader/labs/08_prefetch/shared.h"
+#include "grader/probe.h"
+#include "grader/probe_events.h"
+#include "labs/08_prefetch/contract.h"
+
+/* A run of batches. */
+typedef struct Feed {
+    const Wire *in;
+    Device *device;
+    Memory *memory;
+    float *scratch;             /* what the work touches */
+    int32_t *back;              /* copies of all batches that were handed out */
+    size_t back_used, back_all; /* numbers of it */
+    cudaStream_t marks;         /* what the host gives to it knows what the host knows */
+    cudaEvent_t mark;
+    int calls;
+} Feed;
+
+enum { WORK_NUMBERS = 64 };
+
+static int32_t feed_option(const Feed *feed, int which) {
+    return ((const int32_t *)wire_get(feed->in, "options", WIRE_I32, NULL))[which];
+}
+
+/* The reader: what the judge says, into memory of the submission. */
+static int feed_read(void *context, int32_t *tokens, int32_t *targets, Batch *batch) {
+    Feed *feed = context;
+    size_t count;
+    const int32_t *reads = wire_get(feed->in, "reads", WIRE_I32, &count);
+    CHECK(feed->calls < (int)count, "the reader is called %d times, and has ended", feed->calls);
+    int32_t which = reads[feed->calls++];
+    struct cudaPointerAttributes kind = {0};
+    cudaPointerGetAttributes(&kind, tokens);
+    event_tell(kind.type == cudaMemoryTypeHost ? TOLD_PINNED : TOLD_PAGEABLE);
+    if (which < 0) {
+        return which == READ_END ? 0 : -1;
+    }
+    *batch = given_batch(feed->in, which);
+    size_t bytes = (size_t)batch->B * (size_t)batch->T * sizeof *tokens;
+    memcpy(tokens, batch->tokens, bytes);
+    memcpy(targets, batch->targets, bytes);
+    return 1;
+}
+
+/* Two more readers of the batch, in the default stream. */
+static void feed_copy_back(Feed *feed, const Batch *batch) {
+    size_t N = (size_t)batch->B * (size_t)batch->T;
+    if (batch->B < 1 || batch->T < 1 || feed->back_used + 2 * N > feed->back_all) {
+        return;
+    }
+    int32_t *to = feed->back + feed->back_used;
+    cudaMemcpyAsync(to, batch->tokens, N * sizeof *to, cudaMemcpyDeviceToDevice, 0);
+    cudaMemcpyAsync(to + N, batch->targets, N * sizeof *to, cudaMemcpyDeviceToDevice, 0);
+    feed->back_used += 2 * N;
+}
+
+/* As a step does: forward, the loss, backward. */
+static void feed_work(Feed *feed, const Batch *batch) {
+    cudasim_op_begin(WORK_NAME, 0, 1024.0 * feed_option(feed, FEED_WORK), CUDASIM_F32);
+    ops_gpu[F32].gelu_forward((Real *)feed->scratch, (Real *)feed->scratch, NULL, 1, WORK_NUMBERS);
+    cudasim_op_end();
+    if (feed_option(feed, FEED_LOSS)) {
+        float loss;
+        device_download(feed->device, &loss, feed->scratch, sizeof loss);
+    }
+    if (feed_option(feed, FEED_COPY_BACK)) {
+        feed_copy_back(feed, batch);
+    }
+}
+
+static void feed_act(Feed *feed, Prefetch *prefetch, int32_t action, int32_t *seen) {
+    Batch batch = {0};
+    if (action == ACTION_STOP) {
+        prefetch_stop(prefetch);
+    } else {
+        seen[SEEN_RESULT] = prefetch_next(prefetch, &batch);
+    }
+    seen[SEEN_B] = batch.B;
+    seen[SEEN_T] = batch.T;
+    seen[SEEN_VALID] = batch.valid;
+    seen[SEEN_CALLS] = feed->calls;
+    if (seen[SEEN_RESULT] == 1) {
+        CHECK(batch.on_device, "the batch is not marked as one on the device");
+        feed_work(feed, &batch);
+    } else {
+        cudaEventRecord(feed->mark, feed->marks);
+    }
+}
+
+static void feed_open(Feed *feed, const Wire *in, const Wire *out) {
+    cudasim_record_begin();
+    *feed = (Feed){.in = in, .device = probe_device(true, 0)};
+    feed->memory = memory_new(feed->device, (MemoryOptions){0});
+    wire_get(out, "back", WIRE_I32, &feed->back_all);
+    feed->scratch = memory_alloc_zero(feed->memory, MEMORY_WORKSPACE, "scratch", -1,
+                                      WORK_NUMBERS * sizeof *feed->scratch);
+    feed->back = memory_alloc_zero(feed->memory, MEMORY_WORKSPACE, "back", -1,
+                                   feed->back_all * sizeof *feed->back);
+    cudaStreamCreateWithFlags(&feed->marks, cudaStreamNonBlocking);
+    cudaEventCreateWithFlags(&feed->mark, cudaEventDisableTiming);
+}
+
+static void feed_all(const Wire *in, Wire *out, bool pinned) {
+    Feed feed;
+    feed_open(&feed, in, out);
+    size_t actions;
+    const int32_t *action = wire_get(in, "actions", WIRE_I32, &actions);
+    int32_t *seen = wire_get(out, "seen", WIRE_I32, NULL);
+    uint64_t *bytes = wire_get(out, "bytes", WIRE_U64, NULL);
+    Prefetch *prefetch = prefetch_open(feed.memory, feed_option(&feed, FEED_SLOTS),
+                                       (size_t)feed_option(&feed, FEED_TOKENS), pinned,
+                                       (BatchReader){feed_read, &feed});
+    CHECK(feed.calls == 0, "the reader is called before prefetch_next() is called");
+    for (size_t i = 0; i < actions; i++) {
+        memset(seen + i * SEEN_NUMBERS, 0, SEEN_NUMBERS * sizeof *seen);
+        feed_act(&feed, prefetch, action[i], seen + i * SEEN_NUMBERS);
+    }
+    prefetch_close(prefetch);
+    Memory *lane = memory_lane(feed.memory, "slots");
+    bytes[BYTES_DEVICE] = memory_lane_peak(lane);
+    bytes[BYTES_LEFT] = memory_lane_now(lane);
+    if (feed.back_all > 0) {
+        device_download(feed.device, wire_get(out, "back", WIRE_I32, NULL), feed.back,
+                        feed.back_all * sizeof *feed.back);
+    }
+    device_synchronize(feed.device);
+}
+
+static void batches(const Wire *in, Wire *out) {
+    feed_all(in, out, true);
+}
+
+static void pageable(const Wire *in, Wire *out) {
+    feed_all(in, out, false);
+}
+
+/* ---- passes ---------------------------------------------------------------------------------- */
+
+static Offload *offload;
+
+static double forward(Model *model, const Batch *batch) {
+    return offload_forward(offload, model, batch);
+}
+
+static void backward(Model *model, float dloss) {
+    offload_backward(offload, model, dloss);
+}
+
+static void offloaded(const Wire *in, Wire *out) {
+    cudasim_record_begin();
+    ModelConfig config = probe_config(in);
+    Batch largest = given_batch(in, 0);
+    int32_t segment = ((const int32_t *)wire_get(in, "options", WIRE_I32, NULL))[PASS_SEGMENT];
+    Device *device = probe_device(true, 0);
+    offload = offload_open(&config, largest.B, largest.T, segment);
+    offload_passes(
+        in, out,
+        &(PassesBy){.device = device,
+                    .budget = (size_t) * (const uint64_t *)wire_get(in, "budget", WIRE_U64, NULL),
+                    .forward = forward,
+                    .backward = backward});
+    offload_close(offload);
+}
+
+const ProbeCase probe_cases[] = {
+    {"batches", batches}, {"pageable", pageable}, {"offloaded", offloaded}, {NULL, NULL}};

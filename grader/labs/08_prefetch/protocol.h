@@ -1,0 +1,63 @@
+/**
+ * @file protocol.h
+ * @brief What the judge and the probe of lab 08 say to each other.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_08_PREFETCH_PROTOCOL_H
+#define GRADER_LABS_08_PREFETCH_PROTOCOL_H
+
+#include "grader/probe_training.h"
+
+/** The "options" of the cases "batches" and, from pageable memory, "pageable". */
+enum {
+    FEED_SLOTS,     /**< of the prefetch */
+    FEED_TOKENS,    /**< of the largest batch */
+    FEED_LOSS,      /**< the host reads a number in the middle of the work on each batch */
+    FEED_WORK,      /**< KiB that the work on a batch reads and writes, as the record has it */
+    FEED_COPY_BACK, /**< the work copies the batch, which is handed back */
+    FEED_OPTIONS,
+};
+
+/** "actions", one after the other. */
+enum {
+    ACTION_NEXT, /**< prefetch_next() */
+    ACTION_STOP, /**< prefetch_stop() */
+};
+
+/** "reads": what the reader gives, one call after the other: the number of a batch, or this. */
+enum {
+    READ_END = -1,   /**< 0 */
+    READ_FAILS = -2, /**< -1 */
+};
+
+/** Of each action, in "seen". */
+enum {
+    SEEN_RESULT, /**< of prefetch_next() */
+    SEEN_B,      /**< batch.B */
+    SEEN_T,      /**< batch.T */
+    SEEN_VALID,  /**< batch.valid */
+    SEEN_CALLS,  /**< of the reader, so far */
+    SEEN_NUMBERS,
+};
+
+/** Of memory, in "bytes". */
+enum {
+    BYTES_DEVICE, /**< of the lane, at most */
+    BYTES_LEFT,   /**< in the lane, after prefetch_close() */
+    BYTES_NUMBERS,
+};
+
+/** The events of the reader: the kind of memory that it is given. */
+enum { TOLD_PINNED = 'p', TOLD_PAGEABLE = 'g' };
+
+/** The name of the work on a batch, and of the place where nothing may be in flight. */
+#define WORK_NAME "work"
+
+/** The "options" of the cases "offloaded" and "plain". */
+enum {
+    PASS_SEGMENT, /**< blocks of a segment */
+    PASS_WINDOW,  /**< micro-batches of a step */
+    PASS_OPTIONS,
+};
+
+#endif

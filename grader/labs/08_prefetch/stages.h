@@ -1,0 +1,21 @@
+/**
+ * @file stages.h
+ * @brief Which entries of a record are the copy of a batch, and the work on it.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_08_PREFETCH_STAGES_H
+#define GRADER_LABS_08_PREFETCH_STAGES_H
+
+#include "grader/labs/08_prefetch/feed.h"
+
+/** Finds the stages of a run that is recorded, and the mistakes that they show. @return whether
+    copies and work are those of the batches; if not, the check has failed */
+bool stages_find(FeedRun *run);
+
+/** Whether the reader has told this letter: TOLD_PINNED or TOLD_PAGEABLE. */
+bool stages_told(const FeedRun *run, char letter);
+
+/** Whether this call was made in the hand-in's file of that name. */
+bool entry_is_of(const CudasimEntry *e, const char *file);
+
+#endif

@@ -1,0 +1,91 @@
+/**
+ * @file compare.h
+ * @brief Judge of lab 09: the hand-in's results against the kit's, bit for bit; and with which
+ * mistake the kit's would be the hand-in's.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_09_FUSION_COMPARE_H
+#define GRADER_LABS_09_FUSION_COMPARE_H
+
+#include "grader/judge_profile.h"
+#include "grader/judge_training.h"
+#include "grader/labs/09_fusion/protocol.h"
+
+enum { NORM_CASES = 24, RUN_SECONDS = 30 };
+
+/** Calls of the fused op. */
+typedef struct NormCalls {
+    Check *check;
+    bool backward;
+    NormCase c[NORM_CASES];
+    int count;
+} NormCalls;
+
+/** One call more, its inputs drawn. */
+void norm_add(NormCalls *calls, NormCase c);
+
+/** Awkward sizes in three precisions, in place and not, with a mask and without. */
+NormCalls norm_all(Check *check, bool backward);
+
+/** A few of them. */
+NormCalls norm_few(Check *check, bool backward);
+
+/** Gives the calls, runs them, and compares all bits with the kit's. */
+bool norm_grade(NormCalls *calls);
+
+/** No report of the simulator. */
+void norm_grade_clean(Check *check, bool backward);
+
+/** The same bits of backward in three orders of threads. */
+void norm_grade_schedules(Check *check);
+
+/** Sectors that are moved, against the formula. */
+void norm_grade_traffic(Check *check, bool backward);
+
+/* ---- the head -------------------------------------------------------------------------------- */
+
+/** Losses and gradients of passes with the hand-in's head, against double. */
+void head_grade(Check *check, Precision precision, bool gradients);
+
+/** The same with a budget that logits of (N, V) break. */
+void head_grade_memory(Check *check);
+
+/** Rows of a chunk for many shapes. */
+void chunks_grade(Check *check);
+
+/* ---- numbers in device memory ---------------------------------------------------------------- */
+
+/** Norm and factor of sums, bit for bit. */
+void clip_grade(Check *check);
+
+/** One update whose numbers lie in device memory; `found`: of result->found. */
+void control_grade(Check *check, float found);
+
+/* ---- bytes of chains ------------------------------------------------------------------------- */
+
+/** All chains, apart and fused, for several sizes. */
+void chains_grade(Check *check);
+
+/* ---- captured steps -------------------------------------------------------------------------- */
+
+/** Windows of a scripted run. */
+typedef struct StepsScript {
+    Given given;
+    StepsWindow window[32];
+    int count;
+    int32_t option[STEPS_OPTIONS];
+} StepsScript;
+
+/** Windows of `micros` micro-batches each, all with as many targets; dropout 0.3, a schedule. */
+StepsScript steps_script(Check *check, Precision precision, int count, int micros);
+
+/** Runs it, and compares all numbers with those of eager steps. */
+bool steps_grade(StepsScript *script);
+
+/** The sentence for a mistake that a captured step shares with other checks. */
+const char *steps_sentence(StepsMistake mistake);
+
+/** One launch of the host for each step but the first, and 64 bytes beside the ids. */
+void steps_grade_launches(StepsScript *script);
+
+#endif

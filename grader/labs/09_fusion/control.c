@@ -1,0 +1,114 @@
+#include <math.h>
+#include <stdio.h>
+
+#include "grader/labs/09_fusion/compare.h"
+
+/* An update whose numbers lie in device memory: as it is, and as known mistakes make it. */
+typedef enum ControlMistake {
+    CONTROL_RIGHT,
+    CONTROL_RATE_BY_VALUE,
+    CONTROL_DECAYS_ALL,
+    CONTROL_NOT_CLIPPED,
+    CONTROL_EXCHANGED,
+    CONTROL_GRADIENT_WRITTEN,
+    CONTROL_FOUND_PASSES,
+    CONTROL_MISTAKES
+} ControlMistake;
+
+static const char *control_sentence(ControlMistake mistake) {
+    static const char *const own[CONTROL_MISTAKES] = {
+        [CONTROL_RATE_BY_VALUE] = "the rate is that of `adamw`, which a capture freezes: it comes "
+                                  "from the control block",
+        [CONTROL_DECAYS_ALL] = "weight decay pulls on every tensor: its entry says whether it does",
+        [CONTROL_EXCHANGED] = "correct1 is m's and correct2 is v's: they are exchanged",
+        [CONTROL_GRADIENT_WRITTEN] = "the clipped gradient is written back: it stays as it is"};
+    return mistake == CONTROL_NOT_CLIPPED    ? steps_sentence(STEPS_NOT_CLIPPED)
+           : mistake == CONTROL_FOUND_PASSES ? steps_sentence(STEPS_NEVER_SKIPPED)
+                                             : own[mistake];
+}
+
+/* Numbers of a tensor; the last is a tensor of its own, which does not decay. */
+enum { NUMBERS = 1030 };
+
+/* The numbers that are given: those of `adamw`, of the control block, and of the result. */
+enum { BETA1, BETA2, EPSILON, DECAY, RATE, CORRECT1, CORRECT2, FACTOR, FOUND, CONTROL_NUMBERS };
+static const double RATE_OF_ADAMW = 999;
+
+enum { CONTROL_TENSORS = 4 };
+static const char *const names[CONTROL_TENSORS] = {"weight", "m", "v", "grad"};
+
+/* Number i of the four tensors, after the update. */
+static void control_as(const float *given, ControlMistake mistake, bool last,
+                       double x[CONTROL_TENSORS]) {
+    bool exchanged = mistake == CONTROL_EXCHANGED;
+    double beta1 = (double)given[BETA1], beta2 = (double)given[BETA2];
+    double correct1 = (double)given[exchanged ? CORRECT2 : CORRECT1];
+    double correct2 = (double)given[exchanged ? CORRECT1 : CORRECT2];
+    double rate = mistake == CONTROL_RATE_BY_VALUE ? RATE_OF_ADAMW : (double)given[RATE];
+    double decay = last && mistake != CONTROL_DECAYS_ALL ? 0 : (double)given[DECAY];
+    double g = x[3] * (mistake == CONTROL_NOT_CLIPPED ? 1 : (double)given[FACTOR]);
+    if (given[FOUND] > 0 && mistake != CONTROL_FOUND_PASSES) {
+        return;
+    }
+    x[1] = beta1 * x[1] + (1 - beta1) * g;
+    x[2] = beta2 * x[2] + (1 - beta2) * g * g;
+    x[0] -=
+        rate * (x[1] * correct1 / (sqrt(x[2] * correct2) + (double)given[EPSILON]) + decay * x[0]);
+    x[3] = mistake == CONTROL_GRADIENT_WRITTEN ? g : x[3];
+}
+
+static double *control_tensor(Check *check, const float *given, float *const before[],
+                              ControlMistake mistake, int tensor) {
+    double *after = check_doubles(check, NUMBERS);
+    for (int i = 0; i < NUMBERS; i++) {
+        double x[CONTROL_TENSORS];
+        for (int k = 0; k < CONTROL_TENSORS; k++) {
+            x[k] = (double)before[k][i];
+        }
+        control_as(given, mistake, i == NUMBERS - 1, x);
+        after[i] = x[tensor];
+    }
+    return after;
+}
+
+/* Mistakes that a run with this `found` shows. */
+static int control_suspects(Check *check, const float *given, float *const before[], int tensor,
+                            Suspect suspects[]) {
+    int count = 0;
+    for (ControlMistake mistake = CONTROL_RIGHT + 1; mistake < CONTROL_MISTAKES; mistake++) {
+        if ((mistake == CONTROL_FOUND_PASSES) == (given[FOUND] > 0)) {
+            suspects[count++] = (Suspect){control_sentence(mistake),
+                                          control_tensor(check, given, before, mistake, tensor)};
+        }
+    }
+    return count;
+}
+
+void control_grade(Check *check, float found) {
+    float given[CONTROL_NUMBERS] = {0.9f, 0.95f, 1e-3f, 0.1f, 1e-2f, 2.5f, 7.5f, 0.3f, found};
+    float *before[CONTROL_TENSORS] = {
+        check_normal(check, NUMBERS, 1, F32), check_normal(check, NUMBERS, 0.1, F32),
+        check_normal(check, NUMBERS, 0.1, F32), check_normal(check, NUMBERS, 1, F32)};
+    char after[CONTROL_TENSORS][WIRE_NAME];
+    for (int i = 0; i < NUMBERS; i++) {
+        before[2][i] = fabsf(before[2][i]);
+    }
+    before[0][NUMBERS - 1] = 3; /* so large that decay shows */
+    check_give(check, "control", WIRE_F32, given, CONTROL_NUMBERS);
+    for (int k = 0; k < CONTROL_TENSORS; k++) {
+        snprintf(after[k], WIRE_NAME, "%s after", names[k]);
+        check_give(check, names[k], WIRE_F32, before[k], NUMBERS);
+        check_want(check, after[k], WIRE_F32, NUMBERS);
+    }
+    profile_want(check);
+    check_memory(check, 0);
+    if (!check_run(check, "control", RUN_SECONDS) || !profile_expect_clean(check)) {
+        return;
+    }
+    for (int k = 0; k < CONTROL_TENSORS; k++) {
+        Suspect suspects[CONTROL_MISTAKES];
+        int count = control_suspects(check, given, before, k, suspects);
+        check_close(check, after[k], control_tensor(check, given, before, CONTROL_RIGHT, k),
+                    NUMBERS, tolerance_of_op(F32, 4), suspects, count);
+    }
+}

@@ -1,0 +1,195 @@
+#include <math.h>
+#include <string.h>
+
+#include "grader/labs/09_fusion/compare.h"
+#include "labs/09_fusion/contract.h"
+
+/* ---- rows of a chunk ------------------------------------------------------------------------- */
+
+enum { CHUNK_SHAPES = 12 };
+
+static uint64_t chunk_as(const int32_t shape[3], bool round_down, bool beyond) {
+    uint64_t N = (uint64_t)shape[0], wide = (uint64_t)ceil((double)shape[2] / shape[1]), rows = 1;
+    uint64_t least = round_down ? N / wide : (N + wide - 1) / wide;
+    while (rows < least) {
+        rows *= 2;
+    }
+    return rows < N || beyond ? rows : N;
+}
+
+void chunks_grade(Check *check) {
+    static const int fixed[][3] = {{512, 768, 50257}, {1, 64, 256},  {1024, 128, 256},
+                                   {100, 300, 256},   {7, 16, 4096}, {4096, 64, 64},
+                                   {33, 16, 256}}; /* 33 / 16: 2 rounded down, 4 the power above */
+    enum { FIXED = sizeof fixed / sizeof *fixed };
+    int32_t shape[CHUNK_SHAPES][3];
+    uint64_t want[CHUNK_SHAPES], down[CHUNK_SHAPES], beyond[CHUNK_SHAPES];
+    for (int i = 0; i < CHUNK_SHAPES; i++) {
+        shape[i][0] = i < FIXED ? fixed[i][0] : check_int(check, 1, 5000);
+        shape[i][1] = i < FIXED ? fixed[i][1] : check_int(check, 1, 900);
+        shape[i][2] = i < FIXED ? fixed[i][2] : check_int(check, 256, 60000);
+        want[i] = chunk_as(shape[i], false, false);
+        down[i] = chunk_as(shape[i], true, false);
+        beyond[i] = chunk_as(shape[i], false, true);
+    }
+    const ExactSuspect suspects[] = {
+        {"N / ceil(V / C) is rounded down: the power of 2 is at least that quotient", down},
+        {"there are more rows in a chunk than in the pass: N is the most", beyond}};
+    check_give(check, "shapes", WIRE_I32, shape, (size_t)CHUNK_SHAPES * 3);
+    check_want(check, "rows", WIRE_U64, CHUNK_SHAPES);
+    check_memory(check, 0);
+    if (check_run(check, "chunk_rows", RUN_SECONDS)) {
+        check_equal(check, "rows", want, CHUNK_SHAPES, suspects, 2);
+    }
+}
+
+/* ---- norm and factor ------------------------------------------------------------------------- */
+
+typedef enum ClipMistake {
+    CLIP_RIGHT,
+    CLIP_ALWAYS,
+    CLIP_NOT_INFINITE,
+    CLIP_AT_ZERO,
+    CLIP_SUM,
+    CLIP_FOUND,
+    CLIP_MISTAKES
+} ClipMistake;
+
+static const char *const clip_sentence[CLIP_MISTAKES] = {
+    [CLIP_ALWAYS] = "a norm below the limit is raised to it: the factor is at most 1",
+    [CLIP_NOT_INFINITE] = "an infinite norm passes: `!(norm <= max_norm)` has inf and NaN in it",
+    [CLIP_AT_ZERO] = "max_norm 0 is taken for a limit: it means that there is none",
+    [CLIP_SUM] = "the norm is the root of the sum of squares, not the sum",
+    [CLIP_FOUND] = "found is written: it is unscale()'s, and clipping leaves it alone",
+};
+
+enum { CLIP_CASES = 9, CLIP_NUMBERS = 3, FOUND_BEFORE = 3 };
+
+/* Norm, factor and found, as control_clip() works them out, or with a mistake. */
+static void clip_as(float sum, float limit, ClipMistake mistake, float to[CLIP_NUMBERS]) {
+    float norm = mistake == CLIP_SUM ? sum : sqrtf(sum);
+    bool over = !(norm <= limit) || mistake == CLIP_ALWAYS;
+    over = over && (limit > 0 || mistake == CLIP_AT_ZERO);
+    over = over && (isfinite(norm) || mistake != CLIP_NOT_INFINITE);
+    to[0] = norm;
+    to[1] = over ? limit / (norm + 1e-6f) : 1;
+    to[2] = mistake == CLIP_FOUND && !isfinite(norm) ? 1 : FOUND_BEFORE;
+}
+
+static void clip_expect(Check *check, const float given[2], const float *got) {
+    static const char *const names[CLIP_NUMBERS] = {"norm", "factor", "found"};
+    float right[CLIP_NUMBERS], wrong[CLIP_NUMBERS];
+    clip_as(given[0], given[1], CLIP_RIGHT, right);
+    for (int k = 0; k < CLIP_NUMBERS; k++) {
+        check_compared(check, memcmp(&got[k], &right[k], sizeof *got) == 0,
+                       "a sum of %g with a limit of %g: %s is %.9g, not %.9g", (double)given[0],
+                       (double)given[1], names[k], (double)got[k], (double)right[k]);
+        for (ClipMistake mistake = CLIP_RIGHT + 1; mistake < CLIP_MISTAKES; mistake++) {
+            clip_as(given[0], given[1], mistake, wrong);
+            check_suspect(check, clip_sentence[mistake],
+                          memcmp(&got[k], &wrong[k], sizeof *got) == 0);
+        }
+    }
+}
+
+void clip_grade(Check *check) {
+    static const float fixed[][2] = {{4, 1},          {4, 2},        {4, 5},        {0, 1},
+                                     {1e-12f, 1e-7f}, {INFINITY, 1}, {1e30f, 0.5f}, {9, 0}};
+    float given[CLIP_CASES][2];
+    for (int i = 0; i < CLIP_CASES; i++) {
+        given[i][0] = i < 8 ? fixed[i][0] : (float)check_int(check, 5, 900);
+        given[i][1] = i < 8 ? fixed[i][1] : 1.25f;
+    }
+    check_give(check, "sums", WIRE_F32, given, (size_t)CLIP_CASES * 2);
+    check_want(check, "clipped", WIRE_F32, (size_t)CLIP_CASES * CLIP_NUMBERS);
+    check_memory(check, 0);
+    if (check_run(check, "clip", RUN_SECONDS)) {
+        const float *got = check_got(check, "clipped", WIRE_F32);
+        for (int i = 0; i < CLIP_CASES; i++) {
+            clip_expect(check, given[i], got + (size_t)i * CLIP_NUMBERS);
+        }
+    }
+}
+
+/* ---- bytes of chains ------------------------------------------------------------------------- */
+
+enum { CHAINS = 5, ASKED_NUMBERS = 5, ROUNDS = 3, ASKED = CHAINS * 2 * ROUNDS };
+
+/* A chain, whether it is fused, N, C, r. */
+typedef uint64_t ChainAsked[ASKED_NUMBERS];
+
+typedef enum ChainMistake {
+    CHAIN_RIGHT,
+    CHAIN_SUM_READ,
+    CHAIN_NO_BIAS,
+    CHAIN_SUM_NOT_KEPT,
+    CHAIN_MASKED_WRITTEN,
+    CHAIN_GRADIENT_WRITTEN,
+    CHAIN_NORM_FUSED,
+    CHAIN_MISTAKES
+} ChainMistake;
+
+static const char *const chain_sentence[CHAIN_MISTAKES] = {
+    [CHAIN_SUM_READ] = "residual and norm, fused: the norm need not read the sum again",
+    [CHAIN_NO_BIAS] = "bias and GELU: the C numbers of the bias are read too",
+    [CHAIN_SUM_NOT_KEPT] = "bias and GELU: the sum is written, fused or not: backward needs it",
+    [CHAIN_MASKED_WRITTEN] = "dropout and residual, fused: the masked branch is nobody else's, and "
+                             "not written",
+    [CHAIN_GRADIENT_WRITTEN] = "scale and AdamW, fused: the gradient is read once, and not written",
+    [CHAIN_NORM_FUSED] = "norm and scale are two launches either way: no number can be scaled "
+                         "before the last one was read",
+};
+
+static uint64_t chain_as(const ChainAsked asked, ChainMistake mistake) {
+    bool fused = asked[1] != 0;
+    uint64_t N = asked[2], C = asked[3], r = asked[4], n = N * C;
+    switch ((OpChain)asked[0]) {
+    case CHAIN_RESIDUAL_NORM:
+        return (5 - (fused && mistake != CHAIN_SUM_READ)) * n * r + 2 * C * r + 8 * N;
+    case CHAIN_BIAS_GELU:
+        return (4 - fused - (fused && mistake == CHAIN_SUM_NOT_KEPT)) * n * r +
+               (mistake == CHAIN_NO_BIAS ? 0 : C * r);
+    case CHAIN_DROPOUT_RESIDUAL:
+        return (5 - 2 * fused + (fused && mistake == CHAIN_MASKED_WRITTEN)) * n * r;
+    case CHAIN_SCALE_ADAMW:
+        return (36 - 8 * fused + (fused && mistake == CHAIN_GRADIENT_WRITTEN ? 4 : 0)) * n;
+    case CHAIN_NORM_SCALE:
+        return (fused && mistake == CHAIN_NORM_FUSED ? 8 : 12) * n;
+    }
+    return 0;
+}
+
+static void chain_expect(Check *check, const ChainAsked asked, uint64_t got) {
+    static const char *const names[] = {"residual and norm", "bias and GELU",
+                                        "dropout and residual", "scale and AdamW",
+                                        "norm and scale"};
+    uint64_t right = chain_as(asked, CHAIN_RIGHT);
+    check_compared(check, got == right, "%s, %s, N %llu C %llu r %llu: %llu bytes, not %llu",
+                   names[asked[0]], asked[1] ? "fused" : "apart", (unsigned long long)asked[2],
+                   (unsigned long long)asked[3], (unsigned long long)asked[4],
+                   (unsigned long long)got, (unsigned long long)right);
+    for (ChainMistake mistake = CHAIN_RIGHT + 1; mistake < CHAIN_MISTAKES; mistake++) {
+        check_suspect(check, chain_sentence[mistake], got == chain_as(asked, mistake));
+    }
+}
+
+void chains_grade(Check *check) {
+    ChainAsked asked[ASKED];
+    for (int i = 0; i < ASKED; i++) {
+        uint64_t N = (uint64_t)check_int(check, 3, 100000), C = (uint64_t)check_int(check, 3, 5000);
+        asked[i][0] = (uint64_t)(i % CHAINS);
+        asked[i][1] = i / CHAINS % 2 != 0;
+        asked[i][2] = N;
+        asked[i][3] = C;
+        asked[i][4] = i / CHAINS / 2 == 1 ? 4 : 2;
+    }
+    check_give(check, "asked", WIRE_U64, asked, (size_t)ASKED * ASKED_NUMBERS);
+    check_want(check, "bytes", WIRE_U64, ASKED);
+    check_memory(check, 0);
+    if (check_run(check, "chains", RUN_SECONDS)) {
+        const uint64_t *got = check_got(check, "bytes", WIRE_U64);
+        for (int i = 0; i < ASKED; i++) {
+            chain_expect(check, asked[i], got[i]);
+        }
+    }
+}

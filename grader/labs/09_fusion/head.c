@@ -1,0 +1,173 @@
+#include <math.h>
+#include <string.h>
+
+#include "grader/draws.h"
+#include "grader/judge_kit.h"
+#include "grader/labs/09_fusion/compare.h"
+#include "kernels/crossentropy.h"
+
+/* Passes with the hand-in's head. */
+typedef struct HeadRun {
+    Given given;
+    float share;
+    uint64_t budget; /* bytes; 0 for none */
+} HeadRun;
+
+static HeadRun head_new(Check *check, ModelConfig config) {
+    HeadRun run = {.given = given_new(check, config, "step"), .share = 1.0f / 16};
+    return run;
+}
+
+static void head_planned(HeadRun *run) {
+    Check *check = run->given.check;
+    given_give(&run->given);
+    check_give(check, "share", WIRE_F32, &run->share, 1);
+    check_give(check, "budget", WIRE_U64, &run->budget, 1);
+    check_want(check, "loss", WIRE_U64, (size_t)run->given.batches);
+    given_want(&run->given, NAME_GRADIENT, 1);
+    profile_want(check);
+    profile_want_once(check);
+    check_memory(check, 0);
+}
+
+/* The chunk of contract.h, in the judge's own words. */
+static size_t chunk_of(size_t N, size_t C, size_t V) {
+    size_t least = (size_t)ceil((double)N / ceil((double)V / (double)C)), rows = 1;
+    for (; rows < least; rows *= 2) {
+    }
+    return rows < N ? rows : N;
+}
+
+/* ---- known mistakes -------------------------------------------------------------------------- */
+
+typedef enum HeadMistake {
+    HEAD_RIGHT,
+    HEAD_TARGETS, /* shows in losses too */
+    HEAD_TAIL,
+    HEAD_SHARED_OUT,
+    HEAD_MISTAKES
+} HeadMistake;
+
+static const char *const sentence[HEAD_MISTAKES] = {
+    [HEAD_TARGETS] = "each chunk has the targets of the first: they go on with the rows",
+    [HEAD_TAIL] = "the last chunk is left out where it is not full",
+    [HEAD_SHARED_OUT] = "dloss is shared out among the chunks: it is that of each row, however "
+                        "many rows run at once",
+};
+
+static size_t rows_of_chunk(const HeadRun *run, const Batch *batch) {
+    const ModelConfig *config = &run->given.config;
+    return chunk_of((size_t)batch->B * (size_t)batch->T, (size_t)config->C, (size_t)config->V);
+}
+
+/* The batch that a right head would have to see, to do what the mistake does. */
+static Batch batch_as(const HeadRun *run, Batch batch, HeadMistake mistake) {
+    size_t N = (size_t)batch.B * (size_t)batch.T, rows = rows_of_chunk(run, &batch);
+    int32_t *targets = (int32_t *)check_doubles(run->given.check, N);
+    for (size_t i = 0; i < N; i++) {
+        bool lost = mistake == HEAD_TAIL && i >= N / rows * rows;
+        targets[i] = lost ? IGNORE_INDEX : batch.targets[mistake == HEAD_TARGETS ? i % rows : i];
+    }
+    batch.targets = targets;
+    return batch;
+}
+
+/* The losses of each pass, and the gradients of all. */
+static void head_as(HeadRun *run, HeadMistake mistake, double *losses) {
+    reference_zero_grad(run->given.reference);
+    for (int i = 0; i < run->given.batches; i++) {
+        Batch batch = batch_as(run, run->given.batch[i], mistake);
+        double N = batch.B * batch.T, share = (double)run->share;
+        share *= mistake == HEAD_SHARED_OUT ? (double)rows_of_chunk(run, &batch) / N : 1;
+        losses[i] = given_pass(&run->given, &batch, share);
+    }
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+/* Sums of losses, of each pass. */
+static bool head_judge_losses(HeadRun *run, const double *right) {
+    Check *check = run->given.check;
+    double limit = run->given.config.precision == F32 ? 1e-5 : 2e-2;
+    double got[MOST_BATCHES], wrong[MOST_BATCHES];
+    bool all = true;
+    memcpy(got, check_got(check, "loss", WIRE_U64), (size_t)run->given.batches * sizeof *got);
+    head_as(run, HEAD_TARGETS, wrong);
+    for (int i = 0; i < run->given.batches; i++) {
+        const Batch *batch = &run->given.batch[i];
+        bool good = fabs(got[i] - right[i]) <= limit * fabs(right[i]) + limit;
+        all = check_compared(check, good, "the losses of (%d, %d) add up to %.7g, not to %.7g",
+                             batch->B, batch->T, got[i], right[i]) &&
+              all;
+        check_suspect(check, sentence[HEAD_TARGETS],
+                      fabs(got[i] - wrong[i]) <= limit * fabs(wrong[i]) + limit);
+    }
+    return all;
+}
+
+/* All gradients, to the limit of the precision. */
+static bool head_judge_gradients(HeadRun *run) {
+    const Given *given = &run->given;
+    double limit = given->config.precision == F32 ? 1e-5 : 2e-2, losses[MOST_BATCHES];
+    Tolerance tolerance = {.relative = 20 * limit, .scaled = 20 * limit, .norm = limit};
+    double *gradients[HEAD_MISTAKES];
+    Suspect suspects[HEAD_MISTAKES];
+    for (HeadMistake mistake = HEAD_RIGHT; mistake < HEAD_MISTAKES; mistake++) {
+        head_as(run, mistake, losses);
+        gradients[mistake] = given_end_to_end(given, given->reference->grad);
+        suspects[mistake] = (Suspect){sentence[mistake], gradients[mistake]};
+    }
+    return given_expect(given, NAME_GRADIENT, 0, gradients[HEAD_RIGHT], tolerance,
+                        suspects + HEAD_RIGHT + 1, HEAD_MISTAKES - 1);
+}
+
+static void head_run(HeadRun *run, bool gradients) {
+    Check *check = run->given.check;
+    double losses[MOST_BATCHES];
+    head_planned(run);
+    if (!check_run(check, "head", RUN_SECONDS)) {
+        return;
+    }
+    head_as(run, HEAD_RIGHT, losses);
+    if (head_judge_losses(run, losses) && gradients) {
+        head_judge_gradients(run);
+    }
+}
+
+/* Chunks that do not divide N, a vocabulary that 64 does not divide, rows that are ignored. */
+static HeadRun head_usual(Check *check, Precision precision) {
+    ModelConfig config = {
+        .V = check_int(check, 257, 420), .T = 13, .L = 1, .NH = 2, .C = 16, .precision = precision};
+    HeadRun run = head_new(check, config);
+    run.given.batches = 4;
+    run.given.batch[0] = batch_ragged(check, config.V, 3, 13, 2);
+    run.given.batch[1] = batch_full(check, config.V, 1, 1);
+    run.given.batch[2] = batch_uneven(check, config.V, 4, check_int(check, 7, 12));
+    run.given.batch[3] = batch_full(check, config.V, 3, 13); /* 39 rows: the last chunk is short */
+    return run;
+}
+
+void head_grade(Check *check, Precision precision, bool gradients) {
+    HeadRun run = head_usual(check, precision);
+    head_run(&run, gradients);
+}
+
+/* As much as a step with the chunked head takes, and not a byte more. */
+void head_grade_memory(Check *check) {
+    ModelConfig config = {.V = check_int(check, 1000, 1500), .T = 24, .L = 1, .NH = 2, .C = 16};
+    HeadRun run = head_new(check, config);
+    size_t B = (size_t)check_int(check, 5, 7), T = 24, N = B * T, C = 16;
+    run.given.batches = 1;
+    run.given.batch[0] = batch_full(check, config.V, (int)B, (int)T);
+    size_t numbers = 15 * C + (size_t)config.NH * T, stream = N * C * sizeof(float);
+    size_t block = N * (numbers + 4) * sizeof(float);
+    size_t logits = chunk_of(N, C, (size_t)config.V) * (size_t)logits_stride(config.V);
+    /* dx, x[0], the block and its output; ln_f and its gradient, four floats a token, a chunk */
+    size_t head = 2 * stream + 4 * N * sizeof(float) + logits * sizeof(float);
+    size_t states = 2 * run.given.P * sizeof(float);
+    run.budget = states + 2 * stream + block + stream + (head > 5 * stream ? head : 5 * stream) +
+                 2 * N * sizeof(int32_t) + judge_gpu_workspace(&config);
+    check_size(check, "logits of (N, V) do not fit",
+               N * (size_t)logits_stride(config.V) > logits + 3 * stream / sizeof(float));
+    head_run(&run, true);
+}

@@ -1,0 +1,276 @@
+/* Lab 09 in the probe: the fused op, the head, the control block, captured steps, two formulas. */
+#include "grader/probe.h"
+
+#include <cuda_runtime.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/graphed.h"
+#include "grader/labs/09_fusion/shared.h"
+#include "grader/probe_techniques.h"
+#include "labs/09_fusion/contract.h"
+
+/* ---- the simulator's counts; a real GPU has none --------------------------------------------- */
+
+#ifdef CUDASIM
+#include <cudasim.h>
+#include <cudasim_record.h>
+#endif
+
+static void record_begin(void) {
+#ifdef CUDASIM
+    cudasim_record_begin();
+#endif
+}
+
+static size_t record_end(void) {
+#ifdef CUDASIM
+    return cudasim_record().count;
+#else
+    return 0;
+#endif
+}
+
+static double traffic_bytes(void) {
+#ifdef CUDASIM
+    return cudasim_traffic_bytes();
+#else
+    return 0;
+#endif
+}
+
+/* Adds up what the host has done since entry `from`. */
+static void record_launches(size_t from, uint64_t *to) {
+#ifdef CUDASIM
+    CudasimRecord record = cudasim_record();
+    for (size_t i = from; i < record.count; i++) {
+        const CudasimEntry *e = &record.entry[i];
+        to[LAUNCH_GRAPHS] += e->kind == CUDASIM_GRAPH;
+        to[LAUNCH_OTHERS] += e->graph == 0 && e->kind <= CUDASIM_FILL;
+        to[LAUNCH_WAITS] += e->kind == CUDASIM_HOST_WAIT;
+        if (e->kind == CUDASIM_COPY && e->way == CUDASIM_TO_DEVICE) {
+            to[LAUNCH_UPLOADED] += (uint64_t)e->bytes;
+        }
+    }
+#else
+    (void)from, (void)to;
+#endif
+}
+
+/* ---- the fused op ---------------------------------------------------------------------------- */
+
+/* Bytes of the sectors that were touched since the last question. */
+static void norm_traffic(const NormCall *call) {
+    double bytes = traffic_bytes();
+    ((uint64_t *)wire_get(call->out, "traffic", WIRE_U64, NULL))[call->i] = (uint64_t)bytes;
+}
+
+static void norm_run_forward(const NormCall *call) {
+    size_t N = (size_t)call->c->N, n = N * (size_t)call->c->C, element;
+    element = precision_bytes((Precision)call->c->precision);
+    Real *stream = norm_real(call, "stream"), *branch = norm_real(call, "branch");
+    Real *weight = norm_real(call, "weight"), *bias = norm_real(call, "bias");
+    Real *sum = call->c->in_place ? branch : norm_new(call, n, element);
+    Real *result = norm_new(call, n, element);
+    float *mean = norm_new(call, N, sizeof *mean), *rstd = norm_new(call, N, sizeof *rstd);
+    device_synchronize(call->device);
+    norm_traffic(call);
+    call->ops->residual_norm_forward(sum, result, mean, rstd, stream, branch, weight, bias,
+                                     call->c->N, call->c->C, call->dropout);
+    device_synchronize(call->device);
+    norm_traffic(call);
+    norm_give_real(call, "sum", sum);
+    norm_give_real(call, "out", result);
+    norm_give_float(call, "mean", mean);
+    norm_give_float(call, "rstd", rstd);
+}
+
+static void norm_run_backward(const NormCall *call) {
+    Real *dsum = norm_real(call, "dsum"), *dout = norm_real(call, "dout");
+    Real *dbranch = call->c->in_place ? dout : norm_real(call, "dbranch");
+    Real *sum = norm_real(call, "sum"), *weight = norm_real(call, "weight");
+    float *mean = norm_float(call, "mean"), *rstd = norm_float(call, "rstd");
+    float *dweight = norm_float(call, "dweight"), *dbias = norm_float(call, "dbias");
+    device_synchronize(call->device);
+    norm_traffic(call);
+    call->ops->residual_norm_backward(dsum, dbranch, dweight, dbias, dout, sum, mean, rstd, weight,
+                                      call->c->N, call->c->C, call->dropout, &call->workspace);
+    device_synchronize(call->device);
+    norm_traffic(call);
+    norm_give_real(call, "dsum after", dsum);
+    norm_give_real(call, "dbranch after", dbranch);
+    norm_give_float(call, "dweight after", dweight);
+    norm_give_float(call, "dbias after", dbias);
+}
+
+static void norm_forward(const Wire *in, Wire *out) {
+    norm_calls(in, out, norm_run_forward);
+}
+
+static void norm_backward(const Wire *in, Wire *out) {
+    norm_calls(in, out, norm_run_backward);
+}
+
+/* ---- the head -------------------------------------------------------------------------------- */
+
+static void chunk_rows(const Wire *in, Wire *out) {
+    size_t n;
+    const int32_t *shape = wire_get(in, "shapes", WIRE_I32, &n);
+    uint64_t *to = wire_get(out, "rows", WIRE_U64, NULL);
+    for (size_t i = 0; i < n / 3; i++) {
+        to[i] =
+            (uint64_t)(int64_t)head_chunk_rows(shape[3 * i], shape[3 * i + 1], shape[3 * i + 2]);
+    }
+}
+
+/* Forward and backward of the batches that are given, under a budget. */
+static void probe_head(const Wire *in, Wire *out) {
+    ModelConfig config = probe_config(in);
+    Device *device = probe_device(true, 0);
+    size_t budget = *(const uint64_t *)wire_get(in, "budget", WIRE_U64, NULL);
+    Memory *memory = memory_new(device, (MemoryOptions){.budget = budget});
+    Model *model = model_new_zero(&config, memory);
+    given_weights(in, model);
+    model->head_forward = head_forward;
+    model->head_backward = head_backward;
+    uint64_t *losses = wire_get(out, "loss", WIRE_U64, NULL);
+    for (int i = 0; i < given_batches(in); i++) {
+        Batch batch = given_batch(in, i);
+        double loss = model_forward(model, &batch);
+        memcpy(&losses[i], &loss, sizeof loss);
+        model_backward(model, *(const float *)wire_get(in, "share", WIRE_F32, NULL));
+    }
+    hand_back_gradients(out, model, NAME_GRADIENT, "step", 0);
+    model_free(model);
+    memory_free(memory);
+    device_free(device);
+}
+
+/* ---- the control block ----------------------------------------------------------------------- */
+
+static void *upload(Memory *memory, const void *values, size_t bytes) {
+    void *data = memory_alloc(memory, MEMORY_ACTIVATIONS, "probe", -1, bytes);
+    device_upload(memory_device(memory), data, values, bytes);
+    return data;
+}
+
+static void clip_run(const Wire *in, Wire *out) {
+    size_t n;
+    const float *given = wire_get(in, "sums", WIRE_F32, &n); /* sum and limit of each */
+    float *to = wire_get(out, "clipped", WIRE_F32, NULL);    /* norm, factor, found of each */
+    Device *device = probe_device(true, 0);
+    Memory *memory = memory_new(device, (MemoryOptions){0});
+    for (size_t i = 0; i < n / 2; i++) {
+        StepResult result = {.norm = -1, .factor = -1, .found = 3, .sum = given[2 * i]};
+        StepResult *on_device = upload(memory, &result, sizeof result);
+        control_clip(on_device, given[2 * i + 1]);
+        device_download(device, &result, on_device, sizeof result);
+        memcpy(to + 3 * i, (float[]){result.norm, result.factor, result.found}, 3 * sizeof *to);
+    }
+    memory_free(memory);
+    device_free(device);
+}
+
+typedef struct ControlList {
+    float *data;
+    TensorList list;
+} ControlList;
+
+/* All numbers as one tensor that decays, and one of a single number that does not. */
+static ControlList control_list(Memory *memory, const Wire *in, const char *what) {
+    size_t n;
+    const float *values = wire_get(in, what, WIRE_F32, &n);
+    ControlList list = {.data = upload(memory, values, n * sizeof *values)};
+    float *last = upload(memory, values + n - 1, sizeof *values);
+    TensorEntry entry[] = {{.data = list.data, .n = n - 1, .decays = true},
+                           {.data = last, .n = 1, .decays = false}};
+    size_t length = tensors_index(entry, 2);
+    list.list = (TensorList){upload(memory, entry, sizeof entry), 2, n, length};
+    list.data = last; /* to be handed back: see control_give() */
+    return list;
+}
+
+static void control_give(Memory *memory, Wire *out, const char *what, const ControlList *list) {
+    size_t n;
+    TensorEntry entry[2];
+    float *to = wire_get(out, what, WIRE_F32, &n);
+    device_download(memory_device(memory), entry, list->list.tensor, sizeof entry);
+    device_download(memory_device(memory), to, entry[0].data, (n - 1) * sizeof *to);
+    device_download(memory_device(memory), to + n - 1, entry[1].data, sizeof *to);
+}
+
+static void control_run(const Wire *in, Wire *out) {
+    const float *numbers = wire_get(in, "control", WIRE_F32, NULL);
+    AdamW adamw = {999, numbers[0], numbers[1], numbers[2], numbers[3]};
+    StepControl control = {
+        .learning_rate = numbers[4], .correct1 = numbers[5], .correct2 = numbers[6]};
+    StepResult result = {.norm = 1, .factor = numbers[7], .found = numbers[8], .sum = 1};
+    Device *device = probe_device(true, 0);
+    Memory *memory = memory_new(device, (MemoryOptions){0});
+    ControlList weight = control_list(memory, in, "weight"), m = control_list(memory, in, "m");
+    ControlList v = control_list(memory, in, "v"), grad = control_list(memory, in, "grad");
+    control_adamw(weight.list, m.list, v.list, grad.list, adamw,
+                  upload(memory, &control, sizeof control), upload(memory, &result, sizeof result));
+    control_adamw((TensorList){0}, (TensorList){0}, (TensorList){0}, (TensorList){0}, adamw,
+                  upload(memory, &control, sizeof control), upload(memory, &result, sizeof result));
+    control_give(memory, out, "weight after", &weight);
+    control_give(memory, out, "m after", &m);
+    control_give(memory, out, "v after", &v);
+    control_give(memory, out, "grad after", &grad);
+    memory_free(memory);
+    device_free(device);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* Counts what the host has done since entry `from`. */
+static void steps_count(const StepsRun *run, size_t from) {
+    uint64_t *to = wire_get(run->out, "launches", WIRE_U64, NULL);
+    to += (size_t)run->number * LAUNCH_NUMBERS;
+    memset(to, 0, LAUNCH_NUMBERS * sizeof *to);
+    record_launches(from, to);
+}
+
+static void probe_steps(const Wire *in, Wire *out) {
+    static StepsRun run;
+    if (((const int32_t *)wire_get(in, "options", WIRE_I32, NULL))[STEPS_RECORDED]) {
+        record_begin();
+    }
+    steps_open(&run, in, out);
+    probe_techniques(&run.trainer);
+    run.trainer.model->checkpoint.segment = run.option[STEPS_SEGMENT];
+    run.trainer.model->fused_norm = run.option[STEPS_FUSED] != 0;
+    Graphed *graphed = graphed_new(&run.trainer);
+    for (int i = 0; i < run.option[STEPS_COUNT]; i++) {
+        int count = steps_window(&run, i);
+        size_t before = run.option[STEPS_RECORDED] ? record_end() : 0;
+        StepReport report = step_graph_run(graphed, run.batch, count);
+        if (run.option[STEPS_RECORDED]) {
+            steps_count(&run, before);
+        }
+        steps_give(&run, &report);
+    }
+    graphed_free(graphed);
+    steps_close(&run);
+}
+
+/* ---- formulas -------------------------------------------------------------------------------- */
+
+static void chains(const Wire *in, Wire *out) {
+    size_t n;
+    const uint64_t *asked = wire_get(in, "asked", WIRE_U64, &n);
+    uint64_t *to = wire_get(out, "bytes", WIRE_U64, NULL);
+    for (size_t i = 0; i < n / 5; i++, asked += 5) {
+        to[i] = chain_bytes((OpChain)asked[0], asked[1] != 0, asked[2], asked[3], asked[4]);
+    }
+}
+
+const ProbeCase probe_cases[] = {{"norm_forward", norm_forward},
+                                 {"norm_backward", norm_backward},
+                                 {"chunk_rows", chunk_rows},
+                                 {"head", probe_head},
+                                 {"clip", clip_run},
+                                 {"control", control_run},
+                                 {"steps", probe_steps},
+                                 {"chains", chains},
+                                 {NULL, NULL}};

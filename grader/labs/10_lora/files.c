@@ -1,0 +1,151 @@
+#include "grader/labs/10_lora/files.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grader/judge_training.h"
+#include "grader/labs/10_lora/layer.h"
+#include "grader/labs/10_lora/names.h"
+
+bool files_expect_entry(Check *check, const json_t *json, const char *key, json_t *want) {
+    const json_t *got = json_object_get(json, key);
+    bool same =
+        got != NULL &&
+        (json_is_number(want)
+             ? json_is_number(got) && fabs(json_number_value(got) - json_number_value(want)) < 1e-6
+             : json_equal(got, want));
+    if (!same) {
+        char *have = got != NULL ? json_dumps(got, JSON_ENCODE_ANY) : NULL;
+        char *wanted = json_dumps(want, JSON_ENCODE_ANY);
+        check_fail(check, "\"%s\" is %.60s, wanted is %.60s", key, have != NULL ? have : "missing",
+                   wanted);
+        free(have);
+        free(wanted);
+    }
+    json_decref(want);
+    return same;
+}
+
+bool files_expect_targets(Check *check, const json_t *json, unsigned targets) {
+    json_t *names = json_object_get(json, "target_modules"), *entry;
+    size_t at;
+    unsigned found = 0;
+    json_array_foreach(names, at, entry) {
+        found |= json_is_string(entry) ? names_target(json_string_value(entry)) : 0;
+    }
+    if (found != targets || json_array_size(names) != (size_t)__builtin_popcount(targets)) {
+        check_fail(check, "target_modules has not one name for each target: \"attn.c_attn\", "
+                          "\"attn.c_proj\", \"mlp.c_fc\", \"mlp.c_proj\"");
+        return false;
+    }
+    return true;
+}
+
+/* Contents, each with what it has to become: {0} for "cannot be used". */
+typedef struct FileContent {
+    const char *text;
+    const char *why; /* of what is refused */
+    Adapter adapter;
+} FileContent;
+
+static const FileContent contents[] = {
+    {"{\"peft_type\":\"LORA\",\"r\":5,\"lora_alpha\":12,\"lora_dropout\":0.25,\"bias\":\"none\","
+     "\"target_modules\":[\"c_attn\",\"mlp.c_fc\"],\"fan_in_fan_out\":true,\"use_dora\":false,"
+     "\"use_rslora\":false,\"lora_bias\":false,\"modules_to_save\":null,\"rank_pattern\":{},"
+     "\"alpha_pattern\":{},\"layers_to_transform\":null,\"inference_mode\":true,\"revision\":null}",
+     NULL,
+     {5, TARGET_QKV | TARGET_FC, 12, 0.25f}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"target_modules\":[\"c_proj\"]}",
+     NULL,
+     {3, TARGET_PROJ | TARGET_FCPROJ, 8, 0}},
+    {"{\"peft_type\":\"LORA\",\"r\":4,\"lora_alpha\":2.5,\"target_modules\":[\"attn.c_proj\",\"c_"
+     "attn\"]}",
+     NULL,
+     {4, TARGET_PROJ | TARGET_QKV, 2.5f, 0}},
+    {"{\"peft_type\":\"IA3\",\"r\":3,\"target_modules\":[\"c_attn\"]}", "another peft_type", {0}},
+    {"{\"r\":3,\"target_modules\":[\"c_attn\"]}", "no peft_type", {0}},
+    {"{\"peft_type\":\"LORA\",\"target_modules\":[\"c_attn\"]}", "no r", {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":0,\"target_modules\":[\"c_attn\"]}", "r 0", {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":-3,\"target_modules\":[\"c_attn\"]}", "r -3", {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":2.5,\"target_modules\":[\"c_attn\"]}", "r 2.5", {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":4294967299,\"target_modules\":[\"c_attn\"]}",
+     "r beyond an int",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":\"3\",\"target_modules\":[\"c_attn\"]}", "r in quotes", {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"lora_alpha\":0,\"target_modules\":[\"c_attn\"]}",
+     "lora_alpha 0",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"lora_dropout\":1,\"target_modules\":[\"c_attn\"]}",
+     "lora_dropout 1",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"target_modules\":[\"c_attn\",\"q_proj\"]}",
+     "a target that stands for nothing",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"target_modules\":[\"c_attn\",7]}",
+     "a target that is a number",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"target_modules\":[]}", "no target", {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"target_modules\":\"c_attn\"}",
+     "target_modules that is not a list",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3}", "no target_modules", {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"bias\":\"all\",\"target_modules\":[\"c_attn\"]}",
+     "bias \"all\"",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"use_dora\":true,\"target_modules\":[\"c_attn\"]}",
+     "use_dora",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"use_rslora\":true,\"target_modules\":[\"c_attn\"]}",
+     "use_rslora",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"rank_pattern\":{\"c_attn\":2},\"target_modules\":[\"c_"
+     "attn\"]}",
+     "a rank_pattern",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"modules_to_save\":[\"wte\"],\"target_modules\":[\"c_attn\"]"
+     "}",
+     "modules_to_save",
+     {0}},
+};
+enum { CONTENTS = sizeof contents / sizeof *contents };
+
+void files_judge_read(Check *check) {
+    char texts[CONTENTS][CONTENT_BYTES] = {{0}};
+    for (int i = 0; i < CONTENTS; i++) {
+        snprintf(texts[i], CONTENT_BYTES, "%s", contents[i].text);
+    }
+    check_give(check, "contents", WIRE_BYTES, texts, sizeof texts);
+    check_want(check, "numbers", WIRE_U64, CONTENTS * READ_NUMBERS);
+    check_want(check, "floats", WIRE_F32, (size_t)2 * CONTENTS);
+    if (!check_run(check, "read", SECONDS)) {
+        return;
+    }
+    const uint64_t *numbers = check_got(check, "numbers", WIRE_U64);
+    const float *floats = check_got(check, "floats", WIRE_F32);
+    for (int i = 0; i < CONTENTS; i++) {
+        const Adapter *want = &contents[i].adapter;
+        const uint64_t *n = numbers + i * READ_NUMBERS;
+        bool good = want->rank > 0;
+        if (n[0] != (uint64_t)good) {
+            check_fail(check,
+                       good ? "%.150s is refused, and is what peft writes"
+                            : "%.150s is accepted: it has %s",
+                       contents[i].text, contents[i].why);
+            return;
+        }
+        if (n[1] != (uint64_t)want->rank || n[2] != want->targets ||
+            !(fabsf(floats[2 * i] - want->alpha) <= 1e-6f * want->alpha) ||
+            !(fabsf(floats[2 * i + 1] - want->dropout) <= 1e-6f)) {
+            check_fail(check,
+                       "%.90s... becomes r %llu, targets %llu, alpha %g, dropout %g; wanted "
+                       "%d, %u, %g, %g",
+                       contents[i].text, (unsigned long long)n[1], (unsigned long long)n[2],
+                       (double)floats[2 * i], (double)floats[2 * i + 1], want->rank, want->targets,
+                       (double)want->alpha, (double)want->dropout);
+            return;
+        }
+    }
+    check_good(check);
+}

@@ -1,0 +1,230 @@
+#include "grader/labs/10_lora/merged.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/testkit/reference.h"
+
+enum { MERGE_SECONDS = 30 };
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+typedef enum MergeMistake {
+    MERGE_RIGHT,
+    MERGE_TRANSPOSED,
+    MERGE_ALPHA,
+    MERGE_UNSCALED,
+    MERGE_SQUARED,
+    MERGE_SIGN_IGNORED,
+    MERGE_OPPOSITE,
+    MERGE_NOTHING,
+    MERGE_REPLACED,
+    MERGE_MISTAKES
+} MergeMistake;
+
+static const char *const merge_sentence[MERGE_MISTAKES] = {
+    [MERGE_TRANSPOSED] = "merged and unmerged agree only where B is 0: the product is transposed, "
+                         "which fits a square matrix and is wrong there too",
+    [MERGE_ALPHA] = "the product is multiplied by alpha: s is alpha / r",
+    [MERGE_UNSCALED] = "the product is not multiplied by s",
+    [MERGE_SQUARED] = "the product is multiplied by s twice",
+    [MERGE_SIGN_IGNORED] = "the product is added where it should be taken out: `sign` is ignored",
+    [MERGE_OPPOSITE] = "the product is taken out where it should be added, and the reverse",
+    [MERGE_NOTHING] = "nothing is added to the weight",
+    [MERGE_REPLACED] = "the product replaces the weight: it is added to it",
+};
+
+/* An adapter's layer of a run. */
+typedef struct MergeLayer {
+    int layer;
+    LinearId id;
+    int rows, cols;
+    size_t at; /* of its weight among those of the GPT-2 */
+} MergeLayer;
+
+static MergeLayer layer_of(const LoraRun *run, int layer, LinearId id) {
+    int index = MODEL_PARAMS + layer * BLOCK_PARAMS + (int)linear_weight(id);
+    int C = run->config.C;
+    return (MergeLayer){.layer = layer,
+                        .id = id,
+                        .rows = C * (id == LINEAR_QKV  ? 3
+                                     : id == LINEAR_FC ? 4
+                                                       : 1),
+                        .cols = C * (id == LINEAR_FCPROJ ? 4 : 1),
+                        .at = base_place(&run->config, index)};
+}
+
+/* (B A)[o][c] */
+static double product_at(const LoraRun *run, const MergeLayer *m, const float *adapters, int o,
+                         int c) {
+    const float *a = adapters + lora_place(run, m->layer, m->id, 0);
+    const float *b = adapters + lora_place(run, m->layer, m->id, 1);
+    double sum = 0;
+    for (int k = 0; k < run->config.adapter.rank; k++) {
+        sum += (double)b[o * run->config.adapter.rank + k] * (double)a[k * m->cols + c];
+    }
+    return sum;
+}
+
+static double factor_of(const Adapter *adapter, MergeMistake mistake, double sign) {
+    double alpha = (double)adapter->alpha, s = alpha / adapter->rank;
+    return sign * (mistake == MERGE_ALPHA      ? alpha
+                   : mistake == MERGE_UNSCALED ? 1
+                   : mistake == MERGE_SQUARED  ? s * s
+                   : mistake == MERGE_OPPOSITE ? -s
+                   : mistake == MERGE_NOTHING  ? 0
+                                               : s);
+}
+
+/* Adds sign * s * B A to the weights of a whole model, as a mistake does it. */
+static void add_products(const LoraRun *run, double *weights, const float *adapters, double sign,
+                         MergeMistake mistake) {
+    double s = factor_of(&run->config.adapter, mistake, sign);
+    for (int at = 0; at < run->config.L * BLOCK_LINEARS; at++) {
+        LinearId id = (LinearId)(at % BLOCK_LINEARS);
+        MergeLayer m = layer_of(run, at / BLOCK_LINEARS, id);
+        bool square = m.rows == m.cols && mistake == MERGE_TRANSPOSED;
+        for (int i = 0; i < m.rows * m.cols && run->config.adapter.targets >> id & 1; i++) {
+            int o = i / m.cols, c = i % m.cols;
+            double delta = s * product_at(run, &m, adapters, square ? c : o, square ? o : c);
+            weights[m.at + (size_t)i] =
+                (mistake == MERGE_REPLACED ? 0 : weights[m.at + (size_t)i]) + delta;
+        }
+    }
+}
+
+static double *weights_of(const LoraRun *run) {
+    double *to = check_doubles(run->check, run->base);
+    for (size_t i = 0; i < run->base; i++) {
+        to[i] = (double)run->weights[i];
+    }
+    return to;
+}
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+static double *merged_as(const LoraRun *run, MergePart part, const float *others,
+                         MergeMistake mistake) {
+    bool ignored = mistake == MERGE_SIGN_IGNORED;
+    double *weights = weights_of(run);
+    if (part == MERGE_IN) {
+        add_products(run, weights, run->adapters, 1, mistake);
+    } else if (part == MERGE_OUT) {
+        add_products(run, weights, run->adapters, 1, MERGE_RIGHT);
+        add_products(run, weights, run->adapters, ignored ? 1 : -1, mistake);
+    } else { /* what was not taken out is there twice */
+        add_products(run, weights, run->adapters, ignored ? 2 : 0, MERGE_RIGHT);
+        add_products(run, weights, others, 1, mistake);
+    }
+    return weights;
+}
+
+static void expect_weights(const LoraRun *run, MergePart part, const float *others) {
+    static const char *const name[] = {"merged", "taken out", "swapped"};
+    Suspect suspects[MERGE_MISTAKES];
+    int count = 0;
+    for (int m = 1; m < MERGE_MISTAKES; m++) {
+        suspects[count++] =
+            (Suspect){merge_sentence[m], merged_as(run, part, others, (MergeMistake)m)};
+    }
+    check_close(run->check, name[part], merged_as(run, part, others, MERGE_RIGHT), run->base,
+                tolerance_of_op(F32, 1), suspects, count);
+}
+
+static void expect_logits(const LoraRun *run, size_t n) {
+    const float *beside = check_got(run->check, "beside", WIRE_F32);
+    double *want = check_doubles(run->check, n);
+    for (size_t i = 0; i < n; i++) {
+        want[i] = (double)beside[i];
+    }
+    check_close(run->check, "inside", want, n, (Tolerance){1e-4, 1e-5, 1e-5}, NULL, 0);
+}
+
+void merged_judge(Check *check, MergePart part) {
+    LoraRun run = lora_run(check, (1 << BLOCK_LINEARS) - 1, 0.3f, false, 0);
+    size_t logits = (size_t)(run.batch[0].B * run.config.V);
+    float *others = check_normal(check, run.numbers, 0.2, F32);
+    check_give_config(check, &run.config);
+    check_give(check, "seed", WIRE_U64, &run.seed, 1);
+    check_give(check, "adapters", WIRE_F32, run.adapters, run.numbers);
+    check_give(check, "others", WIRE_F32, others, run.numbers);
+    batches_give(check, run.batch, RUN_BATCHES);
+    check_want(check, "merged", WIRE_F32, run.base);
+    check_want(check, "taken out", WIRE_F32, run.base);
+    check_want(check, "swapped", WIRE_F32, run.base);
+    check_want(check, "trained", WIRE_F32, run.numbers);
+    check_want(check, "beside", WIRE_F32, logits);
+    check_want(check, "inside", WIRE_F32, logits);
+    if (!check_run(check, "merge", MERGE_SECONDS)) {
+        return;
+    }
+    if (memcmp(check_got(check, "trained", WIRE_F32), run.adapters, run.numbers * sizeof(float)) !=
+        0) {
+        check_fail(check, "merging has changed A or B: they stay as they are");
+    } else {
+        /* who never merges has the weights back at once, and the same logits */
+        expect_weights(&run, MERGE_IN, others);
+        if (part == MERGE_LOGITS) {
+            expect_logits(&run, logits);
+        } else if (part != MERGE_IN) {
+            expect_weights(&run, part, others);
+        }
+    }
+}
+
+/* ---- gradients ------------------------------------------------------------------------------- */
+
+/* A model in double with the adapters in its weights, and the gradients of the first window. */
+static Reference *twin_of(const LoraRun *run) {
+    ModelConfig bare = run->config;
+    bare.adapter = (Adapter){0};
+    Reference *twin = reference_new(&bare);
+    double *weights = weights_of(run);
+    add_products(run, weights, run->adapters, 1, MERGE_RIGHT);
+    for (int i = 0; i < twin->param_count; i++) {
+        memcpy(twin->weight[i], weights + base_place(&bare, i),
+               twin->params[i].count * sizeof(double));
+    }
+    for (int i = 0; i < run->window; i++) {
+        reference_pass(twin, &run->batch[i % RUN_BATCHES], LORA_SHARE, 0, 0);
+    }
+    return twin;
+}
+
+static void expect_gradient(const LoraRun *run, const Reference *twin, const MergeLayer *m,
+                            int which) {
+    char name[WIRE_NAME];
+    int r = run->config.adapter.rank;
+    size_t n = (size_t)(r * (which == 0 ? m->cols : m->rows));
+    double *want = check_doubles(run->check, n);
+    double s = factor_of(&run->config.adapter, MERGE_RIGHT, 1);
+    const double *dw =
+        twin->grad[MODEL_PARAMS + m->layer * BLOCK_PARAMS + (int)linear_weight(m->id)];
+    const float *a = run->adapters + lora_place(run, m->layer, m->id, 0);
+    const float *b = run->adapters + lora_place(run, m->layer, m->id, 1);
+    for (int o = 0; o < m->rows; o++) {
+        for (int c = 0; c < m->cols; c++) {
+            for (int k = 0; k < r; k++) {
+                if (which == 0) {
+                    want[k * m->cols + c] += s * (double)b[o * r + k] * dw[o * m->cols + c];
+                } else {
+                    want[o * r + k] += s * dw[o * m->cols + c] * (double)a[k * m->cols + c];
+                }
+            }
+        }
+    }
+    check_close_in(run->check, name, protocol_name(name, "d", m->layer, m->id, which), want, n,
+                   tolerance_of_model(F32), NULL, 0);
+}
+
+void merged_expect_gradients(const LoraRun *run) {
+    Reference *twin = twin_of(run);
+    for (int at = 0; at < run->config.L * BLOCK_LINEARS * 2; at++) {
+        LinearId id = (LinearId)(at / 2 % BLOCK_LINEARS);
+        if (run->config.adapter.targets >> id & 1) {
+            MergeLayer m = layer_of(run, at / 2 / BLOCK_LINEARS, id);
+            expect_gradient(run, twin, &m, at % 2);
+        }
+    }
+    reference_free(twin);
+}

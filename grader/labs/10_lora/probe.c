@@ -1,0 +1,253 @@
+/* Lab 10 in the probe: a layer by itself, a model that trains, merges, names and contents. */
+#include <stdio.h>
+#include <string.h>
+
+#include "grader/labs/10_lora/shared.h"
+#include "grader/probe.h"
+#include "grader/probe_training.h"
+#include "labs/04_checkpoint/contract.h"
+#include "labs/10_lora/contract.h"
+
+enum { ROOM_BYTES = 256 << 20 };
+
+/* ---- a layer by itself ----------------------------------------------------------------------- */
+
+typedef struct LayerRun {
+    const Wire *in;
+    Wire *out;
+    Model *model;
+} LayerRun;
+
+/* A given tensor in the storage type. */
+static Real *given_real(const LayerRun *run, const char *name) {
+    size_t n;
+    const float *values = wire_get(run->in, name, WIRE_F32, &n);
+    const Model *model = run->model;
+    Real *to = memory_alloc(model->memory, MEMORY_ACTIVATIONS, "given", -1,
+                            n * precision_bytes(model->config.precision));
+    if (model->config.precision == F32) {
+        device_upload(model->device, to, values, n * sizeof *values);
+        return to;
+    }
+    MemoryMark mark = memory_mark(model->memory);
+    float *floats =
+        memory_alloc(model->memory, MEMORY_ACTIVATIONS, "given", -1, n * sizeof *floats);
+    device_upload(model->device, floats, values, n * sizeof *values);
+    model->ops->cast_from_float(to, floats, n);
+    memory_release(model->memory, mark);
+    return to;
+}
+
+static void hand_back_real(const LayerRun *run, const char *name, const Real *from) {
+    size_t n;
+    const Model *model = run->model;
+    float *values = wire_get(run->out, name, WIRE_F32, &n);
+    if (model->config.precision == F32) {
+        device_download(model->device, values, from, n * sizeof *values);
+        return;
+    }
+    MemoryMark mark = memory_mark(model->memory);
+    float *floats =
+        memory_alloc(model->memory, MEMORY_ACTIVATIONS, "wanted", -1, n * sizeof *floats);
+    model->ops->cast_to_float(floats, from, n);
+    device_download(model->device, values, floats, n * sizeof *values);
+    memory_release(model->memory, mark);
+}
+
+static void set_matrix(const LayerRun *run, const Param *matrix, const char *name,
+                       const char *gradient) {
+    model_upload_weight(run->model, (Param *)(uintptr_t)matrix,
+                        wire_get(run->in, name, WIRE_F32, NULL));
+    device_upload(run->model->device, matrix->grad, wire_get(run->in, gradient, WIRE_F32, NULL),
+                  matrix->count * sizeof(float));
+}
+
+static void hand_back_gradient(const LayerRun *run, const char *name, const Param *matrix) {
+    device_download(run->model->device, wire_get(run->out, name, WIRE_F32, NULL), matrix->grad,
+                    matrix->count * sizeof(float));
+}
+
+/* The same layer of the next block runs in between, on another input: nothing of a layer may stand
+   anywhere but in its Linear. */
+static void run_layer(const LayerRun *run) {
+    Pass *pass = &run->model->pass;
+    int at = given_number(run->in, LAYER_AT);
+    LinearId id = (LinearId)given_number(run->in, LAYER_ID);
+    bool trains = given_number(run->in, LAYER_TRAIN);
+    Linear linear = linear_of(pass, at, id), other = linear_of(pass, 1 - at, id);
+    set_matrix(run, linear.A, "A", "dA before");
+    set_matrix(run, linear.B, "B", "dB before");
+    Real *x = given_real(run, "x"), *other_x = given_real(run, "other x");
+    Real *out = given_real(run, "dout"), *other_out = given_real(run, "dout");
+    Real *dout = given_real(run, "dout"), *din = given_real(run, "din before");
+    lora_forward(&linear, out, x);
+    uint64_t *mask = wire_get(run->out, "mask", WIRE_U64, NULL);
+    mask[0] = linear.mask.p > 0 ? linear.mask.offset : 0;
+    lora_forward(&other, other_out, other_x);
+    hand_back_real(run, "out", out);
+    if (trains) {
+        lora_backward(&linear, din, dout, x);
+        hand_back_real(run, "din", din);
+        hand_back_gradient(run, "dA", linear.A);
+        hand_back_gradient(run, "dB", linear.B);
+    }
+    mask[1] = run->model->rng.offset;
+}
+
+static void layer(const Wire *in, Wire *out) {
+    ModelConfig config = probe_config(in);
+    Device *device = probe_device(given_number(in, LAYER_GPU), ROOM_BYTES);
+    Memory *memory = memory_new(device, (MemoryOptions){.checked = !device->simulated});
+    LayerRun run = {
+        in, out,
+        model_new(&config, memory, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL))};
+    int32_t ids[4096] = {0};
+    Batch batch = {.B = given_number(in, LAYER_B),
+                   .T = given_number(in, LAYER_T),
+                   .tokens = ids,
+                   .targets = ids};
+    model_begin(run.model, &batch, given_number(in, LAYER_TRAIN));
+    rng_take(&run.model->rng, 5); /* masks do not begin where the stream does */
+    run_layer(&run);
+    model_end(run.model);
+    memory_free(memory);
+}
+
+/* ---- a model --------------------------------------------------------------------------------- */
+
+static void begin(const Wire *in, Model *model) {
+    if (given_number(in, RUN_FRESH)) {
+        lora_init(model, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL));
+    } else {
+        given_params(model, model->params, model->param_count,
+                     wire_get(in, "adapters", WIRE_F32, NULL));
+    }
+    model->linear_forward = lora_forward;
+    model->linear_backward = lora_backward;
+    if (given_number(in, RUN_DROP)) {
+        model->dropped = lora_dropped(&model->config);
+    }
+}
+
+static size_t given_budget(const Wire *in) {
+    return *(const uint64_t *)wire_get(in, "budget", WIRE_U64, NULL);
+}
+
+static void adapters(const Wire *in, Wire *out) {
+    lora_passes(in, out,
+                &(RunBy){.begin = begin,
+                         .forward = model_forward,
+                         .backward = model_backward,
+                         .budget = given_budget(in)});
+}
+
+/* Blocks run once more in backward: lab 04's step. */
+static void begin_again(const Wire *in, Model *model) {
+    begin(in, model);
+    model->checkpoint.segment = given_number(in, RUN_SEGMENT);
+}
+
+static void adapters_again_case(const Wire *in, Wire *out) {
+    lora_passes(in, out,
+                &(RunBy){.begin = begin_again,
+                         .forward = checkpoint_forward,
+                         .backward = checkpoint_backward,
+                         .budget = given_budget(in)});
+}
+
+static void init(const Wire *in, Wire *out) {
+    ModelConfig config = probe_config(in);
+    Memory *memory = memory_new(probe_device(false, ROOM_BYTES), (MemoryOptions){.checked = true});
+    uint64_t seed = *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL);
+    Model *model = model_new(&config, memory, seed);
+    lora_init(model, seed);
+    hand_back_params(out, "first", model, model->params, model->param_count);
+    lora_init(model, seed);
+    hand_back_params(out, "again", model, model->params, model->param_count);
+    lora_init(model, seed + 1);
+    hand_back_params(out, "other", model, model->params, model->param_count);
+    memory_free(memory);
+}
+
+/* ---- merging --------------------------------------------------------------------------------- */
+
+static void merge(const Wire *in, Wire *out) {
+    ModelConfig config = probe_config(in);
+    Memory *memory = memory_new(probe_device(false, ROOM_BYTES), (MemoryOptions){.checked = true});
+    Model *model =
+        model_new(&config, memory, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL));
+    given_params(model, model->params, model->param_count,
+                 wire_get(in, "adapters", WIRE_F32, NULL));
+    Batch batch = given_batch(in, 0);
+    model->linear_forward = lora_forward;
+    model_next_logits(model, &batch, wire_get(out, "beside", WIRE_F32, NULL));
+    model->linear_forward = NULL;
+    lora_merge(model, 1);
+    model_next_logits(model, &batch, wire_get(out, "inside", WIRE_F32, NULL));
+    hand_back_params(out, "merged", model, model->base, model->base_count);
+    hand_back_params(out, "trained", model, model->params, model->param_count);
+    lora_merge(model, -1);
+    hand_back_params(out, "taken out", model, model->base, model->base_count);
+    given_params(model, model->params, model->param_count, wire_get(in, "others", WIRE_F32, NULL));
+    lora_merge(model, 1);
+    hand_back_params(out, "swapped", model, model->base, model->base_count);
+    memory_free(memory);
+}
+
+/* ---- names and contents ---------------------------------------------------------------------- */
+
+static void targets(const Wire *in, Wire *out) {
+    size_t bytes;
+    const char *names = wire_get(in, "names", WIRE_BYTES, &bytes);
+    uint64_t *to = wire_get(out, "targets", WIRE_U64, NULL);
+    for (size_t i = 0; i < bytes / TARGET_BYTES; i++) {
+        to[i] = adapter_targets(names + i * TARGET_BYTES);
+    }
+}
+
+static void names_of(const Wire *in, Wire *out) {
+    ModelConfig config = probe_config(in);
+    Memory *memory = memory_new(probe_device(false, ROOM_BYTES), (MemoryOptions){.checked = true});
+    Model *model = model_new_zero(&config, memory);
+    char *to = wire_get(out, "names", WIRE_BYTES, NULL);
+    for (int i = 0; i < model->param_count; i++) {
+        char text[ADAPTER_NAME] = "";
+        snprintf(to + (size_t)i * ADAPTER_NAME, ADAPTER_NAME, "%s",
+                 adapter_name(&model->params[i], text));
+    }
+}
+
+static void content(const Wire *in, Wire *out) {
+    ModelConfig config = probe_config(in);
+    const char *base = wire_get(in, "base", WIRE_BYTES, NULL);
+    json_t *json = adapter_config_new(&config.adapter, *base != '\0' ? base : NULL);
+    char *to = wire_get(out, "content", WIRE_BYTES, NULL);
+    size_t length = json_dumpb(json, to, CONTENT_BYTES - 1, JSON_REAL_PRECISION(9));
+    to[length < CONTENT_BYTES ? length : 0] = '\0';
+    json_decref(json);
+}
+
+static void read_contents(const Wire *in, Wire *out) {
+    size_t bytes;
+    const char *contents = wire_get(in, "contents", WIRE_BYTES, &bytes);
+    uint64_t *numbers = wire_get(out, "numbers", WIRE_U64, NULL);
+    float *floats = wire_get(out, "floats", WIRE_F32, NULL);
+    for (size_t i = 0; i < bytes / CONTENT_BYTES; i++) {
+        json_t *json = json_loads(contents + i * CONTENT_BYTES, 0, NULL);
+        Adapter adapter = {0};
+        bool good = adapter_config_read(json, &adapter) == NULL;
+        numbers[i * READ_NUMBERS] = good;
+        numbers[i * READ_NUMBERS + 1] = good ? (uint64_t)adapter.rank : 0;
+        numbers[i * READ_NUMBERS + 2] = good ? adapter.targets : 0;
+        floats[2 * i] = good ? adapter.alpha : 0;
+        floats[2 * i + 1] = good ? adapter.dropout : 0;
+        json_decref(json);
+    }
+}
+
+const ProbeCase probe_cases[] = {
+    {"layer", layer},    {"adapters", adapters}, {"again", adapters_again_case},
+    {"init", init},      {"merge", merge},       {"targets", targets},
+    {"names", names_of}, {"content", content},   {"read", read_contents},
+    {NULL, NULL},
+};

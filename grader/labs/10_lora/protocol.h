@@ -1,0 +1,49 @@
+/**
+ * @file protocol.h
+ * @brief What the judge and the probes of lab 10 say to each other.
+ * @ingroup grader
+ *
+ * "config" is that of the model with its adapter, "seed" that of its weights.
+ */
+#ifndef GRADER_LABS_10_LORA_PROTOCOL_H
+#define GRADER_LABS_10_LORA_PROTOCOL_H
+
+#include "common/model.h"
+#include "grader/wire.h"
+
+/** "options" of a single layer. */
+enum {
+    LAYER_GPU,   /**< on the GPU */
+    LAYER_AT,    /**< its block */
+    LAYER_ID,    /**< LinearId */
+    LAYER_B,     /**< sequences */
+    LAYER_T,     /**< tokens */
+    LAYER_TRAIN, /**< whether the pass trains */
+    LAYER_NUMBERS,
+};
+
+/** "options" of a run of a model. */
+enum {
+    RUN_GPU,     /**< on the GPU */
+    RUN_PASSES,  /**< micro-batches */
+    RUN_WINDOW,  /**< of these to an update */
+    RUN_FRESH,   /**< adapters by lora_init(); else they are given as "adapters" */
+    RUN_SEGMENT, /**< blocks between two kept inputs, in the case "again": lab 04 */
+    RUN_DROP,    /**< inputs are dropped as lora_dropped() says */
+    RUN_NUMBERS,
+};
+
+/** Bytes of a name that adapter_targets() is asked about, and of a content of a file. */
+enum { TARGET_BYTES = 64, CONTENT_BYTES = 1024 };
+
+/** Numbers that adapter_config_read() gives back: whether it was accepted, rank, targets. */
+enum { READ_NUMBERS = 3 };
+
+/** Numbers of all matrices in a list, end to end. */
+size_t protocol_numbers(const Param *params, int count);
+
+/** "A of h.1.attn.c_attn": the matrix `which`, 0 for A, 1 for B. @return name */
+const char *protocol_name(char name[WIRE_NAME], const char *what, int layer, LinearId id,
+                          int which);
+
+#endif

@@ -1,0 +1,123 @@
+#include "grader/labs/10_lora/start.h"
+
+#include <math.h>
+
+#include "grader/labs/10_lora/term.h"
+
+double sum_of_squares(const float *x, size_t n) {
+    double sum = 0;
+    for (size_t j = 0; j < n; j++) {
+        sum += (double)x[j] * (double)x[j];
+    }
+    return sum;
+}
+
+bool start_expect_zeros(Check *check, const LoraRun *run, const float *got) {
+    for (int i = 0; i < run->count; i++) {
+        const Param *param = &run->params[i ^ 1]; /* each B before its A */
+        const float *x = got + protocol_numbers(run->params, i ^ 1);
+        bool is_b = i % 2 == 0, zero = sum_of_squares(x, param->count) == 0;
+        if (is_b && !zero) {
+            check_fail(check,
+                       "h.%d.%s begins with other numbers than 0: the first step would not start "
+                       "from the model",
+                       param->layer, param->name);
+        } else if (!is_b && zero) {
+            check_fail(check,
+                       "h.%d.%s is 0, as B is: then both gradients are 0, and nothing is ever "
+                       "learned",
+                       param->layer, param->name);
+        }
+        if (zero != is_b) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* How wide the A are: the largest number of each, times the root of its inputs. */
+typedef struct StartWidth {
+    double least, most;
+} StartWidth;
+
+static StartWidth start_width(const LoraRun *run, const float *got) {
+    StartWidth width = {HUGE_VAL, 0};
+    for (int i = 0; i < run->count; i += 2) {
+        const Param *param = &run->params[i];
+        const float *x = got + protocol_numbers(run->params, i);
+        double largest = 0;
+        for (size_t j = 0; j < param->count; j++) {
+            largest = fmax(largest, fabs((double)x[j]) * sqrt((double)param->cols));
+        }
+        width.least = fmin(width.least, largest);
+        width.most = fmax(width.most, largest);
+    }
+    return width;
+}
+
+/* In each some numbers are large; of all of them some lie near the end, and none beyond it. */
+static bool is_as_wide(StartWidth width, double bound) {
+    bool inside = width.most <= bound * (1 + 1e-6);
+    return inside && 0.96 * bound <= width.most && 0.6 * bound <= width.least;
+}
+
+static void start_blame_width(Check *check, StartWidth width) {
+    static const double bound[] = TERM_BOUND_EACH;
+    const Term term = TERM_BOUND;
+    bool fits[TERM_MOST];
+    for (int k = 0; k < term.count; k++) {
+        fits[k] = is_as_wide(width, bound[k]);
+    }
+    check_suspect_term(check, &term, fits);
+}
+
+bool start_expect_uniform(Check *check, const LoraRun *run, const float *got) {
+    StartWidth width = start_width(run, got);
+    if (!check_compared(check, is_as_wide(width, TERM_BOUND_IS),
+                        "the A reach to %.3g to %.3g / sqrt(inputs)", width.least, width.most)) {
+        start_blame_width(check, width);
+        check_tell(check, ": wanted is uniform in +-%g/sqrt(inputs)", (double)TERM_BOUND_IS);
+        return false;
+    }
+    for (int i = 0; i < run->count; i += 2) {
+        const Param *param = &run->params[i];
+        const float *x = got + protocol_numbers(run->params, i);
+        double n = (double)param->count, sum = 0;
+        for (size_t j = 0; j < param->count; j++) {
+            sum += (double)x[j];
+        }
+        double deviation = sqrt(sum_of_squares(x, param->count) / n);
+        double want = TERM_BOUND_IS / sqrt(3 * (double)param->cols);
+        if (!(fabs(deviation - want) <= 5 * want / sqrt(2 * n)) ||
+            !(fabs(sum / n) <= 5 * want / sqrt(n))) {
+            check_fail(check,
+                       "h.%d.%s: mean %.3g, deviation %.3g, wanted 0 and %.3g: uniform in "
+                       "+-%g/sqrt(inputs), and A has %d inputs",
+                       param->layer, param->name, sum / n, deviation, want, (double)TERM_BOUND_IS,
+                       param->cols);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool start_expect_gradients(Check *check, const LoraRun *run) {
+    char name[WIRE_NAME];
+    for (int at = 0; at < run->config.L * BLOCK_LINEARS * 2; at++) {
+        int which = at % 2;
+        protocol_name(name, "d", at / 2 / BLOCK_LINEARS, (LinearId)(at / 2 % BLOCK_LINEARS), which);
+        const float *gradient = check_got(check, name, WIRE_F32);
+        bool zero = true;
+        for (size_t j = 0; j < run->params[at].count; j++) {
+            zero = zero && gradient[j] == 0;
+        }
+        if (zero != (which == 0)) {
+            check_fail(check,
+                       "%s is %s: in the first step B is 0, so that of A is 0 and that of B "
+                       "is not",
+                       name, zero ? "0" : "not 0");
+            return false;
+        }
+    }
+    return true;
+}

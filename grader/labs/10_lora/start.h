@@ -1,0 +1,25 @@
+/**
+ * @file start.h
+ * @brief The judge's part of fresh adapters: their numbers, and the gradients of the first step.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_10_LORA_START_H
+#define GRADER_LABS_10_LORA_START_H
+
+#include "grader/labs/10_lora/run.h"
+
+/** Of n numbers. */
+double sum_of_squares(const float *x, size_t n);
+
+/* Each fails the check where something is wrong. @return whether nothing is. */
+
+/** Each B is 0, and each A is not. `got` (numbers) is what the adapters begin with. */
+bool start_expect_zeros(Check *check, const LoraRun *run, const float *got);
+
+/** Each A is uniform: its mean and deviation are within five of their own deviations. */
+bool start_expect_uniform(Check *check, const LoraRun *run, const float *got);
+
+/** The gradient of each A is 0, since B is, and that of each B is not. */
+bool start_expect_gradients(Check *check, const LoraRun *run);
+
+#endif

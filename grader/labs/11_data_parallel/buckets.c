@@ -1,0 +1,423 @@
+/* Buckets in a record. The contract is in buckets.h. */
+#include "grader/labs/11_data_parallel/buckets.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Nothing but memory, arithmetic and links takes time; `link` is set for each run. */
+static const Machine bare = {.name = "machine whose launches cost nothing",
+                             .memory = 100e9,
+                             .f32 = 1e12,
+                             .tf32 = 1e12,
+                             .f16 = 1e12,
+                             .bf16 = 1e12,
+                             .to_device = 10e9,
+                             .from_device = 10e9,
+                             .link = 1,
+                             .network = 1,
+                             .kernels = 128,
+                             .copy_engines = 2,
+                             .node = 64};
+
+/* ---- what is right --------------------------------------------------------------------------- */
+
+/* Parts are numbered as backward comes to them: 0 is the head, L + 1 the embedding. */
+static int part_of_param(const BucketTrial *trial, int i) {
+    const Param *param = &trial->sums->given.reference->params[i];
+    int L = trial->sums->given.config.L;
+    bool of_head = i == LNF_WEIGHT || i == LNF_BIAS;
+    return of_head ? 0 : param->layer < 0 ? L + 1 : L - param->layer;
+}
+
+static void buckets_work_out(BucketTrial *trial, double bucket_bytes) {
+    const Reference *reference = trial->sums->given.reference;
+    double bytes = 0;
+    for (int part = 0; part < trial->parts; part++) {
+        for (int i = 0; i < reference->param_count; i++) {
+            if (part_of_param(trial, i) == part) {
+                trial->want[trial->wanted] = 4 * (double)reference->params[i].count;
+                trial->bucket_of[trial->wanted] = trial->buckets;
+                bytes += trial->want[trial->wanted++];
+            }
+        }
+        trial->last_part[trial->buckets] = part;
+        if (bytes >= bucket_bytes || part == trial->parts - 1) {
+            trial->buckets++;
+            bytes = 0;
+        }
+    }
+}
+
+/* ---- the record ------------------------------------------------------------------------------ */
+
+static bool bucket_has_op(const CudasimEntry *e, const char *op) {
+    return e->op != NULL && strcmp(e->op, op) == 0;
+}
+
+static double seconds_of(const CudasimEntry *e) {
+    return fmax(e->bytes / bare.memory, e->flops / bare.f32);
+}
+
+/* The head's backward of the last micro-batch of a rank. */
+static const CudasimEntry *last_backward(const CudasimRecord *record, int rank) {
+    const CudasimEntry *found = NULL;
+    for (size_t i = 0; i < record->count; i++) {
+        const CudasimEntry *e = &record->entry[i];
+        found = e->rank == rank && bucket_has_op(e, "crossentropy_backward") ? e : found;
+    }
+    return found;
+}
+
+/* Gradients that are filled before the first op count, and stand for nothing else. */
+static void add_to_part(BackwardPart *part, const CudasimEntry *e) {
+    part->seconds += seconds_of(e);
+    if (e->op != NULL) {
+        part->first = part->first != NULL ? part->first : e;
+        part->last = e;
+    }
+}
+
+/* A block's backward begins with the first of its two residuals; gradients are filled before. */
+static bool find_parts(BucketTrial *trial, int r) {
+    const CudasimEntry *begin = last_backward(&trial->record, r);
+    BucketRank *rank = &trial->rank[r];
+    int part = 0, residuals = 0;
+    for (size_t i = begin != NULL ? begin->id - 1 : trial->record.count; i < trial->record.count;
+         i++) {
+        const CudasimEntry *e = &trial->record.entry[i];
+        if (e->rank != r || e->stream != begin->stream || e->kind > CUDASIM_FILL) {
+            continue;
+        }
+        bool embedding = bucket_has_op(e, "embedding_backward");
+        if (part == trial->parts - 1 && !embedding) {
+            break;
+        }
+        if (bucket_has_op(e, "residual_backward") && residuals++ % 2 == 0) {
+            part++;
+        }
+        part = embedding ? trial->parts - 1 : part;
+        if (part >= trial->parts) {
+            break;
+        }
+        add_to_part(&rank->part[part], e);
+    }
+    return begin != NULL && rank->part[trial->parts - 1].first != NULL;
+}
+
+static void find_calls(BucketTrial *trial, int r) {
+    BucketRank *rank = &trial->rank[r];
+    for (size_t i = 0; i < trial->record.count; i++) {
+        const CudasimEntry *e = &trial->record.entry[i];
+        if (e->rank == r && e->kind == CUDASIM_COLLECTIVE && rank->calls < MOST_PARAMS) {
+            rank->call[rank->calls++] = e;
+        }
+    }
+}
+
+bool buckets_run(BucketTrial *trial, SumTrial *sums, int bucket_bytes) {
+    Check *check = sums->given.check;
+    *trial = (BucketTrial){.sums = sums, .parts = sums->given.config.L + 2};
+    sums->option[RANKS_RECORD] = true;
+    sums->option[DDP_BUCKET] = bucket_bytes;
+    buckets_work_out(trial, bucket_bytes);
+    if (!sums_run(sums) || !record_take(check, &trial->record)) {
+        return false;
+    }
+    for (int r = 0; r < sums->ranks; r++) {
+        if (!find_parts(trial, r)) {
+            check_fail(check, "the backward of rank %d is not in the record", r);
+            return false;
+        }
+        find_calls(trial, r);
+    }
+    return true;
+}
+
+/* ---- which calls ----------------------------------------------------------------------------- */
+
+/* The bucket of each call: a group, or a call by itself. @return how many */
+static int buckets_of(const BucketRank *rank, int bucket[MOST_PARAMS]) {
+    int count = 0;
+    for (int i = 0; i < rank->calls; i++) {
+        bool same =
+            i > 0 && rank->call[i]->group != 0 && rank->call[i]->group == rank->call[i - 1]->group;
+        count += !same;
+        bucket[i] = count - 1;
+    }
+    return count;
+}
+
+static bool same_calls(const BucketTrial *trial, const BucketRank *rank) {
+    bool same = rank->calls == trial->wanted;
+    for (int i = 0; same && i < rank->calls; i++) {
+        same = rank->call[i]->collective == CUDASIM_ALL_REDUCE &&
+               rank->call[i]->bytes == trial->want[i];
+    }
+    return same;
+}
+
+static bool same_buckets(const BucketTrial *trial, const BucketRank *rank) {
+    int bucket[MOST_PARAMS];
+    buckets_of(rank, bucket);
+    return same_calls(trial, rank) &&
+           memcmp(bucket, trial->bucket_of, (size_t)rank->calls * sizeof *bucket) == 0;
+}
+
+/* The calls of every rank by themselves: no group has two. */
+static bool ungrouped(const BucketTrial *trial) {
+    int bucket[MOST_PARAMS];
+    const BucketRank *rank = &trial->rank[0];
+    return rank->calls > 1 && buckets_of(rank, bucket) == rank->calls;
+}
+
+/* As many calls, from the embedding on to the head. */
+static bool forwards(const BucketTrial *trial) {
+    const BucketRank *rank = &trial->rank[0];
+    double wte = 4 * (double)trial->sums->given.reference->params[WTE].count;
+    return rank->calls == trial->wanted && rank->call[0]->bytes == wte &&
+           rank->call[rank->calls - 1]->bytes == trial->want[0];
+}
+
+static void suspect_calls(const BucketTrial *trial) {
+    Check *check = trial->sums->given.check;
+    int bucket[MOST_PARAMS], count = buckets_of(&trial->rank[0], bucket);
+    bool calls = same_calls(trial, &trial->rank[0]);
+    check_suspect(check,
+                  "every all-reduce is by itself: those of a bucket are one group, and start as "
+                  "one launch",
+                  ungrouped(trial));
+    check_suspect(check,
+                  "the buckets begin with the embedding: backward completes the head first, and "
+                  "the embedding last",
+                  forwards(trial));
+    check_suspect(check,
+                  "all gradients are in one bucket: it can be sent only when backward is over, and "
+                  "nothing is left to run beside it",
+                  calls && count == 1);
+    check_suspect(check,
+                  "the buckets are cut in other places: one takes whole parts until it has at "
+                  "least bucket_bytes, and the next begins empty",
+                  calls && (count > 1 || trial->buckets == 2) && !ungrouped(trial));
+}
+
+bool buckets_expect_calls(BucketTrial *trial) {
+    Check *check = trial->sums->given.check;
+    for (int r = 0; r < trial->sums->ranks; r++) {
+        const BucketRank *rank = &trial->rank[r];
+        if (!same_buckets(trial, rank)) {
+            int bucket[MOST_PARAMS];
+            check_compared(check, false,
+                           "rank %d: %d all-reduces in %d groups; the contract has %d in %d "
+                           "buckets of at least %d bytes",
+                           r, rank->calls, buckets_of(rank, bucket), trial->wanted, trial->buckets,
+                           trial->sums->option[DDP_BUCKET]);
+            suspect_calls(trial);
+            return false;
+        }
+    }
+    return check_compared(check, true, "%s", "");
+}
+
+/* ---- in which order -------------------------------------------------------------------------- */
+
+/* Ways in which the order is wrong. */
+typedef enum BucketMistake {
+    BUCKET_EARLY,       /* before it is complete */
+    BUCKET_IN_DEFAULT,  /* in the default stream */
+    BUCKET_LATE,        /* later than it is complete */
+    BUCKET_WAITED,      /* backward waits for it */
+    BUCKET_HOST,        /* the host waits */
+    BUCKET_NOT_AWAITED, /* what follows does not wait */
+    BUCKET_MISTAKES
+} BucketMistake;
+
+static const char *const bucket_sentence[BUCKET_MISTAKES] = {
+    [BUCKET_EARLY] = "a sum is not ordered after the backward that fills its bucket: its stream "
+                     "has to wait for an event that is recorded in the default stream when the "
+                     "bucket is closed",
+    [BUCKET_IN_DEFAULT] = "the sums are in the default stream, one after the other with backward: "
+                          "they need a stream of their own, cudaStreamNonBlocking",
+    [BUCKET_LATE] = "a bucket is sent later than it is complete: it goes out when its last part "
+                    "has run, and waits for nothing below",
+    [BUCKET_WAITED] = "the backward of the parts below waits for a sum: the default stream waits "
+                      "once, in ddp_end()",
+    [BUCKET_HOST] = "the host waits in ddp.c for what is not over: leave waiting to the streams",
+    [BUCKET_NOT_AWAITED] = "what follows is not ordered after the sums: in ddp_end() the default "
+                           "stream waits for an event after the last of them",
+};
+
+static bool is_of_ddp(const CudasimEntry *e) {
+    const char *name = strrchr(e->file, '/');
+    return strcmp(name != NULL ? name + 1 : e->file, "ddp.c") == 0;
+}
+
+/* Between the first and the last part of a rank's backward, and up to what follows. */
+static bool bucket_host_waits(const BucketTrial *trial, int r) {
+    const BucketRank *rank = &trial->rank[r];
+    for (uint64_t id = rank->part[0].first->id; id <= rank->call[rank->calls - 1]->id + 8; id++) {
+        if (id > trial->record.count) {
+            break;
+        }
+        const CudasimEntry *e = &trial->record.entry[id - 1];
+        if (e->rank == r && e->kind == CUDASIM_HOST_WAIT && is_of_ddp(e) &&
+            record_waits(&trial->record, e)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first copy to the host after backward: it reads gradients. */
+static const CudasimEntry *reader(const BucketTrial *trial, int r) {
+    for (uint64_t id = trial->rank[r].part[trial->parts - 1].last->id; id < trial->record.count;
+         id++) {
+        const CudasimEntry *e = &trial->record.entry[id];
+        if (e->rank == r && e->kind == CUDASIM_COPY && e->way == CUDASIM_FROM_DEVICE) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+static void look_at_call(const BucketTrial *trial, int r, int i, bool present[BUCKET_MISTAKES]) {
+    const CudasimRecord *record = &trial->record;
+    const BucketRank *rank = &trial->rank[r];
+    const CudasimEntry *call = rank->call[i], *after = reader(trial, r);
+    int last = trial->last_part[trial->bucket_of[i]];
+    present[BUCKET_IN_DEFAULT] |= call->stream == rank->part[0].first->stream;
+    present[BUCKET_EARLY] |= !ranks_before(record, rank->part[last].last, call);
+    present[BUCKET_NOT_AWAITED] |= after == NULL || !ranks_before(record, call, after);
+    for (int p = last + 1; p < trial->parts; p++) {
+        present[BUCKET_LATE] |= ranks_before(record, rank->part[p].first, call);
+        present[BUCKET_WAITED] |= ranks_before(record, call, rank->part[p].last);
+    }
+}
+
+/* One mistake has consequences that look like others: the first cause alone counts. */
+static void keep_causes(bool present[BUCKET_MISTAKES]) {
+    if (present[BUCKET_IN_DEFAULT] || present[BUCKET_HOST]) {
+        present[BUCKET_LATE] = present[BUCKET_WAITED] = false;
+    }
+    if (present[BUCKET_IN_DEFAULT]) {
+        present[BUCKET_NOT_AWAITED] = present[BUCKET_EARLY] = false;
+    }
+}
+
+static bool expect_contracted(BucketTrial *trial) {
+    for (int r = 0; r < trial->sums->ranks; r++) {
+        if (!same_buckets(trial, &trial->rank[r])) {
+            check_compared(trial->sums->given.check, false,
+                           "rank %d: the buckets are not those of the contract, so nothing can be "
+                           "said of their order",
+                           r);
+            suspect_calls(trial);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool compared(const BucketTrial *trial, bool right, const char *seen,
+                     const bool present[BUCKET_MISTAKES]) {
+    Check *check = trial->sums->given.check;
+    check_compared(check, right, "%s", seen);
+    for (int m = 0; m < BUCKET_MISTAKES; m++) {
+        check_suspect(check, bucket_sentence[m], present[m]);
+    }
+    return right;
+}
+
+/* Looks at all calls; `seen` says which are not as they must be. */
+static bool look_at_order(BucketTrial *trial, bool present[BUCKET_MISTAKES], char seen[200]) {
+    bool right = true;
+    for (int r = 0; r < trial->sums->ranks; r++) {
+        present[BUCKET_HOST] |= bucket_host_waits(trial, r);
+        for (int i = 0; i < trial->rank[r].calls; i++) {
+            look_at_call(trial, r, i, present);
+        }
+    }
+    keep_causes(present);
+    for (int m = 0; m < BUCKET_MISTAKES; m++) {
+        right = right && !present[m];
+    }
+    char place[CHECK_LABEL];
+    snprintf(seen, 200, "%d buckets of a backward of %d parts, summed by %s", trial->buckets,
+             trial->parts, record_place(trial->rank[0].call[0], place));
+    return right;
+}
+
+bool buckets_expect_order(BucketTrial *trial) {
+    bool present[BUCKET_MISTAKES] = {false};
+    char seen[200];
+    if (!expect_contracted(trial)) {
+        return false;
+    }
+    bool right = look_at_order(trial, present, seen);
+    return compared(trial, right, seen, present);
+}
+
+/* ---- how long -------------------------------------------------------------------------------- */
+
+/* The slowest rank's backward, up to the end of a part. */
+static double complete_at(const BucketTrial *trial, const Span *spans, int part) {
+    double latest = 0;
+    for (int r = 0; r < trial->sums->ranks; r++) {
+        const BucketRank *rank = &trial->rank[r];
+        double end = spans[rank->part[0].first->id - 1].begin;
+        for (int p = 0; p <= part; p++) {
+            end += rank->part[p].seconds;
+        }
+        latest = fmax(latest, end);
+    }
+    return latest;
+}
+
+/* Sums one after the other, each as early as it can. */
+static double earliest_end(const BucketTrial *trial, const Span *spans, double link) {
+    double R = trial->sums->ranks, end = 0;
+    for (int b = 0; b < trial->buckets; b++) {
+        end = fmax(end, complete_at(trial, spans, trial->last_part[b]));
+        for (int i = 0; i < trial->wanted; i++) {
+            end += trial->bucket_of[i] == b ? 2 * (R - 1) / R * trial->want[i] / link : 0;
+        }
+    }
+    return end;
+}
+
+bool buckets_expect_makespan(BucketTrial *trial) {
+    Check *check = trial->sums->given.check;
+    bool present[BUCKET_MISTAKES] = {false};
+    char seen[200];
+    if (!expect_contracted(trial)) {
+        return false;
+    }
+    double R = trial->sums->ranks, backward = 0, bytes = 0, last = 0;
+    for (int p = 0; p < trial->parts; p++) {
+        backward += trial->rank[0].part[p].seconds;
+    }
+    for (int i = 0; i < trial->wanted; i++) {
+        bytes += trial->want[i];
+    }
+    Machine machine = bare; /* the sums take as long as backward */
+    machine.link = machine.network = 2 * (R - 1) / R * bytes / backward;
+    Span *spans =
+        (Span *)check_doubles(check, trial->record.count * sizeof *spans / sizeof(double));
+    Makespan took;
+    if (!makespan(&trial->record, &machine, spans, &took)) {
+        check_fail(check, "the record has no makespan");
+        return false;
+    }
+    const BucketRank *rank = &trial->rank[0];
+    for (int i = 0; i < rank->calls; i++) {
+        last = fmax(last, spans[rank->call[i]->id - 1].end);
+    }
+    double begin = spans[rank->part[0].first->id - 1].begin;
+    double most = earliest_end(trial, spans, machine.link) - begin;
+    bool right = look_at_order(trial, present, seen) && last - begin <= 1.05 * most;
+    snprintf(seen, sizeof seen,
+             "declared %s: the last sum ends %.1f us after backward begins, and %.1f do",
+             machine.name, 1e6 * (last - begin), 1e6 * most);
+    check_tell(check, "%s; a lower bound, not measured\n", seen);
+    return compared(trial, right, seen, present);
+}

@@ -1,0 +1,39 @@
+/**
+ * @file protocol.h
+ * @brief What the judge and the probes of lab 11 say to each other.
+ * @ingroup grader
+ *
+ * Beside what grader/probe_ranks.h and grader/probe_training.h name.
+ */
+#ifndef GRADER_LABS_11_DATA_PARALLEL_PROTOCOL_H
+#define GRADER_LABS_11_DATA_PARALLEL_PROTOCOL_H
+
+#include "grader/probe_ranks.h"
+
+/** "ranks", of the cases "windows" and "alone". Micro-batch k of window w of rank r is batch
+    (w * DDP_MICROS + k) * R + r of those that are given. */
+enum {
+    DDP_BUCKET = RANKS_OWN, /**< bucket_bytes */
+    DDP_WINDOWS,            /**< windows */
+    DDP_MICROS,             /**< micro-batches of a window on each rank */
+    DDP_UPDATES,            /**< each window ends with an update */
+    DDP_SCALED,             /**< weights in half: the loss has a scaler (lab 05) */
+    DDP_SEGMENT,            /**< blocks of a segment (lab 04); 0 for none */
+    DDP_SPOILED,            /**< rank + 1 whose first gradient is infinite; 0 for none */
+    DDP_STARTS,             /**< each rank begins with weights of its own */
+};
+
+/** "ranks", of the case "ring". */
+enum {
+    RING_COUNTS = RANKS_OWN, /**< how many arrays: "counts" has the numbers of each */
+};
+
+/** Of each window, in the table "reports" (R, windows * REPORT_NUMBERS). */
+enum {
+    REPORT_LOSS,    /**< bits of the rank's sum of losses, a double */
+    REPORT_NORM,    /**< bits of the norm, a double */
+    REPORT_SKIPPED, /**< whether there was no update */
+    REPORT_NUMBERS,
+};
+
+#endif

@@ -1,0 +1,154 @@
+/* Gathers and parts in a record. The contract is in ahead.h. */
+#include "grader/labs/12_zero/ahead.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of one rank: the first and the last work of each part, and the gathers in the order of calls. */
+typedef struct AheadRank {
+    int parts, gathers;
+    const CudasimEntry *first[ZERO_MOST_PARTS], *last[ZERO_MOST_PARTS], *gather[ZERO_MOST_PARTS];
+} AheadRank;
+
+/* Ways in which the order is wrong. */
+typedef enum AheadMistake {
+    AHEAD_IN_DEFAULT,  /* in the default stream */
+    AHEAD_HOST,        /* the host waits */
+    AHEAD_EARLY,       /* before the slot is free */
+    AHEAD_LATE,        /* after the part that it should run beside */
+    AHEAD_WAITED,      /* that part waits for it */
+    AHEAD_NOT_AWAITED, /* its own part does not */
+    AHEAD_MISTAKES
+} AheadMistake;
+
+static const char *const ahead_sentence[AHEAD_MISTAKES] = {
+    [AHEAD_IN_DEFAULT] = "the gathers are in the default stream, one after the other with the work "
+                         "of the parts: they need a stream of their own, cudaStreamNonBlocking",
+    [AHEAD_HOST] = "the host waits in ahead.c for what is not over: leave waiting to the streams",
+    [AHEAD_EARLY] = "a gather is not ordered after the part that used its slot: its stream has to "
+                    "wait for an event that is recorded in the default stream when it is sent for",
+    [AHEAD_LATE] = "a unit is sent for when the part before it has run: that is when it begins",
+    [AHEAD_WAITED] =
+        "a part waits for the unit of the one after it: gathers are in a stream that is "
+        "cudaStreamNonBlocking, and the default stream waits in zero_ahead_come()",
+    [AHEAD_NOT_AWAITED] = "a part is not ordered after the gather of its unit: before it, the "
+                          "default stream waits for an event that is recorded after the gather",
+};
+
+/* ---- the record ------------------------------------------------------------------------------ */
+
+static bool is_of_a_part(const CudasimEntry *e) {
+    return e->kind == CUDASIM_LAUNCH || e->kind == CUDASIM_PRODUCT;
+}
+
+/* "parts": of each part the entries that there were when it began and ended. */
+static bool find_all(const ZeroRun *run, const CudasimRecord *record, int r, AheadRank *rank) {
+    const uint64_t *told = check_got(run->check, "parts", WIRE_U64);
+    *rank = (AheadRank){.parts = 2 * run->given.config.L + 4};
+    told += (size_t)r * 2 * ZERO_MOST_PARTS;
+    uint64_t end = told[2 * rank->parts - 1];
+    for (size_t i = 0; i < record->count && record->entry[i].id <= end; i++) {
+        const CudasimEntry *e = &record->entry[i];
+        bool gather = e->kind == CUDASIM_COLLECTIVE && e->collective == CUDASIM_ALL_GATHER;
+        if (e->rank == r && gather && rank->gathers < ZERO_MOST_PARTS) {
+            rank->gather[rank->gathers++] = e;
+        }
+        for (int p = 0; e->rank == r && is_of_a_part(e) && p < rank->parts; p++) {
+            if (told[2 * p] < e->id && e->id <= told[2 * p + 1]) {
+                rank->first[p] = rank->first[p] != NULL ? rank->first[p] : e;
+                rank->last[p] = e;
+            }
+        }
+    }
+    for (int p = 0; p < rank->parts; p++) {
+        if (rank->first[p] == NULL) {
+            check_fail(run->check, "part %d of the pass of rank %d is not in the record", p, r);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The part that gather k is for: the head's backward has the unit of its forward. */
+static int part_of_gather(const ZeroRun *run, int k) {
+    return k < run->given.config.L + 2 ? k : k + 1;
+}
+
+/* ---- in which order -------------------------------------------------------------------------- */
+
+static bool is_of_ahead(const CudasimEntry *e) {
+    const char *name = e->file != NULL ? strrchr(e->file, '/') : NULL;
+    return e->file != NULL && strcmp(name != NULL ? name + 1 : e->file, "ahead.c") == 0;
+}
+
+static bool ahead_host_waits(const CudasimRecord *record, const AheadRank *rank) {
+    for (uint64_t id = rank->first[0]->id; id <= rank->last[rank->parts - 1]->id; id++) {
+        const CudasimEntry *e = &record->entry[id - 1];
+        if (e->rank == rank->first[0]->rank && e->kind == CUDASIM_HOST_WAIT && is_of_ahead(e) &&
+            record_waits(record, e)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void look_at_gather(const ZeroRun *run, const CudasimRecord *record, const AheadRank *rank,
+                           int k, bool present[AHEAD_MISTAKES]) {
+    const CudasimEntry *gather = rank->gather[k];
+    int part = part_of_gather(run, k);
+    present[AHEAD_IN_DEFAULT] |= gather->stream == rank->first[0]->stream;
+    present[AHEAD_NOT_AWAITED] |= !ranks_before(record, gather, rank->first[part]);
+    if (part > 1) {
+        present[AHEAD_EARLY] |= !ranks_before(record, rank->last[part - 2], gather);
+    }
+    if (part > 0) {
+        present[AHEAD_LATE] |= ranks_before(record, rank->first[part - 1], gather);
+        present[AHEAD_WAITED] |= ranks_before(record, gather, rank->last[part - 1]);
+    }
+}
+
+/* One mistake has consequences that look like others: the first cause alone counts. */
+static void ahead_keep_causes(bool present[AHEAD_MISTAKES]) {
+    if (present[AHEAD_IN_DEFAULT] || present[AHEAD_HOST]) {
+        for (int m = AHEAD_EARLY; m < AHEAD_MISTAKES; m++) {
+            present[m] = false;
+        }
+    }
+}
+
+bool ahead_expect_order(ZeroRun *run) {
+    Check *check = run->check;
+    bool present[AHEAD_MISTAKES] = {false}, right = true;
+    int wanted = 2 * run->given.config.L + 2;
+    CudasimRecord record;
+    AheadRank rank = {0};
+    char place[CHECK_LABEL];
+    if (!record_take(check, &record)) {
+        return false;
+    }
+    for (int r = 0; r < run->option[RANKS_COUNT]; r++) {
+        if (!find_all(run, &record, r, &rank)) {
+            return false;
+        }
+        if (rank.gathers != wanted) {
+            return check_compared(check, false,
+                                  "rank %d gathers %d units in a micro-batch, %d are right: in "
+                                  "forward unit 0, the blocks, unit 0, in backward the blocks",
+                                  r, rank.gathers, wanted);
+        }
+        present[AHEAD_HOST] |= ahead_host_waits(&record, &rank);
+        for (int k = 0; k < rank.gathers; k++) {
+            look_at_gather(run, &record, &rank, k, present);
+        }
+    }
+    ahead_keep_causes(present);
+    for (int m = 0; m < AHEAD_MISTAKES; m++) {
+        right = right && !present[m];
+    }
+    check_compared(check, right, "%d gathers of %d parts, by %s", rank.gathers, rank.parts,
+                   record_place(rank.gather[rank.gathers - 1], place));
+    for (int m = 0; m < AHEAD_MISTAKES; m++) {
+        check_suspect(check, ahead_sentence[m], present[m]);
+    }
+    return right;
+}

@@ -1,0 +1,20 @@
+/**
+ * @file ahead.h
+ * @brief The judge's part of gathers that run beside a part of a pass: their order in the record.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_12_ZERO_AHEAD_H
+#define GRADER_LABS_12_ZERO_AHEAD_H
+
+#include "grader/labs/12_zero/run.h"
+
+/**
+ * Looks at the first micro-batch of a run on the simulated GPU that recorded: each gather may run
+ * beside the part before the one that it is for, comes after the part before that, and before its
+ * own; the host waits for none.
+ *
+ * @param run with prefetch, started with RANKS_GPU and RANKS_RECORD, of one micro-batch
+ */
+bool ahead_expect_order(ZeroRun *run);
+
+#endif

@@ -1,0 +1,210 @@
+/* Lab 12 in the probe: updates of ranks that share a model, and texts of such ranks. */
+#include <cudasim_record.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grader/labs/12_zero/shared.h"
+#include "grader/probe.h"
+#include "labs/12_zero/contract.h"
+
+/* A rank that is open. */
+typedef struct ZeroRank {
+    RankRun *run;
+    Zero *zero;
+    Model *model;
+    Mixed mixed;
+    Trainer trainer;
+    bool spoils;           /* this micro-batch has an infinite gradient */
+    size_t weights, grads; /* bytes of units that came and went, at most */
+    int parts;             /* of passes that have begun */
+} ZeroRank;
+
+/* ---- where things are ------------------------------------------------------------------------ */
+
+/* Whether some tensor of that kind has these bytes. */
+static bool is_counted(Memory *memory, MemoryKind kind, const void *data, size_t bytes) {
+    size_t count;
+    const Tensor *tensor = memory_peak_tensors(memory, &count);
+    for (size_t i = 0; i < count; i++) {
+        const char *begin = tensor[i].data, *from = data;
+        if (tensor[i].kind == kind && begin <= from && from + bytes <= begin + tensor[i].bytes) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The weights and gradients of a model are in memory that is counted. */
+static void expect_counted(const RankRun *run, const Model *model) {
+    size_t element = precision_bytes(model->config.precision);
+    memory_peak_reset(run->memory); /* those alive are those of the peak */
+    for (int i = 0; i < model->param_count; i++) {
+        const Param *p = &model->params[i];
+        CHECK(p->weight == NULL ||
+                  is_counted(run->memory, MEMORY_WEIGHTS, p->weight, p->count * element),
+              "%s, layer %d: the weight is in no tensor of memory_alloc()", p->name, p->layer);
+        CHECK(p->grad == NULL ||
+                  is_counted(run->memory, MEMORY_GRADIENTS, p->grad, p->count * sizeof(float)),
+              "%s, layer %d: the gradient is in no tensor of memory_alloc()", p->name, p->layer);
+    }
+}
+
+/* A part begins, or ends: where is the record? */
+static void tell_part(const ZeroRank *rank, size_t end) {
+    const RankRun *run = rank->run;
+    if (run->option[RANKS_RECORD] && rank->parts <= ZERO_MOST_PARTS) {
+        size_t i = 2 * (size_t)(rank->parts - 1) + end;
+        rank_give_number(run, "parts", 2 * (size_t)ZERO_MOST_PARTS, i, cudasim_record().count);
+    }
+}
+
+static void enter(void *context, int layer, bool backward) {
+    ZeroRank *rank = context;
+    zero_enter(rank->zero, layer, backward);
+    size_t weights = memory_lane_now(rank->zero->weights) +
+                     memory_lane_now(memory_lane(rank->run->memory, "weights ahead"));
+    size_t grads = memory_lane_now(rank->zero->grads);
+    rank->weights = weights > rank->weights ? weights : rank->weights;
+    rank->grads = grads > rank->grads ? grads : rank->grads;
+    expect_counted(rank->run, rank->model);
+    rank->parts++;
+    tell_part(rank, 0);
+}
+
+/* The gradient of a parameter is complete, and not yet summed. */
+static void leave(void *context, int layer, bool backward) {
+    const ZeroRank *rank = context;
+    tell_part(rank, 1);
+    int of = rank->model->params[rank->run->option[ZERO_SPOILED_PARAM]].layer;
+    if (rank->spoils && backward && layer == of) {
+        shared_spoil(rank->run, rank->model);
+    }
+    zero_leave(rank->zero, layer, backward);
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+static void open_rank(ZeroRank *rank, RankRun *run) {
+    ModelConfig config = probe_config(run->in);
+    uint64_t seed = *(const uint64_t *)wire_get(run->in, "seed", WIRE_U64, NULL);
+    AdamW adamw;
+    ModelPart part = model_whole(&config);
+    part.weights = part.grads = false;
+    *rank = (ZeroRank){.run = run, .mixed = shared_mixed()};
+    rank->trainer = shared_settings(run, &adamw);
+    rank->model = model_new_part(&config, &part, run->memory, seed);
+    rank->zero = zero_open(rank->model, run->option[ZERO_STAGE], run->comm, NULL);
+    CHECK(rank->model->pieces != NULL && rank->model->pieces == rank->zero->shard,
+          "zero_open() has made no pieces");
+    CHECK(rank->model->enter == zero_enter && rank->model->leave == zero_leave &&
+              rank->model->parts_context == rank->zero,
+          "zero_open() has not set zero_enter() and zero_leave()");
+    if (run->option[ZERO_PREFETCH]) {
+        zero_ahead_open(rank->zero);
+    }
+    rank->model->enter = enter;
+    rank->model->leave = leave;
+    rank->model->parts_context = rank;
+    given_weights(run->in, rank->model);
+    rank->trainer.model = rank->model;
+    rank->trainer.zero = rank->zero;
+    rank->trainer.mixed = run->option[ZERO_SCALED] ? &rank->mixed : NULL;
+    rank->trainer.optimizer = optimizer_new(rank->model->pieces, adamw);
+}
+
+static void close_rank(ZeroRank *rank) {
+    optimizer_free(rank->trainer.optimizer);
+    zero_close(rank->zero);
+    model_free(rank->model);
+}
+
+/* The bytes that stay: what is not here now comes and goes. */
+static void give_states(const ZeroRank *rank) {
+    static const MemoryKind kinds[] = {MEMORY_WEIGHTS, MEMORY_GRADIENTS, MEMORY_OPTIMIZER};
+    MemoryUse now = memory_now(rank->run->memory);
+    for (size_t i = 0; i < 3; i++) {
+        rank_give_number(rank->run, "states", STATES, STAYS_WEIGHTS + i, now.bytes[kinds[i]]);
+    }
+    rank_give_number(rank->run, "states", STATES, LANE_WEIGHTS, rank->weights);
+    rank_give_number(rank->run, "states", STATES, LANE_GRADIENTS, rank->grads);
+}
+
+/* This rank's pieces, each in its place among all numbers; the rest stays blank. */
+static void give_pieces(const ZeroRank *rank, int s) {
+    char name[WIRE_NAME];
+    const Model *pieces = rank->model->pieces;
+    float *to = wire_get(rank->run->out, rank_name(name, "own", rank->run->rank, "window", s),
+                         WIRE_F32, NULL);
+    for (int i = 0; i < pieces->param_count; i++) {
+        const Param *piece = &pieces->params[i];
+        if (piece->count > 0) {
+            model_download_weight(pieces, piece, to + piece->first);
+        }
+        to += piece->whole;
+    }
+}
+
+static void give_report(const ZeroRank *rank, int s, const StepReport *report) {
+    const RankRun *run = rank->run;
+    size_t columns = (size_t)run->option[ZERO_STEPS] * REPORTED, at = (size_t)s * REPORTED;
+    rank_give_double(run, "reports", columns, at + REPORTED_NORM, (double)report->grad_norm);
+    rank_give_double(run, "reports", columns, at + REPORTED_RATE, (double)report->learning_rate);
+    rank_give_number(run, "reports", columns, at + REPORTED_SKIPPED, report->skipped);
+    rank_give_double(run, "reports", columns, at + REPORTED_SCALE,
+                     (double)rank->mixed.scaler.scale);
+}
+
+static void learn_shards(ZeroRank *rank, int s) {
+    const RankRun *run = rank->run;
+    for (int k = 0; k < run->option[ZERO_MICROS]; k++) {
+        Batch batch = shared_batch(run, s, k, run->rank);
+        float share = shared_share(run, s, rank->trainer.mixed);
+        rank->spoils = shared_spoils(run, s, k, run->rank);
+        model_forward(rank->model, &batch);
+        model_backward(rank->model, share);
+    }
+}
+
+static void zero_body(RankRun *run) {
+    ZeroRank rank;
+    open_rank(&rank, run);
+    if (run->option[ZERO_PREFETCH] == 2) {
+        zero_ahead_next(rank.zero, 0, false);
+    }
+    for (int s = 0; s < run->option[ZERO_STEPS]; s++) {
+        StepReport report = {0};
+        learn_shards(&rank, s);
+        zero_update(&rank.trainer, &report);
+        if (!report.skipped) {
+            schedule_tick(&rank.trainer.schedule);
+        }
+        give_report(&rank, s, &report);
+        give_pieces(&rank, s);
+        rank_give_weights(run, "weights", rank.model, s);
+    }
+    expect_counted(run, rank.model->pieces);
+    give_states(&rank);
+    close_rank(&rank);
+}
+
+static void run_case(const Wire *in, Wire *out) {
+    ranks_run(in, out, zero_body);
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+static void texts_body(RankRun *run) {
+    ZeroRank rank;
+    RankText text;
+    open_rank(&rank, run);
+    shared_text(&text, run, rank.model);
+    int steps = zero_generate(rank.zero, shared_text_done, shared_text_step, &text);
+    shared_text_give(&text, steps);
+    close_rank(&rank);
+}
+
+static void texts(const Wire *in, Wire *out) {
+    ranks_run(in, out, texts_body);
+}
+
+const ProbeCase probe_cases[] = {{"run", run_case}, {"texts", texts}, {NULL, NULL}};

@@ -1,0 +1,79 @@
+/**
+ * @file protocol.h
+ * @brief What the judge and the probes of lab 12 say to each other.
+ * @ingroup grader
+ *
+ * Beside what grader/probe_ranks.h and grader/probe_training.h name.
+ */
+#ifndef GRADER_LABS_12_ZERO_PROTOCOL_H
+#define GRADER_LABS_12_ZERO_PROTOCOL_H
+
+#include "grader/probe_ranks.h"
+
+/** "ranks", of the cases of both programs. Micro-batch k of step s of rank
+    r is batch (s * ZERO_MICROS + k) * R + r of those that are given. */
+enum {
+    ZERO_STAGE = RANKS_OWN, /**< 1, 2 or 3 */
+    ZERO_STEPS,             /**< updates */
+    ZERO_MICROS,            /**< micro-batches of an update on each rank */
+    ZERO_SCALED,            /**< weights in half: the loss has a scaler (lab 05) */
+    ZERO_SPOILED,           /**< rank + 1 that has one infinite gradient; 0 for none */
+    ZERO_SPOILED_PARAM,     /**< of which parameter, its first number */
+    ZERO_PREFETCH,          /**< the next unit is gathered while a part runs; 2: before the first
+                                 one, a unit is sent for that nobody needs */
+    ZERO_TEXT,              /**< for "texts": numbers of a prompt; "counts" says how many to draw */
+};
+
+/** Mistakes that the kit's program can make, to compare with; each is a case of that name. */
+#define EACH_ZERO_MISTAKE(X)                                                                       \
+    X(MISTAKE_NONE)        /* what is right */                                                     \
+    X(MISTAKE_MEAN)        /* the sum is divided by R */                                           \
+    X(MISTAKE_OWN)         /* each rank updates its part from its own gradients */                 \
+    X(MISTAKE_LAST_MICRO)  /* only the last micro-batch is in the sum */                           \
+    X(MISTAKE_OWN_NORM)    /* each rank clips by the norm of its own part */                       \
+    X(MISTAKE_ROOTS)       /* the norms of the parts are added, and not their squares */           \
+    X(MISTAKE_NOT_ZEROED)  /* the next window adds to the gradients of this one */                 \
+    X(MISTAKE_OWN_FOUND)   /* only the rank whose part is not finite skips the update */           \
+    X(MISTAKE_NOT_SKIPPED) /* the update is made in any case */                                    \
+    X(MISTAKE_SCALED)      /* the loss scale is never taken back */
+
+/** @cond */
+#define ZERO_MISTAKE_NAME(mistake) mistake,
+/** @endcond */
+
+/** These. */
+typedef enum ZeroMistake { EACH_ZERO_MISTAKE(ZERO_MISTAKE_NAME) ZERO_MISTAKES } ZeroMistake;
+
+/** Of each step, in the table "reports" (R, steps * REPORTED). */
+enum {
+    REPORTED_NORM,    /**< bits of the norm, a double */
+    REPORTED_RATE,    /**< bits of the rate, a double */
+    REPORTED_SKIPPED, /**< whether there was no update */
+    REPORTED_SCALE,   /**< bits of the loss scale afterwards, a double */
+    REPORTED,
+};
+
+/** In the table "states" (R, STATES): bytes that stay, and those of gathered units at most. */
+enum {
+    STAYS_WEIGHTS,
+    STAYS_GRADIENTS,
+    STAYS_OPTIMIZER,
+    LANE_WEIGHTS,
+    LANE_GRADIENTS,
+    STATES,
+};
+
+/** In the table "parts" (R, 2 * ZERO_MOST_PARTS), of a run that is recorded: the entries that there
+    were when each part of the first micro-batch began, and when it ended. */
+enum { ZERO_MOST_PARTS = 16 };
+
+/** In the table "texts" (R, TEXT_NUMBERS). */
+enum {
+    TEXT_STEPS, /**< that zero_generate() says */
+    TEXT_RUNS,  /**< that the rank has made */
+    TEXT_DRAWN, /**< tokens, TEXT_MOST of them */
+    TEXT_MOST = 8,
+    TEXT_NUMBERS = TEXT_DRAWN + TEXT_MOST,
+};
+
+#endif

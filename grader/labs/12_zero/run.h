@@ -1,0 +1,65 @@
+/**
+ * @file run.h
+ * @brief The judge's part of ranks that share a model.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_12_ZERO_RUN_H
+#define GRADER_LABS_12_ZERO_RUN_H
+
+#include "grader/judge_ranks.h"
+#include "grader/labs/12_zero/protocol.h"
+
+enum { ZERO_MOST_STEPS = 3 };
+
+/** A run: what is given, and what is right. */
+typedef struct ZeroRun {
+    Check *check;
+    Given given;
+    int32_t option[RANK_OPTIONS];
+    Batch batch[MOST_BATCHES];
+    int batches;
+    size_t budget;     /**< bytes of each rank; 0 for no limit */
+    Param *params;     /**< described */
+    float *right;      /**< (steps, P) weights after each step; by the kit's program */
+    uint64_t *reports; /**< (steps, REPORTED) */
+    RankCalls calls;   /**< of the submission */
+} ZeroRun;
+
+/**
+ * Inputs of a run: a small model, batches of different rows for each rank and step.
+ *
+ * @param check     the check
+ * @param stage     1, 2 or 3
+ * @param ranks     R
+ * @param micros    micro-batches of a step
+ * @param precision of the weights; with F16 the loss has a scaler
+ */
+ZeroRun *zero_run(Check *check, int stage, int ranks, int micros, Precision precision);
+
+/** Makes the model one whose peak is in a block, and the budget what a right submission needs, and
+    a few KiB more. */
+void zero_set_budget(ZeroRun *run);
+
+/** Runs the kit's program, and the submission. @return whether both have finished */
+bool zero_start(ZeroRun *run);
+
+/** Compares weights, norms, rates, skips and scales step by step, on every rank; names known
+    mistakes. */
+bool zero_expect_steps(ZeroRun *run);
+
+/** Compares the bytes that stay with the formula, on every rank. */
+bool zero_expect_states(ZeroRun *run);
+
+/** The calls: gradients summed as often as the contract says, and weights gathered. */
+bool zero_expect_calls(ZeroRun *run);
+
+/** Bytes by the judge's own formulas: those that stay on a rank; those of gathered units. */
+MemoryUse zero_stays(const ModelConfig *config, int stage, int ranks, int rank);
+
+/** The most that comes and goes; `ahead`: with the next unit on its way. */
+MemoryUse zero_comes(const ModelConfig *config, int stage, int ranks, bool ahead);
+
+/** Numbers of all parts of a rank. */
+size_t zero_parts(const ModelConfig *config, int ranks);
+
+#endif

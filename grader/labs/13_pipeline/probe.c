@@ -1,0 +1,107 @@
+/* Lab 13 in the probe: each rank has a stage, and runs windows of micro-batches through it. */
+#include <nccl.h>
+#include <string.h>
+
+#ifdef CUDASIM
+#include <cudasim_nccl.h>
+#endif
+
+#include "grader/labs/13_pipeline/protocol.h"
+#include "grader/probe.h"
+
+enum { MOST_PROBED = 16 };
+
+/* The stage that the judge says, with its part of the weights that are given. */
+static Model *stage_new(const RankRun *run) {
+    const int32_t *parts = wire_get(run->in, "parts", WIRE_I32, NULL);
+    const float *weights = wire_get(run->in, "weights", WIRE_F32, NULL);
+    ModelConfig config = probe_config(run->in);
+    ModelPart part = model_whole(&config);
+    part.first = parts[2 * run->rank];
+    part.last = parts[2 * run->rank + 1];
+    part.embedding = run->rank == 0;
+    part.head = run->rank == run->ranks - 1;
+    uint64_t seed = *(const uint64_t *)wire_get(run->in, "seed", WIRE_U64, NULL);
+    Model *model = model_new_part(&config, &part, run->memory, seed);
+    for (int i = 0; i < model->base_count; i++) {
+        if (model->base[i].weight != NULL) {
+            model_upload_weight(model, &model->base[i], weights);
+        }
+        weights += model->base[i].count;
+    }
+    return model;
+}
+
+/* The first stage and the last have a communicator of their own. */
+static ncclComm_t split_ends(const RankRun *run) {
+    ncclComm_t ends = NULL;
+    if (run->ranks > 1) {
+        bool end = run->rank == 0 || run->rank == run->ranks - 1;
+        ncclResult_t split =
+            ncclCommSplit(run->comm, end ? 0 : NCCL_SPLIT_NOCOLOR, run->rank, &ends, NULL);
+        CHECK(split == ncclSuccess, "NCCL: %s", ncclGetErrorString(split));
+#ifdef CUDASIM
+        if (end && !run->option[RANKS_GPU]) {
+            cudasim_comm_on_host(ends);
+        }
+#endif
+    }
+    return ends;
+}
+
+static void run_window(const RankRun *run, Pipe *pipe, int w) {
+    Batch batches[MOST_PROBED];
+    int micros = run->option[PIPES_MICROS], tie = run->option[PIPES_TIE];
+    size_t windows = (size_t)run->option[PIPES_WINDOWS], i = (size_t)w;
+    float share = *(const float *)wire_get(run->in, "share", WIRE_F32, NULL);
+    CHECK(micros <= MOST_PROBED, "%d micro-batches", micros);
+    for (int k = 0; k < micros; k++) {
+        batches[k] = given_batch(run->in, w * micros + k);
+    }
+    double loss = pipe_window(pipe, batches, micros, share), norm = 0;
+    if (tie >= TIE_SUM) {
+        tie_sum(pipe);
+    }
+    rank_give_gradients(run, NAME_STAGE, pipe->model, w);
+    if (tie >= TIE_NORM) {
+        norm = (double)tie_norm(pipe);
+    }
+    rank_give_double(run, "losses", windows, i, loss);
+    rank_give_double(run, "norms", windows, i, norm);
+    rank_give_number(run, "streams", windows, i, pipe->model->rng.offset);
+    model_zero_grad(pipe->model);
+}
+
+static void pipe_stage_body(RankRun *run) {
+    Model *model = stage_new(run);
+    Pipe pipe = {.model = model,
+                 .order = (PipeOrder)run->option[PIPES_ORDER],
+                 .stages = run->ranks,
+                 .stage = run->rank,
+                 .comm = run->comm,
+                 .ends = split_ends(run)};
+    for (int w = 0; w < run->option[PIPES_WINDOWS]; w++) {
+        run_window(run, &pipe, w);
+    }
+    MemoryUse left = memory_now(run->memory);
+    rank_give_number(run, "left", 1, 0, left.bytes[MEMORY_ACTIVATIONS] + left.bytes[MEMORY_DATA]);
+    rank_give_bytes(run);
+    double loss = 0;
+    if (run->option[PIPES_EVALUATE]) {
+        Batch batch = given_batch(run->in, 0);
+        loss = pipe_evaluate(&pipe, &batch);
+    }
+    rank_give_double(run, "evals", 1, 0, loss);
+    rank_give_number(run, "after", 1, 0, model->rng.offset);
+    device_synchronize(run->device);
+    if (pipe.ends != NULL) {
+        ncclCommDestroy(pipe.ends);
+    }
+    model_free(model);
+}
+
+static void pipe_windows_case(const Wire *in, Wire *out) {
+    ranks_run(in, out, pipe_stage_body);
+}
+
+const ProbeCase probe_cases[] = {{"windows", pipe_windows_case}, {NULL, NULL}};

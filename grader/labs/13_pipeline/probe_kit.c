@@ -1,0 +1,121 @@
+/* Lab 13 without a submission: the same micro-batches one after the other on one device, with both
+   halves of the tied gradient apart; and once more with backwards in falling order. */
+#include <stdio.h>
+#include <string.h>
+
+#include "grader/labs/13_pipeline/protocol.h"
+#include "grader/probe.h"
+
+enum { MOST_PLAIN = 16 };
+
+/* A run of the whole model, and where its numbers go. */
+typedef struct PlainRun {
+    const Wire *in;
+    Wire *out;
+    const int32_t *option;
+    Device *device;
+    Model *model;
+    float *head; /* the head's half of the tied gradient; where there is one stage, all of it */
+    float share;
+} PlainRun;
+
+static void plain_forward(Pass *pass, const Batch *batch) {
+    pass_begin(pass, batch, true);
+    Real *x = model_forward_blocks(pass, 0, pass->model->config.L, pass_embed(pass));
+    pass_head_forward(pass, x);
+}
+
+static void plain_backward(const PlainRun *run, Pass *pass) {
+    int L = pass->model->config.L;
+    Param *tied = &pass->model->base[WTE];
+    float *embedding = tied->grad;
+    tied->grad = run->head;
+    pass_head_backward(pass, pass->x[L], run->share);
+    tied->grad = embedding;
+    model_backward_blocks(pass, 0, L, pass->dx);
+    pass_embed_backward(pass);
+    pass_end(pass);
+}
+
+static void plain_give(const PlainRun *run, const char *what, int w) {
+    const Model *model = run->model;
+    size_t count, each = model->base[WTE].count;
+    char name[WIRE_NAME];
+    snprintf(name, sizeof name, "%s gradients, window %d", what, w + 1);
+    float *to = wire_get(run->out, name, WIRE_F32, &count);
+    for (int i = 0; i < model->base_count; i++) {
+        device_download(run->device, to, model->base[i].grad, model->base[i].count * sizeof(float));
+        to += model->base[i].count;
+    }
+    snprintf(name, sizeof name, "%s half, window %d", what, w + 1);
+    hand_back(run->out, run->device, name, run->head, each);
+    device_fill(run->device, run->head, 0, each * sizeof(float));
+    model_zero_grad(run->model);
+}
+
+static void run_plain(const PlainRun *run, const Batch *batches, int w) {
+    double loss = 0, *losses = wire_get(run->out, "plain losses", WIRE_U64, NULL);
+    Model *model = run->model;
+    for (int i = 0; i < run->option[PIPES_MICROS]; i++) {
+        plain_forward(&model->pass, &batches[i]);
+        loss += model->pass.loss;
+        plain_backward(run, &model->pass);
+    }
+    memcpy(losses + w, &loss, sizeof loss);
+    ((uint64_t *)wire_get(run->out, "plain streams", WIRE_U64, NULL))[w] = model->rng.offset;
+    plain_give(run, "plain", w);
+}
+
+static void run_reversed(const PlainRun *run, const Batch *batches, int w) {
+    int micros = run->option[PIPES_MICROS];
+    Pass pass[MOST_PLAIN];
+    for (int i = 0; i < micros; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "micro-batch %d", i);
+        pass[i] = pass_new(run->model, memory_lane(run->model->memory, name), NULL);
+        plain_forward(&pass[i], &batches[i]);
+    }
+    for (int i = micros - 1; i >= 0; i--) {
+        plain_backward(run, &pass[i]);
+        pass_free(&pass[i]);
+    }
+    plain_give(run, "reversed", w);
+}
+
+static void plain_windows(const Wire *in, Wire *out) {
+    PlainRun run = {.in = in, .out = out};
+    ModelConfig config = probe_config(in);
+    run.option = wire_get(in, "ranks", WIRE_I32, NULL);
+    run.share = *(const float *)wire_get(in, "share", WIRE_F32, NULL);
+    run.device = probe_device(run.option[RANKS_GPU], 256 << 20);
+    Memory *memory = memory_new(run.device, (MemoryOptions){0});
+    uint64_t seed = *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL);
+    run.model = model_new(&config, memory, seed);
+    given_weights(in, run.model);
+    const Param *tied = &run.model->base[WTE];
+    run.head = memory_alloc_zero(memory, MEMORY_GRADIENTS, "half", -1, tied->count * sizeof(float));
+    int micros = run.option[PIPES_MICROS];
+    for (int w = 0; w < run.option[PIPES_WINDOWS]; w++) {
+        Batch batches[MOST_PLAIN];
+        for (int i = 0; i < micros; i++) {
+            batches[i] = given_batch(in, w * micros + i);
+        }
+        Rng before = run.model->rng;
+        float *half = run.head;
+        run.head = run.option[RANKS_COUNT] > 1 ? half : tied->grad;
+        run_plain(&run, batches, w);
+        Rng after = run.model->rng;
+        run.model->rng = before;
+        run_reversed(&run, batches, w);
+        run.model->rng = after;
+        run.head = half;
+    }
+    Batch first = given_batch(in, 0);
+    double loss = model_evaluate(run.model, &first);
+    memcpy(wire_get(out, "plain eval", WIRE_U64, NULL), &loss, sizeof loss);
+    device_synchronize(run.device);
+    model_free(run.model);
+    memory_free(memory);
+}
+
+const ProbeCase probe_cases[] = {{"plain", plain_windows}, {NULL, NULL}};

@@ -1,0 +1,46 @@
+/**
+ * @file protocol.h
+ * @brief What the judge and the probes of lab 13 say to each other.
+ * @ingroup grader
+ *
+ * The case "windows" and the kit's "plain" are given what grader/probe_training.h names, "ranks"
+ * with the numbers below, "share" (one float) and "parts": the first block of each stage, and the
+ * block after its last. Of each rank and window come back the gradients, and rows of "losses",
+ * "streams", "norms" and "evals".
+ */
+#ifndef GRADER_LABS_13_PIPELINE_PROTOCOL_H
+#define GRADER_LABS_13_PIPELINE_PROTOCOL_H
+
+#include "grader/probe_ranks.h"
+#include "labs/13_pipeline/contract.h"
+
+/** "ranks" of this lab. */
+enum {
+    PIPES_ORDER = RANKS_OWN, /**< a PipeOrder */
+    PIPES_MICROS,            /**< micro-batches of a window */
+    PIPES_WINDOWS,           /**< how many */
+    PIPES_TIE,               /**< a PipesTie */
+    PIPES_EVALUATE,          /**< the first batch is evaluated, too */
+};
+
+/** How far a window goes. */
+typedef enum PipesTie {
+    TIE_NOT,  /**< gradients come back as pipe_window() leaves them */
+    TIE_SUM,  /**< after tie_sum() */
+    TIE_NORM, /**< the norm as well */
+} PipesTie;
+
+/** Of a rank's gradients, by rank_name(). */
+#define NAME_STAGE "stage gradients"
+
+/** "plans" of the formulas: four numbers each. */
+enum { PLAN_ORDER, PLAN_STAGES, PLAN_STAGE, PLAN_MICROS, PLAN_NUMBERS };
+
+/** "orders": places for each plan; those that nobody writes are ORDERS_BLANK. */
+enum { MOST_STAGES = 6, MOST_MICROS = 12, ORDER_PLACES = 2 * MOST_MICROS + 2 };
+#define ORDERS_BLANK UINT64_MAX
+
+/** Numbers of a part, in "parts". */
+enum { PART_FIRST, PART_LAST, PART_EMBEDDING, PART_HEAD, PART_WHOLE, PART_NUMBERS };
+
+#endif

@@ -1,0 +1,369 @@
+/* Windows through stages: what is given, and what came back. The contract is in stages.h. */
+#include "grader/labs/13_pipeline/stages.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Not a power of two: a gradient that is scaled in another place has other bits. */
+#define STAGES_SHARE (1.0f / 41)
+
+static float *floats_new(Check *check, size_t n) {
+    return (float *)check_doubles(check, n / 2 + 1);
+}
+
+StagesRun *stages_new(Check *check, PipeOrder order, int stages, int micros, int windows) {
+    StagesRun *run = (StagesRun *)check_doubles(check, sizeof *run / sizeof(double) + 1);
+    ModelConfig config = {
+        .V = 259, .T = 14, .L = stages + check_int(check, 1, 2), .NH = 2, .C = 16};
+    *run = (StagesRun){.check = check,
+                       .given = given_new(check, config, "window"),
+                       .stages = stages,
+                       .micros = micros,
+                       .windows = windows,
+                       .share = STAGES_SHARE};
+    run->option[RANKS_COUNT] = stages;
+    run->option[PIPES_ORDER] = order;
+    run->option[PIPES_MICROS] = micros;
+    run->option[PIPES_WINDOWS] = windows;
+    run->param_count = params_count(&config);
+    run->params = (Param *)check_doubles(
+        check, (size_t)run->param_count * sizeof(Param) / sizeof(double) + 1);
+    params_describe(run->params, &config);
+    run->tied = run->params[WTE].count;
+    Given *given = &run->given;
+    CHECK(micros * windows <= MOST_BATCHES, "%d batches", micros * windows);
+    for (int i = 0; i < micros * windows; i++) {
+        int B = check_int(check, 1, 2), T = check_int(check, 7, config.T);
+        given->batch[given->batches++] = batch_uneven(check, config.V, B, T);
+    }
+    if (micros > 2) {
+        given->batch[1] = batch_all_masked(given->batch[1]);
+    }
+    return run;
+}
+
+/* ---- both runs ------------------------------------------------------------------------------- */
+
+static void stages_give(const StagesRun *run) {
+    Check *check = run->check;
+    int32_t parts[2 * MOST_RANKS];
+    for (int s = 0; s < run->stages; s++) {
+        int blocks[2];
+        plan_blocks(run->given.config.L, run->stages, s, blocks);
+        parts[2 * s] = blocks[0];
+        parts[2 * s + 1] = blocks[1];
+    }
+    given_give(&run->given);
+    check_give(check, "parts", WIRE_I32, parts, 2 * (size_t)run->stages);
+    check_give(check, "share", WIRE_F32, &run->share, 1);
+    ranks_give(check, run->option, run->budget);
+}
+
+static const char *plain_name(char name[WIRE_NAME], const char *what, const char *which, int w) {
+    snprintf(name, WIRE_NAME, "%s %s, window %d", what, which, w + 1);
+    return name;
+}
+
+static void stages_want(const StagesRun *run) {
+    Check *check = run->check;
+    char name[WIRE_NAME];
+    size_t rows = (size_t)run->stages * (size_t)run->windows, R = (size_t)run->stages;
+    for (int w = 0; w < run->windows; w++) {
+        for (int k = 0; k < 2; k++) {
+            const char *what = k == 0 ? "plain" : "reversed";
+            check_want(check, plain_name(name, what, "gradients", w), WIRE_F32, run->given.P);
+            check_want(check, plain_name(name, what, "half", w), WIRE_F32, run->tied);
+        }
+    }
+    check_want(check, "plain losses", WIRE_U64, (size_t)run->windows);
+    check_want(check, "plain streams", WIRE_U64, (size_t)run->windows);
+    check_want(check, "plain eval", WIRE_U64, 1);
+    ranks_want(check, run->stages, NAME_STAGE, run->windows, run->given.P);
+    check_want(check, "losses", WIRE_U64, rows);
+    check_want(check, "norms", WIRE_U64, rows);
+    check_want(check, "streams", WIRE_U64, rows);
+    check_want(check, "evals", WIRE_U64, R);
+    check_want(check, "left", WIRE_U64, R);
+    check_want(check, "after", WIRE_U64, R);
+    ranks_want_bytes(check, run->stages);
+}
+
+static float *stages_keep(const StagesRun *run, const char *what, const char *which, int w,
+                          size_t n) {
+    char name[WIRE_NAME];
+    float *kept = floats_new(run->check, n);
+    memcpy(kept, check_got(run->check, plain_name(name, what, which, w), WIRE_F32), 4 * n);
+    return kept;
+}
+
+static void keep_plain(StagesRun *run) {
+    size_t bytes = (size_t)run->windows * sizeof *run->loss;
+    memcpy(run->loss, check_got(run->check, "plain losses", WIRE_U64), bytes);
+    memcpy(run->stream, check_got(run->check, "plain streams", WIRE_U64), bytes);
+    run->eval = *(const uint64_t *)check_got(run->check, "plain eval", WIRE_U64);
+    for (int w = 0; w < run->windows; w++) {
+        run->plain[w] = stages_keep(run, "plain", "gradients", w, run->given.P);
+        run->head[w] = stages_keep(run, "plain", "half", w, run->tied);
+        run->falling[w] = stages_keep(run, "reversed", "gradients", w, run->given.P);
+        run->falling_head[w] = stages_keep(run, "reversed", "half", w, run->tied);
+    }
+}
+
+bool stages_run(StagesRun *run) {
+    stages_give(run);
+    stages_want(run);
+    if (!check_run_kit(run->check, "plain", SECONDS)) {
+        return false;
+    }
+    keep_plain(run);
+    return ranks_start(run->check, "windows", SECONDS);
+}
+
+/* ---- gradients ------------------------------------------------------------------------------- */
+
+/* Whether stage s has parameter i. */
+static bool is_here(const StagesRun *run, int s, int i) {
+    int blocks[2], layer = run->params[i].layer;
+    plan_blocks(run->given.config.L, run->stages, s, blocks);
+    if (layer >= 0) {
+        return blocks[0] <= layer && layer < blocks[1];
+    }
+    return (s == 0 && (i == WTE || i == WPE)) || (s == run->stages - 1 && i != WPE);
+}
+
+/* A mistake that a gradient may show, or none. */
+typedef enum StagesTwist {
+    TWIST_NONE,
+    TWIST_FALLING,
+    TWIST_DIVIDED,
+    TWIST_MULTIPLIED,
+    TWIST_UNSUMMED, /* from here on: the tied weight alone */
+    TWIST_DOUBLED,
+    TWIST_HALVED,
+    TWISTS,
+} StagesTwist;
+
+static const char *const twist_sentence[TWISTS] = {
+    [TWIST_FALLING] = "backwards run in falling order: the last micro-batch's gradient is added "
+                      "first, and a sum of floats has other bits then",
+    [TWIST_DIVIDED] = "gradients are divided by the number of micro-batches: `share` is that of a "
+                      "target of the whole window already",
+    [TWIST_MULTIPLIED] = "gradients are as many times too large as the window has micro-batches",
+    [TWIST_UNSUMMED] = "each end of the pipeline keeps its own half of the tied gradient: both "
+                       "need the sum",
+    [TWIST_DOUBLED] = "the tied gradient is summed twice",
+    [TWIST_HALVED] = "the tied gradient is the mean of its halves: it is their sum",
+};
+
+static float tied_of(const StagesRun *run, int s, int w, size_t k, StagesTwist twist) {
+    bool falling = twist == TWIST_FALLING;
+    float embedding = falling ? run->falling[w][k] : run->plain[w][k];
+    float head = falling ? run->falling_head[w][k] : run->head[w][k];
+    bool summed = run->option[PIPES_TIE] >= TIE_SUM && twist != TWIST_UNSUMMED;
+    if (run->stages == 1) {
+        return embedding;
+    }
+    if (!summed) {
+        return s == 0 ? embedding : head;
+    }
+    float sum = embedding + head;
+    return twist == TWIST_DOUBLED ? 2 * sum : twist == TWIST_HALVED ? sum / 2 : sum;
+}
+
+static float number_of(const StagesRun *run, int s, int w, size_t k, StagesTwist twist) {
+    float value = k < run->tied            ? tied_of(run, s, w, k, twist)
+                  : twist == TWIST_FALLING ? run->falling[w][k]
+                                           : run->plain[w][k];
+    return twist == TWIST_DIVIDED      ? value / (float)run->micros
+           : twist == TWIST_MULTIPLIED ? value * (float)run->micros
+                                       : value;
+}
+
+/* How a number differs from what it should be. */
+typedef struct StagesPlace {
+    int stage, window, param;
+    size_t index;
+    float got, wanted;
+} StagesPlace;
+
+static bool equal(float got, float wanted, bool nearly) {
+    if (!nearly) {
+        return memcmp(&got, &wanted, sizeof got) == 0;
+    }
+    return fabs((double)got - (double)wanted) <= 1e-6 + 1e-4 * fabs((double)wanted);
+}
+
+/* Whether all that came back is what a mistake makes of it; else where it is not. Divided and
+   multiplied ones have been rounded somewhere else: they are nearly so. */
+static bool fits(const StagesRun *run, StagesTwist twist, StagesPlace *place) {
+    bool nearly = twist == TWIST_DIVIDED || twist == TWIST_MULTIPLIED;
+    for (int at = 0; at < run->stages * run->windows * run->param_count; at++) {
+        int i = at % run->param_count, w = at / run->param_count % run->windows;
+        int s = at / run->param_count / run->windows;
+        const float *got = ranks_got(run->check, NAME_STAGE, s, w);
+        size_t first = 0;
+        for (int k = 0; k < i; k++) {
+            first += run->params[k].count;
+        }
+        for (size_t k = first; is_here(run, s, i) && k < first + run->params[i].count; k++) {
+            float wanted = number_of(run, s, w, k, twist);
+            if (!equal(got[k], wanted, nearly)) {
+                *place = (StagesPlace){s, w, i, k - first, got[k], wanted};
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool stages_expect_gradients(const StagesRun *run) {
+    StagesPlace place = {0}, elsewhere;
+    char name[WIRE_NAME];
+    bool right = fits(run, TWIST_NONE, &place);
+    check_compared(run->check, right,
+                   "gradient of %s[%zu], stage %d of %d, window %d: got %.9g, one device that runs "
+                   "the micro-batches one after the other has %.9g, to the bit",
+                   param_scope(name, &run->params[place.param]), place.index, place.stage,
+                   run->stages, place.window + 1, (double)place.got, (double)place.wanted);
+    for (int t = TWIST_FALLING; t < TWISTS && !right; t++) {
+        bool possible = (t < TWIST_UNSUMMED ? run->micros > 1 : run->option[PIPES_TIE] > 0);
+        check_suspect(run->check, twist_sentence[t],
+                      possible && fits(run, (StagesTwist)t, &elsewhere));
+    }
+    return right;
+}
+
+/* ---- numbers of each rank -------------------------------------------------------------------- */
+
+static double double_of(const StagesRun *run, const char *table, int s, int w) {
+    double value;
+    const uint64_t *row = check_got(run->check, table, WIRE_U64);
+    memcpy(&value, &row[s * run->windows + w], sizeof value);
+    return value;
+}
+
+static double double_from(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+bool stages_expect_losses(const StagesRun *run) {
+    for (int at = 0; at < run->stages * run->windows; at++) {
+        int s = at / run->windows, w = at % run->windows;
+        double got = double_of(run, "losses", s, w);
+        double right = s == run->stages - 1 ? double_from(run->loss[w]) : 0;
+        if (memcmp(&got, &right, sizeof got) != 0) {
+            check_compared(run->check, false,
+                           "stage %d of %d, window %d: the loss is %.9g, not %.9g", s, run->stages,
+                           w + 1, got, right);
+            check_suspect(run->check,
+                          "the loss is a mean over micro-batches: it is the sum of their losses",
+                          run->micros > 1 && fabs(got * run->micros - right) <= 1e-9 * right);
+            check_suspect(run->check, "the loss is that of a single micro-batch",
+                          run->micros > 1 && got > 0 && got < 0.9 * right);
+            return false;
+        }
+    }
+    check_good(run->check);
+    return true;
+}
+
+bool stages_expect_streams(const StagesRun *run) {
+    const uint64_t *got = check_got(run->check, "streams", WIRE_U64);
+    for (int at = 0; at < run->stages * run->windows; at++) {
+        int s = at / run->windows, w = at % run->windows;
+        if (got[at] != run->stream[w]) {
+            check_fail(run->check,
+                       "stage %d of %d has drawn masks up to %llu after window %d, one device up "
+                       "to %llu: each micro-batch has one mask for the embedding and two for each "
+                       "block of the whole model, and a stage skips those of the others",
+                       s, run->stages, (unsigned long long)got[at], w + 1,
+                       (unsigned long long)run->stream[w]);
+            return false;
+        }
+    }
+    check_good(run->check);
+    return true;
+}
+
+bool stages_expect_nothing_left(const StagesRun *run) {
+    const uint64_t *left = check_got(run->check, "left", WIRE_U64);
+    for (int s = 0; s < run->stages; s++) {
+        if (left[s] != 0) {
+            check_fail(run->check, "%llu bytes of passes are left on stage %d of %d",
+                       (unsigned long long)left[s], s, run->stages);
+            return false;
+        }
+    }
+    check_good(run->check);
+    return true;
+}
+
+bool stages_expect_eval(const StagesRun *run) {
+    const uint64_t *got = check_got(run->check, "evals", WIRE_U64);
+    const uint64_t *after = check_got(run->check, "after", WIRE_U64);
+    for (int s = 0; s < run->stages; s++) {
+        uint64_t right = s == run->stages - 1 ? run->eval : 0;
+        if (got[s] != right || after[s] != run->stream[run->windows - 1]) {
+            check_fail(run->check,
+                       "stage %d of %d: the loss is %.9g, and model_evaluate() has %.9g; masks are "
+                       "drawn up to %llu, and before up to %llu",
+                       s, run->stages, double_from(got[s]), double_from(right),
+                       (unsigned long long)after[s],
+                       (unsigned long long)run->stream[run->windows - 1]);
+            return false;
+        }
+    }
+    check_good(run->check);
+    return true;
+}
+
+/* ---- the norm -------------------------------------------------------------------------------- */
+
+/* The sum of squares of what a stage has, or stage -1: of all, the tied weight counted once. */
+static double squares(const StagesRun *run, int stage, int w) {
+    double sum = 0;
+    size_t at = 0;
+    for (int i = 0; i < run->param_count; at += run->params[i++].count) {
+        for (size_t k = at; k < at + run->params[i].count; k++) {
+            double x = (double)number_of(run, 0, w, k, TWIST_NONE);
+            sum += stage < 0 || is_here(run, stage, i) ? x * x : 0;
+        }
+    }
+    return sum;
+}
+
+static bool nearly_equal(double got, double want) {
+    return fabs(got - want) <= 1e-5 * fabs(want);
+}
+
+bool stages_expect_norms(const StagesRun *run) {
+    for (int at = 0; at < run->stages * run->windows; at++) {
+        int s = at / run->windows, w = at % run->windows;
+        double got = double_of(run, "norms", s, w), first = double_of(run, "norms", 0, w);
+        double all = squares(run, -1, w), want = sqrt(all), twice = all;
+        for (size_t k = 0; k < run->tied; k++) {
+            double x = (double)number_of(run, 0, w, k, TWIST_NONE);
+            twice += x * x;
+        }
+        if (nearly_equal(got, want) && memcmp(&got, &first, sizeof got) == 0) {
+            continue;
+        }
+        check_compared(run->check, false,
+                       "stage %d of %d, window %d: the norm is %.9g, of the whole model it is %.9g",
+                       s, run->stages, w + 1, got, want);
+        check_suspect(run->check, "the tied gradient is counted on both ends: it is one gradient",
+                      nearly_equal(got, sqrt(twice)));
+        check_suspect(run->check,
+                      "the norm is that of the stage: the sums of squares of all "
+                      "stages have to be added before the root is taken",
+                      nearly_equal(got, sqrt(squares(run, s, w))));
+        check_suspect(run->check, "the root is missing: this is the sum of squares",
+                      nearly_equal(got, all));
+        return false;
+    }
+    check_good(run->check);
+    return true;
+}

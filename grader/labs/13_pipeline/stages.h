@@ -1,0 +1,67 @@
+/**
+ * @file stages.h
+ * @brief The judge's part of lab 13, tasks 3 to 5: windows through stages, beside one device that
+ * runs the micro-batches one after the other.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_13_PIPELINE_STAGES_H
+#define GRADER_LABS_13_PIPELINE_STAGES_H
+
+#include "grader/judge_ranks.h"
+#include "grader/labs/13_pipeline/plans.h"
+
+enum { MOST_WINDOWS = 2 };
+
+/** The inputs of a check, and what the kit makes of them. */
+typedef struct StagesRun {
+    Check *check;
+    Given given; /**< its batches are those of all windows */
+    int32_t option[RANK_OPTIONS];
+    int stages, micros, windows;
+    size_t budget; /**< bytes of each rank; 0 for no limit */
+    float share;
+    Param *params;
+    int param_count;
+    size_t tied;                  /**< numbers of the tied weight, the first of all */
+    float *plain[MOST_WINDOWS];   /**< (P) gradients; of the tied weight the embedding's half */
+    float *head[MOST_WINDOWS];    /**< (tied) the head's half */
+    float *falling[MOST_WINDOWS]; /**< (P) with backwards in falling order */
+    float *falling_head[MOST_WINDOWS];
+    uint64_t loss[MOST_WINDOWS], stream[MOST_WINDOWS], eval;
+} StagesRun;
+
+/** Windows of ragged micro-batches, one of them without a target. */
+StagesRun *stages_new(Check *check, PipeOrder order, int stages, int micros, int windows);
+
+/** Runs the kit, then the submission; expects nothing yet. @return whether both finished */
+bool stages_run(StagesRun *run);
+
+/** Gradients of every window on every stage, to the bit; tied ones as far as the option says. */
+bool stages_expect_gradients(const StagesRun *run);
+
+/** The losses of the last stage, to the bit; others have 0. */
+bool stages_expect_losses(const StagesRun *run);
+
+/** Where the dropout stream is after each window, on every stage. */
+bool stages_expect_streams(const StagesRun *run);
+
+/** No tensor of a pass is left. */
+bool stages_expect_nothing_left(const StagesRun *run);
+
+/** The global norm on every stage. */
+bool stages_expect_norms(const StagesRun *run);
+
+/** Messages, and bytes that each stage has sent. */
+bool stages_expect_messages(const StagesRun *run);
+
+/** Activations and data of each stage at the peak. */
+bool stages_expect_peak(const StagesRun *run);
+
+/** The loss of the first batch. */
+bool stages_expect_eval(const StagesRun *run);
+
+/** The makespan of the record, on a declared machine where all stages take equally long: that of
+    the formula, (m + p - 1) turns, and no bound. */
+bool stages_expect_time(const StagesRun *run);
+
+#endif

@@ -1,0 +1,346 @@
+/* Lab 14 in the probe: slices, a layer, embedding, head, passes, on ranks of one process. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grader/labs/14_tensor/protocol.h"
+#include "grader/probe.h"
+#include "labs/14_tensor/contract.h"
+
+/* ---- slices ---------------------------------------------------------------------------------- */
+
+static void vocab(const Wire *in, Wire *out) {
+    size_t count;
+    const int32_t *asked = wire_get(in, "asked", WIRE_I32, &count);
+    uint64_t *to = wire_get(out, "rows", WIRE_U64, NULL);
+    for (size_t i = 0; i < count / 3; i++) {
+        VocabRows rows = slice_vocab(asked[3 * i], asked[3 * i + 1], asked[3 * i + 2]);
+        to[2 * i] = (uint64_t)(int64_t)rows.first;
+        to[2 * i + 1] = (uint64_t)(int64_t)rows.count;
+    }
+}
+
+/* Question after question: a parameter is given, and a tensor with its result is wanted. */
+static void slices(const Wire *in, Wire *out, bool join) {
+    size_t count;
+    ModelConfig config = probe_config(in);
+    const int32_t *asked = wire_get(in, "asked", WIRE_I32, &count);
+    for (size_t i = 0; i < count / ASKED_NUMBERS; i++, asked += ASKED_NUMBERS) {
+        char name[WIRE_NAME];
+        size_t n;
+        int ranks = asked[ASKED_RANKS], rank = asked[ASKED_RANK];
+        const float *given =
+            wire_get(in, rank_name(name, "given", rank, "window", (int)i), WIRE_F32, NULL);
+        float *to = wire_get(out, rank_name(name, "result", rank, "window", (int)i), WIRE_F32, &n);
+        if (join) {
+            memcpy(to,
+                   wire_get(in, rank_name(name, "whole", rank, "window", (int)i), WIRE_F32, NULL),
+                   n * sizeof *to);
+            slice_join(to, given, &config, asked[ASKED_AT], ranks, rank);
+        } else {
+            slice_cut(to, given, &config, asked[ASKED_AT], ranks, rank);
+        }
+    }
+}
+
+static void cut(const Wire *in, Wire *out) {
+    slices(in, out, false);
+}
+
+static void join(const Wire *in, Wire *out) {
+    slices(in, out, true);
+}
+
+/* ---- a rank's slice of a model --------------------------------------------------------------- */
+
+/* A model with the program's pointers set, and the group that they find. */
+typedef struct SliceRun {
+    RankRun *run;
+    TensorGroup group;
+    Model *model;
+} SliceRun;
+
+static const float *given_of_rank(const RankRun *run, const char *what, size_t *n) {
+    char name[WIRE_NAME];
+    return wire_get(run->in, rank_name(name, what, run->rank, "window", 0), WIRE_F32, n);
+}
+
+static void open_slice(SliceRun *slice, RankRun *run) {
+    ModelConfig config = probe_config(run->in);
+    const int32_t *rows = wire_get(run->in, "rows", WIRE_I32, NULL);
+    ModelPart part = model_whole(&config);
+    part.shards = run->ranks;
+    part.shard = run->rank;
+    part.vocab_first = rows[2 * run->rank];
+    part.vocab_rows = rows[2 * run->rank + 1];
+    *slice =
+        (SliceRun){.run = run, .group = {.comm = run->comm, .size = run->ranks, .rank = run->rank}};
+    Model *model = slice->model = model_new_part(&config, &part, run->memory, 1);
+    const float *weights = given_of_rank(run, "weights", NULL);
+    const float *before = given_of_rank(run, "before", NULL);
+    for (int i = 0; i < model->param_count; i++) {
+        Param *param = &model->params[i];
+        model_upload_weight(model, param, weights);
+        device_upload(run->device, param->grad, before, param->count * sizeof *before);
+        weights += param->count;
+        before += param->count;
+    }
+    model->split = &slice->group;
+    model->linear_forward = tp_forward;
+    model->linear_backward = tp_backward;
+    model->embed_forward = tp_embed_forward;
+    model->embed_backward = tp_embed_backward;
+    model->head_forward = tp_head_forward;
+    model->head_backward = tp_head_backward;
+    model->grad_norm = slice_norm;
+}
+
+static void close_slice(SliceRun *slice) {
+    device_synchronize(slice->run->device);
+    model_free(slice->model);
+}
+
+/* ---- tensors in the storage type ------------------------------------------------------------- */
+
+/* A given tensor, on the device, in the storage type; with room for n numbers where it is zero. */
+static Real *slice_real(const SliceRun *slice, const char *what) {
+    size_t n;
+    const Model *model = slice->model;
+    const float *values = given_of_rank(slice->run, what, &n);
+    Real *to = memory_alloc(model->memory, MEMORY_ACTIVATIONS, what, -1,
+                            n * precision_bytes(model->config.precision));
+    if (model->config.precision == F32) {
+        device_upload(model->device, to, values, n * sizeof *values);
+        return to;
+    }
+    float *floats = memory_alloc(model->memory, MEMORY_ACTIVATIONS, what, -1, n * sizeof *floats);
+    device_upload(model->device, floats, values, n * sizeof *values);
+    model->ops->cast_from_float(to, floats, n);
+    return to;
+}
+
+static void give_real(const SliceRun *slice, const char *what, const Real *from) {
+    char name[WIRE_NAME];
+    size_t n;
+    const Model *model = slice->model;
+    wire_get(slice->run->out, rank_name(name, what, slice->run->rank, "window", 0), WIRE_F32, &n);
+    if (model->config.precision == F32) {
+        rank_give(slice->run, what, 0, (const float *)from, n);
+        return;
+    }
+    float *floats = memory_alloc(model->memory, MEMORY_ACTIVATIONS, what, -1, n * sizeof *floats);
+    model->ops->cast_to_float(floats, from, n);
+    rank_give(slice->run, what, 0, floats, n);
+}
+
+static void give_grad(const SliceRun *slice, const char *what, const Param *param) {
+    rank_give(slice->run, what, 0, param->grad, param->count);
+}
+
+static Real *real_room(const SliceRun *slice, size_t n) {
+    return memory_alloc_zero(slice->model->memory, MEMORY_ACTIVATIONS, "room", -1,
+                             n * precision_bytes(slice->model->config.precision));
+}
+
+/* ---- one layer ------------------------------------------------------------------------------- */
+
+static void linear_rank(RankRun *run) {
+    SliceRun slice;
+    open_slice(&slice, run);
+    Model *model = slice.model;
+    int layer = run->option[TP_LAYER];
+    LinearId id = (LinearId)run->option[TP_ID];
+    int32_t ids[1024] = {0};
+    Batch batch = {.B = run->option[TP_B], .T = run->option[TP_T], .tokens = ids, .targets = ids};
+    model_begin(model, &batch, true);
+    Linear linear = linear_of(&model->pass, layer, id);
+    Real *x = slice_real(&slice, "x"), *dout = slice_real(&slice, "dout");
+    Real *out = real_room(&slice, (size_t)linear.N * (size_t)linear.OC);
+    Real *din = real_room(&slice, (size_t)linear.N * (size_t)linear.IC);
+    tp_forward(&linear, out, x);
+    give_real(&slice, "out", out);
+    if (run->option[TP_BACKWARD]) {
+        const Param *weight = model_block_params(model, layer) + linear_weight(id);
+        tp_backward(&linear, din, dout, x);
+        give_real(&slice, "din", din);
+        give_grad(&slice, "dweight", weight);
+        give_grad(&slice, "dbias", weight + 1);
+    }
+    model_end(model);
+    close_slice(&slice);
+}
+
+static void linear(const Wire *in, Wire *out) {
+    ranks_run(in, out, linear_rank);
+}
+
+/* ---- embedding and head ---------------------------------------------------------------------- */
+
+static void embed_rank(RankRun *run) {
+    SliceRun slice;
+    open_slice(&slice, run);
+    Model *model = slice.model;
+    Batch batch = given_batch(run->in, 0);
+    model_begin(model, &batch, true);
+    size_t n = (size_t)batch.B * (size_t)batch.T * (size_t)model->config.C;
+    if (run->option[TP_BACKWARD]) {
+        Real *dx = slice_real(&slice, "dout");
+        model->ops->axpby(model->pass.dx, dx, n, 1, 0); /* dx is copied */
+        tp_embed_backward(&model->pass);
+        give_grad(&slice, "dwte", &model->base[WTE]);
+        give_grad(&slice, "dwpe", &model->base[WPE]);
+    } else {
+        Real *x = real_room(&slice, n);
+        tp_embed_forward(&model->pass, x);
+        give_real(&slice, "out", x);
+    }
+    model_end(model);
+    close_slice(&slice);
+}
+
+static void embed(const Wire *in, Wire *out) {
+    ranks_run(in, out, embed_rank);
+}
+
+static void head_rank(RankRun *run) {
+    SliceRun slice;
+    open_slice(&slice, run);
+    Model *model = slice.model;
+    Batch batch = given_batch(run->in, 0);
+    model_begin(model, &batch, true);
+    Real *x = slice_real(&slice, "x");
+    double loss = model_head_forward(model, x);
+    rank_give_double(run, "loss", 1, 0, loss);
+    rank_give(run, "losses", 0, model->pass.head.losses, (size_t)batch.B * (size_t)batch.T);
+    if (run->option[TP_BACKWARD]) {
+        const float *share = wire_get(run->in, "share", WIRE_F32, NULL);
+        model_head_backward(model, x, *share);
+        give_real(&slice, "dx", model->pass.dx);
+        give_grad(&slice, "dwte", &model->base[WTE]);
+        give_grad(&slice, "dlnf", &model->base[LNF_WEIGHT]);
+    }
+    model_end(model);
+    close_slice(&slice);
+}
+
+static void head(const Wire *in, Wire *out) {
+    ranks_run(in, out, head_rank);
+}
+
+/* ---- whole passes ---------------------------------------------------------------------------- */
+
+/* Passes over all batches that are given; gradients, bytes. */
+static void passes_rank(RankRun *run) {
+    SliceRun slice;
+    open_slice(&slice, run);
+    const float *share = wire_get(run->in, "share", WIRE_F32, NULL);
+    for (int i = 0; i < given_batches(run->in); i++) {
+        Batch batch = given_batch(run->in, i);
+        rank_give_double(run, "loss", (size_t)given_batches(run->in), (size_t)i,
+                         model_forward(slice.model, &batch));
+        model_backward(slice.model, *share);
+    }
+    rank_give_gradients(run, "gradients", slice.model, 0);
+    rank_give_bytes(run);
+    close_slice(&slice);
+}
+
+static void passes(const Wire *in, Wire *out) {
+    ranks_run(in, out, passes_rank);
+}
+
+/* Updates, each after a clip to the given norm. */
+static void steps_rank(RankRun *run) {
+    SliceRun slice;
+    open_slice(&slice, run);
+    Model *model = slice.model;
+    Optimizer *optimizer = optimizer_new(
+        model, (AdamW){.beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 1e-8f, .weight_decay = 0.1f});
+    const float *share = wire_get(run->in, "share", WIRE_F32, NULL);
+    int steps = run->option[TP_STEPS];
+    for (int i = 0; i < steps; i++) {
+        Batch batch = given_batch(run->in, i);
+        model_forward(model, &batch);
+        model_backward(model, *share);
+        rank_give_double(run, "norms", (size_t)steps, (size_t)i,
+                         (double)optimizer_clip(model, 0.5f));
+        optimizer_step(optimizer, 1e-2f);
+        model_zero_grad(model);
+    }
+    rank_give_weights(run, "new", model, 0);
+    optimizer_free(optimizer);
+    close_slice(&slice);
+}
+
+static void steps(const Wire *in, Wire *out) {
+    ranks_run(in, out, steps_rank);
+}
+
+/* ---- numbers about all gradients ------------------------------------------------------------- */
+
+static void norm_rank(RankRun *run) {
+    SliceRun slice;
+    open_slice(&slice, run);
+    float norm = model_grad_norm(slice.model);
+    char name[WIRE_NAME];
+    float *to = wire_get(run->out, rank_name(name, "norm", run->rank, "window", 0), WIRE_F32, NULL);
+    *to = norm;
+    rank_give_gradients(run, "gradients", slice.model, 0);
+    close_slice(&slice);
+}
+
+static void norm(const Wire *in, Wire *out) {
+    ranks_run(in, out, norm_rank);
+}
+
+static uint64_t outcome(const SliceRun *slice, const float *before) {
+    const Model *model = slice->model;
+    bool finite = true, same = true;
+    for (int i = 0; i < model->param_count; i++) {
+        const Param *param = &model->params[i];
+        float *now = malloc(param->count * sizeof *now);
+        CHECK(now != NULL, "no host memory for %zu floats", param->count);
+        device_download(model->device, now, param->grad, param->count * sizeof *now);
+        for (size_t j = 0; j < param->count; j++) {
+            finite = finite && isfinite(now[j]);
+        }
+        same = same && memcmp(now, before, param->count * sizeof *now) == 0;
+        before += param->count;
+        free(now);
+    }
+    return !finite ? OVERFLOW_FOUND : same ? OVERFLOW_NONE : OVERFLOW_CHANGED;
+}
+
+/* Case after case: "cases" (n, 3): whose gradient, which parameter, and what is put into it. */
+static void overflow_rank(RankRun *run) {
+    SliceRun slice;
+    size_t count;
+    const float *cases = wire_get(run->in, "cases", WIRE_F32, &count);
+    open_slice(&slice, run);
+    Model *model = slice.model;
+    for (size_t i = 0; i < count / 3; i++, cases += 3) {
+        const float *before = given_of_rank(run, "before", NULL), *from = before;
+        for (int k = 0; k < model->param_count; k++) {
+            device_upload(run->device, model->params[k].grad, from,
+                          model->params[k].count * sizeof *from);
+            from += model->params[k].count;
+        }
+        if ((int)cases[0] == run->rank) {
+            const Param *param = &model->params[(int)cases[1]];
+            device_upload(run->device, param->grad + param->count - 1, &cases[2], sizeof *cases);
+        }
+        slice_share_overflow(model);
+        rank_give_number(run, "overflow", count / 3, i, outcome(&slice, before));
+    }
+    close_slice(&slice);
+}
+
+static void overflow(const Wire *in, Wire *out) {
+    ranks_run(in, out, overflow_rank);
+}
+
+const ProbeCase probe_cases[] = {
+    {"vocab", vocab}, {"cut", cut},           {"join", join},     {"linear", linear},
+    {"embed", embed}, {"head", head},         {"passes", passes}, {"steps", steps},
+    {"norm", norm},   {"overflow", overflow}, {NULL, NULL},
+};

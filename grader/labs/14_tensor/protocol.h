@@ -1,0 +1,40 @@
+/**
+ * @file protocol.h
+ * @brief What the judge of lab 14 and its probe say to each other.
+ * @ingroup grader
+ *
+ * Ranks are those of grader/probe_ranks.h. Each is given its slice of all parameters and of all
+ * gradients that are there before, end to end: rank_name("weights", r), rank_name("before", r);
+ * and "rows" (R, 2): first and count of its rows of the embedding.
+ */
+#ifndef GRADER_LABS_14_TENSOR_PROTOCOL_H
+#define GRADER_LABS_14_TENSOR_PROTOCOL_H
+
+#include "grader/probe_ranks.h"
+
+/** Of "ranks". */
+enum {
+    TP_ID = RANKS_OWN, /**< a LinearId */
+    TP_LAYER,          /**< of which block */
+    TP_B,              /**< sequences */
+    TP_T,              /**< tokens of each */
+    TP_BACKWARD,       /**< backward runs too */
+    TP_STEPS,          /**< updates */
+};
+
+/** Questions about slices: "asked" (n, 4) as WIRE_I32, a "config" for all. */
+enum {
+    ASKED_AT,      /**< index of the parameter */
+    ASKED_RANKS,   /**< R */
+    ASKED_RANK,    /**< which */
+    ASKED_NUMBERS, /**< how many */
+};
+
+/** A rank's gradients after an overflow: in "overflow" (R, cases). */
+enum {
+    OVERFLOW_NONE,    /**< all are finite, and as before */
+    OVERFLOW_CHANGED, /**< all are finite, and not as before */
+    OVERFLOW_FOUND,   /**< one is not finite */
+};
+
+#endif

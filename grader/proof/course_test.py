@@ -1,0 +1,734 @@
+#!/usr/bin/env python3
+"""Grading a class from week to week: who handed in what and when, what is kept, what is said, what is refused.
+
+    grader/proof/course_test.py [TestCase...]
+
+Only the grader itself is a stand-in, a few lines that pass the checks which a hand-in names: so hundreds are graded in a
+minute. grader/proof/class_test.py grades with the real one.
+"""
+import contextlib
+import csv
+import errno
+import io
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import textwrap
+import unittest
+import zipfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools"))
+import class_folder
+import hand_in_reader
+import hand_ins
+import release
+
+LAB, TWO = "00_bytes", "01_loop"   # of one file, and of two
+PLAN = [{"name": "params", "points": 60.0, "title": "", "visibility": "always"}, {"name": "states", "points": 40.0, "title": "", "visibility": "always"}]
+GRADE = '''\
+#!/usr/bin/python3 -IS
+import json, os, sys, time
+of = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+rows = json.load(open({plan!r}))
+words = "" if "--refuse" in of else open(of["--from"] + "/bytes.c").read()
+time.sleep(float(words.split("sleep=")[1].split()[0]) if "sleep=" in words else 0)
+for row in rows:
+    row.update(state="pass" if row["name"] in words.split() else "build error" if "--refuse" in of else "grader error" if "fault" in words else "fail",
+               message=of.get("--refuse", ""), mistake="", output="", seconds=0.0, peak_bytes=0, earned=0)
+record = dict(version=1, lab=of["--lab"], seed=sys.stdin.readline().strip(), sandbox="none", kit=of["--kit"], checks=rows, score=0, total=0)
+with open(of["--output"] + ".new", "w") as to:
+    json.dump(record, to)
+os.rename(of["--output"] + ".new", of["--output"])
+with open({log!r}, "a") as log:
+    log.write(of["--lab"] + "\\n")
+'''
+
+
+def write(path, text, mode=0o644):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, mode)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def tarred(path, files, mode="w:gz"):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with tarfile.open(path, mode) as archive:
+        for name, text in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
+
+
+def at(path, seconds):
+    """Sets the time of a file, or of all files of a folder."""
+    for place in [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names] or [path]:
+        os.utime(place, (seconds, seconds))
+
+
+class Folder(unittest.TestCase):
+    """A class in a folder of its own, with a grader that is a stand-in."""
+
+    def setUp(self):
+        self.place = tempfile.mkdtemp(prefix="course-test-")
+        self.addCleanup(shutil.rmtree, self.place)
+        self.hand_ins, self.out, self.build = (f"{self.place}/{name}" for name in ("in", "out", "kit"))
+        os.makedirs(self.hand_ins)
+        self.plan(PLAN)
+        write(f"{self.build}/judge/{LAB}", f"#!/bin/sh\ncat {self.build}/plan.json\n", 0o755)
+        write(f"{self.build}/bin/grade", GRADE.format(plan=f"{self.build}/plan.json", log=f"{self.place}/log"), 0o755)
+        write(f"{self.build}/grade/{LAB}.json", "{}")
+
+    def plan(self, rows):
+        write(f"{self.build}/plan.json", json.dumps(rows))
+
+    def give(self, entry, words="params states"):
+        write(f"{self.hand_ins}/{entry}/bytes.c", words + "\n")
+        return f"{self.hand_ins}/{entry}"
+
+    def command(self, *more):
+        return [sys.executable, "tools/grade_all.py", "--lab", LAB, "--build", self.build, "--in", self.hand_ins, "--out", self.out,
+                "--jobs", "2", "--blame", "0", *more]
+
+    def grade(self, *more, status=0):
+        done = subprocess.run(self.command(*more), capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def run_tool(self, *command, status=0):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def graded(self):
+        """How often the grader ran."""
+        try:
+            with open(f"{self.place}/log", encoding="utf-8") as file:
+                return len(file.readlines())
+        except OSError:
+            return 0
+
+    def scores(self):
+        return {entry[:-5]: read(f"{self.out}/records/{entry}")["score"] for entry in os.listdir(f"{self.out}/records") if entry.endswith(".json")}
+
+    def old(self, name):
+        folder = f"{self.out}/records/old/{name}"
+        return [read(f"{folder}/{entry}") for entry in sorted(os.listdir(folder), key=lambda each: int(each[:-5]))] if os.path.isdir(folder) else []
+
+    def rows(self):
+        return read(f"{self.out}/hand_ins.json")["hand_ins"]
+
+    def table(self):
+        self.run_tool("tools/export.py", "scores", f"{self.out}/records", "--output", f"{self.out}/scores.csv")
+        with open(f"{self.out}/scores.csv", encoding="utf-8-sig", newline="") as file:
+            return {line["name"]: line for line in csv.DictReader(file)}
+
+
+class Layouts(unittest.TestCase):
+    """One rule for what systems and hands leave in a folder, and for what is inside of a hand-in."""
+
+    def setUp(self):
+        self.place = tempfile.mkdtemp(prefix="course-test-")
+        self.addCleanup(shutil.rmtree, self.place)
+
+    def put(self, *entries):
+        for entry in entries:
+            write(f"{self.place}/{entry}", "text")
+
+    def found(self):
+        return {name: [(each.entry, sorted(name for name, _ in each.files)) for each in found] for name, found in hand_ins.find(self.place, "03").items()}
+
+    def test_moodle(self):
+        self.put("Tina Berg_12_assignsubmission_file_/03-tina.tar.gz", "Jörg Müller-Weiß_7_assignsubmission_file_loop.c",
+                 "Jörg Müller-Weiß_7_assignsubmission_file_loop_test.c", "Tina Berg_12_assignsubmission_onlinetext_/onlinetext.html")
+        found = self.found()
+        self.assertEqual(list(found), ["Jörg Müller-Weiß", "Tina Berg"])
+        self.assertEqual(found["Jörg Müller-Weiß"][0][1], ["loop.c", "loop_test.c"])
+        self.assertEqual(hand_ins.left_out(self.place, "03"), ["Tina Berg_12_assignsubmission_onlinetext_"])
+
+    def test_canvas(self):
+        self.put("bergtina_12_34_loop.c", "bergtina_LATE_12_35_loop_test-2.c", "anon_AB12x_77_03-x.zip", "ottokarl_1_2_a_b.zip")
+        found = self.found()
+        self.assertEqual(sorted(found), ["anon_AB12x", "bergtina", "ottokarl"])
+        self.assertEqual(found["bergtina"][0][1], ["loop.c", "loop_test.c"])
+        self.assertEqual(hand_ins.find(self.place, "03")["bergtina"][0].lms, {"system": "canvas", "id": "12", "late": True})
+
+    def test_blackboard(self):
+        for day in ("01", "02"):
+            self.put(f"Lab 3_tberg_attempt_2027-03-{day}-23-59-00.txt", f"Lab 3_tberg_attempt_2027-03-{day}-23-59-00_loop.c",
+                     f"Lab 3_tberg_attempt_2027-03-{day}-23-59-00_loop_test.c")
+        attempts = hand_ins.find(self.place, "03")["tberg"]
+        self.assertEqual([len(each.files) for each in attempts], [2, 2])
+        self.assertEqual([each.handed_in()[0][:10] for each in attempts], ["2027-03-01", "2027-03-02"])
+        self.assertEqual({each.handed_in()[1] for each in attempts}, {"name"})
+
+    def test_by_hand(self):
+        self.put("anna/loop.c", "03-bert.tar.gz", "carl@20270301T235900+0100.zip", "carl@20270303T000000Z.zip", "eva@uni.example/loop.c",
+                 "jean_smith_1_2.tar.xz", ".hidden/loop.c", "__MACOSX/x")
+        self.assertEqual(sorted(self.found()), ["anna", "bert", "carl", "eva@uni.example", "jean_smith_1_2"])
+        first, second = hand_ins.find(self.place, "03")["carl"]
+        self.assertEqual((first.handed_in(), second.handed_in()[0]), (("2027-03-01T23:59:00+01:00", "name"), "2027-03-03T00:00:00+00:00"))
+        self.assertEqual(hand_ins.left_out(self.place, "03"), [".hidden", "__MACOSX"])
+
+    def test_what_is_unclear_is_asked(self):
+        for entries, words in ((("anna/x", "anna.zip"), "has handed in twice: anna and anna.zip"),
+                               (("Tina_1_assignsubmission_file_/x", "Tina_2_assignsubmission_file_/x"), "two students are called Tina")):
+            shutil.rmtree(self.place)
+            self.put(*entries)
+            with self.assertRaisesRegex(hand_ins.Unclear, words):
+                self.found()
+
+    def test_times_of_files(self):
+        self.put("old/a", "old/b", "future.zip", "past.zip")
+        os.utime(f"{self.place}/old/a", (5, 1.8e9))
+        os.utime(f"{self.place}/old/b", (5, 1.7e9))
+        os.utime(f"{self.place}/future.zip", (5, 1 << 33))
+        os.utime(f"{self.place}/past.zip", (5, -5))
+        times = {name: found[0].handed_in() for name, found in hand_ins.find(self.place, "03").items()}
+        self.assertEqual(times, {"old": ("2027-01-15T08:00:00+00:00", "newest file"), "future": ("2242-03-16T12:56:32+00:00", "archive"),
+                                 "past": ("1970-01-01T00:00:00+00:00", "archive")})
+
+    # ---- inside of one
+
+    def taken(self, path, names=("loop.c", "loop_test.c")):
+        """(the files that are found, notes, why it is refused)"""
+        try:
+            taken = hand_in_reader.take(path, names)
+            return sorted(taken.files), taken.notes(), "" if taken.files else taken.nothing()
+        except hand_in_reader.Refused as reason:
+            return [], [], str(reason)
+
+    def test_archives_of_every_kind(self):
+        for ending, mode in ((".tar.gz", "w:gz"), (".tar.xz", "w:xz"), (".tar.bz2", "w:bz2"), (".tar", "w"), (".zip", "w:gz"), ("", "w:xz")):
+            path = f"{self.place}/x{ending}"
+            tarred(path, {"a/loop.c": "x", "loop_test.c": "y"}, mode)
+            self.assertEqual(self.taken(path)[0], ["loop.c", "loop_test.c"], ending)
+
+    def test_one_archive_inside(self):
+        tarred(f"{self.place}/a/03-anna.tar.gz", {"loop.c": "x"})
+        write(f"{self.place}/a/onlinetext.html", "hello")
+        self.assertEqual(self.taken(f"{self.place}/a")[0], ["loop.c"])
+        with zipfile.ZipFile(f"{self.place}/b.zip", "w") as archive:
+            archive.write(f"{self.place}/a/03-anna.tar.gz", "folder/03-anna.tar.gz")
+        self.assertEqual(self.taken(f"{self.place}/b.zip")[0], ["loop.c"])
+        with tarfile.open(f"{self.place}/c.tar.gz", "w:gz") as archive:
+            archive.add(f"{self.place}/b.zip", "b.zip")
+        self.assertIn("none of the lab's files is in it", self.taken(f"{self.place}/c.tar.gz")[2])
+        shutil.copy(f"{self.place}/b.zip", f"{self.place}/a/again.zip")
+        self.assertIn("2 archives", self.taken(f"{self.place}/a")[2])
+        write(f"{self.place}/a/loop.c", "mine")
+        files, notes, _ = self.taken(f"{self.place}/a")
+        self.assertEqual((files, len(notes)), (["loop.c"], 2))
+        self.assertIn("03-anna.tar.gz was not looked at: it lies beside the files", " ".join(notes))
+
+    def test_names_that_are_nearly_right(self):
+        for name in ("Loop.c", "loop (1).c", "loop-2.c", "loop copy.c", "loop.c.txt", "LOOP.C"):
+            shutil.rmtree(self.place)
+            self.put(f"a/{name}")
+            self.assertIn(f"{name} would have to be called loop.c", self.taken(f"{self.place}/a")[2])
+            self.put("a/loop_test.c")
+            self.assertEqual(self.taken(f"{self.place}/a")[1], [f"loop.c is not in it; {name} is, and would have to be called loop.c"])
+
+    def test_what_is_there_is_said(self):
+        os.makedirs(f"{self.place}/empty")
+        self.assertRegex(self.taken(f"{self.place}/empty")[2], "loop.c loop_test.c; it is empty$")
+        self.put("a/report.pdf", "a/b/main.c")
+        self.assertIn("there is report.pdf, main.c", self.taken(f"{self.place}/a")[2])
+        self.put("plain")
+        self.assertIn("it is neither a folder nor an archive", self.taken(f"{self.place}/plain")[2])
+
+
+class Weeks(Folder):
+    """What is graded again, what is kept, what is said."""
+
+    def test_nothing_is_graded_twice(self):
+        for name in ("anna", "bert", "Tina Berg_12_assignsubmission_file_"):
+            self.give(name)
+        self.assertIn("3 of 3 students are graded", self.grade())
+        self.assertIn("0 graded, 3 had a record", self.grade())
+        record = read(f"{self.out}/records/anna.json")
+        self.assertEqual((record["kit"], record["handed_in_from"], record["score"]), (release.kit_version(), "newest file", 100))
+        self.assertRegex(record["handed_in"] + record["graded"], r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00){2}$")
+        self.assertRegex(record["hand_in"]["sha256"], "^[0-9a-f]{64}$")
+        self.assertEqual(self.graded(), 3)
+
+    def test_a_new_hand_in_keeps_the_old_record(self):
+        self.give("anna")
+        self.give("bert", "params")
+        self.grade()
+        self.give("bert")
+        self.assertIn("changed: bert 60 -> 100", self.grade())
+        self.assertEqual([each["score"] for each in self.old("bert")], [60])
+        states = [(row["name"], row["state"], row["score"]) for row in self.rows()]
+        self.assertEqual(sorted(states), [("anna", "graded", 100), ("bert", "graded", 100), ("bert", "withdrawn", 60)])
+
+    def test_several_hand_ins(self):
+        self.give("anna@20270301T120000Z", "params states")
+        self.give("anna@20270305T120000Z", "params")
+        self.give("bert")
+        self.grade()
+        self.assertEqual(self.scores(), {"anna": 60, "bert": 100})
+        self.assertEqual([each["score"] for each in self.old("anna")], [100])
+        rows = [row for row in self.rows() if row["name"] == "anna"]
+        self.assertEqual([(row["handed_in"][:10], row["record"], row["state"]) for row in rows],
+                         [("2027-03-01", "records/old/anna/1.json", "graded"), ("2027-03-05", "records/anna.json", "graded")])
+        self.assertIn("0 graded, 3 had a record", self.grade())
+        self.give("anna@20270303T120000Z", "states")   # arrives late, and is not the newest
+        self.grade()
+        self.assertEqual((self.scores()["anna"], self.graded()), (60, 4))
+        shutil.rmtree(f"{self.hand_ins}/anna@20270305T120000Z")
+        self.grade()
+        self.assertEqual((self.scores()["anna"], self.graded()), (40, 4))
+        self.assertEqual([row["state"] for row in self.rows() if row["name"] == "anna"], ["graded", "graded", "withdrawn"])
+        self.give("anna@20270305T120000Z", "params")
+        self.grade()
+        self.assertEqual((self.scores()["anna"], self.graded()), (60, 4))
+
+    def test_a_copy_has_the_time_of_the_first(self):
+        path = self.give("anna")
+        at(path, 1.7e9)
+        self.grade()
+        at(path, 1.8e9)   # as `cp -r` would
+        self.assertIn("0 graded, 1 had a record", self.grade())
+        self.assertEqual([row["handed_in"][:10] for row in self.rows()], ["2023-11-14"])
+        os.rename(path, f"{self.hand_ins}/anna@20270301T120000+0100")
+        self.grade()
+        self.assertEqual((read(f"{self.out}/records/anna.json")["handed_in"], self.graded()), ("2027-03-01T12:00:00+01:00", 1))
+
+    def test_the_same_files_packed_again(self):
+        tarred(f"{self.hand_ins}/anna.tar.gz", {"bytes.c": "params\n"})
+        self.grade()
+        tarred(f"{self.hand_ins}/anna.tar.gz", {"folder/bytes.c": "params\n", "notes.txt": "x"})
+        self.assertIn("0 graded, 1 had a record", self.grade())
+        self.assertIn("0 graded, 1 had a record", self.grade())
+        self.assertEqual(([row["state"] for row in self.rows()], self.graded()), (["graded"], 1))
+
+    def test_who_is_gone_is_in_no_table(self):
+        for name in ("anna", "carl"):
+            self.give(name)
+        self.grade()
+        self.run_tool("tools/report.py", self.out)
+        os.rename(f"{self.hand_ins}/carl", f"{self.place}/carl")
+        self.assertIn("1 without a hand-in now, out of all tables: carl", self.grade())
+        self.assertEqual((list(self.table()), read(f"{self.out}/summary.json")["students"]), (["anna"], 1))
+        self.run_tool("tools/report.py", self.out)
+        with open(f"{self.out}/report/index.html", encoding="utf-8") as file:
+            self.assertNotIn("carl", file.read())
+        self.assertEqual(sorted(os.listdir(f"{self.out}/report")), ["index.html", "student-anna.html"])
+        os.rename(f"{self.place}/carl", f"{self.hand_ins}/carl")
+        self.assertIn("0 graded, 2 had a record", self.grade())
+        self.assertEqual((sorted(self.table()), self.graded()), (["anna", "carl"], 2))
+
+    def test_regrade_takes_several(self):
+        for name in ("anna", "bert", "carl", "A, B"):
+            self.give(name)
+        self.grade()
+        time.sleep(1.1)   # equal records of one second are one record
+        self.assertIn("2 graded", self.grade("--regrade", "anna, bert"))
+        self.assertIn("1 graded", self.grade("--regrade=A, B"))
+        time.sleep(1.1)
+        self.assertIn("4 graded", self.grade("--regrade", "all"))
+        self.assertIn("nobody", self.grade("--regrade", "anna,nobody", status=2))
+        self.assertEqual(len(self.old("anna")), 2)
+
+    def test_refused_is_not_graded(self):
+        self.give("anna")
+        write(f"{self.hand_ins}/bert/report.pdf", "x")
+        said = self.grade()
+        self.assertIn("1 of 2 students are graded, 1 refused", said)
+        self.assertIn("mean 100.0", said)
+        self.assertIn("bert: none of the lab's files is in it: bytes.c; there is report.pdf", said)
+        self.run_tool("tools/report.py", self.out)
+        with open(f"{self.out}/report/index.html", encoding="utf-8") as file:
+            page = file.read()
+        self.assertIn("1 graded, 1 refused", page)
+        self.assertIn("100.0 <small>mean", page)
+        self.assertEqual([row["state"] for row in self.rows()], ["graded", "refused"])
+
+    def test_all_that_are_refused_are_named(self):
+        for i in range(12):
+            write(f"{self.hand_ins}/student {i:02d}/x", "")
+        self.assertEqual(len(re.findall(r"^    student \d\d: ", self.grade(), re.M)), 12)
+
+    def test_a_broken_record_does_not_stop_the_report(self):
+        for name in ("anna", "bert"):
+            self.give(name)
+        self.grade()
+        write(f"{self.out}/records/zoe.json", '{"lab": "00_by')
+        done = subprocess.run(["make", "--no-print-directory", "report", f"OUT={self.out}"], capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("zoe.json", done.stderr)
+        with open(f"{self.out}/report/index.html", encoding="utf-8") as file:
+            page = file.read()
+        self.assertTrue("zoe.json" in page and "student-anna.html" in page)
+        self.assertIn("1 not a record, and nobody's here: look at it: zoe.json", self.grade())
+
+    def test_undecided_is_graded_again_when_asked(self):
+        self.give("anna", "params fault")
+        self.give("bert")
+        self.grade(status=1)
+        self.assertIn("0 graded", self.grade(status=1))
+        self.assertIn("1 graded", self.grade("--only", "failed", status=1))
+        self.give("carl@20270301T120000Z", "fault")
+        self.give("carl@20270302T120000Z")
+        self.assertIn("2 the grader's own fault, not decided: start again with ONLY=failed: anna, carl", self.grade(status=1))
+        self.assertIn("2 graded", self.grade("--only", "failed", status=1))   # of carl's two the one
+
+    def test_entries_with_a_dot_are_named(self):
+        self.give("anna")
+        self.give(".berta")
+        self.assertIn("1 not looked at, by its name: .berta", self.grade())
+
+    def test_folders_that_are_not_there(self):
+        self.assertIn("there is no such folder", self.grade("--in", f"{self.place}/nowhere", status=2))
+        self.assertFalse(os.path.exists(self.out))
+
+
+class One(Folder):
+    """What one student saw, and what a hand-in is to `make grade00 FROM=`."""
+
+    def one(self, name, *more, status=0):
+        return self.run_tool("tools/grade_one.py", "--lab", LAB, "--build", self.build, "--in", self.hand_ins, "--out", self.out, "--name", name,
+                             *more, status=status)
+
+    def test_the_newest_hand_in_with_its_seed(self):
+        tarred(f"{self.hand_ins}/Tina Berg_12_assignsubmission_file_/00-tina.tar.gz", {"bytes.c": "params\n"})
+        self.give("anna@20270301T120000Z")
+        self.give("anna@20270302T120000Z", "states")
+        write(f"{self.hand_ins}/carl/x", "")
+        self.grade()
+        before = sorted((path, os.stat(path).st_mtime_ns) for path in class_folder.glob.glob(f"{self.out}/**", recursive=True))
+        for name, score, words in (("Tina Berg", 60, "params"), ("anna", 40, "states")):
+            said = self.one(name)
+            seed = read(f"{self.out}/records/{name}.json")["seed"]
+            self.assertIn(f"SEED={seed} ", said)
+            self.assertEqual(read(f"build/grades/one-{LAB}.json")["seed"], seed)
+            self.assertIn(f"{score} of 100 points", said)
+            with open(f"build/from/{LAB}/bytes.c", encoding="utf-8") as file:
+                self.assertEqual(file.read(), words + "\n")
+        self.assertIn("is refused: none of the lab's files is in it: bytes.c; there is x", self.one("carl", status=1))
+        self.assertIn("no hand-in is called tina; there is Tina Berg", self.one("tina", status=2))
+        self.assertIn("no class was graded into it", self.one("anna", "--out", f"{self.place}/nowhere", status=2))
+        after = sorted((path, os.stat(path).st_mtime_ns) for path in class_folder.glob.glob(f"{self.out}/**", recursive=True))
+        self.assertEqual(before, after)
+
+    def test_what_from_names(self):
+        tarred(f"{self.place}/moodle/Tina_1_assignsubmission_file_/00-x.tar.gz", {"a/bytes.c": "x"})
+        self.assertEqual(self.run_tool("tools/from_hand_in.py", LAB, f"{self.place}/moodle/Tina_1_assignsubmission_file_").strip(), f"build/from/{LAB}")
+        self.assertEqual(os.listdir(f"build/from/{LAB}"), ["bytes.c"])
+        self.give("anna")
+        self.assertEqual(os.path.realpath(self.run_tool("tools/from_hand_in.py", LAB, f"{self.hand_ins}/anna").strip()), os.path.realpath(f"{self.hand_ins}/anna"))
+        os.makedirs(f"{self.place}/empty")
+        self.assertIn("it is empty", self.run_tool("tools/from_hand_in.py", LAB, f"{self.place}/empty", status=2))
+
+
+class Kinds(Folder):
+    """Records of other checks, or of a kit that gives other points, are said before anything is graded."""
+
+    def setUp(self):
+        super().setUp()
+        for name in ("anna", "bert"):
+            self.give(name, "params")
+        self.grade()
+
+    def refused(self, words, *more):
+        """Nothing is graded, nothing is changed."""
+        before = self.graded(), self.scores()
+        said = self.grade(*more, status=2)
+        self.assertRegex(said, words)
+        self.assertIn("REGRADE=changed", said)
+        self.assertEqual((self.graded(), self.scores()), before)
+
+    def test_a_check_is_worth_more(self):
+        self.plan([PLAN[0] | {"points": 70.0}, PLAN[1]])
+        self.give("carl")
+        self.refused("2 records graded by other checks: params was worth 60, now 70: anna, bert")
+        self.refused("1 record graded by other checks.*: bert", "--regrade", "anna")
+        self.assertIn("changed: anna 60 -> 70, bert 60 -> 70", self.grade("--regrade", "changed"))
+        self.assertEqual((self.scores(), self.graded()), ({"anna": 70, "bert": 70, "carl": 110}, 5))
+        self.assertEqual([each["score"] for each in self.old("anna")], [60])
+        self.assertIn("0 graded", self.grade("--regrade", "changed"))
+
+    def test_hidden_checks(self):
+        write(f"{self.place}/mine/{LAB}.c", "/* checks */")
+        self.plan(PLAN + [{"name": "huge", "points": 5.0, "title": "", "visibility": "never"}])
+        self.refused("huge is new", "--hidden", f"{self.place}/mine")
+        self.assertIn("unlike the last time: HIDDEN is", self.grade("--hidden", f"{self.place}/mine", "--regrade", "all"))
+        self.plan(PLAN)
+        self.refused("unlike the last time: HIDDEN is not given, and was .*mine(.|\n)*huge is gone")
+        self.assertIn("0 graded, 2 had a record", self.grade("--regrade", "changed"))   # they had one by these checks
+        self.assertEqual(self.scores(), {"anna": 60, "bert": 60})
+        self.plan(PLAN + [{"name": "huge", "points": 5.0, "title": "", "visibility": "never"}])
+        self.assertIn("0 graded, 2 had a record", self.grade("--regrade", "changed", "--hidden", f"{self.place}/mine"))
+        write(f"{self.place}/mine/{LAB}.c", "/* other checks */")
+        self.plan(PLAN + [{"name": "huge", "points": 5.0, "title": "", "visibility": "never"}])
+        self.refused("the same rows, from other sources", "--hidden", f"{self.place}/mine")
+
+    def change(self, name, **more):
+        path = f"{self.out}/records/{name}.json"
+        write(path, json.dumps(read(path) | more))
+
+    def test_another_version(self):
+        first, second, _ = map(int, release.kit_version().split("."))
+        self.change("anna", kit=f"{first}.{second}.999")
+        self.assertIn("0 graded, 2 had a record", self.grade())
+        other = f"{first}.{second + 1}.0"
+        self.change("anna", kit=other)
+        self.refused(f"1 record made by kit {re.escape(other)}, and this is {re.escape(release.kit_version())}: anna")
+        for tool in (["tools/report.py", self.out], ["tools/export.py", "scores", f"{self.out}/records"]):
+            self.assertIn(f"kit {release.kit_version()} and kit {other}", self.run_tool(*tool, status=1))
+        self.assertFalse(os.path.exists(f"{self.out}/report"))
+        self.grade("--regrade", "changed")
+        self.assertEqual(self.graded(), 3)
+        self.assertEqual([each["kit"] for each in self.old("anna")], [other])
+
+    def test_a_record_of_before(self):
+        path = f"{self.out}/records/anna.json"
+        record = read(path)
+        for key in ("kit", "handed_in", "handed_in_from", "graded"):
+            del record[key]
+        del record["hand_in"]["sha256"]
+        write(path, json.dumps(record))
+        self.refused("made by kit before 1.0.0")
+        self.grade("--regrade", "changed")
+        self.assertEqual(self.graded(), 3)
+
+    def test_mixed_records_are_in_no_table(self):
+        self.change("anna", judge="another")
+        self.assertIn("different checks", self.run_tool("tools/report.py", self.out, status=1))
+        self.assertIn("different checks", self.run_tool("tools/export.py", "scores", f"{self.out}/records", status=1))
+        self.assertIn("different checks", self.run_tool("tools/term.py", self.place, status=1))
+
+    def test_an_older_hand_in_counts_too(self):
+        self.give("carl@20270301T120000Z", "params")
+        self.give("carl@20270302T120000Z", "params states")
+        self.grade()
+        path = f"{self.out}/records/old/carl/1.json"
+        write(path, json.dumps(read(path) | {"judge": "another"}))
+        self.refused("1 record graded by other checks")
+
+    def test_another_secret(self):
+        write(f"{self.place}/secret", "ab" * 32 + "\n")
+        self.assertIn("the secret is another one", self.grade("--secret", f"{self.place}/secret"))
+
+
+class Course(Folder):
+    """course.json in place of words."""
+
+    def setUp(self):
+        super().setUp()
+        self.give("anna", "params")
+
+    def settings(self, text, where=None):
+        path = f"{where or self.place}/course.json"
+        write(path, text if isinstance(text, str) else json.dumps(text))
+        return path
+
+    def test_points_and_secret(self):
+        write(f"{self.place}/s", "cd" * 32 + "\n")
+        self.settings({"points": {"00": {"params": 90}}, "secret": "s"})
+        self.grade()
+        self.assertEqual((read(f"{self.out}/records/anna.json")["total"], self.scores()), (130, {"anna": 90}))
+        self.assertFalse(os.path.exists(f"{self.out}/secret"))
+        self.settings({"points": {"00": {"params": 95}}, "secret": "s"})
+        said = self.grade(status=2)
+        self.assertIn("unlike the last time: points of the course is", said)
+        self.assertIn("params was worth 90, now 95", said)
+
+    def test_where_it_is_looked_for(self):
+        self.settings({"points": {LAB: {"params": 1}}})
+        self.settings({"points": {LAB: {"params": 2}}}, self.out)
+        given = self.settings({"points": {LAB: {"params": 3}}}, f"{self.place}/elsewhere")
+        self.grade()
+        self.assertEqual(self.scores(), {"anna": 2})
+        self.grade("--course", given, "--regrade", "changed")
+        self.assertEqual(self.scores(), {"anna": 3})
+
+    def test_the_command_line_counts_first(self):
+        os.makedirs(f"{self.place}/mine")
+        self.settings({"hidden": "mine"})
+        self.assertEqual(self.run_tool("tools/course.py", "hidden", "--out", self.out).strip(), f"{self.place}/mine")
+        self.grade("--hidden", f"{self.place}/in")
+        self.assertEqual(read(f"{self.out}/settings.json")["hidden"], f"{self.place}/in")
+
+    def test_what_is_wrong_is_said(self):
+        for text, words in (("{", "Expecting"), ("[]", "not an object"), ({"hide": "x"}, "there is no setting hide;"), ({"hidden": "x"}, "is not there"),
+                            ({"hidden": 5}, "not a path"), ({"points": {"77": {}}}, "there is no lab 77"), ({"points": {LAB: {"params": "x"}}}, "points"),
+                            ({"points": {LAB: {"nothing": 5}}}, "has no check nothing"), ({"labs": {LAB: -1}}, "weight"), ({"hints": 4}, "hints"),
+                            ({"roster": "no.csv"}, "is not there"), ("[" * 100000, "recursion")):
+            self.settings(text)
+            said = self.grade(status=2)
+            self.assertIn(words, said)
+            self.assertEqual(said.count("\n"), 1, said)
+            self.assertFalse(os.path.exists(f"{self.out}/settings.json"))
+
+    def test_a_term(self):
+        self.give("bert")
+        write(f"{self.hand_ins}/carl/x", "")
+        self.grade()
+        other = f"{self.place}/lab01"
+        shutil.copytree(self.out, other)
+        for path in (f"{other}/records/{name}.json" for name in ("anna", "bert", "carl")):
+            write(path, json.dumps(read(path) | {"lab": TWO}))
+        os.unlink(f"{other}/records/bert.json")
+        self.settings({"labs": {"00": 1, "01": 3}})
+        self.assertIn("3 students, 2 labs", self.run_tool("tools/term.py", self.place))
+        with open(f"{self.place}/term.csv", encoding="utf-8-sig", newline="") as file:
+            lines = list(csv.reader(file))
+        self.assertEqual(lines, [["name", LAB, TWO, "per cent"], ["(weight)", "1", "3", ""], ["anna", "60", "60", "60.00"],
+                                 ["bert", "100", "", "25.00"], ["carl", "0", "0", "0.00"]])
+        with open(f"{self.place}/term.html", encoding="utf-8") as file:
+            self.assertIn("refused", file.read())
+        shutil.copytree(other, f"{self.place}/twice")
+        self.assertIn("keep one", self.run_tool("tools/term.py", self.place, status=1))
+
+
+class Ends(Folder):
+    """Killed, with a full disk, by a clock that jumps: nothing is lost, and nothing graded twice."""
+
+    def check_whole(self, expected):
+        """Each hand-in has its record once, and nothing else lies in the folder."""
+        rows = self.rows()
+        self.assertEqual(sorted((row["name"], row["score"]) for row in rows), sorted(expected))
+        found = [path for path in class_folder.glob.glob(f"{self.out}/records/**/*", recursive=True) if os.path.isfile(path)]
+        self.assertEqual(len(found), len(expected), found)
+        self.assertEqual(len({row["record"] for row in rows}), len(expected))
+
+    def test_kill_at_any_moment(self):
+        expected, chance = [], random.Random(1)
+        for i in range(30):
+            for day, words, score in (("01", "params", 60), ("02", "states", 40), ("03", "params states", 100))[:1 + i % 3]:
+                self.give(f"student {i}@202703{day}T120000Z", words)
+                expected.append((f"student {i}", score))
+        kills = 0
+        while True:
+            with subprocess.Popen(self.command(), stdout=subprocess.DEVNULL, start_new_session=True) as running:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    running.wait(chance.uniform(0.3, 1.2) * (1 + kills / 8))
+                if running.poll() is not None:
+                    break
+                os.killpg(running.pid, signal.SIGKILL)
+                kills += 1
+                self.assertLess(kills, 200)
+        self.assertEqual(running.returncode, 0)
+        self.assertGreater(kills, 2)
+        self.check_whole(expected)
+        self.assertLessEqual(self.graded(), len(expected) + 2 * kills)   # what was at work when it was killed
+        self.assertIn(f"0 graded, {len(expected)} had a record", self.grade())
+
+    def test_every_step_of_saving_may_be_the_last(self):
+        """Of each call that changes the disk one time the end comes before it, one time there is no room."""
+        def record(score):
+            row = PLAN[0] | {"state": "pass" if score else "fail"}
+            return {"name": "anna", "lab": LAB, "judge": "x", "checks": [row], "hand_in": {"stamp": str(score), "sha256": str(score)}}
+
+        class Killed(BaseException):
+            pass
+
+        calls = ("open", "fsync", "replace", "makedirs", "unlink")
+        for failure in (Killed, lambda: OSError(errno.ENOSPC, "No space left on device")):
+            for last in range(40):
+                shutil.rmtree(self.out, ignore_errors=True)
+                course = class_folder.Class(self.out, LAB)
+                course.save(record(0), True)
+                real, count = {name: getattr(os, name) for name in calls}, [0]
+
+                def failing(name, *arguments, real=real, count=count, last=last, failure=failure, **more):
+                    count[0] += 1
+                    if count[0] > last and (failure is Killed or name == "open"):
+                        raise failure()
+                    return real[name](*arguments, **more)
+
+                for name in calls:
+                    setattr(os, name, lambda *arguments, name=name, **more: failing(name, *arguments, **more))
+                try:
+                    course.save(record(60), True)
+                    ended = True
+                except (Killed, class_folder.Stopped, OSError):
+                    ended = False
+                finally:
+                    for name, call in real.items():
+                        setattr(os, name, call)
+                self.assertIsNotNone(course.load("anna"), last)
+                self.assertIn(0.0, [each["score"] for _, each in course.known("anna")])
+                course.remove_parts()
+                course.save(record(60), True) if not ended else None
+                self.assertEqual([each["score"] for _, each in course.known("anna")], [60.0, 0.0], last)
+                if ended:
+                    break
+            self.assertTrue(ended)
+            self.assertGreater(last, 3)
+
+    def test_a_clock_that_jumps(self):
+        """Each run at another time, far ahead and far back: the newest hand-in stays the newest."""
+        path = self.give("anna", "params")
+        clock = textwrap.dedent("""
+            import sys; sys.path.insert(0, "tools"); sys.argv = sys.argv[1:]
+            import class_folder; class_folder.now = lambda when=sys.argv.pop(): when
+            import grade_all; grade_all.now = class_folder.now; grade_all.main()""")
+
+        def grade(when):
+            done = subprocess.run([sys.executable, "-c", clock, *self.command()[1:], when], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+
+        at(path, 4e9)
+        grade("2096-01-01T00:00:00+00:00")
+        self.assertIn("0 graded", grade("1970-01-01T00:00:00+00:00"))
+        self.give("anna", "states")
+        at(path, 1e9)   # handed in later, by a machine whose clock is slow
+        self.assertIn("changed: anna 60 -> 40", grade("1971-01-01T00:00:00+00:00"))
+        self.assertEqual((self.scores(), self.graded()), ({"anna": 40}, 2))
+        self.assertEqual([each["score"] for each in self.old("anna")], [60])
+        self.assertIn("0 graded", grade("1969-01-01T00:00:00+00:00"))
+
+    def test_two_hundred(self):
+        """A class of two hundred, with as many kills as fit: the memory of all stays what it is for ten."""
+        own = []
+        for count in (10, 200):
+            for i in range(count):
+                self.give(f"student {i}", "params" if i % 2 else "params states")
+            self.grade()
+            own.append(read(f"{self.out}/summary.json")["own_bytes"] >> 20)
+        self.assertEqual((len(self.scores()), self.graded()), (200, 200))
+        self.assertEqual(read(f"{self.out}/summary.json")["mean"], 80)
+        self.assertLess(own[1], own[0] + 8, "MiB")
+
+
+class Release(unittest.TestCase):
+    """VERSION and CHANGELOG.md."""
+
+    def test_here(self):
+        done = subprocess.run(["tools/release.py"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_what_is_wrong(self):
+        def entry(version, points="no"):
+            return f"## {version}, 2027-01-01\n\nChanges points: {points}\n\n- x\n"
+        for version, text, words in (("1.0.0", "# Changes\n", "no entry"), ("1.0.1", entry("1.0.0"), "VERSION says 1.0.1"),
+                                     ("1.0.0", entry("1.0.0", "perhaps"), "needs one line"), ("1.0.0", "## 1.0.0\n- x\n", "needs one line"),
+                                     ("1.0", entry("1.0"), "three numbers"), ("1.0.0", entry("1.0.0") + entry("1.0.1"), "is not newer"),
+                                     ("1.0.1", entry("1.0.1", "yes") + entry("1.0.0"), "first or second number")):
+            self.assertIn(words, " ".join(release.wrong(version, text)), text)
+        self.assertEqual(release.wrong("1.1.0", entry("1.1.0", "yes") + entry("1.0.1") + entry("1.0.0", "yes")), [])
+
+    def test_which_records_go_together(self):
+        self.assertTrue(release.same_points("1.2.3", "1.2.9") and release.same_points("", ""))
+        self.assertFalse(release.same_points("1.2.3", "1.3.3") or release.same_points("1.2.3", "") or release.same_points("1.2.3", "v1.2"))
+
+
+if __name__ == "__main__":
+    unittest.main()
