@@ -7,9 +7,10 @@ what a formula predicts and what was measured.
 
 A lab declares its bets in labs/LAB/bets.json: of each its name, the question, the unit, two expressions (`formula` and
 `measured`) and a sentence that is shown with the numbers. Expressions are Python's, over the facts of the lab's own run: the
-last object of its metrics, with the letters V, L, NH, C, B, T, K, S and P. `runs` has more runs, each for the bets whose
+last object of its metrics, with the letters V, L, NH, C, B, T, K, R, S and P, and `sent`: the bytes that a rank sends in
+an update. `runs` has more runs, each for the bets whose
 expressions have its name in them: other options of the same program (`train`), or a command of make whose output has numbers
-(`make`, `match`). They are made only where a bet was made.
+(`make`, `match`). With `record`, the run has `launches`, counted in the simulator's record. They are made only where a bet was made.
 """
 import json
 import math
@@ -76,6 +77,10 @@ def keep(lab, kept):
     write_json(answers_path(lab), {"version": 1, "lab": lab, "bets": kept})
 
 
+def numbers(count):
+    return f"{count} number{'s' * (count != 1)}"
+
+
 def wrapped(text, indent=""):
     return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
@@ -123,7 +128,7 @@ def ask(lab):
     if lists is None:
         sys.exit(f"lab {number_of(lab)} has no bets")
     kept, bets, status = answers(lab), lists["bets"], 0
-    print(f"Lab {number_of(lab)}: {len(bets)} numbers to predict before anything runs. They earn no points.\nAn empty line skips a question.\n")
+    print(f"Lab {number_of(lab)}: {numbers(len(bets))} to predict before anything runs. They earn no points.\nAn empty line skips a question.\n")
     try:
         for place, bet in enumerate(bets, 1):
             entry = kept.get(bet["name"], {})
@@ -159,6 +164,8 @@ def facts_of(metrics):
     for name, key in (("counted", "memory_by_kind"), ("predicted", "predicted_by_kind")):
         kinds = last.get(key, {})
         facts[name] = types.SimpleNamespace(**kinds, total=sum(kinds.values()))
+    for rank in last.get("ranks", [])[:1]:
+        facts |= {key: rank[key] for key in ("sent", "predicted_sent") if key in rank}
     facts["last_rate"] = steps[-1]["learning_rate"] if steps else None
     facts["first_rate"] = max((line["learning_rate"] for line in steps), default=None)
     return facts
@@ -173,16 +180,28 @@ def reason(lab, status, said):
     return needs[0] if needs else FAILED
 
 
+def launches_in(path):
+    """{"launches": n}: what the host had the device launch, kernels, matrix products and whole graphs; {} without a record."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            entries = [json.loads(line) for line in file]
+    except (OSError, ValueError):
+        return {}
+    return {"launches": sum(entry["kind"] in ("launch", "product", "graph") and "graph" not in entry for entry in entries)}
+
+
 def run_beside(lab, program, run):
     """One of the lab's `runs`: (its facts or None, why there are none)."""
     clean = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     with tempfile.TemporaryDirectory() as folder:
-        metrics = os.path.join(folder, "metrics")
+        metrics, record = os.path.join(folder, "metrics"), os.path.join(folder, "record")
+        clean |= {"CUDASIM_RECORD": record} if run.get("record") else {}
         train = [program, "--metrics", metrics, *shlex.split(run.get("train", ""))]
         make = ["make", "--no-print-directory", *shlex.split(run.get("make", ""))]
         done = subprocess.run(train if "train" in run else make, env=clean, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               stdin=subprocess.DEVNULL, text=True, errors="replace", check=False)
         facts = facts_of(metrics) if "train" in run else {}
+        facts = facts | launches_in(record) if facts is not None else None
     for name, pattern in run.get("match", {}).items():
         found = re.search(pattern, done.stdout)
         facts = facts | {name: float(found[1])} if found and facts is not None else None
@@ -292,7 +311,7 @@ def run_lab(lab, command):
     if status == 0 and facts is not None:
         show(lab, lists, facts, command[0])
     elif status == HOLE:
-        print(f"Bets: measured {reason(lab, status, ''.join(said))}. make bet{number_of(lab)} asks for {len(lists['bets'])} numbers before that.")
+        print(f"Bets: measured {reason(lab, status, ''.join(said))}. make bet{number_of(lab)} asks for {numbers(len(lists['bets']))} before that.")
     return status if status >= 0 else 128 - status
 
 

@@ -49,7 +49,7 @@ def settings(sections):
     print("INPUT =", *(json.dumps(path) for path in there + own))
     # A proof has a lab of its own, which is in the book only when LABS= names it.
     print("EXCLUDE =", *(path for path in ("grader/proof",) if not OWN.startswith(path)))
-    print("EXAMPLE_PATH =", *(path for path in SOURCES if os.path.exists(path)))
+    print("EXAMPLE_PATH =", *(json.dumps(path) for path in [*SOURCES, *(f"{OWN}/{source}" for source in SOURCES if OWN)] if os.path.exists(path)))
     print("ENABLED_SECTIONS =", *sections)
 
 

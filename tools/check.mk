@@ -2,8 +2,8 @@
 SOURCES = $(shell git ls-files '*.c' '*.h' '*.cu' '*.cuh' 2>/dev/null || \
              find kernels common train cudasim grader labs solutions -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 FORMATTED = $(filter-out $(KNOWN:%=labs/%) $(APART:%=labs/%) grader/proof/example/labs/%.c grader/proof/example/labs/%.cu,$(SOURCES))
-.PHONY: check check-format check-arrows check-stubs check-headers check-warnings check-table check-words check-names check-mutants check-prove check-absent format
-check: check-format check-arrows check-stubs check-headers check-warnings check-table check-words check-names check-mutants check-prove check-absent
+.PHONY: check check-format check-arrows check-stubs check-headers check-warnings check-table check-words check-names check-mutants check-prove check-release check-absent check-labs format
+check: check-format check-arrows check-stubs check-terms check-headers check-warnings check-table check-words check-names check-mutants check-prove check-release check-absent check-labs
 	@echo "check: all good"
 
 format:
@@ -33,6 +33,12 @@ check-absent: graders
 	@grader/proof/absent.py
 check-prove:
 	@! test -e tools/prove_test.py || tools/prove_test.py
+# Every lab.json of the kit is as its schema says, and so is the page about them.
+check-labs:
+	@tools/lab_keys.py --check
+# The newest entry of CHANGELOG.md is that of VERSION, and numbers say whether points change.
+check-release:
+	@tools/release.py
 check-words:
 	@tools/check_words.py
 # Every line that a mutant of the kit changes is there, and enough unit tests are named by one.

@@ -23,10 +23,12 @@ EXAMPLES = {"00_bytes.c", "blur.cu", "file.cu", "labs.mk", "llm.c", "my.cu", "na
             "sum.cu", "test17.cu", "train_gpt2_fp32.cu", "x.cu"}
 # Where a path may begin: here, in labs/, or at the toy lab of a package test.
 ROOTS = ("", "labs/", "grader/proof/example/")
+# Folders that a reader makes while a page is walked: a package, and hand-ins.
+OF_THE_READER = re.compile(r"^(?:mine|class/\w+)/")
 ARCHITECTURE = "docs/architecture.md"
 FORMER_NAMES = "docs/porting_hidden_checks.md"   # names files of the release before
 # Pages that are made from other files, and this one, which has the patterns.
-GENERATED = re.compile(r"docs/(cheating_table|instructors_table|cudasim_table|mutant_ids)\.md|tools/check_words\.py")
+GENERATED = re.compile(r"docs/(cheating_table|instructors_table|outcomes|cudasim_table|mutant_ids)\.md|tools/check_words\.py")
 SPELT_RIGHT = "dout,datas,nin,nd,statics"
 # Behind as in leave behind, and gnuplot's word.
 ALLOWED = re.compile(r"\b[Ll](?:eft|eaves?|eaving)\b(?: [\w,*]+){0,6}\s(?:\* )?behind|#\w+' behind|^\s+\"behind", re.M)
@@ -108,15 +110,16 @@ def names_of_files():
 
 @functools.lru_cache(maxsize=None)
 def names_in_code():
-    code = "\n".join(read(path) for path in tracked() if path.endswith(C + (".py", ".sh")))
-    return set(re.findall(r"\w+", re.sub(r"/\*.*?\*/|//[^\n]*", " ", code, flags=re.S)))
+    code = [re.sub(r"/\*.*?\*/|//[^\n]*", " ", read(path), flags=re.S) for path in tracked() if path.endswith(C)]
+    code += [read(path) for path in tracked() if path.endswith((".py", ".sh"))]
+    return set(re.findall(r"\w+", "\n".join(code)))
 
 
 def wrong_names(path):
     """Files and functions, and in a page the lines of a source that it shows."""
     text = prose(path)
     for named in re.finditer(r"(?<![\w.<>/$*%}-])[\w./-]+\.(?:h|cu|cuh|c|py|sh|mk|mutants|variants)\b(?!\.)", text):
-        name = named[0]
+        name = OF_THE_READER.sub("", named[0])
         if "NN" in name or os.path.basename(name) in EXAMPLES or path == FORMER_NAMES:
             continue
         if not (any(os.path.exists(root + name) for root in ROOTS) if "/" in name else name in names_of_files()):

@@ -1,33 +1,44 @@
 #!/usr/bin/env python3
-"""Takes grades to where they are kept: from one record, or for `scores` from all records of a folder.
+"""Takes grades to where they are kept: from one record, or for `scores` from a folder that a class was graded into.
 
-    tools/export.py gradescope|classroom|autolab|prairielearn|junit|text RECORD
+    tools/export.py gradescope|classroom50|autolab|prairielearn|junit|text RECORD
                     [--output FILE] [--after-due-date]
-    tools/export.py scores RECORDS-FOLDER [--output FILE]
+    tools/export.py scores OUT [--output FILE] [--policy FILE] [--roster FILE]
     tools/export.py pending LAB            what lies at Gradescope until a record does
 
 Without --output it writes to standard output. See docs/exports.md.
 """
 import argparse
-import glob
 import os
 import sys
 
-from class_folder import Stopped, write_whole
+from class_folder import Stopped, Unusable, write_whole
 from exports import formats
-from exports.record import BadRecord, load, one_line
+from exports.record import BadRecord, load
 
 
-def load_all(folder):
-    """The records of a folder. One that cannot be read is said, and no grade is invented for it."""
-    records, bad = [], []
-    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*.json"))):
-        try:
-            record = load(path)
-            records.append(record | {"name": record["name"] or one_line(os.path.basename(path)[:-5])})
-        except BadRecord as error:
-            bad.append(str(error))
-    return records, bad
+def scores(options):
+    """The table of a class. Without a policy it takes nothing but Python."""
+    from exports import layout   # pylint: disable=import-outside-toplevel # a handout has single records only
+    folder = options.path
+    records, bad = layout.newest(folder) if os.path.isdir(os.path.join(folder, "records")) else layout.some(layout.json_in(folder))
+    if not records and not bad:
+        raise BadRecord(f"{folder}: there are no records")
+    try:
+        layout.settle(options, folder)
+    except Unusable as error:
+        print(f"export: {error}", file=sys.stderr)
+        sys.exit(2)
+    if not options.policy:
+        return formats.scores(records), bad
+    from exports import policy, roster   # pylint: disable=import-outside-toplevel # they need jsonschema
+    try:
+        rows = roster.load(options.roster) if options.roster else ()
+        results, said = policy.results(policy.load(options.policy), records, rows)
+    except (policy.BadPolicy, BadRecord) as error:
+        print(f"export: {error}", file=sys.stderr)
+        sys.exit(2)
+    return formats.scores(records, results, policy.duration), bad + said
 
 
 def export(options):
@@ -35,19 +46,19 @@ def export(options):
     if options.format == "pending":
         return formats.gradescope_pending(options.path), []
     if options.format == "scores":
-        records, bad = load_all(options.path)
-        if not records and not bad:
-            raise BadRecord(f"{options.path}: there are no records")
-        return formats.scores(records), bad
+        return scores(options)
     return formats.FORMATS[options.format](load(options.path), options.after_due_date), []
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("format", choices=[*formats.FORMATS, "scores", "pending"])
-    parser.add_argument("path", help="a record; for scores a folder of them; for pending a lab")
+    parser.add_argument("path", help="a record; for scores the folder of a class, or one of records; for pending a lab")
     parser.add_argument("--output", help="write to this file, whole or not at all")
     parser.add_argument("--after-due-date", action="store_true", help="show what students may see from then on")
+    parser.add_argument("--policy", help="for scores: policy.json")
+    parser.add_argument("--roster", help="for scores: roster.csv, whose names the policy may use")
+    parser.add_argument("--course", help="for scores: course.json, which may name both")
     parser.add_argument("--build", help=argparse.SUPPRESS)   # named the program that wrote JUnit; no longer needed
     options = parser.parse_args()
     try:
@@ -60,7 +71,7 @@ def main():
     except (BadRecord, Stopped, OSError) as error:
         sys.exit(f"export: {error}")
     for line in bad:
-        print(f"export: left out: {line}", file=sys.stderr)
+        print(f"export: {line}", file=sys.stderr)
     sys.exit(1 if bad else 0)
 
 

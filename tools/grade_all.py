@@ -1,100 +1,40 @@
 #!/usr/bin/env python3
 """Grades every hand-in of a folder: `make grade-all LAB=03 IN=folder OUT=folder`.
 
-One record each in OUT/records. Killed at any moment and started again, it goes on where it was: a hand-in that has a
-whole record is not graded again, unless its files have changed. A hand-in has a name of its own, NAME or NAME.zip or
-NAME.tar.gz, and a seed made from that name and the secret of the class, in OUT/secret.
+One record for each in OUT/records (tools/class_folder.py). Killed at any moment and started again, it goes on where it
+was: a hand-in that has a whole record is not graded again, unless its files have changed. Who has handed in what, the
+names in IN say (tools/hand_ins.py). Records that were made by other checks, or by a kit that gives other points, are
+said before anything is graded, and stand in no table with new ones. A student has a seed of its own, made from the name
+and the secret of the class.
 """
 import argparse
 import concurrent.futures
 import glob
-import hashlib
 import json
 import os
 import re
-import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import zlib
 
 import blame
-import hand_in_reader
+import checks
+import course as settings_file
+import from_hand_in
+import hand_ins as handed_in
+import summary
+from class_folder import Class, Stopped, Unusable, lock, now, undecided, work_folder, write_json, write_whole
+from hand_ins import shown
 from lab_files import path_of
-from class_folder import Class, Stopped, lock, undecided, work_folder, write_json, write_whole
+from release import kit_version
+from slurm import done_note, of_shard, on_slurm, shard
 
 LIMIT_SECONDS = 3600        # for one hand-in: only a fault of the grader reaches it
 WORK_ROOM, OUT_ROOM = 64 << 20, 256 << 10   # bytes that must be free, or results are not believed
-ENDINGS = (".tar.gz", ".tgz", ".zip")
-
-
-# ---- the hand-ins -----------------------------------------------------------------------------------
-
-class HandIn:
-    """A name and where it lies."""
-
-    def __init__(self, path, number):
-        base = os.path.basename(path)
-        ending = next((e for e in ENDINGS if base.lower().endswith(e) and not os.path.isdir(path)), "")
-        name = base[:len(base) - len(ending)]
-        self.name = name.removeprefix(number + "-") or name   # as `make handin03` calls it
-        self.path = path
-
-    def stamp(self):
-        """Changes when the hand-in might have."""
-        seen = hashlib.sha256()
-        places = [self.path]
-        if os.path.isdir(self.path):
-            places += sorted(os.path.join(folder, name) for folder, _, files in os.walk(self.path) for name in files)
-        for place in places:
-            found = os.lstat(place)
-            seen.update(f"{place.removeprefix(self.path)!a} {found.st_size} {found.st_mtime_ns}\n".encode())
-        return seen.hexdigest()[:32]
-
-
-def is_hand_in(entry):
-    """What a system or an editor leaves beside hand-ins is called so."""
-    return not entry.startswith(".") and entry != "__MACOSX"
-
-
-def left_out(folder):
-    """What is in the folder and not looked at. A student's work might be called so."""
-    return sorted(entry for entry in os.listdir(folder) if not is_hand_in(entry))
-
-
-def find_hand_ins(folder, lab):
-    """All of them by name. A name that is there twice is the instructor's to settle."""
-    found = {}
-    for entry in sorted(filter(is_hand_in, os.listdir(folder))):
-        hand_in = HandIn(os.path.join(folder, entry), lab.split("_")[0])
-        if hand_in.name in found:
-            raise Stopped(f"{shown(hand_in.name)} has handed in twice: "
-                          f"{shown(found[hand_in.name].path)} and {shown(hand_in.path)}; keep one")
-        found[hand_in.name] = hand_in
-    if not found:
-        others = ", ".join(map(shown, left_out(folder)))
-        raise Stopped(f"{folder}: there is no hand-in in it" + (f"; not looked at, by its name: {others}" if others else ""))
-    return list(found.values())
-
-
-def shard(text):
-    """"0/3", and so on to "2/3"."""
-    part, parts = (int(number) for number in text.split("/"))
-    if not 0 <= part < parts:
-        raise ValueError(text)
-    return text
-
-
-def of_shard(hand_ins, shard):
-    """A part that does not change when others hand in."""
-    if shard is None:
-        return hand_ins
-    part, parts = (int(number) for number in shard.split("/"))
-    return [each for each in hand_ins if zlib.crc32(os.fsencode(each.name)) % parts == part]
+MOST_NAMED = 8
 
 
 # ---- one hand-in ------------------------------------------------------------------------------------
@@ -104,46 +44,29 @@ class Grader:
 
     def __init__(self, course, options, work):
         self.course, self.work, self.min_sandbox = course, work, options.min_sandbox
-        self.blame_seconds = options.blame
+        self.blame_seconds, self.points = options.blame, options.points
+        self.checks, self.kit = options.checks, kit_version()
         self.program = f"{options.build}/bin/grade"
         self.plan, self.cache = path_of(course.lab, "lab.json"), "build/cache"
         self.judge, self.recipes = f"{work}/judge/{course.lab}", f"{work}/recipes.json"
-        programs = self.copy_judge(f"{options.build}/judge/{course.lab}")
+        self.copy_judge(f"{options.build}/judge/{course.lab}")
         shutil.copy(f"{options.build}/grade/{course.lab}.json", self.recipes)
         os.makedirs(self.cache, exist_ok=True)
         # A compiler's name for the folder it worked in is of no use.
         self.built_in = re.compile(re.escape(work) + r"/grade-\w+/(work/)?(submission/)?")
-        with open(self.plan, encoding="utf-8") as file:
-            text = file.read()
-        self.checks = hashlib.sha256(programs + text.encode()).hexdigest()[:16]
-        self.files = [hole["file"] for hole in json.loads(text)["holes"]]
 
     def copy_judge(self, built):
-        """The judge, and the programs that run beside its probes; the bytes of all."""
-        contents = b""
+        """The judge, and the programs that run beside its probes."""
         os.makedirs(os.path.dirname(self.judge), mode=0o711)
         for path in [built, *sorted(glob.glob(glob.escape(built) + "-*"))]:
             shutil.copy(path, os.path.dirname(self.judge))
-            with open(path, "rb") as file:
-                contents += file.read()
-        return contents
-
-    def unpack(self, hand_in, folder):
-        """What the reader says: {"files", "notes"}, or {"refused"}."""
-        done = subprocess.run([sys.executable, "-I", hand_in_reader.__file__, hand_in.path, folder, self.course.lab,
-                               *self.files], capture_output=True, check=False)
-        if done.returncode == 0:
-            return json.loads(done.stdout)
-        if done.returncode == hand_in_reader.REFUSED:
-            return {"refused": done.stdout.decode(errors="replace").strip()}
-        return {"refused": "it cannot be unpacked within the limits of time and memory"}
 
     def run(self, name, folder, refused, more=()):
         """Runs the sandboxed grader; its record. The seed goes through a pipe: anyone can see arguments."""
         output = f"{folder}.json"
         command = [self.program, "--parent", str(os.getpid()), "--lab", self.course.lab, "--from", folder,
                    "--judge", self.judge, "--plan", self.plan, "--recipes", self.recipes, "--cache", self.cache,
-                   "--output", output, "--min-sandbox", str(self.min_sandbox), "--seed", "-", *more]
+                   "--output", output, "--min-sandbox", str(self.min_sandbox), "--kit", self.kit, "--seed", "-", *more]
         command += ["--refuse", f"refused: {refused}"] if refused else []
         try:
             done = subprocess.run(command, input=self.course.seed(name) + "\n", text=True, errors="replace", check=False,
@@ -163,54 +86,95 @@ class Grader:
         for folder, room in ((self.work, WORK_ROOM), (self.course.out, OUT_ROOM)):
             disk = os.statvfs(folder)
             if disk.f_bavail * disk.f_frsize < room:
-                raise Stopped(f"{folder}: the disk is full: less than {room >> 10} KiB are free")
+                raise Stopped(f"{folder}: the disk is full: less than {room >> 10} KiB are free. Make room and start again")
 
-    def grade(self, hand_in, again):
-        """The record of a hand-in, and whether it was made now: not if the one that is there is of the same files."""
-        before = None if again else self.course.load(hand_in.name)
-        stamp = hand_in.stamp()
-        if before and before["hand_in"]["stamp"] == stamp:
-            return before, False
+    def is_current(self, record):
+        return checks.is_current(record, self.checks, self.kit)
+
+    def grade(self, hand_in, again, newest):
+        """(path, record, whether it was made now) of a hand-in. It was not if one is there of the same files, by the same checks."""
+        hand_in.look_again()
+        known = [(path, record) for path, record in self.course.known(hand_in.name) if self.is_current(record)]
+        path, before = self.course.record_of(hand_in, known)
+        if before and not again(before):
+            before = self.in_time(path, before, hand_in)
+            return self.course.make_latest(hand_in, path, newest), before, False
         self.check_room()
         folder = tempfile.mkdtemp(prefix="in-", dir=self.work)
         try:
-            taken = self.unpack(hand_in, folder)
-            if before and all(before["hand_in"].get(key) == taken.get(key) for key in ("files", "refused")):
-                if before["hand_in"].get("bets", {}) != taken.get("bets", {}):   # they have no part in the grade
-                    self.course.save(before | {"hand_in": {"stamp": stamp, **taken}})
-                return before, False
+            taken = from_hand_in.read(self.course.lab, hand_in.path, folder, hand_in.files)
+            path, same = next(((path, record) for path, record in known if not before and has_taken(record, taken)), (None, None))
+            if same:
+                return path, self.course.note_same(path, same, hand_in, taken), False
             record = self.run(hand_in.name, folder, taken.get("refused"))
             blame.add(record, self.blame_seconds, lambda more: self.run(hand_in.name, folder, None, more))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         self.check_room()
-        record.update(name=hand_in.name, judge=self.checks, hand_in={"stamp": stamp, **taken})
-        record["from"] = os.path.basename(hand_in.path)
-        self.course.save(record)
-        return record, True
+        at, where = self.course.handed_in(hand_in, before)
+        record.update(name=hand_in.name, judge=self.checks, graded=now(), handed_in=at, handed_in_from=where)
+        record.update({"from": hand_in.entry, "hand_in": {"stamp": hand_in.stamp(), "sha256": hand_in.sha256(), **taken}})
+        record["hand_in"].update({"lms": hand_in.lms} if hand_in.lms else {})
+        add_up(record, self.points)
+        return self.course.save(record, newest), record, True
+
+    def in_time(self, path, record, hand_in):
+        """The same record. A time in a name counts before one that was taken from a file."""
+        if hand_in.said and record["handed_in"] != hand_in.handed_in()[0]:
+            record["handed_in"], record["handed_in_from"] = hand_in.handed_in()
+            write_json(path, record)
+        return record
+
+    def grade_student(self, hand_ins, again, progress):
+        """All that a student has handed in, the newest last, whose record is then the student's."""
+        known = self.course.known(hand_ins[0].name)
+        times = {each: self.course.handed_in(each, self.course.record_of(each, known)[1])[0] for each in hand_ins}
+        hand_ins = sorted(hand_ins, key=lambda each: handed_in.moment(times[each]))
+        for hand_in in hand_ins:
+            path, record, fresh = self.grade(hand_in, again, hand_in is hand_ins[-1])
+            progress.line(hand_in.name, record, fresh)
+        self.course.make_latest(hand_in, path, True)
+
+
+def has_taken(record, taken):
+    """Whether a record is of the same files. One that was refused is looked at again."""
+    return "files" in taken and record["hand_in"].get("files") == taken["files"]
+
+
+def add_up(record, points):
+    """With the points that the course gives."""
+    for row in checks.worth(record["checks"], points):
+        row["earned"] = row["points"] if row["state"] == "pass" else 0
+    record["score"], record["total"] = (sum(row[key] for row in record["checks"]) for key in ("earned", "points"))
 
 
 # ---- all of them ------------------------------------------------------------------------------------
 
-def shown(name):
-    """Nothing that a terminal could take for more than text."""
-    return "".join(c if c.isprintable() else "?" for c in name)
-
-
 class Progress:
-    """One line, written over on a terminal. Records that are there already say nothing of the time that is left."""
+    """One line, written over on a terminal. Records that are there already say nothing of the time that is left, nor does
+    anything once the last are being graded."""
 
     def __init__(self, total):
-        self.total, self.done, self.fresh = total, 0, 0
-        self.begin, self.terminal = time.monotonic(), sys.stdout.isatty()
+        self.total, self.begun, self.done, self.fresh = total, 0, 0, 0
+        self.begin, self.terminal, self.lock = time.monotonic(), sys.stdout.isatty(), threading.Lock()
+
+    def start(self, count):
+        with self.lock:
+            self.begun += count
+
+    def left(self):
+        if self.begun == self.total:
+            return f"{self.total - self.done} at work" if self.done < self.total else "all done"
+        seconds = (time.monotonic() - self.begin) / self.fresh * (self.total - self.done)
+        return f"left {int(seconds // 60)}:{int(seconds % 60):02d}"
 
     def line(self, name, record, fresh):
-        self.done, self.fresh = self.done + 1, self.fresh + fresh
-        if fresh:
-            left = (time.monotonic() - self.begin) / self.fresh * (self.total - self.done)
-            text = (f"{self.done}/{self.total}  left {int(left // 60)}:{int(left % 60):02d}  {shown(name)}: "
-                    f"{record['score']:g} of {record['total']:g}{', not decided' if undecided(record) else ''}")
-            print(f"\r\033[K{text}" if self.terminal else text, end="" if self.terminal else "\n", flush=True)
+        with self.lock:
+            self.done, self.fresh = self.done + 1, self.fresh + fresh
+            if fresh:
+                text = (f"{self.done}/{self.total}  {self.left()}  {shown(name)}: "
+                        f"{record['score']:g} of {record['total']:g}{', not decided' if undecided(record) else ''}")
+                print(f"\r\033[K{text}" if self.terminal else text, end="" if self.terminal else "\n", flush=True)
 
     def end(self):
         seconds = max(time.monotonic() - self.begin, 1e-3)
@@ -218,114 +182,102 @@ class Progress:
               + (f"; {60 * self.fresh / seconds:.0f} a minute" if self.fresh else ""))
 
 
-def grade_them(grader, hand_ins, again, jobs):
+def grade_them(grader, students, again, jobs):
     """Side by side. The first trouble of the grader's own stops all."""
-    stop, progress = threading.Event(), Progress(len(hand_ins))
+    stop, progress = threading.Event(), Progress(sum(map(len, students.values())))
 
-    def one(hand_in):
-        return (None, False) if stop.is_set() else grader.grade(hand_in, again)
+    def one(hand_ins):
+        if not stop.is_set():
+            progress.start(len(hand_ins))
+            grader.grade_student(hand_ins, again, progress)
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        futures = {pool.submit(one, hand_in): hand_in for hand_in in hand_ins}
+        futures = [pool.submit(one, hand_ins) for hand_ins in students.values()]
         try:
             for future in concurrent.futures.as_completed(futures):
-                record, fresh = future.result()
-                if record is not None:
-                    progress.line(futures[future].name, record, fresh)
+                future.result()
         finally:
             stop.set()
             progress.end()
 
 
-def choose(course, hand_ins, options):
-    """Which to look at, and whether to grade them even if they have a record."""
-    if options.regrade:
-        return [each for each in hand_ins if each.name in options.regrade], True
+def all_decided(course, name, hand_ins):
+    known = course.known(name)
+    records = [course.record_of(hand_in, known)[1] for hand_in in hand_ins]
+    return all(record is not None and not undecided(record) for record in records)
+
+
+def choose(course, students, options):
+    """(whom to look at, which of their records are made again)"""
     if options.only == "failed":
-        records = ((each, course.load(each.name)) for each in hand_ins)
-        return [each for each, record in records if record is None or undecided(record)], True
-    return hand_ins, False
+        return {name: hand_ins for name, hand_ins in students.items() if not all_decided(course, name, hand_ins)}, undecided
+    if options.regrade and options.regrade != {CHANGED}:
+        return {name: students[name] for name in students if name in options.regrade}, lambda record: True
+    return students, lambda record: False
 
 
-# ---- the summary ------------------------------------------------------------------------------------
+# ---- what has changed since the last time -----------------------------------------------------------
 
-def summarize(course, hand_ins):
-    """Reads one record after the other, and keeps a few numbers of each."""
-    scores, lost, again, refused, missing, judges, judge_bytes = {}, {}, [], [], [], set(), 0
-    for hand_in in hand_ins:
-        record = course.load(hand_in.name)
-        if record is None:
-            missing.append(hand_in.name)
-            continue
-        scores[hand_in.name] = record["score"]
-        judges.add(record["judge"])
-        (again if undecided(record) else refused if "refused" in record["hand_in"] else []).append(hand_in.name)
-        for row in record["checks"]:
-            judge_bytes = max(judge_bytes, row.get("judge_bytes", 0))
-            lost[row["name"]] = lost.get(row["name"], 0) + (row["state"] not in ("pass", "not run"))
-    values = list(scores.values())
-    return {"version": 1, "lab": course.lab, "hand_ins": len(hand_ins), "graded": len(scores), "missing": missing,
-            "undecided": again, "refused": refused, "judges": sorted(judges), "lost": lost, "judge_bytes": judge_bytes,
-            "own_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10,
-            "mean": statistics.fmean(values) if values else None,
-            "median": statistics.median(values) if values else None, "scores": scores}
+ALL, CHANGED = "all", "changed"
 
 
-def print_summary(summary, out):
-    print(f"{summary['graded']} of {summary['hand_ins']} hand-ins have a record in {out}/records")
-    if summary["graded"]:
-        print(f"mean {summary['mean']:.1f}, median {summary['median']:g}; lost by: " + ", ".join(
-            f"{name} {count}" for name, count in sorted(summary["lost"].items(), key=lambda entry: -entry[1])[:5]))
-    for key, text in (("left_out", "not looked at, by its name"), ("refused", "refused, 0 points (the record says why)"),
-                      ("missing", "not graded: start again"),
-                      ("undecided", "the grader's own fault, not decided: start again with ONLY=failed")):
-        if summary[key]:
-            names = ", ".join(shown(name) for name in summary[key][:8])
-            print(f"{len(summary[key])} {text}: {names}{', ...' if len(summary[key]) > 8 else ''}")
-    if len(summary["judges"]) > 1:
-        print("the checks have changed since some were graded: REGRADE=all grades all hand-ins by the same")
-    print(f"peak memory: {summary['own_bytes'] / 1048576:.0f} MiB for all, {summary['judge_bytes'] / 1048576:.0f} MiB for a judge")
+def names_to_regrade(words, students):
+    """The students that REGRADE names: one, several with commas between them, all; or {CHANGED}."""
+    if words == [CHANGED]:
+        return {CHANGED}
+    names = set()
+    for word in words:
+        names |= set(students) if word == ALL else {word} if word in students else {name.strip() for name in word.split(",")} - {""}
+    for name in sorted(names - set(students)):
+        raise Unusable(f"no hand-in is called {shown(name)}")
+    return names
 
 
-# ---- more than one machine --------------------------------------------------------------------------
+def stale(course, students, options):
+    """{reason: names} of those with a record of another kind than those that would be made now."""
+    found = {}
+    for name, hand_ins in students.items():
+        known = course.known(name)
+        for hand_in in hand_ins:
+            _, record = course.record_of(hand_in, known)
+            if record and not checks.is_current(record, options.checks, kit_version()):
+                found.setdefault(checks.why_not(record, options.plan, kit_version()), {})[name] = True
+    return {reason: list(names) for reason, names in found.items()}
 
-def still_runs(job):
-    """Slurm forgets a job some time after its end. Where it gives no answer at all, it is asked again."""
-    done = subprocess.run(["squeue", "--noheader", "--jobs", job], capture_output=True, text=True, check=False)
-    return bool(done.stdout.strip()) if done.returncode == 0 else "Invalid job id" not in done.stderr
+
+def check_stale(course, students, options):
+    """Records of two kinds never stand in one table."""
+    if options.regrade == {CHANGED}:
+        return
+    left = stale(course, {name: each for name, each in students.items() if name not in options.regrade}, options)
+    for reason, names in left.items():
+        print(f"{len(names)} {'record' if len(names) == 1 else 'records'} {reason}: "
+              f"{', '.join(map(shown, names[:MOST_NAMED]))}{', ...' if len(names) > MOST_NAMED else ''}")
+    if left:
+        sys.stdout.flush()
+        raise Unusable("nothing is graded: REGRADE=changed grades these again, and keeps the old records; or take another OUT")
 
 
-def done_note(out, shard):
-    """The file that a shard leaves as its last act."""
-    return os.path.join(out, ".done-" + shard.replace("/", "-of-"))
+def settings_of(course, options):
+    return {"hidden": options.hidden or "", "points": options.points, "secret": course.which_secret(), "min_sandbox": options.min_sandbox,
+            "kit": kit_version(), "judge": options.checks}
 
 
-def on_slurm(course, hand_ins, options, arguments):
-    """The same command once for each shard, in an array of jobs; waits for all of them. Those that did not come to their
-    end: a hand-in that is graded again has a record in any case."""
-    parts = min(options.slurm, len(hand_ins))
-    notes = [done_note(course.out, f"{part}/{parts}") for part in range(parts)]
-    for note in filter(os.path.exists, notes):
-        os.unlink(note)
-    submit = ["sbatch", "--parsable", f"--array=0-{parts - 1}", "--job-name", f"grade-{course.lab}",
-              "--output", os.path.join(course.out, "slurm-%a.log"), "--chdir", os.getcwd(), *options.sbatch.split(),
-              "tools/slurm_shard.sh", *arguments]
+def say_changed_settings(course, now_set):
+    """Where the last run had other settings: a line for each."""
     try:
-        done = subprocess.run(submit, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        raise Stopped("there is no sbatch here: Slurm's packages are called slurm-wlm and munge") from None
-    if done.returncode != 0:
-        raise Stopped(f"sbatch: {done.stderr.strip()}")
-    job = done.stdout.strip().split(";")[0]
-    print(f"Slurm job {job}: {parts} shards, logs in {course.out}/slurm-*.log", flush=True)
-    before = -1
-    while still_runs(job):
-        graded = sum(os.path.exists(course.path(each.name)) for each in hand_ins)
-        if graded != before:
-            print(f"{graded}/{len(hand_ins)}", flush=True)
-        before = graded
-        time.sleep(options.poll)
-    return [str(part) for part, note in enumerate(notes) if not os.path.exists(note)]
+        with open(os.path.join(course.out, "settings.json"), encoding="utf-8") as file:
+            before = json.load(file)
+    except (OSError, ValueError):
+        return
+    names = {"hidden": "HIDDEN", "min_sandbox": "MIN_SANDBOX", "points": "points of the course", "kit": "kit"}
+    for key, value in now_set.items() if isinstance(before, dict) else ():
+        if key in names and before.get(key, value) != value:
+            print(f"unlike the last time: {names[key]} is {json.dumps(value) if value else 'not given'}, "
+                  f"and was {json.dumps(before[key]) if before[key] else 'not given'}")
+    if before.get("secret", now_set["secret"]) != now_set["secret"]:
+        print("unlike the last time: the secret is another one, and so are all seeds")
+    sys.stdout.flush()
 
 
 # ---- the command line -------------------------------------------------------------------------------
@@ -341,8 +293,11 @@ def parse():
     parser.add_argument("--blame", type=float, default=120, metavar="SECONDS",
                         help="how long to look for the part of a hand-in that is to blame; 0: not at all")
     parser.add_argument("--secret", help="file with the secret of the class; OUT/secret")
+    parser.add_argument("--hidden", help="folder with the instructor's own checks, which are in the judge")
+    parser.add_argument("--course", help="settings of the course; course.json in OUT or above it")
     parser.add_argument("--only", choices=["failed"], help="only hand-ins that the grader did not decide")
-    parser.add_argument("--regrade", action="append", default=[], help="grade this one again; `all` for all hand-ins")
+    parser.add_argument("--regrade", action="append", default=[], metavar="NAMES", help="grade again: a name, several with commas, `all`, or `changed`: those with "
+                        "a record by other checks")
     parser.add_argument("--seed-of", metavar="NAME", help="print the seed of a student, and grade nothing")
     parser.add_argument("--shard", type=shard, metavar="I/N", help="only this part of the class")
     parser.add_argument("--slurm", type=int, default=0, metavar="N", help="as a Slurm array of N shards")
@@ -352,56 +307,74 @@ def parse():
 
 
 def shard_arguments(options):
-    """What a shard is started with, beside its number."""
+    """What a shard is started with, beside its number. What has changed was said before it starts."""
     pairs = [("--lab", options.lab), ("--build", options.build), ("--in", os.path.abspath(options.folder)),
              ("--out", os.path.abspath(options.out)), ("--jobs", str(options.jobs)),
              ("--min-sandbox", str(options.min_sandbox)), ("--blame", str(options.blame)), ("--only", options.only)]
-    pairs += [("--secret", options.secret and os.path.abspath(options.secret))]
-    pairs += [("--regrade", name) for name in options.regrade]
+    pairs += [(f"--{key}", getattr(options, key) and os.path.abspath(getattr(options, key))) for key in ("secret", "hidden", "course")]
+    pairs += [("--regrade", words) for words in options.regrade_words]
     return [f"{option}={value}" for option, value in pairs if value]   # a name may begin with a dash
 
 
-def grade_here(course, hand_ins, options):
+def grade_here(course, students, options):
     """Everything that is to be done on this machine."""
     part = options.shard and options.shard.replace("/", "-of-")
-    chosen, again = choose(course, of_shard(hand_ins, options.shard), options)
+    chosen, again = choose(course, of_shard(students, options.shard), options)
     with lock(course.out, part), work_folder(course.out, part) as work:
+        if part is None:
+            course.remove_parts()
         grade_them(Grader(course, options, work), chosen, again, max(1, options.jobs))
 
 
 def check_folders(folder, out):
     """OUT would be taken for a hand-in."""
+    if not os.path.isdir(folder):
+        raise Unusable(f"IN={folder}: there is no such folder")
     inside, outside = os.path.realpath(out), os.path.realpath(folder)
     if os.path.commonpath([inside, outside]) == outside:
-        raise Stopped(f"{out} lies in {folder}: take a folder outside of the hand-ins")
+        raise Unusable(f"{out} lies in {folder}: take a folder outside of the hand-ins")
+
+
+def complete(options):
+    """The settings of the course where the command line says nothing, and what they come to."""
+    told = settings_file.load(options.out, options.course)
+    options.hidden = options.hidden or told.get("hidden")
+    options.secret = options.secret or told.get("secret")
+    options.points = told["points"].get(options.lab, {})
+    options.plan = checks.plan_of(f"{options.build}/judge/{options.lab}", options.lab, options.points)
+    for name in set(options.points) - {row["name"] for row in options.plan}:
+        raise Unusable(f"course.json: points: {options.lab} has no check {name}")
+    options.checks = checks.digest(options.lab, options.hidden, options.plan)
 
 
 def run(options):
     check_folders(options.folder, options.out)
+    complete(options)
     course = Class(options.out, options.lab, options.secret)
     if options.seed_of is not None:
         print(course.seed(options.seed_of))
         return 0
-    hand_ins = find_hand_ins(options.folder, options.lab)
-    names = [each.name for each in hand_ins]
-    if options.regrade == ["all"]:
-        options.regrade = names
-    for name in set(options.regrade) - set(names):
-        raise Stopped(f"no hand-in is called {shown(name)}")
+    number = options.lab.split("_")[0]
+    students = handed_in.find(options.folder, number)
+    options.regrade_words, options.regrade = options.regrade, names_to_regrade(options.regrade, students)
+    if not options.shard:
+        say_changed_settings(course, settings_of(course, options))
+        check_stale(course, students, options)
+        write_json(os.path.join(course.out, "settings.json"), settings_of(course, options))
+    before = {record["name"]: record["score"] for _, record in course.all_records()}
     ended_early = []
     if options.slurm:
-        ended_early = on_slurm(course, hand_ins, options, shard_arguments(options))
+        ended_early = on_slurm(course, list(students), options, shard_arguments(options))
     else:
-        grade_here(course, hand_ins, options)
+        grade_here(course, students, options)
     if options.shard:
         write_whole(done_note(course.out, options.shard), b"")
         return 0
-    summary = {**summarize(course, hand_ins), "left_out": left_out(options.folder)}
-    write_json(os.path.join(course.out, "summary.json"), summary)
-    print_summary(summary, course.out)
+    with lock(course.out, None):
+        made = summary.finish(course, students, before, handed_in.left_out(options.folder, number))
     if ended_early:
         print(f"shards that did not finish: {', '.join(ended_early)}; see {course.out}/slurm-*.log, and start again")
-    return 1 if summary["missing"] or summary["undecided"] or ended_early else 0
+    return 1 if made["missing"] or made["undecided"] or ended_early else 0
 
 
 def main():
@@ -409,8 +382,11 @@ def main():
     sys.stdout.reconfigure(errors="replace")
     try:
         sys.exit(run(options))
+    except (Unusable, handed_in.Unclear) as error:
+        print(f"grade-all: {error}", file=sys.stderr)
+        sys.exit(2)
     except (Stopped, OSError) as error:
-        sys.exit(f"grade-all: {error}; what is graded stays, start again to go on")
+        sys.exit(f"grade-all: {error}; what is graded stays")
     except KeyboardInterrupt:
         sys.exit("grade-all: stopped; what is graded stays, start again to go on")
 

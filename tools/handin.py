@@ -20,21 +20,9 @@ import tarfile
 from bets import answers_path
 from class_folder import Stopped, write_json, write_whole
 from lab_files import files_of, path_of
+from release import kit_version
 
 OUT = "build/handin"
-
-
-def output_of(*command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else ""
-
-
-def kit_version():
-    """What a handout says of itself, or git."""
-    if os.path.exists("VERSION"):
-        with open("VERSION", encoding="utf-8") as file:
-            return file.read().strip()
-    return output_of("git", "describe", "--always", "--dirty") or "unknown"
 
 
 def load(path):

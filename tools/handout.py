@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Cuts what a student of a lab gets: `make handout LAB=03 [SOLUTIONS=none] [HINTS=2] [OUT=folder] [BUILT=folder]`.
+"""Cuts what a student of a lab gets: `make handout LAB=03 [SOLUTIONS=none] [HINTS=2] [AGENTS=no] [OUT=folder] [BUILT=folder]`.
 
 A folder and an archive of it with the kit, the labs up to this one, and the solutions of the labs before it (none with
 SOLUTIONS=none: students go on with their own). No solution of this lab or a later one, no mutants, no attacks, no hidden
 checks, no tests of the kit, and nothing that git does not track (tools/kit_files.py). HINTS=2 leaves the third of three hints
-out, which leads to the line. The folder is searched for lines of the solutions before it is put in place.
+out, which leads to the line. AGENTS.md has a tutor's rules for programs that help students, unless AGENTS=no. The
+folder is searched for lines of the solutions before it is put in place.
 """
 import argparse
+import functools
 import glob
 import json
 import os
@@ -16,7 +18,6 @@ import subprocess
 import sys
 
 import leaks
-from handin import kit_version
 from kit_files import Stays, check_labs, leaving, stop
 from lab_files import all_labs, files_of, path_of, read_lab
 from labs import points, title
@@ -24,13 +25,16 @@ from needs import points_with, runs_with, sentence
 
 # What students have no use for. Of tools/ and of the folders in grader/ what they get is listed, so that what comes to
 # lie there later is not theirs. Of docs/ they do not get the chapter Teaching.
-TEACHING = ("docs/instructors", "docs/exports", "docs/publishing", "docs/cheating", "docs/mutant_ids", "docs/porting_hidden_checks")
-NOT_THEIRS = (".ci/", ".github/", "CONTRIBUTING.md", "common/fuzz/", "train/check/", "train/fuzz/", "cudasim/broken/", "labs/.stubs/", *TEACHING)
+TEACHING = ("docs/instructors", "docs/exports", "docs/students_data", "docs/publishing", "docs/similar", "docs/outcomes", "docs/tracks",
+            "docs/other_courses", "docs/cheating", "docs/mutant_ids", "docs/porting_hidden_checks", "docs/first_lab",
+            "docs/lab_json", "docs/handing_out", "docs/grading_a_class", "docs/own_checks", "docs/teaching_a_term", "docs/terms")
+NOT_THEIRS = (".ci/", ".github/", "CONTRIBUTING.md", "SUPPORT.md", "common/fuzz/", "train/check/", "train/fuzz/", "cudasim/broken/", "labs/.stubs/", *TEACHING)
 TOOLS = {"bets.py", "book.py", "class_folder.py", "debug.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py",
-         "exports/record.py", "foreign.py", "foreign_result.py", "handin.py", "hint.py", "inner.sh", "lab_files.py", "labs.py",
-         "labs_mk.py", "link.sh", "links.py", "meter.py", "mpi_env.sh", "mpirun.sh", "needs.py", "overlap.py", "pareto.py", "reset.sh",
-         "ring_picture.py", "setup.sh", "step.sh", "stub.sh", "table.py", "train.sbatch", "watch.py"}
+         "exports/record.py", "foreign.py", "foreign_result.py", "from_hand_in.py", "hand_in_reader.py", "handin.py", "hint.py", "inner.sh", "lab_files.py", "labs.py",
+         "labs_mk.py", "link.sh", "links.py", "meter.py", "mpi_env.sh", "mpirun.sh", "needs.py", "overlap.py", "pareto.py", "picture.py", "release.py", "reset.sh",
+         "ring_picture.py", "setup.sh", "step.sh", "stub.sh", "table.py", "table_ranks.py", "traffic.py", "train.sbatch", "watch.py"}
 FOR_LABS = "grader/labs/"
+TUTOR, RULES = "tools/tutor.md", "AGENTS.md"   # where the rules for a tutor stand, and what they are called in a handout
 MOST_HINTS = 3   # for a task: a question, where to look, the way to the line
 
 PAGE = """# {title}
@@ -57,7 +61,8 @@ Begin with [labs/{lab}/README.md](labs/{lab}/README.md).
 
 What is here is yours to read: the kit, the probes and the checks{earlier_too}. The hints are in `hints.md` of each lab, {tiers} for
 each task.
-"""
+{rules}"""
+RULED = "A program that helps you finds its rules in [AGENTS.md](AGENTS.md): it explains and asks, and does not fill in holes.\n"
 SOLVED = "The labs before this one are solved in `solutions/`; with `OWN=1` yours in `labs/` are taken instead."
 UNSOLVED = """There are no solutions here, so labs run with your own files of the others: the order above is the order of work. What you have
 already done in another folder belongs into `labs/`."""
@@ -73,7 +78,7 @@ def lab_of(path):
 
 
 def theirs(path, number, solutions):
-    if path.startswith(NOT_THEIRS) or path.endswith(("_test.c", ".mutants", ".variants")) or ".kept-" in path:
+    if path.startswith(NOT_THEIRS) or path.endswith(("_test.c", ".mutants", ".variants", "/terms.json", "/outcomes.json")) or ".kept-" in path:
         return False
     if path.startswith("labs/") and path.endswith("/contract.h"):
         return True
@@ -153,6 +158,11 @@ def cut_stubs(folder, lab):
 # sources too: an answer does not become public by standing in one of them.
 WALK = "a walk over all parameters of a model"
 PACKS = "how every kernel reads packs, or how its function begins"
+TWIN = "the op of the CPU"
+LISTS = "the example of a kernel over a list of tensors"
+PARAMETERS = "the parameters of an op"
+MAXIMUM = "the largest of a row"
+PRODUCTS = "a sum of products"
 ALLOWED = {
     ("common/model.c", "solutions/05_fp16/mixed.c"): WALK,
     ("common/optimizer.c", "solutions/05_fp16/mixed.c"): WALK,
@@ -161,18 +171,83 @@ ALLOWED = {
     ("tools/bench/bench.c", "solutions/05_fp16/mixed.c"): WALK,
     ("grader/labs/05_fp16/probe.c", "solutions/05_fp16/mixed.c"): WALK,
     ("common/data/kit.txt", "solutions/05_fp16/mixed.c"): WALK,
-    ("common/data/kit.txt", "solutions/02_kernels/adamw.cu"): "the op of the CPU",
-    ("kernels/adamw.c", "solutions/02_kernels/adamw.cu"): "the op of the CPU",
+    ("common/data/kit.txt", "solutions/02_kernels/adamw.cu"): TWIN,
+    ("kernels/adamw.c", "solutions/02_kernels/adamw.cu"): TWIN,
     ("kernels/embedding.cu", "solutions/02_kernels/crossentropy.cu"): PACKS,
     ("kernels/embedding.cu", "solutions/02_kernels/layernorm.cu"): PACKS,
     ("kernels/matmul.cu", "solutions/02_kernels/layernorm.cu"): PACKS,
     ("kernels/residual.cu", "solutions/05_fp16/unscale.cu"): PACKS,
-    ("kernels/scale.cu", "solutions/02_kernels/adamw.cu"): "the example of a kernel over a list of tensors",
-    ("kernels/scale.cu", "solutions/02_kernels/sumsq.cu"): "the example of a kernel over a list of tensors",
+    ("kernels/scale.cu", "solutions/02_kernels/adamw.cu"): LISTS,
+    ("kernels/scale.cu", "solutions/02_kernels/sumsq.cu"): LISTS,
     ("grader/labs/05_fp16/probe.c", "solutions/03_accumulate/accumulate.c"): "the windows in which an update is tried",
     ("grader/labs/05_fp16/probe.c", "solutions/02_kernels/crossentropy.cu"): "parameters of the op that it watches",
     ("grader/labs/05_fp16/probe.c", "solutions/05_fp16/scaler.c"): "a scaler is filled from the inputs and sent back, field by field",
+    ("kernels/adam8.c", "solutions/02_kernels/adamw.cu"): TWIN,
+    ("kernels/adam8.c", "solutions/07_optimizers/adam8.cu"): TWIN,
+    ("kernels/adam8.c", "solutions/07_optimizers/adafactor.cu"): "how an update finds its tensor",
+    ("kernels/adam8.c", "solutions/09_fusion/control.cu"): TWIN,
+    ("kernels/adamw.c", "solutions/09_fusion/control.cu"): TWIN,
+    ("kernels/axpby.cu", "solutions/02_kernels/adamw.cu"): PACKS,
+    ("kernels/scale.cu", "solutions/09_fusion/control.cu"): LISTS,
+    ("kernels/embedding.cu", "solutions/09_fusion/residual_norm.cu"): PACKS,
+    ("kernels/gelu.cu", "solutions/09_fusion/residual_norm.cu"): PACKS,
+    ("kernels/matmul.h", "solutions/09_fusion/residual_norm.cu"): PARAMETERS,
+    ("kernels/matmul.c", "solutions/09_fusion/residual_norm.cu"): PARAMETERS,
+    ("kernels/matmul.cu", "solutions/09_fusion/residual_norm.cu"): PARAMETERS,
+    ("common/each_call.inc", "solutions/09_fusion/residual_norm.cu"): PARAMETERS,
+    ("labs/02_kernels/layernorm.cu", "solutions/09_fusion/residual_norm.cu"): PARAMETERS,
+    ("labs/.stubs/02_kernels/layernorm.cu", "solutions/09_fusion/residual_norm.cu"): PARAMETERS,
+    ("kernels/flash.c", "solutions/07_optimizers/adam8.cu"): MAXIMUM,
+    ("kernels/attention.c", "solutions/07_optimizers/adam8.cu"): MAXIMUM,
+    ("cudasim/include/cublas_vector.h", "solutions/07_optimizers/adafactor.cu"): PRODUCTS,
+    ("cudasim/include/cublas_vector.h", "solutions/10_lora/lora.c"): PRODUCTS,
+    ("common/optimizer.c", "solutions/09_fusion/step_graph.c"): WALK,
+    ("tools/bench/bench.c", "solutions/09_fusion/step_graph.c"): WALK,
+    ("grader/labs/09_fusion/shared.c", "solutions/05_fp16/mixed.c"): WALK,
+    ("grader/labs/09_fusion/shared.c", "solutions/11_data_parallel/ddp.c"): WALK,
+    ("grader/labs/10_lora/protocol.c", "solutions/12_zero/shard.c"): "a sum over a list",
+    ("tools/bench/timing.c", "solutions/12_zero/shard.c"): "a sum over a list",
+    ("common/model.c", "solutions/11_data_parallel/ddp.c"): WALK,
+    ("common/optimizer.c", "solutions/11_data_parallel/ddp.c"): WALK,
+    ("grader/probe_ranks.c", "solutions/11_data_parallel/ddp.c"): WALK,
+    ("solutions/00_bytes/bytes.c", "solutions/12_zero/shard.c"): "bytes by kind",
+    ("solutions/10_lora/keep.c", "solutions/12_zero/shard.c"): "bytes by kind",
+    ("kernels/tensors.h", "solutions/12_zero/shard.c"): "a sum over a list",
+    ("common/linear.c", "solutions/14_tensor/linear_tp.c"): "a linear layer that is whole",
+    ("common/pass.c", "solutions/14_tensor/loss_tp.c"): "the embedding of a whole vocabulary",
+    ("common/optimizer.c", "solutions/14_tensor/split.c"): WALK,
+    ("common/model.c", "solutions/14_tensor/split.c"): WALK,
+    ("common/model.c", "solutions/13_pipeline/tie.c"): WALK,
+    ("train/fused.c", "solutions/13_pipeline/schedule.c"): "tokens and bytes of a number",
+    ("train/fused.c", "solutions/14_tensor/bytes_tp.c"): "tokens and bytes of a number",
+    ("kernels/vocab.cu", "solutions/02_kernels/crossentropy.cu"): PARAMETERS,
+    ("grader/probe_ranks.c", "solutions/05_fp16/mixed.c"): WALK,
+    ("common/twin.c", "solutions/07_optimizers/adam8.cu"): MAXIMUM,
+    ("grader/labs/11_data_parallel/probe.c", "solutions/05_fp16/mixed.c"): WALK,
+    ("grader/labs/12_zero/probe.c", "solutions/05_fp16/mixed.c"): WALK,
+    ("grader/labs/14_tensor/probe.c", "solutions/05_fp16/mixed.c"): WALK,
+    ("grader/labs/11_data_parallel/shared.c", "solutions/01_loop/loop.c"): "an update, as lab 01's page orders it",
+    ("labs/12_zero/zero1.c", "solutions/05_fp16/mixed.c"): "one number from the device",
+    ("labs/12_zero/zero1.c", "solutions/09_fusion/step_graph.c"): WALK,
+    ("labs/14_tensor/loss_tp.c", "solutions/09_fusion/head.c"): PARAMETERS,
+    ("labs/14_tensor/loss_tp.c", "solutions/11_data_parallel/ddp.c"): "bytes of a tensor",
+    ("labs/.stubs/12_zero/zero1.c", "solutions/05_fp16/mixed.c"): "one number from the device",
+    ("labs/.stubs/12_zero/zero1.c", "solutions/09_fusion/step_graph.c"): WALK,
+    ("labs/.stubs/14_tensor/loss_tp.c", "solutions/09_fusion/head.c"): PARAMETERS,
+    ("labs/.stubs/14_tensor/loss_tp.c", "solutions/11_data_parallel/ddp.c"): "bytes of a tensor",
+    ("train/segments.c", "solutions/13_pipeline/schedule.c"): "bytes of blocks that run again",
+    ("train/tensor.c", "solutions/06_fit/plan.c"): "bytes by kind",
+    ("labs/13_pipeline/tie.c", "solutions/14_tensor/split.c"): "a sum of squares on the device",
+    ("labs/.stubs/13_pipeline/tie.c", "solutions/14_tensor/split.c"): "a sum of squares on the device",
+    ("common/data/kit.txt", "solutions/07_optimizers/adam8.cu"): MAXIMUM,
+    ("common/data/kit.txt", "solutions/07_optimizers/choose.c"): "a walk over a table",
+    ("common/data/kit.txt", "solutions/09_fusion/control.cu"): TWIN,
+    ("common/data/kit.txt", "solutions/09_fusion/residual_norm.cu"): PARAMETERS,
+    ("common/data/kit.txt", "solutions/09_fusion/step_graph.c"): WALK,
 }
+
+
+ALIKE = "Words that tell nothing of a solution are listed in its lab.json, as \"alike\": docs/lab_json.md"
 
 
 def search_of(number, solutions):
@@ -187,11 +262,17 @@ def search_of(number, solutions):
     return search
 
 
+@functools.cache
+def allowed():
+    """Those above, and what a lab's own lab.json has as "alike"."""
+    return ALLOWED.keys() | {(path, f"solutions/{lab}/{name}") for lab in all_labs() for name, paths in read_lab(lab).get("alike", {}).items() for path in paths}
+
+
 def leaks_in(search, path, text, hints=MOST_HINTS):
     """[(a solution, what of it)] that a file is shipped with and nothing allows. A third hint shows a line or two."""
     if path.endswith("/hints.md") and hints == MOST_HINTS:
         return []
-    return [leak for leak in search.leaks(text).items() if (path, leak[0]) not in ALLOWED]
+    return [leak for leak in search.leaks(text).items() if (path, leak[0]) not in allowed()]
 
 
 def found_leaks(folder, number, solutions, hints):
@@ -259,7 +340,7 @@ def keep_bets(folder):
 
 # ---- the whole --------------------------------------------------------------------------------------
 
-def cut(folder, lab, solutions, hints):
+def cut(folder, lab, solutions, hints, rules):
     number, files = lab[:2], leaving()
     check_labs([each for each in all_labs() if each[:2] <= number], files)
     for path, source in files.items():
@@ -278,7 +359,8 @@ def cut(folder, lab, solutions, hints):
     for each in all_labs("README.md"):
         if each[:2] <= number and not solutions:
             say_needs(folder, each)
-    write(folder, "VERSION", (kit_version() + "\n").encode())
+    if rules:
+        write(folder, RULES, read(TUTOR).encode())
 
 
 def say_needs(folder, lab):
@@ -304,17 +386,17 @@ def table_of(labs, solutions):
 def make(folder, options):
     """The whole, in a new folder. What is searched for leaks is all but what is built."""
     number, solutions = options.lab[:2], not options.no_solutions
-    cut(folder, options.lab, solutions, options.hints)
+    cut(folder, options.lab, solutions, options.hints, not options.no_rules)
     found = found_leaks(folder, number, solutions, options.hints)
     if found:
-        sys.exit("handout: not made\n" + "\n".join(found))
+        sys.exit("\n".join(["handout: not made", *found, ALIKE]))
     platforms = build_judges(folder, [each for each in all_labs("tests.c") if each[:2] <= number], options.built)
     labs = [each for each in all_labs("README.md") if each[:2] <= number]
     first = options.lab if solutions else labs[0]
     page = PAGE.format(title=f"Lab {options.lab}" if solutions else f"Labs {first[:2]} to {number}", lab=first, number=first[:2],
                        labs=table_of(labs, solutions), platforms=" and ".join(name.replace("-", " ") for name in platforms),
                        earlier=SOLVED if solutions else UNSOLVED, earlier_too=", the solutions of the labs before" if solutions else "",
-                       tiers=("one", "two", "three")[options.hints - 1])
+                       tiers=("one", "two", "three")[options.hints - 1], rules="" if options.no_rules else RULED)
     write(folder, "README.md", page.encode())
 
 
@@ -325,6 +407,7 @@ def main():
     parser.add_argument("--no-solutions", action="store_true", help="not even of the labs before")
     parser.add_argument("--built", help="folder with judges that are built for other platforms")
     parser.add_argument("--hints", type=int, default=MOST_HINTS, choices=range(1, MOST_HINTS + 1), help="of each task")
+    parser.add_argument("--no-rules", action="store_true", help=f"without {RULES}, the rules of a tutor")
     options = parser.parse_args()
     out, aside = options.out.rstrip("/"), options.out.rstrip("/") + ".new"
     if os.path.exists(out) and not os.path.exists(f"{out}/labs/.stubs"):

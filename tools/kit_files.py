@@ -14,9 +14,11 @@ import sys
 from lab_files import OWN, all_labs, files_of, root_of
 
 LIST = "MANIFEST"
-FILES = ("Makefile", "README.md", "CONTRIBUTING.md", "LICENSE", ".clang-format", ".editorconfig", ".gitattributes", ".gitignore")
-FOLDERS = (".ci", ".github", "common", "cudasim", "docs", "grader", "kernels", "labs", "machines", "solutions", "tools", "train")
+FILES = ("Makefile", "README.md", "course.json", "CONTRIBUTING.md", "SUPPORT.md", "LICENSE", "VERSION", "Dockerfile", ".clang-format", ".dockerignore",
+         ".editorconfig", ".gitattributes", ".gitignore")
+FOLDERS = (".ci", ".devcontainer", ".github", "common", "cudasim", "docs", "grader", "kernels", "labs", "machines", "solutions", "tools", "train")
 OF_A_LAB = ("labs", "solutions", "grader/labs")
+LEFT_THERE = re.compile(r"my_bets\d\d\.json|.*\.kept-\d+")   # by trying a lab: make betNN, make resetNN
 PACKED = re.compile(r"\d\d-.+\.(tar\.gz|tgz|zip)")   # as `make handinNN` calls it
 OF_A_CLASS = "is of a graded class"
 HANDED_IN = "is a student's hand-in"
@@ -91,7 +93,7 @@ def package_files():
     """{path as it would be in the kit: where it is} of all labs in the folder that LABS= names."""
     folders = [f"{OWN}/{kind}/{lab}" for lab in all_labs() if root_of(lab) != "." for kind in OF_A_LAB]
     return check({os.path.relpath(path, OWN): path for folder in folders for path in glob.glob(f"{folder}/**", recursive=True)
-                  if os.path.isfile(path)})
+                  if os.path.isfile(path) and not LEFT_THERE.fullmatch(os.path.basename(path))})
 
 
 def leaving():

@@ -15,7 +15,7 @@ def title(lab):
 
 def points(lab):
     """The sum over the checks."""
-    return sum(read_lab(lab)["points"].values())
+    return sum(read_lab(lab).get("points", {}).values())
 
 
 def holes(lab):

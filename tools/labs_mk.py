@@ -4,12 +4,17 @@
     tools/labs_mk.py OUT [ROOT]
 
 Writes a fragment for make into OUT, and into OUT/absent a source for each hole: what stands in for the file in a program that is
-built without it. ROOT/labs has more labs, beside those of the kit.
+built without it. LABS= has more labs, beside those of the kit; ROOT leads to that folder by a path without a space. Where they
+cannot be taken, the fragment says why: WRONG_LABS.
 """
 import glob
 import json
 import os
 import sys
+
+from lab_files import OWN, all_labs, labs_in, read_lab, root_of, wrong_folder, wrong_json
+
+SCHEMA = "grader/schemas/lab.json"
 
 STAND_IN = """/* Stands in for {file}, which is not here: made from the lab's lab.json by tools/labs_mk.py. */
 #include "train/absent.h"
@@ -33,20 +38,40 @@ def write(path, text):
         file.write(text)
 
 
-def read_labs(roots):
-    """{name: (root, what its lab.json says)}, in the order of their numbers."""
-    labs = {}
-    for root in roots:
-        for path in glob.glob(f"{root}labs/[0-9]*_*/lab.json"):
-            name = path.split("/")[-2]
-            if name in labs:
-                sys.exit(f"labs: {name} is in {labs[name][0] or 'the kit'} and in {root}")
-            with open(path, encoding="utf-8") as file:
-                try:
-                    labs[name] = root, json.load(file)
-                except ValueError as error:
-                    sys.exit(f"{path}: {error}")
-    return dict(sorted(labs.items()))
+def wrong_keys(path):
+    """What in a lab.json is not as its schema says, as a line; or None."""
+    try:
+        import jsonschema   # pylint: disable=import-outside-toplevel # only labs of LABS= are looked at here
+    except ImportError:
+        return "python3-jsonschema is not installed: make setup"
+    with open(SCHEMA, encoding="utf-8") as file:
+        checker = jsonschema.Draft202012Validator(json.load(file))
+    with open(path, encoding="utf-8") as file:
+        error = jsonschema.exceptions.best_match(checker.iter_errors(json.load(file)))
+    where = error and error.json_path.removeprefix("$").removeprefix(".")
+    return error and f"{where + ': ' * bool(where)}{error.message}".replace("\n", " ")
+
+
+def wrong():
+    """What keeps the labs of LABS= from being taken, as a line; or None."""
+    if not OWN:
+        return None
+    why = wrong_folder(OWN)
+    for lab in () if why else labs_in(OWN):
+        keys = wrong_keys(f"{OWN}/labs/{lab}/lab.json")
+        why = why or (keys and f"labs/{lab}/lab.json: {keys}")
+    return why and f"LABS={OWN}: {why}"
+
+
+def damaged():
+    """Which lab.json of the kit cannot be read, as a line; or None."""
+    found = ((path, wrong_json(path)) for path in sorted(glob.glob("labs/*/lab.json")))
+    return next((f"{path}: {why}" for path, why in found if why), None)
+
+
+def read_labs(root):
+    """{name: (where make finds it, what its lab.json says)}, in the order of their numbers."""
+    return {name: ("" if root_of(name) == "." else root, read_lab(name)) for name in all_labs()}
 
 
 def stand_in(name, lab, hole):
@@ -63,6 +88,7 @@ def fragment(labs):
              f"HOLES := {' '.join(path for path, _ in holes)}",
              f"PRECISE := {' '.join(path for path, hole in holes if hole.get('precisions'))}",
              f"KNOWN := {' '.join(path for path, _ in holes if not labs[path.split('/')[0]][0])}",
+             f"GPU_ONLY := {' '.join(name for name, (_, lab) in labs.items() if lab.get('device') == 'gpu')}",
              f"APART := {' '.join(path for path, hole in every if 'probe' in hole)}"]
     for name, (root, lab) in labs.items():
         lines += [f"ROOT_{name} := {root}"] if root else []
@@ -73,13 +99,18 @@ def fragment(labs):
     return "\n".join(lines) + "\n"
 
 
+def for_make(text):
+    return text.replace("#", "\\#").replace("$", "$$")
+
+
 def main():
     out, *roots = sys.argv[1:]
-    labs = read_labs([""] + roots)
+    why = damaged() or wrong()
+    labs = {} if why else read_labs(*roots or [""])
     for name, (_, lab) in labs.items():
         for hole in lab["holes"]:
             write(f"{out}/absent/{name}/{os.path.splitext(hole['file'])[0]}.c", stand_in(name, lab, hole))
-    write(f"{out}/labs.mk", fragment(labs))
+    write(f"{out}/labs.mk", f"WRONG_LABS := {for_make(why)}\n" if why else fragment(labs))
     os.utime(f"{out}/labs.mk")
 
 

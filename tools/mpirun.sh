@@ -3,12 +3,15 @@
 # fair share of the cores; and what mpirun says when a rank has ended badly is one line.
 #
 #   tools/mpirun.sh 4 build/mpi/bin/train --max_steps 100
+#   tools/mpirun.sh 4         only says whether that number can be
 set -u
 ranks=$1
 shift
 case $ranks in
-'' | *[!0-9]* | 0) echo "mpirun: N=$ranks: how many ranks must be a number from 1 on" >&2; exit 2 ;;
+[1-9] | [1-5][0-9] | 6[0-4]) ;;
+*) echo "mpirun: N=$ranks: how many ranks must be a number from 1 to 64" >&2; exit 2 ;;
 esac
+[ $# -gt 0 ] || exit 0
 . "$(dirname "$0")/mpi_env.sh"
 cores=$(nproc 2>/dev/null || echo 1)
 share=$((cores / ranks))

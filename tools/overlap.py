@@ -8,12 +8,10 @@ Several traces stand one above the other, with one axis of time. A trace is writ
 """
 import argparse
 import json
-import os
-import re
-import subprocess
 import sys
-import tempfile
 from collections import namedtuple
+
+import picture
 
 COLOURS = {"kernels": "#2b6ca3", "copies": "#b06a10", "collectives": "#4a8a2c", "the host waits": "#c9c9c9", "the host calls": "#888888"}
 GROUPS = {"launch": "kernels", "product": "kernels", "fill": "kernels", "copy": "copies", "collective": "collectives",
@@ -45,7 +43,7 @@ def read(path):
     return Trace(machine, lanes, spans)
 
 
-def script(traces, picture):
+def draw(traces, path, text):
     """Boxes: for each span begin, end and the place of its lane, from the top down."""
     labels, boxes, row = [], {group: "" for group in COLOURS}, 0
     for trace in traces:
@@ -62,33 +60,10 @@ def script(traces, picture):
     drawn = {group: data for group, data in boxes.items() if data}
     plots = ", ".join(f"'-' with boxxyerror fs solid 0.85 border lc rgb '#ffffff' lw 0.5 fc rgb '{COLOURS[group]}' title '{group}'" for group in drawn)
     machines = "; ".join(sorted({trace.machine for trace in traces})).replace("'", "")
-    return (f"set terminal svg size 820,{100 + 34 * row} dynamic font 'sans-serif,13' background '#ffffff'\nset output '{picture}'\n"
-            f"set encoding utf8\nset grid x lc rgb '#dddddd'\nset xlabel 'milliseconds on {machines}'\nset key above\n"
-            f"set ytics ({', '.join(labels)}) scale 0\nset yrange [{-row + 0.3}:0.7]\nset xrange [0:*]\n"
-            f"plot {plots}\n" + "".join(f"{data}e\n" for data in drawn.values()))
-
-
-def name_picture(path, text):
-    """What it shows in place of what gnuplot says of itself."""
-    with open(path, encoding="utf-8") as file:
-        drawn = file.read()
-    drawn = re.sub(r"<desc>.*?</desc>\n", "", drawn.replace("<title>Gnuplot</title>", f"<title>{text}</title>"))
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(drawn)
-
-
-def draw(traces, path, text):
-    """gnuplot draws beside the picture's name; only a whole picture gets it."""
-    folder = os.path.dirname(os.path.abspath(path))
-    try:
-        os.makedirs(folder, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as aside:
-            subprocess.run(["gnuplot"], input=script(traces, f"{aside}/picture"), text=True, check=True)
-            name_picture(f"{aside}/picture", text)
-            os.replace(f"{aside}/picture", path)
-    except (OSError, subprocess.CalledProcessError) as error:
-        print(f"{path}: no picture: {error}", file=sys.stderr)
-        sys.exit(1)
+    script = (f"set grid x lc rgb '#dddddd'\nset xlabel 'milliseconds on {machines}'\nset key above\n"
+              f"set ytics ({', '.join(labels)}) scale 0\nset yrange [{-row + 0.3}:0.7]\nset xrange [0:*]\n"
+              f"plot {plots}\n" + "".join(f"{data}e\n" for data in drawn.values()))
+    return picture.draw(script, (820, 100 + 34 * row), path, text)
 
 
 def main():
@@ -96,12 +71,12 @@ def main():
     parser.add_argument("traces", nargs="+", metavar="TRACE")
     parser.add_argument("--picture", required=True)
     parser.add_argument("--text", default="What runs when on each stream of each device")
+    parser.error = lambda text: stop(f"overlap.py: {text}; --help says more")
     options = parser.parse_args()
     traces = [read(path) for path in options.traces]
     if not any(trace.spans for trace in traces):
         stop(f"{options.traces[0]}: nothing in it takes time")
-    draw(traces, options.picture, options.text.translate({ord(c): None for c in "<>&"}))
-    print(f"Picture: {options.picture}")
+    sys.exit(not draw(traces, options.picture, options.text))
 
 
 if __name__ == "__main__":

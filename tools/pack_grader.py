@@ -1,31 +1,35 @@
 #!/usr/bin/env python3
-"""What another system needs to grade a lab: `make gradescope LAB=01`, `make autolab LAB=01`, `make classroom LAB=01`.
+"""What another system needs to grade a lab: `make gradescope LAB=01`, `make autolab LAB=01`, `make classroom50 LAB=01`.
 
-    gradescope   autograder.zip: the kit, setup.sh, run_autograder
-    autolab      autograde.tar: the kit, setup.sh, grade_one; autograde-Makefile
-    classroom    a workflow for the students' repositories, without the kit
+    gradescope    autograder.zip: the kit, setup.sh, run_autograder
+    autolab       autograde.tar: the kit, setup.sh, grade_one; autograde-Makefile
+    classroom50   autograder.py and the handout beside it; runtime.json; grade.yml for a repository without a classroom
 
-A kit that is packed has its solutions and hidden checks in it. It is for the instructor alone; students get `make handout`.
+A kit that is packed for the first two has its solutions and hidden checks in it. It is for the instructor alone; students get
+`make handout`.
 """
 import argparse
 import io
+import json
 import os
 import re
 import secrets
 import subprocess
 import sys
 import tarfile
+import tempfile
 import zipfile
 
-from class_folder import Stopped, write_whole
+import course as settings_file
+from class_folder import Stopped, Unusable, write_whole
 from kit_files import Stays, check_labs, leaving, stop
-from lab_files import has_cuda
+from lab_files import files_of, has_cuda
 
 SCRIPTS = "tools/pack"
 # For any x86-64 machine, not the one that made the image; without a BLAS: the checks' matrices are small.
 SETTINGS = "BLAS=none ARCH=-march=x86-64-v2"
 HIDDEN = "grader/hidden"
-LEFT_OUT = (".", "docs/", "labs/", "common/fuzz/", "tools/bench/", "grader/attacks/", "grader/proof/", "grader/fuzz/", "grader/hidden/",
+LEFT_OUT = (".", "Dockerfile", "docs/", "labs/", "common/fuzz/", "tools/bench/", "grader/attacks/", "grader/proof/", "grader/fuzz/", "grader/hidden/",
             "grader/schemas/", "train/fuzz/")
 NOT_PACKED = (".mutants", ".variants", "_test.c")
 
@@ -66,10 +70,20 @@ def secret(path):
         return file.read()
 
 
+def take_settings(options):
+    told = settings_file.load(given=options.course)
+    if options.system != "classroom50":
+        options.hidden = options.hidden or told.get("hidden")
+    options.secret = options.secret or told.get("secret")
+    options.points = {lab: points for lab, points in told["points"].items() if lab == options.lab}
+
+
 def entries(lab, scripts, options):
     """(name, mode, bytes) of all that is packed."""
     places = [(script, f"{SCRIPTS}/{script}") for script in scripts] + sorted(packed_files(lab, options.hidden).items())
-    packed = [("pack.conf", 0o644, settings(lab, options).encode()), ("secret", 0o600, secret(options.secret))]
+    points = json.dumps({"points": options.points}) + "\n"
+    packed = [("pack.conf", 0o644, settings(lab, options).encode()), ("secret", 0o600, secret(options.secret)),
+              ("course.json", 0o644, points.encode())]
     for name, path in places:
         with open(path, "rb") as file:
             packed.append((name, 0o755 if os.access(path, os.X_OK) else 0o644, file.read()))
@@ -98,7 +112,27 @@ def tarred(packed):
 
 def script_for(lab, name):
     with open(f"{SCRIPTS}/{name}", encoding="utf-8") as file:
-        return file.read().replace("@LAB@", lab).replace("@NUMBER@", lab.split("_")[0]).encode()
+        text = file.read()
+    for word, said in (("@LAB@", lab), ("@NUMBER@", lab.split("_")[0]), ("@FILES@", " ".join(files_of(lab)))):
+        text = text.replace(word, said)
+    return text.encode()
+
+
+def packages():
+    """What setup.sh installs to grade, as Debian calls it."""
+    listed = subprocess.run(["tools/setup.sh", "--grade", "--list"], capture_output=True, text=True, check=True).stdout
+    return [line.split()[0] for line in listed.splitlines()]
+
+
+def handout(lab):
+    """The bytes of a handout of one lab: what Classroom 50 publishes, students may have."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(["tools/handout.py", "--lab", lab, "--out", f"{folder}/{lab}"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode:
+            raise Stays(f"the handout: {(done.stderr.strip().splitlines() or ['it was not made'])[0]}")
+        with open(f"{folder}/{lab}.tar.gz", "rb") as file:
+            return file.read()
 
 
 def files(options):
@@ -110,28 +144,33 @@ def files(options):
         return {"autograde.tar": (tarred(entries(lab, ["setup.sh", "grade_one"], options)), 0o600),
                 "autograde-Makefile": (script_for(lab, "autograde-Makefile"), 0o644)}
     if options.hidden:
-        raise Stays(f"HIDDEN={options.hidden}: a workflow stands where students read it, and has no hidden checks")
-    return {"classroom.yml": (script_for(lab, "autograding.yml"), 0o644)}
+        raise Stays(f"HIDDEN={options.hidden}: Classroom 50 publishes its autograders, so they have no hidden checks")
+    runtime = {"runs-on": "ubuntu-latest", "apt": packages()}
+    return {"autograder.py": (script_for(lab, "autograder.py"), 0o644), f"{lab}.tar.gz": (handout(lab), 0o644),
+            "runtime.json": ((json.dumps(runtime, indent=2) + "\n").encode(), 0o644),
+            "grade.yml": (script_for(lab, "github.yml"), 0o644)}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("system", choices=["gradescope", "autolab", "classroom"])
+    parser.add_argument("system", choices=["gradescope", "autolab", "classroom50"])
     parser.add_argument("lab", help="folder in labs/")
     parser.add_argument("--out", required=True, help="folder to write into")
     parser.add_argument("--secret", help="file with the secret of the class; otherwise a new one")
     parser.add_argument("--hidden", help=f"folder with the instructor's own checks; {HIDDEN}, where there are some")
     parser.add_argument("--seconds", type=int, default=540, help="limit for one submission: below that of the machine")
     parser.add_argument("--min-sandbox", type=int, default=2, help="refuse to grade below this level")
+    parser.add_argument("--course", help="settings of the course, where the command line says nothing: hidden, secret, points")
     options = parser.parse_args()
     try:
+        take_settings(options)
         os.makedirs(options.out, exist_ok=True)
         for name, (data, mode) in files(options).items():
             path = os.path.join(options.out, name)
             write_whole(path, data, mode)
             note = ", with solutions in it: not for students" if mode == 0o600 else ""
             print(f"{path}: {len(data) / 1024:.0f} KiB{note}")
-    except Stays as error:
+    except (Stays, Unusable) as error:
         stop("pack", error)
     except (OSError, Stopped, subprocess.CalledProcessError) as error:
         sys.exit(f"pack: {error}")

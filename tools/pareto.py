@@ -8,13 +8,11 @@ plan_choose() takes for --fit is marked. Bytes are counted, speed is measured on
 """
 
 import argparse
-import os
-import re
 import subprocess
 import sys
-import tempfile
 import time
 
+import picture
 from meter import duration_text
 
 MIB = 1024 * 1024
@@ -104,17 +102,7 @@ def points(chosen):
     return "".join(f"{plan['counted_bytes'] / MIB} {plan['speed']}\n" for plan in chosen) + "e\n"
 
 
-def name_picture(path):
-    """What it shows in place of what gnuplot says of itself."""
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    text = re.sub(r"<desc>.*?</desc>\n", "", text.replace("<title>Gnuplot</title>", f"<title>{SHOWS}</title>"))
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
 def draw(found, path, title):
-    """gnuplot draws beside the picture's name; only a whole picture gets it."""
     series, data = [], ""
     for precision, colour in COLOURS.items():
         some = [plan for plan in found if plan["precision"] == precision]
@@ -127,22 +115,9 @@ def draw(found, path, title):
     if marked:
         series.append("'-' with points pt 4 ps 1.8 lw 2 lc rgb '#c02020' title 'chosen for --fit'")
         data += points(marked)
-    folder = os.path.dirname(os.path.abspath(path))
-    os.makedirs(folder, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as aside:
-        script = (f"set terminal svg size 820,520 dynamic font 'sans-serif,13' background '#ffffff'\n"
-                  f"set output '{aside}/picture'\nset encoding utf8\nset grid lc rgb '#dddddd'\n"
-                  "set xlabel 'peak bytes, counted (MiB)'\nset ylabel 'tokens per second'\nset key outside\n"
-                  f"set title '{title}'\nset yrange [0:*]\nplot {', '.join(series)}\n{data}")
-        try:
-            subprocess.run(["gnuplot"], input=script, text=True, check=True)
-            name_picture(f"{aside}/picture")
-            os.replace(f"{aside}/picture", path)
-        except (OSError, subprocess.CalledProcessError) as error:
-            print(f"{path}: no picture: {error}", file=sys.stderr)
-            return 1
-    print(f"Picture: {path}")
-    return 0
+    script = ("set grid lc rgb '#dddddd'\nset xlabel 'peak bytes, counted (MiB)'\nset ylabel 'tokens per second'\n"
+              f"set key outside\nset title '{title}'\nset yrange [0:*]\nplot {', '.join(series)}\n{data}")
+    return 0 if picture.draw(script, (820, 520), path, SHOWS) else 1
 
 
 def main():

@@ -20,15 +20,22 @@ GRADE = KIT + SIMULATOR + ("solutions/", "grader/*.c", "grader/*.h", "train/", "
                              "grader/proof/grader_proof.py", "tools/class_folder.py", "tools/lab_files.py", "tools/labs_mk.py", "tools/link.sh")
 GRADERS = GRADE + ("labs/", "grader/labs/")
 UNIT = TRAIN + ("machines/",) + ("grader/*.c", "grader/*.h", "grader/labs/", "grader/fuzz/", "grader/schemas/", "grader/attacks/", "tools/unit.sh")
-PAGES = ("docs/", "README.md", "CONTRIBUTING.md", "*/README.md")
-CLASS = GRADERS + ("grader/attacks/", "grader/hidden/", "grader/proof/expecting.py", "tools/grade_all.py", "tools/hand_in_reader.py",
-                   "tools/slurm_shard.sh")
-BOOK = TRAIN + PAGES + ("grader/", "machines/", "tools/overlap.py", "tools/book.py", "tools/lab_files.py", "tools/links.py", "tools/handout.py", "tools/leaks.py", "tools/pareto.py",
+PAGES = ("docs/", "README.md", "CONTRIBUTING.md", "SUPPORT.md", "*/README.md")
+GRADES_A_CLASS = ("VERSION", *(f"tools/{name}.py" for name in ("grade_all", "grade_one", "hand_ins", "hand_in_reader", "from_hand_in", "class_folder",
+                  "checks", "course", "release", "summary", "slurm", "term", "blame", "lab_files")))
+CLASS = GRADERS + ("grader/attacks/", "grader/hidden/", "grader/proof/expecting.py", *GRADES_A_CLASS, "tools/slurm_shard.sh")
+BOOK = TRAIN + PAGES + ("grader/", "machines/", "tools/overlap.py", "tools/book.py", "tools/lab_files.py", "tools/links.py", "tools/handout.py", "tools/leaks.py", "tools/pareto.py", "tools/picture.py", "tools/table_ranks.py",
                         "tools/ring_picture.py")
 HANDOUT = CLASS + PAGES + ("tools/", "grader/proof/handout_test.py", "grader/proof/leaving_test.py", "grader/proof/hand_in_reader_test.py", "LICENSE",
                            ".clang-format", ".editorconfig", ".gitattributes", ".gitignore")
+TERMS = ("tools/term_values.py", "tools/course_repo.py", "tools/kit_files.py", "tools/handout.py", "grader/proof/terms_test.py")
 EXPORTS = GRADERS + ("grader/schemas/", "tools/export.py", "tools/exports/", "tools/report.py", "tools/report/", "tools/pack_grader.py", "tools/kit_files.py",
-                     "tools/pack/", "tools/hand_in_reader.py", "tools/grade_all.py", "grader/proof/expecting.py")
+                     "tools/pack/", *GRADES_A_CLASS, "grader/proof/expecting.py")
+SIMILAR = ("tools/similar.py", "tools/similarity.py", "tools/fingerprints.py", "tools/jplag.py", "tools/report/", "tools/report.py", "tools/grade_all.py",
+           "tools/hand_in_reader.py", "tools/class_folder.py", "tools/handout.py", "tools/leaks.py", "tools/lab_files.py", "tools/stub.sh", "solutions/", "labs/",
+           "grader/labs/", "kernels/*.h", "common/*.h", "grader/proof/similar_test.py", "grader/proof/another_hand.py", "grader/proof/disguise.py",
+           "grader/proof/grader_proof.py", "grader/proof/class_hand_ins.py")
+GRADES = ("tools/grades.py", "tools/regrade_diff.py", "tools/feedback.py", "tools/forget.py", "tools/share_record.py", "tools/class_folder.py", "tools/tools.mk")
 
 
 def of_lab(lab):
@@ -77,18 +84,30 @@ TAKEN_NAMES = graded("solutions --lab 00") + """
         seq -f /dev/shm/bxfi_%.0f $$ 2 $(($$ + 20000)) | xargs touch &&
         grader/proof/grader_proof.py solutions --lab 00 --setting user'"""
 
-# Judges of both builds of the kit, without a hand-in. A draw of 04 or 06 takes two seconds; `window` of 03
-# begins anew where its windows cannot be filled, which one seed in some hundred shows.
-DRAWS = f"""
-    {MAKE} graders
-    failed=0
-    for of in 00_bytes:100 01_loop:60 02_kernels:20 03_accumulate:40 04_checkpoint:5 05_fp16:60 06_fit:5; do
-        lab=${{of%:*}} build=$(make -s print-build)
-        if ls labs/$lab/*.cu >/dev/null 2>&1; then build=$(make -s ACCESS=1 print-build); fi
-        echo "$lab:"; "$build/judge/$lab" --draws "${{of#*:}}" || failed=1
-    done
-    build/judge/03_accumulate --draws 1000 window || failed=1
-    exit $failed"""
+# After set-up and a build, as an instructor has it who looks a second time; the build alone takes a minute or two.
+TRY = f"""{MAKE} graders-run GRADED_LABS=00_bytes
+    begin=$(date +%s); make -s try-class || exit 1; took=$(($(date +%s) - begin))
+    echo "make try-class: $took s"; test $took -lt 180"""
+
+# Judges of both builds of the kit, without a hand-in: labs, each with a number of draws. One of 04, 06 or 07 takes two seconds.
+DRAWN = (("00 to 06", "00_bytes:100 01_loop:60 02_kernels:20 03_accumulate:40 04_checkpoint:5 05_fp16:60 06_fit:5"),
+         ("07 to 10", "07_optimizers:20 08_prefetch:60 09_fusion:40 10_lora:60"), ("11", "11_data_parallel:60"))
+
+
+def draws(labs):
+    """`window` of 03 begins anew where its windows cannot be filled, which one seed in some hundred shows."""
+    window = "build/judge/03_accumulate --draws 1000 window || failed=1" if "03_accumulate" in labs else ""
+    return f"""
+        {MAKE} graders
+        failed=0
+        for of in {labs}; do
+            lab=${{of%:*}} build=$(make -s print-build)
+            if ls labs/$lab/*.cu >/dev/null 2>&1; then build=$(make -s ACCESS=1 print-build); fi
+            echo "$lab:"; "$build/judge/$lab" --draws "${{of#*:}}" || failed=1
+        done
+        {window}
+        exit $failed"""
+
 
 # Of what labs show, with the stubs and with the solutions.
 SHOWS = f"{MAKE} " + " ".join(f"build/bin/{name}" for name in ("train", "fp16", "checkpoint", "checkpoint-solved", "planted", "planted-solved"))
@@ -103,6 +122,11 @@ CHROMIUM = ("timeout 60 chromium --headless --no-sandbox --disable-gpu --dump-do
             "chromium is not installed, or does not start here")
 BROWSER = (f"test -e build/python/axe_playwright_python && test -e build/python/websocket && {CHROMIUM[0]}",
            "chromium or build/python is not there, or does not start here")
+CHROOT = ('test "$(id -u)" = 0 && grep -q "^VERSION_ID=.12" /etc/os-release && tools/debian_root.sh --here && unshare --mount --pid --fork true',
+          "it needs root, mmdebstrap, and Debian 12 that knows where its packages are")
+IMAGE = ("grader/proof/container_test.py --tool", "no container tool works here: docker, podman or buildah")
+DOCKERFILE = ("PYTHONPATH=build/python python3 -c 'import dockerfile_parse'", "dockerfile-parse is not in build/python: tools/setup.sh --prove")
+AARCH64 = ("tools/aarch64.sh --here", "no cross compiler, no qemu, or programs of that machine cannot be run here: tools/aarch64.sh --here says which")
 YAMLLINT = ("command -v yamllint", "yamllint is not installed")
 FORMER = ("git cat-file -e b74ce47^{commit}", "the history of this checkout does not have it")
 
@@ -116,7 +140,7 @@ def parts(count, name, files, command, *needs):
 
 def kit_proofs():
     return [
-        Proof("make check", UNIT + PAGES + ("tools/", "cudasim/", "grader/", "LICENSE", ".ci/", ".clang-format", ".editorconfig",
+        Proof("make check", UNIT + PAGES + ("tools/", "cudasim/", "grader/", "LICENSE", "VERSION", "CHANGELOG.md", ".ci/", ".clang-format", ".editorconfig",
                                             ".gitattributes", ".gitignore"), "make -s check"),
         Proof("handbook without a warning, every link followed", BOOK, "make -s docs"),
         Proof("a lab in a folder of its own is in the book", BOOK + ("grader/proof/example/",),
@@ -132,7 +156,9 @@ def kit_proofs():
               "make -s build/cu2cpp\n cudasim/tests/cu2cpp_test.py build/cu2cpp\n cudasim/tests/unsupported_test.sh\n cudasim/tests/lint_test.sh\n"
               " cudasim/tests/flags_test.sh gcc\n cudasim/tests/flags_test.sh clang\n"
               " cudasim/tests/cores_test.sh gcc\n cudasim/tests/cores_test.sh clang"),
-        Proof("simulator: records, dry runs, traffic and makespans", TRAIN + ("machines/", "tools/overlap.py"),
+        Proof("simulator: traffic, in each build that counts", TRAIN + ("tools/traffic.py", "tools/bench/"),
+              f"{MAKE} TRAFFIC=1 build/traffic/bin/unit\n tools/unit.sh build/traffic --filter 'cost/*'\n cudasim/tests/traffic_test.py"),
+        Proof("simulator: records, dry runs and makespans", TRAIN + ("machines/", "tools/overlap.py", "tools/picture.py", "tools/ring_picture.py", "tools/mpirun.sh"),
               f"{MAKE} build/bin/train build/bin/makespan\n cudasim/tests/record_test.py build/bin/train build/bin/makespan"),
         Proof("simulator: programs as others write them", KIT + SIMULATOR, "cudasim/tests/foreign.py"),
         Proof("simulator: ranks, gcc and clang, in all orders", KIT + SIMULATOR, "cudasim/tests/ranks_test.py"),
@@ -160,19 +186,39 @@ def kit_proofs():
     ]
 
 
+def machine_proofs():
+    files, image = UNIT + ("tools/aarch64.sh", "tools/debian_root.sh", "grader/proof/aarch64_test.sh", "grader/proof/pages_64k.c"), \
+        ("Dockerfile", ".dockerignore", ".devcontainer/", "tools/setup.sh", "tools/debian_root.sh", "grader/proof/container_test.py")
+    return [
+        *(Proof(f"aarch64, built here and run by qemu: {what}", files, f"grader/proof/aarch64_test.sh {part}", *AARCH64)
+          for part, what in (("units", "unit tests"), ("simulator", "the simulator, pages of 4 and 64 KiB"), ("demo", "a short training run"))),
+        Proof("the Dockerfile and devcontainer.json say what they should", image, "grader/proof/container_test.py said", *DOCKERFILE),
+        Proof("the image's steps in a new Debian, and a lab graded there", image + of_lab("00_bytes"), "grader/proof/container_test.py chroot",
+              f"{CHROOT[0]} && {DOCKERFILE[0]}", f"{CHROOT[1]}; or {DOCKERFILE[1]}"),
+        Proof("the image by a container tool, and a lab graded in it", image + of_lab("00_bytes"), "grader/proof/container_test.py image",
+              f"{DOCKERFILE[0]} && {IMAGE[0]}", f"{IMAGE[1]}; or {DOCKERFILE[1]}"),
+    ]
+
+
 def rank_proofs():
     files = TRAIN + ("tools/nccl/", "grader/proof/mpi_test.py", "tools/mpirun.sh", "tools/mpi_env.sh", "tools/train.sbatch")
     mpi = f"{MAKE} build/bin/train build/bin/ring-check\n {MAKE} mpi\n"
+    no_nccl = (f"set -e; set -- BACKEND=cuda NCCL= MPI=1 WERROR=1; train=$(make -s \"$@\" print-build)/bin/train\n {MAKE} \"$@\" $train\n"
+               " try() { tools/mpirun.sh $1 $train --device cpu --max_steps 1 --n_layer 1 2>&1; }\n"
+               " try 1\n said=$(try 2) && exit 1 || test $? = 2\n echo \"$said\" | grep -x 'several ranks need NCCL: build with NCCL=folder'")
     return [
         Proof("ranks of one process: calls, and windows of a training run", TRAIN,
               f"{MAKE} build/bin/ranks-check\n for ranks in 1 2 3 5; do build/bin/ranks-check $ranks || exit 1; done"),
         *(Proof(f"ranks over MPI: {what}", files, f"{mpi} grader/proof/mpi_test.py {tests}", *MPI)
           for what, tests in (("the bits of one process", "Bits"), ("every collective, and a ring", "Collectives"), ("a killed rank, and the same bits after it", "Ends"),
-                              ("communicators right and wrong", "Links"), ("what is wrong is said once", "Said"))),
+                              ("communicators right and wrong", "Links"), ("what is wrong is said once", "Said"),
+                              ("each technique, and the same bits after a killed rank", "Techniques"))),
         Proof("ranks by Slurm: two tasks, and a job that goes on", files + ("tools/slurm_local.sh",),
               f"{mpi} tools/slurm_local.sh grader/proof/mpi_test.py Slurm", f"{MPI[0]} && {SLURM[0]}", f"{MPI[1]}; or {SLURM[1]}"),
         Proof("nvcc: ranks with NVIDIA's NCCL compile and link", TRAIN,
               f"{MAKE} BACKEND=cuda MPI=1 WERROR=1 nccl-programs", f"{MPI[0]} && {NCCL[0]}", f"{MPI[1]}; or {NCCL[1]}"),
+        Proof("nvcc: without NCCL one rank trains, and two say so", TRAIN + ("tools/mpirun.sh", "tools/mpi_env.sh"), no_nccl,
+              f"{MPI[0]} && ({NVCC})", f"{MPI[1]}; or there is no nvcc"),
     ]
 
 
@@ -206,7 +252,7 @@ def grader_proofs():
                f"{MAKE} graders\n grader/proof/former_test.py attacks --part {{part}}", *FORMER),
         Proof("grader: no grade where Landlock is denied", of_lab("00_bytes"), OLD_CONTAINER, *ROOT),
         Proof("grader: leftovers of killed judges block no other grader", of_lab("00_bytes"), TAKEN_NAMES, *MOUNT),
-        Proof("grader: no seed hides a mistake, or makes two of them one", GRADERS, DRAWS),
+        *(Proof(f"grader: no seed hides a mistake, or makes two of them one: labs {name}", GRADERS, draws(labs)) for name, labs in DRAWN),
         Proof("every clause and every known mistake has a mutant, or a reason", ("docs/", "grader/proof/", "grader/labs/", "kernels/", "common/", "train/"),
               "grader/proof/mutant_ids.py"),
     ]
@@ -219,10 +265,17 @@ def class_proofs():
         *(Proof(f"a class of {lab} with known scores, graded twice, once with kill -9", files,
                 f"{of_class} grader/proof/class_test.py --lab {lab} --hand-ins 100 --out build/class-{lab}")
           for lab in ("00_bytes", "01_loop")),
+        Proof("two hundred hand-ins of lab 00, killed on the way: each is graded once, memory stays flat", files + ("grader/proof/class_load.py",),
+              f"{of_class} grader/proof/class_load.py --hand-ins 200 --kills 6 --out build/class-200"),
+        *(Proof(f"a class from week to week: {what}", CLASS + EXPORTS + ("CHANGELOG.md", "grader/proof/course_test.py"), f"grader/proof/course_test.py {tests}")
+          for what, tests in (("every layout, one rule; versions", "Layouts Release"), ("records, tables, course.json", "Weeks One Kinds Course"),
+                              ("killed, a full disk, a clock that jumps", "Ends"))),
         Proof("the same class by a Slurm array", files + ("tools/slurm_local.sh",),
               f"{of_class} tools/slurm_local.sh grader/proof/class_test.py --slurm 3 --lab 00_bytes --hand-ins 40 --out build/class-slurm",
               *SLURM),
         Proof("handout, hand-in, reset, hidden checks", HANDOUT, "make -s handout-test"),
+        Proof("terms: two random terms", CLASS + TERMS, f"{MAKE} graders\n grader/proof/terms_test.py terms"),
+        Proof("terms: the repositories of a course", HANDOUT + TERMS, "grader/proof/terms_test.py repositories"),
         Proof("the compiler of a hand-in sees headers and nothing else", HANDOUT + ("grader/proof/headers_test.py",), "make -s headers-test"),
         Proof("the Makefile: flavours, new names, a machine without Python", BUILD + ("grader/proof/make_test.py", "labs/", "tools/"),
               "grader/proof/make_test.py"),
@@ -230,18 +283,27 @@ def class_proofs():
           for name, words in (("no line that is not meant, true statuses, watch", ""), ("handbook and demo", "docs"), ("what labs need of others", "needs"))),
         Proof("a lab is a package: in a folder of its own, and copied into a clone", HANDOUT + ("grader/proof/package_test.py", "grader/proof/example/"),
               f"{MAKE} graders\n grader/proof/package_test.py"),
+        *(Proof(f"an instructor's walk through a page: {page}", HANDOUT + BOOK + ("grader/proof/walk_test.py", "grader/proof/example/", f"docs/{page}.md"),
+                f"{MAKE} all graders\n grader/proof/walk_test.py --page docs/{page}.md") for page in ("first_lab", "instructors")),
         *(Proof(f"a student's walk through lab {lab}, from the handout", HANDOUT + ("grader/proof/walk_test.py",),
-                f"{of_class} grader/proof/walk_test.py --lab {lab}") for lab in ("01", "04", "05", "06")),
+                f"{of_class} grader/proof/walk_test.py --lab {lab}") for lab in ("01", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14")),
         *(Proof(f"a student's stumbles, from a handout without solutions: labs {labs}",
                 HANDOUT + ("grader/proof/stumbles_test.py", "grader/proof/stumbles.txt"), f"{of_class} grader/proof/stumbles_test.py --labs {labs}")
-          for labs in ("00,01,03", "02,04", "05,06")),
+          for labs in ("00,01,03", "02,04", "05,06", "07,08", "09,10")),
         Proof("hints: one at a time, counted, none of them the code", ("labs/", "tools/hint.py", "tools/lab_files.py", "tools/class_folder.py",
                                                                       "grader/proof/hints_test.py"),
               "grader/proof/hints_test.py"),
         Proof("bets: asked, measured, handed in, and shown to the instructor", TRAIN + EXPORTS + HANDOUT + ("grader/proof/bets_test.py",),
               f"{MAKE} all\n grader/proof/bets_test.py"),
+        Proof("hand-ins that are alike: eleven planted copies among 200, and what bad input gets", SIMILAR, "grader/proof/similar_test.py"),
+        Proof("outcomes, figures for slides", ("labs/", "docs/outcomes.md", "tools/outcomes.py", "tools/slides.py", "tools/labs.py", "tools/lab_files.py",
+              "tools/class_folder.py", "LICENSE", "grader/proof/fit_test.py"), "tools/outcomes.py\n grader/proof/fit_test.py"),
         Proof("exports: every format, every hostile text, against its schema", EXPORTS + ("grader/proof/export_test.py",),
               "grader/proof/export_test.py"),
+        Proof("grades: policies, rosters, columns, who moved, feedback, one student forgotten",
+              EXPORTS + GRADES + ("grader/proof/grades_test.py", "grader/proof/export_test.py"), "grader/proof/grades_test.py"),
+        Proof("a class to try: fourteen graded in less than three minutes", CLASS + EXPORTS + GRADES + ("tools/try_class.py", "grader/proof/class_hand_ins.py"), TRY),
+        Proof("what Classroom 50 runs writes its result.json", EXPORTS + HANDOUT + ("grader/proof/classroom50_test.py",), "grader/proof/classroom50_test.py"),
         Proof("packs for Gradescope and Autolab grade by themselves", EXPORTS + HANDOUT + ("grader/proof/pack_test.sh",),
               "grader/proof/pack_test.sh"),
         Proof("what labs show: before their holes are filled, progress, a busy machine", TRAIN + ("tools/pareto.py", "tools/meter.py",
@@ -256,10 +318,10 @@ def class_proofs():
         Proof("the book of a handout without solutions: pages, links, nothing of Teaching", HANDOUT + BOOK,
               """make -s handout LAB=03 SOLUTIONS=none OUT=build/book-handout
                  make -C build/book-handout docs && grader/proof/book_test.py --in build/book-handout Look""", *BROWSER),
-        Proof("the workflow that publishes the book", (".github/", "Makefile", "docs/docs.mk", "tools/setup.sh", "grader/proof/workflow_test.py"),
-              "yamllint --strict -d '{extends: default, rules: {document-start: disable, truthy: {check-keys: false}}}' .github\n grader/proof/workflow_test.py", *YAMLLINT),
+        Proof("workflows, and forms for issues", (".github/", "Makefile", "tools/pack/github.yml", "tools/tools.mk", "docs/docs.mk", "tools/setup.sh", "grader/proof/workflow_test.py"),
+              "yamllint --strict -d '{extends: default, rules: {document-start: disable, truthy: {check-keys: false}}}' .github tools/pack/github.yml\n grader/proof/workflow_test.py", *YAMLLINT),
     ]
 
 
 def all_proofs():
-    return kit_proofs() + rank_proofs() + grader_proofs() + class_proofs()
+    return kit_proofs() + machine_proofs() + rank_proofs() + grader_proofs() + class_proofs()

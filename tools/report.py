@@ -18,10 +18,11 @@ import jinja2
 
 from bets import declared, shown
 from class_folder import Stopped, file_name, write_whole
-from exports.record import UNDECIDED, BadRecord, headline, load, may_see, notes, one_line, passed, written
+from exports.record import UNDECIDED, BadRecord, check_one_kind, headline, load, may_see, notes, one_line, passed, written
 
 WIDTH, HEIGHT, FLOOR = 720, 220, 190   # of a chart, in units of its own
 BINS, MOST_DIAGNOSES = 10, 15
+TO_LOOK = "To look at it: "   # with the name of the check
 
 
 def mib(size):
@@ -116,6 +117,15 @@ def lost_by_check(records):
     return sorted(checks.values(), key=lambda check: (-check["lost"], -check["count"]))
 
 
+def topic(row):
+    """What was said of a lost check, without what is about this check alone: one endless loop is one topic."""
+    said = row["mistake"].removeprefix("likely: ").split(TO_LOOK, maxsplit=1)[0].strip()
+    first = (row["message"].splitlines() or [""])[0]
+    if row["state"] == "build error":
+        return "(it does not compile)" if ": error: " in row["message"] or not first else first
+    return said or f"({row['state']}, without a likely mistake)"
+
+
 def frequent_diagnoses(records):
     """What was said most often. A student is counted once for each, however many checks say it."""
     students, checks = collections.Counter(), collections.defaultdict(dict)
@@ -123,8 +133,7 @@ def frequent_diagnoses(records):
         said = {}
         for row in record["rows"]:
             if not passed(row):
-                text = row["mistake"].removeprefix("likely: ") or f"({row['state']}, without a likely mistake)"
-                said.setdefault(text, []).append(row["name"])
+                said.setdefault(topic(row), []).append(row["name"])
         students.update(said.keys())
         for text, names in said.items():
             checks[text].update(dict.fromkeys(names))
@@ -167,18 +176,19 @@ def bets_of(lab, records):
 
 
 def class_page(environment, lab, records, bad):
-    graded = [record for record in records if not record["undecided"]]
+    decided = [record for record in records if not record["undecided"]]
+    graded, refused = ([record for record in decided if bool(record["refused"]) == is_refused] for is_refused in (False, True))
     scores = [record["score"] for record in graded]
     total = max((record["total"] for record in graded), default=0)
     return environment.get_template("class.html").render(
-        lab=lab, records=records, graded=graded, undecided=[record for record in records if record["undecided"]], bad=bad,
+        lab=lab, records=records, graded=graded, refused=refused, undecided=[record for record in records if record["undecided"]], bad=bad,
         mean=statistics.fmean(scores) if scores else 0, median=statistics.median(scores) if scores else 0, total=total,
         bars=histogram(scores, total) if scores else None, checks=lost_by_check(graded),
         diagnoses=frequent_diagnoses(graded), bets=bets_of(lab, records))
 
 
 def read_class(out):
-    """All records of a class, by name, each with the address of its page; and what is wrong with others."""
+    """The records of all who have a hand-in, by name, each with the address of its page; and what is wrong with others."""
     records, bad = [], []
     for path in sorted(glob.glob(os.path.join(glob.escape(out), "records", "*.json"))):
         try:
@@ -199,11 +209,15 @@ def write_class(environment, out, options):
     labs = {record["lab"] for record in records}
     if len(labs) > 1:
         raise BadRecord(f"{out}: records of several labs: {', '.join(sorted(labs))}")
+    check_one_kind(records)
     folder = os.path.join(out, "report")
     os.makedirs(folder, exist_ok=True)
     for record in records:
         page = student_page(environment, record, options.after_due_date, options.everything)
         write_whole(os.path.join(folder, record["file"]), page.encode())
+    for left in set(os.listdir(folder)) - {record["file"] for record in records}:   # of students who are gone
+        if left.startswith("student-"):
+            os.unlink(os.path.join(folder, left))
     index = os.path.join(folder, "index.html")
     write_whole(index, class_page(environment, "".join(labs), records, bad).encode())
     print(index)

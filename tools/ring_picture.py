@@ -50,7 +50,8 @@ def graph_of(ranks):
 
 def main():
     if len(sys.argv) != 3 or not sys.argv[1].isdigit() or not 2 <= int(sys.argv[1]) <= 8:
-        sys.exit("usage: tools/ring_picture.py RANKS FILE.svg    (2 to 8 ranks)")
+        print("usage: tools/ring_picture.py RANKS FILE.svg    (2 to 8 ranks)", file=sys.stderr)
+        sys.exit(2)
     subprocess.run(["dot", "-Tsvg", "-o", sys.argv[2]], input=graph_of(int(sys.argv[1])), text=True, check=True)
 
 

@@ -1,21 +1,23 @@
 #!/bin/sh
 # Installs what the kit needs and this machine lacks, from Debian's or Ubuntu's packages: says what
 # and why, asks for root (or sudo) for just that, and does nothing when all is there. --prove takes
-# two packages of PyPI as well, into build/python.
+# three packages of PyPI as well, into build/python.
 #
 #   tools/setup.sh          install what is missing
 #   tools/setup.sh --list   only say what is needed, and what of it is missing
 #   tools/setup.sh --prove  also what only make prove has a use for
+#   tools/setup.sh --aarch64  also what builds the kit for that machine on another one: docs/machines.md
 #   tools/setup.sh --mpi    also what several ranks need, on one machine or many: make mpi
 #   tools/setup.sh --grade  nothing but what it takes to build a judge (with BLAS=none) and to grade
 set -eu
-list='' part='' mpi=''
+list='' part='' mpi='' aarch64=''
 for option in "$@"; do
     case $option in
     --list) list=1 ;;
     --prove | --grade) part=$option ;;
     --mpi) mpi=1 ;;
-    *) echo "setup: there is no $option, but --list, --mpi, --prove, --grade" >&2; exit 2 ;;
+    --aarch64) aarch64=1 ;;
+    *) echo "setup: there is no $option, but --list, --aarch64, --mpi, --prove, --grade" >&2; exit 2 ;;
     esac
 done
 
@@ -51,7 +53,9 @@ libomp-dev|have_clang_openmp|OpenMP for clang
 clang-format|command -v clang-format|make format, make check
 git|command -v git|make stubs looks whether your work would be overwritten
 python3-jinja2|have_python jinja2|make report
-python3-jsonschema|have_python jsonschema|the tests of what grades are exported to
+python3-pygments|have_python pygments|make similar
+python3-jsonschema|have_python jsonschema|labs of your own (LABS=), policy.json, and the tests of what grades are exported to
+tzdata|test -e /usr/share/zoneinfo/Europe/Berlin|time zones of deadlines
 LIST
     case $(uname -m) in
     x86_64) echo 'libdnnl-dev|have_header oneapi/dnnl/dnnl.h|matrix products on the CPU' ;;
@@ -64,13 +68,23 @@ openmpi-bin|command -v mpirun|make mpirun
 pkg-config|command -v pkg-config|where MPI is
 LIST
     fi
+    if [ -n "$aarch64" ]; then
+        cat <<'LIST'
+gcc-aarch64-linux-gnu|command -v aarch64-linux-gnu-gcc|builds the kit for aarch64
+g++-aarch64-linux-gnu|command -v aarch64-linux-gnu-g++|the same, for the simulator
+qemu-user-static|command -v qemu-aarch64-static|runs what was built
+LIST
+    fi
+    if [ -n "$aarch64" ] || [ "$part" = --prove ]; then
+        echo 'mmdebstrap|command -v mmdebstrap|a Debian in a folder: tools/debian_root.sh'
+    fi
     if [ "$part" = --prove ]; then
         cat <<'LIST'
 codespell|command -v codespell|make check looks for misspelt words
 chromium|command -v chromium|opens the handbook, the reports of make report, and the figures
 fonts-dejavu-core|test -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf|the letters of the figures, when they are looked at
 yamllint|command -v yamllint|reads the workflow that publishes the handbook
-python3-pip|python3 -m pip --version|two packages that Debian does not have
+python3-pip|python3 -m pip --version|three packages that Debian does not have
 gcovr|command -v gcovr|make coverage
 slurm-wlm|have_daemon slurmctld|make grade-all SLURM=1, on one machine
 munge|have_daemon munged|the same
@@ -87,6 +101,7 @@ needs_of_pypi() {
     cat <<'LIST'
 axe-playwright-python==0.1.8|axe_playwright_python|axe-core: can everybody read the handbook?
 websocket-client==1.8.0|websocket|talks to Chromium
+dockerfile-parse==2.0.1|dockerfile_parse|reads the Dockerfile
 LIST
 }
 pypi=$(dirname "$0")/../build/python

@@ -27,12 +27,17 @@ STATES = KINDS[:3]
 
 # Rows of the series: name, micro-batches per update, options, published time and memory as ratios.
 CHECKPOINTED = ["--gradient_checkpointing"]
+ADAFACTOR, ADAMW_8BIT = ["--optim", "adafactor"], ["--optim", "adamw_8bit"]
 ROWS = (
     ("vanilla", 1, [], 1.0, 1.0),
     ("accumulation", 4, [], 1.142, 0.581),
     ("+ checkpointing", 4, CHECKPOINTED, 1.478, 0.453),
     ("fp16", 1, ["--fp16"], 0.475, 0.932),
     ("all combined", 4, [*CHECKPOINTED, "--fp16"], 0.878, 0.487),
+    ("adafactor", 1, ADAFACTOR, 1.112, 0.822),
+    ("all + adafactor", 4, [*CHECKPOINTED, "--fp16", *ADAFACTOR], 0.978, 0.324),
+    ("adamw_8bit", 1, ADAMW_8BIT, 0.968, 0.875),
+    ("all + adamw_8bit", 4, [*CHECKPOINTED, "--fp16", *ADAMW_8BIT], 0.855, 0.359),
 )
 # Sizes: options of the model, batches, sequences that a row trains on.
 KIT = ("--n_layer 4 --n_head 4 --n_embd 128 --n_positions 128".split(), (4, 32), 256)
@@ -40,7 +45,7 @@ SHORT = (KIT[0], (8,), 128)
 TINY = ("--n_layer 3 --n_head 2 --n_embd 16 --n_positions 16".split(), (4,), 8)
 SEEDS = ("--n_layer 24 --n_head 16 --n_embd 1024 --n_positions 512".split(), (4,), 128)
 # What the published rows took at that size, MiB, without the 1,343 of CUDA's context.
-PUBLISHED_MIB = (13606, 7338, 5432, 12596, 5932)
+PUBLISHED_MIB = (13606, 7338, 5432, 12596, 5932, 10952, 3504, 11742, 4020)
 
 
 class Missing(Exception):

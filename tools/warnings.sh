@@ -53,7 +53,7 @@ list() {
         common/comm_mpi.c)
             echo "$source $own"
             [ -z "$mpi" ] || echo "$source -DWITH_MPI $mpi $own" ;;
-        common/comm_absent.c) echo "$source -DNO_NCCL $own" ;;
+        common/nccl_absent.c) echo "$source -DNO_NCCL -Icudasim/absent $own" ;;
         kernels/*_test.c) echo "$source $own" ;;
         kernels/*.c) for real in F32 F16 BF16; do echo "$source -DREAL_$real $own"; done ;;
         *) echo "$source $own" ;;

@@ -1,5 +1,5 @@
 # How fast and in how much memory: steps, techniques, each op by itself.
-.PHONY: bench bench-simulator bench-ops bench-busy bench-techniques bench-programs bench-check
+.PHONY: bench bench-simulator bench-ops bench-busy bench-techniques bench-scaling bench-programs bench-check
 $B/bin/bench: $B/obj/tools/bench/bench.o $(call train_with,$(ALL_LABS))
 	$(link)
 $B/bin/bench-ops: $(addprefix $B/obj/tools/bench/,ops.o cases.o timing.o) $(call train_with,$(ALL_LABS))
@@ -25,6 +25,11 @@ bench-simulator:
 	@$(MAKE) --no-print-directory cu-build ACCESS=1 FILE=tools/bench/simulator.cu OUT=build/bench/simulator-access
 	@$(MAKE) --no-print-directory cu-build FILE=tools/bench/devices.cu OUT=build/bench/devices
 	@$(PYTHON) tools/bench/simulator.py build/bench/simulator build/bench/simulator-access build/bench/devices $(ARGS)
+# What more ranks give: measured over MPI on the cores there are, and beyond them a lower bound of dry runs.
+bench-scaling: $B/bin/train $B/bin/makespan
+	@$(MAKE) --no-print-directory mpi >/dev/null
+	@$(PYTHON) tools/bench/scaling.py --mpi build/mpi/bin/train --train $B/bin/train --makespan $B/bin/makespan $(ARGS)
 # That they run and count right, in the simulator as well.
-bench-check: $B/bin/bench $B/bin/bench-ops $B/bin/bench-techniques
-	@OMP_NUM_THREADS=2 $(PYTHON) tools/bench/check.py $^
+bench-check: $B/bin/bench $B/bin/bench-ops $B/bin/bench-techniques $B/bin/train $B/bin/makespan
+	@OMP_NUM_THREADS=2 $(PYTHON) tools/bench/check.py $(wordlist 1,3,$^)
+	@$(PYTHON) tools/bench/scaling.py --train $B/bin/train --makespan $B/bin/makespan --most 4 >/dev/null

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/watch.h"
+#include "labs/07_optimizers/contract.h"
 
 /* How each op is called: t are its tensors in the order of its parameters, s is the shape of the
    step, N are its tokens. */
@@ -22,6 +23,13 @@
 
 static const AdamW HYPER = {
     .learning_rate = 3e-4f, .beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 1e-8f, .weight_decay = 0.1f};
+
+static const Codebooks *codebooks(void) {
+    static Codebooks books;
+    codebook_signed(books.m);
+    codebook_unsigned(books.v);
+    return &books;
+}
 
 /* A list of one tensor, whose entry is argument `number`. */
 static TensorList list_of(const Case *self, void **t, int number) {
@@ -47,11 +55,24 @@ RUN(dropout_forward, t[0], t[0], n, dropout)
 RUN(dropout_backward, t[0], t[0], n, dropout)
 RUN(residual_forward, t[0], t[1], t[0], n, dropout)
 RUN(residual_backward, NULL, t[0], t[1], n, dropout)
+RUN(residual_norm_forward, t[0], t[1], t[2], t[3], t[4], t[0], t[5], t[6], N, s.C, dropout)
+RUN(residual_norm_backward, t[0], t[1], t[2], t[3], t[1], t[4], t[5], t[6], t[7], N, s.C, dropout,
+    workspace)
+RUN(axpby, t[0], t[1], n, 2, 1)
 RUN(crossentropy_forward, t[0], t[1], t[2], t[3], N, s.V, logits_stride(s.V))
 RUN(crossentropy_backward, t[0], t[0], t[1], t[2], 1.0f / (float)N, N, s.V, logits_stride(s.V))
+RUN(vocab_ids, t[0], t[1], 0, s.V, N)
+RUN(vocab_max, t[0], t[1], N, s.V, logits_stride(s.V))
+RUN(vocab_sum, t[0], t[1], t[2], t[3], t[4], N, s.V, logits_stride(s.V))
+RUN(vocab_loss, t[0], t[1], t[2], t[3], t[4], t[5], N)
+RUN(vocab_backward, t[0], t[1], t[2], 1.0f / (float)N, N, s.V, logits_stride(s.V))
 RUN(cast_from_float, t[0], t[1], n)
 RUN(cast_to_float, t[0], t[1], n)
 RUN(adamw, LIST(4), LIST(5), LIST(6), LIST(7), HYPER, 10)
+RUN(adam8, LIST(6), t[8], t[9], LIST(7), codebooks(), HYPER, 10)
+RUN(adafactor, LIST(4), LIST(5), LIST(6), LIST(7),
+    ((Adafactor){.learning_rate = 3e-4f, .epsilon = 1e-30f, .clip = 1, .power = 0.8f}), 10,
+    workspace)
 RUN(sumsq, t[0], LIST(2), workspace)
 RUN(scale, LIST(1), 0.999f)
 RUN(unscale, t[0], n, 0.5f, t[1])
@@ -77,8 +98,9 @@ static void append_streaming(List *list, OpShape s) {
     Argument stream = {REALS, n}, wide = {REALS, 4 * n}, channel = {REALS, C}, ids = {IDS, N},
              wte = {REALS, table}, wpe = {REALS, (size_t)s.T * C}, row = {FLOATS, N},
              dchannel = {FLOATS, C}, dwte = {FLOATS, table}, dwpe = {FLOATS, (size_t)s.T * C},
-             big = {REALS, N * (size_t)logits_stride(s.V)}, one = {FLOATS, 1},
-             bias = {REALS, 4 * C};
+             codes = {CODES, table}, scales = {FLOATS, adam8_blocks(table)},
+             drow = {FLOATS, (size_t)s.V}, big = {REALS, N * (size_t)logits_stride(s.V)},
+             one = {FLOATS, 1}, bias = {REALS, 4 * C};
     const Case cases[] = {
         {CASE(embedding_forward), .arguments = {stream, ids, wte, wpe}},
         {CASE(embedding_backward), .arguments = {dwte, dwpe, stream, ids}},
@@ -93,12 +115,35 @@ static void append_streaming(List *list, OpShape s) {
         {CASE(residual_forward), .where = "p=0.1", .p = 0.1f, .arguments = {stream, stream}},
         {CASE(residual_backward), .arguments = {stream, stream}},
         {CASE(residual_backward), .where = "p=0.1", .p = 0.1f, .arguments = {stream, stream}},
+        {CASE(residual_norm_forward), .p = 0.1f,
+         .arguments = {stream, stream, row, row, stream, channel, channel}},
+        {CASE(residual_norm_backward), .p = 0.1f,
+         .arguments = {stream, stream, dchannel, dchannel, stream, row, row, channel}},
+        {CASE(axpby), .arguments = {stream, stream}},
         {CASE(crossentropy_forward), .arguments = {row, row, big, ids}},
         {CASE(crossentropy_backward), .arguments = {big, row, ids}},
+        {CASE(vocab_ids), .arguments = {ids, ids}},
+        {CASE(vocab_max), .arguments = {row, big}},
+        {CASE(vocab_sum), .arguments = {row, row, big, row, ids}},
+        {CASE(vocab_loss), .arguments = {row, row, row, row, row, ids}},
+        {CASE(vocab_backward), .arguments = {big, row, ids}},
         {CASE(cast_from_float), .where = "wte", .arguments = {wte, dwte}},
         {CASE(cast_to_float), .where = "wte", .arguments = {dwte, wte}},
         {CASE(adamw), .where = "wte", .is_float = true,
          .arguments = {dwte, dwte, dwte, dwte, {ENTRY, 0}, {ENTRY, 1}, {ENTRY, 2}, {ENTRY, 3}}},
+        {CASE(adam8), .where = "wte", .is_float = true,
+         .arguments = {dwte,
+                       dwte,
+                       codes,
+                       scales,
+                       codes,
+                       scales,
+                       {ENTRY, 0},
+                       {ENTRY, 1},
+                       {MOMENT, 2},
+                       {MOMENT, 4}}},
+        {CASE(adafactor), .where = "wte", .is_float = true,
+         .arguments = {dwte, drow, dchannel, dwte, {ENTRY, 0}, {ENTRY, 1}, {ENTRY, 2}, {ENTRY, 3}}},
         {CASE(sumsq), .where = "wte", .is_float = true, .arguments = {one, dwte, {ENTRY, 1}}},
         {CASE(scale), .where = "wte", .is_float = true, .arguments = {dwte, {ENTRY, 0}}},
         {CASE(unscale), .where = "wte", .is_float = true, .arguments = {dwte, one}},

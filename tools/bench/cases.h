@@ -25,17 +25,19 @@ typedef enum Content {
     REALS,   /**< the storage type, in [-1/2, 1/2) */
     FLOATS,  /**< floats in [0, 1), whatever the precision */
     IDS,     /**< int32_t in [0, V); the first V of them are distinct */
+    CODES,   /**< bytes: codes of moments */
     ENTRY,   /**< a TensorEntry of another argument, which `count` is the number of */
+    MOMENT,  /**< a Moment8: its codes are argument `count`, its scales the next one */
 } Content;
 
 /** One argument of an op. */
 typedef struct Argument {
     Content content; /**< what it holds */
-    size_t count;    /**< how many numbers; of an ENTRY, which argument */
+    size_t count;    /**< how many numbers; of an ENTRY or a MOMENT, which argument */
 } Argument;
 
 /** Arguments that an op has at most. */
-enum { CASE_ARGUMENTS = 8 };
+enum { CASE_ARGUMENTS = 10 };
 
 /** One op at one shape. */
 typedef struct Case Case;

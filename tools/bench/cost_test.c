@@ -71,7 +71,8 @@ static double beyond(const Case *item, double r) {
     if (strcmp(op, "embedding_backward") == 0) {
         return stream; /* dout, once for tokens and once for positions */
     }
-    if (strcmp(op, "layernorm_backward") == 0) { /* by rows, then by columns; partial sums */
+    /* by rows, then by columns; partial sums */
+    if (strcmp(op, "layernorm_backward") == 0 || strcmp(op, "residual_norm_backward") == 0) {
         return 2 * stream + 2 * word * N + 2 * word * 2 * LAYERNORM_BLOCKS * s.C;
     }
     if (strcmp(op, "matmul_forward") == 0) { /* the bias is laid down first, the product added */
@@ -92,6 +93,15 @@ static double beyond(const Case *item, double r) {
     }
     if (strcmp(op, "adamw") == 0) { /* an entry of each list */
         return 4 * sizeof(TensorEntry);
+    }
+    if (strcmp(op, "adam8") == 0) { /* an entry of weights and gradients, and of each moment */
+        return 2 * sizeof(TensorEntry) + 2 * SECTOR;
+    }
+    if (strcmp(op, "adafactor") ==
+        0) { /* the gradient four times; factors, partial sums, entries */
+        double blocks = (double)s.V * s.C / TENSOR_BLOCK, n = (double)s.V * s.C;
+        return 3 * word * n + 3 * word * s.V + 2 * word * s.C + 2 * sizeof(double) * blocks +
+               2 * SECTOR + 14 * sizeof(TensorEntry);
     }
     if (strcmp(op, "scale") == 0) {
         return sizeof(TensorEntry);

@@ -26,6 +26,14 @@ static const Effort QUICK = {.round_ms = 0, .ring_bytes = 1, .copy_bytes = 1 << 
 /* How large a share of its bound an op must reach. */
 static const double AIM = 0.8;
 
+/* Updates with small states, and how many times as long as adamw they may take. */
+typedef struct Rival {
+    const char *op;
+    double aim;
+} Rival;
+static const Rival RIVALS[] = {{"adam8", 2}, {"adafactor", 1.5}};
+enum { RIVAL_COUNT = sizeof RIVALS / sizeof *RIVALS };
+
 typedef struct OpsSettings {
     const char *device, *precision, *only, *json;
     bool small;
@@ -41,6 +49,7 @@ typedef struct Bench {
     double copy_rate;   /* bytes per ms */
     double matmul_rate; /* operations per ms, in the precision that is timed */
     char missed[4096];
+    int ratios, ratios_missed;
 } Bench;
 
 static void write_line(const Bench *bench, json_t *line) {
@@ -85,7 +94,23 @@ static void report_case(Bench *bench, const Case *item, const char *precision, d
     }
 }
 
+static void report_ratio(Bench *bench, const Rival *rival, double ratio) {
+    printf("%s takes %.2f times as long as adamw", rival->op, ratio);
+    if (bench->counts) {
+        printf(", aim %.1f%s", rival->aim, ratio <= rival->aim ? "" : "  MISSED");
+    }
+    putchar('\n');
+    fflush(stdout);
+    write_line(bench, json_pack("{s:s, s:s, s:f, s:f}", "ratio", rival->op, "to", "adamw", "times",
+                                ratio, "aim", rival->aim));
+    bench->ratios++;
+    bench->ratios_missed += !(ratio <= rival->aim);
+}
+
 static void report_verdict(const Bench *bench) {
+    if (bench->counts && bench->ratios > 0) {
+        printf("%d of %d aims missed\n", bench->ratios_missed, bench->ratios);
+    }
     if (!bench->counts) {
         printf("\nno verdict: %s\n", bench->device->simulated
                                          ? "a simulated GPU has no rates"
@@ -94,6 +119,26 @@ static void report_verdict(const Bench *bench) {
         printf("\nevery bandwidth-bound op reaches %.0f %% of the copy rate\n", 100 * AIM);
     } else {
         printf("\nbelow %.0f %% of the copy rate: %s\n", 100 * AIM, bench->missed);
+    }
+}
+
+static const Case *case_of(const Case *cases, int count, const char *op) {
+    for (int i = 0; i < count; i++) {
+        if (strcmp(cases[i].op, op) == 0) {
+            return &cases[i];
+        }
+    }
+    return NULL;
+}
+
+static void time_rivals(Bench *bench, const Case *cases, int count, const CasePlace *place) {
+    for (int i = 0; i < RIVAL_COUNT; i++) {
+        const Rival *rival = &RIVALS[i];
+        if (strstr(rival->op, bench->settings.only) != NULL) {
+            report_ratio(bench, rival,
+                         timing_ratio(&bench->timing, case_of(cases, count, rival->op),
+                                      case_of(cases, count, "adamw"), place, F32));
+        }
     }
 }
 
@@ -125,6 +170,9 @@ static void time_precision(Bench *bench, OpShape shape, Precision precision) {
             report_case(bench, &cases[i], name,
                         timing_case(&bench->timing, &cases[i], &place, precision));
         }
+    }
+    if (precision == F32) {
+        time_rivals(bench, cases, count, &place);
     }
     free(cases);
     device_release(device, place.workspace.data, scratch);

@@ -1,8 +1,11 @@
-/* The cost of accumulation and checkpointing, as ratios of things timed in turn in one run:
+/* The cost of accumulation, checkpointing and adapters, as ratios of things timed in turn in one
+   run:
 
    accumulation    a window, update and all, to its micro-batches' own forward and backward
    checkpointing   a step that runs every block again to a plain one; and its activations to the
                    blocks' inputs and one whole block
+   adapters        a step that trains adapters of rank 8 to one that trains the model; the aim is
+                   the ratio of their arithmetic, and a tenth
 
    Prints a line for each with the aim. --rounds N: how often each is timed (9); --device gpu. */
 #include <getopt.h>
@@ -12,7 +15,9 @@
 
 #include "common/files.h"
 #include "common/lab.h"
+#include "kernels/cost.h"
 #include "labs/03_accumulate/contract.h"
+#include "labs/10_lora/contract.h"
 #include "train/labs.h"
 #include "train/measure.h"
 #include "train/techniques.h"
@@ -84,6 +89,82 @@ static size_t activations(ModelConfig config, int L, int segment, Device *device
     return peak.bytes[MEMORY_ACTIVATIONS];
 }
 
+/* A model wide enough for its matrices to be the work, and adapters beside c_attn. Those of CONFIG
+   have them too, where attention and the ops between are a larger part. */
+static const ModelConfig WIDE = {.V = 256, .T = T, .L = 2, .NH = 6, .C = 384};
+static const Adapter ADAPTER = {.rank = 8, .targets = 1 << LINEAR_QKV, .alpha = 16};
+
+/* It, and its twin with adapters. */
+static Trainer whole, thin;
+
+static void step_whole(Trainer *trainer, const Batch *batches) {
+    (void)trainer;
+    step(&whole, batches);
+}
+
+static void step_thin(Trainer *trainer, const Batch *batches) {
+    (void)trainer;
+    step(&thin, batches);
+}
+
+/* FLOPs of a linear layer, forward and backward; with `frozen` the gradient of its weight goes. */
+static double linear_flops(double C, double OC, bool frozen) {
+    double N = B * T;
+    return matmul_forward_cost(N, C, OC, true, 4).flops +
+           matmul_backward_cost(N, C, OC, true, !frozen, !frozen, 4).flops;
+}
+
+/* FLOPs of a step, with adapters or without. Of a branch the first product runs again. */
+static double step_flops(const ModelConfig *config, const Adapter *adapter) {
+    double C = config->C, NH = config->NH, r = adapter->rank, N = B * T;
+    const double in[BLOCK_LINEARS] = {C, C, C, 4 * C}, out[BLOCK_LINEARS] = {3 * C, C, 4 * C, C};
+    double block = attention_forward_cost(B, T, C, NH, 4).flops +
+                   attention_backward_cost(B, T, C, NH, 4).flops;
+    for (int id = 0; id < BLOCK_LINEARS; id++) {
+        block += linear_flops(in[id], out[id], r > 0);
+        if (adapter->targets >> id & 1) {
+            block += linear_flops(in[id], r, false) + linear_flops(r, out[id], false) +
+                     matmul_forward_cost(N, in[id], r, false, 4).flops;
+        }
+    }
+    return config->L * block + linear_flops(C, config->V, r > 0);
+}
+
+static Trainer trainer_of(const Trainer *like, ModelConfig config, const Adapter *adapter,
+                          Memory *memory) {
+    config.adapter = *adapter;
+    Trainer trainer = *like;
+    trainer.model = model_new(&config, memory, 1);
+    if (adapter->rank > 0) {
+        lora_init(trainer.model, 1);
+        adapters_attach(trainer.model);
+    }
+    trainer.optimizer = optimizer_new(trainer.model, HYPER);
+    return trainer;
+}
+
+static void bench_adapters(Trainer *trainer, const ModelConfig *config, const Batch *batches,
+                           int rounds) {
+    const Adapter none = {0};
+    Memory *memory = memory_new(trainer->model->device, (MemoryOptions){0});
+    Memory *other = memory_new(trainer->model->device, (MemoryOptions){0});
+    whole = trainer_of(trainer, *config, &none, memory);
+    thin = trainer_of(trainer, *config, &ADAPTER, other);
+    Contest contest = {.ways = {step_thin, step_whole}};
+    compare(trainer, batches, 2 * rounds, &contest);
+    double work = step_flops(config, &ADAPTER) / step_flops(config, &none);
+    printf("adapters       %8.2f ms with adapters, %8.2f ms the whole model of %d channels; of its "
+           "arithmetic %.3f",
+           contest.ms[0], contest.ms[1], config->C, work);
+    judge(contest.ms[0] / contest.ms[1], work + 0.1);
+    optimizer_free(thin.optimizer);
+    optimizer_free(whole.optimizer);
+    model_free(thin.model);
+    model_free(whole.model);
+    memory_free(other);
+    memory_free(memory);
+}
+
 static void bench(Trainer *trainer, const Batch *batches, int rounds) {
     Contest contest = {.ways = {window, passes}};
     compare(trainer, batches, rounds, &contest);
@@ -105,6 +186,8 @@ static void bench(Trainer *trainer, const Batch *batches, int rounds) {
     size_t one = activations(CONFIG, 1, 0, device) + (size_t)(CONFIG.L - 1) * boundary;
     printf("               %8zu bytes of activations, %8zu in the inputs and one block", kept, one);
     judge((double)kept / (double)one, 1.01);
+    bench_adapters(trainer, &WIDE, batches, rounds);
+    bench_adapters(trainer, &CONFIG, batches, 2 * rounds);
 }
 
 int main(int argc, char **argv) {
@@ -125,6 +208,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "--rounds: 1 to %d\n", MOST_ROUNDS / 4);
         return EXIT_USAGE;
     }
+    lab_need("10", gpu);
     lab_need("04", gpu);
     lab_need("03", gpu);
     Device *device = gpu ? device_gpu_new(ops_gpu) : device_cpu_new(0);

@@ -26,28 +26,34 @@ static size_t padded(size_t bytes) {
 
 typedef void call_fn(void *context, int call);
 
-/* Median time of a call, in ms. Calls are queued one after the other, as in a training step; the
-   clock stops when the device has done all of them. */
-static double time_calls(const Timing *timing, call_fn *call, void *context) {
-    double ms[TIMING_ROUNDS];
+/* Time of a call, in ms. Calls are queued one after the other, as in a training step; the clock
+   stops when the device has done all of them. */
+static double time_round(const Timing *timing, call_fn *call, void *context, int calls) {
+    double begin = now_ms();
+    for (int i = 0; i < calls; i++) {
+        call(context, i);
+    }
+    device_synchronize(timing->device);
+    return (now_ms() - begin) / calls;
+}
+
+/* Warms up, and counts the calls that fill a round. */
+static int calls_of_round(const Timing *timing, call_fn *call, void *context) {
     int calls = 1;
     for (int warm_up = 0; warm_up < 2; warm_up++) {
-        double begin = now_ms();
-        for (int i = 0; i < calls; i++) {
-            call(context, i);
-        }
-        device_synchronize(timing->device);
-        double one = (now_ms() - begin) / calls;
+        double one = time_round(timing, call, context, calls);
         double enough = timing->effort.round_ms / (one > 1e-3 ? one : 1e-3);
         calls = enough < 1 ? 1 : enough > 5000 ? 5000 : (int)enough;
     }
+    return calls;
+}
+
+/* Median time of a call, in ms. */
+static double time_calls(const Timing *timing, call_fn *call, void *context) {
+    double ms[TIMING_ROUNDS];
+    int calls = calls_of_round(timing, call, context);
     for (int round = 0; round < TIMING_ROUNDS; round++) {
-        double begin = now_ms();
-        for (int i = 0; i < calls; i++) {
-            call(context, i);
-        }
-        device_synchronize(timing->device);
-        ms[round] = (now_ms() - begin) / calls;
+        ms[round] = time_round(timing, call, context, calls);
     }
     return median(ms, TIMING_ROUNDS);
 }
@@ -75,8 +81,12 @@ static size_t argument_bytes(const Argument *argument, Precision precision) {
         return argument->count * sizeof(float);
     case IDS:
         return argument->count * sizeof(int32_t);
+    case CODES:
+        return argument->count;
     case ENTRY:
         return sizeof(TensorEntry);
+    case MOMENT:
+        return sizeof(Moment8);
     default:
         return 0;
     }
@@ -101,6 +111,12 @@ static void fill_entry(Device *device, void **tensors, const Case *item, int num
     device_upload(device, tensors[number], &entry, sizeof entry);
 }
 
+static void fill_moment(Device *device, void **tensors, const Case *item, int number) {
+    size_t of = item->arguments[number].count;
+    Moment8 moment = {tensors[of], tensors[of + 1], NULL};
+    device_upload(device, tensors[number], &moment, sizeof moment);
+}
+
 /* Zeros would do for the time of a copy, but a product of zeros needs less power, and so runs at a
    higher clock, than one of numbers. */
 static void fill(const Timing *timing, void *data, const Argument *argument, const CasePlace *place,
@@ -110,14 +126,16 @@ static void fill(const Timing *timing, void *data, const Argument *argument, con
         return;
     }
     bool reals = argument->content == REALS;
-    size_t size = reals ? precision_bytes(precision) : sizeof(float);
+    size_t size = reals                        ? precision_bytes(precision)
+                  : argument->content == CODES ? 1
+                                               : sizeof(float);
     for (size_t first = 0; first < argument->count; first += NOISE) {
         size_t left = argument->count - first, count = left < NOISE ? left : NOISE;
         void *to = (char *)data + first * size;
         if (reals) {
             place->ops->cast_from_float(to, timing->centered, count);
         } else {
-            copy(timing->device, to, timing->noise, count * sizeof(float));
+            copy(timing->device, to, timing->noise, count * size);
         }
     }
 }
@@ -157,15 +175,14 @@ static void call_case(void *context, int call) {
     ring->item->run(ring->item, ring->place, tensors);
 }
 
-double timing_case(const Timing *timing, const Case *item, const CasePlace *place,
-                   Precision precision) {
+static Ring ring_new(const Timing *timing, const Case *item, const CasePlace *place,
+                     Precision precision) {
     Ring ring = {.item = item, .place = place, .precision = precision};
     for (int i = 0; i < CASE_ARGUMENTS; i++) {
         ring.bytes += padded(argument_bytes(&item->arguments[i], precision));
     }
     ring.copies = copies(timing, item, ring.bytes);
-    size_t total = ring.bytes * (size_t)ring.copies;
-    ring.data = timing_alloc(timing->device, total);
+    ring.data = timing_alloc(timing->device, ring.bytes * (size_t)ring.copies);
     for (int number = 0; number < ring.copies; number++) {
         void *tensors[CASE_ARGUMENTS];
         take(&ring, number, tensors);
@@ -173,14 +190,48 @@ double timing_case(const Timing *timing, const Case *item, const CasePlace *plac
             const Argument *argument = &item->arguments[i];
             if (argument->content == ENTRY) {
                 fill_entry(timing->device, tensors, item, i);
+            } else if (argument->content == MOMENT) {
+                fill_moment(timing->device, tensors, item, i);
             } else if (tensors[i] != NULL) {
                 fill(timing, tensors[i], argument, place, precision);
             }
         }
     }
+    return ring;
+}
+
+static void ring_free(const Timing *timing, Ring *ring) {
+    device_release(timing->device, ring->data, ring->bytes * (size_t)ring->copies);
+}
+
+double timing_case(const Timing *timing, const Case *item, const CasePlace *place,
+                   Precision precision) {
+    Ring ring = ring_new(timing, item, place, precision);
     double ms = time_calls(timing, call_case, &ring);
-    device_release(timing->device, ring.data, total);
+    ring_free(timing, &ring);
     return ms;
+}
+
+double timing_ratio(const Timing *timing, const Case *item, const Case *other,
+                    const CasePlace *place, Precision precision) {
+    Ring rings[] = {ring_new(timing, item, place, precision),
+                    ring_new(timing, other, place, precision)};
+    double ratio[TIMING_TURNS];
+    int calls[2];
+    for (int i = 0; i < 2; i++) {
+        calls[i] = calls_of_round(timing, call_case, &rings[i]);
+    }
+    for (int turn = 0; turn < TIMING_TURNS; turn++) {
+        double ms[2];
+        for (int i = 0; i < 2; i++) {
+            ms[i] = time_round(timing, call_case, &rings[i], calls[i]);
+        }
+        ratio[turn] = ms[0] / ms[1];
+    }
+    for (int i = 0; i < 2; i++) {
+        ring_free(timing, &rings[i]);
+    }
+    return median(ratio, TIMING_TURNS);
 }
 
 typedef struct Copy {

@@ -13,8 +13,8 @@
 #include "common/device.h"
 #include "tools/bench/cases.h"
 
-/** How often each thing is measured; the median counts. */
-enum { TIMING_ROUNDS = 5 };
+/** How often each thing is measured, and how often two things in turn; the median counts. */
+enum { TIMING_ROUNDS = 5, TIMING_TURNS = 15 };
 
 /** How long to measure, and on how much memory. */
 typedef struct Effort {
@@ -41,6 +41,11 @@ void *timing_alloc(Device *device, size_t bytes);
 /** Median time of one call of an op, in ms. */
 double timing_case(const Timing *timing, const Case *item, const CasePlace *place,
                    Precision precision);
+
+/** Median ratio of one op's time to another's, both timed in turn: a machine's load changes less
+ * from one to the next than from run to run. */
+double timing_ratio(const Timing *timing, const Case *item, const Case *other,
+                    const CasePlace *place, Precision precision);
 
 /** Bytes per ms that a copy from device to device moves: each byte is read and written. */
 double timing_copy_rate(const Timing *timing);

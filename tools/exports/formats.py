@@ -1,11 +1,13 @@
 """The formats, one function each: from a record to what is written. See docs/exports.md."""
-import base64
 import csv
+import datetime
 import io
 import json
+import os
+import re
 from xml.etree import ElementTree
 
-from exports.record import UNDECIDED, diagnosis, explain, for_student, headline, notes, overview, passed, written
+from exports.record import UNDECIDED, BadRecord, check_one_kind, diagnosis, explain, for_student, headline, notes, overview, passed, written
 
 MOST_BYTES = 1 << 20   # PrairieLearn takes no more
 
@@ -45,23 +47,52 @@ def gradescope_pending(lab):
                     "output_format": "text", "stdout_visibility": "hidden", "extra_data": {"undecided": True}})
 
 
-# ---- GitHub Classroom -------------------------------------------------------------------------------
+# ---- Classroom 50 -----------------------------------------------------------------------------------
 
-def classroom_results(record, after_due_date):
-    """What classroom-resources/autograding-grading-reporter reads."""
-    rows = for_student(record, after_due_date)
-    status = "error" if record["undecided"] else "pass" if all(map(passed, rows)) else "fail"
-    return {"version": 1, "status": status, "max_score": record["total"], "tests": [
-        {"name": f"{row['name']}: {row['title']}", "score": row["earned"], "message": explain(row),
-         "status": "error" if row["state"] == "grader error" else "pass" if passed(row) else "fail",
-         "test_code": f"make grade{record['lab'].split('_')[0]} CHECK={row['name']}", "filename": "", "line_no": 0,
-         "duration": row["seconds"]} for row in rows]}
+CLASSROOM50 = {"classroom": "CLASSROOM", "assignment": "ASSIGNMENT", "submission": "SUBMISSION_TAG", "commit": "COMMIT_URL",
+               "release": "RELEASE_URL"}   # what its runner says, and in which variable
+CLASSROOM50_TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def classroom(record, after_due_date):
-    """A line for $GITHUB_OUTPUT. In base64 nothing of a student's can end it or begin another."""
-    data = as_json(classroom_results(record, after_due_date), None).encode()
-    return "result=" + base64.b64encode(data).decode() + "\n"
+def classroom50_time(tag):
+    """When a tag was made: its name has the time in UTC."""
+    found = re.match(r"submit/(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ)", tag)
+    try:
+        made = datetime.datetime.strptime(found[1], "%Y-%m-%dT%H-%M-%SZ")
+    except (TypeError, ValueError):
+        raise BadRecord("SUBMISSION_TAG is not submit/TIME-COMMIT, as Classroom 50 writes it") from None
+    return made.strftime(CLASSROOM50_TIME)
+
+
+def whole(points, name):
+    if points != int(points):
+        raise BadRecord(f"check {name} has {points:g} points: Classroom 50 takes whole numbers only")
+    return int(points)
+
+
+def classroom50(record, after_due_date, said=os.environ):
+    """result.json, where Classroom 50's runner has started the grading. The runner itself says what it is if the grader could not
+    decide, so nothing is written then; and a result without a test would count as a pass, so a record always has one."""
+    if record["undecided"]:
+        raise BadRecord("the grader itself failed: no result is written, and Classroom 50 reports an error")
+    missing = [variable for variable in CLASSROOM50.values() if not said.get(variable)]
+    if missing:
+        raise BadRecord(f"{missing[0]} is not set: this format is for a run that Classroom 50 has started")
+    tests = [{"test-name": f"{row['name']}: {row['title']}", "passed": passed(row), "score": whole(row["earned"], row["name"]),
+              "max-score": whole(row["points"], row["name"])} | ({"output": explain(row)} if explain(row) else {})
+             for row in for_student(record, after_due_date)]
+    result = {"schema": "classroom50/result/v1"} | {key: said[variable] for key, variable in CLASSROOM50.items()}
+    kind = said.get("ASSIGNMENT_TYPE") or "individual"
+    if kind not in ("individual", "group"):
+        raise BadRecord("ASSIGNMENT_TYPE is neither individual nor group")
+    owner = said.get("OWNER") or said.get("USERNAME")
+    if not owner:
+        raise BadRecord("OWNER is not set: this format is for a run that Classroom 50 has started")
+    return as_json(result | {
+        "assignment_type": kind, "owner": owner, "review": said.get("REVIEW_URL") or said["COMMIT_URL"],
+        "datetime": classroom50_time(said["SUBMISSION_TAG"]),
+        "graded_at": datetime.datetime.now(datetime.timezone.utc).strftime(CLASSROOM50_TIME),
+        "score": sum(test["score"] for test in tests), "max-score": sum(test["max-score"] for test in tests), "tests": tests})
 
 
 # ---- Autolab ----------------------------------------------------------------------------------------
@@ -132,6 +163,7 @@ def text(record, _):
 
 # ---- scores.csv -------------------------------------------------------------------------------------
 
+BYTE_ORDER_MARK = "\ufeff"   # by which a spreadsheet knows UTF-8
 FORMULA = tuple("=+-@|%\uff1d\uff0b\uff0d\uff20")
 
 
@@ -140,20 +172,48 @@ def cell(text):
     return "'" + text if text.lstrip().startswith(FORMULA) else text
 
 
-def scores(records):
-    """A line for each record, a column for each check. Without a score where the grader has not decided."""
-    names = list(dict.fromkeys(row["name"] for record in records for row in record["rows"]))
+def number(value):
+    """Points, to the hundredth."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def table(head, rows):
+    """The text of a CSV file."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(["name", "lab", "score", "total", "state"] + names)
-    for record in sorted(records, key=lambda record: (record["lab"], record["name"])):
-        state = "not decided" if record["undecided"] else "refused" if record["refused"] else "graded"
+    writer.writerows([head, *rows])
+    return BYTE_ORDER_MARK + out.getvalue()
+
+
+def state_of(record):
+    return "not decided" if record["undecided"] else "refused" if record["refused"] else "graded"
+
+
+LATE = ("handed_in", "late", "loss", "final", "why")
+
+
+def late_cells(result, duration):
+    """The cells of LATE."""
+    decided = not result["undecided"]
+    return [result["handed_in"], duration(result["late"]), number(result["loss"]) if decided else "",
+            number(result["final"]) if decided else "", cell(result["why"])]
+
+
+def scores(records, results=None, duration=str):
+    """A line for each record, a column for each check. Without a score where the grader has not decided. With the results of a
+    policy also what they say; the record is then the one that counts."""
+    records = [result["record"] for result in results] if results else records
+    check_one_kind(records)
+    names = list(dict.fromkeys(row["name"] for record in records for row in record["rows"]))
+    rows = []
+    for i, record in enumerate(records):
         earned = {row["name"]: f"{row['earned']:g}" for row in record["rows"]}
         score = "" if record["undecided"] else f"{record['score']:g}"
-        writer.writerow([cell(record["name"]), record["lab"], score, f"{record['total']:g}", state]
-                        + [earned.get(name, "") for name in names])
-    return out.getvalue()
+        late = late_cells(results[i], duration) if results else []
+        rows.append([cell(record["name"]), record["lab"], score, f"{record['total']:g}", state_of(record), *late]
+                    + [earned.get(name, "") for name in names])
+    return table(["name", "lab", "score", "total", "state", *(LATE if results else ()), *names], sorted(rows, key=lambda row: (row[1], row[0])))
 
 
-FORMATS = {"gradescope": gradescope, "classroom": classroom, "autolab": autolab, "prairielearn": prairielearn, "junit": junit,
+FORMATS = {"gradescope": gradescope, "classroom50": classroom50, "autolab": autolab, "prairielearn": prairielearn, "junit": junit,
            "text": text}

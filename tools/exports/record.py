@@ -6,8 +6,11 @@ format then escapes them in its own way.
 import json
 import re
 
+from release import same_points
+
 STATES = ("grader error", "pass", "fail", "not started", "crashed", "timeout", "over budget", "build error",
           "sandbox error", "not run")
+PACKED = "packed with kit "                     # a note that is for the instructor
 UNDECIDED = ("grader error", "sandbox error")   # they say nothing about the hand-in
 MOST_TEXT = 4000                                # characters of one text: a results file must stay below 1 MB
 MOST_CHECKS = 1000
@@ -103,7 +106,9 @@ def read(data):
             "score": sum(row["earned"] for row in rows), "total": sum(row["points"] for row in rows),
             "seconds": sum(row["seconds"] for row in rows), "refused": one_line(text(hand_in, "refused")),
             "undecided": any(row["state"] in UNDECIDED for row in rows),
-            "bets": read_bets(hand_in.get("bets", {})),
+            "bets": read_bets(hand_in.get("bets", {})), "notes": read_notes(hand_in.get("notes", [])),
+            "sums": sums_of(hand_in), "lms": lms_of(hand_in),
+            **{key: one_line(text(data, key)) for key in ("kit", "judge", "handed_in", "handed_in_from", "graded")},
             "story": read_story(data.get("story")), "blamed": read_blamed(data.get("blamed", []))}
 
 
@@ -114,6 +119,20 @@ def read_bets(entries):
         want(isinstance(entry, dict) and all(isinstance(value, (int, float)) and is_number(abs(value)) for value in entry.values()),
              "a bet is not a number")
     return {one_line(name): {key: float(value) for key, value in entry.items()} for name, entry in entries.items()}
+
+
+def sums_of(hand_in):
+    """What two records of the same files have in common: their sha256, or why they were refused."""
+    files = hand_in.get("files", {})
+    want(isinstance(files, dict) and all(isinstance(value, str) for value in files.values()), "files is not an object")
+    return json.dumps([sorted(files.items()), text(hand_in, "refused") if not files else ""])
+
+
+def lms_of(hand_in):
+    """(which LMS has named the hand-in, its number of the student), each "" where that is not known."""
+    entry = hand_in.get("lms", {})
+    want(isinstance(entry, dict), "lms is not an object")
+    return one_line(text(entry, "lms")), one_line(text(entry, "id"))
 
 
 def names_of(entry, key):
@@ -135,6 +154,12 @@ def read_blamed(entries):
     want(isinstance(entries, list) and len(entries) <= 16 and all(isinstance(entry, str) for entry in entries),
          "blamed is not a list of sentences")
     return [clean(entry, 600) for entry in entries]
+
+
+def read_notes(entries):
+    """What was said when the hand-in was unpacked."""
+    want(isinstance(entries, list) and len(entries) <= 64 and all(isinstance(entry, str) for entry in entries), "notes is not a list of sentences")
+    return [one_line(entry) for entry in entries]
 
 
 def no_number(word):
@@ -164,6 +189,21 @@ def load(path):
             return parse(file.read(MOST_BYTES + 1))
         except BadRecord as error:
             raise BadRecord(f"{path}: {error}") from None
+
+
+# ---- records together -------------------------------------------------------------------------------
+
+def check_one_kind(records):
+    """Those of a lab stand in one table where the same checks and a kit that gives the same points have made them."""
+    first = {}
+    for record in records:
+        other = first.setdefault(record["lab"], record)
+        mine, theirs = (each["kit"] or "before 1.0.0" for each in (record, other))
+        names = f"{record['name'] or 'a record'} and {other['name'] or 'another'}"
+        if not same_points(record["kit"], other["kit"]):
+            raise BadRecord(f"{names}: made by kit {mine} and kit {theirs}, not for one table: REGRADE=changed grades the older ones again")
+        if record["judge"] != other["judge"]:
+            raise BadRecord(f"{names}: graded by different checks, not for one table: REGRADE=changed grades the older ones again")
 
 
 # ---- what a student may see -------------------------------------------------------------------------
@@ -218,12 +258,14 @@ def headline(record, rows):
 
 
 def notes(record, rows):
-    """What is known of several lost checks together: their one mistake, and the part that is to blame."""
+    """What is known of several lost checks together: their one mistake, and the part that is to blame; and of the hand-in, what
+    was not as it should be."""
     lost = [row["name"] for row in rows if not passed(row)]
     story = record["story"]
     told = [name for name in lost if story and name in story["checks"]]
     which = f"all {len(lost)}" if len(told) == len(lost) else f"{len(told)} of {len(lost)}"
     said = [f"One mistake explains {which} lost checks: {story['mistake']}"] if len(told) > 1 else []
+    said += [note for note in record["notes"] if not note.startswith(PACKED)]
     return said + ([sentence[:1].upper() + sentence[1:] + "." for sentence in record["blamed"]] if lost else [])
 
 

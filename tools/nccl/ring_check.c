@@ -111,8 +111,13 @@ int main(int argc, char **argv) {
     engine_begin(&argc, &argv);
     engine_ranks(&least, &most);
     if (argc > 1) {
-        least = atoi(argv[1]) > least ? atoi(argv[1]) : least;
-        most = atoi(argv[1]) < most ? atoi(argv[1]) : most;
+        char *end;
+        long ranks = strtol(argv[1], &end, 10);
+        if (argc > 2 || end == argv[1] || *end != '\0' || ranks < least || ranks > most) {
+            fprintf(stderr, "usage: ring_check [RANKS]   (from %d to %d)\n", least, most);
+            engine_end(2);
+        }
+        least = most = (int)ranks;
     }
     for (int ranks = least; ranks <= most; ranks++) {
         LocalRanks engine = engine_open(ranks);

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""`make bench-scaling`: what more ranks give, measured over MPI on these cores, and beyond them a lower bound.
+
+    tools/bench/scaling.py --mpi build/mpi/bin/train --train build/bin/train --makespan build/bin/makespan
+                           [--rounds 3] [--most 64] [--machine machines/a100.json]
+
+Measured: N ranks with one thread each, from 1 to the cores there are. *Strong*: the window stays, each rank gets its share
+of it; the ratio is T(1) / (N T(N)). *Weak*: each rank keeps its micro-batches; the ratio is T(1) / T(N). 1.0 is ideal. The
+median of the rounds counts, and each round measures every row once, in turn.
+
+Beyond: dry runs of up to --most ranks (1,024 take minutes and 10 GB) on a declared machine. The step is what its rates
+allow at best; `wire` is 2 (R - 1) / R * S / rate, the time of the gradients' S bytes by themselves.
+"""
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+WINDOW = 8
+MEASURED = "--n_layer 2 --n_embd 128 --n_positions 128 --per_device_train_batch_size 2 --eval_fraction 0 --max_steps 12".split()
+DRY = "--n_layer 2 --n_embd 128 --n_positions 128 --per_device_train_batch_size 8 --eval_fraction 0 --device gpu".split()
+
+
+def train(command, environment):
+    """The summary of a run; ends the program where it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "metrics.jsonl")
+        done = subprocess.run([*command, "--metrics", path], capture_output=True, text=True, env={**os.environ, **environment})
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)}\nfailed with status {done.returncode}: {done.stderr.strip()}")
+        with open(path, encoding="utf-8") as file:
+            return json.loads(file.readlines()[-1])
+
+
+def seconds(options, ranks, micros):
+    here = os.path.dirname(os.path.abspath(__file__))
+    start = [os.path.join(here, "..", "mpirun.sh"), str(ranks), options.mpi]
+    return train([*start, *MEASURED, "--gradient_accumulation_steps", str(micros)], {"OMP_NUM_THREADS": "1"})["seconds"]
+
+
+def measured(options):
+    cores = len(os.sched_getaffinity(0))
+    counts = [n for n in (1, 2, 4, 8) if n <= cores]
+    times = {}
+    for _ in range(options.rounds):
+        for n in counts:
+            times.setdefault(("strong", n), []).append(seconds(options, n, WINDOW // n))
+            times.setdefault(("weak", n), []).append(seconds(options, n, WINDOW // counts[-1]))
+    print(f"Measured over MPI on {cores} cores, a thread for each rank; medians of {options.rounds} rounds")
+    print(f"{'':8}{'ranks':>6}{'s':>9}{'ratio':>8}")
+    for kind in ("strong", "weak"):
+        for n in counts:
+            ideal = n if kind == "strong" else 1
+            ratio = statistics.median(one / (ideal * many) for one, many in zip(times[kind, 1], times[kind, n]))
+            print(f"{kind:8}{n:6}{statistics.median(times[kind, n]):9.2f}{ratio:8.2f}")
+
+
+def bound(options, ranks, steps, folder):
+    """The makespan in seconds, and the bytes that a rank sends in a step."""
+    record = os.path.join(folder, "record.jsonl")
+    several = ["--nproc_per_node", str(ranks)] if ranks > 1 else []
+    summary = train([options.train, *DRY, *several, "--max_steps", str(steps)],
+                    {"CUDASIM_DRY": "1", "CUDASIM_RECORD": record})
+    said = subprocess.run([options.makespan, record, "--machine", options.machine], capture_output=True, text=True)
+    found = re.match(r"([\d.e+-]+) ms on", said.stdout)
+    if not found:
+        sys.exit(f"{options.makespan}: {said.stderr.strip() or said.stdout}")
+    return 1e-3 * float(found[1]), max((rank["sent"] for rank in summary.get("ranks", [])), default=0)
+
+
+def beyond(options):
+    with open(options.machine, encoding="utf-8") as file:
+        machine = json.load(file)
+    print(f"\nA step on {machine['name']}: declared, a lower bound, not measured; data parallel, each rank the same batch")
+    print(f"{'ranks':>6}{'step ms':>10}{'wire ms':>10}{'ratio':>8}{'sent by one':>14}")
+    first, ranks = None, 1
+    while ranks <= options.most:
+        with tempfile.TemporaryDirectory() as folder:
+            (once, _), (twice, sent) = bound(options, ranks, 1, folder), bound(options, ranks, 2, folder)
+        step, rate = twice - once, machine["link" if ranks <= machine["node"]["value"] else "network"]["value"]
+        first = first or step
+        print(f"{ranks:6}{1e3 * step:10.3f}{1e-6 * sent / rate:10.3f}{first / step:8.2f}{round(sent):14}", flush=True)
+        ranks *= 4
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mpi", help="train of a build with MPI=1; without it nothing is measured")
+    parser.add_argument("--train", required=True)
+    parser.add_argument("--makespan", required=True)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--most", type=int, default=64)
+    parser.add_argument("--machine", default="machines/a100.json")
+    options = parser.parse_args()
+    if options.mpi:
+        measured(options)
+    beyond(options)
+
+
+if __name__ == "__main__":
+    main()

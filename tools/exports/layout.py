@@ -1,0 +1,105 @@
+"""The folder that a class was graded into, as exports read it. Where a record lies, and what hand_ins.json says, is known here.
+
+    OUT/records/NAME.json        the newest record of each student
+    OUT/records/old/NAME/K.json  those before it
+    OUT/hand_ins.json            every hand-in that was seen, and what became of it
+"""
+import datetime
+import glob
+import json
+import os
+
+from exports.record import BadRecord, load, one_line
+
+HAND_INS = "hand_ins.json"
+
+
+def settle(options, out):
+    """What the command line does not say of policy and roster, course.json does."""
+    import course   # pylint: disable=import-outside-toplevel # a handout has none
+    said = course.load(out, options.course)
+    options.policy, options.roster = options.policy or said.get("policy"), options.roster or said.get("roster")
+
+
+def json_in(folder):
+    return sorted(glob.glob(os.path.join(glob.escape(folder), "*.json")))
+
+
+def paths_of(out):
+    """The newest record of each student."""
+    return json_in(os.path.join(out, "records"))
+
+
+def old_folder(path):
+    """Where the records before this one lie."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, "old", name.removesuffix(".json"))
+
+
+def old_paths(path):
+    """The records before this one, the oldest first."""
+    def number(each):
+        stem = os.path.basename(each).removesuffix(".json")
+        return (int(stem) if stem.isdigit() else 0, stem)
+    return sorted(json_in(old_folder(path)), key=number)
+
+
+def time_of(text):
+    """A moment from ISO 8601 with an offset; None where a record does not say it."""
+    try:
+        moment = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is not None else None
+
+
+def read(path):
+    """A record with its student's name and the path of its file."""
+    record = load(path)
+    return record | {"name": record["name"] or one_line(os.path.basename(path).removesuffix(".json")), "path": path}
+
+
+def some(paths):
+    """(records, why others cannot be read)"""
+    records, bad = [], []
+    for path in paths:
+        try:
+            records.append(read(path))
+        except (BadRecord, OSError) as error:
+            bad.append(f"left out: {one_line(str(error))}")
+    return records, bad
+
+
+def newest(out):
+    """([the newest record of each student who has not withdrawn], [why others are not there])"""
+    records, bad = some(paths_of(out))
+    gone = withdrawn(out)
+    return [record for record in records if record["name"] not in gone], bad
+
+
+def older(record):
+    """Those before it, the oldest first. One that cannot be read is said with the newest."""
+    return some(old_paths(record["path"]))
+
+
+def hand_ins(out):
+    """The entries of hand_ins.json; none where the class was graded by a kit that did not write it."""
+    path = os.path.join(out, HAND_INS)
+    try:
+        with open(path, encoding="utf-8") as file:
+            entries = json.load(file)["hand_ins"]
+        if not all(isinstance(entry["name"], str) and isinstance(entry["state"], str) for entry in entries):
+            raise ValueError
+    except FileNotFoundError:
+        return []
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise BadRecord(f"{path}: this is not a list of hand-ins") from None
+    return entries
+
+
+def withdrawn(out):
+    """The names of students all of whose hand-ins are taken back."""
+    states = {}
+    for entry in hand_ins(out):
+        states.setdefault(entry["name"], set()).add(entry["state"])
+    return {name for name, of in states.items() if of == {"withdrawn"}}

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""All labs of a term in one table: `make term CLASS=folder [COURSE=file]`.
+
+CLASS has a folder in it for each lab that was graded. Writes CLASS/term.csv and CLASS/term.html: a line for each student,
+a column for each lab, and the weighted mean in per cent. With a policy in course.json the points are those that it leaves.
+Weights are those of "labs" in course.json; without it each lab counts the same. Who has no record in a lab has 0 there, and who waits for a decision has no mean yet.
+"""
+import argparse
+import csv
+import io
+import os
+import sys
+
+import course as settings_file
+from class_folder import Stopped, Unusable, write_whole
+from exports import layout
+from exports.formats import BYTE_ORDER_MARK, cell
+from exports.record import BadRecord, check_one_kind
+from report import templates
+
+NONE, WAITS, REFUSED = "-", "not decided", "refused"
+
+
+def graded_folders(folder):
+    """Folders with records in them, by name."""
+    found = [os.path.join(folder, entry) for entry in sorted(os.listdir(folder))]
+    return [path for path in found if os.path.isdir(os.path.join(path, "records"))]
+
+
+def counted(records, told):
+    """The records with the points that the course's policy leaves of them, and what it complains of."""
+    if not told.get("policy"):
+        return records, []
+    from exports import policy, roster   # pylint: disable=import-outside-toplevel # they need jsonschema
+    try:
+        rows = roster.load(told["roster"]) if told.get("roster") else ()
+        results, said = policy.results(policy.load(told["policy"]), records, rows)
+    except policy.BadPolicy as error:
+        raise Unusable(str(error)) from None
+    return [result["record"] | {"score": result["final"]} for result in results], said
+
+
+def read_labs(folder, told):
+    """({lab: {name: record}}, lines about what cannot be read)"""
+    labs, lines, places = {}, [], {}
+    for path in graded_folders(folder):
+        try:
+            records, bad = layout.newest(path)
+            check_one_kind(records)
+            records, said = counted(records, told)
+        except BadRecord as error:
+            raise BadRecord(f"{path}: {error}") from None
+        lines += bad + said
+        for record in records:
+            if places.setdefault(record["lab"], path) != path:
+                raise BadRecord(f"{record['lab']} was graded into {places[record['lab']]} and into {path}: keep one")
+            labs.setdefault(record["lab"], {})[record["name"]] = record
+    if not labs:
+        raise BadRecord(f"{folder}: no lab was graded into a folder of it")
+    return dict(sorted(labs.items())), lines
+
+
+def weights_of(labs, told):
+    """{lab: weight}. A lab that the course does not name has none."""
+    weights = {lab: told.get(lab, 0) if told else 1 for lab in labs}
+    if not any(weights.values()):
+        raise Unusable("course.json: none of the graded labs has a weight in it")
+    return weights
+
+
+def result(record):
+    """What stands in a table for a record, or for none."""
+    if record is None:
+        return NONE
+    return WAITS if record["undecided"] else REFUSED if record["refused"] else f"{record['score']:g}"
+
+
+def mean(name, labs, weights):
+    """Per cent of what the labs are worth, or None where one is not decided."""
+    total = 0.0
+    for lab, records in labs.items():
+        record = records.get(name)
+        if record and record["undecided"] and weights[lab]:
+            return None
+        total += weights[lab] * record["score"] / record["total"] if record and record["total"] else 0.0
+    return 100 * total / sum(weights.values())
+
+
+def table(labs, weights):
+    """[{name, results, mean}] of all students, by name."""
+    names = sorted({name for records in labs.values() for name in records}, key=str.casefold)
+    return [{"name": name, "results": [result(records.get(name)) for records in labs.values()], "mean": mean(name, labs, weights)}
+            for name in names]
+
+
+def as_csv(labs, weights, rows):
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(["name", *labs, "per cent"])
+    writer.writerow(["(weight)", *(f"{weights[lab]:g}" for lab in labs), ""])
+    for row in rows:
+        results = ["" if each in (NONE, WAITS) else "0" if each == REFUSED else each for each in row["results"]]
+        writer.writerow([cell(row["name"]), *results, "" if row["mean"] is None else f"{row['mean']:.2f}"])
+    return BYTE_ORDER_MARK + out.getvalue()
+
+
+def run(options):
+    if not os.path.isdir(options.folder):
+        raise Unusable(f"CLASS={options.folder}: there is no such folder")
+    told = settings_file.load(options.folder, options.course)
+    labs, bad = read_labs(options.folder, told)
+    weights = weights_of(labs, told["labs"])
+    rows = table(labs, weights)
+    totals = {lab: max(record["total"] for record in records.values()) for lab, records in labs.items()}
+    page = templates().get_template("term.html").render(labs=labs, weights=weights, totals=totals, rows=rows, bad=bad)
+    write_whole(os.path.join(options.folder, "term.csv"), as_csv(labs, weights, rows).encode())
+    write_whole(os.path.join(options.folder, "term.html"), page.encode())
+    for line in bad:
+        print(f"term: {line}", file=sys.stderr)
+    print(f"{os.path.join(options.folder, 'term.html')}: {len(rows)} student{'s' if len(rows) > 1 else ''}, {len(labs)} lab{'s' if len(labs) > 1 else ''}")
+    return 1 if bad else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("folder", help="with a folder in it for each lab that was graded")
+    parser.add_argument("--course", help="settings of the course; course.json in the folder or above it")
+    try:
+        sys.exit(run(parser.parse_args()))
+    except Unusable as error:
+        print(f"term: {error}", file=sys.stderr)
+        sys.exit(2)
+    except (BadRecord, Stopped, OSError) as error:
+        sys.exit(f"term: {error}")
+
+
+if __name__ == "__main__":
+    main()
