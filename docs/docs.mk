@@ -5,7 +5,7 @@ DRAWN := build/docs/pictures
 RUN_loss         := --max_steps 100 --logging_steps 1
 RUN_memory       := --max_steps 3
 RUN_checkpointed := --max_steps 3 --gradient_checkpointing
-PICTURES := loss memory checkpointed pareto lanes overlap ring mpi
+PICTURES := loss memory checkpointed pareto lanes overlap ring mpi ranks when-which pipeline
 
 docs: docs-pictures
 	@$(RM) -r build/docs/html
@@ -23,8 +23,8 @@ docs-pictures:
 $(DRAWN)/pareto.svg: $B/bin/pareto
 	@echo "  draw    pareto.svg"
 	@$(PYTHON) tools/pareto.py $< --fit 16 --effective_batch 4 --picture $@ >/dev/null
-$(DRAWN)/mpi.svg: docs/mpi.dot
-	@echo "  draw    mpi.svg"
+$(DRAWN)/mpi.svg $(DRAWN)/ranks.svg: $(DRAWN)/%.svg: docs/%.dot
+	@echo "  draw    $*.svg"
 	@dot -Tsvg $< -o $@
 $(DRAWN)/ring.svg: tools/ring_picture.py
 	@echo "  draw    ring.svg"
@@ -38,6 +38,17 @@ $(DRAWN)/overlap.svg: $B/bin/makespan cudasim/clock/overlap.cu machines/t4.json 
 	    $< $(@D)/overlap-$$n.jsonl --machine machines/t4.json --trace $(@D)/overlap-$$n.json >/dev/null || exit; done
 	@$(PYTHON) tools/overlap.py $(@D)/overlap-1.json $(@D)/overlap-2.json --picture $@ \
 	    --text "Copies and kernels of six batches: one after the other in one stream, side by side in two" >/dev/null
+# Every way to share a model among four ranks, and the lanes of one of them.
+$(DRAWN)/when-which.svg: $B/bin/train $B/bin/makespan tools/table_ranks.py machines/a100.json
+	@echo "  draw    when-which.svg"
+	@$(PYTHON) tools/table_ranks.py $B/bin/train $B/bin/makespan --ranks 4 --picture $@ >/dev/null
+$(DRAWN)/pipeline.svg: $B/bin/train $B/bin/makespan machines/a100.json tools/overlap.py
+	@echo "  draw    pipeline.svg"
+	@CUDASIM_DRY=1 CUDASIM_RECORD=$(@D)/pipeline.jsonl $< --device gpu --nproc_per_node 4 --pipeline 4 \
+	    --gradient_accumulation_steps 8 --max_steps 1 --eval_fraction 0 >/dev/null 2>&1
+	@$B/bin/makespan $(@D)/pipeline.jsonl --machine machines/a100.json --trace $(@D)/pipeline.json >/dev/null
+	@$(PYTHON) tools/overlap.py $(@D)/pipeline.json --picture $@ \
+	    --text "Four stages and eight micro-batches on a declared machine: forwards and backwards in turn, and the time in which stages wait" >/dev/null
 $(DRAWN)/lanes.svg: $B/bin/lanes
 	@echo "  draw    lanes.svg"
 	@$< --picture $@ >/dev/null
