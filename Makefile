@@ -10,7 +10,7 @@
 #   make hint01 TASK=2   a hint, one more each time      make debug01 CHECK=name   gdb on a check
 #   make train ARGS=...  train (ARGS=--help lists the options; FROM=labs takes your labs)
 #   make mpirun N=4 ARGS=...  train with 4 ranks over MPI (make mpi builds it: docs/mpi.md)
-#   make table           time and memory of each technique, beside the published figures
+#   make table           time and memory of each technique, beside the published figures (RANKS=4: of many devices)
 #   make pareto          bytes and speed of every plan of lab 06, as a picture (FROM=labs: your choice)
 #   make bench           speed and memory against PyTorch, where it is installed
 #   make docs            the handbook, in build/docs/html/index.html
@@ -22,23 +22,30 @@
 #   make makespan RECORD=FILE MACHINE=FILE   how long a recorded program takes, at least: docs/clock.md
 #   make format          clang-format everything             make check    format, warnings, arrows
 #
-#   make grade-all LAB=01 IN=DIR OUT=DIR   grade a class (JOBS=n, SLURM=1): docs/instructors.md
-#   make report OUT=DIR  its pages and scores.csv        make gradescope LAB=01  autograder.zip (also: autolab, classroom)
+#   make try-class       a class of fourteen, graded, to look at: start here (docs/instructors.md)
+#   make grade-all LAB=01 IN=DIR OUT=DIR   grade a class (JOBS=n, SLURM=1)      make grade-one NAME=anna  what that student saw
+#   make report OUT=DIR  pages and scores.csv (also: late, columns, feedback, regrade-diff, forget)      make term CLASS=DIR  all labs
+#   make similar LAB=01 IN=DIR OUT=DIR     which hand-ins are alike: docs/similar.md
+#   make gradescope LAB=01  autograder.zip (also: autolab, classroom50)
 #   make handout LAB=01  what a student of that lab gets: no solution of it, no mutants, no hidden checks
+#   make course-repo COURSE=2027s LAB=03 OUT=DIR   a term's repositories, with tasks of its own: docs/terms.md
+#   make slides OUT=DIR  the figures of the labs, with licence and alt text
 #   make stubs           cut labs/ from solutions/           make prove    the long proofs (CI)
+#   make prove-lab LAB=01   each known mistake in that lab loses its points, right variants lose none
 #   make gpu-check       all checks that need a real GPU     make gpu-pack what it takes, for elsewhere
 #   make coverage        lines that tests run                make fuzz     feed the readers random files
 #
 # Settings: CC=clang  SAN=1 (sanitizers)  CHECKED=1 (NaN in freed memory)  WERROR=1
 #           BLAS=onednn|openblas|none  OPT="-O0 -g"  FROM=labs|solutions|DIR  V=1
-#           LABS=DIR (labs of your own, beside those here)
+#           LABS=DIR (labs of your own, beside those here: docs/first_lab.md)
 # CUDA:     BACKEND=sim|cuda (simulated, or nvcc)  CUDA_ARCH=sm_90  CUDA_HOME=DIR  NCCL=DIR
 #           ACCESS=1 (the simulator looks at every access)  SCHED=reverse|random:N  DEBUG=1 (for gdb)
+#           TRAFFIC=1 (bytes that each kernel reads and writes, beside its formula: docs/clock.md)
 
 BACKEND ?= sim
 FROM    ?= solutions
 OPT     ?= $(if $(DEBUG),-O0 -g3,-O3 -g)
-ARCH    ?= -march=native
+ARCH    ?= $(if $(filter aarch64,$(shell uname -m)),-mcpu=native,-march=native)
 ARGS    ?=
 PYTHON  ?= python3
 ifeq ($(origin CC),default)
@@ -50,7 +57,7 @@ BLAS    ?= $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: help setup demo demo-run table clean print-build FORCE
+.PHONY: help setup demo demo-run clean print-build FORCE
 MAKEFLAGS += --no-builtin-rules
 FORCE:
 
@@ -67,11 +74,10 @@ $(call one_of,BACKEND,sim cuda)
 $(call one_of,BLAS,onednn openblas none)
 $(call one_of,DEVICE,cpu gpu)
 $(call one_of,HINTS,1 2 3)
+$(call one_of,AGENTS,yes no)
 FROM_DIR := $(call without_space,$(FROM))
 $(if $(wildcard $(FROM_DIR)),,$(if $(filter labs solutions,$(FROM)),,$(error FROM=$(FROM): there is no such folder)))
-LABS_DIR := $(if $(LABS),$(patsubst %/,%,$(call without_space,$(LABS)))/)
-$(if $(LABS),$(if $(wildcard $(LABS_DIR)labs/),,$(error LABS=$(LABS): there is no folder labs/ in it)))
-export LABS
+$(if $(wildcard $(FROM_DIR)/.),,$(if $(filter-out grade% debug%,$(or $(MAKECMDGOALS),help)),$(if $(wildcard $(FROM_DIR)),$(error FROM=$(FROM): this is not a folder))))
 # Until the next release; then CHECK= names graded checks only.
 ifeq ($(CHECK),1)
 $(if $(filter 0,$(MAKELEVEL)),$(warning CHECK=1 is called ACCESS=1 now: the simulator looks at every access))
@@ -80,9 +86,12 @@ ACCESS := 1
 endif
 
 HANDOUT := $(wildcard labs/.stubs)
-KITS_OWN := test prove check stubs grade-all report gradescope autolab classroom handout manifest gpu-check gpu-pack coverage fuzz
+KITS_OWN := test prove prove-lab check stubs try-class grade-all grade-one similar slides report term late columns feedback regrade-diff forget gradescope autolab classroom50 handout course-repo manifest gpu-check gpu-pack coverage fuzz
 $(if $(and $(HANDOUT),$(filter $(KITS_OWN),$(MAKECMDGOALS))),$(error \
   'make $(filter $(KITS_OWN),$(MAKECMDGOALS))' is not available in a handout))
+
+# ---- which labs there are: of each lab's lab.json ------------------------------------------------
+include common/labs.mk
 
 # ---- make runs twice: everything from here to the end is for the inner one -------------------------
 include common/front.mk
@@ -94,17 +103,6 @@ ifneq ($(and $(filter $(STARTS_MAKE),$(MAKECMDGOALS)),$(word 2,$(MAKECMDGOALS)))
 .NOTPARALLEL:
 endif
 
-# ---- which labs there are: of each lab's lab.json ------------------------------------------------
-# LAB_NAMES: their folders; HOLES: the files that students write; PRECISE: those of them that are
-# compiled once for each precision; APART: files that are not a part of `train`, but of another probe
-# of their lab; PROBES_<lab>: the names of those; RUN_<lab>: what labNN calls `train` with.
-LABS_MADE := build/labs$(if $(LABS),-$(shell printf %s $(call in_quotes,$(LABS)) | cksum | cut -d" " -f1))
-LAB_LISTS := $(wildcard labs/*/lab.json $(LABS_DIR)labs/*/lab.json)
--include $(LABS_MADE)/labs.mk
-ifneq ($(LAB_LISTS),)
-$(LABS_MADE)/labs.mk: tools/labs_mk.py labs $(LAB_LISTS) $(and $(LABS),$(LABS_DIR)labs)
-	@if command -v python3 >/dev/null; then python3 $< $(@D) $(LABS_DIR); fi
-endif
 ifeq ($(LAB_NAMES)$(shell command -v python3),)
 $(if $(filter-out help setup demo test clean,$(MAKECMDGOALS)),$(error python3 is not installed: make setup))
 endif
@@ -116,7 +114,7 @@ include common/build.mk cudasim/cudasim.mk train/train.mk grader/grader.mk
 include $(wildcard docs/*.mk tools/*.mk tools/bench/*.mk grader/proof/*.mk common/fuzz/*.mk)
 
 help:
-	@sed -n '$(if $(HANDOUT),/^#   make test/d; /^#   make grade-all/$(comma)/^#$$/d; s/ *make check .*//; )s/^# \{0,1\}//p; /^BACKEND/q' Makefile
+	@sed -n '$(if $(HANDOUT),/^#   make test/d; /^#   make try-class/$(comma)/^#$$/d; s/ *make check .*//; )s/^# \{0,1\}//p; /^BACKEND/q' Makefile
 	@if command -v python3 >/dev/null; then tools/labs.py; else echo "The labs are listed once python3 is there: make setup"; fi
 
 setup:
@@ -127,10 +125,6 @@ demo: setup
 	@$(MAKE) --no-print-directory demo-run
 demo-run: $B/bin/train
 	@tools/demo.sh $B/bin/train
-
-# The series of experiments, each row a run: SHORT=1, DEVICE=gpu, SIZE=seeds (on a real GPU).
-table: $B/bin/train
-	@tools/table.py $B/bin/train $(if $(SHORT),--short) $(if $(DEVICE),--device $(DEVICE)) $(if $(SIZE),--size $(SIZE)) $(ARGS) $(told)
 
 clean:
 	$(RM) -r build
