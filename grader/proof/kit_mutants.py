@@ -34,6 +34,8 @@ def read_tables():
                 if head:
                     mutants.append({"name": head[1], "tests": head[2].split(), "file": head[3]})
                 elif line.startswith(("- ", "+ ")):
+                    if line[0] in mutants[-1]:
+                        sys.exit(f"{path}: {mutants[-1]['name']}: one line each, this has two of {line[0]}")
                     mutants[-1][line[0]] = line[2:].strip()
     return mutants
 
