@@ -3,8 +3,9 @@
 all: $B/bin/unit $B/bin/alone
 
 # Every unit test, in one program; those of simulated ranks need the simulator.
-SIM_TESTS := $(if $(SIM),,$(shell grep -ls '^#include <cudasim_' grader/labs/*/*_test.c))
-TESTS := $(call c_objects,$(filter-out $(SIM_TESTS),$(wildcard kernels/*_test.c common/*_test.c common/testkit/*_test.c train/*_test.c grader/*_test.c grader/labs/*/*_test.c tools/bench/*_test.c $(if $(SIM),cudasim/clock/*_test.c cudasim/tests/*_test.c))))
+ALL_TESTS := $(wildcard kernels/*_test.c common/*_test.c common/testkit/*_test.c train/*_test.c grader/*_test.c grader/labs/*/*_test.c tools/bench/*_test.c $(if $(SIM),cudasim/clock/*_test.c cudasim/tests/*_test.c))
+SIM_TESTS := $(if $(SIM),,$(shell grep -ls '^#include <cudasim_' $(ALL_TESTS)))
+TESTS := $(call c_objects,$(filter-out $(SIM_TESTS),$(ALL_TESTS)))
 # The tests start these programs; one whose program is missing is skipped.
 $B/bin/unit: | $B/bin/train $B/bin/train-02 $B/bin/alone
 $B/bin/unit: private LIBS := -lcriterion -lseccomp
