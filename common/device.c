@@ -218,6 +218,12 @@ void device_free(Device *device) {
     }
 }
 
+const char *device_lacks(const Device *device, Precision precision) {
+    bool old = device->capability > 0 && device->capability < 80;
+    return precision == BF16 && old ? "products of bf16, which begin with compute capability 8.0"
+                                    : NULL;
+}
+
 size_t workspace_list_bytes(const ModelConfig *config) {
     return padded((size_t)params_count(config) * sizeof(TensorEntry));
 }

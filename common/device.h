@@ -38,6 +38,7 @@ struct Device {
     bool host_memory;    /**< whether the host can read its memory directly */
     bool simulated;      /**< not a real GPU: its time means nothing */
     int threads;         /**< CPU: threads that share the work; else 0 */
+    int capability;      /**< GPU: 10 * major + minor of its compute capability; else 0 */
     void *blas;          /**< GPU: a cublasHandle_t, for Workspace; else NULL */
     const Ops *ops;      /**< (3) by Precision */
     void *state;         /**< the device's own */
@@ -91,6 +92,18 @@ Device *device_cpu_new(size_t capacity);
  *         or its driver does not fit
  */
 Device *device_gpu_new(const Ops *ops);
+
+/**
+ * From here on each launch and each product of a GPU waits until it has ended, so that a fault is
+ * reported by the op that has made it and not by a later one: CUDA_LAUNCH_BLOCKING=1, which CUDA
+ * reads when it starts. To be called before device_gpu_new(). The simulator names the kernel in any
+ * case. What is captured into a graph does not wait.
+ */
+void device_gpu_wait_for_launches(void);
+
+/** Why this device cannot compute in this precision, or NULL: a GPU multiplies bf16 from compute
+ * capability 8.0 on. */
+const char *device_lacks(const Device *device, Precision precision);
 
 /** Gives the device back with all its memory. NULL is fine. */
 void device_free(Device *device);

@@ -129,7 +129,8 @@ static void gpu_destroy(Device *device) {
     free(device);
 }
 
-static void describe(Gpu *gpu) {
+/* @return its compute capability, 10 * major + minor */
+static int describe(Gpu *gpu) {
     struct cudaDeviceProp properties;
     int runtime = 0;
     EXPECT(cudaGetDeviceProperties(&properties, gpu->device));
@@ -143,6 +144,7 @@ static void describe(Gpu *gpu) {
              (double)properties.totalGlobalMem / (1024.0 * 1024 * 1024), runtime / 1000,
              runtime % 1000 / 10);
 #endif
+    return 10 * properties.major + properties.minor;
 }
 
 /* Memory that is freed stays with the pool: asking the driver anew would cost more than a step. */
@@ -196,6 +198,10 @@ static const char *open_gpu(Gpu *gpu) {
     return open_blas(gpu) ? NULL : "cuBLAS cannot start";
 }
 
+void device_gpu_wait_for_launches(void) {
+    setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+}
+
 Device *device_gpu_new(const Ops *ops) {
     Gpu *gpu = calloc(1, sizeof *gpu);
     Device *device = calloc(1, sizeof *device);
@@ -208,10 +214,11 @@ Device *device_gpu_new(const Ops *ops) {
         free(device);
         return NULL;
     }
-    describe(gpu);
+    int capability = describe(gpu);
     *device = (Device){
         .name = "gpu",
         .note = gpu->note,
+        .capability = capability,
 #ifdef CUDASIM
         .simulated = true,
 #endif

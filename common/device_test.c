@@ -114,3 +114,22 @@ Test(device, the_gpu_releases_in_any_order) {
     device_free(device);
     cr_assert_eq(fixture_problems(), 0);
 }
+
+/* CUDA reads it when it starts; a GPU says which launch has failed only if it does. */
+Test(device, launches_of_a_gpu_can_be_waited_for) {
+    unsetenv("CUDA_LAUNCH_BLOCKING");
+    device_gpu_wait_for_launches();
+    cr_assert_str_eq(getenv("CUDA_LAUNCH_BLOCKING"), "1");
+}
+
+Test(device, an_old_gpu_has_no_products_of_bf16) {
+    const Device cpu = {.capability = 0}, t4 = {.capability = 75}, a100 = {.capability = 80};
+    for (Precision precision = F32; precision <= BF16; precision++) {
+        cr_assert_null(device_lacks(&cpu, precision));
+        cr_assert_null(device_lacks(&a100, precision));
+        cr_assert_eq(device_lacks(&t4, precision) == NULL, precision != BF16);
+    }
+    device = device_gpu_new(ops_gpu);
+    cr_assert_gt(device->capability, 0);
+    device_free(device);
+}

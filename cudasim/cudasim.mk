@@ -33,6 +33,11 @@ define compile_cu
 $(call say,compile)
 $Q$(NVCC) $(CU_INPUT) $(REAL) -MMD -MP -MF $(@:.o=.d) $(CU_FLAGS) -c $< -o $@
 endef
+# For tools/ptxas.py: how a .cu is compiled, and the objects that are made of one.
+.PHONY: print-cu
+print-cu:
+	@echo $(NVCC) $(CU_INPUT) $(CU_FLAGS)
+	@echo $(patsubst $B/gpu/%,%,$(GPU_OPS) $(filter $B/gpu/%,$(SOLVED)))
 else
 # Kernels run on stacks of their own, so a frame must not jump over the guard page below them. With
 # ACCESS=1 and TRAFFIC=1 the compiler calls the simulator at each access, by ThreadSanitizer's names;

@@ -46,7 +46,7 @@ void CPU(attention_forward)(Real *out, Real *probs, const Real *qkv, int B, int 
             head_scores(head, first, rows, cols);
             /* probs[t] = softmax(score[t] / sqrt(HS)), kept for backward: 0 for s > t */
             for (int row = 0; row < rows; row++) {
-                float *p = head.p + (size_t)row * T;
+                float *p = head.p + (size_t)row * head.ld;
                 Real *kept = probs + ((size_t)index * T + first + row) * T;
                 softmax(p, first + row + 1, cols, scale);
                 for (int s = 0; s < T; s++) {
@@ -54,7 +54,7 @@ void CPU(attention_forward)(Real *out, Real *probs, const Real *qkv, int B, int 
                 }
             }
             /* out[t] = sum_s probs[t][s] * v[s] */
-            blas_sgemm(false, false, rows, HS, cols, head.p, T, head.v, HS, 0,
+            blas_sgemm(false, false, rows, HS, cols, head.p, head.ld, head.v, HS, 0,
                        head.out + (size_t)first * HS, HS);
         }
         head_write(out + (size_t)b * T * C + h * HS, head.out, T, HS, C);
@@ -78,12 +78,13 @@ void CPU(attention_backward)(Real *dqkv, const Real *dout, const Real *probs, co
             int rows = T - first < HEAD_ROWS ? T - first : HEAD_ROWS, cols = first + rows;
             /* dprobs[t][s] = dout[t] . v[s] */
             blas_sgemm(false, true, rows, cols, HS, head.out + (size_t)first * HS, HS, head.v, HS,
-                       0, head.dp, T);
+                       0, head.dp, head.ld);
             float delta[HEAD_ROWS];
             /* delta[t] = sum_r probs[t][r] * dprobs[t][r], the softmax's part that all s share */
             for (int row = 0; row < rows; row++) {
                 const Real *kept = probs + ((size_t)index * T + first + row) * T;
-                float *p = head.p + (size_t)row * T, *dp = head.dp + (size_t)row * T, sum = 0;
+                float *p = head.p + (size_t)row * head.ld, *dp = head.dp + (size_t)row * head.ld,
+                      sum = 0;
 #pragma omp simd reduction(+ : sum)
                 for (int s = 0; s < cols; s++) {
                     p[s] = to_float(kept[s]);

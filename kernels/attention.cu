@@ -20,7 +20,8 @@ static __device__ inline size_t row_of_warp(size_t rows) {
 }
 
 /* probs (rows, T) from score (rows, T): 0 where the future is. */
-static __global__ void softmax(Real *probs, const float *score, size_t rows, int T) {
+static __global__ void attention_forward_softmax_kernel(Real *probs, const float *score,
+                                                        size_t rows, int T) {
     size_t row = row_of_warp(rows);
     if (row >= rows) {
         return;
@@ -46,8 +47,8 @@ static __global__ void softmax(Real *probs, const float *score, size_t rows, int
 }
 
 /* dscore (rows, T) from the gradient of the probabilities. */
-static __global__ void softmax_backward(Real *dscore, const float *dprobs, const Real *probs,
-                                        size_t rows, int T) {
+static __global__ void attention_backward_softmax_kernel(Real *dscore, const float *dprobs,
+                                                         const Real *probs, size_t rows, int T) {
     size_t row = row_of_warp(rows);
     if (row >= rows) {
         return;
@@ -99,7 +100,7 @@ extern "C" void GPU(attention_forward)(Real *out, Real *probs, const Real *qkv, 
 
         /* score = q k^T / sqrt(HS) */
         gemm(squares(score, F32, T), 1 / sqrtf(HS), q, transpose(k), 0, T, T, HS, NH, workspace);
-        softmax<<<blocks_for(rows, WARPS), THREADS>>>(p, score, rows, T);
+        attention_forward_softmax_kernel<<<blocks_for(rows, WARPS), THREADS>>>(p, score, rows, T);
         LAUNCHED("attention_forward");
         /* out = probs v */
         gemm(y, 1, squares(p, REAL_PRECISION, T), v, 0, T, HS, T, NH, workspace);
@@ -129,7 +130,8 @@ extern "C" void GPU(attention_backward)(Real *dqkv, const Real *dout, const Real
         /* dv += probs^T dout, dprobs = dout v^T */
         gemm(dv, 1, transpose(p), dy, 1, T, HS, T, NH, workspace);
         gemm(squares(dprobs, F32, T), 1, dy, transpose(v), 0, T, T, HS, NH, workspace);
-        softmax_backward<<<blocks_for(rows, WARPS), THREADS>>>(dscore, dprobs, kept, rows, T);
+        attention_backward_softmax_kernel<<<blocks_for(rows, WARPS), THREADS>>>(dscore, dprobs,
+                                                                                kept, rows, T);
         LAUNCHED("attention_backward");
         /* dq += dscore k / sqrt(HS), dk += dscore^T q / sqrt(HS) */
         gemm(dq, scale, dx, k, 1, T, HS, T, NH, workspace);

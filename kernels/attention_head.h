@@ -21,6 +21,7 @@ enum { HEAD_ROWS = 64 };
 typedef struct AttentionHead {
     int T;      /**< tokens */
     int HS;     /**< numbers of a head */
+    int ld;     /**< floats from one row of p and dp to the next: blas_ld(T) */
     float *q;   /**< (T, HS) queries */
     float *k;   /**< (T, HS) keys */
     float *v;   /**< (T, HS) values */
@@ -28,13 +29,13 @@ typedef struct AttentionHead {
     float *dk;  /**< (T, HS) of the keys */
     float *dv;  /**< (T, HS) of the values */
     float *out; /**< (T, HS) the output, or in backward its upstream gradient */
-    float *p;   /**< (HEAD_ROWS, T) probabilities */
+    float *p;   /**< (HEAD_ROWS, T) probabilities, in rows of ld floats */
     float *dp;  /**< (HEAD_ROWS, T) their gradient */
 } AttentionHead;
 
 /** Floats of an AttentionHead. */
 static inline size_t head_floats(int T, int HS) {
-    return 7 * (size_t)T * HS + 2 * (size_t)HEAD_ROWS * T;
+    return 7 * (size_t)T * HS + 2 * (size_t)HEAD_ROWS * (size_t)blas_ld(T);
 }
 
 /** Lays an AttentionHead out over the calling thread's slice of the workspace. */
@@ -43,6 +44,7 @@ static inline AttentionHead head_new(const Workspace *workspace, int T, int HS) 
     float *memory = thread_scratch(workspace, head_floats(T, HS));
     return (AttentionHead){.T = T,
                            .HS = HS,
+                           .ld = blas_ld(T),
                            .q = memory,
                            .k = memory + matrix,
                            .v = memory + 2 * matrix,
@@ -51,7 +53,7 @@ static inline AttentionHead head_new(const Workspace *workspace, int T, int HS) 
                            .dv = memory + 5 * matrix,
                            .out = memory + 6 * matrix,
                            .p = memory + 7 * matrix,
-                           .dp = memory + 7 * matrix + (size_t)HEAD_ROWS * T};
+                           .dp = memory + 7 * matrix + (size_t)HEAD_ROWS * blas_ld(T)};
 }
 
 /** Reads a head's (T, HS) slice out of rows of `stride` numbers. */
@@ -96,7 +98,7 @@ static inline void head_add_dqkv(Real *to, AttentionHead head, int C) {
 /** Scores of query rows first ... first + rows - 1 against keys 0 ... cols - 1, into head.p. */
 static inline void head_scores(AttentionHead head, int first, int rows, int cols) {
     blas_sgemm(false, true, rows, cols, head.HS, head.q + (size_t)first * head.HS, head.HS, head.k,
-               head.HS, 0, head.p, head.T);
+               head.HS, 0, head.p, head.ld);
 }
 
 /**
@@ -105,19 +107,19 @@ static inline void head_scores(AttentionHead head, int first, int rows, int cols
  */
 static inline void head_backward(AttentionHead head, int first, int rows, int cols,
                                  const float *delta) {
-    int HS = head.HS, T = head.T;
+    int HS = head.HS, ld = head.ld;
     float scale = 1 / sqrtf((float)HS);
     size_t at = (size_t)first * HS;
-    blas_sgemm(true, false, cols, HS, rows, head.p, T, head.out + at, HS, 1, head.dv, HS);
+    blas_sgemm(true, false, cols, HS, rows, head.p, ld, head.out + at, HS, 1, head.dv, HS);
     for (int row = 0; row < rows; row++) {
-        float *p = head.p + (size_t)row * T, *dp = head.dp + (size_t)row * T;
+        float *p = head.p + (size_t)row * ld, *dp = head.dp + (size_t)row * ld;
 #pragma omp simd
         for (int s = 0; s < cols; s++) {
             dp[s] = p[s] * (dp[s] - delta[row]) * scale;
         }
     }
-    blas_sgemm(false, false, rows, HS, cols, head.dp, T, head.k, HS, 1, head.dq + at, HS);
-    blas_sgemm(true, false, cols, HS, rows, head.dp, T, head.q + at, HS, 1, head.dk, HS);
+    blas_sgemm(false, false, rows, HS, cols, head.dp, ld, head.k, HS, 1, head.dq + at, HS);
+    blas_sgemm(true, false, cols, HS, rows, head.dp, ld, head.q + at, HS, 1, head.dk, HS);
 }
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { THREADS = 256 };
 
-static __global__ void axpby(Real *y, const Real *x, size_t n, float a, float b) {
+static __global__ void axpby_kernel(Real *y, const Real *x, size_t n, float a, float b) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
     if (first >= n) {
         return;
@@ -28,7 +28,7 @@ static __global__ void axpby(Real *y, const Real *x, size_t n, float a, float b)
 
 extern "C" void GPU(axpby)(Real *y, const Real *x, size_t n, float a, float b) {
     if (n > 0) {
-        axpby<<<blocks_for(n, THREADS * PACK), THREADS>>>(y, x, n, a, b);
+        axpby_kernel<<<blocks_for(n, THREADS * PACK), THREADS>>>(y, x, n, a, b);
         LAUNCHED("axpby");
     }
 }

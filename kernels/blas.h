@@ -29,6 +29,17 @@
 void blas_sgemm(bool transpose_a, bool transpose_b, int M, int N, int K, const float *A, int lda,
                 const float *B, int ldb, float beta, float *C, int ldc);
 
+/**
+ * The distance, in floats, to give to rows of `cols` floats that a product will read: an odd number
+ * of cache lines. Rows a multiple of 2 KiB apart, as those of most tensors are, put a column into
+ * few sets of the first-level cache, where each number that is read drives out another one that is
+ * soon needed: measured in docs/performance.md.
+ */
+static inline int blas_ld(int cols) {
+    enum { LINE = 64 / (int)sizeof(float) };
+    return ((cols + LINE - 1) / LINE | 1) * LINE;
+}
+
 /** Makes each call run on its calling thread alone. Call once, before the first product. */
 void blas_init(void);
 

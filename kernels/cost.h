@@ -17,7 +17,8 @@
  *
  * Devices differ in one thing, what they do beyond that. Attention is causal: of each T x T square
  * half is masked, and only the other half counts as arithmetic; the GPU's plain attention computes
- * both. Its probabilities are stored whole, zeros too, so that bytes count the square.
+ * both, and its flash attention does 2 of backward's 5 products twice. Probabilities are stored
+ * whole, zeros too, so that bytes count the square.
  *
  * Source: S. Williams et al., "Roofline: an insightful visual performance model", CACM 52 (2009),
  * p. 66: operations and bytes of a kernel, with caches that never miss twice.

@@ -10,7 +10,7 @@
 enum { THREADS = 256 };
 
 /* to = from under the mask, on top of what `to` holds if `add`. */
-static __global__ void apply(Real *to, const Real *from, size_t n, Mask mask, bool add) {
+static __global__ void dropout_kernel(Real *to, const Real *from, size_t n, Mask mask, bool add) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
     if (first >= n) {
         return;
@@ -27,15 +27,16 @@ static __global__ void apply(Real *to, const Real *from, size_t n, Mask mask, bo
 
 extern "C" void GPU(dropout_forward)(Real *out, const Real *in, size_t n, Dropout dropout) {
     if (n > 0) {
-        apply<<<blocks_for(n, THREADS * PACK), THREADS>>>(out, in, n, mask_of(dropout), false);
+        dropout_kernel<<<blocks_for(n, THREADS * PACK), THREADS>>>(out, in, n, mask_of(dropout),
+                                                                   false);
         LAUNCHED("dropout_forward");
     }
 }
 
 extern "C" void GPU(dropout_backward)(Real *din, const Real *dout, size_t n, Dropout dropout) {
     if (n > 0) {
-        apply<<<blocks_for(n, THREADS * PACK), THREADS>>>(din, dout, n, mask_of(dropout),
-                                                          din != dout);
+        dropout_kernel<<<blocks_for(n, THREADS * PACK), THREADS>>>(din, dout, n, mask_of(dropout),
+                                                                   din != dout);
         LAUNCHED("dropout_backward");
     }
 }

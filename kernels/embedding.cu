@@ -9,18 +9,19 @@
    forward: `width` neighbours of one row, PACK of them in one 16-byte access. Where C is not
    a multiple of PACK, rows do not begin at multiples of 16 bytes; there the width is 1.
 
-   token_backward: a warp per position (b, t) and per SPAN channels. Two positions may hold the same
-   token, so their warps must not both add to its row. The one whose position is the token's first
-   adds for all of them, in the order of (b, t), and the others leave: no atomics, and the same bits
-   every time.
+   backward, tokens: a warp per position (b, t) and per SPAN channels. Two positions may hold the
+   same token, so their warps must not both add to its row. The one whose position is the token's
+   first adds for all of them, in the order of (b, t), and the others leave: no atomics, and the
+   same bits every time.
 
-   position_backward: a thread per element of dwpe, which it alone adds to. */
+   backward, positions: a thread per element of dwpe, which it alone adds to. */
 
 enum { THREADS = 256, WARP = 32, PER_LANE = 8, SPAN = WARP * PER_LANE };
 #define ALL_LANES 0xffffffffu
 
-static __global__ void forward(Real *out, const int32_t *tokens, const Real *wte, const Real *wpe,
-                               size_t n, int T, int C, int width) {
+static __global__ void embedding_forward_kernel(Real *out, const int32_t *tokens, const Real *wte,
+                                                const Real *wpe, size_t n, int T, int C,
+                                                int width) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * width;
     if (first >= n) {
         return;
@@ -56,8 +57,9 @@ static __device__ inline bool is_first(const int32_t *tokens, int position, int 
     return true;
 }
 
-static __global__ void token_backward(float *dwte, const Real *dout, const int32_t *tokens,
-                                      int positions, int C) {
+static __global__ void embedding_backward_tokens_kernel(float *dwte, const Real *dout,
+                                                        const int32_t *tokens, int positions,
+                                                        int C) {
     int position = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP);
     if (position >= positions || tokens[position] < 0 ||
         !is_first(tokens, position, tokens[position])) {
@@ -91,7 +93,8 @@ static __global__ void token_backward(float *dwte, const Real *dout, const int32
     }
 }
 
-static __global__ void position_backward(float *dwpe, const Real *dout, int B, size_t n) {
+static __global__ void embedding_backward_positions_kernel(float *dwpe, const Real *dout, int B,
+                                                           size_t n) {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) {
         return;
@@ -109,7 +112,8 @@ extern "C" void GPU(embedding_forward)(Real *out, const int32_t *tokens, const R
     size_t n = (size_t)B * T * C;
     int width = C % PACK == 0 ? PACK : 1;
     if (n > 0) {
-        forward<<<blocks_for(n, THREADS * width), THREADS>>>(out, tokens, wte, wpe, n, T, C, width);
+        embedding_forward_kernel<<<blocks_for(n, THREADS * width), THREADS>>>(out, tokens, wte, wpe,
+                                                                              n, T, C, width);
         LAUNCHED("embedding_forward");
     }
 }
@@ -122,9 +126,9 @@ extern "C" void GPU(embedding_backward)(float *dwte, float *dwpe, const Real *do
     size_t n = (size_t)T * C; /* elements of one sequence, and of dwpe */
     if (positions > 0 && C > 0) {
         dim3 grid(blocks_for(positions, THREADS / WARP), blocks_for(C, SPAN));
-        token_backward<<<grid, THREADS>>>(dwte, dout, tokens, positions, C);
+        embedding_backward_tokens_kernel<<<grid, THREADS>>>(dwte, dout, tokens, positions, C);
         LAUNCHED("embedding_backward, tokens");
-        position_backward<<<blocks_for(n, THREADS), THREADS>>>(dwpe, dout, B, n);
+        embedding_backward_positions_kernel<<<blocks_for(n, THREADS), THREADS>>>(dwpe, dout, B, n);
         LAUNCHED("embedding_backward, positions");
     }
 }

@@ -42,13 +42,13 @@ void CPU(flash_forward)(Real *out, float *lse, const Real *qkv, int B, int T, in
             /* lse[t] = max + log(sum_s exp(score[t][s] - max)), all that is kept of a row */
             for (int row = 0; row < rows; row++) {
                 float max;
-                sum[row] =
-                    exponentials(head.p + (size_t)row * T, first + row + 1, cols, scale, &max);
+                sum[row] = exponentials(head.p + (size_t)row * head.ld, first + row + 1, cols,
+                                        scale, &max);
                 lse[(size_t)index * T + first + row] = max + logf(sum[row]);
             }
             /* out[t] = sum_s exp(score[t][s] - max) * v[s] / sum[t] */
             float *y = head.out + (size_t)first * HS;
-            blas_sgemm(false, false, rows, HS, cols, head.p, T, head.v, HS, 0, y, HS);
+            blas_sgemm(false, false, rows, HS, cols, head.p, head.ld, head.v, HS, 0, y, HS);
             for (int row = 0; row < rows; row++) {
 #pragma omp simd
                 for (int i = 0; i < HS; i++) {
@@ -88,7 +88,7 @@ void CPU(flash_backward)(Real *dqkv, const Real *dout, const Real *out, const fl
             int rows = T - first < HEAD_ROWS ? T - first : HEAD_ROWS, cols = first + rows;
             /* dprobs[t][s] = dout[t] . v[s] */
             blas_sgemm(false, true, rows, cols, HS, head.out + (size_t)first * HS, HS, head.v, HS,
-                       0, head.dp, T);
+                       0, head.dp, head.ld);
             /* the scores again, as in forward */
             head_scores(head, first, rows, cols);
             float delta[HEAD_ROWS];
@@ -102,7 +102,7 @@ void CPU(flash_backward)(Real *dqkv, const Real *dout, const Real *out, const fl
                     sum += dy[i] * to_float(y[(size_t)t * C + i]);
                 }
                 delta[row] = sum;
-                probabilities(head.p + (size_t)row * T, t + 1, cols, scale,
+                probabilities(head.p + (size_t)row * head.ld, t + 1, cols, scale,
                               lse[(size_t)index * T + t]);
             }
             /* dscore, and from it dq, dk and dv: as in attention.c */

@@ -1,8 +1,9 @@
 /* Attention in tiles on the GPU: the (T, T) scores exist 64 x 64 at a time, in registers. The
-   contract is in flash.h, the C twin is flash.c. */
+   contract is in flash.h, the C twin is flash.c. All arithmetic is in float; where numbers are
+   stored in two bytes and tensor cores can take them, flash_tensor.cu does the work. */
 #include "kernels/flash.h"
 
-#include "kernels/real.cuh"
+#include "kernels/flash_head.cuh"
 
 /* How threads map to data. A block takes TILE rows of one head: queries, or in one kernel keys. It
    walks along the tiles of the other side, and every step is a product of two tiles.
@@ -10,12 +11,15 @@
    Its 256 threads form a square of 16 x 16. Thread (y, x) computes 4 x 4 numbers of each product:
    rows y, y + 16, y + 32, y + 48 and the same columns of x. They stay in its registers; sums over a
    row are sums over the 16 threads of one y, which are half a warp. Rows of a head are longer than
-   a tile if HS > 64: they are cut into CHUNKS pieces. Tiles are padded with zeros at the edges. */
+   a tile if HS > 64: they are cut into CHUNKS pieces. Each kernel exists for 1 and for 2 of them,
+   since a thread keeps its part of each piece in registers, needed or not. Tiles are padded with
+   zeros at the edges. */
 
 enum { TILE = 64, SIDE = 16, EACH = TILE / SIDE, THREADS = SIDE * SIDE };
-enum { CHUNKS = 2, LARGEST_HEAD = CHUNKS * TILE };
+enum { MOST_CHUNKS = 2, LARGEST_HEAD = MOST_CHUNKS * TILE };
 /* Blocks that are to fit on a multiprocessor: while one waits for memory or at a barrier, the other
-   works. It holds the compiler to 128 registers a thread. */
+   works. It holds the compiler to 128 registers a thread, which is too few for backward's sums of
+   two chunks. */
 enum { RESIDENT = 2 };
 
 /* Two tiles in shared memory, the factors of a product. A warp reads two rows of `left` at once: 16
@@ -24,12 +28,6 @@ enum { RESIDENT = 2 };
 typedef struct Tiles {
     float left[TILE][TILE + 16], right[TILE][TILE + 1];
 } Tiles;
-
-/* Where a head lies in a tensor of rows of `stride` numbers. */
-typedef struct HeadView {
-    Real *x; /* row 0 */
-    int stride, T, HS;
-} HeadView;
 
 static __device__ inline int thread_y(void) {
     return threadIdx.x / SIDE;
@@ -118,7 +116,8 @@ static __device__ void head_dots(float dots[EACH][EACH], Tiles *tiles, HeadView 
 }
 
 /* sum += x b for a tile of rows of b; sum is cut into chunks like the rows of b. */
-static __device__ void head_product(float sum[CHUNKS][EACH][EACH], Tiles *tiles,
+template <int CHUNKS>
+static __device__ void head_product(float (&sum)[CHUNKS][EACH][EACH], Tiles *tiles,
                                     const float x[EACH][EACH], HeadView b, int b_row) {
 #pragma unroll /* else the compiler keeps `sum` in memory: registers cannot be indexed */
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
@@ -143,15 +142,6 @@ static __device__ inline float row_max(float x) {
     return x;
 }
 
-/* Part 0, 1 or 2 of a (B, T, 3C) tensor, or part 0 of 1, for this block's head and sequence. */
-static __device__ inline HeadView head_of(const Real *x, int parts, int part, int T, int C,
-                                          int NH) {
-    int HS = C / NH, h = blockIdx.y, b = blockIdx.z;
-    size_t first = ((size_t)b * T * parts + part) * C + (size_t)h * HS;
-    HeadView head = {(Real *)x + first, parts * C, T, HS};
-    return head;
-}
-
 static __device__ inline void head_write(HeadView head, int row, int i, float x) {
     if (row < head.T && i < head.HS) {
         head.x[(size_t)row * head.stride + i] = real(x);
@@ -159,7 +149,8 @@ static __device__ inline void head_write(HeadView head, int row, int i, float x)
 }
 
 /* Adds factor * sum to a tile of rows of a head. */
-static __device__ void head_add(HeadView head, int first, const float sum[CHUNKS][EACH][EACH],
+template <int CHUNKS>
+static __device__ void head_add(HeadView head, int first, const float (&sum)[CHUNKS][EACH][EACH],
                                 float factor) {
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
         for (int i = 0; i < EACH; i++) {
@@ -219,8 +210,9 @@ static __device__ float online_softmax(float p[EACH], float *largest, float *tot
 /* The largest score of a row is known only after the last tile. Until then sums are relative to the
    largest so far, and shrink when a larger one appears. The first tile has key 0, which every query
    sees: so from there on `largest` is a number. */
+template <int CHUNKS>
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
-    forward(Real *out, float *lse, const Real *qkv, int T, int C, int NH) {
+    flash_forward_kernel(Real *out, float *lse, const Real *qkv, int T, int C, int NH) {
     __shared__ Tiles tiles;
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
     HeadView v = head_of(qkv, 3, 2, T, C, NH), y = head_of(out, 1, 0, T, C, NH);
@@ -266,9 +258,10 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
 }
 
 /* A block has a tile of queries and walks along the keys that they see: dq. */
-static __global__ void __launch_bounds__(THREADS, RESIDENT)
-    backward_queries(Real *dqkv, const Real *dout, const Real *out, const float *lse,
-                     const Real *qkv, int T, int C, int NH) {
+template <int CHUNKS>
+static __global__ void __launch_bounds__(THREADS, RESIDENT / CHUNKS)
+    flash_backward_queries_kernel(Real *dqkv, const Real *dout, const Real *out, const float *lse,
+                                  const Real *qkv, int T, int C, int NH) {
     __shared__ Tiles tiles;
     __shared__ FlashRows rows;
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
@@ -300,9 +293,10 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
 /* A block has a tile of keys and walks along the queries that see them: dk and dv. Here a row of
    the square is a key, a column a query. No two blocks add to the same row,
    so nothing is atomic. */
-static __global__ void __launch_bounds__(THREADS, RESIDENT)
-    backward_keys(Real *dqkv, const Real *dout, const Real *out, const float *lse, const Real *qkv,
-                  int T, int C, int NH) {
+template <int CHUNKS>
+static __global__ void __launch_bounds__(THREADS, RESIDENT / CHUNKS)
+    flash_backward_keys_kernel(Real *dqkv, const Real *dout, const Real *out, const float *lse,
+                               const Real *qkv, int T, int C, int NH) {
     __shared__ Tiles tiles;
     __shared__ FlashRows rows;
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
@@ -332,17 +326,31 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     head_add(head_of(dqkv, 3, 2, T, C, NH), first_s, dv, 1);
 }
 
+/* A block for each tile of rows, head and sequence. */
 static dim3 grid_of(int B, int T, int C, int NH) {
     CHECK(C % NH == 0, "C = %d is not a multiple of NH = %d", C, NH);
     CHECK(C / NH <= LARGEST_HEAD, "heads of %d elements, at most %d fit", C / NH, LARGEST_HEAD);
     return dim3(blocks_for(T, TILE), NH, B);
 }
 
+template <int CHUNKS>
+static void backward(dim3 grid, Real *dqkv, const Real *dout, const Real *out, const float *lse,
+                     const Real *qkv, int T, int C, int NH) {
+    flash_backward_queries_kernel<CHUNKS><<<grid, THREADS>>>(dqkv, dout, out, lse, qkv, T, C, NH);
+    LAUNCHED("flash_backward");
+    flash_backward_keys_kernel<CHUNKS><<<grid, THREADS>>>(dqkv, dout, out, lse, qkv, T, C, NH);
+    LAUNCHED("flash_backward");
+}
+
 extern "C" void GPU(flash_forward)(Real *out, float *lse, const Real *qkv, int B, int T, int C,
                                    int NH, const Workspace *) {
     dim3 grid = grid_of(B, T, C, NH);
-    if (B > 0 && T > 0) {
-        forward<<<grid, THREADS>>>(out, lse, qkv, T, C, NH);
+    if (B > 0 && T > 0 && !GPU(flash_tensor_forward)(out, lse, qkv, B, T, C, NH)) {
+        if (C / NH <= TILE) {
+            flash_forward_kernel<1><<<grid, THREADS>>>(out, lse, qkv, T, C, NH);
+        } else {
+            flash_forward_kernel<2><<<grid, THREADS>>>(out, lse, qkv, T, C, NH);
+        }
         LAUNCHED("flash_forward");
     }
 }
@@ -351,10 +359,11 @@ extern "C" void GPU(flash_backward)(Real *dqkv, const Real *dout, const Real *ou
                                     const Real *qkv, int B, int T, int C, int NH,
                                     const Workspace *) {
     dim3 grid = grid_of(B, T, C, NH);
-    if (B > 0 && T > 0) {
-        backward_queries<<<grid, THREADS>>>(dqkv, dout, out, lse, qkv, T, C, NH);
-        LAUNCHED("flash_backward");
-        backward_keys<<<grid, THREADS>>>(dqkv, dout, out, lse, qkv, T, C, NH);
-        LAUNCHED("flash_backward");
+    if (B > 0 && T > 0 && !GPU(flash_tensor_backward)(dqkv, dout, out, lse, qkv, B, T, C, NH)) {
+        if (C / NH <= TILE) {
+            backward<1>(grid, dqkv, dout, out, lse, qkv, T, C, NH);
+        } else {
+            backward<2>(grid, dqkv, dout, out, lse, qkv, T, C, NH);
+        }
     }
 }

@@ -13,6 +13,8 @@
 #ifndef KERNELS_FLASH_H
 #define KERNELS_FLASH_H
 
+#include <stdbool.h>
+
 #include "kernels/base.h"
 
 #ifdef __cplusplus
@@ -58,6 +60,25 @@ typedef void flash_backward_fn(Real *dqkv, const Real *dout, const Real *out, co
                                const Real *qkv, int B, int T, int C, int NH,
                                const Workspace *workspace);
 OP(flash_backward);
+
+/**
+ * flash_forward() on a GPU's tensor cores, which flash_forward() asks first.
+ *
+ * @return false, and nothing is done, where they cannot take it: in f32, for heads of more than 128
+ *         numbers or of other than a multiple of 8, in code for a GPU before sm_80
+ */
+typedef bool flash_tensor_forward_fn(Real *out, float *lse, const Real *qkv, int B, int T, int C,
+                                     int NH);
+/** flash_backward() there; false as in flash_tensor_forward(). */
+typedef bool flash_tensor_backward_fn(Real *dqkv, const Real *dout, const Real *out,
+                                      const float *lse, const Real *qkv, int B, int T, int C,
+                                      int NH);
+/** @cond */
+flash_tensor_forward_fn flash_tensor_forward_gpu_f32, flash_tensor_forward_gpu_f16,
+    flash_tensor_forward_gpu_bf16;
+flash_tensor_backward_fn flash_tensor_backward_gpu_f32, flash_tensor_backward_gpu_f16,
+    flash_tensor_backward_gpu_bf16;
+/** @endcond */
 
 #ifdef __cplusplus
 }

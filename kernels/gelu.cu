@@ -34,7 +34,7 @@ static __device__ inline void load_bias(float b[PACK], const Real *bias, size_t 
     }
 }
 
-static __global__ void forward(Real *out, Real *in, const Real *bias, size_t n, int C) {
+static __global__ void gelu_forward_kernel(Real *out, Real *in, const Real *bias, size_t n, int C) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
     if (first >= n) {
         return;
@@ -58,7 +58,7 @@ static __global__ void forward(Real *out, Real *in, const Real *bias, size_t n, 
     store_pack(out + first, x, n - first);
 }
 
-static __global__ void backward(Real *din, const Real *dout, const Real *in, size_t n) {
+static __global__ void gelu_backward_kernel(Real *din, const Real *dout, const Real *in, size_t n) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
     if (first >= n) {
         return;
@@ -79,7 +79,7 @@ static __global__ void backward(Real *din, const Real *dout, const Real *in, siz
 extern "C" void GPU(gelu_forward)(Real *out, Real *in, const Real *bias, int N, int C) {
     size_t n = (size_t)N * C;
     if (n > 0) {
-        forward<<<blocks_for(n, THREADS * PACK), THREADS>>>(out, in, bias, n, C);
+        gelu_forward_kernel<<<blocks_for(n, THREADS * PACK), THREADS>>>(out, in, bias, n, C);
         LAUNCHED("gelu_forward");
     }
 }
@@ -87,7 +87,7 @@ extern "C" void GPU(gelu_forward)(Real *out, Real *in, const Real *bias, int N, 
 extern "C" void GPU(gelu_backward)(Real *din, const Real *dout, const Real *in, int N, int C) {
     size_t n = (size_t)N * C;
     if (n > 0) {
-        backward<<<blocks_for(n, THREADS * PACK), THREADS>>>(din, dout, in, n);
+        gelu_backward_kernel<<<blocks_for(n, THREADS * PACK), THREADS>>>(din, dout, in, n);
         LAUNCHED("gelu_backward");
     }
 }

@@ -1,7 +1,7 @@
 /* The linear layer on the CPU; the contract is in matmul.h. The output is cut into fixed
    panels, and each panel is one single-threaded product, so bits do not depend on the number
    of threads. Where storage is half, a panel's operands are converted to float in the thread's
-   scratch memory. */
+   scratch memory; where it is float, those that a product would read in strides are copied. */
 #include "kernels/matmul.h"
 
 #include <limits.h>
@@ -12,10 +12,40 @@
 #include "kernels/real.h"
 #include "kernels/threads.h"
 
-/* Half storage: sizes of a panel and of a slice of the inner dimension. Larger ones convert each
-   number less often, smaller ones stay in the cache; measured in docs/performance.md. */
-enum { ROWS = 256, COLS = 512, DEPTH = 512 };
-enum { SCRATCH = ROWS * DEPTH + COLS * DEPTH + ROWS * COLS };
+/* The slice of the inner dimension that is copied at a time, and the largest panel whose factors
+   are copied. In half every panel is one: larger ones convert each number less often, smaller ones
+   stay in the cache. A larger panel of floats is left to the library, which packs it by itself, and
+   a narrow matrix lies in the cache. Measured in docs/performance.md. */
+#if defined REAL_F16 || defined REAL_BF16
+enum { DEPTH = 512, ROWS = 256, COLS = 512, SUMS = ROWS * COLS };
+#else
+enum { DEPTH = 128, ROWS = 768, COLS = 768, SUMS = 0 };
+#endif
+enum { NARROW = 128 };
+
+/* Sides of the largest panel whose factors are copied, in a product with a (C, OC) matrix of
+   weights or their gradient. By its narrower side, which is at most the channels of the model. */
+typedef struct Sides {
+    int rows, cols;
+} Sides;
+
+static Sides copied_sides(int C, int OC) {
+    int narrow = C < OC ? C : OC, side = narrow < ROWS / 4 ? 4 * narrow : ROWS;
+    if (!REAL_IS_FLOAT) {
+        return (Sides){ROWS, COLS};
+    }
+    return narrow < NARROW ? (Sides){0, 0} : (Sides){side, side};
+}
+
+/* Floats of a copy of rows, whichever way they are stored: blas_ld() adds less than MORE. */
+static size_t copy_floats(int rows) {
+    enum { MORE = 32 };
+    return rows > 0 ? (size_t)(rows + MORE) * (DEPTH + MORE) : 0;
+}
+
+static size_t scratch_floats(Sides sides) {
+    return copy_floats(sides.rows) + copy_floats(sides.cols) + SUMS;
+}
 
 /* A factor: element (i, k) is x[i * ld + k], or x[k * ld + i] if stored transposed. */
 typedef struct Factor {
@@ -29,34 +59,48 @@ static const Real *factor_at(Factor factor, int i, int k) {
                              : factor.x + (size_t)i * factor.ld + k;
 }
 
-/* Rows i to i + size, inner indices k to k + depth, as floats: in place where storage is float,
-   else converted into scratch. Sets *ld to the distance of stored rows. */
-static const float *factor_floats(Factor factor, int i, int size, int k, int depth, float *scratch,
-                                  int *ld) {
+/* Whether rows of that many floats put a column into four or fewer of the 64 sets of a first-level
+   cache: blas_ld(). */
+static bool in_few_sets(int ld) {
+    return ld % 256 == 0;
+}
+
+/* Rows i to i + size, inner indices k to k + depth, as floats: in place, or copied into scratch.
+   Sets *ld to the distance of stored rows. */
+static const float *factor_floats(Factor factor, int i, int size, int k, int depth, bool copied,
+                                  float *scratch, int *ld) {
     const Real *x = factor_at(factor, i, k);
-    if (REAL_IS_FLOAT) {
+    if (!copied) {
         *ld = factor.ld;
         return (const float *)x;
     }
     int rows = factor.transposed ? depth : size, cols = factor.transposed ? size : depth;
+    *ld = blas_ld(cols);
     for (int row = 0; row < rows; row++) {
-        to_floats(scratch + (size_t)row * cols, x + (size_t)row * factor.ld, (size_t)cols);
+        to_floats(scratch + (size_t)row * *ld, x + (size_t)row * factor.ld, (size_t)cols);
     }
-    *ld = cols;
     return scratch;
 }
 
 /* sum (panel.rows, panel.cols) += a b^T, where a has the panel's rows and b its columns. */
-static void multiply(float *sum, int sum_ld, Panel panel, int K, Factor a, Factor b,
+static void multiply(float *sum, int sum_ld, Panel panel, int K, Factor a, Factor b, Sides sides,
                      float *scratch) {
-    int step = REAL_IS_FLOAT ? K : DEPTH;
-    float *b_scratch = REAL_IS_FLOAT ? NULL : scratch + ROWS * DEPTH;
+    bool small = panel.rows <= sides.rows && panel.cols <= sides.cols;
+    float *b_scratch = scratch + copy_floats(sides.rows);
+    /* factors whose inner index runs from row to row: both of a weight's gradient, and weights
+       where it is slow to read them so */
+    bool a_copied = !REAL_IS_FLOAT || (small && a.transposed);
+    bool b_copied =
+        !REAL_IS_FLOAT || (small && b.transposed && (a.transposed || in_few_sets(b.ld)));
+    int step = a_copied || b_copied ? DEPTH : K;
     /* sum += a[:, k ... k + depth] b[:, k ... k + depth]^T, a slice of the inner dimension at a
        time */
     for (int k = 0; k < K; k += step) {
         int depth = K - k < step ? K - k : step, a_ld, b_ld;
-        const float *A = factor_floats(a, panel.row, panel.rows, k, depth, scratch, &a_ld);
-        const float *B = factor_floats(b, panel.col, panel.cols, k, depth, b_scratch, &b_ld);
+        const float *A =
+            factor_floats(a, panel.row, panel.rows, k, depth, a_copied, scratch, &a_ld);
+        const float *B =
+            factor_floats(b, panel.col, panel.cols, k, depth, b_copied, b_scratch, &b_ld);
         blas_sgemm(a.transposed, !b.transposed, panel.rows, panel.cols, depth, A, a_ld, B, b_ld, 1,
                    sum, sum_ld);
     }
@@ -64,10 +108,6 @@ static void multiply(float *sum, int sum_ld, Panel panel, int K, Factor a, Facto
 
 static Panels cut(int M, int N) {
     return REAL_IS_FLOAT ? panels_cut(M, N, INT_MAX, INT_MAX) : panels_cut(M, N, ROWS, COLS);
-}
-
-static float *scratch_of(const Workspace *workspace) {
-    return REAL_IS_FLOAT ? NULL : thread_scratch(workspace, SCRATCH);
 }
 
 /* One row of a panel before the product: what is there already, the bias, or 0. */
@@ -87,18 +127,20 @@ static void begin_row(float *sum, const Real *to, const Real *bias, bool add, in
 static void product(Real *out, int M, int N, int stride, int K, Factor a, Factor b,
                     const Real *bias, bool add, const Workspace *workspace) {
     Panels panels = cut(M, N);
+    bool copies = !REAL_IS_FLOAT || a.transposed || b.transposed;
+    Sides sides = copies ? copied_sides(K, N) : (Sides){0, 0};
 #pragma omp parallel for schedule(dynamic, 1)
     for (int index = 0; index < panels.count; index++) {
         Panel panel = panels_at(panels, index);
-        float *scratch = scratch_of(workspace);
+        float *scratch = thread_scratch(workspace, scratch_floats(sides));
         Real *to = out + (size_t)panel.row * stride + panel.col;
-        float *sum = REAL_IS_FLOAT ? (float *)to : scratch + (ROWS + COLS) * DEPTH;
+        float *sum = REAL_IS_FLOAT ? (float *)to : scratch + scratch_floats(sides) - SUMS;
         int ld = REAL_IS_FLOAT ? stride : panel.cols;
         for (int row = 0; row < panel.rows; row++) {
             begin_row(sum + (size_t)row * ld, to + (size_t)row * stride,
                       bias != NULL ? bias + panel.col : NULL, add, panel.cols);
         }
-        multiply(sum, ld, panel, K, a, b, scratch);
+        multiply(sum, ld, panel, K, a, b, sides, scratch);
         for (int row = 0; row < panel.rows && !REAL_IS_FLOAT; row++) {
             reals(to + (size_t)row * stride, sum + (size_t)row * ld, (size_t)panel.cols);
         }
@@ -118,11 +160,12 @@ static void weight_backward(float *dweight, const Real *dout, const Real *in, in
     /* dweight[o][c] += sum_n dout[n][o] * in[n][c] */
     Factor a = {dout, stride, true}, b = {in, C, true};
     Panels panels = cut(OC, C);
+    Sides sides = copied_sides(C, OC);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int index = 0; index < panels.count; index++) {
         Panel panel = panels_at(panels, index);
-        multiply(dweight + (size_t)panel.row * C + panel.col, C, panel, N, a, b,
-                 scratch_of(workspace));
+        multiply(dweight + (size_t)panel.row * C + panel.col, C, panel, N, a, b, sides,
+                 thread_scratch(workspace, scratch_floats(sides)));
     }
 }
 
@@ -164,8 +207,6 @@ void CPU(matmul_backward)(Real *din, float *dweight, float *dbias, const Real *d
     }
 }
 
-#if !defined REAL_F16 && !defined REAL_BF16
-size_t matmul_scratch_cpu(Precision precision) {
-    return precision == F32 ? 0 : SCRATCH;
+size_t CPU(matmul_scratch)(int C) {
+    return scratch_floats(copied_sides(C, C));
 }
-#endif

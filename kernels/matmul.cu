@@ -15,7 +15,7 @@
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP };
 
 /* out (N, OC) = the bias in every row. */
-static __global__ void broadcast(Real *out, const Real *bias, size_t n, int OC) {
+static __global__ void matmul_forward_bias_kernel(Real *out, const Real *bias, size_t n, int OC) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
     if (first >= n) {
         return;
@@ -33,7 +33,8 @@ static __global__ void broadcast(Real *out, const Real *bias, size_t n, int OC) 
 }
 
 /* sums (MATMUL_BLOCKS, OC): of each block of rows. */
-static __global__ void sum_blocks(float *sums, const Real *dout, int N, int OC, int stride) {
+static __global__ void matmul_backward_sums_kernel(float *sums, const Real *dout, int N, int OC,
+                                                   int stride) {
     __shared__ float of_warp[WARPS][WARP];
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int column = blockIdx.x * WARP + lane;
@@ -57,7 +58,7 @@ static __global__ void sum_blocks(float *sums, const Real *dout, int N, int OC, 
 }
 
 /* dbias[o] += the sum of the blocks' sums, in order. */
-static __global__ void add_blocks(float *dbias, const float *sums, int OC) {
+static __global__ void matmul_backward_add_kernel(float *dbias, const float *sums, int OC) {
     int column = blockIdx.x * blockDim.x + threadIdx.x;
     if (column >= OC) {
         return;
@@ -74,7 +75,7 @@ extern "C" void GPU(matmul_forward)(Real *out, const Real *in, const Real *weigh
     CHECK(stride == OC || (stride > OC && bias == NULL), "stride = %d, OC = %d", stride, OC);
     size_t n = (size_t)N * OC;
     if (bias != NULL && n > 0) {
-        broadcast<<<blocks_for(n, THREADS * PACK), THREADS>>>(out, bias, n, OC);
+        matmul_forward_bias_kernel<<<blocks_for(n, THREADS * PACK), THREADS>>>(out, bias, n, OC);
         LAUNCHED("matmul_forward");
     }
     Matrix x = matrix(in, REAL_PRECISION, C, 0), w = matrix(weight, REAL_PRECISION, C, 0);
@@ -89,9 +90,9 @@ static void bias_backward(float *dbias, const Real *dout, int N, int OC, int str
     CHECK(workspace->bytes >= bytes, "workspace of %zu bytes, needs %zu", workspace->bytes, bytes);
     float *sums = (float *)workspace->data;
     dim3 grid(blocks_for(OC, WARP), MATMUL_BLOCKS);
-    sum_blocks<<<grid, THREADS>>>(sums, dout, N, OC, stride);
+    matmul_backward_sums_kernel<<<grid, THREADS>>>(sums, dout, N, OC, stride);
     LAUNCHED("matmul_backward");
-    add_blocks<<<blocks_for(OC, THREADS), THREADS>>>(dbias, sums, OC);
+    matmul_backward_add_kernel<<<blocks_for(OC, THREADS), THREADS>>>(dbias, sums, OC);
     LAUNCHED("matmul_backward");
 }
 

@@ -62,8 +62,15 @@ typedef void matmul_backward_fn(Real *din, float *dweight, float *dbias, const R
                                 int stride, const Workspace *workspace);
 OP(matmul_backward);
 
-/** Scratch floats that each CPU thread needs for products of half-precision matrices. */
-size_t matmul_scratch_cpu(Precision precision);
+/**
+ * Scratch floats that each CPU thread needs for copies of factors, and in half for sums.
+ *
+ * @param C the narrower side of a matrix of weights, at most: the channels of the model
+ */
+typedef size_t matmul_scratch_fn(int C);
+/** @cond */
+matmul_scratch_fn matmul_scratch_cpu_f32, matmul_scratch_cpu_f16, matmul_scratch_cpu_bf16;
+/** @endcond */
 
 /** Blocks of rows that the GPU sums for dbias before their sums; fixed, so that bits are. */
 enum { MATMUL_BLOCKS = 64 };

@@ -20,7 +20,9 @@ static size_t max(size_t a, size_t b) {
 /* Ops run one at a time, so the largest demand is enough for all. */
 size_t ops_workspace_cpu(Precision precision, int T, int C, int NH, size_t length, int threads) {
     size_t layernorm = 2 * LAYERNORM_BLOCKS * (size_t)C;
-    size_t matmul = (size_t)threads * matmul_scratch_cpu(precision);
+    static matmul_scratch_fn *const matmul_scratch[] = {
+        matmul_scratch_cpu_f32, matmul_scratch_cpu_f16, matmul_scratch_cpu_bf16};
+    size_t matmul = (size_t)threads * matmul_scratch[precision](C);
     size_t attention = (size_t)threads * attention_scratch_cpu(T, C / NH);
     size_t floats = max(layernorm, max(matmul, attention));
     return max(floats * sizeof(float), sumsq_scratch(length));

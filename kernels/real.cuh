@@ -7,7 +7,8 @@
  * REAL_F16 or REAL_BF16 defined, and defines GPU(name) for each op of its header.
  *
  * A source has three parts: how threads map to data; the kernel; the launcher. Everything is
- * launched into the default stream, in the order of the calls.
+ * launched into the default stream, in the order of the calls. A profiler shows a kernel's name
+ * and nothing else, so it begins with the op's: gelu_forward_kernel, flash_backward_keys_kernel.
  */
 #ifndef KERNELS_REAL_CUH
 #define KERNELS_REAL_CUH

@@ -9,8 +9,8 @@
 
 enum { THREADS = 256 };
 
-static __global__ void forward(Real *out, const Real *stream, const Real *branch, size_t n,
-                               Mask mask) {
+static __global__ void residual_forward_kernel(Real *out, const Real *stream, const Real *branch,
+                                               size_t n, Mask mask) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
     if (first >= n) {
         return;
@@ -23,8 +23,8 @@ static __global__ void forward(Real *out, const Real *stream, const Real *branch
     store_pack(out + first, sum, n - first);
 }
 
-static __global__ void backward(Real *dstream, Real *dbranch, const Real *dout, size_t n,
-                                Mask mask) {
+static __global__ void residual_backward_kernel(Real *dstream, Real *dbranch, const Real *dout,
+                                                size_t n, Mask mask) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
     if (first >= n) {
         return;
@@ -48,8 +48,8 @@ static __global__ void backward(Real *dstream, Real *dbranch, const Real *dout, 
 extern "C" void GPU(residual_forward)(Real *out, const Real *stream, const Real *branch, size_t n,
                                       Dropout dropout) {
     if (n > 0) {
-        forward<<<blocks_for(n, THREADS * PACK), THREADS>>>(out, stream, branch, n,
-                                                            mask_of(dropout));
+        residual_forward_kernel<<<blocks_for(n, THREADS * PACK), THREADS>>>(out, stream, branch, n,
+                                                                            mask_of(dropout));
         LAUNCHED("residual_forward");
     }
 }
@@ -58,8 +58,8 @@ extern "C" void GPU(residual_backward)(Real *dstream, Real *dbranch, const Real 
                                        Dropout dropout) {
     CHECK(dbranch != dout, "dbranch must not be dout");
     if (n > 0) {
-        backward<<<blocks_for(n, THREADS * PACK), THREADS>>>(dstream, dbranch, dout, n,
-                                                             mask_of(dropout));
+        residual_backward_kernel<<<blocks_for(n, THREADS * PACK), THREADS>>>(dstream, dbranch, dout,
+                                                                             n, mask_of(dropout));
         LAUNCHED("residual_backward");
     }
 }

@@ -9,7 +9,7 @@
 
 enum { THREADS = 256 };
 
-static __global__ void scale(TensorList list, float factor) {
+static __global__ void scale_kernel(TensorList list, float factor) {
     size_t index = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
     TensorPlace at = tensor_find(list, index);
     if (at.left == 0) {
@@ -26,7 +26,7 @@ static __global__ void scale(TensorList list, float factor) {
 
 extern "C" void scale_gpu(TensorList list, float factor) {
     if (list.length > 0) {
-        scale<<<blocks_for(list.length, THREADS * PACK), THREADS>>>(list, factor);
+        scale_kernel<<<blocks_for(list.length, THREADS * PACK), THREADS>>>(list, factor);
         LAUNCHED("scale");
     }
 }

@@ -13,7 +13,7 @@ static __device__ int row_of_thread(void) {
     return (int)(blockIdx.x * blockDim.x + threadIdx.x);
 }
 
-static __global__ void ids_here(int32_t *out, const int32_t *ids, int first, int V, int N) {
+static __global__ void vocab_ids_kernel(int32_t *out, const int32_t *ids, int first, int V, int N) {
     int row = row_of_thread();
     if (row < N) {
         int id = ids[row];
@@ -22,7 +22,7 @@ static __global__ void ids_here(int32_t *out, const int32_t *ids, int first, int
     }
 }
 
-static __global__ void row_max(float *max, const Real *logits, int N, int V, int stride) {
+static __global__ void vocab_max_kernel(float *max, const Real *logits, int N, int V, int stride) {
     int row = (int)(blockIdx.x * ROWS + threadIdx.x / WARP), lane = (int)threadIdx.x % WARP;
     if (row >= N) {
         return;
@@ -38,8 +38,9 @@ static __global__ void row_max(float *max, const Real *logits, int N, int V, int
     }
 }
 
-static __global__ void row_sum(float *sum, float *at_target, const Real *logits, const float *max,
-                               const int32_t *targets, int N, int V, int stride) {
+static __global__ void vocab_sum_kernel(float *sum, float *at_target, const Real *logits,
+                                        const float *max, const int32_t *targets, int N, int V,
+                                        int stride) {
     int row = (int)(blockIdx.x * ROWS + threadIdx.x / WARP), lane = (int)threadIdx.x % WARP;
     if (row >= N) {
         return;
@@ -56,8 +57,9 @@ static __global__ void row_sum(float *sum, float *at_target, const Real *logits,
     }
 }
 
-static __global__ void row_loss(float *losses, float *lse, const float *max, const float *sum,
-                                const float *at_target, const int32_t *targets, int N) {
+static __global__ void vocab_loss_kernel(float *losses, float *lse, const float *max,
+                                         const float *sum, const float *at_target,
+                                         const int32_t *targets, int N) {
     int row = row_of_thread();
     if (row < N) {
         float row_lse = max[row] + logf(sum[row]);
@@ -66,8 +68,8 @@ static __global__ void row_loss(float *losses, float *lse, const float *max, con
     }
 }
 
-static __global__ void backward(Real *logits, const float *lse, const int32_t *targets, float dloss,
-                                int N, int V, int stride) {
+static __global__ void vocab_backward_kernel(Real *logits, const float *lse, const int32_t *targets,
+                                             float dloss, int N, int V, int stride) {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     int row = (int)(i / V), v = (int)(i % V);
     if (row >= N) {
@@ -81,14 +83,14 @@ static __global__ void backward(Real *logits, const float *lse, const int32_t *t
 
 extern "C" void GPU(vocab_ids)(int32_t *out, const int32_t *ids, int first, int V, int N) {
     if (N > 0) {
-        ids_here<<<blocks_for(N, THREADS), THREADS>>>(out, ids, first, V, N);
+        vocab_ids_kernel<<<blocks_for(N, THREADS), THREADS>>>(out, ids, first, V, N);
         LAUNCHED("vocab_ids");
     }
 }
 
 extern "C" void GPU(vocab_max)(float *max, const Real *logits, int N, int V, int stride) {
     if (N > 0) {
-        row_max<<<blocks_for(N, ROWS), THREADS>>>(max, logits, N, V, stride);
+        vocab_max_kernel<<<blocks_for(N, ROWS), THREADS>>>(max, logits, N, V, stride);
         LAUNCHED("vocab_max");
     }
 }
@@ -96,8 +98,8 @@ extern "C" void GPU(vocab_max)(float *max, const Real *logits, int N, int V, int
 extern "C" void GPU(vocab_sum)(float *sum, float *at_target, const Real *logits, const float *max,
                                const int32_t *targets, int N, int V, int stride) {
     if (N > 0) {
-        row_sum<<<blocks_for(N, ROWS), THREADS>>>(sum, at_target, logits, max, targets, N, V,
-                                                  stride);
+        vocab_sum_kernel<<<blocks_for(N, ROWS), THREADS>>>(sum, at_target, logits, max, targets, N,
+                                                           V, stride);
         LAUNCHED("vocab_sum");
     }
 }
@@ -105,7 +107,8 @@ extern "C" void GPU(vocab_sum)(float *sum, float *at_target, const Real *logits,
 extern "C" void GPU(vocab_loss)(float *losses, float *lse, const float *max, const float *sum,
                                 const float *at_target, const int32_t *targets, int N) {
     if (N > 0) {
-        row_loss<<<blocks_for(N, THREADS), THREADS>>>(losses, lse, max, sum, at_target, targets, N);
+        vocab_loss_kernel<<<blocks_for(N, THREADS), THREADS>>>(losses, lse, max, sum, at_target,
+                                                               targets, N);
         LAUNCHED("vocab_loss");
     }
 }
@@ -114,7 +117,8 @@ extern "C" void GPU(vocab_backward)(Real *logits, const float *lse, const int32_
                                     float dloss, int N, int V, int stride) {
     if (N > 0) {
         size_t n = (size_t)N * (size_t)V;
-        backward<<<blocks_for(n, THREADS), THREADS>>>(logits, lse, targets, dloss, N, V, stride);
+        vocab_backward_kernel<<<blocks_for(n, THREADS), THREADS>>>(logits, lse, targets, dloss, N,
+                                                                   V, stride);
         LAUNCHED("vocab_backward");
     }
 }

@@ -1,18 +1,9 @@
 /* Could these two overlap? Small programs of streams, of which it is known; and in all of them the
    clocks of the record say what its predecessors say. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cudasim_record.h"
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != cudaSuccess) {                                                               \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #call);                             \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "foreign/check.cuh"
 
 enum { N = 64, BYTES = N * sizeof(float) };
 

@@ -2,20 +2,11 @@
    record, what cudasim_may_overlap() says is what predecessors and meetings say. `one` runs on rank
    0, `other` on rank 1, or on rank 2 where it says so. */
 #include <nccl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cudasim_ranks.h"
 #include "cudasim_record.h"
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != 0) {                                                                         \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #call);                             \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "foreign/check.cuh"
 
 enum { RANKS = 3, N = 64 };
 

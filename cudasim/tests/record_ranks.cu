@@ -2,19 +2,10 @@
    stream of their own. The first argument is the number of ranks; the second, if there is one, that
    of steps. */
 #include <nccl.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "cudasim_ranks.h"
 #include "cudasim_record.h"
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != 0) {                                                                         \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #call);                             \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "foreign/check.cuh"
 
 enum { BLOCKS = 4, N = 1 << 12 };
 

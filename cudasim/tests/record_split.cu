@@ -1,18 +1,9 @@
 /* A grid of ranks, as tensor and data parallelism have it: communicators of its rows and of its
    columns, and a collective in each. The arguments are the numbers of rows and of columns. */
 #include <nccl.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "cudasim_ranks.h"
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != 0) {                                                                         \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #call);                             \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "foreign/check.cuh"
 
 enum { N = 1 << 10 };
 

@@ -1,15 +1,7 @@
 /* Accesses of which the distinct 32-byte sectors are known: record_test.py has the numbers. */
 #include <cuda_pipeline.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != cudaSuccess) {                                                               \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #call);                             \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "foreign/check.cuh"
 
 enum { N = 1 << 12, THREADS = 128 };
 

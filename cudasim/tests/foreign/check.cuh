@@ -1,7 +1,6 @@
 /**
  * @file check.cuh
- * @brief What the programs of cudasim/tests/foreign share: each ends with status 0, or says why
- * not.
+ * @brief What programs of cudasim/tests share: each ends with status 0, or says why not.
  * @ingroup cudasim
  */
 #pragma once
@@ -18,5 +17,5 @@
         }                                                                                          \
     } while (0)
 
-/** Ends the program unless a call of the runtime succeeds. */
-#define OK(call) MUST((call) == cudaSuccess)
+/** Ends the program unless a call of the runtime, or of NCCL, succeeds. */
+#define OK(call) MUST((call) == 0)

@@ -1,0 +1,328 @@
+/* Flash attention on tensor cores, for numbers of two bytes: what flash.cu does, in products of
+   16 x 16 numbers that are summed in float. The contract is in flash.h, the C twin is flash.c. */
+#include "kernels/flash.h"
+
+#include "kernels/flash_head.cuh"
+
+#if defined REAL_F16 || defined REAL_BF16
+
+#include "kernels/flash_tiles.cuh"
+
+/* How threads map to data. As in flash.cu, a block takes rows of one head, queries or in one kernel
+   keys, and walks along the rows of the other side, STEP at a time. Both lie in shared memory as
+   they are stored, in two bytes. A warp has 16 of the block's rows, and multiplies them by the STEP
+   others.
+
+   Between two products a lane takes half a row of the sums, in float (flash_tiles.cuh). What
+   becomes of them is rounded to the storage type for the next one: the one rounding more than in
+   flash.cu.
+
+   Heads are padded with zeros to HEAD numbers in memory, and to a multiple of 16 in products. */
+
+enum { SMALL_HEAD = 64, LARGEST_HEAD = 128 };
+
+/* ---- forward --------------------------------------------------------------------------------- */
+
+enum { FORWARD_WARPS = 4, FORWARD_ROWS = FORWARD_WARPS * SIDE };
+
+template <int HEAD> struct ForwardTiles {
+    Rows<FORWARD_ROWS, HEAD> q;
+    Rows<STEP, HEAD> k, v;
+    Scratch scratch[FORWARD_WARPS];
+};
+
+/* As in flash.cu: scores become exponentials relative to the largest score so far. Returns by what
+   earlier sums must shrink. */
+static __device__ float online_softmax(float p[EACH], float *largest, float *total) {
+    float max = *largest, sum = 0;
+    for (int j = 0; j < EACH; j++) {
+        max = fmaxf(max, p[j]);
+    }
+    max = fmaxf(max, __shfl_xor_sync(ALL_LANES, max, 1));
+    for (int j = 0; j < EACH; j++) {
+        p[j] = expf(p[j] - max);
+        sum += p[j];
+    }
+    float shrink = expf(*largest - max);
+    *total = *total * shrink + row_sum(sum);
+    *largest = max;
+    return shrink;
+}
+
+/* A row of equal factors, that of the lane's row. */
+static __device__ void factor_write(Scratch *scratch, float factor) {
+    for (int j = 0; j < SIDE / 2; j += FOUR) {
+        *(float4 *)&scratch->scaled.factor[lane_row()][lane_column(j)] =
+            make_float4(factor, factor, factor, factor);
+    }
+}
+
+/* Multiplies each row of the sums by its factor. Two fragments of one type have the same number in
+   the same place, whichever that is (NVIDIA's sample simpleWMMA counts on it too), so the factors
+   are made a fragment. */
+template <int HEAD>
+static __device__ void scale_rows(Sums (&sums)[HEAD / SIDE], const Scratch *scratch) {
+    Sums factor;
+    wmma::load_matrix_sync(factor, &scratch->scaled.factor[0][0], WIDTH / 2, wmma::mem_row_major);
+    for (int i = 0; i < HEAD / SIDE; i++) {
+        for (int e = 0; e < factor.num_elements; e++) {
+            sums[i].x[e] *= factor.x[e];
+        }
+    }
+}
+
+template <int HEAD>
+static __global__ void __launch_bounds__(FORWARD_WARPS *WARP)
+    flash_tensor_forward_kernel(Real *out, float *lse, const Real *qkv, int T, int C, int NH) {
+    __shared__ ForwardTiles<HEAD> tiles;
+    HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
+    HeadView v = head_of(qkv, 3, 2, T, C, NH), y = head_of(out, 1, 0, T, C, NH);
+    float scale = 1 / sqrtf(q.HS), total = 0, largest = -INFINITY;
+    /* Late queries see the most keys. They begin first, so that no long block is left for last. */
+    int first_t = (gridDim.x - 1 - blockIdx.x) * FORWARD_ROWS, row = warp_of_thread() * SIDE;
+    int t = first_t + row + lane_row();
+    Scratch *scratch = &tiles.scratch[warp_of_thread()];
+    Sums sums[HEAD / SIDE];
+    clear<HEAD>(sums);
+    load(&tiles.q, q, first_t);
+    for (int first_s = 0; first_s < first_t + FORWARD_ROWS && first_s < T; first_s += STEP) {
+        __syncthreads();
+        load(&tiles.k, k, first_s);
+        load(&tiles.v, v, first_s);
+        __syncthreads();
+        if (first_s < first_t + row + SIDE) { /* else no row of the warp sees these keys */
+            float p[EACH];
+            /* score = q k^T, then its part of the softmax */
+            dots(scratch, &tiles.q, row, &tiles.k, q.HS);
+            lane_read(p, scratch);
+            for (int j = 0; j < EACH; j++) {
+                p[j] = first_s + lane_column(j) <= t ? p[j] * scale : -INFINITY;
+            }
+            float shrink = online_softmax(p, &largest, &total);
+            __syncwarp();
+            /* out[t] += sum over this tile of exp(score - largest) * v[s] */
+            lane_write(scratch->scaled.of_product, p);
+            factor_write(scratch, shrink);
+            __syncwarp();
+            scale_rows<HEAD>(sums, scratch);
+            add_product<HEAD>(sums, scratch->scaled.of_product, &tiles.v, q.HS);
+        }
+    }
+    if (t < T && threadIdx.x % 2 == 0) {
+        /* kept for backward */
+        lse[((size_t)blockIdx.z * NH + blockIdx.y) * T + t] = largest + logf(total);
+    }
+    store<HEAD>(y, first_t + row, sums, scratch, 1 / total, false);
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
+
+/* Blocks that are to fit on a multiprocessor: that many do by their shared memory, and the compiler
+   is held to registers for them. */
+enum { RESIDENT = 4 };
+
+/* Fewer rows of long heads: what a block needs must fit into the 48 KiB of shared memory that every
+   GPU gives it. */
+template <int HEAD> struct BackwardTiles {
+    enum { WARPS = 4 * SMALL_HEAD / HEAD, ROWS = WARPS * SIDE, THREADS = WARPS * WARP };
+    Rows<ROWS, HEAD> a, b; /* the block's own rows */
+    Rows<STEP, HEAD> c, d; /* those along which it walks */
+    Scratch scratch[WARPS];
+    float lse[STEP], delta[STEP]; /* of queries, where it walks along them */
+};
+
+/* Results of forward for one query: the log of the sum of exponentials, and
+   delta = sum_r probs[t][r] * dprobs[t][r] = sum_i dout[t][i] * out[t][i]. */
+struct Query {
+    float lse, delta;
+};
+
+/* Both lanes of a row take one query; 0 after the last one. */
+static __device__ Query query_of(const float *lse, HeadView dy, HeadView y, int t) {
+    Query query = {};
+    if (t < y.T) {
+        for (int i = threadIdx.x % 2 * PACK; i < y.HS; i += 2 * PACK) {
+            float a[PACK], b[PACK];
+            load_pack(a, dy.x + (size_t)t * dy.stride + i, PACK);
+            load_pack(b, y.x + (size_t)t * y.stride + i, PACK);
+            for (int j = 0; j < PACK; j++) {
+                query.delta += a[j] * b[j];
+            }
+        }
+        query.lse = lse[((size_t)blockIdx.z * gridDim.y + blockIdx.y) * y.T + t];
+    }
+    query.delta = row_sum(query.delta);
+    return query;
+}
+
+/* A block has a tile of queries and walks along the keys that they see: dq. */
+template <int HEAD>
+static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
+    flash_tensor_backward_queries_kernel(Real *dqkv, const Real *dout, const Real *out,
+                                         const float *lse, const Real *qkv, int T, int C, int NH) {
+    typedef BackwardTiles<HEAD> Tiles;
+    __shared__ Tiles tiles;
+    HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
+    HeadView v = head_of(qkv, 3, 2, T, C, NH), dy = head_of(dout, 1, 0, T, C, NH);
+    float scale = 1 / sqrtf(q.HS);
+    int first_t = (gridDim.x - 1 - blockIdx.x) * Tiles::ROWS, row = warp_of_thread() * SIDE;
+    int t = first_t + row + lane_row();
+    Query query = query_of(lse, dy, head_of(out, 1, 0, T, C, NH), t);
+    Scratch *scratch = &tiles.scratch[warp_of_thread()];
+    Sums dq[HEAD / SIDE];
+    clear<HEAD>(dq);
+    load(&tiles.a, q, first_t);
+    load(&tiles.b, dy, first_t);
+    for (int first_s = 0; first_s < first_t + Tiles::ROWS && first_s < T; first_s += STEP) {
+        __syncthreads();
+        load(&tiles.c, k, first_s);
+        load(&tiles.d, v, first_s);
+        __syncthreads();
+        if (first_s < first_t + row + SIDE) { /* else no row of the warp sees these keys */
+            float p[EACH], dscore[EACH];
+            /* score = q k^T, dprobs = dout v^T */
+            dots(scratch, &tiles.a, row, &tiles.c, q.HS);
+            lane_read(p, scratch);
+            dots(scratch, &tiles.b, row, &tiles.d, q.HS);
+            lane_read(dscore, scratch);
+            for (int j = 0; j < EACH; j++) {
+                /* probs = exp(score - lse), dscore = probs * (dprobs - delta) */
+                bool visible = first_s + lane_column(j) <= t;
+                p[j] = visible ? expf(p[j] * scale - query.lse) : 0;
+                dscore[j] = p[j] * (dscore[j] - query.delta);
+            }
+            __syncwarp();
+            /* dq += dscore k, / sqrt(HS) at the end */
+            lane_write(scratch->left[0], dscore);
+            __syncwarp();
+            add_product<HEAD>(dq, scratch->left[0], &tiles.c, q.HS);
+        }
+    }
+    store<HEAD>(head_of(dqkv, 3, 0, T, C, NH), first_t + row, dq, scratch, scale, true);
+}
+
+/* A block has a tile of keys and walks along the queries that see them: dk and dv. Here a row is a
+   key, a column a query. No two blocks add to the same row, so nothing is atomic. */
+template <int HEAD>
+static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
+    flash_tensor_backward_keys_kernel(Real *dqkv, const Real *dout, const Real *out,
+                                      const float *lse, const Real *qkv, int T, int C, int NH) {
+    typedef BackwardTiles<HEAD> Tiles;
+    __shared__ Tiles tiles;
+    HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
+    HeadView v = head_of(qkv, 3, 2, T, C, NH), dy = head_of(dout, 1, 0, T, C, NH);
+    float scale = 1 / sqrtf(q.HS);
+    int first_s = blockIdx.x * Tiles::ROWS, row = warp_of_thread() * SIDE;
+    int s = first_s + row + lane_row(), pair = threadIdx.x / 2;
+    Scratch *scratch = &tiles.scratch[warp_of_thread()];
+    Sums dk[HEAD / SIDE], dv[HEAD / SIDE];
+    clear<HEAD>(dk);
+    clear<HEAD>(dv);
+    load(&tiles.a, k, first_s);
+    load(&tiles.b, v, first_s);
+    for (int first_t = first_s; first_t < T; first_t += STEP) {
+        __syncthreads();
+        load(&tiles.c, q, first_t);
+        load(&tiles.d, dy, first_t);
+        Query query = query_of(lse, dy, head_of(out, 1, 0, T, C, NH), first_t + pair);
+        if (pair < STEP && threadIdx.x % 2 == 0) {
+            tiles.lse[pair] = query.lse;
+            tiles.delta[pair] = query.delta;
+        }
+        __syncthreads();
+        if (first_s + row < first_t + STEP) { /* else no query sees the warp's keys */
+            float p[EACH], dscore[EACH];
+            /* the same, transposed: score^T = k q^T, dprobs^T = v dout^T */
+            dots(scratch, &tiles.a, row, &tiles.c, q.HS);
+            lane_read(p, scratch);
+            dots(scratch, &tiles.b, row, &tiles.d, q.HS);
+            lane_read(dscore, scratch);
+            for (int j = 0; j < EACH; j++) {
+                int col = lane_column(j);
+                bool visible = s <= first_t + col;
+                p[j] = visible ? expf(p[j] * scale - tiles.lse[col]) : 0;
+                dscore[j] = p[j] * (dscore[j] - tiles.delta[col]);
+            }
+            __syncwarp();
+            /* dv += probs^T dout, dk += dscore^T q */
+            lane_write(scratch->left[0], p);
+            lane_write(scratch->left[1], dscore);
+            __syncwarp();
+            add_product<HEAD>(dv, scratch->left[0], &tiles.d, q.HS);
+            add_product<HEAD>(dk, scratch->left[1], &tiles.c, q.HS);
+        }
+    }
+    store<HEAD>(head_of(dqkv, 3, 1, T, C, NH), first_s + row, dk, scratch, scale, true);
+    store<HEAD>(head_of(dqkv, 3, 2, T, C, NH), first_s + row, dv, scratch, 1, true);
+}
+
+/* ---- launchers ------------------------------------------------------------------------------- */
+
+/* Rows of a head must begin at multiples of 16 bytes, and the code must be one for tensor cores. */
+static bool serves(int HS) {
+    cudaFuncAttributes code;
+    cudaError_t error = cudaFuncGetAttributes(&code, flash_tensor_forward_kernel<SMALL_HEAD>);
+    CHECK(error == cudaSuccess, "flash_tensor: %s", cudaGetErrorString(error));
+    return HS % PACK == 0 && HS <= LARGEST_HEAD && code.ptxVersion >= 80;
+}
+
+template <int HEAD>
+static void forward(Real *out, float *lse, const Real *qkv, int B, int T, int C, int NH) {
+    dim3 grid(blocks_for(T, FORWARD_ROWS), NH, B);
+    flash_tensor_forward_kernel<HEAD><<<grid, FORWARD_WARPS * WARP>>>(out, lse, qkv, T, C, NH);
+    LAUNCHED("flash_forward");
+}
+
+template <int HEAD>
+static void backward(Real *dqkv, const Real *dout, const Real *out, const float *lse,
+                     const Real *qkv, int B, int T, int C, int NH) {
+    enum { THREADS = BackwardTiles<HEAD>::THREADS };
+    dim3 grid(blocks_for(T, BackwardTiles<HEAD>::ROWS), NH, B);
+    flash_tensor_backward_queries_kernel<HEAD>
+        <<<grid, THREADS>>>(dqkv, dout, out, lse, qkv, T, C, NH);
+    LAUNCHED("flash_backward");
+    flash_tensor_backward_keys_kernel<HEAD><<<grid, THREADS>>>(dqkv, dout, out, lse, qkv, T, C, NH);
+    LAUNCHED("flash_backward");
+}
+
+extern "C" bool GPU(flash_tensor_forward)(Real *out, float *lse, const Real *qkv, int B, int T,
+                                          int C, int NH) {
+    int HS = C / NH;
+    if (!serves(HS)) {
+        return false;
+    }
+    if (HS <= SMALL_HEAD) {
+        forward<SMALL_HEAD>(out, lse, qkv, B, T, C, NH);
+    } else {
+        forward<LARGEST_HEAD>(out, lse, qkv, B, T, C, NH);
+    }
+    return true;
+}
+
+extern "C" bool GPU(flash_tensor_backward)(Real *dqkv, const Real *dout, const Real *out,
+                                           const float *lse, const Real *qkv, int B, int T, int C,
+                                           int NH) {
+    int HS = C / NH;
+    if (!serves(HS)) {
+        return false;
+    }
+    if (HS <= SMALL_HEAD) {
+        backward<SMALL_HEAD>(dqkv, dout, out, lse, qkv, B, T, C, NH);
+    } else {
+        backward<LARGEST_HEAD>(dqkv, dout, out, lse, qkv, B, T, C, NH);
+    }
+    return true;
+}
+
+#else
+
+/* Tensor cores multiply no floats. */
+extern "C" bool GPU(flash_tensor_forward)(Real *, float *, const Real *, int, int, int, int) {
+    return false;
+}
+extern "C" bool GPU(flash_tensor_backward)(Real *, const Real *, const Real *, const float *,
+                                           const Real *, int, int, int, int) {
+    return false;
+}
+
+#endif

@@ -1,0 +1,212 @@
+/**
+ * @file flash_tiles.cuh
+ * @brief Tiles of heads in shared memory, and what a warp does with them on tensor cores.
+ * @ingroup kernels
+ *
+ * For flash_tensor.cu, in f16 and bf16 alone. A product is made by a whole warp, and which lane has
+ * which of its numbers is not known. So what is not a product happens in the warp's own scratch
+ * memory: it stores the sums there, and each lane takes half a row of them, in float. What becomes
+ * of them is rounded to the storage type and is the left factor of the next product.
+ *
+ * All functions are called by whole warps, load() by whole blocks. None has a barrier of the block.
+ */
+#ifndef KERNELS_FLASH_TILES_CUH
+#define KERNELS_FLASH_TILES_CUH
+
+#include <mma.h>
+
+#include "kernels/flash_head.cuh"
+
+using namespace nvcuda;
+
+/** Sizes of tiles, in numbers. */
+enum {
+    WARP = 32,          /**< lanes of a warp */
+    SIDE = 16,          /**< of the matrices that tensor cores multiply; rows of a warp */
+    STEP = 2 * SIDE,    /**< rows of the other side that are taken at once */
+    EACH = STEP / 2,    /**< numbers of sums that a lane takes: half a row */
+    FOUR = 4,           /**< of them, neighbours */
+    PAD = 8,            /**< beside each row, so that 16 bytes of 8 rows lie in different banks */
+    WIDTH = STEP + PAD, /**< of a row of scratch memory */
+};
+/** The mask of a whole warp. */
+#define ALL_LANES 0xffffffffu
+
+/** A factor's numbers, as tensor cores know them. Before sm_80 they know no bf16, and the code only
+    has to compile. */
+#if defined REAL_BF16 && (!defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800)
+typedef __nv_bfloat16 Number;
+#else
+typedef __half Number;
+#endif
+/** A left factor, from rows. */
+typedef wmma::fragment<wmma::matrix_a, SIDE, SIDE, SIDE, Number, wmma::row_major> Left;
+/** A right factor, from rows. */
+typedef wmma::fragment<wmma::matrix_b, SIDE, SIDE, SIDE, Number, wmma::row_major> Right;
+/** A right factor whose transpose lies in rows. */
+typedef wmma::fragment<wmma::matrix_b, SIDE, SIDE, SIDE, Number, wmma::col_major> RightTransposed;
+/** Their sums. */
+typedef wmma::fragment<wmma::accumulator, SIDE, SIDE, SIDE, float> Sums;
+
+/** A warp's: 16 rows of sums, or what was made of them. */
+union __align__(32) Scratch {
+    float sums[SIDE][WIDTH];   /**< of products */
+    Real left[2][SIDE][WIDTH]; /**< left factors of products */
+    /** A left factor, and factors of sums. */
+    struct {
+        Real of_product[SIDE][WIDTH];  /**< the left factor */
+        float factor[SIDE][WIDTH / 2]; /**< of each number of 16 columns */
+    } scaled;                          /**< in forward */
+};
+
+/** As many neighbours as a lane takes at once: 8 bytes. */
+union Four {
+    uint2 bits;      /**< as one word of 8 bytes */
+    Real real[FOUR]; /**< as numbers */
+};
+
+/** Rows of a head in shared memory. */
+template <int ROWS, int HEAD> struct __align__(32) Rows {
+    Real x[ROWS][HEAD + PAD]; /**< (ROWS, HEAD), zeros after the last row and after the head */
+};
+
+/** This thread's warp, from 0. */
+static __device__ inline int warp_of_thread(void) {
+    return threadIdx.x / WARP;
+}
+
+/** The row of the numbers that this lane takes from the scratch memory: two lanes share one. */
+static __device__ inline int lane_row(void) {
+    return threadIdx.x % WARP / 2;
+}
+
+/** The column of number j of them. They come in fours, 16 bytes, and no two lanes' fours share a
+   bank. */
+static __device__ inline int lane_column(int j) {
+    return j / FOUR * 2 * FOUR + threadIdx.x % 2 * FOUR + j % FOUR;
+}
+
+/** Stored numbers as tensor cores know them. */
+static __device__ inline const Number *numbers(const Real *x) {
+    return (const Number *)x;
+}
+
+/** A tile of rows from global memory, from row `first` of the head on, 16 bytes at once. */
+template <int ROWS, int HEAD>
+static __device__ void load(Rows<ROWS, HEAD> *to, HeadView head, int first) {
+    enum { PACKS = HEAD / PACK };
+    for (int at = threadIdx.x; at < ROWS * PACKS; at += blockDim.x) {
+        int row = at / PACKS, i = at % PACKS * PACK;
+        bool inside = first + row < head.T && i < head.HS;
+        const Real *from = head.x + (size_t)(first + row) * head.stride + i;
+        Pack *pack = (Pack *)&to->x[row][i];
+        pack->bits = inside ? *(const uint4 *)from : make_uint4(0, 0, 0, 0);
+    }
+}
+
+/** scratch->sums = a b^T, 16 rows from `a_row` on by STEP rows of b. */
+template <int ROWS, int HEAD>
+static __device__ void dots(Scratch *scratch, const Rows<ROWS, HEAD> *a, int a_row,
+                            const Rows<STEP, HEAD> *b, int HS) {
+    Sums sums[STEP / SIDE];
+    for (int j = 0; j < STEP / SIDE; j++) {
+        wmma::fill_fragment(sums[j], 0.0f);
+    }
+    for (int i = 0; i < HS; i += SIDE) {
+        Left left;
+        wmma::load_matrix_sync(left, numbers(&a->x[a_row][i]), HEAD + PAD);
+        for (int j = 0; j < STEP / SIDE; j++) {
+            RightTransposed right;
+            wmma::load_matrix_sync(right, numbers(&b->x[j * SIDE][i]), HEAD + PAD);
+            wmma::mma_sync(sums[j], left, right, sums[j]);
+        }
+    }
+    __syncwarp(); /* no lane may still read what was there */
+    for (int j = 0; j < STEP / SIDE; j++) {
+        wmma::store_matrix_sync(&scratch->sums[0][j * SIDE], sums[j], WIDTH, wmma::mem_row_major);
+    }
+    __syncwarp();
+}
+
+/** sums += left b, STEP columns of the one by STEP rows of the other. */
+template <int HEAD>
+static __device__ void add_product(Sums (&sums)[HEAD / SIDE], const Real (&left)[SIDE][WIDTH],
+                                   const Rows<STEP, HEAD> *b, int HS) {
+    for (int j = 0; j < STEP; j += SIDE) {
+        Left factor;
+        wmma::load_matrix_sync(factor, numbers(&left[0][j]), WIDTH);
+#pragma unroll /* else the compiler keeps `sums` in memory */
+        for (int i = 0; i < HEAD; i += SIDE) {
+            if (i < HS) {
+                Right right;
+                wmma::load_matrix_sync(right, numbers(&b->x[j][i]), HEAD + PAD);
+                wmma::mma_sync(sums[i / SIDE], factor, right, sums[i / SIDE]);
+            }
+        }
+    }
+}
+
+/** sums = 0 */
+template <int HEAD> static __device__ void clear(Sums (&sums)[HEAD / SIDE]) {
+    for (int i = 0; i < HEAD / SIDE; i++) {
+        wmma::fill_fragment(sums[i], 0.0f);
+    }
+}
+
+/** The lane's numbers of scratch->sums. */
+static __device__ void lane_read(float x[EACH], const Scratch *scratch) {
+    for (int j = 0; j < EACH; j += FOUR) {
+        float4 four = *(const float4 *)&scratch->sums[lane_row()][lane_column(j)];
+        x[j] = four.x, x[j + 1] = four.y, x[j + 2] = four.z, x[j + 3] = four.w;
+    }
+}
+
+/** The same numbers, rounded: a left factor of a product. */
+static __device__ void lane_write(Real (&left)[SIDE][WIDTH], const float x[EACH]) {
+    for (int j = 0; j < EACH; j += FOUR) {
+        Four *four = (Four *)&left[lane_row()][lane_column(j)];
+        Four rounded;
+        rounded.real[0] = real(x[j]), rounded.real[1] = real(x[j + 1]);
+        rounded.real[2] = real(x[j + 2]), rounded.real[3] = real(x[j + 3]);
+        four->bits = rounded.bits;
+    }
+}
+
+/** The sum over a row, of both its lanes. */
+static __device__ inline float row_sum(float x) {
+    return x + __shfl_xor_sync(ALL_LANES, x, 1);
+}
+
+/** Rows of a head in global memory, from `first` on, become factor * sums, on top of what they hold
+   if `add`. `factor` is that of the lane's row. */
+template <int HEAD>
+static __device__ void store(HeadView head, int first, Sums (&sums)[HEAD / SIDE], Scratch *scratch,
+                             float factor, bool add) {
+    enum { PACKS = STEP / PACK };
+#pragma unroll
+    for (int i = 0; i < HEAD; i += STEP) {
+        __syncwarp();
+        for (int j = 0; j < STEP; j += SIDE) {
+            wmma::store_matrix_sync(&scratch->sums[0][j], sums[(i + j) / SIDE], WIDTH,
+                                    wmma::mem_row_major);
+        }
+        __syncwarp();
+        for (int at = threadIdx.x % WARP; at < SIDE * PACKS; at += WARP) {
+            int row = at / PACKS, col = at % PACKS * PACK;
+            float of_row = __shfl_sync(ALL_LANES, factor, 2 * row);
+            if (first + row < head.T && i + col < head.HS) {
+                Real *to = head.x + (size_t)(first + row) * head.stride + i + col;
+                float x[PACK] = {};
+                if (add) {
+                    load_pack(x, to, PACK);
+                }
+                for (int j = 0; j < PACK; j++) {
+                    x[j] += of_row * scratch->sums[row][col + j];
+                }
+                store_pack(to, x, PACK);
+            }
+        }
+    }
+}
+
+#endif
