@@ -3,6 +3,8 @@
 
    ms=<median ms per step> pass_ms=<forward and backward alone> tokens_per_s=<of the median step>
    peak_mib=<growth of the resident set> counted_mib=<by memory.h> simulated=<a GPU that is none>
+   bound_ms=<the least time of a step on this CPU: peak.h> peak_gflops=<of products> copy_gbs=<of
+   the rest>; of a GPU none of the three
 
    Weights in half are updated through float masters, so that a step is a whole one: AdamW on the
    masters, then their rounding into the weights. */
@@ -14,6 +16,9 @@
 #include "common/files.h"
 #include "common/lab.h"
 #include "common/trainer.h"
+#include "common/watch.h"
+#include "tools/bench/peak.h"
+#include "tools/bench/timing.h"
 #include "train/measure.h"
 
 typedef struct Setting {
@@ -111,6 +116,19 @@ static void write_weights(const Optimizer *optimizer) {
     }
 }
 
+/* The cost of the ops of a step: of those with products the FLOPs, of the others the bytes. */
+static void count(void *context, const char *op, Cost cost) {
+    (void)op;
+    Cost *step = context;
+    cost_add(step, 1, cost.flops > 0 ? (Cost){.flops = cost.flops} : cost);
+}
+
+/* The rates of this CPU. The last thing of the program: the copy takes memory of its own. */
+static Peak measure_peak(Device *device) {
+    Timing timing = timing_new(device, (Effort){.round_ms = 100, .copy_bytes = 256 << 20});
+    return (Peak){.flops = peak_flops(), .bytes = timing_copy_rate(&timing)};
+}
+
 int main(int argc, char **argv) {
     enum { WARM_UP = 2 };
     Setting s = parse(argc, argv);
@@ -135,7 +153,11 @@ int main(int argc, char **argv) {
     }
     Batch batch = {.B = s.B, .T = s.config.T, .tokens = ids, .targets = ids + 1, .valid = N};
     double loss = 0;
+    Cost cost = {0};
+    const Ops *ops = model->ops;
     for (int step = -WARM_UP; step < s.steps; step++) {
+        bool first = step == -WARM_UP;
+        model->ops = first ? ops_watch((Watch){ops, s.config.precision, NULL, count, &cost}) : ops;
         double begin = now_ms();
         loss = model_forward(model, &batch) / N;
         model_backward(model, loss_scale / (float)N);
@@ -153,10 +175,16 @@ int main(int argc, char **argv) {
         }
     }
     MemoryUse peak = memory_peak(memory);
-    double ms = median(step_ms, s.steps);
+    double ms = median(step_ms, s.steps), resident = peak_mib() - idle;
     printf("ms=%.3f pass_ms=%.3f tokens_per_s=%.0f peak_mib=%.1f counted_mib=%.1f simulated=%d "
-           "loss=%.4f device=\"%s\"\n",
-           ms, median(pass_ms, s.steps), 1e3 * N / ms, peak_mib() - idle,
-           memory_mib(memory_total(&peak)), device->simulated, loss, device->note);
+           "loss=%.4f",
+           ms, median(pass_ms, s.steps), 1e3 * N / ms, resident, memory_mib(memory_total(&peak)),
+           device->simulated, loss);
+    if (!s.gpu) {
+        Peak most = measure_peak(device);
+        printf(" bound_ms=%.3f peak_gflops=%.1f copy_gbs=%.2f", peak_ms(most, cost),
+               most.flops * 1e-6, most.bytes * 1e-6);
+    }
+    printf(" device=\"%s\"\n", device->note);
     return stdout_flush() == 0 ? 0 : EXIT_RUN;
 }

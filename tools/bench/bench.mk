@@ -1,6 +1,6 @@
 # How fast and in how much memory: steps, techniques, each op by itself.
 .PHONY: bench bench-simulator bench-ops bench-busy bench-techniques bench-scaling bench-programs bench-check
-$B/bin/bench: $B/obj/tools/bench/bench.o $(call train_with,$(ALL_LABS))
+$B/bin/bench: $(addprefix $B/obj/tools/bench/,bench.o peak.o timing.o) $(call train_with,$(ALL_LABS))
 	$(link)
 $B/bin/bench-ops: $(addprefix $B/obj/tools/bench/,ops.o cases.o timing.o) $(call train_with,$(ALL_LABS))
 	$(link)

@@ -5,8 +5,9 @@
     tools/bench/bench.py build/bin/bench --device gpu [--only gpt2-124M] [--precisions bf16]
 
 Each configuration is run in alternation with its peer, a process at a time, and the median of the
-rounds is compared. What is printed is a ratio: of two programs on one machine in one hour. Set
-PYTHON to a Python with PyTorch (make bench PYTHON=...); without PyTorch only the kit is timed.
+rounds is compared. What is printed are ratios: of two programs on one machine in one hour, and of
+the least time that the machine could take (peak.h) to the kit's. Set PYTHON to a Python with
+PyTorch (make bench PYTHON=...); without PyTorch only the kit is timed.
 
 On the CPU the peer is PyTorch eager; on a GPU eager and torch.compile, and the kit runs with flash
 and with plain attention. torch_gpt.py says how the peer's step differs from ours. A simulated GPU
@@ -23,13 +24,16 @@ import time
 
 PEER = os.path.join(os.path.dirname(__file__), "torch_gpt.py")
 
-# name: shape, steps a round, and the largest ratio to PyTorch that we want to see
+# name: shape, steps a round, the largest ratio to PyTorch and the smallest share of the bound that we want to see
 CONFIGURATIONS = {
-    "small": (dict(layers=4, heads=4, width=128, vocabulary=256, time=128, batch=8), 40, 0.55),
-    "medium": (dict(layers=6, heads=6, width=384, vocabulary=256, time=256, batch=8), 6, 0.70),
-    "t64": (dict(layers=12, heads=12, width=768, vocabulary=50257, time=64, batch=4), 4, 0.60),
-    "t256": (dict(layers=12, heads=12, width=768, vocabulary=50257, time=256, batch=4), 3, 0.66),
+    "small": (dict(layers=4, heads=4, width=128, vocabulary=256, time=128, batch=8), 40, 0.50, 0.75),
+    "medium": (dict(layers=6, heads=6, width=384, vocabulary=256, time=256, batch=8), 6, 0.62, 0.85),
+    "t64": (dict(layers=12, heads=12, width=768, vocabulary=50257, time=64, batch=4), 4, 0.49, 0.88),
+    "t256": (dict(layers=12, heads=12, width=768, vocabulary=50257, time=256, batch=4), 3, 0.54, 0.88),
 }
+
+# So much may the peak of products differ between the runs of a quiet machine.
+QUIET = 0.05
 
 # On a GPU, what matters most first. Name: shape, steps a round.
 GPU_CONFIGURATIONS = {
@@ -88,10 +92,10 @@ def median(results, key):
 
 
 def against_pytorch(options, threads):
-    print(f"{'configuration':<14} {'kit ms':>9} {'PyTorch':>9} {'ratio':>6} {'aim':>5}   "
+    print(f"{'configuration':<14} {'kit ms':>9} {'bound':>9} {'share':>6} {'aim':>5}   {'PyTorch':>9} {'ratio':>6} {'aim':>5}   "
           f"{'kit MiB':>8} {'PyTorch':>8} {'ratio':>6}")
-    missed = 0
-    for name, (shape, steps, aim) in CONFIGURATIONS.items():
+    missed, rates = 0, []
+    for name, (shape, steps, aim, share_aim) in CONFIGURATIONS.items():
         if name not in options.only:
             continue
         ours, theirs = [], {"fused": [], "foreach": []}
@@ -100,30 +104,46 @@ def against_pytorch(options, threads):
             for optimizer, results in theirs.items():
                 results.append(peer(shape, steps, threads, optimizer))
         ms, mib = median(ours, "ms"), median(ours, "peak_mib")
+        # Both of one process: a neighbour on the same cores takes as much from one as from the other.
+        share = statistics.median(result["bound_ms"] / result["ms"] for result in ours)
+        rates += ours
+        missed += share < share_aim
+        print(f"{name:<14} {ms:9.1f} {median(ours, 'bound_ms'):9.1f} {share:6.2f} {share_aim:5.2f}   ", end="")
         best = min((r for r in theirs.values() if median(r, "ms")), key=lambda r: median(r, "ms"),
                    default=None)
         if best is None:
-            print(f"{name:<14} {ms:9.1f} {'-':>9} {'-':>6} {aim:5.2f}   {mib:8.0f}")
+            print(f"{'-':>9} {'-':>6} {aim:5.2f}   {mib:8.0f}", flush=True)
             continue
         ratio, memory = ms / median(best, "ms"), mib / median(best, "peak_mib")
         missed += ratio > aim or memory > 1
-        print(f"{name:<14} {ms:9.1f} {median(best, 'ms'):9.1f} {ratio:6.2f} {aim:5.2f}   "
+        print(f"{median(best, 'ms'):9.1f} {ratio:6.2f} {aim:5.2f}   "
               f"{mib:8.0f} {median(best, 'peak_mib'):8.0f} {memory:6.2f}", flush=True)
+    if rates:
+        print(f"bound: products at {median(rates, 'peak_gflops'):.0f} GFLOP/s, everything else at {median(rates, 'copy_gbs'):.1f} GB/s")
+        spread = spread_of(rates)
+        if spread > QUIET:
+            print(f"NOT QUIET: the rate of products was {100 * spread:.0f} % higher in one run than in another; a time of this table says little")
     return missed
 
 
+def spread_of(results):
+    """By how much the fastest peak exceeds the slowest: alone on a machine all are the same."""
+    rates = [result["peak_gflops"] for result in results]
+    return max(rates) / min(rates) - 1
+
+
 def half_storage(options):
-    print("\nforward and backward with half storage (arithmetic is float), ratio to f32; aim 1.25")
+    print("\nforward and backward with half storage (arithmetic is float), ratio to f32; aim 1.05, small 1.25")
     missed = 0
     for name in ("small", "medium", "t64"):
-        shape, steps, _ = CONFIGURATIONS[name]
+        shape, steps, *_ = CONFIGURATIONS[name]
         rounds = {p: [] for p in ("f32", "f16", "bf16")}
         for _ in range(options.rounds):
             for precision, results in rounds.items():
                 results.append(kit(options.binary, shape, steps, precision))
         base = median(rounds["f32"], "pass_ms")
         ratios = {p: median(rounds[p], "pass_ms") / base for p in ("f16", "bf16")}
-        missed += max(ratios.values()) > 1.25
+        missed += max(ratios.values()) > (1.25 if name == "small" else 1.05)
         print(f"{name:<14} f32 {base:8.1f} ms   f16 {ratios['f16']:.2f}   "
               f"bf16 {ratios['bf16']:.2f}", flush=True)
     return missed

@@ -86,6 +86,18 @@ def check_step(program, device):
             expect(result.returncode == 0, f"{name}: {result.stderr}")
             loss = re.search(r" loss=(\S+)", result.stdout)
             expect(loss and abs(float(loss[1]) - math.log(256)) < 0.1, f"{name}: {result.stdout}")
+            check_bound(name, device, dict(re.findall(r"(\w+)=([\d.]+)", result.stdout)))
+
+
+def check_bound(name, device, said):
+    """On the CPU the least time of a step, by the rates that are printed; a GPU has none."""
+    if device == "gpu":
+        expect("bound_ms" not in said, f"{name}: a bound of a GPU")
+        return
+    bound, flops, rate = (float(said.get(key, 0)) for key in ("bound_ms", "peak_gflops", "copy_gbs"))
+    expect(min(bound, flops, rate) > 0, f"{name}: no bound, {said}")
+    products = 3 * 2 * 32 * (12 * 32 * 32 + 256 * 32) # without attention; TINY has 32 tokens of 32 channels
+    expect(1e-6 * products / max(flops, 1e-9) < bound < 1, f"{name}: bound of {bound} ms at {flops} GFLOP/s")
 
 
 def check_techniques(program):
