@@ -28,7 +28,7 @@
 #   make similar LAB=01 IN=DIR OUT=DIR     which hand-ins are alike: docs/similar.md
 #   make gradescope LAB=01  autograder.zip (also: autolab, classroom50)
 #   make handout LAB=01  what a student of that lab gets: no solution of it, no mutants, no hidden checks
-#   make course-repo COURSE=2027s LAB=03 OUT=DIR   a term's repositories, with tasks of its own: docs/terms.md
+#   make course-repo TERM_NAME=2027s LAB=03 OUT=DIR   a term's repositories, with tasks of its own: docs/terms.md
 #   make slides OUT=DIR  the figures of the labs, with licence and alt text
 #   make stubs           cut labs/ from solutions/           make prove    the long proofs (CI)
 #   make prove-lab LAB=01   each known mistake in that lab loses its points, right variants lose none
@@ -84,6 +84,12 @@ $(if $(filter 0,$(MAKELEVEL)),$(warning CHECK=1 is called ACCESS=1 now: the simu
 override CHECK :=
 ACCESS := 1
 endif
+
+# Open MPI's flags, of Debian's pkg-config or of its own wrapper mpicc. What needs MPI is refused where it is missing.
+of_mpi   = $(shell pkg-config --$1 ompi-c 2>/dev/null || mpicc --showme:$2 2>/dev/null)
+no_mpi   = $(error MPI is not installed: tools/setup.sh --mpi)
+MPI_LIBS := $(if $(MPI),$(or $(call of_mpi,libs,link),$(no_mpi)))
+$(if $(filter mpi mpirun,$(MAKECMDGOALS)),$(if $(and $(shell command -v mpirun),$(call of_mpi,libs,link)),,$(no_mpi)))
 
 HANDOUT := $(wildcard labs/.stubs)
 KITS_OWN := test prove prove-lab check stubs try-class grade-all grade-one similar slides report term late columns feedback regrade-diff forget gradescope autolab classroom50 handout course-repo manifest gpu-check gpu-pack coverage fuzz

@@ -32,12 +32,8 @@ SANITIZE := $(if $(FUZZ),-fsanitize=fuzzer-no-link )$(if $(SAN),-fsanitize=addre
 BLAS_onednn   := -ldnnl
 BLAS_openblas := -lopenblas
 INCLUDES := -I. $(LABS_DIR:%/=-I%)
-# Open MPI as Debian and its own wrapper mpicc know it; the compiler stays the kit's.
-ifneq ($(MPI),)
-MPI_FLAGS := $(shell pkg-config --cflags ompi-c 2>/dev/null || mpicc --showme:compile 2>/dev/null)
-MPI_LIBS  := $(shell pkg-config --libs ompi-c 2>/dev/null || mpicc --showme:link 2>/dev/null)
-$(if $(MPI_LIBS),,$(error MPI is not installed: tools/setup.sh --mpi))
-endif
+# With MPI=1 the compiler stays the kit's: MPI's own wrapper is asked for flags alone.
+MPI_FLAGS := $(if $(MPI),$(call of_mpi,cflags,compile))
 DEFINES_OF_KIT := $(if $(MPI),-DWITH_MPI -DOMPI_SKIP_MPICXX $(MPI_FLAGS:-I%=-isystem %)) $(if $(filter none,$(BLAS)),,-DBLAS_$(shell echo $(BLAS) | tr a-z A-Z)) $(if $(CHECKED),-DCHECKED)
 # A program takes of an object the functions that it uses, where it is linked with --gc-sections.
 SECTIONS := -ffunction-sections -fdata-sections

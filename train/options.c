@@ -139,6 +139,8 @@ static const Option options_table[] = {
     {INT, "tensor", AT(tensor), "T", "1", "share each block among T ranks (lab 14)", 1, 64},
     {FLAG, "check_memory", AT(check), NULL, NULL,
      "NaN in fresh and freed memory, guards between tensors", 0, 0},
+    {FLAG, "check_launches", AT(check_launches), NULL, NULL,
+     "wait for each launch, so that the op of a fault is named", 0, 0},
     {FLAG, "predict_only", AT(predict_only), NULL, NULL,
      "print the bytes that training would take, and stop", 0, 0},
     {FLAG, "measure_only", AT(measure_only), NULL, NULL,

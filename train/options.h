@@ -75,6 +75,7 @@ typedef struct TrainOptions {
     int timeout;            /**< --ddp_timeout: seconds that a rank waits for the others */
     int deterministic;      /**< --deterministic: whether ranks are summed in their order */
     bool check;             /**< --check_memory */
+    bool check_launches;    /**< --check_launches */
     bool predict_only;      /**< --predict_only */
     bool measure_only;      /**< --measure_only */
     const char *output_dir; /**< --output_dir, or NULL: then nothing is written */

@@ -68,6 +68,9 @@ static int check_labs(const Run *run) {
 
 static int open_device(Run *run) {
     bool gpu = run->options.device == DEVICE_GPU;
+    if (run->options.check_launches) {
+        device_gpu_wait_for_launches();
+    }
     if (gpu) {
         comm_choose_gpu(run->comm);
     }
@@ -79,6 +82,11 @@ static int open_device(Run *run) {
         fprintf(stderr, "warning: %s\n", run->device->warning);
     }
     printf("Device: %s, %s\n", run->device->name, run->device->note);
+    const char *lacks = device_lacks(run->device, run->options.bf16 ? BF16 : F32);
+    if (lacks != NULL) {
+        fprintf(stderr, "train: --bf16: this GPU lacks %s: --fp16 runs on it\n", lacks);
+        return EXIT_USAGE;
+    }
     return 0;
 }
 

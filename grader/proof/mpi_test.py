@@ -255,9 +255,10 @@ class Said(Case):
         for name in os.listdir("/usr/bin"):
             if not name.startswith(("mpi", "orte", "ompi", "opal", "pkg-config", "x86_64-linux-gnu-pkg-config")):
                 os.symlink(f"/usr/bin/{name}", f"{tools}/{name}")
-        for goal in (("mpi",), ("mpirun", "N=2")):
+        for goal in (("mpi",), ("mpirun", "N=2"), ("all", "MPI=1")):
             done = subprocess.run(["make", "-s", *goal], capture_output=True, text=True, check=False, env=dict(os.environ, PATH=tools))
-            self.assertEqual((done.returncode, done.stderr), (1, "MPI is not installed: tools/setup.sh --mpi\n"))
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, r"^Makefile:[0-9]+: \*\*\* MPI is not installed: tools/setup\.sh --mpi\.  Stop\.\n$")
 
 
 class Links(unittest.TestCase):
