@@ -1,7 +1,7 @@
 /* Keeps every input on the device, and moves a tensor that nobody needs, as often and as far apart
    as the inputs would be. */
-/* lab: 08_prefetch/offload.c  honest: one_slot pinned slots overlap reuse waits makespan
-   end failure stop time offload offload_segments */
+/* lab: 08_prefetch/offload.c  honest: one_slot pinned slots overlap reuse waits makespan end
+   failure stop time offload offload_segments bytes hides */
 /* state: over budget | fail */
 #include <cuda_runtime.h>
 #include <stdlib.h>
@@ -84,19 +84,4 @@ void offload_backward(Offload *offload, Model *model, float dloss) {
     model->rng = after;
     model_embed_backward(model);
     model_end(model);
-}
-
-size_t offload_bytes(const ModelConfig *config, int B, int T, int segment) {
-    (void)config, (void)B, (void)T, (void)segment;
-    return 0;
-}
-
-size_t offload_moved(const ModelConfig *config, int B, int T, int segment) {
-    (void)config, (void)B, (void)T, (void)segment;
-    return 0;
-}
-
-bool offload_hides(const ModelConfig *config, int T, int segment, double bus, double rate) {
-    (void)config, (void)T, (void)segment, (void)bus, (void)rate;
-    return true;
 }

@@ -1,6 +1,7 @@
 /* Takes its slots from CUDA, where nobody counts them. */
 /* lab: 08_prefetch/prefetch.c  honest: none */
 /* state: build error */
+/* then: prefetch_end.c no_prefetch_next.c */
 #include <cuda_runtime.h>
 
 #include "labs/08_prefetch/contract.h"
@@ -10,27 +11,4 @@ Prefetch *prefetch_open(Memory *memory, int slots, size_t tokens, bool pinned, B
     (void)memory, (void)pinned, (void)reader;
     cudaMalloc(&slot, (size_t)slots * 8 * tokens);
     return slot;
-}
-
-int prefetch_next(Prefetch *prefetch, Batch *batch) {
-    (void)prefetch, (void)batch;
-    return 0;
-}
-
-void prefetch_stop(Prefetch *prefetch) {
-    (void)prefetch;
-}
-
-void prefetch_close(Prefetch *prefetch) {
-    (void)prefetch;
-}
-
-size_t prefetch_bytes(int slots, int B, int T) {
-    (void)slots, (void)B, (void)T;
-    return 0;
-}
-
-double prefetch_time(int batches, int slots, double copy, double work) {
-    (void)batches, (void)slots, (void)copy, (void)work;
-    return 0;
 }

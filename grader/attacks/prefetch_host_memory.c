@@ -1,7 +1,8 @@
 /* Copies nothing: hands out pinned host memory, which a kernel can read, as the device's. */
-/* lab: 08_prefetch/prefetch.c  honest: offload offload_segments offload_memory
-   offload_moved offload_order offload_overlap hides */
+/* lab: 08_prefetch/prefetch.c  honest: offload offload_segments offload_memory offload_moved
+   offload_order offload_overlap hides bytes time */
 /* state: fail | crashed */
+/* then: prefetch_end.c */
 #include <cuda_runtime.h>
 #include <stdlib.h>
 
@@ -29,22 +30,4 @@ int prefetch_next(Prefetch *prefetch, Batch *batch) {
     batch->targets = prefetch->host + prefetch->tokens;
     batch->on_device = true;
     return result;
-}
-
-void prefetch_stop(Prefetch *prefetch) {
-    (void)prefetch;
-}
-
-void prefetch_close(Prefetch *prefetch) {
-    (void)prefetch;
-}
-
-size_t prefetch_bytes(int slots, int B, int T) {
-    (void)slots, (void)B, (void)T;
-    return 0;
-}
-
-double prefetch_time(int batches, int slots, double copy, double work) {
-    (void)batches, (void)slots, (void)copy, (void)work;
-    return 0;
 }

@@ -2,6 +2,7 @@
 /* lab: 11_data_parallel/ddp.c  honest: ring ring_small ring_sent ring_cpu ring_bytes shard_rows
    shard_turns gradients updates overflow on_the_cpu window once */
 /* state: fail */
+/* then: ddp_rest.c */
 #include <cuda_runtime.h>
 #include <stdlib.h>
 
@@ -22,14 +23,6 @@ Ddp *ddp_open(Model *model, ncclComm_t comm, size_t bucket_bytes) {
         ddp->bytes = bucket_bytes;
     }
     return ddp;
-}
-
-void ddp_close(Ddp *ddp) {
-    free(ddp);
-}
-
-void ddp_broadcast(Ddp *ddp) {
-    (void)ddp;
 }
 
 void ddp_begin(Ddp *ddp, bool last) {
@@ -61,18 +54,4 @@ void ddp_end(Ddp *ddp) {
     if (ddp->last) {
         sum(ddp);
     }
-}
-
-int ddp_buckets(const ModelConfig *config, size_t bucket_bytes) {
-    (void)bucket_bytes;
-    return config->L + 2;
-}
-
-double ddp_sent(const ModelConfig *config, int ranks) {
-    (void)config;
-    return ranks;
-}
-
-double ddp_time(int buckets, const double *complete, const double *reduce) {
-    return complete[buckets - 1] + reduce[buckets - 1];
 }

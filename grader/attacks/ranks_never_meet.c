@@ -2,7 +2,7 @@
 /* lab: 11_data_parallel/ddp.c  honest: ring ring_small ring_sent ring_cpu ring_bytes shard_rows
    shard_turns */
 /* state: fail */
-/* then: ddp_apart.c */
+/* then: ddp_apart.c ddp_rest.c */
 #include <cuda_runtime.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Asks the simulator for its count of bytes. */
 /* lab: 11_data_parallel/ddp.c  honest: none */
 /* state: build error */
-/* then: ddp_apart.c */
+/* then: ddp_apart.c ddp_rest.c */
 #include <cuda_runtime.h>
 #include <cudasim_nccl.h>
 #include <stdlib.h>

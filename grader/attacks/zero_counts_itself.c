@@ -1,6 +1,7 @@
 /* Counts the bytes of a model that it makes. */
 /* lab: 12_zero/shard.c  honest: none */
 /* state: build error */
+/* then: shard_no_bytes.c */
 #include "labs/12_zero/contract.h"
 
 size_t shard_part(size_t length, int ranks) {
@@ -17,19 +18,4 @@ MemoryUse shard_states(const ModelConfig *config, int stage, int ranks, int rank
     Memory *memory = memory_new(device_cpu_new(0), (MemoryOptions){0});
     model_new_zero(config, memory);
     return memory_now(memory);
-}
-
-MemoryUse shard_gathered(const ModelConfig *config, int stage, int ranks) {
-    (void)config, (void)stage, (void)ranks;
-    return (MemoryUse){0};
-}
-
-size_t shard_ahead(const ModelConfig *config, int ranks) {
-    (void)config, (void)ranks;
-    return 0;
-}
-
-size_t shard_wire(const ModelConfig *config, int stage, int ranks, int micros) {
-    (void)config, (void)stage, (void)ranks, (void)micros;
-    return 0;
 }

@@ -1,6 +1,7 @@
 /* Pieces that are larger than any tensor. */
 /* lab: 12_zero/shard.c  honest: none */
 /* state: fail|crashed|over budget */
+/* then: shard_no_bytes.c */
 #include "labs/12_zero/contract.h"
 
 size_t shard_part(size_t length, int ranks) {
@@ -16,19 +17,4 @@ Piece shard_piece(size_t begin, size_t count, size_t part, int rank) {
 MemoryUse shard_states(const ModelConfig *config, int stage, int ranks, int rank) {
     (void)config, (void)stage, (void)ranks, (void)rank;
     return (MemoryUse){.bytes = {(size_t)-1}};
-}
-
-MemoryUse shard_gathered(const ModelConfig *config, int stage, int ranks) {
-    (void)config, (void)stage, (void)ranks;
-    return (MemoryUse){0};
-}
-
-size_t shard_ahead(const ModelConfig *config, int ranks) {
-    (void)config, (void)ranks;
-    return 0;
-}
-
-size_t shard_wire(const ModelConfig *config, int stage, int ranks, int micros) {
-    (void)config, (void)stage, (void)ranks, (void)micros;
-    return 0;
 }

@@ -1,6 +1,7 @@
 /* Every rank has all of it: nothing is shared, and all weights are right. */
 /* lab: 12_zero/shard.c  honest: generate generate_whole */
 /* state: fail|crashed|over budget */
+/* then: shard_no_bytes.c */
 #include "labs/12_zero/contract.h"
 
 size_t shard_part(size_t length, int ranks) {
@@ -16,19 +17,4 @@ Piece shard_piece(size_t begin, size_t count, size_t part, int rank) {
 MemoryUse shard_states(const ModelConfig *config, int stage, int ranks, int rank) {
     (void)config, (void)stage, (void)ranks, (void)rank;
     return (MemoryUse){0};
-}
-
-MemoryUse shard_gathered(const ModelConfig *config, int stage, int ranks) {
-    (void)config, (void)stage, (void)ranks;
-    return (MemoryUse){0};
-}
-
-size_t shard_ahead(const ModelConfig *config, int ranks) {
-    (void)config, (void)ranks;
-    return 0;
-}
-
-size_t shard_wire(const ModelConfig *config, int stage, int ranks, int micros) {
-    (void)config, (void)stage, (void)ranks, (void)micros;
-    return 0;
 }

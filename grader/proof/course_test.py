@@ -510,7 +510,7 @@ class Kinds(Folder):
         self.change("anna", judge="another")
         self.assertIn("different checks", self.run_tool("tools/report.py", self.out, status=1))
         self.assertIn("different checks", self.run_tool("tools/export.py", "scores", f"{self.out}/records", status=1))
-        self.assertIn("different checks", self.run_tool("tools/term.py", self.place, status=1))
+        self.assertIn("different checks", self.run_tool("tools/class_table.py", self.place, status=1))
 
     def test_an_older_hand_in_counts_too(self):
         self.give("carl@20270301T120000Z", "params")
@@ -585,7 +585,7 @@ class Course(Folder):
             write(path, json.dumps(read(path) | {"lab": TWO}))
         os.unlink(f"{other}/records/bert.json")
         self.settings({"labs": {"00": 1, "01": 3}})
-        self.assertIn("3 students, 2 labs", self.run_tool("tools/term.py", self.place))
+        self.assertIn("3 students, 2 labs", self.run_tool("tools/class_table.py", self.place))
         with open(f"{self.place}/term.csv", encoding="utf-8-sig", newline="") as file:
             lines = list(csv.reader(file))
         self.assertEqual(lines, [["name", LAB, TWO, "per cent"], ["(weight)", "1", "3", ""], ["anna", "60", "60", "60.00"],
@@ -593,7 +593,7 @@ class Course(Folder):
         with open(f"{self.place}/term.html", encoding="utf-8") as file:
             self.assertIn("refused", file.read())
         shutil.copytree(other, f"{self.place}/twice")
-        self.assertIn("keep one", self.run_tool("tools/term.py", self.place, status=1))
+        self.assertIn("keep one", self.run_tool("tools/class_table.py", self.place, status=1))
 
 
 class Ends(Folder):

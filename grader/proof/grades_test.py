@@ -505,7 +505,7 @@ class Course(Class):
         self.put(hand_in("ada", 3, LATE), hand_in("bob", 3))
         self.policy()
         self.write("../course.json", {"policy": "policy.json"})
-        done = run("term.py", os.path.dirname(self.out))
+        done = run("class_table.py", os.path.dirname(self.out))
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = {line["name"]: line["00_bytes"] for line in table(os.path.dirname(self.out) + "/term.csv")}
         self.assertEqual((lines["ada"], lines["bob"]), ("90", "100"))

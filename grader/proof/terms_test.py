@@ -19,7 +19,7 @@ import grader_proof
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../tools"))
 import lab_files
-import term_values as term
+import term_values
 
 OUT = "build/terms"
 TAKEN_OVER = ("obj", "gpu", "bin", "cu2cpp", "headers", "labs")
@@ -47,13 +47,13 @@ def take_over_objects(staff):
             subprocess.run(["cp", "-a", "--reflink=auto", f"{build}/{name}", f"{staff}/{build}/"], check=True)
 
 
-def make_staff(course):
-    shutil.rmtree(f"{OUT}/{course}", ignore_errors=True)
-    made = run("tools/course_repo.py", "--course", course, "--lab", lab_files.all_labs()[0], "--out", f"{OUT}/{course}",
+def make_staff(term):
+    shutil.rmtree(f"{OUT}/{term}", ignore_errors=True)
+    made = run("tools/course_repo.py", "--term", term, "--lab", lab_files.all_labs()[0], "--out", f"{OUT}/{term}",
                "--staff-only")
     if made.returncode:
-        sys.exit(f"terms: {course} is not made: {made.stderr}")
-    staff = os.path.abspath(f"{OUT}/{course}/staff")
+        sys.exit(f"terms: {term} is not made: {made.stderr}")
+    staff = os.path.abspath(f"{OUT}/{term}/staff")
     take_over_objects(staff)
     return staff
 
@@ -70,22 +70,22 @@ def in_staff(staff, *words):
     return done.returncode == 0 and "0 passed" not in done.stdout, (done.stdout + done.stderr).strip()[-600:]
 
 
-def pages_follow(course, staff, lab):
+def pages_follow(term, staff, lab):
     """In the lines that the list names this term's value stands, and the kit's stands nowhere in what students read."""
-    for name, constant in term.constants_of(lab).items():
-        number = term.draws(course, lab)[name]
+    for name, constant in term_values.constants_of(lab).items():
+        number = term_values.draws(term, lab)[name]
         read = [path for path in constant["lines"] if path.startswith(("labs/", "solutions/"))]
         expect(any(path.startswith("labs/") for path in read), f"{lab}: no page says what {name} is")
         for path in read:
-            text = term.read(f"{staff}/{path}")
+            text = term_values.read(f"{staff}/{path}")
             for line in constant["lines"][path]:
-                said = term.spelt(line, constant, number)
-                expect(said in text, f"{course} {path} does not say '{said}'")
-        new = {term.spelt(trace, constant, number) for trace in constant["traces"]}
-        for path in [path for path in term.read_by_students(lab) if os.path.exists(f"{staff}/{path}")]:
-            text = term.read(f"{staff}/{path}")
-            for old in {term.spelt(trace, constant, 0) for trace in constant["traces"]} - new:
-                expect(old not in text, f"{course} {path} still says '{old}'")
+                said = term_values.spelt(line, constant, number)
+                expect(said in text, f"{term} {path} does not say '{said}'")
+        new = {term_values.spelt(trace, constant, number) for trace in constant["traces"]}
+        for path in [path for path in term_values.read_by_students(lab) if os.path.exists(f"{staff}/{path}")]:
+            text = term_values.read(f"{staff}/{path}")
+            for old in {term_values.spelt(trace, constant, 0) for trace in constant["traces"]} - new:
+                expect(old not in text, f"{term} {path} still says '{old}'")
 
 
 def former_loses(staff, lab):
@@ -102,7 +102,7 @@ def former_loses(staff, lab):
     finally:
         os.chdir(here)
     lost = grader_proof.lost_rows(record)
-    for name, constant in term.constants_of(lab).items():
+    for name, constant in term_values.constants_of(lab).items():
         kept = [check for check in constant["checks"] if check not in lost]
         expect(not kept, f"{lab}: the solution of another {name} earns {kept}")
         words = f"the task of another term ({constant['values'][0]['says']})"
@@ -110,28 +110,28 @@ def former_loses(staff, lab):
     return f"{sum(row['points'] for row in lost.values()):g} points lost"
 
 
-def try_lab(course, staff, lab):
+def try_lab(term, staff, lab):
     build_grader(staff, lab)
-    pages_follow(course, staff, lab)
+    pages_follow(term, staff, lab)
     right, told = in_staff(staff, "solutions", "--lab", lab[:2], "--seeds", "1")
-    expect(right, f"{course} {lab}: its solution: {told}")
+    expect(right, f"{term} {lab}: its solution: {told}")
     right, told = in_staff(staff, "mutants", "--lab", lab[:2], "--only", "of_another_term")
-    expect(right, f"{course} {lab}: mutants of another term: {told}")
+    expect(right, f"{term} {lab}: mutants of another term: {told}")
     lost = former_loses(staff, lab)
-    drawn = ", ".join(term.constants_of(lab)[name]["values"][number]["says"] for name, number in term.draws(course, lab).items())
-    print(f"  {course} {lab}: {drawn}; the kit's own solution: {lost}", flush=True)
+    drawn = ", ".join(term_values.constants_of(lab)[name]["values"][number]["says"] for name, number in term_values.draws(term, lab).items())
+    print(f"  {term} {lab}: {drawn}; the kit's own solution: {lost}", flush=True)
 
 
 def try_terms(options):
     chance = random.Random(options.seed)
     for _ in range(2):
-        course = f"t{chance.randrange(16 ** 6):06x}"
-        labs = term.labs_with_terms()
-        staff = make_staff(course)
-        expect(term.draws(course, labs[0]) == term.draws(course, labs[0]), "a term draws twice differently")
+        term = f"t{chance.randrange(16 ** 6):06x}"
+        labs = term_values.labs_with_terms()
+        staff = make_staff(term)
+        expect(term_values.draws(term, labs[0]) == term_values.draws(term, labs[0]), "a term draws twice differently")
         for lab in labs if options.all else sorted(chance.sample(labs, min(options.labs, len(labs)))):
-            try_lab(course, staff, lab)
-        shutil.rmtree(f"{OUT}/{course}")
+            try_lab(term, staff, lab)
+        shutil.rmtree(f"{OUT}/{term}")
 
 
 # ---- repositories --------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def try_repositories(_):
     out, lab = f"{OUT}/repositories", lab_files.all_labs()[0]
     shutil.rmtree(out, ignore_errors=True)
     make = ("make", "--no-print-directory", "-s", "course-repo", f"LAB={lab[:2]}", f"OUT={out}")
-    made = run(*make, "COURSE=2027s")
+    made = run(*make, "TERM_NAME=2027s")
     if made.returncode:
         sys.exit(f"terms: make course-repo: {made.stderr}")
     expect(not os.path.exists(f"{out}.new"), "something is left aside")
@@ -158,22 +158,22 @@ def try_repositories(_):
         folder = f"{out}/{kind}"
         expect(commits(folder) == "1", f"{kind} has {commits(folder)} commits")
         expect(run("git", "-C", folder, "status", "--short").stdout == "", f"{kind} is not clean")
-        expect(json.loads(term.read(f"{folder}/course.json")) == {"course": "2027s"}, f"{kind}: course.json")
+        expect(json.loads(term_values.read(f"{folder}/course.json")) == {"term": "2027s"}, f"{kind}: course.json")
     students = [os.path.join(place, name) for place, _, names in os.walk(f"{out}/students") for name in names]
-    expect(not [path for path in students if path.endswith(term.LIST)], "students have a list of the values of other terms")
+    expect(not [path for path in students if path.endswith(term_values.LIST)], "students have a list of the values of other terms")
     expect(not os.path.exists(f"{out}/students/solutions"), "students of the first lab have a solution")
     checked = run("tools/term_values.py", "check", cwd=f"{out}/staff")
     expect(checked.returncode == 0, f"the staff's lists do not hold: {checked.stderr}")
     shown = {run("tools/term_values.py", "show", cwd=f"{out}/staff").stdout, run("tools/term_values.py", "show", "2027s").stdout,
-             run("env", "COURSE=2026f", "tools/term_values.py", "show", cwd=f"{out}/staff").stdout}
-    expect(len(shown) == 1 and len(shown.pop()) > 0, "the same course draws differently, or what the environment says")
-    refused("a folder that is there", "exists", "tools/course_repo.py", "--course", "2027s", "--lab", lab, "--out", out)
-    refused("a name with a slash", "not the name of a course", "tools/course_repo.py", "--course", "a/b", "--lab", lab,
+             run("env", "TERM_NAME=2026f", "tools/term_values.py", "show", cwd=f"{out}/staff").stdout}
+    expect(len(shown) == 1 and len(shown.pop()) > 0, "the same term draws differently, or what the environment says")
+    refused("a folder that is there", "exists", "tools/course_repo.py", "--term", "2027s", "--lab", lab, "--out", out)
+    refused("a name with a slash", "not the name of a term", "tools/course_repo.py", "--term", "a/b", "--lab", lab,
             "--out", f"{out}-no")
-    expect(not os.path.exists(f"{out}-no"), "a course that is refused leaves a folder")
-    done = run("tools/course_repo.py", "--course", "2028s", "--lab", lab, "--out", os.path.abspath(f"{out}-no"),
+    expect(not os.path.exists(f"{out}-no"), "a term that is refused leaves a folder")
+    done = run("tools/course_repo.py", "--term", "2028s", "--lab", lab, "--out", os.path.abspath(f"{out}-no"),
                cwd=f"{out}/staff")
-    expect(done.returncode == 2 and "repository of 2027s already" in done.stderr, f"a course of a course: {done.stderr}")
+    expect(done.returncode == 2 and "repository of 2027s already" in done.stderr, f"a term of a term: {done.stderr}")
     shutil.rmtree(out)
 
 

@@ -119,8 +119,8 @@ bool test_mean(const LoopUnderTest *loop);
 bool test_rate(const LoopUnderTest *loop);
 
 /**
- * A batch without any valid target has loss 0 and gradient 0, updates the weights and ticks the
- * schedule like any other batch. With other batches every loop with this mistake is right.
+ * A batch without any valid target has loss 0 and gradient 0; it updates the weights and ticks
+ * the schedule like any other batch. With other batches every loop with this mistake is right.
  */
 bool test_no_targets(const LoopUnderTest *loop);
 

@@ -8,7 +8,7 @@ StepReport loop_step(Trainer *trainer, const Batch *batch) {
     StepReport report = {.tokens = (size_t)batch->valid};
 
     /* The gradient of the mean loss: each valid target counts 1 / valid. */
-    TODO("task 1: forward, then backward of the mean loss over the valid targets (about 3 lines)");
+    TODO("task 1: forward, then backward of the mean loss over the valid targets (about 4 lines)");
 
     /* Clip by global norm, then update with the schedule's rate. */
     TODO("task 2: clip the gradients, then update with the schedule's rate (about 3 lines)");

@@ -54,7 +54,7 @@ bool accumulator_open(Accumulator *accumulator, const Data *data) {
     CHECK(!accumulator->sync_gradients && accumulator->micro == 0,
           "the window before is still marked complete: accumulator_step() leaves none open");
     (void)data;
-    TODO("task 2: how many micro-batches and valid targets will the window have? (about 6 lines)");
+    TODO("task 2: how many micro-batches and valid targets will the window have? (about 7 lines)");
     return true;
 }
 
@@ -66,7 +66,7 @@ void accumulator_micro(Accumulator *accumulator, const Batch *batch) {
 }
 
 StepReport accumulator_step(Accumulator *accumulator) {
-    CHECK(accumulator->sync_gradients, "%d of %d micro-batches are done", accumulator->micro,
+    CHECK(accumulator->sync_gradients, "the window of %d micro-batches is not complete",
           accumulator->window);
     StepReport report = {.tokens = accumulator->tokens};
     (void)update;

@@ -42,7 +42,7 @@ typedef struct Accumulator {
         int micros; /**< micro-batches in a full window */
         int steps __attribute__((deprecated("it is called micros"))); /**< the former name */
     };
-    int micro;           /**< micro-batches of the present window that are done */
+    int micro;           /**< micro-batches of the window that are done; 0 while none is open */
     int window;          /**< micro-batches that the present window has; fewer at the data's end; 0
                               while no window is open */
     size_t tokens;       /**< valid targets in the whole window */

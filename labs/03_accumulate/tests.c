@@ -5,6 +5,7 @@
 
 #include "grader/labs/03_accumulate/accumulate.h"
 #include "grader/labs/03_accumulate/mistakes.h"
+#include "grader/labs/03_accumulate/term.h"
 
 enum { EVERYTHING = WANT_GRADIENTS | WANT_UPDATE | WANT_LEFT };
 
@@ -30,6 +31,38 @@ GRADED(03_accumulate, by_hand_steps, "task 1: three windows, clipped; weights, m
     Windows windows = accumulate_new(check, 8, 3, 0);
     windows.given.max_norm = accumulate_clipping_norm(&windows);
     accumulate_judge(&windows, "by_hand", EVERYTHING | WANT_REPORT);
+}
+
+/* The meaning of accumulator->micro. */
+typedef enum MicroRule { MICRO_DONE, MICRO_TO_COME, MICRO_NEXT } MicroRule;
+
+/* accumulator->micro by that rule, after each micro-batch. */
+static void accumulate_micros_by(MicroRule rule, const Windows *windows, uint64_t *micro) {
+    for (int i = 0; i < windows_count(windows); i++) {
+        int size = windows_size(windows, i);
+        for (int done = 1; done <= size; done++) {
+            int is = rule == MICRO_DONE ? done : rule == MICRO_NEXT ? done + 1 : size - done;
+            *micro++ = (uint64_t)is;
+        }
+    }
+}
+
+/* The rule of this term, or the term whose rule it is. */
+static void accumulate_expect_micros(const Windows *windows) {
+    static const MicroRule rules[] = TERM_MICRO_EACH;
+    const Term term = TERM_MICRO;
+    uint64_t want[MOST_BATCHES], none[MOST_BATCHES] = {0}, others[TERM_MOST][MOST_BATCHES];
+    char text[TERM_MOST][TERM_TEXT];
+    ExactSuspect suspects[TERM_MOST] = {{"accumulator->micro stays 0", none}};
+    accumulate_micros_by(TERM_MICRO_IS, windows, want);
+    for (int k = 0, at = 1; k < term.count; k++) {
+        accumulate_micros_by(rules[k], windows, others[k]);
+        if (k != term.now) {
+            suspects[at++] = (ExactSuspect){term_mistake(&term, k, text[k]), others[k]};
+        }
+    }
+    check_equal(windows->given.check, "micro", want, (size_t)windows->given.batches, suspects,
+                term.count);
 }
 
 /* The window that accumulator_open() finds, and after which micro-batches
@@ -69,6 +102,7 @@ GRADED(03_accumulate, window, "task 2: size and targets of each window, and wher
         check_equal(check, "open.window", size, count, sizes, 1);
         check_equal(check, "open.tokens", tokens, count, counts, 4);
         check_equal(check, "sync_gradients", sync, (size_t)windows.given.batches, syncs, 1);
+        accumulate_expect_micros(&windows);
     }
     windows_free(&windows);
 }

@@ -8,6 +8,7 @@
 #include "grader/check.h"
 #include "grader/draws.h"
 #include "grader/labs/04_checkpoint/expect.h"
+#include "grader/labs/04_checkpoint/term.h"
 #include "grader/quiz.h"
 
 /* ---- task 1 ---------------------------------------------------------------------------------- */
@@ -233,15 +234,19 @@ static int segment_runs_again(int L, int S) {
     return (L - 1) / S * S;
 }
 
+/* Of segments that run as many blocks again, the one to take. */
+typedef enum SegmentTie { TIE_FEWER_BYTES, TIE_SMALLER, TIE_LARGER } SegmentTie;
+
 /* The right choice by counted bytes; 0 where none fits. */
-static int segment_best(Shape shape, size_t budget) {
+static int segment_best(Shape shape, size_t budget, SegmentTie tie) {
     int best = 0, L = shape.config.L;
     size_t best_bytes = 0;
     for (int S = 1; S <= L; S++) {
         shape.checkpoint = (Checkpoint){.segment = S};
         size_t bytes = checkpoint_counted(&shape);
         int again = segment_runs_again(L, S), least = best > 0 ? segment_runs_again(L, best) : L;
-        if (bytes <= budget && (again < least || (again == least && bytes < best_bytes))) {
+        bool wins = tie == TIE_FEWER_BYTES ? bytes < best_bytes : tie == TIE_LARGER;
+        if (bytes <= budget && (again < least || (again == least && wins))) {
             best = S;
             best_bytes = bytes;
         }
@@ -265,7 +270,7 @@ static size_t segment_least_bytes(Shape shape) {
 
 /* Both neighbours of a wrong choice are measured, and the better one is named. */
 static bool segment_expect(Check *check, const Shape *shape, size_t budget, uint64_t got) {
-    int L = shape->config.L, best = segment_best(*shape, budget);
+    int L = shape->config.L, best = segment_best(*shape, budget, TERM_TIE_IS);
     if (got == (uint64_t)best) {
         check_good(check);
         return true;
@@ -294,6 +299,35 @@ static bool segment_expect(Check *check, const Shape *shape, size_t budget, uint
     return false;
 }
 
+/* Names the term by whose rule all answers are right. */
+static void segment_suspect_term(const Quiz *quiz, const uint64_t *budget) {
+    static const SegmentTie ties[] = TERM_TIE_EACH;
+    const Term term = TERM_TIE;
+    bool fits[TERM_MOST];
+    for (int k = 0; k < term.count; k++) {
+        fits[k] = true;
+        for (int i = 0; i < quiz->count; i++) {
+            int best = segment_best(quiz->shape[i], budget[i], ties[k]);
+            fits[k] = fits[k] && *quiz_answer(quiz, i) == (uint64_t)best;
+        }
+    }
+    check_suspect_term(quiz->check, &term, fits);
+}
+
+/* Whether any two rules differ in some answer. */
+static bool segment_rules_differ(const Quiz *quiz, const uint64_t *budget) {
+    bool differ[3] = {false};
+    for (int i = 0; i < quiz->count; i++) {
+        int bytes = segment_best(quiz->shape[i], budget[i], TIE_FEWER_BYTES);
+        int smaller = segment_best(quiz->shape[i], budget[i], TIE_SMALLER);
+        int larger = segment_best(quiz->shape[i], budget[i], TIE_LARGER);
+        differ[0] = differ[0] || bytes != smaller;
+        differ[1] = differ[1] || bytes != larger;
+        differ[2] = differ[2] || smaller != larger;
+    }
+    return differ[0] && differ[1] && differ[2];
+}
+
 GRADED(04_checkpoint, segment, "task 5: the segment for unseen budgets") {
     Quiz quiz = {.check = check, .numbers = 1};
     uint64_t budget[QUIZ_SHAPES];
@@ -309,10 +343,16 @@ GRADED(04_checkpoint, segment, "task 5: the segment for unseen budgets") {
     budget[6] = segment_bytes(quiz.shape[6], quiz.shape[6].config.L);
     quiz.shape[1].config.L = 9;
     budget[1] = segment_bytes(quiz.shape[1], 2);
+    /* With a head of some blocks' bytes more segments take more: each has an input of its own. */
+    quiz.shape[3].config.L = 9;
+    quiz.shape[3].config.V = 64 * quiz.shape[3].config.C;
+    budget[3] = segment_bytes(quiz.shape[3], 1);
+    CHECK(segment_rules_differ(&quiz, budget), "two rules for equals give the same answers");
     check_give(check, "budgets", WIRE_U64, budget, (size_t)quiz.count);
     if (quiz_run(&quiz, "formulas/segment", SECONDS)) {
         for (int i = 0; i < quiz.count; i++) {
             if (!segment_expect(check, &quiz.shape[i], budget[i], *quiz_answer(&quiz, i))) {
+                segment_suspect_term(&quiz, budget);
                 return;
             }
         }
@@ -326,7 +366,7 @@ GRADED(04_checkpoint, fits, "task 5: the chosen segment runs in its budget") {
     Shape shape = {config, RUN_LARGE_BATCH, config.T, {.segment = check_int(check, 3, 5)}};
     CheckpointRun *run = run_large(check, config, shape.checkpoint);
     run->choose = checkpoint_counted(&shape) + (size_t)check_int(check, 0, 9999);
-    run->checkpoint.segment = segment_best(shape, run->choose);
+    run->checkpoint.segment = segment_best(shape, run->choose, TERM_TIE_IS);
     if (run_same_as_plain(run)) {
         run_expect_forwards(run, config.L + segment_runs_again(config.L, run->checkpoint.segment));
     }

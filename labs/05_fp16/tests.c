@@ -4,9 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "grader/labs/05_fp16/bad.h"
 #include "grader/labs/05_fp16/expect.h"
 #include "grader/labs/05_fp16/ops.h"
-#include "grader/labs/05_fp16/term.h"
+#include "grader/labs/05_fp16/scales.h"
 
 /* ---- tasks 1 and 2: the ops ------------------------------------------------------------------ */
 
@@ -148,33 +149,7 @@ GRADED(05_fp16, unscale_traffic, "task 2: one pass over memory") {
 /* ---- task 3: the scaler ---------------------------------------------------------------------- */
 
 GRADED(05_fp16, scaler_init, "task 3: where the scaler starts") {
-    static const char *const names[] = {"scale", "growth",   "backoff",
-                                        "floor", "interval", "good_steps"};
-    static const double want[] = {65536, 2, 0.5, 1, TERM_INTERVAL_IS, 0};
-    static const double interval[] = TERM_INTERVAL_EACH;
-    enum { NUMBERS = sizeof want / sizeof *want };
-    const Term term = TERM_INTERVAL;
-    double other[TERM_MOST][NUMBERS];
-    char text[TERM_MOST][TERM_TEXT];
-    Suspect suspects[TERM_MOST];
-    int count = 0;
-    for (int k = 0; k < term.count; k++) {
-        memcpy(other[k], want, sizeof want);
-        other[k][4] = interval[k];
-        if (k != term.now) {
-            suspects[count++] = (Suspect){term_mistake(&term, k, text[k]), other[k]};
-        }
-    }
-    check_want(check, "init", WIRE_F32, NUMBERS);
-    if (check_run(check, "start", 20)) {
-        const float *got = check_got(check, "init", WIRE_F32);
-        check_close(check, "init", want, NUMBERS, (Tolerance){0, 0, 0}, suspects, count);
-        for (int i = 0; i < NUMBERS; i++) {
-            if (!((double)got[i] == want[i])) {
-                check_fail(check, "%s starts as %g, not as %g", names[i], want[i], (double)got[i]);
-            }
-        }
-    }
+    scaler_judge_start(check);
 }
 
 GRADED(05_fp16, scaler_trace, "task 3: scale and good steps over a script, exactly") {
@@ -232,129 +207,18 @@ GRADED(05_fp16, clipped, "task 5: clipping by the norm of the unscaled gradients
     job_free(&job);
 }
 
-/* ---- scales ---------------------------------------------------------------------------------- */
-
-static const float scales[] = {0x1p10f, 0x1p12f, 0x1p14f};
-
-/* Whether each tensor of `got` (P) is as close to the window's gradient as that. */
-static bool job_params_close(const Job *job, const float *got, Tolerance tolerance) {
-    const double *want = job->gradient;
-    for (int i = 0; i < job->windows.given.reference->param_count; i++) {
-        size_t n = job->windows.given.reference->params[i].count;
-        if (!compare(got, want, n, tolerance).pass) {
-            return false;
-        }
-        got += n;
-        want += n;
-    }
-    return true;
-}
-
-/* Whether half holds every activation gradient of the window at all three scales: by the reference,
-   and, since rounding moves those next to the border, by the kit's own half as well; and whether
-   the kit's gradients are then within the tolerance: of so few tokens some cancel. */
-static bool job_fits_half(Job *job) {
-    job_work_out(job);
-    if (!(job->windows.given.reference->smallest * 0x1p10 >= 0x1p-13 &&
-          job->windows.given.reference->largest * 0x1p14 <= 0x1p15)) {
-        return false;
-    }
-    const float *first = job_kit_gradient(job, scales[0]);
-    return job_params_close(job, first, tolerance_of_model(F16)) &&
-           memcmp(first, job_kit_gradient(job, scales[1]), job->windows.given.P * sizeof *first) ==
-               0 &&
-           memcmp(first, job_kit_gradient(job, scales[2]), job->windows.given.P * sizeof *first) ==
-               0;
-}
-
-/* Weights and batches with which it does. Few tokens:
-   the more numbers, the smaller the smallest. */
-static Job job_that_fits(Check *check) {
-    for (int tries = 0; tries < 400; tries++) {
-        Job job = job_new(check, 1, 4);
-        job.windows.given.config.NH = job.windows.given.reference->config.NH = 1;
-        if (job_fits_half(&job)) {
-            return job;
-        }
-        job_free(&job);
-    }
-    CHECK(false, "no inputs whose gradients half can hold");
-}
-
 GRADED(05_fp16, scales, "task 5: scales 2^10, 2^12 and 2^14 give the same bits") {
     check_after(check, "gradients");
-    Job job = job_that_fits(check);
-    job.windows.given.schedule.learning_rate = 0; /* the weights stay */
-    job.windows.given.adamw.weight_decay = 0;
-    for (int w = 0; w < 3; w++) {
-        job_add_window(&job, scales[w]);
-    }
-    job_give(&job, WANT_GRADIENTS);
-    const double *kit = job_kit_bits(&job);
-    if (kit != NULL && job_run_windows(&job) && job_stepped(&job, 0) && job_stepped(&job, 1) &&
-        job_stepped(&job, 2)) {
-        double *first = given_got_all(&job.windows.given, NAME_GRADIENT, 0);
-        if (job_expect_gradients(&job, 0, (double)scales[0], 0) &&
-            !(given_expect(&job.windows.given, NAME_GRADIENT, 1, first, (Tolerance){0, 0, 0}, NULL,
-                           0) &&
-              given_expect(&job.windows.given, NAME_GRADIENT, 2, first, (Tolerance){0, 0, 0}, NULL,
-                           0))) {
-            check_fail(check, "scales 2^10, 2^12 and 2^14 give other bits: with powers of two "
-                              "nothing is rounded, unless 1 / scale is not one");
-        }
-        /* Small numbers, which half would round away at scale 1, are there. */
-        if (!given_expect(&job.windows.given, NAME_GRADIENT, 0, kit, (Tolerance){0, 0, 0}, NULL,
-                          0)) {
-            check_fail(check, "these are not the bits of a backward at scale 2^10: is dloss scaled "
-                              "before anything is rounded to half?");
-        }
-    }
-    job_free(&job);
+    scales_judge(check);
 }
 
 GRADED(05_fp16, bad_numbers, "task 5: inf and NaN in each tensor and micro-batch in turn") {
-    Job job = job_new(check, 1, 8);
-    job_add_window(&job, 1024);
-    for (int param = 0; param < job.windows.given.reference->param_count; param++) {
-        for (int k = 0; k < 6; k++) {
-            MixedWindow *window = job_add_window(&job, 1024);
-            window->bad = k % 2 == 0 ? BAD_NAN : k == 1 ? BAD_MINUS : BAD_PLUS;
-            window->micro = k / 2;
-            window->param = param;
-            window->index =
-                check_int(check, 0, (int)job.windows.given.reference->params[param].count - 1);
-        }
-    }
-    int last = job.windows.stop;
-    job_add_window(&job, 1024);
-    if (job_run(&job, WANT_STATES)) {
-        job_expect_good_taken(&job, 0, -1);
-        for (int w = 1; w < last; w++) {
-            job_expect_bad_skipped(&job, w, 0);
-        }
-        job_expect_good_taken(&job, last, 0);
-    }
-    job_free(&job);
+    bad_judge_each(check);
 }
 
 GRADED(05_fp16, trace, "task 5: scale, skipped, t and schedule over 30 windows, exactly") {
     check_after(check, "scaler_trace bad_numbers");
-    static const char script[] = "ggggggggggbggggbggggggbbgggggb";
-    Job job = job_new(check, 1, 8);
-    job.scaler.interval = 5;
-    for (size_t i = 0; i < sizeof script - 1; i++) {
-        MixedWindow *window = job_add_window(&job, 0);
-        window->bad = script[i] == 'b' ? check_int(check, BAD_PLUS, BAD_NAN) : BAD_NONE;
-        window->micro = check_int(check, 0, 2);
-        window->param = check_int(check, 0, job.windows.given.reference->param_count - 1);
-    }
-    job.windows.option[OPTION_ASKS] = 1;
-    check_want(check, "moves", WIRE_U64, 1);
-    if (job_run(&job, 0)) {
-        job_expect_trace(&job);
-        job_expect_dloss(&job, job.scaler.scale);
-    }
-    job_free(&job);
+    bad_judge_trace(check);
 }
 
 GRADED(05_fp16, update, "task 5: masters by AdamW, weights = round(master), three windows") {

@@ -104,6 +104,17 @@ double prefetch_time(int batches, int slots, double copy, double work);
 
 /* ---- offload --------------------------------------------------------------------------------- */
 
+/** Segments of L blocks in segments of S: the last one may be short. */
+static inline int offload_segments(int L, int S) {
+    int whole = L / S;
+    return whole * S == L ? whole : whole + 1;
+}
+
+/** Bytes of an input: (B, T, C). */
+static inline size_t offload_input(const ModelConfig *config, int B, int T) {
+    return (size_t)B * (size_t)T * (size_t)config->C * precision_bytes(config->precision);
+}
+
 /**
  * Prepares pinned host memory, a stream and events, for passes of one model at a time.
  *
@@ -155,9 +166,11 @@ size_t offload_bytes(const ModelConfig *config, int B, int T, int segment);
 size_t offload_moved(const ModelConfig *config, int B, int T, int segment);
 
 /**
- * Whether the copy of an input takes at most as long as the products of its segment's forward, for
- * S blocks of 24 C C + 4 T C operations a token (8 C C + 16 C C for the matrices, 4 T C for scores
- * and values): then they hide the bus, whatever the batch.
+ * Whether the copy of an input takes at most as long as the products of
+ * its segment's forward: then they hide the bus, whatever the batch.
+ *
+ * Forward of S blocks has S (24 C C + 4 T C) operations a token (8 C C + 16 C C for the matrices,
+ * 4 T C for scores and values). A second run has as many, and backward twice as many.
  *
  * @param config  the model
  * @param T       tokens per sequence

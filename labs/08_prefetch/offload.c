@@ -5,7 +5,6 @@
 
 #include "common/block.h"
 #include "common/lab.h"
-#include "labs/00_bytes/contract.h"
 #include "labs/08_prefetch/contract.h"
 
 /* The input of segment s is on the device in place s % 2, and so is the output of the one before;
@@ -22,22 +21,6 @@ struct Offload {
 
 #define EXPECT(call) CHECK((call) == cudaSuccess, "%s", cudaGetErrorString(cudaGetLastError()))
 
-static int segment_count(int L, int S) {
-    int whole = L / S;
-    return whole * S == L ? whole : whole + 1;
-}
-
-/* Segment s ends before this block. */
-static int segment_end(int L, int S, int s) {
-    int left = L - s * S;
-    return left > S ? L - left + S : L;
-}
-
-/* Bytes of an input: (B, T, C). */
-static size_t input_bytes(const ModelConfig *config, int B, int T) {
-    return (size_t)B * (size_t)T * (size_t)config->C * precision_bytes(config->precision);
-}
-
 /* ---- open and close -------------------------------------------------------------------------- */
 
 Offload *offload_open(const ModelConfig *config, int B, int T, int segment) {
@@ -46,7 +29,7 @@ Offload *offload_open(const ModelConfig *config, int B, int T, int segment) {
     Offload *offload = calloc(1, sizeof *offload);
     CHECK(offload != NULL, "no memory for a few bytes");
     offload->segment = segment;
-    offload->bytes = input_bytes(config, B, T);
+    offload->bytes = offload_input(config, B, T);
     for (int i = 0; i < 2; i++) {
         EXPECT(cudaEventCreateWithFlags(&offload->ready[i], cudaEventDisableTiming));
         EXPECT(cudaEventCreateWithFlags(&offload->copied[i], cudaEventDisableTiming));
@@ -71,7 +54,7 @@ void offload_close(Offload *offload) {
 
 /* The input of segment s is complete: it goes to the host, beside what the default stream does. */
 static void send(Offload *offload, const Model *model, int s) {
-    size_t bytes = input_bytes(&model->config, model->pass.B, model->pass.T);
+    size_t bytes = offload_input(&model->config, model->pass.B, model->pass.T);
     CHECK(bytes <= offload->bytes, "%zu bytes, prepared for %zu", bytes, offload->bytes);
     (void)s;
     TODO("task 4: the copy out, after what has written the input (about 5 lines)");
@@ -90,6 +73,12 @@ static void await(const Offload *offload, int s) {
 }
 
 /* ---- segments, as in lab 04 ------------------------------------------------------------------ */
+
+/* Segment s ends before this block. */
+static int segment_end(int L, int S, int s) {
+    int left = L - s * S;
+    return left > S ? L - left + S : L;
+}
 
 /* From its input into the other place; nothing of its blocks stays. */
 static void run_segment(const Offload *offload, Model *model, int s) {
@@ -112,24 +101,15 @@ static void spend_segment(const Offload *offload, Model *model, int s) {
     int first = s * offload->segment, end = segment_end(model->config.L, offload->segment, s);
     Rng after = model->rng;
     model->rng = pass->rngs[first];
-    pass->x[first] = offload->place[s % 2];
-    for (int layer = first; layer < end; layer++) {
-        pass->marks[layer] = memory_mark(model->memory);
-        pass->x[layer + 1] = model_boundary(model, layer);
-        pass->blocks[layer] = block_alloc(model, layer);
-        block_forward(model, layer, pass->x[layer + 1], pass->x[layer], &pass->blocks[layer]);
-    }
-    for (int layer = end - 1; layer >= first; layer--) {
-        block_backward(model, layer, pass->dx, pass->x[layer], &pass->blocks[layer]);
-        memory_release(model->memory, pass->marks[layer]);
-    }
+    model_forward_blocks(pass, first, end, offload->place[s % 2]);
+    model_backward_blocks(pass, first, end, pass->dx);
     model->rng = after;
 }
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
 double offload_forward(Offload *offload, Model *model, const Batch *batch) {
-    int count = segment_count(model->config.L, offload->segment);
+    int count = offload_segments(model->config.L, offload->segment);
     model_begin(model, batch, true);
     offload->place[0] = model_embed(model);
     offload->place[1] = model_boundary(model, 0);
@@ -142,7 +122,7 @@ double offload_forward(Offload *offload, Model *model, const Batch *batch) {
 }
 
 void offload_backward(Offload *offload, Model *model, float dloss) {
-    int last = segment_count(model->config.L, offload->segment) - 1;
+    int last = offload_segments(model->config.L, offload->segment) - 1;
     CHECK(model->pass.active && model->pass.train, "offload_forward() comes first");
     fetch(offload, model, last);
     model_head_backward(model, offload->place[(last + 1) % 2], dloss);
@@ -152,21 +132,4 @@ void offload_backward(Offload *offload, Model *model, float dloss) {
     }
     model_embed_backward(model);
     model_end(model);
-}
-
-/* ---- predictions ----------------------------------------------------------------------------- */
-
-size_t offload_bytes(const ModelConfig *config, int B, int T, int segment) {
-    (void)config, (void)B, (void)T, (void)segment;
-    TODO("task 5: dx, two places, and the head or a segment (about 6 lines)");
-}
-
-size_t offload_moved(const ModelConfig *config, int B, int T, int segment) {
-    (void)config, (void)B, (void)T, (void)segment;
-    TODO("task 5: the input of every segment, out and back (1 line)");
-}
-
-bool offload_hides(const ModelConfig *config, int T, int segment, double bus, double rate) {
-    (void)config, (void)T, (void)segment, (void)bus, (void)rate;
-    TODO("task 5: of a token, the seconds on the bus and in the products (about 2 lines)");
 }

@@ -9,6 +9,7 @@
 #include "grader/labs/08_prefetch/journeys.h"
 #include "grader/labs/08_prefetch/machines.h"
 #include "grader/labs/08_prefetch/stages.h"
+#include "grader/labs/08_prefetch/term.h"
 #include "grader/quiz.h"
 
 /* ---- task 1 ---------------------------------------------------------------------------------- */
@@ -355,34 +356,55 @@ GRADED(08_prefetch, time, "task 5: the time of a run, as the makespan has it") {
     check_good(check);
 }
 
-/* How many times longer the products take than the copy. */
-static double width_margin(const Shape *shape, double bus, double rate) {
+enum { HIDES = 18 };
+
+/* How many times longer than the copy the products take: forward's, multiplied by `times`. */
+static double width_margin(const Shape *shape, int times, double bus, double rate) {
     const ModelConfig *c = &shape->config;
     double C = c->C, bytes = C * (double)precision_bytes(c->precision);
-    double work = shape->checkpoint.segment * (24 * C * C + 4 * C * shape->T);
+    double work = shape->checkpoint.segment * times * (24 * C * C + 4 * C * shape->T);
     return work / rate * bus / bytes;
 }
 
-/* Gives a shape a width at which the answer is drawn, and clear. @return whether the products take
-   longer than the bus. */
-static bool set_width(Check *check, Shape *shape, double bus, double rate) {
-    bool hidden = check_int(check, 0, 1) != 0;
-    shape->T = shape->config.T = check_int(check, 32, 2048);
+/* In these questions the answer is known, and the width alone decides: each other term's answer to
+   one of them is wrong. */
+enum { NOT_HIDDEN = 4, HIDDEN = 7 };
+
+/* Gives a shape a width at which the answer is drawn, and clear. */
+static void set_width(Check *check, int i, Shape *shape, double bus, double rate) {
+    const int times = TERM_HIDES_IS;
+    bool drawn = check_int(check, 0, 1) != 0, hidden = i == HIDDEN || (i != NOT_HIDDEN && drawn);
+    int T = check_int(check, 32, 2048) / times;
+    shape->T = shape->config.T = i == HIDDEN || i == NOT_HIDDEN ? 32 : T;
     shape->config.C = shape->config.NH;
-    while (width_margin(shape, bus, rate) < (hidden ? 1.05 : 0.5)) {
+    while (width_margin(shape, times, bus, rate) < (hidden ? 1.05 : 0.75)) {
         shape->config.C += shape->config.NH;
     }
-    if (!hidden && width_margin(shape, bus, rate) > 0.97) {
+    if (!hidden && width_margin(shape, times, bus, rate) > 0.97) {
         shape->config.C = shape->config.NH;
     }
-    return width_margin(shape, bus, rate) > 1;
+}
+
+/* Whether all answers are those of forward's products, multiplied by `times`. */
+static bool hides_as(const Quiz *quiz, const float *rates, int times, int *wrong) {
+    for (int i = 0; i < HIDES; i++) {
+        double bus = (double)rates[2 * i], rate = (double)rates[2 * i + 1];
+        if ((*quiz_answer(quiz, i) != 0) != (width_margin(&quiz->shape[i], times, bus, rate) > 1)) {
+            *wrong = i;
+            return false;
+        }
+    }
+    return true;
 }
 
 GRADED(08_prefetch, hides, "task 5: whether the bus is hidden, on three machines") {
     Quiz quiz = {.check = check, .numbers = 1};
-    float rates[2 * QUIZ_SHAPES];
-    bool right[QUIZ_SHAPES];
-    for (int i = 0; i < 18; i++) {
+    const Term term = TERM_HIDES;
+    const int times[] = TERM_HIDES_EACH;
+    float rates[2 * HIDES];
+    bool fits[TERM_MOST];
+    int wrong = 0, other;
+    for (int i = 0; i < HIDES; i++) {
         const Machine *machine = machines_declared[i % MACHINES];
         Precision precision = (Precision)(i / 3 % 3);
         ask(&quiz, precision, ATTENTION_PLAIN, i % 2, check_int(check, 1, 3));
@@ -392,21 +414,21 @@ GRADED(08_prefetch, hides, "task 5: whether the bus is hidden, on three machines
                                          : machine->bf16;
         rates[2 * i] = (float)machine->to_device;
         rates[2 * i + 1] = (float)rate;
-        right[i] = set_width(check, shape, (double)rates[2 * i], (double)rates[2 * i + 1]);
+        set_width(check, i, shape, (double)rates[2 * i], (double)rates[2 * i + 1]);
     }
-    check_give(check, "rates", WIRE_F32, rates, 36);
+    check_give(check, "rates", WIRE_F32, rates, (size_t)2 * HIDES);
     if (!quiz_run(&quiz, "formulas/hides", SECONDS)) {
         return;
     }
-    for (int i = 0; i < 18; i++) {
-        if ((*quiz_answer(&quiz, i) != 0) != right[i]) {
-            check_fail(check,
-                       "%s, %d blocks a segment, bus %.3g B/s, %.3g FLOP/s: %s: a token has C "
-                       "numbers on the bus, and S (24 C C + 4 T C) operations in a segment",
-                       quiz.name[i], quiz.shape[i].checkpoint.segment, (double)rates[2 * i],
-                       (double)rates[2 * i + 1], right[i] ? "the bus is hidden" : "it is not");
-            return;
-        }
+    bool good = hides_as(&quiz, rates, TERM_HIDES_IS, &wrong);
+    bool hidden = *quiz_answer(&quiz, wrong) == 0;
+    check_compared(check, good,
+                   "%s, %d blocks a segment, bus %.3g B/s, %.3g FLOP/s: %s: a token has C numbers "
+                   "on the bus, and S (24 C C + 4 T C) operations in a segment's forward",
+                   quiz.name[wrong], quiz.shape[wrong].checkpoint.segment, (double)rates[2 * wrong],
+                   (double)rates[2 * wrong + 1], hidden ? "the bus is hidden" : "it is not");
+    for (int k = 0; k < term.count; k++) {
+        fits[k] = hides_as(&quiz, rates, times[k], &other);
     }
-    check_good(check);
+    check_suspect_term(check, &term, fits);
 }

@@ -28,10 +28,10 @@ typedef struct Graphed Graphed;       /**< common/graphed.h */
  * Rows of a chunk of the head, so that a chunk of logits (rows, V) is about as large as the stream
  * (N, C): the next power of two from N / ceil(V / C), rounded up; not more than N.
  *
- *     rows = min(N, pow2(ceil(N / ceil(V / C)))),   pow2(x) = the least power of two >= x
+ *     rows = min(N, up(ceil(N / ceil(V / C)))),   up(x) = the least power of two >= x
  *
  * Source: P.-L. Hsu and others, "Liger Kernel", arXiv 2410.10989, section 3.2
- * (FusedLinearCrossEntropy).
+ * (FusedLinearCrossEntropy), which takes the same rows.
  *
  * @param N tokens of a micro-batch, at least 1
  * @param C channels

@@ -71,7 +71,8 @@ struct Zero {
 /* ---- shard.c --------------------------------------------------------------------------------- */
 
 /**
- * Numbers of each rank's part of a unit: the fewest, whole blocks, with which R parts hold it.
+ * Numbers of each rank's part of a unit: the fewest with which R parts hold it, where a part is
+ * a multiple of TENSOR_BLOCK.
  *
  * @param length numbers of the unit, a multiple of TENSOR_BLOCK
  * @param ranks  R
@@ -128,12 +129,11 @@ size_t shard_ahead(const ModelConfig *config, int ranks);
  */
 size_t shard_wire(const ModelConfig *config, int stage, int ranks, int micros);
 
-/* ---- zero1.c --------------------------------------------------------------------------------- */
+/* ---- units.c, which is given ----------------------------------------------------------------- */
 
 /**
- * Prepares a rank. Allocates, unit by unit, and zero: of kind weights the whole unit, or at stage 3
- * this rank's part; of kind gradients the whole unit, or from stage 2 on this rank's part. Makes
- * the pieces (zero->shard, which is model->pieces), sets zero_enter(), zero_leave() and the norm.
+ * Prepares a rank. Cuts each unit and calls zero_memory() for it; makes the pieces (zero->shard,
+ * which is model->pieces); sets zero_enter(), zero_leave() and the norm.
  *
  * @param model  without weights and gradients of its own; no weights yet
  * @param stage  1, 2 or 3
@@ -146,11 +146,35 @@ Zero *zero_open(Model *model, int stage, ncclComm_t comm, cudaStream_t stream);
 /** Frees the host side; device memory goes with the stack. NULL is fine. */
 void zero_close(Zero *zero);
 
-/** On the CPU the host waits for the stream, since no op would; on a GPU nothing. */
-void zero_settle(const Zero *zero);
+/**
+ * model->enter: what a part of a pass needs comes. Layer -1 is the embedding, L the head.
+ *
+ *     gradients, from stage 2 on, zero: a block's for its backward; unit 0's for that of the head
+ *     weights at stage 3: unit 0's for the embedding, and for the head; a block's each time it runs
+ */
+void zero_enter(void *zero, int layer, bool backward);
 
-/** NCCL's name of a precision. */
-ncclDataType_t zero_type(Precision precision);
+/**
+ * model->leave: what is not needed any more goes.
+ *
+ *     gradients: summed and released, a block's after its backward, unit 0's after the embedding's
+ *     weights: released; those of the head stay up to its backward, if the pass trains
+ */
+void zero_leave(void *zero, int layer, bool backward);
+
+/**
+ * Allocates memory of a unit that stays, zero.
+ *
+ * @param zero    the rank
+ * @param kind    of the memory
+ * @param unit    which
+ * @param whole   all R parts, or one
+ * @param element bytes of a number
+ */
+void *zero_alloc(const Zero *zero, MemoryKind kind, int unit, bool whole, size_t element);
+
+/** Number i of an array in the model's precision. */
+Real *zero_at(const Zero *zero, Real *array, size_t i);
 
 /**
  * Puts a whole unit of weights, unit->weights from now on, into the model.
@@ -161,12 +185,30 @@ ncclDataType_t zero_type(Precision precision);
  */
 void zero_put_weights(Zero *zero, int unit, Real *weights);
 
+/** Puts a whole unit of gradients, unit->grads from now on, into the model; NULL takes them out. */
+void zero_put_grads(Zero *zero, int unit, float *grads);
+
+/** On the CPU the host waits for the stream, since no op would; on a GPU nothing. */
+void zero_settle(const Zero *zero);
+
+/** NCCL's name of a precision. */
+ncclDataType_t zero_type(Precision precision);
+
+/* ---- zero1.c --------------------------------------------------------------------------------- */
+
 /**
- * Sums a unit's gradients over the ranks, in their order; from stage 2 on, adds the sum of this
- * rank's part to my_grads.
+ * Gives a unit the memory that stays, zero: of kind weights the whole unit, or at stage 3 this
+ * rank's part; of kind gradients the whole unit, or from stage 2 on this rank's part. What is whole
+ * is put into the model; my_weights and my_grads are this rank's part in either case.
  *
- *     my_grads = sum over ranks of their part `rank` of grads        stage 1, once for each window
- *     my_grads += the same                                           stages 2, 3, each micro-batch
+ * @param zero the rank
+ * @param unit which; its `part` is known
+ */
+void zero_memory(Zero *zero, int unit);
+
+/**
+ * Sums a unit's gradients over the ranks, in their order, in place: part `rank` of unit->grads is
+ * this rank's part of the sum. What the other parts hold afterwards is not used.
  *
  * @param zero  the rank
  * @param unit  whose gradients are here, and complete
@@ -196,21 +238,19 @@ float zero_norm(Model *shard);
  */
 void zero_update(Trainer *trainer, StepReport *report);
 
-/**
- * model->enter: what a part of a pass needs comes. Layer -1 is the embedding, L the head.
- *
- *     gradients, from stage 2 on, zero: a block's for its backward; unit 0's for that of the head
- *     weights at stage 3: unit 0's for the embedding, and for the head; a block's each time it runs
- */
-void zero_enter(void *zero, int layer, bool backward);
+/* ---- zero2.c --------------------------------------------------------------------------------- */
+
+/** A whole unit of gradients is allocated in zero->grads (kind gradients), zero, and put into the
+    model. */
+void zero_grads_come(Zero *zero, int unit);
 
 /**
- * model->leave: what is not needed any more goes.
+ * A unit's gradients are complete for this micro-batch: sums them, takes them out of the model,
+ * and releases them.
  *
- *     gradients: summed and released, a block's after its backward, unit 0's after the embedding's
- *     weights: released; those of the head stay up to its backward, if the pass trains
+ *     my_grads += sum over ranks of their part `rank` of grads
  */
-void zero_leave(void *zero, int layer, bool backward);
+void zero_grads_go(Zero *zero, int unit);
 
 /* ---- zero3.c --------------------------------------------------------------------------------- */
 

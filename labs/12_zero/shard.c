@@ -7,7 +7,7 @@
 
 size_t shard_part(size_t length, int ranks) {
     CHECK(length % TENSOR_BLOCK == 0 && ranks >= 1, "%zu numbers for %d ranks", length, ranks);
-    TODO("task 1: blocks for each rank, rounded up; in numbers (2 lines)");
+    TODO("task 1: numbers for each rank, rounded up to what the contract says (2 lines)");
 }
 
 Piece shard_piece(size_t begin, size_t count, size_t part, int rank) {

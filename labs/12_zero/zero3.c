@@ -5,11 +5,7 @@
 #include "common/lab.h"
 #include "labs/12_zero/contract.h"
 
-#define EXPECT_NCCL(call)                                                                          \
-    do {                                                                                           \
-        ncclResult_t result_ = (call);                                                             \
-        CHECK(result_ == ncclSuccess, "%s", ncclGetErrorString(result_));                          \
-    } while (0)
+#define EXPECT_NCCL(call) CHECK((call) == ncclSuccess, "NCCL: %s", ncclGetLastError(NULL))
 
 void zero_weights_come(Zero *zero, int unit) {
     ZeroUnit *u = &zero->unit[unit];

@@ -68,6 +68,21 @@ typedef struct Pipe {
                                 where p is 1 */
 } Pipe;
 
+/** A window on its way through a stage. */
+typedef struct PipeWindow {
+    Pipe *pipe;           /**< this rank's place */
+    const Batch *batches; /**< one for each micro-batch */
+    int lanes;            /**< micro-batch i has the pass i % lanes */
+    Pass *passes;         /**< (lanes) */
+    float share;          /**< the weight of each valid target's loss */
+    double loss;          /**< of the micro-batches so far */
+} PipeWindow;
+
+/** The pass of a micro-batch. */
+static inline Pass *pipe_pass(const PipeWindow *window, PipeWork work) {
+    return &window->passes[work.micro % window->lanes];
+}
+
 /* ---- schedule.c ------------------------------------------------------------------------------ */
 
 /** The part of a stage: its blocks, embedding or head. Unsharded, with weights and gradients. */
@@ -143,6 +158,19 @@ double pipe_window(Pipe *pipe, const Batch *batches, int count, float share);
  * @return on the last stage; else 0
  */
 double pipe_evaluate(Pipe *pipe, const Batch *batch);
+
+/* ---- messages.c ------------------------------------------------------------------------------ */
+
+/**
+ * Sends the output of the work that is done, and receives the input of the next: of a forward
+ * x[part.last] and x[part.first], of a backward dx. Either may be NULL. A neighbour that is not
+ * there gets nothing.
+ *
+ * @param window the pass of `next` has begun
+ * @param done   what has run last
+ * @param next   what runs then
+ */
+void pipe_exchange(const PipeWindow *window, const PipeWork *done, const PipeWork *next);
 
 /* ---- tie.c ----------------------------------------------------------------------------------- */
 

@@ -1,27 +1,9 @@
 /* Lab 13: the work of one stage. The contracts are in labs/13_pipeline/contract.h. */
-#include <cuda_runtime.h>
-#include <nccl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/lab.h"
 #include "labs/13_pipeline/contract.h"
-
-#define EXPECT(call)                                                                               \
-    do {                                                                                           \
-        ncclResult_t result_ = (call);                                                             \
-        CHECK(result_ == ncclSuccess, "NCCL: %s", ncclGetErrorString(result_));                    \
-    } while (0)
-
-/* A window on its way. Micro-batch i has the pass i % lanes. */
-typedef struct PipeWindow {
-    Pipe *pipe;
-    const Batch *batches;
-    int lanes;
-    Pass *passes; /* (lanes) */
-    float share;
-    double loss;
-} PipeWindow;
 
 static bool is_first(const Pipe *pipe) {
     return pipe->stage == 0;
@@ -29,41 +11,6 @@ static bool is_first(const Pipe *pipe) {
 
 static bool is_last(const Pipe *pipe) {
     return pipe->stage == pipe->stages - 1;
-}
-
-static Pass *pass_of(const PipeWindow *window, PipeWork work) {
-    return &window->passes[work.micro % window->lanes];
-}
-
-/* ---- messages -------------------------------------------------------------------------------- */
-
-static ncclDataType_t type_of(const Pass *pass) {
-    Precision precision = pass->model->config.precision;
-    return precision == F32 ? ncclFloat : precision == F16 ? ncclHalf : ncclBfloat16;
-}
-
-static size_t elements_of(const Pass *pass) {
-    return (size_t)pass->B * (size_t)pass->T * (size_t)pass->model->config.C;
-}
-
-/* The ops of the CPU do not wait for the stream: the host does. */
-static void settle(const Pipe *pipe) {
-    if (pipe->model->device->host_memory) {
-        CHECK(cudaStreamSynchronize(0) == cudaSuccess, "NCCL: the stream has failed");
-    }
-}
-
-/* Sends the output of the work that is done, and receives the input of the next. Either may be
-   NULL; the pass of `next` has begun. */
-static void exchange(const PipeWindow *window, const PipeWork *done, const PipeWork *next) {
-    const Pipe *pipe = window->pipe;
-    ModelPart part = pipe->model->part;
-    (void)type_of, (void)elements_of, (void)part, (void)done, (void)next;
-    if (pipe->stages > 1) {
-        TODO("task 4: send and receive, so that two neighbours never wait for each other (20 "
-             "lines)");
-    }
-    settle(pipe);
 }
 
 /* ---- one micro-batch ------------------------------------------------------------------------- */
@@ -119,7 +66,7 @@ static void close_lanes(PipeWindow *window) {
 }
 
 static void run(PipeWindow *window, PipeWork work) {
-    Pass *pass = pass_of(window, work);
+    Pass *pass = pipe_pass(window, work);
     if (work.backward) {
         backward(window->pipe, pass, window->share);
     } else {
@@ -130,7 +77,7 @@ static void run(PipeWindow *window, PipeWork work) {
 /* The messages of the work before are through: so is the pass, if that was its backward. */
 static void finish(const PipeWindow *window, PipeWork work) {
     if (work.backward) {
-        pass_end(pass_of(window, work));
+        pass_end(pipe_pass(window, work));
     }
 }
 
@@ -144,7 +91,7 @@ double pipe_window(Pipe *pipe, const Batch *batches, int count, float share) {
     for (int i = 0; i <= 2 * count; i++) {
         const PipeWork *done = i > 0 ? &work[i - 1] : NULL;
         const PipeWork *next = i < 2 * count ? &work[i] : NULL;
-        (void)begin, (void)exchange, (void)finish, (void)run, (void)done, (void)next;
+        (void)begin, (void)finish, (void)run, (void)done, (void)next;
         TODO("task 3: begin the pass of a forward, exchange, finish, run: in which order? (9 "
              "lines)");
     }

@@ -10,10 +10,11 @@ StepReport loop_step(Trainer *trainer, const Batch *batch) {
     /* The gradient of the mean loss: each valid target counts 1 / valid. */
 #ifndef STUB
     float share = batch->valid > 0 ? 1.0f / (float)batch->valid : 0;
-    report.loss = model_forward(model, batch) * (double)share;
+    double sum = model_forward(model, batch);
+    report.loss = batch->valid > 0 ? sum * (double)share : 0;
     model_backward(model, share);
 #else
-    TODO("task 1: forward, then backward of the mean loss over the valid targets (about 3 lines)");
+    TODO("task 1: forward, then backward of the mean loss over the valid targets (about 4 lines)");
 #endif
 
     /* Clip by global norm, then update with the schedule's rate. */

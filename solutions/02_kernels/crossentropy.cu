@@ -76,8 +76,8 @@ static __global__ void forward(float *losses, float *lse, const Real *logits,
     for (int first = threadIdx.x * PACK; first < V; first += THREADS * PACK) {
         float x[PACK];
         load_pack(x, of_row + first, V - first);
-        for (int i = V - first; i < PACK; i++) {
-            x[i] = -INFINITY;
+        for (int i = 0; i < PACK; i++) {
+            x[i] = first + i < V ? x[i] : -INFINITY;
         }
         seen = with_pack(seen, x);
     }

@@ -85,9 +85,10 @@ bool accumulator_open(Accumulator *accumulator, const Data *data) {
     }
     accumulator->window = left < (size_t)accumulator->micros ? (int)left : accumulator->micros;
     accumulator->tokens = data_window_tokens(data, accumulator->window);
+    accumulator->micro = 0;
 #else
     (void)data;
-    TODO("task 2: how many micro-batches and valid targets will the window have? (about 6 lines)");
+    TODO("task 2: how many micro-batches and valid targets will the window have? (about 7 lines)");
 #endif
     return true;
 }
@@ -107,7 +108,7 @@ void accumulator_micro(Accumulator *accumulator, const Batch *batch) {
 }
 
 StepReport accumulator_step(Accumulator *accumulator) {
-    CHECK(accumulator->sync_gradients, "%d of %d micro-batches are done", accumulator->micro,
+    CHECK(accumulator->sync_gradients, "the window of %d micro-batches is not complete",
           accumulator->window);
     StepReport report = {.tokens = accumulator->tokens};
 #ifndef STUB

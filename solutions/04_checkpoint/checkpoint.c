@@ -210,16 +210,17 @@ size_t checkpoint_bytes(const ModelConfig *config, int B, int T, Checkpoint chec
 int checkpoint_segment(const ModelConfig *config, int B, int T, size_t budget) {
 #ifndef STUB
     int best = 0, best_again = 0;
-    size_t best_bytes = 0;
+    size_t best_tie = 0;
     for (int S = 1; S <= config->L; S++) {
         int again = (segment_count(config->L, S) - 1) * S;
         size_t bytes = checkpoint_bytes(config, B, T, (Checkpoint){.segment = S});
-        bool better =
-            best == 0 || again < best_again || (again == best_again && bytes < best_bytes);
+        /* Of equals the one with the least of this wins. */
+        size_t tie = bytes;
+        bool better = best == 0 || again < best_again || (again == best_again && tie < best_tie);
         if (bytes <= budget && better) {
             best = S;
             best_again = again;
-            best_bytes = bytes;
+            best_tie = tie;
         }
     }
     return best;

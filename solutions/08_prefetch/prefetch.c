@@ -33,12 +33,8 @@ struct Prefetch {
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-static size_t slot_bytes(const Prefetch *prefetch) {
-    return 2 * prefetch->tokens * sizeof(int32_t);
-}
-
 static void slot_open(Prefetch *prefetch, BatchSlot *slot) {
-    size_t bytes = slot_bytes(prefetch);
+    size_t bytes = 2 * prefetch->tokens * sizeof(int32_t);
     slot->device = memory_alloc(prefetch->lane, MEMORY_DATA, "slot", -1, bytes);
     EXPECT(cudaEventCreateWithFlags(&slot->copied, cudaEventDisableTiming));
     EXPECT(cudaEventCreateWithFlags(&slot->used, cudaEventDisableTiming));
@@ -123,11 +119,8 @@ Prefetch *prefetch_open(Memory *memory, int slots, size_t tokens, bool pinned, B
     CHECK(slots >= 1 && tokens >= 1, "%d slots of %zu tokens", slots, tokens);
     Prefetch *prefetch = calloc(1, sizeof *prefetch + (size_t)slots * sizeof(BatchSlot));
     CHECK(prefetch != NULL, "no host memory for %d slots", slots);
-    prefetch->reader = reader;
-    prefetch->tokens = tokens;
-    prefetch->pinned = pinned;
-    prefetch->slots = slots;
-    prefetch->result = 1;
+    *prefetch = (Prefetch){
+        .reader = reader, .tokens = tokens, .pinned = pinned, .slots = slots, .result = 1};
     prefetch->lane = memory_lane(memory, "slots");
     prefetch->mark = memory_mark(prefetch->lane);
 #ifndef STUB
@@ -203,25 +196,4 @@ void prefetch_close(Prefetch *prefetch) {
         EXPECT(cudaStreamDestroy(prefetch->copies));
     }
     free(prefetch);
-}
-
-/* ---- predictions ----------------------------------------------------------------------------- */
-
-size_t prefetch_bytes(int slots, int B, int T) {
-#ifndef STUB
-    return (size_t)slots * 2 * (size_t)B * (size_t)T * sizeof(int32_t);
-#else
-    (void)slots, (void)B, (void)T;
-    TODO("task 5: tokens and targets of all slots (1 line)");
-#endif
-}
-
-double prefetch_time(int batches, int slots, double copy, double work) {
-#ifndef STUB
-    double larger = copy > work ? copy : work;
-    return slots == 1 ? batches * (copy + work) : copy + (batches - 1) * larger + work;
-#else
-    (void)batches, (void)slots, (void)copy, (void)work;
-    TODO("task 5: with one slot, and with more (about 2 lines)");
-#endif
 }

@@ -61,9 +61,11 @@ static __global__ void forward(Real *sum, Real *out, float *mean, float *rstd, c
         load_pack(x, branch + at + c, width);
         add_branch(y, x, at + c, width, mask);
         store_pack(sum + at + c, y, width);
-        for (int i = 0; i < width; i++) {
-            kept[c + i] = to_float(real(y[i])); /* the norm is of what is stored */
-            total += kept[c + i];
+        for (int i = 0; i < PACK; i++) {
+            if (i < width) {
+                kept[c + i] = to_float(real(y[i])); /* the norm is of what is stored */
+                total += kept[c + i];
+            }
         }
     }
     float m = warp_sum(total) / C;
@@ -77,8 +79,8 @@ static __global__ void forward(Real *sum, Real *out, float *mean, float *rstd, c
     for (int c = lane * width; c < C; c += WARP * width) {
         load_pack(w, weight + c, width);
         load_pack(b, bias + c, width);
-        for (int i = 0; i < width; i++) {
-            y[i] = (kept[c + i] - m) * r * w[i] + b[i];
+        for (int i = 0; i < PACK; i++) {
+            y[i] = i < width ? (kept[c + i] - m) * r * w[i] + b[i] : 0;
         }
         store_pack(out + at + c, y, width);
     }

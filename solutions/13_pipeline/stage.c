@@ -1,27 +1,9 @@
 /* Lab 13: the work of one stage. The contracts are in labs/13_pipeline/contract.h. */
-#include <cuda_runtime.h>
-#include <nccl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/lab.h"
 #include "labs/13_pipeline/contract.h"
-
-#define EXPECT(call)                                                                               \
-    do {                                                                                           \
-        ncclResult_t result_ = (call);                                                             \
-        CHECK(result_ == ncclSuccess, "NCCL: %s", ncclGetErrorString(result_));                    \
-    } while (0)
-
-/* A window on its way. Micro-batch i has the pass i % lanes. */
-typedef struct PipeWindow {
-    Pipe *pipe;
-    const Batch *batches;
-    int lanes;
-    Pass *passes; /* (lanes) */
-    float share;
-    double loss;
-} PipeWindow;
 
 static bool is_first(const Pipe *pipe) {
     return pipe->stage == 0;
@@ -29,71 +11,6 @@ static bool is_first(const Pipe *pipe) {
 
 static bool is_last(const Pipe *pipe) {
     return pipe->stage == pipe->stages - 1;
-}
-
-static Pass *pass_of(const PipeWindow *window, PipeWork work) {
-    return &window->passes[work.micro % window->lanes];
-}
-
-/* ---- messages -------------------------------------------------------------------------------- */
-
-static ncclDataType_t type_of(const Pass *pass) {
-    Precision precision = pass->model->config.precision;
-    return precision == F32 ? ncclFloat : precision == F16 ? ncclHalf : ncclBfloat16;
-}
-
-static size_t elements_of(const Pass *pass) {
-    return (size_t)pass->B * (size_t)pass->T * (size_t)pass->model->config.C;
-}
-
-/* The ops of the CPU do not wait for the stream: the host does. */
-static void settle(const Pipe *pipe) {
-    if (pipe->model->device->host_memory) {
-        CHECK(cudaStreamSynchronize(0) == cudaSuccess, "NCCL: the stream has failed");
-    }
-}
-
-#ifndef STUB
-static void send(const Pipe *pipe, const Pass *pass, const Real *x, int to) {
-    if (0 <= to && to < pipe->stages) {
-        EXPECT(ncclSend(x, elements_of(pass), type_of(pass), to, pipe->comm, 0));
-    }
-}
-
-static void receive(const Pipe *pipe, const Pass *pass, Real *x, int from) {
-    if (0 <= from && from < pipe->stages) {
-        EXPECT(ncclRecv(x, elements_of(pass), type_of(pass), from, pipe->comm, 0));
-    }
-}
-
-#endif
-/* Sends the output of the work that is done, and receives the input of the next. Either may be
-   NULL; the pass of `next` has begun. */
-static void exchange(const PipeWindow *window, const PipeWork *done, const PipeWork *next) {
-    const Pipe *pipe = window->pipe;
-    ModelPart part = pipe->model->part;
-#ifndef STUB
-    /* one group: the neighbour may be sending just now, too */
-    EXPECT(ncclGroupStart());
-    if (done != NULL) {
-        const Pass *pass = pass_of(window, *done);
-        send(pipe, pass, done->backward ? pass->dx : pass->x[part.last],
-             done->backward ? pipe->stage - 1 : pipe->stage + 1);
-    }
-    if (next != NULL) {
-        const Pass *pass = pass_of(window, *next);
-        receive(pipe, pass, next->backward ? pass->dx : pass->x[part.first],
-                next->backward ? pipe->stage + 1 : pipe->stage - 1);
-    }
-    EXPECT(ncclGroupEnd());
-#else
-    (void)type_of, (void)elements_of, (void)part, (void)done, (void)next;
-    if (pipe->stages > 1) {
-        TODO("task 4: send and receive, so that two neighbours never wait for each other (20 "
-             "lines)");
-    }
-#endif
-    settle(pipe);
 }
 
 /* ---- one micro-batch ------------------------------------------------------------------------- */
@@ -169,7 +86,7 @@ static void close_lanes(PipeWindow *window) {
 }
 
 static void run(PipeWindow *window, PipeWork work) {
-    Pass *pass = pass_of(window, work);
+    Pass *pass = pipe_pass(window, work);
     if (work.backward) {
         backward(window->pipe, pass, window->share);
     } else {
@@ -180,7 +97,7 @@ static void run(PipeWindow *window, PipeWork work) {
 /* The messages of the work before are through: so is the pass, if that was its backward. */
 static void finish(const PipeWindow *window, PipeWork work) {
     if (work.backward) {
-        pass_end(pass_of(window, work));
+        pass_end(pipe_pass(window, work));
     }
 }
 
@@ -196,9 +113,9 @@ double pipe_window(Pipe *pipe, const Batch *batches, int count, float share) {
         const PipeWork *next = i < 2 * count ? &work[i] : NULL;
 #ifndef STUB
         if (next != NULL && !next->backward) {
-            begin(pipe, pass_of(&window, *next), &batches[next->micro], true);
+            begin(pipe, pipe_pass(&window, *next), &batches[next->micro], true);
         }
-        exchange(&window, done, next);
+        pipe_exchange(&window, done, next);
         if (done != NULL) {
             finish(&window, *done);
         }
@@ -206,7 +123,7 @@ double pipe_window(Pipe *pipe, const Batch *batches, int count, float share) {
             run(&window, *next);
         }
 #else
-        (void)begin, (void)exchange, (void)finish, (void)run, (void)done, (void)next;
+        (void)begin, (void)finish, (void)run, (void)done, (void)next;
         TODO("task 3: begin the pass of a forward, exchange, finish, run: in which order? (9 "
              "lines)");
 #endif
@@ -223,9 +140,9 @@ double pipe_evaluate(Pipe *pipe, const Batch *batch) {
     begin(pipe, &pass, batch, false);
     double loss = 0;
 #ifndef STUB
-    exchange(&window, NULL, &only);
+    pipe_exchange(&window, NULL, &only);
     loss = forward(pipe, &pass);
-    exchange(&window, &only, NULL);
+    pipe_exchange(&window, &only, NULL);
 #else
     (void)window, (void)only;
     TODO("task 4: input, forward, output (3 lines)");

@@ -12,14 +12,6 @@ Ddp *ddp_open(Model *model, ncclComm_t comm, size_t bucket_bytes) {
     return ddp;
 }
 
-void ddp_close(Ddp *ddp) {
-    free(ddp);
-}
-
-void ddp_broadcast(Ddp *ddp) {
-    (void)ddp;
-}
-
 void ddp_begin(Ddp *ddp, bool last) {
     (void)ddp, (void)last;
 }
@@ -32,18 +24,4 @@ void ddp_leave(void *context, int layer, bool backward) {
 
 void ddp_end(Ddp *ddp) {
     (void)ddp;
-}
-
-int ddp_buckets(const ModelConfig *config, size_t bucket_bytes) {
-    (void)bucket_bytes;
-    return config->L + 2;
-}
-
-double ddp_sent(const ModelConfig *config, int ranks) {
-    (void)config;
-    return ranks;
-}
-
-double ddp_time(int buckets, const double *complete, const double *reduce) {
-    return complete[buckets - 1] + reduce[buckets - 1];
 }

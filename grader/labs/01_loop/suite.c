@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "grader/labs/01_loop/term.h"
+
 enum { SUITE_SECONDS = 60, MOST_VARIANTS = 8 };
 
 /* ---- which loops there are ------------------------------------------------------------------- */
@@ -33,7 +35,7 @@ static const char *const deeds[LOOP_KINDS][MOST_VARIANTS] = {
                          "leaves out a step without targets",
                          "leaves out the update without targets",
                          "leaves out the tick without targets", "has a loss of NaN without targets",
-                         "has gradients of NaN without targets, and a loss of 0"},
+                         "has gradients of NaN without targets, and the right loss"},
 };
 
 static int variants_of(LoopKind kind) {
@@ -55,6 +57,17 @@ static void suite_put(Suite *suite, LoopKind kind, int variant, float amount) {
     suite->loop[suite->loops++] = (LoopSpec){kind, variant, amount};
 }
 
+/* The loops that are right in another term, and wrong in this one. */
+static void suite_add_of_other_terms(Suite *suite) {
+    const Term term = TERM_LOSS;
+    CHECK(variants_of(LOOP_NO_TARGETS) == LOOP_OF_A_TERM, "a deed has the number of a term's");
+    for (int k = 0; k < term.count; k++) {
+        if (k != term.now) {
+            suite_put(suite, LOOP_NO_TARGETS, LOOP_OF_A_TERM + k, 0);
+        }
+    }
+}
+
 /* Each variant as it is hardest to see, so that points do not depend on what is drawn. */
 void suite_add(Suite *suite, LoopKind kind, int more) {
     int variants = variants_of(kind), drawn = check_int(suite->check, 0, more);
@@ -64,6 +77,9 @@ void suite_add(Suite *suite, LoopKind kind, int more) {
     for (int i = 0; i < drawn; i++) {
         float amount = (float)check_int(suite->check, 0, 999) / 1000;
         suite_put(suite, kind, check_int(suite->check, 0, variants - 1), amount);
+    }
+    if (kind == LOOP_NO_TARGETS) {
+        suite_add_of_other_terms(suite);
     }
 }
 
@@ -85,9 +101,17 @@ static void suite_shuffle(Suite *suite) {
 static const char *const test_name[LOOP_TESTS] = {"test_clip", "test_zero", "test_mean",
                                                   "test_rate", "test_no_targets"};
 
+static bool is_of_a_term(LoopSpec spec) {
+    return spec.kind == LOOP_NO_TARGETS && spec.variant >= LOOP_OF_A_TERM;
+}
+
+static const char *deed_of(LoopSpec spec) {
+    return is_of_a_term(spec) ? "has another loss without targets" : deeds[spec.kind][spec.variant];
+}
+
 static void suite_tell_wrong(Suite *suite, int loop, int test) {
     LoopSpec spec = suite->loop[loop];
-    const char *deed = deeds[spec.kind][spec.variant], *name = test_name[test];
+    const char *deed = deed_of(spec), *name = test_name[test];
     if ((int)spec.kind - 1 == test) {
         check_fail(suite->check, "%s() passes a loop that %s", name, deed);
     } else if (spec.kind == LOOP_RIGHT) {
@@ -123,6 +147,34 @@ static int suite_wrong(const Suite *suite, const uint64_t *verdicts, int *loop, 
     return wrong;
 }
 
+/* Whether test_no_targets() passes a loop. */
+static bool suite_passes(const Suite *suite, const uint64_t *verdicts, int loop) {
+    for (int k = 0; k < suite->tests; k++) {
+        if (suite->test[k] == (int)LOOP_NO_TARGETS - 1) {
+            return verdicts[loop * suite->tests + k] == 1;
+        }
+    }
+    return false;
+}
+
+/* Of the loops whose loss without targets is all that may be wrong, the one that passes; -1 where
+   none does, or several, or one that is right. */
+static int suite_passed_term(const Suite *suite, const uint64_t *verdicts) {
+    int passed = -1;
+    for (int i = 0; i < suite->loops; i++) {
+        LoopSpec spec = suite->loop[i];
+        bool of_a_term = is_of_a_term(spec);
+        if (!suite_passes(suite, verdicts, i) || (spec.kind == LOOP_NO_TARGETS && !of_a_term)) {
+            continue;
+        }
+        if (!of_a_term || passed >= 0) {
+            return -1;
+        }
+        passed = spec.variant - LOOP_OF_A_TERM;
+    }
+    return passed;
+}
+
 /* Every verdict; each loop was looked at in at least one experiment. */
 static void suite_compare(Suite *suite, const uint64_t *verdicts, const uint64_t *experiments) {
     int blind = 0, loop = 0, test = 0, wrong = suite_wrong(suite, verdicts, &loop, &test);
@@ -134,8 +186,15 @@ static void suite_compare(Suite *suite, const uint64_t *verdicts, const uint64_t
                    suite->loops);
         check_fail(suite->check, "a test looks at a loop: loop_try() makes an experiment with it");
     } else if (wrong > 0) {
+        const Term term = TERM_LOSS;
+        int other = suite_passed_term(suite, verdicts);
+        char text[TERM_TEXT];
         check_tell(suite->check, "%d of %d verdicts are wrong", wrong, suite->loops * suite->tests);
-        suite_tell_wrong(suite, loop, test);
+        if (other >= 0) {
+            check_fail(suite->check, "likely: %s", term_mistake(&term, other, text));
+        } else {
+            suite_tell_wrong(suite, loop, test);
+        }
     } else {
         check_good(suite->check);
     }

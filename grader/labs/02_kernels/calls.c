@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "grader/draws.h"
+#include "grader/labs/02_kernels/term.h"
 #include "kernels/crossentropy.h"
 
 Calls *calls_new(Check *check, const char *op) {
@@ -114,15 +115,28 @@ void calls_planned(Calls *calls) {
     profile_want(calls->check);
 }
 
+/* Where the partial sums of two tensors lie, dweight and dbias. */
+typedef struct PartLayout {
+    bool apart;       /* all parts of one tensor, then all of the other */
+    bool dbias_first; /* the other way round */
+} PartLayout;
+
+/* Where part p of number i lies, of n, the first half of which are dweight's. */
+static size_t part_place(PartLayout layout, size_t p, size_t i, size_t n, size_t parts) {
+    size_t C = n / 2, tensor = (i < C) == layout.dbias_first;
+    return (layout.apart ? tensor * parts + p : 2 * p + tensor) * C + i % C;
+}
+
 /* Adds up the parts that were written: the probe has filled them all (PARTS_FILL). A NaN is none
    of those. */
-static void parts_add_up(float *sum, const float *part, size_t n, size_t parts) {
+static void parts_add_up(float *sum, const float *part, size_t n, size_t parts, PartLayout layout) {
     for (size_t i = 0; i < n; i++) {
         double total = 0;
         for (size_t p = 0; p < parts; p++) {
+            float value = part[part_place(layout, p, i, n, parts)];
             uint32_t bits;
-            memcpy(&bits, &part[p * n + i], sizeof bits);
-            total += bits != PARTS_FILL * 0x01010101u ? (double)part[p * n + i] : 0;
+            memcpy(&bits, &value, sizeof bits);
+            total += bits != PARTS_FILL * 0x01010101u ? (double)value : 0;
         }
         sum[i] = (float)total;
     }
@@ -144,16 +158,29 @@ static void expected_tell_border(Check *check, const Expected *e, const float *g
     }
 }
 
+static const PartLayout part_layout = TERM_LAYOUT_IS;
+
 /* Partial sums: what they add up to. A part that is NaN is so by its sum; one that nobody has
    written takes no part, and if no part of a number was written, neither was the number. */
-static const float *expected_sums(Calls *calls, const Expected *e) {
+static const float *expected_sums(Calls *calls, const Expected *e, PartLayout layout) {
     const float *got = check_got(calls->check, e->name, WIRE_F32);
     if (e->parts == 0) {
         return got;
     }
     float *sum = check_normal(calls->check, e->n, 0, F32);
-    parts_add_up(sum, got, e->n, e->parts);
+    parts_add_up(sum, got, e->n, e->parts, layout);
     return sum;
+}
+
+/* Names the term whose layout the parts have. */
+static void expected_suspect_term(Calls *calls, const Expected *e) {
+    static const PartLayout layouts[] = TERM_LAYOUT_EACH;
+    const Term term = TERM_LAYOUT;
+    bool fits[TERM_MOST];
+    for (int k = 0; k < term.count; k++) {
+        fits[k] = compare(expected_sums(calls, e, layouts[k]), e->want, e->n, e->tolerance).pass;
+    }
+    check_suspect_term(calls->check, &term, fits);
 }
 
 /* Whether nothing was written between two rows of dlogits. */
@@ -180,7 +207,7 @@ static bool calls_judge_one(Calls *calls, const Expected *e) {
                            e->suspects);
     }
     char text[COMPARISON_TEXT];
-    const float *sum = expected_sums(calls, e);
+    const float *sum = expected_sums(calls, e, part_layout);
     Comparison comparison = compare(sum, e->want, e->n, e->tolerance);
     check_compared(calls->check, comparison.pass, "the partial sums added up: %s",
                    comparison_text(&comparison, e->name, text));
@@ -188,6 +215,7 @@ static bool calls_judge_one(Calls *calls, const Expected *e) {
         check_suspect(calls->check, e->suspect[s].sentence,
                       compare(sum, e->suspect[s].values, e->n, e->tolerance).pass);
     }
+    expected_suspect_term(calls, e);
     return comparison.pass;
 }
 
@@ -200,7 +228,8 @@ bool calls_judge(Calls *calls) {
     for (int i = 0; i < calls->expecteds; i++) {
         const Expected *e = &calls->expected[i];
         if (!calls_judge_one(calls, e)) {
-            bool tells = !e->rounded_away, nearly = expected_nearly(e, expected_sums(calls, e));
+            const float *got = expected_sums(calls, e, part_layout);
+            bool tells = !e->rounded_away, nearly = expected_nearly(e, got);
             near += tells && nearly;
             far += tells && !nearly;
             first = first != NULL ? first : e;
@@ -210,7 +239,7 @@ bool calls_judge(Calls *calls) {
         check_fail(calls->check, "nearly right, wherever it is wrong. Is a sum kept in half? Sums "
                                  "are float whatever the precision");
     } else if (first != NULL) {
-        expected_tell_border(calls->check, first, expected_sums(calls, first));
+        expected_tell_border(calls->check, first, expected_sums(calls, first, part_layout));
     }
     return first == NULL;
 }

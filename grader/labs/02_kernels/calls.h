@@ -21,7 +21,8 @@ typedef struct Expected {
     Precision precision; /**< of the call */
     const double *want;  /**< (n) */
     size_t n;
-    size_t parts;   /**< number of partial sums of it that come back; 0: the tensor itself */
+    size_t parts;   /**< partial sums of it that come back, (n / 2) of dweight and as many of dbias;
+                         0: the tensor itself */
     size_t element; /**< bytes of a number on the device; a float's */
     Tolerance tolerance;
     bool rounded_away; /* right values are the difference of equal numbers: nothing but rounding */
@@ -66,8 +67,9 @@ double *calls_give_normal(Calls *calls, int i, const char *tensor, size_t n, dou
 /** The same, rounded to float. */
 void calls_give_doubles(Calls *calls, int i, const char *tensor, const double *from, size_t n);
 
-/** Wants a tensor of call i back, which should be (n) `want`, or add up to it from `parts` parts.
-   To it known mistakes are added by expected_suspect(); valid as long as the calls are. */
+/** Wants a tensor of call i back, which should be (n) `want`, or add up to it from `parts` parts,
+   which lie as this term asks. To it known mistakes are added by expected_suspect(); valid as long
+   as the calls are. */
 Expected *calls_expect(Calls *calls, int i, const char *tensor, const double *want, size_t n,
                        size_t parts, Tolerance tolerance);
 

@@ -357,7 +357,7 @@ static void rows_expect_parameters(Calls *calls, int i, const Rows *r, const dou
     }
 }
 
-/* The partial sums of the row blocks: (LAYERNORM_BLOCKS, 2, C). */
+/* The sums of dweight, then of dbias, that the row blocks' partial sums add up to. */
 static void rows_expect_partials(Calls *calls, int i, const Rows *r, const double *dweight,
                                  const double *dbias) {
     size_t n = (size_t)r->C;
@@ -371,7 +371,6 @@ static void rows_expect_partials(Calls *calls, int i, const Rows *r, const doubl
     double *raw = expected_suspect(calls, e, "dout * in is summed; x is (in - mean) * rstd", want);
     double *centred = expected_suspect(calls, e, NO_RSTD_IN_X, want);
     double *weighted = expected_suspect(calls, e, "weight takes no part in its own gradient", want);
-    double *swapped = expected_suspect(calls, e, "dweight comes first, then dbias", want);
     double *short_of_rows = expected_suspect(calls, e, NO_LAST_ROWS, NULL);
     double *transposed = expected_suspect(calls, e, NO_ROWS_OF_C, NULL);
     int whole = r->N / LAYERNORM_BLOCKS * LAYERNORM_BLOCKS;
@@ -385,8 +384,6 @@ static void rows_expect_partials(Calls *calls, int i, const Rows *r, const doubl
     rows_add_dweight(raw, r, r->N, THE_INPUT, false);
     rows_add_dweight(centred, r, r->N, WITHOUT_RSTD, false);
     rows_add_dweight(weighted, r, r->N, THE_X, true);
-    memcpy(swapped, want + n, n * sizeof *swapped);
-    memcpy(swapped + n, want, n * sizeof *swapped);
 }
 
 void layernorm_add(Calls *calls, Precision precision, int N, int C, double scale, bool lift,

@@ -71,6 +71,7 @@ void accumulate_give(Windows *windows, int wants) {
     check_want(check, "open.window", WIRE_U64, count);
     check_want(check, "open.tokens", WIRE_U64, count);
     check_want(check, "sync_gradients", WIRE_U64, (size_t)windows->given.batches);
+    check_want(check, "micro", WIRE_U64, (size_t)windows->given.batches);
 }
 
 /* ---- how many -------------------------------------------------------------------------------- */

@@ -313,7 +313,7 @@ static void step_after_one_of_two(void) {
 }
 
 Test(accumulate, an_incomplete_window_does_not_step) {
-    expect_ending(step_after_one_of_two, -SIGABRT, "1 of 2 micro-batches are done");
+    expect_ending(step_after_one_of_two, -SIGABRT, "the window of 2 micro-batches is not complete");
 }
 
 static void window_of_none(void) {

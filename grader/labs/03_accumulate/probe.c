@@ -48,17 +48,18 @@ static void accumulate_by_hand(const Wire *in, Wire *out) {
     window_run_close();
 }
 
-static void accumulator_window(Accumulator *accumulator, Data *data, uint64_t *sync) {
+static void accumulator_window(Accumulator *accumulator, Data *data, uint64_t *sync,
+                               uint64_t *micro) {
     Batch batch;
     if (window_run.number < window_run.expected) {
         window_give_number("open.window", (uint64_t)accumulator->window);
         window_give_number("open.tokens", accumulator->tokens);
     }
-    for (int done = 1; !accumulator->sync_gradients && data_next(data, &batch); done++) {
+    while (!accumulator->sync_gradients && data_next(data, &batch)) {
         accumulator_micro(accumulator, &batch);
-        CHECK(accumulator->micro == done, "accumulator->micro is %d after %d micro-batches",
-              accumulator->micro, done);
-        sync[data_position(data).row - 1] = accumulator->sync_gradients;
+        size_t row = (size_t)data_position(data).row - 1;
+        sync[row] = accumulator->sync_gradients;
+        micro[row] = (uint64_t)accumulator->micro;
     }
     StepReport report = accumulator_step(accumulator);
     schedule_tick(&window_run.trainer.schedule);
@@ -70,14 +71,15 @@ static void accumulate_accumulator(const Wire *in, Wire *out) {
     accumulate_open(in, out, ACCUMULATE_ARENA);
     Data *data = data_from_batches(window_run.batch, window_run.batches);
     uint64_t *sync = wire_get(out, "sync_gradients", WIRE_U64, NULL);
+    uint64_t *micro = wire_get(out, "micro", WIRE_U64, NULL);
     for (int epoch = 0; epoch < window_run.option[OPTION_EPOCHS]; epoch++) {
         Accumulator window;
         accumulator_init(&window, &window_run.trainer, window_run.option[OPTION_MICROS]);
         while (accumulator_open(&window, data)) {
-            CHECK(!window.sync_gradients && window.micro == 0,
+            CHECK(!window.sync_gradients,
                   "a window opens, and is marked complete: accumulator_step() leaves none open, "
                   "with micro 0 and sync_gradients false");
-            accumulator_window(&window, data, sync);
+            accumulator_window(&window, data, sync, micro);
         }
         CHECK(window.window == 0,
               "no micro-batch is left, and accumulator_open() leaves a window of %d",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "grader/draws.h"
+#include "grader/labs/05_fp16/term.h"
 #include "kernels/half.h"
 
 const char *const scaler_slip_sentence[SLIPS] = {
@@ -217,5 +218,35 @@ void scaler_judge_script(Check *check, Automaton start, const char *steps) {
         bool hidden = script_has_hidden_state(check, &script);
         script_expect_scale(check, &script, hidden);
         script_expect_good_steps(check, &script, hidden);
+    }
+}
+
+void scaler_judge_start(Check *check) {
+    static const char *const names[] = {"scale", "growth",   "backoff",
+                                        "floor", "interval", "good_steps"};
+    static const double want[] = {65536, 2, 0.5, 1, TERM_INTERVAL_IS, 0};
+    static const double interval[] = TERM_INTERVAL_EACH;
+    enum { NUMBERS = sizeof want / sizeof *want };
+    const Term term = TERM_INTERVAL;
+    double other[TERM_MOST][NUMBERS];
+    char text[TERM_MOST][TERM_TEXT];
+    Suspect suspects[TERM_MOST];
+    int count = 0;
+    for (int k = 0; k < term.count; k++) {
+        memcpy(other[k], want, sizeof want);
+        other[k][4] = interval[k];
+        if (k != term.now) {
+            suspects[count++] = (Suspect){term_mistake(&term, k, text[k]), other[k]};
+        }
+    }
+    check_want(check, "init", WIRE_F32, NUMBERS);
+    if (check_run(check, "start", 20)) {
+        const float *got = check_got(check, "init", WIRE_F32);
+        check_close(check, "init", want, NUMBERS, (Tolerance){0, 0, 0}, suspects, count);
+        for (int i = 0; i < NUMBERS; i++) {
+            if (!((double)got[i] == want[i])) {
+                check_fail(check, "%s starts as %g, not as %g", names[i], want[i], (double)got[i]);
+            }
+        }
     }
 }

@@ -43,6 +43,9 @@ extern const char *const scaler_slip_sentence[SLIPS];
 /** Its state after a good or bad step. */
 void automaton_step(Automaton *a, bool bad, ScalerSlip slip);
 
+/** Compares what a new scaler begins with; the interval of another term is named. */
+void scaler_judge_start(Check *check);
+
 /** Runs a script, a letter for each step, b for a bad one, and compares both traces exactly. */
 void scaler_judge_script(Check *check, Automaton start, const char *script);
 

@@ -50,6 +50,14 @@ void head_grade(Check *check, Precision precision, bool gradients);
 /** The same with a budget that logits of (N, V) break. */
 void head_grade_memory(Check *check);
 
+/** How rows are rounded up: from `first` on, times `times` plus `more`, until they are enough. */
+typedef struct ChunkRule {
+    uint64_t first, times, more;
+} ChunkRule;
+
+/** At least that many rows, by the rule. */
+uint64_t chunk_up(ChunkRule rule, uint64_t least);
+
 /** Rows of a chunk for many shapes. */
 void chunks_grade(Check *check);
 

@@ -2,44 +2,64 @@
 #include <string.h>
 
 #include "grader/labs/09_fusion/compare.h"
+#include "grader/labs/09_fusion/term.h"
 #include "labs/09_fusion/contract.h"
 
 /* ---- rows of a chunk ------------------------------------------------------------------------- */
 
 enum { CHUNK_SHAPES = 12 };
 
-static uint64_t chunk_as(const int32_t shape[3], bool round_down, bool beyond) {
-    uint64_t N = (uint64_t)shape[0], wide = (uint64_t)ceil((double)shape[2] / shape[1]), rows = 1;
-    uint64_t least = round_down ? N / wide : (N + wide - 1) / wide;
+static const ChunkRule chunk_rule = TERM_CHUNK_IS, chunk_rules[] = TERM_CHUNK_EACH;
+
+uint64_t chunk_up(ChunkRule rule, uint64_t least) {
+    uint64_t rows = rule.first;
     while (rows < least) {
-        rows *= 2;
+        rows = rows * rule.times + rule.more;
     }
+    return rows;
+}
+
+static uint64_t chunk_as(const int32_t shape[3], ChunkRule rule, bool round_down, bool beyond) {
+    uint64_t N = (uint64_t)shape[0], wide = (uint64_t)ceil((double)shape[2] / shape[1]);
+    uint64_t rows = chunk_up(rule, round_down ? N / wide : (N + wide - 1) / wide);
     return rows < N || beyond ? rows : N;
 }
 
 void chunks_grade(Check *check) {
     static const int fixed[][3] = {{512, 768, 50257}, {1, 64, 256},  {1024, 128, 256},
                                    {100, 300, 256},   {7, 16, 4096}, {4096, 64, 64},
-                                   {33, 16, 256}}; /* 33 / 16: 2 rounded down, 4 the power above */
+                                   {257, 16, 256}}; /* 257 / 16: 16 rounded down, else more */
     enum { FIXED = sizeof fixed / sizeof *fixed };
     int32_t shape[CHUNK_SHAPES][3];
     uint64_t want[CHUNK_SHAPES], down[CHUNK_SHAPES], beyond[CHUNK_SHAPES];
+    uint64_t others[TERM_MOST][CHUNK_SHAPES];
+    const Term term = TERM_CHUNK;
     for (int i = 0; i < CHUNK_SHAPES; i++) {
         shape[i][0] = i < FIXED ? fixed[i][0] : check_int(check, 1, 5000);
         shape[i][1] = i < FIXED ? fixed[i][1] : check_int(check, 1, 900);
         shape[i][2] = i < FIXED ? fixed[i][2] : check_int(check, 256, 60000);
-        want[i] = chunk_as(shape[i], false, false);
-        down[i] = chunk_as(shape[i], true, false);
-        beyond[i] = chunk_as(shape[i], false, true);
+        want[i] = chunk_as(shape[i], chunk_rule, false, false);
+        down[i] = chunk_as(shape[i], chunk_rule, true, false);
+        beyond[i] = chunk_as(shape[i], chunk_rule, false, true);
+        for (int k = 0; k < term.count; k++) {
+            others[k][i] = chunk_as(shape[i], chunk_rules[k], false, false);
+        }
     }
-    const ExactSuspect suspects[] = {
-        {"N / ceil(V / C) is rounded down: the power of 2 is at least that quotient", down},
+    ExactSuspect suspects[2 + TERM_MOST] = {
+        {"N / ceil(V / C) is rounded down: a chunk has at least that quotient of rows", down},
         {"there are more rows in a chunk than in the pass: N is the most", beyond}};
+    char text[TERM_MOST][TERM_TEXT];
+    int count = 2;
+    for (int k = 0; k < term.count; k++) {
+        if (k != term.now) {
+            suspects[count++] = (ExactSuspect){term_mistake(&term, k, text[k]), others[k]};
+        }
+    }
     check_give(check, "shapes", WIRE_I32, shape, (size_t)CHUNK_SHAPES * 3);
     check_want(check, "rows", WIRE_U64, CHUNK_SHAPES);
     check_memory(check, 0);
     if (check_run(check, "chunk_rows", RUN_SECONDS)) {
-        check_equal(check, "rows", want, CHUNK_SHAPES, suspects, 2);
+        check_equal(check, "rows", want, CHUNK_SHAPES, suspects, count);
     }
 }
 

@@ -8,6 +8,7 @@
 #define GRADER_LABS_12_ZERO_CUT_H
 
 #include "common/params.h"
+#include "grader/labs/12_zero/term.h"
 #include "kernels/tensors.h"
 
 /** Parameters of the unit that parameter i belongs to begin here. */
@@ -26,10 +27,16 @@ static inline size_t cut_blocks(const Param *params, int from, int to) {
     return from < to ? own + cut_blocks(params, from + 1, to) : 0;
 }
 
+/** Blocks of each part of a unit, a multiple of `step`. */
+static inline uint64_t cut_share(uint64_t blocks, uint64_t ranks, uint64_t step) {
+    uint64_t most = blocks / ranks + (blocks % ranks != 0);
+    return most + (step - most % step) % step;
+}
+
 /** Numbers of a rank's part of the unit of parameter i. */
 static inline size_t cut_part(const Param *params, int i, int ranks) {
-    size_t blocks = cut_blocks(params, cut_first(i), cut_end(i)), R = (size_t)ranks;
-    return (blocks / R + (blocks % R != 0)) * TENSOR_BLOCK;
+    size_t blocks = cut_blocks(params, cut_first(i), cut_end(i));
+    return cut_share(blocks, (size_t)ranks, TERM_PART_IS) * TENSOR_BLOCK;
 }
 
 /** The rank that number j of parameter i belongs to. */

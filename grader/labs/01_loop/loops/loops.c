@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "grader/labs/01_loop/loops/protocol.h"
+#include "grader/labs/01_loop/term.h"
 #include "grader/wire.h"
 
 enum { ARENA = 64 << 20 };
@@ -85,6 +86,13 @@ static double learn_from(Loop *loop, const Batch *batch, float share) {
     return loss * (double)share;
 }
 
+/* The report's loss where there are no targets. */
+static double no_loss(const Loop *loop) {
+    static const double losses[] = TERM_LOSS_EACH;
+    bool other = loop->spec.kind == LOOP_NO_TARGETS && loop->spec.variant >= LOOP_OF_A_TERM;
+    return other ? losses[loop->spec.variant - LOOP_OF_A_TERM] : TERM_LOSS_IS;
+}
+
 /* The report's loss. */
 static double learn(Loop *loop, const Batch *batch) {
     double loss = 0;
@@ -103,7 +111,8 @@ static double learn(Loop *loop, const Batch *batch) {
     if (reports_right) {
         loss = model_evaluate(loop->trainer.model, batch) * (double)over(1, (float)batch->valid);
     }
-    return is(loop, LOOP_NO_TARGETS, 4) && batch->valid == 0 ? (double)NAN : loss;
+    bool nan = is(loop, LOOP_NO_TARGETS, 0) || is(loop, LOOP_NO_TARGETS, 4);
+    return batch->valid > 0 ? loss : nan ? (double)NAN : no_loss(loop);
 }
 
 /* ---- clipping -------------------------------------------------------------------------------- */
@@ -251,6 +260,7 @@ static StepReport step(Loop *loop, const Batch *batch) {
     StepReport report = {.tokens = (size_t)batch->valid};
     bool empty = batch->valid == 0;
     if (empty && is(loop, LOOP_NO_TARGETS, 1)) {
+        report.loss = no_loss(loop);
         return report;
     }
     if (is(loop, LOOP_RIGHT, 3)) {

@@ -21,6 +21,10 @@ enum {
     LOOP_NO_ANSWER = 2, /**< a verdict is 0, 1, or not there */
 };
 
+/** From this variant of LOOP_NO_TARGETS on, a loop is wrong in its loss alone: that of value 0, 1,
+    ... of the term's constant. */
+enum { LOOP_OF_A_TERM = 6 };
+
 /** The ways to be a loop: right, or wrong in what one of the tests is about. */
 typedef enum LoopKind {
     LOOP_RIGHT,      /**< nothing is wrong */

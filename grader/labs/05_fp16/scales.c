@@ -1,0 +1,82 @@
+#include "grader/labs/05_fp16/scales.h"
+
+#include <string.h>
+
+#include "grader/labs/05_fp16/expect.h"
+
+static const float scales[] = {0x1p10f, 0x1p12f, 0x1p14f};
+
+/* Whether each tensor of `got` (P) is as close to the window's gradient as that. */
+static bool job_params_close(const Job *job, const float *got, Tolerance tolerance) {
+    const double *want = job->gradient;
+    for (int i = 0; i < job->windows.given.reference->param_count; i++) {
+        size_t n = job->windows.given.reference->params[i].count;
+        if (!compare(got, want, n, tolerance).pass) {
+            return false;
+        }
+        got += n;
+        want += n;
+    }
+    return true;
+}
+
+/* Whether half holds every activation gradient of the window at all three scales: by the reference,
+   and, since rounding moves those next to the border, by the kit's own half as well; and whether
+   the kit's gradients are then within the tolerance: of so few tokens some cancel. */
+static bool job_fits_half(Job *job) {
+    job_work_out(job);
+    if (!(job->windows.given.reference->smallest * 0x1p10 >= 0x1p-13 &&
+          job->windows.given.reference->largest * 0x1p14 <= 0x1p15)) {
+        return false;
+    }
+    const float *first = job_kit_gradient(job, scales[0]);
+    return job_params_close(job, first, tolerance_of_model(F16)) &&
+           memcmp(first, job_kit_gradient(job, scales[1]), job->windows.given.P * sizeof *first) ==
+               0 &&
+           memcmp(first, job_kit_gradient(job, scales[2]), job->windows.given.P * sizeof *first) ==
+               0;
+}
+
+/* Weights and batches with which it does. Few tokens:
+   the more numbers, the smaller the smallest. */
+static Job job_that_fits(Check *check) {
+    for (int tries = 0; tries < 400; tries++) {
+        Job job = job_new(check, 1, 4);
+        job.windows.given.config.NH = job.windows.given.reference->config.NH = 1;
+        if (job_fits_half(&job)) {
+            return job;
+        }
+        job_free(&job);
+    }
+    CHECK(false, "no inputs whose gradients half can hold");
+}
+
+void scales_judge(Check *check) {
+    Job job = job_that_fits(check);
+    job.windows.given.schedule.learning_rate = 0; /* the weights stay */
+    job.windows.given.adamw.weight_decay = 0;
+    for (int w = 0; w < 3; w++) {
+        job_add_window(&job, scales[w]);
+    }
+    job_give(&job, WANT_GRADIENTS);
+    const double *kit = job_kit_bits(&job);
+    if (kit != NULL && job_run_windows(&job) && job_stepped(&job, 0) && job_stepped(&job, 1) &&
+        job_stepped(&job, 2)) {
+        double *first = given_got_all(&job.windows.given, NAME_GRADIENT, 0);
+        if (job_expect_gradients(&job, 0, (double)scales[0], 0) &&
+            !(given_expect(&job.windows.given, NAME_GRADIENT, 1, first, (Tolerance){0, 0, 0}, NULL,
+                           0) &&
+              given_expect(&job.windows.given, NAME_GRADIENT, 2, first, (Tolerance){0, 0, 0}, NULL,
+                           0))) {
+            check_fail(check, "scales 2^10, 2^12 and 2^14 give other bits: with powers of two "
+                              "nothing is rounded, unless 1 / scale is not one");
+        }
+        /* Small numbers, which half would round away at scale 1, are there. */
+        if (!given_expect(&job.windows.given, NAME_GRADIENT, 0, kit, (Tolerance){0, 0, 0}, NULL,
+                          0)) {
+            check_fail(check, "these are not the bits of a backward at scale 2^10: is dloss scaled "
+                              "before anything is rounded to half?");
+        }
+    }
+    job_free(&job);
+}

@@ -1,0 +1,69 @@
+/* Lab 13: what a stage sends and receives. The contracts are in labs/13_pipeline/contract.h. */
+#include <cuda_runtime.h>
+#include <nccl.h>
+
+#include "common/lab.h"
+#include "labs/13_pipeline/contract.h"
+
+#define EXPECT(call)                                                                               \
+    do {                                                                                           \
+        ncclResult_t result_ = (call);                                                             \
+        CHECK(result_ == ncclSuccess, "NCCL: %s", ncclGetErrorString(result_));                    \
+    } while (0)
+
+static ncclDataType_t type_of(const Pass *pass) {
+    Precision precision = pass->model->config.precision;
+    return precision == F32 ? ncclFloat : precision == F16 ? ncclHalf : ncclBfloat16;
+}
+
+static size_t elements_of(const Pass *pass) {
+    return (size_t)pass->B * (size_t)pass->T * (size_t)pass->model->config.C;
+}
+
+/* The ops of the CPU do not wait for the stream: the host does. */
+static void settle(const Pipe *pipe) {
+    if (pipe->model->device->host_memory) {
+        CHECK(cudaStreamSynchronize(0) == cudaSuccess, "NCCL: the stream has failed");
+    }
+}
+
+#ifndef STUB
+static void send(const Pipe *pipe, const Pass *pass, const Real *x, int to) {
+    if (0 <= to && to < pipe->stages) {
+        EXPECT(ncclSend(x, elements_of(pass), type_of(pass), to, pipe->comm, 0));
+    }
+}
+
+static void receive(const Pipe *pipe, const Pass *pass, Real *x, int from) {
+    if (0 <= from && from < pipe->stages) {
+        EXPECT(ncclRecv(x, elements_of(pass), type_of(pass), from, pipe->comm, 0));
+    }
+}
+
+#endif
+void pipe_exchange(const PipeWindow *window, const PipeWork *done, const PipeWork *next) {
+    const Pipe *pipe = window->pipe;
+    ModelPart part = pipe->model->part;
+#ifndef STUB
+    /* one group: the neighbour may be sending just now, too */
+    EXPECT(ncclGroupStart());
+    if (done != NULL) {
+        const Pass *pass = pipe_pass(window, *done);
+        send(pipe, pass, done->backward ? pass->dx : pass->x[part.last],
+             done->backward ? pipe->stage - 1 : pipe->stage + 1);
+    }
+    if (next != NULL) {
+        const Pass *pass = pipe_pass(window, *next);
+        receive(pipe, pass, next->backward ? pass->dx : pass->x[part.first],
+                next->backward ? pipe->stage + 1 : pipe->stage - 1);
+    }
+    EXPECT(ncclGroupEnd());
+#else
+    (void)type_of, (void)elements_of, (void)part, (void)done, (void)next;
+    if (pipe->stages > 1) {
+        TODO("task 4: send and receive, so that two neighbours never wait for each other (20 "
+             "lines)");
+    }
+#endif
+    settle(pipe);
+}
