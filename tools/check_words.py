@@ -28,7 +28,7 @@ OF_THE_READER = re.compile(r"^(?:mine|class/\w+)/")
 ARCHITECTURE = "docs/architecture.md"
 FORMER_NAMES = "docs/porting_hidden_checks.md"   # names files of the release before
 # Pages that are made from other files, and this one, which has the patterns.
-GENERATED = re.compile(r"docs/(cheating_table|instructors_table|outcomes|cudasim_table|mutant_ids)\.md|tools/check_words\.py")
+GENERATED = re.compile(r"docs/(cheating_table|instructors_table|outcomes|cudasim_table|kernels_table|mutant_ids)\.md|tools/check_words\.py")
 SPELT_RIGHT = "dout,datas,nin,nd,statics"
 # Behind as in leave behind, and gnuplot's word.
 ALLOWED = re.compile(r"\b[Ll](?:eft|eaves?|eaving)\b(?: [\w,*]+){0,6}\s(?:\* )?behind|#\w+' behind|^\s+\"behind", re.M)

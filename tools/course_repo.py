@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the repositories of a course: `make course-repo COURSE=2027s LAB=03 OUT=folder [SOLUTIONS=none] [HINTS=2]`.
+"""Makes the repositories of a term: `make course-repo TERM_NAME=2027s LAB=03 OUT=folder [SOLUTIONS=none] [HINTS=2]`.
 
-OUT/staff is the kit as this course has it, with solutions; OUT/students is what `make handout` cuts from that for LAB. Each is
-a git repository of one commit, without history. The course's name, which course.json of both keeps, draws what the labs ask
+OUT/staff is the kit as this term has it, with solutions; OUT/students is what `make handout` cuts from that for LAB. Each is
+a git repository of one commit, without history. The term's name, which course.json of both keeps, draws what the labs ask
 otherwise than in another term (tools/term_values.py, docs/terms.md). Both are made aside, and come to stand in OUT together.
 """
 import argparse
@@ -12,13 +12,13 @@ import shutil
 import subprocess
 import sys
 
-import term_values as term
+import term_values
 from handout import cut_out
 from kit_files import Stays, leaving, stop
 from lab_files import all_labs, files_of
 
 # Words of `make course-repo`, which make hands on to a make below it.
-OURS = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "COURSE", "LAB", "OUT", "SOLUTIONS", "HINTS", "BUILT", "STUDENTS")
+OURS = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "TERM_NAME", "LAB", "OUT", "SOLUTIONS", "HINTS", "BUILT", "STUDENTS")
 
 
 def write(path, text):
@@ -27,10 +27,10 @@ def write(path, text):
         file.write(text)
 
 
-def write_term(folder, course):
-    """The lines in which the labs of a course differ, and stubs that are cut from its solutions."""
-    for lab in term.labs_with_terms():
-        for path, text in term.rewritten(lab, course).items():
+def write_term(folder, term):
+    """The lines in which the labs of a term differ, and stubs that are cut from its solutions."""
+    for lab in term_values.labs_with_terms():
+        for path, text in term_values.rewritten(lab, term).items():
             write(os.path.join(folder, path), text)
     for lab in all_labs():
         for name in files_of(lab):
@@ -38,12 +38,12 @@ def write_term(folder, course):
             write(os.path.join(folder, "labs", lab, name), cut_out(solution, "-DSTUB"))
 
 
-def write_staff(folder, course):
+def write_staff(folder, term):
     for path, source in leaving().items():
         os.makedirs(os.path.dirname(os.path.join(folder, path)) or folder, exist_ok=True)
         shutil.copy2(source, os.path.join(folder, path))
-    write_term(folder, course)
-    write(os.path.join(folder, term.COURSE_FILE), json.dumps({"course": course}, indent=2) + "\n")
+    write_term(folder, term)
+    write(os.path.join(folder, term_values.COURSE_FILE), json.dumps({"term": term}, indent=2) + "\n")
 
 
 def commit(folder, message):
@@ -68,17 +68,17 @@ def write_students(folder, staff, options):
 
 def make(aside, options):
     staff, students = os.path.join(aside, "staff"), os.path.join(aside, "students")
-    write_staff(staff, options.course)
-    commit(staff, f"{options.course}: the kit, with solutions")
+    write_staff(staff, options.term)
+    commit(staff, f"{options.term}: the kit, with solutions")
     if not options.staff_only:
         write_students(students, staff, options)
-        commit(students, f"{options.course}: {options.lab}")
+        commit(students, f"{options.term}: {options.lab}")
         shutil.rmtree(os.path.join(staff, "build"), ignore_errors=True)   # it knows the folder in which it was made
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--course", required=True, help="its name, as 2027s")
+    parser.add_argument("--term", required=True, help="its name, as 2027s")
     parser.add_argument("--lab", required=True, help="up to which students get labs")
     parser.add_argument("--out", required=True, help="folder that is not there yet")
     parser.add_argument("--no-solutions", action="store_true", help="not even of the labs before")
@@ -89,21 +89,21 @@ def main():
     out = os.path.abspath(options.out)
     aside = out + ".new"
     try:
-        term.check_course(options.course)
-        if term.course_here():
-            raise Stays(f"this is the repository of {term.course_here()} already: courses are made in the kit")
+        term_values.check_name(options.term)
+        if term_values.term_here():
+            raise Stays(f"this is the repository of {term_values.term_here()} already: terms are made in the kit")
         if os.path.exists(out):
             raise Stays(f"{options.out} exists: a repository that students have cloned is not made anew")
         shutil.rmtree(aside, ignore_errors=True)
         make(aside, options)
         os.rename(aside, out)
-    except (Stays, term.Wrong) as error:
+    except (Stays, term_values.Wrong) as error:
         stop("course-repo", error)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-    print(f"{options.out}: staff, with solutions{'' if options.staff_only else ', and students'}; {options.course} has")
+    print(f"{options.out}: staff, with solutions{'' if options.staff_only else ', and students'}; {options.term} has")
     sys.stdout.flush()
-    term.show(options.course)
+    term_values.show(options.term)
 
 
 if __name__ == "__main__":

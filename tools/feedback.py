@@ -11,10 +11,10 @@ import argparse
 import io
 import os
 import re
-import sys
 import zipfile
 
-from class_folder import Stopped, Unusable, file_name, write_whole
+import by_rules
+from class_folder import file_name, write_whole
 from exports import layout, policy, roster
 from exports.formats import number
 from exports.record import BadRecord
@@ -103,22 +103,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("out", help="the folder that the class was graded into")
     parser.add_argument("--moodle", action="store_true", help="also one zip in Moodle's layout")
-    parser.add_argument("--policy", help="policy.json")
-    parser.add_argument("--roster", help="roster.csv")
-    parser.add_argument("--course", help="course.json, which may name both; otherwise that in OUT or above it")
+    by_rules.add_options(parser)
     parser.add_argument("--after-due-date", action="store_true", help="show what students may see from then on")
     options = parser.parse_args()
-    sys.stdout.reconfigure(errors="replace")
-    try:
-        said = run(options)
-    except (BadRecord, Unusable, policy.BadPolicy) as error:
-        print(f"feedback: {error}", file=sys.stderr)
-        sys.exit(2)
-    except (Stopped, OSError) as error:
-        sys.exit(f"feedback: {error}")
-    for line in said:
-        print(f"feedback: {line}", file=sys.stderr)
-    sys.exit(1 if said else 0)
+    by_rules.end("feedback", lambda: run(options))
 
 
 if __name__ == "__main__":

@@ -10,16 +10,11 @@ Exit status 1: written, but a hand-in has no grade in it; 2: the roster or the p
 """
 import argparse
 import os
-import sys
 
-from class_folder import Stopped, Unusable, write_whole
+import by_rules
+from class_folder import Unusable, write_whole
 from exports import formats, layout, policy, roster
 from exports.formats import cell, number
-from exports.record import BadRecord
-
-
-class Bad(Exception):
-    """What is wrong with what the instructor gave: one line, for exit status 2."""
 
 
 def read(options):
@@ -29,9 +24,9 @@ def read(options):
     data = policy.load(options.policy) if options.policy else None
     records, bad = layout.newest(options.out)
     if not records:
-        raise Bad(f"{options.out}: there is no record in {options.out}/records")
+        raise Unusable(f"{options.out}: there is no record in {options.out}/records")
     if len({record["lab"] for record in records}) > 1:
-        raise Bad(f"{options.out}: records of several labs: {', '.join(sorted({record['lab'] for record in records}))}")
+        raise Unusable(f"{options.out}: records of several labs: {', '.join(sorted({record['lab'] for record in records}))}")
     results, said = policy.results(data, records, rows)
     return sorted(results, key=lambda result: result["name"].casefold()), rows, bad + said
 
@@ -65,7 +60,7 @@ def aligned(rows):
 def late(options):
     results, _, said = read(options)
     if not options.policy:
-        raise Bad("late: a policy is wanted: POLICY=policy.json, or in course.json")
+        raise Unusable("late: a policy is wanted: POLICY=policy.json, or in course.json")
     rows = [late_row(result) for result in results]
     write_whole(os.path.join(options.out, "late.csv"),
                 formats.table(HEAD, [[cell(row[0]), *row[1:-1], cell(row[-1])] for row in rows]).encode())
@@ -118,7 +113,7 @@ def unknown_to(lms, row):
 def columns(options):
     results, rows, said = read(options)
     if not options.roster:
-        raise Bad("columns: a roster is wanted: ROSTER=roster.csv, or in course.json")
+        raise Unusable("columns: a roster is wanted: ROSTER=roster.csv, or in course.json")
     pairs, left, absent = roster.join(results, rows)
     said_of = [("the grader could not decide" if result["undecided"] else unknown_to(options.lms, row), result, row) for result, row in pairs]
     left += [(result, why) for why, result, _ in said_of if why]
@@ -145,23 +140,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("table", choices=["late", "columns"])
     parser.add_argument("out", help="the folder that the class was graded into")
-    parser.add_argument("--policy", help="policy.json")
-    parser.add_argument("--roster", help="roster.csv")
-    parser.add_argument("--course", help="course.json, which may name both; otherwise that in OUT or above it")
+    by_rules.add_options(parser)
     parser.add_argument("--lms", choices=LMS, default="moodle")
     parser.add_argument("--column", help="the title of the grade book's column; otherwise the lab's name")
     options = parser.parse_args()
-    sys.stdout.reconfigure(errors="replace")
-    try:
-        said = {"late": late, "columns": columns}[options.table](options)
-    except (Bad, BadRecord, Unusable, policy.BadPolicy) as error:
-        print(f"grades: {error}", file=sys.stderr)
-        sys.exit(2)
-    except (Stopped, OSError) as error:
-        sys.exit(f"grades: {error}")
-    for line in said:
-        print(f"grades: {line}", file=sys.stderr)
-    sys.exit(1 if said else 0)
+    by_rules.end("grades", lambda: {"late": late, "columns": columns}[options.table](options))
 
 
 if __name__ == "__main__":

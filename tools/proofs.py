@@ -22,7 +22,7 @@ GRADERS = GRADE + ("labs/", "grader/labs/")
 UNIT = TRAIN + ("machines/",) + ("grader/*.c", "grader/*.h", "grader/labs/", "grader/fuzz/", "grader/schemas/", "grader/attacks/", "tools/unit.sh")
 PAGES = ("docs/", "README.md", "CONTRIBUTING.md", "SUPPORT.md", "*/README.md")
 GRADES_A_CLASS = ("VERSION", *(f"tools/{name}.py" for name in ("grade_all", "grade_one", "hand_ins", "hand_in_reader", "from_hand_in", "class_folder",
-                  "checks", "course", "release", "summary", "slurm", "term", "blame", "lab_files")))
+                  "checks", "course", "release", "summary", "slurm", "class_table", "blame", "lab_files")))
 CLASS = GRADERS + ("grader/attacks/", "grader/hidden/", "grader/proof/expecting.py", *GRADES_A_CLASS, "tools/slurm_shard.sh")
 BOOK = TRAIN + PAGES + ("grader/", "machines/", "tools/overlap.py", "tools/book.py", "tools/lab_files.py", "tools/links.py", "tools/handout.py", "tools/leaks.py", "tools/pareto.py", "tools/picture.py", "tools/table_ranks.py",
                         "tools/ring_picture.py")
@@ -35,7 +35,7 @@ SIMILAR = ("tools/similar.py", "tools/similarity.py", "tools/fingerprints.py", "
            "tools/hand_in_reader.py", "tools/class_folder.py", "tools/handout.py", "tools/leaks.py", "tools/lab_files.py", "tools/stub.sh", "solutions/", "labs/",
            "grader/labs/", "kernels/*.h", "common/*.h", "grader/proof/similar_test.py", "grader/proof/another_hand.py", "grader/proof/disguise.py",
            "grader/proof/grader_proof.py", "grader/proof/class_hand_ins.py")
-GRADES = ("tools/grades.py", "tools/regrade_diff.py", "tools/feedback.py", "tools/forget.py", "tools/share_record.py", "tools/class_folder.py", "tools/tools.mk")
+GRADES = ("tools/grades.py", "tools/by_rules.py", "tools/regrade_diff.py", "tools/feedback.py", "tools/forget.py", "tools/share_record.py", "tools/class_folder.py", "tools/tools.mk")
 
 
 def of_lab(lab):
@@ -180,6 +180,10 @@ def kit_proofs():
         *(Proof(f"nvcc: {arch or 'its default'}, without a warning", TRAIN + ("tools/bench/",),
                 f"{MAKE} BACKEND=cuda CUDA_ARCH={arch} WERROR=1 all bench-programs", NVCC, "there is no nvcc here")
           for arch in ("", "sm_80", "sm_90")),
+        Proof("nvcc: no kernel spills, and registers and accesses are as the handbook says", KIT + SIMULATOR + HOLES + ("tools/ptxas.py", "docs/kernels_table.md"),
+              "tools/ptxas.py --check", NVCC, "there is no nvcc here"),
+        Proof("a planted spill and a changed count of registers are found", ("tools/ptxas.py", "tools/ptxas_test.py", "tools/class_folder.py"),
+              "tools/ptxas_test.py"),
         Proof("fuzz corpora under sanitizers", UNIT + ("grader/schemas/",), "make -s SAN=1 'OPT=-O1 -g' replay"),
         *parts(6, "mutants of the kit", UNIT + PAGES + ("tools/", "grader/proof/kit/", "grader/proof/kit_mutants.py"),
                "grader/proof/kit_mutants.py --part {part}"),

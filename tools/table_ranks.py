@@ -5,7 +5,7 @@
 
 Each row is the same window of R micro-batches, by R ranks: bytes of the fullest rank by kind; how far bytes, on all ranks and
 on the wire, are from the formulas; bytes that ranks send in a step; and the makespan of a step on a declared machine, which is a lower bound and no measurement.
-Nothing is computed: the runs are dry (docs/clock.md), which changes neither bytes nor calls. A step is the second one: what
+Tensor parallel has a row where its slices divide the heads. Nothing is computed: the runs are dry (docs/clock.md), which changes neither bytes nor calls. A step is the second one: what
 a run of two steps has more than a run of one. The error must be 0 bytes, else the exit status is 1.
 """
 
@@ -29,8 +29,8 @@ SIZES = {
              "--per_device_train_batch_size 4").split(),
 }
 
-def rows(ranks):
-    """Name, ranks, micro-batches of a rank, options: each has R micro-batches in its window."""
+def rows(ranks, heads):
+    """Name, ranks, micro-batches of a rank, options: each has R micro-batches in its window. A slice has whole heads."""
     half = ranks // 2
     listed = [
         ("one rank", 1, ranks, []),
@@ -42,7 +42,7 @@ def rows(ranks):
     if ranks % 2 == 0 and half > 1:
         listed += [(f"ddp 2 x pipeline {half}", ranks, half, ["--ddp", "--pipeline", str(half)]),
                    (f"ddp 2 x tensor {half}", ranks, half, ["--ddp", "--tensor", str(half)])]
-    return listed
+    return [row for row in listed if "--tensor" not in row[3] or heads % int(row[3][-1]) == 0]
 
 
 class Refused(Exception):
@@ -124,7 +124,8 @@ def main():
             machine = json.load(file)["name"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         parser.error(f"{options.machine}: no declared machine: {error}")
-    chosen = [row for row in rows(options.ranks) if options.only in row[0]]
+    heads = int(SIZES[options.size][SIZES[options.size].index("--n_head") + 1])
+    chosen = [row for row in rows(options.ranks, heads) if options.only in row[0]]
     if not chosen:
         parser.error(f"--only {options.only}: no such row")
     meter = Meter("rows", len(chosen))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What a lab asks in one term and not in another: tools/term_values.py check|headers|table|show [COURSE] (docs/terms.md).
+"""What a lab asks in one term and not in another: tools/term_values.py check|headers|table|show [TERM] (docs/terms.md).
 
 grader/labs/NN_topic/terms.json lists the lab's constants. Of each:
 
-    "values"   the first is that of the kit as it stands; a course draws one of the others by a hash of its name. A value is a
+    "values"   the first is that of the kit as it stands; a term draws one of the others by a hash of its name. A value is a
                set of spellings: "is" in C, "says" in a message, and what else the lines below ask for
     "lines"    {file: [texts]}, in which [[is]] stands for that spelling of the present value, and [[other.is]] for the next
                value's. Each text is in its file with the present value, and is there with another value afterwards
@@ -24,7 +24,7 @@ import sys
 from lab_files import all_labs, files_of, path_of
 
 COURSE_FILE, PAGE = "course.json", "docs/terms.md"
-COURSE_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,31}")
+TERM_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,31}")
 SLOT = re.compile(r"\[\[(other\.)?(\w+)\]\]")
 LIST, HEADER = "terms.json", "term.h"
 HEADER_TOP = """/* Of {path}, by tools/term_values.py headers. */
@@ -64,34 +64,34 @@ def constants_of(lab):
 
 # ---- drawing ------------------------------------------------------------------------------------------
 
-def check_course(name):
-    if not isinstance(name, str) or not COURSE_NAME.fullmatch(name):
-        raise Wrong(f"'{name}' is not the name of a course: up to 32 letters, digits, dots, dashes, as 2027s")
+def check_name(name):
+    if not isinstance(name, str) or not TERM_NAME.fullmatch(name):
+        raise Wrong(f"'{name}' is not the name of a term: up to 32 letters, digits, dots, dashes, as 2027s")
     return name
 
 
-def course_here():
-    """The course of this repository, or None: the kit as it stands."""
+def term_here():
+    """The term of this repository, or None: the kit as it stands."""
     try:
-        course = json.loads(read(COURSE_FILE))
+        settings = json.loads(read(COURSE_FILE))
     except FileNotFoundError:
         return None
     except ValueError as error:
         raise Wrong(f"{COURSE_FILE} is not JSON: {error}") from None
-    return check_course(course["course"]) if isinstance(course, dict) and "course" in course else None
+    return check_name(settings["term"]) if isinstance(settings, dict) and "term" in settings else None
 
 
-def drawn(course, lab, name, count):
-    """The number of the value of a constant in a course: never 0, whose solution is public."""
-    if course is None:
+def drawn(term, lab, name, count):
+    """The number of the value of a constant in a term: never 0, whose solution is public."""
+    if term is None:
         return 0
-    digest = hashlib.sha256(f"{course}/{lab}/{name}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{term}/{lab}/{name}".encode()).hexdigest()
     return 1 + int(digest, 16) % (count - 1)
 
 
-def draws(course, lab):
+def draws(term, lab):
     """{constant: the number of its value}"""
-    return {name: drawn(course, lab, name, len(constant["values"])) for name, constant in constants_of(lab).items()}
+    return {name: drawn(term, lab, name, len(constant["values"])) for name, constant in constants_of(lab).items()}
 
 
 # ---- texts --------------------------------------------------------------------------------------------
@@ -186,9 +186,9 @@ def header(lab, numbers):
 
 # ---- a whole tree -------------------------------------------------------------------------------------
 
-def rewritten(lab, course):
-    """{path: text} of all files of a lab that another course has otherwise, its header among them."""
-    now, then = draws(course_here(), lab), draws(course, lab)
+def rewritten(lab, term):
+    """{path: text} of all files of a lab that another term has otherwise, its header among them."""
+    now, then = draws(term_here(), lab), draws(term, lab)
     texts = new_texts(lab, now, then)
     traces_left(lab, now, then, texts)
     return {**texts, path_of(lab, HEADER, kind="grader/labs"): header(lab, then)}
@@ -196,10 +196,10 @@ def rewritten(lab, course):
 
 def check_list(lab):
     """Every value of every constant can be put in the place of the present one."""
-    now = draws(course_here(), lab)
+    now = draws(term_here(), lab)
     for name, constant in constants_of(lab).items():
         if len(constant["values"]) < 3:
-            raise Wrong(f"{name} has {len(constant['values'])} values: with fewer than 3 all courses draw the same one")
+            raise Wrong(f"{name} has {len(constant['values'])} values: with fewer than 3 all terms draw the same one")
         planned = json.loads(read(path_of(lab, "lab.json")))["points"]
         for check in constant["checks"]:
             if check not in planned:
@@ -225,7 +225,7 @@ def table():
 def check():
     """Whether all lists hold. Prints a line for each that does not."""
     wrong = 0
-    if course_here() is None and os.path.exists(PAGE) and f"|---|\n{table()}\n" not in read(PAGE):
+    if term_here() is None and os.path.exists(PAGE) and f"|---|\n{table()}\n" not in read(PAGE):
         print(f"terms: the table of {PAGE} is not what `tools/term_values.py table` prints", file=sys.stderr)
         wrong += 1
     for lab in labs_with_terms():
@@ -240,10 +240,10 @@ def check():
     return wrong == 0
 
 
-def show(course):
-    """A line for each constant: the lab, what it is about, and its value in this course."""
+def show(term):
+    """A line for each constant: the lab, what it is about, and its value in this term."""
     for lab in labs_with_terms():
-        for name, number in draws(course, lab).items():
+        for name, number in draws(term, lab).items():
             constant = constants_of(lab)[name]
             print(f"  {lab:<17} {name:<16} {constant['values'][number]['says']}")
 
@@ -251,10 +251,10 @@ def show(course):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("what", choices=("check", "headers", "show", "table"))
-    parser.add_argument("course", nargs="?", help="whose values are shown; those of this repository if it is left out")
+    parser.add_argument("term", nargs="?", help="whose values are shown; those of this repository if it is left out")
     options = parser.parse_args()
     try:
-        course = check_course(options.course) if options.course else course_here()
+        term = check_name(options.term) if options.term else term_here()
         if options.what == "check":
             sys.exit(0 if check() else 1)
         if options.what == "table":
@@ -263,9 +263,9 @@ def main():
         if options.what == "headers":
             for lab in labs_with_terms():
                 with open(path_of(lab, HEADER, kind="grader/labs"), "w", encoding="utf-8") as file:
-                    file.write(header(lab, draws(course_here(), lab)))
+                    file.write(header(lab, draws(term_here(), lab)))
             return
-        show(course)
+        show(term)
     except Wrong as error:
         print(f"term_values: {error}", file=sys.stderr)
         sys.exit(2)

@@ -44,7 +44,7 @@ similar:
 # One table of all labs that were graded into folders of CLASS: CLASS/term.csv and CLASS/term.html.
 term:
 	@$(if $(CLASS),,echo "make term CLASS=folder, with one folder in it for each lab that was graded" >&2; exit 2)
-	@tools/term.py $(call in_quotes,$(CLASS)) $(if $(COURSE),--course=$(call in_quotes,$(COURSE)))
+	@tools/class_table.py $(call in_quotes,$(CLASS)) $(if $(COURSE),--course=$(call in_quotes,$(COURSE)))
 
 # What lateness costs each, and grades as the LMS reads them: LMS=canvas|moodle|blackboard, COLUMN='its title there'.
 .PHONY: late columns
@@ -83,11 +83,11 @@ handout:
 	@hints=$(if $(HINTS),$(HINTS),$(call in_course,hints)) && tools/handout.py --lab $(GRADED_LAB) --out $(call in_quotes,$(or $(OUT),build/handout/$(GRADED_LAB))) \
 	    $(if $(filter none,$(SOLUTIONS)),--no-solutions) $${hints:+--hints $$hints} $(if $(filter no,$(AGENTS)),--no-rules) $(if $(BUILT),--built $(call in_quotes,$(BUILT)))
 # What a term has for itself: a repository for the staff and one for students, without history (docs/terms.md).
-# COURSE=2027s LAB=03 OUT=folder   SOLUTIONS=none  HINTS=2  BUILT=folder  STUDENTS=none
+# TERM_NAME=2027s LAB=03 OUT=folder   SOLUTIONS=none  HINTS=2  BUILT=folder  STUDENTS=none
 .PHONY: course-repo check-terms
 course-repo:
-	@$(if $(and $(COURSE),$(GRADED_LAB),$(OUT)),,echo "make course-repo COURSE=2027s LAB=03 OUT=folder [SOLUTIONS=none] [HINTS=2] [BUILT=folder] [STUDENTS=none]" >&2; exit 2)
-	@tools/course_repo.py --course=$(call in_quotes,$(COURSE)) --lab $(GRADED_LAB) --out=$(call in_quotes,$(OUT)) \
+	@$(if $(and $(TERM_NAME),$(GRADED_LAB),$(OUT)),,echo "make course-repo TERM_NAME=2027s LAB=03 OUT=folder [SOLUTIONS=none] [HINTS=2] [BUILT=folder] [STUDENTS=none]" >&2; exit 2)
+	@tools/course_repo.py --term=$(call in_quotes,$(TERM_NAME)) --lab $(GRADED_LAB) --out=$(call in_quotes,$(OUT)) \
 	    $(if $(filter none,$(SOLUTIONS)),--no-solutions) $(if $(HINTS),--hints $(HINTS)) $(if $(BUILT),--built $(call in_quotes,$(BUILT))) \
 	    $(if $(filter none,$(STUDENTS)),--staff-only)
 # Every value that a term can have stands in the place of the present one, wherever that stands.
@@ -126,7 +126,7 @@ gradescope autolab classroom50:
 # A student's work is never overwritten: labs/ must be as committed, or not there. With LABS= those of that folder are
 # cut, and what was there is kept.
 STUBS := $(foreach h,$(KNOWN) $(APART),$(if $(wildcard solutions/$h),$h))
-OWN_LABS := $(foreach l,$(LAB_NAMES),$(if $(ROOT_$l),$l))
+OWN_LABS := $(strip $(foreach l,$(LAB_NAMES),$(if $(ROOT_$l),$l)))
 stubs:
 ifdef OWN_LABS
 	@for lab in $(OWN_LABS); do tools/reset.sh $$lab || exit; done
