@@ -28,7 +28,7 @@
 #   make similar LAB=01 IN=DIR OUT=DIR     which hand-ins are alike: docs/similar.md
 #   make gradescope LAB=01  autograder.zip (also: autolab, classroom50)
 #   make handout LAB=01  what a student of that lab gets: no solution of it, no mutants, no hidden checks
-#   make course-repo TERM_NAME=2027s LAB=03 OUT=DIR   a term's repositories, with tasks of its own: docs/terms.md
+#   make course-repo COURSE=2027s LAB=03 OUT=DIR   a term's repositories, with tasks of its own: docs/terms.md
 #   make slides OUT=DIR  the figures of the labs, with licence and alt text
 #   make stubs           cut labs/ from solutions/           make prove    the long proofs (CI)
 #   make prove-lab LAB=01   each known mistake in that lab loses its points, right variants lose none

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""All labs of a term in one table: `make term CLASS=folder [COURSE=file]`.
+"""All labs of a term in one table: `make term CLASS=folder [COURSE_FILE=file]`.
 
 CLASS has a folder in it for each lab that was graded. Writes CLASS/term.csv and CLASS/term.html: a line for each student,
 a column for each lab, and the weighted mean in per cent. With a policy in course.json the points are those that it leaves.

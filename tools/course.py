@@ -11,7 +11,7 @@
       "labs": {"01_loop": 1, "03_accumulate": 2}   those of the course, with their weights in a term's table
     }
 
-Paths are taken from the folder of the file. It is COURSE=file, or else course.json in the folder that a class is graded
+Paths are taken from the folder of the file. It is COURSE_FILE=file, or else course.json in the folder that a class is graded
 into, or in the one above. What a command line says counts before it.
 
     tools/course.py KEY [--out OUT] [--course FILE]     prints one setting, or nothing

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the repositories of a term: `make course-repo TERM_NAME=2027s LAB=03 OUT=folder [SOLUTIONS=none] [HINTS=2]`.
+"""Makes the repositories of a term: `make course-repo COURSE=2027s LAB=03 OUT=folder [SOLUTIONS=none] [HINTS=2]`.
 
 OUT/staff is the kit as this term has it, with solutions; OUT/students is what `make handout` cuts from that for LAB. Each is
 a git repository of one commit, without history. The term's name, which course.json of both keeps, draws what the labs ask
@@ -18,7 +18,7 @@ from kit_files import Stays, leaving, stop
 from lab_files import all_labs, files_of
 
 # Words of `make course-repo`, which make hands on to a make below it.
-OURS = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "TERM_NAME", "LAB", "OUT", "SOLUTIONS", "HINTS", "BUILT", "STUDENTS")
+OURS = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "COURSE", "LAB", "OUT", "SOLUTIONS", "HINTS", "BUILT", "STUDENTS")
 
 
 def write(path, text):

@@ -24,7 +24,7 @@ import sys
 from lab_files import all_labs, files_of, path_of
 
 COURSE_FILE, PAGE = "course.json", "docs/terms.md"
-TERM_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,31}")
+COURSE = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,31}")
 SLOT = re.compile(r"\[\[(other\.)?(\w+)\]\]")
 LIST, HEADER = "terms.json", "term.h"
 HEADER_TOP = """/* Of {path}, by tools/term_values.py headers. */
@@ -65,7 +65,7 @@ def constants_of(lab):
 # ---- drawing ------------------------------------------------------------------------------------------
 
 def check_name(name):
-    if not isinstance(name, str) or not TERM_NAME.fullmatch(name):
+    if not isinstance(name, str) or not COURSE.fullmatch(name):
         raise Wrong(f"'{name}' is not the name of a term: up to 32 letters, digits, dots, dashes, as 2027s")
     return name
 

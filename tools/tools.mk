@@ -2,16 +2,19 @@
 .PHONY: grade-all grade-all-run grade-one grade-one-run term similar slides handout gradescope autolab classroom50 report stubs gpu-pack gpu-pack-run gpu-check
 GRADED_LAB = $(if $(LAB),$(call lab_named,$(LAB)))
 
+# A term is named where its repositories are made, and on the command line alone.
+NAMED_TERM = $(if $(filter command%,$(origin COURSE)),$(COURSE))
+$(if $(and $(filter 0,$(MAKELEVEL)),$(NAMED_TERM),$(filter-out course-repo,$(MAKECMDGOALS))),$(error COURSE= names a term for make course-repo; a file of settings is COURSE_FILE=))
 # What a command line does not say, course.json does: $(call in_course,key).
-in_course = $$(tools/course.py $1 $(if $(COURSE),--course=$(call in_quotes,$(COURSE))) $2)
+in_course = $$(tools/course.py $1 $(if $(COURSE_FILE),--course=$(call in_quotes,$(COURSE_FILE))) $2)
 # How the judge of a class is built: with every access looked at where the lab has kernels, and with the hidden checks.
 CLASS_MAKE = hidden=$(if $(HIDDEN_SAID),$(call in_quotes,$(HIDDEN)),$(in_course_hidden)) && $(MAKE) --no-print-directory ACCESS=$(if $(call has_cu,$(GRADED_LAB)),1) $${hidden:+"HIDDEN=$$hidden"}
 in_course_hidden = $(call in_course,hidden,--out=$(call in_quotes,$(OUT)))
 CLASS_JUDGE = $(if $(GRADED_LAB),$B/bin/grade $B/judge/$(GRADED_LAB) $B/grade/$(GRADED_LAB).json)
 OF_CLASS = --lab $(GRADED_LAB) --build $B --in=$(call in_quotes,$(IN)) --out=$(call in_quotes,$(OUT)) $(if $(HIDDEN_SAID),--hidden=$(call in_quotes,$(HIDDEN))) \
-	    $(if $(SECRET),--secret=$(call in_quotes,$(SECRET))) $(if $(COURSE),--course=$(call in_quotes,$(COURSE))) $(if $(MIN_SANDBOX),--min-sandbox $(MIN_SANDBOX))
+	    $(if $(SECRET),--secret=$(call in_quotes,$(SECRET))) $(if $(COURSE_FILE),--course=$(call in_quotes,$(COURSE_FILE))) $(if $(MIN_SANDBOX),--min-sandbox $(MIN_SANDBOX))
 
-# LAB=03 IN=DIR OUT=DIR   JOBS=n  ONLY=failed  REGRADE=names|all|changed  MIN_SANDBOX=1  SECRET=FILE  COURSE=FILE
+# LAB=03 IN=DIR OUT=DIR   JOBS=n  ONLY=failed  REGRADE=names|all|changed  MIN_SANDBOX=1  SECRET=FILE  COURSE_FILE=FILE
 # HIDDEN=DIR  BLAME=0  SLURM=1  SHARDS=n  SBATCH='--partition=x'
 grade-all:
 	@$(if $(and $(GRADED_LAB),$(IN),$(OUT)),,echo "make grade-all LAB=01 IN=folder OUT=folder, for a lab of labs/" >&2; exit 2)
@@ -26,7 +29,7 @@ grade-one:
 grade-one-run: $(CLASS_JUDGE)
 	@tools/grade_one.py $(OF_CLASS) --name=$(call in_quotes,$(NAME)) $(if $(CHECK),--check=$(call in_quotes,$(CHECK)))
 # POLICY=policy.json and ROSTER=roster.csv, in every table of grades; what is not said here, course.json says.
-by_rules = $(if $(COURSE),--course=$(call in_quotes,$(COURSE))) $(if $(POLICY),--policy $(call in_quotes,$(POLICY))) $(if $(ROSTER),--roster $(call in_quotes,$(ROSTER)))
+by_rules = $(if $(COURSE_FILE),--course=$(call in_quotes,$(COURSE_FILE))) $(if $(POLICY),--policy $(call in_quotes,$(POLICY))) $(if $(ROSTER),--roster $(call in_quotes,$(ROSTER)))
 # Pages of a class that was graded into OUT, and scores.csv beside them. A record that is none is said, and the others are there.
 report:
 	@$(if $(OUT),,echo "make report OUT=folder, the one given to make grade-all" >&2; exit 2)
@@ -44,7 +47,7 @@ similar:
 # One table of all labs that were graded into folders of CLASS: CLASS/term.csv and CLASS/term.html.
 term:
 	@$(if $(CLASS),,echo "make term CLASS=folder, with one folder in it for each lab that was graded" >&2; exit 2)
-	@tools/class_table.py $(call in_quotes,$(CLASS)) $(if $(COURSE),--course=$(call in_quotes,$(COURSE)))
+	@tools/class_table.py $(call in_quotes,$(CLASS)) $(if $(COURSE_FILE),--course=$(call in_quotes,$(COURSE_FILE)))
 
 # What lateness costs each, and grades as the LMS reads them: LMS=canvas|moodle|blackboard, COLUMN='its title there'.
 .PHONY: late columns
@@ -83,11 +86,11 @@ handout:
 	@hints=$(if $(HINTS),$(HINTS),$(call in_course,hints)) && tools/handout.py --lab $(GRADED_LAB) --out $(call in_quotes,$(or $(OUT),build/handout/$(GRADED_LAB))) \
 	    $(if $(filter none,$(SOLUTIONS)),--no-solutions) $${hints:+--hints $$hints} $(if $(filter no,$(AGENTS)),--no-rules) $(if $(BUILT),--built $(call in_quotes,$(BUILT)))
 # What a term has for itself: a repository for the staff and one for students, without history (docs/terms.md).
-# TERM_NAME=2027s LAB=03 OUT=folder   SOLUTIONS=none  HINTS=2  BUILT=folder  STUDENTS=none
+# COURSE=2027s LAB=03 OUT=folder   SOLUTIONS=none  HINTS=2  BUILT=folder  STUDENTS=none
 .PHONY: course-repo check-terms
 course-repo:
-	@$(if $(and $(TERM_NAME),$(GRADED_LAB),$(OUT)),,echo "make course-repo TERM_NAME=2027s LAB=03 OUT=folder [SOLUTIONS=none] [HINTS=2] [BUILT=folder] [STUDENTS=none]" >&2; exit 2)
-	@tools/course_repo.py --term=$(call in_quotes,$(TERM_NAME)) --lab $(GRADED_LAB) --out=$(call in_quotes,$(OUT)) \
+	@$(if $(and $(NAMED_TERM),$(GRADED_LAB),$(OUT)),,echo "make course-repo COURSE=2027s LAB=03 OUT=folder [SOLUTIONS=none] [HINTS=2] [BUILT=folder] [STUDENTS=none]" >&2; exit 2)
+	@tools/course_repo.py --term=$(call in_quotes,$(NAMED_TERM)) --lab $(GRADED_LAB) --out=$(call in_quotes,$(OUT)) \
 	    $(if $(filter none,$(SOLUTIONS)),--no-solutions) $(if $(HINTS),--hints $(HINTS)) $(if $(BUILT),--built $(call in_quotes,$(BUILT))) \
 	    $(if $(filter none,$(STUDENTS)),--staff-only)
 # Every value that a term can have stands in the place of the present one, wherever that stands.
@@ -117,11 +120,11 @@ $B/built/%.o: $B/obj/train/show/%.o
 	@mkdir -p $(@D)
 	@cp $< $@
 
-# What another system grades with: build/gradescope/autograder.zip and the like, for LAB=. SECRET=FILE  HIDDEN=DIR  COURSE=FILE
+# What another system grades with: build/gradescope/autograder.zip and the like, for LAB=. SECRET=FILE  HIDDEN=DIR  COURSE_FILE=FILE
 gradescope autolab classroom50:
 	@$(if $(GRADED_LAB),,echo "make $@ LAB=01, for a lab of labs/" >&2; exit 2)
 	@tools/pack_grader.py $@ $(GRADED_LAB) --out $(call in_quotes,$(or $(OUT),build/$@)) $(if $(SECRET),--secret $(call in_quotes,$(SECRET))) \
-	    $(if $(HIDDEN_SAID),--hidden $(call in_quotes,$(HIDDEN))) $(if $(MIN_SANDBOX),--min-sandbox $(MIN_SANDBOX)) $(if $(COURSE),--course=$(call in_quotes,$(COURSE)))
+	    $(if $(HIDDEN_SAID),--hidden $(call in_quotes,$(HIDDEN))) $(if $(MIN_SANDBOX),--min-sandbox $(MIN_SANDBOX)) $(if $(COURSE_FILE),--course=$(call in_quotes,$(COURSE_FILE)))
 
 # A student's work is never overwritten: labs/ must be as committed, or not there. With LABS= those of that folder are
 # cut, and what was there is kept.

@@ -150,7 +150,11 @@ def try_repositories(_):
     out, lab = f"{OUT}/repositories", lab_files.all_labs()[0]
     shutil.rmtree(out, ignore_errors=True)
     make = ("make", "--no-print-directory", "-s", "course-repo", f"LAB={lab[:2]}", f"OUT={out}")
-    made = run(*make, "TERM_NAME=2027s")
+    unnamed = run("env", "COURSE=2027s", *make)
+    expect(unnamed.returncode == 2 and not os.path.exists(out), "the environment names a term")
+    other = run("make", "-s", "report", "OUT=x", "COURSE=2027s")
+    expect(other.returncode == 2 and "COURSE_FILE=" in other.stderr, f"COURSE= for another goal: {other.stderr}")
+    made = run(*make, "COURSE=2027s")
     if made.returncode:
         sys.exit(f"terms: make course-repo: {made.stderr}")
     expect(not os.path.exists(f"{out}.new"), "something is left aside")
@@ -165,7 +169,7 @@ def try_repositories(_):
     checked = run("tools/term_values.py", "check", cwd=f"{out}/staff")
     expect(checked.returncode == 0, f"the staff's lists do not hold: {checked.stderr}")
     shown = {run("tools/term_values.py", "show", cwd=f"{out}/staff").stdout, run("tools/term_values.py", "show", "2027s").stdout,
-             run("env", "TERM_NAME=2026f", "tools/term_values.py", "show", cwd=f"{out}/staff").stdout}
+             run("env", "COURSE=2026f", "tools/term_values.py", "show", cwd=f"{out}/staff").stdout}
     expect(len(shown) == 1 and len(shown.pop()) > 0, "the same term draws differently, or what the environment says")
     refused("a folder that is there", "exists", "tools/course_repo.py", "--term", "2027s", "--lab", lab, "--out", out)
     refused("a name with a slash", "not the name of a term", "tools/course_repo.py", "--term", "a/b", "--lab", lab,
