@@ -97,8 +97,8 @@ static void gpu_synchronize(Device *device) {
 
 static size_t gpu_workspace_bytes(const Device *device, const ModelConfig *config) {
     (void)device;
-    return ops_workspace_gpu(config->precision, config->T, config->C, config->NH,
-                             params_length(config), config->attention == ATTENTION_PLAIN);
+    return ops_workspace_gpu(config->T, config->C, config->NH, params_length(config),
+                             config->attention == ATTENTION_PLAIN);
 }
 
 /* GPU memory in use outside of the pool. */

@@ -72,6 +72,9 @@ void sim_detail_address(const volatile void *p);
  */
 bool sim_check_range(const char *what, const void *p, size_t bytes, const char *file, int line);
 
+/** Within an operation, the same: what cudaFreeAsync() gives back later is still there. */
+bool sim_check_range_now(const char *what, const void *p, size_t bytes, Place place);
+
 /** Gives out memory of a device, or of the host; the bytes are 0xFF. NULL if there is none left. */
 Allocation *sim_allocate(int device, size_t bytes, bool pinned, const char *maker, Place place);
 

@@ -1,3 +1,5 @@
+#include <stddef.h>
+
 #include "cublas_v2.h"
 
 #include "cublas_product.h"
@@ -13,6 +15,9 @@ struct cublasContext {
     cublasMath_t math;
     struct cublasContext *next;
 };
+
+/* A handle of cuBLAS is one of cuBLASLt, which looks for the device alone: see cublaslt.c. */
+_Static_assert(offsetof(struct cublasContext, device) == 0, "begins as cublasLtContext");
 
 static struct cublasContext *handles;
 
@@ -261,6 +266,37 @@ cudasim_gemm_batched_ex(const char *file, int line, cublasHandle_t handle, cubla
                                       .A = matrix('A', A, Atype, transa, lda, strideA),
                                       .B = matrix('B', B, Btype, transb, ldb, strideB),
                                       .C = matrix('C', C, Ctype, CUBLAS_OP_N, ldc, strideC)});
+}
+
+static BlasMatrix matrices(char name, const void *const each[], cudaDataType_t type,
+                           cublasOperation_t operation, int ld) {
+    BlasMatrix all = matrix(name, NULL, type, operation, ld, 0);
+    all.each = (void *const *)each;
+    return all;
+}
+
+cublasStatus_t cudasim_gemm_array_ex(const char *file, int line, cublasHandle_t handle,
+                                     cublasOperation_t transa, cublasOperation_t transb, int m,
+                                     int n, int k, const void *alpha, const void *const A[],
+                                     cudaDataType_t Atype, int lda, const void *const B[],
+                                     cudaDataType_t Btype, int ldb, const void *beta,
+                                     void *const C[], cudaDataType_t Ctype, int ldc, int batchCount,
+                                     cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
+    ENTER("cublasGemmBatchedEx", file, line);
+    (void)algo;
+    return multiply(handle,
+                    (Product){.function = "cublasGemmBatchedEx",
+                              .place = {file, line},
+                              .m = m,
+                              .n = n,
+                              .k = k,
+                              .batch = batchCount,
+                              .compute = computeType,
+                              .alpha = alpha,
+                              .beta = beta,
+                              .A = matrices('A', A, Atype, transa, lda),
+                              .B = matrices('B', B, Btype, transb, ldb),
+                              .C = matrices('C', (const void *const *)C, Ctype, CUBLAS_OP_N, ldc)});
 }
 
 cublasStatus_t cudasim_gemm_ex(const char *file, int line, cublasHandle_t handle,

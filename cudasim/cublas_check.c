@@ -77,16 +77,48 @@ static size_t extent(const BlasMatrix *x, int batch) {
     return (last + x->rows) * blas_number_bytes(x->type);
 }
 
-static cublasStatus_t check_memory(const Product *p, const BlasMatrix *x, int slot) {
+static cublasStatus_t check_host(const Product *p, const BlasMatrix *x, const void *data,
+                                 const char *what) {
+    if (sim_allocation(data) != NULL || sim_on_device(data)) {
+        return CUBLAS_STATUS_SUCCESS;
+    }
+    wrong(p, "%s %c is %p, a HOST pointer", what, x->name, data);
+    sim_detail("give it memory from cudaMalloc, filled with cudaMemcpy(..., "
+               "cudaMemcpyHostToDevice)");
+    return CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+/* What a call is given it notes as used; a member of an array runs already. */
+static bool may_use(const Product *p, Allocation *a, const char *what) {
+    return (p->is_member || sim_use(a, p->slot, what, p->place)) &&
+           sim_kernel_may_use(a, p->slot, what, p->place);
+}
+
+/* The pointers of a batch; the matrices are looked at when they are read. */
+static cublasStatus_t check_array(const Product *p, const BlasMatrix *x) {
+    Allocation *a = sim_allocation(x->each);
+    cublasStatus_t status = check_host(p, x, x->each, "the array of matrices");
+    if (status != CUBLAS_STATUS_SUCCESS) {
+        return status;
+    }
+    char what[100];
+    snprintf(what, sizeof what, "%s, array of matrices %c,", p->function, x->name);
+    bool inside = sim_check_range(what, x->each, (size_t)p->batch * sizeof *x->each, p->place.file,
+                                  p->place.line);
+    return inside && may_use(p, a, what) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+static cublasStatus_t check_memory(const Product *p, const BlasMatrix *x) {
+    if (x->each != NULL) {
+        return check_array(p, x);
+    }
     Allocation *a = sim_allocation(x->data);
     if (x->data == NULL) {
         return wrong(p, "matrix %c is NULL", x->name);
     }
-    if (a == NULL && !sim_on_device(x->data)) {
-        wrong(p, "matrix %c is %p, a HOST pointer", x->name, x->data);
-        sim_detail("give it memory from cudaMalloc, filled with cudaMemcpy(..., "
-                   "cudaMemcpyHostToDevice)");
-        return CUBLAS_STATUS_EXECUTION_FAILED;
+    cublasStatus_t status = check_host(p, x, x->data, "matrix");
+    if (status != CUBLAS_STATUS_SUCCESS) {
+        return status;
     }
     if ((uintptr_t)x->data % blas_number_bytes(x->type) != 0) {
         return wrong(p, "matrix %c is %p, which is not an address of a %s", x->name, x->data,
@@ -94,14 +126,15 @@ static cublasStatus_t check_memory(const Product *p, const BlasMatrix *x, int sl
     }
     char what[100];
     snprintf(what, sizeof what, "%s, matrix %c,", p->function, x->name);
-    if (!sim_check_range(what, x->data, extent(x, p->batch), p->place.file, p->place.line)) {
+    size_t bytes = extent(x, p->batch);
+    if (!(p->is_member ? sim_check_range_now(what, x->data, bytes, p->place)
+                       : sim_check_range(what, x->data, bytes, p->place.file, p->place.line))) {
         sim_detail("as stored %c has %d rows and %d columns of %s, ld%c is %d%s", x->name, x->rows,
                    x->columns, name_of(x->type), x->name + ('a' - 'A'), x->ld,
                    p->batch > 1 ? ", and it is one of a batch" : "");
         return CUBLAS_STATUS_EXECUTION_FAILED;
     }
-    bool good = sim_use(a, slot, what, p->place) && sim_kernel_may_use(a, slot, what, p->place);
-    return good ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+    return may_use(p, a, what) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 static int by_address(const void *a, const void *b) {
@@ -141,8 +174,8 @@ static bool share_bytes(const Product *p, const BlasMatrix *x, const BlasMatrix 
 /* C may be read as beta says, but it is not what is multiplied. */
 static cublasStatus_t check_apart(const Product *p, const BlasMatrix *x) {
     const char *c = p->C.data, *factor = x->data;
-    if (c >= factor + extent(x, p->batch) || factor >= c + extent(&p->C, p->batch) ||
-        !share_bytes(p, x, &p->C)) {
+    if (x->each != NULL || c >= factor + extent(x, p->batch) ||
+        factor >= c + extent(&p->C, p->batch) || !share_bytes(p, x, &p->C)) {
         return CUBLAS_STATUS_SUCCESS;
     }
     wrong(p, "C lies on %c: the product would overwrite a factor that is still read", x->name);
@@ -198,7 +231,7 @@ static bool known_epilogue(int kind) {
            (function == RELU && !(kind & AUX));
 }
 
-static cublasStatus_t check_epilogue(const Product *p, int slot) {
+static cublasStatus_t check_epilogue(const Product *p) {
     if (!known_epilogue(p->after.kind)) {
         sim_report("unsupported", "%s at %s:%d: epilogue %d is not simulated", p->function,
                    sim_file(p->place), p->place.line, p->after.kind);
@@ -207,14 +240,14 @@ static cublasStatus_t check_epilogue(const Product *p, int slot) {
     BlasMatrix bias = product_bias(p), aux = product_aux(p);
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
     if (p->after.kind & BIAS) {
-        status = check_memory(p, &bias, slot);
+        status = check_memory(p, &bias);
     }
     if (status == CUBLAS_STATUS_SUCCESS && p->after.kind & AUX) {
         status = aux.ld < p->m ? wrong(p,
                                        "the leading dimension of its second result is %d, but "
                                        "that has %d rows",
                                        aux.ld, p->m)
-                               : check_memory(p, &aux, slot);
+                               : check_memory(p, &aux);
     }
     return status;
 }
@@ -223,7 +256,20 @@ bool product_has_factors(const Product *p) {
     return p->k > 0 && (p->device_scalars || p->alpha_read != 0);
 }
 
-cublasStatus_t product_check(Product *p, int slot) {
+/* What is in memory: the factors, unless they are not read, and the result. */
+static cublasStatus_t check_matrices(const Product *p) {
+    cublasStatus_t status;
+    if (product_has_factors(p) && ((status = check_memory(p, &p->A)) != CUBLAS_STATUS_SUCCESS ||
+                                   (status = check_memory(p, &p->B)) != CUBLAS_STATUS_SUCCESS ||
+                                   (status = check_apart(p, &p->A)) != CUBLAS_STATUS_SUCCESS ||
+                                   (status = check_apart(p, &p->B)) != CUBLAS_STATUS_SUCCESS)) {
+        return status;
+    }
+    status = check_epilogue(p);
+    return status == CUBLAS_STATUS_SUCCESS ? check_memory(p, &p->C) : status;
+}
+
+cublasStatus_t product_check(Product *p) {
     cublasStatus_t status = check_types(p);
     if (status != CUBLAS_STATUS_SUCCESS) {
         return status;
@@ -238,7 +284,7 @@ cublasStatus_t product_check(Product *p, int slot) {
         (status = check_scalar(p, "beta", p->beta)) != CUBLAS_STATUS_SUCCESS) {
         return status;
     }
-    if (p->batch > 1 && p->C.stride < p->C.rows) {
+    if (p->batch > 1 && p->C.each == NULL && p->C.stride < p->C.rows) {
         wrong(p, "the stride of C is %lld, but one column of it has %d numbers", p->C.stride,
               p->C.rows);
         sim_detail("the products of the batch would overwrite each other");
@@ -248,16 +294,51 @@ cublasStatus_t product_check(Product *p, int slot) {
         p->alpha_read = *p->alpha;
         p->beta_read = *p->beta;
     }
-    if (p->m == 0 || p->n == 0 || p->batch == 0) {
-        return CUBLAS_STATUS_SUCCESS;
+    bool empty = p->m == 0 || p->n == 0 || p->batch == 0;
+    return empty ? CUBLAS_STATUS_SUCCESS : check_matrices(p);
+}
+
+/* ---- arrays of pointers ---------------------------------------------------------------------- */
+
+static BlasMatrix matrix_of(const BlasMatrix *x, int z) {
+    BlasMatrix one = *x;
+    if (x->each != NULL) {
+        sim_touch(&x->each[z], sizeof *x->each, false);
+        one.data = x->each[z];
+        one.each = NULL;
     }
-    if (product_has_factors(p) &&
-        ((status = check_memory(p, &p->A, slot)) != CUBLAS_STATUS_SUCCESS ||
-         (status = check_memory(p, &p->B, slot)) != CUBLAS_STATUS_SUCCESS ||
-         (status = check_apart(p, &p->A)) != CUBLAS_STATUS_SUCCESS ||
-         (status = check_apart(p, &p->B)) != CUBLAS_STATUS_SUCCESS)) {
-        return status;
+    return one;
+}
+
+Product product_member(const Product *p, int z) {
+    Product one = *p;
+    one.batch = 1;
+    one.is_member = true;
+    one.A = matrix_of(&p->A, z);
+    one.B = matrix_of(&p->B, z);
+    one.C = matrix_of(&p->C, z);
+    return one;
+}
+
+bool product_check_results(const Product *p) {
+    const char **result = sim_realloc(NULL, (size_t)p->batch * sizeof *result);
+    for (int z = 0; z < p->batch; z++) {
+        result[z] = matrix_of(&p->C, z).data;
     }
-    status = check_epilogue(p, slot);
-    return status == CUBLAS_STATUS_SUCCESS ? check_memory(p, &p->C, slot) : status;
+    qsort(result, (size_t)p->batch, sizeof *result, by_address);
+    int z = 1;
+    while (z < p->batch && result[z] != result[z - 1]) {
+        z++;
+    }
+    bool apart = z >= p->batch;
+    if (!apart) {
+        wrong(p, "two matrices C of the batch begin at %p", (const void *)result[z]);
+        sim_detail("the products of the batch would overwrite each other");
+    }
+    free(result);
+    return apart;
+}
+
+bool product_check_member(const Product *p) {
+    return check_matrices(p) == CUBLAS_STATUS_SUCCESS;
 }

@@ -137,6 +137,20 @@ static float read_scalar(const Product *p, const float *scalar, float read_befor
     return read_before;
 }
 
+static void run_one(const Product *p, int z, float alpha, float beta) {
+    float *product = p->k > 0 && alpha != 0 ? multiply(p, z) : NULL;
+    store(p, z, product, alpha, beta);
+    free(product);
+}
+
+/* A batch by arrays of pointers is one product after the other. */
+static void run_member(const Product *p, int z, float alpha, float beta) {
+    Product one = product_member(p, z);
+    if (product_check_member(&one)) {
+        run_one(&one, 0, alpha, beta);
+    }
+}
+
 static void run(void *context) {
     const Product *p = context;
     if (sim_settings.dry) {
@@ -144,10 +158,15 @@ static void run(void *context) {
     }
     float alpha = read_scalar(p, p->alpha, p->alpha_read);
     float beta = read_scalar(p, p->beta, p->beta_read);
+    if (p->C.each != NULL && !product_check_results(p)) {
+        return;
+    }
     for (int z = 0; z < p->batch; z++) {
-        float *product = p->k > 0 && alpha != 0 ? multiply(p, z) : NULL;
-        store(p, z, product, alpha, beta);
-        free(product);
+        if (p->C.each != NULL) {
+            run_member(p, z, alpha, beta);
+        } else {
+            run_one(p, z, alpha, beta);
+        }
     }
 }
 
@@ -195,7 +214,8 @@ cublasStatus_t product_submit(Product *p, cudaStream_t stream) {
     if (sim_may_submit(stream, p->function, p->place, &slot) != cudaSuccess) {
         return slot < 0 ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_EXECUTION_FAILED;
     }
-    cublasStatus_t status = product_check(p, slot);
+    p->slot = slot;
+    cublasStatus_t status = product_check(p);
     if (status == CUBLAS_STATUS_SUCCESS && p->m > 0 && p->n > 0 && p->batch > 0) {
         Work work = {p->function,  p->place,           .run = run,
                      .context = p, .entered = entered, .account = account};

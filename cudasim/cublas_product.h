@@ -12,7 +12,8 @@
 /** A matrix, or one for each product of the batch, stored by columns. */
 typedef struct BlasMatrix {
     char name;                   /**< 'A', 'B' or 'C' */
-    void *data;                  /**< device memory */
+    void *data;                  /**< device memory; NULL if there is `each` */
+    void *const *each;           /**< (batch) in device memory: where each begins; or NULL */
     cudaDataType_t type;         /**< of its numbers */
     cublasOperation_t operation; /**< what is taken of it */
     int ld;                      /**< numbers from one stored column to the next */
@@ -40,6 +41,8 @@ typedef struct Product {
     int n;                       /**< columns of C and op(B) */
     int k;                       /**< columns of op(A), rows of op(B) */
     int batch;                   /**< number of products */
+    int slot;                    /**< the stream that does it */
+    bool is_member;              /**< one of a batch by arrays of pointers, while that runs */
     cublasComputeType_t compute; /**< in what is summed */
     bool device_scalars;         /**< alpha and beta are in device memory */
     const float *alpha;          /**< one number */
@@ -73,13 +76,21 @@ BlasMatrix product_aux(const Product *p);
 bool product_has_factors(const Product *p);
 
 /**
- * Checks the arguments, and fills in the shapes and the scalars that can be read now.
+ * Checks the arguments, and fills in the scalars that can be read now. Of arrays of pointers only
+ * the arrays: what is in them is known when the product runs.
  *
- * @param p    the product
- * @param slot the stream that will do it
  * @return CUBLAS_STATUS_SUCCESS, or what the first thing that is wrong comes to; it was reported
  */
-cublasStatus_t product_check(Product *p, int slot);
+cublasStatus_t product_check(Product *p);
+
+/** Whether the results of a batch by arrays of pointers are apart; if not, that was reported. */
+bool product_check_results(const Product *p);
+
+/** Product z of a batch by arrays of pointers. They are read: call it when the product runs. */
+Product product_member(const Product *p, int z);
+
+/** Whether the matrices of a member are good; what is wrong was reported. */
+bool product_check_member(const Product *p);
 
 /* ---- cublas_product.c ------------------------------------------------------------------------ */
 

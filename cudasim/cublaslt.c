@@ -6,6 +6,7 @@
 /* cuBLASLt describes a product in pieces; they come together in cublasLtMatmul(), and the work is
    that of cuBLAS. */
 
+/* A cublasHandle_t may be cast to this, and begins so. */
 struct cublasLtContext {
     int device; /* that was current when it was made */
 };

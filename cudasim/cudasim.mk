@@ -27,7 +27,7 @@ CU_FLAGS  := -std=c++17 $(if $(DEBUG),-O0 -G,-O3 -lineinfo) $(if $(CUDA_ARCH),-a
 # In a pack the libraries lie beside the program; what they need in turn is searched there too.
 RPATH     := $(if $(PACK),-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)'$$ORIGIN:$(CUDA_LIB)',-Wl$(comma)-rpath$(comma)$(CUDA_LIB))
 LIBS_NCCL := $(if $(NCCL_SO),$(NCCL_SO) -Wl$(comma)-rpath$(comma)$(dir $(NCCL_SO)))
-LIBS_CUDA := -L$(CUDA_LIB) $(RPATH) $(LIBS_NCCL) -lcublas -lcudart -lstdc++
+LIBS_CUDA := -L$(CUDA_LIB) $(RPATH) $(LIBS_NCCL) -lcublas -lcublasLt -lcudart -lstdc++
 define compile_cu
 @mkdir -p $(@D)
 $(call say,compile)

@@ -320,16 +320,15 @@ void sim_touch(const void *p, size_t bytes, bool write) {
     }
 }
 
-bool sim_check_range(const char *what, const void *p, size_t bytes, const char *file, int line) {
+static bool is_within(const char *what, const void *p, size_t bytes, Place place, bool now) {
     const Allocation *a = sim_allocation(p);
-    Place place = {file, line};
-    if (a != NULL && a->given_back) {
+    if (a != NULL && (now ? !a->live : a->given_back)) {
         sim_report("use after free", "%s at %s:%d is freed device memory", what, sim_file(place),
-                   line);
+                   place.line);
     } else if (a == NULL || (const char *)p < a->base || bytes > a->bytes ||
                (const char *)p + bytes > a->base + a->bytes) {
         sim_report("out-of-bounds access", "%s at %s:%d: %zu bytes from %p on do not fit", what,
-                   sim_file(place), line, bytes, p);
+                   sim_file(place), place.line, bytes, p);
     } else {
         return true;
     }
@@ -339,4 +338,12 @@ bool sim_check_range(const char *what, const void *p, size_t bytes, const char *
                    "allocated?");
     }
     return false;
+}
+
+bool sim_check_range(const char *what, const void *p, size_t bytes, const char *file, int line) {
+    return is_within(what, p, bytes, (Place){file, line}, false);
+}
+
+bool sim_check_range_now(const char *what, const void *p, size_t bytes, Place place) {
+    return is_within(what, p, bytes, place, true);
 }

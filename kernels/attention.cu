@@ -1,17 +1,63 @@
-/* Plain causal attention on the GPU: cuBLAS for the products, a batch of all heads at once, and one
-   kernel for each pass over the rows of scores. The contract is in attention.h, the C twin
-   attention.c. */
+/* Plain causal attention on the GPU: cuBLAS for the products, a batch of all heads of several
+   sequences at once, and one kernel for each pass over the rows of scores. The contract is in
+   attention.h, the C twin attention.c. */
 #include "kernels/attention.h"
 
 #include "kernels/gemm.h"
 #include "kernels/real.cuh"
 
-/* How threads map to data. Sequences are handled one after the other, so the scores of one suffice
-   as workspace. Within one, a warp takes a row of T scores, of any head: its lanes read
-   neighbouring keys. Half of the scores lie in the future: cuBLAS computes them with the rest, and
-   they are never read. */
+/* How threads map to data. A warp takes a row of T scores, of any head: its lanes read neighbouring
+   keys. Half of the scores lie in the future: cuBLAS computes them with the rest, and they are
+   never read.
+
+   The heads of one sequence lie at equal distances, and so do sequences, but not all heads of
+   several. So cuBLAS is given the address of each matrix, and these are computed on the GPU: a
+   thread makes one of them. */
 
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP };
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+/* What has a matrix for each head. Forward ends before DQ; SQUARES are scores or gradients. */
+enum { Q, K, V, OUT, PROBS, SQUARES, DQ, DK, DV, ARRAYS };
+
+/* Where the first head's matrix begins, and how many bytes further those of the next head and of
+   the next sequence do. */
+typedef struct Heads {
+    char *first;
+    size_t head, sequence;
+} Heads;
+
+typedef struct AllHeads {
+    Heads of[ARRAYS];
+} AllHeads;
+
+/* table (ARRAYS, heads): the addresses, sequence by sequence. */
+static __global__ void attention_addresses_kernel(void **table, AllHeads all, int arrays, int heads,
+                                                  int NH) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= arrays * heads) {
+        return;
+    }
+    Heads x = all.of[i / heads];
+    int h = i % heads % NH, b = i % heads / NH;
+    table[i] = x.first + b * x.sequence + h * x.head;
+}
+
+/* The heads of rows of `channels` numbers, from channel `first` on; T rows in a sequence. */
+static Heads in_rows(const Real *x, int first, int channels, int T, int HS) {
+    Heads heads = {(char *)(x + first), HS * sizeof(Real), (size_t)T * channels * sizeof(Real)};
+    return heads;
+}
+
+/* A (T, T) matrix for each head. */
+static Heads squares(const void *x, size_t bytes, int T, int NH) {
+    size_t square = (size_t)T * T * bytes;
+    Heads heads = {(char *)x, square, NH * square};
+    return heads;
+}
+
+/* ---- softmax --------------------------------------------------------------------------------- */
 
 /* The warp's row, from the last to the first: late rows are the longest. Beyond the first row the
    number wraps around to none. */
@@ -46,16 +92,17 @@ static __global__ void attention_forward_softmax_kernel(Real *probs, const float
     }
 }
 
-/* dscore (rows, T) from the gradient of the probabilities. */
-static __global__ void attention_backward_softmax_kernel(Real *dscore, const float *dprobs,
-                                                         const Real *probs, size_t rows, int T) {
+/* Rows of scores' gradients take the place of the probabilities' gradients: T numbers of the storage
+   type at the start of T floats. */
+static __global__ void attention_backward_softmax_kernel(float *dprobs, const Real *probs,
+                                                         size_t rows, int T) {
     size_t row = row_of_warp(rows);
     if (row >= rows) {
         return;
     }
     const Real *p = probs + row * T;
     const float *dp = dprobs + row * T;
-    Real *dx = dscore + row * T;
+    Real *dx = (Real *)(dprobs + row * T);
     int lane = threadIdx.x % WARP, t = (int)(row % T);
     float sum = 0;
     /* sum = sum_r probs[r] * dprobs[r] */
@@ -63,24 +110,52 @@ static __global__ void attention_backward_softmax_kernel(Real *dscore, const flo
         sum += to_float(p[s]) * dp[s];
     }
     sum = warp_sum(sum);
-    /* dscore[s] = probs[s] * (dprobs[s] - sum) */
-    for (int s = lane; s < T; s += WARP) {
-        dx[s] = real(s <= t ? to_float(p[s]) * (dp[s] - sum) : 0);
+    /* dscore[s] = probs[s] * (dprobs[s] - sum): all lanes read before any writes */
+    for (int first = 0; first < T; first += WARP) {
+        int s = first + lane;
+        float x = s <= t ? to_float(p[s]) * (dp[s] - sum) : 0;
+        __syncwarp();
+        if (s < T) {
+            dx[s] = real(x);
+        }
+        __syncwarp();
     }
 }
 
-/* The heads of one sequence, inside rows of `channels` numbers. */
-static Matrix heads(const Real *x, int channels, int HS) {
-    return matrix(x, REAL_PRECISION, channels, HS);
+/* ---- launchers ------------------------------------------------------------------------------- */
+
+/* Some sequences at once: what the products are asked for. */
+typedef struct Round {
+    float *square; /* (heads, T, T), in the workspace */
+    void **table;  /* (ARRAYS, heads), behind it */
+    int heads;
+} Round;
+
+static Round round_of(int count, int T, int NH, const Workspace *workspace) {
+    float *square = (float *)workspace->data;
+    size_t floats = attention_sequences(T, NH) * attention_scores(T, NH) / sizeof(float);
+    Round round = {square, (void **)(square + floats), count * NH};
+    return round;
 }
 
-/* A (T, T) matrix for each head. */
-static Matrix squares(const void *x, Precision precision, int T) {
-    return matrix(x, precision, T, (size_t)T * T);
+static void find(Round round, AllHeads all, int arrays, int NH) {
+    attention_addresses_kernel<<<blocks_for(arrays * round.heads, THREADS), THREADS>>>(
+        round.table, all, arrays, round.heads, NH);
+    LAUNCHED("attention");
+}
+
+static Matrix each(Round round, int array, Precision precision, int ld) {
+    return matrix_each(round.table + array * round.heads, precision, ld);
+}
+
+/* Sequences from b on that are taken at once. */
+static int at_once(int b, int B, int T, int NH) {
+    int most = attention_sequences(T, NH);
+    return B - b < most ? B - b : most;
 }
 
 static void check(int T, int C, int NH, const Workspace *workspace) {
-    size_t bytes = attention_scratch_gpu(REAL_PRECISION, T, NH);
+    size_t bytes = attention_scratch_gpu(T, NH);
     CHECK(C % NH == 0, "C = %d is not a multiple of NH = %d", C, NH);
     CHECK(workspace->bytes >= bytes, "workspace of %zu bytes, needs %zu", workspace->bytes, bytes);
 }
@@ -88,22 +163,29 @@ static void check(int T, int C, int NH, const Workspace *workspace) {
 extern "C" void GPU(attention_forward)(Real *out, Real *probs, const Real *qkv, int B, int T, int C,
                                        int NH, const Workspace *workspace) {
     check(T, C, NH, workspace);
-    int HS = C / NH;
-    size_t rows = (size_t)NH * T;
-    float *score = (float *)workspace->data;
-    for (int b = 0; b < B && T > 0; b++) {
+    int HS = C / NH, count;
+    for (int b = 0; b < B && T > 0; b += count) {
+        count = at_once(b, B, T, NH);
+        Round round = round_of(count, T, NH, workspace);
+        size_t rows = (size_t)round.heads * T;
         const Real *x = qkv + (size_t)b * T * 3 * C;
-        Matrix q = heads(x, 3 * C, HS), k = heads(x + C, 3 * C, HS),
-               v = heads(x + 2 * C, 3 * C, HS);
-        Matrix y = heads(out + (size_t)b * T * C, C, HS);
-        Real *p = probs + b * rows * T;
+        Real *p = probs + (size_t)b * NH * T * T;
+        AllHeads all = {
+            {in_rows(x, 0, 3 * C, T, HS), in_rows(x, C, 3 * C, T, HS),
+             in_rows(x, 2 * C, 3 * C, T, HS), in_rows(out + (size_t)b * T * C, 0, C, T, HS),
+             squares(p, sizeof(Real), T, NH), squares(round.square, sizeof(float), T, NH)}};
+        find(round, all, DQ, NH);
+        Matrix q = each(round, Q, REAL_PRECISION, 3 * C), k = each(round, K, REAL_PRECISION, 3 * C);
+        Matrix v = each(round, V, REAL_PRECISION, 3 * C), y = each(round, OUT, REAL_PRECISION, C);
 
         /* score = q k^T / sqrt(HS) */
-        gemm(squares(score, F32, T), 1 / sqrtf(HS), q, transpose(k), 0, T, T, HS, NH, workspace);
-        attention_forward_softmax_kernel<<<blocks_for(rows, WARPS), THREADS>>>(p, score, rows, T);
+        gemm(each(round, SQUARES, F32, T), 1 / sqrtf(HS), q, transpose(k), 0, T, T, HS, round.heads,
+             workspace);
+        attention_forward_softmax_kernel<<<blocks_for(rows, WARPS), THREADS>>>(p, round.square,
+                                                                               rows, T);
         LAUNCHED("attention_forward");
         /* out = probs v */
-        gemm(y, 1, squares(p, REAL_PRECISION, T), v, 0, T, HS, T, NH, workspace);
+        gemm(y, 1, each(round, PROBS, REAL_PRECISION, T), v, 0, T, HS, T, round.heads, workspace);
     }
 }
 
@@ -111,30 +193,39 @@ extern "C" void GPU(attention_backward)(Real *dqkv, const Real *dout, const Real
                                         const Real *qkv, int B, int T, int C, int NH,
                                         const Workspace *workspace) {
     check(T, C, NH, workspace);
-    int HS = C / NH;
-    size_t rows = (size_t)NH * T;
+    int HS = C / NH, count;
     float scale = 1 / sqrtf(HS);
-    float *dprobs = (float *)workspace->data;
-    Real *dscore = (Real *)(dprobs + rows * T);
-    Matrix dx = squares(dscore, REAL_PRECISION, T);
-    for (int b = 0; b < B && T > 0; b++) {
-        size_t at = (size_t)b * T * 3 * C;
-        const Real *x = qkv + at, *kept = probs + b * rows * T;
-        Matrix q = heads(x, 3 * C, HS), k = heads(x + C, 3 * C, HS),
-               v = heads(x + 2 * C, 3 * C, HS);
-        Matrix dq = heads(dqkv + at, 3 * C, HS), dk = heads(dqkv + at + C, 3 * C, HS);
-        Matrix dv = heads(dqkv + at + 2 * C, 3 * C, HS);
-        Matrix dy = heads(dout + (size_t)b * T * C, C, HS);
-        Matrix p = squares(kept, REAL_PRECISION, T);
+    for (int b = 0; b < B && T > 0; b += count) {
+        count = at_once(b, B, T, NH);
+        Round round = round_of(count, T, NH, workspace);
+        size_t rows = (size_t)round.heads * T, at = (size_t)b * T * 3 * C;
+        const Real *x = qkv + at, *p = probs + (size_t)b * NH * T * T;
+        AllHeads all = {
+            {in_rows(x, 0, 3 * C, T, HS), in_rows(x, C, 3 * C, T, HS),
+             in_rows(x, 2 * C, 3 * C, T, HS), in_rows(dout + (size_t)b * T * C, 0, C, T, HS),
+             squares(p, sizeof(Real), T, NH), squares(round.square, sizeof(float), T, NH),
+             in_rows(dqkv + at, 0, 3 * C, T, HS), in_rows(dqkv + at, C, 3 * C, T, HS),
+             in_rows(dqkv + at, 2 * C, 3 * C, T, HS)}};
+        find(round, all, ARRAYS, NH);
+        Matrix q = each(round, Q, REAL_PRECISION, 3 * C), k = each(round, K, REAL_PRECISION, 3 * C);
+        Matrix v = each(round, V, REAL_PRECISION, 3 * C), dy = each(round, OUT, REAL_PRECISION, C);
+        Matrix dq = each(round, DQ, REAL_PRECISION, 3 * C),
+               dk = each(round, DK, REAL_PRECISION, 3 * C);
+        Matrix dv = each(round, DV, REAL_PRECISION, 3 * C);
+        /* a row of scores' gradients takes up the room of T floats */
+        Matrix dscore =
+            each(round, SQUARES, REAL_PRECISION, (int)(T * sizeof(float) / sizeof(Real)));
 
         /* dv += probs^T dout, dprobs = dout v^T */
-        gemm(dv, 1, transpose(p), dy, 1, T, HS, T, NH, workspace);
-        gemm(squares(dprobs, F32, T), 1, dy, transpose(v), 0, T, T, HS, NH, workspace);
-        attention_backward_softmax_kernel<<<blocks_for(rows, WARPS), THREADS>>>(dscore, dprobs,
-                                                                                kept, rows, T);
+        gemm(dv, 1, transpose(each(round, PROBS, REAL_PRECISION, T)), dy, 1, T, HS, T, round.heads,
+             workspace);
+        gemm(each(round, SQUARES, F32, T), 1, dy, transpose(v), 0, T, T, HS, round.heads,
+             workspace);
+        attention_backward_softmax_kernel<<<blocks_for(rows, WARPS), THREADS>>>(round.square, p,
+                                                                                rows, T);
         LAUNCHED("attention_backward");
         /* dq += dscore k / sqrt(HS), dk += dscore^T q / sqrt(HS) */
-        gemm(dq, scale, dx, k, 1, T, HS, T, NH, workspace);
-        gemm(dk, scale, transpose(dx), q, 1, T, HS, T, NH, workspace);
+        gemm(dq, scale, dscore, k, 1, T, HS, T, round.heads, workspace);
+        gemm(dk, scale, transpose(dscore), q, 1, T, HS, T, round.heads, workspace);
     }
 }

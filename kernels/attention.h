@@ -65,13 +65,36 @@ OP(attention_backward);
 /** Scratch floats that each CPU thread needs for a head of T tokens of HS numbers; flash.h too. */
 size_t attention_scratch_cpu(int T, int HS);
 
+/** What the GPU does at once. */
+enum {
+    ATTENTION_SEQUENCES = 8, /**< at most */
+    ATTENTION_MIB = 384,     /**< of scores at most, unless one sequence has more */
+    ATTENTION_ARRAYS = 9     /**< addresses of matrices: attention.cu */
+};
+
+/** Bytes of the (NH, T, T) scores of one sequence. */
+static inline size_t attention_scores(int T, int NH) {
+    return (size_t)NH * T * T * sizeof(float);
+}
+
+/** Sequences whose scores the GPU has at once; with fewer, more launches would do less each. */
+static inline int attention_sequences(int T, int NH) {
+    size_t one = attention_scores(T, NH), most = (size_t)ATTENTION_MIB << 20;
+    int count = ATTENTION_SEQUENCES;
+    while (count > 1 && count * one > most) {
+        count--;
+    }
+    return count;
+}
+
 /**
- * Bytes of workspace that the GPU needs: for one sequence (NH, T, T) scores or gradients of
- * probabilities in float, then (NH, T, T) gradients of scores in the storage type. Flash attention
- * needs none.
+ * Bytes of workspace that the GPU needs: of attention_sequences() the scores, or the gradients of
+ * probabilities, in float, and the addresses of their heads. Flash attention needs none.
  */
-static inline size_t attention_scratch_gpu(Precision precision, int T, int NH) {
-    return (size_t)NH * T * T * (sizeof(float) + precision_bytes(precision));
+static inline size_t attention_scratch_gpu(int T, int NH) {
+    size_t heads = (size_t)attention_sequences(T, NH) * NH;
+    return attention_sequences(T, NH) * attention_scores(T, NH) +
+           heads * ATTENTION_ARRAYS * sizeof(void *);
 }
 
 #ifdef __cplusplus

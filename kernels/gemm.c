@@ -2,6 +2,7 @@
    A^T to it. So A and B change places. The contract is in gemm.h. */
 #include "kernels/gemm.h"
 
+#include <cublasLt.h>
 #include <cublas_v2.h>
 
 static cudaDataType_t type_of(Matrix matrix) {
@@ -19,20 +20,129 @@ static cublasOperation_t operation(Matrix factor) {
     return factor.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
-void gemm(Matrix C, float alpha, Matrix A, Matrix B, float beta, int M, int N, int K, int batch,
-          const Workspace *workspace) {
+static void check(Matrix C, Matrix A, Matrix B, const Workspace *workspace) {
     CHECK(!C.transposed, "the result of a product cannot be transposed");
     CHECK(A.precision == B.precision && (C.precision == A.precision || C.precision == F32),
           "cannot multiply %s by %s into %s", precision_name(A.precision),
           precision_name(B.precision), precision_name(C.precision));
+    CHECK(C.each == A.each && C.each == B.each, "addresses of each matrix, or strides, of all");
     CHECK(workspace->blas != NULL, "a product needs a cuBLAS handle");
+}
+
+void gemm(Matrix C, float alpha, Matrix A, Matrix B, float beta, int M, int N, int K, int batch,
+          const Workspace *workspace) {
+    check(C, A, B, workspace);
     if (M == 0 || N == 0 || batch == 0) {
         return;
     }
-    cublasStatus_t status = cublasGemmStridedBatchedEx(
-        workspace->blas, operation(B), operation(A), N, M, K, &alpha, B.data, type_of(B), B.ld,
-        (long long)B.stride, A.data, type_of(A), A.ld, (long long)A.stride, &beta, C.data,
-        type_of(C), C.ld, (long long)C.stride, batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+    cublasStatus_t status;
+    if (C.each) {
+        status =
+            cublasGemmBatchedEx(workspace->blas, operation(B), operation(A), N, M, K, &alpha,
+                                B.data, type_of(B), B.ld, A.data, type_of(A), A.ld, &beta, C.data,
+                                type_of(C), C.ld, batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+    } else {
+        status = cublasGemmStridedBatchedEx(
+            workspace->blas, operation(B), operation(A), N, M, K, &alpha, B.data, type_of(B), B.ld,
+            (long long)B.stride, A.data, type_of(A), A.ld, (long long)A.stride, &beta, C.data,
+            type_of(C), C.ld, (long long)C.stride, batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+    }
     CHECK(status == CUBLAS_STATUS_SUCCESS, "cuBLAS, (%d, %d) (%d, %d) in %s: %s", M, K, K, N,
           precision_name(A.precision), cublasGetStatusString(status));
+}
+
+/* ---- a bias in the epilogue ------------------------------------------------------------------ */
+
+enum { ALIGNED = 16 };
+
+#define EXPECT(call)                                                                               \
+    do {                                                                                           \
+        cublasStatus_t status_ = (call);                                                           \
+        CHECK(status_ == CUBLAS_STATUS_SUCCESS, "cuBLASLt: %s", cublasGetStatusString(status_));   \
+    } while (0)
+
+static bool aligned(const void *data) {
+    return (uintptr_t)data % ALIGNED == 0;
+}
+
+static bool rows_aligned(Matrix x) {
+    return aligned(x.data) && (size_t)x.ld * precision_bytes(x.precision) % ALIGNED == 0;
+}
+
+/* A matrix of `rows` stored rows, which cuBLASLt takes for columns. */
+static cublasLtMatrixLayout_t layout(Matrix x, int rows, int columns) {
+    cublasLtMatrixLayout_t made;
+    bool turned = x.transposed;
+    EXPECT(cublasLtMatrixLayoutCreate(&made, type_of(x), (uint64_t)(turned ? rows : columns),
+                                      (uint64_t)(turned ? columns : rows), x.ld));
+    return made;
+}
+
+static cublasLtMatmulDesc_t describe(Matrix C, Matrix A, Matrix B, const void *bias) {
+    cublasLtMatmulDesc_t made;
+    int32_t first = operation(B), second = operation(A), epilogue = CUBLASLT_EPILOGUE_BIAS;
+    int32_t type = type_of(C);
+    EXPECT(cublasLtMatmulDescCreate(&made, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+#define SET(attribute, value)                                                                      \
+    EXPECT(cublasLtMatmulDescSetAttribute(made, CUBLASLT_MATMUL_DESC_##attribute, &(value),        \
+                                          sizeof(value)))
+    SET(TRANSA, first);
+    SET(TRANSB, second);
+    SET(EPILOGUE, epilogue);
+    SET(BIAS_POINTER, bias);
+    SET(BIAS_DATA_TYPE, type);
+#undef SET
+    return made;
+}
+
+/* Kernels that need no workspace and add no parts of a sum, and no more than the alignment that
+   was looked at. */
+static cublasLtMatmulPreference_t prefer(void) {
+    cublasLtMatmulPreference_t made;
+    const uint32_t alignment = ALIGNED, none = CUBLASLT_REDUCTION_SCHEME_NONE;
+    EXPECT(cublasLtMatmulPreferenceCreate(&made));
+#define SET(attribute, value)                                                                      \
+    EXPECT(cublasLtMatmulPreferenceSetAttribute(made, CUBLASLT_MATMUL_PREF_##attribute, &(value),  \
+                                                sizeof(value)))
+    SET(REDUCTION_SCHEME_MASK, none);
+    SET(MIN_ALIGNMENT_A_BYTES, alignment);
+    SET(MIN_ALIGNMENT_B_BYTES, alignment);
+    SET(MIN_ALIGNMENT_C_BYTES, alignment);
+    SET(MIN_ALIGNMENT_D_BYTES, alignment);
+#undef SET
+    return made;
+}
+
+bool gemm_bias(Matrix C, Matrix A, Matrix B, const void *bias, int M, int N, int K,
+               const Workspace *workspace) {
+    check(C, A, B, workspace);
+    if (!rows_aligned(C) || !rows_aligned(A) || !rows_aligned(B) || !aligned(bias)) {
+        return false;
+    }
+    if (M == 0 || N == 0) {
+        return true;
+    }
+    const float one = 1, zero = 0;
+    /* a handle of cuBLAS is one of cuBLASLt */
+    cublasLtHandle_t handle = (cublasLtHandle_t)workspace->blas;
+    cublasLtMatmulDesc_t product = describe(C, A, B, bias);
+    cublasLtMatrixLayout_t first = layout(B, K, N), second = layout(A, M, K);
+    cublasLtMatrixLayout_t result = layout(C, M, N);
+    cublasLtMatmulPreference_t preference = prefer();
+    cublasLtMatmulHeuristicResult_t kernel;
+    int found = 0;
+    cudaStream_t stream;
+    EXPECT(cublasGetStream(workspace->blas, &stream));
+    EXPECT(cublasLtMatmulAlgoGetHeuristic(handle, product, first, second, result, result,
+                                          preference, 1, &kernel, &found));
+    CHECK(found == 1, "cuBLASLt has no kernel for (%d, %d) (%d, %d) in %s", M, K, K, N,
+          precision_name(A.precision));
+    EXPECT(cublasLtMatmul(handle, product, &one, B.data, first, A.data, second, &zero, C.data,
+                          result, C.data, result, &kernel.algo, NULL, 0, stream));
+    EXPECT(cublasLtMatmulPreferenceDestroy(preference));
+    EXPECT(cublasLtMatrixLayoutDestroy(result));
+    EXPECT(cublasLtMatrixLayoutDestroy(second));
+    EXPECT(cublasLtMatrixLayoutDestroy(first));
+    EXPECT(cublasLtMatmulDescDestroy(product));
+    return true;
 }

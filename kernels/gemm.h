@@ -28,12 +28,19 @@ typedef struct Matrix {
     Precision precision; /**< storage type */
     int ld;              /**< elements from one stored row to the next */
     size_t stride;   /**< elements from one matrix of the batch to the next; unused if it is 1 */
+    bool each;       /**< data is an array in device memory: (batch) element (0, 0) of each */
     bool transposed; /**< as a factor: what is stored is its transpose */
 } Matrix;
 
-/** A batch of matrices as they are stored. */
+/** A batch of matrices as they are stored, at equal distances. */
 static inline Matrix matrix(const void *data, Precision precision, int ld, size_t stride) {
-    Matrix result = {(void *)data, precision, ld, stride, false};
+    Matrix result = {(void *)data, precision, ld, stride, false, false};
+    return result;
+}
+
+/** A batch of matrices anywhere: `data` has the address of each, in device memory. */
+static inline Matrix matrix_each(void *const *data, Precision precision, int ld) {
+    Matrix result = {(void *)data, precision, ld, 0, true, false};
     return result;
 }
 
@@ -67,10 +74,26 @@ static inline Matrix transpose(Matrix stored) {
  * @param         batch     how many products
  * @param[in]     workspace the cuBLAS handle, in host pointer mode
  *
- * C is stored like A and B, or in float.
+ * C is stored like A and B, or in float. All three lie at equal distances, or none does.
  */
 void gemm(Matrix C, float alpha, Matrix A, Matrix B, float beta, int M, int N, int K, int batch,
           const Workspace *workspace);
+
+/**
+ * C = A B + the bias in each row, in one launch: cuBLASLt adds it before a sum is rounded. Its sums
+ * are not split, so their order depends on the sizes alone.
+ *
+ * @param[out] C         (M, N), one matrix, not transposed, no overlap
+ * @param      A         (M, K), after transposition, stored like C
+ * @param      B         (K, N), after transposition, stored like C
+ * @param[in]  bias      (N), stored like C
+ * @param      M,N,K     sizes
+ * @param[in]  workspace the cuBLAS handle
+ * @return false, and nothing is done, unless all rows, and the bias, begin at multiples of 16
+ *         bytes: for others the library may lack a kernel
+ */
+bool gemm_bias(Matrix C, Matrix A, Matrix B, const void *bias, int M, int N, int K,
+               const Workspace *workspace);
 
 #ifdef __cplusplus
 }

@@ -1,14 +1,15 @@
-/* The linear layer on the GPU: cuBLAS for the products, two small kernels for the bias. The
-   contract is in matmul.h, the C twin is matmul.c. */
+/* The linear layer on the GPU: cuBLAS for the products, cuBLASLt where a bias follows, and small
+   kernels for its gradient. The contract is in matmul.h, the C twin is matmul.c. */
 #include "kernels/matmul.h"
 
 #include "kernels/gemm.h"
 #include "kernels/real.cuh"
 
-/* How threads map to data. The bias is written to all rows before the product is added, so that
-   each output is rounded once; there a thread writes PACK numbers, 16 bytes at once.
+/* How threads map to data. Where rows begin at any address cuBLASLt may have no kernel: there the
+   bias is written to all rows before the product is added, so that each output is rounded once. A
+   thread writes PACK numbers, 16 bytes at once.
 
-   Its gradient is a sum over rows. A warp reads 32 neighbouring columns, a thread stays in one
+   The gradient of the bias is a sum over rows. A warp reads 32 neighbouring columns, a thread stays in one
    column. Blocks of rows are summed first, into the workspace, and then their sums: the order is
    the same each time, which atomic additions would not give. */
 
@@ -73,14 +74,17 @@ static __global__ void matmul_backward_add_kernel(float *dbias, const float *sum
 extern "C" void GPU(matmul_forward)(Real *out, const Real *in, const Real *weight, const Real *bias,
                                     int N, int C, int OC, int stride, const Workspace *workspace) {
     CHECK(stride == OC || (stride > OC && bias == NULL), "stride = %d, OC = %d", stride, OC);
+    Matrix x = matrix(in, REAL_PRECISION, C, 0), w = matrix(weight, REAL_PRECISION, C, 0);
+    Matrix y = matrix(out, REAL_PRECISION, stride, 0);
+    /* out = in weight^T + bias */
+    if (bias != NULL && gemm_bias(y, x, transpose(w), bias, N, OC, C, workspace)) {
+        return;
+    }
     size_t n = (size_t)N * OC;
     if (bias != NULL && n > 0) {
         matmul_forward_bias_kernel<<<blocks_for(n, THREADS * PACK), THREADS>>>(out, bias, n, OC);
         LAUNCHED("matmul_forward");
     }
-    Matrix x = matrix(in, REAL_PRECISION, C, 0), w = matrix(weight, REAL_PRECISION, C, 0);
-    Matrix y = matrix(out, REAL_PRECISION, stride, 0);
-    /* out = in weight^T + (bias or 0) */
     gemm(y, 1, x, transpose(w), bias != NULL ? 1 : 0, N, OC, C, 1, workspace);
 }
 

@@ -99,13 +99,12 @@ size_t ops_workspace_cpu(Precision precision, int T, int C, int NH, size_t lengt
 /**
  * Bytes of workspace that the GPU's ops need for one step of a model of this shape, whatever B is.
  *
- * @param precision storage type
  * @param T         tokens per sequence
  * @param C         channels
  * @param NH        heads
  * @param length    of the flat index of its parameters (params_length())
  * @param plain     attention with a (T, T) matrix for each head; else flash attention
  */
-size_t ops_workspace_gpu(Precision precision, int T, int C, int NH, size_t length, bool plain);
+size_t ops_workspace_gpu(int T, int C, int NH, size_t length, bool plain);
 
 #endif

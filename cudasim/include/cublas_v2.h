@@ -131,6 +131,13 @@ cudasim_gemm_batched_ex(CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t 
                         const void *B, cudaDataType_t Btype, int ldb, long long strideB,
                         const void *beta, void *C, cudaDataType_t Ctype, int ldc, long long strideC,
                         int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo);
+cublasStatus_t cudasim_gemm_array_ex(CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa,
+                                     cublasOperation_t transb, int m, int n, int k,
+                                     const void *alpha, const void *const A[], cudaDataType_t Atype,
+                                     int lda, const void *const B[], cudaDataType_t Btype, int ldb,
+                                     const void *beta, void *const C[], cudaDataType_t Ctype,
+                                     int ldc, int batchCount, cublasComputeType_t computeType,
+                                     cublasGemmAlgo_t algo);
 
 #define cublasCreate(handle) cudasim_blas_create(CUDASIM_HERE, (handle))
 #define cublasDestroy(handle) cudasim_blas_destroy(CUDASIM_HERE, (handle))
@@ -147,11 +154,11 @@ cudasim_gemm_batched_ex(CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t 
 #define cublasSgemmStridedBatched(...) cudasim_sgemm_batched(CUDASIM_HERE, __VA_ARGS__)
 #define cublasGemmEx(...) cudasim_gemm_ex(CUDASIM_HERE, __VA_ARGS__)
 #define cublasGemmStridedBatchedEx(...) cudasim_gemm_batched_ex(CUDASIM_HERE, __VA_ARGS__)
+#define cublasGemmBatchedEx(...) cudasim_gemm_array_ex(CUDASIM_HERE, __VA_ARGS__)
 
 #define CUDASIM_NO_PRODUCT(name, message)                                                          \
     CUDASIM_NO(message) cublasStatus_t name(cublasHandle_t handle, ...);
 CUDASIM_NO_PRODUCT(cublasHgemm, "fp16 sums; use cublasGemmEx with CUBLAS_COMPUTE_32F")
-CUDASIM_NO_PRODUCT(cublasGemmBatchedEx, "arrays of pointers; use cublasGemmStridedBatchedEx")
 #ifndef __cplusplus
 CUDASIM_NO_PRODUCT(cublasDgemm, "products of doubles in C; compile the file as C++")
 CUDASIM_NO_PRODUCT(cublasSgemv, "matrix times vector in C; compile the file as C++")

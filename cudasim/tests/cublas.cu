@@ -1,5 +1,6 @@
 /* Products of cublas_v2.h against sums in double: all types and transposes, gaps between columns
-   and matrices, a batch, alpha and beta in host or device memory. Runs on a GPU too. Prints the
+   and matrices, a batch by a stride or by arrays of pointers, alpha and beta in host or device
+   memory. Runs on a GPU too. Prints the
    number of answers that were right. */
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROOM = 4096, BATCH = 3 };
+enum { ROOM = 4096, BATCH = 3, BY_ARRAYS = 8 };
 static int failures, questions;
 
 #define CALL(call)                                                                                 \
@@ -87,10 +88,23 @@ static void compare(const Numbers *C, const Numbers *before, const Numbers *A, c
     }
 }
 
+/* Device memory with the address of each matrix of the batch. */
+static void **addresses(const Numbers *x) {
+    void *each[BATCH], **table;
+    for (int z = 0; z < BATCH; z++) {
+        each[z] = (char *)x->device + z * x->stride * (x->type == CUDA_R_32F ? 4 : 2);
+    }
+    CALL(cudaMalloc((void **)&table, sizeof each));
+    CALL(cudaMemcpy(table, each, sizeof each, cudaMemcpyHostToDevice));
+    return table;
+}
+
 static void ask(cublasHandle_t handle, cudaDataType_t in, cudaDataType_t out, int form, int k,
                 float beta) {
     static Numbers A, B, C, before;
     int transa = form & 1, transb = form >> 1 & 1, on_device = form >> 2 & 1, m = 11, n = 7;
+    cublasOperation_t opa = transa ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasOperation_t opb = transb ? CUBLAS_OP_T : CUBLAS_OP_N;
     float scalars[2] = {0.5f, beta}, *device_scalars;
     int inner = k > 0 ? k : 1;
     make(&A, in, transa ? inner : m, transa ? m : inner, 2, 1);
@@ -102,18 +116,27 @@ static void ask(cublasHandle_t handle, cudaDataType_t in, cudaDataType_t out, in
     const float *alpha_beta = on_device ? device_scalars : scalars;
     CALL(cublasSetPointerMode(handle,
                               on_device ? CUBLAS_POINTER_MODE_DEVICE : CUBLAS_POINTER_MODE_HOST));
-    CALL(cublasGemmStridedBatchedEx(
-        handle, transa ? CUBLAS_OP_T : CUBLAS_OP_N, transb ? CUBLAS_OP_T : CUBLAS_OP_N, m, n, k,
-        alpha_beta, A.device, in, A.ld, A.stride, B.device, in, B.ld, B.stride, alpha_beta + 1,
-        C.device, out, C.ld, C.stride, BATCH, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+    void **a = addresses(&A), **b = addresses(&B), **c = addresses(&C);
+    if (form & BY_ARRAYS) {
+        CALL(cublasGemmBatchedEx(handle, opa, opb, m, n, k, alpha_beta, a, in, A.ld, b, in, B.ld,
+                                 alpha_beta + 1, c, out, C.ld, BATCH, CUBLAS_COMPUTE_32F,
+                                 CUBLAS_GEMM_DEFAULT));
+    } else {
+        CALL(cublasGemmStridedBatchedEx(handle, opa, opb, m, n, k, alpha_beta, A.device, in, A.ld,
+                                        A.stride, B.device, in, B.ld, B.stride, alpha_beta + 1,
+                                        C.device, out, C.ld, C.stride, BATCH, CUBLAS_COMPUTE_32F,
+                                        CUBLAS_GEMM_DEFAULT));
+    }
     /* The product has not run yet; in host mode it has read its scalars. */
     scalars[0] = 99;
     CALL(cudaMemcpy(host_of(&C), C.device, bytes_of(&C), cudaMemcpyDeviceToHost));
     compare(&C, &before, &A, &B, transa, transb, k, 0.5f, beta);
-    CALL(cudaFree(A.device));
-    CALL(cudaFree(B.device));
-    CALL(cudaFree(C.device));
-    CALL(cudaFree(device_scalars));
+    for (void **table : {a, b, c}) {
+        CALL(cudaFree(table));
+    }
+    for (void *device : {A.device, B.device, C.device, (void *)device_scalars}) {
+        CALL(cudaFree(device));
+    }
 }
 
 /* The other three functions, on what a batch of one is to the first. */
@@ -151,7 +174,7 @@ int main(void) {
     cublasHandle_t handle;
     CALL(cublasCreate(&handle));
     for (int t = 0; t < 5; t++) {
-        for (int form = 0; form < 8; form++) {
+        for (int form = 0; form < 2 * BY_ARRAYS; form++) {
             ask(handle, types[t][0], types[t][1], form, 9, 0);
             ask(handle, types[t][0], types[t][1], form, 9, -2);
             ask(handle, types[t][0], types[t][1], form, 0, -2);

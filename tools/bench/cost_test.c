@@ -61,6 +61,26 @@ static double triangles(double size) {
     return s.B * s.NH * s.T * (s.T + SECTOR / size) / 2 * size;
 }
 
+/* Of attention: a launch writes the addresses of `arrays` matrices of each head, one array after the
+   other, and each product reads three of these arrays. */
+static double addresses(int arrays, int product[][3], int products) {
+    enum { MOST = 16 };
+    size_t array = (size_t)SHAPE.B * SHAPE.NH * sizeof(void *);
+    size_t sectors = (arrays * array + SECTOR - 1) / SECTOR;
+    for (int i = 0; i < products; i++) {
+        bool read[MOST] = {false};
+        for (int j = 0; j < 3; j++) {
+            for (size_t byte = 0; byte < array; byte++) {
+                read[(product[i][j] * array + byte) / SECTOR] = true;
+            }
+        }
+        for (int sector = 0; sector < MOST; sector++) {
+            sectors += read[sector];
+        }
+    }
+    return SECTOR * (double)sectors;
+}
+
 /* The bytes that our kernels move beyond the cost. Some ops are several launches, and one reads
    again what the one before has read or written. */
 static double beyond(const Case *item, double r) {
@@ -75,18 +95,17 @@ static double beyond(const Case *item, double r) {
     if (strcmp(op, "layernorm_backward") == 0 || strcmp(op, "residual_norm_backward") == 0) {
         return 2 * stream + 2 * word * N + 2 * word * 2 * LAYERNORM_BLOCKS * s.C;
     }
-    if (strcmp(op, "matmul_forward") == 0) { /* the bias is laid down first, the product added */
-        return item->arguments[3].content != NOTHING ? 2 * rows : 0;
-    }
     if (strcmp(op, "matmul_backward") == 0) { /* dout for each gradient; partial sums of dbias */
         return item->arguments[2].content != NOTHING ? 2 * rows + 2 * word * MATMUL_BLOCKS * OC
                                                      : rows;
     }
     if (strcmp(op, "attention_forward") == 0) { /* scores; probs for the second product */
-        return word * squares + triangles(word) + r * squares;
+        return word * squares + triangles(word) + r * squares +
+               addresses(6, (int[][3]){{0, 1, 5}, {2, 3, 4}}, 2);
     }
     if (strcmp(op, "attention_backward") == 0) { /* dout, dprobs, probs; dscore three times */
-        return stream + word * squares + triangles(word) + triangles(r) + 3 * r * squares;
+        return stream + word * squares + triangles(word) + triangles(r) + 3 * r * squares +
+               addresses(9, (int[][3]){{4, 3, 8}, {3, 2, 5}, {5, 1, 6}, {5, 0, 7}}, 4);
     }
     if (strcmp(op, "flash_backward") == 0) { /* all inputs, once for queries and once for keys */
         return 5 * stream + word * N * s.NH;
