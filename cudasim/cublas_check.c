@@ -88,7 +88,7 @@ static cublasStatus_t check_host(const Product *p, const BlasMatrix *x, const vo
     return CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
-/* What a call is given it notes as used; a member of an array runs already. */
+/* A call notes the memory that it is given as used; a member of an array runs already. */
 static bool may_use(const Product *p, Allocation *a, const char *what) {
     return (p->is_member || sim_use(a, p->slot, what, p->place)) &&
            sim_kernel_may_use(a, p->slot, what, p->place);
@@ -256,7 +256,7 @@ bool product_has_factors(const Product *p) {
     return p->k > 0 && (p->device_scalars || p->alpha_read != 0);
 }
 
-/* What is in memory: the factors, unless they are not read, and the result. */
+/* Matrices in memory: the factors, unless they are not read, and the result. */
 static cublasStatus_t check_matrices(const Product *p) {
     cublasStatus_t status;
     if (product_has_factors(p) && ((status = check_memory(p, &p->A)) != CUBLAS_STATUS_SUCCESS ||

@@ -18,7 +18,7 @@ enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP };
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
-/* What has a matrix for each head. Forward ends before DQ; SQUARES are scores or gradients. */
+/* Tensors with a matrix for each head. Forward ends before DQ; SQUARES are scores or gradients. */
 enum { Q, K, V, OUT, PROBS, SQUARES, DQ, DK, DV, ARRAYS };
 
 /* Where the first head's matrix begins, and how many bytes further those of the next head and of
@@ -92,8 +92,8 @@ static __global__ void attention_forward_softmax_kernel(Real *probs, const float
     }
 }
 
-/* Rows of scores' gradients take the place of the probabilities' gradients: T numbers of the storage
-   type at the start of T floats. */
+/* Gradients of scores take the place of the gradients of probabilities: a row of T numbers of the
+   storage type at the start of T floats. */
 static __global__ void attention_backward_softmax_kernel(float *dprobs, const Real *probs,
                                                          size_t rows, int T) {
     size_t row = row_of_warp(rows);
@@ -125,27 +125,27 @@ static __global__ void attention_backward_softmax_kernel(float *dprobs, const Re
 /* ---- launchers ------------------------------------------------------------------------------- */
 
 /* Some sequences at once: what the products are asked for. */
-typedef struct Round {
+typedef struct HeadBatch {
     float *square; /* (heads, T, T), in the workspace */
-    void **table;  /* (ARRAYS, heads), behind it */
+    void **table;  /* (ARRAYS, heads), after it */
     int heads;
-} Round;
+} HeadBatch;
 
-static Round round_of(int count, int T, int NH, const Workspace *workspace) {
+static HeadBatch batch_of(int count, int T, int NH, const Workspace *workspace) {
     float *square = (float *)workspace->data;
     size_t floats = attention_sequences(T, NH) * attention_scores(T, NH) / sizeof(float);
-    Round round = {square, (void **)(square + floats), count * NH};
-    return round;
+    HeadBatch batch = {square, (void **)(square + floats), count * NH};
+    return batch;
 }
 
-static void find(Round round, AllHeads all, int arrays, int NH) {
-    attention_addresses_kernel<<<blocks_for(arrays * round.heads, THREADS), THREADS>>>(
-        round.table, all, arrays, round.heads, NH);
+static void find(HeadBatch batch, AllHeads all, int arrays, int NH) {
+    attention_addresses_kernel<<<blocks_for(arrays * batch.heads, THREADS), THREADS>>>(
+        batch.table, all, arrays, batch.heads, NH);
     LAUNCHED("attention");
 }
 
-static Matrix each(Round round, int array, Precision precision, int ld) {
-    return matrix_each(round.table + array * round.heads, precision, ld);
+static Matrix each(HeadBatch batch, int array, Precision precision, int ld) {
+    return matrix_each(batch.table + array * batch.heads, precision, ld);
 }
 
 /* Sequences from b on that are taken at once. */
@@ -166,26 +166,26 @@ extern "C" void GPU(attention_forward)(Real *out, Real *probs, const Real *qkv, 
     int HS = C / NH, count;
     for (int b = 0; b < B && T > 0; b += count) {
         count = at_once(b, B, T, NH);
-        Round round = round_of(count, T, NH, workspace);
-        size_t rows = (size_t)round.heads * T;
+        HeadBatch batch = batch_of(count, T, NH, workspace);
+        size_t rows = (size_t)batch.heads * T;
         const Real *x = qkv + (size_t)b * T * 3 * C;
         Real *p = probs + (size_t)b * NH * T * T;
         AllHeads all = {
             {in_rows(x, 0, 3 * C, T, HS), in_rows(x, C, 3 * C, T, HS),
              in_rows(x, 2 * C, 3 * C, T, HS), in_rows(out + (size_t)b * T * C, 0, C, T, HS),
-             squares(p, sizeof(Real), T, NH), squares(round.square, sizeof(float), T, NH)}};
-        find(round, all, DQ, NH);
-        Matrix q = each(round, Q, REAL_PRECISION, 3 * C), k = each(round, K, REAL_PRECISION, 3 * C);
-        Matrix v = each(round, V, REAL_PRECISION, 3 * C), y = each(round, OUT, REAL_PRECISION, C);
+             squares(p, sizeof(Real), T, NH), squares(batch.square, sizeof(float), T, NH)}};
+        find(batch, all, DQ, NH);
+        Matrix q = each(batch, Q, REAL_PRECISION, 3 * C), k = each(batch, K, REAL_PRECISION, 3 * C);
+        Matrix v = each(batch, V, REAL_PRECISION, 3 * C), y = each(batch, OUT, REAL_PRECISION, C);
 
         /* score = q k^T / sqrt(HS) */
-        gemm(each(round, SQUARES, F32, T), 1 / sqrtf(HS), q, transpose(k), 0, T, T, HS, round.heads,
+        gemm(each(batch, SQUARES, F32, T), 1 / sqrtf(HS), q, transpose(k), 0, T, T, HS, batch.heads,
              workspace);
-        attention_forward_softmax_kernel<<<blocks_for(rows, WARPS), THREADS>>>(p, round.square,
+        attention_forward_softmax_kernel<<<blocks_for(rows, WARPS), THREADS>>>(p, batch.square,
                                                                                rows, T);
         LAUNCHED("attention_forward");
         /* out = probs v */
-        gemm(y, 1, each(round, PROBS, REAL_PRECISION, T), v, 0, T, HS, T, round.heads, workspace);
+        gemm(y, 1, each(batch, PROBS, REAL_PRECISION, T), v, 0, T, HS, T, batch.heads, workspace);
     }
 }
 
@@ -197,35 +197,35 @@ extern "C" void GPU(attention_backward)(Real *dqkv, const Real *dout, const Real
     float scale = 1 / sqrtf(HS);
     for (int b = 0; b < B && T > 0; b += count) {
         count = at_once(b, B, T, NH);
-        Round round = round_of(count, T, NH, workspace);
-        size_t rows = (size_t)round.heads * T, at = (size_t)b * T * 3 * C;
+        HeadBatch batch = batch_of(count, T, NH, workspace);
+        size_t rows = (size_t)batch.heads * T, at = (size_t)b * T * 3 * C;
         const Real *x = qkv + at, *p = probs + (size_t)b * NH * T * T;
         AllHeads all = {
             {in_rows(x, 0, 3 * C, T, HS), in_rows(x, C, 3 * C, T, HS),
              in_rows(x, 2 * C, 3 * C, T, HS), in_rows(dout + (size_t)b * T * C, 0, C, T, HS),
-             squares(p, sizeof(Real), T, NH), squares(round.square, sizeof(float), T, NH),
+             squares(p, sizeof(Real), T, NH), squares(batch.square, sizeof(float), T, NH),
              in_rows(dqkv + at, 0, 3 * C, T, HS), in_rows(dqkv + at, C, 3 * C, T, HS),
              in_rows(dqkv + at, 2 * C, 3 * C, T, HS)}};
-        find(round, all, ARRAYS, NH);
-        Matrix q = each(round, Q, REAL_PRECISION, 3 * C), k = each(round, K, REAL_PRECISION, 3 * C);
-        Matrix v = each(round, V, REAL_PRECISION, 3 * C), dy = each(round, OUT, REAL_PRECISION, C);
-        Matrix dq = each(round, DQ, REAL_PRECISION, 3 * C),
-               dk = each(round, DK, REAL_PRECISION, 3 * C);
-        Matrix dv = each(round, DV, REAL_PRECISION, 3 * C);
+        find(batch, all, ARRAYS, NH);
+        Matrix q = each(batch, Q, REAL_PRECISION, 3 * C), k = each(batch, K, REAL_PRECISION, 3 * C);
+        Matrix v = each(batch, V, REAL_PRECISION, 3 * C), dy = each(batch, OUT, REAL_PRECISION, C);
+        Matrix dq = each(batch, DQ, REAL_PRECISION, 3 * C),
+               dk = each(batch, DK, REAL_PRECISION, 3 * C);
+        Matrix dv = each(batch, DV, REAL_PRECISION, 3 * C);
         /* a row of scores' gradients takes up the room of T floats */
         Matrix dscore =
-            each(round, SQUARES, REAL_PRECISION, (int)(T * sizeof(float) / sizeof(Real)));
+            each(batch, SQUARES, REAL_PRECISION, (int)(T * sizeof(float) / sizeof(Real)));
 
         /* dv += probs^T dout, dprobs = dout v^T */
-        gemm(dv, 1, transpose(each(round, PROBS, REAL_PRECISION, T)), dy, 1, T, HS, T, round.heads,
+        gemm(dv, 1, transpose(each(batch, PROBS, REAL_PRECISION, T)), dy, 1, T, HS, T, batch.heads,
              workspace);
-        gemm(each(round, SQUARES, F32, T), 1, dy, transpose(v), 0, T, T, HS, round.heads,
+        gemm(each(batch, SQUARES, F32, T), 1, dy, transpose(v), 0, T, T, HS, batch.heads,
              workspace);
-        attention_backward_softmax_kernel<<<blocks_for(rows, WARPS), THREADS>>>(round.square, p,
+        attention_backward_softmax_kernel<<<blocks_for(rows, WARPS), THREADS>>>(batch.square, p,
                                                                                 rows, T);
         LAUNCHED("attention_backward");
         /* dq += dscore k / sqrt(HS), dk += dscore^T q / sqrt(HS) */
-        gemm(dq, scale, dscore, k, 1, T, HS, T, round.heads, workspace);
-        gemm(dk, scale, transpose(dscore), q, 1, T, HS, T, round.heads, workspace);
+        gemm(dq, scale, dscore, k, 1, T, HS, T, batch.heads, workspace);
+        gemm(dk, scale, transpose(dscore), q, 1, T, HS, T, batch.heads, workspace);
     }
 }

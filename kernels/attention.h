@@ -65,9 +65,9 @@ OP(attention_backward);
 /** Scratch floats that each CPU thread needs for a head of T tokens of HS numbers; flash.h too. */
 size_t attention_scratch_cpu(int T, int HS);
 
-/** What the GPU does at once. */
+/** Sizes of the GPU's work. */
 enum {
-    ATTENTION_SEQUENCES = 8, /**< at most */
+    ATTENTION_SEQUENCES = 8, /**< whose heads are one batch, at most */
     ATTENTION_MIB = 384,     /**< of scores at most, unless one sequence has more */
     ATTENTION_ARRAYS = 9     /**< addresses of matrices: attention.cu */
 };

@@ -25,16 +25,16 @@ enum { NARROW = 128 };
 
 /* Sides of the largest panel whose factors are copied, in a product with a (C, OC) matrix of
    weights or their gradient. By its narrower side, which is at most the channels of the model. */
-typedef struct Sides {
+typedef struct CopiedSides {
     int rows, cols;
-} Sides;
+} CopiedSides;
 
-static Sides copied_sides(int C, int OC) {
+static CopiedSides copied_sides(int C, int OC) {
     int narrow = C < OC ? C : OC, side = narrow < ROWS / 4 ? 4 * narrow : ROWS;
     if (!REAL_IS_FLOAT) {
-        return (Sides){ROWS, COLS};
+        return (CopiedSides){ROWS, COLS};
     }
-    return narrow < NARROW ? (Sides){0, 0} : (Sides){side, side};
+    return narrow < NARROW ? (CopiedSides){0, 0} : (CopiedSides){side, side};
 }
 
 /* Floats of a copy of rows, whichever way they are stored: blas_ld() adds less than MORE. */
@@ -43,7 +43,7 @@ static size_t copy_floats(int rows) {
     return rows > 0 ? (size_t)(rows + MORE) * (DEPTH + MORE) : 0;
 }
 
-static size_t scratch_floats(Sides sides) {
+static size_t scratch_floats(CopiedSides sides) {
     return copy_floats(sides.rows) + copy_floats(sides.cols) + SUMS;
 }
 
@@ -83,8 +83,8 @@ static const float *factor_floats(Factor factor, int i, int size, int k, int dep
 }
 
 /* sum (panel.rows, panel.cols) += a b^T, where a has the panel's rows and b its columns. */
-static void multiply(float *sum, int sum_ld, Panel panel, int K, Factor a, Factor b, Sides sides,
-                     float *scratch) {
+static void multiply(float *sum, int sum_ld, Panel panel, int K, Factor a, Factor b,
+                     CopiedSides sides, float *scratch) {
     bool small = panel.rows <= sides.rows && panel.cols <= sides.cols;
     float *b_scratch = scratch + copy_floats(sides.rows);
     /* factors whose inner index runs from row to row: both of a weight's gradient, and weights
@@ -128,7 +128,7 @@ static void product(Real *out, int M, int N, int stride, int K, Factor a, Factor
                     const Real *bias, bool add, const Workspace *workspace) {
     Panels panels = cut(M, N);
     bool copies = !REAL_IS_FLOAT || a.transposed || b.transposed;
-    Sides sides = copies ? copied_sides(K, N) : (Sides){0, 0};
+    CopiedSides sides = copies ? copied_sides(K, N) : (CopiedSides){0, 0};
 #pragma omp parallel for schedule(dynamic, 1)
     for (int index = 0; index < panels.count; index++) {
         Panel panel = panels_at(panels, index);
@@ -160,7 +160,7 @@ static void weight_backward(float *dweight, const Real *dout, const Real *in, in
     /* dweight[o][c] += sum_n dout[n][o] * in[n][c] */
     Factor a = {dout, stride, true}, b = {in, C, true};
     Panels panels = cut(OC, C);
-    Sides sides = copied_sides(C, OC);
+    CopiedSides sides = copied_sides(C, OC);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int index = 0; index < panels.count; index++) {
         Panel panel = panels_at(panels, index);

@@ -6,12 +6,12 @@
 #include "kernels/real.cuh"
 
 /* How threads map to data. Where rows begin at any address cuBLASLt may have no kernel: there the
-   bias is written to all rows before the product is added, so that each output is rounded once. A
-   thread writes PACK numbers, 16 bytes at once.
+   bias is written to all rows before the product is added, so that each output is rounded once; a
+   thread writes PACK numbers at once.
 
-   The gradient of the bias is a sum over rows. A warp reads 32 neighbouring columns, a thread stays in one
-   column. Blocks of rows are summed first, into the workspace, and then their sums: the order is
-   the same each time, which atomic additions would not give. */
+   The gradient of the bias is a sum over rows. A warp reads 32 neighbouring columns, a thread stays
+   in one column. Blocks of rows are summed first, into the workspace, and then their sums: the
+   order is the same each time, which atomic additions would not give. */
 
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP };
 

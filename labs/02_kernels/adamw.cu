@@ -14,9 +14,9 @@ enum { THREADS = 256 };
 
 /* One update of PACK elements by each thread:
 
-       static __global__ void update(TensorList weight, TensorList m, TensorList v,
-                                     TensorList grad, AdamW adamw, float correct1,
-                                     float correct2);
+       static __global__ void adamw_kernel(TensorList weight, TensorList m, TensorList v,
+                                           TensorList grad, AdamW adamw, float correct1,
+                                           float correct2);
  */
 
 extern "C" void adamw_gpu(TensorList weight, TensorList m, TensorList v, TensorList grad,
@@ -29,5 +29,5 @@ extern "C" void adamw_gpu(TensorList weight, TensorList m, TensorList v, TensorL
     float correct1 = (float)(1 / (1 - pow((double)adamw.beta1, t)));
     float correct2 = (float)(1 / (1 - pow((double)adamw.beta2, t)));
     (void)m, (void)v, (void)grad, (void)correct1, (void)correct2;
-    TODO("task 3: update, and launch it (about 30 lines)");
+    TODO("task 3: adamw_kernel, and launch it (about 30 lines)");
 }

@@ -10,10 +10,10 @@
    with a whole pack. V need not be a multiple of PACK: the last pack of a row may be a part of one,
    and what lies after it is padding, which is nobody's.
 
-   forward: a block per row. Its threads take the row's packs, one after the other: each logit is
+   Forward: a block per row. Its threads take the row's packs, one after the other: each logit is
    read once, since the running sum is scaled whenever a larger maximum comes.
 
-   backward: a thread per pack, row after row. lse is known, so no element needs another. */
+   Backward: a thread per pack, row after row. lse is known, so no element needs another. */
 
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP };
 
@@ -26,15 +26,17 @@ struct Seen {
 
 /* A block per row: losses[row] and lse[row]:
 
-       static __global__ void forward(float *losses, float *lse, const Real *logits,
-                                      const int32_t *targets, int V, int stride);
+       static __global__ void crossentropy_forward_kernel(float *losses, float *lse,
+                                                          const Real *logits,
+                                                          const int32_t *targets, int V,
+                                                          int stride);
  */
 
 /* A thread per PACK logits: dlogits += ..., or = ... where it is logits:
 
-       static __global__ void backward(Real *dlogits, const Real *logits, const float *lse,
-                                       const int32_t *targets, float dloss, int N, int V,
-                                       int stride);
+       static __global__ void crossentropy_backward_kernel(Real *dlogits, const Real *logits,
+                                                           const float *lse, const int32_t *targets,
+                                                           float dloss, int N, int V, int stride);
  */
 
 extern "C" void GPU(crossentropy_forward)(float *losses, float *lse, const Real *logits,
@@ -44,7 +46,7 @@ extern "C" void GPU(crossentropy_forward)(float *losses, float *lse, const Real 
         return;
     }
     (void)losses, (void)lse, (void)logits, (void)targets;
-    TODO("task 4: forward, and launch it (about 60 lines)");
+    TODO("task 4: crossentropy_forward_kernel, and launch it (about 60 lines)");
 }
 
 extern "C" void GPU(crossentropy_backward)(Real *dlogits, const Real *logits, const float *lse,
@@ -55,5 +57,5 @@ extern "C" void GPU(crossentropy_backward)(Real *dlogits, const Real *logits, co
         return;
     }
     (void)dlogits, (void)logits, (void)lse, (void)targets, (void)dloss;
-    TODO("task 5: backward, and launch it (about 30 lines)");
+    TODO("task 5: crossentropy_backward_kernel, and launch it (about 30 lines)");
 }

@@ -6,21 +6,22 @@
 
 /* How threads map to data.
 
-   forward and input_backward: a warp per row. Its lanes take `width` neighbours at a time, PACK of
-   them in one 16-byte access, and add up with warp_sum(): no barrier, no shared memory. Where C is
-   not a multiple of PACK, rows do not begin at multiples of 16 bytes; there the width is 1. What a
-   load_pack() of width 1 leaves out is 0 and adds nothing to a sum.
+   layernorm_forward_kernel and layernorm_input_kernel: a warp per row. Its lanes take `width`
+   neighbours at a time, PACK of them in one 16-byte access, and add up with warp_sum(): no barrier,
+   no shared memory. Where C is not a multiple of PACK, rows do not begin at multiples of 16 bytes;
+   there the width is 1. What a load_pack() of width 1 leaves out is 0 and adds nothing to a sum.
 
-   parameter_partials: here the sum goes down a column, over rows. A block takes WARP columns of one
-   of LAYERNORM_BLOCKS row blocks: threadIdx.x is the column, so that a warp reads neighbours, and
-   threadIdx.y counts the rows in steps of PHASES.
+   layernorm_partials_kernel: here the sum goes down a column, over rows. A block takes WARP columns
+   of one of LAYERNORM_BLOCKS row blocks: threadIdx.x is the column, so that a warp reads
+   neighbours, and threadIdx.y counts the rows in steps of PHASES.
 
-   add_partials: a thread per column adds up what the row blocks have left. */
+   layernorm_add_kernel: a thread per column adds up what the row blocks have left. */
 
 enum { THREADS = 256, WARP = 32, PHASES = THREADS / WARP };
 
-static __global__ void forward(Real *out, float *mean, float *rstd, const Real *in,
-                               const Real *weight, const Real *bias, int N, int C, int width) {
+static __global__ void layernorm_forward_kernel(Real *out, float *mean, float *rstd, const Real *in,
+                                                const Real *weight, const Real *bias, int N, int C,
+                                                int width) {
     int row = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP);
     if (row >= N) {
         return;
@@ -63,30 +64,30 @@ static __global__ void forward(Real *out, float *mean, float *rstd, const Real *
 
 /* A warp per row: din[row] += ..., with two sums over the row first:
 
-       static __global__ void input_backward(Real *din, const Real *dout, const Real *in,
-                                             const float *mean, const float *rstd,
-                                             const Real *weight, int N, int C, int width);
+       static __global__ void layernorm_input_kernel(Real *din, const Real *dout, const Real *in,
+                                                     const float *mean, const float *rstd,
+                                                     const Real *weight, int N, int C, int width);
  */
 
 /* partial (LAYERNORM_BLOCKS, 2, C): what each row block adds to dweight, then to dbias:
 
-       static __global__ void parameter_partials(float *partial, const Real *dout, const Real *in,
-                                                 const float *mean, const float *rstd, int N,
-                                                 int C);
+       static __global__ void layernorm_partials_kernel(float *partial, const Real *dout,
+                                                        const Real *in, const float *mean,
+                                                        const float *rstd, int N, int C);
  */
 
 /* A thread per column: dweight[c] and dbias[c] += what the row blocks have left, in their order:
 
-       static __global__ void add_partials(float *dweight, float *dbias, const float *partial,
-                                           int C);
+       static __global__ void layernorm_add_kernel(float *dweight, float *dbias,
+                                                   const float *partial, int C);
  */
 
 extern "C" void GPU(layernorm_forward)(Real *out, float *mean, float *rstd, const Real *in,
                                        const Real *weight, const Real *bias, int N, int C) {
     int width = C % PACK == 0 ? PACK : 1;
     if (N > 0) {
-        forward<<<blocks_for(N, THREADS / WARP), THREADS>>>(out, mean, rstd, in, weight, bias, N, C,
-                                                            width);
+        layernorm_forward_kernel<<<blocks_for(N, THREADS / WARP), THREADS>>>(
+            out, mean, rstd, in, weight, bias, N, C, width);
         LAUNCHED("layernorm_forward");
     }
 }
@@ -101,8 +102,8 @@ extern "C" void GPU(layernorm_backward)(Real *din, float *dweight, float *dbias,
         return;
     }
     (void)din, (void)dout, (void)in, (void)mean, (void)rstd, (void)weight;
-    TODO("task 6: input_backward, and launch it (about 35 lines)");
-    TODO("task 7: parameter_partials, and launch it (about 35 lines)");
+    TODO("task 6: layernorm_input_kernel, and launch it (about 35 lines)");
+    TODO("task 7: layernorm_partials_kernel, and launch it (about 35 lines)");
     (void)dweight, (void)dbias;
-    TODO("task 8: add_partials, and launch it (about 15 lines)");
+    TODO("task 8: layernorm_add_kernel, and launch it (about 15 lines)");
 }

@@ -21,12 +21,12 @@ enum { THREADS = TENSOR_BLOCK / PACK, ADDERS = 256, WARP = 32 };
 
 /* partial[block] = sum of squares of the block's numbers:
 
-       static __global__ void partial_sums(double *partial, TensorList list);
+       static __global__ void sumsq_partials_kernel(double *partial, TensorList list);
  */
 
 /* One block: out[0] += all partial sums.
 
-       static __global__ void add_partials(float *out, const double *partial, size_t count);
+       static __global__ void sumsq_add_kernel(float *out, const double *partial, size_t count);
  */
 
 extern "C" void sumsq_gpu(float *out, TensorList x, const Workspace *workspace) {
@@ -37,7 +37,7 @@ extern "C" void sumsq_gpu(float *out, TensorList x, const Workspace *workspace) 
     }
     size_t blocks = x.length / TENSOR_BLOCK;
     (void)blocks;
-    TODO("task 1: block_sum and partial_sums, and launch it (about 25 lines)");
+    TODO("task 1: block_sum and sumsq_partials_kernel, and launch it (about 25 lines)");
     (void)out;
-    TODO("task 2: add_partials, and launch it (about 12 lines)");
+    TODO("task 2: sumsq_add_kernel, and launch it (about 12 lines)");
 }

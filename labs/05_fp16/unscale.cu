@@ -14,7 +14,8 @@ enum { THREADS = 256 };
 
 /* grad *= inv_scale, and found_inf[0] = 1 where a block has met inf or NaN:
 
-       static __global__ void unscale(Real *grad, size_t n, float inv_scale, float *found_inf);
+       static __global__ void unscale_kernel(Real *grad, size_t n, float inv_scale,
+                                             float *found_inf);
  */
 
 extern "C" void unscale_gpu(float *grad, size_t n, float inv_scale, float *found_inf) {

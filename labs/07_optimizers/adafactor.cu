@@ -36,20 +36,21 @@ GIVEN static __device__ double block_sum(double x) {
 
 /* R of the tensor blockIdx.y, and C of it:
 
-       static __global__ void row_means(TensorList row, TensorList col, TensorList grad,
-                                        float beta2, float epsilon);
-       static __global__ void column_means(TensorList col, TensorList grad, float beta2,
-                                           float epsilon);
+       static __global__ void adafactor_rows_kernel(TensorList row, TensorList col, TensorList grad,
+                                                    float beta2, float epsilon);
+       static __global__ void adafactor_columns_kernel(TensorList col, TensorList grad, float beta2,
+                                                       float epsilon);
  */
 
 /* g / sqrt(R C) of each number, the sums of its square, the factor, and the update:
 
-       static __global__ void partial_squares(double *partial, TensorList row, TensorList col,
-                                              TensorList grad);
-       static __global__ void tensor_factor(double *partial, TensorList row, TensorList grad,
-                                            Adafactor adafactor);
-       static __global__ void update(TensorList weight, TensorList row, TensorList col,
-                                     TensorList grad, const double *factor, Adafactor adafactor);
+       static __global__ void adafactor_squares_kernel(double *partial, TensorList row,
+                                                       TensorList col, TensorList grad);
+       static __global__ void adafactor_factor_kernel(double *partial, TensorList row,
+                                                      TensorList grad, Adafactor adafactor);
+       static __global__ void adafactor_update_kernel(TensorList weight, TensorList row,
+                                                      TensorList col, TensorList grad,
+                                                      const double *factor, Adafactor adafactor);
  */
 
 extern "C" void adafactor_gpu(TensorList weight, TensorList row, TensorList col, TensorList grad,
@@ -63,6 +64,8 @@ extern "C" void adafactor_gpu(TensorList weight, TensorList row, TensorList col,
     float beta2 = (float)(1 - pow(t, -(double)adafactor.power));
     dim3 shares(SHARES, (unsigned)weight.count);
     (void)row, (void)col, (void)grad, (void)beta2, (void)shares;
-    TODO("task 3: row_means and column_means, and launch them (about 45 lines)");
-    TODO("task 4: partial_squares, tensor_factor and update, and launch them (about 55 lines)");
+    TODO("task 3: adafactor_rows_kernel and adafactor_columns_kernel, and launch them (about 45 "
+         "lines)");
+    TODO("task 4: adafactor_squares_kernel, adafactor_factor_kernel and adafactor_update_kernel, "
+         "and launch them (about 55 lines)");
 }

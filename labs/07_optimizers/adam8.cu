@@ -23,9 +23,9 @@ enum { THREADS = ADAM8_BLOCK, WARP = 32, WARPS = THREADS / WARP };
 
 /* One update of the numbers of a block:
 
-       static __global__ void update(TensorList weight, const Moment8 *m, const Moment8 *v,
-                                     TensorList grad, Codebooks codebooks, AdamW adamw,
-                                     float correct1, float correct2);
+       static __global__ void adam8_kernel(TensorList weight, const Moment8 *m, const Moment8 *v,
+                                           TensorList grad, Codebooks codebooks, AdamW adamw,
+                                           float correct1, float correct2);
  */
 
 extern "C" void adam8_gpu(TensorList weight, const Moment8 *m, const Moment8 *v, TensorList grad,
@@ -38,5 +38,5 @@ extern "C" void adam8_gpu(TensorList weight, const Moment8 *m, const Moment8 *v,
     float correct1 = (float)(1 / (1 - pow((double)adamw.beta1, t)));
     float correct2 = (float)(1 / (1 - pow((double)adamw.beta2, t)));
     (void)m, (void)v, (void)grad, (void)codebooks, (void)correct1, (void)correct2;
-    TODO("task 2: block_absmax, nearest and update, and launch it (about 60 lines)");
+    TODO("task 2: block_absmax, nearest and adam8_kernel, and launch it (about 60 lines)");
 }

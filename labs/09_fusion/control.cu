@@ -5,21 +5,23 @@
 #include "common/lab.h"
 #include "kernels/real.cuh"
 
-/* How threads map to data. clip: a single thread. update: as in adamw.cu of lab 02, a thread for
-   PACK neighbours of the flat index. Compiled once, without a precision: Real is a float. */
+/* How threads map to data. clip_kernel: a single thread. adamw_controlled_kernel: as in adamw.cu of
+   lab 02, a thread for PACK neighbours of the flat index. Compiled once, without a precision: Real
+   is a float. */
 
 enum { THREADS = 256 };
 
 /* Norm and factor, by one thread:
 
-       static __global__ void clip(StepResult *result, float max_norm);
+       static __global__ void clip_kernel(StepResult *result, float max_norm);
  */
 
 /* One update of PACK elements by each thread; nothing where found is not 0:
 
-       static __global__ void update(TensorList weight, TensorList m, TensorList v, TensorList grad,
-                                     AdamW adamw, const StepControl *control,
-                                     const StepResult *result);
+       static __global__ void adamw_controlled_kernel(TensorList weight, TensorList m, TensorList v,
+                                                      TensorList grad, AdamW adamw,
+                                                      const StepControl *control,
+                                                      const StepResult *result);
  */
 
 extern "C" void control_clip(StepResult *result, float max_norm) {

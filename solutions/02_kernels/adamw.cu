@@ -14,9 +14,9 @@ enum { THREADS = 256 };
 
 /* One update of PACK elements by each thread:
 
-       static __global__ void update(TensorList weight, TensorList m, TensorList v,
-                                     TensorList grad, AdamW adamw, float correct1,
-                                     float correct2);
+       static __global__ void adamw_kernel(TensorList weight, TensorList m, TensorList v,
+                                           TensorList grad, AdamW adamw, float correct1,
+                                           float correct2);
  */
 #ifndef STUB
 /* The list's numbers at a place. */
@@ -24,8 +24,8 @@ static __device__ inline Real *reals_at(TensorList list, TensorPlace at) {
     return (Real *)tensor_at(list, at);
 }
 
-static __global__ void update(TensorList weight, TensorList m, TensorList v, TensorList grad,
-                              AdamW adamw, float correct1, float correct2) {
+static __global__ void adamw_kernel(TensorList weight, TensorList m, TensorList v, TensorList grad,
+                                    AdamW adamw, float correct1, float correct2) {
     size_t index = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
     TensorPlace at = tensor_find(weight, index);
     if (at.left == 0) {
@@ -59,11 +59,11 @@ extern "C" void adamw_gpu(TensorList weight, TensorList m, TensorList v, TensorL
     float correct1 = (float)(1 / (1 - pow((double)adamw.beta1, t)));
     float correct2 = (float)(1 / (1 - pow((double)adamw.beta2, t)));
 #ifndef STUB
-    update<<<blocks_for(weight.length, THREADS * PACK), THREADS>>>(weight, m, v, grad, adamw,
-                                                                   correct1, correct2);
+    adamw_kernel<<<blocks_for(weight.length, THREADS * PACK), THREADS>>>(weight, m, v, grad, adamw,
+                                                                         correct1, correct2);
     LAUNCHED("adamw");
 #else
     (void)m, (void)v, (void)grad, (void)correct1, (void)correct2;
-    TODO("task 3: update, and launch it (about 30 lines)");
+    TODO("task 3: adamw_kernel, and launch it (about 30 lines)");
 #endif
 }

@@ -10,10 +10,10 @@
    with a whole pack. V need not be a multiple of PACK: the last pack of a row may be a part of one,
    and what lies after it is padding, which is nobody's.
 
-   forward: a block per row. Its threads take the row's packs, one after the other: each logit is
+   Forward: a block per row. Its threads take the row's packs, one after the other: each logit is
    read once, since the running sum is scaled whenever a larger maximum comes.
 
-   backward: a thread per pack, row after row. lse is known, so no element needs another. */
+   Backward: a thread per pack, row after row. lse is known, so no element needs another. */
 
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP };
 
@@ -26,8 +26,10 @@ struct Seen {
 
 /* A block per row: losses[row] and lse[row]:
 
-       static __global__ void forward(float *losses, float *lse, const Real *logits,
-                                      const int32_t *targets, int V, int stride);
+       static __global__ void crossentropy_forward_kernel(float *losses, float *lse,
+                                                          const Real *logits,
+                                                          const int32_t *targets, int V,
+                                                          int stride);
  */
 #ifndef STUB
 /* With PACK more logits; -INFINITY adds nothing. */
@@ -68,8 +70,8 @@ static __device__ inline Seen by_block(Seen seen) {
     return seen;
 }
 
-static __global__ void forward(float *losses, float *lse, const Real *logits,
-                               const int32_t *targets, int V, int stride) {
+static __global__ void crossentropy_forward_kernel(float *losses, float *lse, const Real *logits,
+                                                   const int32_t *targets, int V, int stride) {
     int row = blockIdx.x;
     const Real *of_row = logits + (size_t)row * stride;
     Seen seen = {-FLT_MAX, 0};
@@ -93,13 +95,14 @@ static __global__ void forward(float *losses, float *lse, const Real *logits,
 
 /* A thread per PACK logits: dlogits += ..., or = ... where it is logits:
 
-       static __global__ void backward(Real *dlogits, const Real *logits, const float *lse,
-                                       const int32_t *targets, float dloss, int N, int V,
-                                       int stride);
+       static __global__ void crossentropy_backward_kernel(Real *dlogits, const Real *logits,
+                                                           const float *lse, const int32_t *targets,
+                                                           float dloss, int N, int V, int stride);
  */
 #ifndef STUB
-static __global__ void backward(Real *dlogits, const Real *logits, const float *lse,
-                                const int32_t *targets, float dloss, int N, int V, int stride) {
+static __global__ void crossentropy_backward_kernel(Real *dlogits, const Real *logits,
+                                                    const float *lse, const int32_t *targets,
+                                                    float dloss, int N, int V, int stride) {
     size_t pack = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     int packs = (V + PACK - 1) / PACK; /* of a row */
     int row = (int)(pack / packs), first = (int)(pack % packs) * PACK;
@@ -128,11 +131,11 @@ extern "C" void GPU(crossentropy_forward)(float *losses, float *lse, const Real 
         return;
     }
 #ifndef STUB
-    forward<<<N, THREADS>>>(losses, lse, logits, targets, V, stride);
+    crossentropy_forward_kernel<<<N, THREADS>>>(losses, lse, logits, targets, V, stride);
     LAUNCHED("crossentropy_forward");
 #else
     (void)losses, (void)lse, (void)logits, (void)targets;
-    TODO("task 4: forward, and launch it (about 60 lines)");
+    TODO("task 4: crossentropy_forward_kernel, and launch it (about 60 lines)");
 #endif
 }
 
@@ -145,11 +148,11 @@ extern "C" void GPU(crossentropy_backward)(Real *dlogits, const Real *logits, co
     }
 #ifndef STUB
     size_t packs = (size_t)N * ((V + PACK - 1) / PACK);
-    backward<<<blocks_for(packs, THREADS), THREADS>>>(dlogits, logits, lse, targets, dloss, N, V,
-                                                      stride);
+    crossentropy_backward_kernel<<<blocks_for(packs, THREADS), THREADS>>>(
+        dlogits, logits, lse, targets, dloss, N, V, stride);
     LAUNCHED("crossentropy_backward");
 #else
     (void)dlogits, (void)logits, (void)lse, (void)targets, (void)dloss;
-    TODO("task 5: backward, and launch it (about 30 lines)");
+    TODO("task 5: crossentropy_backward_kernel, and launch it (about 30 lines)");
 #endif
 }

@@ -6,21 +6,22 @@
 
 /* How threads map to data.
 
-   forward and input_backward: a warp per row. Its lanes take `width` neighbours at a time, PACK of
-   them in one 16-byte access, and add up with warp_sum(): no barrier, no shared memory. Where C is
-   not a multiple of PACK, rows do not begin at multiples of 16 bytes; there the width is 1. What a
-   load_pack() of width 1 leaves out is 0 and adds nothing to a sum.
+   layernorm_forward_kernel and layernorm_input_kernel: a warp per row. Its lanes take `width`
+   neighbours at a time, PACK of them in one 16-byte access, and add up with warp_sum(): no barrier,
+   no shared memory. Where C is not a multiple of PACK, rows do not begin at multiples of 16 bytes;
+   there the width is 1. What a load_pack() of width 1 leaves out is 0 and adds nothing to a sum.
 
-   parameter_partials: here the sum goes down a column, over rows. A block takes WARP columns of one
-   of LAYERNORM_BLOCKS row blocks: threadIdx.x is the column, so that a warp reads neighbours, and
-   threadIdx.y counts the rows in steps of PHASES.
+   layernorm_partials_kernel: here the sum goes down a column, over rows. A block takes WARP columns
+   of one of LAYERNORM_BLOCKS row blocks: threadIdx.x is the column, so that a warp reads
+   neighbours, and threadIdx.y counts the rows in steps of PHASES.
 
-   add_partials: a thread per column adds up what the row blocks have left. */
+   layernorm_add_kernel: a thread per column adds up what the row blocks have left. */
 
 enum { THREADS = 256, WARP = 32, PHASES = THREADS / WARP };
 
-static __global__ void forward(Real *out, float *mean, float *rstd, const Real *in,
-                               const Real *weight, const Real *bias, int N, int C, int width) {
+static __global__ void layernorm_forward_kernel(Real *out, float *mean, float *rstd, const Real *in,
+                                                const Real *weight, const Real *bias, int N, int C,
+                                                int width) {
     int row = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP);
     if (row >= N) {
         return;
@@ -63,14 +64,14 @@ static __global__ void forward(Real *out, float *mean, float *rstd, const Real *
 
 /* A warp per row: din[row] += ..., with two sums over the row first:
 
-       static __global__ void input_backward(Real *din, const Real *dout, const Real *in,
-                                             const float *mean, const float *rstd,
-                                             const Real *weight, int N, int C, int width);
+       static __global__ void layernorm_input_kernel(Real *din, const Real *dout, const Real *in,
+                                                     const float *mean, const float *rstd,
+                                                     const Real *weight, int N, int C, int width);
  */
 #ifndef STUB
-static __global__ void input_backward(Real *din, const Real *dout, const Real *in,
-                                      const float *mean, const float *rstd, const Real *weight,
-                                      int N, int C, int width) {
+static __global__ void layernorm_input_kernel(Real *din, const Real *dout, const Real *in,
+                                              const float *mean, const float *rstd,
+                                              const Real *weight, int N, int C, int width) {
     int row = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP);
     if (row >= N) {
         return;
@@ -106,21 +107,23 @@ static __global__ void input_backward(Real *din, const Real *dout, const Real *i
 
 /* partial (LAYERNORM_BLOCKS, 2, C): what each row block adds to dweight, then to dbias:
 
-       static __global__ void parameter_partials(float *partial, const Real *dout, const Real *in,
-                                                 const float *mean, const float *rstd, int N,
-                                                 int C);
+       static __global__ void layernorm_partials_kernel(float *partial, const Real *dout,
+                                                        const Real *in, const float *mean,
+                                                        const float *rstd, int N, int C);
  */
 #ifndef STUB
-static __global__ void parameter_partials(float *partial, const Real *dout, const Real *in,
-                                          const float *mean, const float *rstd, int N, int C) {
+static __global__ void layernorm_partials_kernel(float *partial, const Real *dout, const Real *in,
+                                                 const float *mean, const float *rstd, int N,
+                                                 int C) {
     __shared__ float dweight[PHASES][WARP], dbias[PHASES][WARP];
     int c = (int)(blockIdx.x * WARP + threadIdx.x);
     int block_rows = (N + LAYERNORM_BLOCKS - 1) / LAYERNORM_BLOCKS;
     int begin = blockIdx.y * block_rows;
-    int end = begin + block_rows < N ? begin + block_rows : N;
+    /* so the compiler knows how often the loop runs, and has four rows on their way at once */
+    int end = c >= C ? begin : begin + block_rows < N ? begin + block_rows : N;
     float sum_x = 0, sum = 0;
     /* this thread's rows: sum_x = sum of dout * x, sum = sum of dout */
-    for (int row = begin + (int)threadIdx.y; row < end && c < C; row += PHASES) {
+    for (int row = begin + (int)threadIdx.y; row < end; row += PHASES) {
         size_t at = (size_t)row * C + c;
         float dy = to_float(dout[at]);
         sum_x += dy * ((to_float(in[at]) - mean[row]) * rstd[row]);
@@ -144,11 +147,12 @@ static __global__ void parameter_partials(float *partial, const Real *dout, cons
 
 /* A thread per column: dweight[c] and dbias[c] += what the row blocks have left, in their order:
 
-       static __global__ void add_partials(float *dweight, float *dbias, const float *partial,
-                                           int C);
+       static __global__ void layernorm_add_kernel(float *dweight, float *dbias,
+                                                   const float *partial, int C);
  */
 #ifndef STUB
-static __global__ void add_partials(float *dweight, float *dbias, const float *partial, int C) {
+static __global__ void layernorm_add_kernel(float *dweight, float *dbias, const float *partial,
+                                            int C) {
     int c = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (c >= C) {
         return;
@@ -167,8 +171,8 @@ extern "C" void GPU(layernorm_forward)(Real *out, float *mean, float *rstd, cons
                                        const Real *weight, const Real *bias, int N, int C) {
     int width = C % PACK == 0 ? PACK : 1;
     if (N > 0) {
-        forward<<<blocks_for(N, THREADS / WARP), THREADS>>>(out, mean, rstd, in, weight, bias, N, C,
-                                                            width);
+        layernorm_forward_kernel<<<blocks_for(N, THREADS / WARP), THREADS>>>(
+            out, mean, rstd, in, weight, bias, N, C, width);
         LAUNCHED("layernorm_forward");
     }
 }
@@ -184,26 +188,26 @@ extern "C" void GPU(layernorm_backward)(Real *din, float *dweight, float *dbias,
     }
 #ifndef STUB
     int width = C % PACK == 0 ? PACK : 1;
-    input_backward<<<blocks_for(N, THREADS / WARP), THREADS>>>(din, dout, in, mean, rstd, weight, N,
-                                                               C, width);
+    layernorm_input_kernel<<<blocks_for(N, THREADS / WARP), THREADS>>>(din, dout, in, mean, rstd,
+                                                                       weight, N, C, width);
     LAUNCHED("layernorm_backward, input");
 #else
     (void)din, (void)dout, (void)in, (void)mean, (void)rstd, (void)weight;
-    TODO("task 6: input_backward, and launch it (about 35 lines)");
+    TODO("task 6: layernorm_input_kernel, and launch it (about 35 lines)");
 #endif
 #ifndef STUB
     float *partial = (float *)workspace->data;
     dim3 grid(blocks_for(C, WARP), LAYERNORM_BLOCKS), threads(WARP, PHASES);
-    parameter_partials<<<grid, threads>>>(partial, dout, in, mean, rstd, N, C);
+    layernorm_partials_kernel<<<grid, threads>>>(partial, dout, in, mean, rstd, N, C);
     LAUNCHED("layernorm_backward, partial sums");
 #else
-    TODO("task 7: parameter_partials, and launch it (about 35 lines)");
+    TODO("task 7: layernorm_partials_kernel, and launch it (about 35 lines)");
 #endif
 #ifndef STUB
-    add_partials<<<blocks_for(C, THREADS), THREADS>>>(dweight, dbias, partial, C);
+    layernorm_add_kernel<<<blocks_for(C, THREADS), THREADS>>>(dweight, dbias, partial, C);
     LAUNCHED("layernorm_backward, their sum");
 #else
     (void)dweight, (void)dbias;
-    TODO("task 8: add_partials, and launch it (about 15 lines)");
+    TODO("task 8: layernorm_add_kernel, and launch it (about 15 lines)");
 #endif
 }

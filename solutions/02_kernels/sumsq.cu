@@ -36,10 +36,10 @@ static __device__ double block_sum(double x) {
 
 /* partial[block] = sum of squares of the block's numbers:
 
-       static __global__ void partial_sums(double *partial, TensorList list);
+       static __global__ void sumsq_partials_kernel(double *partial, TensorList list);
  */
 #ifndef STUB
-static __global__ void partial_sums(double *partial, TensorList list) {
+static __global__ void sumsq_partials_kernel(double *partial, TensorList list) {
     size_t index = ((size_t)blockIdx.x * THREADS + threadIdx.x) * PACK;
     TensorPlace at = tensor_find(list, index);
     float x[PACK];
@@ -57,10 +57,10 @@ static __global__ void partial_sums(double *partial, TensorList list) {
 
 /* One block: out[0] += all partial sums.
 
-       static __global__ void add_partials(float *out, const double *partial, size_t count);
+       static __global__ void sumsq_add_kernel(float *out, const double *partial, size_t count);
  */
 #ifndef STUB
-static __global__ void add_partials(float *out, const double *partial, size_t count) {
+static __global__ void sumsq_add_kernel(float *out, const double *partial, size_t count) {
     double sum = 0;
     for (size_t i = threadIdx.x; i < count; i += ADDERS) {
         sum += partial[i];
@@ -81,17 +81,17 @@ extern "C" void sumsq_gpu(float *out, TensorList x, const Workspace *workspace) 
     size_t blocks = x.length / TENSOR_BLOCK;
 #ifndef STUB
     double *partial = (double *)workspace->data;
-    partial_sums<<<(unsigned)blocks, THREADS>>>(partial, x);
+    sumsq_partials_kernel<<<(unsigned)blocks, THREADS>>>(partial, x);
     LAUNCHED("sumsq, partial sums");
 #else
     (void)blocks;
-    TODO("task 1: block_sum and partial_sums, and launch it (about 25 lines)");
+    TODO("task 1: block_sum and sumsq_partials_kernel, and launch it (about 25 lines)");
 #endif
 #ifndef STUB
-    add_partials<<<1, ADDERS>>>(out, partial, blocks);
+    sumsq_add_kernel<<<1, ADDERS>>>(out, partial, blocks);
     LAUNCHED("sumsq, their sum");
 #else
     (void)out;
-    TODO("task 2: add_partials, and launch it (about 12 lines)");
+    TODO("task 2: sumsq_add_kernel, and launch it (about 12 lines)");
 #endif
 }

@@ -31,10 +31,10 @@ union Floats {
 
 /* real() rounds a float to the storage type, to_float() is exact: kernels/real.cuh has both.
 
-       static __global__ void from_float(Real *out, const float *in, size_t n);
+       static __global__ void cast_from_float_kernel(Real *out, const float *in, size_t n);
  */
 #ifndef STUB
-static __global__ void from_float(Real *out, const float *in, size_t n) {
+static __global__ void cast_from_float_kernel(Real *out, const float *in, size_t n) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * FOUR;
     if (first + FOUR <= n) {
         Floats from;
@@ -52,7 +52,7 @@ static __global__ void from_float(Real *out, const float *in, size_t n) {
 }
 #endif
 
-static __global__ void to_floats(float *out, const Real *in, size_t n) {
+static __global__ void cast_to_float_kernel(float *out, const Real *in, size_t n) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * FOUR;
     if (first + FOUR <= n) {
         Reals from;
@@ -74,7 +74,7 @@ extern "C" void GPU(cast_from_float)(Real *out, const float *in, size_t n) {
         return;
     }
 #ifndef STUB
-    from_float<<<blocks_for(n, THREADS * FOUR), THREADS>>>(out, in, n);
+    cast_from_float_kernel<<<blocks_for(n, THREADS * FOUR), THREADS>>>(out, in, n);
     LAUNCHED("cast_from_float");
 #else
     (void)out, (void)in;
@@ -85,7 +85,7 @@ extern "C" void GPU(cast_from_float)(Real *out, const float *in, size_t n) {
 /* This direction is given: the other one is like it. */
 extern "C" void GPU(cast_to_float)(float *out, const Real *in, size_t n) {
     if (n > 0) {
-        to_floats<<<blocks_for(n, THREADS * FOUR), THREADS>>>(out, in, n);
+        cast_to_float_kernel<<<blocks_for(n, THREADS * FOUR), THREADS>>>(out, in, n);
         LAUNCHED("cast_to_float");
     }
 }

@@ -14,10 +14,11 @@ enum { THREADS = 256 };
 
 /* grad *= inv_scale, and found_inf[0] = 1 where a block has met inf or NaN:
 
-       static __global__ void unscale(Real *grad, size_t n, float inv_scale, float *found_inf);
+       static __global__ void unscale_kernel(Real *grad, size_t n, float inv_scale,
+                                             float *found_inf);
  */
 #ifndef STUB
-static __global__ void unscale(Real *grad, size_t n, float inv_scale, float *found_inf) {
+static __global__ void unscale_kernel(Real *grad, size_t n, float inv_scale, float *found_inf) {
     size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
     bool found = false;
     if (first < n) {
@@ -40,7 +41,8 @@ extern "C" void unscale_gpu(float *grad, size_t n, float inv_scale, float *found
         return;
     }
 #ifndef STUB
-    unscale<<<blocks_for(n, THREADS * PACK), THREADS>>>((Real *)grad, n, inv_scale, found_inf);
+    unscale_kernel<<<blocks_for(n, THREADS * PACK), THREADS>>>((Real *)grad, n, inv_scale,
+                                                               found_inf);
     LAUNCHED("unscale");
 #else
     (void)grad, (void)inv_scale, (void)found_inf;

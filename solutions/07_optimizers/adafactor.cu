@@ -36,14 +36,14 @@ GIVEN static __device__ double block_sum(double x) {
 
 /* R of the tensor blockIdx.y, and C of it:
 
-       static __global__ void row_means(TensorList row, TensorList col, TensorList grad,
-                                        float beta2, float epsilon);
-       static __global__ void column_means(TensorList col, TensorList grad, float beta2,
-                                           float epsilon);
+       static __global__ void adafactor_rows_kernel(TensorList row, TensorList col, TensorList grad,
+                                                    float beta2, float epsilon);
+       static __global__ void adafactor_columns_kernel(TensorList col, TensorList grad, float beta2,
+                                                       float epsilon);
  */
 #ifndef STUB
-static __global__ void row_means(TensorList row, TensorList col, TensorList grad, float beta2,
-                                 float epsilon) {
+static __global__ void adafactor_rows_kernel(TensorList row, TensorList col, TensorList grad,
+                                             float beta2, float epsilon) {
     TensorEntry R = row.tensor[blockIdx.y];
     size_t J = col.tensor[blockIdx.y].n;
     for (size_t i = blockIdx.x; i < R.n; i += SHARES) {
@@ -59,7 +59,8 @@ static __global__ void row_means(TensorList row, TensorList col, TensorList grad
     }
 }
 
-static __global__ void column_means(TensorList col, TensorList grad, float beta2, float epsilon) {
+static __global__ void adafactor_columns_kernel(TensorList col, TensorList grad, float beta2,
+                                                float epsilon) {
     __shared__ float sums[HEIGHT][WIDTH];
     TensorEntry C = col.tensor[blockIdx.y], g = grad.tensor[blockIdx.y];
     size_t J = C.n, I = J > 0 ? g.n / J : 0;
@@ -86,12 +87,13 @@ static __global__ void column_means(TensorList col, TensorList grad, float beta2
 
 /* g / sqrt(R C) of each number, the sums of its square, the factor, and the update:
 
-       static __global__ void partial_squares(double *partial, TensorList row, TensorList col,
-                                              TensorList grad);
-       static __global__ void tensor_factor(double *partial, TensorList row, TensorList grad,
-                                            Adafactor adafactor);
-       static __global__ void update(TensorList weight, TensorList row, TensorList col,
-                                     TensorList grad, const double *factor, Adafactor adafactor);
+       static __global__ void adafactor_squares_kernel(double *partial, TensorList row,
+                                                       TensorList col, TensorList grad);
+       static __global__ void adafactor_factor_kernel(double *partial, TensorList row,
+                                                      TensorList grad, Adafactor adafactor);
+       static __global__ void adafactor_update_kernel(TensorList weight, TensorList row,
+                                                      TensorList col, TensorList grad,
+                                                      const double *factor, Adafactor adafactor);
  */
 #ifndef STUB
 /* U without mean(R). */
@@ -102,8 +104,8 @@ static __device__ inline float scaled(TensorList row, TensorList col, TensorList
     return *tensor_at(grad, at) / of_row / sqrtf(C.data[at.offset % C.n]);
 }
 
-static __global__ void partial_squares(double *partial, TensorList row, TensorList col,
-                                       TensorList grad) {
+static __global__ void adafactor_squares_kernel(double *partial, TensorList row, TensorList col,
+                                                TensorList grad) {
     TensorPlace at = tensor_find(grad, (size_t)blockIdx.x * THREADS + threadIdx.x);
     double U = at.left > 0 ? (double)scaled(row, col, grad, at) : 0;
     double sum = block_sum(U * U);
@@ -113,8 +115,8 @@ static __global__ void partial_squares(double *partial, TensorList row, TensorLi
 }
 
 /* In place of the tensor's first partial sum. */
-static __global__ void tensor_factor(double *partial, TensorList row, TensorList grad,
-                                     Adafactor adafactor) {
+static __global__ void adafactor_factor_kernel(double *partial, TensorList row, TensorList grad,
+                                               Adafactor adafactor) {
     TensorEntry R = row.tensor[blockIdx.x], g = grad.tensor[blockIdx.x];
     double *own = partial + g.first / TENSOR_BLOCK, squares = 0, rows = 0;
     for (size_t i = threadIdx.x; i < (g.n + TENSOR_BLOCK - 1) / TENSOR_BLOCK; i += THREADS) {
@@ -132,8 +134,9 @@ static __global__ void tensor_factor(double *partial, TensorList row, TensorList
     }
 }
 
-static __global__ void update(TensorList weight, TensorList row, TensorList col, TensorList grad,
-                              const double *factor, Adafactor adafactor) {
+static __global__ void adafactor_update_kernel(TensorList weight, TensorList row, TensorList col,
+                                               TensorList grad, const double *factor,
+                                               Adafactor adafactor) {
     TensorPlace at = tensor_find(weight, (size_t)blockIdx.x * THREADS + threadIdx.x);
     if (at.left == 0) {
         return;
@@ -156,24 +159,26 @@ extern "C" void adafactor_gpu(TensorList weight, TensorList row, TensorList col,
     float beta2 = (float)(1 - pow(t, -(double)adafactor.power));
     dim3 shares(SHARES, (unsigned)weight.count);
 #ifndef STUB
-    row_means<<<shares, THREADS>>>(row, col, grad, beta2, adafactor.epsilon);
+    adafactor_rows_kernel<<<shares, THREADS>>>(row, col, grad, beta2, adafactor.epsilon);
     LAUNCHED("adafactor, rows");
-    column_means<<<shares, THREADS>>>(col, grad, beta2, adafactor.epsilon);
+    adafactor_columns_kernel<<<shares, THREADS>>>(col, grad, beta2, adafactor.epsilon);
     LAUNCHED("adafactor, columns");
 #else
     (void)row, (void)col, (void)grad, (void)beta2, (void)shares;
-    TODO("task 3: row_means and column_means, and launch them (about 45 lines)");
+    TODO("task 3: adafactor_rows_kernel and adafactor_columns_kernel, and launch them (about 45 "
+         "lines)");
 #endif
 #ifndef STUB
     unsigned blocks = (unsigned)(weight.length / TENSOR_BLOCK);
     double *partial = (double *)workspace->data;
-    partial_squares<<<blocks, THREADS>>>(partial, row, col, grad);
+    adafactor_squares_kernel<<<blocks, THREADS>>>(partial, row, col, grad);
     LAUNCHED("adafactor, squares");
-    tensor_factor<<<(unsigned)weight.count, THREADS>>>(partial, row, grad, adafactor);
+    adafactor_factor_kernel<<<(unsigned)weight.count, THREADS>>>(partial, row, grad, adafactor);
     LAUNCHED("adafactor, factors");
-    update<<<blocks, THREADS>>>(weight, row, col, grad, partial, adafactor);
+    adafactor_update_kernel<<<blocks, THREADS>>>(weight, row, col, grad, partial, adafactor);
     LAUNCHED("adafactor, update");
 #else
-    TODO("task 4: partial_squares, tensor_factor and update, and launch them (about 55 lines)");
+    TODO("task 4: adafactor_squares_kernel, adafactor_factor_kernel and adafactor_update_kernel, "
+         "and launch them (about 55 lines)");
 #endif
 }

@@ -58,9 +58,9 @@ static __device__ unsigned char nearest(const float *Q, float x) {
 
 /* One update of the numbers of a block:
 
-       static __global__ void update(TensorList weight, const Moment8 *m, const Moment8 *v,
-                                     TensorList grad, Codebooks codebooks, AdamW adamw,
-                                     float correct1, float correct2);
+       static __global__ void adam8_kernel(TensorList weight, const Moment8 *m, const Moment8 *v,
+                                           TensorList grad, Codebooks codebooks, AdamW adamw,
+                                           float correct1, float correct2);
  */
 #ifndef STUB
 /* A moment as it was stored. */
@@ -86,9 +86,9 @@ static __device__ void store(Moment8 moment, size_t offset, bool inside, float x
     }
 }
 
-static __global__ void update(TensorList weight, const Moment8 *m_list, const Moment8 *v_list,
-                              TensorList grad, Codebooks codebooks, AdamW adamw, float correct1,
-                              float correct2) {
+static __global__ void adam8_kernel(TensorList weight, const Moment8 *m_list, const Moment8 *v_list,
+                                    TensorList grad, Codebooks codebooks, AdamW adamw,
+                                    float correct1, float correct2) {
     __shared__ float Q_m[ADAM8_CODES], Q_v[ADAM8_CODES];
     Q_m[threadIdx.x] = codebooks.m[threadIdx.x];
     Q_v[threadIdx.x] = codebooks.v[threadIdx.x];
@@ -120,11 +120,11 @@ extern "C" void adam8_gpu(TensorList weight, const Moment8 *m, const Moment8 *v,
     float correct1 = (float)(1 / (1 - pow((double)adamw.beta1, t)));
     float correct2 = (float)(1 / (1 - pow((double)adamw.beta2, t)));
 #ifndef STUB
-    update<<<(unsigned)(weight.length / THREADS), THREADS>>>(weight, m, v, grad, *codebooks, adamw,
-                                                             correct1, correct2);
+    adam8_kernel<<<(unsigned)(weight.length / THREADS), THREADS>>>(weight, m, v, grad, *codebooks,
+                                                                   adamw, correct1, correct2);
     LAUNCHED("adam8");
 #else
     (void)m, (void)v, (void)grad, (void)codebooks, (void)correct1, (void)correct2;
-    TODO("task 2: block_absmax, nearest and update, and launch it (about 60 lines)");
+    TODO("task 2: block_absmax, nearest and adam8_kernel, and launch it (about 60 lines)");
 #endif
 }

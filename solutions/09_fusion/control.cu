@@ -5,17 +5,18 @@
 #include "common/lab.h"
 #include "kernels/real.cuh"
 
-/* How threads map to data. clip: a single thread. update: as in adamw.cu of lab 02, a thread for
-   PACK neighbours of the flat index. Compiled once, without a precision: Real is a float. */
+/* How threads map to data. clip_kernel: a single thread. adamw_controlled_kernel: as in adamw.cu of
+   lab 02, a thread for PACK neighbours of the flat index. Compiled once, without a precision: Real
+   is a float. */
 
 enum { THREADS = 256 };
 
 /* Norm and factor, by one thread:
 
-       static __global__ void clip(StepResult *result, float max_norm);
+       static __global__ void clip_kernel(StepResult *result, float max_norm);
  */
 #ifndef STUB
-static __global__ void clip(StepResult *result, float max_norm) {
+static __global__ void clip_kernel(StepResult *result, float max_norm) {
     float norm = sqrtf(result->sum);
     result->norm = norm;
     result->factor = max_norm > 0 && !(norm <= max_norm) ? max_norm / (norm + 1e-6f) : 1;
@@ -24,17 +25,20 @@ static __global__ void clip(StepResult *result, float max_norm) {
 
 /* One update of PACK elements by each thread; nothing where found is not 0:
 
-       static __global__ void update(TensorList weight, TensorList m, TensorList v, TensorList grad,
-                                     AdamW adamw, const StepControl *control,
-                                     const StepResult *result);
+       static __global__ void adamw_controlled_kernel(TensorList weight, TensorList m, TensorList v,
+                                                      TensorList grad, AdamW adamw,
+                                                      const StepControl *control,
+                                                      const StepResult *result);
  */
 #ifndef STUB
 static __device__ inline Real *reals_at(TensorList list, TensorPlace at) {
     return (Real *)tensor_at(list, at);
 }
 
-static __global__ void update(TensorList weight, TensorList m, TensorList v, TensorList grad,
-                              AdamW adamw, const StepControl *control, const StepResult *result) {
+static __global__ void adamw_controlled_kernel(TensorList weight, TensorList m, TensorList v,
+                                               TensorList grad, AdamW adamw,
+                                               const StepControl *control,
+                                               const StepResult *result) {
     size_t index = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK;
     TensorPlace at = tensor_find(weight, index);
     if (at.left == 0 || result->found != 0) {
@@ -63,7 +67,7 @@ static __global__ void update(TensorList weight, TensorList m, TensorList v, Ten
 
 extern "C" void control_clip(StepResult *result, float max_norm) {
 #ifndef STUB
-    clip<<<1, 1>>>(result, max_norm);
+    clip_kernel<<<1, 1>>>(result, max_norm);
     LAUNCHED("control_clip");
 #else
     (void)result, (void)max_norm;
@@ -77,8 +81,8 @@ extern "C" void control_adamw(TensorList weight, TensorList m, TensorList v, Ten
         return;
     }
 #ifndef STUB
-    update<<<blocks_for(weight.length, THREADS * PACK), THREADS>>>(weight, m, v, grad, adamw,
-                                                                   control, result);
+    adamw_controlled_kernel<<<blocks_for(weight.length, THREADS * PACK), THREADS>>>(
+        weight, m, v, grad, adamw, control, result);
     LAUNCHED("control_adamw");
 #else
     (void)m, (void)v, (void)grad, (void)adamw, (void)control, (void)result;

@@ -8,14 +8,15 @@
 /* How threads map to data. A warp per row, as in layernorm.cu: its lanes take `width` neighbours at
    a time, PACK of them or, where C is not a multiple of PACK, 1.
 
-   forward: the sum is needed three times, for the mean, the variance and the output. It is kept in
-   shared memory, a row for each warp: what a lane puts there, it alone reads again, so there is no
-   barrier. The row decides how many warps a block has.
+   residual_norm_kernel: the sum is needed three times, for the mean, the variance and the output.
+   It is kept in shared memory, a row for each warp: what a lane puts there, it alone reads again,
+   so there is no barrier. The row decides how many warps a block has.
 
-   input_backward: as in layernorm.cu, lab 02's task 6, and the branch's gradient is written on the
-   way.
+   residual_norm_input_kernel: as in layernorm.cu, lab 02's task 6, and the branch's gradient is
+   written on the way.
 
-   parameter_partials, add_partials: sums down the columns, as in layernorm.cu. */
+   residual_norm_partials_kernel, residual_norm_add_kernel: sums down the columns, as in
+   layernorm.cu. */
 
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP, PHASES = WARPS, ROOM = 48 << 10 };
 
@@ -29,9 +30,10 @@ static int warps_for(int C) {
 /* A warp per row: sum, out, mean[row], rstd[row]. The mask of a pack: add_masked(); of a single
    number, where width is 1: add_masked_one().
 
-       static __global__ void forward(Real *sum, Real *out, float *mean, float *rstd,
-                                      const Real *stream, const Real *branch, const Real *weight,
-                                      const Real *bias, int N, int C, int width, Mask mask);
+       static __global__ void residual_norm_kernel(Real *sum, Real *out, float *mean, float *rstd,
+                                                   const Real *stream, const Real *branch,
+                                                   const Real *weight, const Real *bias, int N,
+                                                   int C, int width, Mask mask);
  */
 #ifndef STUB
 /* sum (PACK) += x under the mask of the elements from `first` on. */
@@ -44,9 +46,10 @@ static __device__ inline void add_branch(float sum[PACK], const float x[PACK], s
     }
 }
 
-static __global__ void forward(Real *sum, Real *out, float *mean, float *rstd, const Real *stream,
-                               const Real *branch, const Real *weight, const Real *bias, int N,
-                               int C, int width, Mask mask) {
+static __global__ void residual_norm_kernel(Real *sum, Real *out, float *mean, float *rstd,
+                                            const Real *stream, const Real *branch,
+                                            const Real *weight, const Real *bias, int N, int C,
+                                            int width, Mask mask) {
     extern __shared__ float rows[];
     int lane = threadIdx.x % WARP;
     int row = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP);
@@ -94,15 +97,17 @@ static __global__ void forward(Real *sum, Real *out, float *mean, float *rstd, c
 /* A warp per row: dsum += the gradient through the norm, and dbranch += dropout(dsum), or = where
    it is dout:
 
-       static __global__ void input_backward(Real *dsum, Real *dbranch, const Real *dout,
-                                             const Real *sum, const float *mean, const float *rstd,
-                                             const Real *weight, int N, int C, int width,
-                                             Mask mask);
+       static __global__ void residual_norm_input_kernel(Real *dsum, Real *dbranch,
+                                                         const Real *dout, const Real *sum,
+                                                         const float *mean, const float *rstd,
+                                                         const Real *weight, int N, int C,
+                                                         int width, Mask mask);
  */
 #ifndef STUB
-static __global__ void input_backward(Real *dsum, Real *dbranch, const Real *dout, const Real *sum,
-                                      const float *mean, const float *rstd, const Real *weight,
-                                      int N, int C, int width, Mask mask) {
+static __global__ void residual_norm_input_kernel(Real *dsum, Real *dbranch, const Real *dout,
+                                                  const Real *sum, const float *mean,
+                                                  const float *rstd, const Real *weight, int N,
+                                                  int C, int width, Mask mask) {
     int row = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP);
     if (row >= N) {
         return;
@@ -147,15 +152,16 @@ static __global__ void input_backward(Real *dsum, Real *dbranch, const Real *dou
    twice since files of students include none of each other, and a header that both include would
    give lab 02's answer away. */
 #ifndef STUB
-static __global__ void parameter_partials(float *partial, const Real *dout, const Real *sum,
-                                          const float *mean, const float *rstd, int N, int C) {
+static __global__ void residual_norm_partials_kernel(float *partial, const Real *dout,
+                                                     const Real *sum, const float *mean,
+                                                     const float *rstd, int N, int C) {
     __shared__ float dweight[PHASES][WARP], dbias[PHASES][WARP];
     int c = (int)(blockIdx.x * WARP + threadIdx.x);
     int block_rows = (N + LAYERNORM_BLOCKS - 1) / LAYERNORM_BLOCKS;
     int begin = blockIdx.y * block_rows;
-    int end = begin + block_rows < N ? begin + block_rows : N;
+    int end = c >= C ? begin : begin + block_rows < N ? begin + block_rows : N;
     float sum_x = 0, sum_1 = 0;
-    for (int row = begin + (int)threadIdx.y; row < end && c < C; row += PHASES) {
+    for (int row = begin + (int)threadIdx.y; row < end; row += PHASES) {
         size_t at = (size_t)row * C + c;
         float dy = to_float(dout[at]);
         sum_x += dy * ((to_float(sum[at]) - mean[row]) * rstd[row]);
@@ -175,7 +181,8 @@ static __global__ void parameter_partials(float *partial, const Real *dout, cons
     }
 }
 
-static __global__ void add_partials(float *dweight, float *dbias, const float *partial, int C) {
+static __global__ void residual_norm_add_kernel(float *dweight, float *dbias, const float *partial,
+                                                int C) {
     int c = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (c >= C) {
         return;
@@ -201,14 +208,14 @@ extern "C" void GPU(residual_norm_forward)(Real *sum, Real *out, float *mean, fl
     }
 #ifndef STUB
     size_t shared = (size_t)warps * C * sizeof(float);
-    forward<<<blocks_for(N, warps), warps * WARP, shared>>>(sum, out, mean, rstd, stream, branch,
-                                                            weight, bias, N, C, width, mask);
+    residual_norm_kernel<<<blocks_for(N, warps), warps * WARP, shared>>>(
+        sum, out, mean, rstd, stream, branch, weight, bias, N, C, width, mask);
     LAUNCHED("residual_norm_forward");
 #else
     (void)sum, (void)out, (void)mean, (void)rstd, (void)stream, (void)branch, (void)weight;
     (void)bias, (void)width, (void)warps, (void)mask;
-    TODO("task 1: forward, and launch it with a row of shared memory for each warp (about 45 "
-         "lines)");
+    TODO("task 1: residual_norm_kernel, and launch it with a row of shared memory for each warp "
+         "(about 45 lines)");
 #endif
 }
 
@@ -228,12 +235,12 @@ extern "C" void GPU(residual_norm_backward)(Real *dsum, Real *dbranch, float *dw
 #ifndef STUB
     dim3 grid(blocks_for(C, WARP), LAYERNORM_BLOCKS), threads(WARP, PHASES);
     /* First what needs dout whole: in place, the branch's gradient takes its room. */
-    parameter_partials<<<grid, threads>>>(partial, dout, sum, mean, rstd, N, C);
+    residual_norm_partials_kernel<<<grid, threads>>>(partial, dout, sum, mean, rstd, N, C);
     LAUNCHED("residual_norm_backward, partial sums");
-    add_partials<<<blocks_for(C, THREADS), THREADS>>>(dweight, dbias, partial, C);
+    residual_norm_add_kernel<<<blocks_for(C, THREADS), THREADS>>>(dweight, dbias, partial, C);
     LAUNCHED("residual_norm_backward, their sum");
-    input_backward<<<blocks_for(N, WARPS), THREADS>>>(dsum, dbranch, dout, sum, mean, rstd, weight,
-                                                      N, C, width, mask);
+    residual_norm_input_kernel<<<blocks_for(N, WARPS), THREADS>>>(dsum, dbranch, dout, sum, mean,
+                                                                  rstd, weight, N, C, width, mask);
     LAUNCHED("residual_norm_backward, input");
 #else
     (void)dsum, (void)dbranch, (void)dweight, (void)dbias, (void)dout, (void)sum, (void)mean;

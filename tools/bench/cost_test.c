@@ -61,8 +61,8 @@ static double triangles(double size) {
     return s.B * s.NH * s.T * (s.T + SECTOR / size) / 2 * size;
 }
 
-/* Of attention: a launch writes the addresses of `arrays` matrices of each head, one array after the
-   other, and each product reads three of these arrays. */
+/* Of attention: a launch writes the addresses of `arrays` matrices of each head, an array for each
+   matrix, and each product reads three of these arrays. */
 static double addresses(int arrays, int product[][3], int products) {
     enum { MOST = 16 };
     size_t array = (size_t)SHAPE.B * SHAPE.NH * sizeof(void *);

@@ -1,5 +1,6 @@
 /* A linear layer by cuBLASLt: product, bias and GELU in one call, against plain loops. */
 #include <cublasLt.h>
+#include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 #include <math.h>
@@ -99,7 +100,10 @@ int main() {
     for (int i = 0; i < ROWS * OUT; i++) {
         MUST(fabsf(output[i] - wanted(i / OUT, i % OUT)) < 1e-4f);
     }
-    run(handle, x, w, b, y, aux);
+    cublasHandle_t plain; /* of cuBLAS, which serves as one of cuBLASLt */
+    GOOD(cublasCreate(&plain));
+    run((cublasLtHandle_t)plain, x, w, b, y, aux);
+    GOOD(cublasDestroy(plain));
     OK(cudaMemcpy(output, y, sizeof output, cudaMemcpyDeviceToHost));
     OK(cudaMemcpy(before, aux, sizeof before, cudaMemcpyDeviceToHost));
     for (int i = 0; i < ROWS * OUT; i++) {
