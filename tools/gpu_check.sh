@@ -129,12 +129,14 @@ if [ $dry ]; then
     bench_ops=--small
     bench_steps=
     series="--size tiny"
+    profiled="$small --bf16 --attention flash --max_steps 3"
 else
     large="--device gpu --n_layer 12 --n_head 12 --n_embd 768 --n_positions 1024 --vocab_size 50257
         --per_device_train_batch_size 4 --eval_fraction 0 --max_steps 5 --logging_steps 1"
     bench_ops=
     bench_steps="--only gpt2-124M --limit 170"
     series="--size seeds"
+    profiled="$large --bf16 --attention flash --per_device_train_batch_size 8 --max_steps 8"
 fi
 
 # both PROGRAM...: with plain and with flash attention.
@@ -174,6 +176,15 @@ ops_bench() {
     done
 }
 
+# Where the time of a step goes, op by op: tools/step_bound.py puts it beside the least time.
+profile() {
+    # shellcheck disable=SC2086
+    bounded "$train" $profiled --profile >"$results/profile-bf16.txt" 2>&1
+    status=$?
+    cat "$results/profile-bf16.txt"
+    return $status
+}
+
 step_bench() {
     # shellcheck disable=SC2086
     bounded "$python" tools/bench/bench.py "$programs/bench" --device gpu $bench_steps
@@ -200,7 +211,18 @@ check "the series, to the byte" 120 series
 check "compute-sanitizer memcheck" 60 sanitizer memcheck
 check "compute-sanitizer racecheck" 60 sanitizer racecheck
 check "bench: training steps, beside PyTorch" 200 step_bench
+check "where the time of a step goes" 60 profile
 check "bench: each op against the copy rate and the matmul rate" 120 ops_bench
+
+# The page is in a checkout alone, and its table needs the simulator.
+if [ -f "$here/docs/gpu.md" ] && [ -s "$results/profile-bf16.txt" ]; then
+    cd "$here" || exit 1
+    [ ! $dry ] || cp docs/gpu.md "$work/gpu.md"
+    gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
+    make -s build/bin/train build/bin/makespan >>"$log" 2>&1 &&
+        PAGE=$([ $dry ] && echo "$work/gpu.md" || echo docs/gpu.md) "$python" tools/step_bound.py \
+            --measured "$results/profile-bf16.txt" --on "${gpu:-a simulated GPU}, $(date -u +%Y-%m-%d)" 2>&1 | tee -a "$log"
+fi
 
 say ""
 say "gpu-check, $(($(date +%s) - began)) s:$summary"

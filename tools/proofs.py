@@ -182,6 +182,8 @@ def kit_proofs():
           for arch in ("", "sm_80", "sm_90")),
         Proof("nvcc: no kernel spills, and registers and accesses are as the handbook says", KIT + SIMULATOR + HOLES + ("tools/ptxas.py", "docs/kernels_table.md"),
               "tools/ptxas.py --check", NVCC, "there is no nvcc here"),
+        Proof("the least time of a step is what a dry run and the declared machines say", TRAIN + ("machines/", "tools/step_bound.py", "docs/gpu.md"),
+              f"{MAKE} build/bin/train build/bin/makespan\n tools/step_bound.py --check"),
         Proof("a planted spill and a changed count of registers are found", ("tools/ptxas.py", "tools/ptxas_test.py", "tools/class_folder.py"),
               "tools/ptxas_test.py"),
         Proof("fuzz corpora under sanitizers", UNIT + ("grader/schemas/",), "make -s SAN=1 'OPT=-O1 -g' replay"),
