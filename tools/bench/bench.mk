@@ -1,5 +1,5 @@
 # How fast and in how much memory: steps, techniques, each op by itself.
-.PHONY: bench bench-simulator bench-ops bench-busy bench-techniques bench-scaling bench-programs bench-check
+.PHONY: bench bench-simulator bench-ops bench-busy bench-techniques bench-scaling bench-growth bench-programs bench-check
 $B/bin/bench: $(addprefix $B/obj/tools/bench/,bench.o peak.o timing.o) $(call train_with,$(ALL_LABS))
 	$(link)
 $B/bin/bench-ops: $(addprefix $B/obj/tools/bench/,ops.o cases.o timing.o) $(call train_with,$(ALL_LABS))
@@ -29,7 +29,11 @@ bench-simulator:
 bench-scaling: $B/bin/train $B/bin/makespan
 	@$(MAKE) --no-print-directory mpi >/dev/null
 	@$(PYTHON) tools/bench/scaling.py --mpi build/mpi/bin/train --train $B/bin/train --makespan $B/bin/makespan $(ARGS)
+# Whether time grows as its formula, size by size; the handbook's figures: ARGS="--table docs/growth.csv".
+bench-growth: $B/bin/bench
+	@$(PYTHON) tools/bench/growth.py $< $(ARGS)
 # That they run and count right, in the simulator as well.
 bench-check: $B/bin/bench $B/bin/bench-ops $B/bin/bench-techniques $B/bin/train $B/bin/makespan
 	@OMP_NUM_THREADS=2 $(PYTHON) tools/bench/check.py $(wordlist 1,3,$^)
+	@$(PYTHON) tools/bench/growth.py $< --rounds 1 --most 2 >/dev/null || test $$? = 1
 	@$(PYTHON) tools/bench/scaling.py --train $B/bin/train --makespan $B/bin/makespan --most 4 >/dev/null
