@@ -14,7 +14,7 @@ import sys
 
 from class_folder import Stopped, Unusable, write_whole
 from exports import formats
-from exports.record import BadRecord, load
+from exports.record import BadRecord, load, told
 
 
 def scores(options):
@@ -69,7 +69,7 @@ def main():
         else:
             sys.stdout.buffer.write(data)
     except (BadRecord, Stopped, OSError) as error:
-        sys.exit(f"export: {error}")
+        sys.exit(f"export: {told(error)}")
     for line in bad:
         print(f"export: {line}", file=sys.stderr)
     sys.exit(1 if bad else 0)

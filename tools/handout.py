@@ -9,7 +9,6 @@ folder is searched for lines of the solutions before it is put in place.
 """
 import argparse
 import functools
-import glob
 import json
 import os
 import re

@@ -271,9 +271,10 @@ def class_proofs():
           for lab in ("00_bytes", "01_loop")),
         Proof("two hundred hand-ins of lab 00, killed on the way: each is graded once, memory stays flat", files + ("grader/proof/class_load.py",),
               f"{of_class} grader/proof/class_load.py --hand-ins 200 --kills 6 --out build/class-200"),
-        *(Proof(f"a class from week to week: {what}", CLASS + EXPORTS + ("CHANGELOG.md", "grader/proof/course_test.py"), f"grader/proof/course_test.py {tests}")
-          for what, tests in (("every layout, one rule; versions", "Layouts Release"), ("records, tables, course.json", "Weeks One Kinds Course"),
-                              ("killed, a full disk, a clock that jumps", "Ends"))),
+        *(Proof(f"a class from week to week: {what}", CLASS + EXPORTS + GRADES + ("CHANGELOG.md", "grader/proof/course_folder.py", f"grader/proof/{test}.py"),
+                f"grader/proof/{test}.py")
+          for what, test in (("every layout, one rule; what no honest class has", "layouts_test"), ("records, tables, course.json, versions", "course_test"),
+                             ("killed, a full disk, a clock that jumps", "ends_test"))),
         Proof("the same class by a Slurm array", files + ("tools/slurm_local.sh",),
               f"{of_class} tools/slurm_local.sh grader/proof/class_test.py --slurm 3 --lab 00_bytes --hand-ins 40 --out build/class-slurm",
               *SLURM),
@@ -305,7 +306,8 @@ def class_proofs():
         Proof("exports: every format, every hostile text, against its schema", EXPORTS + ("grader/proof/export_test.py",),
               "grader/proof/export_test.py"),
         Proof("grades: policies, rosters, columns, who moved, feedback, one student forgotten",
-              EXPORTS + GRADES + ("grader/proof/grades_test.py", "grader/proof/export_test.py"), "grader/proof/grades_test.py"),
+              EXPORTS + GRADES + tuple(f"grader/proof/{name}.py" for name in ("grades_folder", "grades_test", "policy_test", "forget_test", "export_test")),
+              "grader/proof/policy_test.py\n grader/proof/grades_test.py\n grader/proof/forget_test.py"),
         Proof("a class to try: fourteen graded in less than three minutes", CLASS + EXPORTS + GRADES + ("tools/try_class.py", "grader/proof/class_hand_ins.py"), TRY),
         Proof("what Classroom 50 runs writes its result.json", EXPORTS + HANDOUT + ("grader/proof/classroom50_test.py",), "grader/proof/classroom50_test.py"),
         Proof("packs for Gradescope and Autolab grade by themselves", EXPORTS + HANDOUT + ("grader/proof/pack_test.sh",),

@@ -8,7 +8,6 @@ A student's page shows what a student may see: --after-due-date shows what waits
 """
 import argparse
 import collections
-import glob
 import os
 import statistics
 import sys
@@ -18,7 +17,8 @@ import jinja2
 
 from bets import declared, shown
 from class_folder import Stopped, file_name, write_whole
-from exports.record import UNDECIDED, BadRecord, check_one_kind, headline, load, may_see, notes, one_line, passed, written
+from exports import layout
+from exports.record import UNDECIDED, BadRecord, check_one_kind, headline, load, may_see, notes, passed, told, written
 
 WIDTH, HEIGHT, FLOOR = 720, 220, 190   # of a chart, in units of its own
 BINS, MOST_DIAGNOSES = 10, 15
@@ -189,16 +189,10 @@ def class_page(environment, lab, records, bad):
 
 def read_class(out):
     """The records of all who have a hand-in, by name, each with the address of its page; and what is wrong with others."""
-    records, bad = [], []
-    for path in sorted(glob.glob(os.path.join(glob.escape(out), "records", "*.json"))):
-        try:
-            record = load(path)
-        except BadRecord as error:
-            bad.append(one_line(str(error)))
-            continue
-        name = record["name"] or one_line(os.path.basename(path)[:-5])
-        file = "student-" + file_name(os.path.basename(path)[:-5]) + ".html"
-        records.append(record | {"name": name, "file": file, "page": urllib.parse.quote(file)})
+    records, bad = layout.newest(out)
+    for record in records:
+        file = "student-" + file_name(os.path.basename(record["path"])[:-5]) + ".html"
+        record |= {"file": file, "page": urllib.parse.quote(file)}
     if not records and not bad:
         raise BadRecord(f"{out}: there is no record in {out}/records")
     return sorted(records, key=lambda record: record["name"].casefold()), bad
@@ -245,7 +239,7 @@ def main():
     try:
         sys.exit(run(parser.parse_args()))
     except (BadRecord, Stopped, OSError) as error:
-        sys.exit(f"report: {error}")
+        sys.exit(f"report: {told(error)}")
 
 
 if __name__ == "__main__":

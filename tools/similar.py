@@ -9,7 +9,6 @@ read it. With JPLAG it makes the folders that JPlag takes as well, and runs it.
 import argparse
 import concurrent.futures
 import itertools
-import json
 import os
 import shutil
 import subprocess
@@ -22,7 +21,7 @@ import from_hand_in
 import hand_ins
 import jplag
 from class_folder import Stopped, file_name, write_json, write_whole
-from exports.record import clean, one_line
+from exports.record import clean, one_line, told
 from grade_all import check_folders
 from hand_ins import shown
 from handout import solution
@@ -264,7 +263,7 @@ def main():
     try:
         sys.exit(run(parse()))
     except (Stopped, OSError, jinja2.TemplateError) as error:
-        print(f"similar: {error}", file=sys.stderr)
+        print(f"similar: {told(error) if isinstance(error, OSError) else error}", file=sys.stderr)
         sys.exit(2)
 
 

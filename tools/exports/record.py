@@ -4,6 +4,7 @@ A record is written by the grader, but names and texts in it come from a student
 format then escapes them in its own way.
 """
 import json
+import os
 import re
 
 from release import same_points
@@ -33,6 +34,12 @@ def clean(text, most=MOST_TEXT):
 def one_line(text):
     """For a name or a title."""
     return " ".join(clean(text, 200).split())
+
+
+def told(error):
+    """An error as one line; of the system's the file, and what is wrong with it."""
+    text = f"{os.fsdecode(error.filename)}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
+    return " ".join(clean(text).split())
 
 
 # ---- reading ----------------------------------------------------------------------------------------
