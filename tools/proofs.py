@@ -31,9 +31,9 @@ HANDOUT = CLASS + PAGES + ("tools/", "grader/proof/handout_test.py", "grader/pro
 TERMS = ("tools/term_values.py", "tools/course_repo.py", "tools/kit_files.py", "tools/handout.py", "grader/proof/terms_test.py")
 EXPORTS = GRADERS + ("grader/schemas/", "tools/export.py", "tools/exports/", "tools/report.py", "tools/report/", "tools/pack_grader.py", "tools/kit_files.py",
                      "tools/pack/", *GRADES_A_CLASS, "grader/proof/expecting.py")
-SIMILAR = ("tools/similar.py", "tools/similarity.py", "tools/fingerprints.py", "tools/jplag.py", "tools/report/", "tools/report.py", "tools/grade_all.py",
+SIMILAR = ("tools/similar.py", "tools/similarity.py", "tools/fingerprints.py", "tools/normal_form.py", "tools/jplag.py", "tools/report/", "tools/report.py", "tools/grade_all.py",
            "tools/hand_in_reader.py", "tools/class_folder.py", "tools/handout.py", "tools/leaks.py", "tools/lab_files.py", "tools/stub.sh", "solutions/", "labs/",
-           "grader/labs/", "kernels/*.h", "common/*.h", "grader/proof/similar_test.py", "grader/proof/another_hand.py", "grader/proof/disguise.py",
+           "grader/labs/", "kernels/*.h", "common/*.h", "grader/proof/similar_test.py", "grader/proof/another_hand.py", "grader/proof/disguise.py", "grader/proof/disguise_more.py", ".clang-format",
            "grader/proof/grader_proof.py", "grader/proof/class_hand_ins.py")
 GRADES = ("tools/grades.py", "tools/by_rules.py", "tools/regrade_diff.py", "tools/feedback.py", "tools/forget.py", "tools/share_record.py", "tools/class_folder.py", "tools/tools.mk")
 
@@ -301,6 +301,8 @@ def class_proofs():
         Proof("bets: asked, measured, handed in, and shown to the instructor", TRAIN + EXPORTS + HANDOUT + ("grader/proof/bets_test.py",),
               f"{MAKE} all\n grader/proof/bets_test.py"),
         Proof("hand-ins that are alike: eleven planted copies among 200, and what bad input gets", SIMILAR, "grader/proof/similar_test.py"),
+        Proof("hand-ins that are alike: copies in harder disguise, in labs by which nothing was tuned", SIMILAR + ("grader/proof/similar_more_test.py",),
+              "grader/proof/similar_more_test.py"),
         Proof("outcomes, figures for slides", ("labs/", "docs/outcomes.md", "tools/outcomes.py", "tools/slides.py", "tools/labs.py", "tools/lab_files.py",
               "tools/class_folder.py", "LICENSE", "grader/proof/fit_test.py"), "tools/outcomes.py\n grader/proof/fit_test.py"),
         Proof("exports: every format, every hostile text, against its schema", EXPORTS + ("grader/proof/export_test.py",),

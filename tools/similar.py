@@ -120,7 +120,7 @@ class Comparison:
         self.lab = lab
         self.hand_ins = [Source(name, files, fixed) for name, files in texts.items()]
         self.references = [Source(name, files, fixed, reference=True) for name, files in references.items()]
-        stub = Source("", stub_texts(lab), fixed).parts()
+        stub = Source("", stub_texts(lab), fixed, whole=False).parts()
         solved = Source(SOLUTION, solution_texts(lab), fixed, reference=True)
         among = Corpus(self.hand_ins + self.references, stub | solved.parts())
         with_solution = Corpus(self.hand_ins + [solved], stub)
@@ -138,9 +138,10 @@ class Comparison:
 # ---- what is written --------------------------------------------------------------------------------
 
 def pieces(text, places):
-    """[(text, number of the passage or 0)]. `places`: (begin, end, number), none in another."""
+    """[(text, number of the passage or 0)]. `places`: (begin, end, number); of two that overlap the second begins behind the first."""
     found, at = [], 0
     for begin, end, number in sorted(places):
+        begin, end = max(begin, at), max(end, at)
         found += [(text[at:begin], 0), (text[begin:end], number)]
         at = end
     return [each for each in [*found, (text[at:], 0)] if each[0]]
