@@ -122,7 +122,7 @@ def without_casts(tokens, types):
 
 
 def tokens_of(text, file, fixed=frozenset(), whole=True):
-    """The tokens that are compared. `fixed`: names that a writer cannot choose; `whole`: the text is no stub."""
+    """The tokens that are compared. `fixed`: names that a writer cannot choose; `whole`: the text is complete, as a stub is not."""
     words = written_out(text, file)
     named = normal_form.own_types(words)
     words, tokens, types = normal_form.of(without_announcements(words), named, whole), [], set()

@@ -22,7 +22,7 @@ LOOP = "while"
 
 
 class NotRead(Exception):
-    """This is no C that is understood here."""
+    """C as it is understood here is something else."""
 
 
 def texts(words):
@@ -97,7 +97,7 @@ def own_types(words):
 # ---- statements -------------------------------------------------------------------------------------
 
 class Node:
-    """A statement: its words up to its parts, the parts, and what stands between and behind them."""
+    """A statement: its words up to its parts, the parts, and what stands between and after them."""
 
     def __init__(self, kind, head, parts=(), between=(), after=()):
         self.kind, self.head, self.parts, self.between, self.after = kind, list(head), list(parts), list(between), list(after)
@@ -157,7 +157,7 @@ class Reader:
         return self.take(self.match[self.at + 1] + 1)
 
     def to(self, stop, begin=None):
-        """Behind the next `stop` that is in no brackets."""
+        """After the next `stop` that is in no brackets."""
         i = self.at if begin is None else begin
         while i < len(self.words) and self.words[i].word != stop:
             if self.words[i].word in CLOSING.values():

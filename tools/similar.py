@@ -138,7 +138,7 @@ class Comparison:
 # ---- what is written --------------------------------------------------------------------------------
 
 def pieces(text, places):
-    """[(text, number of the passage or 0)]. `places`: (begin, end, number); of two that overlap the second begins behind the first."""
+    """[(text, number of the passage or 0)]. `places`: (begin, end, number); of two that overlap the second begins where the first ends."""
     found, at = [], 0
     for begin, end, number in sorted(places):
         begin, end = max(begin, at), max(end, at)
