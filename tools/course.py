@@ -27,7 +27,7 @@ from lab_files import all_labs
 NAME = "course.json"
 PATHS = {"hidden": os.path.isdir, "secret": lambda path: True, "roster": os.path.isfile, "policy": os.path.isfile}
 KEYS = (*PATHS, "hints", "points", "labs")
-OTHERS = ("term",)   # the name of the term, which is not for grading
+OTHERS = ("term", "language")   # of the kit itself: the name of the term, what students read
 
 
 def is_number(value):

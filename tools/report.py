@@ -17,8 +17,8 @@ import jinja2
 
 from bets import declared, shown
 from class_folder import Stopped, file_name, write_whole
-from exports import layout
-from exports.record import UNDECIDED, BadRecord, check_one_kind, headline, load, may_see, notes, passed, told, written
+from exports import language, layout
+from exports.record import UNDECIDED, BadRecord, check_one_kind, headline, in_words_of_the_course, load, may_see, notes, passed, spoken, told, written
 
 WIDTH, HEIGHT, FLOOR = 720, 220, 190   # of a chart, in units of its own
 BINS, MOST_DIAGNOSES = 10, 15
@@ -34,7 +34,7 @@ def templates():
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "report")
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(folder), autoescape=True, trim_blocks=True,
                                      undefined=jinja2.StrictUndefined)
-    environment.filters["mib"] = mib
+    environment.filters |= {"mib": mib, "said": spoken}
     return environment
 
 
@@ -74,13 +74,14 @@ def tone(row):
 
 
 def student_page(environment, record, after_due_date, everything=False):
+    record = in_words_of_the_course(record)
     rows = [row for row in record["rows"] if everything or may_see(row, after_due_date)]
     shown = [row | {"tone": tone(row), "passed": passed(row), "written": written(row),
                     "charts": [timeline_chart(timeline) for timeline in row["timelines"]]} for row in rows]
     earned, points = (sum(row[key] for row in rows) for key in ("earned", "points"))
     return environment.get_template("student.html").render(
         record=record, rows=shown, headline=headline(record, rows), notes=notes(record, rows), earned=earned, points=points,
-        hidden_points=record["total"] - points)
+        hidden_points=record["total"] - points, language=language.here().name)
 
 
 # ---- a class ----------------------------------------------------------------------------------------
