@@ -335,7 +335,7 @@ class Course(Folder):
     def test_what_is_wrong_is_said(self):
         for text, words in (("{", "Expecting"), ("[]", "not an object"), ({"hide": "x"}, "there is no setting hide;"), ({"hidden": "x"}, "is not there"),
                             ({"hidden": 5}, "not a path"), ({"points": {"77": {}}}, "there is no lab 77"), ({"points": {LAB: {"params": "x"}}}, "points"),
-                            ({"points": {LAB: {"nothing": 5}}}, "has no check nothing"), ({"labs": {LAB: -1}}, "weight"), ({"hints": 4}, "hints"),
+                            ({"points": {LAB: {"nothing": 5}}}, "has no check nothing"), ({"labs": {LAB: -1}}, "weight"), ({"hints": 4}, "hints"), ({"hints": True}, "hints"), ('{"labs": {"00": NaN}}', "weight"),
                             ({"roster": "no.csv"}, "is not there"), ("[" * 100000, "recursion")):
             self.settings(text)
             said = self.grade(status=2)
@@ -352,7 +352,7 @@ class Course(Folder):
         for path in (f"{other}/records/{name}.json" for name in ("anna", "bert", "carl")):
             write(path, json.dumps(read(path) | {"lab": TWO}))
         os.unlink(f"{other}/records/bert.json")
-        self.settings({"labs": {"00": 1, "01": 3}})
+        self.settings("\ufeff" + json.dumps({"labs": {"00": 1, "01": 3}}))
         self.assertIn("3 students, 2 labs", self.run_tool("tools/class_table.py", self.place))
         with open(f"{self.place}/term.csv", encoding="utf-8-sig", newline="") as file:
             lines = list(csv.reader(file))
