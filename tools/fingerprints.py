@@ -10,8 +10,9 @@ import hashlib
 from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Name, Number, Operator, String, Text, Whitespace
 
+import c_reader
 import normal_form
-from normal_form import Word, is_type
+from c_reader import Word, is_type
 
 GRAM, WINDOW = 8, 4
 
@@ -47,8 +48,8 @@ def written_out(text, file):
     """The words, macros written out."""
     words, found = lexed(text, file), []
     try:
-        normal_form.expand(words, normal_form.macros_of(text, lambda part: lexed(part, file)), found)
-    except (normal_form.NotRead, RecursionError):
+        c_reader.expand(words, c_reader.macros_of(text, lambda part: lexed(part, file)), found)
+    except (c_reader.NotRead, RecursionError):
         return words
     return found
 
@@ -63,7 +64,7 @@ def without_announcements(words):
         statement.append(each)
         depth += {"{": 1, "}": -1}.get(each.word, 0)
         if depth == 0 and each.word in (";", "}"):
-            body = normal_form.texts(statement)
+            body = c_reader.texts(statement)
             announces = each.word == ";" and "{" not in body and (body[0] == "typedef" or ("(" in body and "=" not in body))
             kept += [] if announces else statement
             statement = []
@@ -124,7 +125,7 @@ def without_casts(tokens, types):
 def tokens_of(text, file, fixed=frozenset(), whole=True):
     """The tokens that are compared. `fixed`: names that a writer cannot choose; `whole`: the text is complete, as a stub is not."""
     words = written_out(text, file)
-    named = normal_form.own_types(words)
+    named = c_reader.own_types(words)
     words, tokens, types = normal_form.of(without_announcements(words), named, whole), [], set()
     own = declared_in(words)
     for i, word in enumerate(words):

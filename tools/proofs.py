@@ -31,7 +31,7 @@ HANDOUT = CLASS + PAGES + ("tools/", "grader/proof/handout_test.py", "grader/pro
 TERMS = ("tools/term_values.py", "tools/course_repo.py", "tools/kit_files.py", "tools/handout.py", "grader/proof/terms_test.py")
 EXPORTS = GRADERS + ("grader/schemas/", "tools/export.py", "tools/exports/", "tools/report.py", "tools/report/", "tools/pack_grader.py", "tools/kit_files.py",
                      "tools/pack/", *GRADES_A_CLASS, "grader/proof/expecting.py")
-SIMILAR = ("tools/similar.py", "tools/similarity.py", "tools/fingerprints.py", "tools/normal_form.py", "tools/jplag.py", "tools/report/", "tools/report.py", "tools/grade_all.py",
+SIMILAR = ("tools/similar.py", "tools/similarity.py", "tools/fingerprints.py", "tools/c_reader.py", "tools/normal_form.py", "tools/jplag.py", "tools/report/", "tools/report.py", "tools/grade_all.py",
            "tools/hand_in_reader.py", "tools/class_folder.py", "tools/handout.py", "tools/leaks.py", "tools/lab_files.py", "tools/stub.sh", "solutions/", "labs/",
            "grader/labs/", "kernels/*.h", "common/*.h", "grader/proof/similar_test.py", "grader/proof/another_hand.py", "grader/proof/disguise.py", "grader/proof/disguise_more.py", ".clang-format",
            "grader/proof/grader_proof.py", "grader/proof/class_hand_ins.py")

@@ -15,7 +15,7 @@ import unittest
 import another_hand
 import disguise_more
 import grader_proof as proof   # which finds tools/
-import normal_form
+import c_reader
 from class_hand_ins import right_files
 from fingerprints import lexed, tokens_of, without_announcements, written_out
 from lab_files import all_labs, read_lab
@@ -120,7 +120,7 @@ class Forms(unittest.TestCase):
         for text in ("int f( {", "}", "if", "int f(int n) { for (a; b) { } }", "(" * 5000, "{" * 20000, "int f(void) {" + "if (x) " * 20000 + ";}",
                      "#define A A A A A A A A\n#define B A A A A A A A A\n" * 3 + "B", "".join(f"#define X{i} X{i + 1} X{i + 1}\n" for i in range(64)) + "X0",
                      "#define F(a) a a\n" + "F(" * 3000, "do x();", "case", "else else"):
-            self.assertLessEqual(len(tokens_of(text, "x.c")), normal_form.MOST_WORDS + len(lexed(text, "x.c")), text[:40])
+            self.assertLessEqual(len(tokens_of(text, "x.c")), c_reader.MOST_WORDS + len(lexed(text, "x.c")), text[:40])
 
 
 class Hands(unittest.TestCase):
@@ -128,8 +128,8 @@ class Hands(unittest.TestCase):
 
     def is_read(self, text, name):
         try:
-            normal_form.Reader(without_announcements(written_out(text, name))).all()
-        except normal_form.NotRead:
+            c_reader.Reader(without_announcements(written_out(text, name))).all()
+        except c_reader.NotRead:
             self.fail(f"{name}: cannot be read:\n{text}")
         if name.endswith(".c"):
             done = subprocess.run(["gcc", "-I.", "-Icudasim/include", "-std=gnu11", "-fopenmp", "-fsyntax-only", "-x", "c", "-"], input=text,
