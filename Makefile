@@ -92,7 +92,7 @@ MPI_LIBS := $(if $(MPI),$(or $(call of_mpi,libs,link),$(no_mpi)))
 $(if $(filter mpi mpirun,$(MAKECMDGOALS)),$(if $(and $(shell command -v mpirun),$(call of_mpi,libs,link)),,$(no_mpi)))
 
 HANDOUT := $(wildcard labs/.stubs)
-KITS_OWN := test prove prove-lab check stubs try-class grade-all grade-one similar slides report term late columns feedback regrade-diff forget gradescope autolab classroom50 handout course-repo manifest gpu-check gpu-pack coverage fuzz
+KITS_OWN := test prove prove-lab check stubs try-class grade-all grade-one similar slides report term late columns feedback regrade-diff forget record-to-share gradescope autolab classroom50 handout course-repo manifest sentences languages gpu-check gpu-pack coverage fuzz
 $(if $(and $(HANDOUT),$(filter $(KITS_OWN),$(MAKECMDGOALS))),$(error \
   'make $(filter $(KITS_OWN),$(MAKECMDGOALS))' is not available in a handout))
 

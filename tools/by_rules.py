@@ -3,7 +3,7 @@ import sys
 
 from class_folder import Stopped, Unusable
 from exports.policy import BadPolicy
-from exports.record import BadRecord
+from exports.record import BadRecord, told
 
 
 def add_options(parser):
@@ -21,7 +21,7 @@ def end(tool, work):
         print(f"{tool}: {error}", file=sys.stderr)
         sys.exit(2)
     except (Stopped, OSError) as error:
-        sys.exit(f"{tool}: {error}")
+        sys.exit(f"{tool}: {told(error)}")
     for line in said:
         print(f"{tool}: {line}", file=sys.stderr)
     sys.exit(1 if said else 0)

@@ -2,8 +2,8 @@
 SOURCES = $(shell git ls-files '*.c' '*.h' '*.cu' '*.cuh' 2>/dev/null || \
              find kernels common train cudasim grader labs solutions -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 FORMATTED = $(filter-out $(KNOWN:%=labs/%) $(APART:%=labs/%) grader/proof/example/labs/%.c grader/proof/example/labs/%.cu,$(SOURCES))
-.PHONY: check check-format check-arrows check-stubs check-headers check-warnings check-table check-words check-names check-mutants check-prove check-release check-absent check-labs format
-check: check-format check-arrows check-stubs check-terms check-headers check-warnings check-table check-words check-names check-mutants check-prove check-release check-absent check-labs
+.PHONY: check check-format check-arrows check-stubs check-headers check-warnings check-table check-words check-names check-mutants check-prove check-release check-absent check-labs check-sentences format
+check: check-format check-arrows check-stubs check-terms check-headers check-warnings check-table check-words check-names check-mutants check-prove check-release check-absent check-labs check-sentences
 	@echo "check: all good"
 
 format:
@@ -36,6 +36,9 @@ check-prove:
 # Every lab.json of the kit is as its schema says, and so is the page about them.
 check-labs:
 	@tools/lab_keys.py --check
+# languages/sentences.pot has every sentence that a student can be told.
+check-sentences:
+	@tools/sentences.py check
 # The newest entry of CHANGELOG.md is that of VERSION, and numbers say whether points change.
 check-release:
 	@tools/release.py

@@ -242,6 +242,8 @@ def read_record(path):
         record["score"] = reader.read(record)["score"]
         texts = [record["hand_in"]["stamp"], record["judge"], *(record.setdefault(key, "") for key in LATER)]
         return record if all(isinstance(text, str) for text in texts) else None
+    except PermissionError as error:   # it may be whole: nothing must take its place
+        raise stopped(path, error) from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError, reader.BadRecord):
         return None
 

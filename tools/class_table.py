@@ -15,7 +15,7 @@ import course as settings_file
 from class_folder import Stopped, Unusable, write_whole
 from exports import layout
 from exports.formats import BYTE_ORDER_MARK, cell
-from exports.record import BadRecord, check_one_kind
+from exports.record import BadRecord, check_one_kind, told
 from report import templates
 
 NONE, WAITS, REFUSED = "-", "not decided", "refused"
@@ -131,7 +131,7 @@ def main():
         print(f"term: {error}", file=sys.stderr)
         sys.exit(2)
     except (BadRecord, Stopped, OSError) as error:
-        sys.exit(f"term: {error}")
+        sys.exit(f"term: {told(error)}")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from lab_files import all_labs
 NAME = "course.json"
 PATHS = {"hidden": os.path.isdir, "secret": lambda path: True, "roster": os.path.isfile, "policy": os.path.isfile}
 KEYS = (*PATHS, "hints", "points", "labs")
-OTHERS = ("term",)   # the name of the term, which is not for grading
+OTHERS = ("term", "language")   # of the kit itself: the name of the term, what students read
 
 
 def is_number(value):
@@ -71,7 +71,7 @@ def check_points(points, path):
 def read(path):
     """The settings of a file, each of which is right as far as that can be seen; paths as they are from here."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:   # some editors put a mark in front
             settings = json.load(file)
     except (OSError, ValueError, RecursionError) as error:
         raise Unusable(f"{path}: {error.strerror if isinstance(error, OSError) else error}") from None
@@ -87,7 +87,7 @@ def read(path):
             settings[key] = os.path.normpath(os.path.join(os.path.dirname(path), settings[key]))
             if not is_there(settings[key]):
                 raise Unusable(f"{path}: {key}: {settings[key]} is not there")
-    if settings.get("hints", 3) not in (1, 2, 3):
+    if settings.get("hints", 3) not in (1, 2, 3) or isinstance(settings.get("hints"), bool):
         raise Unusable(f"{path}: hints must be 1, 2 or 3")
     settings["points"], settings["labs"] = by_lab(settings, "points", path), by_lab(settings, "labs", path)
     check_points(settings["points"], path)

@@ -38,12 +38,21 @@ def write_term(folder, term):
             write(os.path.join(folder, "labs", lab, name), cut_out(solution, "-DSTUB"))
 
 
+def settings_here():
+    """What course.json of the kit says already: the language."""
+    try:
+        with open(term_values.COURSE_FILE, encoding="utf-8") as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return {}
+
+
 def write_staff(folder, term):
     for path, source in leaving().items():
         os.makedirs(os.path.dirname(os.path.join(folder, path)) or folder, exist_ok=True)
         shutil.copy2(source, os.path.join(folder, path))
     write_term(folder, term)
-    write(os.path.join(folder, term_values.COURSE_FILE), json.dumps({"term": term}, indent=2) + "\n")
+    write(os.path.join(folder, term_values.COURSE_FILE), json.dumps(settings_here() | {"term": term}, indent=2) + "\n")
 
 
 def commit(folder, message):

@@ -14,7 +14,7 @@ import sys
 
 from class_folder import Stopped, Unusable, write_whole
 from exports import formats
-from exports.record import BadRecord, load
+from exports.record import BadRecord, in_words_of_the_course, load, told
 
 
 def scores(options):
@@ -47,7 +47,7 @@ def export(options):
         return formats.gradescope_pending(options.path), []
     if options.format == "scores":
         return scores(options)
-    return formats.FORMATS[options.format](load(options.path), options.after_due_date), []
+    return formats.FORMATS[options.format](in_words_of_the_course(load(options.path)), options.after_due_date), []
 
 
 def main():
@@ -69,7 +69,7 @@ def main():
         else:
             sys.stdout.buffer.write(data)
     except (BadRecord, Stopped, OSError) as error:
-        sys.exit(f"export: {error}")
+        sys.exit(f"export: {told(error)}")
     for line in bad:
         print(f"export: {line}", file=sys.stderr)
     sys.exit(1 if bad else 0)

@@ -17,7 +17,7 @@ import by_rules
 from class_folder import file_name, write_whole
 from exports import layout, policy, roster
 from exports.formats import number
-from exports.record import BadRecord
+from exports.record import BadRecord, spoken
 from report import student_page, templates
 
 PARTICIPANT = re.compile(r"_(\d+)_assignsubmission_")   # in the name of a hand-in as Moodle gives it
@@ -28,9 +28,9 @@ def sentence(result):
     """What counts, for the student."""
     lines = [f"Lab {result['lab']}, {result['name']}", f"points    {number(result['raw'])} of {number(result['total'])}"]
     if result["why"] not in ("", "no deadline"):
-        lines += [f"loss      {number(result['loss'])}: {result['why']}"]
+        lines += [f"loss      {number(result['loss'])}: {', '.join(map(spoken, result['why'].split(', ')))}"]
         lines += [f"late by   {policy.duration(result['late'])}"] if result["late"] else []
-    return "\n".join([*lines, f"counts    {number(result['final'])}"]) + "\n"
+    return "\n".join(map(spoken, [*lines, f"counts    {number(result['final'])}"])) + "\n"
 
 
 def files_of(environment, result, after_due_date):
@@ -56,9 +56,9 @@ def participants(results, rows):
     for record, row in pairs:
         found[record["name"]] = row["participant"]
     for result in results:
-        said, (lms, number_of) = PARTICIPANT.search(result["record"]["from"]), result["record"]["lms"]
-        if said or lms == "moodle" and number_of:
-            found[result["name"]] = said[1] if said else number_of
+        named, (lms, number_of) = PARTICIPANT.search(result["record"]["from"]), result["record"]["lms"]
+        if named or lms == "moodle" and number_of:
+            found[result["name"]] = named[1] if named else number_of
     return found
 
 
@@ -71,11 +71,11 @@ def run(options):
     layout.settle(options, options.out)
     rows = roster.load(options.roster) if options.roster else []
     data = policy.load(options.policy) if options.policy else None
-    records, said = layout.newest(options.out)
+    records, told = layout.newest(options.out)
     if not records:
         raise BadRecord(f"{options.out}: there is no record in {options.out}/records")
     results, more = policy.results(data, records, rows)
-    said += more + [f"{result['name']}: no feedback: the grader could not decide" for result in results if result["undecided"]]
+    told += more + [f"{result['name']}: no feedback: the grader could not decide" for result in results if result["undecided"]]
     results = [result for result in results if not result["undecided"]]
     environment = templates()
     folder = os.path.join(options.out, "feedback")
@@ -88,7 +88,7 @@ def run(options):
         if options.moodle and numbers.get(result["name"]):
             in_moodle.update({f"{moodle_folder(result['name'], numbers[result['name']])}/{name}": text for name, text in files.items()})
         elif options.moodle:
-            said.append(f"{result['name']}: not for Moodle: neither the hand-in's name nor the roster has the participant's number")
+            told.append(f"{result['name']}: not for Moodle: neither the hand-in's name nor the roster has the participant's number")
     for left in sorted(name for name in os.listdir(folder) if name.endswith(".zip") and name not in made):
         os.unlink(os.path.join(folder, left))   # of one who has withdrawn since
     print(f"{folder}: {len(made)} zip files")
@@ -96,7 +96,7 @@ def run(options):
         path = os.path.join(options.out, "feedback-moodle.zip")
         write_whole(path, zipped(in_moodle))
         print(f"{path}: {len({name.split('/')[0] for name in in_moodle})} folders: \"Upload multiple feedback files in a zip\"")
-    return said
+    return told
 
 
 def main():

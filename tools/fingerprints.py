@@ -6,19 +6,19 @@ fingerprint in both, wherever it stands. Pygments cuts the tokens.
 """
 import collections
 import hashlib
-import re
 
 from pygments.lexers import get_lexer_by_name
-from pygments.token import Comment, Keyword, Name, Number, String, Text, Whitespace
+from pygments.token import Comment, Name, Number, Operator, String, Text, Whitespace
+
+import c_reader
+import normal_form
+from c_reader import Word, is_type
 
 GRAM, WINDOW = 8, 4
 
 Token = collections.namedtuple("Token", "word begin end")      # as it is compared, and its place in the text
 Print = collections.namedtuple("Print", "number first last")   # a fingerprint, and its tokens
 
-QUALIFIERS = {"const", "static", "inline", "restrict", "volatile", "register", "extern", "signed", "unsigned", "struct", "enum", "union",
-              "__restrict__"}
-TYPE = re.compile(r"[A-Z]+[a-z]\w*$|\w+_t$")   # Trainer, size_t: as the kit and C call their types
 LEFT_OUT = {"{", "}"}
 SAME = {"->": "."}
 FREE = "name"
@@ -29,16 +29,28 @@ def lexer_of(file):
 
 
 def lexed(text, file):
-    """(kind, word, begin) of all that a compiler reads. Pygments cuts `->` and `+=` in two: here they are one again."""
+    """The words that a compiler reads. Pygments cuts `->` and `+=` in two: here they are one again."""
     found = []
     for begin, kind, word in lexer_of(file).get_tokens_unprocessed(text):
         if kind in Comment or kind in Text or kind in Whitespace or not word.strip():
             continue
         before = found[-1] if found else None
-        if before and kind not in Name and before[2] + len(before[1]) == begin and before[1] + word in JOINED:
-            found[-1] = (before[0], before[1] + word, before[2])
+        if before and kind not in Name and before.end == begin and before.word + word in JOINED:
+            found[-1] = before._replace(word=before.word + word, end=begin + len(word))
+        elif kind in Number and word[0] in "+-":   # Pygments takes the sign for a part of the number
+            found += [Word(Operator, word[0], begin, begin + 1), Word(kind, word[1:], begin + 1, begin + len(word))]
         else:
-            found.append((kind, word, begin))
+            found.append(Word(kind, word, begin, begin + len(word)))
+    return found
+
+
+def written_out(text, file):
+    """The words, macros written out."""
+    words, found = lexed(text, file), []
+    try:
+        c_reader.expand(words, c_reader.macros_of(text, lambda part: lexed(part, file)), found)
+    except (c_reader.NotRead, RecursionError):
+        return words
     return found
 
 
@@ -46,20 +58,17 @@ JOINED = set("-> ++ -- += -= *= /= %= &= |= ^= == != <= >= && || << >> <<= >>=".
 
 
 def without_announcements(words):
-    """Prototypes are not compared: those who change the order of functions need some."""
+    """Prototypes are not compared, nor other names of types: those who change the order of functions need some."""
     kept, statement, depth = [], [], 0
     for each in words:
         statement.append(each)
-        depth += {"{": 1, "}": -1}.get(each[1], 0)
-        if depth == 0 and each[1] in (";", "}"):
-            body = [word for _, word, _ in statement]
-            kept += [] if each[1] == ";" and "(" in body and not {"=", "{"} & set(body) else statement
+        depth += {"{": 1, "}": -1}.get(each.word, 0)
+        if depth == 0 and each.word in (";", "}"):
+            body = c_reader.texts(statement)
+            announces = each.word == ";" and "{" not in body and (body[0] == "typedef" or ("(" in body and "=" not in body))
+            kept += [] if announces else statement
             statement = []
     return kept + statement
-
-
-def is_type(kind, word):
-    return kind in Keyword.Type or word in QUALIFIERS or (kind in Name and TYPE.match(word) is not None)
 
 
 def number(word):
@@ -77,7 +86,7 @@ def number(word):
 def declared_in(words):
     """Names of functions and their parameters: a writer may choose them, also where the kit has one that is called so."""
     found, depth = set(), 0
-    for kind, word, _ in words:
+    for kind, word, _, _ in words:
         depth += {"{": 1, "}": -1}.get(word, 0)
         if depth == 0 and kind in Name:
             found.add(word)
@@ -86,14 +95,14 @@ def declared_in(words):
 
 def word_of(words, i, fixed, own):
     """How the i-th is compared. A name that the kit gives stays, where it is called, a field or a constant."""
-    kind, word, _ = words[i]
+    kind, word, _, _ = words[i]
     if kind in Number:
         return number(word)
     if kind in String:
         return '""'
     if kind in Name:
-        called = i + 1 < len(words) and words[i + 1][1] in ("(", "<<<") and word not in own
-        used = called or word.isupper() or (i > 0 and words[i - 1][1] in (".", "->"))
+        called = i + 1 < len(words) and words[i + 1].word in ("(", "<<<") and word not in own
+        used = called or word.isupper() or (i > 0 and words[i - 1].word in (".", "->"))
         return word if used and word in fixed else FREE
     return SAME.get(word, word)
 
@@ -113,15 +122,17 @@ def without_casts(tokens, types):
     return kept
 
 
-def tokens_of(text, file, fixed=frozenset()):
-    """The tokens that are compared. `fixed`: names that a writer cannot choose."""
-    words, tokens, types = without_announcements(lexed(text, file)), [], set()
+def tokens_of(text, file, fixed=frozenset(), whole=True):
+    """The tokens that are compared. `fixed`: names that a writer cannot choose; `whole`: the text is complete, as a stub is not."""
+    words = written_out(text, file)
+    named = c_reader.own_types(words)
+    words, tokens, types = normal_form.of(without_announcements(words), named, whole), [], set()
     own = declared_in(words)
-    for i, (kind, word, begin) in enumerate(words):
-        if is_type(kind, word):
+    for i, word in enumerate(words):
+        if is_type(word, named):
             types.add(len(tokens))
-        elif word not in LEFT_OUT:
-            tokens.append(Token(word_of(words, i, fixed, own), begin, begin + len(word)))
+        elif word.word not in LEFT_OUT:
+            tokens.append(Token(word_of(words, i, fixed, own), word.begin, word.end))
     return without_casts(tokens, types)
 
 

@@ -23,7 +23,7 @@ import course
 import hand_ins
 from class_folder import Stopped, Unusable, file_name, lock, write_whole
 from exports import layout
-from exports.record import clean
+from exports.record import clean, one_line, told
 
 CACHE, GRADES = "build/cache", "build/grades"
 KEPT = ("secret", ".lock", ".work")
@@ -38,9 +38,11 @@ CANNOT = """Not here, so not removed:
 
 
 def pattern_of(name):
-    """The name as a word, in each way in which a file may have it."""
-    ways = {name, clean(name), file_name(name), html.escape(name), urllib.parse.quote(name), urllib.parse.quote(file_name(name)),
-            json.dumps(name)[1:-1]}
+    """The name as a word, in each way in which a file may have it: as it is, as tables show it, as files are called by it."""
+    bases = {name, clean(name), one_line(name)}
+    bases |= {file_name(base) for base in bases} | {file_name(file_name(base)) for base in bases}
+    ways = {way for base in bases for way in (base, html.escape(base), urllib.parse.quote(base, errors="surrogateescape"), json.dumps(base)[1:-1],
+                                              json.dumps(base, ensure_ascii=False)[1:-1])}
     return re.compile(b"|".join(rb"(?<![\w-])" + re.escape(way.encode(errors="surrogateescape")) + rb"(?![\w-])" for way in sorted(ways)))
 
 
@@ -85,7 +87,7 @@ def own(name, out):
     """Files and folders that have nothing of others in them."""
     plain = file_name(name)
     places = [os.path.join(out, "records", plain + ".json"), os.path.join(out, "records", "old", plain),
-              os.path.join(out, "report", f"student-{plain}.html"), os.path.join(out, "feedback", plain + ".zip")]
+              os.path.join(out, "report", f"student-{file_name(plain)}.html"), os.path.join(out, "feedback", file_name(one_line(name)) + ".zip")]
     return [place for place in places if os.path.lexists(place)]
 
 
@@ -105,7 +107,7 @@ def remove(path):
         shutil.rmtree(path)
     else:
         os.unlink(path)
-    print(f"removed  {path}")
+    print(f"removed  {hand_ins.shown(path)}")
 
 
 # ---- what others are in as well -----------------------------------------------------------------------
@@ -161,9 +163,9 @@ def forget(options):
     print(f"emptied  {CACHE}: compiled files, which do not say whose they are")
     for path in taken:
         remove(path)
-    left = [f"{path}: names {name}" for path in naming(pattern, searched)]
+    left = [f"{hand_ins.shown(path)}: names {hand_ins.shown(name)}" for path in naming(pattern, searched)]
     if options.folder:
-        left += [f"{os.path.join(options.folder, entry)}: is called so" for entry in sorted(os.listdir(options.folder)) if pattern.search(os.fsencode(entry))]
+        left += [f"{hand_ins.shown(os.path.join(options.folder, entry))}: is called so" for entry in sorted(os.listdir(options.folder)) if pattern.search(os.fsencode(entry))]
     else:
         print("The hand-in itself stays: the next `make grade-all` would grade it again. IN=folder removes it too.")
     print("Tables and reports that were removed: `make report`, `make late`, `make columns`, `make feedback`, `make term` write them again.")
@@ -190,7 +192,7 @@ def main():
         print(f"forget: {error}", file=sys.stderr)
         sys.exit(2)
     except (layout.BadRecord, Stopped, OSError) as error:
-        sys.exit(f"forget: {error}")
+        sys.exit(f"forget: {told(error)}")
     for line in left:
         print(f"forget: left: {line}", file=sys.stderr)
     sys.exit(1 if left else 0)

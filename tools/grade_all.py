@@ -27,6 +27,7 @@ import from_hand_in
 import hand_ins as handed_in
 import summary
 from class_folder import Class, Stopped, Unusable, lock, now, undecided, work_folder, write_json, write_whole
+from exports.record import told
 from hand_ins import shown
 from lab_files import path_of
 from release import kit_version
@@ -356,17 +357,18 @@ def run(options):
         return 0
     number = options.lab.split("_")[0]
     students = handed_in.find(options.folder, number)
+    readable = {name: each for name, each in students.items() if not any(hand_in.unread for hand_in in each)}
     options.regrade_words, options.regrade = options.regrade, names_to_regrade(options.regrade, students)
     if not options.shard:
         say_changed_settings(course, settings_of(course, options))
-        check_stale(course, students, options)
+        check_stale(course, readable, options)
         write_json(os.path.join(course.out, "settings.json"), settings_of(course, options))
     before = {record["name"]: record["score"] for _, record in course.all_records()}
     ended_early = []
     if options.slurm:
-        ended_early = on_slurm(course, list(students), options, shard_arguments(options))
+        ended_early = on_slurm(course, list(readable), options, shard_arguments(options))
     else:
-        grade_here(course, students, options)
+        grade_here(course, readable, options)
     if options.shard:
         write_whole(done_note(course.out, options.shard), b"")
         return 0
@@ -386,7 +388,7 @@ def main():
         print(f"grade-all: {error}", file=sys.stderr)
         sys.exit(2)
     except (Stopped, OSError) as error:
-        sys.exit(f"grade-all: {error}; what is graded stays")
+        sys.exit(f"grade-all: {told(error)}; what is graded stays")
     except KeyboardInterrupt:
         sys.exit("grade-all: stopped; what is graded stays, start again to go on")
 

@@ -14,6 +14,7 @@ import course as settings_file
 import hand_ins
 from class_folder import Class, Stopped, Unusable
 from exports import record as reader
+from exports.record import told
 from from_hand_in import unpack
 from hand_ins import shown
 from lab_files import path_of
@@ -97,7 +98,7 @@ def main():
         print(f"grade-one: {error}", file=sys.stderr)
         sys.exit(2)
     except (Stopped, OSError) as error:
-        sys.exit(f"grade-one: {error}")
+        sys.exit(f"grade-one: {told(error)}")
 
 
 if __name__ == "__main__":

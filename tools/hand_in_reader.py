@@ -182,7 +182,10 @@ def look_at_file(chosen, path, name):
 
 
 def look_at_folder(chosen, path):
-    for folder, folders, files in os.walk(path):
+    def stop(error):
+        raise Refused(f"{shown(os.path.relpath(error.filename, path))} in it cannot be read: {error.strerror}")
+
+    for folder, folders, files in os.walk(path, onerror=stop):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files + [name for name in folders if name in chosen.names]:
             look_at_file(chosen, os.path.join(folder, name), os.path.join(os.path.relpath(folder, path), name))
@@ -238,6 +241,8 @@ def look_at_archive(chosen, file, name):
     file.seek(0)
     unpackers = ((b"\x1f\x8b", gzip.open), (b"\xfd7zXZ\0", lzma.open), (b"BZh", bz2.open))
     unpacker = next((unpacker for magic, unpacker in unpackers if begin.startswith(magic)), None)
+    if not begin:
+        raise Refused(f"{name} is a file without a byte")
     if begin.startswith((b"PK\3\4", b"PK\5\6")):
         look_at_zip(chosen, file)
     elif unpacker:

@@ -9,23 +9,32 @@
 A hand-in without a time in its name has that of the archive, or of the newest file in its folder.
 """
 import datetime
+import errno
 import hashlib
+import itertools
 import os
 import re
 import stat
+import time
 
+from exports import roster
+from exports.record import one_line
 from hand_in_reader import MOST_ENTRIES, MOST_UNPACKED, ending_of
 
 FROM_NAME, FROM_ARCHIVE, FROM_FOLDER = "name", "archive", "newest file"
-NEWEST = 253402300799   # the end of the year 9999
+NEWEST = 253370764799   # the end of the year 9998
+MOST_UNCLEAR = 8        # that are named
+LONGEST = 4096          # path that Linux takes
+CLOCKS_DIFFER = 3600    # seconds by which two machines may
 
 MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(?P<kind>[a-z]+)_?(?P<file>.*)", re.S)
 CANVAS = re.compile(r"(?P<name>anon_[A-Za-z0-9]{5}|[^_]+(?=_(?:LATE_)?\d+_\d+_))(?P<late>_LATE)?(_(?P<id>\d+))?_\d+_(?P<file>.+)", re.S)
+DATED = re.compile(r"\d{4}-?\d\d-?\d\d($|[T _-])")
 BLACKBOARD = re.compile(r".+_(?P<name>[^_]+)_attempt_(?P<time>\d{4}(-\d\d){5})(_(?P<file>.+)|\.txt)", re.S)
 
 
 class Unclear(Exception):
-    """What is the instructor's to settle."""
+    """What is the instructor's to settle: a line for each."""
 
 
 def shown(name):
@@ -35,22 +44,34 @@ def shown(name):
 
 # ---- names ------------------------------------------------------------------------------------------
 
-def split_time(name):
-    """("anna", time) of "anna@20270301T235900+0100"; (name, None) where that says another thing. Without an offset it is one of
-    this machine's zone."""
-    before, at, after = name.rpartition("@")
+def time_in(entry, text, read):
+    """The moment that `read` finds in a part of an entry's name, in this machine's zone where it has none."""
     try:
-        if not before or not at or "T" not in after:
-            return name, None
-        time = datetime.datetime.fromisoformat(after)
-        return before, time if time.tzinfo else time.astimezone()
+        said = read(text)
+        said = said if said.tzinfo else said.astimezone()
+        if 0 <= said.timestamp() <= NEWEST:
+            return said
     except (ValueError, OverflowError):
-        return name, None
+        pass
+    raise Unclear(f"{shown(entry)}: {shown(text)} is not a time, such as 20270301T235900+0100")
 
 
-def local(text):
-    """Blackboard's time, which has no zone: that of this machine."""
-    return datetime.datetime.strptime(text, "%Y-%m-%d-%H-%M-%S").astimezone()
+def split_time(entry, name):
+    """("anna", time) of "anna@20270301T235900+0100"; (name, None) where no date follows the @."""
+    before, _, after = name.rpartition("@")
+    return (before, time_in(entry, after, ours)) if before and DATED.match(after) else (name, None)
+
+
+def ours(text):
+    """A day alone says neither its begin nor its end."""
+    if "T" not in text:
+        raise ValueError
+    return datetime.datetime.fromisoformat(text)
+
+
+def blackboards(text):
+    """Blackboard's time, which has no zone."""
+    return datetime.datetime.strptime(text, "%Y-%m-%d-%H-%M-%S")
 
 
 def meaning_of(entry, is_folder, number):
@@ -63,7 +84,7 @@ def meaning_of(entry, is_folder, number):
         return {"name": moodle["name"], "file": "" if is_folder else moodle["file"], "system": "moodle", "id": moodle["id"]}
     blackboard = None if is_folder else BLACKBOARD.fullmatch(entry)
     if blackboard:
-        return {"name": blackboard["name"], "file": blackboard["file"], "system": "blackboard", "time": local(blackboard["time"])} \
+        return {"name": blackboard["name"], "file": blackboard["file"], "system": "blackboard", "time": time_in(entry, blackboard["time"], blackboards)} \
             if blackboard["file"] else None   # the text about an attempt
     canvas = None if is_folder else CANVAS.fullmatch(entry)
     if canvas:
@@ -71,11 +92,24 @@ def meaning_of(entry, is_folder, number):
         file = re.sub(r"-\d+(?=\.[^.]+$)", "", canvas["file"])
         return {"name": canvas["name"], "file": file, "system": "canvas", "id": canvas["id"]} | ({"late": True} if canvas["late"] else {})
     name = entry if is_folder else entry[:len(entry) - len(ending_of(entry))]
-    name, time = split_time(name.removeprefix(number + "-") or name)   # as `make handin03` calls it
-    return {"name": name, "file": "", "time": time}
+    name, said = split_time(entry, name.removeprefix(number + "-") or name)   # as `make handin03` calls it
+    return {"name": name, "file": "", "time": said}
 
 
 # ---- hand-ins ---------------------------------------------------------------------------------------
+
+def is_folder(path):
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
+def files_below(path, stop=None):
+    """Of a folder as many files as an honest hand-in has, in order. `stop` is called with what cannot be listed."""
+    def found():
+        for folder, folders, names in os.walk(path, onerror=stop):
+            folders.sort()
+            yield from (os.path.join(folder, name) for name in sorted(names))
+    return itertools.islice((file for file in found() if len(os.fsencode(file)) < LONGEST), MOST_ENTRIES + 1)
+
 
 class HandIn:
     """What one student has handed in at one time: `path`, or loose `files`, pairs of name and path."""
@@ -83,7 +117,7 @@ class HandIn:
     def __init__(self, meaning, entry):
         self.name, self.entry, self.said = meaning["name"], entry, meaning.get("time")
         self.lms = {key: meaning[key] for key in ("system", "id", "late") if meaning.get(key)}
-        self.path, self.files, self.seen = None, [], {}
+        self.path, self.files, self.seen, self.unread = None, [], {}, ""
 
     def look_again(self):
         """Forgets what was seen of its files."""
@@ -102,21 +136,32 @@ class HandIn:
             self.seen[find.__name__] = find()
         return self.seen[find.__name__]
 
+    def why_not_read(self):
+        """What of it this machine cannot read, and why; "" if it can read all. The student has no part in that."""
+        def stop(error):
+            if error.errno != errno.ENAMETOOLONG:   # what is too deep for a path, the reader refuses
+                raise error
+
+        try:
+            for path in [path for _, path in self.files] or [self.path]:
+                for file in files_below(path, stop) if is_folder(path) else [path]:
+                    if os.path.isfile(file) and not os.path.islink(file) and not os.access(file, os.R_OK):
+                        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), file)
+        except OSError as error:
+            return f"{shown(error.filename)}: {error.strerror}"
+        return ""
+
     def places(self):
         """Each file of it with its name inside: as many as an honest one has."""
         if self.path is None:
             return sorted(self.files)
-        if not os.path.isdir(self.path) or os.path.islink(self.path):
+        if self.unread or not is_folder(self.path):
             return [("", self.path)]
-        found = []
-        for folder, folders, files in os.walk(self.path):
-            folders.sort()
-            found += [(os.path.relpath(os.path.join(folder, name), self.path), os.path.join(folder, name)) for name in sorted(files)]
-            if len(found) > MOST_ENTRIES:
-                break
-        return found
+        return [(os.path.relpath(path, self.path), path) for path in files_below(self.path)]
 
     def find_stamp(self):
+        if self.unread:
+            return ""
         seen = hashlib.sha256()
         for name, place in self.places():
             found = os.lstat(place)
@@ -125,6 +170,8 @@ class HandIn:
 
     def find_sha256(self):
         places, left, sums = self.places(), MOST_UNPACKED, []
+        if self.unread:
+            return ""
         for name, place in places:
             found, digest = os.lstat(place), hashlib.sha256()
             if stat.S_ISREG(found.st_mode) and found.st_size <= left:
@@ -157,6 +204,11 @@ def moment(text):
         return 0.0
 
 
+def is_of_the_future(text):
+    """Whether a time is still to come: a clock is wrong, or the name of an entry."""
+    return moment(text) > time.time() + CLOCKS_DIFFER
+
+
 # ---- the folder -------------------------------------------------------------------------------------
 
 def is_looked_at(entry):
@@ -166,9 +218,15 @@ def is_looked_at(entry):
 
 def entries_of(folder, number):
     """(entry, meaning or None) of all that lies in a folder, by name."""
+    found, unclear = [], []
     for entry in sorted(os.listdir(folder)):
         is_folder = os.path.isdir(os.path.join(folder, entry))
-        yield entry, meaning_of(entry, is_folder, number) if is_looked_at(entry) else None
+        try:
+            found.append((entry, meaning_of(entry, is_folder, number) if is_looked_at(entry) else None))
+        except Unclear as why:
+            unclear.append(str(why))
+    settle(unclear)
+    return found
 
 
 def left_out(folder, number):
@@ -176,23 +234,33 @@ def left_out(folder, number):
     return [entry for entry, meaning in entries_of(folder, number) if meaning is None]
 
 
-def check_ids(hand_ins):
-    """A system has two students of one name under two numbers."""
+def settle(unclear):
+    """Ends here where there is something to be asked."""
+    more = [f"and {len(unclear) - MOST_UNCLEAR} more"] if len(unclear) > MOST_UNCLEAR else []
+    if unclear:
+        raise Unclear("\n  ".join(unclear[:MOST_UNCLEAR] + more))
+
+
+def of_two_students(hand_ins):
+    """A system has two students of one name under two numbers; and what differs in capitals alone, or in how an umlaut is
+    written, is one name to a grade book, to a report and to some disks."""
     first = {}
     for hand_in in hand_ins:
-        other = first.setdefault(hand_in.name, hand_in)
-        if other.lms.get("id") != hand_in.lms.get("id"):
-            raise Unclear(f"two students are called {shown(hand_in.name)}: {shown(other.entry)} and {shown(hand_in.entry)}; rename one")
+        other = first.setdefault(roster.key(one_line(hand_in.name)), hand_in)
+        if other.name != hand_in.name:
+            yield f"{shown(other.entry)} and {shown(hand_in.entry)}: two names that a grade book takes for one; rename one"
+        elif other.lms.get("id") != hand_in.lms.get("id"):
+            yield f"two students are called {shown(hand_in.name)}: {shown(other.entry)} and {shown(hand_in.entry)}; rename one"
 
 
-def check_times(hand_ins):
+def of_one_time(hand_ins):
     """Which of two is the newer one must be said."""
     seen = {}
     for hand_in in hand_ins:
         other = seen.setdefault((hand_in.name, hand_in.said), hand_in)
         if other is not hand_in:
-            raise Unclear(f"{shown(hand_in.name)} has handed in twice: {shown(other.entry)} and {shown(hand_in.entry)}; "
-                          "keep one, or say when: NAME@20270301T235900+0100")
+            yield (f"{shown(hand_in.name)} has handed in twice: {shown(other.entry)} and {shown(hand_in.entry)}; "
+                   "keep one, or say when: NAME@20270301T235900+0100")
 
 
 def find(folder, number):
@@ -202,17 +270,17 @@ def find(folder, number):
         if meaning is None:
             continue
         path = os.path.join(folder, entry)
-        key = (meaning["name"], meaning.get("time"), meaning.get("id")) if meaning["file"] else (entry,)
-        hand_in = found.setdefault(key, HandIn(meaning, entry))
+        place = (meaning["name"], meaning.get("time"), meaning.get("id")) if meaning["file"] else (entry,)
+        hand_in = found.setdefault(place, HandIn(meaning, entry))
         if meaning["file"]:
             hand_in.files.append((meaning["file"], path))
             hand_in.lms |= {"late": True} if meaning.get("late") else {}
         else:
             hand_in.path = path
-    check_ids(found.values())
-    check_times(found.values())
+    settle([*of_two_students(found.values()), *of_one_time(found.values())])
     students = {}
     for hand_in in found.values():
+        hand_in.unread = hand_in.why_not_read()
         students.setdefault(hand_in.name, []).append(hand_in)
     if not students:
         others = ", ".join(map(shown, left_out(folder, number)))

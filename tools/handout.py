@@ -9,7 +9,6 @@ folder is searched for lines of the solutions before it is put in place.
 """
 import argparse
 import functools
-import glob
 import json
 import os
 import re
@@ -27,11 +26,11 @@ from needs import points_with, runs_with, sentence
 # lie there later is not theirs. Of docs/ they do not get the chapter Teaching.
 TEACHING = ("docs/instructors", "docs/exports", "docs/students_data", "docs/publishing", "docs/similar", "docs/outcomes", "docs/tracks",
             "docs/other_courses", "docs/cheating", "docs/mutant_ids", "docs/porting_hidden_checks", "docs/first_lab",
-            "docs/lab_json", "docs/handing_out", "docs/grading_a_class", "docs/own_checks", "docs/teaching_a_term", "docs/terms")
+            "docs/lab_json", "docs/handing_out", "docs/grading_a_class", "docs/own_checks", "docs/teaching_a_term", "docs/terms", "docs/translating")
 NOT_THEIRS = (".ci/", ".github/", "CONTRIBUTING.md", "SUPPORT.md", "common/fuzz/", "train/check/", "train/fuzz/", "cudasim/broken/", "labs/.stubs/", *TEACHING)
 TOOLS = {"bets.py", "book.py", "class_folder.py", "debug.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py",
-         "exports/record.py", "foreign.py", "foreign_result.py", "from_hand_in.py", "hand_in_reader.py", "handin.py", "hint.py", "inner.sh", "lab_files.py", "labs.py",
-         "labs_mk.py", "link.sh", "links.py", "meter.py", "mpi_env.sh", "mpirun.sh", "needs.py", "overlap.py", "pareto.py", "picture.py", "release.py", "reset.sh",
+         "exports/language.py", "exports/record.py", "foreign.py", "foreign_result.py", "from_hand_in.py", "hand_in_reader.py", "handin.py", "hint.py", "inner.sh", "lab_files.py", "labs.py",
+         "labs_mk.py", "link.sh", "links.py", "meter.py", "mpi_env.sh", "mpirun.sh", "needs.py", "overlap.py", "pareto.py", "picture.py", "release.py", "reset.sh", "say.py",
          "ring_picture.py", "setup.sh", "step.sh", "stub.sh", "table.py", "table_ranks.py", "traffic.py", "train.sbatch", "watch.py"}
 FOR_LABS = "grader/labs/"
 TUTOR, RULES = "tools/tutor.md", "AGENTS.md"   # where the rules for a tutor stand, and what they are called in a handout
@@ -84,6 +83,8 @@ def theirs(path, number, solutions):
         return True
     if judge_is_built(path):
         return False
+    if path.startswith("languages/"):
+        return path.endswith(".mo")
     if path.startswith("tools/") and not path.startswith("tools/bench/"):
         return path[len("tools/"):] in TOOLS
     if path.startswith("grader/") and path.count("/") > 1 and not path.startswith(FOR_LABS):

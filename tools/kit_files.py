@@ -16,7 +16,7 @@ from lab_files import OWN, all_labs, files_of, root_of
 LIST = "MANIFEST"
 FILES = ("Makefile", "README.md", "course.json", "CONTRIBUTING.md", "SUPPORT.md", "LICENSE", "VERSION", "Dockerfile", ".clang-format", ".dockerignore",
          ".editorconfig", ".gitattributes", ".gitignore")
-FOLDERS = (".ci", ".devcontainer", ".github", "common", "cudasim", "docs", "grader", "kernels", "labs", "machines", "solutions", "tools", "train")
+FOLDERS = (".ci", ".devcontainer", ".github", "common", "cudasim", "docs", "grader", "kernels", "labs", "languages", "machines", "solutions", "tools", "train")
 OF_A_LAB = ("labs", "solutions", "grader/labs")
 LEFT_THERE = re.compile(r"my_bets\d\d\.json|.*\.kept-\d+")   # by trying a lab: make betNN, make resetNN
 PACKED = re.compile(r"\d\d-.+\.(tar\.gz|tgz|zip)")   # as `make handinNN` calls it

@@ -31,9 +31,9 @@ HANDOUT = CLASS + PAGES + ("tools/", "grader/proof/handout_test.py", "grader/pro
 TERMS = ("tools/term_values.py", "tools/course_repo.py", "tools/kit_files.py", "tools/handout.py", "grader/proof/terms_test.py")
 EXPORTS = GRADERS + ("grader/schemas/", "tools/export.py", "tools/exports/", "tools/report.py", "tools/report/", "tools/pack_grader.py", "tools/kit_files.py",
                      "tools/pack/", *GRADES_A_CLASS, "grader/proof/expecting.py")
-SIMILAR = ("tools/similar.py", "tools/similarity.py", "tools/fingerprints.py", "tools/jplag.py", "tools/report/", "tools/report.py", "tools/grade_all.py",
+SIMILAR = ("tools/similar.py", "tools/similarity.py", "tools/fingerprints.py", "tools/c_reader.py", "tools/normal_form.py", "tools/jplag.py", "tools/report/", "tools/report.py", "tools/grade_all.py",
            "tools/hand_in_reader.py", "tools/class_folder.py", "tools/handout.py", "tools/leaks.py", "tools/lab_files.py", "tools/stub.sh", "solutions/", "labs/",
-           "grader/labs/", "kernels/*.h", "common/*.h", "grader/proof/similar_test.py", "grader/proof/another_hand.py", "grader/proof/disguise.py",
+           "grader/labs/", "kernels/*.h", "common/*.h", "grader/proof/similar_test.py", "grader/proof/another_hand.py", "grader/proof/disguise.py", "grader/proof/disguise_more.py", ".clang-format",
            "grader/proof/grader_proof.py", "grader/proof/class_hand_ins.py")
 GRADES = ("tools/grades.py", "tools/by_rules.py", "tools/regrade_diff.py", "tools/feedback.py", "tools/forget.py", "tools/share_record.py", "tools/class_folder.py", "tools/tools.mk")
 
@@ -273,9 +273,10 @@ def class_proofs():
           for lab in ("00_bytes", "01_loop")),
         Proof("two hundred hand-ins of lab 00, killed on the way: each is graded once, memory stays flat", files + ("grader/proof/class_load.py",),
               f"{of_class} grader/proof/class_load.py --hand-ins 200 --kills 6 --out build/class-200"),
-        *(Proof(f"a class from week to week: {what}", CLASS + EXPORTS + ("CHANGELOG.md", "grader/proof/course_test.py"), f"grader/proof/course_test.py {tests}")
-          for what, tests in (("every layout, one rule; versions", "Layouts Release"), ("records, tables, course.json", "Weeks One Kinds Course"),
-                              ("killed, a full disk, a clock that jumps", "Ends"))),
+        *(Proof(f"a class from week to week: {what}", CLASS + EXPORTS + GRADES + ("CHANGELOG.md", "grader/proof/course_folder.py", f"grader/proof/{test}.py"),
+                f"grader/proof/{test}.py")
+          for what, test in (("every layout, one rule; what no honest class has", "layouts_test"), ("records, tables, course.json, versions", "course_test"),
+                             ("killed, a full disk, a clock that jumps", "ends_test"))),
         Proof("the same class by a Slurm array", files + ("tools/slurm_local.sh",),
               f"{of_class} tools/slurm_local.sh grader/proof/class_test.py --slurm 3 --lab 00_bytes --hand-ins 40 --out build/class-slurm",
               *SLURM),
@@ -301,13 +302,20 @@ def class_proofs():
               "grader/proof/hints_test.py"),
         Proof("bets: asked, measured, handed in, and shown to the instructor", TRAIN + EXPORTS + HANDOUT + ("grader/proof/bets_test.py",),
               f"{MAKE} all\n grader/proof/bets_test.py"),
-        Proof("hand-ins that are alike: eleven planted copies among 200, and what bad input gets", SIMILAR, "grader/proof/similar_test.py"),
+        Proof("hand-ins that are alike: eleven planted copies among 200", SIMILAR, "grader/proof/similar_test.py Copies"),
+        Proof("hand-ins that are alike: the report, and what bad input gets", SIMILAR, "grader/proof/similar_test.py Input Report Names JPlag"),
+        Proof("hand-ins that are alike: copies in harder disguise, in labs by which nothing was tuned", SIMILAR + ("grader/proof/similar_more_test.py",),
+              "grader/proof/similar_more_test.py"),
         Proof("outcomes, figures for slides", ("labs/", "docs/outcomes.md", "tools/outcomes.py", "tools/slides.py", "tools/labs.py", "tools/lab_files.py",
               "tools/class_folder.py", "LICENSE", "grader/proof/fit_test.py"), "tools/outcomes.py\n grader/proof/fit_test.py"),
         Proof("exports: every format, every hostile text, against its schema", EXPORTS + ("grader/proof/export_test.py",),
               "grader/proof/export_test.py"),
         Proof("grades: policies, rosters, columns, who moved, feedback, one student forgotten",
-              EXPORTS + GRADES + ("grader/proof/grades_test.py", "grader/proof/export_test.py"), "grader/proof/grades_test.py"),
+              EXPORTS + GRADES + tuple(f"grader/proof/{name}.py" for name in ("grades_folder", "grades_test", "policy_test", "forget_test", "export_test")),
+              "grader/proof/policy_test.py\n grader/proof/grades_test.py\n grader/proof/forget_test.py"),
+        Proof("another language: the catalogue, texts and pages in it, wrong files",
+              EXPORTS + ("labs/", "cudasim/", "common/", "tools/sentences.py", "tools/say.py", "tools/feedback.py", "tools/handout.py", "languages/", "grader/proof/language_test.py"),
+              "grader/proof/language_test.py"),
         Proof("a class to try: fourteen graded in less than three minutes", CLASS + EXPORTS + GRADES + ("tools/try_class.py", "grader/proof/class_hand_ins.py"), TRY),
         Proof("what Classroom 50 runs writes its result.json", EXPORTS + HANDOUT + ("grader/proof/classroom50_test.py",), "grader/proof/classroom50_test.py"),
         Proof("packs for Gradescope and Autolab grade by themselves", EXPORTS + HANDOUT + ("grader/proof/pack_test.sh",),

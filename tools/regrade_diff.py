@@ -14,7 +14,7 @@ import sys
 from class_folder import Stopped, write_whole
 from exports import formats, layout
 from exports.formats import cell, number
-from exports.record import BadRecord
+from exports.record import BadRecord, told
 
 NEVER = datetime.datetime.min.replace(tzinfo=datetime.timezone.utc)
 HEAD = ("name", "check", "old", "new", "old state", "new state", "files")
@@ -116,7 +116,7 @@ def main():
     try:
         bad = run(options)
     except (Bad, BadRecord, OSError) as error:
-        print(f"regrade-diff: {error}", file=sys.stderr)
+        print(f"regrade-diff: {told(error)}", file=sys.stderr)
         sys.exit(2)
     except Stopped as error:
         sys.exit(f"regrade-diff: {error}")

@@ -8,7 +8,6 @@ A student's page shows what a student may see: --after-due-date shows what waits
 """
 import argparse
 import collections
-import glob
 import os
 import statistics
 import sys
@@ -18,7 +17,8 @@ import jinja2
 
 from bets import declared, shown
 from class_folder import Stopped, file_name, write_whole
-from exports.record import UNDECIDED, BadRecord, check_one_kind, headline, load, may_see, notes, one_line, passed, written
+from exports import language, layout
+from exports.record import UNDECIDED, BadRecord, check_one_kind, headline, in_words_of_the_course, load, may_see, notes, passed, spoken, told, written
 
 WIDTH, HEIGHT, FLOOR = 720, 220, 190   # of a chart, in units of its own
 BINS, MOST_DIAGNOSES = 10, 15
@@ -34,7 +34,7 @@ def templates():
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "report")
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(folder), autoescape=True, trim_blocks=True,
                                      undefined=jinja2.StrictUndefined)
-    environment.filters["mib"] = mib
+    environment.filters |= {"mib": mib, "said": spoken}
     return environment
 
 
@@ -74,13 +74,14 @@ def tone(row):
 
 
 def student_page(environment, record, after_due_date, everything=False):
+    record = in_words_of_the_course(record)
     rows = [row for row in record["rows"] if everything or may_see(row, after_due_date)]
     shown = [row | {"tone": tone(row), "passed": passed(row), "written": written(row),
                     "charts": [timeline_chart(timeline) for timeline in row["timelines"]]} for row in rows]
     earned, points = (sum(row[key] for row in rows) for key in ("earned", "points"))
     return environment.get_template("student.html").render(
         record=record, rows=shown, headline=headline(record, rows), notes=notes(record, rows), earned=earned, points=points,
-        hidden_points=record["total"] - points)
+        hidden_points=record["total"] - points, language=language.here().name)
 
 
 # ---- a class ----------------------------------------------------------------------------------------
@@ -189,16 +190,10 @@ def class_page(environment, lab, records, bad):
 
 def read_class(out):
     """The records of all who have a hand-in, by name, each with the address of its page; and what is wrong with others."""
-    records, bad = [], []
-    for path in sorted(glob.glob(os.path.join(glob.escape(out), "records", "*.json"))):
-        try:
-            record = load(path)
-        except BadRecord as error:
-            bad.append(one_line(str(error)))
-            continue
-        name = record["name"] or one_line(os.path.basename(path)[:-5])
-        file = "student-" + file_name(os.path.basename(path)[:-5]) + ".html"
-        records.append(record | {"name": name, "file": file, "page": urllib.parse.quote(file)})
+    records, bad = layout.newest(out)
+    for record in records:
+        file = "student-" + file_name(os.path.basename(record["path"])[:-5]) + ".html"
+        record |= {"file": file, "page": urllib.parse.quote(file)}
     if not records and not bad:
         raise BadRecord(f"{out}: there is no record in {out}/records")
     return sorted(records, key=lambda record: record["name"].casefold()), bad
@@ -245,7 +240,7 @@ def main():
     try:
         sys.exit(run(parser.parse_args()))
     except (BadRecord, Stopped, OSError) as error:
-        sys.exit(f"report: {error}")
+        sys.exit(f"report: {told(error)}")
 
 
 if __name__ == "__main__":

@@ -51,6 +51,7 @@ unifdef|command -v unifdef|cuts labs/ from solutions/
 clang|command -v clang|make lint; the second compiler of make check and make prove
 libomp-dev|have_clang_openmp|OpenMP for clang
 clang-format|command -v clang-format|make format, make check
+gettext|command -v msgfmt|make languages, and the test of the catalogue of sentences
 git|command -v git|make stubs looks whether your work would be overwritten
 python3-jinja2|have_python jinja2|make report
 python3-pygments|have_python pygments|make similar

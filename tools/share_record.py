@@ -11,7 +11,7 @@ import re
 import sys
 
 from class_folder import Stopped, write_json
-from exports.record import BadRecord, MOST_BYTES, parse
+from exports.record import BadRecord, MOST_BYTES, parse, told
 
 TAKEN = ("version", "lab", "kit", "judge", "sandbox", "score", "total", "full", "blamed")
 TAKEN_OF_A_ROW = ("name", "state", "points", "earned", "title", "message", "mistake", "seconds", "cpu_seconds", "peak_bytes", "judge_bytes",
@@ -69,7 +69,7 @@ def main():
         parse(data)
         write_json(options.output, share(json.loads(data.decode(errors="replace"))))
     except (BadRecord, OSError) as error:
-        print(f"record-to-share: {options.record}: {error}", file=sys.stderr)
+        print(f"record-to-share: {told(error) if isinstance(error, OSError) else f'{options.record}: {error}'}", file=sys.stderr)
         sys.exit(2)
     except Stopped as error:
         sys.exit(f"record-to-share: {error}")

@@ -9,7 +9,6 @@ read it. With JPLAG it makes the folders that JPlag takes as well, and runs it.
 import argparse
 import concurrent.futures
 import itertools
-import json
 import os
 import shutil
 import subprocess
@@ -22,7 +21,7 @@ import from_hand_in
 import hand_ins
 import jplag
 from class_folder import Stopped, file_name, write_json, write_whole
-from exports.record import clean, one_line
+from exports.record import clean, one_line, told
 from grade_all import check_folders
 from hand_ins import shown
 from handout import solution
@@ -121,7 +120,7 @@ class Comparison:
         self.lab = lab
         self.hand_ins = [Source(name, files, fixed) for name, files in texts.items()]
         self.references = [Source(name, files, fixed, reference=True) for name, files in references.items()]
-        stub = Source("", stub_texts(lab), fixed).parts()
+        stub = Source("", stub_texts(lab), fixed, whole=False).parts()
         solved = Source(SOLUTION, solution_texts(lab), fixed, reference=True)
         among = Corpus(self.hand_ins + self.references, stub | solved.parts())
         with_solution = Corpus(self.hand_ins + [solved], stub)
@@ -139,9 +138,10 @@ class Comparison:
 # ---- what is written --------------------------------------------------------------------------------
 
 def pieces(text, places):
-    """[(text, number of the passage or 0)]. `places`: (begin, end, number), none in another."""
+    """[(text, number of the passage or 0)]. `places`: (begin, end, number); of two that overlap the second begins where the first ends."""
     found, at = [], 0
     for begin, end, number in sorted(places):
+        begin, end = max(begin, at), max(end, at)
         found += [(text[at:begin], 0), (text[begin:end], number)]
         at = end
     return [each for each in [*found, (text[at:], 0)] if each[0]]
@@ -264,7 +264,7 @@ def main():
     try:
         sys.exit(run(parse()))
     except (Stopped, OSError, jinja2.TemplateError) as error:
-        print(f"similar: {error}", file=sys.stderr)
+        print(f"similar: {told(error) if isinstance(error, OSError) else error}", file=sys.stderr)
         sys.exit(2)
 
 

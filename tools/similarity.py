@@ -11,7 +11,7 @@ import math
 import fingerprints
 
 # The share and the tokens, in all files and in one, from which on a pair is looked at: docs/similar.md says what was measured.
-LINE, LEAST, LEAST_IN_ONE = 0.77, 30, 100
+LINE, LEAST, LEAST_IN_ONE = 0.85, 30, 100
 
 Alike = collections.namedtuple("Alike", "share tokens")
 Run = collections.namedtuple("Run", "left right length")      # the same in tokens
@@ -25,9 +25,9 @@ def is_above(alike, least=LEAST):
 class Source:
     """A hand-in, or what hand-ins are compared with: its files as they are read."""
 
-    def __init__(self, name, texts, fixed=frozenset(), reference=False):
+    def __init__(self, name, texts, fixed=frozenset(), reference=False, whole=True):
         self.name, self.texts, self.reference = name, texts, reference
-        self.tokens = {file: fingerprints.tokens_of(text, file, fixed) for file, text in texts.items()}
+        self.tokens = {file: fingerprints.tokens_of(text, file, fixed, whole) for file, text in texts.items()}
 
     def parts(self):
         """What a base is made of: numbers of GRAM tokens, and whole statements, which may stand in another order."""
@@ -114,9 +114,19 @@ class Corpus:
         for run in sorted(runs, key=lambda run: (-run.length, run)):
             if run.length >= fingerprints.GRAM // 2 and not any(overlap(run, other) for other in taken):
                 taken.append(run)
-        place = [self.sources[each].tokens[file] for each in (i, k)]
-        return [Passage((place[0][run.left].begin, place[0][run.left + run.length - 1].end),
-                        (place[1][run.right].begin, place[1][run.right + run.length - 1].end)) for run in sorted(taken)]
+        left, right = (self.sources[each].tokens[file] for each in (i, k))
+        return [Passage((left[run.left].begin, left[run.left + run.length - 1].end), (right[run.right].begin, right[run.right + run.length - 1].end))
+                for run in sorted(part for run in taken for part in in_order(run, left, right))]
+
+
+def in_order(run, left, right):
+    """Its parts that stand in the texts in the order of the tokens: what was moved for comparison is a part of its own."""
+    begin, found = 0, []
+    for at in range(1, run.length + 1):
+        if at == run.length or any(tokens[first + at].begin < tokens[first + at - 1].begin for tokens, first in ((left, run.left), (right, run.right))):
+            found += [Run(run.left + begin, run.right + begin, at - begin)] if at - begin >= fingerprints.GRAM // 2 else []
+            begin = at
+    return found
 
 
 def longest_run(words, others, first, other, known):

@@ -4,7 +4,7 @@ import resource
 import statistics
 
 from class_folder import read_record, record_files, undecided, write_json
-from hand_ins import moment, shown
+from hand_ins import is_of_the_future, moment, shown
 
 GRADED, REFUSED, UNDECIDED, WITHDRAWN, WAITING = "graded", "refused", "not decided", "withdrawn", "not graded"
 MOST_LOST = 5
@@ -118,10 +118,12 @@ def print_summary(course, summary):
     if summary["changed"]:
         print("changed: " + ", ".join(f"{shown(name)} {before:g} -> {after:g}" for name, (before, after) in summary["changed"].items()))
     for key, text in (("left_out", "not looked at, by its name"), ("withdrawn", "without a hand-in now, out of all tables"),
-                      ("broken", "not a record, and nobody's here: look at it"), ("missing", "not graded: start again"),
+                      ("broken", "not a record, and nobody's here: look at it"), ("of_the_future", "handed in at a time that is still to come: a clock was wrong, or NAME@TIME"), ("missing", "not graded: start again"),
                       ("undecided", "the grader's own fault, not decided: start again with ONLY=failed")):
         if summary[key]:
             print(f"{len(summary[key])} {text}: {', '.join(map(shown, summary[key]))}")
+    for name, why in summary["unread"].items():
+        print(f"    {shown(name)}: cannot be read here: {why}")
     if refused:
         print(f"{len(refused)} refused, 0 points:", *reasons(course, refused), sep="\n")
     print(f"peak memory: {summary['own_bytes'] / 1048576:.0f} MiB for all, {summary['judge_bytes'] / 1048576:.0f} MiB for a judge")
@@ -131,7 +133,10 @@ def finish(course, students, before, left_out):
     """Puts records where they belong, writes and prints what the class comes to; the summary."""
     withdrawn = withdraw(course, students)
     rows = write_hand_ins(course, students)
-    summary = {**summarize(course, students, rows, before), "left_out": left_out, "withdrawn": withdrawn, "broken": broken(course)}
+    all_of_them = [hand_in for hand_ins in students.values() for hand_in in hand_ins]
+    summary = {**summarize(course, students, rows, before), "left_out": left_out, "withdrawn": withdrawn, "broken": broken(course),
+               "unread": {hand_in.name: hand_in.unread for hand_in in all_of_them if hand_in.unread},
+               "of_the_future": list(dict.fromkeys(row["name"] for row in rows if row["state"] != WITHDRAWN and is_of_the_future(row["handed_in"])))}
     write_json(os.path.join(course.out, "summary.json"), summary)
     print_summary(course, summary)
     return summary

@@ -96,6 +96,13 @@ course-repo:
 # Every value that a term can have stands in the place of the present one, wherever that stands.
 check-terms:
 	@tools/term_values.py check
+# What students can be told, for translators, and what they have made of it (docs/translating.md).
+.PHONY: sentences languages
+sentences:
+	@tools/sentences.py write
+languages:
+	@$(if $(wildcard languages/*.po),,echo "make languages: there is no languages/NAME.po: docs/translating.md says how one begins" >&2; exit 2)
+	@for po in languages/*.po; do msgfmt --check-format --check-domain -o "$${po%.po}.mo.new" "$$po" && mv "$${po%.po}.mo.new" "$${po%.po}.mo" || { rm -f "$${po%.po}.mo.new"; exit 2; }; 	    echo "$${po%.po}.mo"; done
 # What a copy without git makes handouts and packs of: a list of the files that git tracks here.
 .PHONY: manifest
 manifest:

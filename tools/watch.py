@@ -15,6 +15,8 @@ import tempfile
 import termios
 import time
 
+from exports.record import spoken
+from exports.record import spoken
 from lab_files import files_of, path_of
 
 POLL_SECONDS = 0.3
@@ -92,7 +94,7 @@ def grade(lab, settings):
 
 def sentence(row):
     """The likely mistake, or else the first line of what was seen."""
-    return "" if row["state"] == "pass" else (row.get("mistake") or row.get("message") or "").split("\n")[0]
+    return "" if row["state"] == "pass" else spoken((row.get("mistake") or row.get("message") or "").split("\n")[0])
 
 
 def changes(before, after):
@@ -102,7 +104,7 @@ def changes(before, after):
         old = rows.get(row["name"], row)
         gained = row["earned"] - old["earned"]
         if gained or row["state"] != old["state"] or sentence(row) != sentence(old):
-            yield f"  {f'{gained:+g}' if gained else '':>4}  {row['name']:<22} {row['state']:<12} {sentence(row)}".rstrip()
+            yield f"  {f'{gained:+g}' if gained else '':>4}  {row['name']:<22} {spoken(row['state']):<12} {sentence(row)}".rstrip()
 
 
 def report(before, after):

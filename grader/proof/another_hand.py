@@ -153,11 +153,13 @@ def other_way_round(hand, text):
 
 
 def early_leaves(hand, text):
-    """An if at the end of a function that gives nothing back leaves early instead."""
+    """An if without else at the end of a function that gives nothing back leaves early instead."""
     lines, i = text.split("\n"), 0
     while i < len(lines):
         found = re.fullmatch(r"    if \((.*)\) \{", lines[i])
         end = block_end(lines, i) if found else None
+        if end is not None and any(line.startswith("    } else") for line in lines[i:end]):
+            end = None
         if end is not None and end + 1 < len(lines) and lines[end + 1] == "}" and hand.now(early_leaves):
             head = next(k for k in range(i, -1, -1) if lines[k] and not lines[k].startswith((" ", "}", "#")))
             if "void " in lines[head].split("(")[0] + " ":

@@ -8,6 +8,7 @@ knows other ways, one of them by chance, every second one a mistake of the mutan
 hand (another_hand.py). Ten are copied and disguised (disguise.py), and one hand-in is the kit's solution in disguise.
 --write brings the figures into docs/similar.md.
 """
+import functools
 import json
 import os
 import random
@@ -25,9 +26,11 @@ import grader_proof as proof   # which finds tools/
 import similarity
 from class_hand_ins import right_files, stub_files
 from lab_files import read_lab
-from similar import SOLUTION, pieces
+from leaks import names_of_the_kit
+from similar import SOLUTION, pieces, stub_texts
+from similarity import Source
 
-HAND_INS, COPIES, MISTAKES, OWN_LINES = 200, 10, 1, 30
+HAND_INS, COPIES, MISTAKES, OWN_TOKENS = 200, 10, 1, 60
 LABS = ("03_accumulate", "07_optimizers", "11_data_parallel")
 PAGE, ROWS = "docs/similar.md", re.compile(r"(?<=\|---\|---\|---\|---\|---\|\n)(?:\| \d\d_.*\n)*")
 OUT = "build/similar-test"
@@ -57,7 +60,13 @@ def with_blocks(lab, blocks):
         if places and not places & used:
             used |= places
             chosen.setdefault(block["file"], []).extend(block["edits"])
-    return {name: proof.apply_edits(text, chosen.get(name, [])) for name, text in files.items()}
+    return {name: formatted(proof.apply_edits(text, chosen[name]), name) if name in chosen else text for name, text in files.items()}
+
+
+@functools.lru_cache(maxsize=None)
+def formatted(text, name):
+    """As in solutions/: hands and disguises know no other form."""
+    return subprocess.run(["clang-format", f"--assume-filename={name}"], input=text, capture_output=True, text=True, check=True).stdout
 
 
 def disguised(lab, files, seed):
@@ -65,22 +74,39 @@ def disguised(lab, files, seed):
     return {name: disguise.disguise(text, kept, f"{lab} {seed} {name}") for name, text in files.items()}
 
 
-def own_lines(lab, files):
-    """How many lines the kit's solution does not have: of a few, nobody can say who wrote them."""
-    known = {line.strip() for text in right_files(lab).values() for line in text.split("\n")}
-    return sum(line.strip() not in known for text in files.values() for line in text.split("\n"))
+class Known:
+    """What the stub and the kit's solution have. Of little else nobody can say who wrote it."""
+
+    def __init__(self, lab):
+        self.fixed = frozenset(names_of_the_kit())
+        self.parts = Source("", stub_texts(lab), self.fixed, whole=False).parts() | Source("", right_files(lab), self.fixed).parts()
+
+    def own_tokens(self, files):
+        return sum(sum(similarity.Own(tokens, self.parts).tokens.values()) for tokens in Source("", files, self.fixed).tokens.values())
 
 
-def planted_class(lab, seed):
-    """({name: files}, the pairs that are to be found)"""
-    dice, made, pairs = random.Random(f"{lab} {seed}"), {}, {("from the book", SOLUTION)}
-    variants, mutants = proof.blocks_of(lab, "variants"), proof.blocks_of(lab, "mutants")
-    for i in range(HAND_INS - COPIES - 1):
+def to_copy(lab, made, count, dice):
+    """The names of some who have written enough of their own."""
+    known = Known(lab)
+    return dice.sample([name for name in sorted(made) if known.own_tokens(made[name]) >= OWN_TOKENS], count)
+
+
+def innocents(lab, count, seed, dice):
+    """{name: files} of those who copied nothing."""
+    variants, mutants, made = proof.blocks_of(lab, "variants"), proof.blocks_of(lab, "mutants"), {}
+    for i in range(count):
         hand = another_hand.Hand(f"{lab} {seed} {i}")
         mistakes = dice.sample(mutants, MISTAKES) if i % 2 else []
         files = with_blocks(lab, mistakes + dice.sample(variants, len(variants)))
         made[f"student {i:03d}"] = {name: hand.write(text) for name, text in files.items()}
-    for i, name in enumerate(dice.sample([name for name in sorted(made) if own_lines(lab, made[name]) >= OWN_LINES], COPIES)):
+    return made
+
+
+def planted_class(lab, seed):
+    """({name: files}, the pairs that are to be found)"""
+    dice, pairs = random.Random(f"{lab} {seed}"), {("from the book", SOLUTION)}
+    made = innocents(lab, HAND_INS - COPIES - 1, seed, dice)
+    for i, name in enumerate(to_copy(lab, made, COPIES, dice)):
         made[f"copy {i}"] = disguised(lab, made[name], f"{seed} {i}")
         pairs.add((f"copy {i}", name))
     made["from the book"] = disguised(lab, right_files(lab), seed)

@@ -3,6 +3,7 @@
 another term, their pages have their values and no others.
 
     grader/proof/terms_test.py terms [--seed N] [--labs 2] [--all]     two terms, in each that many labs at random; or all labs
+    grader/proof/terms_test.py terms --every-value                     as many terms as draw each value of each constant once
     grader/proof/terms_test.py repositories                            what `make course-repo` leaves, and what it refuses
 
 `make graders` comes first: of what a term leaves as it is, the objects are taken over.
@@ -122,14 +123,41 @@ def try_lab(term, staff, lab):
     print(f"  {term} {lab}: {drawn}; the kit's own solution: {lost}", flush=True)
 
 
+def a_name(chance):
+    return f"t{chance.randrange(16 ** 6):06x}"
+
+
+def two_terms(chance, options):
+    """(term, labs to try)"""
+    labs = term_values.labs_with_terms()
+    for _ in range(2):
+        term = a_name(chance)
+        yield term, labs if options.all else sorted(chance.sample(labs, min(options.labs, len(labs))))
+
+
+def terms_of_every_value(chance):
+    """(term, labs to try) until each value that can be drawn has been: of many names always the one that brings most."""
+    def values_of(term):
+        return {(lab, name, number) for lab in term_values.labs_with_terms() for name, number in term_values.draws(term, lab).items()}
+
+    left = {(lab, name, number) for lab in term_values.labs_with_terms() for name, constant in term_values.constants_of(lab).items()
+            for number in range(1, len(constant["values"]))}
+    names = [a_name(chance) for _ in range(1000)]
+    while left:
+        term = max(names, key=lambda each: len(values_of(each) & left))
+        new = values_of(term) & left
+        if not new:
+            sys.exit(f"terms: none of {len(names)} names draws {sorted(left)}")
+        left -= new
+        yield term, sorted({lab for lab, _, _ in new})
+
+
 def try_terms(options):
     chance = random.Random(options.seed)
-    for _ in range(2):
-        term = f"t{chance.randrange(16 ** 6):06x}"
-        labs = term_values.labs_with_terms()
+    for term, labs in terms_of_every_value(chance) if options.every_value else two_terms(chance, options):
         staff = make_staff(term)
         expect(term_values.draws(term, labs[0]) == term_values.draws(term, labs[0]), "a term draws twice differently")
-        for lab in labs if options.all else sorted(chance.sample(labs, min(options.labs, len(labs)))):
+        for lab in labs:
             try_lab(term, staff, lab)
         shutil.rmtree(f"{OUT}/{term}")
 
@@ -187,6 +215,7 @@ def main():
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10 ** 6))
     parser.add_argument("--labs", type=int, default=2)
     parser.add_argument("--all", action="store_true", help="every lab")
+    parser.add_argument("--every-value", action="store_true")
     options = parser.parse_args()
     print(f"terms: --seed {options.seed}", flush=True)
     (try_terms if options.what == "terms" else try_repositories)(options)

@@ -7,7 +7,7 @@ import os
 import re
 from xml.etree import ElementTree
 
-from exports.record import UNDECIDED, BadRecord, check_one_kind, diagnosis, explain, for_student, headline, notes, overview, passed, written
+from exports.record import UNDECIDED, BadRecord, check_one_kind, diagnosis, explain, for_student, headline, notes, overview, passed, spoken, written
 
 MOST_BYTES = 1 << 20   # PrairieLearn takes no more
 
@@ -33,7 +33,7 @@ def gradescope(record, _):
     output = overview(record, shown)
     if len(shown) < len(record["rows"]):
         earned, points = (sum(row[key] for row in shown) for key in ("earned", "points"))
-        output += f"\nThe checks that you see: {earned:g} of {points:g} points. There are others."
+        output += "\n" + spoken(f"The checks that you see: {earned:g} of {points:g} points. There are others.")
     return as_json({"score": record["score"], "execution_time": record["seconds"], "output": output,
                     "output_format": "text", "test_output_format": "text", "test_name_format": "text",
                     "stdout_visibility": "hidden", "extra_data": {"undecided": record["undecided"]},
@@ -150,7 +150,7 @@ def text_row(row):
     points = f"{row['earned']:g}/{row['points']:g}" if row["points"] else "-"
     hidden = "" if row["visibility"] == "always" else f"; students see this: {row['visibility']}"
     lines = "" if passed(row) else f"{row['message']}\n{row['mistake']}"
-    return (f"  {row['name']:22} {points:>7}  {row['state']:13} {row['seconds']:6.2f} s   {row['title']}{hidden}\n"
+    return (f"  {row['name']:22} {points:>7}  {spoken(row['state']):13} {row['seconds']:6.2f} s   {row['title']}{hidden}\n"
             + "".join(f"        {line}\n" for line in lines.splitlines() if line))
 
 
@@ -158,7 +158,7 @@ def text(record, _):
     """The table that grading printed, for a terminal."""
     return (f"Lab {record['lab']}, from {record['from']}\n" + "".join(f"{note}\n" for note in notes(record, record["rows"]))
             + "".join(map(text_row, record["rows"]))
-            + f"Sandbox: {record['sandbox']}\nScore:   {record['score']:g} of {record['total']:g} points\n")
+            + spoken(f"Sandbox: {record['sandbox']}") + "\n" + spoken(f"Score:   {record['score']:g} of {record['total']:g} points") + "\n")
 
 
 # ---- scores.csv -------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import glob
 import json
 import os
 
-from exports.record import BadRecord, load, one_line
+from exports.record import BadRecord, load, one_line, told
 
 HAND_INS = "hand_ins.json"
 
@@ -45,12 +45,13 @@ def old_paths(path):
 
 
 def time_of(text):
-    """A moment from ISO 8601 with an offset; None where a record does not say it."""
+    """A moment from ISO 8601 with an offset, as UTC has it; None where a record does not say it."""
     try:
         moment = datetime.datetime.fromisoformat(text)
-    except ValueError:
+        moment = moment.astimezone(datetime.timezone.utc) if moment.tzinfo is not None else None
+        return moment if moment and moment.year < 9999 else None   # to which days can be added
+    except (ValueError, OverflowError):
         return None
-    return moment if moment.tzinfo is not None else None
 
 
 def read(path):
@@ -66,15 +67,18 @@ def some(paths):
         try:
             records.append(read(path))
         except (BadRecord, OSError) as error:
-            bad.append(f"left out: {one_line(str(error))}")
+            bad.append(f"left out: {told(error)}")
     return records, bad
 
 
 def newest(out):
     """([the newest record of each student who has not withdrawn], [why others are not there])"""
     records, bad = some(paths_of(out))
-    gone = withdrawn(out)
-    return [record for record in records if record["name"] not in gone], bad
+    gone, there = withdrawn(out), {}
+    for record in records:
+        if record["name"] not in gone and there.setdefault(record["name"], record) is not record:
+            bad.append(f"left out: {record['path']}: {there[record['name']]['path']} has the name {record['name']} too")
+    return list(there.values()), bad
 
 
 def older(record):

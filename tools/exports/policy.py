@@ -15,9 +15,10 @@ try:
 except ImportError:
     raise SystemExit("policy: python3-jsonschema is not installed: tools/setup.sh") from None
 
+from course import full_name
 from exports import layout
-from exports.record import BadRecord, check_one_kind, one_line, same_points
-from exports.roster import key, keys_of
+from exports.record import check_one_kind, no_name_twice, no_number, one_line, same_points
+from exports.roster import key, keys_of, rows_by_key
 
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../grader/schemas/policy.json")
 DEFAULTS = {"grace_minutes": 0, "loss_per_day": 0, "loss_of": "total", "most_lost": 100, "counts": "last", "extensions": {}}
@@ -37,18 +38,11 @@ def validator():
         return jsonschema.Draft202012Validator(json.load(file))
 
 
-def no_name_twice(pairs):
-    names = dict(pairs)
-    if len(names) < len(pairs):
-        raise ValueError("a name is there twice")
-    return names
-
-
 def load(path):
     """The policy of a file, looked at as a whole: every moment in it exists."""
     try:
         with open(path, "rb") as file:
-            data = json.loads(file.read(MOST_BYTES), object_pairs_hook=no_name_twice)
+            data = json.loads(file.read(MOST_BYTES), object_pairs_hook=no_name_twice, parse_constant=no_number)
     except OSError as error:
         raise BadPolicy(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
@@ -76,13 +70,35 @@ def check(data):
     error = next(iter(sorted(validator().iter_errors(data), key=lambda each: (list(map(str, each.absolute_path)), str(each.validator)))), None)
     if error is not None:
         raise BadPolicy(complaint(error))
+    check_labs(data.get("labs", {}))
     zone = zone_of(data)
     for where, settings in [("", data), *((f"labs.{lab}.", each) for lab, each in data.get("labs", {}).items())]:
         if "deadline" in settings:
             moment(settings["deadline"], zone, where + "deadline")
+        check_names(settings.get("extensions", {}), where + "extensions")
         for name, extension in settings.get("extensions", {}).items():
             if "deadline" in extension:
                 moment(extension["deadline"], zone, f"{where}extensions.{name}.deadline")
+
+
+def check_labs(labs):
+    first = {}
+    for lab in labs:
+        full = full_name(lab)
+        if full is None:
+            raise BadPolicy(f"labs.{lab}: there is no such lab; one of your own is known with LABS=")
+        if first.setdefault(full, lab) != lab:
+            raise BadPolicy(f"labs.{lab}: labs.{first[full]} is the same lab")
+
+
+def check_names(extensions, where):
+    """Of two spellings of a name one would be overlooked."""
+    first = {}
+    for name in extensions:
+        if not key(name):
+            raise BadPolicy(f"{where}: {one_line(name)!r}: a name must not be empty")
+        if first.setdefault(key(name), name) != name:
+            raise BadPolicy(f"{where}.{name}: {where}.{first[key(name)]} is the same name")
 
 
 def zone_of(data):
@@ -99,6 +115,8 @@ def moment(text, zone, where):
         said = datetime.datetime.fromisoformat(text)
     except ValueError:
         raise BadPolicy(f"{where}: {text} is not a moment") from None
+    if not 1970 <= said.year <= 9000:
+        raise BadPolicy(f"{where}: {text} is in no year of a course")
     if said.tzinfo is not None:
         return said
     if zone is None:
@@ -120,20 +138,36 @@ class Policy:
         self.rules = DEFAULTS | {name: value for name, value in data.items() if name != "labs"} | of_lab
         self.zone = zone_of(data)
         self.deadline = moment(self.rules["deadline"], self.zone, "deadline") if "deadline" in self.rules else None
-        extensions = {**data.get("extensions", {}), **of_lab.get("extensions", {})}
-        self.extensions = {key(name): {"name": name, **extension} for name, extension in extensions.items()}
+        # Those of the lab come first.
+        self.extensions = [{key(name): {"name": name, **extension} for name, extension in settings.get("extensions", {}).items()}
+                           for settings in (of_lab, data)]
+        self.taken = {}
 
     def deadline_of(self, names):
         """(the deadline of the student who is called so, why it is another one)"""
-        found = next((self.extensions[name] for name in sorted(names) if name in self.extensions), None)
+        found = next((extensions[name] for extensions in self.extensions for name in sorted(names) if name in extensions), None)
         if found is None or self.deadline is None and "days" in found:
             return self.deadline, ""
         mine = moment(found["deadline"], self.zone, "deadline") if "deadline" in found else later(self.deadline, found["days"])
         return mine, "extension" + (f" ({one_line(found['why'])})" if found.get("why") else "")
 
+    def has_one_for(self, names):
+        return any(name in extensions for extensions in self.extensions for name in names)
+
+    def claim(self, names, student):
+        """An extension is of one student, and a student has one."""
+        for extensions in self.extensions:
+            mine = [extensions[name]["name"] for name in sorted(names) if name in extensions]
+            if len(mine) > 1:
+                raise BadPolicy(f"extensions: {' and '.join(mine)} are both of {student}: keep one")
+            for name in mine:
+                if self.taken.setdefault(key(name), student) != student:
+                    raise BadPolicy(f"extensions.{name}: it fits {self.taken[key(name)]} and {student}: say it by what only one of them has")
+
     def of_nobody(self, names):
         """Extensions of students whom neither a hand-in nor the roster knows: most likely a typing error."""
-        return [extension["name"] for name, extension in self.extensions.items() if name not in names]
+        return list(dict.fromkeys(extension["name"] for extensions in self.extensions for name, extension in extensions.items()
+                                  if name not in names))
 
     def loss(self, handed_in, score, total, names):
         """{late: seconds, days, loss, why} of points handed in at that moment."""
@@ -217,12 +251,15 @@ def results(data, records, rows=()):
     """(results of the newest records of a class, complaints). Without data there is no policy: the points are what was earned."""
     check_one_kind(records)
     of_lab, made, said, known = {}, [], [], set()
-    by_key = {each: row for row in rows for each in keys_of(row)}
+    by_key = rows_by_key(rows)
     for record in records:
-        names = {key(record["name"])}
-        if key(record["name"]) in by_key:
-            names |= keys_of(by_key[key(record["name"])])
+        names, found = {key(record["name"])}, by_key.get(key(record["name"]), [])
+        if len(found) == 1:   # of those that fit several rows, nothing is known but the name
+            names |= keys_of(found[0])
         policy = of_lab.setdefault(record["lab"], Policy(data or {}, record["lab"]))
+        policy.claim(names, record["name"])
+        if len(found) > 1 and policy.has_one_for(set().union(*map(keys_of, found)) - names):
+            said.append(f"{record['name']}: in the roster on lines {', '.join(str(row['line']) for row in found)}, so no extension of theirs is applied")
         one, bad = apply(policy, record, names)
         made.append(one)
         said += bad

@@ -4,8 +4,10 @@ A record is written by the grader, but names and texts in it come from a student
 format then escapes them in its own way.
 """
 import json
+import os
 import re
 
+from exports import language
 from release import same_points
 
 STATES = ("grader error", "pass", "fail", "not started", "crashed", "timeout", "over budget", "build error",
@@ -33,6 +35,12 @@ def clean(text, most=MOST_TEXT):
 def one_line(text):
     """For a name or a title."""
     return " ".join(clean(text, 200).split())
+
+
+def told(error):
+    """An error as one line; of the system's the file, and what is wrong with it."""
+    text = f"{os.fsdecode(error.filename)}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
+    return " ".join(clean(text).split())
 
 
 # ---- reading ----------------------------------------------------------------------------------------
@@ -220,7 +228,7 @@ def for_student(record, after_due_date):
         points, earned = (sum(row[key] for row in hidden) for key in ("points", "earned"))
         undecided = any(row["state"] in UNDECIDED for row in hidden)
         state = "grader error" if undecided else "pass" if earned == points else "fail"
-        shown.append({"name": "hidden", "title": "checks that are not shown", "state": state, "points": points,
+        shown.append({"name": "hidden", "title": spoken("checks that are not shown"), "state": state, "points": points,
                       "earned": earned, "seconds": 0.0, "peak_bytes": 0.0, "message": "", "mistake": "", "output": "",
                       "timelines": [], "visibility": "always"})
     return shown
@@ -231,9 +239,22 @@ def passed(row):
     return row["state"] in ("pass", "not run")
 
 
+def spoken(text):
+    """In the language of the course."""
+    return language.here().said(text)
+
+
+def in_words_of_the_course(record):
+    """The record with its sentences in the language of the course. How a check ended stays a word of the kit's."""
+    rows = [row | {key: spoken(row[key]) for key in ("title", "message", "mistake")} for row in record["rows"]]
+    story = record["story"] and record["story"] | {"mistake": spoken(record["story"]["mistake"])}
+    lists = {key: [text if text.startswith(PACKED) else spoken(text) for text in record[key]] for key in ("notes", "blamed")}
+    return record | {"rows": rows, "story": story, "refused": spoken(record["refused"])} | lists
+
+
 def diagnosis(row):
     """How a check ended, what was seen, and the likely mistake; "" where nothing is wrong."""
-    return "" if passed(row) else "\n".join(filter(None, (row["state"], row["message"], row["mistake"])))
+    return "" if passed(row) else "\n".join(filter(None, (spoken(row["state"]), row["message"], row["mistake"])))
 
 
 def written(row):
@@ -244,17 +265,17 @@ def written(row):
 def explain(row):
     """Both together, as one text."""
     output = written(row)
-    return clean(diagnosis(row) + (f"\n\nThe program wrote:\n{output}" if output else ""))
+    return clean(diagnosis(row) + (f"\n\n{spoken('The program wrote:')}\n{output}" if output else ""))
 
 
 def headline(record, rows):
     """What comes first, above all rows."""
     if record["undecided"]:
-        return "The grader itself failed. This says nothing about your work: it will be graded again."
+        return spoken("The grader itself failed. This says nothing about your work: it will be graded again.")
     if record["refused"]:
-        return f"The hand-in was refused: {record['refused']}"
+        return spoken(f"The hand-in was refused: {record['refused']}")
     lost = [row["name"] for row in rows if not passed(row)]
-    return f"{len(lost)} checks lost points: {', '.join(lost)}" if lost else "Every check passed."
+    return spoken(f"{len(lost)} checks lost points: {', '.join(lost)}" if lost else "Every check passed.")
 
 
 def notes(record, rows):
@@ -264,9 +285,9 @@ def notes(record, rows):
     story = record["story"]
     told = [name for name in lost if story and name in story["checks"]]
     which = f"all {len(lost)}" if len(told) == len(lost) else f"{len(told)} of {len(lost)}"
-    said = [f"One mistake explains {which} lost checks: {story['mistake']}"] if len(told) > 1 else []
-    said += [note for note in record["notes"] if not note.startswith(PACKED)]
-    return said + ([sentence[:1].upper() + sentence[1:] + "." for sentence in record["blamed"]] if lost else [])
+    found = [spoken(f"One mistake explains {which} lost checks: {story['mistake']}")] if len(told) > 1 else []
+    found += [note for note in record["notes"] if not note.startswith(PACKED)]
+    return found + ([sentence[:1].upper() + sentence[1:] + "." for sentence in record["blamed"]] if lost else [])
 
 
 def overview(record, rows):

@@ -12,6 +12,7 @@ A hand-in belongs to the row that has its name in one of the first four columns,
 """
 import csv
 import io
+import re
 import unicodedata
 
 from exports.record import BadRecord, one_line
@@ -64,7 +65,7 @@ def row_of(path, line, head, cells):
     row = {name: "" for name in COLUMNS} | {name: one_line(cell) for name, cell in zip(head, cells)} | {"line": line}
     if not row["name"]:
         raise BadRecord(f"{path}:{line}: it has no name")
-    if row["participant"] and not row["participant"].isdecimal():
+    if row["participant"] and not re.fullmatch("[0-9]+", row["participant"]):
         raise BadRecord(f"{path}:{line}: participant is Moodle's number of the student, not {row['participant']!r}")
     return row
 
@@ -83,12 +84,18 @@ def keys_of(row):
     return {key(row[column]) for column in KEYS if row[column]} | ({key(row["mail"].split("@")[0])} if row["mail"] else set())
 
 
-def join(records, rows):
-    """(pairs, records without a row with the reason, rows without a record). A row or a record that fits several fits none."""
-    by_key = {}
+def rows_by_key(rows):
+    """{what a hand-in may be called: the rows that it fits}"""
+    found = {}
     for row in rows:
         for each in keys_of(row):
-            by_key.setdefault(each, []).append(row)
+            found.setdefault(each, []).append(row)
+    return found
+
+
+def join(records, rows):
+    """(pairs, records without a row with the reason, rows without a record). A row or a record that fits several fits none."""
+    by_key = rows_by_key(rows)
     claims, unmatched = {}, []
     for record in records:
         found = by_key.get(key(record["name"]), [])
