@@ -206,7 +206,7 @@ static void tell_bringers(void *context, char *text, size_t size) {
 void clique_fetch(Communicator *comm, void *all, const char *call, Place place) {
     Clique *clique = comm->link;
     ExpectedRound expected = {clique, ++clique->members[comm->rank].fetched};
-    rank_wait(&(RankWait){call, place, all_brought, &expected, tell_bringers});
+    rank_wait(&(RankWait){call, place, all_brought, &expected, tell_bringers, sizeof expected});
     Round *round = round_of(clique, expected.number, 0);
     memcpy(all, round->data, (size_t)clique->ranks * round->bytes);
     if (++round->fetched == clique->ranks) {

@@ -60,6 +60,7 @@ static void tell_part(const ZeroRank *rank, size_t end) {
 
 static void enter(void *context, int layer, bool backward) {
     ZeroRank *rank = context;
+    ranks_forget(rank->run);
     zero_enter(rank->zero, layer, backward);
     size_t weights = memory_lane_now(rank->zero->weights) +
                      memory_lane_now(memory_lane(rank->run->memory, "weights ahead"));

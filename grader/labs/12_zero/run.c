@@ -97,19 +97,16 @@ static bool start_spoiled(ZeroRun *run) {
 bool zero_start(ZeroRun *run) {
     draw_batches(run);
     describe_run(run);
-    /* with a budget, that is the probe's; the kit's program has several models */
     ranks_give(run->check, run->option, run->budget);
     given_give(&run->given);
     want_of_run(run);
-    if (run->budget == 0) {
-        if (!check_run_kit(run->check, "MISTAKE_NONE", SECONDS)) {
-            return false;
-        }
-        size_t bytes = (size_t)(run->option[ZERO_STEPS] * REPORTED) * sizeof(uint64_t);
-        run->right = kit_weights(run);
-        run->reports = room(run->check, bytes);
-        memcpy(run->reports, check_got(run->check, "reports", WIRE_U64), bytes);
+    if (!check_run_kit(run->check, "MISTAKE_NONE", SECONDS)) {
+        return false;
     }
+    size_t bytes = (size_t)(run->option[ZERO_STEPS] * REPORTED) * sizeof(uint64_t);
+    run->right = kit_weights(run);
+    run->reports = room(run->check, bytes);
+    memcpy(run->reports, check_got(run->check, "reports", WIRE_U64), bytes);
     bool done = run->option[ZERO_SPOILED] > 0 ? start_spoiled(run)
                                               : ranks_start(run->check, "run", SECONDS);
     return done && ranks_take_calls(run->check, &run->calls);
