@@ -233,9 +233,18 @@ static void pass_on(Rank *from, Rank *to) {
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
+/* "rank 1's " where a rank waits for what another has called. */
+static const char *whose(const RankWait *wait, char text[40]) {
+    *text = '\0';
+    if (wait->of > 0) {
+        snprintf(text, 40, "rank %d's ", wait->of - 1);
+    }
+    return text;
+}
+
 static void detail_rank(const Rank *rank) {
     const Host *host = &rank->host;
-    char whom[500] = "", within[500] = "";
+    char whom[500] = "", within[500] = "", other[40];
     if (rank->ended) {
         sim_detail("rank %d has ended", host->rank);
         return;
@@ -250,15 +259,16 @@ static void detail_rank(const Rank *rank) {
         return;
     }
     rank->wait->tell(rank->wait->context, whom, sizeof whom);
-    sim_detail("rank %d%s: %s at %s:%d waits for %s", host->rank, within, rank->wait->call,
-               sim_file(rank->wait->place), rank->wait->place.line, whom);
+    sim_detail("rank %d%s: %s%s at %s:%d waits for %s", host->rank, within,
+               whose(rank->wait, other), rank->wait->call, sim_file(rank->wait->place),
+               rank->wait->place.line, whom);
 }
 
 static void report_wait(const RankWait *wait) {
-    char whom[500] = "";
+    char whom[500] = "", other[40];
     wait->tell(wait->context, whom, sizeof whom);
-    sim_report("deadlock", "%s at %s:%d waits forever for %s", wait->call, sim_file(wait->place),
-               wait->place.line, whom);
+    sim_report("deadlock", "%s%s at %s:%d waits forever for %s", whose(wait, other), wait->call,
+               sim_file(wait->place), wait->place.line, whom);
 }
 
 static _Noreturn void report_deadlock(void) {
@@ -421,8 +431,8 @@ int cudasim_run_ranks(const char *file, int line, int number, cudasim_rank_body 
 /* Of the frames that end when this function does, some room is left. */
 void cudasim_rank_stack_ends(void) {
     enum { ROOM = 64 << 10 };
-    char here;
-    char *end = (char *)((uintptr_t)(&here - ROOM) / PAGE * PAGE);
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    char *end = (char *)((here - ROOM) / PAGE * PAGE);
     if (running != NULL && end > running->stack + PAGE) {
         madvise(running->stack + PAGE, (size_t)(end - running->stack - PAGE), MADV_DONTNEED);
     }

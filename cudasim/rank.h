@@ -46,6 +46,7 @@ typedef struct RankWait {
     /** Says whom it waits for: "rank 1 to call ncclAllReduce #3"; the text is at most size bytes */
     void (*tell)(void *context, char *text, size_t size);
     size_t bytes; /**< of the context, which is copied; 0: it does not lie on the rank's stack */
+    int of;       /**< 1 + the rank whose call it is, where that has to go on first; 0: its own */
 } RankWait;
 
 /**

@@ -28,7 +28,7 @@ compile() {
             $compiler -x c++-cpp-output $flags -c "$text.ii" -o /dev/null ;;
     *)
         # shellcheck disable=SC2086
-        $compiler -std=gnu11 $common -Wstrict-prototypes -Wmissing-prototypes $own "$@" \
+        $compiler -std=gnu11 "$@" $common -Wstrict-prototypes -Wmissing-prototypes $own \
             -c "$source" -o /dev/null ;;
     esac
 }
