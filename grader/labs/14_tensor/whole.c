@@ -120,11 +120,13 @@ void whole_judge_replicated(Check *check) {
     for (int i = 0; i < ranked.R * STEPS; i++) {
         double right = want[i % STEPS];
         check_size(check, "gradients that are clipped", right > (double)TP_CLIP);
-        bool good = norm[i] == norm[i % STEPS] && fabs(norm[i] - right) <= 1e-4 * right;
-        if (!check_compared(check, good,
-                            "step %d: rank %d clips by a norm of %.7g, rank 0 by %.7g; %.7g is "
-                            "that of the whole model",
-                            i % STEPS + 1, i / STEPS, norm[i], norm[i % STEPS], right)) {
+        if (!check_compared(check, norm[i] == norm[i % STEPS],
+                            "step %d: rank %d clips by a norm of %.9g, rank 0 by %.9g: all ranks "
+                            "need the same bits",
+                            i % STEPS + 1, i / STEPS, norm[i], norm[i % STEPS]) ||
+            !check_compared(check, fabs(norm[i] - right) <= 1e-4 * right,
+                            "step %d: rank %d clips by a norm of %.7g; the whole model's is %.7g",
+                            i % STEPS + 1, i / STEPS, norm[i], right)) {
             return;
         }
     }
