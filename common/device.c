@@ -212,6 +212,35 @@ Device *device_cpu_new(size_t capacity) {
     return device;
 }
 
+static size_t page_bytes(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void *device_cpu_range(const Device *device, size_t *bytes) {
+    const Arena *arena = device->state;
+    CHECK(device->destroy == cpu_destroy, "%s has no addresses of its own", device->name);
+    *bytes = (arena->capacity + page_bytes() - 1) / page_bytes() * page_bytes();
+    return arena->base;
+}
+
+/* The whole pages of a range. */
+static void forget(const Arena *arena, size_t begin, size_t end) {
+    size_t page = page_bytes(), first = (begin + page - 1) / page * page;
+    if (first < end / page * page) {
+        madvise(arena->base + first, end / page * page - first, MADV_DONTNEED);
+    }
+}
+
+void device_cpu_forget(Device *device) {
+    const Arena *arena = device->state;
+    size_t bytes;
+    device_cpu_range(device, &bytes);
+    for (size_t i = 0; i < arena->hole_count; i++) {
+        forget(arena, arena->holes[i].begin, arena->holes[i].end);
+    }
+    forget(arena, arena->height, bytes);
+}
+
 void device_free(Device *device) {
     if (device != NULL) {
         device->destroy(device);

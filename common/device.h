@@ -148,6 +148,19 @@ static inline void device_synchronize(Device *device) {
 }
 
 /**
+ * The addresses of a CPU's memory, whole pages.
+ *
+ * @param      device a CPU
+ * @param[out] bytes  length
+ * @return its begin
+ */
+void *device_cpu_range(const Device *device, size_t *bytes);
+
+/** Gives the pages of a CPU's memory that no tensor has back to the system: what they held is gone.
+ */
+void device_cpu_forget(Device *device);
+
+/**
  * Bytes in use on the device that belong to no tensor: a GPU's context and loaded
  * kernels, cuBLAS and its workspace, and what other programs hold there. 0 on the CPU.
  */

@@ -94,6 +94,28 @@ Test(device, what_is_not_there_cannot_be_released) {
     expect_ending(release_the_newest_twice, -SIGABRT, "a tensor is released that is not there");
 }
 
+/* Three tensors, the second of which goes; what was written there, and above them, goes with it. */
+Test(device, forgets_what_no_tensor_has) {
+    enum { BYTES = 256 << 10, ALL = 4 * BYTES };
+    size_t bytes;
+    char *tensor[3];
+    device = device_cpu_new(ALL);
+    char *begin = device_cpu_range(device, &bytes);
+    cr_assert_eq(bytes, ALL);
+    for (int i = 0; i < 3; i++) {
+        tensor[i] = device_alloc(device, BYTES);
+        cr_assert(begin <= tensor[i] && tensor[i] + BYTES <= begin + bytes);
+    }
+    memset(begin, 7, ALL);
+    device_release(device, tensor[1], BYTES);
+    device_cpu_forget(device);
+    for (size_t i = 0; i < ALL; i++) {
+        bool kept = i < BYTES || (2 * BYTES <= i && i < 3 * BYTES);
+        cr_assert_eq(begin[i], kept ? 7 : 0, "byte %zu is %d", i, begin[i]);
+    }
+    device_free(device);
+}
+
 Test(device, the_gpu_releases_in_any_order) {
     device = device_gpu_new(ops_gpu);
     for (int round = 0; round < 2; round++) {

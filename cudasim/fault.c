@@ -113,6 +113,13 @@ static bool may_touch(const Allocation *a) {
     return sim_worker == NULL || !sim_worker->in_kernel || (own && sim_reaches(sim_device(), a));
 }
 
+/* Whether memory of a rank has only not been opened yet: work of that rank runs, or a thread that is
+   no rank and may be one of its own. */
+static bool may_reach(int rank) {
+    return sim_host()->rank == NO_RANK || sim_host()->rank == rank ||
+           (sim_operation() != NULL && sim_operation()->rank == rank);
+}
+
 static void report_reach(const Allocation *a, bool write, const char *where) {
     bool own = a->rank == NO_RANK || a->rank == sim_rank();
     const char *verb = write ? "write" : "read";
@@ -185,9 +192,19 @@ static void handle_fault(int signal, siginfo_t *info, void *context) {
     if (closed && (a->pinned || a->managed) && !sim_pending_copy(p, write, pc)) {
         return;
     }
+    int owner = rank_memory_owner(p);
+    if (owner != NO_RANK && may_reach(owner)) {
+        rank_memory_show_too(owner);
+        return;
+    }
     char where[600];
     int overflow = rank_overflow(p);
-    if (overflow >= 0) {
+    if (owner != NO_RANK) {
+        sim_describe_fault(pc, in_kernel, where, sizeof where);
+        sim_report("memory of another rank", "%s at %s of memory of rank %d",
+                   write ? "write" : "read", where, owner);
+        sim_detail("ranks are like processes: none can reach what another has; send the data");
+    } else if (overflow >= 0) {
         sim_describe_fault(pc, false, where, sizeof where);
         sim_report("stack overflow",
                    "the host code of rank %d has more than 8 MiB of local variables, at %s",

@@ -164,7 +164,7 @@ static void run_first(Queue *queue) {
     turns++;
     change_device(queue->device);
     variables_in_place(queue->device);
-    rank_data_in_place(operation->rank);
+    rank_in_place(operation->rank);
     if (work->run != NULL && sim_device_error() == cudaSuccess) {
         work->run(work->context);
     }
@@ -173,7 +173,7 @@ static void run_first(Queue *queue) {
     }
     current = NULL;
     finish(operation);
-    rank_data_in_place(sim_host()->rank);
+    rank_in_place(sim_host()->rank);
 }
 
 const Operation *queue_act_for(const Operation *operation) {

@@ -17,13 +17,16 @@ enum {
     RANK_STACK = 8 << 20,
     MOST_DRY_RANKS = 4096, /* which need no memory of a device */
     MOST_DATA = 40 << 10,
-    MOST_REGIONS = 64
+    MOST_REGIONS = 64,
+    MOST_CONTEXT = 512 /* of a wait */
 };
 
 typedef struct Rank {
     Host host;
     Clock clock;          /* the host's */
     const RankWait *wait; /* NULL: it may go on */
+    RankWait waiting;     /* `wait`, while its stack is closed */
+    char context[MOST_CONTEXT];
     bool ended;
     int error_number; /* errno */
     void *stack_pointer;
@@ -34,8 +37,8 @@ typedef struct Rank {
 
 static Rank *ranks; /* [0, count); NULL: there are none */
 static int count;
-static Rank home;              /* the stack that has called cudasim_ranks_run() */
-static __thread Rank *running; /* NULL: this thread of the host is not a rank */
+static Rank home = {.host.rank = NO_RANK}; /* the stack that has called cudasim_ranks_run() */
+static __thread Rank *running;             /* NULL: this thread of the host is not a rank */
 static struct {
     cudasim_rank_body call;
     void *context;
@@ -104,6 +107,18 @@ copy_data(volatile char *to, const volatile char *from, size_t bytes) {
     }
 }
 
+void *rank_place_of(int rank, const void *p) {
+    const char *at = p;
+    size_t begin = 0;
+    for (int i = 0; i < regions && ranks != NULL && rank != NO_RANK && rank != in_place; i++) {
+        if (region[i].begin <= at && at < region[i].begin + region[i].bytes) {
+            return ranks[rank].data + begin + (at - region[i].begin);
+        }
+        begin += region[i].bytes;
+    }
+    return (void *)(uintptr_t)p;
+}
+
 static void save_data(char *to) {
     for (int i = 0; i < regions; i++) {
         copy_data(to, region[i].begin, region[i].bytes);
@@ -118,11 +133,18 @@ static void load_data(const char *from) {
     }
 }
 
-void rank_data_in_place(int rank) {
-    if (rank != in_place && rank != NO_RANK && ranks != NULL) {
+static void data_in_place(int rank) {
+    if (rank != in_place) {
         save_data(ranks[in_place].data);
         load_data(ranks[rank].data);
         in_place = rank;
+    }
+}
+
+void rank_in_place(int rank) {
+    if (rank != NO_RANK && ranks != NULL) {
+        data_in_place(rank);
+        rank_memory_show(rank, sim_host()->rank);
     }
 }
 
@@ -151,16 +173,27 @@ static void arrive(Rank *rank, const void **lowest, size_t *bytes) {
     }
 }
 
+/* It runs, on its own stack. */
+static void begin_turn(const Rank *rank) {
+    if (rank != &home) {
+        rank_memory_show(rank->host.rank, rank->host.rank);
+    }
+}
+
 static void go_to(Rank *from, Rank *to) {
     from->error_number = errno;
     to->wait = NULL;
     running = to != &home ? to : NULL;
     if (to != &home) {
-        rank_data_in_place(to->host.rank);
+        data_in_place(to->host.rank);
+        rank_memory_show(to->host.rank, from->host.rank); /* both stacks are in use */
+    } else {
+        rank_memory_show_too(EVERY_RANK);
     }
     announce(from, to);
     sim_stack_switch(&from->stack_pointer, to->stack_pointer, NULL);
     arrive(from, NULL, NULL);
+    begin_turn(from);
     errno = from->error_number;
 }
 
@@ -200,9 +233,18 @@ static void pass_on(Rank *from, Rank *to) {
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
+/* "rank 1's " where a rank waits for what another has called. */
+static const char *whose(const RankWait *wait, char text[40]) {
+    *text = '\0';
+    if (wait->of > 0) {
+        snprintf(text, 40, "rank %d's ", wait->of - 1);
+    }
+    return text;
+}
+
 static void detail_rank(const Rank *rank) {
     const Host *host = &rank->host;
-    char whom[500] = "", within[500] = "";
+    char whom[500] = "", within[500] = "", other[40];
     if (rank->ended) {
         sim_detail("rank %d has ended", host->rank);
         return;
@@ -217,15 +259,16 @@ static void detail_rank(const Rank *rank) {
         return;
     }
     rank->wait->tell(rank->wait->context, whom, sizeof whom);
-    sim_detail("rank %d%s: %s at %s:%d waits for %s", host->rank, within, rank->wait->call,
-               sim_file(rank->wait->place), rank->wait->place.line, whom);
+    sim_detail("rank %d%s: %s%s at %s:%d waits for %s", host->rank, within,
+               whose(rank->wait, other), rank->wait->call, sim_file(rank->wait->place),
+               rank->wait->place.line, whom);
 }
 
 static void report_wait(const RankWait *wait) {
-    char whom[500] = "";
+    char whom[500] = "", other[40];
     wait->tell(wait->context, whom, sizeof whom);
-    sim_report("deadlock", "%s at %s:%d waits forever for %s", wait->call, sim_file(wait->place),
-               wait->place.line, whom);
+    sim_report("deadlock", "%s%s at %s:%d waits forever for %s", whose(wait, other), wait->call,
+               sim_file(wait->place), wait->place.line, whom);
 }
 
 static _Noreturn void report_deadlock(void) {
@@ -241,6 +284,16 @@ static _Noreturn void report_deadlock(void) {
     sim_stop();
 }
 
+/* Others ask whether it may go on, and its stack is closed to them. */
+static const RankWait *keep_wait(Rank *self, const RankWait *wait) {
+    self->waiting = *wait;
+    if (wait->bytes > 0) {
+        memcpy(self->context, wait->context, wait->bytes);
+        self->waiting.context = self->context;
+    }
+    return &self->waiting;
+}
+
 void rank_wait(const RankWait *wait) {
     CHECK(sim_operation() == NULL && !sim_in_host_function(),
           "a rank cannot change within an operation, or a function of the host that one calls");
@@ -250,8 +303,9 @@ void rank_wait(const RankWait *wait) {
     }
     CHECK(!omp_in_parallel(), "a rank cannot change within an OpenMP region");
     Rank *self = running;
+    CHECK(wait->bytes <= MOST_CONTEXT, "a context of %zu bytes", wait->bytes);
     while (!wait->ready(wait->context)) {
-        self->wait = wait;
+        self->wait = keep_wait(self, wait);
         Rank *next = choose(self);
         if (next == NULL) {
             report_deadlock();
@@ -314,6 +368,7 @@ static void run_rank(void) {
     Rank *self = running;
     bool first = home_stack == NULL;
     arrive(self, first ? &home_stack : NULL, first ? &home_bytes : NULL);
+    begin_turn(self);
     body.call(self->host.rank, body.context);
     sim_report_unseen();
     self->ended = true;
@@ -328,6 +383,9 @@ static void prepare(Rank *rank, int number) {
     save_data(rank->data);
     rank->stack = sim_map(PAGE + RANK_STACK);
     mprotect(rank->stack, PAGE, PROT_NONE);
+    if (!sim_settings.dry) { /* in a dry run there may be thousands, and nobody has numbers */
+        rank_memory_add(number, rank->stack + PAGE, RANK_STACK);
+    }
     rank->stack_pointer =
         sim_stack_make(rank->stack + PAGE, rank->stack + PAGE + RANK_STACK, run_rank);
 }
@@ -335,6 +393,7 @@ static void prepare(Rank *rank, int number) {
 /* The host that goes on has waited for all that they have waited for. */
 static void take_down(Rank *rank) {
     clock_join(&of_process, &rank->clock);
+    rank_memory_remove(rank->host.rank, NULL);
     munmap(rank->stack, PAGE + RANK_STACK);
 }
 
@@ -360,13 +419,23 @@ int cudasim_run_ranks(const char *file, int line, int number, cudasim_rank_body 
     }
     in_place = 0;
     go_to(&home, choose(&home));
-    rank_data_in_place(0);
+    data_in_place(0);
     for (int r = 0; r < count; r++) {
         take_down(&ranks[r]);
     }
     munmap(ranks, (size_t)count * sizeof *ranks);
     ranks = NULL;
     return 0;
+}
+
+/* Of the frames that end when this function does, some room is left. */
+void cudasim_rank_stack_ends(void) {
+    enum { ROOM = 64 << 10 };
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    char *end = (char *)((here - ROOM) / PAGE * PAGE);
+    if (running != NULL && end > running->stack + PAGE) {
+        madvise(running->stack + PAGE, (size_t)(end - running->stack - PAGE), MADV_DONTNEED);
+    }
 }
 
 int rank_overflow(const void *p) {

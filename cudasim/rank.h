@@ -45,6 +45,8 @@ typedef struct RankWait {
     void *context;                /**< passed to the two functions */
     /** Says whom it waits for: "rank 1 to call ncclAllReduce #3"; the text is at most size bytes */
     void (*tell)(void *context, char *text, size_t size);
+    size_t bytes; /**< of the context, which is copied; 0: it does not lie on the rank's stack */
+    int of;       /**< 1 + the rank whose call it is, where that has to go on first; 0: its own */
 } RankWait;
 
 /**
@@ -66,8 +68,12 @@ void thread_wait(const RankWait *wait, bool for_ranks);
 
 /* ---- rank.c ---------------------------------------------------------------------------------- */
 
-/** Puts the static data of a rank in place: work that it has submitted runs. */
-void rank_data_in_place(int rank);
+/** Puts the static data of a rank in place, and opens its memory, beside that of the rank on whose
+ * stack the program is: work that it has submitted runs. */
+void rank_in_place(int rank);
+
+/** Where an address of a rank is now: static data of one that is not in place lies elsewhere. */
+void *rank_place_of(int rank, const void *p);
 
 /** The rank that owns an address below its stack: it has overflowed; -1 if none has. */
 int rank_overflow(const void *p);
@@ -83,5 +89,24 @@ void rank_yield(void);
  * @param turns changes whenever work is given to a device, or has run
  */
 void rank_asks(int slot, uint64_t turns);
+
+/* ---- rank_memory.c --------------------------------------------------------------------------- */
+
+enum { EVERY_RANK = -2 };
+
+/** Memory of the host, whole pages, is this rank's alone. @return false: there are too many pieces */
+bool rank_memory_add(int rank, void *begin, size_t bytes);
+
+/** It is not any more, and is open; NULL: all of the rank's. */
+void rank_memory_remove(int rank, const void *begin);
+
+/** Opens the memory of two ranks, which may be one or NO_RANK, and closes that of all others. */
+void rank_memory_show(int rank, int beside);
+
+/** Opens the memory of a rank, or of EVERY_RANK, besides. */
+void rank_memory_show_too(int rank);
+
+/** The rank whose memory that is, or NO_RANK. */
+int rank_memory_owner(const void *p);
 
 #endif

@@ -13,7 +13,7 @@
  *     memory.c   ranges of addresses, pages, which of them are open
  *     allocate.c what a program calls to get and to free memory
  *     queue.c    queues of work, and what waits for what; clocks.c: the clocks that say it
- *     rank.c     ranks: several hosts in one process
+ *     rank.c     ranks: several hosts in one process; rank_memory.c: what only one can reach
  *     threads.c  threads of the host that wait for each other
  *     nccl/, mpi/  NCCL in one process, and between processes: cudasim/nccl/transport.h
  *     record.c   a record of what enters queues, and of waits; clock/ writes, reads and reckons it

@@ -1,11 +1,23 @@
+#include "cudasim_ranks.h"
 #include "device.h"
-#include "queue.h"
+#include "rank.h"
 
 /* Streams as a program makes and asks them. */
 
 struct CUstream_st {
     int slot;
+    int rank;          /* whose it is, or NO_RANK */
+    cudaStream_t also; /* another that has the same queue; NULL: no more */
 };
+
+/* Whether a stream has this queue. */
+static bool has_handle(const Queue *queue, cudaStream_t stream) {
+    cudaStream_t handle = queue->handle;
+    while (handle != NULL && handle != stream && queue->kind == QUEUE_STREAM) {
+        handle = handle->also;
+    }
+    return handle == stream;
+}
 
 int sim_stream_slot(cudaStream_t stream, const char *what, Place place) {
     sim_refuse_in_host_function(what, place);
@@ -13,7 +25,7 @@ int sim_stream_slot(cudaStream_t stream, const char *what, Place place) {
         return queue_default(sim_device());
     }
     for (int s = 1; s < queue_count(); s++) {
-        if (queue_of(s)->handle == stream) {
+        if (has_handle(queue_of(s), stream)) {
             return s;
         }
     }
@@ -22,18 +34,42 @@ int sim_stream_slot(cudaStream_t stream, const char *what, Place place) {
     return -1;
 }
 
+static bool is_used_by(const Queue *queue, int rank) {
+    cudaStream_t handle = queue->handle;
+    while (handle != NULL && handle->rank != rank) {
+        handle = handle->also;
+    }
+    return handle != NULL;
+}
+
+/* In a dry run there may be more ranks than queues. They share them, as they do default streams: see
+   queue_owner(). One stream of a rank has one of them, another has another. @return -1: none */
+static int shared_queue(unsigned flags) {
+    bool many = sim_settings.dry && cudasim_rank_count() > MOST_RANKS;
+    for (int s = 1; many && s < queue_count(); s++) {
+        const Queue *queue = queue_of(s);
+        if (queue->kind == QUEUE_STREAM && queue->rank == queue_owner() &&
+            queue->device == sim_device() && queue->flags == flags &&
+            !is_used_by(queue, sim_rank())) {
+            return s;
+        }
+    }
+    return -1;
+}
+
 cudaError_t cudasim_stream_create(const char *file, int line, cudaStream_t *stream,
                                   unsigned flags) {
     ENTER("cudaStreamCreate", file, line);
     Place place = {file, line};
-    int slot = queue_take(sim_device(), QUEUE_STREAM);
+    int slot = shared_queue(flags);
+    slot = slot >= 0 ? slot : queue_take(sim_device(), QUEUE_STREAM);
     if (slot < 0) {
         fprintf(stderr, "[cudasim] %s:%d: at most %d streams\n", file, line, QUEUES);
         return sim_error(cudaErrorMemoryAllocation, "cudaStreamCreate", place, false);
     }
     Queue *queue = queue_of(slot);
     *stream = sim_realloc(NULL, sizeof **stream);
-    (*stream)->slot = slot;
+    **stream = (struct CUstream_st){slot, sim_rank(), queue->handle};
     queue->handle = *stream;
     queue->flags = flags;
     queue->priority = 0;
@@ -99,9 +135,15 @@ cudaError_t cudasim_stream_destroy(const char *file, int line, cudaStream_t stre
     /* Its work is still done, but the host has not waited for it. */
     queue_run_to(slot, queue_of(slot)->submitted);
     sim_close_memory();
-    queue_of(slot)->kind = QUEUE_UNUSED;
-    queue_of(slot)->handle = NULL;
-    queue_of(slot)->blocking = false;
+    cudaStream_t *link = &queue_of(slot)->handle;
+    while (*link != stream) {
+        link = &(*link)->also;
+    }
+    *link = stream->also;
+    if (queue_of(slot)->handle == NULL) {
+        queue_of(slot)->kind = QUEUE_UNUSED;
+        queue_of(slot)->blocking = false;
+    }
     free(stream);
     return sim_device_error();
 }

@@ -39,15 +39,29 @@ static RankStart start(const Wire *in, Wire *out, rank_body *body) {
     return start;
 }
 
-static void ranks_run_body(RankRun *run, rank_body *body) {
+static void ranks_run_body(RankRun *run, size_t budget, rank_body *body) {
     bool gpu = run->option[RANKS_GPU];
-    size_t budget = ranks_budget(run->in);
+    size_t bytes;
     /* tensors of lanes come and go in their own order, and leave holes: no budget counts them */
     run->device = probe_device(gpu, budget > 0 ? 2 * budget : RANK_ARENA);
+    void *own = gpu ? NULL : device_cpu_range(run->device, &bytes);
+    if (own != NULL) {
+        cudasim_rank_memory(own, bytes);
+    }
     run->memory = memory_new(run->device, (MemoryOptions){.budget = budget, .checked = !gpu});
     body(run);
     memory_free(run->memory);
+    if (own != NULL) {
+        cudasim_rank_memory_ends(own);
+    }
     device_free(run->device);
+}
+
+void ranks_forget(const RankRun *run) {
+    if (run->device->host_memory) {
+        device_cpu_forget(run->device);
+    }
+    cudasim_rank_stack_ends();
 }
 
 static void run_rank(int rank, void *context) {
@@ -59,7 +73,7 @@ static void run_rank(int rank, void *context) {
     if (!run.option[RANKS_GPU]) {
         cudasim_comm_on_host(run.comm);
     }
-    ranks_run_body(&run, start->body);
+    ranks_run_body(&run, ranks_budget(run.in), start->body);
     cudaDeviceSynchronize();
     ncclCommDestroy(run.comm);
 }
@@ -77,7 +91,7 @@ void ranks_run_alone(const Wire *in, Wire *out, rank_body *body) {
     for (int r = 0; r < all.run.ranks; r++) {
         RankRun run = all.run;
         run.rank = r;
-        ranks_run_body(&run, body);
+        ranks_run_body(&run, 0, body);
     }
 }
 

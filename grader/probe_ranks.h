@@ -13,8 +13,9 @@
  *         ranks_run(in, out, body);
  *     }
  *
- * Each rank has a device, memory, a budget, the communicator of all and a copy of the submission's
- * static data (common/own_data.h), as a process would. Given
+ * Each rank has a device, memory, a budget, the communicator of all, a copy of the submission's
+ * static data (common/own_data.h) and a heap for it (grader/rank_heap.h), as a process would: on
+ * the CPU no other rank can reach these, nor its stack. Given
  * are, beside what grader/probe_training.h names, "ranks" (below) and "budget" (bytes for each
  * rank; 0 for no limit). Wire bytes, calls and the record leave the process as they happen:
  * grader/judge_ranks.h has them.
@@ -53,9 +54,16 @@ typedef void rank_body(RankRun *run);
 /** Runs R ranks, and returns when all have ended. */
 void ranks_run(const Wire *in, Wire *out, rank_body *body);
 
-/** Runs the same program once for each rank, one after the other, without a communicator: for the
-    kit's own steps, to compare with. */
+/** Runs the same program once for each rank, one after the other, without a communicator or a
+    budget: for the kit's own steps, to compare with. */
 void ranks_run_alone(const Wire *in, Wire *out, rank_body *body);
+
+/**
+ * What this rank has put where no tensor is, in free memory of its device (a CPU's) or deep in its
+ * stack, is gone: so what is counted is all that lasts. To be called between two calls of the
+ * submission.
+ */
+void ranks_forget(const RankRun *run);
 
 /** Hands back floats of the device as rank_name(what, rank, "window", i). */
 void rank_give(const RankRun *run, const char *what, int i, const float *values, size_t count);

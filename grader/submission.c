@@ -22,19 +22,28 @@ enum { PATH = SUBMISSION_PATH, MOST_PROBES = 4, NAME = 200 };
 
 /* ---- the probe ------------------------------------------------------------------------------- */
 
-/* Makes functions of an object weak. */
-static bool weaken(const Submission *submission, const char *options, const char *object,
-                   Built *built) {
-    char weak[PATH + 10], *tool, *command;
-    snprintf(weak, sizeof weak, "%s.weak", object);
+/* Changes symbols of an object. */
+static bool change_symbols(const Submission *submission, const char *options, const char *object,
+                           Built *built) {
+    char changed[PATH + 10], *tool, *command;
+    snprintf(changed, sizeof changed, "%s.new", object);
     CHECK(asprintf(&tool, "objcopy %s {in} {out}", options) > 0, "no memory for a command");
-    command = submission_fill(tool, object, weak, "");
+    command = submission_fill(tool, object, changed, "");
     SandboxResult result = submission_run(submission, command, "read");
-    bool good = result.end == SANDBOX_EXIT && result.status == 0 && rename(weak, object) == 0;
+    bool good = result.end == SANDBOX_EXIT && result.status == 0 && rename(changed, object) == 0;
     free(result.text);
     free(command);
     free(tool);
     return good || submission_fail(built, "objcopy %s failed", options);
+}
+
+/* Where the lab runs as several ranks, each has a heap of its own: see rank_heap.h. */
+static bool give_heap(const Submission *submission, const char *object, Built *built) {
+    return !json_is_true(json_object_get(submission->lab, "ranks")) ||
+           change_symbols(submission,
+                          "--redefine-sym malloc=rank_malloc --redefine-sym calloc=rank_calloc "
+                          "--redefine-sym free=rank_free",
+                          object, built);
 }
 
 /* Whether code in an object calls a function of its own without its name, so that no other can take
@@ -80,7 +89,9 @@ static bool put_part(const Submission *submission, const json_t *hole, const cha
     }
     fclose(list_of);
     snprintf(taken, sizeof taken, "--weaken-symbol=%s", submission->part);
-    bool good = weaken(submission, taken, object, built) && weaken(submission, others, kits, built);
+    bool good = change_symbols(submission, taken, object, built) &&
+                change_symbols(submission, others, kits, built) &&
+                give_heap(submission, kits, built);
     free(others);
     command_quote(objects, kits);
     fputc(' ', objects);
@@ -119,7 +130,7 @@ static bool build_file(const Submission *submission, const json_t *hole, FILE *o
         if (!submission_compile(submission, name, source, define, object, built) ||
             (!submission->symbols_seen &&
              !submission_check_symbols(submission, name, object, built)) ||
-            !command_sha256(object, object_sum) ||
+            !command_sha256(object, object_sum) || !give_heap(submission, object, built) ||
             (part && !put_part(submission, hole, source, object, objects, built))) {
             json_decref(sums);
             return false;

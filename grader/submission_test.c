@@ -145,6 +145,43 @@ Test(submission, no_file_includes_another) {
     free(message);
 }
 
+/* Whether a hand-in that calls malloc(), calloc() and free() calls a rank's own heap in its program.
+ */
+static bool has_heap_of_rank(bool ranks) {
+    static const char source[] = "#include <stdlib.h>\n"
+                                 "void *f(void) { free(malloc(8)); return calloc(1, 8); }\n";
+    scratch_folder();
+    const char *work = scratch_path("work"), *cache = scratch_path("cache");
+    mkdir(work, 0755);
+    mkdir(cache, 0755);
+    chmod(scratch_folder(), 0711);
+    scratch_file("x.c", source, strlen(source));
+    json_t *lab = json_pack("{s:[{s:s, s:[s]}], s:[s, s, s, s], s:i, s:b}", "holes", "file", "x.c",
+                            "functions", "f", "uses", "malloc", "calloc", "free",
+                            "_GLOBAL_OFFSET_TABLE_", "static_bytes", 4096, "ranks", ranks);
+    json_t *recipes =
+        json_pack("{s:s, s:s, s:{s:s}, s:s, s:[], s:[]}", "c",
+                  "gcc -O0 -fno-builtin {define} -c {in} -o {out}", "cu", "", "link", "probe",
+                  "gcc -shared {objects} -o {out} && nm -u {objects} | tr '\\n' ' ' "
+                  "| grep -q 'U rank_calloc  *U rank_free  *U rank_malloc'",
+                  "headers", "", "read", "linked");
+    Submission submission = {lab,  recipes, scratch_folder(), work, cache, now() + 60, false,
+                             NULL, NULL};
+    Built built = submission_build(&submission);
+    bool good = built.good;
+    free(built.message);
+    json_decref(built.objects);
+    json_decref(recipes);
+    json_decref(lab);
+    scratch_remove();
+    return good;
+}
+
+Test(submission, ranks_have_a_heap_each) {
+    cr_assert(has_heap_of_rank(true));
+    cr_assert_not(has_heap_of_rank(false));
+}
+
 /* The program made of a hand-in with one part of the kit's, run: its status; -1 if it is not
    built. */
 static int run_with_part(const char *compiler, const char *part, const char *own,

@@ -51,6 +51,29 @@ int cudasim_rank_count(void);
 void cudasim_add_rank_data(const char *file, int line, void *begin, size_t bytes);
 /** @endcond */
 
+/**
+ * Memory of the host that is the calling rank's alone, as if it were a process: an access of
+ * another rank is reported, *memory of another rank*. From the first call on that holds for the
+ * stacks of all ranks, too. Collectives of host memory work as before (cudasim_comm_on_host()).
+ * Outside of ranks it does nothing.
+ *
+ * @param begin first byte, at the begin of a page
+ * @param bytes length, whole pages
+ */
+#define cudasim_rank_memory(begin, bytes)                                                          \
+    cudasim_add_rank_memory(__FILE__, __LINE__, (begin), (bytes))
+/** It is no rank's any more: to be called before it is given back to the system. */
+#define cudasim_rank_memory_ends(begin) cudasim_drop_rank_memory(__FILE__, __LINE__, (begin))
+/**
+ * What lies on the stack of the rank that calls, below its frames and 64 KiB more, is gone. Outside
+ * of ranks it does nothing.
+ */
+void cudasim_rank_stack_ends(void);
+/** @cond */
+void cudasim_add_rank_memory(const char *file, int line, void *begin, size_t bytes);
+void cudasim_drop_rank_memory(const char *file, int line, const void *begin);
+/** @endcond */
+
 #ifdef __cplusplus
 }
 #endif

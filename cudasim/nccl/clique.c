@@ -150,7 +150,11 @@ static void tell_arrivals(void *context, char *text, size_t size) {
 /* In a dry run nobody waits: so ranks run one after the other, however many there are. */
 void clique_join(Communicator *comm, const char *call, Place place) {
     if (!sim_settings.dry) {
-        rank_wait(&(RankWait){call, place, all_arrived, comm->link, tell_arrivals});
+        rank_wait(&(RankWait){.call = call,
+                              .place = place,
+                              .ready = all_arrived,
+                              .context = comm->link,
+                              .tell = tell_arrivals});
     }
 }
 
@@ -206,7 +210,12 @@ static void tell_bringers(void *context, char *text, size_t size) {
 void clique_fetch(Communicator *comm, void *all, const char *call, Place place) {
     Clique *clique = comm->link;
     ExpectedRound expected = {clique, ++clique->members[comm->rank].fetched};
-    rank_wait(&(RankWait){call, place, all_brought, &expected, tell_bringers});
+    rank_wait(&(RankWait){.call = call,
+                          .place = place,
+                          .ready = all_brought,
+                          .context = &expected,
+                          .tell = tell_bringers,
+                          .bytes = sizeof expected});
     Round *round = round_of(clique, expected.number, 0);
     memcpy(all, round->data, (size_t)clique->ranks * round->bytes);
     if (++round->fetched == clique->ranks) {

@@ -128,6 +128,12 @@ static void tell_awaited(void *context, char *text, size_t size) {
     tell_absent(&awaited->mine, awaited->rank, text, size);
 }
 
+/* The rank of a call that is not of the one which waits; -1 if it is. */
+static int others_rank(const QueuedCall *queued) {
+    int rank = queued->operation != NULL ? queued->operation->rank : NO_RANK;
+    return rank == sim_host()->rank ? -1 : rank;
+}
+
 static void wait_for(const QueuedCall *queued, int rank) {
     if (queue_only_asked()) {
         return;
@@ -135,8 +141,13 @@ static void wait_for(const QueuedCall *queued, int rank) {
     sim_close_memory();
     Awaited awaited = {*queued, rank};
     Communicator *comm = comm_hold(queued->comm);
-    rank_wait(&(RankWait){collective_name(queued->call.kind), queued->call.place, has_come,
-                          &awaited, tell_awaited});
+    rank_wait(&(RankWait){.call = collective_name(queued->call.kind),
+                          .place = queued->call.place,
+                          .ready = has_come,
+                          .context = &awaited,
+                          .tell = tell_awaited,
+                          .bytes = sizeof awaited,
+                          .of = others_rank(queued) + 1});
     comm_drop(comm);
 }
 
@@ -202,12 +213,24 @@ static int gather(QueuedCall *queued, QueuedCall **all) {
     return queued->call.ranks;
 }
 
+/* The memory of a host may be its rank's alone, or static data. */
+static void reach(QueuedCall *queued) {
+    bool in_queue = queued->operation != NULL; /* in a dry run it is not */
+    int rank = in_queue ? queued->operation->rank : sim_host()->rank;
+    rank_memory_show_too(rank);
+    queued->call.in = rank_place_of(rank, queued->call.in);
+    queued->call.out = rank_place_of(rank, queued->call.out);
+}
+
 static void run(QueuedCall *queued) {
     size_t room = (size_t)queued->call.ranks + 1;
     QueuedCall **all = sim_realloc(NULL, room * sizeof *all);
     const CollectiveCall **calls = sim_realloc(NULL, room * sizeof *calls);
     int count = gather(queued, all);
     for (int i = 0; i < count; i++) {
+        if (queued->comm->on_host) {
+            reach(all[i]);
+        }
         calls[i] = &all[i]->call;
     }
     if (!collective_check(calls, count)) {

@@ -192,6 +192,51 @@ static void stacks(int rank, void *) {
     MUST(sum == 4950);
 }
 
+/* ---- memory that only one can reach ---------------------------------------------------------- */
+
+static int *page_new(int value) {
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    MUST(page != MAP_FAILED);
+    cudasim_rank_memory(page, 4096);
+    *(int *)page = value;
+    return (int *)page;
+}
+
+static void page_free(int *page) {
+    cudasim_rank_memory_ends(page);
+    munmap(page, 4096);
+}
+
+static void read_page(void *page) {
+    MUST(*(int *)page % 10 == 1); /* whichever rank runs it */
+    *(int *)page += 10;
+}
+
+static void own_memory(int rank, void *) {
+    int *page = page_new(1), local = rank, *x;
+    cudaStream_t stream;
+    OK(cudaMalloc(&x, sizeof *x));
+    OK(cudaMemset(x, 0, sizeof *x));
+    OK(cudaDeviceSynchronize());
+    OK(cudaStreamCreate(&stream));
+    OK(cudaLaunchHostFunc(stream, read_page, page));
+    all_sum(0, x, stream, __LINE__);
+    wait_for_all(__LINE__);
+    if (rank == 0) {
+        OK(cudaStreamSynchronize(stream)); /* the work of all before the sum */
+    }
+    OK(cudaStreamSynchronize(stream));
+    MUST(*page == 11 && local == rank);
+    std::thread([&] { MUST(*page == 11 && local == rank); }).join(); /* it is no rank */
+    wait_for_all(__LINE__);
+    page_free(page);
+    page = page_new(rank); /* another, where that one was */
+    wait_for_all(__LINE__);
+    MUST(*page == rank);
+    page_free(page);
+    OK(cudaStreamDestroy(stream));
+}
+
 /* ---- in what order -------------------------------------------------------------------------- */
 
 static std::vector<int> turns;
@@ -242,6 +287,7 @@ int main() {
     run(one_waits, RANKS, NULL);
     run(pinned, RANKS, NULL);
     run(stacks, RANKS, NULL);
+    run(own_memory, RANKS, NULL);
     ours = 0;
     run(many, 64, NULL);
     MUST(ours == 64 * 63 / 2);

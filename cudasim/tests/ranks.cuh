@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <omp.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <stdexcept>
 #include <thread>
@@ -53,7 +54,7 @@ static void wait_for_all(int line) {
         barrier.came = 0;
         barrier.passed++;
     }
-    RankWait wait = {"barrier", {__FILE__, line}, is_passed, &me, tell_barrier};
+    RankWait wait = {"barrier", {__FILE__, line}, is_passed, &me, tell_barrier, sizeof me, 0};
     rank_wait(&wait);
 }
 
@@ -94,7 +95,7 @@ static int sum_queue(void *context) {
     Sum *sum = part->sum;
     const Operation *own = sum->operation[part->rank];
     if (!sum_has_all(part) && !queue_only_asked()) {
-        RankWait wait = {own->what, own->place, sum_has_all, part, sum_tell};
+        RankWait wait = {own->what, own->place, sum_has_all, part, sum_tell, 0, 0};
         rank_wait(&wait);
     }
     if (!sum_has_all(part)) {

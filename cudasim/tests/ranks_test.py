@@ -32,6 +32,9 @@ BROKEN = [
     ("wait_in_host_function", -6, [r"cannot change within a"]),
     ("kernel_fails", 86, [rf"out-of-bounds access: \[rank 2\] [\w ]* ?at {HERE}", r"launched at"]),
     ("unseen_error", 86, [rf"unchecked error: \[rank 1\] fill failed at {HERE}"]),
+    ("reads_memory", 86, [rf"memory of another rank: \[rank 2\] read at [\w ]* ?{HERE}.* of memory of rank 0", "send the data"]),
+    ("writes_stack", 86, [rf"memory of another rank: \[rank 1\] write at [\w ]* ?{HERE}.* of memory of rank 0"]),
+    ("half_a_page", 86, [rf"unsupported: .*cudasim_rank_memory at {HERE}: not whole pages"]),
     ("no_ranks", 86, [rf"deadlock: barrier at {HERE} waits forever", r"and nobody else would do anything"]),
 ]
 

@@ -79,6 +79,36 @@ static void unseen_error(int rank, void *) {
     }
 }
 
+static int *of_first;
+
+static int *one_page() {
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    cudasim_rank_memory(page, 4096);
+    return (int *)page;
+}
+
+static void reads_memory(int rank, void *) {
+    int *page = one_page();
+    *page = rank;
+    of_first = rank == 0 ? page : of_first;
+    wait_for_all(__LINE__);
+    printf("%d\n", rank == 2 ? *of_first : 0);
+}
+
+static void writes_stack(int rank, void *) {
+    int local = *one_page() = rank;
+    of_first = rank == 0 ? &local : of_first;
+    wait_for_all(__LINE__);
+    if (rank == 1) {
+        *of_first = 7;
+    }
+    wait_for_all(__LINE__);
+}
+
+static void half_a_page(int, void *) {
+    cudasim_rank_memory((char *)one_page() + 256, 4096);
+}
+
 static const struct {
     const char *name;
     cudasim_rank_body body;
@@ -90,7 +120,10 @@ static const struct {
               {"wait_in_region", wait_in_region},
               {"wait_in_host_function", wait_in_host_function},
               {"kernel_fails", kernel_fails},
-              {"unseen_error", unseen_error}};
+              {"unseen_error", unseen_error},
+              {"reads_memory", reads_memory},
+              {"writes_stack", writes_stack},
+              {"half_a_page", half_a_page}};
 
 /* Without a name there is nothing to do, and nothing wrong. */
 int main(int argc, char **argv) {

@@ -1,5 +1,6 @@
 /* A grid of ranks, as tensor and data parallelism have it: communicators of its rows and of its
-   columns, and a collective in each. The arguments are the numbers of rows and of columns. */
+   columns, and a collective in each, in a stream each. The streams of all ranks are there at once.
+   The arguments are the numbers of rows and of columns. */
 #include <nccl.h>
 
 #include "cudasim_ranks.h"
@@ -17,9 +18,13 @@ static __global__ void work(float *x) {
 static void run(int rank, void *context) {
     (void)context;
     ncclComm_t all, row, column;
-    cudaStream_t stream;
+    cudaStream_t stream, other;
+    cudaEvent_t event;
     float *x;
     int row_rank, column_rank, row_size;
+    OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    OK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     OK(ncclCommInitRank(&all, rows * columns, id, rank));
     OK(ncclCommSplit(all, rank / columns, rank, &row, NULL));
     OK(ncclCommSplit(all, rank % columns, rank, &column, NULL));
@@ -31,14 +36,17 @@ static void run(int rank, void *context) {
                 row_size, column_rank);
         exit(1);
     }
-    OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     OK(cudaMalloc(&x, N * sizeof *x));
     work<<<N / 128, 128, 0, stream>>>(x);
     OK(ncclAllReduce(x, x, N, ncclFloat, ncclSum, row, stream));
-    OK(ncclAllReduce(x, x, N, ncclFloat, ncclSum, column, stream));
-    OK(cudaStreamSynchronize(stream));
+    OK(cudaEventRecord(event, stream));
+    OK(cudaStreamWaitEvent(other, event, 0));
+    OK(ncclAllReduce(x, x, N, ncclFloat, ncclSum, column, other));
+    OK(cudaStreamSynchronize(other));
     OK(cudaFree(x));
+    OK(cudaEventDestroy(event));
     OK(cudaStreamDestroy(stream));
+    OK(cudaStreamDestroy(other));
     OK(ncclCommDestroy(row));
     OK(ncclCommDestroy(column));
     OK(ncclCommDestroy(all));

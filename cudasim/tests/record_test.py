@@ -164,6 +164,11 @@ def check_split(split, folder):
         met = [line for line in entries(path) if line["kind"] == "collective"]
         check(done.returncode == 0 and len(met) == 2 * rows * columns, f"split, {rows} x {columns}: {done.stderr}")
         check({line["ranks"] for line in met} == {rows, columns}, f"split, {rows} x {columns}: ranks of communicators")
+        lanes = {}
+        for line in met:
+            lanes.setdefault(line["rank"], set()).add(line["stream"])
+        check(len(lanes) == rows * columns and all(len(streams) == 2 for streams in lanes.values()),
+              f"split, {rows} x {columns}: two streams of a rank share a queue")
     check(time.monotonic() - began < 60, "split: 1,024 ranks take minutes")
     return path
 

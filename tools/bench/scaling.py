@@ -8,8 +8,10 @@ Measured: N ranks with one thread each, from 1 to the cores there are. *Strong*:
 of it; the ratio is T(1) / (N T(N)). *Weak*: each rank keeps its micro-batches; the ratio is T(1) / T(N). 1.0 is ideal. The
 median of the rounds counts, and each round measures every row once, in turn.
 
-Beyond: dry runs of up to --most ranks (1,024 take minutes and 10 GB) on a declared machine. The step is what its rates
-allow at best; `wire` is 2 (R - 1) / R * S / rate, the time of the gradients' S bytes by themselves.
+Beyond: dry runs of up to --most ranks on a declared machine; --most 1024 takes some minutes and 6 GB. In the strong rows the window
+has --most micro-batches, in the weak ones each rank has one. `step` is the makespan: what the machine's rates allow at best. `least` is the
+formula max(T(1) / R, wire), in the weak rows max(T(1), wire), with wire = 2 (R - 1) / R * S / rate for the gradients' S bytes.
+A step that is shorter than the formula ends the program with status 1.
 """
 
 import argparse
@@ -60,11 +62,11 @@ def measured(options):
             print(f"{kind:8}{n:6}{statistics.median(times[kind, n]):9.2f}{ratio:8.2f}")
 
 
-def bound(options, ranks, steps, folder):
+def bound(options, ranks, micros, steps, folder):
     """The makespan in seconds, and the bytes that a rank sends in a step."""
     record = os.path.join(folder, "record.jsonl")
     several = ["--nproc_per_node", str(ranks)] if ranks > 1 else []
-    summary = train([options.train, *DRY, *several, "--max_steps", str(steps)],
+    summary = train([options.train, *DRY, *several, "--gradient_accumulation_steps", str(micros), "--max_steps", str(steps)],
                     {"CUDASIM_DRY": "1", "CUDASIM_RECORD": record})
     said = subprocess.run([options.makespan, record, "--machine", options.machine], capture_output=True, text=True)
     found = re.match(r"([\d.e+-]+) ms on", said.stdout)
@@ -76,16 +78,22 @@ def bound(options, ranks, steps, folder):
 def beyond(options):
     with open(options.machine, encoding="utf-8") as file:
         machine = json.load(file)
-    print(f"\nA step on {machine['name']}: declared, a lower bound, not measured; data parallel, each rank the same batch")
-    print(f"{'ranks':>6}{'step ms':>10}{'wire ms':>10}{'ratio':>8}{'sent by one':>14}")
-    first, ranks = None, 1
-    while ranks <= options.most:
-        with tempfile.TemporaryDirectory() as folder:
-            (once, _), (twice, sent) = bound(options, ranks, 1, folder), bound(options, ranks, 2, folder)
-        step, rate = twice - once, machine["link" if ranks <= machine["node"]["value"] else "network"]["value"]
-        first = first or step
-        print(f"{ranks:6}{1e3 * step:10.3f}{1e-6 * sent / rate:10.3f}{first / step:8.2f}{round(sent):14}", flush=True)
-        ranks *= 4
+    print(f"\nA step on {machine['name']}: declared, a lower bound, not measured; data parallel")
+    print(f"{'':8}{'ranks':>6}{'micro-batches':>15}{'step ms':>10}{'wire ms':>10}{'least ms':>10}{'ratio':>8}{'sent by one':>14}")
+    for kind in ("strong", "weak"):
+        first, ranks = None, 1
+        while ranks <= options.most:
+            micros = options.most // ranks if kind == "strong" else 1
+            with tempfile.TemporaryDirectory() as folder:
+                (once, _), (twice, sent) = (bound(options, ranks, micros, steps, folder) for steps in (1, 2))
+            step, rate = twice - once, machine["link" if ranks <= machine["node"]["value"] else "network"]["value"]
+            first = first or step
+            wire, ideal = 1e-9 * sent / rate, first / ranks if kind == "strong" else first
+            print(f"{kind:8}{ranks:6}{micros:15}{1e3 * step:10.3f}{1e3 * wire:10.3f}{1e3 * max(ideal, wire):10.3f}{ideal / step:8.2f}"
+                  f"{round(sent):14}", flush=True)
+            if step < (1 - 1e-6) * max(ideal, wire):
+                sys.exit("a step is shorter than the formula allows")
+            ranks *= 4
 
 
 def main():

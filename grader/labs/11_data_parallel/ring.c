@@ -289,8 +289,12 @@ void ring_expect_sent(const RingTrial *trial) {
         if (sent != right) {
             check_fail(check,
                        "rank %d sends %.0f bytes in %d messages: a chunk in each of %d steps has "
-                       "%.0f in all; more means whole arrays, or a chunk too much",
-                       r, sent, sends, steps, right);
+                       "%.0f in all; %s",
+                       r, sent, sends, steps, right,
+                       sent > right
+                           ? "more means whole arrays, or a chunk too much"
+                           : "where a rank sends less, others send what is its part of the "
+                             "work");
             return;
         }
     }

@@ -60,6 +60,7 @@ static void tell_part(const ZeroRank *rank, size_t end) {
 
 static void enter(void *context, int layer, bool backward) {
     ZeroRank *rank = context;
+    ranks_forget(rank->run);
     zero_enter(rank->zero, layer, backward);
     size_t weights = memory_lane_now(rank->zero->weights) +
                      memory_lane_now(memory_lane(rank->run->memory, "weights ahead"));
@@ -129,6 +130,16 @@ static void give_states(const ZeroRank *rank) {
     rank_give_number(rank->run, "states", STATES, LANE_GRADIENTS, rank->grads);
 }
 
+/* What was not handed back has the same bits. */
+static void mark_unwritten(float *values, size_t count) {
+    static const uint32_t mark = ZERO_UNWRITTEN;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        memcpy(&values[i], bits == 0xffffffff ? &mark : &bits, sizeof bits);
+    }
+}
+
 /* This rank's pieces, each in its place among all numbers; the rest stays blank. */
 static void give_pieces(const ZeroRank *rank, int s) {
     char name[WIRE_NAME];
@@ -139,6 +150,7 @@ static void give_pieces(const ZeroRank *rank, int s) {
         const Param *piece = &pieces->params[i];
         if (piece->count > 0) {
             model_download_weight(pieces, piece, to + piece->first);
+            mark_unwritten(to + piece->first, piece->count);
         }
         to += piece->whole;
     }

@@ -97,19 +97,16 @@ static bool start_spoiled(ZeroRun *run) {
 bool zero_start(ZeroRun *run) {
     draw_batches(run);
     describe_run(run);
-    /* with a budget, that is the probe's; the kit's program has several models */
     ranks_give(run->check, run->option, run->budget);
     given_give(&run->given);
     want_of_run(run);
-    if (run->budget == 0) {
-        if (!check_run_kit(run->check, "MISTAKE_NONE", SECONDS)) {
-            return false;
-        }
-        size_t bytes = (size_t)(run->option[ZERO_STEPS] * REPORTED) * sizeof(uint64_t);
-        run->right = kit_weights(run);
-        run->reports = room(run->check, bytes);
-        memcpy(run->reports, check_got(run->check, "reports", WIRE_U64), bytes);
+    if (!check_run_kit(run->check, "MISTAKE_NONE", SECONDS)) {
+        return false;
     }
+    size_t bytes = (size_t)(run->option[ZERO_STEPS] * REPORTED) * sizeof(uint64_t);
+    run->right = kit_weights(run);
+    run->reports = room(run->check, bytes);
+    memcpy(run->reports, check_got(run->check, "reports", WIRE_U64), bytes);
     bool done = run->option[ZERO_SPOILED] > 0 ? start_spoiled(run)
                                               : ranks_start(run->check, "run", SECONDS);
     return done && ranks_take_calls(run->check, &run->calls);
@@ -121,10 +118,15 @@ static bool same(float a, float b) {
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-static bool blank(float x) {
+static bool has_bits(float x, uint32_t wanted) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
-    return bits == 0xffffffff;
+    return bits == wanted;
+}
+
+/* Not handed back. */
+static bool blank(float x) {
+    return has_bits(x, 0xffffffff);
 }
 
 /* A number that is compared: of which tensor, whose, and what is right. */
@@ -267,7 +269,9 @@ static bool tell_stale(const ZeroRun *run, const WrongNumber *wrong) {
     const float *before = wrong->step > 0 ? run->right + (size_t)(wrong->step - 1) * P : NULL;
     WrongNumber own;
     bool is_own = wrong->owner == wrong->rank;
-    if (!wrong->whole || is_own || find_wrong(run, wrong->step, wrong->rank, false, &own)) {
+    float owners = ranks_got(run->check, "own", wrong->owner, wrong->step)[wrong->at];
+    if (!wrong->whole || is_own || !same(owners, wrong->right) ||
+        find_wrong(run, wrong->step, wrong->rank, false, &own)) {
         return false;
     }
     bool stale = before != NULL && same(wrong->got, before[wrong->at]);
@@ -302,6 +306,10 @@ static bool expect_zero_weights(ZeroRun *run, int s) {
                            "%d's); %.9g is right, bit for bit",
                            s, r, (double)wrong.got, wrong.place, wrong.param->name,
                            wrong.param->layer, wrong.owner, (double)wrong.right);
+            check_suspect(run->check,
+                          "it comes from memory to which nothing was written, or which was "
+                          "released: where memory is checked, both hold NaN",
+                          has_bits(wrong.got, ZERO_UNWRITTEN));
             name_mistake(run, wrong.step);
         }
         return false;

@@ -80,11 +80,12 @@ static void pipe_stage_body(RankRun *run) {
                  .stage = run->rank,
                  .comm = run->comm,
                  .ends = split_ends(run)};
+    MemoryUse before = memory_now(run->memory);
     for (int w = 0; w < run->option[PIPES_WINDOWS]; w++) {
         run_window(run, &pipe, w);
     }
-    MemoryUse left = memory_now(run->memory);
-    rank_give_number(run, "left", 1, 0, left.bytes[MEMORY_ACTIVATIONS] + left.bytes[MEMORY_DATA]);
+    MemoryUse after = memory_now(run->memory);
+    rank_give_number(run, "left", 1, 0, memory_total(&after) - memory_total(&before));
     rank_give_bytes(run);
     double loss = 0;
     if (run->option[PIPES_EVALUATE]) {

@@ -292,7 +292,9 @@ bool stages_expect_nothing_left(const StagesRun *run) {
     const uint64_t *left = check_got(run->check, "left", WIRE_U64);
     for (int s = 0; s < run->stages; s++) {
         if (left[s] != 0) {
-            check_fail(run->check, "%llu bytes of passes are left on stage %d of %d",
+            check_fail(run->check,
+                       "%llu bytes are left on stage %d of %d: what is allocated for a "
+                       "window is released with it",
                        (unsigned long long)left[s], s, run->stages);
             return false;
         }
@@ -306,13 +308,17 @@ bool stages_expect_eval(const StagesRun *run) {
     const uint64_t *after = check_got(run->check, "after", WIRE_U64);
     for (int s = 0; s < run->stages; s++) {
         uint64_t right = s == run->stages - 1 ? run->eval : 0;
-        if (got[s] != right || after[s] != run->stream[run->windows - 1]) {
+        uint64_t before = run->stream[run->windows - 1];
+        if (after[s] != before) {
             check_fail(run->check,
-                       "stage %d of %d: the loss is %.9g, and model_evaluate() has %.9g; masks are "
-                       "drawn up to %llu, and before up to %llu",
-                       s, run->stages, double_from(got[s]), double_from(right),
-                       (unsigned long long)after[s],
-                       (unsigned long long)run->stream[run->windows - 1]);
+                       "stage %d of %d: masks are drawn up to %llu, and before up to %llu: an "
+                       "evaluation draws none",
+                       s, run->stages, (unsigned long long)after[s], (unsigned long long)before);
+            return false;
+        }
+        if (got[s] != right) {
+            check_fail(run->check, "stage %d of %d: the loss is %.9g, %.9g is right", s,
+                       run->stages, double_from(got[s]), double_from(right));
             return false;
         }
     }

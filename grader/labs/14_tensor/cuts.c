@@ -136,7 +136,7 @@ void cuts_judge(Check *check, bool join) {
                             cut_as(&cuts, i, CUT_RIGHT),
                             join ? whole_count(&cuts, i) : slice_count(&cuts, i), (Tolerance){0},
                             suspects, CUT_MISTAKES - 1)) {
-            check_tell(check, "%s, of %d ranks", param_scope(scope, param), cuts.ranked.R);
+            check_tell(check, ": %s, of %d ranks", param_scope(scope, param), cuts.ranked.R);
         }
     }
 }

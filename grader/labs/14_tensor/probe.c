@@ -254,8 +254,7 @@ static void steps_rank(RankRun *run) {
     SliceRun slice;
     open_slice(&slice, run);
     Model *model = slice.model;
-    Optimizer *optimizer = optimizer_new(
-        model, (AdamW){.beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 1e-8f, .weight_decay = 0.1f});
+    Optimizer *optimizer = optimizer_new(model, (AdamW)TP_ADAMW);
     const float *share = wire_get(run->in, "share", WIRE_F32, NULL);
     int steps = run->option[TP_STEPS];
     for (int i = 0; i < steps; i++) {
@@ -263,8 +262,8 @@ static void steps_rank(RankRun *run) {
         model_forward(model, &batch);
         model_backward(model, *share);
         rank_give_double(run, "norms", (size_t)steps, (size_t)i,
-                         (double)optimizer_clip(model, 0.5f));
-        optimizer_step(optimizer, 1e-2f);
+                         (double)optimizer_clip(model, TP_CLIP));
+        optimizer_step(optimizer, TP_RATE);
         model_zero_grad(model);
     }
     rank_give_weights(run, "new", model, 0);

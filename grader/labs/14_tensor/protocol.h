@@ -22,6 +22,15 @@ enum {
     TP_STEPS,          /**< updates */
 };
 
+/** The updates of "steps": a large epsilon, so that an update depends on the gradient's size and no
+    rounding decides where a weight goes. */
+#define TP_ADAMW                                                                                   \
+    { .beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 0.02f, .weight_decay = 0.1f }
+/** Their rate. */
+#define TP_RATE 1e-2f
+/** The norm to which they clip. */
+#define TP_CLIP 0.5f
+
 /** Questions about slices: "asked" (n, 4) as WIRE_I32, a "config" for all. */
 enum {
     ASKED_AT,      /**< index of the parameter */

@@ -74,9 +74,33 @@ void whole_judge_gradients(Check *check) {
     }
 }
 
+enum { STEPS = 3 };
+
+/* Norms of the gradients before each of some updates, in double. */
+static void whole_norms(Ranked *ranked, double want[STEPS]) {
+    Given *given = &ranked->given;
+    const Reference *reference = given->reference;
+    double *m = check_doubles(ranked->check, given->P), *v = check_doubles(ranked->check, given->P);
+    memset(m, 0, given->P * sizeof *m);
+    memset(v, 0, given->P * sizeof *v);
+    given->adamw = (AdamW)TP_ADAMW;
+    for (int i = 0; i < STEPS; i++) {
+        reference_zero_grad(given->reference);
+        given_pass(given, &given->batch[i], 1.0 / 8);
+        double *gradient = given_end_to_end(given, reference->grad);
+        double *weights = given_end_to_end(given, reference->weight);
+        want[i] = norm_of(gradient, given->P);
+        given_clip(given, gradient, (double)TP_CLIP);
+        given_adamw(given, weights, m, v, gradient, (double)TP_RATE, i + 1);
+        for (int k = 0; k < reference->param_count; k++) {
+            memcpy(reference->weight[k], weights + ranked->at[k],
+                   ranked->param[k].count * sizeof *weights);
+        }
+    }
+}
+
 /* Clipped: the norm decides how far each rank goes. */
 void whole_judge_replicated(Check *check) {
-    enum { STEPS = 3 };
     Ranked ranked = whole_draw(check, any_ranks(check), 2, ATTENTION_PLAIN, STEPS);
     ranked.option[TP_STEPS] = STEPS;
     give_model(&ranked, 1.0f / 8, 0);
@@ -91,15 +115,18 @@ void whole_judge_replicated(Check *check) {
     }
     double norm[MOST_RANKS * STEPS];
     memcpy(norm, check_got(check, "norms", WIRE_U64), (size_t)(ranked.R * STEPS) * sizeof *norm);
-    given_pass(&ranked.given, &ranked.given.batch[0], 1.0 / 8);
-    double want =
-        norm_of(given_end_to_end(&ranked.given, ranked.given.reference->grad), ranked.given.P);
-    check_size(check, "gradients that are clipped", want > 0.5);
+    double want[STEPS];
+    whole_norms(&ranked, want);
     for (int i = 0; i < ranked.R * STEPS; i++) {
-        bool good =
-            norm[i] == norm[i % STEPS] && (i % STEPS > 0 || fabs(norm[i] - want) <= 1e-4 * want);
-        if (!check_compared(check, good, "step %d: rank %d clips by a norm of %.7g, rank 0 by %.7g",
-                            i % STEPS + 1, i / STEPS, norm[i], norm[i % STEPS])) {
+        double right = want[i % STEPS];
+        check_size(check, "gradients that are clipped", right > (double)TP_CLIP);
+        if (!check_compared(check, norm[i] == norm[i % STEPS],
+                            "step %d: rank %d clips by a norm of %.9g, rank 0 by %.9g: all ranks "
+                            "need the same bits",
+                            i % STEPS + 1, i / STEPS, norm[i], norm[i % STEPS]) ||
+            !check_compared(check, fabs(norm[i] - right) <= 1e-4 * right,
+                            "step %d: rank %d clips by a norm of %.7g; the whole model's is %.7g",
+                            i % STEPS + 1, i / STEPS, norm[i], right)) {
             return;
         }
     }

@@ -1,0 +1,28 @@
+/**
+ * @file rank_heap.h
+ * @brief malloc() for a hand-in that runs as several ranks.
+ * @ingroup grader
+ *
+ * Where lab.json says "ranks", the calls of malloc(), calloc() and free() in the hand-in's objects
+ * are renamed to these (grader/submission.c). Each block is pages of its own, which other ranks
+ * cannot reach. Tensors do not belong here: they come from memory_alloc(), where they are counted.
+ * So where there are ranks, each has at most RANK_HEAP bytes; what is more is reported as out of
+ * memory, and ends the program.
+ */
+#ifndef GRADER_RANK_HEAP_H
+#define GRADER_RANK_HEAP_H
+
+#include <stddef.h>
+
+enum { RANK_HEAP = 256 << 10 /**< bytes of a rank, in whole pages */ };
+
+/** malloc() */
+void *rank_malloc(size_t bytes);
+
+/** calloc() */
+void *rank_calloc(size_t count, size_t bytes);
+
+/** free() */
+void rank_free(void *data);
+
+#endif
