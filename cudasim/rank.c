@@ -102,7 +102,12 @@ void cudasim_add_rank_data(const char *file, int line, void *begin, size_t bytes
 /* Between the variables of a region AddressSanitizer has bytes that memcpy() may not touch. */
 __attribute__((no_sanitize("address"))) static void
 copy_data(volatile char *to, const volatile char *from, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++) {
+    typedef uint64_t __attribute__((aligned(1), may_alias)) Word;
+    size_t i = 0;
+    for (; i + sizeof(Word) <= bytes; i += sizeof(Word)) {
+        *(volatile Word *)(to + i) = *(const volatile Word *)(from + i);
+    }
+    for (; i < bytes; i++) {
         to[i] = from[i];
     }
 }
@@ -426,16 +431,6 @@ int cudasim_run_ranks(const char *file, int line, int number, cudasim_rank_body 
     munmap(ranks, (size_t)count * sizeof *ranks);
     ranks = NULL;
     return 0;
-}
-
-/* Of the frames that end when this function does, some room is left. */
-void cudasim_rank_stack_ends(void) {
-    enum { ROOM = 64 << 10 };
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    char *end = (char *)((here - ROOM) / PAGE * PAGE);
-    if (running != NULL && end > running->stack + PAGE) {
-        madvise(running->stack + PAGE, (size_t)(end - running->stack - PAGE), MADV_DONTNEED);
-    }
 }
 
 int rank_overflow(const void *p) {

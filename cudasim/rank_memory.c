@@ -101,3 +101,17 @@ void cudasim_drop_rank_memory(const char *file, int line, const void *begin) {
         rank_memory_remove(sim_host()->rank, begin);
     }
 }
+
+/* The frames of this function's callers end above it; some room is left below. */
+void cudasim_rank_stack_ends(void) {
+    enum { ROOM = 64 << 10 };
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    char *here = __builtin_frame_address(0),
+         *end = (char *)(((uintptr_t)here - ROOM) / page * page);
+    for (int i = 0; i < pieces; i++) {
+        char *begin = piece[i].begin;
+        if (begin <= here && here < begin + piece[i].bytes && begin < end) {
+            madvise(begin, (size_t)(end - begin), MADV_DONTNEED);
+        }
+    }
+}
