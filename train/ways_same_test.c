@@ -43,7 +43,7 @@ typedef struct OtherLab {
     double most;
 } OtherLab;
 
-static const OtherLab labs[] = {
+static const OtherLab other_labs[] = {
     {"", 1, 1e-4},
     {"--documents", 3, 1e-4},
     {"--gradient_checkpointing --checkpoint_segment 2", 2, 1e-4},
@@ -53,7 +53,7 @@ static const OtherLab labs[] = {
     {"--optim adamw_8bit", 2, 2e-3},
 };
 
-enum { WAYS = sizeof ways / sizeof *ways, LABS = sizeof labs / sizeof *labs };
+enum { WAYS = sizeof ways / sizeof *ways, LABS = sizeof other_labs / sizeof *other_labs };
 
 /* Shards have no sums of rows and columns; 256 codes of a slice share another scale than those of
    the whole. */
@@ -111,22 +111,22 @@ static void expect_one_process(const OtherLab *lab) {
 }
 
 Test(ways_same, as_one_process, .timeout = 200) {
-    expect_one_process(&labs[0]);
-    expect_one_process(&labs[1]);
+    expect_one_process(&other_labs[0]);
+    expect_one_process(&other_labs[1]);
 }
 
 Test(ways_same, as_one_process_that_runs_blocks_again, .timeout = 200) {
-    expect_one_process(&labs[2]);
+    expect_one_process(&other_labs[2]);
 }
 
 Test(ways_same, as_one_process_in_half, .timeout = 200) {
-    expect_one_process(&labs[3]);
-    expect_one_process(&labs[4]);
+    expect_one_process(&other_labs[3]);
+    expect_one_process(&other_labs[4]);
 }
 
 Test(ways_same, as_one_process_with_each_optimizer, .timeout = 200) {
-    expect_one_process(&labs[5]);
-    expect_one_process(&labs[6]);
+    expect_one_process(&other_labs[5]);
+    expect_one_process(&other_labs[6]);
     cr_assert_eq(LABS, 7);
 }
 
