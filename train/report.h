@@ -132,8 +132,14 @@ void report_break(Report *report);
  */
 int report_summary(Report *report, const Summary *summary);
 
-/** Prints the predicted bytes by kind, and their sum. @return 0, or -1 with a line on stderr */
-int report_prediction(Report *report, const Device *device, const MemoryUse *use);
+/**
+ * Prints rank 0's predicted bytes by kind, their sum, and which rank takes most.
+ *
+ * @param ranks (rank_count), of which `predicted` is filled
+ * @return 0, or -1 with a line on stderr
+ */
+int report_prediction(Report *report, const Device *device, const RankFigures *ranks,
+                      int rank_count);
 
 /** Prints bytes by kind as counted in one step, beside the predicted ones. @return as above */
 int report_measured(Report *report, const Device *device, const MemoryUse *counted,

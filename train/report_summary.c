@@ -58,13 +58,21 @@ static void print_memory(const Summary *summary) {
     }
 }
 
+static size_t total_of(const RankFigures *rank, bool counted) {
+    return memory_total(counted ? &rank->counted : &rank->predicted);
+}
+
 /* Of several ranks, the one that takes most: it is the one that must fit. */
-static void print_ranks(const Summary *summary) {
+static int takes_most(const RankFigures *ranks, int count, bool counted) {
     int most = 0;
-    for (int r = 1; r < summary->rank_count; r++) {
-        size_t bytes = memory_total(&summary->ranks[r].counted);
-        most = bytes > memory_total(&summary->ranks[most].counted) ? r : most;
+    for (int r = 1; r < count; r++) {
+        most = total_of(&ranks[r], counted) > total_of(&ranks[most], counted) ? r : most;
     }
+    return most;
+}
+
+static void print_ranks(const Summary *summary) {
+    int most = takes_most(summary->ranks, summary->rank_count, true);
     if (most > 0) {
         const RankFigures *rank = &summary->ranks[most];
         printf("  (that was rank 0; rank %d takes most: %zu bytes, %zu predicted)\n", most,
@@ -151,15 +159,29 @@ static json_t *device_json(const Device *device) {
                      (int)device->simulated);
 }
 
-int report_prediction(Report *report, const Device *device, const MemoryUse *use) {
+int report_prediction(Report *report, const Device *device, const RankFigures *ranks,
+                      int rank_count) {
+    const MemoryUse *use = &ranks[0].predicted;
     for (int kind = 0; kind < MEMORY_KINDS; kind++) {
         printf("  %-12s %9.2f MiB  %16zu bytes\n", memory_kind_name((MemoryKind)kind),
                memory_mib(use->bytes[kind]), use->bytes[kind]);
     }
     printf("  %-12s %9.2f MiB  %16zu bytes\n", "total", memory_mib(memory_total(use)),
            memory_total(use));
-    return write_last(report, json_pack("{s:o, s:o}", "device", device_json(device),
-                                        "predicted_by_kind", by_kind(use)));
+    int most = takes_most(ranks, rank_count, false);
+    if (most > 0) {
+        printf("  (that is rank 0; rank %d takes most: %zu bytes)\n", most,
+               total_of(&ranks[most], false));
+    } else if (rank_count > 1) {
+        printf("  (that is rank 0; none of the %d takes more)\n", rank_count);
+    }
+    json_t *all = json_array();
+    for (int r = 0; r < rank_count; r++) {
+        json_t *kinds = by_kind(&ranks[r].predicted);
+        json_array_append_new(all, json_pack("{s:o}", "predicted_by_kind", kinds));
+    }
+    return write_last(report, json_pack("{s:o, s:o, s:o}", "device", device_json(device),
+                                        "predicted_by_kind", by_kind(use), "ranks", all));
 }
 
 int report_measured(Report *report, const Device *device, const MemoryUse *counted,

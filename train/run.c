@@ -367,15 +367,19 @@ static int train(Run *run) {
     return result == 0 && run_speaks(run) ? run_finish(run) : result;
 }
 
-static int only_predict(void *context) {
+static int show_prediction(void *context) {
     Run *run = context;
-    run->predicted = run_predict(run, data_batch_rows(run->data));
     run_print_header(run);
-    if (open_report(run, NULL) != 0 ||
-        report_prediction(run->report, run->device, &run->predicted) != 0) {
-        return EXIT_RUN;
-    }
-    return 0;
+    bool shown =
+        open_report(run, NULL) == 0 &&
+        report_prediction(run->report, run->device, run->of_ranks, comm_size(run->comm)) == 0;
+    return shown ? 0 : EXIT_RUN;
+}
+
+static int only_predict(Run *run) {
+    run->predicted = run_predict(run, data_batch_rows(run->data));
+    run_gather_predicted(run);
+    return comm_in_turn(run->comm, show_prediction, run);
 }
 
 /* Without a loop: lab 00 needs no later lab. */
@@ -438,7 +442,7 @@ int run_training(const TrainOptions *options, Comm *comm) {
     int result = comm_in_turn(comm, prepare, &run);
     if (result == 0) {
         result = options->measure_only   ? comm_in_turn(comm, only_measure, &run)
-                 : options->predict_only ? comm_in_turn(comm, only_predict, &run)
+                 : options->predict_only ? only_predict(&run)
                                          : train(&run);
     }
     close_run(&run);

@@ -60,7 +60,7 @@ typedef struct Run {
     double sent_before;    /**< comm_sent() where the first window began */
     double sent;           /**< and when the last one was over */
     MemoryUse predicted;   /**< bytes by kind at the peak, by the formulas */
-    RankFigures *of_ranks; /**< (ranks) after run_gather(); owned */
+    RankFigures *of_ranks; /**< (ranks) of run_gather(), run_gather_predicted(); owned */
 } Run;
 
 /**
@@ -74,6 +74,9 @@ int run_steps(Run *run);
 
 /** Bytes by kind at the peak, by the formulas, with B rows in a micro-batch. */
 MemoryUse run_predict(const Run *run, int B);
+
+/** Brings to each rank what is predicted for all, and nothing else. Each calls it. */
+void run_gather_predicted(Run *run);
 
 /** Brings to each rank what all have taken and sent. Each calls it, after its last step. */
 void run_gather(Run *run);

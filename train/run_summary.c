@@ -115,8 +115,19 @@ static void print_at_once(const Run *run) {
     }
 }
 
-void run_gather(Run *run) {
+static void gather(Run *run, const RankFigures *mine) {
     int ranks = comm_size(run->comm);
+    run->of_ranks = calloc((size_t)ranks, sizeof *run->of_ranks);
+    CHECK(run->of_ranks != NULL, "no memory for %d ranks", ranks);
+    comm_gather(run->comm, mine, sizeof *mine, run->of_ranks);
+}
+
+void run_gather_predicted(Run *run) {
+    RankFigures mine = {.predicted = run->predicted};
+    gather(run, &mine);
+}
+
+void run_gather(Run *run) {
     double sent = run->sent - run->sent_before;
     RankFigures mine = {.counted = memory_peak(run->memory),
                         .predicted = run->predicted,
@@ -124,9 +135,7 @@ void run_gather(Run *run) {
                         .predicted_host = shards_predict_host(&run->options, &run->grid),
                         .sent = run->windows > 0 ? sent / run->windows : 0,
                         .predicted_sent = run->way->sent(run)};
-    run->of_ranks = calloc((size_t)ranks, sizeof *run->of_ranks);
-    CHECK(run->of_ranks != NULL, "no memory for %d ranks", ranks);
-    comm_gather(run->comm, &mine, sizeof mine, run->of_ranks);
+    gather(run, &mine);
 }
 
 int run_finish(Run *run) {
