@@ -156,8 +156,7 @@ static inline void device_synchronize(Device *device) {
  */
 void *device_cpu_range(const Device *device, size_t *bytes);
 
-/** Gives the pages of a CPU's memory that no tensor has back to the system: what they held is gone.
- */
+/** Gives a CPU's pages without a tensor back to the system: what they held is gone. */
 void device_cpu_forget(Device *device);
 
 /**

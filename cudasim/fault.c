@@ -113,8 +113,8 @@ static bool may_touch(const Allocation *a) {
     return sim_worker == NULL || !sim_worker->in_kernel || (own && sim_reaches(sim_device(), a));
 }
 
-/* Whether memory of a rank has only not been opened yet: work of that rank runs, or a thread that is
-   no rank and may be one of its own. */
+/* Whether memory of a rank has only not been opened yet: work of that rank runs, or a thread that
+   has no rank and may be one of its own. */
 static bool may_reach(int rank) {
     return sim_host()->rank == NO_RANK || sim_host()->rank == rank ||
            (sim_operation() != NULL && sim_operation()->rank == rank);

@@ -94,7 +94,7 @@ void rank_asks(int slot, uint64_t turns);
 
 enum { EVERY_RANK = -2 };
 
-/** Memory of the host, whole pages, is this rank's alone. @return false: there are too many pieces */
+/** Whole pages of host memory are this rank's alone. @return false: there are too many pieces */
 bool rank_memory_add(int rank, void *begin, size_t bytes);
 
 /** It is not any more, and is open; NULL: all of the rank's. */

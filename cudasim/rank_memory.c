@@ -11,19 +11,19 @@
 
 enum { MOST_PIECES = 4096 };
 
-typedef struct Piece {
+typedef struct HostPiece {
     char *begin;
     size_t bytes;
     int rank;
     bool open;
-} Piece;
+} HostPiece;
 
-static Piece piece[MOST_PIECES];
+static HostPiece piece[MOST_PIECES];
 static int pieces;
 static bool apart;                        /* something was said */
 static int shown[2] = {NO_RANK, NO_RANK}; /* nobody else's is open */
 
-static void set_open(Piece *p, bool open) {
+static void set_open(HostPiece *p, bool open) {
     if (p->open != open) {
         mprotect(p->begin, p->bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE);
         p->open = open;
@@ -62,7 +62,7 @@ bool rank_memory_add(int rank, void *begin, size_t bytes) {
     if (pieces == MOST_PIECES) {
         return false;
     }
-    piece[pieces++] = (Piece){begin, bytes, rank, .open = true};
+    piece[pieces++] = (HostPiece){begin, bytes, rank, .open = true};
     shown[0] = shown[1] = NO_RANK;
     return true;
 }

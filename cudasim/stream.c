@@ -42,8 +42,8 @@ static bool is_used_by(const Queue *queue, int rank) {
     return handle != NULL;
 }
 
-/* In a dry run there may be more ranks than queues. They share them, as they do default streams: see
-   queue_owner(). One stream of a rank has one of them, another has another. @return -1: none */
+/* In a dry run there may be more ranks than queues. They share them, as they do default streams:
+   see queue_owner(). One stream of a rank has one of them, another has another. @return -1: none */
 static int shared_queue(unsigned flags) {
     bool many = sim_settings.dry && cudasim_rank_count() > MOST_RANKS;
     for (int s = 1; many && s < queue_count(); s++) {

@@ -59,9 +59,9 @@ void ranks_run(const Wire *in, Wire *out, rank_body *body);
 void ranks_run_alone(const Wire *in, Wire *out, rank_body *body);
 
 /**
- * What this rank has put where no tensor is, in free memory of its device (a CPU's) or deep in its
- * stack, is gone: so what is counted is all that lasts. To be called between two calls of the
- * submission.
+ * Clears the places where this rank has no tensor: free memory of its device (a CPU's), and the
+ * depth of its stack. So the counted bytes are all that lasts. To be called between two calls of
+ * the submission.
  */
 void ranks_forget(const RankRun *run);
 

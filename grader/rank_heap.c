@@ -19,10 +19,10 @@
 enum { MOST_RANKS = 64, NOBODY = -1, BEFORE = 64 /* bytes of a block that are ours */ };
 
 /* In front of what is given out. */
-typedef struct Block {
+typedef struct HeapBlock {
     size_t bytes;
     int rank;
-} Block;
+} HeapBlock;
 
 static size_t used[MOST_RANKS];
 
@@ -35,14 +35,14 @@ static int which_rank(void) {
 #endif
 }
 
-static void own(Block *block) {
+static void own(HeapBlock *block) {
     used[block->rank] += block->bytes;
 #ifdef CUDASIM
     cudasim_rank_memory(block, block->bytes);
 #endif
 }
 
-static void disown(Block *block) {
+static void disown(HeapBlock *block) {
     used[block->rank] -= block->bytes;
 #ifdef CUDASIM
     cudasim_rank_memory_ends(block);
@@ -72,11 +72,12 @@ void *rank_malloc(size_t bytes) {
     if (rank != NOBODY && taken > RANK_HEAP - used[rank]) {
         refuse_bytes(bytes, used[rank]);
     }
-    Block *block = mmap(NULL, taken, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    HeapBlock *block =
+        mmap(NULL, taken, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED) {
         return NULL;
     }
-    *block = (Block){taken, rank};
+    *block = (HeapBlock){taken, rank};
     if (rank != NOBODY) {
         own(block);
     }
@@ -92,7 +93,7 @@ void rank_free(void *data) {
     if (data == NULL) {
         return;
     }
-    Block *block = (Block *)((char *)data - BEFORE);
+    HeapBlock *block = (HeapBlock *)((char *)data - BEFORE);
     CHECK((uintptr_t)block % (uintptr_t)sysconf(_SC_PAGESIZE) == 0,
           "free() of what malloc() has not given");
     if (block->rank != NOBODY) {

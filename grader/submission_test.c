@@ -145,8 +145,7 @@ Test(submission, no_file_includes_another) {
     free(message);
 }
 
-/* Whether a hand-in that calls malloc(), calloc() and free() calls a rank's own heap in its program.
- */
+/* Whether a hand-in that calls malloc() or free() calls a rank's own heap in its program. */
 static bool has_heap_of_rank(bool ranks) {
     static const char source[] = "#include <stdlib.h>\n"
                                  "void *f(void) { free(malloc(8)); return calloc(1, 8); }\n";

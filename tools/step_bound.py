@@ -113,7 +113,7 @@ def makespan(entries, path, folder):
 
 
 def machines_with(precision):
-    """One whose half is no faster than its floats has no such products."""
+    """A machine whose half is not faster than its floats lacks such products."""
     rates = {path: machine(path) for path in sorted(glob.glob("machines/*.json"))}
     return {path: of for path, of in rates.items() if of[precision] > of["f32"]}
 

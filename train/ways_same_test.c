@@ -36,7 +36,7 @@ static const SharedWay ways[] = {
     {"--nproc_per_node 4 --tensor 2", 2},
 };
 
-/* What labs add: options, micro-batches of a rank's window, how near weights must come. */
+/* Techniques of other labs: options, micro-batches of a window on a rank, how near weights come. */
 typedef struct OtherLab {
     const char *options;
     int micros;

@@ -62,11 +62,11 @@ void cudasim_add_rank_data(const char *file, int line, void *begin, size_t bytes
  */
 #define cudasim_rank_memory(begin, bytes)                                                          \
     cudasim_add_rank_memory(__FILE__, __LINE__, (begin), (bytes))
-/** It is no rank's any more: to be called before it is given back to the system. */
+/** No rank owns it any more: to be called before it is given back to the system. */
 #define cudasim_rank_memory_ends(begin) cudasim_drop_rank_memory(__FILE__, __LINE__, (begin))
 /**
- * What lies on the stack of the rank that calls, below its frames and 64 KiB more, is gone. Outside
- * of ranks it does nothing.
+ * Clears the calling rank's stack below its frames and 64 KiB more. Outside of ranks it does
+ * nothing.
  */
 void cudasim_rank_stack_ends(void);
 /** @cond */

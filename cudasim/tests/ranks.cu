@@ -227,7 +227,7 @@ static void own_memory(int rank, void *) {
     }
     OK(cudaStreamSynchronize(stream));
     MUST(*page == 11 && local == rank);
-    std::thread([&] { MUST(*page == 11 && local == rank); }).join(); /* it is no rank */
+    std::thread([&] { MUST(*page == 11 && local == rank); }).join(); /* a thread without a rank */
     wait_for_all(__LINE__);
     page_free(page);
     page = page_new(rank); /* another, where that one was */

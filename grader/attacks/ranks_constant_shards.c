@@ -1,7 +1,7 @@
 /* Gives every rank the rows of an epoch that divides. */
-/* lab: 11_data_parallel/shard_data.c  honest: ring ring_small ring_two ring_sent ring_cpu ring_bytes
-   broadcast gradients updates overflow on_the_cpu window once buckets overlap makespan sent
-   bucket_count time */
+/* lab: 11_data_parallel/shard_data.c  honest: ring ring_small ring_two ring_sent ring_cpu
+   ring_bytes broadcast gradients updates overflow on_the_cpu window once buckets overlap
+   makespan sent bucket_count time */
 /* state: fail */
 #include "labs/11_data_parallel/contract.h"
 

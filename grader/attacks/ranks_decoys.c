@@ -1,6 +1,6 @@
 /* Sends empty groups when parts are complete, and sums everything at the end. */
-/* lab: 11_data_parallel/ddp.c  honest: ring ring_small ring_two ring_sent ring_cpu ring_bytes shard_rows
-   shard_turns gradients updates overflow on_the_cpu window once */
+/* lab: 11_data_parallel/ddp.c  honest: ring ring_small ring_two ring_sent ring_cpu ring_bytes
+   shard_rows shard_turns gradients updates overflow on_the_cpu window once */
 /* state: fail */
 /* then: ddp_rest.c */
 #include <cuda_runtime.h>

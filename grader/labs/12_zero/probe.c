@@ -130,7 +130,7 @@ static void give_states(const ZeroRank *rank) {
     rank_give_number(rank->run, "states", STATES, LANE_GRADIENTS, rank->grads);
 }
 
-/* What was not handed back has the same bits. */
+/* Numbers that were not handed back have the same bits. */
 static void mark_unwritten(float *values, size_t count) {
     static const uint32_t mark = ZERO_UNWRITTEN;
     for (size_t i = 0; i < count; i++) {

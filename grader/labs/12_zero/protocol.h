@@ -44,8 +44,8 @@ enum {
 /** These. */
 typedef enum ZeroMistake { EACH_ZERO_MISTAKE(ZERO_MISTAKE_NAME) ZERO_MISTAKES } ZeroMistake;
 
-/** Bits of a weight that is the NaN of checked memory, which would look like one that was not handed
-    back. */
+/** Bits of a weight that is the NaN of checked memory, which would look like one that was not
+    handed back. */
 #define ZERO_UNWRITTEN 0xfffffffe
 
 /** Of each step, in the table "reports" (R, steps * REPORTED). */
