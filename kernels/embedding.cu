@@ -16,7 +16,7 @@
 
    backward, positions: a thread per element of dwpe, which it alone adds to. */
 
-enum { THREADS = 256, WARP = 32, PER_LANE = 8, SPAN = WARP * PER_LANE };
+enum { THREADS = 256, WARP = 32, PER_LANE = 8, SPAN = WARP * PER_LANE, ROWS = 2 };
 #define ALL_LANES 0xffffffffu
 
 static __global__ void embedding_forward_kernel(Real *out, const int32_t *tokens, const Real *wte,
@@ -57,9 +57,34 @@ static __device__ inline bool is_first(const int32_t *tokens, int position, int 
     return true;
 }
 
-static __global__ void embedding_backward_tokens_kernel(float *dwte, const Real *dout,
-                                                        const int32_t *tokens, int positions,
-                                                        int C) {
+/* sum[] += the rows of the ROWS lowest positions in `found`, in their order. All of them are on
+   their way before the first is added: a text of one token is a single sum over all positions.
+   Returns the positions that are left. */
+static __device__ inline unsigned add_rows(float sum[PER_LANE], const Real *dout, int start,
+                                           unsigned found, int first, int C) {
+    float row[ROWS][PER_LANE];
+    unsigned left = found;
+#pragma unroll
+    for (int k = 0; k < ROWS; k++, left &= left - 1) { /* takes the lowest bit off */
+        const Real *from = dout + (size_t)(left != 0 ? start + __ffs((int)left) - 1 : 0) * C;
+        for (int i = 0; i < PER_LANE; i++) {
+            int c = first + i * WARP;
+            row[k][i] = left != 0 && c < C ? to_float(from[c]) : 0;
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < ROWS && found != 0; k++, found &= found - 1) {
+        for (int i = 0; i < PER_LANE; i++) {
+            sum[i] += row[k][i];
+        }
+    }
+    return left;
+}
+
+/* With 48 warps on a multiprocessor, since most of the time goes into the search. */
+static __global__ void __launch_bounds__(THREADS, 6)
+    embedding_backward_tokens_kernel(float *dwte, const Real *dout, const int32_t *tokens,
+                                     int positions, int C) {
     int position = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP);
     if (position >= positions || tokens[position] < 0 ||
         !is_first(tokens, position, tokens[position])) {
@@ -77,12 +102,8 @@ static __global__ void embedding_backward_tokens_kernel(float *dwte, const Real 
     for (int start = position / WARP * WARP; start < positions; start += WARP) {
         unsigned found = holders(tokens, start, positions, token);
         /* dwte[token][c] += dout[b][t][c] for every position found, in order */
-        for (; found != 0; found &= found - 1) { /* takes the lowest bit off */
-            const Real *from = dout + (size_t)(start + __ffs((int)found) - 1) * C;
-            for (int i = 0; i < PER_LANE; i++) {
-                int c = first + i * WARP;
-                sum[i] += c < C ? to_float(from[c]) : 0;
-            }
+        while (found != 0) {
+            found = add_rows(sum, dout, start, found, first, C);
         }
     }
     for (int i = 0; i < PER_LANE; i++) {

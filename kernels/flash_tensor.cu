@@ -40,10 +40,10 @@ static __device__ float online_softmax(float p[EACH], float *largest, float *tot
     }
     max = fmaxf(max, __shfl_xor_sync(ALL_LANES, max, 1));
     for (int j = 0; j < EACH; j++) {
-        p[j] = expf(p[j] - max);
+        p[j] = __expf(p[j] - max);
         sum += p[j];
     }
-    float shrink = expf(*largest - max);
+    float shrink = __expf(*largest - max);
     *total = *total * shrink + row_sum(sum);
     *largest = max;
     return shrink;
@@ -188,7 +188,7 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
             for (int j = 0; j < EACH; j++) {
                 /* probs = exp(score - lse), dscore = probs * (dprobs - delta) */
                 bool visible = first_s + lane_column(j) <= t;
-                p[j] = visible ? expf(p[j] * scale - query.lse) : 0;
+                p[j] = visible ? __expf(p[j] * scale - query.lse) : 0;
                 dscore[j] = p[j] * (dscore[j] - query.delta);
             }
             __syncwarp();
@@ -240,7 +240,7 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
             for (int j = 0; j < EACH; j++) {
                 int col = lane_column(j);
                 bool visible = s <= first_t + col;
-                p[j] = visible ? expf(p[j] * scale - tiles.lse[col]) : 0;
+                p[j] = visible ? __expf(p[j] * scale - tiles.lse[col]) : 0;
                 dscore[j] = p[j] * (dscore[j] - tiles.delta[col]);
             }
             __syncwarp();
