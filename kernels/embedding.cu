@@ -81,10 +81,9 @@ static __device__ inline unsigned add_rows(float sum[PER_LANE], const Real *dout
     return left;
 }
 
-/* With 48 warps on a multiprocessor, since most of the time goes into the search. */
-static __global__ void __launch_bounds__(THREADS, 6)
-    embedding_backward_tokens_kernel(float *dwte, const Real *dout, const int32_t *tokens,
-                                     int positions, int C) {
+static __global__ void embedding_backward_tokens_kernel(float *dwte, const Real *dout,
+                                                        const int32_t *tokens, int positions,
+                                                        int C) {
     int position = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP);
     if (position >= positions || tokens[position] < 0 ||
         !is_first(tokens, position, tokens[position])) {
