@@ -19,7 +19,15 @@ typedef struct OwnData {
     size_t bytes; /**< length */
 } OwnData;
 
-enum { OWN_DATA_PIECES = 2, OWN_DATA_MOST = 32 << 10 /**< bytes that ranks can have */ };
+enum { OWN_DATA_PIECES = 2 };
+
+/** Bytes that ranks can have. AddressSanitizer's description of each variable and each string lies
+    among the variables: that is most of them. */
+#ifdef __SANITIZE_ADDRESS__
+enum { OWN_DATA_MOST = 1 << 20 };
+#else
+enum { OWN_DATA_MOST = 32 << 10 };
+#endif
 
 /** The pieces of this program; with 0 bytes where there are none. */
 void own_data(OwnData piece[OWN_DATA_PIECES]);

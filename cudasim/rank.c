@@ -17,6 +17,7 @@ enum {
     RANK_STACK = 8 << 20,
     MOST_DRY_RANKS = 4096, /* which need no memory of a device */
     MOST_DATA = 40 << 10,
+    MOST_SANITIZED = 1 << 20, /* with AddressSanitizer's descriptions of the variables among them */
     MOST_REGIONS = 64,
     MOST_CONTEXT = 512 /* of a wait */
 };
@@ -30,9 +31,9 @@ typedef struct Rank {
     bool ended;
     int error_number; /* errno */
     void *stack_pointer;
-    char *stack;          /* lowest address; a closed page comes first */
-    void *sanitizer;      /* what AddressSanitizer keeps of a stack that is left */
-    char data[MOST_DATA]; /* its static data while another's is in place */
+    char *stack;     /* lowest address; a closed page comes first */
+    void *sanitizer; /* what AddressSanitizer keeps of a stack that is left */
+    char *data;      /* (region_bytes) its static data while another's is in place */
 } Rank;
 
 static Rank *ranks; /* [0, count); NULL: there are none */
@@ -74,6 +75,12 @@ int cudasim_rank_count(void) {
     return running != NULL ? count : 1;
 }
 
+/* AddressSanitizer must know on which stack the program is; these are there if it is. */
+void __sanitizer_start_switch_fiber(void **kept, const void *lowest, size_t bytes)
+    __attribute__((weak));
+void __sanitizer_finish_switch_fiber(void *kept, const void **lowest, size_t *bytes)
+    __attribute__((weak));
+
 /* ---- static data ----------------------------------------------------------------------------- */
 
 static struct {
@@ -84,14 +91,18 @@ static int regions;
 static size_t region_bytes;
 static int in_place; /* the rank whose data is there */
 
+static size_t most_data(void) {
+    return __sanitizer_start_switch_fiber != NULL ? MOST_SANITIZED : MOST_DATA;
+}
+
 void cudasim_add_rank_data(const char *file, int line, void *begin, size_t bytes) {
     ENTER("cudasim_rank_data", file, line);
-    if (regions == MOST_REGIONS || bytes > MOST_DATA - region_bytes || ranks != NULL) {
+    if (regions == MOST_REGIONS || bytes > most_data() - region_bytes || ranks != NULL) {
         sim_report("unsupported", "cudasim_rank_data at %s:%d: %s", sim_file((Place){file, line}),
                    line, ranks != NULL ? "ranks are running" : "too much static data");
-        sim_detail("%zu bytes more than %zu: each rank has a copy of at most %d, in %d pieces; "
+        sim_detail("%zu bytes more than %zu: each rank has a copy of at most %zu, in %d pieces; "
                    "take memory with malloc() instead",
-                   bytes, region_bytes, MOST_DATA, MOST_REGIONS);
+                   bytes, region_bytes, most_data(), MOST_REGIONS);
         sim_stop();
     }
     region[regions].begin = begin;
@@ -154,12 +165,6 @@ void rank_in_place(int rank) {
 }
 
 /* ---- from one to the next -------------------------------------------------------------------- */
-
-/* AddressSanitizer must know on which stack the program is; these are there if it is. */
-void __sanitizer_start_switch_fiber(void **kept, const void *lowest, size_t bytes)
-    __attribute__((weak));
-void __sanitizer_finish_switch_fiber(void *kept, const void **lowest, size_t *bytes)
-    __attribute__((weak));
 
 static const void *home_stack; /* as AddressSanitizer knows it */
 static size_t home_bytes;
@@ -385,6 +390,7 @@ static void prepare(Rank *rank, int number) {
     rank->host = (Host){.rank = number, .device = number % sim_device_count()};
     rank->host.clock = &rank->clock;
     clock_copy(&rank->clock, &of_process);
+    rank->data = region_bytes > 0 ? sim_map(region_bytes) : NULL;
     save_data(rank->data);
     rank->stack = sim_map(PAGE + RANK_STACK);
     mprotect(rank->stack, PAGE, PROT_NONE);
@@ -400,6 +406,9 @@ static void take_down(Rank *rank) {
     clock_join(&of_process, &rank->clock);
     rank_memory_remove(rank->host.rank, NULL);
     munmap(rank->stack, PAGE + RANK_STACK);
+    if (rank->data != NULL) {
+        munmap(rank->data, region_bytes);
+    }
 }
 
 int cudasim_run_ranks(const char *file, int line, int number, cudasim_rank_body call,

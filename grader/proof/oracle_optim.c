@@ -55,6 +55,7 @@ static void run_adam8(const OptimRun *run) {
     }
     write_moment(run, &m);
     write_moment(run, &v);
+    free(m.code), free(m.absmax), free(v.code), free(v.absmax);
 }
 
 static void run_adafactor(const OptimRun *run) {
@@ -69,6 +70,7 @@ static void run_adafactor(const OptimRun *run) {
                       adafactor, t, &workspace);
         fwrite(run->data, sizeof(float), run->n, run->out);
     }
+    free(R), free(C), free(workspace.data);
 }
 
 static int write_codebooks(const char *path) {
@@ -96,5 +98,7 @@ int main(int argc, char **argv) {
     CHECK(in != NULL && run.out != NULL && fread(run.data, sizeof(float), count, in) == count,
           "%s and %s: cannot read or write", argv[7], argv[8]);
     (strcmp(argv[1], "adafactor") == 0 ? run_adafactor : run_adam8)(&run);
+    free(run.data);
+    fclose(in);
     return fclose(run.out) == 0 ? 0 : 1;
 }
