@@ -5,7 +5,7 @@ DRAWN := build/docs/pictures
 RUN_loss         := --max_steps 100 --logging_steps 1
 RUN_memory       := --max_steps 3
 RUN_checkpointed := --max_steps 3 --gradient_checkpointing
-PICTURES := loss memory checkpointed pareto lanes overlap ring mpi ranks when-which pipeline
+PICTURES := loss memory checkpointed pareto lanes overlap ring mpi ranks when-which pipeline growth
 
 docs: docs-pictures
 	@$(RM) -r build/docs/html
@@ -29,6 +29,10 @@ $(DRAWN)/mpi.svg $(DRAWN)/ranks.svg: $(DRAWN)/%.svg: docs/%.dot
 $(DRAWN)/ring.svg: tools/ring_picture.py
 	@echo "  draw    ring.svg"
 	@$(PYTHON) $< 4 $@
+# What `make bench-growth` has measured.
+$(DRAWN)/growth.svg: docs/growth.csv tools/bench/growth.py
+	@echo "  draw    growth.svg"
+	@$(PYTHON) tools/bench/growth.py --table $< --picture $@ >/dev/null
 # One program, with its copies in the stream of its kernels and in another.
 $(DRAWN)/overlap.svg: $B/bin/makespan cudasim/clock/overlap.cu machines/t4.json tools/overlap.py
 	@echo "  draw    overlap.svg"

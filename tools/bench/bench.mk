@@ -9,7 +9,7 @@ $B/bin/bench-techniques: $B/obj/tools/bench/techniques.o $(call train_with,$(ALL
 # bench times steps, bench-ops each op by itself; DEVICE=gpu: on the GPU (BACKEND=cuda: a real one).
 bench: $B/bin/bench bench-techniques
 	@$(PYTHON) tools/bench/bench.py $B/bin/bench $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
-	@$(if $(ARGS)$(DEVICE)$(HANDOUT),,$(MAKE) --no-print-directory bench-class)
+	@$(if $(ARGS)$(DEVICE)$(HANDOUT),,$(MAKE) --no-print-directory bench-class LAB=03 HAND_INS=60)
 # What other programs on the same cores cost a step, against its fair share.
 bench-busy: $B/bin/bench
 	@$(PYTHON) tools/bench/busy.py $< $(ARGS)
