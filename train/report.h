@@ -135,7 +135,10 @@ int report_summary(Report *report, const Summary *summary);
 /**
  * Prints rank 0's predicted bytes by kind, their sum, and which rank takes most.
  *
- * @param ranks (rank_count), of which `predicted` is filled
+ * @param report     where it is also written, as the last line
+ * @param device     whose memory it is
+ * @param ranks      (rank_count), of which `predicted` is filled
+ * @param rank_count ranks of the run, at least 1
  * @return 0, or -1 with a line on stderr
  */
 int report_prediction(Report *report, const Device *device, const RankFigures *ranks,
