@@ -52,6 +52,7 @@ typedef struct Launch {
     cudasim_launch_site site; /**< how it was written */
     void (*thread)(void *);   /**< runs one CUDA thread */
     void *arguments;          /**< of the kernel */
+    size_t argument_bytes;    /**< how large they are */
     void (*release)(void *);  /**< frees them */
 } Launch;
 typedef cudasim_launch_site LaunchSite;         /**< a launch as it was written */

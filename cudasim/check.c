@@ -133,6 +133,11 @@ static void check_own_stack(const Worker *worker, const Access *access) {
     }
 }
 
+/* Each thread copies the kernel's parameters to its stack; a compiler may call memcpy() for it. */
+static bool in_parameters(const Launch *launch, const char *p) {
+    return (uintptr_t)p - (uintptr_t)launch->arguments < launch->argument_bytes;
+}
+
 void check_access(const void *address, size_t bytes, bool write, bool aligned, bool is_volatile,
                   Site site) {
     Worker *worker = sim_worker;
@@ -178,7 +183,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, b
         note_elsewhere(&access);
     } else if (sim_allocation(p) != NULL || sim_registered(p)) {
         note_elsewhere(&access); /* pinned */
-    } else if ((uintptr_t)p >= PAGE) {
+    } else if ((uintptr_t)p >= PAGE && !in_parameters(worker->launch, p)) {
         if (report("host memory in a kernel", &access, "")) {
             sim_detail("a kernel can only use memory from cudaMalloc: copy the data there first");
         }

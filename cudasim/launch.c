@@ -205,7 +205,7 @@ bool sim_launch_parameters(const Work *work, cudaKernelNodeParams *p) {
 }
 
 cudaError_t cudasim_submit_launch(const LaunchSite *site, void (*thread)(void *), void *arguments,
-                                  void (*release)(void *)) {
+                                  size_t bytes, void (*release)(void *)) {
     ENTER(site->name, site->file, site->line);
     int slot;
     cudaError_t error = sim_may_submit(site->stream, site->name, place_of(site), &slot);
@@ -221,7 +221,7 @@ cudaError_t cudasim_submit_launch(const LaunchSite *site, void (*thread)(void *)
     }
     sim_know_kernel(site);
     Launch *launch = sim_realloc(NULL, sizeof *launch);
-    *launch = (Launch){*site, thread, arguments, release};
+    *launch = (Launch){*site, thread, arguments, bytes, release};
     sim_submit(site->stream, (Work){.what = site->name,
                                     .place = place_of(site),
                                     .run = run_grid,

@@ -100,7 +100,7 @@ enum cudasim_warp_operation {
 
 int cudasim_pointer_argument(const cudasim_launch_site *site, int number, const volatile void *p);
 cudaError_t cudasim_submit_launch(const cudasim_launch_site *site, void (*thread)(void *),
-                                  void *arguments, void (*release)(void *));
+                                  void *arguments, size_t bytes, void (*release)(void *));
 void *cudasim_know_kernel(const char *name, const void *kernel, const cudasim_kernel_type *type);
 void *cudasim_static_shared(cudasim_shared_variable *variable);
 #ifdef __cplusplus

@@ -87,7 +87,8 @@ template <class... P> struct cudasim_call {
         ((good = cudasim_may_pass(site, ++number, values) && good), ...);
         (void)number;
         return good ? cudasim_submit_launch(&site, thread,
-                                            new arguments{kernel, {keep<P>(values)...}}, release)
+                                            new arguments{kernel, {keep<P>(values)...}},
+                                            sizeof(arguments), release)
                     : cudaErrorIllegalAddress;
     }
 
@@ -172,7 +173,7 @@ template <class E, class F> struct cudasim_deduced_call {
         if (good) {
             cudasim_submit_launch(&site, thread<A...>,
                                   new arguments<A...>{call, std::tuple<A...>(values...)},
-                                  release<A...>);
+                                  sizeof(arguments<A...>), release<A...>);
         }
     }
 };

@@ -19,7 +19,8 @@
 #else
 #define CUDASIM_DEFAULT(value)
 #endif
-#define CUDASIM_HERE __FILE__, __LINE__
+/* The line on which a call begins: the __LINE__ of clang is that on which it ends. */
+#define CUDASIM_HERE __FILE__, __builtin_LINE()
 #define CUDASIM_PLACE const char *file, int line
 
 /* By these names programs ask which of NVIDIA's headers have been included. */

@@ -1,5 +1,6 @@
-/* Launches of templates and of overloaded kernels by their arguments alone, << <, parameters with a
-   destructor, a kernel beside a host function of the same name, functions by pointer. */
+/* Launches of templates and of overloaded kernels by their arguments alone, << <, large parameters
+   and such with a destructor, a kernel beside a host function of the same name, functions by
+   pointer. */
 #include <cuda_runtime.h>
 
 #include "check.cuh"
@@ -57,6 +58,19 @@ __global__ void use(Counted given, float value) {
 template <class T> __global__ void use_any(Counted given, T value) {
     given.steps += threadIdx.x;
     given.out[threadIdx.x] = given.steps + value;
+}
+
+/* Too large for a copy in place: compilers call memcpy(). */
+struct Table {
+    float value[512];
+};
+
+__global__ void look_up(float *x, Table table) {
+    x[threadIdx.x] = table.value[16 * threadIdx.x];
+}
+
+template <class T> __global__ void look_up_any(T *x, Table table, T offset) {
+    x[threadIdx.x] = table.value[16 * threadIdx.x + 1] + offset;
 }
 
 __device__ __forceinline__ float twice(float x) {
@@ -123,6 +137,17 @@ int main() {
     OK(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost));
     MUST(host[0] == 0.75f && host[31] == 31.75f);
     MUST(Counted::copies < before + 32 && Counted::ends == Counted::copies + 2);
+
+    Table table;
+    for (int i = 0; i < 512; i++) {
+        table.value[i] = i;
+    }
+    look_up<<<1, 32>>>(x, table);
+    OK(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost));
+    MUST(host[0] == 0 && host[31] == 496);
+    look_up_any<<<1, 32>>>(x, table, 0.5f);
+    OK(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost));
+    MUST(host[0] == 1.5f && host[31] == 497.5f);
     OK(cudaFree(x));
     OK(cudaFree(k));
     return 0;
