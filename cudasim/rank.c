@@ -16,9 +16,6 @@
 enum {
     RANK_STACK = 8 << 20,
     MOST_DRY_RANKS = 4096, /* which need no memory of a device */
-    MOST_DATA = 40 << 10,
-    MOST_SANITIZED = 1 << 20, /* with AddressSanitizer's descriptions of the variables among them */
-    MOST_REGIONS = 64,
     MOST_CONTEXT = 512 /* of a wait */
 };
 
@@ -33,7 +30,6 @@ typedef struct Rank {
     void *stack_pointer;
     char *stack;     /* lowest address; a closed page comes first */
     void *sanitizer; /* what AddressSanitizer keeps of a stack that is left */
-    char *data;      /* (region_bytes) its static data while another's is in place */
 } Rank;
 
 static Rank *ranks; /* [0, count); NULL: there are none */
@@ -75,96 +71,20 @@ int cudasim_rank_count(void) {
     return running != NULL ? count : 1;
 }
 
+/* ---- from one to the next -------------------------------------------------------------------- */
+
+void rank_in_place(int rank) {
+    if (rank != NO_RANK && ranks != NULL) {
+        rank_data_in_place(rank);
+        rank_memory_show(rank, sim_host()->rank);
+    }
+}
+
 /* AddressSanitizer must know on which stack the program is; these are there if it is. */
 void __sanitizer_start_switch_fiber(void **kept, const void *lowest, size_t bytes)
     __attribute__((weak));
 void __sanitizer_finish_switch_fiber(void *kept, const void **lowest, size_t *bytes)
     __attribute__((weak));
-
-/* ---- static data ----------------------------------------------------------------------------- */
-
-static struct {
-    char *begin;
-    size_t bytes;
-} region[MOST_REGIONS];
-static int regions;
-static size_t region_bytes;
-static int in_place; /* the rank whose data is there */
-
-static size_t most_data(void) {
-    return __sanitizer_start_switch_fiber != NULL ? MOST_SANITIZED : MOST_DATA;
-}
-
-void cudasim_add_rank_data(const char *file, int line, void *begin, size_t bytes) {
-    ENTER("cudasim_rank_data", file, line);
-    if (regions == MOST_REGIONS || bytes > most_data() - region_bytes || ranks != NULL) {
-        sim_report("unsupported", "cudasim_rank_data at %s:%d: %s", sim_file((Place){file, line}),
-                   line, ranks != NULL ? "ranks are running" : "too much static data");
-        sim_detail("%zu bytes more than %zu: each rank has a copy of at most %zu, in %d pieces; "
-                   "take memory with malloc() instead",
-                   bytes, region_bytes, most_data(), MOST_REGIONS);
-        sim_stop();
-    }
-    region[regions].begin = begin;
-    region[regions++].bytes = bytes;
-    region_bytes += bytes;
-}
-
-/* Between the variables of a region AddressSanitizer has bytes that memcpy() may not touch. */
-__attribute__((no_sanitize("address"))) static void
-copy_data(volatile char *to, const volatile char *from, size_t bytes) {
-    typedef uint64_t __attribute__((aligned(1), may_alias)) Word;
-    size_t i = 0;
-    for (; i + sizeof(Word) <= bytes; i += sizeof(Word)) {
-        *(volatile Word *)(to + i) = *(const volatile Word *)(from + i);
-    }
-    for (; i < bytes; i++) {
-        to[i] = from[i];
-    }
-}
-
-void *rank_place_of(int rank, const void *p) {
-    const char *at = p;
-    size_t begin = 0;
-    for (int i = 0; i < regions && ranks != NULL && rank != NO_RANK && rank != in_place; i++) {
-        if (region[i].begin <= at && at < region[i].begin + region[i].bytes) {
-            return ranks[rank].data + begin + (at - region[i].begin);
-        }
-        begin += region[i].bytes;
-    }
-    return (void *)(uintptr_t)p;
-}
-
-static void save_data(char *to) {
-    for (int i = 0; i < regions; i++) {
-        copy_data(to, region[i].begin, region[i].bytes);
-        to += region[i].bytes;
-    }
-}
-
-static void load_data(const char *from) {
-    for (int i = 0; i < regions; i++) {
-        copy_data(region[i].begin, from, region[i].bytes);
-        from += region[i].bytes;
-    }
-}
-
-static void data_in_place(int rank) {
-    if (rank != in_place) {
-        save_data(ranks[in_place].data);
-        load_data(ranks[rank].data);
-        in_place = rank;
-    }
-}
-
-void rank_in_place(int rank) {
-    if (rank != NO_RANK && ranks != NULL) {
-        data_in_place(rank);
-        rank_memory_show(rank, sim_host()->rank);
-    }
-}
-
-/* ---- from one to the next -------------------------------------------------------------------- */
 
 static const void *home_stack; /* as AddressSanitizer knows it */
 static size_t home_bytes;
@@ -195,7 +115,7 @@ static void go_to(Rank *from, Rank *to) {
     to->wait = NULL;
     running = to != &home ? to : NULL;
     if (to != &home) {
-        data_in_place(to->host.rank);
+        rank_data_in_place(to->host.rank);
         rank_memory_show(to->host.rank, from->host.rank); /* both stacks are in use */
     } else {
         rank_memory_show_too(EVERY_RANK);
@@ -390,8 +310,6 @@ static void prepare(Rank *rank, int number) {
     rank->host = (Host){.rank = number, .device = number % sim_device_count()};
     rank->host.clock = &rank->clock;
     clock_copy(&rank->clock, &of_process);
-    rank->data = region_bytes > 0 ? sim_map(region_bytes) : NULL;
-    save_data(rank->data);
     rank->stack = sim_map(PAGE + RANK_STACK);
     mprotect(rank->stack, PAGE, PROT_NONE);
     if (!sim_settings.dry) { /* in a dry run there may be thousands, and nobody has numbers */
@@ -406,9 +324,6 @@ static void take_down(Rank *rank) {
     clock_join(&of_process, &rank->clock);
     rank_memory_remove(rank->host.rank, NULL);
     munmap(rank->stack, PAGE + RANK_STACK);
-    if (rank->data != NULL) {
-        munmap(rank->data, region_bytes);
-    }
 }
 
 int cudasim_run_ranks(const char *file, int line, int number, cudasim_rank_body call,
@@ -431,9 +346,9 @@ int cudasim_run_ranks(const char *file, int line, int number, cudasim_rank_body 
     for (int r = 0; r < count; r++) {
         prepare(&ranks[r], r);
     }
-    in_place = 0;
+    rank_data_begin(count);
     go_to(&home, choose(&home));
-    data_in_place(0);
+    rank_data_end();
     for (int r = 0; r < count; r++) {
         take_down(&ranks[r]);
     }

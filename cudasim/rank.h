@@ -72,9 +72,6 @@ void thread_wait(const RankWait *wait, bool for_ranks);
  * stack the program is: work that it has submitted runs. */
 void rank_in_place(int rank);
 
-/** Where an address of a rank is now: static data of one that is not in place lies elsewhere. */
-void *rank_place_of(int rank, const void *p);
-
 /** The rank that owns an address below its stack: it has overflowed; -1 if none has. */
 int rank_overflow(const void *p);
 
@@ -89,6 +86,20 @@ void rank_yield(void);
  * @param turns changes whenever work is given to a device, or has run
  */
 void rank_asks(int slot, uint64_t turns);
+
+/* ---- rank_data.c ----------------------------------------------------------------------------- */
+
+/** Each rank gets the static data as it is; that of rank 0 is in place. */
+void rank_data_begin(int ranks);
+
+/** Puts that of a rank in place. */
+void rank_data_in_place(int rank);
+
+/** That of rank 0 stays. */
+void rank_data_end(void);
+
+/** Where an address of a rank is now: static data of one that is not in place lies elsewhere. */
+void *rank_place_of(int rank, const void *p);
 
 /* ---- rank_memory.c --------------------------------------------------------------------------- */
 
