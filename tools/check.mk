@@ -2,8 +2,8 @@
 SOURCES = $(shell git ls-files '*.c' '*.h' '*.cu' '*.cuh' 2>/dev/null || \
              find kernels common train cudasim grader labs solutions -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 FORMATTED = $(filter-out $(KNOWN:%=labs/%) $(APART:%=labs/%) grader/proof/example/labs/%.c grader/proof/example/labs/%.cu,$(SOURCES))
-.PHONY: check check-format check-arrows check-stubs check-headers check-warnings check-table check-words check-names check-mutants check-prove check-release check-absent check-labs check-sentences format
-check: check-format check-arrows check-stubs check-terms check-headers check-warnings check-table check-words check-names check-mutants check-prove check-release check-absent check-labs check-sentences
+.PHONY: check check-format check-arrows check-stubs check-headers check-warnings check-table check-words check-names check-mutants check-prove check-release check-absent check-labs check-sentences check-handout format
+check: check-format check-arrows check-stubs check-terms check-headers check-warnings check-table check-words check-names check-mutants check-prove check-release check-absent check-labs check-sentences check-handout
 	@echo "check: all good"
 
 format:
@@ -56,3 +56,7 @@ check-stubs:
 	@echo "stubs: current"
 check-warnings: build/cu2cpp
 	@tools/warnings.sh $(if $(filter none,$(BLAS)),,BLAS_$(shell echo $(BLAS) | tr a-z A-Z))
+# A handout with the fewest labs, and one with all: nothing of a solution stands in what is shipped.
+check-handout:
+	@for lab in $(firstword $(LAB_NAMES)) $(lastword $(LAB_NAMES)); do tools/handout.py --lab $$lab --no-solutions --search || exit; done
+	@echo "handout: nothing of a solution"

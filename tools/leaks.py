@@ -33,13 +33,16 @@ def functions_of(text):
                 yield words[start:i + 1]
 
 
+def headers():
+    return [path for pattern in HEADERS for path in glob.glob(pattern)]
+
+
 def names_of_the_kit():
     """Functions, fields, types and constants of the headers: who uses them cannot call them otherwise."""
     names = set()
-    for pattern in HEADERS:
-        for path in glob.glob(pattern):
-            with open(path, encoding="utf-8") as file:
-                names.update(word for word in tokens_of(file.read()) if word[0].isalpha())
+    for path in headers():
+        with open(path, encoding="utf-8") as file:
+            names.update(word for word in tokens_of(file.read()) if word[0].isalpha())
     return names
 
 
@@ -52,9 +55,9 @@ class Search:
         self.names = {}    # {path of the solution: names of the kit in what a student writes}
 
     def is_fixed(self, words, i):
-        """A name is fixed where it is called, a field, a type or a constant."""
+        """A name is fixed where it is called, a field, a type or a constant. After a type of functions its parameters follow: no call."""
         word = words[i]
-        used = words[i + 1:i + 2] == ["("] or (i > 0 and words[i - 1] in (".", "->")) or word[0].isupper()
+        used = (words[i + 1:i + 2] == ["("] and not word.endswith("_fn")) or (i > 0 and words[i - 1] in (".", "->")) or word[0].isupper()
         return used and word in self.fixed
 
     def plain(self, words):
