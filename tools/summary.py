@@ -144,9 +144,8 @@ def finish(course, students, before, left_out):
 
 def withdraw(course, students):
     """Those whose hand-ins are gone leave the newest records; all who have none now, by name."""
-    for _, record in list(course.all_records()):
-        if record["name"] not in students:
-            course.withdraw(record["name"])
+    for name in [record["name"] for _, record in course.all_records() if record["name"] not in students]:
+        course.withdraw(name)
     return [name for name in all_names(course, students) if name not in students]
 
 
