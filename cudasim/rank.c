@@ -16,7 +16,7 @@
 enum {
     RANK_STACK = 8 << 20,
     MOST_DRY_RANKS = 4096, /* which need no memory of a device */
-    MOST_CONTEXT = 512 /* of a wait */
+    MOST_CONTEXT = 512     /* of a wait */
 };
 
 typedef struct Rank {
