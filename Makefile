@@ -1,7 +1,7 @@
 # Gradus: train a transformer step by step, with memory counted to the byte.
 #
 #   make demo            install what is missing, build, train a small GPT, show what it did
-#   make test            prove that everything here works (about 5 minutes)
+#   make test            prove that everything here works (about 8 minutes on two cores)
 #
 #   make bet01           a few numbers to predict before lab 01 runs
 #   make lab01           build lab 01 from your files in labs/ and run it
@@ -99,13 +99,19 @@ $(if $(and $(HANDOUT),$(filter $(KITS_OWN),$(MAKECMDGOALS))),$(error \
 # ---- which labs there are: of each lab's lab.json ------------------------------------------------
 include common/labs.mk
 
+# ---- a build takes as many steps side by side as there are cores, 8 at most; -j says otherwise --------
+ifeq ($(MAKELEVEL),0)
+CORES := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+MAKEFLAGS += -j$(if $(filter 1 2 3 4 5 6 7,$(CORES)),$(CORES),8)
+endif
+
 # ---- make runs twice: everything from here to the end is for the inner one -------------------------
 include common/front.mk
 ifndef OUTER
 
-# Of several goals that start a make of their own, each waits for the one before: they make the same files.
+# Of several goals that start a make of their own, each waits for the one before: they make the same files. So do those of check.
 STARTS_MAKE := lab% grade% debug% handin% demo test bench class-test handout-test profile-check mpi mpirun
-ifneq ($(and $(filter $(STARTS_MAKE),$(MAKECMDGOALS)),$(word 2,$(MAKECMDGOALS))),)
+ifneq ($(filter check,$(MAKECMDGOALS))$(and $(filter $(STARTS_MAKE),$(MAKECMDGOALS)),$(word 2,$(MAKECMDGOALS))),)
 .NOTPARALLEL:
 endif
 

@@ -18,7 +18,7 @@ docs: docs-pictures
 docs-pictures:
 	@mkdir -p $(DRAWN)
 	@for picture in $(PICTURES); do \
-	    $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) -s $(DRAWN)/$$picture.svg 2>$(DRAWN)/said || \
+	    $(MAKE) --no-print-directory -s $(DRAWN)/$$picture.svg 2>$(DRAWN)/said || \
 	    echo "  no picture of $$picture yet: $$(grep -v '^make' $(DRAWN)/said | tail -n 1)"; done
 $(DRAWN)/pareto.svg: $B/bin/pareto
 	@echo "  draw    pareto.svg"

@@ -14,7 +14,9 @@ $B/bin/unit: $(TESTS) $(addprefix $B/obj/tools/bench/,cases.o timing.o) $(call w
 
 test: setup
 	@$(MAKE) --no-print-directory test-run
-test-run: $B/bin/unit oracle graders
+# Judges are built by a make of their own, of files that the unit tests are built of as well.
+test-run: $B/bin/unit oracle
+	@$(MAKE) --no-print-directory graders
 	@echo "unit tests"
 	@tools/unit.sh $B
 	@echo "labs: stubs earn nothing, solutions everything"

@@ -7,7 +7,8 @@ $B/bin/bench-ops: $(addprefix $B/obj/tools/bench/,ops.o cases.o timing.o) $(call
 $B/bin/bench-techniques: $B/obj/tools/bench/techniques.o $(call train_with,$(ALL_LABS))
 	$(link)
 # bench times steps, bench-ops each op by itself; DEVICE=gpu: on the GPU (BACKEND=cuda: a real one).
-bench: $B/bin/bench bench-techniques
+bench: $B/bin/bench $B/bin/bench-techniques
+	@$B/bin/bench-techniques $(if $(DEVICE),--device $(DEVICE))
 	@$(PYTHON) tools/bench/bench.py $B/bin/bench $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 	@$(if $(ARGS)$(DEVICE)$(HANDOUT),,$(MAKE) --no-print-directory bench-class LAB=03 HAND_INS=60)
 # What other programs on the same cores cost a step, against its fair share.
