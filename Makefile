@@ -101,7 +101,7 @@ include common/labs.mk
 
 # ---- a build takes as many steps side by side as there are cores, 8 at most; -j says otherwise --------
 ifeq ($(MAKELEVEL),0)
-CORES := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+CORES := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 MAKEFLAGS += -j$(if $(filter 1 2 3 4 5 6 7,$(CORES)),$(CORES),8)
 endif
 
