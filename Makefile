@@ -45,13 +45,14 @@
 BACKEND ?= sim
 FROM    ?= solutions
 OPT     ?= $(if $(DEBUG),-O0 -g3,-O3 -g)
-ARCH    ?= $(if $(filter aarch64,$(shell uname -m)),-mcpu=native,-march=native)
+MACHINE := $(shell uname -m)
+ARCH    ?= $(if $(filter aarch64,$(MACHINE)),-mcpu=native,-march=native)
 ARGS    ?=
 PYTHON  ?= python3
 ifeq ($(origin CC),default)
 CC      := gcc
 endif
-BLAS    ?= $(if $(filter x86_64,$(shell uname -m)),onednn,openblas)
+BLAS    ?= $(if $(filter x86_64,$(MACHINE)),onednn,openblas)
 
 # ------------------------------------------------------------------ below: nothing to set
 .DEFAULT_GOAL := help
@@ -100,9 +101,13 @@ $(if $(and $(HANDOUT),$(filter $(KITS_OWN),$(MAKECMDGOALS))),$(error \
 include common/labs.mk
 
 # ---- a build takes as many steps side by side as there are cores, 8 at most; -j says otherwise --------
+ifndef SIDE_BY_SIDE
+SIDE_BY_SIDE := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+SIDE_BY_SIDE := $(if $(filter 1 2 3 4 5 6 7,$(SIDE_BY_SIDE)),$(SIDE_BY_SIDE),8)
+export SIDE_BY_SIDE
+endif
 ifeq ($(MAKELEVEL),0)
-CORES := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
-MAKEFLAGS += -j$(if $(filter 1 2 3 4 5 6 7,$(CORES)),$(CORES),8)
+MAKEFLAGS += -j$(SIDE_BY_SIDE)
 endif
 
 # ---- make runs twice: everything from here to the end is for the inner one -------------------------

@@ -56,7 +56,7 @@ static bool clear_socket(pid_t judge) {
 
 __attribute__((noreturn)) static void become_judge(const Judge *judge, const char *filter,
                                                    pid_t grader) {
-    char seconds[20];
+    char seconds[20], jobs[20];
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read what it finds */
     if (getppid() != grader) {        /* which died before that */
         _exit(EXIT_RUN);
@@ -65,6 +65,7 @@ __attribute__((noreturn)) static void become_judge(const Judge *judge, const cha
         _exit(TAKEN);
     }
     snprintf(seconds, sizeof seconds, "%d", judge->seconds);
+    snprintf(jobs, sizeof jobs, "-j%d", judge->jobs);
     setenv("GRADE_FOLDER", judge->folder, 1);
     setenv("GRADE_PROBE", judge->probe, 1);
     setenv("GRADE_SECONDS", seconds, 1); /* check_begin(): Criterion's own limit ends no sleep */
@@ -72,7 +73,7 @@ __attribute__((noreturn)) static void become_judge(const Judge *judge, const cha
     if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL) {
         _exit(EXIT_RUN);
     }
-    execl(judge->program, judge->program, "-j1", "--filter", filter, (char *)NULL);
+    execl(judge->program, judge->program, jobs, "--filter", filter, (char *)NULL);
     _exit(EXIT_RUN);
 }
 

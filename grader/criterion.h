@@ -15,9 +15,11 @@ typedef struct Judge {
     const char *folder;  /**< private: its seed, and where rows are left */
     const char *probe;   /**< the submission, linked */
     int seconds;         /**< that a check may take */
+    int jobs;            /**< checks side by side */
 } Judge;
 
-/** Runs checks (count), one at a time: what one does to the machine is over before the next. */
+/** Runs checks (count). One at a time, what one does to the machine is over before the next; side by
+    side they share nothing but its cores: each has a process, a folder, a user of its own. */
 void criterion_run(const Judge *judge, const char *const *checks, int count);
 
 /** Where a check leaves its row; in path[size]. @return path */

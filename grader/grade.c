@@ -52,6 +52,7 @@ typedef struct Options {
     uint64_t seed;
     int min_sandbox;
     int parent; /* process to end with, or 0 */
+    int jobs;   /* checks side by side */
 } Options;
 
 static bool grade_in(const Options *options, const char *work, const char *secret,
@@ -75,7 +76,7 @@ static bool read_seed(Options *options, const char *text);
 static int usage(const char *program);
 
 int main(int argc, char **argv) {
-    Options options = {0};
+    Options options = {.jobs = 1};
     if (!read_options(&options, argc, argv)) {
         return usage(argv[0]);
     }
@@ -177,7 +178,8 @@ static void run_checks(const Options *options, json_t *record, const char *folde
                        const char *probe) {
     const char *checks[MOST_CHECKS];
     bool gpu = getenv("GRADE_DEVICE") != NULL;
-    Judge judge = {options->judge, folder, probe, gpu ? CHECK_SECONDS_GPU : CHECK_SECONDS};
+    Judge judge = {options->judge, folder, probe, gpu ? CHECK_SECONDS_GPU : CHECK_SECONDS,
+                   options->jobs};
     int count = 0;
     json_t *row;
     size_t i;
@@ -344,25 +346,16 @@ static bool ends_with(pid_t parent) {
 
 static bool read_options(Options *options, int argc, char **argv) {
     static const struct option names[] = {
-        {"lab", 1, NULL, 'l'},
-        {"from", 1, NULL, 'f'},
-        {"check", 1, NULL, 'c'},
-        {"judge", 1, NULL, 'j'},
-        {"plan", 1, NULL, 'p'},
-        {"recipes", 1, NULL, 'r'},
-        {"cache", 1, NULL, 'a'},
-        {"output", 1, NULL, 'o'},
-        {"seed", 1, NULL, 's'},
-        {"junit", 1, NULL, 'u'},
-        {"min-sandbox", 1, NULL, 'm'},
-        {"debug", 1, NULL, 'b'},
-        {"gpu-recipes", 1, NULL, 'g'},
-        {"refuse", 1, NULL, 'e'},
-        {"parent", 1, NULL, 'P'},
-        {"kits-part", 1, NULL, 'k'},
-        {"solutions", 1, NULL, 'S'},
-        {"kit", 1, NULL, 'K'},
-        {NULL, 0, NULL, 0},
+        {"lab", 1, NULL, 'l'},         {"from", 1, NULL, 'f'},
+        {"check", 1, NULL, 'c'},       {"judge", 1, NULL, 'j'},
+        {"plan", 1, NULL, 'p'},        {"recipes", 1, NULL, 'r'},
+        {"cache", 1, NULL, 'a'},       {"output", 1, NULL, 'o'},
+        {"seed", 1, NULL, 's'},        {"junit", 1, NULL, 'u'},
+        {"min-sandbox", 1, NULL, 'm'}, {"debug", 1, NULL, 'b'},
+        {"gpu-recipes", 1, NULL, 'g'}, {"refuse", 1, NULL, 'e'},
+        {"parent", 1, NULL, 'P'},      {"kits-part", 1, NULL, 'k'},
+        {"solutions", 1, NULL, 'S'},   {"kit", 1, NULL, 'K'},
+        {"jobs", 1, NULL, 'J'},        {NULL, 0, NULL, 0},
     };
     if (getrandom(&options->seed, sizeof options->seed, 0) != sizeof options->seed) {
         return false;
@@ -374,13 +367,15 @@ static bool read_options(Options *options, int argc, char **argv) {
             ['a'] = &options->cache,     ['o'] = &options->output, ['b'] = &options->debug,
             ['e'] = &options->refuse,    ['g'] = &options->gpu,    ['k'] = &options->part,
             ['S'] = &options->solutions, ['K'] = &options->kit};
+        int *numbers['z'] = {
+            ['m'] = &options->min_sandbox, ['P'] = &options->parent, ['J'] = &options->jobs};
         char none[] = "", *end = none;
         if (c == 's') {
             if (!read_seed(options, optarg)) {
                 return false;
             }
-        } else if (c == 'm' || c == 'P') {
-            *(c == 'm' ? &options->min_sandbox : &options->parent) = (int)strtol(optarg, &end, 10);
+        } else if (numbers[c] != NULL) {
+            *numbers[c] = (int)strtol(optarg, &end, 10);
         } else if (c == 'u') {
             fprintf(stderr, "grade: --junit is gone: tools/export.py junit RECORD --output FILE\n");
             exit(EXIT_USAGE);
@@ -394,9 +389,9 @@ static bool read_options(Options *options, int argc, char **argv) {
             return false;
         }
     }
-    return optind == argc && options->lab && options->from && options->judge && options->plan &&
-           options->recipes && options->cache && options->output &&
-           (options->part == NULL) == (options->solutions == NULL);
+    return optind == argc && options->jobs >= 1 && options->lab && options->from &&
+           options->judge && options->plan && options->recipes && options->cache &&
+           options->output && (options->part == NULL) == (options->solutions == NULL);
 }
 
 /* 64 bits in hexadecimal: the text, or for "-" a line of standard input. */
@@ -420,7 +415,7 @@ static int usage(const char *program) {
         "usage: %s --lab NN_topic --from DIR --judge PROGRAM --plan FILE --recipes FILE\n"
         "          --cache DIR --output FILE [--check NAME] [--seed HEX] [--min-sandbox LEVEL]\n"
         "          [--debug DIR] [--gpu-recipes FILE] [--refuse REASON] [--parent PID]\n"
-        "          [--kits-part FILE|FUNCTION --solutions DIR] [--kit VERSION]\n"
+        "          [--kits-part FILE|FUNCTION --solutions DIR] [--kit VERSION] [--jobs N]\n"
         "  --seed - reads the seed from standard input: anyone can see arguments\n"
         "  --kits-part is taken from --solutions in place of the hand-in's: such a run earns "
         "nothing\n",
