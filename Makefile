@@ -45,14 +45,14 @@
 BACKEND ?= sim
 FROM    ?= solutions
 OPT     ?= $(if $(DEBUG),-O0 -g3,-O3 -g)
-MACHINE := $(shell uname -m)
-ARCH    ?= $(if $(filter aarch64,$(MACHINE)),-mcpu=native,-march=native)
+ISA     := $(shell uname -m)
+ARCH    ?= $(if $(filter aarch64,$(ISA)),-mcpu=native,-march=native)
 ARGS    ?=
 PYTHON  ?= python3
 ifeq ($(origin CC),default)
 CC      := gcc
 endif
-BLAS    ?= $(if $(filter x86_64,$(MACHINE)),onednn,openblas)
+BLAS    ?= $(if $(filter x86_64,$(ISA)),onednn,openblas)
 
 # ------------------------------------------------------------------ below: nothing to set
 .DEFAULT_GOAL := help

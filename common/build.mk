@@ -4,7 +4,7 @@
 # With TRAFFIC=1 a program that runs is followed by a table of what its kernels have read and written.
 TRAFFIC ?= $(filter-out 0,$(CUDASIM_TRAFFIC))
 counted  = $(if $(TRAFFIC),tools/traffic.py -- )
-DEFAULT_BLAS := $(if $(filter x86_64,$(MACHINE)),onednn,openblas)
+DEFAULT_BLAS := $(if $(filter x86_64,$(ISA)),onednn,openblas)
 # What no word stands for is in the folder's name by a checksum.
 UNNAMED := $(strip $(filter-out -march=native -mcpu=native,$(or $(ARCH),-)) $(CFLAGS) $(CPPFLAGS:%=cpp%) $(LDFLAGS:%=ld%) $(LDLIBS:%=lib%) \
   $(if $(DEBUG),$(filter-out -O0 -g3,$(OPT)),$(filter-out -O% -g,$(OPT))) $(filter-out gcc clang,$(CC)) \
@@ -21,7 +21,7 @@ CROSS    := $(patsubst %gcc,%,$(filter %-gcc,$(CC)))
 ifeq ($(origin AR),default)
 AR       := $(CROSS)ar
 endif
-PLATFORM := $(MACHINE)-$(shell uname -s)
+PLATFORM := $(ISA)-$(shell uname -s)
 # The simulator, if it is what CUDA is here.
 SIM := $(if $(filter sim,$(BACKEND)),$B/libcudasim.a)
 
@@ -41,7 +41,7 @@ C_FLAGS = -std=gnu11 $(OPT) $(ARCH) $(SECTIONS) -fopenmp -fno-math-errno -fno-tr
           $(SANITIZE) $(if $(WERROR),-Werror) $(if $(COVERAGE),--coverage) $(CLANG_FLAGS) $(CFLAGS)
 # clang finds the vector math library by a flag, writes the index by which lines are found only when
 # told to, and warns of simd loops that it leaves as they are.
-CLANG_FLAGS = $(if $(findstring clang,$(CC)),-Wno-pass-failed -gdwarf-aranges $(if $(filter x86_64,$(MACHINE)),-fveclib=libmvec))
+CLANG_FLAGS = $(if $(findstring clang,$(CC)),-Wno-pass-failed -gdwarf-aranges $(if $(filter x86_64,$(ISA)),-fveclib=libmvec))
 LINK_FLAGS = -fopenmp $(SANITIZE) $(if $(COVERAGE),--coverage) $(LINK_CUDA) $(LDFLAGS)
 LINK_LIBS  = $(BLAS_$(BLAS)) $(MPI_LIBS) -ljansson -lm $(LIBS_CUDA) $(LDLIBS)
 
