@@ -69,7 +69,7 @@ kit_object   = $(or $(wildcard grader/built/$(PLATFORM)/$1-kit.o),$(if $(filter 
 kit_parts    = $(probe_always) $(kit_object) $(probe_libs) $(foreach h,$(filter $1/%,$(HOLES)),$(call stand_in,$h))
 kit_program  = $(if $(kit_object),$B/grade/$1-kit$(if $(OWN),-own))
 # A machine with a GPU and nvcc grades on it as well, in rows without points; GPU= leaves that out.
-gpu_build = $(shell $(MAKE) -s --no-print-directory BACKEND=cuda ACCESS= TRAFFIC= print-build)
+gpu_build = $(shell MAKEFLAGS=$(call in_quotes,$(filter-out -j% --jobserver-%,$(MAKEFLAGS))) $(MAKE) -s --no-print-directory BACKEND=cuda ACCESS= TRAFFIC= print-build)
 GPU ?= $(if $(wildcard /dev/nvidiactl),$(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc))
 
 # ---- one lab ----------------------------------------------------------------------------------------

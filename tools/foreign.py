@@ -28,6 +28,7 @@ import threading
 import time
 
 import foreign_result
+from making import making
 from meter import Meter, duration_text
 
 NEIGHBOURS = {"common", "inc", "include", "utils"}
@@ -173,8 +174,7 @@ class Trial:
         self.threads = int(threads) if threads.isdigit() else 1
         settings = {"CUDASIM_THREADS": threads, "CUDASIM_TIMEOUT": str(max(1, options.seconds * 3 // 4))}
         self.environment = settings | os.environ | {"TMPDIR": os.path.abspath(scratch)}
-        # What make learns on its command line holds here as well, but not how many jobs there are.
-        self.making = self.environment | {"MAKEFLAGS": re.sub(r"(^| )(-j\d*|--jobserver-\S+)", "", os.environ.get("MAKEFLAGS", ""))}
+        self.making = self.environment | {"MAKEFLAGS": making()["MAKEFLAGS"]}
 
     def build(self, source, program, more):
         flags = " ".join(f"-iquote {folder} -I {folder}" for folder in [*include_folders(self.copy, source), *self.more])

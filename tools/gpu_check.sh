@@ -15,6 +15,9 @@ dry=
 
 here=$(cd "$(dirname "$0")/.." && pwd)
 cd "$here" || exit 1
+# What the make that may have started this one has for other makes alone.
+MAKEFLAGS=$(printf %s "${MAKEFLAGS:-}" | sed 's/ -j[0-9]*//; s/ --jobserver-[^ ]*//g')
+export MAKEFLAGS
 [ -d build ] && log=$here/build/gpu-check.log || log=$here/gpu-check.log
 log=${LOG:-$log}
 if [ $dry ]; then

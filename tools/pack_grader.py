@@ -24,6 +24,7 @@ import course as settings_file
 from class_folder import Stopped, Unusable, write_whole
 from kit_files import Stays, check_labs, leaving, stop
 from lab_files import files_of, has_cuda
+from making import making
 
 SCRIPTS = "tools/pack"
 # For any x86-64 machine, not the one that made the image; without a BLAS: the checks' matrices are small.
@@ -57,7 +58,7 @@ def hidden_files(lab, hidden):
 def settings(lab, options):
     """Read by the scripts that are packed."""
     make = SETTINGS + (" ACCESS=1" if has_cuda(lab) else "")
-    build = subprocess.run(["make", "-s", *make.split(), "print-build"], capture_output=True, text=True, check=True)
+    build = subprocess.run(["make", "-s", *make.split(), "print-build"], env=making(), capture_output=True, text=True, check=True)
     return (f"LAB={lab}\nMAKE_SETTINGS='{make}'\nJUDGE_BUILD={build.stdout.strip()}\nSECONDS_LIMIT={options.seconds}\n"
             f"MIN_SANDBOX={options.min_sandbox}\n")
 

@@ -184,6 +184,10 @@ def kit_proofs():
               "tools/ptxas.py --check", NVCC, "there is no nvcc here"),
         Proof("the least time of a step is what a dry run and the declared machines say", TRAIN + ("machines/", "tools/step_bound.py", "docs/gpu.md"),
               f"{MAKE} build/bin/train build/bin/makespan\n tools/step_bound.py --check"),
+        Proof("ways to share a model, and up to 1,024 ranks: the page has what dry runs find",
+              TRAIN + ("machines/", "tools/table_ranks.py", "tools/bench/scaling.py", "tools/page_rows.py", "docs/when_which.md"),
+              "make table RANKS=4 'ARGS=--page docs/when_which.md'\n make table RANKS=8 SIZE=gpt2 'ARGS=--page docs/when_which.md'\n "
+              "tools/bench/scaling.py --train build/bin/train --makespan build/bin/makespan --most 1024 --page docs/when_which.md"),
         Proof("a planted spill and a changed count of registers are found", ("tools/ptxas.py", "tools/ptxas_test.py", "tools/class_folder.py"),
               "tools/ptxas_test.py"),
         Proof("fuzz corpora under sanitizers", UNIT + ("grader/schemas/",), "make -s SAN=1 'OPT=-O1 -g' replay"),

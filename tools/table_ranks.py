@@ -2,11 +2,13 @@
 """`make table RANKS=4`: what each way to share a model among ranks takes, and what it gives.
 
     tools/table_ranks.py build/bin/train build/bin/makespan --ranks 4 [--machine machines/a100.json] [--size kit|gpt2]
+                         [--page docs/when_which.md]
 
 Each row is the same window of R micro-batches, by R ranks: bytes of the fullest rank by kind; how far bytes, on all ranks and
 on the wire, are from the formulas; bytes that ranks send in a step; and the makespan of a step on a declared machine, which is a lower bound and no measurement.
 Tensor parallel has a row where its slices divide the heads. Nothing is computed: the runs are dry (docs/clock.md), which changes neither bytes nor calls. A step is the second one: what
-a run of two steps has more than a run of one. The error must be 0 bytes, else the exit status is 1.
+a run of two steps has more than a run of one. The error must be 0 bytes, else the exit status is 1; so it is where --page names a page
+that lacks the figures of a row.
 """
 
 import argparse
@@ -19,6 +21,7 @@ import tempfile
 
 import picture
 from meter import Meter
+from page_rows import has_rows
 
 MIB = 1024 * 1024
 KINDS = ("weights", "gradients", "optimizer", "activations", "workspace", "data")
@@ -28,6 +31,7 @@ SIZES = {
     "gpt2": ("--n_layer 12 --n_head 12 --n_embd 768 --n_positions 1024 --vocab_size 50257 --attention flash --bf16 "
              "--per_device_train_batch_size 4").split(),
 }
+
 
 def rows(ranks, heads):
     """Name, ranks, micro-batches of a rank, options: each has R micro-batches in its window. A slice has whole heads."""
@@ -93,6 +97,12 @@ def print_row(row, got):
           f"{sum(use.values()):14}{got['error']:6}{got['sent']:14}{got['all']:14}{1e3 * got['seconds']:10.3f}")
 
 
+def cells(got):
+    """The figures of a row as the handbook's table has them, after the name."""
+    use = got["fullest"]
+    return [*(f"{use[kind] / MIB:.2f}" for kind in KINDS[:4]), f"{got['sent']:,}", f"{got['all']:,}", f"{1e3 * got['seconds']:.3f}"]
+
+
 def draw(found, path, machine):
     """Bars of bytes by kind, and the time of a step beside each."""
     data = "".join(f"\"{name}\" " + " ".join(f"{got['fullest'][kind] / MIB}" for kind in KINDS[:4]) + f" {1e3 * got['seconds']:.2f}\n"
@@ -115,6 +125,7 @@ def main():
     parser.add_argument("--size", choices=sorted(SIZES), default="kit")
     parser.add_argument("--trace", help="a file for ui.perfetto.dev: of the last row, or of the one that --only names")
     parser.add_argument("--picture", help="an SVG of all rows that ran")
+    parser.add_argument("--page", help="a page of the handbook that should have the figures of all rows")
     parser.add_argument("--only", default="", help="rows with this in their name")
     options = parser.parse_args()
     if not 2 <= options.ranks <= 64:
@@ -145,7 +156,8 @@ def main():
         print_row(row, result)
     found = [(row[0], result) for row, result in zip(chosen, got) if isinstance(result, dict)]
     drawn = not (options.picture and found) or draw(found, options.picture, machine)
-    sys.exit(not drawn or len(found) < len(got) or any(result["error"] != 0 for _, result in found))
+    lacking = options.page and not has_rows(options.page, [cells(result) for _, result in found])
+    sys.exit(bool(not drawn or lacking or len(found) < len(got)) or any(result["error"] != 0 for _, result in found))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ NAMED_TERM = $(if $(filter command%,$(origin COURSE)),$(COURSE))
 $(if $(and $(filter 0,$(MAKELEVEL)),$(NAMED_TERM),$(filter-out course-repo,$(MAKECMDGOALS))),$(error COURSE= names a term for make course-repo; a file of settings is COURSE_FILE=))
 # What a command line does not say, course.json does: $(call in_course,key).
 in_course = $$(tools/course.py $1 $(if $(COURSE_FILE),--course=$(call in_quotes,$(COURSE_FILE))) $2)
-# How the judge of a class is built: with every access looked at where the lab has kernels, and with the hidden checks.
+# How the judge of a class is built: with every access looked at where the lab has kernels, and with the hidden checks. Its lines begin
+# with +, since make does not see that they start a make.
 CLASS_MAKE = hidden=$(if $(HIDDEN_SAID),$(call in_quotes,$(HIDDEN)),$(in_course_hidden)) && $(MAKE) --no-print-directory ACCESS=$(if $(call has_cu,$(GRADED_LAB)),1) $${hidden:+"HIDDEN=$$hidden"}
 in_course_hidden = $(call in_course,hidden,--out=$(call in_quotes,$(OUT)))
 CLASS_JUDGE = $(if $(GRADED_LAB),$B/bin/grade $B/judge/$(GRADED_LAB) $B/grade/$(GRADED_LAB).json)
@@ -18,14 +19,14 @@ OF_CLASS = --lab $(GRADED_LAB) --build $B --in=$(call in_quotes,$(IN)) --out=$(c
 # HIDDEN=DIR  BLAME=0  SLURM=1  SHARDS=n  SBATCH='--partition=x'
 grade-all:
 	@$(if $(and $(GRADED_LAB),$(IN),$(OUT)),,echo "make grade-all LAB=01 IN=folder OUT=folder, for a lab of labs/" >&2; exit 2)
-	@$(CLASS_MAKE) grade-all-run
+	+@$(CLASS_MAKE) grade-all-run
 grade-all-run: $(CLASS_JUDGE)
 	@tools/grade_all.py $(OF_CLASS) $(if $(JOBS),--jobs $(JOBS)) $(if $(ONLY),--only $(ONLY)) $(if $(REGRADE),--regrade=$(call in_quotes,$(REGRADE))) \
 	    $(if $(BLAME),--blame $(BLAME)) $(if $(SLURM),--slurm $(or $(SHARDS),8) --sbatch $(call in_quotes,$(SBATCH)))
 # What one student of a class saw: the same files and inputs. CHECK=name. Nothing in OUT is changed.
 grade-one:
 	@$(if $(and $(GRADED_LAB),$(IN),$(OUT),$(NAME)),,echo "make grade-one LAB=01 IN=folder OUT=folder NAME=student, as for make grade-all" >&2; exit 2)
-	@$(CLASS_MAKE) grade-one-run
+	+@$(CLASS_MAKE) grade-one-run
 grade-one-run: $(CLASS_JUDGE)
 	@tools/grade_one.py $(OF_CLASS) --name=$(call in_quotes,$(NAME)) $(if $(CHECK),--check=$(call in_quotes,$(CHECK)))
 # POLICY=policy.json and ROSTER=roster.csv, in every table of grades; what is not said here, course.json says.

@@ -17,6 +17,7 @@ import zipfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../grader/proof"))
 import class_hand_ins as made   # pylint: disable=wrong-import-position
 import grader_proof as proof    # pylint: disable=wrong-import-position
+from making import making    # pylint: disable=wrong-import-position
 from exports import layout   # pylint: disable=wrong-import-position
 
 LAB = "00_bytes"
@@ -101,7 +102,7 @@ def write_class(folder):
 def make(*words, bad=()):
     """Runs make, with what it prints. A class always has someone who is not in a table: the statuses `bad` are expected."""
     print(f"\n$ make {' '.join(words)}", flush=True)
-    done = subprocess.run(["make", "-s", "--no-print-directory", *words], stderr=subprocess.STDOUT, check=False)
+    done = subprocess.run(["make", "-s", "--no-print-directory", *words], env=making(), stderr=subprocess.STDOUT, check=False)
     if done.returncode not in (0, *bad):
         sys.exit(f"try-class: make {words[0]} failed")
 

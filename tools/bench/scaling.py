@@ -2,7 +2,7 @@
 """`make bench-scaling`: what more ranks give, measured over MPI on these cores, and beyond them a lower bound.
 
     tools/bench/scaling.py --mpi build/mpi/bin/train --train build/bin/train --makespan build/bin/makespan
-                           [--rounds 3] [--most 64] [--machine machines/a100.json]
+                           [--rounds 3] [--most 64] [--machine machines/a100.json] [--page docs/when_which.md]
 
 Measured: N ranks with one thread each, from 1 to the cores there are. *Strong*: the window stays, each rank gets its share
 of it; the ratio is T(1) / (N T(N)). *Weak*: each rank keeps its micro-batches; the ratio is T(1) / T(N). 1.0 is ideal. The
@@ -11,7 +11,7 @@ median of the rounds counts, and each round measures every row once, in turn.
 Beyond: dry runs of up to --most ranks on a declared machine; --most 1024 takes some minutes and 6 GB. In the strong rows the window
 has --most micro-batches, in the weak ones each rank has one. `step` is the makespan: what the machine's rates allow at best. `least` is the
 formula max(T(1) / R, wire), in the weak rows max(T(1), wire), with wire = 2 (R - 1) / R * S / rate for the gradients' S bytes.
-A step that is shorter than the formula ends the program with status 1.
+A step that is shorter than the formula ends the program with status 1, and so does a page that lacks the figures of a row.
 """
 
 import argparse
@@ -22,6 +22,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from page_rows import has_rows
 
 WINDOW = 8
 MEASURED = "--n_layer 2 --n_embd 128 --n_positions 128 --per_device_train_batch_size 2 --eval_fraction 0 --max_steps 12".split()
@@ -76,6 +79,8 @@ def bound(options, ranks, micros, steps, folder):
 
 
 def beyond(options):
+    """Prints the lower bounds. @return their rows as the handbook has them"""
+    rows = []
     with open(options.machine, encoding="utf-8") as file:
         machine = json.load(file)
     print(f"\nA step on {machine['name']}: declared, a lower bound, not measured; data parallel")
@@ -91,9 +96,11 @@ def beyond(options):
             wire, ideal = 1e-9 * sent / rate, first / ranks if kind == "strong" else first
             print(f"{kind:8}{ranks:6}{micros:15}{1e3 * step:10.3f}{1e3 * wire:10.3f}{1e3 * max(ideal, wire):10.3f}{ideal / step:8.2f}"
                   f"{round(sent):14}", flush=True)
+            rows.append([str(ranks), str(micros), *(f"{1e3 * t:.3f}" for t in (step, max(ideal, wire))), f"{ideal / step:.2f}", f"{round(sent):,}"])
             if step < (1 - 1e-6) * max(ideal, wire):
                 sys.exit("a step is shorter than the formula allows")
             ranks *= 4
+    return rows
 
 
 def main():
@@ -104,10 +111,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--most", type=int, default=64)
     parser.add_argument("--machine", default="machines/a100.json")
+    parser.add_argument("--page", help="a page of the handbook that should have the figures of all lower bounds")
     options = parser.parse_args()
     if options.mpi:
         measured(options)
-    beyond(options)
+    rows = beyond(options)
+    sys.exit(bool(options.page and not has_rows(options.page, rows)))
 
 
 if __name__ == "__main__":
