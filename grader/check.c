@@ -142,6 +142,9 @@ Check *check_begin(const CheckPlan *plan) {
     check->rng = rng_new(seed ^ hash_text(plan->name), RNG_DATA); /* each has its own */
     check->state = ROW_PASS;
     check->memory_limit = (size_t)2 << 30;
+    /* oneDNN writes its kernels when a program first calls it: that takes forty ms for vectors of 512
+       bits, more than most checks compute, and fifteen for these, which nearly all x86-64 have. */
+    check_environment(check, "ONEDNN_MAX_CPU_ISA=AVX2");
     return check;
 }
 

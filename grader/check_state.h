@@ -13,9 +13,9 @@
 #include "grader/suspicion.h"
 
 enum {
-    CHECK_TEXT = 2000,  /**< bytes of a message, with its NUL */
-    CHECK_AFTER = 200,  /**< bytes of the names of checks */
-    CHECK_SETTINGS = 8, /**< most settings of the probe's environment */
+    CHECK_TEXT = 2000,   /**< bytes of a message, with its NUL */
+    CHECK_AFTER = 200,   /**< bytes of the names of checks */
+    CHECK_SETTINGS = 10, /**< most settings of the probe's environment */
 };
 
 /** A program of the kit's that runs beside a probe. */
