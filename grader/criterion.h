@@ -18,8 +18,8 @@ typedef struct Judge {
     int jobs;            /**< checks side by side */
 } Judge;
 
-/** Runs checks (count). One at a time, what one does to the machine is over before the next; side by
-    side they share nothing but its cores: each has a process, a folder, a user of its own. */
+/** Runs checks (count). One at a time, what one does to the machine is over before the next; side
+    by side they share nothing but its cores: each has a process, a folder, a user of its own. */
 void criterion_run(const Judge *judge, const char *const *checks, int count);
 
 /** Where a check leaves its row; in path[size]. @return path */
