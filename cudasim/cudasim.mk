@@ -20,7 +20,9 @@ $(if $(NCCL),$(if $(and $(NCCL_SO),$(wildcard $(NCCL)/include/nccl.h)),,$(error 
 NO_NCCL  := $(if $(NCCL_SO),,-DNO_NCCL -Icudasim/absent)
 # The kit's default stream is one for each thread, which can be captured (common/capture.h); programs of `make cu` have CUDA's own.
 PER_THREAD    := -DCUDA_API_PER_THREAD_DEFAULT_STREAM=1
-INCLUDES_CUDA := $(PER_THREAD) $(NO_NCCL) $(if $(NCCL_SO),-isystem $(NCCL)/include) -isystem $(CUDA_HOME)/include -DBACKEND_CUDA
+# An older nccl.h (2.21 is one) has ncclBfloat16 only where this name is defined, as cuda_bf16.h defines it.
+NCCL_BF16 := -D__CUDA_BF16_TYPES_EXIST__=
+INCLUDES_CUDA := $(PER_THREAD) $(NO_NCCL) $(if $(NCCL_SO),-isystem $(NCCL)/include $(NCCL_BF16)) -isystem $(CUDA_HOME)/include -DBACKEND_CUDA
 CU_FLAGS  := -std=c++17 $(if $(DEBUG),-O0 -G,-O3 -lineinfo) $(if $(CUDA_ARCH),-arch=$(CUDA_ARCH)) \
              -Xcompiler $(subst $(space),$(comma),-Wall -Wextra -Wno-sign-compare -Wno-unknown-pragmas) \
              $(if $(WERROR),-Werror all-warnings) -ccbin $(CUCXX)
