@@ -8,6 +8,7 @@ out, which leads to the line. AGENTS.md has a tutor's rules for programs that he
 folder is searched for lines of the solutions before it is put in place.
 """
 import argparse
+import ast
 import functools
 import json
 import os
@@ -31,7 +32,7 @@ TEACHING = ("docs/instructors", "docs/exports", "docs/students_data", "docs/publ
 NOT_THEIRS = (".ci/", ".github/", "CONTRIBUTING.md", "SUPPORT.md", "common/fuzz/", "train/check/", "train/fuzz/", "cudasim/broken/", "labs/.stubs/", *TEACHING)
 TOOLS = {"bets.py", "book.py", "class_folder.py", "debug.py", "demo.sh", "export.py", "exports/__init__.py", "exports/formats.py",
          "exports/language.py", "exports/record.py", "foreign.py", "foreign_result.py", "from_hand_in.py", "hand_in_reader.py", "handin.py", "hint.py", "inner.sh", "lab_files.py", "labs.py",
-         "labs_mk.py", "link.sh", "links.py", "meter.py", "mpi_env.sh", "mpirun.sh", "needs.py", "overlap.py", "pareto.py", "picture.py", "release.py", "reset.sh", "say.py",
+         "labs_mk.py", "link.sh", "links.py", "making.py", "meter.py", "mpi_env.sh", "mpirun.sh", "needs.py", "overlap.py", "page_rows.py", "pareto.py", "picture.py", "release.py", "reset.sh", "say.py",
          "ring_picture.py", "setup.sh", "step.sh", "stub.sh", "table.py", "table_ranks.py", "traffic.py", "train.sbatch", "watch.py"}
 FOR_LABS = "grader/labs/"
 TUTOR, RULES = "tools/tutor.md", "AGENTS.md"   # where the rules for a tutor stand, and what they are called in a handout
@@ -276,6 +277,20 @@ def found_leaks(folder, number, solutions, hints):
     return found
 
 
+def missing_modules(folder):
+    """What a shipped program of tools/ imports of tools/ that is not shipped."""
+    missing = []
+    for place, _, names in os.walk(f"{folder}/tools"):
+        for program in sorted(name for name in names if name.endswith(".py")):
+            nodes = list(ast.walk(ast.parse(read(os.path.join(place, program)))))
+            modules = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+            modules += [name for node in nodes if isinstance(node, ast.ImportFrom) and node.module
+                        for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))]
+            files = [f"tools/{module.replace('.', '/')}.py" for module in modules]
+            missing += [f"{program} imports {file}, which is not in TOOLS" for file in files if os.path.exists(file) and not os.path.exists(f"{folder}/{file}")]
+    return missing
+
+
 # ---- what is shipped built --------------------------------------------------------------------------
 
 KIT_PROBE = "probe_kit.c"   # what the kit does by itself, where a lab asks for as much
@@ -375,6 +390,9 @@ def cut_and_search(folder, options):
     """All but what is built."""
     number, solutions = options.lab[:2], not options.no_solutions
     cut(folder, options.lab, solutions, options.hints, not options.no_rules)
+    found = missing_modules(folder)
+    if found:
+        sys.exit("\n".join(["handout: not made", *found]))
     found = found_leaks(folder, number, solutions, options.hints)
     if found:
         sys.exit("\n".join(["handout: not made", *found, ALIKE]))
