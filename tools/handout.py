@@ -278,11 +278,11 @@ def found_leaks(folder, number, solutions, hints):
 
 
 def missing_modules(folder):
-    """What a shipped program of tools/ imports of tools/ that is not shipped."""
+    """What a shipped program of tools/ imports of tools/, as soon as it starts, that is not shipped."""
     missing = []
     for place, _, names in os.walk(f"{folder}/tools"):
         for program in sorted(name for name in names if name.endswith(".py")):
-            nodes = list(ast.walk(ast.parse(read(os.path.join(place, program)))))
+            nodes = ast.parse(read(os.path.join(place, program))).body
             modules = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
             modules += [name for node in nodes if isinstance(node, ast.ImportFrom) and node.module
                         for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))]
