@@ -7,6 +7,7 @@ ended=$1
 shift
 export MAKEFLAGS="${MAKEFLAGS%%q*}${MAKEFLAGS#*q}" # without -q, which is among the letters that come first
 mkdir -p build
+failed() { mkdir -p build && : >"$ended"; } # make clean may have been among the goals
 steps=$("$@" -n ENDED="$ended" STEPS=counted 2>/dev/null | grep -c tools/step.sh)
 if [ "$steps" -gt 100 ]; then
     echo "The first build takes a minute or two: $steps steps. Later ones take seconds."
@@ -14,7 +15,7 @@ fi
 if [ -t 1 ] && [ "$steps" -gt 1 ]; then
     counted=build/.steps-$$
     trap 'rm -f "$counted"' EXIT
-    "$@" ENDED="$ended" STEPS="$counted" OF="$steps" || : >"$ended"
+    "$@" ENDED="$ended" STEPS="$counted" OF="$steps" || failed
 else
-    "$@" ENDED="$ended" || : >"$ended"
+    "$@" ENDED="$ended" || failed
 fi
