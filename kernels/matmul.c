@@ -59,10 +59,11 @@ static const Real *factor_at(Factor factor, int i, int k) {
                              : factor.x + (size_t)i * factor.ld + k;
 }
 
-/* Whether rows of that many floats put a column into four or fewer of the 64 sets of a first-level
-   cache: blas_ld(). */
-static bool in_few_sets(int ld) {
-    return ld % 256 == 0;
+/* Whether rows of that many floats put a column into so few of the 64 sets of a first-level cache:
+   blas_ld(). */
+static bool in_sets(int ld, int few) {
+    enum { ALL = 64 * 64 / sizeof(float) };
+    return ld % (ALL / few) == 0;
 }
 
 /* Rows i to i + size, inner indices k to k + depth, as floats: in place, or copied into scratch.
@@ -82,43 +83,52 @@ static const float *factor_floats(Factor factor, int i, int size, int k, int dep
     return scratch;
 }
 
-/* sum (panel.rows, panel.cols) += a b^T, where a has the panel's rows and b its columns. */
-static void multiply(float *sum, int sum_ld, Panel panel, int K, Factor a, Factor b,
+/* sum (panel.rows, panel.cols) = a b^T + beta sum, where a has the panel's rows and b its columns;
+   beta is 0 or 1. */
+static void multiply(float *sum, int sum_ld, float beta, Panel panel, int K, Factor a, Factor b,
                      CopiedSides sides, float *scratch) {
     bool small = panel.rows <= sides.rows && panel.cols <= sides.cols;
     float *b_scratch = scratch + copy_floats(sides.rows);
-    /* factors whose inner index runs from row to row: both of a weight's gradient, and weights
-       where it is slow to read them so */
-    bool a_copied = !REAL_IS_FLOAT || (small && a.transposed);
-    bool b_copied =
-        !REAL_IS_FLOAT || (small && b.transposed && (a.transposed || in_few_sets(b.ld)));
-    int step = a_copied || b_copied ? DEPTH : K;
+    /* Factors whose inner index runs from row to row, where it is slow to read them so. The copy of
+       a weight pays sooner than those of a weight's gradient, which are read once or twice. */
+    int few = a.transposed ? 1 : 2;
+    bool a_copied = !REAL_IS_FLOAT || (small && a.transposed && in_sets(a.ld, few));
+    bool b_copied = !REAL_IS_FLOAT || (small && b.transposed && in_sets(b.ld, few));
+    int step = a_copied || b_copied ? DEPTH : K, k = 0;
     /* sum += a[:, k ... k + depth] b[:, k ... k + depth]^T, a slice of the inner dimension at a
        time */
-    for (int k = 0; k < K; k += step) {
+    do {
         int depth = K - k < step ? K - k : step, a_ld, b_ld;
         const float *A =
             factor_floats(a, panel.row, panel.rows, k, depth, a_copied, scratch, &a_ld);
         const float *B =
             factor_floats(b, panel.col, panel.cols, k, depth, b_copied, b_scratch, &b_ld);
-        blas_sgemm(a.transposed, !b.transposed, panel.rows, panel.cols, depth, A, a_ld, B, b_ld, 1,
-                   sum, sum_ld);
-    }
+        blas_sgemm(a.transposed, !b.transposed, panel.rows, panel.cols, depth, A, a_ld, B, b_ld,
+                   k > 0 ? 1 : beta, sum, sum_ld);
+        k += step;
+    } while (k < K);
 }
 
 static Panels cut(int M, int N) {
     return REAL_IS_FLOAT ? panels_cut(M, N, INT_MAX, INT_MAX) : panels_cut(M, N, ROWS, COLS);
 }
 
-/* One row of a panel before the product: what is there already, the bias, or 0. */
-static void begin_row(float *sum, const Real *to, const Real *bias, bool add, int cols) {
-    if (add && REAL_IS_FLOAT) {
-        return; /* sum is that row */
+/* One row of a panel after the product: to = sum + addend, in the storage type. After it, not
+   before: the product waits for the memory of its output while it computes, a loop that only
+   writes just waits. */
+static void end_row(Real *to, float *sum, const Real *addend, int cols) {
+    enum { RUN = 256 };
+    float x[RUN];
+    for (int first = 0; addend != NULL && first < cols; first += RUN) {
+        int n = cols - first < RUN ? cols - first : RUN;
+        to_floats(x, addend + first, (size_t)n);
+#pragma omp simd
+        for (int c = 0; c < n; c++) {
+            sum[first + c] += x[c];
+        }
     }
-    if (add || bias != NULL) {
-        to_floats(sum, add ? to : bias, (size_t)cols);
-    } else {
-        memset(sum, 0, (size_t)cols * sizeof *sum);
+    if (!REAL_IS_FLOAT) {
+        reals(to, sum, (size_t)cols);
     }
 }
 
@@ -136,13 +146,12 @@ static void product(Real *out, int M, int N, int stride, int K, Factor a, Factor
         Real *to = out + (size_t)panel.row * stride + panel.col;
         float *sum = REAL_IS_FLOAT ? (float *)to : scratch + scratch_floats(sides) - SUMS;
         int ld = REAL_IS_FLOAT ? stride : panel.cols;
+        multiply(sum, ld, add && REAL_IS_FLOAT, panel, K, a, b, sides, scratch);
         for (int row = 0; row < panel.rows; row++) {
-            begin_row(sum + (size_t)row * ld, to + (size_t)row * stride,
-                      bias != NULL ? bias + panel.col : NULL, add, panel.cols);
-        }
-        multiply(sum, ld, panel, K, a, b, sides, scratch);
-        for (int row = 0; row < panel.rows && !REAL_IS_FLOAT; row++) {
-            reals(to + (size_t)row * stride, sum + (size_t)row * ld, (size_t)panel.cols);
+            Real *out_row = to + (size_t)row * stride;
+            const Real *already = add && !REAL_IS_FLOAT ? out_row : NULL;
+            end_row(out_row, sum + (size_t)row * ld, bias != NULL ? bias + panel.col : already,
+                    panel.cols);
         }
     }
 }
@@ -164,7 +173,7 @@ static void weight_backward(float *dweight, const Real *dout, const Real *in, in
 #pragma omp parallel for schedule(dynamic, 1)
     for (int index = 0; index < panels.count; index++) {
         Panel panel = panels_at(panels, index);
-        multiply(dweight + (size_t)panel.row * C + panel.col, C, panel, N, a, b, sides,
+        multiply(dweight + (size_t)panel.row * C + panel.col, C, 1, panel, N, a, b, sides,
                  thread_scratch(workspace, scratch_floats(sides)));
     }
 }
