@@ -5,26 +5,12 @@
 
 /* The probabilities of one row from its scores, 0 where the future is. */
 static void softmax(float *p, int visible, int cols, float scale) {
-    /* p[s] holds q[t] . k[s]. Less the largest, no exponential can overflow. */
-    float max = -INFINITY, sum = 0;
-    /* max = the largest score of s <= t */
-#pragma omp simd reduction(max : max)
-    for (int s = 0; s < visible; s++) {
-        max = p[s] > max ? p[s] : max;
-    }
-    /* p[s] = exp((score[s] - max) / sqrt(HS)), and their sum */
-#pragma omp simd reduction(+ : sum)
-    for (int s = 0; s < visible; s++) {
-        p[s] = expf((p[s] - max) * scale);
-        sum += p[s];
-    }
-    float norm = 1 / sum;
-    /* probs[s] = p[s] / sum */
+    float max, norm = 1 / head_exponentials(p, visible, cols, scale, &max);
+    /* probs[s] = exp((score[s] - max) / sqrt(HS)) / their sum */
 #pragma omp simd
     for (int s = 0; s < visible; s++) {
         p[s] *= norm;
     }
-    memset(p + visible, 0, (size_t)(cols - visible) * sizeof *p);
 }
 
 void CPU(attention_forward)(Real *out, Real *probs, const Real *qkv, int B, int T, int C, int NH,

@@ -102,6 +102,47 @@ static inline void head_scores(AttentionHead head, int first, int rows, int cols
 }
 
 /**
+ * The softmax of a row before its division: turns the scores p[0 ... visible - 1] into
+ * exp((score - max) * scale) and what follows them, to p[cols - 1], into 0. Less the largest, no
+ * exponential can overflow.
+ *
+ * @param p       a row of head.p: whole vectors are computed, beyond `visible` and thrown away
+ * @param visible scores of the row that are not in the future, at least 1
+ * @param cols    numbers of the row
+ * @param scale   1 / sqrt(HS)
+ * @param max     the largest score
+ * @return        the sum of the exponentials
+ */
+static inline float head_exponentials(float *p, int visible, int cols, float scale, float *max) {
+    enum { VECTOR = 16 };
+    float largest = -INFINITY, sums[VECTOR] = {0}, sum = 0;
+#pragma omp simd reduction(max : largest)
+    for (int s = 0; s < visible; s++) {
+        largest = p[s] > largest ? p[s] : largest;
+    }
+    for (int s = 0; s < visible; s += VECTOR) {
+#pragma omp simd
+        for (int i = 0; i < VECTOR; i++) {
+            p[s + i] = expf((p[s + i] - largest) * scale);
+        }
+    }
+    int whole = ceil_div(visible, VECTOR) * VECTOR, end = cols > whole ? cols : whole;
+    memset(p + visible, 0, (size_t)(end - visible) * sizeof *p);
+    for (int s = 0; s < whole; s += VECTOR) {
+#pragma omp simd
+        for (int i = 0; i < VECTOR; i++) {
+            sums[i] += p[s + i];
+        }
+    }
+#pragma omp simd reduction(+ : sum)
+    for (int i = 0; i < VECTOR; i++) {
+        sum += sums[i];
+    }
+    *max = largest;
+    return sum;
+}
+
+/**
  * The backward products of a panel, with probabilities in head.p and (p * dp summed over a row) in
  * `delta`: turns head.dp into dscore / sqrt(HS) and adds to head.dq, dk and dv.
  */

@@ -5,24 +5,6 @@
 #include "kernels/flash.h"
 #include "kernels/attention_head.h"
 
-/* exp(score - max) of one row, 0 where the future is; returns the sum and sets *max. */
-static float exponentials(float *p, int visible, int cols, float scale, float *max) {
-    /* p[s] holds q[t] . k[s]. Less the largest, no exponential can overflow. */
-    float largest = -INFINITY, sum = 0;
-#pragma omp simd reduction(max : largest)
-    for (int s = 0; s < visible; s++) {
-        largest = p[s] > largest ? p[s] : largest;
-    }
-#pragma omp simd reduction(+ : sum)
-    for (int s = 0; s < visible; s++) {
-        p[s] = expf((p[s] - largest) * scale);
-        sum += p[s];
-    }
-    memset(p + visible, 0, (size_t)(cols - visible) * sizeof *p);
-    *max = largest * scale;
-    return sum;
-}
-
 void CPU(flash_forward)(Real *out, float *lse, const Real *qkv, int B, int T, int C, int NH,
                         const Workspace *workspace) {
     int HS = C / NH;
@@ -42,9 +24,9 @@ void CPU(flash_forward)(Real *out, float *lse, const Real *qkv, int B, int T, in
             /* lse[t] = max + log(sum_s exp(score[t][s] - max)), all that is kept of a row */
             for (int row = 0; row < rows; row++) {
                 float max;
-                sum[row] = exponentials(head.p + (size_t)row * head.ld, first + row + 1, cols,
-                                        scale, &max);
-                lse[(size_t)index * T + first + row] = max + logf(sum[row]);
+                sum[row] = head_exponentials(head.p + (size_t)row * head.ld, first + row + 1, cols,
+                                             scale, &max);
+                lse[(size_t)index * T + first + row] = max * scale + logf(sum[row]);
             }
             /* out[t] = sum_s exp(score[t][s] - max) * v[s] / sum[t] */
             float *y = head.out + (size_t)first * HS;
