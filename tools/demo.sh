@@ -9,8 +9,8 @@ trap 'rm -f "$said"' EXIT
 
 status=0
 "$train" --n_layer 5 --n_head 4 --n_embd 128 --n_positions 128 \
-    --per_device_train_batch_size 8 --max_steps 2000 --warmup_steps 100 --learning_rate 0.002 \
-    --logging_steps 100 --eval_steps 500 --output_dir runs/demo --save_total_limit 1 --generate 400 \
+    --per_device_train_batch_size 8 --max_steps 1200 --warmup_steps 100 --learning_rate 0.002 \
+    --logging_steps 100 --eval_steps 400 --output_dir runs/demo --save_total_limit 1 --generate 400 \
     --prompt "Memory is " 2>"$said" || status=$?
 cat "$said" >&2
 if [ $status = 77 ] || { [ $status = 2 ] && grep -q '^needs lab' "$said"; }; then
