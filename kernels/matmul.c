@@ -94,7 +94,8 @@ static void multiply(float *sum, int sum_ld, float beta, Panel panel, int K, Fac
     int few = a.transposed ? 1 : 2;
     bool a_copied = !REAL_IS_FLOAT || (small && a.transposed && in_sets(a.ld, few));
     bool b_copied = !REAL_IS_FLOAT || (small && b.transposed && in_sets(b.ld, few));
-    int step = a_copied || b_copied ? DEPTH : K, k = 0;
+    int step = a_copied || b_copied ? DEPTH : K;
+    int k = 0;
     /* sum += a[:, k ... k + depth] b[:, k ... k + depth]^T, a slice of the inner dimension at a
        time */
     do {
