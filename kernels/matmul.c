@@ -59,8 +59,8 @@ static const Real *factor_at(Factor factor, int i, int k) {
                              : factor.x + (size_t)i * factor.ld + k;
 }
 
-/* Whether rows of that many floats put a column into so few of the 64 sets of a first-level cache:
-   blas_ld(). */
+/* Whether rows of that many floats put a column into at most `few` of the 64 sets of a first-level
+   cache: blas_ld(). */
 static bool in_sets(int ld, int few) {
     enum { ALL = 64 * 64 / sizeof(float) };
     return ld % (ALL / few) == 0;
@@ -95,10 +95,9 @@ static void multiply(float *sum, int sum_ld, float beta, Panel panel, int K, Fac
     bool a_copied = !REAL_IS_FLOAT || (small && a.transposed && in_sets(a.ld, few));
     bool b_copied = !REAL_IS_FLOAT || (small && b.transposed && in_sets(b.ld, few));
     int step = a_copied || b_copied ? DEPTH : K;
-    int k = 0;
     /* sum += a[:, k ... k + depth] b[:, k ... k + depth]^T, a slice of the inner dimension at a
        time */
-    do {
+    for (int k = 0; k < K; k += step) {
         int depth = K - k < step ? K - k : step, a_ld, b_ld;
         const float *A =
             factor_floats(a, panel.row, panel.rows, k, depth, a_copied, scratch, &a_ld);
@@ -106,8 +105,7 @@ static void multiply(float *sum, int sum_ld, float beta, Panel panel, int K, Fac
             factor_floats(b, panel.col, panel.cols, k, depth, b_copied, b_scratch, &b_ld);
         blas_sgemm(a.transposed, !b.transposed, panel.rows, panel.cols, depth, A, a_ld, B, b_ld,
                    k > 0 ? 1 : beta, sum, sum_ld);
-        k += step;
-    } while (k < K);
+    }
 }
 
 static Panels cut(int M, int N) {
@@ -160,6 +158,7 @@ static void product(Real *out, int M, int N, int stride, int K, Factor a, Factor
 void CPU(matmul_forward)(Real *out, const Real *in, const Real *weight, const Real *bias, int N,
                          int C, int OC, int stride, const Workspace *workspace) {
     CHECK(stride == OC || (stride > OC && bias == NULL), "stride = %d, OC = %d", stride, OC);
+    CHECK(C > 0, "C = %d", C);
     /* out[n][o] = sum_c in[n][c] * weight[o][c] + bias[o] */
     product(out, N, OC, stride, C, (Factor){in, C, false}, (Factor){weight, C, false}, bias, false,
             workspace);

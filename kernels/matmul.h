@@ -28,7 +28,7 @@ extern "C" {
  * @param[in]  weight    (OC, C)
  * @param[in]  bias      (OC), or NULL for none
  * @param      N         rows
- * @param      C         input channels
+ * @param      C         input channels, at least 1
  * @param      OC        output channels
  * @param      stride    numbers from one row of out to the next, at least OC; OC where bias is
  * given

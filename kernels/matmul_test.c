@@ -72,6 +72,12 @@ Test(matmul, backward_adds) {
     }
 }
 
+Test(matmul, backward_of_no_rows_adds_nothing) {
+    for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
+        check_backward(&f, (MatmulShape){0, 33, 31}, 0, 1, true, true, true);
+    }
+}
+
 Test(matmul, backward_leaves_out_what_is_null) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
         for (int which = 0; which < 8; which++) {
