@@ -61,7 +61,7 @@ function add_contents_button() {
 
 /* What scrolls can be reached with the keyboard, whatever the width of the window makes of it. */
 function make_scrollable_reachable() {
-    for (const element of document.querySelectorAll(".contents pre, .contents div.fragment, .contents table, .contents .center, .contents .memproto")) {
+    for (const element of document.querySelectorAll(".contents pre, .contents div.fragment, .contents table, .contents tbody, .contents .center, .contents .memproto")) {
         const scrolls = element.scrollWidth > element.clientWidth && getComputedStyle(element).overflowX !== "visible";
         scrolls ? element.setAttribute("tabindex", "0") : element.removeAttribute("tabindex");
     }

@@ -19,6 +19,7 @@ import sys
 from lab_files import OWN, all_labs, path_of
 
 PICTURES = "build/docs/pictures"
+PICTURE = r"^<!-- picture: (\S+) \| (.*?) -->$"
 # The chapters in the order of the side bar; a handout does not have all of them.
 CHAPTERS = ("docs/course.md", "docs/ops/README.md", "docs/cudasim.md", "docs/instructors.md", "docs/reading.md")
 FOLDERS = ("docs", "kernels", "cudasim", "common", "labs", "train", "grader")
@@ -90,14 +91,25 @@ def unlinked(text):
                    for line in text.splitlines(keepends=True))
 
 
+def kept_code(text):
+    """For doxygen a quote ends code that one backtick began, but not code that two began."""
+    indented_or_code = re.compile(r"^    .*|``.*?``|`([^`]*)`", re.M)
+    return indented_or_code.sub(lambda match: f"``{match[1]}``" if "'" in (match[1] or "") else match[0], text)
+
+
+def pictures_of(text):
+    """(name, text) of the pictures that a page shows."""
+    return re.findall(PICTURE, text, re.M)
+
+
 def page(path):
     path = os.path.relpath(path)
-    folder, text = os.path.dirname(path), unlinked(read(path))
+    folder, text = os.path.dirname(path), kept_code(unlinked(read(path)))
     lab = os.path.basename(folder)
     if page_id(path) == f"lab_{lab}":
         text = re.sub(r"^# .*", rf"\g<0> {{#lab_{lab}}}", text, count=1)
         text = re.sub(r"^!\[(.*?)\]\((.*?)\)$", lambda match: figure(f"labs/{lab}/{match[2]}", match[1]), text, flags=re.M)
-    text = re.sub(r"^<!-- picture: (\w+) \| (.*?) -->$", picture, text, flags=re.M)
+    text = re.sub(PICTURE, picture, text, flags=re.M)
     text = re.sub(r"(?<!!)\[([^\]\n]+)\]\((?!\w+:|#|@)([^)\s]+)\)", link(folder), text)
     print(text.replace("<!-- labs -->", "\n".join(f"- @subpage lab_{lab}" for lab in all_labs("README.md"))))
 

@@ -57,7 +57,7 @@ def pictures_wanted():
     for path in glob.glob("docs/*.md"):
         text = read(path)
         page = re.search(r"\{#(\w+)\}", text)
-        found += [(f"{page[1]}.html", name) for name in re.findall(r"^<!-- picture: (\w+) ", text, re.MULTILINE)]
+        found += [(f"{page[1]}.html", name) for name, _ in book.pictures_of(text)]
     return found
 
 
@@ -83,13 +83,20 @@ class Look(Book):
         self.assertEqual(rows, [chapter for chapter in CHAPTERS if teaching or chapter != "Teaching"])
 
     def test_every_lab_is_in_the_course_in_order(self):
-        labs = [page for page in self.pages if page.startswith("lab_")]
+        labs = [page for page in self.pages if re.match(r"lab_\d", page)]
         self.assertEqual(labs, [f"lab_{lab}.html" for lab in all_labs("README.md")])
         self.assertEqual(self.pages[:3], ["index.html", "course.html", labs[0]])
 
     def test_nothing_else_is_a_page(self):
         """What doxygen makes of a README that no chapter names."""
         self.assertEqual([name for name in os.listdir(BOOK) if name.startswith("md_")], [])
+
+    def test_no_markdown_is_left(self):
+        """Code that doxygen ends at a quote takes the rest of its line along, or its table."""
+        for page in self.pages:
+            with self.subTest(page=page):
+                contents = read(f"{BOOK}/{page}").split('<div class="contents">', 1)[1]
+                self.assertEqual(re.findall(r".{0,40}(?:`|&lsquo;|ilinebr).{0,40}", re.sub(r"<pre.*?</pre>|<div class=\"line\".*?</div>", "", contents, flags=re.S)), [])
 
     def test_the_way_visits_each_page_once(self):
         """By the links at the foot of the pages, from front to back and back again."""
