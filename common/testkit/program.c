@@ -10,6 +10,8 @@
 
 #include "common/testkit/scratch.h"
 
+enum { MOST_CPU_SECONDS = 1200 };
+
 char output[1 << 16];
 
 const char *train_program(void) {
@@ -27,9 +29,11 @@ const char *text_file(void) {
     return scratch_file("text.txt", text, length);
 }
 
+/* Of a test that its time limit has ended, the command may go on: it keeps nobody waiting who reads
+   the output of the tests, and is not busy for ever. */
 int shell(const char *command) {
     char line[2048];
-    snprintf(line, sizeof line, "(%s) 2>&1", command);
+    snprintf(line, sizeof line, "exec 2>&1; ulimit -t %d; %s", MOST_CPU_SECONDS, command);
     FILE *pipe = popen(line, "r");
     size_t length = fread(output, 1, sizeof output - 1, pipe);
     output[length] = '\0';

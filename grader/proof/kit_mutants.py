@@ -12,6 +12,7 @@ import glob
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -101,24 +102,38 @@ def make(where, log):
     return subprocess.run(["make", "-s", "-j2", TARGET], cwd=where, stdout=log, stderr=log, check=False).returncode == 0
 
 
+def end_leftovers():
+    """What a test has started that its time limit has ended: it would go on with the next mutant's programs."""
+    for folder in glob.glob("/proc/[0-9]*"):
+        try:
+            if os.path.realpath(f"{folder}/cwd") == os.path.realpath(COPY):
+                os.kill(int(os.path.basename(folder)), signal.SIGKILL)
+        except (OSError, ValueError):
+            continue
+
+
 def failing(tests, log):
     """Those of the tests that fail in the copy."""
     environment = dict(os.environ, OMP_NUM_THREADS="2")
     command = [TARGET, "--filter", f"@({'|'.join(tests)})"]
-    result = subprocess.run(
-        command, cwd=COPY, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False
-    )
+    try:
+        result = subprocess.run(
+            command, cwd=COPY, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False
+        )
+    finally:
+        end_leftovers()
     text = result.stdout.decode("utf-8", "replace")
     log.write(text)
     return {f"{suite}/{test}" for suite, test in re.findall(r"\[FAIL\] (\w+)::(\w+)", text)}
 
 
 def restore(mutant, built):
-    """The source and all that was built of it, from the checkout."""
-    shutil.copy2(mutant["file"], os.path.join(COPY, mutant["file"]))
-    for path, time in built.items():
-        if not os.path.exists(os.path.join(COPY, path)) or os.path.getmtime(os.path.join(COPY, path)) != time:
-            shutil.copy2(path, os.path.join(COPY, path))
+    """The source and all that was built of it, from the checkout; in new files, for a program that still ends may not be written."""
+    changed = [path for path, time in built.items()
+               if not os.path.exists(os.path.join(COPY, path)) or os.path.getmtime(os.path.join(COPY, path)) != time]
+    for path in [mutant["file"], *changed]:
+        shutil.copy2(path, os.path.join(COPY, "restored"))
+        os.replace(os.path.join(COPY, "restored"), os.path.join(COPY, path))
 
 
 def built_files():

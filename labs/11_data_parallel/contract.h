@@ -145,7 +145,8 @@ void ddp_begin(Ddp *ddp, bool last);
 
 /**
  * For model->leave (common/model.h): a part of a pass has run. Only the backward of a window's last
- * micro-batch concerns it: evaluations, forward and other micro-batches come here, too.
+ * micro-batch concerns it, and that leaves each part once: evaluations, forward and other
+ * micro-batches come here, too.
  *
  * @param ddp      a Ddp
  * @param layer    -1, a block, or L

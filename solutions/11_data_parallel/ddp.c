@@ -130,6 +130,7 @@ void ddp_leave(void *context, int layer, bool backward) {
     for (int i = 0; i < model->param_count; i++) {
         const Param *param = model->params + i;
         if (param->grad != NULL && part_of(model, param) == layer) {
+            CHECK(ddp->count < model->param_count, "part %d is left twice in a window", layer);
             ddp->bucket[ddp->count++] = param;
             ddp->bytes += param->count * sizeof(float);
         }
