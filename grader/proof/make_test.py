@@ -76,12 +76,20 @@ def check_endings():
     expect(not glob.glob("build/.ended-*") and not glob.glob("build/.steps-*"), "nothing is left behind")
 
 
+def check_files():
+    """A file or folder is a goal too, and of what make itself reads as well: nothing is to be done."""
+    for goal in ("labs", "Makefile", "common/front.mk", "common/labs.mk", "tools/labs_mk.py"):
+        status, said = run("timeout", "20", "make", "--no-print-directory", goal)
+        expect(status == 0 and said.count("\n") == 1 and "Nothing to be done" in said, f"make {goal}: {status}, {said.strip()[:80]!r}")
+
+
 def main():
     shutil.rmtree(OUT, ignore_errors=True)
     os.makedirs(OUT)
     lines = read("Makefile").count("\n")
     expect(lines <= MOST_LINES, f"the Makefile has {lines} lines, at most {MOST_LINES}")
     check_endings()
+    check_files()
     check_flavours()
     check_bare()
     expecting.end("make")
