@@ -30,7 +30,7 @@ const char *text_file(void) {
 }
 
 /* Of a test that its time limit has ended, the command may go on: it keeps nobody waiting who reads
-   the output of the tests, and is not busy for ever. */
+   the output of the tests, and is not busy forever. */
 int shell(const char *command) {
     char line[2048];
     snprintf(line, sizeof line, "exec 2>&1; ulimit -t %d; %s", MOST_CPU_SECONDS, command);
