@@ -6,8 +6,9 @@
 
 Each configuration is run in alternation with its peer, a process at a time, and the median of the
 rounds is compared. What is printed are ratios: of two programs on one machine in one hour, and of
-the least time that the machine could take (peak.h) to the kit's. Set PYTHON to a Python with
-PyTorch (make bench PYTHON=...); without PyTorch only the kit is timed.
+the least time that the machine could take (peak.h) to the kit's, the share, and to PyTorch's, the
+ratio of a step that takes no longer. Set PYTHON to a Python with PyTorch (make bench PYTHON=...);
+without PyTorch only the kit is timed.
 
 On the CPU the peer is PyTorch eager; on a GPU eager and torch.compile, and the kit runs with flash
 and with plain attention. torch_gpt.py says how the peer's step differs from ours. A simulated GPU
@@ -92,7 +93,7 @@ def median(results, key):
 
 
 def against_pytorch(options, threads):
-    print(f"{'configuration':<14} {'kit ms':>9} {'bound':>9} {'share':>6} {'aim':>5}   {'PyTorch':>9} {'ratio':>6} {'aim':>5}   "
+    print(f"{'configuration':<14} {'kit ms':>9} {'bound':>9} {'share':>6} {'aim':>5}   {'PyTorch':>9} {'ratio':>6} {'least':>6} {'aim':>5}   "
           f"{'kit MiB':>8} {'PyTorch':>8} {'ratio':>6}")
     missed, rates = 0, []
     for name, (shape, steps, aim, share_aim) in CONFIGURATIONS.items():
@@ -112,11 +113,12 @@ def against_pytorch(options, threads):
         best = min((r for r in theirs.values() if median(r, "ms")), key=lambda r: median(r, "ms"),
                    default=None)
         if best is None:
-            print(f"{'-':>9} {'-':>6} {aim:5.2f}   {mib:8.0f}", flush=True)
+            print(f"{'-':>9} {'-':>6} {'-':>6} {aim:5.2f}   {mib:8.0f}", flush=True)
             continue
         ratio, memory = ms / median(best, "ms"), mib / median(best, "peak_mib")
         missed += ratio > aim or memory > 1
-        print(f"{median(best, 'ms'):9.1f} {ratio:6.2f} {aim:5.2f}   "
+        least = median(ours, "bound_ms") / median(best, "ms")
+        print(f"{median(best, 'ms'):9.1f} {ratio:6.2f} {least:6.2f} {aim:5.2f}   "
               f"{mib:8.0f} {median(best, 'peak_mib'):8.0f} {memory:6.2f}", flush=True)
     if rates:
         print(f"bound: products at {median(rates, 'peak_gflops'):.0f} GFLOP/s, everything else at {median(rates, 'copy_gbs'):.1f} GB/s")
