@@ -97,15 +97,15 @@ KITS_OWN := test prove prove-lab check stubs try-class grade-all grade-one simil
 $(if $(and $(HANDOUT),$(filter $(KITS_OWN),$(MAKECMDGOALS))),$(error \
   'make $(filter $(KITS_OWN),$(MAKECMDGOALS))' is not available in a handout))
 
+# ---- which labs there are: of each lab's lab.json ------------------------------------------------
+include common/labs.mk
+
 # ---- how many steps of a build run side by side -----------------------------------------------------
 include common/jobs.mk
 
 # ---- make runs twice: everything from here to the end is for the inner one -------------------------
 include common/front.mk
 ifndef OUTER
-
-# ---- which labs there are: of each lab's lab.json ------------------------------------------------
-include common/labs.mk
 
 # Of several goals that start a make of their own, each waits for the one before: they make the same files. So do those of check.
 STARTS_MAKE := lab% grade% debug% handin% demo test bench class-test handout-test profile-check mpi mpirun

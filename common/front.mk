@@ -4,10 +4,10 @@
 # and its status is 1 where there are others. So make runs twice. The outer one is a question, starts the inner one with the same
 # goals, and has another line to run where that one leaves the file ENDED. What fails in make itself, as a file that does not
 # compile, the inner one reports as ever.
-# A file that make reads is never the outer one's goal: made again, it would be read again, without end.
+# What make reads, and what that is made of, is never the outer one's goal: made again, it would be read again, without end.
 # A program that a recipe starts may start a make of its own: that one knows nothing of this one.
 unexport ENDED STEPS OF
-OUTER := $(if $(or $(ENDED),$(filter $(KITS_OWN) $(MAKEFILE_LIST),$(MAKECMDGOALS))),,1)
+OUTER := $(if $(or $(ENDED),$(filter $(KITS_OWN) $(MAKEFILE_LIST) $(LABS_MADE_OF),$(MAKECMDGOALS))),,1)
 ifdef OUTER
 MAKEFLAGS += --question --no-print-directory
 OUTER_GOALS := $(or $(MAKECMDGOALS),$(.DEFAULT_GOAL))

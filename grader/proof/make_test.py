@@ -78,7 +78,7 @@ def check_endings():
 
 def check_files():
     """A file or folder is a goal too, and of what make itself reads as well: nothing is to be done."""
-    for goal in ("labs", "Makefile", "common/front.mk", "common/labs.mk", "tools/labs_mk.py"):
+    for goal in ("labs", "Makefile", "common/front.mk", "common/labs.mk", "tools/labs_mk.py", "labs/00_bytes/lab.json"):
         status, said = run("timeout", "20", "make", "--no-print-directory", goal)
         expect(status == 0 and said.count("\n") == 1 and "Nothing to be done" in said, f"make {goal}: {status}, {said.strip()[:80]!r}")
 
