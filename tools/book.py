@@ -92,9 +92,11 @@ def unlinked(text):
 
 
 def kept_code(text):
-    """For doxygen a quote ends code that one backtick began, but not code that two began."""
+    """For doxygen a quote ends code that one backtick began, but not code that two began; and within double quotes there is no code."""
     indented_or_code = re.compile(r"^    .*|``.*?``|`([^`]*)`", re.M)
-    return indented_or_code.sub(lambda match: f"``{match[1]}``" if "'" in (match[1] or "") else match[0], text)
+    text = indented_or_code.sub(lambda match: f"``{match[1]}``" if "'" in (match[1] or "") else match[0], text)
+    quoted = re.compile(r'^    .*|"[^"`\n]*(?:`[^`\n]*`[^"`\n]*)+"', re.M)
+    return quoted.sub(lambda match: match[0] if match[0].startswith("    ") else re.sub(r"`([\w().]+)`", r"<code>\1</code>", match[0]), text)
 
 
 def pictures_of(text):

@@ -29,8 +29,8 @@ const char *text_file(void) {
     return scratch_file("text.txt", text, length);
 }
 
-/* Of a test that its time limit has ended, the command may go on: it keeps nobody waiting who reads
-   the output of the tests, and is not busy forever. */
+/* Where its time limit ends a test, the command goes on. So it holds no output of the tests, whose
+   reader would wait for its end, and its time is limited too. */
 int shell(const char *command) {
     char line[2048];
     snprintf(line, sizeof line, "exec 2>&1; ulimit -t %d; %s", MOST_CPU_SECONDS, command);

@@ -102,19 +102,24 @@ def make(where, log):
     return subprocess.run(["make", "-s", "-j2", TARGET], cwd=where, stdout=log, stderr=log, check=False).returncode == 0
 
 
+MARK = {"KIT_MUTANTS": str(os.getpid())}  # in the environment of all that tests start
+
+
 def end_leftovers():
-    """What a test has started that its time limit has ended: it would go on with the next mutant's programs."""
-    for folder in glob.glob("/proc/[0-9]*"):
+    """A test that its time limit ends leaves behind what it has started: that would go on with the next mutant's programs."""
+    mark = b"KIT_MUTANTS=" + MARK["KIT_MUTANTS"].encode()
+    for path in glob.glob("/proc/[0-9]*/environ"):
         try:
-            if os.path.realpath(f"{folder}/cwd") == os.path.realpath(COPY):
-                os.kill(int(os.path.basename(folder)), signal.SIGKILL)
-        except (OSError, ValueError):
+            with open(path, "rb") as variables:
+                if mark in variables.read().split(b"\0"):
+                    os.kill(int(path.split("/")[2]), signal.SIGKILL)
+        except OSError:  # it has ended, or is another user's
             continue
 
 
 def failing(tests, log):
     """Those of the tests that fail in the copy."""
-    environment = dict(os.environ, OMP_NUM_THREADS="2")
+    environment = dict(os.environ, OMP_NUM_THREADS="2", **MARK)
     command = [TARGET, "--filter", f"@({'|'.join(tests)})"]
     try:
         result = subprocess.run(
@@ -128,7 +133,7 @@ def failing(tests, log):
 
 
 def restore(mutant, built):
-    """The source and all that was built of it, from the checkout; in new files, for a program that still ends may not be written."""
+    """The source and all that was built of it, from the checkout; in new files, since a program that still runs cannot be written over."""
     changed = [path for path, time in built.items()
                if not os.path.exists(os.path.join(COPY, path)) or os.path.getmtime(os.path.join(COPY, path)) != time]
     for path in [mutant["file"], *changed]:
