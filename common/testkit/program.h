@@ -20,8 +20,8 @@ const char *train_program(void);
 /** Writes `text.txt` into the test's folder: lines with empty ones between. @return its path */
 const char *text_file(void);
 
-/** Runs a shell command of at most 1,200 s on the CPU; keeps what it prints. @return its exit status,
- * or -signal */
+/** Runs a shell command, for at most 1,200 s of the CPU's time; keeps what it prints.
+ * @return its exit status, or -signal */
 int shell(const char *command);
 
 /**
