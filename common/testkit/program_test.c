@@ -1,4 +1,4 @@
-/* What tests start: one that outlives its test makes nobody wait. */
+/* The commands that tests run: one that goes on after its test makes no reader wait. */
 #include "common/testkit/program.h"
 
 #include <criterion/criterion.h>
