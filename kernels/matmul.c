@@ -1,7 +1,7 @@
 /* The linear layer on the CPU; the contract is in matmul.h. The output is cut into fixed
    panels, and each panel is one single-threaded product, so bits do not depend on the number
    of threads. Where storage is half, a panel's operands are converted to float in the thread's
-   scratch memory; where it is float, those that a product would read in strides are copied. */
+   scratch memory; where it is float, those that a product would read slowly are copied. */
 #include "kernels/matmul.h"
 
 #include <limits.h>
@@ -11,17 +11,19 @@
 #include "kernels/blas.h"
 #include "kernels/real.h"
 #include "kernels/threads.h"
+#include "kernels/transpose.h"
 
 /* The slice of the inner dimension that is copied at a time, and the largest panel whose factors
    are copied. In half every panel is one: larger ones convert each number less often, smaller ones
    stay in the cache. A larger panel of floats is left to the library, which packs it by itself, and
-   a narrow matrix lies in the cache. Measured in docs/performance.md. */
+   a narrow matrix lies in the cache. TALL is the fewest rows of a panel for which the weight of a
+   forward product is transposed. Measured in docs/performance.md. */
 #if defined REAL_F16 || defined REAL_BF16
 enum { DEPTH = 512, ROWS = 256, COLS = 512, SUMS = ROWS * COLS };
 #else
 enum { DEPTH = 128, ROWS = 768, COLS = 768, SUMS = 0 };
 #endif
-enum { NARROW = 128 };
+enum { NARROW = 128, TALL = 64 };
 
 /* Sides of the largest panel whose factors are copied, in a product with a (C, OC) matrix of
    weights or their gradient. By its narrower side, which is at most the channels of the model. */
@@ -66,21 +68,41 @@ static bool in_sets(int ld, int few) {
     return ld % (ALL / few) == 0;
 }
 
-/* Rows i to i + size, inner indices k to k + depth, as floats: in place, or copied into scratch.
-   Sets *ld to the distance of stored rows. */
-static const float *factor_floats(Factor factor, int i, int size, int k, int depth, bool copied,
-                                  float *scratch, int *ld) {
+/* How a slice of a factor lies when the product reads it: the last two are copies. */
+typedef enum Reading { IN_PLACE, AS_STORED, TRANSPOSED } Reading;
+
+/* A slice of a factor, as floats. */
+typedef struct FloatFactor {
+    const float *x;
+    int ld;
+    bool transposed;
+} FloatFactor;
+
+/* Rows i to i + size, inner indices k to k + depth: in place, or in scratch. */
+static FloatFactor factor_floats(Factor factor, int i, int size, int k, int depth, Reading reading,
+                                 float *scratch) {
     const Real *x = factor_at(factor, i, k);
-    if (!copied) {
-        *ld = factor.ld;
-        return (const float *)x;
-    }
     int rows = factor.transposed ? depth : size, cols = factor.transposed ? size : depth;
-    *ld = blas_ld(cols);
-    for (int row = 0; row < rows; row++) {
-        to_floats(scratch + (size_t)row * *ld, x + (size_t)row * factor.ld, (size_t)cols);
+    if (reading == IN_PLACE) {
+        return (FloatFactor){(const float *)x, factor.ld, factor.transposed};
     }
-    return scratch;
+    if (reading == TRANSPOSED) {
+        int ld = blas_ld(rows);
+        transposed_floats(scratch, ld, x, factor.ld, rows, cols);
+        return (FloatFactor){scratch, ld, !factor.transposed};
+    }
+    int ld = blas_ld(cols);
+    for (int row = 0; row < rows; row++) {
+        to_floats(scratch + (size_t)row * ld, x + (size_t)row * factor.ld, (size_t)cols);
+    }
+    return (FloatFactor){scratch, ld, factor.transposed};
+}
+
+/* Floats are copied where the inner index runs from row to row and is slow to follow: in at most
+   `few` sets. */
+static Reading reading_of(Factor factor, bool small, int few) {
+    bool slow = small && factor.transposed && in_sets(factor.ld, few);
+    return !REAL_IS_FLOAT || slow ? AS_STORED : IN_PLACE;
 }
 
 /* sum (panel.rows, panel.cols) = a b^T + beta sum, where a has the panel's rows and b its columns;
@@ -89,21 +111,20 @@ static void multiply(float *sum, int sum_ld, float beta, Panel panel, int K, Fac
                      CopiedSides sides, float *scratch) {
     bool small = panel.rows <= sides.rows && panel.cols <= sides.cols;
     float *b_scratch = scratch + copy_floats(sides.rows);
-    /* Factors whose inner index runs from row to row, where it is slow to read them so. The copy of
-       a weight pays sooner than those of a weight's gradient, which are read once or twice. */
+    /* The copy of a weight pays sooner than those of a weight's gradient, which are read once or
+       twice; and many rows pay for turning a weight so that the product reads along its columns. */
     int few = a.transposed ? 1 : 2;
-    bool a_copied = !REAL_IS_FLOAT || (small && a.transposed && in_sets(a.ld, few));
-    bool b_copied = !REAL_IS_FLOAT || (small && b.transposed && in_sets(b.ld, few));
-    int step = a_copied || b_copied ? DEPTH : K;
+    bool turn = small && !b.transposed && panel.rows >= TALL;
+    Reading a_reading = reading_of(a, small, few),
+            b_reading = turn ? TRANSPOSED : reading_of(b, small, few);
+    int step = a_reading == IN_PLACE && b_reading == IN_PLACE ? K : DEPTH;
     /* sum += a[:, k ... k + depth] b[:, k ... k + depth]^T, a slice of the inner dimension at a
        time */
     for (int k = 0; k < K; k += step) {
-        int depth = K - k < step ? K - k : step, a_ld, b_ld;
-        const float *A =
-            factor_floats(a, panel.row, panel.rows, k, depth, a_copied, scratch, &a_ld);
-        const float *B =
-            factor_floats(b, panel.col, panel.cols, k, depth, b_copied, b_scratch, &b_ld);
-        blas_sgemm(a.transposed, !b.transposed, panel.rows, panel.cols, depth, A, a_ld, B, b_ld,
+        int depth = K - k < step ? K - k : step;
+        FloatFactor A = factor_floats(a, panel.row, panel.rows, k, depth, a_reading, scratch);
+        FloatFactor B = factor_floats(b, panel.col, panel.cols, k, depth, b_reading, b_scratch);
+        blas_sgemm(A.transposed, !B.transposed, panel.rows, panel.cols, depth, A.x, A.ld, B.x, B.ld,
                    k > 0 ? 1 : beta, sum, sum_ld);
     }
 }
@@ -136,8 +157,7 @@ static void end_row(Real *to, float *sum, const Real *addend, int cols) {
 static void product(Real *out, int M, int N, int stride, int K, Factor a, Factor b,
                     const Real *bias, bool add, const Workspace *workspace) {
     Panels panels = cut(M, N);
-    bool copies = !REAL_IS_FLOAT || a.transposed || b.transposed;
-    CopiedSides sides = copies ? copied_sides(K, N) : (CopiedSides){0, 0};
+    CopiedSides sides = copied_sides(K, N);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int index = 0; index < panels.count; index++) {
         Panel panel = panels_at(panels, index);
