@@ -29,7 +29,7 @@ void CPU(attention_forward)(Real *out, Real *probs, const Real *qkv, int B, int 
         for (int first = 0; first < T; first += HEAD_ROWS) {
             int rows = T - first < HEAD_ROWS ? T - first : HEAD_ROWS, cols = first + rows;
             /* score[t][s] = q[t] . k[s] */
-            head_scores(head, first, rows, cols);
+            head_scores(head, (Panel){first, 0, rows, cols});
             /* probs[t] = softmax(score[t] / sqrt(HS)), kept for backward: 0 for s > t */
             for (int row = 0; row < rows; row++) {
                 float *p = head.p + (size_t)row * head.ld;
@@ -62,9 +62,8 @@ void CPU(attention_backward)(Real *dqkv, const Real *dout, const Real *probs, co
         /* panels as in forward; each adds to dk and dv of all the keys that it sees */
         for (int first = 0; first < T; first += HEAD_ROWS) {
             int rows = T - first < HEAD_ROWS ? T - first : HEAD_ROWS, cols = first + rows;
-            /* dprobs[t][s] = dout[t] . v[s] */
-            blas_sgemm(false, true, rows, cols, HS, head.out + (size_t)first * HS, HS, head.v, HS,
-                       0, head.dp, head.ld);
+            Panel panel = {first, 0, rows, cols};
+            head_dprobs(head, panel);
             float delta[HEAD_ROWS];
             /* delta[t] = sum_r probs[t][r] * dprobs[t][r], the softmax's part that all s share */
             for (int row = 0; row < rows; row++) {
@@ -82,7 +81,7 @@ void CPU(attention_backward)(Real *dqkv, const Real *dout, const Real *probs, co
                dq[t] += sum_s dscore[t][s] * k[s]
                dk[s] += sum_t dscore[t][s] * q[t]
                dv[s] += sum_t probs[t][s] * dout[t] */
-            head_backward(head, first, rows, cols, delta);
+            head_backward(head, panel, delta);
         }
         Real *to = dqkv + (size_t)b * T * 3 * C + h * HS;
         head_add_dqkv(to, head, C);

@@ -14,8 +14,11 @@
 #include "kernels/threads.h"
 #include "kernels/vectormath.h"
 
-/** Query rows that are handled together: their scores stay in the cache. */
-enum { HEAD_ROWS = 64 };
+/**
+ * Query rows that are handled together, and in the backward pass of flash attention keys. All that
+ * such a panel reads and adds to, 0.4 MB with HS = 64, stays in a second-level cache.
+ */
+enum { HEAD_ROWS = 64, HEAD_KEYS = 256 };
 
 /** A thread's scratch memory: one head's tensors as contiguous floats. */
 typedef struct AttentionHead {
@@ -95,10 +98,18 @@ static inline void head_add_dqkv(Real *to, AttentionHead head, int C) {
     head_add(to + 2 * C, head.dv, head.T, head.HS, 3 * C);
 }
 
-/** Scores of query rows first ... first + rows - 1 against keys 0 ... cols - 1, into head.p. */
-static inline void head_scores(AttentionHead head, int first, int rows, int cols) {
-    blas_sgemm(false, true, rows, cols, head.HS, head.q + (size_t)first * head.HS, head.HS, head.k,
-               head.HS, 0, head.p, head.ld);
+/** Scores of a panel's query rows against its keys, which are its columns, into head.p. */
+static inline void head_scores(AttentionHead head, Panel panel) {
+    int HS = head.HS;
+    blas_sgemm(false, true, panel.rows, panel.cols, HS, head.q + (size_t)panel.row * HS, HS,
+               head.k + (size_t)panel.col * HS, HS, 0, head.p, head.ld);
+}
+
+/** Gradients of a panel's probabilities, into head.dp: dprobs[t][s] = dout[t] . v[s]. */
+static inline void head_dprobs(AttentionHead head, Panel panel) {
+    int HS = head.HS;
+    blas_sgemm(false, true, panel.rows, panel.cols, HS, head.out + (size_t)panel.row * HS, HS,
+               head.v + (size_t)panel.col * HS, HS, 0, head.dp, head.ld);
 }
 
 /**
@@ -146,21 +157,20 @@ static inline float head_exponentials(float *p, int visible, int cols, float sca
  * The backward products of a panel, with probabilities in head.p and (p * dp summed over a row) in
  * `delta`: turns head.dp into dscore / sqrt(HS) and adds to head.dq, dk and dv.
  */
-static inline void head_backward(AttentionHead head, int first, int rows, int cols,
-                                 const float *delta) {
-    int HS = head.HS, ld = head.ld;
+static inline void head_backward(AttentionHead head, Panel panel, const float *delta) {
+    int HS = head.HS, ld = head.ld, rows = panel.rows, keys = panel.cols;
     float scale = 1 / sqrtf((float)HS);
-    size_t at = (size_t)first * HS;
-    blas_sgemm(true, false, cols, HS, rows, head.p, ld, head.out + at, HS, 1, head.dv, HS);
+    size_t t = (size_t)panel.row * HS, s = (size_t)panel.col * HS;
+    blas_sgemm(true, false, keys, HS, rows, head.p, ld, head.out + t, HS, 1, head.dv + s, HS);
     for (int row = 0; row < rows; row++) {
         float *p = head.p + (size_t)row * ld, *dp = head.dp + (size_t)row * ld;
 #pragma omp simd
-        for (int s = 0; s < cols; s++) {
-            dp[s] = p[s] * (dp[s] - delta[row]) * scale;
+        for (int key = 0; key < keys; key++) {
+            dp[key] = p[key] * (dp[key] - delta[row]) * scale;
         }
     }
-    blas_sgemm(false, false, rows, HS, cols, head.dp, ld, head.k, HS, 1, head.dq + at, HS);
-    blas_sgemm(true, false, cols, HS, rows, head.dp, ld, head.q + at, HS, 1, head.dk, HS);
+    blas_sgemm(false, false, rows, HS, keys, head.dp, ld, head.k + s, HS, 1, head.dq + t, HS);
+    blas_sgemm(true, false, keys, HS, rows, head.dp, ld, head.q + t, HS, 1, head.dk + s, HS);
 }
 
 #endif

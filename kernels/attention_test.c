@@ -11,11 +11,11 @@ typedef struct AttentionShape {
     int B, T, C, NH;
 } AttentionShape;
 
-/* One token; heads of 1, 11 and 31 numbers; T beyond one and beyond four panels of rows; more
-   sequences than the GPU takes at once. Heads of which tensor cores take 8, 24, 64, 72 and 128
-   numbers. */
+/* One token; heads of 1, 11 and 31 numbers; T beyond one and beyond five panels of rows, and beyond
+   one of keys; more sequences than the GPU takes at once. Heads of which tensor cores take 8, 24,
+   64, 72 and 128 numbers. */
 static const AttentionShape shapes[] = {{1, 1, 1, 1},     {2, 31, 33, 3},  {1, 33, 4, 4},
-                                        {2, 65, 62, 2},   {1, 257, 12, 3}, {11, 5, 6, 2},
+                                        {2, 65, 62, 2},   {1, 331, 12, 3}, {11, 5, 6, 2},
                                         {1, 130, 128, 1}, {2, 33, 24, 3},  {2, 70, 48, 2},
                                         {1, 129, 64, 1},  {1, 45, 72, 1}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };

@@ -1,8 +1,9 @@
 /* Causal attention on the CPU that keeps one number per row instead of T probabilities; the
    contract is in flash.h. A panel's scores fit in the cache as a whole, so the softmax needs no
    running maximum: that trick is for the GPU's tiles. As there, backward computes the probabilities
-   again. */
+   again. It needs no maximum, and goes by keys as well. */
 #include "kernels/flash.h"
+
 #include "kernels/attention_head.h"
 
 void CPU(flash_forward)(Real *out, float *lse, const Real *qkv, int B, int T, int C, int NH,
@@ -20,7 +21,7 @@ void CPU(flash_forward)(Real *out, float *lse, const Real *qkv, int B, int T, in
             int rows = T - first < HEAD_ROWS ? T - first : HEAD_ROWS, cols = first + rows;
             float sum[HEAD_ROWS];
             /* score[t][s] = q[t] . k[s] */
-            head_scores(head, first, rows, cols);
+            head_scores(head, (Panel){first, 0, rows, cols});
             /* lse[t] = max + log(sum_s exp(score[t][s] - max)), all that is kept of a row */
             for (int row = 0; row < rows; row++) {
                 float max;
@@ -42,14 +43,29 @@ void CPU(flash_forward)(Real *out, float *lse, const Real *qkv, int B, int T, in
     }
 }
 
-/* The probabilities of one row from its scores, again. */
-static void probabilities(float *p, int visible, int cols, float scale, float lse) {
-    /* probs[t][s] = exp(score[t][s] - lse[t]) */
-#pragma omp simd
-    for (int s = 0; s < visible; s++) {
-        p[s] = expf(p[s] * scale - lse);
+static float dot(const float *dout, const Real *out, int HS) {
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int i = 0; i < HS; i++) {
+        sum += dout[i] * to_float(out[i]);
     }
-    memset(p + visible, 0, (size_t)(cols - visible) * sizeof *p);
+    return sum;
+}
+
+/* The probabilities of a panel from its scores, again. */
+static void probabilities(AttentionHead head, Panel panel, float scale, const float *lse) {
+    _Static_assert(HEAD_KEYS % HEAD_ROWS == 0, "a row could see no key of its panel");
+    for (int row = 0; row < panel.rows; row++) {
+        float *p = head.p + (size_t)row * head.ld;
+        int past = panel.row + row + 1 - panel.col;
+        int visible = past < panel.cols ? past : panel.cols;
+        /* probs[t][s] = exp(score[t][s] - lse[t]) */
+#pragma omp simd
+        for (int s = 0; s < visible; s++) {
+            p[s] = expf(p[s] * scale - lse[row]);
+        }
+        memset(p + visible, 0, (size_t)(panel.cols - visible) * sizeof *p);
+    }
 }
 
 void CPU(flash_backward)(Real *dqkv, const Real *dout, const Real *out, const float *lse,
@@ -65,30 +81,24 @@ void CPU(flash_backward)(Real *dqkv, const Real *dout, const Real *out, const fl
         head_read_qkv(head, from, C);
         head_read(head.out, dout + (size_t)b * T * C + h * HS, T, HS, C);
         memset(head.dq, 0, 3 * (size_t)T * HS * sizeof(float));
-        /* panels as in forward; each adds to dk and dv of all the keys that it sees */
+        /* rows as in forward, but a part of their keys at a time */
         for (int first = 0; first < T; first += HEAD_ROWS) {
             int rows = T - first < HEAD_ROWS ? T - first : HEAD_ROWS, cols = first + rows;
-            /* dprobs[t][s] = dout[t] . v[s] */
-            blas_sgemm(false, true, rows, cols, HS, head.out + (size_t)first * HS, HS, head.v, HS,
-                       0, head.dp, head.ld);
-            /* the scores again, as in forward */
-            head_scores(head, first, rows, cols);
             float delta[HEAD_ROWS];
             for (int row = 0; row < rows; row++) {
-                int t = first + row;
-                const float *dy = head.out + (size_t)t * HS;
-                float sum = 0;
+                size_t t = (size_t)(first + row);
                 /* delta[t] = sum_r probs[t][r] * dprobs[t][r] = sum_i dout[t][i] * out[t][i] */
-#pragma omp simd reduction(+ : sum)
-                for (int i = 0; i < HS; i++) {
-                    sum += dy[i] * to_float(y[(size_t)t * C + i]);
-                }
-                delta[row] = sum;
-                probabilities(head.p + (size_t)row * head.ld, t + 1, cols, scale,
-                              lse[(size_t)index * T + t]);
+                delta[row] = dot(head.out + t * HS, y + t * C, HS);
             }
-            /* dscore, and from it dq, dk and dv: as in attention.c */
-            head_backward(head, first, rows, cols, delta);
+            const float *row_lse = lse + (size_t)index * T + first;
+            for (int key = 0; key < cols; key += HEAD_KEYS) {
+                Panel panel = {first, key, rows, cols - key < HEAD_KEYS ? cols - key : HEAD_KEYS};
+                head_dprobs(head, panel);
+                head_scores(head, panel);
+                probabilities(head, panel, scale, row_lse);
+                /* dscore, and from it dq, dk and dv: as in attention.c */
+                head_backward(head, panel, delta);
+            }
         }
         Real *to = dqkv + (size_t)b * T * 3 * C + h * HS;
         head_add_dqkv(to, head, C);

@@ -48,8 +48,8 @@ static inline void transpose_block(float *to, size_t to_ld, const float *from, s
  * It moves whole blocks of TRANSPOSE_SIDE rows and columns, so `to` is written beyond its last row
  * and column, up to the end of their blocks; those numbers mean nothing.
  *
- * @param[out] to        room for `cols` rows, rounded up to a multiple of TRANSPOSE_SIDE; no overlap
- * @param      to_ld     floats from one row of `to` to the next, at least `rows` rounded up likewise
+ * @param[out] to        room for `cols` rows, up to the end of their blocks; no overlap
+ * @param      to_ld     floats from one row of `to` to the next: at least the same of `rows`
  * @param[in]  from      (rows, cols)
  * @param      from_ld   elements from one row of `from` to the next
  * @param      rows,cols the matrix; may be 0
