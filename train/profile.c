@@ -74,15 +74,20 @@ static void measure_ceilings(Model *model, double *flops, double *bytes) {
     int side = ceiling_side(model->device);
     size_t n = (size_t)side * side, count = 16 * n;
     *flops = *bytes = 0;
+    ModelConfig wide = model->config;
+    wide.C = side;
+    Workspace workspace = model->workspace;
+    workspace.bytes = workspace_bytes(&wide, model->device);
     /* From the device and not from its memory's budget: this is not part of training. */
     Real *a = device_alloc(model->device, count * 4), *b = device_alloc(model->device, count * 4);
-    CHECK(a != NULL && b != NULL, "no memory to measure a copy");
+    workspace.data = device_alloc(model->device, workspace.bytes);
+    CHECK(a != NULL && b != NULL && workspace.data != NULL, "no memory to measure a copy");
     device_fill(model->device, a, 0, count * 4);
     device_fill(model->device, b, 0, count * 4);
     for (int i = 0; i < REPEAT; i++) {
         double start = now();
         Real *c = (Real *)((char *)b + n * 4);
-        profile.ops->matmul_forward(c, a, b, NULL, side, side, side, side, &model->workspace);
+        profile.ops->matmul_forward(c, a, b, NULL, side, side, side, side, &workspace);
         device_synchronize(model->device);
         double rate = 2.0 * side * side * side / (now() - start);
         *flops = rate > *flops ? rate : *flops;
@@ -92,6 +97,7 @@ static void measure_ceilings(Model *model, double *flops, double *bytes) {
         rate = 8 * (double)count / (now() - start);
         *bytes = rate > *bytes ? rate : *bytes;
     }
+    device_release(model->device, workspace.data, workspace.bytes);
     device_release(model->device, b, count * 4);
     device_release(model->device, a, count * 4);
 }
