@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """`make bench-growth`: does a step's time grow as its formula? One size of a small model at a time, from a small one to a large one.
 
-    tools/bench/growth.py build/bin/bench [--rounds 3] [--most FACTOR] [--table FILE]     measures; status 1 where time grows faster
+    tools/bench/growth.py build/bin/bench [--rounds 5] [--most FACTOR] [--table FILE]     measures; status 1 where time grows faster
     tools/bench/growth.py --table FILE --picture FILE.svg                               draws what was measured
     tools/bench/growth.py --table FILE --markdown                                       the same as a table of the handbook
 
 The formula is the bound of `bench`: products at the rate of fused multiplications, everything else at that of a copy. A step may grow
-by up to a tenth faster than its bound from one size to the next; a busy machine breaks that rule by itself, so look at it twice.
+by up to a tenth faster than its bound from one size to the next. Each round takes all sizes in turn and medians count, so that a slow
+minute of the machine meets neighbours alike; a busy one breaks the rule by itself all the same: look at it twice.
 """
 import argparse
 import csv
@@ -28,6 +29,10 @@ FASTER = 1.10
 WORK = 40e9   # FLOPs that a round has at the least, so that it takes most of a second
 
 
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
 def shape_of(size, value):
     shape = BASE | ({} if size == "threads" else {size: value})
     return shape | ({"heads": value // 32} if size == "width" else {})
@@ -38,23 +43,32 @@ def flops(shape):
     return 6 * shape["batch"] * shape["time"] * (12 * shape["layers"] * shape["width"] ** 2 + shape["vocabulary"] * shape["width"])
 
 
-def measure(binary, size, value, rounds):
-    shape = shape_of(size, value)
+def model_of(size, value):
+    """What is measured: (threads, or 0 for all cores, shape). Several sizes may have the same, and then the same times."""
+    all_cores = size != "threads" or value == cores()
+    return 0 if all_cores else value, tuple(shape_of(size, value).items())
+
+
+def measure(binary, model):
+    threads, shape = model[0], dict(model[1])
     steps = max(3, round(WORK / flops(shape)))
-    if size == "threads":
-        os.environ["OMP_NUM_THREADS"] = str(value)
-    results = [bench.kit(binary, shape, steps) for _ in range(rounds)]
+    if threads:
+        os.environ["OMP_NUM_THREADS"] = str(threads)
+    result = bench.kit(binary, shape, steps)
     os.environ.pop("OMP_NUM_THREADS", None)
-    if None in results:
-        print(f"growth: {binary} fails for {size} = {value}", file=sys.stderr)
+    if result is None:
+        print(f"growth: {binary} fails for {threads or cores()} threads, {shape}", file=sys.stderr)
         sys.exit(2)
+    return result
+
+
+def median_row(size, value, results):
     return {"size": size, "value": value, "mib": round(results[0]["counted_mib"], 1)} | {
         key: round(statistics.median(result[key] for result in results), 3) for key in ("ms", "bound_ms")}
 
 
 def all_sizes(most):
-    cores = len(os.sched_getaffinity(0))
-    yield from (("threads", n) for n in (1, 2, 4, 8, 16) if n <= cores)
+    yield from (("threads", n) for n in (1, 2, 4, 8, 16) if n <= cores())
     for size, values in SIZES.items():
         yield from ((size, value) for value in values if value <= most * values[0])
 
@@ -77,11 +91,13 @@ def efficiency(rows):
 
 
 def measure_all(options):
+    sizes = list(all_sizes(options.most))
+    models = dict.fromkeys(model_of(size, value) for size, value in sizes)
+    rounds = [{model: measure(options.binary, model) for model in models} for _ in range(options.rounds)]
     print(f"{'size':<8} {'value':>6} {'ms':>10} {'bound':>10} {'share':>6} {'MiB':>8}")
-    rows = []
-    for size, value in all_sizes(options.most):
-        rows.append(measure(options.binary, size, value, options.rounds))
-        print_row(rows[-1])
+    rows = [median_row(size, value, [results[model_of(size, value)] for results in rounds]) for size, value in sizes]
+    for row in rows:
+        print_row(row)
     for threads, share in efficiency(rows)[1:]:
         print(f"{threads} threads: efficiency {share:.2f}")
     faster = [(row, time, formula) for row, time, formula in growths(rows) if not time <= FASTER * formula]
@@ -128,7 +144,7 @@ def markdown(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("binary", nargs="?")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--most", type=float, default=64, metavar="FACTOR", help="the largest size, of the smallest")
     parser.add_argument("--table", metavar="FILE", help="where the figures are or go")
     parser.add_argument("--picture", metavar="FILE")
