@@ -7,7 +7,7 @@
 
 The formula is the bound of `bench`: products at the rate of fused multiplications, everything else at that of a copy. A step may grow
 by up to a tenth faster than its bound from one size to the next. Each round takes all sizes in turn and medians count, so that a slow
-minute of the machine meets neighbours alike; a busy one breaks the rule by itself all the same: look at it twice.
+minute of the machine meets neighbours alike; a busy one can still break the rule by itself: look at it twice.
 """
 import argparse
 import csv
