@@ -15,8 +15,8 @@
 #include "kernels/vectormath.h"
 
 /**
- * Query rows that are handled together, and in the backward pass of flash attention keys. All that
- * such a panel reads and adds to, 0.4 MB with HS = 64, stays in a second-level cache.
+ * Query rows that are handled together, and keys beside them in the backward pass of flash
+ * attention: what such a panel reads and adds to, 0.4 MB with HS = 64, stays in the cache.
  */
 enum { HEAD_ROWS = 64, HEAD_KEYS = 256 };
 

@@ -1,7 +1,7 @@
 /* Causal attention on the CPU that keeps one number per row instead of T probabilities; the
    contract is in flash.h. A panel's scores fit in the cache as a whole, so the softmax needs no
    running maximum: that trick is for the GPU's tiles. As there, backward computes the probabilities
-   again. It needs no maximum, and goes by keys as well. */
+   again. With no maximum to find, it goes by keys as well. */
 #include "kernels/flash.h"
 
 #include "kernels/attention_head.h"

@@ -32,7 +32,8 @@ extern "C" {
  * @param      OC        output channels
  * @param      stride    numbers from one row of out to the next, at least OC; OC where bias is
  * given
- * @param[in]  workspace scratch memory, and on the GPU the cuBLAS handle
+ * @param[in]  workspace scratch memory: on the CPU matmul_scratch() of the narrower of C and OC for
+ *                       each thread; and on the GPU the cuBLAS handle
  */
 typedef void matmul_forward_fn(Real *out, const Real *in, const Real *weight, const Real *bias,
                                int N, int C, int OC, int stride, const Workspace *workspace);
@@ -55,7 +56,7 @@ OP(matmul_forward);
  * @param         C         input channels
  * @param         OC        output channels
  * @param         stride    numbers from one row of dout to the next, at least OC
- * @param[in]     workspace scratch memory, and on the GPU the cuBLAS handle
+ * @param[in]     workspace scratch memory as for matmul_forward(), on the GPU matmul_scratch_gpu()
  */
 typedef void matmul_backward_fn(Real *din, float *dweight, float *dbias, const Real *dout,
                                 const Real *in, const Real *weight, int N, int C, int OC,

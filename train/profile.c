@@ -74,6 +74,7 @@ static void measure_ceilings(Model *model, double *flops, double *bytes) {
     int side = ceiling_side(model->device);
     size_t n = (size_t)side * side, count = 16 * n;
     *flops = *bytes = 0;
+    /* The model's own workspace is for its own channels. */
     ModelConfig wide = model->config;
     wide.C = side;
     Workspace workspace = model->workspace;
