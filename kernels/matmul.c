@@ -17,13 +17,14 @@
    are copied. In half every panel is one: larger ones convert each number less often, smaller ones
    stay in the cache. A larger panel of floats is left to the library, which packs it by itself, and
    a narrow matrix lies in the cache. TALL is the fewest rows of a panel for which the weight of a
-   forward product is transposed. Measured in docs/performance.md. */
+   forward product is transposed, and AHEAD the rows between one that is copied and one that is asked
+   for. Measured in docs/performance.md. */
 #if defined REAL_F16 || defined REAL_BF16
 enum { DEPTH = 512, ROWS = 256, COLS = 512, SUMS = ROWS * COLS };
 #else
 enum { DEPTH = 128, ROWS = 768, COLS = 768, SUMS = 0 };
 #endif
-enum { NARROW = 128, TALL = 64 };
+enum { NARROW = 128, TALL = 64, AHEAD = 8 };
 
 /* Sides of the largest panel whose factors are copied, in a product with a (C, OC) matrix of
    weights or their gradient. By its narrower side, which is at most the channels of the model. */
@@ -93,7 +94,11 @@ static FloatFactor factor_floats(Factor factor, int i, int size, int k, int dept
     }
     int ld = blas_ld(cols);
     for (int row = 0; row < rows; row++) {
-        to_floats(scratch + (size_t)row * ld, x + (size_t)row * factor.ld, (size_t)cols);
+        const Real *from = x + (size_t)row * factor.ld;
+        if (row + AHEAD < rows) {
+            prefetch(from + (size_t)AHEAD * factor.ld, (size_t)cols);
+        }
+        to_floats(scratch + (size_t)row * ld, from, (size_t)cols);
     }
     return (FloatFactor){scratch, ld, factor.transposed};
 }
