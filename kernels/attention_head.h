@@ -61,9 +61,7 @@ static inline AttentionHead head_new(const Workspace *workspace, int T, int HS) 
 
 /** Reads a head's (T, HS) slice out of rows of `stride` numbers. */
 static inline void head_read(float *to, const Real *from, int T, int HS, int stride) {
-    for (int t = 0; t < T; t++) {
-        to_floats(to + (size_t)t * HS, from + (size_t)t * stride, (size_t)HS);
-    }
+    rows_to_floats(to, HS, from, stride, T, HS);
 }
 
 /** Writes a head's (T, HS) slice back. */
@@ -76,6 +74,7 @@ static inline void head_write(Real *to, const float *from, int T, int HS, int st
 /** Adds a head's (T, HS) slice. */
 static inline void head_add(Real *to, const float *from, int T, int HS, int stride) {
     for (int t = 0; t < T; t++) {
+        prefetch_row(to, stride, t, T, HS);
 #pragma omp simd
         for (int i = 0; i < HS; i++) {
             Real *sum = &to[(size_t)t * stride + i];

@@ -87,6 +87,7 @@ void CPU(flash_backward)(Real *dqkv, const Real *dout, const Real *out, const fl
             float delta[HEAD_ROWS];
             for (int row = 0; row < rows; row++) {
                 size_t t = (size_t)(first + row);
+                prefetch_row(y, C, first + row, T, HS);
                 /* delta[t] = sum_r probs[t][r] * dprobs[t][r] = sum_i dout[t][i] * out[t][i] */
                 delta[row] = dot(head.out + t * HS, y + t * C, HS);
             }

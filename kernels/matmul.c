@@ -17,14 +17,13 @@
    are copied. In half every panel is one: larger ones convert each number less often, smaller ones
    stay in the cache. A larger panel of floats is left to the library, which packs it by itself, and
    a narrow matrix lies in the cache. TALL is the fewest rows of a panel for which the weight of a
-   forward product is transposed, and AHEAD the rows between one that is copied and one that is asked
-   for. Measured in docs/performance.md. */
+   forward product is transposed. Measured in docs/performance.md. */
 #if defined REAL_F16 || defined REAL_BF16
 enum { DEPTH = 512, ROWS = 256, COLS = 512, SUMS = ROWS * COLS };
 #else
 enum { DEPTH = 128, ROWS = 768, COLS = 768, SUMS = 0 };
 #endif
-enum { NARROW = 128, TALL = 64, AHEAD = 8 };
+enum { NARROW = 128, TALL = 64 };
 
 /* Sides of the largest panel whose factors are copied, in a product with a (C, OC) matrix of
    weights or their gradient. By its narrower side, which is at most the channels of the model. */
@@ -93,13 +92,7 @@ static FloatFactor factor_floats(Factor factor, int i, int size, int k, int dept
         return (FloatFactor){scratch, ld, !factor.transposed};
     }
     int ld = blas_ld(cols);
-    for (int row = 0; row < rows; row++) {
-        const Real *from = x + (size_t)row * factor.ld;
-        if (row + AHEAD < rows) {
-            prefetch(from + (size_t)AHEAD * factor.ld, (size_t)cols);
-        }
-        to_floats(scratch + (size_t)row * ld, from, (size_t)cols);
-    }
+    rows_to_floats(scratch, ld, x, factor.ld, rows, cols);
     return (FloatFactor){scratch, ld, factor.transposed};
 }
 
@@ -173,6 +166,7 @@ static void product(Real *out, int M, int N, int stride, int K, Factor a, Factor
         multiply(sum, ld, add && REAL_IS_FLOAT, panel, K, a, b, sides, scratch);
         for (int row = 0; row < panel.rows; row++) {
             Real *out_row = to + (size_t)row * stride;
+            prefetch_row(to, stride, row, panel.rows, panel.cols);
             const Real *already = add && !REAL_IS_FLOAT ? out_row : NULL;
             end_row(out_row, sum + (size_t)row * ld, bias != NULL ? bias + panel.col : already,
                     panel.cols);

@@ -92,12 +92,29 @@ static inline void to_floats(float *to, const Real *from, size_t n) {
 #endif
 }
 
-/** Asks for a run of numbers that will be read soon: for rows too short, or too far from one another,
-   for the processor to foresee. No effect but on time. */
-static inline void prefetch(const Real *from, size_t n) {
-    enum { LINE = 64 / sizeof *from };
-    for (size_t i = 0; i < n; i += LINE) {
-        __builtin_prefetch(from + i);
+/**
+ * Asks for the row that a loop over `rows` short rows will read PREFETCH_ROWS later; no effect but
+ * on time. The processor foresees a walk through memory, but not one that leaps every few lines.
+ *
+ * @param x         the rows, `stride` elements apart
+ * @param row       the loop's row
+ * @param cols      elements of a row that it reads
+ */
+static inline void prefetch_row(const Real *x, int stride, int row, int rows, int cols) {
+    enum { PREFETCH_ROWS = 8, LINE = 64 / sizeof *x };
+    if (row + PREFETCH_ROWS < rows) {
+        for (int c = 0; c < cols; c += LINE) {
+            __builtin_prefetch(x + (size_t)(row + PREFETCH_ROWS) * stride + c);
+        }
+    }
+}
+
+/** Rows of stored numbers as floats: to (rows, cols), `to_ld` floats from row to row. */
+static inline void rows_to_floats(float *to, int to_ld, const Real *from, int from_ld, int rows,
+                                  int cols) {
+    for (int row = 0; row < rows; row++) {
+        prefetch_row(from, from_ld, row, rows, cols);
+        to_floats(to + (size_t)row * to_ld, from + (size_t)row * from_ld, (size_t)cols);
     }
 }
 

@@ -63,11 +63,8 @@ static inline void transposed_floats(float *to, int to_ld, const Real *from, int
         for (int col = 0; col < cols; col += RUN) {
             int n = cols - col < RUN ? cols - col : RUN;
             for (int i = 0; i < count; i++) {
-                const Real *at = from + (size_t)(row + i) * from_ld + col;
-                if (row + i + SIDE < rows) {
-                    prefetch(at + (size_t)SIDE * from_ld, (size_t)n);
-                }
-                to_floats(run[i], at, (size_t)n);
+                prefetch_row(from + col, from_ld, row + i, rows, n);
+                to_floats(run[i], from + (size_t)(row + i) * from_ld + col, (size_t)n);
             }
             for (int i = 0; i < n; i += SIDE) {
                 transpose_block(to + (size_t)(col + i) * to_ld + row, (size_t)to_ld, run[0] + i,
