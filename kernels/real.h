@@ -93,12 +93,16 @@ static inline void to_floats(float *to, const Real *from, size_t n) {
 }
 
 /**
- * Asks for the row that a loop over `rows` short rows will read PREFETCH_ROWS later; no effect but
- * on time. The processor foresees a walk through memory, but not one that leaps every few lines.
+ * In a loop over rows, asks for the row that comes PREFETCH_ROWS later; it changes nothing but the
+ * time. A processor fetches ahead by itself where a loop walks through memory, but not where it
+ * skips to another row every few cache lines. Measured in docs/performance.md.
  *
- * @param x         the rows, `stride` elements apart
- * @param row       the loop's row
- * @param cols      elements of a row that it reads
+ * @param x      (rows, stride), of which the loop reads or writes the first `cols` elements of each
+ *               row
+ * @param stride elements from row to row
+ * @param row    the row that the loop is at
+ * @param rows   rows of the loop
+ * @param cols   elements of a row
  */
 static inline void prefetch_row(const Real *x, int stride, int row, int rows, int cols) {
     enum { PREFETCH_ROWS = 8, LINE = 64 / sizeof *x };
@@ -109,7 +113,7 @@ static inline void prefetch_row(const Real *x, int stride, int row, int rows, in
     }
 }
 
-/** Rows of stored numbers as floats: to (rows, cols), `to_ld` floats from row to row. */
+/** Rows of stored numbers as floats: to[row * to_ld + col] = from[row * from_ld + col]. */
 static inline void rows_to_floats(float *to, int to_ld, const Real *from, int from_ld, int rows,
                                   int cols) {
     for (int row = 0; row < rows; row++) {
