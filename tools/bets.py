@@ -26,6 +26,7 @@ import types
 
 from class_folder import Stopped, write_json
 from lab_files import path_of
+from making import apart
 
 MOST, WIDTH = 1e15, 100
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
@@ -192,13 +193,12 @@ def launches_in(path):
 
 def run_beside(lab, program, run):
     """One of the lab's `runs`: (its facts or None, why there are none)."""
-    clean = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     with tempfile.TemporaryDirectory() as folder:
         metrics, record = os.path.join(folder, "metrics"), os.path.join(folder, "record")
-        clean |= {"CUDASIM_RECORD": record} if run.get("record") else {}
+        environment = apart() | ({"CUDASIM_RECORD": record} if run.get("record") else {})
         train = [program, "--metrics", metrics, *shlex.split(run.get("train", ""))]
         make = ["make", "--no-print-directory", *shlex.split(run.get("make", ""))]
-        done = subprocess.run(train if "train" in run else make, env=clean, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        done = subprocess.run(train if "train" in run else make, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               stdin=subprocess.DEVNULL, text=True, errors="replace", check=False)
         facts = facts_of(metrics) if "train" in run else {}
         facts = facts | launches_in(record) if facts is not None else None

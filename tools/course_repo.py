@@ -16,9 +16,10 @@ import term_values
 from handout import cut_out
 from kit_files import Stays, leaving, stop
 from lab_files import all_labs, files_of
+from making import apart
 
-# Words of `make course-repo`, which make hands on to a make below it.
-OURS = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "COURSE", "LAB", "OUT", "SOLUTIONS", "HINTS", "BUILT", "STUDENTS")
+# Words of `make course-repo`, which mean other things to the make below it.
+OURS = ("COURSE", "LAB", "OUT", "SOLUTIONS", "HINTS", "BUILT", "STUDENTS")
 
 
 def write(path, text):
@@ -64,12 +65,11 @@ def commit(folder, message):
 
 def write_students(folder, staff, options):
     """What `make handout` makes of the staff's repository."""
-    clean = {key: value for key, value in os.environ.items() if key not in OURS}
     command = ["make", "--no-print-directory", "-s", "-C", staff, "handout", f"LAB={options.lab}", f"OUT={folder}"]
     command += ["SOLUTIONS=none"] if options.no_solutions else []
     command += [f"HINTS={options.hints}"] if options.hints else []
     command += [f"BUILT={os.path.abspath(options.built)}"] if options.built else []
-    done = subprocess.run(command, check=False, env=clean, stdout=subprocess.DEVNULL)
+    done = subprocess.run(command, check=False, env=apart(*OURS), stdout=subprocess.DEVNULL)
     if done.returncode:
         raise Stays("the handout was not made")
     os.unlink(f"{folder}.tar.gz")

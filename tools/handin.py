@@ -20,6 +20,7 @@ import tarfile
 from bets import answers_path
 from class_folder import Stopped, write_json, write_whole
 from lab_files import files_of, path_of
+from making import apart
 from release import kit_version
 
 OUT = "build/handin"
@@ -64,7 +65,7 @@ def try_out(lab, number):
     if os.path.exists(place):
         os.unlink(place)
     subprocess.run(["make", "--no-print-directory", f"grade{number}"], check=False,
-                   env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")})
+                   env=apart())
     after = load(place)
     return graded(number, before, after), after
 

@@ -22,6 +22,7 @@ import leaks
 from kit_files import Stays, check_labs, leaving, stop
 from lab_files import all_labs, files_of, path_of, read_lab
 from labs import points, title
+from making import apart
 from needs import points_with, runs_with, sentence
 
 # What students have no use for. Of tools/ and of the folders in grader/ what they get is listed, so that what comes to
@@ -310,9 +311,8 @@ def build_judges(folder, labs, others):
     machine = os.uname()
     settings = ["OPT=-O2", "BLAS=none", "CC=gcc", "ARCH=" + ("-march=x86-64-v2" if machine.machine == "x86_64" else "-mtune=generic")]
     make = ["make", "--no-print-directory", "-s", f"-j{len(os.sched_getaffinity(0))}", *settings]
-    clean = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    subprocess.run([*make, "built", f"BUILT_LABS={' '.join(labs)}"], check=True, env=clean, stdout=subprocess.DEVNULL)
-    build = subprocess.run([*make, "print-build"], check=True, env=clean, stdout=subprocess.PIPE, text=True).stdout.strip()
+    subprocess.run([*make, "built", f"BUILT_LABS={' '.join(labs)}"], check=True, env=apart(), stdout=subprocess.DEVNULL)
+    build = subprocess.run([*make, "print-build"], check=True, env=apart(), stdout=subprocess.PIPE, text=True).stdout.strip()
     place = f"{folder}/grader/built/{machine.machine}-{machine.sysname}"
     os.makedirs(place)
     beside = [f"{lab}-{hole['probe']}.o" for lab in labs for hole in read_lab(lab)["holes"] if "probe" in hole]

@@ -24,6 +24,8 @@ import subprocess
 import sys
 import time
 
+from making import apart
+
 PROVED = ".ci/proved"
 OUT = "build/prove"
 KEPT = 40  # lines of a proof that failed
@@ -134,7 +136,7 @@ class Run:
         self.passed, self.failed, self.failures = 0, 0, []
         os.makedirs(OUT, exist_ok=True)
         # A proof's own make is not part of the one that started us, and has none of its settings.
-        self.environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")}
+        self.environment = apart()
 
     def shell(self, command, output):
         return subprocess.run(["sh", "-ec", command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,

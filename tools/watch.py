@@ -18,6 +18,7 @@ import time
 from exports.record import spoken
 from exports.record import spoken
 from lab_files import files_of, path_of
+from making import apart
 
 POLL_SECONDS = 0.3
 ENDS = (b"q", b"Q", b"\x03", b"\x04", b"")   # the keys q, Ctrl-C and Ctrl-D; nobody at the terminal
@@ -76,8 +77,7 @@ def grade(lab, settings):
     """(the record, or None where there is none; what was said)"""
     path = f"build/grades/{'one-' if any(word.startswith('CHECK=') for word in settings) else ''}{lab}.json"
     before = read_record(path)[1]
-    clean = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    with tempfile.TemporaryFile() as said, subprocess.Popen(["make", "--no-print-directory", f"grade{lab.split('_')[0]}", *settings], env=clean,
+    with tempfile.TemporaryFile() as said, subprocess.Popen(["make", "--no-print-directory", f"grade{lab.split('_')[0]}", *settings], env=apart(),
                                                             stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True) as make:
         try:
             while make.poll() is None:

@@ -24,6 +24,7 @@ import report
 from expecting import expect
 from exports import record as reader
 from handout_test import give_objects, make, read, run, write
+from making import apart
 
 KIT, OUT = os.getcwd(), os.path.abspath("build/bets-test")
 LAB, MINE = "90_example", "labs/90_example/my_bets90.json"
@@ -62,8 +63,7 @@ with open(words["--metrics"], "w") as file:
 
 def play(*words, text="", **settings):
     """bets.py in the folder of the made-up lab: (exit status, what it says, its lines on stderr)."""
-    clean = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "LABS")}
-    done = subprocess.run([f"{KIT}/tools/bets.py", *words], cwd=f"{OUT}/made", env=clean | settings, input=text, capture_output=True, text=True,
+    done = subprocess.run([f"{KIT}/tools/bets.py", *words], cwd=f"{OUT}/made", env=apart("LABS") | settings, input=text, capture_output=True, text=True,
                           check=False)
     return done.returncode, done.stdout, done.stderr
 
@@ -254,7 +254,7 @@ def check_number(bet, formula, measured):
 def run_with(text, *words):
     done = subprocess.run(["make", "--no-print-directory", *words], cwd=f"{OUT}/handout", input=text, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False,
-                          env={key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "LABS")})
+                          env=apart("LABS"))
     return done.returncode, done.stdout
 
 

@@ -16,6 +16,7 @@ import grader_proof as proof   # which finds tools/
 import handout
 import lab_files
 from expecting import expect
+from making import apart
 
 OUT = os.path.abspath("build/handout-test")
 LAB, NUMBER = "01_loop", "01"
@@ -23,14 +24,9 @@ BUILT = ("obj", "gpu", "absent", "libkit.a", "libcudasim.a", "cu2cpp", "access/o
          "access/absent", "access/libkit.a", "access/libcudasim.a")
 
 
-def clean_environment():
-    """Without what a make leaves for those that it starts."""
-    return {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-
-
 def run(*command, folder="."):
     """(exit status, everything it says)"""
-    done = subprocess.run(command, cwd=folder, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    done = subprocess.run(command, cwd=folder, env=apart(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", check=False)
     return done.returncode, done.stdout
 

@@ -20,6 +20,7 @@ import grader_proof as proof   # which finds tools/
 import lab_files
 from expecting import expect
 from handout_test import give_objects, make, read, run, write
+from making import apart
 
 OUT = os.path.abspath("build/minutes-test")
 KIT = f"{OUT}/kit"
@@ -116,9 +117,7 @@ def at_terminal(words, steps):
     if child == 0:
         os.chdir(KIT)
         signal.signal(signal.SIGINT, signal.SIG_DFL)   # a shell starts what runs in the background deaf to it
-        for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
-            os.environ.pop(name, None)
-        os.execvp("make", ["make", *words])
+        os.execvpe("make", ["make", *words], apart())
     said, seen, until = "", 0, time.monotonic() + SECONDS
     while time.monotonic() < until:
         if select.select([terminal], [], [], 0.2)[0]:

@@ -10,7 +10,8 @@ import subprocess
 import time
 
 from expecting import expect
-from handout_test import clean_environment, read
+from handout_test import read
+from making import apart
 
 
 class Shown:
@@ -60,7 +61,7 @@ def commands(page):
 def run(shown, folder):
     """Runs it as a reader would who types it in `folder`, and says how long it took."""
     began = time.monotonic()
-    done = subprocess.run(["bash", "-c", shown.command], cwd=folder, env=clean_environment(), stdin=subprocess.DEVNULL,
+    done = subprocess.run(["bash", "-c", shown.command], cwd=folder, env=apart(), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
     took, missing = time.monotonic() - began, shown.missing(done.stdout)
     why = f"status {done.returncode}" if done.returncode != shown.status else missing and f"not printed: {missing}"

@@ -21,10 +21,10 @@ import grader_proof
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../tools"))
 import lab_files
 import term_values
+from making import apart
 
 OUT = "build/terms"
 TAKEN_OVER = ("obj", "gpu", "bin", "cu2cpp", "headers", "labs")
-CLEAN = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
 FAILED = []
 
 
@@ -35,7 +35,7 @@ def expect(right, what):
 
 
 def run(*command, **options):
-    return subprocess.run(command, check=False, capture_output=True, text=True, errors="replace", env=CLEAN, **options)
+    return subprocess.run(command, check=False, capture_output=True, text=True, errors="replace", env=apart(), **options)
 
 
 # ---- one term ----------------------------------------------------------------------------------------
