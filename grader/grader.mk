@@ -38,9 +38,11 @@ GRADE_CU   = $(GRADE_CXX) -E -x c++ $(CU_FLAGS) -D__CUDACC__ $(GRADE_SEES) {defi
              $(GRADE_CXX) -x c++-cpp-output $(CU_FLAGS) $(call see_accesses,$(GRADE_CC)) $(if $(findstring clang,$(GRADE_CC)),-fno-sanitize=function) -c {out}.ii -o {out} \
              $(if $(ACCESS),&& $(see_copies) {out})
 endif
+# The table of what comes from libraries is filled before main(), and closed: grader/probe_seal.h.
+FIXED = $(if $(SIM),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
 # GRADE_LINK,PARTS: function by function, so that of the kit there is what is used and nothing beside it.
 BY_FUNCTION = $(if $(SIM),-Wl$(comma)--gc-sections)
-GRADE_LINK = $(CC) {kit}/$(OWN_FIRST) {objects} {kit}/$(OWN_LAST) -Wl,--start-group $(addprefix {kit}/,$1) -Wl,--end-group $(LINK_FLAGS) $(BY_FUNCTION) $(LINK_LIBS) -o {out}
+GRADE_LINK = $(CC) {kit}/$(OWN_FIRST) {objects} {kit}/$(OWN_LAST) -Wl,--start-group $(addprefix {kit}/,$1) -Wl,--end-group $(LINK_FLAGS) $(FIXED) $(BY_FUNCTION) $(LINK_LIBS) -o {out}
 $(HEADERS)/.sum: FORCE
 	@$(PYTHON) grader/headers.py $(HEADERS) $(LABS_DIR)
 

@@ -8,8 +8,8 @@
  *     room_close(slack);
  *     ... the submission ...
  *
- * After room_close() the kernel refuses every call that gives, takes, moves or opens memory, sets a
- * handler of signals, or opens a file: a filter on top of the sandbox's, which nobody can take off.
+ * After room_close() the kernel refuses every call that gives, takes, moves or opens memory, or
+ * opens a file: a filter on top of the sandbox's, which nobody can take off.
  * So what was mapped stays where it is and as it is: memory cannot be given back to make room for
  * other, and code cannot be written on.
  */
@@ -27,5 +27,11 @@ void room_prepare(void);
  * @param slack bytes in one piece that malloc() shall have at hand
  */
 void room_close(size_t slack);
+
+/**
+ * Wipes the calling thread's stack below its caller: it grows without a call, so it is a place that
+ * nobody can close. To be called between two calls of the submission, so that nothing is kept there.
+ */
+void room_wipe_stack(void);
 
 #endif

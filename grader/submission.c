@@ -13,6 +13,7 @@
 #include "common/files.h"
 #include "grader/command.h"
 #include "grader/submission_steps.h"
+#include "grader/symbols.h"
 #include "kernels/base.h"
 
 enum { PATH = SUBMISSION_PATH, MOST_PROBES = 4, NAME = 200 };
@@ -44,6 +45,13 @@ static bool give_heap(const Submission *submission, const char *object, Built *b
                           "--redefine-sym malloc=rank_malloc --redefine-sym calloc=rank_calloc "
                           "--redefine-sym free=rank_free",
                           object, built);
+}
+
+/* Nothing of a hand-in runs before main(). */
+static bool take_out(const Submission *submission, const char *file, const char *object,
+                     Built *built) {
+    const char *options = symbols_taken_out(file);
+    return options == NULL || change_symbols(submission, options, object, built);
 }
 
 /* Whether code in an object calls a function of its own without its name, so that no other can take
@@ -130,7 +138,8 @@ static bool build_file(const Submission *submission, const json_t *hole, FILE *o
         if (!submission_compile(submission, name, source, define, object, built) ||
             (!submission->symbols_seen &&
              !submission_check_symbols(submission, name, object, built)) ||
-            !command_sha256(object, object_sum) || !give_heap(submission, object, built) ||
+            !command_sha256(object, object_sum) || !take_out(submission, name, object, built) ||
+            !give_heap(submission, object, built) ||
             (part && !put_part(submission, hole, source, object, objects, built))) {
             json_decref(sums);
             return false;

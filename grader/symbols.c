@@ -14,6 +14,12 @@
 
 #define HEX "0123456789abcdef"
 
+#define ANNOUNCED_GCC ".init_array.00099"
+#define ANNOUNCED_CLANG ".init_array.0"
+
+/* Code and constants that may stand in one object: the largest of the solutions has a tenth. */
+enum { MOST_CONSTANTS = 1 << 20 };
+
 /* A sentence, to be freed. */
 __attribute__((format(printf, 1, 2))) static char *say(const char *format, ...) {
     char *sentence = NULL;
@@ -121,7 +127,12 @@ static char *symbol_refused(const json_t *lab, const char *file, const char *sym
                    ? NULL
                    : not_available(lab, file, symbol);
     }
-    bool local = kind >= 'a' && kind <= 'z' && kind != 'i' && kind != 'u';
+    /* A function that is chosen (kind i) is chosen by code that runs before main(). */
+    if (kind == 'i') {
+        return say("%s: `%s` is chosen by code that runs before main(), which is not allowed", file,
+                   symbol);
+    }
+    bool local = kind >= 'a' && kind <= 'z' && kind != 'u';
     bool weak = kind == 'W' || kind == 'V' || kind == 'u';
     return local || asked_for(lab, symbol) ||
                    (weak && allowed(json_object_get(lab, "weak"), symbol))
@@ -157,6 +168,31 @@ static bool is_known(const char *section) {
         }
     }
     return false;
+}
+
+/* What may be written. A linker puts sections of one name together, and one that may be written
+   makes all of them so: elsewhere it would open what is not counted. */
+static bool may_be_written(const char *section) {
+    static const char *const written[] = {".data",  ".data.*",  ".bss",  ".bss.*",
+                                          ".tdata", ".tdata.*", ".tbss", ".tbss.*"};
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        if (fnmatch(written[i], section, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Each thread has its own, and ranks are not threads: all would share it. */
+static bool is_of_threads(const char *section) {
+    return strncmp(section, ".tdata", 6) == 0 || strncmp(section, ".tbss", 5) == 0;
+}
+
+/* What a compiler that announces loads and stores adds to an object of CUDA: one pointer to a
+   function that does nothing here. symbols_taken_out() takes it out again. */
+static bool announces(const char *file, const char *section, size_t bytes) {
+    return strstr(file, ".cu") != NULL && bytes == sizeof(void *) &&
+           (strcmp(section, ANNOUNCED_GCC) == 0 || strcmp(section, ANNOUNCED_CLANG) == 0);
 }
 
 /* Sections of code that runs before or after main(). */
@@ -206,23 +242,37 @@ static bool read_section(char *line, const char **name, size_t *size, const char
     return line[strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_, ")] == '\0';
 }
 
-/* Adds to `bytes` what a section takes in memory that is not in the file, or can be written, with
-   what the linker leaves free to align it. */
-static char *section_refused(const json_t *lab, const char *file, char *line, size_t *bytes) {
+/* What sections take in memory, with what the linker leaves free to align them. */
+typedef struct SectionBytes {
+    size_t data; /* not in the file, or can be written */
+    size_t all;  /* code and constants, too */
+} SectionBytes;
+
+/* Adds a section to `bytes`. */
+static char *section_refused(const json_t *lab, const char *file, char *line, SectionBytes *bytes) {
     const char *name, *flags;
     size_t size;
     if (!read_section(line, &name, &size, &flags)) {
         return unreadable(file);
     }
-    bool data = strstr(flags, "ALLOC") != NULL &&
-                (strstr(flags, "READONLY") == NULL || strstr(flags, "CONTENTS") == NULL);
-    bool runs = is_run(name), may_run = json_is_true(json_object_get(lab, "constructors"));
-    if (runs && !(may_run && is_known(name))) {
+    bool in_memory = strstr(flags, "ALLOC") != NULL;
+    bool written = in_memory && strstr(flags, "READONLY") == NULL;
+    if (announces(file, name, size)) {
+        return NULL;
+    }
+    if (is_run(name)) {
         return say("%s: code that runs before or after main() is not allowed", file);
     }
-    *bytes += data && !runs ? size : 0;
-    return is_known(name) ? NULL
-                          : say("%s: a section of its own, `%s`, is not allowed", file, name);
+    if (!is_known(name) || (written && !may_be_written(name))) {
+        return say("%s: a section of its own, `%s`, is not allowed", file, name);
+    }
+    if (is_of_threads(name) && json_is_true(json_object_get(lab, "ranks"))) {
+        return say("%s: no data of threads (_Thread_local, thread_local): ranks would share them",
+                   file);
+    }
+    bytes->data += written || (in_memory && strstr(flags, "CONTENTS") == NULL) ? size : 0;
+    bytes->all += in_memory ? size : 0;
+    return NULL;
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
@@ -239,7 +289,8 @@ static char *any_symbol_refused(const json_t *lab, const char *file, char *symbo
 /* Before the sections stand the file's name, which is ours, and the heads of the columns. */
 static char *any_section_refused(const json_t *lab, const char *file, char *sections) {
     char *rest = strstr(sections, "\nIdx Name"), *refused = NULL;
-    size_t bytes = 0, limit = (size_t)json_integer_value(json_object_get(lab, "static_bytes"));
+    SectionBytes bytes = {0};
+    size_t limit = (size_t)json_integer_value(json_object_get(lab, "static_bytes"));
     if (rest == NULL || (rest = strchr(rest + 1, '\n')) == NULL) {
         return unreadable(file);
     }
@@ -248,9 +299,22 @@ static char *any_section_refused(const json_t *lab, const char *file, char *sect
         bool end = rest == NULL && *line == '\0';
         refused = end ? NULL : section_refused(lab, file, line, &bytes);
     }
-    return refused != NULL || bytes <= limit
-               ? refused
-               : say("%s: %zu bytes of static data; at most %zu are allowed", file, bytes, limit);
+    if (refused == NULL && bytes.data > limit) {
+        refused =
+            say("%s: %zu bytes of static data; at most %zu are allowed: take a local variable",
+                file, bytes.data, limit);
+    }
+    if (refused == NULL && bytes.all > limit + MOST_CONSTANTS) {
+        refused = say("%s: %zu bytes of code and constants; at most %zu are allowed", file,
+                      bytes.all, limit + (size_t)MOST_CONSTANTS);
+    }
+    return refused;
+}
+
+const char *symbols_taken_out(const char *file) {
+    return strstr(file, ".cu") != NULL ? "--remove-section=" ANNOUNCED_GCC
+                                         " --remove-section=" ANNOUNCED_CLANG
+                                       : NULL;
 }
 
 char *symbols_refused(const json_t *lab, const char *file, char *symbols, char *sections) {

@@ -19,12 +19,20 @@
 /**
  * Says what is wrong with an object.
  *
- * @param lab      labs/NN_topic/lab.json: holes, uses, instead, weak, constructors, static_bytes
+ * @param lab      labs/NN_topic/lab.json: holes, uses, instead, weak, ranks, static_bytes
  * @param file     the source's name, for the message
  * @param symbols  what `nm -P` prints; is changed
  * @param sections what `objdump -hw` prints; is changed
  * @return a sentence for the student, to be freed; NULL if nothing is wrong
  */
 char *symbols_refused(const json_t *lab, const char *file, char *symbols, char *sections);
+
+/**
+ * What symbols_refused() lets pass and nothing needs, as options of objcopy; NULL for nothing. A
+ * compiler that announces the loads and stores of a kernel adds code that runs before main().
+ *
+ * @param file the source's name
+ */
+const char *symbols_taken_out(const char *file);
 
 #endif

@@ -7,14 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool ranks; /* whether the lab has some */
+
 /* The message about a list of symbols and one of sections; to be freed. */
 static char *said_of(const char *file, const char *symbols, const char *sections) {
-    json_t *lab = json_pack("{s:[{s:s, s:[s]}, {s:s, s:[s], s:b}, {s:s, s:[s], s:[s]}], s:[s], "
-                            "s:[s], s:{s:s}, s:i}",
-                            "holes", "file", "loop.c", "functions", "loop_step", "file", "cast.cu",
-                            "functions", "cast_gpu", "precisions", 1, "file", "loop_test.c",
-                            "functions", "test_clip", "uses", "loop_try", "uses", "exp*", "weak",
-                            "_ZN*", "instead", "malloc", "memory is given", "static_bytes", 4096);
+    json_t *lab =
+        json_pack("{s:[{s:s, s:[s]}, {s:s, s:[s], s:b}, {s:s, s:[s], s:[s]}], s:[s], "
+                  "s:[s], s:{s:s}, s:i, s:b}",
+                  "holes", "file", "loop.c", "functions", "loop_step", "file", "cast.cu",
+                  "functions", "cast_gpu", "precisions", 1, "file", "loop_test.c", "functions",
+                  "test_clip", "uses", "loop_try", "uses", "exp*", "weak", "_ZN*", "instead",
+                  "malloc", "memory is given", "static_bytes", 4096, "ranks", ranks);
     char *first = strdup(symbols), *second = NULL;
     cr_assert(asprintf(&second,
                        "\nloop.o:     file format elf64-x86-64\n\nSections:\n"
@@ -52,7 +55,7 @@ Test(symbols, what_a_compiler_makes_is_right) {
     is_right("loop_step T 0 10\nhelp t 0 b\nexpf U         \n_ZN3oneE W 0 5\n.LC0 r 0 \n", TEXT);
     is_right("", TEXT
              "  1 .bss          00001000  " PLACE "ALLOC\n"
-             "  2 .rodata.str1.1 00100000  " PLACE "CONTENTS, ALLOC, LOAD, READONLY, DATA\n"
+             "  2 .rodata.str1.1 00080000  " PLACE "CONTENTS, ALLOC, LOAD, READONLY, DATA\n"
              "  3 .debug_info   00100000  " PLACE "CONTENTS, RELOC, READONLY, DEBUGGING, OCTETS\n");
 }
 
@@ -69,7 +72,8 @@ Test(symbols, what_is_not_on_the_list_is_refused) {
     is_refused("exit w         \n", TEXT, "not available");
     is_refused("help T 0 10\n", TEXT, "make it static");
     is_refused("loop_other W 0 10\n", TEXT, "not one of the lab's");
-    is_refused("choose i 0 10\n", TEXT, "not one of the lab's");
+    is_refused("choose i 0 10\n", TEXT, "before main()");
+    is_refused("loop_step i 0 10\n", TEXT, "before main()");
     is_refused("shared C 8 8\n", TEXT, "not one of the lab's");
 }
 
@@ -129,6 +133,51 @@ Test(symbols, sections_of_their_own_are_refused) {
                "no compiler gives");
 }
 
+/* One pointer, which is taken out again. */
+Test(symbols, a_compiler_may_announce_loads) {
+    static const char *const names[] = {"00099", "0"};
+    for (int i = 0; i < 2; i++) {
+        char *section = NULL;
+        for (int pointers = 1; pointers <= 2; pointers++) {
+            cr_assert(asprintf(&section,
+                               "  0 .init_array.%s %08x  " PLACE
+                               "CONTENTS, ALLOC, LOAD, RELOC, DATA\n",
+                               names[i], 8 * pointers) > 0);
+            char *cuda = said_of("cast.cu", "", section), *plain = said_of("loop.c", "", section);
+            cr_expect((cuda == NULL) == (pointers == 1), "%s", cuda);
+            cr_expect(plain != NULL && strstr(plain, "before or after main") != NULL);
+            free(cuda);
+            free(plain);
+            free(section);
+        }
+        cr_expect_not_null(strstr(symbols_taken_out("cast.cu"), names[i]));
+    }
+    cr_expect_null(symbols_taken_out("loop.c"));
+}
+
+/* A linker would let all sections of that name be written. */
+Test(symbols, what_is_written_is_data) {
+    is_refused("", "  0 .rodata.x     00000001  " PLACE "CONTENTS, ALLOC, LOAD, DATA\n",
+               "of its own");
+    is_refused("", "  0 .text.x       00000001  " PLACE "CONTENTS, ALLOC, LOAD, CODE\n",
+               "of its own");
+    is_refused("", "  0 .note.x       00000001  " PLACE "CONTENTS, ALLOC, LOAD, DATA\n",
+               "of its own");
+    is_right("", "  0 .data.rel.ro  00000001  " PLACE "CONTENTS, ALLOC, LOAD, DATA\n");
+}
+
+/* All ranks would share it. */
+Test(symbols, ranks_have_no_data_of_threads) {
+    const char *data = "  0 .tbss.x       00000004  " PLACE "ALLOC, THREAD_LOCAL\n";
+    is_right("", data);
+    ranks = true;
+    is_refused("", data, "ranks would share them");
+    is_refused("",
+               "  0 .tdata        00000004  " PLACE "CONTENTS, ALLOC, LOAD, DATA, THREAD_LOCAL\n",
+               "ranks would share them");
+    ranks = false;
+}
+
 Test(symbols, all_that_can_be_written_is_counted) {
     is_refused("", "  0 .bss          00001001  " PLACE "ALLOC\n", "4097 bytes of static data");
     is_refused("", "  0 .rodata.x     00001001  " PLACE "ALLOC, READONLY\n", "4097 bytes");
@@ -136,6 +185,6 @@ Test(symbols, all_that_can_be_written_is_counted) {
                "  0 .bss          00000008  0000000000000000  0000000000000000  00000040  2**13  "
                "ALLOC\n",
                "8192 bytes of static data");
-    is_refused("", "  0 .text.x       00001001  " PLACE "CONTENTS, ALLOC, LOAD, CODE\n",
-               "4097 bytes");
+    is_refused("", "  0 .rodata.x     00102001  " PLACE "CONTENTS, ALLOC, LOAD, READONLY, DATA\n",
+               "bytes of code and constants");
 }

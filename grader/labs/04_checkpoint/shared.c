@@ -98,6 +98,7 @@ static void steps_tell_blocks(Model *model) {
 static void one_pass(const Wire *in, Wire *out, Model *model, int i, const StepsBy *by) {
     Batch batch = given_batch(in, i);
     double loss = by->forward(model, &batch);
+    room_wipe_stack();
     by->backward(model, *(const float *)wire_get(in, "share", WIRE_F32, NULL));
     memcpy((uint64_t *)wire_get(out, "loss", WIRE_U64, NULL) + i, &loss, sizeof loss);
     ((uint64_t *)wire_get(out, "stream", WIRE_U64, NULL))[i] = model->rng.offset;
