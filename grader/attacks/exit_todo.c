@@ -1,6 +1,6 @@
 /* Attack 1. Ends as a hole that is not filled does. */
 /* lab: 00_bytes/bytes.c  honest: params */
-/* state: not started */
+/* state: fail */
 /* then: params.c others.c */
 #include "common/lab00.h"
 

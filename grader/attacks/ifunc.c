@@ -1,6 +1,6 @@
 /* Attack 2. Runs before main(), while the program is being loaded, and ends it with success. */
 /* lab: 00_bytes/bytes.c  honest: none */
-/* state: crashed|build error */
+/* state: build error */
 /* then: others.c */
 #include "common/lab00.h"
 

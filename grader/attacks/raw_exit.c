@@ -1,6 +1,6 @@
 /* Attack 1 and 35. Ends the program with success, without the C library. */
 /* lab: 00_bytes/bytes.c  honest: params */
-/* state: crashed */
+/* state: fail */
 /* then: params.c others.c */
 #include "common/lab00.h"
 

@@ -1,7 +1,7 @@
 /* Attack 10. Makes the kit's own code writable, and has the function that reports a hole return
    instead: what comes behind it is nothing. */
 /* lab: 00_bytes/bytes.c  honest: params */
-/* state: crashed */
+/* state: fail */
 /* then: params.c others.c */
 #include "common/lab00.h"
 

@@ -1,6 +1,6 @@
 /* Attack 42. Sleeps for an hour, and lets everybody wait. */
 /* lab: 00_bytes/bytes.c  honest: params */
-/* state: timeout */
+/* state: fail */
 /* then: params.c others.c */
 #include "common/lab00.h"
 

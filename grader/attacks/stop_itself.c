@@ -1,6 +1,6 @@
 /* Attack 40. Stops itself, so that no processor time goes by. */
 /* lab: 00_bytes/bytes.c  honest: params */
-/* state: timeout */
+/* state: fail */
 /* then: params.c others.c */
 #include "common/lab00.h"
 
