@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "grader/labs/09_fusion/compare.h"
+#include "kernels/cost.h"
 
 static const char *const forward_out[] = {"sum", "out", "mean", "rstd"};
 static const char *const backward_out[] = {"dsum after", "dbranch after", "dweight after",
@@ -178,8 +179,24 @@ static void norm_planned(NormCalls *calls) {
     check_memory(calls->check, 0);
 }
 
-static bool norm_run(NormCalls *calls) {
-    return check_run(calls->check, calls->backward ? "norm_backward" : "norm_forward", RUN_SECONDS);
+/* The fewest bytes that all calls can move. */
+static double norm_bytes(const NormCalls *calls) {
+    double bytes = 0;
+    for (int i = 0; i < calls->count; i++) {
+        const NormCase *c = &calls->c[i];
+        double N = c->N, C = c->C, r = (double)precision_bytes((Precision)c->precision);
+        bytes += calls->backward ? residual_norm_backward_cost(N, C, c->in_place, r).bytes
+                                 : residual_norm_forward_cost(N, C, r).bytes;
+    }
+    return bytes;
+}
+
+/* The right numbers are the kit's, which come of a run of their own: how the work was shared is
+   asked before. */
+static bool norm_run(NormCalls *calls, ProfileShares shares) {
+    return check_run(calls->check, calls->backward ? "norm_backward" : "norm_forward",
+                     RUN_SECONDS) &&
+           profile_expect_shared(calls->check, norm_bytes(calls), shares);
 }
 
 /* The results against those of the kit. */
@@ -211,13 +228,13 @@ static bool norm_judge(NormCalls *calls) {
 bool norm_grade(NormCalls *calls) {
     norm_planned(calls);
     profile_want_once(calls->check);
-    return norm_run(calls) && norm_judge(calls);
+    return norm_run(calls, profile_any_kernel) && norm_judge(calls);
 }
 
 void norm_grade_clean(Check *check, bool backward) {
     NormCalls calls = norm_few(check, backward);
     norm_planned(&calls);
-    if (norm_run(&calls) && profile_expect_clean(check)) {
+    if (norm_run(&calls, profile_any_kernel) && profile_expect_clean(check)) {
         norm_judge(&calls);
     }
 }
@@ -229,7 +246,8 @@ void norm_grade_schedules(Check *check) {
     norm_planned(&calls);
     for (int s = 0; s < 3; s++) {
         check_environment(check, schedule[s]);
-        if (!norm_run(&calls) || !profile_expect_clean(check) || !norm_judge(&calls)) {
+        if (!norm_run(&calls, profile_any_kernel) || !profile_expect_clean(check) ||
+            !norm_judge(&calls)) {
             return;
         }
     }
@@ -256,7 +274,7 @@ void norm_grade_traffic(Check *check, bool backward) {
     }
     norm_planned(&calls);
     profile_want_once(check);
-    if (!norm_run(&calls)) {
+    if (!norm_run(&calls, profile_good_kernel)) {
         return;
     }
     const uint64_t *moved = check_got(check, "traffic", WIRE_U64);
