@@ -10,8 +10,8 @@ static struct {
     const Model *model;
     const Batch *batches;
     int count;
-    Ops ops;      /* as the model sees them */
-    Ops real_ops; /* what they are */
+    Ops ops[3];   /* as the device has them now */
+    Ops real_ops; /* what those of the model's precision are */
     void (*real_fill)(Device *device, void *data, int byte, size_t bytes);
     int events;
     uint64_t trace[TRACE_LENGTH];
@@ -97,12 +97,15 @@ void watch_model(Model *model, const Batch *batches, int count) {
     watch.model = model;
     watch.batches = batches;
     watch.count = count;
-    watch.real_ops = watch.ops = *model->ops;
     watch.real_fill = model->device->fill;
-    watch.ops.embedding_forward = see_embedding;
-    watch.ops.crossentropy_backward = see_crossentropy;
-    watch.ops.sumsq = see_sumsq;
-    watch.ops.scale = see_scale;
+    memcpy(watch.ops, model->device->ops, sizeof watch.ops);
+    Ops *ops = &watch.ops[model->config.precision];
+    watch.real_ops = *ops;
+    ops->embedding_forward = see_embedding;
+    ops->crossentropy_backward = see_crossentropy;
+    ops->sumsq = see_sumsq;
+    ops->scale = see_scale;
     model->device->fill = see_fill;
-    model->ops = &watch.ops;
+    model->device->ops = watch.ops; /* else a step could go by this table, unseen */
+    model->ops = ops;
 }
