@@ -76,11 +76,18 @@ size_t passes_input(const ModelConfig *config, int B, int T);
     segment of lab 04 fits into it. */
 void passes_set_budget(OffloadRun *run);
 
+/** A budget with room for one input more. A plain step does not fit into it. */
+void passes_set_wide_budget(OffloadRun *run);
+
 /** Runs the plain step, which is kept, then the submission. @return whether both finished */
 bool passes_both(OffloadRun *run);
 
 /** Losses, gradients, and places in the dropout stream, bit by bit. */
 bool passes_same_as_plain(const OffloadRun *run);
+
+/** As many bytes as all inputs have go out and come back, or more: a step that copies nothing has
+    the right bits, too. */
+bool passes_expect_all_moved(const OffloadRun *run);
 
 /** Every input goes out once and comes back once in each pass, and nothing else moves. */
 bool passes_expect_moved(const OffloadRun *run);
