@@ -62,19 +62,19 @@ static bool is_named(const char *symbol, const char *function, bool precisions) 
     return !precisions && symbol[length] == '\0';
 }
 
-/* Whether it is one of the functions that the lab asks for. */
-static bool asked_for(const json_t *lab, const char *symbol) {
+/* The file of the hole that a function fills; NULL: the lab does not ask for it. */
+static const char *home_of(const json_t *lab, const char *symbol) {
     const json_t *hole, *function;
     size_t i, j;
     json_array_foreach(json_object_get(lab, "holes"), i, hole) {
         bool precisions = json_is_true(json_object_get(hole, "precisions"));
         json_array_foreach(json_object_get(hole, "functions"), j, function) {
             if (is_named(symbol, json_string_value(function), precisions)) {
-                return true;
+                return json_string_value(json_object_get(hole, "file"));
             }
         }
     }
-    return false;
+    return NULL;
 }
 
 /* The patterns of what a file may call: those of its hole, or else those of the lab. */
@@ -122,8 +122,9 @@ static char *not_available(const json_t *lab, const char *file, const char *symb
 
 static char *symbol_refused(const json_t *lab, const char *file, const char *symbol, char kind) {
     bool undefined = kind == 'U' || kind == 'w' || kind == 'v';
+    const char *home = home_of(lab, symbol);
     if (undefined) {
-        return allowed(uses_of(lab, file), symbol) || asked_for(lab, symbol)
+        return allowed(uses_of(lab, file), symbol) || home != NULL
                    ? NULL
                    : not_available(lab, file, symbol);
     }
@@ -134,11 +135,17 @@ static char *symbol_refused(const json_t *lab, const char *file, const char *sym
     }
     bool local = kind >= 'a' && kind <= 'z' && kind != 'u';
     bool weak = kind == 'W' || kind == 'V' || kind == 'u';
-    return local || asked_for(lab, symbol) ||
-                   (weak && allowed(json_object_get(lab, "weak"), symbol))
+    if (local || (home == NULL && weak && allowed(json_object_get(lab, "weak"), symbol))) {
+        return NULL;
+    }
+    if (home == NULL) {
+        return say("%s: `%s` is not one of the lab's functions; make it static, or take it out",
+                   file, symbol);
+    }
+    /* In another file it would have that file's list of calls. */
+    return strcmp(home, file) == 0
                ? NULL
-               : say("%s: `%s` is not one of the lab's functions; make it static, or take it out",
-                     file, symbol);
+               : say("%s: `%s` belongs in %s: move it there", file, symbol, home);
 }
 
 /* A line of `nm -P`: name, kind, and where it is defined the value and perhaps the size. */

@@ -61,7 +61,7 @@ Test(symbols, what_a_compiler_makes_is_right) {
 
 /* A file that is compiled once for each precision defines each function three times. */
 Test(symbols, functions_of_the_precisions) {
-    is_right("cast_gpu_f32 T 0 10\ncast_gpu_bf16 U         \n", TEXT);
+    cr_expect_null(said_of("cast.cu", "cast_gpu_f32 T 0 10\ncast_gpu_bf16 U         \n", TEXT));
     is_refused("cast_gpu T 0 10\n", TEXT, "not one of the lab's");
     is_refused("cast_gpu_f64 T 0 10\n", TEXT, "not one of the lab's");
     is_refused("loop_step_f32 T 0 10\n", TEXT, "not one of the lab's");
@@ -95,6 +95,15 @@ Test(symbols, a_file_may_have_its_own_list) {
         cr_expect(text != NULL && strstr(text, "not available") != NULL, "%s", refused[i][0]);
         free(text);
     }
+}
+
+/* Else a function would have the list of calls of whichever file it stands in. */
+Test(symbols, a_function_stands_in_its_own_file) {
+    is_right("cast_gpu_f32 U         \ntest_clip U         \ntest_clip t 0 10\n", TEXT);
+    is_refused("test_clip T 0 10\n", TEXT, "loop.c: `test_clip` belongs in loop_test.c");
+    is_refused("test_clip W 0 10\n", TEXT, "`test_clip` belongs in loop_test.c");
+    is_refused("test_clip C 8 8\n", TEXT, "`test_clip` belongs in loop_test.c");
+    is_refused("cast_gpu_f16 T 0 10\n", TEXT, "`cast_gpu_f16` belongs in cast.cu");
 }
 
 Test(symbols, no_line_is_passed_over) {
