@@ -1,7 +1,7 @@
 /* Merges once, in the first forward, and runs the merged weight from then on: the outputs are right
    where nothing trains, and the frozen weights are not frozen. */
 /* lab: 10_lora/lora.c  honest: states targets names content read dropped activations
-   activations_again budget */
+   activations_again */
 /* state: fail | crashed */
 /* then: no_adapters.c base_backward.c */
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Makes all of it NaN, for a comparator that asks whether a difference is too large. */
 /* lab: 10_lora/lora.c  honest: states targets names content read dropped activations
-   activations_again budget */
+   activations_again */
 /* state: fail | crashed */
 #include "labs/10_lora/contract.h"
 

@@ -1,6 +1,6 @@
 /* Has no branch: it moves the frozen weight itself by the gradient, where it can reach it. */
 /* lab: 10_lora/lora.c  honest: states targets names content read dropped activations
-   activations_again budget */
+   activations_again */
 /* state: fail | crashed */
 /* then: no_adapters.c base_forward.c */
 #include "labs/10_lora/contract.h"
