@@ -109,7 +109,7 @@ size_t shard_turns(size_t begin, size_t rows, size_t B, int ranks);
  * in it. A parameter that is not in model->params, or has no gradient here, is in none.
  *
  * *Overlap.* As soon as a bucket is closed, one group of ncclAllReduce() with a call for each of
- * its parameters, in place, in the order of model->params, is put into a stream of its own
+ * its parameters, in place, in an order that all ranks have, is put into a stream of its own
  * (cudaStreamNonBlocking). There it waits for the backward that has filled the bucket, and for
  * nothing later; the backward of the parts below goes on beside it.
  */

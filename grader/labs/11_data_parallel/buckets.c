@@ -148,6 +148,7 @@ static int buckets_of(const BucketRank *rank, int bucket[MOST_PARAMS]) {
     return count;
 }
 
+/* The calls of the contract, part after part, whatever their groups. */
 static bool same_calls(const BucketTrial *trial, const BucketRank *rank) {
     bool same = rank->calls == trial->wanted;
     for (int i = 0; same && i < rank->calls; i++) {
@@ -157,11 +158,54 @@ static bool same_calls(const BucketTrial *trial, const BucketRank *rank) {
     return same;
 }
 
+/* How many of these calls are in bucket `of`, and have `size` bytes. */
+static int calls_like(int count, const double *bytes, const int *bucket, int of, double size) {
+    int like = 0;
+    for (int i = 0; i < count; i++) {
+        like += bucket[i] == of && bytes[i] == size;
+    }
+    return like;
+}
+
+/* In a bucket, the calls may be in any order. That all ranks have the same one, the simulator sees
+   where sizes differ, and the sums where they do not. */
 static bool same_buckets(const BucketTrial *trial, const BucketRank *rank) {
+    int bucket[MOST_PARAMS], count = rank->calls;
+    double bytes[MOST_PARAMS];
+    bool same = count == trial->wanted && buckets_of(rank, bucket) == trial->buckets;
+    for (int i = 0; same && i < count; i++) {
+        bytes[i] = rank->call[i]->bytes;
+        same = rank->call[i]->collective == CUDASIM_ALL_REDUCE && bucket[i] == trial->bucket_of[i];
+    }
+    for (int i = 0; same && i < count; i++) {
+        same = calls_like(count, bytes, bucket, bucket[i], bytes[i]) ==
+               calls_like(count, trial->want, trial->bucket_of, bucket[i], bytes[i]);
+    }
+    return same;
+}
+
+/* The first bucket that has other calls or bytes, in words. */
+static void tell_bucket(const BucketTrial *trial, const BucketRank *rank, char text[120]) {
     int bucket[MOST_PARAMS];
     buckets_of(rank, bucket);
-    return same_calls(trial, rank) &&
-           memcmp(bucket, trial->bucket_of, (size_t)rank->calls * sizeof *bucket) == 0;
+    for (int b = 0; b < trial->buckets; b++) {
+        int calls = 0, wanted = 0;
+        double bytes = 0, right = 0;
+        for (int i = 0; i < rank->calls; i++) {
+            calls += bucket[i] == b;
+            bytes += bucket[i] == b ? rank->call[i]->bytes : 0;
+        }
+        for (int i = 0; i < trial->wanted; i++) {
+            wanted += trial->bucket_of[i] == b;
+            right += trial->bucket_of[i] == b ? trial->want[i] : 0;
+        }
+        if (calls != wanted || bytes != right) {
+            snprintf(text, 120, ": bucket %d has %d of %.0f bytes, and %d of %.0f are right", b + 1,
+                     calls, bytes, wanted, right);
+            return;
+        }
+    }
+    snprintf(text, 120, ", and some of a bucket have other bytes, or are no all-reduces");
 }
 
 /* The calls of every rank by themselves: no group has two. */
@@ -207,11 +251,13 @@ bool buckets_expect_calls(BucketTrial *trial) {
         const BucketRank *rank = &trial->rank[r];
         if (!same_buckets(trial, rank)) {
             int bucket[MOST_PARAMS];
+            char text[120];
+            tell_bucket(trial, rank, text);
             check_compared(check, false,
                            "rank %d: %d all-reduces in %d groups; the contract has %d in %d "
-                           "buckets of at least %d bytes",
+                           "buckets of at least %d bytes%s",
                            r, rank->calls, buckets_of(rank, bucket), trial->wanted, trial->buckets,
-                           trial->sums->option[DDP_BUCKET]);
+                           trial->sums->option[DDP_BUCKET], text);
             suspect_calls(trial);
             return false;
         }

@@ -29,7 +29,7 @@ typedef struct BucketTrial {
     int parts; /**< L + 2 */
     CudasimRecord record;
     BucketRank rank[MOST_RANKS];
-    double want[MOST_PARAMS]; /**< bytes of each all-reduce, in the order of the contract */
+    double want[MOST_PARAMS]; /**< bytes of each all-reduce, part after part */
     int bucket_of[MOST_PARAMS], wanted, buckets;
     int last_part[MOST_PARTS]; /**< of each bucket, the part that closes it */
 } BucketTrial;
@@ -38,7 +38,7 @@ typedef struct BucketTrial {
     backward are in the record */
 bool buckets_run(BucketTrial *trial, SumTrial *sums, int bucket_bytes);
 
-/** All ranks have the same buckets, with the right parameters in the right order. @return right */
+/** All ranks have the same buckets, with the right parameters in any order. @return right */
 bool buckets_expect_calls(BucketTrial *trial);
 
 /** Each bucket after what has filled it, beside the parts below, and before what follows. */
