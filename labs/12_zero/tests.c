@@ -44,8 +44,9 @@ static void expect_stage(Check *check, int stage, int ranks, int micros) {
     }
 }
 
+/* From stage 2 on in half: gradients are floats, and weights are not. */
 static void expect_budget(Check *check, int stage, int ranks) {
-    ZeroRun *run = zero_run(check, stage, ranks, 1, F32);
+    ZeroRun *run = zero_run(check, stage, ranks, 1, stage > 1 ? BF16 : F32);
     zero_set_budget(run);
     if (zero_start(run) && zero_expect_steps(run)) {
         zero_expect_states(run);
@@ -128,19 +129,31 @@ GRADED(12_zero, overflow, "task 3: in half, where a gradient of one rank overflo
     }
 }
 
+/* A loss scale that is no scaler's. */
+GRADED(12_zero, overflow_bf16, "task 3: in bf16, whose loss scale stays as it is") {
+    ZeroRun *run = zero_run(check, 1, 3, 1, BF16);
+    check_after(check, "parts pieces stage1 norm overflow");
+    run->option[ZERO_SCALED] = true;
+    run->option[ZERO_SPOILED] = 1 + check_int(check, 0, 2);
+    run->option[ZERO_SPOILED_PARAM] = check_int(check, 0, params_count(&run->given.config) - 1);
+    if (zero_start(run)) {
+        zero_expect_steps(run);
+    }
+}
+
 /* ---- task 6 ---------------------------------------------------------------------------------- */
 
 GRADED(12_zero, prefetch, "task 6: the next unit on its way, and the same bits") {
     ZeroRun *run = zero_run(check, 3, 3, 2, F32);
     check_after(check, "parts pieces stage1 stage2 stage2_window stage3 stage3_twice");
-    run->option[ZERO_PREFETCH] = true;
+    run->option[ZERO_PREFETCH] = run->option[ZERO_AGAIN] = true;
     if (zero_start(run) && zero_expect_steps(run)) {
         zero_expect_calls(run);
     }
 }
 
 GRADED(12_zero, prefetch_bytes, "task 6: in memory that has room for two gathered blocks") {
-    ZeroRun *run = zero_run(check, 3, check_int(check, 3, 4), 1, F32);
+    ZeroRun *run = zero_run(check, 3, check_int(check, 3, 4), 1, BF16);
     check_after(check, "parts pieces stage1_bytes stage2_bytes stage3_bytes");
     run->option[ZERO_PREFETCH] = 2;
     zero_set_budget(run);

@@ -58,9 +58,17 @@ static void tell_part(const ZeroRank *rank, size_t end) {
     }
 }
 
+static bool is_block(const ZeroRank *rank, int layer) {
+    return layer >= 0 && layer < rank->model->config.L;
+}
+
 static void enter(void *context, int layer, bool backward) {
     ZeroRank *rank = context;
     ranks_forget(rank->run);
+    if (rank->run->option[ZERO_AGAIN] && backward && is_block(rank, layer)) {
+        zero_enter(rank->zero, layer, false);
+        zero_leave(rank->zero, layer, false);
+    }
     zero_enter(rank->zero, layer, backward);
     size_t weights = memory_lane_now(rank->zero->weights) +
                      memory_lane_now(memory_lane(rank->run->memory, "weights ahead"));
@@ -91,7 +99,7 @@ static void open_rank(ZeroRank *rank, RankRun *run) {
     AdamW adamw;
     ModelPart part = model_whole(&config);
     part.weights = part.grads = false;
-    *rank = (ZeroRank){.run = run, .mixed = shared_mixed()};
+    *rank = (ZeroRank){.run = run, .mixed = shared_mixed(config.precision)};
     rank->trainer = shared_settings(run, &adamw);
     rank->model = model_new_part(&config, &part, run->memory, seed);
     rank->zero = zero_open(rank->model, run->option[ZERO_STAGE], run->comm, NULL);

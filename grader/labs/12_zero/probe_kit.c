@@ -34,7 +34,7 @@ static float *floats(size_t n) {
 static void open_alone(Alone *alone, RankRun *run, ZeroMistake mistake) {
     ModelConfig config = probe_config(run->in);
     AdamW adamw;
-    *alone = (Alone){.run = run, .mistake = mistake, .mixed = shared_mixed()};
+    *alone = (Alone){.run = run, .mistake = mistake, .mixed = shared_mixed(config.precision)};
     alone->trainer = shared_settings(run, &adamw);
     alone->model = model_new(&config, run->memory, 1);
     alone->single = model_new(&config, run->memory, 1);
@@ -228,6 +228,19 @@ static void leave_sum(Alone *alone, int owner, size_t at) {
     alone->local[owner][at] = alone->sum[at];
 }
 
+static void follow_scale(Mixed *mixed, bool skipped) {
+    Scaler *scaler = &mixed->scaler;
+    if (!mixed->dynamic) {
+        return;
+    }
+    scaler->good_steps = skipped ? 0 : scaler->good_steps + 1;
+    scaler->scale *= skipped ? scaler->backoff : 1;
+    if (scaler->good_steps == scaler->interval) {
+        scaler->scale *= scaler->growth;
+        scaler->good_steps = 0;
+    }
+}
+
 static StepReport update_once(Alone *alone) {
     Trainer *trainer = &alone->trainer;
     StepReport report = {.learning_rate = schedule_rate(&trainer->schedule)};
@@ -249,7 +262,7 @@ static StepReport update_once(Alone *alone) {
     if (!makes(alone, MISTAKE_NOT_ZEROED) || alone->run->option[ZERO_STAGE] == 1) {
         memset(alone->sum, 0, alone->P * sizeof(float));
     }
-    alone->mixed.scaler.scale *= report.skipped ? 0.5f : 1;
+    follow_scale(&alone->mixed, report.skipped);
     return report;
 }
 

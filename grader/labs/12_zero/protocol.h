@@ -16,11 +16,13 @@ enum {
     ZERO_STAGE = RANKS_OWN, /**< 1, 2 or 3 */
     ZERO_STEPS,             /**< updates */
     ZERO_MICROS,            /**< micro-batches of an update on each rank */
-    ZERO_SCALED,            /**< weights in half: the loss has a scaler (lab 05) */
+    ZERO_SCALED,            /**< weights in half: the loss is scaled (lab 05), in f16 by a scaler */
     ZERO_SPOILED,           /**< rank + 1 that has one infinite gradient; 0 for none */
     ZERO_SPOILED_PARAM,     /**< of which parameter, its first number */
     ZERO_PREFETCH,          /**< the next unit is gathered while a part runs; 2: before the first
                                  one, a unit is sent for that nobody needs */
+    ZERO_AGAIN,             /**< a block comes and goes once more before its backward, as one that
+                                 runs again does (lab 04) */
     ZERO_TEXT,              /**< for "texts": numbers of a prompt; "counts" says how many to draw */
 };
 

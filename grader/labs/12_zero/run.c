@@ -335,17 +335,39 @@ static const uint64_t *report_of(const ZeroRun *run, int s, int r) {
     return reports + (size_t)r * columns + (size_t)(s * REPORTED);
 }
 
+static const char *skip_reason(const ZeroRun *run, int s) {
+    if (run->reports[s * REPORTED + REPORTED_SKIPPED]) {
+        return "where a gradient of any rank is not finite, none of them updates";
+    }
+    return s > 0 && run->reports[(s - 1) * REPORTED + REPORTED_SKIPPED]
+               ? "its gradients are finite, and those of the step before, which all skip, are set "
+                 "to zero, too"
+               : "the gradients of all ranks are finite";
+}
+
 static bool expect_skip(const ZeroRun *run, int s, int r) {
     const uint64_t *got = report_of(run, s, r), *right = run->reports + s * REPORTED;
     if (got[REPORTED_SKIPPED] == right[REPORTED_SKIPPED]) {
         return true;
     }
     check_fail(run->check,
-               "step %d: rank %d has %s the update, and all ranks must %s: where a gradient of any "
-               "rank is not finite, none of them updates",
-               s, r, got[REPORTED_SKIPPED] ? "skipped" : "made",
-               right[REPORTED_SKIPPED] ? "skip it" : "make it");
+               "step %d: rank %d has %s the update, and all ranks must %s: %s", s, r,
+               got[REPORTED_SKIPPED] ? "skipped" : "made",
+               right[REPORTED_SKIPPED] ? "skip it" : "make it", skip_reason(run, s));
     return false;
+}
+
+/* Before the weights, which a wrong rate makes wrong. */
+static bool expect_rate(const ZeroRun *run, int s, int r) {
+    const uint64_t *got = report_of(run, s, r), *right = run->reports + s * REPORTED;
+    if (!same_double(got[REPORTED_RATE], right[REPORTED_RATE])) {
+        check_fail(run->check,
+                   "step %d: rank %d has a rate of %.9g, the schedule says %.9g; the caller ticks "
+                   "it, once for each update",
+                   s, r, as_double(got[REPORTED_RATE]), as_double(right[REPORTED_RATE]));
+        return false;
+    }
+    return true;
 }
 
 static bool expect_report(const ZeroRun *run, int s, int r) {
@@ -357,9 +379,6 @@ static bool expect_report(const ZeroRun *run, int s, int r) {
                    "order of the flat index: unit after unit, in each rank after rank",
                    s, r, as_double(got[REPORTED_NORM]), as_double(right[REPORTED_NORM]),
                    TENSOR_BLOCK);
-    } else if (!same_double(got[REPORTED_RATE], right[REPORTED_RATE])) {
-        check_fail(run->check, "step %d: rank %d has a rate of %.9g, the schedule says %.9g", s, r,
-                   as_double(got[REPORTED_RATE]), as_double(right[REPORTED_RATE]));
     } else if (run->option[ZERO_SCALED] &&
                !same_double(got[REPORTED_SCALE], right[REPORTED_SCALE])) {
         check_fail(run->check, "step %d: rank %d goes on with a loss scale of %g, %g is right", s,
@@ -382,8 +401,8 @@ static bool all_ranks(const ZeroRun *run, int s, bool (*expect)(const ZeroRun *r
 
 bool zero_expect_steps(ZeroRun *run) {
     for (int s = 0; s < run->option[ZERO_STEPS]; s++) {
-        if (!all_ranks(run, s, expect_skip) || !expect_zero_weights(run, s) ||
-            !all_ranks(run, s, expect_report)) {
+        if (!all_ranks(run, s, expect_skip) || !all_ranks(run, s, expect_rate) ||
+            !expect_zero_weights(run, s) || !all_ranks(run, s, expect_report)) {
             return false;
         }
     }

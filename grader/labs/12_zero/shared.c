@@ -21,11 +21,12 @@ Trainer shared_settings(const RankRun *run, AdamW *adamw) {
                                   .max_steps = schedule[2]}};
 }
 
-/* As scaler_init() has it, but for the scale: so an overflow is one that is planted. */
-Mixed shared_mixed(void) {
+/* As scaler_init() has it, but for the scale, so that an overflow is one that is planted, and for
+   the interval, so that the scale grows. */
+Mixed shared_mixed(Precision precision) {
     return (Mixed){
-        .dynamic = true,
-        .scaler = {.scale = 1024, .growth = 2, .backoff = 0.5f, .floor = 1, .interval = 2000}};
+        .dynamic = precision == F16,
+        .scaler = {.scale = 1024, .growth = 2, .backoff = 0.5f, .floor = 1, .interval = 2}};
 }
 
 Batch shared_batch(const RankRun *run, int s, int k, int rank) {

@@ -11,8 +11,8 @@
 /** AdamW, schedule and clipping as given; model and optimizer are not set. */
 Trainer shared_settings(const RankRun *run, AdamW *adamw);
 
-/** The scaler of a run in half. */
-Mixed shared_mixed(void);
+/** How the loss is scaled: with weights in f16 by a scaler. */
+Mixed shared_mixed(Precision precision);
 
 /** Micro-batch k of step s of a rank. */
 Batch shared_batch(const RankRun *run, int s, int k, int rank);
