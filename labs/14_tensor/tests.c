@@ -21,6 +21,7 @@ static const char *rows_label(size_t i, char *text) {
 GRADED(14_tensor, vocab, "task 1: the rows of the embedding that a rank has") {
     int32_t asked[ROWS_ASKED][3];
     uint64_t want[2 * ROWS_ASKED], last[2 * ROWS_ASKED], up[2 * ROWS_ASKED], down[2 * ROWS_ASKED];
+    uint64_t chunk[2 * ROWS_ASKED];
     for (int i = 0; i < ROWS_ASKED; i++) {
         int R = check_int(check, 2, 9), V = R * check_int(check, 30, 7000), first, count;
         V += i % 3 == 0 ? 0 : check_int(check, 1, R - 1);
@@ -35,8 +36,9 @@ GRADED(14_tensor, vocab, "task 1: the rows of the embedding that a rank has") {
         down[2 * i] = last[2 * i] = k * less;
         down[2 * i + 1] = less;
         last[2 * i + 1] = rank == R - 1 ? (uint64_t)V - k * less : less;
-        up[2 * i] = k * more;
+        up[2 * i] = chunk[2 * i] = k * more;
         up[2 * i + 1] = more;
+        chunk[2 * i + 1] = rank == R - 1 ? (uint64_t)V - k * more : more;
     }
     ExactSuspect suspects[] = {
         {"the rows that are left over belong to nobody", down},
@@ -44,12 +46,15 @@ GRADED(14_tensor, vocab, "task 1: the rows of the embedding that a rank has") {
         {"every rank has as many rows as the largest: beyond V there are none, and padding is not "
          "part of a softmax",
          up},
+        {"cut as torch.chunk cuts: the last rank gets what the others leave, and sizes differ by at "
+         "most one",
+         chunk},
         {NULL, NULL},
         {NULL, NULL}};
     const Term term = TERM_ROWS;
     uint64_t others[TERM_MOST][2 * ROWS_ASKED];
     char text[TERM_MOST][TERM_TEXT];
-    for (int k = 0, at = 3; k < term.count; k++) {
+    for (int k = 0, at = 4; k < term.count; k++) {
         for (int i = 0; i < ROWS_ASKED; i++) {
             int first, count;
             judge_rows_by((RowsRule)k, asked[i][0], asked[i][1], asked[i][2], &first, &count);
@@ -64,7 +69,7 @@ GRADED(14_tensor, vocab, "task 1: the rows of the embedding that a rank has") {
     check_want(check, "rows", WIRE_U64, 2 * (size_t)ROWS_ASKED);
     if (check_run(check, "vocab", SECONDS)) {
         check_equal_of(check, "rows", rows_label, want, 2 * (size_t)ROWS_ASKED, suspects,
-                       3 + term.count - 1);
+                       4 + term.count - 1);
     }
 }
 
@@ -78,14 +83,7 @@ GRADED(14_tensor, join, "task 1: and back into the whole") {
 
 /* ---- task 2 ---------------------------------------------------------------------------------- */
 
-static LinearId any_column(Check *check) {
-    return check_int(check, 0, 1) ? LINEAR_FC : LINEAR_QKV;
-}
-
-static LinearId any_row(Check *check) {
-    return check_int(check, 0, 1) ? LINEAR_FCPROJ : LINEAR_PROJ;
-}
-
+/* Of each layer some check runs backward, whatever is drawn. */
 GRADED(14_tensor, column_qkv, "task 2: queries, keys and values of a rank's heads") {
     layers_judge(check, LINEAR_QKV, F32, false, check_on_gpu());
 }
@@ -95,30 +93,28 @@ GRADED(14_tensor, column_fc, "task 2: columns of the MLP, whose bias GELU adds")
 }
 
 GRADED(14_tensor, row, "task 2: the parts of a row layer make the whole, the bias counts once") {
-    layers_judge(check, any_row(check), F32, false, check_on_gpu());
+    layers_judge(check, LINEAR_FCPROJ, F32, false, check_on_gpu());
 }
 
 GRADED(14_tensor, column_backward, "task 2: the gradient of a column layer's input is whole") {
     check_after(check, "column_qkv column_fc");
-    layers_judge(check, any_column(check), F32, true, check_on_gpu());
+    layers_judge(check, LINEAR_FC, F32, true, check_on_gpu());
 }
 
 GRADED(14_tensor, row_backward, "task 2: the bias of a row layer has its gradient on each rank") {
     check_after(check, "row");
-    layers_judge(check, any_row(check), F32, true, check_on_gpu());
+    layers_judge(check, LINEAR_PROJ, F32, true, check_on_gpu());
 }
 
 GRADED(14_tensor, half, "task 2: the same in half precision") {
     Precision precision = check_int(check, 0, 1) ? F16 : BF16;
-    LinearId id = (LinearId)check_int(check, 0, BLOCK_LINEARS - 1);
     check_after(check, "column_qkv column_fc row column_backward row_backward");
-    layers_judge(check, id, precision, true, false);
+    layers_judge(check, LINEAR_FCPROJ, precision, true, false);
 }
 
 GRADED(14_tensor, on_the_gpu, "task 2: the same on simulated GPUs") {
-    LinearId id = (LinearId)check_int(check, 0, BLOCK_LINEARS - 1);
     check_after(check, "column_qkv column_fc row column_backward row_backward");
-    layers_judge(check, id, F32, true, true);
+    layers_judge(check, LINEAR_QKV, F32, true, true);
 }
 
 /* ---- task 3 ---------------------------------------------------------------------------------- */
@@ -133,14 +129,15 @@ GRADED(14_tensor, overflow, "task 3: an overflow of one rank is one of all") {
 
 /* ---- task 4 ---------------------------------------------------------------------------------- */
 
+/* In half: the sum is of stored numbers. */
 GRADED(14_tensor, embed, "task 4: tokens of all ranks' rows, the position once") {
     check_after(check, "vocab");
-    heads_judge_embed(check, false);
+    heads_judge_embed(check, false, check_int(check, 0, 1) ? F16 : BF16);
 }
 
 GRADED(14_tensor, embed_backward, "task 4: the gradients of a rank's rows, and of the positions") {
     check_after(check, "vocab embed");
-    heads_judge_embed(check, true);
+    heads_judge_embed(check, true, F32);
 }
 
 GRADED(14_tensor, loss, "task 4: the loss over a vocabulary that the ranks do not divide") {

@@ -16,6 +16,7 @@ static Ranked draw_ranked(Check *check, Precision precision) {
     Ranked ranked = ranked_new(check, config, R);
     ranked.given.batches = 1;
     ranked.given.batch[0] = batch_ragged(check, config.V, 3, 7, 2);
+    ranked_plant_ends(&ranked, &ranked.given.batch[0]);
     return ranked;
 }
 
@@ -122,12 +123,12 @@ static void expect_embed(Ranked *ranked, const char *what, int at, const double 
                                    : embedded(ranked, (EmbedMistake)m, rank)};
         }
         check_close(ranked->check, rank_name(name, what, rank, "window", 0), want, n,
-                    tolerance_of_model(F32), suspects, count);
+                    tolerance_of_model(ranked->given.config.precision), suspects, count);
     }
 }
 
-void heads_judge_embed(Check *check, bool backward) {
-    Ranked ranked = draw_ranked(check, F32);
+void heads_judge_embed(Check *check, bool backward, Precision precision) {
+    Ranked ranked = draw_ranked(check, precision);
     const Batch *batch = &ranked.given.batch[0];
     size_t n = (size_t)(batch->B * batch->T * ranked.given.config.C);
     double *dout = ranked_normal(&ranked, n, 0.3);

@@ -8,8 +8,8 @@
 
 #include "grader/labs/14_tensor/ranked.h"
 
-/** Judges the embedding, or its backward. */
-void heads_judge_embed(Check *check, bool backward);
+/** Judges the embedding in a precision, or its backward. */
+void heads_judge_embed(Check *check, bool backward, Precision precision);
 
 /** Judges losses, or with backward their gradients; logits of some hundreds with `large`. */
 void heads_judge_loss(Check *check, bool backward, bool large, Precision precision);

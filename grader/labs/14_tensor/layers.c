@@ -5,6 +5,7 @@
 typedef enum SliceMistake {
     SLICE_RIGHT,
     BIAS_OF_EACH,
+    BIAS_TWICE,
     NO_BIAS,
     BIAS_OF_GELU,
     OUT_IN_PARTS,
@@ -24,6 +25,7 @@ typedef enum SliceMistake {
 
 static const char *const slice_sentence[SLICE_MISTAKES] = {
     [BIAS_OF_EACH] = "the bias is added by each rank: in the sum it counts R times",
+    [BIAS_TWICE] = "the bias is added by two ranks: in the sum it counts twice",
     [NO_BIAS] = "the bias is missing",
     [BIAS_OF_GELU] = "the bias of LINEAR_FC is added here, and GELU adds it once more",
     [OUT_IN_PARTS] = "each rank goes on with its own part: forward of a row layer ends with an "
@@ -141,6 +143,7 @@ static double *out_of(const SliceJob *job, SliceMistake mistake, int rank) {
     double factor = mistake == NO_BIAS                        ? -1
                     : mistake == BIAS_OF_EACH && !job->column ? R - 1
                     : mistake == BIAS_OF_GELU                 ? 1
+                    : mistake == BIAS_TWICE && !job->column   ? 1
                                                               : 0;
     if (job->id == LINEAR_FC && mistake == NO_BIAS) {
         factor = 0;
@@ -232,6 +235,8 @@ static bool slice_can_be(const SliceJob *job, SliceMistake mistake) {
     case DBIAS_SUMMED:
     case DBIAS_SHARED:
         return !job->column;
+    case BIAS_TWICE:
+        return !job->column && job->ranked.R > 2;
     case NO_BIAS:
         return job->id != LINEAR_FC;
     case BIAS_OF_GELU:

@@ -118,6 +118,26 @@ static bool expect_norms(const Ranked *ranked) {
     return good;
 }
 
+/* What both say of their calls. */
+static bool expect_one_float(const Ranked *ranked, const char *function, int times) {
+    RankCalls calls;
+    if (!ranks_take_calls(ranked->check, &calls)) {
+        return false;
+    }
+    double each = 2.0 * sizeof(float) * (ranked->R - 1) / ranked->R;
+    for (int rank = 0; rank < ranked->R; rank++) {
+        int made = ranks_called(&calls, rank, NULL);
+        double sent = ranks_sent(&calls, rank);
+        if (!check_compared(ranked->check, made == times && fabs(sent - times * each) <= times,
+                            "rank %d: %d of %s make %d calls of NCCL and send %.0f bytes: each "
+                            "makes one all-reduce of one float",
+                            rank, times, function, made, sent)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void numbers_judge_norm(Check *check) {
     Ranked ranked = draw_small(check);
     ranked_give(&ranked, 0);
@@ -141,6 +161,7 @@ void numbers_judge_norm(Check *check) {
                        "rank %d has another norm than rank 0, %.9g and %.9g: the bits are the same",
                        rank, (double)*norm, (double)*first);
     }
+    expect_one_float(&ranked, "slice_norm()", 1);
 }
 
 /* ---- overflow -------------------------------------------------------------------------------- */
@@ -187,6 +208,7 @@ void numbers_judge_overflow(Check *check) {
                            "all gradients are finite, and those of rank %d have changed", rank);
         }
     }
+    expect_one_float(&ranked, "slice_share_overflow()", OVERFLOWS);
 }
 
 /* ---- formulas -------------------------------------------------------------------------------- */

@@ -97,6 +97,24 @@ Ranked ranked_new(Check *check, ModelConfig config, int R) {
     return ranked;
 }
 
+void ranked_plant_ends(const Ranked *ranked, Batch *batch) {
+    size_t n = (size_t)(batch->B * batch->T);
+    int32_t *tokens = (int32_t *)check_doubles(ranked->check, n), *targets = tokens + n;
+    memcpy(tokens, batch->tokens, n * sizeof *tokens);
+    memcpy(targets, batch->targets, n * sizeof *targets);
+    CHECK(batch->valid >= 2 * ranked->R, "%d targets for %d ranks", batch->valid, ranked->R);
+    for (int i = 0, at = 0; i < 2 * ranked->R; i++, at++) {
+        int first, count;
+        judge_rows(ranked->given.config.V, ranked->R, i / 2, &first, &count);
+        while (targets[at] == IGNORE_INDEX) {
+            at++;
+        }
+        tokens[at] = targets[at] = i % 2 ? first + count - 1 : first;
+    }
+    batch->tokens = tokens;
+    batch->targets = targets;
+}
+
 double *ranked_part(const Ranked *ranked, const double *whole, int at, int rank, size_t *count) {
     const ModelConfig *config = &ranked->given.config;
     *count = judge_count(config, at, ranked->R, rank);

@@ -18,6 +18,7 @@ static Ranked whole_draw(Check *check, int R, int L, Attention attention, int ba
     ranked.given.batches = batches;
     for (int i = 0; i < batches; i++) {
         ranked.given.batch[i] = batch_ragged(check, config.V, 2 + i % 2, 7 + i, 2);
+        ranked_plant_ends(&ranked, &ranked.given.batch[i]);
     }
     return ranked;
 }
