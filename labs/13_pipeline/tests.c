@@ -205,15 +205,19 @@ GRADED(13_pipeline, one_stage, "task 3: a pipeline of one: micro-batches one aft
 }
 
 GRADED(13_pipeline, stages, "task 4: stages, all forwards first: the bits of one device") {
-    StagesRun *run = stages_new(check, PIPE_GPIPE, check_int(check, 2, 3), 4, 2);
+    int micros = check_int(check, 17, 20); /* all of them in flight */
+    StagesRun *run = stages_new(check, PIPE_GPIPE, check_int(check, 2, 3), micros, 2);
     check_after(check, "one_stage");
     if (stages_run(run) && stages_same_bits(run)) {
         stages_expect_nothing_left(run);
     }
 }
 
+/* In half, as the numbers are stored. */
 GRADED(13_pipeline, messages, "task 4: what stages send, and how often") {
     StagesRun *run = stages_new(check, PIPE_GPIPE, 3, 3, 1);
+    run->given.config.precision = check_int(check, 0, 1) ? F16 : BF16;
+    given_random_weights(&run->given);
     check_after(check, "stages");
     if (stages_run(run)) {
         stages_expect_messages(run);
@@ -301,21 +305,25 @@ GRADED(13_pipeline, norm, "task 5: the norm of the whole model, the same on ever
     }
 }
 
-GRADED(13_pipeline, alone, "task 5: one stage has both halves already") {
+GRADED(13_pipeline, alone, "task 5: one stage has both halves already, and the loss") {
     StagesRun *run = stages_new(check, PIPE_1F1B, 1, 2, 1);
     run->option[PIPES_TIE] = TIE_NORM;
-    check_after(check, "one_stage tied norm");
-    if (stages_run(run) && stages_expect_gradients(run)) {
-        stages_expect_norms(run);
+    run->option[PIPES_EVALUATE] = 1;
+    check_after(check, "one_stage evaluate tied norm");
+    if (stages_run(run) && stages_expect_gradients(run) && stages_expect_norms(run)) {
+        stages_expect_eval(run);
     }
 }
 
 /* ---- task 6 ---------------------------------------------------------------------------------- */
 
-/* Shapes that nothing divides, each with a stage of a pipeline. */
+enum { PLANS_ASKED = 19 };
+
+/* Shapes that nothing divides, each with a stage of a pipeline; the last is GPT-2 XL, whose bytes
+   no int holds. */
 static void ask_plans(Quiz *quiz, PipePlan *plan) {
     Check *check = quiz->check;
-    for (int i = 0; i < 18; i++) {
+    for (int i = 0; i < PLANS_ASKED - 1; i++) {
         int p = i < 2 ? 1 : check_int(check, 2, 5), NH = check_int(check, 1, 3);
         Shape shape = {.config = {.V = check_int(check, 65, 700),
                                   .T = check_int(check, 9, 40),
@@ -334,7 +342,10 @@ static void ask_plans(Quiz *quiz, PipePlan *plan) {
                                                    : check_int(check, 0, p - 1),
                              .micros = check_int(check, 1, 8)};
     }
-    plans_give(check, plan, 18);
+    ModelConfig large = {.V = 50257, .T = 1024, .L = 48, .NH = 25, .C = 1600};
+    quiz_add(quiz, (Shape){.config = large, .B = 8, .T = 1024});
+    plan[PLANS_ASKED - 1] = (PipePlan){PIPE_1F1B, .stages = 4, .stage = 1, .micros = 32};
+    plans_give(check, plan, PLANS_ASKED);
 }
 
 GRADED(13_pipeline, bytes, "task 6: predicted bytes of a stage, by kind") {

@@ -9,8 +9,6 @@
 #include "grader/labs/13_pipeline/protocol.h"
 #include "grader/probe.h"
 
-enum { MOST_PROBED = 16 };
-
 /* The stage that the judge says, with its part of the weights that are given. */
 static Model *stage_new(const RankRun *run) {
     const int32_t *parts = wire_get(run->in, "parts", WIRE_I32, NULL);
@@ -50,13 +48,13 @@ static ncclComm_t split_ends(const RankRun *run) {
 }
 
 static void run_window(const RankRun *run, Pipe *pipe, int w) {
-    Batch batches[MOST_PROBED];
+    Batch batches[MOST_IN_WINDOW];
     int micros = run->option[PIPES_MICROS], tie = run->option[PIPES_TIE];
     size_t windows = (size_t)run->option[PIPES_WINDOWS], i = (size_t)w;
     float share = *(const float *)wire_get(run->in, "share", WIRE_F32, NULL);
-    CHECK(micros <= MOST_PROBED, "%d micro-batches", micros);
+    CHECK(micros <= MOST_IN_WINDOW, "%d micro-batches", micros);
     for (int k = 0; k < micros; k++) {
-        batches[k] = given_batch(run->in, w * micros + k);
+        batches[k] = given_batch(run->in, micro_batch(run->in, micros, w, k));
     }
     double loss = pipe_window(pipe, batches, micros, share), norm = 0;
     if (tie >= TIE_SUM) {

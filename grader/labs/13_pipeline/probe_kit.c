@@ -6,8 +6,6 @@
 #include "grader/labs/13_pipeline/protocol.h"
 #include "grader/probe.h"
 
-enum { MOST_PLAIN = 16 };
-
 /* A run of the whole model, and where its numbers go. */
 typedef struct PlainRun {
     const Wire *in;
@@ -62,13 +60,15 @@ static void run_plain(const PlainRun *run, const Batch *batches, int w) {
         plain_backward(run, &model->pass);
     }
     memcpy(losses + w, &loss, sizeof loss);
+    double norm = (double)model_grad_norm(model); /* of all, where there is one stage */
+    memcpy((double *)wire_get(run->out, "plain norms", WIRE_U64, NULL) + w, &norm, sizeof norm);
     ((uint64_t *)wire_get(run->out, "plain streams", WIRE_U64, NULL))[w] = model->rng.offset;
     plain_give(run, "plain", w);
 }
 
 static void run_reversed(const PlainRun *run, const Batch *batches, int w) {
     int micros = run->option[PIPES_MICROS];
-    Pass pass[MOST_PLAIN];
+    Pass pass[MOST_IN_WINDOW];
     for (int i = 0; i < micros; i++) {
         char name[32];
         snprintf(name, sizeof name, "micro-batch %d", i);
@@ -96,9 +96,9 @@ static void plain_windows(const Wire *in, Wire *out) {
     run.head = memory_alloc_zero(memory, MEMORY_GRADIENTS, "half", -1, tied->count * sizeof(float));
     int micros = run.option[PIPES_MICROS];
     for (int w = 0; w < run.option[PIPES_WINDOWS]; w++) {
-        Batch batches[MOST_PLAIN];
+        Batch batches[MOST_IN_WINDOW];
         for (int i = 0; i < micros; i++) {
-            batches[i] = given_batch(in, w * micros + i);
+            batches[i] = given_batch(in, micro_batch(in, micros, w, i));
         }
         Rng before = run.model->rng;
         float *half = run.head;

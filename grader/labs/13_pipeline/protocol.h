@@ -14,6 +14,14 @@
 #include "grader/probe_ranks.h"
 #include "labs/13_pipeline/contract.h"
 
+/** Micro-batches of a window at most. */
+enum { MOST_IN_WINDOW = 24 };
+
+/** Micro-batch k of window w is this one of those that are given. */
+static inline int micro_batch(const Wire *in, int micros, int w, int k) {
+    return (w * micros + k) % given_batches(in);
+}
+
 /** "ranks" of this lab. */
 enum {
     PIPES_ORDER = RANKS_OWN, /**< a PipeOrder */

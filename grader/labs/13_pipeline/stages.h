@@ -15,7 +15,7 @@ enum { MOST_WINDOWS = 2 };
 /** The inputs of a check, and what the kit makes of them. */
 typedef struct StagesRun {
     Check *check;
-    Given given; /**< its batches are those of all windows */
+    Given given; /**< its batches are those of all windows, over and over where they are fewer */
     int32_t option[RANK_OPTIONS];
     int stages, micros, windows;
     size_t budget; /**< bytes of each rank; 0 for no limit */
@@ -27,7 +27,7 @@ typedef struct StagesRun {
     float *head[MOST_WINDOWS];    /**< (tied) the head's half */
     float *falling[MOST_WINDOWS]; /**< (P) with backwards in falling order */
     float *falling_head[MOST_WINDOWS];
-    uint64_t loss[MOST_WINDOWS], stream[MOST_WINDOWS], eval;
+    uint64_t loss[MOST_WINDOWS], norm[MOST_WINDOWS], stream[MOST_WINDOWS], eval;
 } StagesRun;
 
 /** Windows of ragged micro-batches, one of them without a target. */
