@@ -46,7 +46,8 @@ GRADED(14_tensor, vocab, "task 1: the rows of the embedding that a rank has") {
         {"every rank has as many rows as the largest: beyond V there are none, and padding is not "
          "part of a softmax",
          up},
-        {"cut as torch.chunk cuts: the last rank gets what the others leave, and sizes differ by at "
+        {"cut as torch.chunk cuts: the last rank gets what the others leave, and sizes differ by "
+         "at "
          "most one",
          chunk},
         {NULL, NULL},

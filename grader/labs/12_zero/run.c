@@ -350,8 +350,7 @@ static bool expect_skip(const ZeroRun *run, int s, int r) {
     if (got[REPORTED_SKIPPED] == right[REPORTED_SKIPPED]) {
         return true;
     }
-    check_fail(run->check,
-               "step %d: rank %d has %s the update, and all ranks must %s: %s", s, r,
+    check_fail(run->check, "step %d: rank %d has %s the update, and all ranks must %s: %s", s, r,
                got[REPORTED_SKIPPED] ? "skipped" : "made",
                right[REPORTED_SKIPPED] ? "skip it" : "make it", skip_reason(run, s));
     return false;
