@@ -129,7 +129,7 @@ GRADED(12_zero, overflow, "task 3: in half, where a gradient of one rank overflo
     }
 }
 
-/* A loss scale that is no scaler's. */
+/* A loss scale without a scaler. */
 GRADED(12_zero, overflow_bf16, "task 3: in bf16, whose loss scale stays as it is") {
     ZeroRun *run = zero_run(check, 1, 3, 1, BF16);
     check_after(check, "parts pieces stage1 norm overflow");

@@ -205,7 +205,7 @@ static void tell_bucket(const BucketTrial *trial, const BucketRank *rank, char t
             return;
         }
     }
-    snprintf(text, 120, ", and some of a bucket have other bytes, or are no all-reduces");
+    snprintf(text, 120, ", and some of a bucket have other bytes, or are other calls");
 }
 
 /* The calls of every rank by themselves: no group has two. */

@@ -87,6 +87,9 @@ static void windows_body(RankRun *run) {
     if (run->option[DDP_STARTS]) {
         spoil_weights(run, model);
     }
+    for (int i = 0; i < run->option[DDP_REOPENED]; i++) {
+        ddp_close(ddp_open(model, run->comm, (size_t)run->option[DDP_BUCKET]));
+    }
     Ddp *ddp = ddp_open(model, run->comm, (size_t)run->option[DDP_BUCKET]);
     model->leave = ddp_leave;
     model->parts_context = ddp;

@@ -21,6 +21,7 @@ enum {
     DDP_SEGMENT,            /**< blocks of a segment (lab 04); 0 for none */
     DDP_SPOILED,            /**< rank + 1 whose first gradient is infinite; 0 for none */
     DDP_STARTS,             /**< each rank begins with weights of its own */
+    DDP_REOPENED,           /**< how often a Ddp is opened and closed before the one that is used */
 };
 
 /** "ranks", of the case "ring". */

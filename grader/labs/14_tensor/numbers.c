@@ -118,7 +118,7 @@ static bool expect_norms(const Ranked *ranked) {
     return good;
 }
 
-/* What both say of their calls. */
+/* Of slice_norm() and slice_share_overflow() alike. */
 static bool expect_one_float(const Ranked *ranked, const char *function, int times) {
     RankCalls calls;
     if (!ranks_take_calls(ranked->check, &calls)) {
