@@ -34,12 +34,16 @@ static double *job_clipped(const Job *job, double before, double limit, double a
 
 bool job_expect_gradients(const Job *job, int w, double scale, double limit) {
     bool clips = limit > 0 && job->norm > limit;
+    bool grows = job->scaler.interval == 1 && job->windows.given.config.precision == F16;
     Suspect suspects[] = {
         {"the gradients are still scaled when the optimizer steps: they were never unscaled",
          job_clipped(job, scale, limit, 1)},
         {"the gradients were clipped while they were still scaled: unscale first, then clip",
          job_clipped(job, clips ? scale : (double)NAN, limit, 1 / scale)},
         {"the gradients were unscaled twice", job_clipped(job, 1 / scale, limit, 1)},
+        {"the gradients are divided by a scale that has grown since they were scaled: "
+         "scaler_update() comes last",
+         job_clipped(job, grows ? 1 / job->scaler.growth : (double)NAN, limit, 1)},
         {"the gradients are multiplied by the scale, not divided: 1 / scale is what unscale() "
          "wants",
          job_clipped(job, scale * scale, limit, 1)},
