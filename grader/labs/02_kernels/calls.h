@@ -25,6 +25,7 @@ typedef struct Expected {
                          0: the tensor itself */
     size_t element; /**< bytes of a number on the device; a float's */
     Tolerance tolerance;
+    const char *doubles; /**< where it comes back as doubles too: their name; NULL elsewhere */
     bool rounded_away; /* right values are the difference of equal numbers: nothing but rounding */
     Suspect suspect[SUSPECTS];
     int suspects;
@@ -38,9 +39,10 @@ typedef struct Calls {
     int count;
     Expected expected[EXPECTED];
     int expecteds;
-    bool padded;  /**< what lies between two rows of dlogits comes back too */
-    double bytes; /**< the fewest that all calls can read and write */
-    bool large;   /**< numbers so large that nearly right says nothing */
+    bool padded;        /**< what lies between two rows of dlogits comes back too */
+    double bytes;       /**< the fewest that all calls can read and write */
+    bool large;         /**< numbers so large that nearly right says nothing */
+    const char *nearly; /**< what is said where everything is nearly right */
 } Calls;
 
 /** No calls of an op yet, a case of the probe; one at a time: it is static. */

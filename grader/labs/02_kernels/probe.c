@@ -89,7 +89,10 @@ static Real *call_rows_in(const Call *call, const char *tensor, int stride, bool
             call->c->precision == F16 ? half_from_float(values[i]) : bf16_from_float(values[i]);
     }
     const char *from = call->c->precision == F32 ? (const char *)values : (const char *)bits;
-    for (size_t row = 0; row < (size_t)call->c->N; row++) {
+    if ((size_t)stride == V) {
+        device_upload(call->device, rows, from, n * element);
+    }
+    for (size_t row = 0; row < (size_t)call->c->N && (size_t)stride > V; row++) {
         device_upload(call->device, rows + row * (size_t)stride * element, from + row * V * element,
                       V * element);
     }
@@ -134,7 +137,7 @@ static void call_padding_out(const Call *call, const Real *from, int stride) {
     unsigned char *bytes = (unsigned char *)halves_new((size_t)stride * 2);
     uint64_t *written = wire_get(call->out, "padding", WIRE_U64, NULL);
     written[call->i] = 0;
-    for (int i = 0; i < call->c->N; i++) {
+    for (int i = 0; i < call->c->N && stride > call->c->C; i++) {
         device_download(call->device, bytes, (const char *)from + (size_t)i * row, row);
         for (size_t k = (size_t)call->c->C * element; k < row; k++) {
             written[call->i] += bytes[k] != 0xFF;
@@ -144,6 +147,10 @@ static void call_padding_out(const Call *call, const Real *from, int stride) {
 }
 
 static void call_rows_out(const Call *call, const char *tensor, const Real *from, int stride) {
+    if (stride == call->c->C) {
+        call_real_out(call, tensor, from);
+        return;
+    }
     size_t n, V = (size_t)call->c->C, element = precision_bytes(call->c->precision);
     float *to = call_wanted(call, tensor, &n);
     uint16_t *bits = halves_new(V);
@@ -185,7 +192,8 @@ static KernelGiven call_list_in(const Call *call, const char *tensor) {
     kernel_cut(call->c->N, list.n);
     for (int i = 0; i < KERNEL_TENSORS; values += list.n[i++]) {
         list.data[i] = call_upload(call, values, list.n[i] * sizeof *values);
-        entry[i] = (TensorEntry){.data = list.data[i], .n = list.n[i], .decays = kernel_decays(i)};
+        bool decays = kernel_decays(i) == (strcmp(tensor, "weight") == 0);
+        entry[i] = (TensorEntry){.data = list.data[i], .n = list.n[i], .decays = decays};
     }
     size_t length = tensors_index(entry, KERNEL_TENSORS);
     list.list = (TensorList){call_upload(call, entry, sizeof entry), KERNEL_TENSORS, n, length};
@@ -200,16 +208,17 @@ static void call_list_out(const Call *call, const char *tensor, const KernelGive
     }
 }
 
+/* As doubles, and rounded, as all other tensors come back. */
 static void call_partials_out(const Call *call, const void *partial) {
     size_t blocks;
+    char name[WIRE_NAME];
     float *to = call_wanted(call, "partial", &blocks);
-    double *sums = malloc(blocks * sizeof *sums + 1);
-    CHECK(sums != NULL, "no host memory for %zu partial sums", blocks);
+    double *sums =
+        wire_get(call->out, kernel_tensor(name, "double", call->i, call->c), WIRE_F64, NULL);
     device_download(call->device, sums, partial, blocks * sizeof *sums);
     for (size_t i = 0; i < blocks; i++) {
         to[i] = (float)sums[i];
     }
-    free(sums);
 }
 
 static void sumsq_until(const Call *call, int later) {
@@ -248,7 +257,7 @@ static void run_adamw(const Call *call) {
 }
 
 static void run_crossentropy_forward(const Call *call) {
-    int N = call->c->N, V = call->c->C, stride = logits_stride(V);
+    int N = call->c->N, V = call->c->C, stride = call->c->stride;
     float *losses = call_float_new(call, (size_t)N), *lse = call_float_new(call, (size_t)N);
     call->ops->crossentropy_forward(losses, lse, call_rows_in(call, "logits", stride, true),
                                     call_ids_in(call, "targets"), N, V, stride);
@@ -257,7 +266,7 @@ static void run_crossentropy_forward(const Call *call) {
 }
 
 static void run_crossentropy_backward(const Call *call) {
-    int N = call->c->N, V = call->c->C, stride = logits_stride(V);
+    int N = call->c->N, V = call->c->C, stride = call->c->stride;
     Real *logits = call_rows_in(call, "logits", stride, true);
     Real *dlogits = call->c->in_place ? logits : call_rows_in(call, "dlogits", stride, true);
     call->ops->crossentropy_backward(dlogits, logits, call_float_in(call, "lse"),
@@ -271,7 +280,7 @@ static void run_crossentropy_backward(const Call *call) {
 
 /* Forward, and backward with what comes out of it. */
 static void run_crossentropy(const Call *call) {
-    int N = call->c->N, V = call->c->C, stride = logits_stride(V);
+    int N = call->c->N, V = call->c->C, stride = call->c->stride;
     float *losses = call_float_new(call, (size_t)N), *lse = call_float_new(call, (size_t)N);
     Real *logits = call_rows_in(call, "logits", stride, false);
     Real *dlogits = call->c->in_place ? logits : call_rows_in(call, "dlogits", stride, false);

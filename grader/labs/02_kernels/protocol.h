@@ -17,6 +17,7 @@ typedef struct KernelCase {
     int32_t precision; /**< Precision */
     int32_t N;         /**< rows */
     int32_t C;         /**< columns: channels, or the vocabulary V */
+    int32_t stride;    /**< crossentropy: from one row of logits to the next */
     int32_t in_place;  /**< crossentropy_backward: dlogits is logits */
     int32_t t;         /**< adamw: step */
     float dloss;       /**< crossentropy_backward: upstream gradient */
@@ -38,7 +39,8 @@ size_t kernel_begin(int N, int i);
 /** The sizes of all. */
 void kernel_cut(int N, size_t n[KERNEL_TENSORS]);
 
-/** Whether weight decay pulls on tensor i of the cut. */
+/** Whether weight decay pulls on tensor i of the cut: `decays` in the list of weights. All other
+    lists have the opposite, so that who reads theirs is seen. */
 bool kernel_decays(int i);
 
 /** "dlogits 3: f16 (33, 257)" in name[WIRE_NAME]. */

@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+#include "kernels/crossentropy.h"
+#include "kernels/half.h"
+
 /* ---- crossentropy ---------------------------------------------------------------------------- */
 
 /* A case's host side. */
@@ -22,13 +25,35 @@ static int rows_pack(const Calls *calls, int i) {
     return 16 / (int)precision_bytes((Precision)calls->c[i].precision);
 }
 
+enum { FEW_ROWS = 1000 };
+
+/* Numbers from one row of call i to the next: the model's stride, or another that is at least V and
+   a multiple of 8. The least where there are many rows: where that is V, they travel in one piece.
+ */
+static int tokens_stride(int i, int N, int V) {
+    int least = (V + 7) / 8 * 8;
+    const int stride[] = {logits_stride(V), least, least + 8, least + 72};
+    return N > FEW_ROWS ? least : stride[i % 4];
+}
+
+/* (n) logits, as that precision holds them. */
+static double *tokens_logits(Calls *calls, int i, Logits logits, size_t n) {
+    float *values = check_normal(calls->check, n, logits.spread, F32);
+    for (size_t k = 0; k < n; k++) {
+        values[k] =
+            precision_round((Precision)calls->c[i].precision, values[k] + (float)logits.middle);
+    }
+    calls_give(calls, i, "logits", values, n);
+    return calls_doubles(calls, values, n);
+}
+
 /* Every third row is ignored; with `all` every row. */
-static Tokens tokens_give(Calls *calls, int i, double spread, bool all) {
-    Precision precision = (Precision)calls->c[i].precision;
+static Tokens tokens_give(Calls *calls, int i, Logits logits, bool all) {
     Tokens t = {.N = calls->c[i].N, .V = calls->c[i].C};
     size_t rows = (size_t)t.N, n = rows * (size_t)t.V;
     char name[WIRE_NAME];
-    t.logits = calls_give_normal(calls, i, "logits", n, spread, precision);
+    calls->c[i].stride = tokens_stride(i, t.N, t.V);
+    t.logits = tokens_logits(calls, i, logits, n);
     t.probs = check_doubles(calls->check, n);
     t.losses = check_doubles(calls->check, rows);
     t.lse = check_doubles(calls->check, rows);
@@ -87,11 +112,11 @@ static void tokens_expect_losses(Calls *calls, int i, Tokens t) {
     }
 }
 
-void crossentropy_add_forward(Calls *calls, Precision precision, int N, int V, double spread,
+void crossentropy_add_forward(Calls *calls, Precision precision, int N, int V, Logits logits,
                               bool all) {
     int i = calls_add(calls, precision, N, V);
     rows_move(calls, i, 1);
-    tokens_expect_losses(calls, i, tokens_give(calls, i, spread, all));
+    tokens_expect_losses(calls, i, tokens_give(calls, i, logits, all));
 }
 
 /* dlogits with a mistake. */
@@ -170,10 +195,18 @@ static void tokens_expect_dlogits(Calls *calls, int i, Tokens t, double dloss, b
     }
 }
 
-void crossentropy_add_backward(Calls *calls, Precision precision, int N, int V, double dloss,
-                               bool in_place, bool all) {
+/* The probabilities by the lse that is given: a float, whose rounding is none of the kernel's. */
+static void tokens_round_lse(Tokens t) {
+    for (size_t k = 0; k < (size_t)t.N * (size_t)t.V; k++) {
+        t.probs[k] = exp(t.logits[k] - (double)(float)t.lse[k / (size_t)t.V]);
+    }
+}
+
+void crossentropy_add_backward(Calls *calls, Precision precision, int N, int V, Logits logits,
+                               double dloss, bool in_place, bool all) {
     int i = calls_add(calls, precision, N, V);
-    Tokens t = tokens_give(calls, i, 2, all);
+    Tokens t = tokens_give(calls, i, logits, all);
+    tokens_round_lse(t);
     rows_move(calls, i, in_place ? 2 : 3);
     calls_give_doubles(calls, i, "lse", t.lse, (size_t)N);
     tokens_expect_dlogits(calls, i, t, dloss, in_place);
@@ -191,7 +224,7 @@ void crossentropy_add_backward(Calls *calls, Precision precision, int N, int V, 
 
 void crossentropy_add_both(Calls *calls, Precision precision, int N, int V, bool in_place) {
     int i = calls_add(calls, precision, N, V);
-    Tokens t = tokens_give(calls, i, 2, false);
+    Tokens t = tokens_give(calls, i, (Logits){.spread = 2}, false);
     rows_move(calls, i, in_place ? 3 : 4);
     tokens_expect_losses(calls, i, t);
     tokens_expect_dlogits(calls, i, t, 0.125, in_place);

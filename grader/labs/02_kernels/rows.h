@@ -13,13 +13,20 @@
 
 /* ---- crossentropy ---------------------------------------------------------------------------- */
 
-/** Forward of (N, V) logits of that spread; every third row is ignored, with `all` every row. */
-void crossentropy_add_forward(Calls *calls, Precision precision, int N, int V, double spread,
+/** Logits: normal numbers. */
+typedef struct Logits {
+    double spread; /**< their standard deviation */
+    double middle; /**< their mean */
+} Logits;
+
+/** Forward of (N, V) logits; every third row is ignored, with `all` every row. Rows lie apart by
+    what the contract allows: as a model has them, or by V and a little. */
+void crossentropy_add_forward(Calls *calls, Precision precision, int N, int V, Logits logits,
                               bool all);
 
 /** Backward of the same with an lse that is given; with `in_place` dlogits is logits. */
-void crossentropy_add_backward(Calls *calls, Precision precision, int N, int V, double dloss,
-                               bool in_place, bool all);
+void crossentropy_add_backward(Calls *calls, Precision precision, int N, int V, Logits logits,
+                               double dloss, bool in_place, bool all);
 
 /** Forward, then backward with the lse that came out of it. */
 void crossentropy_add_both(Calls *calls, Precision precision, int N, int V, bool in_place);

@@ -68,6 +68,13 @@ static void sumsq_lift_tails(float *x, int N, float scale) {
     }
 }
 
+/* The same sums as doubles, which differ from those by nothing but the order of the additions. */
+static void sumsq_want_doubles(Calls *calls, int i, Expected *e) {
+    char *name = (char *)check_doubles(calls->check, WIRE_NAME / sizeof(double));
+    e->doubles = kernel_tensor(name, "double", i, &calls->c[i]);
+    check_want(calls->check, e->doubles, WIRE_F64, e->n);
+}
+
 void sumsq_add(Calls *calls, int n, double scale, bool partials) {
     int i = calls_add(calls, F32, n, 1);
     float *values = check_normal(calls->check, (size_t)n, scale, F32);
@@ -80,17 +87,21 @@ void sumsq_add(Calls *calls, int n, double scale, bool partials) {
     double *out = check_doubles(calls->check, 1), *want = check_doubles(calls->check, 1);
     out[0] = (double)(float)(partials ? 0 : (n > 0 ? squares : 1) * (0.5 + 0.1 * i));
     calls_give_doubles(calls, i, "out", out, 1);
-    Tolerance tolerance = tolerance_of_op(F32, TENSOR_BLOCK);
     if (partials) {
-        Expected *e = calls_expect(calls, i, "partial", of.squares, of.count, 0, tolerance);
+        Expected *e = calls_expect(calls, i, "partial", of.squares, of.count, 0,
+                                   tolerance_of_op(F32, TENSOR_BLOCK));
         e->element = sizeof(double);
+        sumsq_want_doubles(calls, i, e);
         expected_suspect(calls, e, not_squares, of.sum);
         expected_suspect(calls, e, no_tail, of.without_tail);
         expected_suspect(calls, e, one_tensor, of.of_first);
         return;
     }
     want[0] = out[0] + squares;
-    Expected *e = calls_expect(calls, i, "out", want, 1, 0, tolerance);
+    calls->nearly = "nearly right, wherever it is wrong. Is a square or a sum kept in float, or in "
+                    "half? They are double, and rounded to float once";
+    const Tolerance once = {.relative = 0x1p-23, .norm = 0x1p-23}; /* the sum, and then out */
+    Expected *e = calls_expect(calls, i, "out", want, 1, 0, once);
     *expected_suspect(calls, e, not_squares, NULL) = out[0] + sumsq_total(of.sum, of.count);
     *expected_suspect(calls, e, no_tail, NULL) = out[0] + sumsq_total(of.without_tail, of.count);
     *expected_suspect(calls, e, one_tensor, NULL) = out[0] + sumsq_total(of.of_first, of.count);
@@ -116,6 +127,8 @@ typedef enum Slip {
     DECAY_WITHOUT_RATE,
     NO_DECAY,
     ALL_DECAY,
+    OTHERS_DECAY,
+    DECAY_AFTER,
     SLIPS,
 } Slip;
 
@@ -128,13 +141,17 @@ static const char *const slip_sentence[SLIPS] = {
     [DECAY_WITHOUT_RATE] = "the weight decay is not multiplied by the learning rate",
     [NO_DECAY] = "the weight decay is missing",
     [ALL_DECAY] = "weight decay pulls on all tensors; it should on those whose entry has `decays`",
+    [OTHERS_DECAY] = "weight decay pulls on the tensors whose entry in m, v or grad has `decays`; "
+                     "the entry in `weight` says it",
+    [DECAY_AFTER] = "the decay is taken of the weight after its step, not of the one before",
 };
 
 static double adamw_slipped(Slip slip, double w, double m, double v, double g, AdamW a, bool decays,
                             int t) {
     double lr = (double)a.learning_rate, b1 = (double)a.beta1, b2 = (double)a.beta2;
     double epsilon = (double)a.epsilon;
-    double decay = decays || slip == ALL_DECAY ? (double)a.weight_decay : 0;
+    bool pulls = slip == ALL_DECAY || decays != (slip == OTHERS_DECAY);
+    double decay = pulls ? (double)a.weight_decay : 0;
     g += slip == COUPLED ? decay * w : 0;
     m = b1 * m + (1 - b1) * g;
     v = b2 * v + (1 - b2) * g * g;
@@ -142,7 +159,8 @@ static double adamw_slipped(Slip slip, double w, double m, double v, double g, A
     m /= slip == NO_CORRECTION ? 1 : 1 - pow(b1, t);
     v /= slip == NO_CORRECTION || slip == CORRECTS_M_ONLY ? 1 : 1 - pow(b2, t);
     double step = m / (slip == EPSILON_INSIDE ? sqrt(v + epsilon) : sqrt(v) + epsilon);
-    double shrink = slip == COUPLED || slip == NO_DECAY ? 0 : decay * w;
+    double pulled = slip == DECAY_AFTER ? w - lr * step : w;
+    double shrink = slip == COUPLED || slip == NO_DECAY ? 0 : decay * pulled;
     return w - (slip == DECAY_WITHOUT_RATE ? lr * step + shrink : lr * (step + shrink));
 }
 
@@ -167,6 +185,8 @@ void adamw_add(Calls *calls, int n, AdamW a, int t) {
     int i = calls_add(calls, F32, n, 1);
     size_t count = (size_t)n;
     calls->c[i].t = t;
+    calls->nearly = "nearly right, wherever it is wrong: compare each step of the update with the "
+                    "formula in kernels/adamw.h, in its order";
     calls->bytes += 28.0 * n; /* weight, m and v are read and written, grad is read */
     calls->c[i].adamw = a;
     double *weight = calls_give_normal(calls, i, "weight", count, 1, F32);
