@@ -24,6 +24,9 @@ static OpCalls ops_cast_calls(Check *check) {
     return ops;
 }
 
+/* More blocks than a GPU runs at once. */
+enum { MANY = 300001 };
+
 GRADED(05_fp16, cast, "task 1: float to f32, f16 and bf16, rounded to the nearest") {
     /* Ties, the largest, the first that is infinite, subnormals, half of the smallest. */
     static const float special[] = {65504,  65519,    65520,     70000, -65520,    INFINITY,
@@ -35,6 +38,7 @@ GRADED(05_fp16, cast, "task 1: float to f32, f16 and bf16, rounded to the neares
         ops_add(&ops, special,
                 (OpCase){.precision = precision, .n = sizeof special / sizeof *special});
     }
+    ops_add(&ops, check_normal(check, MANY, 1, F32), (OpCase){.precision = F16, .n = MANY});
     ops_planned(&ops);
     if (ops_run(&ops)) {
         ops_judge_cast(&ops);
@@ -68,6 +72,7 @@ GRADED(05_fp16, unscale, "task 2: every element times inv_scale") {
     OpCalls ops = ops_unscale_calls(check);
     ops_add(&ops, NULL, (OpCase){.n = 0, .inv_scale = 1});
     ops_add(&ops, NULL, (OpCase){.n = 0, .inv_scale = 1, .found_inf = 1});
+    ops_add(&ops, check_normal(check, MANY, 1, F32), (OpCase){.n = MANY, .inv_scale = 0x1p-10f});
     ops_planned(&ops);
     if (ops_run(&ops)) {
         ops_judge_unscale(&ops);
@@ -94,9 +99,10 @@ static OpCalls ops_bad_calls(Check *check) {
     }
     ops_add(&ops, many, (OpCase){.n = 4100, .inv_scale = 0x1p-10f});
     ops_add(&ops, many, (OpCase){.n = 4100, .inv_scale = 0x1p-10f, .found_inf = 1});
-    /* The square of one is infinite; of the larger ones the sum of two as well. */
-    static const float large[] = {1e30f, 3.4e38f};
-    for (int k = 0; k < 2; k++) {
+    /* The square of the first is infinite; of the next the sum of two as well. A half holds none,
+       not even the other two, whose squares are finite. */
+    static const float large[] = {1e30f, 3.4e38f, 1e5f, 1e18f};
+    for (int k = 0; k < 4; k++) {
         float *in = check_normal(check, 300, 0, F32);
         for (int i = 0; i < 300; i++) {
             in[i] = large[k];

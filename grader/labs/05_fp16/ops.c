@@ -319,6 +319,10 @@ static bool find_square(const float *in, int n, int j) {
     (void)n;
     return !isfinite(in[j] * in[j]);
 }
+static bool find_beyond_half(const float *in, int n, int j) {
+    (void)n;
+    return !(fabsf(in[j]) <= 65504);
+}
 static bool find_sum_of_four(const float *in, int n, int j) {
     float sum = 0;
     for (int i = j / 4 * 4; i < n && i <= j; i++) {
@@ -346,6 +350,8 @@ static const struct {
     {"of each four elements only the last one counts: what is found once stays found",
      find_last_of_four, false},
     {"squares are looked at: that of a large number is inf, the number is not", find_square, false},
+    {"what a half cannot hold is taken for inf: gradients are float, so is what they may be",
+     find_beyond_half, false},
     {"sums are looked at: that of large numbers is inf, the numbers are not", find_sum_of_four,
      false},
     {"it is set to 1, and never back to 0: other tensors have been here before", find_right, true},
