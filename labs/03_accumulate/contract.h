@@ -24,8 +24,9 @@
 /**
  * Level 1, by hand: a window of micro-batches that are all there already.
  *
- * Forward and backward of each through trainer_forward() and trainer_backward(); then clip, update,
- * gradients back to zero, one tick (none where the update was skipped, report.skipped).
+ * Forward and backward of each, in their order, through trainer_forward() and trainer_backward();
+ * then clip, update, gradients back to zero, one tick (none where the update was skipped,
+ * report.skipped).
  *
  * @param trainer model, optimizer, schedule
  * @param batches (count) host memory

@@ -286,7 +286,7 @@ static void accumulate_expect_update(Windows *windows, const Window *w, bool tic
 typedef struct Reports {
     double loss[MOST_WINDOWS], norm[MOST_WINDOWS], after[MOST_WINDOWS], kept[MOST_WINDOWS];
     double wrong[ACCUMULATE_MISTAKES][MOST_WINDOWS];
-    uint64_t tokens[MOST_WINDOWS], all[MOST_WINDOWS], last[MOST_WINDOWS];
+    uint64_t tokens[MOST_WINDOWS], all[MOST_WINDOWS], last[MOST_WINDOWS], to_empty[MOST_WINDOWS];
     double sum; /* of all losses so far */
 } Reports;
 
@@ -303,6 +303,10 @@ static void reports_add(Reports *r, const Windows *windows, const Window *w) {
     r->tokens[i] = (uint64_t)w->valid;
     r->all[i] = (uint64_t)w->padded;
     r->last[i] = (uint64_t)w->n[w->count - 1];
+    r->to_empty[i] = 0;
+    for (int k = 0; k < w->count && w->n[k] > 0; k++) {
+        r->to_empty[i] += (uint64_t)w->n[k];
+    }
 }
 
 static void reports_expect(const Reports *r, const Windows *windows) {
@@ -319,11 +323,21 @@ static void reports_expect(const Reports *r, const Windows *windows) {
         {"this is the norm after clipping; optimizer_clip() returns the one before", r->after},
         {"grad_norm is not set in the report", zero}};
     ExactSuspect counts[] = {{"these are all targets; only the valid ones count", r->all},
-                             {"these are the targets of the last micro-batch only", r->last}};
+                             {"these are the targets of the last micro-batch only", r->last},
+                             {accumulate_counts_to_empty, r->to_empty}};
     check_close(check, "loss", r->loss, n, tolerance_of_model(F32), losses,
                 ACCUMULATE_MISTAKES + 2);
     check_close(check, "grad_norm", r->norm, n, tolerance_of_model(F32), norms, 2);
-    check_equal(check, "tokens", r->tokens, n, counts, 2);
+    check_equal(check, "tokens", r->tokens, n, counts, 3);
+}
+
+void accumulate_expect_no_loss(Check *check, int number) {
+    float loss = ((const float *)check_got(check, "loss", WIRE_F32))[number];
+    if (isnan(loss)) {
+        check_fail(check, "the loss of a window without any valid target is 0, not NaN");
+    }
+    check_compared(check, loss == 0, "window %d has no valid target, and its loss is %g, not 0",
+                   number + 1, (double)loss);
 }
 
 /* After all windows, one that ends by trainer->update, which skips it. A hand-in that was begun

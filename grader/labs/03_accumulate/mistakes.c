@@ -1,5 +1,7 @@
 #include "grader/labs/03_accumulate/mistakes.h"
 
+#include <math.h>
+
 static double weight_and_by_micros(const Window *w, int k) {
     return weight_right(w, k) / w->count;
 }
@@ -70,6 +72,31 @@ static double weight_seen_so_far(const Window *w, int k) {
     return weight_over(1, seen);
 }
 
+/* Micro-batches before the first without any valid target. */
+static int window_before_empty(const Window *w) {
+    int k = 0;
+    while (k < w->count && w->n[k] > 0) {
+        k++;
+    }
+    return k;
+}
+/* A window that begins with an empty one is 0, as other mistakes make it: nothing is said there. */
+static double weight_to_empty(const Window *w, int k) {
+    int before = window_before_empty(w);
+    return before == 0 && w->valid > 0 ? (double)NAN : k < before ? weight_right(w, k) : 0;
+}
+static double weight_counted_to_empty(const Window *w, int k) {
+    double seen = 0;
+    (void)k;
+    for (int i = 0; i < window_before_empty(w); i++) {
+        seen += w->n[i];
+    }
+    return seen == 0 && w->valid > 0 ? (double)NAN : weight_over(1, seen);
+}
+
+const char accumulate_counts_to_empty[] =
+    "targets are counted up to a micro-batch without any: those after it count as well";
+
 const char accumulate_rest_of_epoch[] =
     "it is divided by the valid targets of the whole epoch from here on, not of this window";
 
@@ -116,4 +143,8 @@ const AccumulateMistake accumulate_mistakes[ACCUMULATE_MISTAKES] = {
     {"the last micro-batch was used each time: a batch is valid only until the next data_next()",
      weight_last_each_time},
     {"the last micro-batch is counted twice", weight_last_twice},
+    {"the window ends at a micro-batch without any valid target: it adds nothing, and those after "
+     "it add theirs",
+     weight_to_empty},
+    {accumulate_counts_to_empty, weight_counted_to_empty},
 };

@@ -8,7 +8,7 @@
 
 #include "grader/windows.h"
 
-enum { ACCUMULATE_MISTAKES = 24 };
+enum { ACCUMULATE_MISTAKES = 26 };
 
 /** A known mistake. */
 typedef struct AccumulateMistake {
@@ -18,6 +18,9 @@ typedef struct AccumulateMistake {
 
 /** Most likely first. */
 extern const AccumulateMistake accumulate_mistakes[ACCUMULATE_MISTAKES];
+
+/** Said of targets that are not counted. */
+extern const char accumulate_counts_to_empty[];
 
 /** Said of a divisor that reaches too far. */
 extern const char accumulate_rest_of_epoch[];
