@@ -133,7 +133,9 @@ bool check_close_in(Check *check, const char *scope, const char *name, const dou
     }
     char text[COMPARISON_TEXT];
     if (never_written(got, n)) {
-        check_conclude(check, ROW_FAIL, "%s: nothing was written there (all of it is NaN)", name);
+        check_conclude(check, ROW_FAIL,
+                       "%s: nothing was written there, or NaN was, as by += (all of it is NaN)",
+                       name);
     } else {
         check_conclude(check, ROW_FAIL, "%s", comparison_text(&comparison, name, text));
     }

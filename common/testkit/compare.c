@@ -11,6 +11,9 @@
 
 enum { LIMIT_TEXT = 64, NUMBER_TEXT = 32 };
 
+/* A ratio that is further from 1 says something: the scale is wrong. */
+static const double CLEAR_RATIO = 0.01;
+
 /* The table of tolerances; docs/numerics.md derives it. `unit` is the unit roundoff of the storage
    type: half the distance from 1 to the next number. */
 //! [tolerances]
@@ -246,7 +249,8 @@ const char *comparison_text(const Comparison *comparison, const char *name, char
     if (comparison->not_finite > 0) {
         snprintf(text + used, COMPARISON_TEXT - used, "; %zu of %zu are inf or NaN",
                  comparison->not_finite, comparison->count);
-    } else if (!comparison->pass && comparison->cosine > 0.9999) {
+    } else if (!comparison->pass && comparison->cosine > 0.9999 &&
+               fabs(comparison->ratio - 1) > CLEAR_RATIO) {
         snprintf(text + used, COMPARISON_TEXT - used,
                  "; the direction is right, the size %.4g times the right one", comparison->ratio);
     }
