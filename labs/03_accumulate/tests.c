@@ -213,13 +213,13 @@ GRADED(03_accumulate, epoch, "task 3: two epochs whose last window is short, wit
 
 GRADED(03_accumulate, empty,
        "task 3: micro-batches and windows with no valid target, and with one") {
-    Windows windows = accumulate_new(check, 6, 2, 0);
-    windows.given.batch[0] = batch_all_masked(batch_uneven(check, windows.given.config.V, 2, 7));
-    windows.given.batch[1] = batch_one_target(batch_uneven(check, windows.given.config.V, 2, 6));
-    windows.given.batch[2] = batch_all_masked(batch_uneven(check, windows.given.config.V, 1, 5));
-    windows.given.batch[3] = batch_all_masked(batch_uneven(check, windows.given.config.V, 3, 4));
+    Windows windows = accumulate_new(check, 8, 2, 0);
+    windows.given.batch[2] = batch_all_masked(batch_uneven(check, windows.given.config.V, 2, 7));
+    windows.given.batch[3] = batch_one_target(batch_uneven(check, windows.given.config.V, 2, 6));
+    windows.given.batch[4] = batch_all_masked(batch_uneven(check, windows.given.config.V, 1, 5));
+    windows.given.batch[5] = batch_all_masked(batch_uneven(check, windows.given.config.V, 3, 4));
     accumulate_judge(&windows, "epochs", EVERYTHING);
-    accumulate_expect_no_loss(check, 1);
+    accumulate_expect_no_loss(check, 2);
 }
 
 GRADED(03_accumulate, longer, "task 3: a window that is longer than the data") {
@@ -229,12 +229,12 @@ GRADED(03_accumulate, longer, "task 3: a window that is longer than the data") {
 }
 
 GRADED(03_accumulate, schedule, "task 3: one tick of the schedule for each window") {
-    Windows windows = accumulate_new(check, 7, 2, 0);
+    Windows windows = accumulate_new(check, 9, 2, 0);
     windows.given.schedule.warmup_steps = 2;
     windows.given.schedule.max_steps = 6;
     accumulate_give(&windows, 0);
     if (check_run(check, "epochs", SECONDS) && accumulate_expect_count(&windows)) {
-        enum { WINDOWS = 4 };
+        enum { WINDOWS = 5 };
         const float *got = check_got(check, "learning_rate", WIRE_F32);
         double rate[WINDOWS], next[WINDOWS], by_micro[WINDOWS], zero[WINDOWS] = {0}, first[WINDOWS];
         for (int i = 0; i < WINDOWS; i++) {
@@ -313,7 +313,7 @@ static void accumulate_expect_order(const Windows *windows) {
 
 /* Micro-batches of one shape: one that is used in place of another gives no other sign. */
 GRADED(03_accumulate, order, "task 3: each micro-batch once, then clip, step, zero, once") {
-    Windows windows = accumulate_new(check, 5, 2, 0);
+    Windows windows = accumulate_new(check, 5, 3, 0);
     for (windows.given.batches = 0; windows.given.batches < 5;) {
         windows.given.batches = accumulate_add(&windows, 3, 8) ? windows.given.batches : 0;
     }
@@ -341,7 +341,7 @@ GRADED(03_accumulate, memory, "task 3: four micro-batches where memory has room 
 }
 
 GRADED(03_accumulate, gpu, "task 3: the same on the simulated GPU") {
-    Windows windows = accumulate_new(check, 3, 2, 0.1f);
+    Windows windows = accumulate_new(check, 5, 3, 0.1f);
     windows.option[OPTION_GPU] = true;
     check_memory(check, 0);
     accumulate_judge(&windows, "epochs", EVERYTHING);

@@ -94,6 +94,15 @@ static double weight_counted_to_empty(const Window *w, int k) {
     return seen == 0 && w->valid > 0 ? (double)NAN : weight_over(1, seen);
 }
 
+/* In the second window of an epoch; those after it are other ones altogether. */
+static double weight_one_lost(const Window *w, int k) {
+    bool lost = w->first > 0;
+    return lost && k == 0 ? 0 : weight_over(1, w->valid - (lost ? w->n[0] : 0));
+}
+
+const char accumulate_one_lost[] =
+    "a micro-batch is lost after each full window: look at sync_gradients before data_next()";
+
 const char accumulate_counts_to_empty[] =
     "targets are counted up to a micro-batch without any: those after it count as well";
 
@@ -147,4 +156,5 @@ const AccumulateMistake accumulate_mistakes[ACCUMULATE_MISTAKES] = {
      "it add theirs",
      weight_to_empty},
     {accumulate_counts_to_empty, weight_counted_to_empty},
+    {accumulate_one_lost, weight_one_lost},
 };

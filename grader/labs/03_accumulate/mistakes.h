@@ -8,7 +8,7 @@
 
 #include "grader/windows.h"
 
-enum { ACCUMULATE_MISTAKES = 26 };
+enum { ACCUMULATE_MISTAKES = 27 };
 
 /** A known mistake. */
 typedef struct AccumulateMistake {
@@ -21,6 +21,9 @@ extern const AccumulateMistake accumulate_mistakes[ACCUMULATE_MISTAKES];
 
 /** Said of targets that are not counted. */
 extern const char accumulate_counts_to_empty[];
+
+/** Said of a data_next() that is asked once too often. */
+extern const char accumulate_one_lost[];
 
 /** Said of a divisor that reaches too far. */
 extern const char accumulate_rest_of_epoch[];
