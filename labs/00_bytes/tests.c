@@ -61,6 +61,7 @@ static void draw_states_half(Quiz *quiz) {
     draw(quiz, F16, ATTENTION_PLAIN);
     draw(quiz, BF16, ATTENTION_FLASH);
     draw_model(quiz, 48, 25, 1600, BF16);
+    draw_model(quiz, 144, 25, 1600, F16);
 }
 
 GRADED(00_bytes, states_half, "task 2: the same in f16 and bf16: 18 bytes each") {
@@ -136,7 +137,19 @@ static void draw_headed(Quiz *quiz, Precision precision, Attention attention) {
     quiz_add(quiz, shape);
 }
 
+/* Where V is not above 3 C, and a row of logits with its padding is: the head is the peak. */
+static void draw_padded(Quiz *quiz, Precision precision, Attention attention) {
+    Shape shape = shape_random(quiz->check, precision, attention);
+    shape.config.NH = 3;
+    shape.config.C = 3 * check_int(quiz->check, 29, 34);
+    shape.config.V = 3 * shape.config.C - check_int(quiz->check, 0, 3);
+    CHECK(activations_head_minus_block(&shape) > 0, "V %d, C %d", shape.config.V, shape.config.C);
+    quiz_add(quiz, shape);
+}
+
 static void draw_head(Quiz *quiz) {
+    draw_padded(quiz, F32, ATTENTION_PLAIN);
+    draw_padded(quiz, F16, ATTENTION_FLASH);
     draw_headed(quiz, F32, ATTENTION_PLAIN);
     draw_headed(quiz, F16, ATTENTION_PLAIN);
     draw_headed(quiz, BF16, ATTENTION_FLASH);

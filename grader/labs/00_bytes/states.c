@@ -75,7 +75,9 @@ static const Mistake params_list[] = {
      params_no_biases},
     {"the last layer norm, ln_f, is missing: 2 C", params_no_lnf},
     {"a layer norm has a scale and a bias: 2 C, not C", params_half_norms},
-    {"a block has two layer norms, ln_1 and ln_2", params_one_norm},
+    {"2 C are missing in each block: it has two layer norms, ln_1 and ln_2, and the bias of "
+     "attn.c_attn has 3 C numbers",
+     params_one_norm},
     {"the positions, wpe.weight, are missing: T * C", params_no_positions},
     {"V counts as it is: this kit does not round the vocabulary up to a multiple of 64",
      params_padded},
