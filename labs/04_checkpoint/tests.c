@@ -335,6 +335,7 @@ GRADED(04_checkpoint, segment, "task 5: the segment for unseen budgets") {
         checkpoint_ask(&quiz, i == 5 ? F16 : F32, (Attention)(i % 2), i % 3 > 0, (Checkpoint){0});
         Shape *shape = &quiz.shape[i];
         shape->config.L = check_int(check, 6, 9);
+        shape->B = i == 2 || i == 4 ? HUGE_BATCH : shape->B; /* budgets beyond 2^32 */
         size_t least = segment_bytes(*shape, 1), most = segment_bytes(*shape, shape->config.L);
         budget[i] = least + (most - least) / 6 * (size_t)i + (size_t)check_int(check, 0, 999);
     }
@@ -360,6 +361,7 @@ GRADED(04_checkpoint, segment, "task 5: the segment for unseen budgets") {
 }
 
 GRADED(04_checkpoint, fits, "task 5: the chosen segment runs in its budget") {
+    check_after(check, "segment");
     ModelConfig config = run_large_config();
     config.L = 9;
     config.C = 64;

@@ -182,7 +182,7 @@ static bool run_expect_losses(const CheckpointRun *run, int passes) {
     memcpy(&right, &run->loss[i], sizeof right);
     const char *why =
         "forward itself is not the same; does every block run, once, on the output of "
-        "the one before?";
+        "the one before, with its dropout?";
     if (isnan(loss)) {
         why = "something is read after it was released (such memory is NaN here); does x[end] lie "
               "below the mark that run_segment() goes back to?";
