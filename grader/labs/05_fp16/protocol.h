@@ -33,6 +33,7 @@ enum {
     OPTION_LEVEL = OPTION_OWN, /**< 1: by accumulate_window() of lab 03; 0: by its own loop */
     OPTION_SEGMENT,            /**< of gradient checkpointing; 0: none */
     OPTION_FIRST,              /**< a hole after the unscaling of the first window does not count */
+    OPTION_SKIPPED,            /**< a report says skipped before mixed_update() writes it */
     OPTION_ASKS,               /**< "moves": whether scaler_update() moves a scaler of its own */
 };
 
