@@ -9,8 +9,8 @@
 
 enum { EVERYTHING = WANT_GRADIENTS | WANT_UPDATE | WANT_LEFT };
 
-/* A limit so far below the norm of every window that has one that it clips mistaken sums too: then those that
-   differ by a factor are all hidden by it, whatever was drawn. */
+/* A limit so far below the norm of every window that is not empty that it clips mistaken sums too:
+   then those that differ by a factor are all hidden by it, whatever was drawn. */
 static float accumulate_clipping_norm(Windows *windows) {
     double least = (double)INFINITY;
     for (int i = 0; i < windows_count(windows); i++) {

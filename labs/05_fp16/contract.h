@@ -16,8 +16,8 @@ void scaler_init(Scaler *scaler);
 
 /**
  * Updates the scale after a step: grows it after `interval` good steps in a row (unless that would
- * be infinite; good_steps starts again at 0 either way), lowers it, not below the floor, after a bad
- * one.
+ * be infinite; good_steps starts again at 0 either way), lowers it after a bad one, not below the
+ * floor.
  *
  * @param scaler    its state
  * @param found_inf whether a gradient of the step was not finite

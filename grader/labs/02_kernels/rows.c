@@ -28,8 +28,7 @@ static int rows_pack(const Calls *calls, int i) {
 enum { FEW_ROWS = 1000 };
 
 /* Numbers from one row of call i to the next: the model's stride, or another that is at least V and
-   a multiple of 8. The least where there are many rows: where that is V, they travel in one piece.
- */
+   a multiple of 8. The least where there are many rows: if that is V, they travel in one piece. */
 static int tokens_stride(int i, int N, int V) {
     int least = (V + 7) / 8 * 8;
     const int stride[] = {logits_stride(V), least, least + 8, least + 72};
