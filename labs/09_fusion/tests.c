@@ -89,9 +89,11 @@ GRADED(09_fusion, replays, "tasks 5, 6: 20 replays have the bits of 20 eager ste
 
 GRADED(09_fusion, overflow, "tasks 5, 6: fp16, and a script of overflows") {
     check_after(check, "replays");
-    StepsScript script = steps_script(check, F16, 10, 2);
+    StepsScript script = steps_script(check, F16, 13, 2);
     script.window[3].scale = 0x1p40f;
-    script.window[4 + check_int(check, 1, 3)].scale = 0x1p60f;
+    script.window[4].scale = 1024; /* which five windows learn at: after four of them it grows */
+    script.window[9 + check_int(check, 0, 1)].scale = 0x1p60f;
+    script.window[12].scale = 512;
     steps_grade(&script);
 }
 
@@ -116,7 +118,8 @@ GRADED(09_fusion, launches, "task 5: one launch from the host, 64 bytes beside t
 
 GRADED(09_fusion, together, "with labs 04 and 05, and your norm: bf16, blocks run again") {
     check_after(check, "replays norm_forward norm_backward");
-    StepsScript script = steps_script(check, BF16, 6, 2);
+    StepsScript script = steps_script(check, BF16, 7, 2);
+    script.window[6].bad = true;
     script.option[STEPS_SEGMENT] = 1;
     script.option[STEPS_FUSED] = 1;
     steps_grade(&script);

@@ -69,6 +69,7 @@ typedef enum ClipMistake {
     CLIP_RIGHT,
     CLIP_ALWAYS,
     CLIP_NOT_INFINITE,
+    CLIP_NOT_NAN,
     CLIP_AT_ZERO,
     CLIP_SUM,
     CLIP_FOUND,
@@ -78,12 +79,14 @@ typedef enum ClipMistake {
 static const char *const clip_sentence[CLIP_MISTAKES] = {
     [CLIP_ALWAYS] = "a norm below the limit is raised to it: the factor is at most 1",
     [CLIP_NOT_INFINITE] = "an infinite norm passes: `!(norm <= max_norm)` has inf and NaN in it",
+    [CLIP_NOT_NAN] = "a norm that is NaN passes, since no comparison with it is true: ask "
+                     "`!(norm <= max_norm)`",
     [CLIP_AT_ZERO] = "max_norm 0 is taken for a limit: it means that there is none",
     [CLIP_SUM] = "the norm is the root of the sum of squares, not the sum",
     [CLIP_FOUND] = "found is written: it is unscale()'s, and clipping leaves it alone",
 };
 
-enum { CLIP_CASES = 9, CLIP_NUMBERS = 3, FOUND_BEFORE = 3 };
+enum { CLIP_FIXED = 9, CLIP_CASES = CLIP_FIXED + 1, CLIP_NUMBERS = 3, FOUND_BEFORE = 3 };
 
 /* Norm, factor and found, as control_clip() works them out, or with a mistake. */
 static void clip_as(float sum, float limit, ClipMistake mistake, float to[CLIP_NUMBERS]) {
@@ -91,9 +94,15 @@ static void clip_as(float sum, float limit, ClipMistake mistake, float to[CLIP_N
     bool over = !(norm <= limit) || mistake == CLIP_ALWAYS;
     over = over && (limit > 0 || mistake == CLIP_AT_ZERO);
     over = over && (isfinite(norm) || mistake != CLIP_NOT_INFINITE);
+    over = over && (!isnan(norm) || mistake != CLIP_NOT_NAN);
     to[0] = norm;
     to[1] = over ? limit / (norm + 1e-6f) : 1;
     to[2] = mistake == CLIP_FOUND && !isfinite(norm) ? 1 : FOUND_BEFORE;
+}
+
+/* All NaN are one: a GPU's have other bits. */
+static bool same_number(float a, float b) {
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
 }
 
 static void clip_expect(Check *check, const float given[2], const float *got) {
@@ -101,24 +110,24 @@ static void clip_expect(Check *check, const float given[2], const float *got) {
     float right[CLIP_NUMBERS], wrong[CLIP_NUMBERS];
     clip_as(given[0], given[1], CLIP_RIGHT, right);
     for (int k = 0; k < CLIP_NUMBERS; k++) {
-        check_compared(check, memcmp(&got[k], &right[k], sizeof *got) == 0,
+        check_compared(check, same_number(got[k], right[k]),
                        "a sum of %g with a limit of %g: %s is %.9g, not %.9g", (double)given[0],
                        (double)given[1], names[k], (double)got[k], (double)right[k]);
         for (ClipMistake mistake = CLIP_RIGHT + 1; mistake < CLIP_MISTAKES; mistake++) {
             clip_as(given[0], given[1], mistake, wrong);
-            check_suspect(check, clip_sentence[mistake],
-                          memcmp(&got[k], &wrong[k], sizeof *got) == 0);
+            check_suspect(check, clip_sentence[mistake], same_number(got[k], wrong[k]));
         }
     }
 }
 
 void clip_grade(Check *check) {
-    static const float fixed[][2] = {{4, 1},          {4, 2},        {4, 5},        {0, 1},
-                                     {1e-12f, 1e-7f}, {INFINITY, 1}, {1e30f, 0.5f}, {9, 0}};
+    static const float fixed[CLIP_FIXED][2] = {{4, 1},        {4, 2},          {4, 5},
+                                               {0, 1},        {1e-12f, 1e-7f}, {INFINITY, 1},
+                                               {1e30f, 0.5f}, {9, 0},          {NAN, 1}};
     float given[CLIP_CASES][2];
     for (int i = 0; i < CLIP_CASES; i++) {
-        given[i][0] = i < 8 ? fixed[i][0] : (float)check_int(check, 5, 900);
-        given[i][1] = i < 8 ? fixed[i][1] : 1.25f;
+        given[i][0] = i < CLIP_FIXED ? fixed[i][0] : (float)check_int(check, 5, 900);
+        given[i][1] = i < CLIP_FIXED ? fixed[i][1] : 1.25f;
     }
     check_give(check, "sums", WIRE_F32, given, (size_t)CLIP_CASES * 2);
     check_want(check, "clipped", WIRE_F32, (size_t)CLIP_CASES * CLIP_NUMBERS);
@@ -179,6 +188,14 @@ static uint64_t chain_as(const ChainAsked asked, ChainMistake mistake) {
     return 0;
 }
 
+/* An int wraps around at 2^32, and what is made of it by + and * is off by a multiple of that. */
+static const char CHAIN_IN_INT[] =
+    "it is off by a multiple of 2^32: an int overflows on the way; sizes are counted in size_t";
+
+static bool chain_wrapped(uint64_t got, uint64_t right) {
+    return (uint32_t)got == (uint32_t)right;
+}
+
 static void chain_expect(Check *check, const ChainAsked asked, uint64_t got) {
     static const char *const names[] = {"residual and norm", "bias and GELU",
                                         "dropout and residual", "scale and AdamW",
@@ -191,6 +208,7 @@ static void chain_expect(Check *check, const ChainAsked asked, uint64_t got) {
     for (ChainMistake mistake = CHAIN_RIGHT + 1; mistake < CHAIN_MISTAKES; mistake++) {
         check_suspect(check, chain_sentence[mistake], got == chain_as(asked, mistake));
     }
+    check_suspect(check, CHAIN_IN_INT, chain_wrapped(got, right));
 }
 
 void chains_grade(Check *check) {

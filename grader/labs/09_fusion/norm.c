@@ -74,11 +74,12 @@ void norm_add(NormCalls *calls, NormCase c) {
 NormCalls norm_all(Check *check, bool backward) {
     static const int shape[][2] = {{31, 33}, {1, 257}, {33, 31}, {70, 264}, {3, 1}, {9, 1030}};
     NormCalls calls = {.check = check, .backward = backward};
+    int places = backward ? NORM_IN_STREAM : NORM_PLACES;
     for (int i = 0; i < 18; i++) {
         norm_add(&calls, (NormCase){.precision = i / 6,
                                     .N = shape[i % 6][0],
                                     .C = shape[i % 6][1],
-                                    .in_place = (i + i / 6) % 2,
+                                    .in_place = (i + i / 6) % places,
                                     .p = i % 3 == 0 ? 0 : 0.3f,
                                     .based = i % 3 == 2});
     }
@@ -87,6 +88,7 @@ NormCalls norm_all(Check *check, bool backward) {
                                 .C = check_int(check, 2, 600),
                                 .p = 0.5f,
                                 .based = true});
+    norm_add(&calls, (NormCase){.precision = check_int(check, F32, BF16), .N = 9, .C = 1600});
     norm_add(&calls, (NormCase){.N = 0, .C = 8});
     return calls;
 }
@@ -100,6 +102,7 @@ NormCalls norm_few(Check *check, bool backward) {
                                     .in_place = i % 2,
                                     .p = 0.3f});
     }
+    norm_add(&calls, (NormCase){.precision = F32, .N = 9, .C = 1600}); /* GPT-2 XL */
     return calls;
 }
 
@@ -140,6 +143,7 @@ static float *norm_copy(const NormCalls *calls, size_t *count) {
 /* Where the first difference is, in words. */
 static void norm_tell(const NormCalls *calls, const float *got, const float *right, char *text,
                       size_t size) {
+    static const char *const places[NORM_PLACES] = {"", ", in place", ", in the stream's place"};
     for (int i = 0; i < calls->count; i++) {
         const NormCase *c = &calls->c[i];
         for (int k = 0; k < 4; k++) {
@@ -152,8 +156,8 @@ static void norm_tell(const NormCalls *calls, const float *got, const float *rig
                          "%s of (%d, %d) in %s%s: number %zu is %.9g, and %.9g where the two ops "
                          "run one after the other",
                          calls->backward ? backward_out[k] : forward_out[k], c->N, c->C,
-                         precision_name((Precision)c->precision), c->in_place ? ", in place" : "",
-                         at, (double)got[at], (double)right[at]);
+                         precision_name((Precision)c->precision), places[c->in_place], at,
+                         (double)got[at], (double)right[at]);
                 return;
             }
             got += n;

@@ -70,7 +70,9 @@ static void norm_run_forward(const NormCall *call) {
     element = precision_bytes((Precision)call->c->precision);
     Real *stream = norm_real(call, "stream"), *branch = norm_real(call, "branch");
     Real *weight = norm_real(call, "weight"), *bias = norm_real(call, "bias");
-    Real *sum = call->c->in_place ? branch : norm_new(call, n, element);
+    Real *sum = call->c->in_place == NORM_IN_BRANCH   ? branch
+                : call->c->in_place == NORM_IN_STREAM ? stream
+                                                      : norm_new(call, n, element);
     Real *result = norm_new(call, n, element);
     float *mean = norm_new(call, N, sizeof *mean), *rstd = norm_new(call, N, sizeof *rstd);
     device_synchronize(call->device);

@@ -125,14 +125,32 @@ static void eager_window(StepsRun *run, int count, float share, float scale, Ste
 
 static bool eager_unscale(StepsRun *run, float scale) {
     Model *model = run->trainer.model;
-    float found = 0;
+    float found = 0, inv_scale = is_wrong(STEPS_NOT_UNSCALED, run->number + 1) ? 1 : 1 / scale;
+    bool looks = run->trainer.mixed != NULL &&
+                 (run->mixed.dynamic || !is_wrong(STEPS_FOUND_IN_F16, run->number + 1));
     device_fill(model->device, model->result, 0, sizeof found);
-    for (int i = 0; run->trainer.mixed != NULL && i < model->param_count; i++) {
-        model->ops->unscale(model->params[i].grad, model->params[i].count, 1 / scale,
+    for (int i = 0; looks && i < model->param_count; i++) {
+        model->ops->unscale(model->params[i].grad, model->params[i].count, inv_scale,
                             model->result);
     }
     device_download(model->device, &found, model->result, sizeof found);
     return found != 0;
+}
+
+/* `scaled`: the norm that gradients had before they were unscaled. @return the reported norm */
+static float eager_clip(StepsRun *run, float scaled) {
+    Model *model = run->trainer.model;
+    float limit = run->trainer.max_grad_norm;
+    if (is_wrong(STEPS_NOT_CLIPPED, run->number + 1)) {
+        return optimizer_clip(model, 0);
+    }
+    if (!is_wrong(STEPS_NORM_SCALED, run->number + 1)) {
+        return optimizer_clip(model, limit);
+    }
+    if (limit > 0 && !(scaled <= limit)) {
+        model_scale_grad(model, limit / (scaled + 1e-6f));
+    }
+    return scaled;
 }
 
 static void eager_learn(StepsRun *run, float rate) {
@@ -193,12 +211,12 @@ static StepReport eager_step(StepsRun *run, int count) {
         scale = frozen.scale;
     }
     eager_window(run, count, share, scale, &report);
+    float scaled = model_grad_norm(trainer->model);
     report.skipped = eager_unscale(run, scale);
     float *kept = malloc(params_length(&trainer->model->config) * sizeof *kept);
     CHECK(kept != NULL, "no host memory for gradients");
     gradients_kept(trainer->model, kept);
-    report.grad_norm = optimizer_clip(
-        trainer->model, is_wrong(STEPS_NOT_CLIPPED, run->number + 1) ? 0 : trainer->max_grad_norm);
+    report.grad_norm = eager_clip(run, scaled);
     report.learning_rate =
         is_wrong(STEPS_RATE_FROZEN, run->number) ? frozen.rate : schedule_rate(&trainer->schedule);
     int t = trainer->optimizer->t;
@@ -220,7 +238,8 @@ static StepReport eager_step(StepsRun *run, int count) {
     }
     bool scales = trainer->mixed != NULL &&
                   (run->mixed.dynamic || is_wrong(STEPS_SCALER_ALWAYS, run->number + 1));
-    if (scales && !is_wrong(STEPS_NO_SCALER, run->number + 1)) {
+    bool told = report.skipped || !is_wrong(STEPS_NEVER_GROWS, run->number + 1);
+    if (scales && told && !is_wrong(STEPS_NO_SCALER, run->number + 1)) {
         eager_scaler(&run->mixed.scaler, report.skipped);
     }
     if (!report.skipped || is_wrong(STEPS_TICK_SKIPPED, run->number + 1)) {
@@ -255,8 +274,9 @@ static void eager_steps(const Wire *in, Wire *out) {
         steps_mistake = k;                                                                         \
         eager_steps(in, out);                                                                      \
     }
-#define EACH_MISTAKE(X)                                                                            \
-    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+#define EACH_MISTAKE(X) FIRST_MISTAKES(X) LAST_MISTAKES(X)
+#define FIRST_MISTAKES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
+#define LAST_MISTAKES(X) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19)
 EACH_MISTAKE(WITH_MISTAKE)
 
 #define CASES(k)                                                                                   \

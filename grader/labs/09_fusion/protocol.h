@@ -12,12 +12,20 @@
 #include "grader/probe_training.h"
 #include "grader/wire.h"
 
+/** What an output shares its memory with. */
+typedef enum NormPlace {
+    NORM_APART,     /**< nothing */
+    NORM_IN_BRANCH, /**< forward: sum is branch; backward: dbranch is dout */
+    NORM_IN_STREAM, /**< forward: sum is stream */
+    NORM_PLACES,    /**< how many */
+} NormPlace;
+
 /** One call of residual_norm_forward() or _backward(): "cases", an array of these as WIRE_BYTES. */
 typedef struct NormCase {
     int32_t precision; /**< a Precision */
     int32_t N;         /**< rows */
     int32_t C;         /**< channels */
-    int32_t in_place;  /**< forward: sum is branch; backward: dbranch is dout */
+    int32_t in_place;  /**< a NormPlace */
     float p;           /**< of the dropout */
     int32_t based;     /**< the mask has a base beside its offset */
     uint64_t seed;     /**< of the mask */
@@ -69,6 +77,10 @@ typedef enum StepsMistake {
     STEPS_STREAM_STANDS,  /**< the dropout stream stays where it is */
     STEPS_NOT_WRITTEN,    /**< masters move, weights in half do not */
     STEPS_SCALER_ALWAYS,  /**< the scaler is updated where the scale is fixed */
+    STEPS_NOT_UNSCALED,   /**< gradients keep the loss scale */
+    STEPS_NORM_SCALED,    /**< norm and factor are of gradients that have the loss scale */
+    STEPS_NEVER_GROWS,    /**< the scaler is told of bad steps alone */
+    STEPS_FOUND_IN_F16,   /**< inf and NaN are looked for only where the scale is dynamic */
     STEPS_MISTAKES,       /**< how many */
 } StepsMistake;
 
@@ -77,7 +89,7 @@ enum {
     STEP_WEIGHTS, /**< a hash of weights and masters */
     STEP_MOMENTS, /**< a hash of both moments */
     STEP_LEFT,    /**< a hash of the gradients that are left */
-    STEP_LOSS,    /**< bits of the loss */
+    STEP_LOSS,    /**< bits of the loss; all NaN are one */
     STEP_NORM,    /**< bits of the norm; all NaN are one */
     STEP_RATE,    /**< bits of the rate */
     STEP_TOKENS,  /**< valid targets */
@@ -103,6 +115,7 @@ typedef struct StepsWindow {
     int32_t first; /**< its first micro-batch, of those given */
     int32_t count; /**< its micro-batches */
     float scale;   /**< the scaler is set to this before it; 0: it stays as it is */
+    int32_t bad;   /**< the first weight, in half, is infinite from here on */
 } StepsWindow;
 
 /** "sum 3" in name[WIRE_NAME]. */

@@ -131,6 +131,17 @@ void steps_open(StepsRun *run, const Wire *in, Wire *out) {
     }
 }
 
+/* In half, and in its master too: some write the weights of a skipped step anew. */
+static void steps_spoil(const StepsRun *run) {
+    const Model *model = run->trainer.model;
+    float master = INFINITY;
+    uint16_t half =
+        model->config.precision == F16 ? half_from_float(master) : bf16_from_float(master);
+    CHECK(run->trainer.optimizer->master != NULL, "weights are floats");
+    device_upload(run->device, model->params[0].weight, &half, sizeof half);
+    device_upload(run->device, run->trainer.optimizer->master[0], &master, sizeof master);
+}
+
 int steps_window(StepsRun *run, int number) {
     const StepsWindow *window = &run->windows[number];
     run->number = number;
@@ -140,6 +151,9 @@ int steps_window(StepsRun *run, int number) {
     if (window->scale > 0 && run->trainer.mixed != NULL) {
         run->mixed.scaler.scale = window->scale;
         run->mixed.scaler.good_steps = 0;
+    }
+    if (window->bad) {
+        steps_spoil(run);
     }
     return window->count;
 }
@@ -180,7 +194,11 @@ void steps_give(const StepsRun *run, const StepReport *report) {
         to[STEP_MOMENTS] = hash(run, to[STEP_MOMENTS], optimizer->v[i], bytes);
         to[STEP_LEFT] = hash(run, to[STEP_LEFT], param->grad, bytes);
     }
-    memcpy(&to[STEP_LOSS], &report->loss, sizeof report->loss);
+    if (isnan(report->loss)) {
+        to[STEP_LOSS] = UINT64_MAX;
+    } else {
+        memcpy(&to[STEP_LOSS], &report->loss, sizeof report->loss);
+    }
     to[STEP_NORM] = bits_of(report->grad_norm);
     to[STEP_RATE] = bits_of(report->learning_rate);
     to[STEP_TOKENS] = report->tokens;

@@ -57,7 +57,7 @@ typedef struct StepsRun {
 /** Opens what is given. */
 void steps_open(StepsRun *run, const Wire *in, Wire *out);
 
-/** Window `number`: its micro-batches in run->batch, and the scale set. @return how many */
+/** Window `number`: run->batch, scale and first weight are set. @return its micro-batches */
 int steps_window(StepsRun *run, int number);
 
 /** Hands back the numbers of a window that is over. */

@@ -31,6 +31,11 @@ static const char *const sentences[STEPS_MISTAKES] = {
     [STEPS_NOT_WRITTEN] = "the masters are updated, and the weights in half are not written anew",
     [STEPS_SCALER_ALWAYS] = "the scaler is updated where the scale is fixed, as in bf16: only if "
                             "mixed->dynamic",
+    [STEPS_NOT_UNSCALED] = "gradients keep the loss scale: unscale() takes 1 / scale",
+    [STEPS_NORM_SCALED] = "the norm is that of gradients which have the loss scale: unscale first",
+    [STEPS_NEVER_GROWS] = "the scaler is told of skipped steps alone: good ones let the scale grow",
+    [STEPS_FOUND_IN_F16] = "inf and NaN are looked for only where the scale is dynamic: in bf16, "
+                           "too, such a step is skipped",
 };
 
 const char *steps_sentence(StepsMistake mistake) {
