@@ -108,6 +108,28 @@ static const FileContent contents[] = {
      "}",
      "modules_to_save",
      {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"lora_alpha\":\"16\",\"target_modules\":[\"c_attn\"]}",
+     "lora_alpha in quotes",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"lora_dropout\":null,\"target_modules\":[\"c_attn\"]}",
+     "lora_dropout null",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"lora_dropout\":-0.1,\"target_modules\":[\"c_attn\"]}",
+     "a negative lora_dropout",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"bias\":true,\"target_modules\":[\"c_attn\"]}",
+     "bias true",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"lora_bias\":true,\"target_modules\":[\"c_attn\"]}",
+     "lora_bias",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"alpha_pattern\":{\"c_attn\":4},\"target_modules\":[\"c_"
+     "attn\"]}",
+     "an alpha_pattern",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"layers_to_transform\":[0],\"target_modules\":[\"c_attn\"]}",
+     "layers_to_transform",
+     {0}},
 };
 enum { CONTENTS = sizeof contents / sizeof *contents };
 
@@ -133,6 +155,13 @@ void files_judge_read(Check *check) {
                        good ? "%.150s is refused, and is what peft writes"
                             : "%.150s is accepted: it has %s",
                        contents[i].text, contents[i].why);
+            return;
+        }
+        if (!good && n[READ_WRITTEN] != 0) {
+            check_fail(check,
+                       "%.150s is refused, and `adapter` is written even so: it is written where "
+                       "the result is NULL",
+                       contents[i].text);
             return;
         }
         if (n[1] != (uint64_t)want->rank || n[2] != want->targets ||

@@ -16,6 +16,7 @@ typedef enum LayerMistake {
     SCALE_TWICE,
     SCALE_UPSIDE_DOWN,
     ROOT_OF_RANK,
+    SCALE_IN_INT,
     NO_BRANCH,
     BRANCH_ALONE,
     NO_DROPOUT,
@@ -44,6 +45,7 @@ static const char *const sentence[LAYER_MISTAKES] = {
     [SCALE_UPSIDE_DOWN] = "the branch is multiplied by r / alpha: s is alpha / r",
     [ROOT_OF_RANK] =
         "the branch is multiplied by alpha / sqrt(r), which is rsLoRA's: s is alpha / r",
+    [SCALE_IN_INT] = "s is cut to a whole number: alpha / r is a float",
     [NO_BRANCH] = "the branch is missing: this is the frozen layer alone",
     [BRANCH_ALONE] = "the branch replaces the output of the frozen layer: it is added to it",
     [NO_DROPOUT] = "there is no dropout on the branch",
@@ -80,6 +82,7 @@ static double branch_factor(const Adapter *adapter, LayerMistake mistake) {
            : mistake == SCALE_TWICE       ? s * s
            : mistake == SCALE_UPSIDE_DOWN ? 1 / s
            : mistake == ROOT_OF_RANK      ? alpha / sqrt(r)
+           : mistake == SCALE_IN_INT      ? floor(s)
            : mistake == NO_BRANCH         ? 0
                                           : s;
 }
@@ -183,10 +186,10 @@ static LayerResult work_out(const LayerJob *job, LayerMistake mistake) {
 /* ---- what is given --------------------------------------------------------------------------- */
 
 Adapter layer_adapter(Check *check, unsigned targets, float dropout) {
-    /* s = alpha / r is some 1.6: 0, 1 / s, 1, s^2, s sqrt(r) and alpha are all further from it and
-       from each other than the tolerance of half. */
-    static const int ranks[] = {5, 7, 9};
-    static const float alphas[] = {7.75f, 11, 14.25f};
+    /* s = alpha / r is some 2.6: 0, 1 / s, 1, floor(s), s^2, s sqrt(r) and alpha are all further
+       from it and from each other than the tolerance of half. */
+    static const int ranks[] = {5, 9, 11};
+    static const float alphas[] = {12.75f, 23, 28.25f};
     int i = check_int(check, 0, 2);
     return (Adapter){.rank = ranks[i],
                      .targets = targets,
@@ -241,8 +244,8 @@ LayerJob layer_draw(Check *check, LinearId id, Precision precision, float dropou
     /* A and B such that the branch weighs as much as the frozen layer, and what was there before as
        much as what is added: nothing that is left out hides below the tolerance of half. */
     job.din = given_normal(check, "din before", n_in, 0.03, precision);
-    job.a = given_normal(check, "A", n_a, 0.08, precision);
-    job.b = given_normal(check, "B", n_b, 0.08, precision);
+    job.a = given_normal(check, "A", n_a, 0.06, precision);
+    job.b = given_normal(check, "B", n_b, 0.06, precision);
     job.da = given_normal(check, "dA before", n_a, 0.4, F32);
     job.db = given_normal(check, "dB before", n_b, 0.4, F32);
     return job;

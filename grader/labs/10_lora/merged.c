@@ -15,6 +15,7 @@ typedef enum MergeMistake {
     MERGE_ALPHA,
     MERGE_UNSCALED,
     MERGE_SQUARED,
+    MERGE_IN_INT,
     MERGE_SIGN_IGNORED,
     MERGE_OPPOSITE,
     MERGE_NOTHING,
@@ -28,6 +29,7 @@ static const char *const merge_sentence[MERGE_MISTAKES] = {
     [MERGE_ALPHA] = "the product is multiplied by alpha: s is alpha / r",
     [MERGE_UNSCALED] = "the product is not multiplied by s",
     [MERGE_SQUARED] = "the product is multiplied by s twice",
+    [MERGE_IN_INT] = "s is cut to a whole number: alpha / r is a float",
     [MERGE_SIGN_IGNORED] = "the product is added where it should be taken out: `sign` is ignored",
     [MERGE_OPPOSITE] = "the product is taken out where it should be added, and the reverse",
     [MERGE_NOTHING] = "nothing is added to the weight",
@@ -71,6 +73,7 @@ static double factor_of(const Adapter *adapter, MergeMistake mistake, double sig
     return sign * (mistake == MERGE_ALPHA      ? alpha
                    : mistake == MERGE_UNSCALED ? 1
                    : mistake == MERGE_SQUARED  ? s * s
+                   : mistake == MERGE_IN_INT   ? floor(s)
                    : mistake == MERGE_OPPOSITE ? -s
                    : mistake == MERGE_NOTHING  ? 0
                                                : s);

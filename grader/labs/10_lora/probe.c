@@ -234,11 +234,13 @@ static void read_contents(const Wire *in, Wire *out) {
     float *floats = wire_get(out, "floats", WIRE_F32, NULL);
     for (size_t i = 0; i < bytes / CONTENT_BYTES; i++) {
         json_t *json = json_loads(contents + i * CONTENT_BYTES, 0, NULL);
-        Adapter adapter = {0};
+        const Adapter before = {.rank = 77, .targets = 77, .alpha = 77, .dropout = 77};
+        Adapter adapter = before;
         bool good = adapter_config_read(json, &adapter) == NULL;
         numbers[i * READ_NUMBERS] = good;
         numbers[i * READ_NUMBERS + 1] = good ? (uint64_t)adapter.rank : 0;
         numbers[i * READ_NUMBERS + 2] = good ? adapter.targets : 0;
+        numbers[i * READ_NUMBERS + READ_WRITTEN] = memcmp(&adapter, &before, sizeof before) != 0;
         floats[2 * i] = good ? adapter.alpha : 0;
         floats[2 * i + 1] = good ? adapter.dropout : 0;
         json_decref(json);

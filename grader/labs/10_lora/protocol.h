@@ -36,8 +36,9 @@ enum {
 /** Bytes of a name that adapter_targets() is asked about, and of a content of a file. */
 enum { TARGET_BYTES = 64, CONTENT_BYTES = 1024 };
 
-/** Numbers that adapter_config_read() gives back: whether it was accepted, rank, targets. */
-enum { READ_NUMBERS = 3 };
+/** Numbers that adapter_config_read() gives back: whether it was accepted, rank, targets, and
+    whether it wrote the adapter. */
+enum { READ_WRITTEN = 3, READ_NUMBERS = 4 };
 
 /** Numbers of all matrices in a list, end to end. */
 size_t protocol_numbers(const Param *params, int count);

@@ -89,14 +89,15 @@ void sizes_expect_dropped(Check *check, const char *name, const ModelConfig *con
     check_equal(check, name, &right, 1, suspects, 4);
 }
 
-enum { BYTES_MISTAKES = 4 };
+enum { BYTES_MISTAKES = 5 };
 
 static void expect_activations(Check *check, const char *name, const Shape *s) {
     static const char *const sentences[BYTES_MISTAKES] = {
         "the inputs that nobody reads are counted: lora_dropped() says which can go",
         "the scratch of the adapters in backward is not counted",
         "the copy of the input under the mask is not counted",
-        "these are the bytes of a step without checkpointing"};
+        "these are the bytes of a step without checkpointing",
+        "an int holds no more than 2^31 - 1: bytes are counted in size_t"};
     ModelConfig unmasked = s->config;
     unsigned drop = counted_dropped(&s->config);
     unmasked.adapter.dropout = 0;
@@ -104,7 +105,8 @@ static void expect_activations(Check *check, const char *name, const Shape *s) {
     uint64_t wrong[BYTES_MISTAKES] = {
         counted_activations(&s->config, s->B, s->T, s->checkpoint, 0), 0,
         counted_activations(&unmasked, s->B, s->T, s->checkpoint, drop),
-        counted_activations(&s->config, s->B, s->T, (Checkpoint){0}, drop)};
+        counted_activations(&s->config, s->B, s->T, (Checkpoint){0}, drop),
+        (uint64_t)(int32_t)right};
     ModelConfig thin = unmasked; /* the least scratch that an adapter takes */
     thin.adapter.rank = 1;
     wrong[1] = counted_activations(&thin, s->B, s->T, s->checkpoint, drop);
@@ -135,6 +137,9 @@ void sizes_ask_activations(Check *check, bool checkpointed) {
         }
         quiz_add(&quiz, shape);
     }
+    Shape large = {.config = sizes_config(check, F32, ATTENTION_PLAIN, false), .B = 50000, .T = 20};
+    large.checkpoint.segment = checkpointed ? 2 : 0;
+    quiz_add(&quiz, large); /* more bytes than an int can say */
     sizes_give_adapters(&quiz);
     if (quiz_run(&quiz, "formulas/activations", SECONDS)) {
         for (int i = 0; i < quiz.count; i++) {
