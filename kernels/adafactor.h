@@ -40,6 +40,8 @@ typedef struct Adafactor {
  * A vector has one row and no R, whose quotient would be 1: C has one number for each of its own,
  * the second moments themselves.
  *
+ * A large tensor is the work of several blocks of threads: one alone would leave the GPU idle.
+ *
  * Sums are at least float, and their order depends on the sizes alone. A NaN in a gradient is not
  * hidden: its weight becomes NaN, and in a matrix all of them do.
  *

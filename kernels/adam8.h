@@ -61,6 +61,8 @@ static inline size_t adam8_blocks(size_t n) {
  * Where `value` is not NULL the tensor's moments are floats: adamw(), to the bit. In the first
  * step, with codes and scales of 0, the weights are adamw()'s in every tensor.
  *
+ * A large tensor is the work of several blocks of threads: one alone would leave the GPU idle.
+ *
  * Decay pulls with the weight before the step, as in adamw() and PyTorch. bitsandbytes multiplies
  * by 1 - lr * weight_decay after it.
  *

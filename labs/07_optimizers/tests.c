@@ -218,7 +218,7 @@ GRADED(07_optimizers, adam8_resumed,
     profile_want(check);
     profile_want_once(check);
     if (run_op(check, "adam8", eight_fetched(eight, true)) && eight_judge(eight) &&
-        eight_judge_again(eight)) {
+        eight_judge_gradient(eight) && eight_judge_again(eight)) {
         profile_expect_shared(check, eight_bytes(eight), profile_any_kernel);
     }
 }
@@ -230,7 +230,8 @@ GRADED(07_optimizers, adafactor_resumed, "adafactor: goes on from saved states, 
     profile_want(check);
     profile_want_once(check);
     if (run_op(check, "adafactor", factors_fetched(factors, true)) &&
-        factors_judge(factors, true) && factors_judge_again(factors)) {
+        factors_judge(factors, true) && factors_judge_gradient(factors) &&
+        factors_judge_again(factors)) {
         profile_expect_shared(check, factors_bytes(factors, true), profile_any_kernel);
     }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "grader/labs/07_optimizers/eight_step.h"
+#include "grader/labs/07_optimizers/gradient.h"
 #include "grader/labs/07_optimizers/term.h"
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -60,6 +61,20 @@ static EightMoment draw_moment(Eight *eight, bool fresh, bool first) {
         absmax[b] = fresh ? 0 : first ? scale : scale * scale;
     }
     return (EightMoment){code, absmax, value};
+}
+
+/* The last block of a tensor of four has no gradient; in the middle of training, codes of 0 too. */
+static void plant_zeros(Eight *eight, bool fresh) {
+    size_t first = 3 * ADAM8_BLOCK;
+    for (int k = 0; k < EIGHT_FOUR_BLOCKS; k++) {
+        first += (size_t)eight->n[k];
+    }
+    for (int step = 0; step < eight->steps; step++) {
+        float *grad = eight->grad + (size_t)step * eight->all + first;
+        memset(grad, 0, ADAM8_BLOCK * sizeof *grad);
+    }
+    memset((uint8_t *)eight->start.m.code + first, fresh ? 0 : 127, ADAM8_BLOCK);
+    memset((uint8_t *)eight->start.v.code + first, 0, ADAM8_BLOCK);
 }
 
 /* In each tensor: one number far larger than all others; and one whose first moment becomes
@@ -119,7 +134,9 @@ Eight *eight_new(Check *check, int steps, bool fresh) {
     }
     eight->tensors = EIGHT_TENSORS;
     eight->steps = steps;
-    return eight_draw(eight, fresh);
+    eight_draw(eight, fresh);
+    plant_zeros(eight, fresh);
+    return eight;
 }
 
 Eight *eight_new_of(Check *check, int n) {
@@ -142,6 +159,9 @@ static void eight_want_step(Eight *eight, int step) {
                  {"v_code", WIRE_BYTES, false}, {"v_absmax", WIRE_F32, true},
                  {"v_value", WIRE_F32, false}};
     char name[WIRE_NAME];
+    if (step < STEP_AGAIN) {
+        check_want(eight->check, step_name(name, "grad", step), WIRE_F32, eight->all);
+    }
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         check_want(eight->check, step_name(name, kinds[k].name, step), kinds[k].type,
                    kinds[k].blocks ? eight->blocks : eight->all);
@@ -183,7 +203,8 @@ double eight_bytes(const Eight *eight) {
 
 size_t eight_fetched(const Eight *eight, bool again) {
     size_t each = eight->all * (3 * sizeof(float) + 2) + 2 * eight->blocks * sizeof(float);
-    return each * (size_t)(eight->steps + again);
+    size_t gradients = eight->all * sizeof(float) * (size_t)eight->steps;
+    return each * (size_t)(eight->steps + again) + gradients;
 }
 
 /* ---- what came back -------------------------------------------------------------------------- */
@@ -333,6 +354,10 @@ bool eight_judge(Eight *eight) {
         from = eight_state(eight->check, k);
     }
     return true;
+}
+
+bool eight_judge_gradient(Eight *eight) {
+    return gradient_expect_kept(eight->check, eight->grad, eight->all, 0, eight->t);
 }
 
 static bool eight_same(const Eight *eight, const EightMoment *a, const EightMoment *b) {

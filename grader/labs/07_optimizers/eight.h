@@ -14,7 +14,7 @@
 #include "grader/check.h"
 #include "grader/labs/07_optimizers/protocol.h"
 
-enum { EIGHT_TENSORS = 8, EIGHT_STEPS = 7 };
+enum { EIGHT_TENSORS = 8, EIGHT_STEPS = 7, EIGHT_FOUR_BLOCKS = 5 /* a tensor's place */ };
 
 /** One moment of all tensors, end to end. */
 typedef struct EightMoment {
@@ -61,6 +61,9 @@ void eight_plan(Eight *eight, int resume);
 
 /** Compares all steps, with all known mistakes. */
 bool eight_judge(Eight *eight);
+
+/** Whether the first step's gradients are as they were. */
+bool eight_judge_gradient(Eight *eight);
 
 /** Whether the last step after a resumption has the bits that it had before. */
 bool eight_judge_again(Eight *eight);

@@ -35,6 +35,12 @@ const char *const eight_sentence[MISTAKES] = {
     [WHOLE_GRADIENT] = "g is added whole, not (1 - beta1) of it",
     [NO_FLOATS] = "tensors whose moments are floats (`value`) are left out",
     [OLD_MOMENTS] = "the update takes the moments of the step before: m and v come first",
+    [ZERO_BY_ZERO] = "a block of zeros is divided by its scale, which is 0 too: x is 0 there",
+    [DECAY_COUPLED] =
+        "weight decay is added to the gradient, and so to the moments: it pulls on the "
+        "weight alone",
+    [EPSILON_INSIDE] = "epsilon stands under the root: it is added to the root",
+    [ONE_BETA] = "both moments are corrected with beta1: v has beta2",
 };
 
 static unsigned code_of(const float *book, double x, EightMistake mistake) {
@@ -81,6 +87,10 @@ static void store(EightMoments *to, const EightMoment *old, const float *book, s
             to->slack[block + b] = fmax(to->slack[block + b], to->error[i]);
             to->low[i] = (uint8_t)(kept ? old->code[i] : code_of(book, x - slack, mistake));
             to->high[i] = (uint8_t)(kept ? old->code[i] : code_of(book, x + slack, mistake));
+            if (mistake == ZERO_BY_ZERO && divisor == 0) { /* NaN has no code: any may come of it */
+                to->low[i] = 0;
+                to->high[i] = ADAM8_CODES - 1;
+            }
         }
     }
 }
@@ -113,8 +123,13 @@ static double updated(const Eight *eight, double w, double m, double v, bool dec
     const AdamW *a = &eight->adamw;
     double lr = (double)a->learning_rate, decay = decays ? (double)a->weight_decay : 0;
     double correct1 = mistake == UNCORRECTED ? 1 : 1 - pow((double)a->beta1, t);
-    double correct2 = mistake == UNCORRECTED ? 1 : 1 - pow((double)a->beta2, t);
-    double step = m / correct1 / (sqrt(v / correct2) + (double)a->epsilon);
+    double beta2 = mistake == ONE_BETA ? (double)a->beta1 : (double)a->beta2;
+    double correct2 = mistake == UNCORRECTED ? 1 : 1 - pow(beta2, t);
+    double epsilon = (double)a->epsilon;
+    double root =
+        mistake == EPSILON_INSIDE ? sqrt(v / correct2 + epsilon) : sqrt(v / correct2) + epsilon;
+    double step = m / correct1 / root;
+    decay = mistake == DECAY_COUPLED ? 0 : decay;
     return mistake == DECAY_AFTER ? (w - lr * step) * (1 - lr * decay)
                                   : w - lr * (step + decay * w);
 }
@@ -138,6 +153,9 @@ void eight_step_as(const Eight *eight, const EightState *from, int k, EightMista
         for (size_t i = first; i < first + n; i++) {
             size_t b = block + (i - first) / ADAM8_BLOCK;
             double g = (double)grad[i];
+            if (mistake == DECAY_COUPLED && decays) {
+                g += (double)a->weight_decay * (double)from->weight[i];
+            }
             double m = stored(&from->m, Qm, bytes, i, b), v = stored(&from->v, Qv, bytes, i, b);
             double part = mistake == WHOLE_GRADIENT ? 1 : 1 - (double)a->beta1;
             decay_moment(&step->m, i, m, (double)a->beta1, g, part);

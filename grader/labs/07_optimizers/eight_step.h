@@ -28,6 +28,10 @@ typedef enum EightMistake {
     WHOLE_GRADIENT,
     NO_FLOATS,
     OLD_MOMENTS,
+    ZERO_BY_ZERO,
+    DECAY_COUPLED,
+    EPSILON_INSIDE,
+    ONE_BETA,
     MISTAKES,
 } EightMistake;
 

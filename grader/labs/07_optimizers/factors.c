@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "grader/labs/07_optimizers/gradient.h"
+
 /* ---- drawing --------------------------------------------------------------------------------- */
 
 static size_t size_of(const Factors *f, int k) {
@@ -28,6 +30,9 @@ static void add_tensor(Factors *f, int rows, int cols, bool matrix) {
     f->all_cols += (size_t)cols;
 }
 
+/* Places in the list. */
+enum { TALL = 2, SINGLE = 7 };
+
 static void draw_shapes(Factors *f, FactorDraw draw) {
     Check *check = f->check;
     if (draw == FACTORS_LARGE) {
@@ -43,6 +48,8 @@ static void draw_shapes(Factors *f, FactorDraw draw) {
     add_tensor(f, 1, 40, true);
     add_tensor(f, 33, check_int(check, 257, 400), true);
     add_tensor(f, 1, 1, false);
+    add_tensor(f, 2, 1100, true);
+    add_tensor(f, 2, 3072, true);
     if (draw == FACTORS_TWICE) {
         add_tensor(f, rows, cols, true);
     }
@@ -63,6 +70,15 @@ static void draw_gradients(Factors *f, FactorDraw draw) {
             }
         }
     }
+}
+
+/* In a tensor of the last step. */
+static void plant_nan(Factors *f, int tensor, int at) {
+    float *g = f->grad + (size_t)(f->steps - 1) * f->all;
+    for (int k = 0; k < tensor; k++) {
+        g += size_of(f, k);
+    }
+    g[at] = NAN;
 }
 
 Factors *factors_new(Check *check, FactorDraw draw, int steps) {
@@ -86,6 +102,8 @@ Factors *factors_new(Check *check, FactorDraw draw, int steps) {
             float *g = f->grad + (size_t)step * f->all;
             memcpy(g + f->all - n, g, n * sizeof *g);
         }
+        plant_nan(f, TALL, 3 * check_int(check, 0, 256) + 1);
+        plant_nan(f, SINGLE, 0); /* of a longer vector the clipping may make NaN, or may not */
     }
     return f;
 }
@@ -94,6 +112,9 @@ Factors *factors_new(Check *check, FactorDraw draw, int steps) {
 
 static void factors_want_step(Factors *f, int step) {
     char name[WIRE_NAME];
+    if (step < STEP_AGAIN) {
+        check_want(f->check, step_name(name, "grad", step), WIRE_F32, f->all);
+    }
     check_want(f->check, step_name(name, "weight", step), WIRE_F32, f->all);
     check_want(f->check, step_name(name, "row", step), WIRE_F32, f->all_rows);
     check_want(f->check, step_name(name, "col", step), WIRE_F32, f->all_cols);
@@ -131,7 +152,8 @@ double factors_bytes(const Factors *f, bool weights) {
 }
 
 size_t factors_fetched(const Factors *f, bool again) {
-    return (f->all + f->all_rows + f->all_cols) * sizeof(float) * (size_t)(f->steps + again);
+    size_t states = f->all + f->all_rows + f->all_cols, steps = (size_t)f->steps;
+    return (states * (steps + again) + f->all * steps) * sizeof(float);
 }
 
 static FactorState factors_state(const Check *check, int step) {
@@ -164,6 +186,7 @@ typedef enum FactorMistake {
     DECAY_EVERY,
     DECAY_CLIPPED,
     NO_DECAY,
+    NAN_HIDDEN,
     FACTOR_MISTAKES,
 } FactorMistake;
 
@@ -190,11 +213,19 @@ static const char *const sentence[FACTOR_MISTAKES] = {
     [DECAY_EVERY] = "weight decay pulls on every tensor: its entry says whether it does",
     [DECAY_CLIPPED] = "weight decay is clipped with the update: only U is divided",
     [NO_DECAY] = "weight decay is missing",
+    [NAN_HIDDEN] =
+        "a NaN in a gradient is taken for 0: its weight becomes NaN, and in a matrix all "
+        "of them do",
 };
 
 typedef struct Doubles {
     double *weight, *row, *col;
 } Doubles;
+
+/* A number of a gradient. */
+static double taken(float g, FactorMistake mistake) {
+    return mistake == NAN_HIDDEN && isnan(g) ? 0 : (double)g;
+}
 
 static double square_of(double g, double epsilon, FactorMistake mistake) {
     return (mistake == NOT_SQUARED ? fabs(g) : g * g) + (mistake == NO_EPSILON ? 0 : epsilon);
@@ -212,8 +243,8 @@ static double moving(const Factors *f, double old, const float *g, int count, in
                      FactorMistake mistake) {
     double sum = 0, beta = beta_of(f, t, mistake);
     for (int i = 0; i < count; i++) {
-        sum +=
-            square_of((double)g[(size_t)i * (size_t)stride], (double)f->numbers.epsilon, mistake);
+        double x = taken(g[(size_t)i * (size_t)stride], mistake);
+        sum += square_of(x, (double)f->numbers.epsilon, mistake);
     }
     double mean = mistake == SUMS ? sum : sum / count;
     return beta * old + (mistake == NOT_DECAYED ? 1 : 1 - beta) * mean;
@@ -228,7 +259,7 @@ typedef struct Factored {
 } Factored;
 
 static double update_at(const Factored *x, int i, int j, FactorMistake mistake) {
-    double g = (double)x->g[i * x->J + j], C = x->C[j];
+    double g = taken(x->g[i * x->J + j], mistake), C = x->C[j];
     if (!is_matrix(x->f, x->k)) {
         return g / sqrt(C);
     }
@@ -403,6 +434,7 @@ static bool factors_judge_step(Factors *f, const FactorState *from, int step, bo
     return right;
 }
 
+/* All steps, also after one that is wrong: a mistake is named only if it explains each of them. */
 bool factors_judge(Factors *f, bool weights) {
     Doubles as[FACTOR_MISTAKES];
     for (int i = 0; i < FACTOR_MISTAKES; i++) {
@@ -410,13 +442,16 @@ bool factors_judge(Factors *f, bool weights) {
                           check_doubles(f->check, f->all_cols)};
     }
     FactorState from = f->start;
+    bool right = true;
     for (int step = 0; step < f->steps; step++) {
-        if (!factors_judge_step(f, &from, step, weights, as)) {
-            return false;
-        }
+        right = factors_judge_step(f, &from, step, weights, as) && right;
         from = factors_state(f->check, step);
     }
-    return true;
+    return right;
+}
+
+bool factors_judge_gradient(Factors *f) {
+    return gradient_expect_kept(f->check, f->grad, f->all, 0, f->t);
 }
 
 bool factors_judge_twice(Factors *f) {

@@ -9,7 +9,7 @@
 #include "grader/check.h"
 #include "grader/labs/07_optimizers/protocol.h"
 
-enum { FACTOR_TENSORS = 9, FACTOR_STEPS = 4 };
+enum { FACTOR_TENSORS = 11, FACTOR_STEPS = 4 };
 
 /** Weights and factors of all tensors, end to end. */
 typedef struct FactorState {
@@ -31,7 +31,7 @@ typedef struct Factors {
 typedef enum FactorDraw {
     FACTORS_MANY,  /**< many shapes; gradients that grow, so that updates are clipped, and shrink */
     FACTORS_TINY,  /**< the same with gradients whose squares are near epsilon, and zeros */
-    FACTORS_TWICE, /**< the first tensor stands in the list once more, last */
+    FACTORS_TWICE, /**< the first tensor is also the last; two have a NaN in the last step */
     FACTORS_LARGE, /**< one matrix */
 } FactorDraw;
 
@@ -43,6 +43,9 @@ void factors_plan(Factors *factors, int until, int resume);
 
 /** Compares R and C of all steps, and with `weights` these too, with all known mistakes. */
 bool factors_judge(Factors *factors, bool weights);
+
+/** Whether the first step's gradients are as they were. */
+bool factors_judge_gradient(Factors *factors);
 
 /** Whether the first tensor and the last have the same bits. */
 bool factors_judge_twice(Factors *factors);

@@ -88,6 +88,7 @@ static void take_steps(const StepJob *s, StepKind *kinds, int count, step_fn *st
                        int add) {
     StepKind grad = kinds[0];
     size_t all = 0;
+    grad.name = "grad";
     for (int i = 0; i < s->head[HEAD_TENSORS]; i++) {
         all += grad.n[i];
     }
@@ -98,7 +99,18 @@ static void take_steps(const StepJob *s, StepKind *kinds, int count, step_fn *st
         for (int i = 0; i < count && (add == 0 || k == s->head[HEAD_STEPS] - 1); i++) {
             kind_download(s, &kinds[i], k + add);
         }
+        if (add == 0) {
+            kind_download(s, &grad, k);
+        }
     }
+}
+
+/* An empty list: nothing to do, and no launch of 0 blocks. */
+static void take_no_step(const StepJob *s, StepKind *kinds, step_fn *step) {
+    const int32_t head[HEAD_NUMBERS] = {0};
+    StepJob none = *s;
+    none.head = head;
+    take_step(&none, kinds, step, kind_list(&none, &kinds[0]), 1);
 }
 
 /* From what is given, all steps; then perhaps from the states after some of them once more, in
@@ -117,6 +129,7 @@ static void run_steps(const StepJob *s, StepKind *kinds, int count, step_fn *ste
     }
     if (resume > 0) {
         take_steps(s, kinds, count, step, resume, STEP_AGAIN);
+        take_no_step(s, kinds, step);
     }
 }
 

@@ -5,8 +5,8 @@
  *
  * An op is called for several steps on a list of tensors, all of whose numbers lie end to end.
  * Given are "head" (HEAD_NUMBERS), "flags" and shapes of the tensors, "numbers" of the update, the
- * states, and "grad", those of one step after the other. Wanted is each state after each step:
- * step_name().
+ * states, and "grad", those of one step after the other. Wanted is each state after each step, and
+ * the step's gradients as they then are: step_name(). After a resumption the op gets an empty list.
  */
 #ifndef GRADER_LABS_07_OPTIMIZERS_PROTOCOL_H
 #define GRADER_LABS_07_OPTIMIZERS_PROTOCOL_H
