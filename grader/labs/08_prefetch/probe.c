@@ -74,7 +74,7 @@ static void feed_work(Feed *feed, const Batch *batch) {
 }
 
 static void feed_act(Feed *feed, Prefetch *prefetch, int32_t action, int32_t *seen) {
-    Batch batch = {0};
+    Batch batch = {.B = SEEN_BEFORE, .T = SEEN_BEFORE, .valid = SEEN_BEFORE};
     if (action == ACTION_STOP) {
         prefetch_stop(prefetch);
     } else {

@@ -40,6 +40,9 @@ enum {
     SEEN_NUMBERS,
 };
 
+/** B, T and valid of the batch before prefetch_next(), and after it where there is none. */
+enum { SEEN_BEFORE = 77 };
+
 /** Of memory, in "bytes". */
 enum {
     BYTES_DEVICE, /**< of the lane, at most */
