@@ -40,17 +40,22 @@ typedef struct Quick {
 } Quick;
 extern Quick quick; /**< made by quick_begin() */
 
-/** All that a cell remembers of its readers but their block and line, as a number. */
+/** The fields of a reader from `barriers` on, as a number. */
+static inline uint64_t quick_fields(const Party *readers) {
+    uint64_t fields;
+    _Static_assert(sizeof *readers - offsetof(Party, barriers) == sizeof fields, "all fields");
+    memcpy(&fields, &readers->barriers, sizeof fields);
+    return fields;
+}
+
+/** All that a cell remembers of its readers but their block, line and rival, as a number. */
 static inline uint64_t quick_state(const Party *readers) {
-    uint64_t state;
-    _Static_assert(sizeof *readers - offsetof(Party, barriers) == sizeof state, "all fields");
-    memcpy(&state, &readers->barriers, sizeof state);
-    return state;
+    return quick_fields(readers) & ~quick_fields(&(Party){.bytes = RIVAL});
 }
 
 /** The same without the count of meetings, which says nothing of readers in several warps. */
 static inline uint64_t quick_state_of_many(const Party *readers) {
-    return quick_state(readers) & ~quick_state(&(Party){.meetings = 0xFFFF});
+    return quick_state(readers) & ~quick_fields(&(Party){.meetings = 0xFFFF});
 }
 
 /** Whether the cells of a read say that another by this thread changes nothing. */
@@ -110,6 +115,12 @@ static inline bool quick_ordered(const Party *before, const Party *now, bool sha
     return before->thread == now->thread || before->barriers != now->barriers;
 }
 
+/** Whether the cell's reader is of another block, and not certainly ordered before now. */
+static inline bool quick_rival(const Party *reader, const Party *now, bool shared) {
+    return !shared && reader->block != 0 && reader->block != now->block &&
+           reader->block >= quick.first_block;
+}
+
 /** Remembers a read as race.c does; false if that is not as simple. */
 static inline bool quick_read(Cell *cell, const Party *now, bool shared) {
     const Party *writer = &cell->writer;
@@ -123,6 +134,15 @@ static inline bool quick_read(Cell *cell, const Party *now, bool shared) {
     bool settled = writer->block != now->block || writer->barriers != now->barriers;
     uint8_t bytes = settled ? now->bytes | SETTLED : now->bytes;
     bool same_warp = race_warp(reader->thread) == now->thread / WARP;
+    if (quick_rival(reader, now, shared)) {
+        if (quick.first_block == 0) {
+            return false;
+        }
+        race_keep_rival(cell);
+        bytes |= RIVAL;
+    } else if (reader->block == now->block) {
+        bytes |= reader->bytes & RIVAL;
+    }
     if (reader->block != now->block || reader->thread == now->thread ||
         reader->barriers != now->barriers || (same_warp && reader->meetings != now->meetings)) {
         *reader = *now;
@@ -150,7 +170,9 @@ static inline bool quick_read(Cell *cell, const Party *now, bool shared) {
 
 /** Remembers a write as race.c does; false if that is not as simple. */
 static inline bool quick_write(Cell *cell, const Party *now, bool shared) {
-    if (!quick_ordered(&cell->writer, now, shared) || !quick_ordered(&cell->reader, now, shared)) {
+    const Party *reader = &cell->reader;
+    if (!quick_ordered(&cell->writer, now, shared) || !quick_ordered(reader, now, shared) ||
+        (reader->bytes & RIVAL && reader->block == now->block)) {
         return false;
     }
     cell->writer = *now;

@@ -20,12 +20,15 @@ static Cell *device_cells, *global_cells;
 static const char *device_begin, *global_begin;
 static size_t global_bytes;
 
-/* Whose each byte of a cell is; only those of words that are read in parts are ever touched. */
-typedef uint16_t Owners[4];
+/* What few cells need; only the pages of those that do are ever touched. */
+typedef struct Aside {
+    uint16_t owner[4]; /* whose each byte is, of a word that is read in parts: OWNED */
+    Party rival;       /* another reader than the cell's, of another block or operation: RIVAL */
+} Aside;
 
-/* The cells of some memory, and after them their owners. */
+/* The cells of some memory, and after them what is aside of each. */
 static Cell *reserve_cells(size_t bytes) {
-    return sim_map(bytes / 4 * (sizeof(Cell) + sizeof(Owners)));
+    return sim_map(bytes / 4 * (sizeof(Cell) + sizeof(Aside)));
 }
 
 Cell *race_device_cells(void) {
@@ -59,26 +62,25 @@ static Cell *cell_of(const char *p) {
     return &global_cells[(p - global_begin) / 4];
 }
 
-static uint16_t *owners_in(const Cell *cells, size_t bytes, const Cell *cell) {
+static Aside *aside_in(const Cell *cells, size_t bytes, const Cell *cell) {
     size_t count = bytes / 4, i = (size_t)(cell - cells);
-    return cells != NULL && cell >= cells && i < count ? ((Owners *)(uintptr_t)(cells + count))[i]
+    return cells != NULL && cell >= cells && i < count ? &((Aside *)(uintptr_t)(cells + count))[i]
                                                        : NULL;
 }
 
-static uint16_t *owners_of(const Cell *cell) {
+static Aside *aside_of(const Cell *cell) {
     const Worker *worker = sim_worker;
     size_t device_bytes;
     sim_device_range(&device_bytes);
-    uint16_t *owners = owners_in(device_cells, device_bytes, cell);
-    if (owners == NULL) {
-        owners =
-            owners_in(worker->race_cells, (size_t)(worker->dynamic_end - worker->shared), cell);
+    Aside *aside = aside_in(device_cells, device_bytes, cell);
+    if (aside == NULL && worker != NULL) {
+        aside = aside_in(worker->race_cells, (size_t)(worker->dynamic_end - worker->shared), cell);
     }
-    return owners != NULL ? owners : owners_in(global_cells, global_bytes, cell);
+    return aside != NULL ? aside : aside_in(global_cells, global_bytes, cell);
 }
 
 void race_own(const Cell *cell, const Party *now, unsigned known) {
-    uint16_t *owner = owners_of(cell);
+    uint16_t *owner = aside_of(cell)->owner;
     for (int i = 0; i < 4; i++) {
         if (now->bytes >> i & 1) {
             owner[i] = known >> i & 1 && owner[i] != now->thread ? MANY : now->thread;
@@ -91,7 +93,7 @@ static bool all_own(const Cell *cell, const Party *now) {
     if (!(cell->reader.bytes & OWNED) || cell->reader.block != now->block) {
         return false;
     }
-    const uint16_t *owner = owners_of(cell);
+    const uint16_t *owner = aside_of(cell)->owner;
     for (int i = 0; i < 4; i++) {
         if ((cell->reader.bytes & now->bytes) >> i & 1 && owner[i] != now->thread) {
             return false;
@@ -238,17 +240,45 @@ static bool ordered(const Party *before, const Party *now) {
 
 /* ---- one access ------------------------------------------------------------------------------ */
 
+void race_keep_rival(const Cell *cell) {
+    aside_of(cell)->rival = cell->reader;
+}
+
+/* The reader is about to give way to another. If that one stores next, whom it conflicts with is
+   not itself: so one of another block or operation, which nothing orders before it, is kept. Of two
+   that is the one of another operation, since the blocks of one usually read what none changes. */
+static uint8_t keep_rival(const Cell *cell, const Party *now, bool shared) {
+    const Party *reader = &cell->reader;
+    uint8_t kept = reader->bytes & RIVAL;
+    if (shared || reader->block == now->block) {
+        return kept;
+    }
+    if (kept) {
+        const Party *rival = &aside_of(cell)->rival;
+        if (rival->block < sim_first_block() && !ordered(rival, now)) {
+            return RIVAL;
+        }
+    }
+    if (ordered(reader, now)) {
+        return kept && !ordered(&aside_of(cell)->rival, now) ? RIVAL : 0;
+    }
+    race_keep_rival(cell);
+    return RIVAL;
+}
+
 /* Of several readers the first gives its line: a thread that writes has often read just before. */
-static void remember_reader(Cell *cell, const Party *now) {
+static void remember_reader(Cell *cell, const Party *now, bool shared) {
     Party *reader = &cell->reader;
     bool together = reader->thread != now->thread && reader->atomic == now->atomic &&
                     !ordered(reader, now) && reader->block == now->block;
     if (!together) {
+        uint8_t kept = keep_rival(cell, now, shared);
         *reader = *now;
         if (now->bytes != 0xF) {
             race_own(cell, now, 0);
             reader->bytes |= OWNED;
         }
+        reader->bytes |= kept;
         return;
     }
     if (reader->bytes & OWNED) {
@@ -266,13 +296,16 @@ static void remember_reader(Cell *cell, const Party *now) {
 
 /* Shared memory of another block is other memory, which only happened to lie here. */
 static bool conflict(const Party *before, const Party *now, bool shared) {
-    return before->bytes & now->bytes && !(shared && before->block != now->block) &&
+    return before->bytes & now->bytes & 0xF && !(shared && before->block != now->block) &&
            !ordered(before, now);
 }
 
 /* Those of the bytes that are written now; of a part that stays they may be known. */
 static void forget_readers(Cell *cell, const Party *now) {
     uint8_t left = cell->reader.bytes & 0xF & ~now->bytes;
+    if (cell->reader.bytes & RIVAL) {
+        aside_of(cell)->rival.bytes &= (uint8_t)~now->bytes;
+    }
     if (left != 0 && cell->reader.bytes & OWNED) {
         cell->reader.bytes = (cell->reader.bytes & ~0xF) | left;
     } else {
@@ -282,18 +315,22 @@ static void forget_readers(Cell *cell, const Party *now) {
 
 static void visit(Cell *cell, const char *p, const Party *now, bool write, bool shared) {
     const Party *writer = &cell->writer, *reader = &cell->reader;
+    const Party *rival = reader->bytes & RIVAL ? &aside_of(cell)->rival : NULL;
     bool reader_wrote = reader->atomic > FLAG;
+    bool rival_wrote = rival != NULL && rival->atomic > FLAG;
     bool explained = write && race_explains(p, now->atomic > FLAG);
     if (!explained && conflict(writer, now, shared)) {
         race_found(&(Race){p, *writer, *now, true, write, shared});
     } else if ((write || reader_wrote) && conflict(reader, now, shared) && !all_own(cell, now)) {
         race_found(&(Race){p, *reader, *now, reader_wrote, write, shared});
+    } else if (rival != NULL && (write || rival_wrote) && conflict(rival, now, shared)) {
+        race_found(&(Race){p, *rival, *now, rival_wrote, write, shared});
     }
     if (write && now->atomic <= FLAG) {
         cell->writer = *now;
         forget_readers(cell, now);
     } else if (!race_reads_back(writer, now)) {
-        remember_reader(cell, now);
+        remember_reader(cell, now, shared);
     }
 }
 

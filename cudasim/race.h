@@ -15,7 +15,7 @@ typedef struct Party {
     uint16_t barriers; /**< that the block had passed */
     uint16_t meetings; /**< that the warp had passed */
     uint16_t thread;   /**< of the block; several readers: WARP_OF | warp, or MANY */
-    uint8_t bytes;     /**< which of the 4, as bits; of readers also SETTLED and OWNED */
+    uint8_t bytes;     /**< which of the 4, as bits; of readers also SETTLED, OWNED, RIVAL */
     uint8_t atomic;    /**< bytes of the atomic; PLAIN or FLAG */
 } Party;
 
@@ -34,6 +34,7 @@ extern bool race_unsettled;
 enum {
     WARP_OF = 0x8000, /**< Party.thread: with a warp's number, several threads of it */
     MANY = 0xFFFF,    /**< Party.thread: several threads of several warps */
+    RIVAL = 0x40,     /**< Party.bytes: one more reader is known: race_keep_rival() */
     OWNED = 0x20,     /**< Party.bytes: who has read each byte is known: race_own() */
     SETTLED = 0x10,   /**< Party.bytes: each thread of the block may read what the writer left */
     PLAIN = 0,        /**< Party.atomic: an ordinary access */
@@ -76,6 +77,9 @@ static inline bool race_reads_back(const Party *writer, const Party *now) {
  * @param known bytes whose readers are known already, as bits
  */
 void race_own(const Cell *cell, const Party *now, unsigned known);
+
+/** The cell's reader is kept as its rival: of another block, and nothing orders the next after it. */
+void race_keep_rival(const Cell *cell);
 
 /** The first byte of the cell that holds p. */
 static inline const char *race_word(const char *p) {
