@@ -215,6 +215,10 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
         attributes->device = a->device;
         attributes->devicePointer = (void *)(uintptr_t)p;
         attributes->hostPointer = a->pinned || a->managed ? (void *)(uintptr_t)p : NULL;
+    } else if (variable_at(p) != NULL) {
+        attributes->type = cudaMemoryTypeDevice;
+        attributes->device = sim_device();
+        attributes->devicePointer = (void *)(uintptr_t)p;
     }
     return cudaSuccess;
 }

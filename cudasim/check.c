@@ -271,6 +271,10 @@ void check_range(const void *p, size_t bytes, bool write) {
     traffic_access(p, bytes, write);
 }
 
+void check_variable(const void *p, size_t bytes, bool write) {
+    race_range(p, bytes, write);
+}
+
 void check_copied(void *to, const void *from, size_t bytes) {
     shadow_copy(to, from, bytes);
     race_range(from, bytes, false);

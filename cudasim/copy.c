@@ -41,10 +41,15 @@ static bool is_pinned(const void *p) {
     return a != NULL && a->pinned && a->live;
 }
 
+/* Memory of a device is allocated, or a variable. */
+static bool is_device(const void *p) {
+    return sim_on_device(p) || variable_at(p) != NULL;
+}
+
 /* One end of a copy: is it in the memory that the kind names, and does it fit? */
 static bool good_end(const char *call, const char *end, const void *p, size_t bytes,
                      bool device_wanted, Place place) {
-    bool device = sim_on_device(p);
+    bool device = is_device(p);
     const Allocation *a = sim_allocation(p);
     if (p == NULL) {
         sim_report("null pointer", "%s at %s:%d: the %s is NULL", call, sim_file(place), place.line,
@@ -55,13 +60,16 @@ static bool good_end(const char *call, const char *end, const void *p, size_t by
         sim_report("invalid copy", "%s at %s:%d: the %s is a %s pointer, but the direction says %s",
                    call, sim_file(place), place.line, end, device ? "DEVICE" : "HOST",
                    device_wanted ? "device" : "host");
-        if (device) {
+        if (sim_on_device(p)) {
             sim_detail_address(p);
         }
         return false;
     }
     char what[100];
     snprintf(what, sizeof what, "%s, %s,", call, end);
+    if (variable_at(p) != NULL) {
+        return variable_holds(what, p, bytes, place);
+    }
     return !device || sim_check_range(what, p, bytes, place.file, place.line);
 }
 
@@ -100,8 +108,14 @@ static bool use_end(const void *p, int slot, const char *call, Place place) {
 
 /* In a dry run there is nothing on a device. */
 static void copy_dry(char *to, const char *from, size_t bytes) {
-    if (!sim_on_device(to)) {
-        sim_on_device(from) ? memset(to, 0, bytes) : memmove(to, from, bytes);
+    if (!is_device(to)) {
+        is_device(from) ? memset(to, 0, bytes) : memmove(to, from, bytes);
+    }
+}
+
+static void look_at_variable(const char *p, size_t bytes, bool write) {
+    if (variable_at(p) != NULL) {
+        check_variable(p, bytes, write);
     }
 }
 
@@ -111,6 +125,8 @@ static void copy_row(char *to, const char *from, size_t bytes) {
         copy_dry(to, from, bytes);
         return;
     }
+    look_at_variable(from, bytes, false);
+    look_at_variable(to, bytes, true);
     if (from_device) {
         /* A copy within the device may copy memory that was never written. */
         sim_open(sim_allocation(from));
@@ -154,16 +170,21 @@ static void stage(PendingCopy *copy) {
     copy->from = staged;
 }
 
+/* Whether the two are of different devices; a variable (NULL) is of the device whose work runs. */
+static bool apart_by(const Allocation *to, const Allocation *from) {
+    return to != NULL && from != NULL && to->device != from->device;
+}
+
 static void account(const void *context, CudasimEntry *entry) {
     const PendingCopy *copy = context;
     Extent e = copy->extent;
     const Allocation *to = sim_allocation(copy->to.first), *from = sim_allocation(copy->from.first);
     entry->kind = CUDASIM_COPY;
     entry->bytes = (double)e.width * (double)e.height * (double)e.depth;
-    entry->way = !copy->from_device           ? CUDASIM_TO_DEVICE
-                 : !copy->to_device           ? CUDASIM_FROM_DEVICE
-                 : to->device == from->device ? CUDASIM_WITHIN_DEVICE
-                                              : CUDASIM_BETWEEN_DEVICES;
+    entry->way = !copy->from_device    ? CUDASIM_TO_DEVICE
+                 : !copy->to_device    ? CUDASIM_FROM_DEVICE
+                 : !apart_by(to, from) ? CUDASIM_WITHIN_DEVICE
+                                       : CUDASIM_BETWEEN_DEVICES;
     if (entry->way == CUDASIM_BETWEEN_DEVICES) {
         entry->device = from->device;
         entry->peer = to->device;
@@ -185,8 +206,8 @@ static void copy_entered(void *context, const Operation *operation) {
 static PendingCopy directed(Box to, Box from, Extent extent, cudaMemcpyKind kind) {
     bool any = kind == cudaMemcpyDefault, within = kind == cudaMemcpyDeviceToDevice;
     PendingCopy copy = {.to = to, .from = from, .extent = extent};
-    copy.to_device = any ? sim_on_device(to.first) : within || kind == cudaMemcpyHostToDevice;
-    copy.from_device = any ? sim_on_device(from.first) : within || kind == cudaMemcpyDeviceToHost;
+    copy.to_device = any ? is_device(to.first) : within || kind == cudaMemcpyHostToDevice;
+    copy.from_device = any ? is_device(from.first) : within || kind == cudaMemcpyDeviceToHost;
     return copy;
 }
 
@@ -204,7 +225,7 @@ static bool good_copy(const char *call, Place place, const PendingCopy *c, int s
 static void submit(cudaStream_t stream, int slot, Work work) {
     const PendingCopy *copy = work.context;
     const Allocation *to = sim_allocation(copy->to.first), *from = sim_allocation(copy->from.first);
-    bool between = copy->to_device && copy->from_device && to->device != from->device &&
+    bool between = copy->to_device && copy->from_device && apart_by(to, from) &&
                    queue_of(slot)->kind == QUEUE_DEFAULT;
     if (!between) {
         sim_submit(stream, work);

@@ -47,6 +47,12 @@ void variables_at_first(void);
 /** Work of a device runs, or a copy from or to its variables. */
 void variables_in_place(int device);
 
+/** The `__device__` or `__constant__` variable that holds p; NULL if none does. */
+const cudasim_variable *variable_at(const volatile void *p);
+
+/** Whether bytes from p on lie within the variable that holds p; else that is reported. */
+bool variable_holds(const char *what, const void *p, size_t bytes, Place place);
+
 /** They are as at the beginning. */
 void variables_reset(int device);
 

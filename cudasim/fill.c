@@ -1,4 +1,5 @@
 #include "cudasim_record.h"
+#include "device.h"
 #include "graph.h"
 
 /* Fills: cudaMemset and its kin. A fill is an operation of its stream. */
@@ -14,7 +15,11 @@ typedef struct Fill {
 } Fill;
 
 static void fill_row(char *to, const Fill *fill) {
-    sim_touch(to, fill->width * (size_t)fill->element, true);
+    size_t bytes = fill->width * (size_t)fill->element;
+    if (variable_at(to) != NULL) {
+        check_variable(to, bytes, true);
+    }
+    sim_touch(to, bytes, true);
     if (fill->element == 1) {
         memset(to, (int)fill->value, fill->width);
         return;
@@ -47,6 +52,9 @@ static bool good_fill(const char *call, const Fill *fill, size_t bytes, int slot
         sim_report("null pointer", "%s at %s:%d: the destination is NULL", call, sim_file(place),
                    place.line);
         return false;
+    }
+    if (variable_at(fill->to) != NULL) {
+        return variable_holds(what, fill->to, bytes, place);
     }
     Allocation *a = sim_allocation(fill->to);
     if (!sim_on_device(fill->to)) {

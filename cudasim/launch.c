@@ -103,7 +103,7 @@ int cudasim_pointer_argument(const LaunchSite *site, int number, const volatile 
     if (sim_registered(p)) {
         return 1;
     }
-    if (!sim_on_device(p) && (a == NULL || !a->pinned)) {
+    if (!sim_on_device(p) && (a == NULL || !a->pinned) && variable_at(p) == NULL) {
         sim_report("host pointer passed to a kernel",
                    "argument %d of %s at %s:%d is %p, a HOST "
                    "pointer",

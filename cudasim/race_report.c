@@ -44,7 +44,7 @@ static void report_streams(const Race *race, const char *here, const char *there
                operation->what, sim_file(operation->place), operation->place.line,
                in_graph ? "node or stream" : "stream");
     detail_lines(race, here, there);
-    sim_detail_address(race->p);
+    detail_memory(race->p, race->shared);
     sim_detail(in_graph ? "let the one node depend on the other; in a capture, record an event "
                           "after the one and let the other's stream wait for it"
                         : "record an event after the one and let the other's stream wait for it");

@@ -307,6 +307,9 @@ void check_filled(const void *p, size_t bytes);
 /** A copy or a matrix product reads or writes. */
 void check_range(const void *p, size_t bytes, bool write);
 
+/** A copy or fill reads or writes a `__device__` or `__constant__` variable by its address. */
+void check_variable(const void *p, size_t bytes, bool write);
+
 /** A variable of another device than before is there. */
 void check_other(const void *p, size_t bytes);
 

@@ -13,6 +13,26 @@ static char *copies[MOST_DEVICES][MOST_RANKS + 1]; /* [device][rank + 1]; NULL: 
 static char **in_place = &copies[0][NO_RANK + 1];  /* whose values are there */
 static char *at_first;                             /* NULL: the program has one device */
 
+const cudasim_variable *variable_at(const volatile void *p) {
+    for (cudasim_variable *v = __start_cudasim_variables; v < __stop_cudasim_variables; v++) {
+        if ((uintptr_t)p - (uintptr_t)v->begin < v->bytes) {
+            return v;
+        }
+    }
+    return NULL;
+}
+
+bool variable_holds(const char *what, const void *p, size_t bytes, Place place) {
+    const cudasim_variable *v = variable_at(p);
+    size_t room = v->bytes - (size_t)((const char *)p - (const char *)v->begin);
+    if (bytes > room) {
+        sim_report("out-of-bounds access",
+                   "%s at %s:%d: %zu bytes, but of the variable there are %zu from there on", what,
+                   sim_file(place), place.line, bytes, room);
+    }
+    return bytes <= room;
+}
+
 static size_t total(void) {
     size_t bytes = 0;
     for (cudasim_variable *v = __start_cudasim_variables; v < __stop_cudasim_variables; v++) {

@@ -23,6 +23,36 @@ static __global__ void step(int by) {
     }
 }
 
+static __global__ void take(int *to, const int *from) {
+    to[threadIdx.x] = from[threadIdx.x];
+}
+
+/* The address of a variable is device memory: for copies, fills and kernels. */
+static void by_address(void) {
+    float *t, host[N];
+    int *o, *copy, offsets[2] = {30, 40};
+    size_t bytes;
+    OK(cudaGetSymbolAddress((void **)&t, table));
+    OK(cudaGetSymbolAddress((void **)&o, offset));
+    OK(cudaGetSymbolSize(&bytes, table));
+    MUST(bytes == sizeof host);
+    OK(cudaMalloc(&copy, sizeof offsets));
+    OK(cudaMemset(t, 0, bytes));
+    OK(cudaMemcpy(o, offsets, sizeof offsets, cudaMemcpyHostToDevice));
+    take<<<1, 2>>>(copy, o);
+    take<<<1, 2>>>((int *)t, copy);
+    OK(cudaGetLastError());
+    OK(cudaMemcpy(copy, t, sizeof offsets, cudaMemcpyDeviceToDevice));
+    OK(cudaMemcpy(offsets, copy, sizeof offsets, cudaMemcpyDefault));
+    MUST(offsets[0] == 30 && offsets[1] == 40);
+    OK(cudaMemcpy2D(host, 8, t + 2, 8, 8, N / 2 - 1, cudaMemcpyDeviceToHost));
+    MUST(host[0] == 0 && host[N - 3] == 0);
+    cudaPointerAttributes attributes;
+    OK(cudaPointerGetAttributes(&attributes, t));
+    MUST(attributes.type == cudaMemoryTypeDevice && attributes.device == 0);
+    OK(cudaFree(copy));
+}
+
 static int count_now(void) {
     int value;
     OK(cudaMemcpyFromSymbol(&value, count, sizeof value));
@@ -55,5 +85,6 @@ int main() {
     MUST(count_now() == 5);
     OK(cudaSetDevice(0));
     MUST(count_now() == 8);
+    by_address();
     puts("good");
 }
