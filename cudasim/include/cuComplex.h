@@ -17,8 +17,9 @@ typedef double2 cuDoubleComplex;
 typedef cuFloatComplex cuComplex; /**< its short name */
 
 /** @cond */
+/* Check mode sees no number that is passed by value right out of memory: these are never calls. */
 #ifdef __cplusplus
-#define CUDASIM_COMPLEX CUDASIM_DEVICE
+#define CUDASIM_COMPLEX __attribute__((always_inline)) CUDASIM_DEVICE
 #else
 #define CUDASIM_COMPLEX __attribute__((unused)) static inline
 #endif

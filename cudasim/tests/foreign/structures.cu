@@ -1,0 +1,126 @@
+/* Structures by value: into functions and out of them, right from and to memory. */
+#include <cuComplex.h>
+#include <cuda_runtime.h>
+
+#include "check.cuh"
+
+struct Ray {
+    float3 from, along;
+};
+
+struct Sphere {
+    float3 middle;
+    float radius;
+    int number;
+};
+
+struct Hit {
+    float distance;
+    float3 normal;
+    int number;
+};
+
+static __host__ __device__ float3 minus(float3 a, float3 b) {
+    return make_float3(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+
+static __host__ __device__ float dot(float3 a, float3 b) {
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static __host__ __device__ float3 go(Ray r, float distance) {
+    return make_float3(r.from.x + distance * r.along.x, r.from.y + distance * r.along.y,
+                       r.from.z + distance * r.along.z);
+}
+
+static __host__ __device__ Hit meet(Ray r, Sphere s) {
+    float3 away = minus(r.from, s.middle);
+    float b = dot(away, r.along), c = dot(away, away) - s.radius * s.radius, q = b * b - c;
+    Hit hit = {-1, make_float3(0, 0, 0), -1};
+    if (q > 0) {
+        float distance = -b - sqrtf(q);
+        if (distance > 0) {
+            hit.distance = distance;
+            hit.normal = minus(go(r, distance), s.middle);
+            hit.number = s.number;
+        }
+    }
+    return hit;
+}
+
+static __host__ __device__ Hit nearest(Ray r, const Sphere *s, int n) {
+    Hit best = {1e30f, make_float3(0, 0, 0), -1};
+    for (int i = 0; i < n; i++) {
+        Hit hit = meet(r, s[i]);
+        if (hit.number >= 0 && hit.distance < best.distance) {
+            best = hit;
+        }
+    }
+    return best;
+}
+
+enum { RAYS = 64, SPHERES = 4 };
+
+static __global__ void trace(const Ray *rays, const Sphere *s, Hit *hits) {
+    __shared__ Sphere near[SPHERES];
+    int i = (int)threadIdx.x;
+    if (i < SPHERES) {
+        near[i] = s[i];
+    }
+    __syncthreads();
+    hits[i] = nearest(rays[i], near, SPHERES);
+}
+
+static __global__ void turn(cuFloatComplex *x, float *length) {
+    int i = (int)threadIdx.x;
+    length[i] = cuCabsf(x[i]);
+    x[i] = cuCmulf(x[i], cuConjf(x[i]));
+}
+
+static void traced(void) {
+    Ray rays[RAYS], *r;
+    Sphere spheres[SPHERES], *s;
+    Hit hits[RAYS], *h;
+    for (int i = 0; i < RAYS; i++) {
+        rays[i] = {make_float3(0, 0, 0), make_float3((float)(i % 8 - 4) * 0.1f, 0, 1)};
+    }
+    for (int i = 0; i < SPHERES; i++) {
+        spheres[i] = {make_float3((float)i - 2, 0, 5 + (float)i), 1, i};
+    }
+    OK(cudaMalloc(&r, sizeof rays));
+    OK(cudaMalloc(&s, sizeof spheres));
+    OK(cudaMalloc(&h, sizeof hits));
+    OK(cudaMemcpy(r, rays, sizeof rays, cudaMemcpyHostToDevice));
+    OK(cudaMemcpy(s, spheres, sizeof spheres, cudaMemcpyHostToDevice));
+    trace<<<1, RAYS>>>(r, s, h);
+    OK(cudaGetLastError());
+    OK(cudaMemcpy(hits, h, sizeof hits, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < RAYS; i++) {
+        MUST(hits[i].number == nearest(rays[i], spheres, SPHERES).number);
+    }
+}
+
+static void turned(void) {
+    enum { N = 32 };
+    cuFloatComplex host[N], *x;
+    float lengths[N], *length;
+    for (int i = 0; i < N; i++) {
+        host[i] = make_cuFloatComplex(3 * (float)i, 4 * (float)i);
+    }
+    OK(cudaMalloc(&x, sizeof host));
+    OK(cudaMalloc(&length, sizeof lengths));
+    OK(cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice));
+    turn<<<1, N>>>(x, length);
+    OK(cudaGetLastError());
+    OK(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost));
+    OK(cudaMemcpy(lengths, length, sizeof lengths, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < N; i++) {
+        MUST(lengths[i] == 5 * (float)i && host[i].x == 25 * (float)(i * i) && host[i].y == 0);
+    }
+}
+
+int main() {
+    traced();
+    turned();
+    puts("good");
+}
