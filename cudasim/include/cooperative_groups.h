@@ -126,6 +126,14 @@ class thread_block {
     CUDASIM_METHOD static void sync(CUDASIM_CALLER) {
         cudasim_syncthreads(file, line);
     }
+    /* Who has arrived goes on, and the wait is the barrier: so more is in order than on a GPU. */
+    struct arrival_token {};
+    CUDASIM_METHOD static arrival_token barrier_arrive() {
+        return arrival_token();
+    }
+    CUDASIM_METHOD static void barrier_wait(arrival_token, CUDASIM_CALLER) {
+        cudasim_syncthreads(file, line);
+    }
     CUDASIM_METHOD static unsigned thread_rank() {
         return cudasim_rank();
     }
@@ -163,16 +171,31 @@ CUDASIM_DEVICE unsigned cudasim_tile_mask(unsigned size, unsigned parent = 0xfff
     return all & parent & (lanes < 32 ? (1u << lanes) - 1 : 0xffffffffu);
 }
 
-template <unsigned N, class Parent = void> class thread_block_tile : public cudasim_lanes {
+template <unsigned N, class Parent = void> class thread_block_tile;
+
+/* The lanes of the tile that was cut into tiles; 0: a block was. */
+template <class Parent> struct cudasim_cut {
+    static const unsigned lanes = 0;
+};
+template <unsigned N, class Parent> struct cudasim_cut<thread_block_tile<N, Parent>> {
+    static const unsigned lanes = N;
+};
+
+template <unsigned N, class Parent> class thread_block_tile : public cudasim_lanes {
     static_assert(N >= 1 && N <= 32 && (N & (N - 1)) == 0,
                   "cudasim: a tile has 1, 2, 4, 8, 16 or 32 threads");
+    unsigned whole;
 
   public:
-    CUDASIM_METHOD thread_block_tile() : cudasim_lanes(cudasim_tile_mask(N)) {
+    CUDASIM_METHOD thread_block_tile()
+        : cudasim_lanes(cudasim_tile_mask(N)), whole(cudasim_cut<Parent>::lanes) {
     }
     template <class Other>
     CUDASIM_METHOD thread_block_tile(const thread_block_tile<N, Other> &other)
-        : cudasim_lanes(other.cudasim_mask()) {
+        : cudasim_lanes(other.cudasim_mask()), whole(other.cudasim_whole()) {
+    }
+    CUDASIM_METHOD unsigned cudasim_whole() const {
+        return whole;
     }
     CUDASIM_METHOD unsigned thread_rank() const {
         return (unsigned)cudasim_lane % N;
@@ -184,10 +207,10 @@ template <unsigned N, class Parent = void> class thread_block_tile : public cuda
         return N;
     }
     CUDASIM_METHOD unsigned meta_group_rank() const {
-        return cudasim_rank() / N;
+        return whole > 0 ? cudasim_rank() % whole / N : cudasim_rank() / N;
     }
     CUDASIM_METHOD unsigned meta_group_size() const {
-        return (cudasim_threads() + N - 1) / N;
+        return whole > 0 ? whole / N : (cudasim_threads() + N - 1) / N;
     }
 };
 
