@@ -136,7 +136,7 @@ makespan: $B/bin/makespan
 
 # Every .cu with a main() below a folder, and a table of what became of each: make foreign DIR=folder.
 foreign: $(CU_LIB)
-	+@$(if $(DIR),,echo "which folder? make foreign DIR=folder" >&2; exit 2;) $(PYTHON) tools/foreign.py --dir $(call in_quotes,$(DIR)) \
+	+@$(if $(DIR),,echo "which folder? make foreign DIR=folder" >&2; exit 2;) $(if $(SCHED),CUDASIM_SCHED=$(SCHED)) $(PYTHON) tools/foreign.py --dir $(call in_quotes,$(DIR)) \
 	    $(if $(SECONDS),--seconds $(call in_quotes,$(SECONDS))) $(if $(JOBS),--jobs $(call in_quotes,$(JOBS))) \
 	    $(if $(INCLUDE),--include $(call in_quotes,$(INCLUDE))) $(if $(ONLY),--only $(call in_quotes,$(ONLY))) $(if $(JSON),--json $(call in_quotes,$(JSON)))
 

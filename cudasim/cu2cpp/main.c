@@ -113,6 +113,9 @@ static void rewrite(void) {
             rewrite_shared(i, sealed);
         } else if (is(i, "__constant__")) {
             rewrite_constant(i);
+        } else if (is(i, "__noinline__") && !is_mark_of(before(i), "(,")) {
+            /* No macro: a header of the host's may say __attribute__((__noinline__)). */
+            replace(i, "__attribute__((noinline))");
         } else if (is(i, "(") || is(i, "reinterpret_cast")) {
             rewrite_cast(i);
         } else {

@@ -80,6 +80,9 @@ CUDASIM_INTRINSIC int __half2int_rn(__half h) {
 CUDASIM_INTRINSIC int __half2int_rz(__half h) {
     return cudasim_to_int(float(h));
 }
+CUDASIM_INTRINSIC unsigned short __half2ushort_rn(__half h) {
+    return (unsigned short)__half2int_rn(h);
+}
 CUDASIM_INTRINSIC unsigned __half2uint_rz(__half h) {
     return cudasim_to_uint(float(h));
 }
@@ -139,6 +142,11 @@ CUDASIM_INTRINSIC __half2 make_half2(__half a, __half b) {
 #ifdef CUDASIM_LINT
 #pragma clang force_cuda_host_device end
 #endif
+#define CUDART_INF_FP16 __ushort_as_half((unsigned short)0x7C00)
+#define CUDART_NAN_FP16 __ushort_as_half((unsigned short)0x7FFF)
+#define CUDART_ZERO_FP16 __ushort_as_half((unsigned short)0)
+#define CUDART_ONE_FP16 __ushort_as_half((unsigned short)0x3C00)
+#define CUDART_MAX_NORMAL_FP16 __ushort_as_half((unsigned short)0x7BFF)
 /** @endcond */
 #endif
 

@@ -49,6 +49,14 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep_bytes);
 
+/* For those who take their address; called by name they are macros. */
+cudaError_t cudaFree(void *p);
+cudaError_t cudaFreeHost(void *p);
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaDeviceReset(void);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+
 cudaError_t cudasim_set_device(CUDASIM_PLACE, int device);
 cudaError_t cudasim_enable_peer(CUDASIM_PLACE, int peer, unsigned flags);
 cudaError_t cudasim_disable_peer(CUDASIM_PLACE, int peer);
@@ -100,6 +108,7 @@ cudaError_t cudasim_stream_wait_event(CUDASIM_PLACE, cudaStream_t stream, cudaEv
 cudaError_t cudasim_stream_create_with_priority(CUDASIM_PLACE, cudaStream_t *stream, unsigned flags,
                                                 int priority);
 cudaError_t cudasim_stream_priority(CUDASIM_PLACE, cudaStream_t stream, int *priority);
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id);
 cudaError_t cudasim_stream_flags(CUDASIM_PLACE, cudaStream_t stream, unsigned *flags);
 cudaError_t cudasim_stream_add_callback(CUDASIM_PLACE, cudaStream_t stream,
                                         cudaStreamCallback_t call, void *data, unsigned flags);
@@ -129,6 +138,30 @@ cudaError_t cudasim_memcpy_symbol(CUDASIM_PLACE, void *to, const void *from, siz
 #endif
 
 #include "cudasim_pools.h"
+
+/** @cond */
+/* Memory in slices is rows with a pitch; the slices follow each other. */
+static inline __attribute__((unused)) cudaError_t cudasim_malloc_3d(CUDASIM_PLACE,
+                                                                    cudaPitchedPtr *p,
+                                                                    cudaExtent extent) {
+    void *first;
+    size_t pitch, rows = extent.height * extent.depth;
+    cudaError_t error = cudasim_malloc_pitch(file, line, &first, &pitch, extent.width, rows);
+    if (error == cudaSuccess) {
+        *p = make_cudaPitchedPtr(first, pitch, extent.width, extent.height);
+    }
+    return error;
+}
+static inline __attribute__((unused)) cudaError_t
+cudasim_memset_3d(CUDASIM_PLACE, cudaPitchedPtr p, int value, cudaExtent extent) {
+    cudaError_t error = cudaSuccess;
+    for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++) {
+        error = cudasim_memset_2d(file, line, (char *)p.ptr + z * p.pitch * p.ysize, p.pitch, value,
+                                  extent.width, extent.height);
+    }
+    return error;
+}
+/** @endcond */
 
 /** @cond */
 #define cudaSetDevice(device) cudasim_set_device(CUDASIM_HERE, (device))
@@ -196,11 +229,14 @@ cudaError_t cudasim_memcpy_symbol(CUDASIM_PLACE, void *to, const void *from, siz
 #define cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream)                       \
     cudasim_memcpy_peer_async(CUDASIM_HERE, (to), (to_device), (from), (from_device), (bytes),     \
                               (stream))
+#ifndef __cplusplus /* see cudasim_host.h */
 #define cudaFuncSetCacheConfig(kernel, wanted) ((void)(kernel), (void)(wanted), cudaSuccess)
 #define cudaFuncSetSharedMemConfig(kernel, wanted) ((void)(kernel), (void)(wanted), cudaSuccess)
+#endif
 #define cudaDeviceReset() cudasim_device_reset(CUDASIM_HERE)
-#define cudaFuncSetAttribute(kernel, attribute, value)                                             \
-    cudasim_func_set_attribute(CUDASIM_HERE, (const void *)(kernel), (attribute), (value))
+#define cudaFuncSetAttribute(...) cudasim_func_set_attribute(CUDASIM_HERE, __VA_ARGS__)
+#define cudaMalloc3D(p, extent) cudasim_malloc_3d(CUDASIM_HERE, (p), (extent))
+#define cudaMemset3D(p, value, extent) cudasim_memset_3d(CUDASIM_HERE, (p), (value), (extent))
 /** @endcond */
 
 #endif

@@ -7,6 +7,19 @@
 #define CUDASIM_HOST_H
 
 /** @cond */
+/* Not macros, to which the commas of a template's arguments would be their own. */
+template <class K>
+cudaError_t cudasim_func_set_attribute(CUDASIM_PLACE, K *kernel, cudaFuncAttribute attribute,
+                                       int value) {
+    return cudasim_func_set_attribute(file, line, (const void *)kernel, attribute, value);
+}
+template <class K> cudaError_t cudaFuncSetCacheConfig(K *, cudaFuncCache) {
+    return cudaSuccess;
+}
+template <class K> cudaError_t cudaFuncSetSharedMemConfig(K *, cudaSharedMemConfig) {
+    return cudaSuccess;
+}
+
 template <class K> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, K *kernel) {
     return cudasim_func_get_attributes(attributes, (const void *)kernel);
 }
@@ -142,6 +155,13 @@ inline cudaError_t cudasim_capture_info(CUDASIM_PLACE, const char *what, cudaStr
 template <class K>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, K *kernel, int threads,
                                                           size_t shared) {
+    return cudasim_active_blocks(blocks, (const void *)kernel, threads, shared);
+}
+
+template <class K>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, K *kernel,
+                                                                   int threads, size_t shared,
+                                                                   unsigned) {
     return cudasim_active_blocks(blocks, (const void *)kernel, threads, shared);
 }
 

@@ -63,6 +63,7 @@ static const int warpSize = 32; /**< threads of a warp */
 #define __threadfence() cudasim_fence()
 #define __threadfence_block() cudasim_fence()
 #define __threadfence_system() cudasim_fence()
+#define __prof_trigger(counter) ((void)(counter))
 #define __trap() cudasim_trap(__FILE__, __LINE__)
 /* A lane has seen what it wanted; the last one frees the place. */
 CUDASIM_DEVICE void cudasim_part(cudasim_meeting *meeting) {
@@ -210,6 +211,7 @@ CUDASIM_WARP_REDUCE(__reduce_min_sync, unsigned, a < b ? a : b)
 CUDASIM_WARP_REDUCE(__reduce_max_sync, unsigned, a > b ? a : b)
 CUDASIM_WARP_REDUCE(__reduce_and_sync, unsigned, a &b)
 CUDASIM_WARP_REDUCE(__reduce_or_sync, unsigned, a | b)
+CUDASIM_WARP_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 CUDASIM_WARP_REDUCE(__reduce_add_sync, int, a + b)
 CUDASIM_WARP_REDUCE(__reduce_min_sync, int, a < b ? a : b)
 CUDASIM_WARP_REDUCE(__reduce_max_sync, int, a > b ? a : b)
@@ -262,6 +264,26 @@ template <class T> CUDASIM_HINTED void __stwb(T *p, T value) {
 /* __device__ and __constant__ variables are plain ones here. */
 #define cudaMemcpyToSymbol(symbol, from, bytes, ...)                                               \
     cudasim_to_symbol(CUDASIM_HERE, #symbol, symbol, from, bytes, ##__VA_ARGS__)
+#define cudaMemcpyToSymbolAsync(symbol, from, bytes, ...)                                          \
+    cudasim_to_symbol_async(CUDASIM_HERE, symbol, from, bytes, ##__VA_ARGS__)
+#define cudaMemcpyFromSymbolAsync(to, symbol, bytes, ...)                                          \
+    cudasim_from_symbol_async(CUDASIM_HERE, to, symbol, bytes, ##__VA_ARGS__)
+/* In a stream a copy of a variable is one by its address. */
+template <class T>
+inline cudaError_t cudasim_to_symbol_async(CUDASIM_PLACE, T &symbol, const void *from, size_t bytes,
+                                           size_t offset = 0,
+                                           cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                           cudaStream_t stream = 0) {
+    return cudasim_memcpy_async(file, line, (char *)&symbol + offset, from, bytes, kind, stream);
+}
+template <class T>
+inline cudaError_t cudasim_from_symbol_async(CUDASIM_PLACE, void *to, const T &symbol, size_t bytes,
+                                             size_t offset = 0,
+                                             cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                             cudaStream_t stream = 0) {
+    return cudasim_memcpy_async(file, line, to, (const char *)&symbol + offset, bytes, kind,
+                                stream);
+}
 #define cudaMemcpyFromSymbol(to, symbol, bytes, ...)                                               \
     cudasim_from_symbol(CUDASIM_HERE, #symbol, symbol, to, bytes, ##__VA_ARGS__)
 template <class T>

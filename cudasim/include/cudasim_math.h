@@ -117,6 +117,7 @@ CUDASIM_DEVICE float __saturatef(float x) {
     return x > 0 ? (x < 1 ? x : 1) : 0;
 }
 /* The fast intrinsics of a GPU are less exact than these. */
+#define CUDASIM_FAST __attribute__((always_inline, unused)) static inline
 #define __expf(x) expf(x)
 #define __exp10f(x) powf(10, (x))
 #define __logf(x) logf(x)
@@ -125,6 +126,12 @@ CUDASIM_DEVICE float __saturatef(float x) {
 #define __sinf(x) sinf(x)
 #define __cosf(x) cosf(x)
 #define __tanf(x) tanf(x)
+/* The host's library has this name as well, and its stores are not seen. */
+CUDASIM_FAST void cudasim_sincosf(float x, float *s, float *c) {
+    *s = sinf(x);
+    *c = cosf(x);
+}
+#define __sincosf(x, s, c) cudasim_sincosf((x), (s), (c))
 #define __fdividef(a, b) fdividef((a), (b))
 #define __mul24(a, b) ((a) * (b))
 
@@ -141,18 +148,6 @@ CUDASIM_MIN_MAX(long)
 CUDASIM_MIN_MAX(unsigned long)
 CUDASIM_MIN_MAX(long long)
 CUDASIM_MIN_MAX(unsigned long long)
-CUDASIM_DEVICE unsigned min(unsigned a, int b) {
-    return min(a, (unsigned)b);
-}
-CUDASIM_DEVICE unsigned max(unsigned a, int b) {
-    return max(a, (unsigned)b);
-}
-CUDASIM_DEVICE unsigned min(int a, unsigned b) {
-    return min((unsigned)a, b);
-}
-CUDASIM_DEVICE unsigned max(int a, unsigned b) {
-    return max((unsigned)a, b);
-}
 CUDASIM_DEVICE float min(float a, float b) {
     return fminf(a, b);
 }
@@ -165,6 +160,22 @@ CUDASIM_DEVICE double min(double a, double b) {
 CUDASIM_DEVICE double max(double a, double b) {
     return fmax(a, b);
 }
+/* Of two types the result has the wider, or the one without sign. */
+#define CUDASIM_MIN_MAX_OF(A, B, T)                                                                \
+    CUDASIM_DEVICE T min(A a, B b) {                                                               \
+        return min((T)a, (T)b);                                                                    \
+    }                                                                                              \
+    CUDASIM_DEVICE T max(A a, B b) {                                                               \
+        return max((T)a, (T)b);                                                                    \
+    }
+CUDASIM_MIN_MAX_OF(unsigned, int, unsigned)
+CUDASIM_MIN_MAX_OF(int, unsigned, unsigned)
+CUDASIM_MIN_MAX_OF(unsigned long, long, unsigned long)
+CUDASIM_MIN_MAX_OF(long, unsigned long, unsigned long)
+CUDASIM_MIN_MAX_OF(unsigned long long, long long, unsigned long long)
+CUDASIM_MIN_MAX_OF(long long, unsigned long long, unsigned long long)
+CUDASIM_MIN_MAX_OF(float, double, double)
+CUDASIM_MIN_MAX_OF(double, float, double)
 /** @endcond */
 
 #endif
