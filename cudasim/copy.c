@@ -398,19 +398,27 @@ cudaError_t cudasim_memcpy_3d_async(const char *file, int line, const cudaMemcpy
 
 /* ---- __device__ and __constant__ variables --------------------------------------------------- */
 
-cudaError_t cudasim_memcpy_symbol(const char *file, int line, void *to, const void *from,
-                                  size_t bytes, size_t room, const char *name) {
-    ENTER("cudaMemcpyToSymbol", file, line);
+cudaError_t cudasim_memcpy_symbol(const char *file, int line, const char *call,
+                                  cudaMemcpyKind usual, void *to, const void *from, size_t bytes,
+                                  size_t room, const char *name, cudaMemcpyKind kind) {
+    ENTER(call, file, line);
     Place place = {file, line};
     int slot;
-    cudaError_t error = sim_may_submit(NULL, "cudaMemcpyToSymbol", place, &slot);
+    cudaError_t error = sim_may_submit(NULL, call, place, &slot);
     if (error != cudaSuccess) {
         return error;
     }
     if (bytes > room) {
         sim_report("out-of-bounds access", "copy at %s:%d: %zu bytes, but %s has %zu",
                    sim_file(place), line, bytes, name, room);
-        return sim_error(cudaErrorInvalidValue, "cudaMemcpyToSymbol", place, false);
+        return sim_error(cudaErrorInvalidValue, call, place, false);
+    }
+    const void *other = usual == cudaMemcpyHostToDevice ? from : to;
+    if (kind == cudaMemcpyDefault) {
+        kind = is_device(other) ? cudaMemcpyDeviceToDevice : usual;
+    }
+    if (kind != usual || is_device(other)) {
+        return copy(call, place, to, from, bytes, kind, NULL, true);
     }
     sim_wait_device(sim_device());
     variables_in_place(sim_device());

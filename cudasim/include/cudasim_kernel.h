@@ -289,16 +289,18 @@ inline cudaError_t cudasim_from_symbol_async(CUDASIM_PLACE, void *to, const T &s
 template <class T>
 inline cudaError_t cudasim_to_symbol(CUDASIM_PLACE, const char *name, T &symbol, const void *from,
                                      size_t bytes, size_t offset = 0,
-                                     cudaMemcpyKind = cudaMemcpyHostToDevice) {
+                                     cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
     size_t room = offset < sizeof symbol ? sizeof symbol - offset : 0;
-    return cudasim_memcpy_symbol(file, line, (char *)&symbol + offset, from, bytes, room, name);
+    return cudasim_memcpy_symbol(file, line, "cudaMemcpyToSymbol", cudaMemcpyHostToDevice,
+                                 (char *)&symbol + offset, from, bytes, room, name, kind);
 }
 template <class T>
 inline cudaError_t cudasim_from_symbol(CUDASIM_PLACE, const char *name, const T &symbol, void *to,
                                        size_t bytes, size_t offset = 0,
-                                       cudaMemcpyKind = cudaMemcpyDeviceToHost) {
+                                       cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
     size_t room = offset < sizeof symbol ? sizeof symbol - offset : 0;
-    return cudasim_memcpy_symbol(file, line, to, (const char *)&symbol + offset, bytes, room, name);
+    return cudasim_memcpy_symbol(file, line, "cudaMemcpyFromSymbol", cudaMemcpyDeviceToHost, to,
+                                 (const char *)&symbol + offset, bytes, room, name, kind);
 }
 #ifdef CUDASIM_LINT
 #pragma clang force_cuda_host_device end

@@ -50,6 +50,10 @@ static void by_address(void) {
     cudaPointerAttributes attributes;
     OK(cudaPointerGetAttributes(&attributes, t));
     MUST(attributes.type == cudaMemoryTypeDevice && attributes.device == 0);
+    OK(cudaMemcpyFromSymbol(copy, offset, sizeof offsets, 0, cudaMemcpyDeviceToDevice));
+    OK(cudaMemcpyToSymbol(count, copy + 1, 4, 0, cudaMemcpyDeviceToDevice));
+    OK(cudaMemcpyFromSymbol(offsets, count, 4));
+    MUST(offsets[0] == 40);
     OK(cudaFree(copy));
 }
 
