@@ -54,6 +54,7 @@ SAME = [
     "V<V<V<int>>> v;",
     "#pragma unroll <<< __shared__\nint z;",
     "Op &operator<<<int>(int);",
+    "} __attribute__((__noinline__)) int f(int); __attribute__((unused, __noinline__)) int g(int); {",
 ]
 
 # A statement in a function, and what it becomes.
@@ -108,6 +109,7 @@ CHANGED = [
     ("} cudasim_device __managed__ int x; {", "} int x; {"),
     ("cudasim_launch_kernel(F, L, true, \"k\", k, 1, 2);", 'cudasim_launch_kernel(F, L, true, "k", k, 1, 2);'),
     ("} __managed__ int x; {", "} int x; {"),
+    ("} __noinline__ int f(int); {", "} __attribute__((noinline)) int f(int); {"),
     ("static __shared__ int x;", shared("x", "int x")),
     ("float __shared__ x[3];", shared("x", "float x[3]")),
     ("volatile __shared__ int x;", shared("x", "volatile int x")),
