@@ -21,25 +21,25 @@
 enum { MOST_RANGES = 128, RANGE_RULES = 6, OTHER_RULES = 32 };
 
 /* Addresses from `begin` to `last`, of the same upper 32 bits. */
-typedef struct Range {
+typedef struct CodeRange {
     uint64_t begin, last;
-} Range;
+} CodeRange;
 
-typedef struct Ranges {
-    Range range[MOST_RANGES];
+typedef struct CodeRanges {
+    CodeRange range[MOST_RANGES];
     int count;
-} Ranges;
+} CodeRanges;
 
-/* What is mapped: the code of libraries, and all code and constants. */
-typedef struct Mapped {
-    Ranges callers, fixed;
-} Mapped;
+/* The code of libraries, and all code and constants. */
+typedef struct MappedCode {
+    CodeRanges callers, fixed;
+} MappedCode;
 
-static void add_range(Ranges *ranges, uint64_t begin, uint64_t end) {
+static void add_range(CodeRanges *ranges, uint64_t begin, uint64_t end) {
     while (begin < end) {
         uint64_t border = (begin | UINT32_MAX) + 1, part = end < border ? end : border;
         CHECK(ranges->count < MOST_RANGES, "more than %d pieces of code", MOST_RANGES);
-        ranges->range[ranges->count++] = (Range){begin, part - 1};
+        ranges->range[ranges->count++] = (CodeRange){begin, part - 1};
         begin = part;
     }
 }
@@ -47,7 +47,7 @@ static void add_range(Ranges *ranges, uint64_t begin, uint64_t end) {
 /* One object in memory; the first is the program. */
 static int add_object(struct dl_phdr_info *object, size_t size, void *data) {
     (void)size;
-    Mapped *mapped = data;
+    MappedCode *mapped = data;
     bool program = mapped->fixed.count == 0;
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
@@ -73,15 +73,15 @@ static struct sock_filter jump(int test, uint32_t value, int yes, int no) {
                                         (uint8_t)no);
 }
 
-static struct sock_filter give(uint32_t verdict) {
+static struct sock_filter verdict_of(uint32_t verdict) {
     return (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, verdict);
 }
 
 /* Jumps over the `ranges` and the one rule after them if the number of 64 bits at `offset` lies in
    one of them. A range has six rules: its upper half is looked at, then its lower half. */
-static void find(struct sock_filter **rule, size_t offset, const Ranges *ranges) {
+static void find(struct sock_filter **rule, size_t offset, const CodeRanges *ranges) {
     for (int i = 0; i < ranges->count; i++) {
-        Range range = ranges->range[i];
+        CodeRange range = ranges->range[i];
         int left = (ranges->count - 1 - i) * RANGE_RULES + 1;
         filter_add(rule, load(offset + sizeof(uint32_t)));
         filter_add(rule, jump(BPF_JEQ, (uint32_t)(range.begin >> 32), 0, 4));
@@ -92,14 +92,17 @@ static void find(struct sock_filter **rule, size_t offset, const Ranges *ranges)
     }
 }
 
+#endif
+
 void probe_seal(void) {
+#if defined CUDASIM && defined FILTER_MACHINE
     static const int changing[] = {SYS_mmap, SYS_mprotect, SYS_pkey_mprotect, SYS_munmap,
                                    SYS_mremap};
     enum { CHANGING = sizeof changing / sizeof *changing };
-    static Mapped mapped;
+    static MappedCode mapped;
     static struct sock_filter filter[2 * MOST_RANGES * RANGE_RULES + OTHER_RULES] = {FILTER_BEGIN};
-    const struct sock_filter refuse = give(SECCOMP_RET_ERRNO | EPERM),
-                             allow = give(SECCOMP_RET_ALLOW);
+    const struct sock_filter refuse = verdict_of(SECCOMP_RET_ERRNO | EPERM),
+                             allow = verdict_of(SECCOMP_RET_ALLOW);
     struct sock_filter *rule = filter + FILTER_BEGINS;
     if (getauxval(AT_BASE) == 0) { /* no loader: the program has its libraries in it */
         return;
@@ -121,11 +124,5 @@ void probe_seal(void) {
     filter_add(&rule, allow);
     filter_add(&rule, refuse);
     filter_put_on(filter, (size_t)(rule - filter));
-}
-
-#else
-
-void probe_seal(void) {
-}
-
 #endif
+}

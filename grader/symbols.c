@@ -177,7 +177,7 @@ static bool is_known(const char *section) {
     return false;
 }
 
-/* What may be written. A linker puts sections of one name together, and one that may be written
+/* Sections that may be written. A linker puts sections of one name together, and one that may be written
    makes all of them so: elsewhere it would open what is not counted. */
 static bool may_be_written(const char *section) {
     static const char *const written[] = {".data",  ".data.*",  ".bss",  ".bss.*",
@@ -195,7 +195,7 @@ static bool is_of_threads(const char *section) {
     return strncmp(section, ".tdata", 6) == 0 || strncmp(section, ".tbss", 5) == 0;
 }
 
-/* What a compiler that announces loads and stores adds to an object of CUDA: one pointer to a
+/* The addition of a compiler that announces loads and stores, in an object of CUDA: one pointer to a
    function that does nothing here. symbols_taken_out() takes it out again. */
 static bool announces(const char *file, const char *section, size_t bytes) {
     return strstr(file, ".cu") != NULL && bytes == sizeof(void *) &&
@@ -249,7 +249,7 @@ static bool read_section(char *line, const char **name, size_t *size, const char
     return line[strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_, ")] == '\0';
 }
 
-/* What sections take in memory, with what the linker leaves free to align them. */
+/* The bytes of sections in memory, with those that the linker leaves free to align them. */
 typedef struct SectionBytes {
     size_t data; /* not in the file, or can be written */
     size_t all;  /* code and constants, too */

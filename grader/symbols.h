@@ -28,7 +28,7 @@
 char *symbols_refused(const json_t *lab, const char *file, char *symbols, char *sections);
 
 /**
- * What symbols_refused() lets pass and nothing needs, as options of objcopy; NULL for nothing. A
+ * The options of objcopy that take out what symbols_refused() lets pass and nothing needs, or NULL. A
  * compiler that announces the loads and stores of a kernel adds code that runs before main().
  *
  * @param file the source's name
