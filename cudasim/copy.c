@@ -418,6 +418,7 @@ cudaError_t cudasim_memcpy_symbol(const char *file, int line, const char *call,
         kind = is_device(other) ? cudaMemcpyDeviceToDevice : usual;
     }
     if (kind != usual || is_device(other)) {
+        cudasim_addressed(usual == cudaMemcpyHostToDevice ? to : from, room);
         return copy(call, place, to, from, bytes, kind, NULL, true);
     }
     sim_wait_device(sim_device());

@@ -47,7 +47,7 @@ void variables_at_first(void);
 /** Work of a device runs, or a copy from or to its variables. */
 void variables_in_place(int device);
 
-/** The `__device__` or `__constant__` variable that holds p; NULL if none does. */
+/** The variable that holds p, if the program has asked for its address; else NULL. */
 const cudasim_variable *variable_at(const volatile void *p);
 
 /** Whether bytes from p on lie within the variable that holds p; else that is reported. */

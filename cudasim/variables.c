@@ -13,8 +13,20 @@ static char *copies[MOST_DEVICES][MOST_RANKS + 1]; /* [device][rank + 1]; NULL: 
 static char **in_place = &copies[0][NO_RANK + 1];  /* whose values are there */
 static char *at_first;                             /* NULL: the program has one device */
 
+/* Those whose address the program has asked for. &x of another is on a GPU none of the device. */
+static cudasim_variable *addressed;
+static size_t addressed_count;
+
+void cudasim_addressed(const void *begin, size_t bytes) {
+    ENTER("cudaGetSymbolAddress", NULL, 0);
+    if (variable_at(begin) == NULL) {
+        addressed = sim_realloc(addressed, (addressed_count + 1) * sizeof *addressed);
+        addressed[addressed_count++] = (cudasim_variable){(void *)(uintptr_t)begin, bytes};
+    }
+}
+
 const cudasim_variable *variable_at(const volatile void *p) {
-    for (cudasim_variable *v = __start_cudasim_variables; v < __stop_cudasim_variables; v++) {
+    for (cudasim_variable *v = addressed; v < addressed + addressed_count; v++) {
         if ((uintptr_t)p - (uintptr_t)v->begin < v->bytes) {
             return v;
         }

@@ -130,6 +130,7 @@ cudaError_t cudasim_func_set_attribute(CUDASIM_PLACE, const void *kernel,
                                        cudaFuncAttribute attribute, int value);
 cudaError_t cudasim_func_get_attributes(cudaFuncAttributes *attributes, const void *kernel);
 cudaError_t cudasim_active_blocks(int *blocks, const void *kernel, int threads, size_t shared);
+void cudasim_addressed(const void *begin, size_t bytes);
 cudaError_t cudasim_memcpy_symbol(CUDASIM_PLACE, const char *call, cudaMemcpyKind usual, void *to,
                                   const void *from, size_t bytes, size_t room, const char *name,
                                   cudaMemcpyKind kind);

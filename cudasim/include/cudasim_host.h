@@ -26,6 +26,7 @@ template <class K> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attribu
 
 template <class T> cudaError_t cudaGetSymbolAddress(void **address, const T &symbol) {
     *address = (void *)&symbol;
+    cudasim_addressed((const void *)&symbol, sizeof symbol);
     return cudaSuccess;
 }
 

@@ -274,6 +274,7 @@ inline cudaError_t cudasim_to_symbol_async(CUDASIM_PLACE, T &symbol, const void 
                                            size_t offset = 0,
                                            cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                            cudaStream_t stream = 0) {
+    cudasim_addressed((const void *)&symbol, sizeof symbol);
     return cudasim_memcpy_async(file, line, (char *)&symbol + offset, from, bytes, kind, stream);
 }
 template <class T>
@@ -281,6 +282,7 @@ inline cudaError_t cudasim_from_symbol_async(CUDASIM_PLACE, void *to, const T &s
                                              size_t offset = 0,
                                              cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                              cudaStream_t stream = 0) {
+    cudasim_addressed((const void *)&symbol, sizeof symbol);
     return cudasim_memcpy_async(file, line, to, (const char *)&symbol + offset, bytes, kind,
                                 stream);
 }
