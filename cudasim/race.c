@@ -20,7 +20,7 @@ static Cell *device_cells, *global_cells;
 static const char *device_begin, *global_begin;
 static size_t global_bytes;
 
-/* What few cells need; only the pages of those that do are ever touched. */
+/* The state that few cells need; only the pages of those that do are ever touched. */
 typedef struct Aside {
     uint16_t owner[4]; /* whose each byte is, of a word that is read in parts: OWNED */
     Party rival;       /* another reader than the cell's, of another block or operation: RIVAL */

@@ -245,7 +245,7 @@ static ProfileSum profile_sum(const Check *check) {
 bool profile_expect_shared(Check *check, double bytes, ProfileShares shares) {
     ProfileSum sum = profile_sum(check);
     double extra = (double)LOOKED_UP * sum.launches;
-    if (sum.launches == 0 && bytes > 0) { /* silence is no proof */
+    if (sum.launches == 0 && bytes > 0) { /* silence proves nothing */
         check_fail(check, "no kernel was seen to run, and %.0f bytes are to be moved", bytes);
     } else if (sum.thread > shares.thread * bytes + extra) {
         check_fail(check,

@@ -195,8 +195,8 @@ static bool is_of_threads(const char *section) {
     return strncmp(section, ".tdata", 6) == 0 || strncmp(section, ".tbss", 5) == 0;
 }
 
-/* The addition of a compiler that announces loads and stores, in an object of CUDA: one pointer to a
-   function that does nothing here. symbols_taken_out() takes it out again. */
+/* The addition of a compiler that announces loads and stores, in an object of CUDA: one pointer to
+   a function that does nothing here. symbols_taken_out() takes it out again. */
 static bool announces(const char *file, const char *section, size_t bytes) {
     return strstr(file, ".cu") != NULL && bytes == sizeof(void *) &&
            (strcmp(section, ANNOUNCED_GCC) == 0 || strcmp(section, ANNOUNCED_CLANG) == 0);

@@ -28,8 +28,8 @@
 char *symbols_refused(const json_t *lab, const char *file, char *symbols, char *sections);
 
 /**
- * The options of objcopy that take out what symbols_refused() lets pass and nothing needs, or NULL. A
- * compiler that announces the loads and stores of a kernel adds code that runs before main().
+ * The options of objcopy that take out what symbols_refused() lets pass and nothing needs, or NULL:
+ * a compiler that announces the loads and stores of a kernel adds code that runs before main().
  *
  * @param file the source's name
  */

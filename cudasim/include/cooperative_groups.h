@@ -174,9 +174,7 @@ CUDASIM_DEVICE unsigned cudasim_tile_mask(unsigned size, unsigned parent = 0xfff
 template <unsigned N, class Parent = void> class thread_block_tile;
 
 /* The lanes of the tile that was cut into tiles; 0: a block was. */
-template <class Parent> struct cudasim_cut {
-    static const unsigned lanes = 0;
-};
+template <class Parent> struct cudasim_cut { static const unsigned lanes = 0; };
 template <unsigned N, class Parent> struct cudasim_cut<thread_block_tile<N, Parent>> {
     static const unsigned lanes = N;
 };

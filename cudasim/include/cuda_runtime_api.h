@@ -143,9 +143,8 @@ cudaError_t cudasim_memcpy_symbol(CUDASIM_PLACE, const char *call, cudaMemcpyKin
 
 /** @cond */
 /* Memory in slices is rows with a pitch; the slices follow each other. */
-static inline __attribute__((unused)) cudaError_t cudasim_malloc_3d(CUDASIM_PLACE,
-                                                                    cudaPitchedPtr *p,
-                                                                    cudaExtent extent) {
+static inline __attribute__((unused)) cudaError_t
+cudasim_malloc_3d(CUDASIM_PLACE, cudaPitchedPtr *p, cudaExtent extent) {
     void *first;
     size_t pitch, rows = extent.height * extent.depth;
     cudaError_t error = cudasim_malloc_pitch(file, line, &first, &pitch, extent.width, rows);
@@ -154,8 +153,8 @@ static inline __attribute__((unused)) cudaError_t cudasim_malloc_3d(CUDASIM_PLAC
     }
     return error;
 }
-static inline __attribute__((unused)) cudaError_t
-cudasim_memset_3d(CUDASIM_PLACE, cudaPitchedPtr p, int value, cudaExtent extent) {
+static inline __attribute__((unused)) cudaError_t cudasim_memset_3d(CUDASIM_PLACE, cudaPitchedPtr p,
+                                                                    int value, cudaExtent extent) {
     cudaError_t error = cudaSuccess;
     for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++) {
         error = cudasim_memset_2d(file, line, (char *)p.ptr + z * p.pitch * p.ysize, p.pitch, value,

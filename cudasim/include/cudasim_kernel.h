@@ -270,18 +270,16 @@ template <class T> CUDASIM_HINTED void __stwb(T *p, T value) {
     cudasim_from_symbol_async(CUDASIM_HERE, to, symbol, bytes, ##__VA_ARGS__)
 /* In a stream a copy of a variable is one by its address. */
 template <class T>
-inline cudaError_t cudasim_to_symbol_async(CUDASIM_PLACE, T &symbol, const void *from, size_t bytes,
-                                           size_t offset = 0,
-                                           cudaMemcpyKind kind = cudaMemcpyHostToDevice,
-                                           cudaStream_t stream = 0) {
+inline cudaError_t
+cudasim_to_symbol_async(CUDASIM_PLACE, T &symbol, const void *from, size_t bytes, size_t offset = 0,
+                        cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = 0) {
     cudasim_addressed((const void *)&symbol, sizeof symbol);
     return cudasim_memcpy_async(file, line, (char *)&symbol + offset, from, bytes, kind, stream);
 }
 template <class T>
-inline cudaError_t cudasim_from_symbol_async(CUDASIM_PLACE, void *to, const T &symbol, size_t bytes,
-                                             size_t offset = 0,
-                                             cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
-                                             cudaStream_t stream = 0) {
+inline cudaError_t
+cudasim_from_symbol_async(CUDASIM_PLACE, void *to, const T &symbol, size_t bytes, size_t offset = 0,
+                          cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t stream = 0) {
     cudasim_addressed((const void *)&symbol, sizeof symbol);
     return cudasim_memcpy_async(file, line, to, (const char *)&symbol + offset, bytes, kind,
                                 stream);

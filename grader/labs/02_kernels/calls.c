@@ -210,7 +210,7 @@ static size_t doubles_first_wrong(const double *got, const double *want, size_t 
     return i;
 }
 
-/* What is right as floats may have been rounded to float before. */
+/* Sums that are right as floats may have been rounded to float before. */
 static bool expected_judge_doubles(Check *check, const Expected *e) {
     const double *got = check_got(check, e->doubles, WIRE_F64);
     size_t i = doubles_first_wrong(got, e->want, e->n);

@@ -12,7 +12,7 @@
 #include "grader/probe_training.h"
 #include "grader/wire.h"
 
-/** What an output shares its memory with. */
+/** The tensor whose memory an output shares. */
 typedef enum NormPlace {
     NORM_APART,     /**< nothing */
     NORM_IN_BRANCH, /**< forward: sum is branch; backward: dbranch is dout */
@@ -79,7 +79,7 @@ typedef enum StepsMistake {
     STEPS_SCALER_ALWAYS,  /**< the scaler is updated where the scale is fixed */
     STEPS_NOT_UNSCALED,   /**< gradients keep the loss scale */
     STEPS_NORM_SCALED,    /**< norm and factor are of gradients that have the loss scale */
-    STEPS_NEVER_GROWS,    /**< the scaler is told of bad steps alone */
+    STEPS_NEVER_GROWS,    /**< the scaler learns of bad steps alone */
     STEPS_FOUND_IN_F16,   /**< inf and NaN are looked for only where the scale is dynamic */
     STEPS_MISTAKES,       /**< how many */
 } StepsMistake;

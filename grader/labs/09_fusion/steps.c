@@ -33,7 +33,7 @@ static const char *const sentences[STEPS_MISTAKES] = {
                             "mixed->dynamic",
     [STEPS_NOT_UNSCALED] = "gradients keep the loss scale: unscale() takes 1 / scale",
     [STEPS_NORM_SCALED] = "the norm is that of gradients which have the loss scale: unscale first",
-    [STEPS_NEVER_GROWS] = "the scaler is told of skipped steps alone: good ones let the scale grow",
+    [STEPS_NEVER_GROWS] = "the scaler learns of skipped steps alone: good ones let the scale grow",
     [STEPS_FOUND_IN_F16] = "inf and NaN are looked for only where the scale is dynamic: in bf16, "
                            "too, such a step is skipped",
 };

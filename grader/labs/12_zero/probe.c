@@ -58,14 +58,14 @@ static void tell_part(const ZeroRank *rank, size_t end) {
     }
 }
 
-static bool is_block(const ZeroRank *rank, int layer) {
+static bool is_layer(const ZeroRank *rank, int layer) {
     return layer >= 0 && layer < rank->model->config.L;
 }
 
 static void enter(void *context, int layer, bool backward) {
     ZeroRank *rank = context;
     ranks_forget(rank->run);
-    if (rank->run->option[ZERO_AGAIN] && backward && is_block(rank, layer)) {
+    if (rank->run->option[ZERO_AGAIN] && backward && is_layer(rank, layer)) {
         zero_enter(rank->zero, layer, false);
         zero_leave(rank->zero, layer, false);
     }
