@@ -177,8 +177,8 @@ static bool is_known(const char *section) {
     return false;
 }
 
-/* Sections that may be written. A linker puts sections of one name together, and one that may be written
-   makes all of them so: elsewhere it would open what is not counted. */
+/* Sections that may be written. A linker puts sections of one name together, and one that may be
+   written makes all of them so: elsewhere it would open what is not counted. */
 static bool may_be_written(const char *section) {
     static const char *const written[] = {".data",  ".data.*",  ".bss",  ".bss.*",
                                           ".tdata", ".tdata.*", ".tbss", ".tbss.*"};
