@@ -29,8 +29,8 @@ void room_prepare(void);
 void room_close(size_t slack);
 
 /**
- * Wipes the calling thread's stack below its caller: it grows without a call, so it is a place that
- * nobody can close. To be called between two calls of the submission, so that nothing is kept there.
+ * Wipes the calling thread's stack below its caller: it grows without a call, so nobody can close
+ * it. To be called between two calls of the submission, so that nothing is kept there.
  */
 void room_wipe_stack(void);
 
