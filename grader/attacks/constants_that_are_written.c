@@ -1,5 +1,5 @@
-/* A section of constants that may be written: a linker makes all constants so, and those of a hand-in
-   are not counted. */
+/* A section of constants that may be written: a linker makes all constants so, and those of a
+   hand-in are not counted. */
 /* lab: 04_checkpoint/checkpoint.c  honest: none */
 /* state: build error */
 #include "labs/04_checkpoint/contract.h"

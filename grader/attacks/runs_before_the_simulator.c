@@ -1,5 +1,5 @@
-/* Takes a setting of the simulator out of the environment before it is read: then nothing is told of
-   what one thread does. */
+/* Takes a setting of the simulator out of the environment before it is read: then nothing is
+   told of what one thread does. */
 /* lab: 05_fp16/unscale.cu  honest: none */
 /* state: build error */
 #include "kernels/unscale.h"

@@ -1,4 +1,5 @@
-/* Ranks are one process here: each leaves its pointer in data of its thread, of which there is one. */
+/* Ranks are one process here: each leaves its pointer in data of its thread, of which there is
+   one. */
 /* lab: 14_tensor/linear_tp.c  honest: none */
 /* state: build error */
 #include "labs/14_tensor/contract.h"
