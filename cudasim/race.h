@@ -78,7 +78,7 @@ static inline bool race_reads_back(const Party *writer, const Party *now) {
  */
 void race_own(const Cell *cell, const Party *now, unsigned known);
 
-/** The cell's reader is kept as its rival: of another block, and nothing orders the next after it. */
+/** Keeps the cell's reader as its rival: of another block, and nothing orders the next after it. */
 void race_keep_rival(const Cell *cell);
 
 /** The first byte of the cell that holds p. */
