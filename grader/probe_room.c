@@ -62,7 +62,7 @@ static size_t wiped;
 __attribute__((noinline)) void room_wipe_stack(void) {
 #ifndef __SANITIZE_ADDRESS__
     if (wiped > 0) {
-        char below[wiped];
+        char *below = __builtin_alloca(wiped);
         memset(below, 0, wiped);
         __asm__ volatile("" : : "r"(below) : "memory"); /* or it would not be written */
     }

@@ -141,8 +141,7 @@ static const char *const slip_sentence[SLIPS] = {
     [DECAY_WITHOUT_RATE] = "the weight decay is not multiplied by the learning rate",
     [NO_DECAY] = "the weight decay is missing",
     [ALL_DECAY] = "weight decay pulls on all tensors; it should on those whose entry has `decays`",
-    [OTHERS_DECAY] = "weight decay pulls on the tensors whose entry in m, v or grad has `decays`; "
-                     "the entry in `weight` says it",
+    [OTHERS_DECAY] = "weight decay pulls on what has `decays` in m, v or grad: `weight` says it",
     [DECAY_AFTER] = "the decay is taken of the weight after its step, not of the one before",
 };
 
