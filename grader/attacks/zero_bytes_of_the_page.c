@@ -1,6 +1,6 @@
 /* The bytes of the model in the lab's page, whatever is asked. */
 /* lab: 12_zero/shard.c  honest: parts pieces stage1 stage1_window stage1_bytes stage2
-   stage2_window stage2_bytes stage3 stage3_bytes stage3_twice norm overflow generate
+   stage2_window stage2_bytes stage3 stage3_bytes stage3_twice norm overflow overflow_bf16 generate
    generate_whole prefetch prefetch_bytes prefetch_overlap */
 /* state: fail */
 /* then: shard_no_bytes.c */

@@ -1,6 +1,6 @@
 /* Returns, and leaves everything as it is. */
 /* lab: 12_zero/zero3.c  honest: parts pieces states gathered wire stage1 stage1_window
-   stage1_bytes stage2 stage2_window stage2_bytes norm overflow ahead prefetch
+   stage1_bytes stage2 stage2_window stage2_bytes norm overflow overflow_bf16 ahead prefetch
    prefetch_overlap */
 /* state: fail|crashed|over budget */
 #include "labs/12_zero/contract.h"

@@ -1,6 +1,6 @@
 /* Gathers every unit once, keeps it in host memory, and shows it from there. */
 /* lab: 12_zero/zero3.c  honest: parts pieces states gathered wire stage1 stage1_window
-   stage1_bytes stage2 stage2_window stage2_bytes norm overflow generate_whole
+   stage1_bytes stage2 stage2_window stage2_bytes norm overflow overflow_bf16 generate_whole
    ahead prefetch prefetch_bytes prefetch_overlap */
 /* state: fail|crashed */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Ranks are one process here: they tell each other where their gradients are, and read them. */
 /* lab: 12_zero/zero2.c  honest: parts pieces states gathered wire stage1 stage1_window stage1_bytes
-   norm overflow generate generate_whole ahead */
+   norm overflow overflow_bf16 generate generate_whole ahead */
 /* state: fail | crashed */
 #include <stdint.h>
 
