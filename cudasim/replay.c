@@ -307,8 +307,9 @@ static void report_reads(const Launch *launch) {
         }
         sim_detail("where other memory holds other numbers, it does something else; read by plain "
                    "C, and set each local variable before it is used");
-        sim_detail("gcc announces no structure that a call takes right out of memory: copy it to a "
-                   "local variable before the call, or build with CC=clang");
+        sim_detail(
+            "gcc announces no structure that a call takes straight from memory: copy it to a "
+            "local variable before the call, or build with CC=clang");
     }
 }
 

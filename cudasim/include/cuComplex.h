@@ -17,7 +17,7 @@ typedef double2 cuDoubleComplex;
 typedef cuFloatComplex cuComplex; /**< its short name */
 
 /** @cond */
-/* Check mode sees no number that is passed by value right out of memory: these are never calls. */
+/* Check mode sees no number that is passed by value straight from memory: these are never calls. */
 #ifdef __cplusplus
 #define CUDASIM_COMPLEX __attribute__((always_inline)) CUDASIM_DEVICE
 #else
