@@ -62,19 +62,32 @@ static bool is_named(const char *symbol, const char *function, bool precisions) 
     return !precisions && symbol[length] == '\0';
 }
 
-/* The file of the hole that a function fills; NULL: the lab does not ask for it. */
-static const char *home_of(const json_t *lab, const char *symbol) {
-    const json_t *hole, *function;
-    size_t i, j;
-    json_array_foreach(json_object_get(lab, "holes"), i, hole) {
-        bool precisions = json_is_true(json_object_get(hole, "precisions"));
-        json_array_foreach(json_object_get(hole, "functions"), j, function) {
-            if (is_named(symbol, json_string_value(function), precisions)) {
-                return json_string_value(json_object_get(hole, "file"));
-            }
+/* Whether a hole asks for that function. */
+static bool asks_for(const json_t *hole, const char *symbol) {
+    bool precisions = json_is_true(json_object_get(hole, "precisions"));
+    const json_t *function;
+    size_t i;
+    json_array_foreach(json_object_get(hole, "functions"), i, function) {
+        if (is_named(symbol, json_string_value(function), precisions)) {
+            return true;
         }
     }
-    return NULL;
+    return false;
+}
+
+/* The file in which the lab asks for a function: `file`, if it does there, or else the first; NULL
+   for none. Two probes may each have a file with it. */
+static const char *home_of(const json_t *lab, const char *file, const char *symbol) {
+    const json_t *hole;
+    const char *home = NULL;
+    size_t i;
+    json_array_foreach(json_object_get(lab, "holes"), i, hole) {
+        const char *name = json_string_value(json_object_get(hole, "file"));
+        if (asks_for(hole, symbol) && (home == NULL || strcmp(name, file) == 0)) {
+            home = name;
+        }
+    }
+    return home;
 }
 
 /* The patterns of what a file may call: those of its hole, or else those of the lab. */
@@ -122,7 +135,7 @@ static char *not_available(const json_t *lab, const char *file, const char *symb
 
 static char *symbol_refused(const json_t *lab, const char *file, const char *symbol, char kind) {
     bool undefined = kind == 'U' || kind == 'w' || kind == 'v';
-    const char *home = home_of(lab, symbol);
+    const char *home = home_of(lab, file, symbol);
     if (undefined) {
         return allowed(uses_of(lab, file), symbol) || home != NULL
                    ? NULL

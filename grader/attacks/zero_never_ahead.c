@@ -1,7 +1,7 @@
 /* Gathers each unit when it is used, in the slots of one that is ahead. */
 /* lab: 12_zero/ahead.c  honest: parts pieces states gathered ahead wire stage1 stage1_window
-   stage1_bytes stage2 stage2_window stage2_bytes stage3 stage3_bytes stage3_twice norm overflow overflow_bf16
-   generate generate_whole prefetch */
+   stage1_bytes stage2 stage2_window stage2_bytes stage3 stage3_bytes stage3_twice norm
+   overflow overflow_bf16 generate generate_whole prefetch */
 /* state: fail */
 #include "labs/12_zero/contract.h"
 

@@ -1,7 +1,7 @@
 /* Says a number of steps, and draws nothing. */
 /* lab: 12_zero/zero3.c  honest: parts pieces states gathered wire stage1 stage1_window
-   stage1_bytes stage2 stage2_window stage2_bytes norm overflow overflow_bf16 stage3 stage3_bytes stage3_twice
-   ahead prefetch prefetch_bytes prefetch_overlap */
+   stage1_bytes stage2 stage2_window stage2_bytes norm overflow overflow_bf16 stage3
+   stage3_bytes stage3_twice ahead prefetch prefetch_bytes prefetch_overlap */
 /* state: fail */
 #include "labs/12_zero/contract.h"
 
