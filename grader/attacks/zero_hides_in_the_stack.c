@@ -2,7 +2,7 @@
 /* lab: 12_zero/zero3.c  honest: parts pieces states gathered wire stage1 stage1_window
    stage1_bytes stage2 stage2_window stage2_bytes norm overflow overflow_bf16 generate_whole
    ahead prefetch prefetch_bytes prefetch_overlap */
-/* state: fail */
+/* state: fail | over budget */
 /* then: unit_from_a_hiding_place.c */
 #include <stdint.h>
 #include <stdlib.h>
