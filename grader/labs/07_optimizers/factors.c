@@ -4,29 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "grader/labs/07_optimizers/factor_step.h"
 #include "grader/labs/07_optimizers/gradient.h"
 
 /* ---- drawing --------------------------------------------------------------------------------- */
-
-static size_t size_of(const Factors *f, int k) {
-    return (size_t)f->rows[k] * (size_t)f->cols[k];
-}
-
-static bool is_matrix(const Factors *f, int k) {
-    return (f->flags[k] & FLAG_MATRIX) != 0;
-}
-
-static size_t rows_of(const Factors *f, int k) {
-    return is_matrix(f, k) ? (size_t)f->rows[k] : 0;
-}
 
 static void add_tensor(Factors *f, int rows, int cols, bool matrix) {
     int k = f->tensors++;
     f->rows[k] = rows;
     f->cols[k] = cols;
     f->flags[k] = matrix ? FLAG_MATRIX | FLAG_DECAYS : 0;
-    f->all += size_of(f, k);
-    f->all_rows += rows_of(f, k);
+    f->all += factors_size(f, k);
+    f->all_rows += factors_rows(f, k);
     f->all_cols += (size_t)cols;
 }
 
@@ -76,7 +65,7 @@ static void draw_gradients(Factors *f, FactorDraw draw) {
 static void plant_nan(Factors *f, int tensor, int at) {
     float *g = f->grad + (size_t)(f->steps - 1) * f->all;
     for (int k = 0; k < tensor; k++) {
-        g += size_of(f, k);
+        g += factors_size(f, k);
     }
     g[at] = NAN;
 }
@@ -95,7 +84,7 @@ Factors *factors_new(Check *check, FactorDraw draw, int steps) {
                              check_normal(check, f->all_cols, 0, F32)};
     f->grad = check_normal(check, (size_t)steps * f->all, 1, F32);
     draw_gradients(f, draw);
-    size_t n = size_of(f, 0);
+    size_t n = factors_size(f, 0);
     if (draw == FACTORS_TWICE) {
         memcpy(weight + f->all - n, weight, n * sizeof *weight);
         for (int step = 0; step < steps; step++) {
@@ -165,198 +154,6 @@ static FactorState factors_state(const Check *check, int step) {
     return state;
 }
 
-/* ---- a step in double, right or with a mistake --------------------------------------------- */
-
-typedef enum FactorMistake {
-    NO_MISTAKE,
-    SUMS,
-    BETA_CONSTANT,
-    BETA_LATE,
-    NOT_SQUARED,
-    NO_EPSILON,
-    NOT_DECAYED,
-    NO_MEAN,
-    PRODUCT,
-    NO_CLIP,
-    CLIP_INVERTED,
-    CLIP_ALL,
-    RATE_LEAKS,
-    OLD_FACTORS,
-    DECAY_NEW,
-    DECAY_EVERY,
-    DECAY_CLIPPED,
-    NO_DECAY,
-    NAN_HIDDEN,
-    FACTOR_MISTAKES,
-} FactorMistake;
-
-static const char *const sentence[FACTOR_MISTAKES] = {
-    [SUMS] = "R and C take sums of the squares: they take means, over a row and over a column",
-    [BETA_CONSTANT] = "beta2 does not depend on the step: it is 1 - t^-0.8, 0 in the first step",
-    [BETA_LATE] = "beta2 is that of the step before: steps count from 1, and t^-0.8 is 1 then",
-    [NOT_SQUARED] = "R and C take magnitudes of the gradient: they take squares",
-    [NO_EPSILON] = "epsilon is not added to the squares",
-    [NOT_DECAYED] = "the mean is added whole, not (1 - beta2) of it",
-    [NO_MEAN] = "R is not divided by its mean",
-    [PRODUCT] = "one root of R * C: with small gradients their product is 0 in a float; take two "
-                "roots",
-    [NO_CLIP] = "the update is not clipped: it is divided by max(1, rms(U) / clip)",
-    [CLIP_INVERTED] =
-        "the update is divided by min(1, rms(U) / clip), which makes small ones larger: "
-        "it is the maximum",
-    [CLIP_ALL] = "rms(U) is taken over all tensors: each has its own",
-    [RATE_LEAKS] =
-        "the rate stays as the tensor before has left it: what clips one tensor must not "
-        "slow the next",
-    [OLD_FACTORS] = "the update takes R and C of the step before: they come first",
-    [DECAY_NEW] = "weight decay pulls on the new weight: it takes the one before the step",
-    [DECAY_EVERY] = "weight decay pulls on every tensor: its entry says whether it does",
-    [DECAY_CLIPPED] = "weight decay is clipped with the update: only U is divided",
-    [NO_DECAY] = "weight decay is missing",
-    [NAN_HIDDEN] =
-        "a NaN in a gradient is taken for 0: its weight becomes NaN, and in a matrix all "
-        "of them do",
-};
-
-typedef struct Doubles {
-    double *weight, *row, *col;
-} Doubles;
-
-/* A number of a gradient. */
-static double taken(float g, FactorMistake mistake) {
-    return mistake == NAN_HIDDEN && isnan(g) ? 0 : (double)g;
-}
-
-static double square_of(double g, double epsilon, FactorMistake mistake) {
-    return (mistake == NOT_SQUARED ? fabs(g) : g * g) + (mistake == NO_EPSILON ? 0 : epsilon);
-}
-
-static double beta_of(const Factors *f, int t, FactorMistake mistake) {
-    double power = -(double)f->numbers.power;
-    return mistake == BETA_CONSTANT ? 0.999
-           : mistake == BETA_LATE   ? 1 - pow(t > 1 ? t - 1 : 1, power)
-                                    : 1 - pow(t, power);
-}
-
-/* R of one row, or C of one column: `count` squares, `stride` apart. */
-static double moving(const Factors *f, double old, const float *g, int count, int stride, int t,
-                     FactorMistake mistake) {
-    double sum = 0, beta = beta_of(f, t, mistake);
-    for (int i = 0; i < count; i++) {
-        double x = taken(g[(size_t)i * (size_t)stride], mistake);
-        sum += square_of(x, (double)f->numbers.epsilon, mistake);
-    }
-    double mean = mistake == SUMS ? sum : sum / count;
-    return beta * old + (mistake == NOT_DECAYED ? 1 : 1 - beta) * mean;
-}
-
-typedef struct Factored {
-    const Factors *f;
-    int k, I, J;
-    const float *g, *w;
-    const double *R, *C; /* as the update takes them */
-    double mean;
-} Factored;
-
-static double update_at(const Factored *x, int i, int j, FactorMistake mistake) {
-    double g = taken(x->g[i * x->J + j], mistake), C = x->C[j];
-    if (!is_matrix(x->f, x->k)) {
-        return g / sqrt(C);
-    }
-    double mean = mistake == NO_MEAN ? 1 : x->mean;
-    if (mistake == PRODUCT) {
-        return g / sqrt((double)((float)x->R[i] * (float)C / (float)mean));
-    }
-    return g / (sqrt(x->R[i] / mean) * sqrt(C));
-}
-
-static double squares_of(const Factored *x, FactorMistake mistake) {
-    double sum = 0;
-    for (int i = 0; i < x->I; i++) {
-        for (int j = 0; j < x->J; j++) {
-            double U = update_at(x, i, j, mistake);
-            sum += U * U;
-        }
-    }
-    return sum;
-}
-
-static void update_weights(const Factored *x, double *to, double over, double rate,
-                           FactorMistake mistake) {
-    bool decays = (x->f->flags[x->k] & FLAG_DECAYS) != 0 || mistake == DECAY_EVERY;
-    double decay = decays && mistake != NO_DECAY ? (double)x->f->numbers.weight_decay : 0;
-    double divisor = mistake == NO_CLIP         ? 1
-                     : mistake == CLIP_INVERTED ? fmin(1, over)
-                                                : fmax(1, over);
-    for (int i = 0; i < x->I; i++) {
-        for (int j = 0; j < x->J; j++) {
-            size_t at = (size_t)i * (size_t)x->J + (size_t)j;
-            double w = (double)x->w[at], U = update_at(x, i, j, mistake) / divisor;
-            double pull = mistake == DECAY_CLIPPED ? decay * w / divisor : decay * w;
-            to[at] =
-                mistake == DECAY_NEW ? (w - rate * U) * (1 - rate * decay) : w - rate * (U + pull);
-        }
-    }
-}
-
-/* R and C of all tensors after a step. */
-static void step_factors(const Factors *f, const FactorState *from, int step, FactorMistake mistake,
-                         Doubles *to) {
-    const float *g = f->grad + (size_t)step * f->all;
-    size_t row = 0, col = 0;
-    for (int k = 0; k < f->tensors; g += size_of(f, k++)) {
-        int I = f->rows[k], J = f->cols[k];
-        for (size_t i = 0; i < rows_of(f, k); i++, row++) {
-            to->row[row] =
-                moving(f, (double)from->row[row], g + i * (size_t)J, J, 1, f->t + step, mistake);
-        }
-        for (int j = 0; j < J; j++, col++) {
-            to->col[col] = moving(f, (double)from->col[col], g + j, I, J, f->t + step, mistake);
-        }
-    }
-}
-
-static double mean_of(const double *x, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) {
-        sum += x[i];
-    }
-    return n > 0 ? sum / n : 1;
-}
-
-static void old_factors(const Factors *f, const FactorState *from, double *R, double *C) {
-    for (size_t i = 0; i < f->all_rows; i++) {
-        R[i] = (double)from->row[i];
-    }
-    for (size_t j = 0; j < f->all_cols; j++) {
-        C[j] = (double)from->col[j];
-    }
-}
-
-/* Weights of all tensors after a step, from R and C. */
-static void step_weights(const Factors *f, const FactorState *from, int step, FactorMistake mistake,
-                         const double *R, const double *C, double *to) {
-    const float *g = f->grad + (size_t)step * f->all, *w = from->weight;
-    Factored tensor[FACTOR_TENSORS];
-    double squares[FACTOR_TENSORS], all = 0, rate = (double)f->numbers.learning_rate;
-    for (int k = 0; k < f->tensors; k++) {
-        int matrix_rows = (int)rows_of(f, k);
-        tensor[k] = (Factored){f, k, f->rows[k], f->cols[k], g, w, R, C, mean_of(R, matrix_rows)};
-        squares[k] = squares_of(&tensor[k], mistake);
-        all += squares[k];
-        g += size_of(f, k);
-        w += size_of(f, k);
-        R += rows_of(f, k);
-        C += f->cols[k];
-    }
-    for (int k = 0; k < f->tensors; to += size_of(f, k++)) {
-        double n = (double)(mistake == CLIP_ALL ? f->all : size_of(f, k));
-        double over = sqrt((mistake == CLIP_ALL ? all : squares[k]) / n) / (double)f->numbers.clip;
-        update_weights(&tensor[k], to, size_of(f, k) > 0 ? over : 1, rate, mistake);
-        rate = mistake == RATE_LEAKS && over > 1 ? rate / over : rate;
-    }
-}
-
 /* ---- comparing ------------------------------------------------------------------------------- */
 
 enum { SEEN = 300 };
@@ -384,14 +181,14 @@ static bool agree(const float *got, const double *want, size_t n, int terms, con
 /* R, C, weights. */
 enum { KINDS_OF_STEP = 3 };
 
-static bool kind_agrees(const Factors *f, const FactorState *got, const Doubles *want, int kind,
+static bool kind_agrees(const Factors *f, const FactorState *got, const FactorStep *want, int kind,
                         char *seen) {
     static const char *const names[] = {"R", "C", "weight"};
     const float *const from[] = {got->row, got->col, got->weight};
     const double *const to[] = {want->row, want->col, want->weight};
     size_t at = 0;
     for (int k = 0; k < f->tensors; k++) {
-        size_t sizes[] = {rows_of(f, k), (size_t)f->cols[k], size_of(f, k)};
+        size_t sizes[] = {factors_rows(f, k), (size_t)f->cols[k], factors_size(f, k)};
         int terms = f->rows[k] > f->cols[k] ? f->rows[k] : f->cols[k];
         if (!agree(from[kind] + at, to[kind] + at, sizes[kind], terms, names[kind], k, seen)) {
             return false;
@@ -401,32 +198,19 @@ static bool kind_agrees(const Factors *f, const FactorState *got, const Doubles 
     return true;
 }
 
-/* A mistake in R and C shows in the weights too; one of the update does not show in R and C. */
-static void step_as(Factors *f, const FactorState *from, int step, FactorMistake mistake,
-                    Doubles *to) {
-    step_factors(f, from, step, mistake, to);
-    double *R = to->row, *C = to->col;
-    if (mistake == OLD_FACTORS) {
-        R = check_doubles(f->check, f->all_rows);
-        C = check_doubles(f->check, f->all_cols);
-        old_factors(f, from, R, C);
-    }
-    step_weights(f, from, step, mistake, R, C, to->weight);
-}
-
 static bool factors_judge_step(Factors *f, const FactorState *from, int step, bool weights,
-                               Doubles *as) {
+                               FactorStep *as) {
     FactorState got = factors_state(f->check, step);
     bool right = true;
     for (FactorMistake mistake = NO_MISTAKE; mistake < FACTOR_MISTAKES; mistake++) {
-        step_as(f, from, step, mistake, &as[mistake]);
+        factor_step_as(f, from, step, mistake, &as[mistake]);
     }
     for (int kind = 0; kind < (weights ? KINDS_OF_STEP : KINDS_OF_STEP - 1); kind++) {
         char seen[SEEN] = "", other[SEEN];
         bool good = kind_agrees(f, &got, &as[NO_MISTAKE], kind, seen);
         check_compared(f->check, good, "step %d: %s", f->t + step, seen);
         for (FactorMistake mistake = NO_MISTAKE + 1; mistake < FACTOR_MISTAKES; mistake++) {
-            check_suspect(f->check, sentence[mistake],
+            check_suspect(f->check, factor_sentence[mistake],
                           kind_agrees(f, &got, &as[mistake], kind, other));
         }
         right = right && good;
@@ -436,10 +220,10 @@ static bool factors_judge_step(Factors *f, const FactorState *from, int step, bo
 
 /* All steps, also after one that is wrong: a mistake is named only if it explains each of them. */
 bool factors_judge(Factors *f, bool weights) {
-    Doubles as[FACTOR_MISTAKES];
+    FactorStep as[FACTOR_MISTAKES];
     for (int i = 0; i < FACTOR_MISTAKES; i++) {
-        as[i] = (Doubles){check_doubles(f->check, f->all), check_doubles(f->check, f->all_rows),
-                          check_doubles(f->check, f->all_cols)};
+        as[i] = (FactorStep){check_doubles(f->check, f->all), check_doubles(f->check, f->all_rows),
+                             check_doubles(f->check, f->all_cols)};
     }
     FactorState from = f->start;
     bool right = true;
@@ -456,7 +240,7 @@ bool factors_judge_gradient(Factors *f) {
 
 bool factors_judge_twice(Factors *f) {
     FactorState got = factors_state(f->check, f->steps - 1);
-    size_t n = size_of(f, 0), I = rows_of(f, 0), J = (size_t)f->cols[0];
+    size_t n = factors_size(f, 0), I = factors_rows(f, 0), J = (size_t)f->cols[0];
     return check_compared(
         f->check,
         memcmp(got.weight, got.weight + f->all - n, n * sizeof(float)) == 0 &&

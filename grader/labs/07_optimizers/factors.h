@@ -27,6 +27,21 @@ typedef struct Factors {
     float *grad; /**< (steps, all) */
 } Factors;
 
+/** Whether tensor k is a matrix, with R and C. */
+static inline bool factors_is_matrix(const Factors *factors, int k) {
+    return (factors->flags[k] & FLAG_MATRIX) != 0;
+}
+
+/** Numbers of tensor k. */
+static inline size_t factors_size(const Factors *factors, int k) {
+    return (size_t)factors->rows[k] * (size_t)factors->cols[k];
+}
+
+/** Numbers of its R: rows of a matrix, or none. */
+static inline size_t factors_rows(const Factors *factors, int k) {
+    return factors_is_matrix(factors, k) ? (size_t)factors->rows[k] : 0;
+}
+
 /** Sizes of a draw. */
 typedef enum FactorDraw {
     FACTORS_MANY,  /**< many shapes; gradients that grow, so that updates are clipped, and shrink */
