@@ -5,7 +5,7 @@
 
 #include "grader/labs/01_loop/term.h"
 
-enum { SUITE_SECONDS = 60, MOST_VARIANTS = 8 };
+enum { SUITE_SECONDS = 60, MOST_VARIANTS = 10 };
 
 /* ---- which loops there are ------------------------------------------------------------------- */
 
@@ -19,23 +19,28 @@ static const char *const deeds[LOOP_KINDS][MOST_VARIANTS] = {
     [LOOP_CLIP] = {"does not clip", "clips after the update", "clips each value by itself",
                    "clips each tensor by itself", "clips to a larger limit",
                    "clips to 1, whatever the limit is", "scales small gradients up to the limit",
-                   "clips by the norm of the step before"},
+                   "clips by the norm of the step before",
+                   "clips each tensor by itself, and then all of them together"},
     [LOOP_ZERO] = {"never sets the gradients to zero",
                    "sets the gradients to zero after steps 2 and 4 only",
                    "sets the gradients to zero after steps 1 and 3 only",
-                   "leaves the gradient of one tensor", "makes the gradients smaller, not zero"},
+                   "leaves the gradient of one tensor", "makes the gradients smaller, not zero",
+                   "sets the gradient of one tensor to zero, and no other"},
     [LOOP_MEAN] = {"divides by all targets", "divides by the rows", "takes the mean of row means",
                    "does not divide", "divides twice", "divides by rows times the longest row"},
     [LOOP_RATE] = {"takes the rate of the next step",
                    "takes the rate of the next step and reports that of this one",
                    "takes the rate of the step before", "takes the largest rate in every step",
                    "ticks twice", "never ticks", "takes a part of the rate",
-                   "never ticks, and counts the steps by itself"},
+                   "never ticks, and counts the steps by itself",
+                   "ticks in steps 1 and 3 only, and counts the steps by itself",
+                   "ticks twice in one step and not in the next"},
     [LOOP_NO_TARGETS] = {"divides by 0 where there are no targets",
                          "leaves out a step without targets",
                          "leaves out the update without targets",
                          "leaves out the tick without targets", "has a loss of NaN without targets",
-                         "has gradients of NaN without targets, and the right loss"},
+                         "has gradients of NaN without targets, and the right loss",
+                         "updates twice where there are no targets"},
 };
 
 static int variants_of(LoopKind kind) {

@@ -23,6 +23,7 @@ typedef struct Loop {
     LoopSpec spec;
     Trainer trainer;
     int step;          /* of the experiment, from 0 on */
+    int ticks;         /* of the schedule, so far */
     float rate_before; /* of the step before */
     float norm_before; /* the same */
     LoopSeen *seen;    /* of this step */
@@ -168,6 +169,10 @@ static void clip_wrongly(Loop *loop, float norm, float limit) {
     case 7:
         clip_by(model, loop->norm_before, limit);
         break;
+    case 8:
+        clip_tensors(model, limit);
+        clip_by(model, model_grad_norm(model), limit);
+        break;
     default: /* not at all, or after the update */
         break;
     }
@@ -201,6 +206,7 @@ static float rate_of(Loop *loop, StepReport *report) {
     const Schedule *schedule = &loop->trainer.schedule;
     float right = schedule_rate(schedule), taken = right;
     if (loop->spec.kind == LOOP_RATE) {
+        float counted = rate_after(schedule, loop->step - loop->ticks);
         const float rates[] = {rate_after(schedule, 1),
                                rate_after(schedule, 1),
                                loop->step > 0 ? loop->rate_before : right,
@@ -208,20 +214,42 @@ static float rate_of(Loop *loop, StepReport *report) {
                                right,
                                right,
                                right * (0.8f - 0.4f * loop->spec.amount),
-                               rate_after(schedule, loop->step)};
+                               counted,
+                               counted,
+                               counted};
         taken = rates[loop->spec.variant];
     }
-    bool honest = is(loop, LOOP_RATE, 0) || is(loop, LOOP_RATE, 3) || is(loop, LOOP_RATE, 7);
+    bool counts = loop->spec.kind == LOOP_RATE && loop->spec.variant >= 7;
+    bool honest = is(loop, LOOP_RATE, 0) || is(loop, LOOP_RATE, 3) || counts;
     report->learning_rate = honest ? taken : right;
     loop->rate_before = right;
     return taken;
 }
 
+/* How often this step ticks. */
+static int ticks_of(const Loop *loop) {
+    static const int uneven[LOOP_MOST_STEPS] = {1, 2, 0, 1};
+    switch (loop->spec.kind == LOOP_RATE ? loop->spec.variant : 0) {
+    case 4:
+        return 2;
+    case 5:
+    case 7:
+        return 0;
+    case 8:
+        return loop->step % 2 == 0;
+    case 9:
+        return uneven[loop->step];
+    default:
+        return 1;
+    }
+}
+
 static void tick(Loop *loop) {
-    bool never = is(loop, LOOP_RATE, 5) || is(loop, LOOP_RATE, 7);
-    for (int i = never ? 0 : is(loop, LOOP_RATE, 4) ? 2 : 1; i > 0; i--) {
+    int ticks = ticks_of(loop);
+    for (int i = 0; i < ticks; i++) {
         schedule_tick(&loop->trainer.schedule);
     }
+    loop->ticks += ticks;
 }
 
 /* ---- zeroing --------------------------------------------------------------------------------- */
@@ -247,6 +275,9 @@ static void zero(Loop *loop) {
         break;
     case 4:
         model_scale_grad(model, 0.3f + 0.5f * loop->spec.amount);
+        break;
+    case 5: /* the embedding alone */
+        memset(first->grad, 0, first->count * sizeof *first->grad);
         break;
     default: /* never */
         break;
@@ -277,6 +308,9 @@ static StepReport step(Loop *loop, const Batch *batch) {
         tick(loop);
     }
     if (!(empty && is(loop, LOOP_NO_TARGETS, 2))) {
+        optimizer_step(trainer->optimizer, rate);
+    }
+    if (empty && is(loop, LOOP_NO_TARGETS, 6)) {
         optimizer_step(trainer->optimizer, rate);
     }
     if (is(loop, LOOP_CLIP, 1)) {
