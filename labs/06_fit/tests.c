@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grader/draws.h"
 #include "grader/labs/06_fit/choice.h"
 #include "grader/labs/06_fit/costs.h"
 #include "grader/labs/06_fit/mistakes.h"
@@ -221,14 +222,18 @@ GRADED(06_fit, trains_gpu, "task 4: the same on the (simulated) GPU, where half 
 
 /* ---- task 5 ---------------------------------------------------------------------------------- */
 
-/* Asks for a budget that `most` sequences take, and `spare` more bytes. */
-static void largest_ask(const Space *space, Plan *plan, int sequences, size_t spare,
-                        int32_t *numbers, uint64_t *budget) {
-    plan->micro_batch = sequences;
-    plan->window = 1;
-    *budget = space_counted_bytes(space, plan) + spare;
-    plan->micro_batch = plan->window = check_int(space->check, 1, 40); /* means nothing */
-    plan_numbers(plan, numbers);
+/* Of so many sequences, run in this way. */
+typedef size_t LargestBytes(const Space *space, const Plan *plan);
+
+static size_t large_bytes(const Space *space, const Plan *plan) {
+    MemoryUse use = space_large(space, plan);
+    return memory_total(&use);
+}
+
+static size_t largest_takes(const Space *space, Plan plan, int sequences, LargestBytes *bytes) {
+    plan.micro_batch = sequences;
+    plan.window = 1;
+    return bytes(space, &plan);
 }
 
 static void largest_expect(const Space *space, const uint64_t *budgets, const uint64_t *want,
@@ -262,50 +267,69 @@ static void largest_expect(const Space *space, const uint64_t *budgets, const ui
     }
 }
 
-static void check_largest(Check *check, bool ends) {
-    enum { COUNT = 4, MOST = 37 };
-    Space *space = space_without_plans(check, false);
-    Plan plans[COUNT] = {{.precision = F32},
-                         {.precision = F16, .attention = ATTENTION_FLASH},
-                         {.precision = BF16, .checkpoint = {.segment = 1}},
-                         {.precision = F32, .checkpoint = {.segment = 2, .attention_only = true}}};
-    int32_t numbers[COUNT * PLAN_NUMBERS];
-    uint64_t budgets[COUNT], want[COUNT], divided[COUNT];
-    for (int i = 0; i < COUNT; i++) {
-        want[i] = !ends ? (uint64_t)check_int(check, 2 + 2 * i, MOST - 2) : i % 2 ? MOST : 1;
-        if (!ends && (want[i] & (want[i] - 1)) == 0) {
-            want[i]++; /* no power of two */
-        }
-        largest_ask(space, &plans[i], (int)want[i], 0, numbers + i * PLAN_NUMBERS, &budgets[i]);
-        if (!ends && i % 2) { /* most of one sequence is left over, and too little for it */
-            Plan next = plans[i];
-            next.micro_batch = (int)want[i] + 1;
-            budgets[i] = space_counted_bytes(space, &next) - 1;
-        } else if (ends) { /* one byte too few for the first, nothing, and far too much */
-            budgets[i] = i % 2 ? (uint64_t)1 << 40 : i == 0 ? budgets[i] - 1 : 0;
-            want[i] = i % 2 ? MOST : 0;
-        }
-        Plan single = plans[i];
-        single.micro_batch = 1;
-        divided[i] = budgets[i] / space_counted_bytes(space, &single);
+/* Some way to run a step, a budget, and how many sequences fit into it. */
+typedef struct LargestAsk {
+    Plan plan;
+    uint64_t budget, want;
+} LargestAsk;
+
+enum { LARGEST_ASKED = 4, LARGEST_MOST = 37 };
+
+static void largest_run(Space *space, const LargestAsk *asks, LargestBytes *bytes) {
+    int32_t numbers[LARGEST_ASKED * PLAN_NUMBERS];
+    uint64_t budgets[LARGEST_ASKED], want[LARGEST_ASKED], divided[LARGEST_ASKED];
+    Check *check = space->check;
+    for (int i = 0; i < LARGEST_ASKED; i++) {
+        Plan plan = asks[i].plan;
+        plan.micro_batch = plan.window = check_int(check, 1, 40); /* means nothing */
+        plan_numbers(&plan, numbers + (ptrdiff_t)i * PLAN_NUMBERS);
+        budgets[i] = asks[i].budget;
+        want[i] = asks[i].want;
+        divided[i] = budgets[i] / largest_takes(space, plan, 1, bytes);
     }
     check_after(check, "bytes_float bytes_half bytes_checkpoint");
-    space_give(space, MOST);
-    check_give(check, "plans", WIRE_I32, numbers, COUNT * PLAN_NUMBERS);
-    check_give(check, "budgets", WIRE_U64, budgets, COUNT);
-    check_want(check, "largest", WIRE_U64, COUNT);
+    space_give(space, LARGEST_MOST);
+    check_give(check, "plans", WIRE_I32, numbers, sizeof numbers / sizeof *numbers);
+    check_give(check, "budgets", WIRE_U64, budgets, LARGEST_ASKED);
+    check_want(check, "largest", WIRE_U64, LARGEST_ASKED);
     if (check_run(check, "largest", SECONDS)) {
-        largest_expect(space, budgets, want, divided, COUNT, MOST);
+        largest_expect(space, budgets, want, divided, LARGEST_ASKED, LARGEST_MOST);
     }
     space_free(space);
 }
 
 GRADED(06_fit, largest, "task 5: the most sequences that fit, in four ways to run a step") {
-    check_largest(check, false);
+    Space *space = space_without_plans(check, false);
+    LargestAsk asks[LARGEST_ASKED] = {
+        {.plan = {.precision = F32}},
+        {.plan = {.precision = F16, .attention = ATTENTION_FLASH}},
+        {.plan = {.precision = BF16, .checkpoint = {.segment = 1}}},
+        {.plan = {.precision = F32, .checkpoint = {.segment = 2, .attention_only = true}}}};
+    for (int i = 0; i < LARGEST_ASKED; i++) {
+        int fit = check_int(check, 2 + 2 * i, LARGEST_MOST - 2);
+        fit += (fit & (fit - 1)) == 0; /* no power of two */
+        asks[i].want = (uint64_t)fit;
+        /* Most of one sequence is left over in every other one, and too little for it. */
+        asks[i].budget = i % 2
+                             ? largest_takes(space, asks[i].plan, fit + 1, space_counted_bytes) - 1
+                             : largest_takes(space, asks[i].plan, fit, space_counted_bytes);
+    }
+    largest_run(space, asks, space_counted_bytes);
 }
 
-GRADED(06_fit, largest_ends, "task 5: 0 where not even one fits, and never more than `most`") {
-    check_largest(check, true);
+GRADED(06_fit, largest_ends,
+       "task 5: a large model: 0 where not even one fits, never more than `most`") {
+    Space *space = space_large_new(check);
+    int fit = check_int(check, 6, LARGEST_MOST - 2);
+    LargestAsk asks[LARGEST_ASKED] = {
+        {.plan = {.precision = F32}}, /* one byte too few for the first */
+        {{.precision = F16, .attention = ATTENTION_FLASH}, (uint64_t)1 << 40, LARGEST_MOST},
+        {{.precision = BF16, .checkpoint = {.segment = 1}}, 0, 0},
+        {.plan = {.precision = F32, .checkpoint = {.segment = 2}}, .want = (uint64_t)fit}};
+    asks[0].budget = largest_takes(space, asks[0].plan, 1, large_bytes) - 1;
+    asks[3].budget = largest_takes(space, asks[3].plan, fit, large_bytes);
+    check_size(check, "budgets beyond 2^32 bytes", asks[3].budget > UINT32_MAX);
+    largest_run(space, asks, large_bytes);
 }
 
 /* ---- shown, without points ------------------------------------------------------------------- */

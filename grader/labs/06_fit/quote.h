@@ -6,9 +6,15 @@
 #ifndef GRADER_LABS_06_FIT_QUOTE_H
 #define GRADER_LABS_06_FIT_QUOTE_H
 
-#include "grader/check.h"
+#include "grader/labs/06_fit/space.h"
 
-/** Bytes by kind of plans of GPT-2 XL, which no laptop can count. */
+/** GPT-2 XL, which no laptop can count; freed by space_free(). */
+Space *space_large_new(Check *check);
+
+/** Bytes by kind of a plan of it, summed by formulas; without attention_only. */
+MemoryUse space_large(const Space *space, const Plan *plan);
+
+/** Bytes by kind of plans of it. */
 void quote_bytes(Check *check);
 
 /** Seconds on drawn machines, with plans that run something again or without. */
