@@ -225,6 +225,9 @@ GRADED(04_checkpoint, bytes_attention, "task 5: flash attention, and attention o
         checkpoint_ask(&quiz, (Precision)(i % 3), i == 3 ? ATTENTION_FLASH : ATTENTION_PLAIN, i % 2,
                        (Checkpoint){i / 4 * (2 + i % 2), true});
     }
+    /* The probabilities of one block alone are more than 32 bits count. */
+    checkpoint_ask(&quiz, F32, ATTENTION_PLAIN, true, (Checkpoint){2, true});
+    quiz.shape[quiz.count - 1].B = 8 * HUGE_BATCH;
     checkpoint_check_bytes(&quiz);
 }
 
