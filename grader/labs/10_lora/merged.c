@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/testkit/reference.h"
+#include "kernels/half.h"
 
 enum { MERGE_SECONDS = 30 };
 
@@ -104,6 +105,62 @@ static double *weights_of(const LoraRun *run) {
     return to;
 }
 
+/* ---- in half --------------------------------------------------------------------------------- */
+
+static float in_half(double x) {
+    return precision_round(F16, (float)x);
+}
+
+/* A sum in half lies between these two, which are apart only where the order of the float sums that
+   it is rounded from decides. */
+typedef struct HalfSum {
+    float low, high;
+} HalfSum;
+
+/* Rounded once, or the product by itself and then the sum. */
+static HalfSum half_sum(double weight, double product, bool twice) {
+    const double float_sum = 1e-6; /* of some terms */
+    double low = product - float_sum * fabs(product), high = product + float_sum * fabs(product);
+    double spare = float_sum * fabs(weight);
+    low = twice ? (double)in_half(low) : low;
+    high = twice ? (double)in_half(high) : high;
+    return (HalfSum){in_half(weight + low - spare), in_half(weight + high + spare)};
+}
+
+static bool is_between(HalfSum sum, float got) {
+    return got >= sum.low && got <= sum.high;
+}
+
+static void expect_in_half(const LoraRun *run) {
+    const float *got = check_got(run->check, "merged in half", WIRE_F32);
+    float *adapters = (float *)check_doubles(run->check, run->numbers);
+    double *before = check_doubles(run->check, run->base);
+    double *after = check_doubles(run->check, run->base);
+    for (size_t i = 0; i < run->numbers; i++) {
+        adapters[i] = in_half((double)run->adapters[i]);
+    }
+    for (size_t i = 0; i < run->base; i++) {
+        before[i] = after[i] = (double)in_half((double)run->weights[i]);
+    }
+    add_products(run, after, adapters, 1, MERGE_RIGHT);
+    bool twice = true;
+    size_t wrong = run->base;
+    for (size_t i = run->base; i-- > 0;) {
+        double product = after[i] - before[i];
+        wrong = is_between(half_sum(before[i], product, false), got[i]) ? wrong : i;
+        twice = twice && is_between(half_sum(before[i], product, true), got[i]);
+    }
+    size_t at = wrong < run->base ? wrong : 0;
+    check_compared(run->check, wrong == run->base,
+                   "merged in half: weight %zu was %.9g, and %.9g is added: got %.9g, want %.9g",
+                   at, before[at], after[at] - before[at], (double)got[at],
+                   (double)in_half(after[at]));
+    check_suspect(run->check,
+                  "the product is rounded to half, and so is the sum: the sum is in float or wider "
+                  "and is rounded once",
+                  twice);
+}
+
 /* ---- judging --------------------------------------------------------------------------------- */
 
 static double *merged_as(const LoraRun *run, MergePart part, const float *others,
@@ -153,6 +210,7 @@ void merged_judge(Check *check, MergePart part) {
     check_give(check, "others", WIRE_F32, others, run.numbers);
     batches_give(check, run.batch, RUN_BATCHES);
     check_want(check, "merged", WIRE_F32, run.base);
+    check_want(check, "merged in half", WIRE_F32, run.base);
     check_want(check, "taken out", WIRE_F32, run.base);
     check_want(check, "swapped", WIRE_F32, run.base);
     check_want(check, "trained", WIRE_F32, run.numbers);
@@ -167,9 +225,11 @@ void merged_judge(Check *check, MergePart part) {
     } else {
         /* who never merges has the weights back at once, and the same logits */
         expect_weights(&run, MERGE_IN, others);
-        if (part == MERGE_LOGITS) {
+        if (part == MERGE_IN) {
+            expect_in_half(&run);
+        } else if (part == MERGE_LOGITS) {
             expect_logits(&run, logits);
-        } else if (part != MERGE_IN) {
+        } else {
             expect_weights(&run, part, others);
         }
     }

@@ -171,13 +171,19 @@ static void init(const Wire *in, Wire *out) {
 
 /* ---- merging --------------------------------------------------------------------------------- */
 
-static void merge(const Wire *in, Wire *out) {
+static Model *model_to_merge(const Wire *in, Memory *memory, Precision precision) {
     ModelConfig config = probe_config(in);
-    Memory *memory = memory_new(probe_device(false, ROOM_BYTES), (MemoryOptions){.checked = true});
+    config.precision = precision;
     Model *model =
         model_new(&config, memory, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL));
     given_params(model, model->params, model->param_count,
                  wire_get(in, "adapters", WIRE_F32, NULL));
+    return model;
+}
+
+static void merge(const Wire *in, Wire *out) {
+    Memory *memory = memory_new(probe_device(false, ROOM_BYTES), (MemoryOptions){.checked = true});
+    Model *model = model_to_merge(in, memory, F32);
     Batch batch = given_batch(in, 0);
     model->linear_forward = lora_forward;
     model_next_logits(model, &batch, wire_get(out, "beside", WIRE_F32, NULL));
@@ -191,6 +197,9 @@ static void merge(const Wire *in, Wire *out) {
     given_params(model, model->params, model->param_count, wire_get(in, "others", WIRE_F32, NULL));
     lora_merge(model, 1);
     hand_back_params(out, "swapped", model, model->base, model->base_count);
+    Model *half = model_to_merge(in, memory, F16);
+    lora_merge(half, 1);
+    hand_back_params(out, "merged in half", half, half->base, half->base_count);
     memory_free(memory);
 }
 
