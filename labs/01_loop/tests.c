@@ -119,7 +119,7 @@ GRADED(01_loop, schedule, "task 3: warm-up and decay, one tick a step") {
             ticks[i] = (uint64_t)i + 1;
             twice[i] = 2 * ticks[i];
         }
-        ExactSuspect counts[] = {{"schedule_tick() is missing: one tick for each step", none},
+        ExactSuspect counts[] = {{"trainer->schedule has not ticked: one tick for each step", none},
                                  {"the schedule ticks twice in each step", twice}};
         check_equal(check, "schedule.step", ticks, STEPS, counts, 2);
         Suspect rates[] = {

@@ -112,7 +112,7 @@ void loop_expect_tick(const Windows *loop, const Window *step) {
     }
     if (ticks[i] == before) {
         check_fail(loop->given.check,
-                   "schedule_tick() is missing in step %d%s: one tick for each "
+                   "trainer->schedule has not ticked in step %d%s: one tick for each "
                    "step",
                    i + 1,
                    step->valid > 0 ? ""

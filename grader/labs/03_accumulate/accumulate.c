@@ -137,7 +137,7 @@ bool accumulate_expect_ticks(const Windows *windows) {
     ExactSuspect counts[] = {
         {"the schedule ticks for each micro-batch: it ticks once for each window", micros},
         {"the schedule ticks for each micro-batch: it ticks once for each window", both},
-        {"schedule_tick() is missing: one tick for each window", none},
+        {"trainer->schedule has not ticked: one tick for each window", none},
         {"the tick comes after report(), which wants to see it", late},
         {"the schedule ticks twice for each window", twice}};
     return check_equal(windows->given.check, "schedule.step", ticks, (size_t)count, counts, 5);
