@@ -65,6 +65,13 @@ typedef struct DynamicName {
     Place place;          /**< where */
 } DynamicName;
 
+/** Of a warp: at which of its meetings a lane last released what it had fenced, and first looked at an
+    atomic. See race.c. */
+typedef struct WarpFence {
+    bool released, acquired;
+    uint16_t released_at, acquired_at;
+} WarpFence;
+
 /** One thread of the CPU, and the block that it runs. */
 typedef struct Worker {
     const Launch *launch; /**< whose block this is */
@@ -131,6 +138,7 @@ typedef struct Worker {
     void *race_cells;                  /**< of check mode, for shared memory: see race.c */
     unsigned char *written_bits;       /**< the same: see shadow.c */
     unsigned char fenced[MAX_THREADS]; /**< what each thread of fenced_block has fenced: race.c */
+    WarpFence warp_fence[MAX_WARPS];   /**< the same of its warps */
     unsigned fenced_block;             /**< see fenced */
 
     unsigned random; /**< state of the random schedule */

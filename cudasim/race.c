@@ -185,6 +185,7 @@ static unsigned char *fence_of_thread(uint16_t thread) {
     if (worker->fenced_block != worker->block) {
         worker->fenced_block = worker->block;
         memset(worker->fenced, 0, sizeof worker->fenced);
+        memset(worker->warp_fence, 0, sizeof worker->warp_fence);
     }
     return &worker->fenced[thread % MAX_THREADS];
 }
@@ -201,15 +202,45 @@ static void note_atomic(uint16_t thread) {
     *fence |= *fence & FENCE ? RELEASE | ACQUIRE : ACQUIRE;
     fence = fence_of_thread(thread);
     *fence |= *fence & FENCE ? RELEASE | ACQUIRE : ACQUIRE;
+    int warp = thread / WARP;
+    WarpFence *warp_fence = &sim_worker->warp_fence[warp];
+    uint16_t meetings = sim_worker->meetings[warp];
+    if (*fence & RELEASE) {
+        warp_fence->released = true;
+        warp_fence->released_at = meetings;
+    }
+    if (!warp_fence->acquired) {
+        warp_fence->acquired = true;
+        warp_fence->acquired_at = meetings;
+    }
 }
 
 static bool fences_between(uint32_t other) {
     return *fence_of(other) & RELEASE && *fence_of(sim_worker->block) & ACQUIRE;
 }
 
-static bool fences_between_threads(uint16_t before, uint16_t now) {
-    return before < MAX_THREADS && *fence_of_thread(before) & RELEASE &&
-           *fence_of_thread(now) & ACQUIRE;
+/* A lane speaks for all lanes with which it has met since they stored, and listens for all that it
+   meets before they read. */
+static bool released(const Party *before) {
+    if (before->thread < MAX_THREADS && *fence_of_thread(before->thread) & RELEASE) {
+        return true;
+    }
+    int warp = race_warp(before->thread);
+    const WarpFence *fence = warp >= 0 ? &sim_worker->warp_fence[warp] : NULL;
+    return fence != NULL && fence->released &&
+           (int16_t)(fence->released_at - before->meetings) > 0;
+}
+
+static bool acquired(const Party *now) {
+    if (*fence_of_thread(now->thread) & ACQUIRE) {
+        return true;
+    }
+    const WarpFence *fence = &sim_worker->warp_fence[race_warp(now->thread)];
+    return fence->acquired && (int16_t)(now->meetings - fence->acquired_at) > 0;
+}
+
+static bool fences_between_threads(const Party *before, const Party *now) {
+    return acquired(now) && released(before);
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -235,7 +266,7 @@ static bool ordered(const Party *before, const Party *now) {
     if (race_warp(before->thread) == race_warp(now->thread) && before->meetings != now->meetings) {
         return true;
     }
-    return fences_between_threads(before->thread, now->thread);
+    return fences_between_threads(before, now);
 }
 
 /* ---- one access ------------------------------------------------------------------------------ */

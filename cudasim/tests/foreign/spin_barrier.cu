@@ -1,5 +1,5 @@
 /* Blocks and warps that wait for each other in a loop: a grid's barrier by an atomic counter and by
-   a volatile one, a chain of blocks, a flag between two warps. */
+   a volatile one, a chain of blocks, a flag between two warps, a ring of warps. */
 #include <string.h>
 
 #include "check.cuh"
@@ -91,6 +91,34 @@ __global__ void warps(int *out) {
     }
 }
 
+/* Each warp adds its number to what the warp before has left, lane by lane. One lane waits, and one
+   gives the sign, for all. */
+__global__ void ring(int *out) {
+    __shared__ int value[4][32], ready[4];
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (lane == 0) {
+        ready[warp] = 0;
+    }
+    __syncthreads();
+    if (warp > 0) {
+        if (lane == 0) {
+            while (atomicAdd(&ready[warp - 1], 0) == 0) {
+            }
+            __threadfence_block();
+        }
+        __syncwarp();
+    }
+    value[warp][lane] = warp + (warp > 0 ? value[warp - 1][31 - lane] : lane);
+    __syncwarp();
+    if (lane == 0) {
+        __threadfence_block();
+        atomicExch(&ready[warp], 1);
+    }
+    if (warp == 3) {
+        out[lane] = value[3][lane];
+    }
+}
+
 static void expect_steps(const int *result) {
     int from[N], to[N];
     for (int i = 0; i < N; i++) {
@@ -135,6 +163,11 @@ int main(void) {
     OK(cudaMemcpy(result, a, BLOCKS * sizeof *a, cudaMemcpyDeviceToHost));
     for (int i = 0; i < BLOCKS; i++) {
         MUST(result[i] == 7 + i);
+    }
+    ring<<<1, 128>>>(a);
+    OK(cudaMemcpy(result, a, 32 * sizeof *a, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 32; i++) {
+        MUST(result[i] == 6 + 31 - i);
     }
     OK(cudaFree(a));
     OK(cudaFree(b));
