@@ -252,6 +252,7 @@ GRADED(01_loop, tells_no_targets, "task 8: test_no_targets() passes right loops 
 
 GRADED(01_loop, names, "tasks 4 to 8: of five tests only that of the mistake fails") {
     Suite suite = suite_new(check);
+    suite_add(&suite, LOOP_RIGHT, 0);
     for (int kind = LOOP_RIGHT + 1; kind < LOOP_KINDS; kind++) {
         suite_add(&suite, (LoopKind)kind, 0);
         suite_ask(&suite, (LoopKind)kind);
