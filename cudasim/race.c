@@ -227,8 +227,7 @@ static bool released(const Party *before) {
     }
     int warp = race_warp(before->thread);
     const WarpFence *fence = warp >= 0 ? &sim_worker->warp_fence[warp] : NULL;
-    return fence != NULL && fence->released &&
-           (int16_t)(fence->released_at - before->meetings) > 0;
+    return fence != NULL && fence->released && (int16_t)(fence->released_at - before->meetings) > 0;
 }
 
 static bool acquired(const Party *now) {

@@ -222,7 +222,7 @@ GRADED(06_fit, trains_gpu, "task 4: the same on the (simulated) GPU, where half 
 
 /* ---- task 5 ---------------------------------------------------------------------------------- */
 
-/* Of so many sequences, run in this way. */
+/* Of plan->micro_batch sequences, run in this way. */
 typedef size_t LargestBytes(const Space *space, const Plan *plan);
 
 static size_t large_bytes(const Space *space, const Plan *plan) {

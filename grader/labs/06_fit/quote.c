@@ -34,7 +34,8 @@ MemoryUse space_large(const Space *space, const Plan *plan) {
     use.bytes[MEMORY_OPTIMIZER] = P * (plan->precision == F32 ? 8 : 12);
     use.bytes[MEMORY_ACTIVATIONS] =
         (2 + before) * stream + (L - before * S) * (stream + block) + head;
-    use.bytes[MEMORY_WORKSPACE] = workspace_bytes(&planned, space->gpu != NULL ? space->gpu : space->device);
+    use.bytes[MEMORY_WORKSPACE] =
+        workspace_bytes(&planned, space->gpu != NULL ? space->gpu : space->device);
     use.bytes[MEMORY_DATA] = 8 * N;
     return use;
 }
