@@ -65,8 +65,8 @@ typedef struct DynamicName {
     Place place;          /**< where */
 } DynamicName;
 
-/** Of a warp: at which of its meetings a lane last released what it had fenced, and first looked at an
-    atomic. See race.c. */
+/** Of a warp: at which of its meetings a lane last released what it had fenced, and first looked at
+    an atomic. See race.c. */
 typedef struct WarpFence {
     bool released, acquired;
     uint16_t released_at, acquired_at;
