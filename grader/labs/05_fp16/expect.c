@@ -214,8 +214,8 @@ static const char *const trace_slip_sentence[TRACE_SLIPS] = {
     [TRACE_T] = "a skipped step counts for the optimizer's t",
     [TRACE_TICKS] = "a skipped step ticks the schedule: mixed_update() leaves that to its caller",
     [TRACE_TWICE] = "scaler_update() is called twice in each window",
-    [TRACE_STAYS] = "report->skipped stays as it was where all gradients are finite: it is "
-                    "written either way",
+    [TRACE_ALWAYS] = "every step is skipped, also where all gradients are finite: the search "
+                     "begins with nothing found, and report->skipped is written either way",
     [TRACE_NOT_SAID] = "a step is skipped, but report->skipped is not set",
 };
 
@@ -228,7 +228,8 @@ static uint64_t *job_trace_with(const Job *job, ScalerSlip scaler, TraceSlip sli
     uint64_t t = 0, ticks = 0;
     bool bad = false;
     for (int w = 0; w < job->windows.stop; w++) {
-        bad = job->window[w].bad != BAD_NONE || (bad && slip == TRACE_STEPS) || slip == TRACE_STAYS;
+        bad =
+            job->window[w].bad != BAD_NONE || (bad && slip == TRACE_STEPS) || slip == TRACE_ALWAYS;
         for (int times = 0; times < (slip == TRACE_TWICE ? 2 : 1); times++) {
             automaton_step(&a, bad, scaler);
         }

@@ -44,7 +44,7 @@ typedef enum TraceSlip {
     TRACE_TICKS,    /**< counts it for the schedule */
     TRACE_TWICE,    /**< tells the scaler twice */
     TRACE_NOT_SAID, /**< does not report that it was skipped */
-    TRACE_STAYS,    /**< leaves report->skipped as it was: every step is skipped */
+    TRACE_ALWAYS,   /**< skips every step */
     TRACE_SLIPS
 } TraceSlip;
 
