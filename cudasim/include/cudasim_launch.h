@@ -177,16 +177,17 @@ template <class E, class F> struct cudasim_deduced_call {
         }
     }
 };
-/* With fewer arguments than the kernel has parameters, its default arguments stand for the rest. */
+/* With fewer arguments than the kernel has parameters, its default arguments stand for the rest; with
+   more, it is a template whose last parameter is a pack. */
 template <class E, class G, class... P> struct cudasim_named_call : cudasim_call<P...> {
     E exact;
     G deduced;
     using cudasim_call<P...>::operator();
-    template <class... A, class = std::enable_if_t<(sizeof...(A) < sizeof...(P))>>
+    template <class... A, class = std::enable_if_t<sizeof...(A) != sizeof...(P)>>
     CUDASIM_UNCHECKED void operator()(A... values) const {
-        cudasim_launch_site fewer = this->site;
-        fewer.type = NULL; /* which tells of all of the parameters */
-        cudasim_deduced_call<E, G>{fewer, exact, deduced}(values...);
+        cudasim_launch_site other = this->site;
+        other.type = NULL; /* which tells of these parameters */
+        cudasim_deduced_call<E, G>{other, exact, deduced}(values...);
     }
 };
 template <class E, class G, class... P>

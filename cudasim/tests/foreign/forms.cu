@@ -1,6 +1,6 @@
-/* Kernels with default arguments, a host function of a kernel's name that has no parameters, code
-   for the device by __CUDA_ARCH__, and dynamic shared memory that a launch without any does not
-   touch. */
+/* Kernels with default arguments, one whose last parameter is a pack, a host function of a kernel's
+   name that has no parameters, code for the device by __CUDA_ARCH__, and dynamic shared memory that
+   a launch without any does not touch. */
 #include <cuda_runtime.h>
 
 #include "check.cuh"
@@ -9,6 +9,14 @@ __global__ void fill(int *x, int n, int value = 7, const int *from = NULL) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         x[i] = from != NULL ? from[i] : value;
+    }
+}
+
+/* The launch names the first argument of the template, and the others are deduced. */
+template <int FIRST, class... Numbers> __global__ void list(int *x, Numbers... numbers) {
+    int all[] = {FIRST, (int)numbers...};
+    if (threadIdx.x < 1 + sizeof...(numbers)) {
+        x[threadIdx.x] = all[threadIdx.x];
     }
 }
 
@@ -62,6 +70,10 @@ int main() {
     MUST(sum(32) == 64);
     architecture<<<1, 1>>>(memory);
     MUST(sum(1) >= 700);
+    list<1><<<1, 32>>>(memory, 20, 300.0f, 4000L);
+    MUST(sum(4) == 4321);
+    list<5><<<1, 32>>>(memory);
+    MUST(sum(1) == 5);
     fill<<<1, 32>>>(memory, 32, 31);
     reverse<<<1, 32, 32 * sizeof(int)>>>(memory, true); /* 31 - i */
     reverse<<<1, 32>>>(memory, false);                  /* 31 - (31 - i) - i */
