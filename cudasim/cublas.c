@@ -127,8 +127,8 @@ cublasStatus_t cudasim_blas_destroy(const char *file, int line, cublasHandle_t h
     return status;
 }
 
-cublasStatus_t cudasim_blas_version(const char *file, int line, cublasHandle_t handle,
-                                    int *version) {
+cublasStatus_t cudasim_blas_get_version(const char *file, int line, cublasHandle_t handle,
+                                        int *version) {
     ENTER("cublasGetVersion", file, line);
     *version = 120400;
     return known("cublasGetVersion", (Place){file, line}, handle);
@@ -173,8 +173,8 @@ cublasStatus_t cudasim_blas_set_workspace(const char *file, int line, cublasHand
     return status;
 }
 
-cublasStatus_t cudasim_blas_set_pointers(const char *file, int line, cublasHandle_t handle,
-                                         cublasPointerMode_t mode) {
+cublasStatus_t cudasim_blas_set_pointer_mode(const char *file, int line, cublasHandle_t handle,
+                                             cublasPointerMode_t mode) {
     ENTER("cublasSetPointerMode", file, line);
     cublasStatus_t status = known("cublasSetPointerMode", (Place){file, line}, handle);
     if (status == CUBLAS_STATUS_SUCCESS) {
@@ -183,8 +183,8 @@ cublasStatus_t cudasim_blas_set_pointers(const char *file, int line, cublasHandl
     return status;
 }
 
-cublasStatus_t cudasim_blas_get_pointers(const char *file, int line, cublasHandle_t handle,
-                                         cublasPointerMode_t *mode) {
+cublasStatus_t cudasim_blas_get_pointer_mode(const char *file, int line, cublasHandle_t handle,
+                                             cublasPointerMode_t *mode) {
     ENTER("cublasGetPointerMode", file, line);
     cublasStatus_t status = known("cublasGetPointerMode", (Place){file, line}, handle);
     if (status == CUBLAS_STATUS_SUCCESS) {
@@ -193,8 +193,8 @@ cublasStatus_t cudasim_blas_get_pointers(const char *file, int line, cublasHandl
     return status;
 }
 
-cublasStatus_t cudasim_blas_set_math(const char *file, int line, cublasHandle_t handle,
-                                     cublasMath_t mode) {
+cublasStatus_t cudasim_blas_set_math_mode(const char *file, int line, cublasHandle_t handle,
+                                          cublasMath_t mode) {
     ENTER("cublasSetMathMode", file, line);
     cublasStatus_t status = known("cublasSetMathMode", (Place){file, line}, handle);
     if (status == CUBLAS_STATUS_SUCCESS) {
@@ -203,8 +203,8 @@ cublasStatus_t cudasim_blas_set_math(const char *file, int line, cublasHandle_t 
     return status;
 }
 
-cublasStatus_t cudasim_blas_get_math(const char *file, int line, cublasHandle_t handle,
-                                     cublasMath_t *mode) {
+cublasStatus_t cudasim_blas_get_math_mode(const char *file, int line, cublasHandle_t handle,
+                                          cublasMath_t *mode) {
     ENTER("cublasGetMathMode", file, line);
     cublasStatus_t status = known("cublasGetMathMode", (Place){file, line}, handle);
     if (status == CUBLAS_STATUS_SUCCESS) {
@@ -213,8 +213,8 @@ cublasStatus_t cudasim_blas_get_math(const char *file, int line, cublasHandle_t 
     return status;
 }
 
-cublasStatus_t cudasim_blas_set_atomics(const char *file, int line, cublasHandle_t handle,
-                                        cublasAtomicsMode_t mode) {
+cublasStatus_t cudasim_blas_set_atomics_mode(const char *file, int line, cublasHandle_t handle,
+                                             cublasAtomicsMode_t mode) {
     ENTER("cublasSetAtomicsMode", file, line);
     (void)mode;
     return known("cublasSetAtomicsMode", (Place){file, line}, handle);
@@ -245,13 +245,12 @@ static cublasStatus_t multiply(cublasHandle_t handle, Product product) {
     return product_submit(&product, handle->stream);
 }
 
-cublasStatus_t
-cudasim_gemm_batched_ex(const char *file, int line, cublasHandle_t handle, cublasOperation_t transa,
-                        cublasOperation_t transb, int m, int n, int k, const void *alpha,
-                        const void *A, cudaDataType_t Atype, int lda, long long strideA,
-                        const void *B, cudaDataType_t Btype, int ldb, long long strideB,
-                        const void *beta, void *C, cudaDataType_t Ctype, int ldc, long long strideC,
-                        int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
+cublasStatus_t cudasim_blas_gemm_strided_batched_ex(
+    const char *file, int line, cublasHandle_t handle, cublasOperation_t transa,
+    cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *A,
+    cudaDataType_t Atype, int lda, long long strideA, const void *B, cudaDataType_t Btype, int ldb,
+    long long strideB, const void *beta, void *C, cudaDataType_t Ctype, int ldc, long long strideC,
+    int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
     ENTER("cublasGemmStridedBatchedEx", file, line);
     (void)algo;
     return multiply(handle, (Product){.function = "cublasGemmStridedBatchedEx",
@@ -275,13 +274,12 @@ static BlasMatrix matrices(char name, const void *const each[], cudaDataType_t t
     return all;
 }
 
-cublasStatus_t cudasim_gemm_array_ex(const char *file, int line, cublasHandle_t handle,
-                                     cublasOperation_t transa, cublasOperation_t transb, int m,
-                                     int n, int k, const void *alpha, const void *const A[],
-                                     cudaDataType_t Atype, int lda, const void *const B[],
-                                     cudaDataType_t Btype, int ldb, const void *beta,
-                                     void *const C[], cudaDataType_t Ctype, int ldc, int batchCount,
-                                     cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
+cublasStatus_t cudasim_blas_gemm_batched_ex(
+    const char *file, int line, cublasHandle_t handle, cublasOperation_t transa,
+    cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *const A[],
+    cudaDataType_t Atype, int lda, const void *const B[], cudaDataType_t Btype, int ldb,
+    const void *beta, void *const C[], cudaDataType_t Ctype, int ldc, int batchCount,
+    cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
     ENTER("cublasGemmBatchedEx", file, line);
     (void)algo;
     return multiply(handle,
@@ -299,12 +297,13 @@ cublasStatus_t cudasim_gemm_array_ex(const char *file, int line, cublasHandle_t 
                               .C = matrices('C', (const void *const *)C, Ctype, CUBLAS_OP_N, ldc)});
 }
 
-cublasStatus_t cudasim_gemm_ex(const char *file, int line, cublasHandle_t handle,
-                               cublasOperation_t transa, cublasOperation_t transb, int m, int n,
-                               int k, const void *alpha, const void *A, cudaDataType_t Atype,
-                               int lda, const void *B, cudaDataType_t Btype, int ldb,
-                               const void *beta, void *C, cudaDataType_t Ctype, int ldc,
-                               cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
+cublasStatus_t cudasim_blas_gemm_ex(const char *file, int line, cublasHandle_t handle,
+                                    cublasOperation_t transa, cublasOperation_t transb, int m,
+                                    int n, int k, const void *alpha, const void *A,
+                                    cudaDataType_t Atype, int lda, const void *B,
+                                    cudaDataType_t Btype, int ldb, const void *beta, void *C,
+                                    cudaDataType_t Ctype, int ldc, cublasComputeType_t computeType,
+                                    cublasGemmAlgo_t algo) {
     ENTER("cublasGemmEx", file, line);
     (void)algo;
     return multiply(handle, (Product){.function = "cublasGemmEx",
@@ -321,12 +320,13 @@ cublasStatus_t cudasim_gemm_ex(const char *file, int line, cublasHandle_t handle
                                       .C = matrix('C', C, Ctype, CUBLAS_OP_N, ldc, 0)});
 }
 
-cublasStatus_t cudasim_sgemm_batched(const char *file, int line, cublasHandle_t handle,
-                                     cublasOperation_t transa, cublasOperation_t transb, int m,
-                                     int n, int k, const float *alpha, const float *A, int lda,
-                                     long long strideA, const float *B, int ldb, long long strideB,
-                                     const float *beta, float *C, int ldc, long long strideC,
-                                     int batchCount) {
+cublasStatus_t cudasim_blas_sgemm_strided_batched(const char *file, int line, cublasHandle_t handle,
+                                                  cublasOperation_t transa,
+                                                  cublasOperation_t transb, int m, int n, int k,
+                                                  const float *alpha, const float *A, int lda,
+                                                  long long strideA, const float *B, int ldb,
+                                                  long long strideB, const float *beta, float *C,
+                                                  int ldc, long long strideC, int batchCount) {
     ENTER("cublasSgemmStridedBatched", file, line);
     return multiply(handle, (Product){.function = "cublasSgemmStridedBatched",
                                       .place = {file, line},
@@ -342,10 +342,10 @@ cublasStatus_t cudasim_sgemm_batched(const char *file, int line, cublasHandle_t 
                                       .C = matrix('C', C, CUDA_R_32F, CUBLAS_OP_N, ldc, strideC)});
 }
 
-cublasStatus_t cudasim_sgemm(const char *file, int line, cublasHandle_t handle,
-                             cublasOperation_t transa, cublasOperation_t transb, int m, int n,
-                             int k, const float *alpha, const float *A, int lda, const float *B,
-                             int ldb, const float *beta, float *C, int ldc) {
+cublasStatus_t cudasim_blas_sgemm(const char *file, int line, cublasHandle_t handle,
+                                  cublasOperation_t transa, cublasOperation_t transb, int m, int n,
+                                  int k, const float *alpha, const float *A, int lda,
+                                  const float *B, int ldb, const float *beta, float *C, int ldc) {
     ENTER("cublasSgemm", file, line);
     return multiply(handle, (Product){.function = "cublasSgemm",
                                       .place = {file, line},

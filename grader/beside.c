@@ -4,8 +4,8 @@
  * @ingroup grader
  *
  * As the judge starts a probe that has a program beside it (check_run_beside()), but without a
- * sandbox: for a debugger, and for a lab's own table. Descriptor 5 of both is an end of a socket.
- * HOW is "home", or a folder with the tables `beside-in` and `beside-out`.
+ * sandbox: for a debugger, and for a lab's own table. Descriptor WIRE_BESIDE of both is an end of a
+ * socket. HOW is "home", or a folder with the tables `beside-in` and `beside-out`.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -59,7 +59,7 @@ probe_rest   = $(call c_objects,grader/shape.c grader/param_name.c grader/rank_h
 probe_libs   = $B/grade/$1$(if $(OWN),-own).a $B/libkit.a $(SIM)
 # Another probe of a lab: holes that have its name as "probe", and what stands in a folder of that name.
 # It has no model. Beside it runs a program of the kit, which in a handout comes built.
-apart_parts = $(addprefix $B/obj/,grader/wire.o common/lab.o common/crash.o kernels/base.o $(ROOT_$1)grader/labs/$1/$2/probe.o $(ROOT_$1)grader/labs/$1/$2/protocol.o) $(SIM)
+apart_parts = $(addprefix $B/obj/,grader/wire.o grader/probe_seal.o grader/probe_filter.o common/lab.o common/crash.o kernels/base.o $(ROOT_$1)grader/labs/$1/$2/probe.o $(ROOT_$1)grader/labs/$1/$2/protocol.o) $(SIM)
 all_apart   = $(foreach p,$(PROBES_$1),$(call apart_parts,$1,$p))
 beside_of   = $(if $(PROBES_$1),$(PROBES_$1:%=$B/judge/$1-%) $B/judge/beside)
 beside_object = $(or $(wildcard grader/built/$(PLATFORM)/$1-$2.o),$B/obj/$(ROOT_$1)grader/labs/$1/$2/$2.o)

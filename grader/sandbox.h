@@ -69,8 +69,8 @@ SandboxResult sandbox_run(const Sandbox *sandbox);
 /** The layers that this machine offers, found out by trying: 1 or 2. */
 int sandbox_level(void);
 
-/** One line that names the layers: "2: limits, system call filter (libseccomp), Landlock 7, uid
- * 1234". */
+/** One line that names the layers: "2: limits, system call filter (libseccomp), Landlock 7, another
+ *  user". */
 const char *sandbox_describe(void);
 
 #endif

@@ -103,34 +103,39 @@ static const json_t *uses_of(const json_t *lab, const char *file) {
 }
 
 /* The message about a symbol that is not on the list. */
-static const char *instead_of(const json_t *lab, const char *symbol) {
-    const char *text = json_string_value(json_object_get(json_object_get(lab, "instead"), symbol));
-    return text != NULL ? text : "use what the lab's header and the kit's headers offer";
-}
-
-/* A call of the CUDA runtime as it stands in the source: cudaMemcpyAsync for the simulator's
-   cudasim_memcpy_async. Any other symbol as it is. To be freed. */
+/* A call of CUDA as it stands in the source: cudaMemcpyAsync for the simulator's
+   cudasim_memcpy_async, cublasGemmEx for cudasim_blas_gemm_ex. Any other symbol as it is. To be
+   freed. */
 static char *source_name(const char *symbol) {
-    static const char prefix[] = "cudasim_";
-    if (strncmp(symbol, prefix, strlen(prefix)) != 0) {
-        return say("%s", symbol);
+    static const struct {
+        const char *inside, *source;
+    } prefix[] = {{"cudasim_blas", "cublas"}, {"cudasim", "cuda"}};
+    for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++) {
+        size_t length = strlen(prefix[i].inside);
+        if (strncmp(symbol, prefix[i].inside, length) != 0 || symbol[length] != '_') {
+            continue;
+        }
+        char *name = say("%s%s", prefix[i].source, symbol + length), *to = name;
+        for (const char *from = name; *from != '\0'; from++) {
+            bool begins = from[0] == '_' && from[1] >= 'a' && from[1] <= 'z';
+            from += begins;
+            *to++ = begins ? (char)(*from - 'a' + 'A') : *from;
+        }
+        *to = '\0';
+        return name;
     }
-    char *name = say("cuda%s", symbol + strlen(prefix) - 1), *to = name;
-    for (const char *from = name; *from != '\0'; from++) {
-        bool begins = from[0] == '_' && from[1] >= 'a' && from[1] <= 'z';
-        from += begins;
-        *to++ = begins ? (char)(*from - 'a' + 'A') : *from;
-    }
-    *to = '\0';
-    return name;
+    return say("%s", symbol);
 }
 
 static char *not_available(const json_t *lab, const char *file, const char *symbol) {
+    const json_t *instead = json_object_get(lab, "instead");
     char *name = source_name(symbol);
-    char *text =
-        say("%s: `%s` is not available in this lab: %s", file, name, instead_of(lab, symbol));
+    const char *text = json_string_value(json_object_get(instead, symbol));
+    text = text != NULL ? text : json_string_value(json_object_get(instead, name));
+    text = text != NULL ? text : "use what the lab's header and the kit's headers offer";
+    char *sentence = say("%s: `%s` is not available in this lab: %s", file, name, text);
     free(name);
-    return text;
+    return sentence;
 }
 
 static char *symbol_refused(const json_t *lab, const char *file, const char *symbol, char kind) {

@@ -13,11 +13,12 @@ static bool ranks; /* whether the lab has some */
 static char *said_of(const char *file, const char *symbols, const char *sections) {
     json_t *lab =
         json_pack("{s:[{s:s, s:[s]}, {s:s, s:[s], s:b}, {s:s, s:[s], s:[s]}], s:[s], "
-                  "s:[s], s:{s:s}, s:i, s:b}",
+                  "s:[s], s:{s:s, s:s, s:s}, s:i, s:b}",
                   "holes", "file", "loop.c", "functions", "loop_step", "file", "cast.cu",
                   "functions", "cast_gpu", "precisions", 1, "file", "loop_test.c", "functions",
                   "test_clip", "uses", "loop_try", "uses", "exp*", "weak", "_ZN*", "instead",
-                  "malloc", "memory is given", "static_bytes", 4096, "ranks", ranks);
+                  "malloc", "memory is given", "cublasGemmEx", "by hand", "cudaMallocAsync",
+                  "none is allocated", "static_bytes", 4096, "ranks", ranks);
     char *first = strdup(symbols), *second = NULL;
     cr_assert(asprintf(&second,
                        "\nloop.o:     file format elf64-x86-64\n\nSections:\n"
@@ -82,6 +83,11 @@ Test(symbols, cuda_by_the_names_of_the_source) {
     is_refused("cudasim_memcpy_async U         \n", TEXT, "`cudaMemcpyAsync` is not available");
     is_refused("cudasim_malloc U         \n", TEXT, "`cudaMalloc` is not available");
     is_refused("cudasim_ U         \n", TEXT, "`cuda_` is not available");
+    is_refused("cudasim_simulate U         \n", TEXT, "`cudaSimulate` is not available");
+    is_refused("cudasim_blas_gemm_ex U         \n", TEXT,
+               "`cublasGemmEx` is not available in this lab: by hand");
+    is_refused("cudasim_malloc_async U         \n", TEXT,
+               "`cudaMallocAsync` is not available in this lab: none is allocated");
     is_refused("mycudasim_free U         \n", TEXT, "`mycudasim_free` is not available");
 }
 

@@ -33,7 +33,7 @@ def read(path):
 def form(schema):
     """The type of a value, in words."""
     if "const" in schema:
-        return f"`\"{schema['const']}\"`"
+        return f"`{json.dumps(schema['const'])}`"
     kind = schema["type"]
     if kind == "array":
         return f"list of {form(schema['items'])}s"

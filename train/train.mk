@@ -61,7 +61,7 @@ has_cu       = $(filter $1/%.cu,$(HOLES))
 define lab_rules
 .PHONY: lab$2 lab$2-run bet$2
 lab$2:
-	@$(if $(and $(filter $1,$(GPU_ONLY)),$(filter cpu,$(DEVICE))),$$(call refuse,lab $2 runs on the simulated GPU alone: it asks for what a CPU does not have),\
+	@$(if $(and $(findstring --device gpu,$(RUN_$1)),$(filter cpu,$(DEVICE))),$$(call refuse,lab $2 runs on the simulated GPU alone: it asks for what a CPU does not have),\
 	    $(if $(OWN),tools/needs.py $1 &&) $$(MAKE) --no-print-directory lab$2-run $$(quiet77))
 lab$2-run: $B/bin/lab$2
 	@$$(if $$(ARGS),,tools/bets.py run $1 )$$(counted)$$< $(if $(call has_cu,$1),--device gpu --eval_fraction 0) $(RUN_$1) $(if $(DEVICE),--device $(DEVICE)) $$(ARGS) $$(quiet77)

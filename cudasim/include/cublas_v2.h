@@ -95,66 +95,69 @@ const char *cublasGetStatusString(cublasStatus_t status);
 
 cublasStatus_t cudasim_blas_create(CUDASIM_PLACE, cublasHandle_t *handle);
 cublasStatus_t cudasim_blas_destroy(CUDASIM_PLACE, cublasHandle_t handle);
-cublasStatus_t cudasim_blas_version(CUDASIM_PLACE, cublasHandle_t handle, int *version);
+cublasStatus_t cudasim_blas_get_version(CUDASIM_PLACE, cublasHandle_t handle, int *version);
 cublasStatus_t cudasim_blas_set_stream(CUDASIM_PLACE, cublasHandle_t handle, cudaStream_t stream);
 cublasStatus_t cudasim_blas_get_stream(CUDASIM_PLACE, cublasHandle_t handle, cudaStream_t *stream);
 cublasStatus_t cudasim_blas_set_workspace(CUDASIM_PLACE, cublasHandle_t handle, void *workspace,
                                           size_t bytes);
-cublasStatus_t cudasim_blas_set_pointers(CUDASIM_PLACE, cublasHandle_t handle,
-                                         cublasPointerMode_t mode);
-cublasStatus_t cudasim_blas_get_pointers(CUDASIM_PLACE, cublasHandle_t handle,
-                                         cublasPointerMode_t *mode);
-cublasStatus_t cudasim_blas_set_math(CUDASIM_PLACE, cublasHandle_t handle, cublasMath_t mode);
-cublasStatus_t cudasim_blas_get_math(CUDASIM_PLACE, cublasHandle_t handle, cublasMath_t *mode);
-cublasStatus_t cudasim_blas_set_atomics(CUDASIM_PLACE, cublasHandle_t handle,
-                                        cublasAtomicsMode_t mode);
+cublasStatus_t cudasim_blas_set_pointer_mode(CUDASIM_PLACE, cublasHandle_t handle,
+                                             cublasPointerMode_t mode);
+cublasStatus_t cudasim_blas_get_pointer_mode(CUDASIM_PLACE, cublasHandle_t handle,
+                                             cublasPointerMode_t *mode);
+cublasStatus_t cudasim_blas_set_math_mode(CUDASIM_PLACE, cublasHandle_t handle, cublasMath_t mode);
+cublasStatus_t cudasim_blas_get_math_mode(CUDASIM_PLACE, cublasHandle_t handle, cublasMath_t *mode);
+cublasStatus_t cudasim_blas_set_atomics_mode(CUDASIM_PLACE, cublasHandle_t handle,
+                                             cublasAtomicsMode_t mode);
 
-cublasStatus_t cudasim_sgemm(CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa,
-                             cublasOperation_t transb, int m, int n, int k, const float *alpha,
-                             const float *A, int lda, const float *B, int ldb, const float *beta,
-                             float *C, int ldc);
-cublasStatus_t cudasim_sgemm_batched(CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa,
-                                     cublasOperation_t transb, int m, int n, int k,
-                                     const float *alpha, const float *A, int lda, long long strideA,
-                                     const float *B, int ldb, long long strideB, const float *beta,
-                                     float *C, int ldc, long long strideC, int batchCount);
-cublasStatus_t cudasim_gemm_ex(CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa,
-                               cublasOperation_t transb, int m, int n, int k, const void *alpha,
-                               const void *A, cudaDataType_t Atype, int lda, const void *B,
-                               cudaDataType_t Btype, int ldb, const void *beta, void *C,
-                               cudaDataType_t Ctype, int ldc, cublasComputeType_t computeType,
-                               cublasGemmAlgo_t algo);
-cublasStatus_t
-cudasim_gemm_batched_ex(CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa,
-                        cublasOperation_t transb, int m, int n, int k, const void *alpha,
-                        const void *A, cudaDataType_t Atype, int lda, long long strideA,
-                        const void *B, cudaDataType_t Btype, int ldb, long long strideB,
-                        const void *beta, void *C, cudaDataType_t Ctype, int ldc, long long strideC,
-                        int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo);
-cublasStatus_t cudasim_gemm_array_ex(CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa,
-                                     cublasOperation_t transb, int m, int n, int k,
-                                     const void *alpha, const void *const A[], cudaDataType_t Atype,
-                                     int lda, const void *const B[], cudaDataType_t Btype, int ldb,
-                                     const void *beta, void *const C[], cudaDataType_t Ctype,
-                                     int ldc, int batchCount, cublasComputeType_t computeType,
-                                     cublasGemmAlgo_t algo);
+cublasStatus_t cudasim_blas_sgemm(CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa,
+                                  cublasOperation_t transb, int m, int n, int k, const float *alpha,
+                                  const float *A, int lda, const float *B, int ldb,
+                                  const float *beta, float *C, int ldc);
+cublasStatus_t cudasim_blas_sgemm_strided_batched(CUDASIM_PLACE, cublasHandle_t handle,
+                                                  cublasOperation_t transa,
+                                                  cublasOperation_t transb, int m, int n, int k,
+                                                  const float *alpha, const float *A, int lda,
+                                                  long long strideA, const float *B, int ldb,
+                                                  long long strideB, const float *beta, float *C,
+                                                  int ldc, long long strideC, int batchCount);
+cublasStatus_t cudasim_blas_gemm_ex(CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa,
+                                    cublasOperation_t transb, int m, int n, int k,
+                                    const void *alpha, const void *A, cudaDataType_t Atype, int lda,
+                                    const void *B, cudaDataType_t Btype, int ldb, const void *beta,
+                                    void *C, cudaDataType_t Ctype, int ldc,
+                                    cublasComputeType_t computeType, cublasGemmAlgo_t algo);
+cublasStatus_t cudasim_blas_gemm_strided_batched_ex(
+    CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,
+    int n, int k, const void *alpha, const void *A, cudaDataType_t Atype, int lda,
+    long long strideA, const void *B, cudaDataType_t Btype, int ldb, long long strideB,
+    const void *beta, void *C, cudaDataType_t Ctype, int ldc, long long strideC, int batchCount,
+    cublasComputeType_t computeType, cublasGemmAlgo_t algo);
+cublasStatus_t cudasim_blas_gemm_batched_ex(CUDASIM_PLACE, cublasHandle_t handle,
+                                            cublasOperation_t transa, cublasOperation_t transb,
+                                            int m, int n, int k, const void *alpha,
+                                            const void *const A[], cudaDataType_t Atype, int lda,
+                                            const void *const B[], cudaDataType_t Btype, int ldb,
+                                            const void *beta, void *const C[], cudaDataType_t Ctype,
+                                            int ldc, int batchCount,
+                                            cublasComputeType_t computeType, cublasGemmAlgo_t algo);
 
 #define cublasCreate(handle) cudasim_blas_create(CUDASIM_HERE, (handle))
 #define cublasDestroy(handle) cudasim_blas_destroy(CUDASIM_HERE, (handle))
-#define cublasGetVersion(...) cudasim_blas_version(CUDASIM_HERE, __VA_ARGS__)
+#define cublasGetVersion(...) cudasim_blas_get_version(CUDASIM_HERE, __VA_ARGS__)
 #define cublasSetStream(...) cudasim_blas_set_stream(CUDASIM_HERE, __VA_ARGS__)
 #define cublasGetStream(...) cudasim_blas_get_stream(CUDASIM_HERE, __VA_ARGS__)
 #define cublasSetWorkspace(...) cudasim_blas_set_workspace(CUDASIM_HERE, __VA_ARGS__)
-#define cublasSetPointerMode(...) cudasim_blas_set_pointers(CUDASIM_HERE, __VA_ARGS__)
-#define cublasGetPointerMode(...) cudasim_blas_get_pointers(CUDASIM_HERE, __VA_ARGS__)
-#define cublasSetMathMode(...) cudasim_blas_set_math(CUDASIM_HERE, __VA_ARGS__)
-#define cublasGetMathMode(...) cudasim_blas_get_math(CUDASIM_HERE, __VA_ARGS__)
-#define cublasSetAtomicsMode(...) cudasim_blas_set_atomics(CUDASIM_HERE, __VA_ARGS__)
-#define cublasSgemm(...) cudasim_sgemm(CUDASIM_HERE, __VA_ARGS__)
-#define cublasSgemmStridedBatched(...) cudasim_sgemm_batched(CUDASIM_HERE, __VA_ARGS__)
-#define cublasGemmEx(...) cudasim_gemm_ex(CUDASIM_HERE, __VA_ARGS__)
-#define cublasGemmStridedBatchedEx(...) cudasim_gemm_batched_ex(CUDASIM_HERE, __VA_ARGS__)
-#define cublasGemmBatchedEx(...) cudasim_gemm_array_ex(CUDASIM_HERE, __VA_ARGS__)
+#define cublasSetPointerMode(...) cudasim_blas_set_pointer_mode(CUDASIM_HERE, __VA_ARGS__)
+#define cublasGetPointerMode(...) cudasim_blas_get_pointer_mode(CUDASIM_HERE, __VA_ARGS__)
+#define cublasSetMathMode(...) cudasim_blas_set_math_mode(CUDASIM_HERE, __VA_ARGS__)
+#define cublasGetMathMode(...) cudasim_blas_get_math_mode(CUDASIM_HERE, __VA_ARGS__)
+#define cublasSetAtomicsMode(...) cudasim_blas_set_atomics_mode(CUDASIM_HERE, __VA_ARGS__)
+#define cublasSgemm(...) cudasim_blas_sgemm(CUDASIM_HERE, __VA_ARGS__)
+#define cublasSgemmStridedBatched(...) cudasim_blas_sgemm_strided_batched(CUDASIM_HERE, __VA_ARGS__)
+#define cublasGemmEx(...) cudasim_blas_gemm_ex(CUDASIM_HERE, __VA_ARGS__)
+#define cublasGemmStridedBatchedEx(...)                                                            \
+    cudasim_blas_gemm_strided_batched_ex(CUDASIM_HERE, __VA_ARGS__)
+#define cublasGemmBatchedEx(...) cudasim_blas_gemm_batched_ex(CUDASIM_HERE, __VA_ARGS__)
 
 #define CUDASIM_NO_PRODUCT(name, message)                                                          \
     CUDASIM_NO(message) cublasStatus_t name(cublasHandle_t handle, ...);

@@ -25,7 +25,7 @@ struct cudasim_blas_call {
     cudasim_blas_call(const char *file_, int line_, const char *name_, cublasHandle_t handle_)
         : file(file_), line(line_), name(name_), handle(handle_), stream(0), on_device(false) {
         cublasPointerMode_t mode = CUBLAS_POINTER_MODE_HOST;
-        status = cudasim_blas_get_pointers(file, line, handle, &mode);
+        status = cudasim_blas_get_pointer_mode(file, line, handle, &mode);
         if (status == CUBLAS_STATUS_SUCCESS) {
             status = cudasim_blas_get_stream(file, line, handle, &stream);
         }
@@ -315,17 +315,18 @@ CUDASIM_BLAS(D, double, gemm,
 #define cublasDgemmBatched(...) cudasim_DgemmBatched(CUDASIM_HERE, __VA_ARGS__)
 
 /* The older form of cublasGemmEx(): its sums are given as a type of numbers. */
-inline cublasStatus_t cudasim_gemm_ex(const char *file, int line, cublasHandle_t handle,
-                                      cublasOperation_t opA, cublasOperation_t opB, int m, int n,
-                                      int k, const void *alpha, const void *A, cudaDataType_t typeA,
-                                      int lda, const void *B, cudaDataType_t typeB, int ldb,
-                                      const void *beta, void *C, cudaDataType_t typeC, int ldc,
-                                      cudaDataType_t sums, cublasGemmAlgo_t algo) {
+inline cublasStatus_t cudasim_blas_gemm_ex(const char *file, int line, cublasHandle_t handle,
+                                           cublasOperation_t opA, cublasOperation_t opB, int m,
+                                           int n, int k, const void *alpha, const void *A,
+                                           cudaDataType_t typeA, int lda, const void *B,
+                                           cudaDataType_t typeB, int ldb, const void *beta, void *C,
+                                           cudaDataType_t typeC, int ldc, cudaDataType_t sums,
+                                           cublasGemmAlgo_t algo) {
     cublasComputeType_t compute = sums == CUDA_R_32F   ? CUBLAS_COMPUTE_32F
                                   : sums == CUDA_R_16F ? CUBLAS_COMPUTE_16F
                                                        : CUBLAS_COMPUTE_64F;
-    return cudasim_gemm_ex(file, line, handle, opA, opB, m, n, k, alpha, A, typeA, lda, B, typeB,
-                           ldb, beta, C, typeC, ldc, compute, algo);
+    return cudasim_blas_gemm_ex(file, line, handle, opA, opB, m, n, k, alpha, A, typeA, lda, B,
+                                typeB, ldb, beta, C, typeC, ldc, compute, algo);
 }
 
 /* ---- between host and device ----------------------------------------------------------------- */

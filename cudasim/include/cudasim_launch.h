@@ -177,8 +177,8 @@ template <class E, class F> struct cudasim_deduced_call {
         }
     }
 };
-/* With fewer arguments than the kernel has parameters, its default arguments stand for the rest; with
-   more, it is a template whose last parameter is a pack. */
+/* With fewer arguments than the kernel has parameters, its default arguments stand for the rest;
+   with more, it is a template whose last parameter is a pack. */
 template <class E, class G, class... P> struct cudasim_named_call : cudasim_call<P...> {
     E exact;
     G deduced;
