@@ -16,6 +16,9 @@
 
 enum { OUTPUT = 64 << 10, EVENTS = 1 << 20, CUDASIM_STATUS = 86, LINE = 800, PATH = 4096 };
 
+/* Bytes of a probe, also where its addresses have no limit. A real GPU's driver has its own. */
+static const size_t RESIDENT = (size_t)3 << 30;
+
 bool check_conclude(Check *check, RowState state, const char *format, ...) {
     if (check->state == ROW_PASS) {
         check->state = state;
@@ -109,6 +112,10 @@ static bool judge_result(Check *check, const SandboxResult *result, double secon
         return check_conclude(check, ROW_TIMEOUT, "not finished after %g s", seconds);
     case SANDBOX_FLOOD:
         return check_conclude(check, ROW_CRASHED, "it wrote more than %d KiB", OUTPUT >> 10);
+    case SANDBOX_MEMORY:
+        hint(check, "memory that a loop takes and never gives back", "");
+        return check_conclude(check, ROW_CRASHED, "it had more than %zu MiB of memory",
+                              RESIDENT >> 20);
     case SANDBOX_SIGNAL:
         hint_at_signal(check, result->status);
         return check_conclude(check, ROW_CRASHED, "%s. %s", strsignal(result->status),
@@ -274,6 +281,7 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
                        .seconds = seconds,
                        .cpu_seconds = 2 * seconds,
                        .memory = check->memory_limit,
+                       .resident = gpu ? 0 : RESIDENT,
                        .output = OUTPUT,
                        .uses_gpu = gpu};
     SandboxResult result = sandbox_run(&sandbox);

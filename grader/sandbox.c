@@ -224,6 +224,9 @@ static SandboxEnd watch_until_end(SandboxWatch *watch) {
         if (alone) {
             return SANDBOX_ERROR;
         }
+        if (sandbox->resident > 0 && watch->seen->result.peak_bytes > sandbox->resident) {
+            return SANDBOX_MEMORY;
+        }
         if (now() - watch->begin > sandbox->seconds ||
             watch->seen->result.cpu_seconds > sandbox->cpu_seconds) {
             return SANDBOX_TIMEOUT;

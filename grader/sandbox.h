@@ -36,6 +36,7 @@ typedef struct Sandbox {
     double seconds;     /**< wall time */
     double cpu_seconds; /**< processor time of all its threads */
     size_t memory;      /**< bytes of address space; 0: no limit */
+    size_t resident;    /**< bytes of memory that it has touched; more kills it; 0: no limit */
     size_t output;      /**< bytes of stdout and stderr together that are kept; more kills it */
     bool may_execute;   /**< may start other programs: a compiler, not a probe */
     bool uses_gpu;      /**< talks to a GPU's driver, in ways that no list of system calls and files
@@ -48,6 +49,7 @@ typedef enum SandboxEnd {
     SANDBOX_SIGNAL,  /**< by a signal: see status */
     SANDBOX_TIMEOUT, /**< the wall or processor time was over */
     SANDBOX_FLOOD,   /**< it wrote too much */
+    SANDBOX_MEMORY,  /**< it had too much memory */
     SANDBOX_ERROR,   /**< the sandbox itself failed: says nothing about the program */
 } SandboxEnd;
 

@@ -267,6 +267,15 @@ Test(sandbox, memory_is_limited) {
     all_refused(inside(sandbox, "memory", NULL));
 }
 
+Test(sandbox, memory_in_use_is_limited) {
+    Sandbox sandbox = small();
+    sandbox.resident = 64 << 20;
+    SandboxResult result = inside(sandbox, "fill", NULL);
+    cr_expect_eq(result.end, SANDBOX_MEMORY, "%d", (int)result.end);
+    cr_expect(result.peak_bytes < (size_t)4 << 30, "%zu bytes", result.peak_bytes);
+    free(result.text);
+}
+
 Test(sandbox, peak_cannot_be_wiped) {
     SandboxResult result = inside(small(), "reset", NULL);
     cr_expect_gt(result.peak_bytes, 64 << 20);

@@ -103,6 +103,14 @@ static void memory(void) {
     tell("higher limit", setrlimit(RLIMIT_AS, &none));
 }
 
+/* Takes all that it gets. */
+static void fill(void) {
+    enum { PIECE = 1 << 20 };
+    for (char *p; (p = malloc(PIECE)) != NULL;) {
+        memset(p, 1, PIECE);
+    }
+}
+
 /* Touches 64 MiB, gives them back, and wipes the trace. */
 static void reset_peak(void) {
     size_t bytes = 64 << 20;
@@ -194,7 +202,7 @@ int main(int argc, char **argv, char **variables) {
         {"spin", spin},       {"flood", flood},       {"bomb", bomb},
         {"network", network}, {"parent", parent},     {"memory", memory},
         {"thread", thread},   {"programs", programs}, {"descriptors", descriptors},
-        {"exotic", exotic},   {"reset", reset_peak},
+        {"exotic", exotic},   {"reset", reset_peak},  {"fill", fill},
     };
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         if (strcmp(task, tasks[i].name) == 0) {
