@@ -65,11 +65,12 @@ typedef struct DynamicName {
     Place place;          /**< where */
 } DynamicName;
 
-/** Of a warp: at which of its meetings a lane last released what it had fenced, and first looked at
-    an atomic. See race.c. */
+/** What one lane of a warp does for all: see race.c. */
 typedef struct WarpFence {
-    bool released, acquired;
-    uint16_t released_at, acquired_at;
+    bool released;        /**< a lane has released what it had fenced */
+    bool acquired;        /**< a lane has looked at an atomic */
+    uint16_t released_at; /**< meetings that the warp had passed, the last time */
+    uint16_t acquired_at; /**< the same, the first time */
 } WarpFence;
 
 /** One thread of the CPU, and the block that it runs. */
