@@ -1,6 +1,6 @@
 /* Takes memory of the host without end. Where the simulated GPU runs, addresses have no limit. */
-/* lab: 08_prefetch/prefetch.c  honest: bytes hides offload offload_memory offload_moved offload_order offload_overlap
-   offload_segments time */
+/* lab: 08_prefetch/prefetch.c  honest: bytes hides offload offload_memory offload_moved
+   offload_order offload_overlap offload_segments time */
 /* state: crashed */
 /* then: prefetch_end.c no_prefetch_next.c */
 #include <stdlib.h>
