@@ -65,7 +65,7 @@ typedef struct DynamicName {
     Place place;          /**< where */
 } DynamicName;
 
-/** What one lane of a warp does for all: see race.c. */
+/** The fences that one lane of a warp passes for all: see race.c. */
 typedef struct WarpFence {
     bool released;        /**< a lane has released what it had fenced */
     bool acquired;        /**< a lane has looked at an atomic */
