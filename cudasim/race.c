@@ -197,21 +197,22 @@ void cudasim_fence(void) {
     }
 }
 
+static bool note_atomic_in(unsigned char *fence) {
+    *fence |= *fence & FENCE ? RELEASE | ACQUIRE : ACQUIRE;
+    return *fence & RELEASE;
+}
+
 static void note_atomic(uint16_t thread) {
-    unsigned char *fence = fence_of(sim_worker->block);
-    *fence |= *fence & FENCE ? RELEASE | ACQUIRE : ACQUIRE;
-    fence = fence_of_thread(thread);
-    *fence |= *fence & FENCE ? RELEASE | ACQUIRE : ACQUIRE;
-    int warp = thread / WARP;
-    WarpFence *warp_fence = &sim_worker->warp_fence[warp];
-    uint16_t meetings = sim_worker->meetings[warp];
-    if (*fence & RELEASE) {
-        warp_fence->released = true;
-        warp_fence->released_at = meetings;
+    WarpFence *warp = &sim_worker->warp_fence[thread / WARP];
+    uint16_t meetings = sim_worker->meetings[thread / WARP];
+    note_atomic_in(fence_of(sim_worker->block));
+    if (note_atomic_in(fence_of_thread(thread))) {
+        warp->released = true;
+        warp->released_at = meetings;
     }
-    if (!warp_fence->acquired) {
-        warp_fence->acquired = true;
-        warp_fence->acquired_at = meetings;
+    if (!warp->acquired) {
+        warp->acquired = true;
+        warp->acquired_at = meetings;
     }
 }
 

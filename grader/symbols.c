@@ -102,7 +102,6 @@ static const json_t *uses_of(const json_t *lab, const char *file) {
     return own != NULL ? own : json_object_get(lab, "uses");
 }
 
-/* The message about a symbol that is not on the list. */
 /* A call of CUDA as it stands in the source: cudaMemcpyAsync for the simulator's
    cudasim_memcpy_async, cublasGemmEx for cudasim_blas_gemm_ex. Any other symbol as it is. To be
    freed. */
@@ -127,6 +126,7 @@ static char *source_name(const char *symbol) {
     return say("%s", symbol);
 }
 
+/* The message about a symbol that is not on the list. */
 static char *not_available(const json_t *lab, const char *file, const char *symbol) {
     const json_t *instead = json_object_get(lab, "instead");
     char *name = source_name(symbol);
