@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #ifndef BACKEND_CUDA
@@ -101,6 +103,33 @@ static void print_lines(void) {
 
 /* ---- what ------------------------------------------------------------------------------------ */
 
+/* Where the first thread's stack was when crash_tell() was called, and how far it may reach; 0
+   where that is not known. */
+static uintptr_t stack_top, stack_most;
+
+static void note_stack(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        stack_top = (uintptr_t)__builtin_frame_address(0);
+        stack_most = (uintptr_t)limit.rlim_cur;
+    }
+}
+
+/* Whether the stack of the first thread has no room left. Above its top are the arguments and the
+   environment; other stacks are far from it. */
+static bool stack_is_full(const ucontext_t *at) {
+    enum { ABOVE = 256 << 10, FAR = 16 << 20 };
+#if defined __x86_64__
+    uintptr_t pointer = (uintptr_t)at->uc_mcontext.gregs[REG_RSP];
+#elif defined __aarch64__
+    uintptr_t pointer = (uintptr_t)at->uc_mcontext.sp;
+#else
+    uintptr_t pointer = stack_top;
+#endif
+    uintptr_t used = stack_top - pointer;
+    return stack_most > 2 * ABOVE && used > stack_most - ABOVE && used < stack_most + FAR;
+}
+
 __attribute__((noinline)) void crash_told(void) {
     __asm__ volatile(""); /* a call to it stays a call */
 }
@@ -121,7 +150,6 @@ static void wait_for_the_first(void) {
 }
 
 static void on_signal(int number, siginfo_t *info, void *context) {
-    (void)context;
     wait_for_the_first();
     signal(SIGALRM, give_up);
     alarm(5);
@@ -133,6 +161,8 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     } else if (number == SIGILL) {
         fprintf(stderr, "crash: reached code that the compiler had proved unreachable (a division "
                         "by 0, a function that does not return a value)");
+    } else if (stack_is_full(context)) {
+        fprintf(stderr, "crash: the stack is full");
     } else if (info->si_addr == NULL) {
         fprintf(stderr, "crash: a NULL pointer");
     } else if ((uintptr_t)info->si_addr < PAGE) {
@@ -152,6 +182,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 
 void crash_tell(void) {
     void *frame[1];
+    note_stack();
     backtrace(frame, 1); /* loads what it needs now; a sandbox may forbid it later */
     reserve = mmap(NULL, RESERVE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     void *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

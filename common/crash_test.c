@@ -79,7 +79,7 @@ Test(crash, says_where) {
 #ifdef __x86_64__
         {divide, SIGFPE, "crash: integer division by 0, at crash_test.c:", "divide"},
 #endif
-        {overflow_stack, SIGSEGV, "crash: a bad address, at crash_test.c:", "descend"},
+        {overflow_stack, SIGSEGV, "crash: the stack is full, at crash_test.c:", "descend"},
     };
     if (SANITIZED) {
         return; /* whose own report is longer */

@@ -93,7 +93,9 @@ static void hint(Check *check, const char *likely, const char *then) {
 }
 
 static void hint_at_signal(Check *check, int signal) {
-    if (signal == SIGSEGV || signal == SIGBUS) {
+    if (check->text != NULL && strstr(check->text, "crash: the stack is full") != NULL) {
+        hint(check, "a function that calls itself without end, or a large local array", ", bt");
+    } else if (signal == SIGSEGV || signal == SIGBUS) {
         hint(check, "an index outside of its array, or a pointer to nothing", ", bt");
     } else if (signal == SIGFPE) {
         hint(check, "a whole number divided by 0", ", bt");
@@ -111,6 +113,7 @@ static bool judge_result(Check *check, const SandboxResult *result, double secon
         hint(check, "a loop that does not end, or much more work than is needed", ", and Ctrl-C");
         return check_conclude(check, ROW_TIMEOUT, "not finished after %g s", seconds);
     case SANDBOX_FLOOD:
+        hint(check, "a printf left in a kernel or in a loop", "");
         return check_conclude(check, ROW_CRASHED, "it wrote more than %d KiB", OUTPUT >> 10);
     case SANDBOX_MEMORY:
         hint(check, "memory that a loop takes and never gives back", "");
