@@ -106,6 +106,7 @@ typedef struct Wrong {
     const char *sentence[MOST_MISTAKES];
     uint64_t value[MOST_MISTAKES][MEMORY_KINDS];
     int count;
+    bool large_only; /* every small shape has its right answer */
 } Wrong;
 
 static void answer_numbers(uint64_t *numbers, MemoryUse use) {
@@ -196,10 +197,9 @@ static const char *label_kind(size_t i, char *text) {
     return text;
 }
 
-/* Whether a wrong answer about a large shape is the right one but for whole 2^32, or for what a
-   float drops. */
+/* Whether a wrong answer is the right one but for whole 2^32, or for what a float drops. */
 static bool answer_overflows(const Quiz *quiz, int i, const uint64_t *want) {
-    bool overflows = shape_is_large(&quiz->shape[i]);
+    bool overflows = true;
     for (size_t k = 0; overflows && k < quiz->numbers; k++) {
         uint64_t got = quiz_answer(quiz, i)[k];
         double off = fabs((double)got - (double)want[k]);
@@ -221,7 +221,8 @@ static bool answer_expect(const Quiz *quiz, int i, const Task *task, const Wrong
         suspects[count] = (ExactSuspect){wrong->sentence[count], wrong->value[count]};
     }
     if (wrong != NULL && draw_now() == NULL) {
-        bool overflows = answer_overflows(quiz, i, want);
+        bool overflows = shape_is_large(&quiz->shape[i]) &&
+                         (wrong->large_only || answer_overflows(quiz, i, want));
         suspects[count++] = (ExactSuspect){OVERFLOWS, overflows ? quiz_answer(quiz, i) : want};
     }
     return check_equal_of(quiz->check, quiz->name[i],
@@ -236,14 +237,17 @@ static bool answer_is_right(const Quiz *quiz, int i, const Task *task) {
 }
 
 static void answers_expect(const Quiz *quiz, const Task *task) {
-    bool right = true;
+    bool right = true, small_right = true;
     for (int i = 0; i < quiz->count; i++) {
-        right &= answer_is_right(quiz, i, task);
+        bool is_right = answer_is_right(quiz, i, task);
+        right &= is_right;
+        small_right &= is_right || shape_is_large(&quiz->shape[i]);
     }
     for (int i = 0; i < quiz->count; i++) {
         Wrong wrong = {.count = 0};
         if (!right) {
             wrong = wrong_of(task, &quiz->shape[i]);
+            wrong.large_only = small_right;
         }
         answer_expect(quiz, i, task, right ? NULL : &wrong);
     }
