@@ -1,5 +1,6 @@
 #include "grader/labs/01_loop/loop.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "grader/labs/01_loop/trace.h"
@@ -59,6 +60,23 @@ const uint64_t *loop_trace(const Windows *loop, int step) {
     return trace + (size_t)step * TRACE_LENGTH;
 }
 
+/* What a step gets where the one before has left its gradients: they are in it, or were cleared
+   when it began. windows_expect_zero() sees the same mistake, and says it in the same words. */
+static const double *loop_not_zeroed(const Windows *loop, const Window *step,
+                                     const double *gradient) {
+    const Given *given = &loop->given;
+    double limit = (double)given->max_norm, with_off = 0, right_off = 0;
+    const double *got = given_got_all(given, NAME_GRADIENT, step->number);
+    const double *before = given_got_all(given, NAME_GRADIENT, step->number - 1);
+    const double *with = loop_clipped(loop, 1, gradient, before, limit);
+    const double *right = window_gradient(loop, step, weight_right, limit);
+    for (size_t i = 0; i < given->P; i++) {
+        with_off += fabs(got[i] - with[i]);
+        right_off += fabs(got[i] - right[i]);
+    }
+    return with_off < right_off ? with : right;
+}
+
 /* Small gradients scaled up, or down to 1; the step before in this one. `suspects` has room. */
 static int loop_suspects(const Windows *loop, const Window *step, Suspect *suspects) {
     const Given *given = &loop->given;
@@ -95,10 +113,9 @@ static int loop_suspects(const Windows *loop, const Window *step, Suspect *suspe
                       check_doubles(given->check, given->P)};
     }
     if (step->number > 0) {
-        const double *before = given_got_all(given, NAME_GRADIENT, step->number - 1);
-        suspects[count++] = (Suspect){
-            "the gradient of the previous step is still in: gradients are zero when a step ends",
-            loop_clipped(loop, 1, gradient, before, limit)};
+        suspects[count++] =
+            (Suspect){"the gradients are still there when the step ends: model_zero_grad()",
+                      loop_not_zeroed(loop, step, gradient)};
     }
     return count;
 }
