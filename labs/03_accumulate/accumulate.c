@@ -50,7 +50,7 @@ void accumulator_init(Accumulator *accumulator, Trainer *trainer, int micros) {
 }
 
 bool accumulator_open(Accumulator *accumulator, const Data *data) {
-    CHECK(accumulator->window == 0, "the window before has not ended");
+    CHECK(accumulator->window == 0, "the window before has not ended: accumulator_step() ends it");
     CHECK(!accumulator->sync_gradients && accumulator->micro == 0,
           "the window before is still marked complete: accumulator_step() leaves none open");
     (void)data;
