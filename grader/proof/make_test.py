@@ -30,6 +30,15 @@ def check_flavours():
     expect(status == 0 and said.strip().endswith(folders[("ACCESS=1",)]) and "ACCESS=1 now" in said, f"CHECK=1 says its new name: {said.strip()}")
 
 
+def check_mistyped():
+    """A lab's number that is none, and what was likely meant."""
+    for words, text in ((("grade3",), "make grade3: a lab's number has two digits: make grade03"),
+                        (("hint", "01", "TASK=2"), "make hint: a lab's number follows without a space: make hint00"),
+                        (("lab99",), "make lab99: there is no such lab: make alone lists them")):
+        status, said = make(*words)
+        expect(status == 2 and f"*** {text}.  Stop." in said and said.count("\n") == 1, f"{words}: {said.strip()[-120:]}")
+
+
 def check_bare():
     """What a machine without Python can do: ask what there is, and have it installed."""
     tools = f"{OUT}/bin"
@@ -91,6 +100,7 @@ def main():
     check_endings()
     check_files()
     check_flavours()
+    check_mistyped()
     check_bare()
     expecting.end("make")
 
