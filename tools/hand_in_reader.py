@@ -14,6 +14,7 @@ It is a program of its own, so that a hand-in which breaks Python's readers cost
 """
 import bz2
 import contextlib
+import errno
 import gzip
 import hashlib
 import io
@@ -167,7 +168,8 @@ def open_regular(path, name):
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise Refused(f"{shown(name)} is a link or cannot be read: {error.strerror}") from error
+        reason = "is a link" if error.errno == errno.ELOOP else f"cannot be read: {error.strerror}"
+        raise Refused(f"{shown(name)} {reason}") from error
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise Refused(f"{shown(name)} is not a regular file")

@@ -59,11 +59,11 @@ def state(lab):
 
 def main():
     labs = all_labs("README.md")
-    width = max((len(title(lab)) for lab in labs), default=0)
+    name_width, width = (max(map(len, texts), default=0) for texts in (labs, [title(lab) for lab in labs]))
     states = {lab: state(lab) for lab in labs}
     print("Labs:")
     for lab in labs:
-        print(f"  {lab:<14} {title(lab):<{width}} {points(lab):>4g} points  {states[lab]}")
+        print(f"  {lab:<{name_width}}  {title(lab):<{width}} {points(lab):>4g} points  {states[lab]}")
     left = [lab for lab in labs if states[lab] != "done"]
     if left:
         print(f"\nNext: {path_of(left[0], 'README.md')}")

@@ -56,7 +56,7 @@ late:
 	@$(if $(OUT),,echo "make late OUT=folder POLICY=policy.json [ROSTER=roster.csv]" >&2; exit 2)
 	@tools/grades.py late $(call in_quotes,$(OUT)) $(by_rules)
 columns:
-	@$(if $(and $(OUT),$(LMS)),,echo "make columns OUT=folder LMS=canvas|moodle|blackboard ROSTER=roster.csv [POLICY=policy.json] [COLUMN=title]" >&2; exit 2)
+	@$(if $(and $(OUT),$(filter canvas moodle blackboard,$(LMS))),,echo "make columns OUT=folder LMS=canvas|moodle|blackboard ROSTER=roster.csv [POLICY=policy.json] [COLUMN=title]" >&2; exit 2)
 	@tools/grades.py columns $(call in_quotes,$(OUT)) --lms $(call in_quotes,$(LMS)) $(if $(COLUMN),--column=$(call in_quotes,$(COLUMN))) $(by_rules)
 
 # Who moved when a class was graded again: OLD=record or folder NEW=another, or OUT=one folder with its older records.
@@ -66,7 +66,7 @@ regrade-diff:
 	@tools/regrade_diff.py $(if $(OUT),--out $(call in_quotes,$(OUT)),$(call in_quotes,$(OLD)) $(call in_quotes,$(NEW))) $(if $(CSV),--csv $(call in_quotes,$(CSV)))
 # A zip file for each student; with LMS=moodle also one for all in Moodle's layout.
 feedback:
-	@$(if $(OUT),,echo "make feedback OUT=folder [LMS=moodle] [POLICY=policy.json] [ROSTER=roster.csv] [ARGS=--after-due-date]" >&2; exit 2)
+	@$(if $(and $(OUT),$(if $(filter-out moodle,$(LMS)),,1)),,echo "make feedback OUT=folder [LMS=moodle] [POLICY=policy.json] [ROSTER=roster.csv] [ARGS=--after-due-date]" >&2; exit 2)
 	@tools/feedback.py $(call in_quotes,$(OUT)) $(if $(filter moodle,$(LMS)),--moodle) $(by_rules) $(ARGS)
 # One student out of all that OUT has; IN=folder of the hand-ins too, ALSO=another folder that names students.
 .PHONY: forget record-to-share

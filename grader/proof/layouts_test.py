@@ -132,6 +132,11 @@ class Layouts(unittest.TestCase):
         self.put("plain")
         self.assertIn("it is neither a folder nor an archive", self.taken(f"{self.place}/plain")[2])
 
+    def test_a_link_is_called_one(self):
+        os.makedirs(f"{self.place}/a")
+        os.symlink("/etc/passwd", f"{self.place}/a/loop.c")
+        self.assertRegex(self.taken(f"{self.place}/a")[2], "loop.c is a link$")
+
 
 def zipped(path, files):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
