@@ -10,9 +10,12 @@ import json
 import os
 import re
 import sys
+import textwrap
 
 from class_folder import write_json
 from lab_files import path_of
+
+WIDTH = 100
 
 
 def read_hints(lab):
@@ -47,6 +50,11 @@ class Seen:
         return min(max(self.tasks.get(task, (0, 0))[1], 0), count)
 
 
+def wrapped(text):
+    """Its paragraphs, for a terminal: in the page the lines of a list are indented."""
+    return "\n\n".join(textwrap.fill(" ".join(part.split()), WIDTH, break_long_words=False, break_on_hyphens=False) for part in text.split("\n\n"))
+
+
 def of_lab(hints, seen):
     return f"{sum(seen.read(task, len(texts)) for task, texts in hints.items())} of {sum(map(len, hints.values()))}"
 
@@ -68,7 +76,7 @@ def main():
         sys.exit(2)
     texts = hints[int(task)]
     tier = seen.next(int(task), len(texts))
-    print(f"Lab {number}, task {task}, hint {tier} of {len(texts)}:\n{texts[tier - 1]}\n")
+    print(f"Lab {number}, task {task}, hint {tier} of {len(texts)}:\n{wrapped(texts[tier - 1])}\n")
     print(f"You have read {seen.read(int(task), len(texts))} of {len(texts)} hints of task {task}; {of_lab(hints, seen)} of this lab.")
     return None
 

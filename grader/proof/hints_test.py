@@ -26,7 +26,7 @@ def check_rounds():
     said = [hint("1") for _ in range(4)]
     heads = [out.splitlines()[0] for _, out, _ in said]
     expect(heads == [f"Lab 90, task 1, hint {tier} of 3:" for tier in (1, 2, 3, 1)], f"one more each time, then round again: {heads}")
-    expect("Where to look:\n   on line two." in said[1][1] and "The way" not in said[1][1] and "question" not in said[1][1],
+    expect("Where to look: on line two.\n" in said[1][1] and "The way" not in said[1][1] and "question" not in said[1][1],
            "a hint is shown whole, and alone")
     counts = [out.splitlines()[-1] for _, out, _ in said]
     expect(counts[0] == "You have read 1 of 3 hints of task 1; 1 of 5 of this lab.", counts[0])
