@@ -60,8 +60,8 @@ const uint64_t *loop_trace(const Windows *loop, int step) {
     return trace + (size_t)step * TRACE_LENGTH;
 }
 
-/* What a step gets where the one before has left its gradients: they are in it, or were cleared
-   when it began. windows_expect_zero() sees the same mistake, and says it in the same words. */
+/* The gradients of a step where the one before has left its own: with those, or right, if they were
+   cleared when it began. windows_expect_zero() sees the same mistake, and says the same words. */
 static const double *loop_not_zeroed(const Windows *loop, const Window *step,
                                      const double *gradient) {
     const Given *given = &loop->given;
