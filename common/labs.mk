@@ -18,13 +18,15 @@ $(LABS_MADE)/labs.mk: $(LABS_MADE_OF) $(if $(filter-out $(LAB_LISTS),$(LISTED)),
 	@if command -v python3 >/dev/null; then python3 $< $(@D) $(LABS_DIR) && echo 'LISTED := $(LAB_LISTS)' >>$@; fi
 endif
 
-# `make grade3`, `make grade 03`, and the number of no lab: refused, with the goal that was likely meant.
+# `make grade3`, `make grade 03`, the number of no lab, or of one that a handout does not have:
+# refused, with the goal that was likely meant.
 OF_A_LAB    := bet debug grade handin hint lab reset watch
-LAB_NUMBERS := $(foreach l,$(LAB_NAMES),$(firstword $(subst _, ,$l)))
+LABS_HERE   := $(foreach l,$(LAB_NAMES),$(if $(wildcard $(foreach f,README.md tests.c,labs/$l/$f $(LABS_DIR)labs/$l/$f)),$l))
+LAB_NUMBERS := $(foreach l,$(LABS_HERE),$(firstword $(subst _, ,$l)))
 with_digit   = $(foreach d,0 1 2 3 4 5 6 7 8 9,$1$d%)
 NO_LAB      := $(firstword $(filter-out $(foreach n,$(LAB_NUMBERS),$(OF_A_LAB:%=%$n) $(OF_A_LAB:%=%$n-run)),\
     $(filter $(OF_A_LAB) $(foreach w,$(OF_A_LAB),$(call with_digit,$w)),$(MAKECMDGOALS))))
 two_digits   = $(strip $(foreach w,$(OF_A_LAB),$(foreach n,$(LAB_NUMBERS),$(if $(filter $1,$w$(n:0%=%)),$w$n))))
 why_no_lab   = $(if $(filter $1,$(OF_A_LAB)),a lab's number follows without a space: make $1$(firstword $(LAB_NUMBERS)),$(if \
     $(call two_digits,$1),a lab's number has two digits: make $(call two_digits,$1),there is no such lab: make alone lists them))
-$(if $(and $(LAB_NAMES),$(NO_LAB)),$(error make $(NO_LAB): $(call why_no_lab,$(NO_LAB))))
+$(if $(and $(LABS_HERE),$(NO_LAB)),$(error make $(NO_LAB): $(call why_no_lab,$(NO_LAB))))
