@@ -87,7 +87,7 @@ def unlinked(text):
     """The names of structs that are words, too: Run, Block, Step. Doxygen would make links of them where they stand in a sentence."""
     names = {name for path in glob.glob("*/*.h") + glob.glob("labs/*/*.h") for name in re.findall(r"^typedef struct (\w+)", read(path), re.M)}
     words = re.compile(rf"(`[^`\n]*`|\"[^\"\n]*\")|(?<![\w%])({'|'.join(sorted(names))})(?!\w)") if names else None
-    return "".join(line if line.startswith(("    ", "#", "@", "<")) or not words else words.sub(lambda m: m[1] or f"%{m[2]}", line)
+    return "".join(line if line.startswith(("    ", "#", "@", "<", "![")) or "{#" in line or not words else words.sub(lambda m: m[1] or f"%{m[2]}", line)
                    for line in text.splitlines(keepends=True))
 
 

@@ -5,7 +5,7 @@
  *
  * On a terminal the progress is one line that renews itself, elsewhere a plain line each time.
  * With an output folder, each of these lines is also a JSON object in `metrics.jsonl`, or in the
- * file that --metrics names, and the loss becomes a picture, `loss.svg`.
+ * file that `--metrics` names, and the loss becomes a picture, `loss.svg`.
  */
 #ifndef TRAIN_REPORT_H
 #define TRAIN_REPORT_H
