@@ -27,7 +27,7 @@ void shards_open(Trainer *trainer, const TrainOptions *options, const Grid *grid
 void shards_close(Trainer *trainer);
 
 /** The model that the optimizer updates: the whole, or this rank's pieces of it, with
-    --offload_optimizer those in host memory. */
+    `--offload_optimizer` those in host memory. */
 Model *shards_learns(const Trainer *trainer);
 
 /**
