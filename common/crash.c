@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #ifndef BACKEND_CUDA
@@ -119,12 +118,13 @@ static void note_stack(void) {
    environment; other stacks are far from it. */
 static bool stack_is_full(const ucontext_t *at) {
     enum { ABOVE = 256 << 10, FAR = 16 << 20 };
-#if defined __x86_64__
+#if defined __linux__ && defined __x86_64__
     uintptr_t pointer = (uintptr_t)at->uc_mcontext.gregs[REG_RSP];
-#elif defined __aarch64__
+#elif defined __linux__ && defined __aarch64__
     uintptr_t pointer = (uintptr_t)at->uc_mcontext.sp;
 #else
     uintptr_t pointer = stack_top;
+    (void)at;
 #endif
     uintptr_t used = stack_top - pointer;
     return stack_most > 2 * ABOVE && used > stack_most - ABOVE && used < stack_most + FAR;
