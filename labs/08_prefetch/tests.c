@@ -40,8 +40,14 @@ GRADED(08_prefetch, one_slot, "task 1: every batch in order, through one slot") 
 static void expect_slot_bytes(const FeedRun *run) {
     const uint64_t *bytes = check_got(run->check, "bytes", WIRE_U64);
     uint64_t want = 8 * (uint64_t)run->option[FEED_TOKENS];
-    if (bytes[BYTES_DEVICE] == want && bytes[BYTES_LEFT] == 0) {
+    bool back = bytes[BYTES_LEFT] == 0 && bytes[BYTES_PINNED] == 0;
+    if (bytes[BYTES_DEVICE] == want && back) {
         check_good(run->check);
+        return;
+    }
+    if (bytes[BYTES_DEVICE] == want && bytes[BYTES_LEFT] == 0) {
+        check_fail(run->check, "the pinned memory of a slot is still there after prefetch_close(): "
+                               "cudaFreeHost() gives it back");
         return;
     }
     check_fail(run->check,
@@ -147,9 +153,12 @@ GRADED(08_prefetch, end, "task 3: the end of an epoch, twice asked, and the next
     FeedRun *run = feed_new(check, check_int(check, 2, 3));
     feed_reads(run, 0, 4, READ_END);
     feed_reads(run, 4, 3, READ_END);
+    feed_reads(run, 0, 0, READ_END);
     feed_actions(run, ACTION_NEXT, 6);
     feed_actions(run, ACTION_STOP, 1);
     feed_actions(run, ACTION_NEXT, 4);
+    feed_actions(run, ACTION_STOP, 1);
+    feed_actions(run, ACTION_NEXT, 1);
     if (feed_run(run)) {
         expect_right_and_over(run);
     }
@@ -159,9 +168,12 @@ GRADED(08_prefetch, failure, "task 3: an error in the reader comes after the bat
     FeedRun *run = feed_new(check, check_int(check, 2, 3));
     feed_reads(run, 0, 3, READ_FAILS);
     feed_reads(run, 5, 2, READ_END);
+    feed_reads(run, 0, 0, READ_FAILS);
     feed_actions(run, ACTION_NEXT, 5);
     feed_actions(run, ACTION_STOP, 1);
     feed_actions(run, ACTION_NEXT, 3);
+    feed_actions(run, ACTION_STOP, 1);
+    feed_actions(run, ACTION_NEXT, 1);
     if (feed_run(run)) {
         expect_right_and_over(run);
     }
@@ -259,14 +271,22 @@ static void ask_large(Quiz *quiz, int segment, int B) {
     quiz_add(quiz, (Shape){config, B, 1024, {.segment = segment}});
 }
 
+/* 48 slots, as a segment has 48 blocks: their numbers do not fit into an int. */
+static void ask_many_slots(Quiz *quiz) {
+    ModelConfig config = {.V = 256, .T = 1024, .L = 48, .NH = 1, .C = 1600};
+    quiz_add(quiz, (Shape){config, 1 << 15, 1024, {.segment = 48}});
+}
+
 /* By how much known mistakes are off. */
 static const char *bytes_mistake(const Shape *s, int which, uint64_t got, uint64_t right) {
     const ModelConfig *c = &s->config;
     uint64_t input = passes_input(c, s->B, s->T), off = got - right;
+    /* Of two segments, one of them short: without it, half of the bytes remain as well. */
+    bool short_lost = which == 2 && got == 2 * input * (uint64_t)(c->L / s->checkpoint.segment);
     if ((uint32_t)got == (uint32_t)right) {
         return "an int holds no more than 2^31 - 1: sizes are computed in size_t";
     }
-    if (2 * got == right) {
+    if (which != 1 && 2 * got == right && !short_lost) {
         return which == 0 ? "a slot has tokens and targets" : "out and back: twice";
     }
     if (which == 2) {
@@ -303,6 +323,7 @@ GRADED(08_prefetch, bytes, "task 5: bytes of slots, of an offloaded step, and on
     }
     ask_large(&quiz, 1, 7);
     ask_large(&quiz, 5, check_int(check, 8, 9));
+    ask_many_slots(&quiz);
     if (!quiz_run(&quiz, "formulas/bytes", SECONDS)) {
         return;
     }

@@ -19,12 +19,19 @@ typedef struct Feed {
     cudaStream_t marks;         /* what the host gives to it knows what the host knows */
     cudaEvent_t mark;
     int calls;
+    const int32_t *place; /* where the reader has written last */
 } Feed;
 
 enum { WORK_NUMBERS = 64 };
 
 static int32_t feed_option(const Feed *feed, int which) {
     return ((const int32_t *)wire_get(feed->in, "options", WIRE_I32, NULL))[which];
+}
+
+static bool is_pinned(const void *p) {
+    struct cudaPointerAttributes kind = {0};
+    cudaPointerGetAttributes(&kind, p);
+    return kind.type == cudaMemoryTypeHost;
 }
 
 /* The reader: what the judge says, into memory of the submission. */
@@ -34,9 +41,8 @@ static int feed_read(void *context, int32_t *tokens, int32_t *targets, Batch *ba
     const int32_t *reads = wire_get(feed->in, "reads", WIRE_I32, &count);
     CHECK(feed->calls < (int)count, "the reader is called %d times, and has ended", feed->calls);
     int32_t which = reads[feed->calls++];
-    struct cudaPointerAttributes kind = {0};
-    cudaPointerGetAttributes(&kind, tokens);
-    event_tell(kind.type == cudaMemoryTypeHost ? TOLD_PINNED : TOLD_PAGEABLE);
+    feed->place = tokens;
+    event_tell(is_pinned(tokens) ? TOLD_PINNED : TOLD_PAGEABLE);
     if (which < 0) {
         return which == READ_END ? 0 : -1;
     }
@@ -124,6 +130,7 @@ static void feed_all(const Wire *in, Wire *out, bool pinned) {
     Memory *lane = memory_lane(feed.memory, "slots");
     bytes[BYTES_DEVICE] = memory_lane_peak(lane);
     bytes[BYTES_LEFT] = memory_lane_now(lane);
+    bytes[BYTES_PINNED] = is_pinned(feed.place);
     if (feed.back_all > 0) {
         device_download(feed.device, wire_get(out, "back", WIRE_I32, NULL), feed.back,
                         feed.back_all * sizeof *feed.back);

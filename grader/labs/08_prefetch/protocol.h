@@ -47,6 +47,7 @@ enum { SEEN_BEFORE = 77 };
 enum {
     BYTES_DEVICE, /**< of the lane, at most */
     BYTES_LEFT,   /**< in the lane, after prefetch_close() */
+    BYTES_PINNED, /**< 1 if the pinned place of the last read exists even then */
     BYTES_NUMBERS,
 };
 
