@@ -77,6 +77,25 @@ static void plant_zeros(Eight *eight, bool fresh) {
     memset((uint8_t *)eight->start.v.code + first, 0, ADAM8_BLOCK);
 }
 
+/* A tensor whose gradients and states are far below any number that might be added to a scale. */
+static void shrink(Eight *eight) {
+    size_t first = 0, block = 0, n = (size_t)eight->n[EIGHT_SMALL];
+    for (int k = 0; k < EIGHT_SMALL; k++) {
+        first += (size_t)eight->n[k];
+        block += blocks_of(eight->n[k]);
+    }
+    for (int step = 0; step < eight->steps; step++) {
+        float *grad = eight->grad + (size_t)step * eight->all + first;
+        for (size_t i = 0; i < n; i++) {
+            grad[i] *= 1e-8f;
+        }
+    }
+    for (size_t b = block; b < block + adam8_blocks(n); b++) {
+        ((float *)eight->start.m.absmax)[b] *= 1e-8f;
+        ((float *)eight->start.v.absmax)[b] *= 1e-16f;
+    }
+}
+
 /* In each tensor: one number far larger than all others; and one whose first moment becomes
    negative, and too small for any code but that of 0. */
 static void plant(Eight *eight, bool fresh) {
@@ -104,8 +123,14 @@ static Eight *eight_draw(Eight *eight, bool fresh) {
         eight->blocks += blocks_of(eight->n[k]);
     }
     eight->books = eight_books();
-    eight->adamw = (AdamW){0.1f, 0.9f, check_int(check, 0, 1) ? 0.95f : 0.99f, 1e-8f, 0.5f};
-    eight->t = fresh ? 1 : check_int(check, 2, 9);
+    /* Other numbers than the usual ones, which a program might have by heart. */
+    eight->adamw = (AdamW){.learning_rate = (float)check_int(check, 5, 15) / 100,
+                           .beta1 = (float)check_int(check, 80, 88) / 100,
+                           .beta2 = check_int(check, 0, 1) ? 0.95f : 0.99f,
+                           .epsilon = (float)check_int(check, 2, 9) * 1e-8f,
+                           .weight_decay = (float)check_int(check, 3, 7) / 10};
+    /* In step 2 the corrections of step 1 look like none at all. */
+    eight->t = fresh ? 1 : check_int(check, 3, 40);
     eight->start.weight = check_normal(check, eight->all, 1, F32);
     eight->start.m = draw_moment(eight, fresh, true);
     eight->start.v = draw_moment(eight, fresh, false);
@@ -136,6 +161,7 @@ Eight *eight_new(Check *check, int steps, bool fresh) {
     eight->steps = steps;
     eight_draw(eight, fresh);
     plant_zeros(eight, fresh);
+    shrink(eight);
     return eight;
 }
 
@@ -341,19 +367,19 @@ static bool eight_judge_step(Eight *eight, const EightState *from, int k, EightS
     return right;
 }
 
+/* All steps, also after one that is wrong: a mistake is named only if it explains each of them. */
 bool eight_judge(Eight *eight) {
     EightStep steps[MISTAKES];
     EightState from = eight->start;
+    bool right = true;
     for (int i = 0; i < MISTAKES; i++) {
         steps[i] = eight_step_new(eight);
     }
     for (int k = 0; k < eight->steps; k++) {
-        if (!eight_judge_step(eight, &from, k, steps)) {
-            return false;
-        }
+        right = eight_judge_step(eight, &from, k, steps) && right;
         from = eight_state(eight->check, k);
     }
-    return true;
+    return right;
 }
 
 bool eight_judge_gradient(Eight *eight) {

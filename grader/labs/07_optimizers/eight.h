@@ -14,7 +14,13 @@
 #include "grader/check.h"
 #include "grader/labs/07_optimizers/protocol.h"
 
-enum { EIGHT_TENSORS = 8, EIGHT_STEPS = 7, EIGHT_FOUR_BLOCKS = 5 /* a tensor's place */ };
+enum { EIGHT_TENSORS = 8, EIGHT_STEPS = 7 };
+
+/** Places of tensors. */
+enum {
+    EIGHT_SMALL = 2,       /**< small gradients and states */
+    EIGHT_FOUR_BLOCKS = 5, /**< four blocks, the last of zeros */
+};
 
 /** One moment of all tensors, end to end. */
 typedef struct EightMoment {

@@ -32,10 +32,13 @@ const char *const eight_sentence[MISTAKES] = {
     [DECAYS_ALL] = "weight decay pulls on every tensor: its entry says whether it does",
     [DECAYS_NONE] = "weight decay is missing",
     [UNCORRECTED] = "the moments are not corrected: m / (1 - beta1^t), v / (1 - beta2^t)",
+    [STEP_BEFORE] = "the moments are corrected as in the step before: t counts from 1",
+    [STEP_AFTER] = "the moments are corrected as in the next step: t counts from 1",
     [WHOLE_GRADIENT] = "g is added whole, not (1 - beta1) of it",
     [NO_FLOATS] = "tensors whose moments are floats (`value`) are left out",
     [OLD_MOMENTS] = "the update takes the moments of the step before: m and v come first",
     [ZERO_BY_ZERO] = "a block of zeros is divided by its scale, which is 0 too: x is 0 there",
+    [ZERO_BELOW] = "a moment of 0 takes the code below that of 0: only a negative one does",
     [DECAY_COUPLED] =
         "weight decay is added to the gradient, and so to the moments: it pulls on the "
         "weight alone",
@@ -50,7 +53,8 @@ static unsigned code_of(const float *book, double x, EightMistake mistake) {
                                     : x > ((double)book[c] + (double)book[c + 1]) / 2)) {
         c++;
     }
-    return x < 0 && book[c] == 0 && mistake != SIGN_LOST ? c - 1 : c;
+    bool below = mistake == ZERO_BELOW ? x <= 0 : mistake != SIGN_LOST && x < 0;
+    return below && book[c] == 0 ? c - 1 : c;
 }
 
 static double scale_of(const double *x, size_t n, EightMistake mistake) {
@@ -87,9 +91,8 @@ static void store(EightMoments *to, const EightMoment *old, const float *book, s
             to->slack[block + b] = fmax(to->slack[block + b], to->error[i]);
             to->low[i] = (uint8_t)(kept ? old->code[i] : code_of(book, x - slack, mistake));
             to->high[i] = (uint8_t)(kept ? old->code[i] : code_of(book, x + slack, mistake));
-            if (mistake == ZERO_BY_ZERO && divisor == 0) { /* NaN has no code: any may come of it */
-                to->low[i] = 0;
-                to->high[i] = ADAM8_CODES - 1;
+            if (mistake == ZERO_BY_ZERO && divisor == 0) { /* no value is below NaN */
+                to->low[i] = to->high[i] = 0;
             }
         }
     }
@@ -122,6 +125,7 @@ static double updated(const Eight *eight, double w, double m, double v, bool dec
                       EightMistake mistake) {
     const AdamW *a = &eight->adamw;
     double lr = (double)a->learning_rate, decay = decays ? (double)a->weight_decay : 0;
+    t += mistake == STEP_AFTER ? 1 : mistake == STEP_BEFORE && t > 1 ? -1 : 0;
     double correct1 = mistake == UNCORRECTED ? 1 : 1 - pow((double)a->beta1, t);
     double beta2 = mistake == ONE_BETA ? (double)a->beta1 : (double)a->beta2;
     double correct2 = mistake == UNCORRECTED ? 1 : 1 - pow(beta2, t);

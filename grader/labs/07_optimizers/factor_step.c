@@ -6,18 +6,21 @@
 
 const char *const factor_sentence[FACTOR_MISTAKES] = {
     [SUMS] = "R and C take sums of the squares: they take means, over a row and over a column",
-    [BETA_CONSTANT] = "beta2 does not depend on the step: it is 1 - t^-0.8, 0 in the first step",
-    [BETA_LATE] = "beta2 is that of the step before: steps count from 1, and t^-0.8 is 1 then",
+    [BETA_CONSTANT] = "beta2 does not depend on the step: it is 1 - t^-power, 0 in the first step",
+    [BETA_LATE] = "beta2 is that of the step before: steps count from 1, and t^-power is 1 then",
     [NOT_SQUARED] = "R and C take magnitudes of the gradient: they take squares",
     [NO_EPSILON] = "epsilon is not added to the squares",
     [NOT_DECAYED] = "the mean is added whole, not (1 - beta2) of it",
     [NO_MEAN] = "R is not divided by its mean",
+    [SUM_OF_R] = "R is divided by its sum: its mean is meant",
     [PRODUCT] = "one root of R * C: with small gradients their product is 0 in a float; take two "
                 "roots",
     [NO_CLIP] = "the update is not clipped: it is divided by max(1, rms(U) / clip)",
     [CLIP_INVERTED] =
         "the update is divided by min(1, rms(U) / clip), which makes small ones larger: "
         "it is the maximum",
+    [CLIP_ALWAYS] = "the update is divided by rms(U) / clip also where that is below 1: only "
+                    "max(1, rms(U) / clip) divides it",
     [CLIP_ALL] = "rms(U) is taken over all tensors: each has its own",
     [RATE_LEAKS] =
         "the rate stays as the tensor before has left it: what clips one tensor must not "
@@ -73,7 +76,7 @@ static double update_at(const Factored *x, int i, int j, FactorMistake mistake) 
     if (!factors_is_matrix(x->f, x->k)) {
         return g / sqrt(C);
     }
-    double mean = mistake == NO_MEAN ? 1 : x->mean;
+    double mean = mistake == NO_MEAN ? 1 : mistake == SUM_OF_R ? x->mean * x->I : x->mean;
     if (mistake == PRODUCT) {
         return g / sqrt((double)((float)x->R[i] * (float)C / (float)mean));
     }
@@ -97,6 +100,7 @@ static void update_weights(const Factored *x, double *to, double over, double ra
     double decay = decays && mistake != NO_DECAY ? (double)x->f->numbers.weight_decay : 0;
     double divisor = mistake == NO_CLIP         ? 1
                      : mistake == CLIP_INVERTED ? fmin(1, over)
+                     : mistake == CLIP_ALWAYS   ? over
                                                 : fmax(1, over);
     for (int i = 0; i < x->I; i++) {
         for (int j = 0; j < x->J; j++) {

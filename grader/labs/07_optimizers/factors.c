@@ -13,7 +13,7 @@ static void add_tensor(Factors *f, int rows, int cols, bool matrix) {
     int k = f->tensors++;
     f->rows[k] = rows;
     f->cols[k] = cols;
-    f->flags[k] = matrix ? FLAG_MATRIX | FLAG_DECAYS : 0;
+    f->flags[k] = (matrix ? FLAG_MATRIX : 0) | (k % 3 != 2 ? FLAG_DECAYS : 0);
     f->all += factors_size(f, k);
     f->all_rows += factors_rows(f, k);
     f->all_cols += (size_t)cols;
@@ -77,7 +77,12 @@ Factors *factors_new(Check *check, FactorDraw draw, int steps) {
     f->check = check;
     f->steps = steps;
     f->t = 1;
-    f->numbers = (Adafactor){0.05f, 0.4f, 1e-30f, (float)check_int(check, 8, 12) / 10, 0.8f};
+    /* Other numbers than the usual ones, which a program might have by heart. */
+    f->numbers = (Adafactor){.learning_rate = (float)check_int(check, 3, 7) / 100,
+                             .weight_decay = (float)check_int(check, 3, 6) / 10,
+                             .epsilon = (float)check_int(check, 2, 9) * 1e-30f,
+                             .clip = check_int(check, 0, 1) ? 0.85f : 1.15f,
+                             .power = check_int(check, 0, 1) ? 0.7f : 0.9f};
     draw_shapes(f, draw);
     float *weight = check_normal(check, f->all, 1, F32);
     f->start = (FactorState){weight, check_normal(check, f->all_rows, 0, F32),

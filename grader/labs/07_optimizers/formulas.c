@@ -9,8 +9,17 @@
 
 /* ---- codebooks ------------------------------------------------------------------------------- */
 
+/* How many values are the same, from the first on; of 0 the sign does not matter. */
+static int values_in_common(const float *a, const float *b) {
+    int same = 0;
+    while (same < ADAM8_CODES && a[same] == b[same]) {
+        same++;
+    }
+    return same;
+}
+
 static bool same_book(const float *a, const float *b) {
-    return memcmp(a, b, ADAM8_CODES * sizeof *a) == 0;
+    return values_in_common(a, b) == ADAM8_CODES;
 }
 
 static void insert(float *book, int count, double value) {
@@ -70,10 +79,7 @@ void codebook_expect(Check *check, bool is_signed) {
     Codebooks books = eight_books();
     const float *got = check_got(check, "values", WIRE_F32);
     const float *want = is_signed ? books.m : books.v, *other = is_signed ? books.v : books.m;
-    int wrong = 0;
-    while (wrong < ADAM8_CODES - 1 && memcmp(&got[wrong], &want[wrong], sizeof *got) == 0) {
-        wrong++;
-    }
+    int same = values_in_common(got, want), wrong = same < ADAM8_CODES ? same : 0;
     check_compared(check, same_book(got, want), "value %d of 256: got %.9g, want %.9g", wrong,
                    (double)got[wrong], (double)want[wrong]);
     float edge[ADAM8_CODES], upper[ADAM8_CODES], low[ADAM8_CODES], high[ADAM8_CODES];
@@ -125,6 +131,7 @@ typedef enum BytesMistake {
     SCALES_ONCE,
     BLOCKS_DOWN,
     NO_MASTERS,
+    MASTERS_OF_ADAMW,
     MASTERS_ALWAYS,
     VECTORS_FACTORED,
     FIRST_MOMENT,
@@ -140,6 +147,7 @@ static const char *const bytes_sentence[BYTES_MISTAKES] = {
     [SCALES_ONCE] = "both moments have scales: 8 bytes for each block",
     [BLOCKS_DOWN] = "a last block that is not full has a scale as well: the blocks are rounded up",
     [NO_MASTERS] = "with weights in half each has a float master, whatever the optimizer",
+    [MASTERS_OF_ADAMW] = "with weights in half each has a float master, whatever the optimizer",
     [MASTERS_ALWAYS] = "masters are there only where weights are in half",
     [VECTORS_FACTORED] =
         "a vector has no row factor: its column factors are the moments themselves",
@@ -171,7 +179,8 @@ static uint64_t bytes_as(const ModelConfig *config, Optim optim, BytesMistake mi
     Param params[4 + 12 * MOST_LAYERS];
     uint64_t bytes = 0;
     params_describe(params, config);
-    bool masters = mistake != NO_MASTERS && (config->precision != F32 || mistake == MASTERS_ALWAYS);
+    bool masters = (config->precision != F32 || mistake == MASTERS_ALWAYS) &&
+                   mistake != NO_MASTERS && (optim == OPTIM_ADAMW || mistake != MASTERS_OF_ADAMW);
     for (int i = 0; i < params_count(config); i++) {
         const Param *param = &params[i];
         bytes += tensor_bytes((uint64_t)param->rows, (uint64_t)param->cols, param_is_matrix(param),
@@ -233,6 +242,7 @@ static const uint64_t UNTOUCHED =
 
 typedef struct Choices {
     ChooseOption option[OPTIONS];
+    int way[OPTIONS][BLOCKS]; /* the best of each block */
     ChooseAsk ask[ASKS];
     int asks;
 } Choices;
@@ -250,10 +260,11 @@ static void draw_options(Check *check, Choices *c, size_t states) {
                                .seconds = i % 2 == 0 ? seconds / 16 : seconds,
                                .blocks = i % 2 == 0 ? BLOCKS : 0};
         for (int b = 0; b < option->blocks; b++) {
-            for (int way = 0; way < PLAN_WAYS; way++) { /* the first way is the best */
+            int best = c->way[at][b] = (i / 2 + b + 1) % PLAN_WAYS;
+            for (int way = 0; way < PLAN_WAYS; way++) {
                 c->option[at].block[b].kept[way] = 64;
                 c->option[at].block[b].working[way] = 64;
-                c->option[at].block[b].seconds[way] = seconds * (way == 0 ? 15 : 600) / 32;
+                c->option[at].block[b].seconds[way] = seconds * (way == best ? 15 : 600) / 32;
             }
         }
         seconds = floor(seconds * 1.5 * 64) / 64; /* whole multiples of 2^-30 */
@@ -265,14 +276,6 @@ static size_t option_bytes(const ChooseOption *option) {
     return option->option.bytes + (option->option.blocks > 0 ? 128 : 0);
 }
 
-static double option_seconds(const ChooseOption *option, bool with_blocks) {
-    double seconds = option->option.seconds;
-    for (int b = 0; with_blocks && b < option->option.blocks; b++) {
-        seconds += option->block[b].seconds[0];
-    }
-    return seconds;
-}
-
 typedef enum ChoiceMistake {
     CHOICE_RIGHT,
     NO_ROOM,
@@ -280,8 +283,10 @@ typedef enum ChoiceMistake {
     FIRST_THAT_FITS,
     LAST_OF_EQUALS,
     WITHOUT_BLOCKS,
+    FIRST_WAYS,
     ADAMW_STATES_OUT,
     CHOICE_WRITTEN,
+    ROOM_IN_AN_INT,
     CHOICE_MISTAKES,
 } ChoiceMistake;
 
@@ -294,10 +299,24 @@ static const char *const choice_sentence[CHOICE_MISTAKES] = {
     [LAST_OF_EQUALS] = "of optimizers whose plans are equally fast the last is taken: it is the "
                        "first",
     [WITHOUT_BLOCKS] = "the seconds of a plan are its option's and those of its blocks",
+    [FIRST_WAYS] = "a block's seconds are those of its first way: they are those of the way that "
+                   "the plan has chosen",
     [ADAMW_STATES_OUT] = "the whole of AdamW's states is added to the budget: the chosen "
                          "optimizer's own states take their part of it",
     [CHOICE_WRITTEN] = "the choice is written although nothing fits: it is left alone then",
+    [ROOM_IN_AN_INT] = "the room of a large device does not fit into an int: bytes are counted in "
+                       "size_t",
 };
+
+/* Of an option, its blocks run in their best ways. */
+static double option_seconds(const Choices *c, int i, ChoiceMistake mistake) {
+    const ChooseOption *option = &c->option[i];
+    double seconds = option->option.seconds;
+    for (int b = 0; mistake != WITHOUT_BLOCKS && b < option->option.blocks; b++) {
+        seconds += option->block[b].seconds[mistake == FIRST_WAYS ? 0 : c->way[i][b]];
+    }
+    return seconds;
+}
 
 /* The option that is best with an optimizer, or NOTHING_FITS. */
 static int best_option(const Choices *c, const ChooseAsk *ask, Optim optim, ChoiceMistake mistake) {
@@ -306,12 +325,16 @@ static int best_option(const Choices *c, const ChooseAsk *ask, Optim optim, Choi
     room = mistake == NO_ROOM            ? room
            : mistake == LESS_ROOM        ? room + own - adamw
            : mistake == ADAMW_STATES_OUT ? room + adamw
+           : mistake == ROOM_IN_AN_INT   ? (uint64_t)(int32_t)(room + adamw - own)
                                          : room + adamw - own;
     int best = NOTHING_FITS;
+    double least = (double)INFINITY;
     for (int i = 0; i < OPTIONS; i++) {
-        bool better = best == NOTHING_FITS ||
-                      option_seconds(&c->option[i], true) < option_seconds(&c->option[best], true);
-        best = option_bytes(&c->option[i]) <= room && better ? i : best;
+        double seconds = option_seconds(c, i, CHOICE_RIGHT);
+        if (option_bytes(&c->option[i]) <= room && seconds < least) {
+            best = i;
+            least = seconds;
+        }
     }
     return best;
 }
@@ -325,7 +348,7 @@ static int choose_as(const Choices *c, const ChooseAsk *ask, ChoiceMistake mista
         if (best == NOTHING_FITS || (mistake == FIRST_THAT_FITS && chosen != NOTHING_FITS)) {
             continue;
         }
-        double seconds = option_seconds(&c->option[best], mistake != WITHOUT_BLOCKS);
+        double seconds = option_seconds(c, best, mistake);
         if (chosen == NOTHING_FITS || seconds < least ||
             (mistake == LAST_OF_EQUALS && seconds == least)) {
             chosen = i;
@@ -361,7 +384,18 @@ static void draw_asks(Check *check, Choices *c, const ModelConfig *config) {
     }
     ask_for(c, config, adamw * 100, back, 3); /* everything fits */
     ask_for(c, config, adamw * 100, all, 3);
+    ask_for(c, config, UINT64_C(1) << 33, all, 3);
     ask_for(c, config, 1, all, 3); /* nothing does */
+}
+
+/* Whether an answer has the best ways of an option's blocks. */
+static bool has_ways(const Choices *c, int option, const uint64_t *answer) {
+    for (int b = 0; b < c->option[option].option.blocks; b++) {
+        if (answer[3 + b] != (uint64_t)c->way[option][b]) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void judge_ask(Check *check, const Choices *c, int i, const uint64_t *answer) {
@@ -395,6 +429,10 @@ static void judge_ask(Check *check, const Choices *c, int i, const uint64_t *ans
                                          : result == 0 && answer[1] == (uint64_t)ask->optim[as] &&
                                                got_option == as_option);
     }
+    check_compared(check, !fits || !right || has_ways(c, option, answer),
+                   "budget of %llu bytes, option %d: the ways of its blocks are not those that "
+                   "plan_choose() gives",
+                   (unsigned long long)ask->budget, option);
 }
 
 void optims_expect(Check *check) {
