@@ -77,7 +77,7 @@ GRADED(09_fusion, control, "task 4: an update whose numbers lie in memory") {
 
 GRADED(09_fusion, control_found, "task 4: and none where a gradient was not finite") {
     check_after(check, "control");
-    control_grade(check, 1);
+    control_grade(check, 2);
 }
 
 /* ---- tasks 5 and 6: captured steps ----------------------------------------------------------- */
@@ -97,7 +97,7 @@ GRADED(09_fusion, overflow, "tasks 5, 6: fp16, and a script of overflows") {
     steps_grade(&script);
 }
 
-GRADED(09_fusion, guard, "task 5: windows of other shapes and other numbers of targets") {
+GRADED(09_fusion, guard, "tasks 5, 6: windows of other shapes and other numbers of targets") {
     check_after(check, "replays");
     StepsScript script = steps_script(check, F32, 12, 3);
     Given *given = &script.given;
@@ -110,7 +110,7 @@ GRADED(09_fusion, guard, "task 5: windows of other shapes and other numbers of t
     steps_grade(&script);
 }
 
-GRADED(09_fusion, launches, "task 5: one launch from the host, 64 bytes beside the ids") {
+GRADED(09_fusion, launches, "tasks 5, 6: one launch from the host, 64 bytes beside the ids") {
     check_after(check, "replays");
     StepsScript script = steps_script(check, F32, 6, 2);
     steps_grade_launches(&script);

@@ -86,7 +86,7 @@ static int control_suspects(Check *check, const float *given, float *const befor
 }
 
 void control_grade(Check *check, float found) {
-    float given[CONTROL_NUMBERS] = {0.9f, 0.95f, 1e-3f, 0.1f, 1e-2f, 2.5f, 7.5f, 0.3f, found};
+    float given[CONTROL_NUMBERS] = {0.85f, 0.95f, 1e-3f, 0.1f, 1e-2f, 2.5f, 7.5f, 0.3f, found};
     float *before[CONTROL_TENSORS] = {
         check_normal(check, NUMBERS, 1, F32), check_normal(check, NUMBERS, 0.1, F32),
         check_normal(check, NUMBERS, 0.1, F32), check_normal(check, NUMBERS, 1, F32)};

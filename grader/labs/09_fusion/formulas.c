@@ -7,7 +7,24 @@
 
 /* ---- rows of a chunk ------------------------------------------------------------------------- */
 
-enum { CHUNK_SHAPES = 12 };
+enum { CHUNK_SHAPES = 14 };
+
+/* Mistakes in min(N, up(ceil(N / ceil(V / C)))). */
+typedef enum ChunkMistake {
+    CHUNK_RIGHT,
+    CHUNK_DOWN,       /* N / ceil(V / C) rounded down */
+    CHUNK_BEYOND,     /* more rows than N */
+    CHUNK_WIDE_EXACT, /* V / C as it is */
+    CHUNK_WIDE_DOWN,  /* V / C rounded down */
+    CHUNK_MISTAKES
+} ChunkMistake;
+
+static const char *const chunk_sentence[CHUNK_MISTAKES] = {
+    [CHUNK_DOWN] = "N / ceil(V / C) is rounded down: a chunk has at least that quotient of rows",
+    [CHUNK_BEYOND] = "there are more rows in a chunk than in the pass: N is the most",
+    [CHUNK_WIDE_EXACT] = "V / C is not rounded up before N is divided by it",
+    [CHUNK_WIDE_DOWN] = "V / C is not rounded up before N is divided by it",
+};
 
 static const ChunkRule chunk_rule = TERM_CHUNK_IS, chunk_rules[] = TERM_CHUNK_EACH;
 
@@ -19,37 +36,44 @@ uint64_t chunk_up(ChunkRule rule, uint64_t least) {
     return rows;
 }
 
-static uint64_t chunk_as(const int32_t shape[3], ChunkRule rule, bool round_down, bool beyond) {
-    uint64_t N = (uint64_t)shape[0], wide = (uint64_t)ceil((double)shape[2] / shape[1]);
-    uint64_t rows = chunk_up(rule, round_down ? N / wide : (N + wide - 1) / wide);
-    return rows < N || beyond ? rows : N;
+static uint64_t chunk_as(const int32_t shape[3], ChunkRule rule, ChunkMistake mistake) {
+    uint64_t N = (uint64_t)shape[0], C = (uint64_t)shape[1], V = (uint64_t)shape[2];
+    uint64_t wide = mistake == CHUNK_WIDE_DOWN && V > C ? V / C : (V + C - 1) / C;
+    uint64_t least = mistake == CHUNK_WIDE_EXACT ? (N * C + V - 1) / V
+                     : mistake == CHUNK_DOWN     ? N / wide
+                                                 : (N + wide - 1) / wide;
+    uint64_t rows = chunk_up(rule, least);
+    return rows < N || mistake == CHUNK_BEYOND ? rows : N;
 }
 
 void chunks_grade(Check *check) {
-    static const int fixed[][3] = {{512, 768, 50257}, {1, 64, 256},  {1024, 128, 256},
-                                   {100, 300, 256},   {7, 16, 4096}, {4096, 64, 64},
-                                   {257, 16, 256}}; /* 257 / 16: 16 rounded down, else more */
+    /* Then those that tell roundings apart: 257 / 16 is 16 rounded down, else more; 400 / 300 is 2
+       rounded up, else less; 800 / 300 is 3, 2.7 or 2. */
+    static const int fixed[][3] = {{512, 768, 50257}, {1, 64, 256},    {1024, 128, 256},
+                                   {100, 300, 256},   {7, 16, 4096},   {4096, 64, 64},
+                                   {257, 16, 256},    {128, 300, 400}, {680, 300, 800}};
     enum { FIXED = sizeof fixed / sizeof *fixed };
     int32_t shape[CHUNK_SHAPES][3];
-    uint64_t want[CHUNK_SHAPES], down[CHUNK_SHAPES], beyond[CHUNK_SHAPES];
+    uint64_t as[CHUNK_MISTAKES][CHUNK_SHAPES];
     uint64_t others[TERM_MOST][CHUNK_SHAPES];
     const Term term = TERM_CHUNK;
     for (int i = 0; i < CHUNK_SHAPES; i++) {
         shape[i][0] = i < FIXED ? fixed[i][0] : check_int(check, 1, 5000);
         shape[i][1] = i < FIXED ? fixed[i][1] : check_int(check, 1, 900);
         shape[i][2] = i < FIXED ? fixed[i][2] : check_int(check, 256, 60000);
-        want[i] = chunk_as(shape[i], chunk_rule, false, false);
-        down[i] = chunk_as(shape[i], chunk_rule, true, false);
-        beyond[i] = chunk_as(shape[i], chunk_rule, false, true);
+        for (ChunkMistake mistake = CHUNK_RIGHT; mistake < CHUNK_MISTAKES; mistake++) {
+            as[mistake][i] = chunk_as(shape[i], chunk_rule, mistake);
+        }
         for (int k = 0; k < term.count; k++) {
-            others[k][i] = chunk_as(shape[i], chunk_rules[k], false, false);
+            others[k][i] = chunk_as(shape[i], chunk_rules[k], CHUNK_RIGHT);
         }
     }
-    ExactSuspect suspects[2 + TERM_MOST] = {
-        {"N / ceil(V / C) is rounded down: a chunk has at least that quotient of rows", down},
-        {"there are more rows in a chunk than in the pass: N is the most", beyond}};
+    ExactSuspect suspects[CHUNK_MISTAKES + TERM_MOST];
     char text[TERM_MOST][TERM_TEXT];
-    int count = 2;
+    int count = 0;
+    for (ChunkMistake mistake = CHUNK_RIGHT + 1; mistake < CHUNK_MISTAKES; mistake++) {
+        suspects[count++] = (ExactSuspect){chunk_sentence[mistake], as[mistake]};
+    }
     for (int k = 0; k < term.count; k++) {
         if (k != term.now) {
             suspects[count++] = (ExactSuspect){term_mistake(&term, k, text[k]), others[k]};
@@ -59,7 +83,7 @@ void chunks_grade(Check *check) {
     check_want(check, "rows", WIRE_U64, CHUNK_SHAPES);
     check_memory(check, 0);
     if (check_run(check, "chunk_rows", RUN_SECONDS)) {
-        check_equal(check, "rows", want, CHUNK_SHAPES, suspects, count);
+        check_equal(check, "rows", as[CHUNK_RIGHT], CHUNK_SHAPES, suspects, count);
     }
 }
 

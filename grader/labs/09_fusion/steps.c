@@ -12,8 +12,8 @@ static const char *const sentences[STEPS_MISTAKES] = {
     [STEPS_OFFSET_FROZEN] = "replays draw the masks of the capture: the stream's place must be in "
                             "device memory, model->dropout_base, and move on with each step",
     [STEPS_NEVER_SKIPPED] =
-        "a step with a gradient that is not finite is not skipped: found must be "
-        "looked at on the device",
+        "a step with a gradient that is not finite is not skipped: the device must "
+        "see that found is not 0",
     [STEPS_T_WHEN_SKIPPED] = "t goes on in a skipped step: only a step that learned is one",
     [STEPS_IDS_FROZEN] = "replays learn from the window that was captured: the ids must be copied "
                          "in the graph, from pinned memory that is filled before each launch",
