@@ -93,9 +93,15 @@ static void hint(Check *check, const char *likely, const char *then) {
 }
 
 static void hint_at_signal(Check *check, int signal) {
-    if (check->text != NULL && strstr(check->text, "crash: the stack is full") != NULL) {
+    bool bad_address = signal == SIGSEGV || signal == SIGBUS;
+    if (strstr(check_text(check), "crash: the stack is full") != NULL) {
         hint(check, "a function that calls itself without end, or a large local array", ", bt");
-    } else if (signal == SIGSEGV || signal == SIGBUS) {
+    } else if (bad_address && strstr(check_text(check), "transport_local.c") != NULL) {
+        hint(check,
+             "a call of NCCL whose memory is not there when its turn comes: released before the "
+             "host has waited for the stream, or shorter than the call says",
+             ", bt");
+    } else if (bad_address) {
         hint(check, "an index outside of its array, or a pointer to nothing", ", bt");
     } else if (signal == SIGFPE) {
         hint(check, "a whole number divided by 0", ", bt");

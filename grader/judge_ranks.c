@@ -54,8 +54,13 @@ bool ranks_start(Check *check, const char *probe_case, double seconds) {
         check_fail(check, "the ranks wait for each other, and none of them can ever go on: each "
                           "line above is a rank, its call, and whom it waits for");
     } else if (strstr(text, "[cudasim] collective mismatch:") != NULL) {
-        check_fail(check, "calls that have to meet are different ones: all ranks make the same "
-                          "calls of a communicator, in the same order, with the same counts");
+        bool messages = strstr(text, " calls ncclSend #") != NULL;
+        check_fail(check,
+                   messages ? "calls that have to meet are different ones: a rank receives as many "
+                              "numbers, of the same type, as the other one sends, message after "
+                              "message"
+                            : "calls that have to meet are different ones: all ranks make the same "
+                              "calls of a communicator, in the same order, with the same counts");
     }
     return false;
 }
