@@ -107,15 +107,17 @@ GRADED(14_tensor, row_backward, "task 2: the bias of a row layer has its gradien
     layers_judge(check, LINEAR_PROJ, F32, true, check_on_gpu());
 }
 
-GRADED(14_tensor, half, "task 2: the same in half precision") {
+/* A row layer and a column layer: both sum in half. */
+GRADED(14_tensor, half, "task 2: a row layer in half, on simulated GPUs") {
     Precision precision = check_int(check, 0, 1) ? F16 : BF16;
     check_after(check, "column_qkv column_fc row column_backward row_backward");
-    layers_judge(check, LINEAR_FCPROJ, precision, true, false);
+    layers_judge(check, LINEAR_FCPROJ, precision, true, true);
 }
 
-GRADED(14_tensor, on_the_gpu, "task 2: the same on simulated GPUs") {
-    check_after(check, "column_qkv column_fc row column_backward row_backward");
-    layers_judge(check, LINEAR_QKV, F32, true, true);
+GRADED(14_tensor, on_the_gpu, "task 2: a column layer in half, on simulated GPUs") {
+    Precision precision = check_int(check, 0, 1) ? F16 : BF16;
+    check_after(check, "column_qkv column_fc row column_backward row_backward half");
+    layers_judge(check, LINEAR_QKV, precision, true, true);
 }
 
 /* ---- task 3 ---------------------------------------------------------------------------------- */

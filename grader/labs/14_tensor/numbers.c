@@ -143,6 +143,7 @@ void numbers_judge_norm(Check *check) {
     ranked_give(&ranked, 0);
     ranked_want(&ranked, "norm", 1);
     want_gradients(&ranked);
+    check_want(check, "left", WIRE_U64, (size_t)ranked.R);
     if (!ranks_start(check, "norm", TP_SECONDS) || !expect_norms(&ranked)) {
         return;
     }
@@ -157,6 +158,10 @@ void numbers_judge_norm(Check *check) {
             same = same && (double)got[i] == right[i];
         }
         check_compared(check, same, "a gradient of rank %d has changed: the norm only reads", rank);
+        uint64_t left = ((const uint64_t *)check_got(check, "left", WIRE_U64))[rank];
+        check_compared(check, left == 0,
+                       "slice_norm() leaves %llu bytes on rank %d: what it allocates it releases",
+                       (unsigned long long)left, rank);
         check_compared(check, memcmp(norm, first, sizeof *norm) == 0,
                        "rank %d has another norm than rank 0, %.9g and %.9g: the bits are the same",
                        rank, (double)*norm, (double)*first);
@@ -166,16 +171,19 @@ void numbers_judge_norm(Check *check) {
 
 /* ---- overflow -------------------------------------------------------------------------------- */
 
-enum { OVERFLOWS = 8 };
+enum { OVERFLOWS = 32 };
 
-/* Whose gradient, which parameter, what is put into it. Rank -1: nobody's. */
+/* Whose gradient, which parameter, what is put into it: each parameter once. Rank -1: nobody's. */
 static void draw_overflows(const Ranked *ranked, float cases[OVERFLOWS][3]) {
     static const float bad[] = {INFINITY, -INFINITY, NAN};
+    int next = 0;
     for (int i = 0; i < OVERFLOWS; i++) {
-        cases[i][0] = i % 4 == 3 ? -1.0f : (float)check_int(ranked->check, 0, ranked->R - 1);
-        cases[i][1] = (float)check_int(ranked->check, 0, ranked->params - 1);
+        bool nobody = i % 8 == 7;
+        cases[i][0] = nobody ? -1.0f : (float)check_int(ranked->check, 0, ranked->R - 1);
+        cases[i][1] = (float)(nobody ? 0 : next++ % ranked->params);
         cases[i][2] = bad[check_int(ranked->check, 0, 2)];
     }
+    CHECK(next >= ranked->params, "%d cases for %d parameters", next, ranked->params);
     cases[0][0] = (float)(ranked->R - 1); /* each of these in every draw */
     cases[0][2] = NAN;
     cases[1][0] = 0;
@@ -198,11 +206,13 @@ void numbers_judge_overflow(Check *check) {
         int rank = k / OVERFLOWS;
         const float *c = cases[k % OVERFLOWS];
         bool found = c[0] >= 0;
+        char scope[WIRE_NAME];
         if (found) {
-            check_compared(check, got[k] == OVERFLOW_FOUND,
-                           "a gradient of rank %d is %g, and those of rank %d are finite: that one "
-                           "takes the step, and the others skip it",
-                           (int)c[0], (double)c[2], rank);
+            check_compared(
+                check, got[k] == OVERFLOW_FOUND,
+                "a gradient of rank %d is %g (%s), and those of rank %d are finite: this "
+                "one takes the step, and the former skips it",
+                (int)c[0], (double)c[2], param_scope(scope, &ranked.param[(int)c[1]]), rank);
         } else {
             check_compared(check, got[k] == OVERFLOW_NONE,
                            "all gradients are finite, and those of rank %d have changed", rank);
@@ -230,6 +240,9 @@ static Quiz slice_shapes(Check *check, int32_t slices[2 * SHAPES], bool again, s
         config.C = config.NH * check_int(check, 4, 20);
         /* wide vocabularies: the head is larger than a block's backward, or smaller */
         config.V += i % 4 == 0 ? 16 * config.C : 0;
+        if (i % 4 == 1) { /* the last rank's rows of logits are shorter than the first one's */
+            config.V = R * 64 * (config.C / 8 + 1) + check_int(check, 1, R - 1);
+        }
         Shape shape = {.config = config, .B = check_int(check, 1, 6), .T = check_int(check, 7, 19)};
         if (again && i % 3 > 0) {
             shape.checkpoint.segment = check_int(check, 1, 3);

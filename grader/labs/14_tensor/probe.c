@@ -280,7 +280,10 @@ static void steps(const Wire *in, Wire *out) {
 static void norm_rank(RankRun *run) {
     SliceRun slice;
     open_slice(&slice, run);
+    MemoryUse before = memory_now(run->memory);
     float norm = model_grad_norm(slice.model);
+    MemoryUse after = memory_now(run->memory);
+    rank_give_number(run, "left", 1, 0, memory_total(&after) - memory_total(&before));
     char name[WIRE_NAME];
     float *to = wire_get(run->out, rank_name(name, "norm", run->rank, "window", 0), WIRE_F32, NULL);
     *to = norm;
