@@ -63,6 +63,7 @@ static void run_window(const RankRun *run, Pipe *pipe, int w) {
     rank_give_gradients(run, NAME_STAGE, pipe->model, w);
     if (tie >= TIE_NORM) {
         norm = (double)tie_norm(pipe);
+        rank_give_gradients(run, NAME_NORMED, pipe->model, w);
     }
     rank_give_double(run, "losses", windows, i, loss);
     rank_give_double(run, "norms", windows, i, norm);
@@ -82,14 +83,14 @@ static void pipe_stage_body(RankRun *run) {
     for (int w = 0; w < run->option[PIPES_WINDOWS]; w++) {
         run_window(run, &pipe, w);
     }
-    MemoryUse after = memory_now(run->memory);
-    rank_give_number(run, "left", 1, 0, memory_total(&after) - memory_total(&before));
     rank_give_bytes(run);
     double loss = 0;
     if (run->option[PIPES_EVALUATE]) {
         Batch batch = given_batch(run->in, 0);
         loss = pipe_evaluate(&pipe, &batch);
     }
+    MemoryUse after = memory_now(run->memory);
+    rank_give_number(run, "left", 1, 0, memory_total(&after) - memory_total(&before));
     rank_give_double(run, "evals", 1, 0, loss);
     rank_give_number(run, "after", 1, 0, model->rng.offset);
     device_synchronize(run->device);

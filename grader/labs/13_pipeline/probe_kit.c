@@ -53,10 +53,13 @@ static void plain_give(const PlainRun *run, const char *what, int w) {
 
 static void run_plain(const PlainRun *run, const Batch *batches, int w) {
     double loss = 0, *losses = wire_get(run->out, "plain losses", WIRE_U64, NULL);
+    double *each = wire_get(run->out, "plain each", WIRE_U64, NULL);
+    int micros = run->option[PIPES_MICROS];
     Model *model = run->model;
-    for (int i = 0; i < run->option[PIPES_MICROS]; i++) {
+    for (int i = 0; i < micros; i++) {
         plain_forward(&model->pass, &batches[i]);
         loss += model->pass.loss;
+        each[w * micros + i] = model->pass.loss;
         plain_backward(run, &model->pass);
     }
     memcpy(losses + w, &loss, sizeof loss);

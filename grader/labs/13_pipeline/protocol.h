@@ -38,8 +38,9 @@ typedef enum PipesTie {
     TIE_NORM, /**< the norm as well */
 } PipesTie;
 
-/** Of a rank's gradients, by rank_name(). */
+/** Of a rank's gradients, by rank_name(): before tie_norm(), and after it. */
 #define NAME_STAGE "stage gradients"
+#define NAME_NORMED "normed gradients"
 
 /** "plans" of the formulas: four numbers each. */
 enum { PLAN_ORDER, PLAN_STAGES, PLAN_STAGE, PLAN_MICROS, PLAN_NUMBERS };

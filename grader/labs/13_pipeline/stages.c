@@ -76,10 +76,14 @@ static void stages_want(const StagesRun *run) {
         }
     }
     check_want(check, "plain losses", WIRE_U64, (size_t)run->windows);
+    check_want(check, "plain each", WIRE_U64, (size_t)(run->windows * run->micros));
     check_want(check, "plain norms", WIRE_U64, (size_t)run->windows);
     check_want(check, "plain streams", WIRE_U64, (size_t)run->windows);
     check_want(check, "plain eval", WIRE_U64, 1);
     ranks_want(check, run->stages, NAME_STAGE, run->windows, run->given.P);
+    if (run->option[PIPES_TIE] >= TIE_NORM) {
+        ranks_want(check, run->stages, NAME_NORMED, run->windows, run->given.P);
+    }
     check_want(check, "losses", WIRE_U64, rows);
     check_want(check, "norms", WIRE_U64, rows);
     check_want(check, "streams", WIRE_U64, rows);
@@ -100,6 +104,7 @@ static float *stages_keep(const StagesRun *run, const char *what, const char *wh
 static void keep_plain(StagesRun *run) {
     size_t bytes = (size_t)run->windows * sizeof *run->loss;
     memcpy(run->loss, check_got(run->check, "plain losses", WIRE_U64), bytes);
+    memcpy(run->each, check_got(run->check, "plain each", WIRE_U64), (size_t)run->micros * bytes);
     memcpy(run->norm, check_got(run->check, "plain norms", WIRE_U64), bytes);
     memcpy(run->stream, check_got(run->check, "plain streams", WIRE_U64), bytes);
     run->eval = *(const uint64_t *)check_got(run->check, "plain eval", WIRE_U64);
@@ -142,6 +147,8 @@ typedef enum StagesTwist {
     TWIST_UNSUMMED, /* from here on: the tied weight alone */
     TWIST_DOUBLED,
     TWIST_HALVED,
+    TWIST_FIRST_ALONE,
+    TWIST_LAST_ALONE,
     TWISTS,
 } StagesTwist;
 
@@ -155,13 +162,18 @@ static const char *const twist_sentence[TWISTS] = {
                        "need the sum",
     [TWIST_DOUBLED] = "the tied gradient is summed twice",
     [TWIST_HALVED] = "the tied gradient is the mean of its halves: it is their sum",
+    [TWIST_FIRST_ALONE] = "the sum of the tied gradient is on the first stage alone: the last one "
+                          "needs it too",
+    [TWIST_LAST_ALONE] = "the sum of the tied gradient is on the last stage alone: the first one "
+                         "needs it too",
 };
 
 static float tied_of(const StagesRun *run, int s, int w, size_t k, StagesTwist twist) {
     bool falling = twist == TWIST_FALLING;
     float embedding = falling ? run->falling[w][k] : run->plain[w][k];
     float head = falling ? run->falling_head[w][k] : run->head[w][k];
-    bool summed = run->option[PIPES_TIE] >= TIE_SUM && twist != TWIST_UNSUMMED;
+    bool summed = run->option[PIPES_TIE] >= TIE_SUM && twist != TWIST_UNSUMMED &&
+                  twist != (s == 0 ? TWIST_LAST_ALONE : TWIST_FIRST_ALONE);
     if (run->stages == 1) {
         return embedding;
     }
@@ -250,6 +262,24 @@ static double double_from(uint64_t bits) {
     return value;
 }
 
+/* Whether it is the loss of one micro-batch of a window. */
+static bool is_of_one(const StagesRun *run, int w, double loss) {
+    for (int i = 0; i < run->micros; i++) {
+        if (loss > 0 && loss == double_from(run->each[w * run->micros + i])) {
+            return run->micros > 1;
+        }
+    }
+    return false;
+}
+
+static int valid_in(const StagesRun *run, int w) {
+    int valid = 0;
+    for (int i = 0; i < run->micros; i++) {
+        valid += run->given.batch[(w * run->micros + i) % run->given.batches].valid;
+    }
+    return valid;
+}
+
 bool stages_expect_losses(const StagesRun *run) {
     for (int at = 0; at < run->stages * run->windows; at++) {
         int s = at / run->windows, w = at % run->windows;
@@ -262,8 +292,10 @@ bool stages_expect_losses(const StagesRun *run) {
             check_suspect(run->check,
                           "the loss is a mean over micro-batches: it is the sum of their losses",
                           run->micros > 1 && fabs(got * run->micros - right) <= 1e-9 * right);
+            check_suspect(run->check, "the loss is a mean over targets: it is the sum of theirs",
+                          fabs(got * valid_in(run, w) - right) <= 1e-9 * right);
             check_suspect(run->check, "the loss is that of a single micro-batch",
-                          run->micros > 1 && got > 0 && got < 0.9 * right);
+                          is_of_one(run, w, got));
             return false;
         }
     }
@@ -295,8 +327,9 @@ bool stages_expect_nothing_left(const StagesRun *run) {
         if (left[s] != 0) {
             check_fail(run->check,
                        "%llu bytes are left on stage %d of %d: what is allocated for a "
-                       "window is released with it",
-                       (unsigned long long)left[s], s, run->stages);
+                       "window%s is released with it",
+                       (unsigned long long)left[s], s, run->stages,
+                       run->option[PIPES_EVALUATE] ? " or an evaluation" : "");
             return false;
         }
     }
@@ -347,6 +380,19 @@ static bool nearly_equal(double got, double want) {
     return fabs(got - want) <= 1e-5 * fabs(want);
 }
 
+/* Whether each stage whose norm is wrong has that of its own gradients; the last one's may be
+   without the tied weight. */
+static bool norms_are_own(const StagesRun *run, int w, double want, double tied) {
+    for (int s = 0; s < run->stages; s++) {
+        double got = double_of(run, "norms", s, w), own = squares(run, s, w);
+        bool less = s == run->stages - 1 && nearly_equal(got, sqrt(own - tied));
+        if (!nearly_equal(got, want) && !nearly_equal(got, sqrt(own)) && !less) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* A pipeline of one. */
 static bool expect_same_norm(const StagesRun *run) {
     for (int w = 0; w < run->windows; w++) {
@@ -361,30 +407,61 @@ static bool expect_same_norm(const StagesRun *run) {
     return true;
 }
 
+/* The gradients of all stages are those of before the norm. */
+static bool expect_read(const StagesRun *run) {
+    for (int at = 0; at < run->stages * run->windows; at++) {
+        int s = at / run->windows, w = at % run->windows;
+        const float *before = ranks_got(run->check, NAME_STAGE, s, w);
+        const float *after = ranks_got(run->check, NAME_NORMED, s, w);
+        for (int i = 0; i < run->param_count; i++) {
+            size_t count = run->params[i].count;
+            char name[WIRE_NAME];
+            if (memcmp(before, after, count * sizeof *before) != 0) {
+                check_fail(run->check,
+                           "tie_norm() changes the gradient of %s on stage %d of %d: the norm only "
+                           "reads",
+                           param_scope(name, &run->params[i]), s, run->stages);
+                return false;
+            }
+            before += count;
+            after += count;
+        }
+    }
+    return true;
+}
+
 bool stages_expect_norms(const StagesRun *run) {
     for (int at = 0; at < run->stages * run->windows; at++) {
         int s = at / run->windows, w = at % run->windows;
         double got = double_of(run, "norms", s, w), first = double_of(run, "norms", 0, w);
-        double all = squares(run, -1, w), want = sqrt(all), twice = all;
+        double all = squares(run, -1, w), want = sqrt(all), tied = 0;
         for (size_t k = 0; k < run->tied; k++) {
             double x = (double)number_of(run, 0, w, k, TWIST_NONE);
-            twice += x * x;
+            tied += x * x;
         }
-        if (nearly_equal(got, want) && memcmp(&got, &first, sizeof got) == 0) {
+        if (nearly_equal(got, want) && nearly_equal(first, want)) {
+            if (!check_compared(run->check, memcmp(&got, &first, sizeof got) == 0,
+                                "stage %d of %d, window %d: the norm is %.9g, and %.9g on stage 0: "
+                                "every stage has the same bits",
+                                s, run->stages, w + 1, got, first)) {
+                return false;
+            }
             continue;
         }
         check_compared(run->check, false,
                        "stage %d of %d, window %d: the norm is %.9g, of the whole model it is %.9g",
                        s, run->stages, w + 1, got, want);
         check_suspect(run->check, "the tied gradient is counted on both ends: it is one gradient",
-                      nearly_equal(got, sqrt(twice)));
+                      nearly_equal(got, sqrt(all + tied)));
         check_suspect(run->check,
                       "the norm is that of the stage: the sums of squares of all "
                       "stages have to be added before the root is taken",
-                      nearly_equal(got, sqrt(squares(run, s, w))));
+                      norms_are_own(run, w, want, tied));
         check_suspect(run->check, "the root is missing: this is the sum of squares",
                       nearly_equal(got, all));
         return false;
     }
-    return run->stages > 1 ? check_compared(run->check, true, "%s", "") : expect_same_norm(run);
+    bool same =
+        run->stages > 1 ? check_compared(run->check, true, "%s", "") : expect_same_norm(run);
+    return same && expect_read(run);
 }

@@ -28,6 +28,7 @@ typedef struct StagesRun {
     float *falling[MOST_WINDOWS]; /**< (P) with backwards in falling order */
     float *falling_head[MOST_WINDOWS];
     uint64_t loss[MOST_WINDOWS], norm[MOST_WINDOWS], stream[MOST_WINDOWS], eval;
+    uint64_t each[MOST_WINDOWS * MOST_IN_WINDOW]; /**< losses of the micro-batches */
 } StagesRun;
 
 /** Windows of ragged micro-batches, one of them without a target. */
@@ -48,7 +49,7 @@ bool stages_expect_streams(const StagesRun *run);
 /** No tensor of a pass is left. */
 bool stages_expect_nothing_left(const StagesRun *run);
 
-/** The global norm on every stage. */
+/** The global norm on every stage; gradients are as they were before it. */
 bool stages_expect_norms(const StagesRun *run);
 
 /** Messages, and bytes that each stage has sent. */
