@@ -19,8 +19,11 @@ static int some_ranks(Check *check) {
     return check_int(check, 0, 1) ? 4 : 5;
 }
 
+/* Whatever is drawn, this task has rings of 1 to 5 ranks: a remainder by a mask is right where
+   their number is a power of two. */
+
 GRADED(11_data_parallel, ring, "task 1: the sum of all ranks, in the order of the ring") {
-    RingTrial trial = ring_trial(check, some_ranks(check));
+    RingTrial trial = ring_trial(check, 5);
     ring_add(&trial, trial.ranks * check_int(check, 20, 60) + 1, false);
     ring_add(&trial, trial.ranks * check_int(check, 20, 60), false);
     ring_add(&trial, trial.ranks * check_int(check, 20, 60) + 2, true);
@@ -32,25 +35,30 @@ GRADED(11_data_parallel, ring, "task 1: the sum of all ranks, in the order of th
 /* One number, fewer than chunks, and some more. */
 static void sum_small(Check *check, int ranks) {
     RingTrial trial = ring_trial(check, ranks);
+    trial.alone = ranks == 2;
     check_after(check, "ring");
     for (int i = 0; i < 5; i++) {
         ring_add(&trial, i == 0 ? 1 : i * ranks + i - 2, false);
     }
     if (ring_run(&trial, true)) {
         ring_expect_sums(&trial);
+        if (trial.alone) {
+            ring_expect_alone(&trial);
+        }
     }
 }
 
 GRADED(11_data_parallel, ring_small, "task 1: fewer numbers than ranks") {
-    sum_small(check, some_ranks(check));
+    sum_small(check, 3);
 }
 
-GRADED(11_data_parallel, ring_two, "task 1: a ring of two: the next rank is the last one, too") {
+GRADED(11_data_parallel, ring_two,
+       "task 1: a ring of two, whose next rank is the last, and of one") {
     sum_small(check, 2);
 }
 
 GRADED(11_data_parallel, ring_sent, "task 1: each rank sends a chunk in each step, and no more") {
-    RingTrial trial = ring_trial(check, some_ranks(check));
+    RingTrial trial = ring_trial(check, 4);
     check_after(check, "ring");
     ring_add(&trial, trial.ranks * check_int(check, 20, 60) + 2, true);
     if (ring_run(&trial, true)) {
@@ -73,11 +81,13 @@ GRADED(11_data_parallel, ring_cpu, "task 1: the same in memory of the host") {
 
 enum { SHARD_ASKS = 400 };
 
-/* Every rank at each turn of an epoch that does not divide; then large ones. */
+/* Every rank at each turn of an epoch that does not divide, from anywhere in it, and at its end;
+   then large ones. One epoch is of a single rank. */
 static size_t shards_ask(Check *check, ShardAsked asked[SHARD_ASKS]) {
     size_t count = 0;
     for (int i = 0; i < 6; i++) {
-        uint64_t ranks = (uint64_t)check_int(check, 2, 5), B = (uint64_t)check_int(check, 1, 4);
+        uint64_t ranks = i == 0 ? 1 : (uint64_t)check_int(check, 2, 5);
+        uint64_t B = (uint64_t)check_int(check, 1, 4);
         uint64_t together = ranks * B,
                  rows = together * 3 + (uint64_t)check_int(check, 0, (int)together - 1);
         for (uint64_t begin = 0; begin < rows; begin += together) {
@@ -85,6 +95,9 @@ static size_t shards_ask(Check *check, ShardAsked asked[SHARD_ASKS]) {
                 asked[count++] = (ShardAsked){begin, rows, B, rank, ranks, 1 + rank};
             }
         }
+        uint64_t inside = (uint64_t)check_int(check, 1, (int)rows - 1);
+        asked[count++] = (ShardAsked){inside, rows, B, ranks - 1, ranks, (uint64_t)i % 3};
+        asked[count++] = (ShardAsked){rows, rows, B, 0, ranks, (uint64_t)i % 3};
     }
     uint64_t many = ((uint64_t)1 << 33) + (uint64_t)check_int(check, 0, 99);
     asked[count++] = (ShardAsked){(uint64_t)1 << 32, many, 1000, 2, 3, 1000000};
@@ -196,9 +209,10 @@ GRADED(11_data_parallel, on_the_cpu, "task 3: the same in memory of the host") {
     SumTrial *trial = sums_new(check, 3, 2, 1);
     trial->option[RANKS_GPU] = false;
     trial->option[DDP_UPDATES] = true;
+    trial->option[DDP_STARTS] = true;
     trial->option[DDP_REOPENED] = 80; /* what each of them leaves, a rank's heap cannot hold */
-    check_after(check, "gradients");
-    if (sums_run(trial) && sums_expect_gradients(trial)) {
+    check_after(check, "broadcast gradients");
+    if (sums_run(trial) && sums_expect_start(trial) && sums_expect_gradients(trial)) {
         sums_expect_weights(trial);
         sums_expect_sent(trial);
     }
@@ -214,7 +228,8 @@ GRADED(11_data_parallel, window, "task 3: windows of several micro-batches") {
 }
 
 GRADED(11_data_parallel, once, "task 3: in a window of several micro-batches each sum once") {
-    SumTrial *trial = sums_new(check, 3, 1, 3);
+    SumTrial *trial = sums_new(check, 3, 2, 2);
+    trial->option[DDP_FROZEN] = 1 + MODEL_PARAMS + PROJ_BIAS;
     check_after(check, "gradients window");
     if (sums_run(trial)) {
         sums_expect_sent(trial);
@@ -261,15 +276,18 @@ GRADED(11_data_parallel, makespan, "task 4: the last sum ends as early as it can
 
 /* ---- task 5 ---------------------------------------------------------------------------------- */
 
+static ModelConfig some_config(Check *check) {
+    return (ModelConfig){.V = check_int(check, 256, 999),
+                         .T = check_int(check, 20, 200),
+                         .L = check_int(check, 1, 12),
+                         .NH = 2,
+                         .C = 2 * check_int(check, 8, 40),
+                         .precision = (Precision)check_int(check, 0, 2)};
+}
+
 /* A shape of any size, whose B is a number of ranks and whose T is the bytes of a bucket. */
 static void ask_shape(Quiz *quiz, bool large, int ranks, int bytes) {
-    Check *check = quiz->check;
-    ModelConfig config = {.V = check_int(check, 256, 999),
-                          .T = check_int(check, 20, 200),
-                          .L = check_int(check, 1, 12),
-                          .NH = 2,
-                          .C = 2 * check_int(check, 8, 40),
-                          .precision = (Precision)check_int(check, 0, 2)};
+    ModelConfig config = some_config(quiz->check);
     if (large && bytes == 1) {
         config = (ModelConfig){.V = 50257, .T = 1024, .L = 48, .NH = 25, .C = 1600};
     } else if (large) {
@@ -335,11 +353,22 @@ GRADED(11_data_parallel, ring_bytes, "task 5: bytes of each rank in a ring whose
     check_good(check);
 }
 
+/* Buckets of as many bytes as some blocks have, or a byte more: there each number counts. */
+static void ask_blocks(Quiz *quiz, int blocks, int more) {
+    ModelConfig config = some_config(quiz->check);
+    config.L = check_int(quiz->check, 2 * blocks + 1, 12);
+    int bytes = 4 * blocks * (12 * config.C * config.C + 13 * config.C) + more;
+    quiz_add(quiz, (Shape){config, 2, bytes, {0}});
+}
+
 GRADED(11_data_parallel, bucket_count, "task 5: buckets of a window") {
     Quiz quiz = {.check = check, .numbers = 1};
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 10; i++) {
         ask_shape(&quiz, false, 2,
                   i == 0 ? 1 : check_int(check, 60, 1000) << check_int(check, 0, 9));
+    }
+    for (int i = 0; i < 6; i++) {
+        ask_blocks(&quiz, 1 + i / 2, i % 2);
     }
     ask_shape(&quiz, true, 2, 25 << 20);
     ask_shape(&quiz, true, 2, 7 << 20);

@@ -17,6 +17,22 @@ static const float *ring_given(const RankRun *run, const int32_t *counts, int i)
     return x + (size_t)run->rank * (size_t)counts[i];
 }
 
+/* A ring of one: the first array of this rank, and a communicator that has no other. */
+static void ring_alone(RankRun *run, size_t count, const float *values) {
+    ncclComm_t alone;
+    ncclResult_t split = ncclCommSplit(run->comm, run->rank, 0, &alone, NULL);
+    CHECK(split == ncclSuccess, "NCCL: %s", ncclGetErrorString(split));
+    MemoryMark mark = memory_mark(run->memory);
+    size_t bytes = count * sizeof *values;
+    float *x = memory_alloc(run->memory, MEMORY_GRADIENTS, "x", -1, bytes);
+    float *incoming = memory_alloc(run->memory, MEMORY_WORKSPACE, "incoming", -1, bytes);
+    device_upload(run->device, x, values, bytes);
+    ring_all_reduce(run->device, alone, x, count, incoming);
+    rank_give(run, "alone", 0, x, count);
+    memory_release(run->memory, mark);
+    ncclCommDestroy(alone);
+}
+
 static void ring_body(RankRun *run) {
     const int32_t *counts = wire_get(run->in, "counts", WIRE_I32, NULL);
     for (int i = 0; i < run->option[RING_COUNTS]; i++) {
@@ -30,6 +46,9 @@ static void ring_body(RankRun *run) {
         rank_give(run, "sums", i, x, count);
         rank_give_number(run, "scratch", (size_t)run->option[RING_COUNTS], (size_t)i, scratch);
         memory_release(run->memory, mark);
+    }
+    if (run->option[RING_ALONE]) {
+        ring_alone(run, (size_t)counts[0], ring_given(run, counts, 0));
     }
 }
 
@@ -86,6 +105,11 @@ static void windows_body(RankRun *run) {
     Model *model = rank.trainer.model;
     if (run->option[DDP_STARTS]) {
         spoil_weights(run, model);
+    }
+    if (run->option[DDP_FROZEN] > 0) {
+        Param *frozen = &model->params[run->option[DDP_FROZEN] - 1];
+        frozen->frozen = true;
+        frozen->grad = NULL;
     }
     for (int i = 0; i < run->option[DDP_REOPENED]; i++) {
         ddp_close(ddp_open(model, run->comm, (size_t)run->option[DDP_BUCKET]));

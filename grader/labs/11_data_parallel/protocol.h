@@ -22,11 +22,13 @@ enum {
     DDP_SPOILED,            /**< rank + 1 whose first gradient is infinite; 0 for none */
     DDP_STARTS,             /**< each rank begins with weights of its own */
     DDP_REOPENED,           /**< how often a Ddp is opened and closed before the one that is used */
+    DDP_FROZEN,             /**< parameter + 1 that has no gradient; 0 for none */
 };
 
 /** "ranks", of the case "ring". */
 enum {
     RING_COUNTS = RANKS_OWN, /**< how many arrays: "counts" has the numbers of each */
+    RING_ALONE,              /**< the first array is summed by each rank alone, too: "alone" */
 };
 
 /** Of each window, in the table "reports" (R, windows * REPORT_NUMBERS). */

@@ -27,8 +27,10 @@ void ring_add(RingTrial *trial, int count, bool whole) {
 
 bool ring_run(RingTrial *trial, bool gpu) {
     Check *check = trial->check;
-    int32_t option[RANK_OPTIONS] = {
-        [RANKS_COUNT] = trial->ranks, [RANKS_GPU] = gpu, [RING_COUNTS] = trial->arrays};
+    int32_t option[RANK_OPTIONS] = {[RANKS_COUNT] = trial->ranks,
+                                    [RANKS_GPU] = gpu,
+                                    [RING_COUNTS] = trial->arrays,
+                                    [RING_ALONE] = trial->alone};
     size_t all = 0, at = 0;
     for (int i = 0; i < trial->arrays; i++) {
         all += (size_t)trial->ranks * (size_t)trial->count[i];
@@ -48,6 +50,9 @@ bool ring_run(RingTrial *trial, bool gpu) {
     check_give(check, "counts", WIRE_I32, trial->count, (size_t)trial->arrays);
     check_give(check, "x", WIRE_F32, x, all);
     check_want(check, "scratch", WIRE_U64, (size_t)(trial->ranks * trial->arrays));
+    if (trial->alone) {
+        ranks_want(check, trial->ranks, "alone", 1, (size_t)trial->count[0]);
+    }
     return ranks_start(check, "ring", RING_SECONDS) && profile_expect_no_problem(check);
 }
 
@@ -248,6 +253,23 @@ void ring_expect_sums(const RingTrial *trial) {
     }
     if (right) {
         expect_scratch(trial);
+    }
+}
+
+void ring_expect_alone(const RingTrial *trial) {
+    size_t count = (size_t)trial->count[0];
+    for (int r = 0; r < trial->ranks; r++) {
+        const float *got = ranks_got(trial->check, "alone", r, 0);
+        const float *own = trial->x[0] + (size_t)r * count;
+        for (size_t i = 0; i < count; i++) {
+            if (!ring_same(got[i], own[i])) {
+                check_fail(trial->check,
+                           "a ring of one rank, %zu numbers: number %zu is %.9g, and was %.9g: for "
+                           "R = 1 nothing is sent or added",
+                           count, i, (double)got[i], (double)own[i]);
+                return;
+            }
+        }
     }
 }
 

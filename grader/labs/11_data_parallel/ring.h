@@ -15,6 +15,7 @@ enum { MOST_ARRAYS = 8 };
 typedef struct RingTrial {
     Check *check;
     int ranks, arrays;
+    bool alone; /**< the first array goes around a ring of one on each rank, too */
     int32_t count[MOST_ARRAYS];
     float *x[MOST_ARRAYS]; /**< (ranks, count) */
 } RingTrial;
@@ -30,6 +31,9 @@ bool ring_run(RingTrial *trial, bool gpu);
 
 /** Each array on each rank, bit by bit, in the order of the ring; and the scratch asked for. */
 void ring_expect_sums(const RingTrial *trial);
+
+/** The first array after a ring of one. */
+void ring_expect_alone(const RingTrial *trial);
 
 /** Calls and bytes: sends and receives alone, each rank's by formula. */
 void ring_expect_sent(const RingTrial *trial);

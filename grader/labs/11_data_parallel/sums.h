@@ -49,7 +49,8 @@ bool sums_expect_skipped(SumTrial *trial, int window, bool skipped);
 /** The weights that all ranks begin with after ddp_broadcast(). @return right */
 bool sums_expect_start(SumTrial *trial);
 
-/** Each rank has sent what the gradients of every window have, once. @return right */
+/** Each rank has sent what the gradients of every window have, once; where the weights of rank 0
+    were sent as well, no less. @return right */
 bool sums_expect_sent(SumTrial *trial);
 
 #endif
