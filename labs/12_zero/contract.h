@@ -218,8 +218,8 @@ void zero_reduce(Zero *zero, int unit);
 /**
  * The norm of the gradients of all ranks: shard->grad_norm. Double sums of the squares of each
  * block of TENSOR_BLOCK numbers (model->ops->sumsq leaves them in the workspace), brought together
- * and added in the order of the flat index: unit after unit, rank after rank; then rounded to
- * float.
+ * and added in the order of the flat index: unit after unit, rank after rank; the sum is then
+ * rounded to float, and its root taken.
  *
  * @param shard zero->shard
  * @return the same bits on every rank

@@ -39,6 +39,9 @@ static const char *way_text(const int32_t *way, const char *shape) {
 static const char *states_mistake(MemoryUse got, MemoryUse right, const ModelConfig *config,
                                   const int32_t *way, MemoryKind kind) {
     uint64_t g = got.bytes[kind], want = right.bytes[kind], R = (uint64_t)way[1];
+    if (kind > MEMORY_OPTIMIZER) {
+        return "weights, gradients and states are what a rank has all the time";
+    }
     if ((uint32_t)g == (uint32_t)want) {
         return "an int holds no more than 2^31 - 1: sizes are computed in size_t";
     }
@@ -58,24 +61,24 @@ static const char *states_mistake(MemoryUse got, MemoryUse right, const ModelCon
 }
 
 void held_states(Check *check) {
-    static const MemoryKind kinds[] = {MEMORY_WEIGHTS, MEMORY_GRADIENTS, MEMORY_OPTIMIZER};
     Quiz quiz = {.check = check, .numbers = MEMORY_KINDS};
     int32_t ways[4 * WAYS];
     ask_ways(&quiz, ways);
     if (!quiz_run(&quiz, "formulas/states", SECONDS)) {
         return;
     }
-    for (int i = 0; i < WAYS * 3; i++) {
-        const int32_t *way = ways + 4 * (i / 3);
-        const ModelConfig *config = &quiz.shape[i / 3].config;
+    for (int i = 0; i < WAYS * MEMORY_KINDS; i++) {
+        int shape = i / MEMORY_KINDS;
+        const int32_t *way = ways + 4 * shape;
+        const ModelConfig *config = &quiz.shape[shape].config;
         MemoryUse got, right = zero_stays(config, way[0], way[1], way[2]);
         for (int kind = 0; kind < MEMORY_KINDS; kind++) {
-            got.bytes[kind] = quiz_answer(&quiz, i / 3)[kind];
+            got.bytes[kind] = quiz_answer(&quiz, shape)[kind];
         }
-        MemoryKind kind = kinds[i % 3];
+        MemoryKind kind = (MemoryKind)(i % MEMORY_KINDS);
         if (got.bytes[kind] != right.bytes[kind]) {
             check_fail(check, "%s: %zu bytes of %s, %zu are right: %s",
-                       way_text(way, quiz.name[i / 3]), got.bytes[kind], memory_kind_name(kind),
+                       way_text(way, quiz.name[shape]), got.bytes[kind], memory_kind_name(kind),
                        right.bytes[kind], states_mistake(got, right, config, way, kind));
             return;
         }
@@ -84,6 +87,9 @@ void held_states(Check *check) {
 }
 
 static const char *gathered_mistake(MemoryKind kind, int stage, size_t got, size_t right) {
+    if (kind > MEMORY_GRADIENTS) {
+        return "weights and gradients alone come and go";
+    }
     if (right == 0) {
         return kind == MEMORY_WEIGHTS ? "weights come and go at stage 3 alone"
                                       : "gradients come and go from stage 2 on";
@@ -104,14 +110,15 @@ void held_gathered(Check *check) {
     if (!quiz_run(&quiz, "formulas/gathered", SECONDS)) {
         return;
     }
-    for (int i = 0; i < WAYS * 2; i++) {
-        const int32_t *way = ways + 4 * (i / 2);
-        MemoryKind kind = i % 2 == 0 ? MEMORY_WEIGHTS : MEMORY_GRADIENTS;
-        MemoryUse right = zero_comes(&quiz.shape[i / 2].config, way[0], way[1], false);
-        size_t got = quiz_answer(&quiz, i / 2)[kind];
+    for (int i = 0; i < WAYS * MEMORY_KINDS; i++) {
+        int shape = i / MEMORY_KINDS;
+        const int32_t *way = ways + 4 * shape;
+        MemoryKind kind = (MemoryKind)(i % MEMORY_KINDS);
+        MemoryUse right = zero_comes(&quiz.shape[shape].config, way[0], way[1], false);
+        size_t got = quiz_answer(&quiz, shape)[kind];
         if (got != right.bytes[kind]) {
             check_fail(check, "%s: %zu bytes of %s at most, %zu are right: %s",
-                       way_text(way, quiz.name[i / 2]), got, memory_kind_name(kind),
+                       way_text(way, quiz.name[shape]), got, memory_kind_name(kind),
                        right.bytes[kind], gathered_mistake(kind, way[0], got, right.bytes[kind]));
             return;
         }

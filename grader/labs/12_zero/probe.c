@@ -219,7 +219,11 @@ static void texts_body(RankRun *run) {
     open_rank(&rank, run);
     shared_text(&text, run, rank.model);
     int steps = zero_generate(rank.zero, shared_text_done, shared_text_step, &text);
+    int runs = text.runs;
+    int more = zero_generate(rank.zero, shared_text_done, shared_text_step, &text);
+    text.runs = runs; /* those of the text itself */
     shared_text_give(&text, steps);
+    rank_give_number(run, "texts", TEXT_NUMBERS, TEXT_MORE, (uint64_t)more);
     close_rank(&rank);
 }
 

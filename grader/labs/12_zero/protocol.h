@@ -23,6 +23,7 @@ enum {
                                  one, a unit is sent for that nobody needs */
     ZERO_AGAIN,             /**< a block comes and goes once more before its backward, as one that
                                  runs again does (lab 04) */
+    ZERO_TINY,              /**< the last step's gradients have squares that no float holds */
     ZERO_TEXT,              /**< for "texts": numbers of a prompt; "counts" says how many to draw */
 };
 
@@ -76,6 +77,7 @@ enum { ZERO_MOST_PARTS = 16 };
 /** In the table "texts" (R, TEXT_NUMBERS). */
 enum {
     TEXT_STEPS, /**< that zero_generate() says */
+    TEXT_MORE,  /**< that it says once more, when all texts are drawn */
     TEXT_RUNS,  /**< that the rank has made */
     TEXT_DRAWN, /**< tokens, TEXT_MOST of them */
     TEXT_MOST = 8,

@@ -279,7 +279,8 @@ static bool tell_stale(const ZeroRun *run, const WrongNumber *wrong) {
                       same(wrong->got, run->given.start[wrong->at]));
     check_fail(run->check,
                stale ? "rank %d has updated its own part, and has that of rank %d as it was before "
-                       "the update (%s, layer %d): the weights come together after the update"
+                       "the update (%s, layer %d): the weights come together after the update, "
+                       "those of every unit"
                      : "rank %d has its own part right, and that of rank %d is not what that rank "
                        "has (%s, layer %d): where does each part begin in the unit?",
                wrong->rank, wrong->owner, wrong->param->name, wrong->param->layer);
@@ -375,7 +376,8 @@ static bool expect_report(const ZeroRun *run, int s, int r) {
         check_fail(run->check,
                    "step %d: rank %d says the norm is %.9g, %.9g is right, bit for bit: double "
                    "sums of the squares of each block of %d numbers, of all ranks, added in the "
-                   "order of the flat index: unit after unit, in each rank after rank",
+                   "order of the flat index: unit after unit, in each rank after rank; the sum is "
+                   "then rounded to float, and its root taken",
                    s, r, as_double(got[REPORTED_NORM]), as_double(right[REPORTED_NORM]),
                    TENSOR_BLOCK);
     } else if (run->option[ZERO_SCALED] &&

@@ -39,6 +39,8 @@ float shared_share(const RankRun *run, int s, const Mixed *mixed) {
         valid += given_batch(run->in, s * together + i).valid;
     }
     float share = valid > 0 ? 1.0f / (float)valid : 0;
+    bool tiny = run->option[ZERO_TINY] && s == run->option[ZERO_STEPS] - 1;
+    share = tiny ? ldexpf(share, -74) : share;
     return mixed != NULL ? share * mixed->scaler.scale : share;
 }
 

@@ -20,6 +20,21 @@ static bool start_texts(Check *check, ZeroRun *run, const int32_t counts[TEXT_RA
     return check_run_kit(check, "texts", SECONDS);
 }
 
+/* All texts are drawn when zero_generate() is called once more. */
+static void expect_no_more(Check *check) {
+    const uint64_t *got = check_got(check, "texts", WIRE_U64);
+    for (int r = 0; r < TEXT_RANKS; r++, got += TEXT_NUMBERS) {
+        if (got[TEXT_MORE] != 0) {
+            check_fail(check,
+                       "called again, when all ranks have their text, rank %d makes %llu steps "
+                       "more: ask before each step, the first one too",
+                       r, (unsigned long long)got[TEXT_MORE]);
+            return;
+        }
+    }
+    check_good(check);
+}
+
 /* Every row of the table against the kit's, and how often the model has run. */
 static void expect_texts(Check *check, const uint64_t *right, uint64_t most) {
     const uint64_t *got = check_got(check, "texts", WIRE_U64);
@@ -40,7 +55,7 @@ static void expect_texts(Check *check, const uint64_t *right, uint64_t most) {
         }
         return;
     }
-    check_good(check);
+    expect_no_more(check);
 }
 
 void texts_judge(Check *check, int stage) {
