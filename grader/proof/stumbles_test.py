@@ -98,7 +98,8 @@ def solved(folder, lab):
     fill(folder, lab)
     status, said = make(f"grade{number}", folder=folder)
     record = json.loads(read(f"{folder}/build/grades/{lab}.json"))
-    expect(status == 0 and record["full"] and not misled(said, []), f"lab {number} is done: {record['score']:g} of {record['total']:g}")
+    lost = [f"{row['name']}: {row['state']}" for row in record["checks"] if row["earned"] < row["points"]]
+    expect(status == 0 and record["full"] and not misled(said, []), f"lab {number} is done: {record['score']:g} of {record['total']:g} {lost or ''}")
     status, said = make(f"lab{number}", folder=folder)
     expect(status == 0 and not misled(said, []) and "TODO" not in said, f"and make lab{number} runs to its end {misled(said, [])}")
     expect("predicted by formula" in said, "with the numbers that were bet on: predicted and measured")
