@@ -26,6 +26,7 @@ GRADED(01_loop, gradients, "task 1: gradients of the mean loss, ragged rows, dro
    batch, every mistake shows. */
 static void loop_check_clip(Check *check, bool large) {
     Windows loop = loop_new(check, 1, 0);
+    check_after(check, "gradients");
     Window step = windows_work_out(&loop, 0);
     while (!(loop_norm(&loop, &step) > 1.1)) { /* or one that is clipped to 1 is not clipped */
         windows_free(&loop);
@@ -50,6 +51,7 @@ GRADED(01_loop, clip_small, "task 2: gradients below it stay as they are") {
 
 GRADED(01_loop, update, "task 2: weights, m and v after one step") {
     Windows loop = loop_new(check, 1, 0);
+    check_after(check, "gradients");
     Window step = windows_work_out(&loop, 0);
     if (loop_run(&loop, WANT_GRADIENTS | WANT_UPDATE, ENOUGH_UPDATE)) {
         loop_expect_update(&loop, &step);
@@ -75,6 +77,7 @@ static void loop_expect_steps(Windows *loop) {
 
 GRADED(01_loop, steps, "tasks 1 to 3: three steps, one after the other") {
     Windows loop = loop_new(check, 3, 0.1f);
+    check_after(check, "gradients clip_large clip_small update");
     loop_expect_steps(&loop);
     windows_free(&loop);
 }
@@ -158,6 +161,7 @@ static const char *loop_no_norm(const Windows *loop) {
 GRADED(01_loop, report, "loss, norm before clipping and tokens are reported") {
     enum { LOOP_STEPS = 2, WRONG = 4 };
     Windows loop = loop_new(check, LOOP_STEPS, 0.1f);
+    check_after(check, "gradients");
     double loss[LOOP_STEPS], norm[LOOP_STEPS], wrong[WRONG][LOOP_STEPS], after[LOOP_STEPS];
     double zero[LOOP_STEPS] = {0};
     uint64_t tokens[LOOP_STEPS], all[LOOP_STEPS];

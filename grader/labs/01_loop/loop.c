@@ -77,6 +77,11 @@ static const double *loop_not_zeroed(const Windows *loop, const Window *step,
     return with_off < right_off ? with : right;
 }
 
+/* The norm before clipping, as the submission reports it. */
+static float loop_told_norm(const Windows *loop, const Window *step) {
+    return ((const float *)check_got(loop->given.check, "grad_norm", WIRE_F32))[step->number];
+}
+
 /* Small gradients scaled up, or down to 1; the step before in this one. `suspects` has room. */
 static int loop_suspects(const Windows *loop, const Window *step, Suspect *suspects) {
     const Given *given = &loop->given;
@@ -84,8 +89,6 @@ static int loop_suspects(const Windows *loop, const Window *step, Suspect *suspe
     const double *gradient = window_gradient(loop, step, weight_right, 0);
     double norm = norm_of(gradient, given->P);
     const Suspect list[] = {
-        {"small gradients are scaled up: clipping only ever makes them smaller",
-         windows_scaled(loop, norm > 0 && limit > 0 ? limit / norm : 1, gradient, NULL)},
         {"the gradient is that of the sum: model_backward() wants 1 / valid",
          window_gradient(loop, step, weight_one, limit)},
         {"the loss is divided by B * T: targets that are masked or padding take no part, divide by "
@@ -103,6 +106,12 @@ static int loop_suspects(const Windows *loop, const Window *step, Suspect *suspe
     };
     int count = sizeof list / sizeof *list;
     memcpy(suspects, list, sizeof list);
+    /* One that has the limit's norm may also have been too large, and clipped: its own norm says. */
+    if (norm > 0 && limit > 0 && !((double)loop_told_norm(loop, step) > limit)) {
+        suspects[count++] =
+            (Suspect){"small gradients are scaled up: clipping only ever makes them smaller",
+                      windows_scaled(loop, limit / norm, gradient, NULL)};
+    }
     const char *none = loop_no_gradients(loop_trace(loop, step->number), given->max_norm);
     if (none != NULL) {
         suspects[count++] = (Suspect){none, check_doubles(given->check, given->P)};
