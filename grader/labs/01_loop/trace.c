@@ -88,6 +88,7 @@ const char *loop_no_gradients(const uint64_t *trace, float max_grad_norm) {
     }
     return max_grad_norm > 0 ? "all gradients are zero when the optimizer steps: they are scaled "
                                "by 0 after model_backward()"
-                             : "the gradients are scaled to 0: a max_grad_norm of 0 means that "
+                             : "all gradients are zero when the optimizer steps: they are scaled "
+                               "by 0 after model_backward(); a max_grad_norm of 0 means that "
                                "nothing is clipped";
 }
