@@ -106,7 +106,7 @@ static int loop_suspects(const Windows *loop, const Window *step, Suspect *suspe
     };
     int count = sizeof list / sizeof *list;
     memcpy(suspects, list, sizeof list);
-    /* One that has the limit's norm may also have been too large, and clipped: its own norm says. */
+    /* One with the limit's norm may also have been too large, and clipped: its own norm says. */
     if (norm > 0 && limit > 0 && !((double)loop_told_norm(loop, step) > limit)) {
         suspects[count++] =
             (Suspect){"small gradients are scaled up: clipping only ever makes them smaller",
