@@ -49,7 +49,7 @@ $(DRAWN)/when-which.svg: $B/bin/train $B/bin/makespan tools/table_ranks.py machi
 $(DRAWN)/pipeline.svg: $B/bin/train $B/bin/makespan machines/a100.json tools/overlap.py
 	@echo "  draw    pipeline.svg"
 	@CUDASIM_DRY=1 CUDASIM_RECORD=$(@D)/pipeline.jsonl $< --device gpu --nproc_per_node 4 --pipeline 4 \
-	    --gradient_accumulation_steps 8 --max_steps 1 --eval_fraction 0 >/dev/null 2>&1
+	    --gradient_accumulation_steps 8 --max_steps 1 --eval_fraction 0 >/dev/null
 	@$B/bin/makespan $(@D)/pipeline.jsonl --machine machines/a100.json --trace $(@D)/pipeline.json >/dev/null
 	@$(PYTHON) tools/overlap.py $(@D)/pipeline.json --picture $@ \
 	    --text "Four stages and eight micro-batches on a declared machine: forwards and backwards in turn, and the time in which stages wait" >/dev/null

@@ -48,6 +48,9 @@ SEEDS = ("--n_layer 24 --n_head 16 --n_embd 1024 --n_positions 512".split(), (4,
 PUBLISHED_MIB = (13606, 7338, 5432, 12596, 5932, 10952, 3504, 11742, 4020)
 
 
+NAMES = 26  # characters of the first column
+
+
 class Missing(Exception):
     """A lab is not there, or not done: the row waits for it."""
 
@@ -101,20 +104,20 @@ def name_of(row, batch):
 
 def print_speeds(rows, batch, emulated):
     """Time and memory of each row, and their ratios to the first one. Returns the mistakes."""
-    print(f"{'':24}{'time':>8} {'samples/s':>10} {'ratio':>6} {'publ.':>6}   {'peak MiB':>9} "
+    print(f"{'':{NAMES}}{'time':>8} {'samples/s':>10} {'ratio':>6} {'publ.':>6}   {'peak MiB':>9} "
           f"{'ratio':>6} {'publ.':>6} {'floor':>6}   {'predicted':>13} {'error':>6}")
     first = next((got for _, got in rows if isinstance(got, dict)), None)
     mistakes = 0
     for row, got in rows:
         name = name_of(row, batch) + ("*" if emulated and "--fp16" in row[2] else "")
         if not isinstance(got, dict):
-            print(f"{name:24}{got}")
+            print(f"{name:{NAMES}}{got}")
             continue
         counted, base = total(got["counted"]), first["counted"]
         floor = total(got["counted"], STATES) / total(base, (*STATES, "activations"))
         error = sum(abs(got["counted"][kind] - got["predicted"][kind]) for kind in KINDS)
         mistakes += error != 0
-        print(f"{name:24}{got['seconds']:7.2f}s {got['speed']:10.2f} "
+        print(f"{name:{NAMES}}{got['seconds']:7.2f}s {got['speed']:10.2f} "
               f"{got['seconds'] / first['seconds']:6.3f} {row[3]:6.3f}   {counted / MIB:9.2f} "
               f"{counted / total(base):6.3f} {row[4]:6.3f} {floor:6.3f}   "
               f"{total(got['predicted']):13} {error:6}")
@@ -122,11 +125,11 @@ def print_speeds(rows, batch, emulated):
 
 
 def print_kinds(rows, batch):
-    print(f"\n{'MiB by kind':24}" + "".join(f"{kind:>12}" for kind in KINDS))
+    print(f"\n{'MiB by kind':{NAMES}}" + "".join(f"{kind:>12}" for kind in KINDS))
     for row, got in rows:
         if isinstance(got, dict):
             overhead = f"   + {got['overhead']:.0f} of the driver's" if got["overhead"] else ""
-            print(f"{name_of(row, batch):24}" +
+            print(f"{name_of(row, batch):{NAMES}}" +
                   "".join(f"{got['counted'][kind] / MIB:12.2f}" for kind in KINDS) + overhead)
 
 
@@ -159,16 +162,16 @@ def predicted_series(options):
     shape, (batch,), _ = SEEDS
     options = argparse.Namespace(**{**vars(options), "device": "gpu"})
     print(f"\nPredicted at the size of the published rows ({' '.join(shape)}), MiB\n")
-    print(f"{'':24}{'total':>9} {'publ.':>7}   " + "".join(f"{kind:>12}" for kind in KINDS))
+    print(f"{'':{NAMES}}{'total':>9} {'publ.':>7}   " + "".join(f"{kind:>12}" for kind in KINDS))
     above = 0
     for row, limit in zip(ROWS, PUBLISHED_MIB):
         try:
             use = predict(options, shape, batch, row)
         except Missing as missing:
-            print(f"{name_of(row, batch):24}{missing}")
+            print(f"{name_of(row, batch):{NAMES}}{missing}")
             continue
         above += total(use) > limit * MIB
-        print(f"{name_of(row, batch):24}{total(use) / MIB:9.1f} {limit:7}   " +
+        print(f"{name_of(row, batch):{NAMES}}{total(use) / MIB:9.1f} {limit:7}   " +
               "".join(f"{use[kind] / MIB:12.1f}" for kind in KINDS))
     return above
 

@@ -157,6 +157,8 @@ def main():
     found = [(row[0], result) for row, result in zip(chosen, got) if isinstance(result, dict)]
     drawn = not (options.picture and found) or draw(found, options.picture, machine)
     lacking = options.page and not has_rows(options.page, [cells(result) for _, result in found])
+    if len(found) < len(got):
+        print(f"{len(got) - len(found)} of {len(got)} rows have no figures: {next(result for result in got if isinstance(result, str))}", file=sys.stderr)
     sys.exit(bool(not drawn or lacking or len(found) < len(got)) or any(result["error"] != 0 for _, result in found))
 
 

@@ -171,7 +171,7 @@ def check_progress():
 # ---- by an argument -----------------------------------------------------------------------------------
 
 def check_docs():
-    expect_quiet(("docs",), 0, r"  draw +\w+\.svg", rf"  no picture of \w+ yet: ({HOLE}|.*needs lab \d\d.*)", r"links: \d+ followed in \d+ pages, 0 broken", "build/docs/html/index.html")
+    expect_quiet(("docs",), 0, r"  draw +[\w-]+\.svg", rf"  no picture of [\w-]+ yet: .*({HOLE}|needs lab \d\d.*)", r"links: \d+ followed in \d+ pages, 0 broken", "build/docs/html/index.html")
     expect_quiet(("demo-run",), 0, HOLE, "Device: .*", "Training waits for that lab: .*", "Batch 8 on cpu",
                  r"\d+ runs, \d+ sequences each", r" +time  samples/s .*", rf"\S.*  {HOLE}", r"\S.*  needs lab \d\d .*", r"\* the CPU .*")
 
