@@ -96,14 +96,21 @@ static bool accumulate_report(void *context, const StepReport *report) {
     return window_run.number != (size_t)window_run.option[OPTION_STOP];
 }
 
+/* Micro-batches of the epoch that are handed out after the last call, and after one more. */
+static void accumulate_give_position(const Data *data, int i) {
+    ((uint64_t *)wire_get(window_run.out, "position", WIRE_U64, NULL))[i] = data_position(data).row;
+}
+
 static void accumulate_run_epochs(void) {
     Data *data = data_from_batches(window_run.batch, window_run.batches);
     for (int epoch = 0; epoch < window_run.option[OPTION_EPOCHS]; epoch++) {
         train_epoch(&window_run.trainer, data, window_run.option[OPTION_MICROS], accumulate_report,
                     &window_run);
+        accumulate_give_position(data, 0);
         data_next_epoch(data);
     }
     accumulate_skipped(data);
+    accumulate_give_position(data, 1);
     data_free(data);
     window_run_close();
 }
