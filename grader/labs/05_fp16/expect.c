@@ -49,6 +49,9 @@ bool job_expect_gradients(const Job *job, int w, double scale, double limit) {
          job_clipped(job, scale * scale, limit, 1)},
         {"the gradients are not clipped when the optimizer steps",
          job_scaled(job, clips ? 1 : (double)NAN)},
+        {"the gradients are clipped to a norm of 1: the limit is trainer->max_grad_norm, and 0 is "
+         "none",
+         job_clipped(job, job->norm > 1 ? 1 : (double)NAN, 1, 1)},
         {"all gradients are zero when the optimizer steps: model_zero_grad() comes too early, or "
          "1 / scale is taken in whole numbers, where it is 0",
          job_scaled(job, 0)},
@@ -160,15 +163,23 @@ static const char *job_wrong_with_bad(const Job *job, int w, int before) {
         return "was a tick of the schedule: mixed_update() leaves that to its caller";
     }
     if (job_gradients_left(job, w)) {
-        return "is still in the gradients when the window ends: zero them after a skipped step too";
+        return "is still in the gradients when the window ends: zero them after a skipped step too "
+               "(0 * NaN is NaN)";
     }
     bool dynamic = job->windows.given.config.precision == F16;
     if (!dynamic && job_traced(job, w, SCALE) != (uint64_t)job->scaler.scale) {
         return "has changed bf16's scale: where `dynamic` is not set, scaler_update() is not "
                "called";
     }
-    if (dynamic && job_traced(job, w, SCALE) != (uint64_t)job->window[w].scale / 2) {
-        return "did not halve the scale (or not once): scaler_update() comes once in each window";
+    uint64_t lowered =
+        ((const uint64_t *)check_got(job->windows.given.check, "lowered", WIRE_U64))[w];
+    if (dynamic && job_traced(job, w, SCALE) != lowered) {
+        snprintf(
+            text, sizeof text,
+            "left a scale of %llu, and your scaler_update() makes %llu of it: it is called once "
+            "in each window",
+            (unsigned long long)job_traced(job, w, SCALE), (unsigned long long)lowered);
+        return text;
     }
     return NULL;
 }
@@ -214,6 +225,10 @@ static const char *const trace_slip_sentence[TRACE_SLIPS] = {
     [TRACE_T] = "a skipped step counts for the optimizer's t",
     [TRACE_TICKS] = "a skipped step ticks the schedule: mixed_update() leaves that to its caller",
     [TRACE_TWICE] = "scaler_update() is called twice in each window",
+    [TRACE_ONLY_BAD] = "scaler_update() is called only where a step is skipped: it counts the good "
+                       "ones as well",
+    [TRACE_ONLY_GOOD] = "scaler_update() is called only where a step is taken: after a skipped one "
+                        "it lowers the scale",
     [TRACE_ALWAYS] = "every step is skipped, also where all gradients are finite: the search "
                      "begins with nothing found, and report->skipped is written either way",
     [TRACE_NOT_SAID] = "a step is skipped, but report->skipped is not set",
@@ -230,7 +245,11 @@ static uint64_t *job_trace_with(const Job *job, ScalerSlip scaler, TraceSlip sli
     for (int w = 0; w < job->windows.stop; w++) {
         bad =
             job->window[w].bad != BAD_NONE || (bad && slip == TRACE_STEPS) || slip == TRACE_ALWAYS;
-        for (int times = 0; times < (slip == TRACE_TWICE ? 2 : 1); times++) {
+        int times = slip == TRACE_TWICE       ? 2
+                    : slip == TRACE_ONLY_BAD  ? bad
+                    : slip == TRACE_ONLY_GOOD ? !bad
+                                              : 1;
+        for (int i = 0; i < times; i++) {
             automaton_step(&a, bad, scaler);
         }
         t += !bad || slip == TRACE_STEPS || slip == TRACE_T;

@@ -39,12 +39,14 @@ void job_expect_good_taken(const Job *job, int w, int before);
 /** The mistakes of a window beside those of its scaler. */
 typedef enum TraceSlip {
     TRACE_NONE,
-    TRACE_STEPS,    /**< steps where it is skipped */
-    TRACE_T,        /**< counts it for t */
-    TRACE_TICKS,    /**< counts it for the schedule */
-    TRACE_TWICE,    /**< tells the scaler twice */
-    TRACE_NOT_SAID, /**< does not report that it was skipped */
-    TRACE_ALWAYS,   /**< skips every step */
+    TRACE_STEPS,     /**< steps where it is skipped */
+    TRACE_T,         /**< counts it for t */
+    TRACE_TICKS,     /**< counts it for the schedule */
+    TRACE_TWICE,     /**< tells the scaler twice */
+    TRACE_ONLY_BAD,  /**< tells the scaler of skipped steps alone */
+    TRACE_ONLY_GOOD, /**< tells the scaler of steps that are taken alone */
+    TRACE_NOT_SAID,  /**< does not report that it was skipped */
+    TRACE_ALWAYS,    /**< skips every step */
     TRACE_SLIPS
 } TraceSlip;
 

@@ -37,6 +37,7 @@ static void job_want(const Job *job, int wants) {
     size_t windows = (size_t)job->windows.stop;
     char name[WIRE_NAME];
     check_want(check, "trace", WIRE_U64, COLUMNS * windows);
+    check_want(check, "lowered", WIRE_U64, windows);
     check_want(check, "dloss", WIRE_F32, (size_t)job->windows.given.batches);
     check_want(check, "bytes", WIRE_U64, MEMORY_KINDS);
     for (int w = 0; w < job->windows.stop && (wants & WANT_STATES); w++) {

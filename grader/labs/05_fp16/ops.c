@@ -378,18 +378,28 @@ static int found_differs(const OpCalls *ops, FindMistake *finds, bool clears) {
     return i;
 }
 
-/* Whether blocks that have found something were counted. */
-static bool found_is_counted(const OpCalls *ops) {
+/* A mistaken answer in the place of 1. */
+typedef bool FoundInstead(float found);
+
+static bool found_number(float found) {
+    return !isfinite(found);
+}
+static bool found_count(float found) {
+    return found > 1 && isfinite(found);
+}
+
+/* Whether some answers are that, where 1 would be right, and all others are right. */
+static bool found_is(const OpCalls *ops, FoundInstead *instead) {
     const float *found = check_got(ops->check, "found_inf", WIRE_F32);
-    bool counted = false;
+    bool some = false;
     for (int i = 0; i < ops->count; i++) {
         float right = found_after(ops, i, find_right, false);
-        if (!(found[i] == right || (right == 1 && found[i] > 1))) {
+        if (!(found[i] == right || (right == 1 && instead(found[i])))) {
             return false;
         }
-        counted |= found[i] > 1;
+        some |= found[i] != right;
     }
-    return counted;
+    return some;
 }
 
 /* Shows the answer of call i, which is wrong. */
@@ -411,7 +421,8 @@ static void found_tell(const OpCalls *ops, int i) {
                                ? "right in another order, but threads, warps and blocks come in "
                                  "any: is there a barrier between clearing a flag and setting it?"
                            : bad == 0 ? "all of these were finite: look at each as it comes"
-                                      : "every element must be looked at, as it comes");
+                                      : "whichever element it is, and whichever thread meets it, "
+                                        "found_inf[0] must become 1");
 }
 
 static bool found_expect(const OpCalls *ops) {
@@ -429,7 +440,9 @@ static bool found_expect(const OpCalls *ops) {
     }
     check_suspect(ops->check,
                   "it is 1, however many blocks have found something: store, and do not add",
-                  right || found_is_counted(ops));
+                  right || found_is(ops, found_count));
+    check_suspect(ops->check, "found_inf[0] becomes 1, not the number that was found",
+                  right || found_is(ops, found_number));
     return right;
 }
 

@@ -191,6 +191,16 @@ static void mixed_give_report(const StepReport *report) {
     window_give_float("learning_rate", report->learning_rate);
 }
 
+/* The scale that a bad window should leave: what scaler_update() makes of it, right or wrong. */
+static void mixed_lower_scale(void) {
+    Scaler scaler = mixed_run.mixed.scaler;
+    if (mixed_run.window.bad != BAD_NONE && mixed_run.mixed.dynamic) {
+        scaler_update(&scaler, true);
+    }
+    ((uint64_t *)wire_get(window_run.out, "lowered", WIRE_U64, NULL))[window_run.number] =
+        (uint64_t)scaler.scale;
+}
+
 static void mixed_window(void) {
     const MixedWindow *window = &mixed_run.window;
     const Batch *batches = window_run.batch + window->first;
@@ -198,6 +208,7 @@ static void mixed_window(void) {
         mixed_run.mixed.scaler.scale = window->scale;
         mixed_run.mixed.scaler.good_steps = 0;
     }
+    mixed_lower_scale();
     mixed_run.micros = 0;
     StepReport report = window_run.option[OPTION_LEVEL] == 1
                             ? accumulate_window(&window_run.trainer, batches, window->count)
