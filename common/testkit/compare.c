@@ -192,8 +192,9 @@ DifferenceShape comparison_kind(const float *got, const double *want, size_t n,
 const char *shape_text(DifferenceShape shape, char *text) {
     static const char *const sentence[] = {
         [SHAPE_NONE] = "",
-        [SHAPE_NOT_FINITE] = ("inf and NaN come from division by 0, from log(0), from overflow, or "
-                              "from memory that was never written"),
+        [SHAPE_NOT_FINITE] =
+            ("inf and NaN come from division by 0, from log(0), from inf - inf, from overflow, or "
+             "from memory that was never written"),
         [SHAPE_ZERO] = "all elements are 0: never computed, or cleared afterwards",
         [SHAPE_SIGN] = "right except for the sign",
     };
