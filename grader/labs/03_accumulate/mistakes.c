@@ -148,8 +148,8 @@ const AccumulateMistake accumulate_mistakes[ACCUMULATE_MISTAKES] = {
     {"the last micro-batch of the window is missing", weight_all_but_last},
     {"the first micro-batch of the window is missing", weight_all_but_first},
     {"the first micro-batch was used each time: each of them has its turn", weight_first_each_time},
-    {"the last micro-batch was used each time (of data_next(), "
-     "a batch is valid only until the next data_next())",
+    {"the last micro-batch was used each time; if it came from data_next(): "
+     "a batch is valid only until the next data_next()",
      weight_last_each_time},
     {"the last micro-batch is counted twice", weight_last_twice},
     {"the window ends at a micro-batch without any valid target: it adds nothing, and those after "
