@@ -1,10 +1,15 @@
 /* Lab 02: what is graded. Each check makes many calls of one op in one run of the probe: awkward
    sizes, three precisions, buffers that hold something before. Inputs and known mistakes are in
    grader/labs/02_kernels/update.c and rows.c. */
+#include <math.h>
+
 #include "grader/labs/02_kernels/rows.h"
 #include "grader/labs/02_kernels/update.h"
 
 /* ---- sumsq ----------------------------------------------------------------------------------- */
+
+/* The checks that name what is wrong with a number. */
+static const char sumsq_numbers[] = "sumsq_partials sumsq";
 
 static Calls *sumsq_calls(Check *check, bool partials) {
     static const int sizes[] = {257, 1, 31, 33, 70001, 1100003};
@@ -36,20 +41,22 @@ static Calls *sumsq_few_calls(Check *check) {
 }
 
 GRADED(02_kernels, sumsq_clean, "sumsq: bounds, initialisation, races, divergence") {
-    calls_grade_clean(sumsq_few_calls(check));
+    calls_grade_clean(sumsq_few_calls(check), sumsq_numbers);
 }
 
 GRADED(02_kernels, sumsq_schedules, "sumsq: the same bits in three orders") {
-    calls_grade_schedules(sumsq_few_calls(check));
+    calls_grade_schedules(sumsq_few_calls(check), sumsq_numbers);
 }
 
 GRADED(02_kernels, sumsq_traffic, "sumsq: sectors per request") {
     Calls *calls = calls_new(check, "sumsq");
     sumsq_add(calls, 1 << 16, 1, false);
-    calls_grade_traffic(calls);
+    calls_grade_traffic(calls, sumsq_numbers);
 }
 
 /* ---- adamw ----------------------------------------------------------------------------------- */
+
+static const char adamw_numbers[] = "adamw";
 
 static Calls *adamw_calls(Check *check) {
     static const AdamW settings[] = {{1e-2f, 0.9f, 0.95f, 1e-2f, 0.1f},
@@ -72,27 +79,30 @@ GRADED(02_kernels, adamw, "task 3: one update of weights and moments") {
 }
 
 GRADED(02_kernels, adamw_clean, "adamw: bounds, initialisation, races, divergence") {
-    calls_grade_clean(adamw_calls(check));
+    calls_grade_clean(adamw_calls(check), adamw_numbers);
 }
 
 GRADED(02_kernels, adamw_schedules, "adamw: the same bits in three orders") {
-    calls_grade_schedules(adamw_calls(check));
+    calls_grade_schedules(adamw_calls(check), adamw_numbers);
 }
 
 GRADED(02_kernels, adamw_traffic, "adamw: sectors per request") {
     Calls *calls = calls_new(check, "adamw");
     adamw_add(calls, 1 << 15, (AdamW){1e-2f, 0.9f, 0.95f, 1e-3f, 0.1f}, 1);
-    calls_grade_traffic(calls);
+    calls_grade_traffic(calls, adamw_numbers);
 }
 
 /* ---- crossentropy ---------------------------------------------------------------------------- */
+
+static const char crossentropy_numbers[] = "crossentropy_forward crossentropy_backward";
 
 /* No size of these is a multiple of a block's; V is often none of PACK's. */
 static const int token_shapes[][2] = {{31, 33}, {1, 257}, {33, 31}, {257, 33}, {3, 1030}, {5, 8}};
 enum { TOKEN_SHAPES = 6, PRECISIONS = 3 };
 
 static const Logits plain_logits = {.spread = 2}, large_logits = {.spread = 300},
-                    low_logits = {.spread = 2, .middle = -500};
+                    low_logits = {.spread = 2, .middle = -500},
+                    lowest_logits = {.spread = 300, .middle = -30000};
 
 static Calls *crossentropy_forward_calls(Check *check) {
     Calls *calls = calls_new(check, "crossentropy_forward");
@@ -115,6 +125,18 @@ GRADED(02_kernels, crossentropy_forward, "task 4: losses and lse") {
     calls_grade_numbers(calls);
 }
 
+/* What makes a loss such a number, of logits far from 0. */
+static const char *softmax_not_finite(double got) {
+    return isnan(got)
+               ? "inf - inf, or 0 * inf: a maximum that begins at -INFINITY, where a thread has "
+                 "seen no logit (-FLT_MAX can be subtracted), or exp() of a large logit "
+                 "without the maximum"
+           : got < 0
+               ? "exp() of every logit is 0: the maximum is that of the row, far below 0 here; "
+                 "it begins below every float, at -FLT_MAX, and not at 0"
+               : "exp() overflows from 89 on: softmax without the maximum";
+}
+
 GRADED(02_kernels, crossentropy_large, "task 4: logits of some hundreds") {
     Calls *calls = calls_new(check, "crossentropy_forward");
     for (Precision precision = F32; precision <= BF16; precision++) {
@@ -123,6 +145,7 @@ GRADED(02_kernels, crossentropy_large, "task 4: logits of some hundreds") {
                                  false);
         crossentropy_add_forward(calls, precision, 5, 257, low_logits, false);
     }
+    crossentropy_add_forward(calls, F32, 5, 257, lowest_logits, false);
     calls_planned(calls);
     if (!calls_run(calls)) {
         return;
@@ -136,10 +159,7 @@ GRADED(02_kernels, crossentropy_large, "task 4: logits of some hundreds") {
         if (comparison.not_finite > 0) {
             char text[COMPARISON_TEXT];
             check_fail(check, "%s; likely: %s", comparison_text(&comparison, e->name, text),
-                       comparison.got < 0 ? "exp() of every logit is 0: the maximum is that of the "
-                                            "row, far below 0 here; it does not begin at 0"
-                                          : "exp() overflows from 89 on: softmax without the "
-                                            "maximum");
+                       softmax_not_finite(comparison.got));
             return;
         }
     }
@@ -173,26 +193,29 @@ static Calls *crossentropy_both_calls(Check *check) {
     for (Precision precision = F32; precision <= BF16; precision++) {
         crossentropy_add_both(calls, precision, 9, check_int(check, 258, 600), false);
         crossentropy_add_both(calls, precision, 33, 31, true);
+        crossentropy_add_both(calls, precision, 5, 3, false); /* less than a pack */
     }
     return calls;
 }
 
 GRADED(02_kernels, crossentropy_clean, "crossentropy: bounds, initialisation, races, divergence") {
-    calls_grade_clean(crossentropy_both_calls(check));
+    calls_grade_clean(crossentropy_both_calls(check), crossentropy_numbers);
 }
 
 GRADED(02_kernels, crossentropy_schedules, "crossentropy: the same bits in three orders") {
-    calls_grade_schedules(crossentropy_both_calls(check));
+    calls_grade_schedules(crossentropy_both_calls(check), crossentropy_numbers);
 }
 
 GRADED(02_kernels, crossentropy_traffic, "crossentropy: sectors per request") {
     Calls *calls = calls_new(check, "crossentropy");
     crossentropy_add_both(calls, F32, 64, 1024, false);
     crossentropy_add_both(calls, F16, 64, 1024, false);
-    calls_grade_traffic(calls);
+    calls_grade_traffic(calls, crossentropy_numbers);
 }
 
 /* ---- layernorm ------------------------------------------------------------------------------- */
+
+static const char layernorm_numbers[] = "layernorm_din layernorm_partials layernorm_parameters";
 
 static Calls *layernorm_calls(Check *check, const char *op, int back) {
     static const int shapes[][2] = {{33, 31}, {31, 257}, {257, 33}, {1, 40}, {70, 64}, {3, 1}};
@@ -234,18 +257,18 @@ static Calls *layernorm_few_calls(Check *check) {
 }
 
 GRADED(02_kernels, layernorm_clean, "layernorm: bounds, initialisation, races, divergence") {
-    calls_grade_clean(layernorm_few_calls(check));
+    calls_grade_clean(layernorm_few_calls(check), layernorm_numbers);
 }
 
 GRADED(02_kernels, layernorm_schedules, "layernorm: the same bits in three orders") {
-    calls_grade_schedules(layernorm_few_calls(check));
+    calls_grade_schedules(layernorm_few_calls(check), layernorm_numbers);
 }
 
 GRADED(02_kernels, layernorm_traffic, "layernorm: sectors per request") {
     Calls *calls = calls_new(check, "layernorm");
     layernorm_add(calls, F32, 300, 512, 1, false, DIN | PARAMETERS);
     layernorm_add(calls, F16, 300, 512, 1, false, DIN | PARAMETERS);
-    calls_grade_traffic(calls);
+    calls_grade_traffic(calls, layernorm_numbers);
 }
 
 /* ---- a real GPU, where there is one ---------------------------------------------------------- */

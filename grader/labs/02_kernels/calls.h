@@ -39,10 +39,11 @@ typedef struct Calls {
     int count;
     Expected expected[EXPECTED];
     int expecteds;
-    bool padded;        /**< what lies between two rows of dlogits comes back too */
-    double bytes;       /**< the fewest that all calls can read and write */
-    bool large;         /**< numbers so large that nearly right says nothing */
-    const char *nearly; /**< what is said where everything is nearly right */
+    bool padded;         /**< what lies between two rows of dlogits comes back too */
+    double bytes;        /**< the fewest that all calls can read and write */
+    bool large;          /**< numbers so large that nearly right says nothing */
+    const char *numbers; /**< checks that name what is wrong with a number; NULL: this one */
+    const char *nearly;  /**< what is said where everything is nearly right */
 } Calls;
 
 /** No calls of an op yet, a case of the probe; one at a time: it is static. */
@@ -96,13 +97,14 @@ void calls_grade_numbers(Calls *calls);
 /** Without points: nobody loses any for having no GPU. */
 void calls_grade_on_gpu(Calls *calls);
 
-/** A report comes before the numbers: it says why they are wrong. */
-void calls_grade_clean(Calls *calls);
+/** A report comes before the numbers: it says why they are wrong. Of numbers alone, of a few sizes,
+    nothing is called likely here and below: `numbers` are the checks that do, blanks between. */
+void calls_grade_clean(Calls *calls, const char *numbers);
 
 /** The same bits in three orders of threads, warps and blocks. */
-void calls_grade_schedules(Calls *calls);
+void calls_grade_schedules(Calls *calls, const char *numbers);
 
 /** Right numbers, and lanes that take neighbours. */
-void calls_grade_traffic(Calls *calls);
+void calls_grade_traffic(Calls *calls, const char *numbers);
 
 #endif
