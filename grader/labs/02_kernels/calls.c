@@ -290,8 +290,7 @@ void calls_grade_on_gpu(Calls *calls) {
     }
 }
 
-void calls_grade_clean(Calls *calls, const char *numbers) {
-    calls->numbers = numbers;
+void calls_grade_clean(Calls *calls) {
     calls_planned(calls);
     if (calls_run(calls) && profile_expect_clean(calls->check)) {
         calls_judge_kernels(calls);
@@ -311,8 +310,7 @@ static size_t calls_keep(const Calls *calls, float *to) {
     return n;
 }
 
-void calls_grade_schedules(Calls *calls, const char *numbers) {
-    calls->numbers = numbers;
+void calls_grade_schedules(Calls *calls) {
     calls_planned(calls);
     profile_want_once(calls->check);
     char random[100];

@@ -97,14 +97,14 @@ void calls_grade_numbers(Calls *calls);
 /** Without points: nobody loses any for having no GPU. */
 void calls_grade_on_gpu(Calls *calls);
 
-/** A report comes before the numbers: it says why they are wrong. Of numbers alone, of a few sizes,
-    nothing is called likely here and below: `numbers` are the checks that do, blanks between. */
-void calls_grade_clean(Calls *calls, const char *numbers);
+/** A report comes before the numbers: it says why they are wrong. */
+void calls_grade_clean(Calls *calls);
 
 /** The same bits in three orders of threads, warps and blocks. */
-void calls_grade_schedules(Calls *calls, const char *numbers);
+void calls_grade_schedules(Calls *calls);
 
-/** Right numbers, and lanes that take neighbours. */
+/** Right numbers, and lanes that take neighbours. One size tells little of a number that is wrong:
+    `numbers` are the checks that say what is likely, blanks between. */
 void calls_grade_traffic(Calls *calls, const char *numbers);
 
 #endif

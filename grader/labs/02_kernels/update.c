@@ -110,7 +110,7 @@ void sumsq_add(Calls *calls, int n, double scale, bool partials) {
             out[0] + sumsq_total(of.squares, of.count < threads ? of.count : threads);
     }
     *expected_suspect(calls, e, "= where += is meant: out may hold the sum of another list", NULL) =
-        squares;
+        n > 0 ? squares : out[0]; /* an empty list launches nothing */
     *expected_suspect(calls, e, "the root is taken here; it belongs to the caller", NULL) =
         out[0] + sqrt(squares);
 }
