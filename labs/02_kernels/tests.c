@@ -125,7 +125,7 @@ GRADED(02_kernels, crossentropy_forward, "task 4: losses and lse") {
     calls_grade_numbers(calls);
 }
 
-/* What makes a loss such a number, of logits far from 0. */
+/* The likely mistake where a loss is not finite, of logits far from 0. */
 static const char *softmax_not_finite(double got) {
     return isnan(got)
                ? "inf - inf, or 0 * inf: a maximum that begins at -INFINITY, where a thread has "
