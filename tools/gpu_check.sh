@@ -22,6 +22,7 @@ export MAKEFLAGS
 log=${LOG:-$log}
 if [ $dry ]; then
     make -s all build/bin/bench build/bin/bench-ops || exit 1
+    make -s cu-build FILE=cudasim/tests/semantics.cu OUT=build/bin/promises/semantics || exit 1
     programs=build/bin
 elif [ -x ./unit ]; then
     programs=.
@@ -158,6 +159,59 @@ memory() {
     [ $status = 0 ] && ! grep -q differs "$work/memory.log"
 }
 
+# last_loss DEVICE OPTION...: of a short run, whose output folder is in $work/DEVICE.
+last_loss() {
+    on=$1
+    shift
+    rm -rf "${work:?}/$on"
+    bounded "$train" --device "$on" --n_layer 2 --n_head 4 --n_embd 64 --n_positions 64 --dropout 0.1 --eval_fraction 0 \
+        --per_device_train_batch_size 4 --max_steps 6 --logging_steps 1 --output_dir "$work/$on" "$@" >"$work/run.log" 2>&1 ||
+        { cat "$work/run.log"; return 1; }
+    sed -n 's/.*"step":6,"loss":\([^,}]*\).*/\1/p' "$work/$on/metrics.jsonl"
+}
+
+# What each technique computes on the GPU is what it computes on the CPU.
+techniques() {
+    wrong=0
+    while read -r bound options; do
+        # shellcheck disable=SC2086
+        cpu=$(last_loss cpu $options) && gpu=$(last_loss gpu $options) ||
+            { echo "$options: $cpu $gpu"; wrong=1; continue; }
+        echo "$cpu $gpu $bound" | awk -v what="$options" '{ off = ($2 - $1) / $1; if (off < 0) off = -off
+            printf "%-70s cpu %s  gpu %s  off by %.1e%s\n", what, $1, $2, off, off <= $3 ? "" : "  TOO MUCH"; exit !(off <= $3) }' || wrong=1
+    done <<END
+1e-5 --gradient_accumulation_steps 2
+1e-5 --attention flash
+1e-5 --gradient_checkpointing --checkpoint_attention
+3e-4 --fp16 --initial_scale_power 24
+1e-3 --bf16 --attention flash
+1e-5 --fused_norm --fused_head
+1e-5 --lora_r 4 --lora_target_modules c_attn,c_proj --lora_dropout 0.1
+1e-4 --optim adafactor
+1e-4 --optim adamw_8bit
+END
+    # These change when something is done, and not what: the same bits.
+    plain=$(last_loss gpu --fp16) && cp "$work/gpu/checkpoint-6/model.safetensors" "$work/plain" || wrong=1
+    for options in --cuda_graph "--gradient_checkpointing --activation_offload" "--dataloader_num_workers 2" "--dataloader_num_workers 2 --dataloader_pin_memory false" --check_launches; do
+        # shellcheck disable=SC2086
+        last_loss gpu --fp16 $options >"$work/loss" && cmp "$work/gpu/checkpoint-6/model.safetensors" "$work/plain" &&
+            echo "$options: the bits of the run without" || { echo "$options: NOT as without ($plain): $(cat "$work/loss")"; wrong=1; }
+    done
+    return $wrong
+}
+
+# What the simulator's own tests say of CUDA, asked of CUDA. Each program ends with status 0.
+promises() {
+    wrong=0
+    for program in "$programs"/promises/*; do
+        [ "$end" -gt "$(date +%s)" ] || return 124
+        timeout 20 "$program" >"$work/said" 2>&1 && echo "good $(basename "$program"): $(tail -n 1 "$work/said")" && continue
+        echo "WRONG $(basename "$program"), status $?: $(tail -n 5 "$work/said")"
+        wrong=1
+    done
+    return $wrong
+}
+
 # sanitizer TOOL: status 77 where the tool is not there, or not for this machine.
 sanitizer() {
     command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer here"; return 77; }
@@ -209,12 +263,14 @@ check "a training step against the CPU" 60 unit 'gpu/step*'
 check "gradients of a whole model against double" 60 unit 'model/gradients*'
 check "the same bits on each run" 60 unit 'gpu/same_bits*'
 check "peak bytes against predictions" 60 memory
+check "each technique, as on the CPU" 90 techniques
+check "CUDA does what the simulator's tests say of it" 60 promises
 check "everything else of the device and of train" 60 unit 'gpu/!(same_bits*|step*)'
 check "the series, to the byte" 120 series
 check "compute-sanitizer memcheck" 60 sanitizer memcheck
 check "compute-sanitizer racecheck" 60 sanitizer racecheck
-check "bench: training steps, beside PyTorch" 200 step_bench
 check "where the time of a step goes" 60 profile
+check "bench: training steps, beside PyTorch" 200 step_bench
 check "bench: each op against the copy rate and the matmul rate" 120 ops_bench
 
 # The page is in a checkout alone, and its table needs the simulator.

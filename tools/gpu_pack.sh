@@ -2,9 +2,9 @@
 # Puts programs and the libraries they need into one folder, which a machine with a GPU and nothing
 # else can use: only the C library, the driver and cuBLAS have to be there.
 #
-#   tools/gpu_pack.sh build/cuda-sm_90-pack-none build/gpu-pack      (make gpu-pack calls it)
+#   tools/gpu_pack.sh build/cuda-sm_90-pack-none build/gpu-pack sm_90      (make gpu-pack calls it)
 set -eu
-build=$1 pack=$2
+build=$1 pack=$2 arch=$3
 most_mib=60
 
 rm -rf "$pack"
@@ -13,6 +13,7 @@ cp "$build"/bin/unit "$build"/bin/train "$build"/bin/bench "$build"/bin/bench-op
 cp common/data/kit.txt "$pack/common/data/"
 cp tools/bench/*.py "$pack/tools/bench/"
 cp tools/gpu_check.sh tools/table.py "$pack/tools/"
+cudasim/tests/foreign.py --pack "$pack/promises" --arch "$arch"
 { git rev-parse --short HEAD && { git diff --quiet HEAD || echo "with changes"; }; } \
     2>/dev/null | tr '\n' ' ' >"$pack/COMMIT" || true
 

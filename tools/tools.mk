@@ -152,8 +152,8 @@ endif
 # It needs no BLAS of the CPU's: what is compared there is small.
 PACKED := unit train bench bench-ops
 gpu-pack:
-	@$(MAKE) --no-print-directory BACKEND=cuda CUDA_ARCH=$(or $(CUDA_ARCH),sm_90) BLAS=none ARCH=-march=x86-64-v3 PACK=1 gpu-pack-run
+	@$(MAKE) --no-print-directory BACKEND=cuda CUDA_ARCH=$(or $(CUDA_ARCH),sm_90) BLAS=none ARCH=-march=x86-64-v3 NCCL= PACK=1 gpu-pack-run
 gpu-pack-run: $(PACKED:%=$B/bin/%)
-	@tools/gpu_pack.sh $B build/gpu-pack
+	@tools/gpu_pack.sh $B build/gpu-pack $(CUDA_ARCH)
 gpu-check:
 	@tools/gpu_check.sh $(ARGS)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Programs as others write them: each of cudasim/tests/foreign/*.cu uses one feature of CUDA, checks its own results and
 ends with status 0. Each is run in the ordinary build and with ACCESS=1, by gcc and by clang, in two orders of threads;
-with --nvcc, nvcc must compile each, and nothing is run.
+with --nvcc, nvcc must compile each, and nothing is run. With --pack it makes programs for a machine with a GPU, of
+these and of cudasim/tests/ what asks about CUDA: tools/gpu_check.sh runs them.
 
     cudasim/tests/foreign.py [--filter SUBSTR] [--cc gcc,clang] [--nvcc]
+    cudasim/tests/foreign.py --pack DIR [--arch sm_90]
 
 Settings: JOBS=2. Ends with a line `foreign: N programs, all good`, or with what failed and status 1."""
 
@@ -18,6 +20,7 @@ import sys
 
 FOLDER = "cudasim/tests/foreign"
 OUT = "build/foreign"
+ASKING = ("semantics", "half", "cublas")
 SECONDS = 60  # for one run
 
 
@@ -70,9 +73,10 @@ def simulated(source, cc, access):
     return None
 
 
-def by_nvcc(nvcc, source):
-    done = subprocess.run([nvcc, "-std=c++17", "-arch=sm_80", "-o", f"{OUT}/by_nvcc-{os.path.basename(source)[:-3]}", source, *more_files(source), "-lcublas", "-lcublasLt", "-lcuda"],
-                          capture_output=True, text=True, check=False)
+def by_nvcc(nvcc, source, arch, program):
+    """In a pack the runtime's library lies in the folder above."""
+    done = subprocess.run([nvcc, "-std=c++17", f"-arch={arch}", "-I.", "-cudart", "shared", "-Xlinker", "-rpath=$ORIGIN/..", "-o", program, source, *more_files(source),
+                           "-lcublas", "-lcublasLt", "-lcuda"], capture_output=True, text=True, check=False)
     return None if done.returncode == 0 else f"{os.path.basename(source)}: nvcc does not compile it: {said(done)}"
 
 
@@ -86,20 +90,26 @@ def main():
     parser.add_argument("--filter", default="")
     parser.add_argument("--cc", default="gcc,clang")
     parser.add_argument("--nvcc", action="store_true")
+    parser.add_argument("--pack")
+    parser.add_argument("--arch", default="sm_80")
     options = parser.parse_args()
     sources = [s for s in sorted(glob.glob(f"{FOLDER}/*.cu")) if options.filter in s]
+    if options.pack:
+        options.nvcc = True
+        sources = [s for s in sources if devices_of(s) == "1"] + [f"cudasim/tests/{name}.cu" for name in ASKING]
     if not sources:
         sys.exit(f"foreign: no program in {FOLDER} has '{options.filter}' in its name")
     nvcc = find_nvcc() if options.nvcc else None
     if options.nvcc and nvcc is None:
         sys.exit("foreign: there is no nvcc here")
-    os.makedirs(OUT, exist_ok=True)
+    os.makedirs(options.pack or OUT, exist_ok=True)
     builds = [] if nvcc else [(cc, access) for cc in options.cc.split(",") for access in (False, True)]
     for cc, access in builds:  # the first compilation makes the library, which the others must not do side by side
         compile_one(sources[0], cc, access, f"{OUT}/first")
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
         work = [pool.submit(simulated, source, *build) for source in sources for build in builds]
-        work += [pool.submit(by_nvcc, nvcc, source) for source in sources if nvcc]
+        work += [pool.submit(by_nvcc, nvcc, source, options.arch, f"{options.pack or OUT}/{'' if options.pack else 'by_nvcc-'}{os.path.basename(source)[:-3]}")
+                 for source in sources if nvcc]
         failed = [wrong for wrong in (job.result() for job in work) if wrong]
     for wrong in failed:
         print(f"foreign: FAILED: {wrong}")
