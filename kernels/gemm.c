@@ -29,12 +29,8 @@ static void check(Matrix C, Matrix A, Matrix B, const Workspace *workspace) {
     CHECK(workspace->blas != NULL, "a product needs a cuBLAS handle");
 }
 
-void gemm(Matrix C, float alpha, Matrix A, Matrix B, float beta, int M, int N, int K, int batch,
-          const Workspace *workspace) {
-    check(C, A, B, workspace);
-    if (M == 0 || N == 0 || batch == 0) {
-        return;
-    }
+static void product(Matrix C, float alpha, Matrix A, Matrix B, float beta, int M, int N, int K,
+                    int batch, const Workspace *workspace) {
     cublasStatus_t status;
     if (C.each) {
         status =
@@ -51,15 +47,9 @@ void gemm(Matrix C, float alpha, Matrix A, Matrix B, float beta, int M, int N, i
           precision_name(A.precision), cublasGetStatusString(status));
 }
 
-/* ---- a bias in the epilogue ------------------------------------------------------------------ */
+/* ---- rows that end between two multiples of 16 bytes ----------------------------------------- */
 
 enum { ALIGNED = 16 };
-
-#define EXPECT(call)                                                                               \
-    do {                                                                                           \
-        cublasStatus_t status_ = (call);                                                           \
-        CHECK(status_ == CUBLAS_STATUS_SUCCESS, "cuBLASLt: %s", cublasGetStatusString(status_));   \
-    } while (0)
 
 static bool aligned(const void *data) {
     return (uintptr_t)data % ALIGNED == 0;
@@ -68,6 +58,55 @@ static bool aligned(const void *data) {
 static bool rows_aligned(Matrix x) {
     return aligned(x.data) && (size_t)x.ld * precision_bytes(x.precision) % ALIGNED == 0;
 }
+
+/* The matrix from row i, column j on. */
+static Matrix part(Matrix x, int i, int j) {
+    size_t row = (size_t)(x.transposed ? j : i), column = (size_t)(x.transposed ? i : j);
+    x.data = (char *)x.data + (row * (size_t)x.ld + column) * precision_bytes(x.precision);
+    return x;
+}
+
+/* Of so many numbers in a row of a half type, those after the last 16 bytes; unless it is all. */
+static int left_over(int count) {
+    const int whole = ALIGNED / 2;
+    return count > whole ? count % whole : 0;
+}
+
+void gemm(Matrix C, float alpha, Matrix A, Matrix B, float beta, int M, int N, int K, int batch,
+          const Workspace *workspace) {
+    check(C, A, B, workspace);
+    if (M == 0 || N == 0 || batch == 0) {
+        return;
+    }
+    /* cuBLAS is fast where rows are whole accesses of 16 bytes. On an H100 the products of a head
+       of 50257 columns take 12.6 ms, those of 50256 columns and of the last one 2.6. */
+    if (batch == 1 && A.precision != F32 && rows_aligned(A) && rows_aligned(B) && rows_aligned(C)) {
+        int k = !A.transposed || B.transposed ? left_over(K) : 0;
+        int n = left_over(N), m = A.transposed ? left_over(M) : 0;
+        if (k > 0) {
+            K -= k;
+            product(C, alpha, part(A, 0, K), part(B, K, 0), beta, M, N, k, 1, workspace);
+            beta = 1;
+        }
+        if (n > 0) {
+            N -= n;
+            product(part(C, 0, N), alpha, A, part(B, 0, N), beta, M, n, K, 1, workspace);
+        }
+        if (m > 0) {
+            M -= m;
+            product(part(C, M, 0), alpha, part(A, M, 0), B, beta, m, N, K, 1, workspace);
+        }
+    }
+    product(C, alpha, A, B, beta, M, N, K, batch, workspace);
+}
+
+/* ---- a bias in the epilogue ------------------------------------------------------------------ */
+
+#define EXPECT(call)                                                                               \
+    do {                                                                                           \
+        cublasStatus_t status_ = (call);                                                           \
+        CHECK(status_ == CUBLAS_STATUS_SUCCESS, "cuBLASLt: %s", cublasGetStatusString(status_));   \
+    } while (0)
 
 /* A matrix of `rows` stored rows, which cuBLASLt takes for columns. */
 static cublasLtMatrixLayout_t layout(Matrix x, int rows, int columns) {

@@ -61,7 +61,8 @@ static inline Matrix transpose(Matrix stored) {
 
 /**
  * C = alpha A B + beta C, for each of `batch` matrices; the order of the sums depends on the sizes
- * alone. Products are summed in float and rounded once, when C is stored.
+ * alone. Products are summed in float and rounded once, when C is stored; twice where A and B are
+ * of a half type, their rows begin at multiples of 16 bytes, lie along K, and do not end at one.
  *
  * Queued on the stream of the handle; returns before it is computed.
  *

@@ -15,23 +15,33 @@ static const MatmulShape shapes[] = {
     {270, 530, 33}, {33, 60, 600}, {1100, 3, 37}, {140, 1024, 130}, {140, 130, 1024}, {3, 5, 2100}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
+/* As a model's head: rows begin at multiples of 16 bytes, and end anywhere. */
+static const MatmulShape heads[] = {{37, 64, 257}, {33, 16, 1031}, {65, 24, 9}, {16, 8, 7}};
+enum { HEADS = sizeof heads / sizeof *heads, HEAD_ALIGNMENT = 64 };
+
+static int head_padding(int OC) {
+    return (HEAD_ALIGNMENT - OC % HEAD_ALIGNMENT) % HEAD_ALIGNMENT;
+}
+
+static void check_forward(Fixture *f, MatmulShape shape, int padding, bool with_bias) {
+    int N = shape.N, C = shape.C, OC = shape.OC, stride = OC + padding;
+    size_t inputs = (size_t)N * C, weights = (size_t)OC * C;
+    double *in = fixture_random(f, inputs, 1), *weight = fixture_random(f, weights, 1);
+    double *bias = with_bias ? fixture_random(f, (size_t)OC, 1) : NULL;
+    double *want = fixture_zeros(f, (size_t)N * OC);
+    Real *out = fixture_rows(f, NULL, N, OC, stride);
+    reference_matmul_forward(want, in, weight, bias, N, C, OC);
+    f->ops->matmul_forward(out, fixture_real(f, in, inputs), fixture_real(f, weight, weights),
+                           bias != NULL ? fixture_real(f, bias, (size_t)OC) : NULL, N, C, OC,
+                           stride, &f->workspace);
+    fixture_expect_rows(f, "out", out, want, N, OC, stride, tolerance_of_op(f->precision, C));
+}
+
 Test(matmul, forward) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
-        for (int s = 0; s < 2 * SHAPES; s++) {
-            int N = shapes[s / 2].N, C = shapes[s / 2].C, OC = shapes[s / 2].OC;
-            int stride = s % 2 ? OC : OC + s; /* rows lie apart where there is no bias */
-            size_t inputs = (size_t)N * C, weights = (size_t)OC * C;
-            double *in = fixture_random(&f, inputs, 1), *weight = fixture_random(&f, weights, 1);
-            double *bias = s % 2 ? fixture_random(&f, (size_t)OC, 1) : NULL;
-            double *want = fixture_zeros(&f, (size_t)N * OC);
-            Real *out = fixture_rows(&f, NULL, N, OC, stride);
-            reference_matmul_forward(want, in, weight, bias, N, C, OC);
-            f.ops->matmul_forward(out, fixture_real(&f, in, inputs),
-                                  fixture_real(&f, weight, weights),
-                                  bias != NULL ? fixture_real(&f, bias, (size_t)OC) : NULL, N, C,
-                                  OC, stride, &f.workspace);
-            fixture_expect_rows(&f, "out", out, want, N, OC, stride,
-                                tolerance_of_op(f.precision, C));
+        for (int s = 0; s < SHAPES; s++) {
+            check_forward(&f, shapes[s], 0, true);
+            check_forward(&f, shapes[s], 2 * s, false); /* without a bias rows may lie apart */
         }
     }
 }
@@ -59,6 +69,18 @@ static void check_backward(Fixture *f, MatmulShape shape, int padding, double sc
     }
     if (with_dbias) {
         fixture_expect_float(f, "dbias", dbias_got, dbias, (size_t)OC, tolerance_of_op(F32, N));
+    }
+}
+
+Test(matmul, as_a_head) {
+    for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
+        for (int s = 0; s < HEADS; s++) {
+            check_forward(&f, heads[s], head_padding(heads[s].OC), false);
+            for (int scale = 0; scale < UPSTREAM_SCALES; scale++) {
+                check_backward(&f, heads[s], head_padding(heads[s].OC), upstream_scale[scale], true,
+                               true, false);
+            }
+        }
     }
 }
 
