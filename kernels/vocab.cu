@@ -5,7 +5,7 @@
 #include "kernels/real.cuh"
 
 /* How threads map to data. Reductions: a warp per row, whose lanes take neighbours, 32 at a time.
-   Backward: a thread per logit. What has one number a row: a thread per row. */
+   Backward: a thread per PACK neighbours of a row. What has one number a row: a thread per row. */
 
 enum { THREADS = 256, WARP = 32, ROWS = THREADS / WARP };
 
@@ -70,15 +70,21 @@ static __global__ void vocab_loss_kernel(float *losses, float *lse, const float 
 
 static __global__ void vocab_backward_kernel(Real *logits, const float *lse, const int32_t *targets,
                                              float dloss, int N, int V, int stride) {
-    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    int row = (int)(i / V), v = (int)(i % V);
+    size_t pack = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    int packs = (V + PACK - 1) / PACK; /* of a row */
+    int row = (int)(pack / packs), first = (int)(pack % packs) * PACK;
     if (row >= N) {
         return;
     }
-    Real *x = logits + (size_t)row * stride + v;
+    Real *at = logits + (size_t)row * stride + first;
     int target = targets[row];
-    float p = expf(to_float(*x) - lse[row]) - (v == target ? 1 : 0);
-    *x = real(target == IGNORE_INDEX ? 0 : dloss * p);
+    float row_lse = lse[row], x[PACK];
+    load_pack(x, at, V - first);
+    for (int i = 0; i < PACK; i++) {
+        float p = expf(x[i] - row_lse) - (first + i == target ? 1 : 0);
+        x[i] = target == IGNORE_INDEX ? 0 : dloss * p;
+    }
+    store_pack(at, x, V - first);
 }
 
 extern "C" void GPU(vocab_ids)(int32_t *out, const int32_t *ids, int first, int V, int N) {
@@ -115,10 +121,11 @@ extern "C" void GPU(vocab_loss)(float *losses, float *lse, const float *max, con
 
 extern "C" void GPU(vocab_backward)(Real *logits, const float *lse, const int32_t *targets,
                                     float dloss, int N, int V, int stride) {
+    CHECK(stride >= V && stride % PACK == 0, "stride = %d, V = %d", stride, V);
     if (N > 0) {
-        size_t n = (size_t)N * (size_t)V;
-        vocab_backward_kernel<<<blocks_for(n, THREADS), THREADS>>>(logits, lse, targets, dloss, N,
-                                                                   V, stride);
+        size_t packs = (size_t)N * (((size_t)V + PACK - 1) / PACK);
+        vocab_backward_kernel<<<blocks_for(packs, THREADS), THREADS>>>(logits, lse, targets, dloss,
+                                                                       N, V, stride);
         LAUNCHED("vocab_backward");
     }
 }

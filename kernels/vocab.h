@@ -91,7 +91,7 @@ OP(vocab_loss);
  * @param         dloss   upstream gradient of every token's loss
  * @param         N       rows
  * @param         V       columns that are here
- * @param         stride  numbers from one row to the next: at least V
+ * @param         stride  numbers from one row to the next: at least V, and a multiple of 16 bytes
  */
 typedef void vocab_backward_fn(Real *logits, const float *lse, const int32_t *targets, float dloss,
                                int N, int V, int stride);
