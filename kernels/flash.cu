@@ -173,7 +173,7 @@ typedef struct FlashRows {
 static __device__ void load_rows(FlashRows *rows, const float *lse, HeadView dy, HeadView y,
                                  int first) {
     enum { WARP = 32 };
-    const float *lse_of_head = lse + ((size_t)blockIdx.z * gridDim.y + blockIdx.y) * y.T;
+    const float *lse_of_head = lse + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * y.T;
     int lane = threadIdx.x % WARP;
     for (int row = threadIdx.x / WARP; row < TILE; row += THREADS / WARP) {
         float sum = 0;
@@ -217,8 +217,9 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
     HeadView v = head_of(qkv, 3, 2, T, C, NH), y = head_of(out, 1, 0, T, C, NH);
     float scale = 1 / sqrtf(q.HS);
-    /* Late queries see the most keys. They begin first, so that no long block is left for last. */
-    int first_t = (gridDim.x - 1 - blockIdx.x) * TILE;
+    /* Late queries see the most keys. Those of all heads begin first, so that no long block is left
+       for last. */
+    int first_t = (gridDim.z - 1 - blockIdx.z) * TILE;
     float sum[CHUNKS][EACH][EACH] = {}, total[EACH] = {}, largest[EACH];
     for (int i = 0; i < EACH; i++) {
         largest[i] = -INFINITY;
@@ -242,7 +243,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
         /* out[t] += sum over this tile of exp(score - largest) * v[s] */
         head_product(sum, &tiles, p, v, first_s);
     }
-    float *lse_of_head = lse + ((size_t)blockIdx.z * NH + blockIdx.y) * T;
+    float *lse_of_head = lse + ((size_t)blockIdx.y * NH + blockIdx.x) * T;
     for (int i = 0; i < EACH; i++) {
         int t = first_t + thread_y() + SIDE * i;
         if (t < T && thread_x() == 0) {
@@ -267,7 +268,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT / CHUNKS)
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
     HeadView v = head_of(qkv, 3, 2, T, C, NH), dy = head_of(dout, 1, 0, T, C, NH);
     float scale = 1 / sqrtf(q.HS);
-    int first_t = (gridDim.x - 1 - blockIdx.x) * TILE;
+    int first_t = (gridDim.z - 1 - blockIdx.z) * TILE;
     float dq[CHUNKS][EACH][EACH] = {};
     load_rows(&rows, lse, dy, head_of(out, 1, 0, T, C, NH), first_t);
     for (int first_s = 0; first_s <= first_t; first_s += TILE) {
@@ -302,7 +303,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT / CHUNKS)
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
     HeadView v = head_of(qkv, 3, 2, T, C, NH), dy = head_of(dout, 1, 0, T, C, NH);
     float scale = 1 / sqrtf(q.HS);
-    int first_s = blockIdx.x * TILE;
+    int first_s = blockIdx.z * TILE;
     float dk[CHUNKS][EACH][EACH] = {}, dv[CHUNKS][EACH][EACH] = {};
     for (int first_t = first_s; first_t < T; first_t += TILE) {
         float p[EACH][EACH], dscore[EACH][EACH];
@@ -330,7 +331,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT / CHUNKS)
 static dim3 grid_of(int B, int T, int C, int NH) {
     CHECK(C % NH == 0, "C = %d is not a multiple of NH = %d", C, NH);
     CHECK(C / NH <= LARGEST_HEAD, "heads of %d elements, at most %d fit", C / NH, LARGEST_HEAD);
-    return dim3(blocks_for(T, TILE), NH, B);
+    return dim3(NH, B, blocks_for(T, TILE));
 }
 
 template <int CHUNKS>

@@ -20,7 +20,8 @@ typedef struct HeadView {
 } HeadView;
 
 /**
- * The head of this block, whose grid is (tiles, heads, sequences).
+ * The head of this block, whose grid is (heads, sequences, tiles): blocks of the first tile begin
+ * first, those of all heads.
  *
  * @param x     a (B, T, parts * C) tensor
  * @param parts 3 for queries, keys and values, else 1
@@ -31,7 +32,7 @@ typedef struct HeadView {
  */
 static __device__ inline HeadView head_of(const Real *x, int parts, int part, int T, int C,
                                           int NH) {
-    int HS = C / NH, h = blockIdx.y, b = blockIdx.z;
+    int HS = C / NH, h = blockIdx.x, b = blockIdx.y;
     size_t first = ((size_t)b * T * parts + part) * C + (size_t)h * HS;
     HeadView head = {(Real *)x + first, parts * C, T, HS};
     return head;

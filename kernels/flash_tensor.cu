@@ -78,8 +78,9 @@ static __global__ void __launch_bounds__(FORWARD_WARPS *WARP)
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
     HeadView v = head_of(qkv, 3, 2, T, C, NH), y = head_of(out, 1, 0, T, C, NH);
     float scale = 1 / sqrtf(q.HS), total = 0, largest = -INFINITY;
-    /* Late queries see the most keys. They begin first, so that no long block is left for last. */
-    int first_t = (gridDim.x - 1 - blockIdx.x) * FORWARD_ROWS, row = warp_of_thread() * SIDE;
+    /* Late queries see the most keys. Those of all heads begin first, so that no long block is left
+       for last. */
+    int first_t = (gridDim.z - 1 - blockIdx.z) * FORWARD_ROWS, row = warp_of_thread() * SIDE;
     int t = first_t + row + lane_row();
     Scratch *scratch = &tiles.scratch[warp_of_thread()];
     Sums sums[HEAD / SIDE];
@@ -110,7 +111,7 @@ static __global__ void __launch_bounds__(FORWARD_WARPS *WARP)
     }
     if (t < T && threadIdx.x % 2 == 0) {
         /* kept for backward */
-        lse[((size_t)blockIdx.z * NH + blockIdx.y) * T + t] = largest + logf(total);
+        lse[((size_t)blockIdx.y * NH + blockIdx.x) * T + t] = largest + logf(total);
     }
     store<HEAD>(y, first_t + row, sums, scratch, 1 / total, false);
 }
@@ -149,7 +150,7 @@ static __device__ Query query_of(const float *lse, HeadView dy, HeadView y, int 
                 query.delta += a[j] * b[j];
             }
         }
-        query.lse = lse[((size_t)blockIdx.z * gridDim.y + blockIdx.y) * y.T + t];
+        query.lse = lse[((size_t)blockIdx.y * gridDim.x + blockIdx.x) * y.T + t];
     }
     query.delta = row_sum(query.delta);
     return query;
@@ -165,7 +166,7 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
     HeadView v = head_of(qkv, 3, 2, T, C, NH), dy = head_of(dout, 1, 0, T, C, NH);
     float scale = 1 / sqrtf(q.HS);
-    int first_t = (gridDim.x - 1 - blockIdx.x) * Tiles::ROWS, row = warp_of_thread() * SIDE;
+    int first_t = (gridDim.z - 1 - blockIdx.z) * Tiles::ROWS, row = warp_of_thread() * SIDE;
     int t = first_t + row + lane_row();
     Query query = query_of(lse, dy, head_of(out, 1, 0, T, C, NH), t);
     Scratch *scratch = &tiles.scratch[warp_of_thread()];
@@ -212,7 +213,7 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
     HeadView v = head_of(qkv, 3, 2, T, C, NH), dy = head_of(dout, 1, 0, T, C, NH);
     float scale = 1 / sqrtf(q.HS);
-    int first_s = blockIdx.x * Tiles::ROWS, row = warp_of_thread() * SIDE;
+    int first_s = blockIdx.z * Tiles::ROWS, row = warp_of_thread() * SIDE;
     int s = first_s + row + lane_row(), pair = threadIdx.x / 2;
     Scratch *scratch = &tiles.scratch[warp_of_thread()];
     Sums dk[HEAD / SIDE], dv[HEAD / SIDE];
@@ -268,7 +269,7 @@ static bool serves(int HS) {
 
 template <int HEAD>
 static void forward(Real *out, float *lse, const Real *qkv, int B, int T, int C, int NH) {
-    dim3 grid(blocks_for(T, FORWARD_ROWS), NH, B);
+    dim3 grid(NH, B, blocks_for(T, FORWARD_ROWS));
     flash_tensor_forward_kernel<HEAD><<<grid, FORWARD_WARPS * WARP>>>(out, lse, qkv, T, C, NH);
     LAUNCHED("flash_forward");
 }
@@ -277,7 +278,7 @@ template <int HEAD>
 static void backward(Real *dqkv, const Real *dout, const Real *out, const float *lse,
                      const Real *qkv, int B, int T, int C, int NH) {
     enum { THREADS = BackwardTiles<HEAD>::THREADS };
-    dim3 grid(blocks_for(T, BackwardTiles<HEAD>::ROWS), NH, B);
+    dim3 grid(NH, B, blocks_for(T, BackwardTiles<HEAD>::ROWS));
     flash_tensor_backward_queries_kernel<HEAD>
         <<<grid, THREADS>>>(dqkv, dout, out, lse, qkv, T, C, NH);
     LAUNCHED("flash_backward");
