@@ -17,13 +17,18 @@
    becomes of them is rounded to the storage type for the next one: the one rounding more than in
    flash.cu.
 
-   Heads are padded with zeros to HEAD numbers in memory, and to a multiple of 16 in products. */
+   Heads are padded with zeros to HEAD numbers. All of them are multiplied: loops without a branch
+   cost less than the products that shorter heads could leave out. */
 
 enum { SMALL_HEAD = 64, LARGEST_HEAD = 128 };
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-enum { FORWARD_WARPS = 4, FORWARD_ROWS = FORWARD_WARPS * SIDE };
+enum {
+    FORWARD_WARPS = 4,
+    FORWARD_ROWS = FORWARD_WARPS * SIDE,
+    FORWARD_THREADS = FORWARD_WARPS * WARP
+};
 
 template <int HEAD> struct ForwardTiles {
     Rows<FORWARD_ROWS, HEAD> q;
@@ -72,7 +77,7 @@ static __device__ void scale_rows(Sums (&sums)[HEAD / SIDE], const Scratch *scra
 }
 
 template <int HEAD>
-static __global__ void __launch_bounds__(FORWARD_WARPS *WARP)
+static __global__ void __launch_bounds__(FORWARD_THREADS)
     flash_tensor_forward_kernel(Real *out, float *lse, const Real *qkv, int T, int C, int NH) {
     __shared__ ForwardTiles<HEAD> tiles;
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
@@ -85,16 +90,16 @@ static __global__ void __launch_bounds__(FORWARD_WARPS *WARP)
     Scratch *scratch = &tiles.scratch[warp_of_thread()];
     Sums sums[HEAD / SIDE];
     clear<HEAD>(sums);
-    load(&tiles.q, q, first_t);
+    load<FORWARD_THREADS>(&tiles.q, q, first_t);
     for (int first_s = 0; first_s < first_t + FORWARD_ROWS && first_s < T; first_s += STEP) {
         __syncthreads();
-        load(&tiles.k, k, first_s);
-        load(&tiles.v, v, first_s);
+        load<FORWARD_THREADS>(&tiles.k, k, first_s);
+        load<FORWARD_THREADS>(&tiles.v, v, first_s);
         __syncthreads();
         if (first_s < first_t + row + SIDE) { /* else no row of the warp sees these keys */
             float p[EACH];
             /* score = q k^T, then its part of the softmax */
-            dots(scratch, &tiles.q, row, &tiles.k, q.HS);
+            dots(scratch, &tiles.q, row, &tiles.k);
             lane_read(p, scratch);
             for (int j = 0; j < EACH; j++) {
                 p[j] = first_s + lane_column(j) <= t ? p[j] * scale : -INFINITY;
@@ -106,7 +111,7 @@ static __global__ void __launch_bounds__(FORWARD_WARPS *WARP)
             factor_write(scratch, shrink);
             __syncwarp();
             scale_rows<HEAD>(sums, scratch);
-            add_product<HEAD>(sums, scratch->scaled.of_product, &tiles.v, q.HS);
+            add_product<HEAD>(sums, scratch->scaled.of_product, &tiles.v);
         }
     }
     if (t < T && threadIdx.x % 2 == 0) {
@@ -172,19 +177,19 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
     Scratch *scratch = &tiles.scratch[warp_of_thread()];
     Sums dq[HEAD / SIDE];
     clear<HEAD>(dq);
-    load(&tiles.a, q, first_t);
-    load(&tiles.b, dy, first_t);
+    load<Tiles::THREADS>(&tiles.a, q, first_t);
+    load<Tiles::THREADS>(&tiles.b, dy, first_t);
     for (int first_s = 0; first_s < first_t + Tiles::ROWS && first_s < T; first_s += STEP) {
         __syncthreads();
-        load(&tiles.c, k, first_s);
-        load(&tiles.d, v, first_s);
+        load<Tiles::THREADS>(&tiles.c, k, first_s);
+        load<Tiles::THREADS>(&tiles.d, v, first_s);
         __syncthreads();
         if (first_s < first_t + row + SIDE) { /* else no row of the warp sees these keys */
             float p[EACH], dscore[EACH];
             /* score = q k^T, dprobs = dout v^T */
-            dots(scratch, &tiles.a, row, &tiles.c, q.HS);
+            dots(scratch, &tiles.a, row, &tiles.c);
             lane_read(p, scratch);
-            dots(scratch, &tiles.b, row, &tiles.d, q.HS);
+            dots(scratch, &tiles.b, row, &tiles.d);
             lane_read(dscore, scratch);
             for (int j = 0; j < EACH; j++) {
                 /* probs = exp(score - lse), dscore = probs * (dprobs - delta) */
@@ -196,7 +201,7 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
             /* dq += dscore k, / sqrt(HS) at the end */
             lane_write(scratch->left[0], dscore);
             __syncwarp();
-            add_product<HEAD>(dq, scratch->left[0], &tiles.c, q.HS);
+            add_product<HEAD>(dq, scratch->left[0], &tiles.c);
         }
     }
     store<HEAD>(head_of(dqkv, 3, 0, T, C, NH), first_t + row, dq, scratch, scale, true);
@@ -219,12 +224,12 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
     Sums dk[HEAD / SIDE], dv[HEAD / SIDE];
     clear<HEAD>(dk);
     clear<HEAD>(dv);
-    load(&tiles.a, k, first_s);
-    load(&tiles.b, v, first_s);
+    load<Tiles::THREADS>(&tiles.a, k, first_s);
+    load<Tiles::THREADS>(&tiles.b, v, first_s);
     for (int first_t = first_s; first_t < T; first_t += STEP) {
         __syncthreads();
-        load(&tiles.c, q, first_t);
-        load(&tiles.d, dy, first_t);
+        load<Tiles::THREADS>(&tiles.c, q, first_t);
+        load<Tiles::THREADS>(&tiles.d, dy, first_t);
         Query query = query_of(lse, dy, head_of(out, 1, 0, T, C, NH), first_t + pair);
         if (pair < STEP && threadIdx.x % 2 == 0) {
             tiles.lse[pair] = query.lse;
@@ -234,9 +239,9 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
         if (first_s + row < first_t + STEP) { /* else no query sees the warp's keys */
             float p[EACH], dscore[EACH];
             /* the same, transposed: score^T = k q^T, dprobs^T = v dout^T */
-            dots(scratch, &tiles.a, row, &tiles.c, q.HS);
+            dots(scratch, &tiles.a, row, &tiles.c);
             lane_read(p, scratch);
-            dots(scratch, &tiles.b, row, &tiles.d, q.HS);
+            dots(scratch, &tiles.b, row, &tiles.d);
             lane_read(dscore, scratch);
             for (int j = 0; j < EACH; j++) {
                 int col = lane_column(j);
@@ -249,8 +254,8 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
             lane_write(scratch->left[0], p);
             lane_write(scratch->left[1], dscore);
             __syncwarp();
-            add_product<HEAD>(dv, scratch->left[0], &tiles.d, q.HS);
-            add_product<HEAD>(dk, scratch->left[1], &tiles.c, q.HS);
+            add_product<HEAD>(dv, scratch->left[0], &tiles.d);
+            add_product<HEAD>(dk, scratch->left[1], &tiles.c);
         }
     }
     store<HEAD>(head_of(dqkv, 3, 1, T, C, NH), first_s + row, dk, scratch, scale, true);
@@ -270,7 +275,7 @@ static bool serves(int HS) {
 template <int HEAD>
 static void forward(Real *out, float *lse, const Real *qkv, int B, int T, int C, int NH) {
     dim3 grid(NH, B, blocks_for(T, FORWARD_ROWS));
-    flash_tensor_forward_kernel<HEAD><<<grid, FORWARD_WARPS * WARP>>>(out, lse, qkv, T, C, NH);
+    flash_tensor_forward_kernel<HEAD><<<grid, FORWARD_THREADS>>>(out, lse, qkv, T, C, NH);
     LAUNCHED("flash_forward");
 }
 

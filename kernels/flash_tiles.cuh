@@ -91,11 +91,14 @@ static __device__ inline const Number *numbers(const Real *x) {
     return (const Number *)x;
 }
 
-/** A tile of rows from global memory, from row `first` of the head on, 16 bytes at once. */
-template <int ROWS, int HEAD>
+/** A tile of rows from global memory, from row `first` of the head on, 16 bytes at once. The number
+    of threads is a constant, so that a thread can ask for all its bytes before the first arrive. */
+template <int THREADS, int ROWS, int HEAD>
 static __device__ void load(Rows<ROWS, HEAD> *to, HeadView head, int first) {
-    enum { PACKS = HEAD / PACK };
-    for (int at = threadIdx.x; at < ROWS * PACKS; at += blockDim.x) {
+    enum { PACKS = HEAD / PACK, LOADS = ROWS * PACKS / THREADS };
+#pragma unroll
+    for (int n = 0; n < LOADS; n++) {
+        int at = n * THREADS + threadIdx.x;
         int row = at / PACKS, i = at % PACKS * PACK;
         bool inside = first + row < head.T && i < head.HS;
         const Real *from = head.x + (size_t)(first + row) * head.stride + i;
@@ -107,12 +110,13 @@ static __device__ void load(Rows<ROWS, HEAD> *to, HeadView head, int first) {
 /** scratch->sums = a b^T, 16 rows from `a_row` on by STEP rows of b. */
 template <int ROWS, int HEAD>
 static __device__ void dots(Scratch *scratch, const Rows<ROWS, HEAD> *a, int a_row,
-                            const Rows<STEP, HEAD> *b, int HS) {
+                            const Rows<STEP, HEAD> *b) {
     Sums sums[STEP / SIDE];
     for (int j = 0; j < STEP / SIDE; j++) {
         wmma::fill_fragment(sums[j], 0.0f);
     }
-    for (int i = 0; i < HS; i += SIDE) {
+#pragma unroll
+    for (int i = 0; i < HEAD; i += SIDE) {
         Left left;
         wmma::load_matrix_sync(left, numbers(&a->x[a_row][i]), HEAD + PAD);
         for (int j = 0; j < STEP / SIDE; j++) {
@@ -131,17 +135,15 @@ static __device__ void dots(Scratch *scratch, const Rows<ROWS, HEAD> *a, int a_r
 /** sums += left b, STEP columns of the one by STEP rows of the other. */
 template <int HEAD>
 static __device__ void add_product(Sums (&sums)[HEAD / SIDE], const Real (&left)[SIDE][WIDTH],
-                                   const Rows<STEP, HEAD> *b, int HS) {
+                                   const Rows<STEP, HEAD> *b) {
     for (int j = 0; j < STEP; j += SIDE) {
         Left factor;
         wmma::load_matrix_sync(factor, numbers(&left[0][j]), WIDTH);
 #pragma unroll /* else the compiler keeps `sums` in memory */
         for (int i = 0; i < HEAD; i += SIDE) {
-            if (i < HS) {
-                Right right;
-                wmma::load_matrix_sync(right, numbers(&b->x[j][i]), HEAD + PAD);
-                wmma::mma_sync(sums[i / SIDE], factor, right, sums[i / SIDE]);
-            }
+            Right right;
+            wmma::load_matrix_sync(right, numbers(&b->x[j][i]), HEAD + PAD);
+            wmma::mma_sync(sums[i / SIDE], factor, right, sums[i / SIDE]);
         }
     }
 }
