@@ -86,10 +86,32 @@ static __device__ inline int lane_column(int j) {
     return j / FOUR * 2 * FOUR + threadIdx.x % 2 * FOUR + j % FOUR;
 }
 
-/** Stored numbers as tensor cores know them. */
-static __device__ inline const Number *numbers(const Real *x) {
-    return (const Number *)x;
+#if defined REAL_BF16 && !defined CUDASIM && defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+/** @cond */
+#define LOAD(Factor, which, order)                                                                 \
+    static __device__ inline void factor_load(Factor &to, const Real *from, unsigned ld) {         \
+        unsigned *x = (unsigned *)to.x;                                                            \
+        asm volatile("wmma.load." which ".sync.aligned." order ".m16n16k16.shared.bf16 "           \
+                     "{%0, %1, %2, %3}, [%4], %5;"                                                 \
+                     : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])                              \
+                     : "r"((unsigned)__cvta_generic_to_shared(from)), "r"(ld)                      \
+                     : "memory");                                                                  \
+    }
+/** @endcond */
+/* In bf16 nvcc forgets that a matrix of load_matrix_sync() lies in shared memory, and takes it in
+   words of 4 bytes from wherever it may be: four times the instructions, or eight. This one says
+   `.shared`; all else is what load_matrix_sync() is. */
+LOAD(Left, "a", "row")
+LOAD(Right, "b", "row")
+LOAD(RightTransposed, "b", "col")
+#undef LOAD
+#else
+/** A factor from shared memory, whose rows are `ld` numbers apart. */
+template <class Factor>
+static __device__ inline void factor_load(Factor &to, const Real *from, unsigned ld) {
+    wmma::load_matrix_sync(to, (const Number *)from, ld);
 }
+#endif
 
 /** A tile of rows from global memory, from row `first` of the head on, 16 bytes at once. The number
     of threads is a constant, so that a thread can ask for all its bytes before the first arrive. */
@@ -118,10 +140,10 @@ static __device__ void dots(Scratch *scratch, const Rows<ROWS, HEAD> *a, int a_r
 #pragma unroll
     for (int i = 0; i < HEAD; i += SIDE) {
         Left left;
-        wmma::load_matrix_sync(left, numbers(&a->x[a_row][i]), HEAD + PAD);
+        factor_load(left, &a->x[a_row][i], HEAD + PAD);
         for (int j = 0; j < STEP / SIDE; j++) {
             RightTransposed right;
-            wmma::load_matrix_sync(right, numbers(&b->x[j * SIDE][i]), HEAD + PAD);
+            factor_load(right, &b->x[j * SIDE][i], HEAD + PAD);
             wmma::mma_sync(sums[j], left, right, sums[j]);
         }
     }
@@ -138,11 +160,11 @@ static __device__ void add_product(Sums (&sums)[HEAD / SIDE], const Real (&left)
                                    const Rows<STEP, HEAD> *b) {
     for (int j = 0; j < STEP; j += SIDE) {
         Left factor;
-        wmma::load_matrix_sync(factor, numbers(&left[0][j]), WIDTH);
+        factor_load(factor, &left[0][j], WIDTH);
 #pragma unroll /* else the compiler keeps `sums` in memory */
         for (int i = 0; i < HEAD; i += SIDE) {
             Right right;
-            wmma::load_matrix_sync(right, numbers(&b->x[j][i]), HEAD + PAD);
+            factor_load(right, &b->x[j][i], HEAD + PAD);
             wmma::mma_sync(sums[i / SIDE], factor, right, sums[i / SIDE]);
         }
     }
