@@ -102,7 +102,12 @@ static __global__ void __launch_bounds__(FORWARD_THREADS)
             dots(scratch, &tiles.q, row, &tiles.k);
             lane_read(p, scratch);
             for (int j = 0; j < EACH; j++) {
-                p[j] = first_s + lane_column(j) <= t ? p[j] * scale : -INFINITY;
+                p[j] *= scale;
+            }
+            if (first_s + STEP > first_t + row + 1) { /* else every row sees all these keys */
+                for (int j = 0; j < EACH; j++) {
+                    p[j] = first_s + lane_column(j) <= t ? p[j] : -INFINITY;
+                }
             }
             float shrink = online_softmax(p, &largest, &total);
             __syncwarp();
@@ -191,10 +196,16 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
             lane_read(p, scratch);
             dots(scratch, &tiles.b, row, &tiles.d);
             lane_read(dscore, scratch);
+            /* probs = exp(score - lse), dscore = probs * (dprobs - delta) */
             for (int j = 0; j < EACH; j++) {
-                /* probs = exp(score - lse), dscore = probs * (dprobs - delta) */
-                bool visible = first_s + lane_column(j) <= t;
-                p[j] = visible ? __expf(p[j] * scale - query.lse) : 0;
+                p[j] = __expf(p[j] * scale - query.lse);
+            }
+            if (first_s + STEP > first_t + row + 1) { /* else every row sees all these keys */
+                for (int j = 0; j < EACH; j++) {
+                    p[j] = first_s + lane_column(j) <= t ? p[j] : 0;
+                }
+            }
+            for (int j = 0; j < EACH; j++) {
                 dscore[j] = p[j] * (dscore[j] - query.delta);
             }
             __syncwarp();
@@ -244,10 +255,15 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
             dots(scratch, &tiles.b, row, &tiles.d);
             lane_read(dscore, scratch);
             for (int j = 0; j < EACH; j++) {
-                int col = lane_column(j);
-                bool visible = s <= first_t + col;
-                p[j] = visible ? __expf(p[j] * scale - tiles.lse[col]) : 0;
-                dscore[j] = p[j] * (dscore[j] - tiles.delta[col]);
+                p[j] = __expf(p[j] * scale - tiles.lse[lane_column(j)]);
+            }
+            if (first_s + row + SIDE > first_t + 1) { /* else every query sees all these keys */
+                for (int j = 0; j < EACH; j++) {
+                    p[j] = s <= first_t + lane_column(j) ? p[j] : 0;
+                }
+            }
+            for (int j = 0; j < EACH; j++) {
+                dscore[j] = p[j] * (dscore[j] - tiles.delta[lane_column(j)]);
             }
             __syncwarp();
             /* dv += probs^T dout, dk += dscore^T q */
