@@ -75,19 +75,35 @@ Test(attention, forward) {
     }
 }
 
+static void check_flash_forward(Fixture *f, const AttentionCase *c) {
+    Real *out = fixture_real(f, NULL, c->n);
+    float *lse = fixture_float(f, NULL, c->rows);
+    f->ops->flash_forward(out, lse, fixture_real(f, c->qkv, 3 * c->n), c->shape.B, c->shape.T,
+                          c->shape.C, c->shape.NH, &f->workspace);
+    fixture_expect_real(f, "out", out, c->out, c->n, tolerance_of_op(f->precision, c->shape.T));
+    fixture_expect_float(f, "lse", lse, lse_of(f, c), c->rows, tolerance_of_op(F32, c->shape.T));
+}
+
 Test(flash, forward) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
         for (int s = 0; s < SHAPES; s++) {
             AttentionCase c = make(&f, shapes[s]);
-            Real *out = fixture_real(&f, NULL, c.n);
-            float *lse = fixture_float(&f, NULL, c.rows);
-            f.ops->flash_forward(out, lse, fixture_real(&f, c.qkv, 3 * c.n), c.shape.B, c.shape.T,
-                                 c.shape.C, c.shape.NH, &f.workspace);
-            fixture_expect_real(&f, "out", out, c.out, c.n,
-                                tolerance_of_op(f.precision, c.shape.T));
-            fixture_expect_float(&f, "lse", lse, lse_of(&f, &c), c.rows,
-                                 tolerance_of_op(F32, c.shape.T));
+            check_flash_forward(&f, &c);
         }
+    }
+}
+
+/* Scores grow along the keys, by some 20 in 32 of them: what was summed before must shrink. */
+Test(flash, forward_of_growing_scores) {
+    enum { T = 100, HS = 8 };
+    for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
+        AttentionCase c = make(&f, (AttentionShape){1, T, HS, 1});
+        for (int t = 0; t < T; t++) {
+            c.qkv[t * 3 * HS] = 8;
+            c.qkv[t * 3 * HS + HS] = t / 4.0;
+        }
+        reference_attention_forward(c.out, c.probs, c.qkv, 1, T, HS, 1);
+        check_flash_forward(&f, &c);
     }
 }
 

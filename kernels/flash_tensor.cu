@@ -36,14 +36,17 @@ template <int HEAD> struct ForwardTiles {
     Scratch scratch[FORWARD_WARPS];
 };
 
-/* As in flash.cu: scores become exponentials relative to the largest score so far. Returns by what
-   earlier sums must shrink. */
+/* As in flash.cu, scores become exponentials relative to the largest score so far, or to one that
+   is smaller by at most SLACK: exp(SLACK) fits into f16, and sums seldom have to shrink. Returns by
+   what they must. */
+enum { SLACK = 8 };
 static __device__ float online_softmax(float p[EACH], float *largest, float *total) {
-    float max = *largest, sum = 0;
+    float max = -INFINITY, sum = 0;
     for (int j = 0; j < EACH; j++) {
         max = fmaxf(max, p[j]);
     }
     max = fmaxf(max, __shfl_xor_sync(ALL_LANES, max, 1));
+    max = max > *largest + SLACK ? max : *largest;
     for (int j = 0; j < EACH; j++) {
         p[j] = __expf(p[j] - max);
         sum += p[j];
@@ -54,21 +57,19 @@ static __device__ float online_softmax(float p[EACH], float *largest, float *tot
     return shrink;
 }
 
-/* A row of equal factors, that of the lane's row. */
-static __device__ void factor_write(Scratch *scratch, float factor) {
-    for (int j = 0; j < SIDE / 2; j += FOUR) {
-        *(float4 *)&scratch->scaled.factor[lane_row()][lane_column(j)] =
-            make_float4(factor, factor, factor, factor);
-    }
-}
-
-/* Multiplies each row of the sums by its factor. Two fragments of one type have the same number in
-   the same place, whichever that is (NVIDIA's sample simpleWMMA counts on it too), so the factors
-   are made a fragment. */
+/* Multiplies each row of the sums by its factor, that of the lane's row. Two fragments of one type
+   have the same number in the same place, whichever that is (NVIDIA's sample simpleWMMA counts on
+   it too), so the factors are made a fragment. */
 template <int HEAD>
-static __device__ void scale_rows(Sums (&sums)[HEAD / SIDE], const Scratch *scratch) {
+static __device__ void scale_rows(Sums (&sums)[HEAD / SIDE], Scratch *scratch, float of_row) {
     Sums factor;
-    wmma::load_matrix_sync(factor, &scratch->scaled.factor[0][0], WIDTH / 2, wmma::mem_row_major);
+    __syncwarp();
+    for (int j = 0; j < SIDE / 2; j += FOUR) {
+        *(float4 *)&scratch->sums[lane_row()][lane_column(j)] =
+            make_float4(of_row, of_row, of_row, of_row);
+    }
+    __syncwarp();
+    wmma::load_matrix_sync(factor, &scratch->sums[0][0], WIDTH, wmma::mem_row_major);
     for (int i = 0; i < HEAD / SIDE; i++) {
         for (int e = 0; e < factor.num_elements; e++) {
             sums[i].x[e] *= factor.x[e];
@@ -110,13 +111,14 @@ static __global__ void __launch_bounds__(FORWARD_THREADS)
                 }
             }
             float shrink = online_softmax(p, &largest, &total);
+            if (__any_sync(ALL_LANES, shrink != 1)) {
+                scale_rows<HEAD>(sums, scratch, shrink);
+            }
             __syncwarp();
             /* out[t] += sum over this tile of exp(score - largest) * v[s] */
-            lane_write(scratch->scaled.of_product, p);
-            factor_write(scratch, shrink);
+            lane_write(scratch->left[0], p);
             __syncwarp();
-            scale_rows<HEAD>(sums, scratch);
-            add_product<HEAD>(sums, scratch->scaled.of_product, &tiles.v);
+            add_product<HEAD>(sums, scratch->left[0], &tiles.v);
         }
     }
     if (t < T && threadIdx.x % 2 == 0) {

@@ -52,11 +52,6 @@ typedef wmma::fragment<wmma::accumulator, SIDE, SIDE, SIDE, float> Sums;
 union __align__(32) Scratch {
     float sums[SIDE][WIDTH];   /**< of products */
     Real left[2][SIDE][WIDTH]; /**< left factors of products */
-    /** A left factor, and factors of sums. */
-    struct {
-        Real of_product[SIDE][WIDTH];  /**< the left factor */
-        float factor[SIDE][WIDTH / 2]; /**< of each number of 16 columns */
-    } scaled;                          /**< in forward */
 };
 
 /** As many neighbours as a lane takes at once: 8 bytes. */
