@@ -89,7 +89,7 @@ static inline int attention_sequences(int T, int NH) {
 
 /**
  * Bytes of workspace that the GPU needs: of attention_sequences() the scores, or the gradients of
- * probabilities, in float, and the addresses of their heads. Flash attention needs none.
+ * probabilities, in float, and the addresses of their heads.
  */
 static inline size_t attention_scratch_gpu(int T, int NH) {
     size_t heads = (size_t)attention_sequences(T, NH) * NH;

@@ -358,9 +358,10 @@ extern "C" void GPU(flash_forward)(Real *out, float *lse, const Real *qkv, int B
 
 extern "C" void GPU(flash_backward)(Real *dqkv, const Real *dout, const Real *out, const float *lse,
                                     const Real *qkv, int B, int T, int C, int NH,
-                                    const Workspace *) {
+                                    const Workspace *workspace) {
     dim3 grid = grid_of(B, T, C, NH);
-    if (B > 0 && T > 0 && !GPU(flash_tensor_backward)(dqkv, dout, out, lse, qkv, B, T, C, NH)) {
+    if (B > 0 && T > 0 &&
+        !GPU(flash_tensor_backward)(dqkv, dout, out, lse, qkv, B, T, C, NH, workspace)) {
         if (C / NH <= TILE) {
             backward<1>(grid, dqkv, dout, out, lse, qkv, T, C, NH);
         } else {

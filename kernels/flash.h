@@ -61,6 +61,11 @@ typedef void flash_backward_fn(Real *dqkv, const Real *dout, const Real *out, co
                                const Workspace *workspace);
 OP(flash_backward);
 
+/** Bytes of workspace that the GPU needs, of one sequence: a float for each query of each head. */
+static inline size_t flash_scratch_gpu(int T, int NH) {
+    return (size_t)NH * T * sizeof(float);
+}
+
 /**
  * flash_forward() on a GPU's tensor cores, which flash_forward() asks first.
  *
@@ -69,10 +74,11 @@ OP(flash_backward);
  */
 typedef bool flash_tensor_forward_fn(Real *out, float *lse, const Real *qkv, int B, int T, int C,
                                      int NH);
-/** flash_backward() there; false as in flash_tensor_forward(). */
+/** flash_backward() there; false as in flash_tensor_forward(). It takes as many sequences at once
+    as the workspace has flash_scratch_gpu() for. */
 typedef bool flash_tensor_backward_fn(Real *dqkv, const Real *dout, const Real *out,
                                       const float *lse, const Real *qkv, int B, int T, int C,
-                                      int NH);
+                                      int NH, const Workspace *workspace);
 /** @cond */
 flash_tensor_forward_fn flash_tensor_forward_gpu_f32, flash_tensor_forward_gpu_f16,
     flash_tensor_forward_gpu_bf16;

@@ -22,6 +22,11 @@
 
 enum { SMALL_HEAD = 64, LARGEST_HEAD = 128 };
 
+/* Rows of all heads before the block's: where its lse and delta begin. */
+static __device__ inline size_t rows_before(int T) {
+    return ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * T;
+}
+
 /* ---- forward --------------------------------------------------------------------------------- */
 
 enum {
@@ -123,7 +128,7 @@ static __global__ void __launch_bounds__(FORWARD_THREADS)
     }
     if (t < T && threadIdx.x % 2 == 0) {
         /* kept for backward */
-        lse[((size_t)blockIdx.y * NH + blockIdx.x) * T + t] = largest + logf(total);
+        lse[rows_before(T) + t] = largest + logf(total);
     }
     store<HEAD>(y, first_t + row, sums, scratch, 1 / total, false);
 }
@@ -162,17 +167,19 @@ static __device__ Query query_of(const float *lse, HeadView dy, HeadView y, int 
                 query.delta += a[j] * b[j];
             }
         }
-        query.lse = lse[((size_t)blockIdx.y * gridDim.x + blockIdx.x) * y.T + t];
+        query.lse = lse[rows_before(y.T) + t];
     }
     query.delta = row_sum(query.delta);
     return query;
 }
 
-/* A block has a tile of queries and walks along the keys that they see: dq. */
+/* A block has a tile of queries and walks along the keys that they see: dq. It leaves the queries'
+   delta for the other kernel, where every tile of keys needs them. */
 template <int HEAD>
 static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
-    flash_tensor_backward_queries_kernel(Real *dqkv, const Real *dout, const Real *out,
-                                         const float *lse, const Real *qkv, int T, int C, int NH) {
+    flash_tensor_backward_queries_kernel(Real *dqkv, float *delta, const Real *dout,
+                                         const Real *out, const float *lse, const Real *qkv, int T,
+                                         int C, int NH) {
     typedef BackwardTiles<HEAD> Tiles;
     __shared__ Tiles tiles;
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
@@ -181,6 +188,9 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
     int first_t = (gridDim.z - 1 - blockIdx.z) * Tiles::ROWS, row = warp_of_thread() * SIDE;
     int t = first_t + row + lane_row();
     Query query = query_of(lse, dy, head_of(out, 1, 0, T, C, NH), t);
+    if (t < T && threadIdx.x % 2 == 0) {
+        delta[rows_before(T) + t] = query.delta;
+    }
     Scratch *scratch = &tiles.scratch[warp_of_thread()];
     Sums dq[HEAD / SIDE];
     clear<HEAD>(dq);
@@ -224,7 +234,7 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
    key, a column a query. No two blocks add to the same row, so nothing is atomic. */
 template <int HEAD>
 static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
-    flash_tensor_backward_keys_kernel(Real *dqkv, const Real *dout, const Real *out,
+    flash_tensor_backward_keys_kernel(Real *dqkv, const float *delta, const Real *dout,
                                       const float *lse, const Real *qkv, int T, int C, int NH) {
     typedef BackwardTiles<HEAD> Tiles;
     __shared__ Tiles tiles;
@@ -232,7 +242,7 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
     HeadView v = head_of(qkv, 3, 2, T, C, NH), dy = head_of(dout, 1, 0, T, C, NH);
     float scale = 1 / sqrtf(q.HS);
     int first_s = blockIdx.z * Tiles::ROWS, row = warp_of_thread() * SIDE;
-    int s = first_s + row + lane_row(), pair = threadIdx.x / 2;
+    int s = first_s + row + lane_row();
     Scratch *scratch = &tiles.scratch[warp_of_thread()];
     Sums dk[HEAD / SIDE], dv[HEAD / SIDE];
     clear<HEAD>(dk);
@@ -243,10 +253,10 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
         __syncthreads();
         load<Tiles::THREADS>(&tiles.c, q, first_t);
         load<Tiles::THREADS>(&tiles.d, dy, first_t);
-        Query query = query_of(lse, dy, head_of(out, 1, 0, T, C, NH), first_t + pair);
-        if (pair < STEP && threadIdx.x % 2 == 0) {
-            tiles.lse[pair] = query.lse;
-            tiles.delta[pair] = query.delta;
+        if (threadIdx.x < STEP) {
+            int t = first_t + threadIdx.x;
+            tiles.lse[threadIdx.x] = t < T ? lse[rows_before(T) + t] : 0;
+            tiles.delta[threadIdx.x] = t < T ? delta[rows_before(T) + t] : 0;
         }
         __syncthreads();
         if (first_s + row < first_t + STEP) { /* else no query sees the warp's keys */
@@ -297,16 +307,27 @@ static void forward(Real *out, float *lse, const Real *qkv, int B, int T, int C,
     LAUNCHED("flash_forward");
 }
 
+/* As many sequences at once as the workspace holds delta for. */
 template <int HEAD>
 static void backward(Real *dqkv, const Real *dout, const Real *out, const float *lse,
-                     const Real *qkv, int B, int T, int C, int NH) {
+                     const Real *qkv, int B, int T, int C, int NH, const Workspace *workspace) {
     enum { THREADS = BackwardTiles<HEAD>::THREADS };
-    dim3 grid(NH, B, blocks_for(T, BackwardTiles<HEAD>::ROWS));
-    flash_tensor_backward_queries_kernel<HEAD>
-        <<<grid, THREADS>>>(dqkv, dout, out, lse, qkv, T, C, NH);
-    LAUNCHED("flash_backward");
-    flash_tensor_backward_keys_kernel<HEAD><<<grid, THREADS>>>(dqkv, dout, out, lse, qkv, T, C, NH);
-    LAUNCHED("flash_backward");
+    float *delta = (float *)workspace->data;
+    size_t one = flash_scratch_gpu(T, NH), most = workspace->bytes / one;
+    CHECK(most > 0, "workspace of %zu bytes, needs %zu", workspace->bytes, one);
+    for (int b = 0, count; b < B; b += count) {
+        count = (size_t)(B - b) < most ? B - b : (int)most;
+        size_t row = (size_t)b * T;
+        Real *dx = dqkv + row * 3 * C;
+        const Real *x = qkv + row * 3 * C, *dy = dout + row * C, *y = out + row * C;
+        const float *l = lse + row * NH;
+        dim3 grid(NH, count, blocks_for(T, BackwardTiles<HEAD>::ROWS));
+        flash_tensor_backward_queries_kernel<HEAD>
+            <<<grid, THREADS>>>(dx, delta, dy, y, l, x, T, C, NH);
+        LAUNCHED("flash_backward");
+        flash_tensor_backward_keys_kernel<HEAD><<<grid, THREADS>>>(dx, delta, dy, l, x, T, C, NH);
+        LAUNCHED("flash_backward");
+    }
 }
 
 extern "C" bool GPU(flash_tensor_forward)(Real *out, float *lse, const Real *qkv, int B, int T,
@@ -325,15 +346,15 @@ extern "C" bool GPU(flash_tensor_forward)(Real *out, float *lse, const Real *qkv
 
 extern "C" bool GPU(flash_tensor_backward)(Real *dqkv, const Real *dout, const Real *out,
                                            const float *lse, const Real *qkv, int B, int T, int C,
-                                           int NH) {
+                                           int NH, const Workspace *workspace) {
     int HS = C / NH;
     if (!serves(HS)) {
         return false;
     }
     if (HS <= SMALL_HEAD) {
-        backward<SMALL_HEAD>(dqkv, dout, out, lse, qkv, B, T, C, NH);
+        backward<SMALL_HEAD>(dqkv, dout, out, lse, qkv, B, T, C, NH, workspace);
     } else {
-        backward<LARGEST_HEAD>(dqkv, dout, out, lse, qkv, B, T, C, NH);
+        backward<LARGEST_HEAD>(dqkv, dout, out, lse, qkv, B, T, C, NH, workspace);
     }
     return true;
 }
@@ -345,7 +366,7 @@ extern "C" bool GPU(flash_tensor_forward)(Real *, float *, const Real *, int, in
     return false;
 }
 extern "C" bool GPU(flash_tensor_backward)(Real *, const Real *, const Real *, const float *,
-                                           const Real *, int, int, int, int) {
+                                           const Real *, int, int, int, int, const Workspace *) {
     return false;
 }
 

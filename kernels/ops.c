@@ -33,6 +33,6 @@ size_t ops_workspace_gpu(int T, int C, int NH, size_t length, bool plain) {
     size_t layernorm = 2 * LAYERNORM_BLOCKS * (size_t)C;
     size_t matmul = matmul_scratch_gpu(4 * C);
     size_t floats = max(layernorm, matmul);
-    size_t attention = plain ? attention_scratch_gpu(T, NH) : 0;
+    size_t attention = plain ? attention_scratch_gpu(T, NH) : flash_scratch_gpu(T, NH);
     return max(floats * sizeof(float), max(attention, sumsq_scratch(length)));
 }
