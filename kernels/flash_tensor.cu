@@ -11,7 +11,7 @@
 /* How threads map to data. As in flash.cu, a block takes rows of one head, queries or in one kernel
    keys, and walks along the rows of the other side, STEP at a time. Both lie in shared memory as
    they are stored, in two bytes. A warp has 16 of the block's rows, and multiplies them by the STEP
-   others.
+   others. While they are multiplied, the next STEP rows are on their way to a second place.
 
    Between two products a lane takes half a row of the sums, in float (flash_tiles.cuh). What
    becomes of them is rounded to the storage type for the next one: the one rounding more than in
@@ -35,9 +35,13 @@ enum {
     FORWARD_THREADS = FORWARD_WARPS * WARP
 };
 
+/* RESIDENT blocks are to fit on a multiprocessor: the compiler is held to registers for them. */
 template <int HEAD> struct ForwardTiles {
-    Rows<FORWARD_ROWS, HEAD> q;
-    Rows<STEP, HEAD> k, v;
+    enum { RESIDENT = HEAD == SMALL_HEAD ? 5 : 3 };
+    union {
+        Rows<FORWARD_ROWS, HEAD> q;
+        Pair<STEP, HEAD> keys[2]; /* when the queries are in registers */
+    };
     Scratch scratch[FORWARD_WARPS];
 };
 
@@ -83,7 +87,7 @@ static __device__ void scale_rows(Sums (&sums)[HEAD / SIDE], Scratch *scratch, f
 }
 
 template <int HEAD>
-static __global__ void __launch_bounds__(FORWARD_THREADS)
+static __global__ void __launch_bounds__(FORWARD_THREADS, ForwardTiles<HEAD>::RESIDENT)
     flash_tensor_forward_kernel(Real *out, float *lse, const Real *qkv, int T, int C, int NH) {
     __shared__ ForwardTiles<HEAD> tiles;
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
@@ -96,16 +100,23 @@ static __global__ void __launch_bounds__(FORWARD_THREADS)
     Scratch *scratch = &tiles.scratch[warp_of_thread()];
     Sums sums[HEAD / SIDE];
     clear<HEAD>(sums);
+    Left queries[HEAD / SIDE];
     load<FORWARD_THREADS>(&tiles.q, q, first_t);
-    for (int first_s = 0; first_s < first_t + FORWARD_ROWS && first_s < T; first_s += STEP) {
-        __syncthreads();
-        load<FORWARD_THREADS>(&tiles.k, k, first_s);
-        load<FORWARD_THREADS>(&tiles.v, v, first_s);
-        __syncthreads();
+    arrive();
+    own_rows(queries, &tiles.q, row);
+    __syncthreads();
+    int end = min(first_t + FORWARD_ROWS, T);
+    load<FORWARD_THREADS>(&tiles.keys[0], k, v, 0);
+    for (int first_s = 0, n = 0; first_s < end; first_s += STEP, n = 1 - n) {
+        const Pair<STEP, HEAD> *keys = &tiles.keys[n];
+        arrive();
+        if (first_s + STEP < end) {
+            load<FORWARD_THREADS>(&tiles.keys[1 - n], k, v, first_s + STEP);
+        }
         if (first_s < first_t + row + SIDE) { /* else no row of the warp sees these keys */
             float p[EACH];
             /* score = q k^T, then its part of the softmax */
-            dots(scratch, &tiles.q, row, &tiles.k);
+            dots<HEAD>(scratch, queries, &keys->a);
             lane_read(p, scratch);
             for (int j = 0; j < EACH; j++) {
                 p[j] *= scale;
@@ -123,7 +134,7 @@ static __global__ void __launch_bounds__(FORWARD_THREADS)
             /* out[t] += sum over this tile of exp(score - largest) * v[s] */
             lane_write(scratch->left[0], p);
             __syncwarp();
-            add_product<HEAD>(sums, scratch->left[0], &tiles.v);
+            add_product<HEAD>(sums, scratch->left[0], &keys->b);
         }
     }
     if (t < T && threadIdx.x % 2 == 0) {
@@ -141,12 +152,8 @@ enum { RESIDENT = 4 };
 
 /* Fewer rows of long heads: what a block needs must fit into the 48 KiB of shared memory that every
    GPU gives it. */
-template <int HEAD> struct BackwardTiles {
+template <int HEAD> struct Backward {
     enum { WARPS = 4 * SMALL_HEAD / HEAD, ROWS = WARPS * SIDE, THREADS = WARPS * WARP };
-    Rows<ROWS, HEAD> a, b; /* the block's own rows */
-    Rows<STEP, HEAD> c, d; /* those along which it walks */
-    Scratch scratch[WARPS];
-    float lse[STEP], delta[STEP]; /* of queries, where it walks along them */
 };
 
 /* Results of forward for one query: the log of the sum of exponentials, and
@@ -173,19 +180,27 @@ static __device__ Query query_of(const float *lse, HeadView dy, HeadView y, int 
     return query;
 }
 
+template <int HEAD> struct QueriesTiles {
+    union {
+        Pair<Backward<HEAD>::ROWS, HEAD> own;
+        Pair<STEP, HEAD> keys[2]; /* when the block's own rows are in registers */
+    };
+    Scratch scratch[Backward<HEAD>::WARPS];
+};
+
 /* A block has a tile of queries and walks along the keys that they see: dq. It leaves the queries'
    delta for the other kernel, where every tile of keys needs them. */
 template <int HEAD>
-static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
+static __global__ void __launch_bounds__(Backward<HEAD>::THREADS, RESIDENT)
     flash_tensor_backward_queries_kernel(Real *dqkv, float *delta, const Real *dout,
                                          const Real *out, const float *lse, const Real *qkv, int T,
                                          int C, int NH) {
-    typedef BackwardTiles<HEAD> Tiles;
-    __shared__ Tiles tiles;
+    enum { ROWS = Backward<HEAD>::ROWS, THREADS = Backward<HEAD>::THREADS };
+    __shared__ QueriesTiles<HEAD> tiles;
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
     HeadView v = head_of(qkv, 3, 2, T, C, NH), dy = head_of(dout, 1, 0, T, C, NH);
     float scale = 1 / sqrtf(q.HS);
-    int first_t = (gridDim.z - 1 - blockIdx.z) * Tiles::ROWS, row = warp_of_thread() * SIDE;
+    int first_t = (gridDim.z - 1 - blockIdx.z) * ROWS, row = warp_of_thread() * SIDE;
     int t = first_t + row + lane_row();
     Query query = query_of(lse, dy, head_of(out, 1, 0, T, C, NH), t);
     if (t < T && threadIdx.x % 2 == 0) {
@@ -194,19 +209,26 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
     Scratch *scratch = &tiles.scratch[warp_of_thread()];
     Sums dq[HEAD / SIDE];
     clear<HEAD>(dq);
-    load<Tiles::THREADS>(&tiles.a, q, first_t);
-    load<Tiles::THREADS>(&tiles.b, dy, first_t);
-    for (int first_s = 0; first_s < first_t + Tiles::ROWS && first_s < T; first_s += STEP) {
-        __syncthreads();
-        load<Tiles::THREADS>(&tiles.c, k, first_s);
-        load<Tiles::THREADS>(&tiles.d, v, first_s);
-        __syncthreads();
+    Left queries[HEAD / SIDE], gradients[HEAD / SIDE];
+    load<THREADS>(&tiles.own, q, dy, first_t);
+    arrive();
+    own_rows(queries, &tiles.own.a, row);
+    own_rows(gradients, &tiles.own.b, row);
+    __syncthreads();
+    int end = min(first_t + ROWS, T);
+    load<THREADS>(&tiles.keys[0], k, v, 0);
+    for (int first_s = 0, n = 0; first_s < end; first_s += STEP, n = 1 - n) {
+        const Pair<STEP, HEAD> *keys = &tiles.keys[n];
+        arrive();
+        if (first_s + STEP < end) {
+            load<THREADS>(&tiles.keys[1 - n], k, v, first_s + STEP);
+        }
         if (first_s < first_t + row + SIDE) { /* else no row of the warp sees these keys */
             float p[EACH], dscore[EACH];
             /* score = q k^T, dprobs = dout v^T */
-            dots(scratch, &tiles.a, row, &tiles.c);
+            dots<HEAD>(scratch, queries, &keys->a);
             lane_read(p, scratch);
-            dots(scratch, &tiles.b, row, &tiles.d);
+            dots<HEAD>(scratch, gradients, &keys->b);
             lane_read(dscore, scratch);
             /* probs = exp(score - lse), dscore = probs * (dprobs - delta) */
             for (int j = 0; j < EACH; j++) {
@@ -224,50 +246,77 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
             /* dq += dscore k, / sqrt(HS) at the end */
             lane_write(scratch->left[0], dscore);
             __syncwarp();
-            add_product<HEAD>(dq, scratch->left[0], &tiles.c);
+            add_product<HEAD>(dq, scratch->left[0], &keys->a);
         }
     }
     store<HEAD>(head_of(dqkv, 3, 0, T, C, NH), first_t + row, dq, scratch, scale, true);
 }
 
+template <int HEAD> struct KeysTiles {
+    /* The next rows are loaded ahead where memory is left for them. */
+    enum { AHEAD = HEAD == SMALL_HEAD, BUFFERS = 1 + AHEAD };
+    Pair<Backward<HEAD>::ROWS, HEAD> own;
+    Pair<STEP, HEAD> queries[BUFFERS];
+    float lse[BUFFERS][STEP], delta[BUFFERS][STEP];
+    Scratch scratch[Backward<HEAD>::WARPS];
+};
+
+/* Begins to copy queries, from `first` on, into place n. */
+template <int HEAD>
+static __device__ void load_queries(KeysTiles<HEAD> *tiles, int n, HeadView q, HeadView dy,
+                                    const float *lse, const float *delta, int first) {
+    load<Backward<HEAD>::THREADS>(&tiles->queries[n], q, dy, first);
+    int i = threadIdx.x;
+    if (i < STEP) {
+        bool inside = first + i < q.T;
+        int t = inside ? first + i : 0, zeros = inside ? 0 : sizeof(float);
+        __pipeline_memcpy_async(&tiles->lse[n][i], lse + t, sizeof(float), zeros);
+        __pipeline_memcpy_async(&tiles->delta[n][i], delta + t, sizeof(float), zeros);
+    }
+}
+
 /* A block has a tile of keys and walks along the queries that see them: dk and dv. Here a row is a
    key, a column a query. No two blocks add to the same row, so nothing is atomic. */
 template <int HEAD>
-static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
+static __global__ void __launch_bounds__(Backward<HEAD>::THREADS, RESIDENT)
     flash_tensor_backward_keys_kernel(Real *dqkv, const float *delta, const Real *dout,
                                       const float *lse, const Real *qkv, int T, int C, int NH) {
-    typedef BackwardTiles<HEAD> Tiles;
-    __shared__ Tiles tiles;
+    enum { ROWS = Backward<HEAD>::ROWS, THREADS = Backward<HEAD>::THREADS };
+    enum { AHEAD = KeysTiles<HEAD>::AHEAD };
+    __shared__ KeysTiles<HEAD> tiles;
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
     HeadView v = head_of(qkv, 3, 2, T, C, NH), dy = head_of(dout, 1, 0, T, C, NH);
     float scale = 1 / sqrtf(q.HS);
-    int first_s = blockIdx.z * Tiles::ROWS, row = warp_of_thread() * SIDE;
+    int first_s = blockIdx.z * ROWS, row = warp_of_thread() * SIDE;
     int s = first_s + row + lane_row();
     Scratch *scratch = &tiles.scratch[warp_of_thread()];
     Sums dk[HEAD / SIDE], dv[HEAD / SIDE];
     clear<HEAD>(dk);
     clear<HEAD>(dv);
-    load<Tiles::THREADS>(&tiles.a, k, first_s);
-    load<Tiles::THREADS>(&tiles.b, v, first_s);
-    for (int first_t = first_s; first_t < T; first_t += STEP) {
-        __syncthreads();
-        load<Tiles::THREADS>(&tiles.c, q, first_t);
-        load<Tiles::THREADS>(&tiles.d, dy, first_t);
-        if (threadIdx.x < STEP) {
-            int t = first_t + threadIdx.x;
-            tiles.lse[threadIdx.x] = t < T ? lse[rows_before(T) + t] : 0;
-            tiles.delta[threadIdx.x] = t < T ? delta[rows_before(T) + t] : 0;
+    lse += rows_before(T), delta += rows_before(T);
+    load<THREADS>(&tiles.own, k, v, first_s);
+    if (AHEAD) {
+        load_queries(&tiles, 0, q, dy, lse, delta, first_s);
+    }
+    for (int first_t = first_s, n = 0; first_t < T; first_t += STEP, n = AHEAD - n) {
+        if (!AHEAD) {
+            __syncthreads();
+            load_queries(&tiles, 0, q, dy, lse, delta, first_t);
         }
-        __syncthreads();
+        arrive();
+        if (AHEAD && first_t + STEP < T) {
+            load_queries(&tiles, 1 - n, q, dy, lse, delta, first_t + STEP);
+        }
+        const Pair<STEP, HEAD> *queries = &tiles.queries[n];
         if (first_s + row < first_t + STEP) { /* else no query sees the warp's keys */
             float p[EACH], dscore[EACH];
             /* the same, transposed: score^T = k q^T, dprobs^T = v dout^T */
-            dots(scratch, &tiles.a, row, &tiles.c);
+            dots(scratch, &tiles.own.a, row, &queries->a);
             lane_read(p, scratch);
-            dots(scratch, &tiles.b, row, &tiles.d);
+            dots(scratch, &tiles.own.b, row, &queries->b);
             lane_read(dscore, scratch);
             for (int j = 0; j < EACH; j++) {
-                p[j] = __expf(p[j] * scale - tiles.lse[lane_column(j)]);
+                p[j] = __expf(p[j] * scale - tiles.lse[n][lane_column(j)]);
             }
             if (first_s + row + SIDE > first_t + 1) { /* else every query sees all these keys */
                 for (int j = 0; j < EACH; j++) {
@@ -275,15 +324,15 @@ static __global__ void __launch_bounds__(BackwardTiles<HEAD>::THREADS, RESIDENT)
                 }
             }
             for (int j = 0; j < EACH; j++) {
-                dscore[j] = p[j] * (dscore[j] - tiles.delta[lane_column(j)]);
+                dscore[j] = p[j] * (dscore[j] - tiles.delta[n][lane_column(j)]);
             }
             __syncwarp();
             /* dv += probs^T dout, dk += dscore^T q */
             lane_write(scratch->left[0], p);
             lane_write(scratch->left[1], dscore);
             __syncwarp();
-            add_product<HEAD>(dv, scratch->left[0], &tiles.d);
-            add_product<HEAD>(dk, scratch->left[1], &tiles.c);
+            add_product<HEAD>(dv, scratch->left[0], &queries->b);
+            add_product<HEAD>(dk, scratch->left[1], &queries->a);
         }
     }
     store<HEAD>(head_of(dqkv, 3, 1, T, C, NH), first_s + row, dk, scratch, scale, true);
@@ -311,7 +360,7 @@ static void forward(Real *out, float *lse, const Real *qkv, int B, int T, int C,
 template <int HEAD>
 static void backward(Real *dqkv, const Real *dout, const Real *out, const float *lse,
                      const Real *qkv, int B, int T, int C, int NH, const Workspace *workspace) {
-    enum { THREADS = BackwardTiles<HEAD>::THREADS };
+    enum { THREADS = Backward<HEAD>::THREADS };
     float *delta = (float *)workspace->data;
     size_t one = flash_scratch_gpu(T, NH), most = workspace->bytes / one;
     CHECK(most > 0, "workspace of %zu bytes, needs %zu", workspace->bytes, one);
@@ -321,7 +370,7 @@ static void backward(Real *dqkv, const Real *dout, const Real *out, const float 
         Real *dx = dqkv + row * 3 * C;
         const Real *x = qkv + row * 3 * C, *dy = dout + row * C, *y = out + row * C;
         const float *l = lse + row * NH;
-        dim3 grid(NH, count, blocks_for(T, BackwardTiles<HEAD>::ROWS));
+        dim3 grid(NH, count, blocks_for(T, Backward<HEAD>::ROWS));
         flash_tensor_backward_queries_kernel<HEAD>
             <<<grid, THREADS>>>(dx, delta, dy, y, l, x, T, C, NH);
         LAUNCHED("flash_backward");

@@ -8,11 +8,13 @@
  * memory: it stores the sums there, and each lane takes half a row of them, in float. What becomes
  * of them is rounded to the storage type and is the left factor of the next product.
  *
- * All functions are called by whole warps, load() by whole blocks. None has a barrier of the block.
+ * All functions are called by whole warps, load() and arrive() by whole blocks. Only arrive() has a
+ * barrier of the block.
  */
 #ifndef KERNELS_FLASH_TILES_CUH
 #define KERNELS_FLASH_TILES_CUH
 
+#include <cuda_pipeline.h>
 #include <mma.h>
 
 #include "kernels/flash_head.cuh"
@@ -65,6 +67,12 @@ template <int ROWS, int HEAD> struct __align__(32) Rows {
     Real x[ROWS][HEAD + PAD]; /**< (ROWS, HEAD), zeros after the last row and after the head */
 };
 
+/** Rows of two heads that are taken together. */
+template <int ROWS, int HEAD> struct Pair {
+    Rows<ROWS, HEAD> a; /**< of queries or keys */
+    Rows<ROWS, HEAD> b; /**< of dout or values */
+};
+
 /** This thread's warp, from 0. */
 static __device__ inline int warp_of_thread(void) {
     return threadIdx.x / WARP;
@@ -108,45 +116,98 @@ static __device__ inline void factor_load(Factor &to, const Real *from, unsigned
 }
 #endif
 
-/** A tile of rows from global memory, from row `first` of the head on, 16 bytes at once. The number
-    of threads is a constant, so that a thread can ask for all its bytes before the first arrive. */
+/** Begins to copy rows of a head from global memory, from row `first` on, 16 bytes at once. */
 template <int THREADS, int ROWS, int HEAD>
 static __device__ void load(Rows<ROWS, HEAD> *to, HeadView head, int first) {
     enum { PACKS = HEAD / PACK, LOADS = ROWS * PACKS / THREADS };
-#pragma unroll
+#pragma unroll 1 /* nobody waits for them; more would take registers for addresses */
     for (int n = 0; n < LOADS; n++) {
         int at = n * THREADS + threadIdx.x;
         int row = at / PACKS, i = at % PACKS * PACK;
         bool inside = first + row < head.T && i < head.HS;
-        const Real *from = head.x + (size_t)(first + row) * head.stride + i;
-        Pack *pack = (Pack *)&to->x[row][i];
-        pack->bits = inside ? *(const uint4 *)from : make_uint4(0, 0, 0, 0);
+        const Real *from = head.x + (inside ? (size_t)(first + row) * head.stride + i : 0);
+        __pipeline_memcpy_async(&to->x[row][i], from, sizeof(Pack), inside ? 0 : sizeof(Pack));
     }
 }
 
-/** scratch->sums = a b^T, 16 rows from `a_row` on by STEP rows of b. */
+/** The same rows of two heads; they are there after arrive(). */
+template <int THREADS, int ROWS, int HEAD>
+static __device__ void load(Pair<ROWS, HEAD> *to, HeadView a, HeadView b, int first) {
+    load<THREADS>(&to->a, a, first);
+    load<THREADS>(&to->b, b, first);
+}
+
+/** Waits for all that the block's threads have begun to copy. No thread comes out before all have
+    come in, so each may then write what others have read before. */
+static __device__ inline void arrive(void) {
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+}
+
+/** A warp's rows as left factors. */
 template <int ROWS, int HEAD>
-static __device__ void dots(Scratch *scratch, const Rows<ROWS, HEAD> *a, int a_row,
-                            const Rows<STEP, HEAD> *b) {
-    Sums sums[STEP / SIDE];
-    for (int j = 0; j < STEP / SIDE; j++) {
-        wmma::fill_fragment(sums[j], 0.0f);
-    }
+static __device__ void own_rows(Left (&left)[HEAD / SIDE], const Rows<ROWS, HEAD> *rows,
+                                int first) {
 #pragma unroll
     for (int i = 0; i < HEAD; i += SIDE) {
-        Left left;
-        factor_load(left, &a->x[a_row][i], HEAD + PAD);
-        for (int j = 0; j < STEP / SIDE; j++) {
-            RightTransposed right;
-            factor_load(right, &b->x[j * SIDE][i], HEAD + PAD);
-            wmma::mma_sync(sums[j], left, right, sums[j]);
-        }
+        factor_load(left[i / SIDE], &rows->x[first][i], HEAD + PAD);
     }
+}
+
+/** sums = 0 */
+template <int COLUMNS> static __device__ void clear(Sums (&sums)[COLUMNS / SIDE]) {
+    for (int i = 0; i < COLUMNS / SIDE; i++) {
+        wmma::fill_fragment(sums[i], 0.0f);
+    }
+}
+
+/** sums += left b^T, of 16 columns from i on. */
+template <int HEAD>
+static __device__ void add_dots(Sums (&sums)[STEP / SIDE], const Left &left,
+                                const Rows<STEP, HEAD> *b, int i) {
+    for (int j = 0; j < STEP / SIDE; j++) {
+        RightTransposed right;
+        factor_load(right, &b->x[j * SIDE][i], HEAD + PAD);
+        wmma::mma_sync(sums[j], left, right, sums[j]);
+    }
+}
+
+/** scratch->sums = sums */
+static __device__ inline void sums_write(Scratch *scratch, const Sums (&sums)[STEP / SIDE]) {
     __syncwarp(); /* no lane may still read what was there */
     for (int j = 0; j < STEP / SIDE; j++) {
         wmma::store_matrix_sync(&scratch->sums[0][j * SIDE], sums[j], WIDTH, wmma::mem_row_major);
     }
     __syncwarp();
+}
+
+/** scratch->sums = left b^T, 16 rows by STEP rows of b. */
+template <int HEAD>
+static __device__ void dots(Scratch *scratch, const Left (&left)[HEAD / SIDE],
+                            const Rows<STEP, HEAD> *b) {
+    Sums sums[STEP / SIDE];
+    clear<STEP>(sums);
+#pragma unroll
+    for (int i = 0; i < HEAD; i += SIDE) {
+        add_dots(sums, left[i / SIDE], b, i);
+    }
+    sums_write(scratch, sums);
+}
+
+/** The same of 16 rows in shared memory, where registers are too few to keep them. */
+template <int ROWS, int HEAD>
+static __device__ void dots(Scratch *scratch, const Rows<ROWS, HEAD> *a, int a_row,
+                            const Rows<STEP, HEAD> *b) {
+    Sums sums[STEP / SIDE];
+    clear<STEP>(sums);
+#pragma unroll 2 /* more would take registers for addresses */
+    for (int i = 0; i < HEAD; i += SIDE) {
+        Left left;
+        factor_load(left, &a->x[a_row][i], HEAD + PAD);
+        add_dots(sums, left, b, i);
+    }
+    sums_write(scratch, sums);
 }
 
 /** sums += left b, STEP columns of the one by STEP rows of the other. */
@@ -162,13 +223,6 @@ static __device__ void add_product(Sums (&sums)[HEAD / SIDE], const Real (&left)
             factor_load(right, &b->x[j][i], HEAD + PAD);
             wmma::mma_sync(sums[i / SIDE], factor, right, sums[i / SIDE]);
         }
-    }
-}
-
-/** sums = 0 */
-template <int HEAD> static __device__ void clear(Sums (&sums)[HEAD / SIDE]) {
-    for (int i = 0; i < HEAD / SIDE; i++) {
-        wmma::fill_fragment(sums[i], 0.0f);
     }
 }
 
