@@ -2,6 +2,8 @@
    16 x 16 numbers that are summed in float. The contract is in flash.h, the C twin is flash.c. */
 #include "kernels/flash.h"
 
+#include <math_constants.h>
+
 #include "kernels/flash_head.cuh"
 
 #if defined REAL_F16 || defined REAL_BF16
@@ -46,21 +48,23 @@ template <int HEAD> struct ForwardTiles {
 };
 
 /* As in flash.cu, scores become exponentials relative to the largest score so far, or to one that
-   is smaller by at most SLACK: exp(SLACK) fits into f16, and sums seldom have to shrink. Returns by
-   what they must. */
-enum { SLACK = 8 };
-static __device__ float online_softmax(float p[EACH], float *largest, float *total) {
+   is smaller by at most SLACK: 2^SLACK fits into f16, and sums seldom have to shrink. Returns by
+   what they must. Scores come as dot products x, and exp(scale * x) = 2^(factor * x): one
+   multiply-add for each. */
+enum { SLACK = 10 };
+static __device__ float online_softmax(float p[EACH], float factor, float *largest, float *total) {
     float max = -INFINITY, sum = 0;
     for (int j = 0; j < EACH; j++) {
         max = fmaxf(max, p[j]);
     }
     max = fmaxf(max, __shfl_xor_sync(ALL_LANES, max, 1));
-    max = max > *largest + SLACK ? max : *largest;
+    max = (max - *largest) * factor > SLACK ? max : *largest;
+    float power = max * factor;
     for (int j = 0; j < EACH; j++) {
-        p[j] = __expf(p[j] - max);
+        p[j] = exp2f(p[j] * factor - power);
         sum += p[j];
     }
-    float shrink = __expf(*largest - max);
+    float shrink = exp2f(*largest * factor - power);
     *total = *total * shrink + row_sum(sum);
     *largest = max;
     return shrink;
@@ -92,7 +96,7 @@ static __global__ void __launch_bounds__(FORWARD_THREADS, ForwardTiles<HEAD>::RE
     __shared__ ForwardTiles<HEAD> tiles;
     HeadView q = head_of(qkv, 3, 0, T, C, NH), k = head_of(qkv, 3, 1, T, C, NH);
     HeadView v = head_of(qkv, 3, 2, T, C, NH), y = head_of(out, 1, 0, T, C, NH);
-    float scale = 1 / sqrtf(q.HS), total = 0, largest = -INFINITY;
+    float scale = 1 / sqrtf(q.HS), factor = scale * CUDART_L2E_F, total = 0, largest = -INFINITY;
     /* Late queries see the most keys. Those of all heads begin first, so that no long block is left
        for last. */
     int first_t = (gridDim.z - 1 - blockIdx.z) * FORWARD_ROWS, row = warp_of_thread() * SIDE;
@@ -118,15 +122,12 @@ static __global__ void __launch_bounds__(FORWARD_THREADS, ForwardTiles<HEAD>::RE
             /* score = q k^T, then its part of the softmax */
             dots<HEAD>(scratch, queries, &keys->a);
             lane_read(p, scratch);
-            for (int j = 0; j < EACH; j++) {
-                p[j] *= scale;
-            }
             if (first_s + STEP > first_t + row + 1) { /* else every row sees all these keys */
                 for (int j = 0; j < EACH; j++) {
                     p[j] = first_s + lane_column(j) <= t ? p[j] : -INFINITY;
                 }
             }
-            float shrink = online_softmax(p, &largest, &total);
+            float shrink = online_softmax(p, factor, &largest, &total);
             if (__any_sync(ALL_LANES, shrink != 1)) {
                 scale_rows<HEAD>(sums, scratch, shrink);
             }
@@ -139,7 +140,7 @@ static __global__ void __launch_bounds__(FORWARD_THREADS, ForwardTiles<HEAD>::RE
     }
     if (t < T && threadIdx.x % 2 == 0) {
         /* kept for backward */
-        lse[rows_before(T) + t] = largest + logf(total);
+        lse[rows_before(T) + t] = largest * scale + logf(total);
     }
     store<HEAD>(y, first_t + row, sums, scratch, 1 / total, false);
 }
