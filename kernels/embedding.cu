@@ -9,14 +9,22 @@
    forward: `width` neighbours of one row, PACK of them in one 16-byte access. Where C is not
    a multiple of PACK, rows do not begin at multiples of 16 bytes; there the width is 1.
 
-   backward, tokens: a warp per position (b, t) and per SPAN channels. Two positions may hold the
-   same token, so their warps must not both add to its row. The one whose position is the token's
-   first adds for all of them, in the order of (b, t), and the others leave: no atomics, and the
-   same bits every time.
+   backward, tokens: a block per position (b, t). Positions that hold the same token add to the same
+   row, so they share out its channels, in spans of a warp's 32 * WIDTH: of n positions, the block
+   of the k-th one (from 0 on) takes the spans k, k + n, k + 2 n, ... and adds the rows of all n
+   there. A token that occurs once has one block for its row; one that is everywhere has a block for
+   each span. Every number has one thread that adds to it, in an order that the tokens fix: no
+   atomics on floats, and the same bits every time.
 
    backward, positions: a thread per element of dwpe, which it alone adds to. */
 
-enum { THREADS = 256, WARP = 32, PER_LANE = 8, SPAN = WARP * PER_LANE, ROWS = 2 };
+enum {
+    THREADS = 256,
+    WARP = 32,
+    WARPS = THREADS / WARP,
+    ROWS = 4, /* that a warp has on their way at once */
+    EACH = 4, /* channels of a thread in a row that it adds alone, likewise */
+};
 #define ALL_LANES 0xffffffffu
 
 static __global__ void embedding_forward_kernel(Real *out, const int32_t *tokens, const Real *wte,
@@ -40,76 +48,127 @@ static __global__ void embedding_forward_kernel(Real *out, const int32_t *tokens
     store_pack(out + first, x, width);
 }
 
-/* Which of the 32 positions from `start` on, one per lane, are below `end` and hold `token`: a bit
-   for each. All lanes must call. */
-static __device__ inline unsigned holders(const int32_t *tokens, int start, int end, int token) {
-    int at = start + (int)threadIdx.x % WARP;
-    return __ballot_sync(ALL_LANES, at < end && tokens[at] == token);
-}
+/* How many positions hold a token, and how many of those come before a given one. */
+struct Holders {
+    int all, before;
+};
 
-/* Whether no earlier position holds this token. All lanes must call. */
-static __device__ inline bool is_first(const int32_t *tokens, int position, int token) {
-    for (int start = 0; start < position; start += WARP) {
-        if (holders(tokens, start, position, token) != 0) {
-            return false;
+/* Those of the token at `position`; all threads of the block must call, once in a kernel. */
+static __device__ inline Holders count_holders(const int32_t *tokens, int positions, int position) {
+    __shared__ Holders count;
+    int token = tokens[position], all = 0, before = 0;
+    if (threadIdx.x == 0) {
+        count.all = count.before = 0;
+    }
+    __syncthreads();
+#pragma unroll 8
+    for (int at = threadIdx.x; at < positions; at += THREADS) {
+        if (tokens[at] == token) {
+            all++;
+            before += at < position;
         }
     }
-    return true;
+    if (all > 0) { /* whole numbers have the same sum in any order */
+        atomicAdd(&count.all, all);
+        atomicAdd(&count.before, before);
+    }
+    __syncthreads();
+    return count;
 }
 
-/* sum[] += the rows of the ROWS lowest positions in `found`, in their order. All of them are on
-   their way before the first is added: a text of one token is a single sum over all positions.
-   Returns the positions that are left. */
-static __device__ inline unsigned add_rows(float sum[PER_LANE], const Real *dout, int start,
-                                           unsigned found, int first, int C) {
-    float row[ROWS][PER_LANE];
-    unsigned left = found;
-#pragma unroll
-    for (int k = 0; k < ROWS; k++, left &= left - 1) { /* takes the lowest bit off */
-        const Real *from = dout + (size_t)(left != 0 ? start + __ffs((int)left) - 1 : 0) * C;
-        for (int i = 0; i < PER_LANE; i++) {
-            int c = first + i * WARP;
-            row[k][i] = left != 0 && c < C ? to_float(from[c]) : 0;
+/* to[c] += row[c] for all channels, EACH of a thread on their way at once. */
+static __device__ inline void add_row(float *to, const Real *row, int C) {
+    for (int first = threadIdx.x; first < C; first += THREADS * EACH) {
+        float sum[EACH];
+        for (int i = 0; i < EACH; i++) {
+            int c = first + i * THREADS;
+            sum[i] = c < C ? to[c] + to_float(row[c]) : 0;
+        }
+        for (int i = 0; i < EACH; i++) {
+            int c = first + i * THREADS;
+            if (c < C) {
+                to[c] = sum[i];
+            }
         }
     }
-#pragma unroll
-    for (int k = 0; k < ROWS && found != 0; k++, found &= found - 1) {
-        for (int i = 0; i < PER_LANE; i++) {
-            sum[i] += row[k][i];
-        }
-    }
-    return left;
 }
 
-static __global__ void embedding_backward_tokens_kernel(float *dwte, const Real *dout,
-                                                        const int32_t *tokens, int positions,
-                                                        int C) {
-    int position = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP);
-    if (position >= positions || tokens[position] < 0 ||
-        !is_first(tokens, position, tokens[position])) {
+/* sum[] += WIDTH neighbours of some rows, one row after the other, ROWS of them on their way at
+   once. */
+template <int WIDTH>
+static __device__ inline void add_rows(float sum[PACK], const Real *dout, const int *position,
+                                       int count, int C) {
+#pragma unroll ROWS
+    for (int k = 0; k < count; k++) {
+        float x[PACK];
+        load_pack(x, dout + (size_t)position[k] * C, WIDTH);
+        for (int i = 0; i < WIDTH; i++) {
+            sum[i] += x[i];
+        }
+    }
+}
+
+/* to[c] += the rows of all positions that hold `token`, in the span of channels from `first` on.
+   Each warp lists and adds up those of every WARPS-th 32 positions; then the warps' sums are added
+   in their order. Lanes beyond C take the last channels once more, for sums that nobody reads. */
+template <int WIDTH>
+static __device__ inline void add_span(float *to, const Real *dout, const int32_t *tokens,
+                                       int token, int positions, int first, int C) {
+    __shared__ int lists[WARPS][2 * WARP];
+    __shared__ float sums[WARPS][WARP * WIDTH];
+    int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, listed = 0, *list = lists[warp];
+    const Real *own = dout + min(first + lane * WIDTH, C - WIDTH);
+    float sum[PACK] = {0};
+    for (int start = warp * WARP; start < positions; start += THREADS) {
+        int at = start + lane;
+        bool holds = at < positions && tokens[at] == token;
+        unsigned found = __ballot_sync(ALL_LANES, holds);
+        if (holds) { /* behind those of the lanes before this one */
+            list[listed + __popc(found & ((1u << lane) - 1))] = at;
+        }
+        listed += __popc(found);
+        if (listed > WARP || start + THREADS >= positions) { /* no room for 32 more, or the last */
+            __syncwarp();
+            add_rows<WIDTH>(sum, own, list, listed, C);
+            __syncwarp(); /* the list has been read */
+            listed = 0;
+        }
+    }
+    for (int i = 0; i < WIDTH; i++) {
+        sums[warp][lane * WIDTH + i] = sum[i];
+    }
+    __syncthreads();
+    int c = first + (int)threadIdx.x;
+    if (threadIdx.x < WARP * WIDTH && c < C) {
+        float total = to[c];
+        for (int w = 0; w < WARPS; w++) {
+            total += sums[w][threadIdx.x];
+        }
+        to[c] = total;
+    }
+    __syncthreads(); /* the sums have been read */
+}
+
+/* Said the least of blocks that fit on a multiprocessor, the compiler takes the registers for ROWS
+   loads at once; left alone, it saves registers and waits after two. */
+template <int WIDTH>
+static __global__ void __launch_bounds__(THREADS, 5)
+    embedding_backward_tokens_kernel(float *dwte, const Real *dout, const int32_t *tokens,
+                                     int positions, int C) {
+    int position = blockIdx.x, token = tokens[position];
+    if (token < 0) {
         return;
     }
-    int token = tokens[position];
-    int first = (int)(blockIdx.y * SPAN + threadIdx.x % WARP);
+    Holders holders = count_holders(tokens, positions, position);
     float *to = dwte + (size_t)token * C;
-    float sum[PER_LANE];
-    for (int i = 0; i < PER_LANE; i++) {
-        int c = first + i * WARP;
-        sum[i] = c < C ? to[c] : 0;
+    /* dwte[token][c] += dout[b][t][c] for every position that holds the token */
+    if (holders.all == 1) {
+        add_row(to, dout + (size_t)position * C, C);
+        return;
     }
-    /* From a multiple of 32 on, which is a sector's begin: nothing before `position` is found. */
-    for (int start = position / WARP * WARP; start < positions; start += WARP) {
-        unsigned found = holders(tokens, start, positions, token);
-        /* dwte[token][c] += dout[b][t][c] for every position found, in order */
-        while (found != 0) {
-            found = add_rows(sum, dout, start, found, first, C);
-        }
-    }
-    for (int i = 0; i < PER_LANE; i++) {
-        int c = first + i * WARP;
-        if (c < C) {
-            to[c] = sum[i];
-        }
+    size_t span = WARP * WIDTH;
+    for (size_t c = holders.before * span; c < C; c += holders.all * span) {
+        add_span<WIDTH>(to, dout, tokens, token, positions, (int)c, C);
     }
 }
 
@@ -145,8 +204,13 @@ extern "C" void GPU(embedding_backward)(float *dwte, float *dwpe, const Real *do
     int positions = B * T;
     size_t n = (size_t)T * C; /* elements of one sequence, and of dwpe */
     if (positions > 0 && C > 0) {
-        dim3 grid(blocks_for(positions, THREADS / WARP), blocks_for(C, SPAN));
-        embedding_backward_tokens_kernel<<<grid, THREADS>>>(dwte, dout, tokens, positions, C);
+        if (C % PACK == 0) {
+            embedding_backward_tokens_kernel<PACK>
+                <<<positions, THREADS>>>(dwte, dout, tokens, positions, C);
+        } else {
+            embedding_backward_tokens_kernel<1>
+                <<<positions, THREADS>>>(dwte, dout, tokens, positions, C);
+        }
         LAUNCHED("embedding_backward, tokens");
         embedding_backward_positions_kernel<<<blocks_for(n, THREADS), THREADS>>>(dwpe, dout, B, n);
         LAUNCHED("embedding_backward, positions");

@@ -31,8 +31,9 @@ typedef void embedding_forward_fn(Real *out, const int32_t *tokens, const Real *
 OP(embedding_forward);
 
 /**
- * Adds the gradients of both tables. Rows of one token are added in the order of (b, t), so that
- * the sum has the same bits every time: no atomics. A negative token has no row.
+ * Adds the gradients of both tables. Rows of one token are added in an order that the tokens fix,
+ * on the CPU that of (b, t), so that the sum has the same bits every time: no atomics. A negative
+ * token has no row.
  *
  *     dwte[tokens[b][t]][c] += dout[b][t][c]
  *     dwpe[t][c]            += dout[b][t][c]

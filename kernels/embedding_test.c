@@ -5,18 +5,29 @@
 #include "common/testkit/fixture.h"
 #include "common/testkit/reference.h"
 
-/* Few distinct ids, so that many rows add into the same one. */
-static int32_t *ids_of(Fixture *f, int32_t *host, int N, int V) {
+/* How the ids of a test are drawn. */
+typedef enum Draw {
+    RANDOM,   /* below V: where V is small, many rows add into the same one */
+    SAME,     /* one id everywhere */
+    DISTINCT, /* each id once: V is B * T or more */
+    ABSENT,   /* as RANDOM, and every third is negative: its row is of no token */
+} Draw;
+
+static void draw_ids(Fixture *f, int32_t *ids, int N, int V, Draw draw) {
     for (int i = 0; i < N; i++) {
-        host[i] = (int32_t)rng_below(&f->rng, (uint64_t)V);
+        int32_t id = (int32_t)rng_below(&f->rng, (uint64_t)V);
+        ids[i] = draw == SAME ? V / 2 : draw == DISTINCT ? V - 1 - i : id;
+        if (draw == ABSENT && i % 3 == 0) {
+            ids[i] = -1 - id;
+        }
     }
-    return fixture_ids(f, host, (size_t)N);
 }
 
-static void check(Fixture *f, int B, int T, int C, int V, double scale) {
+static void check(Fixture *f, int B, int T, int C, int V, Draw draw, double scale) {
     size_t n = (size_t)B * T * C, rows = (size_t)V * C, positions = (size_t)(T + 2) * C;
     int32_t host[257 * 3];
-    int32_t *tokens = ids_of(f, host, B * T, V);
+    draw_ids(f, host, B * T, V, draw);
+    int32_t *tokens = fixture_ids(f, host, (size_t)B * T);
     double *wte = fixture_random(f, rows, 1), *wpe = fixture_random(f, positions, 1);
     double *want = fixture_zeros(f, n), *dout = fixture_random(f, n, scale);
     double *dwte = fixture_random_float(f, rows, scale);
@@ -39,8 +50,22 @@ Test(embedding, forward_and_backward) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
         for (int s = 0; s < AWKWARD_SIZES * AWKWARD_SIZES; s++) {
             int T = awkward_size[s % AWKWARD_SIZES], C = awkward_size[s / AWKWARD_SIZES];
-            check(&f, 3, T, C, 7, upstream_scale[s % UPSTREAM_SCALES]);
-            check(&f, 1, T, C, 300, upstream_scale[s % UPSTREAM_SCALES]);
+            check(&f, 3, T, C, 7, RANDOM, upstream_scale[s % UPSTREAM_SCALES]);
+            check(&f, 1, T, C, 300, RANDOM, upstream_scale[s % UPSTREAM_SCALES]);
+        }
+    }
+}
+
+/* Rows wider than what one block adds, with and without whole packs of 16 bytes. */
+Test(embedding, many_repeats) {
+    static const int widths[] = {520, 131};
+    for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
+        for (int s = 0; s < 2; s++) {
+            check(&f, 3, 257, widths[s], 1, RANDOM, 1);
+            check(&f, 3, 257, widths[s], 5, RANDOM, 1e-3);
+            check(&f, 3, 257, widths[s], 9, ABSENT, 1);
+            check(&f, 2, 300, widths[s], 601, DISTINCT, 1);
+            check(&f, 3, 257, widths[s], 2, SAME, 1);
         }
     }
 }

@@ -11,7 +11,8 @@ void reference_embedding_forward(double *out, const int32_t *tokens, const doubl
     for (int b = 0; b < B; b++) {
         for (int t = 0; t < T; t++) {
             for (int c = 0; c < C; c++) {
-                out[(b * T + t) * C + c] = wte[tokens[b * T + t] * C + c] + wpe[t * C + c];
+                int32_t token = tokens[b * T + t]; /* a negative one has no row */
+                out[(b * T + t) * C + c] = (token < 0 ? 0 : wte[token * C + c]) + wpe[t * C + c];
             }
         }
     }
@@ -22,7 +23,9 @@ void reference_embedding_backward(double *dwte, double *dwpe, const double *dout
     for (int b = 0; b < B; b++) {
         for (int t = 0; t < T; t++) {
             for (int c = 0; c < C; c++) {
-                dwte[tokens[b * T + t] * C + c] += dout[(b * T + t) * C + c];
+                if (tokens[b * T + t] >= 0) {
+                    dwte[tokens[b * T + t] * C + c] += dout[(b * T + t) * C + c];
+                }
                 dwpe[t * C + c] += dout[(b * T + t) * C + c];
             }
         }
