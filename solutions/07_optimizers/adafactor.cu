@@ -6,35 +6,41 @@
 #include "common/lab.h"
 #include "kernels/real.cuh"
 
-/* How threads map to data. Means first: a grid of SHARES blocks for each tensor; they take its rows
-   in turn, and then, WIDTH at a time, its columns. Then each block of threads takes a block of the
-   lists' flat index, as in sumsq, and leaves a sum of squares in the workspace; a block for each
-   tensor makes one factor of these; and the update, of one number a thread, multiplies by it.
+/* How threads map to data. Means first: a warp for each number of R, and for each WIDTH numbers of C
+   a block of threads, by the flat indices of these lists. A column is far from its neighbour in the
+   next row, and a matrix may have few: WIDTH floats are the 32 bytes that memory moves at once, and
+   no more, so that many blocks share the work. Then each block of threads takes a block of the
+   gradients' flat index, PACK numbers a thread as in sumsq, and leaves a sum of squares in the
+   workspace; a block for each tensor makes one factor of these; and the update, of PACK numbers a
+   thread, multiplies by it.
 
        R, C  ->  partial sums of g^2 / (R C)  ->  factor = sqrt(mean(R)) lr / max(1, rms(U) / clip)
 
    mean(R) is the same for all of a tensor: it is left out until there is one place to work it
-   out. */
+   out. Compiled once, without a precision: Real is a float.
 
-enum { THREADS = TENSOR_BLOCK, SHARES = 32, WIDTH = 32, HEIGHT = THREADS / WIDTH };
+   Loops over rows and columns count in ptrdiff_t: where a sum may wrap around, as in a size_t, the
+   compiler does not know how many steps there are, and has one load on its way in place of many. */
 
-/* Sum over the threads of a block, on every thread; all must call. */
+enum { THREADS = TENSOR_BLOCK, WARP = 32, WIDTH = 8, HEIGHT = THREADS / WIDTH };
+
+/* Sum over the threads of a block, at most THREADS, on every thread; all must call. */
 GIVEN static __device__ double block_sum(double x) {
-    __shared__ double of_warp[THREADS / 32];
+    __shared__ double of_warp[THREADS / WARP];
     x = warp_sum_double(x);
     __syncthreads(); /* the sum before this one has been read */
-    if (threadIdx.x % 32 == 0) {
-        of_warp[threadIdx.x / 32] = x;
+    if (threadIdx.x % WARP == 0) {
+        of_warp[threadIdx.x / WARP] = x;
     }
     __syncthreads();
     double sum = 0;
-    for (int warp = 0; warp < THREADS / 32; warp++) {
+    for (int warp = 0; warp < (int)blockDim.x / WARP; warp++) {
         sum += of_warp[warp];
     }
     return sum;
 }
 
-/* R of the tensor blockIdx.y, and C of it:
+/* R, a number for each warp, and C:
 
        static __global__ void adafactor_rows_kernel(TensorList row, TensorList col, TensorList grad,
                                                     float beta2, float epsilon);
@@ -44,43 +50,43 @@ GIVEN static __device__ double block_sum(double x) {
 #ifndef STUB
 static __global__ void adafactor_rows_kernel(TensorList row, TensorList col, TensorList grad,
                                              float beta2, float epsilon) {
-    TensorEntry R = row.tensor[blockIdx.y];
-    size_t J = col.tensor[blockIdx.y].n;
-    for (size_t i = blockIdx.x; i < R.n; i += SHARES) {
-        const float *g = grad.tensor[blockIdx.y].data + i * J;
-        float sum = 0;
-        for (size_t j = threadIdx.x; j < J; j += THREADS) {
-            sum += g[j] * g[j];
-        }
-        float mean = (float)(block_sum((double)sum) / (double)J) + epsilon;
-        if (threadIdx.x == 0) {
-            R.data[i] = beta2 * R.data[i] + (1 - beta2) * mean;
-        }
+    TensorPlace at = tensor_find(row, ((size_t)blockIdx.x * THREADS + threadIdx.x) / WARP);
+    if (at.left == 0) {
+        return;
+    }
+    ptrdiff_t J = col.tensor[at.tensor].n;
+    const float *g = grad.tensor[at.tensor].data + at.offset * J;
+    float sum = 0, *R = tensor_at(row, at);
+#pragma unroll 8
+    for (ptrdiff_t j = threadIdx.x % WARP; j < J; j += WARP) {
+        sum += g[j] * g[j];
+    }
+    float mean = (float)(warp_sum_double((double)sum) / (double)J) + epsilon;
+    if (threadIdx.x % WARP == 0) {
+        *R = beta2 * *R + (1 - beta2) * mean;
     }
 }
 
 static __global__ void adafactor_columns_kernel(TensorList col, TensorList grad, float beta2,
                                                 float epsilon) {
     __shared__ float sums[HEIGHT][WIDTH];
-    TensorEntry C = col.tensor[blockIdx.y], g = grad.tensor[blockIdx.y];
-    size_t J = C.n, I = J > 0 ? g.n / J : 0;
     int x = threadIdx.x % WIDTH, y = threadIdx.x / WIDTH;
-    for (size_t first = (size_t)blockIdx.x * WIDTH; first < J; first += SHARES * WIDTH) {
-        size_t j = first + x;
-        float sum = 0;
-        for (size_t i = y; i < I && j < J; i += HEIGHT) {
-            sum += g.data[i * J + j] * g.data[i * J + j];
+    TensorPlace at = tensor_find(col, (size_t)blockIdx.x * WIDTH + x);
+    ptrdiff_t J = col.tensor[at.tensor].n, I = at.left > 0 ? grad.tensor[at.tensor].n / J : 0;
+    const float *g = grad.tensor[at.tensor].data + at.offset;
+    float sum = 0, *C = tensor_at(col, at);
+#pragma unroll 16
+    for (ptrdiff_t i = y; i < I; i += HEIGHT) {
+        sum += g[i * J] * g[i * J];
+    }
+    sums[y][x] = sum;
+    __syncthreads();
+    if (y == 0 && at.left > 0) {
+        double total = 0;
+        for (int part = 0; part < HEIGHT; part++) {
+            total += (double)sums[part][x];
         }
-        sums[y][x] = sum;
-        __syncthreads();
-        if (y == 0 && j < J) {
-            double total = 0;
-            for (int part = 0; part < HEIGHT; part++) {
-                total += (double)sums[part][x];
-            }
-            C.data[j] = beta2 * C.data[j] + (1 - beta2) * ((float)(total / (double)I) + epsilon);
-        }
-        __syncthreads();
+        *C = beta2 * *C + (1 - beta2) * ((float)(total / (double)I) + epsilon);
     }
 }
 #endif
@@ -96,19 +102,33 @@ static __global__ void adafactor_columns_kernel(TensorList col, TensorList grad,
                                                       const double *factor, Adafactor adafactor);
  */
 #ifndef STUB
-/* U without mean(R). */
-static __device__ inline float scaled(TensorList row, TensorList col, TensorList grad,
-                                      TensorPlace at) {
+/* U without mean(R), of PACK numbers from a place on; beyond the tensor's end it is 0. */
+static __device__ inline void scaled(float U[PACK], TensorList row, TensorList col, TensorList grad,
+                                     TensorPlace at) {
     TensorEntry R = row.tensor[at.tensor], C = col.tensor[at.tensor];
-    float of_row = R.n > 0 ? sqrtf(R.data[at.offset / C.n]) : 1;
-    return *tensor_at(grad, at) / of_row / sqrtf(C.data[at.offset % C.n]);
+    size_t i = at.offset / C.n, j = at.offset % C.n;
+    load_pack(U, (const Real *)tensor_at(grad, at), at.left);
+    for (int k = 0; k < PACK; k++) {
+        if (k < at.left) {
+            float of_row = R.n > 0 ? sqrtf(R.data[i]) : 1;
+            U[k] = U[k] / of_row / sqrtf(C.data[j]);
+        }
+        if (++j == C.n) {
+            i++, j = 0;
+        }
+    }
 }
 
 static __global__ void adafactor_squares_kernel(double *partial, TensorList row, TensorList col,
                                                 TensorList grad) {
-    TensorPlace at = tensor_find(grad, (size_t)blockIdx.x * THREADS + threadIdx.x);
-    double U = at.left > 0 ? (double)scaled(row, col, grad, at) : 0;
-    double sum = block_sum(U * U);
+    TensorPlace at = tensor_find(grad, ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK);
+    float U[PACK];
+    double sum = 0;
+    scaled(U, row, col, grad, at);
+    for (int k = 0; k < PACK; k++) {
+        sum += (double)U[k] * (double)U[k];
+    }
+    sum = block_sum(sum);
     if (threadIdx.x == 0) {
         partial[blockIdx.x] = sum;
     }
@@ -137,14 +157,19 @@ static __global__ void adafactor_factor_kernel(double *partial, TensorList row, 
 static __global__ void adafactor_update_kernel(TensorList weight, TensorList row, TensorList col,
                                                TensorList grad, const double *factor,
                                                Adafactor adafactor) {
-    TensorPlace at = tensor_find(weight, (size_t)blockIdx.x * THREADS + threadIdx.x);
+    TensorPlace at = tensor_find(weight, ((size_t)blockIdx.x * THREADS + threadIdx.x) * PACK);
     if (at.left == 0) {
         return;
     }
     TensorEntry entry = weight.tensor[at.tensor];
-    float rate = (float)factor[entry.first / TENSOR_BLOCK], *w = tensor_at(weight, at);
+    float rate = (float)factor[entry.first / TENSOR_BLOCK], w[PACK], U[PACK];
     float decay = entry.decays ? adafactor.learning_rate * adafactor.weight_decay : 0;
-    *w -= rate * scaled(row, col, grad, at) + decay * *w;
+    load_pack(w, (const Real *)tensor_at(weight, at), at.left);
+    scaled(U, row, col, grad, at);
+    for (int k = 0; k < PACK; k++) {
+        w[k] -= rate * U[k] + decay * w[k];
+    }
+    store_pack((Real *)tensor_at(weight, at), w, at.left);
 }
 #endif
 
@@ -157,25 +182,29 @@ extern "C" void adafactor_gpu(TensorList weight, TensorList row, TensorList col,
         return;
     }
     float beta2 = (float)(1 - pow(t, -(double)adafactor.power));
-    dim3 shares(SHARES, (unsigned)weight.count);
 #ifndef STUB
-    adafactor_rows_kernel<<<shares, THREADS>>>(row, col, grad, beta2, adafactor.epsilon);
-    LAUNCHED("adafactor, rows");
-    adafactor_columns_kernel<<<shares, THREADS>>>(col, grad, beta2, adafactor.epsilon);
+    if (row.length > 0) {
+        adafactor_rows_kernel<<<blocks_for(row.length * WARP, THREADS), THREADS>>>(
+            row, col, grad, beta2, adafactor.epsilon);
+        LAUNCHED("adafactor, rows");
+    }
+    adafactor_columns_kernel<<<blocks_for(col.length, WIDTH), THREADS>>>(col, grad, beta2,
+                                                                         adafactor.epsilon);
     LAUNCHED("adafactor, columns");
 #else
-    (void)row, (void)col, (void)grad, (void)beta2, (void)shares;
+    (void)row, (void)col, (void)grad, (void)beta2;
     TODO("task 3: adafactor_rows_kernel and adafactor_columns_kernel, and launch them (about 45 "
          "lines)");
 #endif
 #ifndef STUB
     unsigned blocks = (unsigned)(weight.length / TENSOR_BLOCK);
     double *partial = (double *)workspace->data;
-    adafactor_squares_kernel<<<blocks, THREADS>>>(partial, row, col, grad);
+    adafactor_squares_kernel<<<blocks, TENSOR_BLOCK / PACK>>>(partial, row, col, grad);
     LAUNCHED("adafactor, squares");
     adafactor_factor_kernel<<<(unsigned)weight.count, THREADS>>>(partial, row, grad, adafactor);
     LAUNCHED("adafactor, factors");
-    adafactor_update_kernel<<<blocks, THREADS>>>(weight, row, col, grad, partial, adafactor);
+    adafactor_update_kernel<<<blocks_for(weight.length, THREADS * PACK), THREADS>>>(
+        weight, row, col, grad, partial, adafactor);
     LAUNCHED("adafactor, update");
 #else
     TODO("task 4: adafactor_squares_kernel, adafactor_factor_kernel and adafactor_update_kernel, "
