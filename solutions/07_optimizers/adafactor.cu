@@ -102,16 +102,22 @@ static __global__ void adafactor_columns_kernel(TensorList col, TensorList grad,
                                                       const double *factor, Adafactor adafactor);
  */
 #ifndef STUB
-/* U without mean(R), of PACK numbers from a place on; beyond the tensor's end it is 0. */
+/* U without mean(R), of PACK numbers from a place on; beyond the tensor's end it is 0. Their C are
+   one access where they are a whole pack of C, as everywhere in most matrices. */
 static __device__ inline void scaled(float U[PACK], TensorList row, TensorList col, TensorList grad,
                                      TensorPlace at) {
     TensorEntry R = row.tensor[at.tensor], C = col.tensor[at.tensor];
     size_t i = at.offset / C.n, j = at.offset % C.n;
+    bool whole = j % PACK == 0 && j + PACK <= C.n;
+    float c[PACK], of_row = 1;
     load_pack(U, (const Real *)tensor_at(grad, at), at.left);
+    load_pack(c, (const Real *)C.data + j, whole ? PACK : 0);
     for (int k = 0; k < PACK; k++) {
         if (k < at.left) {
-            float of_row = R.n > 0 ? sqrtf(R.data[i]) : 1;
-            U[k] = U[k] / of_row / sqrtf(C.data[j]);
+            if (R.n > 0 && (k == 0 || j == 0)) { /* a row begins, here at least */
+                of_row = sqrtf(R.data[i]);
+            }
+            U[k] = U[k] / of_row / sqrtf(whole ? c[k] : C.data[j]);
         }
         if (++j == C.n) {
             i++, j = 0;

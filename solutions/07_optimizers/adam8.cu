@@ -142,9 +142,9 @@ extern "C" void adam8_gpu(TensorList weight, const Moment8 *m, const Moment8 *v,
     float correct1 = (float)(1 / (1 - pow((double)adamw.beta1, t)));
     float correct2 = (float)(1 / (1 - pow((double)adamw.beta2, t)));
 #ifndef STUB
-    size_t blocks = weight.length / THREADS;
-    adam8_kernel<<<(unsigned)(blocks < MOST ? blocks : MOST), THREADS>>>(
-        weight, m, v, grad, *codebooks, adamw, correct1, correct2);
+    unsigned blocks = blocks_for(weight.length, THREADS);
+    adam8_kernel<<<min(blocks, MOST), THREADS>>>(weight, m, v, grad, *codebooks, adamw, correct1,
+                                                 correct2);
     LAUNCHED("adam8");
 #else
     (void)m, (void)v, (void)grad, (void)codebooks, (void)correct1, (void)correct2;
