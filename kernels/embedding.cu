@@ -9,12 +9,12 @@
    forward: `width` neighbours of one row, PACK of them in one 16-byte access. Where C is not
    a multiple of PACK, rows do not begin at multiples of 16 bytes; there the width is 1.
 
-   backward, tokens: a block per position (b, t). Positions that hold the same token add to the same
-   row, so they share out its channels, in spans of a warp's 32 * WIDTH: of n positions, the block
-   of the k-th one (from 0 on) takes the spans k, k + n, k + 2 n, ... and adds the rows of all n
-   there. A token that occurs once has one block for its row; one that is everywhere has a block for
-   each span. Every number has one thread that adds to it, in an order that the tokens fix: no
-   atomics on floats, and the same bits every time.
+   backward, tokens: a block per position (b, t). Positions that hold the same token add to the
+   same row, so they share out its channels, in spans of a warp's 32 * WIDTH: of n positions,
+   the block of the k-th one (from 0 on) takes the spans k, k + n, k + 2 n, ... and adds the
+   rows of all n there. A token that occurs once has one block for its row; one that is
+   everywhere has a block for each span. Every number has one thread that adds to it, in an
+   order that the tokens fix: no atomics on floats, and the same bits every time.
 
    backward, positions: a thread per element of dwpe, which it alone adds to. */
 
@@ -108,9 +108,10 @@ static __device__ inline void add_rows(float sum[PACK], const Real *dout, const 
     }
 }
 
-/* to[c] += the rows of all positions that hold `token`, in the span of channels from `first` on.
-   Each warp lists and adds up those of every WARPS-th 32 positions; then the warps' sums are added
-   in their order. Lanes beyond C take the last channels once more, for sums that nobody reads. */
+/* to[c] += the rows of all positions that hold `token`, in the span of channels from `first`
+   on. Each warp lists and adds up those of every WARPS-th 32 positions; then the warps' sums
+   are added in their order. Lanes beyond C take the last channels once more, for sums that
+   nobody reads. */
 template <int WIDTH>
 static __device__ inline void add_span(float *to, const Real *dout, const int32_t *tokens,
                                        int token, int positions, int first, int C) {
@@ -123,11 +124,11 @@ static __device__ inline void add_span(float *to, const Real *dout, const int32_
         int at = start + lane;
         bool holds = at < positions && tokens[at] == token;
         unsigned found = __ballot_sync(ALL_LANES, holds);
-        if (holds) { /* behind those of the lanes before this one */
+        if (holds) { /* after those of the lanes below */
             list[listed + __popc(found & ((1u << lane) - 1))] = at;
         }
         listed += __popc(found);
-        if (listed > WARP || start + THREADS >= positions) { /* no room for 32 more, or the last */
+        if (listed > WARP || start + THREADS >= positions) { /* full, or the last */
             __syncwarp();
             add_rows<WIDTH>(sum, own, list, listed, C);
             __syncwarp(); /* the list has been read */
@@ -149,8 +150,8 @@ static __device__ inline void add_span(float *to, const Real *dout, const int32_
     __syncthreads(); /* the sums have been read */
 }
 
-/* Said the least of blocks that fit on a multiprocessor, the compiler takes the registers for ROWS
-   loads at once; left alone, it saves registers and waits after two. */
+/* Said the least of blocks that fit on a multiprocessor, the compiler takes the registers for
+   ROWS loads at once; left alone, it saves registers and waits after two. */
 template <int WIDTH>
 static __global__ void __launch_bounds__(THREADS, 5)
     embedding_backward_tokens_kernel(float *dwte, const Real *dout, const int32_t *tokens,
