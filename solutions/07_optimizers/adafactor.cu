@@ -6,21 +6,22 @@
 #include "common/lab.h"
 #include "kernels/real.cuh"
 
-/* How threads map to data. Means first: a warp for each number of R, and for each WIDTH numbers of C
-   a block of threads, by the flat indices of these lists. A column is far from its neighbour in the
-   next row, and a matrix may have few: WIDTH floats are the 32 bytes that memory moves at once, and
-   no more, so that many blocks share the work. Then each block of threads takes a block of the
-   gradients' flat index, PACK numbers a thread as in sumsq, and leaves a sum of squares in the
-   workspace; a block for each tensor makes one factor of these; and the update, of PACK numbers a
-   thread, multiplies by it.
+/* How threads map to data. Means first: a warp for each number of R, and for each WIDTH numbers
+   of C a block of threads, by the flat indices of these lists. A column is far from its
+   neighbour in the next row, and a matrix may have few: WIDTH floats are the 32 bytes that
+   memory moves at once, and no more, so that many blocks share the work. Then each block of
+   threads takes a block of the gradients' flat index, PACK numbers a thread as in sumsq, and
+   leaves a sum of squares in the workspace; a block for each tensor makes one factor of these;
+   and the update, of PACK numbers a thread, multiplies by it.
 
        R, C  ->  partial sums of g^2 / (R C)  ->  factor = sqrt(mean(R)) lr / max(1, rms(U) / clip)
 
    mean(R) is the same for all of a tensor: it is left out until there is one place to work it
    out. Compiled once, without a precision: Real is a float.
 
-   Loops over rows and columns count in ptrdiff_t: where a sum may wrap around, as in a size_t, the
-   compiler does not know how many steps there are, and has one load on its way in place of many. */
+   Loops over rows and columns count in ptrdiff_t: where a sum may wrap around, as in a size_t,
+   the compiler does not know how many steps there are, and has one load on its way in place of
+   many. */
 
 enum { THREADS = TENSOR_BLOCK, WARP = 32, WIDTH = 8, HEIGHT = THREADS / WIDTH };
 
@@ -102,8 +103,8 @@ static __global__ void adafactor_columns_kernel(TensorList col, TensorList grad,
                                                       const double *factor, Adafactor adafactor);
  */
 #ifndef STUB
-/* U without mean(R), of PACK numbers from a place on; beyond the tensor's end it is 0. Their C are
-   one access where they are a whole pack of C, as everywhere in most matrices. */
+/* U without mean(R), of PACK numbers from a place on; beyond the tensor's end it is 0. Their C
+   are one access where they are a whole pack of C, as everywhere in most matrices. */
 static __device__ inline void scaled(float U[PACK], TensorList row, TensorList col, TensorList grad,
                                      TensorPlace at) {
     TensorEntry R = row.tensor[at.tensor], C = col.tensor[at.tensor];
@@ -214,6 +215,6 @@ extern "C" void adafactor_gpu(TensorList weight, TensorList row, TensorList col,
     LAUNCHED("adafactor, update");
 #else
     TODO("task 4: adafactor_squares_kernel, adafactor_factor_kernel and adafactor_update_kernel, "
-         "and launch them (about 55 lines)");
+         "and launch them (about 75 lines)");
 #endif
 }

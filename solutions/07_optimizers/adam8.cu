@@ -6,12 +6,13 @@
 #include "common/lab.h"
 #include "kernels/real.cuh"
 
-/* How threads map to data. A block of threads takes one block of the list's flat index after the
-   other (kernels/tensors.h): these are numbers of one tensor alone, and the same 256 have a scale
-   in common. Each thread takes one of them; at a tensor's end some have none, but all of them meet
-   at the barriers. The codebooks come with the launch and are copied to shared memory, where each
-   thread may look at another place. That copy takes longer than an update of 256 numbers: constant
-   memory serves one address at a time. So there are MOST blocks of threads, which copy once. */
+/* How threads map to data. A block of threads takes one block of the list's flat index after
+   the other (kernels/tensors.h): these are numbers of one tensor alone, and the same 256 have a
+   scale in common. Each thread takes one of them; at a tensor's end some have none, but all of
+   them meet at the barriers. The codebooks come with the launch and are copied to shared
+   memory, where each thread may look at another place. That copy takes longer than an update of
+   256 numbers: constant memory serves one address at a time. So there are MOST blocks of
+   threads, which copy once. */
 
 enum { THREADS = ADAM8_BLOCK, WARP = 32, WARPS = THREADS / WARP, MOST = 2048 };
 
@@ -42,10 +43,10 @@ static __device__ float block_absmax(float x) {
     return __uint_as_float(most);
 }
 
-/* A codebook, and the borders between its values as a heap: the middle one is node 1, and left and
-   right below node i are 2 i and 2 i + 1. What the lanes of a warp look at in one step of a search
-   then lies side by side. In a sorted list it would be multiples of 8, 16, ... apart, in the same
-   few banks. */
+/* A codebook, and the borders between its values as a heap: the middle one is node 1, and left
+   and right below node i are 2 i and 2 i + 1. What the lanes of a warp look at in one step of a
+   search then lies side by side. In a sorted list it would be multiples of 8, 16, ... apart, in
+   the same few banks. */
 struct Book {
     float value[ADAM8_CODES], border[ADAM8_CODES];
 };
