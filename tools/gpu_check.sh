@@ -222,8 +222,11 @@ promises() {
 # sanitizer TOOL: status 77 where the tool is not there, or not for this machine.
 sanitizer() {
     command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer here"; return 77; }
-    # shellcheck disable=SC2086
-    both compute-sanitizer --tool "$1" --error-exitcode 99 "$train" $small >"$work/sanitizer.log" 2>&1
+    # Plain attention in float, and flash attention on tensor cores.
+    (for options in "--attention plain" "--attention flash --bf16"; do
+        # shellcheck disable=SC2086
+        bounded compute-sanitizer --tool "$1" --error-exitcode 99 "$train" $small $options || exit
+    done) >"$work/sanitizer.log" 2>&1
     status=$?
     cat "$work/sanitizer.log"
     if grep -q 'not supported\|Failed to initialize' "$work/sanitizer.log"; then
