@@ -138,12 +138,6 @@ static bool in_parameters(const Launch *launch, const char *p) {
     return (uintptr_t)p - (uintptr_t)launch->arguments < launch->argument_bytes;
 }
 
-static void check_aligned(const Access *access) {
-    if (((uintptr_t)access->p & (access->bytes - 1)) != 0) {
-        report("misaligned access", access, ", whose address is not a multiple of that,");
-    }
-}
-
 void check_access(const void *address, size_t bytes, bool write, bool aligned, bool is_volatile,
                   Site site) {
     Worker *worker = sim_worker;
@@ -160,8 +154,8 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, b
     if (in_thread_locals(p)) {
         return;
     }
-    if (aligned) {
-        check_aligned(&access);
+    if (aligned && ((uintptr_t)p & (bytes - 1)) != 0) {
+        report("misaligned access", &access, ", whose address is not a multiple of that,");
     }
     if (sim_on_device(p)) {
         looked_at++;
@@ -210,7 +204,6 @@ static void look_at_atomic(const void *address, size_t bytes, Site site) {
         check_own_stack(worker, &access);
         return;
     }
-    check_aligned(&access);
     if (sim_on_device(p)) {
         note_written(&access);
     }

@@ -100,7 +100,7 @@ static bool rows_apart(const char *call, const Box *to, const Box *from, Extent 
 }
 
 static bool use_end(const void *p, int slot, const char *call, Place place) {
-    Allocation *a = sim_allocation(p);
+    Allocation *a = sim_on_device(p) ? sim_allocation(p) : NULL;
     return a == NULL || sim_use(a, slot, call, place);
 }
 

@@ -15,7 +15,7 @@
    every fault comes here: most open something and go on, the others are mistakes. */
 
 enum { SIGNAL_STACK = 128 << 10 };
-static struct sigaction earlier_fault, earlier_bus, earlier_division;
+static struct sigaction earlier_fault, earlier_bus;
 
 const void *sim_program_counter(void *context) {
 #if defined __x86_64__ && defined __linux__
@@ -176,44 +176,6 @@ static void detail_cure(const char *p) {
     }
 }
 
-/* Where a pointer to nothing was called, the code's own address is nothing: the stack, or a
-   register, has the caller's. */
-static const void *caller_of_null(void *context) {
-#if defined __x86_64__ && defined __linux__
-    const mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
-    return machine->gregs[REG_RIP] == 0 ? *(void *const *)machine->gregs[REG_RSP] : NULL;
-#elif defined __aarch64__ && defined __linux__
-    const mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
-    return machine->pc == 0 ? (const void *)machine->regs[30] : NULL;
-#else
-    (void)context;
-    return NULL;
-#endif
-}
-
-static void report_null_call(const void *caller) {
-    char where[600];
-    cudasim_describe_code(caller, where, sizeof where);
-    sim_report("null pointer", "a function is called by a pointer that is NULL, at %s", where);
-    sim_detail_thread();
-}
-
-/* A GPU goes on with some number; an x86 processor does not. */
-static void on_division(int signal, siginfo_t *info, void *context) {
-    (void)info;
-    if (sim_worker == NULL || !sim_worker->in_kernel) {
-        sigaction(signal, &earlier_division, NULL);
-        return;
-    }
-    char where[600];
-    sim_enter_fault();
-    sim_describe_fault(sim_program_counter(context), true, where, sizeof where);
-    sim_report("undefined behaviour", "integer division by 0, or of INT_MIN by -1, at %s", where);
-    sim_detail("a GPU gives some number and says nothing");
-    sim_detail_thread();
-    sim_stop();
-}
-
 static void handle_fault(int signal, siginfo_t *info, void *context) {
     const char *p = info->si_addr;
     const void *pc = sim_program_counter(context);
@@ -247,8 +209,6 @@ static void handle_fault(int signal, siginfo_t *info, void *context) {
         sim_report("stack overflow",
                    "the host code of rank %d has more than 8 MiB of local variables, at %s",
                    overflow, where);
-    } else if (in_kernel && caller_of_null(context) != NULL) {
-        report_null_call(caller_of_null(context));
     } else if (in_kernel && is_misaligned(info)) {
         sim_describe_fault(pc, true, where, sizeof where);
         sim_report("misaligned access",
@@ -311,8 +271,6 @@ void sim_catch_faults(void) {
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     sigaction(SIGSEGV, &action, &earlier_fault);
     sigaction(SIGBUS, &action, &earlier_bus);
-    action.sa_sigaction = on_division;
-    sigaction(SIGFPE, &action, &earlier_division);
     sim_catch_ticks();
 }
 

@@ -186,15 +186,12 @@ static void fill_fresh(const Allocation *allocation) {
 }
 
 Allocation *sim_allocate(int device, size_t bytes, bool on_host, const char *maker, Place place) {
-    Range *range = on_host ? &pinned : &on_devices;
-    if (bytes > (size_t)(range->end - range->begin)) { /* -4, as a size_t: rounded up it is 0 */
-        return NULL;
-    }
     size_t length = (bytes + PAGE - 1) / PAGE * PAGE;
     SimUse *use = &device_of(device)->memory;
     if (!on_host && use->now + length > sim_settings.memory) {
         return NULL;
     }
+    Range *range = on_host ? &pinned : &on_devices;
     Allocation *allocation = new_record();
     char *pages = allocation != NULL ? find_pages(range, length) : NULL;
     bool touched = on_host || !sim_settings.dry;
