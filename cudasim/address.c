@@ -3,6 +3,7 @@
 
 #include "allocation.h"
 #include "check.h"
+#include "device.h"
 
 /* Variables at an address: of the program, or shared ones of a block. */
 
@@ -14,14 +15,6 @@ bool in_image(const char *p) {
     Dl_info image;
     return dladdr(p, &image) != 0;
 #endif
-}
-
-/* Where cu2cpp puts the `__constant__` variables; absent if there are none. */
-extern char __start_cudasim_constant[] __attribute__((weak));
-extern char __stop_cudasim_constant[] __attribute__((weak));
-
-bool in_constants(const char *p) {
-    return p >= __start_cudasim_constant && p < __stop_cudasim_constant;
 }
 
 /* The variable of this block that holds or is nearest to p; its distance in bytes. */

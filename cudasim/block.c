@@ -169,6 +169,16 @@ void cudasim_trap(const char *file, int line) {
     sim_stop();
 }
 
+void cudasim_beyond_bounds(unsigned most) {
+    const LaunchSite *site = &sim_worker->launch->site;
+    sim_report("launch failed",
+               "%s at %s:%d: the block has %u threads, its __launch_bounds__ allow %u", site->name,
+               sim_file((Place){site->file, site->line}), site->line,
+               site->block.x * site->block.y * site->block.z, most);
+    sim_detail("a GPU does not run it, which is silent until you call cudaGetLastError()");
+    sim_stop();
+}
+
 /* ---- the block ------------------------------------------------------------------------------- */
 
 /* Two arenas, each between closed pages. Dynamic shared memory ends against the last one. */

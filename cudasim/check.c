@@ -1,3 +1,4 @@
+#include "device.h"
 #include "operation.h"
 #include "quick.h"
 
@@ -203,6 +204,9 @@ static void look_at_atomic(const void *address, size_t bytes, Site site) {
     if (in_stacks(worker, p)) {
         check_own_stack(worker, &access);
         return;
+    }
+    if (((uintptr_t)p & (bytes - 1)) != 0) {
+        report("misaligned access", &access, ", whose address is not a multiple of that,");
     }
     if (sim_on_device(p)) {
         note_written(&access);

@@ -54,9 +54,6 @@ bool first_report(const char *kind, Site site, Site other);
 /** Whether p is in a variable of the program: on a GPU a `__device__` one. */
 bool in_image(const char *p);
 
-/** Whether p is in a `__constant__` variable. */
-bool in_constants(const char *p);
-
 /** Whether an access to shared memory stays within one variable of the block. */
 bool shared_bounds(const Worker *worker, const Access *access);
 

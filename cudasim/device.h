@@ -56,6 +56,17 @@ bool variable_holds(const char *what, const void *p, size_t bytes, Place place);
 /** They are as at the beginning. */
 void variables_reset(int device);
 
+/** Bytes of the `__constant__` variables. */
+size_t constant_bytes(void);
+
+/** Whether p lies in one of them. */
+bool in_constants(const char *p);
+
+/* ---- local.c --------------------------------------------------------------------------------- */
+
+/** Whether p is on the stack of this thread, below the functions that run. */
+bool local_is_dead(const void *p);
+
 /* ---- peer.c ---------------------------------------------------------------------------------- */
 
 /** Whether kernels of a device may use the memory. */

@@ -86,6 +86,20 @@ static cudaError_t possible(const LaunchSite *site) {
     return site->cooperative ? fits_at_once(site, threads) : cudaSuccess;
 }
 
+/* nvcc would not have compiled it. */
+static void look_at_constants(const LaunchSite *site) {
+    enum { MOST = 64 << 10 };
+    size_t bytes = constant_bytes();
+    if (bytes > MOST) {
+        sim_report("launch failed",
+                   "%s at %s:%d: __constant__ variables take %zu bytes, more than "
+                   "%d",
+                   site->name, sim_file(place_of(site)), site->line, bytes, MOST);
+        sim_detail("nvcc does not compile this: keep large tables in memory from cudaMalloc");
+        sim_stop();
+    }
+}
+
 /* A launch in a stream of another device is refused for that. */
 static bool may_use(Allocation *a, int slot, const char *what, Place place) {
     return sim_use(a, slot, what, place) &&
@@ -213,6 +227,7 @@ cudaError_t cudasim_submit_launch(const LaunchSite *site, void (*thread)(void *)
         error = refuse_stream(site, queue_of(slot));
     }
     if (error == cudaSuccess) {
+        look_at_constants(site);
         error = possible(site);
     }
     if (error != cudaSuccess) {

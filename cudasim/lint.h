@@ -66,11 +66,13 @@ __device__ long long cudasim_clock(void);
 __device__ unsigned cudasim_multiprocessors(void);
 __device__ size_t cudasim_shared_offset(const void *p, const char *file, int line);
 __device__ void *cudasim_shared_pointer(size_t offset, const char *file, int line);
+__device__ int cudasim_space(const void *p, const char *file, int line);
 __device__ void cudasim_before_load(const volatile void *p, size_t bytes, const char *file,
                                     int line);
 __device__ void cudasim_copy_async(void *to, const void *from, size_t bytes, size_t zeros,
                                    const char *file, int line);
 __device__ void cudasim_trap(const char *file, int line);
+__device__ void cudasim_beyond_bounds(unsigned most);
 }
 
 #include "cuda_runtime.h"

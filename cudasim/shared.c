@@ -1,5 +1,6 @@
 #include "allocation.h"
 #include "block.h"
+#include "device.h"
 
 /* Shared memory of the block that runs. A variable gets its place when a thread first comes to it,
    with a gap before the next one, so that overruns show. */
@@ -145,6 +146,21 @@ void *cudasim_shared_pointer(size_t offset, const char *file, int line) {
         sim_abort_block();
     }
     return worker->shared + (offset - BASE);
+}
+
+/* ---- the kinds of memory --------------------------------------------------------------------- */
+
+/* On a GPU too, what is in no window of its own is global. */
+int cudasim_space(const void *p, const char *file, int line) {
+    const Worker *worker = sim_need_kernel("__isGlobal() and its like", (Place){file, line});
+    const char *at = p;
+    bool local =
+        at >= worker->stacks && at < worker->stacks + (size_t)(MAX_THREADS + 1) * STACK_BYTES;
+    bool shared = at >= worker->shared && at < worker->dynamic_end;
+    return local              ? CUDASIM_LOCAL
+           : shared           ? CUDASIM_SHARED
+           : in_constants(at) ? CUDASIM_CONSTANT
+                              : CUDASIM_GLOBAL;
 }
 
 /* ---- dynamic shared memory ------------------------------------------------------------------- */

@@ -9,6 +9,18 @@
 extern cudasim_variable __start_cudasim_variables[] __attribute__((weak));
 extern cudasim_variable __stop_cudasim_variables[] __attribute__((weak));
 
+/* Where it puts the `__constant__` ones. */
+extern char __start_cudasim_constant[] __attribute__((weak));
+extern char __stop_cudasim_constant[] __attribute__((weak));
+
+bool in_constants(const char *p) {
+    return p >= __start_cudasim_constant && p < __stop_cudasim_constant;
+}
+
+size_t constant_bytes(void) {
+    return (size_t)(__stop_cudasim_constant - __start_cudasim_constant);
+}
+
 static char *copies[MOST_DEVICES][MOST_RANKS + 1]; /* [device][rank + 1]; NULL: not yet used */
 static char **in_place = &copies[0][NO_RANK + 1];  /* whose values are there */
 static char *at_first;                             /* NULL: the program has one device */

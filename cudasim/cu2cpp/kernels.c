@@ -9,6 +9,7 @@
 
 /* cuda_runtime.h makes these of __global__, __device__ and __host__. */
 static const char GLOBAL[] = "cudasim_global", DEVICE[] = "cudasim_device", HOST[] = "cudasim_host";
+static const char BOUNDS[] = "cudasim_launch_bounds";
 
 static const char **kernels; /* their names, [0, kernel_count) */
 static size_t kernel_count;
@@ -32,7 +33,7 @@ static bool is_kernel(size_t i) {
 /* The parenthesis that opens the parameters of the function declared from i on; NONE if it is a
    variable. */
 static size_t parameters_of(size_t i) {
-    static const char *const attributes[] = {"__attribute__", "alignas", "decltype", NULL};
+    static const char *const attributes[] = {"__attribute__", "alignas", "decltype", BOUNDS, NULL};
     for (; i != NONE && !is_mark_of(i, ";={}"); i = after(i)) {
         if (is(i, "(") && !is_one_of(before(i), attributes)) {
             return i;
@@ -75,12 +76,17 @@ static bool is_for_host(size_t i, size_t parameters) {
     return false;
 }
 
-static void note_body(size_t i, size_t parameters) {
+/* The brace that opens the function's body; NONE if it is only declared. */
+static size_t body_of(size_t parameters) {
     size_t k = closing(parameters);
     while (k != NONE && !is_mark_of(k, ";={}")) {
         k = after(k);
     }
-    size_t end = is(k, "{") ? closing(k) : NONE;
+    return is(k, "{") ? k : NONE;
+}
+
+static void note_body(size_t i, size_t parameters) {
+    size_t open = body_of(parameters), end = open != NONE ? closing(open) : NONE;
     if (end != NONE && !is_for_host(i, parameters)) {
         body_end = end;
     }
@@ -102,6 +108,36 @@ bool rewrite_side(size_t i, bool plain) {
         record_variable(i);
     }
     replace(i, kernel ? "__attribute__((noinline))" : "");
+    return true;
+}
+
+/* The comma or parenthesis after the first argument. */
+static size_t first_argument_end(size_t open) {
+    size_t i = after(open);
+    while (i != NONE && !is_mark_of(i, ",)")) {
+        i = after(is_mark_of(i, "([{") ? closing(i) : i);
+    }
+    return i;
+}
+
+bool rewrite_launch_bounds(size_t i) {
+    size_t open = after(i), close = is(i, BOUNDS) && is(open, "(") ? closing(open) : NONE;
+    if (close == NONE) {
+        return false;
+    }
+    size_t parameters = parameters_of(after(close));
+    size_t body = parameters != NONE ? body_of(parameters) : NONE;
+    if (body != NONE) {
+        Text call = {0};
+        append_text(&call, "cudasim_bounds((unsigned)(");
+        append_tokens(&call, after(open), first_argument_end(open));
+        append_text(&call, "));");
+        begin_body(body, call.text);
+        free(call.text);
+    }
+    for (size_t k = i; k <= close; k = after(k)) {
+        replace(k, "");
+    }
     return true;
 }
 

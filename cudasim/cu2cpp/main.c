@@ -97,7 +97,7 @@ static void rewrite(void) {
         note_system_header(i, &in_system);
         size_t open = launch_opening(i);
         refuse_host_call(i);
-        if (rewrite_side(i, sealed)) {
+        if (rewrite_side(i, sealed) || rewrite_launch_bounds(i)) {
             continue;
         }
         if (open != NONE && in_device_code(i)) {

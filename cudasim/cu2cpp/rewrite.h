@@ -41,6 +41,9 @@ void rewrite_shared(size_t i, bool plain);
  */
 bool rewrite_side(size_t i, bool plain);
 
+/** At `__launch_bounds__(n)`: the kernel's body begins with a look at its block. Else false. */
+bool rewrite_launch_bounds(size_t i);
+
 /** At `__device__` or `__constant__` of a variable: a record of it follows. */
 void record_variable(size_t i);
 

@@ -91,29 +91,12 @@ static bool is_named(size_t from, size_t to, size_t name) {
     return false;
 }
 
-static void append_to_token(size_t i, const char *text) {
-    Text out = {0};
-    append_text(&out, tokens[i].instead != NULL ? tokens[i].instead : "");
-    append(&out, tokens[i].text, tokens[i].instead == NULL ? tokens[i].length : 0);
-    append_text(&out, text);
-    replace(i, out.text);
-    free(out.text);
-}
-
-/* { body } becomes { text { body }}, so that the body may have the name for something else. */
-static void insert(size_t open, const char *text) {
-    append_to_token(open, " ");
-    append_to_token(open, text);
-    append_to_token(open, "{");
-    append_to_token(closing(open), "}");
-}
-
 /* Functions that use the name, and have no parameter of that name. */
 static void insert_where_used(size_t name, size_t i, const char *text) {
     size_t end = enclosing_end(i);
     for (i = next_body(i, end); i != NONE; i = next_body(closing(i), end)) {
         if (is_named(i, closing(i), name) && !is_named(header_begin(i), i, name)) {
-            insert(i, text);
+            begin_body(i, text);
         }
     }
 }

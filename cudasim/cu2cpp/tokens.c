@@ -242,6 +242,22 @@ void replace(size_t i, const char *text) {
     tokens[i].instead = copy.text;
 }
 
+static void append_to_token(size_t i, const char *text) {
+    Text out = {0};
+    append_text(&out, tokens[i].instead != NULL ? tokens[i].instead : "");
+    append(&out, tokens[i].text, tokens[i].instead == NULL ? tokens[i].length : 0);
+    append_text(&out, text);
+    replace(i, out.text);
+    free(out.text);
+}
+
+void begin_body(size_t open, const char *text) {
+    append_to_token(open, " ");
+    append_to_token(open, text);
+    append_to_token(open, "{");
+    append_to_token(closing(open), "}");
+}
+
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 /* Where a token stands, by the line markers before it. */

@@ -124,6 +124,8 @@ void cudasim_undefined_lane(const cudasim_meeting *meeting, int lane, const char
 void cudasim_undefined_width(int operation, int width, const char *file, int line);
 size_t cudasim_shared_offset(const void *p, const char *file, int line);
 void *cudasim_shared_pointer(size_t offset, const char *file, int line);
+enum { CUDASIM_GLOBAL, CUDASIM_SHARED, CUDASIM_CONSTANT, CUDASIM_LOCAL };
+int cudasim_space(const void *p, const char *file, int line);
 unsigned cudasim_multiprocessors(void);
 void cudasim_xorwow_skip(unsigned v[5], unsigned long long n, int log2_unit);
 void cudasim_copy_async(void *to, const void *from, size_t bytes, size_t zeros, const char *file,
@@ -145,6 +147,7 @@ int cudasim_grid_is_cooperative(void);
 void cudasim_sync_grid(const char *file, int line);
 long long cudasim_clock(void);
 void cudasim_trap(const char *file, int line);
+void cudasim_beyond_bounds(unsigned most);
 void *cudasim_in_malloc(size_t bytes);
 void cudasim_in_free(void *p);
 int cudasim_in_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -152,6 +155,8 @@ int cudasim_in_puts(const char *line);
 int cudasim_in_putchar(int c);
 void cudasim_in___assert_fail(const char *condition, const char *file, unsigned line,
                               const char *function);
+void cudasim_in_exit(int status) __attribute__((noreturn));
+void cudasim_in_abort(void) __attribute__((noreturn));
 void *cudasim_in__Znwm(size_t bytes);
 void *cudasim_in__Znam(size_t bytes);
 void cudasim_in__ZdlPv(void *p);

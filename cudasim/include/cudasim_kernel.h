@@ -21,13 +21,14 @@
 #define __global__ cudasim_global
 #define __device__ cudasim_device
 #define __host__ cudasim_host
+#define __launch_bounds__(...) cudasim_launch_bounds(__VA_ARGS__)
 #else
 #define __global__ __attribute__((noinline))
 #define __device__
 #define __host__
+#define __launch_bounds__(...)
 #endif
 #define __grid_constant__
-#define __launch_bounds__(...)
 #define CUDASIM_UNCHECKED __attribute__((no_sanitize("thread", "undefined")))
 #endif
 #define __forceinline__ inline __attribute__((always_inline))
@@ -65,6 +66,12 @@ static const int warpSize = 32; /**< threads of a warp */
 #define __threadfence_system() cudasim_fence()
 #define __prof_trigger(counter) ((void)(counter))
 #define __trap() cudasim_trap(__FILE__, __LINE__)
+/* A kernel with __launch_bounds__() begins with this. */
+CUDASIM_DEVICE void cudasim_bounds(unsigned most) {
+    if (blockDim.x * blockDim.y * blockDim.z > most) {
+        cudasim_beyond_bounds(most);
+    }
+}
 /* A lane has seen what it wanted; the last one frees the place. */
 CUDASIM_DEVICE void cudasim_part(cudasim_meeting *meeting) {
     if (--meeting->inside == 0) {

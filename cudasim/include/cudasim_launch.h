@@ -39,7 +39,11 @@ template <class T> using cudasim_passed = std::conditional_t<cudasim_is_plain<T>
    NULL convert as in CUDA. The arguments are copied, since the kernel runs when its stream does. */
 template <class... P> struct cudasim_call {
     static_assert((!std::is_reference<P>::value && ...),
-                  "cudasim: a kernel's parameters are copies: no references");
+                  "cudasim: unsupported: references among a kernel's parameters, which are "
+                  "copies; pass a pointer");
+    static_assert((sizeof(P) + ... + 0) <= 32764,
+                  "cudasim: unsupported: more than 32764 bytes of parameters, as in CUDA; pass a "
+                  "pointer");
     cudasim_launch_site site;
     void (*kernel)(P...);
 

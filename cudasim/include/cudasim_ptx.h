@@ -44,6 +44,20 @@ CUDASIM_DEVICE void *__cvta_global_to_generic(size_t p) {
     return (void *)p;
 }
 
+/* In which memory an address lies. */
+CUDASIM_DEVICE unsigned __isGlobal(const void *p, CUDASIM_CALLER) {
+    return cudasim_space(p, file, line) == CUDASIM_GLOBAL;
+}
+CUDASIM_DEVICE unsigned __isShared(const void *p, CUDASIM_CALLER) {
+    return cudasim_space(p, file, line) == CUDASIM_SHARED;
+}
+CUDASIM_DEVICE unsigned __isConstant(const void *p, CUDASIM_CALLER) {
+    return cudasim_space(p, file, line) == CUDASIM_CONSTANT;
+}
+CUDASIM_DEVICE unsigned __isLocal(const void *p, CUDASIM_CALLER) {
+    return cudasim_space(p, file, line) == CUDASIM_LOCAL;
+}
+
 /* One access, however a compiler would split a vector. */
 template <class T> CUDASIM_DEVICE T cudasim_ptx_load(const char *p, const char *file, int line) {
     T value;

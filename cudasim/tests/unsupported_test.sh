@@ -77,6 +77,11 @@ refused "operations of a program's own" '#include <nccl.h>
 void f(ncclComm_t c, float *x) { ncclRedOp_t op; ncclRedOpCreatePreMulSum(&op, x, ncclFloat, 0, c); }'
 refused "registered buffers" '#include <nccl.h>
 void f(ncclComm_t c, float *x) { void *h; ncclCommRegister(c, x, 4, &h); }'
+refused "numbers of 8 bits" '#include <cuda_fp8.h>
+__global__ void k(__nv_fp8_e4m3 *x) {}'
+refused "more than 32764 bytes" 'struct Table { int x[8191]; };
+__global__ void k(Table t, int *x) { x[0] = t.x[0]; } void f(Table t, int *x) { k<<<1, 1>>>(t, x); }'
+refused "references among" '__global__ void k(int &n) {} void f(int n) { k<<<1, 1>>>(n); }'
 refused "memory and events of other processes" 'cudaIpcMemHandle_t handle;'
 refused "textures" 'texture<float, 1, cudaReadModeElementType> table;'
 refused "this old form" '__global__ void k(float *x) { x[0] += __shfl_down(x[0], 16); }'

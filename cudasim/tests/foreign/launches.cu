@@ -34,6 +34,30 @@ __global__ void scale(float *x) {
     x[threadIdx.x] *= 3;
 }
 
+/* How many threads a block may have stands before or after what the kernel returns. */
+__launch_bounds__(32) __global__ void bounded_first(int *x) {
+    x[threadIdx.x] = 1;
+}
+
+template <int Most> __global__ void __launch_bounds__(Most / 2, (1 + 1)) bounded_last(int *x) {
+    int blockDim = 2; /* the body may have the name for something else */
+    x[threadIdx.x + 4 * threadIdx.y + 16 * threadIdx.z] += blockDim;
+}
+
+__global__ __launch_bounds__(64) void bounded_later(int *x);
+__global__ void bounded_later(int *x) {
+    x[threadIdx.x] += 4;
+}
+
+static void bounds(int *x) {
+    int ints[32];
+    bounded_first<<<1, 32>>>(x);
+    bounded_last<64><<<1, dim3(4, 4, 2)>>>(x);
+    bounded_later<<<1, 32>>>(x);
+    OK(cudaMemcpy(ints, x, sizeof ints, cudaMemcpyDeviceToHost));
+    MUST(ints[0] == 7 && ints[15] == 7 && ints[31] == 7);
+}
+
 /* The host alone copies and destroys it; each thread has a copy of the bytes. */
 struct Counted {
     static int copies, ends;
@@ -98,6 +122,7 @@ int main() {
     OK(cudaMalloc(&x, sizeof host));
     OK(cudaMalloc(&k, sizeof ints));
 
+    bounds(k);
     run(x, 1.5f);
     run(k, 7);
     OK(cudaGetLastError());

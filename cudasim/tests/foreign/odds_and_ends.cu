@@ -52,6 +52,20 @@ static __global__ void numbers(float *out) {
     __prof_trigger(0);
 }
 
+static __constant__ int fixed[3];
+
+/* A bit for each address that lies where it should. */
+static __global__ void spaces(int *out) {
+    __shared__ int s;
+    extern __shared__ int more[];
+    int local = 0;
+    bool known[] = {__isGlobal(out) && __isGlobal(&table[1]) && !__isGlobal(&s),
+                    __isShared(&s) && __isShared(more) && !__isShared(out),
+                    __isConstant(&fixed[2]) && !__isConstant(table),
+                    __isLocal(&local) && !__isLocal(&s)};
+    out[threadIdx.x] = known[0] + 2 * known[1] + 4 * known[2] + 8 * known[3];
+}
+
 /* An object with virtual functions: what leads to them is stored and read like its members. */
 struct Shape {
     int number;
@@ -135,6 +149,10 @@ int main() {
     for (int t = 0; t < THREADS; t++) {
         MUST(ranks[t] == t % 32 / 8 * 1000 + 400 + t / 8 * 10 + 8 + 100000 * (THREADS - 1 - t));
     }
+
+    spaces<<<1, THREADS, 16>>>(i);
+    OK(cudaMemcpy(ranks, i, sizeof ranks, cudaMemcpyDeviceToHost));
+    MUST(ranks[0] == 15 && ranks[THREADS - 1] == 15);
 
     pinned[0] = 40;
     OK(cudaMemcpyToSymbolAsync(table, pinned, 4, 12, cudaMemcpyHostToDevice, stream));

@@ -1,0 +1,27 @@
+/**
+ * @file cuda_fp8.h
+ * @brief Numbers of 8 bits are not simulated: a program may include this, and not use them.
+ * @ingroup cudasim
+ */
+#ifndef CUDASIM_FP8_H
+#define CUDASIM_FP8_H
+
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
+
+/** @cond */
+#ifdef __cplusplus
+#define CUDASIM_FP8 "numbers of 8 bits; use half or bf16"
+typedef unsigned char __nv_fp8_storage_t CUDASIM_NO(CUDASIM_FP8);
+typedef unsigned short __nv_fp8x2_storage_t CUDASIM_NO(CUDASIM_FP8);
+typedef unsigned __nv_fp8x4_storage_t CUDASIM_NO(CUDASIM_FP8);
+typedef unsigned char __nv_fp8_e4m3 CUDASIM_NO(CUDASIM_FP8);
+typedef unsigned char __nv_fp8_e5m2 CUDASIM_NO(CUDASIM_FP8);
+typedef unsigned short __nv_fp8x2_e4m3 CUDASIM_NO(CUDASIM_FP8);
+typedef unsigned short __nv_fp8x2_e5m2 CUDASIM_NO(CUDASIM_FP8);
+typedef unsigned __nv_fp8x4_e4m3 CUDASIM_NO(CUDASIM_FP8);
+typedef unsigned __nv_fp8x4_e5m2 CUDASIM_NO(CUDASIM_FP8);
+#endif
+/** @endcond */
+
+#endif
