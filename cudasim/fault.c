@@ -15,7 +15,7 @@
    every fault comes here: most open something and go on, the others are mistakes. */
 
 enum { SIGNAL_STACK = 128 << 10 };
-static struct sigaction earlier_fault, earlier_bus;
+static struct sigaction earlier_fault, earlier_bus, earlier_arithmetic;
 
 const void *sim_program_counter(void *context) {
 #if defined __x86_64__ && defined __linux__
@@ -26,6 +26,23 @@ const void *sim_program_counter(void *context) {
 #else
     (void)context;
     return NULL;
+#endif
+}
+
+/* A call through a bad pointer fails where it leads: the line is that of the caller. */
+static bool called_nowhere(const siginfo_t *info, const void *context, const void **caller) {
+#if defined __x86_64__ && defined __linux__
+    const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
+    bool called = info->si_signo == SIGSEGV && (greg_t)info->si_addr == registers[REG_RIP];
+    *caller = called ? *(const void *const *)registers[REG_RSP] : NULL;
+    return called;
+#elif defined __aarch64__ && defined __linux__
+    const mcontext_t *machine = &((const ucontext_t *)context)->uc_mcontext;
+    *caller = (const void *)machine->regs[30];
+    return info->si_signo == SIGSEGV && (uintptr_t)info->si_addr == machine->pc;
+#else
+    (void)info, (void)context, (void)caller;
+    return false;
 #endif
 }
 
@@ -164,6 +181,26 @@ static void report_in_kernel(const char *p, bool write, const char *where) {
     }
 }
 
+static void report_call(const char *p, const void *caller) {
+    char where[600];
+    sim_describe_fault(caller, true, where, sizeof where);
+    bool null = (uintptr_t)p < PAGE;
+    sim_report(null ? "null pointer" : "out-of-bounds access", "call of a function at %p at %s", p,
+               where);
+    sim_detail("the pointer leads to no function: a table that is not filled, or never copied?");
+    sim_detail_thread();
+}
+
+/* A GPU goes on with a number that means nothing; so do some CPUs. */
+static void report_division(const void *pc) {
+    char where[600];
+    sim_describe_fault(pc, true, where, sizeof where);
+    sim_report("undefined behaviour", "an integer division by 0, or with a result too large, at %s",
+               where);
+    sim_detail_thread();
+    sim_stop();
+}
+
 /* To the host, the __shared__ variables of a file lie in the first page: see shared.c. */
 static void detail_cure(const char *p) {
     size_t bytes;
@@ -178,7 +215,7 @@ static void detail_cure(const char *p) {
 
 static void handle_fault(int signal, siginfo_t *info, void *context) {
     const char *p = info->si_addr;
-    const void *pc = sim_program_counter(context);
+    const void *pc = sim_program_counter(context), *caller;
     bool write = sim_was_write(context);
     bool in_kernel = sim_worker != NULL && sim_worker->in_kernel;
     Allocation *a = sim_allocation(p);
@@ -209,6 +246,8 @@ static void handle_fault(int signal, siginfo_t *info, void *context) {
         sim_report("stack overflow",
                    "the host code of rank %d has more than 8 MiB of local variables, at %s",
                    overflow, where);
+    } else if (in_kernel && called_nowhere(info, context, &caller)) {
+        report_call(p, caller);
     } else if (in_kernel && is_misaligned(info)) {
         sim_describe_fault(pc, true, where, sizeof where);
         sim_report("misaligned access",
@@ -246,6 +285,14 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
     sim_leave_fault();
 }
 
+static void on_division(int signal, siginfo_t *info, void *context) {
+    (void)info;
+    if (sim_worker != NULL && sim_worker->in_kernel) {
+        report_division(sim_program_counter(context));
+    }
+    sigaction(signal, &earlier_arithmetic, NULL); /* the host's: it comes again */
+}
+
 /* ---- installing ------------------------------------------------------------------------------ */
 
 /* A stack overflow leaves no stack for its handler. */
@@ -271,6 +318,8 @@ void sim_catch_faults(void) {
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     sigaction(SIGSEGV, &action, &earlier_fault);
     sigaction(SIGBUS, &action, &earlier_bus);
+    action.sa_sigaction = on_division;
+    sigaction(SIGFPE, &action, &earlier_arithmetic);
     sim_catch_ticks();
 }
 

@@ -108,6 +108,30 @@ void cudasim_in___assert_fail(const char *condition, const char *file, unsigned 
     sim_stop();
 }
 
+/* nvcc knows these two only on the host. */
+static void refuse_end(const char *function, const void *pc) {
+    char where[600];
+    if (in_kernel()) {
+        cudasim_describe_code(pc, where, sizeof where);
+        sim_report("unsupported", "%s() in a kernel, at %s: only the host can end the program",
+                   function, where);
+        sim_detail("nvcc does not compile this: a thread ends with return, __trap() stops a "
+                   "kernel as a failure");
+        sim_detail_thread();
+        sim_stop();
+    }
+}
+
+void cudasim_in_exit(int status) {
+    refuse_end("exit", __builtin_return_address(0));
+    exit(status);
+}
+
+void cudasim_in_abort(void) {
+    refuse_end("abort", __builtin_return_address(0));
+    abort();
+}
+
 /* Kernels print in the order of one core. */
 
 static void print_in_turn(void) {

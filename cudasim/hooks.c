@@ -134,10 +134,12 @@ void __ubsan_get_current_report_data(const char **kind, const char **message, co
 
 /* In CUDA's terms, where there are some. */
 static const char *class_of(const char *message) {
-    return strstr(message, "misaligned") != NULL      ? "misaligned access"
-           : strstr(message, "null pointer") != NULL  ? "null pointer"
-           : strstr(message, "out of bounds") != NULL ? "out-of-bounds access"
-                                                      : "undefined behaviour";
+    return strstr(message, "misaligned") != NULL     ? "misaligned access"
+           : strstr(message, "null pointer") != NULL ? "null pointer"
+           : strstr(message, "out of bounds") != NULL ||
+                   strstr(message, "insufficient space") != NULL
+               ? "out-of-bounds access"
+               : "undefined behaviour";
 }
 
 void __ubsan_on_report(void) {
