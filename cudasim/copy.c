@@ -23,6 +23,7 @@ typedef struct PendingCopy {
     Extent extent;
     bool to_device, from_device; /* as the call says: managed memory may be either */
     bool waits;                  /* the call returns when it is over */
+    bool captured;               /* it runs when a graph gets to it, perhaps often */
     void *staged;
 } PendingCopy;
 
@@ -49,7 +50,8 @@ static bool is_device(const void *p) {
 /* One end of a copy: is it in the memory that the kind names, and does it fit? */
 static bool good_end(const char *call, const char *end, const void *p, size_t bytes,
                      bool device_wanted, Place place) {
-    bool device = is_device(p);
+    /* Pinned memory has one address for both sides. */
+    bool device = is_device(p) || (device_wanted && (is_pinned(p) || sim_registered(p)));
     const Allocation *a = sim_allocation(p);
     if (p == NULL) {
         sim_report("null pointer", "%s at %s:%d: the %s is NULL", call, sim_file(place), place.line,
@@ -70,7 +72,8 @@ static bool good_end(const char *call, const char *end, const void *p, size_t by
     if (variable_at(p) != NULL) {
         return variable_holds(what, p, bytes, place);
     }
-    return !device || sim_check_range(what, p, bytes, place.file, place.line);
+    bool known = a != NULL || sim_on_device(p);
+    return !known || sim_check_range(what, p, bytes, place.file, place.line);
 }
 
 static bool apart(const char *call, const char *to, const char *from, size_t bytes, Place place) {
@@ -99,9 +102,11 @@ static bool rows_apart(const char *call, const Box *to, const Box *from, Extent 
     return true;
 }
 
+/* A graph may outlive pinned memory; a call waits for it to be freed. */
 static bool use_end(const void *p, int slot, const char *call, Place place) {
-    Allocation *a = sim_on_device(p) ? sim_allocation(p) : NULL;
-    return a == NULL || sim_use(a, slot, call, place);
+    Allocation *a = sim_allocation(p);
+    bool noted = a != NULL && (!a->pinned || capture_takes(slot));
+    return !noted || sim_use(a, slot, call, place);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -143,8 +148,29 @@ static void copy_row(char *to, const char *from, size_t bytes) {
     }
 }
 
+/* A local variable of a function that has returned: other functions have its place now. */
+static bool is_dead(const char *end, const void *p) {
+    if (!local_is_dead(p)) {
+        return false;
+    }
+    const Operation *operation = sim_operation();
+    sim_report("use after free",
+               "%s at %s:%d: the %s is a local variable of a function that has returned",
+               operation->what, sim_file(operation->place), operation->place.line, end);
+    sim_detail("in a graph, by cudaGraphLaunch at %s:%d", sim_file(operation->replayed),
+               operation->replayed.line);
+    sim_detail("a graph keeps the address: use memory that lives as long as the graph");
+    return true;
+}
+
 static void run_copy(void *context) {
     const PendingCopy *copy = context;
+    if (copy->captured) {
+        is_dead("source", copy->from.first);
+        if (is_dead("destination", copy->to.first)) {
+            return; /* it would hit what runs */
+        }
+    }
     for (size_t z = 0; z < copy->extent.depth; z++) {
         for (size_t y = 0; y < copy->extent.height; y++) {
             copy_row(row_at(&copy->to, y, z), row_at(&copy->from, y, z), copy->extent.width);
@@ -249,7 +275,7 @@ static cudaError_t copy_box(const char *call, Place place, PendingCopy work, cud
     if (!good_copy(call, place, &work, slot)) {
         return sim_error(cudaErrorInvalidValue, call, place, false);
     }
-    bool captured = capture_takes(slot);
+    bool captured = work.captured = capture_takes(slot);
     if (!wait && !captured && !work.from_device && !is_pinned(work.from.first)) {
         stage(&work);
     }

@@ -13,7 +13,7 @@ static bool in_kernel(void) {
     return sim_worker != NULL && sim_worker->in_kernel;
 }
 
-int sim_enter(const char *what, Place place) {
+int sim_enter(const char *what, Place place, const void *frame) {
     if (in_kernel()) {
         sim_report("unsupported", "%s at %s:%d is called by a kernel; let the host do that", what,
                    sim_file(place), place.line);
@@ -29,6 +29,7 @@ int sim_enter(const char *what, Place place) {
     if (host->depth++ == 0) {
         host->call = what;
         host->call_place = place;
+        host->frame = frame;
     }
     return 0;
 }

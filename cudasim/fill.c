@@ -45,7 +45,23 @@ static void account(const void *context, CudasimEntry *entry) {
     entry->bytes = (double)fill->element * (double)fill->width * (double)fill->height;
 }
 
-static bool good_fill(const char *call, const Fill *fill, size_t bytes, int slot, Place place) {
+static size_t span(const Fill *fill) {
+    return (fill->height - 1) * fill->pitch + fill->width * (size_t)fill->element;
+}
+
+/* Pinned and managed memory is closed to the host until the fill is over. */
+static void fill_entered(void *context, const Operation *operation) {
+    const Fill *fill = context;
+    sim_guard(fill->to, span(fill), true, operation);
+}
+
+static bool is_shared_with_host(const void *p) {
+    const Allocation *a = sim_allocation(p);
+    return sim_registered(p) || (a != NULL && a->live && (a->pinned || a->managed));
+}
+
+static bool good_fill(const char *call, const Fill *fill, int slot, Place place) {
+    size_t bytes = span(fill);
     char what[100];
     snprintf(what, sizeof what, "%s, destination,", call);
     if (fill->to == NULL) {
@@ -57,17 +73,20 @@ static bool good_fill(const char *call, const Fill *fill, size_t bytes, int slot
         return variable_holds(what, fill->to, bytes, place);
     }
     Allocation *a = sim_allocation(fill->to);
-    if (!sim_on_device(fill->to)) {
+    if (!sim_on_device(fill->to) && !is_shared_with_host(fill->to)) {
         sim_report("invalid copy",
                    "%s at %s:%d: the destination is a HOST pointer, but the direction says device",
                    call, sim_file(place), place.line);
         return false;
     }
-    return sim_check_range(what, fill->to, bytes, place.file, place.line) &&
-           sim_use(a, slot, call, place);
+    bool registered = a == NULL && !sim_on_device(fill->to);
+    return registered || (sim_check_range(what, fill->to, bytes, place.file, place.line) &&
+                          (a->pinned || sim_use(a, slot, call, place)));
 }
 
-static cudaError_t submit(const char *call, Place place, Fill fill, cudaStream_t stream) {
+/* The call waits where the host may look at the memory next, unless it is an asynchronous one. */
+static cudaError_t submit(const char *call, Place place, Fill fill, cudaStream_t stream,
+                          bool wait) {
     int slot;
     cudaError_t error = sim_may_submit(stream, call, place, &slot);
     size_t row = fill.width * (size_t)fill.element;
@@ -79,7 +98,7 @@ static cudaError_t submit(const char *call, Place place, Fill fill, cudaStream_t
                    sim_file(place), place.line, row);
         return sim_error(cudaErrorInvalidPitchValue, call, place, false);
     }
-    if (!good_fill(call, &fill, (fill.height - 1) * fill.pitch + row, slot, place)) {
+    if (!good_fill(call, &fill, slot, place)) {
         return sim_error(cudaErrorInvalidValue, call, place, false);
     }
     Work work = {call,
@@ -87,36 +106,40 @@ static cudaError_t submit(const char *call, Place place, Fill fill, cudaStream_t
                  cudaGraphNodeTypeMemset,
                  .run = run_fill,
                  .context = &fill,
+                 .entered = fill_entered,
                  .account = account};
     sim_submit_copy(stream, work, sizeof fill);
+    if (wait && is_shared_with_host(fill.to)) {
+        sim_wait_stream(slot);
+    }
     return sim_device_error();
 }
 
 cudaError_t cudasim_memset(const char *file, int line, void *to, int value, size_t bytes) {
     ENTER("cudaMemset", file, line);
     return submit("cudaMemset", (Place){file, line},
-                  (Fill){to, bytes, 1, (unsigned)value, bytes, 1}, NULL);
+                  (Fill){to, bytes, 1, (unsigned)value, bytes, 1}, NULL, true);
 }
 
 cudaError_t cudasim_memset_async(const char *file, int line, void *to, int value, size_t bytes,
                                  cudaStream_t stream) {
     ENTER("cudaMemsetAsync", file, line);
     return submit("cudaMemsetAsync", (Place){file, line},
-                  (Fill){to, bytes, 1, (unsigned)value, bytes, 1}, stream);
+                  (Fill){to, bytes, 1, (unsigned)value, bytes, 1}, stream, false);
 }
 
 cudaError_t cudasim_memset_2d(const char *file, int line, void *to, size_t pitch, int value,
                               size_t width, size_t height) {
     ENTER("cudaMemset2D", file, line);
     return submit("cudaMemset2D", (Place){file, line},
-                  (Fill){to, pitch, 1, (unsigned)value, width, height}, NULL);
+                  (Fill){to, pitch, 1, (unsigned)value, width, height}, NULL, true);
 }
 
 cudaError_t cudasim_memset_2d_async(const char *file, int line, void *to, size_t pitch, int value,
                                     size_t width, size_t height, cudaStream_t stream) {
     ENTER("cudaMemset2DAsync", file, line);
     return submit("cudaMemset2DAsync", (Place){file, line},
-                  (Fill){to, pitch, 1, (unsigned)value, width, height}, stream);
+                  (Fill){to, pitch, 1, (unsigned)value, width, height}, stream, false);
 }
 
 cudaError_t cudasim_memset_elements(const char *file, int line, const cudaMemsetParams *p,
@@ -129,5 +152,6 @@ cudaError_t cudasim_memset_elements(const char *file, int line, const cudaMemset
                             "elements of %u bytes: only 1, 2 and 4 are possible", size);
     }
     return submit("memset node", place,
-                  (Fill){p->dst, p->pitch, (int)size, p->value, p->width, p->height}, stream);
+                  (Fill){p->dst, p->pitch, (int)size, p->value, p->width, p->height}, stream,
+                  false);
 }

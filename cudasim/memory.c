@@ -188,10 +188,12 @@ static void fill_fresh(const Allocation *allocation) {
 Allocation *sim_allocate(int device, size_t bytes, bool on_host, const char *maker, Place place) {
     size_t length = (bytes + PAGE - 1) / PAGE * PAGE;
     SimUse *use = &device_of(device)->memory;
-    if (!on_host && use->now + length > sim_settings.memory) {
+    Range *range = on_host ? &pinned : &on_devices;
+    /* A negative count first: a sum with it would wrap. */
+    if (bytes > (size_t)(range->end - range->begin) ||
+        (!on_host && use->now + length > sim_settings.memory)) {
         return NULL;
     }
-    Range *range = on_host ? &pinned : &on_devices;
     Allocation *allocation = new_record();
     char *pages = allocation != NULL ? find_pages(range, length) : NULL;
     bool touched = on_host || !sim_settings.dry;
@@ -323,8 +325,8 @@ void sim_touch(const void *p, size_t bytes, bool write) {
 static bool is_within(const char *what, const void *p, size_t bytes, Place place, bool now) {
     const Allocation *a = sim_allocation(p);
     if (a != NULL && (now ? !a->live : a->given_back)) {
-        sim_report("use after free", "%s at %s:%d is freed device memory", what, sim_file(place),
-                   place.line);
+        sim_report("use after free", "%s at %s:%d is freed %s memory", what, sim_file(place),
+                   place.line, a->pinned ? "pinned" : "device");
     } else if (a == NULL || (const char *)p < a->base || bytes > a->bytes ||
                (const char *)p + bytes > a->base + a->bytes) {
         sim_report("out-of-bounds access", "%s at %s:%d: %zu bytes from %p on do not fit", what,

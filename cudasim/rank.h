@@ -12,14 +12,15 @@ enum { MOST_RANKS = 64 /**< that run at once */ };
 
 /** The state of a thread of the host, or of a rank. */
 typedef struct Host {
-    int rank;         /**< its number, or NO_RANK */
-    int device;       /**< current: what calls without a stream are for */
-    Place refused;    /**< a cudaSetDevice() that has failed, and nobody has looked; or no file */
-    bool counted;     /**< of a thread: see thread_has_come() */
-    int depth;        /**< calls of the runtime that it is within */
-    const char *call; /**< the outermost of them, or the last */
-    Place call_place; /**< its line */
-    Clock *clock;     /**< what it has waited for; threads of a process share one */
+    int rank;          /**< its number, or NO_RANK */
+    int device;        /**< current: what calls without a stream are for */
+    Place refused;     /**< a cudaSetDevice() that has failed, and nobody has looked; or no file */
+    bool counted;      /**< of a thread: see thread_has_come() */
+    int depth;         /**< calls of the runtime that it is within */
+    const char *call;  /**< the outermost of them, or the last */
+    Place call_place;  /**< its line */
+    const char *frame; /**< its frame on the stack: what runs of the program lies above */
+    Clock *clock;      /**< what it has waited for; threads of a process share one */
     cudaStreamCaptureMode mode; /**< of cudaThreadExchangeStreamCaptureMode() */
     cudaError_t last;           /**< for cudaGetLastError() */
     cudaError_t error;          /**< of the last call that failed, asked for or not */

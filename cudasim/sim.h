@@ -135,10 +135,10 @@ extern Settings sim_settings; /**< valid after sim_begin(), and then closed to w
  */
 #define ENTER(what, file, line)                                                                    \
     __attribute__((cleanup(sim_leave), unused)) int sim_turn =                                     \
-        sim_enter((what), (Place){file, line})
+        sim_enter((what), (Place){file, line}, __builtin_frame_address(0))
 
-/** A part of ENTER: waits for the thread's turn. */
-int sim_enter(const char *what, Place place);
+/** A part of ENTER: waits for the thread's turn. The frame is the function's on the stack. */
+int sim_enter(const char *what, Place place, const void *frame);
 
 /** A part of ENTER: lets the next thread in. */
 void sim_leave(const int *entered);

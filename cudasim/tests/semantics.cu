@@ -288,6 +288,9 @@ static void ask_errors(void) {
     void *p;
     answer[0] = cudaMalloc(&p, (size_t)1 << 50) == cudaErrorMemoryAllocation;
     expect("too much memory", 0, 1);
+    answer[0] = cudaMalloc(&p, (size_t)-4) == cudaErrorMemoryAllocation &&
+                cudaMallocHost(&p, (size_t)-4) == cudaErrorMemoryAllocation;
+    expect("a negative size", 0, 1);
     answer[0] =
         cudaGetLastError() == cudaErrorMemoryAllocation && cudaGetLastError() == cudaSuccess;
     expect("cudaGetLastError", 0, 1);

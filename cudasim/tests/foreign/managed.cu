@@ -52,9 +52,11 @@ static void managed_memory() {
     OK(cudaMemcpy(plain, x, N * sizeof *x, cudaMemcpyHostToDevice));
     OK(cudaMemcpy(y, plain, N * sizeof *x, cudaMemcpyDeviceToHost));
     MUST(y[0] == 5 && y[1] == 1);
-    OK(cudaMemset(y, 0, N * sizeof *y));
-    OK(cudaDeviceSynchronize());
+    OK(cudaMemset(y, 0, N * sizeof *y)); /* of such memory the call waits for it */
     MUST(y[1] == 0);
+    OK(cudaMemsetAsync(y, 1, N * sizeof *y, 0));
+    OK(cudaDeviceSynchronize());
+    MUST(y[1] > 0);
     OK(cudaMemcpy(copy, x, sizeof copy, cudaMemcpyDefault));
     MUST(memcmp(copy, x, sizeof copy) == 0);
     cudaPointerAttributes attributes;
@@ -95,6 +97,15 @@ static void pinned_and_mapped() {
     twice<<<4, 256>>>(device_x, device_y, N);
     OK(cudaDeviceSynchronize());
     look(y);
+    OK(cudaMemset(device_y, 0, N * sizeof *y));
+    MUST(y[7] == 0);
+    OK(cudaMemcpy(device_y, device_x, N * sizeof *y, cudaMemcpyDeviceToDevice));
+    OK(cudaMemset(device_x, 0, N * sizeof *x));
+    MUST(x[7] == 0 && y[7] == 7);
+    OK(cudaMemcpy(device_x, y, N * sizeof *x, cudaMemcpyHostToDevice));
+    OK(cudaMemsetAsync(device_y, 0, N * sizeof *y, 0));
+    OK(cudaDeviceSynchronize());
+    MUST(x[7] == 7 && y[7] == 0);
     OK(cudaHostUnregister(y));
     free(y);
     OK(cudaFreeHost(x));
