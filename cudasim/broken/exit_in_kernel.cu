@@ -1,4 +1,5 @@
-/* A thread that finds a bad number ends the program. Only the host can: nvcc does not compile it. */
+/* A thread that finds a bad number ends the program. Only the host can: nvcc compiles no such
+   kernel. */
 #include "try.cuh"
 
 enum { N = 64 };

@@ -1,4 +1,5 @@
-/* The host reads managed memory that cudaMemsetAsync may still be clearing; cudaMemset would wait. */
+/* The host reads managed memory that cudaMemsetAsync may still be clearing. cudaMemset would
+   wait. */
 #include "try.cuh"
 
 enum { N = 64 };

@@ -158,16 +158,27 @@ static const char *type_of(const char *piece, int elements) {
     return NULL;
 }
 
+/* A part of the name that concerns caches alone. */
+static bool is_hint(const char *piece) {
+    static const char *const hints[] = {"nc", "ca", "cg", "cs", "lu"};
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+        if (strcmp(piece, hints[i]) == 0) {
+            return true;
+        }
+    }
+    return strncmp(piece, "L1::", 4) == 0 || strncmp(piece, "L2::", 4) == 0;
+}
+
 /* The type that ld.global.nc.v4.f32 loads, and its elements; NULL if it is another instruction. */
 static const char *loaded_type(const char *name, int *elements) {
     char piece[LONGEST];
     const char *type = NULL;
-    bool is_nc = strncmp(name, "ld.global.nc.", 13) == 0;
+    bool is_load = strncmp(name, "ld.global.", 10) == 0;
     *elements = 1;
-    for (name += is_nc ? 13 : 0; is_nc && next_piece(&name, piece);) {
+    for (name += is_load ? 10 : 0; is_load && next_piece(&name, piece);) {
         if (strcmp(piece, "v2") == 0 || strcmp(piece, "v4") == 0) {
             *elements = piece[1] - '0';
-        } else if (strncmp(piece, "L1::", 4) != 0 && strncmp(piece, "L2::", 4) != 0) {
+        } else if (!is_hint(piece)) {
             type = *name == '\0' ? type_of(piece, *elements) : NULL;
             break;
         }

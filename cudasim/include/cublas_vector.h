@@ -340,6 +340,24 @@ inline cublasStatus_t cudasim_blas_copied(cudaError_t error) {
                                           (from), (size_t)(ld_from) * (size_t)(size),              \
                                           (size_t)(rows) * (size_t)(size), (size_t)(columns),      \
                                           direction))
+#define CUDASIM_BLAS_MATRIX_ASYNC(rows, columns, size, from, ld_from, to, ld_to, direction,        \
+                                  stream)                                                          \
+    cudasim_blas_copied(cudasim_memcpy_2d_async(                                                   \
+        CUDASIM_HERE, (to), (size_t)(ld_to) * (size_t)(size), (from),                              \
+        (size_t)(ld_from) * (size_t)(size), (size_t)(rows) * (size_t)(size), (size_t)(columns),    \
+        direction, (stream)))
+#define cublasSetMatrixAsync(rows, columns, size, from, ld_from, to, ld_to, stream)                \
+    CUDASIM_BLAS_MATRIX_ASYNC(rows, columns, size, from, ld_from, to, ld_to,                       \
+                              cudaMemcpyHostToDevice, stream)
+#define cublasGetMatrixAsync(rows, columns, size, from, ld_from, to, ld_to, stream)                \
+    CUDASIM_BLAS_MATRIX_ASYNC(rows, columns, size, from, ld_from, to, ld_to,                       \
+                              cudaMemcpyDeviceToHost, stream)
+#define cublasSetVectorAsync(n, size, from, step_from, to, step_to, stream)                        \
+    CUDASIM_BLAS_MATRIX_ASYNC(1, n, size, from, step_from, to, step_to, cudaMemcpyHostToDevice,    \
+                              stream)
+#define cublasGetVectorAsync(n, size, from, step_from, to, step_to, stream)                        \
+    CUDASIM_BLAS_MATRIX_ASYNC(1, n, size, from, step_from, to, step_to, cudaMemcpyDeviceToHost,    \
+                              stream)
 #define cublasSetMatrix(rows, columns, size, from, ld_from, to, ld_to)                             \
     CUDASIM_BLAS_MATRIX(rows, columns, size, from, ld_from, to, ld_to, cudaMemcpyHostToDevice)
 #define cublasGetMatrix(rows, columns, size, from, ld_from, to, ld_to)                             \

@@ -75,7 +75,8 @@ cudaError_t cudasim_memcpy_async(CUDASIM_PLACE, void *to, const void *from, size
 cudaError_t cudasim_memcpy_peer(CUDASIM_PLACE, void *to, int to_device, const void *from,
                                 int from_device, size_t bytes);
 cudaError_t cudasim_memcpy_peer_async(CUDASIM_PLACE, void *to, int to_device, const void *from,
-                                      int from_device, size_t bytes, cudaStream_t stream);
+                                      int from_device, size_t bytes,
+                                      cudaStream_t stream CUDASIM_DEFAULT(0));
 cudaError_t cudasim_memcpy_2d(CUDASIM_PLACE, void *to, size_t to_pitch, const void *from,
                               size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind);
 cudaError_t cudasim_memcpy_2d_async(CUDASIM_PLACE, void *to, size_t to_pitch, const void *from,
@@ -227,9 +228,7 @@ static inline __attribute__((unused)) cudaError_t cudasim_memset_3d(CUDASIM_PLAC
 #define cudaThreadExit() cudasim_device_reset(CUDASIM_HERE)
 #define cudaMemcpyPeer(to, to_device, from, from_device, bytes)                                    \
     cudasim_memcpy_peer(CUDASIM_HERE, (to), (to_device), (from), (from_device), (bytes))
-#define cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream)                       \
-    cudasim_memcpy_peer_async(CUDASIM_HERE, (to), (to_device), (from), (from_device), (bytes),     \
-                              (stream))
+#define cudaMemcpyPeerAsync(...) cudasim_memcpy_peer_async(CUDASIM_HERE, __VA_ARGS__)
 #ifndef __cplusplus /* see cudasim_host.h */
 #define cudaFuncSetCacheConfig(kernel, wanted) ((void)(kernel), (void)(wanted), cudaSuccess)
 #define cudaFuncSetSharedMemConfig(kernel, wanted) ((void)(kernel), (void)(wanted), cudaSuccess)

@@ -30,6 +30,9 @@
 #define __VECTOR_TYPES_H__
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 4
+#if defined __CUDACC__ && !defined __NVCC__
+#define __NVCC__ 1
+#endif
 /* There is one compilation, for both sides: it takes what is written for the device. */
 #if defined __CUDACC__ && !defined __CUDA_ARCH__
 #define __CUDA_ARCH__ 800

@@ -74,6 +74,11 @@ static void matrices(void) {
     OK(cudaMalloc(&dx, sizeof x));
     OK(cudaMalloc(&dy, sizeof y));
     OK(cudaMalloc(&dC, COLUMNS * COLUMNS * sizeof *dC));
+    GOOD(cublasSetMatrixAsync(ROWS, COLUMNS, sizeof *A, A, ROWS, dA, ROWS, 0));
+    GOOD(cublasSetVectorAsync(COLUMNS, sizeof *x, x, 1, dx, 1, 0));
+    GOOD(cublasGetMatrixAsync(ROWS, COLUMNS, sizeof *A, dA, ROWS, A, ROWS, 0));
+    GOOD(cublasGetVectorAsync(COLUMNS, sizeof *x, dx, 1, x, 1, 0));
+    OK(cudaDeviceSynchronize());
     GOOD(cublasSetMatrix(ROWS, COLUMNS, sizeof *A, A, ROWS, dA, ROWS));
     GOOD(cublasSetVector(COLUMNS, sizeof *x, x, 1, dx, 1));
     GOOD(cublasDgemv(handle, CUBLAS_OP_N, ROWS, COLUMNS, &one, dA, ROWS, dx, 1, &zero, dy, 1));

@@ -155,6 +155,7 @@ static void copies(void) {
     MUST(host == 4);
     OK(cudaMemcpyAsync(a, b, N * sizeof *a, cudaMemcpyDeviceToDevice, blocking));
     OK(cudaMemcpyPeerAsync(a, 0, b, 1, N * sizeof *a, blocking));
+    OK(cudaMemcpyPeerAsync(a, 0, b, 1, N * sizeof *a)); /* in the default stream */
     OK(cudaStreamSynchronize(blocking));
     MUST(cudaMemcpyPeer(a, 0, b, DEVICES, N * sizeof *a) == cudaErrorInvalidDevice);
     cudaGetLastError();

@@ -18,6 +18,10 @@
 
 #include "check.cuh"
 
+#ifndef __NVCC__
+#error "so programs ask which compiler it is"
+#endif
+
 #ifndef __DRIVER_TYPES_H__
 #error "programs ask for cudaError_t by this name"
 #endif

@@ -85,8 +85,8 @@ __global__ void loads(float *out, const float *x, const int *bits, const double 
     long long l;
     unsigned low, high;
     asm("ld.global.nc.s32 %0, [%1+4];" : "=r"(whole) : "l"(bits + i));
-    asm("ld.global.nc.b32 %0, [%1];" : "=f"(as_float) : "l"(x + i));
-    asm("ld.global.nc.f64 %0, [%1];" : "=d"(d) : "l"(wide + i));
+    asm("ld.global.cg.b32 %0, [%1];" : "=f"(as_float) : "l"(x + i));
+    asm volatile("ld.global.f64 %0, [%1];" : "=d"(d) : "l"(wide + i));
     asm("ld.global.nc.s64 %0, [%1];" : "=l"(l) : "l"(longs + i));
     asm("ld.global.nc.v2.u32 {%0,%1}, [%2];" : "=r"(low), "=r"(high) : "l"(longs + i));
     out[i] = v.x + 2 * v.y + 3 * v.z + 4 * v.w + load_once(x + i) + as_float + (float)whole +
