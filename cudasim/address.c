@@ -42,7 +42,7 @@ static bool in_dynamic(const Worker *worker, const char *p) {
 
 void detail_memory(const char *p, bool shared) {
     const Worker *worker = sim_worker;
-    if (sim_on_device(p)) {
+    if (sim_on_device(p) || sim_allocation(p) != NULL) {
         sim_detail_address(p);
         return;
     }

@@ -40,10 +40,12 @@ static bool report(const char *kind, const Access *access, const char *what) {
     return true;
 }
 
-static bool device_bounds(const Access *access) {
+/* Of memory of the device, or pinned memory. */
+static bool allocation_bounds(const Access *access) {
     const Allocation *a = sim_allocation(access->p);
     if (a != NULL && !a->live) {
-        report("use after free", access, " of freed device memory");
+        report("use after free", access,
+               a->pinned ? " of freed pinned memory" : " of freed device memory");
         sim_stop();
     }
     if (a == NULL || access->p < a->base || access->p + access->bytes > a->base + a->bytes) {
@@ -97,6 +99,13 @@ static void note_elsewhere(const Access *access) {
     if (access->write) {
         replay_elsewhere(access->p, access->bytes);
     }
+}
+
+static void check_pinned(const Access *access) {
+    if (!sim_registered(access->p)) {
+        allocation_bounds(access);
+    }
+    note_elsewhere(access);
 }
 
 static void check_constant(const Access *access) {
@@ -161,7 +170,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, b
     if (sim_on_device(p)) {
         looked_at++;
         note_written(&access); /* past the end too: that is said, and need not be said twice */
-        if (device_bounds(&access)) {
+        if (allocation_bounds(&access)) {
             check_written(&access);
             race_access(&access);
             profile_access(&access);
@@ -183,7 +192,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, b
         race_access(&access);
         note_elsewhere(&access);
     } else if (sim_allocation(p) != NULL || sim_registered(p)) {
-        note_elsewhere(&access); /* pinned */
+        check_pinned(&access);
     } else if ((uintptr_t)p >= PAGE && !in_parameters(worker->launch, p)) {
         if (report("host memory in a kernel", &access, "")) {
             sim_detail("a kernel can only use memory from cudaMalloc: copy the data there first");
@@ -211,7 +220,7 @@ static void look_at_atomic(const void *address, size_t bytes, Site site) {
     if (sim_on_device(p)) {
         note_written(&access);
     }
-    if (sim_on_device(p) ? device_bounds(&access) : shared && shared_bounds(worker, &access)) {
+    if (sim_on_device(p) ? allocation_bounds(&access) : shared && shared_bounds(worker, &access)) {
         check_written(&access);
         race_access(&access);
         profile_access(&access);
@@ -227,7 +236,7 @@ static void look_at_atomic(const void *address, size_t bytes, Site site) {
         race_access(&access);
         note_elsewhere(&access);
     } else if (sim_allocation(p) != NULL || sim_registered(p)) {
-        note_elsewhere(&access); /* pinned */
+        check_pinned(&access);
     }
 }
 
