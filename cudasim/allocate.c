@@ -44,7 +44,11 @@ cudaError_t cudasim_malloc_pitch(const char *file, int line, void **p, size_t *p
         return sim_error(cudaErrorInvalidValue, "cudaMallocPitch", (Place){file, line}, false);
     }
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
-    return allocate_now(p, *pitch * height, false, "cudaMallocPitch", (Place){file, line});
+    size_t bytes;
+    if (*pitch < width || __builtin_mul_overflow(*pitch, height, &bytes)) {
+        return sim_error(cudaErrorMemoryAllocation, "cudaMallocPitch", (Place){file, line}, false);
+    }
+    return allocate_now(p, bytes, false, "cudaMallocPitch", (Place){file, line});
 }
 
 cudaError_t cudasim_malloc_host(const char *file, int line, void **p, size_t bytes) {

@@ -290,7 +290,7 @@ static void ask_errors(void) {
     expect("too much memory", 0, 1);
     answer[0] = cudaMalloc(&p, (size_t)-4) == cudaErrorMemoryAllocation &&
                 cudaMallocHost(&p, (size_t)-4) == cudaErrorMemoryAllocation;
-    expect("a negative size", 0, 1);
+    expect("less than no memory", 0, 1);
     answer[0] =
         cudaGetLastError() == cudaErrorMemoryAllocation && cudaGetLastError() == cudaSuccess;
     expect("cudaGetLastError", 0, 1);
