@@ -1,5 +1,4 @@
 #include <assert.h>
-#include <stdarg.h>
 
 #include "allocation.h"
 #include "block.h"
@@ -130,33 +129,6 @@ void cudasim_in_exit(int status) {
 void cudasim_in_abort(void) {
     refuse_end("abort", __builtin_return_address(0));
     abort();
-}
-
-/* Kernels print in the order of one core. */
-
-static void print_in_turn(void) {
-    if (in_kernel()) {
-        sim_in_turn(sim_worker);
-    }
-}
-
-int cudasim_in_printf(const char *format, ...) {
-    print_in_turn();
-    va_list values;
-    va_start(values, format);
-    int length = vprintf(format, values);
-    va_end(values);
-    return length;
-}
-
-int cudasim_in_puts(const char *line) {
-    print_in_turn();
-    return puts(line);
-}
-
-int cudasim_in_putchar(int c) {
-    print_in_turn();
-    return putchar(c);
 }
 
 /* new and delete, by the names that compilers give them. */

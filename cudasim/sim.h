@@ -31,6 +31,7 @@
  *     peer.c     whose memory a device may use, and a rank
  *     pool.c     pools of memory
  *     heap.c     malloc(), free() and assert() of kernels
+ *     print.c    printf() of kernels
  *     managed.c  memory that the host and kernels share
  *     callback.c functions of the host that a stream calls
  *     device.c   what a program learns of a device
@@ -58,6 +59,7 @@
 #ifndef CUDASIM_SIM_H
 #define CUDASIM_SIM_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 #include "cudasim_core.h"
@@ -228,6 +230,20 @@ const char *sim_file(Place place);
 
 /** A host ends: reports an error that it has not looked at. */
 void sim_report_unseen(void);
+
+/* ---- print.c --------------------------------------------------------------------------------- */
+
+/**
+ * printf(), of a kernel or of the host. In a kernel it returns how many arguments it took, as in
+ * CUDA, and what a GPU does not know of the format is reported.
+ *
+ * @param format as of printf()
+ * @param values the arguments
+ * @param pc     the code that called it
+ * @param again  true if the kernel has printed this before
+ */
+int sim_print(const char *format, va_list values, const void *pc, bool again)
+    __attribute__((format(printf, 1, 0)));
 
 /* ---- errors.c -------------------------------------------------------------------------------- */
 

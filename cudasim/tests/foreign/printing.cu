@@ -1,4 +1,5 @@
-/* printf in kernels: numbers of 64 bits, text, thousands of lines; the limits that belong to it. */
+/* printf in kernels: numbers of 64 bits, text, thousands of lines, what it returns; the limits
+   that belong to it. */
 #include <cuda_runtime.h>
 
 #include <string.h>
@@ -10,12 +11,16 @@ enum { BLOCKS = 2000 };
 
 __global__ void say(long long big, unsigned long long mask) {
     const char *parity = blockIdx.x % 2 == 0 ? "even" : "odd";
-    printf("%d %lld %llx %s %.2f %c %zu%%\n", (int)blockIdx.x, big * (int)blockIdx.x, mask, parity,
-           0.25 * blockIdx.x, 'a' + (int)(blockIdx.x % 26), sizeof big);
+    printf("%d %lld %llx %s %.2f %c %llu%%\n", (int)blockIdx.x, big * (int)blockIdx.x, mask, parity,
+           0.25 * blockIdx.x, 'a' + (int)(blockIdx.x % 26), (unsigned long long)sizeof big);
 }
 
-__global__ void say_nothing_else() {
+/* CUDA returns the number of arguments. */
+__global__ void say_little(int *arguments) {
     printf("only text\n");
+    arguments[0] = printf("5%%\n");
+    arguments[1] = printf("%5hd %-5ld|\n", (short)-3, 4L);
+    printf("%*d %s %p\n", 3, 7, "text", (void *)arguments);
 }
 
 static void check_line(const char *line, int block) {
@@ -45,6 +50,9 @@ static void check_lines(FILE *file) {
 #endif
     }
     MUST(fgets(line, sizeof line, file) != NULL && strcmp(line, "only text\n") == 0);
+    MUST(fgets(line, sizeof line, file) != NULL && strcmp(line, "5%\n") == 0);
+    MUST(fgets(line, sizeof line, file) != NULL && strcmp(line, "   -3 4    |\n") == 0);
+    MUST(fgets(line, sizeof line, file) != NULL && strncmp(line, "  7 text 0x", 11) == 0);
     MUST(fgets(line, sizeof line, file) == NULL);
 }
 
@@ -59,18 +67,22 @@ int main() {
     OK(cudaDeviceGetLimit(&bytes, cudaLimitStackSize));
     MUST(bytes > 0);
 
+    int *arguments, counts[2];
+    OK(cudaMalloc(&arguments, sizeof counts));
     FILE *file = tmpfile();
     MUST(file != NULL);
     fflush(stdout);
     int terminal = dup(STDOUT_FILENO);
     MUST(dup2(fileno(file), STDOUT_FILENO) >= 0);
     say<<<BLOCKS, 1>>>(-(1LL << 40), ~0ull);
-    say_nothing_else<<<1, 1>>>();
-    OK(cudaDeviceSynchronize());
+    say_little<<<1, 1>>>(arguments);
+    OK(cudaMemcpy(counts, arguments, sizeof counts, cudaMemcpyDeviceToHost));
     fflush(stdout);
     MUST(dup2(terminal, STDOUT_FILENO) >= 0);
     rewind(file);
     check_lines(file);
     fclose(file);
+    MUST(counts[0] == 0 && counts[1] == 2);
+    OK(cudaFree(arguments));
     return 0;
 }
