@@ -153,6 +153,13 @@ cudaError_t capture_forbids_event(const CaptureMark *mark, const char *what, Pla
                         "the event was last recorded in a capture, and is never reached");
 }
 
+cudaError_t capture_forbids_graph(int slot, Place place) {
+    return break_one(captured[slot].capture, cudaErrorStreamCaptureUnsupported, "cudaGraphLaunch",
+                     place,
+                     "a captured stream takes no graph: cudaGraphAddChildGraphNode puts one into "
+                     "another");
+}
+
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 Node *capture_add(int slot, cudaGraphNodeType type, HeldWork *job) {

@@ -113,6 +113,9 @@ cudaError_t capture_wait(int slot, const CaptureMark *mark, bool recorded, Place
 /** An event cannot be waited for that was recorded in a capture. */
 cudaError_t capture_forbids_event(const CaptureMark *mark, const char *what, Place place);
 
+/** cudaGraphLaunch() into a captured stream: CUDA refuses it. */
+cudaError_t capture_forbids_graph(int slot, Place place);
+
 /** Captures into a graph what one call gives to the recorder, after some nodes. */
 void capture_into(cudaGraph_t graph, const NodeSet *before);
 

@@ -310,8 +310,7 @@ cudaError_t cudasim_graph_launch(const char *file, int line, cudaGraphExec_t exe
         return error != cudaSuccess ? error : invalid(what, place);
     }
     if (capture_takes(slot)) {
-        capture_add(slot, cudaGraphNodeTypeGraph, NULL)->child = graph_copy(exec->graph);
-        return sim_device_error();
+        return capture_forbids_graph(slot, place);
     }
     if (sim_recording) {
         record_graph(what, place);

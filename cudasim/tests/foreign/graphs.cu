@@ -109,21 +109,31 @@ static void launches(void) {
     OK(cudaGraphExecDestroy(exec));
 }
 
-/* A graph that is launched while a stream is captured becomes a node. */
+/* One launch, captured. */
+static cudaGraph_t capture_add(float *x, float value) {
+    cudaGraph_t graph;
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    add<<<GRID, BLOCK, 0, stream>>>(x, value, N);
+    OK(cudaStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+/* Captured graphs become nodes of another, one after the other. */
 static void nested(void) {
     int calls = 0;
     set_to_zero();
-    cudaGraph_t inner = capture(2, &calls), outer;
-    cudaGraphExec_t inner_exec, exec;
-    OK(cudaGraphInstantiateWithFlags(&inner_exec, inner, 0));
-    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    add<<<GRID, BLOCK, 0, stream>>>(a, 10, N);
-    OK(cudaGraphLaunch(inner_exec, stream));
-    add<<<GRID, BLOCK, 0, stream>>>(product, 1, N);
-    OK(cudaStreamEndCapture(stream, &outer));
-    OK(cudaGraphInstantiate(&exec, outer, 0));
-    OK(cudaGraphExecDestroy(inner_exec));
-    OK(cudaGraphDestroy(inner));
+    cudaGraph_t parts[] = {capture_add(a, 10), capture(2, &calls), capture_add(product, 1)}, outer;
+    cudaGraphNode_t node = NULL;
+    cudaGraphExec_t exec;
+    OK(cudaGraphCreate(&outer, 0));
+    for (int i = 0; i < 3; i++) {
+        cudaGraphNode_t before = node;
+        OK(cudaGraphAddChildGraphNode(&node, outer, &before, i > 0, parts[i]));
+    }
+    OK(cudaGraphInstantiateWithFlags(&exec, outer, 0));
+    for (int i = 0; i < 3; i++) {
+        OK(cudaGraphDestroy(parts[i]));
+    }
     OK(cudaGraphDestroy(outer));
     launch_often(exec, 2);
     float last;
