@@ -1,6 +1,7 @@
 /* Small names that programs use now and then: functions by their address, kernels with a comma in
    their name, mixed types, memory in slices, copies of variables in a stream. */
 #include <cooperative_groups.h>
+#include <cstdlib>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <memory>
@@ -118,6 +119,17 @@ static void slices(void) {
     OK(cudaFree(p.ptr));
 }
 
+/* Members may have the names of the functions that end a program. */
+struct Door {
+    int calls = 0;
+    void exit(int status) {
+        calls += status;
+    }
+    void abort() {
+        calls += 2;
+    }
+};
+
 int main() {
     int ranks[THREADS], *i, *pinned;
     float sums[THREADS], *f;
@@ -170,5 +182,10 @@ int main() {
     MUST(sums[5] == 29);
     MUST(strcmp(cudaGetErrorName(cudaErrorIllegalInstruction), "cudaErrorIllegalInstruction") == 0);
     OK(cudaFreeHost(pinned));
+    Door door;
+    door.exit(1);
+    door.abort();
+    MUST(door.calls == 3);
     puts("good");
+    std::exit(0);
 }
