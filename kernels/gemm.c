@@ -66,7 +66,7 @@ static Matrix part(Matrix x, int i, int j) {
     return x;
 }
 
-/* Of so many numbers in a row of a half type, those after the last 16 bytes; unless it is all. */
+/* Of `count` numbers in a row of a half type, those after the last 16 bytes; unless it is all. */
 static int left_over(int count) {
     const int whole = ALIGNED / 2;
     return count > whole ? count % whole : 0;
