@@ -6,14 +6,14 @@
 #include "common/testkit/reference.h"
 
 /* How the ids of a test are drawn. */
-typedef enum Draw {
+typedef enum TokenDraw {
     RANDOM,   /* below V: where V is small, many rows add into the same one */
     SAME,     /* one id everywhere */
     DISTINCT, /* each id once: V is B * T or more */
     ABSENT,   /* as RANDOM, and every third is negative: its row is of no token */
-} Draw;
+} TokenDraw;
 
-static void draw_ids(Fixture *f, int32_t *ids, int N, int V, Draw draw) {
+static void draw_ids(Fixture *f, int32_t *ids, int N, int V, TokenDraw draw) {
     for (int i = 0; i < N; i++) {
         int32_t id = (int32_t)rng_below(&f->rng, (uint64_t)V);
         ids[i] = draw == SAME ? V / 2 : draw == DISTINCT ? V - 1 - i : id;
@@ -23,7 +23,7 @@ static void draw_ids(Fixture *f, int32_t *ids, int N, int V, Draw draw) {
     }
 }
 
-static void check(Fixture *f, int B, int T, int C, int V, Draw draw, double scale) {
+static void check(Fixture *f, int B, int T, int C, int V, TokenDraw draw, double scale) {
     size_t n = (size_t)B * T * C, rows = (size_t)V * C, positions = (size_t)(T + 2) * C;
     int32_t host[257 * 3];
     draw_ids(f, host, B * T, V, draw);

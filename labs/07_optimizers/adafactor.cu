@@ -27,15 +27,15 @@ enum { THREADS = TENSOR_BLOCK, WARP = 32, WIDTH = 8, HEIGHT = THREADS / WIDTH };
 
 /* Sum over the threads of a block, at most THREADS, on every thread; all must call. */
 GIVEN static __device__ double block_sum(double x) {
-    __shared__ double of_warp[THREADS / WARP];
+    __shared__ double of_warp[THREADS / 32];
     x = warp_sum_double(x);
     __syncthreads(); /* the sum before this one has been read */
-    if (threadIdx.x % WARP == 0) {
-        of_warp[threadIdx.x / WARP] = x;
+    if (threadIdx.x % 32 == 0) {
+        of_warp[threadIdx.x / 32] = x;
     }
     __syncthreads();
     double sum = 0;
-    for (int warp = 0; warp < (int)blockDim.x / WARP; warp++) {
+    for (int warp = 0; warp < (int)blockDim.x / 32; warp++) {
         sum += of_warp[warp];
     }
     return sum;
