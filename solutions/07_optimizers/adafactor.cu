@@ -35,7 +35,7 @@ GIVEN static __device__ double block_sum(double x) {
     }
     __syncthreads();
     double sum = 0;
-    for (int warp = 0; warp < (int)blockDim.x / 32; warp++) {
+    for (unsigned warp = 0; warp < blockDim.x / 32; warp++) {
         sum += of_warp[warp];
     }
     return sum;
