@@ -108,7 +108,8 @@ static double beyond(const Case *item, double r) {
                addresses(9, (int[][3]){{4, 3, 8}, {3, 2, 5}, {5, 1, 6}, {5, 0, 7}}, 4);
     }
     if (strcmp(op, "flash_backward") == 0) { /* all inputs, once for queries and once for keys */
-        return 5 * stream + word * N * s.NH;
+        bool tensor_cores = r < word;        /* there deltas are kept in place of out */
+        return tensor_cores ? 4 * stream + 3 * word * N * s.NH : 5 * stream + word * N * s.NH;
     }
     if (strcmp(op, "adamw") == 0) { /* an entry of each list */
         return 4 * sizeof(TensorEntry);
