@@ -116,7 +116,9 @@ template <int WIDTH>
 static __device__ inline void add_span(float *to, const Real *dout, const int32_t *tokens,
                                        int token, int positions, int first, int C) {
     __shared__ int lists[WARPS][2 * WARP];
-    __shared__ float sums[WARPS][WARP * WIDTH];
+    /* number i of each lane in a row; rows so far apart that channels lie in different banks too */
+    enum { ROW = WARP + WARP / WIDTH };
+    __shared__ float sums[WARPS][WIDTH * ROW];
     int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, listed = 0, *list = lists[warp];
     const Real *own = dout + min(first + lane * WIDTH, C - WIDTH);
     float sum[PACK] = {0};
@@ -136,14 +138,14 @@ static __device__ inline void add_span(float *to, const Real *dout, const int32_
         }
     }
     for (int i = 0; i < WIDTH; i++) {
-        sums[warp][lane * WIDTH + i] = sum[i];
+        sums[warp][i * ROW + lane] = sum[i];
     }
     __syncthreads();
-    int c = first + (int)threadIdx.x;
-    if (threadIdx.x < WARP * WIDTH && c < C) {
+    int channel = threadIdx.x, c = first + channel;
+    if (channel < WARP * WIDTH && c < C) {
         float total = to[c];
         for (int w = 0; w < WARPS; w++) {
-            total += sums[w][threadIdx.x];
+            total += sums[w][channel % WIDTH * ROW + channel / WIDTH];
         }
         to[c] = total;
     }
