@@ -15,6 +15,11 @@ dry=
 
 here=$(cd "$(dirname "$0")/.." && pwd)
 cd "$here" || exit 1
+# The suites of kernels/*_test.c, as `a|b|c`; a pack has the list.
+suites() {
+    cat SUITES 2>/dev/null || sed -n 's/^Test(\([a-z0-9_]*\),.*/\1/p' kernels/*_test.c | sort -u | paste -sd '|' -
+}
+[ "${1:-}" != --suites ] || { suites; exit; }
 # What the make that may have started this one has for other makes alone.
 MAKEFLAGS=$(printf %s "${MAKEFLAGS:-}" | sed 's/ -j[0-9]*//; s/ --jobserver-[^ ]*//g')
 export MAKEFLAGS
@@ -125,7 +130,7 @@ describe() {
 # ---- the checks -----------------------------------------------------------------------------
 export OMP_NUM_THREADS=2 TRAIN="$programs/train"
 train=$programs/train
-ops='@(adamw|attention|cast|crossentropy|dropout|embedding|flash|gelu|layernorm|matmul|residual|scale|sumsq|unscale)/*'
+ops="@($(suites))/*"
 small="--device gpu --n_layer 2 --n_head 4 --n_embd 64 --n_positions 65 --dropout 0.1
     --per_device_train_batch_size 2 --eval_fraction 0 --max_steps 1"
 if [ $dry ]; then

@@ -13,6 +13,7 @@ cp "$build"/bin/unit "$build"/bin/train "$build"/bin/bench "$build"/bin/bench-op
 cp common/data/kit.txt "$pack/common/data/"
 cp tools/bench/*.py "$pack/tools/bench/"
 cp tools/gpu_check.sh tools/table.py tools/meter.py "$pack/tools/"
+tools/gpu_check.sh --suites >"$pack/SUITES"
 cudasim/tests/foreign.py --pack "$pack/promises" --arch "$arch"
 { git rev-parse --short HEAD && { git diff --quiet HEAD || echo "with changes"; }; } \
     2>/dev/null | tr '\n' ' ' >"$pack/COMMIT" || true
