@@ -31,6 +31,9 @@ void ops_planned(OpCalls *ops);
 /** Runs all calls. What the simulator has reported is a mistake by itself. */
 bool ops_run(const OpCalls *ops);
 
+/** Whether kernels have moved all the numbers, shared out as that says; else the check fails. */
+bool ops_judge_shared(const OpCalls *ops, ProfileShares shares);
+
 /** Compares the bits of all casts. */
 void ops_judge_cast(const OpCalls *ops);
 

@@ -1,6 +1,6 @@
 /**
  * @file formulas.h
- * @brief Judge of lab 07: codebooks, bytes of states, and the choice of an optimizer.
+ * @brief Judge of lab 07: bytes of states, and the choice of an optimizer.
  * @ingroup grader
  */
 #ifndef GRADER_LABS_07_OPTIMIZERS_FORMULAS_H
@@ -9,10 +9,7 @@
 #include "grader/check.h"
 #include "grader/labs/07_optimizers/protocol.h"
 
-enum { SECONDS = 20, MOST_MODELS = 60 };
-
-/** Asks for a codebook, and compares it bit by bit. */
-void codebook_expect(Check *check, bool is_signed);
+enum { SECONDS = 20 /**< for a run of the probe */ };
 
 /** Asks for the bytes of many models with each optimizer. */
 void bytes_expect(Check *check);
