@@ -1,3 +1,4 @@
+#include "copy.h"
 #include "cudasim_record.h"
 #include "device.h"
 #include "graph.h"
@@ -5,109 +6,6 @@
 /* A copy is an operation of its stream. From and to pageable memory it is over when the call
    returns, as in CUDA; from and to pinned memory it is not. In a graph it has the memory of each
    launch, and pageable memory too is read and written when the graph gets there. */
-
-/* Bytes in memory: rows in slices. */
-typedef struct Box {
-    char *first;
-    size_t pitch; /* from one row to the next */
-    size_t slice; /* from one slice to the next */
-} Box;
-
-typedef struct Extent {
-    size_t width; /* bytes of a row */
-    size_t height, depth;
-} Extent;
-
-typedef struct PendingCopy {
-    Box to, from;
-    Extent extent;
-    bool to_device, from_device; /* as the call says: managed memory may be either */
-    bool waits;                  /* the call returns when it is over */
-    bool captured;               /* it runs when a graph gets to it, perhaps often */
-    void *staged;
-} PendingCopy;
-
-static char *row_at(const Box *box, size_t row, size_t slice) {
-    return box->first + row * box->pitch + slice * box->slice;
-}
-
-static size_t span(const Box *box, Extent e) {
-    return (size_t)(row_at(box, e.height - 1, e.depth - 1) - box->first) + e.width;
-}
-
-/* ---- what may be copied ---------------------------------------------------------------------- */
-
-static bool is_pinned(const void *p) {
-    const Allocation *a = sim_allocation(p);
-    return a != NULL && a->pinned && a->live;
-}
-
-/* Memory of a device is allocated, or a variable. */
-static bool is_device(const void *p) {
-    return sim_on_device(p) || variable_at(p) != NULL;
-}
-
-/* One end of a copy: is it in the memory that the kind names, and does it fit? */
-static bool good_end(const char *call, const char *end, const void *p, size_t bytes,
-                     bool device_wanted, Place place) {
-    /* Pinned memory has one address for both sides. */
-    bool device = is_device(p) || (device_wanted && (is_pinned(p) || sim_registered(p)));
-    const Allocation *a = sim_allocation(p);
-    if (p == NULL) {
-        sim_report("null pointer", "%s at %s:%d: the %s is NULL", call, sim_file(place), place.line,
-                   end);
-        return false;
-    }
-    if (device != device_wanted && (a == NULL || !a->managed)) {
-        sim_report("invalid copy", "%s at %s:%d: the %s is a %s pointer, but the direction says %s",
-                   call, sim_file(place), place.line, end, device ? "DEVICE" : "HOST",
-                   device_wanted ? "device" : "host");
-        if (sim_on_device(p)) {
-            sim_detail_address(p);
-        }
-        return false;
-    }
-    char what[100];
-    snprintf(what, sizeof what, "%s, %s,", call, end);
-    if (variable_at(p) != NULL) {
-        return variable_holds(what, p, bytes, place);
-    }
-    bool known = a != NULL || sim_on_device(p);
-    return !known || sim_check_range(what, p, bytes, place.file, place.line);
-}
-
-static bool apart(const char *call, const char *to, const char *from, size_t bytes, Place place) {
-    if (to >= from + bytes || from >= to + bytes) {
-        return true;
-    }
-    size_t away = (size_t)(to > from ? to - from : from - to);
-    sim_report(
-        "invalid copy",
-        "%s at %s:%d: source and destination overlap by %zu of %zu bytes, which is undefined", call,
-        sim_file(place), place.line, bytes - away, bytes);
-    sim_detail("copy by way of another buffer, or with a kernel that says in which order");
-    if (sim_on_device(to)) {
-        sim_detail_address(to);
-    }
-    return false;
-}
-
-static bool rows_apart(const char *call, const Box *to, const Box *from, Extent e, Place place) {
-    for (size_t i = 0; i < e.height * e.depth; i++) {
-        if (!apart(call, row_at(to, i % e.height, i / e.height),
-                   row_at(from, i % e.height, i / e.height), e.width, place)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* A graph may outlive pinned memory; a call waits for it to be freed. */
-static bool use_end(const void *p, int slot, const char *call, Place place) {
-    Allocation *a = sim_allocation(p);
-    bool noted = a != NULL && (!a->pinned || capture_takes(slot));
-    return !noted || sim_use(a, slot, call, place);
-}
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
@@ -148,28 +46,10 @@ static void copy_row(char *to, const char *from, size_t bytes) {
     }
 }
 
-/* A local variable of a function that has returned: other functions have its place now. */
-static bool is_dead(const char *end, const void *p) {
-    if (!local_is_dead(p)) {
-        return false;
-    }
-    const Operation *operation = sim_operation();
-    sim_report("use after free",
-               "%s at %s:%d: the %s is a local variable of a function that has returned",
-               operation->what, sim_file(operation->place), operation->place.line, end);
-    sim_detail("in a graph, by cudaGraphLaunch at %s:%d", sim_file(operation->replayed),
-               operation->replayed.line);
-    sim_detail("a graph keeps the address: use memory that lives as long as the graph");
-    return true;
-}
-
 static void run_copy(void *context) {
     const PendingCopy *copy = context;
-    if (copy->captured) {
-        is_dead("source", copy->from.first);
-        if (is_dead("destination", copy->to.first)) {
-            return; /* it would hit what runs */
-        }
+    if (!copy_may_run(copy)) {
+        return;
     }
     for (size_t z = 0; z < copy->extent.depth; z++) {
         for (size_t y = 0; y < copy->extent.height; y++) {
@@ -235,15 +115,6 @@ static PendingCopy directed(Box to, Box from, Extent extent, cudaMemcpyKind kind
     copy.to_device = any ? is_device(to.first) : within || kind == cudaMemcpyHostToDevice;
     copy.from_device = any ? is_device(from.first) : within || kind == cudaMemcpyDeviceToHost;
     return copy;
-}
-
-static bool good_copy(const char *call, Place place, const PendingCopy *c, int slot) {
-    return good_end(call, "destination", c->to.first, span(&c->to, c->extent), c->to_device,
-                    place) &&
-           good_end(call, "source", c->from.first, span(&c->from, c->extent), c->from_device,
-                    place) &&
-           rows_apart(call, &c->to, &c->from, c->extent, place) &&
-           use_end(c->to.first, slot, call, place) && use_end(c->from.first, slot, call, place);
 }
 
 /* In a default stream a copy between two devices comes after all that was given to either of them,
