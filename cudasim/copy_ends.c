@@ -3,7 +3,7 @@
 #include "device.h"
 #include "graph.h"
 
-/* What a copy comes from and goes to: the memory that was meant, room for it, and life. */
+/* The two ends of a copy: the memory that was meant, room for it, and life. */
 
 /* ---- when it is asked for -------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* What unscale() makes of the elements, and what it finds. */
+/* The elements after unscale(), and the flag that it sets. */
 #include <math.h>
 
 #include "grader/labs/05_fp16/ops.h"
