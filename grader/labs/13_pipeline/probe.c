@@ -48,13 +48,14 @@ static ncclComm_t split_ends(const RankRun *run) {
 }
 
 static void run_window(const RankRun *run, Pipe *pipe, int w) {
-    Batch batches[MOST_IN_WINDOW];
-    int micros = run->option[PIPES_MICROS], tie = run->option[PIPES_TIE];
+    Batch batches[MOST_IN_WINDOW] = {{0}};
+    int most = run->option[PIPES_MICROS], tie = run->option[PIPES_TIE];
+    int micros = window_micros(most, w);
     size_t windows = (size_t)run->option[PIPES_WINDOWS], i = (size_t)w;
     float share = *(const float *)wire_get(run->in, "share", WIRE_F32, NULL);
-    CHECK(micros <= MOST_IN_WINDOW, "%d micro-batches", micros);
+    CHECK(most <= MOST_IN_WINDOW, "%d micro-batches", most);
     for (int k = 0; k < micros; k++) {
-        batches[k] = given_batch(run->in, micro_batch(run->in, micros, w, k));
+        batches[k] = given_batch(run->in, micro_batch(run->in, most, w, k));
     }
     double loss = pipe_window(pipe, batches, micros, share), norm = 0;
     if (tie >= TIE_SUM) {

@@ -54,12 +54,12 @@ static void plain_give(const PlainRun *run, const char *what, int w) {
 static void run_plain(const PlainRun *run, const Batch *batches, int w) {
     double loss = 0, *losses = wire_get(run->out, "plain losses", WIRE_U64, NULL);
     double *each = wire_get(run->out, "plain each", WIRE_U64, NULL);
-    int micros = run->option[PIPES_MICROS];
+    int most = run->option[PIPES_MICROS];
     Model *model = run->model;
-    for (int i = 0; i < micros; i++) {
+    for (int i = 0; i < window_micros(most, w); i++) {
         plain_forward(&model->pass, &batches[i]);
         loss += model->pass.loss;
-        each[w * micros + i] = model->pass.loss;
+        each[w * most + i] = model->pass.loss;
         plain_backward(run, &model->pass);
     }
     memcpy(losses + w, &loss, sizeof loss);
@@ -70,7 +70,7 @@ static void run_plain(const PlainRun *run, const Batch *batches, int w) {
 }
 
 static void run_reversed(const PlainRun *run, const Batch *batches, int w) {
-    int micros = run->option[PIPES_MICROS];
+    int micros = window_micros(run->option[PIPES_MICROS], w);
     Pass pass[MOST_IN_WINDOW];
     for (int i = 0; i < micros; i++) {
         char name[32];
@@ -100,7 +100,7 @@ static void plain_windows(const Wire *in, Wire *out) {
     int micros = run.option[PIPES_MICROS];
     for (int w = 0; w < run.option[PIPES_WINDOWS]; w++) {
         Batch batches[MOST_IN_WINDOW];
-        for (int i = 0; i < micros; i++) {
+        for (int i = 0; i < window_micros(micros, w); i++) {
             batches[i] = given_batch(in, micro_batch(in, micros, w, i));
         }
         Rng before = run.model->rng;

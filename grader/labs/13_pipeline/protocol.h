@@ -22,10 +22,15 @@ static inline int micro_batch(const Wire *in, int micros, int w, int k) {
     return (w * micros + k) % given_batches(in);
 }
 
+/** Micro-batches of window w: windows behind the first are short by one, where that leaves any. */
+static inline int window_micros(int micros, int w) {
+    return w > 0 && micros > 1 ? micros - 1 : micros;
+}
+
 /** "ranks" of this lab. */
 enum {
     PIPES_ORDER = RANKS_OWN, /**< a PipeOrder */
-    PIPES_MICROS,            /**< micro-batches of a window */
+    PIPES_MICROS,            /**< micro-batches of the first window */
     PIPES_WINDOWS,           /**< how many */
     PIPES_TIE,               /**< a PipesTie */
     PIPES_EVALUATE,          /**< the first batch is evaluated, too */

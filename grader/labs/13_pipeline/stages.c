@@ -188,8 +188,9 @@ static float number_of(const StagesRun *run, int s, int w, size_t k, StagesTwist
     float value = k < run->tied            ? tied_of(run, s, w, k, twist)
                   : twist == TWIST_FALLING ? run->falling[w][k]
                                            : run->plain[w][k];
-    return twist == TWIST_DIVIDED      ? value / (float)run->micros
-           : twist == TWIST_MULTIPLIED ? value * (float)run->micros
+    float micros = (float)window_micros(run->micros, w);
+    return twist == TWIST_DIVIDED      ? value / micros
+           : twist == TWIST_MULTIPLIED ? value * micros
                                        : value;
 }
 
@@ -264,7 +265,7 @@ static double double_from(uint64_t bits) {
 
 /* Whether it is the loss of one micro-batch of a window. */
 static bool is_of_one(const StagesRun *run, int w, double loss) {
-    for (int i = 0; i < run->micros; i++) {
+    for (int i = 0; i < window_micros(run->micros, w); i++) {
         if (loss > 0 && loss == double_from(run->each[w * run->micros + i])) {
             return run->micros > 1;
         }
@@ -274,7 +275,7 @@ static bool is_of_one(const StagesRun *run, int w, double loss) {
 
 static int valid_in(const StagesRun *run, int w) {
     int valid = 0;
-    for (int i = 0; i < run->micros; i++) {
+    for (int i = 0; i < window_micros(run->micros, w); i++) {
         valid += run->given.batch[(w * run->micros + i) % run->given.batches].valid;
     }
     return valid;
@@ -291,7 +292,8 @@ bool stages_expect_losses(const StagesRun *run) {
                            w + 1, got, right);
             check_suspect(run->check,
                           "the loss is a mean over micro-batches: it is the sum of their losses",
-                          run->micros > 1 && fabs(got * run->micros - right) <= 1e-9 * right);
+                          run->micros > 1 &&
+                              fabs(got * window_micros(run->micros, w) - right) <= 1e-9 * right);
             check_suspect(run->check, "the loss is a mean over targets: it is the sum of theirs",
                           fabs(got * valid_in(run, w) - right) <= 1e-9 * right);
             check_suspect(run->check, "the loss is that of a single micro-batch",

@@ -17,7 +17,8 @@ typedef struct StagesRun {
     Check *check;
     Given given; /**< its batches are those of all windows, over and over where they are fewer */
     int32_t option[RANK_OPTIONS];
-    int stages, micros, windows;
+    int stages, windows;
+    int micros;    /**< of the first window */
     size_t budget; /**< bytes of each rank; 0 for no limit */
     float share;
     Param *params;
@@ -31,7 +32,8 @@ typedef struct StagesRun {
     uint64_t each[MOST_WINDOWS * MOST_IN_WINDOW]; /**< losses of the micro-batches */
 } StagesRun;
 
-/** Windows of ragged micro-batches, one of them without a target. */
+/** Windows of ragged micro-batches, one of them without a target. The second of two is short by a
+    micro-batch. */
 StagesRun *stages_new(Check *check, PipeOrder order, int stages, int micros, int windows);
 
 /** Runs the kit, then the submission; expects nothing yet. @return whether both finished */
@@ -52,10 +54,10 @@ bool stages_expect_nothing_left(const StagesRun *run);
 /** The global norm on every stage; gradients are as they were before it. */
 bool stages_expect_norms(const StagesRun *run);
 
-/** Messages, and bytes that each stage has sent. */
+/** Messages, and bytes that each stage has sent in a single window. */
 bool stages_expect_messages(const StagesRun *run);
 
-/** Activations and data of each stage at the peak. */
+/** Activations and data of each stage at the peak of a single window. */
 bool stages_expect_peak(const StagesRun *run);
 
 /** The loss of the first batch. */
