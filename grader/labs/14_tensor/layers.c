@@ -275,8 +275,8 @@ static void slice_before(SliceJob *job) {
 static void slice_draw(SliceJob *job, Check *check, LinearId id, Precision precision, bool backward,
                        bool gpu) {
     static const int most[] = {2, 3, 5};
-    int R = most[check_int(check, 0, 2)], layer = check_int(check, 0, 1);
-    ModelConfig config = {.V = 256, .T = 16, .L = 2, .NH = R, .precision = precision};
+    int R = most[check_int(check, 0, 2)], layer = R; /* no rank has its number */
+    ModelConfig config = {.V = 256, .T = 16, .L = R + 1, .NH = R, .precision = precision};
     config.NH *= check_int(check, 1, 2);
     config.C = config.NH * check_int(check, 3, 5);
     *job = (SliceJob){.ranked = ranked_new(check, config, R), .id = id, .backward = backward};
