@@ -44,9 +44,11 @@ check-release:
 	@tools/release.py
 check-words:
 	@tools/check_words.py
-# Every line that a mutant of the kit changes is there, and enough unit tests are named by one.
+# Every line that a mutant of the kit changes is there, and enough unit tests are named by one; what
+# students have stumbled over are mutants of labs.
 check-mutants:
 	@grader/proof/kit_mutants.py --check
+	@grader/proof/stumbles_test.py --check
 check-stubs:
 	@for s in $(STUBS); do unifdef -x2 -DSTUB solutions/$$s | diff -u labs/$$s - \
 	    || { echo "labs/$$s is not what its solution generates: make stubs"; exit 1; }; done

@@ -2,6 +2,7 @@
 """A student's way through all labs, from a handout without solutions, with every stumble on it that students have met.
 
     grader/proof/stumbles_test.py [--labs 00,01,02,03]
+    grader/proof/stumbles_test.py --check               plays none: is each of stumbles.txt a mutant?
 
 Works in build/stumbles, in a handout that is given the objects of this build. A lab is begun as a stub, then each mistake of
 stumbles.txt is made in its solved files: what is said names it, and says none of the words that once misled. Then the lab is
@@ -37,6 +38,13 @@ def stumbles():
         elif line.strip() and not line.startswith("#"):
             raise SystemExit(f"grader/proof/stumbles.txt: not a line of it: {line}")
     return of_lab
+
+
+def not_mutants(of_lab):
+    """What stumbles.txt names that is not a mutant of its lab."""
+    for lab in proof.labs():
+        names = {block["name"] for block in proof.blocks_of(lab, "mutants")}
+        yield from (f"{lab[:2]} {stumble.mutant}" for stumble in of_lab[lab[:2]] if stumble.mutant not in names)
 
 
 def misled(said, never):
@@ -116,12 +124,19 @@ def reset(folder, lab):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--labs", help="whose stumbles are played, as 00,01; all")
+    parser.add_argument("--check", action="store_true", help="play none: is each of stumbles.txt a mutant?")
     options = parser.parse_args()
     labs, of_lab = proof.labs(), stumbles()
     chosen = options.labs.split(",") if options.labs else [lab[:2] for lab in labs]
     unknown = [number for number in [*chosen, *of_lab] if number not in {lab[:2] for lab in labs}]
     if unknown:
         parser.error(f"there is no lab {unknown[0]}")
+    absent = list(not_mutants(of_lab))
+    if absent:
+        raise SystemExit(f"grader/proof/stumbles.txt names what is not a mutant: {', '.join(absent)}")
+    if options.check:
+        print(f"stumbles: {sum(map(len, of_lab.values()))}, each a mutant")
+        return
     shutil.rmtree(OUT, ignore_errors=True)
     status, said = make("handout", f"LAB={labs[-1][:2]}", "SOLUTIONS=none", f"OUT={OUT}")
     expect(status == 0, f"the handout is cut: {said.strip()[-100:]}")

@@ -22,7 +22,7 @@ static inline int micro_batch(const Wire *in, int micros, int w, int k) {
     return (w * micros + k) % given_batches(in);
 }
 
-/** Micro-batches of window w: windows behind the first are short by one, where that leaves any. */
+/** Micro-batches of window w: windows after the first have one less, where that leaves any. */
 static inline int window_micros(int micros, int w) {
     return w > 0 && micros > 1 ? micros - 1 : micros;
 }
