@@ -33,9 +33,10 @@ check-absent: graders
 	@grader/proof/absent.py
 check-prove:
 	@! test -e tools/prove_test.py || tools/prove_test.py
-# Every lab.json of the kit is as its schema says, and so is the page about them.
+# Every lab.json of the kit is as its schema says, and so are the pages about them and about outcomes.
 check-labs:
 	@tools/lab_keys.py --check
+	@tools/outcomes.py
 # languages/sentences.pot has every sentence that a student can be told.
 check-sentences:
 	@tools/sentences.py check
