@@ -153,9 +153,10 @@ static __device__ inline void add_span(float *to, const Real *dout, const int32_
 }
 
 /* Said the least of blocks that fit on a multiprocessor, the compiler takes the registers for
-   ROWS loads at once; left alone, it saves registers and waits after two. */
+   ROWS loads at once; left alone, it saves registers and waits after two. Four blocks are all the
+   threads that one of sm_75 has: more of them is an error there. */
 template <int WIDTH>
-static __global__ void __launch_bounds__(THREADS, 5)
+static __global__ void __launch_bounds__(THREADS, 4)
     embedding_backward_tokens_kernel(float *dwte, const Real *dout, const int32_t *tokens,
                                      int positions, int C) {
     int position = blockIdx.x, token = tokens[position];
