@@ -1,16 +1,13 @@
 /* Lab 08, judged. The submission's calls are recorded by the simulator as they are made: clocks say
    what may run beside what, and a declared machine says how long that takes, at least. The bits are
    those of batches that were given, or of the kit's plain step, which runs in another program. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "grader/labs/08_prefetch/feed.h"
 #include "grader/labs/08_prefetch/journeys.h"
 #include "grader/labs/08_prefetch/machines.h"
+#include "grader/labs/08_prefetch/predictions.h"
 #include "grader/labs/08_prefetch/stages.h"
-#include "grader/labs/08_prefetch/term.h"
-#include "grader/quiz.h"
 
 /* ---- task 1 ---------------------------------------------------------------------------------- */
 
@@ -249,214 +246,14 @@ GRADED(08_prefetch, offload_overlap, "task 4: copies may run beside the segments
 
 /* ---- task 5 ---------------------------------------------------------------------------------- */
 
-static void ask(Quiz *quiz, Precision precision, Attention attention, bool wide, int segment) {
-    Check *check = quiz->check;
-    ModelConfig config = {.V = wide ? check_int(check, 256, 280) : check_int(check, 900, 1200),
-                          .T = check_int(check, 20, 40),
-                          .L = check_int(check, segment, segment + 4),
-                          .NH = check_int(check, 2, 4),
-                          .precision = precision,
-                          .attention = attention};
-    config.C =
-        config.NH * (wide ? 112 / config.NH + check_int(check, 0, 4) : check_int(check, 8, 16));
-    quiz_add(quiz, (Shape){config,
-                           check_int(check, 2, 4),
-                           check_int(check, 11, config.T - 2),
-                           {.segment = segment}});
-}
-
-/* GPT-2, in batches that have more bytes than an int can say. */
-static void ask_large(Quiz *quiz, int segment, int B) {
-    ModelConfig config = {.V = 50257, .T = 1024, .L = 48, .NH = 25, .C = 1600};
-    quiz_add(quiz, (Shape){config, B, 1024, {.segment = segment}});
-}
-
-/* 48 slots, as a segment has 48 blocks: their numbers do not fit into an int. */
-static void ask_many_slots(Quiz *quiz) {
-    ModelConfig config = {.V = 256, .T = 1024, .L = 48, .NH = 1, .C = 1600};
-    quiz_add(quiz, (Shape){config, 1 << 15, 1024, {.segment = 48}});
-}
-
-/* By how much known mistakes are off. */
-static const char *bytes_mistake(const Shape *s, int which, uint64_t got, uint64_t right) {
-    const ModelConfig *c = &s->config;
-    uint64_t input = passes_input(c, s->B, s->T), off = got - right;
-    /* Of two segments, one of them short: without it, half of the bytes remain as well. */
-    bool short_lost = which == 2 && got == 2 * input * (uint64_t)(c->L / s->checkpoint.segment);
-    if ((uint32_t)got == (uint32_t)right) {
-        return "an int holds no more than 2^31 - 1: sizes are computed in size_t";
-    }
-    if (which != 1 && 2 * got == right && !short_lost) {
-        return which == 0 ? "a slot has tokens and targets" : "out and back: twice";
-    }
-    if (which == 2) {
-        return "the input of every segment, of the last one too, out and back; a short last "
-               "segment is one as well";
-    }
-    if (which == 1 && (off == input || off == -input)) {
-        return "one input too many or too few: dx and two places, and in a segment the output of "
-               "each block";
-    }
-    return which == 0 ? "two numbers of 4 bytes for each token of each slot"
-                      : "dx and two places; then the head, or a segment's blocks and what one "
-                        "block's backward takes, whichever is more";
-}
-
-static uint64_t bytes_right(const Shape *s, int which) {
-    int S = s->checkpoint.segment, L = s->config.L;
-    bool huge = s->config.C > 1000;
-    uint64_t input = passes_input(&s->config, s->B, s->T);
-    size_t peak = passes_peak_worked_out(&s->config, s->B, s->T, S);
-    CHECK(huge || peak == passes_peak(&s->config, s->B, s->T, S),
-          "what is counted is not what is worked out");
-    return which == 0   ? (uint64_t)S * 8 * (uint64_t)s->B * (uint64_t)s->T
-           : which == 1 ? peak
-                        : 2 * (uint64_t)((L + S - 1) / S) * input;
-}
-
 GRADED(08_prefetch, bytes, "task 5: bytes of slots, of an offloaded step, and on the bus") {
-    static const char *const what[] = {"prefetch_bytes()", "offload_bytes()", "offload_moved()"};
-    Quiz quiz = {.check = check, .numbers = 3};
-    for (int i = 0; i < 9; i++) {
-        ask(&quiz, (Precision)(i % 3), i == 4 ? ATTENTION_FLASH : ATTENTION_PLAIN, i % 2,
-            1 + i / 3);
-    }
-    ask_large(&quiz, 1, 7);
-    ask_large(&quiz, 5, check_int(check, 8, 9));
-    ask_many_slots(&quiz);
-    if (!quiz_run(&quiz, "formulas/bytes", SECONDS)) {
-        return;
-    }
-    for (int i = 0; i < quiz.count * 3; i++) {
-        const Shape *shape = &quiz.shape[i / 3];
-        uint64_t got = quiz_answer(&quiz, i / 3)[i % 3], right = bytes_right(shape, i % 3);
-        if (got != right) {
-            check_fail(check, "%s, %s, %s %d: %llu, %llu is right: %s", what[i % 3],
-                       quiz.name[i / 3], i % 3 == 0 ? "slots" : "segment",
-                       shape->checkpoint.segment, (unsigned long long)got,
-                       (unsigned long long)right, bytes_mistake(shape, i % 3, got, right));
-            return;
-        }
-    }
-    check_good(check);
+    predictions_expect_bytes(check);
 }
 
-/* The record of these copies and kernels, as a right prefetch leaves it, on a machine without
-   launch costs. */
 GRADED(08_prefetch, time, "task 5: the time of a run, as the makespan has it") {
-    enum { RUNS = 12 };
-    int32_t count[2 * RUNS];
-    float seconds[2 * RUNS];
-    for (int i = 0; i < RUNS; i++) {
-        count[2 * i] = i == 0 ? 1 : check_int(check, 2, 14);
-        count[2 * i + 1] = i % 3 == 0 ? 1 : check_int(check, 2, 4);
-        seconds[2 * i] = (float)check_int(check, 1, 999) * 1e-3f;
-        seconds[2 * i + 1] = (float)check_int(check, 1, 999) * 1e-3f;
-    }
-    for (int i = 1; i <= 2; i++) { /* fewer batches than slots, and longer copies than work */
-        count[2 * i] = i;
-        count[2 * i + 1] = 4;
-        seconds[2 * i] = seconds[2 * i + 1] + 0.5f;
-    }
-    check_give(check, "counts", WIRE_I32, count, 2 * RUNS);
-    check_give(check, "seconds", WIRE_F32, seconds, 2 * RUNS);
-    check_want(check, "times", WIRE_F32, RUNS);
-    if (!check_run(check, "formulas/time", SECONDS)) {
-        return;
-    }
-    const float *got = check_got(check, "times", WIRE_F32);
-    for (int i = 0; i < RUNS; i++) {
-        double right = machines_pipeline(count[2 * i], count[2 * i + 1], (double)seconds[2 * i],
-                                         (double)seconds[2 * i + 1]);
-        if (!(fabs((double)got[i] - right) <= 1e-5 * right)) {
-            check_fail(check,
-                       "batches %d, slots %d, %.3f s to copy, %.3f s to work: %.4f s, the "
-                       "makespan is %.4f: %s",
-                       count[2 * i], count[2 * i + 1], (double)seconds[2 * i],
-                       (double)seconds[2 * i + 1], (double)got[i], right,
-                       count[2 * i + 1] == 1
-                           ? "with one slot nothing runs beside anything"
-                           : "the first copy and the last work have nothing beside them; in "
-                             "between the larger stage sets the pace");
-            return;
-        }
-    }
-    check_good(check);
-}
-
-enum { HIDES = 18 };
-
-/* How many times longer than the copy the products take: forward's, multiplied by `times`. */
-static double width_margin(const Shape *shape, int times, double bus, double rate) {
-    const ModelConfig *c = &shape->config;
-    double C = c->C, bytes = C * (double)precision_bytes(c->precision);
-    double work = shape->checkpoint.segment * times * (24 * C * C + 4 * C * shape->T);
-    return work / rate * bus / bytes;
-}
-
-/* In these questions the answer is known, and the width alone decides: each other term's answer to
-   one of them is wrong. */
-enum { NOT_HIDDEN = 4, HIDDEN = 7 };
-
-/* Gives a shape a width at which the answer is drawn, and clear. */
-static void set_width(Check *check, int i, Shape *shape, double bus, double rate) {
-    const int times = TERM_HIDES_IS;
-    bool drawn = check_int(check, 0, 1) != 0, hidden = i == HIDDEN || (i != NOT_HIDDEN && drawn);
-    int T = check_int(check, 32, 2048) / times;
-    shape->T = shape->config.T = i == HIDDEN || i == NOT_HIDDEN ? 32 : T;
-    shape->config.C = shape->config.NH;
-    while (width_margin(shape, times, bus, rate) < (hidden ? 1.05 : 0.75)) {
-        shape->config.C += shape->config.NH;
-    }
-    if (!hidden && width_margin(shape, times, bus, rate) > 0.97) {
-        shape->config.C = shape->config.NH;
-    }
-}
-
-/* Whether all answers are those of forward's products, multiplied by `times`. */
-static bool hides_as(const Quiz *quiz, const float *rates, int times, int *wrong) {
-    for (int i = 0; i < HIDES; i++) {
-        double bus = (double)rates[2 * i], rate = (double)rates[2 * i + 1];
-        if ((*quiz_answer(quiz, i) != 0) != (width_margin(&quiz->shape[i], times, bus, rate) > 1)) {
-            *wrong = i;
-            return false;
-        }
-    }
-    return true;
+    predictions_expect_time(check);
 }
 
 GRADED(08_prefetch, hides, "task 5: whether the bus is hidden, on three machines") {
-    Quiz quiz = {.check = check, .numbers = 1};
-    const Term term = TERM_HIDES;
-    const int times[] = TERM_HIDES_EACH;
-    float rates[2 * HIDES];
-    bool fits[TERM_MOST];
-    int wrong = 0, other;
-    for (int i = 0; i < HIDES; i++) {
-        const Machine *machine = machines_declared[i % MACHINES];
-        Precision precision = (Precision)(i / 3 % 3);
-        ask(&quiz, precision, ATTENTION_PLAIN, i % 2, check_int(check, 1, 3));
-        Shape *shape = &quiz.shape[i];
-        double rate = precision == F32   ? machine->f32
-                      : precision == F16 ? machine->f16
-                                         : machine->bf16;
-        rates[2 * i] = (float)machine->to_device;
-        rates[2 * i + 1] = (float)rate;
-        set_width(check, i, shape, (double)rates[2 * i], (double)rates[2 * i + 1]);
-    }
-    check_give(check, "rates", WIRE_F32, rates, (size_t)2 * HIDES);
-    if (!quiz_run(&quiz, "formulas/hides", SECONDS)) {
-        return;
-    }
-    bool good = hides_as(&quiz, rates, TERM_HIDES_IS, &wrong);
-    bool hidden = *quiz_answer(&quiz, wrong) == 0;
-    check_compared(check, good,
-                   "%s, %d blocks a segment, bus %.3g B/s, %.3g FLOP/s: %s: a token has C numbers "
-                   "on the bus, and S (24 C C + 4 T C) operations in a segment's forward",
-                   quiz.name[wrong], quiz.shape[wrong].checkpoint.segment, (double)rates[2 * wrong],
-                   (double)rates[2 * wrong + 1], hidden ? "the bus is hidden" : "it is not");
-    for (int k = 0; k < term.count; k++) {
-        fits[k] = hides_as(&quiz, rates, times[k], &other);
-    }
-    check_suspect_term(check, &term, fits);
+    predictions_expect_hides(check);
 }
