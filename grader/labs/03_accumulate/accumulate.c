@@ -47,13 +47,26 @@ bool accumulate_add(Windows *windows, int B, int T) {
     return false;
 }
 
+/* Whether a short last window has as many valid targets a micro-batch as the first one: scaled as a
+   full one, and divided by the targets of the first, it would be the same. */
+static bool accumulate_ends_alike(const Windows *windows) {
+    const Given *given = &windows->given;
+    int count = given->batches, size = windows->micros, rest = count % size, first = 0, last = 0;
+    for (int k = 0; k < count; k++) {
+        first += k < size ? given->batch[k].valid : 0;
+        last += k >= count - rest ? given->batch[k].valid : 0;
+    }
+    return count > size && rest > 0 && last * size == first * rest;
+}
+
 Windows accumulate_of(Check *check, ModelConfig config, int batches, int micros) {
     Windows windows = windows_new(check, config, "window", micros);
     while (windows.given.batches < batches) {
         bool small = windows.given.batches % 3 == 0;
         int B = small ? 1 : check_int(check, 3, 4), T = small ? check_int(check, 5, 6) : config.T;
-        if (!accumulate_add(&windows, B, T)) {
-            windows.given.batches = 0; /* those before leave no number of targets for this one */
+        bool added = accumulate_add(&windows, B, T); /* is there a number of targets for it? */
+        if (!added || (windows.given.batches == batches && accumulate_ends_alike(&windows))) {
+            windows.given.batches = 0;
         }
     }
     return windows;

@@ -56,7 +56,9 @@ bool job_run(Job *job, int wants);
 /** The weight of each valid target of a window. */
 double job_share(const Job *job);
 
-/** Gradient of a window of the three micro-batches, and its norm, at the weights that are given. */
+/** Gradient of a window of the three micro-batches, and its norm, at the weights that are given.
+    Draws these anew where the norm, or what a scale that has grown makes of it, is near 1: a limit
+    of 1 would not show. */
 void job_work_out(Job *job);
 
 /** (P) the same window's gradient by the kit's own model in half, without anything of lab 05. */

@@ -42,7 +42,7 @@ bool stages_run(StagesRun *run);
 /** Whether stage s has parameter i. */
 bool stages_has(const StagesRun *run, int s, int i);
 
-/** Element k of the right gradients of window w, end to end; of the tied weight as stage 0 has it. */
+/** Element k of the right gradients of window w, end to end; the tied weight as stage 0 has it. */
 float stages_gradient(const StagesRun *run, int w, size_t k);
 
 /** Gradients of every window on every stage, to the bit; tied ones as far as the option says. */
