@@ -7,9 +7,15 @@
 
 /* ---- formats --------------------------------------------------------------------------------- */
 
+enum { MOST_ARGUMENTS = 32 };
+
 static bool is_size(const char *size, size_t length) {
     return length == 0 || (length == 1 && (*size == 'h' || *size == 'l')) ||
            (length == 2 && size[0] == 'l' && size[1] == 'l');
+}
+
+static bool is_type(char type) {
+    return type != '\0' && strchr("cdiouxXpeEfgGaAs", type) != NULL;
 }
 
 /* The length of the conversion that begins with a '%'. */
@@ -22,7 +28,7 @@ static size_t conversion(const char *begin, bool *known, int *arguments) {
     *arguments += counted;
     p += *p == '.' ? 1 + strspn(p + 1, "*0123456789") : 0;
     size_t size = strspn(p, "hlqjztL");
-    *known = is_size(p, size) && !counted;
+    *known = is_size(p, size) && is_type(p[size]) && !counted;
     return (size_t)(p - begin) + size + (p[size] != '\0');
 }
 
@@ -31,9 +37,19 @@ static void report_unknown(const char *begin, size_t length, const void *pc) {
     cudasim_describe_code(pc, where, sizeof where);
     sim_report("undefined behaviour", "printf() at %s: a GPU does not know %.*s", where,
                (int)length, begin);
-    sim_detail("it has the sizes h, l and ll, and no precision by *: what it prints from there on "
-               "is garbage");
+    sim_detail("it has the types cdiouxXpeEfgGaAs, the sizes h, l and ll, and no precision by *: "
+               "what it prints from there on is garbage");
     sim_detail("%%llu prints a size_t that is cast to unsigned long long");
+    sim_detail_thread();
+}
+
+static void report_too_many(int count, const void *pc) {
+    char where[600];
+    cudasim_describe_code(pc, where, sizeof where);
+    sim_report("undefined behaviour",
+               "printf() at %s has %d arguments after its format, and a GPU takes %d", where, count,
+               MOST_ARGUMENTS);
+    sim_detail("it prints what follows as it stands in the format: print in two calls");
     sim_detail_thread();
 }
 
@@ -54,6 +70,9 @@ static int look_at_format(const char *format, const void *pc) {
             break;
         }
         p += length;
+    }
+    if (count > MOST_ARGUMENTS) {
+        report_too_many(count, pc);
     }
     return count;
 }
