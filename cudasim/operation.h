@@ -100,6 +100,9 @@ bool sim_many_streams(void);
 /** Calls a function of the program in the midst of an operation, which it is ordered after. */
 void sim_as_host(void (*call)(void *), void *context);
 
+/** The operation that such a function was called for, or NULL. */
+const Operation *sim_host_function(void);
+
 /** Whether such a function runs. */
 bool sim_in_host_function(void);
 

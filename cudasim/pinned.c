@@ -13,6 +13,7 @@ typedef struct Pending {
     int rank; /* whose host may not touch it */
     int slot;
     uint64_t number;
+    Clock *clock; /* of the operation, owned */
     Place place;
 } Pending;
 
@@ -25,30 +26,51 @@ static void close_one(const Pending *p) {
     mprotect((void *)first, (uintptr_t)p->end - first, p->written ? PROT_NONE : PROT_READ);
 }
 
-/* Whose work is over is opened, as a whole; what others of them still need is closed again. */
+static bool is_over(const Pending *p) {
+    return clock_at(rank_clock(p->rank), p->slot) >= p->number || !p->allocation->live;
+}
+
+/* The host may not touch it now. What a host function of a stream may touch is known anew when it
+   has returned: work that waits for the function comes later. */
+static bool is_closed(const Pending *p) {
+    const Operation *calling = sim_host_function();
+    bool later = calling != NULL && clock_at(p->clock, calling->stream) >= calling->number;
+    return !is_over(p) && !later;
+}
+
+static void open_again(Allocation *allocation) {
+    allocation->open = allocation->live;
+    if (allocation->live) {
+        mprotect(allocation->pages, allocation->length, PROT_READ | PROT_WRITE);
+    }
+}
+
+/* What is over is opened, as a whole; what others of it still need is closed again. */
 void sim_guard_pending(void) {
     int kept = 0;
     for (int i = 0; i < pending_count; i++) {
         const Pending *p = &pending[i];
-        if (clock_at(rank_clock(p->rank), p->slot) >= p->number || !p->allocation->live) {
-            p->allocation->open = p->allocation->live;
-            if (p->allocation->live) {
-                mprotect(p->allocation->pages, p->allocation->length, PROT_READ | PROT_WRITE);
-            }
+        if (!is_closed(p)) {
+            open_again(p->allocation);
+        }
+        if (is_over(p) && !sim_in_host_function()) {
+            free(p->clock);
         } else {
             pending[kept++] = *p;
         }
     }
     pending_count = kept;
     for (int i = 0; i < pending_count; i++) {
-        if (pending[i].allocation->open || page_opened) {
+        if (is_closed(&pending[i]) && (pending[i].allocation->open || page_opened)) {
             close_one(&pending[i]);
         }
     }
     for (int i = 0; i < pending_count; i++) {
-        pending[i].allocation->open = false;
+        if (is_closed(&pending[i])) {
+            pending[i].allocation->open = false;
+        }
     }
-    page_opened = false;
+    page_opened = sim_in_host_function();
 }
 
 void sim_guard(const char *begin, size_t bytes, bool written, const Operation *operation) {
@@ -68,6 +90,7 @@ void sim_guard(const char *begin, size_t bytes, bool written, const Operation *o
                                          .rank = operation->rank,
                                          .slot = operation->stream,
                                          .number = operation->number,
+                                         .clock = clock_keep(NULL, operation->clock),
                                          .place = operation->place};
     close_one(&pending[pending_count - 1]);
     allocation->open = false;
@@ -90,7 +113,8 @@ static void report_pending(const Pending *work, const char *verb, const char *wh
 bool sim_pending_copy(const char *p, bool write, const void *pc) {
     for (int i = 0; i < pending_count; i++) {
         const Pending *copy = &pending[i];
-        if (p >= copy->begin && p < copy->end && (write || copy->written)) {
+        bool within = p >= copy->begin && p < copy->end;
+        if (within && (write || copy->written) && is_closed(copy)) {
             char where[600];
             cudasim_describe_code(pc, where, sizeof where);
             report_pending(copy, write ? "writes" : "reads", where);

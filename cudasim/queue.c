@@ -337,7 +337,7 @@ void sim_wait_all(void) {
 
 /* ---- functions of the host that a stream calls ----------------------------------------------- */
 
-static bool in_host_function;
+static const Operation *calling; /* whose host function runs */
 
 /* It may look at what the stream has done before, and at nothing later. */
 void sim_as_host(void (*call)(void *), void *context) {
@@ -346,20 +346,24 @@ void sim_as_host(void (*call)(void *), void *context) {
     clock_copy(&before, host);
     current = NULL;
     clock_join(host, operation->clock);
+    calling = operation;
     sim_close_memory();
-    in_host_function = true;
     call(context);
-    in_host_function = false;
+    calling = NULL;
     clock_copy(host, &before);
     current = operation;
 }
 
+const Operation *sim_host_function(void) {
+    return calling;
+}
+
 bool sim_in_host_function(void) {
-    return in_host_function;
+    return calling != NULL;
 }
 
 void sim_refuse_in_host_function(const char *what, Place place) {
-    if (in_host_function) {
+    if (calling != NULL) {
         sim_report("unsupported",
                    "%s at %s:%d is called by a host function of a stream, where CUDA allows none "
                    "of its calls",
