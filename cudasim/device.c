@@ -149,7 +149,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     return cudaErrorInvalidValue;
 }
 
-/* ---- wishes that make no difference here ----------------------------------------------------- */
+/* ---- wishes: only the heap of kernels makes a difference here -------------------------------- */
 
 typedef struct Wishes {
     unsigned flags;
@@ -189,12 +189,20 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     return cudaSuccess;
 }
 
+static size_t limit_of(int device, cudaLimit limit) {
+    size_t wanted = wishes[device].limits[limit];
+    return wanted != 0 ? wanted : usual_limits[limit];
+}
+
+size_t sim_heap_limit(int device) {
+    return limit_of(device, cudaLimitMallocHeapSize);
+}
+
 cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit) {
     if (!is_limit(limit)) {
         return cudaErrorNotSupported;
     }
-    size_t wanted = of_current()->limits[limit];
-    *value = wanted != 0 ? wanted : usual_limits[limit];
+    *value = limit_of(sim_host()->device, limit);
     return cudaSuccess;
 }
 

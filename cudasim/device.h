@@ -17,6 +17,7 @@ typedef struct SimDevice {
     uint64_t pool_users; /**< bit d: kernels of device d may use memory of the pool here */
     Place peer_ended[MOST_DEVICES]; /**< where `peers` has lost a bit */
     SimUse memory;                  /**< given out */
+    size_t heap;                    /**< bytes of it that kernels took with malloc() */
     uint64_t release_threshold;     /**< of its pool; kept for cudaMemPoolGetAttribute() */
     cudaError_t error;              /**< of a kernel that failed; every later call returns it */
 } SimDevice;
@@ -29,6 +30,9 @@ int sim_device_count(void);
 
 /** There are at least `count` from now on, unless CUDASIM_DEVICES has said how many. */
 void sim_need_devices(int count);
+
+/** Bytes that kernels may take with malloc(): cudaDeviceSetLimit(). */
+size_t sim_heap_limit(int device);
 
 /** The device of the operation that runs; without one the current device of the host. */
 int sim_device(void);

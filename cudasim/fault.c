@@ -159,6 +159,7 @@ static void report_in_kernel(const char *p, bool write, const char *where) {
     } else if ((uintptr_t)p < PAGE) {
         sim_report("null pointer", "%s of address %p at %s", verb, p, where);
         sim_detail_error();
+        sim_detail_heap();
     } else if (a != NULL && !a->live && p >= a->base && p < a->base + a->bytes) {
         sim_report("use after free", "%s of freed device memory at %s", verb, where);
     } else if (sim_on_device(p)) {

@@ -22,6 +22,33 @@ static bool in_kernel(void) {
     return sim_worker != NULL && sim_worker->in_kernel;
 }
 
+static size_t refused; /* bytes that a kernel did not get last; 0: none */
+
+/* The heap of kernels is a part of the device's memory that does not grow. */
+static Allocation *take(size_t bytes, Place launched) {
+    SimDevice *device = device_of(sim_device());
+    size_t limit = sim_heap_limit(sim_device());
+    if (bytes > limit || device->heap > limit - bytes) {
+        refused = bytes;
+        return NULL;
+    }
+    Allocation *a = sim_allocate(sim_device(), bytes, false,
+                                 "malloc by the kernel that was launched", launched);
+    if (a != NULL) {
+        a->by_kernel = true;
+        device->heap += bytes;
+    }
+    return a;
+}
+
+void sim_detail_heap(void) {
+    if (refused > 0) {
+        sim_detail("malloc() in a kernel has returned NULL for %zu bytes: its heap has %zu, "
+                   "cudaDeviceSetLimit(cudaLimitMallocHeapSize, bytes) asks for more",
+                   refused, sim_heap_limit(sim_device()));
+    }
+}
+
 void *cudasim_in_malloc(size_t bytes) {
     if (!in_kernel()) {
         return malloc(bytes);
@@ -33,12 +60,7 @@ void *cudasim_in_malloc(size_t bytes) {
     sim_in_turn(sim_worker);
     lock();
     check_once();
-    Allocation *a =
-        sim_allocate(sim_device(), bytes, false, "malloc by the kernel that was launched",
-                     (Place){site->file, site->line});
-    if (a != NULL) {
-        a->by_kernel = true;
-    }
+    Allocation *a = take(bytes, (Place){site->file, site->line});
     unlock();
     return a != NULL ? a->base : NULL;
 }

@@ -151,6 +151,7 @@ void __ubsan_on_report(void) {
     sim_report(class_of(message), "%s at %s:%u", message, sim_file((Place){file, (int)line}), line);
     if (strstr(message, "null pointer") != NULL) {
         sim_detail_error();
+        sim_detail_heap();
     }
     sim_detail_thread();
 }

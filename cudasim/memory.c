@@ -244,6 +244,9 @@ void sim_retire(Allocation *allocation) {
     if (!allocation->pinned) {
         device_of(allocation->device)->memory.now -= allocation->length;
     }
+    if (allocation->by_kernel) {
+        device_of(allocation->device)->heap -= allocation->bytes;
+    }
     free(allocation->used);
     allocation->used = NULL;
     allocation->used_count = 0;

@@ -264,6 +264,9 @@ void sim_fail_device(cudaError_t error);
 /** Adds a line about the last call that failed, if one has. */
 void sim_detail_error(void);
 
+/** Says that malloc() in a kernel has returned NULL, where it has. */
+void sim_detail_heap(void);
+
 /** The error given to sim_fail_device(), or cudaSuccess. */
 cudaError_t sim_device_error(void);
 
