@@ -50,8 +50,14 @@ typedef struct SimUse {
 /** Whether p is in the range of device memory, valid or not. */
 bool sim_on_device(const volatile void *p);
 
+/** Whether p is in the range of pinned memory, valid or not. */
+bool sim_in_pinned(const volatile void *p);
+
 /** Where the range of device memory begins, and its length in bytes. */
 const char *sim_device_range(size_t *bytes);
+
+/** The same for pinned memory. */
+const char *sim_pinned_range(size_t *bytes);
 
 /** The allocation whose pages hold p, alive or freed, device or pinned; else NULL. */
 Allocation *sim_allocation(const volatile void *p);

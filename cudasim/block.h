@@ -136,7 +136,7 @@ typedef struct Worker {
 
     struct Copies *copies; /**< asynchronous ones, by thread; NULL before the first: see async.c */
 
-    void *race_cells;                  /**< of check mode, for shared memory: see race.c */
+    void *race_cells;                  /**< of check mode, for shared memory: see race_cells.c */
     unsigned char *written_bits;       /**< the same: see shadow.c */
     unsigned char fenced[MAX_THREADS]; /**< what each thread of fenced_block has fenced: race.c */
     WarpFence warp_fence[MAX_WARPS];   /**< the same of its warps */

@@ -101,9 +101,11 @@ static void note_elsewhere(const Access *access) {
     }
 }
 
+/* Whether the host has written it is not known; races are looked for in what CUDA has given out. */
 static void check_pinned(const Access *access) {
-    if (!sim_registered(access->p)) {
-        allocation_bounds(access);
+    if (!sim_registered(access->p) && allocation_bounds(access)) {
+        check_mapped();
+        race_access(access);
     }
     note_elsewhere(access);
 }
@@ -249,7 +251,7 @@ void check_atomic(const void *address, size_t bytes, Site site) {
 
 void check_fresh(const void *p, size_t bytes) {
     shadow_mark(p, bytes, false);
-    if (sim_on_device(p)) {
+    if (sim_on_device(p) || sim_in_pinned(p)) {
         race_forget(p, bytes);
     }
 }
@@ -284,8 +286,10 @@ void check_range(const void *p, size_t bytes, bool write) {
     traffic_access(p, bytes, write);
 }
 
-void check_variable(const void *p, size_t bytes, bool write) {
-    race_range(p, bytes, write);
+void check_order(const void *p, size_t bytes, bool write) {
+    if (race_watches_host || !sim_in_pinned(p)) {
+        race_range(p, bytes, write);
+    }
 }
 
 void check_copied(void *to, const void *from, size_t bytes) {

@@ -16,9 +16,9 @@ static void copy_dry(char *to, const char *from, size_t bytes) {
     }
 }
 
-static void look_at_variable(const char *p, size_t bytes, bool write) {
-    if (variable_at(p) != NULL) {
-        check_variable(p, bytes, write);
+static void look_at_order(const char *p, size_t bytes, bool write) {
+    if (variable_at(p) != NULL || is_pinned(p)) {
+        check_order(p, bytes, write);
     }
 }
 
@@ -28,8 +28,8 @@ static void copy_row(char *to, const char *from, size_t bytes) {
         copy_dry(to, from, bytes);
         return;
     }
-    look_at_variable(from, bytes, false);
-    look_at_variable(to, bytes, true);
+    look_at_order(from, bytes, false);
+    look_at_order(to, bytes, true);
     if (from_device) {
         /* A copy within the device may copy memory that was never written. */
         sim_open(sim_allocation(from));

@@ -58,6 +58,10 @@ void sim_enter_fault(void) {
     }
 }
 
+bool sim_enter_if_free(void) {
+    return !in_kernel() && pthread_mutex_trylock(&gate) == 0;
+}
+
 void sim_leave_fault(void) {
     if (!in_kernel()) {
         pthread_mutex_unlock(&gate);

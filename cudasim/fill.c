@@ -16,8 +16,8 @@ typedef struct Fill {
 
 static void fill_row(char *to, const Fill *fill) {
     size_t bytes = fill->width * (size_t)fill->element;
-    if (variable_at(to) != NULL) {
-        check_variable(to, bytes, true);
+    if (variable_at(to) != NULL || sim_in_pinned(to)) {
+        check_order(to, bytes, true);
     }
     sim_touch(to, bytes, true);
     if (fill->element == 1) {

@@ -21,6 +21,25 @@ static inline void look_at(const void *p, size_t bytes, bool write, bool aligned
     check_access(p, bytes, write, aligned, is_volatile, site);
 }
 
+/* These stand apart, so that who may need them saves no registers: most reads need nothing more. */
+#define APART static __attribute__((noinline)) void
+
+APART look_at_shared(const void *p, size_t bytes, bool write, bool is_volatile, const void *pc) {
+    if (is_volatile) {
+        race_host_flag(p, !write, write);
+    } else {
+        race_host(p, bytes, write, site_of_code(pc));
+    }
+}
+
+/* The host's own accesses matter where it shares memory with kernels. */
+static inline void seen_by_host(const void *p, size_t bytes, bool write, bool is_volatile,
+                                const void *pc) {
+    if (race_watches_host) {
+        look_at_shared(p, bytes, write, is_volatile, pc);
+    }
+}
+
 static inline __attribute__((always_inline)) void
 seen_as(const void *p, size_t bytes, bool write, bool aligned, bool is_volatile, const void *pc) {
     if (in_kernel()) {
@@ -28,11 +47,10 @@ seen_as(const void *p, size_t bytes, bool write, bool aligned, bool is_volatile,
             sim_idle();
         }
         look_at(p, bytes, write, aligned, is_volatile, site_of_code(pc));
+    } else {
+        seen_by_host(p, bytes, write, is_volatile, pc);
     }
 }
-
-/* These stand apart, so that who may need them saves no registers: most reads need nothing more. */
-#define APART static __attribute__((noinline)) void
 
 APART look(const void *p, size_t bytes, bool write, bool aligned, const void *pc) {
     seen_as(p, bytes, write, aligned, false, pc);
@@ -57,9 +75,11 @@ seen_in_second_run(const void *p, size_t bytes, bool write, bool aligned, const 
 
 static inline __attribute__((always_inline)) void seen(const void *p, size_t bytes, bool write,
                                                        bool aligned, const void *pc) {
-    if (in_kernel() && quick.disguised) {
+    if (!in_kernel()) {
+        seen_by_host(p, bytes, write, false, pc);
+    } else if (quick.disguised) {
         seen_in_second_run(p, bytes, write, aligned, pc);
-    } else if (in_kernel()) {
+    } else {
         seen_in_first_run(p, bytes, write, aligned, pc);
     }
 }
@@ -71,6 +91,9 @@ static void seen_atomic_at(const volatile void *p, size_t bytes, Site site) {
 }
 
 static void seen_atomic(const volatile void *p, size_t bytes, const void *pc) {
+    if (!in_kernel() && race_watches_host) {
+        race_host_flag((const void *)(uintptr_t)p, true, true);
+    }
     seen_atomic_at(p, bytes, site_of_code(pc));
 }
 
@@ -115,9 +138,11 @@ static inline bool is_own(const void *p) {
     }                                                                                              \
     void __tsan_read##n(void *p);                                                                  \
     void __tsan_read##n(void *p) {                                                                 \
-        if (in_kernel() && quick.disguised) {                                                      \
+        if (!in_kernel()) {                                                                        \
+            seen_by_host(p, n, false, false, HERE);                                                \
+        } else if (quick.disguised) {                                                              \
             read_in_second_run##n(p, HERE);                                                        \
-        } else if (in_kernel() && !quick_repeated(sim_worker, p, n) && !is_own(p)) {               \
+        } else if (!quick_repeated(sim_worker, p, n) && !is_own(p)) {                              \
             read_in_first_run##n(p, HERE);                                                         \
         }                                                                                          \
     }

@@ -125,6 +125,9 @@ int cudasim_pointer_argument(const LaunchSite *site, int number, const volatile 
         sim_detail("give it memory from cudaMalloc, filled with cudaMemcpy(..., "
                    "cudaMemcpyHostToDevice)");
     } else {
+        if (a != NULL && a->pinned) {
+            check_mapped();
+        }
         int slot = sim_stream_slot(site->stream, site->name, place);
         char what[200];
         snprintf(what, sizeof what, "argument %d of %s", number, site->name);

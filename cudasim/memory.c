@@ -69,6 +69,15 @@ const char *sim_device_range(size_t *bytes) {
     return on_devices.begin;
 }
 
+bool sim_in_pinned(const volatile void *p) {
+    return in_range(&pinned, p);
+}
+
+const char *sim_pinned_range(size_t *bytes) {
+    *bytes = (size_t)(pinned.end - pinned.begin);
+    return pinned.begin;
+}
+
 static int32_t *owner_of(const volatile void *p) {
     Range *range = in_range(&on_devices, p) ? &on_devices : in_range(&pinned, p) ? &pinned : NULL;
     return range != NULL ? &range->owner[((const char *)p - range->begin) / PAGE] : NULL;
@@ -235,9 +244,7 @@ static bool is_untouched(const Allocation *allocation) {
 void sim_retire(Allocation *allocation) {
     allocation->live = allocation->open = false;
     if (!is_untouched(allocation)) {
-        if (!allocation->pinned) {
-            check_fresh(allocation->base, allocation->bytes);
-        }
+        check_fresh(allocation->base, allocation->bytes);
         mmap(allocation->pages, allocation->length, PROT_NONE,
              MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     }

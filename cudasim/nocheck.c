@@ -14,6 +14,9 @@ void check_other(const void *p, size_t bytes) {
     (void)p, (void)bytes;
 }
 
+void check_mapped(void) {
+}
+
 void check_once(void) {
 }
 
@@ -25,7 +28,7 @@ void check_range(const void *p, size_t bytes, bool write) {
     traffic_access(p, bytes, write);
 }
 
-void check_variable(const void *p, size_t bytes, bool write) {
+void check_order(const void *p, size_t bytes, bool write) {
     (void)p, (void)bytes, (void)write;
 }
 

@@ -94,6 +94,9 @@ bool sim_ordered(const Operation *operation, int slot, uint64_t number);
 /** The operations that one submitted to the stream now would wait for. */
 void sim_clock_of(int slot, Clock *clock);
 
+/** The serial of the last operation that was submitted. */
+uint64_t sim_submitted(void);
+
 /** Whether there has ever been a queue beside one default stream. */
 bool sim_many_streams(void);
 

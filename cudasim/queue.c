@@ -15,7 +15,8 @@ enum { DEPTH = 1024 /* a full queue makes room, as a GPU's does */, ALL = -1 /* 
 static Queue queues[QUEUES] = {{.kind = QUEUE_DEFAULT, .rank = NO_RANK, .blocking = true}};
 static int count = 1;
 static const Operation *current;
-static uint64_t turns; /* operations that were submitted or have run */
+static uint64_t turns;     /* operations that were submitted or have run */
+static uint64_t submitted; /* to all queues */
 
 Queue *queue_of(int slot) {
     return &queues[slot];
@@ -133,6 +134,10 @@ bool sim_host_ordered(int slot, uint64_t number) {
 
 const Operation *sim_operation(void) {
     return current;
+}
+
+uint64_t sim_submitted(void) {
+    return submitted;
 }
 
 bool sim_many_streams(void) {
@@ -387,7 +392,6 @@ static Operation *new_operation(int slot) {
 }
 
 const Operation *queue_add(int slot, HeldWork *job, Place replayed) {
-    static uint64_t serial;
     Queue *queue = &queues[slot];
     Operation *operation = new_operation(slot);
     *operation = (Operation){.what = job->work.what,
@@ -396,7 +400,7 @@ const Operation *queue_add(int slot, HeldWork *job, Place replayed) {
                              .rank = sim_host()->rank,
                              .stream = slot,
                              .number = queue->submitted,
-                             .serial = ++serial,
+                             .serial = ++submitted,
                              .clock = operation->clock,
                              .job = held_work_hold(job)};
     if (queue->first == NULL) {

@@ -1,8 +1,5 @@
-#define _GNU_SOURCE
-#include <sys/mman.h>
-
-#include "operation.h"
 #include "race.h"
+#include "operation.h"
 
 /* For each 4 bytes: who wrote them last, and who has read them since. Two accesses, one of them a
    write, are a race unless something orders them:
@@ -16,71 +13,8 @@
    from plain writes. A volatile store after a fence, and a volatile load, are how people wrote
    flags before there were better ways: they order what an atomic would, and that is only noted. */
 
-static Cell *device_cells, *global_cells;
-static const char *device_begin, *global_begin;
-static size_t global_bytes;
-
-/* The state that few cells need; only the pages of those that do are ever touched. */
-typedef struct Aside {
-    uint16_t owner[4]; /* whose each byte is, of a word that is read in parts: OWNED */
-    Party rival;       /* another reader than the cell's, of another block or operation: RIVAL */
-} Aside;
-
-/* The cells of some memory, and after them what is aside of each. */
-static Cell *reserve_cells(size_t bytes) {
-    return sim_map(bytes / 4 * (sizeof(Cell) + sizeof(Aside)));
-}
-
-Cell *race_device_cells(void) {
-    if (device_cells == NULL) {
-        size_t bytes;
-        device_begin = sim_device_range(&bytes);
-        device_cells = reserve_cells(bytes);
-    }
-    return device_cells;
-}
-
-static Cell *cell_of(const char *p) {
-    Worker *worker = sim_worker;
-    if (sim_on_device(p)) {
-        Cell *cells = race_device_cells();
-        return &cells[(p - device_begin) / 4];
-    }
-    if (worker != NULL && p >= worker->shared && p < worker->dynamic_end) {
-        if (worker->race_cells == NULL) {
-            worker->race_cells = reserve_cells((size_t)(worker->dynamic_end - worker->shared));
-        }
-        return (Cell *)worker->race_cells + (p - worker->shared) / 4;
-    }
-    /* A __device__ variable: somewhere in the program's image. */
-    extern char __executable_start[], _end[];
-    if (global_cells == NULL) {
-        global_begin = (const char *)((uintptr_t)__executable_start & ~(uintptr_t)3);
-        global_bytes = (size_t)(_end - global_begin) + 4;
-        global_cells = reserve_cells(global_bytes);
-    }
-    return &global_cells[(p - global_begin) / 4];
-}
-
-static Aside *aside_in(const Cell *cells, size_t bytes, const Cell *cell) {
-    size_t count = bytes / 4, i = (size_t)(cell - cells);
-    return cells != NULL && cell >= cells && i < count ? &((Aside *)(uintptr_t)(cells + count))[i]
-                                                       : NULL;
-}
-
-static Aside *aside_of(const Cell *cell) {
-    const Worker *worker = sim_worker;
-    size_t device_bytes;
-    sim_device_range(&device_bytes);
-    Aside *aside = aside_in(device_cells, device_bytes, cell);
-    if (aside == NULL && worker != NULL) {
-        aside = aside_in(worker->race_cells, (size_t)(worker->dynamic_end - worker->shared), cell);
-    }
-    return aside != NULL ? aside : aside_in(global_cells, global_bytes, cell);
-}
-
 void race_own(const Cell *cell, const Party *now, unsigned known) {
-    uint16_t *owner = aside_of(cell)->owner;
+    uint16_t *owner = race_aside(cell)->owner;
     for (int i = 0; i < 4; i++) {
         if (now->bytes >> i & 1) {
             owner[i] = known >> i & 1 && owner[i] != now->thread ? MANY : now->thread;
@@ -93,7 +27,7 @@ static bool all_own(const Cell *cell, const Party *now) {
     if (!(cell->reader.bytes & OWNED) || cell->reader.block != now->block) {
         return false;
     }
-    const uint16_t *owner = aside_of(cell)->owner;
+    const uint16_t *owner = race_aside(cell)->owner;
     for (int i = 0; i < 4; i++) {
         if ((cell->reader.bytes & now->bytes) >> i & 1 && owner[i] != now->thread) {
             return false;
@@ -102,39 +36,30 @@ static bool all_own(const Cell *cell, const Party *now) {
     return true;
 }
 
-void race_forget(const void *p, size_t bytes) {
-    Cell *cells = cell_of(p);
-    size_t size = (bytes + 3) / 4 * sizeof *cells;
-    char *first = (char *)(((uintptr_t)cells + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
-    char *last = (char *)(((uintptr_t)cells + size) & ~(uintptr_t)(PAGE - 1));
-    if (last > first) {
-        /* Whole pages are given back, and come again as zeros. */
-        memset(cells, 0, (size_t)(first - (char *)cells));
-        madvise(first, (size_t)(last - first), MADV_DONTNEED);
-        memset(last, 0, (size_t)((char *)cells + size - last));
-    } else {
-        memset(cells, 0, size);
-    }
-}
-
 /* ---- which operation had which blocks? ------------------------------------------------------- */
+
+enum { HOST = -1 /* the stream of what the host itself does */ };
 
 typedef struct Period {
     uint32_t first_block;
     int stream;
-    uint64_t number;
+    uint64_t number; /* in the stream; of HOST, how much was submitted before */
 } Period;
 
 static Period *periods;
 static size_t period_count, period_room;
 
-static void begin_period(uint32_t first_block) {
+static void add_period(Period period) {
     if (period_count == period_room) {
         period_room = 2 * period_room + 1024;
         periods = sim_realloc(periods, period_room * sizeof *periods);
     }
+    periods[period_count++] = period;
+}
+
+static void begin_period(uint32_t first_block) {
     const Operation *operation = sim_operation();
-    periods[period_count++] = (Period){first_block, operation->stream, operation->number};
+    add_period((Period){first_block, operation->stream, operation->number});
 }
 
 static const Period *period_of(uint32_t block) {
@@ -245,17 +170,35 @@ static bool fences_between_threads(const Party *before, const Party *now) {
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
+/* The host has set a flag since then, and this block has looked at one. */
+static bool host_told(uint32_t block) {
+    bool in_kernel = sim_worker != NULL && sim_worker->in_kernel;
+    return in_kernel && race_host_signalled(block, true) && *fence_of(sim_worker->block) & ACQUIRE;
+}
+
+/* Whether work with this block's number comes before what runs now: an operation, or the host. */
+static bool comes_before(uint32_t block) {
+    if (!sim_many_streams() && !race_watches_host) {
+        return true;
+    }
+    const Period *period = period_of(block);
+    const Operation *now = sim_operation();
+    if (period->stream == HOST) {
+        return now == NULL || period->number < now->serial || host_told(block);
+    }
+    if (now == NULL) {
+        return sim_host_ordered(period->stream, period->number) ||
+               race_host_signalled(block, false);
+    }
+    return period->stream == now->stream || sim_ordered(now, period->stream, period->number);
+}
+
 static bool ordered(const Party *before, const Party *now) {
     if (before->block == 0) {
         return true;
     }
     if (before->block < sim_first_block()) {
-        if (!sim_many_streams()) {
-            return true;
-        }
-        const Period *period = period_of(before->block);
-        return period->stream == sim_operation()->stream ||
-               sim_ordered(sim_operation(), period->stream, period->number);
+        return comes_before(before->block);
     }
     if (before->block != now->block) {
         return fences_between(before->block);
@@ -272,7 +215,7 @@ static bool ordered(const Party *before, const Party *now) {
 /* ---- one access ------------------------------------------------------------------------------ */
 
 void race_keep_rival(const Cell *cell) {
-    aside_of(cell)->rival = cell->reader;
+    race_aside(cell)->rival = cell->reader;
 }
 
 /* The reader is about to give way to another. If that one stores next, whom it conflicts with is
@@ -285,13 +228,13 @@ static uint8_t keep_rival(const Cell *cell, const Party *now, bool shared) {
         return kept;
     }
     if (kept) {
-        const Party *rival = &aside_of(cell)->rival;
+        const Party *rival = &race_aside(cell)->rival;
         if (rival->block < sim_first_block() && !ordered(rival, now)) {
             return RIVAL;
         }
     }
     if (ordered(reader, now)) {
-        return kept && !ordered(&aside_of(cell)->rival, now) ? RIVAL : 0;
+        return kept && !ordered(&race_aside(cell)->rival, now) ? RIVAL : 0;
     }
     race_keep_rival(cell);
     return RIVAL;
@@ -335,7 +278,7 @@ static bool conflict(const Party *before, const Party *now, bool shared) {
 static void forget_readers(Cell *cell, const Party *now) {
     uint8_t left = cell->reader.bytes & 0xF & ~now->bytes;
     if (cell->reader.bytes & RIVAL) {
-        aside_of(cell)->rival.bytes &= (uint8_t)~now->bytes;
+        race_aside(cell)->rival.bytes &= (uint8_t)~now->bytes;
     }
     if (left != 0 && cell->reader.bytes & OWNED) {
         cell->reader.bytes = (cell->reader.bytes & ~0xF) | left;
@@ -346,7 +289,7 @@ static void forget_readers(Cell *cell, const Party *now) {
 
 static void visit(Cell *cell, const char *p, const Party *now, bool write, bool shared) {
     const Party *writer = &cell->writer, *reader = &cell->reader;
-    const Party *rival = reader->bytes & RIVAL ? &aside_of(cell)->rival : NULL;
+    const Party *rival = reader->bytes & RIVAL ? &race_aside(cell)->rival : NULL;
     bool reader_wrote = reader->atomic > FLAG;
     bool rival_wrote = rival != NULL && rival->atomic > FLAG;
     bool explained = write && race_explains(p, now->atomic > FLAG);
@@ -375,7 +318,7 @@ static uint8_t bytes_of(const char *p, const char *end) {
 static void visit_all(const char *p, size_t bytes, Party now, bool write, bool shared) {
     for (const char *end = p + bytes; p < end; p = race_word(p) + 4) {
         now.bytes = bytes_of(p, end);
-        visit(cell_of(p), p, &now, write, shared);
+        visit(race_cell(p), p, &now, write, shared);
     }
 }
 
@@ -410,4 +353,24 @@ void race_range(const void *p, size_t bytes, bool write) {
     begin_period(number);
     visit_all(p, bytes, (Party){.block = number, .site = site_of_place(sim_operation()->place)},
               write, false);
+}
+
+/* What the host does has one number as long as it submits nothing and nothing runs. */
+static uint32_t host_block(void) {
+    static uint32_t block;
+    static uint64_t submitted;
+    if (block == 0 || block != sim_first_block() || submitted != sim_submitted()) {
+        block = sim_new_operation();
+        submitted = sim_submitted();
+        add_period((Period){block, HOST, submitted});
+    }
+    return block;
+}
+
+void race_of_host(const char *p, size_t bytes, bool write, Site site) {
+    visit_all(p, bytes, (Party){.block = host_block(), .site = site}, write, false);
+}
+
+bool race_by_host(uint32_t block) {
+    return period_of(block)->stream == HOST;
 }

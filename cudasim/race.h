@@ -25,8 +25,44 @@ typedef struct Cell {
     Party reader; /**< since then; or an atomic */
 } Cell;
 
+/** The state that few cells need. */
+typedef struct Aside {
+    uint16_t owner[4]; /**< whose each byte is, of a word that is read in parts: OWNED */
+    Party rival;       /**< another reader than the cell's, of another block or operation: RIVAL */
+} Aside;
+
+/* ---- race_cells.c ---------------------------------------------------------------------------- */
+
+/** The cell of an address: of memory of a device or a block, pinned memory, or a variable. */
+Cell *race_cell(const char *p);
+
+/** The rest of a cell's state. */
+Aside *race_aside(const Cell *cell);
+
 /** The cells of device memory. */
 Cell *race_device_cells(void);
+
+/* ---- race_host.c ----------------------------------------------------------------------------- */
+
+/** Whether a kernel was given pinned memory: what the host does there is then looked at. */
+extern bool race_watches_host;
+
+/** The host is about to touch memory, of whatever kind. */
+void race_host(const void *p, size_t bytes, bool write, Site site);
+
+/** The same by a volatile or atomic access, which is a sign to a kernel or from it. */
+void race_host_flag(const void *p, bool reads, bool writes);
+
+/** Whether such a sign came after the work with this number: the host's, or a kernel's. */
+bool race_host_signalled(uint32_t block, bool by_host);
+
+/* ---- race.c ---------------------------------------------------------------------------------- */
+
+/** Compares what the host does in pinned memory with what was there before, and remembers it. */
+void race_of_host(const char *p, size_t bytes, bool write, Site site);
+
+/** Whether the number of a block, of an earlier operation, is that of something the host did. */
+bool race_by_host(uint32_t block);
 
 /** Whether something is known of the running thread's accesses that later ones may settle. */
 extern bool race_unsettled;

@@ -50,6 +50,21 @@ static void report_streams(const Race *race, const char *here, const char *there
                         : "record an event after the one and let the other's stream wait for it");
 }
 
+/* The host was there before the kernel ran, or comes now. */
+static void report_host(const Race *race, const char *here, const char *there) {
+    bool host_now = sim_operation() == NULL;
+    bool host_writes = host_now ? race->writes : race->wrote;
+    bool kernel_writes = host_now ? race->wrote : race->writes;
+    sim_report("pending kernel",
+               "host code at %s %s mapped memory that a kernel %s, and has not waited for it",
+               host_now ? here : there, host_writes ? "writes" : "reads",
+               kernel_writes ? "writes" : "reads");
+    sim_detail("the kernel does it at %s", host_now ? there : here);
+    detail_memory(race->p, false);
+    sim_detail("wait with cudaStreamSynchronize or cudaEventSynchronize first; a flag by which the "
+               "two talk while the kernel runs is volatile or atomic on both sides");
+}
+
 static void detail_cure(const Race *race, bool update, bool same_line) {
     const Party *before = &race->before, *now = &race->now;
     if (update) {
@@ -118,19 +133,22 @@ static void report_in_launch(const Race *race, const char *here, const char *the
 
 static void report_race(const Race *race, bool update) {
     char here[600], there[600];
-    bool streams = race->before.block < sim_first_block();
+    bool apart = race->before.block < sim_first_block(); /* two operations, or one and the host */
+    bool host = apart && (sim_operation() == NULL || race_by_host(race->before.block));
     /* A report that is still held learns what the first to be found did not know. */
-    bool better = !streams && update && held_improves("race", race->now.site, race->before.site);
-    if (!better &&
-        !first_report(streams ? "stream race" : "race", race->now.site, race->before.site)) {
+    bool better = !apart && update && held_improves("race", race->now.site, race->before.site);
+    if (!better && !first_report(host    ? "pending kernel"
+                                 : apart ? "stream race"
+                                         : "race",
+                                 race->now.site, race->before.site)) {
         return;
     }
     describe_site(race->now.site, here, sizeof here);
     describe_site(race->before.site, there, sizeof there);
-    if (streams) {
+    if (apart && !host) {
         report_streams(race, here, there);
     } else if (first_of_lines(here, there) || better) {
-        report_in_launch(race, here, there, update);
+        host ? report_host(race, here, there) : report_in_launch(race, here, there, update);
     }
 }
 

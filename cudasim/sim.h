@@ -154,7 +154,10 @@ void sim_enter_again(void);
 /** sim_enter() where a kernel may be, too: at a fault, at the end of the program. */
 void sim_enter_fault(void);
 
-/** Ends what sim_enter_fault() has begun. */
+/** Enters the runtime as for a fault, unless another thread is in it: then false. */
+bool sim_enter_if_free(void);
+
+/** Ends what sim_enter_fault() or sim_enter_if_free() has begun. */
 void sim_leave_fault(void);
 
 /** Reads the settings, reserves memory, installs handlers; later calls do nothing. */
@@ -326,8 +329,11 @@ void check_filled(const void *p, size_t bytes);
 /** A copy or a matrix product reads or writes. */
 void check_range(const void *p, size_t bytes, bool write);
 
-/** A copy or fill reads or writes a `__device__` or `__constant__` variable by its address. */
-void check_variable(const void *p, size_t bytes, bool write);
+/** A copy or fill reads or writes a `__device__` or `__constant__` variable, or pinned memory. */
+void check_order(const void *p, size_t bytes, bool write);
+
+/** A kernel uses pinned memory, or was given it. */
+void check_mapped(void);
 
 /** A variable of another device than before is there. */
 void check_other(const void *p, size_t bytes);
