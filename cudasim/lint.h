@@ -59,8 +59,9 @@ __device__ void cudasim_undefined_width(int operation, int width, const char *fi
 __device__ void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file,
                                       int line);
 __device__ void cudasim_compares(const volatile void *p);
+__device__ void cudasim_within_block(const volatile void *p);
 __device__ void cudasim_changed_nothing(void);
-__device__ void cudasim_fence(void);
+__device__ void cudasim_fence(int of_block);
 __device__ unsigned cudasim_active_lanes(const char *file, int line);
 __device__ long long cudasim_clock(void);
 __device__ unsigned cudasim_multiprocessors(void);

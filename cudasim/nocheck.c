@@ -78,10 +78,15 @@ bool check_mute(void) {
 void check_stop(void) {
 }
 
-void cudasim_fence(void) {
+void cudasim_fence(int of_block) {
+    (void)of_block;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 double cudasim_accesses(void) {
     return -1;
+}
+
+void cudasim_within_block(const volatile void *p) {
+    (void)p;
 }

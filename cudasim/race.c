@@ -115,10 +115,12 @@ static unsigned char *fence_of_thread(uint16_t thread) {
     return &worker->fenced[thread % MAX_THREADS];
 }
 
-void cudasim_fence(void) {
+void cudasim_fence(int of_block) {
     if (sim_worker != NULL && sim_worker->in_kernel) {
-        *fence_of(sim_worker->block) |= FENCE;
         *fence_of_thread((uint16_t)sim_worker->fiber->thread) |= FENCE;
+        if (!of_block) {
+            *fence_of(sim_worker->block) |= FENCE;
+        }
     }
 }
 
@@ -127,10 +129,12 @@ static bool note_atomic_in(unsigned char *fence) {
     return *fence & RELEASE;
 }
 
-static void note_atomic(uint16_t thread) {
+static void note_atomic(uint16_t thread, bool of_block) {
     WarpFence *warp = &sim_worker->warp_fence[thread / WARP];
     uint16_t meetings = sim_worker->meetings[thread / WARP];
-    note_atomic_in(fence_of(sim_worker->block));
+    if (!of_block) {
+        note_atomic_in(fence_of(sim_worker->block));
+    }
     if (note_atomic_in(fence_of_thread(thread))) {
         warp->released = true;
         warp->released_at = meetings;
@@ -322,10 +326,21 @@ static void visit_all(const char *p, size_t bytes, Party now, bool write, bool s
     }
 }
 
+static const void *narrow_at; /* the next atomic, if it is the block's alone */
+
+void cudasim_within_block(const volatile void *p) {
+    narrow_at = replay_runs() ? NULL : (const void *)(uintptr_t)p;
+}
+
 static uint8_t kind_of(const Access *access, uint16_t thread) {
+    if (access->atomic) {
+        bool narrow = access->p == narrow_at;
+        narrow_at = NULL;
+        return (uint8_t)(access->bytes | (narrow ? OF_BLOCK : 0));
+    }
     bool flag = access->is_volatile && !sim_settings.strict &&
                 (!access->write || *fence_of_thread(thread) & FENCE);
-    return access->atomic ? (uint8_t)access->bytes : flag ? FLAG : PLAIN;
+    return flag ? FLAG : PLAIN;
 }
 
 void race_access(const Access *access) {
@@ -333,7 +348,7 @@ void race_access(const Access *access) {
     uint16_t thread = (uint16_t)worker->fiber->thread;
     uint8_t kind = kind_of(access, thread);
     if (kind != PLAIN) {
-        note_atomic(thread);
+        note_atomic(thread, kind & OF_BLOCK);
     }
     Party now = {worker->block,
                  access->site,

@@ -16,7 +16,7 @@ typedef struct Party {
     uint16_t meetings; /**< that the warp had passed */
     uint16_t thread;   /**< of the block; several readers: WARP_OF | warp, or MANY */
     uint8_t bytes;     /**< which of the 4, as bits; of readers also SETTLED, OWNED, RIVAL */
-    uint8_t atomic;    /**< bytes of the atomic; PLAIN or FLAG */
+    uint8_t atomic;    /**< bytes of the atomic, and OF_BLOCK; PLAIN or FLAG */
 } Party;
 
 /** The last accesses to 4 bytes. */
@@ -75,6 +75,7 @@ enum {
     SETTLED = 0x10,   /**< Party.bytes: each thread of the block may read what the writer left */
     PLAIN = 0,        /**< Party.atomic: an ordinary access */
     FLAG = 1,         /**< Party.atomic: a volatile one, in the way of a flag */
+    OF_BLOCK = 0x10,  /**< Party.atomic: atomic to threads of the block alone: atomicAdd_block() */
 };
 
 /** Two accesses to one word. */

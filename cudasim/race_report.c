@@ -65,16 +65,29 @@ static void report_host(const Race *race, const char *here, const char *there) {
                "two talk while the kernel runs is volatile or atomic on both sides");
 }
 
+static int width(const Party *party) {
+    return party->atomic & ~OF_BLOCK;
+}
+
+/* atomicAdd_block() and its kin promise nothing to other blocks. */
+static bool atomic_to_each_other(const Party *before, const Party *now) {
+    bool narrow = (before->atomic | now->atomic) & OF_BLOCK;
+    return width(before) == width(now) && !(narrow && before->block != now->block);
+}
+
 static void detail_cure(const Race *race, bool update, bool same_line) {
     const Party *before = &race->before, *now = &race->now;
     if (update) {
         sim_detail("both read the value, change it and store it, and one change is lost: use an "
                    "atomic");
         sim_detail("atomicAdd() and its kin; atomicCAS() in a loop for what they do not do");
+    } else if (before->atomic > FLAG && now->atomic > FLAG && width(before) == width(now)) {
+        sim_detail("atomicAdd_block() and its kin are atomic among the threads of one block alone: "
+                   "use atomicAdd() for what other blocks change too");
     } else if (before->atomic > FLAG && now->atomic > FLAG) {
         sim_detail("the atomics are of %d and %d bytes: those of different widths are not atomic "
                    "to each other",
-                   now->atomic, before->atomic);
+                   width(now), width(before));
     } else if (before->atomic > FLAG || now->atomic > FLAG) {
         sim_detail("one of the two is not atomic: use an atomic for both, or %s",
                    before->block == now->block ? "put a __syncthreads() between them"
@@ -239,16 +252,16 @@ bool race_explains(const char *p, bool atomic) {
 }
 
 void race_found(const Race *race) {
+    const Party *before = &race->before, *now = &race->now;
+    bool atomics = before->atomic > FLAG && now->atomic > FLAG;
+    if (atomics && atomic_to_each_other(before, now)) {
+        return;
+    }
     race_unsettled = true;
     quick_forget();
-    const Party *before = &race->before, *now = &race->now;
     bool in_launch = before->block >= sim_first_block();
     if (before->atomic != PLAIN && now->atomic != PLAIN && in_launch) {
-        if (before->atomic == FLAG || now->atomic == FLAG) {
-            note_flag(race);
-        } else if (before->atomic != now->atomic) {
-            report_race(race, false);
-        }
+        atomics ? report_race(race, false) : note_flag(race);
     } else if (in_launch && race->wrote && race->writes && before->atomic <= FLAG &&
                now->atomic <= FLAG) {
         later.set = true;

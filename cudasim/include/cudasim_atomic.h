@@ -42,6 +42,7 @@ CUDASIM_DEVICE T cudasim_rmw(T *p, F update, const char *file, int line) {
             file, line);                                                                           \
     }                                                                                              \
     CUDASIM_DEVICE T name##_block(T *p, T value, CUDASIM_CALLER) {                                 \
+        cudasim_within_block(p);                                                                   \
         return name(p, value, file, line);                                                         \
     }                                                                                              \
     CUDASIM_DEVICE T name##_system(T *p, T value, CUDASIM_CALLER) {                                \
@@ -63,6 +64,7 @@ CUDASIM_DEVICE T cudasim_rmw(T *p, F update, const char *file, int line) {
             p, [=](T old) CUDASIM_UNCHECKED { return old == compare ? value : old; }, file, line); \
     }                                                                                              \
     CUDASIM_DEVICE T atomicCAS_block(T *p, T compare, T value, CUDASIM_CALLER) {                   \
+        cudasim_within_block(p);                                                                   \
         return atomicCAS(p, compare, value, file, line);                                           \
     }                                                                                              \
     CUDASIM_DEVICE T atomicCAS_system(T *p, T compare, T value, CUDASIM_CALLER) {                  \

@@ -140,8 +140,9 @@ void cudasim_before_access(const volatile void *p, size_t bytes, int write, cons
 void cudasim_before_load(const volatile void *p, size_t bytes, const char *file, int line);
 void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file, int line);
 void cudasim_compares(const volatile void *p);
+void cudasim_within_block(const volatile void *p);
 void cudasim_changed_nothing(void);
-void cudasim_fence(void);
+void cudasim_fence(int of_block);
 unsigned cudasim_active_lanes(const char *file, int line);
 int cudasim_grid_is_cooperative(void);
 void cudasim_sync_grid(const char *file, int line);

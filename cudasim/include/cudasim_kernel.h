@@ -61,9 +61,9 @@ static const int warpSize = 32; /**< threads of a warp */
 #define __syncthreads_count(p) cudasim_syncthreads_reduce(0, (p), __FILE__, __LINE__)
 #define __syncthreads_and(p) cudasim_syncthreads_reduce(1, (p), __FILE__, __LINE__)
 #define __syncthreads_or(p) cudasim_syncthreads_reduce(2, (p), __FILE__, __LINE__)
-#define __threadfence() cudasim_fence()
-#define __threadfence_block() cudasim_fence()
-#define __threadfence_system() cudasim_fence()
+#define __threadfence() cudasim_fence(0)
+#define __threadfence_block() cudasim_fence(1)
+#define __threadfence_system() cudasim_fence(0)
 #define __prof_trigger(counter) ((void)(counter))
 #define __trap() cudasim_trap(__FILE__, __LINE__)
 /* A kernel with __launch_bounds__() begins with this. */
