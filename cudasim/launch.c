@@ -23,6 +23,7 @@ refuse(const LaunchSite *site, cudaError_t error, const char *format, ...) {
     va_start(values, format);
     vsnprintf(why, sizeof why, format, values);
     va_end(values);
+    sim_event("refused %s", site->name);
     sim_report("launch failed", "%s at %s:%d did not run: %s", site->name, sim_file(place_of(site)),
                site->line, why);
     sim_detail("on a GPU this is silent until you call cudaGetLastError(): \"%s\"",
@@ -224,6 +225,10 @@ bool sim_launch_parameters(const Work *work, cudaKernelNodeParams *p) {
 cudaError_t cudasim_submit_launch(const LaunchSite *site, void (*thread)(void *), void *arguments,
                                   size_t bytes, void (*release)(void *)) {
     ENTER(site->name, site->file, site->line);
+    if (sim_left_out(site->name)) {
+        release(arguments);
+        return cudaSuccess;
+    }
     int slot;
     cudaError_t error = sim_may_submit(site->stream, site->name, place_of(site), &slot);
     if (error == cudaSuccess && queue_of(slot)->device != sim_device()) {

@@ -68,9 +68,9 @@ static void refuse_traffic(void) {
 
 /* A name that is mistyped would be taken for none. */
 static void refuse_unknown(void) {
-    static const char *const known[] = {"DEVICES",     "DRY",     "EVENTS",  "MEMORY",  "MPI_ORDER",
-                                        "MPI_TIMEOUT", "PROFILE", "RECORD",  "REPLAY",  "SAMPLE",
-                                        "SCHED",       "STRICT",  "THREADS", "TIMEOUT", "TRAFFIC"};
+    static const char *const known[] = {
+        "DEVICES", "DRY",    "EVENTS", "MEMORY", "MPI_ORDER", "MPI_TIMEOUT", "PROFILE", "RECORD",
+        "REPLAY",  "SAMPLE", "SCHED",  "STRICT", "THREADS",   "TIMEOUT",     "TRAFFIC", "WITHOUT"};
     static const char prefix[] = "CUDASIM_";
     for (char **name = environ; *name != NULL; name++) {
         size_t begin = sizeof prefix - 1, length = strcspn(*name, "="), k = 0, n = length - begin;
@@ -87,6 +87,17 @@ static void refuse_unknown(void) {
             _exit(2);
         }
     }
+}
+
+bool sim_left_out(const char *kernel) {
+    size_t length = strlen(kernel);
+    for (const char *name = sim_settings.without; name != NULL; name = strchr(name, ',')) {
+        name += *name == ',';
+        if (strncmp(name, kernel, length) == 0 && (name[length] == ',' || name[length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void sim_read_settings(void) {
@@ -111,6 +122,7 @@ void sim_read_settings(void) {
     sim_settings.replay = number_setting("CUDASIM_REPLAY", 0, 1) != 0;
     sim_settings.strict = number_setting("CUDASIM_STRICT", 0, 0) != 0;
     sim_settings.profile = profile != NULL && *profile != '\0' ? profile : NULL;
+    sim_settings.without = getenv("CUDASIM_WITHOUT");
     refuse_traffic();
     mprotect(&sim_settings, sizeof sim_settings, PROT_READ);
     record_open();

@@ -126,6 +126,7 @@ typedef struct Settings {
     int events;   /**< CUDASIM_EVENTS: descriptor of a pipe for sim_event(); -1: none */
     bool replay;  /**< CUDASIM_REPLAY: in check mode, each launch runs twice; 1 */
     bool strict;  /**< CUDASIM_STRICT: in check mode, volatile orders nothing; 0 */
+    const char *without; /**< CUDASIM_WITHOUT: kernels that are left out, commas between; or NULL */
 } __attribute__((aligned(PAGE))) Settings;
 extern Settings sim_settings; /**< valid after sim_begin(), and then closed to writing */
 
@@ -165,6 +166,9 @@ void sim_begin(void);
 
 /** A part of sim_begin(): the environment. */
 void sim_read_settings(void);
+
+/** Whether CUDASIM_WITHOUT names a kernel: its launches do nothing, not even fail. */
+bool sim_left_out(const char *kernel);
 
 /** A part of sim_begin(): at the end, what is still queued is done, and problems are counted. */
 void sim_catch_end(void);

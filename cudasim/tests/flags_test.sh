@@ -1,5 +1,6 @@
 #!/bin/sh
-# A volatile flag after a fence is a note in check mode, a race with CUDASIM_STRICT=1:
+# A volatile flag after a fence is a note in check mode, a race with CUDASIM_STRICT=1; a kernel that
+# CUDASIM_WITHOUT names does nothing:
 # cudasim/tests/flags_test.sh [COMPILER]
 cd "$(dirname "$0")/../.." || exit
 dir=$(mktemp -d) || exit
@@ -18,4 +19,7 @@ grep -q 'note: a volatile flag orders two threads at flags.cu' "$dir/said" || wr
 CUDASIM_STRICT=1 "$dir/flags" flag >"$dir/said" 2>&1
 [ $? = 86 ] || wrong "strict: the status is not 86"
 grep -q '^.cudasim. race: shared memory' "$dir/said" || wrong "strict: no race"
-echo "flags: a note, and strictly a race"
+
+CUDASIM_WITHOUT=hand_over,add_locked "$dir/flags" >"$dir/said" 2>&1
+printf '0, expected 2016\n1, expected 1\n' | cmp -s - "$dir/said" || wrong "add_locked was not left out alone"
+echo "flags: a note, and strictly a race; what is left out does nothing"
