@@ -160,6 +160,40 @@ static json_int_t own_peak_bytes(void) {
     return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024 * (json_int_t)usage.ru_maxrss : 0;
 }
 
+struct CheckEnd {
+    RowState state;
+    char message[CHECK_TEXT], mistake[CHECK_TEXT];
+    char *text; /* owned */
+};
+
+CheckEnd *check_set_end_aside(Check *check) {
+    CheckEnd *end = malloc(sizeof *end);
+    CHECK(end != NULL, "no memory for the end of a check");
+    end->state = check->state;
+    end->text = check->text;
+    memcpy(end->message, check->message, sizeof end->message);
+    memcpy(end->mistake, check->mistake, sizeof end->mistake);
+    check->state = ROW_PASS;
+    check->text = NULL;
+    check->message[0] = check->mistake[0] = '\0';
+    return end;
+}
+
+void check_settle_end(Check *check, CheckEnd *end, bool holds) {
+    if (holds) {
+        free(check->text);
+        check->state = end->state;
+        check->text = end->text;
+        memcpy(check->message, end->message, sizeof check->message);
+        memcpy(check->mistake, end->mistake, sizeof check->mistake);
+    } else {
+        free(end->text);
+        check->state = ROW_PASS;
+        check->message[0] = check->mistake[0] = '\0';
+    }
+    free(end);
+}
+
 static void write_row(const Check *check, json_t *suspects) {
     char path[4096];
     snprintf(path, sizeof path, "%s/row-%s.json", folder(), check->plan->name);

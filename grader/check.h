@@ -288,6 +288,18 @@ void check_fail(Check *check, const char *sentence, ...) __attribute__((format(p
 /** Adds to what is shown under the check's row, whatever becomes of it; printf format. */
 void check_tell(Check *check, const char *text, ...) __attribute__((format(printf, 2, 3)));
 
+/** How a check has ended so far, and what its last run wrote. */
+typedef struct CheckEnd CheckEnd;
+
+/**
+ * Sets aside that the last run of the probe has not come to its end: another one follows, which may
+ * show that this is not the check's own fault. After it comes check_settle_end().
+ */
+CheckEnd *check_set_end_aside(Check *check);
+
+/** Frees it; if it `holds`, the check has ended as it had before, else it goes on. */
+void check_settle_end(Check *check, CheckEnd *end, bool holds);
+
 /** Ends a check without points, for lack of something that it needs; `reason` says what. */
 void check_not_run(Check *check, const char *reason);
 

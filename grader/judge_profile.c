@@ -47,6 +47,51 @@ static int profile_count(const Check *check, const char *kind) {
     return count;
 }
 
+/* ---- a kernel that ends the program ---------------------------------------------------------- */
+
+/* The kernel whose launch was the last to begin, or to be refused; "" if there was none. */
+static void profile_last_kernel(const Check *check, char kernel[LINE]) {
+    static const char *const kinds[] = {"launch", "refused"};
+    const char *last = NULL;
+    char rest[LINE];
+    kernel[0] = '\0';
+    for (int k = 0; k < 2; k++) {
+        for (const char *p = check_events(check); profile_next(&p, kinds[k], rest);) {
+            if (last == NULL || p > last) {
+                last = p;
+                memcpy(kernel, rest, LINE);
+            }
+        }
+    }
+}
+
+/* Without one kernel after the other. */
+static bool profile_comes_to_end(Check *check, const char *probe_case, double seconds) {
+    enum { MOST_LEFT_OUT = 3 };
+    char setting[100] = "CUDASIM_WITHOUT=", kernel[LINE];
+    for (int i = 0; i < MOST_LEFT_OUT; i++) {
+        profile_last_kernel(check, kernel);
+        size_t used = strlen(setting);
+        if (kernel[0] == '\0' || used + 1 + strlen(kernel) >= sizeof setting) {
+            return false;
+        }
+        snprintf(setting + used, sizeof setting - used, "%s%s", i > 0 ? "," : "", kernel);
+        check_environment(check, setting);
+        if (check_run(check, probe_case, seconds)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool profile_run_without(Check *check, const char *probe_case, double seconds, ProfileRight *right,
+                         const void *context) {
+    CheckEnd *end = check_set_end_aside(check);
+    bool good = profile_comes_to_end(check, probe_case, seconds) && right(context);
+    check_settle_end(check, end, !good);
+    return good;
+}
+
 /* ---- reports --------------------------------------------------------------------------------- */
 
 static const char report_mark[] = "[cudasim] ";

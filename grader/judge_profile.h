@@ -21,6 +21,26 @@ void profile_want_traffic(Check *check);
 /** Without a second run of each launch, which finds accesses that were not seen. */
 void profile_want_once(Check *check);
 
+/* ---- a kernel that ends the program ---------------------------------------------------------- */
+
+/** Whether all that a check asks for has come back, and is right; it says nothing to the check. */
+typedef bool ProfileRight(const void *context);
+
+/**
+ * After a run that has not come to its end: runs the case again without the kernel that was
+ * launched last, and so on with the next one that ends it. One op has kernels of several tasks, and
+ * a check must not be lost by the kernel of another task.
+ *
+ * @param check      the check, whose last run has not come to its end
+ * @param probe_case as of that run
+ * @param seconds    wall time of each run
+ * @param right      asked once a run comes to its end
+ * @param context    handed to `right`
+ * @return whether all is right without those kernels; if not, the check has ended as it had before
+ */
+bool profile_run_without(Check *check, const char *probe_case, double seconds, ProfileRight *right,
+                         const void *context);
+
 /* ---- reports --------------------------------------------------------------------------------- */
 
 /** Problems that were reported. */

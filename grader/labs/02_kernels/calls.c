@@ -101,10 +101,13 @@ static size_t calls_fetched(const Calls *calls) {
     return bytes;
 }
 
+static bool calls_fetch_nothing(const Calls *calls) {
+    return profile_expect_no_fetch(calls->check, calls_fetched(calls));
+}
+
 bool calls_run(Calls *calls) {
     check_memory(calls->check, 0);
-    return check_run(calls->check, calls->op, SECONDS) &&
-           profile_expect_no_fetch(calls->check, calls_fetched(calls));
+    return check_run(calls->check, calls->op, SECONDS) && calls_fetch_nothing(calls);
 }
 
 void calls_planned(Calls *calls) {
@@ -163,7 +166,7 @@ static const PartLayout part_layout = TERM_LAYOUT_IS;
 
 /* Partial sums: what they add up to. A part that is NaN is so by its sum; one that nobody has
    written takes no part, and if no part of a number was written, neither was the number. */
-static const float *expected_sums(Calls *calls, const Expected *e, PartLayout layout) {
+static const float *expected_sums(const Calls *calls, const Expected *e, PartLayout layout) {
     const float *got = check_got(calls->check, e->name, WIRE_F32);
     if (e->parts == 0) {
         return got;
@@ -269,6 +272,27 @@ bool calls_judge(Calls *calls) {
     return first == NULL;
 }
 
+/* Whether every tensor is right; nothing is said of one that is not. */
+static bool calls_are_right(const void *context) {
+    const Calls *calls = context;
+    for (int i = 0; i < calls->expecteds; i++) {
+        const Expected *e = &calls->expected[i];
+        if (!compare(expected_sums(calls, e, part_layout), e->want, e->n, e->tolerance).pass) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* As calls_run(); but a kernel that is not needed for these numbers, another task's, may end the
+   program. */
+static bool calls_run_for_numbers(Calls *calls) {
+    check_memory(calls->check, 0);
+    return (check_run(calls->check, calls->op, SECONDS) ||
+            profile_run_without(calls->check, calls->op, SECONDS, calls_are_right, calls)) &&
+           calls_fetch_nothing(calls);
+}
+
 /* Right numbers, of kernels: <<<1, 1>>> is none. */
 static bool calls_judge_kernels(Calls *calls) {
     return calls_judge(calls) &&
@@ -278,7 +302,7 @@ static bool calls_judge_kernels(Calls *calls) {
 void calls_grade_numbers(Calls *calls) {
     calls_planned(calls);
     profile_want_once(calls->check);
-    if (calls_run(calls)) {
+    if (calls_run_for_numbers(calls)) {
         calls_judge_kernels(calls);
     }
 }

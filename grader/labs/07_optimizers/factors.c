@@ -223,12 +223,34 @@ static bool factors_judge_step(Factors *f, const FactorState *from, int step, bo
     return right;
 }
 
+static FactorStep factor_step_new(const Factors *f) {
+    return (FactorStep){check_doubles(f->check, f->all), check_doubles(f->check, f->all_rows),
+                        check_doubles(f->check, f->all_cols)};
+}
+
+bool factors_means_are_right(const void *factors) {
+    const Factors *f = factors;
+    FactorStep want = factor_step_new(f);
+    FactorState from = f->start;
+    char seen[SEEN];
+    for (int step = 0; step < f->steps; step++) {
+        FactorState got = factors_state(f->check, step);
+        factor_step_as(f, &from, step, NO_MISTAKE, &want);
+        for (int kind = 0; kind < KINDS_OF_STEP - 1; kind++) {
+            if (!kind_agrees(f, &got, &want, kind, seen)) {
+                return false;
+            }
+        }
+        from = got;
+    }
+    return true;
+}
+
 /* All steps, also after one that is wrong: a mistake is named only if it explains each of them. */
 bool factors_judge(Factors *f, bool weights) {
     FactorStep as[FACTOR_MISTAKES];
     for (int i = 0; i < FACTOR_MISTAKES; i++) {
-        as[i] = (FactorStep){check_doubles(f->check, f->all), check_doubles(f->check, f->all_rows),
-                             check_doubles(f->check, f->all_cols)};
+        as[i] = factor_step_new(f);
     }
     FactorState from = f->start;
     bool right = true;

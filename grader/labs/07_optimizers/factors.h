@@ -59,6 +59,9 @@ void factors_plan(Factors *factors, int until, int resume);
 /** Compares R and C of all steps, and with `weights` these too, with all known mistakes. */
 bool factors_judge(Factors *factors, bool weights);
 
+/** Whether R and C of all steps of a Factors are right; a ProfileRight. */
+bool factors_means_are_right(const void *factors);
+
 /** Whether the first step's gradients are as they were. */
 bool factors_judge_gradient(Factors *factors);
 
