@@ -279,7 +279,11 @@ static const char *accumulate_wrong_order(const uint64_t *trace, int first, int 
             backwards++;
             norm = false;
         } else if (trace[i] == EVENT_STEP) {
-            if (!norm || backwards != count) {
+            if (backwards != count) {
+                return "optimizer_step() comes once, when the micro-batches of the window, and no "
+                       "others, have run backward";
+            }
+            if (!norm) {
                 return "optimizer_clip() comes after the last backward and before "
                        "optimizer_step(), "
                        "with a limit of 0 as well: it returns the norm";
