@@ -5,12 +5,13 @@
 #include "grader/labs/00_bytes/states.h"
 
 /* Shapes of one kind, which differ in NH: a float for each head is not some floats for each token.
-   Of three blocks or more: a tensor missing in each is not one or two missing in the model. */
+   A head has neither as many channels as there are heads, nor twice as many. Of three blocks or
+   more: a tensor missing in each is not one or two missing in the model. */
 static void draw(Quiz *quiz, Precision precision, Attention attention) {
     Shape shape = shape_random(quiz->check, precision, attention);
     shape.config.L = 3 + (quiz->count + check_int(quiz->check, 0, 1) * 2) % 3;
     shape.config.NH = 3 + quiz->count % 3;
-    shape.config.C = shape.config.NH * check_int(quiz->check, 5, 10);
+    shape.config.C = shape.config.NH * (7 + 2 * check_int(quiz->check, 0, 2));
     quiz_add(quiz, shape);
 }
 
@@ -95,6 +96,7 @@ static void draw_block_half(Quiz *quiz) {
     draw(quiz, F16, ATTENTION_PLAIN);
     draw(quiz, BF16, ATTENTION_FLASH);
     draw(quiz, BF16, ATTENTION_PLAIN);
+    draw(quiz, F16, ATTENTION_FLASH); /* one shape may have as many channels of a head as tokens */
     draw_large(quiz, F16, ATTENTION_PLAIN);
 }
 
