@@ -167,7 +167,9 @@ GRADED(05_fp16, scaler_trace, "task 3: scale and good steps over a script, exact
 }
 
 GRADED(05_fp16, scaler_factors, "task 3: other factors, another interval") {
-    scaler_judge_script(check, (Automaton){64, 4, 0.125, 0.25, 3, 0}, "gggggggbgggggbbggggggggbg");
+    /* Down to 0.5 first: a scale is no whole number. */
+    scaler_judge_script(check, (Automaton){64, 4, 0.125, 0.25, 3, 0},
+                        "gggbbbgggggggbgggggbbggggggggbg");
 }
 
 GRADED(05_fp16, scaler_limits, "task 3: never below the floor, never infinite") {

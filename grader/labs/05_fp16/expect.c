@@ -274,7 +274,8 @@ void job_expect_trace(const Job *job) {
             (ExactSuspect){scaler_slip_sentence[slip], job_trace_with(job, slip, TRACE_NONE)};
         if (slip == SLIP_NEVER && *(const uint64_t *)check_got(check, "moves", WIRE_U64) == 1) {
             suspects[count - 1].sentence =
-                "scaler_update() is never called: once in each window, where `dynamic` is set";
+                "the scaler stays as it was: scaler_update(&mixed->scaler, ...) comes once in each "
+                "window, where `dynamic` is set";
         }
     }
     for (TraceSlip slip = TRACE_NONE + 1; slip < TRACE_SLIPS; slip++) {
