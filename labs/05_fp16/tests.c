@@ -110,6 +110,9 @@ static OpCalls ops_bad_calls(Check *check) {
         ops_add(&ops, in, (OpCase){.n = 300, .inv_scale = 0x1p-16f});
         ops_add(&ops, in, (OpCase){.n = 299, .inv_scale = 1});
     }
+    float *one = check_normal(check, 300, 1, F32); /* large, and no sum of it and others is inf */
+    one[check_int(check, 0, 299)] = 3.4e38f;
+    ops_add(&ops, one, (OpCase){.n = 300, .inv_scale = 1});
     ops_add(&ops, check_normal(check, 300, 1, F32), (OpCase){.n = 300, .inv_scale = 1});
     return ops;
 }
