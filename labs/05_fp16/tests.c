@@ -170,7 +170,7 @@ GRADED(05_fp16, scaler_trace, "task 3: scale and good steps over a script, exact
 }
 
 GRADED(05_fp16, scaler_factors, "task 3: other factors, another interval") {
-    /* Down to 0.5 first: a scale is no whole number. */
+    /* Down to 0.5 first: a scale need not be a whole number. */
     scaler_judge_script(check, (Automaton){64, 4, 0.125, 0.25, 3, 0},
                         "gggbbbgggggggbgggggbbggggggggbg");
 }
