@@ -105,6 +105,9 @@ void sim_set_open(Allocation *allocation, bool open);
 /** Frees all memory of a device that the rank which runs still has. */
 void sim_retire_all(int device, Place place);
 
+/** Bytes of pinned host memory that a program has. */
+size_t sim_pinned(void);
+
 /** Takes the pages away: touching them is a use after free. */
 void sim_retire(Allocation *allocation);
 

@@ -1,3 +1,4 @@
+#include "cudasim_left.h"
 #include "operation.h"
 
 /* Which handles exist: events and graphs, as a program holds them. One that was destroyed rests
@@ -43,6 +44,10 @@ void sim_handle_ended(void *handle, const char *call, Place place, void (*releas
     resting[next].call = call;
     resting[next].ended = place;
     resting[next].release = release;
+}
+
+CudasimLeft cudasim_left(void) {
+    return (CudasimLeft){live_count + sim_streams(), sim_pinned()};
 }
 
 bool sim_handle_exists(const void *handle, const char *kind, const char *what, Place place) {

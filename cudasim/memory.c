@@ -260,6 +260,14 @@ void sim_retire(Allocation *allocation) {
     freed[freed_count++ % MOST_ALLOCATIONS] = (int32_t)(allocation - table);
 }
 
+size_t sim_pinned(void) {
+    size_t bytes = 0;
+    for (const Allocation *a = table; a < table + table_count; a++) {
+        bytes += a->live && a->pinned ? a->bytes : 0;
+    }
+    return bytes;
+}
+
 void sim_retire_all(int device, Place place) {
     for (Allocation *a = table; a < table + table_count; a++) {
         bool own = a->device == device && a->rank == sim_rank();

@@ -73,6 +73,9 @@ const Operation *sim_submit_copy(cudaStream_t stream, Work work, size_t bytes);
  * stream. */
 int sim_stream_slot(cudaStream_t stream, const char *what, Place place);
 
+/** How many streams a program has made and not destroyed. */
+int sim_streams(void);
+
 /** Runs a stream to its end, and what that needs; the host is then ordered after it. */
 void sim_wait_stream(int slot);
 

@@ -34,6 +34,18 @@ int sim_stream_slot(cudaStream_t stream, const char *what, Place place) {
     return -1;
 }
 
+int sim_streams(void) {
+    int count = 0;
+    for (int s = 1; s < queue_count(); s++) {
+        const Queue *queue = queue_of(s);
+        cudaStream_t handle = queue->kind == QUEUE_STREAM ? queue->handle : NULL;
+        for (; handle != NULL; handle = handle->also) {
+            count++;
+        }
+    }
+    return count;
+}
+
 static bool is_used_by(const Queue *queue, int rank) {
     cudaStream_t handle = queue->handle;
     while (handle != NULL && handle->rank != rank) {
