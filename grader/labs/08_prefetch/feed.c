@@ -211,3 +211,20 @@ bool feed_expect_batches(const FeedRun *run) {
     }
     return feed_compared(run, true, "");
 }
+
+bool feed_expect_given_back(const FeedRun *run) {
+    const uint64_t *bytes = check_got(run->check, "bytes", WIRE_U64);
+    if (bytes[BYTES_PINNED] > 0) {
+        check_fail(run->check, "the pinned memory of a slot is still there after prefetch_close(): "
+                               "cudaFreeHost() gives it back");
+    } else if (bytes[BYTES_HEAP] > 0) {
+        check_fail(run->check, "the pageable memory of a slot is still there after "
+                               "prefetch_close(): free() gives it back");
+    } else if (bytes[BYTES_KEPT] > 0) {
+        check_fail(run->check,
+                   "streams or events are still there after prefetch_close(), %llu of them: "
+                   "cudaStreamDestroy() and cudaEventDestroy() give them back",
+                   (unsigned long long)bytes[BYTES_KEPT]);
+    }
+    return bytes[BYTES_PINNED] == 0 && bytes[BYTES_HEAP] == 0 && bytes[BYTES_KEPT] == 0;
+}

@@ -85,6 +85,9 @@ bool feed_expect_edges(const FeedRun *run);
 /** The copies of the next slots - 1 batches may run beside the work on each. */
 bool feed_expect_overlap(const FeedRun *run);
 
+/** prefetch_close() gives back all host memory, streams and events. */
+bool feed_expect_given_back(const FeedRun *run);
+
 /** Where the prefetch has ended or stopped, all copies are over, as far as the host knows. */
 bool feed_expect_landed(const FeedRun *run);
 

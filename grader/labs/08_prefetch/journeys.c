@@ -18,6 +18,8 @@ static const char *const pass_sentence[PASS_MISTAKES] = {
                         "segments: they need a stream of their own",
     [PASS_PASSES_WAIT] = "the host waits within a pass for what is not over: leave waiting to the "
                          "streams",
+    [PASS_PAGEABLE] = "the host memory is not pinned: the host itself takes part in a copy from or "
+                      "to pageable memory; cudaMallocHost()",
     [PASS_SENT_LATE] = "an input goes out after its segment has run: it is complete before, and "
                        "reading it twice at once does no harm",
     [PASS_FETCHED_LATE] = "an input comes back when it is needed: a segment earlier its place is "
@@ -177,8 +179,10 @@ bool journeys_find(OffloadRun *run) {
             look_at_edges(run, s);
             look_at_overlap(run, s);
         }
-        run->present[PASS_PASSES_WAIT] = host_wait(run) != NULL;
-        if (run->present[PASS_IN_DEFAULT] || run->present[PASS_PASSES_WAIT]) {
+        const CudasimEntry *wait = host_wait(run);
+        run->present[PASS_PAGEABLE] = wait != NULL && strcmp(wait->name, "cudaMemcpyAsync") == 0;
+        run->present[PASS_PASSES_WAIT] = wait != NULL && !run->present[PASS_PAGEABLE];
+        if (run->present[PASS_IN_DEFAULT] || wait != NULL) {
             run->present[PASS_WAITS] = run->present[PASS_SENT_LATE] = false;
             run->present[PASS_FETCHED_LATE] = false;
         }
@@ -216,7 +220,7 @@ bool passes_expect_edges(const OffloadRun *run) {
 }
 
 bool passes_expect_overlap(const OffloadRun *run) {
-    static const PassMistake late[] = {PASS_IN_DEFAULT, PASS_PASSES_WAIT, PASS_SENT_LATE,
-                                       PASS_FETCHED_LATE, PASS_WAITS};
-    return expect_followed(run) && expect_none(run, late, 5);
+    static const PassMistake late[] = {PASS_IN_DEFAULT, PASS_PASSES_WAIT,  PASS_PAGEABLE,
+                                       PASS_SENT_LATE,  PASS_FETCHED_LATE, PASS_WAITS};
+    return expect_followed(run) && expect_none(run, late, 6);
 }

@@ -33,6 +33,10 @@ OffloadRun *passes_new(Check *check, int L, int segment, float dropout) {
     return run;
 }
 
+void passes_in_half(OffloadRun *run) {
+    run->config.precision = check_int(run->check, 0, 1) ? F16 : BF16;
+}
+
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 size_t passes_input(const ModelConfig *config, int B, int T) {
@@ -97,7 +101,8 @@ static const float *passes_gradient(const OffloadRun *run, int step, int i) {
 
 static void passes_give(const OffloadRun *run) {
     Check *check = run->check;
-    int32_t options[PASS_OPTIONS] = {[PASS_SEGMENT] = run->segment, [PASS_WINDOW] = run->window};
+    int32_t options[PASS_OPTIONS] = {
+        [PASS_SEGMENT] = run->segment, [PASS_WINDOW] = run->window, [PASS_AGAIN] = run->again};
     check_give_config(check, &run->config);
     batches_give(check, run->batch, run->passes);
     check_give(check, "options", WIRE_I32, options, PASS_OPTIONS);
@@ -111,6 +116,7 @@ static void passes_want(const OffloadRun *run) {
     check_want(run->check, "loss", WIRE_U64, (size_t)run->passes);
     check_want(run->check, "stream", WIRE_U64, (size_t)run->passes);
     check_want(run->check, "peak", WIRE_U64, (size_t)run->passes);
+    check_want(run->check, "kept", WIRE_U64, PASS_LEFT_NUMBERS);
     check_want_picture(run->check);
     for (int at = 0; at < run->passes / run->window * run->param_count; at++) {
         const Param *param = &run->params[at % run->param_count];
@@ -249,4 +255,16 @@ bool passes_expect_peak(const OffloadRun *run) {
         }
     }
     return journeys_compared(run, true, "");
+}
+
+bool passes_expect_given_back(const OffloadRun *run) {
+    const uint64_t *kept = check_got(run->check, "kept", WIRE_U64);
+    if (kept[PASS_PINNED] == 0 && kept[PASS_KEPT] == 0) {
+        return true;
+    }
+    check_fail(run->check,
+               "offload_close() leaves %llu bytes of pinned memory, and of streams and events "
+               "%llu: it gives all of it back",
+               (unsigned long long)kept[PASS_PINNED], (unsigned long long)kept[PASS_KEPT]);
+    return false;
 }

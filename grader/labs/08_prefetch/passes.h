@@ -23,6 +23,7 @@ typedef enum PassMistake {
     PASS_NOT_SENT,      /**< fetched, and the copy out is not over */
     PASS_IN_DEFAULT,    /**< copies in the default stream */
     PASS_PASSES_WAIT,   /**< the host waits */
+    PASS_PAGEABLE,      /**< the host memory is not pinned */
     PASS_SENT_LATE,     /**< out after its segment */
     PASS_FETCHED_LATE,  /**< back when it is needed */
     PASS_WAITS,         /**< a segment waits for the copy that should run beside it */
@@ -45,6 +46,7 @@ typedef struct OffloadRun {
     int segment, segments;
     Batch batch[MOST_PASSES];
     int passes, window;
+    bool again; /**< another offload was opened and closed before */
     uint64_t seed, budget;
     Param *params;
     int param_count;
@@ -62,6 +64,9 @@ typedef struct OffloadRun {
 
 /** Two steps of two micro-batches of different shapes, one without any target. */
 OffloadRun *passes_new(Check *check, int L, int segment, float dropout);
+
+/** The same in half. */
+void passes_in_half(OffloadRun *run);
 
 /** Bytes of activations at the peak of such a step, from plain steps of the kit. */
 size_t passes_peak(const ModelConfig *config, int B, int T, int segment);
@@ -94,6 +99,9 @@ bool passes_expect_moved(const OffloadRun *run);
 
 /** The peak of each pass. */
 bool passes_expect_peak(const OffloadRun *run);
+
+/** offload_close() gives all back that offload_open() has taken. */
+bool passes_expect_given_back(const OffloadRun *run);
 
 /** Each copy after what it needs, and before what needs it. */
 bool passes_expect_edges(const OffloadRun *run);

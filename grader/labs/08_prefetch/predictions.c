@@ -50,6 +50,9 @@ static const char *bytes_mistake(const Shape *s, int which, uint64_t got, uint64
     if (which != 1 && 2 * got == right && !short_lost) {
         return which == 0 ? "a slot has tokens and targets" : "out and back: twice";
     }
+    if (which == 2 && off == 2 * input) {
+        return "one input too many: where segments divide the blocks none of them is short";
+    }
     if (which == 2) {
         return "the input of every segment, of the last one too, out and back; a short last "
                "segment is one as well";
@@ -151,17 +154,22 @@ void predictions_expect_time(Check *check) {
 
 enum { HIDES = 18 };
 
-/* How many times longer than the copy the products take: forward's, multiplied by `times`. */
-static double width_margin(const Shape *shape, int times, double bus, double rate) {
+/* How many times longer than the copy the products take: forward's, multiplied by `times`, with T
+   tokens in a sequence. */
+static double width_margin(const Shape *shape, int T, int times, double bus, double rate) {
     const ModelConfig *c = &shape->config;
     double C = c->C, bytes = C * (double)precision_bytes(c->precision);
-    double work = shape->checkpoint.segment * times * (24 * C * C + 4 * C * shape->T);
+    double work = shape->checkpoint.segment * times * (24 * C * C + 4 * C * T);
     return work / rate * bus / bytes;
 }
 
 /* In these questions the answer is known, and the width alone decides: each other term's answer to
    one of them is wrong. */
 enum { NOT_HIDDEN = 4, HIDDEN = 7 };
+
+/* A model so wide that its products do not fit into an int; and a step of so short sequences that
+   no term hides the bus, in a model of sequences that do. */
+enum { WIDEST = 12, WIDEST_C = 12288, SHORTEST = 16, LONG_MODEL = 1 << 20 };
 
 /* Gives a shape a width at which the answer is drawn, and clear. */
 static void set_width(Check *check, int i, Shape *shape, double bus, double rate) {
@@ -170,19 +178,29 @@ static void set_width(Check *check, int i, Shape *shape, double bus, double rate
     int T = check_int(check, 32, 2048) / times;
     shape->T = shape->config.T = i == HIDDEN || i == NOT_HIDDEN ? 32 : T;
     shape->config.C = shape->config.NH;
-    while (width_margin(shape, times, bus, rate) < (hidden ? 1.05 : 0.75)) {
+    while (width_margin(shape, shape->T, times, bus, rate) < (hidden ? 1.05 : 0.75)) {
         shape->config.C += shape->config.NH;
     }
-    if (!hidden && width_margin(shape, times, bus, rate) > 0.97) {
+    if (!hidden && width_margin(shape, shape->T, times, bus, rate) > 0.97) {
+        shape->config.C = shape->config.NH;
+    }
+    if (i == WIDEST) {
+        shape->config.C = WIDEST_C;
+    } else if (i == SHORTEST) {
+        shape->T = 1;
+        shape->config.T = LONG_MODEL;
         shape->config.C = shape->config.NH;
     }
 }
 
-/* Whether all answers are those of forward's products, multiplied by `times`. */
-static bool hides_as(const Quiz *quiz, const float *rates, int times, int *wrong) {
+/* Whether all answers are those of forward's products, multiplied by `times`; of the step's T, or
+   of the model's. */
+static bool hides_as(const Quiz *quiz, const float *rates, int times, bool of_model, int *wrong) {
     for (int i = 0; i < HIDES; i++) {
+        const Shape *shape = &quiz->shape[i];
+        int T = of_model ? shape->config.T : shape->T;
         double bus = (double)rates[2 * i], rate = (double)rates[2 * i + 1];
-        if ((*quiz_answer(quiz, i) != 0) != (width_margin(&quiz->shape[i], times, bus, rate) > 1)) {
+        if ((*quiz_answer(quiz, i) != 0) != (width_margin(shape, T, times, bus, rate) > 1)) {
             *wrong = i;
             return false;
         }
@@ -213,15 +231,17 @@ void predictions_expect_hides(Check *check) {
     if (!quiz_run(&quiz, "formulas/hides", SECONDS)) {
         return;
     }
-    bool good = hides_as(&quiz, rates, TERM_HIDES_IS, &wrong);
+    bool good = hides_as(&quiz, rates, TERM_HIDES_IS, false, &wrong);
     bool hidden = *quiz_answer(&quiz, wrong) == 0;
     check_compared(check, good,
                    "%s, %d blocks a segment, bus %.3g B/s, %.3g FLOP/s: %s: a token has C numbers "
                    "on the bus, and S (24 C C + 4 T C) operations in a segment's forward",
                    quiz.name[wrong], quiz.shape[wrong].checkpoint.segment, (double)rates[2 * wrong],
                    (double)rates[2 * wrong + 1], hidden ? "the bus is hidden" : "it is not");
+    check_suspect(check, "T is that of the model's config: the step's may be shorter",
+                  hides_as(&quiz, rates, TERM_HIDES_IS, true, &other));
     for (int k = 0; k < term.count; k++) {
-        fits[k] = hides_as(&quiz, rates, times[k], &other);
+        fits[k] = hides_as(&quiz, rates, times[k], false, &other);
     }
     check_suspect_term(check, &term, fits);
 }

@@ -1,6 +1,8 @@
 /* Lab 08 in the probe: batches through the submission's prefetch, and passes that it offloads. */
 #include <cuda_runtime.h>
+#include <cudasim_left.h>
 #include <cudasim_record.h>
+#include <malloc.h>
 #include <string.h>
 
 #include "grader/labs/08_prefetch/shared.h"
@@ -19,7 +21,6 @@ typedef struct Feed {
     cudaStream_t marks;         /* what the host gives to it knows what the host knows */
     cudaEvent_t mark;
     int calls;
-    const int32_t *place; /* where the reader has written last */
 } Feed;
 
 enum { WORK_NUMBERS = 64 };
@@ -41,7 +42,6 @@ static int feed_read(void *context, int32_t *tokens, int32_t *targets, Batch *ba
     const int32_t *reads = wire_get(feed->in, "reads", WIRE_I32, &count);
     CHECK(feed->calls < (int)count, "the reader is called %d times, and has ended", feed->calls);
     int32_t which = reads[feed->calls++];
-    feed->place = tokens;
     event_tell(is_pinned(tokens) ? TOLD_PINNED : TOLD_PAGEABLE);
     if (which < 0) {
         return which == READ_END ? 0 : -1;
@@ -111,6 +111,23 @@ static void feed_open(Feed *feed, const Wire *in, const Wire *out) {
     cudaEventCreateWithFlags(&feed->mark, cudaEventDisableTiming);
 }
 
+static size_t heap_bytes(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+enum { LARGE_TOKENS = 1 << 20 };
+
+/* One that was opened and closed before leaves nothing for the next one, and no memory. */
+static void feed_open_and_close(Feed *feed, bool pinned, uint64_t *bytes) {
+    size_t before = heap_bytes(), tokens = pinned ? 1 : LARGE_TOKENS;
+    Memory *memory = memory_new(feed->device, (MemoryOptions){0});
+    prefetch_close(prefetch_open(memory, 1, tokens, pinned, (BatchReader){feed_read, feed}));
+    memory_free(memory);
+    size_t after = heap_bytes();
+    bytes[BYTES_HEAP] = after > before ? (after - before) / (8 * LARGE_TOKENS) : 0;
+}
+
 static void feed_all(const Wire *in, Wire *out, bool pinned) {
     Feed feed;
     feed_open(&feed, in, out);
@@ -118,6 +135,11 @@ static void feed_all(const Wire *in, Wire *out, bool pinned) {
     const int32_t *action = wire_get(in, "actions", WIRE_I32, &actions);
     int32_t *seen = wire_get(out, "seen", WIRE_I32, NULL);
     uint64_t *bytes = wire_get(out, "bytes", WIRE_U64, NULL);
+    CudasimLeft before = cudasim_left();
+    bytes[BYTES_HEAP] = 0;
+    if (feed_option(&feed, FEED_AGAIN)) {
+        feed_open_and_close(&feed, pinned, bytes);
+    }
     Prefetch *prefetch = prefetch_open(feed.memory, feed_option(&feed, FEED_SLOTS),
                                        (size_t)feed_option(&feed, FEED_TOKENS), pinned,
                                        (BatchReader){feed_read, &feed});
@@ -130,7 +152,9 @@ static void feed_all(const Wire *in, Wire *out, bool pinned) {
     Memory *lane = memory_lane(feed.memory, "slots");
     bytes[BYTES_DEVICE] = memory_lane_peak(lane);
     bytes[BYTES_LEFT] = memory_lane_now(lane);
-    bytes[BYTES_PINNED] = is_pinned(feed.place);
+    CudasimLeft after = cudasim_left();
+    bytes[BYTES_PINNED] = after.pinned - before.pinned;
+    bytes[BYTES_KEPT] = (uint64_t)(after.handles - before.handles);
     if (feed.back_all > 0) {
         device_download(feed.device, wire_get(out, "back", WIRE_I32, NULL), feed.back,
                         feed.back_all * sizeof *feed.back);
@@ -158,12 +182,26 @@ static void backward(Model *model, float dloss) {
     offload_backward(offload, model, dloss);
 }
 
+/* One that was opened and closed before leaves nothing. */
+static void offload_open_and_close(const ModelConfig *config, int segment, Wire *out) {
+    uint64_t *kept = wire_get(out, "kept", WIRE_U64, NULL);
+    CudasimLeft before = cudasim_left();
+    offload_close(offload_open(config, 1, config->T, segment));
+    CudasimLeft after = cudasim_left();
+    kept[PASS_PINNED] = after.pinned - before.pinned;
+    kept[PASS_KEPT] = (uint64_t)(after.handles - before.handles);
+}
+
 static void offloaded(const Wire *in, Wire *out) {
     cudasim_record_begin();
     ModelConfig config = probe_config(in);
     Batch largest = given_batch(in, 0);
-    int32_t segment = ((const int32_t *)wire_get(in, "options", WIRE_I32, NULL))[PASS_SEGMENT];
+    const int32_t *options = wire_get(in, "options", WIRE_I32, NULL);
+    int32_t segment = options[PASS_SEGMENT];
     Device *device = probe_device(true, 0);
+    if (options[PASS_AGAIN]) {
+        offload_open_and_close(&config, segment, out);
+    }
     offload = offload_open(&config, largest.B, largest.T, segment);
     offload_passes(
         in, out,

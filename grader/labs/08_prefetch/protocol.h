@@ -15,6 +15,7 @@ enum {
     FEED_LOSS,      /**< the host reads a number in the middle of the work on each batch */
     FEED_WORK,      /**< KiB that the work on a batch reads and writes, as the record has it */
     FEED_COPY_BACK, /**< the work copies the batch, which is handed back */
+    FEED_AGAIN,     /**< another prefetch was opened and closed before */
     FEED_OPTIONS,
 };
 
@@ -47,7 +48,9 @@ enum { SEEN_BEFORE = 77 };
 enum {
     BYTES_DEVICE, /**< of the lane, at most */
     BYTES_LEFT,   /**< in the lane, after prefetch_close() */
-    BYTES_PINNED, /**< 1 if the pinned place of the last read exists even then */
+    BYTES_PINNED, /**< of pinned memory that exists even then */
+    BYTES_KEPT,   /**< streams and events that do */
+    BYTES_HEAP,   /**< large slots, opened and closed, whose pageable memory does */
     BYTES_NUMBERS,
 };
 
@@ -57,10 +60,18 @@ enum { TOLD_PINNED = 'p', TOLD_PAGEABLE = 'g' };
 /** The name of the work on a batch, and of the place where nothing may be in flight. */
 #define WORK_NAME "work"
 
+/** All that exists after offload_close(), in "kept" of the case "offloaded". */
+enum {
+    PASS_PINNED, /**< bytes of pinned memory */
+    PASS_KEPT,   /**< streams and events */
+    PASS_LEFT_NUMBERS,
+};
+
 /** The "options" of the cases "offloaded" and "plain". */
 enum {
     PASS_SEGMENT, /**< blocks of a segment */
     PASS_WINDOW,  /**< micro-batches of a step */
+    PASS_AGAIN,   /**< another offload was opened and closed before */
     PASS_OPTIONS,
 };
 
