@@ -170,6 +170,7 @@ typedef enum ChoiceMistake {
     ADAMW_STATES_OUT,
     CHOICE_WRITTEN,
     ROOM_IN_AN_INT,
+    COUNT_IGNORED,
     CHOICE_MISTAKES,
 } ChoiceMistake;
 
@@ -189,6 +190,9 @@ static const char *const choice_sentence[CHOICE_MISTAKES] = {
     [CHOICE_WRITTEN] = "the choice is written although nothing fits: it is left alone then",
     [ROOM_IN_AN_INT] = "the room of a large device does not fit into an int: bytes are counted in "
                        "size_t",
+    [COUNT_IGNORED] =
+        "optimizers beyond the given ones are tried: `optim_count` says how many there "
+        "are",
 };
 
 /* Of an option, its blocks run in their best ways. */
@@ -224,9 +228,9 @@ static int best_option(const Choices *c, const ChooseAsk *ask, Optim optim, Choi
 
 /* The index in ask->optim, or NOTHING_FITS. */
 static int choose_as(const Choices *c, const ChooseAsk *ask, ChoiceMistake mistake, int *option) {
-    int chosen = NOTHING_FITS;
+    int chosen = NOTHING_FITS, count = mistake == COUNT_IGNORED ? 3 : ask->optims;
     double least = 0;
-    for (int i = 0; i < ask->optims; i++) {
+    for (int i = 0; i < count; i++) {
         int best = best_option(c, ask, (Optim)ask->optim[i], mistake);
         if (best == NOTHING_FITS || (mistake == FIRST_THAT_FITS && chosen != NOTHING_FITS)) {
             continue;
@@ -247,8 +251,8 @@ static void ask_for(Choices *c, const ModelConfig *config, uint64_t budget, cons
     ChooseAsk *ask = &c->ask[c->asks++];
     CHECK(c->asks <= ASKS, "more than %d questions", ASKS);
     *ask = (ChooseAsk){.config = *config, .budget = budget, .optims = count};
-    for (int i = 0; i < count; i++) {
-        ask->optim[i] = optims[i];
+    for (int i = 0; i < 3; i++) { /* beyond `count` lies one that would make more room */
+        ask->optim[i] = i < count ? optims[i] : OPTIM_ADAFACTOR;
     }
 }
 
