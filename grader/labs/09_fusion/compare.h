@@ -45,7 +45,10 @@ void norm_grade_traffic(Check *check, bool backward);
 /* ---- the head -------------------------------------------------------------------------------- */
 
 /** Losses and gradients of passes with the hand-in's head, against double. */
-void head_grade(Check *check, Precision precision, bool gradients);
+void head_grade(Check *check, bool gradients);
+
+/** The same in both halves. */
+void head_grade_half(Check *check);
 
 /** The same with a budget that logits of (N, V) break. */
 void head_grade_memory(Check *check);

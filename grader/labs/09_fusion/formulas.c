@@ -7,7 +7,7 @@
 
 /* ---- rows of a chunk ------------------------------------------------------------------------- */
 
-enum { CHUNK_SHAPES = 14 };
+enum { CHUNK_SHAPES = 15 };
 
 /* Mistakes in min(N, up(ceil(N / ceil(V / C)))). */
 typedef enum ChunkMistake {
@@ -16,6 +16,7 @@ typedef enum ChunkMistake {
     CHUNK_BEYOND,     /* more rows than N */
     CHUNK_WIDE_EXACT, /* V / C as it is */
     CHUNK_WIDE_DOWN,  /* V / C rounded down */
+    CHUNK_IN_FLOAT,   /* N counted in float */
     CHUNK_MISTAKES
 } ChunkMistake;
 
@@ -24,6 +25,7 @@ static const char *const chunk_sentence[CHUNK_MISTAKES] = {
     [CHUNK_BEYOND] = "there are more rows in a chunk than in the pass: N is the most",
     [CHUNK_WIDE_EXACT] = "V / C is not rounded up before N is divided by it",
     [CHUNK_WIDE_DOWN] = "V / C is not rounded up before N is divided by it",
+    [CHUNK_IN_FLOAT] = "N is counted in float, which has whole numbers up to 2^24",
 };
 
 static const ChunkRule chunk_rule = TERM_CHUNK_IS, chunk_rules[] = TERM_CHUNK_EACH;
@@ -41,6 +43,7 @@ static uint64_t chunk_as(const int32_t shape[3], ChunkRule rule, ChunkMistake mi
     uint64_t wide = mistake == CHUNK_WIDE_DOWN && V > C ? V / C : (V + C - 1) / C;
     uint64_t least = mistake == CHUNK_WIDE_EXACT ? (N * C + V - 1) / V
                      : mistake == CHUNK_DOWN     ? N / wide
+                     : mistake == CHUNK_IN_FLOAT ? (uint64_t)ceilf((float)N / (float)wide)
                                                  : (N + wide - 1) / wide;
     uint64_t rows = chunk_up(rule, least);
     return rows < N || mistake == CHUNK_BEYOND ? rows : N;
@@ -48,10 +51,10 @@ static uint64_t chunk_as(const int32_t shape[3], ChunkRule rule, ChunkMistake mi
 
 void chunks_grade(Check *check) {
     /* Then those that tell roundings apart: 257 / 16 is 16 rounded down, else more; 400 / 300 is 2
-       rounded up, else less; 800 / 300 is 3, 2.7 or 2. */
-    static const int fixed[][3] = {{512, 768, 50257}, {1, 64, 256},    {1024, 128, 256},
-                                   {100, 300, 256},   {7, 16, 4096},   {4096, 64, 64},
-                                   {257, 16, 256},    {128, 300, 400}, {680, 300, 800}};
+       rounded up, else less; 800 / 300 is 3, 2.7 or 2. No float is the last N. */
+    static const int fixed[][3] = {
+        {512, 768, 50257}, {1, 64, 256},   {1024, 128, 256}, {100, 300, 256}, {7, 16, 4096},
+        {4096, 64, 64},    {257, 16, 256}, {128, 300, 400},  {680, 300, 800}, {16777217, 1, 2}};
     enum { FIXED = sizeof fixed / sizeof *fixed };
     int32_t shape[CHUNK_SHAPES][3];
     uint64_t as[CHUNK_MISTAKES][CHUNK_SHAPES];

@@ -25,6 +25,7 @@ static void head_planned(HeadRun *run) {
     check_give(check, "share", WIRE_F32, &run->share, 1);
     check_give(check, "budget", WIRE_U64, &run->budget, 1);
     check_want(check, "loss", WIRE_U64, (size_t)run->given.batches);
+    check_want(check, "logits left", WIRE_U64, (size_t)run->given.batches);
     given_want(&run->given, NAME_GRADIENT, 1);
     profile_want(check);
     profile_want_once(check);
@@ -121,17 +122,27 @@ static bool head_judge_gradients(HeadRun *run) {
                         suspects + HEAD_RIGHT + 1, HEAD_MISTAKES - 1);
 }
 
-static void head_run(HeadRun *run, bool gradients) {
+/* That nothing is left of the logits of any pass. */
+static bool head_judge_left(HeadRun *run) {
     Check *check = run->given.check;
+    const uint64_t *left = check_got(check, "logits left", WIRE_U64);
+    for (int i = 0; i < run->given.batches; i++) {
+        if (left[i] != 0) {
+            check_fail(check, "after forward head.logits is not NULL: no logits are left then");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Runs a case. @return whether all that it gives is right */
+static bool head_judge(HeadRun *run, const char *probe_case, bool gradients) {
     double losses[MOST_BATCHES];
-    head_planned(run);
-    if (!check_run(check, "head", RUN_SECONDS)) {
-        return;
+    if (!check_run(run->given.check, probe_case, RUN_SECONDS)) {
+        return false;
     }
     head_as(run, HEAD_RIGHT, losses);
-    if (head_judge_losses(run, losses) && gradients) {
-        head_judge_gradients(run);
-    }
+    return head_judge_losses(run, losses) && (!gradients || head_judge_gradients(run));
 }
 
 /* Chunks that do not divide N, a vocabulary that 64 does not divide, rows that are ignored. */
@@ -147,9 +158,19 @@ static HeadRun head_usual(Check *check, Precision precision) {
     return run;
 }
 
-void head_grade(Check *check, Precision precision, bool gradients) {
-    HeadRun run = head_usual(check, precision);
-    head_run(&run, gradients);
+void head_grade(Check *check, bool gradients) {
+    HeadRun run = head_usual(check, F32);
+    head_planned(&run);
+    head_judge(&run, "head", gradients);
+}
+
+/* Numbers of bf16, which are numbers of f16 as well, but for the smallest. */
+void head_grade_half(Check *check) {
+    HeadRun run = head_usual(check, BF16);
+    head_planned(&run);
+    if (head_judge(&run, "head", true)) {
+        head_judge(&run, "head f16", true);
+    }
 }
 
 /* As much as a step with the chunked head takes, and not a byte more. */
@@ -169,5 +190,8 @@ void head_grade_memory(Check *check) {
                  2 * N * sizeof(int32_t) + judge_gpu_workspace(&config);
     check_size(check, "logits of (N, V) do not fit",
                N * (size_t)logits_stride(config.V) > logits + 3 * stream / sizeof(float));
-    head_run(&run, true);
+    head_planned(&run);
+    if (head_judge(&run, "head", true)) {
+        head_judge_left(&run);
+    }
 }

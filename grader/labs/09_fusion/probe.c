@@ -126,8 +126,9 @@ static void chunk_rows(const Wire *in, Wire *out) {
 }
 
 /* Forward and backward of the batches that are given, under a budget. */
-static void probe_head(const Wire *in, Wire *out) {
+static void head_passes(const Wire *in, Wire *out, Precision precision) {
     ModelConfig config = probe_config(in);
+    config.precision = precision;
     Device *device = probe_device(true, 0);
     size_t budget = *(const uint64_t *)wire_get(in, "budget", WIRE_U64, NULL);
     Memory *memory = memory_new(device, (MemoryOptions){.budget = budget});
@@ -136,16 +137,27 @@ static void probe_head(const Wire *in, Wire *out) {
     model->head_forward = head_forward;
     model->head_backward = head_backward;
     uint64_t *losses = wire_get(out, "loss", WIRE_U64, NULL);
+    uint64_t *left = wire_get(out, "logits left", WIRE_U64, NULL);
     for (int i = 0; i < given_batches(in); i++) {
         Batch batch = given_batch(in, i);
         double loss = model_forward(model, &batch);
         memcpy(&losses[i], &loss, sizeof loss);
+        left[i] = model->pass.head.logits != NULL;
         model_backward(model, *(const float *)wire_get(in, "share", WIRE_F32, NULL));
     }
     hand_back_gradients(out, model, NAME_GRADIENT, "step", 0);
     model_free(model);
     memory_free(memory);
     device_free(device);
+}
+
+static void probe_head(const Wire *in, Wire *out) {
+    head_passes(in, out, probe_config(in).precision);
+}
+
+/* The same in another half than the model's. */
+static void probe_head_f16(const Wire *in, Wire *out) {
+    head_passes(in, out, F16);
 }
 
 /* ---- the control block ----------------------------------------------------------------------- */
@@ -277,6 +289,7 @@ const ProbeCase probe_cases[] = {{"norm_forward", norm_forward},
                                  {"norm_backward", norm_backward},
                                  {"chunk_rows", chunk_rows},
                                  {"head", probe_head},
+                                 {"head f16", probe_head_f16},
                                  {"clip", clip_run},
                                  {"control", control_run},
                                  {"steps", probe_steps},

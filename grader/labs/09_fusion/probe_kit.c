@@ -141,6 +141,10 @@ static bool eager_unscale(StepsRun *run, float scale) {
 static float eager_clip(StepsRun *run, float scaled) {
     Model *model = run->trainer.model;
     float limit = run->trainer.max_grad_norm;
+    if (is_wrong(STEPS_NO_FACTOR, run->number + 1) && !(limit > 0)) {
+        model_scale_grad(model, 0);
+        return 0;
+    }
     if (is_wrong(STEPS_NOT_CLIPPED, run->number + 1)) {
         return optimizer_clip(model, 0);
     }
@@ -276,7 +280,7 @@ static void eager_steps(const Wire *in, Wire *out) {
     }
 #define EACH_MISTAKE(X) FIRST_MISTAKES(X) LAST_MISTAKES(X)
 #define FIRST_MISTAKES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
-#define LAST_MISTAKES(X) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19)
+#define LAST_MISTAKES(X) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20)
 EACH_MISTAKE(WITH_MISTAKE)
 
 #define CASES(k)                                                                                   \

@@ -81,6 +81,7 @@ typedef enum StepsMistake {
     STEPS_NORM_SCALED,    /**< norm and factor are of gradients that have the loss scale */
     STEPS_NEVER_GROWS,    /**< the scaler learns of bad steps alone */
     STEPS_FOUND_IN_F16,   /**< inf and NaN are looked for only where the scale is dynamic */
+    STEPS_NO_FACTOR,      /**< without a limit norm and factor stay 0 */
     STEPS_MISTAKES,       /**< how many */
 } StepsMistake;
 

@@ -36,6 +36,8 @@ static const char *const sentences[STEPS_MISTAKES] = {
     [STEPS_NEVER_GROWS] = "the scaler learns of skipped steps alone: good ones let the scale grow",
     [STEPS_FOUND_IN_F16] = "inf and NaN are looked for only where the scale is dynamic: in bf16, "
                            "too, such a step is skipped",
+    [STEPS_NO_FACTOR] = "where there is no limit nothing gives norm and factor, and both are 0: "
+                        "control_clip() has to run even so",
 };
 
 const char *steps_sentence(StepsMistake mistake) {
