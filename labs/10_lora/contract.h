@@ -113,8 +113,9 @@ json_t *adapter_config_new(const Adapter *adapter, const char *base);
  *
  * @param      json    any JSON: it comes from outside
  * @param[out] adapter written where the result is NULL
- * @return NULL; or why it cannot be used, a constant text: another peft_type; r, alpha, dropout or
- *         target_modules missing or of another kind; a dropout that is not in [0, 1); a target that
+ * @return NULL; or why it cannot be used, a constant text: another peft_type; an r that is missing,
+ *         or not a whole number from 1 to 65536; an alpha that is not a number above 0; a dropout
+ *         that is not one in [0, 1); target_modules missing, not a list, or empty; a target that
  *         stands for nothing; a bias other than "none"; use_dora, use_rslora or lora_bias true;
  *         modules_to_save, layers_to_transform, rank_pattern or alpha_pattern with something in it
  */

@@ -9,11 +9,13 @@
 #include "grader/labs/10_lora/layer.h"
 #include "grader/labs/10_lora/names.h"
 
-bool files_expect_entry(Check *check, const json_t *json, const char *key, json_t *want) {
+/* The entry is there and is `want`, which is given up. A whole number is one in the file too: peft
+   makes shapes of it. */
+static bool expect_entry(Check *check, const json_t *json, const char *key, json_t *want) {
     const json_t *got = json_object_get(json, key);
     bool same =
         got != NULL &&
-        (json_is_number(want)
+        (json_is_real(want)
              ? json_is_number(got) && fabs(json_number_value(got) - json_number_value(want)) < 1e-6
              : json_equal(got, want));
     if (!same) {
@@ -28,7 +30,8 @@ bool files_expect_entry(Check *check, const json_t *json, const char *key, json_
     return same;
 }
 
-bool files_expect_targets(Check *check, const json_t *json, unsigned targets) {
+/* target_modules has one name for each target, and no other. */
+static bool expect_targets(Check *check, const json_t *json, unsigned targets) {
     json_t *names = json_object_get(json, "target_modules"), *entry;
     size_t at;
     unsigned found = 0;
@@ -41,6 +44,28 @@ bool files_expect_targets(Check *check, const json_t *json, unsigned targets) {
         return false;
     }
     return true;
+}
+
+bool files_expect_content(Check *check, const char *name, const Adapter *adapter,
+                          const char *base) {
+    const char *got = check_got(check, name, WIRE_BYTES);
+    json_t *json = memchr(got, '\0', CONTENT_BYTES) != NULL ? json_loads(got, 0, NULL) : NULL;
+    bool good = json_is_object(json);
+    if (!good) {
+        check_fail(check, "the %s is not a JSON object", name);
+    }
+    good = good && expect_entry(check, json, "peft_type", json_string("LORA")) &&
+           expect_entry(check, json, "task_type", json_string("CAUSAL_LM")) &&
+           expect_entry(check, json, "base_model_name_or_path",
+                        base != NULL ? json_string(base) : json_null()) &&
+           expect_entry(check, json, "r", json_integer(adapter->rank)) &&
+           expect_entry(check, json, "lora_alpha", json_real((double)adapter->alpha)) &&
+           expect_entry(check, json, "lora_dropout", json_real((double)adapter->dropout)) &&
+           expect_entry(check, json, "fan_in_fan_out", json_true()) &&
+           expect_entry(check, json, "bias", json_string("none")) &&
+           expect_targets(check, json, adapter->targets);
+    json_decref(json);
+    return good;
 }
 
 /* Contents, each with what it has to become: {0} for "cannot be used". */
@@ -76,6 +101,9 @@ static const FileContent contents[] = {
     {"{\"peft_type\":\"LORA\",\"r\":\"3\",\"target_modules\":[\"c_attn\"]}", "r in quotes", {0}},
     {"{\"peft_type\":\"LORA\",\"r\":3,\"lora_alpha\":0,\"target_modules\":[\"c_attn\"]}",
      "lora_alpha 0",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"lora_alpha\":-8,\"target_modules\":[\"c_attn\"]}",
+     "a negative lora_alpha",
      {0}},
     {"{\"peft_type\":\"LORA\",\"r\":3,\"lora_dropout\":1,\"target_modules\":[\"c_attn\"]}",
      "lora_dropout 1",

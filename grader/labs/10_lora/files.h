@@ -10,13 +10,11 @@
 
 #include "grader/check.h"
 
-/* Each fails the check where something is wrong. @return whether nothing is. */
+/* Fails the check where something is wrong. @return whether nothing is. */
 
-/** The entry is there and is `want`, which is given up. */
-bool files_expect_entry(Check *check, const json_t *json, const char *key, json_t *want);
-
-/** target_modules has one name for each target, and no other. */
-bool files_expect_targets(Check *check, const json_t *json, unsigned targets);
+/** The content that came back under a name is that of an adapter; `base` as for
+    adapter_config_new(). */
+bool files_expect_content(Check *check, const char *name, const Adapter *adapter, const char *base);
 
 /** Asks what becomes of many contents, and judges that. */
 void files_judge_read(Check *check);

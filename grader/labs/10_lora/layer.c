@@ -269,28 +269,36 @@ static void expect_stream(const LayerJob *job) {
     check_equal(job->check, "mask", want, 2, suspects, 4);
 }
 
-void layer_judge(LayerJob *job) {
-    Check *check = job->check;
-    size_t n[4] = {(size_t)(job->N * job->OC), (size_t)(job->N * job->IC),
-                   (size_t)(job->r * job->IC), (size_t)(job->r * job->OC)};
-    static const char *const name[4] = {"out", "din", "dA", "dB"};
-    int tensors = job->trains ? 4 : 1;
-    check_want(check, "mask", WIRE_U64, 2);
-    for (int i = 0; i < tensors; i++) {
-        check_want(check, name[i], WIRE_F32, n[i]);
+static const char *const layer_tensors[4] = {"out", "din", "dA", "dB"};
+
+static size_t layer_size(const LayerJob *job, int tensor) {
+    const int sizes[4] = {job->N * job->OC, job->N * job->IC, job->r * job->IC, job->r * job->OC};
+    return (size_t)sizes[tensor];
+}
+
+static int layer_tensor_count(const LayerJob *job) {
+    return job->trains ? 4 : 1;
+}
+
+static void layer_planned(const LayerJob *job) {
+    check_want(job->check, "mask", WIRE_U64, 2);
+    for (int i = 0; i < layer_tensor_count(job); i++) {
+        check_want(job->check, layer_tensors[i], WIRE_F32, layer_size(job, i));
     }
     if (job->gpu) {
-        check_memory(check, 0);
+        check_memory(job->check, 0);
     }
-    if (!check_run(check, "layer", LAYER_SECONDS)) {
-        return;
-    }
+}
+
+/* @return whether all is right */
+static bool layer_compare(const LayerJob *job) {
     LayerResult result[LAYER_MISTAKES];
+    bool right = true;
     for (int m = 0; m < LAYER_MISTAKES; m++) {
         result[m] = work_out(job, (LayerMistake)m);
     }
     expect_stream(job);
-    for (int i = 0; i < tensors; i++) {
+    for (int i = 0; i < layer_tensor_count(job); i++) {
         Suspect suspects[LAYER_MISTAKES];
         int count = 0;
         for (int m = 1; m < LAYER_MISTAKES; m++) {
@@ -299,7 +307,28 @@ void layer_judge(LayerJob *job) {
         }
         const double *want[4] = {result[RIGHT].out, result[RIGHT].din, result[RIGHT].da,
                                  result[RIGHT].db};
-        check_close(check, name[i], want[i], n[i], tolerance_of_model(job->config.precision),
-                    suspects, count);
+        right = check_close(job->check, layer_tensors[i], want[i], layer_size(job, i),
+                            tolerance_of_model(job->config.precision), suspects, count) &&
+                right;
+    }
+    return right;
+}
+
+void layer_judge(LayerJob *job) {
+    layer_planned(job);
+    if (check_run(job->check, "layer", LAYER_SECONDS)) {
+        layer_compare(job);
+    }
+}
+
+/* Numbers of bf16 are numbers of f16 as well, but for the smallest; the frozen ones are rounded
+   anew. */
+void layer_judge_half(LayerJob *job) {
+    layer_planned(job);
+    if (check_run(job->check, "layer", LAYER_SECONDS) && layer_compare(job) &&
+        check_run(job->check, "layer f16", LAYER_SECONDS)) {
+        job->config.precision = F16;
+        read_weight(job);
+        layer_compare(job);
     }
 }

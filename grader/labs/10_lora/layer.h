@@ -37,6 +37,9 @@ LayerJob layer_draw(Check *check, LinearId id, Precision precision, float dropou
 /** Runs it and compares all that comes back; with `trains` its backward too. */
 void layer_judge(LayerJob *job);
 
+/** The same of a layer in bf16, and once more in f16. */
+void layer_judge_half(LayerJob *job);
+
 /** An adapter for `targets` with awkward numbers, alpha not the rank. */
 Adapter layer_adapter(Check *check, unsigned targets, float dropout);
 

@@ -94,8 +94,9 @@ static void run_layer(const LayerRun *run) {
     mask[1] = run->model->rng.offset;
 }
 
-static void layer(const Wire *in, Wire *out) {
+static void layer_in(const Wire *in, Wire *out, Precision precision) {
     ModelConfig config = probe_config(in);
+    config.precision = precision;
     Device *device = probe_device(given_number(in, LAYER_GPU), ROOM_BYTES);
     Memory *memory = memory_new(device, (MemoryOptions){.checked = !device->simulated});
     LayerRun run = {
@@ -111,6 +112,15 @@ static void layer(const Wire *in, Wire *out) {
     run_layer(&run);
     model_end(run.model);
     memory_free(memory);
+}
+
+static void layer(const Wire *in, Wire *out) {
+    layer_in(in, out, probe_config(in).precision);
+}
+
+/* The same in another half than the model's. */
+static void layer_f16(const Wire *in, Wire *out) {
+    layer_in(in, out, F16);
 }
 
 /* ---- a model --------------------------------------------------------------------------------- */
@@ -139,6 +149,60 @@ static void adapters(const Wire *in, Wire *out) {
                          .forward = model_forward,
                          .backward = model_backward,
                          .budget = given_budget(in)});
+}
+
+/* The most bytes of scratch beyond those of the contract, in forward and in backward. */
+static size_t scratch_beyond[2];
+
+typedef struct ScratchMeasure {
+    Memory *memory;
+    size_t before;
+} ScratchMeasure;
+
+static ScratchMeasure scratch_begin(const Linear *linear) {
+    Memory *memory = linear->pass->memory;
+    memory_peak_reset(memory);
+    return (ScratchMeasure){memory, memory_now(memory).bytes[MEMORY_ACTIVATIONS]};
+}
+
+/* `width`: numbers of scratch that the layer may take in a row, but for the masked input. */
+static void scratch_end(ScratchMeasure measure, const Linear *linear, size_t width, int backward) {
+    const Model *model = linear->pass->model;
+    width += linear->mask.p > 0 ? (size_t)linear->IC : 0;
+    size_t allowed = (size_t)linear->N * width * precision_bytes(model->config.precision);
+    size_t taken = memory_peak(measure.memory).bytes[MEMORY_ACTIVATIONS] - measure.before;
+    if (taken > allowed + scratch_beyond[backward]) {
+        scratch_beyond[backward] = taken - allowed;
+    }
+}
+
+static void measured_forward(Linear *linear, Real *out, const Real *in) {
+    ScratchMeasure measure = scratch_begin(linear);
+    lora_forward(linear, out, in);
+    scratch_end(measure, linear, (size_t)linear->OC + (size_t)linear->A->rows, 0);
+}
+
+static void measured_backward(const Linear *linear, Real *din, const Real *dout, const Real *in) {
+    ScratchMeasure measure = scratch_begin(linear);
+    lora_backward(linear, din, dout, in);
+    scratch_end(measure, linear, 2 * (size_t)linear->A->rows, 1);
+}
+
+static void begin_measured(const Wire *in, Model *model) {
+    begin(in, model);
+    model->linear_forward = measured_forward;
+    model->linear_backward = measured_backward;
+}
+
+static void measured(const Wire *in, Wire *out) {
+    lora_passes(in, out,
+                &(RunBy){.begin = begin_measured,
+                         .forward = model_forward,
+                         .backward = model_backward,
+                         .budget = given_budget(in)});
+    uint64_t *beyond = wire_get(out, "beyond", WIRE_U64, NULL);
+    beyond[0] = scratch_beyond[0];
+    beyond[1] = scratch_beyond[1];
 }
 
 /* Blocks run once more in backward: lab 04's step. */
@@ -226,14 +290,18 @@ static void names_of(const Wire *in, Wire *out) {
     }
 }
 
-static void content(const Wire *in, Wire *out) {
+static void content_of(const Wire *in, const char *base, char *to) {
     ModelConfig config = probe_config(in);
-    const char *base = wire_get(in, "base", WIRE_BYTES, NULL);
-    json_t *json = adapter_config_new(&config.adapter, *base != '\0' ? base : NULL);
-    char *to = wire_get(out, "content", WIRE_BYTES, NULL);
+    json_t *json = adapter_config_new(&config.adapter, base);
     size_t length = json_dumpb(json, to, CONTENT_BYTES - 1, JSON_REAL_PRECISION(9));
     to[length < CONTENT_BYTES ? length : 0] = '\0';
     json_decref(json);
+}
+
+static void content(const Wire *in, Wire *out) {
+    content_of(in, wire_get(in, "base", WIRE_BYTES, NULL),
+               wire_get(out, "content", WIRE_BYTES, NULL));
+    content_of(in, NULL, wire_get(out, "content without base", WIRE_BYTES, NULL));
 }
 
 static void read_contents(const Wire *in, Wire *out) {
@@ -257,8 +325,8 @@ static void read_contents(const Wire *in, Wire *out) {
 }
 
 const ProbeCase probe_cases[] = {
-    {"layer", layer},    {"adapters", adapters}, {"again", adapters_again_case},
-    {"init", init},      {"merge", merge},       {"targets", targets},
-    {"names", names_of}, {"content", content},   {"read", read_contents},
-    {NULL, NULL},
+    {"layer", layer},       {"layer f16", layer_f16},       {"adapters", adapters},
+    {"measured", measured}, {"again", adapters_again_case}, {"init", init},
+    {"merge", merge},       {"targets", targets},           {"names", names_of},
+    {"content", content},   {"read", read_contents},        {NULL, NULL},
 };

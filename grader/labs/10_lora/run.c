@@ -106,3 +106,16 @@ bool lora_start_bare(LoraRun *run) {
 bool lora_start(LoraRun *run, const char *probe_case) {
     return check_run(run->check, probe_case, RUN_SECONDS);
 }
+
+void lora_expect_scratch(const LoraRun *run) {
+    static const char *const words[] = {"forward: the branch, u, and with dropout the input",
+                                        "backward: u, its gradient, and with dropout the input"};
+    const uint64_t *beyond = check_got(run->check, "beyond", WIRE_U64);
+    for (int i = 0; i < 2; i++) {
+        if (beyond[i] > 0) {
+            check_fail(run->check, "a layer took %llu bytes of scratch beyond those of its %s",
+                       (unsigned long long)beyond[i], words[i]);
+            return;
+        }
+    }
+}

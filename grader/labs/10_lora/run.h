@@ -41,8 +41,12 @@ void lora_give(LoraRun *run);
 /** Runs the kit's model without adapters. @return whether it finished */
 bool lora_start_bare(LoraRun *run);
 
-/** Runs the submission: "adapters", or "again" with segments. @return whether it finished */
+/** Runs the submission: "adapters", "measured", or "again" with segments. @return whether it
+    finished */
 bool lora_start(LoraRun *run, const char *probe_case);
+
+/** That no layer took more scratch than the contract says, in the case "measured". */
+void lora_expect_scratch(const LoraRun *run);
 
 /** Where a matrix of an adapter begins among `numbers`. `which`: 0 for A, 1 for B. */
 size_t lora_place(const LoraRun *run, int layer, LinearId id, int which);

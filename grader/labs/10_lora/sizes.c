@@ -119,7 +119,7 @@ static void expect_activations(Check *check, const char *name, const Shape *s) {
 
 void sizes_ask_activations(Check *check, bool checkpointed) {
     Quiz quiz = {.check = check, .numbers = 1};
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 14; i++) {
         Shape shape = {.config =
                            sizes_config(check, (Precision)(i % 3), (Attention)(i / 2 % 2), i % 2),
                        .B = 1 + i};
@@ -127,9 +127,10 @@ void sizes_ask_activations(Check *check, bool checkpointed) {
         if (i < 8) {
             shape.config.adapter.targets = 1u << i / 2;
         }
-        if (i > 9) { /* wider than the head's rows: scratch decides */
+        if (i > 9) { /* wider than the head's rows: one layer's scratch decides */
             shape.config.C = 32 * shape.config.NH;
             shape.config.adapter.rank = 4 * shape.config.C;
+            shape.config.adapter.targets = 1u << (i - 10);
         }
         if (checkpointed) {
             bool plain = shape.config.attention == ATTENTION_PLAIN;
