@@ -104,8 +104,9 @@ void codebook_expect(Check *check, bool is_signed) {
     check_suspect_term(check, &term, fits);
     check_suspect(check, "a power of 10 too small: the factor of exponent e is 10^(e - 6)",
                   same_book(got, low));
+    /* half of them lie beyond 1, which the program may have left in the last place */
     check_suspect(check, "a power of 10 too large: the factor of exponent e is 10^(e - 6)",
-                  same_book(got, high));
+                  same_book(got, high) || same_values(got, high));
     check_suspect(check, "-1 stands where 0 should: zeros are what most moments are",
                   same_book(got, one));
     check_suspect(check, "the values are at equal distances: a dynamic codebook has decades",
