@@ -107,21 +107,20 @@ GRADED(14_tensor, row_backward, "task 2: the bias of a row layer has its gradien
     layers_judge(check, LINEAR_PROJ, F32, true, check_on_gpu());
 }
 
-/* A row layer and a column layer: both sum in half. */
+/* A row layer and a column layer: both sum in half, each in another one. */
 GRADED(14_tensor, half, "task 2: a row layer in half, on simulated GPUs") {
-    Precision precision = check_int(check, 0, 1) ? F16 : BF16;
     check_after(check, "column_qkv column_fc row column_backward row_backward");
-    layers_judge(check, LINEAR_FCPROJ, precision, true, true);
+    layers_judge(check, LINEAR_FCPROJ, F16, true, true);
 }
 
 GRADED(14_tensor, on_the_gpu, "task 2: a column layer in half, on simulated GPUs") {
-    Precision precision = check_int(check, 0, 1) ? F16 : BF16;
     check_after(check, "column_qkv column_fc row column_backward row_backward half");
-    layers_judge(check, LINEAR_QKV, precision, true, true);
+    layers_judge(check, LINEAR_QKV, BF16, true, true);
 }
 
 /* ---- task 3 ---------------------------------------------------------------------------------- */
 
+/* On simulated GPUs, whose memory the host does not read. */
 GRADED(14_tensor, norm, "task 3: the norm of the whole model's gradients, on each rank") {
     numbers_judge_norm(check);
 }
@@ -132,10 +131,10 @@ GRADED(14_tensor, overflow, "task 3: an overflow of one rank is one of all") {
 
 /* ---- task 4 ---------------------------------------------------------------------------------- */
 
-/* In half: the sum is of stored numbers. */
+/* In half, and loss_half in the other one: the sum is of stored numbers. */
 GRADED(14_tensor, embed, "task 4: tokens of all ranks' rows, the position once") {
     check_after(check, "vocab");
-    heads_judge_embed(check, false, check_int(check, 0, 1) ? F16 : BF16);
+    heads_judge_embed(check, false, BF16);
 }
 
 GRADED(14_tensor, embed_backward, "task 4: the gradients of a rank's rows, and of the positions") {
@@ -145,22 +144,22 @@ GRADED(14_tensor, embed_backward, "task 4: the gradients of a rank's rows, and o
 
 GRADED(14_tensor, loss, "task 4: the loss over a vocabulary that the ranks do not divide") {
     check_after(check, "vocab");
-    heads_judge_loss(check, false, false, F32);
+    heads_judge_loss(check, false, false, F32, check_on_gpu());
 }
 
 GRADED(14_tensor, loss_large, "task 4: logits of some hundreds") {
     check_after(check, "vocab loss");
-    heads_judge_loss(check, false, true, F32);
+    heads_judge_loss(check, false, true, F32, check_on_gpu());
 }
 
 GRADED(14_tensor, loss_backward, "task 4: the gradients of x, of a rank's rows, of ln_f") {
     check_after(check, "vocab loss");
-    heads_judge_loss(check, true, false, F32);
+    heads_judge_loss(check, true, false, F32, check_on_gpu());
 }
 
-GRADED(14_tensor, loss_half, "task 4: the same in half precision") {
+GRADED(14_tensor, loss_half, "task 4: the same in half, on simulated GPUs") {
     check_after(check, "vocab loss loss_backward");
-    heads_judge_loss(check, true, false, check_int(check, 0, 1) ? F16 : BF16);
+    heads_judge_loss(check, true, false, F16, true);
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */

@@ -376,7 +376,7 @@ static void expect_sums(const LossJob *job) {
     }
 }
 
-void heads_judge_loss(Check *check, bool backward, bool large, Precision precision) {
+void heads_judge_loss(Check *check, bool backward, bool large, Precision precision, bool gpu) {
     LossJob job = {.ranked = draw_ranked(check, precision), .share = 1.0 / 16};
     Ranked *ranked = &job.ranked;
     float share = (float)job.share;
@@ -389,6 +389,7 @@ void heads_judge_loss(Check *check, bool backward, bool large, Precision precisi
         *scale = precision_round(precision, *scale * (large ? 400 : 20));
     }
     ranked->option[TP_BACKWARD] = backward;
+    ranked->option[RANKS_GPU] = gpu;
     head_before(ranked, WTE);
     head_before(ranked, LNF_WEIGHT);
     job.x = ranked_normal(ranked, (size_t)(job.N * job.C), 1);

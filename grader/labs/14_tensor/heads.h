@@ -12,6 +12,6 @@
 void heads_judge_embed(Check *check, bool backward, Precision precision);
 
 /** Judges losses, or with backward their gradients; logits of some hundreds with `large`. */
-void heads_judge_loss(Check *check, bool backward, bool large, Precision precision);
+void heads_judge_loss(Check *check, bool backward, bool large, Precision precision, bool gpu);
 
 #endif

@@ -282,6 +282,9 @@ static void norm_rank(RankRun *run) {
     open_slice(&slice, run);
     MemoryUse before = memory_now(run->memory);
     float norm = model_grad_norm(slice.model);
+    for (int i = 1; i < TP_NORMS; i++) {
+        model_grad_norm(slice.model);
+    }
     MemoryUse after = memory_now(run->memory);
     rank_give_number(run, "left", 1, 0, memory_total(&after) - memory_total(&before));
     char name[WIRE_NAME];
@@ -316,24 +319,28 @@ static uint64_t outcome(const SliceRun *slice, const float *before) {
 /* Case after case: "cases" (n, 3): whose gradient, which parameter, and what is put into it. */
 static void overflow_rank(RankRun *run) {
     SliceRun slice;
-    size_t count;
+    size_t count, P;
     const float *cases = wire_get(run->in, "cases", WIRE_F32, &count);
+    const float *given = given_of_rank(run, "before", &P);
+    float *before = malloc(P * sizeof *before);
+    CHECK(before != NULL, "no host memory for %zu floats", P);
     open_slice(&slice, run);
     Model *model = slice.model;
     for (size_t i = 0; i < count / 3; i++, cases += 3) {
-        const float *before = given_of_rank(run, "before", NULL), *from = before;
+        float *from = before;
+        memcpy(before, given, P * sizeof *before);
         for (int k = 0; k < model->param_count; k++) {
-            device_upload(run->device, model->params[k].grad, from,
-                          model->params[k].count * sizeof *from);
-            from += model->params[k].count;
-        }
-        if ((int)cases[0] == run->rank) {
-            const Param *param = &model->params[(int)cases[1]];
-            device_upload(run->device, param->grad + param->count - 1, &cases[2], sizeof *cases);
+            const Param *param = &model->params[k];
+            if ((int)cases[0] == run->rank && (int)cases[1] == k) {
+                from[param->count - 1] = cases[2];
+            }
+            device_upload(run->device, param->grad, from, param->count * sizeof *from);
+            from += param->count;
         }
         slice_share_overflow(model);
         rank_give_number(run, "overflow", count / 3, i, outcome(&slice, before));
     }
+    free(before);
     close_slice(&slice);
 }
 

@@ -22,6 +22,9 @@ enum {
     TP_STEPS,          /**< updates */
 };
 
+/** Norms of "norm": as many as a rank's heap cannot hold what each leaves. The first counts. */
+enum { TP_NORMS = 80 };
+
 /** The updates of "steps": a large epsilon, so that an update depends on the gradient's size and no
     rounding decides where a weight goes. */
 #define TP_ADAMW                                                                                   \
