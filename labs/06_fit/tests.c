@@ -172,6 +172,8 @@ GRADED(06_fit, choose_ties, "task 4: of plans that cost the same the one with th
 GRADED(06_fit, nothing_fits, "task 4: -1 where nothing fits, and a plan where just one does") {
     Stack *stack = stack_draw(check, STACK_SMALL);
     Budgets budgets = {.count = 0};
+    /* One that costs nothing, and is nothing but a head that never fits. */
+    stack->option[0] = (PlanOption){.head = (size_t)1 << 50, .block = stack->block[0]};
     budgets_ask(stack, &budgets, stack_least(stack) - 1);
     budgets_ask(stack, &budgets, 0);
     budgets_ask(stack, &budgets, stack_least(stack));

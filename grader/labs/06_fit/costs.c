@@ -17,6 +17,8 @@ const char *const cost_flaws[COST_FLAWS] = {
     [FLAW_UPDATE_EACH_TIME] = "the optimizer runs once for each update, not for each micro-batch",
     [FLAW_UPDATE_AS_FLOAT] =
         "in half the gradients are unscaled, and the weights rounded from their masters",
+    [FLAW_BF16_AS_FLOAT] =
+        "in bf16, too, the gradients are unscaled, and the weights rounded from their masters",
     [FLAW_NO_WINDOW] = "an update has plan->window micro-batches",
     [FLAW_WHOLE_BATCH] =
         "the rows of a product are the tokens of a micro-batch, not of the whole batch",
@@ -136,7 +138,9 @@ static void sum_update(CostSum *sum, const ModelConfig *config, const Plan *plan
     double C = config->C, P = (config->V + config->T + 2) * C + config->L * (12 * C * C + 13 * C);
     sum_stream(sum, 1, F32, sumsq_cost(P));
     sum_stream(sum, 1, F32, adamw_cost(P));
-    if (plan->precision != F32 && sum->flaw != FLAW_UPDATE_AS_FLOAT) {
+    bool as_float = sum->flaw == FLAW_UPDATE_AS_FLOAT ||
+                    (sum->flaw == FLAW_BF16_AS_FLOAT && plan->precision == BF16);
+    if (plan->precision != F32 && !as_float) {
         sum_stream(sum, 1, F32, unscale_cost(P));
         sum_stream(sum, 1, F32, cast_from_float_cost(P, 2));
     }

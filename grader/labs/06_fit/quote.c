@@ -89,8 +89,8 @@ enum { COSTS = 12 };
 static const double WITHIN_FORMULA = 0.01, APART = 0.03;
 
 /* A machine on which products, attention, streams and overhead all count for this model. */
-static PlanRates draw_rates(Check *check, const ModelConfig *config, int rows) {
-    PlanRates rates = {.count = check_int(check, 3, 6)};
+static PlanRates draw_rates(Check *check, const ModelConfig *config, int rows, int points) {
+    PlanRates rates = {.count = points};
     double C = config->C, block = 24.0 * rows * C * C, speed = 1e9 * check_int(check, 1, 60);
     for (int i = 0; i < rates.count; i++) {
         rates.rows[i] = 48 * check_int(check, 3, 5) / 4 << i;
@@ -129,7 +129,8 @@ static CostAsk draw_cost(Check *check, int i, bool again) {
         ask.plan.checkpoint.segment = i % 4 == 3 ? 0 : check_int(check, 1, 3);
         ask.plan.checkpoint.attention_only = i % 2;
     }
-    ask.rates = draw_rates(check, &ask.config, ask.plan.micro_batch * ask.T);
+    int points = i == COSTS - 3 ? 1 : check_int(check, 3, 6); /* and fewer rows than that one */
+    ask.rates = draw_rates(check, &ask.config, ask.plan.micro_batch * ask.T, points);
     return ask;
 }
 
@@ -209,9 +210,12 @@ void quote_costs(Check *check, bool again) {
                    "%s of V%d L%d NH%d C%d with %d tokens costs %.4g s, not %.4g",
                    plan_text(&asks[at].plan, text), c->V, c->L, c->NH, c->C, asks[at].T,
                    ask_expected(&asks[at], FLAW_NONE), got[at]);
+    bool known = false;
     for (int flaw = FLAW_NONE + 1; flaw < COST_FLAWS; flaw++) {
         if (flaw_asked((CostFlaw)flaw, again)) {
-            check_suspect(check, cost_flaws[flaw], asks_explained(asks, got, (CostFlaw)flaw));
+            bool explained = asks_explained(asks, got, (CostFlaw)flaw);
+            check_suspect(check, cost_flaws[flaw], explained);
+            known = known || explained;
         }
     }
     bool same = true;
@@ -221,7 +225,7 @@ void quote_costs(Check *check, bool again) {
     check_suspect(check, "it is the same number for every plan", same);
     check_suspect(
         check, "only that of the largest model is wrong: a product overflows, calculate in double",
-        wrong == COSTS - 1);
+        wrong == COSTS - 1 && !known);
 }
 
 /* ---- seconds on machines that were measured -------------------------------------------------- */

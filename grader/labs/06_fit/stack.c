@@ -108,10 +108,20 @@ static Stack *stack_new(Check *check) {
     return stack;
 }
 
+/* Puts the option that is best where everything fits after all others: a search may end one too
+   early. */
+static void put_best_last(Stack *stack) {
+    int best = stack_best(stack, SIZE_MAX).choice.option;
+    PlanOption last = stack->option[stack->count - 1];
+    stack->option[stack->count - 1] = stack->option[best];
+    stack->option[best] = last;
+}
+
 Stack *stack_draw(Check *check, StackSize size) {
     Stack *stack = stack_new(check);
     Drawn m = stack_draw_model(check, size);
     fill(stack, &m);
+    put_best_last(stack);
     return stack;
 }
 
