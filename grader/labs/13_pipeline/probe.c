@@ -72,6 +72,16 @@ static void run_window(const RankRun *run, Pipe *pipe, int w) {
     model_zero_grad(pipe->model);
 }
 
+static void repeat_window(const RankRun *run, Pipe *pipe) {
+    Batch batch = given_batch(run->in, 0);
+    for (int i = 0; i < run->option[PIPES_REPEATED]; i++) {
+        pipe_window(pipe, &batch, 1, 0);
+        if (run->option[PIPES_TIE] >= TIE_NORM) {
+            tie_norm(pipe);
+        }
+    }
+}
+
 static void pipe_stage_body(RankRun *run) {
     Model *model = stage_new(run);
     Pipe pipe = {.model = model,
@@ -85,9 +95,10 @@ static void pipe_stage_body(RankRun *run) {
         run_window(run, &pipe, w);
     }
     rank_give_bytes(run);
+    repeat_window(run, &pipe);
     double loss = 0;
-    if (run->option[PIPES_EVALUATE]) {
-        Batch batch = given_batch(run->in, 0);
+    for (int i = given_batches(run->in) - 1; run->option[PIPES_EVALUATE] && i >= 0; i--) {
+        Batch batch = given_batch(run->in, i);
         loss = pipe_evaluate(&pipe, &batch);
     }
     MemoryUse after = memory_now(run->memory);

@@ -33,7 +33,9 @@ enum {
     PIPES_MICROS,            /**< micro-batches of the first window */
     PIPES_WINDOWS,           /**< how many */
     PIPES_TIE,               /**< a PipesTie */
-    PIPES_EVALUATE,          /**< the first batch is evaluated, too */
+    PIPES_EVALUATE,          /**< all batches are evaluated, too, the first one last */
+    PIPES_REPEATED,          /**< how often a window of one micro-batch, and where there is a norm
+                                  that, comes after the others: nothing of it is handed back */
 };
 
 /** How far a window goes. */

@@ -42,6 +42,11 @@ StagesRun *stages_new(Check *check, PipeOrder order, int stages, int micros, int
     return run;
 }
 
+void stages_store(StagesRun *run, Precision precision) {
+    run->given.config.precision = precision;
+    given_random_weights(&run->given);
+}
+
 /* ---- both runs ------------------------------------------------------------------------------- */
 
 static void stages_give(const StagesRun *run) {

@@ -36,6 +36,9 @@ typedef struct StagesRun {
     micro-batch. */
 StagesRun *stages_new(Check *check, PipeOrder order, int stages, int micros, int windows);
 
+/** Draws weights that are stored in another precision. */
+void stages_store(StagesRun *run, Precision precision);
+
 /** Runs the kit, then the submission; expects nothing yet. @return whether both finished */
 bool stages_run(StagesRun *run);
 
