@@ -88,6 +88,7 @@ Test(symbols, cuda_by_the_names_of_the_source) {
                "`cublasGemmEx` is not available in this lab: by hand");
     is_refused("cudasim_malloc_async U         \n", TEXT,
                "`cudaMallocAsync` is not available in this lab: none is allocated");
+    is_refused("cudasim_nccl_all_reduce U         \n", TEXT, "`ncclAllReduce` is not available");
     is_refused("mycudasim_free U         \n", TEXT, "`mycudasim_free` is not available");
 }
 
