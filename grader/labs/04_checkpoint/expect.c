@@ -45,6 +45,10 @@ static void run_advise(CheckpointRun *run) {
         check_fail(run->check,
                    "the probabilities of a block are in memory: they are needed while that block "
                    "runs, not while the head does");
+    } else if (!c->attention_only && probs == blocks && blocks <= S &&
+               strstr(check_text(run->check), "for \"attention.probs\"") != NULL) {
+        check_fail(run->check, "a block gets probabilities that it has already: they are made "
+                               "again with attention_only alone");
     } else if (blocks > S) {
         check_fail(run->check,
                    "what %d blocks keep is in memory at once, a segment has %d: release "
@@ -188,6 +192,8 @@ static bool run_expect_losses(const CheckpointRun *run, int passes) {
               "below the mark that run_segment() goes back to?";
     } else if (fabs(loss - 2 * right) < 1e-6 * fabs(right)) {
         why = "it is counted twice";
+    } else if (loss == (double)(float)right) {
+        why = "it is rounded to a float: a sum of losses is a double, and comes back as it is";
     } else if (i == 0 && S > 0 && L % S != 0 &&
                fabs(loss - mistaken_short_loss(&run->config, run->seed, &run->batch[0],
                                                L / S * S)) < 1e-6 * fabs(loss)) {

@@ -15,6 +15,7 @@ const char *const checkpoint_mistake_sentence[CHECKPOINT_MISTAKES] = {
         "scratch may be",
     [LAST_SEGMENT] = "only the blocks of the last segment run backward",
     [BACKWARD_TWICE] = "each block runs backward twice",
+    [NO_EMBEDDING] = "the embedding does not run backward: model_embed_backward()",
     [LAST_PASS] = "the gradients are those of the last micro-batch alone: backward adds",
 };
 
@@ -73,7 +74,9 @@ static void mistaken_pass(Model *model, const Batch *batch, float share, int S,
             }
         }
     }
-    model_embed_backward(model);
+    if (mistake != NO_EMBEDDING) {
+        model_embed_backward(model);
+    }
     model_end(model);
 }
 

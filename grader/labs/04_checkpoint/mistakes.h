@@ -20,6 +20,7 @@ typedef enum CheckpointMistake {
     OVERWRITTEN,    /**< from an input that the first run has overwritten, block by block */
     LAST_SEGMENT,   /**< backward of the last segment only */
     BACKWARD_TWICE, /**< each block runs backward twice */
+    NO_EMBEDDING,   /**< no backward of the embedding */
     LAST_PASS,      /**< the gradients of the last micro-batch alone */
     CHECKPOINT_MISTAKES,
 } CheckpointMistake;
