@@ -24,7 +24,7 @@ double right_sent(const Shape *shape);
 /** A known mistake in that, or how to find the number. */
 const char *sent_mistake(const Shape *shape, double got, double right);
 
-/** Buckets of at least shape->T bytes. */
+/** Buckets of at least shape_bucket() bytes. */
 int right_buckets(const Shape *shape);
 
 /** The end of the last sum. */

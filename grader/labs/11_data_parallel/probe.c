@@ -35,7 +35,8 @@ static void ring_alone(RankRun *run, size_t count, const float *values) {
 
 static void ring_body(RankRun *run) {
     const int32_t *counts = wire_get(run->in, "counts", WIRE_I32, NULL);
-    for (int i = 0; i < run->option[RING_COUNTS]; i++) {
+    int arrays = run->option[RING_COUNTS];
+    for (int i = 0; i < arrays; i++) {
         size_t count = (size_t)counts[i], scratch = ring_scratch(count, run->ranks);
         MemoryMark mark = memory_mark(run->memory);
         float *x = memory_alloc(run->memory, MEMORY_GRADIENTS, "x", -1, count * sizeof *x);
@@ -44,9 +45,11 @@ static void ring_body(RankRun *run) {
         device_upload(run->device, x, ring_given(run, counts, i), count * sizeof *x);
         ring_all_reduce(run->device, run->comm, x, count, incoming);
         rank_give(run, "sums", i, x, count);
-        rank_give_number(run, "scratch", (size_t)run->option[RING_COUNTS], (size_t)i, scratch);
+        rank_give_number(run, "scratch", (size_t)arrays + 1, (size_t)i, scratch);
         memory_release(run->memory, mark);
     }
+    rank_give_number(run, "scratch", (size_t)arrays + 1, (size_t)arrays,
+                     ring_scratch(RING_LARGE, run->ranks));
     if (run->option[RING_ALONE]) {
         ring_alone(run, (size_t)counts[0], ring_given(run, counts, 0));
     }
@@ -110,6 +113,9 @@ static void windows_body(RankRun *run) {
         Param *frozen = &model->params[run->option[DDP_FROZEN] - 1];
         frozen->frozen = true;
         frozen->grad = NULL;
+    }
+    if (run->option[DDP_REOPENED] > 0) {
+        ddp_close(NULL);
     }
     for (int i = 0; i < run->option[DDP_REOPENED]; i++) {
         ddp_close(ddp_open(model, run->comm, (size_t)run->option[DDP_BUCKET]));

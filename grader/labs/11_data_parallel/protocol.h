@@ -9,6 +9,7 @@
 #define GRADER_LABS_11_DATA_PARALLEL_PROTOCOL_H
 
 #include "grader/probe_ranks.h"
+#include "grader/shape.h"
 
 /** "ranks", of the cases "windows" and "alone". Micro-batch k of window w of rank r is batch
     (w * DDP_MICROS + k) * R + r of those that are given. */
@@ -30,6 +31,14 @@ enum {
     RING_COUNTS = RANKS_OWN, /**< how many arrays: "counts" has the numbers of each */
     RING_ALONE,              /**< the first array is summed by each rank alone, too: "alone" */
 };
+
+/** Numbers of an array that no device has: of it "scratch" is asked alone. */
+#define RING_LARGE (((size_t)1 << 35) + 5)
+
+/** Bytes of the buckets that a shape asks for. */
+static inline size_t shape_bucket(const Shape *shape) {
+    return (size_t)shape->T << (shape->B - 1);
+}
 
 /** Of each window, in the table "reports" (R, windows * REPORT_NUMBERS). */
 enum {

@@ -49,7 +49,7 @@ bool ring_run(RingTrial *trial, bool gpu) {
     ranks_give(check, option, 0);
     check_give(check, "counts", WIRE_I32, trial->count, (size_t)trial->arrays);
     check_give(check, "x", WIRE_F32, x, all);
-    check_want(check, "scratch", WIRE_U64, (size_t)(trial->ranks * trial->arrays));
+    check_want(check, "scratch", WIRE_U64, (size_t)(trial->ranks * (trial->arrays + 1)));
     if (trial->alone) {
         ranks_want(check, trial->ranks, "alone", 1, (size_t)trial->count[0]);
     }
@@ -192,19 +192,18 @@ static void look(const RingTrial *trial, int array, int rank, bool seen[RING_ANY
 
 static bool expect_scratch(const RingTrial *trial) {
     const uint64_t *got = check_got(trial->check, "scratch", WIRE_U64);
-    for (int i = 0; i < trial->arrays; i++) {
+    for (int i = 0; i <= trial->arrays; i++) {
+        size_t count = i < trial->arrays ? (size_t)trial->count[i] : RING_LARGE;
         uint64_t right = 0;
         for (int c = 0; c < trial->ranks; c++) {
-            size_t count = (size_t)trial->count[i];
             uint64_t numbers =
                 begin_of(count, c + 1, trial->ranks) - begin_of(count, c, trial->ranks);
             right = numbers > right ? numbers : right;
         }
         if (got[i] != right) {
             check_fail(trial->check,
-                       "ring_scratch(%d, %d) is %llu, and the largest chunk has %llu numbers",
-                       trial->count[i], trial->ranks, (unsigned long long)got[i],
-                       (unsigned long long)right);
+                       "ring_scratch(%zu, %d) is %llu, and the largest chunk has %llu numbers",
+                       count, trial->ranks, (unsigned long long)got[i], (unsigned long long)right);
             return false;
         }
     }
