@@ -7,7 +7,9 @@
 
 enum { WAYS = 14 };
 
-/* Shapes with odd sizes, each with a stage, ranks, a rank and micro-batches. */
+/* Shapes with odd sizes, each with a stage, ranks, a rank and micro-batches. One has blocks as wide
+   as GPT-3's, whose units no 32 bits count; and two have few blocks, with more numbers than unit 0:
+   which two units run one after the other, their number decides. */
 static void ask_ways(Quiz *quiz, int32_t ways[4 * WAYS]) {
     Check *check = quiz->check;
     for (int i = 0; i < WAYS; i++) {
@@ -18,7 +20,10 @@ static void ask_ways(Quiz *quiz, int32_t ways[4 * WAYS]) {
                               .precision = (Precision)(i % 3)};
         config.C = config.NH * check_int(check, 7, 30);
         if (i == 1) {
-            config = (ModelConfig){.V = 50257, .T = 1024, .L = 48, .NH = 25, .C = 1600};
+            config = (ModelConfig){.V = 50257, .T = 2048, .L = 2, .NH = 96, .C = 12288};
+        } else if (i == 4 || i == 5) {
+            config.L = i - 3;
+            config.C = config.NH * check_int(check, 80 / config.NH, 100 / config.NH);
         }
         int32_t R = i == 2 ? 1 : check_int(check, 2, 7);
         quiz_add(quiz, (Shape){.config = config, .B = 1 + i, .T = 8});

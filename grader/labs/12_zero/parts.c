@@ -50,16 +50,20 @@ void parts_judge(Check *check) {
     }
 }
 
-/* Question i: a tensor of some unit, and a part of it. */
+/* Question i: a tensor of some unit, and a part of it. Some parts begin beyond 2^32 numbers; there
+   the tensor has few, for they are counted. */
 static void ask_piece(Check *check, size_t i, uint64_t q[4]) {
-    uint64_t part = (uint64_t)check_int(check, 1, 9) * TENSOR_BLOCK;
-    uint64_t rank = (uint64_t)check_int(check, 0, 5), from = part * rank;
-    uint64_t any = (uint64_t)check_int(check, 1, (int)part);
+    bool large = i % 10 == 9;
+    uint64_t most = (uint64_t)check_int(check, 1, 9) * TENSOR_BLOCK;
+    uint64_t part = large ? (uint64_t)1 << 30 : most;
+    uint64_t rank = large ? 5 : (uint64_t)check_int(check, 0, 5), from = part * rank;
+    uint64_t any = (uint64_t)check_int(check, 1, (int)most);
     uint64_t before = (uint64_t)check_int(check, 0, 4) * TENSOR_BLOCK;
     before = before > from ? from : before;
     q[2] = part;
     q[3] = rank;
-    switch (i % 6 == 4 && before == 0 ? 5 : i % 6) {
+    bool none_before = i % 6 == 4 && before == 0, beyond = i % 6 == 2 || i % 6 == 3;
+    switch (none_before ? 5 : large && beyond ? 1 : i % 6) {
     case 0: /* within the part */
         q[0] = from, q[1] = any;
         break;

@@ -93,6 +93,15 @@ static void leave(void *context, int layer, bool backward) {
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
+/* Bytes that each of them left would not all fit into a rank's heap. */
+static void reopen_ahead(Zero *zero) {
+    for (int i = 0; i < ZERO_REPEATED; i++) {
+        zero_ahead_open(zero);
+        zero_ahead_close(zero);
+        CHECK(zero->ahead == NULL, "zero_ahead_close() has left zero->ahead as it was");
+    }
+}
+
 static void open_rank(ZeroRank *rank, RankRun *run) {
     ModelConfig config = probe_config(run->in);
     uint64_t seed = *(const uint64_t *)wire_get(run->in, "seed", WIRE_U64, NULL);
@@ -108,6 +117,9 @@ static void open_rank(ZeroRank *rank, RankRun *run) {
     CHECK(rank->model->enter == zero_enter && rank->model->leave == zero_leave &&
               rank->model->parts_context == rank->zero,
           "zero_open() has not set zero_enter() and zero_leave()");
+    if (run->option[ZERO_PREFETCH] == 2) {
+        reopen_ahead(rank->zero);
+    }
     if (run->option[ZERO_PREFETCH]) {
         zero_ahead_open(rank->zero);
     }
@@ -202,6 +214,9 @@ static void zero_body(RankRun *run) {
         give_pieces(&rank, s);
         rank_give_weights(run, "weights", rank.model, s);
     }
+    for (int i = 0; run->option[ZERO_TINY] && i < ZERO_REPEATED; i++) {
+        zero_norm(rank.model->pieces);
+    }
     expect_counted(run, rank.model->pieces);
     give_states(&rank);
     close_rank(&rank);
@@ -215,8 +230,11 @@ static void run_case(const Wire *in, Wire *out) {
 
 static void texts_body(RankRun *run) {
     ZeroRank rank;
-    RankText text;
+    RankText before, text;
     open_rank(&rank, run);
+    shared_text(&before, run, rank.model); /* the same text: of it nothing may be left */
+    zero_generate(rank.zero, shared_text_done, shared_text_step, &before);
+    free(before.logits);
     shared_text(&text, run, rank.model);
     int steps = zero_generate(rank.zero, shared_text_done, shared_text_step, &text);
     int runs = text.runs;

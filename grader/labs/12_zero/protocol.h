@@ -19,13 +19,18 @@ enum {
     ZERO_SCALED,            /**< weights in half: the loss is scaled (lab 05), in f16 by a scaler */
     ZERO_SPOILED,           /**< rank + 1 that has one infinite gradient; 0 for none */
     ZERO_SPOILED_PARAM,     /**< of which parameter, its first number */
-    ZERO_PREFETCH,          /**< the next unit is gathered while a part runs; 2: before the first
-                                 one, a unit is sent for that nobody needs */
+    ZERO_PREFETCH,          /**< the next unit is gathered while a part runs; 2: before that it is
+                                 opened and closed ZERO_REPEATED times, and before the first part
+                                 a unit is sent for that nobody needs */
     ZERO_AGAIN,             /**< a block comes and goes once more before its backward, as one that
                                  runs again does (lab 04) */
-    ZERO_TINY,              /**< the last step's gradients have squares that no float holds */
+    ZERO_TINY,              /**< the last step's gradients have squares that no float holds; and
+                                 ZERO_REPEATED norms come after all steps */
     ZERO_TEXT,              /**< for "texts": numbers of a prompt; "counts" says how many to draw */
 };
+
+/** As often as a rank's heap cannot hold what each leaves. */
+enum { ZERO_REPEATED = 80 };
 
 /** Mistakes that the kit's program can make, to compare with; each is a case of that name. */
 #define EACH_ZERO_MISTAKE(X)                                                                       \
