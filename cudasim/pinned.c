@@ -45,7 +45,8 @@ static void open_again(Allocation *allocation) {
     }
 }
 
-/* What is over is opened, as a whole; what others of it still need is closed again. */
+/* Opens memory of operations that are over, as a whole; closes again the part of it that others
+   still need. */
 void sim_guard_pending(void) {
     int kept = 0;
     for (int i = 0; i < pending_count; i++) {

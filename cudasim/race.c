@@ -370,7 +370,7 @@ void race_range(const void *p, size_t bytes, bool write) {
               write, false);
 }
 
-/* What the host does has one number as long as it submits nothing and nothing runs. */
+/* All accesses of the host have one number as long as it submits nothing and nothing runs. */
 static uint32_t host_block(void) {
     static uint32_t block;
     static uint64_t submitted;

@@ -292,7 +292,7 @@ void check_tell(Check *check, const char *text, ...) __attribute__((format(print
 typedef struct CheckEnd CheckEnd;
 
 /**
- * Sets aside that the last run of the probe has not come to its end: another one follows, which
+ * Sets aside that the last run of the probe has not ended by itself: another one follows, which
  * may show that this is not the check's own fault. After it comes check_settle_end().
  */
 CheckEnd *check_set_end_aside(Check *check);

@@ -66,7 +66,7 @@ static void profile_last_kernel(const Check *check, char kernel[LINE]) {
 }
 
 /* Without one kernel after the other. */
-static bool profile_comes_to_end(Check *check, const char *probe_case, double seconds) {
+static bool profile_ends_by_itself(Check *check, const char *probe_case, double seconds) {
     enum { MOST_LEFT_OUT = 3 };
     char setting[100] = "CUDASIM_WITHOUT=", kernel[LINE];
     for (int i = 0; i < MOST_LEFT_OUT; i++) {
@@ -87,7 +87,7 @@ static bool profile_comes_to_end(Check *check, const char *probe_case, double se
 bool profile_run_without(Check *check, const char *probe_case, double seconds, ProfileRight *right,
                          const void *context) {
     CheckEnd *end = check_set_end_aside(check);
-    bool good = profile_comes_to_end(check, probe_case, seconds) && right(context);
+    bool good = profile_ends_by_itself(check, probe_case, seconds) && right(context);
     check_settle_end(check, end, !good);
     return good;
 }

@@ -27,14 +27,14 @@ void profile_want_once(Check *check);
 typedef bool ProfileRight(const void *context);
 
 /**
- * After a run that has not come to its end: runs the case again without the kernel that was
+ * After a run that was cut short: runs the case again without the kernel that was
  * launched last, and so on with the next one that ends it. One op has kernels of several tasks, and
  * a check must not be lost by the kernel of another task.
  *
- * @param check      the check, whose last run has not come to its end
+ * @param check      the check, whose last run was cut short
  * @param probe_case as of that run
  * @param seconds    wall time of each run
- * @param right      asked once a run comes to its end
+ * @param right      asked once a run ends by itself
  * @param context    handed to `right`
  * @return whether all is right without those kernels; if not, the check has ended as it had before
  */
