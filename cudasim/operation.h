@@ -76,20 +76,8 @@ int sim_stream_slot(cudaStream_t stream, const char *what, Place place);
 /** How many streams a program has made and not destroyed. */
 int sim_streams(void);
 
-/** Runs a stream to its end, and what that needs; the host is then ordered after it. */
-void sim_wait_stream(int slot);
-
 /** Whether the host has waited for an operation. */
 bool sim_host_ordered(int slot, uint64_t number);
-
-/** The same for all streams of a device that the rank has. */
-void sim_wait_device(int device);
-
-/** The same for all devices and ranks. */
-void sim_wait_all(void);
-
-/** The operation that runs now, or NULL: the host does. */
-const Operation *sim_operation(void);
 
 /** Whether the operation would be ordered after number `number` of stream slot `slot`. */
 bool sim_ordered(const Operation *operation, int slot, uint64_t number);
@@ -102,6 +90,20 @@ uint64_t sim_submitted(void);
 
 /** Whether there has ever been a queue beside one default stream. */
 bool sim_many_streams(void);
+
+/* ---- queue_run.c ----------------------------------------------------------------------------- */
+
+/** Runs a stream to its end, and what that needs; the host is then ordered after it. */
+void sim_wait_stream(int slot);
+
+/** The same for all streams of a device that the rank has. */
+void sim_wait_device(int device);
+
+/** The same for all devices and ranks. */
+void sim_wait_all(void);
+
+/** The operation that runs now, or NULL: the host does. */
+const Operation *sim_operation(void);
 
 /** Calls a function of the program in the midst of an operation, which it is ordered after. */
 void sim_as_host(void (*call)(void *), void *context);

@@ -3,19 +3,16 @@
 #include "rank.h"
 #include "record.h"
 
-/* A stream is a queue, and a queue runs only when a call waits for it, and then no further than
-   needed. So what was not waited for has certainly not happened.
+/* A stream is a queue. What runs of it, and when, is in queue_run.c.
 
    A vector clock says what must come before an operation: for each queue, how many of its
    operations. The clock is both the list of what to run first and the answer to "are these two
    ordered?". */
 
-enum { DEPTH = 1024 /* a full queue makes room, as a GPU's does */, ALL = -1 /* devices */ };
+enum { DEPTH = 1024 /* a full queue makes room, as a GPU's does */ };
 
 static Queue queues[QUEUES] = {{.kind = QUEUE_DEFAULT, .rank = NO_RANK, .blocking = true}};
 static int count = 1;
-static const Operation *current;
-static uint64_t turns;     /* operations that were submitted or have run */
 static uint64_t submitted; /* to all queues */
 
 Queue *queue_of(int slot) {
@@ -132,249 +129,12 @@ bool sim_host_ordered(int slot, uint64_t number) {
     return clock_at(sim_host()->clock, slot) >= number;
 }
 
-const Operation *sim_operation(void) {
-    return current;
-}
-
 uint64_t sim_submitted(void) {
     return submitted;
 }
 
 bool sim_many_streams(void) {
     return count > 1;
-}
-
-/* ---- running --------------------------------------------------------------------------------- */
-
-static void finish(Operation *operation) {
-    queues[operation->stream].done = operation->number;
-    held_work_drop(operation->job);
-    free(operation);
-}
-
-/* Memory of other devices is closed: may this one touch it? */
-static void change_device(int device) {
-    static int before;
-    if (device != before || sim_others_open()) {
-        before = device;
-        sim_close_memory();
-    }
-}
-
-static void run_first(Queue *queue) {
-    Operation *operation = queue->first;
-    const Work *work = &operation->job->work;
-    queue->first = operation->next;
-    current = operation;
-    turns++;
-    change_device(queue->device);
-    variables_in_place(queue->device);
-    rank_in_place(operation->rank);
-    if (work->run != NULL && sim_device_error() == cudaSuccess) {
-        work->run(work->context);
-    }
-    if (sim_recording) {
-        record_traffic(operation);
-    }
-    current = NULL;
-    finish(operation);
-    rank_in_place(sim_host()->rank);
-}
-
-const Operation *queue_act_for(const Operation *operation) {
-    const Operation *before = current;
-    current = operation;
-    return before;
-}
-
-int queue_lacking(const Clock *clock, int but) {
-    for (int s = 0; s < clock->width; s++) {
-        if (s != but && clock->of[s] > queues[s].done) {
-            return s;
-        }
-    }
-    return -1;
-}
-
-/* The last queue on the path is there before, too. */
-_Noreturn static void report_circle(const int path[], int steps) {
-    int first = steps - 2;
-    while (path[first] != path[steps - 1]) {
-        first--;
-    }
-    char text[500];
-    bool begun = false;
-    for (int i = first; i < steps - 1; i++) {
-        const Work *work = &queues[path[i]].first->job->work;
-        if (work->needs != NULL) {
-            work->needs->tell(work->context, text, sizeof text);
-            begun ? sim_detail("%s", text) : sim_report("deadlock", "%s", text);
-            begun = true;
-        }
-    }
-    sim_detail("each waits for the next, and the last for the first: none of them can go on");
-    sim_stop();
-}
-
-/* From the head of a queue to what it waits for, and what that waits for: the queue whose first
-   operation can run. -1: other ranks had their turn. Then all may be different, so nothing that
-   was found is kept. */
-static int next_to_run(int slot) {
-    int path[QUEUES + 1], steps = 0;
-    for (;;) {
-        path[steps++] = slot;
-        if (steps > QUEUES) {
-            report_circle(path, steps);
-        }
-        const Operation *operation = queues[slot].first;
-        const Work *work = &operation->job->work;
-        int next = queue_lacking(operation->clock, slot);
-        if (next < 0 && work->needs != NULL) {
-            next = work->needs->queue(work->context);
-            if (next < 0) {
-                return -1;
-            }
-        }
-        if (next < 0 || next == slot) {
-            return slot;
-        }
-        slot = next;
-    }
-}
-
-/* A step towards what a queue has to do; whether there was one. */
-static bool run_for(int slot) {
-    int next = next_to_run(slot);
-    if (next >= 0) {
-        run_first(&queues[next]);
-    }
-    return next >= 0;
-}
-
-static bool only_asked;
-
-bool queue_only_asked(void) {
-    return only_asked;
-}
-
-void queue_try(int slot) {
-    uint64_t number = queues[slot].done + 1;
-    only_asked = true;
-    while (queues[slot].done < number && run_for(slot)) {
-    }
-    only_asked = false;
-    sim_close_memory();
-    if (queues[slot].done < number) {
-        rank_asks(slot, turns);
-    }
-}
-
-void queue_tell(int slot, char *text, size_t size) {
-    const Operation *operation = queues[slot].first;
-    for (int next; (next = queue_lacking(operation->clock, slot)) >= 0; slot = next) {
-        operation = queues[next].first;
-    }
-    const Work *work = &operation->job->work;
-    snprintf(text, size, "%s at %s:%d", operation->what, sim_file(operation->place),
-             operation->place.line);
-    if (work->needs != NULL) {
-        work->needs->tell(work->context, text, size);
-    }
-}
-
-void queue_run_to(int slot, uint64_t number) {
-    while (queues[slot].done < number) {
-        run_for(slot);
-    }
-}
-
-static void run_clock(const Clock *clock) {
-    for (int slot; (slot = queue_lacking(clock, -1)) >= 0;) {
-        run_for(slot);
-    }
-}
-
-void queue_host_waits(const Clock *clock) {
-    if (sim_recording) {
-        record_host_wait(clock);
-    }
-    clock_join(sim_host()->clock, clock);
-    sim_close_memory();
-}
-
-void sim_wait_stream(int slot) {
-    run_clock(&queues[slot].clock);
-    queue_host_waits(&queues[slot].clock);
-}
-
-/* Of two streams that nothing orders, the one that was given its work later goes first: it is the
-   one that would need the other's results. */
-static int next_queue(int device, int rank) {
-    int next = -1;
-    for (int s = 0; s < count; s++) {
-        bool wanted = device == ALL || (queues[s].device == device && queues[s].rank == rank);
-        if (queues[s].done == queues[s].submitted || !wanted) {
-            continue;
-        }
-        bool later = next < 0 || queues[s].first->serial > queues[next].first->serial;
-        if (next < 0 || later != (sim_settings.schedule == REVERSE)) {
-            next = s;
-        }
-    }
-    return next;
-}
-
-void sim_wait_device(int device) {
-    for (int slot; (slot = next_queue(device, queue_owner())) >= 0;) {
-        queue_run_to(slot, queues[slot].submitted);
-    }
-    Clock all;
-    clock_copy(&all, sim_host()->clock);
-    queue_join_device(device, &all);
-    queue_host_waits(&all);
-}
-
-void sim_wait_all(void) {
-    for (int slot; (slot = next_queue(ALL, NO_RANK)) >= 0;) {
-        sim_wait_stream(slot);
-    }
-}
-
-/* ---- functions of the host that a stream calls ----------------------------------------------- */
-
-static const Operation *calling; /* whose host function runs */
-
-/* It may look at what the stream has done before, and at nothing later. */
-void sim_as_host(void (*call)(void *), void *context) {
-    const Operation *operation = current;
-    Clock *host = sim_host()->clock, before;
-    clock_copy(&before, host);
-    current = NULL;
-    clock_join(host, operation->clock);
-    calling = operation;
-    sim_close_memory();
-    call(context);
-    calling = NULL;
-    clock_copy(host, &before);
-    current = operation;
-}
-
-const Operation *sim_host_function(void) {
-    return calling;
-}
-
-bool sim_in_host_function(void) {
-    return calling != NULL;
-}
-
-void sim_refuse_in_host_function(const char *what, Place place) {
-    if (calling != NULL) {
-        sim_report("unsupported",
-                   "%s at %s:%d is called by a host function of a stream, where CUDA allows none "
-                   "of its calls",
-                   what, sim_file(place), place.line);
-        sim_stop();
-    }
 }
 
 /* ---- submitting ------------------------------------------------------------------------------ */
@@ -409,7 +169,6 @@ const Operation *queue_add(int slot, HeldWork *job, Place replayed) {
         queue->last->next = operation;
     }
     queue->last = operation;
-    turns++;
     use_by(operation);
     if (sim_recording) {
         record_operation(operation);

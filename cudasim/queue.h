@@ -50,15 +50,26 @@ int queue_owner(void);
 /** The slot of a device's default stream, as the rank has it that runs. */
 int queue_default(int device);
 
+/** Puts work at the end of a queue. */
+const Operation *queue_add(int slot, HeldWork *job, Place replayed);
+
+/** Whether a queue has come to an operation. Who asks again and again gets on, one at a time. */
+cudaError_t queue_query(int slot, uint64_t number, const Clock *clock);
+
+/** Joins a clock with all that the rank which runs has submitted to a device. */
+void queue_join_device(int device, Clock *clock);
+
+/** All that it submits to a device from now on comes after what has a place in the clock. */
+void queue_device_waits(int device, const Clock *clock);
+
+/* ---- queue_run.c ----------------------------------------------------------------------------- */
+
 /** Runs a queue up to an operation, and before each what it waits for. */
 void queue_run_to(int slot, uint64_t number);
 
 /** Runs the next operation of a queue, and before it what it waits for, as far as that can be done
  * without waiting for other ranks. */
 void queue_try(int slot);
-
-/** Puts work at the end of a queue. */
-const Operation *queue_add(int slot, HeldWork *job, Place replayed);
 
 /** Says for whom the first operation of a queue waits: "rank 0's ncclSend #1 (...) waits for" */
 void queue_tell(int slot, char *text, size_t size);
@@ -74,15 +85,6 @@ const Operation *queue_act_for(const Operation *operation);
 
 /** The host is ordered after what has a place in the clock; all of that has run. */
 void queue_host_waits(const Clock *clock);
-
-/** Whether a queue has come to an operation. Who asks again and again gets on, one at a time. */
-cudaError_t queue_query(int slot, uint64_t number, const Clock *clock);
-
-/** Joins a clock with all that the rank which runs has submitted to a device. */
-void queue_join_device(int device, Clock *clock);
-
-/** All that it submits to a device from now on comes after what has a place in the clock. */
-void queue_device_waits(int device, const Clock *clock);
 
 /* ---- clocks.c -------------------------------------------------------------------------------- */
 

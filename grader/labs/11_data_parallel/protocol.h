@@ -35,7 +35,7 @@ enum {
 /** Numbers of an array that no device has: of it "scratch" is asked alone. */
 #define RING_LARGE (((size_t)1 << 35) + 5)
 
-/** Bytes of the buckets that a shape asks for. */
+/** Bytes of the buckets that a shape asks for: T of them, which is an int, B - 1 times doubled. */
 static inline size_t shape_bucket(const Shape *shape) {
     return (size_t)shape->T << (shape->B - 1);
 }

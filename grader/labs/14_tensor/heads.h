@@ -11,7 +11,8 @@
 /** Judges the embedding in a precision, or its backward. */
 void heads_judge_embed(Check *check, bool backward, Precision precision);
 
-/** Judges losses, or with backward their gradients; logits of some hundreds with `large`. */
+/** Judges losses, or with backward their gradients; logits of some hundreds with `large`, in memory
+    of simulated GPUs with `gpu`. */
 void heads_judge_loss(Check *check, bool backward, bool large, Precision precision, bool gpu);
 
 #endif
