@@ -69,18 +69,26 @@ class Grader:
                    "--judge", self.judge, "--plan", self.plan, "--recipes", self.recipes, "--cache", self.cache,
                    "--output", output, "--min-sandbox", str(self.min_sandbox), "--kit", self.kit, "--seed", "-", *more]
         command += ["--refuse", f"refused: {refused}"] if refused else []
-        try:
-            done = subprocess.run(command, input=self.course.seed(name) + "\n", text=True, errors="replace", check=False,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=LIMIT_SECONDS,
-                                  env={**os.environ, "TMPDIR": self.work})
-            said = done.stderr.strip()
-        except subprocess.TimeoutExpired:
-            said = f"not finished after {LIMIT_SECONDS} s"
+        said = self.run_twice(command, self.course.seed(name))
         try:
             with open(output, encoding="utf-8") as file:
                 return json.loads(self.built_in.sub("", file.read()))
         except (OSError, ValueError):
             raise Stopped(f"{shown(name)} has no record: {said or 'the grader said nothing'}") from None
+
+    def run_twice(self, command, seed):
+        """Once, or once more where the grader was killed: a queue that ends a job may come to it before it comes to us, and its
+        record says of each check that nothing is decided. A hand-in that kills it each time stays so. What it says."""
+        for _ in range(2):
+            try:
+                done = subprocess.run(command, input=seed + "\n", text=True, errors="replace", check=False,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=LIMIT_SECONDS,
+                                      env={**os.environ, "TMPDIR": self.work})
+            except subprocess.TimeoutExpired:
+                return f"not finished after {LIMIT_SECONDS} s"
+            if done.returncode >= 0:
+                break
+        return done.stderr.strip() or ("" if done.returncode >= 0 else f"killed by signal {-done.returncode}")
 
     def check_room(self):
         """A compiler on a full disk fails as for a student's mistake."""

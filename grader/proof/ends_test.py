@@ -14,8 +14,25 @@ import sys
 import textwrap
 import unittest
 
-from course_folder import LAB, PLAN, Folder, at, read   # which finds tools/
+from course_folder import LAB, PLAN, Folder, at, read, write   # which finds tools/
 import class_folder
+
+# A grader that dies the first time that it sees a hand-in, and of one hand-in each time.
+KILLED = '''\
+#!/usr/bin/python3 -IS
+import os, re, signal, subprocess, sys
+of = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+words = open(of["--from"] + "/bytes.c").read()
+seen, key = {seen!r}, words.replace(" ", "-").strip()
+subprocess.run([{whole!r}, *sys.argv[1:]], check=True)
+if "kills" in words or not os.path.exists(seen + key):
+    open(seen + key, "w").close()
+    with open(of["--output"]) as file:
+        text = file.read()
+    with open(of["--output"], "w") as file:
+        file.write(re.sub('"state": "[a-z ]*"', '"state": "grader error"', text))
+    os.kill(os.getpid(), signal.SIGKILL)
+'''
 
 
 class Ends(Folder):
@@ -33,7 +50,7 @@ class Ends(Folder):
         expected, chance = [], random.Random(1)
         for i in range(30):
             for day, words, score in (("01", "params", 60), ("02", "states", 40), ("03", "params states", 100))[:1 + i % 3]:
-                self.give(f"student {i}@202703{day}T120000Z", words)
+                self.give(f"student {i}@202703{day}T120000Z", f"{words} sleep=0.15")   # or a fast machine is through before it is killed
                 expected.append((f"student {i}", score))
         kills = 0
         while True:
@@ -50,6 +67,20 @@ class Ends(Folder):
         self.check_whole(expected)
         self.assertLessEqual(self.graded(), len(expected) + 2 * kills)   # what was at work when it was killed
         self.assertIn(f"0 graded, {len(expected)} had a record", self.grade())
+
+    def test_a_grader_that_is_killed_decides_nothing(self):
+        """Its record says "not decided" from the beginning. Whoever kills it, as a queue kills each process of a job, may
+        come to the process above it a moment later: that must not take it for what was found."""
+        grader = f"{self.build}/bin/grade"
+        os.rename(grader, f"{grader}-whole")
+        write(grader, KILLED.format(seen=f"{self.place}/seen", whole=f"{grader}-whole"), 0o755)
+        for name in ("anna", "kills"):
+            self.give(name, "params states" if name == "anna" else "kills")
+        said = self.grade(status=1)
+        self.assertIn("ONLY=failed", said)
+        self.assertEqual(self.scores(), {"anna": 100, "kills": 0})
+        self.assertEqual({row["state"] for row in read(f"{self.out}/records/kills.json")["checks"]}, {"grader error"})
+        self.assertEqual(self.graded(), 4)   # once more each, and not again and again
 
     def test_every_step_of_saving_may_be_the_last(self):
         """Of each call that changes the disk one time the end comes before it, one time there is no room."""
