@@ -42,6 +42,9 @@ C_FLAGS = -std=gnu11 $(OPT) $(ARCH) $(SECTIONS) -fopenmp -fno-math-errno -fno-tr
 # clang finds the vector math library by a flag, writes the index by which lines are found only when
 # told to, and warns of simd loops that it leaves as they are.
 CLANG_FLAGS = $(if $(findstring clang,$(CC)),-Wno-pass-failed -gdwarf-aranges $(if $(filter x86_64,$(ISA)),-fveclib=libmvec))
+# What labs ask is compiled so that a variable which was never set holds the same each time, and no lucky 0
+# (common/unset.h).
+UNSET_SHOWS := -ftrivial-auto-var-init=pattern
 LINK_FLAGS = -fopenmp $(SANITIZE) $(if $(COVERAGE),--coverage) $(LINK_CUDA) $(LDFLAGS)
 LINK_LIBS  = $(BLAS_$(BLAS)) $(MPI_LIBS) -ljansson -lm $(LIBS_CUDA) $(LDLIBS)
 
@@ -51,7 +54,7 @@ say = $(if $(V),,@$(if $(STEPS),tools/step.sh $(STEPS) $(OF),echo "  $1 $(@:$B/%
 define compile
 @mkdir -p $(@D)
 $(call say,compile)
-$Q$(CC) $(INCLUDES) $(INCLUDES_CUDA) -MMD -MP $(DEFINES_OF_KIT) $(CPPFLAGS) $(REAL) $(C_FLAGS) $(MORE_WARN) -c $< -o $@
+$Q$(CC) $(INCLUDES) $(INCLUDES_CUDA) -MMD -MP $(DEFINES_OF_KIT) $(CPPFLAGS) $(REAL) $(C_FLAGS) $(UNSET) $(MORE_WARN) -c $< -o $@
 endef
 define link
 @mkdir -p $(@D)
@@ -64,6 +67,7 @@ define archive
 $(call say,archive)
 $Q$(AR) rcs $@ $^
 endef
+$(foreach d,obj gpu,$(foreach f,labs solutions $(FROM_DIR),$(eval $B/$d/$(LABS_DIR)$f/% $B/$d/$f/%: private UNSET := $$(UNSET_SHOWS))))
 # From a .c and a .cu one object, or for a source that is compiled once for each precision one of each.
 # compile_cu is in cudasim/cudasim.mk.
 define object_rules

@@ -2,6 +2,7 @@
    information. The contract is in crash.h. */
 #define _GNU_SOURCE
 #include "common/crash.h"
+#include "common/unset.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -149,6 +150,16 @@ static void wait_for_the_first(void) {
     }
 }
 
+/* An x86 processor says it of no address beyond those that memory can have. */
+static bool address_is_told(const siginfo_t *info) {
+#if defined __x86_64__ && defined __linux__
+    return info->si_code != SI_KERNEL;
+#else
+    (void)info;
+    return true;
+#endif
+}
+
 static void on_signal(int number, siginfo_t *info, void *context) {
     wait_for_the_first();
     signal(SIGALRM, give_up);
@@ -163,6 +174,10 @@ static void on_signal(int number, siginfo_t *info, void *context) {
                         "by 0, a function that does not return a value)");
     } else if (stack_is_full(context)) {
         fprintf(stderr, "crash: the stack is full");
+    } else if (unset_pointer(info, context)) {
+        fprintf(stderr, "crash: a pointer that was never set");
+    } else if (!address_is_told(info)) {
+        fprintf(stderr, "crash: a bad address");
     } else if (info->si_addr == NULL) {
         fprintf(stderr, "crash: a NULL pointer");
     } else if ((uintptr_t)info->si_addr < PAGE) {

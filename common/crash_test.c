@@ -20,6 +20,10 @@ static int *volatile nowhere = (int *)24;
 static void read_nowhere(void) {
     zero = *nowhere;
 }
+static int *volatile never_set = (int *)0xfefefefefefefefe; /* unset.h */
+static void read_never_set(void) {
+    zero = never_set[100];
+}
 #ifdef __x86_64__ /* elsewhere the result is 0 */
 static void divide(void) {
     zero = 100 / zero;
@@ -76,6 +80,8 @@ Test(crash, says_where) {
     } cases[] = {
         {read_nowhere, SIGSEGV,
          "crash: a bad address, 24 bytes past NULL, at crash_test.c:", "read_nowhere"},
+        {read_never_set, SIGSEGV, "crash: a pointer that was never set, at crash_test.c:",
+         "read_never_set"},
 #ifdef __x86_64__
         {divide, SIGFPE, "crash: integer division by 0, at crash_test.c:", "divide"},
 #endif

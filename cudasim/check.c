@@ -1,3 +1,5 @@
+#include "common/unset.h"
+
 #include "device.h"
 #include "operation.h"
 #include "quick.h"
@@ -163,7 +165,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, b
         check_own_stack(worker, &access);
         return;
     }
-    if (in_thread_locals(p)) {
+    if (in_thread_locals(p) || unset_address((uintptr_t)p)) { /* the fault to come says it */
         return;
     }
     if (aligned && ((uintptr_t)p & (bytes - 1)) != 0) {

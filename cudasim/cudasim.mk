@@ -70,7 +70,7 @@ define compile_cu
 $(call say,compile)
 $Q$(CUCXX) -E -x c++ $(CU_FLAGS) -D__CUDACC__ $(CU_INPUT) $(REAL) -MMD -MP -MF $(@:.o=.d) -MT $@ -include cuda_runtime.h $< -o $@.i
 $Qbuild/cu2cpp $@.i $(@:.o=.ii) && $(RM) $@.i
-$Q$(CUCXX) -x c++-cpp-output $(CU_FLAGS) $(call see_accesses,$(CUCXX)) -c $(@:.o=.ii) -o $@
+$Q$(CUCXX) -x c++-cpp-output $(CU_FLAGS) $(UNSET) $(call see_accesses,$(CUCXX)) -c $(@:.o=.ii) -o $@
 $(if $(ANNOUNCED),$Q$(see_copies) $@)
 endef
 endif
@@ -111,11 +111,11 @@ ifeq ($(BACKEND),cuda)
 else
 	$Qset -e; objects=; for source in $(cu_source) $(MORE); do \
 	    o=$(cu_out).$$(echo "$$source" | tr / _); objects="$$objects $$o.o"; \
-	    case "$$source" in *.c) $(CC) -std=gnu11 -O2 -g $(CU_INPUT) $(DEFINES) $(CU_PATHS) -c $$source -o $$o.o; continue;; esac; \
+	    case "$$source" in *.c) $(CC) -std=gnu11 -O2 -g $(UNSET_SHOWS) $(CU_INPUT) $(DEFINES) $(CU_PATHS) -c $$source -o $$o.o; continue;; esac; \
 	    $(CUCXX) -E -x c++ $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp -D__CUDACC__ $(CU_INPUT) $(DEFINES) $(CU_PATHS) -I$(dir $(cu_source)) \
 	        -include cuda_runtime.h $$source -o $$o.i; \
 	    build/cu2cpp $$o.i $$o.ii; \
-	    $(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp $(call see_accesses,$(CUCXX)) $(call no_wide_loops,$(CUCXX)) $(call join_calls,$(CUCXX)) -Wall -Wextra -Wno-sign-compare -Wno-unused-function \
+	    $(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp $(call see_accesses,$(CUCXX)) $(UNSET_SHOWS) $(call no_wide_loops,$(CUCXX)) $(call join_calls,$(CUCXX)) -Wall -Wextra -Wno-sign-compare -Wno-unused-function \
           -fno-optimize-sibling-calls \
 	        -c $$o.ii -o $$o.o; \
 	    $(if $(ANNOUNCED),$(see_copies) $$o.o;) $(see_library) $$o.o; \

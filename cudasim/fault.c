@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "block.h"
+#include "common/unset.h"
 #include "device.h"
 #include "rank.h"
 
@@ -249,11 +250,15 @@ static void handle_fault(int signal, siginfo_t *info, void *context) {
                    overflow, where);
     } else if (in_kernel && called_nowhere(info, context, &caller)) {
         report_call(p, caller);
+    } else if (in_kernel && unset_pointer(info, context)) {
+        sim_describe_fault(pc, true, where, sizeof where);
+        sim_report("out-of-bounds access", "through a pointer that was never set, at %s", where);
+        sim_detail_thread();
     } else if (in_kernel && is_misaligned(info)) {
         sim_describe_fault(pc, true, where, sizeof where);
         sim_report("misaligned access",
                    "an access at %s to an address that is not a multiple of its "
-                   "16 bytes",
+                   "16 bytes, or that no memory has",
                    where);
         sim_detail_thread();
     } else if (in_kernel) {

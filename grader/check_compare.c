@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/unset.h"
 #include "grader/check_state.h"
 #include "grader/draws.h"
 
@@ -165,8 +166,9 @@ static void tell_number(Check *check, const char *name, CheckLabel *label, size_
         check_conclude(check, ROW_FAIL, "%s: nothing came back (or -1), should be %llu", what,
                        (unsigned long long)want);
     } else {
-        check_conclude(check, ROW_FAIL, "%s is %lld, should be %llu: %+lld", what, (long long)got,
-                       (unsigned long long)want, (long long)(got - want));
+        const char *unset = unset_number(got) ? ", as of a variable that was never set" : "";
+        check_conclude(check, ROW_FAIL, "%s is %lld%s, should be %llu: %+lld", what, (long long)got,
+                       unset, (unsigned long long)want, (long long)(got - want));
     }
 }
 

@@ -29,13 +29,13 @@ GRADE_CXX  = $(subst clang,clang++ -Qunused-arguments -gdwarf-aranges,$(subst gc
 RECIPES   := $B/grade$(if $(filter-out $(CC),$(GRADE_CC)),-$(GRADE_CC))
 HEADERS   := build/headers$(LABS_MADE:build/labs%=%)
 GRADE_SEES = -I{kit}/$(HEADERS) $(if $(filter cuda,$(BACKEND)),$(INCLUDES_CUDA),-I{kit}/$(HEADERS)/cudasim/include) $(DEFINES_OF_KIT) $(CPPFLAGS)
-GRADE_C    = $(GRADE_CC) $(GRADE_SEES) $(C_FLAGS) $(if $(findstring clang,$(GRADE_CC)),-gdwarf-aranges) {define} -c {in} -o {out}
+GRADE_C    = $(GRADE_CC) $(GRADE_SEES) $(C_FLAGS) $(UNSET_SHOWS) $(if $(findstring clang,$(GRADE_CC)),-gdwarf-aranges) {define} -c {in} -o {out}
 ifeq ($(BACKEND),cuda)
 GRADE_CU   = $(NVCC) $(GRADE_SEES) $(CU_FLAGS) {define} -c {in} -o {out}
 else
 GRADE_CU   = $(GRADE_CXX) -E -x c++ $(CU_FLAGS) -D__CUDACC__ $(GRADE_SEES) {define} -include cudasim_sealed.h {in} -o {out}.i && \
              {kit}/build/cu2cpp {out}.i {out}.ii && \
-             $(GRADE_CXX) -x c++-cpp-output $(CU_FLAGS) $(call see_accesses,$(GRADE_CC)) $(if $(findstring clang,$(GRADE_CC)),-fno-sanitize=function) -c {out}.ii -o {out} \
+             $(GRADE_CXX) -x c++-cpp-output $(CU_FLAGS) $(UNSET_SHOWS) $(call see_accesses,$(GRADE_CC)) $(if $(findstring clang,$(GRADE_CC)),-fno-sanitize=function) -c {out}.ii -o {out} \
              $(if $(ACCESS),&& $(see_copies) {out})
 endif
 # The table of what comes from libraries is filled before main(), and closed: grader/probe_seal.h.

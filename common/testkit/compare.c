@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/unset.h"
 #include "kernels/half.h"
 
 enum { LIMIT_TEXT = 64, NUMBER_TEXT = 32 };
@@ -179,6 +180,9 @@ DifferenceShape comparison_kind(const float *got, const double *want, size_t n,
     if (c.not_finite > 0) {
         return (DifferenceShape){SHAPE_NOT_FINITE, 0};
     }
+    if (unset_float((float)c.got)) {
+        return (DifferenceShape){SHAPE_UNSET, 0};
+    }
     if (c.ratio == 0) {
         return (DifferenceShape){SHAPE_ZERO, 0};
     }
@@ -194,7 +198,8 @@ const char *shape_text(DifferenceShape shape, char *text) {
         [SHAPE_NONE] = "",
         [SHAPE_NOT_FINITE] =
             ("inf and NaN come from division by 0, from log(0), from inf - inf, from overflow, or "
-             "from memory that was never written"),
+             "from memory that was never written, or a variable that was never set"),
+        [SHAPE_UNSET] = "a number near -1.7e38 is what a variable holds that was never set",
         [SHAPE_ZERO] = "all elements are 0: never computed, or cleared afterwards",
         [SHAPE_SIGN] = "right except for the sign",
     };

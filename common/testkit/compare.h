@@ -97,6 +97,7 @@ const char *comparison_text(const Comparison *comparison, const char *name, char
 typedef enum ShapeKind {
     SHAPE_NONE,       /**< like nothing */
     SHAPE_NOT_FINITE, /**< inf or NaN in it */
+    SHAPE_UNSET,      /**< a variable in it that was never set: unset.h */
     SHAPE_ZERO,       /**< all zero */
     SHAPE_SIGN,       /**< right but for the sign */
     SHAPE_FACTOR,     /**< a common factor */

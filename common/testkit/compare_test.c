@@ -120,6 +120,7 @@ Test(compare, shapes_are_told) {
         {"0.25 times", 0.25f, 0, N, 0},
         {"-3 times", -3, 0, N, 0},
         {"division by 0", NAN, 7, 8, 0},
+        {"never set", 1, 7, 8, -1.694739e38f},
         {"the first 64 of 100 elements are right", 0, 64, N, 0},
         {"the first 99 of 100 elements are right", 2, 99, N, 0},
         {"the first 1 of 100 elements are wrong", 2, 0, 1, 0},

@@ -1,0 +1,54 @@
+/**
+ * @file unset.h
+ * @brief What a variable holds that was never set, in code compiled with UNSET_SHOWS (common/build.mk).
+ * @ingroup common
+ *
+ * All of its bytes are 0xFE by gcc and 0xAA by clang, whose floats are NaN. Something may have been
+ * added since, so the upper bits tell.
+ */
+#ifndef COMMON_UNSET_H
+#define COMMON_UNSET_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+/** Whether 64 bits look like a number that was never set. */
+static inline bool unset_number(uint64_t number) {
+    return number >> 48 == 0xfefe || number >> 48 == 0xaaaa;
+}
+
+/** The same of a float: -1.7e38, which arithmetic with numbers of common sizes leaves. */
+static inline bool unset_float(float number) {
+    return number < -1.6e38f && number > -1.8e38f;
+}
+
+/** Whether an address is that of a pointer which was never set: not further from it than 16 MB. */
+static inline bool unset_address(uint64_t address) {
+    uint64_t middle = address >> 24 & 0xffffff;
+    return middle == 0xfefefe || middle == 0xaaaaaa;
+}
+
+/**
+ * Whether a fault came through a pointer that was never set. An x86 processor does not say which
+ * address that was, since no memory can have it: then a register holds it.
+ *
+ * @param info    of the signal
+ * @param context of the signal: a ucontext_t
+ */
+static inline bool unset_pointer(const siginfo_t *info, const void *context) {
+#if defined __x86_64__ && defined __linux__
+    const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
+    bool found = false;
+    for (int i = 0; i < 15; i++) { /* the general ones come first */
+        found = found || unset_address((uint64_t)registers[i]);
+    }
+    return info->si_signo == SIGSEGV && info->si_code == SI_KERNEL && found;
+#else
+    (void)context;
+    return unset_address((uint64_t)(uintptr_t)info->si_addr);
+#endif
+}
+
+#endif
