@@ -10,6 +10,7 @@ Without --output it writes to standard output. See docs/exports.md.
 """
 import argparse
 import os
+import signal
 import sys
 
 from class_folder import Stopped, Unusable, write_whole
@@ -51,6 +52,7 @@ def export(options):
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)   # `| head` ends it without a word
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("format", choices=[*formats.FORMATS, "scores", "pending"])
     parser.add_argument("path", help="a record; for scores the folder of a class, or one of records; for pending a lab")

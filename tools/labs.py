@@ -4,6 +4,7 @@ import glob
 import hashlib
 import json
 import re
+import signal
 
 from lab_files import all_labs, path_of, read_lab
 
@@ -58,6 +59,7 @@ def state(lab):
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)   # `| head` ends it without a word
     labs = all_labs("README.md")
     name_width, width = (max(map(len, texts), default=0) for texts in (labs, [title(lab) for lab in labs]))
     states = {lab: state(lab) for lab in labs}

@@ -20,6 +20,7 @@ import importlib.util
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -245,6 +246,7 @@ def main():
     if options.shard:
         chosen = chosen[options.shard[0] - 1::options.shard[1]]
     if options.list:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)   # `| head` ends it without a word
         first = touched(proofs, changed)
         print(*(f"{'touched' if proof.name in first else 'sample '}  {proof.name}" for proof in chosen), sep="\n")
         return 0

@@ -19,6 +19,7 @@ import hashlib
 import json
 import os
 import re
+import signal
 import sys
 
 from lab_files import all_labs, files_of, path_of
@@ -249,6 +250,7 @@ def show(term):
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)   # `| head` ends it without a word
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("what", choices=("check", "headers", "show", "table"))
     parser.add_argument("term", nargs="?", help="whose values are shown; those of this repository if it is left out")

@@ -12,8 +12,8 @@ Calls *calls_new(Check *check, const char *op) {
     memset(&calls, 0, sizeof calls);
     calls.check = check;
     calls.op = op;
-    calls.nearly = "nearly right, wherever it is wrong. Is a sum kept in half? Sums are float "
-                   "whatever the precision";
+    calls.nearly = "nearly right, wherever it is wrong. Is a divisor off by one, a small term left "
+                   "out, a sum kept in half? Sums are float whatever the precision";
     return &calls;
 }
 
