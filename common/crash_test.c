@@ -80,8 +80,8 @@ Test(crash, says_where) {
     } cases[] = {
         {read_nowhere, SIGSEGV,
          "crash: a bad address, 24 bytes past NULL, at crash_test.c:", "read_nowhere"},
-        {read_never_set, SIGSEGV, "crash: a pointer that was never set, at crash_test.c:",
-         "read_never_set"},
+        {read_never_set, SIGSEGV,
+         "crash: a pointer that was never set, at crash_test.c:", "read_never_set"},
 #ifdef __x86_64__
         {divide, SIGFPE, "crash: integer division by 0, at crash_test.c:", "divide"},
 #endif

@@ -1,6 +1,6 @@
 /**
  * @file unset.h
- * @brief What a variable holds that was never set, in code compiled with UNSET_SHOWS (common/build.mk).
+ * @brief What a variable holds that was never set, where UNSET_SHOWS is on (common/build.mk).
  * @ingroup common
  *
  * All of its bytes are 0xFE by gcc and 0xAA by clang, whose floats are NaN. Something may have been

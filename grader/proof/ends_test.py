@@ -69,8 +69,8 @@ class Ends(Folder):
         self.assertIn(f"0 graded, {len(expected)} had a record", self.grade())
 
     def test_a_grader_that_is_killed_decides_nothing(self):
-        """Its record says "not decided" from the beginning. Whoever kills it, as a queue kills each process of a job, may
-        come to the process above it a moment later: that must not take it for what was found."""
+        """Its record says "not decided" from the beginning. A queue that ends a job kills each of its processes, this one
+        perhaps a moment before the one above it: that must not take the record for what was found."""
         grader = f"{self.build}/bin/grade"
         os.rename(grader, f"{grader}-whole")
         write(grader, KILLED.format(seen=f"{self.place}/seen", whole=f"{grader}-whole"), 0o755)
