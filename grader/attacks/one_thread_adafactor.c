@@ -1,7 +1,7 @@
 /* A loop on one thread of the GPU, in the other op of lab 07. */
 /* lab: 07_optimizers/adafactor.cu honest: codebook_signed codebook_unsigned
    adam8_first adam8_codes adam8_books adam8_bad adam8_clean
-   adam8_schedules adam8_traffic bytes choose adam8_resumed */
+   adam8_schedules adam8_traffic adam8_large bytes choose adam8_resumed */
 /* state: fail */
 #include "kernels/adafactor.h"
 

@@ -1,7 +1,7 @@
 /* Makes an optimizer and counts what it takes. */
 /* lab: 07_optimizers/choose.c honest: codebook_signed codebook_unsigned adam8_first
    adam8_codes adam8_books adam8_bad adam8_clean adam8_schedules
-   adam8_traffic means adafactor adafactor_tiny adafactor_apart adafactor_clean
+   adam8_traffic adam8_large means adafactor adafactor_tiny adafactor_apart adafactor_clean
    adafactor_schedules adafactor_traffic adam8_resumed adafactor_resumed */
 /* state: build error */
 #include "common/trainer.h"

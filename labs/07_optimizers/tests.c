@@ -138,6 +138,14 @@ GRADED(07_optimizers, adam8_traffic, "adam8: sectors per request") {
     }
 }
 
+GRADED(07_optimizers, adam8_large, "adam8: more numbers than the kernel has threads") {
+    Eight *eight = eight_new_of(check, 2049 * ADAM8_BLOCK + 1);
+    eight_plan(eight, 0);
+    if (run_op(check, "adam8", eight_fetched(eight, false))) {
+        eight_judge_large(eight);
+    }
+}
+
 /* ---- tasks 3 and 4 --------------------------------------------------------------------------- */
 
 /* Up to a task, or all; where it is the means alone, a kernel of task 4 may end the program. */

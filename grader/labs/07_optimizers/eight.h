@@ -65,6 +65,9 @@ Eight *eight_new_of(Check *check, int n);
 /** Gives all; wants all states. `resume`: see HEAD_RESUME. */
 void eight_plan(Eight *eight, int resume);
 
+/** Compares the first step of many numbers; a launch that leaves the last blocks out is named. */
+bool eight_judge_large(Eight *eight);
+
 /** Compares all steps, with all known mistakes. */
 bool eight_judge(Eight *eight);
 
