@@ -20,11 +20,11 @@ static int *volatile nowhere = (int *)24;
 static void read_nowhere(void) {
     zero = *nowhere;
 }
+#ifdef __x86_64__ /* an emulator of others calls every such address 0; a division has the result 0 */
 static int *volatile never_set = (int *)0xfefefefefefefefe; /* unset.h */
 static void read_never_set(void) {
     zero = never_set[100];
 }
-#ifdef __x86_64__ /* elsewhere the result is 0 */
 static void divide(void) {
     zero = 100 / zero;
 }
@@ -80,9 +80,9 @@ Test(crash, says_where) {
     } cases[] = {
         {read_nowhere, SIGSEGV,
          "crash: a bad address, 24 bytes past NULL, at crash_test.c:", "read_nowhere"},
+#ifdef __x86_64__
         {read_never_set, SIGSEGV,
          "crash: a pointer that was never set, at crash_test.c:", "read_never_set"},
-#ifdef __x86_64__
         {divide, SIGFPE, "crash: integer division by 0, at crash_test.c:", "divide"},
 #endif
         {overflow_stack, SIGSEGV, "crash: the stack is full, at crash_test.c:", "descend"},
