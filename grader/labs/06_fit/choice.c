@@ -60,14 +60,14 @@ bool budgets_ask_at_worst(const Stack *stack, Budgets *budgets, size_t less) {
     return all;
 }
 
-/* "budgets", or of the second stack of a run "budgets, small". */
-static const char *name_of(const char *what, bool small, char name[WIRE_NAME]) {
-    snprintf(name, WIRE_NAME, "%s%s", what, small ? CHOICE_SMALL : "");
+/* "budgets", or of the second stack of a run "budgets, second". */
+static const char *name_of(const char *what, bool second, char name[WIRE_NAME]) {
+    snprintf(name, WIRE_NAME, "%s%s", what, second ? CHOICE_SECOND : "");
     return name;
 }
 
 /* Lays options side by side, each with room for PLAN_BLOCKS blocks. */
-static void options_give(Check *check, const PlanOption *options, int count, bool small) {
+static void options_give(Check *check, const PlanOption *options, int count, bool second) {
     char name[WIRE_NAME];
     size_t room = (size_t)count * PLAN_BLOCKS * sizeof(PlanBlock) / sizeof(double);
     PlanBlock *blocks = (PlanBlock *)check_doubles(check, room);
@@ -80,30 +80,30 @@ static void options_give(Check *check, const PlanOption *options, int count, boo
             blocks[i * PLAN_BLOCKS + k] = options[i].block[k];
         }
     }
-    check_give(check, name_of("options", small, name), WIRE_BYTES, copy,
+    check_give(check, name_of("options", second, name), WIRE_BYTES, copy,
                (size_t)count * sizeof *copy);
-    check_give(check, name_of("blocks", small, name), WIRE_BYTES, blocks, room * sizeof(double));
+    check_give(check, name_of("blocks", second, name), WIRE_BYTES, blocks, room * sizeof(double));
 }
 
 void stack_give(const Stack *stack) {
     options_give(stack->check, stack->option, stack->count, false);
 }
 
-static void choices_want(Check *check, const uint64_t *budgets, int count, bool small) {
+static void choices_want(Check *check, const uint64_t *budgets, int count, bool second) {
     char name[WIRE_NAME];
-    check_give(check, name_of("budgets", small, name), WIRE_U64, budgets, (size_t)count);
-    check_want(check, name_of("results", small, name), WIRE_I32, (size_t)count);
-    check_want(check, name_of("choices", small, name), WIRE_I32, (size_t)count * CHOICE_NUMBERS);
+    check_give(check, name_of("budgets", second, name), WIRE_U64, budgets, (size_t)count);
+    check_want(check, name_of("results", second, name), WIRE_I32, (size_t)count);
+    check_want(check, name_of("choices", second, name), WIRE_I32, (size_t)count * CHOICE_NUMBERS);
 }
 
 /* ---- what was chosen ------------------------------------------------------------------------- */
 
 /* Reads choice i; false if it is none, and the check has failed. */
-static bool choice_read(const Stack *stack, int i, bool small, Priced *chosen) {
+static bool choice_read(const Stack *stack, int i, bool second, Priced *chosen) {
     char name[WIRE_NAME];
     Check *check = stack->check;
-    const int32_t *results = check_got(check, name_of("results", small, name), WIRE_I32);
-    const int32_t *n = check_got(check, name_of("choices", small, name), WIRE_I32);
+    const int32_t *results = check_got(check, name_of("results", second, name), WIRE_I32);
+    const int32_t *n = check_got(check, name_of("choices", second, name), WIRE_I32);
     int32_t result = results[i];
     n += i * CHOICE_NUMBERS;
     *chosen = (Priced){.found = false};
@@ -169,9 +169,9 @@ static const char *choice_wrong(const Stack *stack, const Budgets *budgets, int 
 }
 
 /* False where one that came back cannot be read, and the check has failed. */
-static bool choices_read(const Stack *stack, Budgets *budgets, bool small) {
+static bool choices_read(const Stack *stack, Budgets *budgets, bool second) {
     for (int i = 0; i < budgets->count; i++) {
-        if (!choice_read(stack, i, small, &budgets->chosen[i])) {
+        if (!choice_read(stack, i, second, &budgets->chosen[i])) {
             return false;
         }
     }
@@ -208,6 +208,30 @@ void choices_expect(const Stack *stack, Budgets *budgets) {
     }
 }
 
+/* Asks about two stacks in one run, and reads what was chosen of both. */
+static bool choices_run_both(const Stack *stack, Budgets *budgets, const Stack *second,
+                             Budgets *of_second) {
+    Check *check = stack->check;
+    stack_give(stack);
+    options_give(check, second->option, second->count, true);
+    check_give(check, "second", WIRE_I32, (const int32_t[]){1}, 1);
+    choices_want(check, budgets->budget, budgets->count, false);
+    choices_want(check, of_second->budget, of_second->count, true);
+    return check_run(check, "choose", QUICKLY) && choices_read(stack, budgets, false) &&
+           choices_read(second, of_second, true);
+}
+
+void choices_expect_turned(const Stack *stack, Budgets *budgets) {
+    Stack *turned = stack_turned(stack);
+    Budgets of_turned = {.count = 0};
+    for (int i = 0; i < budgets->count; i++) {
+        budgets_ask(turned, &of_turned, (size_t)budgets->budget[i]);
+    }
+    if (choices_run_both(stack, budgets, turned, &of_turned) && choices_compare(stack, budgets)) {
+        choices_compare(turned, &of_turned);
+    }
+}
+
 void choices_expect_wide(const Stack *stack, Budgets *budgets) {
     enum { ASKED = 5 };
     Check *check = stack->check;
@@ -219,13 +243,7 @@ void choices_expect_wide(const Stack *stack, Budgets *budgets) {
     for (size_t i = 0; i < ASKED; i++) {
         budgets_ask(small, &few, least + (most - least) / ASKED * i);
     }
-    stack_give(stack);
-    options_give(check, small->option, small->count, true);
-    check_give(check, "small", WIRE_I32, (const int32_t[]){1}, 1);
-    choices_want(check, budgets->budget, budgets->count, false);
-    choices_want(check, few.budget, few.count, true);
-    if (check_run(check, "choose", QUICKLY) && choices_read(stack, budgets, false) &&
-        !choices_compare(stack, budgets) && choices_read(small, &few, true)) {
+    if (choices_run_both(stack, budgets, small, &few) && !choices_compare(stack, budgets)) {
         check_suspect(check, "with few bytes it is right: more than 2^32 do not fit into 32 bits",
                       choices_wrong(small, &few, what) == few.count);
     }

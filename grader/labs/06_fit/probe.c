@@ -93,8 +93,8 @@ static void plan_choose_case(const Wire *in, Wire *out) {
     void *scratch = malloc(PLAN_SCRATCH);
     CHECK(scratch != NULL, "no host memory");
     choose_in(in, out, "", scratch);
-    if (wire_has(in, "small", WIRE_I32, 1)) {
-        choose_in(in, out, CHOICE_SMALL, scratch);
+    if (wire_has(in, "second", WIRE_I32, 1)) {
+        choose_in(in, out, CHOICE_SECOND, scratch);
     }
     free(scratch);
 }

@@ -39,6 +39,6 @@ typedef struct CostAsk {
 enum { CHOICE_NUMBERS = 1 + PLAN_BLOCKS, CHOICE_UNTOUCHED = -7 };
 
 /** Ends the names of a second stack in the same run. */
-#define CHOICE_SMALL ", small"
+#define CHOICE_SECOND ", second"
 
 #endif

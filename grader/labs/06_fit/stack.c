@@ -147,6 +147,15 @@ Stack *stack_draw_ties(Check *check) {
     return stack;
 }
 
+Stack *stack_turned(const Stack *stack) {
+    Stack *turned = stack_new(stack->check);
+    turned->count = stack->count;
+    for (int i = 0; i < stack->count; i++) {
+        turned->option[i] = stack->option[stack->count - 1 - i];
+    }
+    return turned;
+}
+
 Stack *stack_smaller(const Stack *stack) {
     enum { BY = 4096 };
     Stack *small = stack_new(stack->check);

@@ -39,6 +39,9 @@ Stack *stack_draw(Check *check, StackSize size);
 /** With equals: each option comes twice, once with more bytes; three blocks are alike. */
 Stack *stack_draw_ties(Check *check);
 
+/** The same options, the last one first; freed with the check. */
+Stack *stack_turned(const Stack *stack);
+
 /** The same with a 4096th of all bytes; freed with the check. */
 Stack *stack_smaller(const Stack *stack);
 
