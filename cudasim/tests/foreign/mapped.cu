@@ -58,8 +58,8 @@ static void signal_of_host(void) {
 }
 
 static __global__ void twice(float *y, const float *x, int n) {
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < n) {
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < (unsigned)n;
+         i += gridDim.x * blockDim.x) {
         y[i] = 2 * x[i];
     }
 }
