@@ -20,7 +20,7 @@ static int *volatile nowhere = (int *)24;
 static void read_nowhere(void) {
     zero = *nowhere;
 }
-#ifdef __x86_64__ /* an emulator of others calls every such address 0; a division has the result 0 */
+#ifdef __x86_64__ /* elsewhere a division has the result 0, an emulator calls this one NULL */
 static int *volatile never_set = (int *)0xfefefefefefefefe; /* unset.h */
 static void read_never_set(void) {
     zero = never_set[100];
