@@ -37,7 +37,7 @@ void choices_expect(const Stack *stack, Budgets *budgets);
 /** The same, and asks about the same options in the opposite order: none is right for its place. */
 void choices_expect_turned(const Stack *stack, Budgets *budgets);
 
-/** As choices_expect(), and with far fewer bytes for the same stack, so that sums of 32 bits show. */
+/** As choices_expect(), and of the same stack with far fewer bytes: sums of 32 bits show. */
 void choices_expect_wide(const Stack *stack, Budgets *budgets);
 
 /** Asks about options in which nothing is left to choose. @return the option, or -1 */
