@@ -67,6 +67,7 @@ define archive
 $(call say,archive)
 $Q$(AR) rcs $@ $^
 endef
+# Objects of labs: UNSET_SHOWS. The recipes of hand-ins have it too (grader/grader.mk).
 $(foreach d,obj gpu,$(foreach f,labs solutions $(FROM_DIR),$(eval $B/$d/$(LABS_DIR)$f/% $B/$d/$f/%: private UNSET := $$(UNSET_SHOWS))))
 # From a .c and a .cu one object, or for a source that is compiled once for each precision one of each.
 # compile_cu is in cudasim/cudasim.mk.

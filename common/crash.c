@@ -2,7 +2,6 @@
    information. The contract is in crash.h. */
 #define _GNU_SOURCE
 #include "common/crash.h"
-#include "common/unset.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -16,6 +15,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "common/unset.h"
 
 #ifndef BACKEND_CUDA
 #include <cudasim.h>

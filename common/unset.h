@@ -12,11 +12,15 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#if defined __x86_64__ && defined __linux__
 #include <ucontext.h>
+#endif
 
-/** Whether 64 bits look like a number that was never set. */
+/** Whether a number looks like one that was never set: of 64 bits, or an int among 64. */
 static inline bool unset_number(uint64_t number) {
-    return number >> 48 == 0xfefe || number >> 48 == 0xaaaa;
+    uint64_t above = number >> 32;
+    uint64_t upper = above == 0 || above == 0xffffffff ? number >> 16 & 0xffff : above >> 16;
+    return upper == 0xfefe || upper == 0xaaaa;
 }
 
 /** The same of a float: -1.7e38, which arithmetic with numbers of common sizes leaves. */
@@ -24,15 +28,20 @@ static inline bool unset_float(float number) {
     return number < -1.6e38f && number > -1.8e38f;
 }
 
-/** Whether an address is that of a pointer which was never set: not further from it than 16 MB. */
+/** Whether an address is near that of a pointer which was never set: less than 16 MB from it. */
 static inline bool unset_address(uint64_t address) {
-    uint64_t middle = address >> 24 & 0xffffff;
-    return middle == 0xfefefe || middle == 0xaaaaaa;
+    /* of 48 bits: aarch64 leaves the uppermost ones out */
+    const uint64_t near = 16 << 20, all = 0xffffffffffff;
+    uint64_t from_gcc = (address - 0xfefefefefefe + near) & all;
+    uint64_t from_clang = (address - 0xaaaaaaaaaaaa + near) & all;
+    return from_gcc < 2 * near || from_clang < 2 * near;
 }
 
 /**
  * Whether a fault came through a pointer that was never set. An x86 processor does not say which
  * address that was, since no memory can have it: then a register holds it.
+ *
+ * Elsewhere it is `si_addr`, which an emulator may leave 0: then no pointer is known to be one.
  *
  * @param info    of the signal
  * @param context of the signal: a ucontext_t

@@ -1,5 +1,4 @@
 #include "common/unset.h"
-
 #include "device.h"
 #include "operation.h"
 #include "quick.h"

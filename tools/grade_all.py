@@ -78,7 +78,7 @@ class Grader:
 
     def run_twice(self, command, seed):
         """Once, or once more where the grader was killed: a queue that ends a job may come to it before it comes to us, and its
-        record says of each check that nothing is decided. A hand-in that kills it each time stays so. What it says."""
+        record says of each check that nothing is decided. A hand-in that kills it each time stays so. Returns what it said."""
         for _ in range(2):
             try:
                 done = subprocess.run(command, input=seed + "\n", text=True, errors="replace", check=False,
