@@ -36,9 +36,15 @@ static char *unreadable(const char *file) {
 
 /* ---- symbols --------------------------------------------------------------------------------- */
 
-/* Compilers set arrays by memset(), also where the source has a loop or no word of it. */
+/* Compilers set, copy and compare arrays by these, also where the source has a loop or no word of
+   it. */
 static bool is_compilers(const char *symbol) {
-    return strcmp(symbol, "memset") == 0;
+    static const char *const own[] = {"memset", "memcpy", "memmove", "memcmp"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        found = found || strcmp(symbol, own[i]) == 0;
+    }
+    return found;
 }
 
 static bool allowed(const json_t *patterns, const char *symbol) {

@@ -70,7 +70,8 @@ Test(symbols, functions_of_the_precisions) {
 
 Test(symbols, what_is_not_on_the_list_is_refused) {
     cr_expect_null(said_of("loop.c", "loop_step T 0 10\nmemset U         \n", TEXT));
-    is_refused("memcpy U         \n", TEXT, "not available");
+    is_right("memcpy U         \nmemmove U         \nmemcmp U         \n", TEXT);
+    is_refused("memchr U         \n", TEXT, "not available");
     is_refused("malloc U         \n", TEXT, "memory is given");
     is_refused("exit w         \n", TEXT, "not available");
     is_refused("help T 0 10\n", TEXT, "make it static");
