@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,33 @@ const char *criterion_row(const Judge *judge, const char *check, char *path, int
     CHECK(snprintf(path, (size_t)size, "%s/row-%s.json", judge->folder, check) < size,
           "the name of a row is too long: %s", check);
     return path;
+}
+
+/* Where the judge's stderr goes. */
+static void said_path(const Judge *judge, char path[PATH]) {
+    CHECK(snprintf(path, PATH, "%s/said", judge->folder) < PATH, "too long: %s", judge->folder);
+}
+
+char *criterion_fault(const Judge *judge) {
+    char path[PATH], *line = NULL, *fault = NULL;
+    size_t size = 0;
+    said_path(judge, path);
+    FILE *said = fopen(path, "r");
+    while (said != NULL && getline(&line, &size, said) > 0) {
+        if (strstr(line, ": CHECK(") != NULL) {
+            free(fault);
+            CHECK(asprintf(&fault, "a fault of the judge: %s", line) > 0, "no memory for a line");
+        }
+    }
+    if (said != NULL) {
+        fclose(said);
+    }
+    free(line);
+    if (fault == NULL) {
+        fault = strdup("a fault of the judge: it crashed, or had no time left");
+    }
+    CHECK(fault != NULL, "no memory for a sentence");
+    return fault;
 }
 
 /* Criterion's pattern for the checks that have no row yet, to be freed; NULL if all have one. */
@@ -56,7 +84,7 @@ static bool clear_socket(pid_t judge) {
 
 __attribute__((noreturn)) static void become_judge(const Judge *judge, const char *filter,
                                                    pid_t grader) {
-    char seconds[20], jobs[20];
+    char seconds[20], jobs[20], said[PATH];
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read what it finds */
     if (getppid() != grader) {        /* which died before that */
         _exit(EXIT_RUN);
@@ -69,8 +97,9 @@ __attribute__((noreturn)) static void become_judge(const Judge *judge, const cha
     setenv("GRADE_FOLDER", judge->folder, 1);
     setenv("GRADE_PROBE", judge->probe, 1);
     setenv("GRADE_SECONDS", seconds, 1); /* check_begin(): Criterion's own limit ends no sleep */
+    said_path(judge, said);
     /* The table is made from the record; Criterion's own words would only repeat it. */
-    if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL) {
+    if (freopen("/dev/null", "w", stdout) == NULL || freopen(said, "a", stderr) == NULL) {
         _exit(EXIT_RUN);
     }
     execl(judge->program, judge->program, jobs, "--filter", filter, (char *)NULL);

@@ -4,7 +4,8 @@
  * @ingroup grader
  *
  * The row that a check leaves is all that counts. What Criterion prints and how it ends is not
- * looked at: a check that crashed has left no row, which is a grader error.
+ * looked at: a check that crashed has left no row, which is a grader error. What it says on stderr is
+ * kept, and tells why.
  */
 #ifndef GRADER_CRITERION_H
 #define GRADER_CRITERION_H
@@ -21,6 +22,13 @@ typedef struct Judge {
 /** Runs checks (count). One at a time, what one does to the machine is over before the next; side
     by side they share nothing but its cores: each has a process, a folder, a user of its own. */
 void criterion_run(const Judge *judge, const char *const *checks, int count);
+
+/**
+ * Why a check has left no row, as far as the judge has said: the CHECK of its own that failed last.
+ *
+ * @return a sentence, to be freed
+ */
+char *criterion_fault(const Judge *judge);
 
 /** Where a check leaves its row; in path[size]. @return path */
 const char *criterion_row(const Judge *judge, const char *check, char *path, int size);

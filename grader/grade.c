@@ -194,14 +194,19 @@ static void run_checks(const Options *options, json_t *record, const char *folde
     story_tell(record);
 }
 
-/* Takes over what a check has left, if it has. */
+/* Takes over what a check has left; else why it has left nothing. */
 static void take_row(json_t *record, const Judge *judge, const char *check) {
     char path[PATH];
     json_t *row = json_load_file(criterion_row(judge, check, path, sizeof path), 0, NULL);
-    if (row != NULL) {
-        json_object_update(record_row(record, check), row);
-        json_decref(row);
+    if (row == NULL) {
+        char *fault = criterion_fault(judge), *clean = record_clean(fault);
+        row = json_pack("{s:s}", "message", clean);
+        CHECK(row != NULL, "no memory for a row");
+        free(clean);
+        free(fault);
     }
+    json_object_update(record_row(record, check), row);
+    json_decref(row);
 }
 
 static void set_all(json_t *record, RowState state, const char *message) {

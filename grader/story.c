@@ -95,6 +95,25 @@ static void refer_to_story(json_t *rows, const char *mistake) {
     }
 }
 
+/* The mistake with the tensors of which it is true, where all of its rows name the same ones. */
+static void name_tensors(const json_t *rows, json_t *story) {
+    const char *mistake = text_at(story, "mistake"), *told = NULL;
+    bool alike = true;
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row) {
+        if (row_is_lost(row) && row_suspects(row, mistake)) {
+            const char *text = text_at(row, "mistake");
+            text += strncmp(text, "likely: ", 8) == 0 ? 8 : 0;
+            alike = alike && (told == NULL || strcmp(text, told) == 0);
+            told = text;
+        }
+    }
+    if (alike && told != NULL) {
+        json_object_set_new(story, "mistake", json_string(told));
+    }
+}
+
 /* The first lost check among those on which a row stands; NULL if none is. */
 static const char *lost_before(const json_t *rows, const json_t *row) {
     char names[400];
@@ -131,6 +150,7 @@ void story_tell(json_t *record) {
     if (story != NULL) {
         json_object_set_new(story, "lost", json_integer((json_int_t)rows_lost(rows)));
         refer_to_story(rows, text_at(story, "mistake"));
+        name_tensors(rows, story);
         json_object_set_new(record, "story", story);
     }
     refer_to_earlier(rows);

@@ -38,6 +38,22 @@ Test(story, what_a_row_says_of_its_tensors_stays) {
     story_tell(record);
     cr_assert_str_eq(mistake_of(record, 0), "likely: wte alone: b");
     cr_assert_str_eq(mistake_of(record, 1), "likely: b");
+    const json_t *story = json_object_get(record, "story");
+    cr_assert_str_eq(json_string_value(json_object_get(story, "mistake")), "b");
+    json_decref(record);
+}
+
+Test(story, tensors_that_all_rows_name_are_named) {
+    json_t *record =
+        json_pack("{s:[o, o]}", "checks", row("one", "fail", json_pack("[s]", "b"), ""),
+                  row("two", "fail", json_pack("[s]", "b"), ""));
+    for (size_t i = 0; i < 2; i++) {
+        json_object_set_new(json_array_get(json_object_get(record, "checks"), i), "mistake",
+                            json_string("likely: wte alone: b"));
+    }
+    story_tell(record);
+    const json_t *story = json_object_get(record, "story");
+    cr_assert_str_eq(json_string_value(json_object_get(story, "mistake")), "wte alone: b");
     json_decref(record);
 }
 

@@ -120,7 +120,6 @@ GRADED(14_tensor, on_the_gpu, "task 2: a column layer in half, on simulated GPUs
 
 /* ---- task 3 ---------------------------------------------------------------------------------- */
 
-/* On simulated GPUs, whose memory the host does not read. */
 GRADED(14_tensor, norm, "task 3: the norm of the whole model's gradients, on each rank") {
     numbers_judge_norm(check);
 }

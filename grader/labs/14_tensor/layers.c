@@ -24,8 +24,11 @@ typedef enum SliceMistake {
 } SliceMistake;
 
 static const char *const slice_sentence[SLICE_MISTAKES] = {
-    [BIAS_OF_EACH] = "the bias is added by each rank: in the sum it counts R times",
-    [BIAS_TWICE] = "the bias is added by two ranks: in the sum it counts twice",
+    [BIAS_OF_EACH] =
+        "the bias counts R times, as where each rank adds it to its part: once is right",
+    [BIAS_TWICE] =
+        "the bias counts twice, as where two ranks add it, or where it is added before the sum "
+        "and after it: once is right",
     [NO_BIAS] = "the bias is missing",
     [BIAS_OF_GELU] = "the bias of LINEAR_FC is added here, and GELU adds it once more",
     [OUT_IN_PARTS] = "each rank goes on with its own part: forward of a row layer ends with an "

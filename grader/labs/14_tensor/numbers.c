@@ -14,6 +14,7 @@ typedef enum NormOfRanks {
     NORM_OF_WHOLE,
     NORM_OF_OWN,
     NORM_COUNTS_TWICE,
+    NORM_TAKEN_ONCE,
     NORM_OF_NORMS,
     NORM_WITHOUT_WHOLE,
     NORM_SQUARED,
@@ -25,6 +26,7 @@ static const char *const norm_sentence[NORM_WAYS] = {
     [NORM_OF_OWN] = "each rank has the norm of its own gradients: with different norms the ranks "
                     "clip differently",
     [NORM_COUNTS_TWICE] = "what all ranks have is counted R times",
+    [NORM_TAKEN_ONCE] = "what all ranks have is counted R - 1 times: once is right, for any R",
     [NORM_OF_NORMS] = "norms are added up: squares are",
     [NORM_WITHOUT_WHOLE] = "what all ranks have is not counted at all",
     [NORM_SQUARED] = "the square root is missing",
@@ -56,6 +58,8 @@ static double norm_as(const Ranked *ranked, NormOfRanks way, int rank) {
         return sqrt(own + whole);
     case NORM_COUNTS_TWICE:
         return sqrt(sum + R * whole);
+    case NORM_TAKEN_ONCE:
+        return sqrt(sum + (R - 1) * whole);
     case NORM_OF_NORMS:
         return norms;
     case NORM_WITHOUT_WHOLE:
@@ -81,12 +85,12 @@ static void norm_gradients(Ranked *ranked) {
     }
 }
 
-static Ranked draw_small(Check *check) {
-    static const int most[] = {2, 3, 5};
-    int R = most[check_int(check, 0, 2)];
+/* For simulated GPUs, whose memory the host does not read. */
+static Ranked draw_small(Check *check, int R) {
     ModelConfig config = {.V = 256 + check_int(check, 1, 9), .T = 9, .L = 2, .NH = R};
     config.C = R * check_int(check, 2, 3);
     Ranked ranked = ranked_new(check, config, R);
+    ranked.option[RANKS_GPU] = true;
     norm_gradients(&ranked);
     return ranked;
 }
@@ -139,8 +143,8 @@ static bool expect_one_float(const Ranked *ranked, const char *function, int tim
 }
 
 void numbers_judge_norm(Check *check) {
-    Ranked ranked = draw_small(check);
-    ranked.option[RANKS_GPU] = true;
+    /* of two ranks R - 1 times are once */
+    Ranked ranked = draw_small(check, check_int(check, 0, 1) ? 5 : 3);
     ranked_give(&ranked, 0);
     ranked_want(&ranked, "norm", 1);
     want_gradients(&ranked);
@@ -195,8 +199,30 @@ static void draw_overflows(const Ranked *ranked, float cases[OVERFLOWS][3]) {
     cases[7][2] = 1e30f;
 }
 
+/* One case on one rank: `outcome` is what that rank has, `owners` what the one has that had it. */
+static void expect_overflow(const Ranked *ranked, const float c[3], int rank, uint64_t outcome,
+                            uint64_t owners) {
+    char scope[WIRE_NAME];
+    if (c[0] < 0 || isfinite(c[2])) {
+        check_compared(ranked->check, outcome == OVERFLOW_NONE,
+                       "all gradients are finite%s, and those of rank %d have changed",
+                       c[0] >= 0 ? " (one is 1e+30)" : "", rank);
+        return;
+    }
+    param_scope(scope, &ranked->param[(int)c[1]]);
+    check_compared(ranked->check, owners == OVERFLOW_FOUND,
+                   "a gradient of rank %d is %g (%s), and after the call all of them are finite "
+                   "there: that rank takes the step, and all have to skip it",
+                   (int)c[0], (double)c[2], scope);
+    check_compared(ranked->check, outcome == OVERFLOW_FOUND || owners != OVERFLOW_FOUND,
+                   "a gradient of rank %d is %g (%s), and those of rank %d are finite: this "
+                   "one takes the step, and the former skips it",
+                   (int)c[0], (double)c[2], scope, rank);
+}
+
 void numbers_judge_overflow(Check *check) {
-    Ranked ranked = draw_small(check);
+    static const int most[] = {2, 3, 5};
+    Ranked ranked = draw_small(check, most[check_int(check, 0, 2)]);
     float cases[OVERFLOWS][3];
     draw_overflows(&ranked, cases);
     ranked_give(&ranked, 0);
@@ -207,21 +233,8 @@ void numbers_judge_overflow(Check *check) {
     }
     const uint64_t *got = check_got(check, "overflow", WIRE_U64);
     for (int k = 0; k < ranked.R * OVERFLOWS; k++) {
-        int rank = k / OVERFLOWS;
-        const float *c = cases[k % OVERFLOWS];
-        bool found = c[0] >= 0 && !isfinite(c[2]);
-        char scope[WIRE_NAME];
-        if (found) {
-            check_compared(
-                check, got[k] == OVERFLOW_FOUND,
-                "a gradient of rank %d is %g (%s), and those of rank %d are finite: this "
-                "one takes the step, and the former skips it",
-                (int)c[0], (double)c[2], param_scope(scope, &ranked.param[(int)c[1]]), rank);
-        } else {
-            check_compared(check, got[k] == OVERFLOW_NONE,
-                           "all gradients are finite%s, and those of rank %d have changed",
-                           c[0] >= 0 ? " (one is 1e+30)" : "", rank);
-        }
+        int i = k % OVERFLOWS, owner = cases[i][0] < 0 ? 0 : (int)cases[i][0];
+        expect_overflow(&ranked, cases[i], k / OVERFLOWS, got[k], got[owner * OVERFLOWS + i]);
     }
     expect_one_float(&ranked, "slice_share_overflow()", OVERFLOWS);
 }

@@ -97,12 +97,12 @@ Ranked ranked_new(Check *check, ModelConfig config, int R) {
     return ranked;
 }
 
-void ranked_plant_ends(const Ranked *ranked, Batch *batch) {
+/* Makes the first tokens and targets of a batch the first and the last row of each rank. */
+static void plant_ends(const Ranked *ranked, Batch *batch) {
     size_t n = (size_t)(batch->B * batch->T);
     int32_t *tokens = (int32_t *)check_doubles(ranked->check, n), *targets = tokens + n;
     memcpy(tokens, batch->tokens, n * sizeof *tokens);
     memcpy(targets, batch->targets, n * sizeof *targets);
-    CHECK(batch->valid >= 2 * ranked->R, "%d targets for %d ranks", batch->valid, ranked->R);
     for (int i = 0, at = 0; i < 2 * ranked->R; i++, at++) {
         int first, count;
         judge_rows(ranked->given.config.V, ranked->R, i / 2, &first, &count);
@@ -113,6 +113,16 @@ void ranked_plant_ends(const Ranked *ranked, Batch *batch) {
     }
     batch->tokens = tokens;
     batch->targets = targets;
+}
+
+Batch ranked_batch(const Ranked *ranked, int B, int T) {
+    Batch batch;
+    CHECK(B * T - 2 >= 2 * ranked->R, "%d targets for %d ranks", B * T - 2, ranked->R);
+    do { /* as many are ignored as chance will have it */
+        batch = batch_ragged(ranked->check, ranked->given.config.V, B, T, 2);
+    } while (batch.valid < 2 * ranked->R);
+    plant_ends(ranked, &batch);
+    return batch;
 }
 
 double *ranked_part(const Ranked *ranked, const double *whole, int at, int rank, size_t *count) {

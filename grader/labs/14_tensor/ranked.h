@@ -50,8 +50,8 @@ bool judge_is_whole(int at);
 /** Draws a whole model for R ranks; on the simulated GPU where the checks are to run there. */
 Ranked ranked_new(Check *check, ModelConfig config, int R);
 
-/** Makes the first tokens and targets of a batch the first and the last row of each rank. */
-void ranked_plant_ends(const Ranked *ranked, Batch *batch);
+/** Draws a ragged batch whose tokens and targets have the first and the last row of each rank. */
+Batch ranked_batch(const Ranked *ranked, int B, int T);
 
 /** Gives ranks their slices of weights and gradients, and all that is the same for all. */
 void ranked_give(Ranked *ranked, size_t budget);

@@ -17,8 +17,7 @@ static Ranked whole_draw(Check *check, int R, int L, Attention attention, int ba
     Ranked ranked = ranked_new(check, config, R);
     ranked.given.batches = batches;
     for (int i = 0; i < batches; i++) {
-        ranked.given.batch[i] = batch_ragged(check, config.V, 2 + i % 2, 7 + i, 2);
-        ranked_plant_ends(&ranked, &ranked.given.batch[i]);
+        ranked.given.batch[i] = ranked_batch(&ranked, 2 + i % 2, 7 + i);
     }
     return ranked;
 }
@@ -121,7 +120,7 @@ void whole_judge_replicated(Check *check) {
     for (int i = 0; i < ranked.R * STEPS; i++) {
         double right = want[i % STEPS];
         check_size(check, "gradients that are clipped", right > (double)TP_CLIP);
-        if (!check_compared(check, norm[i] == norm[i % STEPS],
+        if (!check_compared(check, memcmp(&norm[i], &norm[i % STEPS], sizeof *norm) == 0,
                             "step %d: rank %d clips by a norm of %.9g, rank 0 by %.9g: all ranks "
                             "need the same bits",
                             i % STEPS + 1, i / STEPS, norm[i], norm[i % STEPS]) ||
