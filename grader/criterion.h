@@ -4,8 +4,8 @@
  * @ingroup grader
  *
  * The row that a check leaves is all that counts. What Criterion prints and how it ends is not
- * looked at: a check that crashed has left no row, which is a grader error. What it says on stderr is
- * kept, and tells why.
+ * looked at: a check that crashed has left no row, which is a grader error. Its words on stderr are
+ * kept, and tell why.
  */
 #ifndef GRADER_CRITERION_H
 #define GRADER_CRITERION_H
