@@ -50,8 +50,8 @@ LoraRun lora_run(Check *check, unsigned targets, float dropout, bool fresh, int 
     adapters_describe(run.params, &run.config);
     run.numbers = protocol_numbers(run.params, run.count);
     run.base = base_place(&run.config, params_count(&run.config));
-    if (!fresh) {
-        run.adapters = check_normal(check, run.numbers, 0.2, F32);
+    if (!fresh) { /* of a wide model smaller ones: large scores would magnify rounding errors */
+        run.adapters = check_normal(check, run.numbers, C > 0 ? 0.05 : 0.2, F32);
     }
     for (int i = 0; i < RUN_BATCHES; i++) {
         run.batch[i] = batch_uneven(check, run.config.V, 2 + i, check_int(check, 8, 12));
