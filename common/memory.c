@@ -256,8 +256,8 @@ static void check_guard(const Ledger *ledger, const Tensor *tensor) {
     unsigned char guard[GUARD_BYTES];
     device_download(ledger->device, guard, (char *)tensor->data + tensor->bytes, GUARD_BYTES);
     for (int i = 0; i < GUARD_BYTES; i++) {
-        CHECK(guard[i] == GUARD, "%d bytes were written past the end of \"%s\" (%zu bytes)", i + 1,
-              tensor->name, tensor->bytes);
+        CHECK(guard[i] == GUARD, "byte %d past the end of \"%s\" (%zu bytes) has been overwritten",
+              i + 1, tensor->name, tensor->bytes);
     }
 }
 

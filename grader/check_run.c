@@ -11,6 +11,7 @@
 #include "grader/command.h"
 #include "grader/draws.h"
 #include "grader/picture.h"
+#include "grader/probe_ranks.h"
 #include "grader/sandbox.h"
 #include "kernels/base.h"
 
@@ -103,6 +104,13 @@ static void hint_at_signal(Check *check, int signal) {
              ", bt");
     } else if (bad_address) {
         hint(check, "an index outside of its array, or a pointer to nothing", ", bt");
+    } else if (strstr(check_text(check), "has been overwritten") != NULL) {
+        hint(check,
+             wire_has(check->in, "ranks", WIRE_I32, RANK_OPTIONS)
+                 ? "an index beyond the end of a tensor, or a call of NCCL that the host has not "
+                   "waited for, and whose memory is another tensor's by then"
+                 : "an index beyond the end of a tensor",
+             ", bt");
     } else if (signal == SIGFPE) {
         hint(check, "a whole number divided by 0", ", bt");
     } else if (signal == SIGILL) {

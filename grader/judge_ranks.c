@@ -45,15 +45,14 @@ MemoryUse ranks_bytes(const Check *check, int rank) {
     return use;
 }
 
-bool ranks_start(Check *check, const char *probe_case, double seconds) {
-    if (check_run(check, probe_case, seconds)) {
-        return true;
-    }
+static const char mismatch_mark[] = "[cudasim] collective mismatch:";
+
+void ranks_tell_unmet(Check *check) {
     const char *text = check_text(check);
     if (strstr(text, "[cudasim] deadlock:") != NULL) {
         check_fail(check, "the ranks wait for each other, and none of them can ever go on: each "
                           "line above is a rank, its call, and whom it waits for");
-    } else if (strstr(text, "[cudasim] collective mismatch:") != NULL) {
+    } else if (strstr(text, mismatch_mark) != NULL) {
         bool messages = strstr(text, " calls ncclSend #") != NULL;
         check_fail(check,
                    messages ? "calls that have to meet are different ones: a rank receives as many "
@@ -62,6 +61,24 @@ bool ranks_start(Check *check, const char *probe_case, double seconds) {
                             : "calls that have to meet are different ones: all ranks make the same "
                               "calls of a communicator, in the same order, with the same counts");
     }
+}
+
+bool ranks_asked_alone(const Check *check) {
+    const char *line = strstr(check_text(check), mismatch_mark);
+    const char *end = line != NULL ? strchr(line, '\n') : NULL;
+    int asking = 0;
+    while (line != NULL && (line = strstr(line, " (1 x ")) != NULL && (end == NULL || line < end)) {
+        asking++;
+        line++;
+    }
+    return asking == 1;
+}
+
+bool ranks_start(Check *check, const char *probe_case, double seconds) {
+    if (check_run(check, probe_case, seconds)) {
+        return true;
+    }
+    ranks_tell_unmet(check);
     return false;
 }
 

@@ -59,6 +59,13 @@ MemoryUse ranks_bytes(const Check *check, int rank);
  */
 bool ranks_start(Check *check, const char *probe_case, double seconds);
 
+/** After a run that did not finish: says so in that sentence, where calls did not meet. */
+void ranks_tell_unmet(Check *check);
+
+/** Whether the calls that did not meet in the last run are one of a single number and one of
+    more: of a rank that asks, and of one that does not. */
+bool ranks_asked_alone(const Check *check);
+
 /** Takes the calls of the last run; freed with the check. @return false where they are none */
 bool ranks_take_calls(Check *check, RankCalls *calls);
 

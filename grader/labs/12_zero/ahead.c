@@ -92,16 +92,17 @@ static bool ahead_host_waits(const CudasimRecord *record, const AheadRank *rank)
     return false;
 }
 
+/* Beside the first gather no part runs: it may be in any stream. */
 static void look_at_gather(const ZeroRun *run, const CudasimRecord *record, const AheadRank *rank,
                            int k, bool present[AHEAD_MISTAKES]) {
     const CudasimEntry *gather = rank->gather[k];
     int part = part_of_gather(run, k);
-    present[AHEAD_IN_DEFAULT] |= gather->stream == rank->first[0]->stream;
     present[AHEAD_NOT_AWAITED] |= !ranks_before(record, gather, rank->first[part]);
     if (part > 1) {
         present[AHEAD_EARLY] |= !ranks_before(record, rank->last[part - 2], gather);
     }
     if (part > 0) {
+        present[AHEAD_IN_DEFAULT] |= gather->stream == rank->first[0]->stream;
         present[AHEAD_LATE] |= ranks_before(record, rank->first[part - 1], gather);
         present[AHEAD_WAITED] |= ranks_before(record, gather, rank->last[part - 1]);
     }
@@ -116,13 +117,32 @@ static void ahead_keep_causes(bool present[AHEAD_MISTAKES]) {
     }
 }
 
+/* Of the mistakes that a single gather can have. */
+static bool ahead_is_wrong(const bool present[AHEAD_MISTAKES]) {
+    bool wrong = false;
+    for (int m = 0; m < AHEAD_MISTAKES; m++) {
+        wrong = wrong || (m != AHEAD_HOST && present[m]);
+    }
+    return wrong;
+}
+
+/* Where to look: the first gather that has one, or the last of all. */
+static bool ahead_compare(Check *check, const bool present[AHEAD_MISTAKES], const AheadRank *rank,
+                          int first) {
+    bool right = !ahead_is_wrong(present) && !present[AHEAD_HOST];
+    int k = first >= 0 ? first : rank->gathers - 1;
+    char place[CHECK_LABEL];
+    check_compared(check, right, "gather %d of %d, for %d parts, by %s", k + 1, rank->gathers,
+                   rank->parts, record_place(rank->gather[k], place));
+    return right;
+}
+
 bool ahead_expect_order(ZeroRun *run) {
     Check *check = run->check;
-    bool present[AHEAD_MISTAKES] = {false}, right = true;
-    int wanted = 2 * run->given.config.L + 2;
+    bool present[AHEAD_MISTAKES] = {false};
+    int wanted = 2 * run->given.config.L + 2, first = -1;
     CudasimRecord record;
     AheadRank rank = {0};
-    char place[CHECK_LABEL];
     if (!record_take(check, &record)) {
         return false;
     }
@@ -139,14 +159,11 @@ bool ahead_expect_order(ZeroRun *run) {
         present[AHEAD_HOST] |= ahead_host_waits(&record, &rank);
         for (int k = 0; k < rank.gathers; k++) {
             look_at_gather(run, &record, &rank, k, present);
+            first = first < 0 && ahead_is_wrong(present) ? k : first;
         }
     }
     ahead_keep_causes(present);
-    for (int m = 0; m < AHEAD_MISTAKES; m++) {
-        right = right && !present[m];
-    }
-    check_compared(check, right, "%d gathers of %d parts, by %s", rank.gathers, rank.parts,
-                   record_place(rank.gather[rank.gathers - 1], place));
+    bool right = ahead_compare(check, present, &rank, first);
     for (int m = 0; m < AHEAD_MISTAKES; m++) {
         check_suspect(check, ahead_sentence[m], present[m]);
     }

@@ -1,4 +1,5 @@
 /* Lab 12 in the probe: updates of ranks that share a model, and texts of such ranks. */
+#include <cudasim_left.h>
 #include <cudasim_record.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,10 +43,14 @@ static void expect_counted(const RankRun *run, const Model *model) {
         const Param *p = &model->params[i];
         CHECK(p->weight == NULL ||
                   is_counted(run->memory, MEMORY_WEIGHTS, p->weight, p->count * element),
-              "%s, layer %d: the weight is in no tensor of memory_alloc()", p->name, p->layer);
+              "%s, layer %d: the weight is in no tensor of memory_alloc() that is still held: "
+              "released, or never allocated there",
+              p->name, p->layer);
         CHECK(p->grad == NULL ||
                   is_counted(run->memory, MEMORY_GRADIENTS, p->grad, p->count * sizeof(float)),
-              "%s, layer %d: the gradient is in no tensor of memory_alloc()", p->name, p->layer);
+              "%s, layer %d: the gradient is in no tensor of memory_alloc() that is still held: "
+              "released, or never allocated there",
+              p->name, p->layer);
     }
 }
 
@@ -93,13 +98,21 @@ static void leave(void *context, int layer, bool backward) {
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-/* Bytes that each of them left would not all fit into a rank's heap. */
+/* Bytes that each of them left would not all fit into a rank's heap. What exists is counted for all
+   ranks together: others may have opened theirs meanwhile, with fewer streams and events than half
+   of what a loop leaves. */
 static void reopen_ahead(Zero *zero) {
+    int before = cudasim_left().handles;
     for (int i = 0; i < ZERO_REPEATED; i++) {
         zero_ahead_open(zero);
         zero_ahead_close(zero);
         CHECK(zero->ahead == NULL, "zero_ahead_close() has left zero->ahead as it was");
     }
+    int left = cudasim_left().handles - before;
+    CHECK(left < ZERO_REPEATED / 2,
+          "opened and closed %d times, %d streams or events are left: zero_ahead_close() destroys "
+          "what zero_ahead_open() has created",
+          ZERO_REPEATED, left);
 }
 
 static void open_rank(ZeroRank *rank, RankRun *run) {

@@ -57,6 +57,16 @@ static void describe_run(ZeroRun *run) {
     params_describe(run->params, config);
 }
 
+void zero_spoil(ZeroRun *run, bool of_rank_0) {
+    int ranks = run->option[RANKS_COUNT], i;
+    describe_run(run);
+    do {
+        i = check_int(run->check, 0, params_count(&run->given.config) - 1);
+    } while ((cut_owner(run->params, i, 0, ranks) == 0) != of_rank_0);
+    run->option[ZERO_SPOILED] = check_int(run->check, 1, ranks);
+    run->option[ZERO_SPOILED_PARAM] = i;
+}
+
 /* ---- the two programs ------------------------------------------------------------------------ */
 
 static void want_of_run(const ZeroRun *run) {
@@ -80,16 +90,28 @@ static float *kit_weights(ZeroRun *run) {
     return weights;
 }
 
-/* A rank that skips an update makes other calls than one that makes it. */
+/* A rank that has skipped an update sums the next window, while one that makes it shares weights:
+   which of two calls sums, its name says. */
+static bool update_of_some(const Check *check) {
+    const char *text = check_text(check);
+    return strstr(text, "[cudasim] collective mismatch:") != NULL &&
+           (strstr(text, " calls ncclReduce") != NULL ||
+            strstr(text, " calls ncclAllReduce") != NULL);
+}
+
 static bool start_spoiled(ZeroRun *run) {
     if (check_run(run->check, "run", SECONDS)) {
         return true;
     }
-    const char *text = check_text(run->check);
-    if (strstr(text, "[cudasim] collective mismatch:") != NULL ||
-        strstr(text, "[cudasim] deadlock:") != NULL) {
+    if (ranks_asked_alone(run->check)) {
+        check_fail(run->check, "one rank asks, and another goes on: all ranks make the call that "
+                               "asks whether one has found an inf, whatever they have found "
+                               "themselves");
+    } else if (update_of_some(run->check)) {
         check_fail(run->check, "some ranks update and others do not, so their calls do not meet: "
                                "where a gradient of any rank is not finite, none of them updates");
+    } else {
+        ranks_tell_unmet(run->check);
     }
     return false;
 }
@@ -162,7 +184,8 @@ static const char *const said[ZERO_MISTAKES] = {
     [MISTAKE_MEAN] = "the sum over the ranks is divided by their number: the share of a target "
                      "counts those of all ranks already",
     [MISTAKE_OWN] = "each rank updates its part from its own gradients: those of the other ranks "
-                    "are not in the sum",
+                    "are not in the sum, or not yet: on the CPU the host waits for it, by "
+                    "zero_settle()",
     [MISTAKE_LAST_MICRO] = "only the last micro-batch is in the sum: those before it are lost",
     [MISTAKE_OWN_NORM] = "each rank clips by the norm of its own part: the limit is one for the "
                          "gradients of all parts together",
@@ -341,8 +364,8 @@ static const char *skip_reason(const ZeroRun *run, int s) {
         return "where a gradient of any rank is not finite, none of them updates";
     }
     return s > 0 && run->reports[(s - 1) * REPORTED + REPORTED_SKIPPED]
-               ? "its gradients are finite, and those of the step before, which all skip, are set "
-                 "to zero, too"
+               ? "its gradients are finite. After the step before, which all skip, gradients are "
+                 "set to zero, too, and so is what says that one was not finite"
                : "the gradients of all ranks are finite";
 }
 
@@ -361,9 +384,13 @@ static bool expect_skip(const ZeroRun *run, int s, int r) {
 static bool expect_rate(const ZeroRun *run, int s, int r) {
     const uint64_t *got = report_of(run, s, r), *right = run->reports + s * REPORTED;
     if (!same_double(got[REPORTED_RATE], right[REPORTED_RATE])) {
+        bool unwritten = right[REPORTED_SKIPPED] && as_double(got[REPORTED_RATE]) == 0;
         check_fail(run->check,
-                   "step %d: rank %d has a rate of %.9g, the schedule says %.9g; the caller ticks "
-                   "it, once for each update",
+                   unwritten
+                       ? "step %d: rank %d reports a rate of %.9g, and the schedule's is %.9g: "
+                         "the report is written where the update is skipped, too"
+                       : "step %d: rank %d has a rate of %.9g, the schedule says %.9g; the caller "
+                         "ticks it, once for each update",
                    s, r, as_double(got[REPORTED_RATE]), as_double(right[REPORTED_RATE]));
         return false;
     }

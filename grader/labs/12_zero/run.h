@@ -40,6 +40,14 @@ ZeroRun *zero_run(Check *check, int stage, int ranks, int micros, Precision prec
     a few KiB more. */
 void zero_set_budget(ZeroRun *run);
 
+/**
+ * One gradient of one rank is infinite, in the first micro-batch.
+ *
+ * @param run       which
+ * @param of_rank_0 whether rank 0 has it in its part of the sum, or another rank
+ */
+void zero_spoil(ZeroRun *run, bool of_rank_0);
+
 /** Runs the kit's program, and the submission. @return whether both have finished */
 bool zero_start(ZeroRun *run);
 

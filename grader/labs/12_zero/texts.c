@@ -60,6 +60,7 @@ static void expect_texts(Check *check, const uint64_t *right, uint64_t most) {
 
 void texts_judge(Check *check, int stage) {
     ZeroRun *run = zero_run(check, stage, TEXT_RANKS, 1, F32);
+    run->option[RANKS_GPU] = stage == 3; /* its memory the host cannot touch */
     uint64_t right[TEXT_RANKS * TEXT_NUMBERS];
     int32_t counts[TEXT_RANKS] = {check_int(check, 0, 3), check_int(check, 0, 3),
                                   check_int(check, 0, 3)};
@@ -76,5 +77,11 @@ void texts_judge(Check *check, int stage) {
         check_fail(check, "a rank that has all its text has left, and the others wait forever for "
                           "its part of the weights: the lines above name them. It takes part until "
                           "all are done");
+    } else if (ranks_asked_alone(check)) {
+        check_fail(check, "one rank asks whether all are done, and another runs the model: before "
+                          "each step all ranks ask, those that have their text and those that do "
+                          "not");
+    } else {
+        ranks_tell_unmet(check);
     }
 }
