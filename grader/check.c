@@ -282,6 +282,11 @@ void check_give(Check *check, const char *name, WireType type, const void *value
     wire_add(check->in, name, type, values, count);
 }
 
+void check_give_again(Check *check, const char *name, WireType type, const void *values,
+                      size_t count) {
+    wire_change(check->in, name, type, values, count);
+}
+
 void check_give_config(Check *check, const ModelConfig *config) {
     check_give(check, "config", WIRE_BYTES, config, sizeof *config);
 }

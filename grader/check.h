@@ -112,6 +112,10 @@ double *check_doubles(Check *check, size_t n);
 /** Gives the probe a tensor. */
 void check_give(Check *check, const char *name, WireType type, const void *values, size_t count);
 
+/** Other values of a tensor that was given, as many, for the runs from now on. */
+void check_give_again(Check *check, const char *name, WireType type, const void *values,
+                      size_t count);
+
 /** Gives the probe the shape of a model, as "config". */
 void check_give_config(Check *check, const ModelConfig *config);
 

@@ -57,6 +57,7 @@ typedef struct Options {
 
 static bool grade_in(const Options *options, const char *work, const char *secret,
                      const json_t *plan);
+static void folder_of_lab(const Options *options, char folder[PATH]);
 static bool grade(const Options *options, const char *work, const char *secret, json_t *record);
 static void run_checks(const Options *options, json_t *record, const char *folder,
                        const char *probe);
@@ -132,6 +133,13 @@ static bool grade_in(const Options *options, const char *work, const char *secre
     return good;
 }
 
+/* That of its lab.json: files without a task lie there, too. */
+static void folder_of_lab(const Options *options, char folder[PATH]) {
+    const char *end = strrchr(options->plan, '/');
+    snprintf(folder, PATH, "%.*s", end != NULL ? (int)(end - options->plan) : 1,
+             end != NULL ? options->plan : ".");
+}
+
 static bool grade(const Options *options, const char *work, const char *secret, json_t *record) {
     if (options->refuse != NULL) {
         set_all(record, ROW_BUILD_ERROR, options->refuse);
@@ -143,9 +151,12 @@ static bool grade(const Options *options, const char *work, const char *secret, 
         json_decref(recipes);
         return false;
     }
+    char given[PATH];
+    folder_of_lab(options, given);
     Submission submission = {lab,   recipes,        options->from,
                              work,  options->cache, now() + BUILD_SECONDS,
-                             false, options->part,  options->solutions};
+                             false, options->part,  options->solutions,
+                             given};
     Built built = submission_build(&submission);
     json_object_set(record, "objects", built.objects);
     if (built.good && options->debug != NULL) {
@@ -289,9 +300,12 @@ static void build_for_gpu(const Options *options, const json_t *lab, const char 
         json_decref(recipes);
         return;
     }
+    char given[PATH];
+    folder_of_lab(options, given);
     Submission submission = {lab,    recipes,        options->from,
                              folder, options->cache, now() + BUILD_SECONDS,
-                             true,   NULL,           NULL};
+                             true,   NULL,           NULL,
+                             given};
     Built built = submission_build(&submission);
     if (!built.good) {
         fprintf(stderr, "grade: with nvcc: %s\n", built.message != NULL ? built.message : "");

@@ -106,6 +106,25 @@ static bool put_part(const Submission *submission, const json_t *hole, const cha
     return good;
 }
 
+/* Whether the hand-in lacks a file. */
+static bool not_handed_in(const Submission *submission, const char *name) {
+    char path[PATH];
+    struct stat file;
+    snprintf(path, sizeof path, "%s/%s", submission->from, name);
+    return lstat(path, &file) != 0 && errno == ENOENT;
+}
+
+/* The folder that a file is taken from. */
+static const char *folder_of(const Submission *submission, const json_t *hole) {
+    const char *name = json_string_value(json_object_get(hole, "file"));
+    if (submission->part != NULL && strcmp(submission->part, name) == 0) {
+        return submission->solutions;
+    }
+    bool kits = submission->given != NULL && json_is_true(json_object_get(hole, "given")) &&
+                not_handed_in(submission, name);
+    return kits ? submission->given : submission->from;
+}
+
 /* Whether the part that is to be the kit's is a function of this file. */
 static bool has_part(const Submission *submission, const json_t *hole) {
     json_t *function;
@@ -126,9 +145,8 @@ static bool build_file(const Submission *submission, const json_t *hole, FILE *o
     bool each = json_is_true(json_object_get(hole, "precisions"));
     char source[PATH], source_sum[65], object_sum[65], object[PATH];
     snprintf(source, sizeof source, "%s/submission/%s", submission->folder, name);
-    bool whole = submission->part != NULL && strcmp(submission->part, name) == 0;
     bool part = has_part(submission, hole);
-    if (!submission_take(whole ? submission->solutions : submission->from, name, source, built)) {
+    if (!submission_take(folder_of(submission, hole), name, source, built)) {
         return false;
     }
     json_t *sums = json_array();
@@ -201,10 +219,7 @@ static const ProbeParts *parts_of(const ProbeParts parts[MOST_PROBES], const cha
 static bool note_absent(const Submission *submission, const json_t *hole, ProbeParts *parts,
                         Built *built) {
     const char *name = json_string_value(json_object_get(hole, "file"));
-    char path[PATH];
-    struct stat file;
-    snprintf(path, sizeof path, "%s/%s", submission->from, name);
-    if (parts->name[0] == '\0' || lstat(path, &file) == 0 || errno != ENOENT) {
+    if (parts->name[0] == '\0' || !not_handed_in(submission, name)) {
         return false;
     }
     parts->absent = true;

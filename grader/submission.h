@@ -4,7 +4,8 @@
  * linked.
  * @ingroup grader
  *
- * Only the files that the lab lists are taken, and only if they are regular and small. They are
+ * Only the files that the lab lists are taken, and only if they are regular and small. One that is
+ * given and has no task may be missing: then it is the kit's. They are
  * compiled with the grader's flags, each in the sandbox. The objects may define exactly what the
  * lab asks for and use only what it allows, so nothing of the kit can be replaced. What was
  * compiled before, from the same bytes with the same flags, is taken from a cache of objects;
@@ -34,6 +35,8 @@ typedef struct Submission {
         *part; /**< a file or a function of the lab that is taken from `solutions` in place of
                                 the hand-in's, or NULL. Only to tell which one is to blame */
     const char *solutions; /**< folder with the lab's files as the kit has them, or NULL */
+    const char *given; /**< folder with those that are given, for a hand-in that lacks them, or
+                            NULL */
 } Submission;
 
 /** The outcome. */
@@ -49,7 +52,7 @@ typedef struct Built {
 /**
  * Builds each program of the recipes' "link": "probe_NAME" of the holes whose "probe" in lab.json
  * is NAME, the others of all other holes. Where a file with a probe of its own is missing, that
- * probe alone is; any other missing file is an error.
+ * probe alone is; one that is given comes from `given`; any other missing file is an error.
  */
 Built submission_build(const Submission *submission);
 

@@ -40,7 +40,7 @@ static char *build_within(double seconds, const char *compiler, const char *sour
         "gcc -shared {objects} -o {out}", "probe_apart",
         probe != NULL ? "gcc -shared {objects} -o {out}" : NULL, "headers", "", "read", "linked");
     Submission submission = {lab,  recipes, scratch_folder(), work, cache, now() + seconds, false,
-                             NULL, NULL};
+                             NULL, NULL,    NULL};
     Built built = submission_build(&submission);
     json_decref(built.objects);
     json_decref(recipes);
@@ -165,7 +165,7 @@ static bool has_heap_of_rank(bool ranks) {
                   "| grep -q 'U rank_calloc  *U rank_free  *U rank_malloc'",
                   "headers", "", "read", "linked");
     Submission submission = {lab,  recipes, scratch_folder(), work, cache, now() + 60, false,
-                             NULL, NULL};
+                             NULL, NULL,    NULL};
     Built built = submission_build(&submission);
     bool good = built.good;
     free(built.message);
@@ -201,7 +201,7 @@ static int run_with_part(const char *compiler, const char *part, const char *own
         json_pack("{s:s, s:s, s:{s:s}, s:s, s:[], s:[]}", "c", compiler, "cu", "", "link", "probe",
                   "gcc {objects} -o {out}", "headers", "", "read", "linked");
     Submission submission = {lab,   recipes, scratch_folder(), work, cache, now() + 60,
-                             false, part,    solutions};
+                             false, part,    solutions,        NULL};
     Built built = submission_build(&submission);
     int status = built.good ? system(built.probe) : -1;
     free(built.message);
@@ -247,5 +247,42 @@ Test(submission, all_files_together_have_a_limit) {
     cr_expect(message != NULL && strstr(message, "all files together took too long") != NULL, "%s",
               message != NULL ? message : "nothing");
     cr_expect(now() - begin < 5, "after %g s", now() - begin);
+    free(message);
+}
+
+/* The message for a hand-in that lacks its only file, which the kit has. */
+static char *build_without(bool given) {
+    static const char kits[] = "int f(void) { return 1; }\n";
+    scratch_folder();
+    const char *work = scratch_path("work"), *cache = scratch_path("cache");
+    const char *kit = scratch_path("kit");
+    mkdir(work, 0755);
+    mkdir(cache, 0755);
+    mkdir(kit, 0755);
+    chmod(scratch_folder(), 0711);
+    scratch_file("kit/x.c", kits, strlen(kits));
+    json_t *lab = json_pack("{s:[{s:s, s:[s], s:b}], s:[s], s:i}", "holes", "file", "x.c",
+                            "functions", "f", "given", given, "uses", "_GLOBAL_OFFSET_TABLE_",
+                            "static_bytes", 4096);
+    json_t *recipes =
+        json_pack("{s:s, s:s, s:{s:s}, s:s, s:[], s:[]}", "c", COMPILER, "cu", "", "link", "probe",
+                  "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
+    Submission submission = {lab,   recipes, scratch_folder(), work, cache, now() + 60,
+                             false, NULL,    NULL,             kit};
+    Built built = submission_build(&submission);
+    json_decref(built.objects);
+    json_decref(recipes);
+    json_decref(lab);
+    scratch_remove();
+    return built.message;
+}
+
+Test(submission, a_given_file_may_be_missing) {
+    char *message = build_without(true);
+    cr_expect_null(message, "%s", message);
+    free(message);
+    message = build_without(false);
+    cr_expect(message != NULL && strstr(message, "x.c: No such file") != NULL, "%s",
+              message != NULL ? message : "nothing");
     free(message);
 }

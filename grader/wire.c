@@ -86,6 +86,13 @@ void wire_add(Wire *wire, const char *name, WireType type, const void *values, s
     wire->bytes += room + WIRE_GUARD;
 }
 
+void wire_change(Wire *wire, const char *name, WireType type, const void *values, size_t count) {
+    size_t planned;
+    void *data = wire_get(wire, name, type, &planned);
+    CHECK(count == planned, "%s: %zu elements, and %zu are planned", name, count, planned);
+    memcpy(data, values, count * element_bytes(type));
+}
+
 static bool write_all(int file, const void *from, size_t bytes, off_t at) {
     for (size_t done = 0; done < bytes;) {
         ssize_t n = pwrite(file, (const char *)from + done, bytes - done, at + (off_t)done);

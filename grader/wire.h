@@ -72,6 +72,9 @@ void wire_free(Wire *wire);
  */
 void wire_add(Wire *wire, const char *name, WireType type, const void *values, size_t count);
 
+/** Other values for a tensor that was planned with some: as many, of the same type. */
+void wire_change(Wire *wire, const char *name, WireType type, const void *values, size_t count);
+
 /**
  * Makes the memory file of a table: header, entries, data or WIRE_FILL, guards. Its size is sealed;
  * with `constant` its contents are too.

@@ -62,6 +62,19 @@ Test(wire, what_one_run_left_no_other_finds) {
     wire_free(wire);
 }
 
+Test(wire, other_values_may_be_given_for_a_second_run) {
+    static const float other[3] = {4, 5, 6};
+    Wire *in = wire_new();
+    wire_add(in, "before", WIRE_U64, NULL, 0);
+    wire_add(in, "x", WIRE_F32, given, 3);
+    wire_change(in, "x", WIRE_F32, other, 3);
+    int file = wire_file(in, true);
+    const float *x = wire_get(wire_open(file, false), "x", WIRE_F32, NULL);
+    cr_assert(memcmp(x, other, sizeof other) == 0);
+    close(file);
+    wire_free(in);
+}
+
 Test(wire, files_are_sealed) {
     Wire *wire = wire_new();
     wire_add(wire, "x", WIRE_F32, given, 3);
