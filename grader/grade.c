@@ -153,10 +153,9 @@ static bool grade(const Options *options, const char *work, const char *secret, 
     }
     char given[PATH];
     folder_of_lab(options, given);
-    Submission submission = {lab,   recipes,        options->from,
-                             work,  options->cache, now() + BUILD_SECONDS,
-                             false, options->part,  options->solutions,
-                             given};
+    Submission submission = {
+        lab,   recipes,       options->from,      work, options->cache, now() + BUILD_SECONDS,
+        false, options->part, options->solutions, given};
     Built built = submission_build(&submission);
     json_object_set(record, "objects", built.objects);
     if (built.good && options->debug != NULL) {
@@ -302,10 +301,9 @@ static void build_for_gpu(const Options *options, const json_t *lab, const char 
     }
     char given[PATH];
     folder_of_lab(options, given);
-    Submission submission = {lab,    recipes,        options->from,
-                             folder, options->cache, now() + BUILD_SECONDS,
-                             true,   NULL,           NULL,
-                             given};
+    Submission submission = {
+        lab,  recipes, options->from, folder, options->cache, now() + BUILD_SECONDS,
+        true, NULL,    NULL,          given};
     Built built = submission_build(&submission);
     if (!built.good) {
         fprintf(stderr, "grade: with nvcc: %s\n", built.message != NULL ? built.message : "");

@@ -45,14 +45,16 @@ MemoryUse ranks_bytes(const Check *check, int rank) {
     return use;
 }
 
-static const char mismatch_mark[] = "[cudasim] collective mismatch:";
+static const char *mismatch_of(const Check *check) {
+    return strstr(check_text(check), "[cudasim] collective mismatch:");
+}
 
 void ranks_tell_unmet(Check *check) {
     const char *text = check_text(check);
     if (strstr(text, "[cudasim] deadlock:") != NULL) {
         check_fail(check, "the ranks wait for each other, and none of them can ever go on: each "
                           "line above is a rank, its call, and whom it waits for");
-    } else if (strstr(text, mismatch_mark) != NULL) {
+    } else if (mismatch_of(check) != NULL) {
         bool messages = strstr(text, " calls ncclSend #") != NULL;
         check_fail(check,
                    messages ? "calls that have to meet are different ones: a rank receives as many "
@@ -64,7 +66,7 @@ void ranks_tell_unmet(Check *check) {
 }
 
 bool ranks_asked_alone(const Check *check) {
-    const char *line = strstr(check_text(check), mismatch_mark);
+    const char *line = mismatch_of(check);
     const char *end = line != NULL ? strchr(line, '\n') : NULL;
     int asking = 0;
     while (line != NULL && (line = strstr(line, " (1 x ")) != NULL && (end == NULL || line < end)) {

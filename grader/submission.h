@@ -35,7 +35,7 @@ typedef struct Submission {
         *part; /**< a file or a function of the lab that is taken from `solutions` in place of
                                 the hand-in's, or NULL. Only to tell which one is to blame */
     const char *solutions; /**< folder with the lab's files as the kit has them, or NULL */
-    const char *given; /**< folder with those that are given, for a hand-in that lacks them, or
+    const char *given;     /**< folder with those that are given, for a hand-in that lacks them, or
                             NULL */
 } Submission;
 

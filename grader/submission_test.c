@@ -39,8 +39,8 @@ static char *build_within(double seconds, const char *compiler, const char *sour
         "{s:s, s:s, s:{s:s, s:s*}, s:s, s:[], s:[]}", "c", compiler, "cu", "", "link", "probe",
         "gcc -shared {objects} -o {out}", "probe_apart",
         probe != NULL ? "gcc -shared {objects} -o {out}" : NULL, "headers", "", "read", "linked");
-    Submission submission = {lab,  recipes, scratch_folder(), work, cache, now() + seconds, false,
-                             NULL, NULL,    NULL};
+    Submission submission = {
+        lab, recipes, scratch_folder(), work, cache, now() + seconds, false, NULL, NULL, NULL};
     Built built = submission_build(&submission);
     json_decref(built.objects);
     json_decref(recipes);
@@ -164,8 +164,8 @@ static bool has_heap_of_rank(bool ranks) {
                   "gcc -shared {objects} -o {out} && nm -u {objects} | tr '\\n' ' ' "
                   "| grep -q 'U rank_calloc  *U rank_free  *U rank_malloc'",
                   "headers", "", "read", "linked");
-    Submission submission = {lab,  recipes, scratch_folder(), work, cache, now() + 60, false,
-                             NULL, NULL,    NULL};
+    Submission submission = {lab,  recipes, scratch_folder(), work, cache, now() + 60, false, NULL,
+                             NULL, NULL};
     Built built = submission_build(&submission);
     bool good = built.good;
     free(built.message);
@@ -261,14 +261,14 @@ static char *build_without(bool given) {
     mkdir(kit, 0755);
     chmod(scratch_folder(), 0711);
     scratch_file("kit/x.c", kits, strlen(kits));
-    json_t *lab = json_pack("{s:[{s:s, s:[s], s:b}], s:[s], s:i}", "holes", "file", "x.c",
-                            "functions", "f", "given", given, "uses", "_GLOBAL_OFFSET_TABLE_",
-                            "static_bytes", 4096);
+    json_t *lab =
+        json_pack("{s:[{s:s, s:[s], s:b}], s:[s], s:i}", "holes", "file", "x.c", "functions", "f",
+                  "given", given, "uses", "_GLOBAL_OFFSET_TABLE_", "static_bytes", 4096);
     json_t *recipes =
         json_pack("{s:s, s:s, s:{s:s}, s:s, s:[], s:[]}", "c", COMPILER, "cu", "", "link", "probe",
                   "gcc -shared {objects} -o {out}", "headers", "", "read", "linked");
-    Submission submission = {lab,   recipes, scratch_folder(), work, cache, now() + 60,
-                             false, NULL,    NULL,             kit};
+    Submission submission = {lab,  recipes, scratch_folder(), work, cache, now() + 60, false, NULL,
+                             NULL, kit};
     Built built = submission_build(&submission);
     json_decref(built.objects);
     json_decref(recipes);

@@ -81,7 +81,7 @@ GRADED(12_zero, stage2, "task 4: gradients in parts, and the same bits") {
     expect_stage(check, 2, check_int(check, 0, 1) ? 3 : 5, 1);
 }
 
-/* On the simulated GPU, whose memory the host cannot touch, as one run of stage 1 and of stage 3. */
+/* On the simulated GPU, whose memory the host cannot touch, as a run of stage 1 and of stage 3. */
 GRADED(12_zero, stage2_window, "task 4: micro-batches add up in the parts") {
     ZeroRun *run = zero_run(check, 2, 3, 2, F32);
     check_after(check, "parts pieces stage1 stage2");
