@@ -105,6 +105,7 @@ bool ranks_take_calls(Check *check, RankCalls *calls) {
         }
         c->communicator = communicator;
         c->number = number;
+        c->at = (size_t)(p - events);
         count++;
     }
     *calls = (RankCalls){call, count};

@@ -24,6 +24,7 @@ typedef struct RankCall {
     uint64_t communicator; /**< 1 for the one that the ranks are given, then as they are made */
     uint64_t number;       /**< of the communicator's collectives, or of messages to a peer */
     double bytes;          /**< that it has sent, as cudasim_wire_bytes() counts */
+    size_t at;             /**< the place in check_events() where it stands */
 } RankCall;
 
 /** All of a run, each rank's in the order in which they were carried out. */

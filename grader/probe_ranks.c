@@ -78,12 +78,25 @@ static void run_rank(int rank, void *context) {
     ncclCommDestroy(run.comm);
 }
 
-void ranks_run(const Wire *in, Wire *out, rank_body *body) {
-    RankStart all = start(in, out, body);
+static void run_all(RankStart *all) {
     CHECK(own_data_for_ranks(), "the submission has more than %d bytes of static data",
           OWN_DATA_MOST);
-    CHECK(ncclGetUniqueId(&all.id) == ncclSuccess, "no id");
-    cudasim_ranks_run(all.run.ranks, run_rank, &all);
+    CHECK(ncclGetUniqueId(&all->id) == ncclSuccess, "no id");
+    cudasim_ranks_run(all->run.ranks, run_rank, all);
+}
+
+void ranks_run(const Wire *in, Wire *out, rank_body *body) {
+    RankStart all = start(in, out, body);
+    run_all(&all);
+}
+
+void ranks_run_on_gpu(const Wire *in, Wire *out, rank_body *body) {
+    RankStart all = start(in, out, body);
+    int32_t option[RANK_OPTIONS];
+    memcpy(option, all.run.option, sizeof option);
+    option[RANKS_GPU] = true;
+    all.run.option = option;
+    run_all(&all);
 }
 
 void ranks_run_alone(const Wire *in, Wire *out, rank_body *body) {

@@ -54,6 +54,9 @@ typedef void rank_body(RankRun *run);
 /** Runs R ranks, and returns when all have ended. */
 void ranks_run(const Wire *in, Wire *out, rank_body *body);
 
+/** The same on simulated GPUs, whatever RANKS_GPU says: for a check that runs on both devices. */
+void ranks_run_on_gpu(const Wire *in, Wire *out, rank_body *body);
+
 /** Runs the same program once for each rank, one after the other, without a communicator or a
     budget: for the kit's own steps, to compare with. */
 void ranks_run_alone(const Wire *in, Wire *out, rank_body *body);

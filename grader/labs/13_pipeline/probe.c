@@ -8,6 +8,7 @@
 
 #include "grader/labs/13_pipeline/protocol.h"
 #include "grader/probe.h"
+#include "grader/probe_events.h"
 
 /* The stage that the judge says, with its part of the weights that are given. */
 static Model *stage_new(const RankRun *run) {
@@ -47,6 +48,28 @@ static ncclComm_t split_ends(const RankRun *run) {
     return ends;
 }
 
+/* Calls that are told between the letters are those of tie_sum(): what a GPU has in its queue comes
+   before. */
+static void sum_ties(const RankRun *run, Pipe *pipe) {
+    device_synchronize(run->device);
+    event_tell((char)(TOLD_TIE_BEGINS + run->rank));
+    tie_sum(pipe);
+    device_synchronize(run->device);
+    event_tell((char)(TOLD_TIE_ENDS + run->rank));
+}
+
+static void give_norms(const RankRun *run, Pipe *pipe, int w) {
+    size_t columns = (size_t)run->option[PIPES_WINDOWS] * NORM_TIMES;
+    for (int k = 0; k < norm_times(run->option[RANKS_GPU]); k++) {
+        double norm = (double)tie_norm(pipe);
+        if (k == 0) {
+            rank_give_gradients(run, NAME_NORMED, pipe->model, w);
+        }
+        rank_give_double(run, "norms", columns, (size_t)(w * NORM_TIMES + k), norm);
+        model_scale_grad(pipe->model, NORM_SCALE);
+    }
+}
+
 static void run_window(const RankRun *run, Pipe *pipe, int w) {
     Batch batches[MOST_IN_WINDOW] = {{0}};
     int most = run->option[PIPES_MICROS], tie = run->option[PIPES_TIE];
@@ -57,17 +80,15 @@ static void run_window(const RankRun *run, Pipe *pipe, int w) {
     for (int k = 0; k < micros; k++) {
         batches[k] = given_batch(run->in, micro_batch(run->in, most, w, k));
     }
-    double loss = pipe_window(pipe, batches, micros, share), norm = 0;
+    double loss = pipe_window(pipe, batches, micros, share);
     if (tie >= TIE_SUM) {
-        tie_sum(pipe);
+        sum_ties(run, pipe);
     }
     rank_give_gradients(run, NAME_STAGE, pipe->model, w);
     if (tie >= TIE_NORM) {
-        norm = (double)tie_norm(pipe);
-        rank_give_gradients(run, NAME_NORMED, pipe->model, w);
+        give_norms(run, pipe, w);
     }
     rank_give_double(run, "losses", windows, i, loss);
-    rank_give_double(run, "norms", windows, i, norm);
     rank_give_number(run, "streams", windows, i, pipe->model->rng.offset);
     model_zero_grad(pipe->model);
 }
@@ -76,10 +97,18 @@ static void repeat_window(const RankRun *run, Pipe *pipe) {
     Batch batch = given_batch(run->in, 0);
     for (int i = 0; i < run->option[PIPES_REPEATED]; i++) {
         pipe_window(pipe, &batch, 1, 0);
-        if (run->option[PIPES_TIE] >= TIE_NORM) {
-            tie_norm(pipe);
-        }
     }
+}
+
+/* Beyond what there was before the windows, activations and data left out. */
+static uint64_t other_bytes(const RankRun *run, const MemoryUse *before) {
+    MemoryUse peak = memory_peak(run->memory);
+    uint64_t bytes = 0;
+    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
+        bool other = kind != MEMORY_ACTIVATIONS && kind != MEMORY_DATA;
+        bytes += other ? peak.bytes[kind] - before->bytes[kind] : 0;
+    }
+    return bytes;
 }
 
 static void pipe_stage_body(RankRun *run) {
@@ -91,10 +120,12 @@ static void pipe_stage_body(RankRun *run) {
                  .comm = run->comm,
                  .ends = split_ends(run)};
     MemoryUse before = memory_now(run->memory);
+    memory_peak_reset(run->memory);
     for (int w = 0; w < run->option[PIPES_WINDOWS]; w++) {
         run_window(run, &pipe, w);
     }
     rank_give_bytes(run);
+    rank_give_number(run, "other bytes", 1, 0, other_bytes(run, &before));
     repeat_window(run, &pipe);
     double loss = 0;
     for (int i = given_batches(run->in) - 1; run->option[PIPES_EVALUATE] && i >= 0; i--) {
@@ -116,4 +147,10 @@ static void pipe_windows_case(const Wire *in, Wire *out) {
     ranks_run(in, out, pipe_stage_body);
 }
 
-const ProbeCase probe_cases[] = {{"windows", pipe_windows_case}, {NULL, NULL}};
+static void pipe_windows_on_gpu_case(const Wire *in, Wire *out) {
+    ranks_run_on_gpu(in, out, pipe_stage_body);
+}
+
+const ProbeCase probe_cases[] = {{"windows", pipe_windows_case},
+                                 {"windows_on_gpu", pipe_windows_on_gpu_case},
+                                 {NULL, NULL}};

@@ -6,7 +6,8 @@
  * The case "windows" and the kit's "plain" are given what grader/probe_training.h names, "ranks"
  * with the numbers below, "share" (one float) and "parts": the first block of each stage, and the
  * block after its last. Of each rank and window come back the gradients, and rows of "losses",
- * "streams", "norms" and "evals".
+ * "streams", "norms" and "evals". "windows_on_gpu" and "plain_on_gpu" are the same on simulated
+ * GPUs, for the second run of a check; the kit then leaves out the falling order.
  */
 #ifndef GRADER_LABS_13_PIPELINE_PROTOCOL_H
 #define GRADER_LABS_13_PIPELINE_PROTOCOL_H
@@ -15,7 +16,7 @@
 #include "labs/13_pipeline/contract.h"
 
 /** Micro-batches of a window at most. */
-enum { MOST_IN_WINDOW = 24 };
+enum { MOST_IN_WINDOW = 40 };
 
 /** Micro-batch k of window w is this one of those that are given. */
 static inline int micro_batch(const Wire *in, int micros, int w, int k) {
@@ -34,8 +35,8 @@ enum {
     PIPES_WINDOWS,           /**< how many */
     PIPES_TIE,               /**< a PipesTie */
     PIPES_EVALUATE,          /**< all batches are evaluated, too, the first one last */
-    PIPES_REPEATED,          /**< how often a window of one micro-batch, and where there is a norm
-                                  that, comes after the others: nothing of it is handed back */
+    PIPES_REPEATED,          /**< how often a window of one micro-batch comes after the others:
+                                  nothing of it is handed back */
 };
 
 /** How far a window goes. */
@@ -44,6 +45,28 @@ typedef enum PipesTie {
     TIE_SUM,  /**< after tie_sum() */
     TIE_NORM, /**< the norm as well */
 } PipesTie;
+
+/** With TIE_NORM each window has norm_times() norms: before each but the first its gradients are
+    multiplied by NORM_SCALE. One norm alone may have its bits by luck. */
+enum { NORM_TIMES = 40 };
+#define NORM_SCALE 0.97f
+
+/** A simulated GPU is slow: there the rest stays blank. */
+static inline int norm_times(bool gpu) {
+    return gpu ? 2 : NORM_TIMES;
+}
+
+/** Norms of the kit, in "plain norms" (windows, NORM_WAYS, NORM_TIMES). */
+typedef enum NormWay {
+    NORM_RIGHT,       /**< floats, added in the order of stages */
+    NORM_FALLING,     /**< from the last stage to the first */
+    NORM_IN_DOUBLE,   /**< added in double */
+    NORM_TIED_ON_LAST, /**< in order, the tied gradient counted on the last stage */
+    NORM_WAYS,
+} NormWay;
+
+/** Told by a rank before tie_sum() and after it: such a letter, plus the rank. */
+enum { TOLD_TIE_BEGINS = 'A', TOLD_TIE_ENDS = 'a' };
 
 /** Of a rank's gradients, by rank_name(): before tie_norm(), and after it. */
 #define NAME_STAGE "stage gradients"

@@ -82,18 +82,19 @@ static void stages_want(const StagesRun *run) {
     }
     check_want(check, "plain losses", WIRE_U64, (size_t)run->windows);
     check_want(check, "plain each", WIRE_U64, (size_t)(run->windows * run->micros));
-    check_want(check, "plain norms", WIRE_U64, (size_t)run->windows);
     check_want(check, "plain streams", WIRE_U64, (size_t)run->windows);
     check_want(check, "plain eval", WIRE_U64, 1);
     ranks_want(check, run->stages, NAME_STAGE, run->windows, run->given.P);
     if (run->option[PIPES_TIE] >= TIE_NORM) {
         ranks_want(check, run->stages, NAME_NORMED, run->windows, run->given.P);
+        check_want(check, "plain norms", WIRE_U64, (size_t)run->windows * NORM_WAYS * NORM_TIMES);
+        check_want(check, "norms", WIRE_U64, rows * NORM_TIMES);
     }
     check_want(check, "losses", WIRE_U64, rows);
-    check_want(check, "norms", WIRE_U64, rows);
     check_want(check, "streams", WIRE_U64, rows);
     check_want(check, "evals", WIRE_U64, R);
     check_want(check, "left", WIRE_U64, R);
+    check_want(check, "other bytes", WIRE_U64, R);
     check_want(check, "after", WIRE_U64, R);
     ranks_want_bytes(check, run->stages);
 }
@@ -106,16 +107,27 @@ static float *stages_keep(const StagesRun *run, const char *what, const char *wh
     return kept;
 }
 
-static void keep_plain(StagesRun *run) {
+static void keep_plain(StagesRun *run, bool on_gpu) {
     size_t bytes = (size_t)run->windows * sizeof *run->loss;
     memcpy(run->loss, check_got(run->check, "plain losses", WIRE_U64), bytes);
     memcpy(run->each, check_got(run->check, "plain each", WIRE_U64), (size_t)run->micros * bytes);
-    memcpy(run->norm, check_got(run->check, "plain norms", WIRE_U64), bytes);
     memcpy(run->stream, check_got(run->check, "plain streams", WIRE_U64), bytes);
     run->eval = *(const uint64_t *)check_got(run->check, "plain eval", WIRE_U64);
     for (int w = 0; w < run->windows; w++) {
         run->plain[w] = stages_keep(run, "plain", "gradients", w, run->given.P);
         run->head[w] = stages_keep(run, "plain", "half", w, run->tied);
+    }
+    if (run->option[PIPES_TIE] >= TIE_NORM) {
+        size_t count = (size_t)run->windows * NORM_WAYS * NORM_TIMES;
+        run->norm_times = norm_times(on_gpu);
+        run->norms = check_doubles(run->check, count);
+        memcpy(run->norms, check_got(run->check, "plain norms", WIRE_U64),
+               count * sizeof *run->norms);
+    }
+}
+
+static void keep_falling(StagesRun *run) {
+    for (int w = 0; w < run->windows; w++) {
         run->falling[w] = stages_keep(run, "reversed", "gradients", w, run->given.P);
         run->falling_head[w] = stages_keep(run, "reversed", "half", w, run->tied);
     }
@@ -127,8 +139,26 @@ bool stages_run(StagesRun *run) {
     if (!check_run_kit(run->check, "plain", SECONDS)) {
         return false;
     }
-    keep_plain(run);
+    keep_plain(run, run->option[RANKS_GPU]);
+    keep_falling(run);
     return ranks_start(run->check, "windows", SECONDS);
+}
+
+static bool run_on_gpu(StagesRun *run) {
+    if (!check_run_kit(run->check, "plain_on_gpu", SECONDS)) {
+        return false;
+    }
+    keep_plain(run, true);
+    return ranks_start(run->check, "windows_on_gpu", SECONDS);
+}
+
+bool stages_also_on_gpu(StagesRun *run, bool expect(const StagesRun *run)) {
+    bool right = run_on_gpu(run) && expect(run);
+    if (!right) {
+        check_tell(run->check, "this was a run on the simulated GPU; the same run on the CPU came "
+                               "before it, and was right");
+    }
+    return right;
 }
 
 /* ---- gradients ------------------------------------------------------------------------------- */
@@ -148,7 +178,8 @@ typedef enum StagesTwist {
     TWIST_FALLING,
     TWIST_DIVIDED,
     TWIST_MULTIPLIED,
-    TWIST_UNSUMMED, /* from here on: the tied weight alone */
+    TWIST_EARLY, /* of the tied weight alone, where tie_sum() is not to be called */
+    TWIST_UNSUMMED, /* from here on: where it is called */
     TWIST_DOUBLED,
     TWIST_HALVED,
     TWIST_FIRST_ALONE,
@@ -162,6 +193,8 @@ static const char *const twist_sentence[TWISTS] = {
     [TWIST_DIVIDED] = "gradients are divided by the number of micro-batches: `share` is that of a "
                       "target of the whole window already",
     [TWIST_MULTIPLIED] = "gradients are as many times too large as the window has micro-batches",
+    [TWIST_EARLY] = "the tied gradient is the sum of both halves when pipe_window() returns: "
+                    "tie_sum() makes it that, and the caller calls tie_sum()",
     [TWIST_UNSUMMED] = "each end of the pipeline keeps its own half of the tied gradient: both "
                        "need the sum",
     [TWIST_DOUBLED] = "the tied gradient is summed twice",
@@ -176,8 +209,9 @@ static float tied_of(const StagesRun *run, int s, int w, size_t k, StagesTwist t
     bool falling = twist == TWIST_FALLING;
     float embedding = falling ? run->falling[w][k] : run->plain[w][k];
     float head = falling ? run->falling_head[w][k] : run->head[w][k];
-    bool summed = run->option[PIPES_TIE] >= TIE_SUM && twist != TWIST_UNSUMMED &&
-                  twist != (s == 0 ? TWIST_LAST_ALONE : TWIST_FIRST_ALONE);
+    bool summed =
+        twist == TWIST_EARLY || (run->option[PIPES_TIE] >= TIE_SUM && twist != TWIST_UNSUMMED &&
+                                 twist != (s == 0 ? TWIST_LAST_ALONE : TWIST_FIRST_ALONE));
     if (run->stages == 1) {
         return embedding;
     }
@@ -239,19 +273,37 @@ float stages_gradient(const StagesRun *run, int w, size_t k) {
     return number_of(run, 0, w, k, TWIST_NONE);
 }
 
+/* The right number is that of one device, but for the tied gradient, which stages add up as two
+   halves. */
+static const char *source_of(const StagesRun *run, const StagesPlace *place) {
+    if (place->param != WTE || run->stages == 1) {
+        return "one device that runs the micro-batches one after the other has";
+    }
+    return run->option[PIPES_TIE] >= TIE_SUM ? "the sum of both halves is"
+           : place->stage == 0               ? "the embedding's half of it is"
+                                             : "the head's half of it is";
+}
+
+static bool twist_possible(const StagesRun *run, StagesTwist twist) {
+    bool called = run->option[PIPES_TIE] >= TIE_SUM;
+    return twist < TWIST_EARLY    ? run->micros > 1
+           : twist == TWIST_EARLY ? !called && run->stages > 1
+                                  : called;
+}
+
 bool stages_expect_gradients(const StagesRun *run) {
     StagesPlace place = {0}, elsewhere;
     char name[WIRE_NAME];
     bool right = fits(run, TWIST_NONE, &place);
     check_compared(run->check, right,
-                   "gradient of %s[%zu], stage %d of %d, window %d: got %.9g, one device that runs "
-                   "the micro-batches one after the other has %.9g, to the bit",
+                   "gradient of %s[%zu], stage %d of %d, window %d: got %.9g, %s %.9g, to the bit",
                    param_scope(name, &run->params[place.param]), place.index, place.stage,
-                   run->stages, place.window + 1, (double)place.got, (double)place.wanted);
+                   run->stages, place.window + 1, (double)place.got, source_of(run, &place),
+                   (double)place.wanted);
     for (int t = TWIST_FALLING; t < TWISTS && !right; t++) {
-        bool possible = (t < TWIST_UNSUMMED ? run->micros > 1 : run->option[PIPES_TIE] > 0);
+        StagesTwist twist = (StagesTwist)t;
         check_suspect(run->check, twist_sentence[t],
-                      possible && fits(run, (StagesTwist)t, &elsewhere));
+                      twist_possible(run, twist) && fits(run, twist, &elsewhere));
     }
     return right;
 }

@@ -28,7 +28,9 @@ typedef struct StagesRun {
     float *head[MOST_WINDOWS];    /**< (tied) the head's half */
     float *falling[MOST_WINDOWS]; /**< (P) with backwards in falling order */
     float *falling_head[MOST_WINDOWS];
-    uint64_t loss[MOST_WINDOWS], norm[MOST_WINDOWS], stream[MOST_WINDOWS], eval;
+    uint64_t loss[MOST_WINDOWS], stream[MOST_WINDOWS], eval;
+    int norm_times; /**< of the last run */
+    double *norms; /**< (windows, NORM_WAYS, NORM_TIMES); NULL where there are none */
     uint64_t each[MOST_WINDOWS * MOST_IN_WINDOW]; /**< losses of the micro-batches */
 } StagesRun;
 
@@ -41,6 +43,16 @@ void stages_store(StagesRun *run, Precision precision);
 
 /** Runs the kit, then the submission; expects nothing yet. @return whether both finished */
 bool stages_run(StagesRun *run);
+
+/**
+ * What a check expects of a run once more, on the simulated GPU, where a host that touches memory
+ * of the device is stopped.
+ *
+ * @param run    after stages_run(), of which all was right
+ * @param expect whether all of the second run is right
+ * @return whether it finished, and was
+ */
+bool stages_also_on_gpu(StagesRun *run, bool expect(const StagesRun *run));
 
 /** Whether stage s has parameter i. */
 bool stages_has(const StagesRun *run, int s, int i);
@@ -63,10 +75,13 @@ bool stages_expect_nothing_left(const StagesRun *run);
 /** The global norm on every stage; gradients are as they were before it. */
 bool stages_expect_norms(const StagesRun *run);
 
-/** Messages, and bytes that each stage has sent in a single window. */
+/** Messages, and bytes that each stage has sent in a single window; other calls are none. */
 bool stages_expect_messages(const StagesRun *run);
 
-/** Activations and data of each stage at the peak of a single window. */
+/** Bytes that each end has sent in tie_sum(), and that stages in between call nothing there. */
+bool stages_expect_tie_calls(const StagesRun *run);
+
+/** Activations and data of each stage at the peak of a single window, and nothing beside them. */
 bool stages_expect_peak(const StagesRun *run);
 
 /** The loss of the first batch. */

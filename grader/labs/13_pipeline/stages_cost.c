@@ -6,9 +6,25 @@
 
 /* ---- messages and memory --------------------------------------------------------------------- */
 
+/* A window is sends and receives: where all stages meet, or two of them, they wait for each other
+   once more. */
+static bool expect_no_other_call(const StagesRun *run, const RankCalls *calls) {
+    for (int i = 0; i < calls->count; i++) {
+        const RankCall *call = &calls->call[i];
+        if (strcmp(call->name, "ncclSend") != 0 && strcmp(call->name, "ncclRecv") != 0) {
+            check_fail(run->check,
+                       "stage %d of %d calls %s() in the window: there a stage sends to its "
+                       "neighbours and receives from them, and that is all",
+                       call->rank, run->stages, call->name);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool stages_expect_messages(const StagesRun *run) {
     RankCalls calls;
-    if (!ranks_take_calls(run->check, &calls)) {
+    if (!ranks_take_calls(run->check, &calls) || !expect_no_other_call(run, &calls)) {
         return false;
     }
     for (int s = 0; s < run->stages; s++) {
@@ -36,6 +52,64 @@ bool stages_expect_messages(const StagesRun *run) {
     return true;
 }
 
+/* Whether a rank was in tie_sum() when a call was carried out: letters stand in lines of their
+   own. */
+static bool is_of_tie(const char *events, const RankCall *call) {
+    bool inside = false;
+    for (const char *p = events; p < events + call->at; p += strcspn(p, "\n"), p += *p == '\n') {
+        size_t length = strncmp(p, "cudasim ", 8) == 0 ? 0 : strcspn(p, "\n");
+        for (size_t i = 0; i < length; i++) {
+            inside = (inside || p[i] == TOLD_TIE_BEGINS + call->rank) &&
+                     p[i] != TOLD_TIE_ENDS + call->rank;
+        }
+    }
+    return inside;
+}
+
+bool stages_expect_tie_calls(const StagesRun *run) {
+    RankCalls calls;
+    if (!ranks_take_calls(run->check, &calls)) {
+        return false;
+    }
+    for (int s = 0; s < run->stages; s++) {
+        bool end = s == 0 || s == run->stages - 1;
+        double bytes = 0, right = end ? 4.0 * (double)run->tied * run->windows : 0;
+        int made = 0;
+        for (int i = 0; i < calls.count; i++) {
+            const RankCall *call = &calls.call[i];
+            bool counts = call->rank == s && is_of_tie(check_events(run->check), call);
+            made += counts;
+            bytes += counts ? call->bytes : 0;
+        }
+        if ((made > 0 && !end) || !(fabs(bytes - right) < 0.5)) {
+            check_fail(run->check,
+                       "stage %d of %d: %d calls of tie_sum() make %d calls of NCCL, which send "
+                       "%.0f bytes: each end sends its half of the tied gradient once, here %.0f "
+                       "bytes in all, and stages in between call nothing",
+                       s, run->stages, run->windows, made, bytes,
+                       4.0 * (double)run->tied * run->windows);
+            return false;
+        }
+    }
+    check_good(run->check);
+    return true;
+}
+
+/* Scratch memory of the ops is there before the window. */
+static bool expect_nothing_beside(const StagesRun *run) {
+    const uint64_t *other = check_got(run->check, "other bytes", WIRE_U64);
+    for (int s = 0; s < run->stages; s++) {
+        if (other[s] != 0) {
+            check_fail(run->check,
+                       "stage %d of %d: at the peak the window has %llu bytes that are neither "
+                       "activations nor data: it needs no others",
+                       s, run->stages, (unsigned long long)other[s]);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool stages_expect_peak(const StagesRun *run) {
     for (int s = 0; s < run->stages; s++) {
         PipePlan plan = {(PipeOrder)run->option[PIPES_ORDER], run->stages, s, run->micros};
@@ -52,6 +126,9 @@ bool stages_expect_peak(const StagesRun *run) {
                        right.bytes[MEMORY_ACTIVATIONS], right.bytes[MEMORY_DATA]);
             return false;
         }
+    }
+    if (!expect_nothing_beside(run)) {
+        return false;
     }
     check_good(run->check);
     return true;

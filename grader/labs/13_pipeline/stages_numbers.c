@@ -1,6 +1,7 @@
 /* Numbers that each stage gives back: losses, masks drawn, bytes left, norms. The contract is in
    stages.h. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "grader/labs/13_pipeline/stages.h"
@@ -88,7 +89,9 @@ bool stages_expect_nothing_left(const StagesRun *run) {
                        "%llu bytes are left on stage %d of %d: what is allocated for a "
                        "window%s is released with it",
                        (unsigned long long)left[s], s, run->stages,
-                       run->option[PIPES_EVALUATE] ? " or an evaluation" : "");
+                       run->option[PIPES_TIE] >= TIE_NORM ? " or by tie_norm()"
+                       : run->option[PIPES_EVALUATE]      ? " or an evaluation"
+                                                          : "");
             return false;
         }
     }
@@ -139,31 +142,123 @@ static bool nearly_equal(double got, double want) {
     return fabs(got - want) <= 1e-5 * fabs(want);
 }
 
-/* Whether each stage whose norm is wrong has that of its own gradients; the last one's may be
-   without the tied weight. */
-static bool norms_are_own(const StagesRun *run, int w, double want, double tied) {
-    for (int s = 0; s < run->stages; s++) {
-        double got = double_of(run, "norms", s, w), own = squares(run, s, w);
-        bool less = s == run->stages - 1 && nearly_equal(got, sqrt(own - tied));
-        if (!nearly_equal(got, want) && !nearly_equal(got, sqrt(own)) && !less) {
+/* Norm k of a window on a stage. */
+static double norm_got(const StagesRun *run, int s, int w, int k) {
+    double value;
+    const uint64_t *row = check_got(run->check, "norms", WIRE_U64);
+    memcpy(&value, &row[(s * run->windows + w) * NORM_TIMES + k], sizeof value);
+    return value;
+}
+
+/* By a way of the kit's, on every stage. */
+static double norm_want(const StagesRun *run, NormWay way, int w, int k) {
+    return run->norms[(w * NORM_WAYS + way) * NORM_TIMES + k];
+}
+
+/* A norm that is not what it should be. */
+typedef struct NormPlace {
+    int stage, window, time;
+    double got, want;
+} NormPlace;
+
+/* Whether all norms have the bits of a way; else where the first one has not. */
+static bool norms_fit(const StagesRun *run, NormWay way, NormPlace *place) {
+    int each = run->stages * run->windows;
+    for (int at = 0; at < each * run->norm_times; at++) {
+        int k = at / each, s = at % each / run->windows, w = at % run->windows;
+        double got = norm_got(run, s, w, k), want = norm_want(run, way, w, k);
+        if (memcmp(&got, &want, sizeof got) != 0) {
+            *place = (NormPlace){s, w, k, got, want};
             return false;
         }
     }
     return true;
 }
 
-/* A pipeline of one. */
-static bool expect_same_norm(const StagesRun *run) {
-    for (int w = 0; w < run->windows; w++) {
-        double got = double_of(run, "norms", 0, w), want = double_from(run->norm[w]);
-        if (!check_compared(run->check, memcmp(&got, &want, sizeof got) == 0,
-                            "window %d: the norm is %.9g, and %.9g by model_grad_norm(): in a "
-                            "pipeline of one they have the same bits",
-                            w + 1, got, want)) {
-            return false;
+/* How many stages have the right norm, where each of the others has that of its own gradients; the
+   last one's may be without the tied weight. -1 where one has neither. */
+static int norms_right_or_own(const StagesRun *run, int w, double want, double tied) {
+    int right = 0;
+    for (int s = 0; s < run->stages; s++) {
+        double got = norm_got(run, s, w, 0), own = squares(run, s, w);
+        bool less = s == run->stages - 1 && nearly_equal(got, sqrt(own - tied));
+        if (nearly_equal(got, want)) {
+            right++;
+        } else if (!nearly_equal(got, sqrt(own)) && !less) {
+            return -1;
         }
     }
-    return true;
+    return right;
+}
+
+/* Mistakes that change the bits alone. */
+static void suspect_bits(const StagesRun *run) {
+    static const char *const sentence[NORM_WAYS] = {
+        [NORM_FALLING] = "the sums of the stages are added from the last stage to the first: as "
+                         "floats they have other bits than in the order of stages",
+        [NORM_IN_DOUBLE] = "the sums of the stages are added in double: each is a float, and they "
+                           "are added as floats",
+        [NORM_TIED_ON_LAST] = "the tied gradient is counted on the last stage: it is counted on "
+                              "the first one",
+    };
+    NormPlace elsewhere;
+    for (int way = NORM_FALLING; way < NORM_WAYS; way++) {
+        check_suspect(run->check, sentence[way],
+                      run->stages > 1 && norms_fit(run, (NormWay)way, &elsewhere));
+    }
+}
+
+/* Mistakes that any of the norms shows: the gradients of the first one are here. */
+static void suspect_sums(const StagesRun *run, const NormPlace *place) {
+    int w = place->window;
+    double all = squares(run, -1, w), tied = 0, got = norm_got(run, place->stage, w, 0);
+    for (size_t k = 0; k < run->tied; k++) {
+        double x = (double)stages_gradient(run, w, k);
+        tied += x * x;
+    }
+    int right = norms_right_or_own(run, w, sqrt(all), tied);
+    check_suspect(run->check, "the tied gradient is counted on both ends: it is one gradient",
+                  nearly_equal(got, sqrt(all + tied)));
+    check_suspect(run->check,
+                  "the norm is that of the stage: the sums of squares of all "
+                  "stages have to be added before the root is taken",
+                  right == 0);
+    check_suspect(run->check,
+                  "the sum of all stages is on one stage alone: every stage needs it", right == 1);
+    check_suspect(run->check, "the root is missing: this is the sum of squares",
+                  nearly_equal(got, all));
+}
+
+/* After which number of a window, and times what its gradients are. */
+static const char *norm_scope(const NormPlace *place, char text[CHECK_LABEL]) {
+    int length = snprintf(text, CHECK_LABEL, "window %d", place->window + 1);
+    if (place->time > 0) {
+        snprintf(text + length, CHECK_LABEL - (size_t)length, ", all gradients times %.4g",
+                 pow((double)NORM_SCALE, place->time));
+    }
+    return text;
+}
+
+static void tell_norm(const StagesRun *run, const NormPlace *place) {
+    char scope[CHECK_LABEL];
+    norm_scope(place, scope);
+    double first = norm_got(run, 0, place->window, place->time);
+    if (run->stages == 1) {
+        check_compared(run->check, false,
+                       "%s: the norm is %.9g, and %.9g by model_grad_norm(): in a pipeline of one "
+                       "they have the same bits",
+                       scope, place->got, place->want);
+    } else if (place->stage > 0 && nearly_equal(place->got, place->want) && first == place->want) {
+        check_compared(run->check, false,
+                       "stage %d of %d, %s: the norm is %.9g, and %.9g on stage 0: every stage has "
+                       "the same bits",
+                       place->stage, run->stages, scope, place->got, first);
+    } else {
+        check_compared(run->check, false,
+                       "stage %d of %d, %s: the norm is %.9g, of the whole model it is %.9g, to "
+                       "the bit",
+                       place->stage, run->stages, scope, place->got, place->want);
+    }
 }
 
 /* The gradients of all stages are those of before the norm. */
@@ -190,37 +285,12 @@ static bool expect_read(const StagesRun *run) {
 }
 
 bool stages_expect_norms(const StagesRun *run) {
-    for (int at = 0; at < run->stages * run->windows; at++) {
-        int s = at / run->windows, w = at % run->windows;
-        double got = double_of(run, "norms", s, w), first = double_of(run, "norms", 0, w);
-        double all = squares(run, -1, w), want = sqrt(all), tied = 0;
-        for (size_t k = 0; k < run->tied; k++) {
-            double x = (double)stages_gradient(run, w, k);
-            tied += x * x;
-        }
-        if (nearly_equal(got, want) && nearly_equal(first, want)) {
-            if (!check_compared(run->check, memcmp(&got, &first, sizeof got) == 0,
-                                "stage %d of %d, window %d: the norm is %.9g, and %.9g on stage 0: "
-                                "every stage has the same bits",
-                                s, run->stages, w + 1, got, first)) {
-                return false;
-            }
-            continue;
-        }
-        check_compared(run->check, false,
-                       "stage %d of %d, window %d: the norm is %.9g, of the whole model it is %.9g",
-                       s, run->stages, w + 1, got, want);
-        check_suspect(run->check, "the tied gradient is counted on both ends: it is one gradient",
-                      nearly_equal(got, sqrt(all + tied)));
-        check_suspect(run->check,
-                      "the norm is that of the stage: the sums of squares of all "
-                      "stages have to be added before the root is taken",
-                      norms_are_own(run, w, want, tied));
-        check_suspect(run->check, "the root is missing: this is the sum of squares",
-                      nearly_equal(got, all));
-        return false;
+    NormPlace place;
+    if (norms_fit(run, NORM_RIGHT, &place)) {
+        return check_compared(run->check, true, "%s", "") && expect_read(run);
     }
-    bool same =
-        run->stages > 1 ? check_compared(run->check, true, "%s", "") : expect_same_norm(run);
-    return same && expect_read(run);
+    tell_norm(run, &place);
+    suspect_bits(run);
+    suspect_sums(run, &place);
+    return false;
 }
