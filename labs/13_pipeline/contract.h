@@ -185,7 +185,7 @@ void tie_sum(Pipe *pipe);
 /**
  * The global norm: square root of the sum of squares of all gradients of the whole model, the tied
  * one counted once, on the first stage. Called after tie_sum(). Each stage's sum is a float, as
- * ops->sumsq gives it; they are added in the order of stages.
+ * ops->sumsq gives it; they are added as floats, in the order of stages.
  *
  * @return the same bits on every stage; in a pipeline of one those of model_grad_norm()
  */
