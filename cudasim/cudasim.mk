@@ -3,6 +3,8 @@
 
 CUCXX   := $(subst clang,clang++,$(subst gcc,g++,$(CC)))
 CU_WARN := $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) -Wno-sign-compare -Wno-unknown-pragmas
+# A program that was written for nvcc: its #pragma unroll, and structures of CUDA set by {0}, are no mistakes.
+CU_SHOWN := -Wall -Wextra -Wno-sign-compare -Wno-unused-function -Wno-unknown-pragmas -Wno-missing-field-initializers
 CU_INPUT = $(INCLUDES) $(INCLUDES_CUDA) $(DEFINES_OF_KIT) $(CPPFLAGS)
 ifeq ($(BACKEND),cuda)
 $(if $(TRAFFIC),$(error TRAFFIC=1 counts in the simulator, and not with BACKEND=cuda))
@@ -45,10 +47,11 @@ else
 # ACCESS=1 and TRAFFIC=1 the compiler calls the simulator at each access, by ThreadSanitizer's names;
 # that library itself is not linked. The simulator finds lines of source by the index of addresses. No
 # product is joined with the sum after it: two kernels with one formula have the same bits, in each build.
+# A kernel reads vectors through pointers to other types (a float4 of halves), as CUDA lets it.
 INCLUDES_CUDA := -Icudasim/include
 ANNOUNCED := $(or $(ACCESS),$(TRAFFIC))
 CU_FLAGS  := -std=c++17 $(if $(ANNOUNCED),-O1 -g -fsanitize=thread$(if $(ACCESS),$(comma)undefined),$(OPT) $(ARCH)) \
-             -gdwarf-4 $(SECTIONS) -ffp-contract=off -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror) \
+             -gdwarf-4 $(SECTIONS) -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror) \
              $(if $(findstring clang,$(CC)),-Qunused-arguments -gdwarf-aranges)
 LINK_CUDA := $(if $(ACCESS),-fsanitize=undefined)
 LIBS_CUDA := -ldw -lstdc++
@@ -115,7 +118,7 @@ else
 	    $(CUCXX) -E -x c++ $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp -D__CUDACC__ $(CU_INPUT) $(DEFINES) $(CU_PATHS) -I$(dir $(cu_source)) \
 	        -include cuda_runtime.h $$source -o $$o.i; \
 	    build/cu2cpp $$o.i $$o.ii; \
-	    $(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp $(call see_accesses,$(CUCXX)) $(UNSET_SHOWS) $(call no_wide_loops,$(CUCXX)) $(call join_calls,$(CUCXX)) -Wall -Wextra -Wno-sign-compare -Wno-unused-function \
+	    $(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp $(call see_accesses,$(CUCXX)) $(UNSET_SHOWS) $(call no_wide_loops,$(CUCXX)) $(call join_calls,$(CUCXX)) $(CU_SHOWN) \
           -fno-optimize-sibling-calls \
 	        -c $$o.ii -o $$o.o; \
 	    $(if $(ANNOUNCED),$(see_copies) $$o.o;) $(see_library) $$o.o; \

@@ -86,6 +86,11 @@ CUDASIM_DEVICE void __syncwarp(unsigned mask = 0xffffffffu, CUDASIM_CALLER) {
 }
 
 /** @cond */
+/* A lane that others read nothing from may bring a variable that it never set. */
+#ifndef __clang__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 template <class T>
 CUDASIM_DEVICE T cudasim_shuffle(int operation, unsigned mask, T mine, int from, int width,
                                  const char *file, int line) {
@@ -108,6 +113,9 @@ CUDASIM_DEVICE T cudasim_shuffle(int operation, unsigned mask, T mine, int from,
     __builtin_memcpy((void *)&result, &bits, sizeof result);
     return result;
 }
+#ifndef __clang__
+#pragma GCC diagnostic pop
+#endif
 /** @endcond */
 
 /** The value of lane `from` of each group of `width` lanes. */
