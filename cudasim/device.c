@@ -268,11 +268,21 @@ unsigned cudasim_multiprocessors(void) {
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
+static bool asked_by_kernel(void) {
+    return sim_worker != NULL && sim_worker->in_kernel;
+}
+
 /* Nanoseconds; they say nothing about a GPU. */
 long long cudasim_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+    long long time = (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+    return asked_by_kernel() ? check_clock(time) : time;
+}
+
+/* clock() of the C library is another one than a kernel's. */
+long cudasim_in_clock(void) {
+    return asked_by_kernel() ? (long)cudasim_clock() : (long)clock();
 }
 
 /* ---- occupancy ------------------------------------------------------------------------------- */

@@ -156,6 +156,7 @@ int cudasim_in_puts(const char *line);
 int cudasim_in_putchar(int c);
 void cudasim_in___assert_fail(const char *condition, const char *file, unsigned line,
                               const char *function);
+long cudasim_in_clock(void);
 void cudasim_in_exit(int status) __attribute__((noreturn));
 void cudasim_in_abort(void) __attribute__((noreturn));
 void *cudasim_in__Znwm(size_t bytes);
