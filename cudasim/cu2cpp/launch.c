@@ -3,32 +3,57 @@
 #include "rewrite.h"
 #include "tokens.h"
 
-/* Words after which an expression begins. */
-static const char *const keywords[] = {"return", "else", "do", NULL};
+/* Words after which an expression or a statement begins. */
+static const char *const keywords[] = {"return", "else", "do", "try", NULL};
+
+/* Whether the parenthesis that ends at i belongs to if, for or the like: a statement follows. */
+static bool ends_condition(size_t i) {
+    static const char *const words[] = {"if", "for", "while", "constexpr", "switch", "catch", NULL};
+    size_t open = is(i, ")") ? opening(i) : NONE;
+    return open != NONE && is_one_of(before(open), words);
+}
+
+/* Whether the token at i ends something that can be called, indexed, or made by a brace. */
+static bool ends_value(size_t i) {
+    return (is_kind(i, WORD) && !is_one_of(i, keywords)) ||
+           (is_mark_of(i, ">])") && !ends_condition(i));
+}
+
+/* Whether the brace that ends at i is the body of a lambda, or makes an object: no block. */
+static bool ends_value_in_braces(size_t i) {
+    size_t open = is(i, "}") ? opening(i) : NONE;
+    return open != NONE && ends_value(before(open));
+}
+
+/* Whether what stands in the brackets that open at i goes on with what is before them. */
+static bool is_suffix(size_t i) {
+    return ends_value(before(i)) || (is_mark_of(i, "([") && ends_value_in_braces(before(i)));
+}
+
+/* The part of a postfix expression that ends at i: a name, or brackets. NONE if there is none. */
+static size_t part_begin(size_t i) {
+    if (!ends_value(i) && !ends_value_in_braces(i)) {
+        return NONE;
+    }
+    return is_kind(i, WORD) ? i : opening(i);
+}
 
 /* The first token of the kernel's name that ends before the <<< at i: a postfix expression as
-   ns::k<T>, s->k, table[2] or (*k). NONE if there is none. */
+   ns::k<T>, s->k, table[2], (*k), f<3>() or a lambda that is called. NONE if there is none. */
 static size_t callee_begin(size_t i) {
+    static const char *const joints[] = {"::", ".", "->", NULL};
+    static const char *const of_lambda[] = {"mutable", "noexcept", NULL};
     size_t begin = NONE;
     for (size_t last = before(i); last != NONE; last = before(begin)) {
-        if (is_mark_of(last, ">])")) {
-            last = opening(last);
-            if (last == NONE) {
-                return NONE;
-            }
-            begin = last;
-            bool parenthesised = is(last, "(") && !is_kind(before(last), WORD);
-            if (!parenthesised) {
-                continue;
-            }
-        } else if (is_kind(last, WORD) && !is_one_of(last, keywords)) {
-            begin = last;
-        } else {
+        size_t part = part_begin(last);
+        if (part == NONE) {
             return begin;
         }
-        if (is(before(begin), "::") || is(before(begin), ".") || is(before(begin), "->")) {
+        begin = part;
+        bool goes_on = is_kind(part, WORD) ? is_one_of(part, of_lambda) : is_suffix(part);
+        if (!goes_on && is_one_of(before(begin), joints)) {
             begin = before(begin);
-        } else {
+        } else if (!goes_on) {
             return begin;
         }
     }
@@ -129,6 +154,16 @@ static void replace_callee(size_t begin, size_t end, bool plain) {
     free(call.text);
 }
 
+/* A lambda cannot stand where its type alone is asked for, as a name does in append_kernel(). */
+static bool has_lambda(size_t begin, size_t end) {
+    for (size_t k = begin; k != NONE && k < end; k = after(k)) {
+        if (is(k, "{")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void rewrite_launch(size_t i, size_t open, bool plain) {
     size_t begin = callee_begin(i), end = launch_end(open);
     if (begin == NONE) {
@@ -151,7 +186,7 @@ void rewrite_launch(size_t i, size_t open, bool plain) {
         error_at(end, "the kernel's arguments must follow in parentheses after >>>");
         return;
     }
-    replace_callee(begin, i, plain);
+    replace_callee(begin, i, plain || has_lambda(begin, i));
     for (size_t k = i; k <= open; k = after(k)) {
         replace(k, k == i ? ", " : "");
     }

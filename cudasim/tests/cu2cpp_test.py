@@ -32,14 +32,14 @@ def without_records(text):
 
 
 def launches(text):
-    """In what is expected, a launch is written as in a graded file: with the kernel's name in the place of three lambdas."""
+    """In what is expected, a launch is written as in a graded file: with the kernel's name in the place of three lambdas. A lambda that is called stays as it is."""
     def lambdas(match):
         name = match[1]
         return (f'cudasim_launch_named(HERE, "{name}", [&](auto cudasim_get) -> decltype(cudasim_get({name})) '
                 f"{{ return cudasim_get({name}); }}, [&](auto cudasim_k) -> decltype(static_cast<decltype(cudasim_k)>({name})) "
                 f"{{ return static_cast<decltype(cudasim_k)>({name}); }}, [&](auto... cudasim_a) -> decltype({name}(cudasim_a...)) "
                 f"{{ return {name}(cudasim_a...); }}")
-    return re.sub(r'cudasim_launch\(HERE, "([^"]*)", \1 ?', lambdas, text)
+    return re.sub(r'cudasim_launch\(HERE, "([^"{]*)", \1 ?', lambdas, text)
 
 
 # What stays as it is.
@@ -77,6 +77,31 @@ CHANGED = [
     ("s->k<<<1, 2>>>();", 'cudasim_launch(HERE, "s->k", s->k, 1, 2)();'),
     ("table[n & 1]<<<1, 2>>>();", 'cudasim_launch(HERE, "table[n & 1]", table[n & 1], 1, 2)();'),
     ("(*k)<<<1, 2>>>();", 'cudasim_launch(HERE, "(*k)", (*k), 1, 2)();'),
+    ('std::get<1>(t)<<<1, 2>>>(a);', 'cudasim_launch(HERE, "std::get<1>(t)", std::get<1>(t), 1, 2)(a);'),
+    ('f<3>()<<<1, 2>>>(a);', 'cudasim_launch(HERE, "f<3>()", f<3>(), 1, 2)(a);'),
+    ('x = 1; s.f<3>(2)[0]<<<1, 2>>>(a);', 'x = 1; cudasim_launch(HERE, "s.f<3>(2)[0]", s.f<3>(2)[0], 1, 2)(a);'),
+    ('static_cast<K>(k)<<<1, 2>>>(a);', 'cudasim_launch(HERE, "static_cast<K>(k)", static_cast<K>(k), 1, 2)(a);'),
+    ('f()()<<<1, 2>>>(a);', 'cudasim_launch(HERE, "f()()", f()(), 1, 2)(a);'),
+    ('t[1](2)<<<1, 2>>>(a);', 'cudasim_launch(HERE, "t[1](2)", t[1](2), 1, 2)(a);'),
+    ('S<2>{}(1)<<<1, 2>>>(a);', 'cudasim_launch(HERE, "S<2>{}(1)", S<2>{}(1), 1, 2)(a);'),
+    ('if (a) (k)<<<1, 2>>>(a);', 'if (a) cudasim_launch(HERE, "(k)", (k), 1, 2)(a);'),
+    ('if (a) ::k<<<1, 2>>>(a);', 'if (a) cudasim_launch(HERE, "::k", ::k, 1, 2)(a);'),
+    ('for (;;) (*k)<<<1, 2>>>(a);', 'for (;;) cudasim_launch(HERE, "(*k)", (*k), 1, 2)(a);'),
+    ('while (a) (&k)<<<1, 2>>>(a);', 'while (a) cudasim_launch(HERE, "(&k)", (&k), 1, 2)(a);'),
+    ('if constexpr (a) ((K)k)<<<1, 2>>>(a);', 'if constexpr (a) cudasim_launch(HERE, "((K)k)", ((K)k), 1, 2)(a);'),
+    ('do {} while (a); ::k<<<1, 2>>>(a);', 'do {} while (a); cudasim_launch(HERE, "::k", ::k, 1, 2)(a);'),
+    ('{ f(); } (k)<<<1, 2>>>(a);', '{ f(); } cudasim_launch(HERE, "(k)", (k), 1, 2)(a);'),
+    ('{ f(); } ::n::k<<<1, 2>>>(a);', '{ f(); } cudasim_launch(HERE, "::n::k", ::n::k, 1, 2)(a);'),
+    ('else { f(); } k<<<1, 2>>>(a);', 'else { f(); } cudasim_launch(HERE, "k", k, 1, 2)(a);'),
+    ('if (a) { f(); } (k)<<<1, 2>>>(a);', 'if (a) { f(); } cudasim_launch(HERE, "(k)", (k), 1, 2)(a);'),
+    ('else (k)<<<1, 2>>>(a);', 'else cudasim_launch(HERE, "(k)", (k), 1, 2)(a);'),
+    ('return (k)<<<1, 2>>>(a);', 'return cudasim_launch(HERE, "(k)", (k), 1, 2)(a);'),
+    ('if (a) {} else t[1]<<<1, 2>>>(a);', 'if (a) {} else cudasim_launch(HERE, "t[1]", t[1], 1, 2)(a);'),
+    ('[] { return &k; }()<<<1, 2>>>(a);', 'cudasim_launch(HERE, "[] { return &k; }()", [] { return &k; }(), 1, 2)(a);'),
+    ('if (a) [&](int x) { return x ? k : l; }(1)<<<1, 2>>>(a);', 'if (a) cudasim_launch(HERE, "[&](int x) { return x ? k : l; }(1)", [&](int x) { return x ? k : l; }(1), 1, 2)(a);'),
+    ('{ f(); } [x]() mutable { return k; }()<<<1, 2>>>(a);', '{ f(); } cudasim_launch(HERE, "[x]() mutable { return k; }()", [x]() mutable { return k; }(), 1, 2)(a);'),
+    ('return []() -> K { return k; }()<<<1, 2>>>(a);', 'return cudasim_launch(HERE, "[]() -> K { return k; }()", []() -> K { return k; }(), 1, 2)(a);'),
+    ('S{1}(2)<<<1, 2>>>(a);', 'cudasim_launch(HERE, "S{1}(2)", S{1}(2), 1, 2)(a);'),
     ("[=] { k<<<1, 2>>>(); }();", '[=] { cudasim_launch(HERE, "k", k, 1, 2)(); }();'),
     ("k<<<1, 2>>>(), l<<<3, 4>>>();",
      'cudasim_launch(HERE, "k", k, 1, 2)(), cudasim_launch(HERE, "l", l, 3, 4)();'),
