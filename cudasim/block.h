@@ -156,6 +156,9 @@ void sim_detail_dynamic(void);
 /** A kernel is launched: its address is known from now on. */
 void sim_know_kernel(const LaunchSite *site);
 
+/** Threads that a block of the kernel may have, by its __launch_bounds__ where that is known. */
+unsigned sim_most_threads(const void *kernel);
+
 /** Bytes of dynamic shared memory that a launch of the kernel may ask for. */
 size_t sim_shared_limit(const void *kernel);
 /** A worker for this CPU thread, which goes back when the thread ends. */

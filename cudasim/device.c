@@ -294,7 +294,7 @@ cudaError_t cudasim_active_blocks(int *blocks, const void *kernel, int threads, 
         return cudaErrorInvalidValue;
     }
     int whole = (threads + WARP - 1) / WARP * WARP;
-    int most = threads > MAX_THREADS ? 0 : THREADS_OF_MULTIPROCESSOR / whole;
+    int most = (unsigned)threads > sim_most_threads(kernel) ? 0 : THREADS_OF_MULTIPROCESSOR / whole;
     int by_memory = (int)((DYNAMIC_SHARED + 1024) / (shared + 1024));
     most = most < BLOCKS_OF_MULTIPROCESSOR ? most : BLOCKS_OF_MULTIPROCESSOR;
     *blocks = most < by_memory ? most : by_memory;

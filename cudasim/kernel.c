@@ -73,6 +73,23 @@ cudaError_t cudasim_launch_by_address(const char *file, int line, int cooperativ
     return error;
 }
 
+/* ---- how many threads a block may have ------------------------------------------------------- */
+
+extern cudasim_bound __start_cudasim_bounds[] __attribute__((weak));
+extern cudasim_bound __stop_cudasim_bounds[] __attribute__((weak));
+
+/* Each kernel has a record that lies in it, so that the next one after its beginning is its own. */
+unsigned sim_most_threads(const void *kernel) {
+    const cudasim_bound *next = NULL;
+    for (const cudasim_bound *b = __start_cudasim_bounds; b != __stop_cudasim_bounds; b++) {
+        if (b->in >= (const char *)kernel && (next == NULL || b->in < next->in)) {
+            next = b;
+        }
+    }
+    bool bounded = kernel != NULL && next != NULL && next->most > 0 && next->most < MAX_THREADS;
+    return bounded ? (unsigned)next->most : MAX_THREADS;
+}
+
 /* ---- attributes ------------------------------------------------------------------------------ */
 
 /* NULL is a kernel of unknown address, since its name stands for several: it gets the most. */
@@ -101,7 +118,7 @@ cudaError_t cudasim_func_set_attribute(const char *file, int line, const void *k
 
 cudaError_t cudasim_func_get_attributes(cudaFuncAttributes *attributes, const void *kernel) {
     ENTER("cudaFuncGetAttributes", NULL, 0);
-    *attributes = (cudaFuncAttributes){.maxThreadsPerBlock = MAX_THREADS,
+    *attributes = (cudaFuncAttributes){.maxThreadsPerBlock = (int)sim_most_threads(kernel),
                                        .numRegs = 32,
                                        .ptxVersion = 80,
                                        .binaryVersion = 80,

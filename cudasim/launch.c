@@ -67,6 +67,11 @@ static cudaError_t possible(const LaunchSite *site) {
         return refuse(site, cudaErrorInvalidConfiguration,
                       "the block has %zu threads, the limit is %d", threads, MAX_THREADS);
     }
+    if (threads > sim_most_threads(site->kernel)) {
+        return refuse(site, cudaErrorInvalidValue,
+                      "the block has %zu threads, its __launch_bounds__ allow %u", threads,
+                      sim_most_threads(site->kernel));
+    }
     if (block.z > 64) {
         return refuse(site, cudaErrorInvalidConfiguration, "blockDim.z is %u, the limit is 64",
                       block.z);

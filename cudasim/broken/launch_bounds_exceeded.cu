@@ -1,5 +1,7 @@
 /* The kernel promises blocks of at most 128 threads, and the launch has 256. On a GPU it does not
    run: the compiler has given each thread more registers than 256 of them could have. */
+/* says: its __launch_bounds__ allow 128 */
+/* says: "invalid argument" */
 #include "try.cuh"
 
 enum { N = 256 };

@@ -92,6 +92,28 @@ static void note_body(size_t i, size_t parameters) {
     }
 }
 
+static bool ends_statement(size_t i) {
+    return i == NONE || is_mark_of(i, ";{}");
+}
+
+/* Whether __launch_bounds__ stands before the body of the kernel with __global__ at i. */
+static bool has_bounds(size_t i, size_t body) {
+    while (!ends_statement(before(i))) {
+        i = before(i);
+    }
+    while (i != body && !is(i, BOUNDS)) {
+        i = after(i);
+    }
+    return i != body;
+}
+
+static void record_without_bounds(size_t i, size_t parameters) {
+    size_t body = body_of(parameters);
+    if (body != NONE && !has_bounds(i, body)) {
+        begin_body(body, "cudasim_kernel_begins<0>();");
+    }
+}
+
 bool rewrite_side(size_t i, bool plain) {
     bool kernel = is(i, GLOBAL);
     if (!kernel && !is(i, DEVICE) && !is(i, HOST)) {
@@ -100,6 +122,9 @@ bool rewrite_side(size_t i, bool plain) {
     size_t parameters = parameters_of(i);
     if (parameters != NONE && kernel) {
         note_kernel(parameters);
+        if (!plain) {
+            record_without_bounds(i, parameters);
+        }
     }
     if (parameters != NONE && !is(i, HOST)) {
         note_body(i, parameters);
@@ -120,7 +145,22 @@ static size_t first_argument_end(size_t open) {
     return i;
 }
 
-bool rewrite_launch_bounds(size_t i) {
+/* How a kernel begins whose most threads stand in [from, to). */
+static void begin_with_bounds(size_t body, size_t from, size_t to, bool plain) {
+    Text call = {0};
+    if (!plain) {
+        append_text(&call, "cudasim_kernel_begins<(unsigned)(");
+        append_tokens(&call, from, to);
+        append_text(&call, ")>(); ");
+    }
+    append_text(&call, "cudasim_bounds((unsigned)(");
+    append_tokens(&call, from, to);
+    append_text(&call, "));");
+    begin_body(body, call.text);
+    free(call.text);
+}
+
+bool rewrite_launch_bounds(size_t i, bool plain) {
     size_t open = after(i), close = is(i, BOUNDS) && is(open, "(") ? closing(open) : NONE;
     if (close == NONE) {
         return false;
@@ -128,12 +168,7 @@ bool rewrite_launch_bounds(size_t i) {
     size_t parameters = parameters_of(after(close));
     size_t body = parameters != NONE ? body_of(parameters) : NONE;
     if (body != NONE) {
-        Text call = {0};
-        append_text(&call, "cudasim_bounds((unsigned)(");
-        append_tokens(&call, after(open), first_argument_end(open));
-        append_text(&call, "));");
-        begin_body(body, call.text);
-        free(call.text);
+        begin_with_bounds(body, after(open), first_argument_end(open), plain);
     }
     for (size_t k = i; k <= close; k = after(k)) {
         replace(k, "");

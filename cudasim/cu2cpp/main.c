@@ -45,6 +45,8 @@ static void refuse_unsupported(size_t i) {
         error_at(i, "unsupported: managed memory. Use cudaMalloc and cudaMemcpy");
     } else if (is(i, "__managed__")) {
         replace(i, ""); /* a variable is a plain one, see cudasim_kernel.h */
+    } else if (is(i, "cudasim_asm") && !sealed) {
+        replace(i, "__asm__"); /* for the CPU, in cudasim_kernel.h */
     } else if (is_one_of(i, asm_words) && sealed) {
         error_at(i, "unsupported: inline PTX. The simulator runs on the CPU");
     } else if (is_one_of(i, asm_words) && !in_system) {
@@ -97,7 +99,7 @@ static void rewrite(void) {
         note_system_header(i, &in_system);
         size_t open = launch_opening(i);
         refuse_host_call(i);
-        if (rewrite_side(i, sealed) || rewrite_launch_bounds(i)) {
+        if (rewrite_side(i, sealed) || rewrite_launch_bounds(i, sealed)) {
             continue;
         }
         if (open != NONE && in_device_code(i)) {

@@ -36,13 +36,17 @@ void rewrite_asm(size_t i);
 void rewrite_shared(size_t i, bool plain);
 
 /**
- * At `__global__`, `__device__` or `__host__`: notes whose function follows; or false. A variable
- * is left to record_variable(), unless `plain`: then ranks have copies of all static data.
+ * At `__global__`, `__device__` or `__host__`: notes whose function follows; or false. A kernel
+ * begins with a record that it has no `__launch_bounds__`, unless `plain`. A variable is left to
+ * record_variable(), unless `plain`: then ranks have copies of all static data.
  */
 bool rewrite_side(size_t i, bool plain);
 
-/** At `__launch_bounds__(n)`: the kernel's body begins with a look at its block. Else false. */
-bool rewrite_launch_bounds(size_t i);
+/**
+ * At `__launch_bounds__(n)`: the kernel's body begins with a record of n, unless `plain`, and with
+ * a look at its block. Else false.
+ */
+bool rewrite_launch_bounds(size_t i, bool plain);
 
 /** At `__device__` or `__constant__` of a variable: a record of it follows. */
 void record_variable(size_t i);

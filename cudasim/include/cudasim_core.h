@@ -49,6 +49,12 @@ typedef struct cudasim_launch_site {
     const cudasim_kernel_type *type; /**< its parameters; NULL where several have the name */
 } cudasim_launch_site;
 
+/** How many threads a kernel's block may have: one static record for each, in `make cu`. */
+typedef struct cudasim_bound {
+    const char *in;     /**< an address in the kernel, at its beginning */
+    unsigned long most; /**< its `__launch_bounds__`; 0: it has none */
+} cudasim_bound;
+
 /** A `__shared__` variable: one static record for each. */
 typedef struct cudasim_shared_variable {
     const char *name; /**< as declared */

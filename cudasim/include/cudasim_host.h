@@ -170,7 +170,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
 template <class K, class F>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, K *kernel,
                                                            F shared_of, int limit = 0) {
-    int most = 0;
+    int most = *grid = *block = 0;
     cudaDeviceProp device;
     cudaGetDeviceProperties(&device, 0);
     for (int threads = limit > 0 && limit < 1024 ? limit / 32 * 32 : 1024; threads >= 32;

@@ -66,7 +66,19 @@ static const int warpSize = 32; /**< threads of a warp */
 #define __threadfence_system() cudasim_fence(0)
 #define __prof_trigger(counter) ((void)(counter))
 #define __trap() cudasim_trap(__FILE__, __LINE__)
-/* A kernel with __launch_bounds__() begins with this. */
+/* Each kernel begins with this. Its address has no name that a template could say, but here is a
+   place in it. Records keep kernels alive, so programs of the kit, which take of a file the
+   functions that they use, have none. */
+template <unsigned most>
+__attribute__((always_inline, unused)) static inline void cudasim_kernel_begins() {
+#ifdef CUDASIM_WHOLE_PROGRAM
+    cudasim_asm volatile("1: .pushsection cudasim_bounds, \"aw?\"\n\t"
+                         ".balign 8\n\t.quad 1b\n\t.quad %c0\n\t.popsection"
+                         :
+                         : "i"((unsigned long)most));
+#endif
+}
+/* After that, a kernel with __launch_bounds__(): a launch may not know which kernel it calls. */
 CUDASIM_DEVICE void cudasim_bounds(unsigned most) {
     if (blockDim.x * blockDim.y * blockDim.z > most) {
         cudasim_beyond_bounds(most);

@@ -15,7 +15,51 @@ static __host__ __device__ size_t shared_of(int threads) {
     return threads * sizeof(int);
 }
 
+/* Kernels that promise small blocks, by a number, by a template's argument, before the type. */
+__global__ __launch_bounds__(256) void of_256(int *x) {
+    x[threadIdx.x] = 1;
+}
+template <int Most> static __global__ void __launch_bounds__(Most / 2, 1) of_half(int *x) {
+    x[threadIdx.x] = Most;
+}
+__launch_bounds__(64) static __global__ void of_64(int *x) {
+    x[threadIdx.x] = 3;
+}
+template <class T> __global__ void of_any(T *x) {
+    x[threadIdx.x] = 4;
+}
+
+template <class K> static void bounded(K *kernel, int most, int *x) {
+    cudaFuncAttributes attributes;
+    OK(cudaFuncGetAttributes(&attributes, kernel));
+    MUST(attributes.maxThreadsPerBlock == most);
+    int blocks = -1, grid = 0, block = 0;
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, most, 0));
+    MUST(blocks >= 1);
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, most + 32, 0));
+    MUST(blocks == 0);
+    OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernel));
+    MUST(grid >= 1 && block >= 32 && block <= most);
+    kernel<<<1, block>>>(x);
+    OK(cudaGetLastError());
+    OK(cudaDeviceSynchronize());
+}
+
+static void bounds() {
+    int *x;
+    OK(cudaMalloc(&x, 1024 * sizeof(int)));
+    bounded(of_256, 256, x);
+    bounded(of_half<256>, 128, x);
+    bounded(of_64, 64, x);
+    bounded(of_half<1024>, 512, x);
+    OK(cudaFree(x));
+    cudaFuncAttributes attributes;
+    OK(cudaFuncGetAttributes(&attributes, of_any<int>));
+    MUST(attributes.maxThreadsPerBlock == 1024);
+}
+
 int main() {
+    bounds();
     cudaDeviceProp device;
     OK(cudaGetDeviceProperties(&device, 0));
     int mode, processors, warp, cooperative, managed;
