@@ -95,6 +95,10 @@ build/cu2cpp: $(CU2CPP) $(wildcard cudasim/cu2cpp/*.h)
 	$(call say,compile)
 	$Qgcc -std=gnu11 -O2 -g -I. $(WARN) $(CU2CPP) -o $@
 
+# Headers of CUDA that are not simulated stop the compiler, also where NVIDIA's own are installed.
+build/refused/made: cudasim/refused.txt cudasim/refused.sh
+	@cudasim/refused.sh $(@D)
+
 # Any CUDA program, with headers beside it: make cu FILE=path/x.cu (MPI=1: then tools/mpirun.sh runs it), and MORE="..." with the other files of the program.
 # cu-build OUT=program only builds; CU_PATHS: where else headers are looked for.
 # Made anew each time, for the headers of a file outside of the tree are not followed.
@@ -103,7 +107,7 @@ cu_out    = $(if $(OUT),$(call without_space,$(OUT)),$B/cu/$(basename $(cu_sourc
 CU_LIB     = $(SIM) $(addprefix $B/obj/kernels/,base.o blas.o threads.o)
 cu: cu-build
 	@$(if $(SCHED),CUDASIM_SCHED=$(SCHED)) $(counted)$(if $(filter /%,$(cu_out)),,./)$(cu_out) $(ARGS)
-cu-build: $(CU_LIB)
+cu-build: $(CU_LIB) build/refused/made
 	@$(if $(FILE),,echo "which one? make cu FILE=path/x.cu" >&2; exit 2)
 	@test -f "$(cu_source)" || { echo "$(FILE): no such file" >&2; exit 2; }
 	@for f in $(MORE); do test -f "$$f" || { echo "$$f: no such file" >&2; exit 2; }; done
@@ -115,7 +119,7 @@ else
 	$Qset -e; objects=; for source in $(cu_source) $(MORE); do \
 	    o=$(cu_out).$$(echo "$$source" | tr / _); objects="$$objects $$o.o"; \
 	    case "$$source" in *.c) $(CC) -std=gnu11 -O2 -g $(UNSET_SHOWS) $(CU_INPUT) $(DEFINES) $(CU_PATHS) -c $$source -o $$o.o; continue;; esac; \
-	    $(CUCXX) -E -x c++ $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp -D__CUDACC__ -DCUDASIM_WHOLE_PROGRAM $(CU_INPUT) $(DEFINES) $(CU_PATHS) -I$(dir $(cu_source)) \
+	    $(CUCXX) -E -x c++ $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp -D__CUDACC__ -DCUDASIM_WHOLE_PROGRAM $(CU_INPUT) -Ibuild/refused $(DEFINES) $(CU_PATHS) -I$(dir $(cu_source)) \
 	        -include cuda_runtime.h $$source -o $$o.i; \
 	    build/cu2cpp $$o.i $$o.ii; \
 	    $(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp $(call see_accesses,$(CUCXX)) $(UNSET_SHOWS) $(call no_wide_loops,$(CUCXX)) $(call join_calls,$(CUCXX)) $(CU_SHOWN) \

@@ -345,6 +345,15 @@ template <class G> CUDASIM_DEVICE unsigned group_size(const G &group) {
     return (unsigned)group.size();
 }
 
+/* Not simulated. */
+struct cluster_group : thread_block {
+    unsigned num_blocks() const;
+    unsigned block_rank() const;
+    template <class T> T *map_shared_rank(T *p, int rank) const;
+};
+CUDASIM_NO("clusters of blocks; blocks share global memory and atomics")
+cluster_group this_cluster();
+
 } // namespace cooperative_groups
 /** @endcond */
 

@@ -7,9 +7,11 @@ dir=$(mktemp -d) || exit
 trap 'rm -rf "$dir"' EXIT
 failed=0 count=0
 
+make -s build/refused/made || exit
+
 # As the Makefile does it; each step only if the one before went well.
 compile() { # compiler
-    $1 -E -x c++ -std=c++17 -D__CUDACC__ -Icudasim/include -I. -include cuda_runtime.h \
+    $1 -E -x c++ -std=c++17 -D__CUDACC__ -Icudasim/include -I. -Ibuild/refused -include cuda_runtime.h \
         "$dir/x.cu" -o "$dir/x.i" &&
         $cu2cpp "$dir/x.i" "$dir/x.ii" &&
         $1 -x c++-cpp-output -std=c++17 -c "$dir/x.ii" -o "$dir/x.o"
@@ -71,6 +73,20 @@ refused "cuda::barrier" '#include <cuda/barrier>
 __global__ void k() { __shared__ cuda::barrier<cuda::thread_scope_block> b; }'
 refused "cuda::pipeline" '#include <cuda/pipeline>
 void f() { cuda::pipeline<cuda::thread_scope_thread> p; }'
+refused "libcu++" '#include <cuda/atomic>
+__global__ void k(int *x) { cuda::atomic_ref<int, cuda::thread_scope_device> r(*x); }'
+refused "libcu++" '#include <cuda/std/type_traits>
+#include <cuda/std/array>'
+refused "thrust" '#include <thrust/device_vector.h>
+#include <thrust/sort.h>
+int main() { thrust::device_vector<int> v(4, 1); thrust::sort(v.begin(), v.end()); }'
+refused "cub" '#include <cub/cub.cuh>'
+refused "barriers with arrive" '#include <cuda_awbarrier_primitives.h>'
+refused "this library" '#include <cusparse.h>
+int main() { cusparseHandle_t h; cusparseCreate(&h); }'
+refused "clusters of blocks" '__global__ void __cluster_dims__(2, 1, 1) k(int *x) {}'
+refused "clusters of blocks" '#include <cooperative_groups.h>
+__global__ void k(int *x) { auto c = cooperative_groups::this_cluster(); c.sync(); x[0] = c.block_rank(); }'
 refused "fp16 sums" '#include <cublas_v2.h>
 void f(cublasHandle_t h) { __half *x = NULL; cublasHgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, x, x, 1, x, 1, x, x, 1); }'
 refused "operations of a program's own" '#include <nccl.h>
