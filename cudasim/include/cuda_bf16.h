@@ -3,9 +3,11 @@
  * @brief bf16 as cudasim offers it: `__nv_bfloat16` and `__nv_bfloat162`, named as NVIDIA does.
  * @ingroup cudasim
  *
- *     from numbers  __float2bfloat16 __double2bfloat16
- *                   __float2bfloat16_rn __int2bfloat16_rn __uint2bfloat16_rn
- *     to numbers    __bfloat162float __bfloat162int_rn __bfloat162int_rz __bfloat162uint_rz
+ *     from numbers  __float2bfloat16 __double2bfloat16 __float2bfloat16_rn
+ *     to numbers    __bfloat162float
+ *     and back      from and to short, ushort, int, uint, ll, ull: __int2bfloat16_rn,
+ *                   __bfloat162int_rn, and the same with _rz, _ru, _rd; __float2bfloat16_rz, _ru,
+ *                   _rd; __bfloat162char_rz, __bfloat162uchar_rz
  *     bits          __ushort_as_bfloat16 __bfloat16_as_ushort
  *                   __short_as_bfloat16 __bfloat16_as_short
  *     to pairs      __floats2bfloat162_rn __float22bfloat162_rn __float2bfloat162_rn
@@ -50,6 +52,7 @@ typedef __nv_bfloat162_raw __nv_bfloat162; /**< two, aligned to 4 bytes */
 #define narrow_to_float cudasim_bf16_to_float
 #define narrow_from_float cudasim_bf16_from_float
 #include "cudasim_narrow.h"
+#include "cudasim_narrow_rounded.h"
 
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
@@ -63,24 +66,10 @@ CUDASIM_INTRINSIC __nv_bfloat16 __float2bfloat16_rn(float x) {
 CUDASIM_INTRINSIC __nv_bfloat16 __double2bfloat16(double x) {
     return __nv_bfloat16(x);
 }
-CUDASIM_INTRINSIC __nv_bfloat16 __int2bfloat16_rn(int x) {
-    return __nv_bfloat16(x);
-}
-CUDASIM_INTRINSIC __nv_bfloat16 __uint2bfloat16_rn(unsigned x) {
-    return __nv_bfloat16(x);
-}
 CUDASIM_INTRINSIC float __bfloat162float(__nv_bfloat16 h) {
     return float(h);
 }
-CUDASIM_INTRINSIC int __bfloat162int_rn(__nv_bfloat16 h) {
-    return cudasim_to_int(rintf(float(h)));
-}
-CUDASIM_INTRINSIC int __bfloat162int_rz(__nv_bfloat16 h) {
-    return cudasim_to_int(float(h));
-}
-CUDASIM_INTRINSIC unsigned __bfloat162uint_rz(__nv_bfloat16 h) {
-    return cudasim_to_uint(float(h));
-}
+CUDASIM_NARROW_CONVERSIONS(__nv_bfloat16, __nv_bfloat16_raw, bfloat16)
 CUDASIM_INTRINSIC __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
     return __nv_bfloat16(__nv_bfloat16_raw{bits});
 }

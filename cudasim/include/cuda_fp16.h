@@ -3,9 +3,11 @@
  * @brief fp16 as cudasim offers it: `__half` and `__half2`, named as NVIDIA does.
  * @ingroup cudasim
  *
- *     from numbers  __float2half __double2half
- *                   __float2half_rn __int2half_rn __uint2half_rn
- *     to numbers    __half2float __half2int_rn __half2int_rz __half2uint_rz
+ *     from numbers  __float2half __double2half __float2half_rn
+ *     to numbers    __half2float
+ *     and back      from and to short, ushort, int, uint, ll, ull: __int2half_rn,
+ *                   __half2int_rn, and the same with _rz, _ru, _rd; __float2half_rz, _ru,
+ *                   _rd; __half2char_rz, __half2uchar_rz
  *     bits          __ushort_as_half __half_as_ushort
  *                   __short_as_half __half_as_short
  *     to pairs      __floats2half2_rn __float22half2_rn __float2half2_rn
@@ -50,6 +52,7 @@ typedef __half2_raw __half2; /**< two, aligned to 4 bytes */
 #define narrow_to_float cudasim_half_to_float
 #define narrow_from_float cudasim_half_from_float
 #include "cudasim_narrow.h"
+#include "cudasim_narrow_rounded.h"
 
 typedef __half half;
 typedef __half2 half2;
@@ -65,27 +68,10 @@ CUDASIM_INTRINSIC __half __float2half_rn(float x) {
 CUDASIM_INTRINSIC __half __double2half(double x) {
     return __half(x);
 }
-CUDASIM_INTRINSIC __half __int2half_rn(int x) {
-    return __half(x);
-}
-CUDASIM_INTRINSIC __half __uint2half_rn(unsigned x) {
-    return __half(x);
-}
 CUDASIM_INTRINSIC float __half2float(__half h) {
     return float(h);
 }
-CUDASIM_INTRINSIC int __half2int_rn(__half h) {
-    return cudasim_to_int(rintf(float(h)));
-}
-CUDASIM_INTRINSIC int __half2int_rz(__half h) {
-    return cudasim_to_int(float(h));
-}
-CUDASIM_INTRINSIC unsigned short __half2ushort_rn(__half h) {
-    return (unsigned short)__half2int_rn(h);
-}
-CUDASIM_INTRINSIC unsigned __half2uint_rz(__half h) {
-    return cudasim_to_uint(float(h));
-}
+CUDASIM_NARROW_CONVERSIONS(__half, __half_raw, half)
 CUDASIM_INTRINSIC __half __ushort_as_half(unsigned short bits) {
     return __half(__half_raw{bits});
 }

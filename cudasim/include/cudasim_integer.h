@@ -73,6 +73,22 @@ CUDASIM_DEVICE double __hiloint2double(int high, int low) {
     return __longlong_as_double(
         (long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
 }
+/* The place of a bit of the mask: of the offset-th from `base` on, up, or down where the offset is
+   negative; with 0 of `base` itself. */
+CUDASIM_DEVICE unsigned __fns(unsigned mask, unsigned base, int offset) {
+    const int step = offset < 0 ? -1 : 1;
+    int left = offset == 0 ? 1 : offset < 0 ? -offset : offset;
+    for (int at = (int)base; at >= 0 && at < 32; at += step) {
+        left -= (int)(mask >> at & 1);
+        if (left == 0) {
+            return (unsigned)at;
+        }
+        if (offset == 0) {
+            break;
+        }
+    }
+    return 0xFFFFFFFFu;
+}
 CUDASIM_DEVICE unsigned umin(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
@@ -121,6 +137,20 @@ template <class T, class F> CUDASIM_DEVICE unsigned cudasim_each(unsigned a, uns
     CUDASIM_EACH_UNSIGNED(name, expression)
 CUDASIM_EACH_PLAIN(__vadd, x + y)
 CUDASIM_EACH_PLAIN(__vsub, x - y)
+/* What does not fit becomes the nearest that does. */
+template <class Number> CUDASIM_DEVICE int cudasim_saturated(int x) {
+    const int most = std::is_signed<Number>::value ? (1 << (8 * sizeof(Number) - 1)) - 1
+                                                   : (1 << 8 * sizeof(Number)) - 1;
+    const int least = std::is_signed<Number>::value ? -most - 1 : 0;
+    return x > most ? most : x < least ? least : x;
+}
+#define CUDASIM_EACH_SATURATED(name, expression)                                                   \
+    CUDASIM_EACH(name##ss2, short, cudasim_saturated<short>(expression))                           \
+    CUDASIM_EACH(name##ss4, signed char, cudasim_saturated<signed char>(expression))               \
+    CUDASIM_EACH(name##us2, unsigned short, cudasim_saturated<unsigned short>(expression))         \
+    CUDASIM_EACH(name##us4, unsigned char, cudasim_saturated<unsigned char>(expression))
+CUDASIM_EACH_SATURATED(__vadd, x + y)
+CUDASIM_EACH_SATURATED(__vsub, x - y)
 CUDASIM_EACH_BOTH(__vmax, x > y ? x : y)
 CUDASIM_EACH_BOTH(__vmin, x < y ? x : y)
 CUDASIM_EACH_BOTH(__vabsdiff, x > y ? x - y : y - x)
@@ -156,6 +186,18 @@ CUDASIM_DEVICE unsigned __vneg2(unsigned a) {
 }
 CUDASIM_DEVICE unsigned __vneg4(unsigned a) {
     return __vsub4(0, a);
+}
+CUDASIM_DEVICE unsigned __vnegss2(unsigned a) {
+    return __vsubss2(0, a);
+}
+CUDASIM_DEVICE unsigned __vnegss4(unsigned a) {
+    return __vsubss4(0, a);
+}
+CUDASIM_DEVICE unsigned __vabsss2(unsigned a) {
+    return __vmaxs2(a, __vnegss2(a));
+}
+CUDASIM_DEVICE unsigned __vabsss4(unsigned a) {
+    return __vmaxs4(a, __vnegss4(a));
 }
 CUDASIM_DEVICE unsigned __vabs2(unsigned a) {
     return __vabsdiffs2(a, 0);

@@ -251,6 +251,7 @@ CUDASIM_WARP_REDUCE(__reduce_max_sync, int, a > b ? a : b)
 #include "cudasim_integer.h"
 #include "cudasim_rounded.h"
 #include "cudasim_special.h"
+#include "cudasim_word.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 

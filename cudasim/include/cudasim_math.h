@@ -113,6 +113,9 @@ CUDASIM_DEVICE double rsqrt(double x) {
 CUDASIM_DEVICE float fdividef(float a, float b) {
     return a / b;
 }
+CUDASIM_DEVICE float fdivide(float a, float b) {
+    return a / b;
+}
 CUDASIM_DEVICE float __saturatef(float x) {
     return x > 0 ? (x < 1 ? x : 1) : 0;
 }

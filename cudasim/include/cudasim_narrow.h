@@ -12,9 +12,10 @@
  *                  __heq __hne __hlt __hle __hgt __hge; with a u at the end true for a NaN
  *                  __hmin __hmax (and _nan) __hisnan __hisinf
  *     functions    hsqrt hrsqrt hrcp hexp hexp2 hexp10 hlog hlog2 hlog10 hsin hcos htanh
- *                  hfloor hceil htrunc hrint
+ *                  htanh_approx hfloor hceil htrunc hrint
  *     pairs        the same with a 2: __hadd2, __hfma2, __h2div, __hlt2 (1 or 0), __hblt2 (both?),
- *                  h2sqrt, ...; __low2float, __high2float, __lowhigh2highlow
+ *                  __hlt2_mask, h2sqrt, ...; __low2float, __high2float, __lowhigh2highlow,
+ *                  __hcmadd
  *     memory       atomicAdd; __ldg, __ldcs, __stcs and the like are templates for all types
  *
  * Each operation computes in float and rounds once, which for + - * / and square roots is the
@@ -28,15 +29,6 @@
 /** @cond */
 #ifndef CUDASIM_NARROW_H
 #define CUDASIM_NARROW_H
-
-/* To integers as a GPU does it: towards zero, the nearest possible for what does not fit, 0 for
-   NaN. */
-CUDASIM_INTRINSIC int cudasim_to_int(float x) {
-    return x >= 0x1p31f ? INT_MAX : x < -0x1p31f ? INT_MIN : x == x ? (int)x : 0;
-}
-CUDASIM_INTRINSIC unsigned cudasim_to_uint(float x) {
-    return x >= 0x1p32f ? UINT_MAX : x > 0 ? (unsigned)x : 0;
-}
 
 #define CUDASIM_MEMBER __attribute__((always_inline)) inline
 
@@ -256,7 +248,14 @@ CUDASIM_PAIR_3(__hfma2, __hfma)
 CUDASIM_PAIR_3(__hfma2_sat, __hfma_sat)
 CUDASIM_PAIR_3(__hfma2_relu, __hfma_relu)
 
-/* __hlt2 answers for each pair with 1 or 0, __hblt2 whether it is so for both. */
+/* Of complex numbers, a * b + c. */
+CUDASIM_INTRINSIC Narrow2 __hcmadd(Narrow2 a, Narrow2 b, Narrow2 c) {
+    return Narrow2(__hfma(__hneg(a.y), b.y, __hfma(a.x, b.x, c.x)),
+                   __hfma(a.y, b.x, __hfma(a.x, b.y, c.y)));
+}
+
+/* __hlt2 answers for each pair with 1 or 0, __hblt2 whether it is so for both; __hlt2_mask has all
+   bits of a number for which it is so. */
 #define CUDASIM_PAIR_COMPARE(op)                                                                   \
     CUDASIM_PAIR_2(__h##op##2, __h##op)                                                            \
     CUDASIM_PAIR_2(__h##op##u2, __h##op##u)                                                        \
@@ -265,6 +264,12 @@ CUDASIM_PAIR_3(__hfma2_relu, __hfma_relu)
     }                                                                                              \
     CUDASIM_INTRINSIC bool __hb##op##u2(Narrow2 a, Narrow2 b) {                                    \
         return __h##op##u(a.x, b.x) && __h##op##u(a.y, b.y);                                       \
+    }                                                                                              \
+    CUDASIM_INTRINSIC unsigned __h##op##2_mask(Narrow2 a, Narrow2 b) {                             \
+        return (__h##op(a.x, b.x) ? 0xFFFFu : 0) | (__h##op(a.y, b.y) ? 0xFFFF0000u : 0);          \
+    }                                                                                              \
+    CUDASIM_INTRINSIC unsigned __h##op##u2_mask(Narrow2 a, Narrow2 b) {                            \
+        return (__h##op##u(a.x, b.x) ? 0xFFFFu : 0) | (__h##op##u(a.y, b.y) ? 0xFFFF0000u : 0);    \
     }
 CUDASIM_PAIR_COMPARE(eq)
 CUDASIM_PAIR_COMPARE(ne)
@@ -293,6 +298,7 @@ CUDASIM_FUNCTION(log10, log10f(x))
 CUDASIM_FUNCTION(sin, sinf(x))
 CUDASIM_FUNCTION(cos, cosf(x))
 CUDASIM_FUNCTION(tanh, tanhf(x))
+CUDASIM_FUNCTION(tanh_approx, tanhf(x))
 CUDASIM_FUNCTION(floor, floorf(x))
 CUDASIM_FUNCTION(ceil, ceilf(x))
 CUDASIM_FUNCTION(trunc, truncf(x))

@@ -44,6 +44,19 @@ CUDASIM_DEVICE void *__cvta_global_to_generic(size_t p) {
     return (void *)p;
 }
 
+CUDASIM_DEVICE size_t __cvta_generic_to_local(const void *p) {
+    return (size_t)p;
+}
+CUDASIM_DEVICE void *__cvta_local_to_generic(size_t p) {
+    return (void *)p;
+}
+CUDASIM_DEVICE size_t __cvta_generic_to_constant(const void *p) {
+    return (size_t)p;
+}
+CUDASIM_DEVICE void *__cvta_constant_to_generic(size_t p) {
+    return (void *)p;
+}
+
 /* In which memory an address lies. */
 CUDASIM_DEVICE unsigned __isGlobal(const void *p, CUDASIM_CALLER) {
     return cudasim_space(p, file, line) == CUDASIM_GLOBAL;

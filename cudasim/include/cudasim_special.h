@@ -76,6 +76,27 @@ CUDASIM_DEVICE double norm4d(double x, double y, double z, double w) {
 CUDASIM_DEVICE double rnorm4d(double x, double y, double z, double w) {
     return 1 / norm4d(x, y, z, w);
 }
+/* The length of a vector of any dimension; no square of a part overflows. */
+template <class Number>
+CUDASIM_DEVICE double cudasim_norm(int count, const Number *x, const char *file, int line) {
+    double length = 0;
+    for (int i = 0; i < count; i++) {
+        length = hypot(length, (double)cudasim_ptx_load<Number>((const char *)(x + i), file, line));
+    }
+    return length;
+}
+CUDASIM_DEVICE double norm(int count, const double *x, CUDASIM_CALLER) {
+    return cudasim_norm(count, x, file, line);
+}
+CUDASIM_DEVICE double rnorm(int count, const double *x, CUDASIM_CALLER) {
+    return 1 / cudasim_norm(count, x, file, line);
+}
+CUDASIM_DEVICE float normf(int count, const float *x, CUDASIM_CALLER) {
+    return (float)cudasim_norm(count, x, file, line);
+}
+CUDASIM_DEVICE float rnormf(int count, const float *x, CUDASIM_CALLER) {
+    return (float)(1 / cudasim_norm(count, x, file, line));
+}
 /* Modified Bessel functions; those of order 0 are even, of order 1 odd. */
 CUDASIM_DEVICE double cyl_bessel_i0(double x) {
     return std::cyl_bessel_i(0.0, fabs(x));
