@@ -56,6 +56,16 @@ cudaError_t cudasim_malloc_host(const char *file, int line, void **p, size_t byt
     return allocate_now(p, bytes, true, "cudaMallocHost", (Place){file, line});
 }
 
+cudaError_t cudasim_host_alloc(const char *file, int line, void **p, size_t bytes, unsigned flags) {
+    ENTER("cudaHostAlloc", file, line);
+    cudaError_t error = allocate_now(p, bytes, true, "cudaHostAlloc", (Place){file, line});
+    Allocation *a = error == cudaSuccess ? sim_allocation(*p) : NULL;
+    if (a != NULL) {
+        a->flags = flags;
+    }
+    return error;
+}
+
 /* In a graph, memory would be its own. */
 static cudaError_t may_order(cudaStream_t stream, const char *what, Place place, int *slot) {
     cudaError_t error = sim_may_submit(stream, what, place, slot);

@@ -24,6 +24,7 @@ typedef struct Allocation {
     size_t length;     /**< bytes of these pages */
     int number;        /**< 1, 2, ... */
     bool pinned;       /**< host memory */
+    unsigned flags;    /**< of cudaHostAlloc() */
     bool by_kernel;    /**< a kernel's malloc() has made it */
     bool managed;      /**< device memory that the host may use as well */
     bool live;         /**< its pages exist */

@@ -153,7 +153,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 
 typedef struct Wishes {
     unsigned flags;
-    size_t limits[cudaLimitMallocHeapSize + 1]; /* 0: not set */
+    size_t limits[cudaLimitPersistingL2CacheSize + 1]; /* 0: not set */
     cudaFuncCache cache;
     cudaSharedMemConfig banks;
 } Wishes;
@@ -161,7 +161,9 @@ typedef struct Wishes {
 static Wishes wishes[MOST_DEVICES]; /* by device */
 static const size_t usual_limits[] = {[cudaLimitStackSize] = LOCAL_BYTES,
                                       [cudaLimitPrintfFifoSize] = 1 << 20,
-                                      [cudaLimitMallocHeapSize] = 8 << 20};
+                                      [cudaLimitMallocHeapSize] = 8 << 20,
+                                      [cudaLimitMaxL2FetchGranularity] = 64,
+                                      [cudaLimitPersistingL2CacheSize] = 0};
 
 static Wishes *of_current(void) {
     return &wishes[sim_host()->device];
@@ -172,13 +174,30 @@ cudaError_t cudaSetDeviceFlags(unsigned flags) {
     return cudaSuccess;
 }
 
+/* Makes nothing: a device is there from the start. It does not become the current one. */
+cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
+    if (!sim_has_device(device) || flags > cudaInitDeviceFlagsAreValid) {
+        return flags > cudaInitDeviceFlagsAreValid ? cudaErrorInvalidValue : cudaErrorInvalidDevice;
+    }
+    if (flags == cudaInitDeviceFlagsAreValid) {
+        wishes[device].flags = device_flags;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache(void) {
+    return cudaSuccess;
+}
+
 cudaError_t cudaGetDeviceFlags(unsigned *flags) {
     *flags = of_current()->flags;
     return cudaSuccess;
 }
 
+/* All but those of kernels that launch kernels. */
 static bool is_limit(cudaLimit limit) {
-    return (size_t)limit < sizeof usual_limits / sizeof usual_limits[0];
+    return (size_t)limit < sizeof usual_limits / sizeof usual_limits[0] &&
+           limit != cudaLimitDevRuntimeSyncDepth && limit != cudaLimitDevRuntimePendingLaunchCount;
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
@@ -298,5 +317,16 @@ cudaError_t cudasim_active_blocks(int *blocks, const void *kernel, int threads, 
     int by_memory = (int)((DYNAMIC_SHARED + 1024) / (shared + 1024));
     most = most < BLOCKS_OF_MULTIPROCESSOR ? most : BLOCKS_OF_MULTIPROCESSOR;
     *blocks = most < by_memory ? most : by_memory;
+    return cudaSuccess;
+}
+
+/* The other way round: the most of which this number of blocks has its share. */
+cudaError_t cudasim_shared_of_blocks(size_t *bytes, const void *kernel, int blocks, int threads) {
+    int most = 0;
+    cudaError_t error = cudasim_active_blocks(&most, kernel, threads, 0);
+    if (error != cudaSuccess || bytes == NULL || blocks < 1 || blocks > most) {
+        return cudaErrorInvalidValue;
+    }
+    *bytes = (size_t)(DYNAMIC_SHARED + 1024) / (size_t)blocks - 1024;
     return cudaSuccess;
 }

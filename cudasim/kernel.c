@@ -116,6 +116,16 @@ cudaError_t cudasim_func_set_attribute(const char *file, int line, const void *k
     return sim_device_error();
 }
 
+cudaError_t cudasim_func_name(const char **name, const char *otherwise, const void *address) {
+    ENTER("cudaFuncGetName", NULL, 0);
+    const Kernel *kernel = find(address);
+    if (name == NULL || address == NULL) {
+        return cudaErrorInvalidValue;
+    }
+    *name = kernel != NULL && kernel->name != NULL ? kernel->name : otherwise;
+    return *name != NULL ? sim_device_error() : cudaErrorInvalidDeviceFunction;
+}
+
 cudaError_t cudasim_func_get_attributes(cudaFuncAttributes *attributes, const void *kernel) {
     ENTER("cudaFuncGetAttributes", NULL, 0);
     *attributes = (cudaFuncAttributes){.maxThreadsPerBlock = (int)sim_most_threads(kernel),

@@ -10,7 +10,10 @@ enum { MOST_MANAGED = 4096, MOST_REGISTERED = 256 };
 static Allocation *managed[MOST_MANAGED];
 static int managed_count;
 
-static struct { const char *begin, *end; } registered[MOST_REGISTERED];
+static struct {
+    const char *begin, *end;
+    unsigned flags; /* of cudaHostRegister() */
+} registered[MOST_REGISTERED];
 static int registered_count;
 
 /* ---- managed memory -------------------------------------------------------------------------- */
@@ -85,20 +88,35 @@ cudaError_t cudasim_use_managed(const char *file, int line, const char *call, co
 
 /* ---- the host's memory ----------------------------------------------------------------------- */
 
-bool sim_registered(const volatile void *p) {
+/* @return -1: p is in no such memory */
+static int registered_at(const volatile void *p) {
     for (int i = 0; i < registered_count; i++) {
         if ((const char *)p >= registered[i].begin && (const char *)p < registered[i].end) {
-            return true;
+            return i;
         }
     }
-    return false;
+    return -1;
+}
+
+bool sim_registered(const volatile void *p) {
+    return registered_at(p) >= 0;
+}
+
+cudaError_t cudaHostGetFlags(unsigned *flags, void *p) {
+    ENTER("cudaHostGetFlags", NULL, 0);
+    const Allocation *a = sim_allocation(p);
+    int i = registered_at(p);
+    if (i < 0 && (a == NULL || !a->pinned || !a->live)) {
+        return cudaErrorInvalidValue;
+    }
+    *flags = i >= 0 ? registered[i].flags : a->flags;
+    return sim_device_error();
 }
 
 cudaError_t cudasim_host_register(const char *file, int line, void *p, size_t bytes,
                                   unsigned flags) {
     ENTER("cudaHostRegister", file, line);
     Place place = {file, line};
-    (void)flags;
     cudaError_t error = sim_may_allocate("cudaHostRegister", place);
     if (error != cudaSuccess) {
         return error;
@@ -113,6 +131,7 @@ cudaError_t cudasim_host_register(const char *file, int line, void *p, size_t by
         return sim_error(cudaErrorMemoryAllocation, "cudaHostRegister", place, false);
     }
     registered[registered_count].begin = p;
+    registered[registered_count].flags = flags;
     registered[registered_count++].end = (const char *)p + bytes;
     return sim_device_error();
 }

@@ -20,19 +20,21 @@ typedef enum QueueKind {
 
 /** A queue of operations of a device, which run one after the other. */
 typedef struct Queue {
-    QueueKind kind;      /**< what it is for */
-    int device;          /**< where its operations run */
-    int rank;            /**< whose it is, or NO_RANK */
-    Place made;          /**< a stream's cudaStreamCreate() */
-    Operation *first;    /**< the next to run; NULL: none waits */
-    Operation *last;     /**< see first */
-    uint64_t submitted;  /**< number of the last operation */
-    uint64_t done;       /**< number of the last that has run */
-    Clock clock;         /**< of the last operation, and of what the next one waits for */
-    bool blocking;       /**< ordered with its device's default stream */
-    unsigned flags;      /**< of cudaStreamCreateWithFlags() */
-    int priority;        /**< orders nothing */
-    cudaStream_t handle; /**< NULL: not a stream of the program, or the default one */
+    QueueKind kind;                /**< what it is for */
+    int device;                    /**< where its operations run */
+    int rank;                      /**< whose it is, or NO_RANK */
+    Place made;                    /**< a stream's cudaStreamCreate() */
+    Operation *first;              /**< the next to run; NULL: none waits */
+    Operation *last;               /**< see first */
+    uint64_t submitted;            /**< number of the last operation */
+    uint64_t done;                 /**< number of the last that has run */
+    Clock clock;                   /**< of the last operation, and of what the next one waits for */
+    bool blocking;                 /**< ordered with its device's default stream */
+    unsigned flags;                /**< of cudaStreamCreateWithFlags() */
+    int priority;                  /**< orders nothing */
+    cudaAccessPolicyWindow window; /**< changes nothing */
+    cudaSynchronizationPolicy policy; /**< changes nothing; 0: none was set */
+    cudaStream_t handle;              /**< NULL: not a stream of the program, or the default one */
 } Queue;
 
 /** A queue; [0] is the default stream of device 0, outside of ranks. */

@@ -85,6 +85,8 @@ cudaError_t cudasim_stream_create(const char *file, int line, cudaStream_t *stre
     queue->handle = *stream;
     queue->flags = flags;
     queue->priority = 0;
+    queue->window = (cudaAccessPolicyWindow){0};
+    queue->policy = cudaSyncPolicyAuto;
     queue->blocking = flags != cudaStreamNonBlocking;
     queue->made = place;
     return sim_device_error();
@@ -104,14 +106,17 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     return cudaSuccess;
 }
 
+static int possible_priority(int priority) {
+    priority = priority < HIGHEST_PRIORITY ? HIGHEST_PRIORITY : priority;
+    return priority > LOWEST_PRIORITY ? LOWEST_PRIORITY : priority;
+}
+
 cudaError_t cudasim_stream_create_with_priority(const char *file, int line, cudaStream_t *stream,
                                                 unsigned flags, int priority) {
     ENTER("cudaStreamCreateWithPriority", file, line);
     cudaError_t error = cudasim_stream_create(file, line, stream, flags);
     if (error == cudaSuccess) {
-        priority = priority < HIGHEST_PRIORITY ? HIGHEST_PRIORITY : priority;
-        queue_of((*stream)->slot)->priority =
-            priority > LOWEST_PRIORITY ? LOWEST_PRIORITY : priority;
+        queue_of((*stream)->slot)->priority = possible_priority(priority);
     }
     return error;
 }
@@ -132,6 +137,100 @@ cudaError_t cudasim_stream_flags(const char *file, int line, cudaStream_t stream
     *flags = slot < 0 ? 0 : queue_of(slot)->flags;
     return slot < 0 ? no_stream("cudaStreamGetFlags", place) : sim_device_error();
 }
+
+cudaError_t cudasim_stream_device(const char *file, int line, cudaStream_t stream, int *device) {
+    ENTER("cudaStreamGetDevice", file, line);
+    Place place = {file, line};
+    int slot = sim_stream_slot(stream, "cudaStreamGetDevice", place);
+    *device = slot < 0 ? 0 : queue_of(slot)->device;
+    return slot < 0 ? no_stream("cudaStreamGetDevice", place) : sim_device_error();
+}
+
+/* ---- attributes ------------------------------------------------------------------------------ */
+
+static bool set_attribute(Queue *queue, cudaLaunchAttributeID attribute,
+                          const cudaLaunchAttributeValue *value) {
+    const cudaAccessPolicyWindow *window = &value->accessPolicyWindow;
+    switch (attribute) {
+    case cudaLaunchAttributeAccessPolicyWindow:
+        if (!(window->hitRatio >= 0 && window->hitRatio <= 1) ||
+            window->missProp == cudaAccessPropertyPersisting) {
+            return false;
+        }
+        queue->window = *window;
+        return true;
+    case cudaLaunchAttributeSynchronizationPolicy:
+        queue->policy = value->syncPolicy;
+        return true;
+    case cudaLaunchAttributePriority:
+        queue->priority = possible_priority(value->priority);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool get_attribute(const Queue *queue, cudaLaunchAttributeID attribute,
+                          cudaLaunchAttributeValue *value) {
+    switch (attribute) {
+    case cudaLaunchAttributeAccessPolicyWindow:
+        value->accessPolicyWindow = queue->window;
+        return true;
+    case cudaLaunchAttributeSynchronizationPolicy:
+        value->syncPolicy = queue->policy != 0 ? queue->policy : cudaSyncPolicyAuto;
+        return true;
+    case cudaLaunchAttributePriority:
+        value->priority = queue->priority;
+        return true;
+    default:
+        return false;
+    }
+}
+
+cudaError_t cudasim_stream_set_attribute(const char *file, int line, cudaStream_t stream,
+                                         cudaLaunchAttributeID attribute,
+                                         const cudaLaunchAttributeValue *value) {
+    ENTER("cudaStreamSetAttribute", file, line);
+    Place place = {file, line};
+    int slot = sim_stream_slot(stream, "cudaStreamSetAttribute", place);
+    if (slot < 0) {
+        return no_stream("cudaStreamSetAttribute", place);
+    }
+    return value != NULL && set_attribute(queue_of(slot), attribute, value)
+               ? sim_device_error()
+               : sim_error(cudaErrorInvalidValue, "cudaStreamSetAttribute", place, false);
+}
+
+cudaError_t cudasim_stream_get_attribute(const char *file, int line, cudaStream_t stream,
+                                         cudaLaunchAttributeID attribute,
+                                         cudaLaunchAttributeValue *value) {
+    ENTER("cudaStreamGetAttribute", file, line);
+    Place place = {file, line};
+    int slot = sim_stream_slot(stream, "cudaStreamGetAttribute", place);
+    if (slot < 0) {
+        return no_stream("cudaStreamGetAttribute", place);
+    }
+    return value != NULL && get_attribute(queue_of(slot), attribute, value)
+               ? sim_device_error()
+               : sim_error(cudaErrorInvalidValue, "cudaStreamGetAttribute", place, false);
+}
+
+cudaError_t cudasim_stream_copy_attributes(const char *file, int line, cudaStream_t to,
+                                           cudaStream_t from) {
+    ENTER("cudaStreamCopyAttributes", file, line);
+    Place place = {file, line};
+    int target = sim_stream_slot(to, "cudaStreamCopyAttributes", place);
+    int source = sim_stream_slot(from, "cudaStreamCopyAttributes", place);
+    if (target < 0 || source < 0) {
+        return no_stream("cudaStreamCopyAttributes", place);
+    }
+    queue_of(target)->window = queue_of(source)->window;
+    queue_of(target)->policy = queue_of(source)->policy;
+    queue_of(target)->priority = queue_of(source)->priority;
+    return sim_device_error();
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
 
 cudaError_t cudasim_stream_destroy(const char *file, int line, cudaStream_t stream) {
     ENTER("cudaStreamDestroy", file, line);

@@ -345,14 +345,63 @@ template <class G> CUDASIM_DEVICE unsigned group_size(const G &group) {
     return (unsigned)group.size();
 }
 
-/* Not simulated. */
-struct cluster_group : thread_block {
-    unsigned num_blocks() const;
-    unsigned block_rank() const;
-    template <class T> T *map_shared_rank(T *p, int rank) const;
+/* ---- one for all ----------------------------------------------------------------------------- */
+
+/* Any one of the group; not the first, on which a program might count. */
+CUDASIM_DEVICE bool cudasim_is_chosen(const cudasim_lanes &group) {
+    unsigned mask = group.cudasim_mask();
+    return mask == 0 ? cudasim_rank() == cudasim_threads() - 1
+                     : cudasim_lane == 31 - __builtin_clz(mask);
+}
+CUDASIM_DEVICE bool cudasim_is_chosen(const thread_block &) {
+    return cudasim_rank() == cudasim_threads() - 1;
+}
+CUDASIM_DEVICE bool cudasim_is_chosen(const grid_group &group) {
+    return group.thread_rank() == group.num_threads() - 1;
+}
+
+/* One thread of the group calls; the others do not wait for it. Both functions become part of their
+   caller, since check mode looks at what the program calls. */
+template <class Group, class Function, class... Values>
+CUDASIM_HINTED void invoke_one(const Group &group, Function &&function, Values &&...values) {
+    if (cudasim_is_chosen(group)) {
+        std::forward<Function>(function)(std::forward<Values>(values)...);
+    }
+}
+
+/* And all get the result. */
+template <class Group, class Function, class... Values>
+CUDASIM_HINTED auto invoke_one_broadcast(const Group &group, Function &&function,
+                                         Values &&...values)
+    -> decltype(function(std::forward<Values>(values)...)) {
+    using Result = decltype(function(std::forward<Values>(values)...));
+    static_assert(std::is_trivially_copyable<Result>::value,
+                  "cudasim: the result of invoke_one_broadcast() is copied as bytes");
+    cudasim_bytes<Result> result = {};
+    if (cudasim_is_chosen(group)) {
+        Result value = std::forward<Function>(function)(std::forward<Values>(values)...);
+        __builtin_memcpy(result.bytes, (const void *)&value, sizeof value);
+    }
+    const unsigned mask = group.cudasim_mask();
+    result = cudasim_from_lane(mask, result, 31 - __builtin_clz(mask), __builtin_FILE(),
+                               __builtin_LINE());
+    return *(const Result *)result.bytes;
+}
+
+/* ---- not here -------------------------------------------------------------------------------- */
+
+/* With members, so that their use is no second error. */
+struct cudasim_cluster : public grid_group {
+    template <class Type> Type *map_shared_rank(Type *p, int) {
+        return p;
+    }
+    void barrier_arrive() {
+    }
+    void barrier_wait() {
+    }
 };
-CUDASIM_NO("clusters of blocks; blocks share global memory and atomics")
-cluster_group this_cluster();
+typedef cudasim_cluster cluster_group CUDASIM_NO(CUDASIM_CLUSTERS);
+template <class Nothing = void> CUDASIM_NO(CUDASIM_CLUSTERS) cudasim_cluster this_cluster();
 
 } // namespace cooperative_groups
 /** @endcond */

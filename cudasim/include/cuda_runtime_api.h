@@ -26,6 +26,8 @@ cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *wanted);
 cudaError_t cudaSetDeviceFlags(unsigned flags);
+cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags);
+cudaError_t cudaCtxResetPersistingL2Cache(void);
 cudaError_t cudaGetDeviceFlags(unsigned *flags);
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value);
 cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit);
@@ -64,6 +66,8 @@ cudaError_t cudasim_disable_peer(CUDASIM_PLACE, int peer);
 cudaError_t cudasim_malloc(CUDASIM_PLACE, void **p, size_t bytes);
 cudaError_t cudasim_free(CUDASIM_PLACE, void *p);
 cudaError_t cudasim_malloc_host(CUDASIM_PLACE, void **p, size_t bytes);
+cudaError_t cudasim_host_alloc(CUDASIM_PLACE, void **p, size_t bytes, unsigned flags);
+cudaError_t cudaHostGetFlags(unsigned *flags, void *p);
 cudaError_t cudasim_free_host(CUDASIM_PLACE, void *p);
 cudaError_t cudasim_malloc_async(CUDASIM_PLACE, void **p, size_t bytes, cudaStream_t stream);
 cudaError_t cudasim_free_async(CUDASIM_PLACE, void *p, cudaStream_t stream);
@@ -109,6 +113,14 @@ cudaError_t cudasim_stream_wait_event(CUDASIM_PLACE, cudaStream_t stream, cudaEv
 cudaError_t cudasim_stream_create_with_priority(CUDASIM_PLACE, cudaStream_t *stream, unsigned flags,
                                                 int priority);
 cudaError_t cudasim_stream_priority(CUDASIM_PLACE, cudaStream_t stream, int *priority);
+cudaError_t cudasim_stream_device(CUDASIM_PLACE, cudaStream_t stream, int *device);
+cudaError_t cudasim_stream_set_attribute(CUDASIM_PLACE, cudaStream_t stream,
+                                         cudaLaunchAttributeID attribute,
+                                         const cudaLaunchAttributeValue *value);
+cudaError_t cudasim_stream_get_attribute(CUDASIM_PLACE, cudaStream_t stream,
+                                         cudaLaunchAttributeID attribute,
+                                         cudaLaunchAttributeValue *value);
+cudaError_t cudasim_stream_copy_attributes(CUDASIM_PLACE, cudaStream_t to, cudaStream_t from);
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id);
 cudaError_t cudasim_stream_flags(CUDASIM_PLACE, cudaStream_t stream, unsigned *flags);
 cudaError_t cudasim_stream_add_callback(CUDASIM_PLACE, cudaStream_t stream,
@@ -130,7 +142,9 @@ cudaError_t cudasim_device_reset(CUDASIM_PLACE);
 cudaError_t cudasim_func_set_attribute(CUDASIM_PLACE, const void *kernel,
                                        cudaFuncAttribute attribute, int value);
 cudaError_t cudasim_func_get_attributes(cudaFuncAttributes *attributes, const void *kernel);
+cudaError_t cudasim_func_name(const char **name, const char *otherwise, const void *kernel);
 cudaError_t cudasim_active_blocks(int *blocks, const void *kernel, int threads, size_t shared);
+cudaError_t cudasim_shared_of_blocks(size_t *bytes, const void *kernel, int blocks, int threads);
 void cudasim_addressed(const void *begin, size_t bytes);
 cudaError_t cudasim_memcpy_symbol(CUDASIM_PLACE, const char *call, cudaMemcpyKind usual, void *to,
                                   const void *from, size_t bytes, size_t room, const char *name,
@@ -163,6 +177,16 @@ static inline __attribute__((unused)) cudaError_t cudasim_memset_3d(CUDASIM_PLAC
     }
     return error;
 }
+static inline __attribute__((unused)) cudaError_t
+cudasim_memset_3d_async(CUDASIM_PLACE, cudaPitchedPtr p, int value, cudaExtent extent,
+                        cudaStream_t stream CUDASIM_DEFAULT(0)) {
+    cudaError_t error = cudaSuccess;
+    for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++) {
+        error = cudasim_memset_2d_async(file, line, (char *)p.ptr + z * p.pitch * p.ysize, p.pitch,
+                                        value, extent.width, extent.height, stream);
+    }
+    return error;
+}
 /** @endcond */
 
 /** @cond */
@@ -172,7 +196,8 @@ static inline __attribute__((unused)) cudaError_t cudasim_memset_3d(CUDASIM_PLAC
 #define cudaMalloc(p, bytes) cudasim_malloc(CUDASIM_HERE, (void **)(p), (bytes))
 #define cudaFree(p) cudasim_free(CUDASIM_HERE, (void *)(p))
 #define cudaMallocHost(p, bytes, ...) cudasim_malloc_host(CUDASIM_HERE, (void **)(p), (bytes))
-#define cudaHostAlloc(p, bytes, flags) cudasim_malloc_host(CUDASIM_HERE, (void **)(p), (bytes))
+#define cudaHostAlloc(p, bytes, flags)                                                             \
+    cudasim_host_alloc(CUDASIM_HERE, (void **)(p), (bytes), (flags))
 #define cudaFreeHost(p) cudasim_free_host(CUDASIM_HERE, (void *)(p))
 /* C++ has a form with a pool. */
 #define cudaMallocAsync(p, bytes, ...)                                                             \
@@ -208,6 +233,10 @@ static inline __attribute__((unused)) cudaError_t cudasim_memset_3d(CUDASIM_PLAC
     cudasim_stream_create_with_priority(CUDASIM_HERE, __VA_ARGS__)
 #define cudaStreamGetPriority(...) cudasim_stream_priority(CUDASIM_HERE, __VA_ARGS__)
 #define cudaStreamGetFlags(...) cudasim_stream_flags(CUDASIM_HERE, __VA_ARGS__)
+#define cudaStreamGetDevice(...) cudasim_stream_device(CUDASIM_HERE, __VA_ARGS__)
+#define cudaStreamSetAttribute(...) cudasim_stream_set_attribute(CUDASIM_HERE, __VA_ARGS__)
+#define cudaStreamGetAttribute(...) cudasim_stream_get_attribute(CUDASIM_HERE, __VA_ARGS__)
+#define cudaStreamCopyAttributes(...) cudasim_stream_copy_attributes(CUDASIM_HERE, __VA_ARGS__)
 #define cudaStreamAddCallback(...) cudasim_stream_add_callback(CUDASIM_HERE, __VA_ARGS__)
 #define cudaLaunchHostFunc(...) cudasim_launch_host_func(CUDASIM_HERE, __VA_ARGS__)
 #define cudaStreamDestroy(...) cudasim_stream_destroy(CUDASIM_HERE, __VA_ARGS__)
@@ -236,6 +265,7 @@ static inline __attribute__((unused)) cudaError_t cudasim_memset_3d(CUDASIM_PLAC
 #define cudaDeviceReset() cudasim_device_reset(CUDASIM_HERE)
 #define cudaFuncSetAttribute(...) cudasim_func_set_attribute(CUDASIM_HERE, __VA_ARGS__)
 #define cudaMalloc3D(p, extent) cudasim_malloc_3d(CUDASIM_HERE, (p), (extent))
+#define cudaMemset3DAsync(...) cudasim_memset_3d_async(CUDASIM_HERE, __VA_ARGS__)
 #define cudaMemset3D(p, value, extent) cudasim_memset_3d(CUDASIM_HERE, (p), (value), (extent))
 /** @endcond */
 

@@ -66,7 +66,31 @@ static inline __attribute__((unused)) cudaPos make_cudaPos(size_t x, size_t y, s
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/** Attributes of a launch; only the cooperative one has a meaning here. */
+/** How a cache would treat an access; it makes no difference here. */
+typedef enum cudaAccessProperty {
+    cudaAccessPropertyNormal = 0,
+    cudaAccessPropertyStreaming = 1,
+    cudaAccessPropertyPersisting = 2
+} cudaAccessProperty;
+
+/** Memory that a stream's kernels would keep in a cache. */
+typedef struct cudaAccessPolicyWindow {
+    void *base_ptr;              /**< where it begins */
+    size_t num_bytes;            /**< its length */
+    float hitRatio;              /**< share of it that hitProp is for, 0 to 1 */
+    cudaAccessProperty hitProp;  /**< for this share */
+    cudaAccessProperty missProp; /**< for the rest */
+} cudaAccessPolicyWindow;
+
+/** How the host would wait for a stream; it makes no difference here. */
+typedef enum cudaSynchronizationPolicy {
+    cudaSyncPolicyAuto = 1,
+    cudaSyncPolicySpin = 2,
+    cudaSyncPolicyYield = 3,
+    cudaSyncPolicyBlockingSync = 4
+} cudaSynchronizationPolicy;
+
+/** Attributes of a launch or a stream; only the cooperative one has a meaning here. */
 typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,
     cudaLaunchAttributeAccessPolicyWindow = 1,
@@ -77,10 +101,20 @@ typedef enum cudaLaunchAttributeID {
 
 /** The value of one. */
 typedef union cudaLaunchAttributeValue {
-    char pad[64];    /**< room for each */
-    int cooperative; /**< all blocks are resident at once */
-    int priority;    /**< orders nothing */
+    char pad[64];                              /**< room for each */
+    cudaAccessPolicyWindow accessPolicyWindow; /**< changes nothing */
+    cudaSynchronizationPolicy syncPolicy;      /**< changes nothing */
+    int cooperative;                           /**< all blocks are resident at once */
+    int priority;                              /**< orders nothing */
 } cudaLaunchAttributeValue;
+
+/** @cond */
+#define cudaStreamAttrID cudaLaunchAttributeID
+#define cudaStreamAttrValue cudaLaunchAttributeValue
+#define cudaStreamAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define cudaStreamAttributeSynchronizationPolicy cudaLaunchAttributeSynchronizationPolicy
+#define cudaStreamAttributePriority cudaLaunchAttributePriority
+/** @endcond */
 
 /** An attribute with its value. */
 typedef struct cudaLaunchAttribute {

@@ -24,6 +24,17 @@ template <class K> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attribu
     return cudasim_func_get_attributes(attributes, (const void *)kernel);
 }
 
+/* As the program writes it; on a GPU it is the linker's name. */
+template <class... Parameters>
+cudaError_t cudasim_kernel_name(const char **name, const char *text,
+                                void (*kernel)(Parameters...)) {
+    return cudasim_func_name(name, text, (const void *)kernel);
+}
+inline cudaError_t cudasim_kernel_name(const char **name, const char *, const void *kernel) {
+    return cudasim_func_name(name, NULL, kernel);
+}
+#define cudaFuncGetName(name, ...) cudasim_kernel_name(name, #__VA_ARGS__, __VA_ARGS__)
+
 template <class T> cudaError_t cudaGetSymbolAddress(void **address, const T &symbol) {
     *address = (void *)&symbol;
     cudasim_addressed((const void *)&symbol, sizeof symbol);
@@ -166,6 +177,12 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
     return cudasim_active_blocks(blocks, (const void *)kernel, threads, shared);
 }
 
+template <class Kernel>
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, Kernel *kernel, int blocks,
+                                                      int threads) {
+    return cudasim_shared_of_blocks(bytes, (const void *)kernel, blocks, threads);
+}
+
 /* The largest block of which most threads are active at once. */
 template <class K, class F>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, K *kernel,
@@ -195,6 +212,21 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, K *kernel,
                                                int limit = 0) {
     return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
         grid, block, kernel, [shared](int) { return shared; }, limit);
+}
+
+/* The flags change nothing. */
+template <class Kernel, class Shared>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int *grid, int *block,
+                                                                    Kernel *kernel,
+                                                                    Shared shared_of, int limit = 0,
+                                                                    unsigned = 0) {
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMem(grid, block, kernel, shared_of, limit);
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, Kernel *kernel,
+                                                        size_t shared = 0, int limit = 0,
+                                                        unsigned = 0) {
+    return cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, shared, limit);
 }
 /** @endcond */
 

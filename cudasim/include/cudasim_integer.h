@@ -137,7 +137,7 @@ template <class T, class F> CUDASIM_DEVICE unsigned cudasim_each(unsigned a, uns
     CUDASIM_EACH_UNSIGNED(name, expression)
 CUDASIM_EACH_PLAIN(__vadd, x + y)
 CUDASIM_EACH_PLAIN(__vsub, x - y)
-/* What does not fit becomes the nearest that does. */
+/* The nearest number that fits. */
 template <class Number> CUDASIM_DEVICE int cudasim_saturated(int x) {
     const int most = std::is_signed<Number>::value ? (1 << (8 * sizeof(Number) - 1)) - 1
                                                    : (1 << 8 * sizeof(Number)) - 1;

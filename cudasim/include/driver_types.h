@@ -357,6 +357,7 @@ typedef struct cudaFuncAttributes {
 #define cudaDeviceScheduleBlockingSync 0x04u  /**< the same here */
 #define cudaDeviceBlockingSync 0x04u          /**< its older name */
 #define cudaDeviceMapHost 0x08u               /**< always so */
+#define cudaInitDeviceFlagsAreValid 0x01u     /**< cudaInitDevice() is given flags */
 #define cudaStreamPerThread ((cudaStream_t)2) /**< here the default stream */
 #define CUDART_CB                             /**< calling convention of callbacks */
 

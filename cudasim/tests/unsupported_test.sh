@@ -102,6 +102,22 @@ refused "memory and events of other processes" 'cudaIpcMemHandle_t handle;'
 refused "textures" 'texture<float, 1, cudaReadModeElementType> table;'
 refused "this old form" '__global__ void k(float *x) { x[0] += __shfl_down(x[0], 16); }'
 refused "this old form" '__global__ void k(int *x) { x[0] = __ballot(x[1]); }'
+refused "clusters of blocks" '#include <cooperative_groups.h>
+__global__ void k() { auto c = cooperative_groups::this_cluster(); c.sync(); }'
+refused "clusters of blocks" '#include <cooperative_groups.h>
+__device__ unsigned f(cooperative_groups::cluster_group &c) { return c.block_rank(); }'
+refused "clusters of blocks" '__global__ void __cluster_dims__(2, 1, 1) k() {} void f() { k<<<2, 1>>>(); }'
+refused "sums of a group into" '#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+__global__ void k(int *x) { cg::reduce_update_async(cg::tiled_partition<32>(cg::this_thread_block()), *x, 1, cg::plus<int>()); }'
+refused "barriers in shared memory" '__global__ void k() { __shared__ unsigned long long b; __mbarrier_init(&b, 32); }'
+refused "breakpoints in code" '__global__ void k() { __brkpt(); }'
+refused "questions about managed memory" 'void f(int *x) { int v; cudaMemRangeGetAttribute(&v, 4, cudaMemRangeAttributeReadMostly, x, 4); }'
+refused "objects that belong to a graph" 'void f(void *x, cudaHostFn_t g) { cudaUserObject_t o; cudaUserObjectCreate(&o, x, g, 1, 0); }'
+refused "memory and semaphores of Vulkan" 'void f(cudaExternalMemory_t m) { cudaDestroyExternalMemory(m); }'
+refused "code that is loaded" 'void f(const char *text) { cudaLibrary_t l; cudaLibraryLoadFromFile(&l, text, 0, 0, 0, 0, 0, 0); }'
+refused "textures" 'void f() { auto d = cudaCreateChannelDesc<float>(); }'
+refused "this question to a node" 'void f(cudaGraphExec_t g, cudaGraphNode_t n) { cudaGraphNodeSetEnabled(g, n, 0); }'
 
 echo "unsupported: $count cases$([ $failed = 0 ] && echo ", each refused in one sentence")"
 exit $failed

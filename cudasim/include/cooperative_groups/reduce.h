@@ -41,6 +41,14 @@ CUDASIM_DEVICE T reduce(const G &group, T value, F join, CUDASIM_CALLER) {
     return result;
 }
 
+#define CUDASIM_UPDATES "sums of a group into cuda::atomic; let one thread add what reduce() gives"
+template <class Group, class... Values>
+CUDASIM_NO(CUDASIM_UPDATES)
+void reduce_update_async(const Group &, Values &&...);
+template <class Group, class... Values>
+CUDASIM_NO(CUDASIM_UPDATES)
+void reduce_store_async(const Group &, Values &&...);
+
 } // namespace cooperative_groups
 /** @endcond */
 

@@ -27,6 +27,14 @@ CUDASIM_DEVICE T exclusive_scan(const G &group, T value, F join = F(), CUDASIM_C
     return group.thread_rank() == 0 ? T() : before;
 }
 
+#define CUDASIM_SCAN_UPDATES "scans from cuda::atomic on; let one thread add what the scan gives"
+template <class Group, class... Values>
+CUDASIM_NO(CUDASIM_SCAN_UPDATES)
+auto inclusive_scan_update(const Group &, Values &&...);
+template <class Group, class... Values>
+CUDASIM_NO(CUDASIM_SCAN_UPDATES)
+auto exclusive_scan_update(const Group &, Values &&...);
+
 } // namespace cooperative_groups
 /** @endcond */
 

@@ -80,6 +80,43 @@ __global__ void sums(int *out, float *total, int *odd) {
     }
 }
 
+/* One thread of a group calls a function, and all of them get what it returns. */
+__global__ void invoked(int *calls, int *bad) {
+    cg::thread_block block = cg::this_thread_block();
+    auto warp = cg::tiled_partition<32>(block);
+    cg::invoke_one(block, [&] { atomicAdd(calls, 1); });
+    cg::invoke_one(
+        warp, [](int *at, int by) { atomicAdd(at, by); }, calls + 1, 10);
+    struct Ticket {
+        int number, caller[3];
+    };
+    Ticket ticket = cg::invoke_one_broadcast(warp, [&] {
+        return Ticket{atomicAdd(calls + 2, 1), {(int)threadIdx.x, 0, 0}};
+    });
+    int low = cg::reduce(warp, ticket.number, cg::less<int>());
+    int high = cg::reduce(warp, ticket.number, cg::greater<int>());
+    if (low != high || ticket.caller[0] / 32 != (int)threadIdx.x / 32) {
+        atomicAdd(bad, 1);
+    }
+    if (threadIdx.x % 3 == 1) {
+        auto active = cg::coalesced_threads();
+        int caller = cg::invoke_one_broadcast(active, [] { return (int)threadIdx.x; });
+        if (caller % 3 != 1 || caller / 32 != (int)threadIdx.x / 32) {
+            atomicAdd(bad, 1);
+        }
+    }
+}
+
+static void ask_invoked() {
+    int *calls, counts[4];
+    OK(cudaMalloc(&calls, sizeof counts));
+    OK(cudaMemset(calls, 0, sizeof counts));
+    invoked<<<2, 96>>>(calls, calls + 3);
+    OK(cudaMemcpy(counts, calls, sizeof counts, cudaMemcpyDeviceToHost));
+    MUST(counts[0] == 2 && counts[1] == 60 && counts[2] == 6 && counts[3] == 0);
+    OK(cudaFree(calls));
+}
+
 int main() {
     int *out, *odd, host[N + 2], counts[3];
     float *total, sum;
@@ -97,6 +134,7 @@ int main() {
     }
     MUST(sum == N * (N - 1) / 2 && host[N] == N && host[N + 1] == 8);
     MUST(counts[0] == N / 2 && counts[1] == N - 1 && counts[2] == 0);
+    ask_invoked();
     OK(cudaFree(out));
     OK(cudaFree(odd));
     OK(cudaFree(total));

@@ -129,7 +129,7 @@ static void ask(const Format &format, const char *what, const std::vector<Number
     OK(cudaFree(out));
 }
 
-/* Each 37th number, the middle to the next, and a float beside that; what is too large, too small. */
+/* Each 37th number, the middle to the next, the floats beside it; the ends. */
 static std::vector<float> floats(const Format &format) {
     std::vector<float> numbers = {0,        -0.0f,    1e-45f,    -1e-45f, 3.4e38f,
                                   -3.4e38f, INFINITY, -INFINITY, NAN};
