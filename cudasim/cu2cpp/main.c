@@ -45,8 +45,6 @@ static void refuse_unsupported(size_t i) {
         error_at(i, "unsupported: managed memory. Use cudaMalloc and cudaMemcpy");
     } else if (is(i, "__managed__")) {
         replace(i, ""); /* a variable is a plain one, see cudasim_kernel.h */
-    } else if (is(i, "__cluster_dims__")) {
-        error_at(i, "unsupported: clusters of blocks. Blocks share global memory and atomics");
     } else if (is(i, "cudasim_asm") && !sealed) {
         replace(i, "__asm__"); /* for the CPU, in cudasim_kernel.h */
     } else if (is_one_of(i, asm_words) && sealed) {

@@ -29,12 +29,13 @@ CUDASIM_DEVICE unsigned cudasim_threads() {
 }
 
 /* Any value, in pieces that a shuffle can move. */
-template <class T>
-CUDASIM_DEVICE T cudasim_from_lane(unsigned mask, T value, int lane, const char *file, int line) {
-    enum { PIECES = (sizeof(T) + 7) / 8 };
-    unsigned long long piece[PIECES] = {};
+template <class Type>
+CUDASIM_DEVICE Type cudasim_from_lane(unsigned mask, Type value, int lane, const char *file,
+                                      int line) {
+    enum { Pieces = (sizeof(Type) + 7) / 8 };
+    unsigned long long piece[Pieces] = {};
     __builtin_memcpy(piece, (const void *)&value, sizeof value);
-    for (int i = 0; i < PIECES; i++) {
+    for (int i = 0; i < Pieces; i++) {
         piece[i] = cudasim_shuffle(CUDASIM_SHFL, mask, piece[i], lane, 32, file, line);
     }
     __builtin_memcpy((void *)&value, piece, sizeof value);
@@ -82,21 +83,24 @@ class cudasim_lanes {
     CUDASIM_METHOD void sync(CUDASIM_CALLER) const {
         __syncwarp(mask, file, line);
     }
-    template <class T> CUDASIM_METHOD T shfl(T value, unsigned rank, CUDASIM_CALLER) const {
+    template <class Type>
+    CUDASIM_METHOD Type shfl(Type value, unsigned rank, CUDASIM_CALLER) const {
         return cudasim_from_lane(mask, value, lane_of(rank % num_threads()), file, line);
     }
-    template <class T>
-    CUDASIM_METHOD T shfl_down(T value, unsigned distance, CUDASIM_CALLER) const {
+    template <class Type>
+    CUDASIM_METHOD Type shfl_down(Type value, unsigned distance, CUDASIM_CALLER) const {
         unsigned rank = thread_rank() + distance;
         return cudasim_from_lane(mask, value, rank < num_threads() ? lane_of(rank) : cudasim_lane,
                                  file, line);
     }
-    template <class T> CUDASIM_METHOD T shfl_up(T value, unsigned distance, CUDASIM_CALLER) const {
+    template <class Type>
+    CUDASIM_METHOD Type shfl_up(Type value, unsigned distance, CUDASIM_CALLER) const {
         unsigned rank = thread_rank();
         return cudasim_from_lane(
             mask, value, rank >= distance ? lane_of(rank - distance) : cudasim_lane, file, line);
     }
-    template <class T> CUDASIM_METHOD T shfl_xor(T value, unsigned bits, CUDASIM_CALLER) const {
+    template <class Type>
+    CUDASIM_METHOD Type shfl_xor(Type value, unsigned bits, CUDASIM_CALLER) const {
         unsigned rank = thread_rank() ^ bits;
         return cudasim_from_lane(mask, value, rank < num_threads() ? lane_of(rank) : cudasim_lane,
                                  file, line);
@@ -110,10 +114,11 @@ class cudasim_lanes {
     CUDASIM_METHOD unsigned ballot(int predicate, CUDASIM_CALLER) const {
         return by_rank(__ballot_sync(mask, predicate, file, line));
     }
-    template <class T> CUDASIM_METHOD unsigned match_any(T value, CUDASIM_CALLER) const {
+    template <class Type> CUDASIM_METHOD unsigned match_any(Type value, CUDASIM_CALLER) const {
         return by_rank(__match_any_sync(mask, value, file, line));
     }
-    template <class T> CUDASIM_METHOD unsigned match_all(T value, int &same, CUDASIM_CALLER) const {
+    template <class Type>
+    CUDASIM_METHOD unsigned match_all(Type value, int &same, CUDASIM_CALLER) const {
         return by_rank(__match_all_sync(mask, value, &same, file, line));
     }
 };
@@ -171,44 +176,44 @@ CUDASIM_DEVICE unsigned cudasim_tile_mask(unsigned size, unsigned parent = 0xfff
     return all & parent & (lanes < 32 ? (1u << lanes) - 1 : 0xffffffffu);
 }
 
-template <unsigned N, class Parent = void> class thread_block_tile;
+template <unsigned Count, class Parent = void> class thread_block_tile;
 
 /* The lanes of the tile that was cut into tiles; 0: a block was. */
 template <class Parent> struct cudasim_cut { static const unsigned lanes = 0; };
-template <unsigned N, class Parent> struct cudasim_cut<thread_block_tile<N, Parent>> {
-    static const unsigned lanes = N;
+template <unsigned Count, class Parent> struct cudasim_cut<thread_block_tile<Count, Parent>> {
+    static const unsigned lanes = Count;
 };
 
-template <unsigned N, class Parent> class thread_block_tile : public cudasim_lanes {
-    static_assert(N >= 1 && N <= 32 && (N & (N - 1)) == 0,
+template <unsigned Count, class Parent> class thread_block_tile : public cudasim_lanes {
+    static_assert(Count >= 1 && Count <= 32 && (Count & (Count - 1)) == 0,
                   "cudasim: a tile has 1, 2, 4, 8, 16 or 32 threads");
     unsigned whole;
 
   public:
     CUDASIM_METHOD thread_block_tile()
-        : cudasim_lanes(cudasim_tile_mask(N)), whole(cudasim_cut<Parent>::lanes) {
+        : cudasim_lanes(cudasim_tile_mask(Count)), whole(cudasim_cut<Parent>::lanes) {
     }
     template <class Other>
-    CUDASIM_METHOD thread_block_tile(const thread_block_tile<N, Other> &other)
+    CUDASIM_METHOD thread_block_tile(const thread_block_tile<Count, Other> &other)
         : cudasim_lanes(other.cudasim_mask()), whole(other.cudasim_whole()) {
     }
     CUDASIM_METHOD unsigned cudasim_whole() const {
         return whole;
     }
     CUDASIM_METHOD unsigned thread_rank() const {
-        return (unsigned)cudasim_lane % N;
+        return (unsigned)cudasim_lane % Count;
     }
     CUDASIM_METHOD static constexpr unsigned num_threads() {
-        return N;
+        return Count;
     }
     CUDASIM_METHOD static constexpr unsigned size() {
-        return N;
+        return Count;
     }
     CUDASIM_METHOD unsigned meta_group_rank() const {
-        return whole > 0 ? cudasim_rank() % whole / N : cudasim_rank() / N;
+        return whole > 0 ? cudasim_rank() % whole / Count : cudasim_rank() / Count;
     }
     CUDASIM_METHOD unsigned meta_group_size() const {
-        return whole > 0 ? whole / N : (cudasim_threads() + N - 1) / N;
+        return whole > 0 ? whole / Count : (cudasim_threads() + Count - 1) / Count;
     }
 };
 
@@ -238,8 +243,8 @@ class thread_group : public cudasim_lanes {
     CUDASIM_METHOD thread_group(const coalesced_group &group)
         : cudasim_lanes(group.cudasim_mask()) {
     }
-    template <unsigned N, class P>
-    CUDASIM_METHOD thread_group(const thread_block_tile<N, P> &tile)
+    template <unsigned Count, class Parent>
+    CUDASIM_METHOD thread_group(const thread_block_tile<Count, Parent> &tile)
         : cudasim_lanes(tile.cudasim_mask()) {
     }
     CUDASIM_METHOD unsigned thread_rank() const {
@@ -260,15 +265,15 @@ class thread_group : public cudasim_lanes {
     }
 };
 
-template <unsigned N>
-CUDASIM_DEVICE thread_block_tile<N, thread_block> tiled_partition(const thread_block &) {
-    return thread_block_tile<N, thread_block>();
+template <unsigned Count>
+CUDASIM_DEVICE thread_block_tile<Count, thread_block> tiled_partition(const thread_block &) {
+    return thread_block_tile<Count, thread_block>();
 }
-template <unsigned N, unsigned M, class P>
-CUDASIM_DEVICE thread_block_tile<N, thread_block_tile<M, P>>
-tiled_partition(const thread_block_tile<M, P> &) {
-    static_assert(N <= M, "cudasim: a tile must not be larger than its group");
-    return thread_block_tile<N, thread_block_tile<M, P>>();
+template <unsigned Count, unsigned Whole, class Parent>
+CUDASIM_DEVICE thread_block_tile<Count, thread_block_tile<Whole, Parent>>
+tiled_partition(const thread_block_tile<Whole, Parent> &) {
+    static_assert(Count <= Whole, "cudasim: a tile must not be larger than its group");
+    return thread_block_tile<Count, thread_block_tile<Whole, Parent>>();
 }
 CUDASIM_DEVICE thread_group tiled_partition(const thread_group &parent, unsigned size) {
     unsigned within = parent.cudasim_mask();
@@ -283,13 +288,14 @@ CUDASIM_DEVICE coalesced_group tiled_partition(const coalesced_group &parent, un
 }
 
 /* The threads of a group for which the predicate is the same. */
-template <class G>
-CUDASIM_DEVICE coalesced_group binary_partition(const G &group, bool predicate, CUDASIM_CALLER) {
+template <class Group>
+CUDASIM_DEVICE coalesced_group binary_partition(const Group &group, bool predicate,
+                                                CUDASIM_CALLER) {
     unsigned yes = __ballot_sync(group.cudasim_mask(), predicate, file, line);
     return coalesced_group(predicate ? yes : group.cudasim_mask() & ~yes);
 }
-template <class G, class T>
-CUDASIM_DEVICE coalesced_group labeled_partition(const G &group, T label, CUDASIM_CALLER) {
+template <class Group, class Type>
+CUDASIM_DEVICE coalesced_group labeled_partition(const Group &group, Type label, CUDASIM_CALLER) {
     return coalesced_group(__match_any_sync(group.cudasim_mask(), label, file, line));
 }
 
@@ -335,13 +341,13 @@ CUDASIM_DEVICE grid_group this_grid() {
 
 /* ---- as functions ---------------------------------------------------------------------------- */
 
-template <class G> CUDASIM_DEVICE void sync(const G &group, CUDASIM_CALLER) {
+template <class Group> CUDASIM_DEVICE void sync(const Group &group, CUDASIM_CALLER) {
     group.sync(file, line);
 }
-template <class G> CUDASIM_DEVICE unsigned thread_rank(const G &group) {
+template <class Group> CUDASIM_DEVICE unsigned thread_rank(const Group &group) {
     return (unsigned)group.thread_rank();
 }
-template <class G> CUDASIM_DEVICE unsigned group_size(const G &group) {
+template <class Group> CUDASIM_DEVICE unsigned group_size(const Group &group) {
     return (unsigned)group.size();
 }
 
@@ -390,7 +396,7 @@ CUDASIM_HINTED auto invoke_one_broadcast(const Group &group, Function &&function
 
 /* ---- not here -------------------------------------------------------------------------------- */
 
-/* With members, so that their use is no second error. */
+/* With members, whose use is then not a second error. */
 struct cudasim_cluster : public grid_group {
     template <class Type> Type *map_shared_rank(Type *p, int) {
         return p;

@@ -24,40 +24,40 @@ typedef cuFloatComplex cuComplex; /**< its short name */
 #define CUDASIM_COMPLEX __attribute__((unused)) static inline
 #endif
 /* C is the complex type, T that of its parts, f what its names end with; `abs` is hypot(). */
-#define CUDASIM_COMPLEX_NUMBERS(C, T, f, abs, fused)                                               \
-    CUDASIM_COMPLEX T cuCreal##f(C x) {                                                            \
+#define CUDASIM_COMPLEX_NUMBERS(Complex, Part, f, abs, fused)                                      \
+    CUDASIM_COMPLEX Part cuCreal##f(Complex x) {                                                   \
         return x.x;                                                                                \
     }                                                                                              \
-    CUDASIM_COMPLEX T cuCimag##f(C x) {                                                            \
+    CUDASIM_COMPLEX Part cuCimag##f(Complex x) {                                                   \
         return x.y;                                                                                \
     }                                                                                              \
-    CUDASIM_COMPLEX C cuConj##f(C x) {                                                             \
-        C result = {x.x, -x.y};                                                                    \
+    CUDASIM_COMPLEX Complex cuConj##f(Complex x) {                                                 \
+        Complex result = {x.x, -x.y};                                                              \
         return result;                                                                             \
     }                                                                                              \
-    CUDASIM_COMPLEX C cuCadd##f(C x, C y) {                                                        \
-        C result = {x.x + y.x, x.y + y.y};                                                         \
+    CUDASIM_COMPLEX Complex cuCadd##f(Complex x, Complex y) {                                      \
+        Complex result = {x.x + y.x, x.y + y.y};                                                   \
         return result;                                                                             \
     }                                                                                              \
-    CUDASIM_COMPLEX C cuCsub##f(C x, C y) {                                                        \
-        C result = {x.x - y.x, x.y - y.y};                                                         \
+    CUDASIM_COMPLEX Complex cuCsub##f(Complex x, Complex y) {                                      \
+        Complex result = {x.x - y.x, x.y - y.y};                                                   \
         return result;                                                                             \
     }                                                                                              \
-    CUDASIM_COMPLEX C cuCmul##f(C x, C y) {                                                        \
-        C result = {x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x};                                 \
+    CUDASIM_COMPLEX Complex cuCmul##f(Complex x, Complex y) {                                      \
+        Complex result = {x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x};                           \
         return result;                                                                             \
     }                                                                                              \
     /* Scaled by |y|, so that no square overflows. */                                              \
-    CUDASIM_COMPLEX C cuCdiv##f(C x, C y) {                                                        \
-        T scale = 1 / abs(y.x, y.y), a = x.x * scale, b = x.y * scale;                             \
-        T c = y.x * scale, d = y.y * scale;                                                        \
-        C result = {a * c + b * d, b * c - a * d};                                                 \
+    CUDASIM_COMPLEX Complex cuCdiv##f(Complex x, Complex y) {                                      \
+        Part scale = 1 / abs(y.x, y.y), a = x.x * scale, b = x.y * scale;                          \
+        Part c = y.x * scale, d = y.y * scale;                                                     \
+        Complex result = {a * c + b * d, b * c - a * d};                                           \
         return result;                                                                             \
     }                                                                                              \
-    CUDASIM_COMPLEX T cuCabs##f(C x) {                                                             \
+    CUDASIM_COMPLEX Part cuCabs##f(Complex x) {                                                    \
         return abs(x.x, x.y);                                                                      \
     }                                                                                              \
-    CUDASIM_COMPLEX C fused(C x, C y, C z) {                                                       \
+    CUDASIM_COMPLEX Complex fused(Complex x, Complex y, Complex z) {                               \
         return cuCadd##f(cuCmul##f(x, y), z);                                                      \
     }
 CUDASIM_COMPLEX_NUMBERS(cuFloatComplex, float, f, hypotf, cuCfmaf)

@@ -122,10 +122,11 @@ cublasStatus_t cudasim_lt_set_matmul(CUDASIM_PLACE, cublasLtMatmulDesc_t matmul,
 cublasStatus_t cudasim_lt_heuristic(cublasLtHandle_t handle, int wanted,
                                     cublasLtMatmulHeuristicResult_t *results, int *found);
 cublasStatus_t cudasim_lt_matmul(CUDASIM_PLACE, cublasLtHandle_t handle,
-                                 cublasLtMatmulDesc_t matmul, const void *alpha, const void *A,
-                                 cublasLtMatrixLayout_t A_layout, const void *B,
-                                 cublasLtMatrixLayout_t B_layout, const void *beta, const void *C,
-                                 cublasLtMatrixLayout_t C_layout, void *D,
+                                 cublasLtMatmulDesc_t matmul, const void *alpha,
+                                 const void *matrixA, cublasLtMatrixLayout_t layoutA,
+                                 const void *matrixB, cublasLtMatrixLayout_t layoutB,
+                                 const void *beta, const void *matrixC,
+                                 cublasLtMatrixLayout_t layoutC, void *matrixD,
                                  cublasLtMatrixLayout_t D_layout, const cublasLtMatmulAlgo_t *algo,
                                  void *workspace, size_t workspace_bytes, cudaStream_t stream);
 #ifdef __cplusplus
@@ -135,8 +136,8 @@ cublasStatus_t cudasim_lt_matmul(CUDASIM_PLACE, cublasLtHandle_t handle,
 #define cublasLtMatmulDescSetAttribute(...) cudasim_lt_set_matmul(CUDASIM_HERE, __VA_ARGS__)
 #define cublasLtMatmul(...) cudasim_lt_matmul(CUDASIM_HERE, __VA_ARGS__)
 /* There is one algorithm, for all of it. */
-#define cublasLtMatmulAlgoGetHeuristic(handle, matmul, A, B, C, D, preference, wanted, results,    \
-                                       found)                                                      \
+#define cublasLtMatmulAlgoGetHeuristic(handle, matmul, matrixA, matrixB, matrixC, matrixD,         \
+                                       preference, wanted, results, found)                         \
     cudasim_lt_heuristic((handle), (wanted), (results), (found))
 /** @endcond */
 

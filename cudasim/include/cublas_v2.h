@@ -111,35 +111,31 @@ cublasStatus_t cudasim_blas_set_atomics_mode(CUDASIM_PLACE, cublasHandle_t handl
 
 cublasStatus_t cudasim_blas_sgemm(CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa,
                                   cublasOperation_t transb, int m, int n, int k, const float *alpha,
-                                  const float *A, int lda, const float *B, int ldb,
-                                  const float *beta, float *C, int ldc);
-cublasStatus_t cudasim_blas_sgemm_strided_batched(CUDASIM_PLACE, cublasHandle_t handle,
-                                                  cublasOperation_t transa,
-                                                  cublasOperation_t transb, int m, int n, int k,
-                                                  const float *alpha, const float *A, int lda,
-                                                  long long strideA, const float *B, int ldb,
-                                                  long long strideB, const float *beta, float *C,
-                                                  int ldc, long long strideC, int batchCount);
+                                  const float *matrixA, int lda, const float *matrixB, int ldb,
+                                  const float *beta, float *matrixC, int ldc);
+cublasStatus_t cudasim_blas_sgemm_strided_batched(
+    CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,
+    int n, int k, const float *alpha, const float *matrixA, int lda, long long strideA,
+    const float *matrixB, int ldb, long long strideB, const float *beta, float *matrixC, int ldc,
+    long long strideC, int batchCount);
 cublasStatus_t cudasim_blas_gemm_ex(CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa,
                                     cublasOperation_t transb, int m, int n, int k,
-                                    const void *alpha, const void *A, cudaDataType_t Atype, int lda,
-                                    const void *B, cudaDataType_t Btype, int ldb, const void *beta,
-                                    void *C, cudaDataType_t Ctype, int ldc,
+                                    const void *alpha, const void *matrixA, cudaDataType_t Atype,
+                                    int lda, const void *matrixB, cudaDataType_t Btype, int ldb,
+                                    const void *beta, void *matrixC, cudaDataType_t Ctype, int ldc,
                                     cublasComputeType_t computeType, cublasGemmAlgo_t algo);
 cublasStatus_t cudasim_blas_gemm_strided_batched_ex(
     CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,
-    int n, int k, const void *alpha, const void *A, cudaDataType_t Atype, int lda,
-    long long strideA, const void *B, cudaDataType_t Btype, int ldb, long long strideB,
-    const void *beta, void *C, cudaDataType_t Ctype, int ldc, long long strideC, int batchCount,
+    int n, int k, const void *alpha, const void *matrixA, cudaDataType_t Atype, int lda,
+    long long strideA, const void *matrixB, cudaDataType_t Btype, int ldb, long long strideB,
+    const void *beta, void *matrixC, cudaDataType_t Ctype, int ldc, long long strideC,
+    int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo);
+cublasStatus_t cudasim_blas_gemm_batched_ex(
+    CUDASIM_PLACE, cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,
+    int n, int k, const void *alpha, const void *const matrixA[], cudaDataType_t Atype, int lda,
+    const void *const matrixB[], cudaDataType_t Btype, int ldb, const void *beta,
+    void *const matrixC[], cudaDataType_t Ctype, int ldc, int batchCount,
     cublasComputeType_t computeType, cublasGemmAlgo_t algo);
-cublasStatus_t cudasim_blas_gemm_batched_ex(CUDASIM_PLACE, cublasHandle_t handle,
-                                            cublasOperation_t transa, cublasOperation_t transb,
-                                            int m, int n, int k, const void *alpha,
-                                            const void *const A[], cudaDataType_t Atype, int lda,
-                                            const void *const B[], cudaDataType_t Btype, int ldb,
-                                            const void *beta, void *const C[], cudaDataType_t Ctype,
-                                            int ldc, int batchCount,
-                                            cublasComputeType_t computeType, cublasGemmAlgo_t algo);
 
 #define cublasCreate(handle) cudasim_blas_create(CUDASIM_HERE, (handle))
 #define cublasDestroy(handle) cudasim_blas_destroy(CUDASIM_HERE, (handle))

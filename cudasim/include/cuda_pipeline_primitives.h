@@ -33,9 +33,9 @@ CUDASIM_DEVICE void __pipeline_wait_prior(size_t but, CUDASIM_CALLER) {
 }
 
 /** @cond */
-template <class T>
+template <class Type>
 CUDASIM_NO("copies that arrive at a barrier; use __pipeline_wait_prior()")
-void __pipeline_arrive_on(T *barrier);
+void __pipeline_arrive_on(Type *barrier);
 /** @endcond */
 
 #endif

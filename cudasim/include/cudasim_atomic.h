@@ -10,16 +10,16 @@
 
 /** @cond */
 /* A compare-and-swap loop, since blocks may run on several threads of the CPU. */
-template <class T, class F>
-CUDASIM_DEVICE T cudasim_rmw(T *p, F update, const char *file, int line) {
-    typedef std::conditional_t<sizeof(T) == 8, unsigned long long,
-                               std::conditional_t<sizeof(T) == 4, unsigned, unsigned short>>
+template <class Type, class Function>
+CUDASIM_DEVICE Type cudasim_rmw(Type *p, Function update, const char *file, int line) {
+    typedef std::conditional_t<sizeof(Type) == 8, unsigned long long,
+                               std::conditional_t<sizeof(Type) == 4, unsigned, unsigned short>>
         Word;
-    static_assert(sizeof(T) == sizeof(Word), "atomics work on 2, 4 or 8 bytes");
-    cudasim_before_atomic(p, sizeof(T), file, line);
+    static_assert(sizeof(Type) == sizeof(Word), "atomics work on 2, 4 or 8 bytes");
+    cudasim_before_atomic(p, sizeof(Type), file, line);
     Word *word = (Word *)(void *)p;
     Word old = __atomic_load_n(word, __ATOMIC_RELAXED), wanted;
-    T before, after;
+    Type before, after;
     do {
         __builtin_memcpy(&before, &old, sizeof before);
         after = update(before);
@@ -31,43 +31,44 @@ CUDASIM_DEVICE T cudasim_rmw(T *p, F update, const char *file, int line) {
     }
     return before;
 }
-#define CUDASIM_ATOMIC(name, T, expression)                                                        \
-    CUDASIM_DEVICE T name(T *p, T value, CUDASIM_CALLER) {                                         \
+#define CUDASIM_ATOMIC(name, Type, expression)                                                     \
+    CUDASIM_DEVICE Type name(Type *p, Type value, CUDASIM_CALLER) {                                \
         return cudasim_rmw(                                                                        \
             p,                                                                                     \
-            [value](T old) CUDASIM_UNCHECKED {                                                     \
+            [value](Type old) CUDASIM_UNCHECKED {                                                  \
                 (void)old;                                                                         \
-                return (T)(expression);                                                            \
+                return (Type)(expression);                                                         \
             },                                                                                     \
             file, line);                                                                           \
     }                                                                                              \
-    CUDASIM_DEVICE T name##_block(T *p, T value, CUDASIM_CALLER) {                                 \
+    CUDASIM_DEVICE Type name##_block(Type *p, Type value, CUDASIM_CALLER) {                        \
         cudasim_within_block(p);                                                                   \
         return name(p, value, file, line);                                                         \
     }                                                                                              \
-    CUDASIM_DEVICE T name##_system(T *p, T value, CUDASIM_CALLER) {                                \
+    CUDASIM_DEVICE Type name##_system(Type *p, Type value, CUDASIM_CALLER) {                       \
         return name(p, value, file, line);                                                         \
     }
-#define CUDASIM_INTEGER_ATOMICS(T)                                                                 \
-    CUDASIM_ATOMIC(atomicAdd, T, old + value)                                                      \
-    CUDASIM_ATOMIC(atomicExch, T, value)                                                           \
-    CUDASIM_ATOMIC(atomicMax, T, old > value ? old : value)                                        \
-    CUDASIM_ATOMIC(atomicMin, T, old < value ? old : value)                                        \
-    CUDASIM_ATOMIC(atomicAnd, T, old &value)                                                       \
-    CUDASIM_ATOMIC(atomicOr, T, old | value)                                                       \
-    CUDASIM_ATOMIC(atomicXor, T, old ^ value)                                                      \
-    CUDASIM_COMPARE_AND_SWAP(T)
-#define CUDASIM_COMPARE_AND_SWAP(T)                                                                \
-    CUDASIM_DEVICE T atomicCAS(T *p, T compare, T value, CUDASIM_CALLER) {                         \
+#define CUDASIM_INTEGER_ATOMICS(Type)                                                              \
+    CUDASIM_ATOMIC(atomicAdd, Type, old + value)                                                   \
+    CUDASIM_ATOMIC(atomicExch, Type, value)                                                        \
+    CUDASIM_ATOMIC(atomicMax, Type, old > value ? old : value)                                     \
+    CUDASIM_ATOMIC(atomicMin, Type, old < value ? old : value)                                     \
+    CUDASIM_ATOMIC(atomicAnd, Type, old &value)                                                    \
+    CUDASIM_ATOMIC(atomicOr, Type, old | value)                                                    \
+    CUDASIM_ATOMIC(atomicXor, Type, old ^ value)                                                   \
+    CUDASIM_COMPARE_AND_SWAP(Type)
+#define CUDASIM_COMPARE_AND_SWAP(Type)                                                             \
+    CUDASIM_DEVICE Type atomicCAS(Type *p, Type compare, Type value, CUDASIM_CALLER) {             \
         cudasim_compares(p);                                                                       \
         return cudasim_rmw(                                                                        \
-            p, [=](T old) CUDASIM_UNCHECKED { return old == compare ? value : old; }, file, line); \
+            p, [=](Type old) CUDASIM_UNCHECKED { return old == compare ? value : old; }, file,     \
+            line);                                                                                 \
     }                                                                                              \
-    CUDASIM_DEVICE T atomicCAS_block(T *p, T compare, T value, CUDASIM_CALLER) {                   \
+    CUDASIM_DEVICE Type atomicCAS_block(Type *p, Type compare, Type value, CUDASIM_CALLER) {       \
         cudasim_within_block(p);                                                                   \
         return atomicCAS(p, compare, value, file, line);                                           \
     }                                                                                              \
-    CUDASIM_DEVICE T atomicCAS_system(T *p, T compare, T value, CUDASIM_CALLER) {                  \
+    CUDASIM_DEVICE Type atomicCAS_system(Type *p, Type compare, Type value, CUDASIM_CALLER) {      \
         return atomicCAS(p, compare, value, file, line);                                           \
     }
 CUDASIM_INTEGER_ATOMICS(int)

@@ -8,19 +8,20 @@
 
 /** @cond */
 /* Not macros, to which the commas of a template's arguments would be their own. */
-template <class K>
-cudaError_t cudasim_func_set_attribute(CUDASIM_PLACE, K *kernel, cudaFuncAttribute attribute,
+template <class Kernel>
+cudaError_t cudasim_func_set_attribute(CUDASIM_PLACE, Kernel *kernel, cudaFuncAttribute attribute,
                                        int value) {
     return cudasim_func_set_attribute(file, line, (const void *)kernel, attribute, value);
 }
-template <class K> cudaError_t cudaFuncSetCacheConfig(K *, cudaFuncCache) {
+template <class Kernel> cudaError_t cudaFuncSetCacheConfig(Kernel *, cudaFuncCache) {
     return cudaSuccess;
 }
-template <class K> cudaError_t cudaFuncSetSharedMemConfig(K *, cudaSharedMemConfig) {
+template <class Kernel> cudaError_t cudaFuncSetSharedMemConfig(Kernel *, cudaSharedMemConfig) {
     return cudaSuccess;
 }
 
-template <class K> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, K *kernel) {
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, Kernel *kernel) {
     return cudasim_func_get_attributes(attributes, (const void *)kernel);
 }
 
@@ -35,25 +36,27 @@ inline cudaError_t cudasim_kernel_name(const char **name, const char *, const vo
 }
 #define cudaFuncGetName(name, ...) cudasim_kernel_name(name, #__VA_ARGS__, __VA_ARGS__)
 
-template <class T> cudaError_t cudaGetSymbolAddress(void **address, const T &symbol) {
+template <class Type> cudaError_t cudaGetSymbolAddress(void **address, const Type &symbol) {
     *address = (void *)&symbol;
     cudasim_addressed((const void *)&symbol, sizeof symbol);
     return cudaSuccess;
 }
 
-template <class T> cudaError_t cudaGetSymbolSize(size_t *bytes, const T &) {
-    *bytes = sizeof(T);
+template <class Type> cudaError_t cudaGetSymbolSize(size_t *bytes, const Type &) {
+    *bytes = sizeof(Type);
     return cudaSuccess;
 }
 
 /* ---- launches by a function ------------------------------------------------------------------ */
 
 /* By name a kernel's parameters are known; cu2cpp takes a cast to void * away. */
-template <class... P>
+template <class... Parameters>
 cudaError_t cudasim_launch_kernel(const char *file, int line, bool cooperative, const char *name,
-                                  void (*kernel)(P...), dim3 grid, dim3 block, void **values = NULL,
-                                  size_t shared = 0, cudaStream_t stream = 0) {
-    cudasim_call<P...> call = cudasim_launch(file, line, name, kernel, grid, block, shared, stream);
+                                  void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                  void **values = NULL, size_t shared = 0,
+                                  cudaStream_t stream = 0) {
+    cudasim_call<Parameters...> call =
+        cudasim_launch(file, line, name, kernel, grid, block, shared, stream);
     call.site.cooperative = cooperative;
     cudaError_t error = call.launch(&call.site, values);
     cudaPeekAtLastError(); /* who calls a function sees what it returns */
@@ -83,27 +86,27 @@ inline cudaError_t cudasim_launch_config(const char *file, int line,
                                      config->blockDim, values, config->dynamicSmemBytes,
                                      config->stream);
 }
-template <class... P>
+template <class... Parameters>
 cudaError_t cudasim_launch_config(const char *file, int line, const cudaLaunchConfig_t *config,
-                                  void (*kernel)(P...), void **values) {
+                                  void (*kernel)(Parameters...), void **values) {
     return cudasim_launch_config(file, line, config, cudasim_kernel_address("kernel", kernel),
                                  values);
 }
-template <class... P> struct cudasim_launch_ex { /* its arguments convert as in a call */
-    template <class... A>
+template <class... Parameters> struct cudasim_launch_ex { /* its arguments convert as in a call */
+    template <class... Arguments>
     static cudaError_t with(const char *file, int line, const cudaLaunchConfig_t *config,
-                            const char *name, void (*kernel)(P...), P... values) {
-        void *addresses[sizeof...(P) + 1] = {(void *)&values...};
+                            const char *name, void (*kernel)(Parameters...), Parameters... values) {
+        void *addresses[sizeof...(Parameters) + 1] = {(void *)&values...};
         return cudasim_launch_config(file, line, config, cudasim_kernel_address(name, kernel),
                                      addresses);
     }
 };
-template <class... P, class... A>
+template <class... Parameters, class... Arguments>
 cudaError_t cudasim_launch_kernel_ex(const char *file, int line, const char *name,
-                                     const cudaLaunchConfig_t *config, void (*kernel)(P...),
-                                     A &&...values) {
-    return cudasim_launch_ex<P...>::with(file, line, config, name, kernel,
-                                         std::forward<A>(values)...);
+                                     const cudaLaunchConfig_t *config,
+                                     void (*kernel)(Parameters...), Arguments &&...values) {
+    return cudasim_launch_ex<Parameters...>::with(file, line, config, name, kernel,
+                                                  std::forward<Arguments>(values)...);
 }
 #define cudaLaunchKernelExC(config, kernel, values)                                                \
     cudasim_launch_config(CUDASIM_HERE, config, kernel, values)
@@ -164,14 +167,14 @@ inline cudaError_t cudasim_capture_info(CUDASIM_PLACE, const char *what, cudaStr
 
 /* ---- occupancy ------------------------------------------------------------------------------- */
 
-template <class K>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, K *kernel, int threads,
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *kernel, int threads,
                                                           size_t shared) {
     return cudasim_active_blocks(blocks, (const void *)kernel, threads, shared);
 }
 
-template <class K>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, K *kernel,
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, Kernel *kernel,
                                                                    int threads, size_t shared,
                                                                    unsigned) {
     return cudasim_active_blocks(blocks, (const void *)kernel, threads, shared);
@@ -184,9 +187,9 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, Kernel *ker
 }
 
 /* The largest block of which most threads are active at once. */
-template <class K, class F>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, K *kernel,
-                                                           F shared_of, int limit = 0) {
+template <class Kernel, class Function>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, Kernel *kernel,
+                                                           Function shared_of, int limit = 0) {
     int most = *grid = *block = 0;
     cudaDeviceProp device;
     cudaGetDeviceProperties(&device, 0);
@@ -207,9 +210,9 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block
     return most > 0 ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-template <class K>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, K *kernel, size_t shared = 0,
-                                               int limit = 0) {
+template <class Kernel>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, Kernel *kernel,
+                                               size_t shared = 0, int limit = 0) {
     return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
         grid, block, kernel, [shared](int) { return shared; }, limit);
 }

@@ -111,17 +111,19 @@ CUDASIM_DEVICE unsigned long long ullmax(unsigned long long a, unsigned long lon
 /* ---- two or four in a word ------------------------------------------------------------------- */
 
 /* f of each pair of numbers, which T says how to read. */
-template <class T, class F> CUDASIM_DEVICE unsigned cudasim_each(unsigned a, unsigned b, F f) {
-    const unsigned bits = 8 * sizeof(T), mask = (1u << bits) - 1;
+template <class Type, class Function>
+CUDASIM_DEVICE unsigned cudasim_each(unsigned a, unsigned b, Function f) {
+    const unsigned bits = 8 * sizeof(Type), mask = (1u << bits) - 1;
     unsigned result = 0;
     for (unsigned at = 0; at < 32; at += bits) {
-        result |= ((unsigned)f((int)(T)(a >> at), (int)(T)(b >> at)) & mask) << at;
+        result |= ((unsigned)f((int)(Type)(a >> at), (int)(Type)(b >> at)) & mask) << at;
     }
     return result;
 }
-#define CUDASIM_EACH(name, T, expression)                                                          \
+#define CUDASIM_EACH(name, Type, expression)                                                       \
     CUDASIM_DEVICE unsigned name(unsigned a, unsigned b) {                                         \
-        return cudasim_each<T>(a, b, [](int x, int y) CUDASIM_UNCHECKED { return expression; });   \
+        return cudasim_each<Type>(a, b,                                                            \
+                                  [](int x, int y) CUDASIM_UNCHECKED { return expression; });      \
     }
 #define CUDASIM_EACH_SIGNED(name, expression)                                                      \
     CUDASIM_EACH(name##s2, short, expression)                                                      \
@@ -169,11 +171,11 @@ CUDASIM_EACH_BOTH(__vsetge, x >= y)
 CUDASIM_EACH_BOTH(__vsetlt, x < y)
 CUDASIM_EACH_BOTH(__vsetle, x <= y)
 /* The sum of all differences. */
-#define CUDASIM_SAD(name, T)                                                                       \
+#define CUDASIM_SAD(name, Type)                                                                    \
     CUDASIM_DEVICE unsigned name(unsigned a, unsigned b) {                                         \
         unsigned sum = 0;                                                                          \
-        for (unsigned at = 0; at < 32; at += 8 * sizeof(T)) {                                      \
-            sum = __sad((T)(a >> at), (T)(b >> at), sum);                                          \
+        for (unsigned at = 0; at < 32; at += 8 * sizeof(Type)) {                                   \
+            sum = __sad((Type)(a >> at), (Type)(b >> at), sum);                                    \
         }                                                                                          \
         return sum;                                                                                \
     }

@@ -103,10 +103,10 @@ CUDASIM_DEVICE void __syncwarp(unsigned mask = 0xffffffffu, CUDASIM_CALLER) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
-template <class T>
-CUDASIM_DEVICE T cudasim_shuffle(int operation, unsigned mask, T mine, int from, int width,
-                                 const char *file, int line) {
-    static_assert(sizeof(T) <= 8, "a shuffle moves values of at most 8 bytes");
+template <class Type>
+CUDASIM_DEVICE Type cudasim_shuffle(int operation, unsigned mask, Type mine, int from, int width,
+                                    const char *file, int line) {
+    static_assert(sizeof(Type) <= 8, "a shuffle moves values of at most 8 bytes");
     if (width < 1 || width > 32 || (width & (width - 1)) != 0) {
         cudasim_undefined_width(operation, width, file, line);
     }
@@ -121,7 +121,7 @@ CUDASIM_DEVICE T cudasim_shuffle(int operation, unsigned mask, T mine, int from,
         }
     }
     cudasim_part(meeting);
-    T result;
+    Type result;
     __builtin_memcpy((void *)&result, &bits, sizeof result);
     return result;
 }
@@ -131,15 +131,17 @@ CUDASIM_DEVICE T cudasim_shuffle(int operation, unsigned mask, T mine, int from,
 /** @endcond */
 
 /** The value of lane `from` of each group of `width` lanes. */
-template <class T>
-CUDASIM_DEVICE T __shfl_sync(unsigned mask, T value, int from, int width = 32, CUDASIM_CALLER) {
+template <class Type>
+CUDASIM_DEVICE Type __shfl_sync(unsigned mask, Type value, int from, int width = 32,
+                                CUDASIM_CALLER) {
     int source = (cudasim_lane & ~(width - 1)) + (from & (width - 1));
     return cudasim_shuffle(CUDASIM_SHFL, mask, value, source, width, file, line);
 }
 
 /** The value of the lane whose number differs in the bits of `bits`. */
-template <class T>
-CUDASIM_DEVICE T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32, CUDASIM_CALLER) {
+template <class Type>
+CUDASIM_DEVICE Type __shfl_xor_sync(unsigned mask, Type value, int bits, int width = 32,
+                                    CUDASIM_CALLER) {
     int source = cudasim_lane ^ bits;
     bool beyond = (source & ~(width - 1)) > (cudasim_lane & ~(width - 1));
     return cudasim_shuffle(CUDASIM_SHFL_XOR, mask, value, beyond ? cudasim_lane : source, width,
@@ -147,18 +149,18 @@ CUDASIM_DEVICE T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 3
 }
 
 /** The value of the lane `distance` further; one's own where the group ends. */
-template <class T>
-CUDASIM_DEVICE T __shfl_down_sync(unsigned mask, T value, unsigned distance, int width = 32,
-                                  CUDASIM_CALLER) {
+template <class Type>
+CUDASIM_DEVICE Type __shfl_down_sync(unsigned mask, Type value, unsigned distance, int width = 32,
+                                     CUDASIM_CALLER) {
     bool beyond = (cudasim_lane & (width - 1)) + (int)distance >= width;
     int source = beyond ? cudasim_lane : cudasim_lane + (int)distance;
     return cudasim_shuffle(CUDASIM_SHFL_DOWN, mask, value, source, width, file, line);
 }
 
 /** The value of the lane `distance` before; one's own where the group begins. */
-template <class T>
-CUDASIM_DEVICE T __shfl_up_sync(unsigned mask, T value, unsigned distance, int width = 32,
-                                CUDASIM_CALLER) {
+template <class Type>
+CUDASIM_DEVICE Type __shfl_up_sync(unsigned mask, Type value, unsigned distance, int width = 32,
+                                   CUDASIM_CALLER) {
     bool beyond = (cudasim_lane & (width - 1)) < (int)distance;
     int source = beyond ? cudasim_lane : cudasim_lane - (int)distance;
     return cudasim_shuffle(CUDASIM_SHFL_UP, mask, value, source, width, file, line);
@@ -193,9 +195,9 @@ CUDASIM_DEVICE unsigned __activemask(CUDASIM_CALLER) {
 }
 
 /** The lanes of the mask that have the same value. */
-template <class T>
-CUDASIM_DEVICE unsigned __match_any_sync(unsigned mask, T value, CUDASIM_CALLER) {
-    static_assert(sizeof(T) <= 8, "a match compares values of at most 8 bytes");
+template <class Type>
+CUDASIM_DEVICE unsigned __match_any_sync(unsigned mask, Type value, CUDASIM_CALLER) {
+    static_assert(sizeof(Type) <= 8, "a match compares values of at most 8 bytes");
     unsigned long long bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
     cudasim_meeting *meeting = cudasim_meet(CUDASIM_MATCH, mask, bits, file, line);
@@ -210,8 +212,8 @@ CUDASIM_DEVICE unsigned __match_any_sync(unsigned mask, T value, CUDASIM_CALLER)
 }
 
 /** The mask if all its lanes have the same value, else 0. */
-template <class T>
-CUDASIM_DEVICE unsigned __match_all_sync(unsigned mask, T value, int *same, CUDASIM_CALLER) {
+template <class Type>
+CUDASIM_DEVICE unsigned __match_all_sync(unsigned mask, Type value, int *same, CUDASIM_CALLER) {
     unsigned lanes = __match_any_sync(mask, value, file, line);
     unsigned all = __ballot_sync(mask, 1, file, line);
     *same = lanes == all;
@@ -219,14 +221,14 @@ CUDASIM_DEVICE unsigned __match_all_sync(unsigned mask, T value, int *same, CUDA
 }
 
 /** @cond */
-#define CUDASIM_WARP_REDUCE(name, T, expression)                                                   \
-    CUDASIM_DEVICE T name(unsigned mask, T value, CUDASIM_CALLER) {                                \
+#define CUDASIM_WARP_REDUCE(name, Type, expression)                                                \
+    CUDASIM_DEVICE Type name(unsigned mask, Type value, CUDASIM_CALLER) {                          \
         cudasim_meeting *meeting =                                                                 \
             cudasim_meet(CUDASIM_REDUCE, mask, (unsigned)value, file, line);                       \
-        T a = value;                                                                               \
+        Type a = value;                                                                            \
         for (int lane = 0; lane < 32; lane++) {                                                    \
             if (lane != cudasim_lane && meeting->arrived >> lane & 1) {                            \
-                T b = (T)meeting->value[lane];                                                     \
+                Type b = (Type)meeting->value[lane];                                               \
                 a = expression;                                                                    \
             }                                                                                      \
         }                                                                                          \
@@ -258,34 +260,34 @@ CUDASIM_WARP_REDUCE(__reduce_max_sync, int, a > b ? a : b)
 /** @cond */
 /* Loads and stores that only hint at caches must stay checked accesses. */
 #define CUDASIM_HINTED __attribute__((always_inline, unused)) static inline
-template <class T> CUDASIM_HINTED T __ldg(const T *p) {
+template <class Type> CUDASIM_HINTED Type __ldg(const Type *p) {
     return *p;
 }
-template <class T> CUDASIM_HINTED T __ldcs(const T *p) {
+template <class Type> CUDASIM_HINTED Type __ldcs(const Type *p) {
     return *p;
 }
-template <class T> CUDASIM_HINTED T __ldcg(const T *p) {
+template <class Type> CUDASIM_HINTED Type __ldcg(const Type *p) {
     return *p;
 }
-template <class T> CUDASIM_HINTED T __ldlu(const T *p) {
+template <class Type> CUDASIM_HINTED Type __ldlu(const Type *p) {
     return *p;
 }
-template <class T> CUDASIM_HINTED T __ldcv(const T *p) {
+template <class Type> CUDASIM_HINTED Type __ldcv(const Type *p) {
     return *p;
 }
-template <class T> CUDASIM_HINTED T __ldca(const T *p) {
+template <class Type> CUDASIM_HINTED Type __ldca(const Type *p) {
     return *p;
 }
-template <class T> CUDASIM_HINTED void __stcs(T *p, T value) {
+template <class Type> CUDASIM_HINTED void __stcs(Type *p, Type value) {
     *p = value;
 }
-template <class T> CUDASIM_HINTED void __stcg(T *p, T value) {
+template <class Type> CUDASIM_HINTED void __stcg(Type *p, Type value) {
     *p = value;
 }
-template <class T> CUDASIM_HINTED void __stwt(T *p, T value) {
+template <class Type> CUDASIM_HINTED void __stwt(Type *p, Type value) {
     *p = value;
 }
-template <class T> CUDASIM_HINTED void __stwb(T *p, T value) {
+template <class Type> CUDASIM_HINTED void __stwb(Type *p, Type value) {
     *p = value;
 }
 
@@ -297,34 +299,36 @@ template <class T> CUDASIM_HINTED void __stwb(T *p, T value) {
 #define cudaMemcpyFromSymbolAsync(to, symbol, bytes, ...)                                          \
     cudasim_from_symbol_async(CUDASIM_HERE, to, symbol, bytes, ##__VA_ARGS__)
 /* In a stream a copy of a variable is one by its address. */
-template <class T>
-inline cudaError_t
-cudasim_to_symbol_async(CUDASIM_PLACE, T &symbol, const void *from, size_t bytes, size_t offset = 0,
-                        cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = 0) {
+template <class Type>
+inline cudaError_t cudasim_to_symbol_async(CUDASIM_PLACE, Type &symbol, const void *from,
+                                           size_t bytes, size_t offset = 0,
+                                           cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                           cudaStream_t stream = 0) {
     cudasim_addressed((const void *)&symbol, sizeof symbol);
     return cudasim_memcpy_async(file, line, (char *)&symbol + offset, from, bytes, kind, stream);
 }
-template <class T>
-inline cudaError_t
-cudasim_from_symbol_async(CUDASIM_PLACE, void *to, const T &symbol, size_t bytes, size_t offset = 0,
-                          cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t stream = 0) {
+template <class Type>
+inline cudaError_t cudasim_from_symbol_async(CUDASIM_PLACE, void *to, const Type &symbol,
+                                             size_t bytes, size_t offset = 0,
+                                             cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                             cudaStream_t stream = 0) {
     cudasim_addressed((const void *)&symbol, sizeof symbol);
     return cudasim_memcpy_async(file, line, to, (const char *)&symbol + offset, bytes, kind,
                                 stream);
 }
 #define cudaMemcpyFromSymbol(to, symbol, bytes, ...)                                               \
     cudasim_from_symbol(CUDASIM_HERE, #symbol, symbol, to, bytes, ##__VA_ARGS__)
-template <class T>
-inline cudaError_t cudasim_to_symbol(CUDASIM_PLACE, const char *name, T &symbol, const void *from,
-                                     size_t bytes, size_t offset = 0,
+template <class Type>
+inline cudaError_t cudasim_to_symbol(CUDASIM_PLACE, const char *name, Type &symbol,
+                                     const void *from, size_t bytes, size_t offset = 0,
                                      cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
     size_t room = offset < sizeof symbol ? sizeof symbol - offset : 0;
     return cudasim_memcpy_symbol(file, line, "cudaMemcpyToSymbol", cudaMemcpyHostToDevice,
                                  (char *)&symbol + offset, from, bytes, room, name, kind);
 }
-template <class T>
-inline cudaError_t cudasim_from_symbol(CUDASIM_PLACE, const char *name, const T &symbol, void *to,
-                                       size_t bytes, size_t offset = 0,
+template <class Type>
+inline cudaError_t cudasim_from_symbol(CUDASIM_PLACE, const char *name, const Type &symbol,
+                                       void *to, size_t bytes, size_t offset = 0,
                                        cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
     size_t room = offset < sizeof symbol ? sizeof symbol - offset : 0;
     return cudasim_memcpy_symbol(file, line, "cudaMemcpyFromSymbol", cudaMemcpyDeviceToHost, to,

@@ -138,11 +138,11 @@ CUDASIM_FAST void cudasim_sincosf(float x, float *s, float *c) {
 #define __fdividef(a, b) fdividef((a), (b))
 #define __mul24(a, b) ((a) * (b))
 
-#define CUDASIM_MIN_MAX(T)                                                                         \
-    CUDASIM_DEVICE T min(T a, T b) {                                                               \
+#define CUDASIM_MIN_MAX(Type)                                                                      \
+    CUDASIM_DEVICE Type min(Type a, Type b) {                                                      \
         return a < b ? a : b;                                                                      \
     }                                                                                              \
-    CUDASIM_DEVICE T max(T a, T b) {                                                               \
+    CUDASIM_DEVICE Type max(Type a, Type b) {                                                      \
         return a > b ? a : b;                                                                      \
     }
 CUDASIM_MIN_MAX(int)
@@ -164,12 +164,12 @@ CUDASIM_DEVICE double max(double a, double b) {
     return fmax(a, b);
 }
 /* Of two types the result has the wider, or the one without sign. */
-#define CUDASIM_MIN_MAX_OF(A, B, T)                                                                \
-    CUDASIM_DEVICE T min(A a, B b) {                                                               \
-        return min((T)a, (T)b);                                                                    \
+#define CUDASIM_MIN_MAX_OF(TypeA, TypeB, Type)                                                     \
+    CUDASIM_DEVICE Type min(TypeA a, TypeB b) {                                                    \
+        return min((Type)a, (Type)b);                                                              \
     }                                                                                              \
-    CUDASIM_DEVICE T max(A a, B b) {                                                               \
-        return max((T)a, (T)b);                                                                    \
+    CUDASIM_DEVICE Type max(TypeA a, TypeB b) {                                                    \
+        return max((Type)a, (Type)b);                                                              \
     }
 CUDASIM_MIN_MAX_OF(unsigned, int, unsigned)
 CUDASIM_MIN_MAX_OF(int, unsigned, unsigned)

@@ -306,24 +306,24 @@ CUDASIM_FUNCTION(rint, rintf(x))
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
-#define CUDASIM_OPERATOR(T, op, function)                                                          \
-    CUDASIM_INTRINSIC T operator op(const T &a, const T &b) {                                      \
+#define CUDASIM_OPERATOR(Type, op, function)                                                       \
+    CUDASIM_INTRINSIC Type operator op(const Type &a, const Type &b) {                             \
         return function(a, b);                                                                     \
     }                                                                                              \
-    CUDASIM_INTRINSIC T &operator op##=(T &a, const T &b) {                                        \
+    CUDASIM_INTRINSIC Type &operator op##=(Type &a, const Type &b) {                               \
         return a = function(a, b);                                                                 \
     }
-#define CUDASIM_STEP(T, op, function)                                                              \
-    CUDASIM_INTRINSIC T &operator op(T &a) {                                                       \
+#define CUDASIM_STEP(Type, op, function)                                                           \
+    CUDASIM_INTRINSIC Type &operator op(Type &a) {                                                 \
         return a = function(a, cudasim_one(a));                                                    \
     }                                                                                              \
-    CUDASIM_INTRINSIC T operator op(T &a, int) {                                                   \
-        T before = a;                                                                              \
+    CUDASIM_INTRINSIC Type operator op(Type &a, int) {                                             \
+        Type before = a;                                                                           \
         a = function(a, cudasim_one(a));                                                           \
         return before;                                                                             \
     }
-#define CUDASIM_COMPARISON(T, op, function)                                                        \
-    CUDASIM_INTRINSIC bool operator op(const T &a, const T &b) {                                   \
+#define CUDASIM_COMPARISON(Type, op, function)                                                     \
+    CUDASIM_INTRINSIC bool operator op(const Type &a, const Type &b) {                             \
         return function(a, b);                                                                     \
     }
 CUDASIM_INTRINSIC Narrow cudasim_one(const Narrow &) {

@@ -16,8 +16,9 @@
 #define NCCL_PATCH 3   /**< third number */
 #define NCCL_SUFFIX "" /**< of a version before its release */
 /** A version as one number. */
-#define NCCL_VERSION(X, Y, Z)                                                                      \
-    (((X) <= 2 && (Y) <= 8) ? (X)*1000 + (Y)*100 + (Z) : (X)*10000 + (Y)*100 + (Z))
+#define NCCL_VERSION(Major, Minor, Patch)                                                          \
+    (((Major) <= 2 && (Minor) <= 8) ? (Major)*1000 + (Minor)*100 + (Patch)                         \
+                                    : (Major)*10000 + (Minor)*100 + (Patch))
 #define NCCL_VERSION_CODE 22203 /**< this version as one number */
 
 /** A rank's end of a communicator. */

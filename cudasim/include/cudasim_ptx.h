@@ -72,11 +72,12 @@ CUDASIM_DEVICE unsigned __isLocal(const void *p, CUDASIM_CALLER) {
 }
 
 /* One access, however a compiler would split a vector. */
-template <class T> CUDASIM_DEVICE T cudasim_ptx_load(const char *p, const char *file, int line) {
-    T value;
+template <class Type>
+CUDASIM_DEVICE Type cudasim_ptx_load(const char *p, const char *file, int line) {
+    Type value;
     cudasim_before_load(p, sizeof value, file, line);
-    if constexpr (std::is_arithmetic<T>::value) {
-        value = *(const volatile T *)p; /* here, not in the line that uses it */
+    if constexpr (std::is_arithmetic<Type>::value) {
+        value = *(const volatile Type *)p; /* here, not in the line that uses it */
     } else {
         __builtin_memcpy(&value, p, sizeof value);
     }

@@ -11,34 +11,36 @@
 
 /** @cond */
 /* The processor's own rounding. What `value` reads is volatile, so it is computed in between. */
-template <class T, class F> CUDASIM_DEVICE T cudasim_rounded(int mode, F value) {
+template <class Type, class Function>
+CUDASIM_DEVICE Type cudasim_rounded(int mode, Function value) {
     int before = fegetround();
     fesetround(mode);
-    volatile T result = value();
+    volatile Type result = value();
     fesetround(before);
     return result;
 }
 
-#define CUDASIM_TOWARDS(T, name, mode, parameters, copies, expression)                             \
-    CUDASIM_DEVICE T name parameters {                                                             \
-        copies return cudasim_rounded<T>(mode, [&]() CUDASIM_UNCHECKED { return expression; });    \
+#define CUDASIM_TOWARDS(Type, name, mode, parameters, copies, expression)                          \
+    CUDASIM_DEVICE Type name parameters {                                                          \
+        copies return cudasim_rounded<Type>(mode, [&]() CUDASIM_UNCHECKED { return expression; }); \
     }
-#define CUDASIM_ROUNDINGS(T, name, parameters, copies, expression)                                 \
-    CUDASIM_DEVICE T name##_rn parameters {                                                        \
-        copies volatile T result = expression; /* it does not become a part of an fma */           \
+#define CUDASIM_ROUNDINGS(Type, name, parameters, copies, expression)                              \
+    CUDASIM_DEVICE Type name##_rn parameters {                                                     \
+        copies volatile Type result = expression; /* it does not become a part of an fma */        \
         return result;                                                                             \
     }                                                                                              \
-    CUDASIM_TOWARDS(T, name##_rz, FE_TOWARDZERO, parameters, copies, expression)                   \
-    CUDASIM_TOWARDS(T, name##_ru, FE_UPWARD, parameters, copies, expression)                       \
-    CUDASIM_TOWARDS(T, name##_rd, FE_DOWNWARD, parameters, copies, expression)
+    CUDASIM_TOWARDS(Type, name##_rz, FE_TOWARDZERO, parameters, copies, expression)                \
+    CUDASIM_TOWARDS(Type, name##_ru, FE_UPWARD, parameters, copies, expression)                    \
+    CUDASIM_TOWARDS(Type, name##_rd, FE_DOWNWARD, parameters, copies, expression)
 
-#define CUDASIM_ONE(T, name, expression)                                                           \
-    CUDASIM_ROUNDINGS(T, name, (T a), volatile T x = a;, expression)
-#define CUDASIM_TWO(T, name, expression)                                                           \
-    CUDASIM_ROUNDINGS(T, name, (T a, T b), volatile T x = a; volatile T y = b;, expression)
-#define CUDASIM_FMA(T, name, expression)                                                           \
-    CUDASIM_ROUNDINGS(T, name, (T a, T b, T c), volatile T x = a; volatile T y = b;                \
-                      volatile T z = c;, expression)
+#define CUDASIM_ONE(Type, name, expression)                                                        \
+    CUDASIM_ROUNDINGS(Type, name, (Type a), volatile Type x = a;, expression)
+#define CUDASIM_TWO(Type, name, expression)                                                        \
+    CUDASIM_ROUNDINGS(Type, name, (Type a, Type b), volatile Type x = a; volatile Type y = b;      \
+                      , expression)
+#define CUDASIM_FMA(Type, name, expression)                                                        \
+    CUDASIM_ROUNDINGS(Type, name, (Type a, Type b, Type c), volatile Type x = a;                   \
+                      volatile Type y = b; volatile Type z = c;, expression)
 
 CUDASIM_TWO(float, __fadd, x + y)
 CUDASIM_TWO(float, __fsub, x - y)

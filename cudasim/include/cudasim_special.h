@@ -19,7 +19,8 @@ CUDASIM_DEVICE double cudasim_turn(double x) {
 }
 
 /* Where a falling function is y: halves [low, high], which encloses it. */
-template <class F> CUDASIM_DEVICE double cudasim_inverse(F f, double y, double low, double high) {
+template <class Function>
+CUDASIM_DEVICE double cudasim_inverse(Function f, double y, double low, double high) {
     for (int i = 0; i < 64; i++) {
         double middle = (low + high) / 2;
         (f(middle) > y ? low : high) = middle;

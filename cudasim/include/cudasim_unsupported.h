@@ -215,12 +215,14 @@ enum { cudaReadModeElementType, cudaReadModeNormalizedFloat };
 CUDASIM_NO_TYPE(cudaChannelFormatDesc, CUDASIM_TEXTURES)
 CUDASIM_NO_TYPE(cudaResourceDesc, CUDASIM_TEXTURES)
 CUDASIM_NO_TYPE(cudaTextureDesc, CUDASIM_TEXTURES)
-template <class T, int dimensions = 1, int mode = 0>
+template <class Type, int dimensions = 1, int mode = 0>
 CUDASIM_NO_TYPE(texture, CUDASIM_TEXTURES)
-template <class T, int dimensions = 1>
+template <class Type, int dimensions = 1>
 CUDASIM_NO_TYPE(surface, CUDASIM_TEXTURES)
 #define CUDASIM_FETCH(name)                                                                        \
-    template <class T, class... P> CUDASIM_NO(CUDASIM_TEXTURES) T name(P...);
+    template <class Type, class... Parameters>                                                     \
+    CUDASIM_NO(CUDASIM_TEXTURES)                                                                   \
+    Type name(Parameters...);
 CUDASIM_FETCH(tex1Dfetch) CUDASIM_FETCH(tex1D) CUDASIM_FETCH(tex2D)
     CUDASIM_FETCH(tex3D) template <class Type>
     CUDASIM_NO(CUDASIM_TEXTURES)

@@ -58,8 +58,12 @@ typedef int curandStateSobol32_t CUDASIM_NO(CUDASIM_OTHER_GENERATORS);
 typedef int curandStateSobol64_t CUDASIM_NO(CUDASIM_OTHER_GENERATORS);
 typedef int curandStateScrambledSobol32_t CUDASIM_NO(CUDASIM_OTHER_GENERATORS);
 typedef int curandStateScrambledSobol64_t CUDASIM_NO(CUDASIM_OTHER_GENERATORS);
-template <class S> CUDASIM_NO("cuRAND's Poisson numbers") unsigned curand_poisson(S *, double);
-template <class S> CUDASIM_NO("cuRAND's Poisson numbers") uint4 curand_poisson4(S *, double);
+template <class State>
+CUDASIM_NO("cuRAND's Poisson numbers")
+unsigned curand_poisson(State *, double);
+template <class State>
+CUDASIM_NO("cuRAND's Poisson numbers")
+uint4 curand_poisson4(State *, double);
 
 /* ---- Philox ---------------------------------------------------------------------------------- */
 
@@ -193,7 +197,7 @@ CUDASIM_DEVICE double cudasim_uniform(unsigned x, unsigned y) {
     return (double)(x ^ (unsigned long long)y << 21) * 0x1p-53 + 0x1p-54;
 }
 
-template <class S> CUDASIM_HINTED float curand_uniform(S *s) {
+template <class State> CUDASIM_HINTED float curand_uniform(State *s) {
     return cudasim_uniform(curand(s));
 }
 CUDASIM_HINTED float4 curand_uniform4(curandStatePhilox4_32_10_t *s) {
@@ -235,15 +239,15 @@ CUDASIM_HINTED uint4 cudasim_four(curandStateXORWOW_t *s) {
     return make_uint4(x, y, z, curand(s));
 }
 
-template <class S> CUDASIM_HINTED float2 curand_normal2(S *s) {
+template <class State> CUDASIM_HINTED float2 curand_normal2(State *s) {
     unsigned x = curand(s);
     return cudasim_normal(x, curand(s));
 }
-template <class S> CUDASIM_HINTED double2 curand_normal2_double(S *s) {
+template <class State> CUDASIM_HINTED double2 curand_normal2_double(State *s) {
     return cudasim_normal(cudasim_four(s));
 }
 /* Of two that are made at once, the second is the next call's. */
-template <class S> CUDASIM_HINTED float curand_normal(S *s) {
+template <class State> CUDASIM_HINTED float curand_normal(State *s) {
     s->has_extra = !s->has_extra;
     if (!s->has_extra) {
         return s->extra;
@@ -252,7 +256,7 @@ template <class S> CUDASIM_HINTED float curand_normal(S *s) {
     s->extra = two.y;
     return two.x;
 }
-template <class S> CUDASIM_HINTED double curand_normal_double(S *s) {
+template <class State> CUDASIM_HINTED double curand_normal_double(State *s) {
     s->has_extra_double = !s->has_extra_double;
     if (!s->has_extra_double) {
         return s->extra_double;
@@ -267,10 +271,12 @@ CUDASIM_HINTED float4 curand_normal4(curandStatePhilox4_32_10_t *s) {
     return make_float4(a.x, a.y, b.x, b.y);
 }
 
-template <class S> CUDASIM_HINTED float curand_log_normal(S *s, float mean, float deviation) {
+template <class State>
+CUDASIM_HINTED float curand_log_normal(State *s, float mean, float deviation) {
     return expf(mean + deviation * curand_normal(s));
 }
-template <class S> CUDASIM_HINTED float2 curand_log_normal2(S *s, float mean, float deviation) {
+template <class State>
+CUDASIM_HINTED float2 curand_log_normal2(State *s, float mean, float deviation) {
     float2 x = curand_normal2(s);
     return make_float2(expf(mean + deviation * x.x), expf(mean + deviation * x.y));
 }

@@ -53,17 +53,17 @@ struct CUDASIM_NO("wmma with bits; use half or bf16") b1 {};
 
 /* ---- fragments ------------------------------------------------------------------------------- */
 
-template <class T, class... Among>
-inline constexpr bool cudasim_one_of = (std::is_same<T, Among>::value || ...);
+template <class Type, class... Among>
+inline constexpr bool cudasim_one_of = (std::is_same<Type, Among>::value || ...);
 
 /* Lane l has elements l, l + 32, ... of the matrix, counted along its rows, or along its columns
    if it is col_major. */
-template <class Use, int m, int n, int k, class T, class Layout = void> class fragment {
+template <class Use, int m, int n, int k, class Type, class Layout = void> class fragment {
     static constexpr bool is_sum = std::is_same<Use, accumulator>::value;
     static_assert(k == 16 && m * n == 256 && (m == 8 || m == 16 || m == 32),
                   "cudasim: unsupported: this shape of wmma; 16x16x16, 32x8x16 and 8x32x16 are");
-    static_assert(is_sum ? cudasim_one_of<T, float, __half>
-                         : cudasim_one_of<T, __half, __nv_bfloat16>,
+    static_assert(is_sum ? cudasim_one_of<Type, float, __half>
+                         : cudasim_one_of<Type, __half, __nv_bfloat16>,
                   "cudasim: unsupported: this type of wmma; half, bf16 and float sums are");
     static_assert(is_sum ? std::is_same<Layout, void>::value
                          : cudasim_one_of<Layout, row_major, col_major>,
@@ -75,9 +75,9 @@ template <class Use, int m, int n, int k, class T, class Layout = void> class fr
     static constexpr bool cudasim_by_rows = !std::is_same<Layout, col_major>::value;
     static constexpr int num_elements = cudasim_rows * cudasim_columns / 32;
     typedef Use cudasim_use;
-    typedef T element_type;
-    typedef T storage_element_type;
-    T x[num_elements];
+    typedef Type element_type;
+    typedef Type storage_element_type;
+    Type x[num_elements];
 
     CUDASIM_METHOD fragment() {
         __builtin_memset((void *)x, 0xff, sizeof x);
@@ -93,7 +93,7 @@ template <class Use, int m, int n, int k, class T, class Layout = void> class fr
     /* The ones of the constructor: a NaN that no arithmetic gives. */
     CUDASIM_METHOD bool cudasim_unset() const {
         static const unsigned char ones[] = {0xff, 0xff, 0xff, 0xff};
-        for (const T &element : x) {
+        for (const Type &element : x) {
             if (__builtin_memcmp((const void *)&element, ones, sizeof element) == 0) {
                 return true;
             }
@@ -102,91 +102,92 @@ template <class Use, int m, int n, int k, class T, class Layout = void> class fr
     }
 };
 
-template <class F>
-CUDASIM_DEVICE void cudasim_need_set(int operation, const F &f, const char *file, int line) {
+template <class Fragment>
+CUDASIM_DEVICE void cudasim_need_set(int operation, const Fragment &f, const char *file, int line) {
     if (f.cudasim_unset()) {
-        cudasim_unset_fragment(operation, F::cudasim_use::cudasim_name, file, line);
+        cudasim_unset_fragment(operation, Fragment::cudasim_use::cudasim_name, file, line);
     }
 }
 
-template <class Use, int m, int n, int k, class T, class Layout, class V>
-CUDASIM_DEVICE void fill_fragment(fragment<Use, m, n, k, T, Layout> &f, const V &value) {
-    for (T &element : f.x) {
-        element = (T)value;
+template <class Use, int m, int n, int k, class Type, class Layout, class Value>
+CUDASIM_DEVICE void fill_fragment(fragment<Use, m, n, k, Type, Layout> &f, const Value &value) {
+    for (Type &element : f.x) {
+        element = (Type)value;
     }
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Calls visit(i, element) for each of the lane's elements, which are announced to check mode. */
-template <class F, class T, class V>
-CUDASIM_DEVICE void cudasim_each(T *p, unsigned ld, bool by_rows, bool write, V visit,
+template <class Fragment, class Type, class Value>
+CUDASIM_DEVICE void cudasim_each(Type *p, unsigned ld, bool by_rows, bool write, Value visit,
                                  const char *file, int line) {
-    for (int i = 0; i < F::num_elements; i++) {
-        size_t row = (size_t)F::cudasim_row(cudasim_lane, i);
-        size_t column = (size_t)F::cudasim_column(cudasim_lane, i);
-        T *element = p + (by_rows ? row * ld + column : column * ld + row);
+    for (int i = 0; i < Fragment::num_elements; i++) {
+        size_t row = (size_t)Fragment::cudasim_row(cudasim_lane, i);
+        size_t column = (size_t)Fragment::cudasim_column(cudasim_lane, i);
+        Type *element = p + (by_rows ? row * ld + column : column * ld + row);
         cudasim_before_access(element, sizeof *element, write, file, line);
         visit(i, element);
     }
 }
 
-template <class F, class T>
-CUDASIM_DEVICE void cudasim_load(F &f, const T *p, unsigned ld, bool by_rows, const char *file,
-                                 int line) {
-    cudasim_meet_matrix(CUDASIM_LOAD_MATRIX, p, ld, sizeof(T), 0, file, line);
-    cudasim_each<F>(
+template <class Fragment, class Type>
+CUDASIM_DEVICE void cudasim_load(Fragment &f, const Type *p, unsigned ld, bool by_rows,
+                                 const char *file, int line) {
+    cudasim_meet_matrix(CUDASIM_LOAD_MATRIX, p, ld, sizeof(Type), 0, file, line);
+    cudasim_each<Fragment>(
         p, ld, by_rows, false,
-        [&f](int i, const T *element) CUDASIM_UNCHECKED { f.x[i] = *element; }, file, line);
+        [&f](int i, const Type *element) CUDASIM_UNCHECKED { f.x[i] = *element; }, file, line);
 }
 
 /* The pointer's type is the fragment's, as in CUDA. */
-template <class T> struct cudasim_as { typedef T type; };
+template <class Type> struct cudasim_as { typedef Type type; };
 
-template <class Use, int m, int n, int k, class T, class Layout>
-CUDASIM_DEVICE void load_matrix_sync(fragment<Use, m, n, k, T, Layout> &f,
-                                     const typename cudasim_as<T>::type *p, unsigned ld,
+template <class Use, int m, int n, int k, class Type, class Layout>
+CUDASIM_DEVICE void load_matrix_sync(fragment<Use, m, n, k, Type, Layout> &f,
+                                     const typename cudasim_as<Type>::type *p, unsigned ld,
                                      CUDASIM_CALLER) {
     static_assert(!std::is_same<Use, accumulator>::value,
                   "cudasim: for an accumulator say mem_row_major or mem_col_major");
     cudasim_load(f, p, ld, std::is_same<Layout, row_major>::value, file, line);
 }
 
-template <int m, int n, int k, class T>
-CUDASIM_DEVICE void load_matrix_sync(fragment<accumulator, m, n, k, T> &f,
-                                     const typename cudasim_as<T>::type *p, unsigned ld,
+template <int m, int n, int k, class Type>
+CUDASIM_DEVICE void load_matrix_sync(fragment<accumulator, m, n, k, Type> &f,
+                                     const typename cudasim_as<Type>::type *p, unsigned ld,
                                      layout_t layout, CUDASIM_CALLER) {
     cudasim_load(f, p, ld, layout == mem_row_major, file, line);
 }
 
-template <int m, int n, int k, class T>
-CUDASIM_DEVICE void store_matrix_sync(typename cudasim_as<T>::type *p,
-                                      const fragment<accumulator, m, n, k, T> &f, unsigned ld,
+template <int m, int n, int k, class Type>
+CUDASIM_DEVICE void store_matrix_sync(typename cudasim_as<Type>::type *p,
+                                      const fragment<accumulator, m, n, k, Type> &f, unsigned ld,
                                       layout_t layout, CUDASIM_CALLER) {
-    typedef fragment<accumulator, m, n, k, T> F;
+    typedef fragment<accumulator, m, n, k, Type> Fragment;
     cudasim_need_set(CUDASIM_STORE_MATRIX, f, file, line);
-    cudasim_meet_matrix(CUDASIM_STORE_MATRIX, p, ld, sizeof(T), layout == mem_row_major ? n : m,
+    cudasim_meet_matrix(CUDASIM_STORE_MATRIX, p, ld, sizeof(Type), layout == mem_row_major ? n : m,
                         file, line);
-    cudasim_each<F>(
+    cudasim_each<Fragment>(
         p, ld, layout == mem_row_major, true,
-        [&f](int i, T *element) CUDASIM_UNCHECKED { *element = f.x[i]; }, file, line);
+        [&f](int i, Type *element) CUDASIM_UNCHECKED { *element = f.x[i]; }, file, line);
 }
 
 /* ---- the product ----------------------------------------------------------------------------- */
 
 /* The fragments that a lane brings. */
-template <class D, class A, class B, class C> struct cudasim_factors {
-    D *d;
-    const A *a;
-    const B *b;
-    const C *c;
+template <class Result, class First, class Second, class Added> struct cudasim_factors {
+    Result *d;
+    const First *a;
+    const Second *b;
+    const Added *c;
 };
 
 /* Puts the lane's part of a matrix where it belongs. */
-template <class F> CUDASIM_DEVICE void cudasim_spread(float *matrix, const F *f, int lane) {
-    for (int i = 0; i < F::num_elements; i++) {
-        matrix[F::cudasim_row(lane, i) * F::cudasim_columns + F::cudasim_column(lane, i)] =
-            (float)f->x[i];
+template <class Fragment>
+CUDASIM_DEVICE void cudasim_spread(float *matrix, const Fragment *f, int lane) {
+    for (int i = 0; i < Fragment::num_elements; i++) {
+        matrix[Fragment::cudasim_row(lane, i) * Fragment::cudasim_columns +
+               Fragment::cudasim_column(lane, i)] = (float)f->x[i];
     }
 }
 
@@ -202,9 +203,9 @@ CUDASIM_DEVICE void cudasim_multiply(float *sum, const float *a, const float *b)
 }
 
 /* One lane does it for all, while the others wait. */
-template <int m, int n, int k, class D, class A, class B, class C>
+template <int m, int n, int k, class Result, class First, class Second, class Added>
 CUDASIM_DEVICE void cudasim_multiply_all(const cudasim_meeting *meeting) {
-    typedef const cudasim_factors<D, A, B, C> *Brought;
+    typedef const cudasim_factors<Result, First, Second, Added> *Brought;
     float a[m * k], b[k * n], sum[m * n];
     for (int lane = 0; lane < 32; lane++) {
         Brought brought = (Brought)meeting->value[lane];
@@ -214,35 +215,35 @@ CUDASIM_DEVICE void cudasim_multiply_all(const cudasim_meeting *meeting) {
     }
     cudasim_multiply<m, n, k>(sum, a, b);
     for (int lane = 0; lane < 32; lane++) {
-        D *d = ((Brought)meeting->value[lane])->d;
-        for (int i = 0; i < D::num_elements; i++) {
-            d->x[i] = (typename D::element_type)
-                sum[D::cudasim_row(lane, i) * n + D::cudasim_column(lane, i)];
+        Result *d = ((Brought)meeting->value[lane])->d;
+        for (int i = 0; i < Result::num_elements; i++) {
+            d->x[i] = (typename Result::element_type)
+                sum[Result::cudasim_row(lane, i) * n + Result::cudasim_column(lane, i)];
         }
     }
 }
 
 /** d = a b + c; d may be c. */
-template <int m, int n, int k, class T, class LA, class LB, class TD, class TC>
-CUDASIM_DEVICE void mma_sync(fragment<accumulator, m, n, k, TD> &d,
-                             const fragment<matrix_a, m, n, k, T, LA> &a,
-                             const fragment<matrix_b, m, n, k, T, LB> &b,
-                             const fragment<accumulator, m, n, k, TC> &c, CUDASIM_CALLER) {
-    typedef fragment<matrix_a, m, n, k, T, LA> A;
-    typedef fragment<matrix_b, m, n, k, T, LB> B;
-    typedef fragment<accumulator, m, n, k, TC> C;
-    typedef fragment<accumulator, m, n, k, TD> D;
-    static_assert(std::is_same<T, __half>::value ||
-                      (std::is_same<TC, float>::value && std::is_same<TD, float>::value),
+template <int m, int n, int k, class Type, class LayoutA, class LayoutB, class TypeD, class TypeC>
+CUDASIM_DEVICE void mma_sync(fragment<accumulator, m, n, k, TypeD> &d,
+                             const fragment<matrix_a, m, n, k, Type, LayoutA> &a,
+                             const fragment<matrix_b, m, n, k, Type, LayoutB> &b,
+                             const fragment<accumulator, m, n, k, TypeC> &c, CUDASIM_CALLER) {
+    typedef fragment<matrix_a, m, n, k, Type, LayoutA> First;
+    typedef fragment<matrix_b, m, n, k, Type, LayoutB> Second;
+    typedef fragment<accumulator, m, n, k, TypeC> Added;
+    typedef fragment<accumulator, m, n, k, TypeD> Result;
+    static_assert(std::is_same<Type, __half>::value ||
+                      (std::is_same<TypeC, float>::value && std::is_same<TypeD, float>::value),
                   "cudasim: products of bf16 are summed in float");
     cudasim_need_set(CUDASIM_MMA, a, file, line);
     cudasim_need_set(CUDASIM_MMA, b, file, line);
     cudasim_need_set(CUDASIM_MMA, c, file, line);
-    cudasim_factors<D, A, B, C> mine = {&d, &a, &b, &c};
+    cudasim_factors<Result, First, Second, Added> mine = {&d, &a, &b, &c};
     cudasim_meeting *meeting =
         cudasim_meet_warp(CUDASIM_MMA, (unsigned long long)(uintptr_t)&mine, file, line);
     if (cudasim_lane == 0) {
-        cudasim_multiply_all<m, n, k, D, A, B, C>(meeting);
+        cudasim_multiply_all<m, n, k, Result, First, Second, Added>(meeting);
     }
     cudasim_part(meeting);
     cudasim_part(cudasim_meet_warp(CUDASIM_MMA, 0, file, line));

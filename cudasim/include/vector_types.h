@@ -8,36 +8,36 @@
 
 /** @cond */
 #define __align__(n) __attribute__((aligned(n)))
-#define CUDASIM_VECTORS(T, name)                                                                   \
+#define CUDASIM_VECTORS(Type, name)                                                                \
     typedef struct name##1 {                                                                       \
-        T x;                                                                                       \
+        Type x;                                                                                    \
     }                                                                                              \
     name##1;                                                                                       \
-    typedef struct __align__(2 * sizeof(T)) name##2 {                                              \
-        T x, y;                                                                                    \
+    typedef struct __align__(2 * sizeof(Type)) name##2 {                                           \
+        Type x, y;                                                                                 \
     }                                                                                              \
     name##2;                                                                                       \
     typedef struct name##3 {                                                                       \
-        T x, y, z;                                                                                 \
+        Type x, y, z;                                                                              \
     }                                                                                              \
     name##3;                                                                                       \
-    typedef struct __align__(sizeof(T) < 8 ? 4 * sizeof(T) : 16) name##4 {                         \
-        T x, y, z, w;                                                                              \
+    typedef struct __align__(sizeof(Type) < 8 ? 4 * sizeof(Type) : 16) name##4 {                   \
+        Type x, y, z, w;                                                                           \
     }                                                                                              \
     name##4;                                                                                       \
-    __attribute__((unused)) static inline name##1 make_##name##1(T x) {                            \
+    __attribute__((unused)) static inline name##1 make_##name##1(Type x) {                         \
         name##1 v = {x};                                                                           \
         return v;                                                                                  \
     }                                                                                              \
-    __attribute__((unused)) static inline name##2 make_##name##2(T x, T y) {                       \
+    __attribute__((unused)) static inline name##2 make_##name##2(Type x, Type y) {                 \
         name##2 v = {x, y};                                                                        \
         return v;                                                                                  \
     }                                                                                              \
-    __attribute__((unused)) static inline name##3 make_##name##3(T x, T y, T z) {                  \
+    __attribute__((unused)) static inline name##3 make_##name##3(Type x, Type y, Type z) {         \
         name##3 v = {x, y, z};                                                                     \
         return v;                                                                                  \
     }                                                                                              \
-    __attribute__((unused)) static inline name##4 make_##name##4(T x, T y, T z, T w) {             \
+    __attribute__((unused)) static inline name##4 make_##name##4(Type x, Type y, Type z, Type w) { \
         name##4 v = {x, y, z, w};                                                                  \
         return v;                                                                                  \
     }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A volatile flag after a fence is a note in check mode, a race with CUDASIM_STRICT=1; a kernel that
-# CUDASIM_WITHOUT names does nothing:
+# CUDASIM_WITHOUT names does nothing. No header has a name that a program's macros have:
 # cudasim/tests/flags_test.sh [COMPILER]
 cd "$(dirname "$0")/../.." || exit
 dir=$(mktemp -d) || exit
@@ -22,4 +22,18 @@ grep -q '^.cudasim. race: shared memory' "$dir/said" || wrong "strict: no race"
 
 CUDASIM_WITHOUT=hand_over,add_locked "$dir/flags" >"$dir/said" 2>&1
 printf '0, expected 2016\n1, expected 1\n' | cmp -s - "$dir/said" || wrong "add_locked was not left out alone"
+# From the command line, so before the header that each .cu file begins with.
+macros=
+for name in A B C D E F G H I J K L M N O P Q R S T U V W X Y Z \
+    BLOCK BLOCKS TILE SIZE WARP LANES ROWS COLUMNS COUNT PIECES WIDTH HEIGHT LENGTH INDEX TYPE MAX MIN DIM DEPTH; do
+    macros="$macros -D$name=64"
+done
+for access in "" 1; do
+    make -s cu-build FILE=cudasim/tests/letters.cu OUT="$dir/letters" ACCESS=$access CC="${1:-gcc}" DEFINES="$macros" >"$dir/said" 2>&1 ||
+        wrong "a header does not bear a macro of a program"
+    "$dir/letters" >"$dir/said" 2>&1 || wrong "with macros of one letter the program ends with status $?"
+done
+printf '#include <%s>\n' cuda_runtime.h cuda_fp16.h cuda_bf16.h cuComplex.h cublas_v2.h cublasLt.h nccl.h cuda_profiler_api.h nvtx3/nvToolsExt.h >"$dir/letters.c"
+# shellcheck disable=SC2086
+"${1:-gcc}" -std=c11 -fsyntax-only -Icudasim/include $macros "$dir/letters.c" >"$dir/said" 2>&1 || wrong "in C a header does not bear a macro of a program"
 echo "flags: a note, and strictly a race; what is left out does nothing"

@@ -84,7 +84,6 @@ refused "cub" '#include <cub/cub.cuh>'
 refused "barriers with arrive" '#include <cuda_awbarrier_primitives.h>'
 refused "this library" '#include <cusparse.h>
 int main() { cusparseHandle_t h; cusparseCreate(&h); }'
-refused "clusters of blocks" '__global__ void __cluster_dims__(2, 1, 1) k(int *x) {}'
 refused "clusters of blocks" '#include <cooperative_groups.h>
 __global__ void k(int *x) { auto c = cooperative_groups::this_cluster(); c.sync(); x[0] = c.block_rank(); }'
 refused "fp16 sums" '#include <cublas_v2.h>

@@ -29,9 +29,9 @@ CUDASIM_DEVICE void cudasim_copy_now(char *to, const char *from, size_t bytes, c
     __builtin_memcpy(to, value, bytes);
 }
 
-template <class G>
-CUDASIM_DEVICE void cudasim_memcpy_async(const G &group, void *to, const void *from, size_t bytes,
-                                         const char *file, int line) {
+template <class Group>
+CUDASIM_DEVICE void cudasim_memcpy_async(const Group &group, void *to, const void *from,
+                                         size_t bytes, const char *file, int line) {
     size_t piece = cudasim_piece(to, from);
     bool later = cudasim_copy_is_async(to, from, file, line);
     for (size_t at = group.thread_rank() * piece; at < bytes; at += group.num_threads() * piece) {
@@ -46,28 +46,29 @@ CUDASIM_DEVICE void cudasim_memcpy_async(const G &group, void *to, const void *f
 }
 
 /** Begins a copy of `bytes`, as a batch. */
-template <class G, class T, class U>
-CUDASIM_DEVICE void memcpy_async(const G &group, T *to, const U *from, size_t bytes,
+template <class Group, class Type, class Source>
+CUDASIM_DEVICE void memcpy_async(const Group &group, Type *to, const Source *from, size_t bytes,
                                  CUDASIM_CALLER) {
     cudasim_memcpy_async(group, to, from, bytes, file, line);
 }
 
 /** The same in elements: as many as both sides have. */
-template <class G, class T>
-CUDASIM_DEVICE void memcpy_async(const G &group, T *to, size_t room, const T *from, size_t count,
-                                 CUDASIM_CALLER) {
+template <class Group, class Type>
+CUDASIM_DEVICE void memcpy_async(const Group &group, Type *to, size_t room, const Type *from,
+                                 size_t count, CUDASIM_CALLER) {
     cudasim_memcpy_async(group, to, from, (count < room ? count : room) * sizeof *to, file, line);
 }
 
 /** Waits for all of the group's copies. */
-template <class G> CUDASIM_DEVICE void wait(const G &group, CUDASIM_CALLER) {
+template <class Group> CUDASIM_DEVICE void wait(const Group &group, CUDASIM_CALLER) {
     cudasim_copy_wait(0, file, line);
     group.sync(file, line);
 }
 
 /** Waits for all but the last N. */
-template <unsigned N, class G> CUDASIM_DEVICE void wait_prior(const G &group, CUDASIM_CALLER) {
-    cudasim_copy_wait(N, file, line);
+template <unsigned Count, class Group>
+CUDASIM_DEVICE void wait_prior(const Group &group, CUDASIM_CALLER) {
+    cudasim_copy_wait(Count, file, line);
     group.sync(file, line);
 }
 

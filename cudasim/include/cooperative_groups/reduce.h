@@ -12,8 +12,8 @@
 namespace cooperative_groups {
 
 #define CUDASIM_OPERATION(name, expression)                                                        \
-    template <class T = void> struct name {                                                        \
-        CUDASIM_METHOD T operator()(T a, T b) const {                                              \
+    template <class Type = void> struct name {                                                     \
+        CUDASIM_METHOD Type operator()(Type a, Type b) const {                                     \
             return expression;                                                                     \
         }                                                                                          \
     };
@@ -25,8 +25,8 @@ CUDASIM_OPERATION(bit_or, a | b)
 CUDASIM_OPERATION(bit_xor, a ^ b)
 
 /* Each thread joins the same values in the same order, or in that of a butterfly. */
-template <class G, class T, class F>
-CUDASIM_DEVICE T reduce(const G &group, T value, F join, CUDASIM_CALLER) {
+template <class Group, class Type, class Function>
+CUDASIM_DEVICE Type reduce(const Group &group, Type value, Function join, CUDASIM_CALLER) {
     unsigned lanes = (unsigned)__builtin_popcount(group.cudasim_mask());
     if ((lanes & (lanes - 1)) == 0) {
         for (unsigned bits = lanes / 2; bits > 0; bits /= 2) {
@@ -34,7 +34,7 @@ CUDASIM_DEVICE T reduce(const G &group, T value, F join, CUDASIM_CALLER) {
         }
         return value;
     }
-    T result = group.shfl(value, 0, file, line);
+    Type result = group.shfl(value, 0, file, line);
     for (unsigned rank = 1; rank < lanes; rank++) {
         result = join(result, group.shfl(value, rank, file, line));
     }

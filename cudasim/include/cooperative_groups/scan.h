@@ -11,20 +11,22 @@
 /** @cond */
 namespace cooperative_groups {
 
-template <class G, class T, class F = plus<T>>
-CUDASIM_DEVICE T inclusive_scan(const G &group, T value, F join = F(), CUDASIM_CALLER) {
-    T result = value;
+template <class Group, class Type, class Function = plus<Type>>
+CUDASIM_DEVICE Type inclusive_scan(const Group &group, Type value, Function join = Function(),
+                                   CUDASIM_CALLER) {
+    Type result = value;
     for (unsigned distance = 1; distance < group.size(); distance *= 2) {
-        T before = group.shfl_up(result, distance, file, line);
+        Type before = group.shfl_up(result, distance, file, line);
         result = group.thread_rank() >= distance ? join(before, result) : result;
     }
     return result;
 }
 
-template <class G, class T, class F = plus<T>>
-CUDASIM_DEVICE T exclusive_scan(const G &group, T value, F join = F(), CUDASIM_CALLER) {
-    T before = group.shfl_up(inclusive_scan(group, value, join, file, line), 1, file, line);
-    return group.thread_rank() == 0 ? T() : before;
+template <class Group, class Type, class Function = plus<Type>>
+CUDASIM_DEVICE Type exclusive_scan(const Group &group, Type value, Function join = Function(),
+                                   CUDASIM_CALLER) {
+    Type before = group.shfl_up(inclusive_scan(group, value, join, file, line), 1, file, line);
+    return group.thread_rank() == 0 ? Type() : before;
 }
 
 #define CUDASIM_SCAN_UPDATES "scans from cuda::atomic on; let one thread add what the scan gives"
