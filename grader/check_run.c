@@ -11,6 +11,7 @@
 #include "grader/command.h"
 #include "grader/draws.h"
 #include "grader/picture.h"
+#include "grader/probe.h"
 #include "grader/probe_ranks.h"
 #include "grader/sandbox.h"
 #include "kernels/base.h"
@@ -62,6 +63,9 @@ static bool judge_exit(Check *check, const SandboxResult *result) {
         bool others = strncmp(todo, "labs/", 5) == 0; /* the hand-in's own files have no folder */
         return check_conclude(check, ROW_NOT_STARTED, others ? "needs lab %.2s: %s" : "%.0s%s",
                               others ? todo + 5 : "", todo);
+    }
+    if (result->status == PROBE_LOST) {
+        return check_conclude(check, ROW_FAIL, "%s", last_line(check, line));
     }
     if (check->text != NULL && strstr(check->text, "out of memory:") != NULL) {
         return check_conclude(check, ROW_OVER_BUDGET, "%s",

@@ -1,6 +1,8 @@
 #include "grader/probe.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/crash.h"
@@ -22,6 +24,16 @@ Device *probe_device(bool gpu, size_t arena) {
     Device *device = gpu ? device_gpu_new(ops_gpu) : device_cpu_new(arena);
     CHECK(device != NULL, "no %s with %zu bytes", gpu ? "GPU" : "CPU", arena);
     return device;
+}
+
+void probe_lost(const char *sentence, ...) {
+    va_list values;
+    fflush(stdout);
+    va_start(values, sentence);
+    vfprintf(stderr, sentence, values);
+    va_end(values);
+    fputc('\n', stderr);
+    exit(PROBE_LOST);
 }
 
 int main(int argc, char **argv) {

@@ -19,6 +19,9 @@
 #include "common/device.h"
 #include "grader/wire.h"
 
+/** The status of a probe that ends by probe_lost(). */
+enum { PROBE_LOST = 78 };
+
 /** Runs a case: reads what is given, calls the hole, writes what is wanted. */
 typedef void probe_case_fn(const Wire *in, Wire *out);
 
@@ -39,5 +42,12 @@ ModelConfig probe_config(const Wire *in);
  * cannot be had, the probe ends.
  */
 Device *probe_device(bool gpu, size_t arena);
+
+/**
+ * Ends the probe where what the submission has done leaves nothing to go on with: the check fails.
+ *
+ * @param sentence for the student, in one line; printf format
+ */
+_Noreturn void probe_lost(const char *sentence, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -35,22 +35,23 @@ static bool is_counted(Memory *memory, MemoryKind kind, const void *data, size_t
     return false;
 }
 
+static void expect_counted_one(const RankRun *run, MemoryKind kind, const Param *p,
+                               const void *data, size_t element) {
+    if (data != NULL && !is_counted(run->memory, kind, data, p->count * element)) {
+        probe_lost("rank %d, %s, layer %d: the %s in the model is in no tensor of memory_alloc() "
+                   "that is still held: released, or never allocated there",
+                   run->rank, p->name, p->layer, kind == MEMORY_WEIGHTS ? "weight" : "gradient");
+    }
+}
+
 /* The weights and gradients of a model are in memory that is counted. */
 static void expect_counted(const RankRun *run, const Model *model) {
     size_t element = precision_bytes(model->config.precision);
     memory_peak_reset(run->memory); /* those alive are those of the peak */
     for (int i = 0; i < model->param_count; i++) {
         const Param *p = &model->params[i];
-        CHECK(p->weight == NULL ||
-                  is_counted(run->memory, MEMORY_WEIGHTS, p->weight, p->count * element),
-              "%s, layer %d: the weight is in no tensor of memory_alloc() that is still held: "
-              "released, or never allocated there",
-              p->name, p->layer);
-        CHECK(p->grad == NULL ||
-                  is_counted(run->memory, MEMORY_GRADIENTS, p->grad, p->count * sizeof(float)),
-              "%s, layer %d: the gradient is in no tensor of memory_alloc() that is still held: "
-              "released, or never allocated there",
-              p->name, p->layer);
+        expect_counted_one(run, MEMORY_WEIGHTS, p, p->weight, element);
+        expect_counted_one(run, MEMORY_GRADIENTS, p, p->grad, sizeof(float));
     }
 }
 
@@ -106,13 +107,16 @@ static void reopen_ahead(Zero *zero) {
     for (int i = 0; i < ZERO_REPEATED; i++) {
         zero_ahead_open(zero);
         zero_ahead_close(zero);
-        CHECK(zero->ahead == NULL, "zero_ahead_close() has left zero->ahead as it was");
+        if (zero->ahead != NULL) {
+            probe_lost("zero_ahead_close() has left zero->ahead as it was: it is NULL then");
+        }
     }
     int left = cudasim_left().handles - before;
-    CHECK(left < ZERO_REPEATED / 2,
-          "opened and closed %d times, %d streams or events are left: zero_ahead_close() destroys "
-          "what zero_ahead_open() has created",
-          ZERO_REPEATED, left);
+    if (left >= ZERO_REPEATED / 2) {
+        probe_lost("opened and closed %d times, %d streams or events are left: "
+                   "zero_ahead_close() destroys what zero_ahead_open() has created",
+                   ZERO_REPEATED, left);
+    }
 }
 
 static void open_rank(ZeroRank *rank, RankRun *run) {
