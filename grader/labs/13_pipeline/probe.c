@@ -48,8 +48,7 @@ static ncclComm_t split_ends(const RankRun *run) {
     return ends;
 }
 
-/* Calls that are told between the letters are those of tie_sum(): what a GPU has in its queue comes
-   before. */
+/* Calls between the letters are those of tie_sum(): what a GPU has in its queue comes before. */
 static void sum_ties(const RankRun *run, Pipe *pipe) {
     device_synchronize(run->device);
     event_tell((char)(TOLD_TIE_BEGINS + run->rank));
@@ -151,6 +150,5 @@ static void pipe_windows_on_gpu_case(const Wire *in, Wire *out) {
     ranks_run_on_gpu(in, out, pipe_stage_body);
 }
 
-const ProbeCase probe_cases[] = {{"windows", pipe_windows_case},
-                                 {"windows_on_gpu", pipe_windows_on_gpu_case},
-                                 {NULL, NULL}};
+const ProbeCase probe_cases[] = {
+    {"windows", pipe_windows_case}, {"windows_on_gpu", pipe_windows_on_gpu_case}, {NULL, NULL}};

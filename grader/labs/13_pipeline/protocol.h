@@ -58,9 +58,9 @@ static inline int norm_times(bool gpu) {
 
 /** Norms of the kit, in "plain norms" (windows, NORM_WAYS, NORM_TIMES). */
 typedef enum NormWay {
-    NORM_RIGHT,       /**< floats, added in the order of stages */
-    NORM_FALLING,     /**< from the last stage to the first */
-    NORM_IN_DOUBLE,   /**< added in double */
+    NORM_RIGHT,        /**< floats, added in the order of stages */
+    NORM_FALLING,      /**< from the last stage to the first */
+    NORM_IN_DOUBLE,    /**< added in double */
     NORM_TIED_ON_LAST, /**< in order, the tied gradient counted on the last stage */
     NORM_WAYS,
 } NormWay;

@@ -178,7 +178,7 @@ typedef enum StagesTwist {
     TWIST_FALLING,
     TWIST_DIVIDED,
     TWIST_MULTIPLIED,
-    TWIST_EARLY, /* of the tied weight alone, where tie_sum() is not to be called */
+    TWIST_EARLY,    /* of the tied weight alone, where tie_sum() is not to be called */
     TWIST_UNSUMMED, /* from here on: where it is called */
     TWIST_DOUBLED,
     TWIST_HALVED,

@@ -30,7 +30,7 @@ typedef struct StagesRun {
     float *falling_head[MOST_WINDOWS];
     uint64_t loss[MOST_WINDOWS], stream[MOST_WINDOWS], eval;
     int norm_times; /**< of the last run */
-    double *norms; /**< (windows, NORM_WAYS, NORM_TIMES); NULL where there are none */
+    double *norms;  /**< (windows, NORM_WAYS, NORM_TIMES); NULL where there are none */
     uint64_t each[MOST_WINDOWS * MOST_IN_WINDOW]; /**< losses of the micro-batches */
 } StagesRun;
 
@@ -45,8 +45,8 @@ void stages_store(StagesRun *run, Precision precision);
 bool stages_run(StagesRun *run);
 
 /**
- * What a check expects of a run once more, on the simulated GPU, where a host that touches memory
- * of the device is stopped.
+ * The same run once more on the simulated GPU, where a host that touches memory of the device is
+ * stopped.
  *
  * @param run    after stages_run(), of which all was right
  * @param expect whether all of the second run is right

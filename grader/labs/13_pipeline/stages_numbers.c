@@ -143,7 +143,7 @@ static bool nearly_equal(double got, double want) {
 }
 
 /* Norm k of a window on a stage. */
-static double norm_got(const StagesRun *run, int s, int w, int k) {
+static double stage_norm_got(const StagesRun *run, int s, int w, int k) {
     double value;
     const uint64_t *row = check_got(run->check, "norms", WIRE_U64);
     memcpy(&value, &row[(s * run->windows + w) * NORM_TIMES + k], sizeof value);
@@ -156,19 +156,19 @@ static double norm_want(const StagesRun *run, NormWay way, int w, int k) {
 }
 
 /* A norm that is not what it should be. */
-typedef struct NormPlace {
+typedef struct StageNormPlace {
     int stage, window, time;
     double got, want;
-} NormPlace;
+} StageNormPlace;
 
 /* Whether all norms have the bits of a way; else where the first one has not. */
-static bool norms_fit(const StagesRun *run, NormWay way, NormPlace *place) {
+static bool norms_fit(const StagesRun *run, NormWay way, StageNormPlace *place) {
     int each = run->stages * run->windows;
     for (int at = 0; at < each * run->norm_times; at++) {
         int k = at / each, s = at % each / run->windows, w = at % run->windows;
-        double got = norm_got(run, s, w, k), want = norm_want(run, way, w, k);
+        double got = stage_norm_got(run, s, w, k), want = norm_want(run, way, w, k);
         if (memcmp(&got, &want, sizeof got) != 0) {
-            *place = (NormPlace){s, w, k, got, want};
+            *place = (StageNormPlace){s, w, k, got, want};
             return false;
         }
     }
@@ -180,7 +180,7 @@ static bool norms_fit(const StagesRun *run, NormWay way, NormPlace *place) {
 static int norms_right_or_own(const StagesRun *run, int w, double want, double tied) {
     int right = 0;
     for (int s = 0; s < run->stages; s++) {
-        double got = norm_got(run, s, w, 0), own = squares(run, s, w);
+        double got = stage_norm_got(run, s, w, 0), own = squares(run, s, w);
         bool less = s == run->stages - 1 && nearly_equal(got, sqrt(own - tied));
         if (nearly_equal(got, want)) {
             right++;
@@ -201,7 +201,7 @@ static void suspect_bits(const StagesRun *run) {
         [NORM_TIED_ON_LAST] = "the tied gradient is counted on the last stage: it is counted on "
                               "the first one",
     };
-    NormPlace elsewhere;
+    StageNormPlace elsewhere;
     for (int way = NORM_FALLING; way < NORM_WAYS; way++) {
         check_suspect(run->check, sentence[way],
                       run->stages > 1 && norms_fit(run, (NormWay)way, &elsewhere));
@@ -209,9 +209,9 @@ static void suspect_bits(const StagesRun *run) {
 }
 
 /* Mistakes that any of the norms shows: the gradients of the first one are here. */
-static void suspect_sums(const StagesRun *run, const NormPlace *place) {
+static void suspect_sums(const StagesRun *run, const StageNormPlace *place) {
     int w = place->window;
-    double all = squares(run, -1, w), tied = 0, got = norm_got(run, place->stage, w, 0);
+    double all = squares(run, -1, w), tied = 0, got = stage_norm_got(run, place->stage, w, 0);
     for (size_t k = 0; k < run->tied; k++) {
         double x = (double)stages_gradient(run, w, k);
         tied += x * x;
@@ -223,14 +223,14 @@ static void suspect_sums(const StagesRun *run, const NormPlace *place) {
                   "the norm is that of the stage: the sums of squares of all "
                   "stages have to be added before the root is taken",
                   right == 0);
-    check_suspect(run->check,
-                  "the sum of all stages is on one stage alone: every stage needs it", right == 1);
+    check_suspect(run->check, "the sum of all stages is on one stage alone: every stage needs it",
+                  run->stages > 1 && right == 1);
     check_suspect(run->check, "the root is missing: this is the sum of squares",
                   nearly_equal(got, all));
 }
 
 /* After which number of a window, and times what its gradients are. */
-static const char *norm_scope(const NormPlace *place, char text[CHECK_LABEL]) {
+static const char *norm_scope(const StageNormPlace *place, char text[CHECK_LABEL]) {
     int length = snprintf(text, CHECK_LABEL, "window %d", place->window + 1);
     if (place->time > 0) {
         snprintf(text + length, CHECK_LABEL - (size_t)length, ", all gradients times %.4g",
@@ -239,10 +239,10 @@ static const char *norm_scope(const NormPlace *place, char text[CHECK_LABEL]) {
     return text;
 }
 
-static void tell_norm(const StagesRun *run, const NormPlace *place) {
+static void tell_norm(const StagesRun *run, const StageNormPlace *place) {
     char scope[CHECK_LABEL];
     norm_scope(place, scope);
-    double first = norm_got(run, 0, place->window, place->time);
+    double first = stage_norm_got(run, 0, place->window, place->time);
     if (run->stages == 1) {
         check_compared(run->check, false,
                        "%s: the norm is %.9g, and %.9g by model_grad_norm(): in a pipeline of one "
@@ -285,7 +285,7 @@ static bool expect_read(const StagesRun *run) {
 }
 
 bool stages_expect_norms(const StagesRun *run) {
-    NormPlace place;
+    StageNormPlace place;
     if (norms_fit(run, NORM_RIGHT, &place)) {
         return check_compared(run->check, true, "%s", "") && expect_read(run);
     }
