@@ -19,6 +19,11 @@
 #include <nccl.h>
 #include <nvtx3/nvToolsExt.h>
 
+#ifndef N
+#define N 64
+#define K 64
+#endif
+
 namespace cg = cooperative_groups;
 
 template <unsigned Size> __global__ void used(float *x, __half *h) {
