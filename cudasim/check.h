@@ -227,7 +227,7 @@ void replay_written(const char *p, size_t bytes);
 /** A `__device__` variable or pinned memory is about to be written. */
 void replay_elsewhere(const char *p, size_t bytes);
 
-/** The time that a kernel is told which asks now: in the second run that of the first. */
+/** The time for a kernel that asks now: in the second run that of the first. */
 long long replay_clock(long long now);
 
 /** The pages of an allocation were opened. */

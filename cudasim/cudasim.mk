@@ -3,7 +3,7 @@
 
 CUCXX   := $(subst clang,clang++,$(subst gcc,g++,$(CC)))
 CU_WARN := $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) -Wno-sign-compare -Wno-unknown-pragmas
-# A program that was written for nvcc: its #pragma unroll, and structures of CUDA set by {0}, are no mistakes.
+# A program that was written for nvcc: its #pragma unroll, and structures of CUDA set by {0}, are right.
 CU_SHOWN := -Wall -Wextra -Wno-sign-compare -Wno-unused-function -Wno-unknown-pragmas -Wno-missing-field-initializers
 CU_INPUT = $(INCLUDES) $(INCLUDES_CUDA) $(DEFINES_OF_KIT) $(CPPFLAGS)
 ifeq ($(BACKEND),cuda)

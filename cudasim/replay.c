@@ -211,7 +211,7 @@ static void restore_elsewhere(void) {
 
 /* ---- the clock ------------------------------------------------------------------------------- */
 
-/* It would say other numbers in the second run, where nothing else may differ: so that run is told
+/* It would say other numbers in the second run, where nothing else may differ: so that run is given
    those of the first, in their order. A kernel that asks for more of them runs once. */
 
 enum { MOST_TIMES = 1 << 20 };

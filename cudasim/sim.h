@@ -345,7 +345,7 @@ void check_other(const void *p, size_t bytes);
 /** The launch that runs must not run again: a kernel has taken or freed memory. */
 void check_once(void);
 
-/** The time that a kernel is told which asks for it now: the same in each run of a launch. */
+/** The time for a kernel that asks now: the same in each run of a launch. */
 long long check_clock(long long now);
 
 /** A copy: what was not initialised stays so. */

@@ -138,9 +138,8 @@ static void report_timeout(const void *pc) {
     sim_detail_thread();
     sim_detail("a loop that never ends, or one that waits for what no other thread does; at most "
                "64 blocks with 28672 threads are resident and can wait for each other");
-    sim_detail(
-        "a thread of the host goes on when the kernel is over: no kernel gets an answer from "
-        "it through mapped memory");
+    sim_detail("a thread of the host goes on when the kernel is over: until then no answer comes "
+               "from it through mapped memory");
     sim_stop();
 }
 
