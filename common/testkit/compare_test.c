@@ -157,6 +157,7 @@ Test(compare, one_number_has_any_factor) {
     DifferenceShape shape = comparison_kind(&(float){3}, &want, 1, tolerance);
     cr_expect(shape.kind == SHAPE_FACTOR && shape.factor == 1.5);
     cr_expect(comparison_kind(&(float){-2}, &want, 1, tolerance).kind == SHAPE_SIGN);
+    cr_expect(comparison_kind(&(float){2.0001f}, &want, 1, tolerance).kind == SHAPE_NONE);
     want = 0;
     cr_expect(comparison_kind(&(float){3}, &want, 1, tolerance).kind == SHAPE_NONE);
 }
