@@ -79,7 +79,7 @@ GRADED(11_data_parallel, ring_cpu, "task 1: the same in memory of the host") {
 
 /* ---- task 2 ---------------------------------------------------------------------------------- */
 
-enum { SHARD_ASKS = 400 };
+enum { SHARD_ASKS = 400, LARGE_SHARDS = 4 };
 
 /* Epochs of some turns and a short one; then one that has fewer rows than a micro-batch, and one
    that has fewer than a turn. */
@@ -99,7 +99,7 @@ static size_t shards_ask(Check *check, ShardAsked asked[SHARD_ASKS]) {
         uint64_t B = (uint64_t)check_int(check, i > 3 ? 3 : 1, 4);
         uint64_t together = ranks * B, rows = draw_rows(check, i, B, together);
         for (uint64_t begin = 0; begin < rows; begin += together) {
-            for (uint64_t rank = 0; rank < ranks && count < SHARD_ASKS - 2; rank++) {
+            for (uint64_t rank = 0; rank < ranks && count < SHARD_ASKS - LARGE_SHARDS; rank++) {
                 asked[count++] = (ShardAsked){begin, rows, B, rank, ranks, 1 + rank};
             }
         }
@@ -110,6 +110,8 @@ static size_t shards_ask(Check *check, ShardAsked asked[SHARD_ASKS]) {
     uint64_t many = ((uint64_t)1 << 33) + (uint64_t)check_int(check, 0, 99);
     asked[count++] = (ShardAsked){(uint64_t)1 << 32, many, 1000, 2, 3, 1000000};
     asked[count++] = (ShardAsked){0, many, 1 << 20, 1, 7, (uint64_t)1 << 40};
+    asked[count++] = (ShardAsked){0, many, (uint64_t)1 << 31, 2, 3, 1};
+    asked[count++] = (ShardAsked){0, many, 1000, 0, 3, (uint64_t)1 << 62};
     return count;
 }
 
@@ -303,7 +305,7 @@ static ModelConfig some_config(Check *check) {
 static void ask_shape(Quiz *quiz, bool large, int ranks, int bytes) {
     ModelConfig config = some_config(quiz->check);
     if (large && bytes == 1) {
-        config = (ModelConfig){.V = 50257, .T = 1024, .L = 48, .NH = 25, .C = 1600};
+        config = (ModelConfig){.V = 50257, .T = 1024, .L = 96, .NH = 25, .C = 1600};
     } else if (large) {
         config = (ModelConfig){.V = 999, .T = 99, .L = 48, .NH = 8, .C = 160};
     }
@@ -337,8 +339,8 @@ GRADED(11_data_parallel, ring_bytes, "task 5: bytes of each rank in a ring whose
     enum { ASKS = 60 };
     uint64_t asked[3 * ASKS];
     for (int i = 0; i < ASKS; i++) {
-        uint64_t ranks = (uint64_t)check_int(check, 1, 9);
-        bool large = i == 7, small = i % 5 == 0;
+        bool large = i == 7 || i == 8, small = i % 5 == 0;
+        uint64_t ranks = large ? (uint64_t)(2 * i - 11) : (uint64_t)check_int(check, 1, 9);
         asked[3 * i] = large   ? ((uint64_t)1 << 33) + 5
                        : small ? (uint64_t)check_int(check, 0, 8)
                                : (uint64_t)check_int(check, 9, 5000);

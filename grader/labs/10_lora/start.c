@@ -1,6 +1,7 @@
 #include "grader/labs/10_lora/start.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "grader/labs/10_lora/term.h"
 
@@ -95,6 +96,49 @@ bool start_expect_uniform(Check *check, const LoraRun *run, const float *got) {
                        "+-%g/sqrt(inputs), and A has %d inputs",
                        param->layer, param->name, sum / n, deviation, want, (double)TERM_BOUND_IS,
                        param->cols);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Two matrices with one start, each as wide as its inputs ask. */
+static bool begin_alike(const Param *a, const float *x, const Param *b, const float *y) {
+    bool alike = true;
+    for (int j = 0; j < 4; j++) {
+        double first = (double)x[j] * sqrt((double)a->cols);
+        alike = alike && fabs(first - (double)y[j] * sqrt((double)b->cols)) <= 1e-5;
+    }
+    return alike;
+}
+
+static bool rows_differ(Check *check, const Param *param, const float *x) {
+    for (int row = 1; row < param->rows; row++) {
+        const float *other = x + (size_t)row * (size_t)param->cols;
+        if (memcmp(x, other, (size_t)param->cols * sizeof *x) == 0) {
+            check_fail(check, "h.%d.%s: rows 0 and %d are the same: each number is drawn by itself",
+                       param->layer, param->name, row);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool start_expect_apart(Check *check, const LoraRun *run, const float *got) {
+    for (int i = 0; i < run->count; i += 2) {
+        const Param *param = &run->params[i];
+        const float *x = got + protocol_numbers(run->params, i);
+        for (int k = 0; k < i; k += 2) {
+            const Param *other = &run->params[k];
+            if (begin_alike(param, x, other, got + protocol_numbers(run->params, k))) {
+                check_fail(check,
+                           "h.%d.%s and h.%d.%s begin with the same numbers: one stream of "
+                           "rng_new(seed, RNG_ADAPTERS) goes through all of them",
+                           other->layer, other->name, param->layer, param->name);
+                return false;
+            }
+        }
+        if (!rows_differ(check, param, x)) {
             return false;
         }
     }

@@ -19,6 +19,9 @@ bool start_expect_zeros(Check *check, const LoraRun *run, const float *got);
 /** Each A is uniform: its mean and deviation are within five of their own deviations. */
 bool start_expect_uniform(Check *check, const LoraRun *run, const float *got);
 
+/** No two rows of an A are the same, nor do two A begin with the same numbers. */
+bool start_expect_apart(Check *check, const LoraRun *run, const float *got);
+
 /** The gradient of each A is 0, since B is, and that of each B is not. */
 bool start_expect_gradients(Check *check, const LoraRun *run);
 
