@@ -151,12 +151,12 @@ Test(memory, fresh_and_released_memory_is_nan_if_checked) {
 static void write_past_the_end(void) {
     open_memory(0, true);
     char *x = memory_alloc(memory, MEMORY_ACTIVATIONS, "x", -1, 100);
-    x[100] = 1;
+    x[102] = 1;
     memory_release(memory, 0);
 }
 
 Test(memory, writing_past_the_end_is_found) {
-    expect_ending(write_past_the_end, -SIGABRT, "past the end of \"x\" (100 bytes)");
+    expect_ending(write_past_the_end, -SIGABRT, "byte 3 past the end of \"x\" (100 bytes)");
 }
 
 static void release_what_is_not_there(void) {

@@ -119,7 +119,7 @@ else
 	$Qset -e; objects=; for source in $(cu_source) $(MORE); do \
 	    o=$(cu_out).$$(echo "$$source" | tr / _); objects="$$objects $$o.o"; \
 	    case "$$source" in *.c) $(CC) -std=gnu11 -O2 -g $(UNSET_SHOWS) $(CU_INPUT) $(DEFINES) $(CU_PATHS) -c $$source -o $$o.o; continue;; esac; \
-	    $(CUCXX) -E -x c++ $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp -D__CUDACC__ -DCUDASIM_WHOLE_PROGRAM $(CU_INPUT) -Ibuild/refused $(DEFINES) $(CU_PATHS) -I$(dir $(cu_source)) \
+	    $(CUCXX) -E -x c++ $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp -D__CUDACC__ -DCUDASIM_WHOLE_PROGRAM $(CU_INPUT) $(DEFINES) $(CU_PATHS) -I$(dir $(cu_source)) -Ibuild/refused \
 	        -include cuda_runtime.h $$source -o $$o.i; \
 	    build/cu2cpp $$o.i $$o.ii; \
 	    $(CUCXX) -x c++-cpp-output $(filter-out $(CU_WARN),$(CU_FLAGS)) -fopenmp $(call see_accesses,$(CUCXX)) $(UNSET_SHOWS) $(call no_wide_loops,$(CUCXX)) $(call join_calls,$(CUCXX)) $(CU_SHOWN) \

@@ -2,7 +2,10 @@
 # Headers of CUDA that are not simulated: makes a file of each that refused.txt names, which stops the
 # compiler in plain words, once for each group: cudasim/refused.sh FOLDER
 set -e
-awk -v folder="$1" '
+new=${1:?which folder?}.new
+rm -rf "$new"
+mkdir -p "$new"
+awk -v folder="$new" '
 /^#/ { next }
 /^[^ ]/ { says = $0; group++; next }
 {
@@ -19,4 +22,6 @@ awk -v folder="$1" '
         close(file)
     }
 }' "$(dirname "$0")/refused.txt"
-touch "$1/made"
+touch "$new/made"
+rm -rf "$1" # a header that is no longer on the list
+mv "$new" "$1"

@@ -102,8 +102,6 @@ refused "textures" 'texture<float, 1, cudaReadModeElementType> table;'
 refused "this old form" '__global__ void k(float *x) { x[0] += __shfl_down(x[0], 16); }'
 refused "this old form" '__global__ void k(int *x) { x[0] = __ballot(x[1]); }'
 refused "clusters of blocks" '#include <cooperative_groups.h>
-__global__ void k() { auto c = cooperative_groups::this_cluster(); c.sync(); }'
-refused "clusters of blocks" '#include <cooperative_groups.h>
 __device__ unsigned f(cooperative_groups::cluster_group &c) { return c.block_rank(); }'
 refused "clusters of blocks" '__global__ void __cluster_dims__(2, 1, 1) k() {} void f() { k<<<2, 1>>>(); }'
 refused "sums of a group into" '#include <cooperative_groups/reduce.h>

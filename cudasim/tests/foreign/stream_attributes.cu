@@ -44,6 +44,10 @@ static void windows(float *x, int count) {
     OK(cudaStreamSetAttribute(stream, cudaStreamAttributeSynchronizationPolicy, &wanted));
     OK(cudaStreamGetAttribute(stream, cudaStreamAttributeSynchronizationPolicy, &found));
     MUST(found.syncPolicy == cudaSyncPolicySpin);
+    OK(cudaStreamCopyAttributes(other, stream));
+    found.syncPolicy = cudaSyncPolicyAuto;
+    OK(cudaStreamGetAttribute(other, cudaStreamAttributeSynchronizationPolicy, &found));
+    MUST(found.syncPolicy == cudaSyncPolicySpin);
     int least, greatest, priority;
     OK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     wanted.priority = greatest;

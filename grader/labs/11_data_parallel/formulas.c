@@ -1,18 +1,9 @@
-/* Shards and predictions. The contract is in formulas.h. */
+/* Predictions. The contract is in formulas.h. */
 #include "grader/labs/11_data_parallel/formulas.h"
 
 #include <math.h>
 
 #include "grader/labs/11_data_parallel/protocol.h"
-
-void shard_right(const ShardAsked *a, uint64_t right[SHARD_GETS]) {
-    uint64_t together = a->B * a->ranks, left = a->rows - a->begin;
-    uint64_t turns = (left + together - 1) / together, first = a->begin + a->rank * a->B;
-    right[1] = first < a->rows ? first : a->rows;
-    right[0] = a->rows - right[1] < a->B ? a->rows - right[1] : a->B;
-    right[2] = a->turns < turns ? a->begin + a->turns * together : a->rows;
-    right[3] = turns;
-}
 
 static double part_numbers(const ModelConfig *c, int part) {
     double C = c->C;

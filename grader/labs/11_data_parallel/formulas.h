@@ -1,22 +1,12 @@
 /**
  * @file formulas.h
- * @brief The judge's part of lab 11, tasks 2 and 5: shards and predictions, worked out.
+ * @brief The judge's part of lab 11, task 5: predictions, worked out.
  * @ingroup grader
  */
 #ifndef GRADER_LABS_11_DATA_PARALLEL_FORMULAS_H
 #define GRADER_LABS_11_DATA_PARALLEL_FORMULAS_H
 
 #include "grader/shape.h"
-
-enum { SHARD_GIVES = 6, SHARD_GETS = 4 };
-
-/** A question about shards: who, where, how many. */
-typedef struct ShardAsked {
-    uint64_t begin, rows, B, rank, ranks, turns;
-} ShardAsked;
-
-/** Its rows, the first of them, the row after the turns, and the turns that are left. */
-void shard_right(const ShardAsked *asked, uint64_t right[SHARD_GETS]);
 
 /** Bytes that each of shape->B ranks sends in a window. */
 double right_sent(const Shape *shape);
