@@ -106,6 +106,9 @@ void sim_set_open(Allocation *allocation, bool open);
 /** Frees all memory of a device that the rank which runs still has. */
 void sim_retire_all(int device, Place place);
 
+/** Adds what exists to the leaks: all memory for -1, else what this rank has on a device. */
+void sim_memory_left(int device);
+
 /** Bytes of pinned host memory that a program has. */
 size_t sim_pinned(void);
 

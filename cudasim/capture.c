@@ -333,7 +333,7 @@ cudaError_t cudasim_end_capture(const char *file, int line, cudaStream_t stream,
         return error;
     }
     *graph = made;
-    sim_handle_made(made);
+    sim_handle_made(made, what, place);
     return sim_device_error();
 }
 

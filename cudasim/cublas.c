@@ -111,6 +111,7 @@ cublasStatus_t cudasim_blas_create(const char *file, int line, cublasHandle_t *h
     handles = *handle;
     (*handle)->device = sim_device();
     (*handle)->made = (Place){file, line};
+    sim_handle_made(*handle, "cublasCreate", (*handle)->made);
     blas_init();
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -122,7 +123,7 @@ cublasStatus_t cudasim_blas_destroy(const char *file, int line, cublasHandle_t h
         sim_may_wait_device("cublasDestroy", (Place){file, line}) == cudaSuccess) {
         sim_wait_device(handle->device);
         *link_of(handle) = handle->next;
-        free(handle);
+        sim_handle_ended(handle, "cublasDestroy", (Place){file, line}, free);
     }
     return status;
 }

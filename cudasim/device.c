@@ -252,6 +252,7 @@ cudaError_t cudasim_device_reset(const char *file, int line) {
     int number = sim_device();
     cudaError_t error = cudasim_device_synchronize(file, line);
     SimDevice *device = device_of(number);
+    sim_report_leaks_of_device();
     sim_retire_all(number, place);
     variables_reset(number);
     device->peers = device->pool_users = 0;

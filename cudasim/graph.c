@@ -168,7 +168,7 @@ cudaError_t cudasim_graph_create(const char *file, int line, cudaGraph_t *graph,
         return invalid("cudaGraphCreate", (Place){file, line});
     }
     *graph = graph_new();
-    sim_handle_made(*graph);
+    sim_handle_made(*graph, "cudaGraphCreate", (Place){file, line});
     return sim_device_error();
 }
 
@@ -190,7 +190,7 @@ cudaError_t cudasim_graph_clone(const char *file, int line, cudaGraph_t *clone,
         return invalid("cudaGraphClone", place);
     }
     *clone = graph_copy(original);
-    sim_handle_made(*clone);
+    sim_handle_made(*clone, "cudaGraphClone", place);
     return sim_device_error();
 }
 

@@ -150,7 +150,7 @@ cudaError_t cudasim_graph_instantiate(const char *file, int line, cudaGraphExec_
     }
     made->ends = sim_realloc(NULL, ((size_t)made->count + 1) * sizeof *made->ends);
     *exec = made;
-    sim_handle_made(made);
+    sim_handle_made(made, what, place);
     return sim_device_error();
 }
 

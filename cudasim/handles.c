@@ -1,12 +1,16 @@
 #include "cudasim_left.h"
 #include "operation.h"
 
-/* Which handles exist: events and graphs, as a program holds them. One that was destroyed rests
+/* Which handles exist: events, graphs, communicators and those of cuBLAS, as a program holds them. One that was destroyed rests
    for a while, so that its address is not at once another's. */
 
 enum { RESTING = 1024 };
 
-static void **live;
+static struct {
+    void *handle;
+    const char *call; /* that made it */
+    Place made;
+} *live;
 static int live_count, live_room;
 static struct {
     void *handle;
@@ -16,18 +20,20 @@ static struct {
 } resting[RESTING];
 static unsigned ended_count;
 
-void sim_handle_made(void *handle) {
+void sim_handle_made(void *handle, const char *call, Place place) {
     if (live_count == live_room) {
         live_room = 2 * live_room + 64;
         live = sim_realloc(live, (size_t)live_room * sizeof *live);
     }
-    live[live_count++] = handle;
+    live[live_count].handle = handle;
+    live[live_count].call = call;
+    live[live_count++].made = place;
 }
 
 /* The newest first: a loop that makes and destroys one finds it at once. */
 static int index_of(const void *handle) {
     int i = live_count - 1;
-    while (i >= 0 && live[i] != handle) {
+    while (i >= 0 && live[i].handle != handle) {
         i--;
     }
     return i;
@@ -48,6 +54,12 @@ void sim_handle_ended(void *handle, const char *call, Place place, void (*releas
 
 CudasimLeft cudasim_left(void) {
     return (CudasimLeft){live_count + sim_streams(), sim_pinned()};
+}
+
+void sim_handles_left(void) {
+    for (int i = 0; i < live_count; i++) {
+        leaks_add(live[i].call, live[i].made, 0);
+    }
 }
 
 bool sim_handle_exists(const void *handle, const char *kind, const char *what, Place place) {

@@ -268,6 +268,15 @@ size_t sim_pinned(void) {
     return bytes;
 }
 
+void sim_memory_left(int device) {
+    for (const Allocation *a = table; a < table + table_count; a++) {
+        bool wanted = device < 0 || (a->device == device && a->rank == sim_rank() && !a->pinned);
+        if (a->live && !a->given_back && wanted) {
+            leaks_add(a->maker, a->made, a->bytes);
+        }
+    }
+}
+
 void sim_retire_all(int device, Place place) {
     for (Allocation *a = table; a < table + table_count; a++) {
         bool own = a->device == device && a->rank == sim_rank();

@@ -148,8 +148,14 @@ bool sim_use(Allocation *allocation, int slot, const char *what, Place place);
 
 /* ---- handles.c ------------------------------------------------------------------------------- */
 
-/** A handle is given to the program. */
-void sim_handle_made(void *handle);
+/**
+ * A handle is given to the program.
+ *
+ * @param handle it
+ * @param call   the function that has made it
+ * @param place  where that was called
+ */
+void sim_handle_made(void *handle, const char *call, Place place);
 
 /**
  * The program has destroyed a handle. Its memory rests for a while, so that its address is not at
@@ -171,6 +177,23 @@ void sim_handle_ended(void *handle, const char *call, Place place, void (*releas
  * @param place  where
  */
 bool sim_handle_exists(const void *handle, const char *kind, const char *what, Place place);
+
+/* ---- leaks.c --------------------------------------------------------------------------------- */
+
+/** One thing that was never given back, made by a call; `bytes` is 0 for all but memory. */
+void leaks_add(const char *call, Place place, size_t bytes);
+
+/** Adds the handles that exist. */
+void sim_handles_left(void);
+
+/** Adds the streams that exist. */
+void sim_streams_left(void);
+
+/** With CUDASIM_LEAKS: reports the memory of the current device, which is about to be reset. */
+void sim_report_leaks_of_device(void);
+
+/** With CUDASIM_LEAKS: reports all that the program has left at its end, a report for each line. */
+void sim_report_leaks(void);
 
 /* ---- launch.c -------------------------------------------------------------------------------- */
 

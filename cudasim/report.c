@@ -206,6 +206,7 @@ static void at_end(void) {
         sim_wait_all();
     }
     sim_report_unseen();
+    sim_report_leaks();
     bool recorded = record_close();
     if (problems > 0) {
         fprintf(stderr, "[cudasim] %d problem%s reported\n", problems, problems == 1 ? "" : "s");

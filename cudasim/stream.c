@@ -46,6 +46,16 @@ int sim_streams(void) {
     return count;
 }
 
+void sim_streams_left(void) {
+    for (int s = 1; s < queue_count(); s++) {
+        const Queue *queue = queue_of(s);
+        cudaStream_t handle = queue->kind == QUEUE_STREAM ? queue->handle : NULL;
+        for (; handle != NULL; handle = handle->also) {
+            leaks_add("cudaStreamCreate", queue->made, 0);
+        }
+    }
+}
+
 static bool is_used_by(const Queue *queue, int rank) {
     cudaStream_t handle = queue->handle;
     while (handle != NULL && handle->rank != rank) {

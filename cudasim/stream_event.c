@@ -50,7 +50,7 @@ cudaError_t cudasim_event_create(const char *file, int line, cudaEvent_t *event,
     **event = (struct CUevent_st){.untimed = (flags & cudaEventDisableTiming) != 0,
                                   .device = sim_device(),
                                   .made = {file, line}};
-    sim_handle_made(*event);
+    sim_handle_made(*event, "cudaEventCreate", (*event)->made);
     return sim_device_error();
 }
 

@@ -14,7 +14,7 @@ extern "C" {
 
 /** The objects of a program that exist. */
 typedef struct CudasimLeft {
-    int handles;   /**< streams, events, graphs and communicators */
+    int handles;   /**< streams, events, graphs, communicators, those of cuBLAS */
     size_t pinned; /**< bytes of pinned host memory */
 } CudasimLeft;
 

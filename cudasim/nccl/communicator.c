@@ -158,7 +158,7 @@ static Communicator *arrive(int rank, int ranks, int device, const ncclUniqueId 
         comm_drop(comm);
         return NULL;
     }
-    sim_handle_made(comm);
+    sim_handle_made(comm, caller.function, caller.place);
     return comm;
 }
 

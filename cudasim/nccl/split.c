@@ -71,7 +71,7 @@ void split_form(Split *split) {
         child->on_host = parent->on_host;
         child->wire_rank = parent->wire_rank;
         sim_transport.arrive(child, &id, parent, members);
-        sim_handle_made(child);
+        sim_handle_made(child, split->caller.function, split->caller.place);
         *split->made = split->child = child;
     }
     free(wishes);

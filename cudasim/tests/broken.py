@@ -34,7 +34,7 @@ CLASSES = (
     "invalid copy", "timeout", "pending copy", "pending kernel", "stream race", "cuBLAS argument", "unsupported",
     "undefined behaviour", "unseen write", "unseen read", "event misuse", "another thread's local",
     "overlapping arrays", "constant written", "uninitialized local", "graph misuse", "fragment misuse",
-    "memory of another device", "memory of another rank", "deadlock", "collective mismatch", "NCCL argument", "NCCL misuse",
+    "leak", "memory of another device", "memory of another rank", "deadlock", "collective mismatch", "NCCL argument", "NCCL misuse",
 )
 
 SPREAD = {"timeout", "uninitialized local"}  # what may be found on one of several lines
@@ -110,9 +110,10 @@ def parse(stderr):
     return reports
 
 
-def run(path, schedule, devices):
+def run(path, schedule, program):
     env = dict(os.environ, CUDASIM_TIMEOUT="2", CUDASIM_SCHED=schedule)
-    env.update({"CUDASIM_DEVICES": devices} if devices != "1" else {})
+    env.update({"CUDASIM_LEAKS": "1"} if program.kind == "leak" else {})
+    env.update({"CUDASIM_DEVICES": program.devices} if program.devices != "1" else {})
     try:
         done = subprocess.run([path], capture_output=True, text=True, errors="replace", env=env,
                               timeout=SECONDS, check=False)
@@ -156,7 +157,7 @@ def judge(result, program, check):
 
 
 def try_broken(program, mode, cc):
-    results = [run(binary(program, False, cc, mode == "check"), s, program.devices)
+    results = [run(binary(program, False, cc, mode == "check"), s, program)
                for s in (SCHEDULES if mode == "order" else SCHEDULES[:1])]
     if mode != "order":
         return judge(results[0], program, mode == "check")
@@ -167,7 +168,7 @@ def try_mended(program, mode, cc):
     """What is wrong with the mended form, if anything."""
     outputs = set()
     for schedule in SCHEDULES[:1] if mode == "fast" else SCHEDULES:
-        result = run(binary(program, True, cc, mode == "check"), schedule, program.devices)
+        result = run(binary(program, True, cc, mode == "check"), schedule, program)
         outputs.add(result.stdout)
         if result.status != 0 or result.reports or "[cudasim]" in result.stderr:
             return f"status {result.status} ({schedule}): {result.stderr or result.stdout}"
