@@ -1,5 +1,5 @@
 #include "allocation.h"
-#include "device.h"
+#include "operation.h"
 
 /* What a program has made and never given back. One line that does so a thousand times is one
    report, so things are counted by the calls that have made them. */
@@ -58,10 +58,8 @@ void sim_report_leaks_of_device(void) {
 }
 
 void sim_report_leaks(void) {
-    if (sim_settings.leaks) {
-        sim_memory_left(-1);
-        sim_streams_left();
-        sim_handles_left();
-        report_lines();
-    }
+    sim_memory_left(-1);
+    sim_streams_left();
+    sim_handles_left();
+    report_lines();
 }

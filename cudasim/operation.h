@@ -192,7 +192,7 @@ void sim_streams_left(void);
 /** With CUDASIM_LEAKS: reports the memory of the current device, which is about to be reset. */
 void sim_report_leaks_of_device(void);
 
-/** With CUDASIM_LEAKS: reports all that the program has left at its end, a report for each line. */
+/** Reports all that the program has left at its end, a report for each line. */
 void sim_report_leaks(void);
 
 /* ---- launch.c -------------------------------------------------------------------------------- */

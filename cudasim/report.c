@@ -198,6 +198,14 @@ void sim_report_unseen(void) {
     }
 }
 
+static void end_if_reported(void) {
+    if (problems > 0) {
+        fprintf(stderr, "[cudasim] %d problem%s reported\n", problems, problems == 1 ? "" : "s");
+        fflush(NULL);
+        _exit(STATUS);
+    }
+}
+
 static void at_end(void) {
     ending = true;
     sim_enter_fault();
@@ -206,13 +214,8 @@ static void at_end(void) {
         sim_wait_all();
     }
     sim_report_unseen();
-    sim_report_leaks();
     bool recorded = record_close();
-    if (problems > 0) {
-        fprintf(stderr, "[cudasim] %d problem%s reported\n", problems, problems == 1 ? "" : "s");
-        fflush(NULL);
-        _exit(STATUS);
-    }
+    end_if_reported();
     if (!recorded) {
         fflush(NULL);
         _exit(1);
@@ -222,6 +225,16 @@ static void at_end(void) {
 
 bool sim_ending(void) {
     return ending;
+}
+
+/* After a program's global objects, whose destructors may give back what they hold. */
+__attribute__((destructor)) static void after_end(void) {
+    if (ending && sim_settings.leaks) {
+        sim_enter_fault();
+        sim_report_leaks();
+        end_if_reported();
+        sim_leave_fault();
+    }
 }
 
 void sim_catch_end(void) {
