@@ -6,11 +6,13 @@
 
 enum { RESTING = 1024 };
 
-static struct {
+typedef struct Handle {
     void *handle;
     const char *call; /* that made it */
     Place made;
-} *live;
+} Handle;
+
+static Handle *live;
 static int live_count, live_room;
 static struct {
     void *handle;

@@ -1,4 +1,5 @@
 #include "allocation.h"
+#include "device.h"
 #include "operation.h"
 
 /* What a program has made and never given back. One line that does so a thousand times is one
