@@ -64,6 +64,15 @@ typedef struct Run {
 } Run;
 
 /**
+ * Which labs the options need, the model's shape, the device, what --fit chooses, and the text. All
+ * that is wrong with the options or the machine is said here, before anything is built.
+ *
+ * @param run a Run with its options and ranks
+ * @return exit status
+ */
+int run_prepare(void *run);
+
+/**
  * Trains up to the last step: through loop_step() of lab 01 where that is all it takes, else
  * through train_epoch() of lab 03. Reports, validates and saves when it is time.
  *
