@@ -111,12 +111,13 @@ size_t shard_turns(size_t begin, size_t rows, size_t B, int ranks);
  * *Overlap.* As soon as a bucket is closed, one group of ncclAllReduce() with a call for each of
  * its parameters, in place, in an order that all ranks have, is put into a stream of its own
  * (cudaStreamNonBlocking). There it waits for the backward that has filled the bucket, and for
- * nothing later; the backward of the parts below goes on beside it.
+ * nothing later; the backward of the parts below goes on beside it. On a GPU the host waits for
+ * nothing in ddp_begin(), ddp_leave() and ddp_end().
  */
 typedef struct Ddp Ddp;
 
 /**
- * Prepares a stream, events, and buckets.
+ * Prepares a stream, events, and buckets. Several may be open at the same time.
  *
  * @param model        whose gradients; borrowed
  * @param comm         the ranks; borrowed
@@ -125,12 +126,14 @@ typedef struct Ddp Ddp;
  */
 Ddp *ddp_open(Model *model, ncclComm_t comm, size_t bucket_bytes);
 
-/** Waits for its stream and gives all of it back. NULL is fine. */
+/** Waits for its stream and gives all of it back: its streams and events are destroyed. NULL is
+    fine. */
 void ddp_close(Ddp *ddp);
 
 /**
  * Gives every rank the weights of rank 0, of all that is in model->params: their bytes, whatever
- * the precision. They are there for the ops that follow.
+ * the precision. It comes after the ops before it, which may still compute these weights, and they
+ * are there for the ops that follow.
  */
 void ddp_broadcast(Ddp *ddp);
 
@@ -156,7 +159,7 @@ void ddp_leave(void *ddp, int layer, bool backward);
 
 /**
  * After the backward of a micro-batch. Where it was the last one, its last bucket is closed, and
- * the ops that follow find the sums. On a GPU the host waits for nothing.
+ * the ops that follow find the sums.
  */
 void ddp_end(Ddp *ddp);
 

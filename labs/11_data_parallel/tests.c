@@ -8,6 +8,7 @@
 
 #include "grader/labs/11_data_parallel/buckets.h"
 #include "grader/labs/11_data_parallel/formulas.h"
+#include "grader/labs/11_data_parallel/leaves.h"
 #include "grader/labs/11_data_parallel/ring.h"
 #include "grader/labs/11_data_parallel/shards.h"
 #include "grader/labs/11_data_parallel/sums.h"
@@ -90,15 +91,16 @@ GRADED(11_data_parallel, shard_turns, "task 2: windows of all ranks, and as many
 
 /* ---- task 3 ---------------------------------------------------------------------------------- */
 
-/* In bf16; overflow begins with weights in f16, and on_the_cpu with floats. A frozen parameter has
-   weights, too. */
+/* In bf16; overflow begins with weights in f16, and on_the_cpu with floats. An odd number of halves
+   cannot be sent as floats. A frozen parameter has weights, too. No window follows. */
 GRADED(11_data_parallel, broadcast, "task 3: all ranks begin with the weights of rank 0") {
-    SumTrial *trial = sums_new(check, some_ranks(check), 1, 1);
-    trial->given.config.precision = BF16;
+    ModelConfig config = {.V = 257, .T = 12, .L = 3, .NH = 3, .C = 15, .precision = BF16};
+    SumTrial *trial = sums_of(check, config, some_ranks(check), 1, 1);
     given_random_weights(&trial->given);
-    trial->option[DDP_STARTS] = true;
+    trial->option[DDP_RECORDED] = trial->option[DDP_STARTS] = true;
+    trial->option[DDP_WINDOWS] = 0;
     trial->option[DDP_FROZEN] = 1 + MODEL_PARAMS + FC_BIAS;
-    if (sums_run(trial)) {
+    if (sums_run(trial) && sums_expect_start_order(trial)) {
         sums_expect_start(trial);
     }
 }
@@ -181,8 +183,8 @@ GRADED(11_data_parallel, buckets, "task 3: buckets of whole parts, as backward c
     SumTrial *sums = sums_new(check, 3, 1, 1);
     sums->given.config.precision = F16;
     given_random_weights(&sums->given);
-    if (buckets_run(&trial, sums, bucket_bytes(check))) {
-        buckets_expect_calls(&trial);
+    if (buckets_run(&trial, sums, bucket_bytes(check)) && buckets_expect_calls(&trial)) {
+        leaves_judge(check);
     }
 }
 

@@ -35,14 +35,14 @@ static void buckets_work_out(BucketTrial *trial, double bucket_bytes) {
     for (int part = 0; part < trial->parts; part++) {
         for (int i = 0; i < reference->param_count; i++) {
             if (part_of_param(trial, i) == part) {
-                trial->want[trial->wanted] = 4 * (double)reference->params[i].count;
-                trial->bucket_of[trial->wanted] = trial->buckets;
-                bytes += trial->want[trial->wanted++];
+                trial->want.bytes[trial->want.count] = 4 * (double)reference->params[i].count;
+                trial->want.bucket[trial->want.count] = trial->want.buckets;
+                bytes += trial->want.bytes[trial->want.count++];
             }
         }
-        trial->last_part[trial->buckets] = part;
+        trial->last_part[trial->want.buckets] = part;
         if (bytes >= bucket_bytes || part == trial->parts - 1) {
-            trial->buckets++;
+            trial->want.buckets++;
             bytes = 0;
         }
     }
@@ -135,127 +135,70 @@ bool buckets_run(BucketTrial *trial, SumTrial *sums, int bucket_bytes) {
 
 /* ---- which calls ----------------------------------------------------------------------------- */
 
-/* The bucket of each call: a group, or a call by itself. @return how many */
-static int buckets_of(const BucketRank *rank, int bucket[MOST_PARAMS]) {
-    int count = 0;
+/* The calls of a rank: a bucket is a group, or a call by itself. */
+static void list_calls(const BucketRank *rank, BucketList *list) {
+    *list = (BucketList){0};
     for (int i = 0; i < rank->calls; i++) {
-        bool same =
-            i > 0 && rank->call[i]->group != 0 && rank->call[i]->group == rank->call[i - 1]->group;
-        count += !same;
-        bucket[i] = count - 1;
+        bucket_list_add(list, rank->call[i], i > 0 ? rank->call[i - 1] : NULL);
     }
-    return count;
 }
 
 /* The calls of the contract, part after part, whatever their groups. */
-static bool same_calls(const BucketTrial *trial, const BucketRank *rank) {
-    bool same = rank->calls == trial->wanted;
-    for (int i = 0; same && i < rank->calls; i++) {
-        same = rank->call[i]->collective == CUDASIM_ALL_REDUCE &&
-               rank->call[i]->bytes == trial->want[i];
+static bool same_calls(const BucketTrial *trial, const BucketList *got) {
+    bool same = got->count == trial->want.count;
+    for (int i = 0; same && i < got->count; i++) {
+        same = got->bytes[i] == trial->want.bytes[i];
     }
     return same;
 }
 
-/* How many of these calls are in bucket `of`, and have `size` bytes. */
-static int calls_like(int count, const double *bytes, const int *bucket, int of, double size) {
-    int like = 0;
-    for (int i = 0; i < count; i++) {
-        like += bucket[i] == of && bytes[i] == size;
-    }
-    return like;
-}
-
-/* In a bucket, the calls may be in any order. That all ranks have the same one, the simulator sees
-   where sizes differ, and the sums where they do not. */
-static bool same_buckets(const BucketTrial *trial, const BucketRank *rank) {
-    int bucket[MOST_PARAMS], count = rank->calls;
-    double bytes[MOST_PARAMS];
-    bool same = count == trial->wanted && buckets_of(rank, bucket) == trial->buckets;
-    for (int i = 0; same && i < count; i++) {
-        bytes[i] = rank->call[i]->bytes;
-        same = rank->call[i]->collective == CUDASIM_ALL_REDUCE && bucket[i] == trial->bucket_of[i];
-    }
-    for (int i = 0; same && i < count; i++) {
-        same = calls_like(count, bytes, bucket, bucket[i], bytes[i]) ==
-               calls_like(count, trial->want, trial->bucket_of, bucket[i], bytes[i]);
-    }
-    return same;
-}
-
-/* The first bucket that has other calls or bytes, in words. */
-static void tell_bucket(const BucketTrial *trial, const BucketRank *rank, char text[120]) {
-    int bucket[MOST_PARAMS];
-    buckets_of(rank, bucket);
-    for (int b = 0; b < trial->buckets; b++) {
-        int calls = 0, wanted = 0;
-        double bytes = 0, right = 0;
-        for (int i = 0; i < rank->calls; i++) {
-            calls += bucket[i] == b;
-            bytes += bucket[i] == b ? rank->call[i]->bytes : 0;
-        }
-        for (int i = 0; i < trial->wanted; i++) {
-            wanted += trial->bucket_of[i] == b;
-            right += trial->bucket_of[i] == b ? trial->want[i] : 0;
-        }
-        if (calls != wanted || bytes != right) {
-            snprintf(text, 120, ": bucket %d has %d of %.0f bytes, and %d of %.0f are right", b + 1,
-                     calls, bytes, wanted, right);
-            return;
-        }
-    }
-    snprintf(text, 120, ", and some of a bucket have other bytes, or are other calls");
-}
-
-/* The calls of every rank by themselves: no group has two. */
-static bool ungrouped(const BucketTrial *trial) {
-    int bucket[MOST_PARAMS];
-    const BucketRank *rank = &trial->rank[0];
-    return rank->calls > 1 && buckets_of(rank, bucket) == rank->calls;
+/* The calls by themselves: no group has two. */
+static bool ungrouped(const BucketList *got) {
+    return got->count > 1 && got->buckets == got->count;
 }
 
 /* As many calls, from the embedding on to the head. */
-static bool forwards(const BucketTrial *trial) {
-    const BucketRank *rank = &trial->rank[0];
+static bool forwards(const BucketTrial *trial, const BucketList *got) {
     double wte = 4 * (double)trial->sums->given.reference->params[WTE].count;
-    return rank->calls == trial->wanted && rank->call[0]->bytes == wte &&
-           rank->call[rank->calls - 1]->bytes == trial->want[0];
+    return got->count == trial->want.count && got->bytes[0] == wte &&
+           got->bytes[got->count - 1] == trial->want.bytes[0];
 }
 
 static void suspect_calls(const BucketTrial *trial) {
     Check *check = trial->sums->given.check;
-    int bucket[MOST_PARAMS], count = buckets_of(&trial->rank[0], bucket);
-    bool calls = same_calls(trial, &trial->rank[0]);
+    BucketList got;
+    list_calls(&trial->rank[0], &got);
+    bool calls = same_calls(trial, &got);
     check_suspect(check,
                   "every all-reduce is by itself: those of a bucket are one group, and start as "
                   "one launch",
-                  ungrouped(trial));
+                  ungrouped(&got));
     check_suspect(check,
                   "the buckets begin with the embedding: backward completes the head first, and "
                   "the embedding last",
-                  forwards(trial));
+                  forwards(trial, &got));
     check_suspect(check,
                   "all gradients are in one bucket: it can be sent only when backward is over, and "
                   "nothing is left to run beside it",
-                  calls && count == 1);
+                  calls && got.buckets == 1);
     check_suspect(check,
                   "the buckets are cut in other places: one takes whole parts until it has at "
                   "least bucket_bytes, and the next begins empty",
-                  calls && (count > 1 || trial->buckets == 2) && !ungrouped(trial));
+                  calls && (got.buckets > 1 || trial->want.buckets == 2) && !ungrouped(&got));
 }
 
 bool buckets_expect_calls(BucketTrial *trial) {
     Check *check = trial->sums->given.check;
     for (int r = 0; r < trial->sums->ranks; r++) {
-        const BucketRank *rank = &trial->rank[r];
-        if (!same_buckets(trial, rank)) {
-            int bucket[MOST_PARAMS];
+        BucketList got;
+        list_calls(&trial->rank[r], &got);
+        if (!bucket_lists_same(&got, &trial->want)) {
             char text[120];
-            tell_bucket(trial, rank, text);
+            bucket_lists_tell(&got, &trial->want, text);
             check_compared(check, false,
                            "rank %d: %d all-reduces in %d groups; the contract has %d in %d "
                            "buckets of at least %d bytes%s",
-                           r, rank->calls, buckets_of(rank, bucket), trial->wanted, trial->buckets,
+                           r, got.count, got.buckets, trial->want.count, trial->want.buckets,
                            trial->sums->option[DDP_BUCKET], text);
             suspect_calls(trial);
             return false;
@@ -266,7 +209,9 @@ bool buckets_expect_calls(BucketTrial *trial) {
 
 bool buckets_expect_contracted(BucketTrial *trial) {
     for (int r = 0; r < trial->sums->ranks; r++) {
-        if (!same_buckets(trial, &trial->rank[r])) {
+        BucketList got;
+        list_calls(&trial->rank[r], &got);
+        if (!bucket_lists_same(&got, &trial->want)) {
             check_compared(trial->sums->given.check, false,
                            "rank %d: the buckets are not those of the contract, so nothing can be "
                            "said of their order",

@@ -6,9 +6,10 @@
 #ifndef GRADER_LABS_11_DATA_PARALLEL_BUCKETS_H
 #define GRADER_LABS_11_DATA_PARALLEL_BUCKETS_H
 
+#include "grader/labs/11_data_parallel/bucket_list.h"
 #include "grader/labs/11_data_parallel/sums.h"
 
-enum { MOST_PARTS = 8, MOST_PARAMS = 80 };
+enum { MOST_PARTS = 8 };
 
 /** A part of the backward of one rank's last micro-batch: the head, block L - 1, ..., embedding. */
 typedef struct BackwardPart {
@@ -29,8 +30,7 @@ typedef struct BucketTrial {
     int parts; /**< L + 2 */
     CudasimRecord record;
     BucketRank rank[MOST_RANKS];
-    double want[MOST_PARAMS]; /**< bytes of each all-reduce, part after part */
-    int bucket_of[MOST_PARAMS], wanted, buckets;
+    BucketList want;           /**< part after part */
     int last_part[MOST_PARTS]; /**< of each bucket, the part that closes it */
 } BucketTrial;
 

@@ -28,15 +28,10 @@ static const char *const bucket_sentence[BUCKET_MISTAKES] = {
                     "has run, and waits for nothing below",
     [BUCKET_WAITED] = "the backward of the parts below waits for a sum: the default stream waits "
                       "once, in ddp_end()",
-    [BUCKET_HOST] = "the host waits in ddp.c for what is not over: leave waiting to the streams",
+    [BUCKET_HOST] = bucket_host_waits_sentence,
     [BUCKET_NOT_AWAITED] = "what follows is not ordered after the sums: in ddp_end() the default "
                            "stream waits for an event after the last of them",
 };
-
-static bool is_of_ddp(const CudasimEntry *e) {
-    const char *name = strrchr(e->file, '/');
-    return strcmp(name != NULL ? name + 1 : e->file, "ddp.c") == 0;
-}
 
 /* Between the first and the last part of a rank's backward, and up to what follows. */
 static bool bucket_host_waits(const BucketTrial *trial, int r) {
@@ -46,7 +41,7 @@ static bool bucket_host_waits(const BucketTrial *trial, int r) {
             break;
         }
         const CudasimEntry *e = &trial->record.entry[id - 1];
-        if (e->rank == r && e->kind == CUDASIM_HOST_WAIT && is_of_ddp(e) &&
+        if (e->rank == r && e->kind == CUDASIM_HOST_WAIT && bucket_is_of_ddp(e) &&
             record_waits(&trial->record, e)) {
             return true;
         }
@@ -70,7 +65,7 @@ static void look_at_call(const BucketTrial *trial, int r, int i, bool present[BU
     const CudasimRecord *record = &trial->record;
     const BucketRank *rank = &trial->rank[r];
     const CudasimEntry *call = rank->call[i], *after = reader(trial, r);
-    int last = trial->last_part[trial->bucket_of[i]];
+    int last = trial->last_part[trial->want.bucket[i]];
     present[BUCKET_IN_DEFAULT] |= call->stream == rank->part[0].first->stream;
     present[BUCKET_EARLY] |= !ranks_before(record, rank->part[last].last, call);
     present[BUCKET_NOT_AWAITED] |= after == NULL || !ranks_before(record, call, after);
@@ -114,7 +109,7 @@ static bool look_at_order(BucketTrial *trial, bool present[BUCKET_MISTAKES], cha
         right = right && !present[m];
     }
     char place[CHECK_LABEL];
-    snprintf(seen, 200, "%d buckets of a backward of %d parts, summed by %s", trial->buckets,
+    snprintf(seen, 200, "%d buckets of a backward of %d parts, summed by %s", trial->want.buckets,
              trial->parts, record_place(trial->rank[0].call[0], place));
     return right;
 }
@@ -148,10 +143,10 @@ static double complete_at(const BucketTrial *trial, const Span *spans, int part)
 /* Sums one after the other, each as early as it can. */
 static double earliest_end(const BucketTrial *trial, const Span *spans, double link) {
     double R = trial->sums->ranks, end = 0;
-    for (int b = 0; b < trial->buckets; b++) {
+    for (int b = 0; b < trial->want.buckets; b++) {
         end = fmax(end, complete_at(trial, spans, trial->last_part[b]));
-        for (int i = 0; i < trial->wanted; i++) {
-            end += trial->bucket_of[i] == b ? 2 * (R - 1) / R * trial->want[i] / link : 0;
+        for (int i = 0; i < trial->want.count; i++) {
+            end += trial->want.bucket[i] == b ? 2 * (R - 1) / R * trial->want.bytes[i] / link : 0;
         }
     }
     return end;
@@ -168,8 +163,8 @@ bool buckets_expect_makespan(BucketTrial *trial) {
     for (int p = 0; p < trial->parts; p++) {
         backward += trial->rank[0].part[p].seconds;
     }
-    for (int i = 0; i < trial->wanted; i++) {
-        bytes += trial->want[i];
+    for (int i = 0; i < trial->want.count; i++) {
+        bytes += trial->want.bytes[i];
     }
     Machine machine = bucket_machine; /* the sums take as long as backward */
     machine.link = machine.network = 2 * (R - 1) / R * bytes / backward;

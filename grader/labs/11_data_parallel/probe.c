@@ -1,4 +1,7 @@
 /* Lab 11 in the probe: the submission's ring, and windows of its ranks. */
+#include <cuda_runtime.h>
+#include <cudasim_left.h>
+#include <cudasim_record.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,9 +64,20 @@ static void ring_case(const Wire *in, Wire *out) {
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* Other weights than those that are given: rank 0's are the right ones. */
+/* The record begins when all ranks are here: its pipe has no room for all that they have made.
+   `word` is a float of device memory. */
+static void record_from_here(const RankRun *run, float *word) {
+    ncclAllReduce(word, word, 1, ncclFloat, ncclSum, run->comm, 0);
+    cudaStreamSynchronize(0);
+    if (!cudasim_recording()) {
+        cudasim_record_begin();
+    }
+}
+
+/* Other weights than those that are given: rank 0's are the right ones. The last op that computes
+   them may not be over yet where the default stream comes to what follows. */
 static void spoil_weights(const RankRun *run, Model *model) {
-    float factor = (float)(1 + run->rank);
+    float factor = (float)(DDP_EARLY * (1 + run->rank));
     for (int i = 0; i < model->param_count; i++) {
         const Param *param = &model->params[i];
         float *values = malloc(param->count * sizeof *values);
@@ -74,6 +88,13 @@ static void spoil_weights(const RankRun *run, Model *model) {
         }
         model_upload_weight(model, &model->params[i], values);
         free(values);
+    }
+    if (run->option[DDP_RECORDED]) {
+        record_from_here(run, model->result);
+    }
+    for (int i = 0; i < model->param_count; i++) {
+        const Param *param = &model->params[i];
+        model->ops->axpby(param->weight, param->weight, param->count, 1.0f / DDP_EARLY, 0);
     }
 }
 
@@ -102,28 +123,46 @@ static void report_window(const RankRun *run, int w, double loss, const StepRepo
     rank_give_number(run, "reports", columns, at + REPORT_SKIPPED, report->skipped);
 }
 
+/* Opens and closes others beside a Ddp that stays. What exists is counted for all ranks together:
+   those that have opened or closed theirs meanwhile make a difference of fewer streams and events
+   than half of what a loop leaves. */
+static void reopen(const RankRun *run, Model *model, const Ddp *stays) {
+    int before = cudasim_left().handles, times = run->option[DDP_REOPENED];
+    ddp_close(NULL);
+    for (int i = 0; i < times; i++) {
+        Ddp *ddp = ddp_open(model, run->comm, (size_t)run->option[DDP_BUCKET]);
+        if (ddp == stays) {
+            probe_lost("ddp_open() has given the same Ddp twice, and the first is still open: each "
+                       "is one of its own");
+        }
+        ddp_close(ddp);
+    }
+    int left = cudasim_left().handles - before;
+    if (left >= times / 2) {
+        probe_lost(
+            "opened and closed %d times, %d streams or events are left: ddp_close() destroys "
+            "what ddp_open() has created",
+            times, left);
+    }
+}
+
 static void windows_body(RankRun *run) {
     RankTrainer rank;
     shared_open(run, &rank);
     Model *model = rank.trainer.model;
-    if (run->option[DDP_STARTS]) {
-        spoil_weights(run, model);
-    }
     if (run->option[DDP_FROZEN] > 0) {
         Param *frozen = &model->params[run->option[DDP_FROZEN] - 1];
         frozen->frozen = true;
         frozen->grad = NULL;
     }
-    if (run->option[DDP_REOPENED] > 0) {
-        ddp_close(NULL);
-    }
-    for (int i = 0; i < run->option[DDP_REOPENED]; i++) {
-        ddp_close(ddp_open(model, run->comm, (size_t)run->option[DDP_BUCKET]));
-    }
     Ddp *ddp = ddp_open(model, run->comm, (size_t)run->option[DDP_BUCKET]);
+    if (run->option[DDP_REOPENED] > 0) {
+        reopen(run, model, ddp);
+    }
     model->leave = ddp_leave;
     model->parts_context = ddp;
     if (run->option[DDP_STARTS]) {
+        spoil_weights(run, model);
         ddp_broadcast(ddp);
         rank_give_weights(run, "start", model, 0);
     }
@@ -149,4 +188,72 @@ static void windows_case(const Wire *in, Wire *out) {
     ranks_run(in, out, windows_body);
 }
 
-const ProbeCase probe_cases[] = {{"ring", ring_case}, {"windows", windows_case}, {NULL, NULL}};
+/* ---- windows in which no model runs ---------------------------------------------------------- */
+
+/* A model, and what marks places in the record. */
+typedef struct LeavesRank {
+    RankRun *run;
+    Model *model;
+    char *marked;        /* (LEAVES_BYTES) device memory */
+    cudaStream_t beside; /* waits for no other */
+} LeavesRank;
+
+static void leaves_mark(const LeavesRank *rank, LeavesMark mark) {
+    device_fill(rank->run->device, rank->marked, 0, (size_t)mark);
+}
+
+/* A look, as an evaluation has it, a forward, and the backward of a micro-batch. */
+static void leaves_micro(const LeavesRank *rank, Ddp *ddp, bool last) {
+    int L = rank->model->config.L;
+    for (int layer = -1; layer <= L; layer++) {
+        ddp_leave(ddp, layer, false);
+    }
+    leaves_mark(rank, LEAVES_MICRO);
+    ddp_begin(ddp, last);
+    for (int layer = L; layer >= -1; layer--) {
+        ddp_leave(ddp, layer, true);
+    }
+    ddp_end(ddp);
+}
+
+static void leaves_windows(const LeavesRank *rank, size_t bucket_bytes, int windows) {
+    Ddp *ddp = ddp_open(rank->model, rank->run->comm, bucket_bytes);
+    int micros = rank->run->option[LEAVES_MICROS];
+    leaves_mark(rank, LEAVES_OPENED);
+    for (int i = 0; i < micros * windows; i++) {
+        leaves_micro(rank, ddp, i % micros == micros - 1);
+    }
+    leaves_mark(rank, LEAVES_ENDED);
+    ddp_close(ddp);
+    cudaMemsetAsync(rank->marked, 0, LEAVES_CLOSED, rank->beside);
+}
+
+static void leaves_body(RankRun *run) {
+    size_t count;
+    const uint64_t *sizes = wire_get(run->in, "sizes", WIRE_U64, &count);
+    const int32_t *adapted = wire_get(run->in, "adapted", WIRE_I32, NULL);
+    const int32_t *windows = wire_get(run->in, "windows", WIRE_I32, NULL);
+    ModelConfig config = probe_config(run->in), bare = config;
+    bare.adapter = (Adapter){0};
+    Model *model[] = {model_new_zero(&bare, run->memory), model_new_zero(&config, run->memory)};
+    LeavesRank rank = {.run = run};
+    cudaMalloc((void **)&rank.marked, LEAVES_BYTES);
+    cudaStreamCreateWithFlags(&rank.beside, cudaStreamNonBlocking);
+    record_from_here(run, (float *)(void *)rank.marked);
+    for (size_t i = 0; i < count; i++) {
+        rank.model = model[adapted[i]];
+        leaves_windows(&rank, sizes[i], windows[i]);
+    }
+    cudaDeviceSynchronize();
+    cudaStreamDestroy(rank.beside);
+    cudaFree(rank.marked);
+    model_free(model[1]);
+    model_free(model[0]);
+}
+
+static void leaves_case(const Wire *in, Wire *out) {
+    ranks_run(in, out, leaves_body);
+}
+
+const ProbeCase probe_cases[] = {
+    {"ring", ring_case}, {"windows", windows_case}, {"leaves", leaves_case}, {NULL, NULL}};

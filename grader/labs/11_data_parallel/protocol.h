@@ -15,22 +15,44 @@
     (w * DDP_MICROS + k) * R + r of those that are given. */
 enum {
     DDP_BUCKET = RANKS_OWN, /**< bucket_bytes */
-    DDP_WINDOWS,            /**< windows */
+    DDP_WINDOWS,            /**< windows; 0: the judge is given blank ones */
     DDP_MICROS,             /**< micro-batches of a window on each rank */
     DDP_UPDATES,            /**< each window ends with an update */
     DDP_SCALED,             /**< weights in half: the loss has a scaler (lab 05) */
     DDP_SEGMENT,            /**< blocks of a segment (lab 04); 0 for none */
     DDP_SPOILED,            /**< rank + 1 whose first gradient is infinite; 0 for none */
     DDP_STARTS,             /**< each rank begins with weights of its own */
-    DDP_REOPENED,           /**< how often a Ddp is opened and closed before the one that is used */
+    DDP_REOPENED,           /**< how often another Ddp comes and goes beside the one that is used */
     DDP_FROZEN,             /**< parameter + 1 that has no gradient; 0 for none */
+    DDP_RECORDED,           /**< with DDP_STARTS: the record begins at the last op on weights */
 };
+
+/** Where ranks begin with weights of their own, these are that many times as large before the last
+    op on them: a power of 2, and more than ranks. */
+#define DDP_EARLY 8
 
 /** "ranks", of the case "ring". */
 enum {
     RING_COUNTS = RANKS_OWN, /**< how many arrays: "counts" has the numbers of each */
     RING_ALONE,              /**< the first array is summed by each rank alone, too: "alone" */
 };
+
+/** "ranks", of the case "leaves": windows in which no model runs, and ddp_leave() is called for
+    each part as if one did. One Ddp after the other is opened: "sizes" (WIRE_U64) has its
+    bucket_bytes, "windows" (WIRE_I32) how many it has, and "adapted" (WIRE_I32) whether it is for a
+    model with the adapters of "config", or for one without. */
+enum {
+    LEAVES_MICROS = RANKS_OWN, /**< micro-batches of a window */
+};
+
+/** Places in the record of that case: fills of a number of bytes that tells which. */
+typedef enum LeavesMark {
+    LEAVES_OPENED = 4096 + 16, /**< a Ddp was opened */
+    LEAVES_MICRO = 4096 + 32,  /**< a micro-batch begins */
+    LEAVES_ENDED = 4096 + 48,  /**< the last window is over, and ddp_close() follows */
+    LEAVES_CLOSED = 4096 + 64, /**< and has returned; in a stream that waits for no other */
+    LEAVES_BYTES = 8192,       /**< that are enough for all of them */
+} LeavesMark;
 
 /** Numbers of an array that no device has: of it "scratch" is asked alone. */
 #define RING_LARGE (((size_t)1 << 35) + 5)

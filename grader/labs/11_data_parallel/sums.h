@@ -33,6 +33,9 @@ typedef struct SumTrial {
  */
 SumTrial *sums_new(Check *check, int ranks, int windows, int micros);
 
+/** The same for a model of another shape. */
+SumTrial *sums_of(Check *check, ModelConfig config, int ranks, int windows, int micros);
+
 /** Gives and wants all of it, runs the kit's steps and keeps them, runs the submission. @return
     whether it ran, and nothing was reported */
 bool sums_run(SumTrial *trial);
@@ -48,6 +51,9 @@ bool sums_expect_skipped(SumTrial *trial, int window, bool skipped);
 
 /** The weights that all ranks begin with after ddp_broadcast(). @return right */
 bool sums_expect_start(SumTrial *trial);
+
+/** In the record, ddp_broadcast() comes after the ops before it. @return right */
+bool sums_expect_start_order(SumTrial *trial);
 
 /** Each rank has sent what the gradients of every window have, once; where the weights of rank 0
     were sent as well, no less. @return right */

@@ -1,0 +1,66 @@
+/* Lists of all-reduces. The contract is in bucket_list.h. */
+#include "grader/labs/11_data_parallel/bucket_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char bucket_host_waits_sentence[] =
+    "the host waits in ddp.c for what is not over: leave waiting to the streams";
+
+bool bucket_is_of_ddp(const CudasimEntry *e) {
+    const char *name = strrchr(e->file, '/');
+    return strcmp(name != NULL ? name + 1 : e->file, "ddp.c") == 0;
+}
+
+void bucket_list_add(BucketList *list, const CudasimEntry *call, const CudasimEntry *before) {
+    if (list->count == MOST_PARAMS) {
+        return;
+    }
+    bool same = before != NULL && call->group != 0 && call->group == before->group;
+    list->buckets += !same;
+    list->bytes[list->count] = call->collective == CUDASIM_ALL_REDUCE ? call->bytes : -1;
+    list->bucket[list->count++] = list->buckets - 1;
+}
+
+/* How many calls in bucket `of` have `size` bytes. */
+static int calls_like(const BucketList *list, int of, double size) {
+    int like = 0;
+    for (int i = 0; i < list->count; i++) {
+        like += list->bucket[i] == of && list->bytes[i] == size;
+    }
+    return like;
+}
+
+bool bucket_lists_same(const BucketList *got, const BucketList *want) {
+    bool same = got->count == want->count && got->buckets == want->buckets;
+    for (int i = 0; same && i < got->count; i++) {
+        int b = got->bucket[i];
+        same = b == want->bucket[i] &&
+               calls_like(got, b, got->bytes[i]) == calls_like(want, b, got->bytes[i]);
+    }
+    return same;
+}
+
+/* Bytes of bucket b. @return and its calls */
+static int bucket_calls(const BucketList *list, int b, double *bytes) {
+    int calls = 0;
+    *bytes = 0;
+    for (int i = 0; i < list->count; i++) {
+        calls += list->bucket[i] == b;
+        *bytes += list->bucket[i] == b ? list->bytes[i] : 0;
+    }
+    return calls;
+}
+
+void bucket_lists_tell(const BucketList *got, const BucketList *want, char text[120]) {
+    for (int b = 0; b < want->buckets || b < got->buckets; b++) {
+        double bytes, right;
+        int calls = bucket_calls(got, b, &bytes), wanted = bucket_calls(want, b, &right);
+        if (calls != wanted || bytes != right) {
+            snprintf(text, 120, ": bucket %d has %d of %.0f bytes, and %d of %.0f are right", b + 1,
+                     calls, bytes, wanted, right);
+            return;
+        }
+    }
+    snprintf(text, 120, ", and some of a bucket have other bytes, or are other calls");
+}

@@ -1,0 +1,21 @@
+/**
+ * @file leaves.h
+ * @brief The judge's part of lab 11, task 3: windows of many parts, in which no model runs.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_11_DATA_PARALLEL_LEAVES_H
+#define GRADER_LABS_11_DATA_PARALLEL_LEAVES_H
+
+#include "grader/check.h"
+
+/**
+ * One or two windows of two micro-batches, of models with some dozens of blocks: a bucket of everything,
+ * which is more than a MiB; and adapters alone, of some blocks and of one. What ddp_leave() is given is what a
+ * backward would give it, so that a model of that size costs no time.
+ *
+ * Each window has the buckets of the contract, the host waits for nothing before ddp_close(), and
+ * for all that is on its way there. @return right
+ */
+bool leaves_judge(Check *check);
+
+#endif
