@@ -64,11 +64,15 @@ static void ring_case(const Wire *in, Wire *out) {
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* The record begins when all ranks are here: its pipe has no room for all that they have made.
-   `word` is a float of device memory. */
-static void record_from_here(const RankRun *run, float *word) {
+/* All ranks come here before one of them goes on. `word` is a float of device memory. */
+static void wait_for_all(const RankRun *run, float *word) {
     ncclAllReduce(word, word, 1, ncclFloat, ncclSum, run->comm, 0);
     cudaStreamSynchronize(0);
+}
+
+/* The record begins when all ranks are here: its pipe has no room for all that they have made. */
+static void record_from_here(const RankRun *run, float *word) {
+    wait_for_all(run, word);
     if (!cudasim_recording()) {
         cudasim_record_begin();
     }
@@ -220,6 +224,9 @@ static void leaves_windows(const LeavesRank *rank, size_t bucket_bytes, int wind
     Ddp *ddp = ddp_open(rank->model, rank->run->comm, bucket_bytes);
     int micros = rank->run->option[LEAVES_MICROS];
     leaves_mark(rank, LEAVES_OPENED);
+    if (rank->model->params != rank->model->base) {
+        ddp_broadcast(ddp);
+    }
     for (int i = 0; i < micros * windows; i++) {
         leaves_micro(rank, ddp, i % micros == micros - 1);
     }
@@ -228,21 +235,42 @@ static void leaves_windows(const LeavesRank *rank, size_t bucket_bytes, int wind
     cudaMemsetAsync(rank->marked, 0, LEAVES_CLOSED, rank->beside);
 }
 
+/* The last gradient of the model with adapters is absent. */
+static void leaves_models(RankRun *run, Model *model[2]) {
+    ModelConfig config = probe_config(run->in), bare = config;
+    bare.adapter = (Adapter){0};
+    model[0] = model_new_zero(&bare, run->memory);
+    model[1] = model_new_zero(&config, run->memory);
+    Param *frozen = &model[1]->params[model[1]->param_count - 1];
+    frozen->frozen = true;
+    frozen->grad = NULL;
+}
+
 static void leaves_body(RankRun *run) {
     size_t count;
     const uint64_t *sizes = wire_get(run->in, "sizes", WIRE_U64, &count);
     const int32_t *adapted = wire_get(run->in, "adapted", WIRE_I32, NULL);
     const int32_t *windows = wire_get(run->in, "windows", WIRE_I32, NULL);
-    ModelConfig config = probe_config(run->in), bare = config;
-    bare.adapter = (Adapter){0};
-    Model *model[] = {model_new_zero(&bare, run->memory), model_new_zero(&config, run->memory)};
+    Model *model[2];
+    leaves_models(run, model);
     LeavesRank rank = {.run = run};
     cudaMalloc((void **)&rank.marked, LEAVES_BYTES);
     cudaStreamCreateWithFlags(&rank.beside, cudaStreamNonBlocking);
-    record_from_here(run, (float *)(void *)rank.marked);
+    float *word = (float *)(void *)rank.marked;
+    wait_for_all(run, word);
+    int handles = cudasim_left().handles; /* of all ranks together */
+    record_from_here(run, word);
     for (size_t i = 0; i < count; i++) {
         rank.model = model[adapted[i]];
         leaves_windows(&rank, sizes[i], windows[i]);
+    }
+    wait_for_all(run, word);
+    int left = cudasim_left().handles - handles;
+    if (left > 0) {
+        probe_lost(
+            "after windows of %d ranks and ddp_close(), %d streams or events are left: those "
+            "that a window creates are destroyed as well",
+            run->ranks, left);
     }
     cudaDeviceSynchronize();
     cudaStreamDestroy(rank.beside);

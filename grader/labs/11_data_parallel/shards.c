@@ -4,7 +4,7 @@
 #include "grader/judge_training.h"
 
 /* At most four turns of five ranks and two more, six times; then large ones. */
-enum { SHARD_GIVES = 6, SHARD_GETS = 4, SHARD_ASKS = 6 * (4 * 5 + 2) + 4 };
+enum { SHARD_GIVES = 6, SHARD_GETS = 4, SHARD_ASKS = 6 * (4 * 5 + 2) + 5 };
 
 /* A question: who, where, how many. */
 typedef struct ShardAsked {
@@ -52,6 +52,7 @@ static size_t shards_ask(Check *check, ShardAsked asked[SHARD_ASKS]) {
     asked[count++] = (ShardAsked){0, many, 1 << 20, 1, 7, (uint64_t)1 << 40};
     asked[count++] = (ShardAsked){0, many, (uint64_t)1 << 31, 2, 3, 1};
     asked[count++] = (ShardAsked){0, many, 1000, 0, 3, (uint64_t)1 << 62};
+    asked[count++] = (ShardAsked){0, many, 1, 4, 5, 1000000000};
     return count;
 }
 

@@ -182,13 +182,13 @@ bool sums_expect_start(SumTrial *trial) {
     return right;
 }
 
-/* The last op of a rank before its first broadcast; NULL where it has none. */
+/* The last launch of a rank before a call: of the op that computes its weights, where the record
+   begins. NULL where it has none. */
 static const CudasimEntry *op_before(const CudasimRecord *record, int rank,
                                      const CudasimEntry *call) {
     const CudasimEntry *op = NULL;
     for (const CudasimEntry *e = record->entry; e < call; e++) {
-        bool computes = e->op != NULL && strcmp(e->op, "axpby") == 0;
-        op = e->rank == rank && computes ? e : op;
+        op = e->rank == rank && e->kind == CUDASIM_LAUNCH ? e : op;
     }
     return op;
 }
