@@ -35,10 +35,11 @@ void lora_init(Model *model, uint64_t seed);
  *
  * Dropout is on the branch alone, with adapter.dropout, and while the model trains. Its mask is
  * drawn by pass_draw_mask() for the N * IC numbers of `in`, once for each run of the layer, and
- * goes into linear->mask.
+ * goes into linear->mask. Each run writes that, {0} where no mask is drawn: an earlier run of the
+ * same Linear may have left its own.
  *
- * Scratch, on top of the stack while the layer runs: the branch (N, OC), u (N, r), and with dropout
- * the input under the mask (N, IC); not more.
+ * Scratch, of kind activations, on top of the stack while the layer runs: the branch (N, OC),
+ * u (N, r), and with dropout the input under the mask (N, IC); not more.
  *
  * @param[in,out] linear which; its mask is written
  * @param[out]    out    (N, OC)
@@ -49,7 +50,7 @@ void lora_forward(Linear *linear, Real *out, const Real *in);
 /**
  * Its backward: model->linear_backward. Adds to din, and to the gradients of A and B.
  *
- * Scratch: u and its gradient (N, r) each, and with dropout (N, IC) once; not more.
+ * Scratch, as in forward: u and its gradient (N, r) each, and with dropout (N, IC) once; not more.
  *
  * @param         linear which, with the mask that forward drew
  * @param[in,out] din    (N, IC), added to
@@ -114,10 +115,11 @@ json_t *adapter_config_new(const Adapter *adapter, const char *base);
  * @param      json    any JSON: it comes from outside
  * @param[out] adapter written where the result is NULL
  * @return NULL; or why it cannot be used, a constant text: another peft_type; an r that is missing,
- *         or not a whole number from 1 to 65536; an alpha that is not a number above 0; a dropout
- *         that is not one in [0, 1); target_modules missing, not a list, or empty; a target that
- *         stands for nothing; a bias other than "none"; use_dora, use_rslora or lora_bias true;
- *         modules_to_save, layers_to_transform, rank_pattern or alpha_pattern with something in it
+ *         or not a whole number from 1 to 65536; an alpha that is not a number above 0, or is above
+ *         16777216 (up to there a float has each whole number); a dropout that is not one in
+ *         [0, 1); target_modules missing, not a list, or empty; a target that stands for nothing; a
+ *         bias other than "none"; use_dora, use_rslora or lora_bias true; modules_to_save,
+ *         layers_to_transform, rank_pattern or alpha_pattern with something in it
  */
 const char *adapter_config_read(const json_t *json, Adapter *adapter);
 

@@ -5,6 +5,7 @@
 
 #include "common/testkit/reference.h"
 #include "grader/judge_kit.h"
+#include "kernels/half.h"
 
 /* Counters of the stream that the probe draws before the first mask. */
 enum { DRAWN_BEFORE = 5, LAYER_SECONDS = 20 };
@@ -20,6 +21,7 @@ typedef enum LayerMistake {
     NO_BRANCH,
     BRANCH_ALONE,
     NO_DROPOUT,
+    MASK_LEFT,
     FORWARD_WITHOUT_MASK,
     DROPOUT_ON_BOTH,
     DROPOUT_ON_OUTPUT,
@@ -49,6 +51,8 @@ static const char *const sentence[LAYER_MISTAKES] = {
     [NO_BRANCH] = "the branch is missing: this is the frozen layer alone",
     [BRANCH_ALONE] = "the branch replaces the output of the frozen layer: it is added to it",
     [NO_DROPOUT] = "there is no dropout on the branch",
+    [MASK_LEFT] = "the mask that an earlier run of the layer left in linear->mask is used: each "
+                  "run writes it, {0} where none is drawn",
     [FORWARD_WITHOUT_MASK] =
         "forward runs the branch on the input without its mask, backward with it",
     [DROPOUT_ON_BOTH] = "the frozen layer sees the input under the mask: dropout is on the branch "
@@ -87,12 +91,22 @@ static double branch_factor(const Adapter *adapter, LayerMistake mistake) {
                                           : s;
 }
 
+static bool draws_mask(const LayerJob *job) {
+    return job->trains && job->config.adapter.dropout > 0;
+}
+
 /* factor (n) of the mask that is drawn after `drawn` counters; 1 where there is none. */
 static double *factors_of(const LayerJob *job, size_t n, uint64_t drawn, bool masked) {
     double *factor = check_doubles(job->check, n);
-    float p = job->config.adapter.dropout;
-    bool on = masked && job->trains && p > 0;
-    Dropout mask = {.p = on ? p : 0, .seed = job->seed, .offset = drawn};
+    float p = masked && draws_mask(job) ? job->config.adapter.dropout : 0;
+    reference_dropout_factors(factor, n, (Dropout){.p = p, .seed = job->seed, .offset = drawn});
+    return factor;
+}
+
+/* Of the mask that was in the Linear before. */
+static double *factors_left(const LayerJob *job, size_t n) {
+    double *factor = check_doubles(job->check, n);
+    Dropout mask = {.p = LEFT_P, .seed = job->seed, .offset = LEFT_OFFSET};
     reference_dropout_factors(factor, n, mask);
     return factor;
 }
@@ -130,6 +144,9 @@ static LayerResult work_out(const LayerJob *job, LayerMistake mistake) {
     double *dout = doubles_of(job, job->dout, n_out);
     double *factor =
         factors_of(job, n_in, DRAWN_BEFORE, mistake != NO_DROPOUT && mistake != DROPOUT_ON_OUTPUT);
+    if (mistake == MASK_LEFT && !draws_mask(job)) {
+        factor = factors_left(job, n_in);
+    }
     double *dropped = under(job, x, factor, n_in);
     double *u = rows_times(job, dropped, a, IC, r);
     if (mistake == DROPOUT_ON_OUTPUT) {
@@ -187,13 +204,13 @@ static LayerResult work_out(const LayerJob *job, LayerMistake mistake) {
 
 Adapter layer_adapter(Check *check, unsigned targets, float dropout) {
     /* s = alpha / r is some 2.6: 0, 1 / s, 1, floor(s), s^2, s sqrt(r) and alpha are all further
-       from it and from each other than the tolerance of half. */
+       from it and from each other than the tolerance of half. No alpha is whole. */
     static const int ranks[] = {5, 9, 11};
-    static const float alphas[] = {12.75f, 23, 28.25f};
+    static const float alphas[] = {12.625f, 23.25f, 28.25f};
     int i = check_int(check, 0, 2);
     return (Adapter){.rank = ranks[i],
                      .targets = targets,
-                     .alpha = alphas[i] + 0.25f * (float)check_int(check, 0, 2),
+                     .alpha = alphas[i] + 0.125f * (float)check_int(check, 0, 2),
                      .dropout = dropout};
 }
 
@@ -255,18 +272,39 @@ LayerJob layer_draw(Check *check, LinearId id, Precision precision, float dropou
 
 /* The mask of this layer, and the stream after both. */
 static void expect_stream(const LayerJob *job) {
-    bool on = job->trains && job->config.adapter.dropout > 0;
+    bool on = draws_mask(job);
     uint64_t counters = dropout_counters((size_t)(job->N * job->IC));
     uint64_t want[2] = {on ? DRAWN_BEFORE : 0, DRAWN_BEFORE + (on ? 2 * counters : 0)};
     uint64_t none[2] = {0, DRAWN_BEFORE}, looked[2] = {DRAWN_BEFORE, DRAWN_BEFORE + 2 * counters};
     uint64_t twice[2] = {DRAWN_BEFORE, DRAWN_BEFORE + 4 * counters};
-    uint64_t kept[2] = {0, DRAWN_BEFORE + 2 * counters};
+    uint64_t kept[2] = {LEFT_OFFSET, DRAWN_BEFORE + 2 * counters};
+    uint64_t left[2] = {on ? want[0] : LEFT_OFFSET, want[1]};
     ExactSuspect suspects[] = {
         {"no mask is drawn: pass_draw_mask(), with adapter.dropout", none},
+        {sentence[MASK_LEFT], left},
         {"a mask is drawn where nothing trains", looked},
         {"each layer draws two masks for one run", twice},
         {"the mask that was drawn is not in linear->mask: backward is given that", kept}};
-    check_equal(job->check, "mask", want, 2, suspects, 4);
+    check_equal(job->check, "mask", want, 2, suspects, 5);
+}
+
+/* The layer reads `in` and `dout`, and writes neither. */
+static void expect_unwritten(const LayerJob *job) {
+    const char *const names[2] = {"in", "dout"};
+    const float *const given[2] = {job->x, job->dout};
+    const size_t sizes[2] = {(size_t)(job->N * job->IC), (size_t)(job->N * job->OC)};
+    for (int i = 0; i < 2; i++) {
+        const float *got = check_got(job->check, names[i], WIRE_F32);
+        for (size_t j = 0; j < sizes[i]; j++) {
+            if (got[j] != precision_round(job->config.precision, given[i][j])) {
+                check_fail(job->check,
+                           "%s[%zu] was %.9g, and is %.9g when the layer has run: `%s` is read, "
+                           "and not written",
+                           names[i], j, (double)given[i][j], (double)got[j], names[i]);
+                return;
+            }
+        }
+    }
 }
 
 static const char *const layer_tensors[4] = {"out", "din", "dA", "dB"};
@@ -282,6 +320,8 @@ static int layer_tensor_count(const LayerJob *job) {
 
 static void layer_planned(const LayerJob *job) {
     check_want(job->check, "mask", WIRE_U64, 2);
+    check_want(job->check, "in", WIRE_F32, (size_t)(job->N * job->IC));
+    check_want(job->check, "dout", WIRE_F32, (size_t)(job->N * job->OC));
     for (int i = 0; i < layer_tensor_count(job); i++) {
         check_want(job->check, layer_tensors[i], WIRE_F32, layer_size(job, i));
     }
@@ -310,6 +350,9 @@ static bool layer_compare(const LayerJob *job) {
         right = check_close(job->check, layer_tensors[i], want[i], layer_size(job, i),
                             tolerance_of_model(job->config.precision), suspects, count) &&
                 right;
+    }
+    if (right) {
+        expect_unwritten(job);
     }
     return right;
 }

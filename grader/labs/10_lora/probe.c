@@ -67,6 +67,13 @@ static void hand_back_gradient(const LayerRun *run, const char *name, const Para
                     matrix->count * sizeof(float));
 }
 
+/* A layer that has run before, while the model trained. */
+static Linear used_linear(Pass *pass, int at, LinearId id) {
+    Linear linear = linear_of(pass, at, id);
+    linear.mask = (Dropout){.p = LEFT_P, .seed = pass->model->rng.seed, .offset = LEFT_OFFSET};
+    return linear;
+}
+
 /* The same layer of the next block runs in between, on another input: nothing of a layer may stand
    anywhere but in its Linear. */
 static void run_layer(const LayerRun *run) {
@@ -74,7 +81,7 @@ static void run_layer(const LayerRun *run) {
     int at = given_number(run->in, LAYER_AT);
     LinearId id = (LinearId)given_number(run->in, LAYER_ID);
     bool trains = given_number(run->in, LAYER_TRAIN);
-    Linear linear = linear_of(pass, at, id), other = linear_of(pass, 1 - at, id);
+    Linear linear = used_linear(pass, at, id), other = used_linear(pass, 1 - at, id);
     set_matrix(run, linear.A, "A", "dA before");
     set_matrix(run, linear.B, "B", "dB before");
     Real *x = given_real(run, "x"), *other_x = given_real(run, "other x");
@@ -92,6 +99,8 @@ static void run_layer(const LayerRun *run) {
         hand_back_gradient(run, "dB", linear.B);
     }
     mask[1] = run->model->rng.offset;
+    hand_back_real(run, "in", x);
+    hand_back_real(run, "dout", dout);
 }
 
 static void layer_in(const Wire *in, Wire *out, Precision precision) {
@@ -151,18 +160,23 @@ static void adapters(const Wire *in, Wire *out) {
                          .budget = given_budget(in)});
 }
 
-/* The most bytes of scratch beyond those of the contract, in forward and in backward. */
-static size_t scratch_beyond[2];
+static uint64_t scratch_seen[SCRATCH_NUMBERS];
 
 typedef struct ScratchMeasure {
     Memory *memory;
-    size_t before;
+    MemoryUse before;
 } ScratchMeasure;
 
 static ScratchMeasure scratch_begin(const Linear *linear) {
     Memory *memory = linear->pass->memory;
     memory_peak_reset(memory);
-    return (ScratchMeasure){memory, memory_now(memory).bytes[MEMORY_ACTIVATIONS]};
+    return (ScratchMeasure){memory, memory_now(memory)};
+}
+
+static void scratch_note(int which, size_t bytes, size_t allowed) {
+    if (bytes > allowed + scratch_seen[which]) {
+        scratch_seen[which] = bytes - allowed;
+    }
 }
 
 /* `width`: numbers of scratch that the layer may take in a row, but for the masked input. */
@@ -170,10 +184,12 @@ static void scratch_end(ScratchMeasure measure, const Linear *linear, size_t wid
     const Model *model = linear->pass->model;
     width += linear->mask.p > 0 ? (size_t)linear->IC : 0;
     size_t allowed = (size_t)linear->N * width * precision_bytes(model->config.precision);
-    size_t taken = memory_peak(measure.memory).bytes[MEMORY_ACTIVATIONS] - measure.before;
-    if (taken > allowed + scratch_beyond[backward]) {
-        scratch_beyond[backward] = taken - allowed;
-    }
+    MemoryUse peak = memory_peak(measure.memory), now = memory_now(measure.memory);
+    size_t before = memory_total(&measure.before), taken = memory_total(&peak) - before;
+    size_t activations = peak.bytes[MEMORY_ACTIVATIONS] - measure.before.bytes[MEMORY_ACTIVATIONS];
+    scratch_note(SCRATCH_BEYOND + backward, taken, allowed);
+    scratch_note(SCRATCH_OTHER + backward, taken, activations);
+    scratch_note(SCRATCH_LEFT + backward, memory_total(&now), before);
 }
 
 static void measured_forward(Linear *linear, Real *out, const Real *in) {
@@ -200,9 +216,7 @@ static void measured(const Wire *in, Wire *out) {
                          .forward = model_forward,
                          .backward = model_backward,
                          .budget = given_budget(in)});
-    uint64_t *beyond = wire_get(out, "beyond", WIRE_U64, NULL);
-    beyond[0] = scratch_beyond[0];
-    beyond[1] = scratch_beyond[1];
+    memcpy(wire_get(out, "scratch", WIRE_U64, NULL), scratch_seen, sizeof scratch_seen);
 }
 
 /* Blocks run once more in backward: lab 04's step. */
@@ -217,6 +231,27 @@ static void adapters_again_case(const Wire *in, Wire *out) {
                          .forward = checkpoint_forward,
                          .backward = checkpoint_backward,
                          .budget = given_budget(in)});
+}
+
+/* The start of adapters in a precision. */
+static void init_in(const Wire *in, Wire *out, Memory *memory, Precision precision,
+                    const char *name) {
+    ModelConfig config = probe_config(in);
+    config.precision = precision;
+    Model *model = model_new_zero(&config, memory);
+    lora_init(model, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL));
+    hand_back_params(out, name, model, model->params, model->param_count);
+}
+
+/* The same numbers in half, and where the host cannot reach them. */
+static void init_elsewhere(const Wire *in, Wire *out) {
+    Memory *memory = memory_new(probe_device(true, 0), (MemoryOptions){0});
+    init_in(in, out, memory, F32, "on the GPU");
+    memory_free(memory);
+    memory = memory_new(probe_device(false, ROOM_BYTES), (MemoryOptions){.checked = true});
+    init_in(in, out, memory, F16, "in f16");
+    init_in(in, out, memory, BF16, "in bf16");
+    memory_free(memory);
 }
 
 static void init(const Wire *in, Wire *out) {
@@ -235,11 +270,9 @@ static void init(const Wire *in, Wire *out) {
 
 /* ---- merging --------------------------------------------------------------------------------- */
 
-static Model *model_to_merge(const Wire *in, Memory *memory, Precision precision) {
-    ModelConfig config = probe_config(in);
-    config.precision = precision;
+static Model *model_to_merge(const Wire *in, Memory *memory, const ModelConfig *config) {
     Model *model =
-        model_new(&config, memory, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL));
+        model_new(config, memory, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL));
     given_params(model, model->params, model->param_count,
                  wire_get(in, "adapters", WIRE_F32, NULL));
     return model;
@@ -247,7 +280,8 @@ static Model *model_to_merge(const Wire *in, Memory *memory, Precision precision
 
 static void merge(const Wire *in, Wire *out) {
     Memory *memory = memory_new(probe_device(false, ROOM_BYTES), (MemoryOptions){.checked = true});
-    Model *model = model_to_merge(in, memory, F32);
+    ModelConfig config = probe_config(in);
+    Model *model = model_to_merge(in, memory, &config);
     Batch batch = given_batch(in, 0);
     model->linear_forward = lora_forward;
     model_next_logits(model, &batch, wire_get(out, "beside", WIRE_F32, NULL));
@@ -261,9 +295,19 @@ static void merge(const Wire *in, Wire *out) {
     given_params(model, model->params, model->param_count, wire_get(in, "others", WIRE_F32, NULL));
     lora_merge(model, 1);
     hand_back_params(out, "swapped", model, model->base, model->base_count);
-    Model *half = model_to_merge(in, memory, F16);
-    lora_merge(half, 1);
-    hand_back_params(out, "merged in half", half, half->base, half->base_count);
+    memory_free(memory);
+}
+
+static void merge_once(const Wire *in, Wire *out) {
+    const int32_t *how = wire_get(in, "how", WIRE_I32, NULL);
+    ModelConfig config = probe_config(in);
+    config.precision = (Precision)how[HOW_PRECISION];
+    config.adapter.targets = (unsigned)how[HOW_TARGETS];
+    Device *device = probe_device(how[HOW_GPU], ROOM_BYTES);
+    Memory *memory = memory_new(device, (MemoryOptions){.checked = !device->simulated});
+    Model *model = model_to_merge(in, memory, &config);
+    lora_merge(model, 1);
+    hand_back_params(out, "merged", model, model->base, model->base_count);
     memory_free(memory);
 }
 
@@ -325,8 +369,18 @@ static void read_contents(const Wire *in, Wire *out) {
 }
 
 const ProbeCase probe_cases[] = {
-    {"layer", layer},       {"layer f16", layer_f16},       {"adapters", adapters},
-    {"measured", measured}, {"again", adapters_again_case}, {"init", init},
-    {"merge", merge},       {"targets", targets},           {"names", names_of},
-    {"content", content},   {"read", read_contents},        {NULL, NULL},
+    {"layer", layer},
+    {"layer f16", layer_f16},
+    {"adapters", adapters},
+    {"measured", measured},
+    {"again", adapters_again_case},
+    {"init", init},
+    {"init elsewhere", init_elsewhere},
+    {"merge", merge},
+    {"merge once", merge_once},
+    {"targets", targets},
+    {"names", names_of},
+    {"content", content},
+    {"read", read_contents},
+    {NULL, NULL},
 };

@@ -22,6 +22,28 @@ enum {
     LAYER_NUMBERS,
 };
 
+/** The place in the stream, and the probability, of the mask that an earlier run of a layer has left
+    in its Linear. */
+enum { LEFT_OFFSET = 2 };
+#define LEFT_P 0.5f
+
+/** What the layers of a model did with scratch, in "scratch" of the case "measured"; the most of
+    all layers, each with forward and backward. */
+enum {
+    SCRATCH_BEYOND = 0, /**< bytes beyond those of the contract */
+    SCRATCH_OTHER = 2,  /**< bytes of another kind than activations */
+    SCRATCH_LEFT = 4,   /**< bytes that are still taken when the layer has run */
+    SCRATCH_NUMBERS = 6,
+};
+
+/** "how" of the case "merge once": another model with the same weights. */
+enum {
+    HOW_GPU,       /**< on the GPU */
+    HOW_PRECISION, /**< Precision */
+    HOW_TARGETS,   /**< of its adapters */
+    HOW_NUMBERS,
+};
+
 /** "options" of a run of a model. */
 enum {
     RUN_GPU,     /**< on the GPU */

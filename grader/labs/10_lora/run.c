@@ -110,12 +110,20 @@ bool lora_start(LoraRun *run, const char *probe_case) {
 void lora_expect_scratch(const LoraRun *run) {
     static const char *const words[] = {"forward: the branch, u, and with dropout the input",
                                         "backward: u, its gradient, and with dropout the input"};
-    const uint64_t *beyond = check_got(run->check, "beyond", WIRE_U64);
+    static const char *const names[] = {"lora_forward()", "lora_backward()"};
+    const uint64_t *seen = check_got(run->check, "scratch", WIRE_U64);
     for (int i = 0; i < 2; i++) {
-        if (beyond[i] > 0) {
+        if (seen[SCRATCH_BEYOND + i] > 0) {
             check_fail(run->check, "a layer took %llu bytes of scratch beyond those of its %s",
-                       (unsigned long long)beyond[i], words[i]);
-            return;
+                       (unsigned long long)seen[SCRATCH_BEYOND + i], words[i]);
+        } else if (seen[SCRATCH_OTHER + i] > 0) {
+            check_fail(run->check,
+                       "%s took %llu bytes of another kind: scratch is of kind MEMORY_ACTIVATIONS",
+                       names[i], (unsigned long long)seen[SCRATCH_OTHER + i]);
+        } else if (seen[SCRATCH_LEFT + i] > 0) {
+            check_fail(run->check,
+                       "after %s %llu bytes of its scratch are still taken: memory_release()",
+                       names[i], (unsigned long long)seen[SCRATCH_LEFT + i]);
         }
     }
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "grader/labs/10_lora/term.h"
+#include "kernels/half.h"
 
 double sum_of_squares(const float *x, size_t n) {
     double sum = 0;
@@ -140,6 +141,40 @@ bool start_expect_apart(Check *check, const LoraRun *run, const float *got) {
         }
         if (!rows_differ(check, param, x)) {
             return false;
+        }
+    }
+    return true;
+}
+
+/* The tensors of "init elsewhere". */
+static const char *const elsewhere[] = {"on the GPU", "in f16", "in bf16"};
+static const Precision elsewhere_precision[] = {F32, F16, BF16};
+
+void start_want_elsewhere(const LoraRun *run) {
+    for (int i = 0; i < 3; i++) {
+        check_want(run->check, elsewhere[i], WIRE_F32, run->numbers);
+    }
+}
+
+bool start_expect_elsewhere(const LoraRun *run, const float *first) {
+    Check *check = run->check;
+    float *kept = (float *)check_doubles(check, run->numbers);
+    memcpy(kept, first, run->numbers * sizeof *kept);
+    check_memory(check, 0); /* for the GPU */
+    if (!check_run(check, "init elsewhere", SECONDS)) {
+        return false;
+    }
+    for (int i = 0; i < 3; i++) {
+        const float *got = check_got(check, elsewhere[i], WIRE_F32);
+        for (size_t j = 0; j < run->numbers; j++) {
+            float want = precision_round(elsewhere_precision[i], kept[j]);
+            if (got[j] != want) {
+                check_fail(check,
+                           "%s number %zu of all A and B is %.9g: the same seed gives %.9g on the "
+                           "CPU in f32, which is %.9g here",
+                           elsewhere[i], j, (double)got[j], (double)kept[j], (double)want);
+                return false;
+            }
         }
     }
     return true;

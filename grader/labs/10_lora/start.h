@@ -22,6 +22,12 @@ bool start_expect_uniform(Check *check, const LoraRun *run, const float *got);
 /** No two rows of an A are the same, nor do two A begin with the same numbers. */
 bool start_expect_apart(Check *check, const LoraRun *run, const float *got);
 
+/** Wants the same numbers on the simulated GPU and in half. */
+void start_want_elsewhere(const LoraRun *run);
+
+/** Runs that: each number is `first`'s, as the storage type holds it. */
+bool start_expect_elsewhere(const LoraRun *run, const float *first);
+
 /** The gradient of each A is 0, since B is, and that of each B is not. */
 bool start_expect_gradients(Check *check, const LoraRun *run);
 
