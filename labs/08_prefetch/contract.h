@@ -51,8 +51,8 @@ typedef struct Prefetch Prefetch;
 /**
  * Prepares slots; reads nothing yet.
  *
- * The host memory of a slot is pinned, or, for comparison, pageable: then the host takes part in
- * each copy. The device memory, 2 * tokens numbers a slot, comes from the lane "slots" of
+ * The host memory of a slot, 2 * tokens numbers, is pinned, or, for comparison, pageable: then the
+ * host takes part in each copy. The device memory, as many numbers, comes from the lane "slots" of
  * `memory`, kind data.
  *
  * @param memory of a GPU device; borrowed
@@ -86,7 +86,8 @@ int prefetch_next(Prefetch *prefetch, Batch *batch);
  */
 void prefetch_stop(Prefetch *prefetch);
 
-/** Stops, and gives all memory, events and the stream back. NULL is fine. */
+/** Stops, and gives all memory, the structure's too, events and the stream back, also where copies
+    were in flight. NULL is fine. */
 void prefetch_close(Prefetch *prefetch);
 
 /** Bytes of all slots on the device, and as many of host memory, for batches of (B, T). */
@@ -116,7 +117,8 @@ static inline size_t offload_input(const ModelConfig *config, int B, int T) {
 }
 
 /**
- * Prepares pinned host memory, a stream and events, for passes of one model at a time.
+ * Prepares pinned host memory, for the input of each segment and not more, a stream and events, for
+ * passes of one model at a time.
  *
  * @param config  the model
  * @param B       the most sequences of a batch
@@ -126,7 +128,8 @@ static inline size_t offload_input(const ModelConfig *config, int B, int T) {
  */
 Offload *offload_open(const ModelConfig *config, int B, int T, int segment);
 
-/** Waits for its copies and gives all of it back. NULL is fine. */
+/** Waits for its copies, also after a forward pass without its backward, and gives all of it back.
+    NULL is fine. */
 void offload_close(Offload *offload);
 
 /**
@@ -167,7 +170,7 @@ size_t offload_moved(const ModelConfig *config, int B, int T, int segment);
 
 /**
  * Whether the copy of an input takes at most as long as the products of
- * its segment's forward: then they hide the bus, whatever the batch.
+ * its segment's forward: then they hide the bus, whatever the batch. Just as long is hidden, too.
  *
  * Forward of S blocks has S (24 C C + 4 T C) operations a token (8 C C + 16 C C for the matrices,
  * 4 T C for scores and values). A second run has as many, and backward twice as many.

@@ -118,7 +118,9 @@ bool feed_run(FeedRun *run) {
 }
 
 bool feed_run_pageable(const FeedRun *run) {
-    return check_run(run->check, "pageable", SECONDS) && profile_expect_no_problem(run->check);
+    FeedRun pageable = *run;
+    return check_run(run->check, "pageable", SECONDS) && profile_expect_no_problem(run->check) &&
+           record_take(run->check, &pageable.record) && stages_expect_bytes(&pageable);
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */
@@ -225,6 +227,18 @@ bool feed_expect_given_back(const FeedRun *run) {
                    "streams or events are still there after prefetch_close(), %llu of them: "
                    "cudaStreamDestroy() and cudaEventDestroy() give them back",
                    (unsigned long long)bytes[BYTES_KEPT]);
+    } else if (bytes[BYTES_EACH] > 0) {
+        check_fail(run->check,
+                   "each prefetch_open() with its prefetch_close() leaves %llu bytes on the heap: "
+                   "what malloc() or calloc() has given goes back by free()",
+                   (unsigned long long)bytes[BYTES_EACH]);
+    } else if (copy_in_flight(&run->record, "prefetch.c") != NULL) {
+        char copy[CHECK_LABEL];
+        check_fail(run->check,
+                   "prefetch_close() frees host memory while %s may be in flight: it waits first",
+                   record_place(copy_in_flight(&run->record, "prefetch.c"), copy));
+    } else {
+        return true;
     }
-    return bytes[BYTES_PINNED] == 0 && bytes[BYTES_HEAP] == 0 && bytes[BYTES_KEPT] == 0;
+    return false;
 }

@@ -67,7 +67,7 @@ void feed_actions(FeedRun *run, int32_t action, int count);
 /** Runs it; works out what is right, reads the record, finds mistakes. @return whether it ran */
 bool feed_run(FeedRun *run);
 
-/** The same batches once more, from pageable memory; the record is not read. */
+/** The same batches once more, from pageable memory; of the record only bytes are looked at. */
 bool feed_run_pageable(const FeedRun *run);
 
 /** A comparison, with all known mistakes as suspects. @return right */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "grader/labs/08_prefetch/journeys.h"
+#include "grader/labs/08_prefetch/stages.h"
 
 /** The weight of each valid target. */
 #define PASS_SHARE (1.0f / 64)
@@ -101,8 +102,10 @@ static const float *passes_gradient(const OffloadRun *run, int step, int i) {
 
 static void passes_give(const OffloadRun *run) {
     Check *check = run->check;
-    int32_t options[PASS_OPTIONS] = {
-        [PASS_SEGMENT] = run->segment, [PASS_WINDOW] = run->window, [PASS_AGAIN] = run->again};
+    int32_t options[PASS_OPTIONS] = {[PASS_SEGMENT] = run->segment,
+                                     [PASS_WINDOW] = run->window,
+                                     [PASS_AGAIN] = run->again,
+                                     [PASS_PASSES] = run->passes};
     check_give_config(check, &run->config);
     batches_give(check, run->batch, run->passes);
     check_give(check, "options", WIRE_I32, options, PASS_OPTIONS);
@@ -227,8 +230,8 @@ static bool passes_compare_moved(const OffloadRun *run, bool no_more) {
         if (run->moved[w] < wanted || (no_more && run->moved[w] > wanted)) {
             char text[200];
             snprintf(text, sizeof text,
-                     "%.0f bytes go %s in %d passes: %d inputs of each have %.0f", run->moved[w],
-                     way[w], run->passes, run->segments, wanted);
+                     "%.0f bytes go %s: the inputs, %d in a pass, passes: %d, have %.0f",
+                     run->moved[w], way[w], run->segments, run->passes, wanted);
             return journeys_compared(run, false, text);
         }
     }
@@ -259,12 +262,61 @@ bool passes_expect_peak(const OffloadRun *run) {
 
 bool passes_expect_given_back(const OffloadRun *run) {
     const uint64_t *kept = check_got(run->check, "kept", WIRE_U64);
-    if (kept[PASS_PINNED] == 0 && kept[PASS_KEPT] == 0) {
+    if (kept[PASS_PINNED] > 0 || kept[PASS_KEPT] > 0) {
+        check_fail(run->check,
+                   "offload_close() leaves %llu bytes of pinned memory, and of streams and events "
+                   "%llu: it gives all of it back",
+                   (unsigned long long)kept[PASS_PINNED], (unsigned long long)kept[PASS_KEPT]);
+    } else if (kept[PASS_EACH] > 0) {
+        check_fail(run->check,
+                   "each offload_open() with its offload_close() leaves %llu bytes on the heap: "
+                   "what malloc() or calloc() has given goes back by free()",
+                   (unsigned long long)kept[PASS_EACH]);
+    } else if (copy_in_flight(&run->record, "offload.c") != NULL) {
+        char copy[CHECK_LABEL];
+        check_fail(run->check,
+                   "offload_close() frees host memory while %s may be in flight: it waits first",
+                   record_place(copy_in_flight(&run->record, "offload.c"), copy));
+    } else {
         return true;
     }
-    check_fail(run->check,
-               "offload_close() leaves %llu bytes of pinned memory, and of streams and events "
-               "%llu: it gives all of it back",
-               (unsigned long long)kept[PASS_PINNED], (unsigned long long)kept[PASS_KEPT]);
     return false;
+}
+
+/* Pinned memory for the inputs of all segments, of the largest batch. */
+static bool passes_expect_host(const OffloadRun *run) {
+    uint64_t got = ((const uint64_t *)check_got(run->check, "kept", WIRE_U64))[PASS_HOST];
+    size_t input = passes_input(&run->config, run->batch[0].B, run->batch[0].T);
+    size_t want = (size_t)run->segments * input;
+    return check_compared(run->check, got <= want + SPARE_BYTES * (size_t)run->segments,
+                          "%llu bytes of pinned memory for the inputs of %d of %d blocks: %zu do",
+                          (unsigned long long)got, run->segments, run->config.L, want);
+}
+
+bool passes_expect_one_segment(const OffloadRun *run) {
+    OffloadRun *one = (OffloadRun *)check_doubles(run->check, sizeof *one / sizeof(double) + 1);
+    *one = (OffloadRun){.check = run->check,
+                        .config = run->config,
+                        .segment = run->config.L,
+                        .segments = 1,
+                        .passes = 1,
+                        .window = run->window};
+    memcpy(one->batch, run->batch, sizeof one->batch);
+    memcpy(one->loss, run->loss, sizeof one->loss);
+    passes_set_wide_budget(one);
+    int32_t options[PASS_OPTIONS] = {
+        [PASS_SEGMENT] = one->segment, [PASS_WINDOW] = one->window, [PASS_PASSES] = one->passes};
+    check_give_again(run->check, "options", WIRE_I32, options, PASS_OPTIONS);
+    check_give_again(run->check, "budget", WIRE_U64, &one->budget, 1);
+    if (!passes_expect_host(run)) {
+        return false;
+    }
+    bool good = check_run(run->check, "offloaded", SECONDS) &&
+                record_take(run->check, &one->record) && journeys_find(one) &&
+                passes_expect_no_problem(one) && passes_expect_losses(one) &&
+                passes_compare_moved(one, true) && passes_expect_host(one);
+    if (!good) {
+        check_tell(run->check, "\nthe last run had all %d blocks in one segment", one->segment);
+    }
+    return good;
 }

@@ -97,6 +97,10 @@ bool passes_expect_all_moved(const OffloadRun *run);
 /** Every input goes out once and comes back once in each pass, and nothing else moves. */
 bool passes_expect_moved(const OffloadRun *run);
 
+/** The same of one more pass, with all blocks in one segment; and of both runs, that pinned memory
+    is for the inputs of segments and no more. */
+bool passes_expect_one_segment(const OffloadRun *run);
+
 /** The peak of each pass. */
 bool passes_expect_peak(const OffloadRun *run);
 

@@ -15,7 +15,7 @@ enum {
     FEED_LOSS,      /**< the host reads a number in the middle of the work on each batch */
     FEED_WORK,      /**< KiB that the work on a batch reads and writes, as the record has it */
     FEED_COPY_BACK, /**< the work copies the batch, which is handed back */
-    FEED_AGAIN,     /**< another prefetch was opened and closed before */
+    FEED_AGAIN,     /**< another prefetch was opened and closed before; another is closed early */
     FEED_OPTIONS,
 };
 
@@ -51,8 +51,13 @@ enum {
     BYTES_PINNED, /**< of pinned memory that exists even then */
     BYTES_KEPT,   /**< streams and events that do */
     BYTES_HEAP,   /**< large slots, opened and closed, whose pageable memory does */
+    BYTES_EACH,   /**< of the heap, that each of several openings and closings leaves */
+    BYTES_HOST,   /**< of pinned memory, before prefetch_close() */
     BYTES_NUMBERS,
 };
+
+/** Bytes of pinned memory that a batch or an input may have beside its own: for alignment. */
+enum { SPARE_BYTES = 256 };
 
 /** The events of the reader: the kind of memory that it is given. */
 enum { TOLD_PINNED = 'p', TOLD_PAGEABLE = 'g' };
@@ -64,6 +69,8 @@ enum { TOLD_PINNED = 'p', TOLD_PAGEABLE = 'g' };
 enum {
     PASS_PINNED, /**< bytes of pinned memory */
     PASS_KEPT,   /**< streams and events */
+    PASS_EACH,   /**< bytes of the heap, that each of several openings and closings leaves */
+    PASS_HOST,   /**< bytes of pinned memory before offload_close() */
     PASS_LEFT_NUMBERS,
 };
 
@@ -71,7 +78,8 @@ enum {
 enum {
     PASS_SEGMENT, /**< blocks of a segment */
     PASS_WINDOW,  /**< micro-batches of a step */
-    PASS_AGAIN,   /**< another offload was opened and closed before */
+    PASS_AGAIN,   /**< another offload was opened and closed before, and another is closed early */
+    PASS_PASSES,  /**< micro-batches, from the first on */
     PASS_OPTIONS,
 };
 

@@ -22,7 +22,7 @@ void offload_passes(const Wire *in, Wire *out, const PassesBy *by) {
     Model *model =
         model_new(&config, memory, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL));
     model->checkpoint.segment = options[PASS_SEGMENT];
-    for (int i = 0; i < given_batches(in); i++) {
+    for (int i = 0; i < options[PASS_PASSES]; i++) {
         Batch batch = given_batch(in, i);
         memory_peak_reset(memory);
         memory_record(memory, i == 0);

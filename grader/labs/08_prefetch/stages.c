@@ -24,7 +24,7 @@ static size_t batch_bytes(const Batch *batch) {
 }
 
 /* The copies of the reads, one after the other; each read's bytes are its batch's. */
-static bool find_copies(FeedRun *run, const CudasimEntry *copy[MOST_READS][2]) {
+static bool find_copies(const FeedRun *run, const CudasimEntry *copy[MOST_READS][2]) {
     size_t at = 0;
     for (int r = 0; r < run->seen[run->action_count - 1][SEEN_CALLS]; r++) {
         copy[r][0] = copy[r][1] = NULL;
@@ -50,6 +50,27 @@ static bool find_copies(FeedRun *run, const CudasimEntry *copy[MOST_READS][2]) {
         }
     }
     return true;
+}
+
+/* The actions as they came back: right; right, but for batches that are read later; or else. */
+typedef enum FeedSeen { SEEN_RIGHT, SEEN_LATE, SEEN_WRONG } FeedSeen;
+
+static FeedSeen seen_as(const FeedRun *run) {
+    const int32_t *got = check_got(run->check, "seen", WIRE_I32);
+    FeedSeen seen = SEEN_RIGHT;
+    for (int i = 0; i < run->action_count * SEEN_NUMBERS; i++) {
+        int32_t want = run->seen[i / SEEN_NUMBERS][i % SEEN_NUMBERS];
+        if (got[i] > want || (got[i] < want && i % SEEN_NUMBERS != SEEN_CALLS)) {
+            return SEEN_WRONG;
+        }
+        seen = got[i] < want ? SEEN_LATE : seen;
+    }
+    return seen;
+}
+
+bool stages_expect_bytes(const FeedRun *run) {
+    const CudasimEntry *copy[MOST_READS][2];
+    return seen_as(run) != SEEN_RIGHT || find_copies(run, copy);
 }
 
 /* From one work to the next, the last entry of its stream that reads a batch. */
@@ -91,6 +112,47 @@ static bool join_stages(FeedRun *run, const CudasimEntry *copy[MOST_READS][2]) {
     return good;
 }
 
+/* ---- host memory that is freed ---------------------------------------------------------------- */
+
+/* Whether the host has waited for the copy before this entry. */
+static bool was_awaited(const CudasimRecord *record, const CudasimEntry *copy,
+                        const CudasimEntry *free) {
+    for (uint64_t id = copy->id + 1; id < free->id; id++) {
+        const CudasimEntry *e = &record->entry[id - 1];
+        if (e->kind == CUDASIM_HOST_WAIT && record_before(copy, e)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the call that frees still waits for the copy's stream, and for so much of it. */
+static bool waits_for(const CudasimRecord *record, const CudasimEntry *free,
+                      const CudasimEntry *copy) {
+    for (int i = 0; i < free->after_count; i++) {
+        const CudasimEntry *last = &record->entry[free->after[i] - 1];
+        if (last->stream == copy->stream && last->number >= copy->number) {
+            return !was_awaited(record, copy, free);
+        }
+    }
+    return false;
+}
+
+const CudasimEntry *copy_in_flight(const CudasimRecord *record, const char *file) {
+    for (size_t i = 0; i < record->count; i++) {
+        const CudasimEntry *e = &record->entry[i];
+        bool frees = e->kind == CUDASIM_HOST_WAIT && strcmp(e->name, "cudaFreeHost") == 0;
+        for (size_t j = 0; j < i && frees && entry_is_of(e, file); j++) {
+            const CudasimEntry *copy = &record->entry[j];
+            if (copy->kind == CUDASIM_COPY && entry_is_of(copy, file) &&
+                waits_for(record, e, copy)) {
+                return copy;
+            }
+        }
+    }
+    return NULL;
+}
+
 /* ---- mistakes -------------------------------------------------------------------------------- */
 
 /* Waits of the host in the hand-in between the first work and the last one. */
@@ -129,22 +191,6 @@ static void look_at_pair(FeedRun *run, int i, int j) {
     } else {
         run->present[FEED_WAITS_NEXT] |= record_before(next->copy[0], now->work);
     }
-}
-
-/* The actions as they came back: right; right, but for batches that are read later; or else. */
-typedef enum FeedSeen { SEEN_RIGHT, SEEN_LATE, SEEN_WRONG } FeedSeen;
-
-static FeedSeen seen_as(const FeedRun *run) {
-    const int32_t *got = check_got(run->check, "seen", WIRE_I32);
-    FeedSeen seen = SEEN_RIGHT;
-    for (int i = 0; i < run->action_count * SEEN_NUMBERS; i++) {
-        int32_t want = run->seen[i / SEEN_NUMBERS][i % SEEN_NUMBERS];
-        if (got[i] > want || (got[i] < want && i % SEEN_NUMBERS != SEEN_CALLS)) {
-            return SEEN_WRONG;
-        }
-        seen = got[i] < want ? SEEN_LATE : seen;
-    }
-    return seen;
 }
 
 /* The reader's letters stand between the simulator's lines. */

@@ -12,8 +12,14 @@
     copies and work are those of the batches; if not, the check has failed */
 bool stages_find(FeedRun *run);
 
+/** Whether the copies of each batch that was read have its bytes; if not, the check has failed. */
+bool stages_expect_bytes(const FeedRun *run);
+
 /** Whether the reader has told this letter: TOLD_PINNED or TOLD_PAGEABLE. */
 bool stages_told(const FeedRun *run, char letter);
+
+/** A copy of this file that may be in flight where the file calls cudaFreeHost(); NULL: none. */
+const CudasimEntry *copy_in_flight(const CudasimRecord *record, const char *file);
 
 /** Whether this call was made in the hand-in's file of that name. */
 bool entry_is_of(const CudasimEntry *e, const char *file);
