@@ -112,7 +112,7 @@ static bool join_stages(FeedRun *run, const CudasimEntry *copy[MOST_READS][2]) {
     return good;
 }
 
-/* ---- host memory that is freed ---------------------------------------------------------------- */
+/* ---- host memory that is freed --------------------------------------------------------------- */
 
 /* Whether the host has waited for the copy before this entry. */
 static bool was_awaited(const CudasimRecord *record, const CudasimEntry *copy,

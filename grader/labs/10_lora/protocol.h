@@ -22,13 +22,13 @@ enum {
     LAYER_NUMBERS,
 };
 
-/** The place in the stream, and the probability, of the mask that an earlier run of a layer has left
-    in its Linear. */
+/** The place in the stream, and the probability, of the mask that an earlier run of a layer has
+    left in its Linear. */
 enum { LEFT_OFFSET = 2 };
 #define LEFT_P 0.5f
 
-/** What the layers of a model did with scratch, in "scratch" of the case "measured"; the most of
-    all layers, each with forward and backward. */
+/** Bytes of scratch, in "scratch" of the case "measured": the most of all layers, in forward and
+    after it in backward. */
 enum {
     SCRATCH_BEYOND = 0, /**< bytes beyond those of the contract */
     SCRATCH_OTHER = 2,  /**< bytes of another kind than activations */
