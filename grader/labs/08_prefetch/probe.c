@@ -118,9 +118,10 @@ static size_t heap_bytes(void) {
 
 enum { LARGE_TOKENS = 1 << 20, OPENINGS = 12, EVENTS_AT_REST = 1024 };
 
-/* The least that one of several calls of `open_and_close` adds to the heap: what each of them leaves.
-   A table of the simulator grows in some of them, and it keeps the last events that were destroyed.
-   Not recorded, for a record grows. Streams and events that stay are another sentence's. */
+/* The least that one of several calls of `open_and_close` adds to the heap: what each of them
+   leaves. A table of the simulator grows in some of them, and it keeps the last events that were
+   destroyed. Not recorded, for a record grows. Streams and events that stay are another
+   sentence's. */
 static uint64_t left_by_each(void (*open_and_close)(void *context), void *context) {
     for (int i = 0; i < EVENTS_AT_REST; i++) {
         cudaEvent_t event;
