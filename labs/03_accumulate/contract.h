@@ -36,7 +36,8 @@
  */
 StepReport accumulate_window(Trainer *trainer, const Batch *batches, int count);
 
-/** Level 2: tracks a window of micro-batches, so that a loop need not count. */
+/** Level 2: tracks a window of micro-batches, so that a loop need not count. All that it knows
+    stands in it: several may have a window open at the same time. */
 typedef struct Accumulator {
     Trainer *trainer; /**< borrowed */
     union {
@@ -89,9 +90,11 @@ void accumulator_micro(Accumulator *accumulator, const Batch *batch);
 StepReport accumulator_step(Accumulator *accumulator);
 
 /**
- * Level 3, by arguments: trains on the rest of the data's present epoch, a window at a time. Opens
- * each window before its first micro-batch is handed out, wraps level 2 around the micro-batches,
- * and ticks the schedule once for each window (unless its update was skipped, report.skipped).
+ * Level 3, by arguments: trains on the rest of the data's present epoch, a window at a time; the
+ * first begins where the data stand, and nothing may be left. Opens each window before its first
+ * micro-batch is handed out, wraps level 2 around the micro-batches, and ticks the schedule once
+ * for each window (unless its update was skipped, report.skipped: it is reported even so, and the
+ * next one follows).
  *
  * @param trainer model, optimizer, schedule
  * @param data    handed out up to the end of its epoch, or until `report` says stop

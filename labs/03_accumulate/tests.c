@@ -5,6 +5,7 @@
 
 #include "grader/labs/03_accumulate/accumulate.h"
 #include "grader/labs/03_accumulate/mistakes.h"
+#include "grader/labs/03_accumulate/more.h"
 #include "grader/labs/03_accumulate/term.h"
 
 enum { EVERYTHING = WANT_GRADIENTS | WANT_UPDATE | WANT_LEFT };
@@ -44,8 +45,12 @@ GRADED(03_accumulate, by_hand_steps, "task 1: windows, clipped, some empty; weig
     accumulate_mask(&windows, 1, false);
     accumulate_mask(&windows, 2, true);
     windows.given.max_norm = accumulate_clipping_norm(&windows);
-    accumulate_judge(&windows, "by_hand", EVERYTHING | WANT_REPORT);
+    windows.option[OPTION_MORE] = 1;
+    bool right = accumulate_judge(&windows, "by_hand", EVERYTHING | WANT_REPORT);
     accumulate_expect_no_loss(check, 2);
+    if (right) {
+        accumulate_expect_long(check);
+    }
 }
 
 /* The meaning of accumulator->micro. */
@@ -137,7 +142,10 @@ GRADED(03_accumulate, clip, "task 2: one clip for each window, of the sum") {
 
 GRADED(03_accumulate, update, "task 2: weights, m and v: one step and one t for each window") {
     Windows windows = accumulate_new(check, 7, 3, 0);
-    accumulate_judge(&windows, "accumulator", EVERYTHING);
+    windows.option[OPTION_MORE] = 1;
+    if (accumulate_judge(&windows, "accumulator", EVERYTHING)) {
+        accumulate_expect_pair(check);
+    }
 }
 
 /* ---- bit for bit ----------------------------------------------------------------------------- */
@@ -259,6 +267,7 @@ GRADED(03_accumulate, schedule, "task 3: one tick of the schedule for each windo
 GRADED(03_accumulate, report, "task 3: loss, norm, targets of each window; report() can stop") {
     Windows windows = accumulate_new(check, 8, 2, 0.1f);
     windows.stop = 3;
+    windows.option[OPTION_MORE] = 1;
     windows.given.max_norm = accumulate_clipping_norm(&windows);
     accumulate_judge(&windows, "epochs", WANT_UPDATE | WANT_REPORT);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "grader/labs/03_accumulate/mistakes.h"
+#include "grader/labs/03_accumulate/more.h"
 
 /* ---- what is given --------------------------------------------------------------------------- */
 
@@ -86,8 +87,7 @@ void accumulate_give(Windows *windows, int wants) {
     windows_give(windows, wants);
     windows_want_reports(windows);
     check_want(check, "windows", WIRE_U64, 1);
-    check_want(check, "skipped", WIRE_U64, 2);
-    check_want(check, "position", WIRE_U64, 2);
+    accumulate_want_more(check);
     check_want(check, "peak", WIRE_U64, 1);
     check_want(check, "optimizer.steps", WIRE_U64, count);
     check_want(check, "open.window", WIRE_U64, count);
@@ -289,38 +289,6 @@ void accumulate_expect_no_loss(Check *check, int number) {
                    number + 1, (double)loss);
 }
 
-/* After all windows, one that ends by trainer->update, which skips it. A hand-in that was begun
-   with the former release knows no end but its own, and ticks. */
-static void accumulate_expect_skipped(const Windows *windows) {
-    const uint64_t *got = check_got(windows->given.check, "skipped", WIRE_U64);
-    const uint64_t right[] = {got[0], got[0] == 0}, ticked[] = {1, 1};
-    ExactSuspect seen = {
-        "the schedule ticks although the update was skipped: look at report.skipped", ticked};
-    check_equal(windows->given.check, "skipped", right, 2, &seen, 1);
-}
-
-/* Where the data stand after the window at which report() said stop, and after one more call, which
-   asks for windows of one micro-batch and stops after the first. */
-static void accumulate_expect_position(const Windows *windows) {
-    Check *check = windows->given.check;
-    const uint64_t *got = check_got(check, "position", WIRE_U64);
-    int last = windows->stop - 1;
-    uint64_t want = (uint64_t)(windows_first(windows, last) + windows_size(windows, last));
-    if (!check_compared(
-            check, got[0] == want,
-            "report() has said stop after %llu micro-batches, and the data stand at %llu",
-            (unsigned long long)want, (unsigned long long)got[0])) {
-        check_fail(check, "micro-batches are taken after report() has said stop: they are those of "
-                          "the next call");
-    } else if (!check_compared(check, got[1] == 1,
-                               "called with micros = 1, and stopped after the first window, it has "
-                               "taken %llu micro-batches",
-                               (unsigned long long)got[1])) {
-        check_fail(check, "a second call of train_epoch() may have another `micros`: is something "
-                          "kept from the first, in a `static`?");
-    }
-}
-
 /* ---- the whole of a check -------------------------------------------------------------------- */
 
 static void accumulate_judge_window(Windows *windows, const Window *w, int wants, bool ticked) {
@@ -338,7 +306,7 @@ static void accumulate_judge_window(Windows *windows, const Window *w, int wants
     }
 }
 
-void accumulate_judge(Windows *windows, const char *probe_case, int wants) {
+bool accumulate_judge(Windows *windows, const char *probe_case, int wants) {
     Reports reports = {.sum = 0};
     accumulate_give(windows, wants);
     bool ran =
@@ -349,14 +317,16 @@ void accumulate_judge(Windows *windows, const char *probe_case, int wants) {
         reports_add(&reports, windows, &window);
         accumulate_judge_window(windows, &window, wants, ticked);
     }
+    bool right = ran;
     if (ran && (wants & WANT_REPORT)) {
-        bool right = reports_expect(&reports, windows);
+        right = reports_expect(&reports, windows);
         if (ticked) {
             accumulate_expect_skipped(windows);
         }
-        if (windows->stop > 0 && right) { /* else windows may have had another size */
-            accumulate_expect_position(windows);
+        if (windows->stop > 0 && right && accumulate_expect_position(windows)) {
+            accumulate_expect_rest(windows); /* else windows may have had another size */
         }
     }
     windows_free(windows);
+    return right;
 }

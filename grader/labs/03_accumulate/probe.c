@@ -1,18 +1,136 @@
 /* Lab 03 in the probe: windows of micro-batches, on each of the three levels. What happens is seen
    from beside (grader/probe_watch.h). */
-#include "grader/probe.h"
+#include <string.h>
+
 #include "grader/labs/03_accumulate/shared.h"
+#include "grader/probe.h"
 #include "labs/03_accumulate/contract.h"
 
-/* ---- cases ----------------------------------------------------------------------------------- */
+/* ---- more windows, of passes that only count ------------------------------------------------- */
 
-/* One more window, with an end of its own that skips its update. */
-static uint64_t ends;
+/* How often they ran, with the trainer that is given and with a second one. */
+static uint64_t ends, passes[2];
+static Trainer second;
 
+static double accumulate_count_forward(Trainer *trainer, const Batch *batch) {
+    int which = trainer == &second;
+    passes[which]++;
+    return (double)(MORE_LOSS + which) * batch->valid;
+}
+
+static void accumulate_count_backward(Trainer *trainer, float share) {
+    (void)trainer, (void)share;
+}
+
+/* An end of a window that skips its update. */
 static void accumulate_skip(Trainer *trainer, StepReport *report) {
     model_zero_grad(trainer->model);
     report->skipped = true;
     ends++;
+}
+
+static Trainer *accumulate_counting(void) {
+    Trainer *trainer = &window_run.trainer;
+    trainer->forward = accumulate_count_forward;
+    trainer->backward = accumulate_count_backward;
+    passes[0] = passes[1] = 0;
+    return trainer;
+}
+
+/* How many windows were skipped, and the ticks in them. */
+static void accumulate_give_skipped(int ticks_before) {
+    uint64_t *seen = wire_get(window_run.out, "skipped", WIRE_U64, NULL);
+    seen[0] = ends;
+    seen[1] = (uint64_t)(window_run.trainer.schedule.step - ticks_before);
+}
+
+static void accumulate_give_more(int run, const StepReport *report, uint64_t ran) {
+    ((float *)wire_get(window_run.out, "more.loss", WIRE_F32, NULL))[run] = (float)report->loss;
+    ((uint64_t *)wire_get(window_run.out, "more.tokens", WIRE_U64, NULL))[run] = report->tokens;
+    ((uint64_t *)wire_get(window_run.out, "more.passes", WIRE_U64, NULL))[run] = ran;
+}
+
+/* Level 1: a long window, whose update is skipped. */
+static void accumulate_long(void) {
+    Batch many[MORE_LONG];
+    Trainer *trainer = accumulate_counting();
+    int before = trainer->schedule.step;
+    for (int i = 0; i < MORE_LONG; i++) {
+        many[i] = window_run.batch[0];
+    }
+    trainer->update = accumulate_skip;
+    StepReport report = accumulate_window(trainer, many, MORE_LONG);
+    accumulate_give_more(0, &report, passes[0]);
+    accumulate_give_skipped(before);
+}
+
+/* Micro-batches with more targets than an int counts, if two are added. */
+static Data *accumulate_large_data(void) {
+    Batch large[MORE_MICROS];
+    for (int i = 0; i < MORE_MICROS; i++) {
+        large[i] = window_run.batch[0];
+        large[i].valid = INT32_MAX;
+    }
+    return data_from_batches(large, MORE_MICROS);
+}
+
+/* Windows of `count` accumulators side by side, whose updates are skipped; afterwards none is open.
+   One that is complete too early says so, and the rest is left out. */
+static void accumulate_side_by_side(int count, int run) {
+    Accumulator pair[2];
+    Data *data[2];
+    Trainer *trainer[2] = {&window_run.trainer, &second};
+    bool good = true;
+    memset(pair, 0xff, sizeof pair); /* a loss of NaN: accumulator_init() sets it */
+    for (int k = 0; k < count; k++) {
+        data[k] = accumulate_large_data();
+        accumulator_init(&pair[k], trainer[k], MORE_MICROS);
+        good = accumulator_open(&pair[k], data[k]) && good;
+    }
+    for (int i = 0; i < MORE_MICROS * count && good; i++) {
+        Batch batch;
+        int k = i % count;
+        good = data_next(data[k], &batch) && !pair[k].sync_gradients;
+        if (good) {
+            accumulator_micro(&pair[k], &batch);
+        }
+    }
+    for (int k = 0; k < count && good && pair[k].sync_gradients; k++) {
+        StepReport report = accumulator_step(&pair[k]);
+        accumulate_give_more(run + k, &report, passes[k]);
+        accumulator_open(&pair[k], data[k]);
+    }
+    for (int k = 0; k < count; k++) {
+        data_free(data[k]);
+    }
+}
+
+/* Level 2: one, then two at once. */
+static void accumulate_pair(void) {
+    accumulate_counting()->update = accumulate_skip;
+    second = window_run.trainer;
+    for (int run = 0; run < MORE_RUNS; run++) { /* of those that do not finish */
+        accumulate_give_more(run, &(StepReport){0}, 0);
+    }
+    accumulate_side_by_side(1, 0);
+    accumulate_counting();
+    accumulate_side_by_side(2, 1);
+}
+
+/* The micro-batches that are handed out after each window that is reported. */
+typedef struct RestNotes {
+    const Data *data;
+    int count;
+} RestNotes;
+
+static bool accumulate_note(void *context, const StepReport *report) {
+    RestNotes *notes = context;
+    (void)report;
+    uint64_t *rest = wire_get(window_run.out, "rest", WIRE_U64, NULL);
+    if (notes->count < MORE_REPORTS) {
+        rest[notes->count++] = data_position(notes->data).row;
+    }
+    return true;
 }
 
 static bool accumulate_stop(void *context, const StepReport *report) {
@@ -20,19 +138,30 @@ static bool accumulate_stop(void *context, const StepReport *report) {
     return false;
 }
 
-static void accumulate_skipped(Data *data) {
-    Trainer *trainer = &window_run.trainer;
+/* Micro-batches of the epoch that are handed out after the last call, and after one more. */
+static void accumulate_give_position(const Data *data, int i) {
+    ((uint64_t *)wire_get(window_run.out, "position", WIRE_U64, NULL))[i] = data_position(data).row;
+}
+
+/* Level 3: one window of one micro-batch; then the rest of the epoch, whose updates are skipped;
+   then there is nothing left. Then an epoch after the last step of the schedule. */
+static void accumulate_rest(Data *data) {
+    Trainer *trainer = accumulate_counting();
+    RestNotes notes = {.data = data};
+    memset(wire_get(window_run.out, "rest", WIRE_U64, NULL), 0, MORE_REPORTS * sizeof(uint64_t));
+    train_epoch(trainer, data, 1, accumulate_stop, &notes);
+    accumulate_give_position(data, 1);
     int before = trainer->schedule.step;
     trainer->update = accumulate_skip;
-    if (data == NULL) {
-        accumulate_window(trainer, window_run.batch, 1);
-    } else {
-        train_epoch(trainer, data, 1, accumulate_stop, NULL);
-    }
-    uint64_t *seen = wire_get(window_run.out, "skipped", WIRE_U64, NULL);
-    seen[0] = ends > 0;
-    seen[1] = (uint64_t)(trainer->schedule.step - before);
+    train_epoch(trainer, data, MORE_MICROS, accumulate_note, &notes);
+    train_epoch(trainer, data, MORE_MICROS, accumulate_note, &notes);
+    accumulate_give_skipped(before);
+    trainer->schedule.step = trainer->schedule.max_steps;
+    data_next_epoch(data);
+    train_epoch(trainer, data, MORE_MICROS, accumulate_note, &notes);
 }
+
+/* ---- cases ----------------------------------------------------------------------------------- */
 
 /* Level 1: windows of OPTION_MICROS micro-batches, the last with the rest. */
 static void accumulate_by_hand(const Wire *in, Wire *out) {
@@ -44,7 +173,9 @@ static void accumulate_by_hand(const Wire *in, Wire *out) {
                                               left < micros ? left : micros);
         accumulate_done(&report);
     }
-    accumulate_skipped(NULL);
+    if (window_run.option[OPTION_MORE]) {
+        accumulate_long();
+    }
     window_run_close();
 }
 
@@ -84,9 +215,14 @@ static void accumulate_accumulator(const Wire *in, Wire *out) {
         CHECK(window.window == 0,
               "no micro-batch is left, and accumulator_open() leaves a window of %d",
               window.window);
+        CHECK(!window.sync_gradients && window.micro == 0,
+              "no micro-batch is left, and accumulator_open() leaves a window marked as complete");
         data_next_epoch(data);
     }
     data_free(data);
+    if (window_run.option[OPTION_MORE]) {
+        accumulate_pair();
+    }
     window_run_close();
 }
 
@@ -94,11 +230,6 @@ static bool accumulate_report(void *context, const StepReport *report) {
     CHECK(context == &window_run, "report() was not given its context");
     accumulate_done(report);
     return window_run.number != (size_t)window_run.option[OPTION_STOP];
-}
-
-/* Micro-batches of the epoch that are handed out after the last call, and after one more. */
-static void accumulate_give_position(const Data *data, int i) {
-    ((uint64_t *)wire_get(window_run.out, "position", WIRE_U64, NULL))[i] = data_position(data).row;
 }
 
 static void accumulate_run_epochs(void) {
@@ -109,8 +240,9 @@ static void accumulate_run_epochs(void) {
         accumulate_give_position(data, 0);
         data_next_epoch(data);
     }
-    accumulate_skipped(data);
-    accumulate_give_position(data, 1);
+    if (window_run.option[OPTION_MORE]) {
+        accumulate_rest(data);
+    }
     data_free(data);
     window_run_close();
 }

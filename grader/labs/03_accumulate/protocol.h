@@ -13,6 +13,17 @@ enum {
     OPTION_MICROS = OPTION_OWN, /**< micro-batches of a full window */
     OPTION_EPOCHS,              /**< times that the data are gone through */
     OPTION_STOP,                /**< windows after which report() says stop; 0 for never */
+    OPTION_MORE,                /**< more windows afterwards, of passes that only count */
 };
+
+enum {
+    MORE_RUNS = 3,    /**< by hand one long window; two accumulators: alone, then side by side */
+    MORE_LONG = 40,   /**< micro-batches of the long one */
+    MORE_MICROS = 3,  /**< of the others, and of those of the rest of an epoch */
+    MORE_REPORTS = 8, /**< of the rest of an epoch, at most */
+};
+
+/** The loss of each target in passes that only count; of the second trainer's one more. */
+#define MORE_LOSS 2
 
 #endif
