@@ -39,7 +39,7 @@ float mixed_scale(const Mixed *mixed, float share);
  *
  * @param         trainer with trainer->mixed set
  * @param[in,out] report  norm (of the unscaled gradients, before clipping; not finite where the
- *                        step is skipped), rate, skipped are written
+ *                        step is skipped), rate, skipped are written; loss and tokens stay
  */
 void mixed_update(Trainer *trainer, StepReport *report);
 

@@ -17,7 +17,9 @@ static OpCalls ops_cast_calls(Check *check) {
     for (int precision = F32; precision <= BF16; precision++) {
         for (int s = 0; s < 7; s++) {
             float *in = check_normal(check, (size_t)sizes[s], s % 2 == 0 ? 1 : 1e-5, F32);
-            ops_add(&ops, in, (OpCase){.precision = precision, .n = sizes[s]});
+            /* The longest goes back as well: groups of four, and a rest. */
+            ops_add(&ops, in,
+                    (OpCase){.precision = precision, .n = sizes[s], .back = sizes[s] == 1030});
         }
         ops_add(&ops, NULL, (OpCase){.precision = precision, .n = 0});
     }
@@ -38,6 +40,7 @@ GRADED(05_fp16, cast, "task 1: float to f32, f16 and bf16, rounded to the neares
         ops_add(&ops, special,
                 (OpCase){.precision = precision, .n = sizeof special / sizeof *special});
     }
+    ops_add(&ops, special + 3, (OpCase){.precision = F16, .n = 3}); /* fewer than four */
     ops_add(&ops, check_normal(check, MANY, 1, F32), (OpCase){.precision = F16, .n = MANY});
     ops_planned(&ops);
     if (ops_run(&ops)) {
@@ -91,7 +94,8 @@ static OpCalls ops_bad_calls(Check *check) {
         if (i % 9 == 8) { /* the sum of these two is NaN, that of -inf and inf might be hidden */
             in[(at + 1) % n] = -in[at];
         }
-        ops_add(&ops, in, (OpCase){.n = n, .inv_scale = 0x1p-10f});
+        /* bf16 has a scale of 1, and looks for them as well. */
+        ops_add(&ops, in, (OpCase){.n = n, .inv_scale = i % 5 == 2 ? 1 : 0x1p-10f});
     }
     float *many = check_normal(check, 4100, 1, F32); /* one in every block */
     for (int i = 0; i < 4100; i += 250) {
@@ -181,7 +185,8 @@ GRADED(05_fp16, scaler_limits, "task 3: never below the floor, never infinite") 
     char script[MOST_STEPS + 1] = "";
     memset(script, 'g', (size_t)up);
     memset(script + up, 'b', (size_t)(MOST_STEPS - 10 - up));
-    memset(script + MOST_STEPS - 10, 'g', 10);
+    /* Good steps before a bad one at the floor do not count after it. */
+    memcpy(script + MOST_STEPS - 10, "ggbggbgggg", 10);
     scaler_judge_script(check, (Automaton){0x1p125, 4, 0x1p-6, 3, 3, 0}, script);
 }
 

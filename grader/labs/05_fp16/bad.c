@@ -37,6 +37,8 @@ void bad_judge_trace(Check *check) {
         window->micro = check_int(check, 0, 2);
         window->param = check_int(check, 0, job.windows.given.reference->param_count - 1);
     }
+    job.window[3].bad = BAD_LARGE;
+    job.window[7].first = job.window[7].count = 1; /* no target: all gradients are 0 */
     job.windows.option[OPTION_ASKS] = job.windows.option[OPTION_SKIPPED] = 1;
     check_want(check, "moves", WIRE_U64, 1);
     if (job_run(&job, 0)) {

@@ -82,6 +82,21 @@ void job_expect_small_error(const Job *job, int w, float scale) {
     }
 }
 
+/* Loss and tokens of the report are the same before mixed_update() and after it. */
+static void job_expect_kept(const Job *job) {
+    Check *check = job->windows.given.check;
+    const float *loss = check_got(check, "loss", WIRE_F32);
+    const uint64_t *tokens = check_got(check, "tokens", WIRE_U64);
+    if (!check_compared(check, loss[1] == loss[0] && tokens[1] == tokens[0],
+                        "the report had a loss of %g and %llu tokens before mixed_update(), and "
+                        "has %g and %llu after it",
+                        (double)loss[0], (unsigned long long)tokens[0], (double)loss[1],
+                        (unsigned long long)tokens[1])) {
+        check_fail(check, "mixed_update() writes norm, rate and skipped of the report: loss and "
+                          "tokens are its caller's, and the loss was never scaled");
+    }
+}
+
 void job_expect_report(const Job *job, double scale) {
     double norm[] = {job->norm}, wrong[] = {job->norm * scale},
            after[] = {(double)job->windows.given.max_norm};
@@ -94,6 +109,7 @@ void job_expect_report(const Job *job, double scale) {
     check_close(job->windows.given.check, "grad_norm", norm, 1, tolerance_of_model(F16), norms, 3);
     check_close(job->windows.given.check, "learning_rate", rate, 1, tolerance_of_op(F32, 1), rates,
                 1);
+    job_expect_kept(job);
 }
 
 /* ---- numbers that are not finite ------------------------------------------------------------- */
@@ -231,6 +247,10 @@ static const char *const trace_slip_sentence[TRACE_SLIPS] = {
                         "it lowers the scale",
     [TRACE_ALWAYS] = "every step is skipped, also where all gradients are finite: the search "
                      "begins with nothing found, and report->skipped is written either way",
+    [TRACE_ZERO] = "a step is skipped whose gradients are all 0: they are finite",
+    [TRACE_LARGE] =
+        "a step is skipped whose gradients are finite, but larger than half holds: they "
+        "are floats, and so is their norm",
     [TRACE_NOT_SAID] = "a step is skipped, but report->skipped is not set",
 };
 
@@ -243,8 +263,10 @@ static uint64_t *job_trace_with(const Job *job, ScalerSlip scaler, TraceSlip sli
     uint64_t t = 0, ticks = 0;
     bool bad = false;
     for (int w = 0; w < job->windows.stop; w++) {
-        bad =
-            job->window[w].bad != BAD_NONE || (bad && slip == TRACE_STEPS) || slip == TRACE_ALWAYS;
+        const MixedWindow *window = &job->window[w];
+        bad = window_is_bad(window) || (bad && slip == TRACE_STEPS) || slip == TRACE_ALWAYS ||
+              (slip == TRACE_ZERO && window->count == 1) ||
+              (slip == TRACE_LARGE && window->bad == BAD_LARGE);
         int times = slip == TRACE_TWICE       ? 2
                     : slip == TRACE_ONLY_BAD  ? bad
                     : slip == TRACE_ONLY_GOOD ? !bad
@@ -339,7 +361,7 @@ void job_expect_updates(Job *job) {
     for (size_t i = 0; i < given->P; i++) {
         master[i] = (double)start[i];
     }
-    for (int w = 0; w < job->windows.stop && job->window[w].bad == BAD_NONE && job_stepped(job, w);
+    for (int w = 0; w < job->windows.stop && !window_is_bad(&job->window[w]) && job_stepped(job, w);
          w++) {
         Tolerance tolerance = tolerance_of_op(F32, 1), exactly = {0, 0, 0};
         Suspect other_rate = windows_other_rate(&job->windows, w, NAME_MASTER, master);

@@ -22,7 +22,7 @@ bool job_expect_gradients(const Job *job, int w, double scale, double limit);
    more than 0.01 has a cosine above 0.9999. */
 void job_expect_small_error(const Job *job, int w, float scale);
 
-/** Compares norm and rate in the report of the first window. */
+/** Compares norm and rate in the report of the first window; loss and tokens stay. */
 void job_expect_report(const Job *job, double scale);
 
 /* ---- numbers that are not finite ------------------------------------------------------------- */
@@ -47,6 +47,8 @@ typedef enum TraceSlip {
     TRACE_ONLY_GOOD, /**< tells the scaler of steps that are taken alone */
     TRACE_NOT_SAID,  /**< does not report that it was skipped */
     TRACE_ALWAYS,    /**< skips every step */
+    TRACE_ZERO,      /**< and one whose gradients are 0: of the micro-batch without any target */
+    TRACE_LARGE,     /**< and one whose gradients are large */
     TRACE_SLIPS
 } TraceSlip;
 

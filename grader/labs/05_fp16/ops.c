@@ -13,6 +13,9 @@ void ops_add(OpCalls *ops, const float *in, OpCase c) {
     check_give(ops->check, op_name(name, "in", i), WIRE_F32, in, (size_t)c.n);
     check_want(ops->check, op_name(name, ops->cast ? "bits" : "out", i),
                ops->cast ? WIRE_U64 : WIRE_F32, (size_t)c.n);
+    if (c.back) {
+        check_want(ops->check, op_name(name, "back", i), WIRE_F32, (size_t)c.n);
+    }
 }
 
 void ops_planned(OpCalls *ops) {
@@ -29,7 +32,7 @@ bool ops_judge_shared(const OpCalls *ops, ProfileShares shares) {
     double bytes = 0;
     for (int i = 0; i < ops->count; i++) {
         double element = ops->cast ? precision_bytes((Precision)ops->c[i].precision) : 4;
-        bytes += (4 + element) * ops->c[i].n;
+        bytes += (4 + element) * ops->c[i].n * (ops->c[i].back ? 2 : 1);
     }
     return profile_expect_shared(ops->check, bytes, shares);
 }
@@ -87,7 +90,8 @@ static bool cast_f16_as_bf16(const OpCalls *ops, int i, int j, uint64_t bits) {
 static bool cast_saturated(const OpCalls *ops, int i, int j, uint64_t bits) {
     float x = ops->in[i][j];
     bool beyond = ops->c[i].precision == F16 && !isnan(x) && fabsf(x) > 65504;
-    return beyond ? bits == (x > 0 ? 0x7bffu : 0xfbffu) : cast_right(ops, i, j, bits);
+    /* In groups of four, in the rest, or in both. */
+    return (beyond && bits == (x > 0 ? 0x7bffu : 0xfbffu)) || cast_right(ops, i, j, bits);
 }
 static bool cast_without_tail(const OpCalls *ops, int i, int j, uint64_t bits) {
     return j >= ops->c[i].n / 4 * 4 ? !cast_right(ops, i, j, bits) : cast_right(ops, i, j, bits);
@@ -158,8 +162,41 @@ static bool cast_compared(const OpCalls *ops) {
     return check_compared(ops->check, true, "right");
 }
 
+static float bits_to_float(uint64_t bits, Precision precision) {
+    return precision == F32   ? float_from_bits((uint32_t)bits)
+           : precision == F16 ? half_to_float((uint16_t)bits)
+                              : bf16_to_float((uint16_t)bits);
+}
+
+/* The other direction, which is given: it shares names and types with the hole. */
+static bool cast_expect_back(const OpCalls *ops, int i) {
+    char name[WIRE_NAME];
+    Precision precision = (Precision)ops->c[i].precision;
+    const uint64_t *bits = check_got(ops->check, op_name(name, "bits", i), WIRE_U64);
+    const float *back = check_got(ops->check, op_name(name, "back", i), WIRE_F32);
+    for (int j = 0; j < ops->c[i].n; j++) {
+        float want = bits_to_float(bits[j], precision);
+        if (!(back[j] == want)) {
+            check_compared(ops->check, false,
+                           "cast_to_float() of %s, element %d of %d: the bits %#llx gave %g, "
+                           "should give %g",
+                           precision_name(precision), j, ops->c[i].n, (unsigned long long)bits[j],
+                           (double)back[j], (double)want);
+            check_fail(ops->check, "this direction is given: something that its kernel uses, or "
+                                   "the kernel itself, has been changed");
+            return false;
+        }
+    }
+    return true;
+}
+
 void ops_judge_cast(const OpCalls *ops) {
     if (cast_compared(ops)) {
+        for (int i = 0; i < ops->count; i++) {
+            if (ops->c[i].back && !cast_expect_back(ops, i)) {
+                return;
+            }
+        }
         ops_judge_shared(ops, profile_any_kernel);
         return;
     }
@@ -181,6 +218,7 @@ static size_t ops_fetched(const OpCalls *ops) {
         size_t n = (size_t)ops->c[i].n;
         bytes += ops->cast ? n * precision_bytes((Precision)ops->c[i].precision)
                            : (n + 1) * sizeof(float);
+        bytes += ops->c[i].back ? n * sizeof(float) : 0;
     }
     return bytes;
 }

@@ -97,6 +97,10 @@ static bool find_nan(const float *in, int n, int j) {
     (void)n;
     return isnan(in[j]);
 }
+static bool find_nan_and_plus(const float *in, int n, int j) {
+    (void)n;
+    return isnan(in[j]) || (isinf(in[j]) && in[j] > 0);
+}
 static bool find_first_of_four(const float *in, int n, int j) {
     (void)n;
     return j % 4 == 0 && !isfinite(in[j]);
@@ -136,6 +140,7 @@ static const struct {
 } found_mistakes[] = {
     {"isinf() is false for NaN: isfinite() looks for both", find_inf, false},
     {"isnan() is false for inf: isfinite() looks for both", find_nan, false},
+    {"-inf is not found: isfinite() looks for both signs", find_nan_and_plus, false},
     {"only the first of each four elements is looked at", find_first_of_four, false},
     {"of each four elements only the last one counts: what is found once stays found",
      find_last_of_four, false},
@@ -192,6 +197,21 @@ static bool found_is(const OpCalls *ops, FoundInstead *instead) {
     return some;
 }
 
+/* Whether all answers are right but those with an inv_scale of 1, which are as before the call. */
+static bool found_not_by_one(const OpCalls *ops) {
+    const float *found = check_got(ops->check, "found_inf", WIRE_F32);
+    bool some = false;
+    for (int i = 0; i < ops->count; i++) {
+        float right = found_after(ops, i, find_right, false);
+        bool one = ops->c[i].inv_scale == 1;
+        if (found[i] != (one ? ops->c[i].found_inf : right)) {
+            return false;
+        }
+        some |= found[i] != right;
+    }
+    return some;
+}
+
 /* Shows the answer of call i, which is wrong. */
 static void found_tell(const OpCalls *ops, int i) {
     const OpCase *c = &ops->c[i];
@@ -233,6 +253,9 @@ static bool found_expect(const OpCalls *ops) {
                   right || found_is(ops, found_count));
     check_suspect(ops->check, "found_inf[0] becomes 1, not the number that was found",
                   right || found_is(ops, found_number));
+    check_suspect(ops->check,
+                  "with an inv_scale of 1 nothing is multiplied, and inf and NaN are found even so",
+                  right || found_not_by_one(ops));
     return right;
 }
 

@@ -42,14 +42,16 @@ static void scaler_start(const Wire *in, Wire *out) {
     memcpy(values, got, sizeof got);
 }
 
-/* Two scalers take turns: the second sees the script from its end. All that one knows stands in its
-   structure, so neither knows of the other. */
+/* Scalers take turns: the second sees the script from its end, the third has an interval of 1. All
+   that one knows stands in its structure, so none knows of the others. */
 static void scaler_script(const Wire *in, Wire *out) {
     size_t steps;
     const int32_t *found = wire_get(in, "found_inf", WIRE_I32, &steps);
     static const char *const scale[] = {"scale", "other scale"};
     static const char *const good[] = {"good_steps", "other good_steps"};
-    Scaler scaler[] = {given_scaler(in), given_scaler(in)};
+    Scaler scaler[] = {given_scaler(in), given_scaler(in)}, quick = given_scaler(in);
+    quick.interval = 1;
+    quick.good_steps = 0;
     for (size_t i = 0; i < steps; i++) {
         for (int k = 0; k < 2; k++) {
             scaler_update(&scaler[k], found[k == 0 ? i : steps - 1 - i] != 0);
@@ -57,6 +59,8 @@ static void scaler_script(const Wire *in, Wire *out) {
             ((uint64_t *)wire_get(out, good[k], WIRE_U64, NULL))[i] =
                 (uint64_t)(int64_t)scaler[k].good_steps;
         }
+        scaler_update(&quick, found[i] != 0);
+        wire_floats(out, "quick scale")[i] = quick.scale;
     }
 }
 
@@ -96,7 +100,7 @@ static void mixed_give_states(void) {
 /* The last op of a backward pass: what it leaves is what the window may get to see. */
 static void mixed_see_embedding(float *dwte, float *dwpe, const Real *dout, const int32_t *tokens,
                                 int B, int T, int C, int V, const Workspace *workspace) {
-    static const float bad[] = {0, INFINITY, -INFINITY, NAN};
+    static const float bad[] = {0, INFINITY, -INFINITY, NAN, 1e12f};
     const MixedWindow *window = &mixed_run.window;
     Model *model = window_run.trainer.model;
     mixed_run.real_ops.embedding_backward(dwte, dwpe, dout, tokens, B, T, C, V, workspace);
@@ -158,6 +162,14 @@ static void mixed_open(const Wire *in, Wire *out) {
     model->ops = &mixed_run.ops;
 }
 
+/* Loss and targets of the first window's report, before the update (0) and after it (1). */
+static void mixed_give_kept(int i, const StepReport *report) {
+    if (window_run.number == 0) {
+        wire_floats(window_run.out, "loss")[i] = (float)report->loss;
+        ((uint64_t *)wire_get(window_run.out, "tokens", WIRE_U64, NULL))[i] = report->tokens;
+    }
+}
+
 /* Level 1 of lab 03, written here, so that this lab does not stand on that one. */
 static StepReport mixed_by_hand(const Batch *batches, int count) {
     Trainer *trainer = &window_run.trainer;
@@ -167,10 +179,12 @@ static StepReport mixed_by_hand(const Batch *batches, int count) {
     }
     float share = report.tokens > 0 ? 1.0f / (float)report.tokens : 0;
     for (int i = 0; i < count; i++) {
-        report.loss += trainer_forward(trainer, &batches[i]);
+        report.loss += trainer_forward(trainer, &batches[i]) * (double)share;
         trainer_backward(trainer, share);
     }
+    mixed_give_kept(0, &report);
     mixed_update(trainer, &report);
+    mixed_give_kept(1, &report);
     if (!report.skipped) {
         schedule_tick(&trainer->schedule);
     }
@@ -194,7 +208,7 @@ static void mixed_give_report(const StepReport *report) {
 /* The scale that a bad window should leave: what scaler_update() makes of it, right or wrong. */
 static void mixed_lower_scale(void) {
     Scaler scaler = mixed_run.mixed.scaler;
-    if (mixed_run.window.bad != BAD_NONE && mixed_run.mixed.dynamic) {
+    if (window_is_bad(&mixed_run.window) && mixed_run.mixed.dynamic) {
         scaler_update(&scaler, true);
     }
     ((uint64_t *)wire_get(window_run.out, "lowered", WIRE_U64, NULL))[window_run.number] =

@@ -33,6 +33,16 @@ static float *op_given(const OpCall *call) {
                      (size_t)call->c.n * sizeof(float));
 }
 
+/* The numbers that the cast has given, as floats again. */
+static void op_call_back(const OpCall *call, const Real *from) {
+    char name[WIRE_NAME];
+    size_t n = (size_t)call->c.n;
+    float *to = op_tensor(call, NULL, n * sizeof *to);
+    call->device->ops[call->c.precision].cast_to_float(to, from, n);
+    device_download(call->device, op_floats(call->out, op_name(name, "back", call->i)), to,
+                    n * sizeof *to);
+}
+
 static void op_call_cast(const OpCall *call) {
     char name[WIRE_NAME];
     Precision precision = (Precision)call->c.precision;
@@ -48,6 +58,9 @@ static void op_call_cast(const OpCall *call) {
         memcpy(&bits[i], raw + i * bytes, bytes); /* as on any little-endian machine */
     }
     free(raw);
+    if (call->c.back) {
+        op_call_back(call, to);
+    }
 }
 
 static void op_call_unscale(const OpCall *call) {

@@ -6,6 +6,8 @@
 #ifndef GRADER_LABS_05_FP16_PROTOCOL_H
 #define GRADER_LABS_05_FP16_PROTOCOL_H
 
+#include <stdbool.h>
+
 #include "grader/probe_windows.h"
 #include "grader/wire.h"
 
@@ -15,6 +17,7 @@ typedef enum Bad {
     BAD_PLUS,  /**< +inf */
     BAD_MINUS, /**< -inf */
     BAD_NAN,   /**< NaN */
+    BAD_LARGE, /**< a number that is finite, and that half does not hold: not bad at all */
 } Bad;
 
 /** One window of micro-batches: "windows", an array of these as WIRE_BYTES. */
@@ -27,6 +30,11 @@ typedef struct MixedWindow {
     int32_t index; /**< at which place of it */
     float scale;   /**< the scaler is set to this scale, no good step yet; 0: it stays as it is */
 } MixedWindow;
+
+/** Whether its gradients are not finite. */
+static inline bool window_is_bad(const MixedWindow *window) {
+    return window->bad != BAD_NONE && window->bad != BAD_LARGE;
+}
 
 /** How the probe runs windows, beside what all windows have. */
 enum {
@@ -43,6 +51,7 @@ typedef struct OpCase {
     int32_t n;         /**< elements */
     float inv_scale;   /**< unscale */
     float found_inf;   /**< unscale: before the call */
+    int32_t back;      /**< cast: the result goes through cast_to_float() as well */
 } OpCase;
 
 /** "in 3", where `what` is "in". */

@@ -154,7 +154,7 @@ static bool script_has_hidden_state(const Check *check, const Script *script) {
 }
 
 /* The scale after each step, by the bits: inf is a value too. */
-static void script_expect_scale(Check *check, const Script *script, bool hidden) {
+static bool script_expect_scale(Check *check, const Script *script, bool hidden) {
     if (draw_now() != NULL) {
         Suspect suspects[SLIPS];
         for (int slip = SLIP_NONE + 1; slip < SLIPS; slip++) {
@@ -162,7 +162,7 @@ static void script_expect_scale(Check *check, const Script *script, bool hidden)
         }
         draw_floats(draw_now(), script->scale[SLIP_NONE], script->n, (Tolerance){0, 0, 0}, suspects,
                     SLIPS - 1);
-        return;
+        return false;
     }
     const float *got = check_got(check, "scale", WIRE_F32);
     size_t wrong = 0;
@@ -184,6 +184,24 @@ static void script_expect_scale(Check *check, const Script *script, bool hidden)
         check_suspect(check, scaler_slip_sentence[slip], same == script->n);
     }
     check_suspect(check, hidden_state, right || hidden);
+    return right;
+}
+
+/* The same scaler with an interval of 1: every good step is enough. */
+static void script_expect_quick(Check *check, const Script *script) {
+    const float *got = check_got(check, "quick scale", WIRE_F32);
+    Automaton a = script->start;
+    a.interval = 1;
+    a.good_steps = 0;
+    for (size_t i = 0; i < script->n; i++) {
+        automaton_step(&a, script->steps[i] == 'b', SLIP_NONE);
+        if (!check_compared(check, (double)got[i] == a.scale,
+                            "with an interval of 1, after step %zu (%.*s; b is a bad one) the "
+                            "scale is %g, should be %g",
+                            i + 1, (int)i + 1, script->steps, (double)got[i], a.scale)) {
+            return;
+        }
+    }
 }
 
 static void script_expect_good_steps(Check *check, const Script *script, bool hidden) {
@@ -213,11 +231,15 @@ void scaler_judge_script(Check *check, Automaton start, const char *steps) {
     check_want(check, "scale", WIRE_F32, script.n);
     check_want(check, "good_steps", WIRE_U64, script.n);
     check_want(check, "other scale", WIRE_F32, script.n);
+    check_want(check, "quick scale", WIRE_F32, script.n);
     check_want(check, "other good_steps", WIRE_U64, script.n);
     if (check_run(check, "script", 20)) {
         bool hidden = script_has_hidden_state(check, &script);
-        script_expect_scale(check, &script, hidden);
+        bool right = script_expect_scale(check, &script, hidden);
         script_expect_good_steps(check, &script, hidden);
+        if (right) {
+            script_expect_quick(check, &script);
+        }
     }
 }
 
