@@ -11,6 +11,8 @@
  * With `attention_only`, a block (every block, or those of the segment that is being worked on)
  * keeps everything but the probabilities of attention.
  *
+ * All of this is the model's own: several models, of any number of blocks, take turns in a program.
+ *
  * Sources: T. Chen et al., "Training deep nets with sublinear memory cost", arXiv 1604.06174;
  * V. Korthikanti et al., "Reducing activation recomputation in large transformer models",
  * arXiv 2205.05198, for attention_only.
@@ -58,7 +60,7 @@ double checkpoint_forward(Model *model, const Batch *batch);
  * they are needed. The dropout stream ends where that of a plain step ends.
  *
  * @param model the model, after checkpoint_forward() with the same model->checkpoint
- * @param dloss the weight of each valid target's loss, as for model_backward()
+ * @param dloss the weight of each valid target's loss, as for model_backward(); may be 0
  */
 void checkpoint_backward(Model *model, float dloss);
 

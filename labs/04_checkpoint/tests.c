@@ -40,8 +40,10 @@ GRADED(04_checkpoint, dropout, "task 3: the same masks again, two micro-batches,
 GRADED(04_checkpoint, stream, "task 3: the dropout stream ends where a plain step ends it") {
     CheckpointRun *run =
         run_small(check, 5, (Checkpoint){.segment = check_int(check, 1, 2)}, 0.3f, false);
+    run_add_other(run, (ModelConfig){.L = 24, .dropout = 0.3f}, (Checkpoint){.segment = 1});
     if (run_both(run)) {
         run_expect_stream(run);
+        run_expect_others(run);
     }
 }
 
@@ -54,6 +56,9 @@ GRADED(04_checkpoint, dropout_gpu, "task 3: the same on the simulated GPU") {
 /* Without segments, in memory that has no room for the probabilities either. */
 GRADED(04_checkpoint, attention, "task 4: attention runs again, and no block") {
     CheckpointRun *run = run_small(check, 5, (Checkpoint){.attention_only = true}, 0.3f, false);
+    run_add_other(run, (ModelConfig){.L = 4, .attention = ATTENTION_FLASH},
+                  (Checkpoint){.attention_only = true});
+    run_add_other(run, (ModelConfig){.L = 4, .precision = F16}, (Checkpoint){2, true});
     if (run_same_as_plain(run)) {
         run_expect_forwards(run, run->config.L);
     }
@@ -75,6 +80,8 @@ GRADED(04_checkpoint, attention_memory, "task 4: without the memory of the proba
 
 GRADED(04_checkpoint, forwards, "tasks 1, 2: no block runs more than twice") {
     CheckpointRun *run = run_small(check, 7, (Checkpoint){.segment = 3}, 0, false);
+    run_add_other(run, (ModelConfig){.L = 24}, (Checkpoint){.segment = 1});
+    run_add_other(run, (ModelConfig){.L = 5, .precision = F16}, (Checkpoint){.segment = 2});
     if (run_same_as_plain(run)) {
         run_expect_forwards(run, 2 * run->config.L);
     }

@@ -25,11 +25,58 @@ static void run_keep_plain(CheckpointRun *run) {
     }
     memcpy(run->loss, check_got(run->check, "loss", WIRE_U64), bytes);
     memcpy(run->stream, check_got(run->check, "stream", WIRE_U64), bytes);
+    memcpy(run->other_result, check_got(run->check, "others", WIRE_U64),
+           (size_t)run->others * OTHER_RESULTS * sizeof(uint64_t));
+}
+
+/* ---- other models ---------------------------------------------------------------------------- */
+
+/* "of 24 blocks in f16, with flash attention, in segments of 2" */
+static const char *other_text(const CheckpointRun *run, int i, char text[120]) {
+    const ModelConfig *config = &run->other[i].config;
+    const Checkpoint *checkpoint = &run->other[i].checkpoint;
+    int at =
+        snprintf(text, 120, "of %d blocks in %s%s%s", config->L, precision_name(config->precision),
+                 config->attention == ATTENTION_FLASH ? ", with flash attention" : "",
+                 checkpoint->attention_only ? ", attention only" : "");
+    if (checkpoint->segment > 0) {
+        snprintf(text + at, 120 - (size_t)at, ", in segments of %d", checkpoint->segment);
+    }
+    return text;
+}
+
+static void other_fails(const CheckpointRun *run, int i, const char *how) {
+    char text[120];
+    check_fail(run->check,
+               "a second model in the same program, %s, %s: its shape, its precision and its "
+               "segments are its own, and a pass may have a dloss of 0",
+               other_text(run, i, text), how);
+}
+
+bool run_expect_others(const CheckpointRun *run) {
+    static const char *const how[OTHER_RESULTS] = {
+        "has not the loss of a plain step", "has not the gradients of a plain step",
+        "leaves the dropout stream where a plain step does not"};
+    const uint64_t *got = check_got(run->check, "others", WIRE_U64);
+    for (int i = 0; i < run->others * OTHER_RESULTS; i++) {
+        if (got[i] != run->other_result[i]) {
+            other_fails(run, i / OTHER_RESULTS, how[i % OTHER_RESULTS]);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Where a budget was too small: what lay on the stack says why. */
 static void run_advise(CheckpointRun *run) {
     const Checkpoint *c = &run->checkpoint;
+    const char *refused = strstr(check_text(run->check), "other model: ");
+    int other = 0;
+    if (refused != NULL && sscanf(refused, OTHER_REFUSED, &other) == 1 && other >= 0 &&
+        other < run->others) {
+        other_fails(run, other, "does not run in the memory that it should take");
+        return;
+    }
     const char *line = strstr(check_text(run->check), "held: ");
     int blocks, probs, inputs, L = run->config.L;
     int S = c->segment > 0 && c->segment < L ? c->segment : L;
@@ -270,5 +317,5 @@ void run_expect_forwards(const CheckpointRun *run, int most) {
 
 bool run_same_as_plain(CheckpointRun *run) {
     return run_both(run) && run_expect_losses(run, 1) && run_expect_gradients(run) &&
-           run_expect_losses(run, run->passes);
+           run_expect_losses(run, run->passes) && run_expect_others(run);
 }

@@ -17,10 +17,14 @@ bool run_both(CheckpointRun *run);
 /** Where the stream stands after each pass; what known mistakes would make of it. */
 void run_expect_stream(const CheckpointRun *run);
 
+/** That other models have done what a plain step does. */
+bool run_expect_others(const CheckpointRun *run);
+
 /** At most `most` runs of a block in each pass; fewer are welcome. */
 void run_expect_forwards(const CheckpointRun *run, int most);
 
-/** Forward of the first pass, then all gradients, then what the passes after it saw. */
+/** Forward of the first pass, then all gradients, then what the passes after it saw, and other
+    models. */
 bool run_same_as_plain(CheckpointRun *run);
 
 #endif

@@ -23,6 +23,24 @@ enum {
     OPTIONS,
 };
 
+/** Another model, whose passes come after those of the first: "others", an array of these as
+    WIRE_BYTES. Of each, two passes: one with a dloss of 0, one with the share. */
+typedef struct OtherModel {
+    ModelConfig config;
+    Checkpoint checkpoint;
+    uint64_t budget; /**< bytes of everything */
+} OtherModel;
+
+enum {
+    OTHER_B = 2,      /**< sequences of its passes */
+    OTHER_T = 8,      /**< tokens of each */
+    MOST_OTHERS = 2,  /**< in a check */
+    OTHER_RESULTS = 3 /**< of each: bits of its loss, hash of its gradients, place in the stream */
+};
+
+/** The line of one whose memory is refused. */
+#define OTHER_REFUSED "other model: %d"
+
 /** The events of the probe (grader/probe_events.h). */
 enum {
     TOLD_BLOCK = 'b', /**< a block runs forward */

@@ -86,6 +86,20 @@ CheckpointRun *run_large(Check *check, ModelConfig config, Checkpoint checkpoint
     return run;
 }
 
+void run_add_other(CheckpointRun *run, ModelConfig config, Checkpoint checkpoint) {
+    MemoryUse use;
+    if (run->gpu) {
+        return; /* its ops in half and in flash attention are those of other labs */
+    }
+    config.V = 256;
+    config.T = OTHER_T;
+    config.NH = 2;
+    /* With flash attention so wide that a block's backward is the peak, not the head's. */
+    config.C = config.attention == ATTENTION_FLASH ? 96 : 8;
+    size_t budget = run_peak(&config, OTHER_B, OTHER_T, checkpoint, false, &use);
+    run->other[run->others++] = (OtherModel){config, checkpoint, budget};
+}
+
 ModelConfig run_large_config(void) {
     int T = check_on_gpu() ? 64 : 256;
     return (ModelConfig){.V = 256, .T = T, .L = 8, .NH = 4, .C = 128};
@@ -106,6 +120,8 @@ void run_give(const CheckpointRun *run) {
     check_give(run->check, "budget", WIRE_U64, &budget, 1);
     check_give(run->check, "choose", WIRE_U64, &choose, 1);
     check_give(run->check, "seed", WIRE_U64, &run->seed, 1);
+    check_give(run->check, "others", WIRE_BYTES, run->other,
+               (size_t)run->others * sizeof *run->other);
     check_give(run->check, "share", WIRE_F32, (float[]){(float)RUN_SHARE}, 1);
 }
 
@@ -113,6 +129,7 @@ void run_want(const CheckpointRun *run) {
     char name[WIRE_NAME];
     check_want(run->check, "loss", WIRE_U64, (size_t)run->passes);
     check_want(run->check, "stream", WIRE_U64, (size_t)run->passes);
+    check_want(run->check, "others", WIRE_U64, (size_t)run->others * OTHER_RESULTS);
     check_want_picture(run->check);
     for (int step = 0; step < run->passes / run->window; step++) {
         for (int i = 0; i < run->param_count; i++) {

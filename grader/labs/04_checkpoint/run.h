@@ -32,6 +32,9 @@ typedef struct CheckpointRun {
     int param_count;
     float **plain; /**< (steps * param_count) gradients */
     uint64_t loss[MOST_PASSES], stream[MOST_PASSES];
+    OtherModel other[MOST_OTHERS]; /**< models that take passes after this one */
+    int others;                    /**< how many */
+    uint64_t other_result[MOST_OTHERS * OTHER_RESULTS];
 } CheckpointRun;
 
 /* ---- what is given --------------------------------------------------------------------------- */
@@ -49,6 +52,9 @@ enum { RUN_LARGE_BATCH = 2 };
 
 /** One step of two micro-batches, in memory that is closed. */
 CheckpointRun *run_large(Check *check, ModelConfig config, Checkpoint checkpoint);
+
+/** Passes of a small model of another kind, after those of the run; on the CPU alone. */
+void run_add_other(CheckpointRun *run, ModelConfig config, Checkpoint checkpoint);
 
 /** In the simulator shorter, for the time it takes. */
 ModelConfig run_large_config(void);

@@ -7,6 +7,7 @@
 
 #include "common/block.h"
 #include "common/optimizer.h"
+#include "common/text.h"
 #include "grader/picture.h"
 #include "grader/probe.h"
 #include "grader/probe_events.h"
@@ -114,6 +115,72 @@ static void steps_close_room(const Wire *in, Model *model, int passes, int threa
     room_close(SLACK_BYTES + (size_t)(threads - 1) * THREAD_BYTES);
 }
 
+/* ---- other models ---------------------------------------------------------------------------- */
+
+static void other_is_refused(void *context) {
+    fprintf(stderr, OTHER_REFUSED "\n", *(const int *)context);
+    exit(1);
+}
+
+/* The first tokens of the first micro-batch, in a shape of their own. */
+static Batch other_batch(const Wire *in) {
+    Batch batch = given_batch(in, 0);
+    batch.B = OTHER_B;
+    batch.T = OTHER_T;
+    batch.valid = 0;
+    for (int i = 0; i < OTHER_B * OTHER_T; i++) {
+        batch.valid += batch.targets[i] != IGNORE_INDEX;
+    }
+    return batch;
+}
+
+static uint64_t other_hash(const Model *model) {
+    static float values[1 << 16];
+    uint64_t hash = HASH_BEGIN;
+    for (int i = 0; i < model->param_count; i++) {
+        const Param *param = &model->params[i];
+        CHECK(param->count <= sizeof values / sizeof *values, "%zu numbers", param->count);
+        device_download(model->device, values, param->grad, param->count * sizeof *values);
+        for (size_t j = 0; j < param->count; j++) {
+            uint32_t bits;
+            memcpy(&bits, &values[j], sizeof bits);
+            hash = hash_add(hash, bits);
+        }
+    }
+    return hash;
+}
+
+static void other_run(const Wire *in, Wire *out, Device *device, int i, const StepsBy *by) {
+    const OtherModel *other = (const OtherModel *)wire_get(in, "others", WIRE_BYTES, NULL) + i;
+    Batch batch = other_batch(in);
+    MemoryOptions options = {.budget = by->budget > 0 ? other->budget : 0,
+                             .checked = !device->simulated};
+    Memory *memory = memory_new(device, options);
+    memory_on_refusal(memory, other_is_refused, &i);
+    Model *model = model_new(&other->config, memory, 1);
+    model->checkpoint = by->budget > 0 ? other->checkpoint : (Checkpoint){0};
+    float share = *(const float *)wire_get(in, "share", WIRE_F32, NULL);
+    by->forward(model, &batch);
+    by->backward(model, 0);
+    double loss = by->forward(model, &batch);
+    by->backward(model, share);
+    uint64_t *results = (uint64_t *)wire_get(out, "others", WIRE_U64, NULL) + i * OTHER_RESULTS;
+    memcpy(&results[0], &loss, sizeof loss);
+    results[1] = other_hash(model);
+    results[2] = model->rng.offset;
+    model_free(model);
+    memory_free(memory);
+}
+
+/* Nobody counts their blocks. */
+static void others_run(const Wire *in, Wire *out, Device *device, const StepsBy *by) {
+    size_t bytes;
+    wire_get(in, "others", WIRE_BYTES, &bytes);
+    for (size_t i = 0; i < bytes / sizeof(OtherModel); i++) {
+        other_run(in, out, device, (int)i, by);
+    }
+}
+
 void steps_run(const Wire *in, Wire *out, const StepsBy *by) {
     int threads = given_option(in, OPTION_THREADS);
     if (by->closed) {
@@ -156,4 +223,6 @@ void steps_run(const Wire *in, Wire *out, const StepsBy *by) {
         }
     }
     memory_free(memory); /* looks for what was written past the end of a tensor */
+    told_ops[config.precision] = silent_ops;
+    others_run(in, out, device, by);
 }
