@@ -291,10 +291,9 @@ void accumulate_expect_no_loss(Check *check, int number) {
 
 /* ---- the whole of a check -------------------------------------------------------------------- */
 
-static void accumulate_judge_window(Windows *windows, const Window *w, int wants, bool ticked) {
-    if (wants & WANT_GRADIENTS) {
-        accumulate_expect_gradients(windows, w);
-    }
+/* Whether its gradients are right, or not wanted. */
+static bool accumulate_judge_window(Windows *windows, const Window *w, int wants, bool ticked) {
+    bool right = !(wants & WANT_GRADIENTS) || accumulate_expect_gradients(windows, w);
     if (wants & WANT_UPDATE) {
         if (wants & WANT_GRADIENTS) {
             accumulate_expect_update(windows, w, ticked);
@@ -304,6 +303,7 @@ static void accumulate_judge_window(Windows *windows, const Window *w, int wants
     if (wants & WANT_LEFT) {
         windows_expect_zero(windows, w->number);
     }
+    return right;
 }
 
 bool accumulate_judge(Windows *windows, const char *probe_case, int wants) {
@@ -312,12 +312,12 @@ bool accumulate_judge(Windows *windows, const char *probe_case, int wants) {
     bool ran =
         check_run(windows->given.check, probe_case, SECONDS) && accumulate_expect_count(windows);
     bool ticked = !ran || !(wants & WANT_UPDATE) || accumulate_expect_ticks(windows);
+    bool good = ran, right = ran;
     for (int i = 0; ran && i < windows_count(windows); i++) {
         Window window = windows_work_out(windows, i);
         reports_add(&reports, windows, &window);
-        accumulate_judge_window(windows, &window, wants, ticked);
+        good = accumulate_judge_window(windows, &window, wants, ticked) && good;
     }
-    bool right = ran;
     if (ran && (wants & WANT_REPORT)) {
         right = reports_expect(&reports, windows);
         if (ticked) {
@@ -328,5 +328,5 @@ bool accumulate_judge(Windows *windows, const char *probe_case, int wants) {
         }
     }
     windows_free(windows);
-    return right;
+    return good && right;
 }

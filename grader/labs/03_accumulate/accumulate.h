@@ -36,13 +36,13 @@ bool accumulate_expect_ticks(const Windows *windows);
 extern const char accumulate_none_counted[];
 
 /** Compares the gradients that the optimizer saw in a window. */
-void accumulate_expect_gradients(const Windows *windows, const Window *w);
+bool accumulate_expect_gradients(const Windows *windows, const Window *w);
 
 /** That the loss of a window without any valid target is 0. */
 void accumulate_expect_no_loss(Check *check, int number);
 
-/** Runs a case, judges all that it wants back, and frees the windows. @return whether it ran
-    and its reports, where they are wanted, are right */
+/** Runs a case, judges all that it wants back, and frees the windows. @return whether it ran,
+    and the gradients and reports that are wanted are right */
 bool accumulate_judge(Windows *windows, const char *probe_case, int wants);
 
 #endif

@@ -56,7 +56,7 @@ static bool accumulate_is_half(const double *gradient, size_t count) {
     return some;
 }
 
-void accumulate_expect_gradients(const Windows *windows, const Window *w) {
+bool accumulate_expect_gradients(const Windows *windows, const Window *w) {
     _Static_assert(ACCUMULATE_MISTAKES + 12 <= MOST_SUSPECTS, "no room for all suspects");
     const Given *given = &windows->given;
     double limit = (double)given->max_norm;
@@ -117,5 +117,6 @@ void accumulate_expect_gradients(const Windows *windows, const Window *w) {
                    "likely: 0 / 0: where a window or a micro-batch has no valid target, its "
                    "part of the gradient is 0, not NaN");
     }
-    given_expect(given, NAME_GRADIENT, w->number, right, tolerance_of_model(F32), suspects, count);
+    return given_expect(given, NAME_GRADIENT, w->number, right, tolerance_of_model(F32), suspects,
+                        count);
 }
