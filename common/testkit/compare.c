@@ -206,9 +206,10 @@ const char *shape_text(DifferenceShape shape, char *text) {
         [SHAPE_SIGN] = "right except for the sign",
     };
     if (shape.kind == SHAPE_FACTOR) {
+        int digits = fabs(shape.factor - 1) < 1e-3 ? 6 : 4; /* never "1 times" */
         snprintf(text, COMPARISON_TEXT,
-                 "every element is %.4g times the right one: a factor or a divisor is wrong",
-                 shape.factor);
+                 "every element is %.*g times the right one: a factor or a divisor is wrong",
+                 digits, shape.factor);
     } else {
         snprintf(text, COMPARISON_TEXT, "%s", sentence[shape.kind]);
     }
