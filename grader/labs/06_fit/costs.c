@@ -24,6 +24,8 @@ const char *const cost_flaws[COST_FLAWS] = {
         "the rows of a product are the tokens of a micro-batch, not of the whole batch",
     [FLAW_ALWAYS_PLAIN] =
         "flash attention does more products, and moves no square: plan->attention",
+    [FLAW_ALWAYS_FLASH] =
+        "the kind of attention is the plan's, not the config's: see plan_config()",
     [FLAW_AGAIN_FREE] = "blocks that run again cost their forward once more",
     [FLAW_AGAIN_ALL] = "the last segment is kept: its blocks do not run again",
     [FLAW_AGAIN_BUT_ONE] = "all blocks before the last segment run again, and no other",
@@ -38,7 +40,16 @@ typedef struct CostSum {
     Precision precision;
     double rows, seconds;
     CostFlaw flaw;
+    int op, without; /* ops are counted; one of them may be left out */
 } CostSum;
+
+/* All but the op that is left out; `times` it runs. */
+static void sum_seconds(CostSum *sum, double times, double seconds) {
+    double overhead = sum->flaw == FLAW_NO_OVERHEAD ? 0 : sum->rates->overhead;
+    if (sum->op++ != sum->without) {
+        sum->seconds += times * (seconds + overhead);
+    }
+}
 
 static double cost_rate(const CostSum *sum) {
     const PlanRates *t = sum->rates;
@@ -62,19 +73,16 @@ static double cost_rate(const CostSum *sum) {
 }
 
 static void sum_product(CostSum *sum, double times, Cost cost) {
-    double overhead = sum->flaw == FLAW_NO_OVERHEAD ? 0 : sum->rates->overhead;
-    sum->seconds += times * (cost.flops / cost_rate(sum) + overhead);
+    sum_seconds(sum, times, cost.flops / cost_rate(sum));
 }
 static void sum_attention(CostSum *sum, double times, Cost cost) {
-    double overhead = sum->flaw == FLAW_NO_OVERHEAD ? 0 : sum->rates->overhead;
     double rate = sum->flaw == FLAW_ATTENTION_AS_PRODUCT ? cost_rate(sum)
                                                          : sum->rates->attention[sum->precision];
-    sum->seconds += times * (cost.flops / rate + overhead);
+    sum_seconds(sum, times, cost.flops / rate);
 }
 static void sum_stream(CostSum *sum, double times, Precision precision, Cost cost) {
-    double overhead = sum->flaw == FLAW_NO_OVERHEAD ? 0 : sum->rates->overhead;
     if (sum->flaw != FLAW_NO_STREAM) {
-        sum->seconds += times * (cost.bytes / sum->rates->stream[precision] + overhead);
+        sum_seconds(sum, times, cost.bytes / sum->rates->stream[precision]);
     }
 }
 
@@ -89,7 +97,8 @@ static double blocks_again(const ModelConfig *config, const Plan *plan, CostFlaw
 
 static void sum_blocks(CostSum *sum, const ModelConfig *config, int T, const Plan *plan) {
     static const int in[] = {1, 1, 1, 4}, out[] = {3, 1, 4, 1}; /* in C, of the four products */
-    bool flash = plan->attention == ATTENTION_FLASH && sum->flaw != FLAW_ALWAYS_PLAIN;
+    bool flash = (plan->attention == ATTENTION_FLASH && sum->flaw != FLAW_ALWAYS_PLAIN) ||
+                 sum->flaw == FLAW_ALWAYS_FLASH;
     double r = sum->flaw == FLAW_FLOATS_IN_HALF ? 4 : (double)precision_bytes(plan->precision);
     double N = sum->rows, C = config->C, NH = config->NH, B = N / T, L = config->L;
     double forward = L + blocks_again(config, plan, sum->flaw);
@@ -146,11 +155,12 @@ static void sum_update(CostSum *sum, const ModelConfig *config, const Plan *plan
     }
 }
 
-double cost_expected(const ModelConfig *config, int T, const Plan *plan, const PlanRates *rates,
-                     CostFlaw flaw) {
+static double cost_sum(const ModelConfig *config, int T, const Plan *plan, const PlanRates *rates,
+                       CostFlaw flaw, int without) {
     double window = flaw == FLAW_NO_WINDOW || flaw == FLAW_WHOLE_BATCH ? 1 : plan->window;
     double rows = (double)plan->micro_batch * T * (flaw == FLAW_WHOLE_BATCH ? plan->window : 1);
-    CostSum sum = {rates, flaw == FLAW_RATES_OF_FLOAT ? F32 : plan->precision, rows, 0, flaw};
+    CostSum sum = {rates,  flaw == FLAW_RATES_OF_FLOAT ? F32 : plan->precision, rows, 0, flaw, 0,
+                   without};
     sum_blocks(&sum, config, T, plan);
     sum_ends(&sum, config, T, plan);
     sum.seconds *= flaw == FLAW_UPDATE_EACH_TIME ? 1 : window;
@@ -158,4 +168,14 @@ double cost_expected(const ModelConfig *config, int T, const Plan *plan, const P
         sum_update(&sum, config, plan);
     }
     return sum.seconds * (flaw == FLAW_UPDATE_EACH_TIME ? window : 1);
+}
+
+double cost_expected(const ModelConfig *config, int T, const Plan *plan, const PlanRates *rates,
+                     CostFlaw flaw) {
+    return cost_sum(config, T, plan, rates, flaw, -1);
+}
+
+double cost_without(const ModelConfig *config, int T, const Plan *plan, const PlanRates *rates,
+                    int op) {
+    return cost_sum(config, T, plan, rates, FLAW_NONE, op);
 }

@@ -28,6 +28,7 @@ typedef enum CostFlaw {
     FLAW_NO_WINDOW,
     FLAW_WHOLE_BATCH,
     FLAW_ALWAYS_PLAIN,
+    FLAW_ALWAYS_FLASH,
     FLAW_AGAIN_FREE,
     FLAW_AGAIN_ALL,
     FLAW_AGAIN_BUT_ONE,
@@ -42,6 +43,13 @@ extern const char *const cost_flaws[COST_FLAWS];
 /** Seconds of an update, as labs/06_fit/contract.h says; or what a mistake makes of it. */
 double cost_expected(const ModelConfig *config, int T, const Plan *plan, const PlanRates *rates,
                      CostFlaw flaw);
+
+/** Most kinds of ops in an update; in floats there are two fewer. */
+enum { COST_OPS = 28 };
+
+/** The same where all ops of one kind are forgotten. */
+double cost_without(const ModelConfig *config, int T, const Plan *plan, const PlanRates *rates,
+                    int op);
 
 /* ---- machines that were measured ------------------------------------------------------------- */
 

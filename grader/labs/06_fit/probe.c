@@ -63,6 +63,13 @@ static void plan_peak_case(const Wire *in, Wire *out) {
     free(options);
 }
 
+/* Scratch memory belongs to plan_choose() until it returns: the first calls find it spoilt. */
+static void spoil(void *scratch, size_t call) {
+    if (call < 2) {
+        memset(scratch, 0xA5, PLAN_SCRATCH);
+    }
+}
+
 /* A run may have a second stack, whose tensors have `suffix` in their names. */
 static void choose_in(const Wire *in, Wire *out, const char *suffix, void *scratch) {
     enum { OPTIONS, BLOCKS, BUDGETS, RESULTS, CHOICES, NAMES };
@@ -80,6 +87,7 @@ static void choose_in(const Wire *in, Wire *out, const char *suffix, void *scrat
     for (size_t i = 0; i < asked; i++) {
         PlanChoice choice = {.option = CHOICE_UNTOUCHED}; /* stays, where nothing fits */
         int32_t *to = choices + i * CHOICE_NUMBERS;
+        spoil(scratch, i);
         results[i] = plan_choose(options, count, budgets[i], scratch, PLAN_SCRATCH, &choice);
         *to++ = choice.option;
         for (int k = 0; k < PLAN_BLOCKS; k++) {
