@@ -57,7 +57,7 @@ typedef struct OptimChoice {
  *
  * @param      config  the model, in any precision
  * @param      optims  (optim_count) those to choose from, the most welcome first
- * @param      optim_count how many
+ * @param      optim_count how many; of 0 nothing fits
  * @param      options (count) as for plan_choose()
  * @param      count   at least 1
  * @param      budget  bytes, all kinds together, with the states of the optimizer that is chosen

@@ -42,9 +42,11 @@ typedef struct Eight {
     int32_t flags[EIGHT_TENSORS];
     size_t all, blocks; /**< of all tensors */
     AdamW adamw;
-    Codebooks books;
+    float rate[EIGHT_STEPS]; /**< learning rate of each step */
+    Codebooks books[BOOKS];  /**< of each step in turns */
     EightState start;
     float *grad; /**< (steps, all) */
+    size_t tie;  /**< a number whose first moment lies between two codes in the first step; or 0 */
 } Eight;
 
 /** The codebooks by the contract's formula. */
@@ -61,6 +63,19 @@ Eight *eight_new(Check *check, int steps, bool fresh);
 
 /** The same of one tensor of n numbers in bytes. */
 Eight *eight_new_of(Check *check, int n);
+
+/** More blocks than 2048, most of them of a tensor in floats: the simulator takes long for codes that
+    are searched one by one. */
+Eight *eight_new_large(Check *check);
+
+/**
+ * In the first step the first moment of a number becomes exactly half of its block's largest one,
+ * which is 1, and that is the middle between two values of the codebook: in a block whose moments
+ * are 0 otherwise. The betas are others then.
+ *
+ * @param zero the code of 0
+ */
+void eight_plant_tie(Eight *eight, uint8_t zero);
 
 /** Gives all; wants all states. `resume`: see HEAD_RESUME. */
 void eight_plan(Eight *eight, int resume);

@@ -43,6 +43,7 @@ const char *const eight_sentence[MISTAKES] = {
         "weight decay is added to the gradient, and so to the moments: it pulls on the "
         "weight alone",
     [EPSILON_INSIDE] = "epsilon stands under the root: it is added to the root",
+    [TIE_ABOVE] = "in the middle between two values the code above is taken: it is the smaller one",
     [ONE_BETA] = "both moments are corrected with beta1: v has beta2",
 };
 
@@ -124,7 +125,7 @@ static void decay_moment(EightMoments *to, size_t i, double old, double beta, do
 static double updated(const Eight *eight, double w, double m, double v, bool decays, int t,
                       EightMistake mistake) {
     const AdamW *a = &eight->adamw;
-    double lr = (double)a->learning_rate, decay = decays ? (double)a->weight_decay : 0;
+    double lr = (double)eight->rate[t - eight->t], decay = decays ? (double)a->weight_decay : 0;
     t += mistake == STEP_AFTER ? 1 : mistake == STEP_BEFORE && t > 1 ? -1 : 0;
     double correct1 = mistake == UNCORRECTED ? 1 : 1 - pow((double)a->beta1, t);
     double beta2 = mistake == ONE_BETA ? (double)a->beta1 : (double)a->beta2;
@@ -146,7 +147,8 @@ static double stored_again(const EightMoments *moments, const float *book, size_
 void eight_step_as(const Eight *eight, const EightState *from, int k, EightMistake mistake,
                    EightStep *step) {
     const float *grad = eight->grad + (size_t)k * eight->all;
-    const float *Qm = eight->books.m, *Qv = mistake == SIGNED_V ? Qm : eight->books.v;
+    const Codebooks *books = &eight->books[k % BOOKS];
+    const float *Qm = books->m, *Qv = mistake == SIGNED_V ? Qm : books->v;
     const AdamW *a = &eight->adamw;
     size_t first = 0, block = 0;
     for (int tensor = 0; tensor < eight->tensors; tensor++) {
@@ -173,6 +175,10 @@ void eight_step_as(const Eight *eight, const EightState *from, int k, EightMista
         }
         if (bytes) {
             store(&step->m, &from->m, Qm, first, block, n, mistake);
+            if (k == 0 && first < eight->tie && eight->tie < first + n) { /* no rounding in it */
+                uint8_t *low = &step->m.low[eight->tie], *high = &step->m.high[eight->tie];
+                *(mistake == TIE_ABOVE ? low : high) = mistake == TIE_ABOVE ? *high : *low;
+            }
             store(&step->v, &from->v, Qv, first, block, n, mistake);
         }
         for (size_t i = first; i < first + n; i++) {

@@ -35,6 +35,7 @@ typedef enum EightMistake {
     DECAY_COUPLED,
     EPSILON_INSIDE,
     ONE_BETA,
+    TIE_ABOVE,
     MISTAKES,
 } EightMistake;
 

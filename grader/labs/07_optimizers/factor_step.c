@@ -152,7 +152,7 @@ static void step_weights(const Factors *f, const FactorState *from, int step, Fa
                          const double *R, const double *C, double *to) {
     const float *g = f->grad + (size_t)step * f->all, *w = from->weight;
     Factored tensor[FACTOR_TENSORS];
-    double squares[FACTOR_TENSORS], all = 0, rate = (double)f->numbers.learning_rate;
+    double squares[FACTOR_TENSORS], all = 0, rate = (double)f->rate[step];
     for (int k = 0; k < f->tensors; k++) {
         int matrix_rows = (int)factors_rows(f, k);
         tensor[k] = (Factored){f, k, f->rows[k], f->cols[k], g, w, R, C, mean_of(R, matrix_rows)};

@@ -61,6 +61,18 @@ static void draw_gradients(Factors *f, FactorDraw draw) {
     }
 }
 
+/* So late that beta2 is far above 0.999; R and C are much larger than the squares to come, which
+   the rounding of 1 - beta2 would move. */
+static void begin_late(Factors *f, float *row, float *col) {
+    f->t = check_int(f->check, 400000, 600000);
+    for (size_t i = 0; i < f->all_rows; i++) {
+        row[i] = (float)check_int(f->check, 1000, 1200);
+    }
+    for (size_t j = 0; j < f->all_cols; j++) {
+        col[j] = (float)check_int(f->check, 1000, 1200);
+    }
+}
+
 /* In a tensor of the last step. */
 static void plant_nan(Factors *f, int tensor, int at) {
     float *g = f->grad + (size_t)(f->steps - 1) * f->all;
@@ -83,13 +95,20 @@ Factors *factors_new(Check *check, FactorDraw draw, int steps) {
                              .epsilon = (float)check_int(check, 2, 9) * 1e-30f,
                              .clip = check_int(check, 0, 1) ? 0.85f : 1.15f,
                              .power = check_int(check, 0, 1) ? 0.7f : 0.9f};
+    for (int step = 0; step < FACTOR_STEPS; step++) {
+        f->rate[step] = f->numbers.learning_rate * (1 + 0.125f * (float)step);
+    }
     draw_shapes(f, draw);
     float *weight = check_normal(check, f->all, 1, F32);
-    f->start = (FactorState){weight, check_normal(check, f->all_rows, 0, F32),
-                             check_normal(check, f->all_cols, 0, F32)};
+    float *row = check_normal(check, f->all_rows, 0, F32);
+    float *col = check_normal(check, f->all_cols, 0, F32);
+    f->start = (FactorState){weight, row, col};
     f->grad = check_normal(check, (size_t)steps * f->all, 1, F32);
     draw_gradients(f, draw);
     size_t n = factors_size(f, 0);
+    if (draw == FACTORS_LARGE) {
+        begin_late(f, row, col);
+    }
     if (draw == FACTORS_TWICE) {
         memcpy(weight + f->all - n, weight, n * sizeof *weight);
         for (int step = 0; step < steps; step++) {
@@ -128,6 +147,7 @@ void factors_plan(Factors *f, int until, int resume) {
     check_give(check, "rows", WIRE_I32, f->rows, count);
     check_give(check, "cols", WIRE_I32, f->cols, count);
     check_give(check, "numbers", WIRE_F32, &f->numbers, sizeof(Adafactor) / sizeof(float));
+    check_give(check, "rates", WIRE_F32, f->rate, FACTOR_STEPS);
     check_give(check, "weight", WIRE_F32, f->start.weight, f->all);
     check_give(check, "row", WIRE_F32, f->start.row, f->all_rows);
     check_give(check, "col", WIRE_F32, f->start.col, f->all_cols);
@@ -203,6 +223,13 @@ static bool kind_agrees(const Factors *f, const FactorState *got, const FactorSt
     return true;
 }
 
+/* Late in training a constant beta2 looks like one that goes no further. */
+static const char *sentence_of(const Factors *f, FactorMistake mistake) {
+    return mistake == BETA_CONSTANT && f->t > 1
+               ? "beta2 does not depend on the step, or goes up to 0.999 alone: it is 1 - t^-power"
+               : factor_sentence[mistake];
+}
+
 static bool factors_judge_step(Factors *f, const FactorState *from, int step, bool weights,
                                FactorStep *as) {
     FactorState got = factors_state(f->check, step);
@@ -215,7 +242,7 @@ static bool factors_judge_step(Factors *f, const FactorState *from, int step, bo
         bool good = kind_agrees(f, &got, &as[NO_MISTAKE], kind, seen);
         check_compared(f->check, good, "step %d: %s", f->t + step, seen);
         for (FactorMistake mistake = NO_MISTAKE + 1; mistake < FACTOR_MISTAKES; mistake++) {
-            check_suspect(f->check, factor_sentence[mistake],
+            check_suspect(f->check, sentence_of(f, mistake),
                           kind_agrees(f, &got, &as[mistake], kind, other));
         }
         right = right && good;

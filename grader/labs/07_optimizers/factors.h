@@ -23,6 +23,7 @@ typedef struct Factors {
     int32_t rows[FACTOR_TENSORS], cols[FACTOR_TENSORS], flags[FACTOR_TENSORS];
     size_t all, all_rows, all_cols;
     Adafactor numbers;
+    float rate[FACTOR_STEPS]; /**< learning rate of each step */
     FactorState start;
     float *grad; /**< (steps, all) */
 } Factors;
@@ -47,10 +48,10 @@ typedef enum FactorDraw {
     FACTORS_MANY,  /**< many shapes; gradients that grow, so that updates are clipped, and shrink */
     FACTORS_TINY,  /**< the same with gradients whose squares are near epsilon, and zeros */
     FACTORS_TWICE, /**< the first tensor is also the last; two have a NaN in the last step */
-    FACTORS_LARGE, /**< one matrix */
+    FACTORS_LARGE, /**< one matrix, late in training */
 } FactorDraw;
 
-/** Draws a run of some steps from the first one. */
+/** Draws a run of some steps, from the first one but for FACTORS_LARGE. */
 Factors *factors_new(Check *check, FactorDraw draw, int steps);
 
 /** Gives all; wants all states. `until`: see HEAD_UNTIL; `resume`: HEAD_RESUME. */

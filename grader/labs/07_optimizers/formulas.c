@@ -256,21 +256,26 @@ static void ask_for(Choices *c, const ModelConfig *config, uint64_t budget, cons
     }
 }
 
-/* Budgets around the least of each option, with each optimizer and with one byte less. */
+/* Budgets around the least of each option, with each optimizer and with one byte less; in half and
+   in float, where there are masters and where there are none. */
 static void draw_asks(Check *check, Choices *c, const ModelConfig *config) {
     static const int all[] = {OPTIM_ADAMW, OPTIM_ADAMW_8BIT, OPTIM_ADAFACTOR};
     static const int back[] = {OPTIM_ADAFACTOR, OPTIM_ADAMW_8BIT, OPTIM_ADAMW};
     uint64_t adamw = bytes_as(config, OPTIM_ADAMW, BYTES_RIGHT);
     for (int i = 0; i < OPTIONS; i++) {
         int o = (i + check_int(check, 0, 1)) % OPTIONS;
-        uint64_t own = bytes_as(config, (Optim)all[i % 3], BYTES_RIGHT);
-        uint64_t budget = option_bytes(&c->option[o]) - adamw + own;
-        ask_for(c, config, budget, i % 2 == 0 ? all : back, 3);
-        ask_for(c, config, budget - 1, i % 2 == 0 ? all : back, 3);
-        ask_for(c, config, budget, &all[i % 3], 1);
+        ModelConfig asked = *config;
+        asked.precision = i < 3 ? (Precision)check_int(check, F16, BF16) : F32;
+        uint64_t states = bytes_as(&asked, OPTIM_ADAMW, BYTES_RIGHT);
+        uint64_t own = bytes_as(&asked, (Optim)all[i % 3], BYTES_RIGHT);
+        uint64_t budget = option_bytes(&c->option[o]) - states + own;
+        ask_for(c, &asked, budget, i % 2 == 0 ? all : back, 3);
+        ask_for(c, &asked, budget - 1, i % 2 == 0 ? all : back, 3);
+        ask_for(c, &asked, budget, &all[i % 3], 1);
     }
     ask_for(c, config, adamw * 100, back, 3); /* everything fits */
     ask_for(c, config, adamw * 100, all, 3);
+    ask_for(c, config, adamw * 100, all, 0); /* nothing to choose from */
     ask_for(c, config, UINT64_C(1) << 33, all, 3);
     ask_for(c, config, 1, all, 3); /* nothing does */
 }
@@ -304,9 +309,9 @@ static void judge_ask(Check *check, const Choices *c, int i, const uint64_t *ans
             (long long)got_option, optim_name((Optim)ask->optim[want]), option);
     } else {
         check_compared(check, right,
-                       "budget of %llu bytes: nothing fits, but the result is %lld, and the choice "
-                       "is %s",
-                       (unsigned long long)ask->budget, (long long)result,
+                       "budget of %llu bytes, %d optimizers: nothing fits, but the result is %lld, "
+                       "and the choice is %s",
+                       (unsigned long long)ask->budget, ask->optims, (long long)result,
                        untouched ? "left alone" : "written");
     }
     for (ChoiceMistake mistake = CHOICE_RIGHT + 1; mistake < CHOICE_MISTAKES; mistake++) {

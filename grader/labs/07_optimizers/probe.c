@@ -110,7 +110,8 @@ static void take_no_step(const StepJob *s, StepKind *kinds, step_fn *step) {
     const int32_t head[HEAD_NUMBERS] = {0};
     StepJob none = *s;
     none.head = head;
-    take_step(&none, kinds, step, kind_list(&none, &kinds[0]), 1);
+    const int32_t *first = given(s, "head", WIRE_I32);
+    take_step(&none, kinds, step, kind_list(&none, &kinds[0]), first[HEAD_T]);
 }
 
 /* From what is given, all steps; then perhaps from the states after some of them once more, in
@@ -164,13 +165,22 @@ static Moment8 *moments_of(const StepJob *s, const StepKind *kinds, int code) {
     return on_device(s, moment, (size_t)count * sizeof *moment);
 }
 
+/* The learning rate of step t. */
+static float rate_of_step(const StepJob *s, int t) {
+    const int32_t *head = given(s, "head", WIRE_I32);
+    return ((const float *)given(s, "rates", WIRE_F32))[t - head[HEAD_T]];
+}
+
 static void adam8_once(const StepJob *s, StepKind *kinds, TensorList grad, int t) {
-    Codebooks books;
+    const int32_t *head = given(s, "head", WIRE_I32);
+    Codebooks books[BOOKS], now;
     AdamW adamw;
-    memcpy(&books, given(s, "books", WIRE_F32), sizeof books);
+    memcpy(books, given(s, "books", WIRE_F32), sizeof books);
+    now = books[(t - head[HEAD_T]) % BOOKS];
     memcpy(&adamw, given(s, "numbers", WIRE_F32), sizeof adamw);
+    adamw.learning_rate = rate_of_step(s, t);
     s->device->ops[F32].adam8(kind_list(s, &kinds[WEIGHT]), moments_of(s, kinds, M_CODE),
-                              moments_of(s, kinds, V_CODE), grad, &books, adamw, t);
+                              moments_of(s, kinds, V_CODE), grad, &now, adamw, t);
 }
 
 static void adam8_run(StepJob *s) {
@@ -204,6 +214,7 @@ enum { ROW = 1, COL, FACTOR_KINDS };
 static void adafactor_once(const StepJob *s, StepKind *kinds, TensorList grad, int t) {
     Adafactor numbers;
     memcpy(&numbers, given(s, "numbers", WIRE_F32), sizeof numbers);
+    numbers.learning_rate = rate_of_step(s, t);
     TensorList weight = kind_list(s, &kinds[WEIGHT]);
     size_t bytes = adafactor_scratch(weight.length);
     Workspace workspace = {.data =

@@ -4,9 +4,10 @@
  * @ingroup grader
  *
  * An op is called for several steps on a list of tensors, all of whose numbers lie end to end.
- * Given are "head" (HEAD_NUMBERS), "flags" and shapes of the tensors, "numbers" of the update, the
- * states, and "grad", those of one step after the other. Wanted is each state after each step, and
- * the step's gradients as they then are: step_name(). After a resumption the op gets an empty list.
+ * Given are "head" (HEAD_NUMBERS), "flags" and shapes of the tensors, "numbers" of the update,
+ * states, and for one step after the other "rates", the learning rate, and "grad". Wanted is each
+ * state after each step, and the step's gradients as they then are: step_name(). After a resumption
+ * the op gets an empty list.
  */
 #ifndef GRADER_LABS_07_OPTIMIZERS_PROTOCOL_H
 #define GRADER_LABS_07_OPTIMIZERS_PROTOCOL_H
@@ -31,6 +32,9 @@ enum {
     FLAG_BYTES = 2,  /**< adam8: its moments are bytes */
     FLAG_MATRIX = 4, /**< adafactor: it has rows */
 };
+
+/** Codebooks that are given: each step takes the next one, in turns. */
+enum { BOOKS = 2 };
 
 /** "m_code 3": after step 3, counted from 0. In name[WIRE_NAME]. */
 const char *step_name(char *name, const char *what, int step);
