@@ -77,7 +77,7 @@ GRADED(09_fusion, control, "task 4: an update whose numbers lie in memory") {
 
 GRADED(09_fusion, control_found, "task 4: and none where a gradient was not finite") {
     check_after(check, "control");
-    control_grade(check, 2);
+    control_grade(check, 0.5f); /* not 0, and neither is it 1 */
 }
 
 /* ---- tasks 5 and 6: captured steps ----------------------------------------------------------- */
@@ -112,8 +112,14 @@ GRADED(09_fusion, guard, "tasks 5, 6: windows of other shapes and other numbers 
 
 GRADED(09_fusion, launches, "tasks 5, 6: one launch from the host, 64 bytes beside the ids") {
     check_after(check, "replays");
-    StepsScript script = steps_script(check, F32, 6, 2);
-    script.given.max_norm = 0;
+    StepsScript script = steps_script(check, F32, 7, 2);
+    Given *given = &script.given;
+    given->max_norm = 0;
+    batch_cut_row(check, &given->batch[2 * LAUNCHES_SHARE], 0, 3);
+    given->batch[given->batches] = batch_full(check, given->config.V, 1, given->batch[0].T);
+    given->batch[given->batches + 1] = batch_full(check, given->config.V, 2, given->batch[0].T);
+    script.window[LAUNCHES_RAGGED] = (StepsWindow){.first = given->batches, .count = 2};
+    given->batches += 2;
     steps_grade_launches(&script);
 }
 

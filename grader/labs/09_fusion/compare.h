@@ -96,7 +96,12 @@ bool steps_grade(StepsScript *script);
 /** The sentence for a mistake that a captured step shares with other checks. */
 const char *steps_sentence(StepsMistake mistake);
 
-/** One launch of the host for each step but the first, and 64 bytes beside the ids. */
+/** Windows of the run whose launches are counted: one with another share, and one whose
+    micro-batches differ in shape. */
+enum { LAUNCHES_SHARE = 3, LAUNCHES_RAGGED = 5 };
+
+/** One launch of the host for each step but the first and the ragged one, and 64 bytes beside the
+    ids. */
 void steps_grade_launches(StepsScript *script);
 
 #endif

@@ -98,6 +98,7 @@ typedef enum ClipMistake {
     CLIP_NOT_INFINITE,
     CLIP_NOT_NAN,
     CLIP_AT_ZERO,
+    CLIP_BELOW_ZERO,
     CLIP_SUM,
     CLIP_FOUND,
     CLIP_MISTAKES
@@ -109,22 +110,25 @@ static const char *const clip_sentence[CLIP_MISTAKES] = {
     [CLIP_NOT_NAN] = "a norm that is NaN passes, since no comparison with it is true: ask "
                      "`!(norm <= max_norm)`",
     [CLIP_AT_ZERO] = "max_norm 0 is taken for a limit: it means that there is none",
+    [CLIP_BELOW_ZERO] = "a limit below 0 is taken for one: only max_norm > 0 is a limit",
     [CLIP_SUM] = "the norm is the root of the sum of squares, not the sum",
     [CLIP_FOUND] = "found is written: it is unscale()'s, and clipping leaves it alone",
 };
 
-enum { CLIP_FIXED = 9, CLIP_CASES = CLIP_FIXED + 1, CLIP_NUMBERS = 3, FOUND_BEFORE = 3 };
+enum { CLIP_FIXED = 10, CLIP_CASES = CLIP_FIXED + 1, CLIP_NUMBERS = 4, FOUND_BEFORE = 3 };
 
-/* Norm, factor and found, as control_clip() works them out, or with a mistake. */
+/* Norm, factor, found and sum, as control_clip() works them out, or with a mistake. */
 static void clip_as(float sum, float limit, ClipMistake mistake, float to[CLIP_NUMBERS]) {
     float norm = mistake == CLIP_SUM ? sum : sqrtf(sum);
     bool over = !(norm <= limit) || mistake == CLIP_ALWAYS;
-    over = over && (limit > 0 || mistake == CLIP_AT_ZERO);
+    over =
+        over && (limit > 0 || mistake == CLIP_AT_ZERO || (limit < 0 && mistake == CLIP_BELOW_ZERO));
     over = over && (isfinite(norm) || mistake != CLIP_NOT_INFINITE);
     over = over && (!isnan(norm) || mistake != CLIP_NOT_NAN);
     to[0] = norm;
     to[1] = over ? limit / (norm + 1e-6f) : 1;
     to[2] = mistake == CLIP_FOUND && !isfinite(norm) ? 1 : FOUND_BEFORE;
+    to[3] = sum;
 }
 
 /* All NaN are one: a GPU's have other bits. */
@@ -133,7 +137,7 @@ static bool same_number(float a, float b) {
 }
 
 static void clip_expect(Check *check, const float given[2], const float *got) {
-    static const char *const names[CLIP_NUMBERS] = {"norm", "factor", "found"};
+    static const char *const names[CLIP_NUMBERS] = {"norm", "factor", "found", "sum"};
     float right[CLIP_NUMBERS], wrong[CLIP_NUMBERS];
     clip_as(given[0], given[1], CLIP_RIGHT, right);
     for (int k = 0; k < CLIP_NUMBERS; k++) {
@@ -148,9 +152,9 @@ static void clip_expect(Check *check, const float given[2], const float *got) {
 }
 
 void clip_grade(Check *check) {
-    static const float fixed[CLIP_FIXED][2] = {{4, 1},        {4, 2},          {4, 5},
-                                               {0, 1},        {1e-12f, 1e-7f}, {INFINITY, 1},
-                                               {1e30f, 0.5f}, {9, 0},          {NAN, 1}};
+    static const float fixed[CLIP_FIXED][2] = {
+        {4, 1},        {4, 2},        {4, 5}, {0, 1},   {1e-12f, 1e-7f},
+        {INFINITY, 1}, {1e30f, 0.5f}, {9, 0}, {NAN, 1}, {4, -1}};
     float given[CLIP_CASES][2];
     for (int i = 0; i < CLIP_CASES; i++) {
         given[i][0] = i < CLIP_FIXED ? fixed[i][0] : (float)check_int(check, 5, 900);

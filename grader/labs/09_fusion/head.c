@@ -26,6 +26,7 @@ static void head_planned(HeadRun *run) {
     check_give(check, "budget", WIRE_U64, &run->budget, 1);
     check_want(check, "loss", WIRE_U64, (size_t)run->given.batches);
     check_want(check, "logits left", WIRE_U64, (size_t)run->given.batches);
+    check_want(check, "head bytes", WIRE_U64, (size_t)run->given.batches * HEAD_NUMBERS);
     given_want(&run->given, NAME_GRADIENT, 1);
     profile_want(check);
     profile_want_once(check);
@@ -135,6 +136,40 @@ static bool head_judge_left(HeadRun *run) {
     return true;
 }
 
+/* That the head has no more memory than it needs at any time, and the right kind. */
+static void head_judge_bytes(HeadRun *run) {
+    Check *check = run->given.check;
+    const ModelConfig *config = &run->given.config;
+    size_t number = precision_bytes(config->precision), row = (size_t)logits_stride(config->V);
+    const uint64_t *got = check_got(check, "head bytes", WIRE_U64);
+    for (int i = 0; i < run->given.batches; i++, got += HEAD_NUMBERS) {
+        const Batch *batch = &run->given.batch[i];
+        size_t N = (size_t)batch->B * (size_t)batch->T, stream = N * (size_t)config->C * number;
+        size_t kept = stream + 4 * N * sizeof(float);
+        size_t logits = rows_of_chunk(run, batch) * row * number;
+        check_compared(check, got[HEAD_KEPT] == kept,
+                       "after forward of (%d, %d) the head has %llu bytes in use; lnf, mean, rstd, "
+                       "losses and lse are %zu",
+                       batch->B, batch->T, (unsigned long long)got[HEAD_KEPT], kept);
+        check_suspect(check, "the logits are still there after forward: release them",
+                      got[HEAD_KEPT] == kept + logits);
+        check_compared(check, got[HEAD_FORWARD] <= kept + logits,
+                       "forward of (%d, %d) takes %llu bytes; with one chunk of logits it is %zu",
+                       batch->B, batch->T, (unsigned long long)got[HEAD_FORWARD], kept + logits);
+        check_compared(check, got[HEAD_BACKWARD] <= kept + stream + logits,
+                       "backward of (%d, %d) takes %llu bytes; with one chunk of logits it is %zu",
+                       batch->B, batch->T, (unsigned long long)got[HEAD_BACKWARD],
+                       kept + stream + logits);
+        check_compared(check, got[HEAD_LEFT] == 0,
+                       "after backward of (%d, %d) the head still has %llu bytes in use", batch->B,
+                       batch->T, (unsigned long long)got[HEAD_LEFT]);
+        check_compared(
+            check, got[HEAD_OTHERS] == 0,
+            "%llu bytes of the head are of another kind than activations; logits are one",
+            (unsigned long long)got[HEAD_OTHERS]);
+    }
+}
+
 /* Runs a case. @return whether all that it gives is right */
 static bool head_judge(HeadRun *run, const char *probe_case, bool gradients) {
     double losses[MOST_BATCHES];
@@ -178,8 +213,9 @@ void head_grade_memory(Check *check) {
     ModelConfig config = {.V = check_int(check, 1000, 1500), .T = 24, .L = 1, .NH = 2, .C = 16};
     HeadRun run = head_new(check, config);
     size_t B = (size_t)check_int(check, 5, 7), T = 24, N = B * T, C = 16;
-    run.given.batches = 1;
+    run.given.batches = 2;
     run.given.batch[0] = batch_full(check, config.V, (int)B, (int)T);
+    run.given.batch[1] = batch_full(check, config.V, 1, 1); /* all rows are one chunk */
     size_t numbers = 15 * C + (size_t)config.NH * T, stream = N * C * sizeof(float);
     size_t block = N * (numbers + 4) * sizeof(float);
     size_t logits = chunk_of(N, C, (size_t)config.V) * (size_t)logits_stride(config.V);
@@ -191,7 +227,7 @@ void head_grade_memory(Check *check) {
     check_size(check, "logits of (N, V) do not fit",
                N * (size_t)logits_stride(config.V) > logits + 3 * stream / sizeof(float));
     head_planned(&run);
-    if (head_judge(&run, "head", true)) {
-        head_judge_left(&run);
+    if (head_judge(&run, "head", true) && head_judge_left(&run)) {
+        head_judge_bytes(&run);
     }
 }

@@ -125,6 +125,33 @@ static void chunk_rows(const Wire *in, Wire *out) {
     }
 }
 
+/* Of the pass in hand. */
+static uint64_t *head_bytes;
+static MemoryUse head_before;
+
+static uint64_t bytes_more(MemoryUse use) {
+    return memory_total(&use) - memory_total(&head_before);
+}
+
+static double see_head_forward(Pass *pass, const Real *x) {
+    head_before = memory_now(pass->memory);
+    memory_peak_reset(pass->memory);
+    double loss = head_forward(pass, x);
+    MemoryUse most = memory_peak(pass->memory);
+    head_bytes[HEAD_FORWARD] = bytes_more(most);
+    head_bytes[HEAD_KEPT] = bytes_more(memory_now(pass->memory));
+    head_bytes[HEAD_OTHERS] =
+        bytes_more(most) - most.bytes[MEMORY_ACTIVATIONS] + head_before.bytes[MEMORY_ACTIVATIONS];
+    return loss;
+}
+
+static void see_head_backward(Pass *pass, const Real *x, float dloss) {
+    memory_peak_reset(pass->memory);
+    head_backward(pass, x, dloss);
+    head_bytes[HEAD_BACKWARD] = bytes_more(memory_peak(pass->memory));
+    head_bytes[HEAD_LEFT] = bytes_more(memory_now(pass->memory));
+}
+
 /* Forward and backward of the batches that are given, under a budget. */
 static void head_passes(const Wire *in, Wire *out, Precision precision) {
     ModelConfig config = probe_config(in);
@@ -134,8 +161,9 @@ static void head_passes(const Wire *in, Wire *out, Precision precision) {
     Memory *memory = memory_new(device, (MemoryOptions){.budget = budget});
     Model *model = model_new_zero(&config, memory);
     given_weights(in, model);
-    model->head_forward = head_forward;
-    model->head_backward = head_backward;
+    model->head_forward = see_head_forward;
+    model->head_backward = see_head_backward;
+    head_bytes = wire_get(out, "head bytes", WIRE_U64, NULL);
     uint64_t *losses = wire_get(out, "loss", WIRE_U64, NULL);
     uint64_t *left = wire_get(out, "logits left", WIRE_U64, NULL);
     for (int i = 0; i < given_batches(in); i++) {
@@ -144,6 +172,7 @@ static void head_passes(const Wire *in, Wire *out, Precision precision) {
         memcpy(&losses[i], &loss, sizeof loss);
         left[i] = model->pass.head.logits != NULL;
         model_backward(model, *(const float *)wire_get(in, "share", WIRE_F32, NULL));
+        head_bytes += HEAD_NUMBERS;
     }
     hand_back_gradients(out, model, NAME_GRADIENT, "step", 0);
     model_free(model);
@@ -171,7 +200,7 @@ static void *upload(Memory *memory, const void *values, size_t bytes) {
 static void clip_run(const Wire *in, Wire *out) {
     size_t n;
     const float *given = wire_get(in, "sums", WIRE_F32, &n); /* sum and limit of each */
-    float *to = wire_get(out, "clipped", WIRE_F32, NULL);    /* norm, factor, found of each */
+    float *to = wire_get(out, "clipped", WIRE_F32, NULL);    /* norm, factor, found, sum */
     Device *device = probe_device(true, 0);
     Memory *memory = memory_new(device, (MemoryOptions){0});
     for (size_t i = 0; i < n / 2; i++) {
@@ -179,7 +208,8 @@ static void clip_run(const Wire *in, Wire *out) {
         StepResult *on_device = upload(memory, &result, sizeof result);
         control_clip(on_device, given[2 * i + 1]);
         device_download(device, &result, on_device, sizeof result);
-        memcpy(to + 3 * i, (float[]){result.norm, result.factor, result.found}, 3 * sizeof *to);
+        float after[] = {result.norm, result.factor, result.found, result.sum};
+        memcpy(to + 4 * i, after, sizeof after);
     }
     memory_free(memory);
     device_free(device);

@@ -49,6 +49,17 @@ typedef enum NormMistake {
     NORM_ALL,                          /**< how many in all */
 } NormMistake;
 
+/** Bytes of the head in each pass, "head bytes" (WIRE_U64): beyond those in use when forward
+    begins. */
+enum {
+    HEAD_FORWARD,  /**< the most in forward */
+    HEAD_KEPT,     /**< left by forward */
+    HEAD_BACKWARD, /**< the most in backward */
+    HEAD_LEFT,     /**< left by backward */
+    HEAD_OTHERS,   /**< in forward, of kinds other than activations */
+    HEAD_NUMBERS,  /**< how many */
+};
+
 /** How steps run: "options" as WIRE_I32. */
 enum {
     STEPS_COUNT,    /**< how many windows */
