@@ -1,8 +1,8 @@
 #include "cudasim_left.h"
 #include "operation.h"
 
-/* Which handles exist: events, graphs, communicators and those of cuBLAS, as a program holds them. One that was destroyed rests
-   for a while, so that its address is not at once another's. */
+/* Which handles exist: events, graphs, communicators and those of cuBLAS, as a program holds them.
+   One that was destroyed rests for a while, so that its address is not at once another's. */
 
 enum { RESTING = 1024 };
 

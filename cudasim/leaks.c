@@ -2,8 +2,8 @@
 #include "device.h"
 #include "operation.h"
 
-/* What a program has made and never given back. One line that does so a thousand times is one
-   report, so things are counted by the calls that have made them. */
+/* Things that a program has made and never given back. One line that does so a thousand times is
+   one report, so they are counted by the calls that have made them. */
 
 enum { MOST_LINES = 64 };
 
