@@ -137,7 +137,7 @@ static Batch other_batch(const Wire *in) {
 static uint64_t other_hash(const Model *model) {
     static float values[1 << 16];
     uint64_t hash = HASH_BEGIN;
-    for (int i = 0; i < model->param_count; i++) {
+    for (int i = model->param_count; i-- > 0;) {
         const Param *param = &model->params[i];
         CHECK(param->count <= sizeof values / sizeof *values, "%zu numbers", param->count);
         device_download(model->device, values, param->grad, param->count * sizeof *values);

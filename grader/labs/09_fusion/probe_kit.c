@@ -88,8 +88,19 @@ static struct Frozen {
     Batch batch[16];
 } frozen;
 
+/* A window of several shapes runs as it is: the mistakes of a captured one are not in it. */
+static bool several_shapes;
+
+static bool has_several_shapes(const StepsRun *run, int count) {
+    bool several = false;
+    for (int i = 1; i < count; i++) {
+        several |= run->batch[i].B != run->batch[0].B || run->batch[i].T != run->batch[0].T;
+    }
+    return several;
+}
+
 static bool is_wrong(StepsMistake mistake, int number) {
-    return steps_mistake == mistake && number > 1;
+    return steps_mistake == mistake && number > 1 && !several_shapes;
 }
 
 static void freeze(const StepsRun *run, int count, float share) {
@@ -207,6 +218,7 @@ static StepReport eager_step(StepsRun *run, int count) {
     }
     float share = tokens > 0 ? 1.0f / (float)tokens : 0;
     float scale = trainer->mixed != NULL ? run->mixed.scaler.scale : 1;
+    several_shapes = has_several_shapes(run, count);
     if (run->number == 1) {
         freeze(run, count, share);
     }

@@ -96,7 +96,7 @@ static void spoil_weights(const RankRun *run, Model *model) {
     if (run->option[DDP_RECORDED]) {
         record_from_here(run, model->result);
     }
-    for (int i = 0; i < model->param_count; i++) {
+    for (int i = model->param_count; i-- > 0;) {
         const Param *param = &model->params[i];
         model->ops->axpby(param->weight, param->weight, param->count, 1.0f / DDP_EARLY, 0);
     }
