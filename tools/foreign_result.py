@@ -67,7 +67,8 @@ def compiled(said):
         return "refused", name
     words = first(r"unsupported: (.*)", said)
     if words:
-        return "refused", feature(words)
+        header = first(r"refused/(\S+?):\d+:.*unsupported: ", said)  # cudasim/refused.sh made it
+        return "refused", library(header or "") or feature(words)
     for start, name in SYMBOLS.items():
         if re.search(rf"undefined reference to [`']{start}", said):
             return "refused", name
