@@ -1,8 +1,9 @@
 #include "cudasim_left.h"
 #include "operation.h"
 
-/* Which handles exist: events, graphs, communicators and those of cuBLAS, as a program holds them.
-   One that was destroyed rests for a while, so that its address is not at once another's. */
+/* Which handles exist: streams, events, graphs, communicators and those of cuBLAS, as a program
+   holds them. One that was destroyed rests for a while, so that its address is not at once
+   another's. */
 
 enum { RESTING = 1024 };
 
@@ -27,9 +28,7 @@ void sim_handle_made(void *handle, const char *call, Place place) {
         live_room = 2 * live_room + 64;
         live = sim_realloc(live, (size_t)live_room * sizeof *live);
     }
-    live[live_count].handle = handle;
-    live[live_count].call = call;
-    live[live_count++].made = place;
+    live[live_count++] = (Handle){handle, call, place};
 }
 
 /* The newest first: a loop that makes and destroys one finds it at once. */
@@ -55,7 +54,7 @@ void sim_handle_ended(void *handle, const char *call, Place place, void (*releas
 }
 
 CudasimLeft cudasim_left(void) {
-    return (CudasimLeft){live_count + sim_streams(), sim_pinned()};
+    return (CudasimLeft){live_count, sim_pinned()};
 }
 
 void sim_handles_left(void) {

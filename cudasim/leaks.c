@@ -7,11 +7,13 @@
 
 enum { MOST_LINES = 64 };
 
-static struct {
-    const char *call;
+typedef struct Leak {
+    const char *call; /* that has made it */
     Place place;
-    size_t count, bytes;
-} leak[MOST_LINES];
+    size_t count, bytes; /* calls; of memory, in all of them */
+} Leak;
+
+static Leak leak[MOST_LINES];
 static int lines;
 
 void leaks_add(const char *call, Place place, size_t bytes) {
@@ -25,9 +27,7 @@ void leaks_add(const char *call, Place place, size_t bytes) {
     }
     if (i == lines) {
         lines++;
-        leak[i].call = call;
-        leak[i].place = place;
-        leak[i].count = leak[i].bytes = 0;
+        leak[i] = (Leak){.call = call, .place = place};
     }
     leak[i].count++;
     leak[i].bytes += bytes;
@@ -60,7 +60,6 @@ void sim_report_leaks_of_device(void) {
 
 void sim_report_leaks(void) {
     sim_memory_left(-1);
-    sim_streams_left();
     sim_handles_left();
     report_lines();
 }

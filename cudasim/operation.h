@@ -73,9 +73,6 @@ const Operation *sim_submit_copy(cudaStream_t stream, Work work, size_t bytes);
  * stream. */
 int sim_stream_slot(cudaStream_t stream, const char *what, Place place);
 
-/** How many streams a program has made and not destroyed. */
-int sim_streams(void);
-
 /** Whether the host has waited for an operation. */
 bool sim_host_ordered(int slot, uint64_t number);
 
@@ -185,9 +182,6 @@ void leaks_add(const char *call, Place place, size_t bytes);
 
 /** Adds the handles that exist. */
 void sim_handles_left(void);
-
-/** Adds the streams that exist. */
-void sim_streams_left(void);
 
 /** With CUDASIM_LEAKS: reports the memory of the current device, which is about to be reset. */
 void sim_report_leaks_of_device(void);

@@ -34,28 +34,6 @@ int sim_stream_slot(cudaStream_t stream, const char *what, Place place) {
     return -1;
 }
 
-int sim_streams(void) {
-    int count = 0;
-    for (int s = 1; s < queue_count(); s++) {
-        const Queue *queue = queue_of(s);
-        cudaStream_t handle = queue->kind == QUEUE_STREAM ? queue->handle : NULL;
-        for (; handle != NULL; handle = handle->also) {
-            count++;
-        }
-    }
-    return count;
-}
-
-void sim_streams_left(void) {
-    for (int s = 1; s < queue_count(); s++) {
-        const Queue *queue = queue_of(s);
-        cudaStream_t handle = queue->kind == QUEUE_STREAM ? queue->handle : NULL;
-        for (; handle != NULL; handle = handle->also) {
-            leaks_add("cudaStreamCreate", queue->made, 0);
-        }
-    }
-}
-
 static bool is_used_by(const Queue *queue, int rank) {
     cudaStream_t handle = queue->handle;
     while (handle != NULL && handle->rank != rank) {
@@ -99,6 +77,7 @@ cudaError_t cudasim_stream_create(const char *file, int line, cudaStream_t *stre
     queue->policy = cudaSyncPolicyAuto;
     queue->blocking = flags != cudaStreamNonBlocking;
     queue->made = place;
+    sim_handle_made(*stream, "cudaStreamCreate", place);
     return sim_device_error();
 }
 
@@ -265,7 +244,7 @@ cudaError_t cudasim_stream_destroy(const char *file, int line, cudaStream_t stre
         queue_of(slot)->kind = QUEUE_UNUSED;
         queue_of(slot)->blocking = false;
     }
-    free(stream);
+    sim_handle_ended(stream, "cudaStreamDestroy", place, free);
     return sim_device_error();
 }
 

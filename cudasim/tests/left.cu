@@ -1,4 +1,5 @@
-// How much a program has made and not given back: streams, events, pinned memory.
+// How much a program has made and not given back: streams, events, handles, pinned memory.
+#include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <cudasim_left.h>
 #include <stdio.h>
@@ -14,16 +15,19 @@ static bool has(CudasimLeft begin, int handles, size_t pinned) {
 int main(void) {
     cudaStream_t stream[2];
     cudaEvent_t event;
+    cublasHandle_t blas;
     void *pinned;
     CudasimLeft begin = cudasim_left();
     bool good = has(begin, 0, 0);
     cudaStreamCreate(&stream[0]);
     cudaStreamCreateWithFlags(&stream[1], cudaStreamNonBlocking);
     cudaEventCreate(&event);
+    cublasCreate(&blas);
     cudaMallocHost(&pinned, BYTES);
-    good = good && has(begin, 3, BYTES);
+    good = good && has(begin, 4, BYTES);
     cudaStreamDestroy(stream[0]);
     cudaEventDestroy(event);
+    cublasDestroy(blas);
     good = good && has(begin, 1, BYTES);
     cudaStreamDestroy(stream[1]);
     cudaFreeHost(pinned);

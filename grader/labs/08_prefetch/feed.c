@@ -227,18 +227,8 @@ bool feed_expect_given_back(const FeedRun *run) {
                    "streams or events are still there after prefetch_close(), %llu of them: "
                    "cudaStreamDestroy() and cudaEventDestroy() give them back",
                    (unsigned long long)bytes[BYTES_KEPT]);
-    } else if (bytes[BYTES_EACH] > 0) {
-        check_fail(run->check,
-                   "each prefetch_open() with its prefetch_close() leaves %llu bytes on the heap: "
-                   "what malloc() or calloc() has given goes back by free()",
-                   (unsigned long long)bytes[BYTES_EACH]);
-    } else if (copy_in_flight(&run->record, "prefetch.c") != NULL) {
-        char copy[CHECK_LABEL];
-        check_fail(run->check,
-                   "prefetch_close() frees host memory while %s may be in flight: it waits first",
-                   record_place(copy_in_flight(&run->record, "prefetch.c"), copy));
     } else {
-        return true;
+        return stages_expect_closed(run->check, &run->record, "prefetch", bytes[BYTES_EACH]);
     }
     return false;
 }

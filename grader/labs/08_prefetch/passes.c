@@ -267,20 +267,9 @@ bool passes_expect_given_back(const OffloadRun *run) {
                    "offload_close() leaves %llu bytes of pinned memory, and of streams and events "
                    "%llu: it gives all of it back",
                    (unsigned long long)kept[PASS_PINNED], (unsigned long long)kept[PASS_KEPT]);
-    } else if (kept[PASS_EACH] > 0) {
-        check_fail(run->check,
-                   "each offload_open() with its offload_close() leaves %llu bytes on the heap: "
-                   "what malloc() or calloc() has given goes back by free()",
-                   (unsigned long long)kept[PASS_EACH]);
-    } else if (copy_in_flight(&run->record, "offload.c") != NULL) {
-        char copy[CHECK_LABEL];
-        check_fail(run->check,
-                   "offload_close() frees host memory while %s may be in flight: it waits first",
-                   record_place(copy_in_flight(&run->record, "offload.c"), copy));
-    } else {
-        return true;
+        return false;
     }
-    return false;
+    return stages_expect_closed(run->check, &run->record, "offload", kept[PASS_EACH]);
 }
 
 /* Pinned memory for the inputs of all segments, of the largest batch. */

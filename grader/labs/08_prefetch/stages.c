@@ -138,7 +138,8 @@ static bool waits_for(const CudasimRecord *record, const CudasimEntry *free,
     return false;
 }
 
-const CudasimEntry *copy_in_flight(const CudasimRecord *record, const char *file) {
+/* A copy of this file that may be in flight where the file calls cudaFreeHost(); NULL: none. */
+static const CudasimEntry *copy_in_flight(const CudasimRecord *record, const char *file) {
     for (size_t i = 0; i < record->count; i++) {
         const CudasimEntry *e = &record->entry[i];
         bool frees = e->kind == CUDASIM_HOST_WAIT && strcmp(e->name, "cudaFreeHost") == 0;
@@ -151,6 +152,23 @@ const CudasimEntry *copy_in_flight(const CudasimRecord *record, const char *file
         }
     }
     return NULL;
+}
+
+bool stages_expect_closed(Check *check, const CudasimRecord *record, const char *name,
+                          uint64_t heap) {
+    char file[32], place[CHECK_LABEL];
+    snprintf(file, sizeof file, "%s.c", name);
+    const CudasimEntry *copy = copy_in_flight(record, file);
+    if (heap > 0) {
+        check_fail(check,
+                   "each %s_open() with its %s_close() leaves %llu bytes on the heap: what "
+                   "malloc() or calloc() has given goes back by free()",
+                   name, name, (unsigned long long)heap);
+    } else if (copy != NULL) {
+        check_fail(check, "%s_close() frees host memory while %s may be in flight: it waits first",
+                   name, record_place(copy, place));
+    }
+    return heap == 0 && copy == NULL;
 }
 
 /* ---- mistakes -------------------------------------------------------------------------------- */

@@ -18,8 +18,16 @@ bool stages_expect_bytes(const FeedRun *run);
 /** Whether the reader has told this letter: TOLD_PINNED or TOLD_PAGEABLE. */
 bool stages_told(const FeedRun *run, char letter);
 
-/** A copy of this file that may be in flight where the file calls cudaFreeHost(); NULL: none. */
-const CudasimEntry *copy_in_flight(const CudasimRecord *record, const char *file);
+/**
+ * Whether what a hand-in opens and closes leaves nothing on the heap, and is closed when its copies
+ * are over; says it if not.
+ *
+ * @param record of a run that closes while a copy is in flight
+ * @param name   "prefetch" or "offload": of the file and its functions
+ * @param heap   bytes that each opening leaves
+ */
+bool stages_expect_closed(Check *check, const CudasimRecord *record, const char *name,
+                          uint64_t heap);
 
 /** Whether this call was made in the hand-in's file of that name. */
 bool entry_is_of(const CudasimEntry *e, const char *file);

@@ -12,6 +12,11 @@ bool bucket_is_of_ddp(const CudasimEntry *e) {
     return strcmp(name != NULL ? name + 1 : e->file, "ddp.c") == 0;
 }
 
+int bucket_part(int L, const Param *param, int i) {
+    bool of_head = i == LNF_WEIGHT || i == LNF_BIAS;
+    return param->layer >= 0 ? L - param->layer : of_head ? 0 : L + 1;
+}
+
 void bucket_list_add(BucketList *list, const CudasimEntry *call, const CudasimEntry *before) {
     if (list->count == MOST_PARAMS) {
         return;

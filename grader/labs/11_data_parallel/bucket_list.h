@@ -6,6 +6,7 @@
 #ifndef GRADER_LABS_11_DATA_PARALLEL_BUCKET_LIST_H
 #define GRADER_LABS_11_DATA_PARALLEL_BUCKET_LIST_H
 
+#include "common/params.h"
 #include "grader/judge_record.h"
 
 enum { MOST_PARAMS = 640 };
@@ -19,6 +20,10 @@ typedef struct BucketList {
 
 /** Said of a host that waits where it need not. */
 extern const char bucket_host_waits_sentence[];
+
+/** The part that parameter i of a model's list is in, in a model of L blocks. Parts are numbered as
+    backward comes to them: 0 is the head, L + 1 the embedding. */
+int bucket_part(int L, const Param *param, int i);
 
 /** Whether a call stands in ddp.c. */
 bool bucket_is_of_ddp(const CudasimEntry *e);

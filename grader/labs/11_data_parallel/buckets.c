@@ -21,20 +21,12 @@ const Machine bucket_machine = {.name = "machine whose launches cost nothing",
 
 /* ---- what is right --------------------------------------------------------------------------- */
 
-/* Parts are numbered as backward comes to them: 0 is the head, L + 1 the embedding. */
-static int part_of_param(const BucketTrial *trial, int i) {
-    const Param *param = &trial->sums->given.reference->params[i];
-    int L = trial->sums->given.config.L;
-    bool of_head = i == LNF_WEIGHT || i == LNF_BIAS;
-    return of_head ? 0 : param->layer < 0 ? L + 1 : L - param->layer;
-}
-
 static void buckets_work_out(BucketTrial *trial, double bucket_bytes) {
     const Reference *reference = trial->sums->given.reference;
     double bytes = 0;
     for (int part = 0; part < trial->parts; part++) {
         for (int i = 0; i < reference->param_count; i++) {
-            if (part_of_param(trial, i) == part) {
+            if (bucket_part(trial->sums->given.config.L, &reference->params[i], i) == part) {
                 trial->want.bytes[trial->want.count] = 4 * (double)reference->params[i].count;
                 trial->want.bucket[trial->want.count] = trial->want.buckets;
                 bytes += trial->want.bytes[trial->want.count++];

@@ -35,13 +35,6 @@ typedef struct LeavesPlace {
 
 /* ---- what is right --------------------------------------------------------------------------- */
 
-/* Parts are numbered as backward comes to them: 0 is the head, L + 1 the embedding. */
-static int leaves_part(const ModelConfig *config, const Param *param, int i) {
-    return param->layer >= 0                  ? config->L - param->layer
-           : i == LNF_WEIGHT || i == LNF_BIAS ? 0
-                                              : config->L + 1;
-}
-
 static void leaves_add(BucketList *list, size_t count) {
     CHECK(list->count < MOST_PARAMS, "more than %d parameters", MOST_PARAMS);
     list->bucket[list->count] = list->buckets;
@@ -62,7 +55,7 @@ static void leaves_work_out(LeavesTrial *trial, int of) {
     int absent = trial->adapted[of] ? count - 1 : -1; /* without a gradient */
     for (int part = 0; part <= config->L + 1; part++) {
         for (int i = 0; i < count; i++) {
-            if (leaves_part(config, &params[i], i) == part && i != absent) {
+            if (bucket_part(config->L, &params[i], i) == part && i != absent) {
                 leaves_add(want, params[i].count);
                 bytes += 4 * params[i].count;
             }
