@@ -15,6 +15,7 @@ typedef struct Leak {
 
 static Leak leak[MOST_LINES];
 static int lines;
+static size_t more; /* calls on lines for which there is no room */
 
 void leaks_add(const char *call, Place place, size_t bytes) {
     int i = 0;
@@ -23,7 +24,8 @@ void leaks_add(const char *call, Place place, size_t bytes) {
         i++;
     }
     if (i == MOST_LINES) {
-        return; /* more than are shown */
+        more++;
+        return;
     }
     if (i == lines) {
         lines++;
@@ -48,7 +50,11 @@ static void report_lines(void) {
                        file, leak[i].place.line, times);
         }
     }
+    if (more > 0) {
+        sim_report("leak", "%zu calls on more lines than can be shown", more);
+    }
     lines = 0;
+    more = 0;
 }
 
 void sim_report_leaks_of_device(void) {
