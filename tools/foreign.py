@@ -244,7 +244,7 @@ def show(programs, without_main):
             print(f"  {name}")
     totals = [f"{result} {sum(program.result == result for program in programs)}" for result in foreign_result.RESULTS]
     print(f"{len(programs)} programs: {', '.join(totals)}; {len(without_main)} files without a main()")
-    refused = [program.words.split(":")[0] for program in programs if program.result == "refused"]  # the feature
+    refused = [program.words.split(": ")[0] for program in programs if program.result == "refused"]  # the feature
     if refused:
         print(f"refused for: {counted(refused)}")
 

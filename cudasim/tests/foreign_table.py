@@ -41,6 +41,7 @@ FILES = {
     "nested.cu": (STORE + "__global__ void outer(int *x) { k<<<1, 1>>>(x); }\n" + launch("outer<<<1, 1>>>"), "refused", "dynamic parallelism"),
     "library.cu": ("#include <cudnn.h>\nint main() { cudnnHandle_t handle; cudnnCreate(&handle); }", "refused", "cuDNN"),
     "inline.cu": ('__global__ void k(int *x) { asm("vote.all.pred p, q;"); }\nint main() { }', "refused", "inline PTX"),
+    "barrier.cu": ("#include <cuda/barrier>\nint main() { }", "refused", "cuda::barrier"),
     "syntax.cu": ("int main() {\n    return 3\n}", "failed", "expected"),
     "status.cu": ('int main() { puts("usage: status FILE"); return 3; }', "failed", "exit status 3: usage: status FILE"),
     "signal.cu": ("#include <signal.h>\nint main() { raise(SIGSEGV); }", "failed", "signal SIGSEGV"),
@@ -92,8 +93,8 @@ def table(folder, out):
         must(got["result"] == result and got["words"].startswith(words), f"{path}: {got['result']}, {got['words']}")
         must(any(line.split(" ")[2:3] == [path.split(" ")[0]] for line in done.stdout.splitlines()), f"{path} is not in the table")
     must(told["without_main"] == ["no_main.cu"], f"without a main(): {told['without_main']}")
-    must("12 programs: ran 1, reported 1, refused 3, failed 4, timeout 3; 1 files without a main()" in done.stdout, f"the totals of {done.stdout}")
-    must("refused for: cuDNN 1, dynamic parallelism 1, inline PTX 1" in done.stdout, "what was refused")
+    must("13 programs: ran 1, reported 1, refused 4, failed 4, timeout 3; 1 files without a main()" in done.stdout, f"the totals of {done.stdout}")
+    must("refused for: cuDNN 1, cuda::barrier 1, dynamic parallelism 1, inline PTX 1" in done.stdout, "what was refused")
     must(contents(folder) == before, "the folder is not as it was")
 
 
