@@ -60,6 +60,8 @@ static void report_missing_threads(Worker *worker) {
     sim_detail_waiting(worker, waiting);
     sim_detail("all threads of a block must reach the same __syncthreads(): take it out of the if, "
                "or do not return early");
+    sim_detail("GPUs since Volta wait only for threads that have not left, which CUDASIM_EXITED=1 "
+               "does, too");
 }
 
 /* Whether a thread has come to a barrier or to its end since this was asked last. */
@@ -83,7 +85,7 @@ static bool wake_idle(Worker *worker) {
 }
 
 /* Nobody can go on. A warp's operation that lacks a lane never completes; a barrier that lacks
-   threads is reported and opened, since that is what many GPUs do. */
+   threads, which have left the kernel, is reported and opened, since that is what many GPUs do. */
 void sim_resolve_stuck(Worker *worker) {
     if (sim_answer_gathering(worker) || wake_idle(worker)) {
         return;
@@ -92,7 +94,9 @@ void sim_resolve_stuck(Worker *worker) {
     if (meeting >= 0) {
         sim_report_stuck_meeting(worker, meeting);
     }
-    report_missing_threads(worker);
+    if (!sim_settings.exited) {
+        report_missing_threads(worker);
+    }
     open_barrier(worker);
 }
 

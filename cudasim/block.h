@@ -261,6 +261,9 @@ static inline unsigned sim_wake(Worker *worker, int thread, unsigned end) {
 /** When all threads wait: reports a meeting that never completes, and leaves the block. */
 _Noreturn void sim_report_stuck_meeting(Worker *worker, int thread);
 
+/** An operation of a warp, as CUDA calls it: of enum cudasim_warp_operation. */
+const char *sim_operation_name(int operation);
+
 /** A thread has returned; its warp waits for it no longer. */
 void sim_leave_warp(Worker *worker, int thread);
 

@@ -112,6 +112,16 @@ static bool may_use(Allocation *a, int slot, const char *what, Place place) {
            (queue_of(slot)->device != sim_device() || sim_kernel_may_use(a, slot, what, place));
 }
 
+static void report_host_pointer(const LaunchSite *site, int number, const volatile void *p) {
+    bool address = (uintptr_t)p >> 48 == 0; /* what processors with 64 bits give to a program */
+    sim_report("host pointer passed to a kernel", "argument %d of %s at %s:%d is %p, %s", number,
+               site->name, sim_file(place_of(site)), site->line, (void *)(uintptr_t)p,
+               address ? "a HOST pointer" : "which is no address");
+    sim_detail(address ? "give it memory from cudaMalloc, filled with cudaMemcpy(..., "
+                         "cudaMemcpyHostToDevice)"
+                       : "the pointer was never set, or something wrote over it");
+}
+
 /* A pointer that a kernel cannot use is found here, not only when it is used. */
 int cudasim_pointer_argument(const LaunchSite *site, int number, const volatile void *p) {
     ENTER(site->name, site->file, site->line);
@@ -124,12 +134,7 @@ int cudasim_pointer_argument(const LaunchSite *site, int number, const volatile 
         return 1;
     }
     if (!sim_on_device(p) && (a == NULL || !a->pinned) && variable_at(p) == NULL) {
-        sim_report("host pointer passed to a kernel",
-                   "argument %d of %s at %s:%d is %p, a HOST "
-                   "pointer",
-                   number, site->name, sim_file(place), site->line, (void *)(uintptr_t)p);
-        sim_detail("give it memory from cudaMalloc, filled with cudaMemcpy(..., "
-                   "cudaMemcpyHostToDevice)");
+        report_host_pointer(site, number, p);
     } else {
         if (a != NULL && a->pinned) {
             check_mapped();

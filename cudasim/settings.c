@@ -68,10 +68,10 @@ static void refuse_traffic(void) {
 
 /* A name that is mistyped would be taken for none. */
 static void refuse_unknown(void) {
-    static const char *const known[] = {"DEVICES",   "DRY",         "EVENTS",  "LEAKS",   "MEMORY",
-                                        "MPI_ORDER", "MPI_TIMEOUT", "PROFILE", "RECORD",  "REPLAY",
-                                        "SAMPLE",    "SCHED",       "STRICT",  "THREADS", "TIMEOUT",
-                                        "TRAFFIC",   "WITHOUT"};
+    static const char *const known[] = {"DEVICES", "DRY",       "EVENTS",      "EXITED",  "LEAKS",
+                                        "MEMORY",  "MPI_ORDER", "MPI_TIMEOUT", "PROFILE", "RECORD",
+                                        "REPLAY",  "SAMPLE",    "SCHED",       "STRICT",  "THREADS",
+                                        "TIMEOUT", "TRAFFIC",   "WITHOUT"};
     static const char prefix[] = "CUDASIM_";
     for (char **name = environ; *name != NULL; name++) {
         size_t begin = sizeof prefix - 1, length = strcspn(*name, "="), k = 0, n = length - begin;
@@ -122,6 +122,7 @@ void sim_read_settings(void) {
     sim_settings.traffic = number_setting("CUDASIM_TRAFFIC", 0, only_counts) != 0;
     sim_settings.replay = number_setting("CUDASIM_REPLAY", 0, 1) != 0;
     sim_settings.leaks = number_setting("CUDASIM_LEAKS", 0, 0) != 0;
+    sim_settings.exited = number_setting("CUDASIM_EXITED", 0, 0) != 0;
     sim_settings.strict = number_setting("CUDASIM_STRICT", 0, 0) != 0;
     sim_settings.profile = profile != NULL && *profile != '\0' ? profile : NULL;
     sim_settings.without = getenv("CUDASIM_WITHOUT");

@@ -127,6 +127,7 @@ typedef struct Settings {
     bool replay;  /**< CUDASIM_REPLAY: in check mode, each launch runs twice; 1 */
     bool strict;  /**< CUDASIM_STRICT: in check mode, volatile orders nothing; 0 */
     bool leaks;   /**< CUDASIM_LEAKS: what is never given back is reported; 0 */
+    bool exited;  /**< CUDASIM_EXITED: barriers do not wait for threads that have left; 0 */
     const char *without; /**< CUDASIM_WITHOUT: kernels to leave out, commas between; or NULL */
 } __attribute__((aligned(PAGE))) Settings;
 extern Settings sim_settings; /**< valid after sim_begin(), and then closed to writing */

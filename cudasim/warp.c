@@ -4,10 +4,14 @@
    are there, each may look at the others' values and leaves. Lanes with different masks meet at
    different places, so the halves of a diverged warp do not disturb each other. */
 
-static const char *const names[] = {"__syncwarp",        "__shfl_sync",    "__shfl_xor_sync",
-                                    "__shfl_down_sync",  "__shfl_up_sync", "__ballot_sync",
-                                    "__reduce_sync",     "__match_sync",   "load_matrix_sync",
-                                    "store_matrix_sync", "mma_sync"};
+static const char *const names[] = {
+    "__syncwarp",    "__shfl_sync",   "__shfl_xor_sync", "__shfl_down_sync", "__shfl_up_sync",
+    "__ballot_sync", "__reduce_sync", "__match_sync",    "load_matrix_sync", "store_matrix_sync",
+    "mma_sync",      "mma.sync",      "ldmatrix"};
+
+const char *sim_operation_name(int operation) {
+    return names[operation];
+}
 
 static bool complete(const Worker *worker, int warp, const Meeting *meeting) {
     return meeting->mask != 0 && meeting->inside < 0 &&

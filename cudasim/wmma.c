@@ -4,14 +4,9 @@
 
 enum { ALIGNED = 32 /* bytes of a matrix in memory */, STEP = 16 /* bytes of its ld */ };
 
-static const char *name_of(int operation) {
-    return operation == CUDASIM_MMA           ? "mma_sync"
-           : operation == CUDASIM_LOAD_MATRIX ? "load_matrix_sync"
-                                              : "store_matrix_sync";
-}
-
 static void begin_report(const char *kind, int operation, Place place, const char *what) {
-    sim_report(kind, "%s at %s:%d: %s", name_of(operation), sim_file(place), place.line, what);
+    sim_report(kind, "%s at %s:%d: %s", sim_operation_name(operation), sim_file(place), place.line,
+               what);
 }
 
 static _Noreturn void end_report(void) {
@@ -59,7 +54,7 @@ static void check_ld(int operation, unsigned ld, size_t size, unsigned least, Pl
 void cudasim_meet_matrix(int operation, const void *p, unsigned ld, size_t size, unsigned least,
                          const char *file, int line) {
     Place place = {file, line};
-    sim_need_kernel(name_of(operation), place);
+    sim_need_kernel(sim_operation_name(operation), place);
     check_pointer(operation, p, place);
     check_ld(operation, ld, size, least, place);
     unsigned long long same = (unsigned long long)(uintptr_t)p + ((unsigned long long)ld << 48);
@@ -81,7 +76,7 @@ void cudasim_meet_matrix(int operation, const void *p, unsigned ld, size_t size,
 
 void cudasim_unset_fragment(int operation, const char *use, const char *file, int line) {
     Place place = {file, line};
-    sim_need_kernel(name_of(operation), place);
+    sim_need_kernel(sim_operation_name(operation), place);
     begin_report("fragment misuse", operation, place,
                  "a fragment has elements in which nothing was stored");
     sim_detail("it is the %s: fill_fragment() or load_matrix_sync() comes first, and what is "

@@ -1,5 +1,6 @@
-/* Threads without an element return before the barrier that the others wait at. CUDA says that is
-   undefined; a GPU often forgives it, and hangs after the next change of the kernel. */
+/* Threads without an element return before the barrier that the others wait at. GPUs before Volta
+   hang; later ones wait only for threads that have not left, and for all once the return is an if
+   around the work. */
 #include "try.cuh"
 
 enum { N = 50, THREADS = 64 };

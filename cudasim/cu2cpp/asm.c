@@ -65,11 +65,14 @@ static bool read_character(Instruction *instruction, char c, size_t token, int *
     if (!begun && strchr("{}", c) != NULL) {
         return false; /* of a block */
     }
-    bool next = *depth == 0 && instruction->parts < PARTS &&
-                (instruction->parts == 0 ? begun && isspace((unsigned char)c) : c == ',');
+    bool first = instruction->parts == 0, blank = isspace((unsigned char)c);
+    bool opens = first && begun && strchr("{[%", c) != NULL; /* with no blank before it */
+    bool next = instruction->parts < PARTS &&
+                (opens || (*depth == 0 && (first ? begun && blank : c == ',')));
     if (next) {
         instruction->part[instruction->parts++][0] = '\0';
-    } else {
+    }
+    if (opens || !next) {
         append_character(instruction, c);
     }
     return false;

@@ -9,15 +9,12 @@
 
 /* A few instructions, by name, become C++; all others are refused. */
 
-#define HERE "__builtin_FILE(), __builtin_LINE()); "
-
-static bool refuse(const Instruction *instruction, const char *what) {
+bool refuse(const Instruction *instruction, const char *what) {
     error_at(instruction->token, "unsupported: inline PTX: %s is not simulated", what);
     return true;
 }
 
-/* The C++ of %0, or of a number; false if the text is neither. */
-static bool append_operand(Text *out, const Asm *a, const char *text) {
+bool append_operand(Text *out, const Asm *a, const char *text) {
     char *end;
     long number = strtol(text + (text[0] == '%'), &end, 0);
     if (!isdigit((unsigned char)text[text[0] == '%']) || *end != '\0') {
@@ -34,8 +31,7 @@ static bool append_operand(Text *out, const Asm *a, const char *text) {
     return true;
 }
 
-/* The same of [%1] and [%1 + 16], as a number of bytes from the `type` given. */
-static bool append_address(Text *out, const Asm *a, const char *text, const char *type) {
+bool append_address(Text *out, const Asm *a, const char *text, const char *type) {
     char base[LONGEST], offset[LONGEST] = "0";
     if (sscanf(text, "[ %199[%0-9] + %199[0-9] ]", base, offset) < 1) {
         return false;
@@ -50,8 +46,7 @@ static bool append_address(Text *out, const Asm *a, const char *text, const char
     return good;
 }
 
-/* (x) = cudasim_as<__typeof__(x)>(value); */
-static bool append_result(Asm *a, const char *text, const char *value) {
+bool append_result(Asm *a, const char *text, const char *value) {
     Text x = {0};
     bool good = text[0] == '%' && append_operand(&x, a, text);
     if (good) {
@@ -126,8 +121,7 @@ static bool write_move(Asm *a, const Instruction *instruction) {
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-/* The next piece of ld.global.nc.f32; false at the end. */
-static bool next_piece(const char **name, char piece[LONGEST]) {
+bool next_piece(const char **name, char piece[LONGEST]) {
     size_t n = strcspn(*name, ".");
     snprintf(piece, LONGEST, "%.*s", (int)n, *name);
     *name += n + ((*name)[n] == '.');
@@ -186,8 +180,7 @@ static const char *loaded_type(const char *name, int *elements) {
     return type;
 }
 
-/* The i-th of {%0, %1}, or %0 itself. */
-static bool element_text(const char *text, int i, int elements, char element[LONGEST]) {
+bool element_text(const char *text, int i, int elements, char element[LONGEST]) {
     if (elements == 1) {
         snprintf(element, LONGEST, "%s", text);
         return true;
@@ -220,6 +213,17 @@ static bool write_load(Asm *a, const Instruction *instruction) {
                append_result(a, element, elements == 1 ? "cudasim_v" : values[i]);
     }
     return good;
+}
+
+/* cvta.to.shared.u64 %0, %1; */
+static bool write_address(Asm *a, const Instruction *instruction) {
+    if (strcmp(instruction->name, "cvta.to.shared.u64") != 0 || instruction->parts != 2) {
+        return false;
+    }
+    append_text(&a->out, "const size_t cudasim_v = cudasim_shared_offset((const void *)");
+    bool good = append_operand(&a->out, a, instruction->part[1]);
+    append_text(&a->out, ", " HERE);
+    return good && append_result(a, instruction->part[0], "cudasim_v");
 }
 
 /* ---- asynchronous copies --------------------------------------------------------------------- */
@@ -285,7 +289,8 @@ void write_instruction(Asm *a, Instruction *instruction) {
     }
     append_text(&a->out, "{ ");
     if (!write_move(a, instruction) && !write_load(a, instruction) && !write_copy(a, instruction) &&
-        !write_wait(a, instruction)) {
+        !write_wait(a, instruction) && !write_address(a, instruction) &&
+        !write_matrix(a, instruction)) {
         refuse(instruction, instruction->name);
     }
     append_text(&a->out, "} ");

@@ -101,8 +101,29 @@ enum cudasim_warp_operation {
     CUDASIM_MATCH,
     CUDASIM_LOAD_MATRIX,
     CUDASIM_STORE_MATRIX,
-    CUDASIM_MMA
+    CUDASIM_MMA,
+    CUDASIM_PTX_MMA,
+    CUDASIM_LDMATRIX
 };
+
+enum cudasim_ptx_type {
+    CUDASIM_PTX_F16,
+    CUDASIM_PTX_BF16,
+    CUDASIM_PTX_TF32,
+    CUDASIM_PTX_S8,
+    CUDASIM_PTX_U8,
+    CUDASIM_PTX_F32,
+    CUDASIM_PTX_S32
+};
+
+/* mma.sync of a lane: d = a b + c, of matrices of 16 x k, k x 8 and 16 x 8. */
+typedef struct cudasim_ptx_product {
+    int k;
+    int a_type, b_type, sum_type; /* enum cudasim_ptx_type; c and d have one type */
+    int clamp;                    /* .satfinite */
+    unsigned *d;                  /* registers */
+    const unsigned *a, *b, *c;
+} cudasim_ptx_product;
 
 int cudasim_pointer_argument(const cudasim_launch_site *site, int number, const volatile void *p);
 cudaError_t cudasim_submit_launch(const cudasim_launch_site *site, void (*thread)(void *),
@@ -126,6 +147,9 @@ cudasim_meeting *cudasim_meet_warp(int operation, unsigned long long value, cons
 void cudasim_meet_matrix(int operation, const void *p, unsigned ld, size_t size, unsigned least,
                          const char *file, int line);
 void cudasim_unset_fragment(int operation, const char *use, const char *file, int line);
+void cudasim_ptx_multiply(const cudasim_ptx_product *product, const char *file, int line);
+void cudasim_ptx_load_matrices(int count, int transposed, unsigned *to, unsigned long long address,
+                               const char *file, int line);
 void cudasim_undefined_lane(const cudasim_meeting *meeting, int lane, const char *file, int line);
 void cudasim_undefined_width(int operation, int width, const char *file, int line);
 size_t cudasim_shared_offset(const void *p, const char *file, int line);

@@ -215,6 +215,18 @@ PTX = [
      "({ { cudasim_ptx_copy<16, (16)>(((unsigned long long)(a) + 0), ((const char *)(p) + 0), (b), HERE); } });"),
     ('asm("cp.async.commit_group; cp.async.wait_group 1;");', "({ { cudasim_copy_commit(HERE); } { cudasim_copy_wait(1, HERE); } });"),
     ('asm volatile("" ::: "memory");', "({ });"),
+    ('asm("mov.u32%0, %laneid;" : "=r"(x));', "({ { (x) = cudasim_as<__typeof__(x)>(cudasim_lane); } });"),
+    ('asm volatile("cvta.to.shared.u64 %0, %1;" : "=l"(x) : "l"(p));',
+     "({ { const size_t cudasim_v = cudasim_shared_offset((const void *)(p), HERE); (x) = cudasim_as<__typeof__(x)>(cudasim_v); } });"),
+    ('asm("ldmatrix.sync.aligned.m8n8.x2.trans.shared::cta.b16 {%0, %1}, [%2+16];" : "=r"(x), "=r"(y) : "r"(a));',
+     "({ { unsigned cudasim_d[2]; cudasim_ptx_load_matrices(2, 1, cudasim_d, ((unsigned long long)(a) + 16), HERE); "
+     "(x) = cudasim_as<__typeof__(x)>(cudasim_d[0]); (y) = cudasim_as<__typeof__(y)>(cudasim_d[1]); } });"),
+    ('asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3}, {%4}, {%5, %6};"'
+     ' : "=r"(x), "=r"(y) : "r"(a), "r"(b), "r"(c), "r"(d), "r"(e));',
+     "({ { const unsigned cudasim_a[] = {cudasim_as<unsigned>((a)), cudasim_as<unsigned>((b))}; const unsigned cudasim_b[] = {cudasim_as<unsigned>((c))}; "
+     "const unsigned cudasim_c[] = {cudasim_as<unsigned>((d)), cudasim_as<unsigned>((e))}; unsigned cudasim_d[2]; "
+     "const cudasim_ptx_product cudasim_p = {8, CUDASIM_PTX_F16, CUDASIM_PTX_F16, CUDASIM_PTX_F16, 0, cudasim_d, cudasim_a, cudasim_b, cudasim_c}; "
+     "cudasim_ptx_multiply(&cudasim_p, HERE); (x) = cudasim_as<__typeof__(x)>(cudasim_d[0]); (y) = cudasim_as<__typeof__(y)>(cudasim_d[1]); } });"),
     ('asm(R"x({ cp.async.commit_group;\n})x");', "({ { cudasim_copy_commit(HERE); } });"),
     ('asm("cp.async.wait_all;" ::: "memory");', "({ { cudasim_copy_commit(HERE); cudasim_copy_wait(0, HERE); } });"),
 ]
@@ -236,6 +248,12 @@ WRONG = [
     ('asm("nop;");', "unsupported: inline PTX"),
     ('asm volatile("mov.u32 %0, %warpsize;" : "=r"(x));', "inline PTX: %warpsize is not simulated"),
     ('asm("mov.u32 %0, %tid.w;" : "=r"(x));', "inline PTX: %tid.w is not simulated"),
+    ('asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.f16.f32 {%0, %0, %0, %0}, {%0, %0}, {%0}, {%0, %0, %0, %0};" : "=r"(x));',
+     "f32.bf16.f16.f32 is not simulated"),
+    ('asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %0}, {%0}, {%0}, {%0, %0};" : "=r"(x));', "f64 is not simulated"),
+    ('asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %0, %0, %0}, {%0, %0}, {%0, %0}, {%0, %0, %0, %0};" : "=r"(x));',
+     "has other numbers of registers"),
+    ('asm("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %0}, [%0];" : "=r"(x));', "is not simulated"),
     ('asm("mov.u32 %0, %1;" : "=r"(x) : "r"(y));', "inline PTX: mov.u32 is not simulated"),
     ('asm("mov.u32 %2, %laneid;" : "=r"(x));', "inline PTX: mov.u32 is not simulated"),
     ('asm("cp.async.commit_group; bar.sync 0;");', "inline PTX: bar.sync is not simulated"),

@@ -6,7 +6,8 @@
  * A flag that is volatile and stands after a fence is noted in check mode, as what CUDA does not
  * promise; with CUDASIM_STRICT=1 it is a race. Only check mode sees that a thread looks at a
  * volatile again and again, and lets the others go on: so that kernel runs only when the program is
- * started with `flag`, by flags_test.sh.
+ * started with `flag`, by flags_test.sh. With `exit` threads leave before a barrier, which is
+ * right with CUDASIM_EXITED=1.
  */
 #include <string.h>
 
@@ -29,6 +30,21 @@ static __global__ void hand_over(int *out) {
         while (flag == 0) {
         }
         __threadfence_block();
+        *out = value;
+    }
+}
+
+/* The second warp has left when the first comes to its barrier. */
+static __global__ void leave_early(int *out) {
+    __shared__ int value;
+    if (threadIdx.x >= N / 2) {
+        return;
+    }
+    if (threadIdx.x == 0) {
+        value = 5;
+    }
+    __syncthreads();
+    if (threadIdx.x == 1) {
         *out = value;
     }
 }
@@ -76,6 +92,10 @@ int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "flag") == 0) {
         hand_over<<<1, N>>>(device);
         wrong += result(device, 7);
+    }
+    if (argc == 2 && strcmp(argv[1], "exit") == 0) {
+        leave_early<<<1, N>>>(device);
+        wrong += result(device, 5);
     }
     TRY(cudaFree(device));
     return wrong;

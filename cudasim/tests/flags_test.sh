@@ -1,6 +1,6 @@
 #!/bin/sh
 # A volatile flag after a fence is a note in check mode, a race with CUDASIM_STRICT=1; a kernel that
-# CUDASIM_WITHOUT names does nothing. No header has a name that a program's macros have:
+# CUDASIM_WITHOUT names does nothing; with CUDASIM_EXITED=1 a barrier does not wait for threads that have left. No header has a name that a program's macros have:
 # cudasim/tests/flags_test.sh [COMPILER]
 cd "$(dirname "$0")/../.." || exit
 dir=$(mktemp -d) || exit
@@ -19,6 +19,12 @@ grep -q 'note: a volatile flag orders two threads at flags.cu' "$dir/said" || wr
 CUDASIM_STRICT=1 "$dir/flags" flag >"$dir/said" 2>&1
 [ $? = 86 ] || wrong "strict: the status is not 86"
 grep -q '^.cudasim. race: shared memory' "$dir/said" || wrong "strict: no race"
+
+"$dir/flags" exit >"$dir/said" 2>&1
+[ $? = 86 ] || wrong "threads that have left: the status is not 86"
+grep -q 'wait only for threads that have not left' "$dir/said" || wrong "not said how GPUs since Volta wait"
+CUDASIM_EXITED=1 "$dir/flags" exit >"$dir/said" 2>&1 || wrong "CUDASIM_EXITED=1: the status is $?"
+grep -q '^.cudasim.' "$dir/said" && wrong "CUDASIM_EXITED=1: a report"
 
 CUDASIM_WITHOUT=hand_over,add_locked "$dir/flags" >"$dir/said" 2>&1
 printf '0, expected 2016\n1, expected 1\n' | cmp -s - "$dir/said" || wrong "add_locked was not left out alone"
