@@ -40,6 +40,7 @@ static void draw_params(Quiz *quiz) {
     draw_model(quiz, 12, 12, 768, F32);   /* GPT-2 small: beyond 2^24, where float ends */
     draw_model(quiz, 48, 25, 1600, F32);  /* GPT-2 XL: a float of each is beyond 2^32 bytes */
     draw_model(quiz, 144, 25, 1600, F16); /* beyond 2^32 elements */
+    draw_model(quiz, 105, 128, 20480, F32); /* Megatron-Turing NLG: a block alone is beyond 2^31 */
 }
 
 GRADED(00_bytes, params, "task 1: the parameter count") {
@@ -114,7 +115,7 @@ static void draw_wide(Quiz *quiz, Precision precision, Attention attention, bool
     shape.config.L = 2 + quiz->count % 2;
     shape.config.V = check_int(quiz->check, 257, 300);
     shape.config.NH = 5;
-    shape.config.C = shape.config.NH * check_int(quiz->check, 33, 36);
+    shape.config.C = shape.config.NH * check_int(quiz->check, 33, 36) * (large ? 4 : 1);
     CHECK(activations_head_minus_block(&shape) < 0, "V %d, C %d", shape.config.V, shape.config.C);
     quiz_add(quiz, shape);
 }
@@ -139,17 +140,29 @@ static void draw_headed(Quiz *quiz, Precision precision, Attention attention) {
     quiz_add(quiz, shape);
 }
 
-/* Where V is not above 3 C, and a row of logits with its padding is: the head is the peak. */
+/* Where V is well below 3 C, and a row of logits with its padding is not: the head is the peak. */
 static void draw_padded(Quiz *quiz, Precision precision, Attention attention) {
     Shape shape = shape_random(quiz->check, precision, attention);
     shape.config.NH = 3;
-    shape.config.C = 3 * check_int(quiz->check, 29, 34);
-    shape.config.V = 3 * shape.config.C - check_int(quiz->check, 0, 3);
+    shape.config.C = 3 * check_int(quiz->check, 31, 34);
+    shape.config.V = 3 * shape.config.C - check_int(quiz->check, 9, 20);
     CHECK(activations_head_minus_block(&shape) > 0, "V %d, C %d", shape.config.V, shape.config.C);
     quiz_add(quiz, shape);
 }
 
+/* A row of logits is as long as V, and a little shorter than 3 C: the four floats of a token decide
+   which peak is higher. */
+static void draw_close(Quiz *quiz, int NH, int C, Precision precision, Attention attention) {
+    Shape shape = shape_random(quiz->check, precision, attention);
+    shape.config.NH = NH;
+    shape.config.C = C;
+    shape.config.V = 3 * C / LOGITS_ALIGNMENT * LOGITS_ALIGNMENT;
+    quiz_add(quiz, shape);
+}
+
 static void draw_head(Quiz *quiz) {
+    draw_close(quiz, 3, 129, F32, ATTENTION_PLAIN);
+    draw_close(quiz, 5, 130, F16, ATTENTION_FLASH);
     draw_padded(quiz, F32, ATTENTION_PLAIN);
     draw_padded(quiz, F16, ATTENTION_FLASH);
     draw_headed(quiz, F32, ATTENTION_PLAIN);
@@ -165,6 +178,7 @@ GRADED(00_bytes, activations_head, "task 4: most activations, the head is the pe
 static void draw_last_block(Quiz *quiz) {
     draw_wide(quiz, F32, ATTENTION_PLAIN, false);
     draw_wide(quiz, F16, ATTENTION_FLASH, false);
+    draw_close(quiz, 5, 130, F32, ATTENTION_FLASH);
     draw_wide(quiz, F32, ATTENTION_PLAIN, true);
 }
 
@@ -182,6 +196,7 @@ GRADED(00_bytes, predict, "task 5: all kinds together, f32") {
     answers_grade(check, draw_predict, task_predict());
 }
 
+/* The last has so many sequences that the ids alone are beyond 2^32 bytes. */
 static void draw_measured(Quiz *quiz) {
     for (int i = 0; i < 6; i++) {
         draw(quiz, (Precision)(i % 3), (Attention)(i / 3));
@@ -189,6 +204,7 @@ static void draw_measured(Quiz *quiz) {
     draw_wide(quiz, BF16, ATTENTION_PLAIN, false);
     draw_wide(quiz, F32, ATTENTION_FLASH, false);
     draw_vocabulary(quiz, BF16);
+    quiz->shape[quiz->count - 1].B = 2 * check_int(quiz->check, 280000, 281000) + 1;
 }
 
 GRADED(00_bytes, measured, "task 5: predicted = counted on shapes of every kind") {

@@ -36,7 +36,8 @@ Shape shape_large(Check *check, Precision precision, Attention attention) {
     Shape shape = shape_random(check, precision, attention);
     shape.config.T = 1024;
     shape.T = 2 * check_int(check, 500, 511) + 1;
-    shape.B = 2 * check_int(check, 4096, 4108) + 1; /* 8 million tokens, of 600 bytes or more */
+    shape.B = 2 * check_int(check, 4096, 4108) + 1; /* 8 million tokens of 540 channels or more */
+    shape.config.C = shape.config.NH * check_int(check, 180, 190);
     return shape;
 }
 

@@ -32,7 +32,7 @@ MemoryUse answer_once(answer_fn *work_out, const Shape *shape);
 /** A random shape whose sizes do not divide each other; V is not a multiple of 64. */
 Shape shape_random(Check *check, Precision precision, Attention attention);
 
-/** The same with more bytes than 2^32, and tensors of more elements than 2^24. */
+/** The same with tensors of more elements than 2^32. */
 Shape shape_large(Check *check, Precision precision, Attention attention);
 
 /** Whether it is one of these: too large to be run. */
