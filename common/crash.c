@@ -136,6 +136,12 @@ __attribute__((noinline)) void crash_told(void) {
     __asm__ volatile(""); /* a call to it stays a call */
 }
 
+static void (*after_telling)(void);
+
+void crash_then(void (*then)(void)) {
+    after_telling = then;
+}
+
 /* If printing the report hangs, exit anyway. */
 static void give_up(int number) {
     (void)number;
@@ -190,6 +196,9 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     print_lines();
     fprintf(stderr, "\n");
     crash_told();
+    if (after_telling != NULL) {
+        after_telling();
+    }
     if (signal(number, SIG_DFL) == SIG_ERR) { /* a sandbox forbids it: this one would run again */
         _exit(128 + number);
     }

@@ -21,6 +21,10 @@ void crash_tell(void);
 /** Called when a crash has been reported, so that a debugger can stop there. */
 void crash_told(void);
 
+/** From here on `then` runs once a crash has been reported, before it ends the program: in the
+    signal's handler, on its own stack. NULL for nothing. */
+void crash_then(void (*then)(void));
+
 /**
  * From here on a crash is reported with addresses ("+0x12af") in place of lines: finding lines
  * takes memory and files, which a closed room does not have.

@@ -17,7 +17,8 @@
  * The gradient is that of the *mean* loss over the batch's valid targets. A batch without any has
  * gradient 0, and steps even so. Gradients are zero on entry and zero again on return.
  *
- * @param trainer model, optimizer, schedule and the clipping norm
+ * @param trainer model, optimizer, schedule and the clipping norm. Its schedule may have seen steps
+ *                before the first one of this run; its clipping norm is only read
  * @param batch   host memory
  * @return loss in nats per valid target (0 if there is none), norm before clipping, rate used
  */

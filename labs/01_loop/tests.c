@@ -96,35 +96,60 @@ static void loop_expect_no_loss(Check *check, double loss) {
     check_suspect_term(check, &term, fits);
 }
 
+/* The rest of its report: as of any other step. */
+static void loop_expect_report_of_none(const Windows *loop) {
+    enum { NONE = 1 };
+    Check *check = loop->given.check;
+    double norm = (double)((const float *)check_got(check, "grad_norm", WIRE_F32))[NONE];
+    double rate = (double)((const float *)check_got(check, "learning_rate", WIRE_F32))[NONE];
+    uint64_t tokens = ((const uint64_t *)check_got(check, "tokens", WIRE_U64))[NONE];
+    double right = given_rate(&loop->given, NONE);
+    check_compared(check, norm == 0, "the norm of a batch without any valid target is 0, not %g",
+                   norm);
+    check_compared(check, fabs(rate - right) <= 1e-6 * right,
+                   "the rate of a batch without any valid target is that of its step, %g, not %g",
+                   right, rate);
+    check_compared(check, tokens == 0,
+                   "the tokens of a batch without any valid target are 0, not %llu",
+                   (unsigned long long)tokens);
+}
+
 GRADED(01_loop, no_targets, "batches with no valid target (gradient 0, and a step) and with one") {
     Windows loop = loop_new(check, 3, 0);
     loop.given.batch[1] = batch_all_masked(loop_batch(check, &loop.given.config));
     loop.given.batch[2] = batch_one_target(loop_batch(check, &loop.given.config));
     loop_expect_steps(&loop);
     loop_expect_no_loss(check, (double)((const float *)check_got(check, "loss", WIRE_F32))[1]);
+    loop_expect_report_of_none(&loop);
     windows_free(&loop);
 }
 
 GRADED(01_loop, schedule, "task 3: warm-up and decay, one tick a step") {
-    enum { STEPS = 7 };
+    enum { STEPS = 7, START = 2 }; /* as after a checkpoint: some steps are done */
     Windows loop = loop_new(check, STEPS, 0);
-    loop.given.schedule.warmup_steps = 3;
-    loop.given.schedule.max_steps = STEPS + 1;
+    loop.option[OPTION_START] = START;
+    loop.given.schedule.warmup_steps = START + 3;
+    loop.given.schedule.max_steps = START + STEPS + 1;
     if (loop_run(&loop, 0, ENOUGH_ALL)) {
         const float *got = check_got(check, "learning_rate", WIRE_F32);
         double rate[STEPS], next[STEPS], largest[STEPS], zero[STEPS] = {0}, first[STEPS];
-        uint64_t ticks[STEPS], none[STEPS] = {0}, twice[STEPS];
+        uint64_t ticks[STEPS], none[STEPS], twice[STEPS], own[STEPS];
         for (int i = 0; i < STEPS; i++) {
-            rate[i] = given_rate(&loop.given, i);
-            next[i] = given_rate(&loop.given, i + 1);
+            rate[i] = given_rate(&loop.given, START + i);
+            next[i] = given_rate(&loop.given, START + i + 1);
             largest[i] = (double)loop.given.schedule.learning_rate;
             first[i] = (double)got[0];
-            ticks[i] = (uint64_t)i + 1;
-            twice[i] = 2 * ticks[i];
+            none[i] = START;
+            own[i] = (uint64_t)i + 1;
+            ticks[i] = START + own[i];
+            twice[i] = START + 2 * own[i];
         }
         ExactSuspect counts[] = {{"trainer->schedule has not ticked: one tick for each step", none},
-                                 {"the schedule ticks twice in each step", twice}};
-        check_equal(check, "schedule.step", ticks, STEPS, counts, 2);
+                                 {"the schedule ticks twice in each step", twice},
+                                 {"trainer->schedule may have seen steps before the first of this "
+                                  "run: schedule_tick() adds one to them",
+                                  own}};
+        check_equal(check, "schedule.step", ticks, STEPS, counts, 3);
         Suspect rates[] = {
             {LOOP_RATE_NEXT, next},
             {LOOP_RATE_LARGEST, largest},
@@ -203,20 +228,42 @@ GRADED(01_loop, report, "loss, norm before clipping and tokens are reported") {
 
 /* ---- the order of calls ---------------------------------------------------------------------- */
 
+/* The mistake in the order of a step's calls, or NULL. */
+static const char *loop_order_of(const Windows *loop, int step) {
+    const double *left = given_got_all(&loop->given, NAME_LEFT, step);
+    return loop_wrong_order(loop_trace(loop, step), norm_of(left, loop->given.P) == 0);
+}
+
+/* That each step clips, and not the first alone. */
+static void loop_expect_clipped(const Windows *loop) {
+    double limit = (double)loop->given.max_norm;
+    for (int i = 0; i < loop->given.batches; i++) {
+        double norm = norm_of(given_got_all(&loop->given, NAME_GRADIENT, i), loop->given.P);
+        bool clipped = check_compared(loop->given.check, norm <= 1.001 * limit,
+                                      "gradients of norm %g come to the optimizer in step %d, "
+                                      "max_grad_norm is %g",
+                                      norm, i + 1, limit);
+        if (!clipped) {
+            check_fail(loop->given.check, "every step clips to trainer->max_grad_norm, which a "
+                                          "step leaves as it is");
+            return;
+        }
+    }
+}
+
 GRADED(01_loop, order, "forward, backward, clip, step, zero: in this order") {
     Windows loop = loop_new(check, 2, 0);
     Window step = windows_work_out(&loop, 0);
     loop.given.max_norm = (float)(0.001 * loop_norm(&loop, &step));
-    if (loop_run(&loop, 0, ENOUGH_ALL)) {
-        const uint64_t *trace = check_got(check, "trace", WIRE_U64);
-        const char *wrong = loop_wrong_order(trace);
+    if (loop_run(&loop, WANT_GRADIENTS | WANT_LEFT, ENOUGH_ALL)) {
+        const char *wrong = loop_order_of(&loop, 0);
         if (wrong == NULL) {
-            wrong = loop_wrong_order(trace + TRACE_LENGTH);
+            wrong = loop_order_of(&loop, 1);
         }
         if (wrong != NULL) {
             check_fail(check, "%s", wrong);
         } else {
-            check_good(check);
+            loop_expect_clipped(&loop);
         }
     }
     windows_free(&loop);

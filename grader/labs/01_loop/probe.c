@@ -1,9 +1,5 @@
 /* Lab 01 in the probe: a trainer made of what the judge gives takes a few steps, and what happens
    is seen from beside (grader/probe_watch.h). */
-#define _GNU_SOURCE
-#include <stdlib.h>
-
-#include "common/lab.h"
 #include "grader/labs/01_loop/protocol.h"
 #include "grader/picture.h"
 #include "grader/probe.h"
@@ -12,11 +8,12 @@
 
 enum { ARENA_BYTES = 256 << 20 };
 
-/* A later hole ends the program in the first step; what the tasks before it did is judged. */
-static void loop_after_hole(int status, void *context) {
-    (void)context;
+/* A later hole or mistake ends the program in the first step; what the tasks before it did is
+   judged. */
+static void loop_cut_short(void) {
     LoopEnough enough = (LoopEnough)window_run.option[OPTION_ENOUGH];
-    if (status != EXIT_TODO || window_run.number > 0 || enough == ENOUGH_ALL) {
+    bool passed = !window_run.trainer.model->pass.active;
+    if (window_run.number > 0 || enough == ENOUGH_ALL || !passed) {
         return;
     }
     if (!watch_noted(enough == ENOUGH_UPDATE ? EVENT_STEP : EVENT_BACKWARD)) {
@@ -31,7 +28,8 @@ static void loop_after_hole(int status, void *context) {
 static void loop_steps(const Wire *in, Wire *out) {
     window_run_open(in, out, "step", (WindowDevice){.arena = ARENA_BYTES, .gpu_checked = true});
     Memory *memory = window_run.trainer.model->memory;
-    on_exit(loop_after_hole, NULL);
+    window_run.trainer.schedule.step = window_run.option[OPTION_START];
+    probe_when_cut_short(loop_cut_short);
     for (int step = 0; step < window_run.batches; step++) {
         memory_record(memory, true);
         StepReport report = loop_step(&window_run.trainer, &window_run.batch[step]);

@@ -8,8 +8,12 @@
 
 #include "grader/probe_windows.h"
 
-/** How far the first step must come if a hole ends it: a LoopEnough. */
-enum { OPTION_ENOUGH = OPTION_OWN };
+/** A lab's own options. */
+enum {
+    OPTION_ENOUGH = OPTION_OWN, /**< how far the first step must come if a hole, or a later task's
+                                     mistake, ends it: a LoopEnough */
+    OPTION_START,               /**< ticks that the schedule has seen before the first step */
+};
 
 /** When a run may end. */
 typedef enum LoopEnough {

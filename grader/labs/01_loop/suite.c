@@ -15,7 +15,8 @@ static const char *const deeds[LOOP_KINDS][MOST_VARIANTS] = {
                     "is right, and sets the gradients to zero twice",
                     "is right, and ticks before the update, with a rate that it asked for before",
                     "is right, and scales the gradients after backward",
-                    "is right, and adds the gradients up in two halves"},
+                    "is right, and adds the gradients up in two halves",
+                    "is right, and rounds its gradients to half precision"},
     [LOOP_CLIP] = {"does not clip", "clips after the update", "clips each value by itself",
                    "clips each tensor by itself", "clips to a larger limit",
                    "clips to 1, whatever the limit is", "scales small gradients up to the limit",
@@ -40,7 +41,8 @@ static const char *const deeds[LOOP_KINDS][MOST_VARIANTS] = {
                          "leaves out the update without targets",
                          "leaves out the tick without targets", "has a loss of NaN without targets",
                          "has gradients of NaN without targets, and the right loss",
-                         "updates twice where there are no targets"},
+                         "updates twice where there are no targets",
+                         "ticks twice where there are no targets"},
 };
 
 static int variants_of(LoopKind kind) {

@@ -37,7 +37,7 @@ static bool trace_between(const uint64_t *trace, int from, int to, Event event) 
 
 /* The mistake in the order, or NULL. Any order that is right passes: gradients may be zeroed
    more often than needed, norms computed more often. */
-const char *loop_wrong_order(const uint64_t *trace) {
+const char *loop_wrong_order(const uint64_t *trace, bool cleared) {
     int backward = trace_first(trace, EVENT_BACKWARD), step = trace_first(trace, EVENT_STEP);
     if (trace_count(trace, EVENT_FORWARD) != 1 || trace_count(trace, EVENT_LOOK) != 0) {
         return "a step runs forward once: model_forward() gives the loss and keeps what "
@@ -55,7 +55,7 @@ const char *loop_wrong_order(const uint64_t *trace) {
     if (trace_between(trace, backward, step, EVENT_ZERO)) {
         return "model_zero_grad() comes between model_backward() and optimizer_step()";
     }
-    if (!trace_between(trace, step, TRACE_LENGTH, EVENT_ZERO)) {
+    if (!cleared && !trace_between(trace, step, TRACE_LENGTH, EVENT_ZERO)) {
         return "model_zero_grad() comes after optimizer_step(): gradients are zero when a step "
                "ends";
     }

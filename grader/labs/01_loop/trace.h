@@ -8,8 +8,9 @@
 
 #include "grader/probe_watch.h"
 
-/** The mistake in the order of (TRACE_LENGTH) calls, or NULL. */
-const char *loop_wrong_order(const uint64_t *trace);
+/** The mistake in the order of (TRACE_LENGTH) calls, or NULL. Gradients that are `cleared` when the
+    step ends may have become so by other calls. */
+const char *loop_wrong_order(const uint64_t *trace, bool cleared);
 
 /** Why there are no gradients when the optimizer steps; NULL where the trace does not say it. */
 const char *loop_no_gradients(const uint64_t *trace, float max_grad_norm);

@@ -23,7 +23,7 @@ enum {
 
 /** From this variant of LOOP_NO_TARGETS on, a loop is wrong in its loss alone: that of value 0, 1,
     ... of the term's constant. */
-enum { LOOP_OF_A_TERM = 7 };
+enum { LOOP_OF_A_TERM = 8 };
 
 /** The ways to be a loop: right, or wrong in what one of the tests is about. */
 typedef enum LoopKind {
