@@ -11,7 +11,13 @@
  *         ... the op ...
  *     }
  *
- * To be included by one file of a probe: it defines what is linked instead of the kit's own.
+ * And what stands after one, in a CUDA source, where what the hole should have left is given:
+ *
+ *     graded_task = 3;
+ *     earlier_hole = give_partial_sums; // of task 2
+ *
+ * To be included by one file of a probe, before common/lab.h: it defines what is linked instead of
+ * the kit's own.
  */
 #ifndef GRADER_PROBE_HOLES_H
 #define GRADER_PROBE_HOLES_H
@@ -20,15 +26,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define HOLES_MAY_RETURN
 #include "common/lab.h"
 
 static jmp_buf at_hole; /**< where a call ends */
 static int later_task;  /**< the first task that ends one; 0 for none */
+static int graded_task; /**< holes of the tasks before it are passed over; 0 for none */
+static void (*earlier_hole)(int task); /**< does what one of these should have; NULL for nothing */
 
 void todo_reached(const char *file, int line, const char *task) {
     int number;
     if (later_task > 0 && sscanf(task, "task %d", &number) == 1 && number >= later_task) {
         longjmp(at_hole, 1);
+    }
+    if (graded_task > 0 && sscanf(task, "task %d", &number) == 1 && number < graded_task) {
+        if (earlier_hole != NULL) {
+            earlier_hole(number);
+        }
+        return;
     }
     fflush(stdout);
     fprintf(stderr, "%s:%d: TODO: %s\n", file, line, task);

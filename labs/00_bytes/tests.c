@@ -37,9 +37,9 @@ static void draw_params(Quiz *quiz) {
     for (int i = 0; i < 4; i++) {
         draw(quiz, i == 0 ? F16 : F32, ATTENTION_PLAIN);
     }
-    draw_model(quiz, 12, 12, 768, F32);   /* GPT-2 small: beyond 2^24, where float ends */
-    draw_model(quiz, 48, 25, 1600, F32);  /* GPT-2 XL: a float of each is beyond 2^32 bytes */
-    draw_model(quiz, 144, 25, 1600, F16); /* beyond 2^32 elements */
+    draw_model(quiz, 12, 12, 768, F32);     /* GPT-2 small: beyond 2^24, where float ends */
+    draw_model(quiz, 48, 25, 1600, F32);    /* GPT-2 XL: a float of each is beyond 2^32 bytes */
+    draw_model(quiz, 144, 25, 1600, F16);   /* beyond 2^32 elements */
     draw_model(quiz, 105, 128, 20480, F32); /* Megatron-Turing NLG: a block alone is beyond 2^31 */
 }
 
@@ -196,7 +196,7 @@ GRADED(00_bytes, predict, "task 5: all kinds together, f32") {
     answers_grade(check, draw_predict, task_predict());
 }
 
-/* The last has so many sequences that the ids alone are beyond 2^32 bytes. */
+/* The last has half a million sequences: the ids alone are beyond 2^32 bytes. */
 static void draw_measured(Quiz *quiz) {
     for (int i = 0; i < 6; i++) {
         draw(quiz, (Precision)(i % 3), (Attention)(i / 3));

@@ -1,8 +1,8 @@
 /* Lab 01 in the probe: a trainer made of what the judge gives takes a few steps, and what happens
    is seen from beside (grader/probe_watch.h). */
+#include "grader/probe.h"
 #include "grader/labs/01_loop/protocol.h"
 #include "grader/picture.h"
-#include "grader/probe.h"
 #include "grader/probe_watch.h"
 #include "labs/01_loop/contract.h"
 

@@ -59,6 +59,11 @@ void calls_give_doubles(Calls *calls, int i, const char *tensor, const double *f
     calls_give(calls, i, tensor, values, n);
 }
 
+void calls_give_left(Calls *calls, int i, const void *left, size_t bytes) {
+    char name[WIRE_NAME];
+    check_give(calls->check, kernel_tensor(name, "left", i, &calls->c[i]), WIRE_BYTES, left, bytes);
+}
+
 Expected *calls_expect(Calls *calls, int i, const char *tensor, const double *want, size_t n,
                        size_t parts, Tolerance tolerance) {
     CHECK(calls->expecteds < EXPECTED, "more than %d tensors", EXPECTED);
@@ -125,10 +130,22 @@ typedef struct PartLayout {
     bool dbias_first; /* the other way round */
 } PartLayout;
 
+static const PartLayout part_layout = TERM_LAYOUT_IS;
+
 /* Where part p of number i lies, of n, the first half of which are dweight's. */
 static size_t part_place(PartLayout layout, size_t p, size_t i, size_t n, size_t parts) {
     size_t C = n / 2, tensor = (i < C) == layout.dbias_first;
     return (layout.apart ? tensor * parts + p : 2 * p + tensor) * C + i % C;
+}
+
+void calls_give_parts(Calls *calls, int i, const double *part, size_t n, size_t parts) {
+    float *left = check_normal(calls->check, parts * n, 0, F32);
+    for (size_t p = 0; p < parts; p++) {
+        for (size_t k = 0; k < n; k++) {
+            left[part_place(part_layout, p, k, n, parts)] = (float)part[p * n + k];
+        }
+    }
+    calls_give_left(calls, i, left, parts * n * sizeof *left);
 }
 
 /* Adds up the parts that were written: the probe has filled them all (PARTS_FILL). A NaN is none
@@ -161,8 +178,6 @@ static void expected_tell_border(Check *check, const Expected *e, const float *g
         check_fail(check, "%s: %s", e->name, text);
     }
 }
-
-static const PartLayout part_layout = TERM_LAYOUT_IS;
 
 /* Partial sums: what they add up to. A part that is NaN is so by its sum; one that nobody has
    written takes no part, and if no part of a number was written, neither was the number. */

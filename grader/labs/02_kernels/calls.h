@@ -70,6 +70,13 @@ double *calls_give_normal(Calls *calls, int i, const char *tensor, size_t n, dou
 /** The same, rounded to float. */
 void calls_give_doubles(Calls *calls, int i, const char *tensor, const double *from, size_t n);
 
+/** Gives what an earlier task should have left in the workspace of call i. */
+void calls_give_left(Calls *calls, int i, const void *left, size_t bytes);
+
+/** The same for (parts, n) partial sums of dweight and dbias, (n / 2) numbers each: they lie as this
+    term asks. */
+void calls_give_parts(Calls *calls, int i, const double *part, size_t n, size_t parts);
+
 /** Wants a tensor of call i back, which should be (n) `want`, or add up to it from `parts` parts,
    which lie as this term asks. To it known mistakes are added by expected_suspect(); valid as long
    as the calls are. */

@@ -27,6 +27,10 @@ typedef struct KernelCase {
 /** Every byte of partial sums before a call; as a float it is not a sum of anything. */
 enum { PARTS_FILL = 0xA5 };
 
+/** The tasks whose partial sums a later one adds up. Where one is a hole, and a later task is
+    graded, the workspace gets the tensor "left" of the call, bytes as they should be there. */
+enum { PARTIALS_OF_SUMSQ = 1, PARTIALS_OF_LAYERNORM = 7 };
+
 /** Tensors that the N numbers of a case of sumsq or adamw are cut into, one after the other. */
 enum { KERNEL_TENSORS = 5 };
 

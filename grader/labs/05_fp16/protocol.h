@@ -40,7 +40,8 @@ static inline bool window_is_bad(const MixedWindow *window) {
 enum {
     OPTION_LEVEL = OPTION_OWN, /**< 1: by accumulate_window() of lab 03; 0: by its own loop */
     OPTION_SEGMENT,            /**< of gradient checkpointing; 0: none */
-    OPTION_FIRST,              /**< a hole after the unscaling of the first window does not count */
+    OPTION_FIRST,              /**< what ends the program after the unscaling of the first window
+                                    does not count */
     OPTION_SKIPPED,            /**< a report says skipped before mixed_update() writes it */
     OPTION_ASKS,               /**< "moves": whether scaler_update() moves a scaler of its own */
 };
