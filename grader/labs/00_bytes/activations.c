@@ -143,6 +143,10 @@ static MemoryUse block_minus_one(const Shape *s) {
 static MemoryUse block_no_qkv(const Shape *s) {
     return block_and(s, -2L * s->config.C, 0, 0);
 }
+static MemoryUse block_wide_bf16(const Shape *s) {
+    Shape wide = shape_of_wide_bf16(s);
+    return block_right(&wide);
+}
 static MemoryUse block_all_blocks(const Shape *s) {
     return answer_one(block_right(s).bytes[0] * (size_t)s->config.L);
 }
@@ -189,6 +193,7 @@ static const Mistake block_list[] = {
     {block_stream, block_minus_one},
     {"queries, keys and values are kept: 3 C numbers, not C", block_no_qkv},
     {"this is for all blocks; task 3 asks for one", block_all_blocks},
+    {BF16_IS_HALF, block_wide_bf16},
 };
 
 const Task *task_block(void) {
@@ -328,6 +333,11 @@ static MemoryUse activations_one_sequence(const Shape *s) {
     return activations_right(&(Shape){.config = s->config, .B = 1, .T = s->T});
 }
 
+static MemoryUse activations_wide_bf16(const Shape *s) {
+    Shape wide = shape_of_wide_bf16(s);
+    return activations_right(&wide);
+}
+
 static const Mistake activations_list[] = {
     {"the peak is the larger of two moments, the head's backward and the last block's: which is "
      "larger depends on V and C",
@@ -368,6 +378,7 @@ static const Mistake activations_list[] = {
     {"the sequences have T tokens (the argument); config->T is only the longest that they may have",
      activations_longest},
     {"this is for T tokens; a micro-batch has B * T", activations_one_sequence},
+    {BF16_IS_HALF, activations_wide_bf16},
 };
 
 static MemoryUse activations_with_block(const Shape *shape, MemoryUse block) {

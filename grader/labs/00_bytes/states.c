@@ -159,6 +159,21 @@ static MemoryUse states_master_is_weight(const Shape *s) {
     use.bytes[MEMORY_OPTIMIZER] = params_right(s).bytes[0] * 8;
     return use;
 }
+Shape shape_of_wide_bf16(const Shape *shape) {
+    Shape wide = *shape;
+    wide.config.precision = wide.config.precision == BF16 ? F32 : wide.config.precision;
+    return wide;
+}
+
+const char BF16_IS_HALF[] = "bf16 is stored in half, as f16 is: only f32 takes 4 bytes a number";
+
+static MemoryUse states_wide_bf16(const Shape *s) {
+    Shape wide = shape_of_wide_bf16(s);
+    return states_right(&wide);
+}
+static MemoryUse states_master_of_f16(const Shape *s) {
+    return states_but(s, MEMORY_OPTIMIZER, s->config.precision == F16 ? 12 : 8);
+}
 static MemoryUse states_no_bytes(const Shape *s) {
     MemoryUse use = states_right(s);
     size_t P = params_right(s).bytes[0];
@@ -181,6 +196,8 @@ static const Mistake states_list[] = {
     {"weights are stored in the model's precision: precision_bytes()", states_half_weights},
     {"the float master counts with the optimizer, not with the weights", states_master_is_weight},
     {"these are numbers; a float has 4 bytes", states_no_bytes},
+    {BF16_IS_HALF, states_wide_bf16},
+    {"bf16 is stored in half, as f16 is: its weights have float masters too", states_master_of_f16},
 };
 
 Mistakes states_mistakes(lift_fn *lift) {

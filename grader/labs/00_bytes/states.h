@@ -17,6 +17,10 @@ MemoryUse states_right(const Shape *shape);
 /** These for that many parameters, mistaken or not. */
 MemoryUse states_of(const Shape *shape, MemoryUse params);
 
+/** A shape as it is for one who takes bf16 for float; and what is said of that. */
+Shape shape_of_wide_bf16(const Shape *shape);
+extern const char BF16_IS_HALF[];
+
 /** Known mistakes of task 1, as its answers. */
 Mistakes params_mistakes(lift_fn *lift, lift_fn *then);
 

@@ -359,7 +359,7 @@ static void rows_add_dbias(double *dbias, const Rows *r, int rows, bool transpos
     }
 }
 
-/* What task 7 leaves for task 8. */
+/* The partial sums that task 8 adds up. */
 static void rows_give_parts(Calls *calls, int i, const Rows *r) {
     size_t n = 2 * (size_t)r->C;
     double *part = check_doubles(calls->check, LAYERNORM_BLOCKS * n);
