@@ -73,8 +73,8 @@ void calls_give_doubles(Calls *calls, int i, const char *tensor, const double *f
 /** Gives what an earlier task should have left in the workspace of call i. */
 void calls_give_left(Calls *calls, int i, const void *left, size_t bytes);
 
-/** The same for (parts, n) partial sums of dweight and dbias, (n / 2) numbers each: they lie as this
-    term asks. */
+/** The same for (parts, n) partial sums of dweight and dbias, (n / 2) numbers each: they lie as
+    this term asks. */
 void calls_give_parts(Calls *calls, int i, const double *part, size_t n, size_t parts);
 
 /** Wants a tensor of call i back, which should be (n) `want`, or add up to it from `parts` parts,
