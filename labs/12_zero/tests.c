@@ -50,8 +50,8 @@ static void expect_budget(Check *check, int stage, int ranks) {
     zero_set_budget(run);
     if (stage > 1) { /* of the gradients a rank has its part alone when they are unscaled */
         run->option[ZERO_SCALED] = true;
-        run->option[ZERO_SPOILED] = check_int(check, 1, ranks);
-        run->option[ZERO_SPOILED_PARAM] = check_int(check, 0, params_count(&run->given.config) - 1);
+        zero_spoil_at(run, check_int(check, 0, params_count(&run->given.config) - 1),
+                      stage == 2 ? BAD_MINUS_INFINITE : BAD_NAN);
     }
     if (zero_start(run) && zero_expect_steps(run)) {
         zero_expect_states(run);
@@ -123,8 +123,9 @@ GRADED(12_zero, norm, "task 3: clipped by the norm of all parts") {
     check_after(check, "parts pieces stage1");
     run->given.max_norm = 0.05f;
     run->option[ZERO_TINY] = true;
-    if (zero_start(run)) {
-        zero_expect_steps(run);
+    zero_plant(run);
+    if (zero_start(run) && zero_expect_steps(run)) {
+        zero_expect_planted(run);
     }
 }
 

@@ -312,6 +312,15 @@ GRADED(13_pipeline, norm, "task 5: the norm of the whole model, the same on ever
     }
 }
 
+GRADED(13_pipeline, ends, "task 5: of two stages both are ends") {
+    StagesRun *run = stages_new(check, PIPE_GPIPE, 2, 3, 2);
+    run->option[PIPES_TIE] = TIE_NORM;
+    check_after(check, "stages tied norm");
+    if (stages_run(run) && ties_are_right(run)) {
+        stages_expect_norms(run);
+    }
+}
+
 GRADED(13_pipeline, alone, "task 5: one stage has both halves already, and the loss") {
     StagesRun *run = stages_new(check, PIPE_1F1B, 1, 2, 1);
     run->option[PIPES_TIE] = TIE_NORM;

@@ -5,11 +5,12 @@
 
 int head_chunk_rows(int N, int C, int V) {
 #ifndef STUB
-    int wide = (V + C - 1) / C, least = (N + wide - 1) / wide, rows = 1;
+    size_t most = (size_t)N, rows = 1; /* no int holds the power of two above 2^30 */
+    size_t wide = ((size_t)V + (size_t)C - 1) / (size_t)C, least = (most + wide - 1) / wide;
     while (rows < least) {
         rows *= 2;
     }
-    return rows < N ? rows : N;
+    return (int)(rows < most ? rows : most);
 #else
     (void)N, (void)C, (void)V;
     TODO("task 3: rows of a chunk (about 5 lines)");

@@ -7,7 +7,7 @@
 
 /* ---- rows of a chunk ------------------------------------------------------------------------- */
 
-enum { CHUNK_SHAPES = 15 };
+enum { CHUNK_SHAPES = 16 };
 
 /* Mistakes in min(N, up(ceil(N / ceil(V / C)))). */
 typedef enum ChunkMistake {
@@ -17,6 +17,7 @@ typedef enum ChunkMistake {
     CHUNK_WIDE_EXACT, /* V / C as it is */
     CHUNK_WIDE_DOWN,  /* V / C rounded down */
     CHUNK_IN_FLOAT,   /* N counted in float */
+    CHUNK_IN_INT,     /* a sum beyond 2^31 - 1 in an int, which then is below zero: one row */
     CHUNK_MISTAKES
 } ChunkMistake;
 
@@ -26,6 +27,7 @@ static const char *const chunk_sentence[CHUNK_MISTAKES] = {
     [CHUNK_WIDE_EXACT] = "V / C is not rounded up before N is divided by it",
     [CHUNK_WIDE_DOWN] = "V / C is not rounded up before N is divided by it",
     [CHUNK_IN_FLOAT] = "N is counted in float, which has whole numbers up to 2^24",
+    [CHUNK_IN_INT] = "the sum that rounds up is counted in an int, which ends at 2^31 - 1",
 };
 
 static const ChunkRule chunk_rule = TERM_CHUNK_IS, chunk_rules[] = TERM_CHUNK_EACH;
@@ -45,16 +47,33 @@ static uint64_t chunk_as(const int32_t shape[3], ChunkRule rule, ChunkMistake mi
                      : mistake == CHUNK_DOWN     ? N / wide
                      : mistake == CHUNK_IN_FLOAT ? (uint64_t)ceilf((float)N / (float)wide)
                                                  : (N + wide - 1) / wide;
+    least = mistake == CHUNK_IN_INT && N + wide - 1 > INT32_MAX ? 1 : least;
     uint64_t rows = chunk_up(rule, least);
     return rows < N || mistake == CHUNK_BEYOND ? rows : N;
 }
 
+/* Here a loop over powers of two does not end in an int. */
+static void chunks_beyond(Check *check) {
+    const int32_t shape[CHUNK_SHAPES][3] = {{INT32_MAX, 64, 64}};
+    uint64_t right[CHUNK_SHAPES] = {chunk_as(shape[0], chunk_rule, CHUNK_RIGHT)};
+    check_give_again(check, "shapes", WIRE_I32, shape, (size_t)CHUNK_SHAPES * 3);
+    if (check_run(check, "chunk_rows", RUN_SECONDS)) {
+        check_equal(check, "rows", right, 1, NULL, 0);
+    } else {
+        check_tell(check, ": of %d tokens, C = V = 64: the power of two that is looked for is "
+                          "beyond 2^30 rows, where an int ends",
+                   (int)INT32_MAX);
+    }
+}
+
 void chunks_grade(Check *check) {
     /* Then those that tell roundings apart: 257 / 16 is 16 rounded down, else more; 400 / 300 is 2
-       rounded up, else less; 800 / 300 is 3, 2.7 or 2. No float is the last N. */
+       rounded up, else less; 800 / 300 is 3, 2.7 or 2. No float is the last N but
+       one, and the last one plus 1 no int. */
     static const int fixed[][3] = {
         {512, 768, 50257}, {1, 64, 256},   {1024, 128, 256}, {100, 300, 256}, {7, 16, 4096},
-        {4096, 64, 64},    {257, 16, 256}, {128, 300, 400},  {680, 300, 800}, {16777217, 1, 2}};
+        {4096, 64, 64},    {257, 16, 256}, {128, 300, 400},  {680, 300, 800}, {16777217, 1, 2},
+        {INT32_MAX, 1, 2}};
     enum { FIXED = sizeof fixed / sizeof *fixed };
     int32_t shape[CHUNK_SHAPES][3];
     uint64_t as[CHUNK_MISTAKES][CHUNK_SHAPES];
@@ -86,7 +105,9 @@ void chunks_grade(Check *check) {
     check_want(check, "rows", WIRE_U64, CHUNK_SHAPES);
     check_memory(check, 0);
     if (check_run(check, "chunk_rows", RUN_SECONDS)) {
-        check_equal(check, "rows", as[CHUNK_RIGHT], CHUNK_SHAPES, suspects, count);
+        if (check_equal(check, "rows", as[CHUNK_RIGHT], CHUNK_SHAPES, suspects, count)) {
+            chunks_beyond(check);
+        }
     }
 }
 

@@ -19,6 +19,15 @@ static HeadRun head_new(Check *check, ModelConfig config) {
     return run;
 }
 
+/* Numbers in the inputs of the head, of all passes. */
+static size_t head_numbers(const HeadRun *run) {
+    size_t n = 0, C = (size_t)run->given.config.C;
+    for (int i = 0; i < run->given.batches; i++) {
+        n += (size_t)run->given.batch[i].B * (size_t)run->given.batch[i].T * C;
+    }
+    return n;
+}
+
 static void head_planned(HeadRun *run) {
     Check *check = run->given.check;
     given_give(&run->given);
@@ -28,6 +37,9 @@ static void head_planned(HeadRun *run) {
     check_want(check, "logits left", WIRE_U64, (size_t)run->given.batches);
     check_want(check, "head bytes", WIRE_U64, (size_t)run->given.batches * HEAD_NUMBERS);
     given_want(&run->given, NAME_GRADIENT, 1);
+    if (run->given.config.precision == F32) {
+        check_want(check, "dx", WIRE_F32, head_numbers(run));
+    }
     profile_want(check);
     profile_want_once(check);
     check_memory(check, 0);
@@ -193,10 +205,34 @@ static HeadRun head_usual(Check *check, Precision precision) {
     return run;
 }
 
+/* The same passes of a model that adapters have frozen: they give x the same gradient. */
+static void head_judge_frozen(HeadRun *run) {
+    Check *check = run->given.check;
+    size_t n = head_numbers(run);
+    float *right = (float *)check_doubles(check, n);
+    memcpy(right, check_got(check, "dx", WIRE_F32), n * sizeof *right);
+    if (!head_judge(run, "head frozen", false)) {
+        check_tell(check, ": in a model with adapters; the head's parameters are those of "
+                          "model->base, and model->params has the adapters alone");
+        return;
+    }
+    const float *got = check_got(check, "dx", WIRE_F32);
+    size_t i = 0;
+    while (i < n && memcmp(&got[i], &right[i], sizeof *got) == 0) {
+        i++;
+    }
+    check_compared(check, i == n,
+                   "of a model with adapters, which is frozen beside them, the gradient of x is "
+                   "%.7g at %zu, and without adapters %.7g",
+                   (double)got[i % n], i, (double)right[i % n]);
+}
+
 void head_grade(Check *check, bool gradients) {
     HeadRun run = head_usual(check, F32);
     head_planned(&run);
-    head_judge(&run, "head", gradients);
+    if (head_judge(&run, "head", gradients) && gradients) {
+        head_judge_frozen(&run);
+    }
 }
 
 /* Numbers of bf16, which are numbers of f16 as well, but for the smallest. */

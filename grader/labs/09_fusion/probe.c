@@ -127,6 +127,7 @@ static void chunk_rows(const Wire *in, Wire *out) {
 
 /* Of the pass in hand. */
 static uint64_t *head_bytes;
+static float *head_dx; /* where the gradient of the head's input goes; NULL for nowhere */
 static MemoryUse head_before;
 
 static uint64_t bytes_more(MemoryUse use) {
@@ -150,20 +151,33 @@ static void see_head_backward(Pass *pass, const Real *x, float dloss) {
     head_backward(pass, x, dloss);
     head_bytes[HEAD_BACKWARD] = bytes_more(memory_peak(pass->memory));
     head_bytes[HEAD_LEFT] = bytes_more(memory_now(pass->memory));
+    if (head_dx != NULL) {
+        size_t n = (size_t)pass->B * (size_t)pass->T * (size_t)pass->model->config.C;
+        device_download(pass->model->device, head_dx, pass->dx, n * sizeof *head_dx);
+        head_dx += n;
+    }
+}
+
+/* The weights of the GPT-2, also where adapters have frozen them. */
+static void model_weights(const Wire *in, Model *model) {
+    const float *weights = wire_get(in, "weights", WIRE_F32, NULL);
+    for (int i = 0; i < model->base_count; i++) {
+        model_upload_weight(model, &model->base[i], weights);
+        weights += model->base[i].count;
+    }
 }
 
 /* Forward and backward of the batches that are given, under a budget. */
-static void head_passes(const Wire *in, Wire *out, Precision precision) {
-    ModelConfig config = probe_config(in);
-    config.precision = precision;
+static void head_passes(const Wire *in, Wire *out, ModelConfig config) {
     Device *device = probe_device(true, 0);
     size_t budget = *(const uint64_t *)wire_get(in, "budget", WIRE_U64, NULL);
     Memory *memory = memory_new(device, (MemoryOptions){.budget = budget});
     Model *model = model_new_zero(&config, memory);
-    given_weights(in, model);
+    model_weights(in, model);
     model->head_forward = see_head_forward;
     model->head_backward = see_head_backward;
     head_bytes = wire_get(out, "head bytes", WIRE_U64, NULL);
+    head_dx = config.precision == F32 ? wire_get(out, "dx", WIRE_F32, NULL) : NULL;
     uint64_t *losses = wire_get(out, "loss", WIRE_U64, NULL);
     uint64_t *left = wire_get(out, "logits left", WIRE_U64, NULL);
     for (int i = 0; i < given_batches(in); i++) {
@@ -174,19 +188,30 @@ static void head_passes(const Wire *in, Wire *out, Precision precision) {
         model_backward(model, *(const float *)wire_get(in, "share", WIRE_F32, NULL));
         head_bytes += HEAD_NUMBERS;
     }
-    hand_back_gradients(out, model, NAME_GRADIENT, "step", 0);
+    if (config.adapter.rank == 0) {
+        hand_back_gradients(out, model, NAME_GRADIENT, "step", 0);
+    }
     model_free(model);
     memory_free(memory);
     device_free(device);
 }
 
 static void probe_head(const Wire *in, Wire *out) {
-    head_passes(in, out, probe_config(in).precision);
+    head_passes(in, out, probe_config(in));
 }
 
 /* The same in another half than the model's. */
 static void probe_head_f16(const Wire *in, Wire *out) {
-    head_passes(in, out, F16);
+    ModelConfig config = probe_config(in);
+    config.precision = F16;
+    head_passes(in, out, config);
+}
+
+/* The same frozen, beside adapters (lab 10): they have no part in it. */
+static void probe_head_frozen(const Wire *in, Wire *out) {
+    ModelConfig config = probe_config(in);
+    config.adapter = (Adapter){.rank = 2, .targets = 1u << LINEAR_PROJ, .alpha = 1};
+    head_passes(in, out, config);
 }
 
 /* ---- the control block ----------------------------------------------------------------------- */
@@ -320,6 +345,7 @@ const ProbeCase probe_cases[] = {{"norm_forward", norm_forward},
                                  {"chunk_rows", chunk_rows},
                                  {"head", probe_head},
                                  {"head f16", probe_head_f16},
+                                 {"head frozen", probe_head_frozen},
                                  {"clip", clip_run},
                                  {"control", control_run},
                                  {"steps", probe_steps},

@@ -15,7 +15,9 @@ typedef struct ZeroRank {
     Model *model;
     Mixed mixed;
     Trainer trainer;
-    bool spoils;           /* this micro-batch has an infinite gradient */
+    cudaStream_t stream;   /* of the calls */
+    int step;              /* of these micro-batches */
+    bool spoils;           /* this one has a gradient that is not finite, or large */
     size_t weights, grads; /* bytes of units that came and went, at most */
     int parts;             /* of passes that have begun */
 } ZeroRank;
@@ -92,7 +94,7 @@ static void leave(void *context, int layer, bool backward) {
     tell_part(rank, 1);
     int of = rank->model->params[rank->run->option[ZERO_SPOILED_PARAM]].layer;
     if (rank->spoils && backward && layer == of) {
-        shared_spoil(rank->run, rank->model);
+        shared_spoil(rank->run, rank->step, rank->model);
     }
     zero_leave(rank->zero, layer, backward);
 }
@@ -119,6 +121,14 @@ static void reopen_ahead(Zero *zero) {
     }
 }
 
+/* Where ops are in no stream, the calls may be in any: then the host waits for that one. */
+static void open_stream(ZeroRank *rank) {
+    if (rank->run->device->host_memory) {
+        cudaError_t opened = cudaStreamCreate(&rank->stream);
+        CHECK(opened == cudaSuccess, "%s", cudaGetErrorString(opened));
+    }
+}
+
 static void open_rank(ZeroRank *rank, RankRun *run) {
     ModelConfig config = probe_config(run->in);
     uint64_t seed = *(const uint64_t *)wire_get(run->in, "seed", WIRE_U64, NULL);
@@ -128,7 +138,8 @@ static void open_rank(ZeroRank *rank, RankRun *run) {
     *rank = (ZeroRank){.run = run, .mixed = shared_mixed(config.precision)};
     rank->trainer = shared_settings(run, &adamw);
     rank->model = model_new_part(&config, &part, run->memory, seed);
-    rank->zero = zero_open(rank->model, run->option[ZERO_STAGE], run->comm, NULL);
+    open_stream(rank);
+    rank->zero = zero_open(rank->model, run->option[ZERO_STAGE], run->comm, rank->stream);
     CHECK(rank->model->pieces != NULL && rank->model->pieces == rank->zero->shard,
           "zero_open() has made no pieces");
     CHECK(rank->model->enter == zero_enter && rank->model->leave == zero_leave &&
@@ -154,6 +165,9 @@ static void close_rank(ZeroRank *rank) {
     optimizer_free(rank->trainer.optimizer);
     zero_close(rank->zero);
     model_free(rank->model);
+    if (rank->stream != NULL) {
+        cudaStreamDestroy(rank->stream);
+    }
 }
 
 /* The bytes that stay: what is not here now comes and goes. */
@@ -208,10 +222,35 @@ static void learn_shards(ZeroRank *rank, int s) {
     for (int k = 0; k < run->option[ZERO_MICROS]; k++) {
         Batch batch = shared_batch(run, s, k, run->rank);
         float share = shared_share(run, s, rank->trainer.mixed);
+        rank->step = s;
         rank->spoils = shared_spoils(run, s, k, run->rank);
         model_forward(rank->model, &batch);
         model_backward(rank->model, share);
     }
+}
+
+/* The norm of gradients that are given, each rank's pieces of them. */
+static void give_planted(const ZeroRank *rank) {
+    const Model *pieces = rank->model->pieces;
+    const float *planted = wire_get(rank->run->in, "planted", WIRE_F32, NULL);
+    for (int i = 0; i < pieces->param_count; i++) {
+        const Param *piece = &pieces->params[i];
+        if (piece->count > 0) {
+            device_upload(pieces->device, piece->grad, planted + piece->first,
+                          piece->count * sizeof *planted);
+        }
+        planted += piece->whole;
+    }
+    rank_give_double(rank->run, "planted norm", 1, 0, (double)zero_norm(rank->model->pieces));
+}
+
+/* Units that nobody needs are sent for: one is dropped when the next pass begins, one is still on
+   its way when the rank is closed. */
+static void send_for_nothing(const ZeroRank *rank) {
+    Batch batch = shared_batch(rank->run, 0, 0, rank->run->rank);
+    zero_ahead_next(rank->zero, 0, false);
+    model_evaluate(rank->model, &batch);
+    zero_ahead_next(rank->zero, 0, false);
 }
 
 static void zero_body(RankRun *run) {
@@ -231,11 +270,17 @@ static void zero_body(RankRun *run) {
         give_pieces(&rank, s);
         rank_give_weights(run, "weights", rank.model, s);
     }
+    if (run->option[ZERO_TINY]) {
+        give_planted(&rank);
+    }
     for (int i = 0; run->option[ZERO_TINY] && i < ZERO_REPEATED; i++) {
         zero_norm(rank.model->pieces);
     }
     expect_counted(run, rank.model->pieces);
     give_states(&rank);
+    if (run->option[ZERO_PREFETCH] == 2 || (run->option[ZERO_PREFETCH] && run->option[RANKS_GPU])) {
+        send_for_nothing(&rank);
+    }
     close_rank(&rank);
 }
 

@@ -94,7 +94,7 @@ static void learn_micro(Alone *alone, int s, int k, int r) {
     model_forward(alone->single, &batch);
     model_backward(alone->single, share);
     if (shared_spoils(run, s, k, r)) {
-        shared_spoil(run, alone->single);
+        shared_spoil(run, s, alone->single);
     }
     move_gradients(alone->single, alone->local[r], false);
 }

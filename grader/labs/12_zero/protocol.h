@@ -19,13 +19,17 @@ enum {
     ZERO_SCALED,            /**< weights in half: the loss is scaled (lab 05), in f16 by a scaler */
     ZERO_SPOILED,           /**< rank + 1 that has one infinite gradient; 0 for none */
     ZERO_SPOILED_PARAM,     /**< of which parameter, its first number */
+    ZERO_SPOILED_BY,        /**< a ZeroBad: what it is in the first step. In the last one it is
+                                 finite, and no float holds its square */
     ZERO_PREFETCH,          /**< the next unit is gathered while a part runs; 2: before that it is
                                  opened and closed ZERO_REPEATED times, and before the first part
-                                 a unit is sent for that nobody needs */
+                                 a unit is sent for that nobody needs. With 2, and on the GPU, more
+                                 of these come after all steps */
     ZERO_AGAIN,             /**< a block comes and goes once more before its backward, as one that
                                  runs again does (lab 04) */
-    ZERO_TINY,              /**< the last step's gradients have squares that no float holds; and
-                                 ZERO_REPEATED norms come after all steps */
+    ZERO_TINY,              /**< the last step's gradients have squares that no float holds; after
+                                 all steps come the norm of "planted" gradients (P), which goes into
+                                 "planted norm" (R), and ZERO_REPEATED norms */
     ZERO_TEXT,              /**< for "texts": numbers of a prompt; "counts" says how many to draw */
 };
 
@@ -51,6 +55,12 @@ enum { ZERO_REPEATED = 80 };
 
 /** These. */
 typedef enum ZeroMistake { EACH_ZERO_MISTAKE(ZERO_MISTAKE_NAME) ZERO_MISTAKES } ZeroMistake;
+
+/** Numbers that are not finite. */
+typedef enum ZeroBad { BAD_INFINITE, BAD_MINUS_INFINITE, BAD_NAN, ZERO_BADS } ZeroBad;
+
+/** A gradient whose square no float holds. */
+#define ZERO_LARGE 1e30f
 
 /** Bits of a weight that is the NaN of checked memory, which would look like one that was not
     handed back. */

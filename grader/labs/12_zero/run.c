@@ -18,7 +18,7 @@ static void *room(Check *check, size_t bytes) {
 ZeroRun *zero_run(Check *check, int stage, int ranks, int micros, Precision precision) {
     ModelConfig config = {.V = check_int(check, 257, 270),
                           .T = check_int(check, 11, 14),
-                          .L = 3,
+                          .L = 2 + stage % 3, /* 3, 4 and 2 */
                           .NH = 2,
                           .C = 2 * check_int(check, 13, 18),
                           .precision = precision};
@@ -51,20 +51,25 @@ static void draw_batches(ZeroRun *run) {
     *empty = run->option[ZERO_SPOILED] > 0 ? *empty : batch_all_masked(*empty);
 }
 
-static void describe_run(ZeroRun *run) {
+void zero_describe(ZeroRun *run) {
     const ModelConfig *config = &run->given.config;
     run->params = room(run->check, (size_t)params_count(config) * sizeof(Param));
     params_describe(run->params, config);
 }
 
+void zero_spoil_at(ZeroRun *run, int param, ZeroBad bad) {
+    run->option[ZERO_SPOILED] = check_int(run->check, 1, run->option[RANKS_COUNT]);
+    run->option[ZERO_SPOILED_PARAM] = param;
+    run->option[ZERO_SPOILED_BY] = (int32_t)bad;
+}
+
 void zero_spoil(ZeroRun *run, bool of_rank_0) {
     int ranks = run->option[RANKS_COUNT], i;
-    describe_run(run);
+    zero_describe(run);
     do {
         i = check_int(run->check, 0, params_count(&run->given.config) - 1);
     } while ((cut_owner(run->params, i, 0, ranks) == 0) != of_rank_0);
-    run->option[ZERO_SPOILED] = check_int(run->check, 1, ranks);
-    run->option[ZERO_SPOILED_PARAM] = i;
+    zero_spoil_at(run, i, of_rank_0 ? BAD_NAN : BAD_INFINITE);
 }
 
 /* ---- the two programs ------------------------------------------------------------------------ */
@@ -76,6 +81,10 @@ static void want_of_run(const ZeroRun *run) {
     check_want(run->check, "reports", WIRE_U64, (size_t)(ranks * steps) * REPORTED);
     check_want(run->check, "states", WIRE_U64, (size_t)ranks * STATES);
     check_want(run->check, "parts", WIRE_U64, (size_t)ranks * 2 * ZERO_MOST_PARTS);
+    if (run->planted != NULL) {
+        check_give(run->check, "planted", WIRE_F32, run->planted, run->given.P);
+        check_want(run->check, "planted norm", WIRE_U64, (size_t)ranks);
+    }
 }
 
 /* Weights after each step, by the kit's program. */
@@ -118,7 +127,7 @@ static bool start_spoiled(ZeroRun *run) {
 
 bool zero_start(ZeroRun *run) {
     draw_batches(run);
-    describe_run(run);
+    zero_describe(run);
     ranks_give(run->check, run->option, run->budget);
     given_give(&run->given);
     want_of_run(run);
@@ -362,6 +371,9 @@ static const uint64_t *report_of(const ZeroRun *run, int s, int r) {
 static const char *skip_reason(const ZeroRun *run, int s) {
     if (run->reports[s * REPORTED + REPORTED_SKIPPED]) {
         return "where a gradient of any rank is not finite, none of them updates";
+    }
+    if (run->option[ZERO_SPOILED] > 0 && s == run->option[ZERO_STEPS] - 1) {
+        return "the gradients of all ranks are finite (one is so large that its square is not)";
     }
     return s > 0 && run->reports[(s - 1) * REPORTED + REPORTED_SKIPPED]
                ? "its gradients are finite. After the step before, which all skip, gradients are "

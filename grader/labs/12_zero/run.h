@@ -23,6 +23,8 @@ typedef struct ZeroRun {
     float *right;      /**< (steps, P) weights after each step; by the kit's program */
     uint64_t *reports; /**< (steps, REPORTED) */
     RankCalls calls;   /**< of the submission */
+    float *planted;    /**< (P) gradients whose norm is wanted; or NULL */
+    double norm[2];    /**< of these, as it is right, and added rank after rank */
 } ZeroRun;
 
 /**
@@ -40,13 +42,26 @@ ZeroRun *zero_run(Check *check, int stage, int ranks, int micros, Precision prec
     a few KiB more. */
 void zero_set_budget(ZeroRun *run);
 
+/** One gradient of one rank is not finite in the first micro-batch of the first step, and large in
+    that of the last: the first number of a parameter, of a rank that is drawn. */
+void zero_spoil_at(ZeroRun *run, int param, ZeroBad bad);
+
 /**
- * One gradient of one rank is infinite, in the first micro-batch.
+ * The same, of a parameter that is drawn: NaN or infinite.
  *
  * @param run       which
  * @param of_rank_0 whether rank 0 has it in its part of the sum, or another rank
  */
 void zero_spoil(ZeroRun *run, bool of_rank_0);
+
+/** Describes the parameters of the run's model. */
+void zero_describe(ZeroRun *run);
+
+/** Plants gradients whose norm depends on the order in which its sums are added. */
+void zero_plant(ZeroRun *run);
+
+/** Compares the norm of those, on every rank. */
+bool zero_expect_planted(ZeroRun *run);
 
 /** Runs the kit's program, and the submission. @return whether both have finished */
 bool zero_start(ZeroRun *run);

@@ -45,13 +45,15 @@ float shared_share(const RankRun *run, int s, const Mixed *mixed) {
 }
 
 bool shared_spoils(const RankRun *run, int s, int k, int rank) {
-    return s == 0 && k == 0 && run->option[ZERO_SPOILED] == rank + 1;
+    bool step = s == 0 || s == run->option[ZERO_STEPS] - 1;
+    return step && k == 0 && run->option[ZERO_SPOILED] == rank + 1;
 }
 
-void shared_spoil(const RankRun *run, const Model *model) {
-    static const float infinite = INFINITY;
+void shared_spoil(const RankRun *run, int s, const Model *model) {
+    static const float bad[ZERO_BADS] = {INFINITY, -INFINITY, NAN};
     const Param *param = &model->params[run->option[ZERO_SPOILED_PARAM]];
-    device_upload(run->device, param->grad, &infinite, sizeof infinite);
+    float value = s == 0 ? bad[run->option[ZERO_SPOILED_BY]] : ZERO_LARGE;
+    device_upload(run->device, param->grad, &value, sizeof value);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */

@@ -20,11 +20,11 @@ Batch shared_batch(const RankRun *run, int s, int k, int rank);
 /** The weight of each valid target of step s, the loss scale included. */
 float shared_share(const RankRun *run, int s, const Mixed *mixed);
 
-/** Whether that micro-batch of the rank is to have an infinite gradient. */
+/** Whether that micro-batch of the rank is to have a gradient that is not finite, or large. */
 bool shared_spoils(const RankRun *run, int s, int k, int rank);
 
-/** Puts it into the model, where it has gradients. */
-void shared_spoil(const RankRun *run, const Model *model);
+/** Puts the one of step s into the model, where it has gradients. */
+void shared_spoil(const RankRun *run, int s, const Model *model);
 
 /** The rank's text so far, and its next token: the likeliest. */
 typedef struct RankText {

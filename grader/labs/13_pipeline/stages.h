@@ -75,7 +75,8 @@ bool stages_expect_nothing_left(const StagesRun *run);
 /** The global norm on every stage; gradients are as they were before it. */
 bool stages_expect_norms(const StagesRun *run);
 
-/** Messages, and bytes that each stage has sent in a single window; other calls are none. */
+/** Messages, and bytes that each stage has sent in a single window of GPIPE, forwards before
+    backwards; other calls are none. */
 bool stages_expect_messages(const StagesRun *run);
 
 /** Bytes that each end has sent in tie_sum(), and that stages in between call nothing there. */

@@ -22,6 +22,30 @@ static bool expect_no_other_call(const StagesRun *run, const RankCalls *calls) {
     return true;
 }
 
+/* Messages to each neighbour are counted from the first one on: where a stage has sent all forwards
+   before its first backward, the numbers begin anew a single time. */
+static bool expect_forwards_first(const StagesRun *run, const RankCalls *calls) {
+    for (int s = 1; s < run->stages - 1; s++) {
+        uint64_t last = 0;
+        int anew = 0;
+        for (int i = 0; i < calls->count; i++) {
+            const RankCall *call = &calls->call[i];
+            if (call->rank == s && strcmp(call->name, "ncclSend") == 0) {
+                anew += call->number <= last;
+                last = call->number;
+            }
+        }
+        if (anew > 1) {
+            check_fail(run->check,
+                       "stage %d of %d sends a gradient back before its last forward is handed on: "
+                       "with GPIPE all forwards come first, then all backwards",
+                       s, run->stages);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool stages_expect_messages(const StagesRun *run) {
     RankCalls calls;
     if (!ranks_take_calls(run->check, &calls) || !expect_no_other_call(run, &calls)) {
@@ -47,6 +71,9 @@ bool stages_expect_messages(const StagesRun *run) {
                        s, run->stages, sends, bytes, neighbours, run->micros, right);
             return false;
         }
+    }
+    if (!expect_forwards_first(run, &calls)) {
+        return false;
     }
     check_good(run->check);
     return true;

@@ -42,9 +42,10 @@ static size_t cut_place(const Ranked *ranked, int at, int rank, size_t i, CutMis
     return judge_place(config, at, ranked->R, rank, i);
 }
 
-enum { CUTS = MODEL_PARAMS + BLOCK_PARAMS };
+enum { CUT_PARAMS = MODEL_PARAMS + BLOCK_PARAMS, CUTS = 2 * CUT_PARAMS };
 
-/* Questions about all parameters outside of blocks, and of the last block. */
+/* Questions about all parameters outside of blocks, and of the last block: of a rank that is drawn,
+   and of rank 0, where some mistakes do not show. */
 typedef struct Cuts {
     Ranked ranked;
     bool join;
@@ -72,8 +73,9 @@ static void cuts_draw(Cuts *cuts, Check *check, bool join) {
     config.C = config.NH * check_int(check, 2, 4);
     *cuts = (Cuts){.ranked = ranked_new(check, config, R), .join = join};
     for (int i = 0; i < CUTS; i++) {
-        cuts->at[i] = i < MODEL_PARAMS ? i : i + BLOCK_PARAMS;
-        cuts->rank[i] = check_int(check, 1, R - 1);
+        int at = i % CUT_PARAMS;
+        cuts->at[i] = at < MODEL_PARAMS ? at : at + BLOCK_PARAMS;
+        cuts->rank[i] = i < CUT_PARAMS ? check_int(check, 1, R - 1) : 0;
         cuts->given[i] =
             check_normal(check, join ? slice_count(cuts, i) : whole_count(cuts, i), 1, F32);
         cuts->whole[i] = join ? check_normal(check, whole_count(cuts, i), 1, F32) : NULL;

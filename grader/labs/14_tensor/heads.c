@@ -104,7 +104,8 @@ static double *embed_grad(const Ranked *ranked, int at, EmbedMistake mistake, in
     return grad;
 }
 
-static void expect_embed(Ranked *ranked, const char *what, int at, const double *dout) {
+static bool expect_embed(Ranked *ranked, const char *what, int at, const double *dout) {
+    bool right = true;
     char name[WIRE_NAME];
     const Batch *batch = &ranked->given.batch[0];
     bool backward = dout != NULL;
@@ -121,9 +122,21 @@ static void expect_embed(Ranked *ranked, const char *what, int at, const double 
                           backward ? embed_grad(ranked, at, (EmbedMistake)m, rank, &n, dout)
                                    : embedded(ranked, (EmbedMistake)m, rank)};
         }
-        check_close(ranked->check, rank_name(name, what, rank, "window", 0), want, n,
-                    tolerance_of_model(ranked->given.config.precision), suspects, count);
+        right = check_close(ranked->check, rank_name(name, what, rank, "window", 0), want, n,
+                            tolerance_of_model(ranked->given.config.precision), suspects, count) &&
+                right;
     }
+    return right;
+}
+
+/* Forward, or where there is dout, backward. @return whether all is right */
+static bool run_embed(Ranked *ranked, const double *dout) {
+    if (!ranks_start(ranked->check, "embed", TP_SECONDS)) {
+        return false;
+    }
+    return dout == NULL ? expect_embed(ranked, "out", WTE, NULL)
+                        : expect_embed(ranked, "dwte", WTE, dout) &&
+                              expect_embed(ranked, "dwpe", WPE, dout);
 }
 
 void heads_judge_embed(Check *check, bool backward, Precision precision) {
@@ -148,14 +161,8 @@ void heads_judge_embed(Check *check, bool backward, Precision precision) {
         check_want(check, rank_name(name, "dwpe", rank, "window", 0), WIRE_F32,
                    judge_count(config, WPE, ranked.R, rank));
     }
-    if (!ranks_start(check, "embed", TP_SECONDS)) {
-        return;
-    }
-    if (!backward) {
-        expect_embed(&ranked, "out", WTE, NULL);
-    } else {
-        expect_embed(&ranked, "dwte", WTE, dout);
-        expect_embed(&ranked, "dwpe", WPE, dout);
+    if (run_embed(&ranked, backward ? dout : NULL) && ranked_on_other_device(&ranked)) {
+        run_embed(&ranked, backward ? dout : NULL);
     }
 }
 
@@ -362,9 +369,15 @@ static void expect_losses(LossJob *job, bool backward, bool large) {
 
 /* The sum that forward returns is the same on each rank, and that of its losses. */
 static void expect_sums(const LossJob *job) {
-    double sum[MOST_RANKS];
-    memcpy(sum, check_got(job->ranked.check, "loss", WIRE_U64),
-           (size_t)job->ranked.R * sizeof *sum);
+    double sum[MOST_RANKS], losses[MOST_RANKS];
+    size_t bytes = (size_t)job->ranked.R * sizeof *sum;
+    memcpy(sum, check_got(job->ranked.check, "loss", WIRE_U64), bytes);
+    memcpy(losses, check_got(job->ranked.check, "sum", WIRE_U64), bytes);
+    if (!check_compared(job->ranked.check, memcmp(sum, losses, bytes) == 0,
+                        "the head's forward returns %.9g on rank 0, and pass_losses(pass) is %.9g",
+                        sum[0], losses[0])) {
+        return;
+    }
     for (int rank = 1; rank < job->ranked.R; rank++) {
         if (!check_compared(job->ranked.check, memcmp(&sum[rank], &sum[0], sizeof *sum) == 0,
                             "the loss is %.9g on rank %d and %.9g on rank 0: it is made of numbers "
@@ -376,9 +389,10 @@ static void expect_sums(const LossJob *job) {
 }
 
 void heads_judge_loss(Check *check, bool backward, bool large, Precision precision, bool gpu) {
-    LossJob job = {.ranked = draw_ranked(check, precision), .share = 1.0 / 16};
+    LossJob job = {.ranked = draw_ranked(check, precision)};
     Ranked *ranked = &job.ranked;
-    float share = (float)job.share;
+    float share = 1.0f / (float)check_int(check, 7, 31);
+    job.share = (double)share;
     job.N = ranked->given.batch[0].B * ranked->given.batch[0].T;
     job.C = ranked->given.config.C;
     job.V = ranked->given.config.V;
@@ -396,6 +410,7 @@ void heads_judge_loss(Check *check, bool backward, bool large, Precision precisi
     ranked_give(ranked, 0);
     check_give(check, "share", WIRE_F32, &share, 1);
     check_want(check, "loss", WIRE_U64, (size_t)ranked->R);
+    check_want(check, "sum", WIRE_U64, (size_t)ranked->R);
     for (int rank = 0; rank < ranked->R; rank++) {
         char name[WIRE_NAME];
         ranked_give_floats(ranked, "x", rank, job.x, (size_t)(job.N * job.C));

@@ -200,24 +200,37 @@ static void draw_overflows(const Ranked *ranked, float cases[OVERFLOWS][3]) {
 }
 
 /* One case on one rank: `outcome` is what that rank has, `owners` what the one has that had it. */
-static void expect_overflow(const Ranked *ranked, const float c[3], int rank, uint64_t outcome,
+static bool expect_overflow(const Ranked *ranked, const float c[3], int rank, uint64_t outcome,
                             uint64_t owners) {
     char scope[WIRE_NAME];
     if (c[0] < 0 || isfinite(c[2])) {
-        check_compared(ranked->check, outcome == OVERFLOW_NONE,
-                       "all gradients are finite%s, and those of rank %d have changed",
-                       c[0] >= 0 ? " (one is 1e+30)" : "", rank);
-        return;
+        return check_compared(ranked->check, outcome == OVERFLOW_NONE,
+                              "all gradients are finite%s, and those of rank %d have changed",
+                              c[0] >= 0 ? " (one is 1e+30)" : "", rank);
     }
     param_scope(scope, &ranked->param[(int)c[1]]);
-    check_compared(ranked->check, owners == OVERFLOW_FOUND,
-                   "a gradient of rank %d is %g (%s), and after the call all of them are finite "
-                   "there: that rank takes the step, and all have to skip it",
-                   (int)c[0], (double)c[2], scope);
-    check_compared(ranked->check, outcome == OVERFLOW_FOUND || owners != OVERFLOW_FOUND,
-                   "a gradient of rank %d is %g (%s), and those of rank %d are finite: this "
-                   "one takes the step, and the former skips it",
-                   (int)c[0], (double)c[2], scope, rank);
+    return check_compared(
+               ranked->check, owners == OVERFLOW_FOUND,
+               "a gradient of rank %d is %g (%s), and after the call all of them are finite there: "
+               "that rank takes the step, and all have to skip it",
+               (int)c[0], (double)c[2], scope) &&
+           check_compared(
+               ranked->check, outcome == OVERFLOW_FOUND,
+               "a gradient of rank %d is %g (%s), and those of rank %d are finite: this "
+               "one takes the step, and the former skips it",
+               (int)c[0], (double)c[2], scope, rank);
+}
+
+static bool expect_overflows(const Ranked *ranked, float cases[OVERFLOWS][3]) {
+    const uint64_t *got = check_got(ranked->check, "overflow", WIRE_U64);
+    bool right = true;
+    for (int k = 0; k < ranked->R * OVERFLOWS; k++) {
+        int i = k % OVERFLOWS, owner = cases[i][0] < 0 ? 0 : (int)cases[i][0];
+        bool good = expect_overflow(ranked, cases[i], k / OVERFLOWS, got[k],
+                                    got[owner * OVERFLOWS + i]);
+        right = right && good;
+    }
+    return right;
 }
 
 void numbers_judge_overflow(Check *check) {
@@ -231,12 +244,11 @@ void numbers_judge_overflow(Check *check) {
     if (!ranks_start(check, "overflow", TP_SECONDS)) {
         return;
     }
-    const uint64_t *got = check_got(check, "overflow", WIRE_U64);
-    for (int k = 0; k < ranked.R * OVERFLOWS; k++) {
-        int i = k % OVERFLOWS, owner = cases[i][0] < 0 ? 0 : (int)cases[i][0];
-        expect_overflow(&ranked, cases[i], k / OVERFLOWS, got[k], got[owner * OVERFLOWS + i]);
+    if (expect_overflows(&ranked, cases) &&
+        expect_one_float(&ranked, "slice_share_overflow()", OVERFLOWS) &&
+        ranked_on_other_device(&ranked) && ranks_start(check, "overflow", TP_SECONDS)) {
+        expect_overflows(&ranked, cases);
     }
-    expect_one_float(&ranked, "slice_share_overflow()", OVERFLOWS);
 }
 
 /* ---- formulas -------------------------------------------------------------------------------- */

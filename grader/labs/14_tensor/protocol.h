@@ -20,6 +20,8 @@ enum {
     TP_T,              /**< tokens of each */
     TP_BACKWARD,       /**< backward runs too */
     TP_STEPS,          /**< updates */
+    TP_NAMES,          /**< the tensors of embedding and head have the contract's names */
+    TP_EVALUATE,       /**< after the passes the first batch is evaluated: "eval" (R) */
 };
 
 /** Norms of "norm": as many as a rank's heap cannot hold what each leaves. The first counts. */

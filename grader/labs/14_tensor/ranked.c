@@ -192,6 +192,12 @@ void ranked_give(Ranked *ranked, size_t budget) {
     ranks_give(check, ranked->option, budget);
 }
 
+bool ranked_on_other_device(Ranked *ranked) {
+    ranked->option[RANKS_GPU] = !ranked->option[RANKS_GPU];
+    check_give_again(ranked->check, "ranks", WIRE_I32, ranked->option, RANK_OPTIONS);
+    return !check_on_gpu();
+}
+
 void ranked_want(const Ranked *ranked, const char *what, size_t n) {
     ranks_want(ranked->check, ranked->R, what, 1, n);
 }

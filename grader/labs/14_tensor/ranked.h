@@ -79,6 +79,15 @@ bool ranked_expect_gradients(const Ranked *ranked, const double *want);
 /** Those that all ranks have: the same bits on each? `what` are numbers end to end. */
 bool ranked_expect_same(const Ranked *ranked, const char *what);
 
+/**
+ * Makes the next run one on the other device: on the CPU, whose ops wait for nothing, or on
+ * simulated GPUs, whose memory the host does not read.
+ *
+ * @param ranked given
+ * @return false where all checks are to run on the GPU, and this one has
+ */
+bool ranked_on_other_device(Ranked *ranked);
+
 /** Prepares a tensor of each rank that will be wanted. */
 void ranked_want(const Ranked *ranked, const char *what, size_t n);
 

@@ -64,13 +64,30 @@ static bool expect_passes(Ranked *ranked, float share) {
     return ranked_expect_gradients(ranked, want) && ranked_expect_same(ranked, "gradients");
 }
 
+/* The first batch once more, by a model that does not train: it has the loss that it had. */
+static void expect_evaluation(const Ranked *ranked) {
+    double eval[MOST_RANKS], loss;
+    memcpy(eval, check_got(ranked->check, "eval", WIRE_U64), (size_t)ranked->R * sizeof *eval);
+    memcpy(&loss, check_got(ranked->check, "loss", WIRE_U64), sizeof loss);
+    for (int rank = 0; rank < ranked->R; rank++) {
+        if (!check_compared(ranked->check, fabs(eval[rank] - loss) <= 1e-5 * fabs(loss),
+                            "rank %d: an evaluation gives the first batch a loss of %.9g, and "
+                            "training without dropout %.9g",
+                            rank, eval[rank], loss)) {
+            return;
+        }
+    }
+}
+
 void whole_judge_gradients(Check *check) {
     float share = 1.0f / 16;
     Ranked ranked = whole_draw(check, any_ranks(check), 2, (Attention)check_int(check, 0, 1), 2);
+    ranked.option[TP_EVALUATE] = 1;
     give_model(&ranked, share, 0);
     want_passes(&ranked);
-    if (ranks_start(check, "passes", TP_SECONDS)) {
-        expect_passes(&ranked, share);
+    check_want(check, "eval", WIRE_U64, (size_t)ranked.R);
+    if (ranks_start(check, "passes", TP_SECONDS) && expect_passes(&ranked, share)) {
+        expect_evaluation(&ranked);
     }
 }
 
@@ -218,4 +235,7 @@ void whole_judge_memory(Check *check) {
             return;
         }
     }
+    ranked.option[TP_NAMES] = 1;
+    check_give_again(check, "ranks", WIRE_I32, ranked.option, RANK_OPTIONS);
+    ranks_start(check, "passes", TP_SECONDS);
 }
