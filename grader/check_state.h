@@ -29,6 +29,7 @@ typedef struct CheckBeside {
 struct Check {
     const CheckPlan *plan;     /**< borrowed */
     const CheckBeside *beside; /**< the program that runs beside the probe, or NULL */
+    int runs;                  /**< of the probe so far */
     int beside_end;            /**< the probe's end of the socket to it */
     Wire *in;                  /**< what the probe is given */
     Wire *out;                 /**< what it hands back */

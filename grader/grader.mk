@@ -144,8 +144,8 @@ grade$2-run: $B/bin/grade $B/judge/$1 $(RECIPES)/$1.json
 	    $(if $(call has_cu,$1),$$(if $$(GPU),--gpu-recipes $$(gpu_build)/grade/$1.json)) \
 	    $$(if $$(JUNIT),; status=$$$$?; [ -e $$(call record_of,$1) ] || exit $$$$status; tools/export.py junit $$(call record_of,$1) --output '$$(JUNIT)' && exit $$$$status) ) $$(told)
 debug$2-run: $B/bin/grade $B/judge/$1 $(RECIPES)/$1.json
-	@mkdir -p build/debug build/cache
-	@$$(call run_grade,$1) --output build/debug/record.json --debug build/debug && SOURCE=$$$$from tools/debug.py $1 $$(call in_quotes,$$(CHECK)) $$(told)
+	@mkdir -p build/debug build/cache && $$(RM) build/debug/command
+	@$$(if $$(RUN),export GRADE_RUN=$$(call in_quotes,$$(RUN));) $$(call run_grade,$1) --output build/debug/record.json --debug build/debug && SOURCE=$$$$from tools/debug.py $1 $$(call in_quotes,$$(CHECK)) $$(told)
 handin$2:
 	@tools/handin.py --lab $1 $$(if $$(NAME),--name $$(call in_quotes,$$(NAME))) $$(if $$(ANYWAY),--anyway) $$(told)
 reset$2:

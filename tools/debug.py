@@ -2,6 +2,8 @@
 """The end of `make debugNN CHECK=name`: says what to type, then starts gdb on what `grade --debug` has left in build/debug.
 
     tools/debug.py LAB CHECK
+
+A check may run the program several times: GRADE_RUN says which of them, from 1 on.
 """
 import json
 import os
@@ -48,9 +50,12 @@ def main():
     lab, check = sys.argv[1:]
     if not shutil.which("gdb"):
         sys.exit("debug: gdb is not installed: make setup")
-    names = with_hole(lab, task_of(check)) or by_its_name(lab, check)
+    names, run = with_hole(lab, task_of(check)) or by_its_name(lab, check), os.environ.get("GRADE_RUN", "1")
+    if not os.path.exists(f"{LEFT}/command"):
+        sys.exit(f"debug: the check {check} has no run {run}, or ends before it: make grade{lab[:2]} CHECK={check} says why")
     print(f"Type:   break {' or '.join(names)}, run; then info locals, print x, next, up")
-    print(f"Here:   the program of the check {check}, with your files in it, not started yet; a crash stops it where it happens")
+    print(f"Here:   the program of the check {check}{f', run {run} of it' if run != '1' else ''}, with your files in it, "
+          "not started yet; a crash stops it where it happens")
     print("Leave:  quit", flush=True)
     os.execvp("sh", ["sh", f"{LEFT}/command"])
 

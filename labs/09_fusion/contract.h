@@ -41,7 +41,8 @@ int head_chunk_rows(int N, int C, int V);
 
 /**
  * The head, forward, without a tensor of (N, V) numbers: as the kit's own head gives it
- * (common/pass.h), to rounding.
+ * (common/pass.h), to rounding. The parameters are those of model->base, which a model with
+ * adapters (lab 10) has frozen: param_grad() is NULL then.
  *
  * Keeps in pass->head, as that does and under the same names: mark, lnf, mean, rstd, losses, lse.
  * The logits of one chunk at a time, head_chunk_rows() rows, the last chunk perhaps fewer, are

@@ -48,11 +48,13 @@ static void ring_body(RankRun *run) {
         device_upload(run->device, x, ring_given(run, counts, i), count * sizeof *x);
         ring_all_reduce(run->device, run->comm, x, count, incoming);
         rank_give(run, "sums", i, x, count);
-        rank_give_number(run, "scratch", (size_t)arrays + 1, (size_t)i, scratch);
+        rank_give_number(run, "scratch", (size_t)arrays + 2, (size_t)i, scratch);
         memory_release(run->memory, mark);
     }
-    rank_give_number(run, "scratch", (size_t)arrays + 1, (size_t)arrays,
+    rank_give_number(run, "scratch", (size_t)arrays + 2, (size_t)arrays,
                      ring_scratch(RING_LARGE, run->ranks));
+    rank_give_number(run, "scratch", (size_t)arrays + 2, (size_t)arrays + 1,
+                     ring_scratch((size_t)counts[0], 1));
     if (run->option[RING_ALONE]) {
         ring_alone(run, (size_t)counts[0], ring_given(run, counts, 0));
     }

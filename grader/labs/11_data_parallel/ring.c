@@ -49,7 +49,7 @@ bool ring_run(RingTrial *trial, bool gpu) {
     ranks_give(check, option, 0);
     check_give(check, "counts", WIRE_I32, trial->count, (size_t)trial->arrays);
     check_give(check, "x", WIRE_F32, x, all);
-    check_want(check, "scratch", WIRE_U64, (size_t)(trial->ranks * (trial->arrays + 1)));
+    check_want(check, "scratch", WIRE_U64, (size_t)(trial->ranks * (trial->arrays + 2)));
     if (trial->alone) {
         ranks_want(check, trial->ranks, "alone", 1, (size_t)trial->count[0]);
     }
@@ -192,18 +192,22 @@ static void look(const RingTrial *trial, int array, int rank, bool seen[RING_ANY
 
 static bool expect_scratch(const RingTrial *trial) {
     const uint64_t *got = check_got(trial->check, "scratch", WIRE_U64);
-    for (int i = 0; i <= trial->arrays; i++) {
-        size_t count = i < trial->arrays ? (size_t)trial->count[i] : RING_LARGE;
+    for (int i = 0; i <= trial->arrays + 1; i++) {
+        /* then one that is large, and the first once more, of a ring of one */
+        bool alone = i > trial->arrays;
+        size_t count = alone               ? (size_t)trial->count[0]
+                       : i < trial->arrays ? (size_t)trial->count[i]
+                                           : RING_LARGE;
+        int ranks = alone ? 1 : trial->ranks;
         uint64_t right = 0;
-        for (int c = 0; c < trial->ranks; c++) {
-            uint64_t numbers =
-                begin_of(count, c + 1, trial->ranks) - begin_of(count, c, trial->ranks);
+        for (int c = 0; c < ranks; c++) {
+            uint64_t numbers = begin_of(count, c + 1, ranks) - begin_of(count, c, ranks);
             right = numbers > right ? numbers : right;
         }
         if (got[i] != right) {
             check_fail(trial->check,
                        "ring_scratch(%zu, %d) is %llu, and the largest chunk has %llu numbers",
-                       count, trial->ranks, (unsigned long long)got[i], (unsigned long long)right);
+                       count, ranks, (unsigned long long)got[i], (unsigned long long)right);
             return false;
         }
     }
