@@ -52,7 +52,7 @@ static const char *const embed_sentence[EMBED_MISTAKES] = {
     [POSITION_OF_EACH] = "each rank adds the position: in the sum it counts R times",
     [NO_POSITION] = "the position is missing",
     [EMBED_IN_PARTS] = "each rank goes on with the tokens of its own rows: the others' come by an "
-                       "all-reduce",
+                       "all-reduce, for which the host waits on the CPU",
     [EMBED_AVERAGED] = "the parts are averaged: their sum is meant",
     [DWPE_OF_ONE] = "the positions get their gradient on rank 0 alone: after one update the ranks "
                     "have different positions",
@@ -188,7 +188,7 @@ static const char *const loss_sentence[LOSS_MISTAKES] = {
     [SUM_AVERAGED] = "the loss lacks log R: the sums of exponentials are averaged, and not summed",
     [IGNORED_COUNTED] = "rows whose target is ignored have a loss",
     [DLNF_IN_PARTS] = "the gradient of ln_f is what this rank's rows give: the others' come by an "
-                      "all-reduce",
+                      "all-reduce, for which the host waits on the CPU",
     [DLNF_AVERAGED] = "the gradient of ln_f is averaged: the sum of the parts is meant",
 };
 

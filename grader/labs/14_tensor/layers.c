@@ -32,13 +32,13 @@ static const char *const slice_sentence[SLICE_MISTAKES] = {
     [NO_BIAS] = "the bias is missing",
     [BIAS_OF_GELU] = "the bias of LINEAR_FC is added here, and GELU adds it once more",
     [OUT_IN_PARTS] = "each rank goes on with its own part: forward of a row layer ends with an "
-                     "all-reduce",
+                     "all-reduce, for which the host waits on the CPU",
     [OUT_AVERAGED] = "the parts are averaged: their sum is meant",
     [COLUMNS_SUMMED] =
         "the outputs of a column layer are summed over the ranks: they are different "
         "columns, and stay where they are",
     [DIN_IN_PARTS] = "each rank goes on with its own part of din: backward of a column layer ends "
-                     "with an all-reduce",
+                     "with an all-reduce, for which the host waits on the CPU",
     [DIN_AVERAGED] = "the parts of din are averaged: their sum is meant",
     [DIN_ROWS_SUMMED] = "din of a row layer is summed over the ranks: each has other columns of it",
     [DBIAS_OF_ONE] = "the bias's gradient is made on rank 0 alone: after one update the ranks have "
