@@ -60,8 +60,9 @@ static void chunks_beyond(Check *check) {
     if (check_run(check, "chunk_rows", RUN_SECONDS)) {
         check_equal(check, "rows", right, 1, NULL, 0);
     } else {
-        check_tell(check, ": of %d tokens, C = V = 64: the power of two that is looked for is "
-                          "beyond 2^30 rows, where an int ends",
+        check_tell(check,
+                   ": of %d tokens, C = V = 64: the power of two that is looked for is "
+                   "beyond 2^30 rows, where an int ends",
                    (int)INT32_MAX);
     }
 }
@@ -70,10 +71,10 @@ void chunks_grade(Check *check) {
     /* Then those that tell roundings apart: 257 / 16 is 16 rounded down, else more; 400 / 300 is 2
        rounded up, else less; 800 / 300 is 3, 2.7 or 2. No float is the last N but
        one, and the last one plus 1 no int. */
-    static const int fixed[][3] = {
-        {512, 768, 50257}, {1, 64, 256},   {1024, 128, 256}, {100, 300, 256}, {7, 16, 4096},
-        {4096, 64, 64},    {257, 16, 256}, {128, 300, 400},  {680, 300, 800}, {16777217, 1, 2},
-        {INT32_MAX, 1, 2}};
+    static const int fixed[][3] = {{512, 768, 50257}, {1, 64, 256},     {1024, 128, 256},
+                                   {100, 300, 256},   {7, 16, 4096},    {4096, 64, 64},
+                                   {257, 16, 256},    {128, 300, 400},  {680, 300, 800},
+                                   {16777217, 1, 2},  {INT32_MAX, 1, 2}};
     enum { FIXED = sizeof fixed / sizeof *fixed };
     int32_t shape[CHUNK_SHAPES][3];
     uint64_t as[CHUNK_MISTAKES][CHUNK_SHAPES];

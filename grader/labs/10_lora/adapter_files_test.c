@@ -9,8 +9,8 @@
 #include "common/testkit/scratch.h"
 #include "labs/10_lora/contract.h"
 
-static const char *const config_file = "adapter_config.json",
-                         *const weights_file = "adapter_model.safetensors";
+static const char *const config_file = "adapter_config.json", *const weights_file =
+                                                                  "adapter_model.safetensors";
 
 /* A small model on the CPU, whose adapters have a rank that is given. */
 typedef struct AdaptedModel {
@@ -89,7 +89,7 @@ Test(adapter_files, come_back) {
 
 static char said[1000];
 
-/* What a call has written to stderr. */
+/* Calls, and takes the text that goes to stderr meanwhile. */
 static int listen(int (*call)(void *context), void *context) {
     char *text = NULL;
     size_t length = 0;

@@ -29,7 +29,7 @@ static bool tells(int x, int y) {
 }
 
 /* The root of the squares, added in the order of the flat index, or rank after rank. */
-static double norm_by(const ZeroRun *run, bool by_ranks) {
+static double planted_norm(const ZeroRun *run, bool by_ranks) {
     int ranks = run->option[RANKS_COUNT];
     double sum = 0;
     for (int r = 0; r < (by_ranks ? ranks : 1); r++) {
@@ -64,8 +64,8 @@ void zero_plant(ZeroRun *run) {
     CHECK(left == 0, "the ranks after the first one have %d blocks too few", left);
     run->planted[first_of(run->params, MODEL_PARAMS)] = (float)x;
     run->planted[first_of(run->params, MODEL_PARAMS + BLOCK_PARAMS)] = (float)y;
-    run->norm[0] = norm_by(run, false);
-    run->norm[1] = norm_by(run, true);
+    run->norm[0] = planted_norm(run, false);
+    run->norm[1] = planted_norm(run, true);
     CHECK(run->norm[0] != run->norm[1], "both orders have the norm %.9g", run->norm[0]);
 }
 

@@ -134,9 +134,9 @@ static bool run_embed(Ranked *ranked, const double *dout) {
     if (!ranks_start(ranked->check, "embed", TP_SECONDS)) {
         return false;
     }
-    return dout == NULL ? expect_embed(ranked, "out", WTE, NULL)
-                        : expect_embed(ranked, "dwte", WTE, dout) &&
-                              expect_embed(ranked, "dwpe", WPE, dout);
+    return dout == NULL
+               ? expect_embed(ranked, "out", WTE, NULL)
+               : expect_embed(ranked, "dwte", WTE, dout) && expect_embed(ranked, "dwpe", WPE, dout);
 }
 
 void heads_judge_embed(Check *check, bool backward, Precision precision) {

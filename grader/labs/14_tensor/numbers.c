@@ -214,11 +214,10 @@ static bool expect_overflow(const Ranked *ranked, const float c[3], int rank, ui
                "a gradient of rank %d is %g (%s), and after the call all of them are finite there: "
                "that rank takes the step, and all have to skip it",
                (int)c[0], (double)c[2], scope) &&
-           check_compared(
-               ranked->check, outcome == OVERFLOW_FOUND,
-               "a gradient of rank %d is %g (%s), and those of rank %d are finite: this "
-               "one takes the step, and the former skips it",
-               (int)c[0], (double)c[2], scope, rank);
+           check_compared(ranked->check, outcome == OVERFLOW_FOUND,
+                          "a gradient of rank %d is %g (%s), and those of rank %d are finite: this "
+                          "one takes the step, and the former skips it",
+                          (int)c[0], (double)c[2], scope, rank);
 }
 
 static bool expect_overflows(const Ranked *ranked, float cases[OVERFLOWS][3]) {
@@ -226,8 +225,8 @@ static bool expect_overflows(const Ranked *ranked, float cases[OVERFLOWS][3]) {
     bool right = true;
     for (int k = 0; k < ranked->R * OVERFLOWS; k++) {
         int i = k % OVERFLOWS, owner = cases[i][0] < 0 ? 0 : (int)cases[i][0];
-        bool good = expect_overflow(ranked, cases[i], k / OVERFLOWS, got[k],
-                                    got[owner * OVERFLOWS + i]);
+        bool good =
+            expect_overflow(ranked, cases[i], k / OVERFLOWS, got[k], got[owner * OVERFLOWS + i]);
         right = right && good;
     }
     return right;

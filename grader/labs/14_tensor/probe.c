@@ -258,10 +258,11 @@ static void expect_names(const RankRun *run, size_t before, const char *where,
             name++;
         }
         if (*name == NULL || tensor[i].kind != MEMORY_ACTIVATIONS) {
-            probe_lost("rank %d: %s has %zu bytes of %s with the name \"%s\": the contract names its "
-                       "tensors, which are activations, and it needs no others",
-                       run->rank, where, tensor[i].bytes, memory_kind_name(tensor[i].kind),
-                       tensor[i].name);
+            probe_lost(
+                "rank %d: %s has %zu bytes of %s with the name \"%s\": the contract names its "
+                "tensors, which are activations, and it needs no others",
+                run->rank, where, tensor[i].bytes, memory_kind_name(tensor[i].kind),
+                tensor[i].name);
         }
     }
 }
@@ -274,14 +275,15 @@ static void expect_kept(const RankRun *run, const char *field, const void *data,
             return;
         }
     }
-    probe_lost("rank %d: after forward head.%s is not a tensor with the name \"%s\", which the kit's "
-               "own head gives it (common/pass.c)",
-               run->rank, field, name);
+    probe_lost(
+        "rank %d: after forward head.%s is not a tensor with the name \"%s\", which the kit's "
+        "own head gives it (common/pass.c)",
+        run->rank, field, name);
 }
 
 static const char *const names_forward[] = {
-    "lnf.out",       "lnf.mean",  "lnf.rstd",   "logits", "losses", "losses.lse",
-    "vocab.targets", "vocab.max", "vocab.sums", NULL};
+    "lnf.out",    "lnf.mean",      "lnf.rstd",  "logits",     "losses",
+    "losses.lse", "vocab.targets", "vocab.max", "vocab.sums", NULL};
 static const char *const names_backward[] = {"vocab.targets", "lnf.dout", NULL};
 static const char *const names_embed[] = {"vocab.tokens", NULL};
 
