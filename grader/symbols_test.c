@@ -74,6 +74,8 @@ Test(symbols, what_is_not_on_the_list_is_refused) {
     is_refused("memchr U         \n", TEXT, "not available");
     is_refused("malloc U         \n", TEXT, "memory is given");
     is_refused("exit w         \n", TEXT, "not available");
+    is_refused("__assert_fail U         \n", TEXT,
+               "`assert` is not available in this lab: the kit's own is CHECK(");
     is_refused("help T 0 10\n", TEXT, "make it static");
     is_refused("loop_other W 0 10\n", TEXT, "not one of the lab's");
     is_refused("choose i 0 10\n", TEXT, "before main()");
