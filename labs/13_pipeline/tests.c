@@ -207,7 +207,7 @@ GRADED(13_pipeline, one_stage, "task 3: a pipeline of one: micro-batches one aft
 GRADED(13_pipeline, stages, "task 4: stages, all forwards first: the bits of one device") {
     int micros = check_int(check, 33, 40); /* all of them in flight */
     StagesRun *run = stages_new(check, PIPE_GPIPE, check_int(check, 2, 3), micros, 2);
-    run->option[PIPES_REPEATED] = 80; /* what each of them leaves, a rank's heap cannot hold */
+    run->option[PIPES_REPEATED] = 240; /* what each of them leaves, a rank's heap cannot hold */
     check_after(check, "one_stage");
     if (stages_run(run) && stages_same_bits(run)) {
         stages_expect_nothing_left(run);
@@ -279,7 +279,9 @@ GRADED(13_pipeline, makespan, "task 4: stages work at the same time, on the simu
 GRADED(13_pipeline, evaluate, "task 4: the loss of a batch through all stages") {
     StagesRun *run = stages_new(check, PIPE_1F1B, 3, 2, 1);
     run->given.config.dropout = 0.25f;
+    run->given.batch[0] = batch_uneven(check, run->given.config.V, 2, 11);
     run->option[PIPES_EVALUATE] = 1;
+    run->option[PIPES_REPEATED] = 240;
     check_after(check, "stages in_turn");
     if (stages_run(run) && stages_expect_eval(run) && stages_expect_nothing_left(run)) {
         stages_also_on_gpu(run, stages_expect_eval);

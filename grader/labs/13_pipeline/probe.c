@@ -1,4 +1,5 @@
 /* Lab 13 in the probe: each rank has a stage, and runs windows of micro-batches through it. */
+#include <malloc.h>
 #include <nccl.h>
 #include <string.h>
 
@@ -92,11 +93,42 @@ static void run_window(const RankRun *run, Pipe *pipe, int w) {
     model_zero_grad(pipe->model);
 }
 
+/* What a window has on the heap of the host is given back. Other ranks, which share the heap, may
+   be in the middle of one. */
+static void expect_heap(const RankRun *run, size_t before, int times, const char *what) {
+    enum { OF_EACH = 100, OF_OTHERS = 20 << 10 };
+    size_t now = mallinfo2().uordblks;
+    if (now > before + (size_t)times * OF_EACH + OF_OTHERS) {
+        probe_lost("stage %d of %d: after %d %s more %zu bytes of host memory are in use: "
+                   "pass_free() gives back what pass_new() has allocated",
+                   run->rank, run->ranks, times, what, now - before);
+    }
+}
+
 static void repeat_window(const RankRun *run, Pipe *pipe) {
     Batch batch = given_batch(run->in, 0);
+    size_t before = mallinfo2().uordblks;
     for (int i = 0; i < run->option[PIPES_REPEATED]; i++) {
         pipe_window(pipe, &batch, 1, 0);
     }
+    expect_heap(run, before, run->option[PIPES_REPEATED], "windows");
+}
+
+/* The loss of the first batch, after those of the others. */
+static double evaluate_all(const RankRun *run, Pipe *pipe) {
+    double loss = 0;
+    int more = run->device->host_memory ? run->option[PIPES_REPEATED] : 0;
+    Batch first = given_batch(run->in, 0);
+    for (int i = given_batches(run->in) - 1; i >= 0; i--) {
+        Batch batch = given_batch(run->in, i);
+        loss = pipe_evaluate(pipe, &batch);
+    }
+    size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < more; i++) {
+        loss = pipe_evaluate(pipe, &first);
+    }
+    expect_heap(run, before, more, "evaluations");
+    return loss;
 }
 
 /* Beyond what there was before the windows, activations and data left out. */
@@ -125,12 +157,10 @@ static void pipe_stage_body(RankRun *run) {
     }
     rank_give_bytes(run);
     rank_give_number(run, "other bytes", 1, 0, other_bytes(run, &before));
-    repeat_window(run, &pipe);
-    double loss = 0;
-    for (int i = given_batches(run->in) - 1; run->option[PIPES_EVALUATE] && i >= 0; i--) {
-        Batch batch = given_batch(run->in, i);
-        loss = pipe_evaluate(&pipe, &batch);
+    if (!run->option[PIPES_EVALUATE]) {
+        repeat_window(run, &pipe);
     }
+    double loss = run->option[PIPES_EVALUATE] ? evaluate_all(run, &pipe) : 0;
     MemoryUse after = memory_now(run->memory);
     rank_give_number(run, "left", 1, 0, memory_total(&after) - memory_total(&before));
     rank_give_double(run, "evals", 1, 0, loss);

@@ -36,7 +36,8 @@ enum {
     PIPES_TIE,               /**< a PipesTie */
     PIPES_EVALUATE,          /**< all batches are evaluated, too, the first one last */
     PIPES_REPEATED,          /**< how often a window of one micro-batch comes after the others:
-                                  nothing of it is handed back */
+                                  nothing of it is handed back. With PIPES_EVALUATE, on the CPU, how
+                                  often the first batch is evaluated once more */
 };
 
 /** How far a window goes. */
