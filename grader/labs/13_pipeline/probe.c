@@ -93,7 +93,7 @@ static void run_window(const RankRun *run, Pipe *pipe, int w) {
     model_zero_grad(pipe->model);
 }
 
-/* What a window has on the heap of the host is given back. Other ranks, which share the heap, may
+/* A window gives back all that it takes of the heap of the host. Other ranks, which share it, may
    be in the middle of one. */
 static void expect_heap(const RankRun *run, size_t before, int times, const char *what) {
     enum { OF_EACH = 100, OF_OTHERS = 20 << 10 };
