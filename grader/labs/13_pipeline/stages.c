@@ -94,6 +94,7 @@ static void stages_want(const StagesRun *run) {
     check_want(check, "streams", WIRE_U64, rows);
     check_want(check, "evals", WIRE_U64, R);
     check_want(check, "left", WIRE_U64, R);
+    check_want(check, "heap", WIRE_U64, R);
     check_want(check, "other bytes", WIRE_U64, R);
     check_want(check, "after", WIRE_U64, R);
     ranks_want_bytes(check, run->stages);

@@ -81,6 +81,26 @@ bool stages_expect_streams(const StagesRun *run) {
     return true;
 }
 
+/* Windows, or evaluations, that are repeated give back what they take of the heap of the host. Other
+   ranks may be in the middle of one. */
+static bool expect_heap_back(const StagesRun *run) {
+    enum { OF_EACH = 100, OF_OTHERS = 20 << 10 };
+    const uint64_t *more = check_got(run->check, "heap", WIRE_U64);
+    int times = run->option[PIPES_REPEATED];
+    for (int s = 0; s < run->stages; s++) {
+        if (more[s] > (uint64_t)(times * OF_EACH + OF_OTHERS)) {
+            check_fail(run->check,
+                       "stage %d of %d: after %d %s more %llu bytes of host memory are in use: "
+                       "pass_free() gives back what pass_new() has allocated",
+                       s, run->stages, times,
+                       run->option[PIPES_EVALUATE] ? "evaluations" : "windows",
+                       (unsigned long long)more[s]);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool stages_expect_nothing_left(const StagesRun *run) {
     const uint64_t *left = check_got(run->check, "left", WIRE_U64);
     for (int s = 0; s < run->stages; s++) {
@@ -94,6 +114,9 @@ bool stages_expect_nothing_left(const StagesRun *run) {
                                                           : "");
             return false;
         }
+    }
+    if (!expect_heap_back(run)) {
+        return false;
     }
     check_good(run->check);
     return true;
