@@ -5,8 +5,9 @@
 
 int head_chunk_rows(int N, int C, int V) {
 #ifndef STUB
-    size_t most = (size_t)N, rows = 1; /* no int holds the power of two above 2^30 */
-    size_t wide = ((size_t)V + (size_t)C - 1) / (size_t)C, least = (most + wide - 1) / wide;
+    /* what is rounded up may be more than an int holds */
+    size_t most = (size_t)N, wide = ((size_t)V + (size_t)C - 1) / (size_t)C;
+    size_t least = (most + wide - 1) / wide, rows = 1;
     while (rows < least) {
         rows *= 2;
     }

@@ -93,7 +93,7 @@ static void run_window(const RankRun *run, Pipe *pipe, int w) {
     model_zero_grad(pipe->model);
 }
 
-/* What is in use on the heap of the host since then; other ranks share it. */
+/* The bytes of the heap of the host that are in use since then; other ranks share it. */
 static void give_heap(const RankRun *run, size_t before) {
     size_t now = mallinfo2().uordblks;
     rank_give_number(run, "heap", 1, 0, now > before ? now - before : 0);
