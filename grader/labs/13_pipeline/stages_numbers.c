@@ -81,10 +81,11 @@ bool stages_expect_streams(const StagesRun *run) {
     return true;
 }
 
-/* Windows, or evaluations, that are repeated give back what they take of the heap of the host. Other
-   ranks may be in the middle of one. */
+/* Windows, or evaluations, that are repeated give back what they take of the heap of the host: a
+   pass has some 2000 bytes there. The simulator keeps 140 of each event, and other ranks may be in
+   the middle of one. */
 static bool expect_heap_back(const StagesRun *run) {
-    enum { OF_EACH = 100, OF_OTHERS = 20 << 10 };
+    enum { OF_EACH = 1500, OF_OTHERS = 20 << 10 };
     const uint64_t *more = check_got(run->check, "heap", WIRE_U64);
     int times = run->option[PIPES_REPEATED];
     for (int s = 0; s < run->stages; s++) {
