@@ -54,15 +54,20 @@ static uint64_t chunk_as(const int32_t shape[3], ChunkRule rule, ChunkMistake mi
 
 /* Here a loop over powers of two does not end in an int. */
 static void chunks_beyond(Check *check) {
-    const int32_t shape[CHUNK_SHAPES][3] = {{INT32_MAX, 64, 64}};
-    uint64_t right[CHUNK_SHAPES] = {chunk_as(shape[0], chunk_rule, CHUNK_RIGHT)};
+    int32_t shape[CHUNK_SHAPES][3];
+    uint64_t right[CHUNK_SHAPES];
+    for (int i = 0; i < CHUNK_SHAPES; i++) {
+        shape[i][0] = i == 0 ? INT32_MAX : 1;
+        shape[i][1] = shape[i][2] = 64;
+        right[i] = chunk_as(shape[i], chunk_rule, CHUNK_RIGHT);
+    }
     check_give_again(check, "shapes", WIRE_I32, shape, (size_t)CHUNK_SHAPES * 3);
     if (check_run(check, "chunk_rows", RUN_SECONDS)) {
-        check_equal(check, "rows", right, 1, NULL, 0);
+        check_equal(check, "rows", right, CHUNK_SHAPES, NULL, 0);
     } else {
         check_tell(check,
-                   ": of %d tokens, C = V = 64: the power of two that is looked for is "
-                   "beyond 2^30 rows, where an int ends",
+                   ": of %d tokens, C = V = 64: what is rounded up is beyond 2^30 rows, and an "
+                   "int ends at 2^31 - 1",
                    (int)INT32_MAX);
     }
 }
