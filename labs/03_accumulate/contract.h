@@ -25,8 +25,8 @@
  * Level 1, by hand: a window of micro-batches that are all there already.
  *
  * Forward and backward of each, in their order, through trainer_forward() and trainer_backward();
- * then clip, update, gradients back to zero, one tick (none where the update was skipped,
- * report.skipped).
+ * then clip, update, gradients back to zero, and after that one tick (none where the update was
+ * skipped, report.skipped).
  *
  * @param trainer model, optimizer, schedule
  * @param batches (count) host memory
@@ -37,7 +37,8 @@
 StepReport accumulate_window(Trainer *trainer, const Batch *batches, int count);
 
 /** Level 2: tracks a window of micro-batches, so that a loop need not count. All that it knows
-    stands in it: several may have a window open at the same time. */
+    stands in it: several may have a window open at the same time, and one serves any number of
+    windows, epochs and data. */
 typedef struct Accumulator {
     Trainer *trainer; /**< borrowed */
     union {

@@ -145,6 +145,7 @@ GRADED(03_accumulate, update, "task 2: weights, m and v: one step and one t for 
     windows.option[OPTION_MORE] = 1;
     if (accumulate_judge(&windows, "accumulator", EVERYTHING)) {
         accumulate_expect_pair(check);
+        accumulate_expect_reused(check);
     }
 }
 

@@ -1,11 +1,13 @@
 #include "grader/labs/03_accumulate/more.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "grader/labs/03_accumulate/protocol.h"
 
 void accumulate_want_more(Check *check) {
-    check_want(check, "skipped", WIRE_U64, 2);
+    check_want(check, "skipped", WIRE_U64, 3);
+    check_want(check, "reused", WIRE_U64, MORE_REUSED);
     check_want(check, "position", WIRE_U64, 2);
     check_want(check, "rest", WIRE_U64, MORE_REPORTS);
     check_want(check, "more.loss", WIRE_F32, MORE_RUNS);
@@ -16,11 +18,17 @@ void accumulate_want_more(Check *check) {
 /* A hand-in that was begun with the former release knows no end but its own, and ticks. */
 void accumulate_expect_skipped(const Windows *windows) {
     const uint64_t *got = check_got(windows->given.check, "skipped", WIRE_U64);
-    const uint64_t right[] = {got[0], got[0] == 0 ? got[1] : 0}, ticked[] = {got[0], got[0]};
-    ExactSuspect seen = {
-        "the schedule ticks although the update was skipped: look at report.skipped",
-        got[0] > 0 ? ticked : right};
-    check_equal(windows->given.check, "skipped", right, 2, &seen, 1);
+    const uint64_t right[] = {got[0], got[0] == 0 ? got[1] : 0, got[0] == 0 ? got[2] : 0};
+    const uint64_t ticked[] = {got[0], got[0], 0}, early[] = {got[0], got[0], 1},
+                   undone[] = {got[0], 0, 1};
+    static const char before[] = "the schedule ticks before the window has ended: "
+                                 "trainer->update() still asks for the rate of this window";
+    ExactSuspect seen[] = {
+        {"the schedule ticks although the update was skipped: look at report.skipped",
+         got[0] > 0 ? ticked : right},
+        {before, got[0] > 0 ? early : right},
+        {before, got[0] > 0 ? undone : right}};
+    check_equal(windows->given.check, "skipped", right, 3, seen, 3);
 }
 
 /* ---- levels 1 and 2 -------------------------------------------------------------------------- */
@@ -41,8 +49,21 @@ static bool more_is(const MoreRun *run, float loss, uint64_t passes) {
     return fabsf(run->loss - loss) < 1e-4f && run->passes == passes;
 }
 
+static const char more_narrow[] =
+    "a window may have more targets than 32 bits count: they are a size_t";
+
 void accumulate_expect_long(Check *check) {
+    const uint64_t tokens = (uint64_t)MORE_LONG * MORE_SIDE * MORE_SIDE;
     MoreRun run = more_run(check, 0);
+    ExactSuspect narrow[] = {
+        {more_narrow, (const uint64_t[]){(uint32_t)tokens}},
+        {more_narrow, (const uint64_t[]){(uint64_t)(int32_t)tokens}},
+        {"the targets of a window are reported even where its update is skipped",
+         (const uint64_t[]){0}}};
+    if (!check_equal(check, "more.tokens",
+                     (const uint64_t[]){tokens, run.tokens, run.tokens}, 1, narrow, 3)) {
+        return;
+    }
     if (!check_compared(check, more_is(&run, MORE_LOSS, MORE_LONG),
                         "in a window of %d micro-batches %llu run forward, with a loss of %d for "
                         "each target, and the window's loss is %g",
@@ -55,8 +76,7 @@ void accumulate_expect_long(Check *check) {
 void accumulate_expect_pair(Check *check) {
     const uint64_t tokens = (uint64_t)MORE_MICROS * INT32_MAX;
     MoreRun alone = more_run(check, 0), first = more_run(check, 1), next = more_run(check, 2);
-    ExactSuspect narrow = {"a window may have more targets than 32 bits count: they are a size_t",
-                           (const uint64_t[]){(uint32_t)tokens}};
+    ExactSuspect narrow = {more_narrow, (const uint64_t[]){(uint32_t)tokens}};
     if (!check_equal(check, "more.tokens", (const uint64_t[]){tokens, alone.tokens, alone.tokens},
                      1, &narrow, 1)) {
         return;
@@ -75,6 +95,31 @@ void accumulate_expect_pair(Check *check) {
                                (double)first.loss, (double)next.loss, MORE_LOSS, MORE_LOSS + 1)) {
         check_fail(check, "all that an accumulator knows stands in it: is something kept in a "
                           "`static`?");
+    }
+}
+
+/* Windows of at most MORE_MICROS: of four micro-batches, of the same in another epoch, and of two
+   others. */
+void accumulate_expect_reused(Check *check) {
+    enum { FOUR = MORE_MICROS + 1, TWO = MORE_MICROS - 1 };
+    const uint64_t want[MORE_REUSED] = {MORE_MICROS, FOUR - MORE_MICROS, MORE_MICROS,
+                                        FOUR - MORE_MICROS, TWO};
+    const uint64_t shrunk[MORE_REUSED] = {MORE_MICROS, 1, 1, 1, 1};
+    const uint64_t once[MORE_REUSED] = {MORE_MICROS, FOUR - MORE_MICROS};
+    ExactSuspect suspects[] = {
+        {"a short window changes accumulator->micros: it is the size of a full one, and the next "
+         "epoch begins with one",
+         shrunk},
+        {"an accumulator serves any number of epochs: where nothing is left, accumulator_open() "
+         "leaves no window open, and opens one when there is more",
+         once}};
+    MoreRun run = more_run(check, MORE_RUNS - 1);
+    if (check_equal(check, "reused", want, MORE_REUSED, suspects, 2) &&
+        !check_compared(check, more_is(&run, MORE_LOSS, 0),
+                        "accumulator_init() is called once more while a window is open, and the "
+                        "next window's loss is %g, not %d",
+                        (double)run.loss, MORE_LOSS)) {
+        check_fail(check, "accumulator_init() sets all of an accumulator, whatever was in it");
     }
 }
 
@@ -117,11 +162,12 @@ static void rest_add(const Windows *windows, int at, bool by_row, uint64_t *rest
     }
 }
 
-/* From the second micro-batch on; then all of an epoch, after the last step of the schedule. */
+/* From the second micro-batch on; then all of an epoch, after the last step of the schedule; then
+   an epoch that is one window. */
 void accumulate_expect_rest(const Windows *windows) {
     const uint64_t *skipped = check_got(windows->given.check, "skipped", WIRE_U64);
     uint64_t want[MORE_REPORTS] = {0}, by_row[MORE_REPORTS] = {0}, none[MORE_REPORTS] = {0};
-    uint64_t to_max[MORE_REPORTS] = {0}, beyond_max[MORE_REPORTS] = {0};
+    uint64_t to_max[MORE_REPORTS] = {0}, beyond_max[MORE_REPORTS] = {0}, no_last[MORE_REPORTS];
     int first = 0, count = 0;
     rest_add(windows, 1, false, want, &first);
     for (int i = 0; i < first; i++) {
@@ -130,10 +176,15 @@ void accumulate_expect_rest(const Windows *windows) {
     count = first;
     rest_add(windows, 0, false, want, &count);
     beyond_max[first] = want[first];
+    memcpy(no_last, want, sizeof no_last);
+    /* One in each call; the last call has no more. */
+    const uint64_t whole = (uint64_t)windows->given.batches;
+    const uint64_t once[MORE_REPORTS] = {want[0], want[1], want[first], whole};
+    beyond_max[first + 1] = want[count] = whole;
     count = 0;
     rest_add(windows, 1, true, by_row, &count);
     rest_add(windows, 0, true, by_row, &count);
-    const uint64_t once[MORE_REPORTS] = {want[0], want[1], want[first]}; /* one in each call */
+    by_row[count] = whole;
     bool ends = skipped[0] > 0; /* else no update was skipped */
     static const char stops[] = "training ends with the schedule: train_epoch() goes on until the "
                                 "data end, or report() says stop";
@@ -147,6 +198,10 @@ void accumulate_expect_rest(const Windows *windows) {
          "report() says stop",
          ends ? once : want},
         {stops, to_max},
-        {stops, beyond_max}};
-    check_equal(windows->given.check, "rest", want, MORE_REPORTS, suspects, 5);
+        {stops, beyond_max},
+        {"with the largest `micros` there is no window: a sum with `micros` does not fit into an "
+         "int",
+         no_last}};
+    CHECK(want[MORE_REPORTS - 1] == 0, "more than %d windows", MORE_REPORTS);
+    check_equal(windows->given.check, "rest", want, MORE_REPORTS, suspects, 6);
 }

@@ -21,6 +21,9 @@ void accumulate_expect_long(Check *check);
 /** An accumulator alone, then two side by side, of more targets than 32 bits count. */
 void accumulate_expect_pair(Check *check);
 
+/** An accumulator that is used for several epochs, and for other data. */
+void accumulate_expect_reused(Check *check);
+
 /** Where the data stand after report() has said stop, and after one more call. */
 bool accumulate_expect_position(const Windows *windows);
 

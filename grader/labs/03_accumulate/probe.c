@@ -1,5 +1,6 @@
 /* Lab 03 in the probe: windows of micro-batches, on each of the three levels. What happens is seen
    from beside (grader/probe_watch.h). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "grader/labs/03_accumulate/shared.h"
@@ -10,6 +11,7 @@
 
 /* How often they ran, with the trainer that is given and with a second one. */
 static uint64_t ends, passes[2];
+static int step_at_end; /* of the schedule, when the first update is skipped */
 static Trainer second;
 
 static double accumulate_count_forward(Trainer *trainer, const Batch *batch) {
@@ -26,7 +28,7 @@ static void accumulate_count_backward(Trainer *trainer, float share) {
 static void accumulate_skip(Trainer *trainer, StepReport *report) {
     model_zero_grad(trainer->model);
     report->skipped = true;
-    ends++;
+    step_at_end = ends++ == 0 ? trainer->schedule.step : step_at_end;
 }
 
 static Trainer *accumulate_counting(void) {
@@ -37,11 +39,12 @@ static Trainer *accumulate_counting(void) {
     return trainer;
 }
 
-/* How many windows were skipped, and the ticks in them. */
+/* How many windows were skipped, the ticks in them, and those before the first one's end. */
 static void accumulate_give_skipped(int ticks_before) {
     uint64_t *seen = wire_get(window_run.out, "skipped", WIRE_U64, NULL);
     seen[0] = ends;
     seen[1] = (uint64_t)(window_run.trainer.schedule.step - ticks_before);
+    seen[2] = ends > 0 ? (uint64_t)(step_at_end - ticks_before) : 0;
 }
 
 static void accumulate_give_more(int run, const StepReport *report, uint64_t ran) {
@@ -50,18 +53,22 @@ static void accumulate_give_more(int run, const StepReport *report, uint64_t ran
     ((uint64_t *)wire_get(window_run.out, "more.passes", WIRE_U64, NULL))[run] = ran;
 }
 
-/* Level 1: a long window, whose update is skipped. */
+/* Level 1: a long window of large micro-batches, whose update is skipped. All their tokens are the
+   same zeros, which take no memory until somebody writes. */
 static void accumulate_long(void) {
     Batch many[MORE_LONG];
     Trainer *trainer = accumulate_counting();
     int before = trainer->schedule.step;
+    const int32_t *zeros = calloc((size_t)MORE_SIDE * MORE_SIDE, sizeof *zeros);
+    CHECK(zeros != NULL, "no host memory");
     for (int i = 0; i < MORE_LONG; i++) {
-        many[i] = window_run.batch[0];
+        many[i] = (Batch){MORE_SIDE, MORE_SIDE, zeros, zeros, MORE_SIDE * MORE_SIDE, false};
     }
     trainer->update = accumulate_skip;
     StepReport report = accumulate_window(trainer, many, MORE_LONG);
     accumulate_give_more(0, &report, passes[0]);
     accumulate_give_skipped(before);
+    free((void *)zeros);
 }
 
 /* Micro-batches with more targets than an int counts, if two are added. */
@@ -105,7 +112,49 @@ static void accumulate_side_by_side(int count, int run) {
     }
 }
 
-/* Level 2: one, then two at once. */
+/* Windows of an accumulator, to the end of an epoch: how many micro-batches each has. */
+static void accumulate_to_the_end(Accumulator *accumulator, Data *data, uint64_t *size,
+                                  int *count) {
+    Batch batch;
+    while (*count < MORE_REUSED && accumulator_open(accumulator, data)) {
+        while (!accumulator->sync_gradients && data_next(data, &batch)) {
+            accumulator_micro(accumulator, &batch);
+            size[*count]++;
+        }
+        if (!accumulator->sync_gradients) {
+            return;
+        }
+        StepReport report = accumulator_step(accumulator);
+        if ((*count)++ == 0) {
+            accumulate_give_more(MORE_RUNS - 1, &report, 0);
+        }
+    }
+}
+
+/* One accumulator, prepared once more while a window is open; then two epochs, and other data. */
+static void accumulate_reused(void) {
+    uint64_t *size = wire_get(window_run.out, "reused", WIRE_U64, NULL);
+    Data *four = data_from_batches(window_run.batch, MORE_MICROS + 1);
+    Data *other = data_from_batches(window_run.batch, MORE_MICROS - 1);
+    Accumulator accumulator;
+    Batch batch;
+    int count = 0;
+    memset(size, 0, MORE_REUSED * sizeof *size);
+    accumulator_init(&accumulator, &window_run.trainer, MORE_MICROS);
+    if (accumulator_open(&accumulator, other) && data_next(other, &batch)) {
+        accumulator_micro(&accumulator, &batch);
+    }
+    data_next_epoch(other);
+    accumulator_init(&accumulator, &window_run.trainer, MORE_MICROS);
+    accumulate_to_the_end(&accumulator, four, size, &count);
+    data_next_epoch(four);
+    accumulate_to_the_end(&accumulator, four, size, &count);
+    accumulate_to_the_end(&accumulator, other, size, &count);
+    data_free(other);
+    data_free(four);
+}
+
+/* Level 2: one, then two at once, then one for several epochs. */
 static void accumulate_pair(void) {
     accumulate_counting()->update = accumulate_skip;
     second = window_run.trainer;
@@ -115,6 +164,7 @@ static void accumulate_pair(void) {
     accumulate_side_by_side(1, 0);
     accumulate_counting();
     accumulate_side_by_side(2, 1);
+    accumulate_reused();
 }
 
 /* The micro-batches that are handed out after each window that is reported. */
@@ -144,7 +194,8 @@ static void accumulate_give_position(const Data *data, int i) {
 }
 
 /* Level 3: one window of one micro-batch; then the rest of the epoch, whose updates are skipped;
-   then there is nothing left. Then an epoch after the last step of the schedule. */
+   then there is nothing left. Then an epoch after the last step of the schedule; and one that is
+   shorter than a window of the most micro-batches that there can be. */
 static void accumulate_rest(Data *data) {
     Trainer *trainer = accumulate_counting();
     RestNotes notes = {.data = data};
@@ -159,6 +210,8 @@ static void accumulate_rest(Data *data) {
     trainer->schedule.step = trainer->schedule.max_steps;
     data_next_epoch(data);
     train_epoch(trainer, data, MORE_MICROS, accumulate_note, &notes);
+    data_next_epoch(data);
+    train_epoch(trainer, data, INT32_MAX, accumulate_note, &notes);
 }
 
 /* ---- cases ----------------------------------------------------------------------------------- */
