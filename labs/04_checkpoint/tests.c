@@ -1,6 +1,7 @@
 /* Lab 04, judged: a run of the student's step must leave the very bits that the kit's plain step
    leaves, which runs in a second probe where the submission is linked but never called. Memory is
    judged by a budget: the arena is that small, so a step that does not fit ends. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,9 @@ GRADED(04_checkpoint, whole_blocks_memory, "task 1: in the memory of one block a
 /* ---- task 2 ---------------------------------------------------------------------------------- */
 
 GRADED(04_checkpoint, segments, "task 2: segments of 2 for 5 blocks") {
-    run_same_as_plain(run_small(check, 5, (Checkpoint){.segment = 2}, 0, false));
+    CheckpointRun *run = run_small(check, 5, (Checkpoint){.segment = 2}, 0, false);
+    run_add_other(run, (ModelConfig){.L = 5}, (Checkpoint){.segment = INT_MAX});
+    run_same_as_plain(run);
 }
 
 GRADED(04_checkpoint, segments_memory, "task 2: segments of 3 for 8 blocks, in their memory") {
@@ -40,7 +43,8 @@ GRADED(04_checkpoint, dropout, "task 3: the same masks again, two micro-batches,
 GRADED(04_checkpoint, stream, "task 3: the dropout stream ends where a plain step ends it") {
     CheckpointRun *run =
         run_small(check, 5, (Checkpoint){.segment = check_int(check, 1, 2)}, 0.3f, false);
-    run_add_other(run, (ModelConfig){.L = 24, .dropout = 0.3f}, (Checkpoint){.segment = 1});
+    run_add_other(run, (ModelConfig){.L = 130, .dropout = 0.3f}, (Checkpoint){.segment = 1});
+    run_add_changing(run, (ModelConfig){.L = 24, .dropout = 0.3f}, (Checkpoint){.segment = 1}, 5);
     if (run_both(run)) {
         run_expect_stream(run);
         run_expect_others(run);
@@ -138,6 +142,28 @@ static void checkpoint_ask_large(Quiz *quiz) {
     check_size(quiz->check, "beyond 2^32 bytes", checkpoint_counted(last) > UINT32_MAX);
 }
 
+/* Sizes of which the product of any two does not fit into an int: many sequences; then one that is
+   long, of a wide model. */
+static void checkpoint_ask_wide_products(Quiz *quiz, Checkpoint checkpoint) {
+    Check *check = quiz->check;
+    ModelConfig many = {.V = 300, .T = 40, .L = 5, .NH = 8, .C = 16};
+    ModelConfig one = {.V = 99999, .T = 99000, .L = 5, .NH = 8, .C = 30000};
+    int odd = 2 * quiz->count + 1; /* another one each time */
+    quiz_add(quiz, (Shape){many, (1 << 28) + odd, check_int(check, 17, 39), checkpoint});
+    quiz_add(quiz, (Shape){one, 1, one.T - odd, checkpoint});
+}
+
+/* One block, and many; a segment that is longer than all of them; a vocabulary of whole 64. */
+static void checkpoint_ask_ends(Quiz *quiz) {
+    Check *check = quiz->check;
+    checkpoint_ask(quiz, F32, ATTENTION_PLAIN, true, (Checkpoint){check_int(check, 0, 1), false});
+    quiz->shape[quiz->count - 1].config.L = 1;
+    checkpoint_ask(quiz, F32, ATTENTION_PLAIN, true, (Checkpoint){7, false});
+    quiz->shape[quiz->count - 1].config.L = check_int(check, 100, 130);
+    checkpoint_ask(quiz, F32, ATTENTION_PLAIN, false, (Checkpoint){INT_MAX, false});
+    quiz->shape[quiz->count - 1].config.V = 64 * check_int(check, 10, 14);
+}
+
 static const char *checkpoint_text(const Shape *s, char text[120]) {
     snprintf(text, 120, "%s %s V%d L%d NH%d C%d (%d,%d) segment %d%s",
              precision_name(s->config.precision),
@@ -212,11 +238,18 @@ static const char *checkpoint_mistake(const Shape *s, size_t got, size_t right) 
 static const char *checkpoint_common_mistake(const Quiz *quiz) {
     const char *said[QUIZ_SHAPES], *common = NULL;
     int count = 0, most = 0;
+    bool only_large = true, wrapped = true;
     for (int i = 0; i < quiz->count; i++) {
         size_t right = checkpoint_counted(&quiz->shape[i]), got = *quiz_answer(quiz, i);
         if (got != right) {
             said[count++] = checkpoint_mistake(&quiz->shape[i], got, right);
+            only_large = only_large && right > INT32_MAX;
+            wrapped = wrapped && (uint32_t)got == (uint32_t)right;
         }
+    }
+    if (only_large && !wrapped) {
+        return "only what is beyond 2^31 bytes is wrong: each size is made a size_t before it is "
+               "multiplied by another, and no float or int is in between";
     }
     for (int i = 0; i < count; i++) {
         int times = 0;
@@ -260,6 +293,8 @@ GRADED(04_checkpoint, bytes, "task 5: predicted = counted, with segments") {
     checkpoint_ask(&quiz, F32, ATTENTION_PLAIN, true, (Checkpoint){2, false});
     quiz.shape[quiz.count - 1].B = HUGE_BATCH;
     checkpoint_ask_large(&quiz);
+    checkpoint_ask_wide_products(&quiz, (Checkpoint){2, false});
+    checkpoint_ask_wide_products(&quiz, (Checkpoint){0, false});
     checkpoint_check_bytes(&quiz);
 }
 
@@ -273,6 +308,9 @@ GRADED(04_checkpoint, bytes_attention, "task 5: flash attention, and attention o
     /* The probabilities of one block alone are more than 32 bits count. */
     checkpoint_ask(&quiz, F32, ATTENTION_PLAIN, true, (Checkpoint){2, true});
     quiz.shape[quiz.count - 1].B = 8 * HUGE_BATCH;
+    checkpoint_ask_wide_products(&quiz, (Checkpoint){0, true});
+    checkpoint_ask_wide_products(&quiz, (Checkpoint){2, true});
+    checkpoint_ask_ends(&quiz);
     checkpoint_check_bytes(&quiz);
 }
 
@@ -376,6 +414,18 @@ static bool segment_rules_differ(const Quiz *quiz, const uint64_t *budget) {
     return differ[0] && differ[1] && differ[2];
 }
 
+/* One block, and just enough; one byte less. A float holds neither budget. */
+static void segment_ask_one_block(Quiz *quiz, uint64_t *budget) {
+    for (int less = 0; less < 2; less++) {
+        Shape shape = quiz->shape[0];
+        shape.config.L = 1;
+        shape.B = HUGE_BATCH + 1 + 2 * less;
+        shape.T |= 1;
+        budget[quiz->count] = segment_bytes(shape, 1) - (size_t)less;
+        quiz_add(quiz, shape);
+    }
+}
+
 GRADED(04_checkpoint, segment, "task 5: the segment for unseen budgets") {
     Quiz quiz = {.check = check, .numbers = 1};
     uint64_t budget[QUIZ_SHAPES];
@@ -393,11 +443,14 @@ GRADED(04_checkpoint, segment, "task 5: the segment for unseen budgets") {
     budget[7] = SIZE_MAX;
     quiz.shape[1].config.L = 9;
     budget[1] = segment_bytes(quiz.shape[1], 2);
+    /* Many blocks, all of which fit: budget[7]. */
+    quiz.shape[7].config.L = check_int(check, 40, 60);
     /* With a head of some blocks' bytes more segments take more: each has an input of its own. */
     quiz.shape[3].config.L = 9;
     quiz.shape[3].config.V = 64 * quiz.shape[3].config.C;
     quiz.shape[3].B = HUGE_BATCH;
     budget[3] = segment_bytes(quiz.shape[3], 1);
+    segment_ask_one_block(&quiz, budget);
     CHECK(segment_rules_differ(&quiz, budget), "two rules for equals give the same answers");
     check_give(check, "budgets", WIRE_U64, budget, (size_t)quiz.count);
     if (quiz_run(&quiz, "formulas/segment", SECONDS)) {

@@ -40,7 +40,11 @@ static const char *other_text(const CheckpointRun *run, int i, char text[120]) {
                  config->attention == ATTENTION_FLASH ? ", with flash attention" : "",
                  checkpoint->attention_only ? ", attention only" : "");
     if (checkpoint->segment > 0) {
-        snprintf(text + at, 120 - (size_t)at, ", in segments of %d", checkpoint->segment);
+        at += snprintf(text + at, 120 - (size_t)at, ", in segments of %d", checkpoint->segment);
+    }
+    if (run->other[i].before > 0) {
+        snprintf(text + at, 120 - (size_t)at, " after a pass in segments of %d",
+                 run->other[i].before);
     }
     return text;
 }
@@ -49,14 +53,15 @@ static void other_fails(const CheckpointRun *run, int i, const char *how) {
     char text[120];
     check_fail(run->check,
                "a second model in the same program, %s, %s: its shape, its precision and its "
-               "segments are its own, and a pass may have a dloss of 0",
+               "segments are its own, from pass to pass, and a pass may have a dloss of 0",
                other_text(run, i, text), how);
 }
 
 bool run_expect_others(const CheckpointRun *run) {
     static const char *const how[OTHER_RESULTS] = {
         "has not the loss of a plain step", "has not the gradients of a plain step",
-        "leaves the dropout stream where a plain step does not"};
+        "leaves the dropout stream where a plain step does not",
+        "still takes the memory of that pass's segments"};
     const uint64_t *got = check_got(run->check, "others", WIRE_U64);
     for (int i = 0; i < run->others * OTHER_RESULTS; i++) {
         if (got[i] != run->other_result[i]) {

@@ -24,18 +24,22 @@ enum {
 };
 
 /** Another model, whose passes come after those of the first: "others", an array of these as
-    WIRE_BYTES. Of each, two passes: one with a dloss of 0, one with the share. */
+    WIRE_BYTES. Of each, two passes: one with a dloss of 0, one with the share; and before them one
+    with other segments, where these are given. */
 typedef struct OtherModel {
     ModelConfig config;
     Checkpoint checkpoint;
+    int32_t before;  /**< blocks in the segments of that pass; 0: it is not taken */
     uint64_t budget; /**< bytes of everything */
+    uint64_t after;  /**< the same without the pass before */
 } OtherModel;
 
 enum {
     OTHER_B = 2,      /**< sequences of its passes */
     OTHER_T = 8,      /**< tokens of each */
     MOST_OTHERS = 2,  /**< in a check */
-    OTHER_RESULTS = 3 /**< of each: bits of its loss, hash of its gradients, place in the stream */
+    OTHER_RESULTS = 4 /**< of each: bits of its loss, hash of its gradients, place in the stream, and
+                           whether it took more than it should, after the pass before */
 };
 
 /** The line of one whose memory is refused. */

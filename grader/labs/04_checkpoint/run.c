@@ -86,10 +86,10 @@ CheckpointRun *run_large(Check *check, ModelConfig config, Checkpoint checkpoint
     return run;
 }
 
-void run_add_other(CheckpointRun *run, ModelConfig config, Checkpoint checkpoint) {
+OtherModel *run_add_other(CheckpointRun *run, ModelConfig config, Checkpoint checkpoint) {
     MemoryUse use;
     if (run->gpu) {
-        return; /* its ops in half and in flash attention are those of other labs */
+        return NULL; /* its ops in half and in flash attention are those of other labs */
     }
     config.V = 256;
     config.T = OTHER_T;
@@ -97,7 +97,20 @@ void run_add_other(CheckpointRun *run, ModelConfig config, Checkpoint checkpoint
     /* With flash attention so wide that a block's backward is the peak, not the head's. */
     config.C = config.attention == ATTENTION_FLASH ? 96 : 8;
     size_t budget = run_peak(&config, OTHER_B, OTHER_T, checkpoint, false, &use);
-    run->other[run->others++] = (OtherModel){config, checkpoint, budget};
+    CHECK(run->others < MOST_OTHERS, "more than %d other models", MOST_OTHERS);
+    run->other[run->others] = (OtherModel){config, checkpoint, 0, budget, budget};
+    return &run->other[run->others++];
+}
+
+void run_add_changing(CheckpointRun *run, ModelConfig config, Checkpoint checkpoint, int before) {
+    MemoryUse use;
+    OtherModel *other = run_add_other(run, config, checkpoint);
+    if (other != NULL) {
+        size_t budget =
+            run_peak(&other->config, OTHER_B, OTHER_T, (Checkpoint){before, false}, false, &use);
+        other->before = before;
+        other->budget = other->budget > budget ? other->budget : budget;
+    }
 }
 
 ModelConfig run_large_config(void) {

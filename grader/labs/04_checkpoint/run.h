@@ -53,8 +53,12 @@ enum { RUN_LARGE_BATCH = 2 };
 /** One step of two micro-batches, in memory that is closed. */
 CheckpointRun *run_large(Check *check, ModelConfig config, Checkpoint checkpoint);
 
-/** Passes of a small model of another kind, after those of the run; on the CPU alone. */
-void run_add_other(CheckpointRun *run, ModelConfig config, Checkpoint checkpoint);
+/** Passes of a small model of another kind, after those of the run; on the CPU alone. Returns it,
+    or NULL. */
+OtherModel *run_add_other(CheckpointRun *run, ModelConfig config, Checkpoint checkpoint);
+
+/** The same, after a pass with segments of `before` blocks. */
+void run_add_changing(CheckpointRun *run, ModelConfig config, Checkpoint checkpoint, int before);
 
 /** In the simulator shorter, for the time it takes. */
 ModelConfig run_large_config(void);

@@ -158,8 +158,14 @@ static void other_run(const Wire *in, Wire *out, Device *device, int i, const St
     Memory *memory = memory_new(device, options);
     memory_on_refusal(memory, other_is_refused, &i);
     Model *model = model_new(&other->config, memory, 1);
-    model->checkpoint = by->budget > 0 ? other->checkpoint : (Checkpoint){0};
     float share = *(const float *)wire_get(in, "share", WIRE_F32, NULL);
+    if (other->before > 0) {
+        model->checkpoint.segment = by->budget > 0 ? other->before : 0;
+        by->forward(model, &batch);
+        by->backward(model, share);
+        memory_peak_reset(memory);
+    }
+    model->checkpoint = by->budget > 0 ? other->checkpoint : (Checkpoint){0};
     by->forward(model, &batch);
     by->backward(model, 0);
     double loss = by->forward(model, &batch);
@@ -168,6 +174,8 @@ static void other_run(const Wire *in, Wire *out, Device *device, int i, const St
     memcpy(&results[0], &loss, sizeof loss);
     results[1] = other_hash(model);
     results[2] = model->rng.offset;
+    MemoryUse peak = memory_peak(memory);
+    results[3] = by->budget > 0 && memory_total(&peak) > other->after;
     model_free(model);
     memory_free(memory);
 }
