@@ -88,7 +88,7 @@ void window_give_report(const StepReport *report);
 /** A window is over: hands back what is wanted of it, and begins the next one. */
 void window_done(void);
 
-/** Ends the program where a later hole has, with what the tasks before it did. */
+/** Ends the program where a later task has, with what the tasks before it did. */
 void window_end_early(void) __attribute__((noreturn));
 
 #endif

@@ -22,8 +22,9 @@ bool job_expect_gradients(const Job *job, int w, double scale, double limit);
    more than 0.01 has a cosine above 0.9999. */
 void job_expect_small_error(const Job *job, int w, float scale);
 
-/** Compares norm and rate in the report of the first window; loss and tokens stay. */
-void job_expect_report(const Job *job, double scale);
+/** Compares norm and rate in the reports of windows that have the same gradient, whatever their
+    scales; loss and tokens stay. */
+void job_expect_report(const Job *job);
 
 /* ---- numbers that are not finite ------------------------------------------------------------- */
 
@@ -55,6 +56,9 @@ typedef enum TraceSlip {
 /** Compares the trace of all windows, whose scales are the scaler's own. The probe has been asked
     for "moves". */
 void job_expect_trace(const Job *job);
+
+/** Runs a second trainer, whose model has adapters, and compares what it has done. */
+void job_expect_apart(const Job *job);
 
 /* ---- masters --------------------------------------------------------------------------------- */
 

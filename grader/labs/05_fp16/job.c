@@ -40,6 +40,7 @@ static void job_want(const Job *job, int wants) {
     check_want(check, "lowered", WIRE_U64, windows);
     check_want(check, "dloss", WIRE_F32, (size_t)job->windows.given.batches);
     check_want(check, "bytes", WIRE_U64, MEMORY_KINDS);
+    check_want(check, "apart", WIRE_U64, APARTS);
     check_want(check, "loss", WIRE_F32, 2);
     check_want(check, "tokens", WIRE_U64, 2);
     for (int w = 0; w < job->windows.stop && (wants & WANT_STATES); w++) {

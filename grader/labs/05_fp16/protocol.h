@@ -46,6 +46,19 @@ enum {
     OPTION_ASKS,               /**< "moves": whether scaler_update() moves a scaler of its own */
 };
 
+/** What is right of a second trainer: "apart", of each 1 or 0. */
+enum {
+    APART_SHARE,     /**< mixed_scale() takes its scale */
+    APART_TAKEN,     /**< its step is taken */
+    APART_GRADIENTS, /**< with its gradients, unscaled */
+    APART_WEIGHTS,   /**< its weights are its masters, rounded */
+    APART_ZERO,      /**< its gradients are zero afterwards */
+    APART_STAYS,     /**< its scaler, which is not dynamic, stays */
+    APART_BAD,       /**< a step with NaN is skipped */
+    APART_GROWS,     /**< its scaler, now dynamic, is updated */
+    APARTS,
+};
+
 /** One call of an op: "cases", an array of these as WIRE_BYTES. */
 typedef struct OpCase {
     int32_t precision; /**< cast: a Precision */
