@@ -43,7 +43,8 @@ typedef struct Adafactor {
  * A large tensor is the work of several blocks of threads: one alone would leave the GPU idle.
  *
  * Sums are at least float, and their order depends on the sizes alone. A NaN in a gradient is not
- * hidden: its weight becomes NaN, and in a matrix all of them do.
+ * hidden: its weight becomes NaN, and in a matrix all of them do. Nor is a number whose square is
+ * infinite in a float: it makes its R and C infinite, and in a matrix no weight stays finite.
  *
  * @param[in,out] weight    the parameters; the list may be empty
  * @param[in,out] row       R of each tensor: I numbers, zero before step 1; a tensor of 0 numbers

@@ -61,8 +61,8 @@ typedef struct OptimChoice {
  * @param      options (count) as for plan_choose()
  * @param      count   at least 1
  * @param      budget  bytes, all kinds together, with the states of the optimizer that is chosen
- * @param      scratch (scratch_bytes) for plan_choose()
- * @param      scratch_bytes its size
+ * @param      scratch (scratch_bytes) for plan_choose(), each time all of it
+ * @param      scratch_bytes its size, PLAN_SCRATCH or more
  * @param[out] choice  left alone where nothing fits
  * @return 0; -1 where no optimizer has a plan that fits
  */

@@ -249,6 +249,50 @@ void choices_expect_wide(const Stack *stack, Budgets *budgets) {
     }
 }
 
+/* Whether each plan that was chosen costs what the best one does, and in floats no more. */
+static bool floats_explain(const Stack *stack, const Budgets *budgets, bool from_last) {
+    for (int i = 0; i < budgets->count; i++) {
+        const Priced *chosen = &budgets->chosen[i], *best = &budgets->best[i];
+        if (!chosen->found || chosen->cost != best->cost || chosen->peak > budgets->budget[i] ||
+            !stack_floats_prefer(stack, &chosen->choice, &best->choice, from_last)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void choices_expect_alike(const Stack *stack, Budgets *budgets) {
+    enum { ASKED = 16 };
+    Stack *alike = stack_draw_alike(stack->check);
+    Budgets few = {.count = 0};
+    size_t least = stack_least(alike), most = stack_most(alike);
+    for (size_t i = 0; i < ASKED; i++) {
+        Priced best = stack_best(alike, least + (most - least) / ASKED * i);
+        budgets_ask(alike, &few, stack_before_cheaper(alike, &best));
+    }
+    if (choices_run_both(stack, budgets, alike, &few) && choices_compare(stack, budgets) &&
+        !choices_compare(alike, &few)) {
+        check_suspect(stack->check,
+                      "sums of seconds are kept in floats: as doubles they are exact, and equal "
+                      "costs are equal",
+                      floats_explain(alike, &few, false) || floats_explain(alike, &few, true));
+    }
+}
+
+void choices_expect_endless(const Stack *stack, Budgets *budgets) {
+    Budgets one = {.count = 1};
+    char what[SENTENCE];
+    Stack *endless = stack_draw_endless(stack->check, &one.best[0]);
+    one.budget[0] = one.best[0].peak;
+    if (choices_run_both(stack, budgets, endless, &one) && choices_compare(stack, budgets)) {
+        bool right = choices_wrong(endless, &one, what) == one.count;
+        check_compared(stack->check, right,
+                       "of %d blocks, none of whose plans beats another, in a budget of %zu bytes "
+                       "%s",
+                       PLAN_BLOCKS, (size_t)one.budget[0], what);
+    }
+}
+
 int choice_option(Check *check, const PlanOption *options, int count, uint64_t budget) {
     check_after(check, "choose_exact");
     options_give(check, options, count, false);

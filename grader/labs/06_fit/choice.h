@@ -40,6 +40,12 @@ void choices_expect_turned(const Stack *stack, Budgets *budgets);
 /** As choices_expect(), and of the same stack with far fewer bytes: sums of 32 bits show. */
 void choices_expect_wide(const Stack *stack, Budgets *budgets);
 
+/** As choices_expect(), and of blocks that are all alike, whose costs floats take for different. */
+void choices_expect_alike(const Stack *stack, Budgets *budgets);
+
+/** As choices_expect(), and of blocks with more plans than there is room for. */
+void choices_expect_endless(const Stack *stack, Budgets *budgets);
+
 /** Asks about options in which nothing is left to choose. @return the option, or -1 */
 int choice_option(Check *check, const PlanOption *options, int count, uint64_t budget);
 

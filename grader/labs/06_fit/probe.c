@@ -1,10 +1,13 @@
 /* Lab 06 in the probe: the holes. Nothing in it can run a model: what bytes come to is to be
    predicted. */
+#define _GNU_SOURCE
 #include "grader/labs/06_fit/shared.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "grader/probe.h"
 
@@ -97,14 +100,37 @@ static void choose_in(const Wire *in, Wire *out, const char *suffix, void *scrat
     free(options);
 }
 
+/* What lies around scratch memory, and is nobody's. */
+enum { AROUND = 64 << 20 };
+static char *around;
+
+static void see_signal(int number, siginfo_t *info, void *context) {
+    const char *at = info->si_addr;
+    (void)context;
+    if (at >= around && at < around + 2 * AROUND + PLAN_SCRATCH) {
+        probe_lost("plan_choose() reads or writes outside of its scratch memory, which has `bytes` "
+                   "bytes: plans so far can be more than it holds");
+    }
+    signal(number, SIG_DFL);
+}
+
+static void *guarded_scratch(void) {
+    struct sigaction action = {.sa_sigaction = see_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    around = mmap(NULL, 2 * (size_t)AROUND + PLAN_SCRATCH, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+                  -1, 0);
+    CHECK(around != MAP_FAILED &&
+              mprotect(around + AROUND, PLAN_SCRATCH, PROT_READ | PROT_WRITE) == 0,
+          "no host memory");
+    sigaction(SIGSEGV, &action, NULL);
+    return around + AROUND;
+}
+
 static void plan_choose_case(const Wire *in, Wire *out) {
-    void *scratch = malloc(PLAN_SCRATCH);
-    CHECK(scratch != NULL, "no host memory");
+    void *scratch = guarded_scratch();
     choose_in(in, out, "", scratch);
     if (wire_has(in, "second", WIRE_I32, 1)) {
         choose_in(in, out, CHOICE_SECOND, scratch);
     }
-    free(scratch);
 }
 
 static void plan_largest_case(const Wire *in, Wire *out) {

@@ -133,7 +133,8 @@ static CostAsk draw_cost(Check *check, int i, bool again) {
                               .T = 16 * check_int(check, 3, 8),
                               .L = check_int(check, 5, 9),
                               .NH = 1 << check_int(check, 1, 3)}};
-    if (i == COSTS - 1) { /* GPT-2 XL */
+    bool largest = i == COSTS - 1; /* GPT-2 XL, and more tokens than 32 bits count */
+    if (largest) {
         ask.config = (ModelConfig){.V = 50257, .T = 1024, .L = 48, .NH = 25, .C = 1600};
     } else {
         ask.config.C = ask.config.NH * 8 * check_int(check, 2, 4);
@@ -144,12 +145,14 @@ static CostAsk draw_cost(Check *check, int i, bool again) {
                       .window = check_int(check, 1, 4),
                       .precision = precisions[i % 3],
                       .attention = i / 3 % 2 ? ATTENTION_FLASH : ATTENTION_PLAIN};
+    ask.plan.micro_batch = largest ? (1 << 22) + (1 << 16) : ask.plan.micro_batch;
     if (again) {
         ask.plan.checkpoint.segment = i % 4 == 3 ? 0 : check_int(check, 1, 3);
         ask.plan.checkpoint.attention_only = i % 2;
     }
     int points = i == COSTS - 3 ? 1 : check_int(check, 3, 6); /* and fewer rows than that one */
-    ask.rates = draw_rates(check, &ask.config, ask.plan.micro_batch * ask.T, points);
+    int rows = largest ? 1 << 12 : ask.plan.micro_batch * ask.T;
+    ask.rates = draw_rates(check, &ask.config, rows, points);
     if (i == OF_STREAMS) {
         let_streams_limit(check, &ask);
     }

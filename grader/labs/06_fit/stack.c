@@ -147,6 +147,108 @@ Stack *stack_draw_ties(Check *check) {
     return stack;
 }
 
+enum { ALIKE = 5, ALIKE_PLANS = 243 };
+
+/* Cost in floats: the option's seconds first and then blocks from the first, or the other way. */
+static float cost_in_floats(const PlanOption *option, const unsigned char *way, bool from_last) {
+    float sum = from_last ? 0 : (float)option->seconds;
+    for (int k = 0; k < option->blocks; k++) {
+        int i = from_last ? option->blocks - 1 - k : k;
+        sum = (float)((double)sum + option->block[i].seconds[way[i]]);
+    }
+    return from_last ? (float)((double)sum + option->seconds) : sum;
+}
+
+bool stack_floats_prefer(const Stack *stack, const PlanChoice *choice, const PlanChoice *other,
+                         bool from_last) {
+    return cost_in_floats(&stack->option[choice->option], choice->way, from_last) <=
+           cost_in_floats(&stack->option[other->option], other->way, from_last);
+}
+
+/* The plan that floats take for the cheapest, and of equals that with the lowest peak. */
+static Priced best_in_floats(const Stack *stack, size_t budget, bool from_last) {
+    Priced best = {.found = false};
+    float least = 0;
+    for (int plan = 0; plan < ALIKE_PLANS; plan++) {
+        PlanChoice choice = {.option = 0};
+        for (int k = 0, rest = plan; k < ALIKE; k++, rest /= PLAN_WAYS) {
+            choice.way[k] = (unsigned char)(rest % PLAN_WAYS);
+        }
+        Priced one = stack_price(stack, &choice);
+        float cost = cost_in_floats(stack->option, choice.way, from_last);
+        if (one.peak <= budget &&
+            (!best.found || cost < least || (cost == least && one.peak < best.peak))) {
+            best = one;
+            least = cost;
+        }
+    }
+    return best;
+}
+
+static bool floats_fail(const Stack *stack, bool from_last) {
+    size_t least = stack_least(stack), most = stack_most(stack);
+    for (size_t i = 0; i < 16; i++) {
+        Priced best = stack_best(stack, least + (most - least) / 16 * i);
+        size_t budget = stack_before_cheaper(stack, &best);
+        Priced chosen = best_in_floats(stack, budget, from_last);
+        if (chosen.cost == best.cost && chosen.peak > best.peak) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Between 1 and 2, with all the digits that seconds may have. */
+static double many_digits(Check *check) {
+    return 1 + (2.0 * check_int(check, 0, (1 << 29) - 1) + 1) / (1 << 30);
+}
+
+Stack *stack_draw_alike(Check *check) {
+    enum { TRIES = 200 };
+    Stack *stack = stack_new(check);
+    stack->count = 1;
+    for (int tries = 0; tries < TRIES; tries++) {
+        double keep = many_digits(check), again = keep + many_digits(check);
+        for (int i = 0; i < ALIKE; i++) {
+            stack->block[0][i] = (PlanBlock){.kept = {4096, 4000, 512},
+                                             .working = {6000, 6000, 4500},
+                                             .seconds = {keep, again + 1, again}};
+        }
+        stack->option[0] = (PlanOption){.plan = {.micro_batch = 1, .window = 1},
+                                        .bytes = 4096,
+                                        .seconds = 4 * many_digits(check),
+                                        .blocks = ALIKE,
+                                        .block = stack->block[0]};
+        if (floats_fail(stack, false) && floats_fail(stack, true)) {
+            return stack;
+        }
+    }
+    CHECK(false, "no blocks in %d whose costs floats take for different", TRIES);
+    return NULL;
+}
+
+Stack *stack_draw_endless(Check *check, Priced *best) {
+    Stack *stack = stack_new(check);
+    PlanChoice choice = {.option = 0};
+    stack->count = 1;
+    for (int i = 0; i < PLAN_BLOCKS; i++) {
+        PlanBlock *block = &stack->block[0][i];
+        choice.way[i] = (unsigned char)check_int(check, 0, PLAN_WAYS - 1);
+        for (int way = 0; way < PLAN_WAYS; way++) {
+            int units = (PLAN_WAYS - way) * (1 << 26) + check_int(check, 0, 1 << 26);
+            block->kept[way] = block->working[way] = (size_t)units;
+            block->seconds[way] = 1 - (double)units / (1 << 30); /* a byte less for each unit more */
+        }
+    }
+    stack->option[0] = (PlanOption){.plan = {.micro_batch = 1, .window = 1},
+                                    .bytes = 4096,
+                                    .seconds = 1,
+                                    .blocks = PLAN_BLOCKS,
+                                    .block = stack->block[0]};
+    *best = stack_price(stack, &choice);
+    return stack;
+}
+
 Stack *stack_turned(const Stack *stack) {
     Stack *turned = stack_new(stack->check);
     turned->count = stack->count;

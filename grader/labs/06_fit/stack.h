@@ -39,6 +39,18 @@ Stack *stack_draw(Check *check, StackSize size);
 /** With equals: each option comes twice, once with more bytes; three blocks are alike. */
 Stack *stack_draw_ties(Check *check);
 
+/** One option whose blocks are all alike, drawn until sums of seconds in floats take equals for
+    different, in each order of adding, and the wrong one for cheaper. */
+Stack *stack_draw_alike(Check *check);
+
+/** Whether floats, added in one of the orders, take a plan for no dearer than another. */
+bool stack_floats_prefer(const Stack *stack, const PlanChoice *choice, const PlanChoice *other,
+                         bool from_last);
+
+/** 24 blocks of which any plan that keeps more costs less: no plan beats another, and there is no
+    room to remember them all. `best` takes the most bytes that fit into its own peak. */
+Stack *stack_draw_endless(Check *check, Priced *best);
+
 /** The same options, the last one first; freed with the check. */
 Stack *stack_turned(const Stack *stack);
 

@@ -64,7 +64,7 @@ Eight *eight_new(Check *check, int steps, bool fresh);
 /** The same of one tensor of n numbers in bytes. */
 Eight *eight_new_of(Check *check, int n);
 
-/** More blocks than 2048, most of them of a tensor in floats: the simulator takes long where codes
+/** More blocks than 4096, most of them of a tensor in floats: the simulator takes long where codes
     are searched one by one. */
 Eight *eight_new_large(Check *check);
 

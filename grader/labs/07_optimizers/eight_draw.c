@@ -174,7 +174,7 @@ Eight *eight_new_of(Check *check, int n) {
 
 Eight *eight_new_large(Check *check) {
     Eight *eight = eight_empty(check);
-    eight->n[0] = 2047 * ADAM8_BLOCK;
+    eight->n[0] = 4095 * ADAM8_BLOCK;
     eight->n[1] = 2 * ADAM8_BLOCK + 1;
     eight->flags[0] = FLAG_DECAYS;
     eight->flags[1] = FLAG_DECAYS | FLAG_BYTES;

@@ -1,5 +1,6 @@
 #include "grader/labs/07_optimizers/factor_step.h"
 
+#include <float.h>
 #include <math.h>
 
 /* ---- a step in double, right or with a mistake --------------------------------------------- */
@@ -33,11 +34,15 @@ const char *const factor_sentence[FACTOR_MISTAKES] = {
     [NAN_HIDDEN] =
         "a NaN in a gradient is taken for 0: its weight becomes NaN, and in a matrix all "
         "of them do",
+    [INF_HIDDEN] = "a square that is infinite in a float is left out: R and C become infinite, and "
+                   "in a matrix no weight stays finite",
 };
 
 /* A number of a gradient. */
 static double taken(float g, FactorMistake mistake) {
-    return mistake == NAN_HIDDEN && isnan(g) ? 0 : (double)g;
+    bool hidden = (mistake == NAN_HIDDEN && isnan(g)) ||
+                  (mistake == INF_HIDDEN && isinf((float)((double)g * (double)g)));
+    return hidden ? 0 : (double)g;
 }
 
 static double square_of(double g, double epsilon, FactorMistake mistake) {
@@ -60,7 +65,8 @@ static double moving(const Factors *f, double old, const float *g, int count, in
         sum += square_of(x, (double)f->numbers.epsilon, mistake);
     }
     double mean = mistake == SUMS ? sum : sum / count;
-    return beta * old + (mistake == NOT_DECAYED ? 1 : 1 - beta) * mean;
+    double moved = beta * old + (mistake == NOT_DECAYED ? 1 : 1 - beta) * mean;
+    return fabs(moved) > (double)FLT_MAX ? (double)INFINITY : moved; /* it is stored as a float */
 }
 
 typedef struct Factored {
@@ -72,7 +78,8 @@ typedef struct Factored {
 } Factored;
 
 static double update_at(const Factored *x, int i, int j, FactorMistake mistake) {
-    double g = taken(x->g[i * x->J + j], mistake), C = x->C[j];
+    float given = x->g[i * x->J + j];
+    double g = mistake == INF_HIDDEN ? (double)given : taken(given, mistake), C = x->C[j];
     if (!factors_is_matrix(x->f, x->k)) {
         return g / sqrt(C);
     }

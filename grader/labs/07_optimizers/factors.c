@@ -20,7 +20,10 @@ static void add_tensor(Factors *f, int rows, int cols, bool matrix) {
 }
 
 /* Places in the list. */
-enum { TALL = 2, SINGLE = 7 };
+enum { TALL = 2, WIDE = 6, SINGLE = 7, TWO_ROWS = 8 };
+
+/* More rows, or columns, than a grid has blocks in y and z. */
+enum { BEYOND = 65539 };
 
 static void draw_shapes(Factors *f, FactorDraw draw) {
     Check *check = f->check;
@@ -40,6 +43,8 @@ static void draw_shapes(Factors *f, FactorDraw draw) {
     add_tensor(f, 2, 1100, true);
     add_tensor(f, 2, 3072, true);
     if (draw == FACTORS_TWICE) {
+        add_tensor(f, BEYOND, 1, true);
+        add_tensor(f, 2, BEYOND, true);
         add_tensor(f, rows, cols, true);
     }
 }
@@ -74,12 +79,12 @@ static void begin_late(Factors *f, float *row, float *col) {
 }
 
 /* In a tensor of the last step. */
-static void plant_nan(Factors *f, int tensor, int at) {
+static void plant(Factors *f, int tensor, int at, float value) {
     float *g = f->grad + (size_t)(f->steps - 1) * f->all;
     for (int k = 0; k < tensor; k++) {
         g += factors_size(f, k);
     }
-    g[at] = NAN;
+    g[at] = value;
 }
 
 Factors *factors_new(Check *check, FactorDraw draw, int steps) {
@@ -115,8 +120,10 @@ Factors *factors_new(Check *check, FactorDraw draw, int steps) {
             float *g = f->grad + (size_t)step * f->all;
             memcpy(g + f->all - n, g, n * sizeof *g);
         }
-        plant_nan(f, TALL, 3 * check_int(check, 0, 256) + 1);
-        plant_nan(f, SINGLE, 0); /* of a longer vector the clipping may make NaN, or may not */
+        plant(f, TALL, 3 * check_int(check, 0, 256) + 1, NAN);
+        plant(f, SINGLE, 0, NAN); /* of a longer vector the clipping may make NaN, or may not */
+        plant(f, WIDE, check_int(check, 0, 8000), 1e21f);
+        plant(f, TWO_ROWS, check_int(check, 0, 2000), -INFINITY);
     }
     return f;
 }

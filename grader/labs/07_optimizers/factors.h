@@ -9,7 +9,7 @@
 #include "grader/check.h"
 #include "grader/labs/07_optimizers/protocol.h"
 
-enum { FACTOR_TENSORS = 11, FACTOR_STEPS = 4 };
+enum { FACTOR_TENSORS = 13, FACTOR_STEPS = 4 };
 
 /** Weights and factors of all tensors, end to end. */
 typedef struct FactorState {
@@ -47,7 +47,8 @@ static inline size_t factors_rows(const Factors *factors, int k) {
 typedef enum FactorDraw {
     FACTORS_MANY,  /**< many shapes; gradients that grow, so that updates are clipped, and shrink */
     FACTORS_TINY,  /**< the same with gradients whose squares are near epsilon, and zeros */
-    FACTORS_TWICE, /**< the first tensor is also the last; two have a NaN in the last step */
+    FACTORS_TWICE, /**< the first tensor is also the last; two are very long; in the last step two have a NaN,
+                        two a number whose square is infinite */
     FACTORS_LARGE, /**< one matrix, late in training */
 } FactorDraw;
 

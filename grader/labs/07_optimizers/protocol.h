@@ -59,7 +59,8 @@ typedef struct ChooseAsk {
     int32_t optim[3];   /**< in this order */
 } ChooseAsk;
 
-/** One answer, in "answers": result, optimizer, option, and the ways of its blocks. */
-enum { ANSWER_NUMBERS = 3 + PLAN_BLOCKS };
+/** One answer, in "answers": result, optimizer, option, the ways of its blocks, and whether
+    plan_choose() was given scratch memory as it wants it. */
+enum { ANSWER_NUMBERS = 4 + PLAN_BLOCKS };
 
 #endif
