@@ -60,8 +60,8 @@ void accumulate_expect_long(Check *check) {
         {more_narrow, (const uint64_t[]){(uint64_t)(int32_t)tokens}},
         {"the targets of a window are reported even where its update is skipped",
          (const uint64_t[]){0}}};
-    if (!check_equal(check, "more.tokens",
-                     (const uint64_t[]){tokens, run.tokens, run.tokens}, 1, narrow, 3)) {
+    if (!check_equal(check, "more.tokens", (const uint64_t[]){tokens, run.tokens, run.tokens}, 1,
+                     narrow, 3)) {
         return;
     }
     if (!check_compared(check, more_is(&run, MORE_LOSS, MORE_LONG),

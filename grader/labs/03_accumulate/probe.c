@@ -54,7 +54,7 @@ static void accumulate_give_more(int run, const StepReport *report, uint64_t ran
 }
 
 /* Level 1: a long window of large micro-batches, whose update is skipped. All their tokens are the
-   same zeros, which take no memory until somebody writes. */
+   same zeros, which take no memory while they are only read. */
 static void accumulate_long(void) {
     Batch many[MORE_LONG];
     Trainer *trainer = accumulate_counting();

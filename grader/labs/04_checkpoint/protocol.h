@@ -35,10 +35,11 @@ typedef struct OtherModel {
 } OtherModel;
 
 enum {
-    OTHER_B = 2,      /**< sequences of its passes */
-    OTHER_T = 8,      /**< tokens of each */
-    MOST_OTHERS = 2,  /**< in a check */
-    OTHER_RESULTS = 4 /**< of each: bits of its loss, hash of its gradients, place in the stream, and
+    OTHER_B = 2,     /**< sequences of its passes */
+    OTHER_T = 8,     /**< tokens of each */
+    MOST_OTHERS = 2, /**< in a check */
+    OTHER_RESULTS =
+        4 /**< of each: bits of its loss, hash of its gradients, place in the stream, and
                            whether it took more than it should, after the pass before */
 };
 

@@ -324,8 +324,9 @@ static const char *const apart_sentence[APARTS] = {
     [APART_GRADIENTS] = "the optimizer does not see its gradients, unscaled by its own scale",
     [APART_WEIGHTS] = "its weights are not its masters, rounded",
     [APART_ZERO] = "its gradients are not zero after the window",
-    [APART_STAYS] = "its scaler has changed, although `dynamic` is not set: that alone says whether "
-                    "scaler_update() is called, and not the precision",
+    [APART_STAYS] =
+        "its scaler has changed, although `dynamic` is not set: that alone says whether "
+        "scaler_update() is called, and not the precision",
     [APART_BAD] = "a NaN in the last gradient is not noticed",
     [APART_GROWS] = "its scaler is not updated, although `dynamic` is set",
 };

@@ -240,8 +240,8 @@ static void mixed_window(void) {
 
 enum { APART_BYTES = 32 << 20, APART_SCALE = 1024, APART_PARAMS = 16 };
 
-/* What is trained are adapters: its base is frozen, and has no gradients. Its memory is that of a
-   device: model->result is a page that is open while the device works. */
+/* Its model has adapters, which are trained: the base is frozen, and has no gradients. Its memory is
+   that of a device: model->result is a page that is open while the device works. */
 static struct Apart {
     Trainer trainer;
     Mixed mixed;
@@ -315,7 +315,7 @@ static void apart_cast(Real *out, const float *in, size_t n) {
     apart.real_ops.cast_from_float(out, in, n);
 }
 
-/* Of the page alone; another crash is told as ever. */
+/* Of the page alone; another crash is reported as ever. */
 static void apart_see_signal(int number, siginfo_t *info, void *context) {
     const char *at = info->si_addr;
     (void)context;
@@ -355,8 +355,7 @@ static void apart_new(void) {
                               .schedule = {DECAY_CONSTANT, 0.25f, 0, 100, 0},
                               .mixed = &apart.mixed};
     apart.page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    apart.page =
-        mmap(NULL, apart.page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    apart.page = mmap(NULL, apart.page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(apart.page != MAP_FAILED && model->param_count <= APART_PARAMS, "no second trainer");
     apart.real_device = *device;
     device->fill = apart_fill;
@@ -368,7 +367,8 @@ static void apart_new(void) {
     apart.ops.cast_from_float = apart_cast;
     model->ops = &apart.ops;
     model->result = (float *)(void *)apart.page;
-    struct sigaction action = {.sa_sigaction = apart_see_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction action = {.sa_sigaction = apart_see_signal,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigaction(SIGSEGV, &action, NULL);
 }
 
@@ -467,6 +467,8 @@ static void mixed_windows(const Wire *in, Wire *out) {
     window_run_close();
 }
 
-const ProbeCase probe_cases[] = {
-    {"start", scaler_start},    {"script", scaler_script}, {"windows", mixed_windows},
-    {"apart", mixed_apart},     {NULL, NULL}};
+const ProbeCase probe_cases[] = {{"start", scaler_start},
+                                 {"script", scaler_script},
+                                 {"windows", mixed_windows},
+                                 {"apart", mixed_apart},
+                                 {NULL, NULL}};

@@ -46,7 +46,7 @@ enum {
     OPTION_ASKS,               /**< "moves": whether scaler_update() moves a scaler of its own */
 };
 
-/** What is right of a second trainer: "apart", of each 1 or 0. */
+/** Results of a second trainer, "apart": 1 where it is right, else 0. */
 enum {
     APART_SHARE,     /**< mixed_scale() takes its scale */
     APART_TAKEN,     /**< its step is taken */

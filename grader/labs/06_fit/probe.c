@@ -100,7 +100,7 @@ static void choose_in(const Wire *in, Wire *out, const char *suffix, void *scrat
     free(options);
 }
 
-/* What lies around scratch memory, and is nobody's. */
+/* Bytes on both sides of scratch memory, which belong to nobody. */
 enum { AROUND = 64 << 20 };
 static char *around;
 

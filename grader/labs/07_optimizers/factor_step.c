@@ -34,6 +34,9 @@ const char *const factor_sentence[FACTOR_MISTAKES] = {
     [NAN_HIDDEN] =
         "a NaN in a gradient is taken for 0: its weight becomes NaN, and in a matrix all "
         "of them do",
+    [NOT_FINITE_HIDDEN] =
+        "a NaN or inf in a gradient is taken for 0: its weight becomes NaN, and in a "
+        "matrix all of them do",
     [INF_HIDDEN] = "a square that is infinite in a float is left out: R and C become infinite, and "
                    "in a matrix no weight stays finite",
 };
@@ -41,6 +44,7 @@ const char *const factor_sentence[FACTOR_MISTAKES] = {
 /* A number of a gradient. */
 static double taken(float g, FactorMistake mistake) {
     bool hidden = (mistake == NAN_HIDDEN && isnan(g)) ||
+                  (mistake == NOT_FINITE_HIDDEN && !isfinite(g)) ||
                   (mistake == INF_HIDDEN && isinf((float)((double)g * (double)g)));
     return hidden ? 0 : (double)g;
 }

@@ -31,6 +31,7 @@ typedef enum FactorMistake {
     DECAY_CLIPPED,
     NO_DECAY,
     NAN_HIDDEN,
+    NOT_FINITE_HIDDEN,
     INF_HIDDEN,
     FACTOR_MISTAKES,
 } FactorMistake;

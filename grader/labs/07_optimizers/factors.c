@@ -79,7 +79,7 @@ static void begin_late(Factors *f, float *row, float *col) {
 }
 
 /* In a tensor of the last step. */
-static void plant(Factors *f, int tensor, int at, float value) {
+static void plant_gradient(Factors *f, int tensor, int at, float value) {
     float *g = f->grad + (size_t)(f->steps - 1) * f->all;
     for (int k = 0; k < tensor; k++) {
         g += factors_size(f, k);
@@ -120,10 +120,11 @@ Factors *factors_new(Check *check, FactorDraw draw, int steps) {
             float *g = f->grad + (size_t)step * f->all;
             memcpy(g + f->all - n, g, n * sizeof *g);
         }
-        plant(f, TALL, 3 * check_int(check, 0, 256) + 1, NAN);
-        plant(f, SINGLE, 0, NAN); /* of a longer vector the clipping may make NaN, or may not */
-        plant(f, WIDE, check_int(check, 0, 8000), 1e21f);
-        plant(f, TWO_ROWS, check_int(check, 0, 2000), -INFINITY);
+        plant_gradient(f, TALL, 3 * check_int(check, 0, 256) + 1, NAN);
+        plant_gradient(f, SINGLE, 0,
+                       NAN); /* of a longer vector the clipping may make NaN, or may not */
+        plant_gradient(f, WIDE, check_int(check, 0, 8000), 1e21f);
+        plant_gradient(f, TWO_ROWS, check_int(check, 0, 2000), -INFINITY);
     }
     return f;
 }

@@ -85,7 +85,9 @@ static ModelConfig bytes_model(Check *check, int i) {
     }
     int C = i < 8 ? channels[i] : i == 10 ? 1 : check_int(check, 1, 200);
     return (ModelConfig){.V = i == 0 ? 256 : check_int(check, 256, 60000),
-                         .T = i == 1 ? 64 : i == 9 ? 1 : check_int(check, 1, 1024),
+                         .T = i == 1   ? 64
+                              : i == 9 ? 1
+                                       : check_int(check, 1, 1024),
                          .L = check_int(check, 1, 12),
                          .NH = 1,
                          .C = C,

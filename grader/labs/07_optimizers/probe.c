@@ -286,14 +286,22 @@ static struct ChooseSeen {
     size_t calls;
 } seen;
 
-size_t plan_peak(const PlanOption *option, const unsigned char *way) {
-    size_t kept = option->bytes, peak = 0;
-    for (int i = 0; i < option->blocks; i++) {
-        size_t here = kept + option->block[i].working[way[i]];
-        peak = here > peak ? here : peak;
-        kept += option->block[i].kept[way[i]];
+static size_t most_of(size_t a, size_t b) {
+    return a < b ? b : a;
+}
+
+/* As backward goes: from the head down. */
+size_t plan_peak(const PlanOption *o, const unsigned char *way) {
+    size_t all = o->bytes, most;
+    for (int b = o->blocks; b-- > 0;) {
+        all += o->block[b].kept[way[b]];
     }
-    return kept + option->head > peak ? kept + option->head : peak;
+    most = all + o->head;
+    for (int b = o->blocks; b-- > 0;) {
+        all -= o->block[b].kept[way[b]];
+        most = most_of(most, all + o->block[b].working[way[b]]);
+    }
+    return most;
 }
 
 /* The next way of all blocks; false after the last one. */
@@ -322,8 +330,8 @@ int plan_choose(const PlanOption *options, int count, size_t budget, void *scrat
             for (int b = 0; b < options[i].blocks; b++) {
                 seconds += options[i].block[b].seconds[one.way[b]];
             }
-            if (peak <= budget && (!found || seconds < least ||
-                                   (seconds == least && peak < least_peak))) {
+            if (peak <= budget &&
+                (!found || seconds < least || (seconds == least && peak < least_peak))) {
                 *choice = one;
                 found = true;
                 least = seconds;
