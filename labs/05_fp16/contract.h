@@ -37,9 +37,9 @@ float mixed_scale(const Mixed *mixed, float share);
  * rounded, into the weights. Gradients are zero again; the scaler, where it is dynamic, has been
  * updated. Does not tick the schedule: the caller does, unless the report says skipped.
  *
- * The parameters that are trained are model->params; of a model with adapters model->base is frozen.
- * model->result is memory of the device: device_fill() and device_download() reach it, the host
- * does not.
+ * The parameters that are trained are model->params; of a model with adapters model->base is
+ * frozen. model->result is memory of the device: device_fill() and device_download() reach it, the
+ * host does not.
  *
  * @param         trainer with trainer->mixed set
  * @param[in,out] report  norm (of the unscaled gradients, before clipping; not finite where the

@@ -141,8 +141,8 @@ static int place_of(int i) {
     return (i * 5 + 2) % OPTIONS;
 }
 
-/* Cheaper plans take more, and costs differ by half, or by less than floats tell apart: there is but
-   one best. Of every other option the blocks have nearly all of the cost. */
+/* Cheaper plans take more, and costs differ by half, or by less than floats tell apart: there is
+   but one best. Of every other option the blocks have nearly all of the cost. */
 static void draw_options(Check *check, Choices *c, size_t states) {
     double seconds = 1;
     size_t bytes = states * 4;
