@@ -45,8 +45,8 @@ static inline size_t factors_rows(const Factors *factors, int k) {
 
 /** Sizes of a draw. */
 typedef enum FactorDraw {
-    FACTORS_MANY, /**< many shapes; gradients that grow, so that updates are clipped, and shrink */
-    FACTORS_TINY, /**< the same with gradients whose squares are near epsilon, and zeros */
+    FACTORS_MANY,  /**< many shapes; gradients that grow, so that updates are clipped, and shrink */
+    FACTORS_TINY,  /**< the same with gradients whose squares are near epsilon, and zeros */
     FACTORS_TWICE, /**< the first tensor is also the last; two are very long; in the last step two
                         have a NaN, two a number whose square is infinite */
     FACTORS_LARGE, /**< one matrix, late in training */
