@@ -240,8 +240,8 @@ static void mixed_window(void) {
 
 enum { APART_BYTES = 32 << 20, APART_SCALE = 1024, APART_PARAMS = 16 };
 
-/* Its model has adapters, which are trained: the base is frozen, and has no gradients. Its memory is
-   that of a device: model->result is a page that is open while the device works. */
+/* Its model has adapters, which are trained: the base is frozen, and has no gradients. Its memory
+   is that of a device: model->result is a page that is open while the device works. */
 static struct Apart {
     Trainer trainer;
     Mixed mixed;
