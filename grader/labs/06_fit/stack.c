@@ -236,8 +236,7 @@ Stack *stack_draw_endless(Check *check, Priced *best) {
         choice.way[i] = (unsigned char)check_int(check, 0, PLAN_WAYS - 1);
         for (int way = 0; way < PLAN_WAYS; way++) {
             int units = (PLAN_WAYS - way) * (1 << 26) + check_int(check, 0, 1 << 26);
-            block->kept[way] = (size_t)units;
-            block->working[way] = (size_t)units + (1 << 28);
+            block->kept[way] = block->working[way] = (size_t)units;
             block->seconds[way] = 1 - (double)units / (1 << 30);
         }
     }
