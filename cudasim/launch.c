@@ -116,7 +116,7 @@ static void report_host_pointer(const LaunchSite *site, int number, const volati
     bool address = (uintptr_t)p >> 48 == 0; /* what processors with 64 bits give to a program */
     sim_report("host pointer passed to a kernel", "argument %d of %s at %s:%d is %p, %s", number,
                site->name, sim_file(place_of(site)), site->line, (void *)(uintptr_t)p,
-               address ? "a HOST pointer" : "which is no address");
+               address ? "a HOST pointer" : "which is not an address");
     sim_detail(address ? "give it memory from cudaMalloc, filled with cudaMemcpy(..., "
                          "cudaMemcpyHostToDevice)"
                        : "the pointer was never set, or something wrote over it");

@@ -50,7 +50,7 @@ bool element_text(const char *text, int i, int elements, char element[LONGEST]);
 /** Appends the C++ of %0, or of a number. @return false if the text is neither. */
 bool append_operand(Text *out, const Asm *a, const char *text);
 
-/** Appends that of [%1] or [%1 + 16], as a number of bytes from the `type`. @return false: neither. */
+/** Appends that of [%1] or [%1 + 16], as a number of bytes from the `type`. @return false: none */
 bool append_address(Text *out, const Asm *a, const char *text, const char *type);
 
 /** Appends `(x) = cudasim_as<__typeof__(x)>(value);` for %0. @return false if it is none. */

@@ -101,48 +101,48 @@ static const Element *element_named(const char *piece) {
     return NULL;
 }
 
-/* What mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 says. */
-typedef struct Shape {
+/* The parts of mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32. */
+typedef struct ProductName {
     int k, types;
     bool row, col, clamp;
     const Element *d, *a, *b, *c;
-} Shape;
+} ProductName;
 
-static bool read_piece(Shape *shape, const char *piece) {
-    const Element **const type[] = {&shape->d, &shape->a, &shape->b, &shape->c};
+static bool read_piece(ProductName *said, const char *piece) {
+    const Element **const type[] = {&said->d, &said->a, &said->b, &said->c};
     const Element *found = element_named(piece);
-    if (found != NULL && shape->types < 4) {
-        *type[shape->types++] = found;
+    if (found != NULL && said->types < 4) {
+        *type[said->types++] = found;
         return true;
     }
     bool row = strcmp(piece, "row") == 0, col = strcmp(piece, "col") == 0;
     bool clamp = strcmp(piece, "satfinite") == 0;
-    shape->row = shape->row || row;
-    shape->col = shape->col || col;
-    shape->clamp = shape->clamp || clamp;
-    return row || col || clamp || (sscanf(piece, "m16n8k%d", &shape->k) == 1);
+    said->row = said->row || row;
+    said->col = said->col || col;
+    said->clamp = said->clamp || clamp;
+    return row || col || clamp || (sscanf(piece, "m16n8k%d", &said->k) == 1);
 }
 
 /* Bytes of a and b may differ in sign. Halves are summed in float or in half, the others in float,
    bytes in whole numbers. */
-static bool is_simulated(const Shape *shape) {
-    if (shape->types != 4 || !shape->row || !shape->col || shape->c != shape->d) {
+static bool is_simulated(const ProductName *said) {
+    if (said->types != 4 || !said->row || !said->col || said->c != said->d) {
         return false;
     }
-    const char *sum = shape->d->piece;
-    bool bytes = shape->a->bits == 8, half = strcmp(shape->a->piece, "f16") == 0;
+    const char *sum = said->d->piece;
+    bool bytes = said->a->bits == 8, half = strcmp(said->a->piece, "f16") == 0;
     bool sums = bytes ? strcmp(sum, "s32") == 0
                       : strcmp(sum, "f32") == 0 || (half && strcmp(sum, "f16") == 0);
-    bool alike = bytes ? shape->b->bits == 8 : shape->a == shape->b;
-    bool k = shape->k == shape->a->least || shape->k == 2 * shape->a->least;
-    return alike && sums && shape->a->least > 0 && k && (!shape->clamp || bytes);
+    bool alike = bytes ? said->b->bits == 8 : said->a == said->b;
+    bool k = said->k == said->a->least || said->k == 2 * said->a->least;
+    return alike && sums && said->a->least > 0 && k && (!said->clamp || bytes);
 }
 
 /* 32 lanes hold 16 x k elements of a, k x 8 of b and 16 x 8 of c and d. */
-static bool has_registers(const Shape *shape, const Instruction *instruction) {
+static bool has_registers(const ProductName *said, const Instruction *instruction) {
     enum { BITS = 32 * 32 };
-    const int count[] = {16 * 8 * shape->d->bits / BITS, 16 * shape->k * shape->a->bits / BITS,
-                         8 * shape->k * shape->b->bits / BITS, 16 * 8 * shape->c->bits / BITS};
+    const int count[] = {16 * 8 * said->d->bits / BITS, 16 * said->k * said->a->bits / BITS,
+                         8 * said->k * said->b->bits / BITS, 16 * 8 * said->c->bits / BITS};
     bool right = instruction->parts == 4;
     for (int i = 0; i < 4 && right; i++) {
         right = registers_in(instruction->part[i]) == count[i];
@@ -151,18 +151,18 @@ static bool has_registers(const Shape *shape, const Instruction *instruction) {
 }
 
 static bool write_product(Asm *a, const Instruction *instruction) {
-    Shape shape = {0};
+    ProductName said = {0};
     const char *name = instruction->name + strlen("mma.sync.aligned.");
     char piece[LONGEST], text[LONGEST];
     while (next_piece(&name, piece)) {
-        if (!read_piece(&shape, piece)) {
+        if (!read_piece(&said, piece)) {
             return false;
         }
     }
-    if (!is_simulated(&shape)) {
+    if (!is_simulated(&said)) {
         return false;
     }
-    if (!has_registers(&shape, instruction)) {
+    if (!has_registers(&said, instruction)) {
         error_at(instruction->token, "inline PTX: %s has other numbers of registers",
                  instruction->name);
         return true;
@@ -173,7 +173,7 @@ static bool write_product(Asm *a, const Instruction *instruction) {
     snprintf(text, sizeof text, "unsigned cudasim_d[%d]; ", registers_in(instruction->part[0]));
     append_text(&a->out, text);
     snprintf(text, sizeof text, "const cudasim_ptx_product cudasim_p = {%d, %s, %s, %s, %d, ",
-             shape.k, shape.a->type, shape.b->type, shape.d->type, shape.clamp);
+             said.k, said.a->type, said.b->type, said.d->type, said.clamp);
     append_text(&a->out, text);
     append_text(&a->out, "cudasim_d, cudasim_a, cudasim_b, cudasim_c}; "
                          "cudasim_ptx_multiply(&cudasim_p, " HERE);
