@@ -46,8 +46,8 @@ refused "barriers over several devices" 'void f(void *l) { cudaLaunchCooperative
 refused "dynamic parallelism" '__global__ void k() {} __global__ void l() { k<<<1, 1>>>(); }'
 refused "dynamic parallelism" 'template <class T> __device__ __forceinline__ T *f() { T *p; cudaMalloc(&p, 4); return p; }'
 refused "dynamic parallelism" '__global__ void k() { if (threadIdx.x == 0) { cudaDeviceSynchronize(); } }'
-refused "inline PTX: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 is" '__global__ void k(int *x) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0}, {%0}, {%0}, {%0};" : "+r"(x[0])); }'
+refused "inline PTX: mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 is" '__global__ void k(int *x) {
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0}, {%0}, {%0}, {%0};" : "+r"(x[0])); }'
 refused "inline PTX" '#include <cudasim_sealed.h>
 __global__ void k(int *x) { asm("mov.u32 %0, %laneid;" : "=r"(x[0])); }'
 refused "inline PTX" '__global__ void k(int *x) { if (x[0]) asm volatile("bar.sync 0;"); }'
