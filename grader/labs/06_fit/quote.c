@@ -80,7 +80,7 @@ void quote_bytes(Check *check) {
             want[kind] = use.bytes[kind];
             /* an int wraps around at 2^32, and stays off by a multiple of that */
             bool wrapped = (uint32_t)got[kind] == (uint32_t)want[kind];
-            cut[kind] = wrapped ? got[kind] : want[kind];
+            cut[kind] = wrapped ? got[kind] : (uint32_t)want[kind];
         }
         check_size(check, "activations beyond 2^32 bytes", want[MEMORY_ACTIVATIONS] > UINT32_MAX);
         ExactSuspect suspect = {"the product does not fit into 32 bits: multiply size_t", cut};
