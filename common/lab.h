@@ -39,8 +39,7 @@ enum {
  * @param line its line
  * @param task what is to be written there
  */
-#if defined __CUDACC__ || defined HOLES_MAY_RETURN
-#elif defined __GNUC__
+#if defined __GNUC__ && !defined __CUDACC__ && !defined HOLES_MAY_RETURN
 __attribute__((noreturn, cold))
 #endif
 void todo_reached(const char *file, int line, const char *task);

@@ -261,6 +261,13 @@ static inline unsigned sim_wake(Worker *worker, int thread, unsigned end) {
 /** When all threads wait: reports a meeting that never completes, and leaves the block. */
 _Noreturn void sim_report_stuck_meeting(Worker *worker, int thread);
 
+/** Leaves an operation of the warp in which all have met; the last lane frees its place. */
+static inline void sim_part(Meeting *meeting) {
+    if (--meeting->inside == 0) {
+        meeting->mask = 0;
+    }
+}
+
 /** An operation of a warp, as CUDA calls it: of enum cudasim_warp_operation. */
 const char *sim_operation_name(int operation);
 

@@ -11,6 +11,21 @@
 enum { M = 16, N = 8, MOST_K = 32, ROW = 16 /* bytes of a row of ldmatrix */ };
 enum { LANES = 4 /* that share a row of a matrix of eight rows */ };
 
+/* All lanes of the warp, which must have come to one and the same instruction. */
+static Meeting *meet_here(int operation, unsigned long long value, Place place) {
+    Meeting *meeting = cudasim_meet_warp(operation, value, place.file, place.line);
+    Place first = {meeting->file, meeting->line};
+    if (first.line != place.line || strcmp(sim_file(first), sim_file(place)) != 0) {
+        sim_report("undefined shuffle",
+                   "lanes of one warp are at two instructions: %s at %s:%d and at %s:%d",
+                   sim_operation_name(operation), sim_file(place), place.line, sim_file(first),
+                   first.line);
+        sim_detail_thread();
+        sim_abort_block();
+    }
+    return meeting;
+}
+
 typedef cudasim_ptx_product Product;
 
 static int elements(int type) {
@@ -130,47 +145,30 @@ static void scatter(const Matrices *all, const Product *p, int lane) {
     }
 }
 
-static bool same(const Product *x, const Product *y) {
-    return x->k == y->k && x->a_type == y->a_type && x->b_type == y->b_type &&
-           x->sum_type == y->sum_type && x->clamp == y->clamp;
+static const Product *brought_by(const Meeting *meeting, int lane) {
+    return (const Product *)(uintptr_t)meeting->value[lane]; // NOLINT: its address
 }
 
-static void leave(Meeting *meeting) {
-    if (--meeting->inside == 0) {
-        meeting->mask = 0;
-    }
-}
-
-static void multiply_all(const Meeting *meeting, const Product *mine, Place place) {
+static void multiply_all(const Meeting *meeting, const Product *mine) {
     Matrices all;
     for (int lane = 0; lane < WARP; lane++) {
-        const Product *p = (const Product *)(uintptr_t)meeting->value[lane]; // NOLINT: its address
-        if (!same(p, mine)) {
-            sim_report("undefined shuffle",
-                       "mma.sync at %s:%d: lanes %d and %d of one warp come with instructions of "
-                       "other shapes or types",
-                       sim_file(place), place.line, cudasim_lane, lane);
-            sim_detail_thread();
-            sim_abort_block();
-        }
-        gather(&all, p, lane);
-        gather_sums(&all, p, lane);
+        gather(&all, brought_by(meeting, lane), lane);
+        gather_sums(&all, brought_by(meeting, lane), lane);
     }
     multiply(&all, mine);
     for (int lane = 0; lane < WARP; lane++) {
-        scatter(&all, (const Product *)(uintptr_t)meeting->value[lane], lane); // NOLINT
+        scatter(&all, brought_by(meeting, lane), lane);
     }
 }
 
 void cudasim_ptx_multiply(const Product *product, const char *file, int line) {
-    Place place = {file, line};
     unsigned long long mine = (unsigned long long)(uintptr_t)product;
-    Meeting *meeting = cudasim_meet_warp(CUDASIM_PTX_MMA, mine, file, line);
+    Meeting *meeting = meet_here(CUDASIM_PTX_MMA, mine, (Place){file, line});
     if (cudasim_lane == 0) {
-        multiply_all(meeting, product, place); /* while the others wait */
+        multiply_all(meeting, product); /* while the others wait */
     }
-    leave(meeting);
-    leave(cudasim_meet_warp(CUDASIM_PTX_MMA, 0, file, line));
+    sim_part(meeting);
+    sim_part(cudasim_meet_warp(CUDASIM_PTX_MMA, 0, file, line));
 }
 
 /* ---- matrices from shared memory ------------------------------------------------------------- */
@@ -193,7 +191,7 @@ static const char *row_at(const Meeting *meeting, int lane, const char *file, in
 
 void cudasim_ptx_load_matrices(int count, int transposed, unsigned *to, unsigned long long address,
                                const char *file, int line) {
-    Meeting *meeting = cudasim_meet_warp(CUDASIM_LDMATRIX, address, file, line);
+    Meeting *meeting = meet_here(CUDASIM_LDMATRIX, address, (Place){file, line});
     int row = cudasim_lane / LANES, pair = 2 * (cudasim_lane % LANES);
     for (int i = 0; i < count; i++) {
         to[i] = 0;
@@ -206,5 +204,5 @@ void cudasim_ptx_load_matrices(int count, int transposed, unsigned *to, unsigned
             to[i] |= (unsigned)half << 16 * e;
         }
     }
-    leave(meeting);
+    sim_part(meeting);
 }

@@ -69,9 +69,7 @@ void cudasim_meet_matrix(int operation, const void *p, unsigned ld, size_t size,
             end_report();
         }
     }
-    if (--meeting->inside == 0) {
-        meeting->mask = 0; /* the last lane frees the place */
-    }
+    sim_part(meeting);
 }
 
 void cudasim_unset_fragment(int operation, const char *use, const char *file, int line) {

@@ -55,7 +55,7 @@ lab_programs = $(basename $(notdir $(wildcard $(ROOT_$1)grader/labs/$1/probe.c $
 probe_names  = $(filter-out probe_kit,$(lab_programs))
 probe_always = $(addprefix $B/obj/grader/,probe.o wire.o picture.o)
 probe_object = $B/obj/$(ROOT_$1)grader/labs/$1/$2.o
-probe_rest   = $(call c_objects,grader/shape.c grader/param_name.c grader/rank_heap.c $(filter-out %_test.c $(if $(SIM),,grader/probe_ranks.c),$(wildcard grader/probe_*.c $(ROOT_$1)grader/labs/$1/protocol.c $(ROOT_$1)grader/labs/$1/shared.c))) $(GPU_TABLE) $(call other_labs,$1,$(KNOWN))
+probe_rest   = $(call c_objects,grader/shape.c grader/param_name.c grader/rank_heap.c $(filter-out %_test.c $(if $(SIM),,grader/probe_ranks.c),$(wildcard grader/probe_*.c $(ROOT_$1)grader/labs/$1/protocol.c $(ROOT_$1)grader/labs/$1/shared.c $(ROOT_$1)grader/labs/$1/part_*.c))) $(GPU_TABLE) $(call other_labs,$1,$(KNOWN))
 probe_libs   = $B/grade/$1$(if $(OWN),-own).a $B/libkit.a $(SIM)
 # Another probe of a lab: holes that have its name as "probe", and what stands in a folder of that name.
 # It has no model. Beside it runs a program of the kit, which in a handout comes built.
@@ -80,7 +80,7 @@ HIDDEN_SAID := $(HIDDEN)
 HIDDEN    ?= grader/hidden
 $(if $(HIDDEN_SAID),$(if $(wildcard $(call without_space,$(HIDDEN))/.),,$(error HIDDEN=$(HIDDEN): there is no such folder)))
 hidden_of  = $(wildcard $(call without_space,$(HIDDEN))/$1.c)
-judge_sources = $(filter-out $(foreach p,$(lab_programs),%/$p.c) %/protocol.c %/shared.c %_test.c,$(wildcard $(ROOT_$1)grader/labs/$1/*.c))
+judge_sources = $(filter-out $(foreach p,$(lab_programs),%/$p.c) %/protocol.c %/shared.c $(wildcard $(ROOT_$1)grader/labs/$1/part_*.c) %_test.c,$(wildcard $(ROOT_$1)grader/labs/$1/*.c))
 judge_of   = $(call c_objects,$(ROOT_$1)labs/$1/tests.c $(call judge_sources,$1) $(wildcard $(ROOT_$1)grader/labs/$1/protocol.c) $(call hidden_of,$1))
 # In a handout judges are objects: their sources say what is right.
 judge_built = $(wildcard grader/built/$(PLATFORM)/$1.a grader/built/$(PLATFORM)/shared.a)

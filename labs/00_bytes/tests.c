@@ -2,6 +2,7 @@
    seen. Nothing here is a formula of the solution: parameters are counted from their list,
    activations by running a step and looking at the peak. */
 #include "grader/labs/00_bytes/activations.h"
+#include "grader/labs/00_bytes/block.h"
 #include "grader/labs/00_bytes/states.h"
 
 /* Shapes of one kind, which differ in NH: a float for each head is not some floats for each token.

@@ -277,8 +277,10 @@ static void check_shared(void) {
     OK(cudaFree(dout));
 }
 
-/* Sums beyond the range of whole numbers stay at its ends. */
-static void check_clamp(void) {
+/* Sums beyond the range of whole numbers wrap around, or stay at its ends. */
+static void check_ends(void (*kernel)(int *, const signed char *, const signed char *, const int *,
+                                      int),
+                       int high, int low) {
     static signed char a[M * 16], b[16 * N];
     static int c[M * N], out[M * N];
     for (int i = 0; i < M * 16; i++) {
@@ -292,11 +294,34 @@ static void check_clamp(void) {
     }
     signed char *da = on_device(a, M * 16), *db = on_device(b, 16 * N);
     int *dc = on_device(c, M * N), *dout = on_device(out, M * N);
-    clamped<<<1, 32>>>(dout, da, db, dc, 16);
+    kernel<<<1, 32>>>(dout, da, db, dc, 16);
     OK(cudaGetLastError());
     OK(cudaMemcpy(out, dout, sizeof out, cudaMemcpyDeviceToHost));
     for (int i = 0; i < M * N; i++) {
-        MUST(out[i] == (i / N % 2 == 0 ? 0x7fffffff : -0x7fffffff - 1));
+        MUST(out[i] == (i / N % 2 == 0 ? high : low));
+    }
+    OK(cudaFree(da));
+    OK(cudaFree(db));
+    OK(cudaFree(dc));
+    OK(cudaFree(dout));
+}
+
+/* Of a float tensor cores read 10 bits behind the point. */
+static void check_tf32(void) {
+    static float a[M * 4], b[4 * N], c[M * N], out[M * N];
+    for (int i = 0; i < M * 4; i++) {
+        a[i] = 1 + (float)(i % 4) / 8192;
+    }
+    for (int i = 0; i < 4 * N; i++) {
+        b[i] = 1;
+    }
+    float *da = on_device(a, M * 4), *db = on_device(b, 4 * N);
+    float *dc = on_device(c, M * N), *dout = on_device(out, M * N);
+    tf32_4<<<1, 32>>>(dout, da, db, dc, 4);
+    OK(cudaGetLastError());
+    OK(cudaMemcpy(out, dout, sizeof out, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < M * N; i++) {
+        MUST(out[i] == 4);
     }
     OK(cudaFree(da));
     OK(cudaFree(db));
@@ -315,6 +340,8 @@ int main() {
     check(bytes16, 16, whole);
     check(bytes32, 32, whole);
     check(mixed32, 32, unsigned_first);
-    check_clamp();
+    check_ends(bytes16, -0x7fffffff - 1 + 160000 - 6, 0x7fffffff - 160000 + 2);
+    check_ends(clamped, 0x7fffffff, -0x7fffffff - 1);
+    check_tf32();
     return 0;
 }

@@ -1,6 +1,6 @@
 /**
  * @file activations.h
- * @brief Judge of lab 00: what a block keeps and a step takes, rightly and by mistake.
+ * @brief Judge of lab 00: what a step takes, rightly and by mistake.
  * @ingroup grader
  */
 #ifndef GRADER_LABS_00_BYTES_ACTIVATIONS_H
@@ -13,7 +13,6 @@
    it needs less. */
 long activations_head_minus_block(const Shape *s);
 
-const Task *task_block(void);       /**< task 3 */
 const Task *task_activations(void); /**< task 4 */
 const Task *task_predict(void);     /**< task 5 */
 

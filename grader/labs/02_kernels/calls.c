@@ -59,6 +59,11 @@ void calls_give_doubles(Calls *calls, int i, const char *tensor, const double *f
     calls_give(calls, i, tensor, values, n);
 }
 
+void calls_move(Calls *calls, int i, int times) {
+    const KernelCase *c = &calls->c[i];
+    calls->bytes += (double)times * c->N * c->C * precision_bytes((Precision)c->precision);
+}
+
 void calls_give_left(Calls *calls, int i, const void *left, size_t bytes) {
     char name[WIRE_NAME];
     check_give(calls->check, kernel_tensor(name, "left", i, &calls->c[i]), WIRE_BYTES, left, bytes);

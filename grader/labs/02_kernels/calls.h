@@ -70,6 +70,9 @@ double *calls_give_normal(Calls *calls, int i, const char *tensor, size_t n, dou
 /** The same, rounded to float. */
 void calls_give_doubles(Calls *calls, int i, const char *tensor, const double *from, size_t n);
 
+/** Counts the fewest bytes of an op that goes over the (N, C) numbers of call i that many times. */
+void calls_move(Calls *calls, int i, int times);
+
 /** Gives what an earlier task should have left in the workspace of call i. */
 void calls_give_left(Calls *calls, int i, const void *left, size_t bytes);
 

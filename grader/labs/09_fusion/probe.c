@@ -127,7 +127,8 @@ static void chunk_rows(const Wire *in, Wire *out) {
 
 /* Of the pass in hand. */
 static uint64_t *head_bytes;
-static float *head_dx; /* where the gradient of the head's input goes; NULL for nowhere */
+/* The next gradient of the head's input is copied here; NULL: it is not asked for. */
+static float *head_dx;
 static MemoryUse head_before;
 
 static uint64_t bytes_more(MemoryUse use) {

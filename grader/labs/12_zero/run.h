@@ -66,6 +66,9 @@ bool zero_expect_planted(ZeroRun *run);
 /** Runs the kit's program, and the submission. @return whether both have finished */
 bool zero_start(ZeroRun *run);
 
+/** Compares the weights of step s on every rank; names known mistakes. */
+bool zero_expect_weights(ZeroRun *run, int s);
+
 /** Compares weights, norms, rates, skips and scales step by step, on every rank; names known
     mistakes. */
 bool zero_expect_steps(ZeroRun *run);

@@ -1,17 +1,14 @@
 /**
- * @file rows.h
- * @brief Judge of lab 02: the ops that go over rows, crossentropy and layernorm: inputs, what
- * should come back, and what known mistakes give.
+ * @file crossentropy.h
+ * @brief Judge of lab 02, crossentropy: inputs, what should come back, and what known
+ * mistakes give.
  * @ingroup grader
  */
-#ifndef GRADER_LABS_02_KERNELS_ROWS_H
-#define GRADER_LABS_02_KERNELS_ROWS_H
+#ifndef GRADER_LABS_02_KERNELS_CROSSENTROPY_H
+#define GRADER_LABS_02_KERNELS_CROSSENTROPY_H
 
 #include "common/testkit/reference.h"
 #include "grader/labs/02_kernels/calls.h"
-#include "kernels/layernorm.h"
-
-/* ---- crossentropy ---------------------------------------------------------------------------- */
 
 /** Logits: normal numbers. */
 typedef struct Logits {
@@ -30,14 +27,5 @@ void crossentropy_add_backward(Calls *calls, Precision precision, int N, int V, 
 
 /** Forward, then backward with the lse that came out of it. */
 void crossentropy_add_both(Calls *calls, Precision precision, int N, int V, bool in_place);
-
-/* ---- layernorm ------------------------------------------------------------------------------- */
-
-/** The results to expect back, by bits. */
-enum { DIN = 1, PARTIALS = 2, PARAMETERS = 4 };
-
-/** Backward of (N, C) rows; dout has that scale, with `lift` all of it is near 256. */
-void layernorm_add(Calls *calls, Precision precision, int N, int C, double scale, bool lift,
-                   int back);
 
 #endif

@@ -1,0 +1,21 @@
+/**
+ * @file layernorm.h
+ * @brief Judge of lab 02, layernorm: inputs, what should come back, and what known mistakes
+ * give.
+ * @ingroup grader
+ */
+#ifndef GRADER_LABS_02_KERNELS_LAYERNORM_H
+#define GRADER_LABS_02_KERNELS_LAYERNORM_H
+
+#include "common/testkit/reference.h"
+#include "grader/labs/02_kernels/calls.h"
+#include "kernels/layernorm.h"
+
+/** The results to expect back, by bits. */
+enum { DIN = 1, PARTIALS = 2, PARAMETERS = 4 };
+
+/** Backward of (N, C) rows; dout has that scale, with `lift` all of it is near 256. */
+void layernorm_add(Calls *calls, Precision precision, int N, int C, double scale, bool lift,
+                   int back);
+
+#endif
