@@ -58,4 +58,14 @@ void probe_when_cut_short(void (*then)(void));
  */
 _Noreturn void probe_lost(const char *sentence, ...) __attribute__((format(printf, 1, 2)));
 
+/**
+ * From here on an access to a range that the caller has closed (PROT_NONE) ends the probe as
+ * probe_lost() does. Any other crash is reported as before. Called once.
+ *
+ * @param begin    the range
+ * @param bytes    its length; parts of it may be open
+ * @param sentence for the student; kept by address
+ */
+void probe_lost_in(const void *begin, size_t bytes, const char *sentence);
+
 #endif

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "grader/labs/06_fit/shared.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,29 +99,17 @@ static void choose_in(const Wire *in, Wire *out, const char *suffix, void *scrat
     free(options);
 }
 
-/* Bytes on both sides of scratch memory, which belong to nobody. */
-enum { AROUND = 64 << 20 };
-static char *around;
-
-static void see_signal(int number, siginfo_t *info, void *context) {
-    const char *at = info->si_addr;
-    (void)context;
-    if (at >= around && at < around + 2 * AROUND + PLAN_SCRATCH) {
-        probe_lost("plan_choose() reads or writes outside of its scratch memory, which has `bytes` "
-                   "bytes: plans so far can be more than it holds");
-    }
-    signal(number, SIG_DFL);
-}
-
+/* Scratch memory between bytes that belong to nobody. */
 static void *guarded_scratch(void) {
-    struct sigaction action = {.sa_sigaction = see_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    around = mmap(NULL, 2 * (size_t)AROUND + PLAN_SCRATCH, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
-                  -1, 0);
-    CHECK(around != MAP_FAILED &&
-              mprotect(around + AROUND, PLAN_SCRATCH, PROT_READ | PROT_WRITE) == 0,
+    enum { AROUND = 64 << 20 };
+    size_t bytes = 2 * (size_t)AROUND + PLAN_SCRATCH;
+    char *all = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(all != MAP_FAILED && mprotect(all + AROUND, PLAN_SCRATCH, PROT_READ | PROT_WRITE) == 0,
           "no host memory");
-    sigaction(SIGSEGV, &action, NULL);
-    return around + AROUND;
+    probe_lost_in(all, bytes,
+                  "plan_choose() reads or writes outside of its scratch memory, which has `bytes` "
+                  "bytes: plans so far can be more than it holds");
+    return all + AROUND;
 }
 
 static void plan_choose_case(const Wire *in, Wire *out) {
