@@ -306,7 +306,7 @@ static void check_ends(void (*kernel)(int *, const signed char *, const signed c
     OK(cudaFree(dout));
 }
 
-/* Of a float tensor cores read 10 bits behind the point. */
+/* Of a float tensor cores read 10 bits after the point. */
 static void check_tf32(void) {
     static float a[M * 4], b[4 * N], c[M * N], out[M * N];
     for (int i = 0; i < M * 4; i++) {

@@ -18,7 +18,7 @@ MemoryUse block_right(const Shape *shape);
 /** Known mistakes of task 3, as its answers. */
 Mistakes block_mistakes(lift_fn *lift, lift_fn *then);
 
-/** What is said where a stream of numbers more or less is counted. */
+/** The sentence where a stream of numbers more or less is counted. */
 extern const char block_stream[];
 
 const Task *task_block(void); /**< task 3 */

@@ -1,6 +1,6 @@
 /**
  * @file bytes.h
- * @brief Judge of lab 04: the bytes of a step with checkpoints, and what known mistakes make of them.
+ * @brief Judge of lab 04: bytes of a step with checkpoints, and what known mistakes make of them.
  * @ingroup grader
  */
 #ifndef GRADER_LABS_04_CHECKPOINT_BYTES_H

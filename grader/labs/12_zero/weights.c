@@ -1,5 +1,5 @@
-/* The weights that come back, and the mistakes that explain those that are wrong. The contract is in
-   run.h. */
+/* The weights that come back, and the mistakes that explain those that are wrong. The contract is
+   in run.h. */
 #include <math.h>
 #include <string.h>
 
