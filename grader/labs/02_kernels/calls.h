@@ -4,7 +4,7 @@
  * @ingroup grader
  *
  *     Calls *calls = calls_new(check, "sumsq");
- *     sumsq_add(calls, 257, 1, false); // update.h, crossentropy.h: inputs, and what should come back
+ *     sumsq_add(calls, 257, 1, false); // update.h: inputs, and the right answer
  *     calls_grade_numbers(calls);      // or _clean, _schedules, _traffic
  */
 #ifndef GRADER_LABS_02_KERNELS_CALLS_H
