@@ -163,6 +163,7 @@ CUDASIM_NO_PRODUCT(cublasDgemm, "products of doubles in C; compile the file as C
 CUDASIM_NO_PRODUCT(cublasSgemv, "matrix times vector in C; compile the file as C++")
 CUDASIM_NO_PRODUCT(cublasSaxpy, "vector operations in C; compile the file as C++")
 #endif
+#include "cublas_unsupported.h"
 /** @endcond */
 #ifdef __cplusplus
 }

@@ -43,6 +43,10 @@ refused "captures into a graph" 'void f(cudaStream_t s, cudaGraph_t g) { cudaStr
 refused "textures" 'void f() { cudaTextureObject_t t; }'
 refused "textures" '__global__ void k(float *x) { x[0] = tex1Dfetch<float>(3, 1); }'
 refused "barriers over several devices" 'void f(void *l) { cudaLaunchCooperativeKernelMultiDevice(l, 1, 0); }'
+refused "cuBLAS's cublasDotEx" '#include <cublas_v2.h>
+void f(cublasHandle_t h, float *x) { cublasDotEx(h, 1, x, CUDA_R_32F, 1, x, CUDA_R_32F, 1, x, CUDA_R_32F, CUDA_R_32F); }'
+refused "cuBLAS's cublasZtrsm_64" '#include <cublas_v2.h>
+void f(cublasHandle_t h) { cublasZtrsm_64(h); }'
 refused "dynamic parallelism" '__global__ void k() {} __global__ void l() { k<<<1, 1>>>(); }'
 refused "dynamic parallelism" 'template <class T> __device__ __forceinline__ T *f() { T *p; cudaMalloc(&p, 4); return p; }'
 refused "dynamic parallelism" '__global__ void k() { if (threadIdx.x == 0) { cudaDeviceSynchronize(); } }'
