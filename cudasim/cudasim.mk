@@ -145,7 +145,7 @@ makespan: $B/bin/makespan
 foreign: $(CU_LIB)
 	+@$(if $(DIR),,echo "which folder? make foreign DIR=folder" >&2; exit 2;) $(if $(SCHED),CUDASIM_SCHED=$(SCHED)) $(PYTHON) tools/foreign.py --dir $(call in_quotes,$(DIR)) \
 	    $(if $(SECONDS),--seconds $(call in_quotes,$(SECONDS))) $(if $(JOBS),--jobs $(call in_quotes,$(JOBS))) \
-	    $(if $(INCLUDE),--include $(call in_quotes,$(INCLUDE))) $(if $(ONLY),--only $(call in_quotes,$(ONLY))) $(if $(JSON),--json $(call in_quotes,$(JSON)))
+	    $(if $(INCLUDE),--include $(call in_quotes,$(INCLUDE))) $(if $(ONLY),--only $(call in_quotes,$(ONLY))) $(if $(ARGS),--args=$(call in_quotes,$(ARGS))) $(if $(JSON),--json $(call in_quotes,$(JSON)))
 
 # clang's own CUDA front end, for what a host compiler lets through: a kernel that calls a host
 # function, a kernel called without <<< >>>. Both sides of each file are looked at. A function that

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Compiles and runs every .cu with a main() below a folder, and says what became of each: `make foreign DIR=folder`.
 
-    make foreign DIR=folder [ACCESS=1] [SECONDS=20] [JOBS=n] [ONLY=text] [INCLUDE=folder] [JSON=file]
+    make foreign DIR=folder [ACCESS=1] [SECONDS=20] [JOBS=n] [ONLY=text] [ARGS="..."] [INCLUDE=folder] [JSON=file]
 
 A program is built as `make cu` does it, with the settings of this make (ACCESS=1, CC=clang, DEFINES=-DN=64, ...). Headers are
 looked for beside it, in the folders above it up to FOLDER, and in those of their folders that are called common, inc, include or
 utils, last in INCLUDE; where functions are missing, the other sources beside it that have no main() are linked too. Everything happens in a copy of
-FOLDER, without its .git, which is removed in the end; programs run where they lie in it, without arguments or input.
+FOLDER, without its .git, which is removed in the end; programs run where they lie in it, with ARGS, the same for all, and without input.
 
 SECONDS is the processor time of one compiler or program; four times that is what it may take by the clock. What a program has
 started ends with it. The table is on stdout, and in JSON for other programs. The status is 0 when all programs
@@ -168,7 +168,7 @@ def tail(path):
 
 class Trial:
     def __init__(self, options, scratch, processes):
-        self.seconds, self.scratch, self.processes = options.seconds, scratch, processes
+        self.seconds, self.scratch, self.processes, self.arguments = options.seconds, scratch, processes, options.args
         self.copy, self.more = f"{scratch}/t", [shlex.quote(os.path.abspath(folder)) for folder in options.include]
         threads = os.environ.get("CUDASIM_THREADS") or str(max(1, len(os.sched_getaffinity(0)) // options.jobs))
         self.threads = int(threads) if threads.isdigit() else 1
@@ -196,7 +196,7 @@ class Trial:
         if run.status:
             return foreign_result.compiled(run.said)
         place = os.path.dirname(f"{self.copy}/{source}")
-        run = Run(self.processes, [os.path.abspath(program)], self.seconds * self.threads, program, cwd=place, env=self.environment)
+        run = Run(self.processes, [os.path.abspath(program), *self.arguments], self.seconds * self.threads, program, cwd=place, env=self.environment)
         os.remove(program)
         if run.status is None:
             return "timeout", f"not over after {self.seconds} s"
@@ -275,6 +275,7 @@ def arguments():
     parser.add_argument("--seconds", type=positive, default=20, help="of processor time, for a compiler or a program")
     parser.add_argument("--jobs", type=positive, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--only", default="", help="programs with this text in their path")
+    parser.add_argument("--args", type=shlex.split, default=[], help="of each program, in one word")
     parser.add_argument("--include", action="append", default=[], metavar="FOLDER", help="where headers are looked for last")
     parser.add_argument("--json", default="", help="file for the same, to be read by programs")
     options = parser.parse_args()

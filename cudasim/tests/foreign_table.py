@@ -101,17 +101,19 @@ def table(folder, out):
 def modes(folder):
     """What make is given holds for the programs, and only some of them are tried."""
     race = STORE.replace("threadIdx.x] = 1", "0] += 1") + launch("k<<<2, 1>>>")
-    for name, text in (("race", race), ("define", "int main() { return N; }")):
+    for name, text in (("race", race), ("define", "int main() { return N; }"),
+                       ("words", "int main(int argc, char **argv) { return argc == 4 && !strcmp(argv[2], \"b c\") && !strcmp(argv[3], \"-d\"); }")):
         with open(f"{folder}/{name}.cu", "w", encoding="utf-8") as file:
             file.write(text)
     must("ran: 1" in foreign(f"DIR={folder}", "ONLY=race").stdout, "a race is reported without ACCESS=1")
     must("reported: 1" in foreign(f"DIR={folder}", "ONLY=race", "ACCESS=1").stdout, "a race is not reported with ACCESS=1")
+    must("exit status 1" in foreign(f"DIR={folder}", "ONLY=words", "ARGS=a 'b c' -d").stdout, "ARGS is not passed on")
     must("exit status 7" in foreign(f"DIR={folder}", "ONLY=define", "DEFINES=-DN=7").stdout, "DEFINES is not passed on")
 
 
 def refusals(folder):
     for settings, words in ((("DIR=",), "which folder?"), (("DIR=/no such",), "/no such: no such folder"),
-                            ((f"DIR={folder}", "ONLY=zz"), "has 'zz' in its path"), ((f"DIR={folder}", "SECONDS=0"), "--seconds"),
+                            ((f"DIR={folder}", "ONLY=zz"), "has 'zz' in its path"), ((f"DIR={folder}", "SECONDS=0"), "--seconds"), ((f"DIR={folder}", "ARGS=x 'y"), "--args"),
                             ((f"DIR={folder}", "JSON=/no/x"), "/no/x: its folder cannot be written")):
         done = foreign(*settings)
         must(done.returncode != 0 and words in done.stderr and done.stdout == "", f"{settings}: status {done.returncode}, {done.stdout}{done.stderr}")
