@@ -146,7 +146,7 @@ static bool is_gap(size_t i) {
 }
 
 size_t after(size_t i) {
-    for (i++; i < token_count; i++) {
+    while (i != NONE && ++i < token_count) {
         if (!is_gap(i)) {
             return i;
         }
@@ -155,7 +155,7 @@ size_t after(size_t i) {
 }
 
 size_t before(size_t i) {
-    while (i > 0) {
+    while (i != NONE && i > 0) {
         if (!is_gap(--i)) {
             return i;
         }
@@ -252,10 +252,14 @@ static void append_to_token(size_t i, const char *text) {
 }
 
 void begin_body(size_t open, const char *text) {
+    size_t close = closing(open);
+    if (close == NONE) {
+        return; /* a brace is missing, which the compiler says better */
+    }
     append_to_token(open, " ");
     append_to_token(open, text);
     append_to_token(open, "{");
-    append_to_token(closing(open), "}");
+    append_to_token(close, "}");
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */

@@ -40,10 +40,11 @@ extern int error_count;    /**< calls of error_at() */
 /** Cuts `input`, which must live on; `name` is what messages call it. */
 void cut_into_tokens(const char *name, const char *input);
 
-/** The next token that is neither SPACE nor DIRECTIVE. */
+/** The next token that is neither SPACE nor DIRECTIVE; of NONE it is NONE. So a bracket that is
+ *  never closed ends each search. */
 size_t after(size_t i);
 
-/** The previous one. */
+/** The previous one, in the same way. */
 size_t before(size_t i);
 
 /** Whether token i is this text, and no literal. */

@@ -334,6 +334,25 @@ for text, wanted in WRONG:
     if status != 1 or out != "" or f"{'a.h' if 'a.h' in text else 'a.cu'}:8: error: cu2cpp: " not in err or wanted not in err:
         fail(text, f"status {status}: {err.strip()}\n    wanted {wanted}")
 
-count = len(SAME) + 3 * len(CHANGED) + 2 * len(FILES) + len(PTX) + len(WRONG)
+# A program that is being written: a mark is missing, or all that follows it. The compiler says so, and
+# must be given something to say it of.
+WRITTEN = """cudasim_global void cudasim_launch_bounds(64, 2) k(int *x, int n) {
+    extern cudasim_shared float all[]; __shared__ int a[32], b;
+    for (int i = threadIdx.x; i < n; i += blockDim.x) { a[i % 32] = x[i]; asm volatile("mov.u32 %0, %laneid;" : "=r"(b)); }
+    __syncthreads();
+}
+cudasim_device int constant;
+template <class T> cudasim_global void l(T *x) { if (x) { *x = T{}; } }
+int main() { k<<<dim3(1, 2), 64, 0, 0>>>(f(1, "("), 3); l<int><<<1, 1>>>(x); }
+"""
+typos = 0
+for at in re.finditer(r"[][(){}<>;,\"']", WRITTEN):
+    for typo in WRITTEN[:at.start()] + WRITTEN[at.end():], WRITTEN[:at.start()], WRITTEN[:at.end()]:
+        typos += 1
+        status, out, err = run(f'# 7 "a.cu"\n{typo}\n')
+        if (status, bool(out)) not in ((0, True), (1, False)) or (status == 1) != ("a.cu:" in err):
+            fail(typo, f"status {status}: {err.strip()}")
+
+count = typos + len(SAME) + 3 * len(CHANGED) + 2 * len(FILES) + len(PTX) + len(WRONG)
 print(f"cu2cpp: {count} cases, {failures} failed")
 sys.exit(failures > 0)
