@@ -39,7 +39,8 @@ typedef struct BatchReader {
      * @param[out] tokens  (B, T) of the largest batch
      * @param[out] targets (B, T)
      * @param[out] batch   its shape and its valid targets
-     * @return 1; 0 after the last batch; -1 where it failed
+     * @return 1; 0 after the last batch; -1 where it failed. Where it is not 1, all three may hold
+     *         anything
      */
     int (*read)(void *context, int32_t *tokens, int32_t *targets, Batch *batch);
     void *context; /**< given to it */
@@ -49,7 +50,7 @@ typedef struct BatchReader {
 typedef struct Prefetch Prefetch;
 
 /**
- * Prepares slots; reads nothing yet.
+ * Prepares slots; reads nothing yet. Several may be open at once, each with a reader of its own.
  *
  * The host memory of a slot, 2 * tokens numbers, is pinned, or, for comparison, pageable: then the
  * host takes part in each copy. The device memory, as many numbers, comes from the lane "slots" of
@@ -70,7 +71,8 @@ Prefetch *prefetch_open(Memory *memory, int slots, size_t tokens, bool pinned, B
  * batch, the next slots - 1 are on their way.
  *
  * Where the reader ends or fails, the batches before are handed out first, and it is not called
- * again until prefetch_stop(). Then nothing is in flight: the host has waited for every copy.
+ * again until prefetch_stop(). The call that gives 0 or -1 leaves nothing in flight: the host waits
+ * there, and not before, for every copy.
  *
  * @param      prefetch the slots
  * @param[out] batch    device memory (batch->on_device), to be used in the default stream; valid up
@@ -118,7 +120,7 @@ static inline size_t offload_input(const ModelConfig *config, int B, int T) {
 
 /**
  * Prepares pinned host memory, for the input of each segment and not more, a stream and events, for
- * passes of one model at a time.
+ * passes of one model at a time. Several may be open at once, each for a model of its own.
  *
  * @param config  the model
  * @param B       the most sequences of a batch

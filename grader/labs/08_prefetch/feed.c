@@ -26,6 +26,19 @@ FeedRun *feed_new(Check *check, int slots) {
     return run;
 }
 
+FeedRun *feed_in_one_slot(const FeedRun *run) {
+    FeedRun *one = (FeedRun *)check_doubles(run->check, sizeof *one / sizeof(double) + 1);
+    *one = (FeedRun){.check = run->check, .batches = run->batches, .again = true};
+    memcpy(one->option, run->option, sizeof one->option);
+    memcpy(one->batch, run->batch, sizeof one->batch);
+    memcpy(one->reads, run->reads, sizeof one->reads);
+    memcpy(one->actions, run->actions, sizeof one->actions);
+    one->read_count = run->read_count;
+    one->action_count = run->action_count;
+    one->option[FEED_SLOTS] = 1;
+    return one;
+}
+
 void feed_reads(FeedRun *run, int first, int count, int32_t then) {
     for (int i = 0; i < count; i++) {
         run->reads[run->read_count++] = first + i;
@@ -89,6 +102,11 @@ static size_t feed_back_numbers(const FeedRun *run) {
 static void feed_give(FeedRun *run) {
     Check *check = run->check;
     feed_work_out(run);
+    if (run->again) {
+        check_give_again(check, "options", WIRE_I32, run->option, FEED_OPTIONS);
+        check_give_again(check, "reads", WIRE_I32, run->reads, (size_t)run->read_count);
+        return;
+    }
     batches_give(check, run->batch, run->batches);
     check_give(check, "options", WIRE_I32, run->option, FEED_OPTIONS);
     check_give(check, "reads", WIRE_I32, run->reads, (size_t)run->read_count);
@@ -111,16 +129,33 @@ static bool feed_expect_no_problem(const FeedRun *run) {
                : profile_expect_no_problem(run->check);
 }
 
+/* For a reader of the report: of what the calls that it names have between them. */
+static bool tell_of_another(const FeedRun *run, bool good) {
+    if (!good && run->option[FEED_AGAIN]) {
+        check_tell(run->check,
+                   "\nanother prefetch was opened after the first call of this one, and "
+                   "is closed after it");
+    }
+    return good;
+}
+
 bool feed_run(FeedRun *run) {
     feed_give(run);
-    return check_run(run->check, "batches", SECONDS) && record_take(run->check, &run->record) &&
-           stages_find(run) && feed_expect_no_problem(run);
+    return tell_of_another(run, check_run(run->check, "batches", SECONDS)) &&
+           record_take(run->check, &run->record) && stages_find(run) && feed_expect_no_problem(run);
 }
 
 bool feed_run_pageable(const FeedRun *run) {
     FeedRun pageable = *run;
-    return check_run(run->check, "pageable", SECONDS) && profile_expect_no_problem(run->check) &&
-           record_take(run->check, &pageable.record) && stages_expect_bytes(&pageable);
+    if (!check_run(run->check, "pageable", SECONDS) || !profile_expect_no_problem(run->check) ||
+        !record_take(run->check, &pageable.record) || !stages_expect_bytes(&pageable)) {
+        return false;
+    }
+    if (stages_told(run, TOLD_PINNED)) {
+        check_fail(run->check, "pageable memory is asked for, and the reader is given pinned");
+        return false;
+    }
+    return true;
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */
@@ -144,10 +179,11 @@ static const char *const feed_sentence[FEED_MISTAKES] = {
                         "recorded for several slots?",
 };
 
+/* A run that is right clears no mistake that another run's record shows. */
 bool feed_compared(const FeedRun *run, bool right, const char *seen) {
     check_compared(run->check, right, "%s", seen);
     for (int i = 0; i < FEED_MISTAKES; i++) {
-        check_suspect(run->check, feed_sentence[i], run->present[i]);
+        check_suspect(run->check, feed_sentence[i], right || run->present[i]);
     }
     return right;
 }
@@ -172,7 +208,7 @@ bool feed_expect_seen(const FeedRun *run) {
             snprintf(text, sizeof text, "call %d, %s: %s %d, %d is right", action + 1,
                      run->actions[action] == ACTION_STOP ? "prefetch_stop()" : "prefetch_next()",
                      what[number], got[i], want);
-            return feed_compared(run, false, text);
+            return tell_of_another(run, feed_compared(run, false, text));
         }
     }
     return feed_compared(run, true, "");
@@ -217,8 +253,10 @@ bool feed_expect_batches(const FeedRun *run) {
 bool feed_expect_given_back(const FeedRun *run) {
     const uint64_t *bytes = check_got(run->check, "bytes", WIRE_U64);
     if (bytes[BYTES_PINNED] > 0) {
-        check_fail(run->check, "the pinned memory of a slot is still there after prefetch_close(): "
-                               "cudaFreeHost() gives it back");
+        check_fail(run->check,
+                   "%llu bytes of pinned memory are still there after prefetch_close(): "
+                   "cudaFreeHost() gives them back",
+                   (unsigned long long)bytes[BYTES_PINNED]);
     } else if (bytes[BYTES_HEAP] > 0) {
         check_fail(run->check, "the pageable memory of a slot is still there after "
                                "prefetch_close(): free() gives it back");
@@ -228,7 +266,8 @@ bool feed_expect_given_back(const FeedRun *run) {
                    "cudaStreamDestroy() and cudaEventDestroy() give them back",
                    (unsigned long long)bytes[BYTES_KEPT]);
     } else {
-        return stages_expect_closed(run->check, &run->record, "prefetch", bytes[BYTES_EACH]);
+        return stages_expect_closed(run->check, &run->record, "prefetch", stages_closed(run),
+                                    bytes[BYTES_EACH]);
     }
     return false;
 }

@@ -40,6 +40,7 @@ typedef struct FeedRun {
     int32_t option[FEED_OPTIONS];
     Batch batch[MOST_BATCHES];
     int batches;
+    bool again; /**< these inputs were given before, with other options and reads */
     int32_t reads[MOST_READS], actions[MOST_ACTIONS];
     int read_count, action_count;
 
@@ -58,6 +59,9 @@ typedef struct FeedRun {
 /** Batches of several shapes, the last one short; nothing is done with them yet. */
 FeedRun *feed_new(Check *check, int slots);
 
+/** The same batches and actions through one slot; as many reads. It runs after `run` has. */
+FeedRun *feed_in_one_slot(const FeedRun *run);
+
 /** Reads: `count` batches from `first` on, then the end or a failure. */
 void feed_reads(FeedRun *run, int first, int count, int32_t then);
 
@@ -67,7 +71,8 @@ void feed_actions(FeedRun *run, int32_t action, int count);
 /** Runs it; works out what is right, reads the record, finds mistakes. @return whether it ran */
 bool feed_run(FeedRun *run);
 
-/** The same batches once more, from pageable memory; of the record only bytes are looked at. */
+/** The same batches once more, from pageable memory; of the record only bytes are looked at, and
+    what memory the reader was given. */
 bool feed_run_pageable(const FeedRun *run);
 
 /** A comparison, with all known mistakes as suspects. @return right */

@@ -16,8 +16,9 @@ static const char *const pass_sentence[PASS_MISTAKES] = {
     [PASS_NOT_SENT] = "a copy back is not ordered after the copy out of the same input",
     [PASS_IN_DEFAULT] = "the copies are in the default stream, one after the other with the "
                         "segments: they need a stream of their own",
-    [PASS_PASSES_WAIT] = "the host waits within a pass for what is not over: leave waiting to the "
-                         "streams",
+    [PASS_PASSES_WAIT] =
+        "the host waits within a pass, or between two, for what is not over: leave "
+        "waiting to the streams",
     [PASS_PAGEABLE] = "the host memory is not pinned: the host itself takes part in a copy from or "
                       "to pageable memory; cudaMallocHost()",
     [PASS_SENT_LATE] = "an input goes out after its segment has run: it is complete before, and "
@@ -28,10 +29,11 @@ static const char *const pass_sentence[PASS_MISTAKES] = {
                    "place has an event of its own, and the stream is cudaStreamNonBlocking",
 };
 
+/* A run that is right clears no mistake that another run's record shows. */
 bool journeys_compared(const OffloadRun *run, bool right, const char *seen) {
     check_compared(run->check, right, "%s", seen);
     for (int i = 0; i < PASS_MISTAKES; i++) {
-        check_suspect(run->check, pass_sentence[i], run->present[i]);
+        check_suspect(run->check, pass_sentence[i], right || run->present[i]);
     }
     return right;
 }
@@ -160,11 +162,23 @@ static void look_at_overlap(OffloadRun *run, int s) {
     present[PASS_WAITS] |= record_before(j->back, beside_back(run, s, true));
 }
 
+/* What ends the last pass: offload_close(), which comes after it, may wait. */
+static uint64_t last_end(const OffloadRun *run) {
+    uint64_t id = run->journey[0].spent->id;
+    for (size_t i = 0; i < run->record.count; i++) {
+        const CudasimEntry *e = &run->record.entry[i];
+        id = has_op(e, "embedding_backward") ? e->id : id;
+    }
+    return id;
+}
+
+/* The host waits in the hand-in: within a pass, or after one and before the next. */
 static const CudasimEntry *host_wait(const OffloadRun *run) {
+    uint64_t end = last_end(run);
     for (size_t i = 0; i < run->record.count; i++) {
         const CudasimEntry *e = &run->record.entry[i];
         if (e->kind == CUDASIM_HOST_WAIT && from_offload(e) && e->id > run->journey[0].out->id &&
-            e->id < run->journey[0].spent->id && record_waits(&run->record, e)) {
+            e->id < end && record_waits(&run->record, e)) {
             return e;
         }
     }
@@ -207,7 +221,7 @@ static bool expect_followed(const OffloadRun *run) {
 static bool expect_none(const OffloadRun *run, const PassMistake *mistake, int count) {
     for (int i = 0; i < count; i++) {
         if (run->present[mistake[i]]) {
-            return journeys_compared(run, false, "the record of the first pass shows it");
+            return journeys_compared(run, false, "the record shows it");
         }
     }
     return journeys_compared(run, true, "");

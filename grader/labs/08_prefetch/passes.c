@@ -15,7 +15,7 @@
 OffloadRun *passes_new(Check *check, int L, int segment, float dropout) {
     OffloadRun *run = (OffloadRun *)check_doubles(check, sizeof *run / sizeof(double) + 1);
     *run = (OffloadRun){.check = check,
-                        .config = {.V = 256, .T = 24, .L = L, .NH = 2, .C = 32, .dropout = dropout},
+                        .config = {.V = 256, .T = 32, .L = L, .NH = 2, .C = 32, .dropout = dropout},
                         .segment = segment,
                         .segments = (L + segment - 1) / segment,
                         .passes = 4,
@@ -269,7 +269,7 @@ bool passes_expect_given_back(const OffloadRun *run) {
                    (unsigned long long)kept[PASS_PINNED], (unsigned long long)kept[PASS_KEPT]);
         return false;
     }
-    return stages_expect_closed(run->check, &run->record, "offload", kept[PASS_EACH]);
+    return stages_expect_closed(run->check, &run->record, "offload", 0, kept[PASS_EACH]);
 }
 
 /* Pinned memory for the inputs of all segments, of the largest batch. */
@@ -282,30 +282,51 @@ static bool passes_expect_host(const OffloadRun *run) {
                           (unsigned long long)got, run->segments, run->config.L, want);
 }
 
+/* The same model in other segments; the losses are known where the passes are as many. */
+static OffloadRun *passes_in_segments(const OffloadRun *run, int segment) {
+    OffloadRun *other = (OffloadRun *)check_doubles(run->check, sizeof *other / sizeof(double) + 1);
+    *other = (OffloadRun){.check = run->check,
+                          .config = run->config,
+                          .segment = segment,
+                          .segments = (run->config.L + segment - 1) / segment,
+                          .passes = 1,
+                          .window = run->window};
+    memcpy(other->batch, run->batch, sizeof other->batch);
+    memcpy(other->loss, run->loss, sizeof other->loss);
+    passes_set_wide_budget(other);
+    return other;
+}
+
+static bool passes_once_more(OffloadRun *other) {
+    Check *check = other->check;
+    int32_t options[PASS_OPTIONS] = {[PASS_SEGMENT] = other->segment,
+                                     [PASS_WINDOW] = other->window,
+                                     [PASS_PASSES] = other->passes};
+    check_give_again(check, "options", WIRE_I32, options, PASS_OPTIONS);
+    check_give_again(check, "budget", WIRE_U64, &other->budget, 1);
+    return check_run(check, "offloaded", SECONDS) && record_take(check, &other->record) &&
+           journeys_find(other) && passes_expect_no_problem(other);
+}
+
 bool passes_expect_one_segment(const OffloadRun *run) {
-    OffloadRun *one = (OffloadRun *)check_doubles(run->check, sizeof *one / sizeof(double) + 1);
-    *one = (OffloadRun){.check = run->check,
-                        .config = run->config,
-                        .segment = run->config.L,
-                        .segments = 1,
-                        .passes = 1,
-                        .window = run->window};
-    memcpy(one->batch, run->batch, sizeof one->batch);
-    memcpy(one->loss, run->loss, sizeof one->loss);
-    passes_set_wide_budget(one);
-    int32_t options[PASS_OPTIONS] = {
-        [PASS_SEGMENT] = one->segment, [PASS_WINDOW] = one->window, [PASS_PASSES] = one->passes};
-    check_give_again(run->check, "options", WIRE_I32, options, PASS_OPTIONS);
-    check_give_again(run->check, "budget", WIRE_U64, &one->budget, 1);
+    OffloadRun *one = passes_in_segments(run, run->config.L);
     if (!passes_expect_host(run)) {
         return false;
     }
-    bool good = check_run(run->check, "offloaded", SECONDS) &&
-                record_take(run->check, &one->record) && journeys_find(one) &&
-                passes_expect_no_problem(one) && passes_expect_losses(one) &&
+    bool good = passes_once_more(one) && passes_expect_losses(one) &&
                 passes_compare_moved(one, true) && passes_expect_host(one);
     if (!good) {
         check_tell(run->check, "\nthe last run had all %d blocks in one segment", one->segment);
+    }
+    return good;
+}
+
+bool passes_expect_in_segments(const OffloadRun *run, int segment,
+                               bool (*expect)(const OffloadRun *)) {
+    OffloadRun *other = passes_in_segments(run, segment);
+    bool good = passes_once_more(other) && expect(other);
+    if (!good) {
+        check_tell(run->check, "\nthe last run had segments of %d blocks", segment);
     }
     return good;
 }

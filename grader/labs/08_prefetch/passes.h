@@ -101,6 +101,10 @@ bool passes_expect_moved(const OffloadRun *run);
     is for the inputs of segments and no more. */
 bool passes_expect_one_segment(const OffloadRun *run);
 
+/** One more pass, with segments of so many blocks; then `expect`: edges, or overlap. */
+bool passes_expect_in_segments(const OffloadRun *run, int segment,
+                               bool (*expect)(const OffloadRun *));
+
 /** The peak of each pass. */
 bool passes_expect_peak(const OffloadRun *run);
 
@@ -110,7 +114,8 @@ bool passes_expect_given_back(const OffloadRun *run);
 /** Each copy after what it needs, and before what needs it. */
 bool passes_expect_edges(const OffloadRun *run);
 
-/** Each copy may run beside the segment that it is meant to run beside; the host does not wait. */
+/** Each copy may run beside the segment that it is meant to run beside; the host waits neither
+    within a pass nor between two. */
 bool passes_expect_overlap(const OffloadRun *run);
 
 #endif

@@ -1,6 +1,7 @@
 /* Formulas of lab 08, worked out: bytes, times, and whether the bus is hidden. */
 #include "grader/labs/08_prefetch/predictions.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "grader/labs/08_prefetch/machines.h"
@@ -26,16 +27,18 @@ static void ask(Quiz *quiz, Precision precision, Attention attention, bool wide,
                            {.segment = segment}});
 }
 
-/* GPT-2, in batches that have more bytes than an int can say. */
+/* About GPT-2, in batches that have more bytes than an int can say, and more digits than a float: a
+   width and a length that are odd. */
 static void ask_large(Quiz *quiz, int segment, int B) {
-    ModelConfig config = {.V = 50257, .T = 1024, .L = 48, .NH = 25, .C = 1600};
-    quiz_add(quiz, (Shape){config, B, 1024, {.segment = segment}});
+    ModelConfig config = {.V = 50257, .T = 1024, .L = 48, .NH = 25, .C = 1575};
+    quiz_add(quiz, (Shape){config, B, 1023, {.segment = segment}});
 }
 
-/* 48 slots, as a segment has 48 blocks: their numbers do not fit into an int. */
+/* 48 slots, as a segment has 48 blocks: their numbers fit neither into an int nor, to the last
+   digit, into a float. */
 static void ask_many_slots(Quiz *quiz) {
     ModelConfig config = {.V = 256, .T = 1024, .L = 48, .NH = 1, .C = 1600};
-    quiz_add(quiz, (Shape){config, 1 << 15, 1024, {.segment = 48}});
+    quiz_add(quiz, (Shape){config, 65535, 1023, {.segment = 48}});
 }
 
 /* By how much known mistakes are off. */
@@ -46,6 +49,9 @@ static const char *bytes_mistake(const Shape *s, int which, uint64_t got, uint64
     bool short_lost = which == 2 && got == 2 * input * (uint64_t)(c->L / s->checkpoint.segment);
     if ((uint32_t)got == (uint32_t)right) {
         return "an int holds no more than 2^31 - 1: sizes are computed in size_t";
+    }
+    if (fabs((double)got - (double)right) <= (double)right * (double)FLT_EPSILON) {
+        return "so near that a float cannot tell them apart: sizes are computed in size_t";
     }
     if (which != 1 && 2 * got == right && !short_lost) {
         return which == 0 ? "a slot has tokens and targets" : "out and back: twice";

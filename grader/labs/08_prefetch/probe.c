@@ -43,7 +43,9 @@ static int feed_read(void *context, int32_t *tokens, int32_t *targets, Batch *ba
     CHECK(feed->calls < (int)count, "the reader is called %d times, and has ended", feed->calls);
     int32_t which = reads[feed->calls++];
     event_tell(is_pinned(tokens) ? TOLD_PINNED : TOLD_PAGEABLE);
-    if (which < 0) {
+    if (which < 0) { /* it has begun a batch that it could not end */
+        tokens[0] = targets[0] = SEEN_BEFORE - 1;
+        *batch = (Batch){.B = SEEN_BEFORE - 1, .T = 1};
         return which == READ_END ? 0 : -1;
     }
     *batch = given_batch(feed->in, which);
@@ -118,6 +120,9 @@ static size_t heap_bytes(void) {
 
 enum { LARGE_TOKENS = 1 << 20, OPENINGS = 12, EVENTS_AT_REST = 1024 };
 
+/* What is freed is overwritten with it: who still reads it finds no handle there. */
+enum { PERTURBED = 0xa5 };
+
 /* The least that one of several calls of `open_and_close` adds to the heap: what each of them
    leaves. A table of the simulator grows in some of them, and it keeps the last events that were
    destroyed. Not recorded, for a record grows. Streams and events that stay are another
@@ -146,6 +151,12 @@ static int small_read(void *context, int32_t *tokens, int32_t *targets, Batch *b
     tokens[0] = targets[0] = 0;
     *batch = (Batch){.B = 1, .T = 1, .valid = 1};
     return 1;
+}
+
+/* No batch at all. */
+static int empty_read(void *context, int32_t *tokens, int32_t *targets, Batch *batch) {
+    (void)context, (void)tokens, (void)targets, (void)batch;
+    return 0;
 }
 
 typedef struct SmallFeed {
@@ -185,7 +196,33 @@ static void feed_open_and_close(Feed *feed, bool pinned, uint64_t *bytes) {
     bytes[BYTES_HEAP] = after > before ? (after - before) / (8 * LARGE_TOKENS) : 0;
 }
 
+/* Another one, open while one is in use: they share nothing. It is closed later than the one, for
+   to close it the host may wait for the device. */
+typedef struct Beside {
+    Memory *memory;
+    Prefetch *prefetch;
+    size_t pinned;
+} Beside;
+
+static Beside beside_open(const Feed *feed, bool pinned) {
+    Beside beside = {.memory = memory_new(feed->device, (MemoryOptions){0})};
+    size_t before = cudasim_left().pinned;
+    Batch batch;
+    beside.prefetch = prefetch_open(beside.memory, 1, 1, pinned, (BatchReader){empty_read, NULL});
+    beside.pinned = cudasim_left().pinned - before;
+    CHECK(prefetch_next(beside.prefetch, &batch) == 0,
+          "another prefetch has no batch, and gives one");
+    return beside;
+}
+
+static void beside_close(const Beside *beside) {
+    prefetch_close(beside->prefetch);
+    prefetch_close(NULL);
+    memory_free(beside->memory);
+}
+
 static void feed_all(const Wire *in, Wire *out, bool pinned) {
+    mallopt(M_PERTURB, PERTURBED);
     Feed feed = {.in = in};
     uint64_t *bytes = wire_get(out, "bytes", WIRE_U64, NULL);
     bool again = feed_option(&feed, FEED_AGAIN);
@@ -203,13 +240,22 @@ static void feed_all(const Wire *in, Wire *out, bool pinned) {
     Prefetch *prefetch = prefetch_open(feed.memory, feed_option(&feed, FEED_SLOTS),
                                        (size_t)feed_option(&feed, FEED_TOKENS), pinned,
                                        (BatchReader){feed_read, &feed});
+    Beside beside = {0};
     CHECK(feed.calls == 0, "the reader is called before prefetch_next() is called");
     for (size_t i = 0; i < actions; i++) {
         memset(seen + i * SEEN_NUMBERS, 0, SEEN_NUMBERS * sizeof *seen);
         feed_act(&feed, prefetch, action[i], seen + i * SEEN_NUMBERS);
+        if (again && i == 0) {
+            beside = beside_open(&feed, pinned);
+        }
     }
-    bytes[BYTES_HOST] = cudasim_left().pinned - before.pinned;
+    cudaEventRecord(feed.mark, feed.marks);
+    bytes[BYTES_HOST] = cudasim_left().pinned - before.pinned - beside.pinned;
+    bytes[BYTES_DATA] = memory_now(feed.memory).bytes[MEMORY_DATA];
     prefetch_close(prefetch);
+    if (again) {
+        beside_close(&beside);
+    }
     Memory *lane = memory_lane(feed.memory, "slots");
     bytes[BYTES_DEVICE] = memory_lane_peak(lane);
     bytes[BYTES_LEFT] = memory_lane_now(lane);
@@ -280,6 +326,7 @@ static void offloaded(const Wire *in, Wire *out) {
     const int32_t *options = wire_get(in, "options", WIRE_I32, NULL);
     uint64_t *kept = wire_get(out, "kept", WIRE_U64, NULL);
     int32_t segment = options[PASS_SEGMENT];
+    mallopt(M_PERTURB, PERTURBED);
     kept[PASS_EACH] = options[PASS_AGAIN] ? left_by_each(small_offload, &config) : 0;
     cudasim_record_begin();
     Device *device = probe_device(true, 0);
@@ -288,6 +335,10 @@ static void offloaded(const Wire *in, Wire *out) {
     }
     CudasimLeft before = cudasim_left();
     offload = offload_open(&config, largest.B, largest.T, segment);
+    if (options[PASS_AGAIN]) { /* they share nothing */
+        offload_close(offload_open(&config, 1, config.T, segment));
+        offload_close(NULL);
+    }
     offload_passes(
         in, out,
         &(PassesBy){.device = device,

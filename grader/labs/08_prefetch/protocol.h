@@ -15,7 +15,8 @@ enum {
     FEED_LOSS,      /**< the host reads a number in the middle of the work on each batch */
     FEED_WORK,      /**< KiB that the work on a batch reads and writes, as the record has it */
     FEED_COPY_BACK, /**< the work copies the batch, which is handed back */
-    FEED_AGAIN,     /**< another prefetch was opened and closed before; another is closed early */
+    FEED_AGAIN,     /**< another prefetch is opened and closed before, another while this one is
+                         open, and another is closed early */
     FEED_OPTIONS,
 };
 
@@ -53,6 +54,7 @@ enum {
     BYTES_HEAP,   /**< large slots, opened and closed, whose pageable memory does */
     BYTES_EACH,   /**< of the heap, that each of several openings and closings leaves */
     BYTES_HOST,   /**< of pinned memory, before prefetch_close() */
+    BYTES_DATA,   /**< of kind data, before prefetch_close() */
     BYTES_NUMBERS,
 };
 
@@ -78,7 +80,8 @@ enum {
 enum {
     PASS_SEGMENT, /**< blocks of a segment */
     PASS_WINDOW,  /**< micro-batches of a step */
-    PASS_AGAIN,   /**< another offload was opened and closed before, and another is closed early */
+    PASS_AGAIN,   /**< another offload is opened and closed before, another while this one is open,
+                       and another is closed early */
     PASS_PASSES,  /**< micro-batches, from the first on */
     PASS_OPTIONS,
 };

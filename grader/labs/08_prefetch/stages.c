@@ -23,6 +23,26 @@ static size_t batch_bytes(const Batch *batch) {
     return 2 * (size_t)batch->B * (size_t)batch->T * sizeof(int32_t);
 }
 
+uint64_t stages_closed(const FeedRun *run) {
+    return run->marks > 0 ? run->mark[run->marks - 1]->id : 0;
+}
+
+/* No copy follows before all is closed: what is opened and closed after that has copies as well. */
+static bool is_last(const FeedRun *run, size_t at) {
+    uint64_t closed = stages_closed(run);
+    for (; at < run->record.count; at++) {
+        const CudasimEntry *e = &run->record.entry[at];
+        if (is_copy_in(e) && e->id < closed) {
+            check_fail(run->check,
+                       "%.0f bytes are copied after the copies of all batches: nothing is copied "
+                       "where the reader has given no batch",
+                       e->bytes);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The copies of the reads, one after the other; each read's bytes are its batch's. */
 static bool find_copies(const FeedRun *run, const CudasimEntry *copy[MOST_READS][2]) {
     size_t at = 0;
@@ -42,14 +62,14 @@ static bool find_copies(const FeedRun *run, const CudasimEntry *copy[MOST_READS]
         }
         if (left != 0) {
             check_fail(run->check,
-                       "the copies of batch %d have %.0f bytes, and tokens and targets of (%d, %d) "
-                       "have %.0f",
+                       "where the copies of batch %d are due, %.0f bytes are copied, and tokens "
+                       "and targets of (%d, %d) have %.0f",
                        run->reads[r] + 1, wanted - left, run->batch[run->reads[r]].B,
                        run->batch[run->reads[r]].T, wanted);
             return false;
         }
     }
-    return true;
+    return is_last(run, at);
 }
 
 /* The actions as they came back: right; right, but for batches that are read later; or else. */
@@ -68,11 +88,6 @@ static FeedSeen seen_as(const FeedRun *run) {
     return seen;
 }
 
-bool stages_expect_bytes(const FeedRun *run) {
-    const CudasimEntry *copy[MOST_READS][2];
-    return seen_as(run) != SEEN_RIGHT || find_copies(run, copy);
-}
-
 /* From one work to the next, the last entry of its stream that reads a batch. */
 static void find_work(FeedRun *run) {
     run->stages = run->marks = 0;
@@ -87,6 +102,12 @@ static void find_work(FeedRun *run) {
             run->mark[run->marks++] = e;
         }
     }
+}
+
+bool stages_expect_bytes(FeedRun *run) {
+    const CudasimEntry *copy[MOST_READS][2];
+    find_work(run);
+    return seen_as(run) != SEEN_RIGHT || find_copies(run, copy);
 }
 
 /* Puts copies and work together, action by action, as the contract has it. */
@@ -138,9 +159,11 @@ static bool waits_for(const CudasimRecord *record, const CudasimEntry *free,
     return false;
 }
 
-/* A copy of this file that may be in flight where the file calls cudaFreeHost(); NULL: none. */
-static const CudasimEntry *copy_in_flight(const CudasimRecord *record, const char *file) {
-    for (size_t i = 0; i < record->count; i++) {
+/* A copy of this file that may be in flight where the file calls cudaFreeHost(), from entry `from`
+   on; NULL: none. */
+static const CudasimEntry *copy_in_flight(const CudasimRecord *record, const char *file,
+                                          uint64_t from) {
+    for (size_t i = from; i < record->count; i++) {
         const CudasimEntry *e = &record->entry[i];
         bool frees = e->kind == CUDASIM_HOST_WAIT && strcmp(e->name, "cudaFreeHost") == 0;
         for (size_t j = 0; j < i && frees && entry_is_of(e, file); j++) {
@@ -155,10 +178,10 @@ static const CudasimEntry *copy_in_flight(const CudasimRecord *record, const cha
 }
 
 bool stages_expect_closed(Check *check, const CudasimRecord *record, const char *name,
-                          uint64_t heap) {
+                          uint64_t from, uint64_t heap) {
     char file[32], place[CHECK_LABEL];
     snprintf(file, sizeof file, "%s.c", name);
-    const CudasimEntry *copy = copy_in_flight(record, file);
+    const CudasimEntry *copy = copy_in_flight(record, file, from);
     if (heap > 0) {
         check_fail(check,
                    "each %s_open() with its %s_close() leaves %llu bytes on the heap: what "
@@ -277,11 +300,10 @@ bool feed_expect_edges(const FeedRun *run) {
         if (j < run->stages && !is_stop_between(run, i, j) &&
             !record_before(now->reader, run->stage[j].copy[0])) {
             snprintf(text, sizeof text,
-                     "the copy of batch %d into slot %d, %s, is not ordered after %s of batch %d, "
-                     "which reads it",
-                     run->stage[j].batch + 1, j % run->option[FEED_SLOTS],
-                     record_place(run->stage[j].copy[0], copy), record_place(now->reader, work),
-                     now->batch + 1);
+                     "the copy of batch %d, %s, is not ordered after %s of batch %d, which reads "
+                     "the same slot",
+                     run->stage[j].batch + 1, record_place(run->stage[j].copy[0], copy),
+                     record_place(now->reader, work), now->batch + 1);
             return feed_compared(run, false, text);
         }
     }

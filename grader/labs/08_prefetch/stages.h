@@ -13,7 +13,7 @@
 bool stages_find(FeedRun *run);
 
 /** Whether the copies of each batch that was read have its bytes; if not, the check has failed. */
-bool stages_expect_bytes(const FeedRun *run);
+bool stages_expect_bytes(FeedRun *run);
 
 /** Whether the reader has told this letter: TOLD_PINNED or TOLD_PAGEABLE. */
 bool stages_told(const FeedRun *run, char letter);
@@ -24,10 +24,14 @@ bool stages_told(const FeedRun *run, char letter);
  *
  * @param record of a run that closes while a copy is in flight
  * @param name   "prefetch" or "offload": of the file and its functions
+ * @param from   the entry from which on it closes: what is closed before has no copies of its own
  * @param heap   bytes that each opening leaves
  */
 bool stages_expect_closed(Check *check, const CudasimRecord *record, const char *name,
-                          uint64_t heap);
+                          uint64_t from, uint64_t heap);
+
+/** The entry after which a run's prefetch is closed. */
+uint64_t stages_closed(const FeedRun *run);
 
 /** Whether this call was made in the hand-in's file of that name. */
 bool entry_is_of(const CudasimEntry *e, const char *file);
