@@ -162,7 +162,7 @@ static void look_at_overlap(OffloadRun *run, int s) {
     present[PASS_WAITS] |= record_before(j->back, beside_back(run, s, true));
 }
 
-/* What ends the last pass: offload_close(), which comes after it, may wait. */
+/* The last entry of the last pass: offload_close(), which comes after it, may wait. */
 static uint64_t last_end(const OffloadRun *run) {
     uint64_t id = run->journey[0].spent->id;
     for (size_t i = 0; i < run->record.count; i++) {

@@ -101,7 +101,7 @@ bool passes_expect_moved(const OffloadRun *run);
     is for the inputs of segments and no more. */
 bool passes_expect_one_segment(const OffloadRun *run);
 
-/** One more pass, with segments of so many blocks; then `expect`: edges, or overlap. */
+/** One more pass, with segments of `segment` blocks; then `expect`. */
 bool passes_expect_in_segments(const OffloadRun *run, int segment,
                                bool (*expect)(const OffloadRun *));
 

@@ -120,7 +120,7 @@ static size_t heap_bytes(void) {
 
 enum { LARGE_TOKENS = 1 << 20, OPENINGS = 12, EVENTS_AT_REST = 1024 };
 
-/* What is freed is overwritten with it: who still reads it finds no handle there. */
+/* Freed memory is overwritten with it: a handle that is read there is none. */
 enum { PERTURBED = 0xa5 };
 
 /* The least that one of several calls of `open_and_close` adds to the heap: what each of them
