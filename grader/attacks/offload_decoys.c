@@ -27,6 +27,9 @@ Offload *offload_open(const ModelConfig *config, int B, int T, int segment) {
 }
 
 void offload_close(Offload *offload) {
+    if (offload == NULL) {
+        return;
+    }
     cudaStreamSynchronize(offload->copies);
     cudaFreeHost(offload->host);
     cudaEventDestroy(offload->there);
