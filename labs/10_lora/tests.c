@@ -211,7 +211,28 @@ GRADED(10_lora, targets, "task 5: the layers that a name stands for") {
     names_judge_targets(check);
 }
 
-enum { NAME_ROOM = 96 };
+/* One flag after the other. */
+static bool expect_made(Check *check, uint64_t flag, const char *sentence) {
+    bool made = (*(const uint64_t *)check_got(check, "made", WIRE_U64) & flag) != 0;
+    if (made) {
+        check_fail(check, "%s", sentence);
+    }
+    return !made;
+}
+
+static bool expect_names(Check *check, char (*want)[NAME_ROOM], int count) {
+    const char *got = check_got(check, "names", WIRE_BYTES);
+    for (int i = 0; i < count; i++) {
+        if (strncmp(got + i * NAME_ROOM, want[i], NAME_ROOM) != 0) {
+            check_fail(check, "the name in `text` is \"%.90s\", and peft looks for \"%s\"",
+                       got + i * NAME_ROOM, want[i]);
+            return false;
+        }
+    }
+    return expect_made(check, MADE_ELSEWHERE, "adapter_name() returns another pointer than text") &&
+           expect_made(check, MADE_BEYOND,
+                       "adapter_name() writes beyond the ADAPTER_NAME bytes of `text`");
+}
 
 GRADED(10_lora, names, "task 5: the names of the matrices in the file") {
     ModelConfig config = sizes_config(check, F32, ATTENTION_PLAIN, false);
@@ -219,39 +240,46 @@ GRADED(10_lora, names, "task 5: the names of the matrices in the file") {
     config.adapter.targets = TARGET_ALL;
     int count = adapters_count(&config);
     Param *params = (Param *)check_doubles(check, (size_t)count * sizeof *params);
+    char(*want)[NAME_ROOM] = (char(*)[NAME_ROOM])check_doubles(check, (size_t)count * sizeof *want);
     adapters_describe(params, &config);
+    for (int i = 0; i < count; i++) {
+        snprintf(want[i], sizeof want[i], "base_model.model.transformer.h.%d.%s", params[i].layer,
+                 params[i].name);
+    }
+    size_t numbers = protocol_numbers(params, count);
     check_give_config(check, &config);
     check_want(check, "names", WIRE_BYTES, (size_t)count * NAME_ROOM);
-    if (!check_run(check, "names", SECONDS)) {
-        return;
+    check_want(check, "made", WIRE_U64, 1);
+    const float *values = files_want_load(check, want[0], (size_t)count * sizeof *want, numbers);
+    if (check_run(check, "files/names", SECONDS) && expect_names(check, want, count) &&
+        check_run(check, "files/load", SECONDS) && files_expect_load(check, values, numbers)) {
+        check_good(check);
     }
-    const char *got = check_got(check, "names", WIRE_BYTES);
-    for (int i = 0; i < count; i++) {
-        char want[NAME_ROOM];
-        snprintf(want, sizeof want, "base_model.model.transformer.h.%d.%s", params[i].layer,
-                 params[i].name);
-        if (strncmp(got + i * NAME_ROOM, want, NAME_ROOM) != 0) {
-            check_fail(check, "the name is \"%.90s\", and peft looks for \"%s\"",
-                       got + i * NAME_ROOM, want);
-            return;
-        }
-    }
-    check_good(check);
 }
 
 GRADED(10_lora, content, "task 5: what adapter_config.json says") {
     ModelConfig config = sizes_config(check, F32, ATTENTION_PLAIN, true);
     Adapter *adapter = &config.adapter;
-    adapter->alpha = floorf(adapter->alpha) + 0.5f; /* which shows where it is cut */
-    char base[24];
-    snprintf(base, sizeof base, "gpt2-%d", check_int(check, 1, 999));
+    adapter->alpha = floorf(adapter->alpha) + 0.53125f; /* which shows where it is cut */
+    adapter->dropout = 0.28125f;
+    char base[200]; /* a name that has to be escaped, and is long */
+    snprintf(base, sizeof base, "C:\\models\\the \"small\" ones%*s\\gpt2-%d", 100, "",
+             check_int(check, 1, 999));
     check_give_config(check, &config);
     check_give(check, "base", WIRE_BYTES, base, sizeof base);
     check_want(check, "content", WIRE_BYTES, CONTENT_BYTES);
     check_want(check, "content without base", WIRE_BYTES, CONTENT_BYTES);
-    if (check_run(check, "content", SECONDS) &&
+    check_want(check, "made", WIRE_U64, 1);
+    files_want_save(check);
+    if (check_run(check, "files/content", SECONDS) &&
         files_expect_content(check, "content", adapter, base) &&
-        files_expect_content(check, "content without base", adapter, NULL)) {
+        files_expect_content(check, "content without base", adapter, NULL) &&
+        expect_made(check, MADE_SHARED,
+                    "a value in the object has another reference beside the object's, so that "
+                    "json_decref() of the object does not free it: json_pack() takes one over "
+                    "with \"o\", and adds one with \"O\"") &&
+        check_run(check, "files/save", SECONDS) && files_expect_save(check) &&
+        files_expect_content(check, "saved content", adapter, base)) {
         check_good(check);
     }
 }

@@ -89,6 +89,14 @@ static const FileContent contents[] = {
      "attn\"]}",
      NULL,
      {4, TARGET_PROJ | TARGET_QKV, 2.5f, 0}},
+    {"{\"peft_type\":\"LORA\",\"r\":1,\"lora_alpha\":0.25,\"lora_dropout\":0.9375,\"target_"
+     "modules\":"
+     "[\"attn.c_attn\",\"mlp.c_proj\",\"c_attn\",\"c_attn\",\"c_attn\",\"c_attn\",\"c_attn\",\"c_"
+     "attn\",\"c_attn\","
+     "\"c_attn\",\"c_attn\",\"c_attn\",\"c_attn\",\"c_attn\",\"c_attn\",\"c_attn\",\"attn.c_proj\"]"
+     "}",
+     NULL,
+     {1, TARGET_QKV | TARGET_FCPROJ | TARGET_PROJ, 0.25f, 0.9375f}},
     {"{\"peft_type\":\"LORA\",\"r\":65536,\"target_modules\":[\"c_fc\"]}",
      NULL,
      {65536, TARGET_FC, 8, 0}},
@@ -187,6 +195,108 @@ static const FileContent contents[] = {
 };
 enum { CONTENTS = sizeof contents / sizeof *contents };
 
+/* ---- the two files --------------------------------------------------------------------------- */
+
+enum { GOOD_RANK = 7 };
+
+static void want_load_config(Check *check) {
+    static const char good[] =
+        "{\"peft_type\":\"LORA\",\"r\":7,\"lora_alpha\":3.5,\"lora_dropout\":"
+        "0.25,\"target_modules\":[\"mlp.c_fc\"]}";
+    static const char bad[] = "{\"peft_type\":\"LORA\",\"r\":-7,\"target_modules\":[\"mlp.c_fc\"]}";
+    check_give(check, "good content", WIRE_BYTES, good, sizeof good);
+    check_give(check, "bad content", WIRE_BYTES, bad, sizeof bad);
+    check_want(check, "load config", WIRE_U64, (size_t)LOAD_CONFIGS * LOAD_CONFIG_NUMBERS);
+    check_want(check, "config numbers", WIRE_I32, 2);
+    check_want(check, "config floats", WIRE_F32, 2);
+}
+
+static bool expect_load_config(Check *check) {
+    static const char *const refused[LOAD_CONFIGS] = {NULL, "a file whose r is -7",
+                                                      "a folder without adapter_config.json"};
+    const uint64_t *n = check_got(check, "load config", WIRE_U64);
+    const int32_t *numbers = check_got(check, "config numbers", WIRE_I32);
+    const float *floats = check_got(check, "config floats", WIRE_F32);
+    if ((int)n[LOAD_CONFIG_RESULT] != 0 || numbers[0] != GOOD_RANK || numbers[1] != TARGET_FC ||
+        floats[0] != 3.5f || floats[1] != 0.25f) {
+        check_fail(
+            check,
+            "adapter_load_config() gives %d, and r %d, targets %d, alpha %g, dropout %g, for "
+            "a file with r %d, targets %d, alpha 3.5, dropout 0.25; wanted is 0",
+            (int)n[LOAD_CONFIG_RESULT], numbers[0], numbers[1], (double)floats[0],
+            (double)floats[1], GOOD_RANK, TARGET_FC);
+        return false;
+    }
+    for (int i = 1; i < LOAD_CONFIGS; i++) {
+        n += LOAD_CONFIG_NUMBERS;
+        if ((int)n[LOAD_CONFIG_RESULT] != -1 || n[LOAD_CONFIG_LINES] != 1 ||
+            n[LOAD_CONFIG_WRITTEN] != 0) {
+            check_fail(check,
+                       "of %s adapter_load_config() gives %d, writes %llu lines to stderr, and %s "
+                       "the adapter; wanted are -1, one line, and an adapter that stays",
+                       refused[i], (int)n[LOAD_CONFIG_RESULT],
+                       (unsigned long long)n[LOAD_CONFIG_LINES],
+                       n[LOAD_CONFIG_WRITTEN] != 0 ? "changes" : "leaves");
+            return false;
+        }
+    }
+    return true;
+}
+
+void files_want_save(Check *check) {
+    check_want(check, "saved content", WIRE_BYTES, CONTENT_BYTES);
+    check_want(check, "save", WIRE_U64, SAVE_NUMBERS);
+}
+
+bool files_expect_save(Check *check) {
+    const uint64_t *n = check_got(check, "save", WIRE_U64);
+    const char *wrong = n[SAVE_CONFIG] != 1     ? "does not write adapter_config.json there once"
+                        : n[SAVE_WEIGHTS] != 1  ? "does not write adapter_model.safetensors there "
+                                                  "once"
+                        : n[SAVE_ELSEWHERE] > 0 ? "writes a file beside the two"
+                        : !n[SAVE_ALL] ? "does not write all that is in model->params, in its order"
+                        : !n[SAVE_NAMED] ? "gives the matrices other names than adapter_name()"
+                                         : NULL;
+    if (wrong != NULL) {
+        check_fail(check, "adapter_save(), into a folder that is there, %s", wrong);
+    } else if ((int)n[SAVE_RESULT] != 0 || (int)n[SAVE_NO_FOLDER] != -1 ||
+               (int)n[SAVE_FULL] != -1) {
+        check_fail(check,
+                   "adapter_save() gives %d where both files are written, %d where the folder is "
+                   "not there, %d where there is no room for the matrices; wanted are 0, -1, -1",
+                   (int)n[SAVE_RESULT], (int)n[SAVE_NO_FOLDER], (int)n[SAVE_FULL]);
+        wrong = "";
+    }
+    return wrong == NULL;
+}
+
+const float *files_want_load(Check *check, const char *names, size_t bytes, size_t numbers) {
+    const float *values = check_normal(check, numbers, 1, F32);
+    check_give(check, "matrices", WIRE_BYTES, names, bytes);
+    check_give(check, "adapters", WIRE_F32, values, numbers);
+    check_want(check, "loaded", WIRE_F32, numbers);
+    check_want(check, "load", WIRE_U64, LOAD_NUMBERS);
+    return values;
+}
+
+bool files_expect_load(Check *check, const float *values, size_t numbers) {
+    const uint64_t *n = check_got(check, "load", WIRE_U64);
+    if ((int)n[LOAD_RESULT] != 0 || (int)n[LOAD_SHORT] != -1 || (int)n[LOAD_ABSENT] != -1) {
+        check_fail(
+            check,
+            "adapter_load() gives %d for a file with all matrices, %d for one that lacks the "
+            "last, %d for a folder that is not there; wanted are 0, -1, -1",
+            (int)n[LOAD_RESULT], (int)n[LOAD_SHORT], (int)n[LOAD_ABSENT]);
+        return false;
+    }
+    if (memcmp(check_got(check, "loaded", WIRE_F32), values, numbers * sizeof *values) != 0) {
+        check_fail(check, "adapter_load() gives 0, and the adapters have not the numbers of "
+                          "adapter_model.safetensors");
+        return false;
+    }
+    return true;
+}
+
 void files_judge_read(Check *check) {
     char texts[CONTENTS][CONTENT_BYTES] = {{0}};
     for (int i = 0; i < CONTENTS; i++) {
@@ -195,7 +305,8 @@ void files_judge_read(Check *check) {
     check_give(check, "contents", WIRE_BYTES, texts, sizeof texts);
     check_want(check, "numbers", WIRE_U64, CONTENTS * READ_NUMBERS);
     check_want(check, "floats", WIRE_F32, (size_t)2 * CONTENTS);
-    if (!check_run(check, "read", SECONDS)) {
+    want_load_config(check);
+    if (!check_run(check, "files/read", SECONDS)) {
         return;
     }
     const uint64_t *numbers = check_got(check, "numbers", WIRE_U64);
@@ -209,6 +320,23 @@ void files_judge_read(Check *check) {
                        good ? "%.150s is refused, and is what peft writes"
                             : "%.150s is accepted: it has %s",
                        contents[i].text, contents[i].why);
+            return;
+        }
+        if (!n[READ_KEPT]) {
+            check_fail(check,
+                       "%.150s: a value in it has other references than before: what "
+                       "json_object_get() and json_array_get() give is borrowed, and the content "
+                       "is the caller's",
+                       contents[i].text);
+            return;
+        }
+        if (n[READ_REASON] != REASON_GOOD) {
+            check_fail(check,
+                       n[READ_REASON] == REASON_EMPTY
+                           ? "%.150s is refused, and the reason is an empty text"
+                           : "%.150s is refused, and the reason is another text when the content "
+                             "has been freed: it is a constant one",
+                       contents[i].text);
             return;
         }
         if (!good && n[READ_WRITTEN] != 0) {
@@ -230,5 +358,7 @@ void files_judge_read(Check *check) {
             return;
         }
     }
-    check_good(check);
+    if (check_run(check, "files/load config", SECONDS) && expect_load_config(check)) {
+        check_good(check);
+    }
 }

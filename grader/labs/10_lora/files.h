@@ -16,7 +16,20 @@
     adapter_config_new(). */
 bool files_expect_content(Check *check, const char *name, const Adapter *adapter, const char *base);
 
-/** Asks what becomes of many contents, and judges that. */
+/** Asks what becomes of many contents, and of a file with one, and judges that. */
 void files_judge_read(Check *check);
+
+/** Wants the case "save"; "config" and "base" are given. */
+void files_want_save(Check *check);
+
+/** Both files are written, and only they; where they cannot be, the result says so. */
+bool files_expect_save(Check *check);
+
+/** Gives a file of matrices, (count, NAME_ROOM) names and `numbers` numbers, and wants the case
+    "load". @return the numbers */
+const float *files_want_load(Check *check, const char *names, size_t bytes, size_t numbers);
+
+/** The adapters have these numbers; where they cannot be read, the result says so. */
+bool files_expect_load(Check *check, const float *values, size_t numbers);
 
 #endif

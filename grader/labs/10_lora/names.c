@@ -79,7 +79,7 @@ void names_judge_targets(Check *check) {
          inside}};
     check_give(check, "names", WIRE_BYTES, names, sizeof names);
     check_want(check, "targets", WIRE_U64, NAMED);
-    if (check_run(check, "targets", SECONDS)) {
+    if (check_run(check, "files/targets", SECONDS)) {
         check_equal_of(check, "targets", named_label, want, NAMED, suspects, 3);
     }
 }

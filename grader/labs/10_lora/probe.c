@@ -1,6 +1,5 @@
-/* Lab 10 in the probe: a layer by itself, a model that trains, merges, names and contents. */
+/* Lab 10 in the probe: a layer by itself, a model that trains, merges. */
 #include <malloc.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "grader/labs/10_lora/shared.h"
@@ -326,63 +325,6 @@ static void merge_once(const Wire *in, Wire *out) {
     memory_free(memory);
 }
 
-/* ---- names and contents ---------------------------------------------------------------------- */
-
-static void targets(const Wire *in, Wire *out) {
-    size_t bytes;
-    const char *names = wire_get(in, "names", WIRE_BYTES, &bytes);
-    uint64_t *to = wire_get(out, "targets", WIRE_U64, NULL);
-    for (size_t i = 0; i < bytes / TARGET_BYTES; i++) {
-        to[i] = adapter_targets(names + i * TARGET_BYTES);
-    }
-}
-
-static void names_of(const Wire *in, Wire *out) {
-    ModelConfig config = probe_config(in);
-    Memory *memory = memory_new(probe_device(false, ROOM_BYTES), (MemoryOptions){.checked = true});
-    Model *model = model_new_zero(&config, memory);
-    char *to = wire_get(out, "names", WIRE_BYTES, NULL);
-    for (int i = 0; i < model->param_count; i++) {
-        char text[ADAPTER_NAME] = "";
-        snprintf(to + (size_t)i * ADAPTER_NAME, ADAPTER_NAME, "%s",
-                 adapter_name(&model->params[i], text));
-    }
-}
-
-static void content_of(const Wire *in, const char *base, char *to) {
-    ModelConfig config = probe_config(in);
-    json_t *json = adapter_config_new(&config.adapter, base);
-    size_t length = json_dumpb(json, to, CONTENT_BYTES - 1, JSON_REAL_PRECISION(9));
-    to[length < CONTENT_BYTES ? length : 0] = '\0';
-    json_decref(json);
-}
-
-static void content(const Wire *in, Wire *out) {
-    content_of(in, wire_get(in, "base", WIRE_BYTES, NULL),
-               wire_get(out, "content", WIRE_BYTES, NULL));
-    content_of(in, NULL, wire_get(out, "content without base", WIRE_BYTES, NULL));
-}
-
-static void read_contents(const Wire *in, Wire *out) {
-    size_t bytes;
-    const char *contents = wire_get(in, "contents", WIRE_BYTES, &bytes);
-    uint64_t *numbers = wire_get(out, "numbers", WIRE_U64, NULL);
-    float *floats = wire_get(out, "floats", WIRE_F32, NULL);
-    for (size_t i = 0; i < bytes / CONTENT_BYTES; i++) {
-        json_t *json = json_loads(contents + i * CONTENT_BYTES, 0, NULL);
-        const Adapter before = {.rank = 77, .targets = 77, .alpha = 77, .dropout = 77};
-        Adapter adapter = before;
-        bool good = adapter_config_read(json, &adapter) == NULL;
-        numbers[i * READ_NUMBERS] = good;
-        numbers[i * READ_NUMBERS + 1] = good ? (uint64_t)adapter.rank : 0;
-        numbers[i * READ_NUMBERS + 2] = good ? adapter.targets : 0;
-        numbers[i * READ_NUMBERS + READ_WRITTEN] = memcmp(&adapter, &before, sizeof before) != 0;
-        floats[2 * i] = good ? adapter.alpha : 0;
-        floats[2 * i + 1] = good ? adapter.dropout : 0;
-        json_decref(json);
-    }
-}
-
 const ProbeCase probe_cases[] = {
     {"layer", layer},
     {"layer f16", layer_f16},
@@ -393,9 +335,5 @@ const ProbeCase probe_cases[] = {
     {"init elsewhere", init_elsewhere},
     {"merge", merge},
     {"merge once", merge_once},
-    {"targets", targets},
-    {"names", names_of},
-    {"content", content},
-    {"read", read_contents},
     {NULL, NULL},
 };

@@ -55,12 +55,62 @@ enum {
     RUN_NUMBERS,
 };
 
-/** Bytes of a name that adapter_targets() is asked about, and of a content of a file. */
-enum { TARGET_BYTES = 64, CONTENT_BYTES = 1024 };
+/** Bytes of a name that adapter_targets() is asked about, of a content of a file, and of the name of
+    a matrix in a file. */
+enum { TARGET_BYTES = 64, CONTENT_BYTES = 1024, NAME_ROOM = 96 };
 
-/** Numbers that adapter_config_read() gives back: whether it was accepted, rank, targets, and
-    whether it wrote the adapter. */
-enum { READ_WRITTEN = 3, READ_NUMBERS = 4 };
+/** Numbers that adapter_config_read() gives back: whether it was accepted, rank, targets, whether it
+    wrote the adapter, a ReadReason, and whether all of the content is as it was. */
+enum { READ_WRITTEN = 3, READ_REASON, READ_KEPT, READ_NUMBERS };
+
+/** What a refusal says. */
+typedef enum ReadReason {
+    REASON_GOOD,  /**< a text */
+    REASON_EMPTY, /**< nothing */
+    REASON_GONE,  /**< a text that goes with the content */
+} ReadReason;
+
+/** Flags of "made": the case "names", and the case "content". */
+enum {
+    MADE_ELSEWHERE = 1, /**< a name is returned in another place than `text` */
+    MADE_BEYOND = 2,    /**< something is written beyond `text` */
+    MADE_SHARED = 1,    /**< a part of the JSON has a reference more than the object has */
+};
+
+/** The folder that is there, in probe_files.c, and one that is not. */
+#define FOLDER_HERE "runs/adapter"
+#define FOLDER_NONE "runs/nothing"
+
+/** "load" of its case "load". A result is that of the function, as an int. */
+enum {
+    LOAD_RESULT, /**< from a file with all matrices */
+    LOAD_SHORT,  /**< from one that lacks the last */
+    LOAD_ABSENT, /**< from a folder that is not there */
+    LOAD_NUMBERS,
+};
+
+/** "save" of its case "save". */
+enum {
+    SAVE_RESULT,    /**< into a folder that is there */
+    SAVE_CONFIG,    /**< how often it wrote adapter_config.json there */
+    SAVE_WEIGHTS,   /**< how often adapter_model.safetensors */
+    SAVE_ELSEWHERE, /**< how often another file */
+    SAVE_ALL,       /**< whether that was all matrices, in their order */
+    SAVE_NAMED,     /**< whether they have the names of adapter_name() */
+    SAVE_NO_FOLDER, /**< the result where the folder is not there */
+    SAVE_FULL,      /**< and where only the first of the files has room */
+    SAVE_NUMBERS,
+};
+
+/** "load config" of its case of that name: three reads, of a content that is good, of one that is
+    not, and of a file that is not there. */
+enum {
+    LOAD_CONFIG_RESULT,  /**< of the function */
+    LOAD_CONFIG_LINES,   /**< on stderr */
+    LOAD_CONFIG_WRITTEN, /**< whether the adapter is another than before */
+    LOAD_CONFIG_NUMBERS,
+    LOAD_CONFIGS = 3,
+};
 
 /** Numbers of all matrices in a list, end to end. */
 size_t protocol_numbers(const Param *params, int count);
