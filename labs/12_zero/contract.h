@@ -301,7 +301,7 @@ int zero_generate(Zero *zero, bool (*done)(void *context), void (*step)(void *co
  */
 void zero_ahead_open(Zero *zero);
 
-/** Waits for its stream and gives all of it back; zero->ahead is NULL then. */
+/** The host waits for its stream, and all of it is given back; zero->ahead is NULL then. */
 void zero_ahead_close(Zero *zero);
 
 /** In place of zero_weights_come(): what was sent for comes, or else it is sent for now. */

@@ -37,6 +37,10 @@ static const char *const ahead_sentence[AHEAD_MISTAKES] = {
 
 /* ---- the record ------------------------------------------------------------------------------ */
 
+static bool is_gather(const CudasimEntry *e) {
+    return e->kind == CUDASIM_COLLECTIVE && e->collective == CUDASIM_ALL_GATHER;
+}
+
 static bool is_of_a_part(const CudasimEntry *e) {
     return e->kind == CUDASIM_LAUNCH || e->kind == CUDASIM_PRODUCT;
 }
@@ -49,8 +53,7 @@ static bool find_all(const ZeroRun *run, const CudasimRecord *record, int r, Ahe
     uint64_t end = told[2 * rank->parts - 1];
     for (size_t i = 0; i < record->count && record->entry[i].id <= end; i++) {
         const CudasimEntry *e = &record->entry[i];
-        bool gather = e->kind == CUDASIM_COLLECTIVE && e->collective == CUDASIM_ALL_GATHER;
-        if (e->rank == r && gather && rank->gathers < ZERO_MOST_PARTS) {
+        if (e->rank == r && is_gather(e) && rank->gathers < ZERO_MOST_PARTS) {
             rank->gather[rank->gathers++] = e;
         }
         for (int p = 0; e->rank == r && is_of_a_part(e) && p < rank->parts; p++) {
@@ -168,4 +171,40 @@ bool ahead_expect_order(ZeroRun *run) {
         check_suspect(check, ahead_sentence[m], present[m]);
     }
     return right;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* Whether the host has waited for an entry when there were `count` of them. */
+static bool was_awaited(const CudasimRecord *record, const CudasimEntry *e, uint64_t count) {
+    for (uint64_t id = e->id + 1; id <= count && id <= record->count; id++) {
+        const CudasimEntry *wait = &record->entry[id - 1];
+        if (wait->rank == e->rank && wait->kind == CUDASIM_HOST_WAIT && record_before(e, wait)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ahead_expect_closed(ZeroRun *run) {
+    const uint64_t *closed = check_got(run->check, "closed", WIRE_U64);
+    CudasimRecord record;
+    if (!record_take(run->check, &record)) {
+        return false;
+    }
+    for (size_t i = record.count; i-- > 0;) {
+        const CudasimEntry *e = &record.entry[i];
+        uint64_t count = e->rank >= 0 && e->rank < run->option[RANKS_COUNT] ? closed[e->rank] : 0;
+        if (is_gather(e) && e->id <= count && !was_awaited(&record, e, count)) {
+            char place[CHECK_LABEL];
+            check_fail(
+                run->check,
+                "rank %d was closed while a unit was on its way, by %s, and the host has not "
+                "waited for it: zero_ahead_close() waits for its stream, since the memory "
+                "of the slots is given back after it",
+                e->rank, record_place(e, place));
+            return false;
+        }
+    }
+    return true;
 }

@@ -17,4 +17,10 @@
  */
 bool ahead_expect_order(ZeroRun *run);
 
+/**
+ * Looks at the end of the same run: when a rank was closed, the host had waited for each gather,
+ * that of a unit which nobody needed among them.
+ */
+bool ahead_expect_closed(ZeroRun *run);
+
 #endif

@@ -161,9 +161,17 @@ static void open_rank(ZeroRank *rank, RankRun *run) {
     rank->trainer.optimizer = optimizer_new(rank->model->pieces, adamw);
 }
 
+/* Here the host has waited for all that was sent for: where is the record? */
+static void tell_closed(const RankRun *run) {
+    if (run->option[RANKS_RECORD]) {
+        rank_give_number(run, "closed", 1, 0, cudasim_record().count);
+    }
+}
+
 static void close_rank(ZeroRank *rank) {
     optimizer_free(rank->trainer.optimizer);
     zero_close(rank->zero);
+    tell_closed(rank->run);
     model_free(rank->model);
     if (rank->stream != NULL) {
         cudaStreamDestroy(rank->stream);

@@ -86,7 +86,8 @@ enum {
 };
 
 /** In the table "parts" (R, 2 * ZERO_MOST_PARTS), of a run that is recorded: the entries that there
-    were when each part of the first micro-batch began, and when it ended. */
+    were when each part of the first micro-batch began, and when it ended. "closed" (R) likewise:
+    when zero_close() had returned. */
 enum { ZERO_MOST_PARTS = 16 };
 
 /** In the table "texts" (R, TEXT_NUMBERS). */
