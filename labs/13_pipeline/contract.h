@@ -107,7 +107,8 @@ void pipe_order(const PipePlan *plan, PipeWork *work);
 int pipe_in_flight(const PipePlan *plan);
 
 /**
- * The part of the time in which a stage has nothing to do, where all stages take equally long:
+ * The part of the time in which a stage has nothing to do, where all stages take equally long, as
+ * a double has it:
  *
  *     time = (m + p - 1) (forward + backward),    bubble = (p - 1) / (m + p - 1)
  */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "grader/judge_profile.h"
+#include "grader/labs/13_pipeline/orders.h"
 #include "grader/labs/13_pipeline/stages.h"
 
 /* ---- task 1 ---------------------------------------------------------------------------------- */
@@ -46,10 +47,10 @@ GRADED(13_pipeline, part, "task 1: the blocks of each stage, embedding and head 
     PipePlan plan[PART_CASES];
     int32_t layers[PART_CASES];
     for (int i = 0; i < PART_CASES; i++) {
-        int p = i < 12 ? i / 3 + 3 : check_int(check, 1, 9);
+        int p = i < 12 ? i / 3 + 3 : i < 34 ? check_int(check, 1, 9) : check_int(check, 10, 70);
         plan[i] = (PipePlan){.stages = p, .stage = i < 12 ? i % 3 : check_int(check, 0, p - 1)};
         plan[i].micros = 1;
-        layers[i] = i < 12 ? p + 1 + i % 2 : check_int(check, p, 30);
+        layers[i] = i < 12 ? p + 1 + i % 2 : check_int(check, p, i < 34 ? 30 : 3 * p);
     }
     plans_give(check, plan, PART_CASES);
     check_give(check, "layers", WIRE_I32, layers, PART_CASES);
@@ -78,117 +79,20 @@ GRADED(13_pipeline, part, "task 1: the blocks of each stage, embedding and head 
 
 /* ---- task 2 ---------------------------------------------------------------------------------- */
 
-static PipePlan *plans_of(Check *check, PipeOrder order) {
-    PipePlan *plan =
-        (PipePlan *)check_doubles(check, ALL_PLANS * sizeof(PipePlan) / sizeof(double) + 1);
-    plans_all(order, plan);
-    return plan;
-}
-
-/* The orders of all plans with that many forwards more ahead than there should be. */
-static uint64_t *orders_of(Check *check, const PipePlan *plan, int more, bool falling) {
-    uint64_t *orders = (uint64_t *)check_doubles(check, (size_t)ALL_PLANS * ORDER_PLACES);
-    for (int i = 0; i < ALL_PLANS; i++) {
-        PipeWork work[2 * MOST_MICROS];
-        int ahead = plan_in_flight(&plan[i]) + more;
-        plan_work(&plan[i], ahead < 1 ? 1 : ahead, falling, work);
-        for (int k = 0; k < ORDER_PLACES; k++) {
-            orders[i * ORDER_PLACES + k] = k < 2 * plan[i].micros
-                                               ? 2 * (uint64_t)work[k].micro + work[k].backward
-                                               : ORDERS_BLANK;
-        }
-    }
-    return orders;
-}
-
-static const char *order_label(size_t i, char *text) {
-    PipePlan plan[ALL_PLANS];
-    plans_all(PIPE_1F1B, plan);
-    const PipePlan *p = &plan[i / ORDER_PLACES];
-    snprintf(text, CHECK_LABEL, "stage %d of %d, %d micro-batches, work %zu (2 micro + backward)",
-             p->stage, p->stages, p->micros, i % ORDER_PLACES);
-    return text;
-}
-
-static void judge_order(Check *check, PipeOrder order) {
-    PipePlan *plan = plans_of(check, order), *other = plans_of(check, (PipeOrder)!order);
-    ExactSuspect suspects[] = {
-        {"backwards run in falling order: with rising ones gradients have the bits of one device",
-         orders_of(check, plan, 0, true)},
-        {"one forward too few runs before the first backward", orders_of(check, plan, -1, false)},
-        {"one forward too many runs before the first backward", orders_of(check, plan, 1, false)},
-        {order == PIPE_1F1B ? "this is the order of GPIPE" : "this is the order of 1F1B",
-         orders_of(check, other, 0, false)}};
-    plans_give(check, plan, ALL_PLANS);
-    check_want(check, "orders", WIRE_U64, (size_t)ALL_PLANS * ORDER_PLACES);
-    if (check_run(check, "formulas/orders", SECONDS)) {
-        check_equal_of(check, "orders", order_label, orders_of(check, plan, 0, false),
-                       (size_t)ALL_PLANS * ORDER_PLACES, suspects, order == PIPE_1F1B ? 4 : 1);
-    }
-}
-
-GRADED(13_pipeline, gpipe, "task 2: all forwards, then all backwards: 252 stages and windows") {
+GRADED(13_pipeline, gpipe,
+       "task 2: all forwards, then all backwards, in small and large pipelines") {
     check_after(check, "in_flight");
-    judge_order(check, PIPE_GPIPE);
+    orders_judge(check, PIPE_GPIPE);
 }
 
-GRADED(13_pipeline, one_f_one_b, "task 2: one forward, one backward: 252 stages and windows") {
+GRADED(13_pipeline, one_f_one_b,
+       "task 2: one forward, one backward, in small and large pipelines") {
     check_after(check, "in_flight");
-    judge_order(check, PIPE_1F1B);
-}
-
-/* Of all plans of both orders. */
-static uint64_t *in_flight_of(Check *check, const PipePlan *plan, int how) {
-    uint64_t *flight = (uint64_t *)check_doubles(check, 2 * ALL_PLANS);
-    for (int i = 0; i < 2 * ALL_PLANS; i++) {
-        int m = plan[i].micros, behind = plan[i].stages - plan[i].stage, ahead = behind;
-        bool gpipe = plan[i].order == PIPE_GPIPE;
-        switch (how) {
-        case 1: /* warm-up alone */
-            ahead = behind - 1 > 1 ? behind - 1 : 1;
-            break;
-        case 2: /* of every stage the first one's */
-            ahead = plan[i].stages;
-            break;
-        case 3: /* without the window's end */
-            m = gpipe ? m : 2 * MOST_MICROS;
-            break;
-        case 4: /* that of GPipe, always */
-            gpipe = true;
-            break;
-        case 5: /* counted from the other end */
-            ahead = plan[i].stage + 1;
-            break;
-        default:
-            break;
-        }
-        flight[i] = (uint64_t)(gpipe || m < ahead ? m : ahead);
-    }
-    return flight;
+    orders_judge(check, PIPE_1F1B);
 }
 
 GRADED(13_pipeline, in_flight, "task 2: micro-batches in flight, of both orders") {
-    PipePlan *plan =
-        (PipePlan *)check_doubles(check, 2 * ALL_PLANS * sizeof(PipePlan) / sizeof(double) + 1);
-    plans_all(PIPE_1F1B, plan);
-    plans_all(PIPE_GPIPE, plan + ALL_PLANS);
-    ExactSuspect suspects[] = {
-        {"these are the forwards before the first turn of forward and backward: the one of that "
-         "turn is in flight, too",
-         in_flight_of(check, plan, 1)},
-        {"every stage keeps as many as the first one: the later a stage, the sooner comes the "
-         "gradient",
-         in_flight_of(check, plan, 2)},
-        {"a window of few micro-batches has no more of them: min(m, p - stage)",
-         in_flight_of(check, plan, 3)},
-        {"1F1B keeps as many as GPIPE", in_flight_of(check, plan, 4)},
-        {"stages are counted from the wrong end: the last one keeps a single micro-batch",
-         in_flight_of(check, plan, 5)}};
-    plans_give(check, plan, 2 * ALL_PLANS);
-    check_want(check, "in flight", WIRE_U64, 2 * ALL_PLANS);
-    if (check_run(check, "formulas/in_flight", SECONDS)) {
-        check_equal(check, "in flight", in_flight_of(check, plan, 0), 2 * ALL_PLANS, suspects, 5);
-    }
+    orders_judge_in_flight(check);
 }
 
 /* ---- tasks 3 and 4 --------------------------------------------------------------------------- */
@@ -342,7 +246,7 @@ enum { PLANS_ASKED = 19 };
 static void ask_plans(Quiz *quiz, PipePlan *plan) {
     Check *check = quiz->check;
     for (int i = 0; i < PLANS_ASKED - 1; i++) {
-        int p = i < 2 ? 1 : check_int(check, 2, 5), NH = check_int(check, 1, 3);
+        int p = i < 2 ? 1 : check_int(check, 2, 9), NH = check_int(check, 1, 3);
         Shape shape = {.config = {.V = check_int(check, 65, 700),
                                   .T = check_int(check, 9, 40),
                                   .L = p + check_int(check, 0, 3),
@@ -363,7 +267,7 @@ static void ask_plans(Quiz *quiz, PipePlan *plan) {
                              .stage = i % 3 == 0   ? 0
                                       : i % 3 == 1 ? p - 1
                                                    : check_int(check, 0, p - 1),
-                             .micros = check_int(check, 1, 8)};
+                             .micros = check_int(check, 1, 12)};
     }
     ModelConfig large = {.V = 50257, .T = 1024, .L = 48, .NH = 25, .C = 1600};
     quiz_add(quiz, (Shape){.config = large, .B = 8, .T = 1024});
@@ -419,28 +323,5 @@ GRADED(13_pipeline, wire, "task 6: predicted bytes on the wire") {
 }
 
 GRADED(13_pipeline, bubble, "task 6: the part of the time in which a stage waits") {
-    PipePlan *plan = plans_of(check, PIPE_1F1B);
-    double right[ALL_PLANS], of_work[ALL_PLANS], without_one[ALL_PLANS];
-    for (int i = 0; i < ALL_PLANS; i++) {
-        int p = plan[i].stages, m = plan[i].micros;
-        double forth[MOST_STAGES], back[MOST_STAGES];
-        for (int s = 0; s < p; s++) {
-            forth[s] = 1;
-            back[s] = 2;
-        }
-        double seconds = plan_seconds(PIPE_1F1B, p, m, forth, back);
-        CHECK(seconds == plan_seconds(PIPE_GPIPE, p, m, forth, back), "the orders differ in time");
-        right[i] = 1 - 3.0 * m / seconds;
-        of_work[i] = (p - 1.0) / m;
-        without_one[i] = (double)p / (m + p);
-    }
-    Suspect suspects[] = {
-        {"(p - 1) / m is the bubble beside the work: of the whole time it is (p - 1) / (m + p - 1)",
-         of_work},
-        {"p stages need p - 1 turns to fill", without_one}};
-    plans_give(check, plan, ALL_PLANS);
-    check_want(check, "bubbles", WIRE_F32, ALL_PLANS);
-    if (check_run(check, "formulas/bubble", SECONDS)) {
-        check_close(check, "bubbles", right, ALL_PLANS, (Tolerance){1e-6, 1e-6, 1e-6}, suspects, 2);
-    }
+    orders_judge_bubble(check);
 }

@@ -4,14 +4,31 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of a pipeline that no small number holds. @return how many */
+static int plans_large(PipeOrder order, int p, PipePlan *plan) {
+    const int stage[LARGE_STAGES] = {0, 1, p / 2, p - 2, p - 1};
+    const int micros[LARGE_MICROS] = {1, p - 1, p, p + 10};
+    for (int i = 0; i < LARGE_STAGES * LARGE_MICROS; i++) {
+        plan[i] = (PipePlan){.order = order,
+                             .stages = p,
+                             .stage = stage[i % LARGE_STAGES],
+                             .micros = micros[i / LARGE_STAGES]};
+    }
+    return LARGE_STAGES * LARGE_MICROS;
+}
+
 void plans_all(PipeOrder order, PipePlan plan[ALL_PLANS]) {
+    static const int large[LARGE_PIPES] = {17, 33, 65, 130};
     int count = 0;
-    for (int p = 1; p <= MOST_STAGES; p++) {
-        for (int s = 0; s < p; s++) {
-            for (int m = 1; m <= MOST_MICROS; m++) {
+    for (int p = 1; p <= SMALL_STAGES; p++) {
+        for (int m = 1; m <= SMALL_MICROS; m++) {
+            for (int s = 0; s < p; s++) {
                 plan[count++] = (PipePlan){.order = order, .stages = p, .stage = s, .micros = m};
             }
         }
+    }
+    for (int i = 0; i < LARGE_PIPES; i++) {
+        count += plans_large(order, large[i], plan + count);
     }
     CHECK(count == ALL_PLANS, "%d plans", count);
 }

@@ -12,10 +12,19 @@
 #include "grader/labs/13_pipeline/term.h"
 #include "grader/quiz.h"
 
-/** Every stage of every pipeline up to MOST_STAGES, with every window up to MOST_MICROS. */
-enum { ALL_PLANS = MOST_STAGES * (MOST_STAGES + 1) / 2 * MOST_MICROS };
+/** Plans that are asked for: every stage of every pipeline of up to SMALL_STAGES, with every window
+    of up to SMALL_MICROS, and some of each of LARGE_PIPES, just beyond a power of 2. */
+enum {
+    SMALL_STAGES = 9,
+    SMALL_MICROS = 12,
+    SMALL_PLANS = SMALL_STAGES * (SMALL_STAGES + 1) / 2 * SMALL_MICROS,
+    LARGE_PIPES = 4,
+    LARGE_STAGES = 5,
+    LARGE_MICROS = 4,
+    ALL_PLANS = SMALL_PLANS + LARGE_PIPES * LARGE_STAGES * LARGE_MICROS,
+};
 
-/** Fills in all plans of an order. */
+/** Fills in all plans of an order, those of a pipeline and window in a row. */
 void plans_all(PipeOrder order, PipePlan plan[ALL_PLANS]);
 
 /** Gives "plans". */

@@ -61,10 +61,11 @@ static void pipe_in_flight_case(const Wire *in, Wire *out) {
 }
 
 static void pipe_bubble_case(const Wire *in, Wire *out) {
-    float *to = wire_get(out, "bubbles", WIRE_F32, NULL);
+    uint64_t *to = wire_get(out, "bubbles", WIRE_U64, NULL);
     for (int i = 0; i < given_plans(in); i++) {
         PipePlan plan = given_plan(in, i);
-        to[i] = (float)pipe_bubble(plan.stages, plan.micros);
+        double bubble = pipe_bubble(plan.stages, plan.micros);
+        memcpy(&to[i], &bubble, sizeof bubble);
     }
 }
 

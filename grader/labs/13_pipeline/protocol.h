@@ -76,8 +76,11 @@ enum { TOLD_TIE_BEGINS = 'A', TOLD_TIE_ENDS = 'a' };
 /** "plans" of the formulas: four numbers each. */
 enum { PLAN_ORDER, PLAN_STAGES, PLAN_STAGE, PLAN_MICROS, PLAN_NUMBERS };
 
+/** The largest plan that is asked for. */
+enum { MOST_STAGES = 130, MOST_MICROS = 140 };
+
 /** "orders": places for each plan; those that nobody writes are ORDERS_BLANK. */
-enum { MOST_STAGES = 6, MOST_MICROS = 12, ORDER_PLACES = 2 * MOST_MICROS + 2 };
+enum { ORDER_PLACES = 2 * MOST_MICROS + 2 };
 #define ORDERS_BLANK UINT64_MAX
 
 /** Numbers of a part, in "parts". */
