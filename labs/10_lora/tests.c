@@ -22,8 +22,8 @@ GRADED(10_lora, init, "task 1: A is uniform, as wide as it should be, B is 0") {
     LoraRun run = lora_run(check, TARGET_ALL, 0, true, 0);
     check_give_config(check, &run.config);
     check_give(check, "seed", WIRE_U64, &run.seed, 1);
-    static const char *const names[] = {"first", "again", "other"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const names[] = {"first", "again", "other", "far"};
+    for (int i = 0; i < 4; i++) {
         check_want(check, names[i], WIRE_F32, run.numbers);
     }
     start_want_elsewhere(&run);
@@ -33,7 +33,8 @@ GRADED(10_lora, init, "task 1: A is uniform, as wide as it should be, B is 0") {
     const float *first = check_got(check, names[0], WIRE_F32);
     size_t bytes = run.numbers * sizeof *first;
     if (!start_expect_zeros(check, &run, first) || !start_expect_apart(check, &run, first) ||
-        !start_expect_uniform(check, &run, first)) {
+        !start_expect_uniform(check, &run, first) ||
+        !start_expect_independent(check, &run, first)) {
         return;
     }
     if (memcmp(first, check_got(check, "again", WIRE_F32), bytes) != 0) {
@@ -41,6 +42,9 @@ GRADED(10_lora, init, "task 1: A is uniform, as wide as it should be, B is 0") {
                           "RNG_ADAPTERS) alone");
     } else if (memcmp(first, check_got(check, "other", WIRE_F32), bytes) == 0) {
         check_fail(check, "another seed gives the same numbers");
+    } else if (memcmp(first, check_got(check, "far", WIRE_F32), bytes) == 0) {
+        check_fail(check, "another seed gives the same numbers, where the lower 32 bits are the "
+                          "same: a seed has 64");
     } else if (start_expect_elsewhere(&run, first)) {
         check_good(check);
     }

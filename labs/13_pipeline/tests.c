@@ -20,6 +20,33 @@ static int cut_rest_first(int L, int p, int s) {
     return L / p * s + (s < L % p ? s : L % p);
 }
 
+/* A part of L, or of the stages, that is rounded before it is multiplied. */
+static int cut_by_float_length(int L, int p, int s) {
+    float each = (float)L / (float)p;
+    return (int)((float)s * each);
+}
+
+static int cut_by_double_length(int L, int p, int s) {
+    return (int)(s * ((double)L / p));
+}
+
+static int cut_by_float_part(int L, int p, int s) {
+    float part = (float)s / (float)p;
+    return (int)((float)L * part);
+}
+
+static int cut_by_double_part(int L, int p, int s) {
+    return (int)(L * ((double)s / p));
+}
+
+static PlanCut *const cuts_rounded[] = {cut_by_float_length, cut_by_double_length,
+                                        cut_by_float_part, cut_by_double_part};
+enum { CUTS_ROUNDED = sizeof cuts_rounded / sizeof *cuts_rounded };
+
+/* In each of them one of those goes wrong: p, L, stage. */
+static const int rounded_case[CUTS_ROUNDED][3] = {
+    {11, 13, 10}, {11, 15, 10}, {19, 95, 2}, {10, 90, 6}};
+
 static uint64_t *parts_cut(Check *check, const PipePlan *plan, const int32_t *layers,
                            PlanCut *cut) {
     uint64_t *parts = (uint64_t *)check_doubles(check, PART_CASES * PART_NUMBERS);
@@ -47,10 +74,16 @@ GRADED(13_pipeline, part, "task 1: the blocks of each stage, embedding and head 
     PipePlan plan[PART_CASES];
     int32_t layers[PART_CASES];
     for (int i = 0; i < PART_CASES; i++) {
-        int p = i < 12 ? i / 3 + 3 : i < 34 ? check_int(check, 1, 9) : check_int(check, 10, 70);
+        int p = i < 12 ? i / 3 + 3 : i < 30 ? check_int(check, 1, 9) : check_int(check, 10, 70);
         plan[i] = (PipePlan){.stages = p, .stage = i < 12 ? i % 3 : check_int(check, 0, p - 1)};
         plan[i].micros = 1;
-        layers[i] = i < 12 ? p + 1 + i % 2 : check_int(check, p, i < 34 ? 30 : 3 * p);
+        layers[i] = i < 12 ? p + 1 + i % 2 : check_int(check, p, i < 30 ? 30 : 3 * p);
+    }
+    for (int i = 0; i < CUTS_ROUNDED; i++) {
+        int at = PART_CASES - 1 - i;
+        plan[at].stages = rounded_case[i][0];
+        layers[at] = rounded_case[i][1];
+        plan[at].stage = rounded_case[i][2];
     }
     plans_give(check, plan, PART_CASES);
     check_give(check, "layers", WIRE_I32, layers, PART_CASES);
@@ -60,20 +93,26 @@ GRADED(13_pipeline, part, "task 1: the blocks of each stage, embedding and head 
          parts_cut(check, plan, layers, cut_rest_last)},
         {"the first stages get what is left over: cut at s L / p, rounded",
          parts_cut(check, plan, layers, cut_rest_first)},
-        {NULL, NULL},
-        {NULL, NULL}};
+        [2 + TERM_MOST + CUTS_ROUNDED - 1] = {NULL, NULL}};
     const Term term = TERM_CUT;
     PlanCut *const cuts[] = TERM_CUT_EACH;
     char text[TERM_MOST][TERM_TEXT];
-    for (int k = 0, at = 2; k < term.count; k++) {
+    int count = 2;
+    for (int i = 0; i < CUTS_ROUNDED; i++) {
+        suspects[count++] =
+            (ExactSuspect){"a quotient is rounded, and then multiplied, which may end just below "
+                           "the whole number that is right: multiply first, in whole numbers",
+                           parts_cut(check, plan, layers, cuts_rounded[i])};
+    }
+    for (int k = 0; k < term.count; k++) {
         if (k != term.now) {
-            suspects[at++] = (ExactSuspect){term_mistake(&term, k, text[k]),
-                                            parts_cut(check, plan, layers, cuts[k])};
+            suspects[count++] = (ExactSuspect){term_mistake(&term, k, text[k]),
+                                               parts_cut(check, plan, layers, cuts[k])};
         }
     }
     if (check_run(check, "formulas/parts", SECONDS)) {
         check_equal_of(check, "parts", part_label, parts_cut(check, plan, layers, TERM_CUT_IS),
-                       PART_CASES * PART_NUMBERS, suspects, 2 + term.count - 1);
+                       PART_CASES * PART_NUMBERS, suspects, count);
     }
 }
 

@@ -265,6 +265,8 @@ static void init(const Wire *in, Wire *out) {
     hand_back_params(out, "again", model, model->params, model->param_count);
     lora_init(model, seed + 1);
     hand_back_params(out, "other", model, model->params, model->param_count);
+    lora_init(model, seed + FAR_SEED);
+    hand_back_params(out, "far", model, model->params, model->param_count);
     memory_free(memory);
 }
 

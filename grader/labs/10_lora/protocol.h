@@ -44,6 +44,9 @@ enum {
     HOW_NUMBERS,
 };
 
+/** Beside the next seed, "init" is asked for one of which the lower 32 bits are the same. */
+#define FAR_SEED ((uint64_t)1 << 40)
+
 /** "options" of a run of a model. */
 enum {
     RUN_GPU,     /**< on the GPU */

@@ -1,6 +1,7 @@
 #include "grader/labs/10_lora/start.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "grader/labs/10_lora/term.h"
@@ -119,6 +120,43 @@ static bool rows_differ(Check *check, const Param *param, const float *x) {
         if (memcmp(x, other, (size_t)param->cols * sizeof *x) == 0) {
             check_fail(check, "h.%d.%s: rows 0 and %d are the same: each number is drawn by itself",
                        param->layer, param->name, row);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of all A together, each number times one that comes `lag` after it, in units of what the squares
+   are; lag 0: the number in the next row. */
+static double correlation(const LoraRun *run, const float *got, int lag, size_t *count) {
+    double sum = 0;
+    *count = 0;
+    for (int i = 0; i < run->count; i += 2) {
+        const Param *param = &run->params[i];
+        const float *x = got + protocol_numbers(run->params, i);
+        size_t apart = lag > 0 ? (size_t)lag : (size_t)param->cols;
+        double square = TERM_BOUND_IS * TERM_BOUND_IS / (3.0 * (double)param->cols);
+        for (size_t j = 0; j + apart < param->count; j++) {
+            sum += (double)x[j] * (double)x[j + apart] / square;
+        }
+        *count += param->count - apart;
+    }
+    return sum / (double)*count;
+}
+
+bool start_expect_independent(Check *check, const LoraRun *run, const float *got) {
+    for (int lag = 0; lag <= 8; lag++) {
+        size_t count;
+        double together = correlation(run, got, lag, &count), limit = 5 / sqrt((double)count);
+        if (!(fabs(together) <= limit)) {
+            char apart[40] = "lie below each other";
+            if (lag > 0) {
+                snprintf(apart, sizeof apart, "lie %d apart", lag);
+            }
+            check_fail(check,
+                       "numbers of A that %s are correlated by %.2f, and of numbers that are drawn "
+                       "each by itself it is at most %.2f: rng_uniform() once for each",
+                       apart, together, limit);
             return false;
         }
     }

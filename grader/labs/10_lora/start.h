@@ -22,6 +22,10 @@ bool start_expect_uniform(Check *check, const LoraRun *run, const float *got);
 /** No two rows of an A are the same, nor do two A begin with the same numbers. */
 bool start_expect_apart(Check *check, const LoraRun *run, const float *got);
 
+/** Neighbours in an A, in a row and below each other, have nothing to do with each other: their
+    correlations are within five deviations of 0. */
+bool start_expect_independent(Check *check, const LoraRun *run, const float *got);
+
 /** Wants the same numbers on the simulated GPU and in half. */
 void start_want_elsewhere(const LoraRun *run);
 
