@@ -257,10 +257,11 @@ GRADED(13_pipeline, norm, "task 5: the norm of the whole model, the same on ever
     }
 }
 
+/* In turn: the two send to each other at the same time. */
 GRADED(13_pipeline, ends, "task 5: of two stages both are ends") {
-    StagesRun *run = stages_new(check, PIPE_GPIPE, 2, 3, 2);
+    StagesRun *run = stages_new(check, PIPE_1F1B, 2, 3, 2);
     run->option[PIPES_TIE] = TIE_NORM;
-    check_after(check, "stages tied norm");
+    check_after(check, "stages in_turn tied norm");
     if (stages_run(run) && ties_are_right(run)) {
         stages_expect_norms(run);
     }

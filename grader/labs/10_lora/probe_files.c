@@ -217,9 +217,8 @@ static bool let_go(json_t *json) {
     return good;
 }
 
-static void content_of(const Wire *in, const char *base, char *to, uint64_t *made) {
-    ModelConfig config = probe_config(in);
-    json_t *json = adapter_config_new(&config.adapter, base);
+static void content_of(const Adapter *adapter, const char *base, char *to, uint64_t *made) {
+    json_t *json = adapter_config_new(adapter, base);
     size_t length = json_dumpb(json, to, CONTENT_BYTES - 1, JSON_REAL_PRECISION(9));
     to[length < CONTENT_BYTES ? length : 0] = '\0';
     *made |= json != NULL && !for_all(json, is_alone) ? MADE_SHARED : 0;
@@ -227,11 +226,15 @@ static void content_of(const Wire *in, const char *base, char *to, uint64_t *mad
 }
 
 static void content(const Wire *in, Wire *out) {
+    ModelConfig config = probe_config(in);
+    const int32_t *numbers = wire_get(in, "plain", WIRE_I32, NULL);
+    const float *floats = wire_get(in, "plain floats", WIRE_F32, NULL);
+    const Adapter plain = {numbers[0], (unsigned)numbers[1], floats[0], floats[1]};
     uint64_t *made = wire_get(out, "made", WIRE_U64, NULL);
     *made = 0;
-    content_of(in, wire_get(in, "base", WIRE_BYTES, NULL),
+    content_of(&config.adapter, wire_get(in, "base", WIRE_BYTES, NULL),
                wire_get(out, "content", WIRE_BYTES, NULL), made);
-    content_of(in, NULL, wire_get(out, "content without base", WIRE_BYTES, NULL), made);
+    content_of(&plain, NULL, wire_get(out, "content without base", WIRE_BYTES, NULL), made);
 }
 
 /* Asked once before the content is gone, and once after it. */
