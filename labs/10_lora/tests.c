@@ -224,7 +224,7 @@ static bool expect_made(Check *check, uint64_t flag, const char *sentence) {
     return !made;
 }
 
-static bool expect_names(Check *check, char (*want)[NAME_ROOM], int count) {
+static bool expect_adapter_names(Check *check, char (*want)[NAME_ROOM], int count) {
     const char *got = check_got(check, "names", WIRE_BYTES);
     for (int i = 0; i < count; i++) {
         if (strncmp(got + i * NAME_ROOM, want[i], NAME_ROOM) != 0) {
@@ -255,7 +255,7 @@ GRADED(10_lora, names, "task 5: the names of the matrices in the file") {
     check_want(check, "names", WIRE_BYTES, (size_t)count * NAME_ROOM);
     check_want(check, "made", WIRE_U64, 1);
     const float *values = files_want_load(check, want[0], (size_t)count * sizeof *want, numbers);
-    if (check_run(check, "files/names", SECONDS) && expect_names(check, want, count) &&
+    if (check_run(check, "files/names", SECONDS) && expect_adapter_names(check, want, count) &&
         check_run(check, "files/load", SECONDS) && files_expect_load(check, values, numbers)) {
         check_good(check);
     }

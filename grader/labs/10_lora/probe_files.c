@@ -120,7 +120,7 @@ int params_save(const Model *model, const Param *params, int count, param_name_f
 }
 
 /* The numbers of the matrix of that name; NULL where there is none. */
-static const float *find(const char *name) {
+static const float *find_matrix(const char *name) {
     const float *values = folder.values;
     for (int i = 0; i < folder.count; i++) {
         if (strncmp(folder.names + (size_t)i * NAME_ROOM, name, NAME_ROOM) == 0) {
@@ -138,7 +138,7 @@ int params_load(Model *model, Param *params, int count, param_name_fn *name, con
     for (int i = 0; i < count; i++) {
         char text[NAME_ROOM] = "";
         name(&params[i], text);
-        const float *values = find(text);
+        const float *values = find_matrix(text);
         if (values == NULL) {
             return cannot(path, "is missing");
         }
@@ -180,7 +180,7 @@ static void names_of(const Wire *in, Wire *out) {
 }
 
 /* true, false and null are the same everywhere, and have no count. */
-static bool is_counted(const json_t *json) {
+static bool counts_references(const json_t *json) {
     return json->refcount != (size_t)-1;
 }
 
@@ -196,7 +196,7 @@ static bool for_all(json_t *json, bool (*call)(json_t *json)) {
     json_array_foreach(json, i, entry) {
         good = for_all(entry, call) && good;
     }
-    return (!is_counted(json) || call(json)) && good;
+    return (!counts_references(json) || call(json)) && good;
 }
 
 static bool is_alone(json_t *json) {
@@ -283,7 +283,7 @@ static Model *model_of(const Wire *in, Memory **memory) {
     return (Model *)(uintptr_t)folder.model;
 }
 
-static void load(const Wire *in, Wire *out) {
+static void load_adapter(const Wire *in, Wire *out) {
     Memory *memory;
     Model *model = model_of(in, &memory);
     uint64_t *to = wire_get(out, "load", WIRE_U64, NULL);
@@ -298,7 +298,7 @@ static void load(const Wire *in, Wire *out) {
     memory_free(memory);
 }
 
-static void save(const Wire *in, Wire *out) {
+static void save_adapter(const Wire *in, Wire *out) {
     Memory *memory;
     Model *model = model_of(in, &memory);
     const char *base = wire_get(in, "base", WIRE_BYTES, NULL);
@@ -356,7 +356,7 @@ static void load_config(const Wire *in, Wire *out) {
 }
 
 const ProbeCase probe_cases[] = {
-    {"targets", targets},         {"names", names_of}, {"content", content},
-    {"read", read_contents},      {"load", load},      {"save", save},
+    {"targets", targets},         {"names", names_of},    {"content", content},
+    {"read", read_contents},      {"load", load_adapter}, {"save", save_adapter},
     {"load config", load_config}, {NULL, NULL},
 };

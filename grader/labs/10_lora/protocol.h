@@ -58,15 +58,15 @@ enum {
     RUN_NUMBERS,
 };
 
-/** Bytes of a name that adapter_targets() is asked about, of a content of a file, and of the name of
-    a matrix in a file. */
+/** Bytes of a name that adapter_targets() is asked about, of a content of a file, and of the name
+    of a matrix in a file. */
 enum { TARGET_BYTES = 64, CONTENT_BYTES = 1024, NAME_ROOM = 96 };
 
-/** Numbers that adapter_config_read() gives back: whether it was accepted, rank, targets, whether it
-    wrote the adapter, a ReadReason, and whether all of the content is as it was. */
+/** Numbers that adapter_config_read() gives back: whether it was accepted, rank, targets, whether
+    it wrote the adapter, a ReadReason, and whether all of the content is as it was. */
 enum { READ_WRITTEN = 3, READ_REASON, READ_KEPT, READ_NUMBERS };
 
-/** What a refusal says. */
+/** The text of a refusal. */
 typedef enum ReadReason {
     REASON_GOOD,  /**< a text */
     REASON_EMPTY, /**< nothing */

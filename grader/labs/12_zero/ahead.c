@@ -176,7 +176,7 @@ bool ahead_expect_order(ZeroRun *run) {
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* Whether the host has waited for an entry when there were `count` of them. */
-static bool was_awaited(const CudasimRecord *record, const CudasimEntry *e, uint64_t count) {
+static bool host_knows_end(const CudasimRecord *record, const CudasimEntry *e, uint64_t count) {
     for (uint64_t id = e->id + 1; id <= count && id <= record->count; id++) {
         const CudasimEntry *wait = &record->entry[id - 1];
         if (wait->rank == e->rank && wait->kind == CUDASIM_HOST_WAIT && record_before(e, wait)) {
@@ -195,7 +195,7 @@ bool ahead_expect_closed(ZeroRun *run) {
     for (size_t i = record.count; i-- > 0;) {
         const CudasimEntry *e = &record.entry[i];
         uint64_t count = e->rank >= 0 && e->rank < run->option[RANKS_COUNT] ? closed[e->rank] : 0;
-        if (is_gather(e) && e->id <= count && !was_awaited(&record, e, count)) {
+        if (is_gather(e) && e->id <= count && !host_knows_end(&record, e, count)) {
             char place[CHECK_LABEL];
             check_fail(
                 run->check,

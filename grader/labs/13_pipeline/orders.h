@@ -13,7 +13,7 @@
 /** The work of each stage in this order. */
 void orders_judge(Check *check, PipeOrder order);
 
-/** What is in flight, in both orders. */
+/** The micro-batches in flight, in both orders. */
 void orders_judge_in_flight(Check *check);
 
 /** The part of the time in which a stage waits. */
