@@ -1,6 +1,6 @@
 /* Has the order of the page's picture, three stages and five micro-batches, whatever is asked. */
 /* lab: 13_pipeline/schedule.c  honest: tied norm alone one_stage stages messages in_turn few masks
-   memory evaluate */
+   memory evaluate ends */
 /* state: fail | crashed | timeout */
 #include "labs/13_pipeline/contract.h"
 
