@@ -54,6 +54,12 @@ static cudaError_t fits_at_once(const LaunchSite *site, size_t threads) {
                                    wanted, room);
 }
 
+/* Whether this launch is the one that CUDASIM_REFUSE counts off. */
+static bool is_counted_off(void) {
+    static int launches;
+    return __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED) == sim_settings.refuse;
+}
+
 static cudaError_t possible(const LaunchSite *site) {
     dim3 grid = site->grid, block = site->block;
     size_t threads = (size_t)block.x * block.y * block.z;
@@ -80,6 +86,11 @@ static cudaError_t possible(const LaunchSite *site) {
         return refuse(site, cudaErrorInvalidConfiguration,
                       "grid (%u,%u,%u) is beyond (2147483647,65535,65535); a negative count?",
                       grid.x, grid.y, grid.z);
+    }
+    if (is_counted_off()) {
+        return refuse(site, cudaErrorLaunchOutOfResources,
+                      "CUDASIM_REFUSE=%d has chosen it, as a device with too few registers would",
+                      sim_settings.refuse);
     }
     if (site->shared > limit) {
         return refuse(site, cudaErrorInvalidValue,
@@ -253,6 +264,9 @@ cudaError_t cudasim_submit_launch(const LaunchSite *site, void (*thread)(void *)
         return error;
     }
     sim_know_kernel(site);
+    if (sim_settings.dry) {
+        sim_event("accepted %s", site->name);
+    }
     Launch *launch = sim_realloc(NULL, sizeof *launch);
     *launch = (Launch){*site, thread, arguments, bytes, release};
     sim_submit(site->stream, (Work){.what = site->name,

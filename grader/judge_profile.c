@@ -198,6 +198,66 @@ bool profile_expect_no_fetch(Check *check, size_t bytes) {
     return fetched <= bytes && products == 0;
 }
 
+/* ---- launches -------------------------------------------------------------------------------- */
+
+/* The last run has not ended by itself, and that is not the check's fault. */
+static void profile_forget_end(Check *check) {
+    check_settle_end(check, check_set_end_aside(check), false);
+}
+
+/* Whether all launches are possible. */
+static bool profile_expect_possible(Check *check, const char *probe_case, double seconds,
+                                    const char *size) {
+    char text[CLASSES * LINE];
+    bool ran = check_run(check, probe_case, seconds);
+    if (profile_count(check, "refused") == 0) {
+        return ran;
+    }
+    profile_first_reports(check, text, sizeof text);
+    if (!ran) {
+        profile_forget_end(check);
+    }
+    check_fail(check, "with %s: %s%s", size, text,
+               strstr(text, "is beyond (") != NULL
+                   ? "; gridDim.y and gridDim.z end at 65535: what has no limit goes in gridDim.x"
+                   : "");
+    return false;
+}
+
+/* Whether the case ends at the launch of that number, which is refused, and before the next. */
+static bool profile_ends_at(Check *check, int number, const char *probe_case, double seconds) {
+    char setting[40], refused[LINE] = "?", next[LINE];
+    snprintf(setting, sizeof setting, "CUDASIM_REFUSE=%d", number);
+    check_environment(check, setting);
+    bool ran = check_run(check, probe_case, seconds);
+    const char *p = check_events(check);
+    bool went_on = profile_next(&p, "refused", refused) && profile_next(&p, "accepted", next);
+    if (!ran) {
+        profile_forget_end(check);
+    }
+    if (ran || went_on) {
+        check_fail(check,
+                   "the launch of %s was refused, as by a GPU with too few registers, and %s: "
+                   "LAUNCHED(\"name\") after each launch ends the program there",
+                   refused, went_on ? "the next was made" : "the op returned as if it had run");
+    }
+    return !ran && !went_on;
+}
+
+bool profile_expect_launches(Check *check, const char *probe_case, double seconds,
+                             const char *size) {
+    check_environment(check, "CUDASIM_DRY=1");
+    bool good = profile_expect_possible(check, probe_case, seconds, size);
+    int launches = profile_count(check, "accepted");
+    if (good && launches == 0) {
+        check_fail(check, "with %s no kernel is launched", size);
+    }
+    for (int i = 1; good && i <= launches; i++) {
+        good = profile_ends_at(check, i, probe_case, seconds);
+    }
+    return good && launches > 0;
+}
+
 /* ---- traffic --------------------------------------------------------------------------------- */
 
 /* The traffic of one warp at one line in one launch. */

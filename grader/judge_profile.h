@@ -41,6 +41,21 @@ typedef bool ProfileRight(const void *context);
 bool profile_run_without(Check *check, const char *probe_case, double seconds, ProfileRight *right,
                          const void *context);
 
+/* ---- launches -------------------------------------------------------------------------------- */
+
+/**
+ * Whether the launches of a case are possible, and whether it asks after each of them if it was
+ * refused: the case runs once more for each launch, which is refused then. No kernel runs, so
+ * neither sizes nor numbers cost anything, and nothing can come back. Last in a check.
+ *
+ * @param check      the check, which has got the launches' sizes
+ * @param probe_case a case that makes these calls and ends; it may take as many seconds
+ * @param seconds    wall time of each run
+ * @param size       the size of the calls in words: "2,100,000 rows of 8 numbers"
+ */
+bool profile_expect_launches(Check *check, const char *probe_case, double seconds,
+                             const char *size);
+
 /* ---- reports --------------------------------------------------------------------------------- */
 
 /** Problems that were reported. */

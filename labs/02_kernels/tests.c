@@ -7,6 +7,10 @@
 #include "grader/labs/02_kernels/layernorm.h"
 #include "grader/labs/02_kernels/update.h"
 
+/* Where no kernel runs, a size costs nothing. One block for each takes more than the 65535 that a
+   grid has in y and in z: of 1024 threads with a pack each, or of 32 warps with a row each. */
+enum { MANY_NUMBERS = 300000000, MANY_ROWS = 2100000 };
+
 /* ---- sumsq ----------------------------------------------------------------------------------- */
 
 /* The checks that name what is wrong with a number. */
@@ -42,7 +46,7 @@ static Calls *sumsq_few_calls(Check *check) {
 }
 
 GRADED(02_kernels, sumsq_clean, "sumsq: bounds, initialisation, races, divergence") {
-    calls_grade_clean(sumsq_few_calls(check));
+    calls_grade_clean(sumsq_few_calls(check), MANY_NUMBERS, 1);
 }
 
 GRADED(02_kernels, sumsq_schedules, "sumsq: the same bits in three orders") {
@@ -80,7 +84,7 @@ GRADED(02_kernels, adamw, "task 3: one update of weights and moments") {
 }
 
 GRADED(02_kernels, adamw_clean, "adamw: bounds, initialisation, races, divergence") {
-    calls_grade_clean(adamw_calls(check));
+    calls_grade_clean(adamw_calls(check), MANY_NUMBERS, 1);
 }
 
 GRADED(02_kernels, adamw_schedules, "adamw: the same bits in three orders") {
@@ -200,7 +204,7 @@ static Calls *crossentropy_both_calls(Check *check) {
 }
 
 GRADED(02_kernels, crossentropy_clean, "crossentropy: bounds, initialisation, races, divergence") {
-    calls_grade_clean(crossentropy_both_calls(check));
+    calls_grade_clean(crossentropy_both_calls(check), MANY_ROWS, 8);
 }
 
 GRADED(02_kernels, crossentropy_schedules, "crossentropy: the same bits in three orders") {
@@ -262,7 +266,7 @@ static Calls *layernorm_few_calls(Check *check) {
 }
 
 GRADED(02_kernels, layernorm_clean, "layernorm: bounds, initialisation, races, divergence") {
-    calls_grade_clean(layernorm_few_calls(check));
+    calls_grade_clean(layernorm_few_calls(check), MANY_ROWS, 8);
 }
 
 GRADED(02_kernels, layernorm_schedules, "layernorm: the same bits in three orders") {

@@ -334,10 +334,25 @@ void calls_grade_on_gpu(Calls *calls) {
     }
 }
 
-void calls_grade_clean(Calls *calls) {
+/* Whether the op's launches are possible at that size, and are asked about. */
+static bool calls_expect_launches(Calls *calls) {
+    const KernelCase *c = &calls->launches;
+    char probe_case[40], size[80];
+    snprintf(probe_case, sizeof probe_case, "%s_launches", calls->op);
+    if (c->C > 1) {
+        snprintf(size, sizeof size, "%d rows of %d numbers", c->N, c->C);
+    } else {
+        snprintf(size, sizeof size, "%d numbers", c->N);
+    }
+    return profile_expect_launches(calls->check, probe_case, SECONDS, size);
+}
+
+void calls_grade_clean(Calls *calls, int N, int C) {
+    calls->launches = (KernelCase){.N = N, .C = C, .stride = (C + 7) / 8 * 8, .t = 1};
     calls_planned(calls);
-    if (calls_run(calls) && profile_expect_clean(calls->check)) {
-        calls_judge_kernels(calls);
+    check_give(calls->check, "launches", WIRE_BYTES, &calls->launches, sizeof calls->launches);
+    if (calls_run(calls) && profile_expect_clean(calls->check) && calls_judge_kernels(calls)) {
+        calls_expect_launches(calls);
     }
 }
 

@@ -37,6 +37,7 @@ typedef struct Calls {
     const char *op; /**< case of the probe */
     KernelCase c[CALLS];
     int count;
+    KernelCase launches; /**< of which no kernel runs: calls_grade_clean() */
     Expected expected[EXPECTED];
     int expecteds;
     bool padded;         /**< what lies between two rows of dlogits comes back too */
@@ -107,8 +108,9 @@ void calls_grade_numbers(Calls *calls);
 /** Without points: nobody loses any for having no GPU. */
 void calls_grade_on_gpu(Calls *calls);
 
-/** A report comes before the numbers: it says why they are wrong. */
-void calls_grade_clean(Calls *calls);
+/** A report comes before the numbers: it says why they are wrong. Then the op's launches alone, for
+    (N, C) numbers: case "OP_launches" of the probe. */
+void calls_grade_clean(Calls *calls, int N, int C);
 
 /** The same bits in three orders of threads, warps and blocks. */
 void calls_grade_schedules(Calls *calls);
