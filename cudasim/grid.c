@@ -249,8 +249,13 @@ static int cores_for(const Launch *launch) {
 
 bool sim_run_grid(const Launch *launch) {
     dim3 size = launch->site.grid;
+    size_t most = sim_settings.blocks > 0 ? (size_t)sim_settings.blocks : SIZE_MAX;
     grid.launch = launch;
     grid.blocks = (size_t)size.x * size.y * size.z;
+    if (sim_settings.blocks > 0) {
+        sim_event("blocks %zu %s", grid.blocks, launch->site.name);
+    }
+    grid.blocks = grid.blocks < most ? grid.blocks : most;
     grid.next = 0;
     grid.in_order = grid.failed = false;
     int cores = cores_for(launch);

@@ -68,10 +68,10 @@ static void refuse_traffic(void) {
 
 /* A name that is mistyped would be taken for none. */
 static void refuse_unknown(void) {
-    static const char *const known[] = {"DEVICES", "DRY",       "EVENTS",      "EXITED",  "LEAKS",
-                                        "MEMORY",  "MPI_ORDER", "MPI_TIMEOUT", "PROFILE", "RECORD",
-                                        "REFUSE",  "REPLAY",    "SAMPLE",      "SCHED",   "STRICT",
-                                        "THREADS", "TIMEOUT",   "TRAFFIC",     "WITHOUT"};
+    static const char *const known[] = {"BLOCKS", "DEVICES", "DRY",       "EVENTS",      "EXITED",
+                                        "LEAKS",  "MEMORY",  "MPI_ORDER", "MPI_TIMEOUT", "PROFILE",
+                                        "RECORD", "REFUSE",  "REPLAY",    "SAMPLE",      "SCHED",
+                                        "STRICT", "THREADS", "TIMEOUT",   "TRAFFIC",     "WITHOUT"};
     static const char prefix[] = "CUDASIM_";
     for (char **name = environ; *name != NULL; name++) {
         size_t begin = sizeof prefix - 1, length = strcspn(*name, "="), k = 0, n = length - begin;
@@ -126,6 +126,7 @@ void sim_read_settings(void) {
     sim_settings.strict = number_setting("CUDASIM_STRICT", 0, 0) != 0;
     sim_settings.profile = profile != NULL && *profile != '\0' ? profile : NULL;
     sim_settings.without = getenv("CUDASIM_WITHOUT");
+    sim_settings.blocks = number_setting("CUDASIM_BLOCKS", 0, 0);
     sim_settings.refuse = number_setting("CUDASIM_REFUSE", 0, 0);
     refuse_traffic();
     mprotect(&sim_settings, sizeof sim_settings, PROT_READ);

@@ -258,6 +258,41 @@ bool profile_expect_launches(Check *check, const char *probe_case, double second
     return good && launches > 0;
 }
 
+/* Bytes that a case moves, as far as two blocks of each launch tell; -1 where it has not ended. */
+static double profile_moved(Check *check, const char *probe_case, double seconds) {
+    char rest[LINE];
+    double moved = 0, blocks, of_block;
+    if (!check_run(check, probe_case, seconds)) {
+        return -1;
+    }
+    const char *grid = check_events(check), *share = grid;
+    while (profile_next(&grid, "blocks", rest) && sscanf(rest, "%lf", &blocks) == 1 &&
+           profile_next(&share, "share", rest) && sscanf(rest, "%*f %*f %lf", &of_block) == 1) {
+        moved += blocks * of_block;
+    }
+    return moved;
+}
+
+bool profile_expect_whole(Check *check, const char *probe_case, double seconds, uint64_t few,
+                          uint64_t many) {
+    check_environment(check, "CUDASIM_BLOCKS=2");
+    check_environment(check, "CUDASIM_REPLAY=0");
+    check_give(check, "many", WIRE_U64, &few, 1);
+    double of_few = profile_moved(check, probe_case, seconds);
+    check_give_again(check, "many", WIRE_U64, &many, 1);
+    double of_many = of_few >= 0 ? profile_moved(check, probe_case, seconds) : -1;
+    bool whole = of_many >= of_few * (double)many / (double)few / 2;
+    if (of_many >= 0 && !whole) {
+        check_fail(
+            check,
+            "of %llu numbers the blocks that are launched move %.3g times as much as of "
+            "%llu, so numbers are left out. Where a grid has fewer blocks than the list, they "
+            "go through it in a loop",
+            (unsigned long long)many, of_many / of_few, (unsigned long long)few);
+    }
+    return of_many >= 0 && whole;
+}
+
 /* ---- traffic --------------------------------------------------------------------------------- */
 
 /* The traffic of one warp at one line in one launch. */

@@ -56,6 +56,22 @@ bool profile_run_without(Check *check, const char *probe_case, double seconds, P
 bool profile_expect_launches(Check *check, const char *probe_case, double seconds,
                              const char *size);
 
+/**
+ * Whether the work of a case grows with its size where that would take far too long to run: a grid
+ * may have fewer blocks than the work has pieces, and then a block must go on with others. Of each
+ * launch two blocks are run; what the busier of them moves, times the blocks, must grow at least
+ * half as much as the size. Last in a check.
+ *
+ * @param check      the check
+ * @param probe_case a case that makes one call of the size in "many" (WIRE_U64), and ends; what is
+ *                   in its tensors does not matter
+ * @param seconds    wall time of each run
+ * @param few        a size at which numbers have been judged
+ * @param many       a size beyond it
+ */
+bool profile_expect_whole(Check *check, const char *probe_case, double seconds, uint64_t few,
+                          uint64_t many);
+
 /* ---- reports --------------------------------------------------------------------------------- */
 
 /** Problems that were reported. */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A volatile flag after a fence is a note in check mode, a race with CUDASIM_STRICT=1; a kernel that
-# CUDASIM_WITHOUT names does nothing; the launch that CUDASIM_REFUSE counts off is refused; with CUDASIM_EXITED=1 a barrier does not wait for threads that have left. No header has a name that a program's macros have:
+# CUDASIM_WITHOUT names does nothing; the launch that CUDASIM_REFUSE counts off is refused; CUDASIM_BLOCKS=1 runs a launch of one block whole; with CUDASIM_EXITED=1 a barrier does not wait for threads that have left. No header has a name that a program's macros have:
 # cudasim/tests/flags_test.sh [COMPILER]
 cd "$(dirname "$0")/../.." || exit
 dir=$(mktemp -d) || exit
@@ -28,6 +28,7 @@ grep -q '^.cudasim.' "$dir/said" && wrong "CUDASIM_EXITED=1: a report"
 
 CUDASIM_WITHOUT=hand_over,add_locked "$dir/flags" >"$dir/said" 2>&1
 printf '0, expected 2016\n1, expected 1\n' | cmp -s - "$dir/said" || wrong "add_locked was not left out alone"
+CUDASIM_BLOCKS=1 "$dir/flags" >"$dir/said" 2>&1 || wrong "CUDASIM_BLOCKS=1: the status is $?"
 CUDASIM_REFUSE=2 "$dir/flags" >"$dir/said" 2>&1
 [ $? = 86 ] || wrong "CUDASIM_REFUSE=2: the status is not 86"
 [ "$(grep -c 'launch failed: .* did not run: CUDASIM_REFUSE=2' "$dir/said")" = 1 ] || wrong "CUDASIM_REFUSE=2 refuses another number of launches than one"

@@ -60,7 +60,8 @@ typedef struct OptimChoice {
  * @param      optim_count how many; of 0 nothing fits
  * @param      options (count) as for plan_choose()
  * @param      count   at least 1
- * @param      budget  bytes, all kinds together, with the states of the optimizer that is chosen
+ * @param      budget  bytes, all kinds together, with the states of the optimizer that is chosen;
+ *                     SIZE_MAX where there is no limit
  * @param      scratch (scratch_bytes) for plan_choose(), each time all of it
  * @param      scratch_bytes its size, PLAN_SCRATCH or more
  * @param[out] choice  left alone where nothing fits

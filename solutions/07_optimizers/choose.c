@@ -74,7 +74,8 @@ int optim_choose(const ModelConfig *config, const Optim *optims, int optim_count
     int found = 0;
     for (int i = 0; i < optim_count; i++) {
         PlanChoice plan;
-        size_t room = budget + adamw - optim_bytes(config, optims[i]);
+        size_t saved = adamw - optim_bytes(config, optims[i]); /* none keeps more than AdamW */
+        size_t room = budget < SIZE_MAX - saved ? budget + saved : SIZE_MAX;
         if (plan_choose(options, count, room, scratch, scratch_bytes, &plan) != 0) {
             continue;
         }

@@ -51,7 +51,7 @@ static Peaks peaks_draw(Check *check) {
         PlanOption *option = &peaks.stack.option[i];
         PlanChoice choice = {.option = i};
         *option = drawn[i % 2]->option[i % drawn[i % 2]->count];
-        option->head = i % 3 == 0 ? 0 : option->head;
+        option->head *= (size_t)(i % 3) * (i % 3); /* none, some, or more than any block takes */
         option->blocks = i == STACK_OPTIONS - 1 ? 0 : option->blocks;
         for (int k = 0; k < option->blocks; k++) {
             choice.way[k] = (unsigned char)check_int(check, 0, PLAN_WAYS - 1);

@@ -117,10 +117,24 @@ static void put_best_last(Stack *stack) {
     stack->option[best] = last;
 }
 
+/* The last of as many blocks as there may be works in so much that its way decides what fits: a
+   search may have forgotten that one. */
+static void burden_last_block(Stack *stack) {
+    for (int i = 0; i < stack->count; i++) {
+        size_t *working = stack->block[i][PLAN_BLOCKS - 1].working, head = stack->option[i].head;
+        working[WAY_KEEP] += head + head / 2;
+        working[WAY_ATTENTION] += head + head / 4;
+        working[WAY_AGAIN] += head;
+    }
+}
+
 Stack *stack_draw(Check *check, StackSize size) {
     Stack *stack = stack_new(check);
     Drawn m = stack_draw_model(check, size);
     fill(stack, &m);
+    if (size == STACK_WIDE) {
+        burden_last_block(stack);
+    }
     put_best_last(stack);
     return stack;
 }

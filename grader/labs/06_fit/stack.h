@@ -30,7 +30,8 @@ typedef struct Priced {
 /** How large a drawn model is. */
 typedef enum StackSize {
     STACK_SMALL, /**< 6 to 10 blocks, so that one block counts */
-    STACK_WIDE,  /**< 24 blocks as wide as GPT-2's, its vocabulary, and more than 2^32 bytes */
+    STACK_WIDE,  /**< 24 blocks as wide as GPT-2's, its vocabulary, and more than 2^32 bytes;
+                      the last one decides what fits */
 } StackSize;
 
 /** Draws a stack; freed with the check. */

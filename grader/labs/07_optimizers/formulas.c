@@ -184,6 +184,7 @@ typedef enum ChoiceMistake {
     ROOM_IN_AN_INT,
     COUNT_IGNORED,
     FLOAT_SECONDS,
+    ROOM_WRAPS,
     CHOICE_MISTAKES,
 } ChoiceMistake;
 
@@ -208,6 +209,8 @@ static const char *const choice_sentence[CHOICE_MISTAKES] = {
         "are",
     [FLOAT_SECONDS] = "seconds are kept in a float, in which plans that differ cost the same: they "
                       "are doubles",
+    [ROOM_WRAPS] = "with no limit, a budget of SIZE_MAX, the bytes that are saved wrap the room "
+                   "around to next to none",
 };
 
 /* Of an option, its blocks run in their best ways. */
@@ -224,10 +227,12 @@ static double option_seconds(const Choices *c, int i, ChoiceMistake mistake) {
 static int best_option(const Choices *c, const ChooseAsk *ask, Optim optim, ChoiceMistake mistake) {
     uint64_t adamw = bytes_as(&ask->config, OPTIM_ADAMW, BYTES_RIGHT);
     uint64_t own = bytes_as(&ask->config, optim, BYTES_RIGHT), room = ask->budget;
+    bool no_limit = room > UINT64_MAX - adamw && mistake != ROOM_WRAPS;
     room = mistake == NO_ROOM            ? room
            : mistake == LESS_ROOM        ? room + own - adamw
-           : mistake == ADAMW_STATES_OUT ? room + adamw
            : mistake == ROOM_IN_AN_INT   ? (uint64_t)(int32_t)(room + adamw - own)
+           : no_limit                    ? UINT64_MAX
+           : mistake == ADAMW_STATES_OUT ? room + adamw
                                          : room + adamw - own;
     int best = NOTHING_FITS;
     double least = (double)INFINITY;
@@ -297,6 +302,7 @@ static void draw_asks(Check *check, Choices *c, const ModelConfig *config) {
     ask_for(c, config, adamw * 100, all, 0); /* nothing to choose from */
     ask_for(c, config, UINT64_C(1) << 33, all, 3);
     ask_for(c, config, 1, all, 3); /* nothing does */
+    ask_for(c, config, UINT64_MAX, back, 3);
 }
 
 /* Whether an answer has the best ways of an option's blocks. */

@@ -207,6 +207,29 @@ static void adam8(const Wire *in, Wire *out) {
     with_gpu(in, out, adam8_run);
 }
 
+/* One tensor with moments in floats, in memory that is not set: of the launch a few blocks run. */
+static void adam8_many_run(StepJob *s) {
+    size_t n = *(const uint64_t *)given(s, "many", WIRE_U64);
+    float *data[4];
+    for (int i = 0; i < 4; i++) {
+        data[i] = memory_alloc(s->memory, MEMORY_OPTIMIZER, "probe", -1, n * sizeof(float));
+    }
+    TensorEntry entry[] = {{.data = data[0], .n = n, .decays = true}, {.data = data[1], .n = n}};
+    size_t length = tensors_index(&entry[0], 1);
+    tensors_index(&entry[1], 1);
+    Moment8 moment[] = {{.value = data[2]}, {.value = data[3]}};
+    TensorEntry *list = on_device(s, entry, sizeof entry);
+    Moment8 *moments = on_device(s, moment, sizeof moment);
+    Codebooks books = {.m = {0}};
+    AdamW adamw = {.learning_rate = 0.1f, .beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 1e-8f};
+    s->device->ops[F32].adam8((TensorList){&list[0], 1, n, length}, &moments[0], &moments[1],
+                              (TensorList){&list[1], 1, n, length}, &books, adamw, 1);
+}
+
+static void adam8_many(const Wire *in, Wire *out) {
+    with_gpu(in, out, adam8_many_run);
+}
+
 /* ---- adafactor ------------------------------------------------------------------------------- */
 
 enum { ROW = 1, COL, FACTOR_KINDS };
@@ -383,6 +406,7 @@ static void run_choose(const Wire *in, Wire *out) {
 const ProbeCase probe_cases[] = {{"codebook_signed", run_codebook_signed},
                                  {"codebook_unsigned", run_codebook_unsigned},
                                  {"adam8", adam8},
+                                 {"adam8_many", adam8_many},
                                  {"adafactor", adafactor},
                                  {"bytes", run_bytes},
                                  {"choose", run_choose},
