@@ -129,7 +129,7 @@ typedef struct Settings {
     bool leaks;   /**< CUDASIM_LEAKS: what is never given back is reported; 0 */
     bool exited;  /**< CUDASIM_EXITED: barriers do not wait for threads that have left; 0 */
     const char *without; /**< CUDASIM_WITHOUT: kernels to leave out, commas between; or NULL */
-    int blocks;          /**< CUDASIM_BLOCKS: so many of a launch are run, the first; 0: all */
+    int blocks;          /**< CUDASIM_BLOCKS: that many of a launch are run; 0: all */
     int refuse;          /**< CUDASIM_REFUSE: the launch that is refused, from 1 on; 0: none */
 } __attribute__((aligned(PAGE))) Settings;
 extern Settings sim_settings; /**< valid after sim_begin(), and then closed to writing */

@@ -44,18 +44,18 @@ static TensorList list_of(const Launches *call) {
     return (TensorList){address(call), 1, n, tensor_indices(n)};
 }
 
-static void run_sumsq(const Launches *call) {
+static void launch_sumsq(const Launches *call) {
     TensorList x = list_of(call);
     Workspace workspace = scratch(call, sumsq_scratch(x.length));
     call->ops->sumsq(address(call), x, &workspace);
 }
 
-static void run_adamw(const Launches *call) {
+static void launch_adamw(const Launches *call) {
     call->ops->adamw(list_of(call), list_of(call), list_of(call), list_of(call), call->c->adamw,
                      call->c->t);
 }
 
-static void run_crossentropy(const Launches *call) {
+static void launch_crossentropy(const Launches *call) {
     int N = call->c->N, V = call->c->C, stride = call->c->stride;
     Real *logits = address(call);
     float *lse = address(call);
@@ -64,7 +64,7 @@ static void run_crossentropy(const Launches *call) {
     call->ops->crossentropy_backward(logits, logits, lse, targets, call->c->dloss, N, V, stride);
 }
 
-static void run_layernorm(const Launches *call) {
+static void launch_layernorm(const Launches *call) {
     int N = call->c->N, C = call->c->C;
     Workspace workspace = scratch(call, 2 * LAYERNORM_BLOCKS * (size_t)C * sizeof(float));
     call->ops->layernorm_backward(address(call), address(call), address(call), address(call),
@@ -75,7 +75,7 @@ static void run_layernorm(const Launches *call) {
 #define CASE(op)                                                                                   \
     void launches_##op(const Wire *in, Wire *out) {                                                \
         (void)out;                                                                                 \
-        launches_run(in, run_##op);                                                                \
+        launches_run(in, launch_##op);                                                             \
     }
 CASE(sumsq)
 CASE(adamw)
