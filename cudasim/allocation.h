@@ -134,8 +134,26 @@ struct Operation;
  */
 void sim_guard(const char *begin, size_t bytes, bool written, const struct Operation *operation);
 
+/**
+ * The same for memory of the host that cannot be closed, as its neighbours on a page are in use.
+ * There only check mode finds the host's accesses, by sim_pending_unclosed().
+ */
+void sim_guard_unclosed(const char *begin, size_t bytes, bool written,
+                        const struct Operation *operation);
+
+/** Whether there is such memory now. */
+extern bool sim_guards_unclosed;
+
+/** The host is about to touch memory of whatever kind: a report if an operation may still use it. */
+void sim_pending_unclosed(const char *p, size_t bytes, bool write, const void *pc);
+
 /** Closes what the host may not touch before it has waited, and opens what it may touch again. */
 void sim_guard_pending(void);
+
+/* ---- copy_ends.c ----------------------------------------------------------------------------- */
+
+/** The program's free() or delete is about to take back memory: graphs may still copy it. */
+void sim_host_frees(const char *begin);
 
 /* ---- managed.c ------------------------------------------------------------------------------- */
 
@@ -145,7 +163,7 @@ void sim_show_managed(bool to_host);
 /** Closes to the host what a launch was given of shared memory. */
 void sim_guard_shared(const struct Operation *operation);
 
-/** Whether p is in memory that cudaHostRegister() was given. */
+/** Whether p, of the host, is in memory that cudaHostRegister() was given. */
 bool sim_registered(const volatile void *p);
 
 #endif

@@ -4,7 +4,7 @@
 #include "graph.h"
 
 /* A copy is an operation of its stream. From and to pageable memory it is over when the call
-   returns, as in CUDA; from and to pinned memory it is not. In a graph it has the memory of each
+   returns, as in CUDA; from and to locked memory it is not. In a graph it has the memory of each
    launch, and pageable memory too is read and written when the graph gets there. */
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -60,6 +60,7 @@ static void run_copy(void *context) {
 
 static void release_copy(void *context) {
     PendingCopy *copy = context;
+    copy_forget(copy);
     free(copy->staged);
     free(copy);
 }
@@ -107,6 +108,12 @@ static void copy_entered(void *context, const Operation *operation) {
         sim_guard(copy->to.first, to, true, operation);
         sim_guard(copy->from.first, from, false, operation);
     }
+    if (!copy->waits && !copy->to_device) {
+        sim_guard_unclosed(copy->to.first, to, true, operation);
+    }
+    if (!copy->waits && !copy->from_device && copy->staged == NULL) {
+        sim_guard_unclosed(copy->from.first, from, false, operation);
+    }
 }
 
 static PendingCopy directed(Box to, Box from, Extent extent, cudaMemcpyKind kind) {
@@ -147,13 +154,16 @@ static cudaError_t copy_box(const char *call, Place place, PendingCopy work, cud
         return sim_error(cudaErrorInvalidValue, call, place, false);
     }
     bool captured = work.captured = capture_takes(slot);
-    if (!wait && !captured && !work.from_device && !is_pinned(work.from.first)) {
+    if (!wait && !captured && !work.from_device && !is_locked(&work.from, work.extent)) {
         stage(&work);
     }
     work.waits = wait ? !(work.to_device && work.from_device)
-                      : !captured && !work.to_device && !is_pinned(work.to.first);
+                      : !captured && !work.to_device && !is_locked(&work.to, work.extent);
     PendingCopy *kept = sim_realloc(NULL, sizeof *kept);
     *kept = work;
+    if (captured) {
+        copy_note(kept);
+    }
     submit(stream, slot,
            (Work){.what = call,
                   .place = place,

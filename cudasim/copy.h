@@ -31,7 +31,10 @@ typedef struct PendingCopy {
     bool from_device; /**< likewise */
     bool waits;       /**< the call returns when it is over */
     bool captured;    /**< it runs when a graph gets to it, perhaps often */
+    bool from_freed;  /**< of one that is captured: free() has taken back the source */
+    bool to_freed;    /**< likewise */
     void *staged;     /**< what the source held when it was asked for, owned; or NULL */
+    struct PendingCopy *next; /**< of those that are captured */
 } PendingCopy;
 
 /** Where a row of a slice begins. */
@@ -53,6 +56,16 @@ bool is_device(const void *p);
 /** Whether both ends lie where the call says, hold the extent and do not overlap; a stream's slot
     uses them from now on. Else what is wrong is reported. */
 bool good_copy(const char *call, Place place, const PendingCopy *copy, int slot);
+
+/** Whether an end of a copy lies, as a whole, in memory of the host that a device reaches by itself:
+    pinned, or registered. */
+bool is_locked(const Box *end, Extent extent);
+
+/** A graph holds the copy, until copy_forget(). */
+void copy_note(PendingCopy *copy);
+
+/** The copy, captured or not, is about to be freed. */
+void copy_forget(PendingCopy *copy);
 
 /** Whether it can run: of one in a graph, a source or destination that is gone is reported. */
 bool copy_may_run(const PendingCopy *copy);

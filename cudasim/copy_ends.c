@@ -1,5 +1,7 @@
 #include "copy.h"
 
+#include <malloc.h>
+
 #include "device.h"
 #include "graph.h"
 
@@ -10,6 +12,11 @@
 bool is_pinned(const void *p) {
     const Allocation *a = sim_allocation(p);
     return a != NULL && a->pinned && a->live;
+}
+
+bool is_locked(const Box *end, Extent extent) {
+    return is_pinned(end->first) || (sim_registered(end->first) &&
+                                     sim_registered(end->first + span(end, extent) - 1));
 }
 
 bool is_device(const void *p) {
@@ -87,17 +94,64 @@ bool good_copy(const char *call, Place place, const PendingCopy *c, int slot) {
            use_end(c->to.first, slot, call, place) && use_end(c->from.first, slot, call, place);
 }
 
+/* ---- of a graph, while it is kept ------------------------------------------------------------ */
+
+/* The program's free() does not wait for the runtime, which may be busy: a lock of its own. */
+static PendingCopy *noted;
+static int busy;
+
+static void lock(void) {
+    while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE)) {
+    }
+}
+
+static void unlock(void) {
+    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+void copy_note(PendingCopy *copy) {
+    lock();
+    copy->next = noted;
+    __atomic_store_n(&noted, copy, __ATOMIC_RELAXED);
+    unlock();
+}
+
+void copy_forget(PendingCopy *copy) {
+    lock();
+    for (PendingCopy **at = &noted; *at != NULL; at = &(*at)->next) {
+        if (*at == copy) {
+            __atomic_store_n(at, copy->next, __ATOMIC_RELAXED);
+            break;
+        }
+    }
+    unlock();
+}
+
+void sim_host_frees(const char *begin) {
+    if (__atomic_load_n(&noted, __ATOMIC_RELAXED) == NULL) {
+        return;
+    }
+    const char *end = begin + malloc_usable_size((void *)(uintptr_t)begin);
+    lock();
+    for (PendingCopy *copy = noted; copy != NULL; copy = copy->next) {
+        copy->from_freed |= copy->from.first >= begin && copy->from.first < end;
+        copy->to_freed |= copy->to.first >= begin && copy->to.first < end;
+    }
+    unlock();
+}
+
 /* ---- when it runs ---------------------------------------------------------------------------- */
 
-/* A local variable of a function that has returned: other functions have its place now. */
-static bool is_dead(const char *end, const void *p) {
-    if (!local_is_dead(p)) {
+/* Memory that others have by now: of a function that has returned, or of free(). */
+static bool is_dead(const char *end, const void *p, bool freed) {
+    if (!freed && !local_is_dead(p)) {
         return false;
     }
     const Operation *operation = sim_operation();
-    sim_report("use after free",
-               "%s at %s:%d: the %s is a local variable of a function that has returned",
-               operation->what, sim_file(operation->place), operation->place.line, end);
+    sim_report("use after free", "%s at %s:%d: the %s is %s", operation->what,
+               sim_file(operation->place), operation->place.line, end,
+               freed ? "memory that free() or delete has taken back"
+                     : "a local variable of a function that has returned");
     sim_detail("in a graph, by cudaGraphLaunch at %s:%d", sim_file(operation->replayed),
                operation->replayed.line);
     sim_detail("a graph keeps the address: use memory that lives as long as the graph");
@@ -108,6 +162,7 @@ bool copy_may_run(const PendingCopy *copy) {
     if (!copy->captured) {
         return true;
     }
-    is_dead("source", copy->from.first);
-    return !is_dead("destination", copy->to.first); /* it would hit what runs */
+    is_dead("source", copy->from.first, copy->from_freed);
+    /* Memory that was freed may be gone; and a copy to what is dead would hit what runs. */
+    return !is_dead("destination", copy->to.first, copy->to_freed) && !copy->from_freed;
 }

@@ -26,6 +26,7 @@ static void forget(int i) {
 }
 
 void held_begin(const char *kind, Site site, Site other) {
+    race_settle(); /* a report takes this up, and none may stand within another */
     if (count == MOST) {
         held_release();
     }

@@ -27,17 +27,20 @@ static inline void look_at(const void *p, size_t bytes, bool write, bool aligned
 #define APART static __attribute__((noinline)) void
 
 APART look_at_shared(const void *p, size_t bytes, bool write, bool is_volatile, const void *pc) {
-    if (is_volatile) {
+    if (sim_guards_unclosed) {
+        sim_pending_unclosed(p, bytes, write, pc);
+    }
+    if (race_watches_host && is_volatile) {
         race_host_flag(p, !write, write);
-    } else {
+    } else if (race_watches_host) {
         race_host(p, bytes, write, site_of_code(pc));
     }
 }
 
-/* The host's own accesses matter where it shares memory with kernels. */
+/* The host's own accesses matter where it shares memory with kernels, or with late copies. */
 static inline void seen_by_host(const void *p, size_t bytes, bool write, bool is_volatile,
                                 const void *pc) {
-    if (race_watches_host) {
+    if (race_watches_host || sim_guards_unclosed) {
         look_at_shared(p, bytes, write, is_volatile, pc);
     }
 }
