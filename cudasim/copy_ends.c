@@ -15,8 +15,8 @@ bool is_pinned(const void *p) {
 }
 
 bool is_locked(const Box *end, Extent extent) {
-    return is_pinned(end->first) || (sim_registered(end->first) &&
-                                     sim_registered(end->first + span(end, extent) - 1));
+    return is_pinned(end->first) ||
+           (sim_registered(end->first) && sim_registered(end->first + span(end, extent) - 1));
 }
 
 bool is_device(const void *p) {

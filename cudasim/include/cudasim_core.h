@@ -16,12 +16,14 @@ extern "C" {
 #endif
 
 #ifndef CUDASIM_LINT
-/* Variables, not macros: so a debugger's `print threadIdx` works. */
-extern __thread uint3 threadIdx;  /**< the thread's place in its block */
-extern __thread uint3 blockIdx;   /**< the block's place in the grid */
-extern __thread dim3 blockDim;    /**< threads of a block */
-extern __thread dim3 gridDim;     /**< blocks of the grid */
-extern __thread int cudasim_lane; /**< the thread's place in its warp */
+/* Variables, not macros: so a debugger's `print threadIdx` works. Of the program itself, never of a
+   shared library: without a table between, with which gcc writes code that ld cannot link. */
+#define CUDASIM_OF_THREAD extern __attribute__((tls_model("local-exec"))) __thread
+CUDASIM_OF_THREAD uint3 threadIdx;  /**< the thread's place in its block */
+CUDASIM_OF_THREAD uint3 blockIdx;   /**< the block's place in the grid */
+CUDASIM_OF_THREAD dim3 blockDim;    /**< threads of a block */
+CUDASIM_OF_THREAD dim3 gridDim;     /**< blocks of the grid */
+CUDASIM_OF_THREAD int cudasim_lane; /**< the thread's place in its warp */
 #endif
 
 struct cudasim_launch_site;

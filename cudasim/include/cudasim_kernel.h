@@ -29,6 +29,9 @@
 #define __launch_bounds__(...)
 #endif
 #define __grid_constant__
+#ifndef __clang__ /* which has it */
+#define __builtin_assume(condition) ((void)sizeof((condition) ? 1 : 0))
+#endif
 #define CUDASIM_UNCHECKED __attribute__((no_sanitize("thread", "undefined")))
 #endif
 #define __forceinline__ inline __attribute__((always_inline))

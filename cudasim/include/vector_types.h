@@ -8,6 +8,7 @@
 
 /** @cond */
 #define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __align__(n)
 #define CUDASIM_VECTORS(Type, name)                                                                \
     typedef struct name##1 {                                                                       \
         Type x;                                                                                    \

@@ -22,8 +22,13 @@ template <class A, int B> static __global__ void several(A *x) {
     x[i] = (A)s[i];
 }
 
+struct __builtin_align__(16) Line {
+    float a, b, c;
+};
+
 static __device__ __noinline__ int apart(int x) {
-    return x + 1;
+    __builtin_assume(x >= 0);
+    return x + 1 + (sizeof(Line) != 16);
 }
 
 static __global__ void tiles(int *out) {
