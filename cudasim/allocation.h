@@ -144,7 +144,7 @@ void sim_guard_unclosed(const char *begin, size_t bytes, bool written,
 /** Whether there is such memory now. */
 extern bool sim_guards_unclosed;
 
-/** The host is about to touch memory of whatever kind: a report if an operation may still use it. */
+/** The host is about to touch memory of any kind: reported if an operation may still use it. */
 void sim_pending_unclosed(const char *p, size_t bytes, bool write, const void *pc);
 
 /** Closes what the host may not touch before it has waited, and opens what it may touch again. */

@@ -24,16 +24,16 @@ typedef struct Extent {
 
 /** A copy that was asked for. */
 typedef struct PendingCopy {
-    Box to;           /**< its destination */
-    Box from;         /**< its source */
-    Extent extent;    /**< of both */
-    bool to_device;   /**< as the call says: managed memory may be either */
-    bool from_device; /**< likewise */
-    bool waits;       /**< the call returns when it is over */
-    bool captured;    /**< it runs when a graph gets to it, perhaps often */
-    bool from_freed;  /**< of one that is captured: free() has taken back the source */
-    bool to_freed;    /**< likewise */
-    void *staged;     /**< what the source held when it was asked for, owned; or NULL */
+    Box to;                   /**< its destination */
+    Box from;                 /**< its source */
+    Extent extent;            /**< of both */
+    bool to_device;           /**< as the call says: managed memory may be either */
+    bool from_device;         /**< likewise */
+    bool waits;               /**< the call returns when it is over */
+    bool captured;            /**< it runs when a graph gets to it, perhaps often */
+    bool from_freed;          /**< of one that is captured: free() has taken back the source */
+    bool to_freed;            /**< likewise */
+    void *staged;             /**< what the source held when it was asked for, owned; or NULL */
     struct PendingCopy *next; /**< of those that are captured */
 } PendingCopy;
 
@@ -57,8 +57,7 @@ bool is_device(const void *p);
     uses them from now on. Else what is wrong is reported. */
 bool good_copy(const char *call, Place place, const PendingCopy *copy, int slot);
 
-/** Whether an end of a copy lies, as a whole, in memory of the host that a device reaches by itself:
-    pinned, or registered. */
+/** Whether an end of a copy is, as a whole, in host memory that is pinned or registered. */
 bool is_locked(const Box *end, Extent extent);
 
 /** A graph holds the copy, until copy_forget(). */

@@ -1,4 +1,4 @@
-/* A function captures a copy from its std::vector and returns: the vector is gone with it. The graph
+/* A function captures a copy from its std::vector and returns, and the vector is gone. The graph
    reads from that address when it is launched, and others may have the memory by then. */
 #include <vector>
 

@@ -1,5 +1,5 @@
-/* A graph copies an array of the host to the device. Once captured, such a copy reads the array when
-   the graph gets to it, pageable memory too: the host must not change it before it has waited. */
+/* A graph copies an array of the host to the device. It reads the array when it gets to the copy,
+   pageable memory too: the host must not change it before it has waited. */
 #include "try.cuh"
 
 enum { N = 64, BATCHES = 3 };

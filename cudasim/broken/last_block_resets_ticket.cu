@@ -1,5 +1,5 @@
-/* The block that comes last adds up the parts and resets the ticket, but no block has put a
-   __threadfence() between its part and its ticket. On a GPU the ticket may be seen before the part. */
+/* The block that comes last adds up the parts and resets the ticket, but no block has a fence
+   between its part and its ticket. On a GPU the ticket may be seen before the part. */
 #include "try.cuh"
 /* more reports follow */
 

@@ -1,4 +1,4 @@
-/* Copies that the host may not overtake: of registered memory in a stream, and of pageable memory in a graph. */
+/* Copies that the host may not overtake: of registered memory, of pageable memory in a graph. */
 #include <cuda_runtime.h>
 
 #include <numeric>
@@ -31,7 +31,8 @@ static void registered(void) {
     for (int b = 0; b < 2 * BATCHES; b++) {
         OK(cudaEventSynchronize(copied[b % 2]));
         half[b % 2].assign(N, b);
-        OK(cudaMemcpyAsync(x, half[b % 2].data(), N * sizeof(float), cudaMemcpyHostToDevice, stream));
+        OK(cudaMemcpyAsync(x, half[b % 2].data(), N * sizeof(float), cudaMemcpyHostToDevice,
+                           stream));
         OK(cudaEventRecord(copied[b % 2], stream));
         add<<<(N + 255) / 256, 256, 0, stream>>>(sum, x, N);
     }
@@ -65,7 +66,8 @@ static void pageable(void) {
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     OK(cudaMemcpyAsync(x, batch.data(), N * sizeof(float), cudaMemcpyHostToDevice, stream));
     add<<<(N + 255) / 256, 256, 0, stream>>>(sum, x, N);
-    OK(cudaMemcpyAsync(report.result.data(), sum, N * sizeof(float), cudaMemcpyDeviceToHost, stream));
+    OK(cudaMemcpyAsync(report.result.data(), sum, N * sizeof(float), cudaMemcpyDeviceToHost,
+                       stream));
     OK(cudaLaunchHostFunc(stream, add_up, &report));
     OK(cudaStreamEndCapture(stream, &graph));
     OK(cudaGraphInstantiate(&exec, graph, 0));
@@ -79,7 +81,7 @@ static void pageable(void) {
         MUST(report.result[N - 1] == b * (b + 1) / 2);
     }
     MUST(report.total == N * (1 + 3 + 6));
-    /* What the graph copied may go before the graph does, which is not launched again. */
+    /* The source of a copy may go before the graph does, which is not launched again. */
     batch = std::vector<float>();
     OK(cudaGraphExecDestroy(exec));
 }

@@ -1,5 +1,5 @@
-/* A merge sort by merge paths, of any length: shared memory that the program cuts up itself, pointers
-   that change places. gcc keeps the address of blockDim in a register here, which ld must link. */
+/* A merge sort by merge paths, of any length: shared memory that the program cuts up itself. Here
+   gcc keeps the address of blockDim in a register, which ld must link. */
 #include <algorithm>
 #include <cstdlib>
 #include <cuda_runtime.h>
