@@ -1,10 +1,10 @@
 /* Lab 02: what is graded. Each check makes many calls of one op in one run of the probe: awkward
    sizes, three precisions, buffers that hold something before. Inputs and known mistakes are in
-   grader/labs/02_kernels: update.c, crossentropy.c and layernorm.c. */
+   grader/labs/02_kernels: update.c, loss.c and norm.c. */
 #include <math.h>
 
-#include "grader/labs/02_kernels/crossentropy.h"
-#include "grader/labs/02_kernels/layernorm.h"
+#include "grader/labs/02_kernels/loss.h"
+#include "grader/labs/02_kernels/norm.h"
 #include "grader/labs/02_kernels/update.h"
 
 /* Where no kernel runs, a size costs nothing. One block for each takes more than the 65535 that a

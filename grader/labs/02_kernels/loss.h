@@ -1,11 +1,11 @@
 /**
- * @file crossentropy.h
+ * @file loss.h
  * @brief Judge of lab 02, crossentropy: inputs, what should come back, and what known
  * mistakes give.
  * @ingroup grader
  */
-#ifndef GRADER_LABS_02_KERNELS_CROSSENTROPY_H
-#define GRADER_LABS_02_KERNELS_CROSSENTROPY_H
+#ifndef GRADER_LABS_02_KERNELS_LOSS_H
+#define GRADER_LABS_02_KERNELS_LOSS_H
 
 #include "common/testkit/reference.h"
 #include "grader/labs/02_kernels/calls.h"

@@ -1,11 +1,11 @@
 /**
- * @file layernorm.h
+ * @file norm.h
  * @brief Judge of lab 02, layernorm: inputs, what should come back, and what known mistakes
  * give.
  * @ingroup grader
  */
-#ifndef GRADER_LABS_02_KERNELS_LAYERNORM_H
-#define GRADER_LABS_02_KERNELS_LAYERNORM_H
+#ifndef GRADER_LABS_02_KERNELS_NORM_H
+#define GRADER_LABS_02_KERNELS_NORM_H
 
 #include "common/testkit/reference.h"
 #include "grader/labs/02_kernels/calls.h"
