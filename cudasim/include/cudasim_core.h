@@ -16,8 +16,8 @@ extern "C" {
 #endif
 
 #ifndef CUDASIM_LINT
-/** Variables, not macros: so a debugger's `print threadIdx` works. Of the program itself, never of a
-   shared library: without a table between, with which gcc writes code that ld cannot link. */
+/** Variables, not macros: so a debugger's `print threadIdx` works. Of the program itself, never of
+   a shared library: without a table between, with which gcc writes code that ld cannot link. */
 #define CUDASIM_OF_THREAD extern __attribute__((tls_model("local-exec"))) __thread
 CUDASIM_OF_THREAD uint3 threadIdx;  /**< the thread's place in its block */
 CUDASIM_OF_THREAD uint3 blockIdx;   /**< the block's place in the grid */
