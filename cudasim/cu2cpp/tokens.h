@@ -75,8 +75,8 @@ void append_quoted(Text *text, size_t from, size_t to);
 /** The text that will replace token i. */
 void replace(size_t i, const char *text);
 
-/** { body } becomes { text { body }}, so that the body may have the names for something else; a body
- *  that does not end stays as it is. */
+/** { body } becomes { text { body }}, so that the body may have the names for something else. A
+ *  body that does not end stays as it is. */
 void begin_body(size_t open, const char *text);
 
 /** At a line marker: whether what follows stands in a header of the system. Else as it was. */
