@@ -37,7 +37,7 @@ Shape shape_large(Check *check, Precision precision, Attention attention) {
     shape.config.T = 1024;
     shape.T = 2 * check_int(check, 500, 511) + 1;
     shape.B = 2 * check_int(check, 4096, 4108) + 1; /* 8 million tokens of 540 channels or more */
-    shape.config.C = shape.config.NH * check_int(check, 180, 190);
+    shape.config.C = shape.config.NH * (540 / shape.config.NH + check_int(check, 1, 10));
     return shape;
 }
 
