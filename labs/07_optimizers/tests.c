@@ -83,13 +83,24 @@ GRADED(07_optimizers, adam8_bad, "task 2: NaN and inf are not hidden") {
     grade_eight(eight);
 }
 
+/* Beyond any limit that a launch may have of its own; and rows, which a grid may have in y or z. */
+enum { FEW_NUMBERS = 1 << 20, MANY_NUMBERS = 100 * FEW_NUMBERS, MANY_ROWS = 2 * FEW_NUMBERS };
+
+static void expect_launches(Check *check, const char *probe_case, uint64_t many, const char *what) {
+    char size[80];
+    snprintf(size, sizeof size, "%llu %s", (unsigned long long)many, what);
+    check_give(check, "many", WIRE_U64, &many, 1);
+    profile_expect_launches(check, probe_case, SECONDS, size);
+}
+
 GRADED(07_optimizers, adam8_clean, "adam8: bounds, initialisation, races, divergence") {
     Eight *eight = eight_new(check, 2, false);
     eight_plan(eight, 0);
     profile_want(check);
     if (run_op(check, "adam8", eight_fetched(eight, false)) && profile_expect_clean(check) &&
-        eight_judge(eight)) {
-        profile_expect_shared(check, eight_bytes(eight), profile_any_kernel);
+        eight_judge(eight) &&
+        profile_expect_shared(check, eight_bytes(eight), profile_any_kernel)) {
+        expect_launches(check, "adam8_many", MANY_NUMBERS, "numbers");
     }
 }
 
@@ -142,9 +153,6 @@ GRADED(07_optimizers, adam8_traffic, "adam8: sectors per request") {
         profile_expect_neighbours(check, sectors);
     }
 }
-
-/* Beyond any limit that a launch may have of its own. */
-enum { FEW_NUMBERS = 1 << 20, MANY_NUMBERS = 100 * FEW_NUMBERS };
 
 GRADED(07_optimizers, adam8_large, "adam8: more numbers than the kernel has threads") {
     Eight *eight = eight_new_large(check);
@@ -203,8 +211,9 @@ GRADED(07_optimizers, adafactor_clean, "adafactor: bounds, initialisation, races
     factors_plan(factors, 0, 0);
     profile_want(check);
     if (run_op(check, "adafactor", factors_fetched(factors, false)) &&
-        profile_expect_clean(check) && factors_judge(factors, true)) {
-        profile_expect_shared(check, factors_bytes(factors, true), profile_any_kernel);
+        profile_expect_clean(check) && factors_judge(factors, true) &&
+        profile_expect_shared(check, factors_bytes(factors, true), profile_any_kernel)) {
+        expect_launches(check, "adafactor_many", MANY_ROWS, "rows of 8 numbers");
     }
 }
 

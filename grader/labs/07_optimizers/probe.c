@@ -207,23 +207,31 @@ static void adam8(const Wire *in, Wire *out) {
     with_gpu(in, out, adam8_run);
 }
 
-/* One tensor with moments in floats, in memory that is not set: of the launch a few blocks run. */
+/* Device memory that is not set. */
+static float *not_set(const StepJob *s, size_t n) {
+    return memory_alloc(s->memory, MEMORY_OPTIMIZER, "probe", -1, n * sizeof(float));
+}
+
+static TensorList list_of_one(const StepJob *s, TensorEntry *entry) {
+    size_t length = tensors_index(entry, 1);
+    return (TensorList){on_device(s, entry, sizeof *entry), 1, entry->n, length};
+}
+
+/* One tensor with moments in floats, which are not set: of its launch a few blocks run, or none. */
 static void adam8_many_run(StepJob *s) {
     size_t n = *(const uint64_t *)given(s, "many", WIRE_U64);
     float *data[4];
     for (int i = 0; i < 4; i++) {
-        data[i] = memory_alloc(s->memory, MEMORY_OPTIMIZER, "probe", -1, n * sizeof(float));
+        data[i] = not_set(s, n);
     }
-    TensorEntry entry[] = {{.data = data[0], .n = n, .decays = true}, {.data = data[1], .n = n}};
-    size_t length = tensors_index(&entry[0], 1);
-    tensors_index(&entry[1], 1);
+    TensorEntry weight = {.data = data[0], .n = n, .decays = true};
+    TensorEntry grad = {.data = data[1], .n = n};
     Moment8 moment[] = {{.value = data[2]}, {.value = data[3]}};
-    TensorEntry *list = on_device(s, entry, sizeof entry);
     Moment8 *moments = on_device(s, moment, sizeof moment);
     Codebooks books = {.m = {0}};
     AdamW adamw = {.learning_rate = 0.1f, .beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 1e-8f};
-    s->device->ops[F32].adam8((TensorList){&list[0], 1, n, length}, &moments[0], &moments[1],
-                              (TensorList){&list[1], 1, n, length}, &books, adamw, 1);
+    s->device->ops[F32].adam8(list_of_one(s, &weight), &moments[0], &moments[1],
+                              list_of_one(s, &grad), &books, adamw, 1);
 }
 
 static void adam8_many(const Wire *in, Wire *out) {
@@ -264,8 +272,30 @@ static void adafactor_run(StepJob *s) {
     run_steps(s, kinds, FACTOR_KINDS, adafactor_once);
 }
 
+/* One matrix of that many rows, which are not set: none of its launches runs. */
+static void adafactor_many_run(StepJob *s) {
+    size_t rows = *(const uint64_t *)given(s, "many", WIRE_U64), n = rows * MANY_COLS;
+    TensorEntry weight = {.data = not_set(s, n), .n = n, .decays = true};
+    TensorEntry row = {.data = not_set(s, rows), .n = rows};
+    TensorEntry col = {.data = not_set(s, MANY_COLS), .n = MANY_COLS};
+    TensorEntry grad = {.data = not_set(s, n), .n = n};
+    TensorList weights = list_of_one(s, &weight);
+    size_t bytes = adafactor_scratch(weights.length);
+    Workspace workspace = {.data = not_set(s, bytes / sizeof(float) + 1),
+                           .bytes = bytes,
+                           .threads = s->device->threads,
+                           .blas = s->device->blas};
+    Adafactor numbers = {.learning_rate = 0.1f, .epsilon = 1e-30f, .clip = 1, .power = 0.8f};
+    s->device->ops[F32].adafactor(weights, list_of_one(s, &row), list_of_one(s, &col),
+                                  list_of_one(s, &grad), numbers, 1, &workspace);
+}
+
 static void adafactor(const Wire *in, Wire *out) {
     with_gpu(in, out, adafactor_run);
+}
+
+static void adafactor_many(const Wire *in, Wire *out) {
+    with_gpu(in, out, adafactor_many_run);
 }
 
 /* ---- formulas -------------------------------------------------------------------------------- */
@@ -408,6 +438,7 @@ const ProbeCase probe_cases[] = {{"codebook_signed", run_codebook_signed},
                                  {"adam8", adam8},
                                  {"adam8_many", adam8_many},
                                  {"adafactor", adafactor},
+                                 {"adafactor_many", adafactor_many},
                                  {"bytes", run_bytes},
                                  {"choose", run_choose},
                                  {NULL, NULL}};

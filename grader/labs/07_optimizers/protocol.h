@@ -39,6 +39,9 @@ enum { BOOKS = 2 };
 /** "m_code 3": after step 3, counted from 0. In name[WIRE_NAME]. */
 const char *step_name(char *name, const char *what, int step);
 
+/** "adafactor_many": columns of its matrix. */
+enum { MANY_COLS = 8 };
+
 /** After HEAD_RESUME, the last step once more: this many is added to its number. */
 enum { STEP_AGAIN = 1000 };
 
