@@ -109,8 +109,8 @@ GRADED(00_bytes, block_half, "task 3: both in half: numbers 2 bytes, floats 4") 
 /* ---- tasks 4 and 5 --------------------------------------------------------------------------- */
 
 /* Few tokens and many channels: the peak is in the last block. With 5 heads no mistake about their
-   log-sums has the bytes of one about the layer norms, of which each token has 4 floats. A large one
-   has more tokens, not more channels: the judge runs a token of it, with all its weights. */
+   log-sums has the bytes of one about the layer norms, of which each token has 4 floats. A large
+   one has more tokens, not more channels: the judge runs a token of it, with all its weights. */
 static void draw_wide(Quiz *quiz, Precision precision, Attention attention, bool large) {
     Shape shape = large ? shape_large(quiz->check, precision, attention)
                         : shape_random(quiz->check, precision, attention);
