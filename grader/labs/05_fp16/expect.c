@@ -320,6 +320,8 @@ void job_expect_trace(const Job *job) {
 static const char *const apart_sentence[APARTS] = {
     [APART_SHARE] = "mixed_scale() does not take the scale that it is given: is one kept from an "
                     "earlier call?",
+    [APART_FIXED] = "mixed_scale() leaves its scale out, although `dynamic` says no more than "
+                    "whether it changes",
     [APART_TAKEN] = "the step is not taken, although all gradients are finite",
     [APART_GRADIENTS] = "the optimizer does not see its gradients, unscaled by its own scale",
     [APART_WEIGHTS] = "its weights are not its masters, rounded",
@@ -328,7 +330,12 @@ static const char *const apart_sentence[APARTS] = {
         "its scaler has changed, although `dynamic` is not set: that alone says whether "
         "scaler_update() is called, and not the precision",
     [APART_BAD] = "a NaN in the last gradient is not noticed",
+    [APART_SKIPPED] = "a NaN in the last gradient is noticed, and optimizer_step() is called even "
+                      "so",
+    [APART_CLEAN] = "its gradients are not zero after a skipped window",
     [APART_GROWS] = "its scaler is not updated, although `dynamic` is set",
+    [APART_BEYOND] = "at a scale of 2^40 mixed_scale() or what the optimizer sees is wrong: a scale "
+                     "is a float, and larger than whole numbers and halves go",
 };
 
 void job_expect_apart(const Job *job) {

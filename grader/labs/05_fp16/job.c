@@ -164,7 +164,8 @@ bool job_stepped(const Job *job, int w) {
     return windows_stepped(
         &job->windows, w,
         "window %d: all gradients were finite, but optimizer_step() was not called: is "
-        "model->result set to 0 before the first tensor?",
+        "model->result set to 0 before the first tensor, and fetched before another op, as that of "
+        "a norm, writes it?",
         w + 1);
 }
 

@@ -37,6 +37,16 @@ bool ops_judge_shared(const OpCalls *ops, ProfileShares shares) {
     return profile_expect_shared(ops->check, bytes, shares);
 }
 
+ProfileShares ops_shares(const OpCalls *ops) {
+    /* Each of the other calls may have a block that does all. */
+    static const ProfileShares most = {.thread = 1.0 / 64, .block = 0.6, .lanes = 1};
+    bool many = false;
+    for (int i = 0; i < ops->count; i++) {
+        many = many || ops->c[i].n > 1 << 20;
+    }
+    return many ? most : profile_any_kernel;
+}
+
 static uint16_t bits_truncated(float x, Precision precision) {
     uint32_t toward_zero = precision == BF16 ? 0xffff0000u : 0xffffe000u;
     float cut = float_from_bits(float_bits(x) & toward_zero);
@@ -197,7 +207,7 @@ void ops_judge_cast(const OpCalls *ops) {
                 return;
             }
         }
-        ops_judge_shared(ops, profile_any_kernel);
+        ops_judge_shared(ops, ops_shares(ops));
         return;
     }
     for (size_t k = 0; k < sizeof cast_mistakes / sizeof *cast_mistakes; k++) {
@@ -237,14 +247,25 @@ bool ops_run(const OpCalls *ops) {
     return profile_expect_clean(ops->check);
 }
 
-void ops_judge_traffic(const OpCalls *ops, double read, double written) {
+bool ops_judge_traffic(const OpCalls *ops, double read, double written) {
     double sectors[2];
-    if (ops_judge_shared(ops, profile_good_kernel) &&
-        profile_expect_neighbours(ops->check, sectors) &&
-        !(sectors[0] <= PROFILE_MOST_SECTORS * read / written * sectors[1])) {
+    if (!ops_judge_shared(ops, profile_good_kernel) ||
+        !profile_expect_neighbours(ops->check, sectors)) {
+        return false;
+    }
+    bool one_pass = sectors[0] <= PROFILE_MOST_SECTORS * read / written * sectors[1];
+    if (!one_pass) {
         check_fail(ops->check,
                    "where %.0f sectors are written, %.0f are read, and %.0f would do: one pass "
                    "over memory",
                    sectors[1], sectors[0], read / written * sectors[1]);
     }
+    return one_pass;
+}
+
+void ops_judge_launches(const OpCalls *ops) {
+    static const uint64_t many = 300000000;
+    check_give(ops->check, "many", WIRE_U64, &many, 1);
+    profile_expect_launches(ops->check, ops->cast ? "ops/cast_launches" : "ops/unscale_launches",
+                            OP_SECONDS, "300,000,000 numbers");
 }

@@ -34,11 +34,18 @@ bool ops_run(const OpCalls *ops);
 /** Whether kernels have moved all the numbers, shared out as that says; else the check fails. */
 bool ops_judge_shared(const OpCalls *ops, ProfileShares shares);
 
+/** How the numbers of all calls must be shared out: where one call has many, among blocks too. */
+ProfileShares ops_shares(const OpCalls *ops);
+
+/** Whether a launch of hundreds of millions of numbers is possible, and is asked about. Last in a
+    check. */
+void ops_judge_launches(const OpCalls *ops);
+
 /** Compares the bits of all casts. */
 void ops_judge_cast(const OpCalls *ops);
 
-/** Fails the check if more than `read` bytes are read for `written` bytes written. */
-void ops_judge_traffic(const OpCalls *ops, double read, double written);
+/** Whether no more than `read` bytes are read for `written` bytes written; else the check fails. */
+bool ops_judge_traffic(const OpCalls *ops, double read, double written);
 
 /** in * inv_scale, and found_inf, of each call. */
 void ops_judge_unscale(const OpCalls *ops);

@@ -24,6 +24,9 @@ static float unscale_never(const OpCalls *ops, int i, int j) {
 static float unscale_divided(const OpCalls *ops, int i, int j) {
     return ops->in[i][j] / ops->c[i].inv_scale;
 }
+static float unscale_until_found(const OpCalls *ops, int i, int j) {
+    return ops->c[i].found_inf == 0 ? unscale_right(ops, i, j) : ops->in[i][j];
+}
 static float unscale_without_tail(const OpCalls *ops, int i, int j) {
     return j >= ops->c[i].n / 4 * 4 ? ops->in[i][j] : unscale_right(ops, i, j);
 }
@@ -36,6 +39,9 @@ static const struct {
     {"no element is multiplied by inv_scale", unscale_never},
     {"every element is divided by inv_scale: it is 1 / scale, so multiply", unscale_divided},
     {"the last n % 4 elements are not multiplied: the tail?", unscale_without_tail},
+    {"where found_inf[0] is 1 before the call nothing is multiplied: grad[i] *= inv_scale holds "
+     "even so",
+     unscale_until_found},
 };
 
 /* An element of a call. */
@@ -261,6 +267,6 @@ static bool found_expect(const OpCalls *ops) {
 
 void ops_judge_unscale(const OpCalls *ops) {
     if (unscale_expect_elements(ops) && found_expect(ops)) {
-        ops_judge_shared(ops, profile_any_kernel);
+        ops_judge_shared(ops, ops_shares(ops));
     }
 }

@@ -177,7 +177,7 @@ static bool apart_zero(void) {
 }
 
 /* A window of a trainer with another scale, whose scaler stays although its weights are half; one
-   with NaN; and one in which the scaler is dynamic again. */
+   with NaN; one in which the scaler is dynamic again; and one with a large scale. */
 void second_trainer(const Wire *in, Wire *out) {
     (void)in;
     uint64_t *seen = wire_get(out, "apart", WIRE_U64, NULL);
@@ -185,7 +185,9 @@ void second_trainer(const Wire *in, Wire *out) {
     const Mixed before = {.scaler = {4 * APART_SCALE, 2, 0.5f, 1, 1, 0}, .dynamic = true};
     mixed_scale(&before, 1);
     apart_new();
-    seen[APART_SHARE] = mixed_scale(&apart.mixed, 0.25f) == APART_SCALE / 4;
+    const Mixed dynamic = {.scaler = *scaler, .dynamic = true};
+    seen[APART_SHARE] = mixed_scale(&dynamic, 0.25f) == APART_SCALE / 4;
+    seen[APART_FIXED] = mixed_scale(&apart.mixed, 0.25f) == APART_SCALE / 4;
     StepReport report = apart_window(false);
     seen[APART_TAKEN] = apart.steps == 1 && !report.skipped;
     seen[APART_GRADIENTS] = apart.right;
@@ -193,9 +195,15 @@ void second_trainer(const Wire *in, Wire *out) {
     seen[APART_ZERO] = apart_zero();
     seen[APART_STAYS] = scaler->scale == APART_SCALE && scaler->good_steps == 0;
     report = apart_window(true);
-    seen[APART_BAD] = apart.steps == 1 && report.skipped && apart_zero();
+    seen[APART_BAD] = report.skipped;
+    seen[APART_SKIPPED] = apart.steps == 1;
+    seen[APART_CLEAN] = apart_zero();
     seen[APART_STAYS] = seen[APART_STAYS] && scaler->scale == APART_SCALE;
     apart.mixed.dynamic = true;
     apart_window(false);
     seen[APART_GROWS] = apart.steps == 2 && scaler->scale == 2 * APART_SCALE;
+    apart.mixed.scaler.scale = 0x1p40f;
+    seen[APART_BEYOND] = mixed_scale(&apart.mixed, 0.25f) == 0x1p38f;
+    apart_window(false);
+    seen[APART_BEYOND] = seen[APART_BEYOND] && apart.steps == 3 && apart.right;
 }

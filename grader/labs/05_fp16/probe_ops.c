@@ -91,6 +91,37 @@ static void op_cases_run(const Wire *in, Wire *out, void (*run)(const OpCall *ca
     device_free(device);
 }
 
+/* One call of which nothing but the launch is of interest, for a simulator that runs no kernel: no
+   tensor has more than the bytes that its address needs. */
+static void op_launches(const Wire *in, bool cast) {
+    Device *device = device_gpu_new(ops_gpu);
+    CHECK(device != NULL, "there is no GPU");
+    Memory *memory = memory_new(device, (MemoryOptions){0});
+    MemoryMark mark = memory_mark(memory);
+    size_t n = *(const uint64_t *)wire_get(in, "many", WIRE_U64, NULL);
+    void *a = memory_alloc(memory, MEMORY_ACTIVATIONS, "probe", -1, 64);
+    void *b = memory_alloc(memory, MEMORY_ACTIVATIONS, "probe", -1, 64);
+    if (cast) {
+        device->ops[F16].cast_from_float(a, b, n);
+    } else {
+        device->ops[F32].unscale(a, n, 1, b);
+    }
+    memory_release(memory, mark);
+    device_synchronize(device);
+    memory_free(memory);
+    device_free(device);
+}
+
+static void op_cast_launches(const Wire *in, Wire *out) {
+    (void)out;
+    op_launches(in, true);
+}
+
+static void op_unscale_launches(const Wire *in, Wire *out) {
+    (void)out;
+    op_launches(in, false);
+}
+
 static void op_cast(const Wire *in, Wire *out) {
     op_cases_run(in, out, op_call_cast);
 }
@@ -99,4 +130,8 @@ static void op_unscale(const Wire *in, Wire *out) {
     op_cases_run(in, out, op_call_unscale);
 }
 
-const ProbeCase probe_cases[] = {{"cast", op_cast}, {"unscale", op_unscale}, {NULL, NULL}};
+const ProbeCase probe_cases[] = {{"cast", op_cast},
+                                 {"unscale", op_unscale},
+                                 {"cast_launches", op_cast_launches},
+                                 {"unscale_launches", op_unscale_launches},
+                                 {NULL, NULL}};

@@ -49,13 +49,17 @@ enum {
 /** Results of a second trainer, "apart": 1 where it is right, else 0. */
 enum {
     APART_SHARE,     /**< mixed_scale() takes its scale */
+    APART_FIXED,     /**< the same while it is not dynamic */
     APART_TAKEN,     /**< its step is taken */
     APART_GRADIENTS, /**< with its gradients, unscaled */
     APART_WEIGHTS,   /**< its weights are its masters, rounded */
     APART_ZERO,      /**< its gradients are zero afterwards */
     APART_STAYS,     /**< its scaler, which is not dynamic, stays */
-    APART_BAD,       /**< a step with NaN is skipped */
+    APART_BAD,       /**< a NaN is noticed */
+    APART_SKIPPED,   /**< and no step is taken */
+    APART_CLEAN,     /**< and all gradients are zero then */
     APART_GROWS,     /**< its scaler, now dynamic, is updated */
+    APART_BEYOND,    /**< the same at a scale that no whole number of 32 bits holds */
     APARTS,
 };
 

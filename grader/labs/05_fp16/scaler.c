@@ -19,6 +19,8 @@ const char *const scaler_slip_sentence[SLIPS] = {
     [SLIP_GROWN] = "after the scale has grown, good_steps starts again at 0",
     [SLIP_ONCE] = "the scale grows once and never again: good_steps starts again at 0 when it has "
                   "grown",
+    [SLIP_TIMES] = "the scale grows where good_steps is a multiple of `interval`, and the count goes "
+                   "on: after the scale has grown it starts again at 0",
     [SLIP_NEVER] = "scaler_update() changes nothing",
     [SLIP_EACH] =
         "the scale grows with every good step: it should after `interval` of them in a row",
@@ -52,7 +54,8 @@ static void automaton_raise(Automaton *a, ScalerSlip slip) {
                                        : slip == SLIP_TWO || slip == SLIP_DOUBLE ? 2
                                                                                  : a->growth);
     a->scale = isfinite(larger) || slip == SLIP_INF ? larger : a->scale;
-    a->good_steps = slip == SLIP_GROWN || slip == SLIP_ONCE ? a->good_steps : 0;
+    bool goes_on = slip == SLIP_GROWN || slip == SLIP_ONCE || slip == SLIP_TIMES;
+    a->good_steps = goes_on ? a->good_steps : 0;
 }
 
 void automaton_step(Automaton *a, bool bad, ScalerSlip slip) {
@@ -65,7 +68,9 @@ void automaton_step(Automaton *a, bool bad, ScalerSlip slip) {
     }
     int limit = slip == SLIP_EACH ? 1 : a->interval + (slip == SLIP_LATE) - (slip == SLIP_EARLY);
     a->good_steps++;
-    if (slip == SLIP_ONCE ? a->good_steps == limit : a->good_steps >= limit) {
+    if (slip == SLIP_ONCE    ? a->good_steps == limit
+        : slip == SLIP_TIMES ? a->good_steps % limit == 0
+                             : a->good_steps >= limit) {
         automaton_raise(a, slip);
     }
 }

@@ -27,6 +27,7 @@ typedef enum ScalerSlip {
     SLIP_FLOOR,   /**< no floor */
     SLIP_GROWN,   /**< good steps go on counting after it has grown: it grows each time */
     SLIP_ONCE,    /**< the same, and it never grows again */
+    SLIP_TIMES,   /**< the same, and it grows at each multiple of the interval */
     SLIP_NEVER,   /**< never changes */
     SLIP_EACH,    /**< grows with every good step */
     SLIP_INF,     /**< grows to infinity */
