@@ -39,7 +39,7 @@ extern "C" {
  * @param[in]  weight  (C)
  * @param[in]  bias    (C)
  * @param      N       rows; 0 is fine
- * @param      C       channels, any
+ * @param      C       channels, up to 12288: a row of floats fits into a block's shared memory
  * @param      dropout mask of the branch; p = 0 for a plain sum
  */
 typedef void residual_norm_forward_fn(Real *sum, Real *out, float *mean, float *rstd,

@@ -10,7 +10,7 @@ GRADED(09_fusion, norm_forward, "task 1: the bits of residual and layer norm apa
     norm_grade(&calls);
 }
 
-GRADED(09_fusion, norm_clean, "task 1: bounds, initialisation, races, divergence") {
+GRADED(09_fusion, norm_clean, "task 1: bounds, initialisation, races, divergence, launches") {
     check_after(check, "norm_forward");
     norm_grade_clean(check, false);
 }
@@ -25,7 +25,7 @@ GRADED(09_fusion, norm_backward, "task 2: the bits of their backward passes") {
     norm_grade(&calls);
 }
 
-GRADED(09_fusion, back_clean, "task 2: bounds, initialisation, races, divergence") {
+GRADED(09_fusion, back_clean, "task 2: bounds, initialisation, races, divergence, launches") {
     check_after(check, "norm_backward");
     norm_grade_clean(check, true);
 }
@@ -112,7 +112,7 @@ GRADED(09_fusion, guard, "tasks 5, 6: windows of other shapes and other numbers 
 
 GRADED(09_fusion, launches, "tasks 5, 6: one launch from the host, 64 bytes beside the ids") {
     check_after(check, "replays");
-    StepsScript script = steps_script(check, F32, 7, 2);
+    StepsScript script = steps_script(check, F32, 9, 2);
     Given *given = &script.given;
     given->max_norm = 0;
     batch_cut_row(check, &given->batch[2 * LAUNCHES_SHARE], 0, 3);
@@ -120,6 +120,7 @@ GRADED(09_fusion, launches, "tasks 5, 6: one launch from the host, 64 bytes besi
     given->batch[given->batches + 1] = batch_full(check, given->config.V, 2, given->batch[0].T);
     script.window[LAUNCHES_RAGGED] = (StepsWindow){.first = given->batches, .count = 2};
     given->batches += 2;
+    script.window[LAUNCHES_ANEW] = script.window[LAUNCHES_ANEW + 1] = script.window[6];
     steps_grade_launches(&script);
 }
 

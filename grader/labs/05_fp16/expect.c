@@ -334,8 +334,9 @@ static const char *const apart_sentence[APARTS] = {
                       "so",
     [APART_CLEAN] = "its gradients are not zero after a skipped window",
     [APART_GROWS] = "its scaler is not updated, although `dynamic` is set",
-    [APART_BEYOND] = "at a scale of 2^40 mixed_scale() or what the optimizer sees is wrong: a scale "
-                     "is a float, and larger than whole numbers and halves go",
+    [APART_BEYOND] =
+        "at a scale of 2^40 mixed_scale() or what the optimizer sees is wrong: a scale "
+        "is a float, and larger than whole numbers and halves go",
 };
 
 void job_expect_apart(const Job *job) {

@@ -19,8 +19,9 @@ const char *const scaler_slip_sentence[SLIPS] = {
     [SLIP_GROWN] = "after the scale has grown, good_steps starts again at 0",
     [SLIP_ONCE] = "the scale grows once and never again: good_steps starts again at 0 when it has "
                   "grown",
-    [SLIP_TIMES] = "the scale grows where good_steps is a multiple of `interval`, and the count goes "
-                   "on: after the scale has grown it starts again at 0",
+    [SLIP_TIMES] =
+        "the scale grows where good_steps is a multiple of `interval`, and the count goes "
+        "on: after the scale has grown it starts again at 0",
     [SLIP_NEVER] = "scaler_update() changes nothing",
     [SLIP_EACH] =
         "the scale grows with every good step: it should after `interval` of them in a row",

@@ -13,6 +13,10 @@
 
 enum { NORM_CASES = 24, RUN_SECONDS = 30 };
 
+/** Whether the launches of a case, of `rows` rows of `numbers` numbers each, are possible, and
+    asked about. Last in a check. */
+void launches_grade(Check *check, const char *probe_case, int rows, int numbers);
+
 /** Calls of the fused op. */
 typedef struct NormCalls {
     Check *check;
@@ -33,7 +37,7 @@ NormCalls norm_few(Check *check, bool backward);
 /** Gives the calls, runs them, and compares all bits with the kit's. */
 bool norm_grade(NormCalls *calls);
 
-/** No report of the simulator. */
+/** No report of the simulator; launches of many rows are possible, and asked about. */
 void norm_grade_clean(Check *check, bool backward);
 
 /** The same bits of backward in three orders of threads. */
@@ -50,7 +54,7 @@ void head_grade(Check *check, bool gradients);
 /** The same in both halves. */
 void head_grade_half(Check *check);
 
-/** The same with a budget that logits of (N, V) break. */
+/** The same with a budget that logits of (N, V) break; and in as many chunks as there are. */
 void head_grade_memory(Check *check);
 
 /** How rows are rounded up: from `first` on, times `times` plus `more`, until they are enough. */
@@ -96,12 +100,12 @@ bool steps_grade(StepsScript *script);
 /** The sentence for a mistake that a captured step shares with other checks. */
 const char *steps_sentence(StepsMistake mistake);
 
-/** Windows of the run whose launches are counted: one with another share, and one whose
-    micro-batches differ in shape. */
-enum { LAUNCHES_SHARE = 3, LAUNCHES_RAGGED = 5 };
+/** Windows of the run whose launches are counted: one with another share, one whose micro-batches
+    differ in shape, and one that another Graphed is given first. */
+enum { LAUNCHES_SHARE = 3, LAUNCHES_RAGGED = 5, LAUNCHES_ANEW = 7 };
 
-/** One launch of the host for each step but the first and the ragged one, and 64 bytes beside the
-    ids. */
+/** One launch of the host for each step but the first, the ragged one and another Graphed's first,
+    and 64 bytes beside the ids. */
 void steps_grade_launches(StepsScript *script);
 
 #endif

@@ -172,6 +172,13 @@ static void head_judge_bytes(HeadRun *run) {
                        "backward of (%d, %d) takes %llu bytes; with one chunk of logits it is %zu",
                        batch->B, batch->T, (unsigned long long)got[HEAD_BACKWARD],
                        kept + stream + logits);
+        uint64_t rows = rows_of_chunk(run, batch), chunks = (N + rows - 1) / rows;
+        check_compared(check, got[HEAD_CHUNKS] == chunks && got[HEAD_CHUNKS_BACK] == chunks,
+                       "of (%d, %d), which is %llu chunks of %llu rows or fewer, forward computes "
+                       "logits %llu times, and backward %llu times: once for each chunk",
+                       batch->B, batch->T, (unsigned long long)chunks, (unsigned long long)rows,
+                       (unsigned long long)got[HEAD_CHUNKS],
+                       (unsigned long long)got[HEAD_CHUNKS_BACK]);
         check_compared(check, got[HEAD_LEFT] == 0,
                        "after backward of (%d, %d) the head still has %llu bytes in use", batch->B,
                        batch->T, (unsigned long long)got[HEAD_LEFT]);
@@ -249,9 +256,10 @@ void head_grade_memory(Check *check) {
     ModelConfig config = {.V = check_int(check, 1000, 1500), .T = 24, .L = 1, .NH = 2, .C = 16};
     HeadRun run = head_new(check, config);
     size_t B = (size_t)check_int(check, 5, 7), T = 24, N = B * T, C = 16;
-    run.given.batches = 2;
+    run.given.batches = 3;
     run.given.batch[0] = batch_full(check, config.V, (int)B, (int)T);
     run.given.batch[1] = batch_full(check, config.V, 1, 1); /* all rows are one chunk */
+    run.given.batch[2] = batch_full(check, config.V, 2, check_int(check, 5, 20)); /* few rows */
     size_t numbers = 15 * C + (size_t)config.NH * T, stream = N * C * sizeof(float);
     size_t block = N * (numbers + 4) * sizeof(float);
     size_t logits = chunk_of(N, C, (size_t)config.V) * (size_t)logits_stride(config.V);

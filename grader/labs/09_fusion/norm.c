@@ -90,6 +90,9 @@ NormCalls norm_all(Check *check, bool backward) {
                                 .p = 0.5f,
                                 .based = true});
     norm_add(&calls, (NormCase){.precision = check_int(check, F32, BF16), .N = 9, .C = 1600});
+    if (!backward) { /* a row of shared memory for a warp at most */
+        norm_add(&calls, (NormCase){.precision = check_int(check, F32, BF16), .N = 2, .C = 6400});
+    }
     norm_add(&calls, (NormCase){.N = 0, .C = 8});
     return calls;
 }
@@ -104,7 +107,17 @@ NormCalls norm_few(Check *check, bool backward) {
                                     .p = 0.3f});
     }
     norm_add(&calls, (NormCase){.precision = F32, .N = 9, .C = 1600}); /* GPT-2 XL */
+    if (!backward) {
+        norm_add(&calls, (NormCase){.precision = F32, .N = 2, .C = 6400});
+    }
     return calls;
+}
+
+void launches_grade(Check *check, const char *probe_case, int rows, int numbers) {
+    char size[80];
+    snprintf(size, sizeof size, "%d rows of %d numbers", rows, numbers);
+    check_give(check, "many", WIRE_I32, (int32_t[]){rows, numbers}, 2);
+    profile_expect_launches(check, probe_case, RUN_SECONDS, size);
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */
@@ -239,8 +252,8 @@ bool norm_grade(NormCalls *calls) {
 void norm_grade_clean(Check *check, bool backward) {
     NormCalls calls = norm_few(check, backward);
     norm_planned(&calls);
-    if (norm_run(&calls, profile_any_kernel) && profile_expect_clean(check)) {
-        norm_judge(&calls);
+    if (norm_run(&calls, profile_any_kernel) && profile_expect_clean(check) && norm_judge(&calls)) {
+        launches_grade(check, backward ? "backward_launches" : "forward_launches", 2100000, 8);
     }
 }
 
@@ -279,7 +292,8 @@ void norm_grade_traffic(Check *check, bool backward) {
     }
     norm_planned(&calls);
     profile_want_once(check);
-    if (!norm_run(&calls, profile_good_kernel)) {
+    /* So few numbers that a block that moves all of them is seen by a tenth. */
+    if (!norm_run(&calls, (ProfileShares){.thread = 1.0 / 64, .block = 0.1, .lanes = 1})) {
         return;
     }
     const uint64_t *moved = check_got(check, "traffic", WIRE_U64);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/graphed.h"
+#include "grader/labs/09_fusion/part_launches.h"
 #include "grader/labs/09_fusion/shared.h"
 #include "grader/probe_techniques.h"
 #include "labs/09_fusion/contract.h"
@@ -131,6 +132,22 @@ static uint64_t *head_bytes;
 static float *head_dx;
 static MemoryUse head_before;
 
+/* The model's table, which counts how often logits are computed. */
+static Ops head_ops;
+static const Ops *head_real_ops;
+static uint64_t head_chunks;
+
+static void see_logits(Real *out, const Real *in, const Real *weight, const Real *bias, int N,
+                       int C, int OC, int stride, const Workspace *workspace) {
+    head_chunks++;
+    head_real_ops->matmul_forward(out, in, weight, bias, N, C, OC, stride, workspace);
+}
+
+static void head_counts(Model *model, bool counts) {
+    head_chunks = counts ? 0 : head_chunks;
+    model->ops = counts ? &head_ops : head_real_ops;
+}
+
 static uint64_t bytes_more(MemoryUse use) {
     return memory_total(&use) - memory_total(&head_before);
 }
@@ -138,7 +155,10 @@ static uint64_t bytes_more(MemoryUse use) {
 static double see_head_forward(Pass *pass, const Real *x) {
     head_before = memory_now(pass->memory);
     memory_peak_reset(pass->memory);
+    head_counts(pass->model, true);
     double loss = head_forward(pass, x);
+    head_counts(pass->model, false);
+    head_bytes[HEAD_CHUNKS] = head_chunks;
     MemoryUse most = memory_peak(pass->memory);
     head_bytes[HEAD_FORWARD] = bytes_more(most);
     head_bytes[HEAD_KEPT] = bytes_more(memory_now(pass->memory));
@@ -149,7 +169,10 @@ static double see_head_forward(Pass *pass, const Real *x) {
 
 static void see_head_backward(Pass *pass, const Real *x, float dloss) {
     memory_peak_reset(pass->memory);
+    head_counts(pass->model, true);
     head_backward(pass, x, dloss);
+    head_counts(pass->model, false);
+    head_bytes[HEAD_CHUNKS_BACK] = head_chunks;
     head_bytes[HEAD_BACKWARD] = bytes_more(memory_peak(pass->memory));
     head_bytes[HEAD_LEFT] = bytes_more(memory_now(pass->memory));
     if (head_dx != NULL) {
@@ -175,6 +198,9 @@ static void head_passes(const Wire *in, Wire *out, ModelConfig config) {
     Memory *memory = memory_new(device, (MemoryOptions){.budget = budget});
     Model *model = model_new_zero(&config, memory);
     model_weights(in, model);
+    head_real_ops = model->ops;
+    head_ops = *model->ops;
+    head_ops.matmul_forward = see_logits;
     model->head_forward = see_head_forward;
     model->head_backward = see_head_backward;
     head_bytes = wire_get(out, "head bytes", WIRE_U64, NULL);
@@ -246,14 +272,16 @@ typedef struct ControlList {
     TensorList list;
 } ControlList;
 
-/* All numbers as one tensor that decays, and one of a single number that does not. */
+/* All numbers as one tensor that decays, and one of a single number that does not; the weights'
+   entries say so, and those of the others the opposite. */
 static ControlList control_list(Memory *memory, const Wire *in, const char *what) {
     size_t n;
+    bool decays = strcmp(what, "weight") == 0;
     const float *values = wire_get(in, what, WIRE_F32, &n);
     ControlList list = {.data = upload(memory, values, n * sizeof *values)};
     float *last = upload(memory, values + n - 1, sizeof *values);
-    TensorEntry entry[] = {{.data = list.data, .n = n - 1, .decays = true},
-                           {.data = last, .n = 1, .decays = false}};
+    TensorEntry entry[] = {{.data = list.data, .n = n - 1, .decays = decays},
+                           {.data = last, .n = 1, .decays = !decays}};
     size_t length = tensors_index(entry, 2);
     list.list = (TensorList){upload(memory, entry, sizeof entry), 2, n, length};
     list.data = last; /* to be handed back: see control_give() */
@@ -287,10 +315,27 @@ static void control_update(const Wire *in, Memory *memory, float found, Wire *ou
     control_give(memory, out, "grad after", &grad);
 }
 
+/* Tensors of one number: a grid is that of each call. */
+static TensorList control_single(Memory *memory) {
+    float number = 1;
+    TensorEntry entry = {.data = upload(memory, &number, sizeof number), .n = 1, .decays = true};
+    size_t length = tensors_index(&entry, 1);
+    return (TensorList){upload(memory, &entry, sizeof entry), 1, 1, length};
+}
+
+static void control_update_single(Memory *memory) {
+    StepControl control = {.learning_rate = 1, .correct1 = 1, .correct2 = 1};
+    StepResult result = {.norm = 1, .factor = 1, .sum = 1};
+    control_adamw(control_single(memory), control_single(memory), control_single(memory),
+                  control_single(memory), (AdamW){.epsilon = 1},
+                  upload(memory, &control, sizeof control), upload(memory, &result, sizeof result));
+}
+
 /* One that is not skipped comes first: a skipped one does not show how its work is shared. */
 static void control_run(const Wire *in, Wire *out) {
     Device *device = probe_device(true, 0);
     Memory *memory = memory_new(device, (MemoryOptions){0});
+    control_update_single(memory);
     control_update(in, memory, 0, out);
     control_update(in, memory, ((const float *)wire_get(in, "control", WIRE_F32, NULL))[8], out);
     memory_free(memory);
@@ -319,6 +364,10 @@ static void probe_steps(const Wire *in, Wire *out) {
     Graphed *graphed = graphed_new(&run.trainer);
     for (int i = 0; i < run.option[STEPS_COUNT]; i++) {
         int count = steps_window(&run, i);
+        if (i > 0 && i == run.option[STEPS_ANEW]) {
+            graphed_free(graphed);
+            graphed = graphed_new(&run.trainer);
+        }
         size_t before = run.option[STEPS_RECORDED] ? record_end() : 0;
         StepReport report = step_graph_run(graphed, run.batch, count);
         if (run.option[STEPS_RECORDED]) {
@@ -343,6 +392,10 @@ static void chains(const Wire *in, Wire *out) {
 
 const ProbeCase probe_cases[] = {{"norm_forward", norm_forward},
                                  {"norm_backward", norm_backward},
+                                 {"forward_launches", launches_forward},
+                                 {"backward_launches", launches_backward},
+                                 {"clip_launches", launches_clip},
+                                 {"control_launches", launches_control},
                                  {"chunk_rows", chunk_rows},
                                  {"head", probe_head},
                                  {"head f16", probe_head_f16},

@@ -50,14 +50,16 @@ typedef enum NormMistake {
 } NormMistake;
 
 /** Bytes of the head in each pass, "head bytes" (WIRE_U64): beyond those in use when forward
-    begins. */
+    begins; and its products with the embedding. */
 enum {
-    HEAD_FORWARD,  /**< the most in forward */
-    HEAD_KEPT,     /**< left by forward */
-    HEAD_BACKWARD, /**< the most in backward */
-    HEAD_LEFT,     /**< left by backward */
-    HEAD_OTHERS,   /**< in forward, of kinds other than activations */
-    HEAD_NUMBERS,  /**< how many */
+    HEAD_FORWARD,     /**< the most in forward */
+    HEAD_KEPT,        /**< left by forward */
+    HEAD_BACKWARD,    /**< the most in backward */
+    HEAD_LEFT,        /**< left by backward */
+    HEAD_OTHERS,      /**< in forward, of kinds other than activations */
+    HEAD_CHUNKS,      /**< how often forward computes logits */
+    HEAD_CHUNKS_BACK, /**< and backward */
+    HEAD_NUMBERS,     /**< how many */
 };
 
 /** How steps run: "options" as WIRE_I32. */
@@ -67,6 +69,7 @@ enum {
     STEPS_SEGMENT,  /**< of gradient checkpointing (lab 04); 0: none */
     STEPS_FUSED,    /**< with the hand-in's norm: its bits are those of both ops */
     STEPS_RECORDED, /**< entries are counted: "launches" */
+    STEPS_ANEW,     /**< from this window on another Graphed has the trainer; 0: none has */
     STEPS_OPTIONS,  /**< how many */
 };
 

@@ -167,6 +167,7 @@ static void launches_expect(Check *check, int i, const uint64_t *step, size_t id
                    i + 1,
                    i == LAUNCHES_SHARE        ? ", with another share"
                    : i == LAUNCHES_RAGGED + 1 ? ", after one of several shapes"
+                   : i == LAUNCHES_ANEW + 1   ? ", the second of another Graphed"
                                               : "",
                    (unsigned long long)step[LAUNCH_GRAPHS], (unsigned long long)step[LAUNCH_OTHERS],
                    (long long)step[LAUNCH_UPLOADED] - (long long)ids,
@@ -189,6 +190,7 @@ static void launches_expect(Check *check, int i, const uint64_t *step, size_t id
 void steps_grade_launches(StepsScript *script) {
     Check *check = script->given.check;
     script->option[STEPS_RECORDED] = 1;
+    script->option[STEPS_ANEW] = LAUNCHES_ANEW;
     steps_planned(script);
     if (!check_run(check, "steps", RUN_SECONDS)) {
         return;
@@ -203,7 +205,7 @@ void steps_grade_launches(StepsScript *script) {
         return;
     }
     for (int i = 1; i < script->count; i++) {
-        if (i != LAUNCHES_RAGGED) {
+        if (i != LAUNCHES_RAGGED && i != LAUNCHES_ANEW) {
             launches_expect(check, i, counted + (size_t)i * LAUNCH_NUMBERS, ids);
         }
     }
