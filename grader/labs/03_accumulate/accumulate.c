@@ -98,19 +98,24 @@ void accumulate_give(Windows *windows, int wants) {
 
 /* ---- how many -------------------------------------------------------------------------------- */
 
+/* Whether a window has a valid target. */
+static bool accumulate_has_targets(const Windows *windows, int number) {
+    int first = windows_first(windows, number), valid = 0;
+    for (int k = first; k < first + windows_size(windows, number); k++) {
+        valid += windows->given.batch[k].valid;
+    }
+    return valid > 0;
+}
+
 /* Of each window one step of the optimizer. */
 static bool accumulate_expect_steps(const Windows *windows) {
     const Given *given = &windows->given;
     int count = windows_count(windows);
     uint64_t ones[MOST_WINDOWS], none[MOST_WINDOWS] = {0}, each[MOST_WINDOWS], some[MOST_WINDOWS];
     for (int i = 0; i < count; i++) {
-        int first = windows_first(windows, i), size = windows_size(windows, i), valid = 0;
-        for (int k = first; k < first + size; k++) {
-            valid += given->batch[k].valid;
-        }
         ones[i] = 1;
-        each[i] = (uint64_t)size;
-        some[i] = valid > 0;
+        each[i] = (uint64_t)windows_size(windows, i);
+        some[i] = accumulate_has_targets(windows, i);
     }
     ExactSuspect steps[] = {
         {"a window without any valid target is skipped: its gradient is 0, and it steps even so",
@@ -119,6 +124,17 @@ static bool accumulate_expect_steps(const Windows *windows) {
          each},
         {"optimizer_step() was not called", none}};
     return check_equal(given->check, "optimizer.steps", ones, (size_t)count, steps, 3);
+}
+
+/* Whether each window that came had one step: else report() does not come after each window, and
+   how often it came says nothing of how many windows there were. */
+static bool accumulate_step_each(const Windows *windows, uint64_t came) {
+    const uint64_t *steps = check_got(windows->given.check, "optimizer.steps", WIRE_U64);
+    bool good = true;
+    for (int i = 0; i < windows_count(windows) && (uint64_t)i < came; i++) {
+        good = good && steps[i] == 1;
+    }
+    return good;
 }
 
 bool accumulate_expect_count(const Windows *windows) {
@@ -132,8 +148,13 @@ bool accumulate_expect_count(const Windows *windows) {
     uint64_t lossy =
         (uint64_t)(windows->epochs * ((batches + windows->micros) / (windows->micros + 1)));
     uint64_t first = (uint64_t)windows->epochs;
+    uint64_t came = *(const uint64_t *)check_got(windows->given.check, "windows", WIRE_U64);
     int count = 0;
     ExactSuspect counts[5];
+    if (!accumulate_step_each(windows, came)) {
+        return check_equal(windows->given.check, "windows", &want, 1, NULL, 0) &&
+               accumulate_expect_steps(windows);
+    }
     counts[count++] = (ExactSuspect){
         "the last window of an epoch is dropped: it has fewer micro-batches, and steps even so",
         &full};
@@ -163,6 +184,8 @@ const char accumulate_none_counted[] =
 bool accumulate_expect_ticks(const Windows *windows) {
     uint64_t ticks[MOST_WINDOWS], micros[MOST_WINDOWS],
         none[MOST_WINDOWS] = {0}, late[MOST_WINDOWS], twice[MOST_WINDOWS], both[MOST_WINDOWS];
+    uint64_t some[MOST_WINDOWS], to_max[MOST_WINDOWS], with_targets = 0;
+    uint64_t max = (uint64_t)windows->given.schedule.max_steps;
     int count = windows_count(windows), done = 0;
     for (int i = 0; i < count; i++) {
         done += windows_size(windows, i);
@@ -171,14 +194,43 @@ bool accumulate_expect_ticks(const Windows *windows) {
         twice[i] = 2 * ticks[i];
         micros[i] = (uint64_t)done;
         both[i] = micros[i] + ticks[i];
+        with_targets += accumulate_has_targets(windows, i);
+        some[i] = with_targets;
+        to_max[i] = ticks[i] < max ? ticks[i] : max;
     }
     ExactSuspect counts[] = {
         {"the schedule ticks for each micro-batch: it ticks once for each window", micros},
         {"the schedule ticks for each micro-batch: it ticks once for each window", both},
         {"trainer->schedule has not ticked: one tick for each window", none},
         {"the tick comes after report(), which wants to see it", late},
-        {"the schedule ticks twice for each window", twice}};
-    return check_equal(windows->given.check, "schedule.step", ticks, (size_t)count, counts, 5);
+        {"the schedule ticks twice for each window", twice},
+        {"the schedule does not tick for a window without any valid target, which steps as well",
+         some},
+        {"the schedule ticks no further than its last step: it ticks once for each window",
+         to_max}};
+    return check_equal(windows->given.check, "schedule.step", ticks, (size_t)count, counts, 7);
+}
+
+void accumulate_expect_rates(const Windows *windows) {
+    const Given *given = &windows->given;
+    const float *got = check_got(given->check, "learning_rate", WIRE_F32);
+    double rate[MOST_WINDOWS], next[MOST_WINDOWS], by_micro[MOST_WINDOWS];
+    double zero[MOST_WINDOWS] = {0}, first[MOST_WINDOWS];
+    int count = windows_count(windows), done = 0;
+    for (int i = 0; i < count; i++) {
+        rate[i] = given_rate(given, i);
+        next[i] = given_rate(given, i + 1);
+        by_micro[i] = given_rate(given, done);
+        first[i] = (double)got[0];
+        done += windows_size(windows, i);
+    }
+    Suspect rates[] = {
+        {"this is the rate of the next window: the report has that which the update used", next},
+        {"the schedule has ticked for each micro-batch", by_micro},
+        {"learning_rate is not set in the report", zero},
+        {"this is one rate for all windows: ask schedule_rate() in each window", first}};
+    check_close(given->check, "learning_rate", rate, (size_t)count, tolerance_of_op(F32, 1), rates,
+                4);
 }
 
 /* ---- updates --------------------------------------------------------------------------------- */
@@ -233,12 +285,12 @@ typedef struct Reports {
     double loss[MOST_WINDOWS], norm[MOST_WINDOWS], after[MOST_WINDOWS], kept[MOST_WINDOWS];
     double wrong[ACCUMULATE_MISTAKES][MOST_WINDOWS];
     uint64_t tokens[MOST_WINDOWS], all[MOST_WINDOWS], last[MOST_WINDOWS], to_empty[MOST_WINDOWS];
-    double sum; /* of all losses so far */
+    double sum; /* of all losses so far in the epoch */
 } Reports;
 
 static void reports_add(Reports *r, const Windows *windows, const Window *w) {
     int i = w->number;
-    r->sum += window_loss(w, weight_one);
+    r->sum = (w->first > 0 ? r->sum : 0) + window_loss(w, weight_one);
     r->loss[i] = window_loss(w, weight_right);
     r->kept[i] = w->valid > 0 ? r->sum / w->valid : 0;
     r->norm[i] = norm_of(window_gradient(windows, w, weight_right, 0), windows->given.P);
@@ -260,7 +312,7 @@ static bool reports_expect(const Reports *r, const Windows *windows) {
     size_t n = (size_t)windows_count(windows);
     double zero[MOST_WINDOWS] = {0};
     Suspect losses[ACCUMULATE_MISTAKES + 2] = {
-        {"the loss is not set in the report", zero},
+        {"the loss in the report is 0", zero},
         {"the losses of earlier windows are still in", r->kept}};
     for (int k = 0; k < ACCUMULATE_MISTAKES; k++) {
         losses[k + 2] = (Suspect){accumulate_mistakes[k].sentence, r->wrong[k]};
@@ -321,6 +373,7 @@ bool accumulate_judge(Windows *windows, const char *probe_case, int wants) {
     if (ran && (wants & WANT_REPORT)) {
         right = reports_expect(&reports, windows);
         if (ticked) {
+            accumulate_expect_rates(windows);
             accumulate_expect_skipped(windows);
         }
         if (windows->stop > 0 && right && accumulate_expect_position(windows)) {

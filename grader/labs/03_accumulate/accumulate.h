@@ -32,6 +32,9 @@ bool accumulate_expect_count(const Windows *windows);
 /** One tick of the schedule for each window, by the time that it is reported. */
 bool accumulate_expect_ticks(const Windows *windows);
 
+/** The rates in the reports. */
+void accumulate_expect_rates(const Windows *windows);
+
 /** Said of a divisor of 0, whose targets nobody has counted. */
 extern const char accumulate_none_counted[];
 

@@ -80,10 +80,11 @@ static int window_before_empty(const Window *w) {
     }
     return k;
 }
-/* A window that begins with an empty one is 0, as other mistakes make it: nothing is said there. */
+/* A window that begins with an empty one is 0; with one target in all, a mistake about that makes
+   it so as well, and nothing is said. */
 static double weight_to_empty(const Window *w, int k) {
     int before = window_before_empty(w);
-    return before == 0 && w->valid > 0 ? (double)NAN : k < before ? weight_right(w, k) : 0;
+    return before == 0 && w->valid == 1 ? (double)NAN : k < before ? weight_right(w, k) : 0;
 }
 static double weight_counted_to_empty(const Window *w, int k) {
     double seen = 0;
@@ -91,7 +92,7 @@ static double weight_counted_to_empty(const Window *w, int k) {
     for (int i = 0; i < window_before_empty(w); i++) {
         seen += w->n[i];
     }
-    return seen == 0 && w->valid > 0 ? (double)NAN : weight_over(1, seen);
+    return seen == 0 && w->valid == 1 ? (double)NAN : weight_over(1, seen);
 }
 
 /* In the second window of an epoch; those after it are other ones altogether. */

@@ -9,10 +9,12 @@
 
 /* ---- more windows, of passes that only count ------------------------------------------------- */
 
-/* How often they ran, with the trainer that is given and with a second one. */
-static uint64_t ends, passes[2];
+/* How often they ran, with the trainer that is given and with a second one; and how often anything
+   did with one whose turn it was not. */
+static uint64_t ends, passes[2], strays;
 static int step_at_end; /* of the schedule, when the first update is skipped */
 static Trainer second;
+static const Trainer *at_work;
 
 static double accumulate_count_forward(Trainer *trainer, const Batch *batch) {
     int which = trainer == &second;
@@ -21,11 +23,13 @@ static double accumulate_count_forward(Trainer *trainer, const Batch *batch) {
 }
 
 static void accumulate_count_backward(Trainer *trainer, float share) {
-    (void)trainer, (void)share;
+    strays += trainer != at_work;
+    (void)share;
 }
 
 /* An end of a window that skips its update. */
 static void accumulate_skip(Trainer *trainer, StepReport *report) {
+    strays += trainer != at_work;
     model_zero_grad(trainer->model);
     report->skipped = true;
     step_at_end = ends++ == 0 ? trainer->schedule.step : step_at_end;
@@ -35,7 +39,8 @@ static Trainer *accumulate_counting(void) {
     Trainer *trainer = &window_run.trainer;
     trainer->forward = accumulate_count_forward;
     trainer->backward = accumulate_count_backward;
-    passes[0] = passes[1] = 0;
+    passes[0] = passes[1] = strays = 0;
+    at_work = trainer;
     return trainer;
 }
 
@@ -50,7 +55,7 @@ static void accumulate_give_skipped(int ticks_before) {
 static void accumulate_give_more(int run, const StepReport *report, uint64_t ran) {
     ((float *)wire_get(window_run.out, "more.loss", WIRE_F32, NULL))[run] = (float)report->loss;
     ((uint64_t *)wire_get(window_run.out, "more.tokens", WIRE_U64, NULL))[run] = report->tokens;
-    ((uint64_t *)wire_get(window_run.out, "more.passes", WIRE_U64, NULL))[run] = ran;
+    ((uint64_t *)wire_get(window_run.out, "more.passes", WIRE_U64, NULL))[run] = ran + strays;
 }
 
 /* Level 1: a long window of large micro-batches, whose update is skipped. All their tokens are the
@@ -97,12 +102,14 @@ static void accumulate_side_by_side(int count, int run) {
     for (int i = 0; i < MORE_MICROS * count && good; i++) {
         Batch batch;
         int k = i % count;
+        at_work = trainer[k];
         good = data_next(data[k], &batch) && !pair[k].sync_gradients;
         if (good) {
             accumulator_micro(&pair[k], &batch);
         }
     }
     for (int k = 0; k < count && good && pair[k].sync_gradients; k++) {
+        at_work = trainer[k];
         StepReport report = accumulator_step(&pair[k]);
         accumulate_give_more(run + k, &report, passes[k]);
         accumulator_open(&pair[k], data[k]);
@@ -125,9 +132,7 @@ static void accumulate_to_the_end(Accumulator *accumulator, Data *data, uint64_t
             return;
         }
         StepReport report = accumulator_step(accumulator);
-        if ((*count)++ == 0) {
-            accumulate_give_more(MORE_RUNS - 1, &report, 0);
-        }
+        accumulate_give_more((*count)++ == 0 ? MORE_RUNS - 2 : MORE_RUNS - 1, &report, 0);
     }
 }
 
@@ -140,6 +145,8 @@ static void accumulate_reused(void) {
     Batch batch;
     int count = 0;
     memset(size, 0, MORE_REUSED * sizeof *size);
+    at_work = &window_run.trainer;
+    strays = 0;
     accumulator_init(&accumulator, &window_run.trainer, MORE_MICROS);
     if (accumulator_open(&accumulator, other) && data_next(other, &batch)) {
         accumulator_micro(&accumulator, &batch);

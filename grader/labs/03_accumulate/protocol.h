@@ -17,9 +17,10 @@ enum {
 };
 
 enum {
-    MORE_RUNS = 4,    /**< by hand one long window; two accumulators: alone, side by side, again */
+    MORE_RUNS = 5,    /**< by hand one long window; two accumulators: alone, side by side, again */
     MORE_LONG = 70,   /**< micro-batches of the long one */
-    MORE_SIDE = 8192, /**< sequences, and tokens of each, of every micro-batch of it */
+    MORE_SIDE = 8191, /**< sequences, and tokens of each, of every micro-batch of it: the square
+                           is odd, and no float counts so far by ones */
     MORE_MICROS = 3,  /**< of the others, and of those of the rest of an epoch */
     MORE_REPORTS = 8, /**< of the rest of an epoch, at most */
     MORE_REUSED = 5,  /**< windows of one accumulator: two epochs of four, then other data */
