@@ -35,6 +35,10 @@ static size_t checkpoint_of_last_segment(const Shape *s) {
            (size_t)(L - before * s->checkpoint.segment - 1) * block;
 }
 
+static const char checkpoint_moments[] =
+    "look at three moments: the head's backward, that of the last segment's last block, and that "
+    "of the segment before";
+
 /* By how much known mistakes are off. */
 static const char *checkpoint_mistake(const Shape *s, size_t got, size_t right) {
     const ModelConfig *c = &s->config;
@@ -43,18 +47,23 @@ static const char *checkpoint_mistake(const Shape *s, size_t got, size_t right) 
     long row = logits_stride(c->V), padding = N * (row - c->V) * number;
     long head = 2 * stream + N * (row * number + 16), backward = 5 * stream;
     long off = (long)got - (long)right;
-    Shape plain = *s, longest = *s, whole = *s;
+    Shape plain = *s, longest = *s, whole = *s, filled = *s;
+    int S = s->checkpoint.segment;
     if ((uint32_t)got == (uint32_t)right) {
         return "an int holds no more than 2^31 - 1: sizes are computed in size_t";
     }
     plain.checkpoint = (Checkpoint){0};
     longest.T = c->T;
+    filled.config.L = S > 0 && S < c->L ? (c->L + S - 1) / S * S : c->L;
     whole.checkpoint.attention_only = false;
     if (s->checkpoint.attention_only && got == checkpoint_counted(&whole)) {
         return "with attention_only the probabilities of a block are no longer kept";
     }
     if (got == checkpoint_counted(&plain)) {
         return "these are the bytes of a plain step";
+    }
+    if (got == checkpoint_counted(&filled)) {
+        return "the last segment is counted as a full one: it has the blocks that are left";
     }
     if (got == checkpoint_counted(&longest)) {
         return "the sequences have T tokens (the argument), not config->T";
@@ -78,11 +87,10 @@ static const char *checkpoint_mistake(const Shape *s, size_t got, size_t right) 
                "be "
                "the peak";
     }
-    return "look at three moments: the head's backward, that of the last segment's last block, and "
-           "that of the segment before";
+    return checkpoint_moments;
 }
 
-/* The sentence about most wrong answers: one of them may look like another mistake by chance. */
+/* The sentence about most wrong answers: some of them may look like another mistake by chance. */
 static const char *checkpoint_common_mistake(const Quiz *quiz) {
     const char *said[QUIZ_SHAPES], *common = NULL;
     int count = 0, most = 0;
@@ -107,7 +115,7 @@ static const char *checkpoint_common_mistake(const Quiz *quiz) {
         common = times > most ? said[i] : common;
         most = times > most ? times : most;
     }
-    return common;
+    return 2 * most > count ? common : checkpoint_moments;
 }
 
 void checkpoint_check_bytes(Quiz *quiz) {

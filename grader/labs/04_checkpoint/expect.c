@@ -52,8 +52,9 @@ static const char *other_text(const CheckpointRun *run, int i, char text[120]) {
 static void other_fails(const CheckpointRun *run, int i, const char *how) {
     char text[120];
     check_fail(run->check,
-               "a second model in the same program, %s, %s: its shape, its precision and its "
-               "segments are its own, from pass to pass, and a pass may have a dloss of 0",
+               "a second model in the same program, %s, %s. Is it right by itself? Then its "
+               "shape, its precision and its segments are its own, from pass to pass; and a pass "
+               "may have a dloss of 0",
                other_text(run, i, text), how);
 }
 
@@ -242,6 +243,8 @@ static bool run_expect_losses(const CheckpointRun *run, int passes) {
     if (isnan(loss)) {
         why = "something is read after it was released (such memory is NaN here); does x[end] lie "
               "below the mark that run_segment() goes back to?";
+    } else if (fabs(loss - right) < 1e-12 * fabs(right)) {
+        why = "its last bits differ: it is the double that model_head_forward() gives, as it is";
     } else if (fabs(loss - 2 * right) < 1e-6 * fabs(right)) {
         why = "it is counted twice";
     } else if (loss == (double)(float)right) {
@@ -251,7 +254,7 @@ static bool run_expect_losses(const CheckpointRun *run, int passes) {
                                                L / S * S)) < 1e-6 * fabs(loss)) {
         why = "not all blocks run: where segments do not divide them, the last segment is short";
     }
-    check_fail(run->check, "pass %d: the loss is %.9g, a plain step's is %.9g: %s", i + 1, loss,
+    check_fail(run->check, "pass %d: the loss is %.17g, a plain step's is %.17g: %s", i + 1, loss,
                right, why);
     return false;
 }
@@ -310,7 +313,7 @@ void run_expect_forwards(const CheckpointRun *run, int most) {
                 "blocks run forward %llu times in a pass, and %d are enough for %d "
                 "blocks%s",
                 (unsigned long long)ran[i], most, run->config.L,
-                run->checkpoint.attention_only
+                run->checkpoint.attention_only && run->checkpoint.segment == 0
                     ? ": attention alone runs again, not the whole block"
                     : ": a segment runs again once, not for each of its blocks, and the last "
                       "need not run again at all");

@@ -35,8 +35,8 @@ typedef struct OtherModel {
 } OtherModel;
 
 enum {
-    OTHER_B = 2,     /**< sequences of its passes */
-    OTHER_T = 8,     /**< tokens of each */
+    OTHER_B = 3,     /**< sequences of its passes */
+    OTHER_T = 7,     /**< tokens of each: a mask ends within a counter of the stream */
     MOST_OTHERS = 2, /**< in a check */
     OTHER_RESULTS =
         4 /**< of each: bits of its loss, hash of its gradients, place in the stream, and

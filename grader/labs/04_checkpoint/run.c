@@ -95,7 +95,7 @@ OtherModel *run_add_other(CheckpointRun *run, ModelConfig config, Checkpoint che
     config.T = OTHER_T;
     config.NH = 2;
     /* With flash attention so wide that a block's backward is the peak, not the head's. */
-    config.C = config.attention == ATTENTION_FLASH ? 96 : 8;
+    config.C = config.attention == ATTENTION_FLASH ? 96 : 6;
     size_t budget = run_peak(&config, OTHER_B, OTHER_T, checkpoint, false, &use);
     CHECK(run->others < MOST_OTHERS, "more than %d other models", MOST_OTHERS);
     run->other[run->others] = (OtherModel){config, checkpoint, 0, budget, budget};
