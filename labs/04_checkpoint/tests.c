@@ -319,14 +319,16 @@ GRADED(04_checkpoint, segment, "task 5: the segment for unseen budgets") {
     quiz.shape[3].B = HUGE_BATCH;
     budget[3] = segment_bytes(quiz.shape[3], 1);
     segment_ask_one_block(&quiz, budget);
-    /* No byte at all; and all that the best segment takes, which one who counts more refuses. */
-    for (int i = 0; i < 8; i++) {
+    /* No byte at all; what one of the segments takes, so that all smaller ones are asked about; or
+       what the best of them takes, which one who counts more refuses. */
+    for (int i = 0; i < 9; i++) {
         checkpoint_ask(&quiz, F32, ATTENTION_PLAIN, i % 3 == 0, (Checkpoint){0});
         Shape *shape = &quiz.shape[quiz.count - 1];
-        shape->config.L = check_int(check, 7, 16);
-        int S = i == 0 ? 0 : check_int(check, 1, shape->config.L / 2);
+        shape->config.L = check_int(check, 8, 16);
+        int S = i == 0 ? 0 : check_int(check, 2, shape->config.L / 2);
         size_t most = segment_bytes(*shape, S);
-        budget[quiz.count - 1] = segment_bytes(*shape, segment_best(*shape, most, TERM_TIE_IS));
+        S = i % 2 ? segment_best(*shape, most, TERM_TIE_IS) : S;
+        budget[quiz.count - 1] = segment_bytes(*shape, S);
     }
     CHECK(segment_rules_differ(&quiz, budget), "two rules for equals give the same answers");
     check_give(check, "budgets", WIRE_U64, budget, (size_t)quiz.count);
