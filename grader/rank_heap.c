@@ -18,10 +18,13 @@
 
 enum { MOST_RANKS = 64, NOBODY = -1, BEFORE = 64 /* bytes of a block that are ours */ };
 
-/* In front of what is given out. */
+/* In front of what is given out, which ends where its pages end; a page that nobody may touch
+   follows. */
 typedef struct HeapBlock {
-    size_t bytes;
+    void *pages;
+    size_t bytes; /* of the pages, without the last one */
     int rank;
+    void *data; /* given out */
 } HeapBlock;
 
 static size_t used[MOST_RANKS];
@@ -38,20 +41,23 @@ static int which_rank(void) {
 static void own(HeapBlock *block) {
     used[block->rank] += block->bytes;
 #ifdef CUDASIM
-    cudasim_rank_memory(block, block->bytes);
+    cudasim_rank_memory(block->pages, block->bytes);
 #endif
 }
 
 static void disown(HeapBlock *block) {
     used[block->rank] -= block->bytes;
 #ifdef CUDASIM
-    cudasim_rank_memory_ends(block);
+    cudasim_rank_memory_ends(block->pages);
 #endif
 }
 
+static size_t page_bytes(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
 static size_t whole_pages(size_t bytes) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return (bytes + BEFORE + page - 1) / page * page;
+    return (bytes + BEFORE + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
 static void refuse_bytes(size_t bytes, size_t in_use) {
@@ -68,20 +74,22 @@ void *rank_malloc(size_t bytes) {
     if (bytes > SIZE_MAX / 2) {
         return NULL;
     }
-    size_t taken = whole_pages(bytes);
+    size_t aligned = (bytes + 15) / 16 * 16, taken = whole_pages(aligned);
     if (rank != NOBODY && taken > RANK_HEAP - used[rank]) {
         refuse_bytes(bytes, used[rank]);
     }
-    HeapBlock *block =
-        mmap(NULL, taken, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block == MAP_FAILED) {
+    char *pages = mmap(NULL, taken + page_bytes(), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED || mprotect(pages + taken, page_bytes(), PROT_NONE) != 0) {
         return NULL;
     }
-    *block = (HeapBlock){taken, rank};
+    char *data = pages + taken - aligned;
+    HeapBlock *block = (HeapBlock *)(void *)(data - BEFORE);
+    *block = (HeapBlock){pages, taken, rank, data};
     if (rank != NOBODY) {
         own(block);
     }
-    return (char *)block + BEFORE;
+    return data;
 }
 
 void *rank_calloc(size_t count, size_t bytes) {
@@ -93,11 +101,15 @@ void rank_free(void *data) {
     if (data == NULL) {
         return;
     }
-    HeapBlock *block = (HeapBlock *)((char *)data - BEFORE);
-    CHECK((uintptr_t)block % (uintptr_t)sysconf(_SC_PAGESIZE) == 0,
-          "free() of what malloc() has not given");
+    HeapBlock *block = (HeapBlock *)(void *)((char *)data - BEFORE);
+    CHECK(block->data == data, "free() of what malloc() has not given");
     if (block->rank != NOBODY) {
         disown(block);
     }
-    munmap(block, block->bytes);
+    munmap(block->pages, block->bytes + page_bytes());
+}
+
+size_t rank_heap_used(void) {
+    int rank = which_rank();
+    return rank != NOBODY ? used[rank] : 0;
 }

@@ -7,7 +7,8 @@
  * are renamed to these (grader/submission.c). Each block is pages of its own, which other ranks
  * cannot reach. Tensors do not belong here: they come from memory_alloc(), where they are counted.
  * So where there are ranks, each has at most RANK_HEAP bytes; what is more is reported as out of
- * memory, and ends the program.
+ * memory, and ends the program. A block ends where its pages end, to 16 bytes: who writes beyond it
+ * crashes there.
  */
 #ifndef GRADER_RANK_HEAP_H
 #define GRADER_RANK_HEAP_H
@@ -24,5 +25,8 @@ void *rank_calloc(size_t count, size_t bytes);
 
 /** free() */
 void rank_free(void *data);
+
+/** Bytes of the rank that runs, in whole pages; 0 where there are no ranks. */
+size_t rank_heap_used(void);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <cudasim_ranks.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -51,6 +52,22 @@ Test(rank_heap, has_no_limit_alone) {
     rank_free(large);
 }
 
+static void count_pages(int rank, void *context) {
+    int *wrong = context;
+    size_t before = rank_heap_used();
+    char *a = rank_malloc(100);
+    *wrong += before != 0 || rank_heap_used() == 0 || rank_heap_used() % 4096 != 0;
+    rank_free(a);
+    *wrong += rank_heap_used() != 0 || rank < 0;
+}
+
+Test(rank_heap, tells_how_much_a_rank_has) {
+    int wrong = 0;
+    cudasim_ranks_run(RANKS, count_pages, &wrong);
+    cr_assert_eq(wrong, 0);
+    cr_assert_eq(rank_heap_used(), 0);
+}
+
 /* ---- what it does not give ------------------------------------------------------------------- */
 
 static void take_too_much(int rank, void *context) {
@@ -89,4 +106,24 @@ static void run_reader(void) {
 
 Test(rank_heap, no_rank_reaches_anothers) {
     expect_ending(run_reader, CUDASIM_STATUS, "memory of another rank: [rank 2] write at");
+}
+
+#ifdef __SANITIZE_ADDRESS__
+#define ENDS_BY .exit_code = 1 /* the sanitizer says where */
+#else
+#define ENDS_BY .signal = SIGSEGV
+#endif
+
+static void write_beyond(size_t bytes) {
+    char *a = rank_malloc(bytes);
+    memset(a, 1, bytes);
+    a[(bytes + 15) / 16 * 16] = 1;
+}
+
+Test(rank_heap, nobody_writes_beyond_a_block, ENDS_BY) {
+    write_beyond(512);
+}
+
+Test(rank_heap, nobody_writes_beyond_pages, ENDS_BY) {
+    write_beyond(2 * 4096 - 50);
 }
