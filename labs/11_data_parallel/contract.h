@@ -131,9 +131,9 @@ Ddp *ddp_open(Model *model, ncclComm_t comm, size_t bucket_bytes);
 void ddp_close(Ddp *ddp);
 
 /**
- * Gives every rank the weights of rank 0, of all that is in model->params: their bytes, whatever
- * the precision. It comes after the ops before it, which may still compute these weights, and they
- * are there for the ops that follow.
+ * Gives every rank the weights of rank 0, of all that is in model->params: a broadcast of each, of
+ * its bytes, whatever the precision. It comes after the ops before it, which may still compute
+ * these weights, and they are there for the ops that follow.
  */
 void ddp_broadcast(Ddp *ddp);
 

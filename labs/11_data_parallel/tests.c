@@ -21,12 +21,19 @@ static int some_ranks(Check *check) {
     return check_int(check, 0, 1) ? 4 : 5;
 }
 
+/* Numbers of an array whose chunks begin elsewhere where one divides by the ranks first, or rounds
+   the numbers of a chunk and not its beginning. */
+static int uneven_count(Check *check, int ranks) {
+    return ranks * (4 * check_int(check, 5, 14) + 2) + ranks - 1;
+}
+
 /* Whatever is drawn, this task has rings of 1 to 5 ranks: a remainder by a mask is right where
    their number is a power of two. */
 
 GRADED(11_data_parallel, ring, "task 1: the sum of all ranks, in the order of the ring") {
     RingTrial trial = ring_trial(check, 5);
-    ring_add(&trial, trial.ranks * check_int(check, 20, 60) + 1, false);
+    ring_add(&trial, uneven_count(check, trial.ranks), false);
+    ring_add(&trial, uneven_count(check, trial.ranks), false);
     ring_add(&trial, trial.ranks * check_int(check, 20, 60), false);
     ring_add(&trial, trial.ranks * check_int(check, 20, 60) + 2, true);
     if (ring_run(&trial, true)) {
@@ -62,7 +69,7 @@ GRADED(11_data_parallel, ring_two,
 GRADED(11_data_parallel, ring_sent, "task 1: each rank sends a chunk in each step, and no more") {
     RingTrial trial = ring_trial(check, 4);
     check_after(check, "ring");
-    ring_add(&trial, trial.ranks * check_int(check, 20, 60) + 2, true);
+    ring_add(&trial, uneven_count(check, trial.ranks), true);
     if (ring_run(&trial, true)) {
         ring_expect_sent(&trial);
     }
@@ -291,6 +298,7 @@ GRADED(11_data_parallel, ring_bytes, "task 5: bytes of each rank in a ring whose
 static void ask_blocks(Quiz *quiz, int blocks, int more) {
     ModelConfig config = some_config(quiz->check);
     config.L = check_int(quiz->check, 2 * blocks + 1, 12);
+    config.C *= blocks == 3 ? 20 : 1; /* more bytes than a float counts */
     int bytes = 4 * blocks * (12 * config.C * config.C + 13 * config.C) + more;
     quiz_add(quiz, (Shape){config, 1, bytes, {0}});
 }

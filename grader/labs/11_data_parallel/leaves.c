@@ -9,7 +9,7 @@
 #include "grader/labs/11_data_parallel/bucket_list.h"
 #include "grader/labs/11_data_parallel/protocol.h"
 
-enum { LEAVES_RANKS = 2, LEAVES_SIZES = 3 };
+enum { LEAVES_RANKS = 2 };
 
 /* A run, and what each of its windows has, by Ddp. */
 typedef struct LeavesTrial {

@@ -7,6 +7,7 @@
 
 #include "grader/labs/11_data_parallel/shared.h"
 #include "grader/probe.h"
+#include "grader/rank_heap.h"
 #include "labs/11_data_parallel/contract.h"
 
 /* ---- ring ------------------------------------------------------------------------------------ */
@@ -83,7 +84,7 @@ static void record_from_here(const RankRun *run, float *word) {
 /* Other weights than those that are given: rank 0's are the right ones. The last op that computes
    them may not be over yet where the default stream comes to what follows. */
 static void spoil_weights(const RankRun *run, Model *model) {
-    float factor = (float)(DDP_EARLY * (1 + run->rank));
+    float factor = (float)(DDP_EARLY * DDP_OWN(run->rank));
     for (int i = 0; i < model->param_count; i++) {
         const Param *param = &model->params[i];
         float *values = malloc(param->count * sizeof *values);
@@ -222,8 +223,7 @@ static void leaves_micro(const LeavesRank *rank, Ddp *ddp, bool last) {
     ddp_end(ddp);
 }
 
-static void leaves_windows(const LeavesRank *rank, size_t bucket_bytes, int windows) {
-    Ddp *ddp = ddp_open(rank->model, rank->run->comm, bucket_bytes);
+static void leaves_windows(const LeavesRank *rank, Ddp *ddp, int windows) {
     int micros = rank->run->option[LEAVES_MICROS];
     leaves_mark(rank, LEAVES_OPENED);
     if (rank->model->params != rank->model->base) {
@@ -237,17 +237,31 @@ static void leaves_windows(const LeavesRank *rank, size_t bucket_bytes, int wind
     cudaMemsetAsync(rank->marked, 0, LEAVES_CLOSED, rank->beside);
 }
 
-/* The last gradient of the model with adapters is absent. */
+/* The last gradient of the model with adapters is absent, as of a layer that another rank has: no
+   parameter is frozen. */
 static void leaves_models(RankRun *run, Model *model[2]) {
     ModelConfig config = probe_config(run->in), bare = config;
     bare.adapter = (Adapter){0};
     model[0] = model_new_zero(&bare, run->memory);
     model[1] = model_new_zero(&config, run->memory);
-    Param *frozen = &model[1]->params[model[1]->param_count - 1];
-    frozen->frozen = true;
-    frozen->grad = NULL;
+    model[1]->params[model[1]->param_count - 1].grad = NULL;
 }
 
+static void leaves_expect_nothing_left(const RankRun *run, int handles, size_t bytes) {
+    if (handles > 0) {
+        probe_lost(
+            "after windows of %d ranks and ddp_close(), %d streams or events are left: those "
+            "that a window creates are destroyed as well",
+            run->ranks, handles);
+    }
+    if (bytes > 0) {
+        probe_lost("after windows and ddp_close(), %zu KiB of malloc() are left on rank %d, in "
+                   "pages: ddp_close() gives back what a window takes, too",
+                   bytes >> 10, run->rank);
+    }
+}
+
+/* All are open before the first window, and each is closed after its last. */
 static void leaves_body(RankRun *run) {
     size_t count;
     const uint64_t *sizes = wire_get(run->in, "sizes", WIRE_U64, &count);
@@ -261,19 +275,18 @@ static void leaves_body(RankRun *run) {
     float *word = (float *)(void *)rank.marked;
     wait_for_all(run, word);
     int handles = cudasim_left().handles; /* of all ranks together */
+    size_t bytes = rank_heap_used();
     record_from_here(run, word);
+    Ddp *ddp[LEAVES_SIZES];
+    for (size_t i = 0; i < count; i++) {
+        ddp[i] = ddp_open(model[adapted[i]], run->comm, (size_t)sizes[i]);
+    }
     for (size_t i = 0; i < count; i++) {
         rank.model = model[adapted[i]];
-        leaves_windows(&rank, sizes[i], windows[i]);
+        leaves_windows(&rank, ddp[i], windows[i]);
     }
     wait_for_all(run, word);
-    int left = cudasim_left().handles - handles;
-    if (left > 0) {
-        probe_lost(
-            "after windows of %d ranks and ddp_close(), %d streams or events are left: those "
-            "that a window creates are destroyed as well",
-            run->ranks, left);
-    }
+    leaves_expect_nothing_left(run, cudasim_left().handles - handles, rank_heap_used() - bytes);
     cudaDeviceSynchronize();
     cudaStreamDestroy(rank.beside);
     cudaFree(rank.marked);

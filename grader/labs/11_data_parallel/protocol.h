@@ -27,9 +27,12 @@ enum {
     DDP_RECORDED,           /**< with DDP_STARTS: the record begins at the last op on weights */
 };
 
-/** Where ranks begin with weights of their own, these are that many times as large before the last
-    op on them: a power of 2, and more than ranks. */
-#define DDP_EARLY 8
+/** Where ranks begin with weights of their own, those of a rank are that many times the right ones:
+    no mean of all is another's. */
+#define DDP_OWN(rank) (1 + (rank) * ((rank) + 1) / 2)
+
+/** And that many times as large before the last op on them: a power of 2, and more than those. */
+#define DDP_EARLY 16
 
 /** "ranks", of the case "ring". */
 enum {
@@ -38,16 +41,19 @@ enum {
 };
 
 /** "ranks", of the case "leaves": windows in which no model runs, and ddp_leave() is called for
-    each part as if one did. One Ddp after the other is opened: "sizes" (WIRE_U64) has its
-    bucket_bytes, "windows" (WIRE_I32) how many it has, and "adapted" (WIRE_I32) whether it is for a
-    model with the adapters of "config", or for one without. */
+    each part as if one did. All Ddps are opened, and then each has its windows, one after the
+    other: "sizes" (WIRE_U64) has its bucket_bytes, "windows" (WIRE_I32) how many they are, and
+    "adapted" (WIRE_I32) whether it is for a model with the adapters of "config", or for one
+    without. */
 enum {
     LEAVES_MICROS = RANKS_OWN, /**< micro-batches of a window */
 };
 
+enum { LEAVES_SIZES = 3 /**< Ddps */ };
+
 /** Places in the record of that case: fills of a number of bytes that tells which. */
 typedef enum LeavesMark {
-    LEAVES_OPENED = 4096 + 16, /**< a Ddp was opened */
+    LEAVES_OPENED = 4096 + 16, /**< a Ddp comes to its windows */
     LEAVES_MICRO = 4096 + 32,  /**< a micro-batch begins */
     LEAVES_ENDED = 4096 + 48,  /**< the last window is over, and ddp_close() follows */
     LEAVES_CLOSED = 4096 + 64, /**< and has returned; in a stream that waits for no other */
