@@ -42,16 +42,15 @@ static size_t cut_place(const Ranked *ranked, int at, int rank, size_t i, CutMis
     return judge_place(config, at, ranked->R, rank, i);
 }
 
-enum { CUT_PARAMS = MODEL_PARAMS + BLOCK_PARAMS, CUTS = 2 * CUT_PARAMS };
+enum { CUT_PARAMS = MODEL_PARAMS + BLOCK_PARAMS, MOST_CUTS = 4 * CUT_PARAMS };
 
-/* Questions about all parameters outside of blocks, and of the last block: of a rank that is drawn,
-   and of rank 0, where some mistakes do not show. */
+/* Questions of each rank about all parameters outside of blocks, and of the last block. */
 typedef struct Cuts {
     Ranked ranked;
     bool join;
-    int at[CUTS], rank[CUTS];
-    const float *given[CUTS]; /* a slice, or the whole parameter */
-    const float *whole[CUTS]; /* where a slice is put; NULL for cuts */
+    int count, at[MOST_CUTS], rank[MOST_CUTS];
+    const float *given[MOST_CUTS]; /* a slice, or the whole parameter */
+    const float *whole[MOST_CUTS]; /* where a slice is put; NULL for cuts */
 } Cuts;
 
 static size_t whole_count(const Cuts *cuts, int i) {
@@ -66,16 +65,17 @@ static const char *result_name(const Cuts *cuts, int i, char name[WIRE_NAME]) {
     return rank_name(name, "result", cuts->rank[i], "window", i);
 }
 
+/* One row of the embedding is left over: where it is given to another rank, or to all, some rank
+   has other rows. */
 static void cuts_draw(Cuts *cuts, Check *check, bool join) {
-    static const int most[] = {2, 3, 4};
-    int R = most[check_int(check, 0, 2)];
-    ModelConfig config = {.V = 256 + check_int(check, 1, 40), .T = 9, .L = 2, .NH = 2 * R};
+    int R = check_int(check, 3, 4), L = check_int(check, 3, 4);
+    ModelConfig config = {.V = R * check_int(check, 86, 96) + 1, .T = 9, .L = L, .NH = 2 * R};
     config.C = config.NH * check_int(check, 2, 4);
-    *cuts = (Cuts){.ranked = ranked_new(check, config, R), .join = join};
-    for (int i = 0; i < CUTS; i++) {
+    *cuts = (Cuts){.ranked = ranked_new(check, config, R), .join = join, .count = R * CUT_PARAMS};
+    for (int i = 0; i < cuts->count; i++) {
         int at = i % CUT_PARAMS;
-        cuts->at[i] = at < MODEL_PARAMS ? at : at + BLOCK_PARAMS;
-        cuts->rank[i] = i < CUT_PARAMS ? check_int(check, 1, R - 1) : 0;
+        cuts->at[i] = at < MODEL_PARAMS ? at : at + (L - 1) * BLOCK_PARAMS;
+        cuts->rank[i] = i / CUT_PARAMS;
         cuts->given[i] =
             check_normal(check, join ? slice_count(cuts, i) : whole_count(cuts, i), 1, F32);
         cuts->whole[i] = join ? check_normal(check, whole_count(cuts, i), 1, F32) : NULL;
@@ -84,8 +84,8 @@ static void cuts_draw(Cuts *cuts, Check *check, bool join) {
 
 static void cuts_give(const Cuts *cuts) {
     Check *check = cuts->ranked.check;
-    int32_t asked[CUTS][ASKED_NUMBERS];
-    for (int i = 0; i < CUTS; i++) {
+    int32_t asked[MOST_CUTS][ASKED_NUMBERS];
+    for (int i = 0; i < cuts->count; i++) {
         char name[WIRE_NAME];
         size_t whole = whole_count(cuts, i), slice = slice_count(cuts, i);
         asked[i][ASKED_AT] = cuts->at[i];
@@ -100,7 +100,7 @@ static void cuts_give(const Cuts *cuts) {
         check_want(check, result_name(cuts, i, name), WIRE_F32, cuts->join ? whole : slice);
     }
     check_give_config(check, &cuts->ranked.given.config);
-    check_give(check, "asked", WIRE_I32, asked, (size_t)CUTS * ASKED_NUMBERS);
+    check_give(check, "asked", WIRE_I32, asked, (size_t)cuts->count * ASKED_NUMBERS);
 }
 
 static double *cut_as(const Cuts *cuts, int i, CutMistake mistake) {
@@ -127,7 +127,7 @@ void cuts_judge(Check *check, bool join) {
     if (!check_run(check, join ? "join" : "cut", SECONDS)) {
         return;
     }
-    for (int i = 0; i < CUTS; i++) {
+    for (int i = 0; i < cuts.count; i++) {
         char name[WIRE_NAME], scope[WIRE_NAME];
         Suspect suspects[CUT_MISTAKES];
         for (int m = 1; m < CUT_MISTAKES; m++) {

@@ -129,20 +129,26 @@ static bool expect_embed(Ranked *ranked, const char *what, int at, const double 
     return right;
 }
 
+/* (N, C) */
+static size_t batch_numbers(const Ranked *ranked) {
+    const Batch *batch = &ranked->given.batch[0];
+    return (size_t)(batch->B * batch->T * ranked->given.config.C);
+}
+
 /* Forward, or where there is dout, backward. @return whether all is right */
 static bool run_embed(Ranked *ranked, const double *dout) {
     if (!ranks_start(ranked->check, "embed", TP_SECONDS)) {
         return false;
     }
     return dout == NULL
-               ? expect_embed(ranked, "out", WTE, NULL)
+               ? expect_embed(ranked, "out", WTE, NULL) &&
+                     ranked_expect_sent(ranked, batch_numbers(ranked), 0)
                : expect_embed(ranked, "dwte", WTE, dout) && expect_embed(ranked, "dwpe", WPE, dout);
 }
 
 void heads_judge_embed(Check *check, bool backward, Precision precision) {
     Ranked ranked = draw_ranked(check, precision);
-    const Batch *batch = &ranked.given.batch[0];
-    size_t n = (size_t)(batch->B * batch->T * ranked.given.config.C);
+    size_t n = batch_numbers(&ranked);
     double *dout = ranked_normal(&ranked, n, 0.3);
     ranked.option[TP_BACKWARD] = backward;
     head_before(&ranked, WTE);
@@ -341,9 +347,10 @@ static bool loss_can_be(LossMistake mistake, bool backward) {
     return mistake == IGNORED_COUNTED ? !backward : backward || mistake < DLNF_IN_PARTS;
 }
 
-static void expect_losses(LossJob *job, bool backward, bool large) {
+static bool expect_losses(LossJob *job, bool backward, bool large) {
     Check *check = job->ranked.check;
     Precision precision = job->ranked.given.config.precision;
+    bool good = true;
     for (int rank = 0; rank < job->ranked.R; rank++) {
         LossResult right = result_of(job, LOSS_RIGHT, rank), wrong[LOSS_MISTAKES];
         for (int m = 1; m < LOSS_MISTAKES; m++) {
@@ -360,11 +367,14 @@ static void expect_losses(LossJob *job, bool backward, bool large) {
                 }
             }
             Tolerance tolerance = tolerance_of_model(precision);
-            check_close(check, rank_name(name, loss_tensor[which], rank, "window", 0),
-                        loss_part_of(&right, which), loss_count(job, which, rank),
-                        large ? tolerance_magnified(tolerance, 300) : tolerance, suspects, count);
+            good = check_close(check, rank_name(name, loss_tensor[which], rank, "window", 0),
+                               loss_part_of(&right, which), loss_count(job, which, rank),
+                               large ? tolerance_magnified(tolerance, 300) : tolerance, suspects,
+                               count) &&
+                   good;
         }
     }
+    return good;
 }
 
 /* The sum that forward returns is the same on each rank, and that of its losses. */
@@ -420,7 +430,10 @@ void heads_judge_loss(Check *check, bool backward, bool large, Precision precisi
         }
     }
     if (ranks_start(check, "head", TP_SECONDS)) {
-        expect_losses(&job, backward, large);
+        bool right = expect_losses(&job, backward, large);
         expect_sums(&job);
+        if (right) { /* the gradient of ln_f; maxima, sums, logits of targets */
+            ranked_expect_sent(ranked, (size_t)(job.N * job.C), 3 * (size_t)job.N);
+        }
     }
 }

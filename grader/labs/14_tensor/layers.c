@@ -329,7 +329,7 @@ static void slice_give(SliceJob *job) {
     }
 }
 
-static void expect_tensor(SliceJob *job, int which, int rank) {
+static bool expect_tensor(SliceJob *job, int which, int rank) {
     Suspect suspects[SLICE_MISTAKES];
     char name[WIRE_NAME];
     size_t n;
@@ -341,8 +341,9 @@ static void expect_tensor(SliceJob *job, int which, int rank) {
                 (Suspect){slice_sentence[m], slice_part_of(job, which, (SliceMistake)m, rank, &n)};
         }
     }
-    check_close(job->ranked.check, rank_name(name, slice_tensor[which], rank, "window", 0), want, n,
-                tolerance_of_model(job->ranked.given.config.precision), suspects, count);
+    return check_close(job->ranked.check, rank_name(name, slice_tensor[which], rank, "window", 0),
+                       want, n, tolerance_of_model(job->ranked.given.config.precision), suspects,
+                       count);
 }
 
 void layers_judge(Check *check, LinearId id, Precision precision, bool backward, bool gpu) {
@@ -362,9 +363,13 @@ void layers_judge(Check *check, LinearId id, Precision precision, bool backward,
     if (!ranks_start(check, "linear", TP_SECONDS)) {
         return;
     }
+    bool right = true;
     for (int which = 0; which < tensors; which++) {
         for (int rank = 0; rank < job.ranked.R; rank++) {
-            expect_tensor(&job, which, rank);
+            right = expect_tensor(&job, which, rank) && right;
         }
+    }
+    if (right) { /* a column layer sums in backward, the other one in forward */
+        ranked_expect_sent(&job.ranked, (size_t)(job.N * (job.column ? job.IC : job.OC)), 0);
     }
 }

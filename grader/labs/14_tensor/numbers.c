@@ -142,6 +142,14 @@ static bool expect_one_float(const Ranked *ranked, const char *function, int tim
     return true;
 }
 
+/* Of both as well. */
+static bool expect_nothing_left(const Ranked *ranked, const char *function, int rank) {
+    uint64_t left = ((const uint64_t *)check_got(ranked->check, "left", WIRE_U64))[rank];
+    return check_compared(ranked->check, left == 0,
+                          "%s leaves %llu bytes on rank %d: what it allocates it releases",
+                          function, (unsigned long long)left, rank);
+}
+
 void numbers_judge_norm(Check *check) {
     /* of two ranks R - 1 times are once */
     Ranked ranked = draw_small(check, check_int(check, 0, 1) ? 5 : 3);
@@ -163,10 +171,7 @@ void numbers_judge_norm(Check *check) {
             same = same && (double)got[i] == right[i];
         }
         check_compared(check, same, "a gradient of rank %d has changed: the norm only reads", rank);
-        uint64_t left = ((const uint64_t *)check_got(check, "left", WIRE_U64))[rank];
-        check_compared(check, left == 0,
-                       "slice_norm() leaves %llu bytes on rank %d: what it allocates it releases",
-                       (unsigned long long)left, rank);
+        expect_nothing_left(&ranked, "slice_norm()", rank);
         check_compared(check, memcmp(norm, first, sizeof *norm) == 0,
                        "rank %d has another norm than rank 0, %.9g and %.9g: the bits are the same",
                        rank, (double)*norm, (double)*first);
@@ -229,6 +234,9 @@ static bool expect_overflows(const Ranked *ranked, float cases[OVERFLOWS][3]) {
             expect_overflow(ranked, cases[i], k / OVERFLOWS, got[k], got[owner * OVERFLOWS + i]);
         right = right && good;
     }
+    for (int rank = 0; right && rank < ranked->R; rank++) {
+        right = expect_nothing_left(ranked, "slice_share_overflow()", rank);
+    }
     return right;
 }
 
@@ -240,6 +248,7 @@ void numbers_judge_overflow(Check *check) {
     ranked_give(&ranked, 0);
     check_give(check, "cases", WIRE_F32, cases, (size_t)OVERFLOWS * 3);
     check_want(check, "overflow", WIRE_U64, (size_t)ranked.R * OVERFLOWS);
+    check_want(check, "left", WIRE_U64, (size_t)ranked.R);
     if (!ranks_start(check, "overflow", TP_SECONDS)) {
         return;
     }
@@ -275,6 +284,9 @@ static Quiz slice_shapes(Check *check, int32_t slices[2 * SHAPES], bool again, s
         Shape shape = {.config = config, .B = check_int(check, 1, 6), .T = check_int(check, 7, 19)};
         if (again && i > 0) { /* segments, both, attention alone; of flash, too */
             shape.checkpoint.segment = i % 3 > 0 ? check_int(check, 1, 3) : 0;
+            if (i == 7 || i == 8) { /* a plain step */
+                shape.checkpoint.segment = config.L + (i == 8 ? check_int(check, 1, 3) : 0);
+            }
             shape.checkpoint.attention_only = i % 3 != 1;
         }
         slices[2 * i] = R;
@@ -282,7 +294,7 @@ static Quiz slice_shapes(Check *check, int32_t slices[2 * SHAPES], bool again, s
         quiz_add(&quiz, shape);
     }
     ModelConfig large = {.V = 50257, .T = 1024, .L = 48, .NH = 24, .C = 1536};
-    quiz_add(&quiz, (Shape){.config = large, .B = 8, .T = 1024});
+    quiz_add(&quiz, (Shape){.config = large, .B = 64, .T = 1024});
     slices[2 * SHAPES - 2] = 2; /* a rank's weights are beyond 2^31 bytes, its states beyond 2^32 */
     slices[2 * SHAPES - 1] = 1;
     check_give(check, "slices", WIRE_I32, slices, 2 * (size_t)SHAPES);

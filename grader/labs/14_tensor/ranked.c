@@ -1,5 +1,6 @@
 #include "grader/labs/14_tensor/ranked.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -245,4 +246,28 @@ bool ranked_expect_same(const Ranked *ranked, const char *what) {
         }
     }
     return true;
+}
+
+bool ranked_expect_sent(const Ranked *ranked, size_t stored, size_t floats) {
+    RankCalls calls;
+    Precision precision = ranked->given.config.precision;
+    if (precision == F32) {
+        return true;
+    }
+    if (!ranks_take_calls(ranked->check, &calls)) {
+        return false;
+    }
+    double goes = 2.0 * (ranked->R - 1), sent = ranks_sent(&calls, -1);
+    double want = goes * (double)(stored * precision_bytes(precision) + floats * sizeof(float));
+    double of_floats = goes * (double)(stored * sizeof(float)) / ranked->R;
+    bool right = check_compared(ranked->check, fabs(sent - want) <= 0.5 * calls.count,
+                                "the ranks send %.0f bytes together, not %.0f", sent, want);
+    bool seen = false;
+    for (int i = 0; i < calls.count; i++) {
+        seen = seen || fabs(calls.call[i].bytes - of_floats) < 0.5;
+    }
+    check_suspect(ranked->check,
+                  "halves are sent as floats: sums over the ranks are of stored numbers",
+                  !right && seen);
+    return right;
 }

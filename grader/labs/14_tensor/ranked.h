@@ -80,6 +80,12 @@ bool ranked_expect_gradients(const Ranked *ranked, const double *want);
 bool ranked_expect_same(const Ranked *ranked, const char *what);
 
 /**
+ * Of models in half: whether all-reduces of `stored` numbers of the model and of `floats` send what
+ * they should, all ranks together. Of floats others say it.
+ */
+bool ranked_expect_sent(const Ranked *ranked, size_t stored, size_t floats);
+
+/**
  * Makes the next run one on the other device: on the CPU, whose ops wait for nothing, or on
  * simulated GPUs, whose memory the host does not read.
  *
