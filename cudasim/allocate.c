@@ -114,6 +114,12 @@ static bool may_free(const char *call, void *p, bool on_host, Place place) {
         if (a != NULL) {
             sim_detail_address(p);
         }
+    } else if (a->by_kernel) {
+        sim_report("invalid free",
+                   "%s at %s:%d: this is memory that malloc() in a kernel has returned", call, file,
+                   place.line);
+        sim_detail_address(p);
+        sim_detail("free() in a kernel frees it");
     } else if (a->pinned != on_host) {
         sim_report("invalid free", "%s at %s:%d: memory from %s", call, file, place.line, a->maker);
         sim_detail("free it with %s", a->pinned ? "cudaFreeHost" : "cudaFree");

@@ -82,6 +82,9 @@ bool sim_check_range(const char *what, const void *p, size_t bytes, const char *
 /** Within an operation, the same: what cudaFreeAsync() gives back later is still there. */
 bool sim_check_range_now(const char *what, const void *p, size_t bytes, Place place);
 
+/** Whether it is none of what kernels have of malloc(), which calls cannot use; else reported. */
+bool sim_not_of_heap(const char *what, const void *p, Place place);
+
 /** Gives out memory of a device, or of the host; the bytes are 0xFF. NULL if there is none left. */
 Allocation *sim_allocate(int device, size_t bytes, bool pinned, const char *maker, Place place);
 
@@ -150,9 +153,9 @@ void sim_pending_unclosed(const char *p, size_t bytes, bool write, const void *p
 /** Closes what the host may not touch before it has waited, and opens what it may touch again. */
 void sim_guard_pending(void);
 
-/* ---- copy_ends.c ----------------------------------------------------------------------------- */
+/* ---- local.c --------------------------------------------------------------------------------- */
 
-/** The program's free() or delete is about to take back memory: graphs may still copy it. */
+/** The program's free() or delete is about to take back memory: work may still use it. */
 void sim_host_frees(const char *begin);
 
 /* ---- managed.c ------------------------------------------------------------------------------- */
@@ -165,5 +168,8 @@ void sim_guard_shared(const struct Operation *operation);
 
 /** Whether p, of the host, is in memory that cudaHostRegister() was given. */
 bool sim_registered(const volatile void *p);
+
+/** Stops the program if free() or delete is about to take back memory that is still registered. */
+void sim_refuse_registered(const char *begin, const void *pc);
 
 #endif

@@ -1,3 +1,4 @@
+#include "device.h"
 #include "graph.h"
 
 /* Functions of the host that a stream calls when it gets there. */
@@ -6,20 +7,37 @@ typedef struct HostCall {
     cudaStreamCallback_t callback; /* or NULL */
     cudaHostFn_t function;
     cudaStream_t stream;
-    void *data;
+    HostEnd data;
 } HostCall;
 
 static void call_out(void *context) {
     const HostCall *call = context;
+    void *data = (void *)(uintptr_t)call->data.first;
     if (call->callback != NULL) {
-        call->callback(call->stream, sim_device_error(), call->data);
+        call->callback(call->stream, sim_device_error(), data);
     } else {
-        call->function(call->data);
+        call->function(data);
     }
 }
 
+/* With data that others have by now it could write to what runs. */
 static void run_call(void *context) {
-    sim_as_host(call_out, context);
+    const HostCall *call = context;
+    const char *gone = sim_host_gone(&call->data);
+    if (gone == NULL) {
+        sim_as_host(call_out, context);
+        return;
+    }
+    const Operation *operation = sim_operation();
+    sim_report("use after free", "%s at %s:%d: the data is %s", operation->what,
+               sim_file(operation->place), operation->place.line, gone);
+    sim_detail("the stream calls the function later: use memory that lives until then");
+}
+
+static void release_call(void *context) {
+    HostCall *call = context;
+    sim_forget_host(&call->data);
+    free(call);
 }
 
 static cudaError_t submit(const char *what, Place place, HostCall call) {
@@ -31,8 +49,11 @@ static cudaError_t submit(const char *what, Place place, HostCall call) {
     if (call.callback == NULL && call.function == NULL) {
         return sim_error(cudaErrorInvalidValue, what, place, false);
     }
-    Work work = {what, place, cudaGraphNodeTypeHost, .run = run_call, .context = &call};
-    sim_submit_copy(call.stream, work, sizeof call);
+    HostCall *kept = sim_realloc(NULL, sizeof *kept);
+    *kept = call;
+    sim_note_host(&kept->data);
+    sim_submit(call.stream, (Work){what, place, cudaGraphNodeTypeHost, .run = run_call,
+                                   .release = release_call, .context = kept});
     return sim_device_error();
 }
 
@@ -48,12 +69,12 @@ cudaError_t cudasim_stream_add_callback(const char *file, int line, cudaStream_t
         return graph_misuse(cudaErrorStreamCaptureUnsupported, what, place,
                             "the stream is captured; use cudaLaunchHostFunc");
     }
-    return submit(what, place, (HostCall){call, NULL, stream, data});
+    return submit(what, place, (HostCall){call, NULL, stream, {.first = data}});
 }
 
 cudaError_t cudasim_launch_host_func(const char *file, int line, cudaStream_t stream,
                                      cudaHostFn_t call, void *data) {
     ENTER("cudaLaunchHostFunc", file, line);
     static const char what[] = "cudaLaunchHostFunc";
-    return submit(what, (Place){file, line}, (HostCall){NULL, call, stream, data});
+    return submit(what, (Place){file, line}, (HostCall){NULL, call, stream, {.first = data}});
 }

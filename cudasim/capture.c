@@ -128,6 +128,7 @@ static bool is_strict(const Capture *capture) {
 }
 
 cudaError_t sim_may_allocate(const char *what, Place place) {
+    sim_refuse_in_host_function(what, place);
     sim_tell_refused();
     for (const Capture *c = captures; c != NULL; c = c->next) {
         if (is_strict(c)) {

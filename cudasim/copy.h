@@ -6,7 +6,7 @@
 #ifndef CUDASIM_COPY_H
 #define CUDASIM_COPY_H
 
-#include "sim.h"
+#include "device.h"
 
 /** Bytes in memory: rows in slices. */
 typedef struct Box {
@@ -24,17 +24,16 @@ typedef struct Extent {
 
 /** A copy that was asked for. */
 typedef struct PendingCopy {
-    Box to;                   /**< its destination */
-    Box from;                 /**< its source */
-    Extent extent;            /**< of both */
-    bool to_device;           /**< as the call says: managed memory may be either */
-    bool from_device;         /**< likewise */
-    bool waits;               /**< the call returns when it is over */
-    bool captured;            /**< it runs when a graph gets to it, perhaps often */
-    bool from_freed;          /**< of one that is captured: free() has taken back the source */
-    bool to_freed;            /**< likewise */
-    void *staged;             /**< what the source held when it was asked for, owned; or NULL */
-    struct PendingCopy *next; /**< of those that are captured */
+    Box to;           /**< its destination */
+    Box from;         /**< its source */
+    Extent extent;    /**< of both */
+    bool to_device;   /**< as the call says: managed memory may be either */
+    bool from_device; /**< likewise */
+    bool waits;       /**< the call returns when it is over */
+    bool captured;    /**< it runs when a graph gets to it, perhaps often */
+    HostEnd to_end;   /**< of one that is captured */
+    HostEnd from_end; /**< likewise */
+    void *staged;     /**< what the source held when it was asked for, owned; or NULL */
 } PendingCopy;
 
 /** Where a row of a slice begins. */

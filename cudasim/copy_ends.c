@@ -1,7 +1,5 @@
 #include "copy.h"
 
-#include <malloc.h>
-
 #include "device.h"
 #include "graph.h"
 
@@ -49,7 +47,8 @@ static bool good_end(const char *call, const char *end, const void *p, size_t by
         return variable_holds(what, p, bytes, place);
     }
     bool known = a != NULL || sim_on_device(p);
-    return !known || sim_check_range(what, p, bytes, place.file, place.line);
+    return !known || (sim_check_range(what, p, bytes, place.file, place.line) &&
+                      sim_not_of_heap(what, p, place));
 }
 
 static bool apart(const char *call, const char *to, const char *from, size_t bytes, Place place) {
@@ -94,64 +93,30 @@ bool good_copy(const char *call, Place place, const PendingCopy *c, int slot) {
            use_end(c->to.first, slot, call, place) && use_end(c->from.first, slot, call, place);
 }
 
-/* ---- of a graph, while it is kept ------------------------------------------------------------ */
-
-/* The program's free() does not wait for the runtime, which may be busy: a lock of its own. */
-static PendingCopy *noted;
-static int busy;
-
-static void lock(void) {
-    while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE)) {
-    }
-}
-
-static void unlock(void) {
-    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
-}
+/* ---- of a graph ------------------------------------------------------------------------------ */
 
 void copy_note(PendingCopy *copy) {
-    lock();
-    copy->next = noted;
-    __atomic_store_n(&noted, copy, __ATOMIC_RELAXED);
-    unlock();
+    copy->to_end.first = copy->to.first;
+    copy->from_end.first = copy->from.first;
+    sim_note_host(&copy->to_end);
+    sim_note_host(&copy->from_end);
 }
 
 void copy_forget(PendingCopy *copy) {
-    lock();
-    for (PendingCopy **at = &noted; *at != NULL; at = &(*at)->next) {
-        if (*at == copy) {
-            __atomic_store_n(at, copy->next, __ATOMIC_RELAXED);
-            break;
-        }
+    if (copy->captured) {
+        sim_forget_host(&copy->to_end);
+        sim_forget_host(&copy->from_end);
     }
-    unlock();
 }
 
-void sim_host_frees(const char *begin) {
-    if (__atomic_load_n(&noted, __ATOMIC_RELAXED) == NULL) {
-        return;
-    }
-    const char *end = begin + malloc_usable_size((void *)(uintptr_t)begin);
-    lock();
-    for (PendingCopy *copy = noted; copy != NULL; copy = copy->next) {
-        copy->from_freed |= copy->from.first >= begin && copy->from.first < end;
-        copy->to_freed |= copy->to.first >= begin && copy->to.first < end;
-    }
-    unlock();
-}
-
-/* ---- when it runs ---------------------------------------------------------------------------- */
-
-/* Memory that others have by now: of a function that has returned, or of free(). */
-static bool is_dead(const char *end, const void *p, bool freed) {
-    if (!freed && !local_is_dead(p)) {
+static bool is_dead(const char *end, const HostEnd *host) {
+    const char *gone = sim_host_gone(host);
+    if (gone == NULL) {
         return false;
     }
     const Operation *operation = sim_operation();
     sim_report("use after free", "%s at %s:%d: the %s is %s", operation->what,
-               sim_file(operation->place), operation->place.line, end,
-               freed ? "memory that free() or delete has taken back"
-                     : "a local variable of a function that has returned");
+               sim_file(operation->place), operation->place.line, end, gone);
     sim_detail("in a graph, by cudaGraphLaunch at %s:%d", sim_file(operation->replayed),
                operation->replayed.line);
     sim_detail("a graph keeps the address: use memory that lives as long as the graph");
@@ -162,7 +127,7 @@ bool copy_may_run(const PendingCopy *copy) {
     if (!copy->captured) {
         return true;
     }
-    is_dead("source", copy->from.first, copy->from_freed);
+    is_dead("source", &copy->from_end);
     /* Memory that was freed may be gone; and a copy to what is dead would hit what runs. */
-    return !is_dead("destination", copy->to.first, copy->to_freed) && !copy->from_freed;
+    return !is_dead("destination", &copy->to_end) && !copy->from_end.freed;
 }

@@ -68,8 +68,21 @@ bool in_constants(const char *p);
 
 /* ---- local.c --------------------------------------------------------------------------------- */
 
-/** Whether p is on the stack of this thread, below the functions that run. */
-bool local_is_dead(const void *p);
+/** Memory of the host that work will use which is not yet done. */
+typedef struct HostEnd {
+    const char *first;    /**< where it begins; it may be no memory of the host, too */
+    bool freed;           /**< free() or delete has taken it back since */
+    struct HostEnd *next; /**< of all that are noted */
+} HostEnd;
+
+/** From now on it is known when the memory is freed, until sim_forget_host(). */
+void sim_note_host(HostEnd *end);
+
+/** The work will not be done again. */
+void sim_forget_host(HostEnd *end);
+
+/** What has become of the memory, if others may have it by now; else NULL. */
+const char *sim_host_gone(const HostEnd *end);
 
 /* ---- peer.c ---------------------------------------------------------------------------------- */
 

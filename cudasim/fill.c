@@ -80,8 +80,9 @@ static bool good_fill(const char *call, const Fill *fill, int slot, Place place)
         return false;
     }
     bool registered = a == NULL && !sim_on_device(fill->to);
-    return registered || (sim_check_range(what, fill->to, bytes, place.file, place.line) &&
-                          (a->pinned || sim_use(a, slot, call, place)));
+    return registered ||
+           (sim_check_range(what, fill->to, bytes, place.file, place.line) &&
+            sim_not_of_heap(what, fill->to, place) && (a->pinned || sim_use(a, slot, call, place)));
 }
 
 /* The call waits where the host may look at the memory next, unless it is an asynchronous one. */

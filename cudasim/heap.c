@@ -114,6 +114,7 @@ void cudasim_in_free(void *p) {
     } else if (sim_allocation(p) != NULL || sim_on_device(p)) {
         refuse_on_host(p, pc);
     } else {
+        sim_refuse_registered(p, pc);
         sim_host_frees(p);
         free(p);
     }

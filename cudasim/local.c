@@ -1,10 +1,58 @@
 #define _GNU_SOURCE
+#include <malloc.h>
 #include <pthread.h>
 
 #include "device.h"
 #include "rank.h"
 
-/* Local variables of the host. */
+/* Memory of the host that work is to use later: local variables, and what free() may take back. */
+
+/* ---- memory that is freed -------------------------------------------------------------------- */
+
+/* The program's free() does not wait for the runtime, which may be busy: a lock of its own. */
+static HostEnd *noted;
+static int busy;
+
+static void lock(void) {
+    while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE)) {
+    }
+}
+
+static void unlock(void) {
+    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+void sim_note_host(HostEnd *end) {
+    lock();
+    end->next = noted;
+    __atomic_store_n(&noted, end, __ATOMIC_RELAXED);
+    unlock();
+}
+
+void sim_forget_host(HostEnd *end) {
+    lock();
+    for (HostEnd **at = &noted; *at != NULL; at = &(*at)->next) {
+        if (*at == end) {
+            __atomic_store_n(at, end->next, __ATOMIC_RELAXED);
+            break;
+        }
+    }
+    unlock();
+}
+
+void sim_host_frees(const char *begin) {
+    if (__atomic_load_n(&noted, __ATOMIC_RELAXED) == NULL) {
+        return;
+    }
+    const char *after = begin + malloc_usable_size((void *)(uintptr_t)begin);
+    lock();
+    for (HostEnd *end = noted; end != NULL; end = end->next) {
+        end->freed |= end->first >= begin && end->first < after;
+    }
+    unlock();
+}
+
+/* ---- local variables ------------------------------------------------------------------------- */
 
 /* The stack of this thread; a rank has another, of which nothing is known. */
 static bool on_own_stack(const char *p) {
@@ -23,7 +71,14 @@ static bool on_own_stack(const char *p) {
     return p >= low && p < high;
 }
 
-bool local_is_dead(const void *p) {
-    const char *here = sim_host()->frame;
-    return (const char *)p < here && on_own_stack(p) && on_own_stack(here);
+/* Whether p is below the functions that run. Two words of a frame lie where it is said to be. */
+static bool is_dead(const char *p) {
+    const char *here = (const char *)sim_host()->frame + 2 * sizeof(void *);
+    return p < here && on_own_stack(p) && on_own_stack(here);
+}
+
+const char *sim_host_gone(const HostEnd *end) {
+    return end->freed            ? "memory that free() or delete has taken back"
+           : is_dead(end->first) ? "a local variable of a function that has returned"
+                                 : NULL;
 }

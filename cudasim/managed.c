@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include "device.h"
 #include "queue.h"
 
@@ -13,6 +15,7 @@ static int managed_count;
 static struct {
     const char *begin, *end;
     unsigned flags; /* of cudaHostRegister() */
+    Place place;
 } registered[MOST_REGISTERED];
 static int registered_count;
 
@@ -132,13 +135,15 @@ cudaError_t cudasim_host_register(const char *file, int line, void *p, size_t by
     }
     registered[registered_count].begin = p;
     registered[registered_count].flags = flags;
+    registered[registered_count].place = place;
     registered[registered_count++].end = (const char *)p + bytes;
     return sim_device_error();
 }
 
 cudaError_t cudasim_host_unregister(const char *file, int line, void *p) {
     ENTER("cudaHostUnregister", file, line);
-    cudaError_t error = sim_may_allocate("cudaHostUnregister", (Place){file, line});
+    Place place = {file, line};
+    cudaError_t error = sim_may_allocate("cudaHostUnregister", place);
     if (error != cudaSuccess) {
         return error;
     }
@@ -149,8 +154,28 @@ cudaError_t cudasim_host_unregister(const char *file, int line, void *p) {
             return sim_device_error();
         }
     }
-    return sim_error(cudaErrorHostMemoryNotRegistered, "cudaHostUnregister", (Place){file, line},
-                     false);
+    sim_report("invalid free", "cudaHostUnregister at %s:%d: no registered memory begins here",
+               sim_file(place), line);
+    return sim_error(cudaErrorHostMemoryNotRegistered, "cudaHostUnregister", place, false);
+}
+
+void sim_refuse_registered(const char *begin, const void *pc) {
+    if (registered_count == 0 || !sim_enter_if_free()) {
+        return;
+    }
+    const char *end = begin + malloc_usable_size((void *)(uintptr_t)begin);
+    for (int i = 0; i < registered_count; i++) {
+        if (registered[i].begin >= begin && registered[i].begin < end) {
+            char where[600];
+            cudasim_describe_code(pc, where, sizeof where);
+            sim_report("invalid free", "free() of registered memory at %s", where);
+            sim_detail(
+                "it was given to cudaHostRegister at %s:%d: cudaHostUnregister() comes first",
+                sim_file(registered[i].place), registered[i].place.line);
+            sim_stop();
+        }
+    }
+    sim_leave_fault();
 }
 
 cudaError_t cudasim_host_device_pointer(const char *file, int line, void **device_p, void *host_p,

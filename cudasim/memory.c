@@ -373,6 +373,18 @@ bool sim_check_range(const char *what, const void *p, size_t bytes, const char *
     return is_within(what, p, bytes, (Place){file, line}, false);
 }
 
+bool sim_not_of_heap(const char *what, const void *p, Place place) {
+    const Allocation *a = sim_allocation(p);
+    if (a == NULL || !a->by_kernel) {
+        return true;
+    }
+    sim_report("invalid copy", "%s at %s:%d is memory that malloc() in a kernel has returned", what,
+               sim_file(place), place.line);
+    sim_detail_address(p);
+    sim_detail("only kernels can use it: let one copy it to memory of cudaMalloc()");
+    return false;
+}
+
 bool sim_check_range_now(const char *what, const void *p, size_t bytes, Place place) {
     return is_within(what, p, bytes, place, true);
 }

@@ -34,6 +34,7 @@
  *     print.c    printf() of kernels
  *     managed.c  memory that the host and kernels share
  *     callback.c functions of the host that a stream calls
+ *     local.c    memory of the host that work will use and that may be gone by then
  *     device.c   what a program learns of a device
  *     devices.c  which devices there are, and which one is current
  *     fault.c    what happens when a program touches memory that is not its own, or never ends
