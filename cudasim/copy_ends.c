@@ -93,6 +93,18 @@ bool good_copy(const char *call, Place place, const PendingCopy *c, int slot) {
            use_end(c->to.first, slot, call, place) && use_end(c->from.first, slot, call, place);
 }
 
+/* Of the host's memory only the program's compiler knows how large it is. */
+int cudasim_no_room(const char *file, int line, const char *call, const char *end, size_t bytes,
+                    size_t room) {
+    ENTER(call, file, line);
+    Place place = {file, line};
+    sim_report("out-of-bounds access", "%s at %s:%d: the %s has %zu bytes, and the copy %zu", call,
+               sim_file(place), line, end, room, bytes);
+    sim_detail("in memory of the host; on a GPU the copy goes on into what lies beside it");
+    sim_error(cudaErrorInvalidValue, call, place, false);
+    return 0;
+}
+
 /* ---- of a graph ------------------------------------------------------------------------------ */
 
 void copy_note(PendingCopy *copy) {

@@ -81,7 +81,7 @@ void sim_note_host(HostEnd *end);
 /** The work will not be done again. */
 void sim_forget_host(HostEnd *end);
 
-/** What has become of the memory, if others may have it by now; else NULL. */
+/** The memory's fate in words, if others may have it by now; else NULL. */
 const char *sim_host_gone(const HostEnd *end);
 
 /* ---- peer.c ---------------------------------------------------------------------------------- */

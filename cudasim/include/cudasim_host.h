@@ -47,6 +47,40 @@ template <class Type> cudaError_t cudaGetSymbolSize(size_t *bytes, const Type &)
     return cudaSuccess;
 }
 
+#ifdef CUDASIM_WHOLE_PROGRAM
+/* The compiler knows how large an array is, and what malloc() or new has returned nearby. Of memory
+   that it does not know, a device's for one, it says that there is room for anything. */
+#if __has_builtin(__builtin_dynamic_object_size)
+#define CUDASIM_ROOM(p) __builtin_dynamic_object_size(p, 0)
+#else
+#define CUDASIM_ROOM(p) __builtin_object_size(p, 0)
+#endif
+
+__attribute__((always_inline)) inline bool cudasim_fits(CUDASIM_PLACE, const char *call, void *to,
+                                                        const void *from, size_t bytes) {
+    size_t room = CUDASIM_ROOM(to), held = CUDASIM_ROOM(from);
+    return (bytes <= room || cudasim_no_room(file, line, call, "destination", bytes, room)) &&
+           (bytes <= held || cudasim_no_room(file, line, call, "source", bytes, held));
+}
+__attribute__((always_inline)) inline cudaError_t
+cudasim_memcpy_fits(CUDASIM_PLACE, void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
+    return cudasim_fits(file, line, "cudaMemcpy", to, from, bytes)
+               ? cudasim_memcpy(file, line, to, from, bytes, kind)
+               : cudaErrorInvalidValue;
+}
+__attribute__((always_inline)) inline cudaError_t
+cudasim_memcpy_async_fits(CUDASIM_PLACE, void *to, const void *from, size_t bytes,
+                          cudaMemcpyKind kind, cudaStream_t stream = 0) {
+    return cudasim_fits(file, line, "cudaMemcpyAsync", to, from, bytes)
+               ? cudasim_memcpy_async(file, line, to, from, bytes, kind, stream)
+               : cudaErrorInvalidValue;
+}
+#undef cudaMemcpy
+#undef cudaMemcpyAsync
+#define cudaMemcpy(...) cudasim_memcpy_fits(CUDASIM_HERE, __VA_ARGS__)
+#define cudaMemcpyAsync(...) cudasim_memcpy_async_fits(CUDASIM_HERE, __VA_ARGS__)
+#endif
+
 /* ---- launches by a function ------------------------------------------------------------------ */
 
 /* By name a kernel's parameters are known; cu2cpp takes a cast to void * away. */
