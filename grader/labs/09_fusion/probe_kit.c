@@ -99,8 +99,8 @@ static bool has_several_shapes(const StepsRun *run, int count) {
     return several;
 }
 
-static bool is_wrong(StepsMistake mistake, int number) {
-    return steps_mistake == mistake && number > 1 && !several_shapes;
+static bool is_wrong(StepsMistake mistake, int place) {
+    return steps_mistake == mistake && place > 1 && !several_shapes;
 }
 
 static void freeze(const StepsRun *run, int count, float share) {
@@ -118,27 +118,27 @@ static void freeze(const StepsRun *run, int count, float share) {
 static void eager_window(StepsRun *run, int count, float share, float scale, StepReport *report) {
     Model *model = run->trainer.model;
     uint64_t before = model->rng.offset, begin = before;
-    if (is_wrong(STEPS_OFFSET_FROZEN, run->number)) {
+    if (is_wrong(STEPS_OFFSET_FROZEN, run->place)) {
         model->rng.offset = begin = frozen.offset;
     }
     for (int i = 0; i < count; i++) {
         const Batch *batch =
-            is_wrong(STEPS_IDS_FROZEN, run->number) ? &frozen.batch[i] : &run->batch[i];
+            is_wrong(STEPS_IDS_FROZEN, run->place) ? &frozen.batch[i] : &run->batch[i];
         report->loss += model_forward(model, batch);
         model_backward(model, share * scale);
         report->tokens += (size_t)run->batch[i].valid;
     }
     report->loss *= (double)share;
-    model->rng.offset = is_wrong(STEPS_STREAM_STANDS, run->number + 1)
+    model->rng.offset = is_wrong(STEPS_STREAM_STANDS, run->place + 1)
                             ? before
                             : before + (model->rng.offset - begin);
 }
 
 static bool eager_unscale(StepsRun *run, float scale) {
     Model *model = run->trainer.model;
-    float found = 0, inv_scale = is_wrong(STEPS_NOT_UNSCALED, run->number + 1) ? 1 : 1 / scale;
+    float found = 0, inv_scale = is_wrong(STEPS_NOT_UNSCALED, run->place + 1) ? 1 : 1 / scale;
     bool looks = run->trainer.mixed != NULL &&
-                 (run->mixed.dynamic || !is_wrong(STEPS_FOUND_IN_F16, run->number + 1));
+                 (run->mixed.dynamic || !is_wrong(STEPS_FOUND_IN_F16, run->place + 1));
     device_fill(model->device, model->result, 0, sizeof found);
     for (int i = 0; looks && i < model->param_count; i++) {
         model->ops->unscale(model->params[i].grad, model->params[i].count, inv_scale,
@@ -152,14 +152,14 @@ static bool eager_unscale(StepsRun *run, float scale) {
 static float eager_clip(StepsRun *run, float scaled) {
     Model *model = run->trainer.model;
     float limit = run->trainer.max_grad_norm;
-    if (is_wrong(STEPS_NO_FACTOR, run->number + 1) && !(limit > 0)) {
+    if (is_wrong(STEPS_NO_FACTOR, run->place + 1) && !(limit > 0)) {
         model_scale_grad(model, 0);
         return 0;
     }
-    if (is_wrong(STEPS_NOT_CLIPPED, run->number + 1)) {
+    if (is_wrong(STEPS_NOT_CLIPPED, run->place + 1)) {
         return optimizer_clip(model, 0);
     }
-    if (!is_wrong(STEPS_NORM_SCALED, run->number + 1)) {
+    if (!is_wrong(STEPS_NORM_SCALED, run->place + 1)) {
         return optimizer_clip(model, limit);
     }
     if (limit > 0 && !(scaled <= limit)) {
@@ -172,12 +172,12 @@ static void eager_learn(StepsRun *run, float rate) {
     Optimizer *optimizer = run->trainer.optimizer;
     Model *model = run->trainer.model;
     int t = optimizer->t;
-    if (is_wrong(STEPS_T_FROZEN, run->number)) {
+    if (is_wrong(STEPS_T_FROZEN, run->place)) {
         optimizer->t = frozen.t;
     }
     optimizer_step(optimizer, rate);
     optimizer->t = t + 1;
-    bool written = optimizer->master != NULL && !is_wrong(STEPS_NOT_WRITTEN, run->number + 1);
+    bool written = optimizer->master != NULL && !is_wrong(STEPS_NOT_WRITTEN, run->place + 1);
     for (int i = 0; written && i < model->param_count; i++) {
         const Param *param = &model->params[i];
         model->ops->cast_from_float(param->weight, optimizer->master[i], param->count);
@@ -219,10 +219,10 @@ static StepReport eager_step(StepsRun *run, int count) {
     float share = tokens > 0 ? 1.0f / (float)tokens : 0;
     float scale = trainer->mixed != NULL ? run->mixed.scaler.scale : 1;
     several_shapes = has_several_shapes(run, count);
-    if (run->number == 1) {
+    if (run->place == 1) {
         freeze(run, count, share);
     }
-    if (is_wrong(STEPS_SCALE_FROZEN, run->number)) {
+    if (is_wrong(STEPS_SCALE_FROZEN, run->place)) {
         share = frozen.share;
         scale = frozen.scale;
     }
@@ -234,31 +234,31 @@ static StepReport eager_step(StepsRun *run, int count) {
     gradients_kept(trainer->model, kept);
     report.grad_norm = eager_clip(run, scaled);
     report.learning_rate =
-        is_wrong(STEPS_RATE_FROZEN, run->number) ? frozen.rate : schedule_rate(&trainer->schedule);
+        is_wrong(STEPS_RATE_FROZEN, run->place) ? frozen.rate : schedule_rate(&trainer->schedule);
     int t = trainer->optimizer->t;
-    if (!report.skipped || is_wrong(STEPS_NEVER_SKIPPED, run->number + 1)) {
+    if (!report.skipped || is_wrong(STEPS_NEVER_SKIPPED, run->place + 1)) {
         eager_learn(run, report.learning_rate);
         trainer->optimizer->t = report.skipped ? t : t + 1;
     } else {
-        trainer->optimizer->t += is_wrong(STEPS_T_WHEN_SKIPPED, run->number + 1);
+        trainer->optimizer->t += is_wrong(STEPS_T_WHEN_SKIPPED, run->place + 1);
     }
-    if (is_wrong(STEPS_NOT_ZEROED, run->number + 1)) {
+    if (is_wrong(STEPS_NOT_ZEROED, run->place + 1)) {
         gradients_back(trainer->model, kept);
     } else {
         model_zero_grad(trainer->model);
     }
     free(kept);
-    if (report.skipped && is_wrong(STEPS_SKIP_NOT_TOLD, run->number + 1)) {
+    if (report.skipped && is_wrong(STEPS_SKIP_NOT_TOLD, run->place + 1)) {
         trainer->optimizer->t++;
         report.skipped = false;
     }
     bool scales = trainer->mixed != NULL &&
-                  (run->mixed.dynamic || is_wrong(STEPS_SCALER_ALWAYS, run->number + 1));
-    bool told = report.skipped || !is_wrong(STEPS_NEVER_GROWS, run->number + 1);
-    if (scales && told && !is_wrong(STEPS_NO_SCALER, run->number + 1)) {
+                  (run->mixed.dynamic || is_wrong(STEPS_SCALER_ALWAYS, run->place + 1));
+    bool told = report.skipped || !is_wrong(STEPS_NEVER_GROWS, run->place + 1);
+    if (scales && told && !is_wrong(STEPS_NO_SCALER, run->place + 1)) {
         eager_scaler(&run->mixed.scaler, report.skipped);
     }
-    if (!report.skipped || is_wrong(STEPS_TICK_SKIPPED, run->number + 1)) {
+    if (!report.skipped || is_wrong(STEPS_TICK_SKIPPED, run->place + 1)) {
         schedule_tick(&trainer->schedule);
     }
     return report;

@@ -144,7 +144,9 @@ static void steps_spoil(const StepsRun *run) {
 
 int steps_window(StepsRun *run, int number) {
     const StepsWindow *window = &run->windows[number];
+    int anew = run->option[STEPS_ANEW];
     run->number = number;
+    run->place = anew > 0 && number >= anew ? number - anew : number;
     for (int i = 0; i < window->count; i++) {
         run->batch[i] = given_batch(run->in, window->first + i);
     }

@@ -52,6 +52,7 @@ typedef struct StepsRun {
     Trainer trainer;            /**< all that a step works on */
     Batch batch[16];            /**< of the present window */
     int number;                 /**< of the present window, from 0 on */
+    int place;                  /**< the same among the windows of one Graphed */
 } StepsRun;
 
 /** Opens what is given. */
