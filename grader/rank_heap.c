@@ -80,7 +80,11 @@ void *rank_malloc(size_t bytes) {
     }
     char *pages = mmap(NULL, taken + page_bytes(), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED || mprotect(pages + taken, page_bytes(), PROT_NONE) != 0) {
+    if (pages == MAP_FAILED) {
+        return NULL;
+    }
+    if (mprotect(pages + taken, page_bytes(), PROT_NONE) != 0) {
+        munmap(pages, taken + page_bytes());
         return NULL;
     }
     char *data = pages + taken - aligned;

@@ -5,6 +5,7 @@
 #include "common/memory.h"
 #include "grader/labs/05_fp16/protocol.h"
 #include "grader/probe.h"
+#include "grader/probe_launches.h"
 
 static float *op_floats(const Wire *wire, const char *name) {
     return wire_get(wire, name, WIRE_F32, NULL);
@@ -91,35 +92,27 @@ static void op_cases_run(const Wire *in, Wire *out, void (*run)(const OpCall *ca
     device_free(device);
 }
 
-/* One call of which nothing but the launch is of interest, for a simulator that runs no kernel: no
-   tensor has more than the bytes that its address needs. */
-static void op_launches(const Wire *in, bool cast) {
-    Device *device = device_gpu_new(ops_gpu);
-    CHECK(device != NULL, "there is no GPU");
-    Memory *memory = memory_new(device, (MemoryOptions){0});
-    MemoryMark mark = memory_mark(memory);
-    size_t n = *(const uint64_t *)wire_get(in, "many", WIRE_U64, NULL);
-    void *a = memory_alloc(memory, MEMORY_ACTIVATIONS, "probe", -1, 64);
-    void *b = memory_alloc(memory, MEMORY_ACTIVATIONS, "probe", -1, 64);
-    if (cast) {
-        device->ops[F16].cast_from_float(a, b, n);
-    } else {
-        device->ops[F32].unscale(a, n, 1, b);
-    }
-    memory_release(memory, mark);
-    device_synchronize(device);
-    memory_free(memory);
-    device_free(device);
+static size_t op_numbers(const LaunchCall *call) {
+    return *(const uint64_t *)wire_get(call->in, "many", WIRE_U64, NULL);
+}
+
+static void launch_cast(const LaunchCall *call) {
+    call->device->ops[F16].cast_from_float(launch_address(call), launch_address(call),
+                                           op_numbers(call));
+}
+
+static void launch_unscale(const LaunchCall *call) {
+    call->device->ops[F32].unscale(launch_address(call), op_numbers(call), 1, launch_address(call));
 }
 
 static void op_cast_launches(const Wire *in, Wire *out) {
     (void)out;
-    op_launches(in, true);
+    launch_run(in, launch_cast);
 }
 
 static void op_unscale_launches(const Wire *in, Wire *out) {
     (void)out;
-    op_launches(in, false);
+    launch_run(in, launch_unscale);
 }
 
 static void op_cast(const Wire *in, Wire *out) {
