@@ -23,6 +23,8 @@ static Calls *sumsq_calls(Check *check, bool partials) {
         sumsq_add(calls, sizes[s], s % 2 == 0 ? 1 : 1e-3, partials);
     }
     sumsq_add(calls, check_int(check, 1000, 9000), 1, partials);
+    sumsq_add_infinite(calls, 70001, INFINITY, partials);
+    sumsq_add_infinite(calls, 1030, NAN, partials);
     return calls;
 }
 
@@ -62,6 +64,7 @@ GRADED(02_kernels, sumsq_traffic, "sumsq: sectors per request") {
 /* ---- adamw ----------------------------------------------------------------------------------- */
 
 static const char adamw_numbers[] = "adamw";
+static const Gradients usual = {.scale = 0.1};
 
 static Calls *adamw_calls(Check *check) {
     static const AdamW settings[] = {{1e-2f, 0.9f, 0.95f, 1e-2f, 0.1f},
@@ -70,16 +73,22 @@ static Calls *adamw_calls(Check *check) {
     static const int sizes[] = {257, 1, 31, 33, 1030};
     Calls *calls = calls_new(check, "adamw");
     for (int s = 0; s < 10; s++) {
-        adamw_add(calls, sizes[s % 5], settings[s % 3], s == 0 ? 2 : check_int(check, 1, 6));
+        adamw_add(calls, sizes[s % 5], settings[s % 3], s == 0 ? 2 : check_int(check, 1, 6), usual);
     }
-    adamw_add(calls, 0, settings[0], 1);
+    adamw_add(calls, 0, settings[0], 1, usual);
     return calls;
 }
 
 GRADED(02_kernels, adamw, "task 3: one update of weights and moments") {
     Calls *calls = adamw_calls(check);
+    const AdamW slow = {1e-1f, 0.9f, 0.999f, 1e-8f, 0.1f}, warming_up = {0, 0.9f, 0.95f, 1e-8f, 1};
+    adamw_add(calls, 1030, slow, check_int(check, 1100, 1900), usual);
+    adamw_add(calls, 257, slow, 3, (Gradients){.scale = 1e-7});
+    adamw_add(calls, 257, warming_up, 1, usual);
+    adamw_add(calls, 257, slow, 2, (Gradients){.scale = 0.1, .middle = NAN});
+    adamw_add(calls, 1030, slow, 2, (Gradients){.scale = 0.1, .middle = -INFINITY});
     /* More blocks than a GPU runs at once, however small they are. */
-    adamw_add(calls, 1100003, (AdamW){1e-2f, 0.9f, 0.95f, 1e-2f, 0.1f}, 1);
+    adamw_add(calls, 1100003, (AdamW){1e-2f, 0.9f, 0.95f, 1e-2f, 0.1f}, 1, usual);
     calls_grade_numbers(calls);
 }
 
@@ -93,7 +102,7 @@ GRADED(02_kernels, adamw_schedules, "adamw: the same bits in three orders") {
 
 GRADED(02_kernels, adamw_traffic, "adamw: sectors per request") {
     Calls *calls = calls_new(check, "adamw");
-    adamw_add(calls, 1 << 15, (AdamW){1e-2f, 0.9f, 0.95f, 1e-3f, 0.1f}, 1);
+    adamw_add(calls, 1 << 15, (AdamW){1e-2f, 0.9f, 0.95f, 1e-3f, 0.1f}, 1, usual);
     calls_grade_traffic(calls, adamw_numbers);
 }
 
@@ -127,6 +136,10 @@ static Calls *crossentropy_forward_calls(Check *check) {
 GRADED(02_kernels, crossentropy_forward, "task 4: losses and lse") {
     Calls *calls = crossentropy_forward_calls(check);
     crossentropy_add_forward(calls, F32, 0, 33, plain_logits, false);
+    for (Precision precision = F32; precision <= BF16; precision++) {
+        crossentropy_add_forward(calls, precision, 5, 33,
+                                 (Logits){.spread = 2, .first_is_nan = true}, false);
+    }
     calls_grade_numbers(calls);
 }
 
@@ -190,6 +203,9 @@ GRADED(02_kernels, crossentropy_backward, "task 5: dlogits, added or in place") 
     Calls *calls = crossentropy_backward_calls(check);
     crossentropy_add_backward(calls, F32, 0, 33, plain_logits, 1, false, false);
     crossentropy_add_backward(calls, F32, 31, 33, large_logits, 1, false, false);
+    crossentropy_add_backward(calls, F32, 31, 33, plain_logits, -0.25, false, false);
+    /* A loss scale that is too large: the targets' gradients are too, and no others. */
+    crossentropy_add_backward(calls, F16, 31, 33, (Logits){.spread = 0.1}, 0x1p20, true, false);
     calls_grade_numbers(calls);
 }
 
@@ -223,10 +239,11 @@ GRADED(02_kernels, crossentropy_traffic, "crossentropy: sectors per request") {
 static const char layernorm_numbers[] = "layernorm_din layernorm_partials layernorm_parameters";
 
 static Calls *layernorm_calls(Check *check, const char *op, int back) {
-    static const int shapes[][2] = {{33, 31}, {31, 257}, {257, 33}, {1, 40}, {70, 64}, {3, 1}};
+    static const int shapes[][2] = {{33, 31}, {31, 257}, {257, 33}, {1, 40},
+                                    {70, 64}, {3, 1},    {5, 6},    {9, 12}};
     Calls *calls = calls_new(check, op);
     for (Precision precision = F32; precision <= BF16; precision++) {
-        for (int s = 0; s < 6; s++) {
+        for (int s = 0; s < 8; s++) {
             layernorm_add(calls, precision, shapes[s][0], shapes[s][1], s % 2 == 0 ? 1e-3 : 1,
                           false, back);
         }

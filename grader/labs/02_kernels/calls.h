@@ -19,7 +19,7 @@ enum { CALLS = 32, EXPECTED = 120, SUSPECTS = 16, SECONDS = 20 };
 typedef struct Expected {
     char name[WIRE_NAME];
     Precision precision; /**< of the call */
-    const double *want;  /**< (n) */
+    const double *want;  /**< (n); where one is inf or NaN, what comes back must be one, too */
     size_t n;
     size_t parts;   /**< partial sums of it that come back, (n / 2) of dweight and as many of dbias;
                          0: the tensor itself */

@@ -27,12 +27,15 @@ static int tokens_stride(int i, int N, int V) {
     return N > FEW_ROWS ? least : stride[i % 4];
 }
 
-/* (n) logits, as that precision holds them. */
+/* (n) logits, as that precision holds them; the first is NaN, where that is asked for. */
 static double *tokens_logits(Calls *calls, int i, Logits logits, size_t n) {
     float *values = check_normal(calls->check, n, logits.spread, F32);
     for (size_t k = 0; k < n; k++) {
         values[k] =
             precision_round((Precision)calls->c[i].precision, values[k] + (float)logits.middle);
+    }
+    if (logits.first_is_nan) {
+        values[0] = NAN;
     }
     calls_give(calls, i, "logits", values, n);
     return calls_doubles(calls, values, n);
@@ -183,6 +186,10 @@ static void tokens_expect_dlogits(Calls *calls, int i, Tokens t, double dloss, b
         expected_suspect(calls, e, "the last V % PACK numbers of a row are left as they were",
                          in_place ? t.logits : before);
     reference_crossentropy_backward(want, t.probs, t.targets, dloss, N, V);
+    for (size_t k = 0; k < n; k++) { /* what is too large for the precision is inf there */
+        bool fits = isfinite(precision_round(precision, (float)want[k]));
+        want[k] = fits ? want[k] : copysign((double)INFINITY, want[k]);
+    }
     int packed = V / rows_pack(calls, i) * rows_pack(calls, i);
     for (size_t k = 0; k < n; k++) {
         tails[k] = (int)(k % (size_t)V) < packed ? want[k] : tails[k];

@@ -12,8 +12,9 @@
 
 /** Logits: normal numbers. */
 typedef struct Logits {
-    double spread; /**< their standard deviation */
-    double middle; /**< their mean */
+    double spread;     /**< their standard deviation */
+    double middle;     /**< their mean */
+    bool first_is_nan; /**< the first of all, in a row that counts */
 } Logits;
 
 /** Forward of (N, V) logits; every third row is ignored, with `all` every row. Rows lie apart by

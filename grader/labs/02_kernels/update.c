@@ -75,17 +75,14 @@ static void sumsq_want_doubles(Calls *calls, int i, Expected *e) {
     check_want(calls->check, e->doubles, WIRE_F64, e->n);
 }
 
-void sumsq_add(Calls *calls, int n, double scale, bool partials) {
-    int i = calls_add(calls, F32, n, 1);
-    float *values = check_normal(calls->check, (size_t)n, scale, F32);
-    sumsq_lift_tails(values, n, (float)scale);
-    calls_give(calls, i, "x", values, (size_t)n);
-    double *x = calls_doubles(calls, values, (size_t)n);
+static void sumsq_expect(Calls *calls, int i, const double *x, bool partials) {
+    int n = calls->c[i].N;
     calls->bytes += 4.0 * n;
     BlockSums of = sumsq_block_sums(calls, x, n);
     double squares = sumsq_total(of.squares, of.count);
     double *out = check_doubles(calls->check, 1), *want = check_doubles(calls->check, 1);
-    out[0] = (double)(float)(partials ? 0 : (n > 0 ? squares : 1) * (0.5 + 0.1 * i));
+    double size = n > 0 && isfinite(squares) ? squares : 1;
+    out[0] = (double)(float)(partials ? 0 : size * (0.5 + 0.1 * i));
     calls_give_doubles(calls, i, "out", out, 1);
     if (partials) {
         Expected *e = calls_expect(calls, i, "partial", of.squares, of.count, 0,
@@ -116,6 +113,22 @@ void sumsq_add(Calls *calls, int n, double scale, bool partials) {
         n > 0 ? squares : out[0]; /* an empty list launches nothing */
     *expected_suspect(calls, e, "the root is taken here; it belongs to the caller", NULL) =
         out[0] + sqrt(squares);
+}
+
+void sumsq_add(Calls *calls, int n, double scale, bool partials) {
+    int i = calls_add(calls, F32, n, 1);
+    float *values = check_normal(calls->check, (size_t)n, scale, F32);
+    sumsq_lift_tails(values, n, (float)scale);
+    calls_give(calls, i, "x", values, (size_t)n);
+    sumsq_expect(calls, i, calls_doubles(calls, values, (size_t)n), partials);
+}
+
+void sumsq_add_infinite(Calls *calls, int n, float infinite, bool partials) {
+    int i = calls_add(calls, F32, n, 1);
+    float *values = check_normal(calls->check, (size_t)n, 1, F32);
+    values[n / 2] = infinite;
+    calls_give(calls, i, "x", values, (size_t)n);
+    sumsq_expect(calls, i, calls_doubles(calls, values, (size_t)n), partials);
 }
 
 /* ---- adamw ----------------------------------------------------------------------------------- */
@@ -194,16 +207,19 @@ static void adamw_quieten(float *values, size_t n, size_t every) {
     }
 }
 
-/* Gives numbers some of which are 0. */
-static double *adamw_give_quiet(Calls *calls, int i, const char *tensor, size_t n, double scale,
-                                size_t every) {
-    float *values = check_normal(calls->check, n, scale, F32);
+/* Gives gradients, or first moments, some of which are 0. */
+static double *adamw_give_quiet(Calls *calls, int i, const char *tensor, size_t n,
+                                Gradients numbers, size_t every) {
+    float *values = check_normal(calls->check, n, numbers.scale, F32);
     adamw_quieten(values, n, every);
+    if (numbers.middle != 0) {
+        values[n / 2] = numbers.middle;
+    }
     calls_give(calls, i, tensor, values, n);
     return calls_doubles(calls, values, n);
 }
 
-void adamw_add(Calls *calls, int n, AdamW a, int t) {
+void adamw_add(Calls *calls, int n, AdamW a, int t, Gradients gradients) {
     enum { QUIET = 5 };
     int i = calls_add(calls, F32, n, 1);
     size_t count = (size_t)n;
@@ -213,9 +229,10 @@ void adamw_add(Calls *calls, int n, AdamW a, int t) {
     calls->bytes += 28.0 * n; /* weight, m and v are read and written, grad is read */
     calls->c[i].adamw = a;
     double *weight = calls_give_normal(calls, i, "weight", count, 1, F32);
-    double *grad = adamw_give_quiet(calls, i, "grad", count, 0.1, QUIET);
-    double *m = adamw_give_quiet(calls, i, "m", count, 0.05, 2 * QUIET);
-    float *squares = check_normal(calls->check, count, 0.1, F32);
+    double *grad = adamw_give_quiet(calls, i, "grad", count, gradients, QUIET);
+    Gradients halves = {.scale = gradients.scale / 2};
+    double *m = adamw_give_quiet(calls, i, "m", count, halves, 2 * QUIET);
+    float *squares = check_normal(calls->check, count, gradients.scale, F32);
     adamw_quieten(squares, count, 2 * QUIET);
     for (size_t k = 0; k < count; k++) {
         squares[k] *= squares[k];

@@ -16,9 +16,18 @@
  * their sum. */
 void sumsq_add(Calls *calls, int n, double scale, bool partials);
 
+/** The same for n numbers of which one, in the middle, is inf or NaN. */
+void sumsq_add_infinite(Calls *calls, int n, float infinite, bool partials);
+
 /* ---- adamw ----------------------------------------------------------------------------------- */
 
+/** The gradients of an update. */
+typedef struct Gradients {
+    double scale; /**< of all */
+    float middle; /**< of the one in the middle, where it is not 0 */
+} Gradients;
+
 /** Update t of n weights, cut into tensors: kernel_cut(). */
-void adamw_add(Calls *calls, int n, AdamW a, int t);
+void adamw_add(Calls *calls, int n, AdamW a, int t, Gradients gradients);
 
 #endif
