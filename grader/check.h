@@ -225,7 +225,7 @@ typedef struct Suspect {
  *
  * @param check     the check; fails if the tensor is wrong
  * @param name      of a wanted WIRE_F32 tensor
- * @param want      (n) right values
+ * @param want      (n) right values; where one is inf or NaN, either is right: compare_data()
  * @param n         elements
  * @param tolerance how far apart is equal
  * @param suspects  (suspect_count) known mistakes, most likely first; may be NULL

@@ -83,7 +83,7 @@ static double limit_of(double want, double largest, Tolerance tolerance) {
 static double largest_of(const double *values, size_t n) {
     double largest = 0;
     for (size_t i = 0; i < n; i++) {
-        largest = fmax(largest, fabs(values[i]));
+        largest = isfinite(values[i]) ? fmax(largest, fabs(values[i])) : largest;
     }
     return largest;
 }
@@ -93,16 +93,22 @@ static bool is_finite(float x) {
     return (float_bits(x) & 0x7f800000u) != 0x7f800000u;
 }
 
-Comparison compare(const float *got, const double *want, size_t n, Tolerance tolerance) {
+/* With `data`, inf and NaN in `want` are right answers: see compare_data(). */
+static Comparison compare_all(const float *got, const double *want, size_t n, Tolerance tolerance,
+                              bool data) {
     Comparison result = {.count = n};
     double largest = largest_of(want, n);
     double dot = 0, got_squares = 0, want_squares = 0, error_squares = 0;
     for (size_t i = 0; i < n; i++) {
+        bool finite = is_finite(got[i]), is_data = data && !isfinite(want[i]);
+        if (is_data && !finite) {
+            continue;
+        }
         double error = fabs((double)got[i] - want[i]);
         double limit = limit_of(want[i], largest, tolerance);
-        bool finite = is_finite(got[i]);
-        double share = !finite ? HUGE_VAL : error == 0 ? 0 : error / limit;
+        double share = !finite || is_data ? HUGE_VAL : error == 0 ? 0 : error / limit;
         result.not_finite += !finite;
+        result.lost += is_data;
         if (i == 0 || share > result.share) {
             result.share = share;
             result.worst = i;
@@ -110,10 +116,12 @@ Comparison compare(const float *got, const double *want, size_t n, Tolerance tol
             result.want = want[i];
             result.limit = limit;
         }
-        dot += (double)got[i] * want[i];
-        got_squares += (double)got[i] * (double)got[i];
-        want_squares += want[i] * want[i];
-        error_squares += error * error;
+        if (!is_data) {
+            dot += (double)got[i] * want[i];
+            got_squares += (double)got[i] * (double)got[i];
+            want_squares += want[i] * want[i];
+            error_squares += error * error;
+        }
     }
     double norm = sqrt(want_squares);
     result.norm_error = error_squares == 0 ? 0 : sqrt(error_squares) / norm;
@@ -126,6 +134,14 @@ Comparison compare(const float *got, const double *want, size_t n, Tolerance tol
     }
     result.pass = result.not_finite == 0 && elements_hold && result.norm_error <= tolerance.norm;
     return result;
+}
+
+Comparison compare(const float *got, const double *want, size_t n, Tolerance tolerance) {
+    return compare_all(got, want, n, tolerance, false);
+}
+
+Comparison compare_data(const float *got, const double *want, size_t n, Tolerance tolerance) {
+    return compare_all(got, want, n, tolerance, true);
 }
 
 /* ---- what a difference looks like ------------------------------------------------------------ */
@@ -175,10 +191,13 @@ const char *comparison_border(const float *got, const double *want, size_t n, To
 
 DifferenceShape comparison_kind(const float *got, const double *want, size_t n,
                                 Tolerance tolerance) {
-    Comparison c = compare(got, want, n, tolerance);
+    Comparison c = compare_data(got, want, n, tolerance);
     double factor = copysign(c.ratio, c.cosine);
     if (c.not_finite > 0) {
         return (DifferenceShape){SHAPE_NOT_FINITE, 0};
+    }
+    if (c.lost > 0) {
+        return (DifferenceShape){SHAPE_LOST, 0};
     }
     if (unset_float((float)c.got)) {
         return (DifferenceShape){SHAPE_UNSET, 0};
@@ -201,6 +220,8 @@ const char *shape_text(DifferenceShape shape, char *text) {
         [SHAPE_NOT_FINITE] =
             ("inf and NaN come from division by 0, from log(0), from inf - inf, from overflow, or "
              "from memory that was never written, or a variable that was never set"),
+        [SHAPE_LOST] = "inf and NaN are data: what is computed of one is not finite either; here "
+                       "one is left out, or cut to the largest number",
         [SHAPE_UNSET] = "a number near -1.7e38 is what a variable holds that was never set",
         [SHAPE_ZERO] = "all elements are 0: never computed, or cleared afterwards",
         [SHAPE_SIGN] = "right except for the sign",
@@ -242,9 +263,11 @@ static void number_text(double x, char text[NUMBER_TEXT]) {
 }
 
 const char *comparison_text(const Comparison *comparison, const char *name, char *text) {
-    char limit[LIMIT_TEXT], got[NUMBER_TEXT], index[NUMBER_TEXT] = "", norm[LIMIT_TEXT] = "";
+    char limit[LIMIT_TEXT], got[NUMBER_TEXT], want[NUMBER_TEXT], index[NUMBER_TEXT] = "",
+                                                                 norm[LIMIT_TEXT] = "";
     limit_text(comparison, limit);
     number_text(comparison->got, got);
+    number_text(comparison->want, want);
     if (comparison->count > 1) { /* of one number there is no norm to speak of */
         snprintf(index, sizeof index, "[%zu]", comparison->worst);
         if (isfinite(comparison->norm_error)) {
@@ -252,8 +275,12 @@ const char *comparison_text(const Comparison *comparison, const char *name, char
                      comparison->norm_error);
         }
     }
-    int length = snprintf(text, COMPARISON_TEXT, "%s%s: got %s, want %.9g, %s%s", name, index, got,
-                          comparison->want, limit, norm);
+    if (comparison->lost > 0) {
+        snprintf(text, COMPARISON_TEXT, "%s%s: got %s, want %s", name, index, got, want);
+        return text;
+    }
+    int length = snprintf(text, COMPARISON_TEXT, "%s%s: got %s, want %s, %s%s", name, index, got,
+                          want, limit, norm);
     size_t used = length < COMPARISON_TEXT ? (size_t)length : COMPARISON_TEXT - 1;
     if (comparison->not_finite > 0) {
         snprintf(text + used, COMPARISON_TEXT - used, "; %zu of %zu are inf or NaN",

@@ -8,7 +8,8 @@
  *
  * The limit of an element depends on the size of the tensor's numbers and never on 1: with an
  * absolute tolerance a gradient of 1e-3 passes whatever it is. Both rules are written so that a NaN
- * fails them, and non-finite numbers are counted by their bits.
+ * fails them, and non-finite numbers are counted by their bits. compare_data() takes inf and NaN as
+ * right answers where the reference has them.
  */
 #ifndef COMMON_TESTKIT_COMPARE_H
 #define COMMON_TESTKIT_COMPARE_H
@@ -55,7 +56,8 @@ double tolerance_of_double(void);
 typedef struct Comparison {
     bool pass;         /**< both rules hold, and every element is finite */
     size_t count;      /**< elements */
-    size_t not_finite; /**< elements of `got` that are inf or NaN */
+    size_t not_finite; /**< elements of `got` that are inf or NaN, and should not be */
+    size_t lost;       /**< elements of `got` that should be inf or NaN, and are not */
     size_t worst;      /**< index of the element that used most of its limit */
     double got;        /**< at `worst` */
     double want;       /**< at `worst` */
@@ -75,6 +77,17 @@ typedef struct Comparison {
  * @param tolerance how far apart is equal
  */
 Comparison compare(const float *got, const double *want, size_t n, Tolerance tolerance);
+
+/**
+ * The same for a reference in which inf and NaN are right answers: where one stands, `got` must
+ * have either of them, and the element takes no other part.
+ *
+ * @param got       (n) floats
+ * @param want      (n) doubles
+ * @param n         elements
+ * @param tolerance how far apart is equal
+ */
+Comparison compare_data(const float *got, const double *want, size_t n, Tolerance tolerance);
 
 /** @return ||values||, the root of the sum of squares; 0 for n = 0 */
 double norm_of(const double *values, size_t n);
@@ -97,6 +110,7 @@ const char *comparison_text(const Comparison *comparison, const char *name, char
 typedef enum ShapeKind {
     SHAPE_NONE,       /**< like nothing */
     SHAPE_NOT_FINITE, /**< inf or NaN in it */
+    SHAPE_LOST,       /**< finite numbers where inf or NaN should be */
     SHAPE_UNSET,      /**< a variable in it that was never set: unset.h */
     SHAPE_ZERO,       /**< all zero */
     SHAPE_SIGN,       /**< right but for the sign */

@@ -58,6 +58,31 @@ Test(compare, nan_and_infinity_fail) {
     cr_assert(!compare(&nan, &zero, 1, tolerance).pass);
 }
 
+Test(compare, infinity_and_nan_may_be_right) {
+    float got[N];
+    double want[N];
+    char text[COMPARISON_TEXT];
+    fill(got, want);
+    want[3] = -(double)INFINITY;
+    want[9] = (double)NAN;
+    got[3] = NAN; /* either will do */
+    got[9] = INFINITY;
+    cr_assert(compare_data(got, want, N, tolerance).pass);
+    cr_assert(!compare(got, want, N, tolerance).pass);
+    got[5] *= 1.01f;
+    Comparison c = compare_data(got, want, N, tolerance);
+    cr_assert(!c.pass && c.worst == 5 && c.lost == 0 && c.not_finite == 0);
+    got[3] = -65504;
+    c = compare_data(got, want, N, tolerance);
+    cr_assert(!c.pass && c.worst == 3 && c.lost == 1, "worst %zu, lost %zu", c.worst, c.lost);
+    comparison_text(&c, "dlogits", text);
+    cr_assert_str_eq(text, "dlogits[3]: got -65504, want -inf");
+    shape_text(comparison_kind(got, want, N, tolerance), text);
+    cr_assert(strstr(text, "left out, or cut"), "%s", text);
+    got[4] = NAN;
+    cr_assert_eq(compare_data(got, want, N, tolerance).not_finite, 1);
+}
+
 /* Each element within its limit, all wrong in the same direction: the norm rule sees it. */
 Test(compare, a_small_common_error_fails_by_norm) {
     float got[N];

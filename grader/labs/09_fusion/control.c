@@ -86,8 +86,39 @@ static int control_suspects(Check *check, const float *given, float *const befor
     return count;
 }
 
+/* Of each seven numbers one has moments and a gradient that are tiny: epsilon counts. Where the
+   update is not skipped, one gradient is NaN. */
+static void control_vary(float *const before[], bool skipped) {
+    static const float tiny = 1e-7f;
+    for (int i = 3; i < NUMBERS - 1; i += 7) {
+        before[1][i] *= tiny;
+        before[2][i] *= tiny * tiny;
+        before[3][i] *= tiny;
+    }
+    if (!skipped) {
+        before[3][NUMBERS / 2] = NAN;
+    }
+}
+
+/* The update of a single number, with a rate of 0. */
+static bool control_expect_single(Check *check) {
+    const float before[] = SINGLE_BEFORE;
+    double rests[SINGLE_NUMBERS], want[SINGLE_NUMBERS];
+    for (int i = 0; i < SINGLE_NUMBERS; i++) {
+        want[i] = rests[i] = (double)before[i];
+    }
+    AdamW adamw = SINGLE_ADAMW;
+    reference_adamw(&want[0], &want[1], &want[2], &want[3], 1, 0, (double)adamw.beta1,
+                    (double)adamw.beta2, (double)adamw.epsilon, (double)adamw.weight_decay, 1);
+    const Suspect suspect = {"with a rate of 0 nothing is done: the weights stay, and the moments "
+                             "take the gradient all the same",
+                             rests};
+    return check_close(check, "single after", want, SINGLE_NUMBERS - 1, tolerance_of_op(F32, 1),
+                       &suspect, 1);
+}
+
 void control_grade(Check *check, float found) {
-    float given[CONTROL_NUMBERS] = {0.85f, 0.95f, 1e-3f, 0.1f, 1e-2f, 2.5f, 7.5f, 0.3f, found};
+    float given[CONTROL_NUMBERS] = {0.85f, 0.95f, 1e-8f, 0.1f, 1e-2f, 2.5f, 7.5f, 0.3f, found};
     float *before[CONTROL_TENSORS] = {
         check_normal(check, NUMBERS, 1, F32), check_normal(check, NUMBERS, 0.1, F32),
         check_normal(check, NUMBERS, 0.1, F32), check_normal(check, NUMBERS, 1, F32)};
@@ -95,8 +126,10 @@ void control_grade(Check *check, float found) {
     for (int i = 0; i < NUMBERS; i++) {
         before[2][i] = fabsf(before[2][i]);
     }
+    control_vary(before, found > 0);
     before[0][NUMBERS - 1] = 3; /* so large that decay shows */
     check_give(check, "control", WIRE_F32, given, CONTROL_NUMBERS);
+    check_want(check, "single after", WIRE_F32, SINGLE_NUMBERS - 1);
     for (int k = 0; k < CONTROL_TENSORS; k++) {
         snprintf(after[k], WIRE_NAME, "%s after", names[k]);
         check_give(check, names[k], WIRE_F32, before[k], NUMBERS);
@@ -109,7 +142,7 @@ void control_grade(Check *check, float found) {
         !profile_expect_shared(check, updates * adamw_cost(NUMBERS).bytes, profile_good_kernel)) {
         return;
     }
-    bool right = true;
+    bool right = control_expect_single(check);
     for (int k = 0; k < CONTROL_TENSORS; k++) {
         Suspect suspects[CONTROL_MISTAKES];
         int count = control_suspects(check, given, before, k, suspects);

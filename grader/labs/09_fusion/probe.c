@@ -315,27 +315,36 @@ static void control_update(const Wire *in, Memory *memory, float found, Wire *ou
     control_give(memory, out, "grad after", &grad);
 }
 
-/* Tensors of one number: a grid is that of each call. */
-static TensorList control_single(Memory *memory) {
-    float number = 1;
-    TensorEntry entry = {.data = upload(memory, &number, sizeof number), .n = 1, .decays = true};
+static TensorList control_single(Memory *memory, float *number) {
+    TensorEntry entry = {.data = number, .n = 1, .decays = true};
     size_t length = tensors_index(&entry, 1);
     return (TensorList){upload(memory, &entry, sizeof entry), 1, 1, length};
 }
 
-static void control_update_single(Memory *memory) {
-    StepControl control = {.learning_rate = 1, .correct1 = 1, .correct2 = 1};
+/* Of one number, with a rate of 0: a grid is that of each call. */
+static void control_update_single(Memory *memory, Wire *out) {
+    float *to = wire_get(out, "single after", WIRE_F32, NULL); /* weight, m, v */
+    const float before[] = SINGLE_BEFORE;
+    float *x[SINGLE_NUMBERS];
+    TensorList list[SINGLE_NUMBERS];
+    for (int i = 0; i < SINGLE_NUMBERS; i++) {
+        x[i] = upload(memory, &before[i], sizeof before[i]);
+        list[i] = control_single(memory, x[i]);
+    }
+    StepControl control = {.correct1 = 1, .correct2 = 1};
     StepResult result = {.norm = 1, .factor = 1, .sum = 1};
-    control_adamw(control_single(memory), control_single(memory), control_single(memory),
-                  control_single(memory), (AdamW){.epsilon = 1},
+    control_adamw(list[0], list[1], list[2], list[3], SINGLE_ADAMW,
                   upload(memory, &control, sizeof control), upload(memory, &result, sizeof result));
+    for (int i = 0; i < SINGLE_NUMBERS - 1; i++) {
+        device_download(memory_device(memory), &to[i], x[i], sizeof to[i]);
+    }
 }
 
 /* One that is not skipped comes first: a skipped one does not show how its work is shared. */
 static void control_run(const Wire *in, Wire *out) {
     Device *device = probe_device(true, 0);
     Memory *memory = memory_new(device, (MemoryOptions){0});
-    control_update_single(memory);
+    control_update_single(memory, out);
     control_update(in, memory, 0, out);
     control_update(in, memory, ((const float *)wire_get(in, "control", WIRE_F32, NULL))[8], out);
     memory_free(memory);

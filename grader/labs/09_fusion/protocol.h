@@ -49,6 +49,13 @@ typedef enum NormMistake {
     NORM_ALL,                          /**< how many in all */
 } NormMistake;
 
+/** The update of a single number, with a rate of 0: weight, m, v and grad before. After it,
+    "single after" has all but grad. */
+enum { SINGLE_NUMBERS = 4 };
+#define SINGLE_BEFORE                                                                              \
+    { 3, 1, 1, 2 }
+#define SINGLE_ADAMW ((AdamW){.beta1 = 0.5f, .beta2 = 0.75f, .epsilon = 1})
+
 /** Bytes of the head in each pass, "head bytes" (WIRE_U64): beyond those in use when forward
     begins; and its products with the embedding. */
 enum {
