@@ -64,7 +64,7 @@ GRADED(02_kernels, sumsq_traffic, "sumsq: sectors per request") {
 /* ---- adamw ----------------------------------------------------------------------------------- */
 
 static const char adamw_numbers[] = "adamw";
-static const Gradients usual = {.scale = 0.1};
+static const AdamwGradients usual = {.scale = 0.1};
 
 static Calls *adamw_calls(Check *check) {
     static const AdamW settings[] = {{1e-2f, 0.9f, 0.95f, 1e-2f, 0.1f},
@@ -83,10 +83,10 @@ GRADED(02_kernels, adamw, "task 3: one update of weights and moments") {
     Calls *calls = adamw_calls(check);
     const AdamW slow = {1e-1f, 0.9f, 0.999f, 1e-8f, 0.1f}, warming_up = {0, 0.9f, 0.95f, 1e-8f, 1};
     adamw_add(calls, 1030, slow, check_int(check, 1100, 1900), usual);
-    adamw_add(calls, 257, slow, 3, (Gradients){.scale = 1e-7});
+    adamw_add(calls, 257, slow, 3, (AdamwGradients){.scale = 1e-7});
     adamw_add(calls, 257, warming_up, 1, usual);
-    adamw_add(calls, 257, slow, 2, (Gradients){.scale = 0.1, .middle = NAN});
-    adamw_add(calls, 1030, slow, 2, (Gradients){.scale = 0.1, .middle = -INFINITY});
+    adamw_add(calls, 257, slow, 2, (AdamwGradients){.scale = 0.1, .middle = NAN});
+    adamw_add(calls, 1030, slow, 2, (AdamwGradients){.scale = 0.1, .middle = -INFINITY});
     /* More blocks than a GPU runs at once, however small they are. */
     adamw_add(calls, 1100003, (AdamW){1e-2f, 0.9f, 0.95f, 1e-2f, 0.1f}, 1, usual);
     calls_grade_numbers(calls);

@@ -209,7 +209,7 @@ static void adamw_quieten(float *values, size_t n, size_t every) {
 
 /* Gives gradients, or first moments, some of which are 0. */
 static double *adamw_give_quiet(Calls *calls, int i, const char *tensor, size_t n,
-                                Gradients numbers, size_t every) {
+                                AdamwGradients numbers, size_t every) {
     float *values = check_normal(calls->check, n, numbers.scale, F32);
     adamw_quieten(values, n, every);
     if (numbers.middle != 0) {
@@ -219,7 +219,7 @@ static double *adamw_give_quiet(Calls *calls, int i, const char *tensor, size_t 
     return calls_doubles(calls, values, n);
 }
 
-void adamw_add(Calls *calls, int n, AdamW a, int t, Gradients gradients) {
+void adamw_add(Calls *calls, int n, AdamW a, int t, AdamwGradients gradients) {
     enum { QUIET = 5 };
     int i = calls_add(calls, F32, n, 1);
     size_t count = (size_t)n;
@@ -230,7 +230,7 @@ void adamw_add(Calls *calls, int n, AdamW a, int t, Gradients gradients) {
     calls->c[i].adamw = a;
     double *weight = calls_give_normal(calls, i, "weight", count, 1, F32);
     double *grad = adamw_give_quiet(calls, i, "grad", count, gradients, QUIET);
-    Gradients halves = {.scale = gradients.scale / 2};
+    AdamwGradients halves = {.scale = gradients.scale / 2};
     double *m = adamw_give_quiet(calls, i, "m", count, halves, 2 * QUIET);
     float *squares = check_normal(calls->check, count, gradients.scale, F32);
     adamw_quieten(squares, count, 2 * QUIET);

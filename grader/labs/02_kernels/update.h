@@ -22,12 +22,12 @@ void sumsq_add_infinite(Calls *calls, int n, float infinite, bool partials);
 /* ---- adamw ----------------------------------------------------------------------------------- */
 
 /** The gradients of an update. */
-typedef struct Gradients {
+typedef struct AdamwGradients {
     double scale; /**< of all */
     float middle; /**< of the one in the middle, where it is not 0 */
-} Gradients;
+} AdamwGradients;
 
 /** Update t of n weights, cut into tensors: kernel_cut(). */
-void adamw_add(Calls *calls, int n, AdamW a, int t, Gradients gradients);
+void adamw_add(Calls *calls, int n, AdamW a, int t, AdamwGradients gradients);
 
 #endif
