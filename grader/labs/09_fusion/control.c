@@ -111,7 +111,7 @@ static bool control_expect_single(Check *check) {
     reference_adamw(&want[0], &want[1], &want[2], &want[3], 1, 0, (double)adamw.beta1,
                     (double)adamw.beta2, (double)adamw.epsilon, (double)adamw.weight_decay, 1);
     const Suspect suspect = {"with a rate of 0 nothing is done: the weights stay, and the moments "
-                             "take the gradient all the same",
+                             "take the gradient even so",
                              rests};
     return check_close(check, "single after", want, SINGLE_NUMBERS - 1, tolerance_of_op(F32, 1),
                        &suspect, 1);
