@@ -124,16 +124,35 @@ GRADED(01_loop, no_targets, "batches with no valid target (gradient 0, and a ste
     windows_free(&loop);
 }
 
-GRADED(01_loop, schedule, "task 3: warm-up and decay, one tick a step") {
+/* That each step updates once, with a rate of 0 as well. */
+static void loop_expect_updates(const Windows *loop, const double rate[]) {
+    Check *check = loop->given.check;
+    for (int i = 0; i < loop->given.batches; i++) {
+        int updates = loop_updates(loop_trace(loop, i));
+        if (!check_compared(check, updates == 1,
+                            "optimizer_step() ran %d times in step %d, whose rate is %g", updates,
+                            i + 1, rate[i])) {
+            check_fail(check, "%s",
+                       updates > 1    ? "optimizer_step() ran twice in this step"
+                       : rate[i] != 0 ? "optimizer_step() was not called in this step"
+                                      : "a step with a rate of 0 updates as well: the weights "
+                                        "stay, and the moments take the gradient");
+            return;
+        }
+    }
+}
+
+GRADED(01_loop, schedule, "task 3: warm-up, decay and its end, one tick a step") {
     enum { STEPS = 7, START = 2 }; /* as after a checkpoint: some steps are done */
     Windows loop = loop_new(check, STEPS, 0);
     loop.option[OPTION_START] = START;
     loop.given.schedule.warmup_steps = START + 3;
-    loop.given.schedule.max_steps = START + STEPS + 1;
+    loop.given.schedule.max_steps = START + STEPS - 1; /* the last rate is 0 */
     if (loop_run(&loop, 0, ENOUGH_ALL)) {
         const float *got = check_got(check, "learning_rate", WIRE_F32);
         double rate[STEPS], next[STEPS], largest[STEPS], zero[STEPS] = {0}, first[STEPS];
-        uint64_t ticks[STEPS], none[STEPS], twice[STEPS], own[STEPS];
+        uint64_t ticks[STEPS], none[STEPS], twice[STEPS], own[STEPS], stays[STEPS];
+        uint64_t last = (uint64_t)loop.given.schedule.max_steps;
         for (int i = 0; i < STEPS; i++) {
             rate[i] = given_rate(&loop.given, START + i);
             next[i] = given_rate(&loop.given, START + i + 1);
@@ -143,19 +162,24 @@ GRADED(01_loop, schedule, "task 3: warm-up and decay, one tick a step") {
             own[i] = (uint64_t)i + 1;
             ticks[i] = START + own[i];
             twice[i] = START + 2 * own[i];
+            stays[i] = ticks[i] < last ? ticks[i] : last;
         }
         ExactSuspect counts[] = {{"trainer->schedule has not ticked: one tick for each step", none},
                                  {"the schedule ticks twice in each step", twice},
                                  {"trainer->schedule may have seen steps before the first of this "
                                   "run: schedule_tick() adds one to them",
-                                  own}};
-        check_equal(check, "schedule.step", ticks, STEPS, counts, 3);
+                                  own},
+                                 {"the schedule ticks no further than its last step: it ticks once "
+                                  "in each step",
+                                  stays}};
+        check_equal(check, "schedule.step", ticks, STEPS, counts, 4);
         Suspect rates[] = {
             {LOOP_RATE_NEXT, next},
             {LOOP_RATE_LARGEST, largest},
             {"report.learning_rate is not set", zero},
             {"this is one rate for all steps: ask schedule_rate() in each step", first}};
         check_close(check, "learning_rate", rate, STEPS, tolerance_of_op(F32, 1), rates, 4);
+        loop_expect_updates(&loop, rate);
     }
     windows_free(&loop);
 }

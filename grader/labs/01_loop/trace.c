@@ -26,6 +26,10 @@ static int trace_count(const uint64_t *trace, Event event) {
     return count;
 }
 
+int loop_updates(const uint64_t *trace) {
+    return trace_count(trace, EVENT_STEP);
+}
+
 static bool trace_between(const uint64_t *trace, int from, int to, Event event) {
     for (int i = from; i < to; i++) {
         if (event_is(trace[i], event)) {

@@ -12,6 +12,9 @@
     step ends may have become so by other calls. */
 const char *loop_wrong_order(const uint64_t *trace, bool cleared);
 
+/** How often a step updates. */
+int loop_updates(const uint64_t *trace);
+
 /** Why there are no gradients when the optimizer steps; NULL where the trace does not say it. */
 const char *loop_no_gradients(const uint64_t *trace, float max_grad_norm);
 
