@@ -77,6 +77,7 @@ enum {
     STEPS_FUSED,    /**< with the hand-in's norm: its bits are those of both ops */
     STEPS_RECORDED, /**< entries are counted: "launches" */
     STEPS_ANEW,     /**< from this window on another Graphed has the trainer; 0: none has */
+    STEPS_BEFORE,   /**< updates that the optimizer has made before the first window */
     STEPS_OPTIONS,  /**< how many */
 };
 

@@ -123,6 +123,7 @@ void steps_open(StepsRun *run, const Wire *in, Wire *out) {
     run->device = probe_device(true, 0);
     run->memory = memory_new(run->device, (MemoryOptions){0});
     run->trainer = given_trainer(in, run->memory);
+    run->trainer.optimizer->t = run->option[STEPS_BEFORE];
     if (config.precision != F32) {
         run->mixed =
             (Mixed){.scaler = {.scale = 1, .growth = 2, .backoff = 0.5f, .floor = 1, .interval = 4},
