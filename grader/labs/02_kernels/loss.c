@@ -27,15 +27,12 @@ static int tokens_stride(int i, int N, int V) {
     return N > FEW_ROWS ? least : stride[i % 4];
 }
 
-/* (n) logits, as that precision holds them; the first is NaN, where that is asked for. */
+/* (n) logits, as that precision holds them. */
 static double *tokens_logits(Calls *calls, int i, Logits logits, size_t n) {
     float *values = check_normal(calls->check, n, logits.spread, F32);
     for (size_t k = 0; k < n; k++) {
         values[k] =
             precision_round((Precision)calls->c[i].precision, values[k] + (float)logits.middle);
-    }
-    if (logits.first_is_nan) {
-        values[0] = NAN;
     }
     calls_give(calls, i, "logits", values, n);
     return calls_doubles(calls, values, n);

@@ -12,9 +12,8 @@
 
 /** Logits: normal numbers. */
 typedef struct Logits {
-    double spread;     /**< their standard deviation */
-    double middle;     /**< their mean */
-    bool first_is_nan; /**< the first of all, in a row that counts */
+    double spread; /**< their standard deviation */
+    double middle; /**< their mean */
 } Logits;
 
 /** Forward of (N, V) logits; every third row is ignored, with `all` every row. Rows lie apart by
