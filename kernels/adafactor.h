@@ -19,7 +19,7 @@ extern "C" {
 /** The numbers of an update. */
 typedef struct Adafactor {
     float learning_rate; /**< lr of this step, from the schedule */
-    float weight_decay;  /**< decoupled; 0 where a TensorEntry does not decay */
+    float weight_decay;  /**< decoupled; 0 where the entry in `weight` does not decay */
     float epsilon;       /**< added to each square; 1e-30 */
     float clip;          /**< d: the largest root mean square of an update; 1 */
     float power;         /**< of the step, in beta2; 0.8 */

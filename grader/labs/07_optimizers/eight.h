@@ -14,7 +14,7 @@
 #include "grader/check.h"
 #include "grader/labs/07_optimizers/protocol.h"
 
-enum { EIGHT_TENSORS = 8, EIGHT_STEPS = 7 };
+enum { EIGHT_TENSORS = 8, EIGHT_MOST = 72, EIGHT_STEPS = 7 };
 
 /** Places of tensors. */
 enum {
@@ -38,8 +38,8 @@ typedef struct EightState {
 typedef struct Eight {
     Check *check;
     int tensors, steps, t; /**< t of the first step */
-    int n[EIGHT_TENSORS];  /**< numbers of each tensor */
-    int32_t flags[EIGHT_TENSORS];
+    int n[EIGHT_MOST];     /**< numbers of each tensor */
+    int32_t flags[EIGHT_MOST];
     size_t all, blocks; /**< of all tensors */
     AdamW adamw;
     float rate[EIGHT_STEPS]; /**< learning rate of each step */
@@ -69,11 +69,11 @@ Eight *eight_new_of(Check *check, int n);
 Eight *eight_new_large(Check *check);
 
 /**
- * In the first step the first moment of a number becomes exactly half of its block's largest one,
- * which is 1, and that is the middle between two values of the codebook: in a block whose moments
- * are 0 otherwise. The betas are others then.
+ * In the first step the moments of a number become exactly a half and a quarter of its block's
+ * largest ones, which are 1, and each is the middle between two values of its codebook: in a block
+ * whose moments are 0 otherwise. The betas are others then.
  *
- * @param zero the code of 0
+ * @param zero the code of 0 in first moments
  */
 void eight_plant_tie(Eight *eight, uint8_t zero);
 

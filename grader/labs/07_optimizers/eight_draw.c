@@ -178,28 +178,38 @@ Eight *eight_new_large(Check *check) {
     eight->n[1] = 2 * ADAM8_BLOCK + 1;
     eight->flags[0] = FLAG_DECAYS;
     eight->flags[1] = FLAG_DECAYS | FLAG_BYTES;
-    eight->tensors = 2;
+    for (int k = 2; k < EIGHT_MOST; k++) { /* many tensors: a model has some for each block */
+        eight->n[k] = 1;
+        eight->flags[k] = FLAG_BYTES * (k % 2);
+    }
+    eight->tensors = EIGHT_MOST;
     eight->steps = 1;
     return eight_draw(eight, false);
 }
 
+/* Makes a number the middle between two values of a codebook. */
+static void plant_middle(float *book, float middle) {
+    int above = 0;
+    while (book[above] < middle) {
+        above++;
+    }
+    book[above - 1] = middle - 1.0f / 512;
+    book[above] = middle + 1.0f / 512;
+}
+
 void eight_plant_tie(Eight *eight, uint8_t zero) {
     enum { BLOCK = 2 * ADAM8_BLOCK };
-    float *book = eight->books[0].m;
     size_t first = BLOCK;
-    int above = 0;
     for (int k = 0; k < EIGHT_FOUR_BLOCKS; k++) {
         first += (size_t)eight->n[k];
     }
-    while (book[above] < 0.5f) {
-        above++;
-    }
-    book[above - 1] = 0.5f - 1.0f / 512;
-    book[above] = 0.5f + 1.0f / 512;
+    plant_middle(eight->books[0].m, 0.5f);
+    plant_middle(eight->books[0].v, 0.25f);
     memset((uint8_t *)eight->start.m.code + first, zero, ADAM8_BLOCK);
     memset((uint8_t *)eight->start.v.code + first, 0, ADAM8_BLOCK);
     memset(eight->grad + first, 0, ADAM8_BLOCK * sizeof *eight->grad);
-    eight->adamw.beta1 = 0.875f;
+    eight->adamw.beta1 = 1 - 1.0f / 8; /* both scales are 1 */
+    eight->adamw.beta2 = 1 - 1.0f / 64;
     eight->grad[first] = 8;
     eight->grad[first + 1] = 4;
     eight->tie = first + 1;

@@ -31,6 +31,9 @@ const char *const eight_sentence[MISTAKES] = {
                     "PyTorch",
     [DECAYS_ALL] = "weight decay pulls on every tensor: its entry says whether it does",
     [DECAYS_NONE] = "weight decay is missing",
+    [DECAYS_OTHERS] =
+        "weight decay pulls on the tensors that it should leave, and on no other: whether "
+        "it does, `decays` of the entry in `weight` says",
     [UNCORRECTED] = "the moments are not corrected: m / (1 - beta1^t), v / (1 - beta2^t)",
     [STEP_BEFORE] = "the moments are corrected as in the step before: t counts from 1",
     [STEP_AFTER] = "the moments are corrected as in the next step: t counts from 1",
@@ -99,6 +102,12 @@ static void store(EightMoments *to, const EightMoment *old, const float *book, s
     }
 }
 
+/* In the middle between two values, where no rounding decides. */
+static void take_side(EightMoments *to, size_t tie, EightMistake mistake) {
+    uint8_t *low = &to->low[tie], *high = &to->high[tie];
+    *(mistake == TIE_ABOVE ? low : high) = mistake == TIE_ABOVE ? *high : *low;
+}
+
 static double stored(const EightMoment *moment, const float *book, bool bytes, size_t i, size_t b) {
     return bytes ? (double)book[moment->code[i]] * (double)moment->absmax[b]
                  : (double)moment->value[i];
@@ -144,6 +153,13 @@ static double stored_again(const EightMoments *moments, const float *book, size_
     return (double)book[moments->low[i]] * moments->absmax[b];
 }
 
+static bool decays_as(bool decays, EightMistake mistake) {
+    return mistake == DECAYS_ALL      ? true
+           : mistake == DECAYS_NONE   ? false
+           : mistake == DECAYS_OTHERS ? !decays
+                                      : decays;
+}
+
 void eight_step_as(const Eight *eight, const EightState *from, int k, EightMistake mistake,
                    EightStep *step) {
     const float *grad = eight->grad + (size_t)k * eight->all;
@@ -154,8 +170,7 @@ void eight_step_as(const Eight *eight, const EightState *from, int k, EightMista
     for (int tensor = 0; tensor < eight->tensors; tensor++) {
         size_t n = (size_t)eight->n[tensor];
         bool bytes = (eight->flags[tensor] & FLAG_BYTES) != 0;
-        bool decays = ((eight->flags[tensor] & FLAG_DECAYS) != 0 || mistake == DECAYS_ALL) &&
-                      mistake != DECAYS_NONE;
+        bool decays = decays_as((eight->flags[tensor] & FLAG_DECAYS) != 0, mistake);
         for (size_t i = first; i < first + n; i++) {
             size_t b = block + (i - first) / ADAM8_BLOCK;
             double g = (double)grad[i];
@@ -175,11 +190,11 @@ void eight_step_as(const Eight *eight, const EightState *from, int k, EightMista
         }
         if (bytes) {
             store(&step->m, &from->m, Qm, first, block, n, mistake);
-            if (k == 0 && first < eight->tie && eight->tie < first + n) { /* no rounding in it */
-                uint8_t *low = &step->m.low[eight->tie], *high = &step->m.high[eight->tie];
-                *(mistake == TIE_ABOVE ? low : high) = mistake == TIE_ABOVE ? *high : *low;
-            }
             store(&step->v, &from->v, Qv, first, block, n, mistake);
+            if (k == 0 && first < eight->tie && eight->tie < first + n) {
+                take_side(&step->m, eight->tie, mistake);
+                take_side(&step->v, eight->tie, mistake);
+            }
         }
         for (size_t i = first; i < first + n; i++) {
             size_t b = block + (i - first) / ADAM8_BLOCK;

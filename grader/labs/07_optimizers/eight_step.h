@@ -24,6 +24,7 @@ typedef enum EightMistake {
     DECAY_AFTER,
     DECAYS_ALL,
     DECAYS_NONE,
+    DECAYS_OTHERS,
     UNCORRECTED,
     STEP_BEFORE,
     STEP_AFTER,

@@ -29,6 +29,9 @@ const char *const factor_sentence[FACTOR_MISTAKES] = {
     [OLD_FACTORS] = "the update takes R and C of the step before: they come first",
     [DECAY_NEW] = "weight decay pulls on the new weight: it takes the one before the step",
     [DECAY_EVERY] = "weight decay pulls on every tensor: its entry says whether it does",
+    [DECAY_OTHERS] =
+        "weight decay pulls on the tensors that it should leave, and on no other: whether "
+        "it does, `decays` of the entry in `weight` says",
     [DECAY_CLIPPED] = "weight decay is clipped with the update: only U is divided",
     [NO_DECAY] = "weight decay is missing",
     [NAN_HIDDEN] =
@@ -107,7 +110,8 @@ static double squares_of(const Factored *x, FactorMistake mistake) {
 
 static void update_weights(const Factored *x, double *to, double over, double rate,
                            FactorMistake mistake) {
-    bool decays = (x->f->flags[x->k] & FLAG_DECAYS) != 0 || mistake == DECAY_EVERY;
+    bool decays = (x->f->flags[x->k] & FLAG_DECAYS) != 0;
+    decays = mistake == DECAY_EVERY || decays != (mistake == DECAY_OTHERS);
     double decay = decays && mistake != NO_DECAY ? (double)x->f->numbers.weight_decay : 0;
     double divisor = mistake == NO_CLIP         ? 1
                      : mistake == CLIP_INVERTED ? fmin(1, over)

@@ -28,6 +28,7 @@ typedef enum FactorMistake {
     OLD_FACTORS,
     DECAY_NEW,
     DECAY_EVERY,
+    DECAY_OTHERS,
     DECAY_CLIPPED,
     NO_DECAY,
     NAN_HIDDEN,

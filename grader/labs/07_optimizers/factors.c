@@ -33,7 +33,7 @@ static void draw_shapes(Factors *f, FactorDraw draw) {
     }
     int rows = check_int(check, 20, 40), cols = check_int(check, 41, 90);
     add_tensor(f, rows, cols, true);
-    add_tensor(f, 1, 257, false);
+    add_tensor(f, 1, 1061, false); /* more numbers than a block has threads */
     add_tensor(f, 257, 3, true);
     add_tensor(f, 0, 0, false);
     add_tensor(f, 37, 1, true);
@@ -42,6 +42,9 @@ static void draw_shapes(Factors *f, FactorDraw draw) {
     add_tensor(f, 1, 1, false);
     add_tensor(f, 2, 1100, true);
     add_tensor(f, 2, 3072, true);
+    while (draw == FACTORS_TINY && f->tensors < FACTOR_TENSORS) {
+        add_tensor(f, 1, 1, false);
+    }
     if (draw == FACTORS_TWICE) {
         add_tensor(f, BEYOND, 1, true);
         add_tensor(f, 2, BEYOND, true);

@@ -9,7 +9,7 @@
 #include "grader/check.h"
 #include "grader/labs/07_optimizers/protocol.h"
 
-enum { FACTOR_TENSORS = 13, FACTOR_STEPS = 4 };
+enum { FACTOR_TENSORS = 72, FACTOR_STEPS = 4 };
 
 /** Weights and factors of all tensors, end to end. */
 typedef struct FactorState {
@@ -46,7 +46,8 @@ static inline size_t factors_rows(const Factors *factors, int k) {
 /** Sizes of a draw. */
 typedef enum FactorDraw {
     FACTORS_MANY,  /**< many shapes; gradients that grow, so that updates are clipped, and shrink */
-    FACTORS_TINY,  /**< the same with gradients whose squares are near epsilon, and zeros */
+    FACTORS_TINY,  /**< the same with gradients whose squares are near epsilon, and zeros; and as
+                        many tensors as a model of some blocks has */
     FACTORS_TWICE, /**< the first tensor is also the last; two are very long; in the last step two
                         have a NaN, two a number whose square is infinite */
     FACTORS_LARGE, /**< one matrix, late in training */

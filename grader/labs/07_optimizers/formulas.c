@@ -276,8 +276,8 @@ static void ask_for(Choices *c, const ModelConfig *config, uint64_t budget, cons
     }
 }
 
-/* Budgets around the least of each option, with each optimizer and with one byte less; in half and
-   in float, where there are masters and where there are none. */
+/* Budgets around the least of each option, with each optimizer and with one byte less; of two
+   models, in half and in float, where there are masters and where there are none. */
 static void draw_asks(Check *check, Choices *c, const ModelConfig *config) {
     static const int all[] = {OPTIM_ADAMW, OPTIM_ADAMW_8BIT, OPTIM_ADAFACTOR};
     static const int back[] = {OPTIM_ADAFACTOR, OPTIM_ADAMW_8BIT, OPTIM_ADAMW};
@@ -285,6 +285,7 @@ static void draw_asks(Check *check, Choices *c, const ModelConfig *config) {
     for (int i = 0; i < OPTIONS; i++) {
         int o = (i + check_int(check, 0, 1)) % OPTIONS;
         ModelConfig asked = *config;
+        asked.V += i % 2 * 97;
         asked.precision = i < 3 ? (Precision)check_int(check, F16, BF16) : F32;
         uint64_t states = bytes_as(&asked, OPTIM_ADAMW, BYTES_RIGHT);
         uint64_t own = bytes_as(&asked, (Optim)all[i % 3], BYTES_RIGHT);

@@ -12,7 +12,8 @@
 
 /* ---- tensors end to end -------------------------------------------------------------------- */
 
-enum { MOST_TENSORS = 16, MOST_KINDS = 8 };
+enum { WEIGHT, M_CODE, M_ABSMAX, M_VALUE, V_CODE, V_ABSMAX, V_VALUE, EIGHT_KINDS };
+enum { MOST_TENSORS = 80 };
 
 /* The tables, and the device on which it is worked. */
 typedef struct StepJob {
@@ -60,14 +61,16 @@ static void kind_download(const StepJob *s, const StepKind *kind, int step) {
     }
 }
 
+/* Which tensors decay, the list of weights says; the others say the opposite. */
 static TensorList kind_list(const StepJob *s, const StepKind *kind) {
     TensorEntry entry[MOST_TENSORS];
     int count = s->head[HEAD_TENSORS];
+    bool weights = strcmp(kind->name, "weight") == 0;
     size_t n = 0;
     for (int i = 0; i < count; i++) {
         entry[i] = (TensorEntry){.data = (float *)kind->data[i],
                                  .n = kind->n[i],
-                                 .decays = (s->flags[i] & FLAG_DECAYS) != 0};
+                                 .decays = ((s->flags[i] & FLAG_DECAYS) != 0) == weights};
         n += kind->n[i];
     }
     size_t length = tensors_index(entry, count);
@@ -114,16 +117,40 @@ static void take_no_step(const StepJob *s, StepKind *kinds, step_fn *step) {
     take_step(&none, kinds, step, kind_list(&none, &kinds[0]), first[HEAD_T]);
 }
 
+/* A step of the second tensor by itself, which is a vector, in memory of its own: nothing of
+   another list may be left in the steps that count. */
+static void take_short_step(const StepJob *s, const StepKind *kinds, int count, step_fn *step) {
+    const int32_t head[HEAD_NUMBERS] = {[HEAD_TENSORS] = 1};
+    StepKind one[EIGHT_KINDS];
+    StepJob single = *s;
+    single.head = head;
+    single.flags = s->flags + 1;
+    for (int i = 0; i < count; i++) {
+        const char *values = given(s, kinds[i].name, kinds[i].type);
+        one[i] = kinds[i];
+        one[i].n[0] = kinds[i].n[1];
+        kind_upload(&single, &one[i], values + kinds[i].n[0] * kinds[i].size);
+    }
+    StepKind grad = one[0];
+    grad.name = "grad";
+    kind_upload(&single, &grad,
+                (const char *)given(s, "grad", WIRE_F32) + kinds[0].n[0] * kinds[0].size);
+    take_step(&single, one, step, kind_list(&single, &grad), s->head[HEAD_T]);
+}
+
 /* From what is given, all steps; then perhaps from the states after some of them once more, in
    other memory: whatever an op has kept for itself is then of another step. */
 static void run_steps(const StepJob *s, StepKind *kinds, int count, step_fn *step) {
     char name[WIRE_NAME];
+    int resume = s->head[HEAD_RESUME];
     later_task = s->head[HEAD_UNTIL];
+    if (resume > 0) {
+        take_short_step(s, kinds, count, step);
+    }
     for (int i = 0; i < count; i++) {
         kind_upload(s, &kinds[i], given(s, kinds[i].name, kinds[i].type));
     }
     take_steps(s, kinds, count, step, 0, 0);
-    int resume = s->head[HEAD_RESUME];
     for (int i = 0; resume > 0 && i < count; i++) {
         step_name(name, kinds[i].name, resume - 1);
         kind_upload(s, &kinds[i], wire_get(s->out, name, kinds[i].type, NULL));
@@ -148,8 +175,6 @@ static void with_gpu(const Wire *in, Wire *out, void (*run)(StepJob *s)) {
 }
 
 /* ---- adam8 ----------------------------------------------------------------------------------- */
-
-enum { WEIGHT, M_CODE, M_ABSMAX, M_VALUE, V_CODE, V_ABSMAX, V_VALUE, EIGHT_KINDS };
 
 static Moment8 *moments_of(const StepJob *s, const StepKind *kinds, int code) {
     Moment8 moment[MOST_TENSORS];

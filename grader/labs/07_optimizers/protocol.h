@@ -6,8 +6,8 @@
  * An op is called for several steps on a list of tensors, all of whose numbers lie end to end.
  * Given are "head" (HEAD_NUMBERS), "flags" and shapes of the tensors, "numbers" of the update,
  * states, and for one step after the other "rates", the learning rate, and "grad". Wanted is each
- * state after each step, and the step's gradients as they then are: step_name(). After a resumption
- * the op gets an empty list.
+ * state after each step, and the step's gradients as they then are: step_name(). With a resumption
+ * the op gets two more lists: before the steps the second tensor alone, and at the end none.
  */
 #ifndef GRADER_LABS_07_OPTIMIZERS_PROTOCOL_H
 #define GRADER_LABS_07_OPTIMIZERS_PROTOCOL_H
