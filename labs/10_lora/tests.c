@@ -34,7 +34,8 @@ GRADED(10_lora, init, "task 1: A is uniform, as wide as it should be, B is 0") {
     size_t bytes = run.numbers * sizeof *first;
     if (!start_expect_zeros(check, &run, first) || !start_expect_apart(check, &run, first) ||
         !start_expect_uniform(check, &run, first) ||
-        !start_expect_independent(check, &run, first)) {
+        !start_expect_independent(check, &run, first) ||
+        !start_expect_zeros(check, &run, check_got(check, "again", WIRE_F32))) {
         return;
     }
     if (memcmp(first, check_got(check, "again", WIRE_F32), bytes) != 0) {
@@ -75,7 +76,8 @@ GRADED(10_lora, backward, "task 2: the gradients of A, B and the input are added
 }
 
 GRADED(10_lora, backward_dropout, "task 2: the same under a mask, on the branch alone") {
-    LayerJob job = layer_draw(check, any_layer(check), F32, 0.4f, true, check_on_gpu());
+    /* the one whose inputs are not C */
+    LayerJob job = layer_draw(check, LINEAR_FCPROJ, F32, 0.4f, true, check_on_gpu());
     check_after(check, "forward backward");
     layer_judge(&job);
 }
@@ -287,6 +289,10 @@ GRADED(10_lora, content, "task 5: what adapter_config.json says") {
                     "a value in the object has another reference beside the object's, so that "
                     "json_decref() of the object does not free it: json_pack() takes one over "
                     "with \"o\", and adds one with \"O\"") &&
+        expect_made(check, MADE_LEFT,
+                    "something that adapter_config_new() has made stays on the heap when its "
+                    "object is gone: what malloc() or json_dumps() has given goes back by free(), "
+                    "and other JSON by json_decref()") &&
         check_run(check, "files/save", SECONDS) && files_expect_save(check) &&
         files_expect_content(check, "saved content", adapter, base)) {
         check_good(check);

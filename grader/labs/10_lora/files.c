@@ -110,6 +110,19 @@ static const FileContent contents[] = {
      "fc\"]}",
      NULL,
      {6, TARGET_PROJ | TARGET_FCPROJ | TARGET_FC, 8, 0}},
+    {"{\"peft_type\":\"LORA\",\"r\":8,\"lora_alpha\":8,\"lora_dropout\":0.0,\"bias\":\"none\","
+     "\"target_modules\":[\"c_attn\"]}",
+     NULL,
+     {8, TARGET_QKV, 8, 0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"lora_alpha\":null,\"target_modules\":[\"c_attn\"]}",
+     "lora_alpha null",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"lora_dropout\":false,\"target_modules\":[\"c_attn\"]}",
+     "lora_dropout false",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"bias\":\"none of it\",\"target_modules\":[\"c_fc\"]}",
+     "bias \"none of it\"",
+     {0}},
     {"{\"peft_type\":7,\"r\":3,\"target_modules\":[\"c_attn\"]}", "a number as peft_type", {0}},
     {"[\"LORA\",3,\"c_attn\"]", "no names, for it is a list", {0}},
     {"null", "no names, for it is null", {0}},
@@ -225,6 +238,13 @@ static bool expect_load_config(Check *check) {
             "a file with r %d, targets %d, alpha 3.5, dropout 0.25; wanted is 0",
             (int)n[LOAD_CONFIG_RESULT], numbers[0], numbers[1], (double)floats[0],
             (double)floats[1], GOOD_RANK, TARGET_FC);
+        return false;
+    }
+    if (n[LOAD_CONFIG_LEFT] > 0) {
+        check_fail(check,
+                   "each adapter_load_config() leaves %llu bytes on the heap: what malloc() or "
+                   "json_dumps() has given goes back by free(), and JSON by json_decref()",
+                   (unsigned long long)n[LOAD_CONFIG_LEFT]);
         return false;
     }
     for (int i = 1; i < LOAD_CONFIGS; i++) {

@@ -20,6 +20,8 @@ typedef enum LayerMistake {
     SCALE_IN_INT,
     NO_BRANCH,
     BRANCH_ALONE,
+    BIAS_TWICE,
+    NO_BIAS,
     NO_DROPOUT,
     MASK_LEFT,
     FORWARD_WITHOUT_MASK,
@@ -50,6 +52,8 @@ static const char *const sentence[LAYER_MISTAKES] = {
     [SCALE_IN_INT] = "s is cut to a whole number: alpha / r is a float",
     [NO_BRANCH] = "the branch is missing: this is the frozen layer alone",
     [BRANCH_ALONE] = "the branch replaces the output of the frozen layer: it is added to it",
+    [BIAS_TWICE] = "the bias is added once more: the branch has none",
+    [NO_BIAS] = "the bias of the frozen layer is missing: linear_base_forward() adds it",
     [NO_DROPOUT] = "there is no dropout on the branch",
     [MASK_LEFT] = "the mask that an earlier run of the layer left in linear->mask is used: each "
                   "run writes it, {0} where none is drawn",
@@ -154,8 +158,11 @@ static LayerResult work_out(const LayerJob *job, LayerMistake mistake) {
     }
     double *branch = rows_times(job, u, b, r, OC);
     double *out = rows_times(job, mistake == DROPOUT_ON_BOTH ? dropped : x, w, IC, OC);
+    /* that of the first layer of the MLP is added by GELU */
+    double biases = (job->id != LINEAR_FC && mistake != NO_BIAS) + (mistake == BIAS_TWICE);
     for (size_t i = 0; i < n_out; i++) {
-        out[i] = (mistake == BRANCH_ALONE ? 0 : out[i]) + s * branch[i];
+        double frozen = out[i] + biases * (double)job->bias[i % (size_t)OC];
+        out[i] = (mistake == BRANCH_ALONE ? 0 : frozen) + s * branch[i];
     }
 
     if (mistake == FORWARD_WITHOUT_MASK) {
@@ -255,6 +262,7 @@ LayerJob layer_draw(Check *check, LinearId id, Precision precision, float dropou
     check_give_config(check, &job.config);
     check_give(check, "seed", WIRE_U64, &job.seed, 1);
     check_give(check, "options", WIRE_I32, options, LAYER_NUMBERS);
+    job.bias = given_normal(check, "bias", (size_t)job.OC, 0.3, precision);
     job.x = given_normal(check, "x", n_in, 1, precision);
     given_normal(check, "other x", n_in, 1, precision);
     job.dout = given_normal(check, "dout", n_out, 0.1, precision);

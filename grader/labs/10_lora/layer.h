@@ -27,6 +27,7 @@ typedef struct LayerJob {
     int at, B, T, N, IC, OC, r;
     bool trains, gpu;
     float *weight;                           /**< (OC, IC), frozen */
+    float *bias;                             /**< (OC), frozen */
     float *x, *dout, *din, *a, *b, *da, *db; /**< as they are given */
 } LayerJob;
 

@@ -1,5 +1,5 @@
 /* Lab 10 in the probe: a layer by itself, a model that trains, merges. */
-#include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "grader/labs/10_lora/shared.h"
@@ -62,6 +62,11 @@ static void set_matrix(const LayerRun *run, const Param *matrix, const char *nam
                   matrix->count * sizeof(float));
 }
 
+static void set_bias(const LayerRun *run, int at, LinearId id) {
+    Param *bias = &model_block_params(run->model, at)[linear_weight(id)] + 1;
+    model_upload_weight(run->model, bias, wire_get(run->in, "bias", WIRE_F32, NULL));
+}
+
 static void hand_back_gradient(const LayerRun *run, const char *name, const Param *matrix) {
     device_download(run->model->device, wire_get(run->out, name, WIRE_F32, NULL), matrix->grad,
                     matrix->count * sizeof(float));
@@ -84,6 +89,7 @@ static void run_layer(const LayerRun *run) {
     Linear linear = used_linear(pass, at, id), other = used_linear(pass, 1 - at, id);
     set_matrix(run, linear.A, "A", "dA before");
     set_matrix(run, linear.B, "B", "dB before");
+    set_bias(run, at, id);
     Real *x = given_real(run, "x"), *other_x = given_real(run, "other x");
     Real *out = given_real(run, "dout"), *other_out = given_real(run, "dout");
     Real *dout = given_real(run, "dout"), *din = given_real(run, "din before");
@@ -103,14 +109,12 @@ static void run_layer(const LayerRun *run) {
     hand_back_real(run, "dout", dout);
 }
 
-static void layer_in(const Wire *in, Wire *out, Precision precision) {
-    ModelConfig config = probe_config(in);
-    config.precision = precision;
+static void layer_in(const Wire *in, Wire *out, const ModelConfig *config) {
     Device *device = probe_device(given_number(in, LAYER_GPU), ROOM_BYTES);
     Memory *memory = memory_new(device, (MemoryOptions){.checked = !device->simulated});
     LayerRun run = {
         in, out,
-        model_new(&config, memory, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL))};
+        model_new(config, memory, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL))};
     int32_t ids[4096] = {0};
     Batch batch = {.B = given_number(in, LAYER_B),
                    .T = given_number(in, LAYER_T),
@@ -124,12 +128,17 @@ static void layer_in(const Wire *in, Wire *out, Precision precision) {
 }
 
 static void layer(const Wire *in, Wire *out) {
-    layer_in(in, out, probe_config(in).precision);
+    ModelConfig config = probe_config(in);
+    layer_in(in, out, &config);
 }
 
-/* The same in another half than the model's. */
+/* The same in another half than the model's, after a model that has another scale. */
 static void layer_f16(const Wire *in, Wire *out) {
-    layer_in(in, out, F16);
+    ModelConfig config = probe_config(in), before = config;
+    before.adapter.alpha *= 2;
+    layer_in(in, out, &before);
+    config.precision = F16;
+    layer_in(in, out, &config);
 }
 
 /* ---- a model --------------------------------------------------------------------------------- */
@@ -254,6 +263,20 @@ static void init_elsewhere(const Wire *in, Wire *out) {
     memory_free(memory);
 }
 
+/* Nothing of A and B is as a new model has it. */
+static void fill_adapters(Model *model) {
+    for (int i = 0; i < model->param_count; i++) {
+        Param *param = &model->params[i];
+        float *values = malloc(param->count * sizeof *values);
+        CHECK(values != NULL, "no memory for %zu numbers", param->count);
+        for (size_t j = 0; j < param->count; j++) {
+            values[j] = 1;
+        }
+        model_upload_weight(model, param, values);
+        free(values);
+    }
+}
+
 static void init(const Wire *in, Wire *out) {
     ModelConfig config = probe_config(in);
     Memory *memory = memory_new(probe_device(false, ROOM_BYTES), (MemoryOptions){.checked = true});
@@ -261,6 +284,7 @@ static void init(const Wire *in, Wire *out) {
     Model *model = model_new(&config, memory, seed);
     lora_init(model, seed);
     hand_back_params(out, "first", model, model->params, model->param_count);
+    fill_adapters(model);
     lora_init(model, seed);
     hand_back_params(out, "again", model, model->params, model->param_count);
     lora_init(model, seed + 1);
@@ -300,16 +324,15 @@ static void merge(const Wire *in, Wire *out) {
     memory_free(memory);
 }
 
-/* The least that one of several merges adds to the heap: what each of them leaves. */
-static uint64_t left_by_merge(Model *model) {
-    uint64_t least = UINT64_MAX;
-    for (int i = 0; i < 4; i++) {
-        size_t before = mallinfo2().uordblks;
-        lora_merge(model, i % 2 == 0 ? -1 : 1);
-        size_t after = mallinfo2().uordblks, more = after > before ? after - before : 0;
-        least = more < least ? more : least;
-    }
-    return least;
+static void merge_and_back(void *model) {
+    lora_merge(model, -1);
+    lora_merge(model, 1);
+}
+
+/* Merges another model with another scale: nothing of it may be left in the one that counts. */
+static void merge_before(const Wire *in, Memory *memory, ModelConfig config) {
+    config.adapter.alpha *= 2;
+    lora_merge(model_to_merge(in, memory, &config), 1);
 }
 
 static void merge_once(const Wire *in, Wire *out) {
@@ -319,11 +342,12 @@ static void merge_once(const Wire *in, Wire *out) {
     config.adapter.targets = (unsigned)how[HOW_TARGETS];
     Device *device = probe_device(how[HOW_GPU], ROOM_BYTES);
     Memory *memory = memory_new(device, (MemoryOptions){.checked = !device->simulated});
+    merge_before(in, memory, config);
     Model *model = model_to_merge(in, memory, &config);
     lora_merge(model, 1);
     hand_back_params(out, "merged", model, model->base, model->base_count);
     *(uint64_t *)wire_get(out, "left", WIRE_U64, NULL) =
-        device->simulated ? 0 : left_by_merge(model);
+        device->simulated ? 0 : heap_left(merge_and_back, model) / 2;
     memory_free(memory);
 }
 

@@ -75,10 +75,12 @@ int file_save_json(const json_t *json, const char *path) {
 }
 
 json_t *file_load_json(const char *path) {
-    json_t *json = NULL;
     if (!is_here(path, CONFIG_FILE) || folder.content == NULL) {
         cannot(path, "cannot read: No such file or directory");
-    } else if (!json_is_object(json = json_loads(folder.content, 0, NULL))) {
+        return NULL;
+    }
+    json_t *json = json_loads(folder.content, 0, NULL); /* json_is_object() may look twice */
+    if (!json_is_object(json)) {
         cannot(path, "not a JSON object");
     }
     return json;
@@ -217,12 +219,24 @@ static bool let_go(json_t *json) {
     return good;
 }
 
+/* What adapter_config_new() is given. */
+typedef struct ContentCall {
+    const Adapter *adapter;
+    const char *base;
+} ContentCall;
+
+static void make_content(void *context) {
+    const ContentCall *call = context;
+    json_decref(adapter_config_new(call->adapter, call->base));
+}
+
 static void content_of(const Adapter *adapter, const char *base, char *to, uint64_t *made) {
     json_t *json = adapter_config_new(adapter, base);
     size_t length = json_dumpb(json, to, CONTENT_BYTES - 1, JSON_REAL_PRECISION(9));
     to[length < CONTENT_BYTES ? length : 0] = '\0';
     *made |= json != NULL && !for_all(json, is_alone) ? MADE_SHARED : 0;
     json_decref(json);
+    *made |= heap_left(make_content, &(ContentCall){adapter, base}) > 0 ? MADE_LEFT : 0;
 }
 
 static void content(const Wire *in, Wire *out) {
@@ -340,6 +354,10 @@ static void load_config_from(const char *content, uint64_t *to, Adapter *adapter
     free(text);
 }
 
+static void load_config_again(void *adapter) {
+    adapter_load_config(adapter, FOLDER_HERE);
+}
+
 static void load_config(const Wire *in, Wire *out) {
     uint64_t *to = wire_get(out, "load config", WIRE_U64, NULL);
     int32_t *numbers = wire_get(out, "config numbers", WIRE_I32, NULL);
@@ -351,6 +369,7 @@ static void load_config(const Wire *in, Wire *out) {
     numbers[1] = (int32_t)adapter.targets;
     floats[0] = adapter.alpha;
     floats[1] = adapter.dropout;
+    to[LOAD_CONFIG_LEFT] = heap_left(load_config_again, &adapter);
     load_config_from(bad, to + LOAD_CONFIG_NUMBERS, &adapter);
     load_config_from(NULL, to + 2 * LOAD_CONFIG_NUMBERS, &adapter);
 }

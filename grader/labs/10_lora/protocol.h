@@ -78,6 +78,7 @@ enum {
     MADE_ELSEWHERE = 1, /**< a name is returned in another place than `text` */
     MADE_BEYOND = 2,    /**< something is written beyond `text` */
     MADE_SHARED = 1,    /**< a part of the JSON has a reference more than the object has */
+    MADE_LEFT = 4,      /**< something stays on the heap when the JSON is gone */
 };
 
 /** The folder that is there, in probe_files.c, and one that is not. */
@@ -111,6 +112,7 @@ enum {
     LOAD_CONFIG_RESULT,  /**< of the function */
     LOAD_CONFIG_LINES,   /**< on stderr */
     LOAD_CONFIG_WRITTEN, /**< whether the adapter is another than before */
+    LOAD_CONFIG_LEFT,    /**< of the first: bytes that each read leaves on the heap */
     LOAD_CONFIG_NUMBERS,
     LOAD_CONFIGS = 3,
 };
