@@ -50,8 +50,8 @@ static void expect_budget(Check *check, int stage, int ranks) {
     zero_set_budget(run);
     if (stage > 1) { /* of the gradients a rank has its part alone when they are unscaled */
         run->option[ZERO_SCALED] = true;
-        zero_spoil_at(run, check_int(check, 0, params_count(&run->given.config) - 1),
-                      stage == 2 ? BAD_MINUS_INFINITE : BAD_NAN);
+        int any = check_int(check, 0, params_count(&run->given.config) - 1);
+        zero_spoil_at(run, stage == 2 ? any : WTE, stage == 2 ? BAD_MINUS_INFINITE : BAD_NANS);
     }
     if (zero_start(run) && zero_expect_steps(run)) {
         zero_expect_states(run);
@@ -155,6 +155,7 @@ GRADED(12_zero, overflow_bf16, "task 3: in bf16, whose loss scale stays as it is
 GRADED(12_zero, prefetch, "task 6: the next unit on its way, and the same bits") {
     ZeroRun *run = zero_run(check, 3, 3, 2, F32);
     check_after(check, "parts pieces stage1 stage2 stage2_window stage3 stage3_twice");
+    zero_set_layers(run, 3);
     run->option[ZERO_PREFETCH] = run->option[ZERO_AGAIN] = true;
     if (zero_start(run) && zero_expect_steps(run)) {
         zero_expect_calls(run);

@@ -219,7 +219,7 @@ static bool let_go(json_t *json) {
     return good;
 }
 
-/* What adapter_config_new() is given. */
+/* The arguments of adapter_config_new(). */
 typedef struct ContentCall {
     const Adapter *adapter;
     const char *base;

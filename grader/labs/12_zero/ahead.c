@@ -14,6 +14,7 @@ typedef struct AheadRank {
 typedef enum AheadMistake {
     AHEAD_IN_DEFAULT,  /* in the default stream */
     AHEAD_HOST,        /* the host waits */
+    AHEAD_SOON,        /* sent for when more than one part comes before its own */
     AHEAD_EARLY,       /* before the slot is free */
     AHEAD_LATE,        /* after the part that it should run beside */
     AHEAD_WAITED,      /* that part waits for it */
@@ -25,6 +26,9 @@ static const char *const ahead_sentence[AHEAD_MISTAKES] = {
     [AHEAD_IN_DEFAULT] = "the gathers are in the default stream, one after the other with the work "
                          "of the parts: they need a stream of their own, cudaStreamNonBlocking",
     [AHEAD_HOST] = "the host waits in ahead.c for what is not over: leave waiting to the streams",
+    [AHEAD_SOON] =
+        "a unit is sent for too soon: in each part it is the unit of the one after it, and "
+        "no other",
     [AHEAD_EARLY] = "a gather is not ordered after the part that used its slot: its stream has to "
                     "wait for an event that is recorded in the default stream when it is sent for",
     [AHEAD_LATE] = "a unit is sent for when the part before it has run: that is when it begins",
@@ -102,7 +106,9 @@ static void look_at_gather(const ZeroRun *run, const CudasimRecord *record, cons
     int part = part_of_gather(run, k);
     present[AHEAD_NOT_AWAITED] |= !ranks_before(record, gather, rank->first[part]);
     if (part > 1) {
-        present[AHEAD_EARLY] |= !ranks_before(record, rank->last[part - 2], gather);
+        bool soon = gather->id < rank->last[part - 2]->id;
+        present[AHEAD_SOON] |= soon;
+        present[AHEAD_EARLY] |= !soon && !ranks_before(record, rank->last[part - 2], gather);
     }
     if (part > 0) {
         present[AHEAD_IN_DEFAULT] |= gather->stream == rank->first[0]->stream;
@@ -114,7 +120,7 @@ static void look_at_gather(const ZeroRun *run, const CudasimRecord *record, cons
 /* One mistake has consequences that look like others: the first cause alone counts. */
 static void ahead_keep_causes(bool present[AHEAD_MISTAKES]) {
     if (present[AHEAD_IN_DEFAULT] || present[AHEAD_HOST]) {
-        for (int m = AHEAD_EARLY; m < AHEAD_MISTAKES; m++) {
+        for (int m = AHEAD_SOON; m < AHEAD_MISTAKES; m++) {
             present[m] = false;
         }
     }

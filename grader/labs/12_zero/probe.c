@@ -24,25 +24,32 @@ typedef struct ZeroRank {
 
 /* ---- where things are ------------------------------------------------------------------------ */
 
-/* Whether some tensor of that kind has these bytes. */
-static bool is_counted(Memory *memory, MemoryKind kind, const void *data, size_t bytes) {
+/* The kind of the tensor that has these bytes; MEMORY_KINDS where none has. */
+static MemoryKind kind_of(Memory *memory, const void *data, size_t bytes) {
     size_t count;
     const Tensor *tensor = memory_peak_tensors(memory, &count);
     for (size_t i = 0; i < count; i++) {
         const char *begin = tensor[i].data, *from = data;
-        if (tensor[i].kind == kind && begin <= from && from + bytes <= begin + tensor[i].bytes) {
-            return true;
+        if (begin <= from && from + bytes <= begin + tensor[i].bytes) {
+            return tensor[i].kind;
         }
     }
-    return false;
+    return MEMORY_KINDS;
 }
 
 static void expect_counted_one(const RankRun *run, MemoryKind kind, const Param *p,
                                const void *data, size_t element) {
-    if (data != NULL && !is_counted(run->memory, kind, data, p->count * element)) {
+    const char *what = kind == MEMORY_WEIGHTS ? "weight" : "gradient";
+    MemoryKind found = data != NULL ? kind_of(run->memory, data, p->count * element) : kind;
+    if (found == MEMORY_KINDS) {
         probe_lost("rank %d, %s, layer %d: the %s in the model is in no tensor of memory_alloc() "
                    "that is still held: released, or never allocated there",
-                   run->rank, p->name, p->layer, kind == MEMORY_WEIGHTS ? "weight" : "gradient");
+                   run->rank, p->name, p->layer, what);
+    } else if (found != kind) {
+        probe_lost("rank %d, %s, layer %d: the %s in the model is in a tensor of kind %s: it is "
+                   "counted as %s",
+                   run->rank, p->name, p->layer, what, memory_kind_name(found),
+                   memory_kind_name(kind));
     }
 }
 
@@ -129,6 +136,22 @@ static void open_stream(ZeroRank *rank) {
     }
 }
 
+/* A smaller model of the same ranks, and its norm: nothing of it may be left in the next one. */
+static void open_before(const ZeroRank *rank, ModelConfig config) {
+    const RankRun *run = rank->run;
+    MemoryMark mark = memory_mark(run->memory);
+    config.L = 1;
+    config.C = 2 * config.NH;
+    ModelPart part = model_whole(&config);
+    part.weights = part.grads = false;
+    Model *model = model_new_part(&config, &part, run->memory, 1);
+    Zero *zero = zero_open(model, run->option[ZERO_STAGE], run->comm, rank->stream);
+    zero_norm(zero->shard);
+    zero_close(zero);
+    model_free(model);
+    memory_release(run->memory, mark);
+}
+
 static void open_rank(ZeroRank *rank, RankRun *run) {
     ModelConfig config = probe_config(run->in);
     uint64_t seed = *(const uint64_t *)wire_get(run->in, "seed", WIRE_U64, NULL);
@@ -137,8 +160,11 @@ static void open_rank(ZeroRank *rank, RankRun *run) {
     part.weights = part.grads = false;
     *rank = (ZeroRank){.run = run, .mixed = shared_mixed(config.precision)};
     rank->trainer = shared_settings(run, &adamw);
-    rank->model = model_new_part(&config, &part, run->memory, seed);
     open_stream(rank);
+    if (run->option[ZERO_TINY]) {
+        open_before(rank, config);
+    }
+    rank->model = model_new_part(&config, &part, run->memory, seed);
     rank->zero = zero_open(rank->model, run->option[ZERO_STAGE], run->comm, rank->stream);
     CHECK(rank->model->pieces != NULL && rank->model->pieces == rank->zero->shard,
           "zero_open() has made no pieces");
@@ -261,14 +287,27 @@ static void send_for_nothing(const ZeroRank *rank) {
     zero_ahead_next(rank->zero, 0, false);
 }
 
+/* All ranks are open, and what was opened stays: nothing may come to it in each step. */
+static void expect_no_handles(const RankRun *run, int before) {
+    int more = cudasim_left().handles - before;
+    if (run->option[ZERO_PREFETCH] && more >= 3 * run->ranks) {
+        probe_lost("after %d steps there are %d streams and events more than after the first one: "
+                   "what is created for a gather is destroyed again, or is created once, by "
+                   "zero_ahead_open()",
+                   run->option[ZERO_STEPS], more);
+    }
+}
+
 static void zero_body(RankRun *run) {
+    int handles = 0;
     ZeroRank rank;
     open_rank(&rank, run);
     if (run->option[ZERO_PREFETCH] == 2) {
         zero_ahead_next(rank.zero, 0, false);
     }
     for (int s = 0; s < run->option[ZERO_STEPS]; s++) {
-        StepReport report = {0};
+        StepReport report = {
+            .grad_norm = ZERO_NOT_REPORTED, .learning_rate = ZERO_NOT_REPORTED, .skipped = true};
         learn_shards(&rank, s);
         zero_update(&rank.trainer, &report);
         if (!report.skipped) {
@@ -277,7 +316,9 @@ static void zero_body(RankRun *run) {
         give_report(&rank, s, &report);
         give_pieces(&rank, s);
         rank_give_weights(run, "weights", rank.model, s);
+        handles = s == 0 ? cudasim_left().handles : handles;
     }
+    expect_no_handles(run, handles);
     if (run->option[ZERO_TINY]) {
         give_planted(&rank);
     }

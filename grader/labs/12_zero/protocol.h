@@ -33,6 +33,9 @@ enum {
     ZERO_TEXT,              /**< for "texts": numbers of a prompt; "counts" says how many to draw */
 };
 
+/** The norm and the rate of a report before anything is written; `skipped` is true. */
+#define ZERO_NOT_REPORTED (-1.0f)
+
 /** As often as a rank's heap cannot hold what each leaves. */
 enum { ZERO_REPEATED = 80 };
 
@@ -57,7 +60,13 @@ enum { ZERO_REPEATED = 80 };
 typedef enum ZeroMistake { EACH_ZERO_MISTAKE(ZERO_MISTAKE_NAME) ZERO_MISTAKES } ZeroMistake;
 
 /** Numbers that are not finite. */
-typedef enum ZeroBad { BAD_INFINITE, BAD_MINUS_INFINITE, BAD_NAN, ZERO_BADS } ZeroBad;
+typedef enum ZeroBad {
+    BAD_INFINITE,
+    BAD_MINUS_INFINITE,
+    BAD_NAN,
+    BAD_NANS, /**< in the parameter's last number, too, which may be another rank's */
+    ZERO_BADS
+} ZeroBad;
 
 /** A gradient whose square no float holds. */
 #define ZERO_LARGE 1e30f

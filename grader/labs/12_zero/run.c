@@ -35,6 +35,17 @@ ZeroRun *zero_run(Check *check, int stage, int ranks, int micros, Precision prec
     return run;
 }
 
+void zero_set_layers(ZeroRun *run, int layers) {
+    ModelConfig config = run->given.config;
+    uint64_t seed = run->given.seed;
+    AdamW adamw = run->given.adamw;
+    config.L = layers;
+    run->given = given_new(run->check, config, "step");
+    run->given.seed = seed;
+    run->given.adamw = adamw;
+    run->given.max_norm = 0;
+}
+
 /* The first batch is the largest; one of the last rank's has nothing to learn from. */
 static void draw_batches(ZeroRun *run) {
     const ModelConfig *config = &run->given.config;
@@ -166,6 +177,9 @@ static const char *skip_reason(const ZeroRun *run, int s) {
     if (run->reports[s * REPORTED + REPORTED_SKIPPED]) {
         return "where a gradient of any rank is not finite, none of them updates";
     }
+    if (!run->option[ZERO_SCALED]) {
+        return "without a loss scale none is skipped, and report->skipped is written even so";
+    }
     if (run->option[ZERO_SPOILED] > 0 && s == run->option[ZERO_STEPS] - 1) {
         return "the gradients of all ranks are finite (one is so large that its square is not)";
     }
@@ -180,7 +194,8 @@ static bool expect_skip(const ZeroRun *run, int s, int r) {
     if (got[REPORTED_SKIPPED] == right[REPORTED_SKIPPED]) {
         return true;
     }
-    check_fail(run->check, "step %d: rank %d has %s the update, and all ranks must %s: %s", s, r,
+    check_fail(run->check,
+               "step %d: rank %d says that it has %s the update, and all ranks must %s: %s", s, r,
                got[REPORTED_SKIPPED] ? "skipped" : "made",
                right[REPORTED_SKIPPED] ? "skip it" : "make it", skip_reason(run, s));
     return false;
@@ -190,11 +205,13 @@ static bool expect_skip(const ZeroRun *run, int s, int r) {
 static bool expect_rate(const ZeroRun *run, int s, int r) {
     const uint64_t *got = report_of(run, s, r), *right = run->reports + s * REPORTED;
     if (!same_double(got[REPORTED_RATE], right[REPORTED_RATE])) {
-        bool unwritten = right[REPORTED_SKIPPED] && as_double(got[REPORTED_RATE]) == 0;
+        bool unwritten =
+            right[REPORTED_SKIPPED] && as_double(got[REPORTED_RATE]) == (double)ZERO_NOT_REPORTED;
         check_fail(run->check,
                    unwritten
-                       ? "step %d: rank %d reports a rate of %.9g, and the schedule's is %.9g: "
-                         "the report is written where the update is skipped, too"
+                       ? "step %d: rank %d leaves the rate of the report at %.9g, and the "
+                         "schedule's is %.9g: the report is written where the update is skipped, "
+                         "too"
                        : "step %d: rank %d has a rate of %.9g, the schedule says %.9g; the caller "
                          "ticks it, once for each update",
                    s, r, as_double(got[REPORTED_RATE]), as_double(right[REPORTED_RATE]));

@@ -42,6 +42,9 @@ ZeroRun *zero_run(Check *check, int stage, int ranks, int micros, Precision prec
     a few KiB more. */
 void zero_set_budget(ZeroRun *run);
 
+/** Another number of blocks, before anything else is set. */
+void zero_set_layers(ZeroRun *run, int layers);
+
 /** One gradient of one rank is not finite in the first micro-batch of the first step, and large in
     that of the last: the first number of a parameter, of a rank that is drawn. */
 void zero_spoil_at(ZeroRun *run, int param, ZeroBad bad);

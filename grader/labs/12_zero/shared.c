@@ -50,10 +50,13 @@ bool shared_spoils(const RankRun *run, int s, int k, int rank) {
 }
 
 void shared_spoil(const RankRun *run, int s, const Model *model) {
-    static const float bad[ZERO_BADS] = {INFINITY, -INFINITY, NAN};
+    static const float bad[ZERO_BADS] = {INFINITY, -INFINITY, NAN, NAN};
     const Param *param = &model->params[run->option[ZERO_SPOILED_PARAM]];
     float value = s == 0 ? bad[run->option[ZERO_SPOILED_BY]] : ZERO_LARGE;
     device_upload(run->device, param->grad, &value, sizeof value);
+    if (s == 0 && run->option[ZERO_SPOILED_BY] == BAD_NANS) {
+        device_upload(run->device, param->grad + param->count - 1, &value, sizeof value);
+    }
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
