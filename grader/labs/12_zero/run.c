@@ -205,16 +205,17 @@ static bool expect_skip(const ZeroRun *run, int s, int r) {
 static bool expect_rate(const ZeroRun *run, int s, int r) {
     const uint64_t *got = report_of(run, s, r), *right = run->reports + s * REPORTED;
     if (!same_double(got[REPORTED_RATE], right[REPORTED_RATE])) {
+        double rate = as_double(got[REPORTED_RATE]);
         bool unwritten =
-            right[REPORTED_SKIPPED] && as_double(got[REPORTED_RATE]) == (double)ZERO_NOT_REPORTED;
+            right[REPORTED_SKIPPED] && (rate == 0 || rate == (double)ZERO_NOT_REPORTED);
         check_fail(run->check,
                    unwritten
-                       ? "step %d: rank %d leaves the rate of the report at %.9g, and the "
+                       ? "step %d: rank %d reports a rate of %.9g, and the "
                          "schedule's is %.9g: the report is written where the update is skipped, "
                          "too"
                        : "step %d: rank %d has a rate of %.9g, the schedule says %.9g; the caller "
                          "ticks it, once for each update",
-                   s, r, as_double(got[REPORTED_RATE]), as_double(right[REPORTED_RATE]));
+                   s, r, rate, as_double(right[REPORTED_RATE]));
         return false;
     }
     return true;
