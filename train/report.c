@@ -75,6 +75,7 @@ Report *report_new(const char *output_dir, const char *metrics, int first_step) 
         report->picture_path = path_join(output_dir, "loss.svg");
         if (metrics == NULL) {
             report->metrics_path = path_join(output_dir, "metrics.jsonl");
+            report->metrics_in_folder = true;
         }
     }
     if (report->metrics_path != NULL && open_metrics(report) != 0) {

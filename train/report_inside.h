@@ -25,17 +25,18 @@ typedef struct Curve {
 
 /** See report.h. */
 struct Report {
-    char *metrics_path; /**< or NULL: not written */
-    char *picture_path; /**< the same, of the loss */
-    FILE *metrics;      /**< open to append, or NULL */
-    bool terminal;      /**< the line renews itself */
-    bool line_open;     /**< it is not ended */
-    int first_step;     /**< that the run goes on from */
-    double began;       /**< on the clock */
-    double told;        /**< the last line */
-    RunShape shape;     /**< report_shape() */
-    Curve train;        /**< losses of lines */
-    Curve eval;         /**< of validations */
+    char *metrics_path;     /**< or NULL: not written */
+    bool metrics_in_folder; /**< the report has chosen that name, in the output folder */
+    char *picture_path;     /**< the same, of the loss */
+    FILE *metrics;          /**< open to append, or NULL */
+    bool terminal;          /**< the line renews itself */
+    bool line_open;         /**< it is not ended */
+    int first_step;         /**< that the run goes on from */
+    double began;           /**< on the clock */
+    double told;            /**< the last line */
+    RunShape shape;         /**< report_shape() */
+    Curve train;            /**< losses of lines */
+    Curve eval;             /**< of validations */
 };
 
 /** Writes one line to the metrics, where there are any; takes the object. @return 0, or -1 with a

@@ -276,7 +276,7 @@ int report_summary(Report *report, const Summary *summary) {
     }
     int result = write_last(report, json);
     draw_loss(report, summary->unigram_entropy);
-    if (report->metrics != NULL) {
+    if (report->metrics_in_folder) { /* who names the file knows where it is */
         printf("Metrics:         %s\n", report->metrics_path);
     }
     return result;

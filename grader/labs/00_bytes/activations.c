@@ -73,23 +73,30 @@ static MemoryUse activations_both(const Shape *s) {
 static MemoryUse activations_no_logits(const Shape *s) {
     return activations_and(s, -row_of_logits(s), 0);
 }
+/* The head's backward with that much more a token: the block's may then be the larger of both. */
+static MemoryUse activations_head_and(const Shape *s, long numbers, long floats) {
+    long more = numbers * (long)precision_bytes(s->config.precision) + floats * 4;
+    long head = activations_head_minus_block(s), other = head + more;
+    more = (other > 0 ? other : 0) - (head > 0 ? head : 0);
+    return answer_one(activations_right(s).bytes[0] + (size_t)(more * s->B * s->T));
+}
 static MemoryUse activations_unpadded(const Shape *s) {
-    return activations_and(s, s->config.V - row_of_logits(s), 0);
+    return activations_head_and(s, s->config.V - row_of_logits(s), 0);
 }
 static MemoryUse activations_dlogits(const Shape *s) {
-    return activations_and(s, row_of_logits(s), 0);
+    return activations_head_and(s, row_of_logits(s), 0);
 }
 static MemoryUse activations_float_logits(const Shape *s) {
-    return activations_and(s, -row_of_logits(s), row_of_logits(s));
+    return activations_head_and(s, -row_of_logits(s), row_of_logits(s));
 }
 static MemoryUse activations_two_floats(const Shape *s) {
-    return activations_and(s, 0, -2);
+    return activations_head_and(s, 0, -2);
 }
 static MemoryUse activations_no_floats(const Shape *s) {
-    return activations_and(s, 0, -4);
+    return activations_head_and(s, 0, -4);
 }
 static MemoryUse activations_half_floats(const Shape *s) {
-    return activations_and(s, 4, -4);
+    return activations_head_and(s, 4, -4);
 }
 static MemoryUse activations_one_stream_less(const Shape *s) {
     return activations_and(s, -(long)s->config.C, 0);
