@@ -189,7 +189,7 @@ int report_progress(Report *report, const Progress *progress) {
 int report_scale(Report *report, int step, double before, double scale) {
     char from[32], to[32];
     report_break(report);
-    printf("step %d  good steps in a row: the loss scale rises from %s to %s\n", step,
+    printf("step %d  the loss scale rises from %s to %s, after good steps in a row\n", step,
            scale_text(from, before), scale_text(to, scale));
     fflush(stdout);
     return report_write(report, json_pack("{s:i, s:f}", "step", step, "loss_scale", scale));

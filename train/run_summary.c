@@ -47,7 +47,12 @@ void run_print_header(const Run *run) {
         printf("%s", segment > 0 ? ", and of each attention's softmax"
                                  : "; backward runs attention's softmax again");
     }
-    printf("\nRun:    %d updates of ", run->last_step - run->first_step);
+    printf("\nRun:    ");
+    if (options->measure_only) {
+        printf("one step, for its bytes alone, of ");
+    } else {
+        printf("%d updates of ", run->last_step - run->first_step);
+    }
     if (run->grid.replicas > 1) {
         printf("%d ranks x ", run->grid.replicas);
     }
