@@ -55,6 +55,18 @@ static const char *last_line(const Check *check, char line[LINE]) {
     return line;
 }
 
+/* The line about a tensor that found no room, and after its colon what is in use. */
+static const char *line_of_refusal(const Check *check, char line[LINE]) {
+    line_with(check, "out of memory:", line);
+    size_t length = strlen(line);
+    const char *rest = strstr(check->text, line) + length;
+    if (length > 0 && line[length - 1] == ':' && strncmp(rest, "\n  ", 3) == 0) {
+        rest += 2; /* one of its spaces stays */
+        snprintf(line + length, LINE - length, "%.*s", (int)strcspn(rest, "\n"), rest);
+    }
+    return line;
+}
+
 static bool judge_exit(Check *check, const SandboxResult *result) {
     char line[LINE];
     if (result->status == EXIT_TODO) {
@@ -68,8 +80,7 @@ static bool judge_exit(Check *check, const SandboxResult *result) {
         return check_conclude(check, ROW_FAIL, "%s", last_line(check, line));
     }
     if (check->text != NULL && strstr(check->text, "out of memory:") != NULL) {
-        return check_conclude(check, ROW_OVER_BUDGET, "%s",
-                              line_with(check, "out of memory:", line));
+        return check_conclude(check, ROW_OVER_BUDGET, "%s", line_of_refusal(check, line));
     }
     if (wire_done(check->out) && (result->status == 0 || result->status == CUDASIM_STATUS)) {
         return true;

@@ -7,7 +7,8 @@
  * The same numbers, to the bit, as residual_forward() and then layernorm_forward() give; backward
  * as layernorm_backward() and then residual_backward(). Saved is traffic: apart, forward moves
  * 5 N C numbers (stream, branch and the sum; the sum and out), together 4 N C, for what has just
- * been added need not be read again. Backward moves 5 N C in place of 7.
+ * been added need not be read again. Backward moves 5 N C in place of 7; the sums for dweight and
+ * dbias read 2 N C more either way.
  *
  * Source: T. Dao, D. Fu and others, the fused "dropout, add, layer norm" of flash-attention,
  * csrc/layer_norm.

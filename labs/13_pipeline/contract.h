@@ -63,9 +63,8 @@ typedef struct Pipe {
     int stages;            /**< p */
     int stage;             /**< this one */
     struct ncclComm *comm; /**< of the stages, in their order; not used where p is 1 */
-    struct ncclComm
-        *ends; /**< of the first stage, rank 0, and the last, rank 1; NULL on others, and
-                                where p is 1 */
+    /** of the first stage, rank 0, and the last, rank 1; NULL on others, and where p is 1 */
+    struct ncclComm *ends;
 } Pipe;
 
 /** A window on its way through a stage. */
