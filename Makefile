@@ -70,12 +70,14 @@ in_quotes = '$(subst ','\'',$1)'
 without_space = $(if $(findstring $(space),$1),$(shell sh tools/link.sh $(call in_quotes,$1)),$1)
 
 # A setting that is mistyped is refused, not taken for none.
-one_of = $(if $(filter-out $2,$($1)),$(error $1=$($1): must be one of $2))
+one_of = $(if $(filter-out $2,$($1)),$(error $1=$($1): must be $(if $(word 2,$2),one of )$2))
 $(call one_of,BACKEND,sim cuda)
 $(call one_of,BLAS,onednn openblas none)
 $(call one_of,DEVICE,cpu gpu)
 $(call one_of,HINTS,1 2 3)
 $(call one_of,AGENTS,yes no)
+$(call one_of,SOLUTIONS,none)
+$(call one_of,STUDENTS,none)
 FROM_DIR := $(call without_space,$(FROM))
 $(if $(wildcard $(FROM_DIR)),,$(if $(filter labs solutions,$(FROM)),,$(error FROM=$(FROM): there is no such folder)))
 $(if $(wildcard $(FROM_DIR)/.),,$(if $(filter-out grade% debug%,$(or $(MAKECMDGOALS),help)),$(if $(wildcard $(FROM_DIR)),$(error FROM=$(FROM): this is not a folder))))

@@ -73,7 +73,7 @@ static bool make_folders(char folder[PATH], char work[PATH], char secret[PATH]);
 static void remove_folder(const char *folder);
 static bool ends_with(pid_t parent);
 static bool read_options(Options *options, int argc, char **argv);
-static bool read_seed(Options *options, const char *text);
+static void read_seed(Options *options, const char *text);
 static int usage(const char *program);
 
 int main(int argc, char **argv) {
@@ -388,9 +388,7 @@ static bool read_options(Options *options, int argc, char **argv) {
             ['m'] = &options->min_sandbox, ['P'] = &options->parent, ['J'] = &options->jobs};
         char none[] = "", *end = none;
         if (c == 's') {
-            if (!read_seed(options, optarg)) {
-                return false;
-            }
+            read_seed(options, optarg);
         } else if (numbers[c] != NULL) {
             *numbers[c] = (int)strtol(optarg, &end, 10);
         } else if (c == 'u') {
@@ -403,7 +401,7 @@ static bool read_options(Options *options, int argc, char **argv) {
         }
         if (*end != '\0') {
             fprintf(stderr, "grade: %s is not a number\n", optarg);
-            return false;
+            exit(EXIT_USAGE);
         }
     }
     return optind == argc && options->jobs >= 1 && options->lab && options->from &&
@@ -411,19 +409,19 @@ static bool read_options(Options *options, int argc, char **argv) {
            options->output && (options->part == NULL) == (options->solutions == NULL);
 }
 
-/* 64 bits in hexadecimal: the text, or for "-" a line of standard input. */
-static bool read_seed(Options *options, const char *text) {
+/* 64 bits in hexadecimal: the text, or for "-" a line of standard input. Ends the program where
+   it is not one, without the usage: a student has typed a setting of make. */
+static void read_seed(Options *options, const char *text) {
     char line[40], *end = line;
     if (strcmp(text, "-") == 0) {
         text = fgets(line, sizeof line, stdin) != NULL ? line : "";
     }
     errno = 0;
     options->seed = strtoull(text, &end, 16);
-    bool good = errno == 0 && end != text && strspn(end, "\n") == strlen(end);
-    if (!good) {
+    if (errno != 0 || end == text || strspn(end, "\n") != strlen(end)) {
         fprintf(stderr, "grade: the seed is not a hexadecimal number of 64 bits\n");
+        exit(EXIT_USAGE);
     }
-    return good;
 }
 
 static int usage(const char *program) {

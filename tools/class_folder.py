@@ -88,6 +88,8 @@ class Class:
         self.out, self.lab, self.records = out, lab, os.path.join(out, "records")
         os.makedirs(self.records, exist_ok=True)
         self.check_lab()
+        if secret and not os.path.exists(secret):   # the first lab of a class, or a name that is mistyped
+            print(f"{secret}: a new secret is drawn; keep it, and keep it to yourself")
         self.secret = self.read_secret(secret or os.path.join(out, "secret"))
 
     @staticmethod

@@ -5,13 +5,13 @@ CLASS has a folder in it for each lab that was graded. Writes CLASS/term.csv and
 a column for each lab, and the weighted mean in per cent. With a policy in course.json the points are those that it leaves.
 Weights are those of "labs" in course.json; without it each lab counts the same. Who has no record in a lab has 0 there, and who waits for a decision has no mean yet.
 """
-import argparse
 import csv
 import io
 import os
 import sys
 
 import course as settings_file
+from arguments import Parser
 from class_folder import Stopped, Unusable, write_whole
 from exports import layout
 from exports.formats import BYTE_ORDER_MARK, cell
@@ -122,7 +122,7 @@ def run(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("folder", help="with a folder in it for each lab that was graded")
     parser.add_argument("--course", help="settings of the course; course.json in the folder or above it")
     try:

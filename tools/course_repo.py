@@ -5,7 +5,6 @@ OUT/staff is the kit as this term has it, with solutions; OUT/students is what `
 a git repository of one commit, without history. The term's name, which course.json of both keeps, draws what the labs ask
 otherwise than in another term (tools/term_values.py, docs/terms.md). Both are made aside, and come to stand in OUT together.
 """
-import argparse
 import json
 import os
 import shutil
@@ -13,6 +12,7 @@ import subprocess
 import sys
 
 import term_values
+from arguments import Parser
 from handout import cut_out
 from kit_files import Stays, leaving, stop
 from lab_files import all_labs, files_of
@@ -86,7 +86,7 @@ def make(aside, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--term", required=True, help="its name, as 2027s")
     parser.add_argument("--lab", required=True, help="up to which students get labs")
     parser.add_argument("--out", required=True, help="folder that is not there yet")

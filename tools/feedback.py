@@ -7,13 +7,13 @@
 No file of one student has the name of another in it. Exit status 1: made, but a student is not in it; 2: the roster or the
 policy is wrong, and nothing is made.
 """
-import argparse
 import io
 import os
 import re
 import zipfile
 
 import by_rules
+from arguments import Parser
 from class_folder import file_name, write_whole
 from exports import layout, policy, roster
 from exports.formats import number
@@ -100,7 +100,7 @@ def run(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("out", help="the folder that the class was graded into")
     parser.add_argument("--moodle", action="store_true", help="also one zip in Moodle's layout")
     by_rules.add_options(parser)

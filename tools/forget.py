@@ -8,7 +8,6 @@ files; and each table or report that names the student, which its command makes 
 --also searches another folder, such as that of a similarity report. Exit status 1: something that names the student is left
 and is listed; 2: nobody is called so, and nothing is removed.
 """
-import argparse
 import glob
 import html
 import json
@@ -21,6 +20,7 @@ import zipfile
 
 import course
 import hand_ins
+from arguments import Parser
 from class_folder import Stopped, Unusable, file_name, lock, write_whole
 from exports import layout
 from exports.record import clean, one_line, told
@@ -174,7 +174,7 @@ def forget(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("name", help="of the student, as in the records")
     parser.add_argument("out", help="the folder that the class was graded into")
     parser.add_argument("--in", dest="folder", help="the folder of the hand-ins: remove this student's there")

@@ -7,7 +7,6 @@ names in IN say (tools/hand_ins.py). Records that were made by other checks, or 
 said before anything is graded, and stand in no table with new ones. A student has a seed of its own, made from the name
 and the secret of the class.
 """
-import argparse
 import concurrent.futures
 import glob
 import json
@@ -26,6 +25,7 @@ import course as settings_file
 import from_hand_in
 import hand_ins as handed_in
 import summary
+from arguments import Parser
 from class_folder import Class, Stopped, Unusable, lock, now, undecided, work_folder, write_json, write_whole
 from exports.record import told
 from hand_ins import shown
@@ -292,7 +292,7 @@ def say_changed_settings(course, now_set):
 # ---- the command line -------------------------------------------------------------------------------
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--lab", required=True, help="folder in labs/")
     parser.add_argument("--build", default="build", help="where the programs are")
     parser.add_argument("--in", dest="folder", required=True, help="folder with the hand-ins")

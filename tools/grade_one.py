@@ -5,13 +5,13 @@ Finds the student's newest hand-in as grade-all does, unpacks it into build/from
 inputs: the seed is made from the secret in OUT. OUT is left as it is. The exit status is 0 when it was
 graded, whatever the points; 1 when it was refused, or the grader could not decide.
 """
-import argparse
 import os
 import subprocess
 import sys
 
 import course as settings_file
 import hand_ins
+from arguments import Parser
 from class_folder import Class, Stopped, Unusable
 from exports import record as reader
 from exports.record import told
@@ -80,7 +80,7 @@ def run(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--lab", required=True, help="folder in labs/")
     parser.add_argument("--build", default="build", help="where the programs are")
     parser.add_argument("--in", dest="folder", required=True, help="folder with the hand-ins")

@@ -8,10 +8,10 @@
 
 Exit status 1: written, but a hand-in has no grade in it; 2: the roster or the policy is wrong, and nothing is written.
 """
-import argparse
 import os
 
 import by_rules
+from arguments import Parser
 from class_folder import Unusable, write_whole
 from exports import formats, layout, policy, roster
 from exports.formats import cell, number
@@ -137,7 +137,7 @@ def columns(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("table", choices=["late", "columns"])
     parser.add_argument("out", help="the folder that the class was graded into")
     by_rules.add_options(parser)

@@ -7,7 +7,6 @@ checks, no tests of the kit, and nothing that git does not track (tools/kit_file
 out, which leads to the line. AGENTS.md has a tutor's rules for programs that help students, unless AGENTS=no. The
 folder is searched for lines of the solutions before it is put in place.
 """
-import argparse
 import ast
 import functools
 import json
@@ -19,6 +18,7 @@ import sys
 import tempfile
 
 import leaks
+from arguments import Parser
 from kit_files import Stays, check_labs, leaving, stop
 from lab_files import all_labs, files_of, path_of, read_lab
 from labs import points, title
@@ -413,7 +413,7 @@ def make(folder, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--lab", required=True)
     parser.add_argument("--out", help="folder, made anew; an archive comes to lie beside it")
     parser.add_argument("--search", action="store_true", help="only search for solutions in it, and make nothing")

@@ -8,7 +8,6 @@
 A kit that is packed for the first two has its solutions and hidden checks in it. It is for the instructor alone; students get
 `make handout`.
 """
-import argparse
 import io
 import json
 import os
@@ -21,6 +20,7 @@ import tempfile
 import zipfile
 
 import course as settings_file
+from arguments import Parser
 from class_folder import Stopped, Unusable, write_whole
 from kit_files import Stays, check_labs, leaving, stop
 from lab_files import files_of, has_cuda
@@ -153,7 +153,7 @@ def files(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("system", choices=["gradescope", "autolab", "classroom50"])
     parser.add_argument("lab", help="folder in labs/")
     parser.add_argument("--out", required=True, help="folder to write into")

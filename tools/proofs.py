@@ -21,21 +21,21 @@ GRADE = KIT + SIMULATOR + ("solutions/", "grader/*.c", "grader/*.h", "train/", "
 GRADERS = GRADE + ("labs/", "grader/labs/")
 UNIT = TRAIN + ("machines/",) + ("grader/*.c", "grader/*.h", "grader/labs/", "grader/fuzz/", "grader/schemas/", "grader/attacks/", "tools/unit.sh")
 PAGES = ("docs/", "README.md", "CONTRIBUTING.md", "SUPPORT.md", "*/README.md")
-GRADES_A_CLASS = ("VERSION", *(f"tools/{name}.py" for name in ("grade_all", "grade_one", "hand_ins", "hand_in_reader", "from_hand_in", "class_folder",
+GRADES_A_CLASS = ("VERSION", *(f"tools/{name}.py" for name in ("grade_all", "grade_one", "arguments", "hand_ins", "hand_in_reader", "from_hand_in", "class_folder",
                   "checks", "course", "release", "summary", "slurm", "class_table", "blame", "lab_files")))
 CLASS = GRADERS + ("grader/attacks/", "grader/hidden/", "grader/proof/expecting.py", *GRADES_A_CLASS, "tools/slurm_shard.sh")
 BOOK = TRAIN + PAGES + ("grader/", "machines/", "tools/overlap.py", "tools/book.py", "tools/lab_files.py", "tools/links.py", "tools/handout.py", "tools/leaks.py", "tools/pareto.py", "tools/picture.py", "tools/table_ranks.py",
                         "tools/ring_picture.py")
 HANDOUT = CLASS + PAGES + ("tools/", "grader/proof/handout_test.py", "grader/proof/leaving_test.py", "grader/proof/hand_in_reader_test.py", "LICENSE",
                            ".clang-format", ".editorconfig", ".gitattributes", ".gitignore")
-TERMS = ("tools/term_values.py", "tools/course_repo.py", "tools/kit_files.py", "tools/handout.py", "grader/proof/terms_test.py")
+TERMS = ("tools/term_values.py", "tools/arguments.py", "tools/course_repo.py", "tools/kit_files.py", "tools/handout.py", "grader/proof/terms_test.py")
 EXPORTS = GRADERS + ("grader/schemas/", "tools/export.py", "tools/exports/", "tools/report.py", "tools/report/", "tools/pack_grader.py", "tools/kit_files.py",
                      "tools/pack/", *GRADES_A_CLASS, "grader/proof/expecting.py")
-SIMILAR = ("tools/similar.py", "tools/similarity.py", "tools/fingerprints.py", "tools/c_reader.py", "tools/normal_form.py", "tools/jplag.py", "tools/report/", "tools/report.py", "tools/grade_all.py",
+SIMILAR = ("tools/similar.py", "tools/arguments.py", "tools/similarity.py", "tools/fingerprints.py", "tools/c_reader.py", "tools/normal_form.py", "tools/jplag.py", "tools/report/", "tools/report.py", "tools/grade_all.py",
            "tools/hand_in_reader.py", "tools/class_folder.py", "tools/handout.py", "tools/leaks.py", "tools/lab_files.py", "tools/stub.sh", "solutions/", "labs/",
            "grader/labs/", "kernels/*.h", "common/*.h", "grader/proof/similar_test.py", "grader/proof/another_hand.py", "grader/proof/disguise.py", "grader/proof/disguise_more.py", ".clang-format",
            "grader/proof/grader_proof.py", "grader/proof/class_hand_ins.py")
-GRADES = ("tools/grades.py", "tools/by_rules.py", "tools/regrade_diff.py", "tools/feedback.py", "tools/forget.py", "tools/share_record.py", "tools/class_folder.py", "tools/tools.mk")
+GRADES = ("tools/grades.py", "tools/arguments.py", "tools/by_rules.py", "tools/regrade_diff.py", "tools/feedback.py", "tools/forget.py", "tools/share_record.py", "tools/class_folder.py", "tools/tools.mk")
 
 
 def of_lab(lab):
@@ -310,7 +310,7 @@ def class_proofs():
         Proof("hand-ins that are alike: the report, and what bad input gets", SIMILAR, "grader/proof/similar_test.py Input Report Names JPlag"),
         Proof("hand-ins that are alike: copies in harder disguise, in labs by which nothing was tuned", SIMILAR + ("grader/proof/similar_more_test.py",),
               "grader/proof/similar_more_test.py"),
-        Proof("outcomes, figures for slides", ("labs/", "docs/outcomes.md", "tools/outcomes.py", "tools/slides.py", "tools/labs.py", "tools/lab_files.py",
+        Proof("outcomes, figures for slides", ("labs/", "docs/outcomes.md", "tools/outcomes.py", "tools/arguments.py", "tools/slides.py", "tools/labs.py", "tools/lab_files.py",
               "tools/class_folder.py", "LICENSE", "grader/proof/fit_test.py"), "tools/outcomes.py\n grader/proof/fit_test.py"),
         Proof("exports: every format, every hostile text, against its schema", EXPORTS + ("grader/proof/export_test.py",),
               "grader/proof/export_test.py"),

@@ -6,11 +6,11 @@
 
 Exit status 0: compared; 1: compared, but for what cannot be read; 2: these cannot be compared.
 """
-import argparse
 import datetime
 import os
 import sys
 
+from arguments import Parser
 from class_folder import Stopped, write_whole
 from exports import formats, layout
 from exports.formats import cell, number
@@ -104,7 +104,7 @@ def run(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("old", nargs="?")
     parser.add_argument("new", nargs="?")
     parser.add_argument("--out", help="one folder, compared with its own older records")

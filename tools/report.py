@@ -6,7 +6,6 @@
 
 A student's page shows what a student may see: --after-due-date shows what waits for that, --everything all.
 """
-import argparse
 import collections
 import os
 import statistics
@@ -14,6 +13,7 @@ import sys
 import urllib.parse
 
 import jinja2
+from arguments import Parser
 
 from bets import declared, shown
 from class_folder import Stopped, file_name, write_whole
@@ -232,7 +232,7 @@ def run(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("path", help="a record, or the folder that a class was graded into")
     parser.add_argument("--output", help="file for one student's page")
     parser.add_argument("--after-due-date", action="store_true", help="show what students may see from then on")

@@ -5,11 +5,11 @@ Only what is listed here is taken from it: no seed, no name, no time, no files' 
 program, and no row of a hidden check. In the texts that stay, the name, addresses, the folders of paths, and whatever looks
 like a seed are replaced. Read what it writes before you attach it.
 """
-import argparse
 import json
 import re
 import sys
 
+from arguments import Parser
 from class_folder import Stopped, write_json
 from exports.record import BadRecord, MOST_BYTES, parse, told
 
@@ -59,7 +59,7 @@ def share(record):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("record")
     parser.add_argument("--output", default="build/record-to-share.json")
     options = parser.parse_args()

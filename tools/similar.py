@@ -6,7 +6,6 @@ hand-ins as `make grade-all` takes them; a folder with the lab's files right in 
 always is one. Writes OUT/similar/: index.html, a page for each pair, similar.json. It names students, so nobody else may
 read it. With JPLAG it makes the folders that JPlag takes as well, and runs it.
 """
-import argparse
 import concurrent.futures
 import itertools
 import os
@@ -16,6 +15,7 @@ import sys
 import tempfile
 
 import jinja2
+from arguments import Parser
 
 import from_hand_in
 import hand_ins
@@ -208,7 +208,7 @@ def print_summary(comparison, unreadable, folder):
 # ---- the command line -------------------------------------------------------------------------------
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--lab", required=True, help="folder in labs/")
     parser.add_argument("--in", dest="folder", required=True, help="folder with the hand-ins")
     parser.add_argument("--out", required=True, help="the report comes to lie in OUT/similar")

@@ -4,7 +4,6 @@
 SVG files, each with a title, a description and its licence in it, README.md with the same in words, figures.json, LICENSE.
 A figure's description is its alt text on the page of the lab.
 """
-import argparse
 import json
 import os
 import re
@@ -13,6 +12,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
+from arguments import Parser
 from class_folder import Stopped, write_json, write_whole
 from lab_files import all_labs, path_of
 from labs import title
@@ -111,7 +111,7 @@ def run(out, lab):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--out", required=True, help="folder, made anew")
     parser.add_argument("--lab", help="the figures of one lab")
     options = parser.parse_args()

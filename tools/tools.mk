@@ -34,6 +34,7 @@ by_rules = $(if $(COURSE_FILE),--course=$(call in_quotes,$(COURSE_FILE))) $(if $
 # Pages of a class that was graded into OUT, and scores.csv beside them. A record that is none is said, and the others are there.
 report:
 	@$(if $(OUT),,echo "make report OUT=folder, the one given to make grade-all" >&2; exit 2)
+	@[ -d $(call in_quotes,$(OUT)) ] || { echo $(call in_quotes,report: OUT=$(OUT): there is no such folder) >&2; exit 2; }
 	@tools/export.py scores $(call in_quotes,$(OUT)) --output $(call in_quotes,$(OUT)/scores.csv) $(by_rules); csv=$$?; \
 	    [ $$csv = 2 ] || tools/report.py $(call in_quotes,$(OUT)) $(ARGS) && exit $$csv
 # The figures of the labs, for slides: OUT=DIR  LAB=03

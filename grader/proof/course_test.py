@@ -316,6 +316,11 @@ class Course(Folder):
         self.assertIn("unlike the last time: points of the course is", said)
         self.assertIn("params was worth 90, now 95", said)
 
+    def test_a_secret_that_is_not_there_yet(self):
+        self.settings({"secret": "s"})
+        self.assertIn("/s: a new secret is drawn; keep it, and keep it to yourself\n", self.grade())
+        self.assertNotIn("a new secret", self.grade())
+
     def test_where_it_is_looked_for(self):
         self.settings({"points": {LAB: {"params": 1}}})
         self.settings({"points": {LAB: {"params": 2}}}, self.out)

@@ -39,6 +39,21 @@ def check_mistyped():
         expect(status == 2 and f"*** {text}.  Stop." in said and said.count("\n") == 1, f"{words}: {said.strip()[-120:]}")
 
 
+def check_settings():
+    """A setting that is mistyped: one line, with the setting or the option that make has made of it, and nothing is done."""
+    for words, text in ((("handout", "LAB=00", "SOLUTIONS=all"), "SOLUTIONS=all: must be none"),
+                        (("handout", "LAB=00", "HINTS=9"), "HINTS=9: must be one of 1 2 3"),
+                        (("report", f"OUT={OUT}/none"), f"report: OUT={OUT}/none: there is no such folder")):
+        status, said = make(*words)
+        lines = [line for line in said.splitlines() if not line.startswith("make: ***")]
+        expect(status == 2 and len(lines) == 1 and text in lines[0], f"{words}: {said.strip()[-160:]}")
+    for words, text in ((("grade_all", "--lab", "00_bytes", "--in", ".", "--out", f"{OUT}/none", "--jobs", "x"), "grade-all: argument --jobs: invalid int value: 'x'"),
+                        (("report", ".", "--nope"), "report: unrecognized arguments: --nope")):
+        status, said = run(f"tools/{words[0]}.py", *words[1:])
+        expect((status, said) == (2, text + "\n"), f"{words[0]}: {said.strip()[-160:]}")
+    expect(not os.path.exists(f"{OUT}/none"), "nothing is made")
+
+
 def check_bare():
     """What a machine without Python can do: ask what there is, and have it installed."""
     tools = f"{OUT}/bin"
@@ -101,6 +116,7 @@ def main():
     check_files()
     check_flavours()
     check_mistyped()
+    check_settings()
     check_bare()
     expecting.end("make")
 
