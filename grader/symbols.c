@@ -267,7 +267,8 @@ static bool take_power(char **line, size_t *value) {
 }
 
 /* A line of `objdump -hw`: number, name, size, two addresses, place in the file, alignment, and
-   words in capitals. Its size is at least its alignment: so much may be left free before it. */
+   words in capitals. Its size is at least its alignment, if it has any: so much may be left free
+   before it. */
 static bool read_section(char *line, const char **name, size_t *size, const char **flags) {
     size_t ignored, align;
     line += strspn(line, " 0123456789");
@@ -277,7 +278,7 @@ static bool read_section(char *line, const char **name, size_t *size, const char
         !take_power(&line, &align)) {
         return false;
     }
-    *size = *size > align ? *size : align;
+    *size = *size > align || align == 1 ? *size : align;
     line += strspn(line, " ");
     *flags = line;
     return line[strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_, ")] == '\0';

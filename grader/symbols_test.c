@@ -206,6 +206,8 @@ Test(symbols, all_that_can_be_written_is_counted) {
                "  0 .bss          00000008  0000000000000000  0000000000000000  00000040  2**13  "
                "ALLOC\n",
                "8192 bytes of static data");
+    is_right("", "  0 .data         00000000  " PLACE "CONTENTS, ALLOC, LOAD, DATA\n"
+                 "  1 .bss          00001000  " PLACE "ALLOC\n");
     is_refused("", "  0 .rodata.x     00102001  " PLACE "CONTENTS, ALLOC, LOAD, READONLY, DATA\n",
                "bytes of code and constants");
 }

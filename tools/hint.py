@@ -20,7 +20,11 @@ WIDTH = 100
 
 def read_hints(lab):
     """{task: [hint, hint, hint]} of a page of hints. A hint begins with its number and goes on to the next."""
-    with open(path_of(lab, "hints.md"), encoding="utf-8") as file:
+    path = path_of(lab, "hints.md")
+    if not os.path.exists(path):   # a lab that is being written
+        print(f"lab {lab.split('_')[0]} has no hints.md: docs/first_lab.md says how hints are written", file=sys.stderr)
+        sys.exit(2)
+    with open(path, encoding="utf-8") as file:
         sections = re.split(r"^## Task (\d+).*\n", file.read(), flags=re.M)[1:]
     return {int(task): [text.strip("\n") for text in re.split(r"^[123]\. ", section, flags=re.M)[1:]]
             for task, section in zip(sections[::2], sections[1::2])}

@@ -250,7 +250,8 @@ def print_words():
               f"reason, {count['misleading']} misleading, of {sum(count.values())}")
     wrong = [told for told in sorted(TOLD) if told[2] in ("misleading", "silent")]
     for lab, name, kind, text in wrong:
-        print(f"words {lab} {name}: {kind}: {text}")
+        why = f"another mistake is called likely: {text}" if kind == "misleading" else "its block has neither `says:` nor `numbers:` (grader/labs/README.md)"
+        print(f"mutant {lab} {name}: {why}")
     return len(wrong)
 
 

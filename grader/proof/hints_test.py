@@ -56,6 +56,14 @@ def check_bad():
     expect(status == 0 and "task 1: 3 of 3\n" in said and "task 2: 0 of 2\n" in said, "nor does it count more than there are")
 
 
+def check_none():
+    """A lab that is being written has none yet."""
+    os.rename(f"{OUT}/labs/{LAB}/hints.md", f"{OUT}/hints.md")
+    status, said, error = hint("1")
+    expect(status == 2 and not said and error == "lab 90 has no hints.md: docs/first_lab.md says how hints are written\n", f"no hints: {error.strip()}")
+    os.rename(f"{OUT}/hints.md", f"{OUT}/labs/{LAB}/hints.md")
+
+
 CODE = re.compile(r"[;=?<>+]|\(.+\)|\w \* \w|->\w+\s*\(")   # what a statement has and a name has not
 
 
@@ -85,6 +93,7 @@ def main():
     check_rounds()
     check_list()
     check_bad()
+    check_none()
     check_third()
     expecting.end("hints")
 
