@@ -88,6 +88,12 @@ enum { IGNORE_INDEX = -100 };
  *
  *     typedef void gelu_backward_fn(Real *din, const Real *dout, const Real *in, int N, int C);
  *     OP(gelu_backward);      // gelu_backward_cpu_f32, gelu_backward_gpu_f32, ..._f16, ..._bf16
+ *
+ * Where a contract does not say otherwise, no pointer is NULL, and what is written overlaps no
+ * other argument. Tensors are in the memory of the op's device and begin at multiples of 16 bytes,
+ * as those of memory_alloc() do; one with a float for each row may begin at any float, and so may
+ * the factors and the result of a product without bias at any number. On the GPU a call returns at
+ * once, and what it launches runs in the order of the calls, in the default stream.
  */
 #define OP(name)                                                                                   \
     name##_fn name##_cpu_f32, name##_cpu_f16, name##_cpu_bf16;                                     \

@@ -104,7 +104,7 @@ MemoryUse shard_states(const ModelConfig *config, int stage, int ranks, int rank
 
 /**
  * The most bytes that come and go at any one time, by kind: of weights one unit; of gradients the
- * unit of a block beside unit 0, to which the head adds at the begin of backward and the embedding
+ * unit of a block beside unit 0, to which the head adds at the start of backward and the embedding
  * at its end.
  */
 MemoryUse shard_gathered(const ModelConfig *config, int stage, int ranks);
