@@ -99,6 +99,11 @@ def kept_code(text):
     return quoted.sub(lambda match: match[0] if match[0].startswith("    ") else re.sub(r"`([\w().]+)`", r"<code>\1</code>", match[0]), text)
 
 
+def kept_bold(text):
+    """Doxygen does not see that text is bold where it begins with code."""
+    return re.sub(r"^    .*|(?<![\w*])\*\*(`[^`\n]*`[^*\n]*)(?<=\S)\*\*", lambda match: f"<b>{match[1]}</b>" if match[1] else match[0], text, flags=re.M)
+
+
 def pictures_of(text):
     """(name, text) of the pictures that a page shows."""
     return re.findall(PICTURE, text, re.M)
@@ -106,7 +111,7 @@ def pictures_of(text):
 
 def page(path):
     path = os.path.relpath(path)
-    folder, text = os.path.dirname(path), kept_code(unlinked(read(path)))
+    folder, text = os.path.dirname(path), kept_bold(kept_code(unlinked(read(path))))
     lab = os.path.basename(folder)
     if page_id(path) == f"lab_{lab}":
         text = re.sub(r"^# .*", rf"\g<0> {{#lab_{lab}}}", text, count=1)
