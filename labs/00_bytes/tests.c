@@ -32,16 +32,39 @@ static void draw_model(Quiz *quiz, int L, int NH, int C, Precision precision) {
     quiz_add(quiz, shape);
 }
 
+/* One of everything: a block of one head, a sequence of one token, which is as long as it may be;
+   and no dropout. */
+static void draw_one(Quiz *quiz, Precision precision, Attention attention) {
+    Shape shape = shape_random(quiz->check, precision, attention);
+    shape.config.L = shape.config.NH = shape.config.T = 1;
+    shape.config.dropout = 0;
+    shape.B = shape.T = 1;
+    quiz_add(quiz, shape);
+}
+
 /* ---- task 1 ---------------------------------------------------------------------------------- */
+
+/* The width and vocabulary of Nemotron-4, and a long context: each embedding alone has more
+   elements than 2^32. */
+static void draw_embeddings(Quiz *quiz) {
+    Shape shape = shape_random(quiz->check, F16, ATTENTION_FLASH);
+    shape.config.V = 256000;
+    shape.config.T = 262144;
+    shape.config.NH = 8;
+    shape.config.C = 18432;
+    quiz_add(quiz, shape);
+}
 
 static void draw_params(Quiz *quiz) {
     for (int i = 0; i < 4; i++) {
         draw(quiz, i == 0 ? F16 : F32, ATTENTION_PLAIN);
     }
+    draw_one(quiz, F32, ATTENTION_PLAIN);
     draw_model(quiz, 12, 12, 768, F32);     /* GPT-2 small: beyond 2^24, where float ends */
     draw_model(quiz, 48, 25, 1600, F32);    /* GPT-2 XL: a float of each is beyond 2^32 bytes */
     draw_model(quiz, 144, 25, 1600, F16);   /* beyond 2^32 elements */
     draw_model(quiz, 105, 128, 20480, F32); /* Megatron-Turing NLG: a block alone is beyond 2^31 */
+    draw_embeddings(quiz);
 }
 
 GRADED(00_bytes, params, "task 1: the parameter count") {
@@ -77,6 +100,7 @@ static void draw_block_plain(Quiz *quiz) {
     draw(quiz, F32, ATTENTION_PLAIN);
     draw(quiz, F32, ATTENTION_PLAIN);
     draw(quiz, F32, ATTENTION_PLAIN);
+    draw_one(quiz, F32, ATTENTION_PLAIN);
     draw_large(quiz, F32, ATTENTION_PLAIN);
 }
 
@@ -87,6 +111,7 @@ GRADED(00_bytes, block_plain, "task 3: what a block keeps, plain attention") {
 static void draw_block_flash(Quiz *quiz) {
     draw(quiz, F32, ATTENTION_FLASH);
     draw(quiz, F32, ATTENTION_FLASH);
+    draw_one(quiz, F32, ATTENTION_FLASH);
     draw_large(quiz, F32, ATTENTION_FLASH);
 }
 
@@ -171,6 +196,7 @@ static void draw_head(Quiz *quiz) {
     draw_headed(quiz, F32, ATTENTION_PLAIN);
     draw_headed(quiz, F16, ATTENTION_PLAIN);
     draw_headed(quiz, BF16, ATTENTION_FLASH);
+    draw_one(quiz, BF16, ATTENTION_PLAIN);
     draw_vocabulary(quiz, F16);
 }
 
@@ -192,6 +218,7 @@ GRADED(00_bytes, activations_block, "task 4: the same where the last block is th
 static void draw_predict(Quiz *quiz) {
     draw(quiz, F32, ATTENTION_PLAIN);
     draw(quiz, F32, ATTENTION_FLASH);
+    draw_one(quiz, F32, ATTENTION_PLAIN);
 }
 
 GRADED(00_bytes, predict, "task 5: all kinds together, f32") {

@@ -124,13 +124,23 @@ static MemoryUse block_one_sequence(const Shape *s) {
 static MemoryUse block_longest(const Shape *s) {
     return block_right(&(Shape){.config = s->config, .B = s->B, .T = s->config.T});
 }
-static MemoryUse block_masks(const Shape *s) {
+static MemoryUse block_two_more(const Shape *s) {
     return block_and(s, 2L * s->config.C, 0, 0);
 }
+/* Numbers of the masks of both residual branches, for each token. */
+static long block_mask(const Shape *s) {
+    return s->config.dropout > 0 ? 2L * s->config.C : 0;
+}
+static MemoryUse block_masks(const Shape *s) {
+    return block_and(s, block_mask(s), 0, 0);
+}
 static MemoryUse block_byte_masks(const Shape *s) {
+    return block_and(s, 0, 0, block_mask(s));
+}
+static MemoryUse block_always_byte_masks(const Shape *s) {
     return block_and(s, 0, 0, 2L * s->config.C);
 }
-static MemoryUse block_no_gelu(const Shape *s) {
+static MemoryUse block_four_less(const Shape *s) {
     return block_and(s, -4L * s->config.C, 0, 0);
 }
 static MemoryUse block_and_input(const Shape *s) {
@@ -139,7 +149,7 @@ static MemoryUse block_and_input(const Shape *s) {
 static MemoryUse block_minus_one(const Shape *s) {
     return block_and(s, -(long)s->config.C, 0, 0);
 }
-static MemoryUse block_no_qkv(const Shape *s) {
+static MemoryUse block_two_less(const Shape *s) {
     return block_and(s, -2L * s->config.C, 0, 0);
 }
 static MemoryUse block_wide_bf16(const Shape *s) {
@@ -187,10 +197,18 @@ static const Mistake block_list[] = {
      block_longest},
     {"dropout masks are never stored: they are drawn again", block_masks},
     {"dropout masks are never stored: they are drawn again", block_byte_masks},
-    {"both fc and gelu are kept: 4 C numbers each", block_no_gelu},
+    {"dropout masks are never stored: they are drawn again", block_always_byte_masks},
+    {"4 C numbers a token are missing in each block: both fc and gelu are kept, 4 C each, and all "
+     "of ln1, attention, mid and ln2, C each",
+     block_four_less},
     {"input and output of a block are not counted here (task 4 has them)", block_and_input},
+    {"2 C numbers a token are too many in each block: input and output of a block are not counted "
+     "here (task 4 has them), and masks of dropout are not kept",
+     block_two_more},
     {block_stream, block_minus_one},
-    {"queries, keys and values are kept: 3 C numbers, not C", block_no_qkv},
+    {"2 C numbers a token are missing in each block: queries, keys and values are 3 C, and all of "
+     "ln1, attention, mid and ln2 are kept, C each",
+     block_two_less},
     {"this is for all blocks; task 3 asks for one", block_all_blocks},
     {BF16_IS_HALF, block_wide_bf16},
 };
