@@ -81,8 +81,11 @@ GRADED(06_fit, bytes_checkpoint, "task 1: the same with blocks that run again") 
         (Plan[]){{.checkpoint = {.segment = 1}, .precision = F16},
                  {.checkpoint = {.segment = 2}, .attention = ATTENTION_FLASH},
                  {.checkpoint = {.attention_only = true}},
-                 {.checkpoint = {.segment = 1, .attention_only = true}, .precision = BF16}},
-        4);
+                 {.checkpoint = {.segment = 1, .attention_only = true}, .precision = BF16},
+                 {.checkpoint = {.segment = 3}, .precision = BF16}, /* 2 or 3 leaves a short one */
+                 {.checkpoint = {.segment = 4}}, /* as many as there are blocks, or more */
+                 {.checkpoint = {.attention_only = true}, .attention = ATTENTION_FLASH}},
+        7);
 }
 
 GRADED(06_fit, bytes_large, "task 1: GPT-2 XL's own shape: more than 2^32 bytes") {
@@ -177,8 +180,15 @@ GRADED(06_fit, nothing_fits, "task 4: -1 where nothing fits, and a plan where ju
     Stack *stack = stack_draw(check, STACK_SMALL);
     Budgets budgets = {.count = 0};
     size_t most = stack_most(stack);
-    /* One that costs nothing, and is nothing but a head that hardly ever fits. */
-    stack->option[0] = (PlanOption){.head = (size_t)1 << 50, .block = stack->block[0]};
+    /* One that costs nothing, and is nothing but a head that hardly ever fits; and one without
+       blocks and head that costs as little as a head, and takes a little more than the rest. */
+    PlanOption *head = &stack->option[0], *bytes = &stack->option[1];
+    *head = (PlanOption){.plan = head->plan, .head = (size_t)1 << 50, .block = head->block};
+    *bytes = (PlanOption){.plan = bytes->plan,
+                          .bytes = most + 4096,
+                          .seconds = bytes->seconds,
+                          .block = bytes->block};
+    budgets_ask(stack, &budgets, most + 4096);
     budgets_ask(stack, &budgets, stack_least(stack) - 1);
     budgets_ask(stack, &budgets, 0);
     budgets_ask(stack, &budgets, stack_least(stack));
@@ -258,7 +268,9 @@ static void largest_expect(const Space *space, const uint64_t *budgets, const ui
         }
     }
     ExactSuspect suspects[] = {
-        {"one more would still fit: a budget that is taken to the byte is enough", less},
+        {"one more would still fit: a budget that is taken to the byte is enough, or plan_bytes() "
+         "says too much",
+         less},
         {"only powers of two are tried", doubled},
         {"one more than fits: the last that fits is asked for, not the first that does not", more},
         {"it is 0 where not even one sequence fits", one},
@@ -332,7 +344,7 @@ GRADED(06_fit, largest_ends,
     int fit = check_int(check, 6, LARGEST_MOST - 2), most = (1 << 30) / space->T;
     LargestAsk asks[LARGEST_ASKED] = {
         {.plan = {.precision = F32}}, /* one byte too few for the first */
-        {{.precision = F16, .attention = ATTENTION_FLASH}, (uint64_t)1 << 60, (uint64_t)most},
+        {{.precision = F16, .attention = ATTENTION_FLASH}, UINT64_MAX, (uint64_t)most},
         {{.precision = BF16, .checkpoint = {.segment = 1}}, 0, 0},
         {.plan = {.precision = F32, .checkpoint = {.segment = 2}}, .want = (uint64_t)fit}};
     asks[0].budget = largest_takes(space, asks[0].plan, 1, large_bytes) - 1;

@@ -66,6 +66,10 @@ static const char *name_of(const char *what, bool second, char name[WIRE_NAME]) 
     return name;
 }
 
+/* After the blocks of an option: a search that reads on finds that nothing fits. */
+static const PlanBlock nobodys = {.kept = {(size_t)1 << 52, (size_t)1 << 52, (size_t)1 << 52},
+                                  .working = {(size_t)1 << 52, (size_t)1 << 52, (size_t)1 << 52}};
+
 /* Lays options side by side, each with room for PLAN_BLOCKS blocks. */
 static void options_give(Check *check, const PlanOption *options, int count, bool second) {
     char name[WIRE_NAME];
@@ -76,8 +80,8 @@ static void options_give(Check *check, const PlanOption *options, int count, boo
     for (int i = 0; i < count; i++) {
         copy[i] = options[i];
         copy[i].block = NULL; /* an address of this process means nothing there */
-        for (int k = 0; k < options[i].blocks; k++) {
-            blocks[i * PLAN_BLOCKS + k] = options[i].block[k];
+        for (int k = 0; k < PLAN_BLOCKS; k++) {
+            blocks[i * PLAN_BLOCKS + k] = k < options[i].blocks ? options[i].block[k] : nobodys;
         }
     }
     check_give(check, name_of("options", second, name), WIRE_BYTES, copy,
@@ -133,12 +137,14 @@ static bool choice_read(const Stack *stack, int i, bool second, Priced *chosen) 
 
 /* Whether a known mistake makes all of these choices. */
 static bool choices_explained(const Stack *stack, const Budgets *budgets, const StackRule *rule) {
+    bool found = false; /* nothing in any budget says nothing about why */
     for (int i = 0; i < budgets->count; i++) {
+        found = found || budgets->chosen[i].found;
         if (!rule_explains(rule, stack, budgets->budget[i], &budgets->chosen[i])) {
             return false;
         }
     }
-    return true;
+    return found;
 }
 
 /* The mistake in choice i, or "". */
@@ -162,8 +168,11 @@ static const char *choice_wrong(const Stack *stack, const Budgets *budgets, int 
         snprintf(what, SENTENCE, "%s costs %.1f %% more than %s, which fits too", text,
                  100 * (chosen->cost / best->cost - 1), stack_text(stack, &best->choice, other));
     } else if (chosen->cost == best->cost && chosen->peak > best->peak) {
-        snprintf(what, SENTENCE, "%s costs the same as %s and has a peak of %zu bytes, not %zu",
-                 text, stack_text(stack, &best->choice, other), chosen->peak, best->peak);
+        snprintf(what, SENTENCE,
+                 "%s, option %d, costs the same as %s, option %d, and has a peak of %zu bytes, not "
+                 "%zu",
+                 text, chosen->choice.option, stack_text(stack, &best->choice, other),
+                 best->choice.option, chosen->peak, best->peak);
     }
     return what;
 }
@@ -224,7 +233,7 @@ static bool choices_run_both(const Stack *stack, Budgets *budgets, const Stack *
 void choices_expect_turned(const Stack *stack, Budgets *budgets) {
     Stack *turned = stack_turned(stack);
     Budgets of_turned = {.count = 0};
-    for (int i = 0; i < budgets->count; i++) {
+    for (int i = budgets->count; i-- > 0;) { /* the last once more: it has another answer now */
         budgets_ask(turned, &of_turned, (size_t)budgets->budget[i]);
     }
     if (choices_run_both(stack, budgets, turned, &of_turned) && choices_compare(stack, budgets)) {

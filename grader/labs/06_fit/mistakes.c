@@ -62,6 +62,9 @@ int space_bytes_mistakes(const Space *space, const Plan *plan, MemoryUse right,
     Space longest = *space;
     longest.T = space->config.T;
     uses[n++] = space_use_activations(&longest, right, *plan);
+    size_t long_data = data / (size_t)space->T * (size_t)space->config.T;
+    sentences[n] = "the data are those of the longest sequence: there are T tokens, not config->T";
+    uses[n++] = space_use_but(right, MEMORY_DATA, long_data);
     sentences[n] = "precision and attention are the plan's, not the config's: see plan_config()";
     uses[n++] = space_counted(space, &own);
     return n;

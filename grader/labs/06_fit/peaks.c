@@ -6,7 +6,7 @@
 #include "grader/draws.h"
 #include "grader/labs/06_fit/choice.h"
 
-enum { PEAK_MISTAKES = 6, PEAK_CUT = 4, PEAK_OF_NOTHING = 5 };
+enum { PEAK_MISTAKES = 7, PEAK_CUT = 4, PEAK_OF_NOTHING, PEAK_OF_KEEPING };
 static const char *const peak_mistakes[PEAK_MISTAKES] = {
     "blocks after the one that runs backward have given back what they kept",
     "what a block has kept is among its working[] already: it counts once",
@@ -14,6 +14,7 @@ static const char *const peak_mistakes[PEAK_MISTAKES] = {
     "while a block runs backward it takes working[], not only what all have kept",
     [PEAK_CUT] = "the sum does not fit into 32 bits: size_t",
     [PEAK_OF_NOTHING] = "an option without blocks has a peak too: its bytes and the head",
+    [PEAK_OF_KEEPING] = "working[] has a number for each way: that of way[i] counts",
 };
 
 static size_t peak_mistaken(const PlanOption *option, const unsigned char *way, int mistake) {
@@ -21,9 +22,10 @@ static size_t peak_mistaken(const PlanOption *option, const unsigned char *way, 
     for (int i = 0; i < option->blocks; i++) {
         const PlanBlock *block = &option->block[i];
         size_t twice = mistake == 1 ? block->kept[way[i]] : 0;
-        last = kept + block->working[way[i]] + twice;
+        size_t work = block->working[mistake == PEAK_OF_KEEPING ? WAY_KEEP : way[i]];
+        last = kept + work + twice;
         most = last > most && mistake != 3 ? last : most;
-        working = block->working[way[i]] > working ? block->working[way[i]] : working;
+        working = work > working ? work : working;
         kept += block->kept[way[i]];
     }
     size_t head = kept + (mistake == 2 ? 0 : option->head);
@@ -44,8 +46,21 @@ typedef struct Peaks {
     uint64_t want[STACK_OPTIONS], mistaken[PEAK_MISTAKES][STACK_OPTIONS];
 } Peaks;
 
+/* Each way works in another number of bytes. */
+static void tell_ways_apart(Stack *stack) {
+    for (int i = 0; i < stack->count; i++) {
+        for (int k = 0; k < stack->option[i].blocks; k++) {
+            size_t *working = stack->block[i][k].working;
+            working[WAY_ATTENTION] += working[WAY_KEEP] / 8;
+            working[WAY_AGAIN] += working[WAY_KEEP] / 4;
+        }
+    }
+}
+
 static Peaks peaks_draw(Check *check) {
     Stack *drawn[2] = {stack_draw(check, STACK_SMALL), stack_draw(check, STACK_WIDE)};
+    tell_ways_apart(drawn[0]);
+    tell_ways_apart(drawn[1]);
     Peaks peaks = {.stack = {.check = check, .count = STACK_OPTIONS}};
     for (int i = 0; i < STACK_OPTIONS; i++) {
         PlanOption *option = &peaks.stack.option[i];

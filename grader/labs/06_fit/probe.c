@@ -10,12 +10,23 @@
 
 #include "grader/probe.h"
 
+/* Before all questions that count: of another model, which is larger. Nothing of it may stay. */
+static void ask_about_another(const ModelConfig *config, int T, const Device *device) {
+    ModelConfig other = *config;
+    other.L++;
+    for (Precision precision = F32; precision <= BF16; precision++) {
+        plan_bytes(&other, T, &(Plan){.micro_batch = 1, .window = 1, .precision = precision},
+                   device);
+    }
+}
+
 static void plan_bytes_case(const Wire *in, Wire *out) {
     ModelConfig config = probe_config(in);
     size_t count;
     const int32_t *plans = given_numbers(in, "plans", &count);
     const char *names = wire_get(in, "names", WIRE_BYTES, NULL);
     Device *device = plan_device(in);
+    ask_about_another(&config, given_asked(in, ASK_T), device);
     for (size_t i = 0; i < count / PLAN_NUMBERS; i++) {
         Plan plan = plan_of(plans + i * PLAN_NUMBERS);
         MemoryUse use = plan_bytes(&config, given_asked(in, ASK_T), &plan, device);

@@ -149,14 +149,17 @@ Stack *stack_draw_ties(Check *check) {
         m.speed[i + 1] = m.speed[2];
     }
     fill(stack, &m);
-    /* Each comes twice, the one with more bytes first. */
-    stack->count = 6;
-    for (int i = stack->count - 2; i >= 0; i -= 2) {
-        stack->option[i + 1] = stack->option[i / 2];
-        stack->option[i] = stack->option[i / 2];
-        stack->option[i].head = stack->option[i + 1].head =
-            0; /* so that it matters where bytes are kept */
-        stack->option[i].bytes += 4096 * (size_t)check_int(check, 1, 9);
+    /* Each of three comes three times, the one with most bytes first. */
+    enum { ALL = 9, TIMES = 3 };
+    for (int i = ALL - 1; i >= 0; i--) {
+        stack->option[i] = stack->option[i / TIMES];
+        stack->option[i].head = 0; /* so that it matters where bytes are kept */
+    }
+    stack->count = ALL;
+    for (int i = ALL - 2; i >= 0; i--) {
+        size_t more = i % TIMES < TIMES - 1 ? 4096 * (size_t)check_int(check, 1, 9) : 0;
+        stack->option[i].bytes =
+            more > 0 ? stack->option[i + 1].bytes + more : stack->option[i].bytes;
     }
     return stack;
 }

@@ -37,7 +37,7 @@ typedef enum StackSize {
 /** Draws a stack; freed with the check. */
 Stack *stack_draw(Check *check, StackSize size);
 
-/** With equals: each option comes twice, once with more bytes; three blocks are alike. */
+/** With equals: each option comes three times, twice with more bytes; three blocks are alike. */
 Stack *stack_draw_ties(Check *check);
 
 /** One option whose blocks are all alike, drawn until sums of seconds in floats take equals for

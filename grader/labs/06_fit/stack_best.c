@@ -76,7 +76,7 @@ static Priced option_best(const Stack *stack, int index, size_t budget, double m
     const PlanOption *option = &stack->option[index];
     Nodes from = {0}, to = {0};
     Priced best = {.found = false};
-    if (option->bytes <= budget) {
+    if (option->bytes <= budget && option->seconds + rest_least(option, 0) <= most) {
         nodes_add(&from, (Node){option->bytes, option->seconds, 0});
     }
     for (int i = 0; i < option->blocks; i++) {
