@@ -26,17 +26,17 @@ FeedRun *feed_new(Check *check, int slots) {
     return run;
 }
 
-FeedRun *feed_in_one_slot(const FeedRun *run) {
-    FeedRun *one = (FeedRun *)check_doubles(run->check, sizeof *one / sizeof(double) + 1);
-    *one = (FeedRun){.check = run->check, .batches = run->batches, .again = true};
-    memcpy(one->option, run->option, sizeof one->option);
-    memcpy(one->batch, run->batch, sizeof one->batch);
-    memcpy(one->reads, run->reads, sizeof one->reads);
-    memcpy(one->actions, run->actions, sizeof one->actions);
-    one->read_count = run->read_count;
-    one->action_count = run->action_count;
-    one->option[FEED_SLOTS] = 1;
-    return one;
+FeedRun *feed_in_slots(const FeedRun *run, int slots) {
+    FeedRun *other = (FeedRun *)check_doubles(run->check, sizeof *other / sizeof(double) + 1);
+    *other = (FeedRun){.check = run->check, .batches = run->batches, .again = true};
+    memcpy(other->option, run->option, sizeof other->option);
+    memcpy(other->batch, run->batch, sizeof other->batch);
+    memcpy(other->reads, run->reads, sizeof other->reads);
+    memcpy(other->actions, run->actions, sizeof other->actions);
+    other->read_count = run->read_count;
+    other->action_count = run->action_count;
+    other->option[FEED_SLOTS] = slots;
+    return other;
 }
 
 void feed_reads(FeedRun *run, int first, int count, int32_t then) {

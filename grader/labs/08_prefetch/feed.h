@@ -59,8 +59,8 @@ typedef struct FeedRun {
 /** Batches of several shapes, the last one short; nothing is done with them yet. */
 FeedRun *feed_new(Check *check, int slots);
 
-/** The same batches and actions through one slot; as many reads. It runs after `run` has. */
-FeedRun *feed_in_one_slot(const FeedRun *run);
+/** The same batches, actions and reads through another number of slots. It runs after `run` has. */
+FeedRun *feed_in_slots(const FeedRun *run, int slots);
 
 /** Reads: `count` batches from `first` on, then the end or a failure. */
 void feed_reads(FeedRun *run, int first, int count, int32_t then);

@@ -215,7 +215,13 @@ static bool passes_expect_stream(const OffloadRun *run) {
 }
 
 bool passes_same_as_plain(const OffloadRun *run) {
-    return passes_expect_losses(run) && passes_expect_gradients(run) && passes_expect_stream(run);
+    bool same =
+        passes_expect_losses(run) && passes_expect_gradients(run) && passes_expect_stream(run);
+    if (!same && run->again) {
+        check_tell(run->check, "\nin pass 2, another model's forward is run between forward and "
+                               "backward, and its backward after both");
+    }
+    return same;
 }
 
 /* No byte less than all inputs in each way, and perhaps none more. */

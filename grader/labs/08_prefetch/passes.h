@@ -46,7 +46,7 @@ typedef struct OffloadRun {
     int segment, segments;
     Batch batch[MOST_PASSES];
     int passes, window;
-    bool again; /**< another offload was opened and closed before */
+    bool again; /**< with other offloads before, beside and amid */
     uint64_t seed, budget;
     Param *params;
     int param_count;

@@ -81,7 +81,7 @@ enum {
     PASS_SEGMENT, /**< blocks of a segment */
     PASS_WINDOW,  /**< micro-batches of a step */
     PASS_AGAIN,   /**< another offload is opened and closed before, another while this one is open,
-                       and another is closed early */
+                       another is used amid a pass, and another is closed early */
     PASS_PASSES,  /**< micro-batches, from the first on */
     PASS_OPTIONS,
 };
