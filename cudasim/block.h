@@ -65,13 +65,13 @@ typedef struct DynamicName {
     Place place;          /**< where */
 } DynamicName;
 
-/** The fences that one lane of a warp passes for all: see race.c. */
-typedef struct WarpFence {
-    bool released;        /**< a lane has released what it had fenced */
-    bool acquired;        /**< a lane has looked at an atomic */
-    uint16_t released_at; /**< meetings that the warp had passed, the last time */
+/** The fences that one thread passes for all of its warp or block: see race.c. */
+typedef struct SharedFence {
+    bool released;        /**< a thread has released what it had fenced */
+    bool acquired;        /**< a thread has looked at an atomic */
+    uint16_t released_at; /**< meetings of the warp, or barriers of the block, the last time */
     uint16_t acquired_at; /**< the same, the first time */
-} WarpFence;
+} SharedFence;
 
 /** One thread of the CPU, and the block that it runs. */
 typedef struct Worker {
@@ -139,7 +139,7 @@ typedef struct Worker {
     void *race_cells;                  /**< of check mode, for shared memory: see race_cells.c */
     unsigned char *written_bits;       /**< the same: see shadow.c */
     unsigned char fenced[MAX_THREADS]; /**< what each thread of fenced_block has fenced: race.c */
-    WarpFence warp_fence[MAX_WARPS];   /**< the same of its warps */
+    SharedFence warp_fence[MAX_WARPS]; /**< the same of its warps */
     unsigned fenced_block;             /**< see fenced */
 
     unsigned random; /**< state of the random schedule */

@@ -72,9 +72,19 @@ static void report_unwritten_shared(const Access *access) {
     }
 }
 
+/* Whether a read has found nothing but unwritten bytes that structures have between their members:
+   a whole structure is read at once. */
+static bool is_padding(const Access *access) {
+    bool pending = access->shared && sim_copy_pending(sim_worker, access->p, access->bytes);
+    if (access->bytes >= 8 && !access->atomic && !pending) {
+        shadow_pad(access->p, access->bytes, access->bytes >= 16 ? 7 : 3);
+    }
+    return shadow_written(access->p, access->bytes);
+}
+
 static void check_written(const Access *access) {
     bool reads = !access->write || access->atomic;
-    if (reads && !shadow_written(access->p, access->bytes)) {
+    if (reads && !shadow_written(access->p, access->bytes) && !is_padding(access)) {
         Access read = *access;
         read.write = false;
         if (access->shared) {
@@ -281,7 +291,7 @@ void check_range(const void *p, size_t bytes, bool write) {
             sim_report("uninitialized device memory",
                        "%s at %s:%d reads bytes that nothing has written", operation->what,
                        sim_file(operation->place), operation->place.line);
-            sim_detail_address(p);
+            sim_detail_address((const char *)p + shadow_written_from(p, bytes));
         }
     }
     if (write) {
@@ -292,9 +302,11 @@ void check_range(const void *p, size_t bytes, bool write) {
 }
 
 void check_order(const void *p, size_t bytes, bool write) {
-    if (race_watches_host || !sim_in_pinned(p)) {
-        race_range(p, bytes, write);
-    }
+    race_range(p, bytes, write);
+}
+
+void check_padded(const void *p, size_t bytes, size_t padding) {
+    shadow_pad(p, bytes, padding);
 }
 
 void check_copied(void *to, const void *from, size_t bytes) {

@@ -92,6 +92,15 @@ void shadow_mark(const void *p, size_t bytes, bool written);
 /** Whether all of them were written. */
 bool shadow_written(const void *p, size_t bytes);
 
+/** How many of them were written before the first that was not. */
+size_t shadow_written_from(const void *p, size_t bytes);
+
+/**
+ * Structures were written member by member: marks what may lie between their members, fewer bytes
+ * than the alignment of what follows and at most `most`. Stops where it is more.
+ */
+void shadow_pad(const void *p, size_t bytes, size_t most);
+
 /** Gives the bytes at `to` the marks of those at `from`. */
 void shadow_copy(const void *to, const void *from, size_t bytes);
 

@@ -22,7 +22,7 @@ static void look_at_order(const char *p, size_t bytes, bool write) {
     }
 }
 
-static void copy_row(char *to, const char *from, size_t bytes) {
+static void copy_row(char *to, const char *from, size_t bytes, size_t padding) {
     bool to_device = sim_on_device(to), from_device = sim_on_device(from);
     if (sim_settings.dry) {
         copy_dry(to, from, bytes);
@@ -34,6 +34,7 @@ static void copy_row(char *to, const char *from, size_t bytes) {
         /* A copy within the device may copy memory that was never written. */
         sim_open(sim_allocation(from));
         if (!to_device) {
+            check_padded(from, bytes, padding);
             sim_touch(from, bytes, false);
         }
     }
@@ -53,7 +54,8 @@ static void run_copy(void *context) {
     }
     for (size_t z = 0; z < copy->extent.depth; z++) {
         for (size_t y = 0; y < copy->extent.height; y++) {
-            copy_row(row_at(&copy->to, y, z), row_at(&copy->from, y, z), copy->extent.width);
+            copy_row(row_at(&copy->to, y, z), row_at(&copy->from, y, z), copy->extent.width,
+                     copy->padding);
         }
     }
 }
@@ -179,11 +181,19 @@ static cudaError_t copy_box(const char *call, Place place, PendingCopy work, cud
     return sim_device_error();
 }
 
+static __thread size_t padding_of_next;
+
+void cudasim_padded(size_t padding) {
+    padding_of_next = padding;
+}
+
 static cudaError_t copy(const char *call, Place place, void *to, const void *from, size_t bytes,
                         cudaMemcpyKind kind, cudaStream_t stream, bool wait) {
     PendingCopy plain =
         directed((Box){to, bytes, bytes}, (Box){(char *)(uintptr_t)from, bytes, bytes},
                  (Extent){bytes, 1, 1}, kind);
+    plain.padding = padding_of_next;
+    padding_of_next = 0;
     return copy_box(call, place, plain, stream, wait);
 }
 

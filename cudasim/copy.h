@@ -33,6 +33,7 @@ typedef struct PendingCopy {
     bool captured;    /**< it runs when a graph gets to it, perhaps often */
     HostEnd to_end;   /**< of one that is captured */
     HostEnd from_end; /**< likewise */
+    size_t padding;   /**< most bytes that may lie unwritten between members of what it copies */
     void *staged;     /**< what the source held when it was asked for, owned; or NULL */
 } PendingCopy;
 

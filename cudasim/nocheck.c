@@ -36,6 +36,10 @@ void check_order(const void *p, size_t bytes, bool write) {
     (void)p, (void)bytes, (void)write;
 }
 
+void check_padded(const void *p, size_t bytes, size_t padding) {
+    (void)p, (void)bytes, (void)padding;
+}
+
 void check_copied(void *to, const void *from, size_t bytes) {
     (void)to;
     traffic_access(from, bytes, false);

@@ -85,21 +85,28 @@ void race_launch(void) {
    and threads of a block too. It is believed without looking at which atomic it was. */
 
 enum { FENCE = 1, RELEASE = 2 /* an atomic after a fence */, ACQUIRE = 4 /* an atomic */ };
-static unsigned char *fenced; /* by block of this launch */
+
+typedef struct BlockFence {
+    SharedFence at;
+    unsigned char seen;                      /* by any thread */
+    uint32_t releasing_warp, acquiring_warp; /* as bits */
+} BlockFence;
+
+static BlockFence *fenced; /* by block of this launch */
 static uint32_t fenced_first, fenced_room;
 
-static unsigned char *fence_of(uint32_t block) {
+static BlockFence *fence_of(uint32_t block) {
     if (fenced_first != sim_first_block()) {
         fenced_first = sim_first_block();
         if (fenced_room > 0) {
-            memset(fenced, 0, fenced_room);
+            memset(fenced, 0, fenced_room * sizeof *fenced);
         }
     }
     uint32_t i = block - fenced_first;
     if (i >= fenced_room) {
         uint32_t room = 2 * i + 1024;
-        fenced = sim_realloc(fenced, room);
-        memset(fenced + fenced_room, 0, room - fenced_room);
+        fenced = sim_realloc(fenced, room * sizeof *fenced);
+        memset(fenced + fenced_room, 0, (room - fenced_room) * sizeof *fenced);
         fenced_room = room;
     }
     return &fenced[i];
@@ -119,7 +126,7 @@ void cudasim_fence(int of_block) {
     if (sim_worker != NULL && sim_worker->in_kernel) {
         *fence_of_thread((uint16_t)sim_worker->fiber->thread) |= FENCE;
         if (!of_block) {
-            *fence_of(sim_worker->block) |= FENCE;
+            fence_of(sim_worker->block)->seen |= FENCE;
         }
     }
 }
@@ -129,24 +136,60 @@ static bool note_atomic_in(unsigned char *fence) {
     return *fence & RELEASE;
 }
 
-static void note_atomic(uint16_t thread, bool of_block) {
-    WarpFence *warp = &sim_worker->warp_fence[thread / WARP];
-    uint16_t meetings = sim_worker->meetings[thread / WARP];
-    if (!of_block) {
-        note_atomic_in(fence_of(sim_worker->block));
+static void note_passed(SharedFence *fence, bool releases, uint16_t passed) {
+    if (releases) {
+        fence->released = true;
+        fence->released_at = passed;
     }
-    if (note_atomic_in(fence_of_thread(thread))) {
-        warp->released = true;
-        warp->released_at = meetings;
-    }
-    if (!warp->acquired) {
-        warp->acquired = true;
-        warp->acquired_at = meetings;
+    if (!fence->acquired) {
+        fence->acquired = true;
+        fence->acquired_at = passed;
     }
 }
 
-static bool fences_between(uint32_t other) {
-    return *fence_of(other) & RELEASE && *fence_of(sim_worker->block) & ACQUIRE;
+static void note_atomic_of_block(uint16_t thread) {
+    BlockFence *block = fence_of(sim_worker->block);
+    bool releases = note_atomic_in(&block->seen);
+    uint32_t warp = UINT32_C(1) << thread / WARP;
+    note_passed(&block->at, releases, (uint16_t)sim_worker->barriers);
+    block->releasing_warp |= releases ? warp : 0;
+    block->acquiring_warp |= warp;
+}
+
+static void note_atomic(uint16_t thread, bool of_block) {
+    if (!of_block) {
+        note_atomic_of_block(thread);
+    }
+    note_passed(&sim_worker->warp_fence[thread / WARP], note_atomic_in(fence_of_thread(thread)),
+                sim_worker->meetings[thread / WARP]);
+}
+
+/* Of threads of several warps, one may have been there. */
+static bool was_there(uint32_t warps, uint16_t thread) {
+    int warp = race_warp(thread);
+    return warp < 0 || warps >> warp & 1;
+}
+
+/* A thread speaks for all threads of its block that it meets at a barrier after they have stored,
+   and listens for those that it meets before they read. Of its own warp more is believed. */
+static bool block_released(const Party *before) {
+    const BlockFence *block = fence_of(before->block);
+    return block->at.released && (was_there(block->releasing_warp, before->thread) ||
+                                  (int16_t)(block->at.released_at - before->barriers) > 0);
+}
+
+static bool block_acquired(const Party *now) {
+    const BlockFence *block = fence_of(now->block);
+    return block->at.acquired && (was_there(block->acquiring_warp, now->thread) ||
+                                  (int16_t)(now->barriers - block->at.acquired_at) > 0);
+}
+
+static bool fences_between(const Party *before, const Party *now) {
+    return block_released(before) && block_acquired(now);
+}
+
+bool race_between_signs(const Race *race) {
+    return fence_of(race->before.block)->at.released && fence_of(race->now.block)->at.acquired;
 }
 
 /* A lane speaks for all lanes with which it has met since they stored, and listens for all that it
@@ -156,7 +199,7 @@ static bool released(const Party *before) {
         return true;
     }
     int warp = race_warp(before->thread);
-    const WarpFence *fence = warp >= 0 ? &sim_worker->warp_fence[warp] : NULL;
+    const SharedFence *fence = warp >= 0 ? &sim_worker->warp_fence[warp] : NULL;
     return fence != NULL && fence->released && (int16_t)(fence->released_at - before->meetings) > 0;
 }
 
@@ -164,7 +207,7 @@ static bool acquired(const Party *now) {
     if (*fence_of_thread(now->thread) & ACQUIRE) {
         return true;
     }
-    const WarpFence *fence = &sim_worker->warp_fence[race_warp(now->thread)];
+    const SharedFence *fence = &sim_worker->warp_fence[race_warp(now->thread)];
     return fence->acquired && (int16_t)(now->meetings - fence->acquired_at) > 0;
 }
 
@@ -177,7 +220,8 @@ static bool fences_between_threads(const Party *before, const Party *now) {
 /* The host has set a flag since then, and this block has looked at one. */
 static bool host_told(uint32_t block) {
     bool in_kernel = sim_worker != NULL && sim_worker->in_kernel;
-    return in_kernel && race_host_signalled(block, true) && *fence_of(sim_worker->block) & ACQUIRE;
+    return in_kernel && race_host_signalled(block, true) &&
+           fence_of(sim_worker->block)->at.acquired;
 }
 
 /* Whether work with this block's number comes before what runs now: an operation, or the host. */
@@ -205,7 +249,7 @@ static bool ordered(const Party *before, const Party *now) {
         return comes_before(before->block);
     }
     if (before->block != now->block) {
-        return fences_between(before->block);
+        return fences_between(before, now);
     }
     if (before->thread == now->thread || before->barriers != now->barriers) {
         return true;

@@ -123,6 +123,9 @@ static inline const char *race_word(const char *p) {
     return (const char *)((uintptr_t)p & ~(uintptr_t)3);
 }
 
+/** Whether the two blocks of a race have fences and atomics, and their threads do not meet them. */
+bool race_between_signs(const Race *race);
+
 /** Two accesses that touch the same bytes in no order: an error unless both are atomic. */
 void race_found(const Race *race);
 

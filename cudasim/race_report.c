@@ -92,6 +92,9 @@ static void detail_cure(const Race *race, bool update, bool same_line) {
         sim_detail("one of the two is not atomic: use an atomic for both, or %s",
                    before->block == now->block ? "put a __syncthreads() between them"
                                                : "another kernel for the second");
+    } else if (before->block != now->block && race_between_signs(race)) {
+        sim_detail("a fence and an atomic order other threads only where these meet that thread: a "
+                   "__syncthreads() before the atomic of the one block, and after the other's");
     } else if (before->block != now->block) {
         sim_detail("blocks run in any order: use atomics, or give each block its own output");
     } else if (race->wrote && race->writes && same_line) {

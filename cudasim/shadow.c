@@ -50,7 +50,7 @@ void shadow_mark(const void *p, size_t bytes, bool written) {
     }
 }
 
-bool shadow_written(const void *p, size_t bytes) {
+size_t shadow_written_from(const void *p, size_t bytes) {
     size_t first, i = 0;
     const unsigned char *bits = bits_of(p, &first);
     while (bits != NULL && i < bytes) {
@@ -60,10 +60,38 @@ bool shadow_written(const void *p, size_t bytes) {
         } else if (bits[n / 8] >> n % 8 & 1) {
             i++;
         } else {
-            return false;
+            return i;
         }
     }
-    return true;
+    return bytes;
+}
+
+bool shadow_written(const void *p, size_t bytes) {
+    return shadow_written_from(p, bytes) == bytes;
+}
+
+/* How many bytes from p on may be padding; 0: something should have written them. */
+static size_t padding_at(const char *p, size_t bytes, size_t most) {
+    size_t n = 0;
+    while (n < bytes && n <= most && !shadow_written(p + n, 1)) {
+        n++;
+    }
+    uintptr_t end = (uintptr_t)p + n;
+    return n <= most && n < (end & -end) ? n : 0;
+}
+
+void shadow_pad(const void *p, size_t bytes, size_t most) {
+    size_t n = shadow_written_from(p, bytes);
+    while (n > 0 && n < bytes) {
+        const char *at = (const char *)p + n;
+        size_t padding = padding_at(at, bytes - n, most);
+        if (padding == 0) {
+            return;
+        }
+        shadow_mark(at, padding, true);
+        n += padding;
+        n += shadow_written_from(at + padding, bytes - n);
+    }
 }
 
 void shadow_copy(const void *to, const void *from, size_t bytes) {

@@ -353,6 +353,9 @@ void check_once(void);
 /** The time for a kernel that asks now: the same in each run of a launch. */
 long long check_clock(long long now);
 
+/** A copy to the host begins. Up to `padding` bytes between two members may be unwritten. */
+void check_padded(const void *p, size_t bytes, size_t padding);
+
 /** A copy: what was not initialised stays so. */
 void check_copied(void *to, const void *from, size_t bytes);
 

@@ -62,6 +62,15 @@ __attribute__((always_inline)) inline bool cudasim_fits(CUDASIM_PLACE, const cha
     return (bytes <= room || cudasim_no_room(file, line, call, "destination", bytes, room)) &&
            (bytes <= held || cudasim_no_room(file, line, call, "source", bytes, held));
 }
+/* Most bytes between two members of a type: nothing writes them, and nothing need to. */
+template <class Type, bool = __is_class(Type) || __is_union(Type), class = void>
+struct cudasim_padding {
+    static constexpr size_t most = 0;
+};
+template <class Type> struct cudasim_padding<Type, true, decltype((void)sizeof(Type))> {
+    static constexpr size_t most =
+        __has_unique_object_representations(Type) ? 0 : alignof(Type) - 1;
+};
 __attribute__((always_inline)) inline cudaError_t
 cudasim_memcpy_fits(CUDASIM_PLACE, void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
     return cudasim_fits(file, line, "cudaMemcpy", to, from, bytes)
@@ -74,6 +83,19 @@ cudasim_memcpy_async_fits(CUDASIM_PLACE, void *to, const void *from, size_t byte
     return cudasim_fits(file, line, "cudaMemcpyAsync", to, from, bytes)
                ? cudasim_memcpy_async(file, line, to, from, bytes, kind, stream)
                : cudaErrorInvalidValue;
+}
+template <class From>
+__attribute__((always_inline)) inline cudaError_t
+cudasim_memcpy_fits(CUDASIM_PLACE, void *to, From *from, size_t bytes, cudaMemcpyKind kind) {
+    cudasim_padded(cudasim_padding<From>::most);
+    return cudasim_memcpy_fits(file, line, to, (const void *)from, bytes, kind);
+}
+template <class From>
+__attribute__((always_inline)) inline cudaError_t
+cudasim_memcpy_async_fits(CUDASIM_PLACE, void *to, From *from, size_t bytes, cudaMemcpyKind kind,
+                          cudaStream_t stream = 0) {
+    cudasim_padded(cudasim_padding<From>::most);
+    return cudasim_memcpy_async_fits(file, line, to, (const void *)from, bytes, kind, stream);
 }
 #undef cudaMemcpy
 #undef cudaMemcpyAsync

@@ -1,4 +1,5 @@
-/* Structures by value: into functions and out of them, right from and to memory. */
+/* Structures by value: into functions and out of them, right from and to memory; and with bytes
+   between their members that nothing writes. */
 #include <cuComplex.h>
 #include <cuda_runtime.h>
 
@@ -77,6 +78,71 @@ static __global__ void turn(cuFloatComplex *x, float *length) {
     x[i] = cuCmulf(x[i], cuConjf(x[i]));
 }
 
+struct Best {
+    double value;
+    int place;
+    bool found;
+};
+
+struct Mark {
+    char letter;
+    short number;
+    bool set;
+};
+
+static __global__ void greatest(Best *out, Mark *marks, const float *x) {
+    __shared__ Best best[RAYS];
+    unsigned i = threadIdx.x;
+    best[i].value = x[i];
+    best[i].place = (int)i;
+    best[i].found = true;
+    for (unsigned half = RAYS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (i < half) {
+            Best other = best[i + half];
+            if (other.value > best[i].value) {
+                best[i] = other;
+            }
+        }
+    }
+    out[i].value = x[i];
+    out[i].place = best[0].place;
+    out[i].found = i > 0;
+    marks[i].letter = 'm';
+    marks[i].number = (short)i;
+    marks[i].set = true;
+}
+
+static __global__ void take_over(Best *to, const Best *from, Mark *mark, const Mark *marks) {
+    to[threadIdx.x] = from[RAYS - 1 - threadIdx.x];
+    mark[threadIdx.x] = marks[RAYS - 1 - threadIdx.x];
+}
+
+static void padded(void) {
+    float host[RAYS], *x;
+    Best bests[RAYS], *best, *other;
+    Mark marks[RAYS], *mark, *others;
+    for (int i = 0; i < RAYS; i++) {
+        host[i] = (float)(i * (RAYS - i));
+    }
+    OK(cudaMalloc(&x, sizeof host));
+    OK(cudaMalloc(&best, sizeof bests));
+    OK(cudaMalloc(&other, sizeof bests));
+    OK(cudaMalloc(&mark, sizeof marks));
+    OK(cudaMalloc(&others, sizeof marks));
+    OK(cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice));
+    greatest<<<1, RAYS>>>(best, mark, x);
+    OK(cudaMemcpy(bests, best, sizeof bests, cudaMemcpyDeviceToHost));
+    OK(cudaMemcpyAsync(marks, mark, sizeof marks, cudaMemcpyDeviceToHost));
+    OK(cudaDeviceSynchronize());
+    MUST(bests[1].place == RAYS / 2 && bests[1].found && marks[3].number == 3 && marks[3].set);
+    greatest<<<1, RAYS>>>(best, mark, x);
+    take_over<<<1, RAYS>>>(other, best, others, mark);
+    OK(cudaMemcpy(bests, other, sizeof bests, cudaMemcpyDeviceToHost));
+    OK(cudaMemcpy(marks, others, sizeof marks, cudaMemcpyDeviceToHost));
+    MUST(!bests[RAYS - 1].found && marks[0].number == RAYS - 1);
+}
+
 static void traced(void) {
     Ray rays[RAYS], *r;
     Sphere spheres[SPHERES], *s;
@@ -122,5 +188,6 @@ static void turned(void) {
 int main() {
     traced();
     turned();
+    padded();
     puts("good");
 }
