@@ -59,7 +59,8 @@ LIBS_CUDA := -ldw -lstdc++
 see_copies = $(if $(ANNOUNCED),$(CROSS)objcopy $(foreach f,memcpy memmove memset printf puts putchar,--redefine-sym $f=__tsan_$f))
 # gcc may join what a loop reads into vectors that pass the end of an array: a report of what the program does not do.
 # gcc announces no structure that is passed by value straight from memory. Where the call is joined into its caller there is none left.
-join_calls = $(if $(findstring clang,$1),,$(if $(ANNOUNCED),-finline-small-functions -finline-functions -finline-limit=20000 $(foreach p,large-function-growth=2000 \
+# Where each variable of what was joined is at each instruction takes as long to write down as all else, and only debuggers ask.
+join_calls = $(if $(findstring clang,$1),,$(if $(ANNOUNCED),$(if $(DEBUG),,-fno-var-tracking) -finline-small-functions -finline-functions -finline-limit=20000 $(foreach p,large-function-growth=2000 \
              large-stack-frame-growth=20000 inline-unit-growth=1000 early-inlining-insns=2000,--param=$p)))
 no_wide_loops = $(if $(findstring clang,$1),,-fno-tree-loop-vectorize)
 # What kernels call of the C library is the simulator's, which knows a kernel from the host.

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "rewrite.h"
+#include "scope.h"
 #include "tokens.h"
 
 /* ---- whose function is it? ------------------------------------------------------------------- */
@@ -174,6 +175,44 @@ bool rewrite_launch_bounds(size_t i, bool plain) {
         replace(k, "");
     }
     return true;
+}
+
+/* ---- plain functions of the host ------------------------------------------------------------- */
+
+/* In check mode calls are joined for the sake of kernels (cudasim.mk). Of what the host does with
+   strings and streams that makes code which a compiler needs a minute for. */
+
+static bool is_host_header(size_t i, size_t brace) {
+    static const char *const others[] = {GLOBAL,     DEVICE,       "template",  "inline",
+                                         "__inline", "__inline__", "constexpr", "operator",
+                                         "catch",    NULL};
+    for (; i != brace; i = after(i)) {
+        if (is_one_of(i, others) || is_kind(i, LITERAL) || is_mark_of(i, "=[")) {
+            return false;
+        }
+        if (is(i, "(")) {
+            i = closing(i);
+        }
+    }
+    return true;
+}
+
+/* The first token after `public:` in a class. */
+static size_t after_access(size_t i) {
+    static const char *const access[] = {"public", "protected", "private", NULL};
+    while (is_one_of(i, access) && is(after(i), ":")) {
+        i = after(after(i));
+    }
+    return i;
+}
+
+bool mark_host(size_t i) {
+    size_t header = after_access(header_begin(i));
+    bool is_host = opens_body(i) && !in_body(i) && is_host_header(header, i);
+    if (is_host) {
+        insert_before(header, "__attribute__((cold)) ");
+    }
+    return is_host;
 }
 
 /* ---- what a kernel cannot do ----------------------------------------------------------------- */

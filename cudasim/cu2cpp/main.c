@@ -33,6 +33,8 @@
 #include "tokens.h"
 
 static bool sealed, in_system; /* from here on */
+static bool marks_host;        /* likewise: see mark_host() */
+static size_t marked_end;      /* of the function that was met last */
 
 static bool begins_with(size_t i, const char *text) {
     return is_kind(i, WORD) && tokens[i].length >= strlen(text) &&
@@ -67,6 +69,10 @@ static void refuse_unseen(size_t i) {
     } else if (sealed && is_one_of(i, words)) {
         error_at(i, "unsupported: this attribute. __forceinline__ is CUDA's word");
     }
+}
+
+static bool may_begin_host(size_t i) {
+    return marks_host && !in_system && i >= marked_end && is(i, "{");
 }
 
 static bool ends_declaration(size_t i) {
@@ -120,6 +126,11 @@ static void rewrite(void) {
             replace(i, "__attribute__((noinline))");
         } else if (is(i, "(") || is(i, "reinterpret_cast")) {
             rewrite_cast(i);
+        } else if (is(i, "cudasim_marks_host")) {
+            marks_host = true;
+            replace(i, "");
+        } else if (may_begin_host(i)) {
+            marked_end = mark_host(i) ? closing(i) : marked_end;
         } else {
             refuse_unseen(i);
             refuse_unsupported(i);

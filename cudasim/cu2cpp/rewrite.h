@@ -54,6 +54,12 @@ void record_variable(size_t i);
 /** Whether token i is in a function that only the device has. */
 bool in_device_code(size_t i);
 
+/**
+ * At a brace: whether a plain function of the host begins here, of a class too, but no template.
+ * The compiler then joins no calls into it.
+ */
+bool mark_host(size_t i);
+
 /** At a call of the runtime in such a function: it is an error. */
 void refuse_host_call(size_t i);
 

@@ -90,8 +90,7 @@ size_t header_begin(size_t brace) {
     return i;
 }
 
-/* Whether the { begins the body of a function, which stands in no other. */
-static bool opens_body(size_t brace) {
+bool opens_body(size_t brace) {
     static const char *const trailing[] = {"const", "noexcept", "override", "final", "&", NULL};
     static const char *const arrow[] = {"->", NULL};
     size_t i = before(brace);
@@ -104,6 +103,16 @@ static bool opens_body(size_t brace) {
 static bool opens_class(size_t brace) {
     static const char *const words[] = {"class", "struct", "union", NULL};
     return has_word(header_begin(brace), brace, words);
+}
+
+bool in_body(size_t i) {
+    for (i = enclosing(i); i != NONE; i = enclosing(i)) {
+        bool is_class = opens_class(i) && !opens_body(i); /* not template <class T> void f() { */
+        if (!opens_namespace(i) && !is_class) {
+            return true;
+        }
+    }
+    return false;
 }
 
 size_t next_body(size_t i, size_t end) {

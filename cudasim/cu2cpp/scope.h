@@ -12,6 +12,9 @@
 /** Whether token i is inside of any braces but those of namespaces. */
 bool in_function(size_t i);
 
+/** Whether token i is inside of any braces but those of namespaces and classes. */
+bool in_body(size_t i);
+
 /** The first token of the statement that has token i. */
 size_t statement_begin(size_t i);
 
@@ -20,6 +23,9 @@ size_t semicolon_after(size_t i);
 
 /** The first token of what stands before the body of a function or class that opens at `brace`. */
 size_t header_begin(size_t brace);
+
+/** Whether the { begins the body of a function or lambda. */
+bool opens_body(size_t brace);
 
 /** The closing brace of what token i is in, or NONE. */
 size_t enclosing_end(size_t i);

@@ -251,6 +251,19 @@ static void append_to_token(size_t i, const char *text) {
     free(out.text);
 }
 
+void insert_before(size_t i, const char *text) {
+    const Token *token = &tokens[i];
+    Text both = {0};
+    append_text(&both, text);
+    if (token->instead != NULL) {
+        append_text(&both, token->instead);
+    } else {
+        append(&both, token->text, token->length);
+    }
+    replace(i, both.text);
+    free(both.text);
+}
+
 void begin_body(size_t open, const char *text) {
     size_t close = closing(open);
     if (close == NONE) {

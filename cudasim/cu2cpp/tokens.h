@@ -75,6 +75,9 @@ void append_quoted(Text *text, size_t from, size_t to);
 /** The text that will replace token i. */
 void replace(size_t i, const char *text);
 
+/** Adds text before token i, or before what stands in its place by now. */
+void insert_before(size_t i, const char *text);
+
 /** { body } becomes { text { body }}, so that the body may have the names for something else. A
  *  body that does not end stays as it is. */
 void begin_body(size_t open, const char *text);

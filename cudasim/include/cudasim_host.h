@@ -48,6 +48,9 @@ template <class Type> cudaError_t cudaGetSymbolSize(size_t *bytes, const Type &)
 }
 
 #ifdef CUDASIM_WHOLE_PROGRAM
+#if defined __SANITIZE_THREAD__ && !defined __clang__
+cudasim_marks_host; /* cu2cpp takes the word away */
+#endif
 /* The compiler knows how large an array is, and what malloc() or new has returned nearby. Of memory
    that it does not know, a device's for one, it says that there is room for anything. */
 #if __has_builtin(__builtin_dynamic_object_size)

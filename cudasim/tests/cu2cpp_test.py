@@ -317,6 +317,22 @@ def spread(text):
     return text if any(c in text for c in "\"'") else text.replace(" ", "\n")
 
 
+# After this word: functions that are for the host alone, where a compiler may be told so.
+COLD = "__attribute__((cold)) "
+MARKED = [
+    ("static int f(int a = 3) { if (a) { return 1; } return 0; }", COLD + "static int f(int a = 3) { if (a) { return 1; } return 0; }"),
+    ("namespace n { auto f() -> T { } } T n::C::f() const { }", f"namespace n {{ {COLD}auto f() -> T {{ }} }} {COLD}T n::C::f() const {{ }}"),
+    ("class C : B { public: C() : a(1) { } protected: private: ~C() { } struct D { int f() { } }; };",
+     f"class C : B {{ public: {COLD}C() : a(1) {{ }} protected: private: {COLD}~C() {{ }} struct D {{ {COLD}int f() {{ }} }}; }};"),
+    ("cudasim_host int f() { }", COLD + " int f() { }"),
+    ("struct S { cudasim_device int f() { if (a) { } } };", "struct S { int f() { if (a) { } } };"),
+    ("template <class T> T f(T x) { if (x) { } for (;;) { } }", None),
+    ("inline int f() { } constexpr int g() { } bool operator<(S a, S b) { }", None),
+    ("extern \"C\" int f() { } [[nodiscard]] int g() { } auto l = [](int x) { if (x) { } };", None),
+    ("int x = 1; enum E { A }; S s = { f(1), { 2 } }; union { int a; } u;", None),
+    ("void f() try { } catch (...) { }", None),
+]
+
 for text in SAME:
     check(text + "\n", text + "\n")
 for text, wanted in CHANGED:
@@ -327,6 +343,9 @@ for text, wanted in CHANGED:
 for text, wanted in FILES:
     for form in text, spread(text):
         check(form + "\n", wanted + "\n")
+for text, wanted in MARKED:
+    for form in text, spread(text):
+        check(f"cudasim_marks_host; {form}\n", f"; {wanted or text}\n")
 for text, wanted in PTX:
     check(f'# 7 "a.cu"\nvoid f()\n{{ {text} }}\n', f'# 7 "a.cu"\nvoid f() {{ {wanted} }}\n')
 for text, wanted in WRONG:
@@ -353,6 +372,6 @@ for at in re.finditer(r"[][(){}<>;,\"']", WRITTEN):
         if (status, bool(out)) not in ((0, True), (1, False)) or (status == 1) != ("a.cu:" in err):
             fail(typo, f"status {status}: {err.strip()}")
 
-count = typos + len(SAME) + 3 * len(CHANGED) + 2 * len(FILES) + len(PTX) + len(WRONG)
+count = typos + len(SAME) + 3 * len(CHANGED) + 2 * len(FILES) + 2 * len(MARKED) + len(PTX) + len(WRONG)
 print(f"cu2cpp: {count} cases, {failures} failed")
 sys.exit(failures > 0)
