@@ -21,7 +21,7 @@ bool in_image(const char *p) {
 static const SharedVariable *variable_near(const Worker *worker, const char *p, ptrdiff_t *away) {
     const SharedVariable *nearest = NULL;
     *away = PTRDIFF_MAX;
-    for (int id = 1; id < SHARED_VARIABLES && worker->variable[id] != NULL; id++) {
+    for (int id = 1; id <= worker->variable_top; id++) {
         if (worker->variable_block[id] != worker->block) {
             continue;
         }
@@ -76,7 +76,7 @@ bool shared_bounds(const Worker *worker, const Access *access) {
     if (access->p >= worker->dynamic && end <= worker->dynamic + worker->launch->site.shared) {
         return true;
     }
-    for (int id = 1; id < SHARED_VARIABLES && worker->variable[id] != NULL; id++) {
+    for (int id = 1; id <= worker->variable_top; id++) {
         if (worker->variable_block[id] == worker->block && access->p >= worker->variable_at[id] &&
             end <= worker->variable_at[id] + worker->variable[id]->size) {
             return true;

@@ -330,7 +330,7 @@ void sim_park_block(Worker *worker, Place place) {
 }
 
 void sim_renumber_block(Worker *worker, unsigned number) {
-    for (int id = 1; id < SHARED_VARIABLES && worker->variable[id] != NULL; id++) {
+    for (int id = 1; id <= worker->variable_top; id++) {
         if (worker->variable_block[id] == worker->block) {
             worker->variable_block[id] = number;
         }

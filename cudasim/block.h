@@ -131,7 +131,8 @@ typedef struct Worker {
     char *dynamic_end;   /**< that page */
     SharedVariable *variable[SHARED_VARIABLES]; /**< by id */
     char *variable_at[SHARED_VARIABLES];        /**< by id */
-    unsigned variable_block[SHARED_VARIABLES];  /**< by id: the block that has it */
+    unsigned variable_block[SHARED_VARIABLES];  /**< by id: the block that has it; 0: none yet */
+    int variable_top;                           /**< the highest id that any block here has had */
     DynamicName dynamic_name; /**< by which dynamic memory was last asked for in this block */
 
     struct Copies *copies; /**< asynchronous ones, by thread; NULL before the first: see async.c */

@@ -70,6 +70,7 @@ void *cudasim_static_shared(SharedVariable *variable) {
     worker->variable[id] = variable;
     worker->variable_at[id] = at;
     worker->variable_block[id] = worker->block;
+    worker->variable_top = id > worker->variable_top ? id : worker->variable_top;
     poison(at, variable->size);
     check_fresh(at, variable->size);
     return at;

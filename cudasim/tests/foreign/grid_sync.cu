@@ -8,6 +8,19 @@ namespace cg = cooperative_groups;
 
 enum { THREADS = 128, STEPS = 5 };
 
+/* Only the first of the workers that will run the blocks of the others has had this variable. */
+__global__ void before_all(float *x) {
+    __shared__ float last[THREADS];
+    last[threadIdx.x] = (float)threadIdx.x;
+    __syncthreads();
+    x[threadIdx.x] = last[THREADS - 1 - threadIdx.x];
+}
+
+__device__ int *kept_number() {
+    __shared__ int number;
+    return &number;
+}
+
 __global__ void turn(float *x, float *y, int n) {
     __shared__ int steps;
     cg::grid_group grid = cg::this_grid();
@@ -21,10 +34,11 @@ __global__ void turn(float *x, float *y, int n) {
         x[i] = y[i] + 1;
         if (threadIdx.x == 0) {
             steps++;
+            *kept_number() = step == 0 ? 1 : *kept_number() + 1;
         }
         grid.sync();
     }
-    if (i < n && steps != STEPS) {
+    if (i < n && (steps != STEPS || *kept_number() != STEPS)) {
         x[i] = -1;
     }
 }
@@ -40,6 +54,7 @@ int main() {
     float *x, *y, *host = (float *)malloc(n * sizeof *host);
     OK(cudaMalloc(&x, n * sizeof *x));
     OK(cudaMalloc(&y, n * sizeof *y));
+    before_all<<<1, THREADS>>>(x);
     for (int i = 0; i < n; i++) {
         host[i] = (float)i;
     }
