@@ -66,6 +66,12 @@ size_t constant_bytes(void);
 /** Whether p lies in one of them. */
 bool in_constants(const char *p);
 
+extern uintptr_t variables_begin; /**< of all that lies from the first such variable to the last */
+extern size_t variables_bytes;    /**< of the same; 0: there is none */
+
+/** Whether p is in a `__device__` or `__constant__` variable of this program. */
+bool variable_recorded(const void *p);
+
 /* ---- local.c --------------------------------------------------------------------------------- */
 
 /** Memory of the host that work will use which is not yet done. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "common/unset.h"
+#include "device.h"
 #include "quick.h"
 
 /* Each load and store, as the compiler announces it, and what its own checks say. */
@@ -37,9 +38,28 @@ APART look_at_shared(const void *p, size_t bytes, bool write, bool is_volatile, 
     }
 }
 
+/* The host has no such variable: on a GPU it stores to another of that name, which no kernel
+   reads. */
+APART look_at_variable(const void *p, const void *pc) {
+    if (variable_recorded(p) && sim_enter_if_free()) {
+        Site site = site_of_code(pc);
+        if (first_report("host access to device memory", site, 0)) {
+            char where[600];
+            describe_site(site, where, sizeof where);
+            sim_report("host access to device memory",
+                       "host code stores to a __device__ variable at %s", where);
+            sim_detail("kernels do not see it on a GPU: cudaMemcpyToSymbol() writes the variable");
+        }
+        sim_leave_fault();
+    }
+}
+
 /* The host's own accesses matter where it shares memory with kernels, or with late copies. */
 static inline void seen_by_host(const void *p, size_t bytes, bool write, bool is_volatile,
                                 const void *pc) {
+    if (write && (uintptr_t)p - variables_begin < variables_bytes) {
+        look_at_variable(p, pc);
+    }
     if (race_watches_host || sim_guards_unclosed) {
         look_at_shared(p, bytes, write, is_volatile, pc);
     }

@@ -57,6 +57,29 @@ bool variable_holds(const char *what, const void *p, size_t bytes, Place place) 
     return bytes <= room;
 }
 
+uintptr_t variables_begin;
+size_t variables_bytes;
+
+/* After the program's own constructors, which give its variables what they begin with. */
+__attribute__((constructor)) static void find_variables(void) {
+    uintptr_t end = 0;
+    for (cudasim_variable *v = __start_cudasim_variables; v < __stop_cudasim_variables; v++) {
+        uintptr_t begin = (uintptr_t)v->begin;
+        variables_begin = end == 0 || begin < variables_begin ? begin : variables_begin;
+        end = begin + v->bytes > end ? begin + v->bytes : end;
+    }
+    variables_bytes = end - variables_begin;
+}
+
+bool variable_recorded(const void *p) {
+    for (cudasim_variable *v = __start_cudasim_variables; v < __stop_cudasim_variables; v++) {
+        if ((uintptr_t)p - (uintptr_t)v->begin < v->bytes) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static size_t total(void) {
     size_t bytes = 0;
     for (cudasim_variable *v = __start_cudasim_variables; v < __stop_cudasim_variables; v++) {
