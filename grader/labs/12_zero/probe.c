@@ -249,6 +249,8 @@ static void give_report(const ZeroRank *rank, int s, const StepReport *report) {
     rank_give_number(run, "reports", columns, at + REPORTED_SKIPPED, report->skipped);
     rank_give_double(run, "reports", columns, at + REPORTED_SCALE,
                      (double)rank->mixed.scaler.scale);
+    rank_give_number(run, "reports", columns, at + REPORTED_UPDATES,
+                     (uint64_t)rank->trainer.optimizer->t);
 }
 
 static void learn_shards(ZeroRank *rank, int s) {
@@ -299,7 +301,7 @@ static void expect_no_handles(const RankRun *run, int before) {
 }
 
 /* Of the report zero_update() writes a part; the rest is what the trainer has counted. */
-static StepReport update(ZeroRank *rank) {
+static StepReport update_shards(ZeroRank *rank) {
     enum { COUNTED = 7 };
     StepReport report = {.loss = COUNTED,
                          .tokens = COUNTED,
@@ -323,7 +325,7 @@ static void zero_body(RankRun *run) {
     }
     for (int s = 0; s < run->option[ZERO_STEPS]; s++) {
         learn_shards(&rank, s);
-        StepReport report = update(&rank);
+        StepReport report = update_shards(&rank);
         if (!report.skipped) {
             schedule_tick(&rank.trainer.schedule);
         }

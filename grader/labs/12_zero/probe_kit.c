@@ -284,6 +284,8 @@ static void learn_alone(RankRun *run, ZeroMistake mistake) {
         rank_give_number(run, "reports", columns, at + REPORTED_SKIPPED, report.skipped);
         rank_give_double(run, "reports", columns, at + REPORTED_SCALE,
                          (double)alone.mixed.scaler.scale);
+        rank_give_number(run, "reports", columns, at + REPORTED_UPDATES,
+                         (uint64_t)alone.trainer.optimizer->t);
     }
     close_alone(&alone);
 }

@@ -81,6 +81,7 @@ enum {
     REPORTED_RATE,    /**< bits of the rate, a double */
     REPORTED_SKIPPED, /**< whether there was no update */
     REPORTED_SCALE,   /**< bits of the loss scale afterwards, a double */
+    REPORTED_UPDATES, /**< of the optimizer, so far */
     REPORTED,
 };
 

@@ -46,6 +46,11 @@ void zero_set_layers(ZeroRun *run, int layers) {
     run->given.max_norm = 0;
 }
 
+void zero_end_schedule(ZeroRun *run) {
+    run->given.schedule.warmup_steps = 1;
+    run->given.schedule.max_steps = run->option[ZERO_STEPS] - 1;
+}
+
 /* The first batch is the largest; one of the last rank's has nothing to learn from. */
 static void draw_batches(ZeroRun *run) {
     const ModelConfig *config = &run->given.config;
@@ -235,6 +240,14 @@ static bool expect_report(const ZeroRun *run, int s, int r) {
                !same_double(got[REPORTED_SCALE], right[REPORTED_SCALE])) {
         check_fail(run->check, "step %d: rank %d goes on with a loss scale of %g, %g is right", s,
                    r, as_double(got[REPORTED_SCALE]), as_double(right[REPORTED_SCALE]));
+    } else if (got[REPORTED_UPDATES] != right[REPORTED_UPDATES]) {
+        check_fail(run->check,
+                   "step %d: the optimizer of rank %d has made %llu updates, %llu are right%s", s,
+                   r, (unsigned long long)got[REPORTED_UPDATES],
+                   (unsigned long long)right[REPORTED_UPDATES],
+                   as_double(right[REPORTED_RATE]) == 0
+                       ? ": with a rate of 0 the weights stay, and the moments take the gradient"
+                       : "");
     } else {
         return true;
     }

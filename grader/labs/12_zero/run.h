@@ -42,6 +42,9 @@ ZeroRun *zero_run(Check *check, int stage, int ranks, int micros, Precision prec
     a few KiB more. */
 void zero_set_budget(ZeroRun *run);
 
+/** The schedule ends with the last step: its rate is 0. */
+void zero_end_schedule(ZeroRun *run);
+
 /** Another number of blocks, before anything else is set. */
 void zero_set_layers(ZeroRun *run, int layers);
 
