@@ -104,6 +104,8 @@ bool accumulate_expect_gradients(const Windows *windows, const Window *w) {
         suspects[count++] = (Suspect){"the gradients of the previous window are still in: "
                                       "model_zero_grad() comes after each update",
                                       accumulate_with_the_last(windows, w)};
+    }
+    if (w->number > 0 && windows->given.max_norm == 0) { /* a clipped one hides its divisor */
         suspects[count++] = (Suspect){"the divisor is that of the epoch's first window: "
                                       "data_window_tokens() is asked for each",
                                       accumulate_by_first(windows, w)};

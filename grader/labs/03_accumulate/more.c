@@ -203,17 +203,17 @@ void accumulate_expect_rest(const Windows *windows) {
     rest_add(windows, 0, true, by_row, &count);
     by_row[count] = whole;
     bool ends = skipped[0] > 0; /* else no update was skipped */
-    static const char stops[] = "training ends with the schedule: train_epoch() goes on until the "
-                                "data end, or report() says stop";
+    static const char stops[] =
+        "training ends with the schedule, or with a window whose update was "
+        "skipped: train_epoch() goes on until the data end, or report() "
+        "says stop";
     ExactSuspect suspects[] = {
         {"windows are counted from the start of the epoch: the first of a call begins where the "
          "data stand",
          by_row},
         {"a window whose update was skipped is not reported: report() is called after each window",
          ends ? none : want},
-        {"the epoch ends with a window whose update was skipped: it goes on until the data end, or "
-         "report() says stop",
-         ends ? once : want},
+        {stops, ends ? once : want},
         {stops, to_max},
         {stops, beyond_max},
         {"with the largest `micros` there is no window: a sum with `micros` does not fit into an "
