@@ -52,7 +52,8 @@ GRADED(10_lora, init, "task 1: A is uniform, as wide as it should be, B is 0") {
 }
 
 /* But for the square one: who exchanges inputs and outputs shall notice. `backward_half` has it.
-   And but for the one whose bias GELU adds: who leaves a bias out shall notice. `backward` has it. */
+   And but for the one whose bias GELU adds: who leaves a bias out shall notice. `backward` has
+   it. */
 static LinearId any_layer(Check *check) {
     return check_int(check, 0, 1) == 0 ? LINEAR_QKV : LINEAR_FCPROJ;
 }

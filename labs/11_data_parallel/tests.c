@@ -298,7 +298,10 @@ GRADED(11_data_parallel, ring_bytes, "task 5: bytes of each rank in a ring whose
 static void ask_blocks(Quiz *quiz, int blocks, int more) {
     ModelConfig config = some_config(quiz->check);
     config.L = check_int(quiz->check, 2 * blocks + 1, 12);
-    config.C *= blocks == 3 ? 20 : 1; /* more bytes than a float counts */
+    if (blocks == 3) { /* more bytes than a float counts, and a name of the shape that has room */
+        config.C *= 20;
+        config.T = 8;
+    }
     int bytes = 4 * blocks * (12 * config.C * config.C + 13 * config.C) + more;
     quiz_add(quiz, (Shape){config, 1, bytes, {0}});
 }
