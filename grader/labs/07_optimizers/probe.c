@@ -1,13 +1,13 @@
-/* Lab 07: runs the ops on the simulated GPU for some steps, and asks the formulas. */
+/* Lab 07: runs the ops on the simulated GPU for some steps. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
+#include "grader/labs/07_optimizers/part_formulas.h"
 #include "grader/labs/07_optimizers/protocol.h"
 #include "grader/probe.h"
 #include "grader/probe_holes.h"
-#include "labs/06_fit/contract.h"
 #include "labs/07_optimizers/contract.h"
 
 /* ---- tensors end to end -------------------------------------------------------------------- */
@@ -323,147 +323,12 @@ static void adafactor_many(const Wire *in, Wire *out) {
     with_gpu(in, out, adafactor_many_run);
 }
 
-/* ---- formulas -------------------------------------------------------------------------------- */
-
-/* Both are asked before: nothing of them may be left in the one that counts. */
-static void ask_before(void) {
-    float values[ADAM8_CODES];
-    codebook_signed(values);
-    codebook_unsigned(values);
-}
-
-static void run_codebook_signed(const Wire *in, Wire *out) {
-    (void)in;
-    ask_before();
-    codebook_signed(wire_get(out, "values", WIRE_F32, NULL));
-}
-
-static void run_codebook_unsigned(const Wire *in, Wire *out) {
-    (void)in;
-    ask_before();
-    codebook_unsigned(wire_get(out, "values", WIRE_F32, NULL));
-}
-
-static void run_bytes(const Wire *in, Wire *out) {
-    size_t count;
-    const int32_t *n = wire_get(in, "models", WIRE_I32, &count);
-    uint64_t *bytes = wire_get(out, "bytes", WIRE_U64, NULL);
-    for (size_t i = 0; i < count / BYTES_NUMBERS; i++, n += BYTES_NUMBERS) {
-        ModelConfig config = {.V = n[0], .T = n[1], .L = n[2], .NH = n[3], .C = n[4]};
-        config.precision = (Precision)n[5];
-        bytes[i] = optim_bytes(&config, (Optim)n[6]);
-    }
-}
-
-/* The probe's own plan_choose(): exact, of the few plans that are asked about, and it sees what it
-   is given. Defined here, so that no lab 06 is linked. */
-static struct ChooseSeen {
-    const char *scratch; /* what optim_choose() was given */
-    size_t bytes;
-    bool within; /* and has passed on: enough, in it, and aligned */
-    size_t calls;
-} seen;
-
-static size_t most_of(size_t a, size_t b) {
-    return a < b ? b : a;
-}
-
-/* As backward goes: from the head down. */
-size_t plan_peak(const PlanOption *o, const unsigned char *way) {
-    size_t all = o->bytes, most;
-    for (int b = o->blocks; b-- > 0;) {
-        all += o->block[b].kept[way[b]];
-    }
-    most = all + o->head;
-    for (int b = o->blocks; b-- > 0;) {
-        all -= o->block[b].kept[way[b]];
-        most = most_of(most, all + o->block[b].working[way[b]]);
-    }
-    return most;
-}
-
-/* The next way of all blocks; false after the last one. */
-static bool next_ways(const PlanOption *option, unsigned char *way) {
-    int i = 0;
-    while (i < option->blocks && ++way[i] == PLAN_WAYS) {
-        way[i++] = 0;
-    }
-    return i < option->blocks;
-}
-
-int plan_choose(const PlanOption *options, int count, size_t budget, void *scratch, size_t bytes,
-                PlanChoice *choice) {
-    const char *at = scratch;
-    bool found = false;
-    double least = 0;
-    size_t least_peak = 0;
-    seen.calls++;
-    seen.within = seen.within && at >= seen.scratch && bytes >= PLAN_SCRATCH &&
-                  at + bytes <= seen.scratch + seen.bytes && (uintptr_t)at % 16 == 0;
-    for (int i = 0; i < count; i++) {
-        PlanChoice one = {.option = i};
-        do {
-            double seconds = options[i].seconds;
-            size_t peak = plan_peak(&options[i], one.way);
-            for (int b = 0; b < options[i].blocks; b++) {
-                seconds += options[i].block[b].seconds[one.way[b]];
-            }
-            if (peak <= budget &&
-                (!found || seconds < least || (seconds == least && peak < least_peak))) {
-                *choice = one;
-                found = true;
-                least = seconds;
-                least_peak = peak;
-            }
-        } while (next_ways(&options[i], one.way));
-    }
-    memset(scratch, 0x5A, bytes < PLAN_SCRATCH ? 0 : 4096); /* it is the callee's until then */
-    return found ? 0 : -1;
-}
-
-static void run_choose(const Wire *in, Wire *out) {
-    size_t bytes, count;
-    ChooseOption *given_options = wire_get(in, "options", WIRE_BYTES, &bytes);
-    count = bytes / sizeof *given_options;
-    PlanOption *options = calloc(count, sizeof *options);
-    PlanBlock *blocks = calloc(count * PLAN_BLOCKS, sizeof *blocks);
-    void *scratch = malloc(PLAN_SCRATCH + 4096);
-    CHECK(options != NULL && blocks != NULL && scratch != NULL, "no host memory");
-    for (size_t i = 0; i < count; i++) {
-        options[i] = given_options[i].option;
-        memcpy(blocks + i * PLAN_BLOCKS, given_options[i].block, sizeof given_options[i].block);
-        options[i].block = blocks + i * PLAN_BLOCKS;
-    }
-    const ChooseAsk *asks = wire_get(in, "asks", WIRE_BYTES, &bytes);
-    uint64_t *answer = wire_get(out, "answers", WIRE_U64, NULL);
-    for (size_t i = 0; i < bytes / sizeof *asks; i++, answer += ANSWER_NUMBERS) {
-        Optim optims[3] = {(Optim)asks[i].optim[0], (Optim)asks[i].optim[1],
-                           (Optim)asks[i].optim[2]};
-        OptimChoice choice;
-        size_t scratch_bytes = PLAN_SCRATCH + (i % 2) * 4096;
-        seen = (struct ChooseSeen){scratch, scratch_bytes, true, 0};
-        memset(&choice, 0xFF, sizeof choice);
-        answer[0] = (uint64_t)(int64_t)optim_choose(&asks[i].config, optims, asks[i].optims,
-                                                    options, (int)count, asks[i].budget, scratch,
-                                                    scratch_bytes, &choice);
-        answer[1] = (uint64_t)choice.optim;
-        answer[2] = (uint64_t)(int64_t)choice.plan.option;
-        for (int b = 0; b < PLAN_BLOCKS; b++) {
-            answer[3 + b] = choice.plan.way[b];
-        }
-        answer[3 + PLAN_BLOCKS] = seen.within;
-    }
-    free(scratch);
-    free(blocks);
-    free(options);
-}
-
-const ProbeCase probe_cases[] = {{"codebook_signed", run_codebook_signed},
-                                 {"codebook_unsigned", run_codebook_unsigned},
+const ProbeCase probe_cases[] = {{"codebook_signed", formula_codebook_signed},
+                                 {"codebook_unsigned", formula_codebook_unsigned},
                                  {"adam8", adam8},
                                  {"adam8_many", adam8_many},
                                  {"adafactor", adafactor},
                                  {"adafactor_many", adafactor_many},
-                                 {"bytes", run_bytes},
-                                 {"choose", run_choose},
+                                 {"bytes", formula_bytes},
+                                 {"choose", formula_choose},
                                  {NULL, NULL}};
