@@ -264,11 +264,15 @@ int check_int(Check *check, int low, int high) {
     return low + (int)rng_below(&check->rng, (uint64_t)(high - low + 1));
 }
 
+float check_round(float x, Precision precision) {
+    return precision_round(precision, x) + 0.0f;
+}
+
 float *check_normal(Check *check, size_t n, double scale, Precision precision) {
     float *values = keep(check, n * sizeof *values);
     rng_normal(&check->rng, values, n, (float)scale);
     for (size_t i = 0; i < n; i++) {
-        values[i] = precision_round(precision, values[i]);
+        values[i] = check_round(values[i], precision);
     }
     return values;
 }

@@ -103,7 +103,11 @@ enum { CHECK_HIDDEN = 1 << 20 };
 /** A random whole number in [low, high], from the run's seed and the check's name. */
 int check_int(Check *check, int low, int high);
 
-/** n normal numbers times `scale`, each rounded to the storage type; freed with the check. */
+/** A number that is given, rounded to the storage type. Never -0: an op that adds 0 makes it 0, and
+    the bits of both are compared. */
+float check_round(float x, Precision precision);
+
+/** n normal numbers times `scale`, each of them check_round()ed; freed with the check. */
 float *check_normal(Check *check, size_t n, double scale, Precision precision);
 
 /** n doubles, zero; freed with the check. */

@@ -96,7 +96,7 @@ void given_random_weights(Given *given) {
     for (int i = 0; i < reference->param_count; i++) {
         for (size_t j = 0; j < reference->params[i].count; j++, weight++) {
             *weight += reference->params[i].init == INIT_ONE ? 1.0f : 0.0f;
-            *weight = precision_round(given->config.precision, *weight);
+            *weight = check_round(*weight, given->config.precision);
             reference->weight[i][j] = (double)*weight;
         }
     }

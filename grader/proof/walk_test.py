@@ -120,7 +120,7 @@ def walk(folder, lab):
         next_hole(folder, lab, None if last else done + 1)
         status, said, record = grade(folder, lab)
         score += points.get(done, 0)
-        lost = [row["name"] for row in record["checks"] if row["state"] != "pass" and row["points"] > 0]
+        lost = [f"{row['name']}: {row['message']}" for row in record["checks"] if row["state"] != "pass" and row["points"] > 0]
         expect(record["score"] == score, f"after task {done}: {record['score']:g} points, the README says {score:g}; {lost}")
         wanted = "not started" if done == 0 else "done" if last else f"{score:g}/100"
         expect(state(folder, lab) == wanted, f"and `make` says {wanted}: {state(folder, lab)}")
