@@ -14,7 +14,6 @@
 #include "grader/draws.h"
 #include "grader/record.h"
 #include "kernels/base.h"
-#include "kernels/half.h"
 
 enum { MOST_CHECKS = 64 };
 
@@ -262,10 +261,6 @@ static void *keep(Check *check, size_t bytes) {
 
 int check_int(Check *check, int low, int high) {
     return low + (int)rng_below(&check->rng, (uint64_t)(high - low + 1));
-}
-
-float check_round(float x, Precision precision) {
-    return precision_round(precision, x) + 0.0f;
 }
 
 float *check_normal(Check *check, size_t n, double scale, Precision precision) {

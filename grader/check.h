@@ -28,6 +28,7 @@
 #include "common/testkit/compare.h"
 #include "grader/terms.h"
 #include "grader/wire.h"
+#include "kernels/half.h"
 
 /** One check while it runs. */
 typedef struct Check Check;
@@ -105,7 +106,9 @@ int check_int(Check *check, int low, int high);
 
 /** A number that is given, rounded to the storage type. Never -0: an op that adds 0 makes it 0, and
     the bits of both are compared. */
-float check_round(float x, Precision precision);
+static inline float check_round(float x, Precision precision) {
+    return precision_round(precision, x) + 0.0f;
+}
 
 /** n normal numbers times `scale`, each of them check_round()ed; freed with the check. */
 float *check_normal(Check *check, size_t n, double scale, Precision precision);

@@ -2,6 +2,7 @@
 #include "grader/draws.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 
 /* The language of checks needs a judge; these bodies compare by themselves. */
 Check *check_begin(const CheckPlan *plan) {
@@ -65,4 +66,13 @@ static void never(Check *check) {
 Test(draws, mistakes_that_no_check_of_a_lab_shows_or_tells_apart_are_problems) {
     cr_expect_eq(problems(never, "drawn"), 0);
     cr_expect_eq(problems(never, NULL), 2);
+}
+
+Test(draws, no_number_is_minus_zero) {
+    static const float tiny[] = {[F32] = 0, [F16] = 0x1p-26f, [BF16] = 0x1p-140f};
+    for (Precision precision = F32; precision <= BF16; precision++) {
+        float got = check_round(-tiny[precision], precision);
+        cr_expect(got == 0 && !signbit(got), "%d: %g", (int)precision, (double)got);
+        cr_expect_eq(check_round(-2, precision), -2);
+    }
 }
