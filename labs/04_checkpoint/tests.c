@@ -42,7 +42,8 @@ GRADED(04_checkpoint, stream, "task 3: the dropout stream ends where a plain ste
     CheckpointRun *run =
         run_small(check, 5, (Checkpoint){.segment = check_int(check, 1, 2)}, 0.3f, false);
     run_add_other(run, (ModelConfig){.L = 130, .dropout = 0.3f}, (Checkpoint){.segment = 1});
-    run_add_changing(run, (ModelConfig){.L = 24, .dropout = 0.3f}, (Checkpoint){.segment = 1}, 5);
+    run_add_changing(run, (ModelConfig){.L = 24, .dropout = 0.3f}, (Checkpoint){.segment = 1},
+                     (Checkpoint){.segment = 5});
     if (run_both(run)) {
         run_expect_stream(run);
         run_expect_others(run);
@@ -61,6 +62,8 @@ GRADED(04_checkpoint, attention, "task 4: attention runs again, and no block") {
     run_add_other(run, (ModelConfig){.L = 4, .attention = ATTENTION_FLASH},
                   (Checkpoint){.attention_only = true});
     run_add_other(run, (ModelConfig){.L = 4, .precision = F16}, (Checkpoint){2, true});
+    run_add_changing(run, (ModelConfig){.L = 4}, (Checkpoint){0},
+                     (Checkpoint){.attention_only = true});
     if (run_same_as_plain(run)) {
         run_expect_forwards(run, run->config.L);
     }

@@ -42,9 +42,11 @@ static const char *other_text(const CheckpointRun *run, int i, char text[120]) {
     if (checkpoint->segment > 0) {
         at += snprintf(text + at, 120 - (size_t)at, ", in segments of %d", checkpoint->segment);
     }
-    if (run->other[i].before > 0) {
+    if (run->other[i].before.segment > 0) {
         snprintf(text + at, 120 - (size_t)at, " after a pass in segments of %d",
-                 run->other[i].before);
+                 run->other[i].before.segment);
+    } else if (other_changes(&run->other[i])) {
+        snprintf(text + at, 120 - (size_t)at, " after a pass with attention only");
     }
     return text;
 }
@@ -62,7 +64,8 @@ bool run_expect_others(const CheckpointRun *run) {
     static const char *const how[OTHER_RESULTS] = {
         "has not the loss of a plain step", "has not the gradients of a plain step",
         "leaves the dropout stream where a plain step does not",
-        "still takes the memory of that pass's segments"};
+        "still takes the memory of that pass's segments",
+        "makes probabilities again, although attention_only is not set any more"};
     const uint64_t *got = check_got(run->check, "others", WIRE_U64);
     for (int i = 0; i < run->others * OTHER_RESULTS; i++) {
         if (got[i] != run->other_result[i]) {
@@ -281,42 +284,80 @@ void run_expect_stream(const CheckpointRun *run) {
     check_equal(run->check, "stream", run->stream, (size_t)run->passes, suspects, 3);
 }
 
-/* How often blocks ran in each pass, counted as they ran. In a pass each runs at least
-   once: a submission that shuts the pipe is one whose blocks were not counted. */
-static bool run_count_blocks(const CheckpointRun *run, uint64_t ran[MOST_PASSES]) {
+/* The runs in a pass. */
+typedef struct Ran {
+    int block[TOLD_BLOCKS]; /* of each */
+    int blocks, attentions; /* of all */
+} Ran;
+
+/* Counted as they ran. In a pass each block runs at least once: a submission that shuts the pipe is
+   one whose blocks were not counted. */
+static bool run_count(const CheckpointRun *run, Ran ran[MOST_PASSES]) {
     const char *events = check_events(run->check);
-    size_t count = strlen(events);
     int pass = 0;
     memset(ran, 0, MOST_PASSES * sizeof *ran);
-    for (size_t i = 0; i < count && pass < run->passes; i++) {
-        ran[pass] += events[i] == TOLD_BLOCK;
-        if (events[i] == TOLD_PASS && ran[pass++] < (uint64_t)run->config.L) {
+    for (size_t i = 0; events[i] != '\0'; i++) {
+        int layer = events[i] - TOLD_BLOCK;
+        if (pass == run->passes) {
             return false;
         }
-        if (pass == run->passes && i + 1 < count) {
+        if (layer >= 0 && layer < TOLD_BLOCKS) {
+            ran[pass].block[layer]++;
+            ran[pass].blocks++;
+        }
+        ran[pass].attentions += events[i] == TOLD_ATTENTION;
+        if (events[i] == TOLD_PASS && ran[pass++].blocks < run->config.L) {
             return false;
         }
     }
     return pass == run->passes;
 }
 
+/* The first block that runs more than twice; -1 if none does. */
+static int ran_too_often(const Ran *ran) {
+    for (int layer = 0; layer < TOLD_BLOCKS; layer++) {
+        if (ran->block[layer] > 2) {
+            return layer;
+        }
+    }
+    return -1;
+}
+
+static bool ran_expect(const CheckpointRun *run, const Ran *ran, int most) {
+    bool only = run->checkpoint.attention_only;
+    int L = run->config.L, often = ran_too_often(ran);
+    if (ran->blocks > most) {
+        check_fail(run->check,
+                   "blocks run forward %d times in a pass, and %d are enough for %d blocks%s",
+                   ran->blocks, most, L,
+                   only && run->checkpoint.segment == 0
+                       ? ": attention alone runs again, not the whole block"
+                       : ": a segment runs again once, not for each of its blocks, and the last "
+                         "need not run again at all");
+    } else if (often >= 0) {
+        check_fail(run->check,
+                   "block %d runs forward %d times in a pass: no block runs more than twice", often,
+                   ran->block[often]);
+    } else if (ran->attentions > ran->blocks + (only ? L : 0)) {
+        check_fail(run->check,
+                   "attention runs forward %d times in a pass, and blocks do %d times: its "
+                   "probabilities are made again %s",
+                   ran->attentions, ran->blocks,
+                   only ? "once for each block" : "with attention_only alone");
+    } else {
+        return true;
+    }
+    return false;
+}
+
 void run_expect_forwards(const CheckpointRun *run, int most) {
-    uint64_t ran[MOST_PASSES];
-    if (!run_count_blocks(run, ran)) {
+    Ran ran[MOST_PASSES];
+    if (!run_count(run, ran)) {
         check_fail(run->check, "the probe did not report %d whole passes", run->passes);
         return;
     }
     for (int i = 0; i < run->passes; i++) {
-        if (!(ran[i] <= (uint64_t)most)) {
-            check_fail(
-                run->check,
-                "blocks run forward %llu times in a pass, and %d are enough for %d "
-                "blocks%s",
-                (unsigned long long)ran[i], most, run->config.L,
-                run->checkpoint.attention_only && run->checkpoint.segment == 0
-                    ? ": attention alone runs again, not the whole block"
-                    : ": a segment runs again once, not for each of its blocks, and the last "
-                      "need not run again at all");
+        if (!ran_expect(run, &ran[i], most)) {
             return;
         }
     }

@@ -25,22 +25,28 @@ enum {
 
 /** Another model, whose passes come after those of the first: "others", an array of these as
     WIRE_BYTES. Of each, two passes: one with a dloss of 0, one with the share; and before them one
-    with other segments, where these are given. */
+    that runs something else again, where that is given. */
 typedef struct OtherModel {
     ModelConfig config;
     Checkpoint checkpoint;
-    int32_t before;  /**< blocks in the segments of that pass; 0: it is not taken */
-    uint64_t budget; /**< bytes of everything */
-    uint64_t after;  /**< the same without the pass before */
+    Checkpoint before; /**< of that pass; {0}: it is not taken */
+    uint64_t budget;   /**< bytes of everything */
+    uint64_t after;    /**< the same without the pass before */
 } OtherModel;
+
+/** Whether there is a pass before. */
+static inline bool other_changes(const OtherModel *other) {
+    return other->before.segment > 0 || other->before.attention_only;
+}
 
 enum {
     OTHER_B = 3,     /**< sequences of its passes */
     OTHER_T = 7,     /**< tokens of each: a mask ends within a counter of the stream */
-    MOST_OTHERS = 2, /**< in a check */
-    OTHER_RESULTS =
-        4 /**< of each: bits of its loss, hash of its gradients, place in the stream, and
-                           whether it took more than it should, after the pass before */
+    MOST_OTHERS = 3, /**< in a check */
+    /** Of each: bits of its loss, hash of its gradients, place in the stream; whether it took more
+        than it should, after the pass before; and whether attention ran more often than it should,
+        where that pass ran attention again. */
+    OTHER_RESULTS = 5,
 };
 
 /** The line of one whose memory is refused. */
@@ -48,8 +54,10 @@ enum {
 
 /** The events of the probe (grader/probe_events.h). */
 enum {
-    TOLD_BLOCK = 'b', /**< a block runs forward */
-    TOLD_PASS = 'p',  /**< a pass is over */
+    TOLD_BLOCK = 'A',     /**< block 0 runs forward; the next letters are the next ones */
+    TOLD_BLOCKS = 16,     /**< how many letters those are */
+    TOLD_ATTENTION = 'a', /**< attention of a block does */
+    TOLD_PASS = 'p',      /**< a pass is over */
 };
 
 /** The probe's line about the stack when memory is refused: the judge reads it as advice. */

@@ -98,16 +98,16 @@ OtherModel *run_add_other(CheckpointRun *run, ModelConfig config, Checkpoint che
     config.C = config.attention == ATTENTION_FLASH ? 96 : 6;
     size_t budget = run_peak(&config, OTHER_B, OTHER_T, checkpoint, false, &use);
     CHECK(run->others < MOST_OTHERS, "more than %d other models", MOST_OTHERS);
-    run->other[run->others] = (OtherModel){config, checkpoint, 0, budget, budget};
+    run->other[run->others] = (OtherModel){config, checkpoint, {0}, budget, budget};
     return &run->other[run->others++];
 }
 
-void run_add_changing(CheckpointRun *run, ModelConfig config, Checkpoint checkpoint, int before) {
+void run_add_changing(CheckpointRun *run, ModelConfig config, Checkpoint checkpoint,
+                      Checkpoint before) {
     MemoryUse use;
     OtherModel *other = run_add_other(run, config, checkpoint);
     if (other != NULL) {
-        size_t budget =
-            run_peak(&other->config, OTHER_B, OTHER_T, (Checkpoint){before, false}, false, &use);
+        size_t budget = run_peak(&other->config, OTHER_B, OTHER_T, before, false, &use);
         other->before = before;
         other->budget = other->budget > budget ? other->budget : budget;
     }

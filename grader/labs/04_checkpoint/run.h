@@ -57,8 +57,9 @@ CheckpointRun *run_large(Check *check, ModelConfig config, Checkpoint checkpoint
     or NULL. */
 OtherModel *run_add_other(CheckpointRun *run, ModelConfig config, Checkpoint checkpoint);
 
-/** The same, after a pass with segments of `before` blocks. */
-void run_add_changing(CheckpointRun *run, ModelConfig config, Checkpoint checkpoint, int before);
+/** The same, after a pass that runs something else again. */
+void run_add_changing(CheckpointRun *run, ModelConfig config, Checkpoint checkpoint,
+                      Checkpoint before);
 
 /** In the simulator shorter, for the time it takes. */
 ModelConfig run_large_config(void);

@@ -77,22 +77,55 @@ static void say_what_is_held(void *context) {
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 /* Ops have no place for a context of their own. */
-static Ops told_ops[3], silent_ops;
+static struct SeenRuns {
+    const Ops *ops; /* (3) as they were */
+    Ops table[3];   /* the same, and what runs in the model is seen */
+    const Model *model;
+    bool told;                   /* the judge learns of each run as it happens */
+    uint64_t blocks, attentions; /* runs so far */
+} seen;
 
-/* Every run of a block has one of these. */
-static void tell_gelu(Real *out, Real *in, const Real *bias, int N, int C) {
-    event_tell(TOLD_BLOCK);
-    silent_ops.gelu_forward(out, in, bias, N, C);
+/* The block that has this bias; L where none has. */
+static int seen_layer(const Real *bias) {
+    int layer = 0;
+    while (layer < seen.model->config.L &&
+           model_block_params(seen.model, layer)[FC_BIAS].weight != bias) {
+        layer++;
+    }
+    return layer;
 }
 
-/* From here on the judge learns of each run of a block, by whatever table it is called. */
-static void steps_tell_blocks(Model *model) {
+/* Every run of a block has one of these. */
+static void see_gelu(Real *out, Real *in, const Real *bias, int N, int C) {
+    seen.blocks++;
+    if (seen.told) {
+        event_tell((char)(TOLD_BLOCK + seen_layer(bias)));
+    }
+    seen.ops[seen.model->config.precision].gelu_forward(out, in, bias, N, C);
+}
+
+/* And one of these; another one makes its probabilities again. */
+static void see_attention(Real *out, Real *probs, const Real *qkv, int B, int T, int C, int NH,
+                          const Workspace *workspace) {
+    seen.attentions++;
+    if (seen.told) {
+        event_tell(TOLD_ATTENTION);
+    }
+    seen.ops[seen.model->config.precision].attention_forward(out, probs, qkv, B, T, C, NH,
+                                                             workspace);
+}
+
+/* From here on what runs in a model is seen, by whatever table it is called. */
+static void steps_see(Model *model, bool told) {
     Precision precision = model->config.precision;
-    memcpy(told_ops, model->device->ops, sizeof told_ops);
-    silent_ops = told_ops[precision];
-    told_ops[precision].gelu_forward = tell_gelu;
-    model->device->ops = told_ops;
-    model->ops = &told_ops[precision];
+    seen.ops = seen.ops == NULL ? model->device->ops : seen.ops;
+    seen.model = model;
+    seen.told = told;
+    memcpy(seen.table, seen.ops, sizeof seen.table);
+    seen.table[precision].gelu_forward = see_gelu;
+    seen.table[precision].attention_forward = see_attention;
+    model->device->ops = seen.table;
+    model->ops = &seen.table[precision];
 }
 
 /* One pass; its loss (as bits), and where the dropout stream stands. */
@@ -150,6 +183,12 @@ static uint64_t other_hash(const Model *model) {
     return hash;
 }
 
+/* Whether attention ran more often than the runs of blocks and attention_only ask for. */
+static bool other_runs_more(const Model *model, uint64_t passes) {
+    uint64_t only = model->checkpoint.attention_only ? passes * (uint64_t)model->config.L : 0;
+    return seen.attentions > seen.blocks + only;
+}
+
 static void other_run(const Wire *in, Wire *out, Device *device, int i, const StepsBy *by) {
     const OtherModel *other = (const OtherModel *)wire_get(in, "others", WIRE_BYTES, NULL) + i;
     Batch batch = other_batch(in);
@@ -159,13 +198,15 @@ static void other_run(const Wire *in, Wire *out, Device *device, int i, const St
     memory_on_refusal(memory, other_is_refused, &i);
     Model *model = model_new(&other->config, memory, 1);
     float share = *(const float *)wire_get(in, "share", WIRE_F32, NULL);
-    if (other->before > 0) {
-        model->checkpoint.segment = by->budget > 0 ? other->before : 0;
+    steps_see(model, false);
+    if (other_changes(other)) {
+        model->checkpoint = by->budget > 0 ? other->before : (Checkpoint){0};
         by->forward(model, &batch);
         by->backward(model, share);
         memory_peak_reset(memory);
     }
     model->checkpoint = by->budget > 0 ? other->checkpoint : (Checkpoint){0};
+    seen.blocks = seen.attentions = 0;
     by->forward(model, &batch);
     by->backward(model, 0);
     double loss = by->forward(model, &batch);
@@ -176,11 +217,11 @@ static void other_run(const Wire *in, Wire *out, Device *device, int i, const St
     results[2] = model->rng.offset;
     MemoryUse peak = memory_peak(memory);
     results[3] = by->budget > 0 && memory_total(&peak) > other->after;
+    results[4] = other->before.attention_only && other_runs_more(model, 2);
     model_free(model);
     memory_free(memory);
 }
 
-/* Nobody counts their blocks. */
 static void others_run(const Wire *in, Wire *out, Device *device, const StepsBy *by) {
     size_t bytes;
     wire_get(in, "others", WIRE_BYTES, &bytes);
@@ -214,7 +255,7 @@ void steps_run(const Wire *in, Wire *out, const StepsBy *by) {
     if (by->closed) {
         steps_close_room(in, model, passes, threads);
     }
-    steps_tell_blocks(model);
+    steps_see(model, true);
     memory_record(memory, by->budget > 0);
     model->checkpoint = by->choose != NULL ? by->choose(in, &config) : (Checkpoint){0};
     for (int i = 0; i < passes; i++) {
@@ -231,6 +272,5 @@ void steps_run(const Wire *in, Wire *out, const StepsBy *by) {
         }
     }
     memory_free(memory); /* looks for what was written past the end of a tensor */
-    told_ops[config.precision] = silent_ops;
     others_run(in, out, device, by);
 }
