@@ -226,11 +226,39 @@ GRADED(00_bytes, predict, "task 5: all kinds together, f32") {
     answers_grade(check, draw_predict, task_predict());
 }
 
+/* One model after the other, each with one number changed: an answer that is remembered without
+   that number is wrong. */
+static void draw_neighbours(Quiz *quiz) {
+    Shape shape = shape_random(quiz->check, F32, ATTENTION_PLAIN);
+    const struct {
+        int *number, more;
+    } change[] = {{&shape.config.V, LOGITS_ALIGNMENT},
+                  {&shape.config.T, 1},
+                  {&shape.config.L, 1},
+                  {&shape.config.C, 15},
+                  {&shape.B, 1},
+                  {&shape.T, 1}};
+    shape.config.NH = 3;
+    shape.config.C = 30;
+    quiz_add(quiz, shape);
+    for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
+        *change[i].number += change[i].more;
+        quiz_add(quiz, shape);
+    }
+    shape.config.NH = 5;
+    quiz_add(quiz, shape);
+    shape.config.precision = BF16;
+    quiz_add(quiz, shape);
+    shape.config.attention = ATTENTION_FLASH;
+    quiz_add(quiz, shape);
+}
+
 /* The last has half a million sequences: the ids alone are beyond 2^32 bytes. */
 static void draw_measured(Quiz *quiz) {
     for (int i = 0; i < 6; i++) {
         draw(quiz, (Precision)(i % 3), (Attention)(i / 3));
     }
+    draw_neighbours(quiz);
     draw_wide(quiz, BF16, ATTENTION_PLAIN, false);
     draw_wide(quiz, F32, ATTENTION_FLASH, false);
     draw_vocabulary(quiz, BF16);
