@@ -332,6 +332,8 @@ static const char *const apart_sentence[APARTS] = {
     [APART_BAD] = "a NaN in the last gradient is not noticed",
     [APART_SKIPPED] = "a NaN in the last gradient is noticed, and optimizer_step() is called even "
                       "so",
+    [APART_UNWRITTEN] = "a step is skipped, and the masters are written into the weights even so: "
+                        "they have not changed",
     [APART_CLEAN] = "its gradients are not zero after a skipped window",
     [APART_GROWS] = "its scaler is not updated, although `dynamic` is set",
     [APART_BEYOND] =

@@ -20,6 +20,7 @@ static struct Apart {
     char *page;
     size_t page_bytes;
     int steps;
+    int writes; /* of masters into weights */
     bool right; /* the optimizer has seen the gradients that were given */
 } apart;
 
@@ -82,6 +83,7 @@ static void apart_cast(Real *out, const float *in, size_t n) {
                        "model->params, of which optimizer->master has one each");
         }
     }
+    apart.writes++;
     apart.real_ops.cast_from_float(out, in, n);
 }
 
@@ -194,9 +196,11 @@ void second_trainer(const Wire *in, Wire *out) {
     seen[APART_WEIGHTS] = apart_learned();
     seen[APART_ZERO] = apart_zero();
     seen[APART_STAYS] = scaler->scale == APART_SCALE && scaler->good_steps == 0;
+    apart.writes = 0;
     report = apart_window(true);
     seen[APART_BAD] = report.skipped;
     seen[APART_SKIPPED] = apart.steps == 1;
+    seen[APART_UNWRITTEN] = apart.writes == 0;
     seen[APART_CLEAN] = apart_zero();
     seen[APART_STAYS] = seen[APART_STAYS] && scaler->scale == APART_SCALE;
     apart.mixed.dynamic = true;

@@ -57,6 +57,7 @@ enum {
     APART_STAYS,     /**< its scaler, which is not dynamic, stays */
     APART_BAD,       /**< a NaN is noticed */
     APART_SKIPPED,   /**< and no step is taken */
+    APART_UNWRITTEN, /**< and no weight is written */
     APART_CLEAN,     /**< and all gradients are zero then */
     APART_GROWS,     /**< its scaler, now dynamic, is updated */
     APART_BEYOND,    /**< the same at a scale that no whole number of 32 bits holds */
