@@ -97,7 +97,7 @@ static void accumulate_expect_micros(const Windows *windows) {
 GRADED(03_accumulate, window, "task 2: size and targets of each window, and where it ends") {
     Windows windows = accumulate_new(check, check_int(check, 2, 3) * 3 + 2, 3, 0);
     uint64_t size[MOST_WINDOWS], steps[MOST_WINDOWS], tokens[MOST_WINDOWS], rest[MOST_WINDOWS];
-    uint64_t none[MOST_WINDOWS] = {0};
+    uint64_t none[MOST_WINDOWS] = {0}, turned[MOST_WINDOWS];
     uint64_t first[MOST_WINDOWS], sync[MOST_BATCHES] = {0}, early[MOST_BATCHES], all[MOST_WINDOWS];
     accumulate_give(&windows, 0);
     if (check_run(check, "accumulator", SECONDS) && accumulate_expect_count(&windows)) {
@@ -105,6 +105,7 @@ GRADED(03_accumulate, window, "task 2: size and targets of each window, and wher
             Window w = windows_work_out(&windows, i);
             size[i] = (uint64_t)w.count;
             steps[i] = (uint64_t)w.micros;
+            turned[i] = (uint64_t)windows_size(&windows, windows_count(&windows) - 1 - i);
             tokens[i] = (uint64_t)w.valid;
             rest[i] = (uint64_t)w.left;
             first[i] = (uint64_t)w.n[0];
@@ -116,7 +117,8 @@ GRADED(03_accumulate, window, "task 2: size and targets of each window, and wher
         }
         size_t count = (size_t)windows_count(&windows);
         ExactSuspect sizes[] = {
-            {"the last window has fewer micro-batches: data_batches_left()", steps}};
+            {"the last window has fewer micro-batches: data_batches_left()", steps},
+            {"the last window of an epoch is the short one, not the first", turned}};
         ExactSuspect counts[] = {
             {accumulate_none_counted, none},
             {accumulate_rest_of_epoch, rest},
@@ -126,7 +128,7 @@ GRADED(03_accumulate, window, "task 2: size and targets of each window, and wher
         ExactSuspect syncs[] = {
             {"off by one: a window ends after its last micro-batch, not after the next one's first",
              early}};
-        check_equal(check, "open.window", size, count, sizes, 1);
+        check_equal(check, "open.window", size, count, sizes, 2);
         check_equal(check, "open.tokens", tokens, count, counts, 4);
         check_equal(check, "sync_gradients", sync, (size_t)windows.given.batches, syncs, 1);
         accumulate_expect_micros(&windows);

@@ -111,9 +111,11 @@ static bool accumulate_has_targets(const Windows *windows, int number) {
 static bool accumulate_expect_steps(const Windows *windows) {
     const Given *given = &windows->given;
     int count = windows_count(windows);
-    uint64_t ones[MOST_WINDOWS], none[MOST_WINDOWS] = {0}, each[MOST_WINDOWS], some[MOST_WINDOWS];
+    uint64_t ones[MOST_WINDOWS], twos[MOST_WINDOWS], none[MOST_WINDOWS] = {0};
+    uint64_t each[MOST_WINDOWS], some[MOST_WINDOWS];
     for (int i = 0; i < count; i++) {
         ones[i] = 1;
+        twos[i] = 2;
         each[i] = (uint64_t)windows_size(windows, i);
         some[i] = accumulate_has_targets(windows, i);
     }
@@ -122,8 +124,9 @@ static bool accumulate_expect_steps(const Windows *windows) {
          some},
         {"optimizer_step() runs after each micro-batch: it comes once, when the window is complete",
          each},
+        {"optimizer_step() is called twice for each window", twos},
         {"optimizer_step() was not called", none}};
-    return check_equal(given->check, "optimizer.steps", ones, (size_t)count, steps, 3);
+    return check_equal(given->check, "optimizer.steps", ones, (size_t)count, steps, 4);
 }
 
 /* Whether each window that came had one step: else report() does not come after each window, and
@@ -135,6 +138,28 @@ static bool accumulate_step_each(const Windows *windows, uint64_t came) {
         good = good && steps[i] == 1;
     }
     return good;
+}
+
+/* Micro-batches that have run forward in a window. */
+static int accumulate_ran(const Windows *windows, int number) {
+    const uint64_t *trace = (const uint64_t *)check_got(windows->given.check, "trace", WIRE_U64) +
+                            number * TRACE_LENGTH;
+    int ran = 0;
+    for (int i = 0; i < TRACE_LENGTH && trace[i] != EVENT_NONE; i++) {
+        ran += trace[i] >= EVENT_FORWARD;
+    }
+    return ran;
+}
+
+/* Whether the last full window of the first epoch has run what is left as well. */
+static bool accumulate_takes_the_rest(const Windows *windows) {
+    int full = windows->given.batches / windows->micros;
+    int rest = windows->given.batches % windows->micros;
+    bool takes = full > 0 && rest > 0;
+    for (int i = 0; i < full && takes; i++) {
+        takes = accumulate_ran(windows, i) == windows->micros + (i == full - 1 ? rest : 0);
+    }
+    return takes;
 }
 
 bool accumulate_expect_count(const Windows *windows) {
@@ -154,6 +179,14 @@ bool accumulate_expect_count(const Windows *windows) {
     if (!accumulate_step_each(windows, came)) {
         return check_equal(windows->given.check, "windows", &want, 1, NULL, 0) &&
                accumulate_expect_steps(windows);
+    }
+    if (accumulate_takes_the_rest(windows)) {
+        check_equal(windows->given.check, "windows", &want, 1, NULL, 0);
+        check_fail(
+            windows->given.check,
+            "what is left at the end of an epoch is put into the window before: a window has "
+            "`micros` micro-batches at most, and the last one those that are left");
+        return false;
     }
     if (lossy != full) {
         counts[count++] = (ExactSuspect){

@@ -142,7 +142,8 @@ const AccumulateMistake accumulate_mistakes[ACCUMULATE_MISTAKES] = {
      weight_seen_so_far},
     {"the first micro-batch's targets are not counted in the divisor", weight_first_not_counted},
     {"the last micro-batch's targets are not counted in the divisor", weight_last_not_counted},
-    {"only the last micro-batch is in it: the gradients are zeroed between micro-batches",
+    {"only the last micro-batch is in it: each of them adds its gradient, with the window's share, "
+     "and nothing is zeroed in between",
      weight_last_only},
     {"only the last micro-batch is in it, divided by its own valid targets", weight_last_mean},
     {"only the first micro-batch is in it", weight_first_only},
