@@ -92,17 +92,18 @@ static void run_advise(CheckpointRun *run) {
     if (line == NULL || sscanf(line, HELD, &blocks, &probs, &inputs) != 3) {
         return;
     }
-    if (c->attention_only && probs > 1) {
+    bool wants_probs = strstr(check_text(run->check), "for \"attention.probs\"") != NULL;
+    int with_next = probs + wants_probs;
+    if (c->attention_only && with_next > 1) {
         check_fail(run->check,
                    "the probabilities of %d blocks are kept: only the one that is being "
                    "worked on needs its own",
-                   probs);
+                   with_next);
     } else if (c->attention_only && probs == 1 && blocks == S) {
         check_fail(run->check,
                    "the probabilities of a block are in memory: they are needed while that block "
                    "runs, not while the head does");
-    } else if (!c->attention_only && probs == blocks && blocks <= S &&
-               strstr(check_text(run->check), "for \"attention.probs\"") != NULL) {
+    } else if (!c->attention_only && probs == blocks && blocks <= S && wants_probs) {
         check_fail(run->check, "a block gets probabilities that it has already: they are made "
                                "again with attention_only alone");
     } else if (blocks > S) {
