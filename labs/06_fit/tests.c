@@ -56,7 +56,7 @@ static void check_plan_bytes(Check *check, const Plan *plans, int count) {
         plan_numbers(&asked[i], numbers + i * PLAN_NUMBERS);
         check_want(check, plan_text(&asked[i], names[i]), WIRE_U64, MEMORY_KINDS);
     }
-    space_give(space, 0);
+    space_give(space);
     check_give(check, "plans", WIRE_I32, numbers, (size_t)(count * PLAN_NUMBERS));
     check_give(check, "names", WIRE_BYTES, names, (size_t)count * WIRE_NAME);
     for (int i = 0, good = check_run(check, "bytes", SECONDS); i < count && good; i++) {
@@ -168,8 +168,8 @@ GRADED(06_fit, choose_ties, "task 4: of plans that cost the same the one with th
     Stack *stack = stack_draw_ties(check);
     Budgets budgets = {.count = 0};
     size_t least = stack_least(stack), most = stack_most(stack);
-    for (size_t i = 0; i < 16; i++) {
-        Priced best = stack_best(stack, least + (most - least) / 16 * i);
+    for (size_t i = 0; i < TIES_BUDGETS; i++) {
+        Priced best = stack_best(stack, least + (most - least) / TIES_BUDGETS * i);
         /* just below the next cheaper plan, so that all plans of one cost fit */
         budgets_ask(stack, &budgets, stack_before_cheaper(stack, &best));
     }
@@ -208,7 +208,7 @@ static const Measured *space_ask(Space *space, size_t budget) {
                                   .bytes = space->plan[i].bytes,
                                   .seconds = ceil(space->plan[i].cost * unit) / unit};
     }
-    space_give(space, 0);
+    space_give(space);
     int chosen = choice_option(space->check, options, space->count, budget);
     return chosen < 0 ? NULL : &space->plan[chosen];
 }
@@ -241,6 +241,8 @@ GRADED(06_fit, trains_gpu, "task 4: the same on the (simulated) GPU, where half 
 
 /* ---- task 5 ---------------------------------------------------------------------------------- */
 
+enum { LARGEST_MOST = 37 };
+
 /* Of plan->micro_batch sequences, run in this way. */
 typedef size_t LargestBytes(const Space *space, const Plan *plan);
 
@@ -255,11 +257,20 @@ static size_t largest_takes(const Space *space, Plan plan, int sequences, Larges
     return bytes(space, &plan);
 }
 
-static void largest_expect(const Space *space, const uint64_t *budgets, const uint64_t *want,
-                           const uint64_t *divided, int count, int most) {
-    uint64_t less[MOST_ASKED], doubled[MOST_ASKED], more[MOST_ASKED], one[MOST_ASKED];
+/* Some way to run a step, a budget, the most that is asked for, and how many sequences fit. */
+typedef struct LargestAsk {
+    Plan plan;
+    uint64_t budget, want;
+    int most;
+} LargestAsk;
+
+static void largest_expect(const Space *space, const LargestAsk *asks, int count,
+                           const uint64_t *divided) {
+    uint64_t want[MOST_ASKED], less[MOST_ASKED], doubled[MOST_ASKED], more[MOST_ASKED],
+        one[MOST_ASKED];
     const uint64_t *got = check_got(space->check, "largest", WIRE_U64);
     for (int i = 0; i < count; i++) {
+        want[i] = asks[i].want;
         less[i] = want[i] - (i % 2 == 0 && want[i] > 0); /* every other one is exact */
         more[i] = want[i] + 1;
         one[i] = want[i] > 0 ? want[i] : 1;
@@ -279,78 +290,76 @@ static void largest_expect(const Space *space, const uint64_t *budgets, const ui
          divided}};
     check_equal(space->check, "largest", want, (size_t)count, suspects, 5);
     for (int i = 0; i < count; i++) {
-        if (got[i] > (uint64_t)most) {
-            check_fail(space->check, "the answer is at most `most`, %d, and 0 or more", most);
+        if (got[i] > (uint64_t)asks[i].most) {
+            check_fail(space->check, "the answer is at most `most`, %d, and 0 or more",
+                       asks[i].most);
         } else if (got[i] != want[i]) {
             check_fail(space->check, "in a budget of %zu bytes, %d sequences fit",
-                       (size_t)budgets[i], (int)want[i]);
+                       (size_t)asks[i].budget, (int)want[i]);
         }
     }
 }
 
-/* Some way to run a step, a budget, and how many sequences fit into it. */
-typedef struct LargestAsk {
-    Plan plan;
-    uint64_t budget, want;
-} LargestAsk;
-
-enum { LARGEST_ASKED = 4, LARGEST_MOST = 37 };
-
-static void largest_run(Space *space, const LargestAsk *asks, LargestBytes *bytes, int most) {
-    int32_t numbers[LARGEST_ASKED * PLAN_NUMBERS];
-    uint64_t budgets[LARGEST_ASKED], want[LARGEST_ASKED], divided[LARGEST_ASKED];
+static void largest_run(Space *space, const LargestAsk *asks, int count, LargestBytes *bytes) {
+    int32_t numbers[MOST_ASKED * PLAN_NUMBERS], most[MOST_ASKED];
+    uint64_t budgets[MOST_ASKED], divided[MOST_ASKED];
     Check *check = space->check;
-    for (int i = 0; i < LARGEST_ASKED; i++) {
+    for (int i = 0; i < count; i++) {
         Plan plan = asks[i].plan;
         plan.micro_batch = plan.window = check_int(check, 1, 40); /* means nothing */
         plan_numbers(&plan, numbers + (ptrdiff_t)i * PLAN_NUMBERS);
         budgets[i] = asks[i].budget;
-        want[i] = asks[i].want;
+        most[i] = asks[i].most;
         divided[i] = budgets[i] / largest_takes(space, plan, 1, bytes);
     }
     check_after(check, "bytes_float bytes_half bytes_checkpoint");
-    space_give(space, most);
-    check_give(check, "plans", WIRE_I32, numbers, sizeof numbers / sizeof *numbers);
-    check_give(check, "budgets", WIRE_U64, budgets, LARGEST_ASKED);
-    check_want(check, "largest", WIRE_U64, LARGEST_ASKED);
+    space_give(space);
+    check_give(check, "plans", WIRE_I32, numbers, (size_t)(count * PLAN_NUMBERS));
+    check_give(check, "budgets", WIRE_U64, budgets, (size_t)count);
+    check_give(check, "most", WIRE_I32, most, (size_t)count);
+    check_want(check, "largest", WIRE_U64, (size_t)count);
     if (check_run(check, "largest", SECONDS)) {
-        largest_expect(space, budgets, want, divided, LARGEST_ASKED, most);
+        largest_expect(space, asks, count, divided);
     }
     space_free(space);
 }
 
 GRADED(06_fit, largest, "task 5: the most sequences that fit, in four ways to run a step") {
     Space *space = space_without_plans(check, false);
-    LargestAsk asks[LARGEST_ASKED] = {
+    enum { WAYS = 4 };
+    LargestAsk asks[WAYS] = {
         {.plan = {.precision = F32}},
         {.plan = {.precision = F16, .attention = ATTENTION_FLASH}},
         {.plan = {.precision = BF16, .checkpoint = {.segment = 1}}},
         {.plan = {.precision = F32, .checkpoint = {.segment = 2, .attention_only = true}}}};
-    for (int i = 0; i < LARGEST_ASKED; i++) {
+    for (int i = 0; i < WAYS; i++) {
         int fit = check_int(check, 2 + 2 * i, LARGEST_MOST - 2);
         fit += (fit & (fit - 1)) == 0; /* no power of two */
         asks[i].want = (uint64_t)fit;
+        asks[i].most = LARGEST_MOST;
         /* Most of one sequence is left over in every other one, and too little for it. */
         asks[i].budget = i % 2
                              ? largest_takes(space, asks[i].plan, fit + 1, space_counted_bytes) - 1
                              : largest_takes(space, asks[i].plan, fit, space_counted_bytes);
     }
-    largest_run(space, asks, space_counted_bytes, LARGEST_MOST);
+    largest_run(space, asks, WAYS, space_counted_bytes);
 }
 
 GRADED(06_fit, largest_ends,
        "task 5: a large model: 0 where not even one fits, never more than `most`") {
     Space *space = space_large_new(check);
     int fit = check_int(check, 6, LARGEST_MOST - 2), most = (1 << 30) / space->T;
-    LargestAsk asks[LARGEST_ASKED] = {
-        {.plan = {.precision = F32}}, /* one byte too few for the first */
-        {{.precision = F16, .attention = ATTENTION_FLASH}, UINT64_MAX, (uint64_t)most},
-        {{.precision = BF16, .checkpoint = {.segment = 1}}, 0, 0},
-        {.plan = {.precision = F32, .checkpoint = {.segment = 2}}, .want = (uint64_t)fit}};
+    enum { ENDS = 5 };
+    LargestAsk asks[ENDS] = {
+        {.plan = {.precision = F32}, .most = most}, /* one byte too few for the first */
+        {{.precision = F16, .attention = ATTENTION_FLASH}, UINT64_MAX, (uint64_t)most, most},
+        {{.precision = BF16, .checkpoint = {.segment = 1}}, 0, 0, most},
+        {{.precision = F32, .checkpoint = {.segment = 2}}, .want = (uint64_t)fit, .most = most},
+        {{.precision = F32}, UINT64_MAX, 1, 1}}; /* all but one would fit */
     asks[0].budget = largest_takes(space, asks[0].plan, 1, large_bytes) - 1;
     asks[3].budget = largest_takes(space, asks[3].plan, fit, large_bytes);
     check_size(check, "budgets beyond 2^32 bytes", asks[3].budget > UINT32_MAX);
-    largest_run(space, asks, large_bytes, most);
+    largest_run(space, asks, ENDS, large_bytes);
 }
 
 /* ---- shown, without points ------------------------------------------------------------------- */

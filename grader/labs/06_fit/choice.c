@@ -102,6 +102,14 @@ static void choices_want(Check *check, const uint64_t *budgets, int count, bool 
 
 /* ---- what was chosen ------------------------------------------------------------------------- */
 
+static bool choice_untouched(const int32_t n[CHOICE_NUMBERS]) {
+    bool same = n[0] == CHOICE_UNTOUCHED;
+    for (int k = 1; k < CHOICE_NUMBERS; k++) {
+        same = same && n[k] == WAY_UNTOUCHED;
+    }
+    return same;
+}
+
 /* Reads choice i; false if it is none, and the check has failed. */
 static bool choice_read(const Stack *stack, int i, bool second, Priced *chosen) {
     char name[WIRE_NAME];
@@ -111,7 +119,7 @@ static bool choice_read(const Stack *stack, int i, bool second, Priced *chosen) 
     int32_t result = results[i];
     n += i * CHOICE_NUMBERS;
     *chosen = (Priced){.found = false};
-    if (result == -1 && n[0] == CHOICE_UNTOUCHED) {
+    if (result == -1 && choice_untouched(n)) {
         return true;
     }
     if (result != 0) {
@@ -271,12 +279,11 @@ static bool floats_explain(const Stack *stack, const Budgets *budgets, bool from
 }
 
 void choices_expect_alike(const Stack *stack, Budgets *budgets) {
-    enum { ASKED = 16 };
     Stack *alike = stack_draw_alike(stack->check);
     Budgets few = {.count = 0};
     size_t least = stack_least(alike), most = stack_most(alike);
-    for (size_t i = 0; i < ASKED; i++) {
-        Priced best = stack_best(alike, least + (most - least) / ASKED * i);
+    for (size_t i = 0; i < TIES_BUDGETS; i++) {
+        Priced best = stack_best(alike, least + (most - least) / TIES_BUDGETS * i);
         budgets_ask(alike, &few, stack_before_cheaper(alike, &best));
     }
     if (choices_run_both(stack, budgets, alike, &few) && choices_compare(stack, budgets) &&

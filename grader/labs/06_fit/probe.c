@@ -99,6 +99,7 @@ static void choose_in(const Wire *in, Wire *out, const char *suffix, void *scrat
     int32_t *choices = wire_get(out, name[CHOICES], WIRE_I32, NULL);
     for (size_t i = 0; i < asked; i++) {
         PlanChoice choice = {.option = CHOICE_UNTOUCHED}; /* stays, where nothing fits */
+        memset(choice.way, WAY_UNTOUCHED, sizeof choice.way);
         int32_t *to = choices + i * CHOICE_NUMBERS;
         spoil(scratch, i);
         results[i] = plan_choose(options, count, budgets[i], scratch, PLAN_SCRATCH, &choice);
@@ -136,13 +137,14 @@ static void plan_largest_case(const Wire *in, Wire *out) {
     size_t count;
     const int32_t *plans = given_numbers(in, "plans", &count);
     const uint64_t *budgets = wire_get(in, "budgets", WIRE_U64, NULL);
+    const int32_t *most = given_numbers(in, "most", NULL);
     uint64_t *answers = wire_get(out, "largest", WIRE_U64, NULL);
     Device *device = plan_device(in);
     for (size_t i = 0; i < count / PLAN_NUMBERS; i++) {
         Plan plan = plan_of(plans + i * PLAN_NUMBERS);
-        int most = plan_largest(&config, given_asked(in, ASK_T), budgets[i], device, &plan,
-                                given_asked(in, ASK_MOST));
-        answers[i] = (uint64_t)(int64_t)most;
+        int sequences =
+            plan_largest(&config, given_asked(in, ASK_T), budgets[i], device, &plan, most[i]);
+        answers[i] = (uint64_t)(int64_t)sequences;
     }
     device_free(device);
 }

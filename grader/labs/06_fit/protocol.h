@@ -21,7 +21,6 @@ Plan plan_of(const int32_t n[PLAN_NUMBERS]);
 /** The questions about a model, "ask" as WIRE_I32. */
 enum {
     ASK_T,       /**< tokens per sequence */
-    ASK_MOST,    /**< of plan_largest() */
     ASK_THREADS, /**< of the device: workspace depends on them */
     ASK_GPU,     /**< on the simulated GPU, whose workspace is another */
     ASKS,        /**< how many numbers */
@@ -35,8 +34,8 @@ typedef struct CostAsk {
     PlanRates rates;
 } CostAsk;
 
-/** A choice travels as its option and a way for each of PLAN_BLOCKS blocks. */
-enum { CHOICE_NUMBERS = 1 + PLAN_BLOCKS, CHOICE_UNTOUCHED = -7 };
+/** A choice travels as its option and a way for each of PLAN_BLOCKS blocks; before, they are these. */
+enum { CHOICE_NUMBERS = 1 + PLAN_BLOCKS, CHOICE_UNTOUCHED = -7, WAY_UNTOUCHED = 77 };
 
 /** Ends the names of a second stack in the same run. */
 #define CHOICE_SECOND ", second"

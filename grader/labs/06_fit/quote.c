@@ -68,7 +68,7 @@ void quote_bytes(Check *check) {
         check_want(check, plan_text(&plans[i], names[i]), WIRE_U64, MEMORY_KINDS);
     }
     check_after(check, "bytes_float bytes_half bytes_checkpoint");
-    space_give(space, 0);
+    space_give(space);
     check_give(check, "plans", WIRE_I32, numbers, sizeof numbers / sizeof *numbers);
     check_give(check, "names", WIRE_BYTES, names, sizeof names);
     bool good = check_run(check, "bytes", QUICKLY);

@@ -18,11 +18,9 @@ const char *plan_text(const Plan *plan, char text[PLAN_TEXT]) {
     return text;
 }
 
-void space_give(const Space *space, int most) {
-    int32_t ask[ASKS] = {[ASK_T] = space->T,
-                         [ASK_MOST] = most,
-                         [ASK_THREADS] = THREADS,
-                         [ASK_GPU] = space->gpu != NULL};
+void space_give(const Space *space) {
+    int32_t ask[ASKS] = {
+        [ASK_T] = space->T, [ASK_THREADS] = THREADS, [ASK_GPU] = space->gpu != NULL};
     check_give_config(space->check, &space->config);
     check_give(space->check, "ask", WIRE_I32, ask, ASKS);
 }

@@ -42,8 +42,8 @@ typedef struct Space {
  */
 const char *plan_text(const Plan *plan, char text[PLAN_TEXT]);
 
-/** Gives the model and how it is to be trained; `most` is for plan_largest(). */
-void space_give(const Space *space, int most);
+/** Gives the model and how it is to be trained. */
+void space_give(const Space *space);
 
 /* ---- a model, a machine ---------------------------------------------------------------------- */
 

@@ -37,7 +37,11 @@ typedef enum StackSize {
 /** Draws a stack; freed with the check. */
 Stack *stack_draw(Check *check, StackSize size);
 
-/** With equals: each option comes three times, twice with more bytes; three blocks are alike. */
+/** Budgets, from that in which one plan fits up to that in which all do, that are asked about. */
+enum { TIES_BUDGETS = 16 };
+
+/** With equals: each option comes three times, twice with more bytes; three blocks cost the same.
+    Drawn until in one of TIES_BUDGETS the best plan keeps more than another of its cost. */
 Stack *stack_draw_ties(Check *check);
 
 /** One option whose blocks are all alike, drawn until sums of seconds in floats take equals for
