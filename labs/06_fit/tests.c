@@ -180,14 +180,18 @@ GRADED(06_fit, nothing_fits, "task 4: -1 where nothing fits, and a plan where ju
     Stack *stack = stack_draw(check, STACK_SMALL);
     Budgets budgets = {.count = 0};
     size_t most = stack_most(stack);
-    /* One that costs nothing, and is nothing but a head that hardly ever fits; and one without
-       blocks and head that costs as little as a head, and takes a little more than the rest. */
-    PlanOption *head = &stack->option[0], *bytes = &stack->option[1];
+    /* One that costs nothing, and is nothing but a head that hardly ever fits; one without blocks
+       and head that costs as little as a head, and takes a little more than the rest; and one that
+       costs half of that, and takes more again. */
+    PlanOption *head = &stack->option[0], *bytes = &stack->option[1], *more = &stack->option[3];
     *head = (PlanOption){.plan = head->plan, .head = (size_t)1 << 50, .block = head->block};
     *bytes = (PlanOption){.plan = bytes->plan,
                           .bytes = most + 4096,
                           .seconds = bytes->seconds,
                           .block = bytes->block};
+    *more = *bytes;
+    more->bytes += 4096;
+    more->seconds /= 2;
     budgets_ask(stack, &budgets, most + 4096);
     budgets_ask(stack, &budgets, stack_least(stack) - 1);
     budgets_ask(stack, &budgets, 0);
