@@ -278,8 +278,7 @@ bool passes_expect_given_back(const OffloadRun *run) {
     return stages_expect_closed(run->check, &run->record, "offload", 0, kept[PASS_EACH]);
 }
 
-/* Pinned memory for the inputs of all segments, of the largest batch. */
-static bool passes_expect_host(const OffloadRun *run) {
+bool passes_expect_host(const OffloadRun *run) {
     uint64_t got = ((const uint64_t *)check_got(run->check, "kept", WIRE_U64))[PASS_HOST];
     size_t input = passes_input(&run->config, run->batch[0].B, run->batch[0].T);
     size_t want = (size_t)run->segments * input;

@@ -111,6 +111,9 @@ bool passes_expect_peak(const OffloadRun *run);
 /** offload_close() gives all back that offload_open() has taken. */
 bool passes_expect_given_back(const OffloadRun *run);
 
+/** Pinned memory is for the inputs of all segments, of the largest batch, and for no more. */
+bool passes_expect_host(const OffloadRun *run);
+
 /** Each copy after what it needs, and before what needs it. */
 bool passes_expect_edges(const OffloadRun *run);
 

@@ -118,7 +118,7 @@ static size_t heap_bytes(void) {
     return info.uordblks + info.hblkhd;
 }
 
-enum { LARGE_TOKENS = 1 << 20, OPENINGS = 12, EVENTS_AT_REST = 1024 };
+enum { LARGE_TOKENS = 1 << 20, OPENINGS = 12, EVENTS_AT_REST = 1024, BESIDE_BATCHES = 3 };
 
 /* Freed memory is overwritten with it: a handle that is read there is none. */
 enum { PERTURBED = 0xa5 };
@@ -151,12 +151,6 @@ static int small_read(void *context, int32_t *tokens, int32_t *targets, Batch *b
     tokens[0] = targets[0] = 0;
     *batch = (Batch){.B = 1, .T = 1, .valid = 1};
     return 1;
-}
-
-/* No batch at all. */
-static int empty_read(void *context, int32_t *tokens, int32_t *targets, Batch *batch) {
-    (void)context, (void)tokens, (void)targets, (void)batch;
-    return 0;
 }
 
 typedef struct SmallFeed {
@@ -197,26 +191,62 @@ static void feed_open_and_close(Feed *feed, bool pinned, uint64_t *bytes) {
     bytes[BYTES_HEAP] = after > before ? (after - before) / (8 * LARGE_TOKENS) : 0;
 }
 
-/* Another one, open while one is in use: they share nothing. It is closed later than the one, for
-   to close it the host may wait for the device. */
+/* Another one, as many slots, open while one is in use: they share nothing. It is closed later than
+   the one, for to close it the host may wait for the device. */
 typedef struct Beside {
     Memory *memory;
     Prefetch *prefetch;
     size_t pinned;
+    int32_t *back; /* a token of each batch, on the device */
+    int read, given;
 } Beside;
 
-static Beside beside_open(const Feed *feed, bool pinned) {
-    Beside beside = {.memory = memory_new(feed->device, (MemoryOptions){0})};
+/* Batch i has one token, which is i; after a few it ends. */
+static int beside_read(void *context, int32_t *tokens, int32_t *targets, Batch *batch) {
+    Beside *beside = context;
+    if (beside->read == BESIDE_BATCHES) {
+        return 0;
+    }
+    tokens[0] = targets[0] = beside->read++;
+    *batch = (Batch){.B = 1, .T = 1, .valid = 1};
+    return 1;
+}
+
+static void beside_open(Beside *beside, const Feed *feed, bool pinned) {
+    beside->memory = memory_new(feed->device, (MemoryOptions){0});
+    beside->back = memory_alloc_zero(beside->memory, MEMORY_WORKSPACE, "back", -1,
+                                     BESIDE_BATCHES * sizeof *beside->back);
     size_t before = cudasim_left().pinned;
-    Batch batch;
-    beside.prefetch = prefetch_open(beside.memory, 1, 1, pinned, (BatchReader){empty_read, NULL});
-    beside.pinned = cudasim_left().pinned - before;
-    CHECK(prefetch_next(beside.prefetch, &batch) == 0,
-          "another prefetch has no batch, and gives one");
-    return beside;
+    beside->prefetch = prefetch_open(beside->memory, feed_option(feed, FEED_SLOTS), 1, pinned,
+                                     (BatchReader){beside_read, beside});
+    beside->pinned = cudasim_left().pinned - before;
+}
+
+static void beside_next(Beside *beside) {
+    Batch batch = {0};
+    bool more = beside->given < BESIDE_BATCHES;
+    int result = prefetch_next(beside->prefetch, &batch);
+    CHECK(result == more, "another prefetch, open beside the first, has %s, and gives %d",
+          more ? "a batch" : "ended", result);
+    if (more) {
+        CHECK(batch.B == 1 && batch.T == 1,
+              "a batch of another prefetch, open beside the first, is "
+              "(%d, %d), and not (1, 1)",
+              batch.B, batch.T);
+        cudaMemcpyAsync(beside->back + beside->given++, batch.tokens, sizeof *beside->back,
+                        cudaMemcpyDeviceToDevice, 0);
+    }
 }
 
 static void beside_close(const Beside *beside) {
+    int32_t back[BESIDE_BATCHES];
+    device_download(memory_device(beside->memory), back, beside->back, sizeof back);
+    for (int i = 0; i < beside->given; i++) {
+        CHECK(back[i] == i,
+              "another prefetch, open beside the first: its batch %d has the token "
+              "%d, and not %d",
+              i + 1, back[i], i);
+    }
     prefetch_close(beside->prefetch);
     prefetch_close(NULL);
     memory_free(beside->memory);
@@ -247,7 +277,10 @@ static void feed_all(const Wire *in, Wire *out, bool pinned) {
         memset(seen + i * SEEN_NUMBERS, 0, SEEN_NUMBERS * sizeof *seen);
         feed_act(&feed, prefetch, action[i], seen + i * SEEN_NUMBERS);
         if (again && i == 0) {
-            beside = beside_open(&feed, pinned);
+            beside_open(&beside, &feed, pinned);
+        }
+        if (again && action[i] == ACTION_NEXT) { /* it may wait: a stop has to by itself */
+            beside_next(&beside);
         }
     }
     cudaEventRecord(feed.mark, feed.marks);

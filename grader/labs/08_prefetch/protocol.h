@@ -58,6 +58,9 @@ enum {
     BYTES_NUMBERS,
 };
 
+/** The bytes of a batch of the other prefetch that is open beside this one: no other has so few. */
+enum { BESIDE_BYTES = 8 };
+
 /** Bytes of pinned memory that a batch or an input may have beside its own: for alignment. */
 enum { SPARE_BYTES = 256 };
 

@@ -13,8 +13,10 @@ static bool is_work(const CudasimEntry *e) {
     return e->kind == CUDASIM_LAUNCH && e->op != NULL && strcmp(e->op, WORK_NAME) == 0;
 }
 
+/* Of a batch, or a part of it; those of the other prefetch are its own affair. */
 static bool is_copy_in(const CudasimEntry *e) {
-    return e->kind == CUDASIM_COPY && e->way == CUDASIM_TO_DEVICE && entry_is_of(e, "prefetch.c");
+    return e->kind == CUDASIM_COPY && e->way == CUDASIM_TO_DEVICE && e->bytes > BESIDE_BYTES &&
+           entry_is_of(e, "prefetch.c");
 }
 
 /* A batch that is read and never handed out was copied even so: the copies are in the order of the
@@ -95,7 +97,8 @@ static void find_work(FeedRun *run) {
         const CudasimEntry *e = &run->record.entry[i];
         if (is_work(e) && run->stages < MOST_ACTIONS) {
             run->stage[run->stages++] = (FeedStage){.work = e, .reader = e};
-        } else if (run->stages > 0 && e->kind == CUDASIM_COPY && e->way == CUDASIM_WITHIN_DEVICE) {
+        } else if (run->stages > 0 && e->kind == CUDASIM_COPY && e->way == CUDASIM_WITHIN_DEVICE &&
+                   e->bytes > BESIDE_BYTES) {
             run->stage[run->stages - 1].reader = e;
         } else if (e->kind == CUDASIM_EVENT && entry_is_of(e, "probe.c") &&
                    run->marks < MOST_ACTIONS) {
