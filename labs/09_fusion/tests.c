@@ -109,6 +109,7 @@ GRADED(09_fusion, guard, "tasks 5, 6: other shapes and numbers of targets, after
     given->batch[14] = batch_full(check, given->config.V, 2, given->batch[0].T);
     given->batch[given->batches] = batch_full(check, given->config.V, 3, given->batch[0].T);
     script.window[7] = script.window[8] = (StepsWindow){.first = given->batches++, .count = 1};
+    script.window[script.count - 1].bad = true; /* without a scaler no step is skipped */
     steps_grade(&script);
 }
 

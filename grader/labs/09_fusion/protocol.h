@@ -138,7 +138,7 @@ typedef struct StepsWindow {
     int32_t first; /**< its first micro-batch, of those given */
     int32_t count; /**< its micro-batches */
     float scale;   /**< the scaler is set to this before it; 0: it stays as it is */
-    int32_t bad;   /**< the first weight, in half, is infinite from here on */
+    int32_t bad;   /**< the first weight is infinite from here on */
 } StepsWindow;
 
 /** "sum 3" in name[WIRE_NAME]. */

@@ -132,15 +132,16 @@ void steps_open(StepsRun *run, const Wire *in, Wire *out) {
     }
 }
 
-/* In half, and in its master too: some write the weights of a skipped step anew. */
+/* Where weights are in half, in the master too: some write the weights of a skipped step anew. */
 static void steps_spoil(const StepsRun *run) {
     const Model *model = run->trainer.model;
-    float master = INFINITY;
-    uint16_t half =
-        model->config.precision == F16 ? half_from_float(master) : bf16_from_float(master);
-    CHECK(run->trainer.optimizer->master != NULL, "weights are floats");
-    device_upload(run->device, model->params[0].weight, &half, sizeof half);
-    device_upload(run->device, run->trainer.optimizer->master[0], &master, sizeof master);
+    float *const *master = run->trainer.optimizer->master, bad = INFINITY;
+    float *first = master != NULL ? master[0] : (float *)model->params[0].weight;
+    uint16_t half = model->config.precision == F16 ? half_from_float(bad) : bf16_from_float(bad);
+    device_upload(run->device, first, &bad, sizeof bad);
+    if (master != NULL) {
+        device_upload(run->device, model->params[0].weight, &half, sizeof half);
+    }
 }
 
 int steps_window(StepsRun *run, int number) {
@@ -161,6 +162,24 @@ int steps_window(StepsRun *run, int number) {
     return window->count;
 }
 
+static uint64_t bits_of(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return isnan(x) ? UINT32_MAX : bits;
+}
+
+/* FNV-1a over n numbers of the device, all NaN being one. */
+static uint64_t hash_floats(const StepsRun *run, uint64_t before, const float *from, size_t n) {
+    float *data = malloc(n * sizeof *data + 1);
+    CHECK(data != NULL, "no host memory for %zu numbers", n);
+    device_download(run->device, data, from, n * sizeof *data);
+    for (size_t i = 0; i < n; i++) {
+        before = (before ^ bits_of(data[i])) * 0x100000001b3u;
+    }
+    free(data);
+    return before;
+}
+
 /* FNV-1a over a tensor of the device. */
 static uint64_t hash(const StepsRun *run, uint64_t before, const void *from, size_t bytes) {
     unsigned char *data = malloc(bytes + 1);
@@ -173,12 +192,6 @@ static uint64_t hash(const StepsRun *run, uint64_t before, const void *from, siz
     return before;
 }
 
-static uint64_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return isnan(x) ? UINT32_MAX : bits;
-}
-
 void steps_give(const StepsRun *run, const StepReport *report) {
     const Optimizer *optimizer = run->trainer.optimizer;
     const Model *model = run->trainer.model;
@@ -187,15 +200,16 @@ void steps_give(const StepsRun *run, const StepReport *report) {
     to[STEP_WEIGHTS] = to[STEP_MOMENTS] = to[STEP_LEFT] = 0xcbf29ce484222325u;
     for (int i = 0; i < model->param_count; i++) {
         const Param *param = &model->params[i];
-        size_t bytes = param->count * sizeof(float);
-        to[STEP_WEIGHTS] = hash(run, to[STEP_WEIGHTS], param->weight,
-                                param->count * precision_bytes(model->config.precision));
         if (optimizer->master != NULL) {
-            to[STEP_WEIGHTS] = hash(run, to[STEP_WEIGHTS], optimizer->master[i], bytes);
+            to[STEP_WEIGHTS] = hash(run, to[STEP_WEIGHTS], param->weight,
+                                    param->count * precision_bytes(model->config.precision));
         }
-        to[STEP_MOMENTS] = hash(run, to[STEP_MOMENTS], optimizer->m[i], bytes);
-        to[STEP_MOMENTS] = hash(run, to[STEP_MOMENTS], optimizer->v[i], bytes);
-        to[STEP_LEFT] = hash(run, to[STEP_LEFT], param->grad, bytes);
+        const float *weight =
+            optimizer->master != NULL ? optimizer->master[i] : (float *)param->weight;
+        to[STEP_WEIGHTS] = hash_floats(run, to[STEP_WEIGHTS], weight, param->count);
+        to[STEP_MOMENTS] = hash_floats(run, to[STEP_MOMENTS], optimizer->m[i], param->count);
+        to[STEP_MOMENTS] = hash_floats(run, to[STEP_MOMENTS], optimizer->v[i], param->count);
+        to[STEP_LEFT] = hash_floats(run, to[STEP_LEFT], param->grad, param->count);
     }
     if (isnan(report->loss)) {
         to[STEP_LOSS] = UINT64_MAX;
