@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -69,7 +70,8 @@ static void refuse_bytes(size_t bytes, size_t in_use) {
     exit(EXIT_RUN);
 }
 
-void *rank_malloc(size_t bytes) {
+/* A block of zeros, as fresh pages are. */
+static void *block_new(size_t bytes) {
     int rank = which_rank();
     if (bytes > SIZE_MAX / 2) {
         return NULL;
@@ -96,9 +98,14 @@ void *rank_malloc(size_t bytes) {
     return data;
 }
 
+void *rank_malloc(size_t bytes) {
+    void *data = block_new(bytes);
+    return data != NULL ? memset(data, RANK_HEAP_FRESH, bytes) : NULL;
+}
+
 void *rank_calloc(size_t count, size_t bytes) {
     bool too_many = bytes > 0 && count > SIZE_MAX / 2 / bytes;
-    return too_many ? NULL : rank_malloc(count * bytes); /* fresh pages are zero */
+    return too_many ? NULL : block_new(count * bytes);
 }
 
 void rank_free(void *data) {

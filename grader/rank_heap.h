@@ -15,9 +15,12 @@
 
 #include <stddef.h>
 
-enum { RANK_HEAP = 256 << 10 /**< bytes of a rank, in whole pages */ };
+enum {
+    RANK_HEAP = 256 << 10, /**< bytes of a rank, in whole pages */
+    RANK_HEAP_FRESH = 0x5a /**< each byte of what malloc() gives, until it is written */
+};
 
-/** malloc() */
+/** malloc(). What it gives is not zero by luck: who counts on that is wrong at once. */
 void *rank_malloc(size_t bytes);
 
 /** calloc() */

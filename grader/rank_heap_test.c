@@ -45,6 +45,14 @@ Test(rank_heap, what_no_memory_has_is_not_given) {
     cr_assert_null(rank_calloc(SIZE_MAX / 4, 8));
 }
 
+Test(rank_heap, fresh_memory_is_not_zero) {
+    unsigned char *a = rank_malloc(3 * 4096 + 1);
+    for (int i = 0; i < 3 * 4096 + 1; i++) {
+        cr_assert_eq(a[i], RANK_HEAP_FRESH);
+    }
+    rank_free(a);
+}
+
 /* Outside of ranks nobody counts. */
 Test(rank_heap, has_no_limit_alone) {
     char *large = rank_malloc(4 * (size_t)RANK_HEAP);
