@@ -38,7 +38,8 @@ const char *sent_mistake(const Shape *shape, double got, double right) {
     if (shape->config.precision != F32 && fabs(2 * got - right) < off) {
         return "gradients are floats in every precision";
     }
-    return fabs(2 * got - right) < off   ? "sums go round, and then they are handed on: twice"
+    return fabs(got - right) < off ? "rounded, as a float or a whole number is: compute in double"
+           : fabs(2 * got - right) < off ? "sums go round, and then they are handed on: twice"
            : fabs(got - whole) < off     ? "what a rank keeps is not sent: 2 (R - 1) / R, and not 2"
            : fabs(got - R * right) < off ? "what each rank sends is asked for, not all together"
                                          : "2 (R - 1) / R of 4 bytes for each parameter";

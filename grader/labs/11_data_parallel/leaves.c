@@ -170,8 +170,26 @@ static bool leaves_expect_no_wait(const LeavesTrial *trial, const LeavesPlace *p
     return false;
 }
 
+static bool leaves_expect_comm(const LeavesTrial *trial, const LeavesPlace *place,
+                               const CudasimEntry *e) {
+    int right = place->opened == LEAVES_TURNED ? LEAVES_RANKS - 1 - place->rank : place->rank;
+    if (place->opened < 0 || !bucket_is_of_ddp(e) || e->comm_rank == right) {
+        return true;
+    }
+    char where[CHECK_LABEL];
+    check_compared(trial->check, false, "rank %d: %s", place->rank, record_place(e, where));
+    check_suspect(trial->check,
+                  "several Ddps are open, and a call goes to the communicator of another one: each "
+                  "keeps its own",
+                  true);
+    return false;
+}
+
 /* Goes past an entry. */
 static bool leaves_go_past(const LeavesTrial *trial, LeavesPlace *place, const CudasimEntry *e) {
+    if (e->kind == CUDASIM_COLLECTIVE && !leaves_expect_comm(trial, place, e)) {
+        return false;
+    }
     if (e->kind == CUDASIM_COLLECTIVE && place->micro >= 0) {
         place->first = place->first != NULL ? place->first : e;
         bucket_list_add(&place->got, e, place->before);

@@ -21,20 +21,27 @@ static const float *ring_given(const RankRun *run, const int32_t *counts, int i)
     return x + (size_t)run->rank * (size_t)counts[i];
 }
 
-/* A ring of one: the first array of this rank, and a communicator that has no other. */
-static void ring_alone(RankRun *run, size_t count, const float *values) {
-    ncclComm_t alone;
-    ncclResult_t split = ncclCommSplit(run->comm, run->rank, 0, &alone, NULL);
-    CHECK(split == ncclSuccess, "NCCL: %s", ncclGetErrorString(split));
+/* The communicator of the ranks that have the same color, in the order of their keys. */
+static ncclComm_t split(const RankRun *run, int color, int key) {
+    ncclComm_t comm;
+    ncclResult_t result = ncclCommSplit(run->comm, color, key, &comm, NULL);
+    CHECK(result == ncclSuccess, "NCCL: %s", ncclGetErrorString(result));
+    return comm;
+}
+
+/* Other rings: rank 0 has a communicator of its own, and the ranks after it have one, in which
+   each has another number. */
+static void ring_parted(RankRun *run, size_t count, const float *values) {
+    ncclComm_t part = split(run, run->rank > 0, run->rank);
     MemoryMark mark = memory_mark(run->memory);
     size_t bytes = count * sizeof *values;
     float *x = memory_alloc(run->memory, MEMORY_GRADIENTS, "x", -1, bytes);
     float *incoming = memory_alloc(run->memory, MEMORY_WORKSPACE, "incoming", -1, bytes);
     device_upload(run->device, x, values, bytes);
-    ring_all_reduce(run->device, alone, x, count, incoming);
-    rank_give(run, "alone", 0, x, count);
+    ring_all_reduce(run->device, part, x, count, incoming);
+    rank_give(run, "parted", 0, x, count);
     memory_release(run->memory, mark);
-    ncclCommDestroy(alone);
+    ncclCommDestroy(part);
 }
 
 static void ring_body(RankRun *run) {
@@ -56,8 +63,8 @@ static void ring_body(RankRun *run) {
                      ring_scratch(RING_LARGE, run->ranks));
     rank_give_number(run, "scratch", (size_t)arrays + 2, (size_t)arrays + 1,
                      ring_scratch((size_t)counts[0], 1));
-    if (run->option[RING_ALONE]) {
-        ring_alone(run, (size_t)counts[0], ring_given(run, counts, 0));
+    if (run->option[RING_PARTED]) {
+        ring_parted(run, (size_t)counts[arrays - 1], ring_given(run, counts, arrays - 1));
     }
 }
 
@@ -273,13 +280,15 @@ static void leaves_body(RankRun *run) {
     cudaMalloc((void **)&rank.marked, LEAVES_BYTES);
     cudaStreamCreateWithFlags(&rank.beside, cudaStreamNonBlocking);
     float *word = (float *)(void *)rank.marked;
+    ncclComm_t turned = split(run, 0, -run->rank);
     wait_for_all(run, word);
     int handles = cudasim_left().handles; /* of all ranks together */
     size_t bytes = rank_heap_used();
     record_from_here(run, word);
     Ddp *ddp[LEAVES_SIZES];
     for (size_t i = 0; i < count; i++) {
-        ddp[i] = ddp_open(model[adapted[i]], run->comm, (size_t)sizes[i]);
+        ncclComm_t comm = i == LEAVES_TURNED ? turned : run->comm;
+        ddp[i] = ddp_open(model[adapted[i]], comm, (size_t)sizes[i]);
     }
     for (size_t i = 0; i < count; i++) {
         rank.model = model[adapted[i]];
@@ -288,6 +297,7 @@ static void leaves_body(RankRun *run) {
     wait_for_all(run, word);
     leaves_expect_nothing_left(run, cudasim_left().handles - handles, rank_heap_used() - bytes);
     cudaDeviceSynchronize();
+    ncclCommDestroy(turned);
     cudaStreamDestroy(rank.beside);
     cudaFree(rank.marked);
     model_free(model[1]);

@@ -37,7 +37,7 @@ enum {
 /** "ranks", of the case "ring". */
 enum {
     RING_COUNTS = RANKS_OWN, /**< how many arrays: "counts" has the numbers of each */
-    RING_ALONE,              /**< the first array is summed by each rank alone, too: "alone" */
+    RING_PARTED, /**< then the last array once more, by rank 0 alone, and by the others: "parted" */
 };
 
 /** "ranks", of the case "leaves": windows in which no model runs, and ddp_leave() is called for
@@ -49,7 +49,10 @@ enum {
     LEAVES_MICROS = RANKS_OWN, /**< micro-batches of a window */
 };
 
-enum { LEAVES_SIZES = 3 /**< Ddps */ };
+enum {
+    LEAVES_SIZES = 3,  /**< Ddps */
+    LEAVES_TURNED = 1, /**< which of them has a communicator that counts the ranks from the last */
+};
 
 /** Places in the record of that case: fills of a number of bytes that tells which. */
 typedef enum LeavesMark {

@@ -30,7 +30,7 @@ bool ring_run(RingTrial *trial, bool gpu) {
     int32_t option[RANK_OPTIONS] = {[RANKS_COUNT] = trial->ranks,
                                     [RANKS_GPU] = gpu,
                                     [RING_COUNTS] = trial->arrays,
-                                    [RING_ALONE] = trial->alone};
+                                    [RING_PARTED] = trial->parted};
     size_t all = 0, at = 0;
     for (int i = 0; i < trial->arrays; i++) {
         all += (size_t)trial->ranks * (size_t)trial->count[i];
@@ -50,8 +50,8 @@ bool ring_run(RingTrial *trial, bool gpu) {
     check_give(check, "counts", WIRE_I32, trial->count, (size_t)trial->arrays);
     check_give(check, "x", WIRE_F32, x, all);
     check_want(check, "scratch", WIRE_U64, (size_t)(trial->ranks * (trial->arrays + 2)));
-    if (trial->alone) {
-        ranks_want(check, trial->ranks, "alone", 1, (size_t)trial->count[0]);
+    if (trial->parted) {
+        ranks_want(check, trial->ranks, "parted", 1, (size_t)trial->count[trial->arrays - 1]);
     }
     return ranks_start(check, "ring", RING_SECONDS) && profile_expect_no_problem(check);
 }
@@ -228,7 +228,7 @@ static bool is_summed_by(const RingTrial *trial, RingRule rule) {
     return true;
 }
 
-void ring_expect_sums(const RingTrial *trial) {
+bool ring_expect_sums(const RingTrial *trial) {
     const Term term = TERM_RING;
     bool other[TERM_MOST] = {false}, of_another_term = false;
     bool seen[RING_ANYTHING + 1] = {false};
@@ -254,24 +254,43 @@ void ring_expect_sums(const RingTrial *trial) {
     for (int m = 0; m < RING_MISTAKES; m++) {
         check_suspect(trial->check, ring_sentence[m], kinds == 1 && seen[m] && !of_another_term);
     }
-    if (right) {
-        expect_scratch(trial);
-    }
+    return right && expect_scratch(trial);
 }
 
-void ring_expect_alone(const RingTrial *trial) {
-    size_t count = (size_t)trial->count[0];
+/* The ring of a rank by itself: that of rank 0, or of all others. */
+static RingTrial part_of(const RingTrial *trial, int rank) {
+    int array = trial->arrays - 1, count = trial->count[array];
+    RingTrial part = ring_trial(trial->check, rank == 0 ? 1 : trial->ranks - 1);
+    part.arrays = 1;
+    part.count[0] = count;
+    part.x[0] = trial->x[array] + (rank == 0 ? 0 : count);
+    return part;
+}
+
+/* Whether a rank has the right numbers of its part; if not, the first that is wrong is told. */
+static bool expect_part(const RingTrial *trial, int rank) {
+    RingTrial part = part_of(trial, rank);
+    const float *got = ranks_got(trial->check, "parted", rank, 0);
+    for (int i = 0; i < part.count[0]; i++) {
+        float right = sum_by(&part, ring_rule, 0, (size_t)i);
+        if (!ring_same(got[i], right)) {
+            check_fail(trial->check,
+                       "after a ring of %d ranks one of %d, %d numbers: number %d is %.9g, and "
+                       "%.9g is right: %s",
+                       trial->ranks, part.ranks, part.count[0], i, (double)got[i], (double)right,
+                       part.ranks == 1 ? "for R = 1 nothing is sent or added"
+                                       : "which rank this is, and of how many, the communicator "
+                                         "of each call says");
+            return false;
+        }
+    }
+    return true;
+}
+
+void ring_expect_parted(const RingTrial *trial) {
     for (int r = 0; r < trial->ranks; r++) {
-        const float *got = ranks_got(trial->check, "alone", r, 0);
-        const float *own = trial->x[0] + (size_t)r * count;
-        for (size_t i = 0; i < count; i++) {
-            if (!ring_same(got[i], own[i])) {
-                check_fail(trial->check,
-                           "a ring of one rank, %zu numbers: number %zu is %.9g, and was %.9g: for "
-                           "R = 1 nothing is sent or added",
-                           count, i, (double)got[i], (double)own[i]);
-                return;
-            }
+        if (!expect_part(trial, r)) {
+            return;
         }
     }
 }

@@ -15,7 +15,7 @@ enum { MOST_ARRAYS = 8 };
 typedef struct RingTrial {
     Check *check;
     int ranks, arrays;
-    bool alone; /**< the first array goes around a ring of one on each rank, too */
+    bool parted; /**< the last array goes around a ring of rank 0 and one of the others, too */
     int32_t count[MOST_ARRAYS];
     float *x[MOST_ARRAYS]; /**< (ranks, count) */
 } RingTrial;
@@ -29,11 +29,12 @@ void ring_add(RingTrial *trial, int count, bool whole);
 /** Runs it, on simulated GPUs or on the CPU. @return whether it ran, and nothing was reported */
 bool ring_run(RingTrial *trial, bool gpu);
 
-/** Each array on each rank, bit by bit, in the order of the ring; and the scratch asked for. */
-void ring_expect_sums(const RingTrial *trial);
+/** Each array on each rank, bit by bit, in the order of the ring; and the scratch asked for.
+    @return whether all is right */
+bool ring_expect_sums(const RingTrial *trial);
 
-/** The first array after a ring of one. */
-void ring_expect_alone(const RingTrial *trial);
+/** The last array after a ring of rank 0 and one of the others. */
+void ring_expect_parted(const RingTrial *trial);
 
 /** Calls and bytes: sends and receives alone, each rank's by formula. */
 void ring_expect_sent(const RingTrial *trial);
