@@ -153,7 +153,9 @@ void rank_give_number(const RankRun *run, const char *table, size_t columns, siz
                       uint64_t value) {
     size_t wanted;
     uint64_t *to = wire_get(run->out, table, WIRE_U64, &wanted);
-    CHECK(wanted == (size_t)run->ranks * columns && i < columns, "%s: %zu numbers", table, wanted);
+    /* a check may run fewer ranks than it has room for */
+    CHECK(wanted % columns == 0 && wanted >= (size_t)run->ranks * columns && i < columns,
+          "%s: %zu numbers", table, wanted);
     to[(size_t)run->rank * columns + i] = value;
 }
 

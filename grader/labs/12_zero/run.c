@@ -51,7 +51,8 @@ void zero_end_schedule(ZeroRun *run) {
     run->given.schedule.max_steps = run->option[ZERO_STEPS] - 1;
 }
 
-/* The first batch is the largest; one of the last rank's has nothing to learn from. */
+/* The first batch is the largest; one of rank 1's, which is no window's last, has nothing to learn
+   from. */
 static void draw_batches(ZeroRun *run) {
     const ModelConfig *config = &run->given.config;
     int ranks = run->option[RANKS_COUNT];
@@ -63,7 +64,7 @@ static void draw_batches(ZeroRun *run) {
         run->given.batch[i] = batch_full(run->check, config->V, B, T);
         batch_cut_row(run->check, &run->given.batch[i], 0, T / 2);
     }
-    Batch *empty = &run->given.batch[ranks - 1];
+    Batch *empty = &run->given.batch[1];
     *empty = run->option[ZERO_SPOILED] > 0 ? *empty : batch_all_masked(*empty);
 }
 
@@ -142,12 +143,8 @@ static bool start_spoiled(ZeroRun *run) {
     return false;
 }
 
-bool zero_start(ZeroRun *run) {
-    draw_batches(run);
-    zero_describe(run);
-    ranks_give(run->check, run->option, run->budget);
-    given_give(&run->given);
-    want_of_run(run);
+/* The kit's, and the submission with what the kit was given. */
+static bool run_both(ZeroRun *run) {
     if (!check_run_kit(run->check, "MISTAKE_NONE", SECONDS)) {
         return false;
     }
@@ -158,6 +155,15 @@ bool zero_start(ZeroRun *run) {
     bool done = run->option[ZERO_SPOILED] > 0 ? start_spoiled(run)
                                               : ranks_start(run->check, "run", SECONDS);
     return done && ranks_take_calls(run->check, &run->calls);
+}
+
+bool zero_start(ZeroRun *run) {
+    draw_batches(run);
+    zero_describe(run);
+    ranks_give(run->check, run->option, run->budget);
+    given_give(&run->given);
+    want_of_run(run);
+    return run_both(run);
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */
@@ -273,4 +279,20 @@ bool zero_expect_steps(ZeroRun *run) {
     }
     check_good(run->check);
     return true;
+}
+
+bool zero_expect_alone(ZeroRun *run) {
+    int ranks = run->option[RANKS_COUNT];
+    run->option[ZERO_MICROS] *= ranks;
+    run->option[RANKS_COUNT] = 1;
+    check_give_again(run->check, "ranks", WIRE_I32, run->option, RANK_OPTIONS);
+    bool right = run_both(run) && zero_expect_steps(run);
+    if (!right) {
+        check_tell(
+            run->check,
+            "\nthis was a run of one rank, which has the batches of all; the run of %d ranks "
+            "before it was right",
+            ranks);
+    }
+    return right;
 }
