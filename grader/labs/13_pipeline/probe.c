@@ -73,9 +73,9 @@ static void give_norms(const RankRun *run, Pipe *pipe, int w) {
 static void run_window(const RankRun *run, Pipe *pipe, int w) {
     Batch batches[MOST_IN_WINDOW] = {{0}};
     int most = run->option[PIPES_MICROS], tie = run->option[PIPES_TIE];
-    int micros = window_micros(most, w);
+    int micros = window_micros(run->option, w);
     size_t windows = (size_t)run->option[PIPES_WINDOWS], i = (size_t)w;
-    float share = *(const float *)wire_get(run->in, "share", WIRE_F32, NULL);
+    float share = ((const float *)wire_get(run->in, "share", WIRE_F32, NULL))[w];
     CHECK(most <= MOST_IN_WINDOW, "%d micro-batches", most);
     for (int k = 0; k < micros; k++) {
         batches[k] = given_batch(run->in, micro_batch(run->in, most, w, k));

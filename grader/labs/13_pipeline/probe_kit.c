@@ -142,7 +142,7 @@ static void run_plain(const PlainRun *run, const Batch *batches, int w) {
     double *each = wire_get(run->out, "plain each", WIRE_U64, NULL);
     int most = run->option[PIPES_MICROS];
     Model *model = run->model;
-    for (int i = 0; i < window_micros(most, w); i++) {
+    for (int i = 0; i < window_micros(run->option, w); i++) {
         plain_forward(&model->pass, &batches[i]);
         loss += model->pass.loss;
         each[w * most + i] = model->pass.loss;
@@ -158,7 +158,7 @@ static void run_plain(const PlainRun *run, const Batch *batches, int w) {
 }
 
 static void run_reversed(const PlainRun *run, const Batch *batches, int w) {
-    int micros = window_micros(run->option[PIPES_MICROS], w);
+    int micros = window_micros(run->option, w);
     Pass pass[MOST_IN_WINDOW];
     for (int i = 0; i < micros; i++) {
         char name[32];
@@ -179,7 +179,7 @@ static void plain_windows(const Wire *in, Wire *out, bool again_on_gpu) {
     PlainRun run = {.in = in, .out = out, .reversed = !again_on_gpu};
     ModelConfig config = probe_config(in);
     run.option = wire_get(in, "ranks", WIRE_I32, NULL);
-    run.share = *(const float *)wire_get(in, "share", WIRE_F32, NULL);
+    const float *share = wire_get(in, "share", WIRE_F32, NULL);
     run.device = probe_device(again_on_gpu || run.option[RANKS_GPU], 256 << 20);
     Memory *memory = memory_new(run.device, (MemoryOptions){0});
     uint64_t seed = *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL);
@@ -190,9 +190,10 @@ static void plain_windows(const Wire *in, Wire *out, bool again_on_gpu) {
     int micros = run.option[PIPES_MICROS];
     for (int w = 0; w < run.option[PIPES_WINDOWS]; w++) {
         Batch batches[MOST_IN_WINDOW];
-        for (int i = 0; i < window_micros(micros, w); i++) {
+        for (int i = 0; i < window_micros(run.option, w); i++) {
             batches[i] = given_batch(in, micro_batch(in, micros, w, i));
         }
+        run.share = share[w];
         Rng before = run.model->rng;
         float *half = run.head;
         run.head = run.option[RANKS_COUNT] > 1 ? half : tied->grad;

@@ -4,8 +4,8 @@
  * @ingroup grader
  *
  * The case "windows" and the kit's "plain" are given what grader/probe_training.h names, "ranks"
- * with the numbers below, "share" (one float) and "parts": the first block of each stage, and the
- * block after its last. Of each rank and window come back the gradients, and rows of "losses",
+ * with the numbers below, "share" (a float for each window) and "parts": the first block of each
+ * stage, and the block after its last. Of each rank and window come back the gradients, and rows of "losses",
  * "streams", "norms" and "evals". "windows_on_gpu" and "plain_on_gpu" are the same on simulated
  * GPUs, for the second run of a check; the kit then leaves out the falling order.
  */
@@ -23,15 +23,12 @@ static inline int micro_batch(const Wire *in, int micros, int w, int k) {
     return (w * micros + k) % given_batches(in);
 }
 
-/** Micro-batches of window w: windows after the first have one less, where that leaves any. */
-static inline int window_micros(int micros, int w) {
-    return w > 0 && micros > 1 ? micros - 1 : micros;
-}
-
 /** "ranks" of this lab. */
 enum {
     PIPES_ORDER = RANKS_OWN, /**< a PipeOrder */
-    PIPES_MICROS,            /**< micro-batches of the first window */
+    PIPES_MICROS,            /**< micro-batches of a window */
+    PIPES_SHORT,             /**< window + 1 that has fewer; 0 for none */
+    PIPES_FEWER,             /**< by how many, where that leaves any */
     PIPES_WINDOWS,           /**< how many */
     PIPES_TIE,               /**< a PipesTie */
     PIPES_EVALUATE,          /**< all batches are evaluated, too, the first one last */
@@ -39,6 +36,12 @@ enum {
                                   nothing of it is handed back. With PIPES_EVALUATE, on the CPU, how
                                   often the first batch is evaluated once more */
 };
+
+/** Micro-batches of window w. */
+static inline int window_micros(const int32_t *option, int w) {
+    int micros = option[PIPES_MICROS], few = micros - option[PIPES_FEWER];
+    return w + 1 == option[PIPES_SHORT] && few > 0 ? few : micros;
+}
 
 /** How far a window goes. */
 typedef enum PipesTie {

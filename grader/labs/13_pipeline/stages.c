@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Not a power of two: a gradient that is scaled in another place has other bits. */
-#define STAGES_SHARE (1.0f / 41)
+/* Not powers of two: a gradient that is scaled in another place has other bits. */
+static const float stages_share[MOST_WINDOWS] = {1.0f / 41, 1.0f / 53};
 
 static float *floats_new(Check *check, size_t n) {
     return (float *)check_doubles(check, n / 2 + 1);
@@ -20,12 +20,13 @@ StagesRun *stages_new(Check *check, PipeOrder order, int stages, int micros, int
                        .given = given_new(check, config, "window"),
                        .stages = stages,
                        .micros = micros,
-                       .windows = windows,
-                       .share = STAGES_SHARE};
+                       .windows = windows};
     run->option[RANKS_COUNT] = stages;
     run->option[PIPES_ORDER] = order;
     run->option[PIPES_MICROS] = micros;
     run->option[PIPES_WINDOWS] = windows;
+    run->option[PIPES_SHORT] = windows > 1 ? windows : 0;
+    run->option[PIPES_FEWER] = 1;
     run->param_count = params_count(&config);
     run->params = (Param *)check_doubles(
         check, (size_t)run->param_count * sizeof(Param) / sizeof(double) + 1);
@@ -60,7 +61,7 @@ static void stages_give(const StagesRun *run) {
     }
     given_give(&run->given);
     check_give(check, "parts", WIRE_I32, parts, 2 * (size_t)run->stages);
-    check_give(check, "share", WIRE_F32, &run->share, 1);
+    check_give(check, "share", WIRE_F32, stages_share, (size_t)run->windows);
     ranks_give(check, run->option, run->budget);
 }
 
@@ -156,8 +157,9 @@ static bool run_on_gpu(StagesRun *run) {
 bool stages_also_on_gpu(StagesRun *run, bool expect(const StagesRun *run)) {
     bool right = run_on_gpu(run) && expect(run);
     if (!right) {
-        check_tell(run->check, "this was a run on the simulated GPU; the same run on the CPU came "
-                               "before it, and was right");
+        check_tell(run->check,
+                   "\nthis was a run on the simulated GPU; the same run on the CPU came "
+                   "before it, and was right");
     }
     return right;
 }
@@ -227,7 +229,7 @@ static float number_of(const StagesRun *run, int s, int w, size_t k, StagesTwist
     float value = k < run->tied            ? tied_of(run, s, w, k, twist)
                   : twist == TWIST_FALLING ? run->falling[w][k]
                                            : run->plain[w][k];
-    float micros = (float)window_micros(run->micros, w);
+    float micros = (float)window_micros(run->option, w);
     return twist == TWIST_DIVIDED      ? value / micros
            : twist == TWIST_MULTIPLIED ? value * micros
                                        : value;

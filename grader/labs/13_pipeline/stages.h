@@ -18,9 +18,8 @@ typedef struct StagesRun {
     Given given; /**< its batches are those of all windows, over and over where they are fewer */
     int32_t option[RANK_OPTIONS];
     int stages, windows;
-    int micros;    /**< of the first window */
+    int micros;    /**< of a window */
     size_t budget; /**< bytes of each rank; 0 for no limit */
-    float share;
     Param *params;
     int param_count;
     size_t tied;                  /**< numbers of the tied weight, the first of all */
@@ -35,7 +34,7 @@ typedef struct StagesRun {
 } StagesRun;
 
 /** Windows of ragged micro-batches, one of them without a target. The second of two is short by a
-    micro-batch. */
+    micro-batch, unless the option says the first. */
 StagesRun *stages_new(Check *check, PipeOrder order, int stages, int micros, int windows);
 
 /** Draws weights that are stored in another precision. */

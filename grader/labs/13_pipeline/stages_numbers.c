@@ -23,7 +23,7 @@ static double double_from(uint64_t bits) {
 
 /* Whether it is the loss of one micro-batch of a window. */
 static bool is_of_one(const StagesRun *run, int w, double loss) {
-    for (int i = 0; i < window_micros(run->micros, w); i++) {
+    for (int i = 0; i < window_micros(run->option, w); i++) {
         if (loss > 0 && loss == double_from(run->each[w * run->micros + i])) {
             return run->micros > 1;
         }
@@ -33,7 +33,7 @@ static bool is_of_one(const StagesRun *run, int w, double loss) {
 
 static int valid_in(const StagesRun *run, int w) {
     int valid = 0;
-    for (int i = 0; i < window_micros(run->micros, w); i++) {
+    for (int i = 0; i < window_micros(run->option, w); i++) {
         valid += run->given.batch[(w * run->micros + i) % run->given.batches].valid;
     }
     return valid;
@@ -51,9 +51,13 @@ bool stages_expect_losses(const StagesRun *run) {
             check_suspect(run->check,
                           "the loss is a mean over micro-batches: it is the sum of their losses",
                           run->micros > 1 &&
-                              fabs(got * window_micros(run->micros, w) - right) <= 1e-9 * right);
+                              fabs(got * window_micros(run->option, w) - right) <= 1e-9 * right);
             check_suspect(run->check, "the loss is a mean over targets: it is the sum of theirs",
                           fabs(got * valid_in(run, w) - right) <= 1e-9 * right);
+            check_suspect(run->check,
+                          "the loss is rounded to a float on its way: it is a double, and so are "
+                          "those that are added",
+                          fabs(got - right) <= 1e-6 * right && fabs(got - right) > 1e-12 * right);
             check_suspect(run->check, "the loss is that of a single micro-batch",
                           is_of_one(run, w, got));
             return false;
