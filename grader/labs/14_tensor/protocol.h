@@ -19,12 +19,13 @@ enum {
     TP_B,              /**< sequences */
     TP_T,              /**< tokens of each */
     TP_BACKWARD,       /**< backward runs too */
-    TP_STEPS,          /**< updates */
+    TP_STEPS,          /**< updates, of passes in which all blocks but the last run again */
     TP_NAMES,          /**< the tensors of embedding and head have the contract's names */
     TP_EVALUATE,       /**< after the passes the first batch is evaluated: "eval" (R) */
 };
 
-/** Norms of "norm": as many as a rank's heap cannot hold what each leaves. The first counts. */
+/** Norms of "norm": as many as a rank's heap cannot hold what each leaves. The first is that of
+    another model, and the second counts. */
 enum { TP_NORMS = 80 };
 
 /** The updates of "steps": a large epsilon, so that an update depends on the gradient's size and no
