@@ -22,7 +22,7 @@ static const float *ring_given(const RankRun *run, const int32_t *counts, int i)
 }
 
 /* The communicator of the ranks that have the same color, in the order of their keys. */
-static ncclComm_t split(const RankRun *run, int color, int key) {
+static ncclComm_t split_comm(const RankRun *run, int color, int key) {
     ncclComm_t comm;
     ncclResult_t result = ncclCommSplit(run->comm, color, key, &comm, NULL);
     CHECK(result == ncclSuccess, "NCCL: %s", ncclGetErrorString(result));
@@ -32,7 +32,7 @@ static ncclComm_t split(const RankRun *run, int color, int key) {
 /* Other rings: rank 0 has a communicator of its own, and the ranks after it have one, in which
    each has another number. */
 static void ring_parted(RankRun *run, size_t count, const float *values) {
-    ncclComm_t part = split(run, run->rank > 0, run->rank);
+    ncclComm_t part = split_comm(run, run->rank > 0, run->rank);
     MemoryMark mark = memory_mark(run->memory);
     size_t bytes = count * sizeof *values;
     float *x = memory_alloc(run->memory, MEMORY_GRADIENTS, "x", -1, bytes);
@@ -280,7 +280,7 @@ static void leaves_body(RankRun *run) {
     cudaMalloc((void **)&rank.marked, LEAVES_BYTES);
     cudaStreamCreateWithFlags(&rank.beside, cudaStreamNonBlocking);
     float *word = (float *)(void *)rank.marked;
-    ncclComm_t turned = split(run, 0, -run->rank);
+    ncclComm_t turned = split_comm(run, 0, -run->rank);
     wait_for_all(run, word);
     int handles = cudasim_left().handles; /* of all ranks together */
     size_t bytes = rank_heap_used();

@@ -37,7 +37,7 @@ enum {
 /** "ranks", of the case "ring". */
 enum {
     RING_COUNTS = RANKS_OWN, /**< how many arrays: "counts" has the numbers of each */
-    RING_PARTED, /**< then the last array once more, by rank 0 alone, and by the others: "parted" */
+    RING_PARTED, /**< then the last array by rank 0 alone, and by the others: "parted" */
 };
 
 /** "ranks", of the case "leaves": windows in which no model runs, and ddp_leave() is called for
@@ -51,7 +51,7 @@ enum {
 
 enum {
     LEAVES_SIZES = 3,  /**< Ddps */
-    LEAVES_TURNED = 1, /**< which of them has a communicator that counts the ranks from the last */
+    LEAVES_TURNED = 1, /**< the one whose communicator counts ranks from the last */
 };
 
 /** Places in the record of that case: fills of a number of bytes that tells which. */

@@ -258,7 +258,7 @@ bool ring_expect_sums(const RingTrial *trial) {
 }
 
 /* The ring of a rank by itself: that of rank 0, or of all others. */
-static RingTrial part_of(const RingTrial *trial, int rank) {
+static RingTrial ring_part_of(const RingTrial *trial, int rank) {
     int array = trial->arrays - 1, count = trial->count[array];
     RingTrial part = ring_trial(trial->check, rank == 0 ? 1 : trial->ranks - 1);
     part.arrays = 1;
@@ -268,8 +268,8 @@ static RingTrial part_of(const RingTrial *trial, int rank) {
 }
 
 /* Whether a rank has the right numbers of its part; if not, the first that is wrong is told. */
-static bool expect_part(const RingTrial *trial, int rank) {
-    RingTrial part = part_of(trial, rank);
+static bool ring_expect_part(const RingTrial *trial, int rank) {
+    RingTrial part = ring_part_of(trial, rank);
     const float *got = ranks_got(trial->check, "parted", rank, 0);
     for (int i = 0; i < part.count[0]; i++) {
         float right = sum_by(&part, ring_rule, 0, (size_t)i);
@@ -289,7 +289,7 @@ static bool expect_part(const RingTrial *trial, int rank) {
 
 void ring_expect_parted(const RingTrial *trial) {
     for (int r = 0; r < trial->ranks; r++) {
-        if (!expect_part(trial, r)) {
+        if (!ring_expect_part(trial, r)) {
             return;
         }
     }

@@ -51,8 +51,8 @@ void zero_end_schedule(ZeroRun *run) {
     run->given.schedule.max_steps = run->option[ZERO_STEPS] - 1;
 }
 
-/* The first batch is the largest; one of rank 1's, which is no window's last, has nothing to learn
-   from. */
+/* The first batch is the largest; one of rank 1's has nothing to learn from, and is not the last
+   of its window. */
 static void draw_batches(ZeroRun *run) {
     const ModelConfig *config = &run->given.config;
     int ranks = run->option[RANKS_COUNT];
@@ -144,7 +144,7 @@ static bool start_spoiled(ZeroRun *run) {
 }
 
 /* The kit's, and the submission with what the kit was given. */
-static bool run_both(ZeroRun *run) {
+static bool zero_run_both(ZeroRun *run) {
     if (!check_run_kit(run->check, "MISTAKE_NONE", SECONDS)) {
         return false;
     }
@@ -163,7 +163,7 @@ bool zero_start(ZeroRun *run) {
     ranks_give(run->check, run->option, run->budget);
     given_give(&run->given);
     want_of_run(run);
-    return run_both(run);
+    return zero_run_both(run);
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */
@@ -286,7 +286,7 @@ bool zero_expect_alone(ZeroRun *run) {
     run->option[ZERO_MICROS] *= ranks;
     run->option[RANKS_COUNT] = 1;
     check_give_again(run->check, "ranks", WIRE_I32, run->option, RANK_OPTIONS);
-    bool right = run_both(run) && zero_expect_steps(run);
+    bool right = zero_run_both(run) && zero_expect_steps(run);
     if (!right) {
         check_tell(
             run->check,

@@ -79,7 +79,7 @@ bool zero_expect_weights(ZeroRun *run, int s);
     mistakes. */
 bool zero_expect_steps(ZeroRun *run);
 
-/** After steps that are right: the same batches once more, by a single rank that has all of them. */
+/** After steps that are right: the same batches once more, by a single rank that has all. */
 bool zero_expect_alone(ZeroRun *run);
 
 /** Compares the bytes that stay with the formula, on every rank. */

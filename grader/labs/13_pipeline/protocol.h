@@ -5,9 +5,9 @@
  *
  * The case "windows" and the kit's "plain" are given what grader/probe_training.h names, "ranks"
  * with the numbers below, "share" (a float for each window) and "parts": the first block of each
- * stage, and the block after its last. Of each rank and window come back the gradients, and rows of "losses",
- * "streams", "norms" and "evals". "windows_on_gpu" and "plain_on_gpu" are the same on simulated
- * GPUs, for the second run of a check; the kit then leaves out the falling order.
+ * stage, and the block after its last. Of each rank and window come back the gradients, and rows
+ * of "losses", "streams", "norms" and "evals". "windows_on_gpu" and "plain_on_gpu" are the same
+ * on simulated GPUs, for the second run of a check; the kit then leaves out the falling order.
  */
 #ifndef GRADER_LABS_13_PIPELINE_PROTOCOL_H
 #define GRADER_LABS_13_PIPELINE_PROTOCOL_H
