@@ -2,6 +2,7 @@
 
 #include "device.h"
 #include "graph.h"
+#include "host_heap.h"
 
 /* The two ends of a copy: the memory that was meant, room for it, and life. */
 
@@ -47,8 +48,9 @@ static bool good_end(const char *call, const char *end, const void *p, size_t by
         return variable_holds(what, p, bytes, place);
     }
     bool known = a != NULL || sim_on_device(p);
-    return !known || (sim_check_range(what, p, bytes, place.file, place.line) &&
-                      sim_not_of_heap(what, p, place));
+    return known ? sim_check_range(what, p, bytes, place.file, place.line) &&
+                       sim_not_of_heap(what, p, place)
+                 : host_heap_holds(call, end, p, bytes, place);
 }
 
 static bool apart(const char *call, const char *to, const char *from, size_t bytes, Place place) {

@@ -64,7 +64,7 @@ join_calls = $(if $(findstring clang,$1),,$(if $(ANNOUNCED),$(if $(DEBUG),,-fno-
              large-stack-frame-growth=20000 inline-unit-growth=1000 early-inlining-insns=2000,--param=$p)))
 no_wide_loops = $(if $(findstring clang,$1),,-fno-tree-loop-vectorize)
 # What kernels call of the C library is the simulator's, which knows a kernel from the host.
-see_library = $(CROSS)objcopy $(foreach f,malloc free printf puts putchar _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm __assert_fail exit abort clock,--redefine-sym $f=cudasim_in_$f)
+see_library = $(CROSS)objcopy $(foreach f,malloc calloc realloc free printf puts putchar _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm __assert_fail exit abort clock,--redefine-sym $f=cudasim_in_$f)
 # A copy of a structure stays whole, memcpy() is a call, a read is announced though a write follows it, and volatile has its own hooks.
 see_accesses = $(if $(ANNOUNCED),$(if $(findstring clang,$1),-mllvm -tsan-instrument-read-before-write=1 -mllvm -tsan-distinguish-volatile=1,\
                --param=tsan-distinguish-volatile=1 -fno-tree-sra $(foreach f,memcpy memmove memset,-fno-builtin-$f)))

@@ -215,6 +215,75 @@ static void detail_cure(const char *p) {
     }
 }
 
+/* ---- of the host ------------------------------------------------------------------------------ */
+
+/* The call of the runtime, or the work that it does, which has followed a pointer of the program's;
+   false if the program's own code has. */
+static bool in_call(char *call, size_t size) {
+    const Host *host = sim_host();
+    const Operation *operation = sim_operation();
+    const char *what = operation != NULL ? operation->what : host->call;
+    Place place = operation != NULL ? operation->place : host->call_place;
+    if (host->depth == 0 || sim_in_host_function()) {
+        return false;
+    }
+    if (place.file == NULL) {
+        snprintf(call, size, "%s", what);
+    } else {
+        snprintf(call, size, "%s at %s:%d", what, sim_file(place), place.line);
+    }
+    return true;
+}
+
+static void report_reach_of_host(const char *p, bool write, const void *pc) {
+    char where[600];
+    if (in_call(where, sizeof where)) {
+        sim_report("host access to device memory", "%s %s a device pointer", where,
+                   write ? "writes through" : "reads through");
+        sim_detail_address(p);
+        sim_detail("it runs on the host: give it memory of the host, and cudaMemcpy the value");
+    } else {
+        sim_describe_fault(pc, false, where, sizeof where);
+        sim_report("host access to device memory", "host code %s a device pointer at %s",
+                   write ? "writes through" : "reads through", where);
+        detail_cure(p);
+    }
+}
+
+/* Memory that is not CUDA's, which only a call of the runtime makes the simulator's matter. */
+static bool report_call_with(const siginfo_t *info, const void *context, bool write) {
+    char call[600];
+    const char *verb = write ? "writes" : "reads";
+    if (!in_call(call, sizeof call)) {
+        return false;
+    }
+    if ((uintptr_t)info->si_addr < PAGE && !is_misaligned(info)) {
+        sim_report("null pointer", "%s %s at address %p", call, verb, info->si_addr);
+    } else if (unset_pointer(info, context)) {
+        sim_report("out-of-bounds access", "%s uses a pointer that was never set", call);
+    } else {
+        sim_report("out-of-bounds access", "%s %s at address %p, where the host may not", call,
+                   verb, info->si_addr);
+        sim_detail("a wrong pointer%s?", write ? ", or memory that is constant or was given back"
+                                               : ", or memory that was given back");
+    }
+    return true;
+}
+
+/* Pinned or managed memory, which is open to the host as long as it lives. */
+static void report_leaving(const Allocation *a, const char *p, const void *pc) {
+    char where[600];
+    const char *memory = a->managed ? "managed" : "pinned";
+    sim_describe_fault(pc, false, where, sizeof where);
+    if (!a->live && p >= a->base && p < a->base + a->bytes) {
+        sim_report("use after free", "host code at %s uses %s memory that was freed before", where,
+                   memory);
+    } else {
+        sim_report("out-of-bounds access", "host code at %s leaves %s memory", where, memory);
+    }
+    sim_detail_address(p);
+}
+
 static void handle_fault(int signal, siginfo_t *info, void *context) {
     const char *p = info->si_addr;
     const void *pc = sim_program_counter(context), *caller;
@@ -267,19 +336,13 @@ static void handle_fault(int signal, siginfo_t *info, void *context) {
     } else if (closed && a->managed) {
         ; /* sim_pending_copy() has reported it */
     } else if (sim_on_device(p) && !(a != NULL && a->managed)) {
-        sim_describe_fault(pc, false, where, sizeof where);
-        sim_report("host access to device memory", "host code %s a device pointer at %s",
-                   write ? "writes through" : "reads through", where);
-        detail_cure(p);
-    } else if (a == NULL) {
+        report_reach_of_host(p, write, pc);
+    } else if (a == NULL && !report_call_with(info, context, write)) {
         /* Not ours: the handler that was there before us decides. */
         sigaction(signal, signal == SIGSEGV ? &earlier_fault : &earlier_bus, NULL);
         return;
-    } else if (!closed) {
-        sim_describe_fault(pc, false, where, sizeof where);
-        sim_report("out-of-bounds access", "host code at %s leaves %s memory", where,
-                   a->managed ? "managed" : "pinned");
-        sim_detail_address(p);
+    } else if (a != NULL && !closed) {
+        report_leaving(a, p, pc);
     }
     sim_stop();
 }

@@ -3,6 +3,7 @@
 #include "allocation.h"
 #include "block.h"
 #include "device.h"
+#include "host_heap.h"
 
 /* Functions of the C library that kernels call, and the host too: `make cu` gives these to both. A
    kernel's malloc() takes device memory, which lives until a kernel frees it. */
@@ -51,7 +52,7 @@ void sim_detail_heap(void) {
 
 void *cudasim_in_malloc(size_t bytes) {
     if (!in_kernel()) {
-        return malloc(bytes);
+        return host_heap_took(malloc(bytes), bytes);
     }
     if (bytes == 0) {
         return NULL;
@@ -63,6 +64,18 @@ void *cudasim_in_malloc(size_t bytes) {
     Allocation *a = take(bytes, (Place){site->file, site->line});
     unlock();
     return a != NULL ? a->base : NULL;
+}
+
+/* These two are the host's alone. */
+void *cudasim_in_calloc(size_t count, size_t bytes) {
+    return host_heap_took(calloc(count, bytes), count * bytes);
+}
+
+void *cudasim_in_realloc(void *p, size_t bytes) {
+    if (p != NULL) {
+        host_heap_gives_back(p);
+    }
+    return host_heap_took(realloc(p, bytes), bytes);
 }
 
 static void report_free(const char *kind, const char *what, const void *p, const void *pc) {
@@ -116,6 +129,7 @@ void cudasim_in_free(void *p) {
     } else {
         sim_refuse_registered(p, pc);
         sim_host_frees(p);
+        host_heap_gives_back(p);
         free(p);
     }
 }

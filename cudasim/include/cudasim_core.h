@@ -182,6 +182,8 @@ long long cudasim_clock(void);
 void cudasim_trap(const char *file, int line);
 void cudasim_beyond_bounds(unsigned most);
 void *cudasim_in_malloc(size_t bytes);
+void *cudasim_in_calloc(size_t count, size_t bytes);
+void *cudasim_in_realloc(void *p, size_t bytes);
 void cudasim_in_free(void *p);
 int cudasim_in_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cudasim_in_puts(const char *line);

@@ -1,0 +1,87 @@
+#include <malloc.h>
+#include <search.h>
+
+#include "device.h"
+#include "host_heap.h"
+
+/* What malloc() and new have given to the program's own code, as a tree of blocks: of a copy from
+   or to one it is then known how much it has room for. A library may take back a block unseen; then
+   the C library gives the address out anew, as a rule with another size. */
+
+typedef struct HeapBlock {
+    char *begin;
+    size_t bytes;  /* that were asked for */
+    size_t usable; /* that the C library has given */
+} HeapBlock;
+
+static void *blocks;
+static int busy;
+
+static void lock(void) {
+    while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE)) {
+    }
+}
+
+static void unlock(void) {
+    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+/* Blocks that have an address in common count as the same. */
+static int compare_blocks(const void *one, const void *other) {
+    const HeapBlock *a = one, *b = other;
+    return a->begin + a->usable <= b->begin ? -1 : a->begin >= b->begin + b->usable;
+}
+
+static HeapBlock *find_block(const HeapBlock *wanted) {
+    void *node = tfind(wanted, &blocks, compare_blocks);
+    return node != NULL ? *(HeapBlock **)node : NULL;
+}
+
+static void drop_blocks_in(const HeapBlock *range) {
+    HeapBlock *old;
+    while ((old = find_block(range)) != NULL) {
+        tdelete(old, &blocks, compare_blocks);
+        free(old);
+    }
+}
+
+void *host_heap_took(void *p, size_t bytes) {
+    if (p == NULL || bytes == 0) {
+        return p;
+    }
+    HeapBlock *block = sim_realloc(NULL, sizeof *block);
+    *block = (HeapBlock){p, bytes, malloc_usable_size(p)};
+    lock();
+    drop_blocks_in(block);
+    tsearch(block, &blocks, compare_blocks);
+    unlock();
+    return p;
+}
+
+void host_heap_gives_back(void *p) {
+    lock();
+    drop_blocks_in(&(HeapBlock){.begin = p, .usable = 1});
+    unlock();
+}
+
+/* Bytes from p on, SIZE_MAX where nothing is known of it. */
+static size_t room_at(const char *p) {
+    lock();
+    const HeapBlock *block = find_block(&(HeapBlock){.begin = (char *)(uintptr_t)p, .usable = 1});
+    bool known = block != NULL && malloc_usable_size(block->begin) == block->usable;
+    size_t before = known ? (size_t)(p - block->begin) : 0;
+    size_t room = !known ? SIZE_MAX : block->bytes > before ? block->bytes - before : 0;
+    unlock();
+    return room;
+}
+
+bool host_heap_holds(const char *call, const char *end, const void *p, size_t bytes, Place place) {
+    size_t room = room_at(p);
+    if (bytes > room) {
+        sim_report("out-of-bounds access", "%s at %s:%d: the %s has %zu bytes, and the copy %zu",
+                   call, sim_file(place), place.line, end, room, bytes);
+        sim_detail("in memory of the host, from malloc() or new; on a GPU the copy goes on into "
+                   "what lies beside it");
+    }
+    return bytes <= room;
+}
