@@ -161,6 +161,18 @@ static bool in_parameters(const Launch *launch, const char *p) {
     return (uintptr_t)p - (uintptr_t)launch->arguments < launch->argument_bytes;
 }
 
+/* A lambda runs on the device, and what it has captured may still lead to the host. */
+static void detail_host_memory(Site site) {
+    char where[600];
+    describe_site(site, where, sizeof where);
+    if (strstr(where, "(operator()") == NULL) {
+        sim_detail("a kernel can only use memory from cudaMalloc: copy the data there first");
+    } else {
+        sim_detail("a lambda that names a member holds `this`, and one with [&] addresses, both of "
+                   "the host: copy the value to a local variable, and capture that with [=]");
+    }
+}
+
 void check_access(const void *address, size_t bytes, bool write, bool aligned, bool is_volatile,
                   Site site) {
     Worker *worker = sim_worker;
@@ -208,7 +220,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, b
         check_pinned(&access);
     } else if ((uintptr_t)p >= PAGE && !in_parameters(worker->launch, p)) {
         if (report("host memory in a kernel", &access, "")) {
-            sim_detail("a kernel can only use memory from cudaMalloc: copy the data there first");
+            detail_host_memory(site);
         }
     }
 }

@@ -56,6 +56,7 @@ __device__ cudasim_meeting *cudasim_meet(int operation, unsigned mask, unsigned 
 __device__ void cudasim_undefined_lane(const cudasim_meeting *meeting, int lane, const char *file,
                                        int line);
 __device__ void cudasim_undefined_width(int operation, int width, const char *file, int line);
+__device__ void cudasim_undefined_rank(unsigned rank, unsigned threads, const char *file, int line);
 __device__ void cudasim_before_atomic(const volatile void *p, size_t bytes, const char *file,
                                       int line);
 __device__ void cudasim_compares(const volatile void *p);

@@ -150,6 +150,14 @@ void cudasim_undefined_width(int operation, int width, const char *file, int lin
     sim_abort_block();
 }
 
+void cudasim_undefined_rank(unsigned rank, unsigned threads, const char *file, int line) {
+    Place place = {file, line};
+    sim_report("undefined shuffle", "shfl() at %s:%d reads rank %u of a group of %u threads",
+               sim_file(place), line, rank, threads);
+    sim_detail("the ranks of a group begin at 0");
+    sim_detail_thread();
+}
+
 /* ---- __activemask() -------------------------------------------------------------------------- */
 
 /* Which lanes are together depends on a GPU's mood. Here it is all that can come: a lane waits

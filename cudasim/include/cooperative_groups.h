@@ -221,6 +221,14 @@ class coalesced_group : public cudasim_lanes {
   public:
     CUDASIM_METHOD explicit coalesced_group(unsigned lanes) : cudasim_lanes(lanes) {
     }
+    /* A tile, and a whole warp, takes the rank modulo its size; else no lane has such a rank. */
+    template <class Type>
+    CUDASIM_METHOD Type shfl(Type value, unsigned rank, CUDASIM_CALLER) const {
+        if (rank >= num_threads() && num_threads() < 32) {
+            cudasim_undefined_rank(rank, num_threads(), file, line);
+        }
+        return cudasim_lanes::shfl(value, rank, file, line);
+    }
     CUDASIM_METHOD unsigned meta_group_rank() const {
         return 0;
     }

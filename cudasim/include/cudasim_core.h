@@ -154,6 +154,7 @@ void cudasim_ptx_load_matrices(int count, int transposed, unsigned *to, unsigned
                                const char *file, int line);
 void cudasim_undefined_lane(const cudasim_meeting *meeting, int lane, const char *file, int line);
 void cudasim_undefined_width(int operation, int width, const char *file, int line);
+void cudasim_undefined_rank(unsigned rank, unsigned threads, const char *file, int line);
 size_t cudasim_shared_offset(const void *p, const char *file, int line);
 void *cudasim_shared_pointer(size_t offset, const char *file, int line);
 enum { CUDASIM_GLOBAL, CUDASIM_SHARED, CUDASIM_CONSTANT, CUDASIM_LOCAL };
