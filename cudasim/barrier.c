@@ -51,7 +51,6 @@ static int first_in_state(const Worker *worker, ThreadState state) {
 static void report_missing_threads(Worker *worker) {
     char waits[40], left[40];
     int waiting = first_in_state(worker, BARRED), gone = first_in_state(worker, GONE);
-    check_diverged();
     sim_report("barrier divergence",
                "__syncthreads() at %s:%d was reached by only %d of %d threads",
                sim_file(worker->barrier), worker->barrier.line, worker->barred, worker->threads);
@@ -60,6 +59,7 @@ static void report_missing_threads(Worker *worker) {
     sim_detail_waiting(worker, waiting);
     sim_detail("all threads of a block must reach the same __syncthreads(): take it out of the if, "
                "or do not return early");
+    check_diverged();
     sim_detail("GPUs since Volta wait only for threads that have not left, which CUDASIM_EXITED=1 "
                "does, too");
 }
@@ -103,13 +103,13 @@ void sim_resolve_stuck(Worker *worker) {
 static void report_two_barriers(Worker *worker, Place here) {
     char first[40], second[40];
     int waiting = first_in_state(worker, BARRED);
-    check_diverged();
     sim_report("barrier divergence", "threads of one block wait at two places: %s:%d and %s:%d",
                sim_file(here), here.line, sim_file(worker->barrier), worker->barrier.line);
     sim_detail("thread %s at line %d, thread %s at line %d",
                sim_thread_name(worker, worker->fiber->thread, first), here.line,
                sim_thread_name(worker, waiting, second), worker->barrier.line);
     sim_detail_thread();
+    check_diverged();
     sim_abort_block();
 }
 

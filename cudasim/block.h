@@ -350,7 +350,8 @@ void check_epoch(void);
 /** A launch has run: whether it is to run again, since the check wants to compare. */
 bool check_launch_again(const Launch *launch);
 
-/** Threads of the block that runs have missed a barrier: what they do now has no order. */
+/** Threads of the block that runs have missed a barrier: what they do now has no order. A line of
+    the report names what they have raced for before, which may be why. */
 void check_diverged(void);
 
 /** An asynchronous copy, begun at `place` by the running thread, has written. */

@@ -372,7 +372,15 @@ void check_launch_ends(const Launch *launch) {
 }
 
 void check_diverged(void) {
-    held_forget_block("race", sim_worker->block);
+    Site site, other;
+    char here[600], there[600];
+    if (held_forget_block("race", sim_worker->block, &site, &other)) {
+        describe_site(site, here, sizeof here);
+        describe_site(other, there, sizeof there);
+        sim_detail("if a condition before the barrier depends on what threads race for at %s and "
+                   "%s, mend that first: there a __syncthreads() is missing",
+                   here, there);
+    }
 }
 
 void cudasim_compares(const volatile void *p) {

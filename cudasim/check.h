@@ -150,8 +150,8 @@ bool held_improves(const char *kind, Site site, Site other);
 /** Forgets what is held about a line: another report explains it. */
 void held_forget_site(const char *kind, Site site);
 
-/** Forgets what is held about a block. */
-void held_forget_block(const char *kind, unsigned block);
+/** Forgets what is held about a block; of the first such report, if there is one, the two lines. */
+bool held_forget_block(const char *kind, unsigned block, Site *site, Site *other);
 
 /** Reports what is held. */
 void held_release(void);

@@ -247,15 +247,35 @@ static int cores_for(const Launch *launch) {
     return threads < WORTH_SHARING || grid.blocks < 2 ? 1 : most;
 }
 
-bool sim_run_grid(const Launch *launch) {
-    dim3 size = launch->site.grid;
-    size_t most = sim_settings.blocks > 0 ? (size_t)sim_settings.blocks : SIZE_MAX;
-    grid.launch = launch;
-    grid.blocks = (size_t)size.x * size.y * size.z;
-    if (sim_settings.blocks > 0) {
-        sim_event("blocks %zu %s", grid.blocks, launch->site.name);
+/* Once, and not to a judge, who has asked for it. */
+static void note_left_out(const LaunchSite *site, size_t blocks) {
+    static bool noted;
+    if (!noted && sim_settings.events < 0) {
+        sim_note("CUDASIM_BLOCKS=%d leaves out %zu of the %zu blocks of %s at %s:%d",
+                 sim_settings.blocks, blocks - (size_t)sim_settings.blocks, blocks, site->name,
+                 sim_file((Place){site->file, site->line}), site->line);
+        sim_detail("their part of the result is missing, and may be of later launches too");
     }
-    grid.blocks = grid.blocks < most ? grid.blocks : most;
+    noted = true;
+}
+
+/* How many blocks of a launch are run. */
+static size_t blocks_of(const LaunchSite *site) {
+    size_t blocks = (size_t)site->grid.x * site->grid.y * site->grid.z;
+    size_t most = (size_t)sim_settings.blocks;
+    if (most == 0) {
+        return blocks;
+    }
+    sim_event("blocks %zu %s", blocks, site->name);
+    if (blocks > most) {
+        note_left_out(site, blocks);
+    }
+    return blocks < most ? blocks : most;
+}
+
+bool sim_run_grid(const Launch *launch) {
+    grid.launch = launch;
+    grid.blocks = blocks_of(&launch->site);
     grid.next = 0;
     grid.in_order = grid.failed = false;
     int cores = cores_for(launch);

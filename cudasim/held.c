@@ -58,12 +58,17 @@ void held_forget_site(const char *kind, Site site) {
     }
 }
 
-void held_forget_block(const char *kind, unsigned block) {
+bool held_forget_block(const char *kind, unsigned block, Site *site, Site *other) {
+    bool any = false;
     for (int i = count - 1; i >= 0; i--) {
         if (strcmp(held[i].kind, kind) == 0 && held[i].block == block) {
+            *site = held[i].site;
+            *other = held[i].other;
+            any = true;
             forget(i);
         }
     }
+    return any;
 }
 
 void held_release(void) {
