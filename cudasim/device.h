@@ -72,6 +72,13 @@ extern size_t variables_bytes;    /**< of the same; 0: there is none */
 /** Whether p is in a `__device__` or `__constant__` variable of this program. */
 bool variable_recorded(const void *p);
 
+/** Whether what describe_site() says of a line lies in a function that the device has as well: there
+    `__CUDA_ARCH__` is defined, though the host runs it. */
+bool variable_of_both(const char *where);
+
+/** Whether such a variable is not const, whose value a compiler may use on both sides. */
+bool variable_writable(const void *p);
+
 /* ---- local.c --------------------------------------------------------------------------------- */
 
 /** Memory of the host that work will use which is not yet done. */

@@ -38,17 +38,24 @@ APART look_at_shared(const void *p, size_t bytes, bool write, bool is_volatile, 
     }
 }
 
-/* The host has no such variable: on a GPU it stores to another of that name, which no kernel
-   reads. */
-APART look_at_variable(const void *p, const void *pc) {
-    if (variable_recorded(p) && sim_enter_if_free()) {
+static void report_variable(const char *where, bool write) {
+    sim_report("host access to device memory", "host code %s a __device__ variable at %s",
+               write ? "stores to" : "reads", where);
+    sim_detail(write ? "kernels do not see it on a GPU: cudaMemcpyToSymbol() writes the variable"
+                     : "on a GPU it does not see what kernels write: cudaMemcpyFromSymbol() reads "
+                       "the variable");
+}
+
+/* The host has no such variable: on a GPU it uses another of that name, which no kernel knows. */
+APART look_at_variable(const void *p, bool write, const void *pc) {
+    if (variable_recorded(p) && (write || variable_writable(p)) && sim_enter_if_free()) {
         Site site = site_of_code(pc);
-        if (first_report("host access to device memory", site, 0)) {
+        if (first_report("host access to device memory", site, write)) {
             char where[600];
             describe_site(site, where, sizeof where);
-            sim_report("host access to device memory",
-                       "host code stores to a __device__ variable at %s", where);
-            sim_detail("kernels do not see it on a GPU: cudaMemcpyToSymbol() writes the variable");
+            if (write || !variable_of_both(where)) {
+                report_variable(where, write);
+            }
         }
         sim_leave_fault();
     }
@@ -57,8 +64,8 @@ APART look_at_variable(const void *p, const void *pc) {
 /* The host's own accesses matter where it shares memory with kernels, or with late copies. */
 static inline void seen_by_host(const void *p, size_t bytes, bool write, bool is_volatile,
                                 const void *pc) {
-    if (write && (uintptr_t)p - variables_begin < variables_bytes) {
-        look_at_variable(p, pc);
+    if ((uintptr_t)p - variables_begin < variables_bytes) {
+        look_at_variable(p, write, pc);
     }
     if (race_watches_host || sim_guards_unclosed) {
         look_at_shared(p, bytes, write, is_volatile, pc);

@@ -80,6 +80,32 @@ bool variable_recorded(const void *p) {
     return false;
 }
 
+/* Where cu2cpp puts the names of functions of both sides; absent if there are none. */
+extern const char *const __start_cudasim_of_both[] __attribute__((weak));
+extern const char *const __stop_cudasim_of_both[] __attribute__((weak));
+
+/* "x.cu:7 (name<4>)" */
+static bool is_in_function(const char *where, const char *name) {
+    const char *function = strstr(where, " (");
+    size_t length = strlen(name);
+    return function != NULL && strncmp(function + 2, name, length) == 0 &&
+           strchr("<()", function[2 + length]) != NULL;
+}
+
+bool variable_of_both(const char *where) {
+    for (const char *const *f = __start_cudasim_of_both; f < __stop_cudasim_of_both; f++) {
+        if (is_in_function(where, *f)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool variable_writable(const void *p) {
+    extern char __data_start[] __attribute__((weak));
+    return (const char *)p >= __data_start;
+}
+
 static size_t total(void) {
     size_t bytes = 0;
     for (cudasim_variable *v = __start_cudasim_variables; v < __stop_cudasim_variables; v++) {

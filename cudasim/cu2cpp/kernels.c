@@ -93,6 +93,29 @@ static void note_body(size_t i, size_t parameters) {
     }
 }
 
+static Text both; /* records of functions that the host and the device have */
+static int both_count;
+
+/* A lambda has no name of its own. */
+static void record_of_both(size_t parameters) {
+    size_t name = before(parameters);
+    char number[32];
+    snprintf(number, sizeof number, "%d", both_count++);
+    append_text(&both, " static const char *const cudasim_of_both_");
+    append_text(&both, number);
+    append_text(&both, " __attribute__((section(\"cudasim_of_both\"), used)) = \"");
+    if (is_kind(name, WORD) && !is(name, DEVICE) && !is(name, HOST)) {
+        append(&both, tokens[name].text, tokens[name].length);
+    } else {
+        append_text(&both, "operator()");
+    }
+    append_text(&both, "\";");
+}
+
+const char *records_of_both(void) {
+    return both.text != NULL ? both.text : "";
+}
+
 static bool ends_statement(size_t i) {
     return i == NONE || is_mark_of(i, ";{}");
 }
@@ -132,6 +155,9 @@ bool rewrite_side(size_t i, bool plain) {
     }
     if (parameters == NONE && is(i, DEVICE) && !plain) {
         record_variable(i);
+    }
+    if (parameters != NONE && is(i, DEVICE) && !plain && is_for_host(i, parameters)) {
+        record_of_both(parameters);
     }
     replace(i, kernel ? "__attribute__((noinline))" : "");
     return true;

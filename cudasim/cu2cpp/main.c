@@ -162,6 +162,7 @@ static bool write_output(FILE *file) {
             fwrite(token->text, 1, token->length, file);
         }
     }
+    fputs(records_of_both(), file);
     return fflush(file) == 0 && !ferror(file);
 }
 

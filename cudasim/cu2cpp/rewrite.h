@@ -48,6 +48,9 @@ bool rewrite_side(size_t i, bool plain);
  */
 bool rewrite_launch_bounds(size_t i, bool plain);
 
+/** What stands after all else: the names of the functions that are `__host__` and `__device__`. */
+const char *records_of_both(void);
+
 /** At `__device__` or `__constant__` of a variable: a record of it follows. */
 void record_variable(size_t i);
 

@@ -26,6 +26,13 @@ def variable(name):
             f"aligned(16))) = {{(void *)&{name}, sizeof {name}}};")
 
 
+def of_both(text):
+    """What follows a file: the names of functions that the host and the device have."""
+    names = re.findall(r"cudasim_host cudasim_device \w+ (\w+)\(", text)
+    return "".join(f' static const char *const cudasim_of_both_{i} __attribute__((section("cudasim_of_both"), used)) = "{name}";'
+                   for i, name in enumerate(names))
+
+
 def without_records(text):
     """In a graded file there are none: see record_variable()."""
     text = re.sub(r"cudasim_kernel_begins<0>\(\);\{(.*?)\}\}", r"\1}", text)
@@ -131,6 +138,7 @@ CHANGED = [
      '} __attribute__((noinline)) void a(); void g() { f(cudasim_kernel_address("a", a)); }'),
     ("} cudasim_device int x; cudasim_host cudasim_device void f() { k<<<1, 2>>>(a); }",
      f'}} int x;{variable("x")} void f() {{ cudasim_launch(HERE, "k", k, 1, 2)(a); }}'),
+    ("} cudasim_host cudasim_device int f(int x) { } template <class T> cudasim_host cudasim_device T g(T x) { } {", "} int f(int x) { } template <class T> T g(T x) { } {"),
     ("} static cudasim_device volatile float a, *b = q, c[2][3] = {{1, 2}}; {",
      f'}} static volatile float a, *b = q, c[2][3] = {{{{1, 2}}}};{variable("a")}{variable("b")}{variable("c")} {{'),
     ("} namespace n { __constant__ V<int, 3> v; } {",
@@ -337,7 +345,7 @@ for text in SAME:
     check(text + "\n", text + "\n")
 for text, wanted in CHANGED:
     for form in text, spread(text):
-        check(f'# 7 "a.cu"\nvoid f()\n{{ {form} }}\n', f'# 7 "a.cu"\nvoid f() {{ {launches(wanted)} }}\n')
+        check(f'# 7 "a.cu"\nvoid f()\n{{ {form} }}\n', f'# 7 "a.cu"\nvoid f() {{ {launches(wanted)} }}\n{of_both(text)}')
     if "managed" not in text and "# 8" not in text:
         check(f'cudasim_sealed_from_here;\nvoid f()\n{{ {text} }}\n', f'cudasim_sealed_from_here;\nvoid f() {{ {without_records(wanted)} }}\n')
 for text, wanted in FILES:
