@@ -329,6 +329,9 @@ bool sim_is_first(const Worker *worker);
 /** All threads of the block wait for others to do something: perhaps those of another block. */
 void sim_let_others_run(Worker *worker);
 
+/** How many blocks are put aside, as all their threads wait in loops. */
+int sim_blocks_aside(void);
+
 /** Sends the clock's signal to the other cores that run blocks. */
 void sim_tell_cores(void);
 

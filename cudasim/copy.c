@@ -2,6 +2,7 @@
 #include "cudasim_record.h"
 #include "device.h"
 #include "graph.h"
+#include "host_heap.h"
 
 /* A copy is an operation of its stream. From and to pageable memory it is over when the call
    returns, as in CUDA; from and to locked memory it is not. In a graph it has the memory of each
@@ -337,6 +338,10 @@ cudaError_t cudasim_memcpy_symbol(const char *file, int line, const char *call,
     if (kind != usual || is_device(other)) {
         cudasim_addressed(usual == cudaMemcpyHostToDevice ? to : from, room);
         return copy(call, place, to, from, bytes, kind, NULL, true);
+    }
+    if (!host_heap_holds(call, usual == cudaMemcpyHostToDevice ? "source" : "destination", other,
+                         bytes, place)) {
+        return sim_error(cudaErrorInvalidValue, call, place, false);
     }
     sim_wait_device(sim_device());
     variables_in_place(sim_device());

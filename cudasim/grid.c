@@ -126,6 +126,10 @@ void sim_let_others_run(Worker *worker) {
     }
 }
 
+int sim_blocks_aside(void) {
+    return grid.aside;
+}
+
 static void put_aside(Worker *worker) {
     worker->place += grid.blocks;
     worker->next = NULL;

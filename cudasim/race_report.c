@@ -75,6 +75,21 @@ static bool atomic_to_each_other(const Party *before, const Party *now) {
     return width(before) == width(now) && !(narrow && before->block != now->block);
 }
 
+static void detail_barrier(const Race *race) {
+    dim3 grid = sim_worker->launch->site.grid;
+    if (race_warp(race->before.thread) == race_warp(race->now.thread)) {
+        sim_detail("a __syncthreads() is missing between the two, or a __syncwarp() where a warp "
+                   "works alone: its threads do not run in step");
+    } else {
+        sim_detail(
+            "a __syncthreads() is missing between the two, or at the end of the loop's body");
+    }
+    if (!race->shared && (size_t)grid.x * grid.y * grid.z > 1) {
+        sim_detail("it orders the threads of one block: where other blocks touch the same "
+                   "elements, use another array or another kernel for the second");
+    }
+}
+
 static void detail_cure(const Race *race, bool update, bool same_line) {
     const Party *before = &race->before, *now = &race->now;
     if (update) {
@@ -100,12 +115,8 @@ static void detail_cure(const Race *race, bool update, bool same_line) {
     } else if (race->wrote && race->writes && same_line) {
         sim_detail("only one of the values stays: give each thread its own element, let one thread "
                    "write, or use an atomic");
-    } else if (race_warp(before->thread) == race_warp(now->thread)) {
-        sim_detail("a __syncthreads() is missing between the two, or a __syncwarp() where a warp "
-                   "works alone: its threads do not run in step");
     } else {
-        sim_detail(
-            "a __syncthreads() is missing between the two, or at the end of the loop's body");
+        detail_barrier(race);
     }
 }
 

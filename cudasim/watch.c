@@ -127,6 +127,20 @@ static bool time_is_up(void) {
     return sim_settings.timeout > 0 && last.microseconds > sim_settings.timeout * 1000000L;
 }
 
+/* Whom the thread may wait for. */
+static void detail_others(const Worker *worker) {
+    int threads = 0, blocks = sim_blocks_aside();
+    for (int t = 0; t < worker->threads; t++) {
+        threads += t != worker->fiber->thread && worker->state[t] == LOOKING;
+    }
+    if (threads + blocks > 0) {
+        sim_detail("%d other threads of the block, and %d other blocks, wait in a loop as well: "
+                   "for a lock that is never given back, for one of two that are taken in "
+                   "opposite order, or for a count that is never reached?",
+                   threads, blocks);
+    }
+}
+
 static void report_timeout(const void *pc) {
     static volatile int retries;
     char where[600];
@@ -136,6 +150,7 @@ static void report_timeout(const void *pc) {
     }
     sim_report("timeout", "a block has run for %d s; it is at %s", sim_settings.timeout, where);
     sim_detail_thread();
+    detail_others(sim_worker);
     sim_detail("a loop that never ends, or one that waits for what no other thread does; at most "
                "64 blocks with 28672 threads are resident and can wait for each other");
     sim_detail("a thread of the host goes on when the kernel is over: until then no answer comes "

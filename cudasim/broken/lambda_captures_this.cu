@@ -20,7 +20,9 @@ struct Model {
         float factor = scale, *to = x;
         auto set = [=] __device__(int i) { to[i] = factor * i; };
 #else
-        auto set = [=] __device__(int i) { x[i] = scale * i; }; /* expect: host memory in a kernel */
+        auto set = [=] __device__(int i) {
+            x[i] = scale * i;
+        }; /* expect: host memory in a kernel */
 #endif
         for_each<<<1, 64>>>(n, set);
     }
