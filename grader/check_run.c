@@ -137,6 +137,16 @@ static void hint_at_signal(Check *check, int signal) {
     }
 }
 
+/* The call that asks for the error knows its name; the simulator has said why there is one. */
+static void tell_launch(Check *check) {
+    static const char mark[] = "[cudasim] launch failed: ";
+    char line[LINE];
+    if (line_with(check, mark, line)[0] != '\0' && check->mistake[0] == '\0') {
+        snprintf(check->mistake, sizeof check->mistake, "before that, a launch failed: %s",
+                 line + sizeof mark - 1);
+    }
+}
+
 static bool judge_result(Check *check, const SandboxResult *result, double seconds) {
     char line[LINE];
     switch (result->end) {
@@ -154,6 +164,7 @@ static bool judge_result(Check *check, const SandboxResult *result, double secon
                               RESIDENT >> 20);
     case SANDBOX_SIGNAL:
         hint_at_signal(check, result->status);
+        tell_launch(check);
         return check_conclude(check, ROW_CRASHED, "%s. %s", strsignal(result->status),
                               last_line(check, line));
     case SANDBOX_EXIT:

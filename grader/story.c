@@ -131,13 +131,15 @@ static const char *lost_before(const json_t *rows, const json_t *row) {
     return NULL;
 }
 
+/* Where a judge has said by itself what is wrong, as that threads race, that stays. */
 static void refer_to_earlier(json_t *rows) {
     size_t i;
     json_t *row;
     json_array_foreach(rows, i, row) {
         bool fails = row_state_of(text_at(row, "state")) == ROW_FAIL;
-        const char *earlier = fails ? lost_before(rows, row) : NULL;
-        if (earlier != NULL && json_array_size(json_object_get(row, "suspects")) == 0) {
+        bool unknown = fails && text_at(row, "mistake")[0] == '\0';
+        const char *earlier = unknown ? lost_before(rows, row) : NULL;
+        if (earlier != NULL) {
             char text[200];
             snprintf(text, sizeof text, "see `%s`: this check stands on that one", earlier);
             json_object_set_new(row, "mistake", json_string(text));

@@ -59,8 +59,13 @@ static __device__ inline void add_masked(float sum[PACK], const float x[PACK], s
     }
 }
 
-/** The same for one number, element `i` of its call: where rows do not begin with a whole pack. */
-static __device__ inline float add_masked_one(float sum, float x, size_t i, Mask mask) {
+/**
+ * The same for one number, element `i` of its call: where rows do not begin with a whole pack.
+ *
+ * @return the new sum: `sum` is a copy
+ */
+[[nodiscard]] static __device__ inline float add_masked_one(float sum, float x, size_t i,
+                                                            Mask mask) {
     bool kept = mask.threshold == 0 || mask_words(mask, i - i % 4).word[i % 4] >= mask.threshold;
     return kept ? sum + mask.scale * x : sum;
 }

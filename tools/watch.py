@@ -16,7 +16,6 @@ import termios
 import time
 
 from exports.record import spoken
-from exports.record import spoken
 from lab_files import files_of, path_of
 from making import apart
 

@@ -4,7 +4,8 @@
 #include "grader/labs/09_fusion/compare.h"
 #include "kernels/cost.h"
 
-static const char *const forward_out[] = {"sum", "out", "mean", "rstd"};
+/* In the order in which each is made of those before: of a wrong mean all that follows is wrong. */
+static const char *const forward_out[] = {"sum", "mean", "rstd", "out"};
 static const char *const backward_out[] = {"dsum after", "dbranch after", "dweight after",
                                            "dbias after"};
 
@@ -41,6 +42,15 @@ static void want(NormCalls *calls, const char *what, size_t n) {
     check_want(calls->check, fusion_name(name, what, calls->count), WIRE_F32, n);
 }
 
+/* Numbers of output k of a call. */
+static size_t norm_numbers(const NormCase *c, bool backward, int k) {
+    size_t N = (size_t)c->N, C = (size_t)c->C;
+    if (backward) {
+        return k < 2 ? N * C : C;
+    }
+    return k == 0 || k == 3 ? N * C : N;
+}
+
 void norm_add(NormCalls *calls, NormCase c) {
     CHECK(calls->count < NORM_CASES, "more than %d calls", NORM_CASES);
     Precision precision = (Precision)c.precision;
@@ -64,9 +74,7 @@ void norm_add(NormCalls *calls, NormCase c) {
     }
     for (int k = 0; k < 4; k++) {
         want(calls, calls->backward ? backward_out[k] : forward_out[k],
-             k < 2             ? n
-             : calls->backward ? C
-                               : N);
+             norm_numbers(&c, calls->backward, k));
     }
     calls->c[calls->count++] = c;
 }
@@ -126,11 +134,6 @@ void launches_grade(Check *check, const char *probe_case, int rows, int numbers)
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-static size_t norm_numbers(const NormCalls *calls, int i, int k) {
-    size_t N = (size_t)calls->c[i].N, C = (size_t)calls->c[i].C;
-    return k < 2 ? N * C : calls->backward ? C : N;
-}
-
 static const float *norm_got(const NormCalls *calls, int i, int k) {
     char name[WIRE_NAME];
     const char *what = calls->backward ? backward_out[k] : forward_out[k];
@@ -142,13 +145,13 @@ static float *norm_copy(const NormCalls *calls, size_t *count) {
     *count = 0;
     for (int i = 0; i < calls->count; i++) {
         for (int k = 0; k < 4; k++) {
-            *count += norm_numbers(calls, i, k);
+            *count += norm_numbers(&calls->c[i], calls->backward, k);
         }
     }
     float *all = (float *)check_doubles(calls->check, *count), *to = all;
     for (int i = 0; i < calls->count; i++) {
         for (int k = 0; k < 4; k++) {
-            size_t n = norm_numbers(calls, i, k);
+            size_t n = norm_numbers(&calls->c[i], calls->backward, k);
             if (n > 0) {
                 memcpy(to, norm_got(calls, i, k), n * sizeof *to);
             }
@@ -165,7 +168,7 @@ static void norm_tell(const NormCalls *calls, const float *got, const float *rig
     for (int i = 0; i < calls->count; i++) {
         const NormCase *c = &calls->c[i];
         for (int k = 0; k < 4; k++) {
-            size_t n = norm_numbers(calls, i, k), at = 0;
+            size_t n = norm_numbers(c, calls->backward, k), at = 0;
             while (at < n && memcmp(&got[at], &right[at], sizeof *got) == 0) {
                 at++;
             }

@@ -118,6 +118,7 @@ static void freeze(const StepsRun *run, int count, float share) {
 static void eager_window(StepsRun *run, int count, float share, float scale, StepReport *report) {
     Model *model = run->trainer.model;
     uint64_t before = model->rng.offset, begin = before;
+    float dloss = share * (is_wrong(STEPS_SCALED_TWICE, run->place + 1) ? scale * scale : scale);
     if (is_wrong(STEPS_OFFSET_FROZEN, run->place)) {
         model->rng.offset = begin = frozen.offset;
     }
@@ -125,7 +126,7 @@ static void eager_window(StepsRun *run, int count, float share, float scale, Ste
         const Batch *batch =
             is_wrong(STEPS_IDS_FROZEN, run->place) ? &frozen.batch[i] : &run->batch[i];
         report->loss += model_forward(model, batch);
-        model_backward(model, share * scale);
+        model_backward(model, dloss);
         report->tokens += (size_t)run->batch[i].valid;
     }
     report->loss *= (double)share;
@@ -292,7 +293,7 @@ static void eager_steps(const Wire *in, Wire *out) {
     }
 #define EACH_MISTAKE(X) FIRST_MISTAKES(X) LAST_MISTAKES(X)
 #define FIRST_MISTAKES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
-#define LAST_MISTAKES(X) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20)
+#define LAST_MISTAKES(X) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21)
 EACH_MISTAKE(WITH_MISTAKE)
 
 #define CASES(k)                                                                                   \

@@ -104,6 +104,7 @@ typedef enum StepsMistake {
     STEPS_NEVER_GROWS,    /**< the scaler learns of bad steps alone */
     STEPS_FOUND_IN_F16,   /**< inf and NaN are looked for only where the scale is dynamic */
     STEPS_NO_FACTOR,      /**< without a limit norm and factor stay 0 */
+    STEPS_SCALED_TWICE,   /**< the loss has its scale twice */
     STEPS_MISTAKES,       /**< how many */
 } StepsMistake;
 

@@ -38,6 +38,8 @@ static const char *const sentences[STEPS_MISTAKES] = {
                            "too, such a step is skipped",
     [STEPS_NO_FACTOR] = "where there is no limit nothing gives norm and factor, and both are 0: "
                         "control_clip() has to run even so",
+    [STEPS_SCALED_TWICE] = "the loss has its scale twice: trainer_backward() takes the share, and "
+                           "multiplies it by the scale",
 };
 
 const char *steps_sentence(StepsMistake mistake) {
