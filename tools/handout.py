@@ -412,10 +412,26 @@ def make(folder, options):
     write(folder, "README.md", page.encode())
 
 
+def take_the_place(aside, out):
+    """The folder of before goes. A repository in it stays, with what students have cloned: it sees the new cut as a change."""
+    before = f"{out}.before"
+    if os.path.exists(before):
+        raise Stays(f"{before} is left of a run that was ended: take out of it what you need, and remove it")
+    if os.path.exists(out):
+        os.rename(out, before)
+    os.rename(aside, out)
+    try:
+        shutil.make_archive(out, "gztar", os.path.dirname(out) or ".", os.path.basename(out))
+    finally:
+        if os.path.exists(f"{before}/.git"):
+            os.rename(f"{before}/.git", f"{out}/.git")
+        shutil.rmtree(before, ignore_errors=True)
+
+
 def main():
     parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--lab", required=True)
-    parser.add_argument("--out", help="folder, made anew; an archive comes to lie beside it")
+    parser.add_argument("--out", help="folder, made anew but for a .git in it; an archive comes to lie beside it")
     parser.add_argument("--search", action="store_true", help="only search for solutions in it, and make nothing")
     parser.add_argument("--no-solutions", action="store_true", help="not even of the labs before")
     parser.add_argument("--built", help="folder with judges that are built for other platforms")
@@ -435,14 +451,13 @@ def main():
     os.makedirs(aside)
     try:
         make(aside, options)
-        shutil.rmtree(out, ignore_errors=True)
-        os.rename(aside, out)
+        count = sum(len(names) for _, _, names in os.walk(aside))
+        take_the_place(aside, out)
     except Stays as error:
         stop("handout", error)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-    shutil.make_archive(out, "gztar", os.path.dirname(out) or ".", os.path.basename(out))
-    print(f"{out}: {sum(len(names) for _, _, names in os.walk(out))} files, and {out}.tar.gz")
+    print(f"{out}: {count} files, and {out}.tar.gz")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import glob
 import hashlib
 import json
+import os
 import re
 import signal
 
@@ -58,6 +59,11 @@ def state(lab):
     return "done" if record["full"] else score
 
 
+def solved(lab):
+    """Whether a handout has the lab's solution: its student may begin after it."""
+    return os.path.isdir("labs/.stubs") and os.path.isdir(path_of(lab, kind="solutions"))
+
+
 def main():
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)   # `| head` ends it without a word
     labs = all_labs("README.md")
@@ -66,7 +72,7 @@ def main():
     print("Labs:")
     for lab in labs:
         print(f"  {lab:<{name_width}}  {title(lab):<{width}} {points(lab):>4g} points  {states[lab]}")
-    left = [lab for lab in labs if states[lab] != "done"]
+    left = sorted((lab for lab in labs if states[lab] != "done"), key=lambda lab: (solved(lab), lab))
     if left:
         print(f"\nNext: {path_of(left[0], 'README.md')}")
 

@@ -88,6 +88,22 @@ def check_other_folder():
     expect(status != 0 and "is not a handout" in said and os.listdir(f"{OUT}/other") == ["VERSION"], "other folders are left alone")
 
 
+def check_repository():
+    """The next handout, cut into the repository of the one before, is a change to it; the archive is without its history."""
+    out = f"{OUT}/repository"
+    write_in(f"{out}/.git", "HEAD")
+    write_in(f"{out}/labs/.stubs", "old")
+    write_in(f"{out}.new/labs/.stubs", "new")
+    handout.take_the_place(f"{out}.new", out)
+    packed = run("tar", "tf", f"{out}.tar.gz")[1]
+    expect(files_in(out) == {".git/HEAD", "labs/.stubs/new"} and ".git/" not in packed and "new" in packed, f"a repository stays: {files_in(out)}")
+
+
+def write_in(folder, name):
+    os.makedirs(folder)
+    write(f"{folder}/{name}", "")
+
+
 def give_objects(folder):
     os.makedirs(f"{folder}/build/access")
     for name in BUILT:
@@ -106,6 +122,7 @@ def check_make(folder):
     status, said = make(folder=folder)
     listed = {word for word in ("test", "check", "prove", "stubs", "grade-all", "gpu-check") if f"make {word} " in said}
     expect(status == 0 and "make grade01 " in said and not listed, f"make lists nothing that is not there: {listed}")
+    expect(said.endswith(f"Next: labs/{LAB}/README.md\n"), f"the first lab whose solution is not here comes next: {said[-40:]}")
     status, said = make("grade01", "CHECK=nix", folder=folder)
     expect(status != 0 and "there is no check nix; there are gradients" in said and "Score" not in said,
            "a check that is not there is named, and nothing graded")
@@ -235,6 +252,7 @@ def main():
         check_handout(f"{OUT}/{name}", name == "with")
     check_every_lab()
     check_other_folder()
+    check_repository()
     give_objects(f"{OUT}/with")
     check_make(f"{OUT}/with")
     check_crash(f"{OUT}/with")
