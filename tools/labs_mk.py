@@ -115,4 +115,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except OSError as error:   # a disk that is full, a folder that is another's
+        sys.exit(f"{error.filename}: {error.strerror}")
