@@ -121,8 +121,12 @@ static bool grade_in(const Options *options, const char *work, const char *secre
     if (options->part != NULL) {
         json_object_set_new(record, "part", json_string(options->part));
     }
-    bool good = write_seed(secret, seed) && record_write(record, options->output) &&
-                grade(options, work, secret, record);
+    /* Without a place for the record nothing is graded: no row could say why. */
+    if (!write_seed(secret, seed) || !record_write(record, options->output)) {
+        json_decref(record);
+        return false;
+    }
+    bool good = grade(options, work, secret, record);
     record_add_up(record);
     good = record_write(record, options->output) && good;
     if (options->debug == NULL) {

@@ -12,7 +12,7 @@ import re
 import sys
 import textwrap
 
-from class_folder import write_json
+from class_folder import Stopped, write_json
 from lab_files import path_of
 
 WIDTH = 100
@@ -46,8 +46,11 @@ class Seen:
         last, most = self.tasks.get(task, (0, 0))
         tier = last % count + 1
         self.tasks[task] = (tier, max(most, tier))
-        os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        write_json(self.path, self.tasks)
+        try:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            write_json(self.path, self.tasks)
+        except (OSError, Stopped) as error:   # the hint is shown: only the count of the next call is wrong
+            print(f"hint: that it was read is not noted: {error}", file=sys.stderr)
         return tier
 
     def read(self, task, count):

@@ -64,6 +64,17 @@ def check_none():
     os.rename(f"{OUT}/hints.md", f"{OUT}/labs/{LAB}/hints.md")
 
 
+def check_unwritable():
+    """A hint is shown where nothing can be noted, as on a disk that is full."""
+    shutil.rmtree(f"{OUT}/build")
+    with open(f"{OUT}/build", "w", encoding="utf-8"):
+        pass
+    status, said, error = hint("1")
+    expect(status == 0 and "hint 1 of 3" in said and error.startswith("hint: that it was read is not noted: ") and error.count("\n") == 1,
+           f"a note that cannot be written: {error.strip()}")
+    os.remove(f"{OUT}/build")
+
+
 CODE = re.compile(r"[;=?<>+]|\(.+\)|\w \* \w|->\w+\s*\(")   # what a statement has and a name has not
 
 
@@ -94,6 +105,7 @@ def main():
     check_list()
     check_bad()
     check_none()
+    check_unwritable()
     check_third()
     expecting.end("hints")
 
