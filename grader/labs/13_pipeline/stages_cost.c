@@ -65,10 +65,11 @@ bool stages_expect_messages(const StagesRun *run) {
         }
         int wanted = neighbours * run->micros;
         if (sends != wanted || !(fabs(bytes - right) < 0.5)) {
-            check_fail(run->check,
-                       "stage %d of %d sends %d messages, %.0f bytes: %d neighbours get %d each, "
-                       "(B, T, C) of each micro-batch, together %.0f bytes",
-                       s, run->stages, sends, bytes, neighbours, run->micros, right);
+            check_fail(
+                run->check,
+                "stage %d of %d sends %d messages, %.0f bytes: each neighbour (%d of them) gets "
+                "%d, (B, T, C) of each micro-batch, together %.0f bytes",
+                s, run->stages, sends, bytes, neighbours, run->micros, right);
             return false;
         }
     }
