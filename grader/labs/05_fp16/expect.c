@@ -180,7 +180,9 @@ static const char *job_wrong_with_bad(const Job *job, int w, int before) {
                "is inf or NaN here";
     }
     if (job_traced(job, w, T_STEPS) != job_traced(job, before, T_STEPS)) {
-        return "was a step for the optimizer's t";
+        return job_traced(job, w, T_STEPS) > job_traced(job, before, T_STEPS)
+                   ? "was a step for the optimizer's t"
+                   : "has set the optimizer's t back: it counts the steps that are taken";
     }
     if (job_traced(job, w, TICKS) != job_traced(job, before, TICKS)) {
         return "was a tick of the schedule: mixed_update() leaves that to its caller";

@@ -41,6 +41,13 @@ static void scaler_start(const Wire *in, Wire *out) {
     memcpy(values, got, sizeof got);
 }
 
+/* Whether a scaler is no longer set as it was given. */
+static bool scaler_has_changed(const Scaler *scaler, const Wire *in) {
+    const Scaler given = given_scaler(in);
+    return scaler->growth != given.growth || scaler->backoff != given.backoff ||
+           scaler->floor != given.floor || scaler->interval != given.interval;
+}
+
 /* Scalers take turns: the second sees the script from its end, the third has an interval of 1. All
    that one knows stands in its structure, so none knows of the others. */
 static void scaler_script(const Wire *in, Wire *out) {
@@ -61,6 +68,8 @@ static void scaler_script(const Wire *in, Wire *out) {
         scaler_update(&quick, found[i] != 0);
         wire_floats(out, "quick scale")[i] = quick.scale;
     }
+    *(uint64_t *)wire_get(out, "changed", WIRE_U64, NULL) =
+        scaler_has_changed(&scaler[0], in) || scaler_has_changed(&scaler[1], in);
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */

@@ -144,6 +144,11 @@ static ScalerStep script_step(const Check *check, const Script *script, size_t i
     };
 }
 
+/* Whether a step has changed more than the scale and good_steps. */
+static bool script_changes_settings(const Check *check) {
+    return *(const uint64_t *)check_got(check, "changed", WIRE_U64) == 1;
+}
+
 /* Whether equal scalers have taken equal steps in two ways. */
 static bool script_has_hidden_state(const Check *check, const Script *script) {
     for (size_t i = 0; i < 2 * script->n; i++) {
@@ -239,12 +244,17 @@ void scaler_judge_script(Check *check, Automaton start, const char *steps) {
     check_want(check, "other scale", WIRE_F32, script.n);
     check_want(check, "quick scale", WIRE_F32, script.n);
     check_want(check, "other good_steps", WIRE_U64, script.n);
+    check_want(check, "changed", WIRE_U64, 1);
     if (check_run(check, "script", 20)) {
-        bool hidden = script_has_hidden_state(check, &script);
+        bool changes = draw_now() == NULL && script_changes_settings(check);
+        bool hidden = !changes && script_has_hidden_state(check, &script);
         bool right = script_expect_scale(check, &script, hidden);
         script_expect_good_steps(check, &script, hidden);
         if (right) {
             script_expect_quick(check, &script);
+        } else if (changes) {
+            check_fail(check, "scaler_update() changes growth, backoff, floor or interval: a step "
+                              "changes the scale and good_steps alone");
         }
     }
 }
