@@ -72,7 +72,7 @@ extern size_t variables_bytes;    /**< of the same; 0: there is none */
 /** Whether p is in a `__device__` or `__constant__` variable of this program. */
 bool variable_recorded(const void *p);
 
-/** Whether what describe_site() says of a line lies in a function that the device has as well: there
+/** Whether what describe_site() says of a line lies in a function that the device has too: there
     `__CUDA_ARCH__` is defined, though the host runs it. */
 bool variable_of_both(const char *where);
 

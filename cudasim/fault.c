@@ -215,7 +215,7 @@ static void detail_cure(const char *p) {
     }
 }
 
-/* ---- of the host ------------------------------------------------------------------------------ */
+/* ---- of the host ----------------------------------------------------------------------------- */
 
 /* The call of the runtime, or the work that it does, which has followed a pointer of the program's;
    false if the program's own code has. */

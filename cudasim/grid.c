@@ -264,7 +264,7 @@ static void note_left_out(const LaunchSite *site, size_t blocks) {
 }
 
 /* How many blocks of a launch are run. */
-static size_t blocks_of(const LaunchSite *site) {
+static size_t blocks_to_run(const LaunchSite *site) {
     size_t blocks = (size_t)site->grid.x * site->grid.y * site->grid.z;
     size_t most = (size_t)sim_settings.blocks;
     if (most == 0) {
@@ -279,7 +279,7 @@ static size_t blocks_of(const LaunchSite *site) {
 
 bool sim_run_grid(const Launch *launch) {
     grid.launch = launch;
-    grid.blocks = blocks_of(&launch->site);
+    grid.blocks = blocks_to_run(&launch->site);
     grid.next = 0;
     grid.in_order = grid.failed = false;
     int cores = cores_for(launch);

@@ -8,11 +8,11 @@
    or to one it is then known how much it has room for. A library may take back a block unseen; then
    the C library gives the address out anew, as a rule with another size. */
 
-typedef struct HeapBlock {
+typedef struct HostBlock {
     char *begin;
     size_t bytes;  /* that were asked for */
     size_t usable; /* that the C library has given */
-} HeapBlock;
+} HostBlock;
 
 static void *blocks;
 static int busy;
@@ -28,17 +28,17 @@ static void unlock(void) {
 
 /* Blocks that have an address in common count as the same. */
 static int compare_blocks(const void *one, const void *other) {
-    const HeapBlock *a = one, *b = other;
+    const HostBlock *a = one, *b = other;
     return a->begin + a->usable <= b->begin ? -1 : a->begin >= b->begin + b->usable;
 }
 
-static HeapBlock *find_block(const HeapBlock *wanted) {
+static HostBlock *find_block(const HostBlock *wanted) {
     void *node = tfind(wanted, &blocks, compare_blocks);
-    return node != NULL ? *(HeapBlock **)node : NULL;
+    return node != NULL ? *(HostBlock **)node : NULL;
 }
 
-static void drop_blocks_in(const HeapBlock *range) {
-    HeapBlock *old;
+static void drop_blocks_in(const HostBlock *range) {
+    HostBlock *old;
     while ((old = find_block(range)) != NULL) {
         tdelete(old, &blocks, compare_blocks);
         free(old);
@@ -49,8 +49,8 @@ void *host_heap_took(void *p, size_t bytes) {
     if (p == NULL || bytes == 0) {
         return p;
     }
-    HeapBlock *block = sim_realloc(NULL, sizeof *block);
-    *block = (HeapBlock){p, bytes, malloc_usable_size(p)};
+    HostBlock *block = sim_realloc(NULL, sizeof *block);
+    *block = (HostBlock){p, bytes, malloc_usable_size(p)};
     lock();
     drop_blocks_in(block);
     tsearch(block, &blocks, compare_blocks);
@@ -60,14 +60,14 @@ void *host_heap_took(void *p, size_t bytes) {
 
 void host_heap_gives_back(void *p) {
     lock();
-    drop_blocks_in(&(HeapBlock){.begin = p, .usable = 1});
+    drop_blocks_in(&(HostBlock){.begin = p, .usable = 1});
     unlock();
 }
 
 /* Bytes from p on, SIZE_MAX where nothing is known of it. */
 static size_t room_at(const char *p) {
     lock();
-    const HeapBlock *block = find_block(&(HeapBlock){.begin = (char *)(uintptr_t)p, .usable = 1});
+    const HostBlock *block = find_block(&(HostBlock){.begin = (char *)(uintptr_t)p, .usable = 1});
     bool known = block != NULL && malloc_usable_size(block->begin) == block->usable;
     size_t before = known ? (size_t)(p - block->begin) : 0;
     size_t room = !known ? SIZE_MAX : block->bytes > before ? block->bytes - before : 0;

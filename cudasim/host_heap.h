@@ -1,6 +1,6 @@
 /**
  * @file host_heap.h
- * @brief The inside of cudasim, memory of the host: how large it is, where the program asked for it.
+ * @brief The inside of cudasim, memory of the host: how much malloc() has given to the program.
  * @ingroup cudasim
  */
 #ifndef CUDASIM_HOST_HEAP_H
