@@ -127,6 +127,7 @@ void cuts_judge(Check *check, bool join) {
     if (!check_run(check, join ? "join" : "cut", SECONDS)) {
         return;
     }
+    bool told = false; /* the numbers of the first wrong one are shown, and so is whose they are */
     for (int i = 0; i < cuts.count; i++) {
         char name[WIRE_NAME], scope[WIRE_NAME];
         Suspect suspects[CUT_MISTAKES];
@@ -137,8 +138,10 @@ void cuts_judge(Check *check, bool join) {
         if (!check_close_in(check, param_scope(scope, param), result_name(&cuts, i, name),
                             cut_as(&cuts, i, CUT_RIGHT),
                             join ? whole_count(&cuts, i) : slice_count(&cuts, i), (Tolerance){0},
-                            suspects, CUT_MISTAKES - 1)) {
+                            suspects, CUT_MISTAKES - 1) &&
+            !told) {
             check_tell(check, ": %s, of %d ranks", param_scope(scope, param), cuts.ranked.R);
+            told = true;
         }
     }
 }
