@@ -315,7 +315,7 @@ static void steps(const Wire *in, Wire *out) {
 /* ---- numbers about all gradients ------------------------------------------------------------- */
 
 /* The norm of a model of one block comes first: nothing of it may be left. */
-static void norm_before(const SliceRun *slice) {
+static void norm_before(SliceRun *slice) {
     const RankRun *run = slice->run;
     MemoryMark mark = memory_mark(run->memory);
     ModelConfig config = slice->model->config;
