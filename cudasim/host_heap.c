@@ -4,7 +4,7 @@
 #include "device.h"
 #include "host_heap.h"
 
-/* What malloc() and new have given to the program's own code, as a tree of blocks: of a copy from
+/* The blocks that malloc() and new have given to the program's own code, as a tree: of a copy from
    or to one it is then known how much it has room for. A library may take back a block unseen; then
    the C library gives the address out anew, as a rule with another size. */
 

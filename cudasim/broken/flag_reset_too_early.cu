@@ -1,6 +1,6 @@
-/* Odd-even sort: a shared flag says whether a round has changed anything. The first thread resets it for
-   the next round while others still read it at the loop's end: these leave, and it waits for them at
-   the next barrier. */
+/* Odd-even sort: a shared flag says whether a round has changed anything. The first thread resets
+   it for the next round while others still read it at the loop's end: these leave, and it waits for
+   them at the next barrier. */
 /* says: race for at flag_reset_too_early.cu:32 (sort) and flag_reset_too_early.cu:18 (sort) */
 /* more reports follow */
 #include "try.cuh"

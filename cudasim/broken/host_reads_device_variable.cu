@@ -1,5 +1,5 @@
-/* The host prints a __device__ variable as if it were its own. On a GPU it reads another variable of
-   that name, which no kernel has ever written. */
+/* The host prints a __device__ variable as if it were its own. On a GPU it reads another variable
+   of that name, which no kernel has ever written. */
 /* says: cudaMemcpyFromSymbol() reads the variable */
 #include "try.cuh"
 

@@ -1,5 +1,5 @@
-/* Two blocks move something between two accounts, each with a lock: the one takes the first lock first,
-   the other the second. When each has one, both wait for ever. */
+/* Two blocks move something between two accounts, each with a lock: the one takes the first lock
+   first, the other the second. When each has one, both wait for ever. */
 /* says: two that are taken in opposite order */
 #include "try.cuh"
 

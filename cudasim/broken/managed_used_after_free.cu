@@ -1,5 +1,5 @@
-/* Managed memory is freed, and the host reads the result after that. On a real machine the pages are
-   gone, and the program crashes. */
+/* Managed memory is freed, and the host reads the result after that. On a real machine the pages
+   are gone, and the program crashes. */
 #include "try.cuh"
 
 __global__ void count(float *x) {

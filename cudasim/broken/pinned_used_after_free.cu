@@ -1,5 +1,5 @@
-/* Pinned memory is freed, and the host reads it once more. On a real machine the driver has given the
-   pages back, and the program crashes; or it finds what others have put there. */
+/* Pinned memory is freed, and the host reads it once more. On a real machine the driver has
+   given the pages back, and the program crashes; or it finds what others have put there. */
 #include "try.cuh"
 
 __global__ void count(float *x) {

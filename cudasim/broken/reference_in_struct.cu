@@ -1,5 +1,5 @@
-/* A structure goes to a kernel by value, and holds a reference: an address on the stack of the host.
-   A GPU stops the kernel with an illegal address. */
+/* A structure goes to a kernel by value, and holds a reference: an address on the stack of the
+   host. A GPU stops the kernel with an illegal address. */
 /* says: copy the data there first */
 #include "try.cuh"
 

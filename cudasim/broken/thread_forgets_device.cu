@@ -1,5 +1,5 @@
-/* The program sets device 1 and then starts a thread, which launches without cudaSetDevice: each thread
-   of the host begins with device 0. On GPUs without peer access the kernel stops there. */
+/* The program sets device 1 and then starts a thread, which launches without cudaSetDevice: each
+   thread of the host begins with device 0. On GPUs without peer access the kernel stops there. */
 /* devices: 2 */
 #include <thread>
 

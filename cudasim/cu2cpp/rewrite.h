@@ -48,7 +48,7 @@ bool rewrite_side(size_t i, bool plain);
  */
 bool rewrite_launch_bounds(size_t i, bool plain);
 
-/** What stands after all else: the names of the functions that are `__host__` and `__device__`. */
+/** The names of the functions that are `__host__` and `__device__`; they stand after all else. */
 const char *records_of_both(void);
 
 /** At `__device__` or `__constant__` of a variable: a record of it follows. */

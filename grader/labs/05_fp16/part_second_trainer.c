@@ -104,7 +104,7 @@ static void apart_see_step(void *context, const Model *model) {
 
 static void apart_new(void) {
     ModelConfig config = {.V = 256, .T = 8, .L = 1, .NH = 2, .C = 10, .precision = F16};
-    /* Tensors that are no whole groups of four. */
+    /* Tensors that four does not divide. */
     config.adapter = (Adapter){.rank = 3, .targets = (1 << BLOCK_LINEARS) - 1, .alpha = 4};
     Device *device = probe_device(false, APART_BYTES);
     Model *model = model_new(&config, memory_new(device, (MemoryOptions){.checked = true}), 1);

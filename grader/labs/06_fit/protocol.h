@@ -34,7 +34,7 @@ typedef struct CostAsk {
     PlanRates rates;
 } CostAsk;
 
-/** A choice travels as its option and a way for each of PLAN_BLOCKS blocks; before, they are these. */
+/** A choice travels as its option and the ways of PLAN_BLOCKS blocks; before, they are these. */
 enum { CHOICE_NUMBERS = 1 + PLAN_BLOCKS, CHOICE_UNTOUCHED = -7, WAY_UNTOUCHED = 77 };
 
 /** Ends the names of a second stack in the same run. */

@@ -267,7 +267,7 @@ static RingTrial ring_part_of(const RingTrial *trial, int rank) {
     return part;
 }
 
-/* Whether a rank has the right numbers of its part; if not, the first that is wrong is told. */
+/* Whether a rank has the right numbers of its part; if not, the first wrong one is named. */
 static bool ring_expect_part(const RingTrial *trial, int rank) {
     RingTrial part = ring_part_of(trial, rank);
     const float *got = ranks_got(trial->check, "parted", rank, 0);
