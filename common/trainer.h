@@ -84,8 +84,8 @@ double trainer_forward(Trainer *trainer, const Batch *batch);
  * model_backward() where there is none.
  *
  * @param trainer the same
- * @param share   the weight of each valid target's loss in the gradient, without a loss scale: where
- *                there is one, trainer->backward multiplies by it
+ * @param share   the weight of each valid target's loss in the gradient, without a loss scale:
+ *                where there is one, trainer->backward multiplies by it
  */
 void trainer_backward(Trainer *trainer, float share);
 

@@ -1,5 +1,5 @@
-/* Two threads store in two bit fields of one word. Each store reads the word, changes its bits and stores
-   the word: on a GPU the one may undo the other. */
+/* Two threads store in two bit fields of one word. Each store reads the word, changes its bits and
+   stores the word: on a GPU the one may undo the other. */
 #include "try.cuh"
 
 struct Flags {

@@ -1,5 +1,5 @@
-/* A table of the host is constant, and a copy is to fill it: a cast has taken the const away. A real
-   cudaMemcpy crashes, where the table lies in a part of the program that nobody may write. */
+/* A table of the host is constant, and a copy is to fill it: a cast has taken the const away. A
+   real cudaMemcpy crashes, where the table lies in a part of the program that is never written. */
 /* says: writes at address */
 #include "try.cuh"
 

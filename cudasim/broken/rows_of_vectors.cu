@@ -1,5 +1,5 @@
-/* A matrix is a vector of rows, each a vector, and one copy is to take all: the rows do not lie side
-   by side. On a real machine the copy reads what happens to lie after the first row. */
+/* A matrix is a vector of rows, each a vector, and one copy is to take all: the rows do not lie
+   side by side. On a real machine the copy reads what happens to lie after the first row. */
 /* says: the source has 32 bytes, and the copy 256 */
 #include <vector>
 

@@ -1,5 +1,5 @@
-/* The kernel is made for blocks of 256 threads by its template's argument, and launched with 128: half
-   of its shared memory is added up without having been filled. */
+/* The kernel is made for blocks of 256 threads by its template's argument, and launched with 128:
+   half of its shared memory is added up without having been filled. */
 #include "try.cuh"
 
 template <int THREADS> __global__ void sum(const float *x, float *total) {
