@@ -99,6 +99,10 @@ KITS_OWN := test prove prove-lab check stubs try-class grade-all grade-one simil
 $(if $(and $(HANDOUT),$(filter $(KITS_OWN),$(MAKECMDGOALS))),$(error \
   'make $(filter $(KITS_OWN),$(MAKECMDGOALS))' is not available in a handout))
 
+# All that is made comes to lie in build/. `make` alone reads, and needs no such place.
+$(if $(MAKECMDGOALS),$(if $(shell mkdir -p build 2>/dev/null; test -w build/. || echo no),$(error \
+    $(CURDIR)/build cannot be written to: work in a copy of this folder that is yours)))
+
 # ---- which labs there are: of each lab's lab.json ------------------------------------------------
 include common/labs.mk
 

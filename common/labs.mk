@@ -1,7 +1,3 @@
-# All that is made comes to lie in build/. `make` alone reads, and needs no such place.
-$(if $(MAKECMDGOALS),$(if $(shell mkdir -p build 2>/dev/null; test -w build/. || echo no),$(error \
-    $(CURDIR)/build cannot be written to: work in a copy of this folder that is yours)))
-
 # Which labs there are: those of labs/, and those in the folder that LABS= names.
 LABS_DIR := $(if $(LABS),$(patsubst %/,%,$(call without_space,$(LABS)))/)
 $(if $(LABS),$(if $(wildcard $(LABS_DIR)labs/.),,$(error LABS=$(LABS): there is no $(if $(wildcard $(LABS_DIR).),folder labs/ in it,such folder))))

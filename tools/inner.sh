@@ -6,7 +6,7 @@ set -u
 ended=$1
 shift
 export MAKEFLAGS="${MAKEFLAGS%%q*}${MAKEFLAGS#*q}" # without -q, which is among the letters that come first
-mkdir -p build 2>/dev/null # common/labs.mk says where that is not possible
+mkdir -p build 2>/dev/null # the Makefile says where that is not possible
 failed() { mkdir -p build && : >"$ended"; } # make clean may have been among the goals
 steps=$("$@" -n ENDED="$ended" STEPS=counted 2>/dev/null | grep -c tools/step.sh)
 if [ "$steps" -gt 100 ]; then
