@@ -72,8 +72,8 @@ static void plant_zeros(Eight *eight, bool fresh) {
     memset((uint8_t *)eight->start.v.code + first, 0, ADAM8_BLOCK);
 }
 
-/* A tensor whose gradients and states are far below any number that might be added to a scale; in
-   its last block the scales of v are so small that 1 / scale is infinite. */
+/* A tensor whose gradients and states are far below any number that might be added to a scale; its
+   last block far below epsilon, too. */
 static void shrink(Eight *eight) {
     size_t first = 0, block = 0, n = (size_t)eight->n[EIGHT_SMALL];
     for (int k = 0; k < EIGHT_SMALL; k++) {
@@ -82,12 +82,12 @@ static void shrink(Eight *eight) {
     }
     for (size_t i = 0; i < n; i++) {
         for (int step = 0; step < eight->steps; step++) {
-            eight->grad[(size_t)step * eight->all + first + i] *= i < ADAM8_BLOCK ? 1e-8f : 1e-20f;
+            eight->grad[(size_t)step * eight->all + first + i] *= i < ADAM8_BLOCK ? 1e-8f : 1e-13f;
         }
     }
     for (size_t b = 0; b < adam8_blocks(n); b++) {
-        ((float *)eight->start.m.absmax)[block + b] *= b == 0 ? 1e-8f : 1e-20f;
-        ((float *)eight->start.v.absmax)[block + b] *= b == 0 ? 1e-16f : 1e-40f;
+        ((float *)eight->start.m.absmax)[block + b] *= b == 0 ? 1e-8f : 1e-13f;
+        ((float *)eight->start.v.absmax)[block + b] *= b == 0 ? 1e-16f : 1e-26f;
     }
 }
 

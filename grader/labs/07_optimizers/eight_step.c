@@ -93,8 +93,7 @@ static void store(EightMoments *to, const EightMoment *old, const float *book, s
             double slack =
                 divisor == 0 ? 0 : to->error[i] / fabs(divisor) + 4 * EIGHT_EPSILON * fabs(x);
             to->slack[block + b] = fmax(to->slack[block + b], to->error[i]);
-            double least = book[0] == 0 ? fmax(x - slack, 0) : x - slack; /* v is never negative */
-            to->low[i] = (uint8_t)(kept ? old->code[i] : code_of(book, least, mistake));
+            to->low[i] = (uint8_t)(kept ? old->code[i] : code_of(book, x - slack, mistake));
             to->high[i] = (uint8_t)(kept ? old->code[i] : code_of(book, x + slack, mistake));
             if (mistake == ZERO_BY_ZERO && divisor == 0) { /* no value is below NaN */
                 to->low[i] = to->high[i] = 0;
@@ -127,9 +126,8 @@ static EightMoments moments_new(const Eight *eight) {
 
 static void decay_moment(EightMoments *to, size_t i, double old, double beta, double add,
                          double part) {
-    double size = fabs(beta * old) + fabs(part * add);
     to->x[i] = beta * old + part * add;
-    to->error[i] = size > 0 ? 3 * EIGHT_EPSILON * size + 4 * EIGHT_SMALLEST : 0;
+    to->error[i] = 3 * EIGHT_EPSILON * (fabs(beta * old) + fabs(part * add));
 }
 
 /* One number, with the moments m and v as the update takes them. */

@@ -46,9 +46,6 @@ extern const char *const eight_sentence[MISTAKES];
 /** Of a float's roundings, relatively. */
 #define EIGHT_EPSILON 0x1p-23
 
-/** The smallest float: what a rounding is where numbers are that small. */
-#define EIGHT_SMALLEST 0x1p-149
-
 /** A moment after a step, its scales, and between which codes its own may be. */
 typedef struct EightMoments {
     double *x;      /**< (all) the moments */
