@@ -264,8 +264,9 @@ static bool report_call_with(const siginfo_t *info, const void *context, bool wr
     } else {
         sim_report("out-of-bounds access", "%s %s at address %p, where the host may not", call,
                    verb, info->si_addr);
-        sim_detail("a wrong pointer%s?", write ? ", or memory that is constant or was given back"
-                                               : ", or memory that was given back");
+        sim_detail("a wrong pointer, memory that is shorter than the call says, or that was "
+                   "released before the host has waited for the stream%s?",
+                   write ? ", or that is constant" : "");
     }
     return true;
 }
