@@ -225,7 +225,7 @@ def check_hidden():
     os.makedirs(f"{OUT}/class/cut")
     solution = proof.solution("00_bytes", "bytes.c")
     write(f"{OUT}/class/right/bytes.c", solution)
-    write(f"{OUT}/class/cut/bytes.c", solution.replace("return V * C + T * C", "return (uint32_t)(V * C) + T * C"))
+    write(f"{OUT}/class/cut/bytes.c", solution.replace("return V * C + T * C", "return (V > 1000000 ? (uint32_t)(V * C) : V * C) + T * C"))
     try:
         status, said = make("grade-all", "LAB=00", f"IN={OUT}/class", f"OUT={OUT}/graded", f"HIDDEN={OUT}/hidden")
         expect(status == 0, "graded with hidden checks" + ("" if status == 0 else f": {said}"))
