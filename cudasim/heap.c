@@ -4,20 +4,12 @@
 #include "block.h"
 #include "device.h"
 #include "host_heap.h"
+#include "spin.h"
 
 /* Functions of the C library that kernels call, and the host too: `make cu` gives these to both. A
    kernel's malloc() takes device memory, which lives until a kernel frees it. */
 
 static int busy;
-
-static void lock(void) {
-    while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE)) {
-    }
-}
-
-static void unlock(void) {
-    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
-}
 
 static bool in_kernel(void) {
     return sim_worker != NULL && sim_worker->in_kernel;
@@ -59,10 +51,10 @@ void *cudasim_in_malloc(size_t bytes) {
     }
     const LaunchSite *site = &sim_worker->launch->site;
     sim_in_turn(sim_worker);
-    lock();
+    spin_lock(&busy);
     check_once();
     Allocation *a = take(bytes, (Place){site->file, site->line});
-    unlock();
+    spin_unlock(&busy);
     return a != NULL ? a->base : NULL;
 }
 
@@ -97,12 +89,12 @@ static void free_in_kernel(void *p, const void *pc) {
     } else if (a->given_back) {
         report_free("double free", "this was freed before", p, pc);
     } else {
-        lock();
+        spin_lock(&busy);
         check_once();
         a->given_back = true;
         a->freed = (Place){site->file, site->line};
         sim_retire(a);
-        unlock();
+        spin_unlock(&busy);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "device.h"
 #include "host_heap.h"
+#include "spin.h"
 
 /* The blocks that malloc() and new have given to the program's own code, as a tree: of a copy from
    or to one it is then known how much it has room for. A library may take back a block unseen; then
@@ -16,15 +17,6 @@ typedef struct HostBlock {
 
 static void *blocks;
 static int busy;
-
-static void lock(void) {
-    while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE)) {
-    }
-}
-
-static void unlock(void) {
-    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
-}
 
 /* Blocks that have an address in common count as the same. */
 static int compare_blocks(const void *one, const void *other) {
@@ -51,27 +43,27 @@ void *host_heap_took(void *p, size_t bytes) {
     }
     HostBlock *block = sim_realloc(NULL, sizeof *block);
     *block = (HostBlock){p, bytes, malloc_usable_size(p)};
-    lock();
+    spin_lock(&busy);
     drop_blocks_in(block);
     tsearch(block, &blocks, compare_blocks);
-    unlock();
+    spin_unlock(&busy);
     return p;
 }
 
 void host_heap_gives_back(void *p) {
-    lock();
+    spin_lock(&busy);
     drop_blocks_in(&(HostBlock){.begin = p, .usable = 1});
-    unlock();
+    spin_unlock(&busy);
 }
 
 /* Bytes from p on, SIZE_MAX where nothing is known of it. */
 static size_t room_at(const char *p) {
-    lock();
+    spin_lock(&busy);
     const HostBlock *block = find_block(&(HostBlock){.begin = (char *)(uintptr_t)p, .usable = 1});
     bool known = block != NULL && malloc_usable_size(block->begin) == block->usable;
     size_t before = known ? (size_t)(p - block->begin) : 0;
     size_t room = !known ? SIZE_MAX : block->bytes > before ? block->bytes - before : 0;
-    unlock();
+    spin_unlock(&busy);
     return room;
 }
 

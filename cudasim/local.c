@@ -4,6 +4,7 @@
 
 #include "device.h"
 #include "rank.h"
+#include "spin.h"
 
 /* Memory of the host that work is to use later: local variables, and what free() may take back. */
 
@@ -13,31 +14,22 @@
 static HostEnd *noted;
 static int busy;
 
-static void lock(void) {
-    while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE)) {
-    }
-}
-
-static void unlock(void) {
-    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
-}
-
 void sim_note_host(HostEnd *end) {
-    lock();
+    spin_lock(&busy);
     end->next = noted;
     __atomic_store_n(&noted, end, __ATOMIC_RELAXED);
-    unlock();
+    spin_unlock(&busy);
 }
 
 void sim_forget_host(HostEnd *end) {
-    lock();
+    spin_lock(&busy);
     for (HostEnd **at = &noted; *at != NULL; at = &(*at)->next) {
         if (*at == end) {
             __atomic_store_n(at, end->next, __ATOMIC_RELAXED);
             break;
         }
     }
-    unlock();
+    spin_unlock(&busy);
 }
 
 void sim_host_frees(const char *begin) {
@@ -45,11 +37,11 @@ void sim_host_frees(const char *begin) {
         return;
     }
     const char *after = begin + malloc_usable_size((void *)(uintptr_t)begin);
-    lock();
+    spin_lock(&busy);
     for (HostEnd *end = noted; end != NULL; end = end->next) {
         end->freed |= end->first >= begin && end->first < after;
     }
-    unlock();
+    spin_unlock(&busy);
 }
 
 /* ---- local variables ------------------------------------------------------------------------- */

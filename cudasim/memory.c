@@ -3,6 +3,7 @@
 
 #include "device.h"
 #include "rank.h"
+#include "spin.h"
 
 /* Addresses are plenty, so each allocation has pages of its own with a closed page after them, and
    freed pages rest for a while before they are given out again. */
@@ -300,8 +301,7 @@ bool sim_others_open(void) {
 
 void sim_open(Allocation *allocation) {
     static int busy;
-    while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE)) {
-    }
+    spin_lock(&busy);
     if (!allocation->open && allocation->live) {
         mprotect(allocation->pages, allocation->length, PROT_READ | PROT_WRITE);
         if (opened_count < (int)(sizeof opened / sizeof opened[0])) {
@@ -311,7 +311,7 @@ void sim_open(Allocation *allocation) {
         others_open = others_open || (allocation->device != sim_device() && !allocation->pinned);
         check_opened(allocation);
     }
-    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+    spin_unlock(&busy);
 }
 
 void sim_set_open(Allocation *allocation, bool open) {
