@@ -4,8 +4,8 @@
  * @ingroup cudasim
  *
  * For what a program's malloc() and free() do within kernels and beside the runtime, which may be
- * busy: it calls nothing. A thread that waits
- * keeps its core, so what takes long does not belong between both calls.
+ * busy: it calls nothing. A thread that waits keeps its core, so what takes long does not belong
+ * between both calls.
  */
 #ifndef CUDASIM_SPIN_H
 #define CUDASIM_SPIN_H
