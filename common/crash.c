@@ -148,13 +148,25 @@ static void give_up(int number) {
     _exit(128 + SIGSEGV);
 }
 
+static void end_by(int number) {
+    if (signal(number, SIG_DFL) == SIG_ERR) { /* a sandbox forbids it: this one would run again */
+        _exit(128 + number);
+    }
+    raise(number);
+}
+
 /* Of several threads that crash at once the first one tells; a second must not end the program
-   meanwhile. */
-static void wait_for_the_first(void) {
-    static atomic_flag telling = ATOMIC_FLAG_INIT;
-    volatile bool first = !atomic_flag_test_and_set(&telling);
+   meanwhile. A crash of the one that tells ends it. */
+static void be_the_first(int number) {
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    static _Thread_local bool tells;
+    if (tells) {
+        end_by(number);
+    }
+    volatile bool first = !atomic_flag_test_and_set(&told);
     while (!first) { /* no system call: a closed room may forbid it */
     }
+    tells = true;
 }
 
 /* An x86 processor says it of no address beyond those that memory can have. */
@@ -167,10 +179,7 @@ static bool address_is_told(const siginfo_t *info) {
 #endif
 }
 
-static void on_signal(int number, siginfo_t *info, void *context) {
-    wait_for_the_first();
-    signal(SIGALRM, give_up);
-    alarm(5);
+static void tell(int number, const siginfo_t *info, const void *context) {
     if (reserve != MAP_FAILED) {
         munmap(reserve, RESERVE);
     }
@@ -195,14 +204,22 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     }
     print_lines();
     fprintf(stderr, "\n");
+}
+
+/* The simulated GPU, whose clock rings by the same signal, can be used again after it. */
+static void on_signal(int number, siginfo_t *info, void *context) {
+    struct sigaction hang = {.sa_handler = give_up}, before = {.sa_handler = SIG_DFL};
+    be_the_first(number);
+    sigaction(SIGALRM, &hang, &before);
+    alarm(5);
+    tell(number, info, context);
+    alarm(0);
+    sigaction(SIGALRM, &before, NULL);
     crash_told();
     if (after_telling != NULL) {
         after_telling();
     }
-    if (signal(number, SIG_DFL) == SIG_ERR) { /* a sandbox forbids it: this one would run again */
-        _exit(128 + number);
-    }
-    raise(number); /* ends the program */
+    end_by(number);
 }
 
 void crash_tell(void) {
@@ -215,10 +232,7 @@ void crash_tell(void) {
         sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = STACK}, NULL);
     }
     struct sigaction before,
-        action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    for (int i = 0; i < SIGNALS; i++) {
-        sigaddset(&action.sa_mask, signals[i]); /* a crash while one is reported ends the program */
-    }
+        action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     for (int i = 0; i < SIGNALS; i++) {
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) {
             sigaction(signals[i], &action, NULL);

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/device.h"
+
 #if defined __SANITIZE_ADDRESS__
 #define SANITIZED true
 #elif defined __has_feature
@@ -42,6 +44,45 @@ static void read_nowhere_in_each_thread(void) {
 #pragma omp parallel num_threads(4)
     read_nowhere();
 }
+
+/* What a crash leaves on the simulated GPU can be fetched. */
+static Device *gpu;
+static float *on_gpu;
+
+static void fetch(void) {
+    float x = 0;
+    device_download(gpu, &x, on_gpu, sizeof x);
+    _exit(x == 3 ? 7 : 8);
+}
+
+static void use_gpu_and(void (*mistake)(void), void (*then)(void)) {
+    const float x = 3;
+    gpu = device_gpu_new(ops_gpu);
+    on_gpu = device_alloc(gpu, sizeof x);
+    device_upload(gpu, on_gpu, &x, sizeof x);
+    crash_then(then);
+    mistake();
+}
+
+static void fetch_after_bad_address(void) {
+    use_gpu_and(read_nowhere, fetch);
+}
+
+static void crash_again(void) {
+    alarm(10); /* it does not wait for itself */
+    read_nowhere();
+}
+
+static void crash_in_a_crash(void) {
+    crash_then(crash_again);
+    read_nowhere();
+}
+
+#ifdef __x86_64__
+static void fetch_after_division(void) {
+    use_gpu_and(divide, fetch);
+}
+#endif
 
 /* Runs it in a process of its own; how that ended, and what it said. */
 static int end_of(void (*mistake)(void), char *text, size_t size) {
@@ -100,6 +141,30 @@ Test(crash, says_where) {
     }
 }
 
+#ifndef BACKEND_CUDA
+Test(crash, leaves_the_simulated_gpu_in_use) {
+    static void (*const mistakes[])(void) = {
+        fetch_after_bad_address,
+#ifdef __x86_64__
+        fetch_after_division,
+#endif
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes && !SANITIZED; i++) {
+        char text[4000];
+        int status = end_of(mistakes[i], text, sizeof text);
+        cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 7, "%zu: %x %s", i, status, text);
+        cr_expect(strstr(text, ", at crash_test.c:") != NULL, "%zu: %s", i, text);
+    }
+}
+#endif
+
+Test(crash, within_a_crash_ends_the_program) {
+    char text[4000];
+    int status = end_of(crash_in_a_crash, text, sizeof text);
+    if (!SANITIZED) {
+        cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "%x %s", status, text);
+    }
+}
 /* The first thread's report is complete, whatever the others do. */
 Test(crash, of_several_threads_says_where) {
     for (int i = 0; i < 20 && !SANITIZED; i++) {

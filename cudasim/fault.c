@@ -285,7 +285,8 @@ static void report_leaving(const Allocation *a, const char *p, const void *pc) {
     sim_detail_address(p);
 }
 
-static void handle_fault(int signal, siginfo_t *info, void *context) {
+/* False if it is not ours: an access of the host to memory that we do not know. */
+static bool handle_fault(const siginfo_t *info, void *context) {
     const char *p = info->si_addr;
     const void *pc = sim_program_counter(context), *caller;
     bool write = sim_was_write(context);
@@ -296,15 +297,15 @@ static void handle_fault(int signal, siginfo_t *info, void *context) {
     bool closed = inside && !a->open;
     if (inside && sim_operation() != NULL && may_touch(a)) {
         sim_open(a); /* unless another core just has: then the access succeeds now */
-        return;
+        return true;
     }
     if (closed && (a->pinned || a->managed) && !sim_pending_copy(p, write, pc)) {
-        return;
+        return true;
     }
     int owner = rank_memory_owner(p);
     if (owner != NO_RANK && may_reach(owner)) {
         rank_memory_show_too(owner);
-        return;
+        return true;
     }
     char where[600];
     int overflow = rank_overflow(p);
@@ -339,20 +340,31 @@ static void handle_fault(int signal, siginfo_t *info, void *context) {
     } else if (sim_on_device(p) && !(a != NULL && a->managed)) {
         report_reach_of_host(p, write, pc);
     } else if (a == NULL && !report_call_with(info, context, write)) {
-        /* Not ours: the handler that was there before us decides. */
-        sigaction(signal, signal == SIGSEGV ? &earlier_fault : &earlier_bus, NULL);
-        return;
+        return false;
     } else if (a != NULL && !closed) {
         report_leaving(a, p, pc);
     }
     sim_stop();
 }
 
+/* The handler that was there before us decides. Ours stays, since it may use what we guard. */
+static void hand_on(int signal, siginfo_t *info, void *context) {
+    const struct sigaction *earlier = signal == SIGSEGV ? &earlier_fault : &earlier_bus;
+    if (earlier->sa_flags & SA_SIGINFO) {
+        earlier->sa_sigaction(signal, info, context);
+    } else {
+        sigaction(signal, earlier, NULL); /* it comes again */
+    }
+}
+
 /* A host's thread waits for its turn: another's may be running a kernel. */
 static void on_fault(int signal, siginfo_t *info, void *context) {
     sim_enter_fault();
-    handle_fault(signal, info, context);
+    bool ours = handle_fault(info, context);
     sim_leave_fault();
+    if (!ours) {
+        hand_on(signal, info, context);
+    }
 }
 
 static void on_division(int signal, siginfo_t *info, void *context) {

@@ -58,11 +58,12 @@ probe_object = $B/obj/$(ROOT_$1)grader/labs/$1/$2.o
 probe_rest   = $(call c_objects,grader/shape.c grader/param_name.c grader/rank_heap.c $(filter-out %_test.c $(if $(SIM),,grader/probe_ranks.c),$(wildcard grader/probe_*.c $(ROOT_$1)grader/labs/$1/protocol.c $(ROOT_$1)grader/labs/$1/shared.c $(ROOT_$1)grader/labs/$1/part_*.c))) $(GPU_TABLE) $(call other_labs,$1,$(KNOWN))
 probe_libs   = $B/grade/$1$(if $(OWN),-own).a $B/libkit.a $(SIM)
 # Another probe of a lab: holes that have its name as "probe", and what stands in a folder of that name.
-# It has no model. Beside it runs a program of the kit, which in a handout comes built.
+# It has no model. Beside it runs a program of the kit, which in a handout comes built, since it says what is right: the sources there but for probe.c and protocol.c.
 apart_parts = $(addprefix $B/obj/,grader/wire.o grader/probe_seal.o grader/probe_filter.o common/lab.o common/crash.o kernels/base.o $(ROOT_$1)grader/labs/$1/$2/probe.o $(ROOT_$1)grader/labs/$1/$2/protocol.o) $(SIM)
 all_apart   = $(foreach p,$(PROBES_$1),$(call apart_parts,$1,$p))
 beside_of   = $(if $(PROBES_$1),$(PROBES_$1:%=$B/judge/$1-%) $B/judge/beside)
-beside_object = $(or $(wildcard grader/built/$(PLATFORM)/$1-$2.o),$B/obj/$(ROOT_$1)grader/labs/$1/$2/$2.o)
+beside_sources = $(filter-out %/probe.c %/protocol.c,$(wildcard $(ROOT_$1)grader/labs/$1/$2/*.c))
+beside_built = $(or $(wildcard grader/built/$(PLATFORM)/$1-$2.a),$(call c_objects,$(beside_sources)))
 $B/judge/beside: $B/obj/grader/beside.o $B/obj/kernels/base.o
 	$(link)
 probe_parts  = $(probe_always) $(call probe_object,$1,$2) $(probe_libs)
@@ -95,7 +96,7 @@ run_grade  = $(if $(filter labs solutions,$(SUBMITTED)),from=$(ROOT_$1)$(SUBMITT
 on_this_platform = $(if $(and $(HANDOUT),$(if $(judge_built),,1)),$(call refuse,this handout grades on $(notdir $(wildcard grader/built/*)): here is $(PLATFORM)),$2)
 # Which are built of each lab that has another probe.
 define apart_rules
-$B/judge/$1-$2: $(call beside_object,$1,$2) $B/obj/$(ROOT_$1)grader/labs/$1/$2/protocol.o $B/obj/grader/wire.o $B/libkit.a $(SIM)
+$B/judge/$1-$2: $(call beside_built,$1,$2) $B/obj/$(ROOT_$1)grader/labs/$1/$2/protocol.o $B/obj/grader/wire.o $B/libkit.a $(SIM)
 	$$(link)
 endef
 $(foreach l,$(LAB_NAMES),$(foreach p,$(PROBES_$l),$(eval $(call apart_rules,$l,$p))))

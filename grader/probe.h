@@ -47,8 +47,7 @@ Device *probe_device(bool gpu, size_t arena);
  * From here on `then` runs where the program is about to end before its case does: at a hole, a
  * crash, a CHECK that failed. After some seconds it also runs where the case has not ended yet, but
  * for the simulated GPU; it may return, and the program goes on as it would have. What was right
- * before a later task's mistake can be handed back there, with wire_finish() and _exit(0); from the
- * simulated GPU it cannot be fetched after a crash.
+ * before a later task's mistake can be handed back there, with wire_finish() and _exit(0).
  */
 void probe_when_cut_short(void (*then)(void));
 

@@ -315,7 +315,7 @@ def build_judges(folder, labs, others):
     build = subprocess.run([*make, "print-build"], check=True, env=apart(), stdout=subprocess.PIPE, text=True).stdout.strip()
     place = f"{folder}/grader/built/{machine.machine}-{machine.sysname}"
     os.makedirs(place)
-    beside = [f"{lab}-{hole['probe']}.o" for lab in labs for hole in read_lab(lab)["holes"] if "probe" in hole]
+    beside = [f"{lab}-{hole['probe']}.a" for lab in labs for hole in read_lab(lab)["holes"] if "probe" in hole]
     kits = [f"{lab}-kit.o" for lab in labs if os.path.exists(path_of(lab, KIT_PROBE, kind="grader/labs"))]
     for name in [f"{lab}.a" for lab in labs] + kits + ["shared.a", "planted.o", "pareto.o", *beside]:
         shutil.copy(f"{build}/built/{name}", place)

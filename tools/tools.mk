@@ -111,17 +111,12 @@ manifest:
 	@tools/kit_files.py
 # For a handout: the judges of BUILT_LABS as objects, and what else holds an answer (tools/handout.py).
 .PHONY: built
-built: $(BUILT_LABS:%=$B/built/%.a) $(foreach l,$(BUILT_LABS),$(if $(wildcard grader/labs/$l/probe_kit.c),$B/built/$l-kit.o) $(PROBES_$l:%=$B/built/$l-%.o)) $B/built/shared.a $B/built/planted.o $B/built/pareto.o
+built: $(BUILT_LABS:%=$B/built/%.a) $(foreach l,$(BUILT_LABS),$(if $(wildcard grader/labs/$l/probe_kit.c),$B/built/$l-kit.o) $(PROBES_$l:%=$B/built/$l-%.a)) $B/built/shared.a $B/built/planted.o $B/built/pareto.o
 $(foreach l,$(BUILT_LABS),$(eval $B/built/$l.a: $(call c_objects,$(call judge_sources,$l))))
 $B/built/shared.a: $B/obj/grader/judge_peak.o
 $B/built/%.a:
 	$(archive)
-define built_beside
-$B/built/$1-$2.o: $B/obj/$(ROOT_$1)grader/labs/$1/$2/$2.o
-	@mkdir -p $$(@D)
-	@cp $$< $$@
-endef
-$(foreach l,$(BUILT_LABS),$(foreach p,$(PROBES_$l),$(eval $(call built_beside,$l,$p))))
+$(foreach l,$(BUILT_LABS),$(foreach p,$(PROBES_$l),$(eval $B/built/$l-$p.a: $(call c_objects,$(call beside_sources,$l,$p)))))
 $B/built/%-kit.o: $B/obj/grader/labs/%/probe_kit.o
 	@mkdir -p $(@D)
 	@cp $< $@

@@ -64,7 +64,7 @@ def check_handout(folder, solutions):
     expect(not any(path.startswith("grader/labs/") and path.endswith(".c") and not re.search(r"/(probe(_(?!kit\.)\w+)?|protocol|shared)\.c$", path) for path in there),
            "judges come without their source")
     built = {os.path.basename(path) for path in there if path.startswith("grader/built/")}
-    expect(f"{LAB}-loops.o" in built and not any(path.endswith("/loops.c") for path in there), "so do the loops under test")
+    expect(f"{LAB}-loops.a" in built and not any(path.endswith(("/loops.c", "/step.c")) for path in there), "so do the loops under test")
     expect("TODO(" in read(f"{folder}/labs/{LAB}/loop.c"), "the stub is a stub")
     expect(("AGENTS.md" in there, "AGENTS.md" in read(f"{folder}/README.md")) == (solutions, solutions), "a tutor's rules, unless AGENTS=no")
     expect(not any(path.endswith(("/outcomes.json", "tutor.md")) for path in there), "what only teachers read is not in it")

@@ -27,9 +27,9 @@ PEER = os.path.join(os.path.dirname(__file__), "torch_gpt.py")
 
 # name: shape, steps a round, the largest ratio to PyTorch and the smallest share of the bound that we want to see
 CONFIGURATIONS = {
-    "small": (dict(layers=4, heads=4, width=128, vocabulary=256, time=128, batch=8), 40, 0.50, 0.75),
-    "medium": (dict(layers=6, heads=6, width=384, vocabulary=256, time=256, batch=8), 6, 0.62, 0.85),
-    "t64": (dict(layers=12, heads=12, width=768, vocabulary=50257, time=64, batch=4), 4, 0.49, 0.88),
+    "small": (dict(layers=4, heads=4, width=128, vocabulary=256, time=128, batch=8), 120, 0.50, 0.75),
+    "medium": (dict(layers=6, heads=6, width=384, vocabulary=256, time=256, batch=8), 14, 0.62, 0.85),
+    "t64": (dict(layers=12, heads=12, width=768, vocabulary=50257, time=64, batch=4), 8, 0.49, 0.88),
     "t256": (dict(layers=12, heads=12, width=768, vocabulary=50257, time=256, batch=4), 3, 0.54, 0.88),
 }
 

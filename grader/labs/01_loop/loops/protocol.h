@@ -39,7 +39,7 @@ typedef enum LoopKind {
 /** One loop, as the judge describes it to the loops' program. */
 typedef struct LoopSpec {
     LoopKind kind; /**< what is wrong with it */
-    int variant;   /**< in which way: as loops.c has them */
+    int variant;   /**< in which way: as step.c has them */
     float amount;  /**< in [0, 1): how much, where a variant has a magnitude; 0 is hardest to see */
 } LoopSpec;
 
