@@ -28,6 +28,7 @@ from class_folder import write_whole
 
 OUT = "build/proof"
 JOBS = int(os.environ.get("JOBS", "2"))
+ENDLESS = "a loop that does not end"
 KINDS = ("stubs", "solutions", "mutants", "variants", "attacks")
 
 
@@ -308,8 +309,9 @@ def solution_cases(lab, options):
 
 def mutant_cases(lab, options):
     blocks = blocks_of(lab, "mutants")
-    for block in blocks:
-        if options.device == "gpu":
+    if options.device == "gpu":   # where each check of one that does not end takes minutes
+        blocks = [block for block in blocks if block["says"] != ENDLESS]
+        for block in blocks:
             block["says"] = block["gpu"] or block["says"]
     return [(f"{block['file']} {block['name']}", lambda block=block: try_mutant(lab, block)) for block in blocks]
 
