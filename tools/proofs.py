@@ -24,15 +24,15 @@ PAGES = ("docs/", "README.md", "CONTRIBUTING.md", "SUPPORT.md", "*/README.md")
 GRADES_A_CLASS = ("VERSION", *(f"tools/{name}.py" for name in ("grade_all", "grade_one", "arguments", "hand_ins", "hand_in_reader", "from_hand_in", "class_folder",
                   "checks", "course", "release", "summary", "slurm", "class_table", "blame", "lab_files")))
 CLASS = GRADERS + ("grader/attacks/", "grader/hidden/", "grader/proof/expecting.py", *GRADES_A_CLASS, "tools/slurm_shard.sh")
-BOOK = TRAIN + PAGES + ("grader/", "machines/", "tools/overlap.py", "tools/book.py", "tools/lab_files.py", "tools/links.py", "tools/handout.py", "tools/leaks.py", "tools/pareto.py", "tools/picture.py", "tools/table_ranks.py",
+BOOK = TRAIN + PAGES + ("grader/", "machines/", "tools/overlap.py", "tools/book.py", "tools/lab_files.py", "tools/links.py", "tools/handout*.py", "tools/leaks.py", "tools/pareto.py", "tools/picture.py", "tools/table_ranks.py",
                         "tools/ring_picture.py")
 HANDOUT = CLASS + PAGES + ("tools/", "grader/proof/handout_test.py", "grader/proof/leaving_test.py", "grader/proof/hand_in_reader_test.py", "LICENSE",
                            ".clang-format", ".editorconfig", ".gitattributes", ".gitignore")
-TERMS = ("tools/term_values.py", "tools/arguments.py", "tools/course_repo.py", "tools/kit_files.py", "tools/handout.py", "grader/proof/terms_test.py")
+TERMS = ("tools/term_values.py", "tools/arguments.py", "tools/course_repo.py", "tools/kit_files.py", "tools/handout*.py", "grader/proof/terms_test.py")
 EXPORTS = GRADERS + ("grader/schemas/", "tools/export.py", "tools/exports/", "tools/report.py", "tools/report/", "tools/pack_grader.py", "tools/kit_files.py",
                      "tools/pack/", *GRADES_A_CLASS, "grader/proof/expecting.py")
 SIMILAR = ("tools/similar.py", "tools/arguments.py", "tools/similarity.py", "tools/fingerprints.py", "tools/c_reader.py", "tools/normal_form.py", "tools/jplag.py", "tools/report/", "tools/report.py", "tools/grade_all.py",
-           "tools/hand_in_reader.py", "tools/class_folder.py", "tools/handout.py", "tools/leaks.py", "tools/lab_files.py", "tools/stub.sh", "solutions/", "labs/",
+           "tools/hand_in_reader.py", "tools/class_folder.py", "tools/handout*.py", "tools/leaks.py", "tools/lab_files.py", "tools/stub.sh", "solutions/", "labs/",
            "grader/labs/", "kernels/*.h", "common/*.h", "grader/proof/similar_test.py", "grader/proof/another_hand.py", "grader/proof/disguise.py", "grader/proof/disguise_more.py", ".clang-format",
            "grader/proof/grader_proof.py", "grader/proof/class_hand_ins.py")
 GRADES = ("tools/grades.py", "tools/arguments.py", "tools/by_rules.py", "tools/regrade_diff.py", "tools/feedback.py", "tools/forget.py", "tools/share_record.py", "tools/class_folder.py", "tools/tools.mk")
@@ -318,7 +318,7 @@ def class_proofs():
               EXPORTS + GRADES + tuple(f"grader/proof/{name}.py" for name in ("grades_folder", "grades_test", "policy_test", "forget_test", "export_test")),
               "grader/proof/policy_test.py\n grader/proof/grades_test.py\n grader/proof/forget_test.py"),
         Proof("another language: the catalogue, texts and pages in it, wrong files",
-              EXPORTS + ("labs/", "cudasim/", "common/", "tools/sentences.py", "tools/say.py", "tools/feedback.py", "tools/handout.py", "languages/", "grader/proof/language_test.py"),
+              EXPORTS + ("labs/", "cudasim/", "common/", "tools/sentences.py", "tools/say.py", "tools/feedback.py", "tools/handout*.py", "languages/", "grader/proof/language_test.py"),
               "grader/proof/language_test.py"),
         Proof("a class to try: fourteen graded in less than three minutes", CLASS + EXPORTS + GRADES + ("tools/try_class.py", "grader/proof/class_hand_ins.py"), TRY),
         Proof("what Classroom 50 runs writes its result.json", EXPORTS + HANDOUT + ("grader/proof/classroom50_test.py",), "grader/proof/classroom50_test.py"),

@@ -14,6 +14,9 @@ import tarfile
 import expecting
 import grader_proof as proof   # which finds tools/
 import handout
+import handout_files
+import handout_leaks
+import kit_files
 import lab_files
 from expecting import expect
 from making import apart
@@ -74,9 +77,9 @@ def check_every_lab():
     """No handout of any lab would hold a part of a solution."""
     for number in (lab[:2] for lab in lab_files.all_labs()):
         for solutions in (True, False):
-            search = handout.search_of(number, solutions)
-            found = [path for path, source in handout.leaving().items()
-                     if handout.theirs(path, number, solutions) and handout.leaks_in(search, path, handout.shown(path, source))]
+            search = handout_leaks.search_of(number, solutions)
+            found = [path for path, source in kit_files.leaving().items()
+                     if handout_files.theirs(path, number, solutions) and handout_leaks.leaks_in(search, path, handout_files.shown(path, source))]
             expect(not found, f"lab {number}, {'with' if solutions else 'without'} solutions: no leak {found[:3]}")
 
 

@@ -12,7 +12,9 @@ import shutil
 
 import expecting
 import grader_proof as proof   # which finds tools/
-import handout
+import handout_files
+import handout_leaks
+import lab_files
 from expecting import expect
 
 OUT = os.path.abspath("build/headers-test")
@@ -37,7 +39,7 @@ def built(lab, name, text):
     for file in proof.files(lab):
         with open(f"{folder}/{file}", "w", encoding="utf-8") as to:
             to.write((text + "\n" if file == name else "") + proof.solution(lab, file))
-    check = next(iter(handout.read_lab(lab)["points"]))
+    check = next(iter(lab_files.read_lab(lab)["points"]))
     row = proof.grade(lab, folder, checks=[check])["rows"][check]
     return row["message"] if row["state"] == "build error" else ""
 
@@ -62,9 +64,9 @@ def check_folder():
     expect(len(names) > 60 and not odd, f"{len(names)} headers, and nothing else {odd}")
     outside = [name for name in names if not name.startswith(("kernels/", "common/", "cudasim/include/")) and not name.endswith("/contract.h")]
     expect(not outside and not any(name.startswith("common/testkit") for name in names), f"none of the grader's or of the labs' {outside}")
-    search = handout.search_of("00", False)
-    texts = {name: handout.read(f"build/headers/{name}") for name in names}
-    gifts = [(name, leak) for name, text in texts.items() for leak in handout.leaks_in(search, name, text)]
+    search = handout_leaks.search_of("00", False)
+    texts = {name: handout_files.read(f"build/headers/{name}") for name in names}
+    gifts = [(name, leak) for name, text in texts.items() for leak in handout_leaks.leaks_in(search, name, text)]
     expect(not gifts, f"no part of any solution {gifts[:2]}")
     lists = [name for name, text in texts.items() if re.search(r"\bX\([^)]*\b[CV]\b[^)]*\)", re.sub(r"/\*.*?\*/", "", text, flags=re.S))]
     expect(not lists, f"no list with sizes that a macro could add up {lists}")

@@ -12,8 +12,10 @@ import zipfile
 
 import expecting
 import grader_proof as proof   # which finds tools/
-import handout
+import handout_files
+import handout_leaks
 import kit_files
+import lab_files
 from expecting import expect
 from handout_test import make, read, run, write
 
@@ -151,11 +153,11 @@ ANSWERS = {"train/show/planted.c": "03", "grader/labs/05_fp16/scaler.c": "05", "
 def check_answers():
     """Each is built for a handout, and would be found as a source: beside the kit's, under any name."""
     for path, number in ANSWERS.items():
-        expect(handout.judge_is_built(path) and not handout.theirs(path, number, True), f"{path} is not handed out")
+        expect(handout_files.judge_is_built(path) and not handout_files.theirs(path, number, True), f"{path} is not handed out")
         for solutions in (True, False):
-            search = handout.search_of(number, solutions)
+            search = handout_leaks.search_of(number, solutions)
             found = [place for place in ("common/planted.c", "train/show/mine.c", "docs/page.md", "cudasim/mine.c")
-                     if not handout.leaks_in(search, place, read(path))]
+                     if not handout_leaks.leaks_in(search, place, read(path))]
             expect(not found, f"{path} would be found {found}")
 
 
@@ -184,15 +186,15 @@ def tiers(text):
 
 def check_hints():
     """HINTS=2 leaves the third of each task out, for good: also what its last lines were."""
-    for lab in handout.all_labs():
+    for lab in lab_files.all_labs():
         text = read(f"labs/{lab}/hints.md")
         for most in (1, 2, 3):
-            cut = handout.fewer_hints(text, most)
+            cut = handout_files.fewer_hints(text, most)
             expect(tiers(cut) == {str(k + 1) for k in range(most)} and cut.count("\n## Task") == text.count("\n## Task"),
                    f"{lab}: {most} hints for each task")
-        expect(handout.fewer_hints(text, 3) == text, f"{lab}: three are all")
-        search = handout.search_of(lab[:2], False)
-        expect(not handout.leaks_in(search, f"labs/{lab}/hints.md", handout.fewer_hints(text, 2), 2), f"{lab}: two of them have no line of it")
+        expect(handout_files.fewer_hints(text, 3) == text, f"{lab}: three are all")
+        search = handout_leaks.search_of(lab[:2], False)
+        expect(not handout_leaks.leaks_in(search, f"labs/{lab}/hints.md", handout_files.fewer_hints(text, 2), 2), f"{lab}: two of them have no line of it")
     status, said = make("handout", "LAB=00", "HINTS=2", f"OUT={OUT}/two", folder=KIT)
     expect(status == 0 and tiers(read(f"{OUT}/two/labs/00_bytes/hints.md")) == {"1", "2"}, f"HINTS=2: {said.strip()[-120:]}")
     said = [make("hint00", "TASK=1", folder=f"{OUT}/two")[1].splitlines()[0] for _ in range(3)]
