@@ -138,12 +138,14 @@ static void hint_at_signal(Check *check, int signal) {
 }
 
 /* The call that asks for the error knows its name; the simulator has said why there is one. */
-static void tell_launch(Check *check) {
-    static const char mark[] = "[cudasim] launch failed: ";
+static void tell_report(Check *check) {
+    static const char mark[] = "[cudasim] ", note[] = "[cudasim] note: ";
     char line[LINE];
-    if (line_with(check, mark, line)[0] != '\0' && check->mistake[0] == '\0') {
-        snprintf(check->mistake, sizeof check->mistake, "before that, a launch failed: %s",
-                 line + sizeof mark - 1);
+    line_with(check, mark, line);
+    bool reported = line[0] != '\0' && strncmp(line, note, strlen(note)) != 0;
+    if (reported && check->mistake[0] == '\0') {
+        snprintf(check->mistake, sizeof check->mistake,
+                 "before that, the simulator has reported: %s", line + strlen(mark));
     }
 }
 
@@ -164,7 +166,7 @@ static bool judge_result(Check *check, const SandboxResult *result, double secon
                               RESIDENT >> 20);
     case SANDBOX_SIGNAL:
         hint_at_signal(check, result->status);
-        tell_launch(check);
+        tell_report(check);
         return check_conclude(check, ROW_CRASHED, "%s. %s", strsignal(result->status),
                               last_line(check, line));
     case SANDBOX_EXIT:
