@@ -29,30 +29,31 @@ static HostBlock *find_block(const HostBlock *wanted) {
     return node != NULL ? *(HostBlock **)node : NULL;
 }
 
-static void drop_blocks_in(const HostBlock *range) {
-    HostBlock *old;
-    while ((old = find_block(range)) != NULL) {
-        tdelete(old, &blocks, compare_blocks);
-        free(old);
-    }
+static void drop(HostBlock *block) {
+    tdelete(block, &blocks, compare_blocks);
+    free(block);
 }
 
 void *host_heap_took(void *p, size_t bytes) {
     if (p == NULL || bytes == 0) {
         return p;
     }
-    HostBlock *block = sim_realloc(NULL, sizeof *block);
+    HostBlock *block = sim_realloc(NULL, sizeof *block), *there;
     *block = (HostBlock){p, bytes, malloc_usable_size(p)};
     spin_lock(&busy);
-    drop_blocks_in(block);
-    tsearch(block, &blocks, compare_blocks);
+    while ((there = *(HostBlock **)tsearch(block, &blocks, compare_blocks)) != block) {
+        drop(there); /* given back unseen */
+    }
     spin_unlock(&busy);
     return p;
 }
 
 void host_heap_gives_back(void *p) {
     spin_lock(&busy);
-    drop_blocks_in(&(HostBlock){.begin = p, .usable = 1});
+    HostBlock *block = find_block(&(HostBlock){.begin = p, .usable = 1});
+    if (block != NULL) {
+        drop(block);
+    }
     spin_unlock(&busy);
 }
 
