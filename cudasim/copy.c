@@ -339,8 +339,8 @@ cudaError_t cudasim_memcpy_symbol(const char *file, int line, const char *call,
         cudasim_addressed(usual == cudaMemcpyHostToDevice ? to : from, room);
         return copy(call, place, to, from, bytes, kind, NULL, true);
     }
-    if (!host_heap_holds(call, usual == cudaMemcpyHostToDevice ? "source" : "destination", other,
-                         bytes, place)) {
+    if (!host_holds(call, usual == cudaMemcpyHostToDevice ? "source" : "destination", other, bytes,
+                    place)) {
         return sim_error(cudaErrorInvalidValue, call, place, false);
     }
     sim_wait_device(sim_device());

@@ -50,7 +50,7 @@ static bool good_end(const char *call, const char *end, const void *p, size_t by
     bool known = a != NULL || sim_on_device(p);
     return known ? sim_check_range(what, p, bytes, place.file, place.line) &&
                        sim_not_of_heap(what, p, place)
-                 : host_heap_holds(call, end, p, bytes, place);
+                 : host_holds(call, end, p, bytes, place);
 }
 
 static bool apart(const char *call, const char *to, const char *from, size_t bytes, Place place) {

@@ -1,6 +1,6 @@
 /**
  * @file host_heap.h
- * @brief The inside of cudasim, memory of the host: how much malloc() has given to the program.
+ * @brief The inside of cudasim, memory of the host: what malloc() has given, and variables.
  * @ingroup cudasim
  */
 #ifndef CUDASIM_HOST_HEAP_H
@@ -14,7 +14,10 @@ void *host_heap_took(void *p, size_t bytes);
 /** It is about to give memory back. */
 void host_heap_gives_back(void *p);
 
+/** Bytes from p on in the static or global variable where it lies; SIZE_MAX where none is known. */
+size_t host_variable_room(const char *p);
+
 /** Whether memory of the host has room for one end of a copy, as far as is known; else a report. */
-bool host_heap_holds(const char *call, const char *end, const void *p, size_t bytes, Place place);
+bool host_holds(const char *call, const char *end, const void *p, size_t bytes, Place place);
 
 #endif

@@ -43,6 +43,37 @@ static void arrays(int n) {
     OK(cudaMemcpy(table + N - 8, address, sizeof variable, cudaMemcpyDeviceToHost));
 }
 
+/* Static and global variables by a pointer: whole, from their midst on, up to their end, and members of a structure
+   that are neighbours. */
+static float global[N];
+static const float constants[N] = {1, 2, 3};
+static Parts whole;
+template <class Type> Type of_template[N];
+
+static __attribute__((noinline)) void down(void *to, size_t bytes) {
+    OK(cudaMemcpy(to, x, bytes, cudaMemcpyDeviceToHost));
+}
+
+static void variables(int n) {
+    static double in_function[N];
+    size_t bytes = n * sizeof(float);
+    float *begin_and_middle[] = {global, global + n / 2};
+    for (float *p : begin_and_middle) {
+        down(p, bytes / 2);
+    }
+    MUST(global[N - 1] == N / 2 - 1);
+    down(in_function + n / 2, bytes);
+    down(of_template<float>, bytes);
+    down(of_template<int> + n - 1, sizeof(int));
+    down(whole.x, 7 * sizeof(float));
+    MUST(whole.x[3] == 3 && whole.rest[11] != 0);
+    OK(cudaMemcpy(x, constants, bytes, cudaMemcpyHostToDevice));
+    down(global, bytes);
+    MUST(global[2] == 3 && global[N - 1] == 0);
+    count<<<1, 2 * N>>>(x);
+    OK(cudaGetLastError());
+}
+
 static void from_heap(int n) {
     size_t bytes = n * sizeof(float);
     float *made = new float[n], *grown = (float *)malloc(bytes / 2), *middle = made + n / 2;
@@ -91,6 +122,7 @@ int main(int argc, char **) {
     count<<<1, 2 * N>>>(x);
     OK(cudaGetLastError());
     arrays(argc * N);
+    variables(argc * N);
     from_heap(argc * N);
     host_functions();
     OK(cudaFree(x));
