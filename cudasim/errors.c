@@ -10,8 +10,22 @@ cudaError_t sim_error(cudaError_t error, const char *what, Place place, bool sil
         host->unseen = silent;
         host->what = what;
         host->place = place;
+        host->failed++;
     }
     return error;
+}
+
+unsigned cudasim_failed(void) {
+    return sim_host()->failed;
+}
+
+void cudasim_nobody_looked(void) {
+    Host *host = sim_host();
+    if (host->ignored_what == NULL) {
+        host->ignored = host->error;
+        host->ignored_what = host->what;
+        host->ignored_place = host->place;
+    }
 }
 
 void sim_fail_device(cudaError_t error) {
@@ -33,6 +47,7 @@ void sim_detail_error(void) {
 
 cudaError_t cudaPeekAtLastError(void) {
     sim_host()->unseen = false;
+    sim_host()->ignored_what = NULL;
     sim_host()->refused.file = NULL;
     cudaError_t failed = device_of(sim_host()->device)->error; /* others may be in the runtime */
     return failed != cudaSuccess ? failed : sim_host()->last;

@@ -27,6 +27,10 @@ typedef struct Host {
     bool unseen;                /**< the program could not see `last`, and did not ask */
     const char *what;           /**< the call that failed */
     Place place;                /**< its line */
+    unsigned failed;            /**< how many have */
+    cudaError_t ignored;        /**< of the first whose status the program has thrown away */
+    const char *ignored_what;   /**< that call; NULL: none, or the program has asked since */
+    Place ignored_place;        /**< its line */
 } Host;
 
 /** The one that runs. */

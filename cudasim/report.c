@@ -188,13 +188,19 @@ void sim_detail_thread(void) {
 
 static bool ending;
 
+static void report_unchecked(const char *what, Place place, cudaError_t error) {
+    sim_report("unchecked error", "%s failed at %s:%d with \"%s\", and the program never checked",
+               what, sim_file(place), place.line, cudaGetErrorString(error));
+    sim_detail("check the status of every call, and cudaGetLastError() after every launch");
+}
+
+/* What was reported may have come of a call that failed, or be the reason why it did. */
 void sim_report_unseen(void) {
     const Host *host = sim_host();
     if (host->unseen) {
-        sim_report("unchecked error",
-                   "%s failed at %s:%d with \"%s\", and the program never checked", host->what,
-                   sim_file(host->place), host->place.line, cudaGetErrorString(host->last));
-        sim_detail("check the status of every call, and cudaGetLastError() after every launch");
+        report_unchecked(host->what, host->place, host->last);
+    } else if (host->ignored_what != NULL && problems == 0) {
+        report_unchecked(host->ignored_what, host->ignored_place, host->ignored);
     }
 }
 

@@ -17,6 +17,7 @@
  *
  *     __shared__ float s;          the same outside of functions; those that use s begin with
  *                                  auto &s = ((cudasim_s *)cudasim_file_shared(&...))->s;
+ *     cudaEventRecord(e);          cudasim_ignored(), cudaEventRecord(e);
  *     asm("mov.u32 %0, %%laneid;" : "=r"(x));
  *                                  ({ { (x) = cudasim_as<__typeof__(x)>(cudasim_lane); } });
  *
@@ -105,6 +106,9 @@ static void rewrite(void) {
         note_system_header(i, &in_system);
         size_t open = launch_opening(i);
         refuse_host_call(i);
+        if (!sealed) {
+            note_ignored(i);
+        }
         if (rewrite_side(i, sealed) || rewrite_launch_bounds(i, sealed)) {
             continue;
         }

@@ -66,6 +66,9 @@ bool mark_host(size_t i);
 /** At a call of the runtime in such a function: it is an error. */
 void refuse_host_call(size_t i);
 
+/** At a call that may fail silently, and whose status is thrown away: a failure will be noted. */
+void note_ignored(size_t i);
+
 /** At (void *)k with a kernel k: it becomes cudasim_kernel_address("k", k). */
 void rewrite_cast(size_t i);
 

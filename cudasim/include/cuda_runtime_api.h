@@ -76,6 +76,8 @@ cudaError_t cudasim_memcpy(CUDASIM_PLACE, void *to, const void *from, size_t byt
                            cudaMemcpyKind kind);
 cudaError_t cudasim_memcpy_async(CUDASIM_PLACE, void *to, const void *from, size_t bytes,
                                  cudaMemcpyKind kind, cudaStream_t stream CUDASIM_DEFAULT(0));
+unsigned cudasim_failed(void);
+void cudasim_nobody_looked(void);
 void cudasim_padded(size_t padding);
 int cudasim_no_room(CUDASIM_PLACE, const char *call, const char *end, size_t bytes, size_t room);
 cudaError_t cudasim_memcpy_peer(CUDASIM_PLACE, void *to, int to_device, const void *from,

@@ -47,6 +47,17 @@ template <class Type> cudaError_t cudaGetSymbolSize(size_t *bytes, const Type &)
     return cudaSuccess;
 }
 
+/* cu2cpp puts it before a call whose status the program throws away. */
+struct cudasim_ignored {
+    unsigned failed = cudasim_failed(); /* calls before it */
+};
+inline cudaError_t operator,(cudasim_ignored before, cudaError_t error) {
+    if (cudasim_failed() != before.failed) {
+        cudasim_nobody_looked();
+    }
+    return error;
+}
+
 #ifdef CUDASIM_WHOLE_PROGRAM
 #if defined __SANITIZE_THREAD__ && !defined __clang__
 cudasim_marks_host; /* cu2cpp takes the word away */

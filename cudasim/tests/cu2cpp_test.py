@@ -189,6 +189,13 @@ USE_ARRAY = "__attribute__((unused)) auto d = (int *)cudasim_file_dynamic(&cudas
 
 # Shared variables of a file, and what the file becomes.
 FILES = [
+    ("void f() { cudasim_event_record(a, 1, e); if (x) cudasim_host_register(a, 1, p, n, 0); else cudasim_event_record(a, 1, e); }",
+     "void f() { cudasim_ignored(), cudasim_event_record(a, 1, e); if (x) cudasim_ignored(), cudasim_host_register(a, 1, p, n, 0); "
+     "else cudasim_ignored(), cudasim_event_record(a, 1, e); }"),
+    ("int f() { (void)cudasim_event_record(a, 1, e); x = ({ cudasim_event_record(a, 1, e); }); return cudasim_event_record(a, 1, e); }",
+     "int f() { (void)cudasim_event_record(a, 1, e); x = ({ cudasim_event_record(a, 1, e); }); return cudasim_event_record(a, 1, e); }"),
+    ("void f() { g(cudasim_event_record(a, 1, e)); cudasim_event_record(a, 1, e) == 0 ? g() : h(); int x = cudasim_event_record(a, 1, e); }",
+     "void f() { g(cudasim_event_record(a, 1, e)); cudasim_event_record(a, 1, e) == 0 ? g() : h(); int x = cudasim_event_record(a, 1, e); }"),
     ("__shared__ float t[4]; void k(float *o) { o[0] = t[1]; } void l() {}",
      f"{RECORD} void k(float *o) {{ {USE} {{ o[0] = t[1]; }}}} void l() {{}}"),
     ("static __shared__ float t[4]; template <class T> __attribute__((noinline)) void k() { t[1] = 0; }",
