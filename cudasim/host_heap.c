@@ -16,6 +16,7 @@ typedef struct HostBlock {
 } HostBlock;
 
 static void *blocks;
+static HostBlock newest; /* not in the tree yet: most blocks do not live to see the next */
 static int busy;
 
 /* Blocks that have an address in common count as the same. */
@@ -24,43 +25,55 @@ static int compare_blocks(const void *one, const void *other) {
     return a->begin + a->usable <= b->begin ? -1 : a->begin >= b->begin + b->usable;
 }
 
-static HostBlock *find_block(const HostBlock *wanted) {
-    void *node = tfind(wanted, &blocks, compare_blocks);
+static const HostBlock *find_block(const void *p) {
+    const HostBlock wanted = {.begin = (char *)(uintptr_t)p, .usable = 1};
+    if (compare_blocks(&newest, &wanted) == 0) {
+        return &newest;
+    }
+    void *node = tfind(&wanted, &blocks, compare_blocks);
     return node != NULL ? *(HostBlock **)node : NULL;
 }
 
-static void drop(HostBlock *block) {
-    tdelete(block, &blocks, compare_blocks);
-    free(block);
+static void drop(const HostBlock *block) {
+    if (block == &newest) {
+        newest = (HostBlock){0};
+    } else if (block != NULL) {
+        tdelete(block, &blocks, compare_blocks);
+        free((void *)(uintptr_t)block);
+    }
+}
+
+static void into_tree(HostBlock given) {
+    HostBlock *block = sim_realloc(NULL, sizeof *block), *there;
+    *block = given;
+    while ((there = *(HostBlock **)tsearch(block, &blocks, compare_blocks)) != block) {
+        drop(there); /* given back unseen */
+    }
 }
 
 void *host_heap_took(void *p, size_t bytes) {
     if (p == NULL || bytes == 0) {
         return p;
     }
-    HostBlock *block = sim_realloc(NULL, sizeof *block), *there;
-    *block = (HostBlock){p, bytes, malloc_usable_size(p)};
     spin_lock(&busy);
-    while ((there = *(HostBlock **)tsearch(block, &blocks, compare_blocks)) != block) {
-        drop(there); /* given back unseen */
+    if (newest.begin != NULL) {
+        into_tree(newest);
     }
+    newest = (HostBlock){p, bytes, malloc_usable_size(p)};
     spin_unlock(&busy);
     return p;
 }
 
 void host_heap_gives_back(void *p) {
     spin_lock(&busy);
-    HostBlock *block = find_block(&(HostBlock){.begin = p, .usable = 1});
-    if (block != NULL) {
-        drop(block);
-    }
+    drop(find_block(p));
     spin_unlock(&busy);
 }
 
 /* Bytes from p on, SIZE_MAX where nothing is known of it. */
 static size_t room_at(const char *p) {
     spin_lock(&busy);
-    const HostBlock *block = find_block(&(HostBlock){.begin = (char *)(uintptr_t)p, .usable = 1});
+    const HostBlock *block = find_block(p);
     bool known = block != NULL && malloc_usable_size(block->begin) == block->usable;
     size_t before = known ? (size_t)(p - block->begin) : 0;
     size_t room = !known ? SIZE_MAX : block->bytes > before ? block->bytes - before : 0;
