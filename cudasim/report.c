@@ -194,7 +194,7 @@ static void report_unchecked(const char *what, Place place, cudaError_t error) {
     sim_detail("check the status of every call, and cudaGetLastError() after every launch");
 }
 
-/* What was reported may have come of a call that failed, or be the reason why it did. */
+/* A report may have come of a call that failed, or be the reason why it did. */
 void sim_report_unseen(void) {
     const Host *host = sim_host();
     if (host->unseen) {

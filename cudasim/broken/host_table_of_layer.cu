@@ -1,5 +1,5 @@
-/* The layers have biases of their own lengths, and all are copied with the length of the longest: of
-   the shorter ones the copy reads what lies after them in the program. */
+/* The layers have biases of their own lengths, and all are copied with the length of the longest:
+   of the shorter ones the copy reads what lies after them in the program. */
 /* says: static or global variable */
 #include "try.cuh"
 

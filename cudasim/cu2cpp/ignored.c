@@ -11,7 +11,7 @@ static bool fails_silently(size_t i) {
     return is_one_of(i, calls);
 }
 
-/* What may stand before a statement. A parenthesis may be that of (void), which says that the
+/* A statement begins after one of these. A parenthesis may be that of (void), which says that the
    program has thought of it. */
 static bool begins_statement(size_t i) {
     static const char *const marks[] = {";", "{", "}", "else", "do", NULL};

@@ -43,8 +43,8 @@ static void arrays(int n) {
     OK(cudaMemcpy(table + N - 8, address, sizeof variable, cudaMemcpyDeviceToHost));
 }
 
-/* Static and global variables by a pointer: whole, from their midst on, up to their end, and members of a structure
-   that are neighbours. */
+/* Static and global variables by a pointer: whole, from their midst on, up to their end, and
+   members of a structure that are neighbours. */
 static float global[N];
 static const float constants[N] = {1, 2, 3};
 static Parts whole;

@@ -1,4 +1,5 @@
-/* Calls that fail, and a program that looks at the status, at once or later, or says that it need not. */
+/* Calls that fail, and a program that looks at the status, at once or later, or says that it need
+   not. */
 #include <cuda_runtime.h>
 
 #include <thread>
