@@ -45,7 +45,7 @@ static void read_nowhere_in_each_thread(void) {
     read_nowhere();
 }
 
-/* What a crash leaves on the simulated GPU can be fetched. */
+/* After a crash a tensor can be fetched from the simulated GPU. */
 static Device *gpu;
 static float *on_gpu;
 

@@ -9,7 +9,7 @@ enum { SUITE_SECONDS = 60, MOST_VARIANTS = 10 };
 
 /* ---- which loops there are ------------------------------------------------------------------- */
 
-/* The deeds of the loops of each kind, by variant: loops/step.c has them. */
+/* The deeds of the loops of each kind, by variant: grader/labs/01_loop/loops/step.c has them. */
 static const char *const deeds[LOOP_KINDS][MOST_VARIANTS] = {
     [LOOP_RIGHT] = {"is right", "is right, and sums row by row", "is right, and clips by hand",
                     "is right, and sets the gradients to zero twice",
