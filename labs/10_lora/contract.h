@@ -40,7 +40,7 @@ void lora_init(Model *model, uint64_t seed);
  * same Linear may have left its own.
  *
  * Scratch, of kind activations, on top of the stack while the layer runs: the branch (N, OC),
- * u (N, r), and with dropout the input under the mask (N, IC); not more.
+ * u (N, r), and where a mask is drawn the input under it (N, IC); not more.
  *
  * @param[in,out] linear which; its mask is written
  * @param[out]    out    (N, OC)
@@ -51,7 +51,8 @@ void lora_forward(Linear *linear, Real *out, const Real *in);
 /**
  * Its backward: model->linear_backward. Adds to din, and to the gradients of A and B.
  *
- * Scratch, as in forward: u and its gradient (N, r) each, and with dropout (N, IC) once; not more.
+ * Scratch, as in forward: u and its gradient (N, r) each, and where a mask was drawn (N, IC) once;
+ * not more.
  *
  * @param         linear which, with the mask that forward drew
  * @param[in,out] din    (N, IC), added to

@@ -8,6 +8,7 @@
 #include "grader/labs/08_prefetch/shared.h"
 #include "grader/probe.h"
 #include "grader/probe_events.h"
+#include "grader/probe_heap.h"
 #include "labs/08_prefetch/contract.h"
 
 /* A run of batches. */
@@ -113,11 +114,6 @@ static void feed_open(Feed *feed, const Wire *in, const Wire *out) {
     cudaEventCreateWithFlags(&feed->mark, cudaEventDisableTiming);
 }
 
-static size_t heap_bytes(void) {
-    struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
-
 enum { LARGE_TOKENS = 1 << 20, OPENINGS = 12, EVENTS_AT_REST = 1024, BESIDE_BATCHES = 3 };
 
 /* Freed memory is overwritten with it: a handle that is read there is none. */
@@ -136,9 +132,9 @@ static uint64_t left_by_each(void (*open_and_close)(void *context), void *contex
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < OPENINGS && least > 0; i++) {
         int handles = cudasim_left().handles;
-        size_t before = heap_bytes();
+        uint64_t before = heap_bytes();
         open_and_close(context);
-        size_t after = heap_bytes(), more = after > before ? after - before : 0;
+        uint64_t more = heap_since(before);
         bool stay = cudasim_left().handles > handles;
         least = stay ? 0 : more < least ? more : least;
     }
@@ -182,13 +178,13 @@ static uint64_t small_left(SmallFeed *small) {
 
 /* One that was opened and closed before leaves nothing for the next one, and no memory. */
 static void feed_open_and_close(Feed *feed, bool pinned, uint64_t *bytes) {
-    size_t before = heap_bytes(), tokens = pinned ? 1 : LARGE_TOKENS;
+    uint64_t before = heap_bytes();
+    size_t tokens = pinned ? 1 : LARGE_TOKENS;
     Memory *memory = memory_new(feed->device, (MemoryOptions){0});
     prefetch_close(prefetch_open(memory, 1, tokens, pinned, (BatchReader){feed_read, feed}));
     bytes[BYTES_LEFT] = memory_lane_now(memory_lane(memory, "slots"));
     memory_free(memory);
-    size_t after = heap_bytes();
-    bytes[BYTES_HEAP] = after > before ? (after - before) / (8 * LARGE_TOKENS) : 0;
+    bytes[BYTES_HEAP] = heap_since(before) / (8 * LARGE_TOKENS);
 }
 
 /* Another one, as many slots, open while one is in use: they share nothing. It is closed later than

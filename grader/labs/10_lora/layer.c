@@ -29,7 +29,9 @@ typedef enum LayerMistake {
     DROPOUT_ON_OUTPUT,
     BACKWARD_WITHOUT_MASK,
     DA_WITHOUT_MASK,
+    DB_WITHOUT_MASK,
     DIN_WITHOUT_MASK,
+    DIN_MASKED_TWICE,
     BACKWARD_OTHER_MASK,
     DIN_WITHOUT_BRANCH,
     DIN_WITHOUT_BASE,
@@ -64,6 +66,8 @@ static const char *const sentence[LAYER_MISTAKES] = {
     [DROPOUT_ON_OUTPUT] = "u is dropped: the mask is for the input of the branch",
     [BACKWARD_WITHOUT_MASK] = "backward runs without the mask that forward drew",
     [DA_WITHOUT_MASK] = "dA is made of the input without its mask",
+    [DB_WITHOUT_MASK] = "dB is made of the u of an input without its mask",
+    [DIN_MASKED_TWICE] = "the gradient of the input through the branch passes its mask twice",
     [DIN_WITHOUT_MASK] = "the gradient of the input through the branch has to pass its mask",
     [BACKWARD_OTHER_MASK] = "backward draws a new mask: linear->mask has the one that forward drew",
     [DIN_WITHOUT_BRANCH] = "din lacks what comes through the branch",
@@ -183,6 +187,7 @@ static LayerResult work_out(const LayerJob *job, LayerMistake mistake) {
         dropped = under(job, x, back, n_in);
         u = rows_times(job, dropped, a, IC, r);
     }
+    u = mistake == DB_WITHOUT_MASK ? rows_times(job, x, a, IC, r) : u;
     double s_b = mistake == DB_WITHOUT_SCALE ? 1 : mistake == DB_SCALE_TWICE ? s * s : s;
     double s_u = mistake == DU_WITHOUT_SCALE ? 1 : s;
     double *du = check_doubles(job->check, n_thin),
@@ -202,7 +207,8 @@ static LayerResult work_out(const LayerJob *job, LayerMistake mistake) {
         reference_matmul_backward(result.din, NULL, NULL, dout, x, w, N, IC, OC);
     }
     for (size_t i = 0; i < n_in && mistake != DIN_WITHOUT_BRANCH; i++) {
-        result.din[i] += dx[i] * (mistake == DIN_WITHOUT_MASK ? 1 : back[i]);
+        double passes = mistake == DIN_WITHOUT_MASK ? 0 : mistake == DIN_MASKED_TWICE ? 2 : 1;
+        result.din[i] += dx[i] * pow(back[i], passes);
     }
     return result;
 }

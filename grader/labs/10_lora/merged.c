@@ -18,6 +18,8 @@ typedef enum MergeMistake {
     MERGE_SQUARED,
     MERGE_IN_INT,
     MERGE_SIGN_IGNORED,
+    MERGE_NEVER_OUT,
+    MERGE_PUT_BACK,
     MERGE_OPPOSITE,
     MERGE_NOTHING,
     MERGE_REPLACED,
@@ -32,6 +34,9 @@ static const char *const merge_sentence[MERGE_MISTAKES] = {
     [MERGE_SQUARED] = "the product is multiplied by s twice",
     [MERGE_IN_INT] = "s is cut to a whole number: alpha / r is a float",
     [MERGE_SIGN_IGNORED] = "the product is added where it should be taken out: `sign` is ignored",
+    [MERGE_NEVER_OUT] = "with sign -1 nothing is taken out",
+    [MERGE_PUT_BACK] = "with sign -1 the weights of before the last merge are put back: the "
+                       "product of A and B, as they are now, is taken out of the weights",
     [MERGE_OPPOSITE] = "the product is taken out where it should be added, and the reverse",
     [MERGE_NOTHING] = "nothing is added to the weight",
     [MERGE_REPLACED] = "the product replaces the weight: it is added to it",
@@ -71,12 +76,14 @@ static double product_at(const LoraRun *run, const MergeLayer *m, const float *a
 
 static double factor_of(const Adapter *adapter, MergeMistake mistake, double sign) {
     double alpha = (double)adapter->alpha, s = alpha / adapter->rank;
-    return sign * (mistake == MERGE_ALPHA      ? alpha
+    sign = mistake == MERGE_SIGN_IGNORED ? 1 : sign;
+    bool never = mistake == MERGE_NOTHING || (mistake == MERGE_NEVER_OUT && sign < 0);
+    return sign * (never                       ? 0
+                   : mistake == MERGE_ALPHA    ? alpha
                    : mistake == MERGE_UNSCALED ? 1
                    : mistake == MERGE_SQUARED  ? s * s
                    : mistake == MERGE_IN_INT   ? floor(s)
                    : mistake == MERGE_OPPOSITE ? -s
-                   : mistake == MERGE_NOTHING  ? 0
                                                : s);
 }
 
@@ -170,18 +177,21 @@ static void expect_in_half(const LoraRun *run, Precision half) {
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
+/* The weights after the probe's merges up to that part. */
 static double *merged_as(const LoraRun *run, MergePart part, const float *others,
                          MergeMistake mistake) {
-    bool ignored = mistake == MERGE_SIGN_IGNORED;
-    double *weights = weights_of(run);
-    if (part == MERGE_IN) {
-        add_products(run, weights, run->adapters, 1, mistake);
-    } else if (part == MERGE_OUT) {
-        add_products(run, weights, run->adapters, 1, MERGE_RIGHT);
-        add_products(run, weights, run->adapters, ignored ? 1 : -1, mistake);
-    } else { /* what was not taken out is there twice */
-        add_products(run, weights, run->adapters, ignored ? 2 : 0, MERGE_RIGHT);
-        add_products(run, weights, others, 1, mistake);
+    static const MergeStep steps[] = MERGE_STEPS;
+    static const int done[] = {[MERGE_IN] = 1, [MERGE_OUT] = 2, [MERGE_SWAPPED] = MERGES};
+    double *weights = weights_of(run), *before = weights_of(run);
+    size_t bytes = run->base * sizeof *weights;
+    for (int i = 0; i < done[part]; i++) {
+        if (steps[i].sign < 0 && mistake == MERGE_PUT_BACK) {
+            memcpy(weights, before, bytes);
+            continue;
+        }
+        memcpy(before, weights, bytes);
+        add_products(run, weights, steps[i].others ? others : run->adapters, steps[i].sign,
+                     mistake);
     }
     return weights;
 }

@@ -12,7 +12,7 @@
 typedef enum MergePart {
     MERGE_IN,      /**< merged */
     MERGE_OUT,     /**< merged, and taken out again */
-    MERGE_SWAPPED, /**< and another adapter merged */
+    MERGE_SWAPPED, /**< and another adapter in its place */
     MERGE_LOGITS,  /**< the logits before and after */
 } MergePart;
 

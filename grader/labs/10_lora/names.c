@@ -32,6 +32,8 @@ static const NamedTargets named[] = {
     {"C_ATTN", 0},
     {"c_attn,c_proj", 0},
     {"n.c_attn", 0},
+    {"attn.c_attn2", 0},
+    {"mlp.c_proj.weight", 0},
 };
 enum { NAMED = sizeof named / sizeof *named };
 
@@ -63,23 +65,35 @@ static void compare_loosely(const char *name, uint64_t *ends, uint64_t *inside) 
     }
 }
 
+/* The modules whose whole name a name begins with. */
+static uint64_t whole_names_within(const char *name) {
+    uint64_t targets = 0;
+    for (int id = 0; id < BLOCK_LINEARS; id++) {
+        targets |= (uint64_t)(strncmp(name, module[id], strlen(module[id])) == 0) << id;
+    }
+    return targets;
+}
+
 void names_judge_targets(Check *check) {
     char names[NAMED][TARGET_BYTES] = {{0}};
-    uint64_t want[NAMED], first[NAMED], ends[NAMED], inside[NAMED];
+    uint64_t want[NAMED], first[NAMED], ends[NAMED], inside[NAMED], begun[NAMED];
     for (int i = 0; i < NAMED; i++) {
         snprintf(names[i], TARGET_BYTES, "%s", named[i].name);
         want[i] = named[i].targets;
         first[i] = want[i] & -want[i];
         compare_loosely(named[i].name, &ends[i], &inside[i]);
+        begun[i] = want[i] | whole_names_within(named[i].name);
     }
     ExactSuspect suspects[] = {
         {"a name stands for all modules that end in it: \"c_proj\" is in attn and in mlp", first},
         {"a name is the end of another only after a dot: \"proj\" stands for nothing", ends},
         {"a name is compared as a part of another: it has to be the whole, or the end after a dot",
-         inside}};
+         inside},
+        {"a name that begins with the name of a module is taken for it: nothing may follow",
+         begun}};
     check_give(check, "names", WIRE_BYTES, names, sizeof names);
     check_want(check, "targets", WIRE_U64, NAMED);
     if (check_run(check, "files/targets", SECONDS)) {
-        check_equal_of(check, "targets", named_label, want, NAMED, suspects, 3);
+        check_equal_of(check, "targets", named_label, want, NAMED, suspects, 4);
     }
 }

@@ -4,6 +4,7 @@
 
 #include "grader/labs/10_lora/shared.h"
 #include "grader/probe.h"
+#include "grader/probe_heap.h"
 #include "grader/probe_training.h"
 #include "labs/04_checkpoint/contract.h"
 #include "labs/10_lora/contract.h"
@@ -304,7 +305,16 @@ static Model *model_to_merge(const Wire *in, Memory *memory, const ModelConfig *
     return model;
 }
 
+/* Hands the weights back as what they are after that call of lora_merge(), if they are anything. */
+static void hand_back_merged(Wire *out, const Model *model, int step) {
+    static const char *const name[MERGES] = {"merged", "taken out", NULL, NULL, "swapped"};
+    if (name[step] != NULL) {
+        hand_back_params(out, name[step], model, model->base, model->base_count);
+    }
+}
+
 static void merge(const Wire *in, Wire *out) {
+    static const MergeStep steps[MERGES] = MERGE_STEPS;
     Memory *memory = memory_new(probe_device(false, ROOM_BYTES), (MemoryOptions){.checked = true});
     ModelConfig config = probe_config(in);
     Model *model = model_to_merge(in, memory, &config);
@@ -312,15 +322,16 @@ static void merge(const Wire *in, Wire *out) {
     model->linear_forward = lora_forward;
     model_next_logits(model, &batch, wire_get(out, "beside", WIRE_F32, NULL));
     model->linear_forward = NULL;
-    lora_merge(model, 1);
-    model_next_logits(model, &batch, wire_get(out, "inside", WIRE_F32, NULL));
-    hand_back_params(out, "merged", model, model->base, model->base_count);
-    hand_back_params(out, "trained", model, model->params, model->param_count);
-    lora_merge(model, -1);
-    hand_back_params(out, "taken out", model, model->base, model->base_count);
-    given_params(model, model->params, model->param_count, wire_get(in, "others", WIRE_F32, NULL));
-    lora_merge(model, 1);
-    hand_back_params(out, "swapped", model, model->base, model->base_count);
+    for (int i = 0; i < MERGES; i++) {
+        given_params(model, model->params, model->param_count,
+                     wire_get(in, steps[i].others ? "others" : "adapters", WIRE_F32, NULL));
+        lora_merge(model, (float)steps[i].sign);
+        hand_back_merged(out, model, i);
+        if (i == 0) {
+            model_next_logits(model, &batch, wire_get(out, "inside", WIRE_F32, NULL));
+            hand_back_params(out, "trained", model, model->params, model->param_count);
+        }
+    }
     memory_free(memory);
 }
 

@@ -36,6 +36,22 @@ enum {
     SCRATCH_NUMBERS = 6,
 };
 
+/** A call of lora_merge() in the case "merge". */
+typedef struct MergeStep {
+    bool others; /**< the adapters that are given as "others" */
+    int sign;
+} MergeStep;
+
+/** In, "merged"; out again, "taken out"; in, another one beside it, and the first one out while the
+    other stays, "swapped". */
+#define MERGE_STEPS                                                                                \
+    {                                                                                              \
+        {false, 1}, {false, -1}, {false, 1}, {true, 1}, {                                          \
+            false, -1                                                                              \
+        }                                                                                          \
+    }
+enum { MERGES = 5 };
+
 /** "how" of the case "merge once": another model with the same weights. */
 enum {
     HOW_GPU,       /**< on the GPU */
@@ -90,6 +106,7 @@ enum {
     LOAD_RESULT, /**< from a file with all matrices */
     LOAD_SHORT,  /**< from one that lacks the last */
     LOAD_ABSENT, /**< from a folder that is not there */
+    LOAD_LEFT,   /**< bytes that each load leaves on the heap */
     LOAD_NUMBERS,
 };
 
@@ -103,6 +120,7 @@ enum {
     SAVE_NAMED,     /**< whether they have the names of adapter_name() */
     SAVE_NO_FOLDER, /**< the result where the folder is not there */
     SAVE_FULL,      /**< and where only the first of the files has room */
+    SAVE_LEFT,      /**< bytes that each of the first kind leaves on the heap */
     SAVE_NUMBERS,
 };
 

@@ -108,8 +108,9 @@ bool lora_start(LoraRun *run, const char *probe_case) {
 }
 
 void lora_expect_scratch(const LoraRun *run) {
-    static const char *const words[] = {"forward: the branch, u, and with dropout the input",
-                                        "backward: u, its gradient, and with dropout the input"};
+    static const char *const words[] = {
+        "forward: the branch, u, and where a mask is drawn the input under it",
+        "backward: u, its gradient, and where a mask was drawn the input under it"};
     static const char *const names[] = {"lora_forward()", "lora_backward()"};
     const uint64_t *seen = check_got(run->check, "scratch", WIRE_U64);
     for (int i = 0; i < 2; i++) {

@@ -34,7 +34,4 @@ void hand_back_params(Wire *out, const char *name, const Model *model, const Par
  */
 void lora_passes(const Wire *in, Wire *out, const RunBy *by);
 
-/** Bytes that each of several calls leaves on the heap: the least that one of them adds. */
-uint64_t heap_left(void (*call)(void *context), void *context);
-
 #endif

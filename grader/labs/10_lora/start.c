@@ -2,8 +2,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/rng.h"
 #include "grader/labs/10_lora/term.h"
 #include "kernels/half.h"
 
@@ -183,6 +185,78 @@ bool start_expect_apart(Check *check, const LoraRun *run, const float *got) {
     }
     return true;
 }
+
+/* ---- which stream ---------------------------------------------------------------------------- */
+
+static int drawn_order(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* The first (n) numbers of a stream, in their order of size. */
+static float *stream_numbers(Check *check, uint64_t seed, RngStream stream, size_t n) {
+    float *drawn = (float *)check_doubles(check, n);
+    Rng rng = rng_new(seed, stream);
+    for (size_t i = 0; i < n; i++) {
+        drawn[i] = rng_uniform(&rng);
+    }
+    qsort(drawn, n, sizeof *drawn, drawn_order);
+    return drawn;
+}
+
+/* Whether a number of [0, 1) is one of those, but for the rounding of what was made of it. */
+static bool is_drawn(const float *drawn, size_t n, float u) {
+    const float slack = 5e-7f;
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (drawn[middle] < u - slack) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < n && drawn[low] <= u + slack;
+}
+
+/* Whether all A are made of a stream's numbers, in any order, by u or by 1 - u. B may have taken
+   numbers as well. */
+static bool is_of_stream(Check *check, const LoraRun *run, const float *got, RngStream stream) {
+    size_t n = 2 * run->numbers;
+    const float *drawn = stream_numbers(check, run->seed, stream, n);
+    for (int i = 0; i < run->count; i += 2) {
+        const Param *param = &run->params[i];
+        const float *x = got + protocol_numbers(run->params, i);
+        double bound = TERM_BOUND_IS / sqrt((double)param->cols);
+        for (size_t j = 0; j < param->count; j++) {
+            float u = (float)(((double)x[j] / bound + 1) / 2);
+            if (!is_drawn(drawn, n, u) && !is_drawn(drawn, n, 1 - u)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool start_expect_stream(Check *check, const LoraRun *run, const float *got) {
+    static const char *const others[] = {"RNG_DROPOUT", "RNG_WEIGHTS", "RNG_DATA", "RNG_SAMPLE"};
+    if (is_of_stream(check, run, got, RNG_ADAPTERS)) {
+        return true;
+    }
+    for (int stream = RNG_DROPOUT; stream <= RNG_SAMPLE; stream++) {
+        if (is_of_stream(check, run, got, (RngStream)stream)) {
+            check_fail(check, "A is drawn from the stream %s of the seed: its own is RNG_ADAPTERS",
+                       others[stream]);
+            return false;
+        }
+    }
+    check_fail(check,
+               "A has numbers that the stream RNG_ADAPTERS of the seed does not have: one of "
+               "rng_uniform() for each, from rng_new(seed, RNG_ADAPTERS)");
+    return false;
+}
+
+/* ---- elsewhere ------------------------------------------------------------------------------- */
 
 /* The tensors of "init elsewhere". */
 static const char *const elsewhere[] = {"on the GPU", "in f16", "in bf16"};

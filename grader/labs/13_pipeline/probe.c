@@ -1,5 +1,4 @@
 /* Lab 13 in the probe: each rank has a stage, and runs windows of micro-batches through it. */
-#include <malloc.h>
 #include <nccl.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "grader/labs/13_pipeline/protocol.h"
 #include "grader/probe.h"
 #include "grader/probe_events.h"
+#include "grader/probe_heap.h"
 
 /* The stage that the judge says, with its part of the weights that are given. */
 static Model *stage_new(const RankRun *run) {
@@ -94,14 +94,13 @@ static void run_window(const RankRun *run, Pipe *pipe, int w) {
 }
 
 /* The bytes of the heap of the host that are in use since then; other ranks share it. */
-static void give_heap(const RankRun *run, size_t before) {
-    size_t now = mallinfo2().uordblks;
-    rank_give_number(run, "heap", 1, 0, now > before ? now - before : 0);
+static void give_heap(const RankRun *run, uint64_t before) {
+    rank_give_number(run, "heap", 1, 0, heap_since(before));
 }
 
 static void repeat_window(const RankRun *run, Pipe *pipe) {
     Batch batch = given_batch(run->in, 0);
-    size_t before = mallinfo2().uordblks;
+    uint64_t before = heap_bytes();
     for (int i = 0; i < run->option[PIPES_REPEATED]; i++) {
         pipe_window(pipe, &batch, 1, 0);
     }
@@ -117,7 +116,7 @@ static double evaluate_all(const RankRun *run, Pipe *pipe) {
         Batch batch = given_batch(run->in, i);
         loss = pipe_evaluate(pipe, &batch);
     }
-    size_t before = mallinfo2().uordblks;
+    uint64_t before = heap_bytes();
     for (int i = 0; i < more; i++) {
         loss = pipe_evaluate(pipe, &first);
     }
