@@ -274,10 +274,10 @@ static double profile_moved(Check *check, const char *probe_case, double seconds
 }
 
 bool profile_expect_whole(Check *check, const char *probe_case, double seconds, uint64_t few,
-                          uint64_t many) {
+                          uint64_t many, const char *pieces) {
     check_environment(check, "CUDASIM_BLOCKS=2");
     check_environment(check, "CUDASIM_REPLAY=0");
-    check_give(check, "many", WIRE_U64, &few, 1);
+    check_give_again(check, "many", WIRE_U64, &few, 1);
     double of_few = profile_moved(check, probe_case, seconds);
     check_give_again(check, "many", WIRE_U64, &many, 1);
     double of_many = of_few >= 0 ? profile_moved(check, probe_case, seconds) : -1;
@@ -285,10 +285,10 @@ bool profile_expect_whole(Check *check, const char *probe_case, double seconds, 
     if (of_many >= 0 && !whole) {
         check_fail(
             check,
-            "of %llu numbers the blocks that are launched move %.3g times as much as of "
-            "%llu, so numbers are left out. Where a grid has fewer blocks than the list, they "
-            "go through it in a loop",
-            (unsigned long long)many, of_many / of_few, (unsigned long long)few);
+            "of %llu %s the blocks that are launched move %.3g times as much as of %llu, so %s "
+            "are left out. Where a grid has fewer blocks than the work has pieces, they go through "
+            "it in a loop",
+            (unsigned long long)many, pieces, of_many / of_few, (unsigned long long)few, pieces);
     }
     return of_many >= 0 && whole;
 }

@@ -62,15 +62,16 @@ bool profile_expect_launches(Check *check, const char *probe_case, double second
  * launch two blocks are run; what the busier of them moves, times the blocks, must grow at least
  * half as much as the size. Last in a check.
  *
- * @param check      the check
- * @param probe_case a case that makes one call of the size in "many" (WIRE_U64), and ends; what is
+ * @param check      the check, which has given "many" (WIRE_U64)
+ * @param probe_case a case that makes one call of the size in "many", and ends; what is
  *                   in its tensors does not matter
  * @param seconds    wall time of each run
  * @param few        a size at which numbers have been judged
  * @param many       a size beyond it
+ * @param pieces     the unit of both: "numbers", "rows"
  */
 bool profile_expect_whole(Check *check, const char *probe_case, double seconds, uint64_t few,
-                          uint64_t many);
+                          uint64_t many, const char *pieces);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 

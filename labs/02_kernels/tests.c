@@ -2,6 +2,7 @@
    sizes, three precisions, buffers that hold something before. Inputs and known mistakes are in
    grader/labs/02_kernels: update.c, loss.c and norm.c. */
 #include <math.h>
+#include <string.h>
 
 #include "grader/labs/02_kernels/loss.h"
 #include "grader/labs/02_kernels/norm.h"
@@ -10,6 +11,16 @@
 /* Where no kernel runs, a size costs nothing. One block for each takes more than the 65535 that a
    grid has in y and in z: of 1024 threads with a pack each, or of 32 warps with a row each. */
 enum { MANY_NUMBERS = 300000000, MANY_ROWS = 2100000 };
+
+/* Where two blocks of each launch run: more than 65535 blocks of 1024 numbers, of a row, of 1024
+   logits, of 32 rows. Of few, numbers are judged. */
+enum {
+    FEW_NUMBERS = 1 << 20,
+    MANY_TO_SHARE = 160 << 20,
+    FEW_ROWS = 1 << 14,
+    ROWS_TO_SHARE = 1 << 21
+};
+enum { NORM_ROWS_TO_SHARE = 1 << 22 };
 
 /* ---- sumsq ----------------------------------------------------------------------------------- */
 
@@ -48,7 +59,9 @@ static Calls *sumsq_few_calls(Check *check) {
 }
 
 GRADED(02_kernels, sumsq_clean, "sumsq: bounds, initialisation, races, divergence") {
-    calls_grade_clean(sumsq_few_calls(check), MANY_NUMBERS, 1);
+    Calls *calls = sumsq_few_calls(check);
+    calls_grow(calls, (CallsGrowth){"sumsq_many", FEW_NUMBERS, MANY_TO_SHARE, "numbers"});
+    calls_grade_clean(calls, MANY_NUMBERS, 1);
 }
 
 GRADED(02_kernels, sumsq_schedules, "sumsq: the same bits in three orders") {
@@ -87,13 +100,17 @@ GRADED(02_kernels, adamw, "task 3: one update of weights and moments") {
     adamw_add(calls, 257, warming_up, 1, usual);
     adamw_add(calls, 257, slow, 2, (AdamwGradients){.scale = 0.1, .middle = NAN});
     adamw_add(calls, 1030, slow, 2, (AdamwGradients){.scale = 0.1, .middle = -INFINITY});
+    /* The list's indices are more than its numbers, by a block of any size. */
+    adamw_add(calls, 4096, slow, 2, usual);
     /* More blocks than a GPU runs at once, however small they are. */
     adamw_add(calls, 1100003, (AdamW){1e-2f, 0.9f, 0.95f, 1e-2f, 0.1f}, 1, usual);
     calls_grade_numbers(calls);
 }
 
 GRADED(02_kernels, adamw_clean, "adamw: bounds, initialisation, races, divergence") {
-    calls_grade_clean(adamw_calls(check), MANY_NUMBERS, 1);
+    Calls *calls = adamw_calls(check);
+    calls_grow(calls, (CallsGrowth){"adamw_many", FEW_NUMBERS, MANY_TO_SHARE, "numbers"});
+    calls_grade_clean(calls, MANY_NUMBERS, 1);
 }
 
 GRADED(02_kernels, adamw_schedules, "adamw: the same bits in three orders") {
@@ -139,8 +156,13 @@ GRADED(02_kernels, crossentropy_forward, "task 4: losses and lse") {
     calls_grade_numbers(calls);
 }
 
-/* The likely mistake where a loss is not finite, of logits far from 0. */
-static const char *softmax_not_finite(double got) {
+/* The likely mistake where a loss is not finite, of logits far from 0. An lse comes before its
+   losses: a loss that is NaN beside it is so by the target's logit. */
+static const char *softmax_not_finite(const Expected *e, double got) {
+    if (strncmp(e->name, "losses", 6) == 0 && isnan(got)) {
+        return "the lse is right, so the target's logit is not the row's: rows begin `stride` "
+               "numbers apart, and between them is padding";
+    }
     return isnan(got)
                ? "inf - inf, or 0 * inf: a maximum that begins at -INFINITY, where a thread has "
                  "seen no logit (-FLT_MAX can be subtracted), or exp() of a large logit "
@@ -173,7 +195,7 @@ GRADED(02_kernels, crossentropy_large, "task 4: logits of some hundreds") {
         if (comparison.not_finite > 0) {
             char text[COMPARISON_TEXT];
             check_fail(check, "%s; likely: %s", comparison_text(&comparison, e->name, text),
-                       softmax_not_finite(comparison.got));
+                       softmax_not_finite(e, comparison.got));
             return;
         }
     }
@@ -216,7 +238,10 @@ static Calls *crossentropy_both_calls(Check *check) {
 }
 
 GRADED(02_kernels, crossentropy_clean, "crossentropy: bounds, initialisation, races, divergence") {
-    calls_grade_clean(crossentropy_both_calls(check), MANY_ROWS, 8);
+    Calls *calls = crossentropy_both_calls(check);
+    calls_grow(calls, (CallsGrowth){"crossentropy_forward_many", FEW_ROWS, ROWS_TO_SHARE, "rows"});
+    calls_grow(calls, (CallsGrowth){"crossentropy_backward_many", FEW_ROWS, ROWS_TO_SHARE, "rows"});
+    calls_grade_clean(calls, MANY_ROWS, 8);
 }
 
 GRADED(02_kernels, crossentropy_schedules, "crossentropy: the same bits in three orders") {
@@ -279,7 +304,9 @@ static Calls *layernorm_few_calls(Check *check) {
 }
 
 GRADED(02_kernels, layernorm_clean, "layernorm: bounds, initialisation, races, divergence") {
-    calls_grade_clean(layernorm_few_calls(check), MANY_ROWS, 8);
+    Calls *calls = layernorm_few_calls(check);
+    calls_grow(calls, (CallsGrowth){"layernorm_many", FEW_ROWS, NORM_ROWS_TO_SHARE, "rows"});
+    calls_grade_clean(calls, MANY_ROWS, 8);
 }
 
 GRADED(02_kernels, layernorm_schedules, "layernorm: the same bits in three orders") {

@@ -352,11 +352,28 @@ static bool calls_expect_launches(Calls *calls) {
     return profile_expect_launches(calls->check, probe_case, SECONDS, size);
 }
 
+void calls_grow(Calls *calls, CallsGrowth growth) {
+    calls->growth[calls->growth[0].probe_case != NULL] = growth;
+}
+
+/* Whether the work of each case grows with its size. */
+static bool calls_expect_growth(Calls *calls) {
+    bool good = true;
+    for (int i = 0; i < 2 && good && calls->growth[i].probe_case != NULL; i++) {
+        const CallsGrowth *g = &calls->growth[i];
+        good =
+            profile_expect_whole(calls->check, g->probe_case, SECONDS, g->few, g->many, g->pieces);
+    }
+    return good;
+}
+
 void calls_grade_clean(Calls *calls, int N, int C) {
     calls->launches = (KernelCase){.N = N, .C = C, .stride = (C + 7) / 8 * 8, .t = 1};
     calls_planned(calls);
+    check_give(calls->check, "many", WIRE_U64, &calls->growth[0].few, 1);
     check_give(calls->check, "launches", WIRE_BYTES, &calls->launches, sizeof calls->launches);
-    if (calls_run(calls) && profile_expect_clean(calls->check) && calls_judge_kernels(calls)) {
+    if (calls_run(calls) && profile_expect_clean(calls->check) && calls_judge_kernels(calls) &&
+        calls_expect_growth(calls)) {
         calls_expect_launches(calls);
     }
 }

@@ -31,13 +31,21 @@ typedef struct Expected {
     int suspects;
 } Expected;
 
+/** A case of the probe whose work must grow with its size. */
+typedef struct CallsGrowth {
+    const char *probe_case; /**< one call, of "many" numbers or rows */
+    uint64_t few, many;     /**< both are tried, and two blocks of each launch run */
+    const char *pieces;     /**< "numbers", "rows" */
+} CallsGrowth;
+
 /** All calls of a check. */
 typedef struct Calls {
     Check *check;
     const char *op; /**< case of the probe */
     KernelCase c[CALLS];
     int count;
-    KernelCase launches; /**< of which no kernel runs: calls_grade_clean() */
+    KernelCase launches;   /**< of which no kernel runs: calls_grade_clean() */
+    CallsGrowth growth[2]; /**< up to NULL */
     Expected expected[EXPECTED];
     int expecteds;
     bool padded;         /**< what lies between two rows of dlogits comes back too */
@@ -108,8 +116,11 @@ void calls_grade_numbers(Calls *calls);
 /** Without points: nobody loses any for having no GPU. */
 void calls_grade_on_gpu(Calls *calls);
 
-/** A report comes before the numbers: it says why they are wrong. Then the op's launches alone, for
-    (N, C) numbers: case "OP_launches" of the probe. */
+/** Before calls_grade_clean(): the work of that case, too, must grow with its size. */
+void calls_grow(Calls *calls, CallsGrowth growth);
+
+/** A report comes before the numbers: it says why they are wrong. Then a few blocks of much work,
+    and the op's launches alone, for (N, C) numbers: case "OP_launches" of the probe. */
 void calls_grade_clean(Calls *calls, int N, int C);
 
 /** The same bits in three orders of threads, warps and blocks. */

@@ -68,8 +68,14 @@ static Tokens tokens_give(Calls *calls, int i, Logits logits, bool all) {
     return t;
 }
 
+/* What lies at a place of the rows, which begin `stride` apart; between two rows NaN. */
+static double logit_at(const Tokens *t, int stride, size_t place) {
+    size_t row = place / (size_t)stride, v = place % (size_t)stride;
+    return v < (size_t)t->V ? t->logits[row * (size_t)t->V + v] : (double)NAN;
+}
+
 static void tokens_expect_losses(Calls *calls, int i, Tokens t) {
-    int N = t.N, V = t.V;
+    int N = t.N, V = t.V, stride = calls->c[i].stride;
     size_t n = (size_t)N;
     Tolerance tolerance = tolerance_of_op(F32, V);
     Expected *lse = calls_expect(calls, i, "lse", t.lse, n, 0, tolerance);
@@ -88,6 +94,9 @@ static void tokens_expect_losses(Calls *calls, int i, Tokens t) {
     const char *sentence = "the numbers of the last pack that lie after V are counted, as 0";
     double *lse_of_packs = expected_suspect(calls, lse, sentence, t.lse);
     double *loss_of_packs = expected_suspect(calls, losses, sentence, t.losses);
+    const char *read_at_V =
+        "the target's logit is read at row * V: rows begin `stride` numbers apart";
+    double *elsewhere = expected_suspect(calls, losses, read_at_V, t.losses);
     int pack = rows_pack(calls, i), after_V = (pack - V % pack) % pack;
     for (size_t row = 0; row < n; row++) {
         const double *x = t.logits + row * (size_t)V;
@@ -100,6 +109,10 @@ static void tokens_expect_losses(Calls *calls, int i, Tokens t) {
         shifted[row] = t.lse[row] - max;
         largest[row] = max;
         minus[row] = -t.losses[row];
+        if (t.targets[row] != IGNORE_INDEX) {
+            elsewhere[row] =
+                t.lse[row] - logit_at(&t, stride, row * (size_t)V + (size_t)t.targets[row]);
+        }
         by_rows[row] = t.losses[row] / N;
         by_V[row] = t.losses[row] / V;
         counted[row] = t.targets[row] == IGNORE_INDEX ? t.lse[row] : t.losses[row];
@@ -152,6 +165,11 @@ static double dlogits_flawed(Flaw flaw, double before, double p, bool target, bo
     return before + (flaw == WRONG_SIGN ? -gradient : gradient);
 }
 
+/* What is too large for the precision is inf there. */
+static double as_held(Precision precision, double x) {
+    return isfinite(precision_round(precision, (float)x)) ? x : copysign((double)INFINITY, x);
+}
+
 static void tokens_expect_dlogits(Calls *calls, int i, Tokens t, double dloss, bool in_place) {
     Precision precision = (Precision)calls->c[i].precision;
     int N = t.N, V = t.V;
@@ -170,8 +188,9 @@ static void tokens_expect_dlogits(Calls *calls, int i, Tokens t, double dloss, b
         double *wrong = expected_suspect(calls, e, flaw_sentence[flaw], NULL);
         for (size_t k = 0; k < n; k++) {
             int row = (int)(k / (size_t)V), v = (int)(k % (size_t)V);
-            wrong[k] = dlogits_flawed(flaw, want[k], t.probs[k], v == t.targets[row],
-                                      t.targets[row] == IGNORE_INDEX, dloss, N, V);
+            wrong[k] =
+                as_held(precision, dlogits_flawed(flaw, want[k], t.probs[k], v == t.targets[row],
+                                                  t.targets[row] == IGNORE_INDEX, dloss, N, V));
         }
     }
     if (in_place) {
@@ -183,9 +202,8 @@ static void tokens_expect_dlogits(Calls *calls, int i, Tokens t, double dloss, b
         expected_suspect(calls, e, "the last V % PACK numbers of a row are left as they were",
                          in_place ? t.logits : before);
     reference_crossentropy_backward(want, t.probs, t.targets, dloss, N, V);
-    for (size_t k = 0; k < n; k++) { /* what is too large for the precision is inf there */
-        bool fits = isfinite(precision_round(precision, (float)want[k]));
-        want[k] = fits ? want[k] : copysign((double)INFINITY, want[k]);
+    for (size_t k = 0; k < n; k++) {
+        want[k] = as_held(precision, want[k]);
     }
     int packed = V / rows_pack(calls, i) * rows_pack(calls, i);
     for (size_t k = 0; k < n; k++) {

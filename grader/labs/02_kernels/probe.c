@@ -1,5 +1,6 @@
 /* Lab 02: runs an op on the simulated GPU, once for each of the judge's cases. */
 #include "grader/labs/02_kernels/part_launches.h"
+#include "grader/labs/02_kernels/part_many.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -425,5 +426,10 @@ const ProbeCase probe_cases[] = {
     {"adamw_launches", launches_adamw},
     {"crossentropy_launches", launches_crossentropy},
     {"layernorm_launches", launches_layernorm},
+    {"sumsq_many", many_sumsq},
+    {"adamw_many", many_adamw},
+    {"crossentropy_forward_many", many_crossentropy_forward},
+    {"crossentropy_backward_many", many_crossentropy_backward},
+    {"layernorm_many", many_layernorm},
     {NULL, NULL},
 };

@@ -145,6 +145,9 @@ typedef enum Slip {
     ALL_DECAY,
     OTHERS_DECAY,
     DECAY_AFTER,
+    DECAY_ADDED,
+    EPSILON_EARLY,
+    NO_ROOT,
     SLIPS,
 } Slip;
 
@@ -159,6 +162,10 @@ static const char *const slip_sentence[SLIPS] = {
     [ALL_DECAY] = "weight decay pulls on all tensors; it should on those whose entry has `decays`",
     [OTHERS_DECAY] = "weight decay pulls on what has `decays` in m, v or grad: `weight` says it",
     [DECAY_AFTER] = "the decay is taken of the weight after its step, not of the one before",
+    [DECAY_ADDED] = "the decay is added: it makes a weight smaller",
+    [EPSILON_EARLY] =
+        "epsilon is added to the root of v before its correction: it is added after it",
+    [NO_ROOT] = "the root of v is missing",
 };
 
 static double adamw_slipped(Slip slip, double w, double m, double v, double g, AdamW a, bool decays,
@@ -173,9 +180,13 @@ static double adamw_slipped(Slip slip, double w, double m, double v, double g, A
     t += slip == LATE_T;
     m /= slip == NO_CORRECTION ? 1 : 1 - pow(b1, t);
     v /= slip == NO_CORRECTION || slip == CORRECTS_M_ONLY ? 1 : 1 - pow(b2, t);
-    double step = m / (slip == EPSILON_INSIDE ? sqrt(v + epsilon) : sqrt(v) + epsilon);
+    double late = slip == EPSILON_EARLY ? epsilon / sqrt(1 - pow(b2, t)) : epsilon;
+    double step = m / (slip == EPSILON_INSIDE ? sqrt(v + epsilon)
+                       : slip == NO_ROOT      ? v + epsilon
+                                              : sqrt(v) + late);
     double pulled = slip == DECAY_AFTER ? w - lr * step : w;
     double shrink = slip == COUPLED || slip == NO_DECAY ? 0 : decay * pulled;
+    shrink = slip == DECAY_ADDED ? -shrink : shrink;
     return w - (slip == DECAY_WITHOUT_RATE ? lr * step + shrink : lr * (step + shrink));
 }
 
@@ -198,6 +209,31 @@ static bool adamw_decays_at(int N, size_t k) {
 
 static const char *const left_out =
     "numbers with a gradient of 0 are left out: their moments fade, and their weights move, too";
+
+static const char *const stored_corrected =
+    "what is stored is corrected for its start: m and v stay as they are, and the step takes the "
+    "corrected ones";
+
+static const char *const too_few_indices =
+    "the grid covers list.n indices: there are list.length, for each tensor begins with a block";
+
+/* The place of number k in the flat index. */
+static size_t adamw_index(int N, size_t k) {
+    size_t n[KERNEL_TENSORS], first = 0;
+    int i = 0;
+    for (kernel_cut(N, n); k >= n[i]; i++) {
+        k -= n[i];
+        first += tensor_indices(n[i]);
+    }
+    return first + k;
+}
+
+/* Whether number k is left as it was where the grid covers N indices alone. Known for an N that is
+   whole blocks of any size; elsewhere a block's size decides. */
+static bool adamw_beyond_grid(int N, size_t k) {
+    enum { ANY_BLOCK = 4096 };
+    return N % ANY_BLOCK == 0 && adamw_index(N, k) >= (size_t)N;
+}
 
 /* Of each five gradients one is 0, and so are the moments of each second of these: embeddings of
    tokens that a batch does not have. */
@@ -248,13 +284,20 @@ void adamw_add(Calls *calls, int n, AdamW a, int t, AdamwGradients gradients) {
     double *whole = expected_suspect(calls, of_m, "g is added whole, not (1 - beta1) of it", m);
     double *decayed = expected_suspect(calls, of_m, slip_sentence[COUPLED], m);
     double *plain = expected_suspect(calls, of_v, "v takes g where it should take its square", v);
+    double *other_beta =
+        expected_suspect(calls, of_v, "v takes (1 - beta1) of the square; it is (1 - beta2)", v);
+    double *corrected[2];
+    for (int k = 0; k < 2; k++) {
+        corrected[k] = expected_suspect(calls, k == 0 ? of_m : of_v, stored_corrected, NULL);
+    }
     size_t lengths[KERNEL_TENSORS];
     kernel_cut(n, lengths);
     Expected *const all[] = {of_m, of_v, of_weight};
-    double *first_only[3], *loud_only[3];
+    double *first_only[3], *loud_only[3], *short_of_grid[3];
     for (int k = 0; k < 3; k++) {
         first_only[k] = expected_suspect(calls, all[k], one_tensor, all[k]->want);
         loud_only[k] = expected_suspect(calls, all[k], left_out, all[k]->want);
+        short_of_grid[k] = expected_suspect(calls, all[k], too_few_indices, all[k]->want);
     }
     for (size_t k = 0; k < count; k++) {
         double decay = adamw_decays_at(n, k) ? (double)a.weight_decay : 0;
@@ -262,6 +305,7 @@ void adamw_add(Calls *calls, int n, AdamW a, int t, AdamwGradients gradients) {
         whole[k] = (double)a.beta1 * m[k] + grad[k];
         decayed[k] = (double)a.beta1 * m[k] + (1 - (double)a.beta1) * pulled;
         plain[k] = (double)a.beta2 * v[k] + (1 - (double)a.beta2) * grad[k];
+        other_beta[k] = (double)a.beta2 * v[k] + (1 - (double)a.beta1) * grad[k] * grad[k];
     }
     for (Slip slip = 0; slip < SLIPS; slip++) {
         double *wrong = expected_suspect(calls, of_weight, slip_sentence[slip], weight);
@@ -276,10 +320,16 @@ void adamw_add(Calls *calls, int n, AdamW a, int t, AdamwGradients gradients) {
                         (double)a.beta1, (double)a.beta2, (double)a.epsilon,
                         adamw_decays_at(n, k) ? (double)a.weight_decay : 0, t);
     }
+    for (size_t k = 0; k < count; k++) {
+        corrected[0][k] = m[k] / (1 - pow((double)a.beta1, t));
+        corrected[1][k] = v[k] / (1 - pow((double)a.beta2, t));
+    }
     for (int k = 0; k < 3; k++) {
         memcpy(first_only[k], all[k]->want, lengths[0] * sizeof(double));
         for (size_t j = 0; j < count; j++) {
-            loud_only[k][j] = grad[j] != 0 ? all[k]->want[j] : loud_only[k][j];
+            double right = all[k]->want[j];
+            loud_only[k][j] = grad[j] != 0 ? right : loud_only[k][j];
+            short_of_grid[k][j] = adamw_beyond_grid(n, j) ? short_of_grid[k][j] : right;
         }
     }
     if (count > 0) {
