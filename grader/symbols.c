@@ -137,16 +137,27 @@ static char *source_name(const char *symbol) {
     return say("%s", symbol);
 }
 
+/* What the compiler calls for a line that names something else, and the text in its place. */
+static const struct {
+    const char *symbol, *source, *text;
+} made_by_compiler[] = {
+    {"__assert_fail", "assert", "the kit's own is CHECK(condition, \"a text as for printf\", ...)"},
+    {"__cxa_guard_acquire", "static ... = f(...)",
+     "it is set at the first call alone; compute it at each call, or make it a constant"},
+};
+
 /* The message about a symbol that is not on the list. */
 static char *not_available(const json_t *lab, const char *file, const char *symbol) {
     const json_t *instead = json_object_get(lab, "instead");
     char *name = source_name(symbol);
     const char *text = json_string_value(json_object_get(instead, symbol));
     text = text != NULL ? text : json_string_value(json_object_get(instead, name));
-    if (strcmp(symbol, "__assert_fail") == 0) { /* what the macro calls is in nobody's source */
-        free(name);
-        name = say("assert");
-        text = "the kit's own is CHECK(condition, \"a text as for printf\", ...)";
+    for (size_t i = 0; i < sizeof made_by_compiler / sizeof *made_by_compiler; i++) {
+        if (strcmp(symbol, made_by_compiler[i].symbol) == 0) {
+            free(name);
+            name = say("%s", made_by_compiler[i].source);
+            text = made_by_compiler[i].text;
+        }
     }
     text = text != NULL ? text : "use what the lab's header and the kit's headers offer";
     char *sentence = say("%s: `%s` is not available in this lab: %s", file, name, text);

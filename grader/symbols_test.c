@@ -76,6 +76,7 @@ Test(symbols, what_is_not_on_the_list_is_refused) {
     is_refused("exit w         \n", TEXT, "not available");
     is_refused("__assert_fail U         \n", TEXT,
                "`assert` is not available in this lab: the kit's own is CHECK(");
+    is_refused("__cxa_guard_acquire U         \n", TEXT, "it is set at the first call alone");
     is_refused("help T 0 10\n", TEXT, "make it static");
     is_refused("loop_other W 0 10\n", TEXT, "not one of the lab's");
     is_refused("choose i 0 10\n", TEXT, "before main()");

@@ -16,7 +16,7 @@ enum { MANY_NUMBERS = 300000000, MANY_ROWS = 2100000 };
    logits, of 32 rows. Of few, numbers are judged. */
 enum {
     FEW_NUMBERS = 1 << 20,
-    MANY_TO_SHARE = 160 << 20,
+    MANY_TO_SHARE = 256 << 20,
     FEW_ROWS = 1 << 14,
     ROWS_TO_SHARE = 1 << 21
 };
@@ -145,6 +145,7 @@ static Calls *crossentropy_forward_calls(Check *check) {
     crossentropy_add_forward(calls, F32, check_int(check, 2, 40), check_int(check, 258, 1500),
                              plain_logits, false);
     crossentropy_add_forward(calls, F32, 7, 33, plain_logits, true);
+    crossentropy_add_forward(calls, F32, 7, 33, (Logits){.spread = 2, .one = NAN}, false);
     crossentropy_add_forward(calls, F16, 2, 50257, plain_logits, false);
     calls_promise(calls, "the vocabulary of GPT-2", 50257);
     return calls;
@@ -222,6 +223,8 @@ GRADED(02_kernels, crossentropy_backward, "task 5: dlogits, added or in place") 
     crossentropy_add_backward(calls, F32, 0, 33, plain_logits, 1, false, false);
     crossentropy_add_backward(calls, F32, 31, 33, large_logits, 1, false, false);
     crossentropy_add_backward(calls, F32, 31, 33, plain_logits, -0.25, false, false);
+    crossentropy_add_backward(calls, F32, 7, 33, (Logits){.spread = 2, .one = NAN}, 1, false,
+                              false);
     /* A loss scale that is too large: the targets' gradients are too, and no others. */
     crossentropy_add_backward(calls, F16, 31, 33, (Logits){.spread = 0.1}, 0x1p20, true, false);
     calls_grade_numbers(calls);
@@ -259,28 +262,32 @@ GRADED(02_kernels, crossentropy_traffic, "crossentropy: sectors per request") {
 
 static const char layernorm_numbers[] = "layernorm_din layernorm_partials layernorm_parameters";
 
+static const NormGradients usual_norm = {.scale = 1}, quiet = {.scale = 1e-3};
+
 static Calls *layernorm_calls(Check *check, const char *op, int back) {
     static const int shapes[][2] = {{33, 31}, {31, 257}, {257, 33}, {1, 40},
                                     {70, 64}, {3, 1},    {5, 6},    {9, 12}};
     Calls *calls = calls_new(check, op);
     for (Precision precision = F32; precision <= BF16; precision++) {
         for (int s = 0; s < 8; s++) {
-            layernorm_add(calls, precision, shapes[s][0], shapes[s][1], s % 2 == 0 ? 1e-3 : 1,
-                          false, back);
+            layernorm_add(calls, precision, shapes[s][0], shapes[s][1],
+                          s % 2 == 0 ? quiet : usual_norm, back);
         }
         /* Of 32 row blocks of 9 the last has rows as well. */
-        layernorm_add(calls, precision, check_int(check, 280, 287), 512, 1, precision == F16, back);
+        layernorm_add(calls, precision, check_int(check, 280, 287), 512,
+                      (NormGradients){.scale = 1, .lift = precision == F16}, back);
     }
     /* Each row block has more rows than a block of threads can have in a column. */
-    layernorm_add(calls, F32, 2100, 24, 1, false, back);
-    layernorm_add(calls, F32, 3, 1600, 1, false, back);
+    layernorm_add(calls, F32, 2100, 24, usual_norm, back);
+    layernorm_add(calls, F32, 3, 1600, usual_norm, back);
+    layernorm_add(calls, F32, 37, 24, (NormGradients){.scale = 1, .middle = -INFINITY}, back);
     calls_promise(calls, "the channels of GPT-2 XL", 1600);
     return calls;
 }
 
 GRADED(02_kernels, layernorm_din, "task 6: the gradient of the input") {
     Calls *calls = layernorm_calls(check, "layernorm_din", DIN);
-    layernorm_add(calls, F32, 0, 33, 1, false, DIN);
+    layernorm_add(calls, F32, 0, 33, usual_norm, DIN);
     calls_grade_numbers(calls);
 }
 
@@ -290,15 +297,16 @@ GRADED(02_kernels, layernorm_partials, "task 7: partial sums of dweight and dbia
 
 GRADED(02_kernels, layernorm_parameters, "task 8: dweight and dbias, added") {
     Calls *calls = layernorm_calls(check, "layernorm_parameters", PARAMETERS);
-    layernorm_add(calls, F32, 0, 33, 1, false, PARAMETERS);
+    layernorm_add(calls, F32, 0, 33, usual_norm, PARAMETERS);
     calls_grade_numbers(calls);
 }
 
 static Calls *layernorm_few_calls(Check *check) {
     Calls *calls = calls_new(check, "layernorm");
     for (Precision precision = F32; precision <= BF16; precision++) {
-        layernorm_add(calls, precision, 37, 67, 1, false, DIN | PARAMETERS);
-        layernorm_add(calls, precision, check_int(check, 65, 130), 72, 1, false, DIN | PARAMETERS);
+        layernorm_add(calls, precision, 37, 67, usual_norm, DIN | PARAMETERS);
+        layernorm_add(calls, precision, check_int(check, 65, 130), 72, usual_norm,
+                      DIN | PARAMETERS);
     }
     return calls;
 }
@@ -315,8 +323,8 @@ GRADED(02_kernels, layernorm_schedules, "layernorm: the same bits in three order
 
 GRADED(02_kernels, layernorm_traffic, "layernorm: sectors per request") {
     Calls *calls = calls_new(check, "layernorm");
-    layernorm_add(calls, F32, 300, 512, 1, false, DIN | PARAMETERS);
-    layernorm_add(calls, F16, 300, 512, 1, false, DIN | PARAMETERS);
+    layernorm_add(calls, F32, 300, 512, usual_norm, DIN | PARAMETERS);
+    layernorm_add(calls, F16, 300, 512, usual_norm, DIN | PARAMETERS);
     calls_grade_traffic(calls, layernorm_numbers);
 }
 

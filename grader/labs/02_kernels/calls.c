@@ -202,7 +202,8 @@ static void expected_suspect_term(Calls *calls, const Expected *e) {
     const Term term = TERM_LAYOUT;
     bool fits[TERM_MOST];
     for (int k = 0; k < term.count; k++) {
-        fits[k] = compare(expected_sums(calls, e, layouts[k]), e->want, e->n, e->tolerance).pass;
+        fits[k] =
+            compare_data(expected_sums(calls, e, layouts[k]), e->want, e->n, e->tolerance).pass;
     }
     check_suspect_term(calls->check, &term, fits);
 }
@@ -257,12 +258,12 @@ static bool calls_judge_one(Calls *calls, const Expected *e) {
     }
     char text[COMPARISON_TEXT];
     const float *sum = expected_sums(calls, e, part_layout);
-    Comparison comparison = compare(sum, e->want, e->n, e->tolerance);
+    Comparison comparison = compare_data(sum, e->want, e->n, e->tolerance);
     check_compared(calls->check, comparison.pass, "the partial sums added up: %s",
                    comparison_text(&comparison, e->name, text));
     for (int s = 0; s < e->suspects; s++) {
         check_suspect(calls->check, e->suspect[s].sentence,
-                      compare(sum, e->suspect[s].values, e->n, e->tolerance).pass);
+                      compare_data(sum, e->suspect[s].values, e->n, e->tolerance).pass);
     }
     expected_suspect_term(calls, e);
     return comparison.pass;

@@ -14,6 +14,7 @@
 typedef struct Logits {
     double spread; /**< their standard deviation */
     double middle; /**< their mean */
+    float one;     /**< the one in the middle of all, where it is not 0 */
 } Logits;
 
 /** Forward of (N, V) logits; every third row is ignored, with `all` every row. Rows lie apart by

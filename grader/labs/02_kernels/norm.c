@@ -10,8 +10,10 @@ typedef struct Rows {
     double *in, *weight, *mean, *rstd, *dout, *din, *dweight, *dbias;
 } Rows;
 
-/* With `lift`, all of dout is near 256 and weight is 1: a sum of these in half loses its digits. */
-static Rows rows_give(Calls *calls, int i, double scale, bool lift) {
+/* Where all of dout is near 256, weight is 1: a sum of these in half loses its digits. */
+static Rows rows_give(Calls *calls, int i, NormGradients gradients) {
+    double scale = gradients.scale;
+    bool lift = gradients.lift;
     Precision precision = (Precision)calls->c[i].precision;
     Rows r = {.N = calls->c[i].N, .C = calls->c[i].C};
     size_t rows = (size_t)r.N, columns = (size_t)r.C, n = rows * columns;
@@ -23,6 +25,9 @@ static Rows rows_give(Calls *calls, int i, double scale, bool lift) {
     }
     for (size_t k = 0; k < n && lift; k++) {
         dout[k] = 256 + rintf(dout[k] * 4) / 4; /* each is a number of half precision */
+    }
+    if (gradients.middle != 0) {
+        dout[n / 2] = gradients.middle;
     }
     calls_give(calls, i, "weight", weight, columns);
     calls_give(calls, i, "dout", dout, n);
@@ -206,10 +211,10 @@ static void rows_expect_partials(Calls *calls, int i, const Rows *r, const doubl
     rows_add_dweight(weighted, r, r->N, THE_X, true);
 }
 
-void layernorm_add(Calls *calls, Precision precision, int N, int C, double scale, bool lift,
+void layernorm_add(Calls *calls, Precision precision, int N, int C, NormGradients gradients,
                    int back) {
     int i = calls_add(calls, precision, N, C);
-    Rows r = rows_give(calls, i, scale, lift);
+    Rows r = rows_give(calls, i, gradients);
     size_t n = (size_t)N * (size_t)C, columns = (size_t)C;
     double *din = check_doubles(calls->check, n), *dweight = check_doubles(calls->check, columns);
     double *dbias = check_doubles(calls->check, columns);

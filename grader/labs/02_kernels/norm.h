@@ -14,8 +14,15 @@
 /** The results to expect back, by bits. */
 enum { DIN = 1, PARTIALS = 2, PARAMETERS = 4 };
 
-/** Backward of (N, C) rows; dout has that scale, with `lift` all of it is near 256. */
-void layernorm_add(Calls *calls, Precision precision, int N, int C, double scale, bool lift,
+/** The upstream gradient, dout. */
+typedef struct NormGradients {
+    double scale; /**< of all */
+    bool lift;    /**< all of it is near 256 */
+    float middle; /**< of the one in the middle, where it is not 0 */
+} NormGradients;
+
+/** Backward of (N, C) rows. */
+void layernorm_add(Calls *calls, Precision precision, int N, int C, NormGradients gradients,
                    int back);
 
 #endif

@@ -5,7 +5,7 @@
 #include "kernels/layernorm.h"
 
 /* Numbers of a row: in crossentropy so many that backward has more blocks than 65535. */
-enum { LOGITS = 72, CHANNELS = 1 };
+enum { FEW_LOGITS = 8, LOGITS = 72, CHANNELS = 1 };
 
 enum { PIECE = 1 << 20, PIECES = 256 };
 
@@ -63,8 +63,8 @@ static const int32_t *targets_of(const LaunchCall *call) {
 static void run_crossentropy_forward(const LaunchCall *call) {
     size_t N = many(call);
     ops_of(call)->crossentropy_forward(not_set(call, N), not_set(call, N),
-                                       not_set(call, N * LOGITS), targets_of(call), (int)N, LOGITS,
-                                       LOGITS);
+                                       not_set(call, N * FEW_LOGITS), targets_of(call), (int)N,
+                                       FEW_LOGITS, FEW_LOGITS);
 }
 
 static void run_crossentropy_backward(const LaunchCall *call) {
