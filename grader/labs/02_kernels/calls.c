@@ -211,7 +211,7 @@ static void expected_suspect_term(Calls *calls, const Expected *e) {
 /* Whether nothing was written between two rows of dlogits. */
 static bool calls_padding_kept(Calls *calls) {
     const uint64_t *written = check_got(calls->check, "padding", WIRE_U64);
-    for (int i = 0; i < calls->count; i++) {
+    for (int i = 0; i < calls->count && draw_now() == NULL; i++) {
         if (written[i] > 0) {
             char name[WIRE_NAME];
             check_fail(calls->check,
