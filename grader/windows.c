@@ -112,6 +112,9 @@ Window windows_work_out(Windows *windows, int number) {
     for (int i = window.first; i < given->batches; i++) {
         window.left += given->batch[i].valid;
     }
+    if (window.first + window.count < given->batches) {
+        window.next = given->batch[window.first + window.count].valid;
+    }
     for (int k = 0; k < window.count; k++) {
         const Batch *batch = &given->batch[window.first + k];
         reference_zero_grad(given->reference);

@@ -56,6 +56,7 @@ typedef struct Window {
     int count;                 /**< its micro-batches */
     int micros;                /**< of a full window */
     double left;               /**< valid targets from here to the end of the epoch */
+    double next;               /**< valid targets of the micro-batch after it; 0 at the end */
     double valid;              /**< valid targets */
     double padded;             /**< all targets */
     double rows;               /**< sequences */

@@ -98,7 +98,8 @@ GRADED(03_accumulate, window, "task 2: size and targets of each window, and wher
     Windows windows = accumulate_new(check, check_int(check, 2, 3) * 3 + 2, 3, 0);
     uint64_t size[MOST_WINDOWS], steps[MOST_WINDOWS], tokens[MOST_WINDOWS], rest[MOST_WINDOWS];
     uint64_t none[MOST_WINDOWS] = {0}, turned[MOST_WINDOWS];
-    uint64_t first[MOST_WINDOWS], sync[MOST_BATCHES] = {0}, early[MOST_BATCHES], all[MOST_WINDOWS];
+    uint64_t next[MOST_WINDOWS], first[MOST_WINDOWS], sync[MOST_BATCHES] = {0}, early[MOST_BATCHES],
+                                                      all[MOST_WINDOWS];
     accumulate_give(&windows, 0);
     if (check_run(check, "accumulator", SECONDS) && accumulate_expect_count(&windows)) {
         for (int i = 0; i < windows_count(&windows); i++) {
@@ -108,6 +109,7 @@ GRADED(03_accumulate, window, "task 2: size and targets of each window, and wher
             turned[i] = (uint64_t)windows_size(&windows, windows_count(&windows) - 1 - i);
             tokens[i] = (uint64_t)w.valid;
             rest[i] = (uint64_t)w.left;
+            next[i] = (uint64_t)(w.valid + w.next);
             first[i] = (uint64_t)w.n[0];
             all[i] = (uint64_t)w.padded;
             sync[w.first + w.count - 1] = 1;
@@ -122,6 +124,7 @@ GRADED(03_accumulate, window, "task 2: size and targets of each window, and wher
         ExactSuspect counts[] = {
             {accumulate_none_counted, none},
             {accumulate_rest_of_epoch, rest},
+            {accumulate_one_too_many, next},
             {"these are the targets of the window's first micro-batch", first},
             {"padding and masked targets are counted: data_window_tokens() knows the valid ones",
              all}};
@@ -129,7 +132,7 @@ GRADED(03_accumulate, window, "task 2: size and targets of each window, and wher
             {"off by one: a window ends after its last micro-batch, not after the next one's first",
              early}};
         check_equal(check, "open.window", size, count, sizes, 2);
-        check_equal(check, "open.tokens", tokens, count, counts, 4);
+        check_equal(check, "open.tokens", tokens, count, counts, 5);
         check_equal(check, "sync_gradients", sync, (size_t)windows.given.batches, syncs, 1);
         accumulate_expect_micros(&windows);
     }
@@ -137,9 +140,9 @@ GRADED(03_accumulate, window, "task 2: size and targets of each window, and wher
 }
 
 GRADED(03_accumulate, accumulate, "task 2: gradients; one micro-batch has no valid target") {
-    Windows windows = accumulate_new(check, 5, 3, 0.1f);
+    Windows windows = accumulate_new(check, 8, 3, 0.1f);
     /* The last of all: to skip it is right, but gives those after it other dropout masks. */
-    windows.given.batch[4] = batch_all_masked(batch_uneven(check, windows.given.config.V, 2, 9));
+    windows.given.batch[7] = batch_all_masked(batch_uneven(check, windows.given.config.V, 2, 9));
     accumulate_judge(&windows, "accumulator", EVERYTHING);
 }
 

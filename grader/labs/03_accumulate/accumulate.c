@@ -320,6 +320,7 @@ typedef struct Reports {
     double loss[MOST_WINDOWS], norm[MOST_WINDOWS], after[MOST_WINDOWS], kept[MOST_WINDOWS];
     double wrong[ACCUMULATE_MISTAKES][MOST_WINDOWS];
     uint64_t tokens[MOST_WINDOWS], all[MOST_WINDOWS], last[MOST_WINDOWS], to_empty[MOST_WINDOWS];
+    uint64_t next[MOST_WINDOWS];
     double sum; /* of all losses so far in the epoch */
 } Reports;
 
@@ -335,6 +336,7 @@ static void reports_add(Reports *r, const Windows *windows, const Window *w) {
     }
     r->tokens[i] = (uint64_t)w->valid;
     r->all[i] = (uint64_t)w->padded;
+    r->next[i] = (uint64_t)(w->valid + w->next);
     r->last[i] = (uint64_t)w->n[w->count - 1];
     r->to_empty[i] = 0;
     for (int k = 0; k < w->count && w->n[k] > 0; k++) {
@@ -357,11 +359,12 @@ static bool reports_expect(const Reports *r, const Windows *windows) {
         {"grad_norm is not set in the report", zero}};
     ExactSuspect counts[] = {{"these are all targets; only the valid ones count", r->all},
                              {"these are the targets of the last micro-batch only", r->last},
+                             {accumulate_one_too_many, r->next},
                              {accumulate_counts_to_empty, r->to_empty}};
     bool right = check_close(check, "loss", r->loss, n, tolerance_of_model(F32), losses,
                              ACCUMULATE_MISTAKES + 2);
     right = check_close(check, "grad_norm", r->norm, n, tolerance_of_model(F32), norms, 2) && right;
-    return check_equal(check, "tokens", r->tokens, n, counts, 3) && right;
+    return check_equal(check, "tokens", r->tokens, n, counts, 4) && right;
 }
 
 void accumulate_expect_no_loss(Check *check, int number) {

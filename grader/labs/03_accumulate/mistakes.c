@@ -31,6 +31,10 @@ static double weight_by_epoch(const Window *w, int k) {
     (void)k;
     return weight_over(1, w->left);
 }
+static double weight_one_too_many(const Window *w, int k) {
+    (void)k;
+    return weight_over(1, w->valid + w->next);
+}
 static double weight_last_only(const Window *w, int k) {
     return k == w->count - 1 ? weight_right(w, k) : 0;
 }
@@ -107,6 +111,9 @@ const char accumulate_one_lost[] =
 const char accumulate_counts_to_empty[] =
     "targets are counted up to a micro-batch without any: those after it count as well";
 
+const char accumulate_one_too_many[] =
+    "the targets of one micro-batch too many are counted: the first of the next window";
+
 const char accumulate_rest_of_epoch[] =
     "it is divided by the valid targets of the whole epoch from here on, not of this window";
 
@@ -137,6 +144,7 @@ const AccumulateMistake accumulate_mistakes[ACCUMULATE_MISTAKES] = {
     {"the sum is divided by the number of micro-batches, not by the valid targets",
      weight_by_micros},
     {accumulate_rest_of_epoch, weight_by_epoch},
+    {accumulate_one_too_many, weight_one_too_many},
     {"each micro-batch is divided by the targets seen so far: the window's total must be known "
      "before the first backward",
      weight_seen_so_far},

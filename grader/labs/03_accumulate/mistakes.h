@@ -8,7 +8,7 @@
 
 #include "grader/windows.h"
 
-enum { ACCUMULATE_MISTAKES = 27 };
+enum { ACCUMULATE_MISTAKES = 28 };
 
 /** A known mistake. */
 typedef struct AccumulateMistake {
@@ -25,7 +25,10 @@ extern const char accumulate_counts_to_empty[];
 /** Said of a data_next() that is asked once too often. */
 extern const char accumulate_one_lost[];
 
-/** Said of a divisor that reaches too far. */
+/** Said of a divisor that reaches one micro-batch too far. */
+extern const char accumulate_one_too_many[];
+
+/** Said of a divisor that reaches to the end. */
 extern const char accumulate_rest_of_epoch[];
 
 #endif
