@@ -12,7 +12,8 @@
  * keeps everything but the probabilities of attention.
  *
  * All of this is the model's own: several models, of any number of blocks, take turns in a program,
- * and model->checkpoint may change from one pass to the next.
+ * also between forward and backward of one of them, and model->checkpoint may change from one pass
+ * to the next.
  *
  * Sources: T. Chen et al., "Training deep nets with sublinear memory cost", arXiv 1604.06174;
  * V. Korthikanti et al., "Reducing activation recomputation in large transformer models",

@@ -44,9 +44,10 @@ enum {
     OTHER_T = 7,     /**< tokens of each: a mask ends within a counter of the stream */
     MOST_OTHERS = 3, /**< in a check */
     /** Of each: bits of its loss, hash of its gradients, place in the stream; whether it took more
-        than it should, after the pass before; and whether attention ran more often than it should,
-        where that pass ran attention again. */
-    OTHER_RESULTS = 5,
+        than it should, after the pass before; whether attention ran more often than it should,
+        where that pass ran attention again; and the hash of its gradients after one pass more, in
+        which a third model's comes between forward and backward. */
+    OTHER_RESULTS = 6,
 };
 
 /** The line of one whose memory is refused. */

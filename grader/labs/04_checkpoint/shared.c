@@ -189,6 +189,20 @@ static bool other_runs_more(const Model *model, uint64_t passes) {
     return seen.attentions > seen.blocks + only;
 }
 
+/* A pass, and between its forward and its backward that of a third model, with masks of its own. */
+static void other_with_one_between(Model *model, Device *device, const Batch *batch, float share,
+                                   const StepsBy *by) {
+    Memory *memory = memory_new(device, (MemoryOptions){0});
+    Model *between = model_new(&model->config, memory, 2);
+    between->checkpoint = model->checkpoint;
+    by->forward(model, batch);
+    by->forward(between, batch);
+    by->backward(between, share);
+    by->backward(model, share);
+    model_free(between);
+    memory_free(memory);
+}
+
 static void other_run(const Wire *in, Wire *out, Device *device, int i, const StepsBy *by) {
     const OtherModel *other = (const OtherModel *)wire_get(in, "others", WIRE_BYTES, NULL) + i;
     Batch batch = other_batch(in);
@@ -218,6 +232,8 @@ static void other_run(const Wire *in, Wire *out, Device *device, int i, const St
     MemoryUse peak = memory_peak(memory);
     results[3] = by->budget > 0 && memory_total(&peak) > other->after;
     results[4] = other->before.attention_only && other_runs_more(model, 2);
+    other_with_one_between(model, device, &batch, share, by);
+    results[5] = other_hash(model);
     model_free(model);
     memory_free(memory);
 }
