@@ -45,8 +45,8 @@ enum {
     MOST_OTHERS = 3, /**< in a check */
     /** Of each: bits of its loss, hash of its gradients, place in the stream; whether it took more
         than it should, after the pass before; whether attention ran more often than it should,
-        where that pass ran attention again; and the hash of its gradients after one pass more, in
-        which a third model's comes between forward and backward. */
+        where that pass ran attention again; and, where there is none before, the hash of its
+        gradients after one more, in which a third model's comes between forward and backward. */
     OTHER_RESULTS = 6,
 };
 

@@ -232,7 +232,9 @@ static void other_run(const Wire *in, Wire *out, Device *device, int i, const St
     MemoryUse peak = memory_peak(memory);
     results[3] = by->budget > 0 && memory_total(&peak) > other->after;
     results[4] = other->before.attention_only && other_runs_more(model, 2);
-    other_with_one_between(model, device, &batch, share, by);
+    if (!other_changes(other)) { /* else what it kept of the pass before may end the program here */
+        other_with_one_between(model, device, &batch, share, by);
+    }
     results[5] = other_hash(model);
     model_free(model);
     memory_free(memory);
