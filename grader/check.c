@@ -193,6 +193,10 @@ void check_settle_end(Check *check, CheckEnd *end, bool holds) {
     free(end);
 }
 
+bool check_lost(const Check *check) {
+    return check->state != ROW_PASS;
+}
+
 static void write_row(const Check *check, json_t *suspects) {
     char path[4096];
     snprintf(path, sizeof path, "%s/row-%s.json", folder(), check->plan->name);

@@ -314,6 +314,9 @@ void check_settle_end(Check *check, CheckEnd *end, bool holds);
 /** Ends a check without points, for lack of something that it needs; `reason` says what. */
 void check_not_run(Check *check, const char *reason);
 
+/** Whether the check has lost its points already. */
+bool check_lost(const Check *check);
+
 /** Records one passed comparison that the check made without check_close(). */
 void check_good(Check *check);
 

@@ -246,6 +246,9 @@ static bool profile_ends_at(Check *check, int number, const char *probe_case, do
 
 bool profile_expect_launches(Check *check, const char *probe_case, double seconds,
                              const char *size) {
+    if (check_lost(check)) { /* the end of a run that is refused here would hide why */
+        return false;
+    }
     check_environment(check, "CUDASIM_DRY=1");
     bool good = profile_expect_possible(check, probe_case, seconds, size);
     int launches = profile_count(check, "accepted");

@@ -21,7 +21,8 @@ extern "C" {
  *
  * @param[in,out] grad      (n)
  * @param         n         elements; 0 is fine
- * @param         inv_scale 1 / scale; with a power of two nothing is rounded
+ * @param         inv_scale 1 / scale; with a power of two nothing is rounded, but for products
+ *                          below the smallest normal number, which are kept with fewer bits
  * @param[in,out] found_inf (1) 0 or 1
  */
 typedef void unscale_fn(float *grad, size_t n, float inv_scale, float *found_inf);

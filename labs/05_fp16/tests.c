@@ -73,10 +73,21 @@ static OpCalls ops_unscale_calls(Check *check) {
     return ops;
 }
 
+/* Numbers of both signs whose products with 2^-16 are subnormal, and most of them rounded. */
+static const float *ops_tiny(Check *check, int n) {
+    float *in = check_normal(check, (size_t)n, 0, F32);
+    for (int i = 0; i < n; i++) {
+        double size = ldexp(check_int(check, 1 << 23, (1 << 24) - 1), -check_int(check, 134, 148));
+        in[i] = (float)(i % 2 == 0 ? size : -size);
+    }
+    return in;
+}
+
 GRADED(05_fp16, unscale, "task 2: every element times inv_scale") {
     OpCalls ops = ops_unscale_calls(check);
     /* A scale need not be a power of two. */
     ops_add(&ops, check_normal(check, 300, 100, F32), (OpCase){.n = 300, .inv_scale = 0.3f});
+    ops_add(&ops, ops_tiny(check, 300), (OpCase){.n = 300, .inv_scale = 0x1p-16f});
     ops_add(&ops, NULL, (OpCase){.n = 0, .inv_scale = 1});
     ops_add(&ops, NULL, (OpCase){.n = 0, .inv_scale = 1, .found_inf = 1});
     ops_add(&ops, check_normal(check, MANY, 1, F32), (OpCase){.n = MANY, .inv_scale = 0x1p-10f});

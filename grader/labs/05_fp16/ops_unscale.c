@@ -1,4 +1,5 @@
 /* The elements after unscale(), and the flag that it sets. */
+#include <float.h>
 #include <math.h>
 
 #include "grader/labs/05_fp16/ops.h"
@@ -26,6 +27,15 @@ static float unscale_divided(const OpCalls *ops, int i, int j) {
 }
 static float unscale_until_found(const OpCalls *ops, int i, int j) {
     return ops->c[i].found_inf == 0 ? unscale_right(ops, i, j) : ops->in[i][j];
+}
+/* Small products are 0, with their sign or without. */
+static float unscale_normal(const OpCalls *ops, int i, int j) {
+    float right = unscale_right(ops, i, j);
+    return fabsf(right) < FLT_MIN ? copysignf(0, right) : right;
+}
+static float unscale_normal_plus(const OpCalls *ops, int i, int j) {
+    float right = unscale_right(ops, i, j);
+    return fabsf(right) < FLT_MIN ? 0 : right;
 }
 static float unscale_without_tail(const OpCalls *ops, int i, int j) {
     return j >= ops->c[i].n / 4 * 4 ? ops->in[i][j] : unscale_right(ops, i, j);
@@ -83,6 +93,11 @@ static bool unscale_expect_elements(const OpCalls *ops) {
         check_suspect(ops->check, unscale_mistakes[k].sentence,
                       unscale_differs(ops, unscale_mistakes[k].value).i == ops->count);
     }
+    check_suspect(ops->check,
+                  "products below the smallest normal number, 1.2e-38, are 0: floats go on below "
+                  "it, with fewer bits",
+                  unscale_differs(ops, unscale_normal).i == ops->count ||
+                      unscale_differs(ops, unscale_normal_plus).i == ops->count);
     return right;
 }
 
