@@ -177,9 +177,9 @@ GRADED(11_data_parallel, once, "task 3: in a window of several micro-batches eac
    enough; the next one has two blocks; and the last one the rest. */
 enum { HEAD_BYTES = 128, BLOCK_BYTES = 13120, SEVERAL_PARTS = HEAD_BYTES + BLOCK_BYTES };
 
-/* These; or the head and two blocks, the rest. */
+/* One more than the head and a block have, or the head and two: another block goes in. */
 static int bucket_bytes(Check *check) {
-    return check_int(check, 0, 1) ? SEVERAL_PARTS : HEAD_BYTES + 2 * BLOCK_BYTES;
+    return 1 + (check_int(check, 0, 1) ? SEVERAL_PARTS : HEAD_BYTES + 2 * BLOCK_BYTES);
 }
 
 /* In half, whose gradients are floats as well. */
