@@ -59,9 +59,14 @@ static void stages_give(const StagesRun *run) {
         parts[2 * s] = blocks[0];
         parts[2 * s + 1] = blocks[1];
     }
+    float share[MOST_WINDOWS];
+    memcpy(share, stages_share, sizeof share);
+    if (run->last_share_is_0) {
+        share[run->windows - 1] = 0;
+    }
     given_give(&run->given);
     check_give(check, "parts", WIRE_I32, parts, 2 * (size_t)run->stages);
-    check_give(check, "share", WIRE_F32, stages_share, (size_t)run->windows);
+    check_give(check, "share", WIRE_F32, share, (size_t)run->windows);
     ranks_give(check, run->option, run->budget);
 }
 

@@ -18,8 +18,9 @@ typedef struct StagesRun {
     Given given; /**< its batches are those of all windows, over and over where they are fewer */
     int32_t option[RANK_OPTIONS];
     int stages, windows;
-    int micros;    /**< of a window */
-    size_t budget; /**< bytes of each rank; 0 for no limit */
+    bool last_share_is_0; /* of the last window, as where it has no valid target */
+    int micros;           /**< of a window */
+    size_t budget;        /**< bytes of each rank; 0 for no limit */
     Param *params;
     int param_count;
     size_t tied;                  /**< numbers of the tied weight, the first of all */
