@@ -179,6 +179,40 @@ static void linear(const Wire *in, Wire *out) {
 
 /* ---- embedding and head ---------------------------------------------------------------------- */
 
+/* The embedding's backward sees how many rows it is given, whichever rank calls it: ranks take
+   turns. */
+enum { ROW_TABLES = 16 };
+static struct {
+    const float *dwte; /* of a rank that is in its backward, or NULL */
+    int rows;
+} row_table[ROW_TABLES];
+static const Ops *ops_without_rows;
+static Ops ops_with_rows;
+
+static void embedding_backward_with_rows(float *dwte, float *dwpe, const Real *dout,
+                                         const int32_t *tokens, int B, int T, int C, int V,
+                                         const Workspace *workspace) {
+    for (int rank = 0; rank < ROW_TABLES; rank++) {
+        int rows = row_table[rank].dwte == dwte ? row_table[rank].rows : V;
+        CHECK(V == rows, "embedding_backward() is given %d rows, and dwte has %d on rank %d", V,
+              rows, rank);
+    }
+    ops_without_rows->embedding_backward(dwte, dwpe, dout, tokens, B, T, C, V, workspace);
+}
+
+static void embed_backward_with_rows(Model *model, int rank) {
+    const Param *table = &model->base[WTE];
+    CHECK(rank < ROW_TABLES, "rank %d", rank);
+    ops_without_rows = &model->device->ops[model->config.precision];
+    ops_with_rows = *ops_without_rows;
+    ops_with_rows.embedding_backward = embedding_backward_with_rows;
+    model->ops = &ops_with_rows;
+    row_table[rank].dwte = table->grad;
+    row_table[rank].rows = (int)(table->count / (size_t)model->config.C);
+    tp_embed_backward(&model->pass);
+    row_table[rank].dwte = NULL;
+}
+
 static void embed_rank(RankRun *run) {
     SliceRun slice;
     open_slice(&slice, run);
@@ -189,7 +223,7 @@ static void embed_rank(RankRun *run) {
     if (run->option[TP_BACKWARD]) {
         Real *dx = slice_real(&slice, "dout");
         model->ops->axpby(model->pass.dx, dx, n, 1, 0); /* dx is copied */
-        tp_embed_backward(&model->pass);
+        embed_backward_with_rows(model, run->rank);
         give_grad(&slice, "dwte", &model->base[WTE]);
         give_grad(&slice, "dwpe", &model->base[WPE]);
     } else {
