@@ -48,11 +48,12 @@ else
 # that library itself is not linked. The simulator finds lines of source by the index of addresses. No
 # product is joined with the sum after it: two kernels with one formula have the same bits, in each build.
 # A kernel reads vectors through pointers to other types (a float4 of halves), as CUDA lets it.
+# clang leaves out a path that must end in undefined behaviour: then a kernel runs on into the next function. With these it stops there.
 INCLUDES_CUDA := -Icudasim/include
 ANNOUNCED := $(or $(ACCESS),$(TRAFFIC))
 CU_FLAGS  := -std=c++17 $(if $(ANNOUNCED),-O1 -g -fsanitize=thread$(if $(ACCESS),$(comma)undefined),$(OPT) $(ARCH)) \
              -gdwarf-4 $(SECTIONS) -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-trapping-math -fstack-clash-protection $(CU_WARN) $(if $(WERROR),-Werror) \
-             $(if $(findstring clang,$(CC)),-Qunused-arguments -gdwarf-aranges)
+             $(if $(findstring clang,$(CC)),-Qunused-arguments -gdwarf-aranges -fno-delete-null-pointer-checks -mllvm -trap-unreachable)
 LINK_CUDA := $(if $(ACCESS),-fsanitize=undefined)
 LIBS_CUDA := -ldw -lstdc++
 # clang copies structures with memcpy(), which must be seen as well; and kernels, which run twice, print once.

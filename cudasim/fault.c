@@ -16,7 +16,12 @@
    every fault comes here: most open something and go on, the others are mistakes. */
 
 enum { SIGNAL_STACK = 128 << 10 };
-static struct sigaction earlier_fault, earlier_bus, earlier_arithmetic;
+#if defined __aarch64__
+enum { TRAP = SIGTRAP };
+#else
+enum { TRAP = SIGILL };
+#endif
+static struct sigaction earlier_fault, earlier_bus, earlier_arithmetic, earlier_trap;
 
 const void *sim_program_counter(void *context) {
 #if defined __x86_64__ && defined __linux__
@@ -203,6 +208,19 @@ static void report_division(const void *pc) {
     sim_stop();
 }
 
+/* Where a path can only end in undefined behaviour, a compiler writes a trap in its place. */
+static void report_foreseen(const void *pc) {
+    char where[600];
+    sim_describe_fault(pc, true, where, sizeof where);
+    sim_report(
+        "undefined behaviour",
+        "the compiler has foreseen it at %s: a division by what is always 0, a null pointer, "
+        "or a loop without an end",
+        where);
+    sim_detail_thread();
+    sim_stop();
+}
+
 /* To the host, the __shared__ variables of a file lie in the first page: see shared.c. */
 static void detail_cure(const char *p) {
     size_t bytes;
@@ -375,6 +393,14 @@ static void on_division(int signal, siginfo_t *info, void *context) {
     sigaction(signal, &earlier_arithmetic, NULL); /* the host's: it comes again */
 }
 
+static void on_trap(int signal, siginfo_t *info, void *context) {
+    (void)info;
+    if (sim_worker != NULL && sim_worker->in_kernel) {
+        report_foreseen(sim_program_counter(context));
+    }
+    sigaction(signal, &earlier_trap, NULL);
+}
+
 /* ---- installing ------------------------------------------------------------------------------ */
 
 /* A stack overflow leaves no stack for its handler. */
@@ -402,6 +428,8 @@ void sim_catch_faults(void) {
     sigaction(SIGBUS, &action, &earlier_bus);
     action.sa_sigaction = on_division;
     sigaction(SIGFPE, &action, &earlier_arithmetic);
+    action.sa_sigaction = on_trap;
+    sigaction(TRAP, &action, &earlier_trap);
     sim_catch_ticks();
 }
 
