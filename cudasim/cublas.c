@@ -194,6 +194,23 @@ cublasStatus_t cudasim_blas_get_pointer_mode(const char *file, int line, cublasH
     return status;
 }
 
+cublasStatus_t cudasim_blas_begin(const char *file, int line, cublasHandle_t handle,
+                                  const char *function, cudaStream_t *stream, int *on_device) {
+    ENTER(function, file, line);
+    cublasStatus_t status = known(function, (Place){file, line}, handle);
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        *stream = handle->stream;
+        *on_device = handle->pointers == CUBLAS_POINTER_MODE_DEVICE;
+    }
+    return status;
+}
+
+cublasStatus_t cudasim_blas_number(const char *file, int line, const char *function, int on_device,
+                                   const char *name, const void *number, size_t bytes) {
+    ENTER(function, file, line);
+    return blas_check_number(function, (Place){file, line}, on_device, name, number, bytes);
+}
+
 cublasStatus_t cudasim_blas_set_math_mode(const char *file, int line, cublasHandle_t handle,
                                           cublasMath_t mode) {
     ENTER("cublasSetMathMode", file, line);

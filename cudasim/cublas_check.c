@@ -184,22 +184,38 @@ static cublasStatus_t check_apart(const Product *p, const BlasMatrix *x) {
     return CUBLAS_STATUS_INVALID_VALUE;
 }
 
+/* Pinned memory is the device's as well, and managed memory the host's. */
+static bool can_reach(bool device, const void *number) {
+    const Allocation *a = sim_allocation(number);
+    return sim_on_device(number) == device || (a != NULL && (a->pinned || a->managed));
+}
+
+cublasStatus_t blas_check_number(const char *function, Place place, bool device, const char *name,
+                                 const void *number, size_t bytes) {
+    if (number == NULL) {
+        sim_report("cuBLAS argument", "%s at %s:%d: %s is NULL", function, sim_file(place),
+                   place.line, name);
+        return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    if (!can_reach(device, number)) {
+        sim_report("cuBLAS argument",
+                   "%s at %s:%d: %s is a %s pointer, but the pointer mode says %s", function,
+                   sim_file(place), place.line, name, device ? "HOST" : "DEVICE",
+                   device ? "device" : "host");
+        sim_detail("the mode is host until cublasSetPointerMode(handle, "
+                   "CUBLAS_POINTER_MODE_DEVICE)");
+        return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    char what[100];
+    snprintf(what, sizeof what, "%s, %s,", function, name);
+    return !device || sim_check_range(what, number, bytes, place.file, place.line)
+               ? CUBLAS_STATUS_SUCCESS
+               : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
 static cublasStatus_t check_scalar(const Product *p, const char *name, const float *scalar) {
-    if (scalar == NULL) {
-        return wrong(p, "%s is NULL", name);
-    }
-    if (sim_on_device(scalar) == p->device_scalars) {
-        char what[100];
-        snprintf(what, sizeof what, "%s, %s,", p->function, name);
-        return !p->device_scalars ||
-                       sim_check_range(what, scalar, sizeof *scalar, p->place.file, p->place.line)
-                   ? CUBLAS_STATUS_SUCCESS
-                   : CUBLAS_STATUS_EXECUTION_FAILED;
-    }
-    wrong(p, "%s is a %s pointer, but the pointer mode says %s", name,
-          p->device_scalars ? "HOST" : "DEVICE", p->device_scalars ? "device" : "host");
-    sim_detail("the mode is host until cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE)");
-    return CUBLAS_STATUS_INVALID_VALUE;
+    return blas_check_number(p->function, p->place, p->device_scalars, name, scalar,
+                             sizeof *scalar);
 }
 
 /* ---- epilogues ------------------------------------------------------------------------------- */

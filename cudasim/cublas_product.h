@@ -83,6 +83,18 @@ bool product_has_factors(const Product *p);
  */
 cublasStatus_t product_check(Product *p);
 
+/**
+ * Checks a number that a call of cuBLAS is given by its address, or writes there.
+ *
+ * @param function,place the call
+ * @param device what the pointer mode says: the number is the device's
+ * @param name of the parameter
+ * @param number where it is, of `bytes` bytes
+ * @return CUBLAS_STATUS_SUCCESS, or what was reported
+ */
+cublasStatus_t blas_check_number(const char *function, Place place, bool device, const char *name,
+                                 const void *number, size_t bytes);
+
 /** Whether the results of a batch by arrays of pointers are apart; if not, that was reported. */
 bool product_check_results(const Product *p);
 

@@ -104,6 +104,12 @@ cublasStatus_t cudasim_blas_set_pointer_mode(CUDASIM_PLACE, cublasHandle_t handl
                                              cublasPointerMode_t mode);
 cublasStatus_t cudasim_blas_get_pointer_mode(CUDASIM_PLACE, cublasHandle_t handle,
                                              cublasPointerMode_t *mode);
+/* The begin of a call that becomes a kernel: where the work goes, and whose its scalars are. */
+cublasStatus_t cudasim_blas_begin(CUDASIM_PLACE, cublasHandle_t handle, const char *function,
+                                  cudaStream_t *stream, int *on_device);
+/* Is a number where the pointer mode says? */
+cublasStatus_t cudasim_blas_number(CUDASIM_PLACE, const char *function, int on_device,
+                                   const char *name, const void *number, size_t bytes);
 cublasStatus_t cudasim_blas_set_math_mode(CUDASIM_PLACE, cublasHandle_t handle, cublasMath_t mode);
 cublasStatus_t cudasim_blas_get_math_mode(CUDASIM_PLACE, cublasHandle_t handle, cublasMath_t *mode);
 cublasStatus_t cudasim_blas_set_atomics_mode(CUDASIM_PLACE, cublasHandle_t handle,

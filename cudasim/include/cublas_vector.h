@@ -19,17 +19,20 @@ struct cudasim_blas_call {
     const char *name;
     cublasHandle_t handle;
     cudaStream_t stream;
-    bool on_device;
+    int on_device;
     cublasStatus_t status;
 
     cudasim_blas_call(const char *file_, int line_, const char *name_, cublasHandle_t handle_)
-        : file(file_), line(line_), name(name_), handle(handle_), stream(0), on_device(false) {
-        cublasPointerMode_t mode = CUBLAS_POINTER_MODE_HOST;
-        status = cudasim_blas_get_pointer_mode(file, line, handle, &mode);
+        : file(file_), line(line_), name(name_), handle(handle_), stream(0), on_device(0) {
+        status = cudasim_blas_begin(file, line, handle, name, &stream, &on_device);
+    }
+    /* A number that is read, or written, where the pointer mode says. */
+    template <class Type> bool has(const char *parameter, const Type *number) {
         if (status == CUBLAS_STATUS_SUCCESS) {
-            status = cudasim_blas_get_stream(file, line, handle, &stream);
+            status =
+                cudasim_blas_number(file, line, name, on_device, parameter, number, sizeof(Type));
         }
-        on_device = mode == CUBLAS_POINTER_MODE_DEVICE;
+        return status == CUBLAS_STATUS_SUCCESS;
     }
     /* Blocks of one thread. */
     template <class... Parameters, class... Arguments>
@@ -45,8 +48,8 @@ struct cudasim_blas_call {
     /* A kernel that gives one number: to the device, or to the host, which waits for it. */
     template <class Result, class... Parameters, class... Arguments>
     cublasStatus_t reduce(Result *result, void (*kernel)(Result *, Parameters...),
-                          Arguments... values) const {
-        if (status != CUBLAS_STATUS_SUCCESS || on_device) {
+                          Arguments... values) {
+        if (!has("result", result) || on_device) {
             return launch(1, kernel, result, values...);
         }
         Result *memory = NULL;
@@ -66,8 +69,11 @@ struct cudasim_blas_call {
 template <class Type> struct cudasim_blas_scalar {
     Type value;
     const Type *at;
-    cudasim_blas_scalar(const cudasim_blas_call &call, const Type *given)
-        : value(call.on_device ? Type(0) : *given), at(call.on_device ? given : NULL) {
+    cudasim_blas_scalar(cudasim_blas_call &call, const char *name, const Type *given)
+        : value(0), at(call.on_device ? given : NULL) {
+        if (call.has(name, given) && !call.on_device) {
+            value = *given;
+        }
     }
     Type get() const {
         return at != NULL ? *at : value;
@@ -232,7 +238,7 @@ void cudasim_gemm_pointers(cublasOperation_t opA, cublasOperation_t opB, int m, 
         return call.work;                                                                          \
     }
 #define CUDASIM_UNPACK(...) __VA_ARGS__
-#define CUDASIM_SCALAR(Type, x) cudasim_blas_scalar<Type>(call, x)
+#define CUDASIM_SCALAR(Type, x) cudasim_blas_scalar<Type>(call, #x, x)
 #define CUDASIM_BLAS_OF(Letter, Type)                                                              \
     CUDASIM_BLAS(Letter, Type, axpy,                                                               \
                  (int n, const Type *alpha, const Type *x, int incx, Type *y, int incy),           \

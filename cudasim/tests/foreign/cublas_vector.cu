@@ -144,9 +144,35 @@ static void batches(void) {
     OK(cudaFree(C));
 }
 
+/* Managed memory is the host's as well, and pinned memory the device's: either goes with both modes. */
+static void scalars_of_both(void) {
+    float *of_both[2], *x;
+    OK(cudaMallocManaged(&of_both[0], 3 * sizeof(float)));
+    OK(cudaMallocHost(&of_both[1], 3 * sizeof(float)));
+    OK(cudaMallocManaged(&x, 4 * sizeof(float)));
+    for (int i = 0; i < 4; i++) {
+        float *alpha = of_both[i % 2], *beta = alpha + 1, *result = alpha + 2;
+        GOOD(cublasSetPointerMode(handle,
+                                  i < 2 ? CUBLAS_POINTER_MODE_HOST : CUBLAS_POINTER_MODE_DEVICE));
+        *alpha = 2, *beta = 0;
+        x[0] = 3, x[1] = 4, x[2] = x[3] = 0;
+        GOOD(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 1, 1, alpha, x, 2, x, 1, beta, x + 2,
+                         2));
+        GOOD(cublasSscal(handle, 2, alpha, x, 1));
+        GOOD(cublasSdot(handle, 2, x, 1, x + 2, 1, result));
+        OK(cudaDeviceSynchronize());
+        MUST(x[2] == 18 && x[3] == 24 && *result == 6 * 18 + 8 * 24);
+    }
+    GOOD(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST));
+    OK(cudaFree(x));
+    OK(cudaFreeHost(of_both[1]));
+    OK(cudaFree(of_both[0]));
+}
+
 int main() {
     GOOD(cublasCreate(&handle));
     vectors();
+    scalars_of_both();
     matrices();
     batches();
     GOOD(cublasDestroy(handle));
