@@ -119,7 +119,7 @@ static bool write_move(Asm *a, const Instruction *instruction) {
     return append_result(a, instruction->part[0], value);
 }
 
-/* ---- loads ----------------------------------------------------------------------------------- */
+/* ---- loads and stores ----------------------------------------------------------------------------------- */
 
 bool next_piece(const char **name, char piece[LONGEST]) {
     size_t n = strcspn(*name, ".");
@@ -154,7 +154,7 @@ static const char *type_of(const char *piece, int elements) {
 
 /* A part of the name that concerns caches alone. */
 static bool is_hint(const char *piece) {
-    static const char *const hints[] = {"nc", "ca", "cg", "cs", "lu"};
+    static const char *const hints[] = {"nc", "ca", "cg", "cs", "lu", "wb", "wt"};
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
         if (strcmp(piece, hints[i]) == 0) {
             return true;
@@ -163,21 +163,33 @@ static bool is_hint(const char *piece) {
     return strncmp(piece, "L1::", 4) == 0 || strncmp(piece, "L2::", 4) == 0;
 }
 
-/* The type that ld.global.nc.v4.f32 loads, and its elements; NULL if it is another instruction. */
-static const char *loaded_type(const char *name, int *elements) {
+/* ld.global.nc.v4.f32 */
+typedef struct Access {
+    bool store, shared;
+    int elements;
+    const char *element, *type; /* of one, float; of all, float4 */
+} Access;
+
+/* False if it is another instruction. */
+static bool read_access(const char *name, Access *x) {
+    static const char *const begins[] = {"ld.global.", "ld.shared.", "st.global.", "st.shared."};
+    const size_t count = sizeof begins / sizeof begins[0], length = 10;
     char piece[LONGEST];
-    const char *type = NULL;
-    bool is_load = strncmp(name, "ld.global.", 10) == 0;
-    *elements = 1;
-    for (name += is_load ? 10 : 0; is_load && next_piece(&name, piece);) {
+    size_t begin = 0;
+    while (begin < count && strncmp(name, begins[begin], length) != 0) {
+        begin++;
+    }
+    *x = (Access){.store = begin >= 2, .shared = begin % 2 == 1, .elements = 1};
+    for (name += begin < count ? length : 0; begin < count && next_piece(&name, piece);) {
         if (strcmp(piece, "v2") == 0 || strcmp(piece, "v4") == 0) {
-            *elements = piece[1] - '0';
+            x->elements = piece[1] - '0';
         } else if (!is_hint(piece)) {
-            type = *name == '\0' ? type_of(piece, *elements) : NULL;
+            x->element = type_of(piece, 1);
+            x->type = *name == '\0' ? type_of(piece, x->elements) : NULL;
             break;
         }
     }
-    return type;
+    return x->type != NULL;
 }
 
 bool element_text(const char *text, int i, int elements, char element[LONGEST]) {
@@ -192,27 +204,64 @@ bool element_text(const char *text, int i, int elements, char element[LONGEST]) 
     return text != NULL && sscanf(text, " %199[%0-9]", element) == 1;
 }
 
-static bool write_load(Asm *a, const Instruction *instruction) {
-    static const char *const values[] = {"cudasim_v.x", "cudasim_v.y", "cudasim_v.z",
-                                         "cudasim_v.w"};
-    int elements;
-    const char *type = loaded_type(instruction->name, &elements);
-    if (type == NULL || instruction->parts != 2) {
-        return false;
+/* A pointer to bytes. */
+static bool append_pointer(Asm *a, const Access *x, const char *address) {
+    if (!x->shared) {
+        return append_address(&a->out, a, address, x->store ? "char *" : "const char *");
     }
+    append_text(&a->out, "(char *)cudasim_shared_pointer(");
+    bool good = append_address(&a->out, a, address, "unsigned long long");
+    append_text(&a->out, ", __builtin_FILE(), __builtin_LINE())");
+    return good;
+}
+
+static const char *const members[] = {"cudasim_v.x", "cudasim_v.y", "cudasim_v.z", "cudasim_v.w"};
+
+static bool write_load(Asm *a, const Access *x, const char *to, const char *address) {
     append_text(&a->out, "const ");
-    append_text(&a->out, type);
+    append_text(&a->out, x->type);
     append_text(&a->out, " cudasim_v = cudasim_ptx_load<");
-    append_text(&a->out, type);
+    append_text(&a->out, x->type);
     append_text(&a->out, ">(");
-    bool good = append_address(&a->out, a, instruction->part[1], "const char *");
+    bool good = append_pointer(a, x, address);
     append_text(&a->out, ", " HERE);
-    for (int i = 0; i < elements && good; i++) {
+    for (int i = 0; i < x->elements && good; i++) {
         char element[LONGEST];
-        good = element_text(instruction->part[0], i, elements, element) &&
-               append_result(a, element, elements == 1 ? "cudasim_v" : values[i]);
+        good = element_text(to, i, x->elements, element) &&
+               append_result(a, element, x->elements == 1 ? "cudasim_v" : members[i]);
     }
     return good;
+}
+
+/* One store, as a statement of the program's own line. */
+static bool write_store(Asm *a, const Access *x, const char *address, const char *from) {
+    append_text(&a->out, x->type);
+    append_text(&a->out, " cudasim_v; ");
+    bool good = true;
+    for (int i = 0; i < x->elements && good; i++) {
+        char element[LONGEST];
+        append_text(&a->out, x->elements == 1 ? "cudasim_v" : members[i]);
+        append_text(&a->out, " = cudasim_as<");
+        append_text(&a->out, x->element);
+        append_text(&a->out, ">(");
+        good = element_text(from, i, x->elements, element) && append_operand(&a->out, a, element);
+        append_text(&a->out, "); ");
+    }
+    append_text(&a->out, "*(");
+    append_text(&a->out, x->type);
+    append_text(&a->out, " *)(");
+    good = good && append_pointer(a, x, address);
+    append_text(&a->out, ") = cudasim_v; ");
+    return good;
+}
+
+static bool write_access(Asm *a, const Instruction *instruction) {
+    Access x;
+    if (instruction->parts != 2 || !read_access(instruction->name, &x)) {
+        return false;
+    }
+    const char *first = instruction->part[0], *second = instruction->part[1];
+    return x.store ? write_store(a, &x, first, second) : write_load(a, &x, first, second);
 }
 
 /* cvta.to.shared.u64 %0, %1; */
@@ -288,9 +337,9 @@ void write_instruction(Asm *a, Instruction *instruction) {
         instruction->parts = 0;
     }
     append_text(&a->out, "{ ");
-    if (!write_move(a, instruction) && !write_load(a, instruction) && !write_copy(a, instruction) &&
-        !write_wait(a, instruction) && !write_address(a, instruction) &&
-        !write_matrix(a, instruction)) {
+    if (!write_move(a, instruction) && !write_access(a, instruction) &&
+        !write_copy(a, instruction) && !write_wait(a, instruction) &&
+        !write_address(a, instruction) && !write_matrix(a, instruction)) {
         refuse(instruction, instruction->name);
     }
     append_text(&a->out, "} ");

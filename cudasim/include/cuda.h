@@ -117,6 +117,15 @@ CUDASIM_NO_FUNCTION(cuMemAlloc, CUDASIM_DRIVER_API)
 CUDASIM_NO_FUNCTION(cuMemFree, CUDASIM_DRIVER_API)
 CUDASIM_NO_FUNCTION(cuMemcpyHtoD, CUDASIM_DRIVER_API)
 CUDASIM_NO_FUNCTION(cuMemcpyDtoH, CUDASIM_DRIVER_API)
+#define CUDASIM_TENSOR_MAPS                                                                        \
+    "copies by tensor maps, which a device of compute capability 8.0 has not; use cp.async or "    \
+    "loads"
+typedef struct CUtensorMap_st {
+    unsigned long long opaque[16];
+} CUtensorMap CUDASIM_NO(CUDASIM_TENSOR_MAPS);
+CUDASIM_NO_FUNCTION(cuTensorMapEncodeTiled, CUDASIM_TENSOR_MAPS)
+CUDASIM_NO_FUNCTION(cuTensorMapEncodeIm2col, CUDASIM_TENSOR_MAPS)
+CUDASIM_NO_FUNCTION(cuTensorMapReplaceAddress, CUDASIM_TENSOR_MAPS)
 /** @endcond */
 
 #endif

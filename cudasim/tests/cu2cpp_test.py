@@ -224,6 +224,14 @@ PTX = [
     ('asm("ld.global.nc.L2::128B." "v2.u32 {%0, %1}, [%2];" : "=r"(x), "=r"(y) : "l"(p));',
      "({ { const uint2 cudasim_v = cudasim_ptx_load<uint2>(((const char *)(p) + 0), HERE); (x) = cudasim_as<__typeof__(x)>(cudasim_v.x); "
      "(y) = cudasim_as<__typeof__(y)>(cudasim_v.y); } });"),
+    ('asm("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(a));',
+     "({ { const unsigned cudasim_v = cudasim_ptx_load<unsigned>((char *)cudasim_shared_pointer(((unsigned long long)(a) + 0), __builtin_FILE(), "
+     "__builtin_LINE()), HERE); (x) = cudasim_as<__typeof__(x)>(cudasim_v); } });"),
+    ('asm("st.global.cs.f32 [%0+4], %1;" :: "l"(p), "f"(y));',
+     "({ { float cudasim_v; cudasim_v = cudasim_as<float>((y)); *(float *)(((char *)(p) + 4)) = cudasim_v; } });"),
+    ('asm("st.shared.v2.b32 [%0], {%1, 0};" :: "r"(a), "r"(y));',
+     "({ { uint2 cudasim_v; cudasim_v.x = cudasim_as<unsigned>((y)); cudasim_v.y = cudasim_as<unsigned>(0); "
+     "*(uint2 *)((char *)cudasim_shared_pointer(((unsigned long long)(a) + 0), __builtin_FILE(), __builtin_LINE())) = cudasim_v; } });"),
     ('asm("cp.async.ca.shared.global [%0], [%1], 8;" :: "r"(a), "l"(p));',
      "({ { cudasim_ptx_copy<4, 8>(((unsigned long long)(a) + 0), ((const char *)(p) + 0), 8, HERE); } });"),
     ('asm("cp.async.cg.shared.global [%0], [%1], %2, %3;" :: "r"(a), "l"(p), "n"(16), "r"(b) : "memory");',

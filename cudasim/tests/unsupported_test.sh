@@ -38,6 +38,12 @@ refused() { # message, program
 
 refused "the driver API" '#include <cuda.h>
 void f() { CUdeviceptr p; cuMemAlloc(&p, 4); }'
+refused "copies by tensor maps" '#include <cuda.h>
+void f(const CUtensorMap *map);'
+refused "copies by tensor maps" '#include <cuda.h>
+void f(void *map) { cuTensorMapEncodeTiled(map, 1); }'
+refused "numbers of 4 and 6 bits" '#include <cuda_fp4.h>'
+refused "cuBLAS's old interface; use cublas_v2.h" '#include <cublas.h>'
 refused "memory that belongs to a graph" 'void f(cudaGraph_t g, cudaGraphNode_t *n) { cudaGraphAddMemFreeNode(n, g, NULL, 0, NULL); }'
 refused "captures into a graph" 'void f(cudaStream_t s, cudaGraph_t g) { cudaStreamBeginCaptureToGraph(s, g, NULL, NULL, 0, cudaStreamCaptureModeGlobal); }'
 refused "textures" 'void f() { cudaTextureObject_t t; }'

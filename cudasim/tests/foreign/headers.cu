@@ -3,6 +3,7 @@
 #include <cuComplex.h>
 #include <cublas_api.h>
 #include <cuda.h>
+#include <cuda_device_runtime_api.h>
 #include <cuda_fp8.h>
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>

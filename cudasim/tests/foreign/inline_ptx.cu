@@ -1,5 +1,4 @@
-/* Inline PTX as programs have it: lanes and special registers, read-only loads, asynchronous
-   copies. */
+/* Inline PTX as programs have it: lanes and special registers, loads and stores, asynchronous copies. */
 #include <cuda_runtime.h>
 
 #include "check.cuh"
@@ -112,6 +111,24 @@ __global__ void copies(float *out, const float *x, int n) {
     }
 }
 
+/* Four numbers of each thread go through shared memory, and come from the thread at the other end. */
+__global__ void stores(float *out, const float *x) {
+    __shared__ float4 tile[N / 4];
+    int t = threadIdx.x;
+    float4 v = ((const float4 *)x)[t];
+    unsigned base = (unsigned)__cvta_generic_to_shared(tile);
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(base + 16 * t), "f"(v.x),
+                 "f"(v.y), "f"(v.z), "f"(v.w)
+                 : "memory");
+    __syncthreads();
+    unsigned there = base + 16 * (N / 4 - 1 - t), low, high;
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(low), "=r"(high) : "r"(there));
+    asm volatile("ld.shared.f32 %0, [%1+12];" : "=f"(v.w) : "r"(there));
+    asm volatile("st.global.cs.v2.b32 [%0], {%1, %2};" ::"l"(out + 4 * t), "r"(low), "r"(high));
+    asm volatile("st.global.b32 [%0+8], 0;\n\tst.global.wb.f32 [%0+12], %1;" ::"l"(out + 4 * t),
+                 "f"(v.w));
+}
+
 template <class T> static T *to_device(const T *host, int n) {
     T *x;
     OK(cudaMalloc(&x, n * sizeof *x));
@@ -159,6 +176,12 @@ int main() {
     OK(cudaMemcpy(out, dout, sizeof out, cudaMemcpyDeviceToHost));
     for (int i = 0; i < N; i++) {
         MUST(out[i] == (N - 1 - i < N - 3 ? x[N - 1 - i] : 0) + x[i / 4 % 32]);
+    }
+    stores<<<1, N / 4>>>(dout, dx);
+    OK(cudaGetLastError());
+    OK(cudaMemcpy(out, dout, sizeof out, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < N; i++) {
+        MUST(out[i] == (i % 4 == 2 ? 0 : x[N - 4 - i / 4 * 4 + i % 4]));
     }
     OK(cudaFree(dx));
     OK(cudaFree(dout));
