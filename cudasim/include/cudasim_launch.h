@@ -174,8 +174,6 @@ template <class Exact, class Function> struct cudasim_deduced_call {
         }
     }
     template <class... Arguments> CUDASIM_UNCHECKED void submit(const Arguments &...values) const {
-        static_assert(std::is_invocable<Function, Arguments...>::value,
-                      "cudasim: the kernel cannot be called with these arguments");
         static_assert((cudasim_is_plain<Arguments> && ...),
                       "cudasim: with a class that has a destructor, give arguments of the kernel's "
                       "own types, or name the template's arguments");

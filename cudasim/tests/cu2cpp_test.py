@@ -45,8 +45,8 @@ def launches(text):
         name = match[1]
         return (f'cudasim_launch_named(HERE, "{name}", [&](auto cudasim_get) -> decltype(cudasim_get({name})) '
                 f"{{ return cudasim_get({name}); }}, [&](auto cudasim_k) -> decltype(static_cast<decltype(cudasim_k)>({name})) "
-                f"{{ return static_cast<decltype(cudasim_k)>({name}); }}, [&](auto... cudasim_a) -> decltype({name}(cudasim_a...)) "
-                f"{{ return {name}(cudasim_a...); }}")
+                f"{{ return static_cast<decltype(cudasim_k)>({name}); }}, [&](auto... cudasim_a) "
+                f"{{ {name}(cudasim_a...); }}")
     return re.sub(r'cudasim_launch\(HERE, "([^"{]*)", \1 ?', lambdas, text)
 
 
