@@ -233,8 +233,11 @@ static size_t after_access(size_t i) {
 }
 
 bool mark_host(size_t i) {
+    if (!opens_body(i) || in_body(i)) {
+        return false;
+    }
     size_t header = after_access(header_begin(i));
-    bool is_host = opens_body(i) && !in_body(i) && is_host_header(header, i);
+    bool is_host = is_host_header(header, i);
     if (is_host) {
         insert_before(header, "__attribute__((cold)) ");
     }

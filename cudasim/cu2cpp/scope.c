@@ -83,8 +83,15 @@ static bool has_word(size_t from, size_t to, const char *const *words) {
 
 size_t header_begin(size_t brace) {
     size_t i = brace;
-    for (size_t previous = before(i); previous != NONE && !is_mark_of(previous, ";{}");
+    for (size_t previous = before(i); previous != NONE && !is_mark_of(previous, ";{");
          previous = before(i)) {
+        if (is(previous, "}")) {
+            previous =
+                is_mark_of(i, ",)") ? opening(previous) : NONE; /* of a default, or a member */
+            if (previous == NONE) {
+                break;
+            }
+        }
         i = previous;
     }
     return i;

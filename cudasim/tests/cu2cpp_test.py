@@ -347,6 +347,8 @@ MARKED = [
     ("namespace n { auto f() -> T { } } T n::C::f() const { }", f"namespace n {{ {COLD}auto f() -> T {{ }} }} {COLD}T n::C::f() const {{ }}"),
     ("class C : B { public: C() : a(1) { } protected: private: ~C() { } struct D { int f() { } }; };",
      f"class C : B {{ public: {COLD}C() : a(1) {{ }} protected: private: {COLD}~C() {{ }} struct D {{ {COLD}int f() {{ }} }}; }};"),
+    ("struct S { S(A a = {}, B b = { 1 }) : a(a) { } int f() { } S() : a{1}, b(2) { } };",
+     f"struct S {{ {COLD}S(A a = {{}}, B b = {{ 1 }}) : a(a) {{ }} {COLD}int f() {{ }} {COLD}S() : a{{1}}, b(2) {{ }} }};"),
     ("cudasim_host int f() { }", COLD + " int f() { }"),
     ("struct S { cudasim_device int f() { if (a) { } } };", "struct S { int f() { if (a) { } } };"),
     ("template <class T> T f(T x) { if (x) { } for (;;) { } }", None),
