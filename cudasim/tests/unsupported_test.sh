@@ -42,6 +42,8 @@ refused "copies by tensor maps" '#include <cuda.h>
 void f(const CUtensorMap *map);'
 refused "copies by tensor maps" '#include <cuda.h>
 void f(void *map) { cuTensorMapEncodeTiled(map, 1); }'
+refused "numbers of 8 bits" '#include <cuda_fp8.h>
+__global__ void k(unsigned char *y, const float *x) { *y = __nv_cvt_float_to_fp8(*x, __NV_SATFINITE, __NV_E4M3); }'
 refused "numbers of 4 and 6 bits" '#include <cuda_fp4.h>'
 refused "cuBLAS's old interface; use cublas_v2.h" '#include <cublas.h>'
 refused "memory that belongs to a graph" 'void f(cudaGraph_t g, cudaGraphNode_t *n) { cudaGraphAddMemFreeNode(n, g, NULL, 0, NULL); }'
