@@ -1,5 +1,5 @@
-/* The mean of what is positive in each row, but nobody counts: the compiler knows that the divisor is
-   always 0. A GPU goes on with some number. */
+/* The mean of what is positive in each row, but nobody counts: the compiler knows that the
+   divisor is always 0. A GPU goes on with some number. */
 /* more reports follow */
 #include "try.cuh"
 

@@ -1,5 +1,6 @@
-/* The length of a vector shall stay on the device, but the handle is in host mode, in which cuBLAS
-   writes the result on the host. With a real GPU the program dies with a segmentation fault. */
+/* The length of a vector shall stay on the device, but the handle is in host mode, in which
+   cuBLAS writes the result on the host. With a real GPU the program dies of a segmentation
+   fault. */
 /* says: cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE) */
 #include <cublas_v2.h>
 

@@ -1,5 +1,5 @@
-/* The pointer to a thread's own row is declared, and never set to one. On a GPU the kernel ends with an
-   illegal address; a compiler that sees it may leave out what follows. */
+/* The pointer to a thread's own row is declared, and never set to one. On a GPU the kernel ends
+   with an illegal address; a compiler that sees it may leave out what follows. */
 #include "try.cuh"
 
 enum { N = 64 };

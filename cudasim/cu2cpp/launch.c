@@ -119,8 +119,8 @@ size_t launch_opening(size_t i) {
 }
 
 /* Three lambdas: the kernel, if the name stands for one; that of several which is of a type; and a
-   call of it with any arguments, where the compiler says what is wrong with them. All are templates,
-   so that only one has to make sense. */
+   call of it with any arguments, where the compiler says what is wrong with them. All are
+   templates, so that only one has to make sense. */
 static void append_kernel(Text *call, size_t begin, size_t end) {
     append_text(call, "[&](auto cudasim_get) -> decltype(cudasim_get(");
     append_tokens(call, begin, end);

@@ -119,7 +119,7 @@ static bool write_move(Asm *a, const Instruction *instruction) {
     return append_result(a, instruction->part[0], value);
 }
 
-/* ---- loads and stores ----------------------------------------------------------------------------------- */
+/* ---- loads and stores ------------------------------------------------------------------------ */
 
 bool next_piece(const char **name, char piece[LONGEST]) {
     size_t n = strcspn(*name, ".");

@@ -144,7 +144,7 @@ static void batches(void) {
     OK(cudaFree(C));
 }
 
-/* Managed memory is the host's as well, and pinned memory the device's: either goes with both modes. */
+/* Managed memory is the host's as well, and pinned memory the device's: both modes take either. */
 static void scalars_of_both(void) {
     float *of_both[2], *x;
     OK(cudaMallocManaged(&of_both[0], 3 * sizeof(float)));

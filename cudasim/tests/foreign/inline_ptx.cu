@@ -1,4 +1,5 @@
-/* Inline PTX as programs have it: lanes and special registers, loads and stores, asynchronous copies. */
+/* Inline PTX as programs have it: lanes and special registers, loads and stores, asynchronous
+   copies. */
 #include <cuda_runtime.h>
 
 #include "check.cuh"
@@ -111,7 +112,7 @@ __global__ void copies(float *out, const float *x, int n) {
     }
 }
 
-/* Four numbers of each thread go through shared memory, and come from the thread at the other end. */
+/* Four numbers of each thread go through shared memory, to the thread at the other end. */
 __global__ void stores(float *out, const float *x) {
     __shared__ float4 tile[N / 4];
     int t = threadIdx.x;
