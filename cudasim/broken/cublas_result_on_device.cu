@@ -1,6 +1,6 @@
 /* The length of a vector shall stay on the device, but the handle is in host mode, in which
-   cuBLAS writes the result on the host. With a real GPU the program dies of a segmentation
-   fault. */
+   cuBLAS writes the result on the host. On a real GPU the call
+   fails, or the program dies. */
 /* says: cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE) */
 #include <cublas_v2.h>
 
