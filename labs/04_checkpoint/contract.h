@@ -11,9 +11,9 @@
  * With `attention_only`, a block (every block, or those of the segment that is being worked on)
  * keeps everything but the probabilities of attention.
  *
- * All of this is the model's own: several models, of any number of blocks, take turns in a program,
- * also between forward and backward of one of them, and model->checkpoint may change from one pass
- * to the next.
+ * All of this is the model's own: several models, of any number of blocks, take turns in a
+ * program, also between forward and backward of one of them, and model->checkpoint may change
+ * from one pass to the next.
  *
  * Sources: T. Chen et al., "Training deep nets with sublinear memory cost", arXiv 1604.06174;
  * V. Korthikanti et al., "Reducing activation recomputation in large transformer models",

@@ -189,7 +189,7 @@ static bool other_runs_more(const Model *model, uint64_t passes) {
     return seen.attentions > seen.blocks + only;
 }
 
-/* A pass, and between its forward and its backward that of a third model, with masks of its own. */
+/* A pass, and between its forward and its backward that of a third model, with its own masks. */
 static void other_with_one_between(Model *model, Device *device, const Batch *batch, float share,
                                    const StepsBy *by) {
     Memory *memory = memory_new(device, (MemoryOptions){0});
@@ -232,7 +232,7 @@ static void other_run(const Wire *in, Wire *out, Device *device, int i, const St
     MemoryUse peak = memory_peak(memory);
     results[3] = by->budget > 0 && memory_total(&peak) > other->after;
     results[4] = other->before.attention_only && other_runs_more(model, 2);
-    if (!other_changes(other)) { /* else what it kept of the pass before may end the program here */
+    if (!other_changes(other)) { /* else what is left of the pass before may end the program */
         other_with_one_between(model, device, &batch, share, by);
     }
     results[5] = other_hash(model);
