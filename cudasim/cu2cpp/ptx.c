@@ -164,14 +164,14 @@ static bool is_hint(const char *piece) {
 }
 
 /* ld.global.nc.v4.f32 */
-typedef struct Access {
+typedef struct MemoryAccess {
     bool store, shared;
     int elements;
     const char *element, *type; /* of one, float; of all, float4 */
-} Access;
+} MemoryAccess;
 
 /* False if it is another instruction. */
-static bool read_access(const char *name, Access *x) {
+static bool read_access(const char *name, MemoryAccess *x) {
     static const char *const begins[] = {"ld.global.", "ld.shared.", "st.global.", "st.shared."};
     const size_t count = sizeof begins / sizeof begins[0], length = 10;
     char piece[LONGEST];
@@ -179,7 +179,7 @@ static bool read_access(const char *name, Access *x) {
     while (begin < count && strncmp(name, begins[begin], length) != 0) {
         begin++;
     }
-    *x = (Access){.store = begin >= 2, .shared = begin % 2 == 1, .elements = 1};
+    *x = (MemoryAccess){.store = begin >= 2, .shared = begin % 2 == 1, .elements = 1};
     for (name += begin < count ? length : 0; begin < count && next_piece(&name, piece);) {
         if (strcmp(piece, "v2") == 0 || strcmp(piece, "v4") == 0) {
             x->elements = piece[1] - '0';
@@ -205,7 +205,7 @@ bool element_text(const char *text, int i, int elements, char element[LONGEST]) 
 }
 
 /* A pointer to bytes. */
-static bool append_pointer(Asm *a, const Access *x, const char *address) {
+static bool append_pointer(Asm *a, const MemoryAccess *x, const char *address) {
     if (!x->shared) {
         return append_address(&a->out, a, address, x->store ? "char *" : "const char *");
     }
@@ -217,7 +217,7 @@ static bool append_pointer(Asm *a, const Access *x, const char *address) {
 
 static const char *const members[] = {"cudasim_v.x", "cudasim_v.y", "cudasim_v.z", "cudasim_v.w"};
 
-static bool write_load(Asm *a, const Access *x, const char *to, const char *address) {
+static bool write_load(Asm *a, const MemoryAccess *x, const char *to, const char *address) {
     append_text(&a->out, "const ");
     append_text(&a->out, x->type);
     append_text(&a->out, " cudasim_v = cudasim_ptx_load<");
@@ -234,7 +234,7 @@ static bool write_load(Asm *a, const Access *x, const char *to, const char *addr
 }
 
 /* One store, as a statement of the program's own line. */
-static bool write_store(Asm *a, const Access *x, const char *address, const char *from) {
+static bool write_store(Asm *a, const MemoryAccess *x, const char *address, const char *from) {
     append_text(&a->out, x->type);
     append_text(&a->out, " cudasim_v; ");
     bool good = true;
@@ -256,7 +256,7 @@ static bool write_store(Asm *a, const Access *x, const char *address, const char
 }
 
 static bool write_access(Asm *a, const Instruction *instruction) {
-    Access x;
+    MemoryAccess x;
     if (instruction->parts != 2 || !read_access(instruction->name, &x)) {
         return false;
     }

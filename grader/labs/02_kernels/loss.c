@@ -155,7 +155,7 @@ static double dlogits_flawed(Flaw flaw, double before, double p, bool target, bo
     return before + (flaw == WRONG_SIGN ? -gradient : gradient);
 }
 
-/* What is too large for the precision is inf there. */
+/* A number too large for the precision is inf there. */
 static double as_held(Precision precision, double x) {
     return isinf(precision_round(precision, (float)x)) ? copysign((double)INFINITY, x) : x;
 }
