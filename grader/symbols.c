@@ -137,7 +137,7 @@ static char *source_name(const char *symbol) {
     return say("%s", symbol);
 }
 
-/* Functions that the compiler calls for a line that names something else, and the text in their place. */
+/* Functions that the compiler calls for a line that names something else, and the text for it. */
 static const struct {
     const char *symbol, *source, *text;
 } made_by_compiler[] = {
