@@ -89,7 +89,7 @@ cublasStatus_t product_check(Product *p);
  * @param function,place the call
  * @param device what the pointer mode says: the number is the device's
  * @param name of the parameter
- * @param number where it is, of `bytes` bytes
+ * @param number,bytes where it is, and its size
  * @return CUBLAS_STATUS_SUCCESS, or what was reported
  */
 cublasStatus_t blas_check_number(const char *function, Place place, bool device, const char *name,
