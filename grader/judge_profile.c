@@ -262,10 +262,13 @@ bool profile_expect_launches(Check *check, const char *probe_case, double second
 }
 
 /* Bytes that a case moves, as far as two blocks of each launch tell; -1 where it has not ended. */
-static double profile_moved(Check *check, const char *probe_case, double seconds) {
-    char rest[LINE];
+static double profile_moved(Check *check, const char *probe_case, double seconds, uint64_t many,
+                            const char *pieces) {
+    char rest[LINE], size[60];
     double moved = 0, blocks, of_block;
-    if (!check_run(check, probe_case, seconds)) {
+    snprintf(size, sizeof size, "%llu %s", (unsigned long long)many, pieces);
+    check_give_again(check, "many", WIRE_U64, &many, 1);
+    if (!profile_expect_possible(check, probe_case, seconds, size)) {
         return -1;
     }
     const char *grid = check_events(check), *share = grid;
@@ -280,10 +283,8 @@ bool profile_expect_whole(Check *check, const char *probe_case, double seconds, 
                           uint64_t many, const char *pieces) {
     check_environment(check, "CUDASIM_BLOCKS=2");
     check_environment(check, "CUDASIM_REPLAY=0");
-    check_give_again(check, "many", WIRE_U64, &few, 1);
-    double of_few = profile_moved(check, probe_case, seconds);
-    check_give_again(check, "many", WIRE_U64, &many, 1);
-    double of_many = of_few >= 0 ? profile_moved(check, probe_case, seconds) : -1;
+    double of_few = profile_moved(check, probe_case, seconds, few, pieces);
+    double of_many = of_few >= 0 ? profile_moved(check, probe_case, seconds, many, pieces) : -1;
     bool whole = of_many >= of_few * (double)many / (double)few / 2;
     if (of_many >= 0 && !whole) {
         check_fail(
