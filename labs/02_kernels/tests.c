@@ -145,7 +145,6 @@ static Calls *crossentropy_forward_calls(Check *check) {
     crossentropy_add_forward(calls, F32, check_int(check, 2, 40), check_int(check, 258, 1500),
                              plain_logits, false);
     crossentropy_add_forward(calls, F32, 7, 33, plain_logits, true);
-    crossentropy_add_forward(calls, F32, 7, 33, (Logits){.spread = 2, .one = NAN}, false);
     crossentropy_add_forward(calls, F16, 2, 50257, plain_logits, false);
     calls_promise(calls, "the vocabulary of GPT-2", 50257);
     return calls;
