@@ -1,12 +1,13 @@
 #define _GNU_SOURCE
+#include "host_heap.h"
+
+#ifdef __linux__
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "host_heap.h"
 
 /* The static and global variables of the program, as the linker's table of its file has them: of a
    copy from or to one it is then known how much it has room for. */
@@ -114,3 +115,9 @@ size_t host_variable_room(const char *p) {
     bool known = first < count && variables[first].begin <= p;
     return known ? (size_t)(variables[first].end - p) : SIZE_MAX;
 }
+#else
+size_t host_variable_room(const char *p) {
+    (void)p;
+    return SIZE_MAX;
+}
+#endif

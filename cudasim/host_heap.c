@@ -1,7 +1,7 @@
-#include <malloc.h>
 #include <search.h>
 
 #include "device.h"
+#include "heap_block.h"
 #include "host_heap.h"
 #include "spin.h"
 
@@ -59,7 +59,7 @@ void *host_heap_took(void *p, size_t bytes) {
     if (newest.begin != NULL) {
         into_tree(newest);
     }
-    newest = (HostBlock){p, bytes, malloc_usable_size(p)};
+    newest = (HostBlock){p, bytes, block_room(p)};
     spin_unlock(&busy);
     return p;
 }
@@ -74,7 +74,7 @@ void host_heap_gives_back(void *p) {
 static size_t room_at(const char *p) {
     spin_lock(&busy);
     const HostBlock *block = find_block(p);
-    bool known = block != NULL && malloc_usable_size(block->begin) == block->usable;
+    bool known = block != NULL && block_room(block->begin) == block->usable;
     size_t before = known ? (size_t)(p - block->begin) : 0;
     size_t room = !known ? SIZE_MAX : block->bytes > before ? block->bytes - before : 0;
     spin_unlock(&busy);

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
-#include <malloc.h>
 #include <pthread.h>
 
 #include "device.h"
+#include "heap_block.h"
 #include "rank.h"
 #include "spin.h"
 
@@ -36,7 +36,7 @@ void sim_host_frees(const char *begin) {
     if (__atomic_load_n(&noted, __ATOMIC_RELAXED) == NULL) {
         return;
     }
-    const char *after = begin + malloc_usable_size((void *)(uintptr_t)begin);
+    const char *after = begin + block_room(begin);
     spin_lock(&busy);
     for (HostEnd *end = noted; end != NULL; end = end->next) {
         end->freed |= end->first >= begin && end->first < after;

@@ -1,6 +1,6 @@
-#include <malloc.h>
 
 #include "device.h"
+#include "heap_block.h"
 #include "queue.h"
 
 /* Memory that the host and kernels share. Managed memory is device memory that is open to the host
@@ -163,7 +163,7 @@ void sim_refuse_registered(const char *begin, const void *pc) {
     if (registered_count == 0 || !sim_enter_if_free()) {
         return;
     }
-    const char *end = begin + malloc_usable_size((void *)(uintptr_t)begin);
+    const char *end = begin + block_room(begin);
     for (int i = 0; i < registered_count; i++) {
         if (registered[i].begin >= begin && registered[i].begin < end) {
             char where[600];
