@@ -21,7 +21,7 @@ enum { TRAP = SIGTRAP };
 #else
 enum { TRAP = SIGILL };
 #endif
-static struct sigaction earlier_fault, earlier_bus, earlier_arithmetic, earlier_trap;
+static struct sigaction earlier[NSIG]; /* handlers that were there before ours */
 
 const void *sim_program_counter(void *context) {
 #if defined __x86_64__ && defined __linux__
@@ -367,11 +367,10 @@ static bool handle_fault(const siginfo_t *info, void *context) {
 
 /* The handler that was there before us decides. Ours stays, since it may use what we guard. */
 static void hand_on(int signal, siginfo_t *info, void *context) {
-    const struct sigaction *earlier = signal == SIGSEGV ? &earlier_fault : &earlier_bus;
-    if (earlier->sa_flags & SA_SIGINFO) {
-        earlier->sa_sigaction(signal, info, context);
+    if (earlier[signal].sa_flags & SA_SIGINFO) {
+        earlier[signal].sa_sigaction(signal, info, context);
     } else {
-        sigaction(signal, earlier, NULL); /* it comes again */
+        sigaction(signal, &earlier[signal], NULL); /* it comes again */
     }
 }
 
@@ -386,19 +385,17 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
 }
 
 static void on_division(int signal, siginfo_t *info, void *context) {
-    (void)info;
     if (sim_worker != NULL && sim_worker->in_kernel) {
         report_division(sim_program_counter(context));
     }
-    sigaction(signal, &earlier_arithmetic, NULL); /* the host's: it comes again */
+    hand_on(signal, info, context);
 }
 
 static void on_trap(int signal, siginfo_t *info, void *context) {
-    (void)info;
     if (sim_worker != NULL && sim_worker->in_kernel) {
         report_foreseen(sim_program_counter(context));
     }
-    sigaction(signal, &earlier_trap, NULL);
+    hand_on(signal, info, context);
 }
 
 /* ---- installing ------------------------------------------------------------------------------ */
@@ -420,16 +417,18 @@ void sim_drop_signal_stack(void) {
     }
 }
 
+static void catch_signal(int signal, void (*handler)(int, siginfo_t *, void *)) {
+    struct sigaction action = {.sa_sigaction = handler,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigaction(signal, &action, &earlier[signal]);
+}
+
 void sim_catch_faults(void) {
     sim_signal_stack();
-    struct sigaction action = {.sa_sigaction = on_fault,
-                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-    sigaction(SIGSEGV, &action, &earlier_fault);
-    sigaction(SIGBUS, &action, &earlier_bus);
-    action.sa_sigaction = on_division;
-    sigaction(SIGFPE, &action, &earlier_arithmetic);
-    action.sa_sigaction = on_trap;
-    sigaction(TRAP, &action, &earlier_trap);
+    catch_signal(SIGSEGV, on_fault);
+    catch_signal(SIGBUS, on_fault);
+    catch_signal(SIGFPE, on_division);
+    catch_signal(TRAP, on_trap);
     sim_catch_ticks();
 }
 
