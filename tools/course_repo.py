@@ -13,7 +13,7 @@ import sys
 
 import term_values
 from arguments import Parser
-from handout import cut_out
+from handout_files import cut_out
 from kit_files import Stays, leaving, stop
 from lab_files import all_labs, files_of
 from making import apart

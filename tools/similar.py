@@ -24,7 +24,7 @@ from class_folder import Stopped, file_name, write_json, write_whole
 from exports.record import clean, one_line, told
 from grade_all import check_folders
 from hand_ins import shown
-from handout import solution
+from handout_files import solution
 from lab_files import all_labs, files_of, path_of
 from leaks import names_of_the_kit
 from report import templates

@@ -20,7 +20,7 @@ import unittest
 KIT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))   # the book may be that of a handout
 sys.path[:0] = [f"{KIT}/tools", f"{KIT}/grader/proof"]
 import book            # noqa: E402  pylint: disable=wrong-import-position
-import handout         # noqa: E402  pylint: disable=wrong-import-position
+import handout_leaks   # noqa: E402  pylint: disable=wrong-import-position
 from browser import FROM_PYPI, Browser    # noqa: E402  pylint: disable=wrong-import-position
 from lab_files import all_labs   # noqa: E402  pylint: disable=wrong-import-position
 
@@ -249,13 +249,13 @@ def shown_on(path):
 
 class Solutions(unittest.TestCase):
     def test_no_page_has_a_part_of_a_solution(self):
-        """Of the sources of labs' files; what tools/handout.py looks for in a handout, in the text of each page."""
+        """Of the sources of labs' files; what tools/handout_leaks.py looks for in a handout, in the text of each page."""
         if not glob.glob("solutions/*/*"):
             self.skipTest("there are no solutions in a handout")
-        search, found = handout.search_of("00", False), []
+        search, found = handout_leaks.search_of("00", False), []
         for path in sorted(glob.glob(f"{BOOK}/*.html")):
             text = html.unescape(re.sub(r"<[^>]*>", "", re.sub(r"<script.*?</script>", "", read(path), flags=re.S)))
-            allowed = {secret for source, secret in handout.ALLOWED if source in shown_on(path)}
+            allowed = {secret for source, secret in handout_leaks.ALLOWED if source in shown_on(path)}
             found += [f"{path}: {what} of {secret}" for secret, what in search.leaks(text).items() if secret not in allowed]
         self.assertEqual(found, [])
 

@@ -17,7 +17,7 @@ from unittest import mock
 
 from export_test import EVIL, hostile, record, row   # which finds tools/
 import course
-import handout
+import handout_files
 import sentences
 from exports import formats, language, record as reading
 from feedback import sentence
@@ -219,9 +219,9 @@ class Kit(unittest.TestCase):
         self.assertEqual(course.read(f"{self.place}/course.json")["labs"], {"01_loop": 1})
 
     def test_a_handout_has_the_language_and_not_its_source(self):
-        self.assertTrue(handout.theirs("languages/de.mo", "03", True))
+        self.assertTrue(handout_files.theirs("languages/de.mo", "03", True))
         for path in ("languages/de.po", "languages/sentences.pot"):
-            self.assertFalse(handout.theirs(path, "03", True))
+            self.assertFalse(handout_files.theirs(path, "03", True))
 
 
 if __name__ == "__main__":
