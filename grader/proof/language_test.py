@@ -107,7 +107,7 @@ class Shown(unittest.TestCase):
         self.enterContext(mock.patch.object(language, "here", lambda: self.speak))
 
     def a_record(self, **more):
-        known = "the loss is not set in the report"
+        known = "report.loss is not set"
         data = record(row("a", "pass", 60, title="task 3: in half, where a gradient of one rank overflows"),
                       row("b", "fail", 40, message="y is still as it was given", mistake=f"likely: {known}", output="words of the student"),
                       row("c", "crashed", 5, message="not finished after 3 s"), row("d", "fail", 5, mistake=f"likely: {known}"), name="ada",
@@ -118,7 +118,7 @@ class Shown(unittest.TestCase):
         for name in ("gradescope", "autolab", "prairielearn", "junit", "text"):
             made = formats.FORMATS[name](reading.in_words_of_the_course(self.a_record()), False)
             made = json.loads(json.dumps(made)).encode().decode("unicode_escape") if name != "text" else made
-            self.assertIn("«likely: «the loss is not set in the report»»" if name == "text" else "the loss is not set in the report", made)
+            self.assertIn("«likely: «report.loss is not set»»" if name == "text" else "report.loss is not set", made)
             self.assertNotIn("«words of the student»", made)
 
     def test_the_page(self):
@@ -142,7 +142,7 @@ class Shown(unittest.TestCase):
         self.assertGreater(len(Words.seen), 8)
 
     def test_a_translation_is_text_and_no_markup(self):
-        self.speak = spoken([("the loss is not set in the report", "<script>alert(1)</script> & so")])
+        self.speak = spoken([("report.loss is not set", "<script>alert(1)</script> & so")])
         page = student_page(templates(), self.a_record(), False)
         self.assertNotIn("<script", page)
         self.assertIn("&lt;script&gt;", page)
