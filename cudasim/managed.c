@@ -1,4 +1,3 @@
-
 #include "device.h"
 #include "heap_block.h"
 #include "queue.h"
