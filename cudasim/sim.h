@@ -37,7 +37,8 @@
  *     local.c    memory of the host that work will use and that may be gone by then
  *     device.c   what a program learns of a device
  *     devices.c  which devices there are, and which one is current
- *     fault.c    what happens when a program touches memory that is not its own, or never ends
+ *     interrupted.c  what the processor says of the instruction that a signal has interrupted
+ *     fault.c    what happens when a program touches memory that is not its own
  *     watch.c    launches that never end, threads that wait in a loop
  *     launch.c   is a launch possible? then it is put into a queue
  *     worker.c   workers of threads of the host that have ended
@@ -60,6 +61,7 @@
 #ifndef CUDASIM_SIM_H
 #define CUDASIM_SIM_H
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 
@@ -282,7 +284,10 @@ void sim_detail_heap(void);
 /** The error given to sim_fail_device(), or cudaSuccess. */
 cudaError_t sim_device_error(void);
 
-/* ---- fault.c -------------------------------------------------------------------------------- */
+/* ---- interrupted.c --------------------------------------------------------------------------- */
+
+/** Of a signal handler's context: the instruction, as if it were a return address. */
+const void *sim_program_counter(void *context);
 
 /** Of a signal handler's context after a fault: whether memory was to be written. */
 bool sim_was_write(const void *context);
@@ -293,8 +298,14 @@ bool sim_was_write(const void *context);
  */
 bool sim_aarch64_writes(uint32_t code);
 
-/** Of a signal handler's context: the instruction, as if it were a return address. */
-const void *sim_program_counter(void *context);
+/**
+ * Of a signal and its handler's context: whether a function was called where none is. Then *caller
+ * is the return address.
+ */
+bool sim_called_nowhere(const siginfo_t *info, const void *context, const void **caller);
+
+/** Whether the processor refused an access because its address is not aligned. */
+bool sim_is_misaligned(const siginfo_t *info);
 
 /** The line of the program where a fault or a tick came: "my.cu:12 (scale)". */
 void sim_describe_fault(const void *pc, bool in_kernel, char *where, size_t size);

@@ -21,8 +21,8 @@ struct Model {
         auto set = [=] __device__(int i) { to[i] = factor * i; };
 #else
         auto set = [=] __device__(int i) {
-            x[i] = scale * i;
-        }; /* expect: host memory in a kernel */
+            x[i] = scale * i; /* expect: host memory in a kernel */
+        };
 #endif
         for_each<<<1, 64>>>(n, set);
     }

@@ -7,7 +7,7 @@
 #include "cudasim/sim.h"
 
 /* As GNU as encodes them. */
-Test(fault, instructions_read_or_write) {
+Test(interrupted, instructions_read_or_write) {
     static const struct {
         uint32_t code;
         bool writes;
@@ -63,7 +63,7 @@ static bool was_write(bool write) {
     return sim_was_write(&context);
 }
 
-Test(fault, without_a_record_the_instruction_is_looked_at) {
+Test(interrupted, without_a_record_the_instruction_is_looked_at) {
     static const uint32_t load = 0xb9400020, store = 0xb9000020;
     static ucontext_t context;
     context.uc_mcontext.pc = (uintptr_t)&load;
@@ -73,7 +73,7 @@ Test(fault, without_a_record_the_instruction_is_looked_at) {
 }
 #endif
 
-Test(fault, reads_and_writes_are_told_apart) {
+Test(interrupted, reads_and_writes_are_told_apart) {
     cr_expect(was_write(true));
     cr_expect(!was_write(false));
 }
