@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "grader/labs/14_tensor/part_slice.h"
+
 /* Tensors that are alive now. */
 static size_t tensors_alive(const RankRun *run) {
     size_t count;

@@ -6,16 +6,7 @@
 #ifndef GRADER_LABS_14_TENSOR_PART_NAMES_H
 #define GRADER_LABS_14_TENSOR_PART_NAMES_H
 
-#include "grader/probe.h"
-#include "grader/probe_ranks.h"
 #include "labs/14_tensor/contract.h"
-
-/** A rank's slice of a model, with the program's pointers set: model->split points to it. */
-typedef struct SliceRun {
-    TensorGroup group; /**< first, since that is what the program finds there */
-    RankRun *run;      /**< the rank */
-    Model *model;      /**< its slice */
-} SliceRun;
 
 /**
  * From here on the passes of a SliceRun's model look at what embedding and head allocate, and what
