@@ -88,11 +88,7 @@ override CHECK :=
 ACCESS := 1
 endif
 
-# Open MPI's flags, of Debian's pkg-config or of its own wrapper mpicc. What needs MPI is refused where it is missing.
-of_mpi   = $(shell pkg-config --$1 ompi-c 2>/dev/null || mpicc --showme:$2 2>/dev/null)
-no_mpi   = $(error MPI is not installed: tools/setup.sh --mpi)
-MPI_LIBS := $(if $(MPI),$(or $(call of_mpi,libs,link),$(no_mpi)))
-$(if $(filter mpi mpirun,$(MAKECMDGOALS)),$(if $(and $(shell command -v mpirun),$(call of_mpi,libs,link)),,$(no_mpi)))
+include common/mpi.mk
 
 HANDOUT := $(wildcard labs/.stubs)
 KITS_OWN := test prove prove-lab check stubs try-class grade-all grade-one similar slides report term late columns feedback regrade-diff forget record-to-share gradescope autolab classroom50 handout course-repo manifest sentences languages gpu-check gpu-pack coverage fuzz
@@ -100,7 +96,8 @@ $(if $(and $(HANDOUT),$(filter $(KITS_OWN),$(MAKECMDGOALS))),$(error \
   'make $(filter $(KITS_OWN),$(MAKECMDGOALS))' is not available in a handout))
 
 # All that is made comes to lie in build/. `make` alone reads, and needs no such place.
-$(if $(MAKECMDGOALS),$(if $(shell mkdir -p build 2>/dev/null; test -w build/. || echo no),$(error \
+CLOSED := $(shell mkdir -p build 2>/dev/null; test -w build/. || echo yes)
+$(if $(CLOSED),$(if $(MAKECMDGOALS),$(error \
     $(CURDIR)/build cannot be written to: work in a copy of this folder that is yours)))
 
 # ---- which labs there are: of each lab's lab.json ------------------------------------------------

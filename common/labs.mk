@@ -13,7 +13,7 @@ LAB_LISTS := $(wildcard labs/*/lab.json $(LABS_DIR)labs/*/lab.json)
 -include $(LABS_MADE)/labs.mk
 $(if $(WRONG_LABS),$(shell rm $(LABS_MADE)/labs.mk)$(error $(WRONG_LABS)))
 LABS_MADE_OF := tools/labs_mk.py tools/lab_files.py labs $(LAB_LISTS) $(and $(LABS),$(LABS_DIR)labs)
-ifneq ($(LAB_LISTS),)
+ifneq ($(if $(CLOSED),,$(LAB_LISTS)),)
 $(LABS_MADE)/labs.mk: $(LABS_MADE_OF) $(if $(filter-out $(LAB_LISTS),$(LISTED)),FORCE)
 	@if command -v python3 >/dev/null; then python3 $< $(@D) $(LABS_DIR) && echo 'LISTED := $(LAB_LISTS)' >>$@; fi
 endif

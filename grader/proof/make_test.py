@@ -69,6 +69,18 @@ def check_bare():
     expect(status != 0 and "python3 is not installed: make setup" in said and said.count("\n") == 1, f"what is missing: {said.strip()[-80:]}")
 
 
+def check_closed():
+    """A folder of another's: make alone says what there is, and every goal is refused, each in its own words alone."""
+    run("git", "clone", "-q", ".", f"{OUT}/closed")
+    run("chmod", "-R", "a-w", f"{OUT}/closed")
+    student = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.getuid() == 0 else ()
+    status, said = run(*student, "make", "--no-print-directory", folder=f"{OUT}/closed")
+    expect(status == 0 and said.startswith("Gradus: ") and "denied" not in said, f"help in a closed folder: {said.strip()[:80]}")
+    status, said = run(*student, "make", "--no-print-directory", "grade00", folder=f"{OUT}/closed")
+    expect(status == 2 and "closed/build cannot be written to: work in a copy" in said and said.count("\n") == 1, f"a goal there: {said.strip()[:160]}")
+    run("chmod", "-R", "u+w", f"{OUT}/closed")
+
+
 ENDINGS = """
 good: ; @:
 bad: ; @(echo 0 of 100; exit 3) $(told)
@@ -118,6 +130,7 @@ def main():
     check_mistyped()
     check_settings()
     check_bare()
+    check_closed()
     expecting.end("make")
 
 
