@@ -92,7 +92,7 @@ class Lab05(unittest.TestCase):
             options = json.load(file)["run"].split()
         status, said, _ = run("build/bin/train", *options, "--max_steps", "20", "--eval_fraction", "0")
         self.assertEqual(status, 0, said)
-        moves = re.findall(r"the loss scale (falls|rises) from 2\^(\d+) to 2\^(\d+)$", said, re.M)
+        moves = re.findall(r"the loss scale (falls|rises) from 2\^(\d+) to 2\^(\d+)(?:, |$)", said, re.M)
         self.assertRegex(" ".join(move[0] for move in moves), "^(falls )+(rises )+(falls )+rises")
         for before, after in zip(moves, moves[1:]):
             self.assertEqual(before[2], after[1])
