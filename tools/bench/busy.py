@@ -86,7 +86,7 @@ def main():
         ours / theirs for ours, theirs in zip(times["alone"], times["alone, spinning"]))
     missed += not idle <= 1.03
     print(f"{'alone, over spinning':<28} {'':>8} {'':>6} {idle:6.2f} {1.03:>5}")
-    print(f"\n{missed} aims missed" if missed else "\nevery aim met")
+    print(f"\n{missed} aim{'s' * (missed != 1)} missed" if missed else "\nevery aim met")
 
 
 if __name__ == "__main__":

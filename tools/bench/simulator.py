@@ -92,7 +92,7 @@ def main():
     values = {count: statistics.median(ratios[count] for ratios in of_devices) for count in DEVICES}
     missed += sum(value > DEVICES_AIM for value in values.values())
     print(f"{'to R times 1':<14}" + "".join(cell(value, DEVICES_AIM) for value in values.values()))
-    print(f"\n{missed} aims missed" if missed else "\nevery aim met")
+    print(f"\n{missed} aim{'s' * (missed != 1)} missed" if missed else "\nevery aim met")
 
 
 if __name__ == "__main__":

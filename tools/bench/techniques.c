@@ -239,7 +239,7 @@ int main(int argc, char **argv) {
     }
     printf("%s, %s; medians of %d rounds\n", device->name, device->note, rounds);
     bench(&trainer, batches, rounds);
-    printf("%d aims missed\n", missed);
+    printf("%d aim%s missed\n", missed, missed == 1 ? "" : "s");
     optimizer_free(trainer.optimizer);
     model_free(model);
     memory_free(memory);
