@@ -137,26 +137,42 @@ static char *source_name(const char *symbol) {
     return say("%s", symbol);
 }
 
-/* Functions that the compiler calls for a line that names something else, and the text for it. */
+/* Functions that the compiler calls for a line that names something else, and those for which a lab
+   gives one reason: under the name `as`. */
 static const struct {
-    const char *symbol, *source, *text;
-} made_by_compiler[] = {
-    {"__assert_fail", "assert", "the kit's own is CHECK(condition, \"a text as for printf\", ...)"},
+    const char *symbol, *source, *text, *as;
+} other_names[] = {
+    {"__assert_fail", "assert", "the kit's own is CHECK(condition, \"a text as for printf\", ...)",
+     NULL},
     {"__cxa_guard_acquire", "static ... = f(...)",
-     "it is set at the first call alone; compute it at each call, or make it a constant"},
+     "it is set at the first call alone; compute it at each call, or make it a constant", NULL},
+    {"calloc", "calloc", NULL, "malloc"},
+    {"free", "free", NULL, "malloc"},
+    {"realloc", "realloc", NULL, "malloc"},
+    {"puts", "printf` or `puts", NULL, "printf"},
+    {"putchar", "printf` or `putchar", NULL, "printf"},
+    {"fprintf", "fprintf", NULL, "printf"},
+    {"fwrite", "fprintf` or `fwrite", NULL, "printf"},
+    {"fputc", "fprintf` or `fputc", NULL, "printf"},
 };
+
+/* The lab's reason why a symbol is not on the list, or NULL. */
+static const char *reason_of(const json_t *lab, const char *symbol) {
+    return json_string_value(json_object_get(json_object_get(lab, "instead"), symbol));
+}
 
 /* The message about a symbol that is not on the list. */
 static char *not_available(const json_t *lab, const char *file, const char *symbol) {
-    const json_t *instead = json_object_get(lab, "instead");
     char *name = source_name(symbol);
-    const char *text = json_string_value(json_object_get(instead, symbol));
-    text = text != NULL ? text : json_string_value(json_object_get(instead, name));
-    for (size_t i = 0; i < sizeof made_by_compiler / sizeof *made_by_compiler; i++) {
-        if (strcmp(symbol, made_by_compiler[i].symbol) == 0) {
+    const char *text = reason_of(lab, symbol);
+    text = text != NULL ? text : reason_of(lab, name);
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++) {
+        if (strcmp(symbol, other_names[i].symbol) == 0) {
             free(name);
-            name = say("%s", made_by_compiler[i].source);
-            text = made_by_compiler[i].text;
+            name = say("%s", other_names[i].source);
+            text = text != NULL                  ? text
+                   : other_names[i].text != NULL ? other_names[i].text
+                                                 : reason_of(lab, other_names[i].as);
         }
     }
     text = text != NULL ? text : "use what the lab's header and the kit's headers offer";

@@ -13,12 +13,12 @@ static bool ranks; /* whether the lab has some */
 static char *said_of(const char *file, const char *symbols, const char *sections) {
     json_t *lab =
         json_pack("{s:[{s:s, s:[s]}, {s:s, s:[s], s:b}, {s:s, s:[s], s:[s]}], s:[s], "
-                  "s:[s], s:{s:s, s:s, s:s}, s:i, s:b}",
+                  "s:[s], s:{s:s, s:s, s:s, s:s}, s:i, s:b}",
                   "holes", "file", "loop.c", "functions", "loop_step", "file", "cast.cu",
                   "functions", "cast_gpu", "precisions", 1, "file", "loop_test.c", "functions",
                   "test_clip", "uses", "loop_try", "uses", "exp*", "weak", "_ZN*", "instead",
-                  "malloc", "memory is given", "cublasGemmEx", "by hand", "cudaMallocAsync",
-                  "none is allocated", "static_bytes", 4096, "ranks", ranks);
+                  "malloc", "memory is given", "printf", "take it out", "cublasGemmEx", "by hand",
+                  "cudaMallocAsync", "none is allocated", "static_bytes", 4096, "ranks", ranks);
     char *first = strdup(symbols), *second = NULL;
     cr_assert(asprintf(&second,
                        "\nloop.o:     file format elf64-x86-64\n\nSections:\n"
@@ -73,6 +73,9 @@ Test(symbols, what_is_not_on_the_list_is_refused) {
     is_right("memcpy U         \nmemmove U         \nmemcmp U         \n", TEXT);
     is_refused("memchr U         \n", TEXT, "not available");
     is_refused("malloc U         \n", TEXT, "memory is given");
+    is_refused("free U         \n", TEXT, "`free` is not available in this lab: memory is given");
+    is_refused("puts U         \n", TEXT,
+               "`printf` or `puts` is not available in this lab: take it out");
     is_refused("exit w         \n", TEXT, "not available");
     is_refused("__assert_fail U         \n", TEXT,
                "`assert` is not available in this lab: the kit's own is CHECK(");
