@@ -63,6 +63,7 @@ void window_give_report(const StepReport *report) {
         window_give_float("grad_norm", report->grad_norm);
         window_give_float("learning_rate", report->learning_rate);
         window_give_number("tokens", report->tokens);
+        window_give_number("report.skipped", report->skipped);
         window_give_number("schedule.step", (uint64_t)window_run.trainer.schedule.step);
         uint64_t *trace = wire_get(window_run.out, "trace", WIRE_U64, NULL);
         watch_take(trace + window_run.number * TRACE_LENGTH);

@@ -69,6 +69,7 @@ void windows_want_reports(const Windows *windows) {
     size_t count = (size_t)windows_count(windows);
     check_want(check, "loss", WIRE_F32, count);
     check_want(check, "tokens", WIRE_U64, count);
+    check_want(check, "report.skipped", WIRE_U64, count);
     check_want(check, "schedule.step", WIRE_U64, count);
     check_want(check, "trace", WIRE_U64, count * TRACE_LENGTH);
 }

@@ -20,7 +20,8 @@
  * @param trainer model, optimizer, schedule and the clipping norm. Its schedule may have seen steps
  *                before the first one of this run; its clipping norm is only read
  * @param batch   host memory
- * @return loss in nats per valid target (0 if there is none), norm before clipping, rate used
+ * @return loss in nats per valid target (0 if there is none), norm before clipping, rate used; not
+ *         skipped
  */
 StepReport loop_step(Trainer *trainer, const Batch *batch);
 

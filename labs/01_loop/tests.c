@@ -103,6 +103,7 @@ static void loop_expect_report_of_none(const Windows *loop) {
     double norm = (double)((const float *)check_got(check, "grad_norm", WIRE_F32))[NONE];
     double rate = (double)((const float *)check_got(check, "learning_rate", WIRE_F32))[NONE];
     uint64_t tokens = ((const uint64_t *)check_got(check, "tokens", WIRE_U64))[NONE];
+    uint64_t skipped = ((const uint64_t *)check_got(check, "report.skipped", WIRE_U64))[NONE];
     double right = given_rate(&loop->given, NONE);
     check_compared(check, norm == 0, "the norm of a batch without any valid target is 0, not %g",
                    norm);
@@ -112,6 +113,9 @@ static void loop_expect_report_of_none(const Windows *loop) {
     check_compared(check, tokens == 0,
                    "the tokens of a batch without any valid target are 0, not %llu",
                    (unsigned long long)tokens);
+    check_compared(check, skipped == 0,
+                   "a batch without any valid target makes a step, and report.skipped says that it "
+                   "makes none");
 }
 
 GRADED(01_loop, no_targets, "batches with no valid target (gradient 0, and a step) and with one") {
@@ -142,43 +146,59 @@ static void loop_expect_updates(const Windows *loop, const double rate[]) {
     }
 }
 
+enum { STEPS = 7, START = 2 }; /* as after a checkpoint: some steps are done */
+
+static void loop_expect_ticks(const Windows *loop) {
+    uint64_t ticks[STEPS], none[STEPS], twice[STEPS], own[STEPS], stays[STEPS];
+    uint64_t last = (uint64_t)loop->given.schedule.max_steps;
+    for (int i = 0; i < STEPS; i++) {
+        none[i] = START;
+        own[i] = (uint64_t)i + 1;
+        ticks[i] = START + own[i];
+        twice[i] = START + 2 * own[i];
+        stays[i] = ticks[i] < last ? ticks[i] : last;
+    }
+    ExactSuspect counts[] = {{"trainer->schedule has not ticked: one tick for each step", none},
+                             {"the schedule ticks twice in each step", twice},
+                             {"trainer->schedule may have seen steps before the first of this "
+                              "run: schedule_tick() adds one to them",
+                              own},
+                             {"the schedule ticks no further than its last step: it ticks once "
+                              "in each step",
+                              stays}};
+    check_equal(loop->given.check, "schedule.step", ticks, STEPS, counts, 4);
+}
+
+/* The rate of each step, at the tick where the one before has really left the schedule. */
+static void loop_expect_rates(const Windows *loop, double rate[STEPS]) {
+    Check *check = loop->given.check;
+    const float *got = check_got(check, "learning_rate", WIRE_F32);
+    const uint64_t *ticks = check_got(check, "schedule.step", WIRE_U64);
+    double next[STEPS], largest[STEPS], zero[STEPS] = {0}, first[STEPS];
+    for (int i = 0; i < STEPS; i++) {
+        int stands = i > 0 ? (int)ticks[i - 1] : START;
+        rate[i] = given_rate(&loop->given, stands);
+        next[i] = given_rate(&loop->given, stands + 1);
+        largest[i] = (double)loop->given.schedule.learning_rate;
+        first[i] = (double)got[0];
+    }
+    bool other = first[0] != 0 && first[0] != largest[0];
+    Suspect rates[] = {{LOOP_RATE_NEXT, next},
+                       {LOOP_RATE_LARGEST, largest},
+                       {"report.learning_rate is not set", zero},
+                       {"this is one rate for all steps: ask schedule_rate() in each step", first}};
+    check_close(check, "learning_rate", rate, STEPS, tolerance_of_op(F32, 1), rates, 3 + other);
+}
+
 GRADED(01_loop, schedule, "task 3: warm-up, decay and its end, one tick a step") {
-    enum { STEPS = 7, START = 2 }; /* as after a checkpoint: some steps are done */
     Windows loop = loop_new(check, STEPS, 0);
     loop.option[OPTION_START] = START;
     loop.given.schedule.warmup_steps = START + 3;
     loop.given.schedule.max_steps = START + STEPS - 1; /* the last rate is 0 */
     if (loop_run(&loop, 0, ENOUGH_ALL)) {
-        const float *got = check_got(check, "learning_rate", WIRE_F32);
-        double rate[STEPS], next[STEPS], largest[STEPS], zero[STEPS] = {0}, first[STEPS];
-        uint64_t ticks[STEPS], none[STEPS], twice[STEPS], own[STEPS], stays[STEPS];
-        uint64_t last = (uint64_t)loop.given.schedule.max_steps;
-        for (int i = 0; i < STEPS; i++) {
-            rate[i] = given_rate(&loop.given, START + i);
-            next[i] = given_rate(&loop.given, START + i + 1);
-            largest[i] = (double)loop.given.schedule.learning_rate;
-            first[i] = (double)got[0];
-            none[i] = START;
-            own[i] = (uint64_t)i + 1;
-            ticks[i] = START + own[i];
-            twice[i] = START + 2 * own[i];
-            stays[i] = ticks[i] < last ? ticks[i] : last;
-        }
-        ExactSuspect counts[] = {{"trainer->schedule has not ticked: one tick for each step", none},
-                                 {"the schedule ticks twice in each step", twice},
-                                 {"trainer->schedule may have seen steps before the first of this "
-                                  "run: schedule_tick() adds one to them",
-                                  own},
-                                 {"the schedule ticks no further than its last step: it ticks once "
-                                  "in each step",
-                                  stays}};
-        check_equal(check, "schedule.step", ticks, STEPS, counts, 4);
-        Suspect rates[] = {
-            {LOOP_RATE_NEXT, next},
-            {LOOP_RATE_LARGEST, largest},
-            {"report.learning_rate is not set", zero},
-            {"this is one rate for all steps: ask schedule_rate() in each step", first}};
-        check_close(check, "learning_rate", rate, STEPS, tolerance_of_op(F32, 1), rates, 4);
+        double rate[STEPS];
+        loop_expect_ticks(&loop);
+        loop_expect_rates(&loop, rate);
         loop_expect_updates(&loop, rate);
     }
     windows_free(&loop);
@@ -186,10 +206,16 @@ GRADED(01_loop, schedule, "task 3: warm-up, decay and its end, one tick a step")
 
 /* ---- what the step tells --------------------------------------------------------------------- */
 
+/* The norm of what the optimizer saw. */
+static double loop_seen_norm(const Windows *loop, int step) {
+    return norm_of(given_got_all(&loop->given, NAME_GRADIENT, step), loop->given.P);
+}
+
 /* Why the optimizer saw no gradients in the first step; NULL where it saw some. */
 static const char *loop_nothing(const Windows *loop) {
-    double norm = norm_of(given_got_all(&loop->given, NAME_GRADIENT, 0), loop->given.P);
-    return norm == 0 ? loop_no_gradients(loop_trace(loop, 0), loop->given.max_norm) : NULL;
+    return loop_seen_norm(loop, 0) == 0
+               ? loop_no_gradients(loop_trace(loop, 0), loop->given.max_norm)
+               : NULL;
 }
 
 /* Why a loss is 0. */
@@ -213,7 +239,7 @@ GRADED(01_loop, report, "loss, norm before clipping and tokens are reported") {
     check_after(check, "gradients");
     double loss[LOOP_STEPS], norm[LOOP_STEPS], wrong[WRONG][LOOP_STEPS], after[LOOP_STEPS];
     double zero[LOOP_STEPS] = {0};
-    uint64_t tokens[LOOP_STEPS], all[LOOP_STEPS];
+    uint64_t tokens[LOOP_STEPS], all[LOOP_STEPS], none[LOOP_STEPS] = {0}, each[LOOP_STEPS];
     Window first = windows_work_out(&loop, 0);
     loop.given.max_norm = (float)(0.5 * loop_norm(&loop, &first));
     loop.given.drawn = 0;
@@ -231,6 +257,7 @@ GRADED(01_loop, report, "loss, norm before clipping and tokens are reported") {
             wrong[3][i] = window_loss(&step, weight_by_rows);
             tokens[i] = (uint64_t)batch->valid;
             all[i] = (uint64_t)(batch->B * batch->T);
+            each[i] = 1;
             given_go_on(&loop.given, i);
         }
         Suspect losses[] = {
@@ -243,30 +270,36 @@ GRADED(01_loop, report, "loss, norm before clipping and tokens are reported") {
             {"this is the norm after clipping; optimizer_clip() returns the one before", after},
             {loop_no_norm(&loop), zero}};
         ExactSuspect counts[] = {{"these are all targets; only the valid ones count", all}};
+        ExactSuspect skipped[] = {
+            {"report.skipped says of a step with an update that it has none", each}};
         check_close(check, "loss", loss, LOOP_STEPS, tolerance_of_model(F32), losses, 5);
         check_close(check, "grad_norm", norm, LOOP_STEPS, tolerance_of_model(F32), norms, 2);
         check_equal(check, "tokens", tokens, LOOP_STEPS, counts, 1);
+        check_equal(check, "report.skipped", none, LOOP_STEPS, skipped, 1);
     }
     windows_free(&loop);
 }
 
 /* ---- the order of calls ---------------------------------------------------------------------- */
 
+static bool loop_clips(const Windows *loop, int step) {
+    return loop_seen_norm(loop, step) <= 1.001 * (double)loop->given.max_norm;
+}
+
 /* The mistake in the order of a step's calls, or NULL. */
 static const char *loop_order_of(const Windows *loop, int step) {
     const double *left = given_got_all(&loop->given, NAME_LEFT, step);
-    return loop_wrong_order(loop_trace(loop, step), norm_of(left, loop->given.P) == 0);
+    bool cleared = norm_of(left, loop->given.P) == 0;
+    return loop_wrong_order(loop_trace(loop, step), loop_clips(loop, step), cleared);
 }
 
 /* That each step clips, and not the first alone. */
 static void loop_expect_clipped(const Windows *loop) {
-    double limit = (double)loop->given.max_norm;
     for (int i = 0; i < loop->given.batches; i++) {
-        double norm = norm_of(given_got_all(&loop->given, NAME_GRADIENT, i), loop->given.P);
-        bool clipped = check_compared(loop->given.check, norm <= 1.001 * limit,
+        bool clipped = check_compared(loop->given.check, loop_clips(loop, i),
                                       "gradients of norm %g come to the optimizer in step %d, "
                                       "max_grad_norm is %g",
-                                      norm, i + 1, limit);
+                                      loop_seen_norm(loop, i), i + 1, (double)loop->given.max_norm);
         if (!clipped) {
             check_fail(loop->given.check, "every step clips to trainer->max_grad_norm, which a "
                                           "step leaves as it is");

@@ -98,9 +98,13 @@ static int loop_suspects(const Windows *loop, const Window *step, Suspect *suspe
          window_gradient(loop, step, weight_divided_twice, limit)},
         {"the loss is divided by the number of sequences: each valid target counts 1 / valid",
          window_gradient(loop, step, weight_by_rows, limit)},
-        {"the gradients are not clipped when the optimizer steps: optimizer_clip() is missing, or "
-         "comes after optimizer_step()",
+        {"the gradients are not clipped when the optimizer steps: optimizer_clip(), with "
+         "trainer->max_grad_norm, comes between model_backward() and optimizer_step()",
          gradient},
+        {"the gradients are clipped before they are divided by the valid targets: first they are "
+         "those of the mean",
+         windows_scaled(loop, weight_right(step, 0), window_gradient(loop, step, weight_one, limit),
+                        NULL)},
         {"the gradients are clipped to 1: the limit is trainer->max_grad_norm",
          window_gradient(loop, step, weight_right, 1)},
     };

@@ -41,7 +41,7 @@ static bool trace_between(const uint64_t *trace, int from, int to, Event event) 
 
 /* The mistake in the order, or NULL. Any order that is right passes: gradients may be zeroed
    more often than needed, norms computed more often. */
-const char *loop_wrong_order(const uint64_t *trace, bool cleared) {
+const char *loop_wrong_order(const uint64_t *trace, bool clipped, bool cleared) {
     int backward = trace_first(trace, EVENT_BACKWARD), step = trace_first(trace, EVENT_STEP);
     if (trace_count(trace, EVENT_FORWARD) != 1 || trace_count(trace, EVENT_LOOK) != 0) {
         return "a step runs forward once: model_forward() gives the loss and keeps what "
@@ -53,7 +53,7 @@ const char *loop_wrong_order(const uint64_t *trace, bool cleared) {
     if (trace_count(trace, EVENT_STEP) != 1 || step < backward) {
         return "optimizer_step() comes once, after model_backward()";
     }
-    if (!trace_between(trace, backward, step, EVENT_NORM)) {
+    if (!clipped && !trace_between(trace, backward, step, EVENT_NORM)) {
         return "optimizer_clip() comes after model_backward() and before optimizer_step()";
     }
     if (trace_between(trace, backward, step, EVENT_ZERO)) {

@@ -8,9 +8,9 @@
 
 #include "grader/probe_watch.h"
 
-/** The mistake in the order of (TRACE_LENGTH) calls, or NULL. Gradients that are `cleared` when the
-    step ends may have become so by other calls. */
-const char *loop_wrong_order(const uint64_t *trace, bool cleared);
+/** The mistake in the order of (TRACE_LENGTH) calls, or NULL. Gradients that are `clipped` when the
+    optimizer steps, or `cleared` when the step ends, may have become so by other calls. */
+const char *loop_wrong_order(const uint64_t *trace, bool clipped, bool cleared);
 
 /** How often a step updates. */
 int loop_updates(const uint64_t *trace);

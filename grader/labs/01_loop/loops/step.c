@@ -170,7 +170,7 @@ static void clip_wrongly(LoopRun *loop, float norm, float limit) {
     }
 }
 
-/* The norm before. */
+/* The norm before, as the report has it. */
 static float clip(LoopRun *loop) {
     Model *model = loop->trainer.model;
     float limit = loop->trainer.max_grad_norm, norm = model_grad_norm(model);
@@ -181,8 +181,9 @@ static float clip(LoopRun *loop) {
     } else if (loop->spec.kind != LOOP_CLIP) {
         optimizer_clip(model, limit);
     }
-    loop->norm_before = norm;
-    return norm;
+    bool stays = is(loop, LOOP_ZERO, 6) && loop->step > 0;
+    loop->norm_before = stays ? loop->norm_before : norm;
+    return loop->norm_before;
 }
 
 /* ---- rate and update ------------------------------------------------------------------------- */
