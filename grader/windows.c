@@ -219,3 +219,17 @@ void windows_expect_zero(const Windows *windows, int number) {
     given_expect(given, NAME_LEFT, number, check_doubles(given->check, given->P),
                  tolerance_of_model(F32), &left, 1);
 }
+
+bool windows_expect_unskipped(const Windows *windows) {
+    uint64_t none[WINDOW_BATCHES] = {0}, each[WINDOW_BATCHES];
+    int count = windows_count(windows);
+    CHECK(count <= WINDOW_BATCHES, "%d windows", count);
+    for (int i = 0; i < count; i++) {
+        each[i] = 1;
+    }
+    char sentence[100];
+    snprintf(sentence, sizeof sentence,
+             "report.skipped says of a %s with an update that it has none", windows->given.when);
+    ExactSuspect always = {sentence, each};
+    return check_equal(windows->given.check, "report.skipped", none, (size_t)count, &always, 1);
+}

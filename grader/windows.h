@@ -126,4 +126,7 @@ bool windows_expect_moments(const Windows *windows, int number, const Suspect *s
 /** That no gradient is left when a window ends. */
 void windows_expect_zero(const Windows *windows, int number);
 
+/** That no report says of its window that the update was skipped. */
+bool windows_expect_unskipped(const Windows *windows);
+
 #endif
