@@ -35,13 +35,13 @@ bool check_conclude(Check *check, RowState state, const char *format, ...) {
 /* The first line of what the probe wrote that says what is meant, or "". */
 static const char *line_with(const Check *check, const char *what, char line[LINE]) {
     const char *found = check->text != NULL ? strstr(check->text, what) : NULL;
-    if (found == NULL) {
-        return "";
-    }
-    while (found > check->text && found[-1] != '\n') {
+    line[0] = '\0';
+    while (found != NULL && found > check->text && found[-1] != '\n') {
         found--;
     }
-    snprintf(line, LINE, "%.*s", (int)strcspn(found, "\n"), found);
+    if (found != NULL) {
+        snprintf(line, LINE, "%.*s", (int)strcspn(found, "\n"), found);
+    }
     return line;
 }
 
