@@ -89,6 +89,9 @@ static MemoryUse activations_dlogits(const Shape *s) {
 static MemoryUse activations_float_logits(const Shape *s) {
     return activations_head_and(s, -row_of_logits(s), row_of_logits(s));
 }
+static MemoryUse activations_three_floats(const Shape *s) {
+    return activations_head_and(s, 0, -1);
+}
 static MemoryUse activations_two_floats(const Shape *s) {
     return activations_head_and(s, 0, -2);
 }
@@ -161,6 +164,7 @@ static const Mistake activations_list[] = {
     {"logits are stored in the model's precision, not in float", activations_float_logits},
     {"the gradient of the logits takes no memory of its own: it replaces the logits",
      activations_dlogits},
+    {"the head keeps four floats a token: mean, rstd, loss and log-sum", activations_three_floats},
     {"the head keeps four floats a token: mean, rstd, loss and log-sum", activations_two_floats},
     {"the head keeps four floats a token: mean, rstd, loss and log-sum", activations_no_floats},
     {"mean, rstd, losses and log-sums are floats: 4 bytes, in half too", activations_half_floats},
