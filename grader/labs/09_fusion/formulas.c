@@ -228,6 +228,9 @@ typedef enum ChainMistake {
     CHAIN_MASKED_WRITTEN,
     CHAIN_GRADIENT_WRITTEN,
     CHAIN_NORM_FUSED,
+    CHAIN_LARGE_ALONE,
+    CHAIN_NO_WEIGHT,
+    CHAIN_STATISTICS_STORED,
     CHAIN_MISTAKES
 } ChainMistake;
 
@@ -240,17 +243,28 @@ static const char *const chain_sentence[CHAIN_MISTAKES] = {
     [CHAIN_GRADIENT_WRITTEN] = "scale and AdamW, fused: the gradient is read once, and not written",
     [CHAIN_NORM_FUSED] = "norm and scale are two launches either way: no number can be scaled "
                          "before the last one was read",
+    [CHAIN_LARGE_ALONE] = "weight, bias, mean and rstd are missing: they are read and written too, "
+                          "beside the (N, C) numbers",
+    [CHAIN_NO_WEIGHT] = "residual and norm: weight and bias, C numbers each, are read too",
+    [CHAIN_STATISTICS_STORED] = "residual and norm: mean and rstd are floats, whatever r is",
 };
+
+/* Bytes of the weight, the bias and the statistics of a norm. */
+static uint64_t chain_small(uint64_t N, uint64_t C, uint64_t r, ChainMistake mistake) {
+    uint64_t read = mistake == CHAIN_NO_WEIGHT ? 0 : 2 * C * r;
+    uint64_t written = 2 * N * (mistake == CHAIN_STATISTICS_STORED ? r : sizeof(float));
+    return mistake == CHAIN_LARGE_ALONE ? 0 : read + written;
+}
 
 static uint64_t chain_as(const ChainAsked asked, ChainMistake mistake) {
     bool fused = asked[1] != 0;
     uint64_t N = asked[2], C = asked[3], r = asked[4], n = N * C;
     switch ((OpChain)asked[0]) {
     case CHAIN_RESIDUAL_NORM:
-        return (5 - (fused && mistake != CHAIN_SUM_READ)) * n * r + 2 * C * r + 8 * N;
+        return (5 - (fused && mistake != CHAIN_SUM_READ)) * n * r + chain_small(N, C, r, mistake);
     case CHAIN_BIAS_GELU:
         return (4 - fused - (fused && mistake == CHAIN_SUM_NOT_KEPT)) * n * r +
-               (mistake == CHAIN_NO_BIAS ? 0 : C * r);
+               (mistake == CHAIN_NO_BIAS || mistake == CHAIN_LARGE_ALONE ? 0 : C * r);
     case CHAIN_DROPOUT_RESIDUAL:
         return (5 - 2 * fused + (fused && mistake == CHAIN_MASKED_WRITTEN)) * n * r;
     case CHAIN_SCALE_ADAMW:
