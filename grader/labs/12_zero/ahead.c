@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of one rank: the first and the last work of each part, and the gathers in the order of calls. */
+/* Of one rank in one micro-batch: the first and the last work of each part, and the gathers in the
+   order of calls. */
 typedef struct AheadRank {
     int parts, gathers;
     const CudasimEntry *first[ZERO_MOST_PARTS], *last[ZERO_MOST_PARTS], *gather[ZERO_MOST_PARTS];
@@ -49,19 +50,20 @@ static bool is_of_a_part(const CudasimEntry *e) {
     return e->kind == CUDASIM_LAUNCH || e->kind == CUDASIM_PRODUCT;
 }
 
-/* "parts": of each part the entries that there were when it began and ended. */
-static bool find_all(const ZeroRun *run, const CudasimRecord *record, int r, AheadRank *rank) {
+/* Micro-batch m of rank r; of it no gather comes before its first part is entered. */
+static bool find_all(const ZeroRun *run, const CudasimRecord *record, int r, int m,
+                     AheadRank *rank) {
     const uint64_t *told = check_got(run->check, "parts", WIRE_U64);
     *rank = (AheadRank){.parts = 2 * run->given.config.L + 4};
-    told += (size_t)r * 2 * ZERO_MOST_PARTS;
-    uint64_t end = told[2 * rank->parts - 1];
-    for (size_t i = 0; i < record->count && record->entry[i].id <= end; i++) {
+    told += ((size_t)r * ZERO_MOST_PARTS + (size_t)(m * rank->parts)) * PLACES;
+    uint64_t end = told[(rank->parts - 1) * PLACES + PLACE_ENDED];
+    for (uint64_t i = told[PLACE_ENTERED]; i < record->count && i < end; i++) {
         const CudasimEntry *e = &record->entry[i];
         if (e->rank == r && is_gather(e) && rank->gathers < ZERO_MOST_PARTS) {
             rank->gather[rank->gathers++] = e;
         }
         for (int p = 0; e->rank == r && is_of_a_part(e) && p < rank->parts; p++) {
-            if (told[2 * p] < e->id && e->id <= told[2 * p + 1]) {
+            if (told[p * PLACES + PLACE_BEGAN] < e->id && e->id <= told[p * PLACES + PLACE_ENDED]) {
                 rank->first[p] = rank->first[p] != NULL ? rank->first[p] : e;
                 rank->last[p] = e;
             }
@@ -69,7 +71,7 @@ static bool find_all(const ZeroRun *run, const CudasimRecord *record, int r, Ahe
     }
     for (int p = 0; p < rank->parts; p++) {
         if (rank->first[p] == NULL) {
-            check_fail(run->check, "part %d of the pass of rank %d is not in the record", p, r);
+            check_fail(run->check, "part %d of pass %d of rank %d is not in the record", p, m, r);
             return false;
         }
     }
@@ -137,44 +139,50 @@ static bool ahead_is_wrong(const bool present[AHEAD_MISTAKES]) {
 
 /* Where to look: the first gather that has one, or the last of all. */
 static bool ahead_compare(Check *check, const bool present[AHEAD_MISTAKES], const AheadRank *rank,
-                          int first) {
+                          int m, int first) {
     bool right = !ahead_is_wrong(present) && !present[AHEAD_HOST];
     int k = first >= 0 ? first : rank->gathers - 1;
     char place[CHECK_LABEL];
-    check_compared(check, right, "gather %d of %d, for %d parts, by %s", k + 1, rank->gathers,
-                   rank->parts, record_place(rank->gather[k], place));
+    check_compared(check, right, "micro-batch %d: gather %d of %d, for %d parts, by %s", m, k + 1,
+                   rank->gathers, rank->parts, record_place(rank->gather[k], place));
     return right;
 }
 
-bool ahead_expect_order(ZeroRun *run) {
+/* One micro-batch on every rank. */
+static bool ahead_expect_pass(const ZeroRun *run, const CudasimRecord *record, int m) {
     Check *check = run->check;
     bool present[AHEAD_MISTAKES] = {false};
     int wanted = 2 * run->given.config.L + 2, first = -1;
-    CudasimRecord record;
     AheadRank rank = {0};
-    if (!record_take(check, &record)) {
-        return false;
-    }
     for (int r = 0; r < run->option[RANKS_COUNT]; r++) {
-        if (!find_all(run, &record, r, &rank)) {
+        if (!find_all(run, record, r, m, &rank)) {
             return false;
         }
         if (rank.gathers != wanted) {
             return check_compared(check, false,
-                                  "rank %d gathers %d units in a micro-batch, %d are right: in "
+                                  "rank %d gathers %d units in micro-batch %d, %d are right: in "
                                   "forward unit 0, the blocks, unit 0, in backward the blocks",
-                                  r, rank.gathers, wanted);
+                                  r, rank.gathers, m, wanted);
         }
-        present[AHEAD_HOST] |= ahead_host_waits(&record, &rank);
+        present[AHEAD_HOST] |= ahead_host_waits(record, &rank);
         for (int k = 0; k < rank.gathers; k++) {
-            look_at_gather(run, &record, &rank, k, present);
+            look_at_gather(run, record, &rank, k, present);
             first = first < 0 && ahead_is_wrong(present) ? k : first;
         }
     }
     ahead_keep_causes(present);
-    bool right = ahead_compare(check, present, &rank, first);
-    for (int m = 0; m < AHEAD_MISTAKES; m++) {
-        check_suspect(check, ahead_sentence[m], present[m]);
+    bool right = ahead_compare(check, present, &rank, m, first);
+    for (int i = 0; i < AHEAD_MISTAKES; i++) { /* a pass that is right clears no other pass */
+        check_suspect(check, ahead_sentence[i], right || present[i]);
+    }
+    return right;
+}
+
+bool ahead_expect_order(ZeroRun *run) {
+    CudasimRecord record;
+    bool right = record_take(run->check, &record);
+    for (int m = 0; right && m < run->option[ZERO_STEPS]; m++) {
+        right = ahead_expect_pass(run, &record, m);
     }
     return right;
 }

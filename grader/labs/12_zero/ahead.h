@@ -9,11 +9,11 @@
 #include "grader/labs/12_zero/run.h"
 
 /**
- * Looks at the first micro-batch of a run on the simulated GPU that recorded: each gather may run
+ * Looks at each micro-batch of a run on the simulated GPU that recorded: each gather may run
  * beside the part before the one that it is for, comes after the part before that, and before its
  * own; the host waits for none.
  *
- * @param run with prefetch, started with RANKS_GPU and RANKS_RECORD, of one micro-batch
+ * @param run with prefetch, started with RANKS_GPU and RANKS_RECORD, of one micro-batch in a step
  */
 bool ahead_expect_order(ZeroRun *run);
 

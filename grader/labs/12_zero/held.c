@@ -91,7 +91,8 @@ void held_states(Check *check) {
     check_good(check);
 }
 
-static const char *gathered_mistake(MemoryKind kind, int stage, size_t got, size_t right) {
+static const char *gathered_mistake(MemoryKind kind, const ModelConfig *config, const int32_t *way,
+                                    size_t got, size_t right) {
     if (kind > MEMORY_GRADIENTS) {
         return "weights and gradients alone come and go";
     }
@@ -100,7 +101,13 @@ static const char *gathered_mistake(MemoryKind kind, int stage, size_t got, size
                                       : "gradients come and go from stage 2 on";
     }
     if (got == 0) {
-        return stage == 2 ? "at stage 2 gradients come and go" : "at stage 3 both come and go";
+        return way[0] == 2 ? "at stage 2 gradients come and go" : "at stage 3 both come and go";
+    }
+    if (got * (size_t)way[1] == right) {
+        return "bytes, and of all R parts: a unit that is here is whole";
+    }
+    if (kind == MEMORY_WEIGHTS && got * precision_bytes(config->precision) == right * 4) {
+        return "weights are in the model's precision, wherever they are";
     }
     return kind == MEMORY_WEIGHTS
                ? "one unit at a time: unit 0 or that of a block, whichever is larger"
@@ -119,12 +126,14 @@ void held_gathered(Check *check) {
         int shape = i / MEMORY_KINDS;
         const int32_t *way = ways + 4 * shape;
         MemoryKind kind = (MemoryKind)(i % MEMORY_KINDS);
-        MemoryUse right = zero_comes(&quiz.shape[shape].config, way[0], way[1], false);
+        const ModelConfig *config = &quiz.shape[shape].config;
+        MemoryUse right = zero_comes(config, way[0], way[1], false);
         size_t got = quiz_answer(&quiz, shape)[kind];
         if (got != right.bytes[kind]) {
             check_fail(check, "%s: %zu bytes of %s at most, %zu are right: %s",
                        way_text(way, quiz.name[shape]), got, memory_kind_name(kind),
-                       right.bytes[kind], gathered_mistake(kind, way[0], got, right.bytes[kind]));
+                       right.bytes[kind],
+                       gathered_mistake(kind, config, way, got, right.bytes[kind]));
             return;
         }
     }
@@ -172,8 +181,8 @@ void held_sent(Check *check) {
         uint64_t got = *quiz_answer(&quiz, i);
         if (got != right) {
             check_fail(check,
-                       "%s, %d micro-batches: %llu bytes, %llu are right: gradients are summed %s, "
-                       "weights gathered %s; each sends R - 1 parts",
+                       "%s, %d micro-batches: %llu bytes, %llu are right: gradients, in float, are "
+                       "summed %s, weights gathered %s; each sends R - 1 parts",
                        way_text(way, quiz.name[i]), way[3], (unsigned long long)got,
                        (unsigned long long)right, way[0] == 1 ? "once" : "in each micro-batch",
                        way[0] < 3 ? "once" : "twice in each micro-batch");

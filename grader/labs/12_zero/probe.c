@@ -19,37 +19,41 @@ typedef struct ZeroRank {
     int step;              /* of these micro-batches */
     bool spoils;           /* this one has a gradient that is not finite, or large */
     size_t weights, grads; /* bytes of units that came and went, at most */
-    int parts;             /* of passes that have begun */
+    int parts;             /* of passes that have ended */
 } ZeroRank;
 
 /* ---- where things are ------------------------------------------------------------------------ */
 
-/* The kind of the tensor that has these bytes; MEMORY_KINDS where none has. */
-static MemoryKind kind_of(Memory *memory, const void *data, size_t bytes) {
+/* The tensor that has this byte; NULL where none has. */
+static const Tensor *tensor_of(Memory *memory, const void *data) {
     size_t count;
     const Tensor *tensor = memory_peak_tensors(memory, &count);
     for (size_t i = 0; i < count; i++) {
-        const char *begin = tensor[i].data, *from = data;
-        if (begin <= from && from + bytes <= begin + tensor[i].bytes) {
-            return tensor[i].kind;
+        const char *begin = tensor[i].data, *at = data;
+        if (begin <= at && at < begin + tensor[i].bytes) {
+            return &tensor[i];
         }
     }
-    return MEMORY_KINDS;
+    return NULL;
 }
 
 static void expect_counted_one(const RankRun *run, MemoryKind kind, const Param *p,
                                const void *data, size_t element) {
-    const char *what = kind == MEMORY_WEIGHTS ? "weight" : "gradient";
-    MemoryKind found = data != NULL ? kind_of(run->memory, data, p->count * element) : kind;
-    if (found == MEMORY_KINDS) {
+    const char *what = kind == MEMORY_WEIGHTS ? "weight" : "gradient", *from = data;
+    const Tensor *tensor = tensor_of(run->memory, from);
+    if (tensor == NULL) {
         probe_lost("rank %d, %s, layer %d: the %s in the model is in no tensor of memory_alloc() "
                    "that is still held: released, or never allocated there",
                    run->rank, p->name, p->layer, what);
-    } else if (found != kind) {
+    } else if (tensor->kind != kind) {
         probe_lost("rank %d, %s, layer %d: the %s in the model is in a tensor of kind %s: it is "
-                   "counted as %s",
-                   run->rank, p->name, p->layer, what, memory_kind_name(found),
+                   "counted as %s, and held as long as the model has it",
+                   run->rank, p->name, p->layer, what, memory_kind_name(tensor->kind),
                    memory_kind_name(kind));
+    } else if (from + p->count * element > (const char *)tensor->data + tensor->bytes) {
+        probe_lost("rank %d, %s, layer %d: the %s in the model has %zu numbers of %zu bytes, and "
+                   "reaches beyond the end of its tensor, which has %zu bytes",
+                   run->rank, p->name, p->layer, what, p->count, element, tensor->bytes);
     }
 }
 
@@ -59,17 +63,21 @@ static void expect_counted(const RankRun *run, const Model *model) {
     memory_peak_reset(run->memory); /* those alive are those of the peak */
     for (int i = 0; i < model->param_count; i++) {
         const Param *p = &model->params[i];
-        expect_counted_one(run, MEMORY_WEIGHTS, p, p->weight, element);
-        expect_counted_one(run, MEMORY_GRADIENTS, p, p->grad, sizeof(float));
+        if (p->count > 0 && p->weight != NULL) {
+            expect_counted_one(run, MEMORY_WEIGHTS, p, p->weight, element);
+        }
+        if (p->count > 0 && p->grad != NULL) {
+            expect_counted_one(run, MEMORY_GRADIENTS, p, p->grad, sizeof(float));
+        }
     }
 }
 
-/* A part begins, or ends: where is the record? */
-static void tell_part(const ZeroRank *rank, size_t end) {
+/* A part is at this place: where is the record? */
+static void tell_part(const ZeroRank *rank, size_t place) {
     const RankRun *run = rank->run;
-    if (run->option[RANKS_RECORD] && rank->parts <= ZERO_MOST_PARTS) {
-        size_t i = 2 * (size_t)(rank->parts - 1) + end;
-        rank_give_number(run, "parts", 2 * (size_t)ZERO_MOST_PARTS, i, cudasim_record().count);
+    if (run->option[RANKS_RECORD] && rank->parts < ZERO_MOST_PARTS) {
+        size_t i = (size_t)rank->parts * PLACES + place;
+        rank_give_number(run, "parts", (size_t)ZERO_MOST_PARTS * PLACES, i, cudasim_record().count);
     }
 }
 
@@ -80,6 +88,7 @@ static bool is_layer(const ZeroRank *rank, int layer) {
 static void enter(void *context, int layer, bool backward) {
     ZeroRank *rank = context;
     ranks_forget(rank->run);
+    tell_part(rank, PLACE_ENTERED);
     if (rank->run->option[ZERO_AGAIN] && backward && is_layer(rank, layer)) {
         zero_enter(rank->zero, layer, false);
         zero_leave(rank->zero, layer, false);
@@ -91,14 +100,14 @@ static void enter(void *context, int layer, bool backward) {
     rank->weights = weights > rank->weights ? weights : rank->weights;
     rank->grads = grads > rank->grads ? grads : rank->grads;
     expect_counted(rank->run, rank->model);
-    rank->parts++;
-    tell_part(rank, 0);
+    tell_part(rank, PLACE_BEGAN);
 }
 
 /* The gradient of a parameter is complete, and not yet summed. */
 static void leave(void *context, int layer, bool backward) {
-    const ZeroRank *rank = context;
-    tell_part(rank, 1);
+    ZeroRank *rank = context;
+    tell_part(rank, PLACE_ENDED);
+    rank->parts++;
     int of = rank->model->params[rank->run->option[ZERO_SPOILED_PARAM]].layer;
     if (rank->spoils && backward && layer == of) {
         shared_spoil(rank->run, rank->step, rank->model);

@@ -95,10 +95,18 @@ enum {
     STATES,
 };
 
-/** In the table "parts" (R, 2 * ZERO_MOST_PARTS), of a run that is recorded: the entries that there
-    were when each part of the first micro-batch began, and when it ended. "closed" (R) likewise:
-    when zero_close() had returned. */
-enum { ZERO_MOST_PARTS = 16 };
+/** In the table "parts" (R, ZERO_MOST_PARTS, PLACES), of a run that is recorded: the entries that
+    there were at each place of a part, of all micro-batches one after the other. "closed" (R)
+    likewise: when zero_close() had returned. */
+enum { ZERO_MOST_PARTS = 24 };
+
+/** Places of a part. */
+enum {
+    PLACE_ENTERED, /**< before its zero_enter() */
+    PLACE_BEGAN,   /**< after it */
+    PLACE_ENDED,   /**< before its zero_leave() */
+    PLACES,
+};
 
 /** In the table "texts" (R, TEXT_NUMBERS). */
 enum {

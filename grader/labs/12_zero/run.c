@@ -97,7 +97,7 @@ static void want_of_run(const ZeroRun *run) {
     ranks_want(run->check, ranks, "own", steps, run->given.P);
     check_want(run->check, "reports", WIRE_U64, (size_t)(ranks * steps) * REPORTED);
     check_want(run->check, "states", WIRE_U64, (size_t)ranks * STATES);
-    check_want(run->check, "parts", WIRE_U64, (size_t)ranks * 2 * ZERO_MOST_PARTS);
+    check_want(run->check, "parts", WIRE_U64, (size_t)ranks * ZERO_MOST_PARTS * PLACES);
     check_want(run->check, "closed", WIRE_U64, (size_t)ranks);
     if (run->planted != NULL) {
         check_give(run->check, "planted", WIRE_F32, run->planted, run->given.P);

@@ -66,8 +66,8 @@ static void tell_why_not(Check *check) {
                           "all are done");
     } else if (ranks_asked_alone(check)) {
         check_fail(check, "one rank asks whether all are done, and another runs the model: before "
-                          "each step all ranks ask, those that have their text and those that do "
-                          "not");
+                          "each step all ranks ask, and then all run it, or none: those that have "
+                          "their text, too");
     } else {
         ranks_tell_unmet(check);
     }
