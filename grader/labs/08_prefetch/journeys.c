@@ -38,7 +38,7 @@ bool journeys_compared(const OffloadRun *run, bool right, const char *seen) {
     return right;
 }
 
-/* ---- the first pass -------------------------------------------------------------------------- */
+/* ---- a pass ---------------------------------------------------------------------------------- */
 
 static bool has_op(const CudasimEntry *e, const char *op) {
     return e->op != NULL && strcmp(e->op, op) == 0;
@@ -89,10 +89,17 @@ static void take_copy(OffloadRun *run, const CudasimEntry *e) {
     }
 }
 
-static void find_first_pass(OffloadRun *run) {
-    for (size_t i = 0;
-         i < run->record.count && !has_op(&run->record.entry[i], "embedding_backward"); i++) {
-        const CudasimEntry *e = &run->record.entry[i];
+/* From entry `at` on. @return the end of the pass */
+static size_t find_pass(OffloadRun *run, size_t at) {
+    const CudasimEntry *entry = run->record.entry;
+    memset(run->journey, 0, sizeof run->journey);
+    run->head = NULL;
+    run->outs = run->backs = run->forwards = run->backwards = 0;
+    while (at < run->record.count && !has_op(&entry[at], "embedding_forward")) {
+        at++;
+    }
+    for (; at < run->record.count && !has_op(&entry[at], "embedding_backward"); at++) {
+        const CudasimEntry *e = &entry[at];
         if (has_op(e, "gelu_forward")) {
             journey_forward(run, run->forwards++, e);
         } else if (has_op(e, "gelu_backward")) {
@@ -103,6 +110,7 @@ static void find_first_pass(OffloadRun *run) {
             take_copy(run, e);
         }
     }
+    return at;
 }
 
 static void count_moved(OffloadRun *run) {
@@ -185,22 +193,41 @@ static const CudasimEntry *host_wait(const OffloadRun *run) {
     return NULL;
 }
 
+/* After the first pass. */
+static void look_at_host(OffloadRun *run) {
+    const CudasimEntry *wait = host_wait(run);
+    run->present[PASS_PAGEABLE] = wait != NULL && strcmp(wait->name, "cudaMemcpyAsync") == 0;
+    run->present[PASS_PASSES_WAIT] = wait != NULL && !run->present[PASS_PAGEABLE];
+}
+
+/* One mistake has consequences that look like others: the first cause alone counts. */
+static void keep_causes(bool present[PASS_MISTAKES]) {
+    if (present[PASS_IN_DEFAULT] || present[PASS_PAGEABLE] || present[PASS_PASSES_WAIT]) {
+        present[PASS_WAITS] = present[PASS_SENT_LATE] = present[PASS_FETCHED_LATE] = false;
+    }
+}
+
 bool journeys_find(OffloadRun *run) {
-    find_first_pass(run);
+    size_t at = 0;
+    if (!record_take(run->check, &run->record)) {
+        return false;
+    }
     count_moved(run);
-    if (is_followed(run)) {
+    for (int pass = 0; pass < (run->again ? 1 : run->passes); pass++) {
+        run->pass = pass;
+        at = find_pass(run, at);
+        if (!is_followed(run)) {
+            break;
+        }
         for (int s = 0; s < run->segments; s++) {
             look_at_edges(run, s);
             look_at_overlap(run, s);
         }
-        const CudasimEntry *wait = host_wait(run);
-        run->present[PASS_PAGEABLE] = wait != NULL && strcmp(wait->name, "cudaMemcpyAsync") == 0;
-        run->present[PASS_PASSES_WAIT] = wait != NULL && !run->present[PASS_PAGEABLE];
-        if (run->present[PASS_IN_DEFAULT] || wait != NULL) {
-            run->present[PASS_WAITS] = run->present[PASS_SENT_LATE] = false;
-            run->present[PASS_FETCHED_LATE] = false;
+        if (pass == 0) {
+            look_at_host(run);
         }
     }
+    keep_causes(run->present);
     return true;
 }
 
@@ -212,9 +239,9 @@ static bool expect_followed(const OffloadRun *run) {
     }
     char text[200];
     snprintf(text, sizeof text,
-             "in the first pass %d copies go out and %d come back of %d inputs, and blocks run %d "
-             "times forward and %d times backward",
-             run->outs, run->backs, run->segments, run->forwards, run->backwards);
+             "in pass %d %d copies go out and %d come back of %d inputs, and blocks run %d times "
+             "forward and %d times backward",
+             run->pass + 1, run->outs, run->backs, run->segments, run->forwards, run->backwards);
     return journeys_compared(run, false, text);
 }
 

@@ -8,8 +8,9 @@
 
 #include "grader/labs/08_prefetch/passes.h"
 
-/** Finds the journeys of the first pass, and the mistakes that they show. @return whether each
-    input goes and comes; if not, the check has failed */
+/** Takes the record, and finds the journeys of each pass and the mistakes that they show, up to a
+    pass that cannot be followed; where passes of another model are amid these, of the first pass
+    alone. @return whether there is a record; if not, the check has failed */
 bool journeys_find(OffloadRun *run);
 
 /** A comparison, with all known mistakes as suspects. @return right */

@@ -54,9 +54,10 @@ typedef struct OffloadRun {
     uint64_t loss[MOST_PASSES], stream[MOST_PASSES];
 
     CudasimRecord record;
-    Journey journey[MOST_SEGMENTS]; /**< in the first pass */
-    const CudasimEntry *head;       /**< its backward, in the first pass */
-    int outs, backs;                /**< copies in the first pass */
+    int pass;                       /**< looked at last: one that cannot be followed, or the last */
+    Journey journey[MOST_SEGMENTS]; /**< in that pass */
+    const CudasimEntry *head;       /**< its backward there */
+    int outs, backs;                /**< copies there */
     int forwards, backwards;        /**< runs of a block there */
     double moved[2];                /**< bytes of copies in all passes: out, back */
     bool present[PASS_MISTAKES];

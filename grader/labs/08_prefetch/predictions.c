@@ -41,35 +41,49 @@ static void ask_many_slots(Quiz *quiz) {
     quiz_add(quiz, (Shape){config, 65535, 1023, {.segment = 48}});
 }
 
-/* By how much known mistakes are off. */
-static const char *bytes_mistake(const Shape *s, int which, uint64_t got, uint64_t right) {
+/* By how much known mistakes are off: of offload_moved(). */
+static const char *moved_mistake(const Shape *s, uint64_t got, uint64_t right) {
     const ModelConfig *c = &s->config;
-    uint64_t input = passes_input(c, s->B, s->T), off = got - right;
+    uint64_t twice = 2 * passes_input(c, s->B, s->T),
+             whole = (uint64_t)(c->L / s->checkpoint.segment);
     /* Of two segments, one of them short: without it, half of the bytes remain as well. */
-    bool short_lost = which == 2 && got == 2 * input * (uint64_t)(c->L / s->checkpoint.segment);
+    if (2 * got == right && got != twice * whole) {
+        return "out and back: twice";
+    }
+    if (got - right == twice && c->L % s->checkpoint.segment == 0) {
+        return "one input too many: where segments divide the blocks none of them is short";
+    }
+    if (got == twice * (uint64_t)c->L) {
+        return "the input of every segment, and not of every block";
+    }
+    if (got * precision_bytes(c->precision) == right * 4) {
+        return "out and back, each in the model's precision";
+    }
+    return "the input of every segment, of the last one too, out and back; a short last "
+           "segment is one as well";
+}
+
+/* The same of all three. */
+static const char *bytes_mistake(const Shape *s, int which, uint64_t got, uint64_t right) {
+    uint64_t input = passes_input(&s->config, s->B, s->T), off = got - right;
     if ((uint32_t)got == (uint32_t)right) {
         return "an int holds no more than 2^31 - 1: sizes are computed in size_t";
     }
     if (fabs((double)got - (double)right) <= (double)right * (double)FLT_EPSILON) {
         return "so near that a float cannot tell them apart: sizes are computed in size_t";
     }
-    if (which != 1 && 2 * got == right && !short_lost) {
-        return which == 0 ? "a slot has tokens and targets" : "out and back: twice";
-    }
-    if (which == 2 && off == 2 * input) {
-        return "one input too many: where segments divide the blocks none of them is short";
-    }
     if (which == 2) {
-        return "the input of every segment, of the last one too, out and back; a short last "
-               "segment is one as well";
+        return moved_mistake(s, got, right);
     }
-    if (which == 1 && (off == input || off == -input)) {
-        return "one input too many or too few: dx and two places, and in a segment the output of "
-               "each block";
+    if (which == 0) {
+        return 2 * got == right ? "a slot has tokens and targets"
+                                : "two numbers of 4 bytes for each token of each slot";
     }
-    return which == 0 ? "two numbers of 4 bytes for each token of each slot"
-                      : "dx and two places; then the head, or a segment's blocks and what one "
-                        "block's backward takes, whichever is more";
+    return off == input || off == -input
+               ? "one input too many or too few: dx and two places, and in a segment the output of "
+                 "each block"
+               : "dx and two places; then the head, or a segment's blocks and what one "
+                 "block's backward takes, whichever is more";
 }
 
 static uint64_t bytes_right(const Shape *s, int which) {
@@ -218,8 +232,9 @@ static void set_width(Check *check, int i, Shape *shape, double bus, double rate
     }
 }
 
-/* The T that counts, and what is said where copy and products take the same time. */
-typedef enum HidesMistake { HIDES_RIGHT, HIDES_OF_MODEL, HIDES_STRICT } HidesMistake;
+/* The T that counts, what is said where copy and products take the same time, and numbers that are
+   taken for bytes. */
+typedef enum HidesMistake { HIDES_RIGHT, HIDES_OF_MODEL, HIDES_STRICT, HIDES_NUMBERS } HidesMistake;
 
 /* Whether all answers are those of forward's products, multiplied by `times`. */
 static bool hides_as(const Quiz *quiz, const float *rates, int times, HidesMistake mistake,
@@ -229,6 +244,7 @@ static bool hides_as(const Quiz *quiz, const float *rates, int times, HidesMista
         int T = mistake == HIDES_OF_MODEL ? shape->config.T : shape->T;
         double bus = (double)rates[2 * i], rate = (double)rates[2 * i + 1];
         double margin = width_margin(shape, T, times, bus, rate);
+        margin *= mistake == HIDES_NUMBERS ? (double)precision_bytes(shape->config.precision) : 1;
         bool hidden = mistake == HIDES_STRICT ? margin > 1 : margin >= 1;
         if ((*quiz_answer(quiz, i) != 0) != hidden) {
             *wrong = i;
@@ -273,6 +289,9 @@ void predictions_expect_hides(Check *check) {
                    (double)rates[2 * wrong + 1], hidden ? "the bus is hidden" : "it is not");
     check_suspect(check, "T is that of the model's config: the step's may be shorter",
                   hides_as(&quiz, rates, TERM_HIDES_IS, HIDES_OF_MODEL, &other));
+    check_suspect(check,
+                  "C numbers are counted as C bytes: each has those of the model's precision",
+                  hides_as(&quiz, rates, TERM_HIDES_IS, HIDES_NUMBERS, &other));
     check_suspect(check, "a copy that takes just as long as the products is hidden, too",
                   hides_as(&quiz, rates, TERM_HIDES_IS, HIDES_STRICT, &other));
     for (int k = 0; k < term.count; k++) {

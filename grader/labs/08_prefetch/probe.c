@@ -82,6 +82,17 @@ static void feed_work(Feed *feed, const Batch *batch) {
     }
 }
 
+/* Before the work touches it. */
+static void expect_on_device(const Batch *batch) {
+    if (batch->B == SEEN_BEFORE && batch->tokens == NULL) {
+        probe_lost("prefetch_next() gives 1, and has left `batch` as it was");
+    }
+    if (!batch->on_device) {
+        probe_lost("prefetch_next() gives a batch that is not marked as one on the device: "
+                   "batch->on_device");
+    }
+}
+
 static void feed_act(Feed *feed, Prefetch *prefetch, int32_t action, int32_t *seen) {
     Batch batch = {.B = SEEN_BEFORE, .T = SEEN_BEFORE, .valid = SEEN_BEFORE};
     if (action == ACTION_STOP) {
@@ -94,7 +105,7 @@ static void feed_act(Feed *feed, Prefetch *prefetch, int32_t action, int32_t *se
     seen[SEEN_VALID] = batch.valid;
     seen[SEEN_CALLS] = feed->calls;
     if (seen[SEEN_RESULT] == 1) {
-        CHECK(batch.on_device, "the batch is not marked as one on the device");
+        expect_on_device(&batch);
         feed_work(feed, &batch);
     } else {
         cudaEventRecord(feed->mark, feed->marks);
@@ -115,6 +126,9 @@ static void feed_open(Feed *feed, const Wire *in, const Wire *out) {
 }
 
 enum { LARGE_TOKENS = 1 << 20, OPENINGS = 12, EVENTS_AT_REST = 1024, BESIDE_BATCHES = 3 };
+
+/* Opened once, and closed: more than an array by heart may have room for. */
+enum { MANY_SLOTS = 100, MANY_SEGMENTS = 100 };
 
 /* Freed memory is overwritten with it: a handle that is read there is none. */
 enum { PERTURBED = 0xa5 };
@@ -176,12 +190,14 @@ static uint64_t small_left(SmallFeed *small) {
     return left;
 }
 
-/* One that was opened and closed before leaves nothing for the next one, and no memory. */
+/* One that was opened and closed before leaves nothing for the next one, and no memory: of many
+   slots, or of a large one. */
 static void feed_open_and_close(Feed *feed, bool pinned, uint64_t *bytes) {
     uint64_t before = heap_bytes();
     size_t tokens = pinned ? 1 : LARGE_TOKENS;
+    int slots = pinned ? MANY_SLOTS : 1;
     Memory *memory = memory_new(feed->device, (MemoryOptions){0});
-    prefetch_close(prefetch_open(memory, 1, tokens, pinned, (BatchReader){feed_read, feed}));
+    prefetch_close(prefetch_open(memory, slots, tokens, pinned, (BatchReader){feed_read, feed}));
     bytes[BYTES_LEFT] = memory_lane_now(memory_lane(memory, "slots"));
     memory_free(memory);
     bytes[BYTES_HEAP] = heap_since(before) / (8 * LARGE_TOKENS);
@@ -366,10 +382,13 @@ static void small_offload(void *context) {
     offload_close(offload_open(config, 1, 1, 1));
 }
 
-/* One that was opened and closed before leaves nothing. */
+/* Those that were opened and closed before leave nothing, one of many segments among them. */
 static void offload_open_and_close(const ModelConfig *config, int segment, uint64_t *kept) {
+    ModelConfig deep = *config;
+    deep.L = MANY_SEGMENTS;
     CudasimLeft before = cudasim_left();
     offload_close(offload_open(config, 1, config->T, segment));
+    offload_close(offload_open(&deep, 1, 1, 1));
     CudasimLeft after = cudasim_left();
     kept[PASS_PINNED] = after.pinned - before.pinned;
     kept[PASS_KEPT] = (uint64_t)(after.handles - before.handles);
