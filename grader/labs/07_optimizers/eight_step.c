@@ -29,12 +29,17 @@ const char *const eight_sentence[MISTAKES] = {
     [NO_TAIL] = "the last block of a tensor is left out where it is not full",
     [DECAY_AFTER] = "weight decay pulls on the new weight: it takes the one before the step, as in "
                     "PyTorch",
+    [DECAY_UNRATED] = "weight decay pulls by itself: it is multiplied by the rate, too",
+    [DECAY_PUSHES] = "weight decay has the wrong sign: it makes the weight smaller",
     [DECAYS_ALL] = "weight decay pulls on every tensor: its entry says whether it does",
     [DECAYS_NONE] = "weight decay is missing",
     [DECAYS_OTHERS] =
         "weight decay pulls on the tensors that it should leave, and on no other: whether "
         "it does, `decays` of the entry in `weight` says",
     [UNCORRECTED] = "the moments are not corrected: m / (1 - beta1^t), v / (1 - beta2^t)",
+    [V_UNCORRECTED] = "m is corrected and v is not: v / (1 - beta2^t)",
+    [CORRECTED_OUTSIDE] = "v is corrected outside of the root: it is the root of v / (1 - beta2^t)",
+    [CORRECTED_TIMES] = "the moments are multiplied by 1 - beta^t: they are divided by it",
     [STEP_BEFORE] = "the moments are corrected as in the step before: t counts from 1",
     [STEP_AFTER] = "the moments are corrected as in the next step: t counts from 1",
     [WHOLE_GRADIENT] = "g is added whole, not (1 - beta1) of it",
@@ -130,22 +135,50 @@ static void decay_moment(EightMoments *to, size_t i, double old, double beta, do
     to->error[i] = 3 * EIGHT_EPSILON * (fabs(beta * old) + fabs(part * add));
 }
 
+/* A moment's divisor in step t. */
+static double correction(float beta, int t, EightMistake mistake) {
+    double right = 1 - pow((double)beta, t);
+    return mistake == UNCORRECTED ? 1 : mistake == CORRECTED_TIMES ? 1 / right : right;
+}
+
+static double root_of(double v, double correct, double epsilon, EightMistake mistake) {
+    switch (mistake) {
+    case EPSILON_INSIDE:
+        return sqrt(v / correct + epsilon);
+    case V_UNCORRECTED:
+        return sqrt(v) + epsilon;
+    case CORRECTED_OUTSIDE:
+        return sqrt(v) / correct + epsilon;
+    default:
+        return sqrt(v / correct) + epsilon;
+    }
+}
+
+static double pulled(double w, double lr, double step, double decay, EightMistake mistake) {
+    switch (mistake) {
+    case DECAY_AFTER:
+        return (w - lr * step) * (1 - lr * decay);
+    case DECAY_UNRATED:
+        return w - lr * step - decay * w;
+    case DECAY_PUSHES:
+        return w - lr * (step - decay * w);
+    case DECAY_COUPLED:
+        return w - lr * step;
+    default:
+        return w - lr * (step + decay * w);
+    }
+}
+
 /* One number, with the moments m and v as the update takes them. */
 static double updated(const Eight *eight, double w, double m, double v, bool decays, int t,
                       EightMistake mistake) {
     const AdamW *a = &eight->adamw;
     double lr = (double)eight->rate[t - eight->t], decay = decays ? (double)a->weight_decay : 0;
     t += mistake == STEP_AFTER ? 1 : mistake == STEP_BEFORE && t > 1 ? -1 : 0;
-    double correct1 = mistake == UNCORRECTED ? 1 : 1 - pow((double)a->beta1, t);
-    double beta2 = mistake == ONE_BETA ? (double)a->beta1 : (double)a->beta2;
-    double correct2 = mistake == UNCORRECTED ? 1 : 1 - pow(beta2, t);
-    double epsilon = (double)a->epsilon;
-    double root =
-        mistake == EPSILON_INSIDE ? sqrt(v / correct2 + epsilon) : sqrt(v / correct2) + epsilon;
-    double step = m / correct1 / root;
-    decay = mistake == DECAY_COUPLED ? 0 : decay;
-    return mistake == DECAY_AFTER ? (w - lr * step) * (1 - lr * decay)
-                                  : w - lr * (step + decay * w);
+    double correct1 = correction(a->beta1, t, mistake);
+    double correct2 = correction(mistake == ONE_BETA ? a->beta1 : a->beta2, t, mistake);
+    double root = root_of(v, correct2, (double)a->epsilon, mistake);
+    return pulled(w, lr, m / correct1 / root, decay, mistake);
 }
 
 /* The value of the code that a moment is stored as. */
