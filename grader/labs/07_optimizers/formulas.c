@@ -121,7 +121,7 @@ void bytes_expect(Check *check) {
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
-enum { OPTIONS = 6, BLOCKS = 2, ASKS = 28, NOTHING_FITS = -1 };
+enum { OPTIONS = 6, BLOCKS = PLAN_BLOCKS, ASKS = 28, NOTHING_FITS = -1 };
 static const uint64_t UNTOUCHED =
     UINT32_MAX; /* an optimizer of the bytes that the probe fills in */
 
@@ -142,23 +142,27 @@ static int place_of(int i) {
 }
 
 /* Cheaper plans take more, and costs differ by half, or by less than floats tell apart: there is
-   but one best. Of every other option the blocks have nearly all of the cost. */
+   but one best. Of every other option the last two blocks have nearly all of the cost. */
+enum { DEAR_BLOCKS = 2, BLOCK_BYTES = 64 };
+static const double CHEAP_BLOCK = 0x1p-12;
+
 static void draw_options(Check *check, Choices *c, size_t states) {
-    double seconds = 1;
+    double seconds = 1, cheap = (BLOCKS - DEAR_BLOCKS) * CHEAP_BLOCK;
     size_t bytes = states * 4;
     for (int i = OPTIONS - 1; i >= 0; i--) {
         int at = place_of(i);
         PlanOption *option = &c->option[at].option;
         *option = (PlanOption){.plan = {.micro_batch = i + 1, .window = 1},
                                .bytes = bytes,
-                               .seconds = i % 2 == 0 ? seconds / 16 : seconds,
+                               .seconds = i % 2 == 0 ? seconds / 16 - cheap : seconds,
                                .blocks = i % 2 == 0 ? BLOCKS : 0};
         for (int b = 0; b < option->blocks; b++) {
             int best = c->way[at][b] = (i / 2 + b + 1) % PLAN_WAYS;
+            double own = b < BLOCKS - DEAR_BLOCKS ? CHEAP_BLOCK : seconds * 15 / 32;
             for (int way = 0; way < PLAN_WAYS; way++) {
-                c->option[at].block[b].kept[way] = 64;
-                c->option[at].block[b].working[way] = 64;
-                c->option[at].block[b].seconds[way] = seconds * (way == best ? 15 : 600) / 32;
+                c->option[at].block[b].kept[way] = BLOCK_BYTES;
+                c->option[at].block[b].working[way] = BLOCK_BYTES;
+                c->option[at].block[b].seconds[way] = way == best ? own : 40 * own;
             }
         }
         bool nearly = i <= NEARLY_FIRST && i > NEARLY_LAST;
@@ -168,7 +172,7 @@ static void draw_options(Check *check, Choices *c, size_t states) {
 }
 
 static size_t option_bytes(const ChooseOption *option) {
-    return option->option.bytes + (option->option.blocks > 0 ? 128 : 0);
+    return option->option.bytes + (size_t)option->option.blocks * BLOCK_BYTES;
 }
 
 typedef enum ChoiceMistake {

@@ -38,8 +38,9 @@ void formula_bytes(const Wire *in, Wire *out) {
     }
 }
 
-/* The probe's own plan_choose(): exact, of the few plans that are asked about, and it sees what it
-   is given. Defined here, so that no lab 06 is linked. */
+/* The probe's own plan_choose(): exact where all ways of a block take the same bytes, as in the
+   plans that are asked about, and it sees what it is given. Defined here, so that no lab 06 is
+   linked. */
 static struct ChooseSeen {
     const char *scratch; /* what optim_choose() was given */
     size_t bytes;
@@ -65,13 +66,17 @@ size_t plan_peak(const PlanOption *o, const unsigned char *way) {
     return most;
 }
 
-/* The next way of all blocks; false after the last one. */
-static bool next_ways(const PlanOption *option, unsigned char *way) {
-    int i = 0;
-    while (i < option->blocks && ++way[i] == PLAN_WAYS) {
-        way[i++] = 0;
+/* The fastest way of each block. @return the seconds of an update */
+static double fastest_ways(const PlanOption *option, unsigned char *way) {
+    double all = option->seconds;
+    for (int b = 0; b < option->blocks; b++) {
+        const double *seconds = option->block[b].seconds;
+        for (int w = 1; w < PLAN_WAYS; w++) {
+            way[b] = seconds[w] < seconds[way[b]] ? (unsigned char)w : way[b];
+        }
+        all += seconds[way[b]];
     }
-    return i < option->blocks;
+    return all;
 }
 
 int plan_choose(const PlanOption *options, int count, size_t budget, void *scratch, size_t bytes,
@@ -85,20 +90,15 @@ int plan_choose(const PlanOption *options, int count, size_t budget, void *scrat
                   at + bytes <= seen.scratch + seen.bytes && (uintptr_t)at % 16 == 0;
     for (int i = 0; i < count; i++) {
         PlanChoice one = {.option = i};
-        do {
-            double seconds = options[i].seconds;
-            size_t peak = plan_peak(&options[i], one.way);
-            for (int b = 0; b < options[i].blocks; b++) {
-                seconds += options[i].block[b].seconds[one.way[b]];
-            }
-            if (peak <= budget &&
-                (!found || seconds < least || (seconds == least && peak < least_peak))) {
-                *choice = one;
-                found = true;
-                least = seconds;
-                least_peak = peak;
-            }
-        } while (next_ways(&options[i], one.way));
+        double seconds = fastest_ways(&options[i], one.way);
+        size_t peak = plan_peak(&options[i], one.way);
+        if (peak <= budget &&
+            (!found || seconds < least || (seconds == least && peak < least_peak))) {
+            *choice = one;
+            found = true;
+            least = seconds;
+            least_peak = peak;
+        }
     }
     memset(scratch, 0x5A, bytes < PLAN_SCRATCH ? 0 : 4096); /* it is the callee's until then */
     return found ? 0 : -1;
