@@ -153,7 +153,7 @@ def kit_proofs():
         *(Proof(f"simulator: its own tests, {settings.replace('CC=', '')}", KIT + SIMULATOR, simulator(settings))
           for settings in ("CC=gcc", "CC=clang", "CC=gcc ACCESS=1", "CC=clang ACCESS=1", "CC=gcc DEBUG=1")),
         Proof("simulator: cu2cpp, what is unsupported, lint", KIT + SIMULATOR,
-              "make -s build/cu2cpp\n cudasim/tests/cu2cpp_test.py build/cu2cpp\n cudasim/tests/unsupported_test.sh\n cudasim/tests/lint_test.sh\n"
+              "make -s build/cu2cpp\n cudasim/tests/cu2cpp_test.py build/cu2cpp\n cudasim/tests/unsupported_test.sh\n cudasim/tests/argument_test.sh\n cudasim/tests/lint_test.sh\n"
               " cudasim/tests/flags_test.sh gcc\n cudasim/tests/flags_test.sh clang\n"
               " cudasim/tests/cores_test.sh gcc\n cudasim/tests/cores_test.sh clang"),
         Proof("simulator: traffic, in each build that counts", TRAIN + ("tools/traffic.py", "tools/bench/"),

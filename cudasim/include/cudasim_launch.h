@@ -189,6 +189,20 @@ template <class Exact, class Function> struct cudasim_deduced_call {
         }
     }
 };
+/* A whole number that is no variable may be a 0, which is a pointer too. */
+template <class Argument, class Parameter>
+inline constexpr bool cudasim_may_be_null =
+    std::is_integral<Argument>::value &&std::is_pointer<Parameter>::value;
+template <class Argument, class Parameter>
+inline constexpr bool cudasim_converts =
+    std::is_convertible<Argument, Parameter>::value || cudasim_may_be_null<Argument, Parameter>;
+template <class Parameter, class Argument> auto cudasim_tried(Argument &&value) {
+    if constexpr (cudasim_may_be_null<Argument, Parameter>) {
+        return (void)value, nullptr;
+    } else {
+        return value;
+    }
+}
 /* With fewer arguments than the kernel has parameters, its default arguments stand for the rest;
    with more, it is a template whose last parameter is a pack. */
 template <class Exact, class Deduced, class... Parameters>
@@ -202,6 +216,14 @@ struct cudasim_named_call : cudasim_call<Parameters...> {
         cudasim_launch_site other = this->site;
         other.type = NULL; /* which tells of these parameters */
         cudasim_deduced_call<Exact, Deduced>{other, exact, deduced}(values...);
+    }
+    /* One of a wrong type: of a plain call of the kernel, in the line of the launch, the compiler
+       says which. */
+    template <class... Arguments,
+              std::enable_if_t<sizeof...(Arguments) == sizeof...(Parameters), int> = 0,
+              std::enable_if_t<!(cudasim_converts<Arguments, Parameters> && ...), int> = 0>
+    void operator()(Arguments &&...values) const {
+        deduced(cudasim_tried<Parameters>(std::forward<Arguments>(values))...);
     }
 };
 template <class Exact, class Deduced, class... Parameters>
