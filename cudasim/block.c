@@ -179,6 +179,14 @@ void cudasim_beyond_bounds(unsigned most) {
     sim_stop();
 }
 
+void cudasim_called_plainly(const char *kernel, const void *caller) {
+    char where[600];
+    sim_describe_fault(caller, false, where, sizeof where);
+    sim_report("launch failed", "the kernel %s is called as a function at %s", kernel, where);
+    sim_detail("launch it: %s<<<grid, block>>>(...); nvcc does not compile this call", kernel);
+    sim_stop();
+}
+
 /* ---- the block ------------------------------------------------------------------------------- */
 
 /* Two arenas, each between closed pages. Dynamic shared memory ends against the last one. */

@@ -128,6 +128,7 @@ bool sim_run_cooperative(const Launch *launch) {
     for (int k = 0; k < blocks; k++) {
         sim_end_block(resident[k]);
     }
+    blockDim = (dim3){0};
     sim_worker = own;
     return good;
 }

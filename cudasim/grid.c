@@ -229,6 +229,7 @@ static void run_share(Core *core) {
     while (own->aside != NULL) {
         end_block(take_aside()); /* a block has failed */
     }
+    blockDim = (dim3){0};
     sim_worker = usual;
     own = NULL;
 }

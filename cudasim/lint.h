@@ -75,6 +75,7 @@ __device__ void cudasim_copy_async(void *to, const void *from, size_t bytes, siz
                                    const char *file, int line);
 __device__ void cudasim_trap(const char *file, int line);
 __device__ void cudasim_beyond_bounds(unsigned most);
+__device__ void cudasim_called_plainly(const char *kernel, const void *caller);
 }
 
 #include "cuda_runtime.h"

@@ -340,7 +340,7 @@ static void visit(Cell *cell, const char *p, const Party *now, bool write, bool 
     const Party *rival = reader->bytes & RIVAL ? &race_aside(cell)->rival : NULL;
     bool reader_wrote = reader->atomic > FLAG;
     bool rival_wrote = rival != NULL && rival->atomic > FLAG;
-    bool explained = write && race_explains(p, now->atomic > FLAG);
+    bool explained = write && race_explains(p, now->bytes & 0xF, now->atomic > FLAG);
     if (!explained && conflict(writer, now, shared)) {
         race_found(&(Race){p, *writer, *now, true, write, shared});
     } else if ((write || reader_wrote) && conflict(reader, now, shared) && !all_own(cell, now)) {

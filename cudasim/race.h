@@ -130,11 +130,14 @@ bool race_between_signs(const Race *race);
 void race_found(const Race *race);
 
 /**
- * The running thread is about to store to the word at p. Where its earlier read of the same word
- * was in doubt, this says why it read.
+ * The running thread is about to store to the word at p. Where its earlier read of these bytes was
+ * in doubt, this says why it read.
  *
+ * @param p      where it stores
+ * @param bytes  which of the word's, as bits
+ * @param atomic by an atomic
  * @return whether a doubt was settled: the store itself is then no race of its own
  */
-bool race_explains(const char *p, bool atomic);
+bool race_explains(const char *p, unsigned bytes, bool atomic);
 
 #endif

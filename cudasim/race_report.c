@@ -238,9 +238,9 @@ void race_settle(void) {
     race_unsettled = later.set || doubts > 0;
 }
 
-static bool take_doubt(const char *p, Race *race) {
+static bool take_doubt(const char *p, unsigned bytes, Race *race) {
     for (int i = 0; i < doubts; i++) {
-        if (race_word(doubt[i].p) == race_word(p)) {
+        if (race_word(doubt[i].p) == race_word(p) && doubt[i].now.bytes & bytes) {
             *race = doubt[i];
             doubt[i] = doubt[--doubts];
             return true;
@@ -255,9 +255,9 @@ void race_compares(const void *p) {
     compared = p;
 }
 
-bool race_explains(const char *p, bool atomic) {
+bool race_explains(const char *p, unsigned bytes, bool atomic) {
     Race race;
-    bool found = doubts > 0 && take_doubt(p, &race);
+    bool found = doubts > 0 && take_doubt(p, bytes, &race);
     bool guess = atomic && compared != NULL && p >= compared && p < compared + 8;
     if (found && !guess) {
         tell(&race, !atomic);

@@ -182,6 +182,7 @@ void cudasim_sync_grid(const char *file, int line);
 long long cudasim_clock(void);
 void cudasim_trap(const char *file, int line);
 void cudasim_beyond_bounds(unsigned most);
+void cudasim_called_plainly(const char *kernel, const void *caller);
 void *cudasim_in_malloc(size_t bytes);
 void *cudasim_in_calloc(size_t count, size_t bytes);
 void *cudasim_in_realloc(void *p, size_t bytes);

@@ -73,13 +73,18 @@ static const int warpSize = 32; /**< threads of a warp */
    place in it. Records keep kernels alive, so programs of the kit, which take of a file the
    functions that they use, have none. */
 template <unsigned most>
-__attribute__((always_inline, unused)) static inline void cudasim_kernel_begins() {
+__attribute__((always_inline, unused)) static inline void
+cudasim_kernel_begins(const char *kernel = __builtin_FUNCTION()) {
 #ifdef CUDASIM_WHOLE_PROGRAM
     cudasim_asm volatile("1: .pushsection cudasim_bounds, \"aw?\"\n\t"
                          ".balign 8\n\t.quad 1b\n\t.quad %c0\n\t.popsection"
                          :
                          : "i"((unsigned long)most));
+    if (blockDim.x == 0) { /* no launch runs */
+        cudasim_called_plainly(kernel, __builtin_return_address(0));
+    }
 #endif
+    (void)kernel;
 }
 /* After that, a kernel with __launch_bounds__(): a launch may not know which kernel it calls. */
 CUDASIM_DEVICE void cudasim_bounds(unsigned most) {
