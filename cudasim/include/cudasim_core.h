@@ -19,11 +19,16 @@ extern "C" {
 /** Variables, not macros: so a debugger's `print threadIdx` works. Of the program itself, never of
    a shared library: without a table between, with which gcc writes code that ld cannot link. */
 #define CUDASIM_OF_THREAD extern __attribute__((tls_model("local-exec"))) __thread
-CUDASIM_OF_THREAD uint3 threadIdx;  /**< the thread's place in its block */
-CUDASIM_OF_THREAD uint3 blockIdx;   /**< the block's place in the grid */
-CUDASIM_OF_THREAD dim3 blockDim;    /**< threads of a block */
-CUDASIM_OF_THREAD dim3 gridDim;     /**< blocks of the grid */
-CUDASIM_OF_THREAD int cudasim_lane; /**< the thread's place in its warp */
+#ifdef __cplusplus
+#define CUDASIM_READ_ONLY const /* to a program; the simulator sets them */
+#else
+#define CUDASIM_READ_ONLY
+#endif
+CUDASIM_OF_THREAD CUDASIM_READ_ONLY uint3 threadIdx; /**< the thread's place in its block */
+CUDASIM_OF_THREAD CUDASIM_READ_ONLY uint3 blockIdx;  /**< the block's place in the grid */
+CUDASIM_OF_THREAD CUDASIM_READ_ONLY dim3 blockDim;   /**< threads of a block */
+CUDASIM_OF_THREAD CUDASIM_READ_ONLY dim3 gridDim;    /**< blocks of the grid */
+CUDASIM_OF_THREAD int cudasim_lane;                  /**< the thread's place in its warp */
 #endif
 
 struct cudasim_launch_site;

@@ -231,6 +231,7 @@ cudasim_named_call<Exact, Deduced, Parameters...>
 cudasim_or_deduced(const cudasim_call<Parameters...> &call, Exact exact, Deduced deduced) {
     return {call, exact, deduced};
 }
+template <class Result, class... Parameters> Result cudasim_returned(Result (*)(Parameters...));
 /* Of several functions of the name, none is meant: one parameter pack would take one without
    parameters. */
 struct cudasim_one_kernel {
@@ -238,11 +239,32 @@ struct cudasim_one_kernel {
         return kernel;
     }
 };
+/* Whether <<<...>>> has what a launch takes. */
+template <class Grid, class Block, class Shared = size_t, class Stream = cudaStream_t,
+          class... More>
+inline constexpr bool cudasim_configures =
+    sizeof...(More) == 0 &&
+    std::is_convertible<Grid, dim3>::value &&std::is_convertible<Block, dim3>::value
+        &&std::is_convertible<Shared, size_t>::value &&cudasim_converts<Stream, cudaStream_t>;
+template <class Function, class Exact, class Deduced, class... Configuration,
+          std::enable_if_t<!cudasim_configures<Configuration...>, int> = 0>
+inline auto cudasim_launch_named(const char *, int, const char *, Function, Exact, Deduced,
+                                 Configuration &&...) {
+    static_assert(
+        cudasim_configures<Configuration...>,
+        "cudasim: a launch is <<<grid, block>>>, <<<grid, block, bytes of shared memory>>> "
+        "or <<<grid, block, bytes of shared memory, stream>>>");
+    return [](auto &&...) {};
+}
 template <class Function, class Exact, class Deduced>
 inline auto cudasim_launch_named(const char *file, int line, const char *name, Function find,
                                  Exact exact, Deduced call, dim3 grid, dim3 block,
                                  size_t shared = 0, cudaStream_t stream = 0) {
     if constexpr (std::is_invocable<Function, cudasim_one_kernel>::value) {
+        constexpr bool returns_void =
+            std::is_void<decltype(cudasim_returned(find(cudasim_one_kernel())))>::value;
+        static_assert(returns_void, "cudasim: a kernel returns void: let it store its result where "
+                                    "a pointer leads");
         return cudasim_or_deduced(cudasim_launch(file, line, name, find(cudasim_one_kernel()), grid,
                                                  block, shared, stream),
                                   exact, call);
