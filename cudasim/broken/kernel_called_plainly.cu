@@ -1,5 +1,6 @@
-/* A kernel is called like a function, without <<<grid, block>>>. nvcc does not compile that; a compiler that does
-   not know of kernels would run one thread of it on the host, here in managed memory, where nothing else is wrong. */
+/* A kernel is called like a function, without <<<grid, block>>>. nvcc does not compile that; a
+   compiler that does not know of kernels would run one thread of it on the host, here in managed
+   memory, where nothing else is wrong. */
 /* says: launch it: fill<<<grid, block>>>(...) */
 #include "try.cuh"
 

@@ -1,5 +1,6 @@
-/* A cellular automaton of single bytes is stepped in place: a thread reads neighbours that may have stepped already.
-   A barrier does not help, since the neighbour may be of another block; nor does an atomic: two arrays do. */
+/* A cellular automaton of single bytes is stepped in place: a thread reads neighbours that may have
+   stepped already. A barrier does not help, since the neighbour may be of another block; nor does
+   an atomic: two arrays do. */
 /* says: use another array or another kernel */
 #include "try.cuh"
 
