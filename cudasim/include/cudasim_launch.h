@@ -189,7 +189,7 @@ template <class Exact, class Function> struct cudasim_deduced_call {
         }
     }
 };
-/* A whole number that is no variable may be a 0, which is a pointer too. */
+/* A whole number may be a literal 0, which is a pointer too. */
 template <class Argument, class Parameter>
 inline constexpr bool cudasim_may_be_null =
     std::is_integral<Argument>::value &&std::is_pointer<Parameter>::value;

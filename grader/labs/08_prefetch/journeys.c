@@ -201,7 +201,7 @@ static void look_at_host(OffloadRun *run) {
 }
 
 /* One mistake has consequences that look like others: the first cause alone counts. */
-static void keep_causes(bool present[PASS_MISTAKES]) {
+static void keep_pass_causes(bool present[PASS_MISTAKES]) {
     if (present[PASS_IN_DEFAULT] || present[PASS_PAGEABLE] || present[PASS_PASSES_WAIT]) {
         present[PASS_WAITS] = present[PASS_SENT_LATE] = present[PASS_FETCHED_LATE] = false;
     }
@@ -227,7 +227,7 @@ bool journeys_find(OffloadRun *run) {
             look_at_host(run);
         }
     }
-    keep_causes(run->present);
+    keep_pass_causes(run->present);
     return true;
 }
 

@@ -44,16 +44,16 @@ void all_norm_rank(RankRun *run) {
 static uint64_t outcome(const SliceRun *slice, const float *before) {
     const Model *model = slice->model;
     bool finite = true, same = true;
-    for (int i = 0; i < model->param_count; i++) {
-        const Param *param = &model->params[i];
-        float *now = malloc(param->count * sizeof *now);
-        CHECK(now != NULL, "no host memory for %zu floats", param->count);
-        device_download(model->device, now, param->grad, param->count * sizeof *now);
-        for (size_t j = 0; j < param->count; j++) {
+    for (int k = 0; k < model->param_count; k++) {
+        size_t n = model->params[k].count;
+        float *now = malloc(n * sizeof *now);
+        CHECK(now != NULL, "no host memory for %zu floats", n);
+        device_download(model->device, now, model->params[k].grad, n * sizeof *now);
+        for (size_t j = 0; j < n; j++) {
             finite = finite && isfinite(now[j]);
         }
-        same = same && memcmp(now, before, param->count * sizeof *now) == 0;
-        before += param->count;
+        same = same && memcmp(now, before, n * sizeof *now) == 0;
+        before += n;
         free(now);
     }
     return !finite ? OVERFLOW_FOUND : same ? OVERFLOW_NONE : OVERFLOW_CHANGED;
@@ -78,7 +78,7 @@ void all_overflow_rank(RankRun *run) {
         float *from = before;
         memcpy(before, given, P * sizeof *before);
         for (int k = 0; k < model->param_count; k++) {
-            const Param *param = &model->params[k];
+            Param *param = &model->params[k];
             if ((int)cases[0] == run->rank && (int)cases[1] == k) {
                 from[param->count - 1] = cases[2];
             }
