@@ -20,8 +20,9 @@ extern "C" {
    a shared library: without a table between, with which gcc writes code that ld cannot link. */
 #define CUDASIM_OF_THREAD extern __attribute__((tls_model("local-exec"))) __thread
 #ifdef __cplusplus
-#define CUDASIM_READ_ONLY const /* to a program; the simulator sets them */
+#define CUDASIM_READ_ONLY const
 #else
+/** A program may only read them. The simulator, which is C, sets them. */
 #define CUDASIM_READ_ONLY
 #endif
 CUDASIM_OF_THREAD CUDASIM_READ_ONLY uint3 threadIdx; /**< the thread's place in its block */
