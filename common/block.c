@@ -168,7 +168,8 @@ static void fc_forward(Pass *pass, int layer, const Real *in, Block *block) {
     memory_release(pass->memory, mark);
 }
 
-/* out = mid + dropout(GELU(fc + b_fc) W_fcproj^T + b_fcproj) */
+/* out = mid + dropout(GELU(fc + b_fc) W_fcproj^T + b_fcproj). Where nothing will read `out`, a layer
+   that is more than a product still runs: it draws a mask, or takes its part in a sum of ranks. */
 static void out_forward(Pass *pass, int layer, Real *out, Block *block) {
     const Model *model = pass->model;
     const Param *p = model_block_params(model, layer);
@@ -177,10 +178,18 @@ static void out_forward(Pass *pass, int layer, Real *out, Block *block) {
     MemoryMark mark = memory_mark(pass->memory);
     Real *gelu = block->gelu != NULL ? block->gelu : rows(pass, layer, "mlp.gelu", F);
     model->ops->gelu_forward(gelu, block->fc, param_weight(&p[FC_BIAS]), N, F);
-    forward_linear(pass, layer, LINEAR_FCPROJ, block, out, gelu);
+    Linear linear = linear_of(pass, layer, LINEAR_FCPROJ);
+    if (out != NULL) {
+        forward_linear(pass, layer, LINEAR_FCPROJ, block, out, gelu);
+    } else if (linear_is_joined(&linear)) {
+        Real *branch = rows(pass, layer, "mlp.branch", model->config.C);
+        forward_linear(pass, layer, LINEAR_FCPROJ, block, branch, gelu);
+    }
     memory_release(pass->memory, mark);
     block->mlp_dropout = pass_draw_dropout(pass, n);
-    model->ops->residual_forward(out, block->mid, out, n, block->mlp_dropout);
+    if (out != NULL) {
+        model->ops->residual_forward(out, block->mid, out, n, block->mlp_dropout);
+    }
 }
 
 void pass_block_forward(Pass *pass, int layer, Real *out, const Real *in, Block *block) {

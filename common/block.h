@@ -88,9 +88,14 @@ void block_recompute_probs(Model *model, Block *block);
 /**
  * Runs a block. Draws two dropout masks from model->rng if the model trains with dropout.
  *
+ * A block that runs again for its backward alone may be run without its output: where `out` is
+ * NULL, `block` is filled and the masks are drawn as ever, and the last product is left out, for
+ * what backward needs of it is its input.
+ *
  * @param         model the model, between model_begin() and model_end()
  * @param         layer which block
- * @param[out]    out   (B, T, C); may be `in` where no backward will need that
+ * @param[out]    out   (B, T, C); may be `in` where no backward will need that; NULL where nothing
+ *                      will read it
  * @param[in]     in    (B, T, C)
  * @param[in,out] block from block_alloc(), probabilities included; filled
  */

@@ -24,8 +24,7 @@ static const Real *bias_of(const Linear *linear) {
     return linear->id == LINEAR_FC ? NULL : param_weight(params_of_linear(linear) + 1);
 }
 
-/* Whether the layer does not run alone. */
-static bool is_joined(const Linear *linear) {
+bool linear_is_joined(const Linear *linear) {
     const Model *model = linear->pass->model;
     CHECK(model->part.shards == 1 || model->linear_forward != NULL,
           "each of %d ranks has a part of the block: set model->linear_forward",
@@ -50,7 +49,7 @@ void linear_base_backward(const Linear *linear, Real *din, const Real *dout, con
 
 void linear_forward(Linear *linear, Real *out, const Real *in) {
     const Model *model = linear->pass->model;
-    if (is_joined(linear)) {
+    if (linear_is_joined(linear)) {
         model->linear_forward(linear, out, in);
     } else {
         linear_base_forward(linear, out, in);
@@ -59,7 +58,7 @@ void linear_forward(Linear *linear, Real *out, const Real *in) {
 
 void linear_backward(const Linear *linear, Real *din, const Real *dout, const Real *in) {
     const Model *model = linear->pass->model;
-    if (is_joined(linear)) {
+    if (linear_is_joined(linear)) {
         CHECK(in != NULL || linear->A == NULL,
               "the input of \"%s\" is gone, and its adapter needs it", linear->A->name);
         model->linear_backward(linear, din, dout, in);

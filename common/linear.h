@@ -55,6 +55,9 @@ void linear_base_forward(const Linear *linear, Real *out, const Real *in);
  */
 void linear_base_backward(const Linear *linear, Real *din, const Real *dout, const Real *in);
 
+/** Whether it runs through model->linear_forward: with an adapter, or as a part. */
+bool linear_is_joined(const Linear *linear);
+
 /** The layer with its adapter, or its parts, if it has such and the model knows how; else alone. */
 void linear_forward(Linear *linear, Real *out, const Real *in);
 

@@ -261,8 +261,9 @@ static bool run_expect_losses(const CheckpointRun *run, int passes) {
         "forward itself is not the same; does every block run, once, on the output of "
         "the one before, with its dropout?";
     if (isnan(loss)) {
-        why = "something is read after it was released (such memory is NaN here); does x[end] lie "
-              "below the mark that run_segment() goes back to?";
+        why = "something is read after it was released, or before it was written (such memory is "
+              "NaN here): does x[end] lie below the mark that run_segment() goes back to, and is "
+              "x[L] computed?";
     } else if (fabs(loss - right) < 1e-12 * fabs(right)) {
         why = "its last bits differ: it is the double that model_head_forward() gives, as it is";
     } else if (fabs(loss - 2 * right) < 1e-6 * fabs(right)) {
