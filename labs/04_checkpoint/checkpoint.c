@@ -31,15 +31,17 @@ static int segment_end(int L, int S, int s) {
 
 /* ---- a block that is kept -------------------------------------------------------------------- */
 
-/* Forward of a block. Its output and all that its backward needs stay on the stack. */
-static void keep_block(Model *model, int layer) {
+/* Forward of a block. Its output and all that its backward needs stay on the stack. An output that
+   nothing will read (`read`) has its place there and is not computed. */
+static void keep_block(Model *model, int layer, bool read) {
     Pass *pass = &model->pass;
     Block *block = &pass->blocks[layer];
     pass->marks[layer] = memory_mark(model->memory);
     pass->x[layer + 1] = model_boundary(model, layer);
+    Real *out = read ? pass->x[layer + 1] : NULL;
     if (!model->checkpoint.attention_only) {
         *block = block_alloc(model, layer);
-        block_forward(model, layer, pass->x[layer + 1], pass->x[layer], block);
+        block_forward(model, layer, out, pass->x[layer], block);
         return;
     }
     TODO("task 4: keep everything but the probabilities of attention (about 6 lines)");
@@ -58,9 +60,10 @@ static void spend_block(Model *model, int layer) {
 
 /* ---- a segment ------------------------------------------------------------------------------- */
 
-static void keep_segment(Model *model, int first, int end) {
+/* `read`: whether the output of the last block will be; each other one is the next one's input. */
+static void keep_segment(Model *model, int first, int end, bool read) {
     for (int layer = first; layer < end; layer++) {
-        keep_block(model, layer);
+        keep_block(model, layer, read || layer < end - 1);
     }
 }
 
@@ -101,7 +104,7 @@ double checkpoint_forward(Model *model, const Batch *batch) {
         run_segment(model, segment_first(S, s), segment_end(L, S, s));
     }
     /* Backward begins with the last segment: what it needs would be made again at once. */
-    keep_segment(model, segment_first(S, last), segment_end(L, S, last));
+    keep_segment(model, segment_first(S, last), segment_end(L, S, last), true);
     return model_head_forward(model, model->pass.x[L]);
 }
 
