@@ -126,6 +126,30 @@ Test(adapter, layers_with_an_adapter_go_through_the_hook) {
     own_close(&own);
 }
 
+/* A block that runs again for its backward alone: what a hook draws is drawn, on the same stream. */
+Test(adapter, hooks_run_where_the_output_is_not_wanted) {
+    OwnModel own = own_open(&shape);
+    Model *model = own.model;
+    model->linear_forward = hook_forward;
+    model_begin(model, &some, true);
+    const Real *in = model_embed(model);
+    Real *out = model_boundary(model, 0);
+    Rng before = model->rng;
+    Block first = block_alloc(model, 0), again = block_alloc(model, 0);
+    block_forward(model, 0, out, in, &first);
+    Rng after = model->rng;
+    model->rng = before;
+    block_forward(model, 0, NULL, in, &again);
+    cr_expect_eq(forwards, 4);
+    cr_expect(model->rng.offset == after.offset && after.offset > before.offset);
+    for (int id = 0; id < BLOCK_LINEARS; id++) {
+        cr_expect_eq(again.adapter_dropout[id].offset, first.adapter_dropout[id].offset);
+        cr_expect_eq(again.adapter_dropout[id].p, first.adapter_dropout[id].p);
+    }
+    model_end(model);
+    own_close(&own);
+}
+
 static const char *plain_name(const Param *param, char *text) {
     snprintf(text, PARAM_NAME, "%d.%s", param->layer, param->name);
     return text;
