@@ -32,7 +32,8 @@ MemoryUse plan_bytes(const ModelConfig *config, int T, const Plan *plan, const D
  * - attention: FLOPs / attention;
  * - any other op: bytes / stream. An op on floats, as the optimizer's, streams as F32 does.
  *
- * FLOPs and bytes are those of kernels/cost.h. What backward runs again costs once more.
+ * FLOPs and bytes are those of kernels/cost.h. What backward runs again costs once more, a block as
+ * a whole: the bill does not know which products a step may leave out, since nothing reads them.
  *
  * @param config the model; precision and attention are the plan's
  * @param T      tokens per sequence
