@@ -126,7 +126,7 @@ Test(adapter, layers_with_an_adapter_go_through_the_hook) {
     own_close(&own);
 }
 
-/* A block that runs again for its backward alone: what a hook draws is drawn, on the same stream. */
+/* A block that runs again for its backward alone: a hook draws from the same place as before. */
 Test(adapter, hooks_run_where_the_output_is_not_wanted) {
     OwnModel own = own_open(&shape);
     Model *model = own.model;

@@ -56,7 +56,7 @@ static void read_gradients(const Model *model, Gradients *gradients) {
 
 /* The same pass: by model.h's calls; by block.h's; by these, with each block run again, without its
    output and into new memory, before its backward. */
-typedef enum Way { WHOLE, BY_BLOCKS, BLOCKS_AGAIN } Way;
+typedef enum PassWay { WHOLE, BY_BLOCKS, BLOCKS_AGAIN } PassWay;
 
 static void spend_again(Model *model, int layer, const Real *in, Rng rng) {
     Rng after = model->rng;
@@ -69,7 +69,7 @@ static void spend_again(Model *model, int layer, const Real *in, Rng rng) {
     memory_release(model->memory, mark);
 }
 
-static double pass_by_blocks(Model *model, const Batch *batch, float dloss, Way way) {
+static double pass_by_blocks(Model *model, const Batch *batch, float dloss, PassWay way) {
     int L = model->config.L;
     Real *x[8];
     Block blocks[8];
@@ -96,7 +96,7 @@ static double pass_by_blocks(Model *model, const Batch *batch, float dloss, Way 
     return loss;
 }
 
-static Gradients run(const ModelConfig *config, int threads, Way way) {
+static Gradients run(const ModelConfig *config, int threads, PassWay way) {
     omp_set_num_threads(threads);
     Device *device = device_cpu_new(256 << 20);
     Memory *memory = memory_new(device, (MemoryOptions){.checked = true});
@@ -122,7 +122,7 @@ static Gradients run(const ModelConfig *config, int threads, Way way) {
     return gradients;
 }
 
-static void expect_same_bits(const ModelConfig *config, int threads, Way way) {
+static void expect_same_bits(const ModelConfig *config, int threads, PassWay way) {
     Gradients a = run(config, 1, WHOLE), b = run(config, threads, way);
     cr_assert_eq(a.loss, b.loss);
     cr_assert_arr_eq(a.values, b.values, a.count * sizeof(float), "%s, %d threads",
