@@ -169,7 +169,7 @@ static void fc_forward(Pass *pass, int layer, const Real *in, Block *block) {
 }
 
 /* out = mid + dropout(GELU(fc + b_fc) W_fcproj^T + b_fcproj). Where nothing will read `out`, a
-   layer that is more than a product still runs: it draws a mask, or has a part in a sum of ranks. */
+   layer that is more than a product still runs: it draws a mask, or takes part in a sum. */
 static void out_forward(Pass *pass, int layer, Real *out, Block *block) {
     const Model *model = pass->model;
     const Param *p = model_block_params(model, layer);

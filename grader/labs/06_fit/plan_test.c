@@ -55,8 +55,8 @@ static void price(void *context, const char *op, Cost cost) {
     called->seconds += work + called->rates->overhead;
 }
 
-/* The last product and residual of each segment that runs again: billed by the contract, left out by
-   lab 04. */
+/* The last product and residual of each segment that runs again: billed by the contract, left out
+   by lab 04. */
 static void price_left_out(Called *called, const Plan *plan) {
     double N = called->rows, C = config.C, r = (double)precision_bytes(called->precision);
     int segment = plan->checkpoint.segment > 0 ? plan->checkpoint.segment : config.L;
