@@ -18,12 +18,19 @@ static void need_whole_pages(const char *call, const void *p) {
     }
 }
 
+/* A file is mapped over a piece of anonymous memory, whose address is right. */
 void *mmap(void *wish, size_t bytes, int access, int flags, int file, off_t offset) {
-    if (wish != NULL || file >= 0) {
+    if (wish != NULL) {
         return (void *)syscall(SYS_mmap, wish, bytes, access, flags, file, offset);
     }
-    char *p = (char *)syscall(SYS_mmap, NULL, bytes + LARGE, access, flags, file, offset);
-    return p == MAP_FAILED ? p : p + (LARGE - (uintptr_t)p % LARGE) % LARGE;
+    int anonymous = file >= 0 ? MAP_PRIVATE | MAP_ANONYMOUS : flags;
+    char *p = (char *)syscall(SYS_mmap, NULL, bytes + LARGE, access, anonymous, -1, 0);
+    if (p == MAP_FAILED) {
+        return p;
+    }
+    p += (LARGE - (uintptr_t)p % LARGE) % LARGE;
+    return file < 0 ? p
+                    : (void *)syscall(SYS_mmap, p, bytes, access, flags | MAP_FIXED, file, offset);
 }
 
 int mprotect(void *p, size_t bytes, int access) {
