@@ -2,15 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "function.h"
 #include "rewrite.h"
 #include "scope.h"
 #include "tokens.h"
 
 /* ---- whose function is it? ------------------------------------------------------------------- */
-
-/* cuda_runtime.h makes these of __global__, __device__ and __host__. */
-static const char GLOBAL[] = "cudasim_global", DEVICE[] = "cudasim_device", HOST[] = "cudasim_host";
-static const char BOUNDS[] = "cudasim_launch_bounds";
 
 static const char **kernels; /* their names, [0, kernel_count) */
 static size_t kernel_count;
@@ -29,21 +26,6 @@ static bool is_kernel(size_t i) {
         }
     }
     return false;
-}
-
-/* The parenthesis that opens the parameters of the function declared from i on; NONE if it is a
-   variable. */
-static size_t parameters_of(size_t i) {
-    static const char *const attributes[] = {"__attribute__", "alignas", "decltype", BOUNDS, NULL};
-    for (; i != NONE && !is_mark_of(i, ";={}"); i = after(i)) {
-        if (is(i, "(") && !is_one_of(before(i), attributes)) {
-            return i;
-        }
-        if (is(i, "(")) {
-            i = closing(i);
-        }
-    }
-    return NONE;
 }
 
 static void note_kernel(size_t parameters) {
@@ -65,25 +47,16 @@ static void note_kernel(size_t parameters) {
 /* A function of both sides may launch on the host's. */
 static bool is_for_host(size_t i, size_t parameters) {
     for (size_t k = i; k != parameters; k = after(k)) {
-        if (is(k, HOST)) {
+        if (is(k, HOST_WORD)) {
             return true;
         }
     }
     for (size_t k = before(i); k != NONE && !is_mark_of(k, ";{}"); k = before(k)) {
-        if (is(k, HOST)) {
+        if (is(k, HOST_WORD)) {
             return true;
         }
     }
     return false;
-}
-
-/* The brace that opens the function's body; NONE if it is only declared. */
-static size_t body_of(size_t parameters) {
-    size_t k = closing(parameters);
-    while (k != NONE && !is_mark_of(k, ";={}")) {
-        k = after(k);
-    }
-    return is(k, "{") ? k : NONE;
 }
 
 static void note_body(size_t i, size_t parameters) {
@@ -104,7 +77,7 @@ static void record_of_both(size_t parameters) {
     append_text(&both, " static const char *const cudasim_of_both_");
     append_text(&both, number);
     append_text(&both, " __attribute__((section(\"cudasim_of_both\"), used)) = \"");
-    if (is_kind(name, WORD) && !is(name, DEVICE) && !is(name, HOST)) {
+    if (is_kind(name, WORD) && !is(name, DEVICE_WORD) && !is(name, HOST_WORD)) {
         append(&both, tokens[name].text, tokens[name].length);
     } else {
         append_text(&both, "operator()");
@@ -125,7 +98,7 @@ static bool has_bounds(size_t i, size_t body) {
     while (!ends_statement(before(i))) {
         i = before(i);
     }
-    while (i != body && !is(i, BOUNDS)) {
+    while (i != body && !is(i, BOUNDS_WORD)) {
         i = after(i);
     }
     return i != body;
@@ -139,8 +112,8 @@ static void record_without_bounds(size_t i, size_t parameters) {
 }
 
 bool rewrite_side(size_t i, bool plain) {
-    bool kernel = is(i, GLOBAL);
-    if (!kernel && !is(i, DEVICE) && !is(i, HOST)) {
+    bool kernel = is(i, KERNEL_WORD);
+    if (!kernel && !is(i, DEVICE_WORD) && !is(i, HOST_WORD)) {
         return false;
     }
     size_t parameters = parameters_of(i);
@@ -150,13 +123,13 @@ bool rewrite_side(size_t i, bool plain) {
             record_without_bounds(i, parameters);
         }
     }
-    if (parameters != NONE && !is(i, HOST)) {
+    if (parameters != NONE && !is(i, HOST_WORD)) {
         note_body(i, parameters);
     }
-    if (parameters == NONE && is(i, DEVICE) && !plain) {
+    if (parameters == NONE && is(i, DEVICE_WORD) && !plain) {
         record_variable(i);
     }
-    if (parameters != NONE && is(i, DEVICE) && !plain && is_for_host(i, parameters)) {
+    if (parameters != NONE && is(i, DEVICE_WORD) && !plain && is_for_host(i, parameters)) {
         record_of_both(parameters);
     }
     replace(i, kernel ? "__attribute__((noinline))" : "");
@@ -188,7 +161,7 @@ static void begin_with_bounds(size_t body, size_t from, size_t to, bool plain) {
 }
 
 bool rewrite_launch_bounds(size_t i, bool plain) {
-    size_t open = after(i), close = is(i, BOUNDS) && is(open, "(") ? closing(open) : NONE;
+    size_t open = after(i), close = is(i, BOUNDS_WORD) && is(open, "(") ? closing(open) : NONE;
     if (close == NONE) {
         return false;
     }
@@ -209,9 +182,9 @@ bool rewrite_launch_bounds(size_t i, bool plain) {
    strings and streams that makes code which a compiler needs a minute for. */
 
 static bool is_host_header(size_t i, size_t brace) {
-    static const char *const others[] = {GLOBAL,     DEVICE,       "template",  "inline",
-                                         "__inline", "__inline__", "constexpr", "operator",
-                                         "catch",    NULL};
+    static const char *const others[] = {KERNEL_WORD, DEVICE_WORD,  "template",  "inline",
+                                         "__inline",  "__inline__", "constexpr", "operator",
+                                         "catch",     NULL};
     for (; i != brace; i = after(i)) {
         if (is_one_of(i, others) || is_kind(i, LITERAL) || is_mark_of(i, "=[")) {
             return false;

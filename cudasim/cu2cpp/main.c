@@ -187,6 +187,7 @@ int main(int argc, char **argv) {
     const char *name = strcmp(argv[1], "-") == 0 ? "<stdin>" : argv[1];
     cut_into_tokens(name, read_all(open_or_exit(argv[1], "rb", stdin), name));
     rewrite();
+    check_calls();
     if (error_count > 0) {
         return 1;
     }

@@ -69,6 +69,9 @@ void refuse_host_call(size_t i);
 /** At a call that may fail silently, and whose status is thrown away: a failure will be noted. */
 void note_ignored(size_t i);
 
+/** Of the whole file: a call from the side that must not is an error, and a launch of no kernel. */
+void check_calls(void);
+
 /** At (void *)k with a kernel k: it becomes cudasim_kernel_address("k", k). */
 void rewrite_cast(size_t i);
 

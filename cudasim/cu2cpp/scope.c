@@ -29,7 +29,7 @@ size_t semicolon_after(size_t i) {
     return i;
 }
 
-static bool opens_namespace(size_t brace) {
+bool opens_namespace(size_t brace) {
     size_t i = before(brace);
     if (is_kind(i, LITERAL)) {
         return is(before(i), "extern");

@@ -24,6 +24,9 @@ size_t semicolon_after(size_t i);
 /** The first token of what stands before the body of a function or class that opens at `brace`. */
 size_t header_begin(size_t brace);
 
+/** Whether the { begins a namespace, or what `extern "C"` stands before. */
+bool opens_namespace(size_t brace);
+
 /** Whether the { begins the body of a function or lambda. */
 bool opens_body(size_t brace);
 

@@ -168,6 +168,11 @@ bool is(size_t i, const char *text) {
            strncmp(tokens[i].text, text, tokens[i].length) == 0;
 }
 
+bool are_same(size_t a, size_t b) {
+    return is_kind(a, WORD) && is_kind(b, WORD) && tokens[a].length == tokens[b].length &&
+           memcmp(tokens[a].text, tokens[b].text, tokens[a].length) == 0;
+}
+
 bool is_kind(size_t i, TokenKind kind) {
     return i < token_count && tokens[i].kind == kind;
 }
@@ -318,6 +323,13 @@ void note_system_header(size_t i, bool *system) {
     TokenPlace place;
     if (tokens[i].kind == DIRECTIVE && read_marker(&tokens[i], &place)) {
         *system = place.system;
+    }
+}
+
+void note_own_file(size_t i, bool *own) {
+    TokenPlace place;
+    if (tokens[i].kind == DIRECTIVE && read_marker(&tokens[i], &place)) {
+        *own = !place.system && strstr(place.file, "cudasim/include/") == NULL;
     }
 }
 

@@ -85,6 +85,13 @@ void begin_body(size_t open, const char *text);
 /** At a line marker: whether what follows stands in a header of the system. Else as it was. */
 void note_system_header(size_t i, bool *system);
 
+/** At a line marker: whether what follows is the program's own, in no header of the system or of the
+ *  simulator. Else as it was. */
+void note_own_file(size_t i, bool *own);
+
+/** Whether two tokens are the same word. */
+bool are_same(size_t a, size_t b);
+
 /** Says what is wrong at token i, with its file and line; the program will fail. */
 void error_at(size_t i, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -305,6 +305,46 @@ WRONG = [
     ("} extern __shared__ int x; {", "must be an array: float x[]"),
 ]
 
+# What stands before the statements above: the kernels that they launch, and their function.
+BEFORE = '# 6 "a.cu"\nint k, l;\nvoid statements()\n'
+
+# Who calls whom: a file, and what the error says; None if it is none.
+CALLS = [
+    ("void k(int *x) { } int main() { k<<<1, 2>>>(x); }", "k() is launched, and it is not a kernel"),
+    ("template <class T> void k(T *x) { } int main() { k<int><<<1, 2>>>(x); }", "k() is launched, and it is not a kernel"),
+    ("void k(int *x); cudasim_global void k(int *x) { } int main() { k<<<1, 2>>>(x); }", None),
+    ("void k(float *x) { } cudasim_global void k(int *x) { } int main() { k<<<1, 2>>>(x); }", None),
+    ("void k(int *x) { } int main() { auto k = of(3); k<<<1, 2>>>(x); }", None),
+    ("void k(int *x) { } int main() { s.k<<<1, 2>>>(x); n::k<<<1, 2>>>(x); }", None),
+    ("int main() { k<<<1, 2>>>(x); }", "no kernel k() is declared"),
+    ("int main() { k<int, 3><<<1, 2>>>(x); }", "no kernel k() is declared"),
+    ("cudasim_global void k() { } cudasim_global void l() { k(); }", "it is a kernel: only the host starts one"),
+    ("cudasim_global void k() { } cudasim_device void k(int x) { } cudasim_global void l() { k(3); }", None),
+    ("cudasim_global void k() { } int main() { k(); }", None),  # the program's run says so
+    ("static float f(float x) { } cudasim_global void k(float *x) { *x = f(1); }", "f(), a function of the host: __device__ is missing"),
+    ("template <class T, int N = 3> T f(T x) { } cudasim_device float g() { return f<float>(1); }", "f(), a function of the host"),
+    ('namespace n { extern "C" { float f(float x); } } cudasim_device float g() { return f(1); }', "f(), a function of the host"),
+    ("cudasim_host float f(float x) { } cudasim_device float g() { return f(1); }", "f(), a function of the host"),
+    ("cudasim_host cudasim_device float f(float x) { } cudasim_device float g() { return f(1); } int main() { f(1); }", None),
+    ("float f(float x) { } cudasim_device float f(double x) { } cudasim_device float g() { return f(1); }", None),
+    ("constexpr float f(float x) { } cudasim_device float g() { return f(1); }", None),
+    ("float f(float x) { } cudasim_host cudasim_device float g() { return f(1); }", None),
+    ("float f(float x) { } template <class F> cudasim_global void k(F f) { f(1); }", None),
+    ("float f(float x) { } cudasim_global void k() { auto f = [](float x) { }; f(1); }", None),
+    ("float f(float x) { } cudasim_global void k() { Adder f(2); f(1); s.f(1); p->f(1); n::f(1); }", None),
+    ("float f(float x) { } struct S { float f(); cudasim_device float g() { return f(); } };", None),
+    ("float f(float x) { } cudasim_device float S::g() { return f(); }", None),
+    ('# 3 "math.h" 1 3\nfloat f(double x);\n# 8 "a.cu" 2\nfloat f(float x) { } cudasim_device float g() { return f(1); }', None),
+    ('# 3 "math.h" 1 3\nfloat f(double x);\n# 8 "a.cu" 2\ncudasim_device float g() { return f(1); }', None),
+    ('# 3 "cudasim/include/mma.h" 1\nfloat f(double x) { }\n# 8 "a.cu" 2\ncudasim_device float g() { return f(1); }', None),
+    ("static_assert(1 > 0); cudasim_device void g() { static_assert(2 > 1); }", None),
+    ("static void (*p)(int); cudasim_device void g() { void (*q)(int); }", None),
+    ("cudasim_device float f(float x) { } int main() { return f(1) + f(2); }", "the host calls f(), a function of the device"),
+    ("cudasim_device float f(float x) { } float f(int x) { } int main() { return f(1); }", None),
+    ("cudasim_device float f(float x) { } int main() { auto l = [=] cudasim_device(int i) { return f(i); }; }", None),
+    ("cudasim_device float f(float x) { } int main() { struct S { cudasim_device int g() { return f(1); } }; }", None),
+]
+
 failures = 0
 
 
@@ -362,9 +402,9 @@ for text in SAME:
     check(text + "\n", text + "\n")
 for text, wanted in CHANGED:
     for form in text, spread(text):
-        check(f'# 7 "a.cu"\nvoid f()\n{{ {form} }}\n', f'# 7 "a.cu"\nvoid f() {{ {launches(wanted)} }}\n{of_both(text)}')
+        check(f'{BEFORE}{{ {form} }}\n', f'{BEFORE}{{ {launches(wanted)} }}\n{of_both(text)}')
     if "managed" not in text and "# 8" not in text:
-        check(f'cudasim_sealed_from_here;\nvoid f()\n{{ {text} }}\n', f'cudasim_sealed_from_here;\nvoid f() {{ {without_records(wanted)} }}\n')
+        check(f'cudasim_sealed_from_here;\n{BEFORE}{{ {text} }}\n', f'cudasim_sealed_from_here;\n{BEFORE}{{ {without_records(wanted)} }}\n')
 for text, wanted in FILES:
     for form in text, spread(text):
         check(form + "\n", wanted + "\n")
@@ -372,11 +412,17 @@ for text, wanted in MARKED:
     for form in text, spread(text):
         check(f"cudasim_marks_host; {form}\n", f"; {wanted or text}\n")
 for text, wanted in PTX:
-    check(f'# 7 "a.cu"\nvoid f()\n{{ {text} }}\n', f'# 7 "a.cu"\nvoid f() {{ {wanted} }}\n')
+    check(f'{BEFORE}{{ {text} }}\n', f'{BEFORE}{{ {wanted} }}\n')
 for text, wanted in WRONG:
-    status, out, err = run(f'# 7 "a.cu"\nvoid f()\n{{ {text} }}\n')
+    status, out, err = run(f'{BEFORE}{{ {text} }}\n')
     if status != 1 or out != "" or f"{'a.h' if 'a.h' in text else 'a.cu'}:8: error: cu2cpp: " not in err or wanted not in err:
         fail(text, f"status {status}: {err.strip()}\n    wanted {wanted}")
+
+for text, wanted in CALLS:
+    for form in text, spread(text) if "#" not in text else text:
+        status, out, err = run(f'# 8 "a.cu"\n{form}\n')
+        if (status != 0) != (wanted is not None) or (wanted or "") not in err or err.count("\n") != status:
+            fail(form, f"status {status}: {err.strip()}\n    wanted {wanted}")
 
 # A program that is being written: a mark is missing, or all that follows it. The compiler says so, and
 # must be given something to say it of.
@@ -397,6 +443,6 @@ for at in re.finditer(r"[][(){}<>;,\"']", WRITTEN):
         if (status, bool(out)) not in ((0, True), (1, False)) or (status == 1) != ("a.cu:" in err):
             fail(typo, f"status {status}: {err.strip()}")
 
-count = typos + len(SAME) + 3 * len(CHANGED) + 2 * len(FILES) + 2 * len(MARKED) + len(PTX) + len(WRONG)
+count = typos + len(SAME) + 3 * len(CHANGED) + 2 * len(FILES) + 2 * len(MARKED) + len(PTX) + len(WRONG) + 2 * len(CALLS)
 print(f"cu2cpp: {count} cases, {failures} failed")
 sys.exit(failures > 0)
