@@ -50,7 +50,10 @@ GPU_AIMS = {("gpt2-124M", "bf16"): 1.5}
 def run(command, complain=False):
     """The numbers of a program's last line, or None where it failed; then perhaps says why."""
     environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"}
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
+    try:
+        result = subprocess.run(command, env=environment, capture_output=True, text=True)
+    except OSError as error:
+        sys.exit(f"{command[0]}: {error.strerror}; `make bench` builds it")
     if result.returncode != 0:
         if complain:
             print(*result.stderr.strip().splitlines()[-1:], file=sys.stderr, flush=True)
