@@ -96,14 +96,15 @@ static bool close_to(double got, double want, double limit) {
     return isfinite(want) ? fabs(got - want) <= limit : !isfinite(got);
 }
 
-/* Whether weights agree; else *seen says where they do not. */
+/* Whether weights agree; else *seen says where they do not. A step may cancel most of the weight
+   that it starts from, and keeps that weight's rounding. */
 static bool weights_agree(const Eight *eight, const float *got, const EightStep *want, char *seen) {
     Tolerance tolerance = tolerance_of_op(F32, 1);
     size_t first = 0;
     for (int k = 0; k < eight->tensors; first += (size_t)eight->n[k++]) {
         double most = 0;
-        for (int i = 0; i < eight->n[k]; i++) {
-            double size = fabs(want->weight[first + (size_t)i]);
+        for (size_t i = first; i < first + (size_t)eight->n[k]; i++) {
+            double size = fmax(fabs(want->weight[i]), fabs((double)want->before[i]));
             most = isfinite(size) && size > most ? size : most;
         }
         for (int i = 0; i < eight->n[k]; i++) {

@@ -200,6 +200,7 @@ void eight_step_as(const Eight *eight, const EightState *from, int k, EightMista
     const float *Qm = books->m, *Qv = mistake == SIGNED_V ? Qm : books->v;
     const AdamW *a = &eight->adamw;
     size_t first = 0, block = 0;
+    step->before = from->weight;
     for (int tensor = 0; tensor < eight->tensors; tensor++) {
         size_t n = (size_t)eight->n[tensor];
         bool bytes = (eight->flags[tensor] & FLAG_BYTES) != 0;
@@ -250,6 +251,7 @@ void eight_step_as(const Eight *eight, const EightState *from, int k, EightMista
 }
 
 EightStep eight_step_new(const Eight *eight) {
-    return (EightStep){check_doubles(eight->check, eight->all), moments_new(eight),
-                       moments_new(eight)};
+    return (EightStep){.weight = check_doubles(eight->check, eight->all),
+                       .m = moments_new(eight),
+                       .v = moments_new(eight)};
 }

@@ -65,6 +65,7 @@ typedef struct EightMoments {
 /** Weights and moments after a step. */
 typedef struct EightStep {
     double *weight;
+    const float *before; /* weights before the step */
     EightMoments m, v;
 } EightStep;
 

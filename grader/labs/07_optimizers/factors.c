@@ -194,13 +194,15 @@ static FactorState factors_state(const Check *check, int step) {
 
 enum { SEEN = 300 };
 
-/* Whether a part of a tensor agrees; both may be inf or NaN. */
-static bool agree(const float *got, const double *want, size_t n, int terms, const char *name,
-                  int k, char *seen) {
+/* Whether a part of a tensor agrees; both may be inf or NaN. A step may cancel most of the weight
+   that it starts from (`before`, NULL of R and C), and keeps that weight's rounding. */
+static bool agree(const float *got, const double *want, const float *before, size_t n, int terms,
+                  const char *name, int k, char *seen) {
     Tolerance tolerance = tolerance_of_op(F32, terms);
     double most = 0;
     for (size_t i = 0; i < n; i++) {
-        most = isfinite(want[i]) && fabs(want[i]) > most ? fabs(want[i]) : most;
+        double size = fmax(fabs(want[i]), before != NULL ? fabs((double)before[i]) : 0);
+        most = isfinite(size) && size > most ? size : most;
     }
     for (size_t i = 0; i < n; i++) {
         double limit = 4 * (tolerance.relative * fabs(want[i]) + tolerance.scaled * most);
@@ -217,16 +219,18 @@ static bool agree(const float *got, const double *want, size_t n, int terms, con
 /* R, C, weights. */
 enum { KINDS_OF_STEP = 3 };
 
-static bool kind_agrees(const Factors *f, const FactorState *got, const FactorStep *want, int kind,
-                        char *seen) {
+static bool kind_agrees(const Factors *f, const FactorState *got, const FactorStep *want,
+                        const FactorState *before, int kind, char *seen) {
     static const char *const names[] = {"R", "C", "weight"};
     const float *const from[] = {got->row, got->col, got->weight};
+    const float *const first[] = {NULL, NULL, before->weight};
     const double *const to[] = {want->row, want->col, want->weight};
     size_t at = 0;
     for (int k = 0; k < f->tensors; k++) {
         size_t sizes[] = {factors_rows(f, k), (size_t)f->cols[k], factors_size(f, k)};
         int terms = f->rows[k] > f->cols[k] ? f->rows[k] : f->cols[k];
-        if (!agree(from[kind] + at, to[kind] + at, sizes[kind], terms, names[kind], k, seen)) {
+        if (!agree(from[kind] + at, to[kind] + at, first[kind] != NULL ? first[kind] + at : NULL,
+                   sizes[kind], terms, names[kind], k, seen)) {
             return false;
         }
         at += sizes[kind];
@@ -250,11 +254,11 @@ static bool factors_judge_step(Factors *f, const FactorState *from, int step, bo
     }
     for (int kind = 0; kind < (weights ? KINDS_OF_STEP : KINDS_OF_STEP - 1); kind++) {
         char seen[SEEN] = "", other[SEEN];
-        bool good = kind_agrees(f, &got, &as[NO_MISTAKE], kind, seen);
+        bool good = kind_agrees(f, &got, &as[NO_MISTAKE], from, kind, seen);
         check_compared(f->check, good, "step %d: %s", f->t + step, seen);
         for (FactorMistake mistake = NO_MISTAKE + 1; mistake < FACTOR_MISTAKES; mistake++) {
             check_suspect(f->check, sentence_of(f, mistake),
-                          kind_agrees(f, &got, &as[mistake], kind, other));
+                          kind_agrees(f, &got, &as[mistake], from, kind, other));
         }
         right = right && good;
     }
@@ -275,7 +279,7 @@ bool factors_means_are_right(const void *factors) {
         FactorState got = factors_state(f->check, step);
         factor_step_as(f, &from, step, NO_MISTAKE, &want);
         for (int kind = 0; kind < KINDS_OF_STEP - 1; kind++) {
-            if (!kind_agrees(f, &got, &want, kind, seen)) {
+            if (!kind_agrees(f, &got, &want, &from, kind, seen)) {
                 return false;
             }
         }
