@@ -44,7 +44,8 @@ static void note_function(size_t begin, size_t body) {
     }
     size_t parameters = parameters_of(start), name = before(parameters);
     if (parameters == NONE || !is_kind(name, WORD) || name == start ||
-        is_one_of(before(name), no_names) || is_mark_of(after(parameters), "*&")) {
+        is_one_of(before(name), no_names) || is_mark_of(after(parameters), "*&") ||
+        body_of(parameters) != body) {
         return;
     }
     functions = grow(functions, (function_count + 1) * sizeof *functions);
@@ -88,18 +89,6 @@ static unsigned sides_of(size_t i) {
     return sides;
 }
 
-/* Whether a header has a function of the name at i, too. */
-static bool is_in_header(size_t i) {
-    bool own = true;
-    for (size_t k = 0; k < token_count; k++) {
-        note_own_file(k, &own);
-        if (!own && are_same(k, i) && is(after(k), "(")) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The token that follows the name at i and its template arguments. */
 static size_t after_name(size_t i) {
     size_t next = after(i);
@@ -110,21 +99,50 @@ static size_t after_name(size_t i) {
     return next;
 }
 
-/* Whether the name at i is also one of something in the function: a parameter, or a variable. */
-static bool is_variable_in(const Function *f, size_t i) {
-    static const char *const before_calls[] = {"return", "else", "do", "case", "co_return", NULL};
-    size_t end = closing(f->body);
-    for (size_t k = f->parameters; k < end; k = after(k)) {
-        size_t next = are_same(k, i) ? after_name(k) : NONE;
-        if (next == NONE) {
-            continue;
+/* Whether the name at i, which a ( follows, is declared there: a type, and nothing else, stands
+   before it in its statement. */
+static bool is_declared_at(size_t i) {
+    static const char *const no_types[] = {"return", "else",      "do",     "case", "throw",
+                                           "goto",   "co_return", "delete", NULL};
+    size_t k = before(i);
+    for (; k != NONE && !is_mark_of(k, ";{}):"); k = before(k)) {
+        if (is(k, ">")) {
+            k = opening(k);
+        } else if ((!is_kind(k, WORD) && !is(k, "::") && !is_mark_of(k, "*&")) ||
+                   is_one_of(k, no_types)) {
+            return false;
         }
-        bool called = is(next, "(") || launch_opening(next) != NONE;
-        if (!called || (is_kind(before(k), WORD) && !is_one_of(before(k), before_calls))) {
+    }
+    return k != before(i);
+}
+
+static bool is_noted(size_t i) {
+    for (size_t k = 0; k < function_count; k++) {
+        if (functions[k].name == i) {
             return true;
         }
     }
     return false;
+}
+
+/* Whether the name at i is nothing but that of the file's functions: no header declares it, and
+   wherever it stands in the file, it is declared as a function or called. */
+static bool is_of_functions(size_t i) {
+    static const char *const joints[] = {".", "->", "::", NULL};
+    bool own = true;
+    for (size_t k = 0; k < token_count; k++) {
+        note_own_file(k, &own);
+        if (!are_same(k, i) || is_noted(k)) {
+            continue;
+        }
+        size_t next = after_name(k);
+        bool called = is(next, "(") || launch_opening(next) != NONE;
+        bool declared = is(next, "(") && is_declared_at(k);
+        if (own ? !called || declared || is_one_of(before(k), joints) : declared) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void refuse(size_t i, const char *format) {
@@ -138,12 +156,6 @@ static void refuse(size_t i, const char *format) {
     if (!refused) {
         error_at(i, format, (int)tokens[i].length, tokens[i].text);
     }
-}
-
-/* A call or launch of what is declared elsewhere may mean that one. */
-static bool is_certain(const Function *f, size_t i) {
-    static const char *const joints[] = {".", "->", "::", NULL};
-    return !is_one_of(before(i), joints) && !is_variable_in(f, i) && !is_in_header(i);
 }
 
 /* Whether the name at i stands anywhere but in launches. */
@@ -176,22 +188,41 @@ static void check_name(const Function *f, size_t i) {
                 "is declared";
     } else if (is(next, "(") && on_host && sides == OF_DEVICE) {
         wrong = "the host calls %.*s(), a function of the device: where both call it, it is "
-                "declared as __host__ __device__";
+                "declared as __host__ __device__ (and here __CUDA_ARCH__ is defined for both)";
     }
-    if (wrong != NULL && is_certain(f, i)) {
+    if (wrong != NULL && is_of_functions(i)) {
         refuse(i, wrong);
     }
 }
 
-/* What a lambda or a class in there is, its own words say: it is left out. */
+/* The end of what begins at i and is not the function's own code, or is none at all: a lambda or a
+   class, whose words say where it runs; operands that are not evaluated. Else i. */
+static size_t skipped(size_t i) {
+    static const char *const sides[] = {KERNEL_WORD, DEVICE_WORD, HOST_WORD, NULL};
+    static const char *const not_evaluated[] = {"decltype", "sizeof", "noexcept",   "alignof",
+                                                "typeid",   "typeof", "__typeof__", NULL};
+    size_t open = NONE;
+    if (is_one_of(i, sides)) {
+        while (is_one_of(after(i), sides)) {
+            i = after(i);
+        }
+        size_t parameters = is(after(i), "{") ? NONE : parameters_of(i);
+        open = parameters != NONE ? body_of(parameters) : after(i);
+    } else if (is_one_of(i, not_evaluated)) {
+        open = after(i);
+    }
+    size_t close = is_mark_of(open, "({") ? closing(open) : NONE;
+    return close != NONE ? close : i;
+}
+
 static void check_body(const Function *f) {
-    static const char *const words[] = {KERNEL_WORD, DEVICE_WORD, HOST_WORD, NULL};
     size_t end = f->body != NONE ? closing(f->body) : NONE;
-    for (size_t i = f->body; end != NONE && i < end; i = after(i)) {
-        if (is_one_of(i, words)) {
-            size_t parameters = parameters_of(i);
-            size_t body = parameters != NONE ? body_of(parameters) : NONE;
-            i = body != NONE && closing(body) != NONE ? closing(body) : i;
+    for (size_t i = f->body; end != NONE && i < end; i = after(skipped(i))) {
+        if (is(i, "if") && is(after(i), "constexpr")) {
+            return; /* of its branches one may be left out */
+        }
+        if ((f->sides & OF_HOST) == 0 && (is(i, "throw") || is(i, "try"))) {
+            error_at(i, "code of the device cannot throw or catch: let it store an error's number");
         } else if (is_kind(i, WORD)) {
             check_name(f, i);
         }

@@ -20,6 +20,7 @@ size_t body_of(size_t parameters) {
     size_t k = closing(parameters);
     while (k != NONE && !is_mark_of(k, ";={}")) {
         k = after(k);
+        k = is(k, "(") ? closing(k) : k; /* operator()(int x = 1), noexcept(...) */
     }
     return is(k, "{") ? k : NONE;
 }

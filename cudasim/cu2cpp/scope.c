@@ -104,7 +104,8 @@ bool opens_body(size_t brace) {
     while (is_one_of(i, trailing)) {
         i = before(i);
     }
-    return is(i, ")") || (is_kind(i, WORD) && has_word(header_begin(brace), i, arrow));
+    return is(i, ")") ||
+           ((is_kind(i, WORD) || is_mark_of(i, ">*&")) && has_word(header_begin(brace), i, arrow));
 }
 
 static bool opens_class(size_t brace) {
