@@ -7,8 +7,13 @@ SUBMITTED := $(if $(filter file default undefined,$(origin FROM)),labs,$(FROM_DI
 # ---- grade and judge --------------------------------------------------------------------------------
 # What has a main() of its own is in no library; nor is anything that belongs to one lab.
 GRADER_MAINS := grader/check.c grader/grade.c grader/contained.c grader/beside.c
-$B/libgrader.a: $(call c_objects,$(filter-out $(GRADER_MAINS) grader/probe% %_test.c,$(wildcard grader/*.c)))
+$B/libgrader.a: $(call c_objects,$(filter-out $(GRADER_MAINS) grader/probe% %_test.c,$(wildcard grader/*.c))) $B/obj/grader/cuda_names.o
 	$(archive)
+$B/cuda_names.c: grader/cuda_names.awk $(wildcard cudasim/include/*.h)
+	@mkdir -p $(@D)
+	$Qawk -f $^ >$@.new && mv $@.new $@
+$B/obj/grader/cuda_names.o: $B/cuda_names.c
+	$(compile)
 GRADER_LIBS = $B/libgrader.a $B/libtestkit.a $B/libkit.a $(or $(SIM),$(CLOCK))
 $B/bin/grade: private LIBS := -lseccomp
 $B/bin/grade: $B/obj/grader/grade.o $(GRADER_LIBS)

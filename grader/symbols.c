@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grader/cuda_names.h"
 #include "kernels/base.h"
 
 #define HEX "0123456789abcdef"
@@ -113,10 +114,9 @@ static const json_t *uses_of(const json_t *lab, const char *file) {
     return own != NULL ? own : json_object_get(lab, "uses");
 }
 
-/* A call of CUDA as it stands in the source: cudaMemcpyAsync for the simulator's
-   cudasim_memcpy_async, cublasGemmEx for cudasim_blas_gemm_ex, ncclSend for cudasim_nccl_send. Any
-   other symbol as it is. To be freed. */
-static char *source_name(const char *symbol) {
+/* cudaMemcpyAsync for the simulator's cudasim_memcpy_async, cublasGemmEx for cudasim_blas_gemm_ex,
+   ncclSend for cudasim_nccl_send. Any other symbol as it is. To be freed. */
+static char *spelled_name(const char *symbol) {
     static const struct {
         const char *inside, *source;
     } prefix[] = {{"cudasim_blas", "cublas"}, {"cudasim_nccl", "nccl"}, {"cudasim", "cuda"}};
@@ -135,6 +135,30 @@ static char *source_name(const char *symbol) {
         return name;
     }
     return say("%s", symbol);
+}
+
+/* A call of CUDA as it stands in the source; where it may be one of several there, the one that is
+   spelled alike, or all. Any other symbol as it is. To be freed. */
+static char *source_name(const char *symbol) {
+    char *spelled = spelled_name(symbol), *names = NULL;
+    for (const CudaName *name = cuda_names; name->symbol != NULL; name++) {
+        if (strcmp(name->symbol, symbol) != 0) {
+            continue;
+        }
+        if (strcmp(name->source, spelled) == 0) {
+            free(names);
+            return spelled;
+        }
+        char *longer =
+            names == NULL ? say("%s", name->source) : say("%s` or `%s", names, name->source);
+        free(names);
+        names = longer;
+    }
+    if (names == NULL) {
+        return spelled;
+    }
+    free(spelled);
+    return names;
 }
 
 /* Functions that the compiler calls for a line that names something else, and those for which a lab

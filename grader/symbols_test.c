@@ -98,6 +98,13 @@ Test(symbols, cuda_by_the_names_of_the_source) {
     is_refused("cudasim_malloc_async U         \n", TEXT,
                "`cudaMallocAsync` is not available in this lab: none is allocated");
     is_refused("cudasim_nccl_all_reduce U         \n", TEXT, "`ncclAllReduce` is not available");
+    is_refused("cudasim_memcpy_2d_async U         \n", TEXT,
+               "`cudaMemcpy2DAsync` is not available");
+    is_refused("cudasim_to_symbol U         \n", TEXT, "`cudaMemcpyToSymbol` is not available");
+    is_refused("cudasim_event_create U         \n", TEXT, "`cudaEventCreate` is not available");
+    is_refused("cudasim_graph_change_edges U         \n", TEXT,
+               "`cudaGraphAddDependencies` or `cudaGraphRemoveDependencies` is not available");
+    is_refused("cudasim_nccl_init_rank U         \n", TEXT, "`ncclCommInitRank` is not available");
     is_refused("mycudasim_free U         \n", TEXT, "`mycudasim_free` is not available");
 }
 

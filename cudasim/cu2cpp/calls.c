@@ -79,8 +79,7 @@ static void note_functions(void) {
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* All functions of the name at i together: which is meant, the arguments decide. 0 if none has it.
- */
+/* All functions of the name at i together: which is meant, the arguments decide. */
 static unsigned sides_of(size_t i) {
     unsigned sides = 0;
     for (size_t k = 0; k < function_count; k++) {

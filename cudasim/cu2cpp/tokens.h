@@ -85,7 +85,7 @@ void begin_body(size_t open, const char *text);
 /** At a line marker: whether what follows stands in a header of the system. Else as it was. */
 void note_system_header(size_t i, bool *system);
 
-/** At a line marker: whether what follows is the program's own, in no header of the system or of the
+/** At a line marker: whether what follows is the program's own, in no header of the system or the
  *  simulator. Else as it was. */
 void note_own_file(size_t i, bool *own);
 
