@@ -40,6 +40,7 @@ static bool good_end(const char *call, const char *end, const void *p, size_t by
         if (sim_on_device(p)) {
             sim_detail_address(p);
         }
+        variable_detail(p);
         return false;
     }
     char what[100];
@@ -100,8 +101,8 @@ int cudasim_no_room(const char *file, int line, const char *call, const char *en
                     size_t room) {
     ENTER(call, file, line);
     Place place = {file, line};
-    sim_report("out-of-bounds access", "%s at %s:%d: the %s has %zu bytes, and the copy %zu", call,
-               sim_file(place), line, end, room, bytes);
+    sim_report("out-of-bounds access", "%s at %s:%d: the %s has %zu byte%s, and the copy %zu", call,
+               sim_file(place), line, end, room, room == 1 ? "" : "s", bytes);
     sim_detail("in memory of the host; on a GPU the copy goes on into what lies beside it");
     sim_error(cudaErrorInvalidValue, call, place, false);
     return 0;

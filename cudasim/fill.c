@@ -74,9 +74,11 @@ static bool good_fill(const char *call, const Fill *fill, int slot, Place place)
     }
     Allocation *a = sim_allocation(fill->to);
     if (!sim_on_device(fill->to) && !is_shared_with_host(fill->to)) {
-        sim_report("invalid copy",
-                   "%s at %s:%d: the destination is a HOST pointer, but the direction says device",
-                   call, sim_file(place), place.line);
+        sim_report("invalid copy", "%s at %s:%d: the destination is a HOST pointer", call,
+                   sim_file(place), place.line);
+        if (!variable_detail(fill->to)) {
+            sim_detail("it fills memory of the device; the host's is filled by memset()");
+        }
         return false;
     }
     bool registered = a == NULL && !sim_on_device(fill->to);

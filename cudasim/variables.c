@@ -71,6 +71,15 @@ __attribute__((constructor)) static void find_variables(void) {
     variables_bytes = end - variables_begin;
 }
 
+bool variable_detail(const void *p) {
+    bool is_variable = variable_recorded(p) || in_constants(p);
+    if (is_variable) {
+        sim_detail("the name of a variable of the device is another variable on the host: "
+                   "cudaMemcpyToSymbol and cudaGetSymbolAddress know the device's");
+    }
+    return is_variable;
+}
+
 bool variable_recorded(const void *p) {
     for (cudasim_variable *v = __start_cudasim_variables; v < __stop_cudasim_variables; v++) {
         if ((uintptr_t)p - (uintptr_t)v->begin < v->bytes) {
