@@ -35,7 +35,7 @@ static unsigned sides_between(size_t i, size_t end) {
     return sides != 0 ? sides : OF_HOST;
 }
 
-/* What is declared from `begin` on, if it is a function that no class has. */
+/* The function that is declared from `begin` on, unless it is a variable or of a class. */
 static void note_function(size_t begin, size_t body) {
     static const char *const no_names[] = {"operator", "::", "~", NULL};
     size_t start = begin;
