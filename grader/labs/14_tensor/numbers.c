@@ -293,9 +293,9 @@ static Quiz slice_shapes(Check *check, int32_t slices[2 * SHAPES], bool again, s
         slices[2 * i + 1] = i % 2 ? R - 1 : check_int(check, 0, R - 1);
         quiz_add(&quiz, shape);
     }
-    ModelConfig large = {.V = 50257, .T = 1024, .L = 48, .NH = 24, .C = 1536};
-    quiz_add(&quiz, (Shape){.config = large, .B = 64, .T = 1024});
-    slices[2 * SHAPES - 2] = 2; /* a rank's weights are beyond 2^31 bytes, its states beyond 2^32 */
+    ModelConfig large = {.V = 50257, .T = 64, .L = 48, .NH = 96, .C = 12288};
+    quiz_add(&quiz, (Shape){.config = large, .B = 65536, .T = 64});
+    slices[2 * SHAPES - 2] = 2; /* more than 2^32 numbers in a rank, in the stream, in the logits */
     slices[2 * SHAPES - 1] = 1;
     check_give(check, "slices", WIRE_I32, slices, 2 * (size_t)SHAPES);
     return quiz;
