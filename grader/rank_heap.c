@@ -64,8 +64,8 @@ static size_t whole_pages(size_t bytes) {
 static void refuse_bytes(size_t bytes, size_t in_use) {
     fprintf(stderr,
             "out of memory: malloc() of %zu bytes, %zu KiB in use: a rank has %d KiB of it, in "
-            "pages, for pointers and short lists; tensors come from memory_alloc(), where they are "
-            "counted\n",
+            "pages, for pointers and short lists, which free() gives back, or each call leaves "
+            "some; tensors come from memory_alloc(), where they are counted\n",
             bytes, in_use >> 10, RANK_HEAP >> 10);
     exit(EXIT_RUN);
 }
