@@ -60,6 +60,9 @@ void zero_spoil_at(ZeroRun *run, int param, ZeroBad bad);
  */
 void zero_spoil(ZeroRun *run, bool of_rank_0);
 
+/** Of a number that is the NaN of checked memory. */
+extern const char zero_unwritten_sentence[];
+
 /** Describes the parameters of the run's model. */
 void zero_describe(ZeroRun *run);
 

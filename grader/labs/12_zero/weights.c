@@ -200,10 +200,7 @@ bool zero_expect_weights(ZeroRun *run, int s) {
                            "%d's); %.9g is right, bit for bit",
                            s, r, (double)wrong.got, wrong.place, wrong.param->name,
                            wrong.param->layer, wrong.owner, (double)wrong.right);
-            check_suspect(run->check,
-                          "it comes from memory to which nothing was written, or which was "
-                          "released: where memory is checked, both hold NaN",
-                          has_bits(wrong.got, ZERO_UNWRITTEN));
+            check_suspect(run->check, zero_unwritten_sentence, has_bits(wrong.got, ZERO_UNWRITTEN));
             name_mistake(run, wrong.step);
         }
         return false;
