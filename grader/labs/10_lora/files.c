@@ -205,6 +205,18 @@ static const FileContent contents[] = {
     {"{\"peft_type\":\"LORA\",\"r\":3,\"bias\":\"none of it\",\"target_modules\":[\"c_fc\"]}",
      "bias \"none of it\"",
      {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"bias\":null,\"target_modules\":[\"c_attn\"]}",
+     "bias null",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"target_modules\":[\"c_attn\",\"\"]}",
+     "a target that is an empty text",
+     {0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"lora_alpha\":0.0005,\"target_modules\":[\"c_fc\"]}",
+     NULL,
+     {3, TARGET_FC, 0.0005f, 0}},
+    {"{\"peft_type\":\"LORA\",\"r\":3,\"lora_dropout\":0.995,\"target_modules\":[\"c_fc\"]}",
+     NULL,
+     {3, TARGET_FC, 8, 0.995f}},
 };
 enum { CONTENTS = sizeof contents / sizeof *contents };
 

@@ -27,6 +27,8 @@ static const NamedTargets named[] = {
     {".c_attn", 0},
     {"c_att", 0},
     {"h.0.attn.c_attn", 0},
+    {"transformer.h.0.attn.c_attn", 0},
+    {".attn.c_attn", 0},
     {"lm_head", 0},
     {"attn.c_fc", 0},
     {"C_ATTN", 0},

@@ -139,9 +139,16 @@ void sizes_ask_activations(Check *check, bool checkpointed) {
         }
         quiz_add(&quiz, shape);
     }
-    Shape large = {.config = sizes_config(check, F32, ATTENTION_PLAIN, false), .B = 50000, .T = 20};
-    large.checkpoint.segment = checkpointed ? 2 : 0;
-    quiz_add(&quiz, large); /* more bytes than an int can say */
+    /* More bytes, and more numbers, than an int can say: the head decides, then a block. */
+    for (int i = 0; i < 2; i++) {
+        Shape large = {.config = sizes_config(check, F32, ATTENTION_PLAIN, false),
+                       .B = 99999999,
+                       .T = 20,
+                       .checkpoint = {checkpointed ? 2 : 0, checkpointed}};
+        large.config.V = i == 0 ? 50257 : 256;
+        large.config.C = large.config.NH * (i == 0 ? 16 : 128);
+        quiz_add(&quiz, large);
+    }
     sizes_give_adapters(&quiz);
     if (quiz_run(&quiz, "formulas/activations", SECONDS)) {
         for (int i = 0; i < quiz.count; i++) {
