@@ -28,9 +28,10 @@ static void ask(Quiz *quiz, Precision precision, Attention attention, bool wide,
 }
 
 /* About GPT-2, in batches that have more bytes than an int can say, and more digits than a float: a
-   width and a length that are odd. */
-static void ask_large(Quiz *quiz, int segment, int B) {
-    ModelConfig config = {.V = 50257, .T = 1024, .L = 48, .NH = 25, .C = 1575};
+   width and a length that are odd. With flash attention the head takes more than a block. */
+static void ask_large(Quiz *quiz, Attention attention, int segment, int B) {
+    ModelConfig config = {
+        .V = 50257, .T = 1024, .L = 48, .NH = 25, .C = 1575, .attention = attention};
     quiz_add(quiz, (Shape){config, B, 1023, {.segment = segment}});
 }
 
@@ -105,8 +106,9 @@ void predictions_expect_bytes(Check *check) {
         ask(&quiz, (Precision)(i % 3), i == 4 ? ATTENTION_FLASH : ATTENTION_PLAIN, i % 2,
             1 + i / 3);
     }
-    ask_large(&quiz, 1, 7);
-    ask_large(&quiz, 5, check_int(check, 8, 9));
+    ask_large(&quiz, ATTENTION_PLAIN, 1, 7);
+    ask_large(&quiz, ATTENTION_PLAIN, 5, check_int(check, 8, 9));
+    ask_large(&quiz, ATTENTION_FLASH, 1, check_int(check, 11, 18));
     ask_many_slots(&quiz);
     if (!quiz_run(&quiz, "formulas/bytes", SECONDS)) {
         return;
