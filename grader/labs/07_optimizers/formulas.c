@@ -83,6 +83,9 @@ static ModelConfig bytes_model(Check *check, int i) {
                              .C = 1600,
                              .precision = (Precision)check_int(check, F32, BF16)};
     }
+    if (i == 11) { /* one tensor alone has more bytes than an int can say */
+        return (ModelConfig){.V = 50257, .T = 2048, .L = 2, .NH = 96, .C = 12288};
+    }
     int C = i < 8 ? channels[i] : i == 10 ? 1 : check_int(check, 1, 200);
     return (ModelConfig){.V = i == 0 ? 256 : check_int(check, 256, 60000),
                          .T = i == 1   ? 64
