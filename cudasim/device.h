@@ -57,7 +57,7 @@ const cudasim_variable *variable_at(const volatile void *p);
 /** Whether bytes from p on lie within the variable that holds p; else that is reported. */
 bool variable_holds(const char *what, const void *p, size_t bytes, Place place);
 
-/** Says under a report that p is the host's name of a variable of the device; false if it is not. */
+/** Under a report: whether p is the host's name of a variable of the device; then that is said. */
 bool variable_detail(const void *p);
 
 /** They are as at the beginning. */

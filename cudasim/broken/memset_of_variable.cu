@@ -1,5 +1,5 @@
-/* A variable of the device is cleared by its name. On the host the name is another variable, which the
-   device never sees: the call fails, and what was counted before stays. */
+/* A variable of the device is cleared by its name. On the host the name is another variable, which
+   the device never sees: the call fails, and what was counted before stays. */
 #include "try.cuh"
 
 enum { N = 4 };

@@ -188,8 +188,8 @@ static const uint64_t *report_of(const ZeroRun *run, int s, int r) {
     return reports + (size_t)r * columns + (size_t)(s * REPORTED);
 }
 
-/* The NaN of checked memory keeps its bits in squares, sums and the root, the upper ones when a half
-   becomes a float; NaN that arithmetic gives, or that is planted, has others. */
+/* The NaN of checked memory keeps its bits in squares, sums and the root, the upper ones when a
+   half becomes a float; NaN that arithmetic gives, or that is planted, has others. */
 static bool norm_is_unwritten(const uint64_t *got) {
     float norm = (float)as_double(got[REPORTED_NORM]);
     uint32_t bits;
