@@ -36,15 +36,19 @@ static inline float float_from_bits(uint32_t bits) {
 /**
  * fp16 to float; exact. A NaN keeps its sign and payload (and is made quiet).
  *
- * The exponent is moved from bias 15 to bias 127 by a multiplication with 2^112, which also
- * normalises subnormals; only infinity and NaN need their exponent put in by hand.
+ * The exponent moves from bias 15 to bias 127. A subnormal is a count of 2^-24, converted as the
+ * whole number that it is: read as the bits of a float it would be a subnormal float, and of those
+ * some processors take a hundred cycles to multiply one.
  */
 static inline float half_to_float(uint16_t half) {
     uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
-    uint32_t magnitude = (uint32_t)(half & 0x7fffu) << 13;
-    uint32_t scaled = float_bits(float_from_bits(magnitude) * 0x1p112f);
-    uint32_t special = magnitude | 0x7f800000u | (magnitude > 0x0f800000u ? 0x00400000u : 0u);
-    return float_from_bits(sign | (magnitude >= 0x0f800000u ? special : scaled));
+    uint32_t magnitude = half & 0x7fffu;
+    uint32_t normal = (magnitude << 13) + 0x38000000u;
+    uint32_t subnormal = float_bits((float)(int32_t)magnitude * 0x1p-24f);
+    uint32_t special = normal | 0x7f800000u | (magnitude > 0x7c00u ? 0x00400000u : 0u);
+    uint32_t bits = magnitude < 0x0400u ? subnormal : normal;
+    bits = magnitude >= 0x7c00u ? special : bits;
+    return float_from_bits(sign | bits);
 }
 
 /**
