@@ -89,11 +89,19 @@ GRADED(09_fusion, replays, "tasks 5, 6: 20 replays have the bits of 20 eager ste
 
 GRADED(09_fusion, overflow, "tasks 5, 6: fp16, and a script of overflows") {
     check_after(check, "replays");
-    StepsScript script = steps_script(check, F16, 13, 2);
+    StepsScript script = steps_script(check, F16, 14, 2);
+    Given *given = &script.given;
     script.window[3].scale = 0x1p40f;
     script.window[4].scale = 1024; /* which five windows learn at: after four of them it grows */
     script.window[9 + check_int(check, 0, 1)].scale = 0x1p60f;
     script.window[12].scale = 512;
+    /* Half of the targets, at half the scale: share * scale is as before, and each of them is not. */
+    for (int i = 0; i < 2; i++) {
+        given->batch[given->batches + i] = batch_full(check, given->config.V, 1, given->batch[0].T);
+    }
+    given->batch[given->batches + 1] = batch_all_masked(given->batch[given->batches + 1]);
+    script.window[13] = (StepsWindow){.first = given->batches, .count = 2, .scale = 256};
+    given->batches += 2;
     steps_grade(&script);
 }
 
