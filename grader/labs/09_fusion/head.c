@@ -122,8 +122,10 @@ static bool head_judge_losses(HeadRun *run, const double *right) {
 /* All gradients, to the limit of the precision. */
 static bool head_judge_gradients(HeadRun *run) {
     const Given *given = &run->given;
-    double limit = given->config.precision == F32 ? 1e-5 : 2e-2, losses[MOST_BATCHES];
-    Tolerance tolerance = {.relative = 20 * limit, .scaled = 20 * limit, .norm = limit};
+    static const Tolerance floats = {.relative = 2e-4, .scaled = 2e-4, .norm = 1e-5};
+    Precision precision = given->config.precision;
+    Tolerance tolerance = precision == F32 ? floats : tolerance_of_model(precision);
+    double losses[MOST_BATCHES];
     double *gradients[HEAD_MISTAKES];
     Suspect suspects[HEAD_MISTAKES];
     for (HeadMistake mistake = HEAD_RIGHT; mistake < HEAD_MISTAKES; mistake++) {
