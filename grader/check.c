@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "grader/check.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -213,6 +214,7 @@ static void write_row(const Check *check, json_t *suspects) {
     json_object_set(row, "timelines", check->pictures);
     json_object_set(row, "suspects", suspects);
     json_object_set_new(row, "after", json_string(check->after));
+    json_object_set_new(row, "nearest", json_real(round(check->nearest * 1e4) / 1e4));
     CHECK(row != NULL && record_write(row, path), "cannot write %s", path);
     json_decref(row);
     free(message);

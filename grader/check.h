@@ -278,6 +278,15 @@ bool check_equal_of(Check *check, const char *name, CheckLabel *label, const uin
 bool check_compared(Check *check, bool right, const char *seen, ...)
     __attribute__((format(printf, 3, 4)));
 
+/**
+ * Notes how near to its limit something came that is right. The largest stands in the record, as
+ * "nearest": the same hand-in with other inputs may come nearer.
+ *
+ * @param check the check
+ * @param share the error over its limit; one above 1 is not noted
+ */
+void check_near(Check *check, double share);
+
 /** Whether a known mistake would give what was compared last. */
 void check_suspect(Check *check, const char *sentence, bool fits);
 

@@ -131,6 +131,7 @@ bool check_close_in(Check *check, const char *scope, const char *name, const dou
     }
     if (comparison.pass) {
         check->compared++;
+        check_near(check, comparison.share);
         return true;
     }
     char text[COMPARISON_TEXT];
@@ -223,6 +224,10 @@ bool check_compared(Check *check, bool right, const char *seen, ...) {
         check_conclude(check, ROW_FAIL, "%s", text);
     }
     return right;
+}
+
+void check_near(Check *check, double share) {
+    check->nearest = share <= 1 ? fmax(check->nearest, share) : check->nearest;
 }
 
 void check_suspect(Check *check, const char *sentence, bool fits) {

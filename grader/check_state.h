@@ -36,6 +36,7 @@ struct Check {
     Rng rng;                   /**< of the inputs */
     RowState state;            /**< ROW_PASS until something is known */
     int compared;              /**< comparisons that were right */
+    double nearest;            /**< the largest share of a limit that one of them took */
     char message[CHECK_TEXT];  /**< what was seen */
     char mistake[CHECK_TEXT];  /**< the likely mistake */
     Suspicion *suspicion;      /**< which known mistakes explain what was compared */

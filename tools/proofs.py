@@ -236,7 +236,7 @@ def grader_proofs():
     labs = sorted(path.split("/")[1] for path in glob.glob("labs/*/tests.c"))
     attacks = "JOBS=4"  # they mostly wait for the limit that ends them
     proofs = [
-        Proof("grader: stubs earn nothing, solutions everything", GRADERS, graded("stubs solutions --seeds 4")),
+        Proof("grader: stubs earn nothing, solutions everything", GRADERS, graded("stubs solutions --seeds 8")),
         Proof("grader: solutions compiled by clang", GRADERS, graded("solutions --compiler clang --seeds 2", "GRADE_CC=clang")),
         # Of lab 05 those whose windows train there: its ops run in the simulator anyway, and its scaler on no device. Of
         # lab 06 those about bytes: the workspace is another one.

@@ -261,6 +261,7 @@ static bool calls_judge_one(Calls *calls, const Expected *e) {
     Comparison comparison = compare_data(sum, e->want, e->n, e->tolerance);
     check_compared(calls->check, comparison.pass, "the partial sums added up: %s",
                    comparison_text(&comparison, e->name, text));
+    check_near(calls->check, comparison.share);
     for (int s = 0; s < e->suspects; s++) {
         check_suspect(calls->check, e->suspect[s].sentence,
                       compare_data(sum, e->suspect[s].values, e->n, e->tolerance).pass);

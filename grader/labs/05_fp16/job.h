@@ -58,7 +58,8 @@ double job_share(const Job *job);
 
 /** Gradient of a window of the three micro-batches, and its norm, at the weights that are given.
     Draws these anew where the norm, or what a scale that has grown makes of it, is near 1: a limit
-    of 1 would not show. */
+    of 1 would not show; and where the kit's own half is further from it than half of the tolerance:
+    what is right would lose by the seed. */
 void job_work_out(Job *job);
 
 /** (P) the same window's gradient by the kit's own model in half, without anything of lab 05. */

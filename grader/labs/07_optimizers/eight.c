@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "grader/labs/07_optimizers/agree.h"
 #include "grader/labs/07_optimizers/eight_step.h"
 #include "grader/labs/07_optimizers/gradient.h"
 
@@ -90,43 +91,27 @@ static EightState eight_state(const Check *check, int step) {
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-enum { SEEN = 300 };
-
-static bool close_to(double got, double want, double limit) {
-    return isfinite(want) ? fabs(got - want) <= limit : !isfinite(got);
-}
-
-/* Whether weights agree; else *seen says where they do not. A step may cancel most of the weight
-   that it starts from, and keeps that weight's rounding. */
-static bool weights_agree(const Eight *eight, const float *got, const EightStep *want, char *seen) {
+static bool weights_agree(const Eight *eight, const float *got, const EightStep *want,
+                          Agreement *a) {
     Tolerance tolerance = tolerance_of_op(F32, 1);
+    tolerance.scaled *= 4;
     size_t first = 0;
     for (int k = 0; k < eight->tensors; first += (size_t)eight->n[k++]) {
-        double most = 0;
-        for (size_t i = first; i < first + (size_t)eight->n[k]; i++) {
-            double size = fmax(fabs(want->weight[i]), fabs((double)want->before[i]));
-            most = isfinite(size) && size > most ? size : most;
-        }
-        for (int i = 0; i < eight->n[k]; i++) {
-            double x = (double)got[first + (size_t)i], y = want->weight[first + (size_t)i];
-            double limit = tolerance.relative * fabs(y) + 4 * tolerance.scaled * most;
-            if (!close_to(x, y, limit)) {
-                snprintf(seen, SEEN, "weight of tensor %d [%d]: got %.9g, want %.9g, limit %.2g", k,
-                         i, x, y, limit);
-                return false;
-            }
+        if (!tensor_agrees(a, got + first, want->weight + first, want->before + first,
+                           (size_t)eight->n[k], tolerance, "weight", k)) {
+            return false;
         }
     }
     return true;
 }
 
 static bool codes_agree(const EightMoment *got, const EightMoments *want, size_t first,
-                        size_t block, size_t n, const char *name, int tensor, char *seen) {
+                        size_t block, size_t n, const char *name, int tensor, Agreement *a) {
     for (size_t b = 0; b < adam8_blocks(n); b++) {
         double absmax = (double)got->absmax[block + b], right = want->absmax[block + b];
         double limit = want->slack[block + b] + 2 * EIGHT_EPSILON * fabs(right);
-        if (!close_to(absmax, right, limit)) {
-            snprintf(seen, SEEN,
+        if (!agrees(a, absmax, right, limit)) {
+            snprintf(a->seen, sizeof a->seen,
                      "%s.absmax of tensor %d (%zu numbers), block %zu: got %.9g, want %.9g", name,
                      tensor, n, b, absmax, right);
             return false;
@@ -135,7 +120,7 @@ static bool codes_agree(const EightMoment *got, const EightMoments *want, size_t
             int code = got->code[first + i], low = want->low[first + i];
             if (!want->hidden[block + b] && (code < low || code > want->high[first + i])) {
                 snprintf(
-                    seen, SEEN,
+                    a->seen, sizeof a->seen,
                     "%s.code of tensor %d (%zu numbers) [%zu]: got %d, want %d, of %.9g / %.9g",
                     name, tensor, n, i, code, low, want->x[first + i], right);
                 return false;
@@ -146,12 +131,13 @@ static bool codes_agree(const EightMoment *got, const EightMoments *want, size_t
 }
 
 static bool values_agree(const EightMoment *got, const EightMoments *want, size_t first, size_t n,
-                         const char *name, int tensor, char *seen) {
+                         const char *name, int tensor, Agreement *a) {
     for (size_t i = first; i < first + n; i++) {
-        if (!close_to((double)got->value[i], want->x[i],
-                      want->error[i] + 2 * EIGHT_EPSILON * fabs(want->x[i]))) {
-            snprintf(seen, SEEN, "%s of tensor %d (in floats) [%zu]: got %.9g, want %.9g", name,
-                     tensor, i - first, (double)got->value[i], want->x[i]);
+        if (!agrees(a, (double)got->value[i], want->x[i],
+                    want->error[i] + 2 * EIGHT_EPSILON * fabs(want->x[i]))) {
+            snprintf(a->seen, sizeof a->seen,
+                     "%s of tensor %d (in floats) [%zu]: got %.9g, want %.9g", name, tensor,
+                     i - first, (double)got->value[i], want->x[i]);
             return false;
         }
     }
@@ -159,13 +145,13 @@ static bool values_agree(const EightMoment *got, const EightMoments *want, size_
 }
 
 static bool moments_agree(const Eight *eight, const EightMoment *got, const EightMoments *want,
-                          const char *name, char *seen) {
+                          const char *name, Agreement *a) {
     size_t first = 0, block = 0;
     for (int k = 0; k < eight->tensors; k++) {
         size_t n = (size_t)eight->n[k];
         bool bytes = (eight->flags[k] & FLAG_BYTES) != 0;
-        if (bytes ? !codes_agree(got, want, first, block, n, name, k, seen)
-                  : !values_agree(got, want, first, n, name, k, seen)) {
+        if (bytes ? !codes_agree(got, want, first, block, n, name, k, a)
+                  : !values_agree(got, want, first, n, name, k, a)) {
             return false;
         }
         first += n;
@@ -178,10 +164,10 @@ static bool moments_agree(const Eight *eight, const EightMoment *got, const Eigh
 enum { PARTS_OF_STEP = 3 };
 
 static bool part_agrees(const Eight *eight, const EightState *got, const EightStep *want, int part,
-                        char *seen) {
-    return part == 0   ? weights_agree(eight, got->weight, want, seen)
-           : part == 1 ? moments_agree(eight, &got->m, &want->m, "m", seen)
-                       : moments_agree(eight, &got->v, &want->v, "v", seen);
+                        Agreement *a) {
+    return part == 0   ? weights_agree(eight, got->weight, want, a)
+           : part == 1 ? moments_agree(eight, &got->m, &want->m, "m", a)
+                       : moments_agree(eight, &got->v, &want->v, "v", a);
 }
 
 static bool eight_judge_step(Eight *eight, const EightState *from, int k, EightStep *steps) {
@@ -191,12 +177,13 @@ static bool eight_judge_step(Eight *eight, const EightState *from, int k, EightS
         eight_step_as(eight, from, k, mistake, &steps[mistake]);
     }
     for (int part = 0; part < PARTS_OF_STEP; part++) {
-        char seen[SEEN] = "", other[SEEN];
-        bool good = part_agrees(eight, &got, &steps[RIGHT], part, seen);
-        check_compared(eight->check, good, "step %d: %s", eight->t + k, seen);
+        Agreement a = {.seen = ""}, other = a;
+        bool good = part_agrees(eight, &got, &steps[RIGHT], part, &a);
+        check_compared(eight->check, good, "step %d: %s", eight->t + k, a.seen);
+        check_near(eight->check, a.nearest);
         for (EightMistake mistake = RIGHT + 1; mistake < MISTAKES; mistake++) {
             check_suspect(eight->check, eight_sentence[mistake],
-                          part_agrees(eight, &got, &steps[mistake], part, other));
+                          part_agrees(eight, &got, &steps[mistake], part, &other));
         }
         right = right && good;
     }
@@ -234,16 +221,17 @@ static size_t untouched_from(const Eight *eight, const float *weight) {
 bool eight_judge_large(Eight *eight) {
     EightStep right = eight_step_new(eight);
     EightState got = eight_state(eight->check, 0);
-    char seen[SEEN] = "";
+    Agreement a = {.seen = ""};
     bool good = true;
     eight_step_as(eight, &eight->start, 0, RIGHT, &right);
     for (int part = 0; part < PARTS_OF_STEP && good; part++) {
-        good = part_agrees(eight, &got, &right, part, seen);
+        good = part_agrees(eight, &got, &right, part, &a);
     }
     /* The last block, which is not full, may be forgotten by a launch of any size. */
     size_t touched = untouched_from(eight, got.weight), left = eight->all - touched;
     bool blocks = touched > 0 && touched % ADAM8_BLOCK == 0 && left > ADAM8_BLOCK;
-    check_compared(eight->check, good, "%zu numbers, step %d: %s", eight->all, eight->t, seen);
+    check_compared(eight->check, good, "%zu numbers, step %d: %s", eight->all, eight->t, a.seen);
+    check_near(eight->check, a.nearest);
     check_suspect(eight->check, many_sentence, blocks);
     return good;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "grader/labs/07_optimizers/agree.h"
 #include "grader/labs/07_optimizers/factor_step.h"
 #include "grader/labs/07_optimizers/gradient.h"
 
@@ -192,35 +193,11 @@ static FactorState factors_state(const Check *check, int step) {
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-enum { SEEN = 300 };
-
-/* Whether a part of a tensor agrees; both may be inf or NaN. A step may cancel most of the weight
-   that it starts from (`before`, NULL of R and C), and keeps that weight's rounding. */
-static bool agree(const float *got, const double *want, const float *before, size_t n, int terms,
-                  const char *name, int k, char *seen) {
-    Tolerance tolerance = tolerance_of_op(F32, terms);
-    double most = 0;
-    for (size_t i = 0; i < n; i++) {
-        double size = fmax(fabs(want[i]), before != NULL ? fabs((double)before[i]) : 0);
-        most = isfinite(size) && size > most ? size : most;
-    }
-    for (size_t i = 0; i < n; i++) {
-        double limit = 4 * (tolerance.relative * fabs(want[i]) + tolerance.scaled * most);
-        bool good = isfinite(want[i]) ? fabs((double)got[i] - want[i]) <= limit : !isfinite(got[i]);
-        if (!good) {
-            snprintf(seen, SEEN, "%s of tensor %d [%zu]: got %.9g, want %.9g, limit %.2g", name, k,
-                     i, (double)got[i], want[i], limit);
-            return false;
-        }
-    }
-    return true;
-}
-
 /* R, C, weights. */
 enum { KINDS_OF_STEP = 3 };
 
 static bool kind_agrees(const Factors *f, const FactorState *got, const FactorStep *want,
-                        const FactorState *before, int kind, char *seen) {
+                        const FactorState *before, int kind, Agreement *a) {
     static const char *const names[] = {"R", "C", "weight"};
     const float *const from[] = {got->row, got->col, got->weight};
     const float *const first[] = {NULL, NULL, before->weight};
@@ -229,8 +206,12 @@ static bool kind_agrees(const Factors *f, const FactorState *got, const FactorSt
     for (int k = 0; k < f->tensors; k++) {
         size_t sizes[] = {factors_rows(f, k), (size_t)f->cols[k], factors_size(f, k)};
         int terms = f->rows[k] > f->cols[k] ? f->rows[k] : f->cols[k];
-        if (!agree(from[kind] + at, to[kind] + at, first[kind] != NULL ? first[kind] + at : NULL,
-                   sizes[kind], terms, names[kind], k, seen)) {
+        Tolerance tolerance = tolerance_of_op(F32, terms);
+        tolerance.relative *= 4;
+        tolerance.scaled *= 4;
+        if (!tensor_agrees(a, from[kind] + at, to[kind] + at,
+                           first[kind] != NULL ? first[kind] + at : NULL, sizes[kind], tolerance,
+                           names[kind], k)) {
             return false;
         }
         at += sizes[kind];
@@ -253,12 +234,13 @@ static bool factors_judge_step(Factors *f, const FactorState *from, int step, bo
         factor_step_as(f, from, step, mistake, &as[mistake]);
     }
     for (int kind = 0; kind < (weights ? KINDS_OF_STEP : KINDS_OF_STEP - 1); kind++) {
-        char seen[SEEN] = "", other[SEEN];
-        bool good = kind_agrees(f, &got, &as[NO_MISTAKE], from, kind, seen);
-        check_compared(f->check, good, "step %d: %s", f->t + step, seen);
+        Agreement a = {.seen = ""}, other = a;
+        bool good = kind_agrees(f, &got, &as[NO_MISTAKE], from, kind, &a);
+        check_compared(f->check, good, "step %d: %s", f->t + step, a.seen);
+        check_near(f->check, a.nearest);
         for (FactorMistake mistake = NO_MISTAKE + 1; mistake < FACTOR_MISTAKES; mistake++) {
             check_suspect(f->check, sentence_of(f, mistake),
-                          kind_agrees(f, &got, &as[mistake], from, kind, other));
+                          kind_agrees(f, &got, &as[mistake], from, kind, &other));
         }
         right = right && good;
     }
@@ -274,12 +256,12 @@ bool factors_means_are_right(const void *factors) {
     const Factors *f = factors;
     FactorStep want = factor_step_new(f);
     FactorState from = f->start;
-    char seen[SEEN];
+    Agreement a = {.seen = ""};
     for (int step = 0; step < f->steps; step++) {
         FactorState got = factors_state(f->check, step);
         factor_step_as(f, &from, step, NO_MISTAKE, &want);
         for (int kind = 0; kind < KINDS_OF_STEP - 1; kind++) {
-            if (!kind_agrees(f, &got, &want, &from, kind, seen)) {
+            if (!kind_agrees(f, &got, &want, &from, kind, &a)) {
                 return false;
             }
         }

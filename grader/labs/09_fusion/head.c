@@ -109,10 +109,12 @@ static bool head_judge_losses(HeadRun *run, const double *right) {
     head_as(run, HEAD_TARGETS, wrong);
     for (int i = 0; i < run->given.batches; i++) {
         const Batch *batch = &run->given.batch[i];
-        bool good = fabs(got[i] - right[i]) <= limit * fabs(right[i]) + limit;
+        double off = fabs(got[i] - right[i]), most = limit * fabs(right[i]) + limit;
+        bool good = off <= most;
         all = check_compared(check, good, "the losses of (%d, %d) add up to %.7g, not to %.7g",
                              batch->B, batch->T, got[i], right[i]) &&
               all;
+        check_near(check, off / most);
         check_suspect(check, sentence[HEAD_TARGETS],
                       fabs(got[i] - wrong[i]) <= limit * fabs(wrong[i]) + limit);
     }

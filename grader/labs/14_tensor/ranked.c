@@ -219,6 +219,7 @@ bool ranked_expect_gradients(const Ranked *ranked, const double *want) {
                     comparison_text(&c, param_scope(scope, &ranked->param[at]), text))) {
                 return false;
             }
+            check_near(ranked->check, c.share);
             got += n;
         }
     }

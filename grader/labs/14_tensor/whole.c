@@ -58,6 +58,7 @@ static bool expect_passes(Ranked *ranked, float share) {
                                 want)) {
                 return false;
             }
+            check_near(check, fabs(got - want) / (1e-5 * fabs(want)));
         }
     }
     double *want = given_end_to_end(&ranked->given, ranked->given.reference->grad);
@@ -147,6 +148,7 @@ void whole_judge_replicated(Check *check) {
             check_tell(check, "\nin these passes all blocks but the last run again (lab 04)");
             return;
         }
+        check_near(check, fabs(norm[i] - right) / (1e-4 * right));
     }
     ranked_expect_same(&ranked, "new");
 }
