@@ -95,7 +95,7 @@ GRADED(09_fusion, overflow, "tasks 5, 6: fp16, and a script of overflows") {
     script.window[4].scale = 1024; /* which five windows learn at: after four of them it grows */
     script.window[9 + check_int(check, 0, 1)].scale = 0x1p60f;
     script.window[12].scale = 512;
-    /* Half of the targets, at half the scale: share * scale is as before, and each of them is not. */
+    /* Half of the targets, at half the scale: share * scale is as before, neither of them is. */
     for (int i = 0; i < 2; i++) {
         given->batch[given->batches + i] = batch_full(check, given->config.V, 1, given->batch[0].T);
     }
