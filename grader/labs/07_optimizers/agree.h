@@ -8,7 +8,7 @@
 
 #include "common/testkit/compare.h"
 
-/** What a comparison came to. */
+/** The result of a comparison. */
 typedef struct Agreement {
     char seen[300]; /**< where numbers do not agree, and how; "" while they do */
     double nearest; /**< the largest share of its limit that one took which agrees */
@@ -21,7 +21,7 @@ bool agrees(Agreement *a, double got, double want, double limit);
  * Whether each number of a tensor does. A step may cancel most of the weight that it starts from,
  * and keeps that weight's rounding.
  *
- * @param a         what came of it
+ * @param a         the result
  * @param got       (n) what came back
  * @param want      (n) the right numbers
  * @param before    (n) the weights before the step; NULL for what no step cancels
