@@ -8,11 +8,10 @@
 
 #include <stddef.h>
 
-/* cuda_runtime.h makes these of __global__, __device__, __host__ and __launch_bounds__. */
-#define KERNEL_WORD "cudasim_global"
-#define DEVICE_WORD "cudasim_device"
-#define HOST_WORD "cudasim_host"
-#define BOUNDS_WORD "cudasim_launch_bounds"
+#define KERNEL_WORD "cudasim_global"        /**< cuda_runtime.h makes this of __global__ */
+#define DEVICE_WORD "cudasim_device"        /**< of __device__ */
+#define HOST_WORD "cudasim_host"            /**< of __host__ */
+#define BOUNDS_WORD "cudasim_launch_bounds" /**< of __launch_bounds__ */
 
 /** The parenthesis that opens the parameters of the function declared from i on; NONE if it is a
  *  variable. */

@@ -281,6 +281,7 @@ def try_mutant(lab, block):
 # What is right takes so much of a limit at most: with other inputs one that takes more may lose. The limit of `sumsq` is a bound, which two
 # roundings may reach and never pass.
 NEAR, BOUNDS = 0.6, ("sumsq",)
+BITS = ("00_bytes", "04_checkpoint", "08_prefetch", "11_data_parallel", "12_zero", "13_pipeline")   # all is bit for bit, or a whole number
 
 
 def near_a_limit(record):
@@ -313,7 +314,9 @@ def solution_cases(lab, options):
     def run(seed):
         """The first time the files as they stand, stub and all: they are the solution."""
         as_they_stand = {} if seed else {name: read(lab_files.path_of(lab, name, kind="solutions")) for name in files(lab)}
-        return all_points(grade(lab, write_folder(lab, f"solution{seed}", as_they_stand), FIXED_SEED * (seed + 1)))
+        record = grade(lab, write_folder(lab, f"solution{seed}", as_they_stand), FIXED_SEED * (seed + 1))
+        noted = lab in BITS or any(row.get("nearest", 0) > 0 for row in record["checks"])
+        return all_points(record) or (None if noted else "no row has a `nearest`")
     return [(f"solution, seed {seed}", lambda seed=seed: run(seed)) for seed in range(options.seeds)]
 
 
