@@ -38,10 +38,11 @@ DEFINES_OF_KIT := $(if $(MPI),-DWITH_MPI -DOMPI_SKIP_MPICXX $(MPI_FLAGS:-I%=-isy
 # A program takes of an object the functions that it uses, where it is linked with --gc-sections.
 SECTIONS := -ffunction-sections -fdata-sections
 C_FLAGS = -std=gnu11 $(OPT) $(ARCH) $(SECTIONS) -fopenmp -fno-math-errno -fno-trapping-math $(WARN) \
-          $(SANITIZE) $(if $(WERROR),-Werror) $(if $(COVERAGE),--coverage) $(CLANG_FLAGS) $(CFLAGS)
+          $(SANITIZE) $(if $(WERROR),-Werror) $(if $(COVERAGE),--coverage) $(COMPILER_FLAGS) $(CFLAGS)
 # clang finds the vector math library by a flag, writes the index by which lines are found only when
-# told to, and warns of simd loops that it leaves as they are.
-CLANG_FLAGS = $(if $(findstring clang,$(CC)),-Wno-pass-failed -gdwarf-aranges $(if $(filter x86_64,$(ISA)),-fveclib=libmvec))
+# told to, and warns of simd loops that it leaves as they are. gcc turns a loop that copies into one
+# instruction, which takes longer to start than most of the kit's rows to copy (docs/performance.md).
+COMPILER_FLAGS = $(if $(findstring clang,$(CC)),-Wno-pass-failed -gdwarf-aranges $(if $(filter x86_64,$(ISA)),-fveclib=libmvec),-fno-tree-loop-distribute-patterns)
 # What labs ask is compiled so that a variable which was never set holds the same each time, and no lucky 0
 # (common/unset.h).
 UNSET_SHOWS := -ftrivial-auto-var-init=pattern

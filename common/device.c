@@ -124,7 +124,7 @@ static void cpu_release(Device *device, void *data, size_t bytes) {
 static void cpu_fill(Device *device, void *data, int byte, size_t bytes) {
     (void)device;
     enum { RUN = 1 << 18 };
-#pragma omp parallel for
+#pragma omp parallel for if (bytes > RUN)
     for (size_t first = 0; first < bytes; first += RUN) {
         memset((char *)data + first, byte, bytes - first < RUN ? bytes - first : RUN);
     }

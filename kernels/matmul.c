@@ -17,13 +17,14 @@
    are copied. In half every panel is one: larger ones convert each number less often, smaller ones
    stay in the cache. A larger panel of floats is left to the library, which packs it by itself, and
    a narrow matrix lies in the cache. TALL is the fewest rows of a panel for which the weight of a
-   forward product is transposed. Measured in docs/performance.md. */
+   forward product is transposed; SLICE, the slice of the inner dimension where the factors of a
+   weight's gradient are read in place. Measured in docs/performance.md. */
 #if defined REAL_F16 || defined REAL_BF16
 enum { DEPTH = 512, ROWS = 256, COLS = 512, SUMS = ROWS * COLS };
 #else
 enum { DEPTH = 128, ROWS = 768, COLS = 768, SUMS = 0 };
 #endif
-enum { NARROW = 128, TALL = 64 };
+enum { NARROW = 128, TALL = 64, SLICE = 256 };
 
 /* Sides of the largest panel whose factors are copied, in a product with a (C, OC) matrix of
    weights or their gradient. By its narrower side, which is at most the channels of the model. */
@@ -115,9 +116,11 @@ static void multiply(float *sum, int sum_ld, float beta, Panel panel, int K, Fac
     bool turn = small && !b.transposed && panel.rows >= TALL;
     Reading a_reading = reading_of(a, small, few),
             b_reading = turn ? TRANSPOSED : reading_of(b, small, few);
-    int step = a_reading == IN_PLACE && b_reading == IN_PLACE ? K : DEPTH;
+    bool in_place = a_reading == IN_PLACE && b_reading == IN_PLACE;
+    int step = !in_place ? DEPTH : small && a.transposed ? SLICE : K;
     /* sum += a[:, k ... k + depth] b[:, k ... k + depth]^T, a slice of the inner dimension at a
-       time */
+       time: in a weight's gradient it runs from row to row in both factors, and a cache line that
+       one product needs only a part of is still there for its neighbour */
     for (int k = 0; k < K; k += step) {
         int depth = K - k < step ? K - k : step;
         FloatFactor A = factor_floats(a, panel.row, panel.rows, k, depth, a_reading, scratch);

@@ -12,8 +12,9 @@ typedef struct MatmulShape {
 
 /* Not square, no multiples of a tile, and beyond one panel and one slice in each direction. */
 static const MatmulShape shapes[] = {
-    {1, 1, 1},      {1, 31, 33},   {33, 1, 31},   {31, 257, 1},     {33, 31, 257},    {257, 33, 31},
-    {270, 530, 33}, {33, 60, 600}, {1100, 3, 37}, {140, 1024, 130}, {140, 130, 1024}, {3, 5, 2100}};
+    {1, 1, 1},        {1, 31, 33},    {33, 1, 31},    {31, 257, 1},  {33, 31, 257},
+    {257, 33, 31},    {270, 530, 33}, {33, 60, 600},  {1100, 3, 37}, {140, 1024, 130},
+    {140, 130, 1024}, {3, 5, 2100},   {300, 150, 140}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* As a model's head: rows begin at multiples of 16 bytes, and end anywhere. */

@@ -20,6 +20,8 @@
 #include <omp.h>
 #endif
 
+#include <stdbool.h>
+
 #include "kernels/base.h"
 
 /** Threads that a parallel loop may use. */
@@ -63,23 +65,26 @@ static inline int ceil_div(int a, int b) {
 /**
  * Cuts an (M, N) matrix: in two along the longer side of the panel, until there are eight or until
  * panels are small, then down to the given limits. Eight was measured: fewer leave threads idle,
- * more pack the operands of the product too often (docs/performance.md).
+ * more pack the operands of the product too often. Columns are cut only where a product is left
+ * wide enough, and into multiples of 48, three vectors of 16 floats, which is how many columns the
+ * products of oneDNN compute at a time (docs/performance.md).
  *
  * @param M,N      the matrix; both may be 0
  * @param max_rows limit of a panel's rows, a multiple of 16
  * @param max_cols limit of a panel's columns, a multiple of 16
  */
 static inline Panels panels_cut(int M, int N, int max_rows, int max_cols) {
-    enum { WANTED = 8, SMALL = 64, ROUND = 16 };
+    enum { WANTED = 8, LOW = 32, NARROW = 192, ROUND_ROWS = 16, ROUND_COLS = 48 };
     Panels panels = {.M = M, .N = N, .rows = M, .cols = N};
     int down = 1, across = 1;
-    while (down * across < WANTED && (panels.rows > SMALL || panels.cols > SMALL)) {
-        if (panels.rows >= panels.cols) {
-            down *= 2;
-            panels.rows = ceil_div(ceil_div(M, down), ROUND) * ROUND;
-        } else {
+    while (down * across < WANTED && (panels.rows > LOW || panels.cols >= NARROW)) {
+        bool wide = panels.cols > panels.rows && panels.cols >= NARROW;
+        if (wide || panels.rows <= LOW) {
             across *= 2;
-            panels.cols = ceil_div(ceil_div(N, across), ROUND) * ROUND;
+            panels.cols = ceil_div(ceil_div(N, across), ROUND_COLS) * ROUND_COLS;
+        } else {
+            down *= 2;
+            panels.rows = ceil_div(ceil_div(M, down), ROUND_ROWS) * ROUND_ROWS;
         }
     }
     panels.rows = panels.rows < max_rows ? panels.rows : max_rows;
