@@ -21,37 +21,32 @@ static inline float slope(float x) {
     return s + x * s * (1 - s) * 2 * du;
 }
 
-/* Numbers that are taken to float together, and back: in half a run converts much faster. */
-enum { RUN = 256 };
-
-static int run_length(int C, int first) {
-    return C - first < RUN ? C - first : RUN;
-}
-
 void CPU(gelu_forward)(Real *out, Real *in, const Real *bias, int N, int C) {
 #pragma omp parallel for
     for (int row = 0; row < N; row++) {
-        for (int first = 0; first < C; first += RUN) {
-            float x[RUN], b[RUN];
-            int n = run_length(C, first);
+        for (int first = 0; first < C; first += FLOATS_RUN) {
+            FloatsRun in_run, bias_run, out_run;
+            int n = floats_count(C, first);
             size_t at = (size_t)row * C + first;
-            to_floats(x, in + at, (size_t)n);
+            const float *x = floats(in + at, n, in_run);
             if (bias != NULL) {
-                to_floats(b, bias + first, (size_t)n);
+                const float *b = floats(bias + first, n, bias_run);
+                float *sum = floats_for(in + at, in_run);
                 /* in[c] += bias[c] */
 #pragma omp simd
                 for (int c = 0; c < n; c++) {
-                    x[c] += b[c];
+                    sum[c] = x[c] + b[c];
                 }
-                reals(in + at, x, (size_t)n);
-                to_floats(x, in + at, (size_t)n); /* what backward will see: the rounded sum */
+                reals(in + at, sum, (size_t)n);
+                x = floats(in + at, n, in_run); /* what backward will see: the rounded sum */
             }
+            float *y = floats_for(out + at, out_run);
             /* out[c] = x * gate(x) */
 #pragma omp simd
             for (int c = 0; c < n; c++) {
-                x[c] *= gate(x[c]);
+                y[c] = x[c] * gate(x[c]);
             }
-            reals(out + at, x, (size_t)n);
+            reals(out + at, y, (size_t)n);
         }
     }
 }
@@ -60,17 +55,17 @@ void CPU(gelu_backward)(Real *din, const Real *dout, const Real *in, int N, int 
     uint32_t keep = keep_mask(din == dout);
 #pragma omp parallel for
     for (int row = 0; row < N; row++) {
-        for (int first = 0; first < C; first += RUN) {
-            float x[RUN], dy[RUN], dx[RUN];
-            int n = run_length(C, first);
+        for (int first = 0; first < C; first += FLOATS_RUN) {
+            FloatsRun in_run, dout_run, din_run;
+            int n = floats_count(C, first);
             size_t at = (size_t)row * C + first;
-            to_floats(x, in + at, (size_t)n);
-            to_floats(dy, dout + at, (size_t)n);
-            to_floats(dx, din + at, (size_t)n);
+            const float *x = floats(in + at, n, in_run), *dy = floats(dout + at, n, dout_run),
+                        *already = floats(din + at, n, din_run);
+            float *dx = floats_for(din + at, din_run);
             /* din[c] += dout[c] * gelu'(in[c]); in place there is nothing to add to */
 #pragma omp simd
             for (int c = 0; c < n; c++) {
-                dx[c] = kept(dx[c], keep) + dy[c] * slope(x[c]);
+                dx[c] = kept(already[c], keep) + dy[c] * slope(x[c]);
             }
             reals(din + at, dx, (size_t)n);
         }

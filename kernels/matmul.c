@@ -138,11 +138,10 @@ static Panels cut(int M, int N) {
    before: the product waits for the memory of its output while it computes, a loop that only
    writes just waits. */
 static void end_row(Real *to, float *sum, const Real *addend, int cols) {
-    enum { RUN = 256 };
-    float x[RUN];
-    for (int first = 0; addend != NULL && first < cols; first += RUN) {
-        int n = cols - first < RUN ? cols - first : RUN;
-        to_floats(x, addend + first, (size_t)n);
+    FloatsRun run;
+    for (int first = 0; addend != NULL && first < cols; first += FLOATS_RUN) {
+        int n = floats_count(cols, first);
+        const float *x = floats(addend + first, n, run);
 #pragma omp simd
         for (int c = 0; c < n; c++) {
             sum[first + c] += x[c];
@@ -209,10 +208,11 @@ static void bias_backward(float *dbias, const Real *dout, int N, int OC, int str
         float sum[CHANNELS] = {0};
         /* dbias[o] += sum_n dout[n][o] */
         for (int row = 0; row < N; row++) {
-            const Real *from = dout + (size_t)row * stride + first;
+            FloatsRun run;
+            const float *dy = floats(dout + (size_t)row * stride + first, count, run);
 #pragma omp simd
             for (int c = 0; c < count; c++) {
-                sum[c] += to_float(from[c]);
+                sum[c] += dy[c];
             }
         }
         for (int c = 0; c < count; c++) {

@@ -11,6 +11,7 @@
 #ifndef KERNELS_REAL_H
 #define KERNELS_REAL_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "kernels/base.h"
@@ -92,6 +93,39 @@ static inline void to_floats(float *to, const Real *from, size_t n) {
 #endif
 }
 
+/** Stored numbers that are read as floats at once: all, where they are floats. */
+enum { FLOATS_RUN = REAL_IS_FLOAT ? INT_MAX : 512 };
+
+/** Room for the copy of such a run: none is needed where numbers are floats. */
+typedef float FloatsRun[REAL_IS_FLOAT ? 1 : FLOATS_RUN];
+
+/** How many of a row's C numbers a run has that begins at `first`. */
+static inline int floats_count(int C, int first) {
+    return C - first < FLOATS_RUN ? C - first : FLOATS_RUN;
+}
+
+/** At most FLOATS_RUN stored numbers as floats: themselves where they are, else a copy in `run`. */
+static inline const float *floats(const Real *from, int n, FloatsRun run) {
+#if defined REAL_F16 || defined REAL_BF16
+    to_floats(run, from, (size_t)n);
+    return run;
+#else
+    (void)n, (void)run;
+    return &from->value;
+#endif
+}
+
+/** Where a run of floats is computed that reals() will store at `to`: there, or in `run`. */
+static inline float *floats_for(Real *to, FloatsRun run) {
+#if defined REAL_F16 || defined REAL_BF16
+    (void)to;
+    return run;
+#else
+    (void)run;
+    return &to->value;
+#endif
+}
+
 /**
  * In a loop over rows, asks for the row that comes PREFETCH_ROWS later; it changes nothing but the
  * time. A processor fetches ahead by itself where a loop walks through memory, but not where it
@@ -122,11 +156,15 @@ static inline void rows_to_floats(float *to, int to_ld, const Real *from, int fr
     }
 }
 
-/** A run of floats, each rounded to the storage type. */
+/** A run of floats, each rounded to the storage type; where floats are stored, they may lie there
+    already. */
 static inline void reals(Real *to, const float *from, size_t n) {
 #if defined REAL_F16
     half_run_from_float(&to->bits, from, n);
 #else
+    if ((const void *)to == (const void *)from) {
+        return;
+    }
 #pragma omp simd
     for (size_t i = 0; i < n; i++) {
         to[i] = real(from[i]);
