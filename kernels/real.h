@@ -94,7 +94,7 @@ static inline void to_floats(float *to, const Real *from, size_t n) {
 }
 
 /** Stored numbers that are read as floats at once: all, where they are floats. */
-enum { FLOATS_RUN = REAL_IS_FLOAT ? INT_MAX : 512 };
+enum { FLOATS_RUN = REAL_IS_FLOAT ? INT_MAX : 256 };
 
 /** Room for the copy of such a run: none is needed where numbers are floats. */
 typedef float FloatsRun[REAL_IS_FLOAT ? 1 : FLOATS_RUN];
