@@ -107,9 +107,10 @@ build/refused/made: cudasim/refused.txt cudasim/refused.sh
 cu_source = $(call without_space,$(FILE))
 cu_out    = $(if $(OUT),$(call without_space,$(OUT)),$B/cu/$(basename $(cu_source)))
 CU_LIB     = $(SIM) $(addprefix $B/obj/kernels/,base.o blas.o threads.o)
+CU_READY   = $(CU_LIB) build/refused/made
 cu: cu-build
 	@$(if $(SCHED),CUDASIM_SCHED=$(SCHED)) $(counted)$(if $(filter /%,$(cu_out)),,./)$(cu_out) $(ARGS)
-cu-build: $(CU_LIB) build/refused/made
+cu-build: $(CU_READY)
 	@$(if $(FILE),,echo "which one? make cu FILE=path/x.cu" >&2; exit 2)
 	@test -f "$(cu_source)" || { echo "$(FILE): no such file" >&2; exit 2; }
 	@for f in $(MORE); do test -f "$$f" || { echo "$$f: no such file" >&2; exit 2; }; done
@@ -144,7 +145,7 @@ makespan: $B/bin/makespan
 	@$< $(call in_quotes,$(RECORD)) --machine $(call in_quotes,$(or $(MACHINE),machines/t4.json)) $(if $(TRACE),--trace $(call in_quotes,$(TRACE)))
 
 # Every .cu with a main() below a folder, and a table of what became of each: make foreign DIR=folder.
-foreign: $(CU_LIB)
+foreign: $(CU_READY)
 	+@$(if $(DIR),,echo "which folder? make foreign DIR=folder" >&2; exit 2;) $(if $(SCHED),CUDASIM_SCHED=$(SCHED)) $(PYTHON) tools/foreign.py --dir $(call in_quotes,$(DIR)) \
 	    $(if $(SECONDS),--seconds $(call in_quotes,$(SECONDS))) $(if $(JOBS),--jobs $(call in_quotes,$(JOBS))) \
 	    $(if $(INCLUDE),--include $(call in_quotes,$(INCLUDE))) $(if $(ONLY),--only $(call in_quotes,$(ONLY))) $(if $(ARGS),--args=$(call in_quotes,$(ARGS))) $(if $(JSON),--json $(call in_quotes,$(JSON)))

@@ -2,8 +2,7 @@
 # Headers of CUDA that are not simulated: makes a file of each that refused.txt names, which stops the
 # compiler in plain words, once for each group: cudasim/refused.sh FOLDER
 set -e
-new=${1:?which folder?}.new
-rm -rf "$new"
+new=${1:?which folder?}.$$ # its own: two may run at once
 mkdir -p "$new"
 awk -v folder="$new" '
 /^#/ { next }
