@@ -104,8 +104,8 @@ static inline int floats_count(int C, int first) {
     return C - first < FLOATS_RUN ? C - first : FLOATS_RUN;
 }
 
-/** At most FLOATS_RUN stored numbers as floats: in f32 the tensor's own memory, else a copy in `run`,
-    which is the caller's. What is stored to `from` later is seen in f32 alone. */
+/** At most FLOATS_RUN stored numbers as floats: in f32 the tensor's own memory, elsewhere a copy in
+    `run`, which is the caller's: what is stored to `from` later shows in f32 alone. */
 static inline const float *floats(const Real *from, int n, FloatsRun run) {
 #if defined REAL_F16 || defined REAL_BF16
     to_floats(run, from, (size_t)n);
