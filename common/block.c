@@ -204,21 +204,17 @@ void pass_block_forward(Pass *pass, int layer, Real *out, const Real *in, Block 
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* A gradient of an activation: zero, since ops add to it. `width` numbers per token. */
-static Real *gradient(Pass *pass, int layer, const char *name, int width) {
-    size_t n = (size_t)pass->B * (size_t)pass->T * (size_t)width;
-    return memory_alloc_zero(pass->memory, MEMORY_ACTIVATIONS, name, layer,
-                             n * precision_bytes(pass->model->config.precision));
+/* A gradient (C) to be written: a new one, or `fused` once more, where that is given. */
+static Real *branch_gradient(Pass *pass, int layer, const char *name, Real *fused) {
+    return fused != NULL ? fused : rows(pass, layer, name, pass->model->config.C);
 }
 
-/* A gradient (C) that is zero: a new one, or `fused` once more, where that is given. */
-static Real *branch_gradient(Pass *pass, int layer, const char *name, Real *fused) {
-    if (fused == NULL) {
-        return gradient(pass, layer, name, pass->model->config.C);
-    }
-    size_t n = (size_t)pass->B * (size_t)pass->T * (size_t)pass->model->config.C;
-    device_fill(pass->model->device, fused, 0, n * precision_bytes(pass->model->config.precision));
-    return fused;
+/* dbranch = dropout(dstream). The op adds, and leaves the stream's gradient as it is. */
+static void branch_backward(Pass *pass, Real *dbranch, const Real *dstream, Dropout dropout) {
+    const Model *model = pass->model;
+    size_t n = (size_t)pass->B * (size_t)pass->T * (size_t)model->config.C;
+    device_fill(model->device, dbranch, 0, n * precision_bytes(model->config.precision));
+    model->ops->residual_backward(NULL, dbranch, dstream, n, dropout);
 }
 
 /* On entry dmid is the gradient of the block's output, on return that of mid. The stream passes it
@@ -233,11 +229,10 @@ static void mlp_backward(Pass *pass, int layer, Real *dmid, const Block *block, 
 
     /* dfc outlives dbranch, so it lies below it on the stack. */
     MemoryMark mark = memory_mark(pass->memory);
-    Real *dfc = gradient(pass, layer, "mlp.dfc", F);
+    Real *dfc = rows(pass, layer, "mlp.dfc", F);
     MemoryMark above = memory_mark(pass->memory);
     Real *dbranch = branch_gradient(pass, layer, "mlp.dbranch", fused);
-    /* dbranch = dropout(dmid): NULL, since dmid is the stream's gradient already */
-    ops->residual_backward(NULL, dbranch, dmid, (size_t)N * (size_t)C, block->mlp_dropout);
+    branch_backward(pass, dbranch, dmid, block->mlp_dropout);
     /* out = gelu W_fcproj^T + b_fcproj, so dgelu = dbranch W_fcproj; it is kept in dfc */
     backward_linear(pass, layer, LINEAR_FCPROJ, block, dfc, dbranch, block->gelu);
     memory_release(pass->memory, above);
@@ -272,18 +267,16 @@ static void attention_backward(Pass *pass, int layer, Real *din, const Real *in,
     int A = block->size.A, heads = block->size.heads;
 
     MemoryMark mark = memory_mark(pass->memory);
-    Real *dqkv = gradient(pass, layer, "attention.dqkv", 3 * A);
+    Real *dqkv = rows(pass, layer, "attention.dqkv", 3 * A);
     MemoryMark above = memory_mark(pass->memory);
-    Real *dout = gradient(pass, layer, "attention.dout", A);
-    Real *dbranch = fused;
+    Real *dout = rows(pass, layer, "attention.dout", A);
+    Real *dbranch = branch_gradient(pass, layer, "attention.dbranch", fused);
     if (fused == NULL) {
-        dbranch = gradient(pass, layer, "attention.dbranch", C);
-        /* dbranch = dropout(din) */
-        ops->residual_backward(NULL, dbranch, din, (size_t)N * (size_t)C, block->attention_dropout);
+        branch_backward(pass, dbranch, din, block->attention_dropout);
     }
     /* dout = dbranch W_proj */
     backward_linear(pass, layer, LINEAR_PROJ, block, dout, dbranch, block->attention);
-    /* dqkv += the gradient of queries, keys and values */
+    /* dqkv = the gradient of queries, keys and values */
     if (model->config.attention == ATTENTION_PLAIN) {
         CHECK(block->probs != NULL, "the probabilities are missing: call block_recompute_probs()");
         ops->attention_backward(dqkv, dout, block->probs, block->qkv, B, T, A, heads,
@@ -293,7 +286,7 @@ static void attention_backward(Pass *pass, int layer, Real *din, const Real *in,
                             &model->workspace);
     }
     memory_release(pass->memory, above);
-    Real *dln1 = gradient(pass, layer, "ln1.dout", C);
+    Real *dln1 = rows(pass, layer, "ln1.dout", C);
     /* dln1 = dqkv W_qkv */
     backward_linear(pass, layer, LINEAR_QKV, block, dln1, dqkv, block->ln1);
     /* din += the gradient through ln_1 */
@@ -306,9 +299,8 @@ static void attention_backward(Pass *pass, int layer, Real *din, const Real *in,
 void pass_block_backward(Pass *pass, int layer, Real *dx, const Real *in, const Block *block) {
     pass_enter(pass, layer, true);
     MemoryMark mark = memory_mark(pass->memory);
-    Real *fused = pass->model->fused_norm
-                      ? gradient(pass, layer, "block.dbranch", pass->model->config.C)
-                      : NULL;
+    Real *fused =
+        pass->model->fused_norm ? rows(pass, layer, "block.dbranch", pass->model->config.C) : NULL;
     mlp_backward(pass, layer, dx, block, fused);
     attention_backward(pass, layer, dx, in, block, fused);
     memory_release(pass->memory, mark);

@@ -116,6 +116,26 @@ Test(device, forgets_what_no_tensor_has) {
     device_free(device);
 }
 
+/* From any address, and around the sizes from which threads share it and caches are left out. */
+Test(device, fills_what_it_is_told_and_no_more) {
+    enum { ALL = 3 << 20, LARGE = 1 << 20 };
+    static const size_t sizes[] = {0, 1, 15, 40000, LARGE - 1, LARGE, 2 * LARGE + 32768 + 17};
+    device = device_cpu_new(ALL);
+    unsigned char *bytes = device_alloc(device, ALL);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (size_t first = 0; first < 40; first += 13) {
+            memset(bytes, 1, ALL);
+            device_fill(device, bytes + first, 0xA5, sizes[s]);
+            for (size_t i = 0; i < ALL; i++) {
+                bool inside = first <= i && i < first + sizes[s];
+                cr_assert_eq(bytes[i], inside ? 0xA5 : 1, "byte %zu of %zu from %zu", i, sizes[s],
+                             first);
+            }
+        }
+    }
+    device_free(device);
+}
+
 Test(device, the_gpu_releases_in_any_order) {
     device = device_gpu_new(ops_gpu);
     for (int round = 0; round < 2; round++) {

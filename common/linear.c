@@ -38,13 +38,16 @@ void linear_base_forward(const Linear *linear, Real *out, const Real *in) {
                                linear->N, linear->IC, linear->OC, linear->OC, &model->workspace);
 }
 
-void linear_base_backward(const Linear *linear, Real *din, const Real *dout, const Real *in) {
-    const Model *model = linear->pass->model;
+static void base_backward(const Linear *linear, matmul_backward_fn *op, Real *din, const Real *dout,
+                          const Real *in) {
     const Param *weight = params_of_linear(linear), *bias = weight + 1;
     CHECK(in != NULL || weight->frozen, "\"%s\" is trained: its input is needed", weight->name);
-    model->ops->matmul_backward(din, param_grad(weight), param_grad(bias), dout, in,
-                                param_weight(weight), linear->N, linear->IC, linear->OC, linear->OC,
-                                &model->workspace);
+    op(din, param_grad(weight), param_grad(bias), dout, in, param_weight(weight), linear->N,
+       linear->IC, linear->OC, linear->OC, &linear->pass->model->workspace);
+}
+
+void linear_base_backward(const Linear *linear, Real *din, const Real *dout, const Real *in) {
+    base_backward(linear, linear->pass->model->ops->matmul_backward, din, dout, in);
 }
 
 void linear_forward(Linear *linear, Real *out, const Real *in) {
@@ -61,8 +64,10 @@ void linear_backward(const Linear *linear, Real *din, const Real *dout, const Re
     if (linear_is_joined(linear)) {
         CHECK(in != NULL || linear->A == NULL,
               "the input of \"%s\" is gone, and its adapter needs it", linear->A->name);
+        size_t n = (size_t)linear->N * (size_t)linear->IC;
+        device_fill(model->device, din, 0, n * precision_bytes(model->config.precision));
         model->linear_backward(linear, din, dout, in);
     } else {
-        linear_base_backward(linear, din, dout, in);
+        base_backward(linear, model->ops->matmul_backward_first, din, dout, in);
     }
 }

@@ -12,7 +12,7 @@
  *     model->linear_forward = lora_forward;
  *
  * Of a layer in parts, forward must give the whole of what the rank's next op reads, and backward
- * the whole gradient of its input: `din` is zero on entry there.
+ * the whole gradient of its input. Both hooks find `din` zero on entry.
  */
 #ifndef COMMON_LINEAR_H
 #define COMMON_LINEAR_H
@@ -61,7 +61,15 @@ bool linear_is_joined(const Linear *linear);
 /** The layer with its adapter, or its parts, if it has such and the model knows how; else alone. */
 void linear_forward(Linear *linear, Real *out, const Real *in);
 
-/** Its backward; `in` may be NULL where model->dropped has the layer. */
+/**
+ * Its backward: writes din, which no other layer adds to, and adds to the gradients of what is
+ * trained.
+ *
+ * @param      linear which
+ * @param[out] din    (N, IC)
+ * @param[in]  dout   (N, OC)
+ * @param[in]  in     (N, IC) as given to forward; may be NULL where model->dropped has the layer
+ */
 void linear_backward(const Linear *linear, Real *din, const Real *dout, const Real *in);
 
 #endif

@@ -262,13 +262,15 @@ static void head_backward(Pass *pass, const Real *x, float dloss) {
     int C = model->config.C, V = model->config.V, N = pass->B * pass->T;
     int stride = logits_stride(V);
     size_t bytes = stream_elements(pass) * element_bytes(pass);
-    Real *dlnf = memory_alloc_zero(pass->memory, MEMORY_ACTIVATIONS, "lnf.dout", -1, bytes);
+    Real *dlnf =
+        pass_alloc(pass, MEMORY_ACTIVATIONS, "lnf.dout", -1, (size_t)C * element_bytes(pass));
     /* dlogits = dloss * (softmax(logits) - one_hot(target)), in place of the logits */
     model->ops->crossentropy_backward(head->logits, head->logits, head->lse, pass->targets, dloss,
                                       N, V, stride);
     /* dlnf = dlogits wte, dwte += dlogits^T lnf: the first half of the shared weight's gradient */
-    model->ops->matmul_backward(dlnf, param_grad(&params[WTE]), NULL, head->logits, head->lnf,
-                                param_weight(&params[WTE]), N, C, V, stride, &model->workspace);
+    model->ops->matmul_backward_first(dlnf, param_grad(&params[WTE]), NULL, head->logits, head->lnf,
+                                      param_weight(&params[WTE]), N, C, V, stride,
+                                      &model->workspace);
     device_fill(model->device, pass->dx, 0, bytes);
     /* dx = the gradient through ln_f, the start of the residual stream's gradient */
     model->ops->layernorm_backward(pass->dx, model_norm_grad(model, &params[LNF_WEIGHT]),

@@ -84,7 +84,7 @@ void CPU(attention_backward)(Real *dqkv, const Real *dout, const Real *probs, co
             head_backward(head, panel, delta);
         }
         Real *to = dqkv + (size_t)b * T * 3 * C + h * HS;
-        head_add_dqkv(to, head, C);
+        head_write_dqkv(to, head, C);
     }
 }
 

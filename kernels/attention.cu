@@ -216,16 +216,16 @@ extern "C" void GPU(attention_backward)(Real *dqkv, const Real *dout, const Real
         Matrix dscore =
             each(batch, SQUARES, REAL_PRECISION, (int)(T * sizeof(float) / sizeof(Real)));
 
-        /* dv += probs^T dout, dprobs = dout v^T */
-        gemm(dv, 1, transpose(each(batch, PROBS, REAL_PRECISION, T)), dy, 1, T, HS, T, batch.heads,
+        /* dv = probs^T dout, dprobs = dout v^T */
+        gemm(dv, 1, transpose(each(batch, PROBS, REAL_PRECISION, T)), dy, 0, T, HS, T, batch.heads,
              workspace);
         gemm(each(batch, SQUARES, F32, T), 1, dy, transpose(v), 0, T, T, HS, batch.heads,
              workspace);
         attention_backward_softmax_kernel<<<blocks_for(rows, WARPS), THREADS>>>(batch.square, p,
                                                                                 rows, T);
         LAUNCHED("attention_backward");
-        /* dq += dscore k / sqrt(HS), dk += dscore^T q / sqrt(HS) */
-        gemm(dq, scale, dscore, k, 1, T, HS, T, batch.heads, workspace);
-        gemm(dk, scale, transpose(dscore), q, 1, T, HS, T, batch.heads, workspace);
+        /* dq = dscore k / sqrt(HS), dk = dscore^T q / sqrt(HS) */
+        gemm(dq, scale, dscore, k, 0, T, HS, T, batch.heads, workspace);
+        gemm(dk, scale, transpose(dscore), q, 0, T, HS, T, batch.heads, workspace);
     }
 }

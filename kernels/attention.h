@@ -40,15 +40,15 @@ typedef void attention_forward_fn(Real *out, Real *probs, const Real *qkv, int B
 OP(attention_forward);
 
 /**
- * Adds the gradient of queries, keys and values.
+ * Writes the gradient of queries, keys and values, which a block reads nowhere else.
  *
  *     dprobs[t][s] = sum_i dout[t][i] * v[s][i]
  *     dscore[t][s] = probs[t][s] * (dprobs[t][s] - sum_r probs[t][r] * dprobs[t][r])
- *     dq[t] += sum_s dscore[t][s] * k[s] / sqrt(HS)
- *     dk[s] += sum_t dscore[t][s] * q[t] / sqrt(HS)
- *     dv[s] += sum_t probs[t][s] * dout[t]
+ *     dq[t] = sum_s dscore[t][s] * k[s] / sqrt(HS)
+ *     dk[s] = sum_t dscore[t][s] * q[t] / sqrt(HS)
+ *     dv[s] = sum_t probs[t][s] * dout[t]
  *
- * @param[in,out] dqkv      (B, T, 3C), added to
+ * @param[out]    dqkv      (B, T, 3C); no overlap
  * @param[in]     dout      (B, T, C)
  * @param[in]     probs     (B, NH, T, T) from forward
  * @param[in]     qkv       (B, T, 3C)

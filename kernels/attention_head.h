@@ -71,18 +71,6 @@ static inline void head_write(Real *to, const float *from, int T, int HS, int st
     }
 }
 
-/** Adds a head's (T, HS) slice. */
-static inline void head_add(Real *to, const float *from, int T, int HS, int stride) {
-    for (int t = 0; t < T; t++) {
-        prefetch_row(to, stride, t, T, HS);
-#pragma omp simd
-        for (int i = 0; i < HS; i++) {
-            Real *sum = &to[(size_t)t * stride + i];
-            *sum = real(to_float(*sum) + from[(size_t)t * HS + i]);
-        }
-    }
-}
-
 /** Reads the head's queries, keys and values: in a token's row of qkv they lie C numbers apart. */
 static inline void head_read_qkv(AttentionHead head, const Real *from, int C) {
     head_read(head.q, from, head.T, head.HS, 3 * C);
@@ -90,11 +78,11 @@ static inline void head_read_qkv(AttentionHead head, const Real *from, int C) {
     head_read(head.v, from + 2 * C, head.T, head.HS, 3 * C);
 }
 
-/** Adds head.dq, dk and dv to the gradients of queries, keys and values. */
-static inline void head_add_dqkv(Real *to, AttentionHead head, int C) {
-    head_add(to, head.dq, head.T, head.HS, 3 * C);
-    head_add(to + C, head.dk, head.T, head.HS, 3 * C);
-    head_add(to + 2 * C, head.dv, head.T, head.HS, 3 * C);
+/** Writes head.dq, dk and dv where the gradients of queries, keys and values belong. */
+static inline void head_write_dqkv(Real *to, AttentionHead head, int C) {
+    head_write(to, head.dq, head.T, head.HS, 3 * C);
+    head_write(to + C, head.dk, head.T, head.HS, 3 * C);
+    head_write(to + 2 * C, head.dv, head.T, head.HS, 3 * C);
 }
 
 /** Scores of a panel's query rows against its keys, which are its columns, into head.p. */

@@ -96,14 +96,22 @@ static inline Cost matmul_backward_cost(double N, double C, double OC, bool din,
     return cost_of_products(din + dweight, N, C, OC, bytes);
 }
 
+/** The same, where din is written alone. */
+static inline Cost matmul_backward_first_cost(double N, double C, double OC, bool din, bool dweight,
+                                              bool dbias, double r) {
+    Cost cost = matmul_backward_cost(N, C, OC, din, dweight, dbias, r);
+    cost.bytes -= din ? N * C * r : 0;
+    return cost;
+}
+
 /** Reads qkv, writes out and probs: 2 products, queries by keys and probabilities by values. */
 static inline Cost attention_forward_cost(double B, double T, double C, double NH, double r) {
     return cost_of_products(2, B * T, T / 2, C, (4 * C + NH * T) * B * T * r);
 }
 
-/** Reads dout, probs and qkv, adds to dqkv: 4 products, 2 for each of forward's. */
+/** Reads dout, probs and qkv, writes dqkv: 4 products, 2 for each of forward's. */
 static inline Cost attention_backward_cost(double B, double T, double C, double NH, double r) {
-    return cost_of_products(4, B * T, T / 2, C, (10 * C + NH * T) * B * T * r);
+    return cost_of_products(4, B * T, T / 2, C, (7 * C + NH * T) * B * T * r);
 }
 
 /** Reads qkv, writes out and lse: the same 2 products, and no square. */
@@ -111,9 +119,9 @@ static inline Cost flash_forward_cost(double B, double T, double C, double NH, d
     return cost_of_products(2, B * T, T / 2, C, (4 * C * r + 4 * NH) * B * T);
 }
 
-/** Reads dout, out, lse and qkv, adds to dqkv: 5 products, since queries by keys runs again. */
+/** Reads dout, out, lse and qkv, writes dqkv: 5 products, since queries by keys runs again. */
 static inline Cost flash_backward_cost(double B, double T, double C, double NH, double r) {
-    return cost_of_products(5, B * T, T / 2, C, (11 * C * r + 4 * NH) * B * T);
+    return cost_of_products(5, B * T, T / 2, C, (8 * C * r + 4 * NH) * B * T);
 }
 
 /** Reads in, writes out; with a bias reads that, and writes in as well. */

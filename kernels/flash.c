@@ -102,6 +102,6 @@ void CPU(flash_backward)(Real *dqkv, const Real *dout, const Real *out, const fl
             }
         }
         Real *to = dqkv + (size_t)b * T * 3 * C + h * HS;
-        head_add_dqkv(to, head, C);
+        head_write_dqkv(to, head, C);
     }
 }

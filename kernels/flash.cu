@@ -148,16 +148,16 @@ static __device__ inline void head_write(HeadView head, int row, int i, float x)
     }
 }
 
-/* Adds factor * sum to a tile of rows of a head. */
+/* A tile of rows of a head = factor * sum. */
 template <int CHUNKS>
-static __device__ void head_add(HeadView head, int first, const float (&sum)[CHUNKS][EACH][EACH],
-                                float factor) {
+static __device__ void head_store(HeadView head, int first, const float (&sum)[CHUNKS][EACH][EACH],
+                                  float factor) {
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
         for (int i = 0; i < EACH; i++) {
             for (int j = 0; j < EACH; j++) {
                 int row = first + thread_y() + SIDE * i;
                 int col = chunk * TILE + thread_x() + SIDE * j;
-                head_write(head, row, col, head_at(head, row, col) + factor * sum[chunk][i][j]);
+                head_write(head, row, col, factor * sum[chunk][i][j]);
             }
         }
     }
@@ -288,12 +288,11 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT / CHUNKS)
         /* dq += dscore k, / sqrt(HS) at the end */
         head_product(dq, &tiles, dscore, k, first_s);
     }
-    head_add(head_of(dqkv, 3, 0, T, C, NH), first_t, dq, scale);
+    head_store(head_of(dqkv, 3, 0, T, C, NH), first_t, dq, scale);
 }
 
 /* A block has a tile of keys and walks along the queries that see them: dk and dv. Here a row of
-   the square is a key, a column a query. No two blocks add to the same row,
-   so nothing is atomic. */
+   the square is a key, a column a query. No two blocks have the same row, so nothing is atomic. */
 template <int CHUNKS>
 static __global__ void __launch_bounds__(THREADS, RESIDENT / CHUNKS)
     flash_backward_keys_kernel(Real *dqkv, const Real *dout, const Real *out, const float *lse,
@@ -323,8 +322,8 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT / CHUNKS)
         head_product(dv, &tiles, p, dy, first_t);
         head_product(dk, &tiles, dscore, q, first_t);
     }
-    head_add(head_of(dqkv, 3, 1, T, C, NH), first_s, dk, scale);
-    head_add(head_of(dqkv, 3, 2, T, C, NH), first_s, dv, 1);
+    head_store(head_of(dqkv, 3, 1, T, C, NH), first_s, dk, scale);
+    head_store(head_of(dqkv, 3, 2, T, C, NH), first_s, dv, 1);
 }
 
 /* A block for each tile of rows, head and sequence. */

@@ -40,12 +40,12 @@ typedef void flash_forward_fn(Real *out, float *lse, const Real *qkv, int B, int
 OP(flash_forward);
 
 /**
- * Adds the gradient of queries, keys and values, as attention_backward() does, with
+ * Writes the gradient of queries, keys and values, as attention_backward() does, with
  *
  *     probs[t][s] = exp(score[t][s] - lse[t])
  *     sum_r probs[t][r] * dprobs[t][r] = sum_i dout[t][i] * out[t][i]
  *
- * @param[in,out] dqkv      (B, T, 3C), added to
+ * @param[out]    dqkv      (B, T, 3C); no overlap
  * @param[in]     dout      (B, T, C)
  * @param[in]     out       (B, T, C) from forward
  * @param[in]     lse       (B, NH, T) from forward

@@ -142,7 +142,7 @@ static __global__ void __launch_bounds__(FORWARD_THREADS, ForwardTiles<HEAD>::RE
         /* kept for backward */
         lse[rows_before(T) + t] = largest * scale + logf(total);
     }
-    store<HEAD>(y, first_t + row, sums, scratch, 1 / total, false);
+    store<HEAD>(y, first_t + row, sums, scratch, 1 / total);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
@@ -250,7 +250,7 @@ static __global__ void __launch_bounds__(Backward<HEAD>::THREADS, RESIDENT)
             add_product<HEAD>(dq, scratch->left[0], &keys->a);
         }
     }
-    store<HEAD>(head_of(dqkv, 3, 0, T, C, NH), first_t + row, dq, scratch, scale, true);
+    store<HEAD>(head_of(dqkv, 3, 0, T, C, NH), first_t + row, dq, scratch, scale);
 }
 
 template <int HEAD> struct KeysTiles {
@@ -336,8 +336,8 @@ static __global__ void __launch_bounds__(Backward<HEAD>::THREADS, RESIDENT)
             add_product<HEAD>(dk, scratch->left[1], &queries->a);
         }
     }
-    store<HEAD>(head_of(dqkv, 3, 1, T, C, NH), first_s + row, dk, scratch, scale, true);
-    store<HEAD>(head_of(dqkv, 3, 2, T, C, NH), first_s + row, dv, scratch, 1, true);
+    store<HEAD>(head_of(dqkv, 3, 1, T, C, NH), first_s + row, dk, scratch, scale);
+    store<HEAD>(head_of(dqkv, 3, 2, T, C, NH), first_s + row, dv, scratch, 1);
 }
 
 /* ---- launchers ------------------------------------------------------------------------------- */

@@ -250,11 +250,11 @@ static __device__ inline float row_sum(float x) {
     return x + __shfl_xor_sync(ALL_LANES, x, 1);
 }
 
-/** Rows of a head in global memory, from `first` on, become factor * sums, on top of what they hold
-   if `add`. `factor` is that of the lane's row. */
+/** Rows of a head in global memory, from `first` on, become factor * sums; `factor` is that of
+    the lane's row. */
 template <int HEAD>
 static __device__ void store(HeadView head, int first, Sums (&sums)[HEAD / SIDE], Scratch *scratch,
-                             float factor, bool add) {
+                             float factor) {
     enum { PACKS = STEP / PACK };
 #pragma unroll
     for (int i = 0; i < HEAD; i += STEP) {
@@ -269,12 +269,9 @@ static __device__ void store(HeadView head, int first, Sums (&sums)[HEAD / SIDE]
             float of_row = __shfl_sync(ALL_LANES, factor, 2 * row);
             if (first + row < head.T && i + col < head.HS) {
                 Real *to = head.x + (size_t)(first + row) * head.stride + i + col;
-                float x[PACK] = {};
-                if (add) {
-                    load_pack(x, to, PACK);
-                }
+                float x[PACK];
                 for (int j = 0; j < PACK; j++) {
-                    x[j] += of_row * scratch->sums[row][col + j];
+                    x[j] = of_row * scratch->sums[row][col + j];
                 }
                 store_pack(to, x, PACK);
             }

@@ -221,14 +221,19 @@ static void bias_backward(float *dbias, const Real *dout, int N, int OC, int str
     }
 }
 
+/* din[n][c] = sum_o dout[n][o] * weight[o][c] + (add ? din[n][c] : 0) */
+static void input_backward(Real *din, const Real *dout, const Real *weight, int N, int C, int OC,
+                           int stride, bool add, const Workspace *workspace) {
+    product(din, N, C, C, OC, (Factor){dout, stride, false}, (Factor){weight, C, true}, NULL, add,
+            workspace);
+}
+
 void CPU(matmul_backward)(Real *din, float *dweight, float *dbias, const Real *dout, const Real *in,
                           const Real *weight, int N, int C, int OC, int stride,
                           const Workspace *workspace) {
     CHECK(stride >= OC, "stride = %d, OC = %d", stride, OC);
     if (din != NULL) {
-        /* din[n][c] += sum_o dout[n][o] * weight[o][c] */
-        product(din, N, C, C, OC, (Factor){dout, stride, false}, (Factor){weight, C, true}, NULL,
-                true, workspace);
+        input_backward(din, dout, weight, N, C, OC, stride, true, workspace);
     }
     if (dweight != NULL) {
         weight_backward(dweight, dout, in, N, C, OC, stride, workspace);
@@ -236,6 +241,16 @@ void CPU(matmul_backward)(Real *din, float *dweight, float *dbias, const Real *d
     if (dbias != NULL) {
         bias_backward(dbias, dout, N, OC, stride);
     }
+}
+
+void CPU(matmul_backward_first)(Real *din, float *dweight, float *dbias, const Real *dout,
+                                const Real *in, const Real *weight, int N, int C, int OC,
+                                int stride, const Workspace *workspace) {
+    CHECK(stride >= OC && OC > 0, "stride = %d, OC = %d", stride, OC);
+    if (din != NULL) {
+        input_backward(din, dout, weight, N, C, OC, stride, false, workspace);
+    }
+    CPU(matmul_backward)(NULL, dweight, dbias, dout, in, weight, N, C, OC, stride, workspace);
 }
 
 size_t CPU(matmul_scratch)(int C) {

@@ -100,15 +100,20 @@ static void bias_backward(float *dbias, const Real *dout, int N, int OC, int str
     LAUNCHED("matmul_backward");
 }
 
+/* din (N, C) = dout weight + (add ? din : 0) */
+static void input_backward(Real *din, const Real *dout, const Real *weight, int N, int C, int OC,
+                           int stride, bool add, const Workspace *workspace) {
+    Matrix dx = matrix(din, REAL_PRECISION, C, 0), dy = matrix(dout, REAL_PRECISION, stride, 0);
+    gemm(dx, 1, dy, matrix(weight, REAL_PRECISION, C, 0), add, N, C, OC, 1, workspace);
+}
+
 extern "C" void GPU(matmul_backward)(Real *din, float *dweight, float *dbias, const Real *dout,
                                      const Real *in, const Real *weight, int N, int C, int OC,
                                      int stride, const Workspace *workspace) {
     CHECK(stride >= OC, "stride = %d, OC = %d", stride, OC);
-    Matrix x = matrix(in, REAL_PRECISION, C, 0), w = matrix(weight, REAL_PRECISION, C, 0);
-    Matrix dy = matrix(dout, REAL_PRECISION, stride, 0);
+    Matrix x = matrix(in, REAL_PRECISION, C, 0), dy = matrix(dout, REAL_PRECISION, stride, 0);
     if (din != NULL) {
-        /* din += dout weight */
-        gemm(matrix(din, REAL_PRECISION, C, 0), 1, dy, w, 1, N, C, OC, 1, workspace);
+        input_backward(din, dout, weight, N, C, OC, stride, true, workspace);
     }
     if (dweight != NULL) {
         /* dweight += dout^T in */
@@ -117,4 +122,15 @@ extern "C" void GPU(matmul_backward)(Real *din, float *dweight, float *dbias, co
     if (dbias != NULL && OC > 0) {
         bias_backward(dbias, dout, N, OC, stride, workspace);
     }
+}
+
+extern "C" void GPU(matmul_backward_first)(Real *din, float *dweight, float *dbias,
+                                           const Real *dout, const Real *in, const Real *weight,
+                                           int N, int C, int OC, int stride,
+                                           const Workspace *workspace) {
+    CHECK(stride >= OC && OC > 0, "stride = %d, OC = %d", stride, OC);
+    if (din != NULL) {
+        input_backward(din, dout, weight, N, C, OC, stride, false, workspace);
+    }
+    GPU(matmul_backward)(NULL, dweight, dbias, dout, in, weight, N, C, OC, stride, workspace);
 }

@@ -64,6 +64,17 @@ typedef void matmul_backward_fn(Real *din, float *dweight, float *dbias, const R
 OP(matmul_backward);
 
 /**
+ * matmul_backward() where no other op gives `din` a gradient: it is written, so that nobody need
+ * clear it before. `dweight` and `dbias` are added to, as there.
+ *
+ *     din[n][c] = sum_o dout[n][o] * weight[o][c]
+ *
+ * The parameters are those of matmul_backward(), with `din` an output and OC at least 1.
+ */
+typedef matmul_backward_fn matmul_backward_first_fn;
+OP(matmul_backward_first);
+
+/**
  * Scratch floats that each CPU thread needs for copies of factors, and in half for sums.
  *
  * @param C the narrower side of a matrix of weights, at most: the channels of the model

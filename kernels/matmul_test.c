@@ -44,21 +44,24 @@ Test(matmul, forward) {
     }
 }
 
-static void check_backward(Fixture *f, MatmulShape shape, int padding, double scale, bool with_din,
-                           bool with_dweight, bool with_dbias) {
+/* Onto gradients that hold something; where din is to be written, nothing that is a number. */
+static void check_backward_of(Fixture *f, matmul_backward_fn *op, MatmulShape shape, int padding,
+                              double scale, bool with_din, bool with_dweight, bool with_dbias) {
+    bool writes = op == f->ops->matmul_backward_first;
     int N = shape.N, C = shape.C, OC = shape.OC, stride = OC + padding;
     size_t n = (size_t)N * OC, inputs = (size_t)N * C, weights = (size_t)OC * C;
     double *in = fixture_random(f, inputs, 1), *weight = fixture_random(f, weights, 1);
-    double *dout = fixture_random(f, n, scale), *din = fixture_random(f, inputs, scale);
+    double *dout = fixture_random(f, n, scale);
+    double *din = writes ? fixture_zeros(f, inputs) : fixture_random(f, inputs, scale);
     double *dweight = fixture_random_float(f, weights, scale);
     double *dbias = fixture_random_float(f, (size_t)OC, scale);
-    Real *din_got = with_din ? fixture_real(f, din, inputs) : NULL;
+    Real *din_got = with_din ? fixture_real(f, writes ? NULL : din, inputs) : NULL;
     float *dweight_got = with_dweight ? fixture_float(f, dweight, weights) : NULL;
     float *dbias_got = with_dbias ? fixture_float(f, dbias, (size_t)OC) : NULL;
     reference_matmul_backward(din, dweight, dbias, dout, in, weight, N, C, OC);
-    f->ops->matmul_backward(din_got, dweight_got, dbias_got, fixture_rows(f, dout, N, OC, stride),
-                            fixture_real(f, in, inputs), fixture_real(f, weight, weights), N, C, OC,
-                            stride, &f->workspace);
+    op(din_got, dweight_got, dbias_got, fixture_rows(f, dout, N, OC, stride),
+       fixture_real(f, in, inputs), fixture_real(f, weight, weights), N, C, OC, stride,
+       &f->workspace);
     if (with_din) {
         fixture_expect_real(f, "din", din_got, din, inputs, tolerance_of_op(f->precision, OC));
     }
@@ -68,6 +71,14 @@ static void check_backward(Fixture *f, MatmulShape shape, int padding, double sc
     if (with_dbias) {
         fixture_expect_float(f, "dbias", dbias_got, dbias, (size_t)OC, tolerance_of_op(F32, N));
     }
+}
+
+static void check_backward(Fixture *f, MatmulShape shape, int padding, double scale, bool with_din,
+                           bool with_dweight, bool with_dbias) {
+    check_backward_of(f, f->ops->matmul_backward, shape, padding, scale, with_din, with_dweight,
+                      with_dbias);
+    check_backward_of(f, f->ops->matmul_backward_first, shape, padding, scale, with_din,
+                      with_dweight, with_dbias);
 }
 
 Test(matmul, as_a_head) {
@@ -82,7 +93,7 @@ Test(matmul, as_a_head) {
     }
 }
 
-Test(matmul, backward_adds) {
+Test(matmul, backward_adds_or_writes) {
     for (Fixture f = fixture_first(); fixture_open(&f); fixture_next(&f)) {
         for (int s = 0; s < SHAPES * UPSTREAM_SCALES; s++) {
             int scale = s % UPSTREAM_SCALES, padding = scale > 0 ? s : 0;

@@ -36,6 +36,7 @@
     X(layernorm_backward)                                                                          \
     X(matmul_forward)                                                                              \
     X(matmul_backward)                                                                             \
+    X(matmul_backward_first)                                                                       \
     X(attention_forward)                                                                           \
     X(attention_backward)                                                                          \
     X(flash_forward)                                                                               \

@@ -45,6 +45,8 @@ RUN(layernorm_backward, t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], N, s.C, 
 RUN(matmul_forward, t[0], t[1], t[2], t[3], N, self->C, self->OC, self->stride, workspace)
 RUN(matmul_backward, t[0], t[1], t[2], t[3], t[4], t[5], N, self->C, self->OC, self->stride,
     workspace)
+RUN(matmul_backward_first, t[0], t[1], t[2], t[3], t[4], t[5], N, self->C, self->OC, self->stride,
+    workspace)
 RUN(attention_forward, t[0], t[1], t[2], s.B, s.T, s.C, s.NH, workspace)
 RUN(attention_backward, t[0], t[1], t[2], t[3], s.B, s.T, s.C, s.NH, workspace)
 RUN(flash_forward, t[0], t[1], t[2], s.B, s.T, s.C, s.NH, workspace)
@@ -162,6 +164,8 @@ static void append_layer(List *list, OpShape s, const char *where, int C, int OC
     const Case cases[] = {
         {CASE(matmul_forward), .where = where, .C = C, .OC = OC, .stride = stride,
          .arguments = {y, x, weight, b}},
+        {CASE(matmul_backward_first), .where = where, .C = C, .OC = OC, .stride = stride,
+         .arguments = {x, dweight, db, y, x, weight}},
         {CASE(matmul_backward), .where = where, .C = C, .OC = OC, .stride = stride,
          .arguments = {x, dweight, db, y, x, weight}},
     };

@@ -38,8 +38,12 @@ Test(cost, depends_on_which_tensors_there_are) {
     expect(&cost, 0, 0, 21 * 2 + 7 * 8);
     ops->matmul_backward(a, floats, NULL, b, b, c, 3, 5, 7, 8, NULL);
     expect(&cost, 2, 4 * 105, (21 + 15 + 30 + 35) * 2 + 35 * 8);
+    ops->matmul_backward_first(a, floats, NULL, b, b, c, 3, 5, 7, 8, NULL);
+    expect(&cost, 2, 4 * 105, (21 + 15 + 15 + 35) * 2 + 35 * 8);
+    ops->matmul_backward_first(NULL, floats, NULL, b, b, c, 3, 5, 7, 8, NULL);
+    expect(&cost, 1, 2 * 105, (21 + 15) * 2 + 35 * 8);
     ops->flash_backward(a, b, b, floats, c, 2, 3, 4, 1, NULL);
-    expect(&cost, 5, 5 * 2 * 3 * 3 * 4, 11 * 24 * 2 + 6 * 4);
+    expect(&cost, 5, 5 * 2 * 3 * 3 * 4, 8 * 24 * 2 + 6 * 4);
     TensorList list = {.count = 1, .n = 11, .length = 256};
     ops->adamw(list, list, list, list, (AdamW){.beta1 = 0.9f}, 1);
     expect(&cost, 0, 0, 7 * 11 * 4);
@@ -95,7 +99,8 @@ static double beyond(const Case *item, double r) {
     if (strcmp(op, "layernorm_backward") == 0 || strcmp(op, "residual_norm_backward") == 0) {
         return 2 * stream + 2 * word * N + 2 * word * 2 * LAYERNORM_BLOCKS * s.C;
     }
-    if (strcmp(op, "matmul_backward") == 0) { /* dout for each gradient; partial sums of dbias */
+    /* dout for each gradient; partial sums of dbias */
+    if (strcmp(op, "matmul_backward") == 0 || strcmp(op, "matmul_backward_first") == 0) {
         return item->arguments[2].content != NOTHING ? 2 * rows + 2 * word * MATMUL_BLOCKS * OC
                                                      : rows;
     }
