@@ -269,11 +269,12 @@ static __device__ void store(HeadView head, int first, Sums (&sums)[HEAD / SIDE]
             float of_row = __shfl_sync(ALL_LANES, factor, 2 * row);
             if (first + row < head.T && i + col < head.HS) {
                 Real *to = head.x + (size_t)(first + row) * head.stride + i + col;
-                float x[PACK];
+                Pack pack;
                 for (int j = 0; j < PACK; j++) {
-                    x[j] = of_row * scratch->sums[row][col + j];
+                    pack.real[j] = real(of_row * scratch->sums[row][col + j]);
                 }
-                store_pack(to, x, PACK);
+                /* not by `=`, of which nvcc makes narrow stores in the unrolled loop */
+                __stwb((uint4 *)to, pack.bits);
             }
         }
     }
