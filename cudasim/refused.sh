@@ -3,6 +3,8 @@
 # compiler in plain words, once for each group: cudasim/refused.sh FOLDER
 set -e
 new=${1:?which folder?}.$$ # its own: two may run at once
+trap 'rm -rf "$new"' EXIT
+trap 'exit 1' HUP INT TERM
 mkdir -p "$new"
 awk -v folder="$new" '
 /^#/ { next }
