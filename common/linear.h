@@ -12,7 +12,7 @@
  *     model->linear_forward = lora_forward;
  *
  * Of a layer in parts, forward must give the whole of what the rank's next op reads, and backward
- * the whole gradient of its input. Both hooks find `din` zero on entry.
+ * the whole gradient of its input. With an adapter or in parts, backward finds `din` zero on entry.
  */
 #ifndef COMMON_LINEAR_H
 #define COMMON_LINEAR_H
