@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "grader/cuda_names.h"
+#include "grader/free_symbols.h"
 #include "kernels/base.h"
 
 #define HEX "0123456789abcdef"
@@ -36,17 +37,6 @@ static char *unreadable(const char *file) {
 }
 
 /* ---- symbols --------------------------------------------------------------------------------- */
-
-/* Compilers set, copy and compare arrays by these, also where the source has a loop or no word of
-   it. */
-static bool is_compilers(const char *symbol) {
-    static const char *const own[] = {"memset", "memcpy", "memmove", "memcmp"};
-    bool found = false;
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        found = found || strcmp(symbol, own[i]) == 0;
-    }
-    return found;
-}
 
 static bool allowed(const json_t *patterns, const char *symbol) {
     const json_t *pattern;
@@ -209,7 +199,7 @@ static char *symbol_refused(const json_t *lab, const char *file, const char *sym
     bool undefined = kind == 'U' || kind == 'w' || kind == 'v';
     const char *home = home_of(lab, file, symbol);
     if (undefined) {
-        return allowed(uses_of(lab, file), symbol) || is_compilers(symbol) || home != NULL
+        return home != NULL || symbol_is_free(file, symbol) || allowed(uses_of(lab, file), symbol)
                    ? NULL
                    : not_available(lab, file, symbol);
     }
@@ -220,7 +210,7 @@ static char *symbol_refused(const json_t *lab, const char *file, const char *sym
     }
     bool local = kind >= 'a' && kind <= 'z' && kind != 'u';
     bool weak = kind == 'W' || kind == 'V' || kind == 'u';
-    if (local || (home == NULL && weak && allowed(json_object_get(lab, "weak"), symbol))) {
+    if (local || (home == NULL && weak && symbol_may_be_weak(file, symbol))) {
         return NULL;
     }
     if (home == NULL) {

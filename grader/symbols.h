@@ -19,7 +19,8 @@
 /**
  * Says what is wrong with an object.
  *
- * @param lab      labs/NN_topic/lab.json: holes, uses, instead, weak, ranks, static_bytes
+ * @param lab      labs/NN_topic/lab.json: holes, uses, instead, ranks, static_bytes; beside `uses`,
+ *                 what free_symbols.h has
  * @param file     the source's name, for the message
  * @param symbols  what `nm -P` prints; is changed
  * @param sections what `objdump -hw` prints; is changed

@@ -2,7 +2,7 @@
 """No program that a hand-in is linked into holds what its lab asks for: absent.py [--show].
 
 Each is linked with a hand-in that uses everything it may: whatever function of the kit is on the lab's list "uses",
-where each stands by its own name.
+where each stands by its own name, or in the lists of grader/free_symbols.c.
 What `nm` then shows must not match "absent" of lab.json, where a name or pattern stands for the program `probe`, and
 "formulas: name" for probe_formulas. Every pattern must match something of the kit, or it protects from nothing.
 --show prints what is in each program.
@@ -11,6 +11,7 @@ import fnmatch
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -37,12 +38,18 @@ def holes_in(lab, program):
         [hole for hole in lab["holes"] if "probe" not in hole]
 
 
+def free():
+    """What a hand-in of any lab may use, in a `.cu` too: the lists of one source hold nothing else in quotes."""
+    with open("grader/free_symbols.c", encoding="ascii") as file:
+        return re.findall(r'"([^"/]+)"', file.read())
+
+
 def greedy(lab, program, names):
     """The source of a hand-in that defines what it must, and takes the address of all these names."""
     suffixes = {True: ("_f32", "_f16", "_bf16"), False: ("",)}
     there = holes_in(lab, program)
     holes = [name + suffix for hole in there for name in hole["functions"] for suffix in suffixes[bool(hole.get("precisions"))]]
-    uses = [use for hole in there for use in hole.get("uses", lab["uses"])]
+    uses = free() + [use for hole in there for use in hole.get("uses", lab.get("uses", []))]
     wanted = sorted(name for name in names if name not in holes and any(fnmatch.fnmatchcase(name, use) for use in uses))
     lines = [f"extern char {name}[];" for name in wanted]
     lines += ["char *const *greedy_all(void);", "char *const *greedy_all(void) {", "static char *const all[] = {"]
@@ -81,7 +88,7 @@ def kit():
 def faults(name, found, offered, known):
     lab = read_json(lab_files.path_of(name, "lab.json"))
     absent = lab.get("absent", [])
-    for use in {use for hole in lab["holes"] for use in hole.get("uses", lab["uses"])}:
+    for use in {use for hole in lab["holes"] for use in hole.get("uses", lab.get("uses", []))}:
         allowed = [there for there in fnmatch.filter(offered, use) if not there.startswith("_")] if "*" in use else []
         if allowed:
             yield f"{name}: the pattern {use} of \"uses\" lets {' '.join(sorted(allowed))} through: name them one by one"
