@@ -47,7 +47,7 @@ void detail_memory(const char *p, bool shared) {
         return;
     }
     if (!shared) {
-        if (in_image(p)) {
+        if (in_image(p) && variable_of_host(p) == NULL) {
             sim_detail("address is %p, in a %s variable", p,
                        in_constants(p) ? "__constant__" : "__device__");
         }

@@ -121,6 +121,19 @@ static void check_pinned(const Access *access) {
     note_elsewhere(access);
 }
 
+/* A variable of the program: of the device, or else the host's, which nvcc lets no kernel name. */
+static void check_variable(const Access *access) {
+    const char *name = variable_of_host(access->p);
+    char text[100];
+    if (name != NULL) {
+        snprintf(text, sizeof text, " of %.50s, a variable of the host,", name);
+        if (report("host memory in a kernel", access, text)) {
+            sim_detail("give the kernel its value as an argument, or declare it __device__ or "
+                       "__constant__");
+        }
+    }
+}
+
 static void check_constant(const Access *access) {
     if (access->write && in_constants(access->p) &&
         report("constant written", access, " in __constant__ memory")) {
@@ -170,6 +183,8 @@ static void detail_host_memory(Site site) {
     } else {
         sim_detail("a lambda that names a member holds `this`, and one with [&] addresses, both of "
                    "the host: copy the value to a local variable, and capture that with [=]");
+        sim_detail("a pointer that it has captured with [=] leads where it led before: to the "
+                   "host's memory, if it is not from cudaMalloc");
     }
 }
 
@@ -213,6 +228,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, b
             report("out-of-bounds access", &access, " of shared memory");
         }
     } else if (in_image(p)) {
+        check_variable(&access);
         check_constant(&access);
         race_access(&access);
         note_elsewhere(&access);
@@ -257,6 +273,7 @@ static void look_at_atomic(const void *address, size_t bytes, Site site) {
     } else if (shared) {
         report("out-of-bounds access", &access, " of shared memory");
     } else if (in_image(p)) {
+        check_variable(&access);
         check_constant(&access);
         race_access(&access);
         note_elsewhere(&access);

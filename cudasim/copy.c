@@ -326,6 +326,9 @@ cudaError_t cudasim_memcpy_symbol(const char *file, int line, const char *call,
     if (error != cudaSuccess) {
         return error;
     }
+    if (!variable_is_symbol(call, name, usual == cudaMemcpyHostToDevice ? to : from, place)) {
+        return sim_error(cudaErrorInvalidSymbol, call, place, false);
+    }
     if (bytes > room) {
         sim_report("out-of-bounds access", "copy at %s:%d: %zu bytes, but %s has %zu",
                    sim_file(place), line, bytes, name, room);
@@ -336,7 +339,7 @@ cudaError_t cudasim_memcpy_symbol(const char *file, int line, const char *call,
         kind = is_device(other) ? cudaMemcpyDeviceToDevice : usual;
     }
     if (kind != usual || is_device(other)) {
-        cudasim_addressed(usual == cudaMemcpyHostToDevice ? to : from, room);
+        variable_addressed(usual == cudaMemcpyHostToDevice ? to : from, room);
         return copy(call, place, to, from, bytes, kind, NULL, true);
     }
     if (!host_holds(call, usual == cudaMemcpyHostToDevice ? "source" : "destination", other, bytes,

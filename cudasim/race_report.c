@@ -96,6 +96,11 @@ static void detail_cure(const Race *race, bool update, bool same_line) {
         sim_detail("both read the value, change it and store it, and one change is lost: use an "
                    "atomic");
         sim_detail("atomicAdd() and its kin; atomicCAS() in a loop for what they do not do");
+        if (!race->shared && before->block != now->block) {
+            sim_detail(
+                "or, if each number is one thread's, blocks overlap: a loop over a grid steps "
+                "by gridDim.x * blockDim.x");
+        }
     } else if (before->atomic > FLAG && now->atomic > FLAG && width(before) == width(now)) {
         sim_detail("atomicAdd_block() and its kin are atomic among the threads of one block alone: "
                    "use atomicAdd() for what other blocks change too");

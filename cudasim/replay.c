@@ -339,6 +339,8 @@ static void report_reads(const Launch *launch) {
         sim_detail(
             "gcc announces no structure that a call takes straight from memory: copy it to a "
             "local variable before the call, or build with CC=clang");
+        sim_detail("a function of the host's library, as rand() is, has memory of its own: no GPU "
+                   "has the function (`make lint FILE=x.cu` names such calls)");
     }
 }
 

@@ -29,8 +29,10 @@ int sim_stream_slot(cudaStream_t stream, const char *what, Place place) {
             return s;
         }
     }
-    sim_report("use after free", "%s at %s:%d: there is no such stream; was it destroyed?", what,
-               sim_file(place), place.line);
+    if (sim_handle_exists(stream, "stream", what, place)) {
+        sim_report("use after free", "%s at %s:%d: there is no such stream; was it destroyed?",
+                   what, sim_file(place), place.line);
+    }
     return -1;
 }
 

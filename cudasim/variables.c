@@ -29,12 +29,22 @@ static char *at_first;                             /* NULL: the program has one 
 static cudasim_variable *addressed;
 static size_t addressed_count;
 
-void cudasim_addressed(const void *begin, size_t bytes) {
-    ENTER("cudaGetSymbolAddress", NULL, 0);
+void variable_addressed(const void *begin, size_t bytes) {
     if (variable_at(begin) == NULL) {
         addressed = sim_realloc(addressed, (addressed_count + 1) * sizeof *addressed);
         addressed[addressed_count++] = (cudasim_variable){(void *)(uintptr_t)begin, bytes};
     }
+}
+
+cudaError_t cudasim_symbol(const char *file, int line, const char *call, const char *name,
+                           const void *begin, size_t bytes) {
+    ENTER(call, file, line);
+    Place place = {file, line};
+    if (!variable_is_symbol(call, name, begin, place)) {
+        return sim_error(cudaErrorInvalidSymbol, call, place, false);
+    }
+    variable_addressed(begin, bytes);
+    return cudaSuccess;
 }
 
 const cudasim_variable *variable_at(const volatile void *p) {
@@ -87,6 +97,31 @@ bool variable_recorded(const void *p) {
         }
     }
     return false;
+}
+
+/* Where it puts those of variables that are the host's alone. */
+extern cudasim_host_variable __start_cudasim_host_variables[] __attribute__((weak));
+extern cudasim_host_variable __stop_cudasim_host_variables[] __attribute__((weak));
+
+const char *variable_of_host(const void *p) {
+    for (cudasim_host_variable *v = __start_cudasim_host_variables;
+         v < __stop_cudasim_host_variables; v++) {
+        if ((uintptr_t)p - (uintptr_t)v->begin < v->bytes) {
+            return v->name;
+        }
+    }
+    return NULL;
+}
+
+bool variable_is_symbol(const char *call, const char *name, const void *p, Place place) {
+    bool text = name[0] == '"', host = variable_of_host(p) != NULL;
+    if (text || host) {
+        sim_report("invalid symbol", "%s at %s:%d: %s is a %s", call, sim_file(place), place.line,
+                   name, text ? "text" : "variable of the host");
+        sim_detail(text ? "a symbol is the variable itself: its name without quotation marks"
+                        : "declare it __device__ or __constant__");
+    }
+    return !text && !host;
 }
 
 /* Where cu2cpp puts the names of functions of both sides; absent if there are none. */

@@ -16,6 +16,10 @@
 
 #define HEX "0123456789abcdef"
 
+/* Where cu2cpp says which variables of a .cu are the host's: the simulator reports a kernel that
+   names one. */
+#define HOST_VARIABLES "cudasim_host_variables"
+
 #define ANNOUNCED_GCC ".init_array.00099"
 #define ANNOUNCED_CLANG ".init_array.0"
 
@@ -236,14 +240,14 @@ static char *symbol_line_refused(const json_t *lab, const char *file, char *line
 /* The sections that compilers make. Link-time code, which a linker would prefer,
    is not among them. */
 static bool is_known(const char *section) {
-    static const char *const known[] = {".text",        ".text.*",       ".data",
-                                        ".data.*",      ".bss",          ".bss.*",
-                                        ".rodata",      ".rodata.*",     ".tbss",
-                                        ".tbss.*",      ".tdata",        ".tdata.*",
-                                        ".eh_frame",    ".group",        ".gcc_except_table",
-                                        ".comment",     ".note.*",       ".debug_*",
-                                        ".init_array",  ".init_array.*", ".gcc_except_table.*",
-                                        ".llvm_addrsig"};
+    static const char *const known[] = {".text",         ".text.*",       ".data",
+                                        ".data.*",       ".bss",          ".bss.*",
+                                        ".rodata",       ".rodata.*",     ".tbss",
+                                        ".tbss.*",       ".tdata",        ".tdata.*",
+                                        ".eh_frame",     ".group",        ".gcc_except_table",
+                                        ".comment",      ".note.*",       ".debug_*",
+                                        ".init_array",   ".init_array.*", ".gcc_except_table.*",
+                                        ".llvm_addrsig", HOST_VARIABLES};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (fnmatch(known[i], section, 0) == 0) {
             return true;
@@ -255,8 +259,8 @@ static bool is_known(const char *section) {
 /* Sections that may be written. A linker puts sections of one name together, and one that may be
    written makes all of them so: elsewhere it would open what is not counted. */
 static bool may_be_written(const char *section) {
-    static const char *const written[] = {".data",  ".data.*",  ".bss",  ".bss.*",
-                                          ".tdata", ".tdata.*", ".tbss", ".tbss.*"};
+    static const char *const written[] = {".data",    ".data.*", ".bss",    ".bss.*",      ".tdata",
+                                          ".tdata.*", ".tbss",   ".tbss.*", HOST_VARIABLES};
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         if (fnmatch(written[i], section, 0) == 0) {
             return true;

@@ -62,6 +62,20 @@ Test(symbols, what_a_compiler_makes_is_right) {
              "  3 .debug_info   00100000  " PLACE "CONTENTS, RELOC, READONLY, DEBUGGING, OCTETS\n");
 }
 
+/* Records of the host's variables: the simulator reads them, and they count. */
+Test(symbols, records_of_host_variables_are_data) {
+    is_right("", TEXT "  1 cudasim_host_variables 00000018  " PLACE
+                      "CONTENTS, ALLOC, LOAD, RELOC, DATA\n");
+    is_refused("",
+               TEXT "  1 cudasim_host_variables 00001001  " PLACE
+                    "CONTENTS, ALLOC, LOAD, RELOC, DATA\n",
+               "bytes of static data");
+    is_refused("",
+               TEXT "  1 cudasim_host_variable 00000018  " PLACE
+                    "CONTENTS, ALLOC, LOAD, RELOC, DATA\n",
+               "a section of its own");
+}
+
 /* A file that is compiled once for each precision defines each function three times. */
 Test(symbols, functions_of_the_precisions) {
     cr_expect_null(said_of("cast.cu", "cast_gpu_f32 T 0 10\ncast_gpu_bf16 U         \n", TEXT));

@@ -186,6 +186,7 @@ int main(int argc, char **argv) {
     }
     const char *name = strcmp(argv[1], "-") == 0 ? "<stdin>" : argv[1];
     cut_into_tokens(name, read_all(open_or_exit(argv[1], "rb", stdin), name));
+    record_host_variables();
     rewrite();
     check_calls();
     if (error_count > 0) {

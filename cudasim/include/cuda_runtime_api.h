@@ -149,7 +149,8 @@ cudaError_t cudasim_func_get_attributes(cudaFuncAttributes *attributes, const vo
 cudaError_t cudasim_func_name(const char **name, const char *otherwise, const void *kernel);
 cudaError_t cudasim_active_blocks(int *blocks, const void *kernel, int threads, size_t shared);
 cudaError_t cudasim_shared_of_blocks(size_t *bytes, const void *kernel, int blocks, int threads);
-void cudasim_addressed(const void *begin, size_t bytes);
+cudaError_t cudasim_symbol(CUDASIM_PLACE, const char *call, const char *name, const void *begin,
+                           size_t bytes);
 cudaError_t cudasim_memcpy_symbol(CUDASIM_PLACE, const char *call, cudaMemcpyKind usual, void *to,
                                   const void *from, size_t bytes, size_t room, const char *name,
                                   cudaMemcpyKind kind);

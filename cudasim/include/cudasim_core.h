@@ -79,6 +79,13 @@ typedef struct cudasim_variable {
     size_t bytes; /**< length */
 } cudasim_variable;
 
+/** A variable of the host, outside of functions: likewise. A kernel may not name it. */
+typedef struct cudasim_host_variable {
+    void *begin;      /**< where it lies */
+    size_t bytes;     /**< length */
+    const char *name; /**< as declared */
+} cudasim_host_variable;
+
 /** An `extern __shared__` array that is declared outside of functions. */
 typedef struct cudasim_shared_array {
     const char *name; /**< as declared */

@@ -36,11 +36,15 @@ inline cudaError_t cudasim_kernel_name(const char **name, const char *, const vo
 }
 #define cudaFuncGetName(name, ...) cudasim_kernel_name(name, #__VA_ARGS__, __VA_ARGS__)
 
-template <class Type> cudaError_t cudaGetSymbolAddress(void **address, const Type &symbol) {
+template <class Type>
+cudaError_t cudasim_symbol_address(CUDASIM_PLACE, const char *name, void **address,
+                                   const Type &symbol) {
     *address = (void *)&symbol;
-    cudasim_addressed((const void *)&symbol, sizeof symbol);
-    return cudaSuccess;
+    return cudasim_symbol(file, line, "cudaGetSymbolAddress", name, (const void *)&symbol,
+                          sizeof symbol);
 }
+#define cudaGetSymbolAddress(address, ...)                                                         \
+    cudasim_symbol_address(CUDASIM_HERE, #__VA_ARGS__, address, __VA_ARGS__)
 
 template <class Type> cudaError_t cudaGetSymbolSize(size_t *bytes, const Type &) {
     *bytes = sizeof(Type);

@@ -303,26 +303,32 @@ template <class Type> CUDASIM_HINTED void __stwb(Type *p, Type value) {
 #define cudaMemcpyToSymbol(symbol, from, bytes, ...)                                               \
     cudasim_to_symbol(CUDASIM_HERE, #symbol, symbol, from, bytes, ##__VA_ARGS__)
 #define cudaMemcpyToSymbolAsync(symbol, from, bytes, ...)                                          \
-    cudasim_to_symbol_async(CUDASIM_HERE, symbol, from, bytes, ##__VA_ARGS__)
+    cudasim_to_symbol_async(CUDASIM_HERE, #symbol, symbol, from, bytes, ##__VA_ARGS__)
 #define cudaMemcpyFromSymbolAsync(to, symbol, bytes, ...)                                          \
-    cudasim_from_symbol_async(CUDASIM_HERE, to, symbol, bytes, ##__VA_ARGS__)
+    cudasim_from_symbol_async(CUDASIM_HERE, #symbol, to, symbol, bytes, ##__VA_ARGS__)
 /* In a stream a copy of a variable is one by its address. */
 template <class Type>
-inline cudaError_t cudasim_to_symbol_async(CUDASIM_PLACE, Type &symbol, const void *from,
-                                           size_t bytes, size_t offset = 0,
+inline cudaError_t cudasim_to_symbol_async(CUDASIM_PLACE, const char *name, Type &symbol,
+                                           const void *from, size_t bytes, size_t offset = 0,
                                            cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                            cudaStream_t stream = 0) {
-    cudasim_addressed((const void *)&symbol, sizeof symbol);
-    return cudasim_memcpy_async(file, line, (char *)&symbol + offset, from, bytes, kind, stream);
+    cudaError_t error = cudasim_symbol(file, line, "cudaMemcpyToSymbolAsync", name,
+                                       (const void *)&symbol, sizeof symbol);
+    return error != cudaSuccess ? error
+                                : cudasim_memcpy_async(file, line, (char *)&symbol + offset, from,
+                                                       bytes, kind, stream);
 }
 template <class Type>
-inline cudaError_t cudasim_from_symbol_async(CUDASIM_PLACE, void *to, const Type &symbol,
-                                             size_t bytes, size_t offset = 0,
+inline cudaError_t cudasim_from_symbol_async(CUDASIM_PLACE, const char *name, void *to,
+                                             const Type &symbol, size_t bytes, size_t offset = 0,
                                              cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                              cudaStream_t stream = 0) {
-    cudasim_addressed((const void *)&symbol, sizeof symbol);
-    return cudasim_memcpy_async(file, line, to, (const char *)&symbol + offset, bytes, kind,
-                                stream);
+    cudaError_t error = cudasim_symbol(file, line, "cudaMemcpyFromSymbolAsync", name,
+                                       (const void *)&symbol, sizeof symbol);
+    return error != cudaSuccess
+               ? error
+               : cudasim_memcpy_async(file, line, to, (const char *)&symbol + offset, bytes, kind,
+                                      stream);
 }
 #define cudaMemcpyFromSymbol(to, symbol, bytes, ...)                                               \
     cudasim_from_symbol(CUDASIM_HERE, #symbol, symbol, to, bytes, ##__VA_ARGS__)
