@@ -41,7 +41,7 @@ Test(free_symbols, kernels_stand_in_a_cu) {
                                           NULL};
     static const char *const neither[] = {"cudasim_malloc", "cudasim_lane_of", "fopen", NULL};
     is_free("a.cu", kernels, true);
-    is_free("a.c", kernels, false);
+    is_free("code.c", kernels, false);
     is_free(".cu", kernels, false);
     is_free("a.cu.c", kernels, false);
     is_free("a.cu", neither, false);
@@ -49,6 +49,6 @@ Test(free_symbols, kernels_stand_in_a_cu) {
 
 Test(free_symbols, templates_are_weak_in_a_cu) {
     cr_expect(symbol_may_be_weak("a.cu", "_ZNSt3oneE"));
-    cr_expect_not(symbol_may_be_weak("a.c", "_ZNSt3oneE"));
+    cr_expect_not(symbol_may_be_weak("code.c", "_ZNSt3oneE"));
     cr_expect_not(symbol_may_be_weak("a.cu", "model_forward"));
 }
