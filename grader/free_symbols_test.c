@@ -1,4 +1,4 @@
-/* What no lab has to list: whole names, and in a .cu more than in a .c. */
+/* Symbols that no lab has to list: whole names, and in a .cu more than in a .c. */
 #include "grader/free_symbols.h"
 
 #include <criterion/criterion.h>
