@@ -54,7 +54,7 @@ void variables_in_place(int device);
 /** The program has asked for the address of a variable of the device. */
 void variable_addressed(const void *begin, size_t bytes);
 
-/** Whether a call was given a variable of the device, by `name` and its address; else that is reported. */
+/** Whether a call was given a variable of the device, by name and address; else it is reported. */
 bool variable_is_symbol(const char *call, const char *name, const void *p, Place place);
 
 /** The variable that holds p, if the program has asked for its address; else NULL. */
@@ -81,7 +81,7 @@ extern size_t variables_bytes;    /**< of the same; 0: there is none */
 /** Whether p is in a `__device__` or `__constant__` variable of this program. */
 bool variable_recorded(const void *p);
 
-/** The name of the variable that holds p, if only the host has it, outside of functions; else NULL. */
+/** The name of the variable that holds p, if the host alone has it, as cu2cpp says; else NULL. */
 const char *variable_of_host(const void *p);
 
 /** Whether what describe_site() says of a line lies in a function that the device has too: there

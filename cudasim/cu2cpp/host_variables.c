@@ -20,8 +20,8 @@ static bool is_other(size_t i) {
     return is_one_of(i, words) || is_mark_of(i, "(&:");
 }
 
-/* Whether tokens [i, end) and the one at `end` can declare no function, as `F f;` does where F is the
-   type of one. */
+/* Whether tokens [i, end) and the one at `end` can declare no function, as `F f;` does where F is
+   the type of one. */
 static bool is_no_function(size_t i, size_t end) {
     static const char *const words[] = {"char",   "short",    "int",    "long", "float",
                                         "double", "unsigned", "signed", "bool", "size_t",

@@ -54,7 +54,7 @@ const char *records_of_both(void);
 /** At `__device__` or `__constant__` of a variable: a record of it follows. */
 void record_variable(size_t i);
 
-/** Of the whole file: a record follows each variable that only the host has, outside of functions. */
+/** Of the whole file, outside of functions: a record follows each variable that is the host's. */
 void record_host_variables(void);
 
 /** Whether token i is in a function that only the device has. */
