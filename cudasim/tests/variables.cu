@@ -14,14 +14,13 @@ static __device__ int several = 2, *pointer, table[N] = {1, 2, 3, 4};
 __device__ Pair pair = {5, 6};
 __device__ struct { int value; } unnamed = {7};
 __constant__ int fixed[2] = {8, 9};
-extern __device__ int declared;
 __device__ int declared = 10;
 __device__ int (*function)(int);
 alignas(16) __device__ int aligned = 11;
 const int number = 12;
-constexpr int known[2] = {13, 14};
+constexpr int known = 14;
 __managed__ int shared_by_both = 15;
-inline __device__ int joined = 16;
+static inline __device__ int joined = 16;
 template <class T> __device__ T of_a_type = 17;
 
 namespace deep {
@@ -57,7 +56,7 @@ static __global__ void look(int *out) {
     pointer = &several;
     plain++;
     out[0] = plain + several + *pointer + table[threadIdx.x + 3] + pair.second + unnamed.value;
-    out[1] = fixed[1] + declared + function(3) + aligned + number + known[threadIdx.x + 1];
+    out[1] = fixed[1] + declared + function(3) + aligned + number + known;
     out[2] = shared_by_both + joined + of_a_type<int> + deep::deeper::nested + unseen;
     out[3] = calls + offsets[threadIdx.x + 1];
 }
