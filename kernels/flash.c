@@ -16,30 +16,34 @@ void CPU(flash_forward)(Real *out, float *lse, const Real *qkv, int B, int T, in
         AttentionHead head = head_new(workspace, T, HS);
         int b = index / NH, h = index % NH;
         const Real *from = qkv + (size_t)b * T * 3 * C + h * HS;
-        head_read_qkv(head, from, C);
+        head_read_forward(head, from, C);
         for (int first = 0; first < T; first += HEAD_ROWS) {
             int rows = T - first < HEAD_ROWS ? T - first : HEAD_ROWS, cols = first + rows;
-            float sum[HEAD_ROWS];
+            Panel panel = {first, 0, rows, cols};
+            float max[HEAD_ROWS], sum[HEAD_ROWS];
             /* score[t][s] = q[t] . k[s] */
-            head_scores(head, (Panel){first, 0, rows, cols});
-            /* lse[t] = max + log(sum_s exp(score[t][s] - max)), all that is kept of a row */
+            head_dots(head, panel, head.q, head.kt, head.p);
             for (int row = 0; row < rows; row++) {
-                float max;
-                sum[row] = head_exponentials(head.p + (size_t)row * head.ld, first + row + 1, cols,
-                                             scale, &max);
-                lse[(size_t)index * T + first + row] = max * scale + logf(sum[row]);
+                sum[row] = head_exponentials(head.p + (size_t)row * head.ld, first + row + 1, scale,
+                                             &max[row]);
+            }
+            /* lse[t] = max + log(sum_s exp(score[t][s] - max)), all that is kept of a row */
+            float *row_lse = lse + (size_t)index * T + first;
+#pragma omp simd
+            for (int row = 0; row < rows; row++) {
+                row_lse[row] = max[row] * scale + logf(sum[row]);
             }
             /* out[t] = sum_s exp(score[t][s] - max) * v[s] / sum[t] */
-            float *y = head.out + (size_t)first * HS;
-            blas_sgemm(false, false, rows, HS, cols, head.p, head.ld, head.v, HS, 0, y, HS);
+            head_sums(head, panel, head.p, head.v, head.out);
             for (int row = 0; row < rows; row++) {
+                float *y = head.out + (size_t)(first + row) * (size_t)head.width;
 #pragma omp simd
                 for (int i = 0; i < HS; i++) {
-                    y[row * HS + i] /= sum[row];
+                    y[i] /= sum[row];
                 }
             }
         }
-        head_write(out + (size_t)b * T * C + h * HS, head.out, T, HS, C);
+        head_write(head, out + (size_t)b * T * C + h * HS, head.out, C);
     }
 }
 
@@ -57,14 +61,15 @@ static void probabilities(AttentionHead head, Panel panel, float scale, const fl
     _Static_assert(HEAD_KEYS % HEAD_ROWS == 0, "a row could see no key of its panel");
     for (int row = 0; row < panel.rows; row++) {
         float *p = head.p + (size_t)row * head.ld;
-        int past = panel.row + row + 1 - panel.col;
-        int visible = past < panel.cols ? past : panel.cols;
+        int visible = head_visible(panel, row);
+        int whole = ceil_div(visible, HEAD_VECTOR) * HEAD_VECTOR;
+        fill_vector(p, visible, p[0]);
         /* probs[t][s] = exp(score[t][s] - lse[t]) */
 #pragma omp simd
-        for (int s = 0; s < visible; s++) {
+        for (int s = 0; s < whole; s++) {
             p[s] = expf(p[s] * scale - lse[row]);
         }
-        memset(p + visible, 0, (size_t)(panel.cols - visible) * sizeof *p);
+        fill_vector(p, visible, 0);
     }
 }
 
@@ -78,30 +83,28 @@ void CPU(flash_backward)(Real *dqkv, const Real *dout, const Real *out, const fl
         int b = index / NH, h = index % NH;
         const Real *from = qkv + (size_t)b * T * 3 * C + h * HS;
         const Real *y = out + (size_t)b * T * C + h * HS;
-        head_read_qkv(head, from, C);
-        head_read(head.out, dout + (size_t)b * T * C + h * HS, T, HS, C);
-        memset(head.dq, 0, 3 * (size_t)T * HS * sizeof(float));
+        head_read_backward(head, from, dout + (size_t)b * T * C + h * HS, C);
+        head_read_turned(head, head.kt, from + C, 3 * C);
         /* rows as in forward, but a part of their keys at a time */
         for (int first = 0; first < T; first += HEAD_ROWS) {
             int rows = T - first < HEAD_ROWS ? T - first : HEAD_ROWS, cols = first + rows;
             float delta[HEAD_ROWS];
             for (int row = 0; row < rows; row++) {
                 size_t t = (size_t)(first + row);
-                prefetch_row(y, C, first + row, T, HS);
+                prefetch_row(y, C, first + row, T, HS, false);
                 /* delta[t] = sum_r probs[t][r] * dprobs[t][r] = sum_i dout[t][i] * out[t][i] */
-                delta[row] = dot(head.out + t * HS, y + t * C, HS);
+                delta[row] = dot(head.out + t * head.width, y + t * C, HS);
             }
             const float *row_lse = lse + (size_t)index * T + first;
             for (int key = 0; key < cols; key += HEAD_KEYS) {
                 Panel panel = {first, key, rows, cols - key < HEAD_KEYS ? cols - key : HEAD_KEYS};
-                head_dprobs(head, panel);
-                head_scores(head, panel);
+                head_dots(head, panel, head.out, head.v, head.dp);
+                head_dots(head, panel, head.q, head.kt, head.p);
                 probabilities(head, panel, scale, row_lse);
                 /* dscore, and from it dq, dk and dv: as in attention.c */
                 head_backward(head, panel, delta);
             }
         }
-        Real *to = dqkv + (size_t)b * T * 3 * C + h * HS;
-        head_write_dqkv(to, head, C);
+        head_write_dqkv(head, dqkv + (size_t)b * T * 3 * C + h * HS, C);
     }
 }

@@ -168,7 +168,7 @@ static void product(Real *out, int M, int N, int stride, int K, Factor a, Factor
         multiply(sum, ld, add && REAL_IS_FLOAT, panel, K, a, b, sides, scratch);
         for (int row = 0; row < panel.rows; row++) {
             Real *out_row = to + (size_t)row * stride;
-            prefetch_row(to, stride, row, panel.rows, panel.cols);
+            prefetch_row(to, stride, row, panel.rows, panel.cols, true);
             const Real *already = add && !REAL_IS_FLOAT ? out_row : NULL;
             end_row(out_row, sum + (size_t)row * ld, bias != NULL ? bias + panel.col : already,
                     panel.cols);

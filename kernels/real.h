@@ -132,18 +132,23 @@ static inline float *floats_for(Real *to, FloatsRun run) {
  * time. A processor fetches ahead by itself where a loop walks through memory, but not where it
  * skips to another row every few cache lines. Measured in docs/performance.md.
  *
- * @param x      (rows, stride), of which the loop reads or writes the first `cols` elements of each
- *               row
- * @param stride elements from row to row
- * @param row    the row that the loop is at
- * @param rows   rows of the loop
- * @param cols   elements of a row
+ * @param x       (rows, stride), of which the loop reads or writes the first `cols` elements of
+ *                each row
+ * @param stride  elements from row to row
+ * @param row     the row that the loop is at
+ * @param rows    rows of the loop
+ * @param cols    elements of a row
+ * @param written whether the loop writes, so that no other core may keep the line
  */
-static inline void prefetch_row(const Real *x, int stride, int row, int rows, int cols) {
+static inline void prefetch_row(const Real *x, int stride, int row, int rows, int cols,
+                                bool written) {
     enum { PREFETCH_ROWS = 8, LINE = 64 / sizeof *x };
-    if (row + PREFETCH_ROWS < rows) {
-        for (int c = 0; c < cols; c += LINE) {
-            __builtin_prefetch(x + (size_t)(row + PREFETCH_ROWS) * stride + c);
+    for (int c = 0; row + PREFETCH_ROWS < rows && c < cols; c += LINE) {
+        const Real *line = x + (size_t)(row + PREFETCH_ROWS) * stride + c;
+        if (written) {
+            __builtin_prefetch(line, 1);
+        } else {
+            __builtin_prefetch(line, 0);
         }
     }
 }
@@ -152,7 +157,7 @@ static inline void prefetch_row(const Real *x, int stride, int row, int rows, in
 static inline void rows_to_floats(float *to, int to_ld, const Real *from, int from_ld, int rows,
                                   int cols) {
     for (int row = 0; row < rows; row++) {
-        prefetch_row(from, from_ld, row, rows, cols);
+        prefetch_row(from, from_ld, row, rows, cols, false);
         to_floats(to + (size_t)row * to_ld, from + (size_t)row * from_ld, (size_t)cols);
     }
 }

@@ -63,7 +63,7 @@ static inline void transposed_floats(float *to, int to_ld, const Real *from, int
         for (int col = 0; col < cols; col += RUN) {
             int n = cols - col < RUN ? cols - col : RUN;
             for (int i = 0; i < count; i++) {
-                prefetch_row(from + col, from_ld, row + i, rows, n);
+                prefetch_row(from + col, from_ld, row + i, rows, n, false);
                 to_floats(run[i], from + (size_t)(row + i) * from_ld + col, (size_t)n);
             }
             for (int i = 0; i < n; i += SIDE) {

@@ -15,6 +15,7 @@
 
 #if defined __x86_64__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__
 __attribute__((simd("notinbranch"))) float expf(float x);
+__attribute__((simd("notinbranch"))) float logf(float x);
 #endif
 
 #endif
