@@ -169,6 +169,17 @@ static const char *contract_changed(const json_t *lab, const char *name, const c
     return changed != NULL && text != NULL && strstr(text, "conflicting ") != NULL ? changed : NULL;
 }
 
+/* The sentence for a header that gcc or clang has not found: it may well lie beside the file that
+   includes it. */
+static const char *header_missing(const char *text) {
+    bool missing = text != NULL && strstr(text, "fatal error: ") != NULL &&
+                   (strstr(text, "No such file") != NULL || strstr(text, "file not found") != NULL);
+    return missing
+               ? "a hand-in is the files that the lab lists, and has no header of its own; those "
+                 "of the kit are named from its top, as in the file that was given"
+               : NULL;
+}
+
 /* Compiles one source in one way. The same bytes with the same flags give the same object. */
 bool submission_compile(const Submission *submission, const char *name, const char *source,
                         const char *define, const char *object, Built *built) {
@@ -197,9 +208,9 @@ bool submission_compile(const Submission *submission, const char *name, const ch
     free(command);
     bool good = result.end == SANDBOX_EXIT && result.status == 0 && access(object, R_OK) == 0;
     if (!good) {
-        const char *changed = contract_changed(submission->lab, name, result.text);
-        submission_fail(built, "%s%s%s%s", changed != NULL ? changed : "",
-                        changed != NULL ? "\n" : "",
+        const char *why = contract_changed(submission->lab, name, result.text);
+        why = why != NULL ? why : header_missing(result.text);
+        submission_fail(built, "%s%s%s%s", why != NULL ? why : "", why != NULL ? "\n" : "",
                         result.end == SANDBOX_TIMEOUT ? submission_stopped(submission)
                         : result.end == SANDBOX_ERROR ? result.error
                                                       : "",

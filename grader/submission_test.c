@@ -93,6 +93,10 @@ Test(submission, utf_16_has_a_sentence) {
     expect_refused("\xfe\xff", "x.c is in UTF-16: save it as UTF-8");
 }
 
+Test(submission, a_header_that_is_not_there_has_a_sentence) {
+    expect_refused("#include \"helper.h\"\n", "has no header of its own");
+}
+
 Test(submission, what_is_honest_is_built) {
     char *message = build("static int calls[64]; int f(int i) { return calls[i]++; }\n");
     cr_assert_null(message, "%s", message);

@@ -195,6 +195,9 @@ GRADED(01_loop, schedule, "task 3: warm-up, decay and its end, one tick a step")
     loop.option[OPTION_START] = START;
     loop.given.schedule.warmup_steps = START + 3;
     loop.given.schedule.max_steps = START + STEPS - 1; /* the last rate is 0 */
+    Window first = windows_work_out(&loop, 0);
+    /* A step that clips ticks, too. */
+    loop.given.max_norm = (float)(0.9 * loop_norm(&loop, &first));
     if (loop_run(&loop, 0, ENOUGH_ALL)) {
         double rate[STEPS];
         loop_expect_ticks(&loop);

@@ -224,6 +224,11 @@ GRADED(02_kernels, crossentropy_backward, "task 5: dlogits, added or in place") 
     crossentropy_add_backward(calls, F32, 31, 33, plain_logits, -0.25, false, false);
     crossentropy_add_backward(calls, F32, 7, 33, (Logits){.spread = 2, .one = NAN}, 1, false,
                               false);
+    /* A model that is sure: what is left of p - 1 has no digits in half. */
+    crossentropy_add_backward(calls, F16, 31, 33, (Logits){.spread = 2, .sure = 12}, 1, true,
+                              false);
+    crossentropy_add_backward(calls, BF16, 31, 33, (Logits){.spread = 2, .sure = 9}, 1, true,
+                              false);
     /* A loss scale that is too large: the targets' gradients are too, and no others. */
     crossentropy_add_backward(calls, F16, 31, 33, (Logits){.spread = 0.1}, 0x1p20, true, false);
     calls_grade_numbers(calls);

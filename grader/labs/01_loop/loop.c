@@ -14,7 +14,9 @@ const char LOOP_RATE_LARGEST[] =
 
 Batch loop_batch(Check *check, const ModelConfig *config) {
     int B = check_int(check, 2, 4), T = check_int(check, 8, config->T);
-    return batch_ragged(check, config->V, B, T, 2);
+    Batch batch = batch_ragged(check, config->V, B, T, 2);
+    batch_cut_row(check, &batch, 0, T - 1); /* B times the longest row is not B * T */
+    return batch;
 }
 
 Windows loop_new(Check *check, int steps, float dropout) {

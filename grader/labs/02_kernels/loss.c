@@ -27,12 +27,14 @@ static int tokens_stride(int i, int N, int V) {
     return N > FEW_ROWS ? least : stride[i % 4];
 }
 
-/* (n) logits, as that precision holds them. */
-static double *tokens_logits(Calls *calls, int i, Logits logits, size_t n) {
+/* (N, V) logits, as that precision holds them. */
+static double *tokens_logits(Calls *calls, int i, Logits logits, const Tokens *t) {
+    size_t n = (size_t)t->N * (size_t)t->V;
     float *values = check_normal(calls->check, n, logits.spread, F32);
     for (size_t k = 0; k < n; k++) {
-        values[k] =
-            precision_round((Precision)calls->c[i].precision, values[k] + (float)logits.middle);
+        bool target = (int)(k % (size_t)t->V) == t->targets[k / (size_t)t->V];
+        double more = logits.middle + (target ? logits.sure : 0);
+        values[k] = precision_round((Precision)calls->c[i].precision, values[k] + (float)more);
     }
     if (logits.one != 0) {
         values[n / 2] = logits.one;
@@ -41,23 +43,28 @@ static double *tokens_logits(Calls *calls, int i, Logits logits, size_t n) {
     return calls_doubles(calls, values, n);
 }
 
-/* Of each three rows the second is ignored; with `all` every row. The first row has the last token,
-   the third has the first. */
+/* Of each three rows the second is ignored; with `all` every row. A row in the middle, which is no
+   end of a loop, has the last token, the third row has the first. */
+static void tokens_aim(Check *check, Tokens *t, bool all) {
+    int middle = t->N / 6 * 3;
+    t->targets = (int32_t *)check_doubles(check, (size_t)t->N);
+    for (int row = 0; row < t->N; row++) {
+        int drawn = check_int(check, 0, t->V - 1);
+        int token = row == middle ? t->V - 1 : row == 2 ? 0 : drawn;
+        t->targets[row] = all || row % 3 == 1 ? IGNORE_INDEX : token;
+    }
+}
+
 static Tokens tokens_give(Calls *calls, int i, Logits logits, bool all) {
     Tokens t = {.N = calls->c[i].N, .V = calls->c[i].C};
     size_t rows = (size_t)t.N, n = rows * (size_t)t.V;
     char name[WIRE_NAME];
     calls->c[i].stride = tokens_stride(i, t.N, t.V);
-    t.logits = tokens_logits(calls, i, logits, n);
+    tokens_aim(calls->check, &t, all);
+    t.logits = tokens_logits(calls, i, logits, &t);
     t.probs = check_doubles(calls->check, n);
     t.losses = check_doubles(calls->check, rows);
     t.lse = check_doubles(calls->check, rows);
-    t.targets = (int32_t *)check_doubles(calls->check, rows);
-    for (int row = 0; row < t.N; row++) {
-        int drawn = check_int(calls->check, 0, t.V - 1);
-        int token = row == 0 ? t.V - 1 : row == 2 ? 0 : drawn;
-        t.targets[row] = all || row % 3 == 1 ? IGNORE_INDEX : token;
-    }
     reference_crossentropy_forward(t.losses, t.probs, t.logits, t.targets, t.N, t.V);
     for (int row = 0; row < t.N; row++) {
         size_t at = (size_t)row * (size_t)t.V, best = at;

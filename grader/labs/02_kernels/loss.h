@@ -15,6 +15,7 @@ typedef struct Logits {
     double spread; /**< their standard deviation */
     double middle; /**< their mean */
     float one;     /**< the one in the middle of all, where it is not 0 */
+    double sure;   /**< by how much the target's is above what was drawn */
 } Logits;
 
 /** Forward of (N, V) logits; every third row is ignored, with `all` every row. Rows lie apart by

@@ -23,6 +23,7 @@ void bad_judge_each(Check *check) {
             job_expect_bad_skipped(&job, w, 0);
         }
         job_expect_good_taken(&job, last, 0);
+        job_expect_kept(&job);
     }
     job_free(&job);
 }

@@ -82,8 +82,7 @@ void job_expect_small_error(const Job *job, int w, float scale) {
     }
 }
 
-/* Loss and tokens of the report are the same before mixed_update() and after it. */
-static void job_expect_kept(const Job *job) {
+void job_expect_kept(const Job *job) {
     Check *check = job->windows.given.check;
     const float *loss = check_got(check, "loss", WIRE_F32);
     const uint64_t *tokens = check_got(check, "tokens", WIRE_U64);

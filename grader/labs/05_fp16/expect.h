@@ -26,6 +26,9 @@ void job_expect_small_error(const Job *job, int w, float scale);
     scales; loss and tokens stay. */
 void job_expect_report(const Job *job);
 
+/** Loss and tokens of each window's report are the same before mixed_update() and after it. */
+void job_expect_kept(const Job *job);
+
 /* ---- numbers that are not finite ------------------------------------------------------------- */
 
 /** Which of weights, masters, m, v differ between two windows; NULL if none does. */

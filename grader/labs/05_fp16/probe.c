@@ -171,11 +171,18 @@ static void mixed_open(const Wire *in, Wire *out) {
     model->ops = &mixed_run.ops;
 }
 
-/* Loss and targets of the first window's report, before the update (0) and after it (1). */
-static void mixed_give_kept(int i, const StepReport *report) {
-    if (window_run.number == 0) {
-        wire_floats(window_run.out, "loss")[i] = (float)report->loss;
-        ((uint64_t *)wire_get(window_run.out, "tokens", WIRE_U64, NULL))[i] = report->tokens;
+/* Loss and targets of a window's report, before the update and after it: those of the last window,
+   or of the first that the update has changed. */
+static void mixed_give_kept(const StepReport *before, const StepReport *after) {
+    float *loss = wire_floats(window_run.out, "loss");
+    uint64_t *tokens = wire_get(window_run.out, "tokens", WIRE_U64, NULL);
+    if (window_run.number > 0 && (loss[0] != loss[1] || tokens[0] != tokens[1])) {
+        return;
+    }
+    const StepReport *report[] = {before, after};
+    for (int i = 0; i < 2; i++) {
+        loss[i] = (float)report[i]->loss;
+        tokens[i] = report[i]->tokens;
     }
 }
 
@@ -191,9 +198,9 @@ static StepReport mixed_by_hand(const Batch *batches, int count) {
         report.loss += trainer_forward(trainer, &batches[i]) * (double)share;
         trainer_backward(trainer, share);
     }
-    mixed_give_kept(0, &report);
+    StepReport before = report;
     mixed_update(trainer, &report);
-    mixed_give_kept(1, &report);
+    mixed_give_kept(&before, &report);
     if (!report.skipped) {
         schedule_tick(&trainer->schedule);
     }
