@@ -123,6 +123,11 @@ static bool leaves_expect_micro(const LeavesTrial *trial, const LeavesPlace *pla
                   "the first window has the right buckets, and a later one has not: each begins "
                   "with a bucket that is empty, and has 0 bytes",
                   place->micro >= micros && place->got.count == want->count);
+    if (place->opened == LEAVES_TURNED) {
+        check_tell(trial->check,
+                   "\namid these micro-batches another Ddp, which is open as well, has "
+                   "some of its own, none of them the last of a window");
+    }
     return false;
 }
 

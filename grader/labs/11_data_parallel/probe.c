@@ -210,22 +210,34 @@ typedef struct LeavesRank {
     Model *model;
     char *marked;        /* (LEAVES_BYTES) device memory */
     cudaStream_t beside; /* waits for no other */
+    Ddp *amid;           /* also open: has micro-batches at the same time; or NULL */
 } LeavesRank;
 
 static void leaves_mark(const LeavesRank *rank, LeavesMark mark) {
     device_fill(rank->run->device, rank->marked, 0, (size_t)mark);
 }
 
-/* A look, as an evaluation has it, a forward, and the backward of a micro-batch. */
+/* A look, as an evaluation has it, a forward, and the backward of a micro-batch. Amid it the other
+   Ddp has one that is not the last of a window. */
 static void leaves_micro(const LeavesRank *rank, Ddp *ddp, bool last) {
     int L = rank->model->config.L;
+    Ddp *amid = rank->amid;
     for (int layer = -1; layer <= L; layer++) {
         ddp_leave(ddp, layer, false);
     }
     leaves_mark(rank, LEAVES_MICRO);
     ddp_begin(ddp, last);
+    if (amid != NULL) {
+        ddp_begin(amid, false);
+    }
     for (int layer = L; layer >= -1; layer--) {
         ddp_leave(ddp, layer, true);
+        if (amid != NULL) {
+            ddp_leave(amid, layer, true);
+        }
+    }
+    if (amid != NULL) {
+        ddp_end(amid);
     }
     ddp_end(ddp);
 }
@@ -292,6 +304,7 @@ static void leaves_body(RankRun *run) {
     }
     for (size_t i = 0; i < count; i++) {
         rank.model = model[adapted[i]];
+        rank.amid = i == LEAVES_TURNED ? ddp[LEAVES_AMID] : NULL;
         leaves_windows(&rank, ddp[i], windows[i]);
     }
     wait_for_all(run, word);

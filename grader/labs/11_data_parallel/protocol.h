@@ -52,6 +52,7 @@ enum {
 enum {
     LEAVES_SIZES = 3,  /**< Ddps */
     LEAVES_TURNED = 1, /**< the one whose communicator counts ranks from the last */
+    LEAVES_AMID = 2,   /**< has micro-batches amid those of that one, none the last of a window */
 };
 
 /** Places in the record of that case: fills of a number of bytes that tells which. */

@@ -8,6 +8,8 @@
 
 #include "grader/labs/12_zero/cut.h"
 
+const char zero_scaled_sentence[] =
+    "the norm is that of gradients which have the loss scale: it is taken back before";
 const char zero_unwritten_sentence[] =
     "it comes from memory to which nothing was written, or which was released: where memory is "
     "checked, both hold NaN";
@@ -197,6 +199,14 @@ static bool norm_is_unwritten(const uint64_t *got) {
     return bits >> 16 == 0xffff;
 }
 
+bool zero_norm_is_scaled(const ZeroRun *run, int s, int r) {
+    const uint64_t *got = report_of(run, s, r), *right = run->reports + s * REPORTED;
+    double times = as_double(got[REPORTED_NORM]) / as_double(right[REPORTED_NORM]);
+    double ratio = times / as_double(right[REPORTED_SCALE]); /* afterwards: perhaps half or twice */
+    return run->option[ZERO_SCALED] &&
+           (fabs(ratio - 1) < 1e-3 || fabs(ratio - 2) < 1e-3 || fabs(ratio - 0.5) < 1e-3);
+}
+
 static const char *skip_reason(const ZeroRun *run, int s, bool unwritten) {
     if (run->reports[s * REPORTED + REPORTED_SKIPPED]) {
         return "where a gradient of any rank is not finite, none of them updates";
@@ -256,6 +266,10 @@ static bool expect_report(const ZeroRun *run, int s, int r) {
         check_compared(run->check, false, "step %d: rank %d says the norm is NaN, %.9g is right", s,
                        r, as_double(right[REPORTED_NORM]));
         check_suspect(run->check, zero_unwritten_sentence, true);
+    } else if (zero_norm_is_scaled(run, s, r)) {
+        check_compared(run->check, false, "step %d: rank %d says the norm is %.9g, %.9g is right",
+                       s, r, as_double(got[REPORTED_NORM]), as_double(right[REPORTED_NORM]));
+        check_suspect(run->check, zero_scaled_sentence, true);
     } else if (!same_double(got[REPORTED_NORM], right[REPORTED_NORM])) {
         check_fail(run->check,
                    "step %d: rank %d says the norm is %.9g, %.9g is right, bit for bit: double "

@@ -63,6 +63,9 @@ void zero_spoil(ZeroRun *run, bool of_rank_0);
 /** Of a number that is the NaN of checked memory. */
 extern const char zero_unwritten_sentence[];
 
+/** What is said where the norm has the loss scale. */
+extern const char zero_scaled_sentence[];
+
 /** Describes the parameters of the run's model. */
 void zero_describe(ZeroRun *run);
 
@@ -99,5 +102,8 @@ MemoryUse zero_comes(const ModelConfig *config, int stage, int ranks, bool ahead
 
 /** Numbers of all parts of a rank. */
 size_t zero_parts(const ModelConfig *config, int ranks);
+
+/** Whether the norm that a rank reports of a step is the right one times the step's loss scale. */
+bool zero_norm_is_scaled(const ZeroRun *run, int s, int r);
 
 #endif

@@ -201,6 +201,7 @@ bool zero_expect_weights(ZeroRun *run, int s) {
                            s, r, (double)wrong.got, wrong.place, wrong.param->name,
                            wrong.param->layer, wrong.owner, (double)wrong.right);
             check_suspect(run->check, zero_unwritten_sentence, has_bits(wrong.got, ZERO_UNWRITTEN));
+            check_suspect(run->check, zero_scaled_sentence, zero_norm_is_scaled(run, s, r));
             name_mistake(run, wrong.step);
         }
         return false;
