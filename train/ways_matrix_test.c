@@ -150,7 +150,7 @@ Test(ways, slices_take_and_send_what_is_predicted, .timeout = 300) {
     run_all("--tensor 3", 3);
 }
 
-/* The last window of an epoch has what is left, and messages grow with it: that is no error. */
+/* The last window of an epoch has what is left, and messages grow with it. */
 Test(ways, a_window_that_is_not_full_sends_less, .timeout = 100) {
     static const char *const cut[] = {"--pipeline 2", "--tensor 2"};
     char line[400];
