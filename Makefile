@@ -127,7 +127,7 @@ include common/build.mk cudasim/cudasim.mk train/train.mk grader/grader.mk
 include $(wildcard docs/*.mk tools/*.mk tools/bench/*.mk grader/proof/*.mk common/fuzz/*.mk)
 
 help:
-	@sed -n '$(if $(HANDOUT),/^#   make test/d; /^#   make try-class/$(comma)/^#$$/d; s/ *make check .*//; )s/^# \{0,1\}//p; /^BACKEND/q' Makefile
+	@sed -n '$(if $(HANDOUT),/^#   make test/d; /^#  *LABS=DIR/d; /^#   make try-class/$(comma)/^#$$/d; s/ *make check .*//; )s/^# \{0,1\}//p; /^BACKEND/q' Makefile
 	@if command -v python3 >/dev/null; then tools/labs.py; else echo "The labs are listed once python3 is there: make setup"; fi
 
 setup:

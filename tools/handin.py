@@ -78,12 +78,14 @@ def read(lab, name):
 
 
 def pack(lab, path):
+    """@return the names of what is packed, without the manifest"""
     files = {name: read(lab, name) for name in files_of(lab)}
     manifest = {"manifest": 1, "lab": lab, "kit": kit_version(),
                 "files": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}}
     bets = answers_path(lab)
     if os.path.isfile(bets):
         files[os.path.basename(bets)] = read(lab, os.path.basename(bets))
+    packed_names = list(files)
     files["manifest.json"] = (json.dumps(manifest, indent=2) + "\n").encode()
     out = io.BytesIO()
     with gzip.GzipFile("", "wb", fileobj=out, mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
@@ -92,6 +94,7 @@ def pack(lab, path):
             entry.size = len(data)
             archive.addfile(entry, io.BytesIO(data))
     write_whole(path, out.getvalue())
+    return packed_names
 
 
 def stop_at(problems, anyway):
@@ -117,12 +120,12 @@ def main():
     stop_at(problems, options.anyway)
     try:
         os.makedirs(OUT, exist_ok=True)
-        pack(lab, f"{OUT}/{number}-{name}.tar.gz")
+        names = pack(lab, f"{OUT}/{number}-{name}.tar.gz")
         if record:
             write_json(f"{OUT}/{lab}.json", {"score": record["score"]})
     except (Stopped, OSError) as error:
         sys.exit(f"handin: {error}")
-    print(f"{OUT}/{number}-{name}.tar.gz: {' '.join(files_of(lab))}")
+    print(f"{OUT}/{number}-{name}.tar.gz: {' '.join(names)}")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,8 @@ Nothing asks for a GPU. Grading runs on {platforms}: the judges are built for it
 
 {labs}
 
-Begin with [labs/{lab}/README.md](labs/{lab}/README.md).
+Begin with [labs/{lab}/README.md](labs/{lab}/README.md). [docs/glossary.md](docs/glossary.md) explains the letters and words,
+[docs/grading.md](docs/grading.md) what `make grade{number}` prints.
 {earlier}
 
 What is here is yours to read: the kit, the probes and the checks{earlier_too}. The hints are in `hints.md` of each lab, {tiers} for

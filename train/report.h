@@ -47,7 +47,8 @@ typedef struct RankFigures {
     MemoryUse host;           /**< in host memory, of --offload_optimizer */
     MemoryUse predicted_host; /**< the same by the formulas */
     double sent;              /**< bytes to other ranks in a window; 0 where nobody counts */
-    double predicted_sent;    /**< the same by the formulas; 0 where there is none */
+    double predicted_sent;    /**< of a full window, by the formulas; 0 where there is none */
+    bool short_windows;       /**< some had fewer sequences, as at the end of an epoch */
 } RankFigures;
 
 /** The figures that the summary compares, in every lab and every table. */

@@ -112,8 +112,12 @@ static void print_sent(const Summary *summary) {
     printf("Sent to others:  %.0f bytes in an update by rank %d, none sends more", rank->sent,
            most);
     if (rank->predicted_sent > 0) {
-        bool same = fabs(rank->sent - rank->predicted_sent) < 0.5;
-        printf("; predicted %.0f%s", rank->predicted_sent, same ? "" : "  differs");
+        double more = rank->sent - rank->predicted_sent;
+        bool less = more <= -0.5 && rank->short_windows;
+        printf("; predicted %.0f%s", rank->predicted_sent,
+               less               ? " in an update whose window is full"
+               : fabs(more) < 0.5 ? ""
+                                  : "  differs");
     }
     putchar('\n');
 }

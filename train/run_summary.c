@@ -134,12 +134,15 @@ void run_gather_predicted(Run *run) {
 
 void run_gather(Run *run) {
     double sent = run->sent - run->sent_before;
+    int micros = run->options.accumulation * run->grid.replicas;
+    size_t full = (size_t)(data_batch_rows(run->data) * micros) * (size_t)run->windows;
     RankFigures mine = {.counted = memory_peak(run->memory),
                         .predicted = run->predicted,
                         .host = shards_host(&run->trainer),
                         .predicted_host = shards_predict_host(&run->options, &run->grid),
                         .sent = run->windows > 0 ? sent / run->windows : 0,
-                        .predicted_sent = run->way->sent(run)};
+                        .predicted_sent = run->way->sent(run),
+                        .short_windows = run->samples < full};
     gather(run, &mine);
 }
 

@@ -150,6 +150,23 @@ Test(ways, slices_take_and_send_what_is_predicted, .timeout = 300) {
     run_all("--tensor 3", 3);
 }
 
+/* The last window of an epoch has what is left, and messages grow with it. */
+Test(ways, a_window_that_is_not_full_sends_less, .timeout = 100) {
+    static const char *const cut[] = {"--pipeline 2", "--tensor 2"};
+    char line[400];
+    text_file();
+    for (int i = 0; i < 2; i++) {
+        snprintf(line, sizeof line,
+                 SHAPE "--per_device_train_batch_size 200 --num_train_epochs 1 --nproc_per_node 2 "
+                       "--data $S/text.txt %s",
+                 cut[i]);
+        cr_assert_eq(train(line), 0, "%s%s", line, output);
+        cr_assert_null(strstr(output, "differs"), "%s%s", line, output);
+        cr_assert_not_null(strstr(output, "in an update whose window is full"), "%s", output);
+    }
+    scratch_remove();
+}
+
 /* ---- going on from a save -------------------------------------------------------------------- */
 
 /* Tensors of WIDE models are long enough for codes of a byte. */

@@ -285,9 +285,10 @@ def check_handout():
 
 def check_hand_in(folder):
     os.chdir(folder)
-    handin.pack("03_accumulate", f"{OUT}/03-anna.tar.gz")
+    with_bets = handin.pack("03_accumulate", f"{OUT}/03-anna.tar.gz")
     os.unlink("labs/03_accumulate/my_bets03.json")
-    handin.pack("03_accumulate", f"{OUT}/03-bert.tar.gz")
+    without = handin.pack("03_accumulate", f"{OUT}/03-bert.tar.gz")
+    expect(with_bets == ["accumulate.c", "my_bets03.json"] and without == ["accumulate.c"], f"all that is packed is named {with_bets} {without}")
     os.chdir(KIT)
     for name, bets_made in (("anna", 2), ("bert", 0)):
         os.makedirs(f"{OUT}/in-{name}")

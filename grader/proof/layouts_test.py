@@ -223,7 +223,7 @@ class Odd(Folder):
         for entry, seconds in (("ada", 10), ("bob", 7200), ("carl", -7200)):
             at(self.give(entry), time.time() + seconds)
         self.give("dora@2300-01-01T00:00Z")
-        self.assertIn("2 handed in at a time that is still to come: a clock was wrong, or NAME@TIME: bob, dora\n", self.grade())
+        self.assertIn("2 handed in at a time that is still to come (a wrong clock?); a name such as NAME@TIME sets the right one: bob, dora\n", self.grade())
 
     def test_what_is_no_file(self):
         """Links, loops, pipes, a file of ten gigabytes that has none."""

@@ -8,7 +8,7 @@
 
 /* How threads map to data. The four lists have one flat index (kernels/tensors.h), and a thread
    takes PACK neighbours of it: it finds their place once, reads four packs, 16 bytes in one access,
-   and writes three. Compiled once, without a precision: Real is a float. */
+   and writes three. Compiled once, without a precision: Real holds a float. */
 
 enum { THREADS = 256 };
 

@@ -17,7 +17,7 @@
        R, C  ->  partial sums of g^2 / (R C)  ->  factor = sqrt(mean(R)) lr / max(1, rms(U) / clip)
 
    mean(R) is the same for all of a tensor: it is left out until there is one place to work it
-   out. Compiled once, without a precision: Real is a float.
+   out. Compiled once, without a precision: Real holds a float.
 
    Loops over rows and columns count in ptrdiff_t: where a sum may wrap around, as in a size_t,
    the compiler does not know how many steps there are, and has one load on its way in place of

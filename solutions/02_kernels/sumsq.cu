@@ -9,7 +9,7 @@
    flat index (kernels/tensors.h): each thread PACK neighbours, 16 bytes in one access. It leaves
    their sum in the workspace, and then a single block of ADDERS threads adds up all those sums. Who
    adds what depends on their number alone: so do the bits. Compiled once, without a precision: Real
-   is a float. */
+   holds a float. */
 
 enum { THREADS = TENSOR_BLOCK / PACK, ADDERS = 256, WARP = 32 };
 

@@ -8,7 +8,7 @@
 /* How threads map to data. As in kernels/scale.cu: a thread takes PACK neighbours, 16 bytes in one
    access. A block whose threads have seen inf or NaN says so with one store. Several blocks may
    store the same 1: that is not a race, and needs no atomic. Compiled once, without a precision:
-   Real is a float. */
+   Real holds a float. */
 
 enum { THREADS = 256 };
 
