@@ -36,19 +36,19 @@ cudaError_t cudasim_malloc(const char *file, int line, void **p, size_t bytes) {
     return allocate_now(p, bytes, false, "cudaMalloc", (Place){file, line});
 }
 
-cudaError_t cudasim_malloc_pitch(const char *file, int line, void **p, size_t *pitch, size_t width,
-                                 size_t height) {
-    ENTER("cudaMallocPitch", file, line);
+cudaError_t cudasim_malloc_pitch(const char *file, int line, const char *call, void **p,
+                                 size_t *pitch, size_t width, size_t height) {
+    ENTER(call, file, line);
     enum { PITCH = 512 };
     if (pitch == NULL) {
-        return sim_error(cudaErrorInvalidValue, "cudaMallocPitch", (Place){file, line}, false);
+        return sim_error(cudaErrorInvalidValue, call, (Place){file, line}, false);
     }
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
     size_t bytes;
     if (*pitch < width || __builtin_mul_overflow(*pitch, height, &bytes)) {
-        return sim_error(cudaErrorMemoryAllocation, "cudaMallocPitch", (Place){file, line}, false);
+        return sim_error(cudaErrorMemoryAllocation, call, (Place){file, line}, false);
     }
-    return allocate_now(p, bytes, false, "cudaMallocPitch", (Place){file, line});
+    return allocate_now(p, bytes, false, call, (Place){file, line});
 }
 
 cudaError_t cudasim_malloc_host(const char *file, int line, void **p, size_t bytes) {

@@ -356,6 +356,8 @@ bool check_launch_again(const Launch *launch);
 /** Threads of the block that runs have missed a barrier: what they do now has no order. A line of
     the report names what they have raced for before, which may be why. */
 void check_diverged(void);
+/** Whether the running block has read memory that nothing had written. */
+bool check_read_unwritten(void);
 
 /** An asynchronous copy, begun at `place` by the running thread, has written. */
 void check_landed(const void *p, size_t bytes, Place place);

@@ -82,9 +82,16 @@ static bool is_padding(const Access *access) {
     return shadow_written(access->p, access->bytes);
 }
 
+static uint32_t unwritten_block; /* the last that has read what nothing has written */
+
+bool check_read_unwritten(void) {
+    return unwritten_block == sim_worker->block;
+}
+
 static void check_written(const Access *access) {
     bool reads = !access->write || access->atomic;
     if (reads && !shadow_written(access->p, access->bytes) && !is_padding(access)) {
+        unwritten_block = sim_worker->block;
         Access read = *access;
         read.write = false;
         if (access->shared) {
@@ -248,7 +255,7 @@ static void look_at_atomic(const void *address, size_t bytes, Site site) {
         replay_access(p, bytes);
         return;
     }
-    race_flush();
+    race_flush(false);
     bool shared = p >= worker->shared && p < worker->dynamic_end;
     Access access = {p, bytes, true, true, shared, false, site};
     if (in_stacks(worker, p)) {
@@ -349,7 +356,7 @@ void check_pause(void) {
     if (replay_runs()) {
         replay_pause();
     } else {
-        race_flush();
+        race_flush(false);
         race_settle();
     }
 }
@@ -364,7 +371,7 @@ void check_launch_begins(const Launch *launch) {
 void check_landed(const void *p, size_t bytes, Place place) {
     shadow_mark(p, bytes, true);
     if (!replay_runs()) {
-        race_flush();
+        race_flush(false);
         race_access(&(Access){
             .p = p, .bytes = bytes, .write = true, .shared = true, .site = site_of_place(place)});
     }

@@ -318,7 +318,8 @@ cudaError_t cudasim_memcpy_3d_async(const char *file, int line, const cudaMemcpy
 
 cudaError_t cudasim_memcpy_symbol(const char *file, int line, const char *call,
                                   cudaMemcpyKind usual, void *to, const void *from, size_t bytes,
-                                  size_t room, const char *name, cudaMemcpyKind kind) {
+                                  size_t size, size_t offset, const char *name,
+                                  cudaMemcpyKind kind) {
     ENTER(call, file, line);
     Place place = {file, line};
     int slot;
@@ -329,9 +330,10 @@ cudaError_t cudasim_memcpy_symbol(const char *file, int line, const char *call,
     if (!variable_is_symbol(call, name, usual == cudaMemcpyHostToDevice ? to : from, place)) {
         return sim_error(cudaErrorInvalidSymbol, call, place, false);
     }
-    if (bytes > room) {
-        sim_report("out-of-bounds access", "copy at %s:%d: %zu bytes, but %s has %zu",
-                   sim_file(place), line, bytes, name, room);
+    if (offset > size || bytes > size - offset) {
+        sim_report("out-of-bounds access",
+                   "%s at %s:%d: %zu byte%s from byte %zu on, but %s has %zu", call,
+                   sim_file(place), line, bytes, bytes == 1 ? "" : "s", offset, name, size);
         return sim_error(cudaErrorInvalidValue, call, place, false);
     }
     const void *other = usual == cudaMemcpyHostToDevice ? from : to;
@@ -339,7 +341,7 @@ cudaError_t cudasim_memcpy_symbol(const char *file, int line, const char *call,
         kind = is_device(other) ? cudaMemcpyDeviceToDevice : usual;
     }
     if (kind != usual || is_device(other)) {
-        variable_addressed(usual == cudaMemcpyHostToDevice ? to : from, room);
+        variable_addressed(usual == cudaMemcpyHostToDevice ? to : from, size - offset);
         return copy(call, place, to, from, bytes, kind, NULL, true);
     }
     if (!host_holds(call, usual == cudaMemcpyHostToDevice ? "source" : "destination", other, bytes,

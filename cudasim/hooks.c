@@ -19,7 +19,7 @@ static inline void look_at(const void *p, size_t bytes, bool write, bool aligned
                            Site site) {
     announced = NULL;
     if (!replay_runs()) {
-        race_flush();
+        race_flush(!write);
     }
     check_access(p, bytes, write, aligned, is_volatile, site);
 }

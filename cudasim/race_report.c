@@ -100,6 +100,9 @@ static void detail_cure(const Race *race, bool update, bool same_line) {
             sim_detail(
                 "or, if each number is one thread's, blocks overlap: a loop over a grid steps "
                 "by gridDim.x * blockDim.x");
+        } else if (before->block == now->block) {
+            sim_detail("or, if it is another thread's turn in the next step of a loop, a "
+                       "__syncthreads() is missing between the steps");
         }
     } else if (before->atomic > FLAG && now->atomic > FLAG && width(before) == width(now)) {
         sim_detail("atomicAdd_block() and its kin are atomic among the threads of one block alone: "
@@ -199,11 +202,13 @@ static void note_flag(const Race *race) {
 
 /* Many threads that write the same value do no harm ("found = 1"). The hook comes before the store,
    so two writes are looked at again when the thread has stored. */
-static struct {
-    bool set;
+typedef struct Store {
     Race race;
-    uint32_t value;
-} later;
+    uint32_t value; /* of the word, before */
+    bool awaited;   /* a read has come since, which may be of the same statement */
+} Store;
+static Store *stores; /* one for each word of a vector or a structure */
+static size_t store_count, store_room;
 
 /* Reads of the running thread that race with a store. If it stores there itself, an update is lost;
    if by atomicCAS, which compares, the read did no harm. */
@@ -213,17 +218,38 @@ static int doubts;
 
 bool race_unsettled;
 
-void race_flush(void) {
-    if (!later.set) {
+static void keep_store(const Race *race) {
+    if (store_count == store_room) {
+        store_room = 2 * store_room + 16;
+        stores = sim_realloc(stores, store_room * sizeof *stores);
+    }
+    Store *store = &stores[store_count++];
+    *store = (Store){.race = *race};
+    memcpy(&store->value, race_word(race->p), sizeof store->value);
+}
+
+/* gcc announces a structure's store before the read that it copies. */
+static bool still_awaited(Store *store, bool by_read) {
+    bool first = by_read && !store->awaited;
+    store->awaited = true;
+    return first;
+}
+
+void race_flush(bool by_read) {
+    size_t count = store_count;
+    if (count == 0) {
         return;
     }
-    later.set = false;
-    race_unsettled = doubts > 0;
-    uint32_t value;
-    memcpy(&value, race_word(later.race.p), sizeof value);
-    if (value != later.value) {
-        report_race(&later.race, false);
+    store_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        Store store = stores[i];
+        if (memcmp(&store.value, race_word(store.race.p), sizeof store.value) != 0) {
+            report_race(&store.race, false);
+        } else if (still_awaited(&store, by_read)) {
+            stores[store_count++] = store;
+        }
     }
+    race_unsettled = store_count > 0 || doubts > 0;
 }
 
 static bool telling; /* a race is being reported: the other doubts stay */
@@ -240,7 +266,7 @@ void race_settle(void) {
         tell(&doubt[i], false);
     }
     doubts -= count;
-    race_unsettled = later.set || doubts > 0;
+    race_unsettled = store_count > 0 || doubts > 0;
 }
 
 static bool take_doubt(const char *p, unsigned bytes, Race *race) {
@@ -283,9 +309,7 @@ void race_found(const Race *race) {
         atomics ? report_race(race, false) : note_flag(race);
     } else if (in_launch && race->wrote && race->writes && before->atomic <= FLAG &&
                now->atomic <= FLAG) {
-        later.set = true;
-        later.race = *race;
-        memcpy(&later.value, race_word(race->p), sizeof later.value);
+        keep_store(race);
     } else if (in_launch && !race->writes) {
         if (doubts == DOUBTS) {
             race_settle();

@@ -33,7 +33,7 @@ static Allocation *touched[TOUCHED];
 static int touched_count;
 static bool too_many; /* to be looked at */
 static bool astray;   /* the second run had something to report */
-static int problems_before;
+static int findings_before;
 static uint64_t key;
 static uint32_t nowhere; /* so that a closed window is turned like the others */
 static const BareBytes closed = {(char *)&nowhere, sizeof nowhere, true, 0};
@@ -271,7 +271,7 @@ void replay_begin(void) {
     touched_count = 0;
     times_kept = times_told = 0;
     too_many = astray = false;
-    problems_before = cudasim_problems();
+    findings_before = sim_findings();
     phase = FIRST;
 }
 
@@ -352,7 +352,7 @@ void replay_give_up(void) {
 
 bool replay_again(const Launch *launch) {
     if (phase != FIRST || too_many || report_writes(launch, before) ||
-        cudasim_problems() > problems_before) {
+        sim_findings() > findings_before) {
         return false;
     }
     phase = DISGUISED;

@@ -11,6 +11,7 @@
 enum { MOST_REPORTS = 20, STATUS = 86 };
 
 static int problems;
+static int repeated;  /* findings of a line that was reported before */
 static bool muted;    /* the last report is not shown */
 static FILE *capture; /* where reports go instead, if not NULL */
 static char *captured;
@@ -104,7 +105,9 @@ void sim_report(const char *kind, const char *format, ...) {
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    muted = check_mute() || seen_before(kind, text) || (capture == NULL && !count_problem(kind));
+    bool hidden = check_mute(), again = !hidden && seen_before(kind, text);
+    repeated += again;
+    muted = hidden || again || (capture == NULL && !count_problem(kind));
     if (!muted) {
         fprintf(capture != NULL ? capture : stderr, "[cudasim] %s: %s%s\n", kind,
                 rank_prefix(prefix), text);
@@ -151,6 +154,10 @@ void sim_report_captured(const char *kind, const char *text) {
 
 int cudasim_problems(void) {
     return problems;
+}
+
+int sim_findings(void) {
+    return problems + repeated;
 }
 
 void sim_stop(void) {

@@ -229,6 +229,8 @@ char *sim_captured(void);
 
 /** Reports such a text. */
 void sim_report_captured(const char *kind, const char *text);
+/** Problems, and those that were found on a line again. */
+int sim_findings(void);
 
 /** Tells a judge: a line "cudasim ..." into the pipe CUDASIM_EVENTS, at once. */
 void sim_event(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -75,6 +75,9 @@ void cudasim_meet_matrix(int operation, const void *p, unsigned ld, size_t size,
 void cudasim_unset_fragment(int operation, const char *use, const char *file, int line) {
     Place place = {file, line};
     sim_need_kernel(sim_operation_name(operation), place);
+    if (check_read_unwritten()) {
+        return; /* that it was loaded too early is said already, or a race that is still to come */
+    }
     begin_report("fragment misuse", operation, place,
                  "a fragment has elements in which nothing was stored");
     sim_detail("it is the %s: fill_fragment() or load_matrix_sync() comes first, and what is "

@@ -94,8 +94,8 @@ cudaError_t cudasim_memset_2d(CUDASIM_PLACE, void *to, size_t pitch, int value, 
                               size_t height);
 cudaError_t cudasim_memset_2d_async(CUDASIM_PLACE, void *to, size_t pitch, int value, size_t width,
                                     size_t height, cudaStream_t stream CUDASIM_DEFAULT(0));
-cudaError_t cudasim_malloc_pitch(CUDASIM_PLACE, void **p, size_t *pitch, size_t width,
-                                 size_t height);
+cudaError_t cudasim_malloc_pitch(CUDASIM_PLACE, const char *call, void **p, size_t *pitch,
+                                 size_t width, size_t height);
 cudaError_t cudasim_malloc_managed(CUDASIM_PLACE, void **p, size_t bytes,
                                    unsigned flags CUDASIM_DEFAULT(1));
 cudaError_t cudasim_host_register(CUDASIM_PLACE, void *p, size_t bytes, unsigned flags);
@@ -152,8 +152,8 @@ cudaError_t cudasim_shared_of_blocks(size_t *bytes, const void *kernel, int bloc
 cudaError_t cudasim_symbol(CUDASIM_PLACE, const char *call, const char *name, const void *begin,
                            size_t bytes);
 cudaError_t cudasim_memcpy_symbol(CUDASIM_PLACE, const char *call, cudaMemcpyKind usual, void *to,
-                                  const void *from, size_t bytes, size_t room, const char *name,
-                                  cudaMemcpyKind kind);
+                                  const void *from, size_t bytes, size_t size, size_t offset,
+                                  const char *name, cudaMemcpyKind kind);
 /** @endcond */
 #ifdef __cplusplus
 }
@@ -167,7 +167,8 @@ static inline __attribute__((unused)) cudaError_t
 cudasim_malloc_3d(CUDASIM_PLACE, cudaPitchedPtr *p, cudaExtent extent) {
     void *first;
     size_t pitch, rows = extent.height * extent.depth;
-    cudaError_t error = cudasim_malloc_pitch(file, line, &first, &pitch, extent.width, rows);
+    cudaError_t error =
+        cudasim_malloc_pitch(file, line, "cudaMalloc3D", &first, &pitch, extent.width, rows);
     if (error == cudaSuccess) {
         *p = make_cudaPitchedPtr(first, pitch, extent.width, extent.height);
     }
@@ -218,7 +219,8 @@ cudasim_memset_3d_async(CUDASIM_PLACE, cudaPitchedPtr p, int value, cudaExtent e
 #define cudaMemcpy2DAsync(...) cudasim_memcpy_2d_async(CUDASIM_HERE, __VA_ARGS__)
 #define cudaMemset2D(...) cudasim_memset_2d(CUDASIM_HERE, __VA_ARGS__)
 #define cudaMemset2DAsync(...) cudasim_memset_2d_async(CUDASIM_HERE, __VA_ARGS__)
-#define cudaMallocPitch(p, ...) cudasim_malloc_pitch(CUDASIM_HERE, (void **)(p), __VA_ARGS__)
+#define cudaMallocPitch(p, ...)                                                                    \
+    cudasim_malloc_pitch(CUDASIM_HERE, "cudaMallocPitch", (void **)(p), __VA_ARGS__)
 #define cudaMallocManaged(p, ...) cudasim_malloc_managed(CUDASIM_HERE, (void **)(p), __VA_ARGS__)
 #define cudaMemPrefetchAsync(p, bytes, ...)                                                        \
     cudasim_use_managed(CUDASIM_HERE, "cudaMemPrefetchAsync", (p), (bytes))

@@ -336,17 +336,17 @@ template <class Type>
 inline cudaError_t cudasim_to_symbol(CUDASIM_PLACE, const char *name, Type &symbol,
                                      const void *from, size_t bytes, size_t offset = 0,
                                      cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-    size_t room = offset < sizeof symbol ? sizeof symbol - offset : 0;
     return cudasim_memcpy_symbol(file, line, "cudaMemcpyToSymbol", cudaMemcpyHostToDevice,
-                                 (char *)&symbol + offset, from, bytes, room, name, kind);
+                                 (char *)&symbol + offset, from, bytes, sizeof symbol, offset, name,
+                                 kind);
 }
 template <class Type>
 inline cudaError_t cudasim_from_symbol(CUDASIM_PLACE, const char *name, const Type &symbol,
                                        void *to, size_t bytes, size_t offset = 0,
                                        cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-    size_t room = offset < sizeof symbol ? sizeof symbol - offset : 0;
     return cudasim_memcpy_symbol(file, line, "cudaMemcpyFromSymbol", cudaMemcpyDeviceToHost, to,
-                                 (const char *)&symbol + offset, bytes, room, name, kind);
+                                 (const char *)&symbol + offset, bytes, sizeof symbol, offset, name,
+                                 kind);
 }
 #ifdef CUDASIM_LINT
 #pragma clang force_cuda_host_device end

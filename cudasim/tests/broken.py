@@ -41,7 +41,7 @@ SPREAD = {"timeout", "uninitialized local"}  # what may be found on one of sever
 
 ASIDES = ("launched at", "address is", "the copy was begun")
 
-Program = namedtuple("Program", "name file kind lines says more two clang_blind devices")
+Program = namedtuple("Program", "name file kind lines says more two clang_blind devices ordinary")
 Run = namedtuple("Run", "status stdout reports stderr")
 Report = namedtuple("Report", "kind text")
 
@@ -67,7 +67,8 @@ def read_program(path):
                    [line for _, line in markers], re.findall(r"/\* says: (.+?) \*/", text),
                    "/* more reports follow */" in text, "/* two reports: " in text,
                    "/* clang: not seen */" in text,
-                   "".join(re.findall(r"/\* devices: (\d+) \*/", text)) or "1")
+                   "".join(re.findall(r"/\* devices: (\d+) \*/", text)) or "1",
+                   "".join(re.findall(r"/\* ordinary build: (.+?) \*/", text)))
 
 
 def find_programs(part):
@@ -141,6 +142,9 @@ def judge(result, program, check):
         if result.status not in (0, 1):
             return "", f"died with status {result.status}"
         return "result" if result.status == 1 else "", None
+    if program.ordinary and not check:
+        right = [r.kind for r in result.reports] == [program.ordinary]
+        return "", None if right else f"expected {program.ordinary}, but: {result.stderr}"
     first = result.reports[:1] if program.more else result.reports
     strangers = [r for r in first if not names_line(r, program)]
     if strangers:
