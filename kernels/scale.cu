@@ -5,7 +5,7 @@
 
 /* How threads map to data. A thread takes PACK neighbours of the list's flat index, 16 bytes in one
    access: TENSOR_BLOCK is a multiple of PACK, so they are neighbours in one tensor. Compiled once,
-   without a precision: Real is a float. */
+   without a precision: Real holds a float. */
 
 enum { THREADS = 256 };
 

@@ -156,6 +156,11 @@ static MemoryUse block_wide_bf16(const Shape *s) {
     Shape wide = shape_of_wide_bf16(s);
     return block_right(&wide);
 }
+static MemoryUse block_of_floats(const Shape *s) {
+    Shape floats = *s;
+    floats.config.precision = F32;
+    return block_right(&floats);
+}
 static MemoryUse block_all_blocks(const Shape *s) {
     return answer_one(block_right(s).bytes[0] * (size_t)s->config.L);
 }
@@ -211,6 +216,8 @@ static const Mistake block_list[] = {
      block_two_less},
     {"this is for all blocks; task 3 asks for one", block_all_blocks},
     {BF16_IS_HALF, block_wide_bf16},
+    {"in half a number takes 2 bytes: precision_bytes(); only statistics and log-sums are floats",
+     block_of_floats},
 };
 
 Mistakes block_mistakes(lift_fn *lift, lift_fn *then) {

@@ -268,8 +268,11 @@ void scaler_judge_start(Check *check) {
     const Term term = TERM_INTERVAL;
     double other[TERM_MOST][NUMBERS];
     char text[TERM_MOST][TERM_TEXT];
-    Suspect suspects[TERM_MOST];
-    int count = 0;
+    static const double exclusive_or[] = {18, 2, 0.5, 1, TERM_INTERVAL_IS, 0};
+    Suspect suspects[TERM_MOST] = {
+        {"2 ^ 16 is an exclusive or in C, which makes 18; 2^16 is 65536, or 0x1p16f",
+         exclusive_or}};
+    int count = 1;
     for (int k = 0; k < term.count; k++) {
         memcpy(other[k], want, sizeof want);
         other[k][4] = interval[k];
