@@ -183,6 +183,12 @@ static void head_judge_bytes(HeadRun *run) {
                        batch->B, batch->T, (unsigned long long)chunks, (unsigned long long)rows,
                        (unsigned long long)got[HEAD_CHUNKS],
                        (unsigned long long)got[HEAD_CHUNKS_BACK]);
+        check_compared(check, got[HEAD_ROWS] == 2 * N && got[HEAD_ROWS_BACK] == 2 * N,
+                       "(%d, %d) has %zu rows; logits and losses of forward are of %llu, together, "
+                       "logits and their gradients in backward of %llu, and not of %zu: the last "
+                       "chunk may have fewer rows than the others",
+                       batch->B, batch->T, N, (unsigned long long)got[HEAD_ROWS],
+                       (unsigned long long)got[HEAD_ROWS_BACK], 2 * N);
         check_compared(check, got[HEAD_LEFT] == 0,
                        "after backward of (%d, %d) the head still has %llu bytes in use", batch->B,
                        batch->T, (unsigned long long)got[HEAD_LEFT]);

@@ -132,19 +132,33 @@ static uint64_t *head_bytes;
 static float *head_dx;
 static MemoryUse head_before;
 
-/* The model's table, which counts how often logits are computed. */
+/* The model's table, which counts how often logits are computed, and rows. */
 static Ops head_ops;
 static const Ops *head_real_ops;
-static uint64_t head_chunks;
+static uint64_t head_chunks, head_rows;
 
 static void see_logits(Real *out, const Real *in, const Real *weight, const Real *bias, int N,
                        int C, int OC, int stride, const Workspace *workspace) {
     head_chunks++;
+    head_rows += (uint64_t)N;
     head_real_ops->matmul_forward(out, in, weight, bias, N, C, OC, stride, workspace);
+}
+
+static void see_losses(float *losses, float *lse, const Real *logits, const int32_t *targets, int N,
+                       int V, int stride) {
+    head_rows += (uint64_t)N;
+    head_real_ops->crossentropy_forward(losses, lse, logits, targets, N, V, stride);
+}
+
+static void see_dlogits(Real *dlogits, const Real *logits, const float *lse, const int32_t *targets,
+                        float dloss, int N, int V, int stride) {
+    head_rows += (uint64_t)N;
+    head_real_ops->crossentropy_backward(dlogits, logits, lse, targets, dloss, N, V, stride);
 }
 
 static void head_counts(Model *model, bool counts) {
     head_chunks = counts ? 0 : head_chunks;
+    head_rows = counts ? 0 : head_rows;
     model->ops = counts ? &head_ops : head_real_ops;
 }
 
@@ -159,6 +173,7 @@ static double see_head_forward(Pass *pass, const Real *x) {
     double loss = head_forward(pass, x);
     head_counts(pass->model, false);
     head_bytes[HEAD_CHUNKS] = head_chunks;
+    head_bytes[HEAD_ROWS] = head_rows;
     MemoryUse most = memory_peak(pass->memory);
     head_bytes[HEAD_FORWARD] = bytes_more(most);
     head_bytes[HEAD_KEPT] = bytes_more(memory_now(pass->memory));
@@ -173,6 +188,7 @@ static void see_head_backward(Pass *pass, const Real *x, float dloss) {
     head_backward(pass, x, dloss);
     head_counts(pass->model, false);
     head_bytes[HEAD_CHUNKS_BACK] = head_chunks;
+    head_bytes[HEAD_ROWS_BACK] = head_rows;
     head_bytes[HEAD_BACKWARD] = bytes_more(memory_peak(pass->memory));
     head_bytes[HEAD_LEFT] = bytes_more(memory_now(pass->memory));
     if (head_dx != NULL) {
@@ -201,6 +217,8 @@ static void head_passes(const Wire *in, Wire *out, ModelConfig config) {
     head_real_ops = model->ops;
     head_ops = *model->ops;
     head_ops.matmul_forward = see_logits;
+    head_ops.crossentropy_forward = see_losses;
+    head_ops.crossentropy_backward = see_dlogits;
     model->head_forward = see_head_forward;
     model->head_backward = see_head_backward;
     head_bytes = wire_get(out, "head bytes", WIRE_U64, NULL);

@@ -66,6 +66,8 @@ enum {
     HEAD_OTHERS,      /**< in forward, of kinds other than activations */
     HEAD_CHUNKS,      /**< how often forward computes logits */
     HEAD_CHUNKS_BACK, /**< and backward */
+    HEAD_ROWS,        /**< rows of those logits, all together, and of those of losses */
+    HEAD_ROWS_BACK,   /**< and in backward, with those of gradients of logits */
     HEAD_NUMBERS,     /**< how many */
 };
 

@@ -66,16 +66,17 @@ static const char *result_name(const Cuts *cuts, int i, char name[WIRE_NAME]) {
 }
 
 /* One row of the embedding is left over: where it is given to another rank, or to all, some rank
-   has other rows. */
+   has other rows. A question shares the parameter or the rank with the one before, not both: what
+   is kept of that one is wrong. */
 static void cuts_draw(Cuts *cuts, Check *check, bool join) {
     int R = check_int(check, 3, 4), L = check_int(check, 3, 4);
     ModelConfig config = {.V = R * check_int(check, 86, 96) + 1, .T = 9, .L = L, .NH = 2 * R};
     config.C = config.NH * check_int(check, 2, 4);
     *cuts = (Cuts){.ranked = ranked_new(check, config, R), .join = join, .count = R * CUT_PARAMS};
     for (int i = 0; i < cuts->count; i++) {
-        int at = i % CUT_PARAMS;
+        int at = i / R, turn = i % R;
         cuts->at[i] = at < MODEL_PARAMS ? at : at + (L - 1) * BLOCK_PARAMS;
-        cuts->rank[i] = i / CUT_PARAMS;
+        cuts->rank[i] = at % 2 == 0 ? turn : R - 1 - turn;
         cuts->given[i] =
             check_normal(check, join ? slice_count(cuts, i) : whole_count(cuts, i), 1, F32);
         cuts->whole[i] = join ? check_normal(check, whole_count(cuts, i), 1, F32) : NULL;
