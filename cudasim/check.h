@@ -112,8 +112,8 @@ void race_access(const Access *access);
 /** A copy or a matrix product, for other streams to be compared with. */
 void race_range(const void *p, size_t bytes, bool write);
 
-/** The thread's last store is done: was it another value than the one that it raced with? A read may
-    come before the store, where one statement does both. */
+/** The thread's last store is done: was it another value than the one that it raced with? A read
+    may come before the store, where one statement does both. */
 void race_flush(bool by_read);
 
 /** The thread stops, or something else is to be reported: what its reads were for stays unknown. */

@@ -91,7 +91,7 @@ static inline void head_read_turned(AttentionHead head, float *to, const Real *f
     }
 }
 
-/** Reads for the forward pass: in a token's row of qkv, query, key and value lie C numbers apart. */
+/** Reads for the forward pass: in a row of qkv, query, key and value lie C numbers apart. */
 static inline void head_read_forward(AttentionHead head, const Real *qkv, int C) {
     head_read(head, head.q, qkv, 3 * C);
     head_read_turned(head, head.kt, qkv + C, 3 * C);
@@ -163,7 +163,7 @@ static inline void head_dots(AttentionHead head, Panel panel, const float *rows,
  */
 static inline void head_sums(AttentionHead head, Panel panel, const float *p, const float *keys,
                              float *to) {
-    enum { DEPTH = 64 }; /* so many rows of a tile's second factor stay in the first-level cache */
+    enum { DEPTH = 64 }; /* rows of a tile's second factor, which stay in the first-level cache */
     int width = head.width, ld = head.ld;
     for (int i = 0; i < width; i += TILE_COLS) {
         for (int s = 0; s < panel.cols; s += DEPTH) {

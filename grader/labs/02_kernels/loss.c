@@ -43,8 +43,8 @@ static double *tokens_logits(Calls *calls, int i, Logits logits, const Tokens *t
     return calls_doubles(calls, values, n);
 }
 
-/* Of each three rows the second is ignored; with `all` every row. A row in the middle, which is no
-   end of a loop, has the last token, the third row has the first. */
+/* Of each three rows the second is ignored; with `all` every row. A row in the middle, where a
+   loop does not end, has the last token, the third row has the first. */
 static void tokens_aim(Check *check, Tokens *t, bool all) {
     int middle = t->N / 6 * 3;
     t->targets = (int32_t *)check_doubles(check, (size_t)t->N);

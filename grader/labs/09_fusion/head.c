@@ -266,10 +266,11 @@ void head_grade_memory(Check *check) {
     ModelConfig config = {.V = check_int(check, 1000, 1500), .T = 24, .L = 1, .NH = 2, .C = 16};
     HeadRun run = head_new(check, config);
     size_t B = (size_t)check_int(check, 5, 7), T = 24, N = B * T, C = 16;
-    run.given.batches = 3;
+    run.given.batches = 4;
     run.given.batch[0] = batch_full(check, config.V, (int)B, (int)T);
     run.given.batch[1] = batch_full(check, config.V, 1, 1); /* all rows are one chunk */
     run.given.batch[2] = batch_full(check, config.V, 2, check_int(check, 5, 20)); /* few rows */
+    run.given.batch[3] = batch_full(check, config.V, 5, 23); /* the last chunk is not full */
     size_t numbers = 15 * C + (size_t)config.NH * T, stream = N * C * sizeof(float);
     size_t block = N * (numbers + 4) * sizeof(float);
     size_t logits = chunk_of(N, C, (size_t)config.V) * (size_t)logits_stride(config.V);
@@ -280,6 +281,8 @@ void head_grade_memory(Check *check) {
                  2 * N * sizeof(int32_t) + judge_gpu_workspace(&config);
     check_size(check, "logits of (N, V) do not fit",
                N * (size_t)logits_stride(config.V) > logits + 3 * stream / sizeof(float));
+    check_size(check, "a chunk that is not full",
+               5 * 23 % rows_of_chunk(&run, &run.given.batch[3]) > 0);
     head_planned(&run);
     if (head_judge(&run, "head", true) && head_judge_left(&run)) {
         head_judge_bytes(&run);

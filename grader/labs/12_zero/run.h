@@ -63,7 +63,7 @@ void zero_spoil(ZeroRun *run, bool of_rank_0);
 /** Of a number that is the NaN of checked memory. */
 extern const char zero_unwritten_sentence[];
 
-/** What is said where the norm has the loss scale. */
+/** The sentence for a norm that has the loss scale. */
 extern const char zero_scaled_sentence[];
 
 /** Describes the parameters of the run's model. */
