@@ -23,9 +23,6 @@ enum { HEAD_ROWS = 64, HEAD_KEYS = 256 };
 /** Exponentials are computed by whole vectors of this many numbers. */
 enum { HEAD_VECTOR = 16 };
 
-_Static_assert(HEAD_ROWS % TILE_ROWS == 0 && HEAD_KEYS % TILE_COLS == 0, "a panel has whole tiles");
-_Static_assert(HEAD_VECTOR % TILE_ROWS == 0, "what a tile does not see is in a row's last vector");
-
 /** A thread's scratch memory: one head's tensors as contiguous floats. Rows and columns are whole
     tiles; what they have beyond T and HS is computed like the rest, and means nothing. */
 typedef struct AttentionHead {
@@ -58,6 +55,10 @@ static inline size_t head_floats(int T, int HS) {
 
 /** Lays an AttentionHead out over the calling thread's slice of the workspace. */
 static inline AttentionHead head_new(const Workspace *workspace, int T, int HS) {
+    _Static_assert(HEAD_ROWS % TILE_ROWS == 0 && HEAD_KEYS % TILE_COLS == 0,
+                   "a panel has whole tiles");
+    _Static_assert(HEAD_VECTOR % TILE_ROWS == 0,
+                   "what a tile does not see is in a row's last vector");
     int ld = blas_ld(head_whole(T)), width = head_whole(HS);
     size_t matrix = (size_t)head_whole(T) * width;
     float *memory = thread_scratch(workspace, head_floats(T, HS));
