@@ -13,27 +13,31 @@
 #include "kernels/threads.h"
 #include "kernels/transpose.h"
 
-/* The slice of the inner dimension that is copied at a time, and the largest panel whose factors
-   are copied. In half every panel is one: larger ones convert each number less often, smaller ones
-   stay in the cache. A larger panel of floats is left to the library, which packs it by itself, and
-   a narrow matrix lies in the cache. TALL is the fewest rows of a panel for which the weight of a
-   forward product is transposed; SLICE, the slice of the inner dimension where the factors of a
-   weight's gradient are read in place. Measured in docs/performance.md. */
+/* What is copied of a factor at a time: a slice of the inner dimension, DEPTH numbers deep, of a
+   panel of at most ROWS or COLS. Halves are always copied, so none of their panels is larger, and
+   their sums take SUMS floats more. A matrix of floats that is narrower than NARROW lies in the
+   cache, and nothing of it is copied. The forward pass turns a weight whose panels have TALL rows
+   or more, at most TALLEST; they are half as wide, and slices twice as deep. A weight's gradient
+   turns dout for panels that are WIDE. All of these were measured: docs/performance.md. */
 #if defined REAL_F16 || defined REAL_BF16
-enum { DEPTH = 512, ROWS = 256, COLS = 512, SUMS = ROWS * COLS };
+enum { DEPTH = 256, ROWS = 384, COLS = 384, SUMS = ROWS * COLS, NARROW = 0 };
 #else
-enum { DEPTH = 128, ROWS = 768, COLS = 768, SUMS = 0 };
+enum { DEPTH = 128, ROWS = 768, COLS = 768, SUMS = 0, NARROW = 128 };
 #endif
-enum { NARROW = 128, TALL = 64, SLICE = 256 };
+enum { TALL = 64, TALLEST = 1024, WIDE = 384 };
 
-/* Sides of the largest panel whose factors are copied, in a product with a (C, OC) matrix of
-   weights or their gradient. By its narrower side, which is at most the channels of the model. */
+/* The narrower side of a (C, OC) matrix of weights: at most the channels of the model. */
+static int narrower(int C, int OC) {
+    return C < OC ? C : OC;
+}
+
+/* The largest sides of which a product with such a matrix copies a factor. */
 typedef struct CopiedSides {
     int rows, cols;
 } CopiedSides;
 
-static CopiedSides copied_sides(int C, int OC) {
-    int narrow = C < OC ? C : OC, side = narrow < ROWS / 4 ? 4 * narrow : ROWS;
+static CopiedSides copied_sides(int narrow) {
+    int side = narrow < ROWS / 4 ? 4 * narrow : ROWS;
     if (!REAL_IS_FLOAT) {
         return (CopiedSides){ROWS, COLS};
     }
@@ -41,13 +45,14 @@ static CopiedSides copied_sides(int C, int OC) {
 }
 
 /* Floats of a copy of rows, whichever way they are stored: blas_ld() adds less than MORE. */
-static size_t copy_floats(int rows) {
+static size_t copy_floats(int rows, int depth) {
     enum { MORE = 32 };
-    return rows > 0 ? (size_t)(rows + MORE) * (DEPTH + MORE) : 0;
+    return rows > 0 ? (size_t)(rows + MORE) * (size_t)(depth + MORE) : 0;
 }
 
-static size_t scratch_floats(CopiedSides sides) {
-    return copy_floats(sides.rows) + copy_floats(sides.cols) + SUMS;
+static size_t scratch_floats(int narrow) {
+    CopiedSides sides = copied_sides(narrow);
+    return copy_floats(sides.rows, DEPTH) + copy_floats(sides.cols, DEPTH) + SUMS;
 }
 
 /* A factor: element (i, k) is x[i * ld + k], or x[k * ld + i] if stored transposed. */
@@ -97,41 +102,77 @@ static FloatFactor factor_floats(Factor factor, int i, int size, int k, int dept
     return (FloatFactor){scratch, ld, factor.transposed};
 }
 
-/* Floats are copied where the inner index runs from row to row and is slow to follow: in at most
-   `few` sets. */
-static Reading reading_of(Factor factor, bool small, int few) {
-    bool slow = small && factor.transposed && in_sets(factor.ld, few);
-    return !REAL_IS_FLOAT || slow ? AS_STORED : IN_PLACE;
+/* Floats that the inner index walks through from row to row are copied where that is slow: in at
+   most `few` sets. */
+static Reading unturned(Factor factor, int few) {
+    return in_sets(factor.ld, few) ? AS_STORED : IN_PLACE;
+}
+
+/* How a product is computed: its panels, how they read their factors, and how much of the inner
+   dimension at a time. */
+typedef struct Scheme {
+    Panels panels;
+    Reading a, b;
+    int depth;
+    size_t a_floats; /* of scratch for the copy of a; that of b is next to it */
+} Scheme;
+
+/* Every number becomes a float. A weight is turned on the way, if enough rows pay for it. */
+static Scheme scheme_of_halves(int M, int N, Factor b) {
+    Panels panels = panels_cut(M, N, ROWS, COLS, false);
+    bool turn = !b.transposed && panels.rows >= TALL;
+    return (Scheme){panels, AS_STORED, turn ? TRANSPOSED : AS_STORED, DEPTH,
+                    copy_floats(ROWS, DEPTH)};
+}
+
+/* A product is fastest where a lies along the inner dimension and b across it. So what lies
+   otherwise is turned, if it is worth a copy: the gradient of the output, of which a weight's
+   gradient sums columns, and the weight of the forward pass, whose panels are as tall as can be so
+   that few of them turn the same part of it. What is not turned is copied only where it is slow to
+   follow from row to row. */
+static Scheme scheme_of_floats(int M, int N, int K, Factor a, Factor b, CopiedSides sides) {
+    Panels whole = panels_cut(M, N, INT_MAX, INT_MAX, false);
+    size_t a_floats = copy_floats(sides.rows, DEPTH);
+    if (sides.rows > 0 && a.transposed) {
+        Panels panels = panels_cut(M, N, sides.rows, sides.cols, false);
+        Reading a_reading = panels.cols >= WIDE ? TRANSPOSED : unturned(a, 1),
+                b_reading = unturned(b, 1);
+        bool in_place = a_reading == IN_PLACE && b_reading == IN_PLACE;
+        return (Scheme){panels, a_reading, b_reading, in_place ? 2 * DEPTH : DEPTH, a_floats};
+    }
+    if (sides.rows > 0 && !b.transposed) {
+        Panels panels = panels_cut(M, N, TALLEST, COLS / 2, true);
+        if (panels.rows >= TALL) { /* a is not copied: all of the scratch memory is for b */
+            CHECK(copy_floats(panels.cols, 2 * DEPTH) <= 2 * a_floats, "panels of %d columns",
+                  panels.cols);
+            return (Scheme){panels, IN_PLACE, TRANSPOSED, 2 * DEPTH, 0};
+        }
+    }
+    bool small = whole.rows <= sides.rows && whole.cols <= sides.cols;
+    Reading b_reading = small && b.transposed ? unturned(b, 2) : IN_PLACE;
+    return (Scheme){whole, IN_PLACE, b_reading, b_reading == IN_PLACE ? K : DEPTH, 0};
+}
+
+/* For a product of (M, K) with (K, N), one of which, or the output, is a matrix of weights. */
+static Scheme scheme_of(int M, int N, int K, Factor a, Factor b, int narrow) {
+    return REAL_IS_FLOAT ? scheme_of_floats(M, N, K, a, b, copied_sides(narrow))
+                         : scheme_of_halves(M, N, b);
 }
 
 /* sum (panel.rows, panel.cols) = a b^T + beta sum, where a has the panel's rows and b its columns;
    beta is 0 or 1. */
 static void multiply(float *sum, int sum_ld, float beta, Panel panel, int K, Factor a, Factor b,
-                     CopiedSides sides, float *scratch) {
-    bool small = panel.rows <= sides.rows && panel.cols <= sides.cols;
-    float *b_scratch = scratch + copy_floats(sides.rows);
-    /* The copy of a weight pays sooner than those of a weight's gradient, which are read once or
-       twice; and many rows pay for turning a weight so that the product reads along its columns. */
-    int few = a.transposed ? 1 : 2;
-    bool turn = small && !b.transposed && panel.rows >= TALL;
-    Reading a_reading = reading_of(a, small, few),
-            b_reading = turn ? TRANSPOSED : reading_of(b, small, few);
-    bool in_place = a_reading == IN_PLACE && b_reading == IN_PLACE;
-    int step = !in_place ? DEPTH : small && a.transposed ? SLICE : K;
+                     Scheme scheme, float *scratch) {
     /* sum += a[:, k ... k + depth] b[:, k ... k + depth]^T, a slice of the inner dimension at a
-       time: in a weight's gradient it runs from row to row in both factors, and a cache line that
-       one product needs only a part of is still there for its neighbour */
-    for (int k = 0; k < K; k += step) {
-        int depth = K - k < step ? K - k : step;
-        FloatFactor A = factor_floats(a, panel.row, panel.rows, k, depth, a_reading, scratch);
-        FloatFactor B = factor_floats(b, panel.col, panel.cols, k, depth, b_reading, b_scratch);
+       time */
+    for (int k = 0; k < K; k += scheme.depth) {
+        int depth = K - k < scheme.depth ? K - k : scheme.depth;
+        FloatFactor A = factor_floats(a, panel.row, panel.rows, k, depth, scheme.a, scratch);
+        FloatFactor B =
+            factor_floats(b, panel.col, panel.cols, k, depth, scheme.b, scratch + scheme.a_floats);
         blas_sgemm(A.transposed, !B.transposed, panel.rows, panel.cols, depth, A.x, A.ld, B.x, B.ld,
                    k > 0 ? 1 : beta, sum, sum_ld);
     }
-}
-
-static Panels cut(int M, int N) {
-    return REAL_IS_FLOAT ? panels_cut(M, N, INT_MAX, INT_MAX) : panels_cut(M, N, ROWS, COLS);
 }
 
 /* One row of a panel after the product: to = sum + addend, in the storage type. After it, not
@@ -156,16 +197,16 @@ static void end_row(Real *to, float *sum, const Real *addend, int cols) {
    row. */
 static void product(Real *out, int M, int N, int stride, int K, Factor a, Factor b,
                     const Real *bias, bool add, const Workspace *workspace) {
-    Panels panels = cut(M, N);
-    CopiedSides sides = copied_sides(K, N);
+    int narrow = narrower(K, N);
+    Scheme scheme = scheme_of(M, N, K, a, b, narrow);
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int index = 0; index < panels.count; index++) {
-        Panel panel = panels_at(panels, index);
-        float *scratch = thread_scratch(workspace, scratch_floats(sides));
+    for (int index = 0; index < scheme.panels.count; index++) {
+        Panel panel = panels_at(scheme.panels, index);
+        float *scratch = thread_scratch(workspace, scratch_floats(narrow));
         Real *to = out + (size_t)panel.row * stride + panel.col;
-        float *sum = REAL_IS_FLOAT ? (float *)to : scratch + scratch_floats(sides) - SUMS;
+        float *sum = REAL_IS_FLOAT ? (float *)to : scratch + scratch_floats(narrow) - SUMS;
         int ld = REAL_IS_FLOAT ? stride : panel.cols;
-        multiply(sum, ld, add && REAL_IS_FLOAT, panel, K, a, b, sides, scratch);
+        multiply(sum, ld, add && REAL_IS_FLOAT, panel, K, a, b, scheme, scratch);
         for (int row = 0; row < panel.rows; row++) {
             Real *out_row = to + (size_t)row * stride;
             prefetch_row(to, stride, row, panel.rows, panel.cols, true);
@@ -189,13 +230,13 @@ static void weight_backward(float *dweight, const Real *dout, const Real *in, in
                             int stride, const Workspace *workspace) {
     /* dweight[o][c] += sum_n dout[n][o] * in[n][c] */
     Factor a = {dout, stride, true}, b = {in, C, true};
-    Panels panels = cut(OC, C);
-    CopiedSides sides = copied_sides(C, OC);
+    int narrow = narrower(C, OC);
+    Scheme scheme = scheme_of(OC, C, N, a, b, narrow);
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int index = 0; index < panels.count; index++) {
-        Panel panel = panels_at(panels, index);
-        multiply(dweight + (size_t)panel.row * C + panel.col, C, 1, panel, N, a, b, sides,
-                 thread_scratch(workspace, scratch_floats(sides)));
+    for (int index = 0; index < scheme.panels.count; index++) {
+        Panel panel = panels_at(scheme.panels, index);
+        multiply(dweight + (size_t)panel.row * C + panel.col, C, 1, panel, N, a, b, scheme,
+                 thread_scratch(workspace, scratch_floats(narrow)));
     }
 }
 
@@ -254,5 +295,5 @@ void CPU(matmul_backward_first)(Real *din, float *dweight, float *dbias, const R
 }
 
 size_t CPU(matmul_scratch)(int C) {
-    return scratch_floats(copied_sides(C, C));
+    return scratch_floats(C);
 }

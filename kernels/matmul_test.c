@@ -10,11 +10,12 @@ typedef struct MatmulShape {
     int N, C, OC;
 } MatmulShape;
 
-/* Not square, no multiples of a tile, and beyond one panel and one slice in each direction. */
+/* Not square, no multiples of a tile, and beyond one panel and one slice in each direction. Of the
+   last two the first turns the weight in its forward pass, the second dout for the weight's. */
 static const MatmulShape shapes[] = {
-    {1, 1, 1},        {1, 31, 33},    {33, 1, 31},    {31, 257, 1},  {33, 31, 257},
-    {257, 33, 31},    {270, 530, 33}, {33, 60, 600},  {1100, 3, 37}, {140, 1024, 130},
-    {140, 130, 1024}, {3, 5, 2100},   {300, 150, 140}};
+    {1, 1, 1},        {1, 31, 33},    {33, 1, 31},     {31, 257, 1},   {33, 31, 257},
+    {257, 33, 31},    {270, 530, 33}, {33, 60, 600},   {1100, 3, 37},  {140, 1024, 130},
+    {140, 130, 1024}, {3, 5, 2100},   {300, 150, 140}, {70, 300, 800}, {131, 3080, 130}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* As a model's head: rows begin at multiples of 16 bytes, and end anywhere. */

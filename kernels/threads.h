@@ -71,14 +71,15 @@ static inline int ceil_div(int a, int b) {
  *
  * @param M,N      the matrix; both may be 0
  * @param max_rows limit of a panel's rows, a multiple of 16
- * @param max_cols limit of a panel's columns, a multiple of 16
+ * @param max_cols limit of a panel's columns, a multiple of 48
+ * @param columns_first whether columns are cut while they are wide enough, and rows only then
  */
-static inline Panels panels_cut(int M, int N, int max_rows, int max_cols) {
+static inline Panels panels_cut(int M, int N, int max_rows, int max_cols, bool columns_first) {
     enum { WANTED = 8, LOW = 32, NARROW = 192, ROUND_ROWS = 16, ROUND_COLS = 48 };
     Panels panels = {.M = M, .N = N, .rows = M, .cols = N};
     int down = 1, across = 1;
     while (down * across < WANTED && (panels.rows > LOW || panels.cols >= NARROW)) {
-        bool wide = panels.cols > panels.rows && panels.cols >= NARROW;
+        bool wide = (columns_first || panels.cols > panels.rows) && panels.cols >= NARROW;
         if (wide || panels.rows <= LOW) {
             across *= 2;
             panels.cols = ceil_div(ceil_div(N, across), ROUND_COLS) * ROUND_COLS;

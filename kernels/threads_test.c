@@ -7,8 +7,8 @@
 static const int sides[] = {0, 1, 15, 31, 33, 64, 128, 129, 191, 192, 193, 256, 384, 600, 1031};
 enum { SIDES = sizeof sides / sizeof *sides };
 
-static void expect_covered_once(int M, int N, int max_rows, int max_cols) {
-    Panels panels = panels_cut(M, N, max_rows, max_cols);
+static void expect_covered_once(int M, int N, int max_rows, int max_cols, bool columns_first) {
+    Panels panels = panels_cut(M, N, max_rows, max_cols, columns_first);
     char *covered = calloc((size_t)M * (size_t)N + 1, 1);
     CHECK(covered != NULL, "M = %d, N = %d", M, N);
     for (int index = 0; index < panels.count; index++) {
@@ -29,12 +29,21 @@ static void expect_covered_once(int M, int N, int max_rows, int max_cols) {
 
 Test(threads, panels_cover_a_matrix_once) {
     for (int i = 0; i < SIDES * SIDES; i++) {
-        expect_covered_once(sides[i / SIDES], sides[i % SIDES], INT_MAX, INT_MAX);
-        expect_covered_once(sides[i / SIDES], sides[i % SIDES], 256, 512);
+        expect_covered_once(sides[i / SIDES], sides[i % SIDES], INT_MAX, INT_MAX, false);
+        expect_covered_once(sides[i / SIDES], sides[i % SIDES], 256, 384, false);
+        expect_covered_once(sides[i / SIDES], sides[i % SIDES], 256, 384, true);
     }
     /* the matrices of a model with 128 channels have work for eight threads */
-    cr_assert_eq(panels_cut(384, 128, INT_MAX, INT_MAX).count, 8);
-    cr_assert_eq(panels_cut(1024, 512, INT_MAX, INT_MAX).count, 8);
+    cr_assert_eq(panels_cut(384, 128, INT_MAX, INT_MAX, false).count, 8);
+    cr_assert_eq(panels_cut(1024, 512, INT_MAX, INT_MAX, false).count, 8);
+}
+
+/* Rows are cut only where columns cannot be: eight panels of all rows, or of all columns. */
+Test(threads, columns_may_be_cut_first) {
+    Panels wide = panels_cut(1024, 768, INT_MAX, INT_MAX, true),
+           narrow = panels_cut(1024, 128, INT_MAX, INT_MAX, true);
+    cr_assert(wide.rows == 1024 && wide.cols == 96, "(%d, %d)", wide.rows, wide.cols);
+    cr_assert(narrow.rows == 128 && narrow.cols == 128, "(%d, %d)", narrow.rows, narrow.cols);
 }
 
 /* Whole vectors of a product's kernel, and not too few, unless the matrix itself has fewer. */
@@ -42,7 +51,7 @@ Test(threads, panels_are_as_wide_as_a_product_likes) {
     enum { KERNEL = 48, LEAST = 96 };
     for (int i = 0; i < SIDES * SIDES; i++) {
         int M = sides[i / SIDES], N = sides[i % SIDES];
-        int cols = panels_cut(M, N, INT_MAX, INT_MAX).cols;
+        int cols = panels_cut(M, N, INT_MAX, INT_MAX, false).cols;
         cr_assert(cols == N || (cols % KERNEL == 0 && cols >= LEAST), "(%d, %d): %d columns", M, N,
                   cols);
     }
