@@ -13,12 +13,12 @@
 #include "kernels/threads.h"
 #include "kernels/transpose.h"
 
-/* What is copied of a factor at a time: a slice of the inner dimension, DEPTH numbers deep, of a
-   panel of at most ROWS or COLS. Halves are always copied, so none of their panels is larger, and
-   their sums take SUMS floats more. A matrix of floats that is narrower than NARROW lies in the
-   cache, and nothing of it is copied. The forward pass turns a weight whose panels have TALL rows
-   or more, at most TALLEST; they are half as wide, and slices twice as deep. A weight's gradient
-   turns dout for panels that are WIDE. All of these were measured: docs/performance.md. */
+/* A factor is copied a slice at a time: DEPTH numbers of the inner dimension, of at most ROWS or
+   COLS that a panel has. Halves are always copied, so none of their panels is larger, and their
+   sums take SUMS floats more. A matrix of floats that is narrower than NARROW lies in the cache,
+   and nothing of it is copied. The forward pass turns a weight whose panels have TALL rows or more,
+   at most TALLEST; they are half as wide, and slices twice as deep. A weight's gradient turns dout
+   for panels that are WIDE. All of these were measured: docs/performance.md. */
 #if defined REAL_F16 || defined REAL_BF16
 enum { DEPTH = 256, ROWS = 384, COLS = 384, SUMS = ROWS * COLS, NARROW = 0 };
 #else
