@@ -137,6 +137,8 @@ static Scheme scheme_of_floats(int M, int N, int K, Factor a, Factor b, CopiedSi
         Panels panels = panels_cut(M, N, sides.rows, sides.cols, false);
         Reading a_reading = panels.cols >= WIDE ? TRANSPOSED : unturned(a, 1),
                 b_reading = unturned(b, 1);
+        /* in place, too, by slices: a cache line that one product needs only a part of is still
+           there for the next one */
         bool in_place = a_reading == IN_PLACE && b_reading == IN_PLACE;
         return (Scheme){panels, a_reading, b_reading, in_place ? 2 * DEPTH : DEPTH, a_floats};
     }
