@@ -1,6 +1,8 @@
 # How the kit is compiled: flavours, flags, a rule for each kind of source; libkit.a, the objects of labs.
 
 # ---- flavours: each set of settings has a folder of its own, so none of them ever needs a clean ----
+# A switch that is 0 is off.
+$(foreach switch,ACCESS CHECKED DEBUG SAN TRAFFIC,$(if $(filter 0,$($(switch))),$(eval override $(switch) :=)))
 # With TRAFFIC=1 a program that runs is followed by a table of what its kernels have read and written.
 TRAFFIC ?= $(filter-out 0,$(CUDASIM_TRAFFIC))
 counted  = $(if $(TRAFFIC),tools/traffic.py -- )

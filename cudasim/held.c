@@ -41,8 +41,9 @@ void held_end(bool complete) {
 
 bool held_improves(const char *kind, Site site, Site other) {
     for (int i = 0; i < count; i++) {
-        if (held[i].kind == kind && held[i].site == site && held[i].other == other &&
-            !held[i].complete) {
+        bool same = held[i].site == site && held[i].other == other;
+        bool turned = held[i].site == other && held[i].other == site;
+        if (held[i].kind == kind && (same || turned) && !held[i].complete) {
             forget(i);
             return true;
         }

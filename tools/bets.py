@@ -96,8 +96,8 @@ def shown(value):
 
 # ---- asking ------------------------------------------------------------------------------------------
 
-def read_number(prompt):
-    """The number, or None for an empty line. EOFError at the end of the input."""
+def read_number(prompt, unit):
+    """The number, or None for an empty line; "50%" is one where the unit is. EOFError at the end of the input."""
     while True:
         print(prompt, end="", flush=True)
         line = sys.stdin.readline()
@@ -106,6 +106,8 @@ def read_number(prompt):
         if not line:
             raise EOFError
         word = line.strip()
+        if unit.startswith("%"):
+            word = word.removesuffix("%").rstrip()
         if not word:
             return None
         if NUMBER.fullmatch(word) and abs(float(word)) <= MOST:
@@ -121,7 +123,7 @@ def ask_one(bet, entry, place):
         return None
     before = f"; empty line: {shown(entry['bet'])} stays" if "bet" in entry else ""
     print(wrapped(f"{place}: {bet['ask']}"))
-    return read_number(f"  [{bet['unit']}{before}] ")
+    return read_number(f"  [{bet['unit']}{before}] ", bet["unit"])
 
 
 def ask(lab):

@@ -27,5 +27,11 @@ for file in cudasim/lint/*.cu; do
         failed=1
     fi
 done
+# `make lint` looks at all files, also after one with a mistake.
+said=$(make --no-print-directory lint LINTED="cudasim/lint/host_calls_device_function.cu cudasim/lint/kernel_calls_host_function.cu" 2>&1) &&
+    { echo "lint test: FAILED: make lint ends with 0"; failed=1; }
+for file in host_calls_device_function kernel_calls_host_function; do
+    echo "$said" | grep -q "^cudasim/lint/$file.cu:.*error" || { echo "lint test: FAILED: make lint does not name $file.cu"; failed=1; }
+done
 echo "lint test: $count files$([ $failed = 0 ] && echo ", all as they should be")"
 [ "$count" -ge 10 ] && exit $failed

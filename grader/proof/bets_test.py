@@ -34,7 +34,7 @@ LAB, MINE = "90_example", "labs/90_example/my_bets90.json"
 
 LIST = {"runs": {"more": {"train": "--more 2"}, "echo": {"make": "-f made.mk said", "match": {"count": "count is (\\d+)"}}},
         "bets": [{"name": "loss", "ask": "Which loss?", "unit": "nats", "formula": "ln(V)", "measured": "first_loss", "because": "It knows nothing."},
-                 {"name": "factor", "ask": "Which factor?", "unit": "times", "formula": "more.B / B", "measured": "more.counted.data / counted.data",
+                 {"name": "factor", "ask": "Which factor?", "unit": "% of one", "formula": "more.B / B", "measured": "more.counted.data / counted.data",
                   "because": "Twice the rows."},
                  {"name": "count", "ask": "How many?", "unit": "of them", "measured": "echo.count", "because": "Counted."}]}
 # As `train`: --metrics FILE, and --more N for N times the rows; a record where one is asked for. HOLE, MISSING and BROKEN end it as train ends.
@@ -114,6 +114,9 @@ def check_bad_input():
         status, _, error = play("ask", LAB, text=text)
         found = kept() if os.path.exists(f"{OUT}/made/{MINE}") else {}
         expect(status == 0 and not error and found == want, f"the input ends after {text!a}: what was answered is kept {found}")
+    begin()
+    play("ask", LAB, text="50%\n7\n5 %\n")
+    expect(kept() == {"loss": {"bet": 7}, "factor": {"bet": 5}}, f"a share may have its sign, nats may not: {kept()}")
     begin()
     done = subprocess.run([f"{KIT}/tools/bets.py", "ask", LAB], cwd=f"{OUT}/made", input=b"\xff\xfe\n4\n", stdout=subprocess.PIPE, check=False)
     expect(done.returncode == 0 and kept() == {"loss": {"bet": 4}}, "what is not text is not a number")

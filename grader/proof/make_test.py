@@ -26,6 +26,8 @@ def check_flavours():
     folders = {words: folder_of(*words) for words in settings}
     expect(folders[()] == "build" and len(set(folders.values())) == len(settings), f"a folder for each: {sorted(folders.values())}")
     expect(folder_of("WERROR=1") == "build" and folder_of("V=1") == "build", "the same for what compiles the same")
+    for switch in ("ACCESS", "CHECKED", "DEBUG", "SAN", "TRAFFIC"):
+        expect(folder_of(f"{switch}=0") == "build", f"{switch}=0 is off")
     status, said = make("-s", "print-build", "CHECK=1")
     expect(status == 0 and said.strip().endswith(folders[("ACCESS=1",)]) and "ACCESS=1 now" in said, f"CHECK=1 says its new name: {said.strip()}")
 

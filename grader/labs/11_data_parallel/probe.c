@@ -46,13 +46,16 @@ static void ring_parted(RankRun *run, size_t count, const float *values) {
 
 static void ring_body(RankRun *run) {
     const int32_t *counts = wire_get(run->in, "counts", WIRE_I32, NULL);
+    const uint64_t *largest = wire_get(run->in, "largest", WIRE_U64, NULL);
     int arrays = run->option[RING_COUNTS];
     for (int i = 0; i < arrays; i++) {
         size_t count = (size_t)counts[i], scratch = ring_scratch(count, run->ranks);
+        /* too few numbers are a mistake of ring_scratch(): the ring still has what it needs */
+        size_t floats = scratch < largest[i] ? largest[i] : scratch;
         MemoryMark mark = memory_mark(run->memory);
         float *x = memory_alloc(run->memory, MEMORY_GRADIENTS, "x", -1, count * sizeof *x);
         float *incoming =
-            memory_alloc(run->memory, MEMORY_WORKSPACE, "incoming", -1, scratch * sizeof *incoming);
+            memory_alloc(run->memory, MEMORY_WORKSPACE, "incoming", -1, floats * sizeof *incoming);
         device_upload(run->device, x, ring_given(run, counts, i), count * sizeof *x);
         ring_all_reduce(run->device, run->comm, x, count, incoming);
         rank_give(run, "sums", i, x, count);

@@ -36,7 +36,8 @@ enum {
 
 /** "ranks", of the case "ring". */
 enum {
-    RING_COUNTS = RANKS_OWN, /**< how many arrays: "counts" has the numbers of each */
+    RING_COUNTS = RANKS_OWN, /**< how many arrays: "counts" has the numbers of each, and "largest"
+                                  (WIRE_U64) those of its largest chunk */
     RING_PARTED, /**< then the last array by rank 0 alone, and by the others: "parted" */
 };
 

@@ -10,6 +10,20 @@
 
 enum { RING_SECONDS = 20 };
 
+static size_t begin_of(size_t count, int chunk, int ranks) {
+    size_t begin = count * (size_t)chunk / (size_t)ranks;
+    return chunk == ranks ? count : begin - begin % 4;
+}
+
+static uint64_t largest_chunk(size_t count, int ranks) {
+    uint64_t largest = 0;
+    for (int c = 0; c < ranks; c++) {
+        uint64_t numbers = begin_of(count, c + 1, ranks) - begin_of(count, c, ranks);
+        largest = numbers > largest ? numbers : largest;
+    }
+    return largest;
+}
+
 RingTrial ring_trial(Check *check, int ranks) {
     return (RingTrial){.check = check, .ranks = ranks};
 }
@@ -32,8 +46,10 @@ bool ring_run(RingTrial *trial, bool gpu) {
                                     [RING_COUNTS] = trial->arrays,
                                     [RING_PARTED] = trial->parted};
     size_t all = 0, at = 0;
+    uint64_t largest[MOST_ARRAYS];
     for (int i = 0; i < trial->arrays; i++) {
         all += (size_t)trial->ranks * (size_t)trial->count[i];
+        largest[i] = largest_chunk((size_t)trial->count[i], trial->ranks);
     }
     float *x = (float *)check_doubles(check, all / 2 + 1);
     for (int i = 0; i < trial->arrays; i++) {
@@ -48,6 +64,7 @@ bool ring_run(RingTrial *trial, bool gpu) {
     }
     ranks_give(check, option, 0);
     check_give(check, "counts", WIRE_I32, trial->count, (size_t)trial->arrays);
+    check_give(check, "largest", WIRE_U64, largest, (size_t)trial->arrays);
     check_give(check, "x", WIRE_F32, x, all);
     check_want(check, "scratch", WIRE_U64, (size_t)(trial->ranks * (trial->arrays + 2)));
     if (trial->parted) {
@@ -57,11 +74,6 @@ bool ring_run(RingTrial *trial, bool gpu) {
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
-
-static size_t begin_of(size_t count, int chunk, int ranks) {
-    size_t begin = count * (size_t)chunk / (size_t)ranks;
-    return chunk == ranks ? count : begin - begin % 4;
-}
 
 /* The chunk that number i is in. */
 static int ring_chunk_of(size_t count, size_t i, int ranks) {
@@ -199,11 +211,7 @@ static bool expect_scratch(const RingTrial *trial) {
                        : i < trial->arrays ? (size_t)trial->count[i]
                                            : RING_LARGE;
         int ranks = alone ? 1 : trial->ranks;
-        uint64_t right = 0;
-        for (int c = 0; c < ranks; c++) {
-            uint64_t numbers = begin_of(count, c + 1, ranks) - begin_of(count, c, ranks);
-            right = numbers > right ? numbers : right;
-        }
+        uint64_t right = largest_chunk(count, ranks);
         if (got[i] != right) {
             check_fail(trial->check,
                        "ring_scratch(%zu, %d) is %llu, and the largest chunk has %llu numbers",
