@@ -322,13 +322,14 @@ GRADED(04_checkpoint, segment, "task 5: the segment for unseen budgets") {
     quiz.shape[3].B = HUGE_BATCH;
     budget[3] = segment_bytes(quiz.shape[3], 1);
     segment_ask_one_block(&quiz, budget);
-    /* No byte at all; what one of the segments takes, so that all smaller ones are asked about; or
-       what the best of them takes, which one who counts more refuses. */
+    /* No byte at all; of two blocks what segment 1 takes, which is not a plain step; what one of the
+       segments takes, so that all smaller ones are asked about; or what the best of them takes,
+       which one who counts more refuses. */
     for (int i = 0; i < 9; i++) {
         checkpoint_ask(&quiz, F32, ATTENTION_PLAIN, i % 3 == 0, (Checkpoint){0});
         Shape *shape = &quiz.shape[quiz.count - 1];
-        shape->config.L = check_int(check, 8, 16);
-        int S = i == 0 ? 0 : check_int(check, 2, shape->config.L / 2);
+        shape->config.L = i == 1 ? 2 : check_int(check, 8, 16);
+        int S = i < 2 ? i : check_int(check, 2, shape->config.L / 2);
         size_t most = segment_bytes(*shape, S);
         S = i % 2 ? segment_best(*shape, most, TERM_TIE_IS) : S;
         budget[quiz.count - 1] = segment_bytes(*shape, S);

@@ -55,6 +55,15 @@ void orders_judge(Check *check, PipeOrder order) {
     }
 }
 
+static const char *in_flight_label(size_t i, char *text) {
+    PipePlan plan[2 * ALL_PLANS];
+    plans_all(PIPE_1F1B, plan);
+    plans_all(PIPE_GPIPE, plan + ALL_PLANS);
+    snprintf(text, CHECK_LABEL, "stage %d of %d, m = %d, %s", plan[i].stage, plan[i].stages,
+             plan[i].micros, plan[i].order == PIPE_GPIPE ? "GPIPE" : "1F1B");
+    return text;
+}
+
 /* Of all plans of both orders. */
 static uint64_t *in_flight_of(Check *check, const PipePlan *plan, int how) {
     uint64_t *flight = (uint64_t *)check_doubles(check, 2 * ALL_PLANS);
@@ -105,7 +114,8 @@ void orders_judge_in_flight(Check *check) {
     plans_give(check, plan, 2 * ALL_PLANS);
     check_want(check, "in flight", WIRE_U64, 2 * ALL_PLANS);
     if (check_run(check, "formulas/in_flight", SECONDS)) {
-        check_equal(check, "in flight", in_flight_of(check, plan, 0), 2 * ALL_PLANS, suspects, 5);
+        check_equal_of(check, "in flight", in_flight_label, in_flight_of(check, plan, 0),
+                       2 * ALL_PLANS, suspects, 5);
     }
 }
 
