@@ -282,14 +282,15 @@ static bool run_expect_losses(const CheckpointRun *run, int passes) {
 
 void run_expect_stream(const CheckpointRun *run) {
     int L = run->config.L, S = run->checkpoint.segment, again = (L - 1) / S * S;
-    uint64_t rewound[MOST_PASSES], twice[MOST_PASSES], to_start[MOST_PASSES];
-    uint64_t at[3] = {0};
+    uint64_t rewound[MOST_PASSES], twice[MOST_PASSES], to_start[MOST_PASSES], cut[MOST_PASSES];
+    uint64_t at[3] = {DROPOUT_DRAWN, DROPOUT_DRAWN, DROPOUT_DRAWN};
     for (int i = 0; i < run->passes; i++) {
         const Batch *batch = &run->batch[i];
         uint64_t mask = dropout_counters((size_t)(batch->B * batch->T * run->config.C));
         rewound[i] = at[0] += mask + 2 * mask * (uint64_t)S;
         twice[i] = at[1] += mask + 2 * mask * (uint64_t)(L + again);
         to_start[i] = at[2] += mask;
+        cut[i] = (uint32_t)run->stream[i];
     }
     ExactSuspect suspects[] = {
         {"the stream is left where the segment ended that ran again last: the next pass would draw "
@@ -298,8 +299,9 @@ void run_expect_stream(const CheckpointRun *run) {
         {"the stream has moved on for the blocks that ran again: they must draw what was drawn, "
          "and leave no trace",
          twice},
-        {"the stream is left where the first segment began", to_start}};
-    check_equal(run->check, "stream", run->stream, (size_t)run->passes, suspects, 3);
+        {"the stream is left where the first segment began", to_start},
+        {"a place in the stream has 64 bits: keep the whole Rng", cut}};
+    check_equal(run->check, "stream", run->stream, (size_t)run->passes, suspects, 4);
 }
 
 /* The runs in a pass. */

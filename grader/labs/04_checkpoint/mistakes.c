@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "grader/labs/04_checkpoint/protocol.h"
+
 enum { MOST_LAYERS = 16 };
 
 const char *const checkpoint_mistake_sentence[CHECKPOINT_MISTAKES] = {
@@ -83,7 +85,9 @@ static void mistaken_pass(Model *model, const Batch *batch, float share, int S,
 /* A model as the judge opens it. */
 static Model *mistaken_model(const ModelConfig *config, uint64_t seed) {
     CHECK(config->L <= MOST_LAYERS, "%d layers", config->L);
-    return judge_model_open(judge_device(1), config, seed);
+    Model *model = judge_model_open(judge_device(1), config, seed);
+    model->rng.offset = DROPOUT_DRAWN;
+    return model;
 }
 
 double mistaken_short_loss(const ModelConfig *config, uint64_t seed, const Batch *batch,

@@ -267,6 +267,7 @@ void steps_run(const Wire *in, Wire *out, const StepsBy *by) {
     Model *model =
         model_new(&config, memory, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL));
     Optimizer *optimizer = NULL;
+    model->rng.offset = DROPOUT_DRAWN;
     if (passes > window) { /* one is there where the steps are more than one */
         optimizer = optimizer_new(model, (AdamW){.beta1 = 0.9f, .beta2 = 0.95f, .epsilon = 1e-8f});
     }

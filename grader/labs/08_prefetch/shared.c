@@ -21,6 +21,7 @@ void offload_passes(const Wire *in, Wire *out, const PassesBy *by) {
     Memory *memory = memory_new(by->device, (MemoryOptions){.budget = by->budget});
     Model *model =
         model_new(&config, memory, *(const uint64_t *)wire_get(in, "seed", WIRE_U64, NULL));
+    model->rng.offset = DROPOUT_DRAWN;
     model->checkpoint.segment = options[PASS_SEGMENT];
     for (int i = 0; i < options[PASS_PASSES]; i++) {
         Batch batch = given_batch(in, i);

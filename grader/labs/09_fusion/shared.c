@@ -124,6 +124,7 @@ void steps_open(StepsRun *run, const Wire *in, Wire *out) {
     run->memory = memory_new(run->device, (MemoryOptions){0});
     run->trainer = given_trainer(in, run->memory);
     run->trainer.optimizer->t = run->option[STEPS_BEFORE];
+    run->trainer.model->rng.offset = DROPOUT_DRAWN;
     if (config.precision != F32) {
         run->mixed =
             (Mixed){.scaler = {.scale = 1, .growth = 2, .backoff = 0.5f, .floor = 1, .interval = 4},
