@@ -12,7 +12,7 @@ LABS_MADE := build/labs$(if $(LABS),-$(shell printf %s $(call in_quotes,$(LABS))
 LAB_LISTS := $(wildcard labs/*/lab.json $(LABS_DIR)labs/*/lab.json)
 -include $(LABS_MADE)/labs.mk
 $(if $(WRONG_LABS),$(shell rm $(LABS_MADE)/labs.mk)$(error $(WRONG_LABS)))
-LABS_MADE_OF := tools/labs_mk.py tools/lab_files.py labs $(LAB_LISTS) $(and $(LABS),$(LABS_DIR)labs)
+LABS_MADE_OF := tools/labs_mk.py tools/lab_files.py labs $(LAB_LISTS) $(and $(LABS),$(LABS_DIR)labs $(wildcard $(LABS_DIR)labs/*))
 ifneq ($(if $(CLOSED),,$(LAB_LISTS)),)
 $(LABS_MADE)/labs.mk: $(LABS_MADE_OF) $(if $(filter-out $(LAB_LISTS),$(LISTED)),FORCE)
 	@if command -v python3 >/dev/null; then python3 $< $(@D) $(LABS_DIR) && echo 'LISTED := $(LAB_LISTS)' >>$@; fi

@@ -159,13 +159,14 @@ reset$2:
 hint$2:
 	@tools/hint.py $1 '$$(TASK)' $$(told)
 endef
-GRADED := $(foreach l,$(LAB_NAMES),$(if $(wildcard $(ROOT_$l)labs/$l/tests.c),$l))
+lacking = $(firstword $(foreach f,labs/$1/tests.c grader/labs/$1/probe.c,$(if $(wildcard $(ROOT_$1)$f),,$f)))
+GRADED := $(foreach l,$(LAB_NAMES),$(if $(call lacking,$l),,$l))
 $(foreach l,$(GRADED),$(eval $(call grade_rules,$l,$(call number_of,$l))))
 # A lab that is being written.
 define ungraded_rules
 .PHONY: grade$2 watch$2 debug$2 handin$2
 grade$2 watch$2 debug$2 handin$2:
-	@$$(call refuse,lab $2 has no tests.c: nothing is graded)
+	@$$(call refuse,lab $2 has no $(call lacking,$1): nothing is graded)
 endef
 $(foreach l,$(filter-out $(GRADED),$(if $(HANDOUT),,$(LAB_NAMES))),$(eval $(call ungraded_rules,$l,$(call number_of,$l))))
 

@@ -30,9 +30,7 @@ PAGE = """# {title}
 
     make setup                 # install what is missing, on Debian or Ubuntu
     make                       # what there is
-    make bet{number}                 # a few numbers to predict before lab {number} runs
-    make lab{number}                 # build lab {number} from your files in labs/, and run it
-    make grade{number}               # what your files are worth, and what to look at
+{runs}    make grade{number}               # what your files are worth, and what to look at
     make watch{number}               # grade again each time you save a file, and say what has changed
     make hint{number} TASK=1         # a hint, one more each time
     make handin{number} NAME=anna    # pack your files to hand them in
@@ -76,8 +74,11 @@ def later_lab(name):
 
 def cut_stubs(folder, lab):
     """Stubs as they are made from the solutions, not from what is in labs/; each twice, for `make reset`."""
-    for name in files_of(lab):
+    for hole in read_lab(lab)["holes"]:
+        name = hole["file"]
         stub = subprocess.run(["tools/stub.sh", lab, name], stdout=subprocess.PIPE, check=True).stdout
+        if b"TODO(" not in stub and not hole.get("given"):
+            raise Stays(f"the stub of {lab}/{name} has no TODO(): it would be the solution. In solutions/ the answer stands between `#ifndef STUB` and `#else`")
         write(folder, f"labs/{lab}/{name}", stub)
         write(folder, f"labs/.stubs/{lab}/{name}", stub)
 
@@ -168,6 +169,21 @@ def take_built(folder, others):
 
 # ---- the whole --------------------------------------------------------------------------------------
 
+def lines_of_run(lab):
+    """What the page says of `make lab` and `make bet`: a lab may have no program, and none to bet on."""
+    number, lines = lab[:2], ""
+    if os.path.exists(path_of(lab, "bets.json")):
+        lines += f"    make bet{number}                 # a few numbers to predict before lab {number} runs\n"
+    run = ", and run it" if "run" in read_lab(lab) else ""
+    return lines + f"    make lab{number}                 # build lab {number} from your files in labs/{run}\n"
+
+
+def solved_in(folder):
+    """The numbers of the labs whose solutions are there."""
+    solutions = f"{folder}/solutions"
+    return sorted({lab[:2] for lab in os.listdir(solutions) if os.path.isdir(f"{solutions}/{lab}")}) if os.path.isdir(solutions) else []
+
+
 def table_of(labs, solutions):
     """The labs of a handout; what each needs only where no solution stands in."""
     rows = [["lab", "about", "points"] + ["`make lab` runs with", "points that need another lab"] * (not solutions)]
@@ -198,6 +214,7 @@ def make(folder, options):
     labs = [each for each in all_labs("README.md") if each[:2] <= number]
     first = options.lab if solutions else labs[0]
     page = PAGE.format(title=f"Lab {options.lab}" if solutions else f"Labs {first[:2]} to {number}", lab=first, number=first[:2],
+                       runs=lines_of_run(first),
                        labs=table_of(labs, solutions), platforms=" and ".join(name.replace("-", " ") for name in platforms),
                        earlier=SOLVED if solutions else UNSOLVED, earlier_too=", the solutions of the labs before" if solutions else "",
                        tiers=("one", "two", "three")[options.hints - 1], rules="" if options.no_rules else RULED)
@@ -244,12 +261,15 @@ def main():
     try:
         make(aside, options)
         count = sum(len(names) for _, _, names in os.walk(aside))
+        solved = solved_in(aside)
         take_the_place(aside, out)
     except Stays as error:
         stop("handout", error)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     print(f"{out}: {count} files, and {out}.tar.gz")
+    if solved:
+        print(f"With the solutions of {'lab' if len(solved) == 1 else 'labs'} {', '.join(solved)}; SOLUTIONS=none leaves them out.")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,9 @@ def wrong_lab(root, name, taken):
     if not os.path.isfile(f"{root}/labs/{name}/lab.json"):
         return f"labs/{name} has no lab.json"
     why = wrong_json(f"{root}/labs/{name}/lab.json")
-    return f"labs/{name}/lab.json: {why}" if why else None
+    if why:
+        return f"labs/{name}/lab.json: {why}"
+    return None if os.path.isfile(f"{root}/labs/{name}/README.md") else f"labs/{name} has no README.md, whose first line is the lab's title"
 
 
 def wrong_folder(root):

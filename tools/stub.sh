@@ -11,5 +11,11 @@ for root in . ${LABS:+"$LABS"}; do
         exit
     fi
 done
+for root in . ${LABS:+"$LABS"}; do
+    if [ -d "$root/solutions/$lab" ]; then
+        echo "stub.sh: there is no $root/solutions/$lab/$file, which lab.json names" >&2
+        exit 1
+    fi
+done
 echo "stub.sh: there is no stub of $lab/$file here" >&2
 exit 1

@@ -146,44 +146,50 @@ def write_folder(lab, name, changed):
 
 # ---- mutants and variants -------------------------------------------------------------------------
 
+LISTS, TEXTS = ("fails", "keeps"), ("id", "says", "also", "numbers", "gpu")   # what a block may say, a line each
+
+
 def read_table(path):
     """Blocks of a .mutants or .variants file; lines of one edit that follow each other belong together."""
     blocks = []
     with open(path, encoding="utf-8") as table:
-        for line in table:
+        for number, line in enumerate(table, 1):
             text = line.strip()
+            key, _, value = text.partition(": ")
             head = re.match(r"\[(\w+)\] (\S+)$", text)
             if head:
-                blocks.append({"name": head[1], "file": head[2], "id": "", "fails": [], "keeps": [], "says": "", "also": "", "numbers": "", "gpu": "",
-                               "edits": []})
-            elif text.startswith("id: "):
-                blocks[-1]["id"] = text[4:].strip()
-            elif text.startswith("fails: "):
-                blocks[-1]["fails"] = text[7:].split()
-            elif text.startswith("keeps: "):
-                blocks[-1]["keeps"] = text[7:].split()
-            elif text.startswith("says: "):
-                blocks[-1]["says"] = text[6:].strip()
-            elif text.startswith("also: "):
-                blocks[-1]["also"] = text[6:].strip()
-            elif text.startswith("numbers: "):
-                blocks[-1]["numbers"] = text[9:].strip()
-            elif text.startswith("gpu: "):
-                blocks[-1]["gpu"] = text[5:].strip()
-            elif text.startswith("- "):
+                blocks.append({"name": head[1], "file": head[2], "edits": []} | {key: [] for key in LISTS} | {key: "" for key in TEXTS})
+            elif blocks and key in LISTS:
+                blocks[-1][key] = value.split()
+            elif blocks and key in TEXTS:
+                blocks[-1][key] = value.strip()
+            elif blocks and text.startswith("- "):
                 edits = blocks[-1]["edits"]
                 if not edits or edits[-1][1]:
                     edits.append(([], []))
                 edits[-1][0].append(text[2:].strip())
             elif text.startswith("+") and blocks and blocks[-1]["edits"]:
                 blocks[-1]["edits"][-1][1].append(text[2:])
+            elif text and not text.startswith("#"):
+                sys.exit(f"{path}:{number}: `{text[:60]}`: neither `[name] file`, nor an edit, nor one of {', '.join(f'{key}:' for key in LISTS + TEXTS)}")
     return blocks
 
 
 def blocks_of(lab, kind):
     """Those of all the lab's tables of a kind, "mutants" or "variants"."""
-    tables = sorted(glob.glob(lab_files.path_of(lab, f"*.{kind}", kind="grader/labs")))
-    return [block for path in tables for block in read_table(path)]
+    known, checks, blocks = files(lab), lab_files.read_lab(lab).get("points", {}), []
+    for path in sorted(glob.glob(lab_files.path_of(lab, f"*.{kind}", kind="grader/labs"))):
+        for block in read_table(path):
+            where = f"{path}: {block['name']}"
+            if block["file"] not in known:
+                sys.exit(f"{where}: the lab has no file {block['file']}, only {', '.join(known)}")
+            unknown = [name for name in block["fails"] + block["keeps"] if name not in checks]
+            if unknown:
+                sys.exit(f"{where}: the lab has no check {unknown[0]}")
+            if kind == "mutants" and not (block["says"] or block["numbers"]):
+                sys.exit(f"{where}: neither `says:` nor `numbers:` (grader/labs/README.md)")
+            blocks.append(block)
+    return blocks
 
 
 def places_of(lines, old):
@@ -256,6 +262,16 @@ def print_words():
     return len(wrong)
 
 
+def print_spare(options, kinds):
+    """Of a lab of one's own the checks that no mutant fails: nothing shows that they can."""
+    for lab in labs():
+        if "mutants" in kinds and not options.only and lab.startswith(tuple(options.lab.split(","))) and lab_files.root_of(lab) != ".":
+            failed = {name for block in blocks_of(lab, "mutants") for name in block["fails"]}
+            spare = [name for name in lab_files.read_lab(lab).get("points", {}) if name not in failed]
+            if spare:
+                print(f"lab {lab[:2]}: no mutant fails {', '.join(spare)}: nothing shows that this check can fail (docs/own_checks.md)")
+
+
 def try_mutant(lab, block):
     folder = hand_in(lab, block)
     record = grade(lab, folder, checks=block["fails"] + block["keeps"])
@@ -315,7 +331,7 @@ def solution_cases(lab, options):
         """The first time the files as they stand, stub and all: they are the solution."""
         as_they_stand = {} if seed else {name: read(lab_files.path_of(lab, name, kind="solutions")) for name in files(lab)}
         record = grade(lab, write_folder(lab, f"solution{seed}", as_they_stand), FIXED_SEED * (seed + 1))
-        noted = lab in BITS or any(row.get("nearest", 0) > 0 for row in record["checks"])
+        noted = lab in BITS or lab_files.root_of(lab) != "." or any(row.get("nearest", 0) > 0 for row in record["checks"])
         return all_points(record) or (None if noted else "no row has a `nearest`")
     return [(f"solution, seed {seed}", lambda seed=seed: run(seed)) for seed in range(options.seeds)]
 
@@ -444,6 +460,7 @@ def main():
         failed += wrong
     if options.table:
         write_attacks(options.table)
+    print_spare(options, options.kinds or KINDS)
     print(f"grader: {len(cases) - failed} passed, {failed} failed")
     sys.exit(1 if failed or not cases else 0)
 

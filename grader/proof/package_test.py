@@ -71,6 +71,15 @@ def check_handed_out(folder, words, place):
     expect(status == 0 and {f"labs/{LAB}/mean.c", f"labs/{LAB}/tests.c", f"grader/labs/{LAB}/probe.c"} <= there, f"handed out: {said.strip()[-80:]}")
     expect(not any(path.startswith((f"solutions/{LAB}", "grader/proof")) or path.endswith((".mutants", ".variants")) for path in there),
            "without solution, mutants, proofs")
+    expect("With the solutions of labs 00, 01, " in said and "make bet90" not in read(f"{out}/README.md"), f"what is in it is said: {said.strip()[-120:]}")
+    solved = f"{place}/solutions/{LAB}/mean.c"
+    text = read(solved)
+    write(solved, run("unifdef", "-x2", "-USTUB", solved)[1])
+    try:
+        status, said = make("handout", "LAB=90", f"OUT={OUT}/solved", *words, folder=folder)
+    finally:
+        write(solved, text)
+    expect(status == 2 and "has no TODO()" in said and not os.path.exists(f"{OUT}/solved"), f"a stub that would be the solution: {said.strip()[:160]}")
     page = f"{place}/labs/{LAB}/README.md"
     text = read(page)
     write(page, text + read(f"{EXAMPLE}/solutions/{LAB}/mean.c"))
@@ -112,6 +121,7 @@ REFUSED = (   # (what is done to a copy of the example, words of the line)
     ("no labs/", lambda folder: shutil.rmtree(f"{folder}/labs"), "there is no folder labs/ in it"),
     ("no lab in it", lambda folder: shutil.rmtree(f"{folder}/labs/{LAB}"), "labs/ in it has no lab"),
     ("a lab without lab.json", lambda folder: os.unlink(f"{folder}/{LIST}"), f"labs/{LAB} has no lab.json"),
+    ("a lab without README.md", lambda folder: os.unlink(f"{folder}/labs/{LAB}/README.md"), f"labs/{LAB} has no README.md"),
     ("lab.json cut off", lambda folder: write(f"{folder}/{LIST}", '{"holes": [\n'), f"{LIST}: line 2: "),
     ("bytes in place of lab.json", lambda folder: open(f"{folder}/{LIST}", "wb").write(b"\xff\xfe{"), f"{LIST}: 'utf-8' codec"),
     ("an unknown key", lambda folder: change_list(folder, hole=[]), f"{LIST}: Additional properties are not allowed ('hole'"),
@@ -177,7 +187,16 @@ def check_unfinished():
     for name in FILES:
         write(f"{folder}/labs/{LAB}/{name}", "mine")
     status, said = make("grade90", f"LABS={folder}")
-    expect(status != 0 and said == "lab 90 has no tests.c: nothing is graded\n", f"without checks: {said.strip()}")
+    expect(status != 0 and said == f"lab 90 has no labs/{LAB}/tests.c: nothing is graded\n", f"without checks: {said.strip()}")
+    shutil.copy(f"{EXAMPLE}/labs/{LAB}/tests.c", f"{folder}/labs/{LAB}")
+    os.rename(f"{folder}/grader/labs/{LAB}/probe.c", f"{folder}/probe.c")
+    status, said = make("grade90", f"LABS={folder}")
+    expect(status != 0 and said == f"lab 90 has no grader/labs/{LAB}/probe.c: nothing is graded\n", f"without a probe: {said.strip()}")
+    change_list(folder, holes=[{"file": "maen.c", "functions": ["mean_forward"]}])
+    status, said = make("stubs", f"LABS={folder}")
+    expect(status != 0 and "maen.c, which lab.json names" in said, f"a mistyped name: {said.strip()[-160:]}")
+    shutil.copy(f"{EXAMPLE}/labs/{LAB}/lab.json", f"{folder}/labs/{LAB}")
+    change_list(folder, points={"mean": 1})
     status, said = make("stubs", f"LABS={folder}")
     kept = [read(f"{folder}/labs/{LAB}/{name}.kept-1") for name in FILES] if status == 0 else []
     expect(kept == ["mine", "mine"] and "TODO(" in read(f"{folder}/labs/{LAB}/mean.c"), f"stubs are cut, and what was there is kept: {said.strip()[-100:]}")
