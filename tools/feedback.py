@@ -33,10 +33,15 @@ def sentence(result):
     return "\n".join(map(spoken, [*lines, f"counts    {number(result['final'])}"])) + "\n"
 
 
+def tells_too_early(result, after_due_date):
+    """Whether its points would tell of a check that students may see from the due date on."""
+    return not after_due_date and any(row["visibility"] == "after_due_date" for row in result["record"]["rows"])
+
+
 def files_of(environment, result, after_due_date):
     """{name: bytes} of one student."""
-    return {f"{result['lab']}.html": student_page(environment, result["record"], after_due_date).encode(),
-            "result.txt": sentence(result).encode()}
+    page = {f"{result['lab']}.html": student_page(environment, result["record"], after_due_date).encode()}
+    return page if tells_too_early(result, after_due_date) else page | {"result.txt": sentence(result).encode()}
 
 
 def zipped(files):
@@ -92,6 +97,8 @@ def run(options):
     for left in sorted(name for name in os.listdir(folder) if name.endswith(".zip") and name not in made):
         os.unlink(os.path.join(folder, left))   # of one who has withdrawn since
     print(f"{folder}: {len(made)} zip files")
+    if any(tells_too_early(result, options.after_due_date) for result in results):
+        print("result.txt is left out: it would tell of checks that are shown from the due date on (--after-due-date)")
     if options.moodle:
         path = os.path.join(options.out, "feedback-moodle.zip")
         write_whole(path, zipped(in_moodle))

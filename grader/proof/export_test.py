@@ -156,6 +156,13 @@ class Formats(unittest.TestCase):
         self.assertNotIn("late", result["output"])
         self.assertNotIn("never", result["output"])
 
+    def test_what_is_hidden_is_not_called_passed(self):
+        for visibility, words in (("never", "Every check that you see passed."), ("after_due_date", "Every check that you see passed."),
+                                  ("always", "1 check lost points: far")):
+            said = strict(export("gradescope", record(row("a", "pass", 60), row("far", "fail", 40, visibility=visibility))))["output"]
+            self.assertEqual(said.splitlines()[0], words)
+        self.assertTrue(strict(export("gradescope", record(row("a", "pass", 100))))["output"].startswith("Every check passed."))
+
     def test_gradescope_before_there_is_a_record(self):
         result = strict(run("pending", "00_bytes").stdout)
         check(result, "gradescope")
@@ -233,8 +240,11 @@ class Formats(unittest.TestCase):
         for data, written in self.each("junit"):
             tree = xml.etree.ElementTree.fromstring(written)
             self.assertLessEqual(shapes(tree), specimen)
-            self.assertEqual([case.get("name") for case in tree], [each["name"] for each in data["checks"]])
-            self.assertEqual(int(tree.get("tests")), len(data["checks"]))
+            seen = [each["name"] for each in data["checks"] if each["visibility"] == "always"]
+            names = seen + ["hidden"] * (len(seen) < len(data["checks"]))
+            self.assertEqual([case.get("name") for case in tree], names)
+            self.assertEqual(int(tree.get("tests")), len(names))
+            self.assertNotIn("LATE", written)
             for kind, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
                 self.assertEqual(int(tree.get(kind)), len(tree.findall(f"testcase/{tag}")))
 

@@ -228,10 +228,17 @@ class Feedback(Class):
 
     def test_what_a_student_may_see(self):
         self.put(hand_in("ada", 1, checks=[row("a", "fail", 60), row("late", "fail", 40, visibility="after_due_date", message="LATE")]))
-        run("feedback.py", self.out)
-        self.assertNotIn("LATE", packed(self.out + "/feedback/ada.zip")["00_bytes.html"])
+        self.put(hand_in("bob", 1, checks=[row("a", "fail", 60), row("far", "fail", 40, visibility="never")]))
+        done = run("feedback.py", self.out)
+        files = packed(self.out + "/feedback/ada.zip")
+        self.assertNotIn("LATE", files["00_bytes.html"])
+        self.assertEqual(set(files), {"00_bytes.html"})   # the points would tell
+        self.assertIn("result.txt is left out", done.stdout)
+        self.assertIn("result.txt", packed(self.out + "/feedback/bob.zip"))
         run("feedback.py", self.out, "--after-due-date")
-        self.assertIn("LATE", packed(self.out + "/feedback/ada.zip")["00_bytes.html"])
+        files = packed(self.out + "/feedback/ada.zip")
+        self.assertIn("LATE", files["00_bytes.html"])
+        self.assertIn("counts    0", files["result.txt"])
 
 
 # ---- the settings of a course ---------------------------------------------------------------------------

@@ -22,7 +22,8 @@ WORDS = 2   # a sentence has at least as many of letters, or every text would be
 # What is not a sentence of the grader's, and shown with its records; `|said` marks the words of a page.
 SHOWN = ("pass", "fail", "not started", "crashed", "timeout", "over budget", "build error", "grader error", "sandbox error", "not run",
          "The grader itself failed. This says nothing about your work: it will be graded again.", "The hand-in was refused: %s",
-         "%d checks lost points: %s", "Every check passed.", "One mistake explains all %d lost checks: %s",
+         "%d check lost points: %s", "%d checks lost points: %s", "Every check passed.", "Every check that you see passed.",
+         "One mistake explains all %d lost checks: %s",
          "One mistake explains %d of %d lost checks: %s", "checks that are not shown", "Score:   %g of %g points", "Sandbox: %s", "likely: %s",
          "%s: TODO: %s", "needs lab %s: %s", "the mistake above", "The checks that you see: %g of %g points. There are others.",
          "With the kit's %s in place of yours %s pass.", "none of the lab's files is in it: %s", "Lab %s, %s", "points    %s of %s",

@@ -216,6 +216,9 @@ def check_one_kind(records):
 
 # ---- what a student may see -------------------------------------------------------------------------
 
+HIDDEN_ROW = "hidden"   # stands for all that may not be seen
+
+
 def may_see(row, after_due_date):
     return row["visibility"] == "always" or (after_due_date and row["visibility"] == "after_due_date")
 
@@ -228,7 +231,7 @@ def for_student(record, after_due_date):
         points, earned = (sum(row[key] for row in hidden) for key in ("points", "earned"))
         undecided = any(row["state"] in UNDECIDED for row in hidden)
         state = "grader error" if undecided else "pass" if earned == points else "fail"
-        shown.append({"name": "hidden", "title": spoken("checks that are not shown"), "state": state, "points": points,
+        shown.append({"name": HIDDEN_ROW, "title": spoken("checks that are not shown"), "state": state, "points": points,
                       "earned": earned, "seconds": 0.0, "peak_bytes": 0.0, "message": "", "mistake": "", "output": "",
                       "timelines": [], "visibility": "always"})
     return shown
@@ -268,6 +271,12 @@ def explain(row):
     return clean(diagnosis(row) + (f"\n\n{spoken('The program wrote:')}\n{output}" if output else ""))
 
 
+def are_all(record, rows):
+    """Whether `rows` stand for every check of the record: those that may not be seen may be one row."""
+    names = {row["name"] for row in rows}
+    return HIDDEN_ROW in names or all(row["name"] in names for row in record["rows"])
+
+
 def headline(record, rows):
     """What comes first, above all rows."""
     if record["undecided"]:
@@ -275,7 +284,9 @@ def headline(record, rows):
     if record["refused"]:
         return spoken(f"The hand-in was refused: {record['refused']}")
     lost = [row["name"] for row in rows if not passed(row)]
-    return spoken(f"{len(lost)} checks lost points: {', '.join(lost)}" if lost else "Every check passed.")
+    if lost:
+        return spoken(f"{len(lost)} check{'s' * (len(lost) > 1)} lost points: {', '.join(lost)}")
+    return spoken("Every check passed." if are_all(record, rows) else "Every check that you see passed.")
 
 
 def notes(record, rows):
