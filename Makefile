@@ -91,9 +91,9 @@ endif
 include common/mpi.mk
 
 HANDOUT := $(wildcard labs/.stubs)
-KITS_OWN := test prove prove-lab check stubs try-class grade-all grade-one similar slides report term late columns feedback regrade-diff forget record-to-share gradescope autolab classroom50 handout course-repo manifest sentences languages gpu-check gpu-pack coverage fuzz
-$(if $(and $(HANDOUT),$(filter $(KITS_OWN),$(MAKECMDGOALS))),$(error \
-  'make $(filter $(KITS_OWN),$(MAKECMDGOALS))' is not available in a handout))
+KITS_OWN := test prove prove-lab check stubs try-class grade-all grade-one similar slides report term late columns feedback regrade-diff forget record-to-share gradescope autolab classroom50 handout course-repo manifest sentences languages gpu-check gpu-pack coverage fuzz format oracle nccl-check profile-check bench-class \
+  $(if $(wildcard labs/11_*/README.md),,mpi mpirun)
+$(if $(and $(HANDOUT),$(filter $(KITS_OWN),$(MAKECMDGOALS))),$(error 'make $(filter $(KITS_OWN),$(MAKECMDGOALS))' is not available in this handout))
 
 # All that is made comes to lie in build/. `make` alone reads, and needs no such place.
 CLOSED := $(shell mkdir -p build 2>/dev/null; test -w build/. || echo yes)
@@ -127,7 +127,7 @@ include common/build.mk cudasim/cudasim.mk train/train.mk grader/grader.mk
 include $(wildcard docs/*.mk tools/*.mk tools/bench/*.mk grader/proof/*.mk common/fuzz/*.mk)
 
 help:
-	@sed -n '$(if $(HANDOUT),/^#   make test/d; /^#  *LABS=DIR/d; /^#   make try-class/$(comma)/^#$$/d; s/ *make check .*//; )s/^# \{0,1\}//p; /^BACKEND/q' Makefile
+	@sed -n '$(if $(HANDOUT),/^#   make test/d; /^#  *LABS=DIR/d; /^#   make try-class/$(comma)/^#$$/d; /^#   make format/d; $(if $(filter mpirun,$(KITS_OWN)),/^#   make mpirun/d; ))s/^# \{0,1\}//p; /^BACKEND/q' Makefile
 	@if command -v python3 >/dev/null; then tools/labs.py; else echo "The labs are listed once python3 is there: make setup"; fi
 
 setup:

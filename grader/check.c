@@ -69,7 +69,9 @@ static int print_plan(const char *path) {
     json_t *lab = json_load_file(path, 0, &error), *plan = json_array();
     json_t *listed = json_object_get(lab, "points");
     if (listed == NULL) {
-        fprintf(stderr, "judge: %s has no points: %s\n", path, lab == NULL ? error.text : "");
+        fprintf(stderr, "judge: %s: %s\n", path,
+                lab == NULL ? error.text
+                            : "there are no \"points\", which say what each check is worth");
         return EXIT_USAGE;
     }
     for (int i = 0; i < plan_count; i++) {

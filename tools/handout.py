@@ -48,7 +48,8 @@ Begin with [labs/{lab}/README.md](labs/{lab}/README.md). [docs/glossary.md](docs
 {earlier}
 
 What is here is yours to read: the kit, the probes and the checks{earlier_too}. The hints are in `hints.md` of each lab, {tiers} for
-each task.
+each task. The handbook is that of the whole kit: some programs and commands that it names, such as those of `cudasim/broken/` and
+`make nccl-check`, are not in here.
 {rules}"""
 RULED = "A program that helps you finds its rules in [AGENTS.md](AGENTS.md): it explains and asks, and does not fill in holes.\n"
 SOLVED = "The labs before this one are solved in `solutions/`; with `OWN=1` yours in `labs/` are taken instead."

@@ -12,6 +12,7 @@ case $ranks in
 *) echo "mpirun: N=$ranks: how many ranks must be a number from 1 to 64" >&2; exit 2 ;;
 esac
 [ $# -gt 0 ] || exit 0
+command -v "$1" >/dev/null || { echo "mpirun: there is no program $1" >&2; exit 2; }
 . "$(dirname "$0")/mpi_env.sh"
 cores=$(nproc 2>/dev/null || echo 1)
 share=$((cores / ranks))

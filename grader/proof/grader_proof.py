@@ -446,6 +446,9 @@ def main():
     cases = [(kind, lab, name, run) for kind in options.kinds or KINDS for lab in labs()
              if lab.startswith(tuple(options.lab.split(","))) for name, run in CASES[kind](lab, options)
              if options.only in name]
+    if not cases:
+        sys.exit(f"grader: nothing is tried: there is no lab {options.lab or '01'}, or no case of it is called {options.only or 'so'}; "
+                 "a lab of your own is found with LABS=folder in the environment")
     part, count = map(int, options.part.split("/"))
     cases, failed = cases[part - 1::count], 0
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
