@@ -143,7 +143,7 @@ GRADED(11_data_parallel, overflow, "task 3: an infinite gradient of one rank, an
 }
 
 GRADED(11_data_parallel, on_the_cpu, "task 3: the same in memory of the host") {
-    SumTrial *trial = sums_new(check, 3, 2, 1);
+    SumTrial *trial = sums_new(check, 3, 2, 2);
     trial->option[RANKS_GPU] = false;
     trial->option[DDP_UPDATES] = true;
     trial->option[DDP_STARTS] = true;

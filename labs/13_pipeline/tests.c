@@ -227,8 +227,10 @@ GRADED(13_pipeline, makespan, "task 4: stages work at the same time, on the simu
     }
 }
 
+/* In half; `ends` has floats. */
 GRADED(13_pipeline, evaluate, "task 4: the loss of a batch through all stages") {
     StagesRun *run = stages_new(check, PIPE_1F1B, 3, 2, 1);
+    stages_store(run, F16);
     run->given.config.dropout = 0.25f;
     run->given.batch[0] = batch_uneven(check, run->given.config.V, 2, 11);
     run->option[PIPES_EVALUATE] = 1;
@@ -245,19 +247,22 @@ static bool ties_are_right(const StagesRun *run) {
     return stages_expect_gradients(run) && stages_expect_tie_calls(run);
 }
 
-/* Weights in half; their gradients are floats. Of two stages both are ends. */
+/* Weights in half; their gradients are floats. Masks as well: `masks` has floats, in turn. */
 GRADED(13_pipeline, tied, "task 5: the tied gradient is the sum of its halves, on both ends") {
     StagesRun *run = stages_new(check, PIPE_GPIPE, check_int(check, 3, 4), 3, 2);
     stages_store(run, check_int(check, 0, 1) ? F16 : BF16);
+    run->given.config.dropout = 0.25f;
     run->option[PIPES_TIE] = TIE_SUM;
-    check_after(check, "stages");
+    check_after(check, "stages masks");
     if (stages_run(run) && ties_are_right(run)) {
         stages_also_on_gpu(run, ties_are_right);
     }
 }
 
+/* In half; `ends` has floats. */
 GRADED(13_pipeline, norm, "task 5: the norm of the whole model, the same on every stage") {
     StagesRun *run = stages_new(check, PIPE_GPIPE, check_int(check, 3, 4), 2, 2);
+    stages_store(run, check_int(check, 0, 1) ? F16 : BF16);
     run->option[PIPES_TIE] = TIE_NORM;
     check_after(check, "stages tied");
     if (stages_run(run) && stages_expect_norms(run) && stages_expect_nothing_left(run)) {
@@ -269,9 +274,10 @@ GRADED(13_pipeline, norm, "task 5: the norm of the whole model, the same on ever
 GRADED(13_pipeline, ends, "task 5: of two stages both are ends") {
     StagesRun *run = stages_new(check, PIPE_1F1B, 2, 3, 2);
     run->option[PIPES_TIE] = TIE_NORM;
-    check_after(check, "stages in_turn tied norm");
-    if (stages_run(run) && ties_are_right(run)) {
-        stages_expect_norms(run);
+    run->option[PIPES_EVALUATE] = 1;
+    check_after(check, "stages in_turn evaluate tied norm");
+    if (stages_run(run) && ties_are_right(run) && stages_expect_norms(run)) {
+        stages_expect_eval(run);
     }
 }
 

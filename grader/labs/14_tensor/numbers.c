@@ -95,6 +95,13 @@ static Ranked draw_small(Check *check, int R) {
     return ranked;
 }
 
+/* The same with weights in half for the runs from now on. Gradients stay floats. */
+static void store(Ranked *ranked, Precision precision) {
+    ModelConfig *config = &ranked->given.config;
+    config->precision = precision;
+    check_give_again(ranked->check, "config", WIRE_BYTES, config, sizeof *config);
+}
+
 static void want_gradients(const Ranked *ranked) {
     for (int rank = 0; rank < ranked->R; rank++) {
         char name[WIRE_NAME];
@@ -150,19 +157,15 @@ static bool expect_nothing_left(const Ranked *ranked, const char *function, int 
                           function, (unsigned long long)left, rank);
 }
 
-void numbers_judge_norm(Check *check) {
-    /* of two ranks R - 1 times are once */
-    Ranked ranked = draw_small(check, check_int(check, 0, 1) ? 5 : 3);
-    ranked_give(&ranked, 0);
-    ranked_want(&ranked, "norm", 1);
-    want_gradients(&ranked);
-    check_want(check, "left", WIRE_U64, (size_t)ranked.R);
-    if (!ranks_start(check, "norm", TP_SECONDS) || !expect_norms(&ranked)) {
-        return;
+static bool norm_is_right(Ranked *ranked) {
+    Check *check = ranked->check;
+    if (!ranks_start(check, "norm", TP_SECONDS) || !expect_norms(ranked)) {
+        return false;
     }
-    for (int rank = 0; rank < ranked.R; rank++) {
+    bool good = true;
+    for (int rank = 0; rank < ranked->R; rank++) {
         size_t n;
-        const double *right = ranked_slice(&ranked, ranked.before, rank, &n);
+        const double *right = ranked_slice(ranked, ranked->before, rank, &n);
         const float *norm = ranks_got(check, "norm", rank, 0),
                     *first = ranks_got(check, "norm", 0, 0);
         const float *got = ranks_got(check, "gradients", rank, 0);
@@ -170,13 +173,29 @@ void numbers_judge_norm(Check *check) {
         for (size_t i = 0; i < n; i++) {
             same = same && (double)got[i] == right[i];
         }
-        check_compared(check, same, "a gradient of rank %d has changed: the norm only reads", rank);
-        expect_nothing_left(&ranked, "slice_norm()", rank);
-        check_compared(check, memcmp(norm, first, sizeof *norm) == 0,
-                       "rank %d has another norm than rank 0, %.9g and %.9g: the bits are the same",
-                       rank, (double)*norm, (double)*first);
+        good = check_compared(check, same, "a gradient of rank %d has changed: the norm only reads",
+                              rank) &&
+               expect_nothing_left(ranked, "slice_norm()", rank) &&
+               check_compared(
+                   check, memcmp(norm, first, sizeof *norm) == 0,
+                   "rank %d has another norm than rank 0, %.9g and %.9g: the bits are the same",
+                   rank, (double)*norm, (double)*first) &&
+               good;
     }
-    expect_one_float(&ranked, "slice_norm()", TP_NORMS);
+    return expect_one_float(ranked, "slice_norm()", TP_NORMS) && good;
+}
+
+void numbers_judge_norm(Check *check) {
+    /* of two ranks R - 1 times are once */
+    Ranked ranked = draw_small(check, check_int(check, 0, 1) ? 5 : 3);
+    ranked_give(&ranked, 0);
+    ranked_want(&ranked, "norm", 1);
+    want_gradients(&ranked);
+    check_want(check, "left", WIRE_U64, (size_t)ranked.R);
+    if (norm_is_right(&ranked)) {
+        store(&ranked, check_int(check, 0, 1) ? F16 : BF16);
+        norm_is_right(&ranked);
+    }
 }
 
 /* ---- overflow -------------------------------------------------------------------------------- */
@@ -245,7 +264,9 @@ void numbers_judge_overflow(Check *check) {
     Ranked ranked = draw_small(check, most[check_int(check, 0, 2)]);
     float cases[OVERFLOWS][3];
     draw_overflows(&ranked, cases);
+    Precision half = check_int(check, 0, 1) ? F16 : BF16;
     ranked_give(&ranked, 0);
+    store(&ranked, half);
     check_give(check, "cases", WIRE_F32, cases, (size_t)OVERFLOWS * 3);
     check_want(check, "overflow", WIRE_U64, (size_t)ranked.R * OVERFLOWS);
     check_want(check, "left", WIRE_U64, (size_t)ranked.R);
@@ -254,8 +275,11 @@ void numbers_judge_overflow(Check *check) {
     }
     if (expect_overflows(&ranked, cases) &&
         expect_one_float(&ranked, "slice_share_overflow()", OVERFLOWS) &&
-        ranked_on_other_device(&ranked) && ranks_start(check, "overflow", TP_SECONDS)) {
-        expect_overflows(&ranked, cases);
+        ranked_on_other_device(&ranked)) {
+        store(&ranked, half == F16 ? BF16 : F16);
+        if (ranks_start(check, "overflow", TP_SECONDS)) {
+            expect_overflows(&ranked, cases);
+        }
     }
 }
 
