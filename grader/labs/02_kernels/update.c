@@ -54,6 +54,7 @@ static const char *const one_tensor =
     "gives";
 static const char *const too_few_added =
     "a thread adds one partial sum, and there are more partial sums than threads";
+static const char *const added_by_all = "each thread adds the sum to out: one of them does";
 static const char *const no_tail = "the last n % PACK numbers of a tensor are left out";
 
 /* The last n % PACK numbers of each tensor become at least `scale`: who leaves them out loses more
@@ -73,6 +74,15 @@ static void sumsq_want_doubles(Calls *calls, int i, Expected *e) {
     char *name = (char *)check_doubles(calls->check, WIRE_NAME / sizeof(double));
     e->doubles = kernel_tensor(name, "double", i, &calls->c[i]);
     check_want(calls->check, e->doubles, WIRE_F64, e->n);
+}
+
+/* What is in out after so many threads have added the sum, each a float. */
+static double sumsq_added_by(size_t threads, double out, double squares) {
+    float sum = (float)out;
+    for (size_t i = 0; i < threads; i++) {
+        sum += (float)squares;
+    }
+    return (double)sum;
 }
 
 static void sumsq_expect(Calls *calls, int i, const double *x, bool partials) {
@@ -108,6 +118,8 @@ static void sumsq_expect(Calls *calls, int i, const double *x, bool partials) {
     for (size_t threads = 32; threads <= 1024; threads *= 2) {
         *expected_suspect(calls, e, too_few_added, NULL) =
             out[0] + sumsq_total(of.squares, of.count < threads ? of.count : threads);
+        *expected_suspect(calls, e, added_by_all, NULL) =
+            sumsq_added_by(threads, out[0], n > 0 ? squares : 0);
     }
     *expected_suspect(calls, e, "= where += is meant: out may hold the sum of another list", NULL) =
         n > 0 ? squares : out[0]; /* an empty list launches nothing */

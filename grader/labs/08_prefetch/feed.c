@@ -253,8 +253,8 @@ bool feed_expect_given_back(const FeedRun *run) {
                    "cudaFreeHost() gives them back",
                    (unsigned long long)bytes[BYTES_PINNED]);
     } else if (bytes[BYTES_HEAP] > 0) {
-        check_fail(run->check, "the pageable memory of a slot is still there after "
-                               "prefetch_close(): free() gives it back");
+        check_fail(run->check, "after prefetch_close() the heap has as much more in use as a slot "
+                               "of pageable memory takes: free() gives it back");
     } else if (bytes[BYTES_KEPT] > 0) {
         check_fail(run->check,
                    "streams or events are still there after prefetch_close(), %llu of them: "
