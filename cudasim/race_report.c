@@ -95,7 +95,8 @@ static void detail_cure(const Race *race, bool update, bool same_line) {
     if (update) {
         sim_detail("both read the value, change it and store it, and one change is lost: use an "
                    "atomic");
-        sim_detail("atomicAdd(), atomicMax() and their kin; atomicCAS() in a loop for what they do not do");
+        sim_detail("atomicAdd(), atomicMax() and their kin; atomicCAS() in a loop for what they do "
+                   "not do");
         if (!race->shared && before->block != now->block) {
             sim_detail(
                 "or, if each number is one thread's, blocks overlap: a loop over a grid steps "
