@@ -145,8 +145,8 @@ void held_begin(const char *kind, Site site, Site other);
 /** That was all; `complete` if no later one of the same lines can say more. */
 void held_end(bool complete);
 
-/** Forgets an incomplete report of these lines, whichever of the two came first in it; whether there
-    was one. */
+/** Forgets an incomplete report of these lines, whichever of the two came first in it. @return
+    whether there was one */
 bool held_improves(const char *kind, Site site, Site other);
 
 /** Forgets what is held about a line: another report explains it. */
