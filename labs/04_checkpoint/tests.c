@@ -322,7 +322,7 @@ GRADED(04_checkpoint, segment, "task 5: the segment for unseen budgets") {
     quiz.shape[3].B = HUGE_BATCH;
     budget[3] = segment_bytes(quiz.shape[3], 1);
     segment_ask_one_block(&quiz, budget);
-    /* No byte at all; of two blocks what segment 1 takes, which is no plain step; what one of the
+    /* No byte at all; of two blocks what segment 1 takes, other than a plain step; what one of the
        segments takes, so that all smaller ones are asked about; or what the best of them takes,
        which one who counts more refuses. */
     for (int i = 0; i < 9; i++) {

@@ -76,7 +76,7 @@ static void sumsq_want_doubles(Calls *calls, int i, Expected *e) {
     check_want(calls->check, e->doubles, WIRE_F64, e->n);
 }
 
-/* What is in out after so many threads have added the sum, each a float. */
+/* The number in out after all threads have added the sum, each a float. */
 static double sumsq_added_by(size_t threads, double out, double squares) {
     float sum = (float)out;
     for (size_t i = 0; i < threads; i++) {
