@@ -1,6 +1,7 @@
 #include "common/files.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -61,6 +62,53 @@ static char *content(const char *path) {
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
     fclose(file);
     return text;
+}
+
+static int entries_of(const char *folder) {
+    int count = 0;
+    DIR *entries = opendir(folder);
+    cr_assert_not_null(entries, "%s", folder);
+    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        count += entry->d_name[0] != '.';
+    }
+    closedir(entries);
+    return count;
+}
+
+/* The one that ends last stays, whole. */
+Test(files, two_writers_of_one_path) {
+    scratch_folder();
+    char *path = strdup(scratch_path("path"));
+    FILE *first = file_begin(path), *second = file_begin(path);
+    cr_assert(first != NULL && second != NULL);
+    cr_assert(fputs("the first one's", first) >= 0);
+    cr_assert(fputs("second", second) >= 0);
+    cr_assert_eq(file_end(second, path, true), 0);
+    cr_assert_str_eq(content(path), "second");
+    cr_assert_eq(file_end(first, path, true), 0);
+    cr_assert_str_eq(content(path), "the first one's");
+    cr_assert_eq(entries_of(scratch_folder()), 1);
+    free(path);
+    scratch_remove();
+}
+
+Test(files, nothing_is_left_of_a_file_that_is_not_written) {
+    scratch_folder();
+    char *path = strdup(scratch_file("path", "kept", 4));
+    FILE *file = file_begin(path);
+    cr_assert(fputs("unwanted", file) >= 0);
+    cr_assert_eq(file_end(file, path, false), -1);
+    cr_assert_str_eq(content(path), "kept");
+    char *folder = strdup(scratch_path("folder"));
+    cr_assert_eq(folder_make(folder), 0);
+    file = file_begin(folder);
+    cr_assert_not_null(file);
+    cr_assert_eq(file_end(file, folder, true), -1); /* no file takes a folder's place */
+    cr_assert_null(file_begin(scratch_path("none/path")));
+    cr_assert_eq(entries_of(scratch_folder()), 2);
+    free(folder);
+    free(path);
+    scratch_remove();
 }
 
 Test(files, a_copy_has_all_bytes_and_may_be_run) {

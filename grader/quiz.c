@@ -10,6 +10,19 @@ void quiz_add(Quiz *quiz, Shape shape) {
     quiz->shape[quiz->count++] = shape;
 }
 
+void quiz_add_twins(Quiz *quiz) {
+    Shape twin = quiz->shape[quiz->count - 1];
+    ModelConfig *config = &twin.config;
+    config->precision = config->precision == F32 ? BF16 : F32;
+    quiz_add(quiz, twin);
+    config->V += 60;
+    quiz_add(quiz, twin);
+    config->L++;
+    quiz_add(quiz, twin);
+    config->C += config->NH;
+    quiz_add(quiz, twin);
+}
+
 static void quiz_name(const Shape *shape, char name[WIRE_NAME]) {
     const ModelConfig *c = &shape->config;
     int length =

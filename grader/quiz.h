@@ -13,7 +13,7 @@
 #include "grader/check.h"
 #include "grader/shape.h"
 
-enum { QUIZ_SHAPES = 20 };
+enum { QUIZ_SHAPES = 32, QUIZ_TWINS = 4 };
 
 /** The questions of a check. */
 typedef struct Quiz {
@@ -26,6 +26,13 @@ typedef struct Quiz {
 
 /** Adds a question; it may be changed until the quiz runs. */
 void quiz_add(Quiz *quiz, Shape shape);
+
+/**
+ * Adds QUIZ_TWINS questions, each like the last one but for one number: the precision, V, L, and C
+ * with it. The probe asks all at one address, in the same B and T: who remembers an answer by these
+ * gives it once more. V grows by a number that 2 to 6 ranks divide.
+ */
+void quiz_add_twins(Quiz *quiz);
 
 /** Names and gives the shapes, wants their answers, and runs a case of the probe: check_run(). */
 bool quiz_run(Quiz *quiz, const char *probe_case, double seconds);

@@ -61,7 +61,8 @@ GRADED(04_checkpoint, attention, "task 4: attention runs again, and no block") {
     CheckpointRun *run = run_small(check, 5, (Checkpoint){.attention_only = true}, 0.3f, false);
     run_add_other(run, (ModelConfig){.L = 4, .attention = ATTENTION_FLASH},
                   (Checkpoint){.attention_only = true});
-    run_add_other(run, (ModelConfig){.L = 4, .precision = F16}, (Checkpoint){2, true});
+    run_add_other(run, (ModelConfig){.L = 4, .precision = F16, .dropout = 0.3f},
+                  (Checkpoint){2, true});
     run_add_changing(run, (ModelConfig){.L = 4}, (Checkpoint){0},
                      (Checkpoint){.attention_only = true});
     if (run_same_as_plain(run)) {
@@ -86,7 +87,8 @@ GRADED(04_checkpoint, attention_memory, "task 4: without the memory of the proba
 GRADED(04_checkpoint, forwards, "tasks 1, 2: no block runs more than twice") {
     CheckpointRun *run = run_small(check, 7, (Checkpoint){.segment = 3}, 0, false);
     run_add_other(run, (ModelConfig){.L = 24}, (Checkpoint){.segment = 1});
-    run_add_other(run, (ModelConfig){.L = 5, .precision = F16}, (Checkpoint){.segment = 2});
+    run_add_other(run, (ModelConfig){.L = 5, .precision = BF16, .dropout = 0.3f},
+                  (Checkpoint){.segment = 2});
     if (run_same_as_plain(run)) {
         run_expect_forwards(run, 2 * run->config.L);
     }
@@ -160,6 +162,7 @@ GRADED(04_checkpoint, bytes, "task 5: predicted = counted, with segments") {
         checkpoint_ask(&quiz, (Precision)(i % 3), ATTENTION_PLAIN, i % 2,
                        (Checkpoint){1 + i / 2, false});
     }
+    quiz_add_twins(&quiz);
     checkpoint_ask(&quiz, F32, ATTENTION_PLAIN, true, (Checkpoint){0});
     checkpoint_ask(&quiz, F32, ATTENTION_PLAIN, true, (Checkpoint){2, false});
     quiz.shape[quiz.count - 1].B = HUGE_BATCH;
@@ -176,6 +179,7 @@ GRADED(04_checkpoint, bytes_attention, "task 5: flash attention, and attention o
         checkpoint_ask(&quiz, (Precision)(i % 3), i == 3 ? ATTENTION_FLASH : ATTENTION_PLAIN, i % 2,
                        (Checkpoint){i / 4 * (2 + i % 2), true});
     }
+    quiz_add_twins(&quiz);
     /* The probabilities of one block alone are more than 32 bits count. */
     checkpoint_ask(&quiz, F32, ATTENTION_PLAIN, true, (Checkpoint){2, true});
     quiz.shape[quiz.count - 1].B = 8 * HUGE_BATCH;
@@ -297,6 +301,19 @@ static void segment_ask_one_block(Quiz *quiz, uint64_t *budget) {
     }
 }
 
+/* In the same budget. */
+static void segment_ask_twins(Quiz *quiz, uint64_t *budget) {
+    int last = quiz->count - 1;
+    bool differ = false;
+    quiz_add_twins(quiz);
+    for (int i = last + 1; i < quiz->count; i++) {
+        budget[i] = budget[last];
+        differ = differ || segment_best(quiz->shape[i], budget[i], TERM_TIE_IS) !=
+                               segment_best(quiz->shape[i - 1], budget[i], TERM_TIE_IS);
+    }
+    check_size(quiz->check, "twins with another answer", differ);
+}
+
 GRADED(04_checkpoint, segment, "task 5: the segment for unseen budgets") {
     Quiz quiz = {.check = check, .numbers = 1};
     uint64_t budget[QUIZ_SHAPES];
@@ -334,6 +351,7 @@ GRADED(04_checkpoint, segment, "task 5: the segment for unseen budgets") {
         S = i % 2 ? segment_best(*shape, most, TERM_TIE_IS) : S;
         budget[quiz.count - 1] = segment_bytes(*shape, S);
     }
+    segment_ask_twins(&quiz, budget);
     CHECK(segment_rules_differ(&quiz, budget), "two rules for equals give the same answers");
     check_give(check, "budgets", WIRE_U64, budget, (size_t)quiz.count);
     if (quiz_run(&quiz, "formulas/segment", SECONDS)) {

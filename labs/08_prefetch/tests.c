@@ -171,11 +171,14 @@ GRADED(08_prefetch, end, "task 3: the end of an epoch, twice asked, and the next
     feed_reads(run, 0, 4, READ_END);
     feed_reads(run, 4, 3, READ_END);
     feed_reads(run, 0, 0, READ_END);
+    feed_reads(run, 2, 2, READ_END);
     feed_actions(run, ACTION_NEXT, 6);
     feed_actions(run, ACTION_STOP, 1);
     feed_actions(run, ACTION_NEXT, 4);
     feed_actions(run, ACTION_STOP, 1);
     feed_actions(run, ACTION_NEXT, 1);
+    feed_actions(run, ACTION_STOP, 1); /* after an end before which nothing was read */
+    feed_actions(run, ACTION_NEXT, 3);
     expect_ends(run, feed_in_slots(run, 1));
 }
 
@@ -184,11 +187,14 @@ GRADED(08_prefetch, failure, "task 3: an error in the reader comes after the bat
     feed_reads(run, 0, 3, READ_FAILS);
     feed_reads(run, 5, run->option[FEED_SLOTS] - 1, READ_END); /* fewer than there are slots */
     feed_reads(run, 0, 0, READ_FAILS);
+    feed_reads(run, 2, 2, READ_END);
     feed_actions(run, ACTION_NEXT, 5);
     feed_actions(run, ACTION_STOP, 1);
     feed_actions(run, ACTION_NEXT, 3);
     feed_actions(run, ACTION_STOP, 1);
     feed_actions(run, ACTION_NEXT, 1);
+    feed_actions(run, ACTION_STOP, 1);
+    feed_actions(run, ACTION_NEXT, 3);
     expect_ends(run, feed_in_slots(run, 1));
 }
 

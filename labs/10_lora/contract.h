@@ -24,7 +24,7 @@
 /**
  * Gives fresh adapters their start: each number of A, by itself, uniform in [-b, b),
  * b = 1 / sqrt(IC), which is what kaiming_uniform with a = sqrt(5) has; B zero. So the model still
- * computes what it did.
+ * computes what it did. Each number of A takes one rng_uniform() of the stream.
  *
  * @param model with adapters
  * @param seed  of the stream RNG_ADAPTERS

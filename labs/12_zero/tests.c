@@ -52,6 +52,7 @@ static void expect_budget(Check *check, int stage, int ranks) {
         run->option[ZERO_SCALED] = true;
         int any = check_int(check, 0, params_count(&run->given.config) - 1);
         zero_spoil_at(run, stage == 2 ? any : WTE, stage == 2 ? BAD_MINUS_INFINITE : BAD_NANS);
+        zero_clip(run);
     }
     if (zero_start(run) && zero_expect_steps(run)) {
         zero_expect_states(run);
@@ -91,6 +92,7 @@ GRADED(12_zero, stage2_window, "task 4: micro-batches add up in the parts") {
     ZeroRun *run = zero_run(check, 2, 3, 2, F32);
     check_after(check, "parts pieces stage1 stage2");
     run->option[RANKS_GPU] = true;
+    zero_clip(run);
     if (zero_start(run) && zero_expect_steps(run)) {
         zero_expect_calls(run);
     }
@@ -116,6 +118,7 @@ GRADED(12_zero, stage3_twice, "task 5: in each micro-batch weights are gathered 
     ZeroRun *run = zero_run(check, 3, 3, 2, F32);
     check_after(check, "parts pieces stage1 stage2 stage2_window stage3");
     run->option[RANKS_GPU] = true;
+    zero_clip(run);
     if (zero_start(run) && zero_expect_steps(run)) {
         zero_expect_calls(run);
     }
@@ -149,6 +152,7 @@ GRADED(12_zero, overflow_bf16, "task 3: in bf16, whose loss scale stays as it is
     ZeroRun *run = zero_run(check, 1, 3, 1, BF16);
     check_after(check, "parts pieces stage1 norm overflow");
     run->option[ZERO_SCALED] = run->option[RANKS_GPU] = true;
+    zero_clip(run);
     zero_spoil(run, true);
     if (zero_start(run)) {
         zero_expect_steps(run);
@@ -162,6 +166,7 @@ GRADED(12_zero, prefetch, "task 6: the next unit on its way, and the same bits")
     check_after(check, "parts pieces stage1 stage2 stage2_window stage3 stage3_twice");
     zero_set_layers(run, 3);
     run->option[ZERO_PREFETCH] = run->option[ZERO_AGAIN] = true;
+    zero_clip(run);
     if (zero_start(run) && zero_expect_steps(run)) {
         zero_expect_calls(run);
     }

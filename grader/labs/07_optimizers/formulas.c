@@ -145,9 +145,20 @@ static int place_of(int i) {
 }
 
 /* Cheaper plans take more, and costs differ by half, or by less than floats tell apart: there is
-   but one best. Of every other option the last two blocks have nearly all of the cost. */
+   but one best. Of every other option the last two blocks have nearly all of the cost. The cheapest
+   of all costs nothing: 0 seconds do not mean that there is no plan. The others take so long that a
+   number of some hundreds, for a plan that is not there yet, is no longer than they. */
 enum { DEAR_BLOCKS = 2, BLOCK_BYTES = 64 };
-static const double CHEAP_BLOCK = 0x1p-12;
+static const double CHEAP_BLOCK = 0x1p-12, LONG_SECONDS = 0x1p12;
+
+static void lengthen(ChooseOption *option) {
+    option->option.seconds *= LONG_SECONDS;
+    for (int b = 0; b < option->option.blocks; b++) {
+        for (int way = 0; way < PLAN_WAYS; way++) {
+            option->block[b].seconds[way] *= LONG_SECONDS;
+        }
+    }
+}
 
 static void draw_options(Check *check, Choices *c, size_t states) {
     double seconds = 1, cheap = (BLOCKS - DEAR_BLOCKS) * CHEAP_BLOCK;
@@ -157,7 +168,9 @@ static void draw_options(Check *check, Choices *c, size_t states) {
         PlanOption *option = &c->option[at].option;
         *option = (PlanOption){.plan = {.micro_batch = i + 1, .window = 1},
                                .bytes = bytes,
-                               .seconds = i % 2 == 0 ? seconds / 16 - cheap : seconds,
+                               .seconds = i == OPTIONS - 1 ? 0
+                                          : i % 2 == 0     ? seconds / 16 - cheap
+                                                           : seconds,
                                .blocks = i % 2 == 0 ? BLOCKS : 0};
         for (int b = 0; b < option->blocks; b++) {
             int best = c->way[at][b] = (i / 2 + b + 1) % PLAN_WAYS;
@@ -168,6 +181,7 @@ static void draw_options(Check *check, Choices *c, size_t states) {
                 c->option[at].block[b].seconds[way] = way == best ? own : 40 * own;
             }
         }
+        lengthen(&c->option[at]);
         bool nearly = i <= NEARLY_FIRST && i > NEARLY_LAST;
         seconds = nearly ? seconds + 0x1p-25 : floor(seconds * 1.5 * 64) / 64;
         bytes -= states / 8 + (size_t)check_int(check, 1, 64) * 256;
@@ -184,6 +198,7 @@ typedef enum ChoiceMistake {
     LESS_ROOM,
     FIRST_THAT_FITS,
     LAST_OF_EQUALS,
+    NONE_AT_ZERO,
     WITHOUT_BLOCKS,
     FIRST_WAYS,
     ADAMW_STATES_OUT,
@@ -203,6 +218,9 @@ static const char *const choice_sentence[CHOICE_MISTAKES] = {
         "the first optimizer that fits is taken: it is the one with the fastest plan",
     [LAST_OF_EQUALS] = "of optimizers whose plans are equally fast the last is taken: it is the "
                        "first",
+    [NONE_AT_ZERO] =
+        "after a plan of 0 seconds the next one is taken, whatever it costs: 0 does not "
+        "say that none has been found yet",
     [WITHOUT_BLOCKS] = "the seconds of a plan are its option's and those of its blocks",
     [FIRST_WAYS] = "a block's seconds are those of its first way: they are those of the way that "
                    "the plan has chosen",
@@ -264,7 +282,8 @@ static int choose_as(const Choices *c, const ChooseAsk *ask, ChoiceMistake mista
         }
         double seconds = option_seconds(c, best, mistake);
         if (chosen == NOTHING_FITS || seconds < least ||
-            (mistake == LAST_OF_EQUALS && seconds == least)) {
+            (mistake == LAST_OF_EQUALS && seconds == least) ||
+            (mistake == NONE_AT_ZERO && least == 0)) {
             chosen = i;
             least = seconds;
             *option = best;

@@ -9,6 +9,7 @@
 
 enum { FEED_V = 250 };
 
+/* The first batch is smaller than the one after it: none of them says how large a slot is. */
 FeedRun *feed_new(Check *check, int slots) {
     FeedRun *run = (FeedRun *)check_doubles(check, sizeof *run / sizeof(double) + 1);
     *run = (FeedRun){.check = check, .batches = 9};
@@ -16,7 +17,7 @@ FeedRun *feed_new(Check *check, int slots) {
     for (int i = 0; i < run->batches; i++) {
         bool last = i == run->batches - 1;
         run->batch[i] = batch_full(check, FEED_V, last ? B - check_int(check, 1, 2) : B,
-                                   i % 4 == 2 ? T - check_int(check, 1, 9) : T);
+                                   i == 0 || i % 4 == 2 ? T - check_int(check, 1, 9) : T);
         batch_cut_row(check, &run->batch[i], 0, T / 3);
     }
     run->option[FEED_SLOTS] = slots;

@@ -394,15 +394,23 @@ static void offload_open_and_close(const ModelConfig *config, int segment, uint6
     kept[PASS_KEPT] = (uint64_t)(after.handles - before.handles);
 }
 
-/* After a forward pass that no backward follows: an input may be on its way to the host. */
+/* After a forward pass that no backward follows: an input may be on its way to the host. The event
+   says in the record where closing begins. */
 static void offload_close_early(const Wire *in, Device *device, const ModelConfig *config,
                                 int segment) {
     Memory *memory = memory_new(device, (MemoryOptions){0});
     Model *model = model_new_zero(config, memory);
     Batch batch = given_batch(in, 0);
     Offload *early = offload_open(config, batch.B, batch.T, segment);
+    cudaStream_t marks;
+    cudaEvent_t mark;
+    cudaStreamCreateWithFlags(&marks, cudaStreamNonBlocking);
+    cudaEventCreateWithFlags(&mark, cudaEventDisableTiming);
     offload_forward(early, model, &batch);
+    cudaEventRecord(mark, marks);
     offload_close(early);
+    cudaEventDestroy(mark);
+    cudaStreamDestroy(marks);
     memory_free(memory);
 }
 

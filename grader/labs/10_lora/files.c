@@ -278,6 +278,9 @@ static bool expect_load_config(Check *check) {
                        n[LOAD_CONFIG_WRITTEN] != 0 ? "changes" : "leaves");
             return false;
         }
+        if (!expect_none_on_heap(check, "adapter_load_config()", n[LOAD_CONFIG_LEFT])) {
+            return false;
+        }
     }
     return true;
 }

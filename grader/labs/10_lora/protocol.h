@@ -106,7 +106,7 @@ enum {
     LOAD_RESULT, /**< from a file with all matrices */
     LOAD_SHORT,  /**< from one that lacks the last */
     LOAD_ABSENT, /**< from a folder that is not there */
-    LOAD_LEFT,   /**< bytes that each load leaves on the heap */
+    LOAD_LEFT,   /**< bytes that a load of one of these leaves on the heap, the most */
     LOAD_NUMBERS,
 };
 
@@ -120,7 +120,7 @@ enum {
     SAVE_NAMED,     /**< whether they have the names of adapter_name() */
     SAVE_NO_FOLDER, /**< the result where the folder is not there */
     SAVE_FULL,      /**< and where only the first of the files has room */
-    SAVE_LEFT,      /**< bytes that each of the first kind leaves on the heap */
+    SAVE_LEFT,      /**< bytes that one of these leaves on the heap, the most */
     SAVE_NUMBERS,
 };
 
@@ -130,7 +130,7 @@ enum {
     LOAD_CONFIG_RESULT,  /**< of the function */
     LOAD_CONFIG_LINES,   /**< on stderr */
     LOAD_CONFIG_WRITTEN, /**< whether the adapter is another than before */
-    LOAD_CONFIG_LEFT,    /**< of the first: bytes that each read leaves on the heap */
+    LOAD_CONFIG_LEFT,    /**< bytes that each read leaves on the heap */
     LOAD_CONFIG_NUMBERS,
     LOAD_CONFIGS = 3,
 };

@@ -23,7 +23,10 @@ void bucket_list_add(BucketList *list, const CudasimEntry *call, const CudasimEn
     }
     bool same = before != NULL && call->group != 0 && call->group == before->group;
     list->buckets += !same;
-    list->bytes[list->count] = call->collective == CUDASIM_ALL_REDUCE ? call->bytes : -1;
+    bool sums = call->collective == CUDASIM_ALL_REDUCE;
+    list->others += !sums;
+    list->other = !sums && list->other == NULL ? call->name : list->other;
+    list->bytes[list->count] = sums ? call->bytes : -1;
     list->bucket[list->count++] = list->buckets - 1;
 }
 
@@ -58,6 +61,10 @@ static int bucket_calls(const BucketList *list, int b, double *bytes) {
 }
 
 void bucket_lists_tell(const BucketList *got, const BucketList *want, char text[120]) {
+    if (got->others > 0) {
+        snprintf(text, 120, ": %d of them are no all-reduces (%.30s)", got->others, got->other);
+        return;
+    }
     for (int b = 0; b < want->buckets || b < got->buckets; b++) {
         double bytes, right;
         int calls = bucket_calls(got, b, &bytes), wanted = bucket_calls(want, b, &right);
@@ -67,5 +74,5 @@ void bucket_lists_tell(const BucketList *got, const BucketList *want, char text[
             return;
         }
     }
-    snprintf(text, 120, ", and some of a bucket have other bytes, or are other calls");
+    snprintf(text, 120, ", and some of a bucket have other bytes");
 }

@@ -247,8 +247,8 @@ static StepReport update_once(Alone *alone) {
     bool by_parts = makes(alone, MISTAKE_OWN_NORM) || makes(alone, MISTAKE_ROOTS);
     move_gradients(alone->model, alone->sum, true);
     report.skipped = trainer->mixed != NULL && unscale(alone);
-    report.grad_norm =
-        by_parts ? clip_by_parts(alone) : optimizer_clip(alone->model, trainer->max_grad_norm);
+    float limit = makes(alone, MISTAKE_NOT_CLIPPED) ? 0 : trainer->max_grad_norm;
+    report.grad_norm = by_parts ? clip_by_parts(alone) : optimizer_clip(alone->model, limit);
     if (!report.skipped || makes(alone, MISTAKE_NOT_SKIPPED)) {
         step_alone(alone, report.learning_rate);
         schedule_tick(&trainer->schedule);

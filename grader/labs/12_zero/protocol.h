@@ -49,6 +49,7 @@ enum { ZERO_REPEATED = 80 };
     X(MISTAKE_ROOTS)       /* the norms of the parts are added, and not their squares */           \
     X(MISTAKE_NOT_ZEROED)  /* the next window adds to the gradients of this one */                 \
     X(MISTAKE_OWN_FOUND)   /* only the rank whose part is not finite skips the update */           \
+    X(MISTAKE_NOT_CLIPPED) /* the gradients are as large as they came */                           \
     X(MISTAKE_NOT_SKIPPED) /* the update is made in any case */                                    \
     X(MISTAKE_SCALED)      /* the loss scale is never taken back */
 

@@ -32,7 +32,7 @@ ZeroRun *zero_run(Check *check, int stage, int ranks, int micros, Precision prec
     int steps = ranks * micros * ZERO_MOST_STEPS > MOST_BATCHES ? 2 : ZERO_MOST_STEPS;
     *run = (ZeroRun){.check = check, .given = given_new(check, config, "step")};
     run->given.adamw.epsilon = EPSILON;
-    run->given.max_norm = 0;
+    run->given.max_norm = 0; /* a wrong factor of all gradients shows */
     run->option[RANKS_COUNT] = ranks;
     run->option[ZERO_STAGE] = stage;
     run->option[ZERO_STEPS] = steps;
@@ -161,6 +161,10 @@ static bool zero_run_both(ZeroRun *run) {
     bool done = run->option[ZERO_SPOILED] > 0 ? start_spoiled(run)
                                               : ranks_start(run->check, "run", SECONDS);
     return done && ranks_take_calls(run->check, &run->calls);
+}
+
+void zero_clip(ZeroRun *run) {
+    run->given.max_norm = (float)check_int(run->check, 20, 40) / 100;
 }
 
 bool zero_start(ZeroRun *run) {

@@ -45,6 +45,9 @@ void zero_set_budget(ZeroRun *run);
 /** The schedule ends with the last step: its rate is 0. */
 void zero_end_schedule(ZeroRun *run);
 
+/** Gradients are clipped, to a norm that each window's is well above. */
+void zero_clip(ZeroRun *run);
+
 /** Another number of blocks, before anything else is set. */
 void zero_set_layers(ZeroRun *run, int layers);
 

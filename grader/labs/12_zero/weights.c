@@ -64,6 +64,9 @@ static const char *const said[ZERO_MISTAKES] = {
                            "update they are set to zero",
     [MISTAKE_OWN_FOUND] = "only the rank whose part is not finite skips the update: the others "
                           "update theirs, and the weights fit together no more",
+    [MISTAKE_NOT_CLIPPED] =
+        "the gradients are not clipped to trainer->max_grad_norm, which is done "
+        "at every stage",
     [MISTAKE_NOT_SKIPPED] = "the update is made although a gradient is not finite",
     [MISTAKE_SCALED] = "the gradients are still multiplied by the loss scale",
 };
@@ -115,6 +118,7 @@ static bool is_possible(const ZeroRun *run, int mistake, int step) {
         return run->option[ZERO_MICROS] > 1;
     case MISTAKE_OWN_NORM:
     case MISTAKE_ROOTS:
+    case MISTAKE_NOT_CLIPPED:
         return run->given.max_norm > 0;
     case MISTAKE_NOT_ZEROED:
         return step > 0;

@@ -24,7 +24,7 @@ static double double_from(uint64_t bits) {
 /* Whether it is the loss of one micro-batch of a window. */
 static bool is_of_one(const StagesRun *run, int w, double loss) {
     for (int i = 0; i < window_micros(run->option, w); i++) {
-        if (loss > 0 && loss == double_from(run->each[w * run->micros + i])) {
+        if (loss == double_from(run->each[w * run->micros + i])) {
             return run->micros > 1;
         }
     }
@@ -39,27 +39,52 @@ static int valid_in(const StagesRun *run, int w) {
     return valid;
 }
 
+typedef enum LossMistake { MEAN_OF_MICROS, MEAN_OF_TARGETS, IN_FLOAT, OF_ONE } LossMistake;
+
+static bool near_by(double a, double b, double least) {
+    return fabs(a - b) <= least * b;
+}
+
+static double right_loss(const StagesRun *run, int s, int w) {
+    return s == run->stages - 1 ? double_from(run->loss[w]) : 0;
+}
+
+/* Whether a mistake gives what a stage has for each window, those that are right included. */
+static bool loss_is_by(const StagesRun *run, int s, LossMistake mistake) {
+    for (int w = 0; w < run->windows; w++) {
+        double got = double_of(run, "losses", s, w), right = right_loss(run, s, w);
+        int micros = window_micros(run->option, w), valid = valid_in(run, w);
+        bool gives = mistake == MEAN_OF_MICROS    ? near_by(got * micros, right, 1e-9)
+                     : mistake == MEAN_OF_TARGETS ? near_by(got * valid, right, 1e-9)
+                     : mistake == IN_FLOAT        ? near_by(got, right, 1e-6)
+                                                  : is_of_one(run, w, got);
+        if (!gives) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool stages_expect_losses(const StagesRun *run) {
     for (int at = 0; at < run->stages * run->windows; at++) {
         int s = at / run->windows, w = at % run->windows;
         double got = double_of(run, "losses", s, w);
-        double right = s == run->stages - 1 ? double_from(run->loss[w]) : 0;
+        double right = right_loss(run, s, w);
         if (memcmp(&got, &right, sizeof got) != 0) {
             check_compared(run->check, false,
                            "stage %d of %d, window %d: the loss is %.9g, not %.9g", s, run->stages,
                            w + 1, got, right);
             check_suspect(run->check,
                           "the loss is a mean over micro-batches: it is the sum of their losses",
-                          run->micros > 1 &&
-                              fabs(got * window_micros(run->option, w) - right) <= 1e-9 * right);
+                          run->micros > 1 && loss_is_by(run, s, MEAN_OF_MICROS));
             check_suspect(run->check, "the loss is a mean over targets: it is the sum of theirs",
-                          fabs(got * valid_in(run, w) - right) <= 1e-9 * right);
+                          loss_is_by(run, s, MEAN_OF_TARGETS));
             check_suspect(run->check,
                           "the loss is rounded to a float on its way: it is a double, and so are "
                           "those that are added",
-                          fabs(got - right) <= 1e-6 * right && fabs(got - right) > 1e-12 * right);
+                          loss_is_by(run, s, IN_FLOAT) && !near_by(got, right, 1e-12));
             check_suspect(run->check, "the loss is that of a single micro-batch",
-                          is_of_one(run, w, got));
+                          got > 0 && loss_is_by(run, s, OF_ONE));
             return false;
         }
     }

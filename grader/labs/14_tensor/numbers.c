@@ -285,12 +285,12 @@ void numbers_judge_overflow(Check *check) {
 
 /* ---- formulas -------------------------------------------------------------------------------- */
 
-enum { SHAPES = 14 };
+enum { SHAPES_DRAWN = 13, SHAPES = SHAPES_DRAWN + QUIZ_TWINS + 1 };
 
-/* Models of all kinds, and one that no machine here holds. */
+/* Models of all kinds, twins of the last of them, and one that no machine here holds. */
 static Quiz slice_shapes(Check *check, int32_t slices[2 * SHAPES], bool again, size_t numbers) {
     Quiz quiz = {.check = check, .numbers = numbers};
-    for (int i = 0; i < SHAPES - 1; i++) {
+    for (int i = 0; i < SHAPES_DRAWN; i++) {
         int R = check_int(check, 2, 6);
         ModelConfig config = {.V = 300 + 5 * i,
                               .T = check_int(check, 20, 40),
@@ -316,6 +316,11 @@ static Quiz slice_shapes(Check *check, int32_t slices[2 * SHAPES], bool again, s
         slices[2 * i] = R;
         slices[2 * i + 1] = i % 2 ? R - 1 : check_int(check, 0, R - 1);
         quiz_add(&quiz, shape);
+    }
+    quiz_add_twins(&quiz);
+    for (int i = SHAPES_DRAWN; i < quiz.count; i++) {
+        slices[2 * i] = slices[2 * SHAPES_DRAWN - 2];
+        slices[2 * i + 1] = slices[2 * SHAPES_DRAWN - 1];
     }
     ModelConfig large = {.V = 50257, .T = 64, .L = 48, .NH = 96, .C = 12288};
     quiz_add(&quiz, (Shape){.config = large, .B = 65536, .T = 64});
