@@ -65,6 +65,25 @@ class Weeks(Folder):
         self.grade()
         self.assertEqual((self.scores()["anna"], self.graded()), (60, 4))
 
+    def test_the_best_is_of_those_that_are_there(self):
+        """A hand-in that is moved to the student whose it is counts for that one alone."""
+        write(f"{self.place}/policy.json", '{"counts": "best", "deadline": "2027-03-31T12:00Z"}')
+
+        def counts():
+            self.run_tool("tools/grades.py", "late", self.out, "--policy", f"{self.place}/policy.json")
+            with open(f"{self.out}/late.csv", encoding="utf-8-sig", newline="") as file:
+                return {line["name"]: (line["final"], line["why"]) for line in csv.DictReader(file)}
+        for entry, words in (("finn@20270301T120000Z", "params"), ("finn@20270302T120000Z", "params states"), ("gina", "params states")):
+            self.give(entry, words)
+        self.grade()
+        self.assertEqual(counts(), {"finn": ("100", "the best of 2; on time"), "gina": ("100", "on time")})
+        os.rename(f"{self.hand_ins}/finn@20270302T120000Z", f"{self.hand_ins}/emma@20270302T120000Z")
+        self.give("gina", "params")   # a system shows the newest in the place of the one before
+        at(f"{self.hand_ins}/gina", 1.75e9)
+        self.grade()
+        self.assertEqual(counts(), {"emma": ("100", "on time"), "finn": ("60", "on time; 1 taken out of the class's hand-ins not counted"),
+                                    "gina": ("100", "the best of 2; on time")})
+
     def test_a_copy_has_the_time_of_the_first(self):
         path = self.give("anna")
         at(path, 1.7e9)

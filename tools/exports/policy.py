@@ -220,7 +220,8 @@ def result(policy, record, names):
 
 
 def hand_ins_of(record):
-    """([one record for each hand-in], how many were graded by other checks): of a hand-in that was graded again the newest."""
+    """([one record for each hand-in], how many others do not count and why, what cannot be read): of a hand-in that was graded
+    again the newest record; without those that were taken out of IN."""
     before, bad = layout.older(record)
     of_one = {}
     others = 0
@@ -229,7 +230,9 @@ def hand_ins_of(record):
             others += 1
         else:
             of_one[each["sums"], each["handed_in"]] = each
-    return list(of_one.values()), others, bad
+    there = [each for each in of_one.values() if each["path"] not in record.get("taken_out", ())]
+    left = {"graded by other checks": others, "taken out of the class's hand-ins": len(of_one) - len(there)}
+    return there, {why: count for why, count in left.items() if count}, bad
 
 
 def apply(policy, record, names):
@@ -237,13 +240,13 @@ def apply(policy, record, names):
     last = result(policy, record, names)
     if policy.rules["counts"] == "last":
         return last, []
-    hand_ins, others, bad = hand_ins_of(record)
+    hand_ins, left, bad = hand_ins_of(record)
     best = max((result(policy, each, names) for each in hand_ins if not each["undecided"]), default=last,
                key=lambda each: (each["final"], each is last))
     if len(hand_ins) > 1:
         best = best | {"why": f"the best of {len(hand_ins)}; {best['why']}"}
-    if others:
-        best = best | {"why": f"{best['why']}; {others} graded by other checks not counted"}
+    for why, count in left.items():
+        best = best | {"why": f"{best['why']}; {count} {why} not counted"}
     return best, bad
 
 
