@@ -261,6 +261,30 @@ class Course(Class):
         lines = {line["name"]: line["00_bytes"] for line in table(os.path.dirname(self.out) + "/term.csv")}
         self.assertEqual((lines["ada"], lines["bob"]), ("90", "100"))
 
+    def term(self, text, status=0):
+        """(lines of term.csv, what is complained of) of two labs, with a roster."""
+        self.roster(text)
+        self.write("../course.json", {"roster": "roster.csv"})
+        done = run("class_table.py", os.path.dirname(self.out))
+        self.assertEqual(done.returncode, status, done.stderr)
+        return {line["name"]: list(line.values())[1:] for line in table(os.path.dirname(self.out) + "/term.csv")[1:]}, done.stderr
+
+    def test_a_term_goes_by_the_roster(self):
+        """Whatever the hand-ins are called, a person has one line; so has one without any hand-in."""
+        self.put(hand_in("ada", 3), hand_in("J\u00f6rg M\u00fcller", 1))
+        for name, earned in (("Ada Adams", 1), ("jm", 3)):
+            self.write(f"../second/records/{name}.json", hand_in(name, earned, lab="01_loop"))
+        text = "name,login\nAda Adams,ada\nJ\u00f6rg M\u00fcller,jm\nNobody N,nn\n"
+        lines, said = self.term(text)
+        self.assertEqual((lines, said), ({"Ada Adams": ["100", "60", "80.00"], "J\u00f6rg M\u00fcller": ["60", "100", "80.00"], "Nobody N": ["", "", "0.00"]}, ""))
+        self.put(hand_in("zoe", 3), hand_in("Ada Adams", 3))
+        lines, said = self.term(text + "Bob B,1\nBob B,2\n", status=1)
+        self.assertEqual(lines["zoe"], ["100", "", "50.00"])
+        self.assertEqual((lines["Ada Adams"], lines["ada"][0]), (["100", "", "50.00"], "100"))
+        self.assertEqual([name for name in lines if name.startswith("Bob")], ["Bob B (1)", "Bob B (2)"])
+        self.assertIn("term: 00_bytes: zoe: not in the roster\n", said)
+        self.assertIn("term: 00_bytes: ada: one row, on line 2, for several hand-ins: ", said)
+
     def test_a_wrong_one(self):
         self.put(hand_in("ada", 3))
         self.write("../course.json", {"policy": "none.json"})
