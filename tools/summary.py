@@ -1,4 +1,5 @@
 """What a class comes to: OUT/hand_ins.json, OUT/summary.json, and the lines that say it."""
+import datetime
 import os
 import resource
 import statistics
@@ -122,6 +123,8 @@ def print_summary(course, summary):
                       ("undecided", "the grader's own fault, not decided: start again with ONLY=failed")):
         if summary[key]:
             print(f"{len(summary[key])} {text}: {', '.join(map(shown, summary[key]))}")
+    if summary["zone"]:
+        print(f"time zone of entries whose time has none: {summary['zone']}")
     for name, why in summary["unread"].items():
         print(f"    {shown(name)}: cannot be read here: {why}")
     if refused:
@@ -129,12 +132,19 @@ def print_summary(course, summary):
     print(f"peak memory: {summary['own_bytes'] / 1048576:.0f} MiB for all, {summary['judge_bytes'] / 1048576:.0f} MiB for a judge")
 
 
-def finish(course, students, before, left_out):
+def zone_taken(hand_ins, zone):
+    """In which zone times were read that say none; "" where each says its own."""
+    if not any(hand_in.local for hand_in in hand_ins):
+        return ""
+    return str(zone) if zone else f"this machine's, {datetime.datetime.now().astimezone().tzname()} (time_zone in policy.json or course.json names another)"
+
+
+def finish(course, students, before, left_out, zone):
     """Puts records where they belong, writes and prints what the class comes to; the summary."""
     withdrawn = withdraw(course, students)
     rows = write_hand_ins(course, students)
     all_of_them = [hand_in for hand_ins in students.values() for hand_in in hand_ins]
-    summary = {**summarize(course, students, rows, before), "left_out": left_out, "withdrawn": withdrawn, "broken": broken(course),
+    summary = {**summarize(course, students, rows, before), "left_out": left_out, "zone": zone_taken(all_of_them, zone), "withdrawn": withdrawn, "broken": broken(course),
                "unread": {hand_in.name: hand_in.unread for hand_in in all_of_them if hand_in.unread},
                "of_the_future": list(dict.fromkeys(row["name"] for row in rows if row["state"] != WITHDRAWN and is_of_the_future(row["handed_in"])))}
     write_json(os.path.join(course.out, "summary.json"), summary)

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import time
 import unittest
+from unittest import mock
 
 from course_folder import LAB, PLAN, TWO, Folder, at, read, tarred, write   # which finds tools/
 import class_folder
@@ -355,6 +356,27 @@ class Course(Folder):
         self.assertEqual(self.run_tool("tools/course.py", "hidden", "--out", self.out).strip(), f"{self.place}/mine")
         self.grade("--hidden", f"{self.place}/in")
         self.assertEqual(read(f"{self.out}/settings.json")["hidden"], f"{self.place}/in")
+
+    def test_the_zone_of_times_that_say_none(self):
+        """Of the policy, or of course.json, or else this machine's; and it is said which."""
+        self.give("bert@2027-03-01T23:59")
+        self.give("carl@2027-03-01T23:59Z")
+        write(f"{self.hand_ins}/Lab 0_dora_attempt_2027-07-01-23-59-00_bytes.c", "params")
+        line = "time zone of entries whose time has none: "
+
+        def times():
+            return [read(f"{self.out}/records/{name}.json")["handed_in"] for name in ("bert", "carl", "dora")]
+        for settings, words, zones in (({}, "this machine's, UTC (time_zone in policy.json or course.json names another)", ("+00:00", "+00:00")),
+                                       ({"time_zone": "Asia/Tokyo"}, "Asia/Tokyo\n", ("+09:00", "+09:00")),
+                                       ({"time_zone": "Asia/Tokyo", "policy": "policy.json"}, "Europe/Berlin\n", ("+01:00", "+02:00"))):
+            write(f"{self.place}/policy.json", '{"time_zone": "Europe/Berlin"}')
+            self.settings(settings)
+            with mock.patch.dict(os.environ, {"TZ": "UTC"}):
+                self.assertIn(line + words, self.grade())
+            self.assertEqual(times(), [f"2027-03-01T23:59:00{zones[0]}", "2027-03-01T23:59:00+00:00", f"2027-07-01T23:59:00{zones[1]}"])
+        self.assertEqual(self.graded(), 4)
+        self.settings({"time_zone": "Europe/Bern"})
+        self.assertIn("time_zone: 'Europe/Bern' is not a time zone", self.grade(status=2))
 
     def test_what_is_wrong_is_said(self):
         for text, words in (("{", "Expecting"), ("[]", "not an object"), ({"hide": "x"}, "there is no setting hide;"), ({"hidden": "x"}, "is not there"),
