@@ -371,6 +371,8 @@ def run(options):
         say_changed_settings(course, settings_of(course, options))
         check_stale(course, readable, options)
         write_json(os.path.join(course.out, "settings.json"), settings_of(course, options))
+        with lock(course.out, None):   # for tables that are made of a part, if this run is stopped
+            summary.write_hand_ins(course, students)
     before = {record["name"]: record["score"] for _, record in course.all_records()}
     ended_early = []
     if options.slurm:

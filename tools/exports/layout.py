@@ -9,9 +9,11 @@ import glob
 import json
 import os
 
+from class_folder import file_name
 from exports.record import BadRecord, load, one_line, told
 
 HAND_INS = "hand_ins.json"
+MOST_NAMED = 8   # of those who wait
 BEFORE_ALL = datetime.datetime.min.replace(tzinfo=datetime.timezone.utc)
 
 
@@ -76,6 +78,10 @@ def newest(out):
     """([the newest record of each student who has not withdrawn], [why others are not there]). `taken_out`: see below."""
     records, bad = some(paths_of(out))
     gone, there, taken = withdrawn(out), {}, taken_out(out)
+    wait = waiting(out)
+    if wait:
+        names = ", ".join(list(dict.fromkeys(wait))[:MOST_NAMED]) + (", ..." if len(set(wait)) > MOST_NAMED else "")
+        bad.append(f"grading was stopped, or could not read all: {len(wait)} hand-in{'s wait' if len(wait) > 1 else ' waits'}: {names}")
     for record in records:
         record["taken_out"] = taken.get(record["name"], set())
         if record["name"] not in gone and there.setdefault(record["name"], record) is not record:
@@ -107,8 +113,20 @@ def withdrawn(out):
     """The names of students all of whose hand-ins are taken back."""
     states = {}
     for entry in hand_ins(out):
-        states.setdefault(entry["name"], set()).add(entry["state"])
+        states.setdefault(one_line(entry["name"]), set()).add(entry["state"])
     return {name for name, of in states.items() if of == {"withdrawn"}}
+
+
+def has_record(out, row):
+    """Whether a hand-in that waited when hand_ins.json was written has a record by now."""
+    path = os.path.join(out, "records", file_name(row["name"]) + ".json")
+    records, _ = some(filter(os.path.exists, [path, *old_paths(path)]))
+    return bool(row.get("sha256")) and any(row["sha256"] in record["packed"] for record in records)
+
+
+def waiting(out):
+    """A name for each hand-in in IN that is not graded yet."""
+    return [one_line(row["name"]) for row in hand_ins(out) if row["state"] == "not graded" and not has_record(out, row)]
 
 
 def is_replaced(row, there):
@@ -134,5 +152,5 @@ def taken_out(out):
         if row["state"] == "withdrawn" and row.get("record"):
             mine = owners.get((row.get("sha256"), row.get("handed_in")), row["name"]) == row["name"]
             if not mine or not is_replaced(row, of_name.get(row["name"], [])):
-                found.setdefault(row["name"], set()).add(os.path.join(out, row["record"]))
+                found.setdefault(one_line(row["name"]), set()).add(os.path.join(out, row["record"]))
     return found
