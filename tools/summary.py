@@ -5,6 +5,7 @@ import resource
 import statistics
 
 from class_folder import read_record, record_files, undecided, write_json
+from exports.record import PACKED
 from hand_ins import is_of_the_future, moment, shown
 
 GRADED, REFUSED, UNDECIDED, WITHDRAWN, WAITING = "graded", "refused", "not decided", "withdrawn", "not graded"
@@ -81,7 +82,7 @@ def summarize(course, students, rows, before):
     """Reads one record after the other, and keeps a few numbers of each. `rows`: of all hand-ins; `before`: {name: score} at the
     start."""
     scores, lost, kinds, judge_bytes = {}, {}, set(), 0
-    of_state = {GRADED: [], REFUSED: [], UNDECIDED: []}
+    of_state, noted = {GRADED: [], REFUSED: [], UNDECIDED: []}, []
     for name in students:
         record = course.load(name)
         if record is None:
@@ -89,6 +90,7 @@ def summarize(course, students, rows, before):
         scores[name] = record["score"]
         kinds.add((record["judge"], record["kit"]))
         of_state[state_of(record)].append(name)
+        noted += [name] if any(not note.startswith(PACKED) for note in record["hand_in"].get("notes", [])) else []
         for row in record["checks"]:
             judge_bytes = max(judge_bytes, row.get("judge_bytes", 0))
             if "refused" not in record["hand_in"]:
@@ -97,7 +99,7 @@ def summarize(course, students, rows, before):
     changed = {name: [before[name], score] for name, score in scores.items() if name in before and before[name] != score}
     return {"version": 1, "lab": course.lab, "hand_ins": sum(map(len, students.values())), "students": len(students),
             "graded": len(values), "missing": names_in(rows, WAITING), "undecided": names_in(rows, UNDECIDED), "refused": of_state[REFUSED],
-            "judges": sorted({judge for judge, _ in kinds}), "kits": sorted({kit for _, kit in kinds}), "lost": lost, "changed": changed,
+            "noted": noted, "judges": sorted({judge for judge, _ in kinds}), "kits": sorted({kit for _, kit in kinds}), "lost": lost, "changed": changed,
             "judge_bytes": judge_bytes, "own_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10,
             "mean": statistics.fmean(values) if values else None,
             "median": statistics.median(values) if values else None, "scores": scores}
@@ -119,7 +121,7 @@ def print_summary(course, summary):
     if summary["changed"]:
         print("changed: " + ", ".join(f"{shown(name)} {before:g} -> {after:g}" for name, (before, after) in summary["changed"].items()))
     for key, text in (("left_out", "not looked at, by its name"), ("withdrawn", "without a hand-in now, out of all tables"),
-                      ("broken", "not a record, and nobody's here: look at it"), ("of_the_future", "handed in at a time that is still to come (a wrong clock?); a name such as NAME@TIME sets the right one"), ("missing", "not graded: start again"),
+                      ("broken", "not a record, and nobody's here: look at it"), ("of_the_future", "handed in at a time that is still to come (a wrong clock?); a name such as NAME@TIME sets the right one"), ("noted", "with a note about the files, on the student's page"), ("missing", "not graded: start again"),
                       ("undecided", "the grader's own fault, not decided: start again with ONLY=failed")):
         if summary[key]:
             print(f"{len(summary[key])} {text}: {', '.join(map(shown, summary[key]))}")

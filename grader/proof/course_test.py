@@ -146,6 +146,13 @@ class Weeks(Folder):
         self.assertIn("100.0 <small>mean", page)
         self.assertEqual([row["state"] for row in self.rows()], ["graded", "refused"])
 
+    def test_two_files_of_one_name_are_said(self):
+        write(f"{self.give('anna')}/labs/bytes.c", "other")
+        self.assertIn("1 with a note about the files, on the student's page: anna\n", self.grade())
+        self.run_tool("tools/report.py", self.out)
+        with open(f"{self.out}/report/student-anna.html", encoding="utf-8") as file:
+            self.assertIn("labs/bytes.c was not looked at: bytes.c is another file", file.read())
+
     def test_all_that_are_refused_are_named(self):
         for i in range(12):
             write(f"{self.hand_ins}/student {i:02d}/x", "")

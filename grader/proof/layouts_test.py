@@ -116,6 +116,24 @@ class Layouts(unittest.TestCase):
         self.assertEqual((files, len(notes)), (["loop.c"], 2))
         self.assertIn("03-anna.tar.gz was not looked at: it lies beside the files", " ".join(notes))
 
+    def test_two_of_one_name(self):
+        """The less deep one is taken, and that there is another is said, unless it is the same."""
+        for other, notes in (("mine", []), ("new", ["labs/03/loop.c was not looked at: loop.c is another file of that name, and lies less deep"])):
+            for order in ((0, 1), (1, 0)):
+                both = [("loop.c", "mine"), ("labs/03/loop.c", other)]
+                zipped(f"{self.place}/x.zip", {name: text for name, text in (both[i] for i in order)})
+                tarred(f"{self.place}/x.tar.gz", {name: text for name, text in (both[i] for i in order)})
+                for path in (f"{self.place}/x.zip", f"{self.place}/x.tar.gz"):
+                    self.assertEqual(self.taken(path)[:2], (["loop.c"], notes), (path, order))
+                    self.assertEqual(hand_in_reader.read(path, ("loop.c",)), {"loop.c": b"mine"})
+        shutil.rmtree(self.place)
+        self.put("a/loop.c")
+        write(f"{self.place}/a/b/loop.c", "other")
+        self.assertEqual(self.taken(f"{self.place}/a")[1], ["b/loop.c was not looked at: loop.c is another file of that name, and lies less deep"])
+        self.put("kimsue_77_998_loop.c", "kimsue_77_999_loop-2.c")
+        with self.assertRaisesRegex(hand_in_reader.Refused, "^loop.c is there twice: kimsue_77_998_loop.c and kimsue_77_999_loop-2.c$"):
+            hand_in_reader.take(None, ("loop.c",), files=hand_ins.find(self.place, "03")["kimsue"][0].files)
+
     def test_names_that_are_nearly_right(self):
         for name in ("Loop.c", "loop (1).c", "loop-2.c", "loop copy.c", "loop.c.txt", "LOOP.C"):
             shutil.rmtree(self.place)
