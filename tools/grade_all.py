@@ -372,7 +372,7 @@ def run(options):
         check_stale(course, readable, options)
         write_json(os.path.join(course.out, "settings.json"), settings_of(course, options))
         with lock(course.out, None):   # for tables that are made of a part, if this run is stopped
-            summary.write_hand_ins(course, students)
+            summary.write_hand_ins(course, students, handed_in.left_out(options.folder, number))
     before = {record["name"]: record["score"] for _, record in course.all_records()}
     ended_early = []
     if options.slurm:

@@ -40,6 +40,11 @@ MOST_BETS, MOST_BET_BYTES, MOST_NUMBER = 32, 16 << 10, 1e15
 ENDINGS = (".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar", ".zip")   # of archives
 
 
+OTHER_ENDINGS = (".rar", ".7z", ".tar.zst", ".zst", ".zipx")   # of archives that are not read
+BEGINNINGS = (b"PK\3\4", b"PK\5\6", b"\x1f\x8b", b"\xfd7zXZ\0", b"BZh", b"Rar!", b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd")   # of archives of all kinds
+OF_OFFICES = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp")   # which begin like a zip
+
+
 class Refused(Exception):
     """Why a hand-in is not looked at any further."""
 
@@ -59,6 +64,25 @@ def size_of(size):
 def ending_of(name):
     """That of an archive, or ""."""
     return next((ending for ending in ENDINGS if name.lower().endswith(ending)), "")
+
+
+def stem_of(name):
+    """A name without the ending of an archive, also of one that is not read."""
+    ending = ending_of(name) or next((ending for ending in OTHER_ENDINGS if name.lower().endswith(ending)), "")
+    return name[:len(name) - len(ending)]
+
+
+def is_archive(path):
+    """Whether a file is an archive by its name or by its first bytes. One that cannot be read may be one."""
+    name = os.path.basename(path)
+    if stem_of(name) != name:
+        return True
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(512)
+    except OSError:
+        return True
+    return not name.lower().endswith(OF_OFFICES) and (begin.startswith(BEGINNINGS) or begin[257:262] == b"ustar")
 
 
 def plain(name):

@@ -19,7 +19,7 @@ import time
 
 from exports import roster
 from exports.record import one_line
-from hand_in_reader import MOST_ENTRIES, MOST_UNPACKED, ending_of
+from hand_in_reader import MOST_ENTRIES, MOST_UNPACKED, is_archive, stem_of
 
 FROM_NAME, FROM_ARCHIVE, FROM_FOLDER = "name", "archive", "newest file"
 NEWEST = 253370764799   # the end of the year 9998
@@ -94,7 +94,7 @@ def meaning_of(entry, is_folder, number, zone):
         # Canvas numbers what is handed in again.
         file = re.sub(r"-\d+(?=\.[^.]+$)", "", canvas["file"])
         return {"name": canvas["name"], "file": file, "system": "canvas", "id": canvas["id"]} | ({"late": True} if canvas["late"] else {})
-    name = entry if is_folder else entry[:len(entry) - len(ending_of(entry))]
+    name = entry if is_folder else stem_of(entry)
     name, said = split_time(entry, name.removeprefix(number + "-") or name, zone)   # as `make handin03` calls it
     return {"name": name, "file": ""} | said
 
@@ -219,13 +219,19 @@ def is_looked_at(entry):
     return not entry.startswith(".") and entry != "__MACOSX"
 
 
+def is_hand_in(meaning, path):
+    """Whether an entry is one: a file that no system has named, and that says no time, must be an archive. A link is refused later."""
+    return bool(meaning.get("system") or meaning.get("time")) or not os.path.isfile(path) or os.path.islink(path) or is_archive(path)
+
+
 def entries_of(folder, number, zone=None):
     """(entry, meaning or None) of all that lies in a folder, by name."""
     found, unclear = [], []
     for entry in sorted(os.listdir(folder)):
-        is_folder = os.path.isdir(os.path.join(folder, entry))
+        path = os.path.join(folder, entry)
         try:
-            found.append((entry, meaning_of(entry, is_folder, number, zone) if is_looked_at(entry) else None))
+            meaning = meaning_of(entry, os.path.isdir(path), number, zone) if is_looked_at(entry) else None
+            found.append((entry, meaning if meaning and is_hand_in(meaning, path) else None))
         except Unclear as why:
             unclear.append(str(why))
     settle(unclear)
@@ -287,5 +293,5 @@ def find(folder, number, zone=None):
         students.setdefault(hand_in.name, []).append(hand_in)
     if not students:
         others = ", ".join(map(shown, left_out(folder, number)))
-        raise Unclear(f"{folder}: there is no hand-in in it" + (f"; not looked at, by its name: {others}" if others else ""))
+        raise Unclear(f"{folder}: there is no hand-in in it" + (f"; not looked at, by name or kind: {others}" if others else ""))
     return {name: students[name] for name in sorted(students)}

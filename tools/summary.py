@@ -59,10 +59,10 @@ def all_names(course, students):
     return sorted(found)
 
 
-def write_hand_ins(course, students):
-    """Writes OUT/hand_ins.json; the rows."""
+def write_hand_ins(course, students, left_out):
+    """Writes OUT/hand_ins.json; the rows. `left_out`: what else lies among the hand-ins."""
     rows = [row for name in all_names(course, students) for row in hand_ins_of(course, name, students.get(name, []))]
-    write_json(os.path.join(course.out, "hand_ins.json"), {"version": 1, "lab": course.lab, "hand_ins": rows})
+    write_json(os.path.join(course.out, "hand_ins.json"), {"version": 1, "lab": course.lab, "hand_ins": rows, "not_looked_at": left_out})
     return rows
 
 
@@ -120,7 +120,7 @@ def print_summary(course, summary):
               + ("; lost by: " + ", ".join(f"{name} {count}" for name, count in lost) if lost else ""))
     if summary["changed"]:
         print("changed: " + ", ".join(f"{shown(name)} {before:g} -> {after:g}" for name, (before, after) in summary["changed"].items()))
-    for key, text in (("left_out", "not looked at, by its name"), ("withdrawn", "without a hand-in now, out of all tables"),
+    for key, text in (("left_out", "not looked at, by name or kind (neither a folder nor an archive)"), ("withdrawn", "without a hand-in now, out of all tables"),
                       ("broken", "not a record, and nobody's here: look at it"), ("of_the_future", "handed in at a time that is still to come (a wrong clock?); a name such as NAME@TIME sets the right one"), ("noted", "with a note about the files, on the student's page"), ("missing", "not graded: start again"),
                       ("undecided", "the grader's own fault, not decided: start again with ONLY=failed")):
         if summary[key]:
@@ -144,7 +144,7 @@ def zone_taken(hand_ins, zone):
 def finish(course, students, before, left_out, zone):
     """Puts records where they belong, writes and prints what the class comes to; the summary."""
     withdrawn = withdraw(course, students)
-    rows = write_hand_ins(course, students)
+    rows = write_hand_ins(course, students, left_out)
     all_of_them = [hand_in for hand_ins in students.values() for hand_in in hand_ins]
     summary = {**summarize(course, students, rows, before), "left_out": left_out, "zone": zone_taken(all_of_them, zone), "withdrawn": withdrawn, "broken": broken(course),
                "unread": {hand_in.name: hand_in.unread for hand_in in all_of_them if hand_in.unread},

@@ -185,7 +185,11 @@ class Weeks(Folder):
     def test_entries_with_a_dot_are_named(self):
         self.give("anna")
         self.give(".berta")
-        self.assertIn("1 not looked at, by its name: .berta", self.grade())
+        write(f"{self.hand_ins}/notes.txt", "x")
+        write(f"{self.hand_ins}/carl.rar", "Rar!")
+        self.assertIn("2 not looked at, by name or kind (neither a folder nor an archive): .berta, notes.txt\n", said := self.grade())
+        self.assertIn("carl: it is neither a folder nor an archive", said)
+        self.assertEqual(read(f"{self.out}/hand_ins.json")["not_looked_at"], [".berta", "notes.txt"])
 
     def test_folders_that_are_not_there(self):
         self.assertIn("there is no such folder", self.grade("--in", f"{self.place}/nowhere", status=2))

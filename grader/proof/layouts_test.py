@@ -65,6 +65,15 @@ class Layouts(unittest.TestCase):
         self.assertEqual((first.handed_in(), second.handed_in()[0]), (("2027-03-01T23:59:00+01:00", "name"), "2027-03-03T00:00:00+00:00"))
         self.assertEqual(hand_ins.left_out(self.place, "03"), [".hidden", "__MACOSX"])
 
+    def test_what_is_no_hand_in(self):
+        """A file that is no archive, by name or first bytes, and that no system has named. It is left out by name, never in silence."""
+        self.put("anna/loop.c", "notes.txt", "Thumbs.db", "grades.csv", "bert.rar", "carl.7z", "dora@20270301T235900Z", "empty.zip", "Lab 3_tberg_attempt_2027-03-01-23-59-00_x")
+        tarred(f"{self.place}/eva", {"loop.c": "x"})
+        zipped(f"{self.place}/grades.xlsx", {"x": "y"})
+        zipped(f"{self.place}/finn.dat", {"loop.c": "y"})
+        self.assertEqual(sorted(self.found()), ["anna", "bert", "carl", "dora", "empty", "eva", "finn.dat", "tberg"])
+        self.assertEqual(hand_ins.left_out(self.place, "03"), ["Thumbs.db", "grades.csv", "grades.xlsx", "notes.txt"])
+
     def test_what_is_unclear_is_asked(self):
         for entries, words in ((("anna/x", "anna.zip"), "has handed in twice: anna and anna.zip"),
                                (("Tina_1_assignsubmission_file_/x", "Tina_2_assignsubmission_file_/x"), "two students are called Tina")):
