@@ -61,10 +61,10 @@ def by_person(records, rows):
     if not rows:
         return {record["name"]: record for record in records}, []
     pairs, left, _ = roster.join(records, rows)
-    found, fits = {row["line"]: record for record, row in pairs}, roster.rows_by_key(rows)
+    found, rows_of = {row["line"]: record for record, row in pairs}, roster.finder(rows)
     for record, _ in left:
         found[record["name"]] = record
-        found = {row["line"]: UNCLEAR for row in fits.get(roster.key(record["name"]), [])} | found
+        found = {row["line"]: UNCLEAR for row in rows_of(record["name"])} | found
     return found, [f"{record['lab']}: {record['name']}: {why}" for record, why in left]
 
 

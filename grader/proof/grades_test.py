@@ -50,6 +50,18 @@ class Rosters(Class):
             pairs, left, absent = roster.join([{"name": name}], rows)
             self.assertEqual(([each["name"] for _, each in pairs], left, [each["name"] for each in absent]), (["Jörg Müller"], [], ["Bob"]), name)
 
+    def test_joined_by_its_letters_where_nothing_else_fits(self):
+        """As `make handin03` writes a name; and two students never become one."""
+        rows = roster.load(self.roster("name,login\nJ\u00f6rg M\u00fcller,\nSean O'Brien,\nA B,a-b\nC D,a_b\nE F,e-f\nE,e_f\n"))
+        for name, owner in (("J\u00f6rg-M\u00fcller", "J\u00f6rg M\u00fcller"), ("Sean-O-Brien", "Sean O'Brien"), ("a-b", "A B"), ("a_b", "C D"), ("A B", "A B")):
+            pairs, _, _ = roster.join([{"name": name}], rows)
+            self.assertEqual([each["name"] for _, each in pairs], [owner], name)
+        for name in ("a--b", "e.f", "--"):
+            pairs, left, _ = roster.join([{"name": name}], rows)
+            self.assertEqual((pairs, len(left)), ([], 1), name)
+        _, left, _ = roster.join([{"name": "J\u00f6rg-M\u00fcller"}, {"name": "J\u00f6rg M\u00fcller"}], rows)
+        self.assertEqual(len(left), 2)
+
     def test_what_fits_several_fits_none(self):
         rows = roster.load(self.roster("name,id\nAda,1\nAda,2\nBob,3\n"))
         pairs, left, absent = roster.join([{"name": "ada"}, {"name": "bob"}, {"name": "3"}, {"name": "zoe"}], rows)

@@ -18,7 +18,7 @@ except ImportError:
 from course import full_name
 from exports import layout
 from exports.record import check_one_kind, no_name_twice, no_number, one_line, same_points
-from exports.roster import key, keys_of, rows_by_key
+from exports.roster import finder, key, keys_of, rows_by_key
 
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../grader/schemas/policy.json")
 DEFAULTS = {"grace_minutes": 0, "loss_per_day": 0, "loss_of": "total", "most_lost": 100, "counts": "last", "extensions": {}}
@@ -254,9 +254,9 @@ def results(data, records, rows=()):
     """(results of the newest records of a class, complaints). Without data there is no policy: the points are what was earned."""
     check_one_kind(records)
     of_lab, made, said, known = {}, [], [], set()
-    by_key = rows_by_key(rows)
+    rows_of = finder(rows)
     for record in records:
-        names, found = {key(record["name"])}, by_key.get(key(record["name"]), [])
+        names, found = {key(record["name"])}, rows_of(record["name"])
         if len(found) == 1:   # of those that fit several rows, nothing is known but the name
             names |= keys_of(found[0])
         policy = of_lab.setdefault(record["lab"], Policy(data or {}, record["lab"]))
@@ -267,7 +267,7 @@ def results(data, records, rows=()):
         made.append(one)
         said += bad
         known |= names
-    known |= set(by_key)
+    known |= set(rows_by_key(rows))
     for lab, policy in of_lab.items():
         said += [f"extensions.{name}: neither a hand-in of {lab} nor the roster has that name" for name in policy.of_nobody(known)]
     return made, said
