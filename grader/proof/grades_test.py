@@ -9,6 +9,7 @@ import io
 import os
 import re
 import shutil
+import subprocess
 import unittest
 import zipfile
 
@@ -304,6 +305,15 @@ class Course(Class):
             done = run(*tool)
             self.assertEqual((done.returncode, done.stderr.count("\n"), done.stdout), (2, 1, ""), done.stderr)
         self.assertEqual(os.listdir(self.out), ["records"])
+
+    def test_the_exit_status_of_make(self):
+        """It is 2 whatever the tool's is, and so the pages say it that show make alone."""
+        self.put(hand_in("ada", 3))
+        done = subprocess.run(["make", "late", f"OUT={self.out}", f"POLICY={self.policy(extensions={'adda': {'days': 1}})}"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, "extensions.adda" in done.stderr, os.path.exists(f"{self.out}/late.csv")), (2, True, True), done.stderr)
+        for page in ("exports", "grading_a_class", "instructors", "students_data", "similar", "grading", "series", "when_which"):
+            with open(f"docs/{page}.md", encoding="utf-8") as file:
+                self.assertNotRegex(file.read(), r"(?i)status\s(is\s)?1\b", page)
 
     def test_two_kinds_of_checks_are_in_no_table(self):
         self.put(hand_in("ada", 3), hand_in("bob", 3, judge="f" * 16))
