@@ -95,7 +95,7 @@ class Columns(Class):
                                 ["Ada Adams", "901", "17", "aadams", "A", "90"], ["Bob", "", "18", "bob@example.org", "", "60"]])
 
     def test_canvas_number_of_the_hand_in(self):
-        self.put(hand_in("bob", 1, hand_in={"stamp": "s", "files": {}, "lms": {"lms": "canvas", "id": "77"}}))
+        self.put(hand_in("bob", 1, hand_in={"stamp": "s", "files": {}, "lms": {"system": "canvas", "id": "77"}}))
         self.assertEqual(self.columns("canvas")[1][3][:3], ["Bob", "77", "18"])
 
     def test_moodle(self):
@@ -222,7 +222,7 @@ class Feedback(Class):
 
     def test_moodle(self):
         self.put(hand_in("Tina Berg", 1, **{"from": "Tina Berg_12345_assignsubmission_file_"}),
-                 hand_in("a_b", 1, hand_in={"stamp": "s", "files": {}, "lms": {"lms": "moodle", "id": "678"}}))
+                 hand_in("a_b", 1, hand_in={"stamp": "s", "files": {}, "lms": {"system": "moodle", "id": "678"}}))
         done = run("feedback.py", self.out, "--moodle", "--roster", self.roster("name,participant\nbob,99\n"))
         files = packed(self.out + "/feedback-moodle.zip")
         self.assertEqual({name.split("/")[0] for name in files}, {"Tina Berg_12345_assignsubmission_file_", "a b_678_assignsubmission_file_",

@@ -140,7 +140,7 @@ def lms_of(hand_in):
     """(which LMS has named the hand-in, its number of the student), each "" where that is not known."""
     entry = hand_in.get("lms", {})
     want(isinstance(entry, dict), "lms is not an object")
-    return one_line(text(entry, "lms")), one_line(text(entry, "id"))
+    return one_line(text(entry, "system")), one_line(text(entry, "id"))
 
 
 def names_of(entry, key):
