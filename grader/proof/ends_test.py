@@ -70,7 +70,7 @@ class Ends(Folder):
         self.assertIn(f"0 graded, {len(expected)} had a record", self.grade())
 
     def test_tables_of_a_part_say_so(self):
-        """Nobody whose hand-in waits is told of as one without a hand-in, and each table ends with a status."""
+        """Nobody whose hand-in waits is listed as one without a hand-in, and each table ends with a status."""
         for name in ("anna", "bert", "carl@20270301T120000Z", "carl@20270302T120000Z"):
             self.give(name, "params" if name == "anna" else "states sleep=30")
         write(f"{self.place}/roster.csv", "name,id\nanna,1\nbert,2\nzoe,3\n")

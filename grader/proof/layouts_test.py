@@ -66,7 +66,7 @@ class Layouts(unittest.TestCase):
         self.assertEqual(hand_ins.left_out(self.place, "03"), [".hidden", "__MACOSX"])
 
     def test_what_is_no_hand_in(self):
-        """A file that is no archive, by name or first bytes, and that no system has named. It is left out by name, never in silence."""
+        """A file that is not an archive, by name or first bytes, and that no system has named. It is left out by name, never in silence."""
         self.put("anna/loop.c", "notes.txt", "Thumbs.db", "grades.csv", "bert.rar", "carl.7z", "dora@20270301T235900Z", "empty.zip", "Lab 3_tberg_attempt_2027-03-01-23-59-00_x")
         tarred(f"{self.place}/eva", {"loop.c": "x"})
         zipped(f"{self.place}/grades.xlsx", {"x": "y"})

@@ -181,7 +181,9 @@ class Counts(Class):
 
     def taken_out(self, **row):
         """What counts for ada, of whose two hand-ins the better one is not in IN any more. `row`: of it in hand_ins.json."""
-        self.put(hand_in("ada", 1, LATE, files="two"), hand_in("bob", 3), old={"ada": [hand_in("ada", 3, files="one")]})
+        def packed(sha256):
+            return {"stamp": "s", "sha256": sha256, "files": {"bytes.c": sha256}}
+        self.put(hand_in("ada", 1, LATE, hand_in=packed("2")), hand_in("bob", 3), old={"ada": [hand_in("ada", 3, hand_in=packed(row.get("sha256", "1")))]})
         of = {"handed_in_from": "name", "lms": row.pop("lms", {})}
         rows = [{"name": "ada", "state": "withdrawn", "record": "records/old/ada/1.json", "handed_in": ON_TIME, "sha256": "1", **of, **row},
                 {"name": "ada", "state": "graded", "record": "records/ada.json", "handed_in": LATE, "sha256": "2", **of,

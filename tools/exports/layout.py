@@ -140,7 +140,7 @@ def is_replaced(row, there):
 
 
 def taken_out(out):
-    """{name: paths of records} of hand-ins that a hand has taken out of IN. One that is now another student's, the same bytes of the
+    """{name: sha256 sums} of hand-ins that a hand has taken out of IN. One that is now another student's, the same bytes of the
     same moment, is among them."""
     rows, found = hand_ins(out), {}
     there = [row for row in rows if row["state"] != "withdrawn"]
@@ -149,8 +149,8 @@ def taken_out(out):
     for row in there:
         of_name.setdefault(row["name"], []).append(row)
     for row in rows:
-        if row["state"] == "withdrawn" and row.get("record"):
-            mine = owners.get((row.get("sha256"), row.get("handed_in")), row["name"]) == row["name"]
+        if row["state"] == "withdrawn" and row.get("sha256"):
+            mine = owners.get((row["sha256"], row.get("handed_in")), row["name"]) == row["name"]
             if not mine or not is_replaced(row, of_name.get(row["name"], [])):
-                found.setdefault(one_line(row["name"]), set()).add(os.path.join(out, row["record"]))
+                found.setdefault(one_line(row["name"]), set()).add(row["sha256"])
     return found

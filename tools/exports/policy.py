@@ -230,7 +230,7 @@ def hand_ins_of(record):
             others += 1
         else:
             of_one[each["sums"], each["handed_in"]] = each
-    there = [each for each in of_one.values() if each["path"] not in record.get("taken_out", ())]
+    there = [each for each in of_one.values() if not each["packed"] & record.get("taken_out", set())]
     left = {"graded by other checks": others, "taken out of the class's hand-ins": len(of_one) - len(there)}
     return there, {why: count for why, count in left.items() if count}, bad
 
