@@ -4,7 +4,7 @@
     OUT/records/NAME.json       of each student who has a hand-in, the record of the newest one
     OUT/records/old/NAME/K.json what was there before, 1, 2, ...: of older hand-ins, of the same by other checks, and of
                                 those who have taken theirs back
-    OUT/hand_ins.json           every hand-in that was seen, with its record
+    OUT/hand_ins.json           every hand-in that was seen, with its record; written before the first is graded, and at the end
     OUT/settings.json           how the last run was started
     OUT/summary.json            scores together
 """

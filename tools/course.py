@@ -7,6 +7,7 @@
       "secret": "secret",                          of the class, for all labs
       "roster": "roster.csv",                      who takes part
       "policy": "policy.json",                     deadlines, late days
+      "time_zone": "Europe/Berlin",                of times that say none, where the policy has none
       "points": {"03_accumulate": {"by_hand": 20}},   what a check is worth in this course
       "labs": {"01_loop": 1, "03_accumulate": 2}   those of the course, with their weights in a term's table
     }
@@ -20,13 +21,14 @@ import argparse
 import json
 import os
 import sys
+import zoneinfo
 
 from class_folder import Unusable
 from lab_files import all_labs
 
 NAME = "course.json"
 PATHS = {"hidden": os.path.isdir, "secret": lambda path: True, "roster": os.path.isfile, "policy": os.path.isfile}
-KEYS = (*PATHS, "hints", "points", "labs")
+KEYS = (*PATHS, "time_zone", "hints", "points", "labs")
 OTHERS = ("term", "language")   # of the kit itself: the name of the term, what students read
 
 
@@ -100,6 +102,25 @@ def load(out=None, given=None):
     """The settings of a course; where there is no file, none."""
     path = find(out, given)
     return read(path) if path else {"points": {}, "labs": {}}
+
+
+def time_zone_in(path):
+    """The time_zone that a policy names, or None. Whether the rest of it is right, the tools say that apply it."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+    except (OSError, ValueError, RecursionError) as error:
+        raise Unusable(f"{path}: {error.strerror if isinstance(error, OSError) else error}") from None
+    return data.get("time_zone") if isinstance(data, dict) else None
+
+
+def zone_of(settings):
+    """The zone of times that say none: that of the policy, or else of course.json; None: that of this machine."""
+    name = settings.get("policy") and time_zone_in(settings["policy"]) or settings.get("time_zone")
+    try:
+        return zoneinfo.ZoneInfo(name) if name else None
+    except (zoneinfo.ZoneInfoNotFoundError, TypeError, ValueError, OSError):
+        raise Unusable(f"time_zone: {name!r} is not a time zone of this machine, such as Europe/Berlin") from None
 
 
 def main():

@@ -349,7 +349,7 @@ def complete(options):
     told = settings_file.load(options.out, options.course)
     options.hidden = options.hidden or told.get("hidden")
     options.secret = options.secret or told.get("secret")
-    options.points = told["points"].get(options.lab, {})
+    options.points, options.zone = told["points"].get(options.lab, {}), settings_file.zone_of(told)
     options.plan = checks.plan_of(f"{options.build}/judge/{options.lab}", options.lab, options.points)
     for name in set(options.points) - {row["name"] for row in options.plan}:
         raise Unusable(f"course.json: points: {options.lab} has no check {name}")
@@ -364,13 +364,15 @@ def run(options):
         print(course.seed(options.seed_of))
         return 0
     number = options.lab.split("_")[0]
-    students = handed_in.find(options.folder, number)
+    students = handed_in.find(options.folder, number, options.zone)
     readable = {name: each for name, each in students.items() if not any(hand_in.unread for hand_in in each)}
     options.regrade_words, options.regrade = options.regrade, names_to_regrade(options.regrade, students)
     if not options.shard:
         say_changed_settings(course, settings_of(course, options))
         check_stale(course, readable, options)
         write_json(os.path.join(course.out, "settings.json"), settings_of(course, options))
+        with lock(course.out, None):   # for tables that are made of a part, if this run is stopped
+            summary.write_hand_ins(course, students, handed_in.left_out(options.folder, number))
     before = {record["name"]: record["score"] for _, record in course.all_records()}
     ended_early = []
     if options.slurm:
@@ -381,7 +383,7 @@ def run(options):
         write_whole(done_note(course.out, options.shard), b"")
         return 0
     with lock(course.out, None):
-        made = summary.finish(course, students, before, handed_in.left_out(options.folder, number))
+        made = summary.finish(course, students, before, handed_in.left_out(options.folder, number), options.zone)
     if ended_early:
         print(f"shards that did not finish: {', '.join(ended_early)}; see {course.out}/slurm-*.log, and start again")
     return 1 if made["missing"] or made["undecided"] or ended_early else 0

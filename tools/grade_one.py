@@ -21,9 +21,9 @@ from lab_files import path_of
 from release import kit_version
 
 
-def the_hand_in(course, options):
+def the_hand_in(course, options, zone):
     """The newest one of the student, as records tell the time."""
-    students = hand_ins.find(options.folder, course.lab.split("_")[0])
+    students = hand_ins.find(options.folder, course.lab.split("_")[0], zone)
     if options.name not in students:
         like = [name for name in students if options.name.casefold() in name.casefold()]
         raise Unusable(f"no hand-in is called {shown(options.name)}" + (f"; there is {', '.join(map(shown, like[:8]))}" if like else ""))
@@ -70,7 +70,7 @@ def run(options):
         raise Unusable(f"IN={options.folder}: there is no such folder")
     told = settings_file.load(options.out, options.course)
     course = Class(options.out, options.lab, options.secret or told.get("secret"))
-    hand_in = the_hand_in(course, options)
+    hand_in = the_hand_in(course, options, settings_file.zone_of(told))
     folder, reason = unpack(course.lab, hand_in.path, hand_in.files)
     if reason:
         print(f"{shown(hand_in.name)}: {shown(hand_in.entry)} is refused: {reason}")

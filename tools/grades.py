@@ -125,7 +125,10 @@ def columns(options):
     folder = os.path.join(options.out, "columns")
     os.makedirs(folder, exist_ok=True)
     unmatched = [["hand-in", cell(result["name"]), "" if result["undecided"] else number(result["final"]), why] for result, why in left]
-    unmatched += [["student", cell(row["name"]), "", f"line {row['line']} of the roster: no hand-in"] for row in absent]
+    rows_of = roster.finder(rows)
+    waits = {row["line"] for name in layout.waiting(options.out) for row in rows_of(name)}
+    unmatched += [["student", cell(row["name"]), "", f"line {row['line']} of the roster: {'a hand-in that waits' if row['line'] in waits else 'no hand-in'}"]
+                  for row in absent]
     write_whole(os.path.join(folder, "unmatched.csv"), formats.table(["kind", "name", "points", "why"], unmatched).encode())
     path = os.path.join(folder, f"{options.lms}.csv")
     write_whole(path, made.encode())

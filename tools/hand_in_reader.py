@@ -40,6 +40,11 @@ MOST_BETS, MOST_BET_BYTES, MOST_NUMBER = 32, 16 << 10, 1e15
 ENDINGS = (".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar", ".zip")   # of archives
 
 
+OTHER_ENDINGS = (".rar", ".7z", ".tar.zst", ".zst", ".zipx")   # of archives that are not read
+BEGINNINGS = (b"PK\3\4", b"PK\5\6", b"\x1f\x8b", b"\xfd7zXZ\0", b"BZh", b"Rar!", b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd")   # of archives of all kinds
+OF_OFFICES = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp")   # which begin like a zip
+
+
 class Refused(Exception):
     """Why a hand-in is not looked at any further."""
 
@@ -59,6 +64,25 @@ def size_of(size):
 def ending_of(name):
     """That of an archive, or ""."""
     return next((ending for ending in ENDINGS if name.lower().endswith(ending)), "")
+
+
+def stem_of(name):
+    """A name without the ending of an archive, also of one that is not read."""
+    ending = ending_of(name) or next((ending for ending in OTHER_ENDINGS if name.lower().endswith(ending)), "")
+    return name[:len(name) - len(ending)]
+
+
+def is_archive(path):
+    """Whether a file is an archive by its name or by its first bytes. One that cannot be read may be one."""
+    name = os.path.basename(path)
+    if stem_of(name) != name:
+        return True
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(512)
+    except OSError:
+        return True
+    return not name.lower().endswith(OF_OFFICES) and (begin.startswith(BEGINNINGS) or begin[257:262] == b"ustar")
 
 
 def plain(name):
@@ -88,9 +112,10 @@ class Chosen:
         self.opened = opened   # what is to be closed when the files are read
         self.wanted = {plain(name): name for name in names if name != MANIFEST}
         self.found, self.files, self.archives, self.like, self.others = {}, {}, [], {}, []
+        self.deeper, self.differ = [], []
 
-    def look(self, path, read):
-        """Keeps an entry if it is one of the files, or an archive."""
+    def look(self, path, read, entry=""):
+        """Keeps an entry if it is one of the files, or an archive. `entry`: how a loose file is called in the class's folder."""
         self.entries += 1
         if self.entries > MOST_ENTRIES:
             raise Refused(f"more than {MOST_ENTRIES} entries")
@@ -101,11 +126,21 @@ class Chosen:
         if name not in self.names:
             self.note_other(name, path, read)
             return
-        before = self.found.get(name)
+        before, path = self.found.get(name), entry or "/".join(parts)
         if before and before[0] == depth and name != self.spare:
             raise Refused(f"{name} is there twice: {shown(before[1])} and {shown(path)}")
-        if not before or before[0] >= depth:
+        if before and before[0] < depth:
+            self.pass_over(name, path, read)
+        else:
+            if before and before[0] > depth:
+                self.pass_over(name, *before[1:])
             self.found[name] = (depth, path, self.had(name, read))
+
+    def pass_over(self, name, path, read):
+        """Keeps a few of the entries that have a file's name and lie deeper than the file, to be compared with it."""
+        if name in self.wanted.values() and len(self.deeper) < MOST_NAMES:
+            data = quietly(read) if self.stream else None
+            self.deeper.append((name, path, (lambda most: data) if self.stream else read))
 
     def note_other(self, name, path, read):
         if ending_of(name):
@@ -126,12 +161,7 @@ class Chosen:
 
     def take(self, name, read):
         """The bytes of one of the files."""
-        try:
-            return read(MOST_FILE)
-        except Exception:   # pylint: disable=broad-except # whatever is wrong with it
-            if name != self.spare:
-                raise
-            return None
+        return quietly(read) if name == self.spare else read(MOST_FILE)
 
     def files_found(self):
         return any(name in self.wanted.values() for name in self.found)
@@ -139,18 +169,28 @@ class Chosen:
     def close(self):
         """Reads the files. After that what they come from is no longer needed."""
         self.files = {name: self.take(name, read) for name, (_, _, read) in self.found.items()}
+        self.differ = [(name, path) for name, path, read in self.deeper if quietly(read) != self.files[name]]
 
     def notes(self):
         """What a student may have meant, beside the files that were found."""
         missing = [f"{name} is not in it; {shown(other)} is, and would have to be called {name}"
                    for name, other in self.like.items() if name not in self.found]
-        return missing + [f"{shown(path)} was not looked at: it lies beside the files" for path, _ in self.archives[:MOST_NAMES]]
+        twice = [f"{shown(path)} was not looked at: {shown(self.found[name][1])} is another file of that name, and lies less deep" for name, path in self.differ]
+        return missing + twice + [f"{shown(path)} was not looked at: it lies beside the files" for path, _ in self.archives[:MOST_NAMES]]
 
     def nothing(self):
         """Why none of the files is there."""
         said = "none of the lab's files is in it: " + " ".join(sorted(self.wanted.values()))
         renamed = [f"{shown(other)} would have to be called {name}" for name, other in self.like.items()]
         return "; ".join([said, *renamed]) if renamed else f"{said}; {f'there is {listed(self.others)}' if self.others else 'it is empty'}"
+
+
+def quietly(read):
+    """The bytes of an entry that no points hang on; None where something is wrong with it."""
+    try:
+        return read(MOST_FILE)
+    except Exception:   # pylint: disable=broad-except # whatever it is
+        return None
 
 
 def bounded(file, name, most):
@@ -176,11 +216,11 @@ def open_regular(path, name):
     return os.fdopen(handle, "rb")
 
 
-def look_at_file(chosen, path, name):
+def look_at_file(chosen, path, name, entry=""):
     def read(most):
         with open_regular(path, name) as file:
             return bounded(file, name, most)
-    chosen.look(name, read)
+    chosen.look(name, read, entry)
 
 
 def look_at_folder(chosen, path):
@@ -269,7 +309,7 @@ def look_at_hand_in(chosen, path, files):
             raise Refused(f"the archive has {size_of(size)}, more than {size_of(MOST_ARCHIVE)}")
         look_at_archive(chosen, file, "it")
     for name, place in files:
-        look_at_file(chosen, place, name)
+        look_at_file(chosen, place, name, os.path.basename(place))
 
 
 def choose(names, spare, look, nested=False):

@@ -19,7 +19,7 @@ import time
 
 from exports import roster
 from exports.record import one_line
-from hand_in_reader import MOST_ENTRIES, MOST_UNPACKED, ending_of
+from hand_in_reader import MOST_ENTRIES, MOST_UNPACKED, is_archive, stem_of
 
 FROM_NAME, FROM_ARCHIVE, FROM_FOLDER = "name", "archive", "newest file"
 NEWEST = 253370764799   # the end of the year 9998
@@ -44,22 +44,25 @@ def shown(name):
 
 # ---- names ------------------------------------------------------------------------------------------
 
-def time_in(entry, text, read):
-    """The moment that `read` finds in a part of an entry's name, in this machine's zone where it has none."""
+def time_in(entry, text, read, zone):
+    """{time, local} that `read` finds in a part of an entry's name. One without an offset is local in `zone`, or else in this
+    machine's; of an hour that the clocks repeat it is the first."""
     try:
         said = read(text)
-        said = said if said.tzinfo else said.astimezone()
+        local = said.tzinfo is None
+        if local:
+            said = said.replace(tzinfo=zone) if zone else said.astimezone()
         if 0 <= said.timestamp() <= NEWEST:
-            return said
+            return {"time": said, "local": local}
     except (ValueError, OverflowError):
         pass
     raise Unclear(f"{shown(entry)}: {shown(text)} is not a time, such as 20270301T235900+0100")
 
 
-def split_time(entry, name):
-    """("anna", time) of "anna@20270301T235900+0100"; (name, None) where no date follows the @."""
+def split_time(entry, name, zone):
+    """("anna", {time, local}) of "anna@20270301T235900+0100"; (name, {}) where no date follows the @."""
     before, _, after = name.rpartition("@")
-    return (before, time_in(entry, after, ours)) if before and DATED.match(after) else (name, None)
+    return (before, time_in(entry, after, ours, zone)) if before and DATED.match(after) else (name, {})
 
 
 def ours(text):
@@ -74,8 +77,8 @@ def blackboards(text):
     return datetime.datetime.strptime(text, "%Y-%m-%d-%H-%M-%S")
 
 
-def meaning_of(entry, is_folder, number):
-    """{name, time, file, system, id} that the name of an entry stands for; None where it is not a hand-in. `file`: what a loose
+def meaning_of(entry, is_folder, number, zone):
+    """{name, time, local, file, system, id} that the name of an entry stands for; None where it is not a hand-in. `file`: what a loose
     file was called before a system renamed it."""
     moodle = MOODLE.fullmatch(entry)
     if moodle:
@@ -84,16 +87,16 @@ def meaning_of(entry, is_folder, number):
         return {"name": moodle["name"], "file": "" if is_folder else moodle["file"], "system": "moodle", "id": moodle["id"]}
     blackboard = None if is_folder else BLACKBOARD.fullmatch(entry)
     if blackboard:
-        return {"name": blackboard["name"], "file": blackboard["file"], "system": "blackboard", "time": time_in(entry, blackboard["time"], blackboards)} \
-            if blackboard["file"] else None   # the text about an attempt
+        said = time_in(entry, blackboard["time"], blackboards, zone)
+        return {"name": blackboard["name"], "file": blackboard["file"], "system": "blackboard"} | said if blackboard["file"] else None   # the text about an attempt
     canvas = None if is_folder else CANVAS.fullmatch(entry)
     if canvas:
         # Canvas numbers what is handed in again.
         file = re.sub(r"-\d+(?=\.[^.]+$)", "", canvas["file"])
         return {"name": canvas["name"], "file": file, "system": "canvas", "id": canvas["id"]} | ({"late": True} if canvas["late"] else {})
-    name = entry if is_folder else entry[:len(entry) - len(ending_of(entry))]
-    name, said = split_time(entry, name.removeprefix(number + "-") or name)   # as `make handin03` calls it
-    return {"name": name, "file": "", "time": said}
+    name = entry if is_folder else stem_of(entry)
+    name, said = split_time(entry, name.removeprefix(number + "-") or name, zone)   # as `make handin03` calls it
+    return {"name": name, "file": ""} | said
 
 
 # ---- hand-ins ---------------------------------------------------------------------------------------
@@ -115,7 +118,7 @@ class HandIn:
     """What one student has handed in at one time: `path`, or loose `files`, pairs of name and path."""
 
     def __init__(self, meaning, entry):
-        self.name, self.entry, self.said = meaning["name"], entry, meaning.get("time")
+        self.name, self.entry, self.said, self.local = meaning["name"], entry, meaning.get("time"), meaning.get("local", False)
         self.lms = {key: meaning[key] for key in ("system", "id", "late") if meaning.get(key)}
         self.path, self.files, self.seen, self.unread = None, [], {}, ""
 
@@ -216,13 +219,19 @@ def is_looked_at(entry):
     return not entry.startswith(".") and entry != "__MACOSX"
 
 
-def entries_of(folder, number):
+def is_hand_in(meaning, path):
+    """Whether an entry is one: a file that no system has named, and that says no time, must be an archive. A link is refused later."""
+    return bool(meaning.get("system") or meaning.get("time")) or not os.path.isfile(path) or os.path.islink(path) or is_archive(path)
+
+
+def entries_of(folder, number, zone=None):
     """(entry, meaning or None) of all that lies in a folder, by name."""
     found, unclear = [], []
     for entry in sorted(os.listdir(folder)):
-        is_folder = os.path.isdir(os.path.join(folder, entry))
+        path = os.path.join(folder, entry)
         try:
-            found.append((entry, meaning_of(entry, is_folder, number) if is_looked_at(entry) else None))
+            meaning = meaning_of(entry, os.path.isdir(path), number, zone) if is_looked_at(entry) else None
+            found.append((entry, meaning if meaning and is_hand_in(meaning, path) else None))
         except Unclear as why:
             unclear.append(str(why))
     settle(unclear)
@@ -263,10 +272,10 @@ def of_one_time(hand_ins):
                    "keep one, or say when: NAME@20270301T235900+0100")
 
 
-def find(folder, number):
-    """{name: hand-ins} of all students. `number` of the lab: "03"."""
+def find(folder, number, zone=None):
+    """{name: hand-ins} of all students. `number` of the lab: "03"; `zone` of times that say none."""
     found = {}
-    for entry, meaning in entries_of(folder, number):
+    for entry, meaning in entries_of(folder, number, zone):
         if meaning is None:
             continue
         path = os.path.join(folder, entry)
@@ -284,5 +293,5 @@ def find(folder, number):
         students.setdefault(hand_in.name, []).append(hand_in)
     if not students:
         others = ", ".join(map(shown, left_out(folder, number)))
-        raise Unclear(f"{folder}: there is no hand-in in it" + (f"; not looked at, by its name: {others}" if others else ""))
+        raise Unclear(f"{folder}: there is no hand-in in it" + (f"; not looked at, by name or kind: {others}" if others else ""))
     return {name: students[name] for name in sorted(students)}

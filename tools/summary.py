@@ -1,9 +1,11 @@
 """What a class comes to: OUT/hand_ins.json, OUT/summary.json, and the lines that say it."""
+import datetime
 import os
 import resource
 import statistics
 
 from class_folder import read_record, record_files, undecided, write_json
+from exports.record import PACKED
 from hand_ins import is_of_the_future, moment, shown
 
 GRADED, REFUSED, UNDECIDED, WITHDRAWN, WAITING = "graded", "refused", "not decided", "withdrawn", "not graded"
@@ -57,10 +59,10 @@ def all_names(course, students):
     return sorted(found)
 
 
-def write_hand_ins(course, students):
-    """Writes OUT/hand_ins.json; the rows."""
+def write_hand_ins(course, students, left_out):
+    """Writes OUT/hand_ins.json; the rows. `left_out`: what else lies among the hand-ins."""
     rows = [row for name in all_names(course, students) for row in hand_ins_of(course, name, students.get(name, []))]
-    write_json(os.path.join(course.out, "hand_ins.json"), {"version": 1, "lab": course.lab, "hand_ins": rows})
+    write_json(os.path.join(course.out, "hand_ins.json"), {"version": 1, "lab": course.lab, "hand_ins": rows, "not_looked_at": left_out})
     return rows
 
 
@@ -80,7 +82,7 @@ def summarize(course, students, rows, before):
     """Reads one record after the other, and keeps a few numbers of each. `rows`: of all hand-ins; `before`: {name: score} at the
     start."""
     scores, lost, kinds, judge_bytes = {}, {}, set(), 0
-    of_state = {GRADED: [], REFUSED: [], UNDECIDED: []}
+    of_state, noted = {GRADED: [], REFUSED: [], UNDECIDED: []}, []
     for name in students:
         record = course.load(name)
         if record is None:
@@ -88,6 +90,7 @@ def summarize(course, students, rows, before):
         scores[name] = record["score"]
         kinds.add((record["judge"], record["kit"]))
         of_state[state_of(record)].append(name)
+        noted += [name] if any(not note.startswith(PACKED) for note in record["hand_in"].get("notes", [])) else []
         for row in record["checks"]:
             judge_bytes = max(judge_bytes, row.get("judge_bytes", 0))
             if "refused" not in record["hand_in"]:
@@ -96,7 +99,7 @@ def summarize(course, students, rows, before):
     changed = {name: [before[name], score] for name, score in scores.items() if name in before and before[name] != score}
     return {"version": 1, "lab": course.lab, "hand_ins": sum(map(len, students.values())), "students": len(students),
             "graded": len(values), "missing": names_in(rows, WAITING), "undecided": names_in(rows, UNDECIDED), "refused": of_state[REFUSED],
-            "judges": sorted({judge for judge, _ in kinds}), "kits": sorted({kit for _, kit in kinds}), "lost": lost, "changed": changed,
+            "noted": noted, "judges": sorted({judge for judge, _ in kinds}), "kits": sorted({kit for _, kit in kinds}), "lost": lost, "changed": changed,
             "judge_bytes": judge_bytes, "own_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10,
             "mean": statistics.fmean(values) if values else None,
             "median": statistics.median(values) if values else None, "scores": scores}
@@ -117,11 +120,14 @@ def print_summary(course, summary):
               + ("; lost by: " + ", ".join(f"{name} {count}" for name, count in lost) if lost else ""))
     if summary["changed"]:
         print("changed: " + ", ".join(f"{shown(name)} {before:g} -> {after:g}" for name, (before, after) in summary["changed"].items()))
-    for key, text in (("left_out", "not looked at, by its name"), ("withdrawn", "without a hand-in now, out of all tables"),
-                      ("broken", "not a record, and nobody's here: look at it"), ("of_the_future", "handed in at a time that is still to come (a wrong clock?); a name such as NAME@TIME sets the right one"), ("missing", "not graded: start again"),
+    for key, text in (("left_out", "not looked at, by name or kind (neither a folder nor an archive)"), ("withdrawn", "without a hand-in now, out of all tables"),
+                      ("broken", "not a record, and nobody's here: look at it"), ("of_the_future", "handed in at a time that is still to come (a wrong clock?); a name such as NAME@TIME sets the right one"),
+                      ("noted", "with a note about the files, on the student's page"), ("missing", "not graded: start again"),
                       ("undecided", "the grader's own fault, not decided: start again with ONLY=failed")):
         if summary[key]:
             print(f"{len(summary[key])} {text}: {', '.join(map(shown, summary[key]))}")
+    if summary["zone"]:
+        print(f"time zone of entries whose time has none: {summary['zone']}")
     for name, why in summary["unread"].items():
         print(f"    {shown(name)}: cannot be read here: {why}")
     if refused:
@@ -129,12 +135,19 @@ def print_summary(course, summary):
     print(f"peak memory: {summary['own_bytes'] / 1048576:.0f} MiB for all, {summary['judge_bytes'] / 1048576:.0f} MiB for a judge")
 
 
-def finish(course, students, before, left_out):
+def zone_taken(hand_ins, zone):
+    """In which zone times were read that say none; "" where each says its own."""
+    if not any(hand_in.local for hand_in in hand_ins):
+        return ""
+    return str(zone) if zone else f"this machine's, {datetime.datetime.now().astimezone().tzname()} (time_zone in policy.json or course.json names another)"
+
+
+def finish(course, students, before, left_out, zone):
     """Puts records where they belong, writes and prints what the class comes to; the summary."""
     withdrawn = withdraw(course, students)
-    rows = write_hand_ins(course, students)
+    rows = write_hand_ins(course, students, left_out)
     all_of_them = [hand_in for hand_ins in students.values() for hand_in in hand_ins]
-    summary = {**summarize(course, students, rows, before), "left_out": left_out, "withdrawn": withdrawn, "broken": broken(course),
+    summary = {**summarize(course, students, rows, before), "left_out": left_out, "zone": zone_taken(all_of_them, zone), "withdrawn": withdrawn, "broken": broken(course),
                "unread": {hand_in.name: hand_in.unread for hand_in in all_of_them if hand_in.unread},
                "of_the_future": list(dict.fromkeys(row["name"] for row in rows if row["state"] != WITHDRAWN and is_of_the_future(row["handed_in"])))}
     write_json(os.path.join(course.out, "summary.json"), summary)

@@ -126,7 +126,7 @@ def make_class(lab, count, out):
     os.makedirs(folder)
     write_hostile(folder, proof.files(lab)[0])
     for entry in os.listdir(folder):
-        right[entry.removesuffix(".zip").removesuffix(".tar.gz")] = ("refused", set())
+        right[entry.removesuffix(".zip").removesuffix(".tar.gz").removesuffix(".rar")] = ("refused", set())
     for i in range(max(10, count - len(right))):
         what, files, earned = cases[i % len(cases)]
         name = f"student {i:03d}"

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import time
 import unittest
+from unittest import mock
 
 from course_folder import LAB, PLAN, TWO, Folder, at, read, tarred, write   # which finds tools/
 import class_folder
@@ -64,6 +65,25 @@ class Weeks(Folder):
         self.give("anna@20270305T120000Z", "params")
         self.grade()
         self.assertEqual((self.scores()["anna"], self.graded()), (60, 4))
+
+    def test_the_best_is_of_those_that_are_there(self):
+        """A hand-in that is moved to the student whose it is counts for that one alone."""
+        write(f"{self.place}/policy.json", '{"counts": "best", "deadline": "2027-03-31T12:00Z"}')
+
+        def counts():
+            self.run_tool("tools/grades.py", "late", self.out, "--policy", f"{self.place}/policy.json")
+            with open(f"{self.out}/late.csv", encoding="utf-8-sig", newline="") as file:
+                return {line["name"]: (line["final"], line["why"]) for line in csv.DictReader(file)}
+        for entry, words in (("finn@20270301T120000Z", "params"), ("finn@20270302T120000Z", "params states"), ("gina", "params states")):
+            self.give(entry, words)
+        self.grade()
+        self.assertEqual(counts(), {"finn": ("100", "the best of 2; on time"), "gina": ("100", "on time")})
+        os.rename(f"{self.hand_ins}/finn@20270302T120000Z", f"{self.hand_ins}/emma@20270302T120000Z")
+        self.give("gina", "params")   # a system shows the newest in the place of the one before
+        at(f"{self.hand_ins}/gina", 1.75e9)
+        self.grade()
+        self.assertEqual(counts(), {"emma": ("100", "on time"), "finn": ("60", "on time; 1 taken out of the class's hand-ins not counted"),
+                                    "gina": ("100", "the best of 2; on time")})
 
     def test_a_copy_has_the_time_of_the_first(self):
         path = self.give("anna")
@@ -126,6 +146,13 @@ class Weeks(Folder):
         self.assertIn("100.0 <small>mean", page)
         self.assertEqual([row["state"] for row in self.rows()], ["graded", "refused"])
 
+    def test_two_files_of_one_name_are_said(self):
+        write(f"{self.give('anna')}/labs/bytes.c", "other")
+        self.assertIn("1 with a note about the files, on the student's page: anna\n", self.grade())
+        self.run_tool("tools/report.py", self.out)
+        with open(f"{self.out}/report/student-anna.html", encoding="utf-8") as file:
+            self.assertIn("labs/bytes.c was not looked at: bytes.c is another file", file.read())
+
     def test_all_that_are_refused_are_named(self):
         for i in range(12):
             write(f"{self.hand_ins}/student {i:02d}/x", "")
@@ -158,7 +185,11 @@ class Weeks(Folder):
     def test_entries_with_a_dot_are_named(self):
         self.give("anna")
         self.give(".berta")
-        self.assertIn("1 not looked at, by its name: .berta", self.grade())
+        write(f"{self.hand_ins}/notes.txt", "x")
+        write(f"{self.hand_ins}/carl.rar", "Rar!")
+        self.assertIn("2 not looked at, by name or kind (neither a folder nor an archive): .berta, notes.txt\n", said := self.grade())
+        self.assertIn("carl: it is neither a folder nor an archive", said)
+        self.assertEqual(read(f"{self.out}/hand_ins.json")["not_looked_at"], [".berta", "notes.txt"])
 
     def test_folders_that_are_not_there(self):
         self.assertIn("there is no such folder", self.grade("--in", f"{self.place}/nowhere", status=2))
@@ -336,6 +367,27 @@ class Course(Folder):
         self.assertEqual(self.run_tool("tools/course.py", "hidden", "--out", self.out).strip(), f"{self.place}/mine")
         self.grade("--hidden", f"{self.place}/in")
         self.assertEqual(read(f"{self.out}/settings.json")["hidden"], f"{self.place}/in")
+
+    def test_the_zone_of_times_that_say_none(self):
+        """Of the policy, or of course.json, or else this machine's; and it is said which."""
+        self.give("bert@2027-03-01T23:59")
+        self.give("carl@2027-03-01T23:59Z")
+        write(f"{self.hand_ins}/Lab 0_dora_attempt_2027-07-01-23-59-00_bytes.c", "params")
+        line = "time zone of entries whose time has none: "
+
+        def times():
+            return [read(f"{self.out}/records/{name}.json")["handed_in"] for name in ("bert", "carl", "dora")]
+        for settings, words, zones in (({}, "this machine's, UTC (time_zone in policy.json or course.json names another)", ("+00:00", "+00:00")),
+                                       ({"time_zone": "Asia/Tokyo"}, "Asia/Tokyo\n", ("+09:00", "+09:00")),
+                                       ({"time_zone": "Asia/Tokyo", "policy": "policy.json"}, "Europe/Berlin\n", ("+01:00", "+02:00"))):
+            write(f"{self.place}/policy.json", '{"time_zone": "Europe/Berlin"}')
+            self.settings(settings)
+            with mock.patch.dict(os.environ, {"TZ": "UTC"}):
+                self.assertIn(line + words, self.grade())
+            self.assertEqual(times(), [f"2027-03-01T23:59:00{zones[0]}", "2027-03-01T23:59:00+00:00", f"2027-07-01T23:59:00{zones[1]}"])
+        self.assertEqual(self.graded(), 4)
+        self.settings({"time_zone": "Europe/Bern"})
+        self.assertIn("time_zone: 'Europe/Bern' is not a time zone", self.grade(status=2))
 
     def test_what_is_wrong_is_said(self):
         for text, words in (("{", "Expecting"), ("[]", "not an object"), ({"hide": "x"}, "there is no setting hide;"), ({"hidden": "x"}, "is not there"),

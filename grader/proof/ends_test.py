@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 import unittest
 
 from course_folder import LAB, PLAN, Folder, at, read, write   # which finds tools/
@@ -67,6 +68,33 @@ class Ends(Folder):
         self.check_whole(expected)
         self.assertLessEqual(self.graded(), len(expected) + 2 * kills)   # what was at work when it was killed
         self.assertIn(f"0 graded, {len(expected)} had a record", self.grade())
+
+    def test_tables_of_a_part_say_so(self):
+        """Nobody whose hand-in waits is listed as one without a hand-in, and each table ends with a status."""
+        for name in ("anna", "bert", "carl@20270301T120000Z", "carl@20270302T120000Z"):
+            self.give(name, "params" if name == "anna" else "states sleep=30")
+        write(f"{self.place}/roster.csv", "name,id\nanna,1\nbert,2\nzoe,3\n")
+        write(f"{self.place}/policy.json", '{"deadline": "2027-03-02T12:00Z"}')
+        with subprocess.Popen([*self.command(), "--jobs", "1"], stdout=subprocess.DEVNULL, start_new_session=True) as running:
+            begin = time.monotonic()
+            while not os.path.exists(f"{self.out}/records/anna.json") and time.monotonic() - begin < 60:
+                time.sleep(0.05)
+            os.killpg(running.pid, signal.SIGKILL)
+        rules = ["--roster", f"{self.place}/roster.csv", "--policy", f"{self.place}/policy.json"]
+        for tool in (["grades.py", "late", self.out, *rules], ["grades.py", "columns", self.out, *rules], ["report.py", self.out], ["feedback.py", self.out],
+                     ["export.py", "scores", self.out], ["class_table.py", self.place]):
+            said = self.run_tool(f"tools/{tool[0]}", *tool[1:], status=1)
+            if tool[0] != "report.py":   # on whose page it stands
+                self.assertIn("grading was stopped, or could not read all: 3 hand-ins wait: bert, carl\n", said, tool)
+        said = self.run_tool("tools/grades.py", "columns", self.out, *rules, status=1)
+        self.assertIn("student bert: line 3 of the roster: a hand-in that waits\n", said)
+        self.assertIn("student zoe: line 4 of the roster: no hand-in\n", said)
+        with open(f"{self.out}/report/index.html", encoding="utf-8") as file:
+            self.assertIn("3 hand-ins wait: bert, carl", file.read())
+        for name in ("bert", "carl@20270301T120000Z", "carl@20270302T120000Z"):
+            self.give(name, "states")
+        self.grade()
+        self.run_tool("tools/report.py", self.out)
 
     def test_a_grader_that_is_killed_decides_nothing(self):
         """Its record says "not decided" from the beginning. A queue that ends a job kills each of its processes, this one

@@ -9,6 +9,7 @@ import io
 import os
 import re
 import shutil
+import subprocess
 import unittest
 import zipfile
 
@@ -50,6 +51,18 @@ class Rosters(Class):
             pairs, left, absent = roster.join([{"name": name}], rows)
             self.assertEqual(([each["name"] for _, each in pairs], left, [each["name"] for each in absent]), (["Jörg Müller"], [], ["Bob"]), name)
 
+    def test_joined_by_its_letters_where_nothing_else_fits(self):
+        """As `make handin03` writes a name; and two students never become one."""
+        rows = roster.load(self.roster("name,login\nJ\u00f6rg M\u00fcller,\nSean O'Brien,\nA B,a-b\nC D,a_b\nE F,e-f\nE,e_f\n"))
+        for name, owner in (("J\u00f6rg-M\u00fcller", "J\u00f6rg M\u00fcller"), ("Sean-O-Brien", "Sean O'Brien"), ("a-b", "A B"), ("a_b", "C D"), ("A B", "A B")):
+            pairs, _, _ = roster.join([{"name": name}], rows)
+            self.assertEqual([each["name"] for _, each in pairs], [owner], name)
+        for name in ("a--b", "e.f", "--"):
+            pairs, left, _ = roster.join([{"name": name}], rows)
+            self.assertEqual((pairs, len(left)), ([], 1), name)
+        _, left, _ = roster.join([{"name": "J\u00f6rg-M\u00fcller"}, {"name": "J\u00f6rg M\u00fcller"}], rows)
+        self.assertEqual(len(left), 2)
+
     def test_what_fits_several_fits_none(self):
         rows = roster.load(self.roster("name,id\nAda,1\nAda,2\nBob,3\n"))
         pairs, left, absent = roster.join([{"name": "ada"}, {"name": "bob"}, {"name": "3"}, {"name": "zoe"}], rows)
@@ -82,7 +95,7 @@ class Columns(Class):
                                 ["Ada Adams", "901", "17", "aadams", "A", "90"], ["Bob", "", "18", "bob@example.org", "", "60"]])
 
     def test_canvas_number_of_the_hand_in(self):
-        self.put(hand_in("bob", 1, hand_in={"stamp": "s", "files": {}, "lms": {"lms": "canvas", "id": "77"}}))
+        self.put(hand_in("bob", 1, hand_in={"stamp": "s", "files": {}, "lms": {"system": "canvas", "id": "77"}}))
         self.assertEqual(self.columns("canvas")[1][3][:3], ["Bob", "77", "18"])
 
     def test_moodle(self):
@@ -209,7 +222,7 @@ class Feedback(Class):
 
     def test_moodle(self):
         self.put(hand_in("Tina Berg", 1, **{"from": "Tina Berg_12345_assignsubmission_file_"}),
-                 hand_in("a_b", 1, hand_in={"stamp": "s", "files": {}, "lms": {"lms": "moodle", "id": "678"}}))
+                 hand_in("a_b", 1, hand_in={"stamp": "s", "files": {}, "lms": {"system": "moodle", "id": "678"}}))
         done = run("feedback.py", self.out, "--moodle", "--roster", self.roster("name,participant\nbob,99\n"))
         files = packed(self.out + "/feedback-moodle.zip")
         self.assertEqual({name.split("/")[0] for name in files}, {"Tina Berg_12345_assignsubmission_file_", "a b_678_assignsubmission_file_",
@@ -268,6 +281,30 @@ class Course(Class):
         lines = {line["name"]: line["00_bytes"] for line in table(os.path.dirname(self.out) + "/term.csv")}
         self.assertEqual((lines["ada"], lines["bob"]), ("90", "100"))
 
+    def term(self, text, status=0):
+        """(lines of term.csv, what is complained of) of two labs, with a roster."""
+        self.roster(text)
+        self.write("../course.json", {"roster": "roster.csv"})
+        done = run("class_table.py", os.path.dirname(self.out))
+        self.assertEqual(done.returncode, status, done.stderr)
+        return {line["name"]: list(line.values())[1:] for line in table(os.path.dirname(self.out) + "/term.csv")[1:]}, done.stderr
+
+    def test_a_term_goes_by_the_roster(self):
+        """Whatever the hand-ins are called, a person has one line; so has one without any hand-in."""
+        self.put(hand_in("ada", 3), hand_in("J\u00f6rg M\u00fcller", 1))
+        for name, earned in (("Ada Adams", 1), ("jm", 3)):
+            self.write(f"../second/records/{name}.json", hand_in(name, earned, lab="01_loop"))
+        text = "name,login\nAda Adams,ada\nJ\u00f6rg M\u00fcller,jm\nNobody N,nn\n"
+        lines, said = self.term(text)
+        self.assertEqual((lines, said), ({"Ada Adams": ["100", "60", "80.00"], "J\u00f6rg M\u00fcller": ["60", "100", "80.00"], "Nobody N": ["", "", "0.00"]}, ""))
+        self.put(hand_in("zoe", 3), hand_in("Ada Adams", 3))
+        lines, said = self.term(text + "Bob B,1\nBob B,2\n", status=1)
+        self.assertEqual(lines["zoe"], ["100", "", "50.00"])
+        self.assertEqual((lines["Ada Adams"], lines["ada"][0]), (["100", "", "50.00"], "100"))
+        self.assertEqual([name for name in lines if name.startswith("Bob")], ["Bob B (1)", "Bob B (2)"])
+        self.assertIn("term: 00_bytes: zoe: not in the roster\n", said)
+        self.assertIn("term: 00_bytes: ada: one row, on line 2, for several hand-ins: ", said)
+
     def test_a_wrong_one(self):
         self.put(hand_in("ada", 3))
         self.write("../course.json", {"policy": "none.json"})
@@ -275,6 +312,15 @@ class Course(Class):
             done = run(*tool)
             self.assertEqual((done.returncode, done.stderr.count("\n"), done.stdout), (2, 1, ""), done.stderr)
         self.assertEqual(os.listdir(self.out), ["records"])
+
+    def test_the_exit_status_of_make(self):
+        """It is 2 whatever the tool's is, and so the pages say it that show make alone."""
+        self.put(hand_in("ada", 3))
+        done = subprocess.run(["make", "late", f"OUT={self.out}", f"POLICY={self.policy(extensions={'adda': {'days': 1}})}"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, "extensions.adda" in done.stderr, os.path.exists(f"{self.out}/late.csv")), (2, True, True), done.stderr)
+        for page in ("exports", "grading_a_class", "instructors", "students_data", "similar", "grading", "series", "when_which"):
+            with open(f"docs/{page}.md", encoding="utf-8") as file:
+                self.assertNotRegex(file.read(), r"(?i)status\s(is\s)?1\b", page)
 
     def test_two_kinds_of_checks_are_in_no_table(self):
         self.put(hand_in("ada", 3), hand_in("bob", 3, judge="f" * 16))

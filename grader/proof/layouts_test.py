@@ -65,6 +65,15 @@ class Layouts(unittest.TestCase):
         self.assertEqual((first.handed_in(), second.handed_in()[0]), (("2027-03-01T23:59:00+01:00", "name"), "2027-03-03T00:00:00+00:00"))
         self.assertEqual(hand_ins.left_out(self.place, "03"), [".hidden", "__MACOSX"])
 
+    def test_what_is_no_hand_in(self):
+        """A file that is not an archive, by name or first bytes, and that no system has named. It is left out by name, never in silence."""
+        self.put("anna/loop.c", "notes.txt", "Thumbs.db", "grades.csv", "bert.rar", "carl.7z", "dora@20270301T235900Z", "empty.zip", "Lab 3_tberg_attempt_2027-03-01-23-59-00_x")
+        tarred(f"{self.place}/eva", {"loop.c": "x"})
+        zipped(f"{self.place}/grades.xlsx", {"x": "y"})
+        zipped(f"{self.place}/finn.dat", {"loop.c": "y"})
+        self.assertEqual(sorted(self.found()), ["anna", "bert", "carl", "dora", "empty", "eva", "finn.dat", "tberg"])
+        self.assertEqual(hand_ins.left_out(self.place, "03"), ["Thumbs.db", "grades.csv", "grades.xlsx", "notes.txt"])
+
     def test_what_is_unclear_is_asked(self):
         for entries, words in ((("anna/x", "anna.zip"), "has handed in twice: anna and anna.zip"),
                                (("Tina_1_assignsubmission_file_/x", "Tina_2_assignsubmission_file_/x"), "two students are called Tina")):
@@ -115,6 +124,24 @@ class Layouts(unittest.TestCase):
         files, notes, _ = self.taken(f"{self.place}/a")
         self.assertEqual((files, len(notes)), (["loop.c"], 2))
         self.assertIn("03-anna.tar.gz was not looked at: it lies beside the files", " ".join(notes))
+
+    def test_two_of_one_name(self):
+        """The less deep one is taken, and that there is another is said, unless it is the same."""
+        for other, notes in (("mine", []), ("new", ["labs/03/loop.c was not looked at: loop.c is another file of that name, and lies less deep"])):
+            for order in ((0, 1), (1, 0)):
+                both = [("loop.c", "mine"), ("labs/03/loop.c", other)]
+                zipped(f"{self.place}/x.zip", {name: text for name, text in (both[i] for i in order)})
+                tarred(f"{self.place}/x.tar.gz", {name: text for name, text in (both[i] for i in order)})
+                for path in (f"{self.place}/x.zip", f"{self.place}/x.tar.gz"):
+                    self.assertEqual(self.taken(path)[:2], (["loop.c"], notes), (path, order))
+                    self.assertEqual(hand_in_reader.read(path, ("loop.c",)), {"loop.c": b"mine"})
+        shutil.rmtree(self.place)
+        self.put("a/loop.c")
+        write(f"{self.place}/a/b/loop.c", "other")
+        self.assertEqual(self.taken(f"{self.place}/a")[1], ["b/loop.c was not looked at: loop.c is another file of that name, and lies less deep"])
+        self.put("kimsue_77_998_loop.c", "kimsue_77_999_loop-2.c")
+        with self.assertRaisesRegex(hand_in_reader.Refused, "^loop.c is there twice: kimsue_77_998_loop.c and kimsue_77_999_loop-2.c$"):
+            hand_in_reader.take(None, ("loop.c",), files=hand_ins.find(self.place, "03")["kimsue"][0].files)
 
     def test_names_that_are_nearly_right(self):
         for name in ("Loop.c", "loop (1).c", "loop-2.c", "loop copy.c", "loop.c.txt", "LOOP.C"):

@@ -179,6 +179,32 @@ class Counts(Class):
         line = self.several("best", hand_in("ada", 1, files="two"), hand_in("ada", 3, files="one", judge="f" * 16))
         self.assertEqual((line["final"], line["why"]), ("60", "on time; 1 graded by other checks not counted"))
 
+    def taken_out(self, **row):
+        """What counts for ada, of whose two hand-ins the better one is not in IN any more. `row`: of it in hand_ins.json."""
+        def packed(sha256):
+            return {"stamp": "s", "sha256": sha256, "files": {"bytes.c": sha256}}
+        self.put(hand_in("ada", 1, LATE, hand_in=packed("2")), hand_in("bob", 3), old={"ada": [hand_in("ada", 3, hand_in=packed(row.get("sha256", "1")))]})
+        of = {"handed_in_from": "name", "lms": row.pop("lms", {})}
+        rows = [{"name": "ada", "state": "withdrawn", "record": "records/old/ada/1.json", "handed_in": ON_TIME, "sha256": "1", **of, **row},
+                {"name": "ada", "state": "graded", "record": "records/ada.json", "handed_in": LATE, "sha256": "2", **of,
+                 **({"handed_in_from": "archive"} if row.get("handed_in_from") == "newest file" else {})},
+                {"name": "bob", "state": "graded", "record": "records/bob.json", "handed_in": ON_TIME, "handed_in_from": "name", "sha256": "3"}]
+        self.write("hand_ins.json", {"version": 1, "lab": "00_bytes", "hand_ins": rows})
+        line = self.late("--policy", self.policy(counts="best"))["ada"]
+        return line["final"], line["why"]
+
+    def test_what_was_taken_out_does_not_count(self):
+        """By a hand, or since it is another student's."""
+        left = ("50", "1 day late: 10 % of the total; 1 taken out of the class's hand-ins not counted")
+        self.assertEqual(self.taken_out(), left)
+        self.assertEqual(self.taken_out(handed_in_from="newest file", sha256="3"), left)
+        self.assertEqual(self.taken_out(lms={"system": "blackboard"}, handed_in="2027-03-07T00:00:00+01:00"), left)   # newer than what is left
+
+    def test_what_a_system_has_replaced_still_counts(self):
+        """A system may show the newest alone: in the same place, or Blackboard's last attempt."""
+        for row in ({"handed_in_from": "newest file"}, {"lms": {"system": "blackboard"}}):
+            self.assertEqual(self.taken_out(**row), ("100", "the best of 2; on time"), row)
+
     def test_an_extension_for_nobody_is_said(self):
         self.put(hand_in("ada", 3))
         done = run("grades.py", "late", self.out, "--policy", self.policy(extensions={"adda": {"days": 1}}))

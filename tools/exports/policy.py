@@ -18,7 +18,7 @@ except ImportError:
 from course import full_name
 from exports import layout
 from exports.record import check_one_kind, no_name_twice, no_number, one_line, same_points
-from exports.roster import key, keys_of, rows_by_key
+from exports.roster import finder, key, keys_of, rows_by_key
 
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../grader/schemas/policy.json")
 DEFAULTS = {"grace_minutes": 0, "loss_per_day": 0, "loss_of": "total", "most_lost": 100, "counts": "last", "extensions": {}}
@@ -220,7 +220,8 @@ def result(policy, record, names):
 
 
 def hand_ins_of(record):
-    """([one record for each hand-in], how many were graded by other checks): of a hand-in that was graded again the newest."""
+    """([one record for each hand-in], how many others do not count and why, what cannot be read): of a hand-in that was graded
+    again the newest record; without those that were taken out of IN."""
     before, bad = layout.older(record)
     of_one = {}
     others = 0
@@ -229,7 +230,9 @@ def hand_ins_of(record):
             others += 1
         else:
             of_one[each["sums"], each["handed_in"]] = each
-    return list(of_one.values()), others, bad
+    there = [each for each in of_one.values() if not each["packed"] & record.get("taken_out", set())]
+    left = {"graded by other checks": others, "taken out of the class's hand-ins": len(of_one) - len(there)}
+    return there, {why: count for why, count in left.items() if count}, bad
 
 
 def apply(policy, record, names):
@@ -237,13 +240,13 @@ def apply(policy, record, names):
     last = result(policy, record, names)
     if policy.rules["counts"] == "last":
         return last, []
-    hand_ins, others, bad = hand_ins_of(record)
+    hand_ins, left, bad = hand_ins_of(record)
     best = max((result(policy, each, names) for each in hand_ins if not each["undecided"]), default=last,
                key=lambda each: (each["final"], each is last))
     if len(hand_ins) > 1:
         best = best | {"why": f"the best of {len(hand_ins)}; {best['why']}"}
-    if others:
-        best = best | {"why": f"{best['why']}; {others} graded by other checks not counted"}
+    for why, count in left.items():
+        best = best | {"why": f"{best['why']}; {count} {why} not counted"}
     return best, bad
 
 
@@ -251,9 +254,9 @@ def results(data, records, rows=()):
     """(results of the newest records of a class, complaints). Without data there is no policy: the points are what was earned."""
     check_one_kind(records)
     of_lab, made, said, known = {}, [], [], set()
-    by_key = rows_by_key(rows)
+    rows_of = finder(rows)
     for record in records:
-        names, found = {key(record["name"])}, by_key.get(key(record["name"]), [])
+        names, found = {key(record["name"])}, rows_of(record["name"])
         if len(found) == 1:   # of those that fit several rows, nothing is known but the name
             names |= keys_of(found[0])
         policy = of_lab.setdefault(record["lab"], Policy(data or {}, record["lab"]))
@@ -264,7 +267,7 @@ def results(data, records, rows=()):
         made.append(one)
         said += bad
         known |= names
-    known |= set(by_key)
+    known |= set(rows_by_key(rows))
     for lab, policy in of_lab.items():
         said += [f"extensions.{name}: neither a hand-in of {lab} nor the roster has that name" for name in policy.of_nobody(known)]
     return made, said

@@ -115,7 +115,7 @@ def read(data):
             "seconds": sum(row["seconds"] for row in rows), "refused": one_line(text(hand_in, "refused")),
             "undecided": any(row["state"] in UNDECIDED for row in rows),
             "bets": read_bets(hand_in.get("bets", {})), "notes": read_notes(hand_in.get("notes", [])),
-            "sums": sums_of(hand_in), "lms": lms_of(hand_in),
+            "sums": sums_of(hand_in), "packed": {text(hand_in, "sha256"), *names_of(hand_in, "same")}, "lms": lms_of(hand_in),
             **{key: one_line(text(data, key)) for key in ("kit", "judge", "handed_in", "handed_in_from", "graded")},
             "story": read_story(data.get("story")), "blamed": read_blamed(data.get("blamed", []))}
 
@@ -140,7 +140,7 @@ def lms_of(hand_in):
     """(which LMS has named the hand-in, its number of the student), each "" where that is not known."""
     entry = hand_in.get("lms", {})
     want(isinstance(entry, dict), "lms is not an object")
-    return one_line(text(entry, "lms")), one_line(text(entry, "id"))
+    return one_line(text(entry, "system")), one_line(text(entry, "id"))
 
 
 def names_of(entry, key):

@@ -8,7 +8,8 @@
     canvas        Canvas' own number of the student
     participant   Moodle's number of the student in the assignment
 
-A hand-in belongs to the row that has its name in one of the first four columns, or before the @ of the address.
+A hand-in belongs to the row that has its name in one of the first four columns, or before the @ of the address. Where none has it, it
+belongs to the one that has the same letters and digits: `make handin03` writes a hyphen for a blank.
 """
 import csv
 import io
@@ -25,6 +26,11 @@ MOST_ROWS, MOST_BYTES = 100000, 64 << 20
 def key(text):
     """What counts as the same: whatever the case, the spaces, and the way in which an umlaut is written."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def letters(text):
+    """What counts as the same where nothing else fits: the letters and digits alone."""
+    return " ".join(re.findall(r"[^\W_]+", key(text)))
 
 
 def load(path):
@@ -93,12 +99,21 @@ def rows_by_key(rows):
     return found
 
 
+def finder(rows):
+    """A function that gives the rows which a hand-in of some name fits."""
+    by_key, by_letters = rows_by_key(rows), {}
+    for row in rows:
+        for each in {letters(name) for name in keys_of(row)} - {""}:
+            by_letters.setdefault(each, []).append(row)
+    return lambda name: by_key.get(key(name)) or by_letters.get(letters(name), [])
+
+
 def join(records, rows):
     """(pairs, records without a row with the reason, rows without a record). A row or a record that fits several fits none."""
-    by_key = rows_by_key(rows)
+    rows_of = finder(rows)
     claims, unmatched = {}, []
     for record in records:
-        found = by_key.get(key(record["name"]), [])
+        found = rows_of(record["name"])
         if len(found) == 1:
             claims.setdefault(found[0]["line"], (found[0], []))[1].append(record)
         else:
