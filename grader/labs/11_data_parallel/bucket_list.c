@@ -62,7 +62,8 @@ static int bucket_calls(const BucketList *list, int b, double *bytes) {
 
 void bucket_lists_tell(const BucketList *got, const BucketList *want, char text[120]) {
     if (got->others > 0) {
-        snprintf(text, 120, ": %d of them are no all-reduces (%.30s)", got->others, got->other);
+        snprintf(text, 120, ": %d of them are other calls than all-reduces (%.30s)", got->others,
+                 got->other);
         return;
     }
     for (int b = 0; b < want->buckets || b < got->buckets; b++) {

@@ -16,7 +16,7 @@ typedef struct BucketList {
     double bytes[MOST_PARAMS]; /**< of each all-reduce; -1 of another call */
     int bucket[MOST_PARAMS];   /**< that it is in, from 0 on */
     int count, buckets;        /**< calls, of which MOST_PARAMS are kept, and buckets */
-    int others;                /**< calls that are no all-reduces */
+    int others;                /**< calls other than all-reduces */
     const char *other;         /**< the name of the first of these; NULL: there is none */
 } BucketList;
 

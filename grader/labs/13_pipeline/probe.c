@@ -139,7 +139,7 @@ static uint64_t other_bytes(const RankRun *run, const MemoryUse *before) {
    partial sums: in a model as small as these they may end before what is still to be read. */
 static _Thread_local sumsq_fn *own_sumsq;
 
-static void see_sumsq(float *out, TensorList x, const Workspace *workspace) {
+static void sumsq_beside_list(float *out, TensorList x, const Workspace *workspace) {
     uintptr_t entries = (uintptr_t)x.tensor, scratch = (uintptr_t)workspace->data;
     if (entries >= scratch && entries < scratch + workspace->bytes) {
         probe_lost("a list of tensors lies in model->workspace, where sumsq() writes partial sums: "
@@ -152,7 +152,7 @@ static void pipe_stage_body(RankRun *run) {
     Model *model = stage_new(run);
     Ops ops = *model->ops;
     own_sumsq = ops.sumsq;
-    ops.sumsq = see_sumsq;
+    ops.sumsq = sumsq_beside_list;
     model->ops = &ops;
     Pipe pipe = {.model = model,
                  .order = (PipeOrder)run->option[PIPES_ORDER],

@@ -39,7 +39,12 @@ static int valid_in(const StagesRun *run, int w) {
     return valid;
 }
 
-typedef enum LossMistake { MEAN_OF_MICROS, MEAN_OF_TARGETS, IN_FLOAT, OF_ONE } LossMistake;
+typedef enum StagesLossMistake {
+    MEAN_OF_MICROS,
+    MEAN_OF_TARGETS,
+    IN_FLOAT,
+    OF_ONE
+} StagesLossMistake;
 
 static bool near_by(double a, double b, double least) {
     return fabs(a - b) <= least * b;
@@ -50,7 +55,7 @@ static double right_loss(const StagesRun *run, int s, int w) {
 }
 
 /* Whether a mistake gives what a stage has for each window, those that are right included. */
-static bool loss_is_by(const StagesRun *run, int s, LossMistake mistake) {
+static bool loss_is_by(const StagesRun *run, int s, StagesLossMistake mistake) {
     for (int w = 0; w < run->windows; w++) {
         double got = double_of(run, "losses", s, w), right = right_loss(run, s, w);
         int micros = window_micros(run->option, w), valid = valid_in(run, w);
