@@ -266,7 +266,12 @@ static bool expect_rate(const ZeroRun *run, int s, int r) {
 
 static bool expect_report(const ZeroRun *run, int s, int r) {
     const uint64_t *got = report_of(run, s, r), *right = run->reports + s * REPORTED;
-    if (!same_double(got[REPORTED_NORM], right[REPORTED_NORM]) && norm_is_unwritten(got)) {
+    if (as_double(got[REPORTED_NORM]) == (double)ZERO_NOT_REPORTED) {
+        check_fail(run->check,
+                   "step %d: rank %d leaves report->grad_norm as it was, %.9g is right: the report "
+                   "is written where the update is skipped, too",
+                   s, r, as_double(right[REPORTED_NORM]));
+    } else if (!same_double(got[REPORTED_NORM], right[REPORTED_NORM]) && norm_is_unwritten(got)) {
         check_compared(run->check, false, "step %d: rank %d says the norm is NaN, %.9g is right", s,
                        r, as_double(right[REPORTED_NORM]));
         check_suspect(run->check, zero_unwritten_sentence, true);
