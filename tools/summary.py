@@ -120,7 +120,7 @@ def print_summary(course, summary):
               + ("; lost by: " + ", ".join(f"{name} {count}" for name, count in lost) if lost else ""))
     if summary["changed"]:
         print("changed: " + ", ".join(f"{shown(name)} {before:g} -> {after:g}" for name, (before, after) in summary["changed"].items()))
-    for key, text in (("left_out", "not looked at, by name or kind (neither a folder nor an archive)"), ("withdrawn", "without a hand-in now, out of all tables"),
+    for key, text in (("left_out", "not looked at, by its name, or as neither a folder nor an archive"), ("withdrawn", "without a hand-in now, out of all tables"),
                       ("broken", "not a record, and nobody's here: look at it"), ("of_the_future", "handed in at a time that is still to come (a wrong clock?); a name such as NAME@TIME sets the right one"),
                       ("noted", "with a note about the files, on the student's page"), ("missing", "not graded: start again"),
                       ("undecided", "the grader's own fault, not decided: start again with ONLY=failed")):

@@ -187,7 +187,7 @@ class Weeks(Folder):
         self.give(".berta")
         write(f"{self.hand_ins}/notes.txt", "x")
         write(f"{self.hand_ins}/carl.rar", "Rar!")
-        self.assertIn("2 not looked at, by name or kind (neither a folder nor an archive): .berta, notes.txt\n", said := self.grade())
+        self.assertIn("2 not looked at, by its name, or as neither a folder nor an archive: .berta, notes.txt\n", said := self.grade())
         self.assertIn("carl: it is neither a folder nor an archive", said)
         self.assertEqual(read(f"{self.out}/hand_ins.json")["not_looked_at"], [".berta", "notes.txt"])
 

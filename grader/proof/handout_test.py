@@ -208,7 +208,7 @@ def check_collected(packed):
     status, said = make("grade-all", "LAB=01", f"IN={OUT}/in", f"OUT={OUT}/out")
     record = json.loads(read(f"{OUT}/out/records/anna.json")) if status == 0 else {}
     expect(record.get("score") == 100 and record["hand_in"]["notes"][0].startswith("packed with kit"), "graded: 100 points")
-    expect("1 not looked at, by name or kind (neither a folder nor an archive): .bert" in said, f"an entry with a dot is named: {said[-200:]}")
+    expect("1 not looked at, by its name, or as neither a folder nor an archive: .bert" in said, f"an entry with a dot is named: {said[-200:]}")
     status, said = make("grade-all", "LAB=00", f"IN={OUT}/in", f"OUT={OUT}/out00")
     expect("it was packed for lab 01_loop, not for 00_bytes" in read(f"{OUT}/out00/records/01-anna.json"), "not as another lab")
     seed = run("tools/grade_all.py", "--lab", LAB, "--in", f"{OUT}/in", "--out", f"{OUT}/out", "--seed-of", "anna")[1].strip()
