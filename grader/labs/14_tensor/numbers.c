@@ -96,7 +96,7 @@ static Ranked draw_small(Check *check, int R) {
 }
 
 /* The same with weights in half for the runs from now on. Gradients stay floats. */
-static void store(Ranked *ranked, Precision precision) {
+static void store_in_half(Ranked *ranked, Precision precision) {
     ModelConfig *config = &ranked->given.config;
     config->precision = precision;
     check_give_again(ranked->check, "config", WIRE_BYTES, config, sizeof *config);
@@ -193,7 +193,7 @@ void numbers_judge_norm(Check *check) {
     want_gradients(&ranked);
     check_want(check, "left", WIRE_U64, (size_t)ranked.R);
     if (norm_is_right(&ranked)) {
-        store(&ranked, check_int(check, 0, 1) ? F16 : BF16);
+        store_in_half(&ranked, check_int(check, 0, 1) ? F16 : BF16);
         norm_is_right(&ranked);
     }
 }
@@ -266,7 +266,7 @@ void numbers_judge_overflow(Check *check) {
     draw_overflows(&ranked, cases);
     Precision half = check_int(check, 0, 1) ? F16 : BF16;
     ranked_give(&ranked, 0);
-    store(&ranked, half);
+    store_in_half(&ranked, half);
     check_give(check, "cases", WIRE_F32, cases, (size_t)OVERFLOWS * 3);
     check_want(check, "overflow", WIRE_U64, (size_t)ranked.R * OVERFLOWS);
     check_want(check, "left", WIRE_U64, (size_t)ranked.R);
@@ -276,7 +276,7 @@ void numbers_judge_overflow(Check *check) {
     if (expect_overflows(&ranked, cases) &&
         expect_one_float(&ranked, "slice_share_overflow()", OVERFLOWS) &&
         ranked_on_other_device(&ranked)) {
-        store(&ranked, half == F16 ? BF16 : F16);
+        store_in_half(&ranked, half == F16 ? BF16 : F16);
         if (ranks_start(check, "overflow", TP_SECONDS)) {
             expect_overflows(&ranked, cases);
         }
