@@ -279,7 +279,8 @@ static void suspect_sums(const StagesRun *run, const StageNormPlace *place) {
                   nearly_equal(got, sqrt(all + tied)));
     check_suspect(run->check,
                   "the norm is that of the stage: the sums of squares of all "
-                  "stages have to be added before the root is taken",
+                  "stages have to be added before the root is taken, and on the CPU the host "
+                  "waits for their sum",
                   right == 0);
     check_suspect(run->check, "the sum of all stages is on one stage alone: every stage needs it",
                   run->stages > 1 && right == 1);
