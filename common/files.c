@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -97,73 +96,26 @@ static bool is_renamed_to(const char *path) {
     return !other;
 }
 
-/* A file that is being written, and its name until then. */
-typedef struct Begun {
-    FILE *file;
-    char *part;
-    struct Begun *next;
-} Begun;
-static Begun *begun;
-static pthread_mutex_t begun_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void remember(FILE *file, char *part) {
-    Begun *own = malloc(sizeof *own);
-    CHECK(own != NULL, "no memory for the name %s", part);
-    pthread_mutex_lock(&begun_lock);
-    *own = (Begun){file, part, begun};
-    begun = own;
-    pthread_mutex_unlock(&begun_lock);
-}
-
-/* NULL: the file is written as it is. */
-static char *forget(FILE *file) {
-    char *part = NULL;
-    pthread_mutex_lock(&begun_lock);
-    Begun **at = &begun;
-    while (*at != NULL && (*at)->file != file) {
-        at = &(*at)->next;
-    }
-    Begun *own = *at;
-    if (own != NULL) {
-        part = own->part;
-        *at = own->next;
-        free(own);
-    }
-    pthread_mutex_unlock(&begun_lock);
-    return part;
-}
-
-/* Another writer of the same path, in this process or elsewhere, has another name. */
-static FILE *begin_part(const char *path) {
-    FILE *file = NULL;
-    char *part = NULL, name[40];
-    for (int i = 0; file == NULL && (i == 0 || errno == EEXIST); i++) {
-        free(part);
-        snprintf(name, sizeof name, ".%d-%d.part", (int)getpid(), i);
-        part = joined(path, name, "");
-        file = fopen(part, "wbx"); /* never one that is there */
-    }
-    if (file != NULL) {
-        remember(file, part);
-    } else {
-        int reason = errno;
-        free(part);
-        errno = reason;
-    }
-    return file;
+/* The name of a file until it is whole. Another process that writes the path has another one. */
+static char *part_of(const char *path) {
+    char end[32];
+    snprintf(end, sizeof end, ".%d.part", (int)getpid());
+    return joined(path, end, "");
 }
 
 FILE *file_begin(const char *path) {
-    FILE *file = is_renamed_to(path) ? begin_part(path) : fopen(path, "wb");
+    char *part = is_renamed_to(path) ? part_of(path) : joined(path, "", "");
+    FILE *file = fopen(part, "wb");
     if (file == NULL) {
         file_error(path, "cannot write");
     }
+    free(part);
     return file;
 }
 
 int file_end(FILE *file, const char *path, bool keep) {
-    char *part = forget(file);
-    bool renamed = part != NULL;
+    char *part = part_of(path);
+    bool renamed = is_renamed_to(path);
     bool good = fflush(file) == 0 && !ferror(file) && (!renamed || fsync(fileno(file)) == 0);
     int reason = errno;
     if (fclose(file) != 0 && good) {

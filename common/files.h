@@ -31,8 +31,9 @@ int tree_remove(const char *path);
 int path_sync(const char *path);
 
 /**
- * Opens a file for writing under another name, which no other writer of the path has and which ends
- * in ".part". A device or a pipe, as /dev/stdout, is written as it is.
+ * Opens a file for writing under another name, `path.PID.part`: other processes may write the same
+ * path at that time, and the one that ends last stays. A process writes a path once at a time. A
+ * device or a pipe, as /dev/stdout, is written as it is.
  *
  * @return the stream; NULL (and a line on stderr) if that cannot be done
  */
