@@ -106,10 +106,10 @@ def read_number(prompt, unit):
         if not line:
             raise EOFError
         word = line.strip()
-        if unit.startswith("%"):
-            word = word.removesuffix("%").rstrip()
         if not word:
             return None
+        if unit.startswith("%"):
+            word = word.removesuffix("%").rstrip()
         if NUMBER.fullmatch(word) and abs(float(word)) <= MOST:
             return float(word)
         print(f"  {ascii(word[:40])} is not a number. Write one such as 12 or 0.5, or nothing to skip the question.")

@@ -115,7 +115,7 @@ def check_bad_input():
         found = kept() if os.path.exists(f"{OUT}/made/{MINE}") else {}
         expect(status == 0 and not error and found == want, f"the input ends after {text!a}: what was answered is kept {found}")
     begin()
-    play("ask", LAB, text="50%\n7\n5 %\n")
+    play("ask", LAB, text="50%\n7\n%\n5 %\n")
     expect(kept() == {"loss": {"bet": 7}, "factor": {"bet": 5}}, f"a share may have its sign, nats may not: {kept()}")
     begin()
     done = subprocess.run([f"{KIT}/tools/bets.py", "ask", LAB], cwd=f"{OUT}/made", input=b"\xff\xfe\n4\n", stdout=subprocess.PIPE, check=False)

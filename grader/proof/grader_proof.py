@@ -245,7 +245,7 @@ def other_suspects(lost, *stated):
 def note_words(lab, block, lost):
     """named: the stated sentence; numbers: none, for a stated reason; misleading: another mistake is called likely."""
     others = other_suspects(lost, block["says"], block["also"])
-    kind = "misleading" if others else "named" if block["says"] else "numbers" if block["numbers"] else "silent"
+    kind = "misleading" if others else "named" if block["says"] else "numbers"
     TOLD.append((lab, block["name"], kind, others[0] if others else block["numbers"]))
 
 
@@ -253,12 +253,10 @@ def print_words():
     """How many mutants of each lab are named, get numbers only, or report another mistake. Returns how many have wrong words."""
     for lab in sorted({told[0] for told in TOLD}):
         count = collections.Counter(told[2] for told in TOLD if told[0] == lab)
-        print(f"words {lab}: {count['named']} named, {count['numbers']} numbers, {count['silent']} numbers without a "
-              f"reason, {count['misleading']} misleading, of {sum(count.values())}")
-    wrong = [told for told in sorted(TOLD) if told[2] in ("misleading", "silent")]
-    for lab, name, kind, text in wrong:
-        why = f"another mistake is called likely: {text}" if kind == "misleading" else "its block has neither `says:` nor `numbers:` (grader/labs/README.md)"
-        print(f"mutant {lab} {name}: {why}")
+        print(f"words {lab}: {count['named']} named, {count['numbers']} numbers, {count['misleading']} misleading, of {sum(count.values())}")
+    wrong = [told for told in sorted(TOLD) if told[2] == "misleading"]
+    for lab, name, _, text in wrong:
+        print(f"mutant {lab} {name}: another mistake is called likely: {text}")
     return len(wrong)
 
 
@@ -269,7 +267,7 @@ def print_spare(options, kinds):
             failed = {name for block in blocks_of(lab, "mutants") for name in block["fails"]}
             spare = [name for name in lab_files.read_lab(lab).get("points", {}) if name not in failed]
             if spare:
-                print(f"lab {lab[:2]}: no mutant fails {', '.join(spare)}: nothing shows that this check can fail (docs/own_checks.md)")
+                print(f"lab {lab[:2]}: no mutant fails {', '.join(spare)}: nothing shows that {'they' if len(spare) > 1 else 'it'} can fail (docs/own_checks.md)")
 
 
 def try_mutant(lab, block):

@@ -245,6 +245,8 @@ class Said(Case):
             done = subprocess.run(["tools/mpirun.sh", number, RANKS], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 2)
             self.assertIn("how many ranks", done.stderr)
+        done = subprocess.run(["tools/mpirun.sh", "2", "build/none"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (2, "mpirun: there is no program build/none\n"))
         done = subprocess.run(["make", "-s", "mpirun"], capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (1, "how many ranks? make mpirun N=4 ARGS=...\n"))
 

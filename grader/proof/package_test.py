@@ -45,6 +45,20 @@ def check_proof():
     expect(done.returncode == 0 and "6 passed, 0 failed" in done.stdout, f"mutants lose, variants do not: {done.stdout.strip()[-200:]}")
 
 
+def check_wrong_tables():
+    """A table of mutants that says what nobody reads is refused in one line."""
+    folder = f"{OUT}/wrong tables"
+    shutil.copytree(EXAMPLE, folder)
+    for block, words in (("[x] mean.c\n    fails: mean\n    say: y\n", "`say: y`: neither"), ("[x] maen.c\n    fails: mean\n    says: y\n", "no file maen.c"),
+                         ("[x] mean.c\n    fails: nope\n    says: y\n", "no check nope"), ("[x] mean.c\n    fails: mean\n", "neither `says:` nor `numbers:`")):
+        write(f"{folder}/grader/labs/{LAB}/lab.mutants", block)
+        done = subprocess.run([sys.executable, "grader/proof/grader_proof.py", "mutants", "--lab", "90"], env={**os.environ, "LABS": folder},
+                              capture_output=True, text=True, check=False)
+        expect(done.returncode == 1 and not done.stdout and words in done.stderr and done.stderr.count("\n") == 1, f"{words}: {done.stderr.strip()[:160]}")
+    done = subprocess.run([sys.executable, "grader/proof/grader_proof.py", "mutants", "--lab", "91"], capture_output=True, text=True, check=False)
+    expect(done.returncode == 1 and "there is no lab 91" in done.stderr, f"a lab that is not there: {done.stderr.strip()[:160]}")
+
+
 def check_handed_in(folder, words, place):
     """From the solution in place of the stub; then the stub again."""
     for name in FILES:
@@ -106,7 +120,9 @@ def check_handout(folder):
     """What a student does with it."""
     handout_test.give_objects(folder)
     status, said = make(folder=folder)
-    expect(status == 0 and f"  {LAB} " in said, "the handout lists the lab")
+    expect(status == 0 and f"  {LAB} " in said and "make format" not in said, "the handout lists the lab, and no goal that it lacks")
+    status, said = make("format", folder=folder)
+    expect(status == 2 and "'make format' is not available in this handout" in said, f"which is refused: {said.strip()[:120]}")
     expect_grade("the stub in the handout", (), folder, 0, "not started")
     for name in FILES:
         shutil.copy(f"{EXAMPLE}/solutions/{LAB}/{name}", f"{folder}/labs/{LAB}/{name}")
@@ -225,6 +241,7 @@ def main():
     expect(status == 0 and "lab 90 is compiled" in said, f"it is built: {said.strip()[-60:]}")
     check_graded(".", words)
     check_proof()
+    check_wrong_tables()
     check_handed_in(".", words, EXAMPLE)
     check_handed_out(".", words, EXAMPLE)
     check_alike()
