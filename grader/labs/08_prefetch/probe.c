@@ -1,5 +1,5 @@
-/* Lab 08 in the probe: batches through the submission's prefetch; part_offload.c has the passes that
-   it offloads. */
+/* Lab 08 in the probe: batches through the submission's prefetch; part_offload.c has the passes
+   that it offloads. */
 #include <cuda_runtime.h>
 #include <cudasim_left.h>
 #include <cudasim_record.h>
