@@ -1,13 +1,14 @@
 """The proofs that tools/prove.py runs: of each its name, the files on which it depends, and its command.
 
 A proof takes some three minutes at most on two cores; one that takes longer is cut in parts, so that a sample is one of
-all that it proves. A lab in labs/ gets its proofs by being there.
+all that it proves. A lab in labs/ gets its proofs by being there. The few with `always`
+come first: they are cheap, and any change can fail them.
 """
 import collections
 import glob
 import os
 
-Proof = collections.namedtuple("Proof", "name files command needs reason", defaults=("", ""))
+Proof = collections.namedtuple("Proof", "name files command needs reason always", defaults=("", "", False))
 
 # ---- what a proof can depend on -----------------------------------------------------------------------
 
@@ -21,6 +22,8 @@ GRADE = KIT + SIMULATOR + ("solutions/", "grader/*.c", "grader/*.h", "train/", "
 GRADERS = GRADE + ("labs/", "grader/labs/")
 UNIT = TRAIN + ("machines/",) + ("grader/*.c", "grader/*.h", "grader/labs/", "grader/fuzz/", "grader/schemas/", "grader/attacks/", "tools/unit.sh")
 PAGES = ("docs/", "README.md", "CONTRIBUTING.md", "SUPPORT.md", "*/README.md")
+ALL = UNIT + PAGES + ("tools/", "cudasim/", "grader/", "LICENSE", "VERSION", "CHANGELOG.md", ".ci/", ".clang-format", ".editorconfig", ".gitattributes",
+                      ".gitignore")
 GRADES_A_CLASS = ("VERSION", *(f"tools/{name}.py" for name in ("grade_all", "grade_one", "arguments", "hand_ins", "hand_in_reader", "from_hand_in", "class_folder",
                   "checks", "course", "release", "summary", "slurm", "class_table", "blame", "lab_files")))
 CLASS = GRADERS + ("grader/attacks/", "grader/hidden/", "grader/proof/expecting.py", *GRADES_A_CLASS, "tools/slurm_shard.sh")
@@ -140,9 +143,9 @@ def parts(count, name, files, command, *needs):
 
 def kit_proofs():
     return [
-        Proof("make check", UNIT + PAGES + ("tools/", "cudasim/", "grader/", "LICENSE", "VERSION", "CHANGELOG.md", ".ci/", ".clang-format", ".editorconfig",
-                                            ".gitattributes", ".gitignore"), "make -s check"),
-        Proof("handbook without a warning, every link followed", BOOK, "make -s docs"),
+        Proof("make check", ALL, "make -s check"),
+        Proof("sources and pages, read", ALL, "make -s check-read", always=True),
+        Proof("handbook without a warning, every link followed", BOOK, "make -s docs", always=True),
         Proof("a lab in a folder of its own is in the book", BOOK + ("grader/proof/example/",),
               "make -s docs LABS=grader/proof/example\n grep lab_90_example.html build/docs/html/course.html\n make -s docs"),
         Proof("unit tests: clang -O0", UNIT, unit("CC=clang 'OPT=-O0 -g'")),

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The long proofs: what make test leaves out because it takes too long for every day. CI runs both.
 
-    tools/prove.py [--minutes 30]       what has changed since the last full proof first, then a sample of the rest
+    tools/prove.py [--minutes 30]       what has changed since the last full proof, then a sample of the rest
     tools/prove.py --all [--shard 2/3]  every proof, or every third one; goes on where it stopped
     tools/prove.py --list               what --minutes would run, in which order
 
-.ci/proved names the commit at which all was proved last. A proof whose files have changed since comes before the
-others; within both the order is another one for each commit, so that what time cuts off is not always the same. When
+.ci/proved names the commit at which all was proved last. The few that always run come first, then those whose files
+have changed since; the order is another one for each commit, so that what time cuts off is not always the same. When
 the minutes are over no proof is started; those not run are listed, and have not passed.
 
 What passed is kept in build/prove/, by the contents of the files on which it depends: --all leaves that out. When all
@@ -91,7 +91,7 @@ def touched(proofs, changed):
 def in_order(proofs, changed):
     commit = (git("rev-parse", "HEAD") or "").strip()
     first = touched(proofs, changed)
-    return sorted(proofs, key=lambda proof: (proof.name not in first,
+    return sorted(proofs, key=lambda proof: (not proof.always, proof.name not in first,
                                              hashlib.sha256(f"{commit} {proof.name}".encode()).digest()))
 
 

@@ -15,7 +15,7 @@ PROVE = os.path.abspath("tools/prove.py")
 # A proof leaves a line in build/ran; `bad` fails while there is no file build/mended.
 PROOFS = """
 import collections
-Proof = collections.namedtuple("Proof", "name files command needs reason", defaults=("", ""))
+Proof = collections.namedtuple("Proof", "name files command needs reason always", defaults=("", "", False))
 def all_proofs():
     ran = "mkdir -p build; echo {0} >>build/ran; "
     return [Proof("a", ("a/",), ran.format("a") + "sleep 1"), Proof("b", ("b/", "a/*.h"), ran.format("b")),
@@ -80,6 +80,21 @@ def check_limit():
     listed = re.search(r"not run, for the time is over: \d\n((?:    \w+\n)+)", said)
     expect(listed and {"b", "bad"} <= set(listed[1].split()) <= {"b", "bad", "lacks"}, f"those after it are listed: {said}")
     expect(said.endswith("prove: 1 passed, 0 failed\n") and status == 0, "and have not passed")
+
+
+def check_always():
+    """A proof that always runs comes before all others, whatever has changed, and is not a sample."""
+    write("always.py", PROOFS + """
+rest = all_proofs
+def all_proofs():
+    return rest() + [Proof("last", ("z/",), "true", always=True)]
+""")
+    for _ in range(6):   # the order of the others is another one for each commit
+        commit("a/x")
+        said = subprocess.run([sys.executable, PROVE, "--proofs", "always.py", "--list"], stdout=subprocess.PIPE, text=True, check=False).stdout
+        expect(said.split("\n")[0].split()[-1] == "last", f"it comes first: {said}")
+    os.remove("always.py")
+    commit()
 
 
 def check_changes():
@@ -147,7 +162,7 @@ def main():
         write(".gitignore", "build/\n")
         write("proofs.py", PROOFS)
         commit("a/x", "b/x", "c/x")
-        for check in (check_failure, check_limit, check_changes, check_all):
+        for check in (check_failure, check_limit, check_always, check_changes, check_all):
             check()
         os.chdir("/")
     print(f"prove_test: {len(wrong)} wrong" if wrong else "prove_test: all good")
