@@ -21,13 +21,16 @@ static uint64_t larger(uint64_t a, uint64_t b) {
 }
 
 static void end_block(void) {
-    uint64_t of_block = 0, most = 0;
-    for (int t = 0; t < threads; t++) {
-        most = t % WARP == 0 ? moved[t] : larger(most, moved[t]);
+    uint64_t of_block = 0;
+    for (int first = 0; first < threads; first += WARP) {
+        uint64_t most = 0;
+        for (int t = first; t < threads && t < first + WARP; t++) {
+            most = larger(most, moved[t]);
+            of_block += moved[t];
+            moved[t] = 0;
+        }
         share.of_thread = larger(share.of_thread, most);
-        share.of_warps += (t + 1) % WARP == 0 || t + 1 == threads ? WARP * most : 0;
-        of_block += moved[t];
-        moved[t] = 0;
+        share.of_warps += WARP * most;
     }
     share.all += of_block;
     share.of_block = larger(share.of_block, of_block);
