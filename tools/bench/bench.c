@@ -3,8 +3,8 @@
 
    ms=<median ms per step> pass_ms=<forward and backward alone> tokens_per_s=<of the median step>
    peak_mib=<growth of the resident set> counted_mib=<by memory.h> simulated=<a GPU that is none>
-   bound_ms=<the least time of a step on this CPU: peak.h> peak_gflops=<of products> copy_gbs=<of
-   the rest>; of a GPU none of the three
+   bound_ms=<the least time of a step on this CPU: peak.h> peak_gflops=<of products,
+   between the steps> copy_gbs=<of the rest, after them>; of a GPU none of the three
 
    Weights in half are updated through float masters, so that a step is a whole one: AdamW on the
    masters, then their rounding into the weights. */
@@ -123,10 +123,10 @@ static void count(void *context, const char *op, Cost cost) {
     cost_add(step, 1, cost.flops > 0 ? (Cost){.flops = cost.flops} : cost);
 }
 
-/* The rates of this CPU. The last thing of the program: the copy takes memory of its own. */
-static Peak measure_peak(Device *device) {
+/* The rate of a copy. The last thing of the program: it takes memory of its own. */
+static double measure_copy(Device *device) {
     Timing timing = timing_new(device, (Effort){.round_ms = 100, .copy_bytes = 256 << 20});
-    return (Peak){.flops = peak_flops(), .bytes = timing_copy_rate(&timing)};
+    return timing_copy_rate(&timing);
 }
 
 int main(int argc, char **argv) {
@@ -147,6 +147,7 @@ int main(int argc, char **argv) {
     int32_t *ids = malloc((size_t)(N + 1) * sizeof *ids);
     double *step_ms = malloc((size_t)s.steps * sizeof *step_ms);
     double *pass_ms = malloc((size_t)s.steps * sizeof *pass_ms);
+    double *flops = malloc((size_t)s.steps * sizeof *flops);
     Rng rng = rng_new(1, RNG_DATA);
     for (int i = 0; i <= N; i++) {
         ids[i] = (int32_t)rng_below(&rng, (uint64_t)s.config.V);
@@ -172,6 +173,8 @@ int main(int argc, char **argv) {
         if (step >= 0) {
             pass_ms[step] = passed - begin;
             step_ms[step] = now_ms() - begin;
+            /* Between the steps: what a neighbour takes of the cores differs from second to second. */
+            flops[step] = s.gpu ? 0 : peak_flops();
         }
     }
     MemoryUse peak = memory_peak(memory);
@@ -181,7 +184,7 @@ int main(int argc, char **argv) {
            ms, median(pass_ms, s.steps), 1e3 * N / ms, resident, memory_mib(memory_total(&peak)),
            device->simulated, loss);
     if (!s.gpu) {
-        Peak most = measure_peak(device);
+        Peak most = {.flops = median(flops, s.steps), .bytes = measure_copy(device)};
         printf(" bound_ms=%.3f peak_gflops=%.1f copy_gbs=%.2f", peak_ms(most, cost),
                most.flops * 1e-6, most.bytes * 1e-6);
     }

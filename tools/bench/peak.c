@@ -13,7 +13,7 @@ enum { VECTOR_BYTES = 32 };
 #else
 enum { VECTOR_BYTES = 16 };
 #endif
-enum { CHAINS = 12, LANES = VECTOR_BYTES / (int)sizeof(float), TIMES = 1 << 20, ROUNDS = 9 };
+enum { CHAINS = 12, LANES = VECTOR_BYTES / (int)sizeof(float), TIMES = 1 << 20, ROUNDS = 3 };
 
 typedef float Vector __attribute__((vector_size(VECTOR_BYTES)));
 
