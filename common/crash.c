@@ -22,7 +22,7 @@
 #include <cudasim.h>
 #endif
 
-static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGXCPU};
 enum { SIGNALS = sizeof signals / sizeof *signals, FRAMES = 64, TOLD = 4, PAGE = 4096 };
 enum { STACK = 256 << 10, RESERVE = 64 << 20 };
 
@@ -183,7 +183,9 @@ static void tell(int number, const siginfo_t *info, const void *context) {
     if (reserve != MAP_FAILED) {
         munmap(reserve, RESERVE);
     }
-    if (number == SIGFPE) {
+    if (number == SIGXCPU) {
+        fprintf(stderr, "crash: the time was over");
+    } else if (number == SIGFPE) {
         fprintf(stderr, "crash: integer division by 0");
     } else if (number == SIGILL) {
         fprintf(stderr, "crash: reached code that the compiler had proved unreachable (a division "

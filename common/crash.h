@@ -7,8 +7,8 @@
 #define COMMON_CRASH_H
 
 /**
- * From here on, what ends the program by SIGSEGV, SIGBUS, SIGFPE or SIGILL is reported on stderr
- * before it does, in one line:
+ * From here on, what ends the program by SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGXCPU (its time is
+ * over) is reported on stderr before it does, in one line:
  *
  *     crash: a bad address, 32 bytes past NULL, at checkpoint.c:44 (rerun), called from ...
  *

@@ -40,6 +40,10 @@ static void overflow_stack(void) {
     zero = descend(&zero);
 }
 
+static void take_too_long(void) {
+    zero = raise(SIGXCPU);
+}
+
 static void read_nowhere_in_each_thread(void) {
 #pragma omp parallel num_threads(4)
     read_nowhere();
@@ -127,6 +131,7 @@ Test(crash, says_where) {
          "crash: a pointer that was never set, at crash_test.c:", "read_never_set"},
         {divide, SIGFPE, "crash: integer division by 0, at crash_test.c:", "divide"},
 #endif
+        {take_too_long, SIGXCPU, "crash: the time was over, at crash_test.c:", "take_too_long"},
         {overflow_stack, SIGSEGV, "crash: the stack is full, at crash_test.c:", "descend"},
     };
     if (SANITIZED) {

@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-static const char *folder(void) {
+const char *check_folder(void) {
     const char *path = getenv("GRADE_FOLDER");
     CHECK(path != NULL, "checks are run by `make gradeNN`, which knows a private folder");
     return path;
@@ -116,7 +116,7 @@ static const char *folder(void) {
 
 static uint64_t read_seed(void) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/seed", folder());
+    snprintf(path, sizeof path, "%s/seed", check_folder());
     FILE *file = fopen(path, "r");
     unsigned long long seed = 0;
     CHECK(file != NULL && fscanf(file, "%llx", &seed) == 1, "%s has no seed", path);
@@ -202,7 +202,7 @@ bool check_lost(const Check *check) {
 
 static void write_row(const Check *check, json_t *suspects) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/row-%s.json", folder(), check->plan->name);
+    snprintf(path, sizeof path, "%s/row-%s.json", check_folder(), check->plan->name);
     char *message = record_clean(check->message), *mistake = record_clean(check->mistake);
     text_nan(message);
     text_nan(mistake);

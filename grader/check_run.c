@@ -4,11 +4,11 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/lab.h"
 #include "grader/check_state.h"
-#include "grader/command.h"
 #include "grader/draws.h"
 #include "grader/picture.h"
 #include "grader/probe.h"
@@ -149,14 +149,61 @@ static void tell_report(Check *check) {
     }
 }
 
+/* "at loop.c:12 (loop_step), called from ..."; "" where the program did not say it. */
+static const char *where_it_was(const Check *check, char line[LINE]) {
+    static const char said[] = "crash: the time was over, ";
+    line_with(check, said, line);
+    return line[0] != '\0' ? line + strlen(said) : line;
+}
+
+/* Where a hand-in is graded whose author waits for it, nobody waits again and again for a loop that
+   does not end: after PATIENT runs that were not finished, others have a part of their time. */
+enum { PATIENT = 2, HURRIED = 4 };
+
+static void unfinished_path(char path[PATH]) {
+    CHECK(snprintf(path, PATH, "%s/unfinished", check_folder()) < PATH, "a long path");
+}
+
+/* One byte for each; a check is a process of its own. */
+static void note_unfinished(void) {
+    char path[PATH];
+    unfinished_path(path);
+    FILE *file = fopen(path, "a");
+    if (file != NULL) { /* without it others have all of their time */
+        fputc('.', file);
+        fclose(file);
+    }
+}
+
+static double time_for(Check *check, double seconds) {
+    struct stat found;
+    char path[PATH];
+    if (getenv("GRADE_HURRY") == NULL) {
+        return seconds;
+    }
+    unfinished_path(path);
+    check->hurried = stat(path, &found) == 0 && found.st_size >= PATIENT;
+    return check->hurried ? seconds / HURRIED : seconds;
+}
+
+static bool judge_timeout(Check *check, double seconds) {
+    char line[LINE];
+    const char *where = where_it_was(check, line);
+    hint(check, "a loop that does not end, or much more work than is needed", ", and Ctrl-C");
+    note_unfinished();
+    return check_conclude(
+        check, ROW_TIMEOUT, "not finished after %g s%s%s%s", seconds,
+        check->hurried ? " (a quarter of its time: two runs before it did not end)" : "",
+        *where != '\0' ? "; it was " : "", where);
+}
+
 static bool judge_result(Check *check, const SandboxResult *result, double seconds) {
     char line[LINE];
     switch (result->end) {
     case SANDBOX_ERROR:
         return check_conclude(check, ROW_SANDBOX_ERROR, "%s", result->error);
     case SANDBOX_TIMEOUT:
-        hint(check, "a loop that does not end, or much more work than is needed", ", and Ctrl-C");
-        return check_conclude(check, ROW_TIMEOUT, "not finished after %g s", seconds);
+        return judge_timeout(check, seconds);
     case SANDBOX_FLOOD:
         hint(check, "a printf left in a kernel or in a loop", "");
         return check_conclude(check, ROW_CRASHED, "it wrote more than %d KiB", OUTPUT >> 10);
@@ -173,68 +220,6 @@ static bool judge_result(Check *check, const SandboxResult *result, double secon
         return judge_exit(check, result);
     }
     return check_conclude(check, ROW_GRADER_ERROR, "unknown end %d", (int)result->end);
-}
-
-/* The debugger is started with the program that runs beside the probe. */
-static void debug_beside(const Check *check, const char *path, FILE *command) {
-    fprintf(command, "exec ");
-    command_quote(command, check->beside->starter);
-    fprintf(command, " ");
-    command_quote(command, check->beside->program);
-    fprintf(command, " ");
-    command_quote(command, path);
-    fprintf(command, " ");
-}
-
-/* "formulas/bytes" is the case "bytes" of the program that lies beside `probe` as "..._formulas",
-   which is written to program[PATH]. @return the case */
-static const char *program_of(const char *probe, const char *probe_case, char program[PATH]) {
-    const char *slash = strchr(probe_case, '/');
-    int length = slash != NULL ? (int)(slash - probe_case) : 0;
-    int written =
-        snprintf(program, PATH, "%s%s%.*s", probe, length > 0 ? "_" : "", length, probe_case);
-    CHECK(written < PATH, "the path of a probe is too long");
-    return slash != NULL ? slash + 1 : probe_case;
-}
-
-/* Leaves everything that a run of the probe needs in a folder, for gdb, and runs nothing. */
-static bool leave_for_debugger(Check *check, const char *path, const char *probe_case) {
-    const struct {
-        const char *name;
-        const Wire *wire;
-    } tables[] = {{"in", check->in}, {"out", check->out}};
-    char name[PATH], program[PATH];
-    const char *its_case = program_of("/probe", probe_case, program);
-    for (int i = 0; i < 2; i++) {
-        snprintf(name, sizeof name, "%s/%s", path, tables[i].name);
-        CHECK(wire_save(tables[i].wire, name), "cannot write %s", name);
-    }
-    snprintf(name, sizeof name, "%s/command", path);
-    FILE *command = fopen(name, "w");
-    CHECK(command != NULL, "cannot write %s", name);
-    for (int i = 0; i < check->settings; i++) {
-        fprintf(command, "export %s\n", check->setting[i]);
-    }
-    fprintf(command, "export DEBUGINFOD_URLS=\n");
-    if (check->beside != NULL) {
-        debug_beside(check, path, command);
-    }
-    /* Through pipes, for gdb repeats each setting: the first words are tools/debug.py's. */
-    fprintf(command,
-            "%sgdb -q -iex 'set print symbol-loading off' -iex 'set print thread-events off' "
-            "-iex 'set debug-file-directory' "
-            "-ex \"set directories $SOURCE:\\$cdir:\\$cwd\" "
-            "-ex 'pipe handle SIGSEGV nostop noprint pass | cat >/dev/null' "
-            "-ex 'pipe break crash_told | cat >/dev/null' --args ",
-            check->beside != NULL ? "" : "exec ");
-    command_quote(command, path);
-    fprintf(command, "%s %s 3<", program, its_case);
-    command_quote(command, path);
-    fprintf(command, "/in 4<>");
-    command_quote(command, path);
-    fprintf(command, "/out 5>/dev/null\n");
-    fclose(command);
-    return check_conclude(check, ROW_NOT_RUN, "left for the debugger");
 }
 
 bool check_on_gpu(void) {
@@ -304,7 +289,8 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
     }
     const char *environment[CHECK_SETTINGS + 1] = {NULL};
     char program[PATH];
-    const char *its_case = program_of(probe, probe_case, program), *absent = getenv("GRADE_ABSENT");
+    const char *its_case = check_program_of(probe, probe_case, program, PATH),
+               *absent = getenv("GRADE_ABSENT");
     if (absent != NULL && access(program, F_OK) != 0) {
         return check_conclude(check, ROW_NOT_STARTED, "%s is not in the hand-in", absent);
     }
@@ -335,7 +321,8 @@ static bool run_probe(Check *check, const char *probe, bool gpu, const char *pro
                        .uses_gpu = gpu};
     SandboxResult result = sandbox_run(&sandbox);
     free(check->text);
-    check->text = result.end == SANDBOX_SIGNAL ? with_lines(result.text, program) : result.text;
+    bool says_where = result.end == SANDBOX_SIGNAL || result.end == SANDBOX_TIMEOUT;
+    check->text = says_where ? with_lines(result.text, program) : result.text;
     check->seconds += result.seconds;
     check->cpu_seconds += result.cpu_seconds;
     check->peak_bytes =
@@ -372,19 +359,13 @@ bool check_run_kit(Check *check, const char *probe_case, double seconds) {
     return run_probe(check, probe_given(), false, kits, seconds);
 }
 
-/* Whether this is the run that is wanted: GRADE_RUN, the first where it is not set. */
-static bool is_for_debugger(const Check *check) {
-    const char *wanted = getenv("GRADE_RUN");
-    return check->runs == (wanted != NULL ? atoi(wanted) : 1);
-}
-
 bool check_run(Check *check, const char *probe_case, double seconds) {
     const char *debug = getenv("GRADE_DEBUG");
     check->runs++;
-    if (debug != NULL && (check->state != ROW_PASS || is_for_debugger(check))) {
-        return check->state == ROW_PASS && leave_for_debugger(check, debug, probe_case);
+    if (debug != NULL && (check->state != ROW_PASS || check_is_for_debugger(check))) {
+        return check->state == ROW_PASS && check_leave_for_debugger(check, debug, probe_case);
     }
-    return run_probe(check, probe_given(), false, probe_case, seconds);
+    return run_probe(check, probe_given(), false, probe_case, time_for(check, seconds));
 }
 
 bool check_run_on_gpu(Check *check, const char *probe_case, double seconds) {

@@ -56,6 +56,7 @@ struct Check {
     double cpu_seconds;                /**< processor time of the same */
     size_t peak_bytes;                 /**< of the largest of them */
     int level;                         /**< of the sandbox of the last */
+    bool hurried;                      /**< the last had less time than it is given */
     json_t *pictures;                  /**< of memory */
     void **memory;                     /**< (memory_count) inputs and right values */
     int memory_count;                  /**< how many */
@@ -71,6 +72,31 @@ struct Check {
  */
 bool check_conclude(Check *check, RowState state, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/** The folder of the judge that its caller names: the seed is in it, and rows are left there. */
+const char *check_folder(void);
+
+/**
+ * The program of a case: "formulas/bytes" is the case "bytes" of the program that lies beside
+ * `probe` as "..._formulas".
+ *
+ * @param      probe      path of the probe
+ * @param      probe_case with or without the name of a program
+ * @param[out] program    its path, in program[size]
+ * @param      size       bytes
+ * @return the case, a part of probe_case
+ */
+const char *check_program_of(const char *probe, const char *probe_case, char *program, int size);
+
+/** Whether this run is the one that a debugger wants: GRADE_RUN, the first where it is not set. */
+bool check_is_for_debugger(const Check *check);
+
+/**
+ * Leaves everything that a run of the probe needs in a folder, for gdb, and runs nothing.
+ *
+ * @return false: the check is concluded
+ */
+bool check_leave_for_debugger(Check *check, const char *path, const char *probe_case);
 
 /**
  * Settles what the mistake is, from all comparisons, if nothing was said before.

@@ -5,6 +5,7 @@
    execve(). */
 #include "grader/sandbox.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -173,6 +175,37 @@ static void note_usage(SandboxWatch *watch, const struct rusage *usage) {
     }
 }
 
+/* Whether a thread of it computes; one that waits does not. */
+static bool thread_runs(pid_t pid, const char *thread) {
+    char path[60], text[512];
+    snprintf(path, sizeof path, "/proc/%d/task/%.20s/stat", (int)pid, thread);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0) {
+        close(file);
+    }
+    text[length > 0 ? length : 0] = '\0';
+    const char *name_ends = strrchr(text, ')'); /* a name may hold anything */
+    return name_ends != NULL && strncmp(name_ends, ") R", 3) == 0;
+}
+
+/* The thread that has kept it so long: the first one if that computes, else one that does. */
+static pid_t busy_thread(pid_t pid) {
+    char path[40], first[20];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    snprintf(first, sizeof first, "%d", (int)pid);
+    DIR *threads = thread_runs(pid, first) ? NULL : opendir(path);
+    pid_t found = pid;
+    for (struct dirent *entry;
+         threads != NULL && found == pid && (entry = readdir(threads)) != NULL;) {
+        found = thread_runs(pid, entry->d_name) ? (pid_t)atoi(entry->d_name) : pid;
+    }
+    if (threads != NULL) {
+        closedir(threads);
+    }
+    return found;
+}
+
 /* Whether the program has ended. */
 static bool ended(SandboxWatch *watch) {
     struct rusage usage;
@@ -188,14 +221,16 @@ static bool ended(SandboxWatch *watch) {
 
 static SandboxEnd end_of(const SandboxWatch *watch) {
     double limit = watch->sandbox->cpu_seconds;
+    bool over = watch->seen->result.cpu_seconds >= limit;
     if (WIFEXITED(watch->status)) {
         watch->seen->result.status = WEXITSTATUS(watch->status);
-        return SANDBOX_EXIT;
+        bool told = watch->seen->result.status == 128 + SIGXCPU; /* as crash.h ends by a signal */
+        return told && over ? SANDBOX_TIMEOUT : SANDBOX_EXIT;
     }
     int number = WTERMSIG(watch->status);
     watch->seen->result.status = number;
     bool by_kernel = number == SIGXCPU || number == SIGKILL;
-    return by_kernel && watch->seen->result.cpu_seconds >= limit ? SANDBOX_TIMEOUT : SANDBOX_SIGNAL;
+    return by_kernel && over ? SANDBOX_TIMEOUT : SANDBOX_SIGNAL;
 }
 
 /* Set when the caller is gone: nobody waits for the result, but what was started must end. */
@@ -231,6 +266,15 @@ static SandboxEnd watch_until_end(SandboxWatch *watch) {
             watch->seen->result.cpu_seconds > sandbox->cpu_seconds) {
             return SANDBOX_TIMEOUT;
         }
+    }
+}
+
+/* Its time is over. A probe says where it is, and ends (crash.h); nothing waits long for others. */
+static void ask_where(SandboxWatch *watch) {
+    enum { MILLISECONDS = 2000, PAUSE = 10 };
+    syscall(SYS_tgkill, watch->pid, busy_thread(watch->pid), SIGXCPU);
+    for (int i = 0; i < MILLISECONDS / PAUSE && !ended(watch) && take_output(watch); i++) {
+        poll(NULL, 0, PAUSE);
     }
 }
 
@@ -294,6 +338,9 @@ static void watch_program(const Sandbox *sandbox, Watched *seen, uid_t user, pid
     } else if (start(&watch, user)) {
         end = watch_until_end(&watch);
         seen->result.seconds = now() - watch.begin;
+    }
+    if (end == SANDBOX_TIMEOUT) {
+        ask_where(&watch);
     }
     if (!kill_descendants()) {
         set_error(seen, "processes are left that cannot be killed");

@@ -124,6 +124,24 @@ Test(sandbox, wall_time_ends_what_ignores_signals) {
     free(result.text);
 }
 
+/* What it says when its time is over. */
+static void expect_said(Sandbox sandbox, const char *task, const char *words) {
+    SandboxResult result = inside(sandbox, task, NULL);
+    cr_expect_eq(result.end, SANDBOX_TIMEOUT, "%s: %d", task, (int)result.end);
+    cr_expect_str_eq(result.text, words, "%s: %s", task, result.text);
+    free(result.text);
+}
+
+Test(sandbox, a_program_is_told_that_its_time_is_over) {
+    Sandbox sandbox = small();
+    sandbox.seconds = 0.3;
+    expect_said(sandbox, "spin and say", "over in the first\n");
+    expect_said(sandbox, "wait and say", "over in another\n"); /* which is the one that computes */
+    sandbox = small();
+    sandbox.cpu_seconds = 0.2;
+    expect_said(sandbox, "spin and say", "over in the first\n");
+}
+
 Test(sandbox, processor_time_is_limited) {
     Sandbox sandbox = small();
     sandbox.seconds = 20;

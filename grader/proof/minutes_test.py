@@ -108,6 +108,25 @@ def check_half_done():
     write(BYTES, stub)
 
 
+def check_endless():
+    """A loop that does not end: the line on which it is, and after two of them nobody waits as long for another."""
+    stub, solution, begins = read(BYTES), proof.solution("00_bytes", "bytes.c"), "size_t bytes_block("
+    before, after = solution.split(begins)
+    signature, body = after.split("{\n", 1)
+    loop = f"{before}{begins}{signature}{{\n"
+    write(BYTES, f"{loop}    for (volatile int i = 0; i < 1;) {{\n    }}\n{body}")
+    started = time.monotonic()
+    status, said = make("grade00", "SIDE_BY_SIDE=2", folder=KIT)
+    took = time.monotonic() - started
+    told = re.findall(r"not finished after ([\d.]+) s( \(a quarter of its time: two runs before it did not end\))?; it was at bytes\.c:(\d+) \(bytes_block\)", said)
+    full, part = ([float(row[0]) for row in told if bool(row[1]) == hurried] for hurried in (False, True))
+    expect(status == 1 and said.count("timeout") == len(told) > 3, f"each says where it was: {said.count('timeout')}, {len(told)}, {said[-300:]}")
+    expect(2 <= len(full) <= 3 and all(seconds == full[0] / 4 for seconds in part), f"two wait for all of their time: {full} {part}")
+    expect(took < sum(full) + sum(part), f"{took} s")
+    expect({int(row[2]) - loop.count("\n") for row in told} <= {1, 2}, f"the line is that of the loop: {told[:1]}")
+    write(BYTES, stub)
+
+
 # ---- at a terminal ------------------------------------------------------------------------------------
 
 def at_terminal(words, steps):
@@ -197,7 +216,7 @@ def main():
         status, said = make("handout", "LAB=03", f"OUT={KIT}", "SOLUTIONS=none")
         expect(status == 0, f"the handout is cut: {said.strip()[-80:]}")
         give_objects(KIT)
-        for check in [check_docs] if what == ["docs"] else [check_targets, check_refused, check_half_done, check_changed, check_watch, check_progress]:
+        for check in [check_docs] if what == ["docs"] else [check_targets, check_refused, check_half_done, check_changed, check_endless, check_watch, check_progress]:
             check()
     expecting.end("minutes")
 

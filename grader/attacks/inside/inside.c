@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,33 @@ static void spin(void) {
     ignore_signals();
     for (volatile long i = 0;; i++) {
     }
+}
+
+/* As a probe does, whose handler says where it is. */
+static void say_that_it_is_over(int number) {
+    static const char in_first[] = "over in the first\n", in_other[] = "over in another\n";
+    bool first = syscall(SYS_gettid) == getpid();
+    write(STDOUT_FILENO, first ? in_first : in_other, strlen(first ? in_first : in_other));
+    _exit(128 + number);
+}
+
+static void *spin_on(void *unused) {
+    for (volatile long i = 0;; i++) {
+    }
+    return unused;
+}
+
+static void spin_and_say(void) {
+    signal(SIGXCPU, say_that_it_is_over);
+    spin_on(NULL);
+}
+
+/* The first thread waits for one that does not end. */
+static void wait_and_say(void) {
+    pthread_t other;
+    signal(SIGXCPU, say_that_it_is_over);
+    pthread_create(&other, NULL, spin_on, NULL);
+    pthread_join(other, NULL);
 }
 
 static void flood(void) {
@@ -199,10 +227,20 @@ int main(int argc, char **argv, char **variables) {
         const char *name;
         void (*run)(void);
     } tasks[] = {
-        {"spin", spin},       {"flood", flood},       {"bomb", bomb},
-        {"network", network}, {"parent", parent},     {"memory", memory},
-        {"thread", thread},   {"programs", programs}, {"descriptors", descriptors},
-        {"exotic", exotic},   {"reset", reset_peak},  {"fill", fill},
+        {"spin", spin},
+        {"flood", flood},
+        {"bomb", bomb},
+        {"network", network},
+        {"parent", parent},
+        {"memory", memory},
+        {"thread", thread},
+        {"programs", programs},
+        {"descriptors", descriptors},
+        {"exotic", exotic},
+        {"reset", reset_peak},
+        {"fill", fill},
+        {"spin and say", spin_and_say},
+        {"wait and say", wait_and_say},
     };
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         if (strcmp(task, tasks[i].name) == 0) {
