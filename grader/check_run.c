@@ -187,14 +187,17 @@ static double time_for(Check *check, double seconds) {
 }
 
 static bool judge_timeout(Check *check, double seconds) {
-    char line[LINE];
+    char line[LINE], time[100];
     const char *where = where_it_was(check, line);
+    snprintf(time, sizeof time,
+             check->hurried ? "%g s, a quarter of its time, since two runs before it did not end"
+                            : "%g s",
+             seconds);
     hint(check, "a loop that does not end, or much more work than is needed", ", and Ctrl-C");
     note_unfinished();
-    return check_conclude(
-        check, ROW_TIMEOUT, "not finished after %g s%s%s%s", seconds,
-        check->hurried ? " (a quarter of its time: two runs before it did not end)" : "",
-        *where != '\0' ? "; it was " : "", where);
+    return *where != '\0'
+               ? check_conclude(check, ROW_TIMEOUT, "not finished after %s; it was %s", time, where)
+               : check_conclude(check, ROW_TIMEOUT, "not finished after %s", time);
 }
 
 static bool judge_result(Check *check, const SandboxResult *result, double seconds) {

@@ -124,7 +124,7 @@ Test(sandbox, wall_time_ends_what_ignores_signals) {
     free(result.text);
 }
 
-/* What it says when its time is over. */
+/* The words of a program whose time is over. */
 static void expect_said(Sandbox sandbox, const char *task, const char *words) {
     SandboxResult result = inside(sandbox, task, NULL);
     cr_expect_eq(result.end, SANDBOX_TIMEOUT, "%s: %d", task, (int)result.end);
