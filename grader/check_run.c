@@ -178,7 +178,7 @@ static void note_unfinished(void) {
 static double time_for(Check *check, double seconds) {
     struct stat found;
     char path[PATH];
-    if (getenv("GRADE_HURRY") == NULL) {
+    if (getenv("GRADE_AUTHOR_WAITS") == NULL) {
         return seconds;
     }
     unfinished_path(path);

@@ -95,7 +95,7 @@ record_of  = build/grades/$(if $(CHECK),one-)$(if $(filter labs,$(SUBMITTED)),,o
 # In the language of the course, if that is another than English: docs/translating.md.
 SPOKEN     = $(if $(shell grep -s '"language"' course.json),tools/say.py)
 run_grade  = $(if $(filter labs solutions,$(SUBMITTED)),from=$(ROOT_$1)$(SUBMITTED)/$1,from=$$(tools/from_hand_in.py $1 $(call in_quotes,$(FROM)))) && \
-             GRADE_HURRY=1 $(if $(DEVICE),GRADE_DEVICE=$(DEVICE)) $(SPOKEN) $B/bin/grade --kit "$$(cat VERSION)" --lab $1 --from "$$from" --judge $B/judge/$1 --plan $(ROOT_$1)labs/$1/lab.json \
+             GRADE_AUTHOR_WAITS=1 $(if $(DEVICE),GRADE_DEVICE=$(DEVICE)) $(SPOKEN) $B/bin/grade --kit "$$(cat VERSION)" --lab $1 --from "$$from" --judge $B/judge/$1 --plan $(ROOT_$1)labs/$1/lab.json \
              --recipes $(RECIPES)/$1.json --cache build/cache --jobs $(SIDE_BY_SIDE) $(if $(CHECK),--check $(call in_quotes,$(CHECK))) $(if $(SEED),--seed $(SEED))
 # COMMAND, unless the judges of this handout are for other machines: on_this_platform LAB,COMMAND
 on_this_platform = $(if $(and $(HANDOUT),$(if $(judge_built),,1)),$(call refuse,this handout grades on $(notdir $(wildcard grader/built/*)): here is $(PLATFORM)),$2)

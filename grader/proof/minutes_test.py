@@ -176,6 +176,16 @@ def check_watch():
     write(BYTES, stub)
 
 
+def check_grading():
+    """On a terminal a line counts the checks that are over, and is gone before the table comes."""
+    write(BYTES, proof.solution("00_bytes", "bytes.c"))
+    status, said = at_terminal(["grade00"], [])
+    counted = [tuple(map(int, found)) for found in re.findall(r"grading: (\d+) of (\d+)\r", said)]
+    expect(status == 0 and counted and counted == sorted(counted) and counted[-1][0] <= counted[0][1] == said.count(" pass "), f"it counts: {counted[:2]} {counted[-2:]}")
+    expect("\x1b[KLab 00_bytes" in said.replace("\r", ""), f"and its line goes: {said[:200]!r}")
+    make("reset00", folder=KIT)
+
+
 def check_progress():
     """On a terminal a build is one line, which its last step clears; what a compiler says stays."""
     shutil.rmtree(f"{KIT}/build/obj/train", ignore_errors=True)
@@ -216,7 +226,7 @@ def main():
         status, said = make("handout", "LAB=03", f"OUT={KIT}", "SOLUTIONS=none")
         expect(status == 0, f"the handout is cut: {said.strip()[-80:]}")
         give_objects(KIT)
-        for check in [check_docs] if what == ["docs"] else [check_targets, check_refused, check_half_done, check_changed, check_endless, check_watch, check_progress]:
+        for check in [check_docs] if what == ["docs"] else [check_targets, check_refused, check_half_done, check_changed, check_endless, check_watch, check_grading, check_progress]:
             check()
     expecting.end("minutes")
 
