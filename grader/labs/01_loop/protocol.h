@@ -15,8 +15,8 @@ enum {
     OPTION_START,               /**< ticks that the schedule has seen before the first step */
 };
 
-/** What a step only reads, as it leaves it: max_grad_norm; and of the schedule the largest rate, the
-    steps of its warm-up and all of its steps. */
+/** Numbers that a step reads and leaves as they are: max_grad_norm; of the schedule the largest
+    rate, the steps of its warm-up, and all of its steps. */
 enum { LOOP_SETTINGS = 4 };
 
 /** When a run may end. */
