@@ -281,6 +281,10 @@ static double profile_moved(Check *check, const char *probe_case, double seconds
 
 bool profile_expect_whole(Check *check, const char *probe_case, double seconds, uint64_t few,
                           uint64_t many, const char *pieces) {
+    char setting[40];
+    /* A grid of few blocks may be right: then a block takes long, and has all of the time. */
+    snprintf(setting, sizeof setting, "CUDASIM_TIMEOUT=%d", (int)seconds);
+    check_environment(check, setting);
     check_environment(check, "CUDASIM_BLOCKS=2");
     check_environment(check, "CUDASIM_REPLAY=0");
     double of_few = profile_moved(check, probe_case, seconds, few, pieces);

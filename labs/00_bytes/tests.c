@@ -204,10 +204,21 @@ GRADED(00_bytes, activations_head, "task 4: most activations, the head is the pe
     answers_grade(check, draw_head, task_activations());
 }
 
+/* The only block is the last one, too. */
+static void draw_only_block(Quiz *quiz, Precision precision, Attention attention) {
+    Shape shape = shape_random(quiz->check, precision, attention);
+    shape.config.L = 1;
+    shape.config.V = check_int(quiz->check, 257, 300);
+    shape.config.NH = 5;
+    shape.config.C = shape.config.NH * check_int(quiz->check, 33, 36);
+    quiz_add(quiz, shape);
+}
+
 static void draw_last_block(Quiz *quiz) {
     draw_wide(quiz, F32, ATTENTION_PLAIN, false);
     draw_wide(quiz, F16, ATTENTION_FLASH, false);
     draw_close(quiz, 5, 130, F32, ATTENTION_FLASH);
+    draw_only_block(quiz, BF16, ATTENTION_PLAIN);
     draw_wide(quiz, F32, ATTENTION_PLAIN, true);
 }
 

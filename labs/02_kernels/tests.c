@@ -86,7 +86,9 @@ static Calls *adamw_calls(Check *check) {
     static const int sizes[] = {257, 1, 31, 33, 1030};
     Calls *calls = calls_new(check, "adamw");
     for (int s = 0; s < 10; s++) {
-        adamw_add(calls, sizes[s % 5], settings[s % 3], s == 0 ? 2 : check_int(check, 1, 6), usual);
+        /* Two after each other have the same t and other betas: no correction is remembered by t */
+        int t = s < 2 ? 2 : s < 4 ? 3 : check_int(check, 1, 6);
+        adamw_add(calls, sizes[s % 5], settings[s % 3], t, usual);
     }
     adamw_add(calls, 0, settings[0], 1, usual);
     return calls;

@@ -24,6 +24,9 @@ Windows loop_new(Check *check, int steps, float dropout) {
     Windows loop = windows_new(check, config, "step", 1);
     for (int i = 0; i < steps; i++) {
         loop.given.batch[i] = loop_batch(check, &config);
+        /* 0 is a byte like others, and no sign of padding */
+        ((int32_t *)loop.given.batch[i].tokens)[0] = 0;
+        ((int32_t *)loop.given.batch[i].targets)[0] = 0;
     }
     loop.given.batches = steps;
     return loop;
@@ -34,6 +37,7 @@ bool loop_run(Windows *loop, int wants, LoopEnough enough) {
     loop->option[OPTION_ENOUGH] = (int32_t)enough;
     windows_give(loop, wants);
     windows_want_reports(loop);
+    check_want(check, "settings", WIRE_F32, (size_t)windows_count(loop) * LOOP_SETTINGS);
     check_want_picture(check);
     return check_run(check, "steps", SECONDS);
 }
@@ -84,6 +88,42 @@ static float loop_told_norm(const Windows *loop, const Window *step) {
     return ((const float *)check_got(loop->given.check, "grad_norm", WIRE_F32))[step->number];
 }
 
+/* (P) the right gradients, clipped by less than all of them: each tensor to the limit by itself, or
+   each of its numbers. */
+static double *loop_clipped_apart(const Windows *loop, const double *gradient, double limit,
+                                  bool numbers) {
+    const Reference *reference = loop->given.reference;
+    double *values = windows_scaled(loop, 1, gradient, NULL), *value = values;
+    for (int i = 0; i < reference->param_count; i++) {
+        size_t count = reference->params[i].count;
+        double factor = reference_clip(norm_of(value, count), limit);
+        for (size_t k = 0; k < count; k++) {
+            value[k] = !numbers ? factor * value[k] : fmin(fmax(value[k], -limit), limit);
+        }
+        value += count;
+    }
+    return values;
+}
+
+/* The largest of (P) values, without its sign. */
+static double loop_largest(const Windows *loop, const double *values) {
+    double largest = 0;
+    for (size_t i = 0; i < loop->given.P; i++) {
+        largest = fmax(largest, fabs(values[i]));
+    }
+    return largest;
+}
+
+/* The targets of a step's batch that are 0. */
+static double loop_zeros(const Windows *loop, const Window *step) {
+    const Batch *batch = &loop->given.batch[step->first];
+    double zeros = 0;
+    for (int i = 0; i < batch->B * batch->T; i++) {
+        zeros += batch->targets[i] == 0;
+    }
+    return zeros;
+}
+
 /* Small gradients scaled up, or down to 1; the step before in this one. `suspects` has room. */
 static int loop_suspects(const Windows *loop, const Window *step, Suspect *suspects) {
     const Given *given = &loop->given;
@@ -117,6 +157,23 @@ static int loop_suspects(const Windows *loop, const Window *step, Suspect *suspe
         suspects[count++] =
             (Suspect){"small gradients are scaled up: clipping only ever makes them smaller",
                       windows_scaled(loop, limit / norm, gradient, NULL)};
+    }
+    if (limit > 0) {
+        suspects[count++] = (Suspect){"each tensor is clipped by itself: the norm is that of the "
+                                      "gradients of all tensors together",
+                                      loop_clipped_apart(loop, gradient, limit, false)};
+    }
+    if (limit > 0 && loop_largest(loop, gradient) > limit) { /* else nothing is cut */
+        suspects[count++] =
+            (Suspect){"each number is cut to trainer->max_grad_norm by itself: all gradients are "
+                      "scaled by one factor, so that their norm is the limit",
+                      loop_clipped_apart(loop, gradient, limit, true)};
+    }
+    if (step->valid > 1 && loop_zeros(loop, step) > 0) {
+        double share = weight_over(1, step->valid - loop_zeros(loop, step));
+        suspects[count++] = (Suspect){
+            "a target of 0 is not counted: it is a byte like others, and only IGNORE_INDEX is none",
+            loop_clipped(loop, share, window_gradient(loop, step, weight_one, 0), NULL, limit)};
     }
     const char *none = loop_no_gradients(loop_trace(loop, step->number), given->max_norm);
     if (none != NULL) {
@@ -153,6 +210,25 @@ void loop_expect_tick(const Windows *loop, const Window *step) {
     } else {
         check_fail(loop->given.check, "the schedule ticks %lld times in step %d: once is right",
                    (long long)(ticks[i] - before), i + 1);
+    }
+}
+
+void loop_expect_settings(const Windows *loop) {
+    const Given *given = &loop->given;
+    const float *got = check_got(given->check, "settings", WIRE_F32);
+    const float want[LOOP_SETTINGS] = {given->max_norm, given->schedule.learning_rate,
+                                       (float)given->schedule.warmup_steps,
+                                       (float)given->schedule.max_steps};
+    static const char *const name[LOOP_SETTINGS] = {
+        "trainer->max_grad_norm", "trainer->schedule.learning_rate",
+        "trainer->schedule.warmup_steps", "trainer->schedule.max_steps"};
+    for (int i = 0; i < given->batches * LOOP_SETTINGS; i++) {
+        int k = i % LOOP_SETTINGS;
+        if (!check_compared(given->check, got[i] == want[k], "%s is %g after step %d, and was %g",
+                            name[k], (double)got[i], i / LOOP_SETTINGS + 1, (double)want[k])) {
+            check_fail(given->check, "a step changes a setting of the trainer that it only reads");
+            return;
+        }
     }
 }
 

@@ -34,6 +34,9 @@ void loop_expect_tick(const Windows *loop, const Window *step);
 /** Compares the gradients that the optimizer saw in a step. */
 void loop_expect_gradients(const Windows *loop, const Window *step);
 
+/** That all steps leave the clipping norm and the schedule's settings as they are. */
+void loop_expect_settings(const Windows *loop);
+
 /** Compares weights and moments after a step, from the gradients that came back. */
 void loop_expect_update(Windows *loop, const Window *step);
 

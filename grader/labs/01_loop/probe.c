@@ -25,6 +25,15 @@ static void loop_cut_short(void) {
     window_end_early();
 }
 
+static void loop_give_settings(const Trainer *trainer) {
+    float *settings = wire_get(window_run.out, "settings", WIRE_F32, NULL);
+    settings += window_run.number * LOOP_SETTINGS;
+    settings[0] = trainer->max_grad_norm;
+    settings[1] = trainer->schedule.learning_rate;
+    settings[2] = (float)trainer->schedule.warmup_steps;
+    settings[3] = (float)trainer->schedule.max_steps;
+}
+
 static void loop_steps(const Wire *in, Wire *out) {
     window_run_open(in, out, "step", (WindowDevice){.arena = ARENA_BYTES, .gpu_checked = true});
     Memory *memory = window_run.trainer.model->memory;
@@ -35,6 +44,7 @@ static void loop_steps(const Wire *in, Wire *out) {
         StepReport report = loop_step(&window_run.trainer, &window_run.batch[step]);
         picture_give(memory, wire_get(out, "memory", WIRE_U64, NULL));
         window_give_report(&report);
+        loop_give_settings(&window_run.trainer);
         window_done();
     }
     window_run_close();

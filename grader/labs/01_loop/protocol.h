@@ -15,6 +15,10 @@ enum {
     OPTION_START,               /**< ticks that the schedule has seen before the first step */
 };
 
+/** Numbers that a step reads and leaves as they are: max_grad_norm; of the schedule the largest
+    rate, the steps of its warm-up, and all of its steps. */
+enum { LOOP_SETTINGS = 4 };
+
 /** When a run may end. */
 typedef enum LoopEnough {
     ENOUGH_ALL,      /**< to its end */

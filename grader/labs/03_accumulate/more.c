@@ -165,8 +165,11 @@ bool accumulate_expect_position(const Windows *windows) {
                         "called with micros = 1, and stopped after the first window, it has taken "
                         "%llu micro-batches",
                         (unsigned long long)got[1])) {
-        check_fail(check, "a second call of train_epoch() may have another `micros`: is something "
-                          "kept from the first, in a `static`?");
+        check_fail(check, got[1] == (uint64_t)windows->given.batches
+                              ? "report() says stop by returning false, where windows have one "
+                                "micro-batch as well"
+                              : "a second call of train_epoch() may have another `micros`: is "
+                                "something kept from the first, in a `static`?");
         return false;
     }
     return true;

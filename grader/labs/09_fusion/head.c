@@ -158,11 +158,14 @@ static void head_judge_bytes(HeadRun *run) {
     const ModelConfig *config = &run->given.config;
     size_t number = precision_bytes(config->precision), row = (size_t)logits_stride(config->V);
     const uint64_t *got = check_got(check, "head bytes", WIRE_U64);
+    static const char narrow[] =
+        "logits are stored in the model's precision: in half they have 2 bytes each";
     for (int i = 0; i < run->given.batches; i++, got += HEAD_NUMBERS) {
         const Batch *batch = &run->given.batch[i];
         size_t N = (size_t)batch->B * (size_t)batch->T, stream = N * (size_t)config->C * number;
         size_t kept = stream + 4 * N * sizeof(float);
         size_t logits = rows_of_chunk(run, batch) * row * number;
+        size_t wide = rows_of_chunk(run, batch) * row * sizeof(float);
         check_compared(check, got[HEAD_KEPT] == kept,
                        "after forward of (%d, %d) the head has %llu bytes in use; lnf, mean, rstd, "
                        "losses and lse are %zu",
@@ -172,10 +175,12 @@ static void head_judge_bytes(HeadRun *run) {
         check_compared(check, got[HEAD_FORWARD] <= kept + logits,
                        "forward of (%d, %d) takes %llu bytes; with one chunk of logits it is %zu",
                        batch->B, batch->T, (unsigned long long)got[HEAD_FORWARD], kept + logits);
+        check_suspect(check, narrow, got[HEAD_FORWARD] == kept + wide);
         check_compared(check, got[HEAD_BACKWARD] <= kept + stream + logits,
                        "backward of (%d, %d) takes %llu bytes; with one chunk of logits it is %zu",
                        batch->B, batch->T, (unsigned long long)got[HEAD_BACKWARD],
                        kept + stream + logits);
+        check_suspect(check, narrow, got[HEAD_BACKWARD] == kept + stream + wide);
         uint64_t rows = rows_of_chunk(run, batch), chunks = (N + rows - 1) / rows;
         check_compared(check, got[HEAD_CHUNKS] == chunks && got[HEAD_CHUNKS_BACK] == chunks,
                        "of (%d, %d), which is %llu chunks of %llu rows or fewer, forward computes "
@@ -261,6 +266,14 @@ void head_grade_half(Check *check) {
     }
 }
 
+/* The same passes in half, whose numbers another check has judged. */
+static void head_judge_half_bytes(HeadRun *run) {
+    if (check_run(run->given.check, "head f16", RUN_SECONDS)) {
+        run->given.config.precision = F16;
+        head_judge_bytes(run);
+    }
+}
+
 /* As much as a step with the chunked head takes, and not a byte more. */
 void head_grade_memory(Check *check) {
     ModelConfig config = {.V = check_int(check, 1000, 1500), .T = 24, .L = 1, .NH = 2, .C = 16};
@@ -286,5 +299,6 @@ void head_grade_memory(Check *check) {
     head_planned(&run);
     if (head_judge(&run, "head", true) && head_judge_left(&run)) {
         head_judge_bytes(&run);
+        head_judge_half_bytes(&run);
     }
 }

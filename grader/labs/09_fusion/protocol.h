@@ -54,7 +54,8 @@ typedef enum NormMistake {
 enum { SINGLE_NUMBERS = 4 };
 #define SINGLE_BEFORE                                                                              \
     { 3, 1, 1, 2 }
-#define SINGLE_ADAMW ((AdamW){.beta1 = 0.5f, .beta2 = 0.75f, .epsilon = 1})
+#define SINGLE_ADAMW                                                                               \
+    ((AdamW){.learning_rate = 7, .beta1 = 0.5f, .beta2 = 0.75f, .epsilon = 1}) /* not the rate */
 
 /** Bytes of the head in each pass, "head bytes" (WIRE_U64): beyond those in use when forward
     begins; and its products with the embedding. */
