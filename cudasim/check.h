@@ -155,8 +155,21 @@ void held_forget_site(const char *kind, Site site);
 /** Forgets what is held about a block; of the first such report, if there is one, the two lines. */
 bool held_forget_block(const char *kind, unsigned block, Site *site, Site *other);
 
-/** Reports what is held. */
+/** The same of a report about what was read too early at p, while other streams have work that may
+ * explain it. */
+void held_end_late(const void *p);
+
+/** The number of those that there ever were. */
+int held_late(void);
+
+/** Forgets those about memory of an allocation: work that comes too late explains them. */
+void held_forget_memory(const Allocation *allocation);
+
+/** Reports what is held; where other streams have work, not what that may explain. */
 void held_release(void);
+
+/** Reports all that is held. */
+void held_release_all(void);
 
 /** Nobody has used this memory yet. */
 void race_forget(const void *p, size_t bytes);

@@ -1,9 +1,11 @@
 #define _GNU_SOURCE
 #include "check.h"
+#include "operation.h"
 
 /* Reports that wait for the end of their launch, since what comes may say more of the same mistake:
    memory that is read too early is first unwritten and then a race; beyond a barrier that not all
-   threads reach everything races. */
+   threads reach everything races. What a launch reads too early is perhaps still to be written by
+   another stream, as will be known when that has run. */
 
 enum { MOST = 64 };
 
@@ -12,6 +14,7 @@ typedef struct Held {
     Site site, other;
     unsigned block;
     bool complete; /* there is nothing better to say */
+    const char *p; /* read too early: work of other streams may say more; else NULL */
     char *text;
 } Held;
 
@@ -25,10 +28,25 @@ static void forget(int i) {
     }
 }
 
+static void release(bool late_too) {
+    Held waiting[MOST];
+    int all = count;
+    memcpy(waiting, held, sizeof held);
+    count = 0;
+    for (int i = 0; i < all; i++) {
+        if (waiting[i].p != NULL && !late_too) {
+            held[count++] = waiting[i];
+        } else {
+            sim_report_captured(waiting[i].kind, waiting[i].text);
+            free(waiting[i].text);
+        }
+    }
+}
+
 void held_begin(const char *kind, Site site, Site other) {
     race_settle(); /* a report takes this up, and none may stand within another */
     if (count == MOST) {
-        held_release();
+        release(true);
     }
     held[count] = (Held){.kind = kind, .site = site, .other = other, .block = sim_worker->block};
     sim_capture();
@@ -72,11 +90,30 @@ bool held_forget_block(const char *kind, unsigned block, Site *site, Site *other
     return any;
 }
 
-void held_release(void) {
-    int waiting = count;
-    count = 0;
-    for (int i = 0; i < waiting; i++) {
-        sim_report_captured(held[i].kind, held[i].text);
-        free(held[i].text);
+static int late; /* reports that ever waited for other streams */
+
+void held_end_late(const void *p) {
+    held_end(true);
+    held[count - 1].p = p;
+    late++;
+}
+
+int held_late(void) {
+    return late;
+}
+
+void held_forget_memory(const Allocation *allocation) {
+    for (int i = count - 1; i >= 0; i--) {
+        if (held[i].p != NULL && sim_allocation(held[i].p) == allocation) {
+            forget(i);
+        }
     }
+}
+
+void held_release(void) {
+    release(count > 0 && !sim_others_wait());
+}
+
+void held_release_all(void) {
+    release(true);
 }

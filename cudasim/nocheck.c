@@ -87,6 +87,9 @@ bool check_mute(void) {
     return false;
 }
 
+void check_waited(void) {
+}
+
 void check_stop(void) {
 }
 

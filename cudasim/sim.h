@@ -382,7 +382,10 @@ void check_opened(struct Allocation *allocation);
 /** Whether what is about to be reported is for the check alone, which then says it itself. */
 bool check_mute(void);
 
-/** The program is about to be stopped. */
+/** The host has waited for work. */
+void check_waited(void);
+
+/** The program is about to be stopped, or to end. */
 void check_stop(void);
 
 #endif
