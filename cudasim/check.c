@@ -61,7 +61,7 @@ static void report_unwritten_shared(const Access *access) {
     bool pending = sim_copy_pending(sim_worker, access->p, access->bytes);
     const char *kind = pending ? "pending copy" : "uninitialized shared memory";
     if (!reported_before("race", access->site) && !reported_before(kind, access->site)) {
-        held_begin(kind, access->site, 0);
+        held_begin(kind, access->site, 0, access->p);
         if (report(kind, access,
                    pending ? " that an asynchronous copy is still to fill"
                            : " that nothing has written") &&
@@ -82,13 +82,13 @@ static void report_unwritten(const Access *access) {
     }
     bool late = sim_others_wait();
     if (late) {
-        held_begin(unwritten, access->site, 0);
+        held_begin(unwritten, access->site, 0, access->p);
     }
     if (report(unwritten, access, " that nothing has written")) {
         sim_detail("cudaMalloc does not clear memory: a forgotten cudaMemcpy or cudaMemset?");
     }
     if (late) {
-        held_end_late(access->p);
+        held_end_late();
     }
 }
 
@@ -342,13 +342,13 @@ void check_range(const void *p, size_t bytes, bool write) {
         if (first_report(unwritten, site, 0)) {
             bool late = sim_others_wait();
             if (late) {
-                held_begin(unwritten, site, 0);
+                held_begin(unwritten, site, 0, p);
             }
             sim_report(unwritten, "%s at %s:%d reads bytes that nothing has written",
                        operation->what, sim_file(operation->place), operation->place.line);
             sim_detail_address((const char *)p + shadow_written_from(p, bytes));
             if (late) {
-                held_end_late(p);
+                held_end_late();
             }
         }
     }

@@ -14,7 +14,8 @@ typedef struct Held {
     Site site, other;
     unsigned block;
     bool complete; /* there is nothing better to say */
-    const char *p; /* read too early: work of other streams may say more; else NULL */
+    bool late;     /* work of other streams may say more */
+    const char *p; /* the memory, of what was read too early; else NULL */
     char *text;
 } Held;
 
@@ -34,7 +35,7 @@ static void release(bool late_too) {
     memcpy(waiting, held, sizeof held);
     count = 0;
     for (int i = 0; i < all; i++) {
-        if (waiting[i].p != NULL && !late_too) {
+        if (waiting[i].late && !late_too) {
             held[count++] = waiting[i];
         } else {
             sim_report_captured(waiting[i].kind, waiting[i].text);
@@ -43,12 +44,13 @@ static void release(bool late_too) {
     }
 }
 
-void held_begin(const char *kind, Site site, Site other) {
+void held_begin(const char *kind, Site site, Site other, const void *p) {
     race_settle(); /* a report takes this up, and none may stand within another */
     if (count == MOST) {
         release(true);
     }
-    held[count] = (Held){.kind = kind, .site = site, .other = other, .block = sim_worker->block};
+    unsigned block = sim_worker != NULL ? sim_worker->block : 0; /* a copy has none */
+    held[count] = (Held){.kind = kind, .site = site, .other = other, .block = block, .p = p};
     sim_capture();
 }
 
@@ -69,9 +71,23 @@ bool held_improves(const char *kind, Site site, Site other) {
     return false;
 }
 
-void held_forget_site(const char *kind, Site site) {
+/* A line may read two members of one variable, of which one was found first. */
+static bool of_line(const Held *report, Site site, const char *p) {
+    char here[600], there[600];
+    if (report->site == site) {
+        return true;
+    }
+    if (report->p == NULL || !same_shared(sim_worker, report->p, p)) {
+        return false;
+    }
+    describe_site(report->site, here, sizeof here);
+    describe_site(site, there, sizeof there);
+    return strcmp(here, there) == 0;
+}
+
+void held_forget_site(const char *kind, Site site, const void *p) {
     for (int i = count - 1; i >= 0; i--) {
-        if (strcmp(held[i].kind, kind) == 0 && held[i].site == site) {
+        if (strcmp(held[i].kind, kind) == 0 && of_line(&held[i], site, p)) {
             forget(i);
         }
     }
@@ -92,9 +108,9 @@ bool held_forget_block(const char *kind, unsigned block, Site *site, Site *other
 
 static int late; /* reports that ever waited for other streams */
 
-void held_end_late(const void *p) {
+void held_end_late(void) {
     held_end(true);
-    held[count - 1].p = p;
+    held[count - 1].late = true;
     late++;
 }
 
@@ -104,7 +120,7 @@ int held_late(void) {
 
 void held_forget_memory(const Allocation *allocation) {
     for (int i = count - 1; i >= 0; i--) {
-        if (held[i].p != NULL && sim_allocation(held[i].p) == allocation) {
+        if (held[i].late && sim_allocation(held[i].p) == allocation) {
             forget(i);
         }
     }

@@ -166,11 +166,11 @@ static bool first_of_lines(const char *here, const char *there) {
 /* Memory that nothing has written, since the one who writes it comes too late, is this race. */
 static void report_in_launch(const Race *race, const char *here, const char *there, bool update) {
     char other[60];
-    held_forget_site("uninitialized shared memory", race->now.site);
-    held_forget_site("uninitialized shared memory", race->before.site);
-    held_forget_site("pending copy", race->now.site);
-    held_forget_site("pending copy", race->before.site);
-    held_begin("race", race->now.site, race->before.site);
+    held_forget_site("uninitialized shared memory", race->now.site, race->p);
+    held_forget_site("uninitialized shared memory", race->before.site, race->p);
+    held_forget_site("pending copy", race->now.site, race->p);
+    held_forget_site("pending copy", race->before.site, race->p);
+    held_begin("race", race->now.site, race->before.site, NULL);
     sim_report("race", "%s memory is %s here and %s by %s, and nothing orders the two",
                race->shared ? "shared" : "global", race->writes ? "written" : "read",
                race->wrote ? "written" : "read", who(&race->before, other));
