@@ -17,6 +17,9 @@ void check_other(const void *p, size_t bytes) {
 void check_mapped(void) {
 }
 
+void check_managed(void) {
+}
+
 void check_once(void) {
 }
 

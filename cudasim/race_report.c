@@ -61,9 +61,9 @@ static void report_host(const Race *race, const char *here, const char *there) {
     bool host_writes = host_now ? race->writes : race->wrote;
     bool kernel_writes = host_now ? race->wrote : race->writes;
     sim_report("pending kernel",
-               "host code at %s %s mapped memory that a kernel %s, and has not waited for it",
+               "host code at %s %s %s memory that a kernel %s, and has not waited for it",
                host_now ? here : there, host_writes ? "writes" : "reads",
-               kernel_writes ? "writes" : "reads");
+               sim_on_device(race->p) ? "managed" : "mapped", kernel_writes ? "writes" : "reads");
     sim_detail("the kernel does it at %s", host_now ? there : here);
     detail_memory(race->p, false);
     sim_detail("wait with cudaStreamSynchronize or cudaEventSynchronize first; a flag by which the "

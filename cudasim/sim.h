@@ -357,6 +357,9 @@ void check_order(const void *p, size_t bytes, bool write);
 /** A kernel uses pinned memory, or was given it. */
 void check_mapped(void);
 
+/** There is managed memory. */
+void check_managed(void);
+
 /** A variable of another device than before is there. */
 void check_other(const void *p, size_t bytes);
 
