@@ -1,8 +1,9 @@
 #include "operation.h"
 #include "race.h"
 
-/* The host in memory that it shares with kernels: pinned memory, where one was given it, and managed
-   memory, which a kernel may reach by a pointer that another one holds. Its loads and stores are compared with theirs as those of one more thread, which is ordered after a kernel
+/* The host in memory that it shares with kernels: pinned memory, where one was given it, and
+   managed memory, which a kernel may reach by a pointer that another one holds. Its loads and
+   stores are compared with theirs as those of one more thread, which is ordered after a kernel
    by waiting for it, and before it by a launch. A volatile or atomic access is how the two talk
    while the kernel runs: it orders, and is not looked at itself. */
 
