@@ -40,6 +40,18 @@ static bool in_dynamic(const Worker *worker, const char *p) {
     return p >= worker->dynamic && p < worker->dynamic_end + PAGE;
 }
 
+/* A graded file's have no records. */
+static void detail_variable(const char *p) {
+    const char *space = in_constants(p) ? "__constant__" : "__device__";
+    const cudasim_variable *v = variable_recorded(p);
+    if (v != NULL) {
+        sim_detail("address is byte %td of %s %s (%zu bytes)", p - (const char *)v->begin, space,
+                   v->name, v->bytes);
+    } else if (in_image(p) && variable_of_host(p) == NULL) {
+        sim_detail("address is %p, in a %s variable", p, space);
+    }
+}
+
 void detail_memory(const char *p, bool shared) {
     const Worker *worker = sim_worker;
     if (sim_on_device(p) || sim_allocation(p) != NULL) {
@@ -47,10 +59,7 @@ void detail_memory(const char *p, bool shared) {
         return;
     }
     if (!shared) {
-        if (in_image(p) && variable_of_host(p) == NULL) {
-            sim_detail("address is %p, in a %s variable", p,
-                       in_constants(p) ? "__constant__" : "__device__");
-        }
+        detail_variable(p);
         return;
     }
     ptrdiff_t away;
@@ -69,6 +78,13 @@ void detail_memory(const char *p, bool shared) {
         sim_detail("address is %s __shared__ %s (%zu bytes, declared at %s:%d)", where, v->name,
                    v->size, sim_file((Place){v->file, v->line}), v->line);
     }
+}
+
+bool same_shared(const Worker *worker, const char *p, const char *q) {
+    ptrdiff_t away;
+    return in_dynamic(worker, p)
+               ? in_dynamic(worker, q)
+               : variable_near(worker, p, &away) == variable_near(worker, q, &away);
 }
 
 bool shared_bounds(const Worker *worker, const Access *access) {

@@ -28,6 +28,7 @@ typedef struct Allocation {
     bool by_kernel;    /**< a kernel's malloc() has made it */
     bool managed;      /**< device memory that the host may use as well */
     bool live;         /**< its pages exist */
+    bool unordered;    /**< a use that does not wait for its making was reported */
     bool given_back;   /**< the program has freed it; with cudaFreeAsync it may live on a while */
     bool open;         /**< the pages may be touched now */
     Place made;        /**< by which call */

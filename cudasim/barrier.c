@@ -51,14 +51,18 @@ static int first_in_state(const Worker *worker, ThreadState state) {
 static void report_missing_threads(Worker *worker) {
     char waits[40], left[40];
     int waiting = first_in_state(worker, BARRED), gone = first_in_state(worker, GONE);
+    bool of_grid = sim_same_place(worker->barrier, worker->grid_wanted);
     sim_report("barrier divergence",
-               "__syncthreads() at %s:%d was reached by only %d of %d threads",
+               of_grid ? "the grid's sync() at %s:%d was reached by only %d of a block's %d threads"
+                       : "__syncthreads() at %s:%d was reached by only %d of %d threads",
                sim_file(worker->barrier), worker->barrier.line, worker->barred, worker->threads);
     sim_detail("thread %s waits there, but thread %s has already left the kernel",
                sim_thread_name(worker, waiting, waits), sim_thread_name(worker, gone, left));
     sim_detail_waiting(worker, waiting);
-    sim_detail("all threads of a block must reach the same __syncthreads(): take it out of the if, "
-               "or do not return early");
+    sim_detail(of_grid ? "all threads of a block must reach the same sync(): take it out of the "
+                         "if, or do not return early"
+                       : "all threads of a block must reach the same __syncthreads(): take it out "
+                         "of the if, or do not return early");
     check_diverged();
     sim_detail("GPUs since Volta wait only for threads that have not left, which CUDASIM_EXITED=1 "
                "does, too");

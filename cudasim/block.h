@@ -115,6 +115,7 @@ typedef struct Worker {
     Place barrier;      /**< where its first thread waits */
     unsigned parked;    /**< the barrier after which the block waited for its grid last; 0: none */
     Place grid_barrier; /**< where it did */
+    Place grid_wanted;  /**< where a thread of it has come to the grid's barrier last */
     bool at_grid_barrier; /**< it waits there now */
     int reduced;          /**< of __syncthreads_count() and the like, so far */
     int result;           /**< the same, when all have come */

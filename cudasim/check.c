@@ -61,7 +61,7 @@ static void report_unwritten_shared(const Access *access) {
     bool pending = sim_copy_pending(sim_worker, access->p, access->bytes);
     const char *kind = pending ? "pending copy" : "uninitialized shared memory";
     if (!reported_before("race", access->site) && !reported_before(kind, access->site)) {
-        held_begin(kind, access->site, 0);
+        held_begin(kind, access->site, 0, access->p);
         if (report(kind, access,
                    pending ? " that an asynchronous copy is still to fill"
                            : " that nothing has written") &&
@@ -69,6 +69,26 @@ static void report_unwritten_shared(const Access *access) {
             sim_detail_pending(sim_worker, access->p, access->bytes);
         }
         held_end(true);
+    }
+}
+
+static const char unwritten[] = "uninitialized device memory";
+
+/* Where other streams have work, that may be what should have written it: then the order is the
+   mistake, and not a forgotten copy. */
+static void report_unwritten(const Access *access) {
+    if (reported_before(unwritten, access->site)) {
+        return;
+    }
+    bool late = sim_others_wait();
+    if (late) {
+        held_begin(unwritten, access->site, 0, access->p);
+    }
+    if (report(unwritten, access, " that nothing has written")) {
+        sim_detail("cudaMalloc does not clear memory: a forgotten cudaMemcpy or cudaMemset?");
+    }
+    if (late) {
+        held_end_late();
     }
 }
 
@@ -94,11 +114,7 @@ static void check_written(const Access *access) {
         unwritten_block = sim_worker->block;
         Access read = *access;
         read.write = false;
-        if (access->shared) {
-            report_unwritten_shared(&read);
-        } else if (report("uninitialized device memory", &read, " that nothing has written")) {
-            sim_detail("cudaMalloc does not clear memory: a forgotten cudaMemcpy or cudaMemset?");
-        }
+        access->shared ? report_unwritten_shared(&read) : report_unwritten(&read);
         shadow_mark(access->p, access->bytes, true);
     }
     if (access->write) {
@@ -323,11 +339,17 @@ void check_range(const void *p, size_t bytes, bool write) {
     const Operation *operation = sim_operation();
     if (!write && !shadow_written(p, bytes)) {
         Site site = site_of_place(operation->place);
-        if (first_report("uninitialized device memory", site, 0)) {
-            sim_report("uninitialized device memory",
-                       "%s at %s:%d reads bytes that nothing has written", operation->what,
-                       sim_file(operation->place), operation->place.line);
+        if (first_report(unwritten, site, 0)) {
+            bool late = sim_others_wait();
+            if (late) {
+                held_begin(unwritten, site, 0, p);
+            }
+            sim_report(unwritten, "%s at %s:%d reads bytes that nothing has written",
+                       operation->what, sim_file(operation->place), operation->place.line);
             sim_detail_address((const char *)p + shadow_written_from(p, bytes));
+            if (late) {
+                held_end_late();
+            }
         }
     }
     if (write) {
@@ -420,7 +442,11 @@ bool check_mute(void) {
     return replay_astray();
 }
 
-void check_stop(void) {
+void check_waited(void) {
     held_release();
+}
+
+void check_stop(void) {
+    held_release_all();
     replay_stopped();
 }

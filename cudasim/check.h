@@ -54,6 +54,10 @@ bool first_report(const char *kind, Site site, Site other);
 /** Whether p is in a variable of the program: on a GPU a `__device__` one. */
 bool in_image(const char *p);
 
+/** Whether p and q are in, or nearest to, one shared variable of the block, or in its dynamic
+ * memory. */
+bool same_shared(const Worker *worker, const char *p, const char *q);
+
 /** Whether an access to shared memory stays within one variable of the block. */
 bool shared_bounds(const Worker *worker, const Access *access);
 
@@ -139,8 +143,9 @@ double quick_accesses(void);
 
 /* ---- held.c: reports that wait for the end of the launch ------------------------------------- */
 
-/** The report that sim_report() begins next is held. */
-void held_begin(const char *kind, Site site, Site other);
+/** The report that sim_report() begins next is held; p is the memory that was read too early, or
+ * NULL. */
+void held_begin(const char *kind, Site site, Site other, const void *p);
 
 /** That was all; `complete` if no later one of the same lines can say more. */
 void held_end(bool complete);
@@ -149,14 +154,28 @@ void held_end(bool complete);
     whether there was one */
 bool held_improves(const char *kind, Site site, Site other);
 
-/** Forgets what is held about a line: another report explains it. */
-void held_forget_site(const char *kind, Site site);
+/** Forgets what is held about a line, and the shared variable that p is in: another report explains
+ * it. */
+void held_forget_site(const char *kind, Site site, const void *p);
 
 /** Forgets what is held about a block; of the first such report, if there is one, the two lines. */
 bool held_forget_block(const char *kind, unsigned block, Site *site, Site *other);
 
-/** Reports what is held. */
+/** The same of a report about what was read too early at p, while other streams have work that may
+ * explain it. */
+void held_end_late(void);
+
+/** The number of those that there ever were. */
+int held_late(void);
+
+/** Forgets those about memory of an allocation: work that comes too late explains them. */
+void held_forget_memory(const Allocation *allocation);
+
+/** Reports what is held; where other streams have work, not what that may explain. */
 void held_release(void);
+
+/** Reports all that is held. */
+void held_release_all(void);
 
 /** Nobody has used this memory yet. */
 void race_forget(const void *p, size_t bytes);

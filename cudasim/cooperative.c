@@ -24,6 +24,7 @@ void cudasim_sync_grid(const char *file, int line) {
         sim_detail("launch the kernel with cudaLaunchCooperativeKernel()");
         sim_abort_block();
     }
+    worker->grid_wanted = place;
     cudasim_syncthreads(file, line);
     sim_park_block(worker, place);
 }

@@ -344,12 +344,12 @@ cudaError_t cudasim_memcpy_symbol(const char *file, int line, const char *call,
         variable_addressed(usual == cudaMemcpyHostToDevice ? to : from, size - offset);
         return copy(call, place, to, from, bytes, kind, NULL, true);
     }
-    if (!host_holds(call, usual == cudaMemcpyHostToDevice ? "source" : "destination", other, bytes,
-                    place)) {
-        return sim_error(cudaErrorInvalidValue, call, place, false);
+    /* In the default stream, as each copy: it waits for no stream that is non-blocking. */
+    const void *variable = usual == cudaMemcpyHostToDevice ? to : from;
+    bool first = variable_addressed(variable, size - offset);
+    error = copy(call, place, to, from, bytes, kind, NULL, true);
+    if (first) {
+        variable_forget(variable);
     }
-    sim_wait_device(sim_device());
-    variables_in_place(sim_device());
-    memmove(to, from, bytes);
-    return sim_device_error();
+    return error;
 }

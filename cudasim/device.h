@@ -51,8 +51,11 @@ void variables_at_first(void);
 /** Work of a device runs, or a copy from or to its variables. */
 void variables_in_place(int device);
 
-/** The program has asked for the address of a variable of the device. */
-void variable_addressed(const void *begin, size_t bytes);
+/** The program has asked for the address of a variable of the device; false if it had before. */
+bool variable_addressed(const void *begin, size_t bytes);
+
+/** As if it had not. */
+void variable_forget(const void *begin);
 
 /** Whether a call was given a variable of the device, by name and address; else it is reported. */
 bool variable_is_symbol(const char *call, const char *name, const void *p, Place place);
@@ -78,8 +81,8 @@ bool in_constants(const char *p);
 extern uintptr_t variables_begin; /**< of all that lies from the first such variable to the last */
 extern size_t variables_bytes;    /**< of the same; 0: there is none */
 
-/** Whether p is in a `__device__` or `__constant__` variable of this program. */
-bool variable_recorded(const void *p);
+/** The `__device__` or `__constant__` variable of this program that holds p; else NULL. */
+const cudasim_variable *variable_recorded(const void *p);
 
 /** The name of the variable that holds p, if the host alone has it, as cu2cpp says; else NULL. */
 const char *variable_of_host(const void *p);

@@ -48,7 +48,7 @@ static void report_variable(const char *where, bool write) {
 
 /* The host has no such variable: on a GPU it uses another of that name, which no kernel knows. */
 APART look_at_variable(const void *p, bool write, const void *pc) {
-    if (variable_recorded(p) && (write || variable_writable(p)) && sim_enter_if_free()) {
+    if (variable_recorded(p) != NULL && (write || variable_writable(p)) && sim_enter_if_free()) {
         Site site = site_of_code(pc);
         if (first_report("host access to device memory", site, write)) {
             char where[600];

@@ -67,6 +67,7 @@ cudaError_t cudasim_malloc_managed(const char *file, int line, void **p, size_t 
         managed[managed_count++] = a;
         /* Stores of the host are not seen, so all of it counts as written. */
         check_filled(a->base, a->bytes);
+        check_managed();
         sim_set_open(a, true);
     }
     return error;

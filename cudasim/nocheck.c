@@ -17,6 +17,9 @@ void check_other(const void *p, size_t bytes) {
 void check_mapped(void) {
 }
 
+void check_managed(void) {
+}
+
 void check_once(void) {
 }
 
@@ -85,6 +88,9 @@ void check_opened(Allocation *allocation) {
 
 bool check_mute(void) {
     return false;
+}
+
+void check_waited(void) {
 }
 
 void check_stop(void) {

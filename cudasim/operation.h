@@ -99,6 +99,9 @@ void sim_wait_device(int device);
 /** The same for all devices and ranks. */
 void sim_wait_all(void);
 
+/** Whether there is work that nothing orders after the operation which runs; if none does, any. */
+bool sim_others_wait(void);
+
 /** The operation that runs now, or NULL: the host does. */
 const Operation *sim_operation(void);
 

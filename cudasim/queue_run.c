@@ -52,6 +52,16 @@ static void run_first(Queue *queue) {
     rank_in_place(sim_host()->rank);
 }
 
+bool sim_others_wait(void) {
+    bool any = false;
+    for (int s = 0; s < queue_count() && !any; s++) {
+        const Operation *next = queue_of(s)->first;
+        any = next != NULL &&
+              (current == NULL || !sim_ordered(next, current->stream, current->number));
+    }
+    return any;
+}
+
 const Operation *queue_act_for(const Operation *operation) {
     const Operation *before = current;
     current = operation;
@@ -173,6 +183,7 @@ void queue_host_waits(const Clock *clock) {
     }
     clock_join(sim_host()->clock, clock);
     sim_close_memory();
+    check_waited();
 }
 
 void sim_wait_stream(int slot) {

@@ -1,5 +1,6 @@
 #include "quick.h"
 #include "operation.h"
+#include "race.h"
 
 Quick quick;
 
@@ -10,7 +11,7 @@ void quick_begin(void) {
     quick.bits = shadow_device_bits();
     quick.cells = race_device_cells();
     quick.image = site_origin();
-    quick.first_block = sim_many_streams() ? 0 : sim_first_block();
+    quick.first_block = sim_many_streams() || race_watches_managed ? 0 : sim_first_block();
     quick.disguised = replay_runs();
     quick_forget();
     quick.checks = !quick.disguised && sim_settings.profile == NULL && !traffic_counts();

@@ -44,8 +44,12 @@ Cell *race_device_cells(void);
 
 /* ---- race_host.c ----------------------------------------------------------------------------- */
 
-/** Whether a kernel was given pinned memory: what the host does there is then looked at. */
+/** Whether a kernel was given pinned memory, or there is managed memory: what the host does there
+ * is then looked at. */
 extern bool race_watches_host;
+
+/** Whether there is managed memory: the host may have been anywhere before a kernel. */
+extern bool race_watches_managed;
 
 /** The host is about to touch memory, of whatever kind. */
 void race_host(const void *p, size_t bytes, bool write, Site site);

@@ -1,12 +1,14 @@
 #include "operation.h"
 #include "race.h"
 
-/* The host in memory that it shares with kernels: pinned memory, where one was given it. Its loads
-   and stores are compared with theirs as those of one more thread, which is ordered after a kernel
+/* The host in memory that it shares with kernels: pinned memory, where one was given it, and
+   managed memory, which a kernel may reach by a pointer that another one holds. Its loads and
+   stores are compared with theirs as those of one more thread, which is ordered after a kernel
    by waiting for it, and before it by a launch. A volatile or atomic access is how the two talk
    while the kernel runs: it orders, and is not looked at itself. */
 
 bool race_watches_host;
+bool race_watches_managed;
 
 static uint32_t heard; /* the blocks up to this one had run when the host last looked at a flag */
 static uint32_t told;  /* what the host did up to this number came before its last flag */
@@ -15,12 +17,21 @@ void check_mapped(void) {
     race_watches_host = true;
 }
 
+void check_managed(void) {
+    race_watches_host = race_watches_managed = true;
+}
+
 bool race_host_signalled(uint32_t block, bool by_host) {
     return block <= (by_host ? told : heard);
 }
 
+static bool is_shared(const void *p) {
+    const Allocation *a = sim_on_device(p) ? sim_allocation(p) : NULL;
+    return sim_in_pinned(p) || (a != NULL && a->managed);
+}
+
 void race_host_flag(const void *p, bool reads, bool writes) {
-    if (sim_in_pinned(p) && sim_enter_if_free()) {
+    if (is_shared(p) && sim_enter_if_free()) {
         uint32_t now = sim_new_operation();
         heard = reads ? now : heard;
         told = writes ? now : told;
@@ -30,7 +41,7 @@ void race_host_flag(const void *p, bool reads, bool writes) {
 
 /* Within a host function of a stream the stream itself orders what comes later. */
 void race_host(const void *p, size_t bytes, bool write, Site site) {
-    if (sim_in_pinned(p) && sim_enter_if_free()) {
+    if (is_shared(p) && sim_enter_if_free()) {
         const Allocation *a = sim_allocation(p);
         const char *first = p;
         bool within =

@@ -271,7 +271,7 @@ void replay_begin(void) {
     touched_count = 0;
     times_kept = times_told = 0;
     too_many = astray = false;
-    findings_before = sim_findings();
+    findings_before = sim_findings() + held_late();
     phase = FIRST;
 }
 
@@ -352,7 +352,7 @@ void replay_give_up(void) {
 
 bool replay_again(const Launch *launch) {
     if (phase != FIRST || too_many || report_writes(launch, before) ||
-        sim_findings() > findings_before) {
+        sim_findings() + held_late() > findings_before) {
         return false;
     }
     phase = DISGUISED;

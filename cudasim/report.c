@@ -226,6 +226,7 @@ static void at_end(void) {
     if (sim_rank() == NO_RANK) { /* else it ends the others in the midst of what they do */
         sim_wait_all();
     }
+    check_stop();
     sim_report_unseen();
     bool recorded = record_close();
     end_if_reported();

@@ -357,6 +357,9 @@ void check_order(const void *p, size_t bytes, bool write);
 /** A kernel uses pinned memory, or was given it. */
 void check_mapped(void);
 
+/** There is managed memory. */
+void check_managed(void);
+
 /** A variable of another device than before is there. */
 void check_other(const void *p, size_t bytes);
 
@@ -382,7 +385,10 @@ void check_opened(struct Allocation *allocation);
 /** Whether what is about to be reported is for the check alone, which then says it itself. */
 bool check_mute(void);
 
-/** The program is about to be stopped. */
+/** The host has waited for work. */
+void check_waited(void);
+
+/** The program is about to be stopped, or to end. */
 void check_stop(void);
 
 #endif

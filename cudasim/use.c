@@ -107,16 +107,18 @@ static bool report_freed(const Allocation *allocation, const char *what, Place p
     return false;
 }
 
-static void report_maker(const Allocation *allocation, const char *what, Place place) {
-    sim_report("stream race",
-               "%s at %s:%d uses memory that another stream makes later or at any time", what,
-               sim_file(place), place.line);
+static void report_maker(Allocation *allocation, const char *what, Place place) {
+    allocation->unordered = true;
+    sim_report(
+        "stream race",
+        "%s at %s:%d uses memory that another stream makes later, and nothing orders the two", what,
+        sim_file(place), place.line);
     sim_detail_address(allocation->base);
     sim_detail("memory from cudaMallocAsync exists from its place in its stream on: let this "
                "stream wait for an event of that one");
 }
 
-static void check_maker(const Allocation *allocation, int slot, const char *what, Place place) {
+static void check_maker(Allocation *allocation, int slot, const char *what, Place place) {
     int maker = allocation->maker_stream;
     if (maker >= 0 && maker != slot) {
         Clock clock;

@@ -29,10 +29,22 @@ static char *at_first;                             /* NULL: the program has one 
 static cudasim_variable *addressed;
 static size_t addressed_count;
 
-void variable_addressed(const void *begin, size_t bytes) {
-    if (variable_at(begin) == NULL) {
+bool variable_addressed(const void *begin, size_t bytes) {
+    bool first = variable_at(begin) == NULL;
+    if (first) {
         addressed = sim_realloc(addressed, (addressed_count + 1) * sizeof *addressed);
-        addressed[addressed_count++] = (cudasim_variable){(void *)(uintptr_t)begin, bytes};
+        addressed[addressed_count++] = (cudasim_variable){(void *)(uintptr_t)begin, bytes, NULL};
+    }
+    return first;
+}
+
+/* Other ranks may have added theirs since. */
+void variable_forget(const void *begin) {
+    for (size_t i = addressed_count; i-- > 0;) {
+        if (addressed[i].begin == begin) {
+            addressed[i] = addressed[--addressed_count];
+            return;
+        }
     }
 }
 
@@ -82,7 +94,7 @@ __attribute__((constructor)) static void find_variables(void) {
 }
 
 bool variable_detail(const void *p) {
-    bool is_variable = variable_recorded(p) || in_constants(p);
+    bool is_variable = variable_recorded(p) != NULL || in_constants(p);
     if (is_variable) {
         sim_detail("the name of a variable of the device is another variable on the host: "
                    "cudaMemcpyToSymbol and cudaGetSymbolAddress know the device's");
@@ -90,13 +102,13 @@ bool variable_detail(const void *p) {
     return is_variable;
 }
 
-bool variable_recorded(const void *p) {
+const cudasim_variable *variable_recorded(const void *p) {
     for (cudasim_variable *v = __start_cudasim_variables; v < __stop_cudasim_variables; v++) {
         if ((uintptr_t)p - (uintptr_t)v->begin < v->bytes) {
-            return true;
+            return v;
         }
     }
-    return false;
+    return NULL;
 }
 
 /* Where it puts those of variables that are the host's alone. */

@@ -30,8 +30,8 @@ static void append_records(Text *out, const Declaration *declaration) {
         if (is_plain(name)) {
             append_with_name(out,
                              " static cudasim_variable cudasim_@_record __attribute__((section("
-                             "\"cudasim_variables\"), used, aligned(16))) = "
-                             "{(void *)&@, sizeof @};",
+                             "\"cudasim_variables\"), used, aligned(8))) = "
+                             "{(void *)&@, sizeof @, \"@\"};",
                              name);
         }
         i = end < declaration->end ? after(end) : end;

@@ -88,6 +88,9 @@ CUDASIM_DRIVER cuGetErrorName(CUresult result, const char **text) {
 }
 
 #define CUDASIM_DRIVER_API "the driver API beyond the device's properties; use the runtime's calls"
+typedef struct CUmod_st *CUmodule CUDASIM_NO(CUDASIM_DRIVER_API);
+typedef struct CUfunc_st *CUfunction CUDASIM_NO(CUDASIM_DRIVER_API);
+typedef struct CUlinkState_st *CUlinkState CUDASIM_NO(CUDASIM_DRIVER_API);
 CUDASIM_NO_FUNCTION(cuCtxCreate, CUDASIM_DRIVER_API)
 CUDASIM_NO_FUNCTION(cuModuleLoad, CUDASIM_DRIVER_API)
 CUDASIM_NO_FUNCTION(cuCtxGetDevice, CUDASIM_DRIVER_API)

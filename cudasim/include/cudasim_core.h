@@ -75,8 +75,9 @@ typedef struct cudasim_shared_variable {
 
 /** A `__device__` or `__constant__` variable: one static record for each, made by cu2cpp. */
 typedef struct cudasim_variable {
-    void *begin;  /**< where it lies: of the device whose work runs */
-    size_t bytes; /**< length */
+    void *begin;      /**< where it lies: of the device whose work runs */
+    size_t bytes;     /**< length */
+    const char *name; /**< as declared */
 } cudasim_variable;
 
 /** A variable of the host, outside of functions: likewise. A kernel may not name it. */

@@ -115,14 +115,125 @@ cudasim_memcpy_async_fits(CUDASIM_PLACE, void *to, From *from, size_t bytes, cud
     cudasim_padded(cudasim_padding<From>::most);
     return cudasim_memcpy_async_fits(file, line, to, (const void *)from, bytes, kind, stream);
 }
+/* From the first byte of the first row to the last byte of the last one. */
+inline size_t cudasim_of_rows(size_t pitch, size_t width, size_t height) {
+    return width == 0 || height == 0 ? 0 : (height - 1) * pitch + width;
+}
+__attribute__((always_inline)) inline bool cudasim_rows_fit(CUDASIM_PLACE, const char *call,
+                                                            void *to, size_t to_pitch,
+                                                            const void *from, size_t from_pitch,
+                                                            size_t width, size_t height) {
+    size_t written = cudasim_of_rows(to_pitch, width, height), room = CUDASIM_ROOM(to);
+    size_t read = cudasim_of_rows(from_pitch, width, height), held = CUDASIM_ROOM(from);
+    return (written <= room || cudasim_no_room(file, line, call, "destination", written, room)) &&
+           (read <= held || cudasim_no_room(file, line, call, "source", read, held));
+}
+__attribute__((always_inline)) inline cudaError_t
+cudasim_memcpy_2d_fits(CUDASIM_PLACE, void *to, size_t to_pitch, const void *from,
+                       size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind) {
+    return cudasim_rows_fit(file, line, "cudaMemcpy2D", to, to_pitch, from, from_pitch, width,
+                            height)
+               ? cudasim_memcpy_2d(file, line, to, to_pitch, from, from_pitch, width, height, kind)
+               : cudaErrorInvalidValue;
+}
+__attribute__((always_inline)) inline cudaError_t
+cudasim_memcpy_2d_async_fits(CUDASIM_PLACE, void *to, size_t to_pitch, const void *from,
+                             size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                             cudaStream_t stream = 0) {
+    return cudasim_rows_fit(file, line, "cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width,
+                            height)
+               ? cudasim_memcpy_2d_async(file, line, to, to_pitch, from, from_pitch, width, height,
+                                         kind, stream)
+               : cudaErrorInvalidValue;
+}
 #undef cudaMemcpy
 #undef cudaMemcpyAsync
+#undef cudaMemcpy2D
+#undef cudaMemcpy2DAsync
 #define cudaMemcpy(...) cudasim_memcpy_fits(CUDASIM_HERE, __VA_ARGS__)
 #define cudaMemcpyAsync(...) cudasim_memcpy_async_fits(CUDASIM_HERE, __VA_ARGS__)
+#define cudaMemcpy2D(...) cudasim_memcpy_2d_fits(CUDASIM_HERE, __VA_ARGS__)
+#define cudaMemcpy2DAsync(...) cudasim_memcpy_2d_async_fits(CUDASIM_HERE, __VA_ARGS__)
+#define CUDASIM_HOST_FITS(...) cudasim_fits(__VA_ARGS__)
+#else
+#define CUDASIM_HOST_FITS(...) true
 #endif
+
+/* ---- copies of variables --------------------------------------------------------------------- */
+
+/* __device__ and __constant__ variables are plain ones here. The host's end is looked at, as in
+   cudaMemcpy(); the variable's size the call knows anyway. */
+#define CUDASIM_COPIES_SYMBOL                                                                      \
+    template <class Type> __attribute__((always_inline)) inline cudaError_t
+CUDASIM_COPIES_SYMBOL cudasim_to_symbol(CUDASIM_PLACE, const char *name, Type &symbol,
+                                        const void *from, size_t bytes, size_t offset = 0,
+                                        cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+    return CUDASIM_HOST_FITS(file, line, "cudaMemcpyToSymbol", NULL, from, bytes)
+               ? cudasim_memcpy_symbol(file, line, "cudaMemcpyToSymbol", cudaMemcpyHostToDevice,
+                                       (char *)&symbol + offset, from, bytes, sizeof symbol, offset,
+                                       name, kind)
+               : cudaErrorInvalidValue;
+}
+CUDASIM_COPIES_SYMBOL cudasim_from_symbol(CUDASIM_PLACE, const char *name, const Type &symbol,
+                                          void *to, size_t bytes, size_t offset = 0,
+                                          cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+    return CUDASIM_HOST_FITS(file, line, "cudaMemcpyFromSymbol", to, NULL, bytes)
+               ? cudasim_memcpy_symbol(file, line, "cudaMemcpyFromSymbol", cudaMemcpyDeviceToHost,
+                                       to, (const char *)&symbol + offset, bytes, sizeof symbol,
+                                       offset, name, kind)
+               : cudaErrorInvalidValue;
+}
+/* In a stream a copy of a variable is one by its address. */
+CUDASIM_COPIES_SYMBOL cudasim_to_symbol_async(CUDASIM_PLACE, const char *name, Type &symbol,
+                                              const void *from, size_t bytes, size_t offset = 0,
+                                              cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                              cudaStream_t stream = 0) {
+    const char *call = "cudaMemcpyToSymbolAsync";
+    if (!CUDASIM_HOST_FITS(file, line, call, NULL, from, bytes)) {
+        return cudaErrorInvalidValue;
+    }
+    cudaError_t error =
+        cudasim_symbol(file, line, call, name, (const void *)&symbol, sizeof symbol);
+    return error != cudaSuccess ? error
+                                : cudasim_memcpy_async(file, line, (char *)&symbol + offset, from,
+                                                       bytes, kind, stream);
+}
+CUDASIM_COPIES_SYMBOL cudasim_from_symbol_async(CUDASIM_PLACE, const char *name, void *to,
+                                                const Type &symbol, size_t bytes, size_t offset = 0,
+                                                cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                                cudaStream_t stream = 0) {
+    const char *call = "cudaMemcpyFromSymbolAsync";
+    if (!CUDASIM_HOST_FITS(file, line, call, to, NULL, bytes)) {
+        return cudaErrorInvalidValue;
+    }
+    cudaError_t error =
+        cudasim_symbol(file, line, call, name, (const void *)&symbol, sizeof symbol);
+    return error != cudaSuccess
+               ? error
+               : cudasim_memcpy_async(file, line, to, (const char *)&symbol + offset, bytes, kind,
+                                      stream);
+}
+#define cudaMemcpyToSymbol(symbol, from, bytes, ...)                                               \
+    cudasim_to_symbol(CUDASIM_HERE, #symbol, symbol, from, bytes, ##__VA_ARGS__)
+#define cudaMemcpyFromSymbol(to, symbol, bytes, ...)                                               \
+    cudasim_from_symbol(CUDASIM_HERE, #symbol, symbol, to, bytes, ##__VA_ARGS__)
+#define cudaMemcpyToSymbolAsync(symbol, from, bytes, ...)                                          \
+    cudasim_to_symbol_async(CUDASIM_HERE, #symbol, symbol, from, bytes, ##__VA_ARGS__)
+#define cudaMemcpyFromSymbolAsync(to, symbol, bytes, ...)                                          \
+    cudasim_from_symbol_async(CUDASIM_HERE, #symbol, to, symbol, bytes, ##__VA_ARGS__)
 
 /* ---- launches by a function ------------------------------------------------------------------ */
 
+/* "(const void *)blur" is the kernel blur: without the casts, and the &, before a name. */
+inline const char *cudasim_bare_name(const char *text) {
+    for (int depth = 0; *text == '(' || *text == '&' || *text == ' ' || depth > 0; text++) {
+        depth += (*text == '(') - (*text == ')');
+        if (*text == '\0') {
+            break;
+        }
+    }
+    return text;
+}
 /* By name a kernel's parameters are known; cu2cpp takes a cast to void * away. */
 template <class... Parameters>
 cudaError_t cudasim_launch_kernel(const char *file, int line, bool cooperative, const char *name,
@@ -130,7 +241,7 @@ cudaError_t cudasim_launch_kernel(const char *file, int line, bool cooperative, 
                                   void **values = NULL, size_t shared = 0,
                                   cudaStream_t stream = 0) {
     cudasim_call<Parameters...> call =
-        cudasim_launch(file, line, name, kernel, grid, block, shared, stream);
+        cudasim_launch(file, line, cudasim_bare_name(name), kernel, grid, block, shared, stream);
     call.site.cooperative = cooperative;
     cudaError_t error = call.launch(&call.site, values);
     cudaPeekAtLastError(); /* who calls a function sees what it returns */

@@ -299,55 +299,6 @@ template <class Type> CUDASIM_HINTED void __stwb(Type *p, Type value) {
     *p = value;
 }
 
-/* __device__ and __constant__ variables are plain ones here. */
-#define cudaMemcpyToSymbol(symbol, from, bytes, ...)                                               \
-    cudasim_to_symbol(CUDASIM_HERE, #symbol, symbol, from, bytes, ##__VA_ARGS__)
-#define cudaMemcpyToSymbolAsync(symbol, from, bytes, ...)                                          \
-    cudasim_to_symbol_async(CUDASIM_HERE, #symbol, symbol, from, bytes, ##__VA_ARGS__)
-#define cudaMemcpyFromSymbolAsync(to, symbol, bytes, ...)                                          \
-    cudasim_from_symbol_async(CUDASIM_HERE, #symbol, to, symbol, bytes, ##__VA_ARGS__)
-/* In a stream a copy of a variable is one by its address. */
-template <class Type>
-inline cudaError_t cudasim_to_symbol_async(CUDASIM_PLACE, const char *name, Type &symbol,
-                                           const void *from, size_t bytes, size_t offset = 0,
-                                           cudaMemcpyKind kind = cudaMemcpyHostToDevice,
-                                           cudaStream_t stream = 0) {
-    cudaError_t error = cudasim_symbol(file, line, "cudaMemcpyToSymbolAsync", name,
-                                       (const void *)&symbol, sizeof symbol);
-    return error != cudaSuccess ? error
-                                : cudasim_memcpy_async(file, line, (char *)&symbol + offset, from,
-                                                       bytes, kind, stream);
-}
-template <class Type>
-inline cudaError_t cudasim_from_symbol_async(CUDASIM_PLACE, const char *name, void *to,
-                                             const Type &symbol, size_t bytes, size_t offset = 0,
-                                             cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
-                                             cudaStream_t stream = 0) {
-    cudaError_t error = cudasim_symbol(file, line, "cudaMemcpyFromSymbolAsync", name,
-                                       (const void *)&symbol, sizeof symbol);
-    return error != cudaSuccess
-               ? error
-               : cudasim_memcpy_async(file, line, to, (const char *)&symbol + offset, bytes, kind,
-                                      stream);
-}
-#define cudaMemcpyFromSymbol(to, symbol, bytes, ...)                                               \
-    cudasim_from_symbol(CUDASIM_HERE, #symbol, symbol, to, bytes, ##__VA_ARGS__)
-template <class Type>
-inline cudaError_t cudasim_to_symbol(CUDASIM_PLACE, const char *name, Type &symbol,
-                                     const void *from, size_t bytes, size_t offset = 0,
-                                     cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-    return cudasim_memcpy_symbol(file, line, "cudaMemcpyToSymbol", cudaMemcpyHostToDevice,
-                                 (char *)&symbol + offset, from, bytes, sizeof symbol, offset, name,
-                                 kind);
-}
-template <class Type>
-inline cudaError_t cudasim_from_symbol(CUDASIM_PLACE, const char *name, const Type &symbol,
-                                       void *to, size_t bytes, size_t offset = 0,
-                                       cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-    return cudasim_memcpy_symbol(file, line, "cudaMemcpyFromSymbol", cudaMemcpyDeviceToHost, to,
-                                 (const char *)&symbol + offset, bytes, sizeof symbol, offset, name,
-                                 kind);
-}
 #ifdef CUDASIM_LINT
 #pragma clang force_cuda_host_device end
 #endif

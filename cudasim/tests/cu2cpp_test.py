@@ -23,7 +23,7 @@ def shared(name, inside, type_of=None):
 def variable(name):
     """What follows the declaration of a variable of the device."""
     return (f' static cudasim_variable cudasim_{name}_record __attribute__((section("cudasim_variables"), used, '
-            f"aligned(16))) = {{(void *)&{name}, sizeof {name}}};")
+            f'aligned(8))) = {{(void *)&{name}, sizeof {name}, "{name}"}};')
 
 
 def of_the_host(*names):

@@ -38,6 +38,8 @@ refused() { # message, program
 
 refused "the driver API" '#include <cuda.h>
 void f() { CUdeviceptr p; cuMemAlloc(&p, 4); }'
+refused "the driver API" '#include <cuda.h>
+void f() { CUmodule module; cuModuleLoad(&module, "blur.ptx"); }'
 refused "copies by tensor maps" '#include <cuda.h>
 void f(const CUtensorMap *map);'
 refused "copies by tensor maps" '#include <cuda.h>
