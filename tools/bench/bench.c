@@ -173,7 +173,7 @@ int main(int argc, char **argv) {
         if (step >= 0) {
             pass_ms[step] = passed - begin;
             step_ms[step] = now_ms() - begin;
-            /* Between the steps: what a neighbour takes of the cores differs from second to second. */
+            /* Between the steps: what a neighbour takes of the cores differs by the second. */
             flops[step] = s.gpu ? 0 : peak_flops();
         }
     }
