@@ -19,9 +19,13 @@ typedef struct Judge {
     int jobs;            /**< checks side by side */
 } Judge;
 
-/** Runs checks (count). At a terminal, where GRADE_AUTHOR_WAITS is set, a line of stderr says
-    how many are over, and is cleared at the end. One at a time, what one does to the machine is over before the next; side
-    by side they share nothing but its cores: each has a process, a folder, a user of its own. */
+/**
+ * Runs checks (count). One at a time, what one does to the machine is over before the next; side by
+ * side they share nothing but its cores: each has a process, a folder, a user of its own.
+ *
+ * At a terminal, where GRADE_AUTHOR_WAITS is set, a line of stderr says how many are over, and is
+ * cleared at the end.
+ */
 void criterion_run(const Judge *judge, const char *const *checks, int count);
 
 /**
