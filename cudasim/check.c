@@ -24,8 +24,7 @@ static bool said_by_compiler(const char *kind, const char *where) {
            strncmp(where, compiler_said.place, strlen(compiler_said.place)) == 0;
 }
 
-/* False if the line has been reported before. */
-static bool report(const char *kind, const Access *access, const char *what) {
+bool report_access(const char *kind, const Access *access, const char *what) {
     char where[600];
     if (!first_report(kind, access->site, access->write)) {
         return false;
@@ -45,81 +44,15 @@ static bool report(const char *kind, const Access *access, const char *what) {
 static bool allocation_bounds(const Access *access) {
     const Allocation *a = sim_allocation(access->p);
     if (a != NULL && !a->live) {
-        report("use after free", access,
-               a->pinned ? " of freed pinned memory" : " of freed device memory");
+        report_access("use after free", access,
+                      a->pinned ? " of freed pinned memory" : " of freed device memory");
         sim_stop();
     }
     if (a == NULL || access->p < a->base || access->p + access->bytes > a->base + a->bytes) {
-        report("out-of-bounds access", access, "");
+        report_access("out-of-bounds access", access, "");
         return false;
     }
     return true;
-}
-
-/* Where a race is known to be, the missing order is the mistake. */
-static void report_unwritten_shared(const Access *access) {
-    bool pending = sim_copy_pending(sim_worker, access->p, access->bytes);
-    const char *kind = pending ? "pending copy" : "uninitialized shared memory";
-    if (!reported_before("race", access->site) && !reported_before(kind, access->site)) {
-        held_begin(kind, access->site, 0, access->p);
-        if (report(kind, access,
-                   pending ? " that an asynchronous copy is still to fill"
-                           : " that nothing has written") &&
-            pending) {
-            sim_detail_pending(sim_worker, access->p, access->bytes);
-        }
-        held_end(true);
-    }
-}
-
-static const char unwritten[] = "uninitialized device memory";
-
-/* Where other streams have work, that may be what should have written it: then the order is the
-   mistake, and not a forgotten copy. */
-static void report_unwritten(const Access *access) {
-    if (reported_before(unwritten, access->site)) {
-        return;
-    }
-    bool late = sim_others_wait();
-    if (late) {
-        held_begin(unwritten, access->site, 0, access->p);
-    }
-    if (report(unwritten, access, " that nothing has written")) {
-        sim_detail("cudaMalloc does not clear memory: a forgotten cudaMemcpy or cudaMemset?");
-    }
-    if (late) {
-        held_end_late();
-    }
-}
-
-/* Whether a read has found nothing but unwritten bytes that structures have between their members:
-   a whole structure is read at once. */
-static bool is_padding(const Access *access) {
-    bool pending = access->shared && sim_copy_pending(sim_worker, access->p, access->bytes);
-    if (access->bytes >= 8 && !access->atomic && !pending) {
-        shadow_pad(access->p, access->bytes, access->bytes >= 16 ? 7 : 3);
-    }
-    return shadow_written(access->p, access->bytes);
-}
-
-static uint32_t unwritten_block; /* the last that has read what nothing has written */
-
-bool check_read_unwritten(void) {
-    return unwritten_block == sim_worker->block;
-}
-
-static void check_written(const Access *access) {
-    bool reads = !access->write || access->atomic;
-    if (reads && !shadow_written(access->p, access->bytes) && !is_padding(access)) {
-        unwritten_block = sim_worker->block;
-        Access read = *access;
-        read.write = false;
-        access->shared ? report_unwritten_shared(&read) : report_unwritten(&read);
-        shadow_mark(access->p, access->bytes, true);
-    }
-    if (access->write) {
-        shadow_mark(access->p, access->bytes, true);
-    }
 }
 
 /* For the launch's second run. */
@@ -150,7 +83,7 @@ static void check_variable(const Access *access) {
     char text[100];
     if (name != NULL) {
         snprintf(text, sizeof text, " of %.50s, a variable of the host,", name);
-        if (report("host memory in a kernel", access, text)) {
+        if (report_access("host memory in a kernel", access, text)) {
             sim_detail("give the kernel its value as an argument, or declare it __device__ or "
                        "__constant__");
         }
@@ -159,7 +92,7 @@ static void check_variable(const Access *access) {
 
 static void check_constant(const Access *access) {
     if (access->write && in_constants(access->p) &&
-        report("constant written", access, " in __constant__ memory")) {
+        report_access("constant written", access, " in __constant__ memory")) {
         sim_detail("kernels only read it, a GPU loses the store or stops: cudaMemcpyToSymbol() "
                    "writes it, or make the variable __device__");
     }
@@ -185,7 +118,8 @@ static bool in_stacks(const Worker *worker, const char *p) {
 static void check_own_stack(const Worker *worker, const Access *access) {
     const char *own = worker->fiber->stack;
     if (access->p < own || access->p >= own + STACK_BYTES) {
-        if (report("another thread's local", access, " of a local variable of another thread,")) {
+        if (report_access("another thread's local", access,
+                          " of a local variable of another thread,")) {
             sim_detail("on a GPU the address leads to the thread's own local memory: share values "
                        "through __shared__ memory or a shuffle");
         }
@@ -228,7 +162,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, b
         return;
     }
     if (aligned && ((uintptr_t)p & (bytes - 1)) != 0) {
-        report("misaligned access", &access, ", whose address is not a multiple of that,");
+        report_access("misaligned access", &access, ", whose address is not a multiple of that,");
     }
     if (sim_on_device(p)) {
         looked_at++;
@@ -248,7 +182,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, b
             race_access(&access);
             profile_access(&access);
         } else {
-            report("out-of-bounds access", &access, " of shared memory");
+            report_access("out-of-bounds access", &access, " of shared memory");
         }
     } else if (in_image(p)) {
         check_variable(&access);
@@ -258,7 +192,7 @@ void check_access(const void *address, size_t bytes, bool write, bool aligned, b
     } else if (sim_allocation(p) != NULL || sim_registered(p)) {
         check_pinned(&access);
     } else if ((uintptr_t)p >= PAGE && !in_parameters(worker->launch, p)) {
-        if (report("host memory in a kernel", &access, "")) {
+        if (report_access("host memory in a kernel", &access, "")) {
             detail_host_memory(site);
         }
     }
@@ -279,7 +213,7 @@ static void look_at_atomic(const void *address, size_t bytes, Site site) {
         return;
     }
     if (((uintptr_t)p & (bytes - 1)) != 0) {
-        report("misaligned access", &access, ", whose address is not a multiple of that,");
+        report_access("misaligned access", &access, ", whose address is not a multiple of that,");
     }
     if (sim_on_device(p)) {
         note_written(&access);
@@ -294,7 +228,7 @@ static void look_at_atomic(const void *address, size_t bytes, Site site) {
             share_moved(bytes);
         }
     } else if (shared) {
-        report("out-of-bounds access", &access, " of shared memory");
+        report_access("out-of-bounds access", &access, " of shared memory");
     } else if (in_image(p)) {
         check_variable(&access);
         check_constant(&access);
@@ -336,21 +270,8 @@ void check_filled(const void *p, size_t bytes) {
 }
 
 void check_range(const void *p, size_t bytes, bool write) {
-    const Operation *operation = sim_operation();
-    if (!write && !shadow_written(p, bytes)) {
-        Site site = site_of_place(operation->place);
-        if (first_report(unwritten, site, 0)) {
-            bool late = sim_others_wait();
-            if (late) {
-                held_begin(unwritten, site, 0, p);
-            }
-            sim_report(unwritten, "%s at %s:%d reads bytes that nothing has written",
-                       operation->what, sim_file(operation->place), operation->place.line);
-            sim_detail_address((const char *)p + shadow_written_from(p, bytes));
-            if (late) {
-                held_end_late();
-            }
-        }
+    if (!write) {
+        check_range_written(p, bytes);
     }
     if (write) {
         shadow_mark(p, bytes, true);

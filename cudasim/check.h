@@ -141,6 +141,18 @@ void quick_forget(void);
 /** Accesses that quick_look() has found right. */
 double quick_accesses(void);
 
+/** Reports an access of a kernel, with its line, its thread and what the memory is; false if that
+ * line has been reported before. */
+bool report_access(const char *kind, const Access *access, const char *what);
+
+/* ---- unwritten.c: reads of what nothing has written ------------------------------------------ */
+
+/** An access to memory that has bits for it: a read of what nothing has written is reported. */
+void check_written(const Access *access);
+
+/** The same of a range that a copy or a call reads. */
+void check_range_written(const void *p, size_t bytes);
+
 /* ---- held.c: reports that wait for the end of the launch ------------------------------------- */
 
 /** The report that sim_report() begins next is held; p is the memory that was read too early, or

@@ -82,7 +82,7 @@ endif
 
 # The simulator itself is neither instrumented nor sanitized: it moves stacks and shuts memory.
 # Files of check mode, those that count, and what stands in for them: see sim.h.
-SIM_LOOKS  := hooks quick check site address shadow race race_cells race_host race_report held replay profile sample share
+SIM_LOOKS  := hooks quick check unwritten site address shadow race race_cells race_host race_report held replay profile sample share
 SIM_ABSENT := $(if $(ACCESS),nocheck nocount count,$(SIM_LOOKS) $(if $(TRAFFIC),nocount,count traffic)) $(if $(MPI),nccl/transport_local nccl/clique)
 CLOCK     := $(call c_objects,$(filter-out %/main.c %_test.c,$(wildcard cudasim/clock/*.c)))
 # With MPI each process has a rank; else all ranks are in one.
