@@ -7,7 +7,8 @@
 
 .ci/proved names the commit at which all was proved last. The few that always run come first, then those whose files
 have changed since; the order is another one for each commit, so that what time cuts off is not always the same. When
-the minutes are over no proof is started; those not run are listed, and have not passed.
+the minutes are over no proof is started, and the one that runs has five more; those not run to their end are listed,
+and have not passed.
 
 What passed is kept in build/prove/, by the contents of the files on which it depends: --all leaves that out. When all
 have passed at a tree that is committed, it writes .ci/proved. Ends with `prove: N passed, N failed`.
@@ -30,6 +31,7 @@ from making import apart
 PROVED = ".ci/proved"
 OUT = "build/prove"
 KEPT = 40  # lines of a proof that failed
+MORE = 300  # seconds that a proof has after the minutes, if it has begun within them
 
 
 # ---- what has changed ---------------------------------------------------------------------------------
@@ -139,20 +141,33 @@ class Run:
         # A proof's own make is not part of the one that started us, and has none of its settings.
         self.environment = apart()
 
-    def shell(self, command, output):
-        return subprocess.run(["sh", "-ec", command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                              env=self.environment, check=False).returncode
+    def shell(self, command, output, seconds=None):
+        """Its status; None where it was stopped, with all that it had started, because it took longer than `seconds`."""
+        with subprocess.Popen(["sh", "-ec", command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                              env=self.environment, start_new_session=True) as process:
+            try:
+                return process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                return None
+            finally:
+                if process.returncode is None:   # also after Ctrl-C, which a session of its own does not get
+                    os.killpg(process.pid, signal.SIGKILL)
 
-    def prove(self, proof):
+    def prove(self, proof, limit=None):
+        """Returns whether it ran to its end, or could not run here at all."""
         if proof.needs and self.shell(proof.needs, subprocess.DEVNULL) != 0:
             self.state.add(proof, "left out")
             print(f"prove: left out  {proof.name}: {proof.reason}", flush=True)
-            return
+            return True
         log = f"{OUT}/{re.sub(r'[^a-z0-9]+', '-', proof.name.lower()).strip('-')}.log"
         started = time.monotonic()
         with open(log, "wb") as output:
-            good = self.shell(proof.command, output) == 0
+            status = self.shell(proof.command, output, limit)
         seconds = time.monotonic() - started
+        if status is None:
+            print(f"prove: stopped  {proof.name} ({seconds:.0f} s)", flush=True)
+            return False
+        good = status == 0
         verdict = "good" if good else "FAILED"
         self.state.add(proof, verdict, seconds)
         self.passed += good
@@ -160,6 +175,7 @@ class Run:
         print(f"prove: {verdict}  {proof.name} ({seconds:.0f} s)", flush=True)
         if not good:
             self.tell(proof, log)
+        return True
 
     def tell(self, proof, log):
         """The end of what a proof has said, and for the end of all what matters of it."""
@@ -170,12 +186,11 @@ class Run:
         self.failures += [f"prove: FAILED  {proof.name}:", *matters[:12], *lines[-12:]]
 
     def some(self, proofs, minutes):
-        """Starts none when the time is over. Returns those not run."""
+        """Starts none when the time is over, and stops one that runs long after it. Returns those not run to their end."""
         end = time.monotonic() + 60 * minutes
         for i, proof in enumerate(proofs):
-            if time.monotonic() >= end:
+            if time.monotonic() >= end or not self.prove(proof, end + MORE - time.monotonic()):
                 return proofs[i:]
-            self.prove(proof)
         return []
 
     def every(self, proofs):
@@ -232,7 +247,7 @@ def load(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=30, help="start no proof after so long")
+    parser.add_argument("--minutes", type=float, default=30, help="start no proof after so long, and stop it five minutes later")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--shard", type=shard, metavar="K/N", help="with --all: this part of the proofs")
     parser.add_argument("--only", default="", help="proofs with this in their name")

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 PROVE = os.path.abspath("tools/prove.py")
 
@@ -80,6 +81,29 @@ def check_limit():
     listed = re.search(r"not run, for the time is over: \d\n((?:    \w+\n)+)", said)
     expect(listed and {"b", "bad"} <= set(listed[1].split()) <= {"b", "bad", "lacks"}, f"those after it are listed: {said}")
     expect(said.endswith("prove: 1 passed, 0 failed\n") and status == 0, "and have not passed")
+
+
+def check_stopped():
+    """A proof that runs long after the minutes is stopped, with all that it has started, and has neither passed nor failed."""
+    write("slow.py", PROOFS + """
+def all_proofs():
+    return [Proof("slow", ("a/",), "echo $$ >build/group; sleep 1000 & wait")]
+""")
+    program = f"import sys; sys.path.insert(0, {os.path.dirname(PROVE)!r}); import prove; prove.MORE = 1; sys.exit(prove.main())"
+    done = subprocess.run([sys.executable, "-c", program, "--proofs", "slow.py", "--minutes", "0.001"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False, timeout=60)
+    expect("prove: stopped  slow (" in done.stdout and "the time is over: 1\n    slow\n" in done.stdout, f"it is stopped: {done.stdout}")
+    expect(done.stdout.endswith("prove: 0 passed, 0 failed\n") and done.returncode == 1, "and has neither passed nor failed")
+    with open("build/group", encoding="utf-8") as file:
+        group = file.read().strip()
+    for _ in range(50):
+        left = subprocess.run(["pgrep", "-r", "RSD", "-g", group], stdout=subprocess.PIPE, text=True, check=False).stdout.split()
+        if not left:
+            break
+        time.sleep(0.1)
+    expect(not left, f"nothing of it runs on: {left}")
+    os.remove("slow.py")
+    os.remove("build/group")
 
 
 def check_always():
@@ -162,7 +186,7 @@ def main():
         write(".gitignore", "build/\n")
         write("proofs.py", PROOFS)
         commit("a/x", "b/x", "c/x")
-        for check in (check_failure, check_limit, check_always, check_changes, check_all):
+        for check in (check_failure, check_limit, check_stopped, check_always, check_changes, check_all):
             check()
         os.chdir("/")
     print(f"prove_test: {len(wrong)} wrong" if wrong else "prove_test: all good")
