@@ -102,6 +102,19 @@ void given_random_weights(Given *given) {
     }
 }
 
+void given_small_gradients(Given *given) {
+    enum { FIRST = LNF_WEIGHT, LAST = LNF_BIAS };
+    const Param *params = given->reference->params;
+    size_t at = 0;
+    for (int i = 0; i <= LAST; at += params[i++].count) {
+        for (size_t j = 0; i >= FIRST && j < params[i].count; j++) {
+            float *weight = &given->start[at + j];
+            *weight = check_round(0.1f * *weight, given->config.precision);
+            given->reference->weight[i][j] = (double)*weight;
+        }
+    }
+}
+
 Given given_new(Check *check, ModelConfig config, const char *when) {
     Given given = {.check = check,
                    .when = when,

@@ -65,6 +65,9 @@ void batches_give(Check *check, const Batch *batch, int batches);
 /** Scales near 1, everything else near 0, nothing exactly there. */
 void given_random_weights(Given *given);
 
+/** Scales the last layer norm, and with it most of the gradients, so that their norm is below 1. */
+void given_small_gradients(Given *given);
+
 /** No clipping, the first step in a warm-up of 4; there are no batches yet. */
 Given given_new(Check *check, ModelConfig config, const char *when);
 

@@ -128,7 +128,8 @@ static bool choice_read(const Stack *stack, int i, bool second, Priced *chosen) 
         return false;
     }
     if (n[0] < 0 || n[0] >= stack->count) {
-        check_fail(check, "choice->option is %d; there are %d options", n[0], stack->count);
+        check_fail(check, "choice->option is %d; the %d options are numbered from 0", n[0],
+                   stack->count);
         return false;
     }
     PlanChoice choice = {.option = n[0]};

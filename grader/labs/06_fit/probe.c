@@ -49,13 +49,14 @@ static void plan_cost_case(const Wire *in, Wire *out) {
 
 /* ---- blocks that differ ---------------------------------------------------------------------- */
 
-/* The options, each with its blocks; freed by the caller. */
+/* The options, each with its blocks, and after the last what a search that reads on would take: an
+   option that needs no bytes and no seconds. Freed by the caller. */
 static PlanOption *given_options(const Wire *in, const char *options_of, const char *blocks_of,
                                  int *count) {
     size_t bytes;
     const void *options = wire_get(in, options_of, WIRE_BYTES, &bytes);
     const PlanBlock *blocks = wire_get(in, blocks_of, WIRE_BYTES, NULL);
-    PlanOption *copy = malloc(bytes);
+    PlanOption *copy = calloc(bytes / sizeof *copy + 1, sizeof *copy);
     CHECK(copy != NULL, "no host memory for options");
     memcpy(copy, options, bytes);
     *count = (int)(bytes / sizeof *copy);
